@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Made by vmlinux/gen.py from vmlinux/types.txt. */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct bio;
+struct bpf_iter_meta;
+struct cgroup;
+struct cred;
+struct css_set;
+struct file;
+struct gendisk;
+struct inode;
+struct kernfs_node;
+struct mm_struct;
+struct request_queue;
+struct seq_file;
+struct signal_struct;
+struct super_block;
+struct task_struct;
+
+enum {
+	false = 0,
+	true = 1,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+};
+
+enum {
+	BPF_F_MMAPABLE = 1024,
+	BPF_F_NO_PREALLOC = 1,
+};
+
+enum {
+	BPF_F_USER_STACK = 256,
+};
+
+enum {
+	BPF_F_CURRENT_CPU = 4294967295ULL,
+};
+
+enum {
+	MM_FILEPAGES = 0,
+	MM_ANONPAGES = 1,
+	MM_SHMEMPAGES = 3,
+};
+
+typedef unsigned char __u8;
+typedef short unsigned int __u16;
+typedef unsigned int __u32;
+typedef long long unsigned int __u64;
+typedef signed char __s8;
+typedef short int __s16;
+typedef int __s32;
+typedef long long int __s64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s8 s8;
+typedef __s16 s16;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+typedef int __kernel_pid_t;
+typedef __kernel_pid_t pid_t;
+typedef long unsigned int __kernel_ulong_t;
+typedef __kernel_ulong_t __kernel_size_t;
+typedef __kernel_size_t size_t;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
+typedef atomic64_t atomic_long_t;
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_UNSPEC = 0,
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PROG_ARRAY = 3,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK_TRACE = 7,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LRU_PERCPU_HASH = 10,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_HASH_OF_MAPS = 13,
+	BPF_MAP_TYPE_DEVMAP = 14,
+	BPF_MAP_TYPE_SOCKMAP = 15,
+	BPF_MAP_TYPE_CPUMAP = 16,
+	BPF_MAP_TYPE_XSKMAP = 17,
+	BPF_MAP_TYPE_SOCKHASH = 18,
+	BPF_MAP_TYPE_CGROUP_STORAGE_DEPRECATED = 19,
+	BPF_MAP_TYPE_CGROUP_STORAGE = 19,
+	BPF_MAP_TYPE_REUSEPORT_SOCKARRAY = 20,
+	BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE_DEPRECATED = 21,
+	BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE = 21,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_STACK = 23,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_DEVMAP_HASH = 25,
+	BPF_MAP_TYPE_STRUCT_OPS = 26,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_INODE_STORAGE = 28,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_MAP_TYPE_BLOOM_FILTER = 30,
+	BPF_MAP_TYPE_USER_RINGBUF = 31,
+	BPF_MAP_TYPE_CGRP_STORAGE = 32,
+	BPF_MAP_TYPE_ARENA = 33,
+	__MAX_BPF_MAP_TYPE = 34,
+};
+
+enum bpf_func_id {
+	BPF_FUNC_ktime_get_tai_ns = 208,
+};
+
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
+struct pt_regs {
+	long unsigned int r15;
+	long unsigned int r14;
+	long unsigned int r13;
+	long unsigned int r12;
+	long unsigned int bp;
+	long unsigned int bx;
+	long unsigned int r11;
+	long unsigned int r10;
+	long unsigned int r9;
+	long unsigned int r8;
+	long unsigned int ax;
+	long unsigned int cx;
+	long unsigned int dx;
+	long unsigned int si;
+	long unsigned int di;
+	long unsigned int orig_ax;
+	long unsigned int ip;
+	u16 cs;
+	long unsigned int flags;
+	long unsigned int sp;
+	u16 ss;
+};
+
+typedef struct pt_regs bpf_user_pt_regs_t;
+
+struct bpf_perf_event_data {
+	bpf_user_pt_regs_t regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct thread_info {
+	long unsigned int flags;
+	u32 status;
+	u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int prio;
+	pid_t pid;
+	pid_t tgid;
+	struct task_struct *real_parent;
+	char comm[16];
+	u64 start_time;
+	int exit_state;
+	int exit_code;
+	struct signal_struct *signal;
+	struct mm_struct *mm;
+	struct cred *cred;
+	struct css_set *cgroups;
+};
+
+struct signal_struct {
+	atomic_t live;
+	short int oom_score_adj;
+	int group_exit_code;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct linux_binprm {
+	char *filename;
+	struct file *file;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct inode {
+	long unsigned int i_ino;
+	struct super_block *i_sb;
+};
+
+typedef u32 __kernel_dev_t;
+typedef __kernel_dev_t dev_t;
+
+struct super_block {
+	dev_t s_dev;
+};
+
+struct percpu_counter {
+	s64 count;
+};
+
+struct mm_struct {
+	long unsigned int total_vm;
+	struct percpu_counter rss_stat[4];
+	atomic_long_t pgtables_bytes;
+	struct file *exe_file;
+};
+
+typedef unsigned int __kernel_uid32_t;
+typedef __kernel_uid32_t uid_t;
+
+typedef struct {
+	uid_t val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
+union __sifields {
+	struct {
+		void *_addr;
+	} _sigfault;
+};
+
+struct kernel_siginfo {
+	int si_errno;
+	int si_code;
+	union __sifields _sifields;
+};
+
+typedef void *__sighandler_t;
+
+struct sigaction {
+	__sighandler_t sa_handler;
+	long unsigned int sa_flags;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct irqaction {
+	char *name;
+};
+
+typedef __u32 blk_opf_t;
+typedef u64 sector_t;
+
+struct request {
+	struct request_queue *q;
+	blk_opf_t cmd_flags;
+	unsigned int __data_len;
+	sector_t __sector;
+	struct bio *bio;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct bio {
+	short unsigned int bi_ioprio;
+};
+
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_FUA = 17,
+	__REQ_PREFLUSH = 18,
+	__REQ_RAHEAD = 19,
+};
+
+#pragma clang attribute pop
+
+#endif
