@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What differs between architectures: registers of a system call, and whether it is a 32-bit one. */
+#ifndef FR_ARCH_BPF_H
+#define FR_ARCH_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "types.h"
+
+#define FR_ABI_NATIVE 0u
+#define FR_ABI_COMPAT 1u
+
+/* fr_syscall_abi(task): task is a pointer the verifier trusts, of bpf_get_current_task_btf(): one load, no call. */
+
+#if defined(__TARGET_ARCH_x86)
+
+#define FR_TS_COMPAT 0x0002u /* thread_info.status: in a 32-bit system call */
+
+FR_INLINE u32 fr_syscall_abi(const struct task_struct *task)
+{
+	return task->thread_info.status & FR_TS_COMPAT ? FR_ABI_COMPAT : FR_ABI_NATIVE;
+}
+
+FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
+{
+	if (abi == FR_ABI_COMPAT)
+		return (u32)(nr == 0   ? regs->bx
+			     : nr == 1 ? regs->cx
+			     : nr == 2 ? regs->dx
+			     : nr == 3 ? regs->si
+			     : nr == 4 ? regs->di
+				       : regs->bp);
+	return nr == 0	 ? regs->di
+	       : nr == 1 ? regs->si
+	       : nr == 2 ? regs->dx
+	       : nr == 3 ? regs->r10
+	       : nr == 4 ? regs->r8
+			 : regs->r9;
+}
+
+FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
+FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.ip;
+}
+
+/*
+ * Whether the interrupted code was user code: the privilege level in cs. A perf_event program's registers are user ABI, whole
+ * words at the places of ptrace's struct user_regs_struct. The kernel's own type does not say so: since 6.9 (ee63291aa8f8)
+ * its cs has 16 bits, and CO-RE would make a load of them that some kernels' verifiers refuse, or refuse by itself.
+ */
+#define FR_USER_REGS_CS (17 * sizeof(u64))
+
+FR_INLINE u32 fr_perf_user(struct bpf_perf_event_data *ctx)
+{
+	return (*(const volatile u64 *)((const char *)ctx + FR_USER_REGS_CS) & 3) != 0;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define FR_TIF_32BIT (1u << 22) /* thread_info.flags: a 32-bit task */
+
+FR_INLINE u32 fr_syscall_abi(const struct task_struct *task)
+{
+	return task->thread_info.flags & FR_TIF_32BIT ? FR_ABI_COMPAT : FR_ABI_NATIVE;
+}
+
+/* x0 is overwritten by the result, the kernel keeps the argument in orig_x0. */
+FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
+{
+	u64 arg = nr == 0 ? regs->orig_x0 : regs->regs[nr];
+
+	return abi == FR_ABI_COMPAT ? (u32)arg : arg;
+}
+
+FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
+{
+	return regs->pc;
+}
+
+FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.pc;
+}
+
+/* Whether the interrupted code was user code: exception level 0 in pstate. */
+FR_INLINE u32 fr_perf_user(struct bpf_perf_event_data *ctx)
+{
+	return (ctx->regs.pstate & 0xf) == 0;
+}
+
+#else
+#error "flightrec knows x86 and arm64; another architecture needs an entry here"
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * control: programs that user space runs by BPF_PROG_TEST_RUN. The clock and the rings are moved by BPF only; these are the
+ * ways to ask it. raw_tp programs of their own: tp_btf programs cannot be test-run. Callers hold the session's reader lock.
+ */
+#include "record.bpf.h"
+#include "self.bpf.h"
+
+struct fr_call fr_call SEC(".data.call") = {};
+
+/* The clocks, all in one run. TAI is since 6.1 (c8996c98f703). */
+SEC("raw_tp")
+int fr_clocks(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_call.ns = fr_now();
+	fr_call.mono_ns = bpf_ktime_get_ns();
+	fr_call.boot_ns = bpf_ktime_get_boot_ns();
+	fr_call.tai_ns = 0;
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_ktime_get_tai_ns))
+		fr_call.tai_ns = bpf_ktime_get_tai_ns();
+	return 0;
+}
+
+/* The caller is a process of ours; args[0]: and the recorder. */
+SEC("raw_tp")
+int fr_self(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_call.tgid = bpf_get_current_pid_tgid() >> 32;
+	if (ctx->args[0])
+		fr_self_is_recorder();
+	else
+		fr_self_add(fr_call.tgid);
+	return 0;
+}
+
+FR_INLINE void peek(void *rings, u16 tier)
+{
+	struct fr_ring ring;
+	u64 w;
+
+	fr_call.peek_word = fr_call.peek_w = 0;
+	if (fr_ring_get(&ring, rings, tier))
+		return;
+	w = fr_load(&ring.wr->w);
+	fr_call.peek_word = fr_load(fr_ring_slot(&ring, fr_w_slot(w)));
+	fr_call.peek_w = fr_load(&ring.wr->w);
+}
+
+/*
+ * The word of the slot that w is in, and w, of tier args[0], as this CPU sees them: run on a ring's own CPU
+ * (BPF_F_TEST_RUN_ON_CPU) nothing moves between the two loads but nested writers. Word before w, as for any reader.
+ */
+SEC("raw_tp")
+int fr_peek(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_call.cpu = bpf_get_smp_processor_id();
+	switch (ctx->args[0]) {
+	case FR_TIER_MAIN:
+		peek(&fr_main, FR_TIER_MAIN);
+		break;
+	case FR_TIER_LIFE:
+		peek(&fr_life, FR_TIER_LIFE);
+		break;
+	case FR_TIER_STACK:
+		peek(&fr_stack, FR_TIER_STACK);
+		break;
+	}
+	return 0;
+}
+
+_Static_assert(sizeof(struct fr_rec_snapshot_begin) == sizeof(struct fr_rec_snapshot_end), "one layout");
+
+FR_INLINE int snapshot(u32 event, u64 nr)
+{
+	struct fr_rec_snapshot_begin *rec;
+	u32 tid = bpf_get_current_pid_tgid();
+	struct fr_writing w;
+
+	fr_call.ns = 0;
+	rec = fr_begin(&w, &fr_life, FR_TIER_LIFE, event, sizeof(*rec), sizeof(*rec), tid, 0);
+	if (!rec)
+		return 0;
+	rec->nr = nr;
+	fr_call.ns = w.res.time_ns;
+	return fr_commit(&w);
+}
+
+/* Each leaves its record's time in fr_call.ns, 0 if it was lost. */
+SEC("raw_tp")
+int fr_snapshot_begin(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_session.snapshot_nr++;
+	return snapshot(FR_EV_snapshot_begin, fr_session.snapshot_nr);
+}
+
+SEC("raw_tp")
+int fr_snapshot_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	return snapshot(FR_EV_snapshot_end, fr_session.snapshot_nr);
+}
+
+/* args: reason as 8 bytes of text, tid */
+SEC("raw_tp")
+int fr_trigger(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 reason = ctx->args[0], target = ctx->args[1];
+	struct fr_rec_trigger *rec;
+	struct fr_writing w;
+
+	fr_call.ns = 0;
+	rec = FR_BEGIN(&w, trigger, LIFE);
+	if (!rec)
+		return 0;
+	rec->target_pid = target;
+	__builtin_memcpy(rec->reason, &reason, sizeof(reason));
+	fr_call.ns = w.res.time_ns;
+	return fr_commit(&w);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

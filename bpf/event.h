@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records: what one event is in a ring. Structs and numbers are made from events.def.
+ *
+ *	byte 0		u64 head	{ time:48 | event:8 | len:8 }, len in 8-byte units, stored in one piece
+ *	byte 8		u32 task	{ flags:8 | tid:24 } (the kernel's tids end at 2^22)
+ *	byte 12		the event's fields, naturally aligned, padded to 8 bytes
+ *
+ * time is the low 48 bits of the clock in ns; the page header's time base gives the rest. A head with len 0 is padding:
+ * nothing follows on this page. Event 255 is reserved for an extended number.
+ */
+#ifndef FR_EVENT_H
+#define FR_EVENT_H
+
+#include "types.h"
+
+#define FR_UNIT_SZ     8u  /* records are counted in units of 8 bytes */
+#define FR_REC_HEAD_SZ 12u /* head and task, in each record */
+#define FR_REC_MAX_SZ  (255u * FR_UNIT_SZ)
+#define FR_TIME_BITS   48
+#define FR_TIME_MASK   ((1ULL << FR_TIME_BITS) - 1)
+#define FR_COMM_SZ     16
+#define FR_TID_MASK    0xffffffu
+#define FR_EVENT_MAX   256 /* event numbers are below */
+
+/* Tiers: sets of rings with a size and events of their own. Their numbers are in page headers and files. */
+#define FR_TIERS(T)                                                                                         \
+	T(0, MAIN, main, "everything frequent")                                                             \
+	T(1, LIFE, life, "rare and precious: fork, exec, exit, names, fatal signals, OOM, triggers, marks") \
+	T(2, STACK, stack, "frames of sampled stacks")
+
+enum fr_tier {
+#define T(nr, TIER, name, doc) FR_TIER_##TIER = nr,
+	FR_TIERS(T)
+#undef T
+		FR_TIER_CNT
+};
+
+/* Groups: what `-e` and profiles choose by. One a line, which clang-format does not keep. */
+/* clang-format off */
+#define FR_GROUPS(G) \
+	G(0, SCHED, sched) \
+	G(1, TASK, task) \
+	G(2, SIGNAL, signal) \
+	G(3, IRQ, irq) \
+	G(4, SOFTIRQ, softirq) \
+	G(5, SYSCALL, syscall) \
+	G(6, FAULT, fault) \
+	G(7, BLOCK, block) \
+	G(8, SAMPLE, sample) \
+	G(9, MARK, mark)
+/* clang-format on */
+
+enum fr_group {
+#define G(nr, GROUP, name) FR_GROUP_##GROUP = nr,
+	FR_GROUPS(G)
+#undef G
+		FR_GROUP_CNT
+};
+
+/* enum { FR_EV_sched_switch = 1, ... } */
+enum fr_event_nr {
+#define EVENT(nr, name, tier, group, doc) FR_EV_##name = nr,
+#define FLAGS(name, style, doc)
+#define FIELD(type, name, style, doc)
+#define DERIVED(name, rule, from, doc)
+#define END(name)
+#include "events.def"
+#undef EVENT
+#undef FLAGS
+#undef FIELD
+#undef DERIVED
+#undef END
+};
+
+/* The C type of each field type; str and u64s are the bytes up to the record's end. */
+#define FR_CTYPE_u8(name)    u8 name
+#define FR_CTYPE_u16(name)   u16 name
+#define FR_CTYPE_u32(name)   u32 name
+#define FR_CTYPE_u64(name)   u64 name
+#define FR_CTYPE_s16(name)   s16 name
+#define FR_CTYPE_s32(name)   s32 name
+#define FR_CTYPE_s64(name)   s64 name
+#define FR_CTYPE_comm(name)  char name[FR_COMM_SZ]
+#define FR_CTYPE_text8(name) char name[8]
+#define FR_CTYPE_str(name)   char name[]
+#define FR_CTYPE_u64s(name)  u64 name[]
+
+struct fr_rec {
+	u64 head;
+	u32 task;
+};
+
+/* Fields are called as the kernel calls them; <errno.h> and <signal.h> make macros of two of the words. */
+#pragma push_macro("errno")
+#pragma push_macro("sa_handler")
+#undef errno
+#undef sa_handler
+
+/* struct fr_rec_sched_switch { u64 head; u32 task; s32 next_pid; ... } */
+#define EVENT(nr, name, tier, group, doc) \
+	struct fr_rec_##name {            \
+		u64 head;                 \
+		u32 task;
+#define FLAGS(name, style, doc)
+#define FIELD(type, name, style, doc) FR_CTYPE_##type(name);
+#define DERIVED(name, rule, from, doc)
+#define END(name) \
+	}         \
+	FR_ALIGNED(8);
+#include "events.def"
+#undef EVENT
+#undef FLAGS
+#undef FIELD
+#undef DERIVED
+#undef END
+#pragma pop_macro("sa_handler")
+#pragma pop_macro("errno")
+
+_Static_assert(sizeof(struct fr_rec_sched_switch) == 24, "small records are history");
+_Static_assert(sizeof(struct fr_rec_sched_waking) == 24, "small records are history");
+_Static_assert(sizeof(struct fr_rec_sys_enter) == 16, "small records are history");
+_Static_assert(sizeof(struct fr_rec_sys_exit) == 24, "small records are history");
+
+FR_INLINE u64 fr_rec_head(u64 time_ns, u32 event, u32 units)
+{
+	return (time_ns & FR_TIME_MASK) << 16 | (u64)(event & 0xff) << 8 | (units & 0xff);
+}
+
+FR_INLINE u64 fr_head_time(u64 head)
+{
+	return head >> 16;
+}
+
+FR_INLINE u32 fr_head_event(u64 head)
+{
+	return head >> 8 & 0xff;
+}
+
+FR_INLINE u32 fr_head_units(u64 head)
+{
+	return head & 0xff;
+}
+
+/* The full time of a record: base_ns is its page's time base, not later than the record by more than 2^47 ns. */
+FR_INLINE u64 fr_time_unroll(u64 base_ns, u64 time48)
+{
+	return base_ns + ((time48 - base_ns) & FR_TIME_MASK);
+}
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How a BPF program records an event: the maps, the checks before, reserve and commit. Included by each *.bpf.c; what is
+ * weak here is one thing after linking.
+ *
+ *	SEC("tp_btf/softirq_entry") int BPF_PROG(softirq_entry, unsigned int vec)
+ *	{
+ *		struct fr_rec_softirq_entry *rec;
+ *		struct fr_writing w;
+ *
+ *		rec = FR_BEGIN(&w, softirq_entry, MAIN);
+ *		if (!rec)
+ *			return 0;
+ *		rec->vec = vec;
+ *		return fr_commit(&w);
+ *	}
+ *
+ * Rules: only tp_btf, raw_tp and perf_event programs (inside a running tp program all nested perf_event programs are
+ * silently suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be
+ * read before FR_BEGIN: between it and fr_commit the record is in flight.
+ */
+#ifndef FR_RECORD_BPF_H
+#define FR_RECORD_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "ring.h"
+#include "session.h"
+
+/* Set by the loader before load, constant afterwards: the verifier knows them. */
+const volatile struct fr_geometry fr_geometry[FR_TIER_CNT] SEC(".rodata") __weak = {};
+const volatile u32 fr_epoch SEC(".rodata") __weak = 0;
+const volatile u32 fr_generation SEC(".rodata") __weak = 0;
+const volatile u64 fr_grain_ns SEC(".rodata") __weak = 0;
+const volatile u32 fr_pid_filter_cnt SEC(".rodata") __weak = 0;
+const volatile bool fr_filter_all SEC(".rodata") __weak = false; /* the filters are for all groups */
+const volatile u32 fr_comm_filter_cnt SEC(".rodata") __weak = 0;
+const volatile u32 fr_cgroup_filter_cnt SEC(".rodata") __weak = 0;
+const volatile struct fr_comm_filter fr_comm_filter[FR_COMM_FILTER_MAX] SEC(".rodata") __weak = {};
+const volatile struct fr_cgroup_filter fr_cgroup_filter[FR_CGROUP_FILTER_MAX] SEC(".rodata") __weak = {};
+
+struct fr_session fr_session SEC(".data.session") __weak = {};
+u64 fr_clock_word SEC(".data.clock") FR_ALIGNED(FR_CACHE_SZ) __weak = 0;
+
+/* The rings: for each CPU an inner array of pages (bpf/ring.h), made and sized by the loader. */
+#define FR_RINGS(map, ring_map)                           \
+	struct ring_map {                                 \
+		__uint(type, BPF_MAP_TYPE_ARRAY);         \
+		__uint(map_flags, BPF_F_MMAPABLE);        \
+		__uint(max_entries, 1);                   \
+		__uint(key_size, sizeof(u32));            \
+		__uint(value_size, FR_PAGE_SZ);           \
+	};                                                \
+	struct {                                          \
+		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); \
+		__uint(max_entries, 1);                   \
+		__uint(key_size, sizeof(u32));            \
+		__array(values, struct ring_map);         \
+	} map SEC(".maps") __weak
+
+FR_RINGS(fr_main, fr_main_ring);
+FR_RINGS(fr_life, fr_life_ring);
+FR_RINGS(fr_stack, fr_stack_ring);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u8);
+} fr_pid_filter SEC(".maps") __weak;
+
+FR_INLINE u64 fr_clock_cpu_ns(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr)
+{
+	return bpf_map_lookup_elem(r->map, &nr);
+}
+
+/*
+ * The verifier forgets what it knows of var, so that all paths that lead here are one from here on: each would be followed
+ * through reserve and commit. Before 6.2 (be2ef8161572) that is more than a million instructions after ten branches. Costs a
+ * helper's call: for events that are not frequent.
+ */
+#define FR_FORGET(var) bpf_probe_read_kernel(&(var), sizeof(var), &(var))
+
+/* The time now by the session's clock, for what is kept beside the rings. */
+FR_INLINE u64 fr_now(void)
+{
+	struct fr_clock_health ignored = {};
+
+	return fr_clock_ns(&fr_clock_word, fr_grain_ns, &ignored);
+}
+
+/* Find this CPU's ring of a tier. Returns 0, or -1 if the CPU has none (it came online after the recorder looked). */
+FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
+{
+	u32 cpu = bpf_get_smp_processor_id(), writer = FR_WRITER_PAGE, slots = FR_SLOT_PAGE;
+
+	r->map = bpf_map_lookup_elem(rings, &cpu);
+	if (!r->map)
+		return -1;
+	r->wr = bpf_map_lookup_elem(r->map, &writer);
+	r->sl = bpf_map_lookup_elem(r->map, &slots);
+	if (!r->wr || !r->sl)
+		return -1;
+	r->clock_word = &fr_clock_word;
+	r->grain_ns = fr_grain_ns;
+	r->slot_cnt = fr_geometry[tier].slot_cnt;
+	r->subbuf_pages = fr_geometry[tier].subbuf_pages;
+	r->epoch = fr_epoch;
+	r->cpu = cpu;
+	r->tier = tier;
+	return 0;
+}
+
+FR_INLINE int fr_filtered(enum fr_filtered why)
+{
+	u32 cpu = bpf_get_smp_processor_id(), nr = FR_WRITER_PAGE;
+	struct fr_writer *wr;
+	void *map;
+
+	map = bpf_map_lookup_elem(&fr_main, &cpu);
+	wr = map ? bpf_map_lookup_elem(map, &nr) : NULL;
+	if (wr)
+		fr_count(&wr->filtered[why], 1);
+	else
+		fr_count(&fr_session.no_ring, 1);
+	return 0;
+}
+
+FR_INLINE int fr_enabled(u32 event)
+{
+	return *(volatile u32 *)&fr_session.enable[event] == fr_generation;
+}
+
+FR_INLINE int fr_is_self(u32 tgid)
+{
+	int i;
+
+	for (i = 0; i < FR_SELF_MAX; i++)
+		if (fr_session.self_tgid[i] == tgid)
+			return tgid != 0;
+	return 0;
+}
+
+FR_INLINE int fr_comm_chosen(void)
+{
+	u64 comm[2] = {};
+	u32 i;
+
+	bpf_get_current_comm(comm, sizeof(comm));
+	for (i = 0; i < FR_COMM_FILTER_MAX && i < fr_comm_filter_cnt; i++)
+		if ((comm[0] & fr_comm_filter[i].mask[0]) == fr_comm_filter[i].text[0] &&
+		    (comm[1] & fr_comm_filter[i].mask[1]) == fr_comm_filter[i].text[1])
+			return 1;
+	return 0;
+}
+
+FR_INLINE int fr_cgroup_chosen(void)
+{
+	u32 i;
+
+	for (i = 0; i < FR_CGROUP_FILTER_MAX && i < fr_cgroup_filter_cnt; i++)
+		if (bpf_get_current_ancestor_cgroup_id(fr_cgroup_filter[i].level) == fr_cgroup_filter[i].id)
+			return 1;
+	return 0;
+}
+
+/* Is the current task one that --pid, --comm or --cgroup chose? Any of them is enough; none given chooses all. */
+FR_INLINE int fr_task_chosen(u32 tgid)
+{
+	if (!fr_pid_filter_cnt && !fr_comm_filter_cnt && !fr_cgroup_filter_cnt)
+		return 1;
+	if (fr_pid_filter_cnt && bpf_map_lookup_elem(&fr_pid_filter, &tgid))
+		return 1;
+	if (fr_comm_filter_cnt && fr_comm_chosen())
+		return 1;
+	return fr_cgroup_filter_cnt && fr_cgroup_chosen();
+}
+
+/* A record being written. */
+struct fr_writing {
+	struct fr_res res;
+	u64 *page;
+};
+
+/*
+ * Reserve sz bytes for event in a ring of this CPU and write the record's head. Returns the record, of which fixed_sz bytes (a
+ * constant, what the verifier is shown) may be written through the pointer; the rest goes by fr_put(). NULL if it is lost,
+ * which is counted. A program that writes many records finds the ring once: 2 ns less for each.
+ */
+FR_INLINE void *fr_begin_in(struct fr_writing *w, const struct fr_ring *ring, u32 event, u32 sz, u32 fixed_sz, u32 tid,
+			    u32 flags)
+{
+	u32 units = (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ, off;
+	struct fr_rec *rec;
+
+	if (fr_ring_reserve(ring, units, &w->res))
+		return NULL;
+	w->page = fr_ring_page(ring, w->res.page_nr);
+	off = w->res.unit * FR_UNIT_SZ;
+	/* What the protocol guarantees and the verifier cannot know; the barrier keeps clang from knowing it either. */
+	asm volatile("" : "+r"(off));
+	if (!w->page || off > FR_PAGE_SZ - fixed_sz) {
+		fr_ring_lose(ring, FR_LOST_broken);
+		return NULL;
+	}
+	rec = (void *)w->page + off;
+	rec->head = fr_rec_head(w->res.time_ns, event, units);
+	rec->task = (tid & FR_TID_MASK) | flags << 24;
+	return rec;
+}
+
+/* The same in this CPU's ring of a tier, found for this record. */
+FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 fixed_sz, u32 tid, u32 flags)
+{
+	struct fr_ring ring;
+
+	if (fr_ring_get(&ring, rings, tier)) {
+		fr_count(&fr_session.no_ring, 1);
+		return NULL;
+	}
+	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, flags);
+}
+
+/*
+ * Write unit nr of the record, counted from its head: for what lies behind the fixed part. Records do not cross pages; the
+ * remainder says so to the verifier, at the price of an and.
+ */
+FR_INLINE void fr_put(const struct fr_writing *w, u32 nr, u64 value)
+{
+	w->page[(w->res.unit + nr) % FR_PAGE_UNITS] = value;
+}
+
+/* How far ahead to have the page in the cache, in units: two lines, or one of arm64's largest. */
+#define FR_AHEAD_UNITS (FR_CACHE_SZ / FR_UNIT_SZ)
+
+/* The load is for its line only: without it the next commits wait for their records' stores to get it (1 ns an event). */
+FR_INLINE int fr_commit(const struct fr_writing *w)
+{
+	fr_ring_commit(&w->res);
+	(void)*(volatile u64 *)&w->page[(w->res.unit + FR_AHEAD_UNITS) % FR_PAGE_UNITS];
+	return 0;
+}
+
+#define FR_MAP_MAIN  fr_main
+#define FR_MAP_LIFE  fr_life
+#define FR_MAP_STACK fr_stack
+
+/* Begin a record of a fixed size: of this tid, or of the current task. The event must have been found enabled. */
+#define FR_BEGIN_TID(w, name, TIER, tid, flags)                                                                          \
+	((struct fr_rec_##name *)fr_begin(w, &FR_MAP_##TIER, FR_TIER_##TIER, FR_EV_##name, sizeof(struct fr_rec_##name), \
+					  sizeof(struct fr_rec_##name), tid, flags))
+
+#define FR_BEGIN(w, name, TIER) FR_BEGIN_TID(w, name, TIER, (u32)bpf_get_current_pid_tgid(), 0)
+
+/* Return from a program whose event is off, or, if all groups are filtered, whose task is not chosen. */
+#define FR_CHECK_ENABLED(name)                                                          \
+	do {                                                                            \
+		if (!fr_enabled(FR_EV_##name))                                          \
+			return fr_filtered(FR_FILTERED_off);                            \
+		if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32)) \
+			return fr_filtered(FR_FILTERED_task);                           \
+	} while (0)
+
+/* Return from a program of a group that --pid, --comm and --cgroup choose from, unless the current task is chosen. */
+#define FR_CHECK_TASK(tgid)                                   \
+	do {                                                  \
+		if (fr_is_self(tgid))                         \
+			return fr_filtered(FR_FILTERED_self); \
+		if (!fr_task_chosen(tgid))                    \
+			return fr_filtered(FR_FILTERED_task); \
+	} while (0)
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sched: switches, wakeups, migrations. */
+#include "record.bpf.h"
+
+/* Kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
+#define FR_TASK_REPORT		0x7fu
+#define FR_TASK_UNINTERRUPTIBLE 0x02u
+#define FR_TASK_PARKED		0x40u
+#define FR_TASK_IDLE		0x402u
+#define FR_TASK_RTLOCK_WAIT	0x1000u
+#define FR_TASK_FROZEN		0x8000u
+#define FR_STATE_IDLE		0x80u
+#define FR_STATE_PREEMPTED	0x100u
+
+/* The highest set bit of the state is what is reported, as the kernel's __trace_sched_switch_state() does. */
+FR_INLINE u16 normalise(u32 raw, u32 exit_state)
+{
+	u32 state = (raw | exit_state) & FR_TASK_REPORT, bit;
+
+	if ((raw & FR_TASK_IDLE) == FR_TASK_IDLE)
+		return FR_STATE_IDLE;
+	if (raw & (FR_TASK_RTLOCK_WAIT | FR_TASK_FROZEN))
+		return FR_TASK_UNINTERRUPTIBLE;
+	for (bit = FR_TASK_PARKED; bit; bit >>= 1)
+		if (state & bit)
+			return bit;
+	return 0;
+}
+
+/* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; the loader asks BTF. */
+const volatile bool fr_switch_tells_state = false;
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct fr_rec_sched_switch *rec;
+	u32 prev_pid, next_pid, exit_state;
+	s16 prev_prio, next_prio;
+	struct fr_writing w;
+	u32 raw;
+
+	FR_CHECK_ENABLED(sched_switch);
+	/* the task's own may be another by now: its waker need not wait for this switch */
+	raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
+	exit_state = prev->exit_state;
+	prev_pid = prev->pid;
+	next_pid = next->pid;
+	prev_prio = prev->prio;
+	next_prio = next->prio;
+	rec = FR_BEGIN_TID(&w, sched_switch, MAIN, prev_pid, 0);
+	if (!rec)
+		return 0;
+	rec->next_pid = next_pid;
+	rec->prev_state = preempt ? FR_STATE_PREEMPTED : normalise(raw, exit_state);
+	rec->prev_prio = prev_prio;
+	rec->next_prio = next_prio;
+	return fr_commit(&w);
+}
+
+/* struct task_struct before 5.16 (bcf9033e5449) kept its CPU elsewhere on some configurations */
+struct task_struct___cpu {
+	u32 cpu;
+} __attribute__((preserve_access_index));
+
+struct thread_info___cpu {
+	u32 cpu;
+} __attribute__((preserve_access_index));
+
+FR_INLINE u16 task_cpu(struct task_struct *task)
+{
+	struct thread_info___cpu *ti = (void *)&task->thread_info;
+
+	if (bpf_core_field_exists(ti->cpu))
+		return BPF_CORE_READ(ti, cpu);
+	return BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
+}
+
+/* sched_waking and sched_wakeup_new say the same of a task. */
+_Static_assert(sizeof(struct fr_rec_sched_waking) == sizeof(struct fr_rec_sched_wakeup_new), "one layout");
+
+FR_INLINE int wakeup(u32 event, struct task_struct *task)
+{
+	struct fr_rec_sched_waking *rec;
+	u32 tid = bpf_get_current_pid_tgid(), pid = task->pid;
+	struct fr_writing w;
+	s16 prio = task->prio;
+	u16 cpu = task_cpu(task);
+
+	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, sizeof(*rec), sizeof(*rec), tid, 0);
+	if (!rec)
+		return 0;
+	rec->target_pid = pid;
+	rec->prio = prio;
+	rec->target_cpu = cpu;
+	return fr_commit(&w);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	FR_CHECK_ENABLED(sched_waking);
+	return wakeup(FR_EV_sched_waking, task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	FR_CHECK_ENABLED(sched_wakeup_new);
+	return wakeup(FR_EV_sched_wakeup_new, task);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
+{
+	struct fr_rec_sched_migrate_task *rec;
+	struct fr_writing w;
+	u32 pid;
+	s16 prio;
+	u16 cpu;
+
+	FR_CHECK_ENABLED(sched_migrate_task);
+	pid = task->pid;
+	prio = task->prio;
+	cpu = task_cpu(task);
+	rec = FR_BEGIN(&w, sched_migrate_task, MAIN);
+	if (!rec)
+		return 0;
+	rec->target_pid = pid;
+	rec->prio = prio;
+	rec->orig_cpu = cpu;
+	rec->dest_cpu = dest_cpu;
+	return fr_commit(&w);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The session: what BPF programs and user space share beside the rings. One struct each, all in maps that are pinned
+ * with the session and outlive every process of ours.
+ */
+#ifndef FR_SESSION_H
+#define FR_SESSION_H
+
+#include "layout.h"
+
+#define FR_COMM_FILTER_MAX   16
+#define FR_CGROUP_FILTER_MAX 16
+#define FR_STACK_DEPTH_MAX   127
+#define FR_FILENAME_MAX	     256
+#define FR_SYSCALL_MAX	     512 /* numbers whose count of arguments is known */
+#define FR_ARG_CNT_MAX	     6
+
+/* Processes of ours at once, whose system calls and faults are left out; slot 0 is the recorder's. */
+#define FR_SELF_RECORDER 0
+#define FR_SELF_MAX	 8
+
+/* What programs are built for; constant after load. */
+struct fr_geometry {
+	u32 slot_cnt;
+	u32 subbuf_pages;
+};
+
+/* A name or PREFIX*: matches if (comm & mask) == text, as two words each. */
+struct fr_comm_filter {
+	u64 text[2];
+	u64 mask[2];
+};
+
+/* A cgroup and all below it. */
+struct fr_cgroup_filter {
+	u64 id;
+	u32 level;
+	u32 pad;
+};
+
+/* Written by user space (switches) and by BPF (counters), each on lines of its own. */
+struct fr_session {
+	/* switches: read by every program, written seldom */
+	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0 none */
+	u32 self_tgid[FR_SELF_MAX];
+	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4];
+	u64 self_ino; /* our program, known by its inode: whoever starts it is one of ours */
+	u64 self_dev;
+	/* rare counters */
+	u64 task_evicted; /* dead tasks dropped from the table to make room */
+	u64 task_lost;	  /* tasks that did not get into it: all of it was alive */
+	u64 no_ring;	  /* events on a CPU without a ring */
+	u64 sample_taken; /* times the sampling timer ran our program */
+	u64 snapshot_nr;  /* snapshots begun */
+} FR_ALIGNED(FR_CACHE_SZ);
+
+/* The task table: who a tid was. Key: a tid and when it began, so that a reused pid is another task. */
+struct fr_task_key {
+	u32 tid;
+	u32 pad;
+	u64 start_ns; /* task_struct.start_time, monotonic */
+};
+
+#define FR_TASK_KTHREAD 1u
+#define FR_TASK_SEEDED	2u /* lived before recording began */
+
+struct fr_task {
+	u32 tgid;
+	u32 ppid; /* tgid of the parent when last seen */
+	u64 cgroup;
+	u64 exit_ns;	/* 0: lives */
+	u64 renamed_ns; /* when comm became its name, 0: as long as it is known */
+	char comm[FR_COMM_SZ];
+	char first_comm[FR_COMM_SZ]; /* its first name known */
+	u32 flags;
+	s32 exit_code;
+};
+
+/* What the programs that user space runs by BPF_PROG_TEST_RUN take and leave behind. */
+struct fr_call {
+	u64 ns;	       /* fr_now: the recording clock */
+	u64 mono_ns;   /* fr_now: bpf_ktime_get_ns() */
+	u64 boot_ns;   /* fr_now: bpf_ktime_get_boot_ns() */
+	u64 tai_ns;    /* fr_now: bpf_ktime_get_tai_ns(), 0 where the kernel has none */
+	u64 peek_word; /* fr_peek: slot word and w as seen on their own CPU in one instant */
+	u64 peek_w;
+	u32 tgid; /* fr_self: the caller's process, in the first pid namespace */
+	u32 cpu;
+};
+
+_Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
+_Static_assert(sizeof(struct fr_task) == 72, "in a map");
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The task table: who every tid was, living or not, also after the ring has overwritten how it began.
+ *
+ * A hash keyed by (tid, start time) and a queue of the dead, first in first out. A death that finds the queue full drops
+ * the longest dead task and counts it; so does a birth that finds the table full. An LRU hash cannot do this: it evicts
+ * the living, and counts nothing. The kernel's iterator fills in who lived before recording began.
+ */
+#ifndef FR_TASKS_BPF_H
+#define FR_TASKS_BPF_H
+
+#include "record.bpf.h"
+
+#define FR_PF_EXITING 0x00000004u
+#define FR_PF_KTHREAD 0x00200000u
+#define FR_E2BIG      7
+
+/* Sizes are the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct fr_task_key);
+	__type(value, struct fr_task);
+} fr_tasks SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, struct fr_task_key);
+} fr_dead SEC(".maps") __weak;
+
+FR_INLINE struct fr_task_key fr_task_key(struct task_struct *task)
+{
+	struct fr_task_key key = {.tid = task->pid, .start_ns = task->start_time};
+
+	return key;
+}
+
+/* Drop the longest dead task. Returns 0, or -1 if none is dead. */
+FR_INLINE int fr_task_evict(void)
+{
+	struct fr_task_key key;
+
+	if (bpf_map_pop_elem(&fr_dead, &key))
+		return -1;
+	bpf_map_delete_elem(&fr_tasks, &key);
+	fr_count(&fr_session.task_evicted, 1);
+	return 0;
+}
+
+FR_INLINE void fr_task_fill(struct fr_task *t, struct task_struct *task)
+{
+	t->tgid = task->tgid;
+	t->ppid = task->real_parent->tgid;
+	t->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	t->flags = task->flags & FR_PF_KTHREAD ? FR_TASK_KTHREAD : 0;
+	bpf_probe_read_kernel_str(t->comm, sizeof(t->comm), task->comm);
+	__builtin_memcpy(t->first_comm, t->comm, sizeof(t->comm));
+}
+
+/* Put a task into the table unless it is there; the longest dead one makes room. */
+FR_INLINE void fr_task_add(struct task_struct *task, u32 flags)
+{
+	struct fr_task_key key = fr_task_key(task);
+	struct fr_task t = {};
+
+	fr_task_fill(&t, task);
+	t.flags |= flags;
+	if (bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST) != -FR_E2BIG)
+		return;
+	if (fr_task_evict() || bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST) == -FR_E2BIG)
+		fr_count(&fr_session.task_lost, 1);
+}
+
+/* The table's entry of a task, made if it has none. NULL: the table is full of the living. */
+FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
+{
+	struct fr_task_key key = fr_task_key(task);
+	struct fr_task *t = bpf_map_lookup_elem(&fr_tasks, &key);
+
+	if (t)
+		return t;
+	fr_task_add(task, 0);
+	return bpf_map_lookup_elem(&fr_tasks, &key);
+}
+
+FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
+{
+	struct fr_task_key key = fr_task_key(task);
+	struct fr_task *t = fr_task_get(task);
+
+	if (!t)
+		return;
+	t->exit_code = exit_code;
+	t->exit_ns = fr_now();
+	if (!bpf_map_push_elem(&fr_dead, &key, 0))
+		return;
+	fr_task_evict();
+	bpf_map_push_elem(&fr_dead, &key, 0);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Integer names shared by BPF programs, the tools and the host tests. */
+#ifndef FR_TYPES_H
+#define FR_TYPES_H
+
+#ifdef __bpf__
+#include "vmlinux.h"
+#else
+#include <stddef.h>
+#include <stdint.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int16_t s16;
+typedef int32_t s32;
+typedef int64_t s64;
+#endif
+
+#define FR_INLINE static inline __attribute__((always_inline))
+/* Out of the way of what runs each time: a function of its own, so that its needs of registers are not the fast path's. */
+#define FR_COLD	      static __attribute__((noinline, unused))
+#define FR_ALIGNED(n) __attribute__((aligned(n)))
+#define FR_CACHE_SZ   128 /* two lines: adjacent-line prefetch and arm64's largest */
+
+#endif
