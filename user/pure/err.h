@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* err: messages that carry their cure, and the exit statuses of the command line. */
+#ifndef FR_ERR_H
+#define FR_ERR_H
+
+/* Exit statuses; part of the command line's contract. */
+enum fr_exit {
+	FR_EXIT_OK = 0,
+	FR_EXIT_FAIL = 1,
+	FR_EXIT_USAGE = 2,
+	FR_EXIT_CORRUPT = 3, /* corrupt or incomplete file; what could be read was printed */
+	FR_EXIT_NO_SESSION = 4,
+};
+
+/*
+ * Print "flightrec: " and the message to standard error, with control characters escaped. Say what failed, why, and what
+ * to do: fr_err("cannot open %s: %s: check the name", path, strerror(errno)).
+ */
+void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same with "flightrec: warning: ". */
+void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

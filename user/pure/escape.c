@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/escape.h"
+
+static bool is_cont(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+size_t fr_utf8_len(const char *s, size_t sz)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	if (c[0] < 0x80)
+		return 1;
+	if (c[0] < 0xc2 || c[0] > 0xf4 || sz < 2 || !is_cont(c[1]))
+		return 0;
+	if (c[0] < 0xe0)
+		return 2;
+	if (sz < 3 || !is_cont(c[2]))
+		return 0;
+	if (c[0] < 0xf0) {
+		bool overlong = c[0] == 0xe0 && c[1] < 0xa0, surrogate = c[0] == 0xed && c[1] > 0x9f;
+
+		return overlong || surrogate ? 0 : 3;
+	}
+	if (sz < 4 || !is_cont(c[3]) || (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return 4;
+}
+
+static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
+{
+	const char *hex = "0123456789abcdef";
+
+	fr_out_mem(o, prefix, prefix_len);
+	fr_out_char(o, hex[c >> 4]);
+	fr_out_char(o, hex[c & 15]);
+	return prefix_len + 2;
+}
+
+static bool is_backslash_x(const char *s, size_t sz)
+{
+	return sz > 1 && s[0] == '\\' && s[1] == 'x';
+}
+
+/* C0, DEL, or C1 (U+0080 to U+009F), which terminals obey too. */
+static bool is_control(const char *s, size_t len)
+{
+	unsigned char c = s[0];
+
+	return len == 1 ? c < 0x20 || c == 0x7f : c == 0xc2 && (unsigned char)s[1] < 0xa0;
+}
+
+size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
+{
+	size_t i = 0, cols = 0, j;
+
+	while (i < sz) {
+		size_t len = fr_utf8_len(s + i, sz - i), take = len ? len : 1;
+
+		if (len && !is_control(s + i, len) && !is_backslash_x(s + i, sz - i)) {
+			fr_out_mem(o, s + i, len);
+			cols++;
+		} else {
+			for (j = 0; j < take; j++)
+				cols += put_hex(o, "\\x", 2, s[i + j]);
+		}
+		i += take;
+	}
+	return cols;
+}
+
+/* What cannot stand as it is in a JSON string. */
+static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
+{
+	if (!len || is_backslash_x(s, sz))
+		put_hex(o, "\\\\x", 3, s[0]);
+	else if (s[0] == '"' || s[0] == '\\')
+		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
+	else if (is_control(s, len) && len == 1)
+		put_hex(o, "\\u00", 4, s[0]);
+	else
+		fr_out_mem(o, s, len);
+}
+
+void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
+{
+	size_t i = 0;
+
+	while (i < sz) {
+		size_t plain = i, len;
+
+		while (plain < sz && (unsigned char)s[plain] >= 0x20 && (unsigned char)s[plain] < 0x7f && s[plain] != '"' &&
+		       s[plain] != '\\')
+			plain++;
+		fr_out_mem(o, s + i, plain - i);
+		i = plain;
+		if (i == sz)
+			return;
+		len = fr_utf8_len(s + i, sz - i);
+		escape_json_char(o, s + i, sz - i, len);
+		i += len ? len : 1;
+	}
+}

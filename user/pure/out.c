@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/out.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pure/err.h"
+
+static bool wants_color(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+void fr_out_init(struct fr_out *o, int fd)
+{
+	o->fd = fd;
+	o->error = 0;
+	o->len = 0;
+	o->color = wants_color(fd);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void write_all(struct fr_out *o, const char *p, size_t sz)
+{
+	while (sz && !o->error) {
+		ssize_t n = write(o->fd, p, sz);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			o->error = -errno;
+			return;
+		}
+		p += n;
+		sz -= n;
+	}
+}
+
+int fr_out_flush(struct fr_out *o)
+{
+	write_all(o, o->buf, o->len);
+	o->len = 0;
+	return o->error;
+}
+
+int fr_out_finish(struct fr_out *o, int status)
+{
+	int err = fr_out_flush(o);
+
+	if (!err || err == -EPIPE)
+		return status;
+	fr_err("cannot write the output: %s", strerror(-err));
+	return FR_EXIT_FAIL;
+}
+
+void fr_out_big(struct fr_out *o, const void *p, size_t sz)
+{
+	fr_out_flush(o);
+	if (sz > sizeof(o->buf)) {
+		write_all(o, p, sz);
+		return;
+	}
+	memcpy(o->buf, p, sz);
+	o->len = sz;
+}
+
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+	"4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
+	"99";
+
+void fr_out_u64(struct fr_out *o, u64 v)
+{
+	char text[20], *p = text + sizeof(text);
+
+	while (v >= 100) {
+		p -= 2;
+		memcpy(p, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		p -= 2;
+		memcpy(p, pairs + v * 2, 2);
+	} else {
+		*--p = '0' + v;
+	}
+	fr_out_mem(o, p, text + sizeof(text) - p);
+}
+
+void fr_out_s64(struct fr_out *o, s64 v)
+{
+	if (v < 0)
+		fr_out_char(o, '-');
+	fr_out_u64(o, v < 0 ? 0 - (u64)v : (u64)v);
+}
+
+void fr_out_hex(struct fr_out *o, u64 v)
+{
+	char text[18], *p = text + sizeof(text);
+
+	do {
+		*--p = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	*--p = 'x';
+	*--p = '0';
+	fr_out_mem(o, p, text + sizeof(text) - p);
+}
+
+void fr_out_printf(struct fr_out *o, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		fr_out_mem(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+void fr_out_paint(struct fr_out *o, enum fr_paint p)
+{
+	static const char *const code[FR_PAINT_CNT] = {
+		[FR_PAINT_NONE] = "\033[0m",  [FR_PAINT_DIM] = "\033[2m",      [FR_PAINT_BOLD] = "\033[1m",
+		[FR_PAINT_RED] = "\033[31m",  [FR_PAINT_GREEN] = "\033[32m",   [FR_PAINT_YELLOW] = "\033[33m",
+		[FR_PAINT_BLUE] = "\033[34m", [FR_PAINT_MAGENTA] = "\033[35m", [FR_PAINT_CYAN] = "\033[36m",
+	};
+
+	if (o->color)
+		fr_out_str(o, code[p]);
+}
+
+void fr_out_pad(struct fr_out *o, size_t cnt, size_t width)
+{
+	for (; cnt < width; cnt++)
+		fr_out_char(o, ' ');
+}

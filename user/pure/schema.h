@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * schema: the table of events at run time, from bpf/events.def or out of a file. Pure.
+ *
+ * A file's schema is what its events are decoded by, so that an older reader prints events it has never heard of.
+ */
+#ifndef FR_SCHEMA_H
+#define FR_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "event.h"
+
+#define FR_FIELD_MAX 32 /* fields of one event, derived ones included */
+
+enum fr_kind { FR_KIND_FLAGS, FR_KIND_FIELD, FR_KIND_DERIVED };
+
+enum fr_type {
+	FR_TYPE_u8,
+	FR_TYPE_u16,
+	FR_TYPE_u32,
+	FR_TYPE_u64,
+	FR_TYPE_s16,
+	FR_TYPE_s32,
+	FR_TYPE_s64,
+	FR_TYPE_text8, /* 8 bytes of text */
+	FR_TYPE_comm,  /* 16 bytes of text */
+	FR_TYPE_str,   /* text to the end of the record */
+	FR_TYPE_u64s,  /* u64s to the end of the record */
+	FR_TYPE_CNT
+};
+
+enum fr_style {
+	FR_STYLE_DEC,
+	FR_STYLE_HEX,
+	FR_STYLE_TEXT,
+	FR_STYLE_TID,
+	FR_STYLE_STATE,
+	FR_STYLE_SIG,
+	FR_STYLE_SICODE,
+	FR_STYLE_HANDLER,
+	FR_STYLE_SYSCALL,
+	FR_STYLE_ABI,
+	FR_STYLE_RET,
+	FR_STYLE_EXIT,
+	FR_STYLE_NS,
+	FR_STYLE_DEV,
+	FR_STYLE_IRQRET,
+	FR_STYLE_SOFTIRQ,
+	FR_STYLE_CNT
+};
+
+enum fr_rule { FR_RULE_TID, FR_RULE_COMM, FR_RULE_STACK, FR_RULE_CNT };
+
+struct fr_field {
+	const char *name;
+	const char *doc;
+	const char *from; /* derived: the field it is made from, "tid" for the record's own */
+	u8 kind;
+	u8 type; /* of flags: FR_TYPE_u8; of derived: what it reads as (s32, comm, u64s) */
+	u8 style;
+	u8 rule;
+	s8 from_idx; /* derived: index of `from` in fields[], -1 for the record's own tid */
+	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
+	u16 off;     /* stored: byte offset in the record */
+};
+
+struct fr_event {
+	const char *name;
+	const char *doc;
+	const struct fr_field *fields;
+	u32 field_cnt;
+	u32 col_cnt;
+	u32 fixed_sz; /* bytes of the record up to its str or u64s, or all of it (padded to 8) if it has none */
+	u8 nr;
+	u8 tier;
+	u8 group;
+	bool tail; /* ends in str or u64s */
+};
+
+struct fr_schema; /* opaque */
+
+/* The schema of this build. Static, never freed. Cannot fail after the first call succeeded; aborts only on OOM. */
+const struct fr_schema *fr_schema_builtin(void);
+
+/* The schema as text (docs/format.md), *sz bytes, not NUL-terminated; malloc'ed, the caller frees. NULL: no memory. */
+char *fr_schema_write(const struct fr_schema *s, size_t *sz);
+
+/* Parse and check such a text. 0 and *out (free with fr_schema_free), or -EINVAL, -ENOMEM with *out untouched. */
+int fr_schema_parse(const char *text, size_t sz, struct fr_schema **out);
+void fr_schema_free(struct fr_schema *s);
+
+/* The event of a number or a name, NULL if there is none. */
+const struct fr_event *fr_schema_event(const struct fr_schema *s, u32 nr);
+const struct fr_event *fr_schema_find(const struct fr_schema *s, const char *name);
+
+/* A field of an event by name, NULL if there is none. */
+const struct fr_field *fr_event_field(const struct fr_event *ev, const char *name);
+
+const char *fr_tier_name(u32 tier);   /* NULL if there is none */
+const char *fr_group_name(u32 group); /* NULL if there is none */
+const char *fr_style_name(u32 style);
+const char *fr_type_name(u32 type);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* units: sizes and durations as people write and read them. Pure. */
+#ifndef FR_UNITS_H
+#define FR_UNITS_H
+
+#include <stddef.h>
+
+#include "types.h"
+
+/* "64K", "8M", "1G", "4096": bytes. 0, or -EINVAL. */
+int fr_parse_size(const char *text, u64 *bytes);
+
+/* "250ns", "10us", "5ms", "2s", "1.5s", "3m"; a number needs its unit. 0, or -EINVAL. */
+int fr_parse_duration(const char *text, u64 *ns);
+
+/* "8.0 MiB", "312 B"; "1.25 s", "350 us". Into buf, which is returned. */
+const char *fr_show_size(u64 bytes, char *buf, size_t sz);
+const char *fr_show_duration(u64 ns, char *buf, size_t sz);
+
+#endif

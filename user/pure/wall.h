@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* wall: from the recording clock to the time on the wall and back, by the clock samples of a file. Pure. */
+#ifndef FR_WALL_H
+#define FR_WALL_H
+
+#include <stdbool.h>
+
+#include "types.h"
+
+#define FR_WALL_MAX 64 /* samples kept; the latest ones count */
+
+struct fr_wall_sample {
+	u64 ts;	     /* ns of the recording clock */
+	u64 real_ns; /* ns since 1970 */
+};
+
+struct fr_wall {
+	struct fr_wall_sample sample[FR_WALL_MAX]; /* by ts */
+	u32 cnt;
+};
+
+void fr_wall_init(struct fr_wall *w);
+
+/* Add a sample, in any order; one of ts or real_ns 0 is no sample. */
+void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns);
+
+/*
+ * Wall time of ts, in ns since 1970; 0 without samples. Between two samples that disagree no more than clocks are slewed
+ * (0.1 %) it is interpolated; if the clock was set, or the machine slept, the later sample counts: the end matters.
+ */
+u64 fr_wall_real(const struct fr_wall *w, u64 ts);
+
+/* The inverse by the last sample alone; 0 without samples. */
+u64 fr_wall_ts(const struct fr_wall *w, u64 real_ns);
+
+/* What to add to ts to get wall time, by the last sample (wrapping); 0 without samples. */
+u64 fr_wall_shift(const struct fr_wall *w);
+
+#endif
