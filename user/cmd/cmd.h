@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cmd: the commands. Each has a file and an option table of its own; argv[0] is "flightrec NAME". */
+#ifndef FR_CMD_H
+#define FR_CMD_H
+
+#include "pure/err.h"
+
+/* All return an exit status, enum fr_exit. */
+int fr_cmd_record(int argc, char **argv);
+int fr_cmd_dump(int argc, char **argv);
+int fr_cmd_status(int argc, char **argv);
+int fr_cmd_stop(int argc, char **argv);
+int fr_cmd_replay(int argc, char **argv);
+int fr_cmd_info(int argc, char **argv);
+int fr_cmd_verify(int argc, char **argv);
+int fr_cmd_events(int argc, char **argv);
+int fr_cmd_doctor(int argc, char **argv);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "flow/doctor.h"
+#include "pure/err.h"
+
+static const char help[] = "Usage: flightrec doctor [--json]\n"
+			   "Tell what this kernel offers a recorder, what is missing, and what to do.\n"
+			   "Exit status 0 if a session can be recorded here, 1 if not.\n"
+			   "\n"
+			   "Example: flightrec doctor\n";
+
+int fr_cmd_doctor(int argc, char **argv)
+{
+	struct fr_out *o;
+	bool json = false, able;
+	int status = fr_cmd_options(argc, argv, help, NULL, &json);
+
+	if (status >= 0)
+		return status;
+	o = malloc(sizeof(*o));
+	if (!o)
+		return FR_EXIT_FAIL;
+	fr_out_init(o, STDOUT_FILENO);
+	able = fr_doctor(o, json);
+	status = fr_out_finish(o, able ? FR_EXIT_OK : FR_EXIT_FAIL);
+	free(o);
+	return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* info: the two forms of `flightrec info`. */
+#ifndef FR_CMD_INFO_H
+#define FR_CMD_INFO_H
+
+#include "flow/summary.h"
+#include "pure/out.h"
+
+void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m);
+void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m, const char *path);
+
+/* "a=3;b=1": the next pair at *at, moved behind it. False at the end. */
+bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v);
+
+extern const char *const fr_hole_words[FR_HOLE_CNT];
+extern const char *const fr_lost_words[FR_LOST_CNT];
+
+#endif

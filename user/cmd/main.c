@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "version.h"
+
+static const struct {
+	const char *name;
+	char *full; /* as getopt prints it in front of its messages */
+	int (*run)(int argc, char **argv);
+	const char *doc;
+} commands[] = {
+	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments"},
+	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now"},
+	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost"},
+	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},
+	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order"},
+	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks"},
+	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte"},
+	{"events", "flightrec events", fr_cmd_events, "all events and their fields"},
+	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing"},
+};
+
+#define CMD_CNT (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *to)
+{
+	size_t i;
+
+	fputs("Usage: flightrec COMMAND [OPTION]...\n"
+	      "An always-on flight recorder: the last seconds before something went wrong.\n\n",
+	      to);
+	for (i = 0; i < CMD_CNT; i++)
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].doc);
+	fputs("\n`flightrec COMMAND --help` tells more.\n"
+	      "Example: flightrec record --detach; sleep 10; flightrec dump -o now.flight; flightrec replay now.flight\n",
+	      to);
+}
+
+static int find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < CMD_CNT; i++) {
+		if (!strcmp(commands[i].name, name))
+			return i;
+	}
+	return -1;
+}
+
+/* Without a command: options of the program itself. */
+static int run_option(const char *arg)
+{
+	if (!strcmp(arg, "--help") || !strcmp(arg, "-h") || !strcmp(arg, "help")) {
+		usage(stdout);
+		return FR_EXIT_OK;
+	}
+	if (!strcmp(arg, "--version") || !strcmp(arg, "-V")) {
+		puts("flightrec " FR_VERSION);
+		return FR_EXIT_OK;
+	}
+	fr_err("there is no command '%s': `flightrec --help` lists them", arg);
+	return FR_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	if (argc < 2) {
+		usage(stderr);
+		return FR_EXIT_USAGE;
+	}
+	i = find_command(argv[1]);
+	if (i < 0)
+		return run_option(argv[1]);
+	argv[1] = commands[i].full;
+	return commands[i].run(argc - 1, argv + 1);
+}

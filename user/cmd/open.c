@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/open.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+
+#include "pure/err.h"
+
+int fr_cmd_open_session(const char *name, struct fr_sess **out)
+{
+	int err;
+
+	if (!fr_sess_name_ok(name)) {
+		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_NAME_MAX);
+		return FR_EXIT_USAGE;
+	}
+	fr_sess_sweep();
+	err = fr_sess_open(name, out);
+	if (err)
+		return err == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
+	return FR_EXIT_OK;
+}
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{"name", required_argument, NULL, 'n'},
+	{},
+};
+
+int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json)
+{
+	/* without a name: the table without its last entry */
+	const struct option without_name[] = {options[0], options[1], {}};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, name ? "n:h" : "h", name ? options : without_name, NULL)) != -1)
+		switch (opt) {
+		case 'n':
+			*name = optarg;
+			break;
+		case 'j':
+			*json = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		default:
+			return FR_EXIT_USAGE;
+		}
+	if (optind == argc)
+		return -1;
+	fr_err("'%s' is not an option: %s", argv[optind], name ? "name the session with -n" : "see --help");
+	return FR_EXIT_USAGE;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* open: what the commands that work on a running session have in common. */
+#ifndef FR_CMD_OPEN_H
+#define FR_CMD_OPEN_H
+
+#include "io/sess.h"
+
+/* Check the name, open the session. FR_EXIT_OK and *out (fr_sess_close), or an exit status, with a message. */
+int fr_cmd_open_session(const char *name, struct fr_sess **out);
+
+/*
+ * The options of commands that take a session's name and --json, or --json only (name NULL). -1: go on; else the exit
+ * status: help was printed, or what is wrong.
+ */
+int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "flow/replay.h"
+#include "pure/format_json.h"
+#include "pure/format_text.h"
+
+#define SEC_NS 1000000000LL
+
+static const char help[] = "Usage: flightrec replay [options] FILE...\n"
+			   "Print the events of one or several snapshots in one order, a line each.\n"
+			   "\n"
+			   "  -f, --filter EXPR  only events that match: C-like, over the names that\n"
+			   "                     `flightrec events` lists and event, ts, cpu, pid, tid,\n"
+			   "                     comm, tier; ~ matches globs; in (a, b)\n"
+			   "      --since T      from then on: 2s after the begin, -200ms before the end,\n"
+			   "      --until T      50%, 14:02:11.5, 2026-01-31T14:02:11, or ns of the clock\n"
+			   "      --json         NDJSON: an object a line\n"
+			   "      --count        only the number of events that match\n"
+			   "      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
+			   "      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
+			   "      --tier LIST    only these tiers: main,life,stack or all\n"
+			   "                     (default: all but stack)\n"
+			   "      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
+			   "\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
+			   "Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
+
+enum { OPT_SINCE = 256, OPT_UNTIL, OPT_JSON, OPT_COUNT, OPT_POS, OPT_SPEED, OPT_TIER, OPT_LIFE };
+
+static const struct option options[] = {
+	{"filter", required_argument, NULL, 'f'},
+	{"since", required_argument, NULL, OPT_SINCE},
+	{"until", required_argument, NULL, OPT_UNTIL},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"count", no_argument, NULL, OPT_COUNT},
+	{"pos", no_argument, NULL, OPT_POS},
+	{"speed", required_argument, NULL, OPT_SPEED},
+	{"tier", required_argument, NULL, OPT_TIER},
+	{"life", no_argument, NULL, OPT_LIFE},
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+enum mode { TEXT, JSON, COUNT };
+
+struct ask {
+	struct fr_replay_opts opts;
+	enum mode mode;
+	bool pos;
+	double speed; /* 0: at once */
+};
+
+/* What is kept while events go by. */
+struct show {
+	const struct ask *ask;
+	struct fr_replay *replay;
+	struct fr_out out;
+	struct fr_text text;
+	struct fr_json **json; /* by file */
+	u64 cnt;
+	u64 last_key;
+	bool disorder; /* a time went backwards: the file is not what it says */
+	u64 first_key; /* pacing: the first event, and when it was shown */
+	s64 started_ns;
+};
+
+/* ---- pacing ---- */
+
+static s64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SEC_NS + t.tv_nsec;
+}
+
+static void wait_for(struct show *s, u64 key)
+{
+	struct timespec t;
+	s64 due;
+
+	if (!s->started_ns) {
+		s->started_ns = now_ns();
+		s->first_key = key;
+	}
+	due = s->started_ns + (s64)((double)(key - s->first_key) / s->ask->speed);
+	if (due <= now_ns())
+		return;
+	fr_out_flush(&s->out);
+	t = (struct timespec){.tv_sec = due / SEC_NS, .tv_nsec = due % SEC_NS};
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+/* ---- rows ---- */
+
+/* Whether rows follow each other in time, and the run what came before: not believed, but seen. */
+static void check_order(struct show *s, const struct fr_replay_run *run)
+{
+	const u64 *ts = run->b->ts;
+	u64 last = s->last_key;
+	bool disorder = false;
+	u32 i;
+
+	for (i = run->from; i < run->to; i++) {
+		disorder |= ts[i] + run->shift_ns < last;
+		last = ts[i] + run->shift_ns;
+	}
+	s->disorder |= disorder;
+	s->last_key = last;
+}
+
+static void show_row(struct show *s, const struct fr_replay_run *run, const struct fr_row *r)
+{
+	if (s->ask->speed > 0)
+		wait_for(s, r->ts + run->shift_ns);
+	if (s->ask->mode == JSON)
+		fr_json_row(s->json[run->file], &s->out, run->view, r);
+	else
+		fr_text_row(&s->text, &s->out, run->view, r);
+}
+
+static bool is_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
+{
+	enum fr_verdict verdict = fr_filter_verdict(run->filter, run->b->ev[i]);
+
+	if (verdict == FR_VERDICT_NO)
+		return false;
+	*r = fr_batch_row(run->b, i);
+	return verdict == FR_VERDICT_YES || fr_filter_match(run->filter, run->view, r);
+}
+
+static void count_run(struct show *s, const struct fr_replay_run *run)
+{
+	struct fr_row r;
+	u32 i;
+
+	if (!run->filter) {
+		s->cnt += run->to - run->from;
+		return;
+	}
+	for (i = run->from; i < run->to; i++)
+		s->cnt += is_match(run, i, &r);
+}
+
+static void show_run(struct show *s, const struct fr_replay_run *run)
+{
+	struct fr_row r;
+	u32 i;
+
+	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
+		if (!run->filter)
+			r = fr_batch_row(run->b, i);
+		else if (!is_match(run, i, &r))
+			continue;
+		show_row(s, run, &r);
+	}
+}
+
+static int show_all(struct show *s)
+{
+	struct fr_replay_run run;
+	int got;
+
+	while ((got = fr_replay_next(s->replay, &run)) > 0 && !fr_out_error(&s->out)) {
+		check_order(s, &run);
+		if (s->ask->mode == COUNT)
+			count_run(s, &run);
+		else
+			show_run(s, &run);
+	}
+	if (s->ask->mode == COUNT && got >= 0)
+		fr_out_printf(&s->out, "%llu\n", (unsigned long long)s->cnt);
+	return got < 0 ? got : 0;
+}
+
+/* ---- set-up ---- */
+
+static bool on_different_days(const struct fr_replay *r)
+{
+	u64 begin_ns, end_ns;
+	struct tm a, b;
+	time_t t;
+
+	fr_replay_span(r, &begin_ns, &end_ns);
+	t = begin_ns / SEC_NS;
+	localtime_r(&t, &a);
+	t = end_ns / SEC_NS;
+	localtime_r(&t, &b);
+	return a.tm_yday != b.tm_yday || a.tm_year != b.tm_year;
+}
+
+static bool make_json(struct show *s, u32 cnt)
+{
+	u32 i;
+
+	s->json = calloc(cnt, sizeof(*s->json));
+	for (i = 0; s->json && i < cnt; i++) {
+		s->json[i] = fr_json_new(fr_replay_schema(s->replay, i), s->ask->pos);
+		if (!s->json[i])
+			return false;
+	}
+	return s->json;
+}
+
+static void free_json(struct show *s, u32 cnt)
+{
+	u32 i;
+
+	for (i = 0; s->json && i < cnt; i++)
+		fr_json_free(s->json[i]);
+	free(s->json);
+}
+
+static int finish(struct show *s, int err)
+{
+	int status = FR_EXIT_OK;
+
+	if (err)
+		fr_err("replay stopped: %s", strerror(-err));
+	if (fr_replay_say_damage(s->replay))
+		status = FR_EXIT_CORRUPT;
+	if (s->disorder) {
+		fr_warn("times go backwards: a file holds events in an order no recorder wrote");
+		status = FR_EXIT_CORRUPT;
+	}
+	return fr_out_finish(&s->out, err ? FR_EXIT_FAIL : status);
+}
+
+static int replay(const struct ask *ask, const char *const *path, u32 cnt)
+{
+	struct show *s = calloc(1, sizeof(*s));
+	int err, status = FR_EXIT_FAIL;
+
+	if (!s)
+		return FR_EXIT_FAIL;
+	s->ask = ask;
+	err = fr_replay_open(path, cnt, &ask->opts, &s->replay);
+	if (err) {
+		free(s);
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	}
+	fr_out_init(&s->out, STDOUT_FILENO);
+	fr_text_init(&s->text, on_different_days(s->replay), ask->pos);
+	cnt = fr_replay_file_cnt(s->replay);
+	if (make_json(s, cnt))
+		status = finish(s, show_all(s));
+	else
+		fr_err("out of memory");
+	free_json(s, cnt);
+	fr_replay_close(s->replay);
+	free(s);
+	return status;
+}
+
+/* ---- options ---- */
+
+static int parse_when(const char *option, const char *text, struct fr_when *w)
+{
+	if (!fr_when_parse(text, w))
+		return 0;
+	fr_err("%s: '%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, 14:02:11.5,\n"
+	       "2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)",
+	       option, text);
+	return -1;
+}
+
+static int parse_speed(const char *text, double *speed)
+{
+	char *end;
+
+	*speed = 0;
+	if (!strcmp(text, "max"))
+		return 0;
+	*speed = strtod(text, &end);
+	if (end != text && (!*end || !strcmp(end, "x")) && *speed >= 1e-6 && *speed <= 1e6)
+		return 0;
+	fr_err("--speed: '%s' is none: give 1x, 0.1x, 10x or max", text);
+	return -1;
+}
+
+static int find_tier(const char *name, size_t len)
+{
+	int tier;
+
+	for (tier = 0; fr_tier_name(tier); tier++) {
+		if (strlen(fr_tier_name(tier)) == len && !strncmp(fr_tier_name(tier), name, len))
+			return tier;
+	}
+	return -1;
+}
+
+static int parse_tiers(const char *text, u32 *tiers)
+{
+	const char *name = text;
+
+	*tiers = !strcmp(text, "all") ? ~0u : 0;
+	while (!*tiers || *name == ',') {
+		size_t len;
+		int tier;
+
+		name += *name == ',';
+		len = strcspn(name, ",");
+		tier = find_tier(name, len);
+		if (tier < 0) {
+			fr_err("--tier: there is no tier '%.*s': main, life, stack and all are", (int)len, name);
+			return -1;
+		}
+		*tiers |= 1u << tier;
+		name += len;
+	}
+	return 0;
+}
+
+static int parse_option(struct ask *ask, int opt)
+{
+	switch (opt) {
+	case 'f':
+		ask->opts.filter = optarg;
+		return 0;
+	case OPT_SINCE:
+		return parse_when("--since", optarg, &ask->opts.since);
+	case OPT_UNTIL:
+		return parse_when("--until", optarg, &ask->opts.until);
+	case OPT_JSON:
+		ask->mode = ask->mode == COUNT ? COUNT : JSON;
+		return 0;
+	case OPT_COUNT:
+		ask->mode = COUNT;
+		return 0;
+	case OPT_POS:
+		ask->pos = true;
+		return 0;
+	case OPT_SPEED:
+		return parse_speed(optarg, &ask->speed);
+	case OPT_TIER:
+		return parse_tiers(optarg, &ask->opts.tiers);
+	case OPT_LIFE:
+		ask->opts.tiers = 1u << FR_TIER_LIFE;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+int fr_cmd_replay(int argc, char **argv)
+{
+	struct ask ask = {.opts.tiers = FR_REPLAY_TIERS};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (parse_option(&ask, opt))
+			return FR_EXIT_USAGE;
+	}
+	if (optind == argc) {
+		fr_err("name the snapshot to be replayed: flightrec replay FILE");
+		return FR_EXIT_USAGE;
+	}
+	ask.opts.names = ask.mode != COUNT || ask.opts.filter;
+	return replay(&ask, (const char *const *)argv + optind, argc - optind);
+}

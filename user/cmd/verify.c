@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "flow/check.h"
+#include "flow/replay.h"
+#include "pure/escape.h"
+#include "pure/out.h"
+#include "pure/units.h"
+
+static const char help[] = "Usage: flightrec verify FILE...\n"
+			   "Check snapshots: every checksum, event, order and count.\n"
+			   "Prints a line for each file: OK and what it holds, or DAMAGED and findings.\n"
+			   "\n"
+			   "Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
+			   "Example: flightrec verify /var/lib/flightrec/*.flight\n";
+
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+static void say_path(struct fr_out *o, const char *path, const char *verdict, enum fr_paint p)
+{
+	fr_escape_text(o, path, strlen(path));
+	fr_out_str(o, ": ");
+	fr_out_paint(o, p);
+	fr_out_str(o, verdict);
+	fr_out_paint(o, FR_PAINT_NONE);
+}
+
+static void say_result(struct fr_out *o, const char *path, const struct fr_snap *s, const struct fr_check *c)
+{
+	char size[32];
+	size_t i;
+
+	say_path(o, path, c->finding_cnt ? "DAMAGED" : "OK", c->finding_cnt ? FR_PAINT_RED : FR_PAINT_GREEN);
+	fr_out_printf(o, ", %llu events and %llu stacks in %zu chunks, %s", (unsigned long long)c->event_cnt,
+		      (unsigned long long)c->stack_cnt, c->chunk_cnt, fr_show_size(fr_snap_size(s), size, sizeof(size)));
+	if (c->finding_cnt)
+		fr_out_printf(o, "; %zu findings:", c->finding_cnt);
+	fr_out_char(o, '\n');
+	for (i = 0; i < c->finding_cnt; i++) {
+		fr_out_str(o, "  ");
+		fr_escape_text(o, c->finding[i], strlen(c->finding[i]));
+		fr_out_char(o, '\n');
+	}
+}
+
+static int verify(struct fr_out *o, const char *path)
+{
+	struct fr_check check = {0};
+	struct fr_snap *s;
+	int err = fr_snap_open(path, &s), status;
+
+	if (err) {
+		fr_snap_say_error(path, err);
+		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	}
+	err = fr_check_snap(s, &check);
+	if (err)
+		fr_err("cannot verify %s: %s", path, strerror(-err));
+	else
+		say_result(o, path, s, &check);
+	status = err ? FR_EXIT_FAIL : check.finding_cnt ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	fr_check_free(&check);
+	fr_snap_close(s);
+	return status;
+}
+
+/* A file that cannot be read at all is worse than a damaged one. */
+static int worse(int a, int b)
+{
+	if (a == FR_EXIT_FAIL || b == FR_EXIT_FAIL)
+		return FR_EXIT_FAIL;
+	return a > b ? a : b;
+}
+
+int fr_cmd_verify(int argc, char **argv)
+{
+	static struct fr_out out;
+	int opt, status = FR_EXIT_OK;
+
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (opt != 'h')
+			return FR_EXIT_USAGE;
+		fputs(help, stdout);
+		return FR_EXIT_OK;
+	}
+	if (optind == argc) {
+		fr_err("name the snapshot to be verified: flightrec verify FILE");
+		return FR_EXIT_USAGE;
+	}
+	fr_out_init(&out, STDOUT_FILENO);
+	for (; optind < argc; optind++)
+		status = worse(status, verify(&out, argv[optind]));
+	return fr_out_finish(&out, status);
+}

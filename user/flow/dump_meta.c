@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_meta: what is in a snapshot beside its events. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "atomic.h"
+#include "flow/clock_sample.h"
+#include "flow/dump_int.h"
+#include "flow/procs.h"
+#include "pure/facts.h"
+
+static void account_ring(struct fr_dump_ring *src)
+{
+	const struct fr_ring_map *m = src->map;
+	const struct fr_writer *wr = m->wr;
+	u32 i;
+
+	src->acct.cpu = m->cpu;
+	src->acct.tier = m->tier;
+	src->acct.slot_cnt = m->slot_cnt;
+	src->acct.subbuf_sz = m->subbuf_pages * FR_PAGE_SZ;
+	src->acct.overwritten = fr_load(&wr->overwritten);
+	src->acct.written = src->acct.overwritten + fr_ring_read_present(m);
+	for (i = 0; i < FR_LOST_CNT; i++)
+		src->acct.lost[i] = fr_load(&wr->lost[i]);
+	for (i = 0; i < FR_FILTERED_CNT; i++)
+		src->acct.filtered[i] = fr_load(&wr->filtered[i]);
+	src->acct.ties = fr_load(&wr->health.ties);
+	src->acct.ahead = fr_load(&wr->health.ahead);
+	src->acct.losers = fr_load(&wr->health.losers);
+}
+
+static int put_rings(struct fr_dump *d)
+{
+	struct fr_snap_ring *rings = calloc(d->src_cnt, sizeof(*rings));
+	size_t i;
+	int err;
+
+	if (!rings)
+		return -ENOMEM;
+	for (i = 0; i < d->src_cnt; i++) {
+		account_ring(&d->src[i]);
+		rings[i] = d->src[i].acct;
+		if (rings[i].horizon_ns < d->since_ns)
+			rings[i].horizon_ns = d->since_ns;
+	}
+	err = fr_snap_put_rings(d->w, rings, d->src_cnt);
+	free(rings);
+	return err;
+}
+
+/* Tasks that were gone before anything in the file happened are nobody's history. */
+static int put_tasks(struct fr_dump *d)
+{
+	struct fr_snap_task *task;
+	size_t cnt, i, kept = 0;
+	u64 oldest = ~0ULL;
+	int err = fr_sess_read_tasks(d->s, &task, &cnt);
+
+	if (err)
+		return err;
+	for (i = 0; i < d->src_cnt; i++)
+		if (d->src[i].acct.horizon_ns < oldest)
+			oldest = d->src[i].acct.horizon_ns;
+	for (i = 0; i < cnt; i++)
+		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
+			task[kept++] = task[i];
+	err = fr_snap_put_tasks(d->w, task, kept);
+	free(task);
+	return err;
+}
+
+static int put_clocks(struct fr_dump *d)
+{
+	char *begin = fr_sess_fact(d->s, "begin_clock");
+	struct fr_snap_clock c[2];
+	size_t cnt = 0;
+	int err;
+
+	if (begin && !fr_clock_parse(begin, &c[cnt]))
+		cnt++;
+	free(begin);
+	err = fr_clock_sample(d->s, &c[cnt]);
+	if (err)
+		return err;
+	return fr_snap_put_clocks(d->w, c, cnt + 1);
+}
+
+static int put_procs(struct fr_dump *d)
+{
+	size_t sz;
+	char *text = fr_procs_read(&sz);
+	int err = text ? fr_snap_put_procs(d->w, text, sz) : 0;
+
+	free(text);
+	return err;
+}
+
+static int copy_session_facts(struct fr_dump *d)
+{
+	const char *text = fr_sess_facts(d->s), *name, *value;
+	size_t pos = 0, name_len, value_len;
+	char key[64], *plain;
+	int err = 0;
+
+	while (!err && fr_facts_next(text, &pos, &name, &name_len, &value, &value_len)) {
+		if (name_len >= sizeof(key))
+			continue;
+		memcpy(key, name, name_len);
+		key[name_len] = 0;
+		plain = fr_facts_get(text, key);
+		err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
+		free(plain);
+	}
+	return err;
+}
+
+static int put_trigger_facts(struct fr_dump *d)
+{
+	const struct fr_dump_ask *ask = d->ask;
+	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
+
+	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)d->trigger_ts);
+	if (ask->comm)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_comm", "%s", ask->comm);
+	if (ask->pid)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
+	if (ask->sig)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
+	return err;
+}
+
+static void boot_id(char *buf, size_t sz)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	buf[0] = 0;
+	if (f && fgets(buf, sz, f))
+		buf[strcspn(buf, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+static int put_host_facts(struct fr_dump *d)
+{
+	char boot[64];
+	struct utsname un;
+	int err;
+
+	uname(&un);
+	boot_id(boot, sizeof(boot));
+	err = fr_snap_put_fact(d->w, "host", "%s", un.nodename);
+	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
+	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
+	err = err ?: fr_snap_put_fact(d->w, "boot_id", "%s", boot);
+	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)d->begin_ts);
+}
+
+/* Samples that should have been taken by now: CPUs x rate x time. */
+static u64 samples_expected(const struct fr_dump *d)
+{
+	char *hz = fr_sess_fact(d->s, "sample_hz"), *begin = fr_sess_fact(d->s, "begin_ns"),
+	     *cpus = fr_sess_fact(d->s, "cpu_cnt");
+	u64 n = 0;
+
+	if (hz && begin && cpus)
+		n = (d->begin_ts - strtoull(begin, NULL, 10)) / 1000 * strtoull(hz, NULL, 10) / 1000000 *
+		    strtoull(cpus, NULL, 10);
+	free(hz);
+	free(begin);
+	free(cpus);
+	return n;
+}
+
+/* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
+static int put_missed(struct fr_dump *d)
+{
+	struct fr_sess_prog *prog;
+	char text[4096] = "";
+	size_t cnt, i, len = 0;
+	int err = fr_sess_progs(d->s, &prog, &cnt);
+
+	if (err)
+		return err;
+	for (i = 0; i < cnt; i++)
+		if (prog[i].missed && len < sizeof(text))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s=%llu", len ? ";" : "", prog[i].name,
+					(unsigned long long)prog[i].missed);
+	fr_sess_progs_free(prog, cnt);
+	return fr_snap_put_fact(d->w, "missed", "%s", text);
+}
+
+static int put_counts(struct fr_dump *d)
+{
+	const struct fr_session *sh = fr_sess_shared(d->s);
+	int err;
+
+	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
+	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
+	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
+	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)fr_load(&sh->sample_taken));
+	err = err ?: fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)samples_expected(d));
+	return err ?: put_missed(d);
+}
+
+static int put_facts(struct fr_dump *d)
+{
+	int err = copy_session_facts(d);
+
+	err = err ?: put_host_facts(d);
+	err = err ?: put_trigger_facts(d);
+	return err ?: put_counts(d);
+}
+
+int fr_dump_put_meta(struct fr_dump *d)
+{
+	int err = put_rings(d);
+
+	err = err ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
+	err = err ?: put_tasks(d);
+	err = err ?: put_clocks(d);
+	err = err ?: put_facts(d);
+	return err ?: put_procs(d);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* name: what snapshots are called: HOST-YYYYMMDDTHHMMSS.mmmZ-REASON[-COMM-PID].flight */
+#ifndef FR_NAME_H
+#define FR_NAME_H
+
+#include <stddef.h>
+
+#include "types.h"
+
+/*
+ * The name of a snapshot taken at real_ns (CLOCK_REALTIME), in dir, into buf. HOST and COMM are reduced to letters, digits,
+ * '.', '_' and '-'; nr > 0 tells apart snapshots that would be called the same. 0 or -ENAMETOOLONG.
+ */
+int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const char *reason, const char *comm, u32 pid, u32 nr);
+
+#endif

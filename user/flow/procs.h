@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* procs: what /proc adds about the processes that live. */
+#ifndef FR_PROCS_H
+#define FR_PROCS_H
+
+#include <stddef.h>
+
+/*
+ * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cgroup":"/"}; what cannot be read is left out.
+ * malloc'ed, *sz bytes, the caller frees. NULL: no /proc or no memory.
+ */
+char *fr_procs_read(size_t *sz);
+
+#endif

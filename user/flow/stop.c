@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/dump.h"
+#include "pure/err.h"
+
+#define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
+
+static bool wait_unowned(struct fr_sess *s)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	int i;
+
+	for (i = 0; i < OWNER_TIMEOUT_MS / 10; i++) {
+		if (!fr_sess_is_owned(s))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/* BPF knows processes by their pid in the first namespace. Is that how we know ourselves? */
+static bool same_pids(struct fr_sess *s)
+{
+	u32 pid = 0;
+	bool same;
+
+	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
+		return false;
+	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
+	fr_sess_unlock(s);
+	return same;
+}
+
+static int end_owner(struct fr_sess *s)
+{
+	const struct fr_session *sh = fr_sess_shared(s);
+	u32 pid = sh ? sh->self_tgid[FR_SELF_RECORDER] : 0;
+
+	if (!pid || !same_pids(s) || kill(pid, SIGTERM)) {
+		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
+		return -EBUSY;
+	}
+	if (wait_unowned(s))
+		return 0;
+	fr_err("the recorder of session '%s' (pid %u) does not end: kill it, then stop again", fr_sess_name(s), pid);
+	return -ETIMEDOUT;
+}
+
+/* Counters are read while the links exist, and once more when nothing runs any more. */
+static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	struct fr_live l = {};
+	bool have = false;
+	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+
+	if (err)
+		return err;
+	if (last && fr_sess_shared(s))
+		have = !fr_live_read(s, &l);
+	err = fr_sess_detach(s);
+	if (have) {
+		fr_live_refresh(&l);
+		last(arg, &l);
+	}
+	fr_live_free(&l);
+	err = err ?: fr_sess_remove(s);
+	/* somebody else may have removed it while we waited for the lock */
+	return err == -ENOENT ? 0 : err;
+}
+
+int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	struct fr_sess *s;
+	int err;
+
+	fr_sess_sweep();
+	err = fr_sess_open_any(name, &s);
+	if (err == -ENOENT) {
+		fr_err("no session '%s' is recording: `ls " FR_SESSION_ROOT "` shows those that are", name);
+		return FR_EXIT_NO_SESSION;
+	}
+	if (err)
+		return FR_EXIT_FAIL;
+	if (fr_sess_is_owned(s))
+		err = end_owner(s);
+	if (!err) {
+		err = end_session(s, last, arg);
+		if (err)
+			fr_err("cannot end session '%s': %s: try again", name, strerror(-err));
+	}
+	fr_sess_close(s);
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* pack: bytes to one zstd frame with checksum and declared size, and back. The only users of zstd. */
+#ifndef FR_PACK_H
+#define FR_PACK_H
+
+#include <stddef.h>
+
+struct fr_pack; /* opaque */
+
+/* A packer for up to max_sz bytes; all its memory is taken here. 0 and *out (free with fr_pack_free(), takes NULL), -ENOMEM. */
+int fr_pack_new(size_t max_sz, struct fr_pack **out);
+void fr_pack_free(struct fr_pack *p);
+
+/* Room a frame of sz bytes needs at most; memory of a packer, roughly. */
+size_t fr_pack_bound(size_t sz);
+size_t fr_pack_mem_sz(size_t max_sz);
+
+/* Pack sz bytes into dst of fr_pack_bound(sz). 0 and *packed_sz, or -EIO. */
+int fr_pack(struct fr_pack *p, const void *src, size_t sz, void *dst, size_t *packed_sz);
+
+struct fr_unpack; /* opaque */
+
+/* 0 and *out (free with fr_unpack_free(), takes NULL), or -ENOMEM. */
+int fr_unpack_new(struct fr_unpack **out);
+void fr_unpack_free(struct fr_unpack *u);
+
+/*
+ * Is src one whole frame, no more and no less, that declares to hold sz bytes? Asked before memory is taken for them. 0, or
+ * -EBADMSG.
+ */
+int fr_unpack_check(const void *src, size_t packed_sz, size_t sz);
+
+/* Unpack exactly sz bytes to dst. 0, -EBADMSG. */
+int fr_unpack(struct fr_unpack *u, const void *src, size_t packed_sz, void *dst, size_t sz);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* progress: a bar on a terminal, for work that takes longer than a blink. Nothing where standard error is no terminal. */
+#ifndef FR_PROGRESS_H
+#define FR_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "types.h"
+
+struct fr_progress {
+	const char *what;
+	int shown; /* percent drawn last, -1 none */
+	bool tty;
+};
+
+void fr_progress_begin(struct fr_progress *p, const char *what);
+
+/* arg: a struct fr_progress. Redraws when the percentage has changed. */
+void fr_progress_show(void *arg, u64 done, u64 total);
+
+/* Removes the bar. */
+void fr_progress_end(struct fr_progress *p);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sess: a recording pinned in bpffs, which outlives the process that started it. Create, find, open, lock, end.
+ *
+ * /sys/fs/bpf/flightrec/NAME/		flock here: the reader's lock, one snapshot (or repair) at a time
+ *	owner/				flock here: the owner's lock, held while a recorder process lives
+ *	meta				facts and schema; pinned last, so a session without it was never finished
+ *	session, clock, call, tasks, dead, rings-TIER, ring-CPU-TIER, prog-*, link-*
+ *
+ * What is read from the maps is checked when the session is opened; nothing in it is trusted to be ours.
+ */
+#ifndef FR_SESS_H
+#define FR_SESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "io/load.h"
+#include "io/ring_read.h"
+#include "io/snapfile.h"
+#include "session.h"
+
+#define FR_BPFFS_ROOT	"/sys/fs/bpf"
+#define FR_SESSION_ROOT FR_BPFFS_ROOT "/flightrec"
+#define FR_META_SZ	65536u /* of facts, and of the schema */
+#define FR_NAME_MAX	63
+
+struct fr_sess; /* opaque: an open session */
+
+/* Is this a session's name: 1 to FR_NAME_MAX letters, digits, - and _ ? */
+bool fr_sess_name_ok(const char *name);
+
+/*
+ * Create session name, load conf into it (conf->dir is set here) and pin facts (name=value lines) and the built-in schema
+ * with it. The owner's lock is held by the calling process until it ends or fr_sess_close(). 0 and *out; -EEXIST if it
+ * exists (finished, or being made by a live process); -errno with a message otherwise. facts_fn is called when it records
+ * and returns malloc'ed facts, which are freed here.
+ */
+typedef char *(*fr_facts_fn)(void *arg, struct fr_sess *s, const struct fr_load_result *res);
+int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res,
+		   struct fr_sess **out);
+
+/* Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is another version's; -errno; with a message. */
+int fr_sess_open(const char *name, struct fr_sess **out);
+/* The same for ending it, whatever is in it: maps of another layout are left unmapped. -ENOENT without a message. */
+int fr_sess_open_any(const char *name, struct fr_sess **out);
+void fr_sess_close(struct fr_sess *s); /* NULL is fine; the recording goes on */
+
+/* The owner's lock: 0, or -EWOULDBLOCK if a live process has it. Kept until fr_sess_close(). */
+int fr_sess_own(struct fr_sess *s);
+bool fr_sess_is_owned(struct fr_sess *s); /* by whom ever */
+
+/* The reader's lock: waits up to timeout_ms (says so when it has to), then -ETIMEDOUT. 0, or -errno with a message. */
+int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms);
+int fr_sess_try_lock(struct fr_sess *s); /* 0, or -EWOULDBLOCK at once */
+void fr_sess_unlock(struct fr_sess *s);
+
+/* End the session: detach (runs of programs in flight end first), then remove all pins. The maps live until closed. */
+int fr_sess_detach(struct fr_sess *s);
+int fr_sess_remove(struct fr_sess *s);
+
+/* Remove what dead processes left: sessions never finished. Quiet. */
+void fr_sess_sweep(void);
+
+/* Names of sessions: *cnt malloc'ed strings in a malloc'ed array, by name. 0 or -errno. */
+int fr_sess_list(char ***names, size_t *cnt);
+
+const char *fr_sess_name(const struct fr_sess *s);
+const char *fr_sess_facts(const struct fr_sess *s);	       /* name=value lines */
+char *fr_sess_fact(const struct fr_sess *s, const char *name); /* malloc'ed value, NULL if there is none */
+const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
+
+/* Rings, by CPU then tier. */
+const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt);
+struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and counters, mapped read-write */
+
+/* The task table: *cnt malloc'ed entries. 0 or -errno. */
+int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt);
+
+/* The control programs. Each 0 or -errno; callers hold the reader's lock. */
+int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
+/* Leave out the system calls and faults of this process, the session's recorder or not; *pid (or NULL): as BPF knows it. */
+int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
+int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
+int fr_sess_mark_begin(struct fr_sess *s, u64 *ts);
+int fr_sess_mark_end(struct fr_sess *s, u64 *ts);
+int fr_sess_mark_trigger(struct fr_sess *s, const char *reason, u32 tid, u64 *ts);
+
+/* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
+int fr_sess_stats_on(void);
+
+/* What the kernel counts of an event program. */
+struct fr_sess_prog {
+	char name[64];
+	int fd;
+	u64 run_cnt; /* only while BPF statistics are on */
+	u64 run_ns;  /* likewise */
+	u64 missed;  /* runs refused because the program ran already on that CPU */
+};
+
+/* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
+int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
+/* Read the counts again: also after fr_sess_detach(), when they are final. */
+void fr_sess_progs_update(struct fr_sess_prog *list, size_t cnt);
+void fr_sess_progs_free(struct fr_sess_prog *list, size_t cnt);
+
+#endif

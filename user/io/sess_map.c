@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sess_map: a session's maps in memory. */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/sess_int.h"
+
+#define RING_MAX 65536u /* rings of a session: more cannot be ours */
+
+bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries)
+{
+	struct bpf_map_info info = {};
+	u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return false;
+	*entries = info.max_entries;
+	return info.type == BPF_MAP_TYPE_ARRAY && info.value_size == value_sz;
+}
+
+/* Map a global's map (one element); NULL with errno. */
+static void *map_global(const struct fr_sess *s, const char *name, size_t sz)
+{
+	int fd = fr_sess_get_pin(s, name);
+	void *p;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	p = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t ring_sz(const struct fr_ring_map *m)
+{
+	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
+}
+
+/* The slot page describes the ring; what it says must agree with the map's size and the pin's name. */
+static bool slots_ok(const struct fr_slots *sl, u32 entries, u32 cpu, u32 tier)
+{
+	return sl->magic == FR_RING_MAGIC && sl->layout == FR_LAYOUT_VERSION && sl->cpu == cpu && sl->tier == tier &&
+	       sl->slot_cnt >= FR_SLOT_MIN && sl->slot_cnt <= FR_SLOT_MAX && sl->subbuf_pages >= 1 &&
+	       sl->subbuf_pages <= FR_SUBBUF_PAGE_MAX && entries == FR_DATA_PAGE + (sl->slot_cnt + 1) * sl->subbuf_pages;
+}
+
+/*
+ * Only the slot words are for user space to write; it never writes the write position, and here it cannot. Where the
+ * machine's pages are larger than the ring's (arm64 with 64 KiB) they cannot be protected one by one.
+ */
+static int protect(char *base, size_t sz)
+{
+	const size_t data = FR_DATA_PAGE * FR_PAGE_SZ;
+
+	if (sysconf(_SC_PAGESIZE) != FR_PAGE_SZ)
+		return 0;
+	if (mprotect(base, FR_PAGE_SZ, PROT_READ) || mprotect(base + data, sz - data, PROT_READ))
+		return -errno;
+	return 0;
+}
+
+static void fill_ring(struct fr_ring_map *m, char *base)
+{
+	m->wr = (void *)(base + FR_WRITER_PAGE * FR_PAGE_SZ);
+	m->sl = (void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ);
+	m->data = (void *)(base + FR_DATA_PAGE * FR_PAGE_SZ);
+	m->slot_cnt = m->sl->slot_cnt;
+	m->subbuf_pages = m->sl->subbuf_pages;
+	m->epoch = m->sl->epoch;
+	m->cpu = m->sl->cpu;
+	m->tier = m->sl->tier;
+}
+
+static int map_ring(int fd, u32 cpu, u32 tier, struct fr_ring_map *m)
+{
+	u32 entries;
+	size_t sz;
+	char *base;
+	int err;
+
+	if (!fr_sess_is_array(fd, FR_PAGE_SZ, &entries) || entries < FR_DATA_PAGE + 1)
+		return -EPROTO;
+	sz = (size_t)entries * FR_PAGE_SZ;
+	base = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	err = slots_ok((void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ), entries, cpu, tier) ? protect(base, sz) : -EPROTO;
+	if (err)
+		munmap(base, sz);
+	else
+		fill_ring(m, base);
+	return err;
+}
+
+static int tier_nr(const char *name)
+{
+	u32 tier;
+
+	for (tier = 0; tier < FR_TIER_CNT; tier++)
+		if (!strcmp(name, fr_tier_name(tier)))
+			return tier;
+	return -1;
+}
+
+static int add_ring(struct fr_sess *s, const char *pin)
+{
+	struct fr_ring_map *more;
+	char tier_name[32];
+	u32 cpu;
+	int fd, err, tier;
+
+	if (sscanf(pin, "ring-%u-%31s", &cpu, tier_name) != 2 || cpu > 0xffff)
+		return 0;
+	tier = tier_nr(tier_name);
+	if (tier < 0 || s->ring_cnt >= RING_MAX)
+		return -EPROTO;
+	more = realloc(s->ring, (s->ring_cnt + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->ring = more;
+	fd = fr_sess_get_pin(s, pin);
+	if (fd < 0)
+		return fd;
+	err = map_ring(fd, cpu, tier, &s->ring[s->ring_cnt]);
+	close(fd);
+	if (!err)
+		s->ring_cnt++;
+	return err;
+}
+
+static int by_cpu_tier(const void *a, const void *b)
+{
+	const struct fr_ring_map *x = a, *y = b;
+
+	return x->cpu != y->cpu ? (int)x->cpu - y->cpu : (int)x->tier - y->tier;
+}
+
+static int map_rings(struct fr_sess *s)
+{
+	DIR *d = opendir(s->dir);
+	struct dirent *e;
+	int err = 0;
+
+	if (!d)
+		return -errno;
+	while (!err && (e = readdir(d)))
+		err = add_ring(s, e->d_name);
+	closedir(d);
+	if (!err && !s->ring_cnt)
+		err = -EPROTO;
+	qsort(s->ring, s->ring_cnt, sizeof(*s->ring), by_cpu_tier);
+	return err;
+}
+
+int fr_sess_map(struct fr_sess *s)
+{
+	int err = map_rings(s);
+
+	if (err)
+		return err;
+	s->shared = map_global(s, "session", sizeof(*s->shared));
+	s->call = s->shared ? map_global(s, "call", sizeof(*s->call)) : NULL;
+	return s->call ? 0 : -errno;
+}
+
+void fr_sess_unmap(struct fr_sess *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt; i++)
+		munmap((void *)s->ring[i].wr, ring_sz(&s->ring[i]));
+	if (s->shared)
+		munmap(s->shared, sizeof(*s->shared));
+	if (s->call)
+		munmap(s->call, sizeof(*s->call));
+	free(s->ring);
+}
