@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+#	make		build build/flightrec with the packages that are present
+#	make demo	install what is missing, record this host, let a program crash, replay it (root)
+#	make check	install what is missing, build, run every test (root)
+#	make bench	measure what docs/ and the README quote (root)
+#	make install	DESTDIR= PREFIX=/usr/local
+#
+# O= names the directory of a build, SANITIZE= its sanitizers, CC= its compiler; tests build with all of these. V=1 shows commands.
+
+O		?= build
+ifeq ($(origin CC),default)
+CC		:= gcc
+endif
+CLANG		?= clang
+CLANG_FORMAT	?= clang-format
+PREFIX		?= /usr/local
+CFLAGS		?= -O2 -g
+MACHINE		:= $(shell uname -m)
+ARCH		?= $(MACHINE:aarch64=arm64)
+export PATH	:= $(PATH):/usr/sbin:/sbin
+
+# ---- what there is ----
+BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
+USER_SRC	:= $(sort $(wildcard user/*/*.c))
+HEADERS		:= $(wildcard bpf/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
+MAIN_SRC	:= user/cmd/main.c
+LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|flightrec\.skel)' $(USER_SRC) /dev/null))
+PLAIN_SRC	:= $(filter-out $(MAIN_SRC) $(LIBBPF_SRC),$(USER_SRC))
+UNIT_SRC	:= $(sort $(wildcard tests/unit/test_*.c))
+FORMATTED	:= $(shell find bpf user tests -name '*.[ch]')
+MAN		:= $(wildcard docs/man/*.[1-8])
+
+obj		= $(patsubst %.c,$(O)/obj/%.o,$(1))
+bpf_obj		= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/%.o,$(BPF_SRC))
+# One archive of what needs no libbpf, so that tests and fuzzers need none either; one of the rest.
+LIB		:= $(O)/libflightrec.a
+LIB_BPF		:= $(O)/libflightrec_bpf.a
+UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
+
+# ---- how it is compiled ----
+WARNINGS	:= -Wall -Wextra -Werror
+SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
+LDLIBS		:= -lbpf -lelf -lz -lzstd -lxxhash
+bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
+BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
+
+# say WHAT: what is being made, unless V=1 shows how or -s wants silence
+SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
+say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
+Q		:= $(if $(V),,@)
+
+.PHONY: all deps bpf-arm64 unit asan clang-check check bench demo format check-format install uninstall clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(O)/flightrec
+
+# Names the package that is missing instead of the header or tool; once per build directory.
+$(O)/.need: .ci/deps
+	@.ci/deps check build
+	@mkdir -p $(@D) && touch $@
+
+deps:
+	@.ci/deps install build test
+
+# ---- BPF ----
+define bpf_rule
+$(O)/bpf/$(1)/%.o: bpf/%.bpf.c vmlinux/$(1)/vmlinux.h $(wildcard bpf/*.h bpf/*.def) Makefile | $(O)/.need
+	@mkdir -p $$(@D)
+	$$(call say,BPF)
+	$$(Q)$(CLANG) $(BPF_FLAGS) -D__TARGET_ARCH_$(call bpf_target,$(1)) -Ivmlinux/$(1) -c $$< -o $$@
+endef
+$(eval $(call bpf_rule,x86_64))
+$(eval $(call bpf_rule,arm64))
+
+$(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH))
+	$(call say,LINK)
+	$(Q)bpftool gen object $@ $^
+
+$(O)/flightrec.skel.h: $(O)/flightrec.bpf.o
+	$(call say,GEN)
+	$(Q)bpftool gen skeleton $< name flightrec > $@
+
+# Not to be run here: shows that no program assumes x86.
+bpf-arm64: $(call bpf_obj,arm64)
+
+# ---- user space ----
+$(O)/obj/%.o: %.c Makefile | $(O)/.need
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(USER_FLAGS) -MMD -MP -c $< -o $@
+
+$(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h
+
+$(LIB): $(call obj,$(PLAIN_SRC))
+$(LIB_BPF): $(call obj,$(LIBBPF_SRC))
+$(LIB) $(LIB_BPF):
+	@rm -f $@
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/flightrec: $(call obj,$(MAIN_SRC)) $(LIB) $(LIB_BPF)
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(LIB_BPF) -Wl,--end-group $(LDLIBS) -o $@
+
+# Any program of one file below tests/, with the code it tests.
+$(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(USER_FLAGS) -Itests $< $(LDFLAGS) $(LIB) $(if $(filter unit/%,$*),-lcmocka) $(LDLIBS) -lpthread -o $@
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
+
+# ---- tests ----
+unit: $(UNIT)
+
+asan:
+	$(MAKE) O=$(O)/asan SANITIZE=address,undefined all unit
+
+clang-check:
+	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit
+
+check: deps
+	$(MAKE) all
+	tests/run.sh
+
+bench: deps
+	$(MAKE) all
+	tests/bench/run.sh
+
+demo:
+	@.ci/deps install build
+	$(MAKE) all
+	@tests/demo/run.sh
+
+format:
+	$(CLANG_FORMAT) -i $(FORMATTED)
+
+check-format:
+	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
+
+# ---- install ----
+DESTS		:= $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec \
+		   $(foreach m,$(MAN),$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+
+install: all
+	install -D -m 755 $(O)/flightrec $(DESTDIR)$(PREFIX)/bin/flightrec
+	install -D -m 644 completion/flightrec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flightrec
+	$(foreach m,$(MAN),install -D -m 644 $(m) \
+		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) true
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(DESTS))
+
+clean:
+	rm -rf $(O)

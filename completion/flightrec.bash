@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
+
+_flightrec_commands='record dump status stop replay info verify events doctor'
+
+_flightrec_offer() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_flightrec_options() {
+	flightrec "$1" --help 2> /dev/null | grep -oE -- '--[a-z]+' | sort -u
+	echo --help
+}
+
+# Groups and events, also with the - that takes them away.
+_flightrec_events() {
+	flightrec events --json 2> /dev/null | grep -oE '\{"nr":[0-9]+,"name":"[a-z_]+","group":"[a-z]+"' |
+		sed -E 's/.*"name":"([a-z_]+)","group":"([a-z]+)"/\1\n\2/' | sort -u | sed 's/.*/&\n-&/'
+}
+
+_flightrec_sessions() {
+	find /sys/fs/bpf/flightrec -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2> /dev/null
+}
+
+_flightrec_files() {
+	compopt -o filenames 2> /dev/null
+	mapfile -t COMPREPLY < <(compgen -f -X '!*.flight' -- "$1"; compgen -d -- "$1")
+}
+
+_flightrec() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+
+	if ((COMP_CWORD == 1)); then
+		_flightrec_offer "$_flightrec_commands --help --version" "$word"
+		return
+	fi
+	case $command:$before in
+	record:-p | record:--profile) _flightrec_offer 'minimal default full' "$word" ;;
+	record:-e | record:--event) _flightrec_offer "$(_flightrec_events)" "$word" ;;
+	record:--clock) _flightrec_offer 'global local' "$word" ;;
+	record:--on) _flightrec_offer 'exit signal command' "$word" ;;
+	record:-o | record:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
+	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
+	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
+	*)
+		if [[ $word == -* ]]; then
+			_flightrec_offer "$(_flightrec_options "$command")" "$word"
+		elif [[ $command == events ]]; then
+			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
+		elif [[ $command == @(replay|info|verify|dump) ]]; then
+			_flightrec_files "$word"
+		fi
+		;;
+	esac
+}
+
+complete -F _flightrec flightrec
