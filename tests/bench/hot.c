@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hot: what recording one event costs, in ns (hot.bpf.c has the programs). A case is a program, a clock and a load; all cases
+ * take turns in each round, and the figure is the median over the rounds of each round's best batch: other jobs of the
+ * machine make single batches slow, never fast. One JSON object a line.
+ *
+ *	hot ROUNDS
+ *	{"case": "call_ringbuf", "clock": "exact", "cpus": 1, "ns": 149.46, "added_ns": 37.76}
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#include "hot.skel.h" /* names the types above */
+
+#define CPU_MAX	     2
+#define BATCH	     8000 /* events: less than the ringbuf holds, more than a sub-buffer */
+#define BATCHES	     25	  /* a round */
+#define SLOT_CNT     120
+#define SUBBUF_PAGES 16
+#define ROUNDS_MAX   99
+
+/* ---- one set of programs, for one clock ---- */
+
+enum clock_mode { CLOCK_EXACT, CLOCK_1US, CLOCK_10US, CLOCK_LOCAL, CLOCK_CNT };
+
+static const struct {
+	const char *name;
+	u64 grain_ns;
+} clocks[CLOCK_CNT] = {{"exact", 0}, {"1us", 1000}, {"10us", 10000}, {"local", FR_CLOCK_LOCAL}};
+
+struct set {
+	struct hot *skel;
+	u64 *consumer, *producer; /* of the ringbuf */
+};
+
+static struct set sets[CLOCK_CNT];
+
+static void die(const char *what, int err)
+{
+	fprintf(stderr, "hot: %s: %s\n", what, strerror(err < 0 ? -err : err));
+	exit(1);
+}
+
+static int make_ring(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "hot_ring", 4, FR_PAGE_SZ, FR_DATA_PAGE + (SLOT_CNT + 1) * SUBBUF_PAGES,
+				&opts);
+
+	if (fd < 0)
+		die("cannot make a ring", errno);
+	return fd;
+}
+
+static void add_ring(const struct hot *skel, u32 cpu)
+{
+	union {
+		struct fr_slots slots;
+		char page[FR_PAGE_SZ];
+	} init = {.slots = {.magic = FR_RING_MAGIC, .layout = FR_LAYOUT_VERSION, .cpu = cpu}};
+	u32 key = FR_SLOT_PAGE, i;
+	int fd = make_ring();
+
+	for (i = 0; i < SLOT_CNT; i++)
+		init.slots.slot[i] = fr_slot_fresh(i, SLOT_CNT, SUBBUF_PAGES);
+	if (bpf_map_update_elem(fd, &key, &init, 0) || bpf_map_update_elem(bpf_map__fd(skel->maps.fr_main), &cpu, &fd, 0))
+		die("cannot set up a ring", errno);
+	close(fd);
+}
+
+static void map_ringbuf(struct set *set)
+{
+	int fd = bpf_map__fd(set->skel->maps.ringbuf);
+	long page = sysconf(_SC_PAGESIZE);
+
+	set->consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	set->producer = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, page);
+	if (set->consumer == MAP_FAILED || set->producer == MAP_FAILED)
+		die("cannot map the ringbuf", errno);
+}
+
+/* Everything is read, for all we care. */
+static void drain(const struct set *set)
+{
+	__atomic_store_n(set->consumer, __atomic_load_n(set->producer, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
+static void load(struct set *set, u64 grain_ns)
+{
+	int template = make_ring(), tier, err;
+	struct hot *skel = hot__open();
+	u32 cpu;
+
+	if (!skel)
+		die("cannot open", errno);
+	for (tier = 0; tier < FR_TIER_CNT; tier++) {
+		skel->rodata->fr_geometry[tier].slot_cnt = SLOT_CNT;
+		skel->rodata->fr_geometry[tier].subbuf_pages = SUBBUF_PAGES;
+	}
+	skel->rodata->fr_grain_ns = grain_ns;
+	skel->rodata->fr_generation = 1;
+	skel->data_session->fr_session.enable[FR_EV_sys_enter] = 1;
+	bpf_map__set_inner_map_fd(skel->maps.fr_main, template);
+	bpf_map__set_inner_map_fd(skel->maps.fr_life, template);
+	bpf_map__set_inner_map_fd(skel->maps.fr_stack, template);
+	bpf_map__set_max_entries(skel->maps.fr_main, libbpf_num_possible_cpus());
+	err = hot__load(skel);
+	if (err)
+		die("cannot load", err);
+	set->skel = skel;
+	for (cpu = 0; cpu < CPU_MAX; cpu++)
+		add_ring(skel, cpu);
+	map_ringbuf(set);
+	close(template);
+}
+
+/* ---- loads: each returns the ns of a batch ---- */
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static u64 run_calls(struct set *set, int prog_fd)
+{
+	u64 begin;
+	int i;
+
+	(void)set;
+	(void)prog_fd;
+	begin = now_ns();
+	for (i = 0; i < BATCH; i++)
+		syscall(SYS_getppid);
+	return now_ns() - begin;
+}
+
+static u64 run_loop(struct set *set, int prog_fd)
+{
+	u64 args[1] = {BATCH};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+	int cpu = sched_getcpu();
+
+	if (bpf_prog_test_run_opts(prog_fd, &opts))
+		die("cannot run a program", errno);
+	return set->skel->bss->took_ns[cpu * (FR_CACHE_SZ / sizeof(u64))];
+}
+
+/* ---- cases ---- */
+
+struct bench {
+	const char *name, *base; /* the program; the one it is compared with */
+	u64 (*run)(struct set *set, int prog_fd);
+	enum clock_mode clock;
+	int cpus;
+	double best[ROUNDS_MAX];
+};
+
+static struct bench benches[] = {
+	{.name = "none", .run = run_calls, .cpus = 1},
+	{.name = "call_empty", .base = "none", .run = run_calls, .cpus = 1},
+	{.name = "call_stores", .base = "call_empty", .run = run_calls, .cpus = 1},
+	{.name = "call_ringbuf", .base = "call_empty", .run = run_calls, .cpus = 1},
+	{.name = "call_ring", .base = "call_empty", .run = run_calls, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "sys_enter", .base = "call_empty", .run = run_calls, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "loop_empty", .run = run_loop, .cpus = 1},
+	{.name = "loop_stores", .base = "loop_empty", .run = run_loop, .cpus = 1},
+	{.name = "loop_ringbuf", .base = "loop_empty", .run = run_loop, .cpus = 1},
+	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_EXACT, .cpus = 1},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_1US, .cpus = 1},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_LOCAL, .cpus = 1},
+	{.name = "loop_empty", .run = run_loop, .cpus = 2},
+	{.name = "loop_ringbuf", .base = "loop_empty", .run = run_loop, .cpus = 2},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_EXACT, .cpus = 2},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_1US, .cpus = 2},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 2},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_LOCAL, .cpus = 2},
+};
+
+#define BENCH_CNT (sizeof(benches) / sizeof(benches[0]))
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(const double *v, int cnt)
+{
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, v, cnt * sizeof(*v));
+	qsort(sorted, cnt, sizeof(*sorted), by_value);
+	return cnt % 2 ? sorted[cnt / 2] : (sorted[cnt / 2 - 1] + sorted[cnt / 2]) / 2;
+}
+
+/* ---- a round of a case ---- */
+
+struct worker {
+	pthread_t thread;
+	const struct bench *b;
+	struct set *set;
+	int cpu, prog_fd;
+	pthread_barrier_t *start;
+	double ns[BATCHES]; /* per event */
+};
+
+/* Above all others, so that two CPUs really record at the same time; a round is short enough for nobody to starve. */
+static void pin(int cpu)
+{
+	struct sched_param param = {.sched_priority = 1};
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_setscheduler(0, SCHED_FIFO, &param))
+		die("cannot have a CPU", errno);
+}
+
+/* All begin a batch together. What the one does behind the other's end is part of no batch of the other. */
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	int i;
+
+	pin(w->cpu);
+	for (i = 0; i < BATCHES; i++) {
+		drain(w->set);
+		pthread_barrier_wait(w->start);
+		w->ns[i] = (double)w->b->run(w->set, w->prog_fd) / BATCH;
+	}
+	return NULL;
+}
+
+/*
+ * One CPU: the best batch. Several: a batch is as slow as its slowest CPU, or one that had ended early would count for one
+ * that recorded alone; and the best of these.
+ */
+static double best_batch(const struct worker *w, int cpus)
+{
+	double best = 1e9, slowest;
+	int i, k;
+
+	for (i = 0; i < BATCHES; i++) {
+		for (slowest = 0, k = 0; k < cpus; k++)
+			if (w[k].ns[i] > slowest)
+				slowest = w[k].ns[i];
+		if (slowest < best)
+			best = slowest;
+	}
+	return best;
+}
+
+static double run_round(const struct bench *b, struct bpf_program *prog)
+{
+	struct worker w[CPU_MAX] = {};
+	pthread_barrier_t start;
+	int i;
+
+	pthread_barrier_init(&start, NULL, b->cpus);
+	for (i = 0; i < b->cpus; i++) {
+		/* One CPU: the last, as the first has more of the machine's interrupts. */
+		w[i] = (struct worker){.b = b, .set = &sets[b->clock], .cpu = b->cpus == 1 ? CPU_MAX - 1 : i, .start = &start};
+		w[i].prog_fd = prog ? bpf_program__fd(prog) : -1;
+		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
+			die("cannot make a thread", errno);
+	}
+	for (i = 0; i < b->cpus; i++)
+		pthread_join(w[i].thread, NULL);
+	pthread_barrier_destroy(&start);
+	return best_batch(w, b->cpus);
+}
+
+static double run_case(const struct bench *b)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(sets[b->clock].skel->obj, b->name);
+	struct bpf_link *link = NULL;
+	double ns;
+
+	if (prog && b->run == run_calls) {
+		link = bpf_program__attach(prog);
+		if (!link)
+			die("cannot attach", errno);
+	}
+	ns = run_round(b, prog);
+	bpf_link__destroy(link);
+	return ns;
+}
+
+/* ---- results ---- */
+
+static const struct bench *base_of(const struct bench *b)
+{
+	size_t i;
+
+	for (i = 0; b->base && i < BENCH_CNT; i++)
+		if (!strcmp(benches[i].name, b->base) && benches[i].cpus == b->cpus)
+			return &benches[i];
+	return NULL;
+}
+
+/* What a case adds is taken within each round: what slows a whole round, as others' programs on sys_enter do, cancels out. */
+static void report(const struct bench *b, int rounds)
+{
+	const struct bench *base = base_of(b);
+	double added[ROUNDS_MAX];
+	int i;
+
+	for (i = 0; i < rounds; i++)
+		added[i] = b->best[i] - (base ? base->best[i] : 0);
+	printf("{\"case\": \"%s\", \"clock\": \"%s\", \"cpus\": %d, \"ns\": %.2f, \"added_ns\": %.2f}\n", b->name,
+	       clocks[b->clock].name, b->cpus, median(b->best, rounds), median(added, rounds));
+}
+
+/* The figures are of what was written only. */
+static void check_losses(void)
+{
+	int i;
+
+	for (i = 0; i < CLOCK_CNT; i++)
+		if (sets[i].skel->bss->ringbuf_lost || sets[i].skel->data_session->fr_session.no_ring) {
+			fprintf(stderr, "hot: %llu records of the ringbuf were lost, %llu of ours\n",
+				(unsigned long long)sets[i].skel->bss->ringbuf_lost,
+				(unsigned long long)sets[i].skel->data_session->fr_session.no_ring);
+			exit(1);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 11, round, i;
+	size_t k;
+
+	if (rounds < 1 || rounds > ROUNDS_MAX)
+		die("rounds", EINVAL);
+	for (i = 0; i < CLOCK_CNT; i++)
+		load(&sets[i], clocks[i].grain_ns);
+	for (round = 0; round < rounds; round++)
+		for (k = 0; k < BENCH_CNT; k++)
+			benches[k].best[round] = run_case(&benches[k]);
+	check_losses();
+	for (k = 0; k < BENCH_CNT; k++)
+		report(&benches[k], rounds);
+	return 0;
+}

@@ -1,0 +1,275 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The commands that read snapshots, as a user calls them: output, messages, exit statuses. No root, no BPF.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C
+flightrec=$PWD/build/flightrec here=$PWD/tests/cli
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
+check() {
+	local name=$1 status
+	shift
+	("$@") > "$tmp/log" 2>&1
+	status=$?
+	case $status in
+	0) ((passed++)) ;;
+	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
+	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | sed 's/^/    /' ;;
+	esac
+}
+
+# status N COMMAND...: run it, its output in $tmp/out and $tmp/err, and compare the exit status
+status() {
+	local want=$1 got
+	shift
+	"$@" > "$tmp/out" 2> "$tmp/err" < /dev/null
+	got=$?
+	((got == want)) || { echo "exit status $got, not $want: $*"; cat "$tmp/err"; return 1; }
+}
+says() { grep -qF -- "$1" "$tmp/err" || { echo "standard error lacks: $1"; cat "$tmp/err"; return 1; }; }
+is_quiet() { [[ ! -s $tmp/err ]] || { echo "standard error:"; cat "$tmp/err"; return 1; }; }
+prints() { [[ $(cat "$tmp/out") == "$1" ]] || { echo "printed $(head -n 3 "$tmp/out"), not $1"; return 1; }; }
+
+make -s build/tests/cli/make_snapshot && build/tests/cli/make_snapshot "$tmp/a.flight" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+snap=$tmp/a.flight
+head -c -300 "$snap" > "$tmp/cut.flight"
+echo "not a snapshot" > "$tmp/text"
+: > "$tmp/empty"
+
+text_output() { status 0 "$flightrec" replay "$snap" && is_quiet && diff "$here/expected.txt" "$tmp/out"; }
+json_output() { status 0 "$flightrec" replay --json "$snap" && is_quiet && diff "$here/expected.json" "$tmp/out"; }
+
+# Any JSON parser takes it, the keys come first that come with every event, and --pos adds one at the end.
+json_is_json() {
+	"$flightrec" replay --json --pos "$snap" | python3 -c '
+import json, sys
+cnt = 0
+for line in sys.stdin.buffer:
+    event = json.loads(line.decode("utf-8"))
+    assert list(event)[:6] == ["ts", "cpu", "event", "pid", "tid", "comm"], line
+    assert list(event)[-1] == "pos" and list(event["pos"]) == ["epoch", "tier", "seq", "offset"], line
+    cnt += 1
+assert cnt == 14, cnt'
+}
+
+count() {
+	local want=$1
+	shift
+	status 0 "$flightrec" replay --count "$@" "$snap" && is_quiet && prints "$want"
+}
+filters() {
+	count 14 &&
+		count 2 -f 'event == "sched_switch"' &&
+		count 1 -f 'ret == -ENOENT' &&
+		count 2 -f 'id == openat' &&
+		count 6 -f 'comm ~ "w*x"' &&
+		count 1 -f 'comm == "w\x1b[31m\xff x" && sig == SIGSEGV' &&
+		count 1 -f 'tid == 101 && comm == "second"' &&
+		count 0 -f 'tier == stack' &&
+		count 1 -f 'ustack[1] == 0x401234'
+}
+windows() {
+	count 14 --since 0ms && count 14 --until -0ms && count 2 --until 1ms && count 1 --since -0ms &&
+		count 7 --since 2ms --until 4ms &&
+		count 2 --since 10004000000 --until 10004000000 &&
+		count 3 --since 00:00:00.007 &&
+		count 3 --since 2026-01-01T01:00:00.007+01:00 &&
+		count 10 --until 50%
+}
+tiers() { count 4 --life && count 4 --tier life && count 1 --tier stack && count 15 --tier all && count 14 --tier main,life; }
+several_files() {
+	cp "$snap" "$tmp/b.flight"
+	count 14 "$tmp/b.flight" || return
+	status 3 "$flightrec" replay --count "$tmp/text" "$snap" && prints 14 && says "$tmp/text: not a snapshot"
+}
+pacing() {
+	local begin end
+	begin=$(date +%s%N)
+	status 0 "$flightrec" replay --speed 0.05x "$snap" || return
+	end=$(date +%s%N)
+	# 8 ms at a twentieth of the speed
+	((end - begin > 155000000 && end - begin < 2000000000)) && diff "$here/expected.txt" "$tmp/out"
+}
+
+# What could be read is printed, and nothing else.
+cut_file() {
+	status 3 "$flightrec" replay "$tmp/cut.flight" && says "incomplete" || return
+	diff "$here/expected.txt" "$tmp/out" | grep '^>' && return 1
+	status 3 "$flightrec" info "$tmp/cut.flight" && status 3 "$flightrec" info --json "$tmp/cut.flight" && jq -e '.damage > 0' "$tmp/out"
+}
+# Wherever a byte is wrong, it is said; no event comes that is not in the sound file, unless names were what was damaged.
+damaged_file() {
+	local at
+	for ((at = 0; at < $(stat -c %s "$snap"); at += 41)); do
+		cp "$snap" "$tmp/bad.flight"
+		printf '\xa5' | dd of="$tmp/bad.flight" bs=1 seek=$at conv=notrunc status=none
+		cmp -s "$snap" "$tmp/bad.flight" && continue
+		status 3 "$flightrec" replay "$tmp/bad.flight" || return
+		[[ -s $tmp/err ]] || { echo "byte $at: nothing said"; return 1; }
+		"$flightrec" replay --json "$tmp/bad.flight" 2> /dev/null | jq -c '[.ts, .cpu, .event, .tid]' > "$tmp/out"
+		jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" | diff - "$tmp/out" | grep '^>' && return 1
+		status 3 "$flightrec" verify "$tmp/bad.flight" || return
+	done
+}
+missing_file() {
+	status 1 "$flightrec" replay "$tmp/none" && says "cannot open $tmp/none: No such file" &&
+		status 1 "$flightrec" info "$tmp/none" && says "No such file" &&
+		status 1 "$flightrec" verify "$snap" "$tmp/none" && says "No such file" &&
+		status 1 "$flightrec" replay "$tmp" && says "directory"
+}
+no_snapshot() {
+	local file
+	for file in "$tmp/text" "$tmp/empty" "$flightrec" /dev/null; do
+		status 3 "$flightrec" replay "$file" && says "not a snapshot" &&
+			status 3 "$flightrec" info "$file" && status 3 "$flightrec" verify "$file" || return
+	done
+}
+wrong_usage() {
+	status 2 "$flightrec" && status 2 "$flightrec" nonsense && says nonsense &&
+		status 2 "$flightrec" replay && says "name the snapshot" &&
+		status 2 "$flightrec" replay --nonsense "$snap" && says nonsense &&
+		status 2 "$flightrec" replay --since yesterday "$snap" && says yesterday &&
+		status 2 "$flightrec" replay --speed -1 "$snap" && says -- "--speed" &&
+		status 2 "$flightrec" replay --tier mian "$snap" && says mian &&
+		status 2 "$flightrec" info && status 2 "$flightrec" info "$snap" "$snap" &&
+		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says nonsense
+}
+caret() {
+	status 2 "$flightrec" replay -f 'tid == 5 && nxt_pid == 6' "$snap" && says "did you mean next_pid?" &&
+		grep -qxF "    tid == 5 && nxt_pid == 6" "$tmp/err" && grep -qxF "                ^" "$tmp/err"
+}
+
+closed_pipe() {
+	local codes
+	"$flightrec" replay --speed 0.05x "$snap" 2> "$tmp/err" | head -n 1 > /dev/null
+	codes="${PIPESTATUS[*]}"
+	[[ $codes == "0 0" ]] || { echo "exit statuses $codes"; return 1; }
+	is_quiet
+}
+full_disk() { [[ -e /dev/full ]] || { echo "no /dev/full"; return 77; }; "$flightrec" replay "$snap" > /dev/full 2> "$tmp/err"; [[ $? == 1 ]] && says "No space left"; }
+
+# Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
+no_control_characters() {
+	"$flightrec" replay "$snap" > "$tmp/out" && "$flightrec" info "$snap" >> "$tmp/out" && "$flightrec" events >> "$tmp/out" || return
+	! grep -nP '[\x00-\x09\x0b-\x1f\x7f]' "$tmp/out"
+}
+colour() {
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	TERM=xterm script -qec "$flightrec replay $snap" /dev/null > "$tmp/tty"
+	grep -q $'\e\[3' "$tmp/tty" || { echo "no colour on a terminal"; return 1; }
+	sed 's/\x1b\[[0-9]*m//g; s/\r//' "$tmp/tty" | diff "$here/expected.txt" - || return
+	NO_COLOR=1 TERM=xterm script -qec "$flightrec replay $snap" /dev/null > "$tmp/tty"
+	! grep -q $'\e' "$tmp/tty"
+}
+
+info_json() {
+	status 0 "$flightrec" info --json "$snap" && is_quiet || return
+	jq -e '
+		.events == 14 and .raw_bytes > 0 and .bytes == '"$(stat -c %s "$snap")"' and .start_ns == 10001000000 and
+		.end_ns == 10009000000 and .horizon_ns == 10004000000 and
+		([.tiers[] | .name] == ["main", "life", "stack"]) and .tiers[0].horizon_ns == 10004000000 and
+		.tiers[1].horizon_ns == 9900000000 and .cpus[1].tiers[0].horizon_ns == 10003500000 and
+		.trigger == {"reason": "crash", "pid": 101, "comm": "w x", "sig": 11, "ts": 10005000000} and
+		.clock.mode == "global" and .clock.grain_ns == 10000 and .clock.ties == 5 and
+		([.cpus[] | .cpu] == [0, 1]) and .cpus[0].events == 10 and .cpus[0].lost.wrap == 1 and .cpus[0].lost.retry == 2 and
+		.cpus[1].overwritten == 10 and .cpus[1].holes == 1 and .cpus[1].first_ts == 10004000000 and
+		.cpus[1].last_ts == 10008000000 and ([.cpus[0].tiers[] | .events] == [6, 4, 1]) and
+		.host == "box" and .kernel == "6.1.0" and .boot_id == "b" and .version == "0.1.0" and
+		.tasks.evicted == 3 and .missed == {"sched_switch": 2, "sys_enter": 1} and .damage == 0
+	' "$tmp/out" > /dev/null || { cat "$tmp/out"; return 1; }
+}
+info_text() {
+	local word
+	status 0 "$flightrec" info "$snap" && is_quiet || return
+	for word in "box, Linux 6.1.0" "crash SIGSEGV of w x, pid 101" "14 events" "3 event(s) lost" "1 hole(s)" \
+		"3 ended task(s) dropped" "2 run(s) of sched_switch" "block_io_start" "2026-01-01 00:00:00.009000000"; do
+		grep -qF "$word" "$tmp/out" || { echo "lacks: $word"; cat "$tmp/out"; return 1; }
+	done
+}
+verify_sound() { status 0 "$flightrec" verify "$snap" "$tmp/a.flight" && [[ $(grep -c ': OK, 14 events' "$tmp/out") == 2 ]]; }
+
+# Every entry of the table, and no other.
+events_are_the_table() {
+	diff <(grep -oP '^EVENT\(\d+, \K\w+' bpf/events.def | sort) <("$flightrec" events --json | jq -r '.[].name' | sort) &&
+		diff <(grep -oP '^\s+(FLAGS|FIELD|DERIVED)\((u8, |u16, |u32, |u64, |s16, |s32, |s64, |comm, |text8, |str, |u64s, )?\K\w+' \
+			bpf/events.def) <("$flightrec" events --json | jq -r '.[].fields[].name')
+}
+help_fits() {
+	local command
+	for command in record dump status stop replay info verify events doctor; do
+		status 0 "$flightrec" $command --help && is_quiet || return
+		(($(wc -l < "$tmp/out") <= 24 && $(wc -L < "$tmp/out") <= 100)) || { echo "$command --help is too large"; return 1; }
+		grep -q '^Example' "$tmp/out" || { echo "$command --help has no example"; return 1; }
+	done
+}
+without_root() {
+	command -v setpriv > /dev/null || { echo "setpriv is not installed"; return 77; }
+	((EUID == 0)) || return 0
+	cp "$flightrec" "$tmp/flightrec" && chmod 755 "$tmp" && chmod 644 "$snap" || return
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" replay "$snap" | diff "$here/expected.txt" -
+}
+
+# The same objects as tests/fuzz makes. The seed is fixed: the same texts each time.
+fuzzed_filters() {
+	local out=build/fuzz
+	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null ||
+		{ echo "clang cannot link with libFuzzer: install libclang-rt-dev"; return 77; }
+	make -s O=$out CC=clang CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' SANITIZE=address,undefined $out/libflightrec.a &&
+		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
+			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libflightrec.a -o $out/filter || return
+	grep -oP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
+	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
+	$out/filter -seed=1 -runs=150000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
+}
+
+# An event is one entry and one BPF function. Built in a copy of the tree.
+new_event_builds() {
+	local tree=$tmp/tree
+	mkdir "$tree" && cp -r Makefile .ci bpf user vmlinux "$tree" && cat "$here/new_event/entry.def" >> "$tree/bpf/events.def" &&
+		cp "$here/new_event/new_event.bpf.c" "$tree/bpf/" && make -s -C "$tree" -j2 all || return
+	status 0 "$tree/build/flightrec" events sched_process_free && grep -q 'target_pid *s32 *the task' "$tmp/out" &&
+		status 0 "$tree/build/flightrec" replay --count -f 'event == sched_process_free' "$snap" && prints 0
+}
+# This build's replay, which has never heard of it, prints it by the schema in the file.
+new_event_is_recorded() {
+	local new=$tmp/tree/build/flightrec json
+	[[ -x $new ]] || { echo "not built"; return 1; }
+	"$new" doctor > /dev/null 2>&1 || { echo "no session can be recorded here: see flightrec doctor"; return 77; }
+	status 0 "$new" record -n "cli-test-$$" -p minimal -e sched_process_free -o "$tmp" -- sh -c '/bin/true; sleep 0.3' || return
+	json=$("$flightrec" replay --json -f 'event ~ "*_free" && target_comm == "true"' "$tmp"/*-end-*.flight | head -n 1)
+	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
+}
+
+check "text is as it was" text_output
+check "NDJSON is as it was" json_output
+check "NDJSON parses" json_is_json
+check "filters" filters
+check "windows" windows
+check "tiers" tiers
+check "several files" several_files
+check "--speed" pacing
+check "a file that was cut" cut_file
+check "a file with a wrong byte" damaged_file
+check "a file that is missing" missing_file
+check "a file that is no snapshot" no_snapshot
+check "wrong usage" wrong_usage
+check "a wrong filter is pointed at" caret
+check "a closed pipe" closed_pipe
+check "a full disk" full_disk
+check "no control characters" no_control_characters
+check "colour" colour
+check "info --json" info_json
+check "info" info_text
+check "verify" verify_sound
+check "events are the table" events_are_the_table
+check "--help fits a screen" help_fits
+check "without root" without_root
+check "filters, fuzzed" fuzzed_filters
+check "a new event builds" new_event_builds
+check "a new event is recorded" new_event_is_recorded
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))

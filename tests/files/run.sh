@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Files: damaged in every way, lying about sizes, of an older build, and what the commands say of them. No root.
+set -u
+cd "$(dirname "$0")/../.." || exit
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0 skipped=0
+
+ok() {
+	echo "ok   $1"
+	((passed++))
+}
+bad() {
+	echo "FAIL $1"
+	((failed++))
+}
+# is STATUS NAME COMMAND...: does it exit so?
+is() {
+	local want=$1 name=$2 got
+	shift 2
+	"$@" > "$dir/out" 2> "$dir/err"
+	got=$?
+	if ((got == want)); then
+		ok "$name"
+	else
+		bad "$name: exit status $got, not $want"
+		head -n 5 "$dir/out" "$dir/err"
+	fi
+}
+# program BUILD-DIR NAME: its own summary is added to ours
+program() {
+	local log=$dir/$2.log p f s
+	mkdir -p "$dir/$2"
+	"$1/tests/files/$2" "$dir/$2" > "$log" 2>&1 || true
+	head -n -1 "$log"
+	read -r p f s <<< "$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')"
+	if [[ -z ${s:-} ]]; then
+		bad "$2: it did not come to its end"
+		tail -n 20 "$log"
+	else
+		((passed += p, failed += f, skipped += s))
+	fi
+}
+
+make -s build/flightrec build/tests/files/bomb build/tests/files/small &&
+	make -s O=build/asan SANITIZE=address,undefined build/asan/tests/files/damage || exit
+fr=build/flightrec
+
+program build/asan damage
+program build bomb # without sanitizers: they take memory themselves
+
+# the commands, on a whole file and on broken ones
+small=$dir/small.flight
+build/tests/files/small "$small" || exit
+size=$(stat -c %s "$small")
+is 0 "zstd -t takes the whole file" zstd -tq "$small"
+is 0 "verify takes it" $fr verify "$small"
+is 0 "replay takes it" $fr replay --json "$small"
+cp "$dir/out" "$dir/whole"
+for part in 1 2 3; do
+	head -c $((size * part / 4)) "$small" > "$dir/cut.flight"
+	is 3 "replay of $part quarters" $fr replay --json "$dir/cut.flight"
+	if ((part == 3)) && ! [[ -s $dir/out ]]; then bad "$part quarters hold events"; fi
+	if grep -vxFf "$dir/whole" "$dir/out" > "$dir/wrong"; then
+		bad "replay of $part quarters prints what was not written"
+		head -n 3 "$dir/wrong"
+	fi
+	[[ -s $dir/err ]] || bad "replay of $part quarters says nothing of it"
+	is 3 "verify of $part quarters" $fr verify "$dir/cut.flight"
+done
+head -c 20 "$small" > "$dir/cut.flight"
+is 3 "replay of 20 bytes" $fr replay "$dir/cut.flight"
+head -c 100000 /dev/urandom > "$dir/junk"
+is 3 "replay of junk" $fr replay "$dir/junk"
+is 1 "replay of nothing" $fr replay "$dir/none"
+
+# a file that an earlier build wrote reads as it did then
+for golden in tests/files/golden/*.flight; do
+	is 0 "replay of ${golden##*/}" $fr replay --json --pos "$golden"
+	if cmp -s "$dir/out" "${golden%.flight}.json"; then
+		ok "${golden##*/} reads as it always did"
+	else
+		bad "${golden##*/} reads differently"
+		diff "${golden%.flight}.json" "$dir/out" | head -n 6
+	fi
+done
+
+is 0 "the example of docs/format.md" python3 tests/files/example.py
+
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))

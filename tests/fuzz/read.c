@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Fuzz target of all that reads a snapshot's bytes. The first byte says what they are:
+ *
+ *	'P'	a file, as its magic begins; after a mutation its hashes are put right, so that what is behind them is reached
+ *	'D'	struct fr_rows_head and the content of an event chunk, as behind zstd
+ *	'S'	a schema's text
+ *
+ * Everything the API offers of what was read is looked at.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "io/snapfile.h"
+#include "io/snapfile_format.h"
+#include "pure/columns.h"
+
+size_t LLVMFuzzerMutate(u8 *data, size_t sz, size_t max_sz);
+int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t sz, size_t max_sz, unsigned seed);
+
+static volatile u64 sum; /* so that looking is not optimised away */
+
+static void look(const void *p, size_t sz)
+{
+	const u8 *c = p;
+
+	while (sz)
+		sum += c[--sz];
+}
+
+static void look_at_field(const struct fr_row *row, const struct fr_field *f)
+{
+	const void *p;
+	size_t n;
+
+	if (f->kind == FR_KIND_DERIVED)
+		return;
+	if (f->type == FR_TYPE_u64s) {
+		p = fr_row_nums(row, f, &n);
+		look(p, n * 8);
+	} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm || f->type == FR_TYPE_text8) {
+		p = fr_row_text(row, f, &n);
+		look(p, n);
+	} else {
+		sum += fr_row_num(row, f);
+	}
+}
+
+/* A batch keeps its promises, whatever it was made of. */
+static void look_at_batch(const struct fr_batch *b)
+{
+	u64 seq, ts = 0;
+	u32 i, k, off;
+
+	for (i = 0; i < b->row_cnt; i++) {
+		struct fr_row row = fr_batch_row(b, i);
+
+		if (!row.ev || row.ts < ts || row.k >= b->type[row.ev->nr].cnt)
+			abort();
+		ts = row.ts;
+		fr_row_pos(&row, &seq, &off);
+		sum += seq + off + row.tid;
+		for (k = 0; k < row.ev->field_cnt; k++)
+			look_at_field(&row, &row.ev->fields[k]);
+	}
+}
+
+static void look_at_schema(const struct fr_schema *s)
+{
+	size_t sz;
+	char *text = fr_schema_write(s, &sz);
+	struct fr_schema *again;
+
+	/* what is written can be read */
+	if (!text || fr_schema_parse(text, sz, &again))
+		abort();
+	fr_schema_free(again);
+	free(text);
+}
+
+static void look_at_meta(const struct fr_snap *s)
+{
+	const void *p;
+	size_t n, i;
+
+	p = fr_snap_tasks(s, &n);
+	look(p, n * sizeof(struct fr_snap_task));
+	p = fr_snap_rings(s, &n);
+	look(p, n * sizeof(struct fr_snap_ring));
+	p = fr_snap_holes(s, &n);
+	look(p, n * sizeof(struct fr_snap_hole));
+	p = fr_snap_clocks(s, &n);
+	look(p, n * sizeof(struct fr_snap_clock));
+	p = fr_snap_procs(s, &n);
+	look(p, n);
+	p = fr_snap_fact(s, "version");
+	look(p, p ? strlen(p) : 0);
+	for (i = 0; i < fr_snap_damage(s); i++)
+		look(fr_snap_damage_text(s, i), strlen(fr_snap_damage_text(s, i)));
+}
+
+static void read_file(const u8 *data, size_t sz)
+{
+	static int fd = -1;
+	static char path[32];
+	struct fr_batch b = {};
+	struct fr_snap *s;
+	size_t cnt, i;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	if (ftruncate(fd, 0) || pwrite(fd, data, sz, 0) != (ssize_t)sz)
+		abort();
+	if (fr_snap_open(path, &s))
+		return;
+	fr_snap_chunks(s, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (!fr_snap_read_chunk(s, i, &b))
+			look_at_batch(&b);
+	look_at_meta(s);
+	look_at_schema(fr_snap_schema(s));
+	fr_batch_free(&b);
+	fr_snap_close(s);
+}
+
+static void read_content(const u8 *data, size_t sz)
+{
+	static struct fr_batch b; /* reused, as its user does */
+	struct fr_rows_head head;
+	u32 unknown;
+	u8 *copy;
+
+	if (sz < sizeof(head))
+		return;
+	memcpy(&head, data, sizeof(head));
+	sz -= sizeof(head);
+	/* what snapfile_read.c checks before */
+	if (head.row_cnt > sz || head.raw_sz > FR_RING_BYTES_MAX_SZ || (u64)head.row_cnt * FR_REC_MIN_SZ > head.raw_sz)
+		return;
+	copy = malloc(sz + FR_VARINT_SLACK_SZ);
+	memcpy(copy, data + sizeof(head), sz);
+	memset(copy + sz, 0xff, FR_VARINT_SLACK_SZ);
+	if (!fr_decode_rows(fr_schema_builtin(), &head, copy, sz, &b, &unknown))
+		look_at_batch(&b);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
+{
+	struct fr_schema *s;
+
+	if (!sz)
+		return 0;
+	if (*data == 'D')
+		read_content(data + 1, sz - 1);
+	else if (*data != 'S')
+		read_file(data, sz);
+	else if (!fr_schema_parse((const char *)data + 1, sz - 1, &s)) {
+		look_at_schema(s);
+		fr_schema_free(s);
+	}
+	return 0;
+}
+
+/* ---- hashes put right ---- */
+
+static void seal(u8 *part, size_t sz)
+{
+	fr_put64(part + sz - 8, XXH64(part, sz - 8, 0));
+}
+
+/* Walk the parts as their sizes say, and hash each as it is now. */
+static void seal_all(u8 *data, size_t sz)
+{
+	size_t at = 0;
+
+	while (sz - at > sizeof(struct fr_chunk_head)) {
+		struct fr_chunk_head h;
+		u64 part_sz, stored_sz = 0;
+
+		memcpy(&h, data + at, sizeof(h));
+		part_sz = (u64)h.part.sz + 8;
+		if (part_sz < sizeof(struct fr_file_head) || part_sz > sz - at)
+			return;
+		if (h.part.magic == FR_CHUNK_MAGIC && h.stored_sz <= sz - at - part_sz) {
+			stored_sz = h.stored_sz;
+			h.stored_hash = XXH64(data + at + part_sz, stored_sz, 0);
+			memcpy(data + at, &h, sizeof(h));
+		}
+		seal(data + at, part_sz);
+		at += part_sz + stored_sz;
+	}
+	if (sz - at >= sizeof(struct fr_file_head))
+		seal(data + at, sz - at);
+}
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t sz, size_t max_sz, unsigned seed)
+{
+	size_t n = LLVMFuzzerMutate(data, sz, max_sz);
+
+	if (n > sizeof(struct fr_file_head) && data[0] == (FR_FILE_MAGIC & 0xff) && seed % 4)
+		seal_all(data, n);
+	return n;
+}

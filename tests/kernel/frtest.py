@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the kernel tests share: sessions that end with their test, replay as Python objects, one line of output a test."""
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
+BIN = os.environ.get("FR_KERNEL_BIN", os.path.join(ROOT, "build", "tests", "kernel"))
+SESSIONS = "/sys/fs/bpf/flightrec"
+TMP = tempfile.mkdtemp(prefix="frtest-")
+atexit.register(shutil.rmtree, TMP, ignore_errors=True)
+
+_tests = []
+_session_cnt = 0
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says why."""
+
+
+class Failed(Exception):
+    """What is not as it should be."""
+
+
+def test(name):
+    """Decorator: a test, and its name in the output."""
+    def add(fn):
+        _tests.append((name, fn))
+        return fn
+    return add
+
+
+def main():
+    """Run the tests of a script; those whose name contains an argument, if there are any."""
+    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
+    bad = 0
+    for name, fn in _tests:
+        if len(sys.argv) > 1 and not any(a in name for a in sys.argv[1:]):
+            continue
+        bad += not run_one(name, fn)
+    sys.exit(1 if bad else 0)
+
+
+def run_one(name, fn):
+    begin = time.monotonic()
+    try:
+        note = fn()
+        print(f"ok {name}{': ' + note if note else ''} ({time.monotonic() - begin:.1f} s)", flush=True)
+    except Skip as why:
+        print(f"SKIP {name}: {why}", flush=True)
+    except Failed as why:
+        print(f"FAIL {name}: {why}", flush=True)
+        return False
+    except Exception:
+        print(f"FAIL {name}: {traceback.format_exc()}", flush=True)
+        return False
+    return True
+
+
+def check(ok, what):
+    if not ok:
+        raise Failed(what)
+
+
+def equal(got, want, what):
+    check(got == want, f"{what}: {got!r}, not {want!r}")
+
+
+def helper(name):
+    return os.path.join(BIN, name)
+
+
+def run(*args, status=0, **kw):
+    """Run a program; its exit status must be this one (None: any)."""
+    kw.setdefault("timeout", 120)
+    kw.setdefault("stdin", subprocess.DEVNULL)
+    kw.setdefault("stdout", subprocess.PIPE)
+    kw.setdefault("stderr", subprocess.PIPE)
+    p = subprocess.run([str(a) for a in args], text=True, errors="surrogateescape", **kw)
+    if status is not None and p.returncode != status:
+        raise Failed(f"{' '.join(map(str, args))}: exit status {p.returncode}, not {status}\n{p.stdout or ''}{p.stderr or ''}")
+    return p
+
+
+def fr(*args, **kw):
+    return run(FLIGHTREC, *args, **kw)
+
+
+def fr_json(*args):
+    return json.loads(fr(*args, "--json").stdout)
+
+
+def new_name():
+    global _session_cnt
+    _session_cnt += 1
+    return f"frtest-{os.getpid()}-{_session_cnt}"
+
+
+def exists(name):
+    return os.path.isdir(os.path.join(SESSIONS, name))
+
+
+def end(name):
+    """End a session whatever state it is in."""
+    if exists(name):
+        fr("stop", "-n", name, status=None)
+
+
+@contextlib.contextmanager
+def ended(name):
+    """Whatever happens, the session does not outlive its test."""
+    try:
+        yield name
+    finally:
+        end(name)
+
+
+@contextlib.contextmanager
+def session(*options):
+    """A detached session with these options of record; gives its name."""
+    name = new_name()
+    with ended(name):
+        fr("record", "-n", name, "-o", TMP, "--detach", *options)
+        yield name
+
+
+def path(name):
+    return os.path.join(TMP, name)
+
+
+def dump(name, *options):
+    """Take a snapshot into a new file; gives its path."""
+    fd, file = tempfile.mkstemp(suffix=".flight", dir=TMP)
+    os.close(fd)
+    os.unlink(file)
+    fr("dump", "-n", name, "-o", file, *options)
+    return file
+
+
+def replay(file, *options):
+    """The events of a file as dicts, in merge order."""
+    out = fr("replay", "--json", *options, file).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def status(name):
+    return fr_json("status", "-n", name)
+
+
+def written(name):
+    """Records ever written by the session's CPUs."""
+    return sum(c["written"] for c in status(name)["cpus"])
+
+
+def lost(st):
+    return sum(sum(c["lost"].values()) for c in st["cpus"])
+
+
+def has_event(name, what):
+    return what in status(name)["events"].split(",") and what not in status(name)["events_missing"].split(",")
+
+
+@contextlib.contextmanager
+def recorder(name, *options, command=None):
+    """A recorder process in the foreground, recording already; killed at the end if it is still there."""
+    args = [FLIGHTREC, "record", "-n", name, "-o", TMP, *options]
+    if command:
+        args += ["--", *command]
+    with ended(name):
+        p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta"), "the recorder starts")
+            yield p
+        finally:
+            if p.poll() is None:
+                p.kill()
+            p.communicate()
+
+
+def wait_for(fn, what, seconds=30):
+    """Wait until fn() is true: on a busy machine things take their time, so the limit is far."""
+    until = time.monotonic() + seconds
+    while True:
+        got = fn()
+        if got:
+            return got
+        if time.monotonic() > until:
+            raise Failed(f"not within {seconds} s: {what}")
+        time.sleep(0.02)

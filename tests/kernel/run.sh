@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Tests on the real kernel, as root: the recorder is loaded, events are real. Arguments: only the scripts named so
+# (`tests/kernel/run.sh kill`). Each test is a line: ok, FAIL or SKIP, with its name.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export PATH=$PATH:/usr/sbin:/sbin
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+build=$(dirname "$FLIGHTREC")
+export FR_KERNEL_BIN=$build/tests/kernel PYTHONDONTWRITEBYTECODE=1
+passed=0 failed=0 skipped=0
+
+finish() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	exit $((failed > 0))
+}
+
+skip_all() {
+	echo "SKIP all kernel tests: $1"
+	skipped=$(($(cat tests/kernel/t_*.py | grep -c '^@test(') + 1))
+	finish
+}
+
+# What a run that was stopped left behind: frtest-PID-... of a process that is gone. Another run may go on beside this one.
+sweep() {
+	local dir pid
+	for dir in /sys/fs/bpf/flightrec/frtest-* /sys/kernel/tracing/instances/frtest-*; do
+		pid=${dir##*/frtest-}
+		[[ -d $dir && ! -d /proc/${pid%%-*} ]] || continue
+		case $dir in
+		*/bpf/*) "$FLIGHTREC" stop -n "${dir##*/}" > /dev/null 2>&1 ;;
+		*) rmdir "$dir" ;;
+		esac
+	done
+}
+
+# Programs that include flow or io code link both libraries; what loads BPF has its skeleton made.
+compile() {
+	local src name object arch
+	mkdir -p "$FR_KERNEL_BIN"
+	arch=$(uname -m)
+	arch=${arch/aarch64/arm64}
+	for src in tests/kernel/*.bpf.c; do
+		[[ -e $src ]] || continue
+		name=$(basename "$src" .bpf.c)
+		object=$FR_KERNEL_BIN/$name.bpf.o
+		clang -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-unused-parameter -Ibpf "-Ivmlinux/$arch" \
+			"-D__TARGET_ARCH_${arch/x86_64/x86}" -c "$src" -o "$object" || return
+		bpftool gen skeleton "$object" name "$name" > "$FR_KERNEL_BIN/$name.skel.h" || return
+	done
+	for src in tests/kernel/*.c; do
+		[[ $src == *.bpf.c ]] && continue
+		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" "$src" \
+			-Wl,--start-group "$build/libflightrec.a" "$build/libflightrec_bpf.a" -Wl,--end-group \
+			-lbpf -lelf -lz -lzstd -lxxhash -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
+	done
+}
+
+# run_script NAME COMMAND...: count the lines it prints; one that fails without saying so has failed
+run_script() {
+	local name=$1 log status p f s
+	shift
+	log=$(mktemp)
+	echo "# $name"
+	"$@" 2>&1 | tee "$log"
+	status=${PIPESTATUS[0]}
+	p=$(grep -c '^ok ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^SKIP ' "$log")
+	if ((status && !f)) || ((p + f + s == 0)); then
+		echo "FAIL $name: exit status $status, $((p + f + s)) tests seen"
+		((f++))
+	fi
+	rm -f "$log"
+	((passed += p, failed += f, skipped += s))
+}
+
+((EUID == 0)) || skip_all "they need root"
+[[ -e /sys/kernel/btf/vmlinux ]] || skip_all "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
+if ! compile; then
+	echo "FAIL compile"
+	failed=1
+	finish
+fi
+trap sweep EXIT
+sweep
+[[ $# == 0 || " $* " == *" late "* ]] && run_script late "$FR_KERNEL_BIN/late"
+for test in tests/kernel/t_*.py; do
+	name=$(basename "$test" .py)
+	name=${name#t_}
+	[[ $# == 0 || " $* " == *" $name "* ]] || continue
+	run_script "$name" /usr/bin/python3 "$test"
+done
+finish

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The recording clock: order across CPUs, wall time, and processes in a time namespace."""
+import bisect
+import json
+import os
+import time
+
+from frtest import FLIGHTREC, TMP, Failed, Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, replay, run
+from frtest import session, test
+
+ROUNDS = 3000
+
+
+def play(*options):
+    """Two processes on two CPUs; their events in merge order, and who they were."""
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    with session("-p", "minimal", "-e", "syscall", "-m", "16M", *options) as name:
+        who = json.loads(run(helper("pingpong"), ROUNDS).stdout)
+        file = dump(name)
+    ours = " || ".join(f"{field} in ({who['a']}, {who['b']})" for field in ("tid", "target_pid", "next_pid"))
+    return who, replay(file, "-f", ours), fr_json("info", file)
+
+
+def handovers(who, events):
+    """(place of one's write, place of the other's return from read) of each byte, in both directions."""
+    found = []
+    for one, other, fds in ((who["a"], who["b"], who["there"]), (who["b"], who["a"], who["back"])):
+        writes = [i for i, e in enumerate(events)
+                  if e["tid"] == one and e["event"] == "sys_enter" and e["id"] == who["write"] and e["args"][0] == fds[1]]
+        reads, reading = [], False
+        for i, e in enumerate(events):
+            if e["tid"] != other or e.get("id") != who["read"]:
+                continue
+            if e["event"] == "sys_enter":
+                reading = e["args"][0] == fds[0]
+            elif reading and e["event"] == "sys_exit" and e["ret"] == 1:
+                reads.append(i)
+        equal((len(writes), len(reads)), (ROUNDS, ROUNDS), "bytes written and read")
+        found += list(zip(writes, reads))
+    return found
+
+
+def both_cpus(who, events):
+    cpus = {e["cpu"] for e in events if e["tid"] in (who["a"], who["b"])}
+    check(len(cpus) > 1, "all of it happened on one CPU")
+
+
+@test("--clock global:0: across CPUs nothing is read before it is written, nobody runs before he is woken")
+def exact():
+    who, events, info = play("--clock", "global:0")
+    equal((info["clock"]["mode"], info["clock"]["grain_ns"], info["clock"]["ahead"]), ("global", 0, 0), "clock")
+    both_cpus(who, events)
+    wrong = [(events[w], events[r]) for w, r in handovers(who, events) if w > r]
+    check(not wrong, f"{len(wrong)} bytes were read before they were written, the first: {wrong[:1]}")
+    wakeups = count_wakeups(who, events)
+    check(wakeups > ROUNDS, f"only {wakeups} wakeups seen")
+    return f"{2 * ROUNDS} bytes; {wakeups} wakeups"
+
+
+def count_wakeups(who, events):
+    """A player that slept is woken by the other one before it gets a CPU."""
+    asleep, woken, cnt = set(), set(), 0
+    for e in events:
+        if e["event"] == "sched_waking":
+            woken.add(e["target_pid"])
+        elif e["event"] == "sched_switch":
+            tid = e["next_pid"]
+            check(tid not in asleep - woken, f"{e} before it was woken")
+            cnt += tid in asleep
+            asleep.discard(tid)
+            woken.discard(tid)
+            if e["prev_state"] == 1 and e["prev_pid"] in (who["a"], who["b"]):
+                asleep.add(e["prev_pid"])
+    return cnt
+
+
+@test("the default clock runs backwards across CPUs by no more than its grain")
+def grain():
+    who, events, info = play()
+    both_cpus(who, events)
+    equal(info["clock"]["mode"], "global", "mode")
+    grain_ns = info["clock"]["grain_ns"]
+    check(grain_ns > 0, "no grain")
+    worst = max(events[w]["ts"] - events[r]["ts"] for w, r in handovers(who, events))
+    check(worst <= grain_ns, f"{worst} ns backwards, the grain is {grain_ns} ns")
+    return f"at most {worst} ns, grain {grain_ns} ns"
+
+
+@test("--clock local: each CPU's own clock, in order on each CPU")
+def local():
+    who, events, info = play("--clock", "local")
+    equal((info["clock"]["mode"], info["clock"]["ties"]), ("local", 0), "clock")
+    last = {}
+    for e in events:
+        check(e["ts"] >= last.get(e["cpu"], 0), f"{e} is out of order")
+        last[e["cpu"]] = e["ts"]
+
+
+def mono():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def exec_times(file, filename):
+    return [e["ts"] for e in replay(file, "--life", "-f", f'event == "sched_process_exec" && filename == "{filename}"')]
+
+
+def marked_copy(name):
+    """A program of our own name, so that its exec is found among others'."""
+    file = path(name)
+    run("cp", "/bin/true", file)
+    return file
+
+
+@test("in a time namespace: stamps are the host's monotonic time and go on without a jump")
+def namespace():
+    shifted = ["unshare", "-T", "--monotonic", "100000", "--boottime", "100000"]
+    if run(*shifted, "true", status=None).returncode:
+        raise Skip("no time namespaces")
+    mark = marked_copy("in-timens")
+    begin, ends, file = mono(), [], None
+    with ended(new_name()) as name:
+        run(*shifted, FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", "-p", "minimal", "-e", "syscall", "-m", "4M")
+        for i in range(3):
+            run(mark)
+            file = path(f"timens-{i}.flight")
+            run(*shifted, FLIGHTREC, "dump", "-n", name, "-o", file)
+            fr("status", "-n", name)
+            run(*shifted, FLIGHTREC, "status", "-n", name)
+            run(mark)
+        file = dump(name)
+        info = fr_json("info", file)
+        end = mono()
+    stamps = [e["ts"] for e in replay(file)]
+    check(begin <= stamps[0] and stamps[-1] <= end, f"stamps {stamps[0]} to {stamps[-1]}, not within {begin} to {end}")
+    equal(info["clock"]["ahead"], 0, "times the word was not believed")
+    check(begin <= info["begin_ns"] <= end, f"begin of the session {info['begin_ns']}")
+    ends = exec_times(file, mark)
+    equal(len(ends), 6, "runs of the marked program")
+    stuck = longest_standstill(stamps)
+    check(stuck < 20_000_000, f"the clock stood still over {stuck} ns of host time")
+
+
+def longest_standstill(stamps):
+    """A frozen word would give many events one stamp: the most that share one, as if each took a microsecond."""
+    longest = count = 0
+    for a, b in zip(stamps, stamps[1:]):
+        count = count + 1 if a == b else 0
+        longest = max(longest, count)
+    return longest * 1000
+
+
+def wall(samples, ts):
+    """Wall time of a stamp by the sample next to it, and the uncertainty."""
+    i = min(bisect.bisect_left([c["ts"] for c in samples], ts), len(samples) - 1)
+    return samples[i]["real_ns"] + ts - samples[i]["ts"], samples[i]["uncertainty_ns"]
+
+
+@test("wall time is right within the uncertainty that is stated")
+def wall_time():
+    """An exec lies between two readings of the host's wall clock, and the clock samples say so too."""
+    mark = marked_copy("at-wall-time")
+    with session("-p", "minimal", "-m", "4M") as name:
+        begin = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        run(mark)
+        end = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        file = dump(name)
+    samples = fr_json("info", file)["clock"]["samples"]
+    equal(len(samples), 2, "clock samples: at the session's begin and at the snapshot")
+    for c in samples:
+        check(0 < c["uncertainty_ns"] < 10**9 and c["mono_ns"] <= c["boot_ns"], f"sample {c}")
+        check(abs(c["ts"] - c["mono_ns"]) <= 2 * c["uncertainty_ns"] + 1_000_000, f"sample {c}")
+    ts = exec_times(file, mark)[0]
+    at, uncertainty = wall(samples, ts)
+    check(begin - uncertainty <= at <= end + uncertainty, f"exec at {at} +- {uncertainty}, not within {begin} to {end}")
+    drift = (samples[1]["real_ns"] - samples[0]["real_ns"]) - (samples[1]["ts"] - samples[0]["ts"])
+    check(abs(drift) <= sum(c["uncertainty_ns"] for c in samples) + 1_000_000, f"wall time drifted by {drift} ns")
+    return f"+- {uncertainty} ns"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The commands as they are used: snapshots at once and in a row, triggers, exit statuses, refusals."""
+import contextlib
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, main, new_name, path, recorder,
+                    replay, run, session, status, test, wait_for, written)
+
+MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
+
+
+def refused(got, *words):
+    """One message that names the cause and the cure."""
+    text = got.stderr
+    for word in words:
+        check(word in text, f"'{word}' is not in: {text}")
+    check(text.startswith("flightrec: ") and "Traceback" not in text, text)
+
+
+@test("two dumps at once: the second waits, both files are sound")
+def two_dumps():
+    with session(*MINIMAL) as name:
+        time.sleep(0.5)
+        files = [path(f"both-{i}.flight") for i in range(8)]
+        procs = [subprocess.Popen([FLIGHTREC, "dump", "-n", name, "-o", f], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) for f in files]
+        equal([p.wait(60) for p in procs], [0] * len(files), "exit statuses")
+        fr("verify", *files)
+        marks = [e for e in replay(dump(name), "--life") if e["event"].startswith("snapshot_")]
+        order = [e["event"] for e in marks]
+        equal(order[:16], ["snapshot_begin", "snapshot_end"] * 8, "snapshots one after the other")
+        equal([e["nr"] for e in marks[:16]], [n for i in range(1, 9) for n in (i, i)], "numbers")
+
+
+def by_pos(file):
+    """The lines of replay by their place in the rings."""
+    lines = fr("replay", "--json", "--pos", "--tier", "all", file).stdout.splitlines()
+    found = {}
+    for line in lines:
+        pos = json.loads(line[line.rindex('"pos":') + 6:-1])
+        found[(json.loads(line)["cpu"], pos["tier"], pos["seq"], pos["offset"])] = line
+    equal(len(found), len(lines), "places in the rings, each once")
+    return found
+
+
+def make_history():
+    """Some thousand events, also on a machine that has nothing else to do."""
+    run("bash", "-c", "for i in $(seq 100); do /bin/true | cat; done")
+
+
+@test("two dumps in a row agree byte for byte in their common window")
+def common_window():
+    with session("-p", "full", "-m", "4M") as name:
+        make_history()
+        one, two = dump(name), dump(name)
+    one, two = by_pos(one), by_pos(two)
+    common = one.keys() & two.keys()
+    check(len(common) > 1000, f"only {len(common)} events in common")
+    # the second ends later, and may have overwritten the oldest laps: between, nothing is missing in either
+    for cpu, tier in {k[:2] for k in common}:
+        places = sorted(k for k in common if k[:2] == (cpu, tier))
+        for got in (one, two):
+            window = sorted(k for k in got if k[:2] == (cpu, tier) and places[0] <= k <= places[-1])
+            equal(len(window), len(places), f"events of CPU {cpu}, tier {tier} in the window")
+    differ = [k for k in common if one[k] != two[k]]
+    check(not differ, f"{len(differ)} of {len(common)} differ: {differ and (one[differ[0]], two[differ[0]])}")
+    return f"{len(common)} events"
+
+
+@test("dump --last gives just that much history")
+def last():
+    with session(*MINIMAL) as name:
+        make_history()
+        time.sleep(1.5)
+        whole = fr_json("info", dump(name))
+        file = dump(name, "--last", "500ms")
+        info = fr_json("info", file)
+    check(whole["snapshot_ns"] - whole["start_ns"] > 1.2e9, "the whole history is shorter than it should be")
+    check(info["start_ns"] >= info["snapshot_ns"] - 500_000_000, "older events are in the file")
+    check(info["horizon_ns"] >= info["snapshot_ns"] - 500_000_000, "horizon")
+    check(0 < info["events"] < whole["events"], f"{info['events']} events, {whole['events']} in all")
+
+
+@test("SIGUSR1 takes a snapshot; its name, mode and directory are by the contract")
+def sigusr1():
+    dir = path("usr1")
+    name = new_name()
+    with recorder(name, "-o", dir, *MINIMAL) as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        time.sleep(0.7)
+        p.send_signal(signal.SIGUSR1)
+        files = wait_for(lambda: [f for f in os.listdir(dir) if f.endswith(".flight")], "a snapshot")
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(30), 0, "exit status")
+        check(not exists(name), "the session is still there after SIGINT")
+    equal(len(files), 1, "snapshots")
+    check(re.fullmatch(r"[A-Za-z0-9._-]+-\d{8}T\d{6}\.\d{3}Z-signal\.flight", files[0]), files[0])
+    equal(stat.S_IMODE(os.stat(f"{dir}/{files[0]}").st_mode), 0o600, "mode of the file")
+    equal(stat.S_IMODE(os.stat(dir).st_mode), 0o700, "mode of the directory")
+    equal(fr_json("info", f"{dir}/{files[0]}")["trigger"]["reason"], "signal", "reason")
+
+
+@test("--on exit: a last snapshot when it is ended")
+def on_exit():
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        dir, name = path(f"exit-{sig.name}"), new_name()
+        with recorder(name, "-o", dir, "--on", "exit", *MINIMAL) as p:
+            wait_for(lambda: status(name)["recorder"], "the session is owned")
+            time.sleep(0.3)
+            p.send_signal(sig)
+            equal(p.wait(30), 0, f"exit status after {sig.name}")
+        equal([re.sub(r".*Z-", "", f) for f in os.listdir(dir)], ["exit.flight"], "snapshots")
+        check(not exists(name), f"the session outlives {sig.name}")
+
+
+@test("record -- CMD: exits as the command does, with a snapshot of its run")
+def command():
+    for cmd, want in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -SEGV $$"], 128 + 11),
+                      (["sh", "-c", "kill -TERM $$"], 128 + 15)):
+        dir = tempfile.mkdtemp(dir=TMP)
+        with ended(new_name()) as name:
+            fr("record", "-n", name, "-o", dir, *MINIMAL, "--", *cmd, status=want)
+            check(not exists(name), "the session is still there")
+        file = os.path.join(dir, os.listdir(dir)[0])
+        execs = [e for e in replay(file, "--life") if e["event"] == "sched_process_exec"]
+        check(any(e["filename"].endswith("/" + cmd[0]) for e in execs), f"{cmd}: its exec is not in the snapshot")
+        equal(fr_json("info", file)["trigger"]["reason"], "end", "reason")
+        if want > 128:
+            equal(fr_json("info", file)["trigger"]["sig"], want - 128, "signal")
+
+
+@test("record -- CMD: 126 when it cannot be run, 127 when it is not there")
+def command_missing():
+    plain = path("not-executable")
+    open(plain, "w").close()
+    for cmd, want in ((plain, 126), ("/nonexistent/command", 127), ("no-such-command", 127)):
+        with ended(new_name()) as name:
+            got = fr("record", "-n", name, "-o", TMP, *MINIMAL, "--", cmd, status=want)
+            check(f"cannot run {cmd}" in got.stderr, got.stderr)
+            check(not exists(name), "the session is still there")
+
+
+@test("a command's SIGINT is its own: the recorder ends when it does")
+def command_interrupt():
+    name = new_name()
+    with recorder(name, *MINIMAL, command=["sh", "-c", "trap 'exit 5' INT; while :; do sleep 0.05; done"]) as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        equal(p.poll(), None, "exit status while the command runs")
+        child = run("pgrep", "-P", p.pid).stdout.split()[0]
+        os.kill(int(child), signal.SIGINT)
+        equal(p.wait(30), 5, "exit status")
+
+
+@test("no such session: exit status 4, and what to do")
+def no_session():
+    for cmd in (["dump", "-n", "frtest-none"], ["status", "-n", "frtest-none"], ["status", "--json", "-n", "frtest-none"],
+                ["stop", "-n", "frtest-none"]):
+        refused(fr(*cmd, status=4), "no session 'frtest-none'")
+
+
+@test("not root: every command that needs it says so")
+def not_root():
+    with session(*MINIMAL) as name:
+        open_dir = path("for-all")
+        os.mkdir(open_dir)
+        os.chmod(open_dir, 0o777)
+        os.chmod(TMP, 0o711)
+        for cmd in (["record", "-n", new_name(), "-o", TMP], ["record", "-n", new_name(), "-o", open_dir], ["dump", "-n", name],
+                    ["status", "-n", name], ["stop", "-n", name]):
+            got = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", FLIGHTREC, *cmd, status=None)
+            check(got.returncode in (1, 4), f"{cmd}: exit status {got.returncode}")
+            check("run as root" in got.stderr, f"{cmd}: {got.stderr}")
+        check(exists(name), "the session was ended by somebody else")
+
+
+@test("usage errors: exit status 2, and the nearest name")
+def usage():
+    for args, word in ((["-e", "sched_swich"], "sched_switch"), (["-e", "nonsense"], "did you mean"),
+                       (["-e", "-syscal"], "syscall"), (["-p", "defualt"], "minimal, default or full"), (["-m", "lots"], "not a size"),
+                       (["-n", "a/b"], "not a session's name"), (["--clock", "sundial"], "local, global"),
+                       (["--on", "thursday"], "no trigger"), (["--pid", "x"], "not a process id"), (["--hz", "0"], "not a rate"),
+                       (["-m", "1K"], "-m")):
+        refused(fr("record", *args, status=2), word)
+    fr("record", "--nonsense", status=2)
+    refused(fr("record", "--", status=2), "command to record is missing")
+    fr("nonsense", status=2)
+
+
+@test("memory too large: refused before anything is made")
+def too_large():
+    name = new_name()
+    with ended(name):
+        refused(fr("record", "-n", name, "-o", TMP, "-m", "400M", "--tier", "main=399M", status=None), "-m")
+        refused(fr("record", "-n", name, "-o", TMP, "-m", "100G", status=None), "-m")
+        check(not exists(name), "a session is left")
+
+
+@contextlib.contextmanager
+def small_disk(size):
+    dir = tempfile.mkdtemp(dir=TMP)
+    run("mount", "-t", "tmpfs", "-o", f"size={size}", "frtest", dir)
+    try:
+        yield dir
+    finally:
+        run("umount", "-l", dir)
+
+
+@test("disk full: no file, and the session goes on recording")
+def disk_full():
+    with session("-p", "full", "-m", "8M") as name, small_disk("64k") as dir:
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=200000")
+        refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "No space left", "session goes on recording")
+        equal(os.listdir(dir), [], "files left")
+        before = written(name)
+        wait_for(lambda: written(name) > before, "recording goes on")
+        fr("verify", dump(name))
+
+
+@test("a directory that cannot be written: refused, with the cure")
+def read_only():
+    with small_disk("1m") as dir, session(*MINIMAL) as name:
+        run("mount", "-o", "remount,ro", dir)
+        refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "Read-only")
+        got = fr("record", "-n", new_name(), "-o", dir, "--detach", status=1)
+        refused(got, "cannot write to directory", "-o")
+        refused(fr("record", "-n", new_name(), "-o", "/dev/null", "--detach", status=1), "/dev/null: Not a directory")
+        refused(fr("dump", "-n", name, "-o", "/nonexistent/dir/x.flight", status=1), "No such file")
+        check(exists(name), "the session is gone")
+
+
+@test("a relative directory is meant as seen by who began to record")
+def relative_dir():
+    os.mkdir(path("near"))
+    with ended(new_name()) as name:
+        run("env", "-C", TMP, FLIGHTREC, "record", "-n", name, "-o", "near", "--detach", *MINIMAL)
+        equal(run("env", "-C", "/", FLIGHTREC, "dump", "-n", name).stdout.strip().rpartition("/")[0], path("near"), "directory")
+
+
+@test("dump -o does not replace a file")
+def no_replace():
+    with session(*MINIMAL) as name:
+        file = path("precious")
+        with open(file, "w") as f:
+            f.write("precious")
+        refused(fr("dump", "-n", name, "-o", file, status=1), "exists")
+        equal(open(file).read(), "precious", "content")
+
+
+@test("output to a closed pipe ends quietly")
+def closed_pipe():
+    with session(*MINIMAL) as name:
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=20000")
+        file = dump(name)
+        for cmd in (f"{FLIGHTREC} replay --json {file}", f"{FLIGHTREC} replay {file}", f"{FLIGHTREC} status -n {name} --json"):
+            got = run("bash", "-c", f"set -o pipefail; {cmd} | head -c 1 > /dev/null")
+            equal(got.stderr, "", cmd)
+
+
+@test("a session that was ended by another process: the recorder ends too")
+def stopped_elsewhere():
+    name = new_name()
+    with recorder(name, *MINIMAL) as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        time.sleep(0.2)
+        fr("stop", "-n", name)
+        equal(p.wait(30), 0, "exit status")
+        check(not exists(name), "the session is still there")
+
+
+@test("doctor: able as root, not without; every event is asked for")
+def doctor():
+    got = fr_json("doctor")
+    equal(got["able"], True, "able as root")
+    names = {c["what"] for c in got["checks"]}
+    for event in ("sched_switch", "sys_enter", "block_rq_issue", "signal_deliver", "mark_victim"):
+        check(event in names, f"{event} is not in {names}")
+    for event in names & set(os.listdir("/sys/kernel/tracing/events/sched")):
+        check(next(c["grade"] for c in got["checks"] if c["what"] == event) == "ok", f"{event} is there")
+    got = run("setpriv", "--reuid", "65534", "--clear-groups", FLIGHTREC, "doctor", "--json", status=None)
+    check(got.returncode == 1, f"exit status without root: {got.returncode}")
+    equal(json.loads(got.stdout)["able"], False, "able without root")
+    for c in json.loads(got.stdout)["checks"]:
+        check("use a kernel" not in c["cure"], f"what is only forbidden is blamed on the kernel: {c}")
+
+
+@test("doctor without type information: says so, and does not guess about the rest")
+def doctor_no_btf():
+    got = run("unshare", "-m", "sh", "-c", f"mount -t tmpfs none /sys/kernel/btf && {FLIGHTREC} doctor --json", status=1)
+    equal(got.stderr, "", "standard error")
+    found = {c["what"]: c["found"] for c in json.loads(got.stdout)["checks"]}
+    equal((found["sched_switch"], found["tp_btf programs"]), ("unknown", "unknown"), "what is not known")
+
+
+@test("what is recorded, where, and how much memory it takes is printed at the start")
+def says_what():
+    with ended(new_name()) as name:
+        text = fr("record", "-n", name, "-o", TMP, "--detach", "-m", "8M").stderr
+        for word in ("profile default", "snapshots go to", "memory: rings", "on top", "ns an event", "history"):
+            check(word in text, f"'{word}' is not in: {text}")
+        rings = status(name)["memory"]["rings"] / os.sysconf("SC_NPROCESSORS_ONLN")
+        check(0.98 * (8 << 20) <= rings <= 8 << 20, f"rings take {rings} a CPU of 8 MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Recorder and dump killed at random moments: the recording goes on, and nothing is left behind."""
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+from frtest import (FLIGHTREC, SESSIONS, Failed, check, ended, equal, exists, fr, fr_json, main, new_name, path,
+                    recorder, run, session, status, test, wait_for, written)
+
+DUMPS, ADOPTIONS, STARTS = 140, 30, 30  # killed alive, 200 in all
+TRIES = 600
+OPTIONS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
+SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
+rng = random.Random(SEED)
+
+
+def bpf_ids(kind):
+    """{id: entry} of all maps, progs or links in the kernel."""
+    for _ in range(50):  # one that is just being made, or has just gone, ends the listing with an error
+        got = run("bpftool", "-j", kind, "show", status=None)
+        if not got.returncode:
+            return {e["id"]: e for e in json.loads(got.stdout)}
+        time.sleep(0.05)
+    raise Failed(f"bpftool {kind} show: {got.stdout}{got.stderr}")
+
+
+def objects_of(name):
+    """What the kernel holds for a session: (kind, id) of links, their programs, and the maps of both."""
+    pins = os.listdir(f"{SESSIONS}/{name}")
+    progs, found = bpf_ids("prog"), set()
+    for pin in pins:
+        file = f"{SESSIONS}/{name}/{pin}"
+        if pin == "owner":
+            continue
+        kind = pin.split("-")[0] if pin.startswith(("link-", "prog-")) else "map"
+        e = json.loads(run("bpftool", "-j", kind, "show", "pinned", file).stdout)
+        e = e[0] if isinstance(e, list) else e
+        found.add((kind, e["id"]))
+        prog = e.get("prog_id", e["id"]) if kind != "map" else None
+        found.update({("prog", prog)} | {("map", m) for m in progs[prog].get("map_ids", [])} if prog else ())
+    return found
+
+
+def still_there(objects):
+    now = {kind: bpf_ids(kind) for kind in ("link", "prog", "map")}
+    return {(kind, i) for kind, i in objects if i in now[kind]}
+
+
+def others():
+    """Sessions that are not ours, or processes of flightrec: counts of the whole kernel would tell of them too."""
+    there = os.listdir(SESSIONS) if os.path.isdir(SESSIONS) else []
+    mine = f"frtest-{os.getpid()}-"
+    return [n for n in there if not n.startswith(mine)]
+
+
+def all_objects():
+    return {(kind, i) for kind in ("link", "prog", "map") for i in bpf_ids(kind)}
+
+
+def kill_after(args, longest):
+    """Start flightrec, kill it at a random moment; True if it was still alive."""
+    p = subprocess.Popen([FLIGHTREC, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(rng.random() * longest)
+    alive = p.poll() is None
+    p.kill()
+    p.wait()
+    return alive
+
+
+class Victim:
+    """A session whose processes are killed; what must hold after each."""
+
+    def __init__(self, name, dir):
+        self.name, self.dir, self.last = name, dir, 0
+        self.killed = {"dump": 0, "recorder": 0, "start": 0}  # while they were alive
+        self.epoch = self.snapshot()["epoch"]
+
+    def snapshot(self):
+        file = f"{self.dir}/check.flight"
+        if os.path.exists(file):
+            os.unlink(file)
+        fr("dump", "-n", self.name, "-o", file)
+        fr("verify", file)
+        return fr_json("info", file)
+
+    def goes_on(self):
+        now = written(self.name)
+        check(now > self.last, f"nothing was recorded since the last kill: {self.last}, then {now}")
+        self.last = now
+        if rng.random() < 0.15:
+            equal(self.snapshot()["epoch"], self.epoch, "epoch")
+
+
+def kill_dumps(v):
+    for i in range(TRIES):
+        file = f"{v.dir}/killed-{i}.flight"
+        v.killed["dump"] += kill_after(["dump", "-n", v.name, "-o", file], 0.03)
+        v.goes_on()
+        if v.killed["dump"] == DUMPS:
+            return
+
+
+def kill_recorders(v):
+    """The recorder adopts, is asked for a snapshot by SIGUSR1, and is killed."""
+    args = [FLIGHTREC, "record", "-n", v.name, "-o", v.dir, *OPTIONS]
+    while v.killed["recorder"] < ADOPTIONS:
+        p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if rng.random() < 0.7:
+            wait_for(lambda: status(v.name)["recorder"] or p.poll() is not None, "the recorder adopts the session")
+            time.sleep(0.1)  # until it has blocked the signal: before, it would just die of it
+            p.send_signal(signal.SIGUSR1)
+        time.sleep(rng.random() * 0.04)
+        v.killed["recorder"] += p.poll() is None
+        p.kill()
+        p.wait()
+        check(not status(v.name)["recorder"], "a dead recorder is said to live")
+        v.goes_on()
+
+
+@contextlib.contextmanager
+def load():
+    """Something that fills a ring, so that a dump has to copy it."""
+    p = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+
+
+def leftovers(dir):
+    return [f for f in os.listdir(dir) if ".tmp-" in f]
+
+
+def kill_starts(v):
+    """Killed while it loads: the next command finds either a whole session or none."""
+    for i in range(TRIES):
+        with ended(new_name()) as name:
+            v.killed["start"] += kill_after(["record", "-n", name, "-o", v.dir, "--detach", *OPTIONS], 0.6)
+            fr("status", "-n", v.name)
+            if exists(name):
+                check(os.path.exists(f"{SESSIONS}/{name}/meta"), "an unfinished session is left")
+            if i % 10 == 0:
+                fr("record", "-n", name, "-o", v.dir, "--detach", *OPTIONS)
+                fr("dump", "-n", name, "-o", f"{v.dir}/start-{i}.flight")
+        v.goes_on()
+        if v.killed["start"] == STARTS:
+            return
+
+
+@test("200 kills of recorder and dump: recording goes on, nothing is left")
+def kills():
+    before, quiet = all_objects(), not others()
+    dir = path("kill")
+    os.mkdir(dir)
+    with session("-o", dir, *OPTIONS) as name:
+        v = Victim(name, dir)
+        with load():
+            kill_dumps(v)
+        kill_recorders(v)
+        kill_starts(v)
+        v.snapshot()
+        equal(leftovers(dir), [], "temporary files after a whole dump")
+        files = [f"{dir}/{f}" for f in os.listdir(dir)]
+        fr("verify", *files)
+        objects = objects_of(name)
+        check(len(still_there(objects)) == len(objects) > 20, "the session's objects cannot be seen")
+        fr("stop", "-n", name)
+        check(not exists(name), "the session is still in bpffs")
+        wait_for(lambda: not still_there(objects), "the session's maps, programs and links are gone")
+    if quiet and not others():
+        wait_for(lambda: not all_objects() - before or others(), "no map, program or link is left of the killed")
+    equal(sum(v.killed.values()), 200, f"killed alive: {v.killed}")
+    return f"killed {v.killed}, {len(files)} snapshots all sound, seed {SEED}"
+
+
+@test("an orphan is adopted with the same settings, refused with others, refused while its owner lives")
+def adoption():
+    with ended(new_name()) as name:
+        with recorder(name, *OPTIONS) as p:
+            wait_for(lambda: status(name)["recorder"], "the session is owned")
+            got = fr("record", "-n", name, "-o", path("."), *OPTIONS, status=1)
+            check("live recorder" in got.stderr, got.stderr)
+            p.kill()
+            p.wait()
+            before = status(name)
+            got = fr("record", "-n", name, "-o", path("."), "-m", "4M", status=1)
+            check(f"other settings ({' '.join(OPTIONS)})" in got.stderr, got.stderr)
+            got = fr("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+            check("adopted" in got.stderr, got.stderr)
+            after = status(name)
+            equal(after["begin_ns"], before["begin_ns"], "begin of the session")
+            check(sum(c["written"] for c in after["cpus"]) > sum(c["written"] for c in before["cpus"]), "history was lost")
+
+
+@test("--keep: the process ends, the session goes on")
+def keep():
+    name = new_name()
+    with recorder(name, "--keep", *OPTIONS) as p:
+        time.sleep(0.3)
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(30), 0, "exit status")
+        st = status(name)
+        equal(st["recorder"], False, "owned")
+        wait_for(lambda: written(name) > sum(c["written"] for c in st["cpus"]), "recording goes on")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+A flood on all CPUs in every context, while snapshots are taken without pause; then every record is accounted for. The
+checks of single records are laps.c's.
+"""
+import contextlib
+import json
+import os
+import subprocess
+
+from frtest import check, equal, fr, fr_json, helper, main, path, run, session, test
+
+SECONDS = int(os.environ.get("FR_STRESS_SECONDS", "30"))
+seen = {}
+
+
+@contextlib.contextmanager
+def run_counts():
+    """The kernel counts the runs of programs as long as the block lasts."""
+    p = subprocess.Popen([helper("stats")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        equal(p.stdout.readline(), "on\n", "BPF statistics")
+        yield
+    finally:
+        p.stdin.close()
+        p.wait()
+        p.stdout.close()
+
+
+def flood_and_dump(name, files):
+    """Snapshots, one after the other, as long as the flood lasts."""
+    p = subprocess.Popen([helper("flood"), str(SECONDS)], stdout=subprocess.PIPE, text=True)
+    try:
+        while p.poll() is None:
+            file = path(f"stress-{len(files):05}.flight")
+            fr("dump", "-n", name, "-o", file)
+            files.append(file)
+    finally:
+        p.kill()
+        p.communicate()
+    equal(p.returncode, 0, "exit status of the flood")
+
+
+@test("stress: snapshots without pause under a flood in every context")
+def stress():
+    files = []
+    with run_counts(), session("-p", "full", "-m", "1M", "--hz", "5000") as name:
+        flood_and_dump(name, files)
+        seen["final"] = path("stress-final.flight")
+        seen["live"] = json.loads(run(helper("final"), name, seen["final"]).stdout)
+    seen["files"] = files
+    check(len(files) > 10, f"only {len(files)} snapshots taken")
+    contexts = ("sys_enter", "page_fault_user", "softirq_entry", "sched_waking", "sched_process_fork", "cpu_sample")
+    for event in contexts:
+        check(int(fr("replay", "--count", "-f", f'event == "{event}"', seen["final"]).stdout), f"no {event} in the last snapshot")
+    laps = max(info["last_seq"] for info in tiers(fr_json("info", seen["final"])))
+    check(laps > 1000, f"the rings were lapped only up to lap {laps}")
+    return f"{len(files)} snapshots, {laps} laps"
+
+
+def tiers(info):
+    return [t for c in info["cpus"] for t in c["tiers"]]
+
+
+@test("stress: 0 torn, 0 out of order, 0 duplicated; each lap once, or missed with its reason")
+def nothing_torn():
+    p = run(helper("laps"), *seen["files"], seen["final"], status=None, timeout=300)
+    check(p.returncode == 0, "\n" + p.stdout + p.stderr)
+    n = json.loads(p.stdout.splitlines()[-1])
+    check(n["again"] > 0 and n["grown"] > 0, f"no lap was read twice: {n}")
+    losses = sum(sum(c["lost"].values()) for c in seen["live"]["cpus"]) + sum(m["missed"] for m in seen["live"]["programs"])
+    check(n["breaks"] <= losses, f"{n['breaks']} gaps in what threads and CPUs did, {losses} records lost or missed\n{p.stdout}")
+    return f"{n['events']} records in {n['files']} files, {n['again']} laps seen again, {n['holes']} in holes"
+
+
+@test("stress: the programs' runs = written + lost + filtered, misses apart")
+def runs_accounted():
+    live = seen["live"]
+    kept = [t for c in live["cpus"] for t in c["tiers"] if t["name"] != "stack"]
+    marks = 3 * live["snapshots"]  # trigger, begin, end: written by control programs
+    want = sum(t["written"] + sum(t["lost"].values()) for t in kept) - marks + live["no_ring"]
+    want += sum(sum(c["filtered"].values()) for c in live["cpus"])
+    runs = sum(p["run_cnt"] for p in live["programs"])
+    check(runs == want, f"{runs} runs of the event programs, {want} accounted for: {json.dumps(live)}")
+    lost = {k: sum(c["lost"][k] for c in live["cpus"]) for k in live["cpus"][0]["lost"]}
+    return f"{runs} runs, lost {lost}, missed {sum(p['missed'] for p in live['programs'])}"
+
+
+@test("stress: per CPU and tier, written = present + overwritten, and what is present is in the file")
+def written_accounted():
+    info = fr_json("info", seen["final"])
+    before = {(c["cpu"], t["name"]): t for c in seen["live"]["cpus"] for t in c["tiers"]}
+    extra = 0
+    for c in info["cpus"]:
+        for t in c["tiers"]:
+            was = before[c["cpu"], t["name"]]
+            marks = t["written"] - was["written"]
+            extra += marks
+            check(marks == 0 or t["name"] == "life", f"CPU {c['cpu']}, {t['name']}: written to after detaching")
+            equal(was["written"], was["present"] + was["overwritten"], f"CPU {c['cpu']}, {t['name']}: written")
+            equal(t["events"], t["present"], f"CPU {c['cpu']}, {t['name']}: events decoded")
+            unread = t["written"] - t["overwritten"] - t["present"]
+            check(unread <= (t["name"] == "life"), f"CPU {c['cpu']}, {t['name']}: {unread} present records are not in the file")
+    equal(extra, 3, "marks of the last snapshot")
+    count = int(fr("replay", "--count", "--tier", "all", seen["final"]).stdout)
+    equal(count, sum(t["events"] for t in tiers(info)), "events replayed")
+
+
+if __name__ == "__main__":
+    main()

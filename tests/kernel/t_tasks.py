@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Who was it: names of tasks that are gone, that were before, that share a pid; and filters by task."""
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import time
+
+from frtest import (FLIGHTREC, Failed, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, run, session,
+                    status, test, wait_for)
+
+SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
+GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
+
+
+@contextlib.contextmanager
+def waiting(name):
+    """A task of that name that lives until the block ends, or until its standard input is closed before."""
+    p = subprocess.Popen([helper("names"), "wait", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    p.stdout.readline()
+    try:
+        yield p
+    finally:
+        p.stdin.close()
+        p.wait()
+        p.stdout.close()
+
+
+def copy_of(program, name):
+    file = path(name)
+    run("cp", program, file)
+    return file
+
+
+def names_in(events, tid):
+    return {e["comm"] for e in events if e["tid"] == tid}
+
+
+@test("a task that ended before the snapshot has its name")
+def ended_before():
+    program = copy_of("/bin/true", "frt-ended")
+    with session(*SYSCALLS, "--comm", "frt-ended") as name:
+        p = subprocess.Popen([program])
+        p.wait()
+        events = replay(dump(name))
+    execs = [i for i, e in enumerate(events) if e["event"] == "sched_process_exec" and e["tid"] == p.pid]
+    equal(len(execs), 1, "execs of it")
+    after = [e for e in events[execs[0]:] if e["tid"] == p.pid]
+    check(len(after) > 20, f"only {len(after)} events of it")
+    equal({e["comm"] for e in after}, {"frt-ended"}, "its names after exec")
+    before = [e["comm"] for e in events[:execs[0]] if e["tid"] == p.pid and e["event"] != "task_rename"]
+    check("frt-ended" not in before, "it had its name before it took it")
+
+
+@test("a pid used again: each task has its own name")
+def reused():
+    with session(*SYSCALLS) as name:
+        p = run(helper("names"), "reuse", status=None)
+        events = replay(dump(name))
+    if p.returncode:
+        raise Skip("no pid could be used again: /proc/sys/kernel/ns_last_pid")
+    tid = int(p.stdout)
+    forks = [i for i, e in enumerate(events) if e["event"] == "sched_process_fork" and e["child_pid"] == tid]
+    equal(len(forks), 2, "forks of that pid")
+    calls = [(i > forks[1], e["comm"]) for i, e in enumerate(events)
+             if e["tid"] == tid and e["event"] == "sys_enter" and e["id"] == GETPPID]
+    equal(sorted(set(calls)), [(False, "frt-first"), (True, "frt-second")], "names of those who called getppid")
+    exits = [e["comm"] for e in events if e["tid"] == tid and e["event"] == "sched_process_exit"]
+    equal(exits, ["frt-first", "frt-second"], "names at exit")
+
+
+@test("tasks that lived before recording began have their names")
+def before_recording():
+    with waiting("frt-before") as p:
+        with session(*SYSCALLS) as name:
+            p.stdin.close()
+            p.wait()
+            with open("/proc/1/task/1/comm"):
+                init = {int(t) for t in os.listdir("/proc/1/task")}
+            events = replay(dump(name))
+        equal(names_in(events, p.pid), {"frt-before"}, "its names")
+        check(any(e["event"] == "sched_process_exit" and e["tid"] == p.pid for e in events), "its end")
+    unknown = {e["tid"] for e in events if e["comm"] is None} - init
+    check(not unknown, f"tasks without a name: {sorted(unknown)}")
+    check(any(e["comm"].startswith("rcu_") for e in events if e["comm"]), "no name of a kernel thread")
+
+
+@test("a name outlives the records that told it")
+def overwritten():
+    with session(*SYSCALLS, "--tier", "life=64K") as name, waiting("frt-long") as p:
+        for cpu in os.sched_getaffinity(0):
+            run("taskset", "-c", cpu, "bash", "-c", "for i in $(seq 500); do /bin/true; done")
+        p.stdin.close()
+        p.wait()
+        events = replay(dump(name))
+    told = [e for e in events if e["event"] == "task_rename" and e["tid"] == p.pid]
+    equal(told, [], "records of how it got its name: the ring was to overwrite them")
+    calls = [e for e in events if e["tid"] == p.pid and e["event"] == "sys_enter" and e["id"] == GETPPID]
+    equal((len(calls), names_in(calls, p.pid)), (10, {"frt-long"}), "its last system calls, and its names then")
+
+
+@test("names with control characters and bytes that are not UTF-8 are escaped")
+def escaped():
+    raw = b'a\x1b[31m\n"\\\xff\xc3b'
+    with session(*SYSCALLS) as name:
+        tid = int(run(helper("names"), "set", raw.hex()).stdout)
+        file = dump(name)
+    lines = subprocess.run([FLIGHTREC, "replay", "--json", "-f", f"tid == {tid}", file], stdout=subprocess.PIPE).stdout
+    events = [json.loads(line) for line in lines.decode("utf-8", "strict").splitlines()]
+    names = {e["comm"] for e in events if e["event"] == "sys_enter" and e["id"] == GETPPID}
+    equal(len(names), 1, "names")
+    check(names.pop().startswith('a\x1b[31m\n"\\'), f"name in JSON: {names}")
+    text = subprocess.run([FLIGHTREC, "replay", "-f", f"tid == {tid}", file], stdout=subprocess.PIPE).stdout
+    equal(text.count(b"\n"), len(events), "lines of text")
+    bad = {b for b in text if (b < 32 and b != 10) or b == 127}
+    check(not bad, f"control characters in the text: {bad}")
+    text.decode("utf-8", "strict")
+
+
+# ---- filters ----
+
+def callers(file):
+    """{(comm, pid)} of those whose system calls or faults are in the file."""
+    wanted = ("sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel")
+    return {(e["comm"], e["pid"]) for e in replay(file) if e["event"] in wanted}
+
+
+def record_filtered(*options, around=contextlib.nullcontext):
+    """Others make system calls too: only the chosen may be in the file."""
+    with session("-p", "minimal", "-e", "syscall", "-e", "fault", "-m", "2M", *options) as name:
+        run(helper("exact"), "200")
+        run("bash", "-c", "for i in $(seq 20); do /bin/true; done")
+        run(helper("exact"), "100")
+        filtered = sum(c["filtered"]["task"] for c in status(name)["cpus"])
+        file = dump(name)
+    check(filtered > 100, f"only {filtered} runs were filtered")
+    check(any(e["event"] == "sched_switch" for e in replay(file)), "the filter is for system calls and faults only")
+    return file
+
+
+@test("--comm records the system calls and faults of tasks of that name, a prefix with *")
+def by_comm():
+    for given in ("exact", "exa*", "nobody,exact"):
+        found = callers(record_filtered("--comm", given))
+        equal({comm for comm, pid in found}, {"exact"}, f"--comm {given}: whose calls are there")
+        equal(len(found), 2, f"--comm {given}: processes")
+
+
+@test("--pid records the system calls of those processes")
+def by_pid():
+    dd = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+    try:
+        with waiting("frt-other"):
+            found = callers(record_filtered("--pid", f"{dd.pid},999999"))
+    finally:
+        dd.kill()
+        dd.wait()
+    equal(found, {("dd", dd.pid)}, "whose calls are there")
+
+
+@test("-f: what is recorded has the name it was chosen by, though its task had others before and after")
+def by_expression():
+    middle = copy_of("/bin/bash", "frt-middle")
+    for expr, names in (('comm == "frt-middle"', {"frt-middle"}),
+                        ('event == "sys_enter"', {"bash", "frt-middle", "true"})):
+        with session("-p", "minimal", "-e", "syscall", "-m", "8M", "-f", expr) as name:
+            p = subprocess.run(["/bin/bash", "-c", f"echo $$; exec {middle} -c 'exec /bin/true'"], stdout=subprocess.PIPE, text=True)
+            found = callers(dump(name))
+        equal({comm for comm, pid in found if pid == int(p.stdout)} & {"bash", "frt-middle", "true"}, names, f"-f {expr}: names")
+
+
+@test("--cgroup records the system calls of the tasks in it and below")
+def by_cgroup():
+    root = next((d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")
+                 and os.path.exists(f"{d}/cgroup.subtree_control")), None)
+    if not root:
+        raise Skip("no cgroup v2")
+    group = f"frtest-{os.getpid()}"
+    below = f"{root}/{group}/below"
+    os.makedirs(below)
+    try:
+        with session("-p", "minimal", "-e", "syscall", "-m", "8M", "--cgroup", f"/{group}") as name:
+            inside = subprocess.run(["bash", "-c", f"echo $$ > {below}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
+                                    stdout=subprocess.PIPE, text=True)
+            run(helper("exact"), "100")
+            found = callers(dump(name))
+        pid = int(inside.stdout.splitlines()[0])
+        equal({p for comm, p in found}, {pid}, "whose calls are there")
+    finally:
+        wait_for(lambda: not open(f"{below}/cgroup.procs").read(), "the cgroup is empty")
+        os.rmdir(below)
+        os.rmdir(f"{root}/{group}")
+
+
+def pid_of(*args):
+    p = subprocess.Popen([FLIGHTREC, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    equal(p.wait(60), 0, "exit status")
+    return p.pid
+
+
+@test("flightrec's own system calls and faults are left out")
+def own():
+    name = new_name()
+    with recorder(name, "-p", "full", "-m", "8M") as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        time.sleep(0.5)
+        ours = {p.pid} | {pid_of("dump", "-n", name, "-o", path(f"own-{i}")) for i in range(3)} | {pid_of("status", "-n", name)}
+        events = replay(dump(name))
+        kinds = ("sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel")
+        mine = [e for e in events if e["event"] in kinds and e["comm"] == "flightrec" and e["pid"] in ours]
+        check(any(e["event"] == "sched_process_exec" and e["pid"] in ours for e in events), "its processes are not seen at all")
+        others = sum(e["event"] in kinds for e in events)
+        check(sum(c["filtered"]["self"] for c in status(name)["cpus"]) > 100, "nothing was filtered")
+    check(others > 100, "no system calls of others")
+    check(not mine, f"{len(mine)} of our own, the first: {mine[:2]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Run every suite, or those named. A suite is a program that ends with the line "N passed, N failed, N skipped", says why it
+# skipped on lines that begin with SKIP, and exits non-zero if something failed. Its output is kept in build/check/.
+set -u
+cd "$(dirname "$0")/.." || exit
+export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
+
+# name, seconds it may take, command; one after the other: the kernel's suites measure time
+suites='
+tree	 60	tests/tree/run.sh
+build	300	tests/build/run.sh
+unit	300	tests/unit/run.sh
+model	240	tests/model/run.sh
+step	180	tests/step/run.sh
+stress	400	tests/stress/run.sh
+files	300	tests/files/run.sh
+cli	240	tests/cli/run.sh
+fuzz	200	tests/fuzz/run.sh 60
+kernel	900	tests/kernel/run.sh
+vm	500	tests/vm/run.sh
+demo	120	tests/demo/check.sh
+'
+logs=build/check
+mkdir -p $logs
+passed=0 failed=0 skipped=0
+
+# counts LOG: the three numbers of its last line, if it is one
+counts() {
+	tail -n 1 "$1" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
+}
+
+# A suite that says nothing, fails silently or runs nothing has failed.
+judge() {
+	local status=$1 log=$2 p f s
+	read -r p f s <<< "$(counts "$log")"
+	if [[ -z ${s:-} ]]; then
+		echo "no summary (exit status $status)" >> "$log"
+		p=0 f=1 s=0
+	elif ((status && !f)); then
+		echo "exit status $status, but no failure counted" >> "$log"
+		f=1
+	elif ((p + f + s == 0)); then
+		echo "nothing was run" >> "$log"
+		f=1
+	fi
+	echo "$p $f $s"
+}
+
+run_suite() {
+	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status p f s
+	shift 2
+	printf '%-8s ' "$name"
+	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
+	status=$?
+	((status == 124 || status == 137)) && echo "stopped after $limit s" >> "$log"
+	read -r p f s <<< "$(judge $status "$log")"
+	printf '%-5s %4d s   %d passed, %d failed, %d skipped\n' "$( ((f)) && echo FAIL || echo ok)" $((SECONDS - begin)) "$p" "$f" "$s"
+	grep -iE '^skip' "$log" | sed 's/^/         /'
+	((f)) && tail -n 30 "$log" | sed 's/^/         | /'
+	((passed += p, failed += f, skipped += s))
+}
+
+while read -r name limit command; do
+	[[ -n $name ]] || continue
+	[[ $# == 0 || " $* " == *" $name "* ]] || continue
+	# shellcheck disable=SC2086
+	run_suite "$name" "$limit" $command
+done <<< "$suites"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+((passed && !failed))

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ring: one ring, several writers at once (they stand for nested and preempted ones) and a reader that heals, swaps, copies,
+ * and is killed now and then.
+ *
+ *	ring SECONDS [mortal]
+ *
+ * mortal: writers die within a record now and then; their laps are healed. Each record checks itself; each complete lap
+ * that is read again must be the same again; in the end the accounts are settled.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include "../step/rig.h"
+
+#define WRITERS	 3
+#define SLOTS	 4u
+#define PAGES	 2u
+#define TAG_BITS 40
+#define KILL_1IN 5
+
+static u64 ticks;
+
+FR_INLINE u64 fr_clock_cpu_ns(void)
+{
+	return fr_add(&ticks, 1) + 1;
+}
+
+static struct rig rig;
+static u64 stop;
+static bool mortal;
+
+static struct writer {
+	pthread_t id;
+	u64 nr;
+	u64 step; /* odd: within a record */
+	u64 written, lost, died;
+} FR_ALIGNED(FR_CACHE_SZ) writer[WRITERS];
+
+/* Reserve, write the half of a record, die. */
+static bool die_writing(struct writer *w)
+{
+	struct fr_res res;
+
+	if (fr_ring_reserve(&rig.ring, 9, &res))
+		return false;
+	fr_store((u64 *)fr_ring_page(&rig.ring, res.page_nr) + res.unit, fr_rec_head(res.time_ns, RIG_EVENT, 9));
+	w->died++;
+	return true;
+}
+
+/* Stay within a record until others had to be refused for it. Returns false if it was lost. */
+static bool write_late(u64 tag)
+{
+	u64 refused = fr_load(&rig.wr.lost[FR_LOST_wrap]), seq = fr_w_seq(fr_load(&rig.wr.w));
+	struct fr_res res;
+	u64 *rec;
+	u32 i;
+
+	if (fr_ring_reserve(&rig.ring, 2, &res))
+		return false;
+	for (i = 0; i < 1000 && fr_load(&rig.wr.lost[FR_LOST_wrap]) == refused; i++) {
+		if (fr_w_seq(fr_load(&rig.wr.w)) > seq + SLOTS)
+			break; /* never, unless the check is missing */
+		sched_yield();
+	}
+	rec = (u64 *)fr_ring_page(&rig.ring, res.page_nr) + res.unit;
+	fr_store(&rec[0], fr_rec_head(res.time_ns, RIG_EVENT, 2));
+	fr_store(&rec[1], tag);
+	fr_ring_commit(&res);
+	return true;
+}
+
+static bool write_some(struct writer *w, u64 n)
+{
+	if (n % 4000 == 3000 && w->nr == 0) {
+		if (write_late(w->nr << TAG_BITS | n))
+			w->written++;
+		else
+			w->lost++;
+		return true;
+	}
+	if (mortal && n % 5000 == 777) {
+		if (!die_writing(w))
+			w->lost++;
+		return true;
+	}
+	if (rig_write(&rig.ring, w->nr << TAG_BITS | n, 2 + n * 7 % 60)) {
+		w->written++;
+		return true;
+	}
+	w->lost++;
+	return false;
+}
+
+static void *write_on(void *arg)
+{
+	struct writer *w = arg;
+	u64 n = 0;
+
+	while (!fr_load(&stop)) {
+		bool ok;
+
+		fr_store(&w->step, w->step + 1);
+		ok = write_some(w, ++n);
+		fr_store(&w->step, w->step + 1);
+		/*
+		 * Whoever holds the lap may be waiting for this CPU. And at times nothing but a commit may tell others of a
+		 * record: not the next reservation either, which orders it too.
+		 */
+		if (!ok || n % 64 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static int grace(void *arg)
+{
+	u32 i;
+
+	(void)arg;
+	for (i = 0; i < WRITERS; i++) {
+		u64 step = fr_load(&writer[i].step);
+
+		while (step % 2 && fr_load(&writer[i].step) == step)
+			sched_yield();
+	}
+	return 0;
+}
+
+/* ---- the reader ---- */
+
+static struct reader {
+	u64 whole, partial, inflight, stale, damaged, kills, repairs, bad, records;
+	u64 sum[64]; /* of complete laps, by seq; with the seq */
+	u64 sum_seq[64];
+	u64 last_n[WRITERS]; /* of each writer in this pass */
+	void *buf;
+} rd;
+
+static u64 checksum(const u64 *p, u32 units)
+{
+	u64 sum = 0;
+
+	while (units--)
+		sum = (sum ^ *p++) * 0x100000001b3ull;
+	return sum;
+}
+
+/* A writer's own records are in its order. */
+static void see(void *arg, u64 tag, u64 time_ns)
+{
+	u64 nr = tag >> TAG_BITS, n = tag & ((1ull << TAG_BITS) - 1);
+
+	(void)arg;
+	(void)time_ns;
+	if (nr >= WRITERS || n <= rd.last_n[nr])
+		rd.bad++;
+	else
+		rd.last_n[nr] = n;
+	rd.records++;
+}
+
+static void same_again(const struct fr_lap *lap)
+{
+	u64 sum = checksum(rd.buf, lap->com_units);
+	u32 i = lap->seq % 64;
+
+	if (rd.sum_seq[i] == lap->seq && rd.sum[i] != sum) {
+		printf("  lap %llu changed\n", (unsigned long long)lap->seq);
+		rd.bad++;
+	}
+	rd.sum_seq[i] = lap->seq;
+	rd.sum[i] = sum;
+}
+
+static void take_lap(const struct fr_lap *lap, u64 *last_ns)
+{
+	if (lap->partial)
+		rd.partial++;
+	else
+		rd.whole++;
+	if (rig_check_lap(&rig, rd.buf, lap, last_ns, see, NULL))
+		rd.bad++;
+	if (!lap->partial)
+		same_again(lap);
+}
+
+static void miss_lap(int err)
+{
+	if (err == -EAGAIN)
+		rd.inflight++;
+	else if (err == -ESTALE)
+		rd.stale++;
+	else if (err == -EBADMSG)
+		rd.damaged++;
+	else
+		rd.bad++;
+}
+
+/* Swap a complete lap out and forget it. */
+static void be_killed(const struct fr_ring_reader *r, u64 seq)
+{
+	u64 *slot = &rig.sl.slot[seq % SLOTS], word = fr_load(slot);
+
+	if (fr_slot_com(word) == PAGES * FR_PAGE_UNITS && fr_slot_seq(word) == (seq & FR_SEQ_MASK))
+		rd.kills +=
+			fr_cas(slot, word,
+			       fr_slot(seq, r->spare, fr_slot_cnt(word), fr_slot_com(word)) | (word & FR_SLOT_HOLE)) == word;
+}
+
+static void read_pass(u64 pass)
+{
+	u64 seq, first, last, last_ns = 0;
+	struct fr_ring_reader r;
+	struct fr_lap lap;
+	int ret = fr_ring_read_heal(&rig.map, grace, NULL);
+
+	if (ret > 0)
+		rd.repairs += ret;
+	if (ret < 0 || fr_ring_read_open(&r, &rig.map, NULL, NULL)) {
+		rd.bad++;
+		return;
+	}
+	if (fr_ring_read_range(&rig.map, &first, &last))
+		return;
+	memset(rd.last_n, 0, sizeof(rd.last_n));
+	for (seq = first; seq <= last; seq++) {
+		int err = fr_ring_read_lap(&r, seq, rd.buf, rig_subbuf_sz(&rig), &lap);
+
+		if (err)
+			miss_lap(err);
+		else
+			take_lap(&lap, &last_ns);
+		if (pass % KILL_1IN == 0 && seq == first + pass / KILL_1IN % SLOTS) {
+			be_killed(&r, seq);
+			return;
+		}
+	}
+}
+
+/* ---- the end ---- */
+
+static bool settle(void)
+{
+	u64 written = 0, lost = 0, died = 0, present, i;
+
+	for (i = 0; i < WRITERS; i++) {
+		written += writer[i].written;
+		lost += writer[i].lost;
+		died += writer[i].died;
+	}
+	rd.damaged = rd.inflight = rd.stale = rd.records = 0;
+	read_pass(1);
+	present = fr_ring_read_present(&rig.map);
+	printf("  written %llu, lost %llu, died %llu; present %llu, overwritten %llu\n", (unsigned long long)written,
+	       (unsigned long long)lost, (unsigned long long)died, (unsigned long long)present,
+	       (unsigned long long)rig.wr.overwritten);
+	if (written != present + rig.wr.overwritten || lost != rig_lost(&rig) || rig.wr.lost[FR_LOST_broken])
+		return false;
+	if (mortal)
+		return died && rd.damaged < SLOTS;
+	return rd.records == present && !rd.damaged && !rd.inflight && !rd.stale;
+}
+
+int main(int argc, char **argv)
+{
+	u64 pass = 1, i, until = time(NULL) + (argc > 1 ? strtoul(argv[1], NULL, 10) : 3);
+	bool ok;
+
+	mortal = argc > 2 && !strcmp(argv[2], "mortal");
+	rig_init(&rig, SLOTS, PAGES);
+	rd.buf = aligned_alloc(FR_PAGE_SZ, rig_subbuf_sz(&rig));
+	for (i = 0; i < WRITERS; i++) {
+		writer[i].nr = i;
+		if (!rd.buf || pthread_create(&writer[i].id, NULL, write_on, &writer[i]))
+			return 2;
+	}
+	while ((u64)time(NULL) < until && !rd.bad)
+		read_pass(pass++);
+	fr_store(&stop, 1);
+	for (i = 0; i < WRITERS; i++)
+		pthread_join(writer[i].id, NULL);
+	printf("  %llu passes: whole %llu, partial %llu, in flight %llu, overwritten %llu, damaged %llu; kills %llu, repairs "
+	       "%llu\n",
+	       (unsigned long long)pass, (unsigned long long)rd.whole, (unsigned long long)rd.partial,
+	       (unsigned long long)rd.inflight, (unsigned long long)rd.stale, (unsigned long long)rd.damaged,
+	       (unsigned long long)rd.kills, (unsigned long long)rd.repairs);
+	ok = rd.whole && rd.partial && rd.kills && rd.repairs && (mortal ? rd.damaged > 0 : !rd.damaged);
+	return !(settle() && ok && !rd.bad);
+}

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Clock and ring under several threads, plain and with sanitizers; then with each known mistake, which must be noticed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+CC=${CC:-gcc}
+FLAGS="-std=gnu11 -O2 -g -Wall -Wextra -Werror -pthread"
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0 skipped=0
+
+verdict() { # NAME OK|FAILED WHAT
+	printf '%-24s %-6s %s\n' "$1" "$2" "${3:-}"
+	case $2 in ok) passed=$((passed + 1)) ;; skip) skipped=$((skipped + 1)) ;; *) failed=$((failed + 1)) ;; esac
+}
+
+build() { # INCLUDES OUT SOURCES AND FLAGS
+	includes=$1 out=$2
+	shift 2
+	"$CC" $FLAGS -I"$includes" -Ibpf -Iuser -o "$out" "$@"
+}
+
+can_sanitize() {
+	echo 'int main(void) { return 0; }' >"$dir/can.c"
+	"$CC" "$1" -o "$dir/can" "$dir/can.c" 2>/dev/null && "$dir/can" 2>/dev/null
+}
+
+good() { # NAME PROGRAM ARGS
+	name=$1
+	shift
+	if "$@" >"$dir/out" 2>&1; then
+		verdict "$name" ok "$(sed -n 's/^  //p' "$dir/out" | tail -1)"
+	else
+		verdict "$name" FAILED
+		cat "$dir/out"
+	fi
+}
+
+# A copy of bpf/ or of the reader, FILE changed by sed SCRIPT, in $dir/NAME, which is searched before the tree.
+change() { # NAME FILE SCRIPT
+	mkdir -p "$dir/$1/io"
+	cp bpf/*.h bpf/*.def "$dir/$1" # a header looks beside itself first
+	case $2 in user/io/*) to=$dir/$1/io/${2##*/} ;; *) to=$dir/$1/${2##*/} ;; esac
+	sed "$3" "$2" >"$to"
+	! cmp -s "$2" "$to"
+}
+
+# A mistake shows by chance: what is not noticed in a while is looked for longer, on a machine that has other work too.
+caught() { # NAME PROGRAM HOW_LONG ARGS
+	name=$1 program=$2 long=$3
+	shift 3
+	for times in 1 2 4 6; do
+		timeout 90 "$program" $((long * times)) "$@" >"$dir/out" 2>&1
+		status=$?
+		[ $status -eq 0 ] || break
+	done
+	case $status in
+	0) verdict "$name" FAILED "not noticed" ;;
+	1 | 66) verdict "$name" ok "caught: $(grep -m1 -E 'WARNING|back [1-9]|own [1-9]|untrue [1-9]|torn|changed|order|no record|counts|its head|written' "$dir/out" | sed 's/^ *//; s/=.*//')" ;;
+	*) verdict "$name" FAILED "no result" && tail -3 "$dir/out" ;;
+	esac
+}
+
+bad_clock() { # NAME SCRIPT FLAGS
+	name=$1 script=$2
+	shift 2
+	if ! change "$name" bpf/clock.h "$script"; then
+		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
+	elif ! build "$dir/$name" "$dir/$name/clock" tests/stress/clock.c "$@"; then
+		verdict "$name" FAILED "does not build"
+	else
+		caught "$name" "$dir/$name/clock" 500
+	fi
+}
+
+bad_ring() { # NAME FILE SCRIPT MODE FLAGS
+	name=$1 file=$2 script=$3 mode=$4 reader=user/io/ring_read.c
+	shift 4
+	if ! change "$name" "$file" "$script"; then
+		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
+		return
+	fi
+	[ -f "$dir/$name/io/ring_read.c" ] && reader=$dir/$name/io/ring_read.c
+	if ! build "$dir/$name" "$dir/$name/ring" tests/stress/ring.c "$reader" "$@"; then
+		verdict "$name" FAILED "does not build"
+	else
+		caught "$name" "$dir/$name/ring" 4 $mode
+	fi
+}
+
+slow_ring() { # NAME SCRIPT: a reader only made slower
+	if change "$1" user/io/ring_read.c "$2" &&
+		build "$dir/$1" "$dir/$1/ring" tests/stress/ring.c "$dir/$1/io/ring_read.c" -include unistd.h; then
+		good "$1" "$dir/$1/ring" 3
+	else
+		verdict "$1" FAILED "nothing was changed, or does not build"
+	fi
+}
+
+build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
+build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
+build bpf "$dir/ring" tests/stress/ring.c user/io/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
+if can_sanitize -fsanitize=thread; then
+	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
+	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
+		good ring-mortal-tsan "$dir/ring-t" 4 mortal
+else
+	verdict tsan skip "ThreadSanitizer does not build or run here"
+fi
+if can_sanitize -fsanitize=address,undefined; then
+	build bpf "$dir/ring-a" tests/stress/ring.c user/io/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
+		good ring-asan-ubsan "$dir/ring-a" 3
+else
+	verdict asan skip "AddressSanitizer does not build or run here"
+fi
+
+build bpf "$dir/naive" tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive" 300
+bad_clock clock_own 's/return seen;/return now;/'
+bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
+# The moments between reading and looking again are nanoseconds: drawn out, so that finding the mistake is no matter of luck.
+# The reader that looks again must pass with the same pauses.
+AFTER_COPY='s/after = fr_add(slot, 0);/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
+BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
+slow_ring slow_copy "$AFTER_COPY"
+bad_ring no_recheck user/io/ring_read.c "$AFTER_COPY; s/if (!word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
+bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r, p->slot)), p->seq))/if (0)/' ""
+bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
+slow_ring slow_back "$BEFORE_BACK"
+bad_ring back_store user/io/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
+	-include unistd.h
+if can_sanitize -fsanitize=thread; then
+	bad_ring relaxed_commit bpf/atomic.h 's/return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);/return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);/' "" -fsanitize=thread
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The tree itself: its format, licences, layers, and that what is made from tables is what the tables make.
+set -u
+cd "$(dirname "$0")/../.." || exit
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: 0 passes, 77 could not run (the last line says why), else fails
+check() {
+	local name=$1 status
+	shift
+	"$@" > "$tmp/log" 2>&1
+	status=$?
+	case $status in
+	0) ((passed++)) ;;
+	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
+	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" ;;
+	esac
+}
+
+# none PATTERN FILE...: no line matches
+none() {
+	! grep -nE "$@"
+}
+
+sources() {
+	find Makefile .ci bpf completion user vmlinux tests docs/man -type f \
+		\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' -o -name '*.bash' -o -name '*.pml' -o -path '.ci/*' \
+		-o -name Makefile \) -print
+}
+
+licences() {
+	local bad=0 file
+	for file in $(sources); do
+		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' || { echo "$file"; bad=1; }
+	done
+	return $bad
+}
+
+# Includes point down only: cmd, flow, io, pure, bpf.
+layers() {
+	none '^#include "(cmd|flow|io)/' user/pure/*.[ch] &&
+		none '^#include "(cmd|flow)/' user/io/*.[ch] &&
+		none '^#include "cmd/' user/flow/*.[ch] &&
+		none '^#include [<"](bpf/|zstd|cmd/)' user/pure/*.[ch] &&
+		none '^#include "(cmd|flow|io|pure)/' bpf/*.[ch]
+}
+
+# includers N HEADER: that many files of user/ include it
+includers() {
+	local found
+	found=$(grep -lE "^#include [<\"]$2[>\"]" user/*/*.[ch])
+	echo "$found"
+	[[ $(wc -w <<< "$found") == "$1" ]]
+}
+
+man_pages() {
+	command -v mandoc > /dev/null || { echo "mandoc is not installed"; return 77; }
+	mandoc -T lint -W warning docs/man/*.[15]
+}
+
+# Every command and every long option of it stands in flightrec(1), and is known to the completion.
+man_is_complete() {
+	local command option bad=0
+	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
+		grep -qE "^\.S[sh] .*\b$command\b" docs/man/flightrec.1 || { echo "flightrec(1) lacks $command"; bad=1; }
+		grep -qw "$command" completion/flightrec.bash || { echo "the completion lacks $command"; bad=1; }
+		for option in $(build/flightrec "$command" --help | grep -oE -- '--[a-z]+' | sort -u); do
+			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" docs/man/flightrec.1 ||
+				{ echo "flightrec(1) lacks $command $option"; bad=1; }
+		done
+	done
+	return $bad
+}
+
+completion_works() {
+	bash -c '
+		. completion/flightrec.bash
+		try() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _flightrec; [[ " ${COMPREPLY[*]} " == *" $1 "* ]] || { echo "not offered: $1 for ${*:2}"; exit 1; }; }
+		PATH=$PWD/build:$PATH
+		try record flightrec re
+		try replay flightrec re
+		try --detach flightrec record --de
+		try minimal flightrec record -p m
+		try syscall flightrec record -e sys
+		try -syscall flightrec record -e -sys
+		try sched_switch flightrec record --event sched_s
+		try --until flightrec replay --un
+	'
+}
+
+events_reference() {
+	build/flightrec events --md | diff - docs/events.md
+}
+
+# Links of the documents lead to files.
+links() {
+	local doc link bad=0
+	for doc in README.md docs/*.md; do
+		for link in $(grep -oE '\]\([^):#]+\)' "$doc" | sed 's/^](//; s/)$//'); do
+			[[ -e $(dirname "$doc")/$link ]] || { echo "$doc: $link"; bad=1; }
+		done
+	done
+	return $bad
+}
+
+shell_scripts() {
+	local file
+	for file in .ci/run .ci/deps tests/*.sh tests/*/*.sh completion/*.bash; do
+		bash -n "$file" || return 1
+	done
+}
+
+check "format" make -s check-format
+check "licences" licences
+check "layers" layers
+check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'
+check "two files include zstd" includers 2 'zstd\.h'
+check "shell scripts parse" shell_scripts
+check "links" links
+check "man pages" man_pages
+check "flightrec(1) and completion are complete" man_is_complete
+check "completion" completion_works
+check "docs/events.md is what the table makes" events_reference
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))

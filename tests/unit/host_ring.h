@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * host_ring: a ring in the test's own memory, written by the real bpf/ring.h, and records of all events with random
+ * content. Each record written is remembered, so that a test can compare what comes back.
+ */
+#ifndef FR_HOST_RING_H
+#define FR_HOST_RING_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/snapfile.h"
+#include "ring.h"
+
+static u64 host_clock_ns = 1000000000;
+
+FR_INLINE u64 fr_clock_cpu_ns(void)
+{
+	return host_clock_ns;
+}
+
+FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr)
+{
+	return (u8 *)r->map + (size_t)nr * FR_PAGE_SZ;
+}
+
+/* A record as it was written. */
+struct host_rec {
+	u64 ts, seq;
+	u32 off, sz;
+	u8 bytes[FR_REC_MAX_SZ];
+};
+
+struct host_ring {
+	struct fr_ring r;
+	u64 word;
+	struct host_rec *rec;
+	u32 rec_cnt, rec_cap;
+	bool remember;
+};
+
+static u64 host_seed = 88172645463325252ULL;
+
+__attribute__((unused)) static u64 host_random(void)
+{
+	host_seed ^= host_seed << 13;
+	host_seed ^= host_seed >> 7;
+	host_seed ^= host_seed << 17;
+	return host_seed * 0x2545f4914f6cdd1dULL;
+}
+
+__attribute__((unused)) static struct host_ring *host_ring_new(u16 cpu, u16 tier, u32 slot_cnt, u32 subbuf_pages)
+{
+	size_t pages = FR_DATA_PAGE + (size_t)(slot_cnt + 1) * subbuf_pages;
+	struct host_ring *h = calloc(1, sizeof(*h));
+	u32 i;
+
+	h->r.map = aligned_alloc(FR_PAGE_SZ, pages * FR_PAGE_SZ);
+	memset(h->r.map, 0, pages * FR_PAGE_SZ);
+	h->r.wr = fr_ring_page(&h->r, FR_WRITER_PAGE);
+	h->r.sl = fr_ring_page(&h->r, FR_SLOT_PAGE);
+	h->r.clock_word = &h->word;
+	h->r.slot_cnt = slot_cnt;
+	h->r.subbuf_pages = subbuf_pages;
+	h->r.epoch = 0xabcd1234;
+	h->r.cpu = cpu;
+	h->r.tier = tier;
+	h->remember = true;
+	for (i = 0; i < slot_cnt; i++)
+		h->r.sl->slot[i] = fr_slot_fresh(i, slot_cnt, subbuf_pages);
+	return h;
+}
+
+__attribute__((unused)) static void host_ring_free(struct host_ring *h)
+{
+	free(h->r.map);
+	free(h->rec);
+	free(h);
+}
+
+__attribute__((unused)) static void host_ring_remember(struct host_ring *h, const struct fr_res *res, const void *rec, u32 sz)
+{
+	const struct fr_page_head *page = fr_ring_page(&h->r, res->page_nr);
+	struct host_rec *out;
+
+	if (h->rec_cnt == h->rec_cap) {
+		h->rec_cap = h->rec_cap ? 2 * h->rec_cap : 1024;
+		h->rec = realloc(h->rec, h->rec_cap * sizeof(*h->rec));
+	}
+	out = &h->rec[h->rec_cnt++];
+	*out = (struct host_rec){.ts = res->time_ns, .seq = page->seq, .sz = sz};
+	out->off = page->page * FR_PAGE_SZ + res->unit * FR_UNIT_SZ;
+	memcpy(out->bytes, rec, sz);
+}
+
+/* Write a record of sz bytes, of which the head is filled in here. 0, or -1 when the ring lost it. */
+__attribute__((unused)) static int host_ring_put(struct host_ring *h, u32 event, void *rec, u32 sz)
+{
+	struct fr_res res;
+	u64 head;
+
+	if (fr_ring_reserve(&h->r, sz / FR_UNIT_SZ, &res))
+		return -1;
+	head = fr_rec_head(res.time_ns, event, sz / FR_UNIT_SZ);
+	memcpy(rec, &head, sizeof(head));
+	memcpy((u8 *)fr_ring_page(&h->r, res.page_nr) + res.unit * FR_UNIT_SZ, rec, sz);
+	fr_ring_commit(&res);
+	if (h->remember)
+		host_ring_remember(h, &res, rec, sz);
+	return 0;
+}
+
+/* The i'th lap present, oldest first. false: there are no more. */
+__attribute__((unused)) static bool host_ring_lap(const struct host_ring *h, u32 i, struct fr_snap_lap *lap)
+{
+	/* Laps count from 1: a fresh ring's lap 0 was never written. */
+	u64 w = h->r.wr->w, last = fr_w_seq(w), first = last > h->r.slot_cnt ? last - h->r.slot_cnt + 1 : 1, seq = first + i;
+	u64 word;
+
+	if (!w || seq > last)
+		return false;
+	word = h->r.sl->slot[(fr_w_slot(w) + h->r.slot_cnt - (u32)(last - seq)) % h->r.slot_cnt];
+	*lap = (struct fr_snap_lap){
+		.buf = fr_ring_page(&h->r, fr_ring_page_nr(&h->r, fr_slot_idx(word), 0)),
+		.sz = fr_slot_com(word) * FR_UNIT_SZ,
+		.epoch = h->r.epoch,
+		.cpu = h->r.cpu,
+		.tier = h->r.tier,
+		.seq = seq,
+	};
+	return true;
+}
+
+/* Numbers as they come in life: mostly small, some repeated, some addresses, some extreme. */
+__attribute__((unused)) static u64 host_random_number(void)
+{
+	static const u64 known[] = {0, ~0ULL, 1ULL << 63, 0x7fffffffffffffffULL, 0xffffffff, 120, 0x7f0012345678ULL};
+	u64 r = host_random();
+
+	switch (r % 5) {
+	case 0:
+		return known[(r >> 8) % (sizeof(known) / sizeof(*known))];
+	case 1:
+		return r >> (r >> 3) % 64;
+	case 2:
+		return 0x7ffd00000000ULL + (r >> 40);
+	default:
+		return (r >> 8) % 100;
+	}
+}
+
+__attribute__((unused)) static u32 host_random_text(u8 *out, u32 room)
+{
+	u32 len = host_random() % room, i;
+
+	for (i = 0; i < len; i++)
+		out[i] = 1 + host_random() % 255;
+	memset(out + len, 0, room - len);
+	return len;
+}
+
+/* A random record of an event: its size, in whole units. */
+__attribute__((unused)) static u32 host_random_record(const struct fr_event *ev, u8 rec[FR_REC_MAX_SZ])
+{
+	u32 task = host_random() & 0xff003fff, i, sz = ev->fixed_sz, cnt;
+
+	memset(rec, 0, FR_REC_MAX_SZ);
+	memcpy(rec + 8, &task, 4);
+	for (i = 0; i < ev->field_cnt; i++) {
+		const struct fr_field *f = &ev->fields[i];
+		static const u8 sizes[] = {
+			[FR_TYPE_u8] = 1,  [FR_TYPE_u16] = 2, [FR_TYPE_u32] = 4,   [FR_TYPE_u64] = 8,  [FR_TYPE_s16] = 2,
+			[FR_TYPE_s32] = 4, [FR_TYPE_s64] = 8, [FR_TYPE_text8] = 8, [FR_TYPE_comm] = 16};
+		u64 v = host_random_number();
+
+		if (f->kind != FR_KIND_FIELD)
+			continue;
+		if (f->type == FR_TYPE_u64s) {
+			for (cnt = host_random() % (host_random() % 64 ? 7 : 100); cnt; cnt--, sz += 8) {
+				v = host_random_number();
+				memcpy(rec + sz, &v, 8);
+			}
+		} else if (f->type == FR_TYPE_str) {
+			sz += host_random_text(rec + sz, 200) + host_random() % 9;
+		} else if (f->type == FR_TYPE_comm || f->type == FR_TYPE_text8) {
+			host_random_text(rec + f->off, sizes[f->type]);
+		} else {
+			memcpy(rec + f->off, &v, sizes[f->type]);
+		}
+	}
+	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
+}
+
+/* Write cnt random records of random events of the built-in schema. */
+__attribute__((unused)) static void host_ring_fill(struct host_ring *h, u32 cnt)
+{
+	const struct fr_schema *s = fr_schema_builtin();
+	u8 rec[FR_REC_MAX_SZ];
+
+	while (cnt) {
+		const struct fr_event *ev = fr_schema_event(s, host_random() % FR_EVENT_MAX);
+
+		if (!ev)
+			continue;
+		host_clock_ns += host_random() % 5 ? host_random() % 5000 : host_random() % 5000000;
+		host_ring_put(h, ev->nr, rec, host_random_record(ev, rec));
+		cnt--;
+	}
+}
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Columns: numbers of all sizes come back, each form is used and smallest where it should be, no byte is believed. */
+/* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "host_ring.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "pure/columns.h"
+
+#define RAW_CAP (256u << 10)
+
+/* ---- varints ---- */
+
+static void test_varints_come_back(void **state)
+{
+	u64 in[100], out[100];
+	u32 round, cnt, i;
+
+	(void)state;
+	for (round = 0; round < 20000; round++) {
+		u8 *buf, *p;
+		size_t sz;
+
+		cnt = host_random() % 100;
+		for (i = 0; i < cnt; i++)
+			in[i] = host_random() % 3 ? host_random() >> host_random() % 64 : 0;
+		buf = malloc(fr_varint_max_sz(cnt) + FR_VARINT_SLACK_SZ);
+		p = fr_varint_put_all(buf, in, cnt);
+		sz = p - buf;
+		assert_true(sz <= fr_varint_max_sz(cnt));
+		assert_ptr_equal(fr_varint_get_all(buf, p, out, cnt), p);
+		assert_memory_equal(in, out, cnt * 8);
+		if (sz)
+			assert_null(fr_varint_get_all(buf, p - 1, out, cnt));
+		free(buf);
+	}
+}
+
+static void test_lengths_over_eight_are_refused(void **state)
+{
+	u8 buf[1024 + FR_VARINT_SLACK_SZ] = {};
+	u64 out[64];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 64; i++) {
+		memset(buf, 0, 32);
+		buf[i / 2] = 8 << i % 2 * 4;
+		assert_non_null(fr_varint_get_all(buf, buf + 1024, out, 64));
+		buf[i / 2] = 9 << i % 2 * 4;
+		assert_null(fr_varint_get_all(buf, buf + 1024, out, 64));
+		buf[i / 2] = 12 << i % 2 * 4;
+		assert_null(fr_varint_get_all(buf, buf + 1024, out, 64));
+	}
+}
+
+static void test_zigzag(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_zigzag(0), 0);
+	assert_int_equal(fr_zigzag(~0ULL), 1);
+	assert_int_equal(fr_zigzag(1), 2);
+	assert_int_equal(fr_zigzag(1ULL << 63), ~0ULL);
+	assert_int_equal(fr_unzigzag(fr_zigzag(0x123456789abcdef0ULL)), 0x123456789abcdef0ULL);
+	assert_int_equal(fr_unzigzag(fr_zigzag(0xf23456789abcdef0ULL)), 0xf23456789abcdef0ULL);
+}
+
+/* ---- chunks ---- */
+
+struct fixture {
+	struct fr_rows rows;
+	struct fr_encoder *enc;
+	u8 *buf; /* the rows encoded, sz bytes */
+	size_t sz;
+	struct fr_rows_head head;
+	struct fr_batch b;
+};
+
+static void encode(struct fixture *f)
+{
+	const struct fr_rows *r = &f->rows;
+
+	f->sz = fr_encode_rows(f->enc, r, f->buf);
+	assert_true(f->sz <= fr_encoded_max_sz(RAW_CAP));
+	f->head = (struct fr_rows_head){
+		.epoch = r->epoch,
+		.cpu = r->cpu,
+		.tier = r->tier,
+		.row_cnt = r->cnt,
+		.raw_sz = r->rec_sz,
+		.first_ts = r->ts[0],
+		.last_ts = r->ts[r->cnt - 1],
+		.first_seq = r->run[0].seq,
+		.last_seq = r->run[r->run_cnt - 1].seq,
+	};
+}
+
+static int decode(struct fixture *f, const struct fr_schema *schema)
+{
+	u32 unknown;
+
+	return fr_decode_rows(schema, &f->head, f->buf, f->sz, &f->b, &unknown);
+}
+
+static void add_ring(struct fixture *f, const struct host_ring *h)
+{
+	struct fr_snap_lap lap;
+	u32 i;
+
+	for (i = 0; host_ring_lap(h, i, &lap); i++) {
+		struct fr_lap l = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq};
+
+		assert_int_equal(fr_rows_add(&f->rows, &l, 0), 0);
+	}
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	f->buf = calloc(1, fr_encoded_max_sz(RAW_CAP) + FR_VARINT_SLACK_SZ);
+	if (fr_rows_init(&f->rows, RAW_CAP) || fr_encoder_new(RAW_CAP, &f->enc))
+		return -1;
+	f->rows.schema = fr_schema_builtin();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	fr_rows_free(&f->rows);
+	fr_encoder_free(f->enc);
+	fr_batch_free(&f->b);
+	free(f->buf);
+	free(f);
+	return 0;
+}
+
+static void fill(struct fixture *f, u32 cnt)
+{
+	struct host_ring *h = host_ring_new(1, 0, 3, 4);
+
+	h->remember = false;
+	host_ring_fill(h, cnt);
+	add_ring(f, h);
+	encode(f);
+	host_ring_free(h);
+}
+
+/* A column's form, found by writing rows of one event of one number: in its section, behind what all rows have. */
+static u8 form_of(struct fixture *f, const u64 *val, u32 cnt)
+{
+	struct fr_rec_snapshot_begin rec = {};
+	struct host_ring *h = host_ring_new(1, FR_TIER_LIFE, 3, 8);
+	u64 *back;
+	u32 i, skip;
+
+	h->remember = false;
+	for (i = 0; i < cnt; i++) {
+		rec.nr = val[i];
+		host_clock_ns += 10;
+		host_ring_put(h, FR_EV_snapshot_begin, &rec, sizeof(rec));
+	}
+	fr_rows_clear(&f->rows);
+	add_ring(f, h);
+	assert_int_equal(f->rows.cnt, cnt);
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	back = f->b.type[FR_EV_snapshot_begin].col[0].num;
+	assert_memory_equal(back, val, cnt * 8);
+	host_ring_free(h);
+	/* the section's length stands before it, and it ends the content */
+	for (skip = f->sz - 4;; skip--) {
+		u32 sz;
+
+		memcpy(&sz, f->buf + skip, 4);
+		if (sz == f->sz - skip - 4)
+			return f->buf[skip + 4];
+	}
+}
+
+static void test_the_smallest_form_is_chosen(void **state)
+{
+	struct fixture *f = *state;
+	u64 val[200];
+	u32 i;
+
+	for (i = 0; i < 200; i++)
+		val[i] = 0x123456789abcdefULL;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_CONST);
+	for (i = 0; i < 200; i++)
+		val[i] = i % 200;
+	val[77] = 0;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_PLAIN);
+	for (i = 0; i < 200; i++)
+		val[i] = host_random() & 1 ? -(u64)(1 + host_random() % 120) : host_random() % 120;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_SIGNED);
+	for (i = 0; i < 200; i++)
+		val[i] = 0x7f0000000000ULL + host_random() % 100;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_DELTA);
+	for (i = 0; i < 200; i++)
+		val[i] = 0x7f0000000000ULL + i * 200;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_RISING);
+	for (i = 0; i < 200; i++)
+		val[i] = host_random() | 1ULL << 63;
+	assert_int_equal(form_of(f, val, 200), FR_FORM_WIDE);
+}
+
+/* The same argument in each call of the same number, different ones in others. */
+static void test_keys_predict(void **state)
+{
+	struct fixture *f = *state;
+	struct host_ring *h = host_ring_new(1, 0, 3, 8);
+	const u64 per_call[4] = {0x1111111111111ULL, 0x7fffffffffffffffULL, 0x5555, 0x8000000000000000ULL};
+	u32 i, cnt = 400, plain_sz;
+	u64 rec[3] = {};
+
+	h->remember = false;
+	for (i = 0; i < cnt; i++) {
+		u64 nr = host_random() % 4;
+		s32 id = nr;
+
+		memcpy((u8 *)rec + 12, &id, 4);
+		rec[2] = per_call[nr];
+		host_ring_put(h, FR_EV_sys_enter, rec, sizeof(rec));
+	}
+	add_ring(f, h);
+	encode(f);
+	plain_sz = cnt * 4;
+	/* event, number and half bytes of zeros a row: no argument is spelled out */
+	assert_true(f->sz < plain_sz);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	for (i = 0; i < cnt; i++)
+		assert_int_equal(f->b.type[FR_EV_sys_enter].col[2].nums[i], per_call[f->b.type[FR_EV_sys_enter].col[1].num[i]]);
+	host_ring_free(h);
+}
+
+static void test_cut_content_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	u8 *whole = f->buf;
+	size_t sz;
+
+	fill(f, 300);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	sz = f->sz;
+	for (f->sz = 0; f->sz < sz; f->sz++) {
+		/* at the end of its own memory, so that a sanitizer sees one byte too far */
+		f->buf = calloc(1, f->sz + FR_VARINT_SLACK_SZ);
+		memcpy(f->buf, whole, f->sz);
+		assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+		assert_int_equal(f->b.row_cnt, 0);
+		free(f->buf);
+	}
+	f->buf = whole;
+}
+
+static void test_content_and_head_must_agree(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_rows_head good;
+
+	fill(f, 300);
+	good = f->head;
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+#define WRONG(field, how)                                           \
+	f->head.field how;                                          \
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG); \
+	f->head = good
+	WRONG(row_cnt, ++);
+	WRONG(row_cnt, --);
+	WRONG(row_cnt, = 0);
+	WRONG(first_ts, ++);
+	WRONG(last_ts, --);
+	WRONG(first_seq, ++);
+	WRONG(first_seq, --);
+	WRONG(last_seq, ++);
+	WRONG(raw_sz, = 16 * 300);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+}
+
+static volatile u64 touched; /* so that looking is not optimised away */
+
+/* Walk all that a batch offers: a sanitizer tells if any of it lies outside. */
+static u64 touch(const struct fr_batch *b)
+{
+	u64 sum = 0, seq;
+	u32 i, k, off;
+	size_t n;
+
+	for (i = 0; i < b->row_cnt; i++) {
+		struct fr_row row = fr_batch_row(b, i);
+
+		fr_row_pos(&row, &seq, &off);
+		sum += row.ts + row.tid + seq + off;
+		for (k = 0; k < row.ev->field_cnt; k++) {
+			const struct fr_field *f = &row.ev->fields[k];
+
+			if (f->kind == FR_KIND_DERIVED)
+				continue;
+			if (f->type == FR_TYPE_u64s) {
+				const u64 *nums = fr_row_nums(&row, f, &n);
+
+				while (n)
+					sum += nums[--n];
+			} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm) {
+				const char *text = fr_row_text(&row, f, &n);
+
+				while (n)
+					sum += text[--n];
+			} else {
+				sum += fr_row_num(&row, f);
+			}
+		}
+	}
+	return sum;
+}
+
+static void test_any_bytes_may_come(void **state)
+{
+	struct fixture *f = *state;
+	u32 round, i, taken = 0;
+	u8 *copy;
+
+	fill(f, 250);
+	copy = malloc(f->sz);
+	memcpy(copy, f->buf, f->sz);
+	for (round = 0; round < 10000; round++) {
+		for (i = 0; i < 1 + round % 3; i++)
+			f->buf[host_random() % f->sz] = host_random();
+		if (!decode(f, fr_schema_builtin())) {
+			taken++;
+			touched += touch(&f->b);
+		}
+		memcpy(f->buf, copy, f->sz);
+	}
+	assert_true(taken > 0 && taken < round); /* both ways were gone */
+	free(copy);
+}
+
+/* What a reader without this event does: its rows are left out, the others keep their places. */
+static void test_unknown_events_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_batch all = {};
+	struct fr_schema *less;
+	u32 unknown, i, k = 0, off_a, off_b;
+	u64 seq_a, seq_b;
+	size_t sz;
+	char *text = fr_schema_write(fr_schema_builtin(), &sz), *at;
+
+	fill(f, 400);
+	at = strstr(text, "field s32 next_pid"); /* in sched_switch */
+	memcpy(at, "field x32", 9);
+	assert_int_equal(fr_schema_parse(text, sz, &less), 0);
+	assert_null(fr_schema_event(less, FR_EV_sched_switch));
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	all = f->b;
+	f->b = (struct fr_batch){};
+	assert_int_equal(fr_decode_rows(less, &f->head, f->buf, f->sz, &f->b, &unknown), 0);
+	assert_true(unknown > 3);
+	assert_int_equal(unknown, all.type[FR_EV_sched_switch].cnt);
+	assert_int_equal(f->b.row_cnt + unknown, all.row_cnt);
+	for (i = 0; i < all.row_cnt; i++) {
+		struct fr_row a = fr_batch_row(&all, i), b;
+
+		if (a.ev->nr == FR_EV_sched_switch)
+			continue;
+		b = fr_batch_row(&f->b, k++);
+		fr_row_pos(&a, &seq_a, &off_a);
+		fr_row_pos(&b, &seq_b, &off_b);
+		assert_int_equal(a.ts, b.ts);
+		assert_int_equal(a.ev->nr, b.ev->nr);
+		assert_int_equal(seq_a, seq_b);
+		assert_int_equal(off_a / FR_PAGE_SZ, off_b / FR_PAGE_SZ);
+		assert_true(off_b <= off_a);
+	}
+	touched += touch(&f->b);
+	fr_schema_free(less);
+	fr_batch_free(&all);
+	free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_varints_come_back),
+		cmocka_unit_test(test_lengths_over_eight_are_refused),
+		cmocka_unit_test(test_zigzag),
+		TEST(test_the_smallest_form_is_chosen),
+		TEST(test_keys_predict),
+		TEST(test_cut_content_is_refused),
+		TEST(test_content_and_head_must_agree),
+		TEST(test_any_bytes_may_come),
+		TEST(test_unknown_events_are_left_out),
+	};
+
+	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}

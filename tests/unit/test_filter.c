@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "pure/filter.h"
+#include "unit/make_batch.h"
+
+/* One row of each kind, known by its index. */
+enum { SWITCH, ENTER, EXIT, COMPAT, DELIVER, EXEC, UNKNOWN, ROWS };
+
+struct world {
+	struct make_batch m;
+	struct fr_view view;
+};
+
+static void add_task(struct fr_names *n, u32 tid, u32 tgid, const char *comm)
+{
+	struct fr_task t = {.tgid = tgid};
+
+	strncpy(t.comm, comm, sizeof(t.comm));
+	fr_names_add_task(n, tid, 1, &t);
+}
+
+static int setup(void **state)
+{
+	static const u64 args[] = {0xffffff9c, 0x7fff0000, 0x80000};
+	struct world *w = calloc(1, sizeof(*w));
+
+	mb_init(&w->m, fr_schema_builtin(), 2, FR_TIER_MAIN);
+	mb_row(&w->m, 1000, 71, "sched_switch");
+	mb_num(&w->m, "next_pid", 5);
+	mb_num(&w->m, "prev_state", 2);
+	mb_num(&w->m, "prev_prio", (u64)(s64)-1);
+	mb_row(&w->m, 2000, 71, "sys_enter");
+	mb_num(&w->m, "id", 257);
+	mb_nums(&w->m, "args", args, 3);
+	mb_row(&w->m, 3000, 71, "sys_exit");
+	mb_num(&w->m, "id", 257);
+	mb_num(&w->m, "ret", (u64)(s64)-2);
+	mb_row(&w->m, 4000, 71, "sys_enter");
+	mb_num(&w->m, "id", 5);
+	mb_num(&w->m, "abi", 1);
+	mb_row(&w->m, 5000, 5, "signal_deliver");
+	mb_num(&w->m, "sig", 11);
+	mb_num(&w->m, "sa_flags", 0xffffffffffffffff);
+	mb_row(&w->m, 6000, 5, "sched_process_exec");
+	mb_text(&w->m, "filename", "/bin/sh");
+	mb_row(&w->m, 7000, 9, "softirq_entry");
+	mb_num(&w->m, "vec", 3);
+	w->view = (struct fr_view){.schema = fr_schema_builtin(), .names = fr_names_new(), .arch = "x86_64"};
+	add_task(w->view.names, 71, 70, "nginx: worker");
+	add_task(w->view.names, 5, 5, "sh");
+	fr_names_ready(w->view.names);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	fr_names_free(w->view.names);
+	mb_free(&w->m);
+	free(w);
+	return 0;
+}
+
+/* The rows that match, a letter each: "SED" is switch, enter, deliver; verdicts must not contradict. */
+static const char *matches(struct world *w, const char *expr)
+{
+	static const char letters[ROWS] = {'S', 'E', 'X', 'C', 'D', 'P', 'U'};
+	static char found[ROWS + 1];
+	struct fr_filter_error error;
+	struct fr_filter *f;
+	char *to = found;
+	u32 i;
+
+	if (fr_filter_new(expr, w->view.schema, "x86_64", &f, &error)) {
+		print_message("%s: %zu: %s\n", expr, error.at, error.text);
+		return "error";
+	}
+	for (i = 0; i < ROWS; i++) {
+		struct fr_row r = mb_at(&w->m, i);
+		bool hit = fr_filter_match(f, &w->view, &r);
+
+		if (fr_filter_verdict(f, r.ev->nr) != FR_VERDICT_LOOK)
+			assert_int_equal(hit, fr_filter_verdict(f, r.ev->nr) == FR_VERDICT_YES);
+		if (hit)
+			*to++ = letters[i];
+	}
+	*to = 0;
+	fr_filter_free(f);
+	return found;
+}
+
+static const struct {
+	const char *expr, *found;
+} cases[] = {
+	{"event == \"sys_enter\"", "EC"},
+	{"event == sys_enter", "EC"},
+	{"event != sys_enter", "SXDPU"},
+	{"event ~ \"sys_*\"", "EXC"},
+	{"event !~ \"s*\"", ""},
+	{"event in (sched_switch, \"sys_exit\")", "SX"},
+	{"\"sched_switch\" == event", "S"},
+	{"cpu == 2", "SEXCDPU"},
+	{"cpu", "SEXCDPU"},
+	{"!cpu", ""},
+	{"tid == 71", "SEXC"},
+	{"pid == 70", "SEXC"},
+	{"pid != 70", "DP"}, /* unknown is neither */
+	{"comm == \"sh\"", "DP"},
+	{"comm != \"sh\"", "SEXC"},
+	{"comm ~ \"nginx*\"", "SEXC"},
+	{"comm ~ \"ngin[w-y]: ?orker\"", "SEXC"},
+	{"comm !~ \"nginx*\"", "DP"},
+	{"comm in (\"sh\", \"bash\")", "DP"},
+	{"prev_comm == \"nginx: worker\"", "S"},
+	{"next_comm == \"sh\"", "S"},
+	{"prev_pid == 71", "S"},
+	{"tier == \"main\"", "SEXCDPU"},
+	{"tier == life", ""},
+	{"ts >= 2us && ts < 4us", "EX"},
+	{"ts == 1.5us", ""},
+	{"ts == 0x3e8 || ts == 03720", "SE"},
+	{"id == 257", "EX"},
+	{"id == openat", "EX"},
+	{"id == \"openat\"", "EX"},
+	{"id == open", "C"}, /* 5 is open only where the call is a 32-bit one */
+	{"openat == id", "EX"},
+	{"id in (open, openat)", "EXC"},
+	{"id ~ \"open*\"", "EXC"},
+	{"abi == 1", "C"},
+	{"ret == -ENOENT", "X"},
+	{"ret < 0", "X"},
+	{"ret != 0", "X"},
+	{"-ret == 2", "X"},
+	{"sig == SIGSEGV", "D"},
+	{"sig in (SIGBUS, 11)", "D"},
+	{"sig == SIGRTMAX-3 || sig == SIGRTMIN+3 || sig + 50 == SIGRTMAX-3", "D"},
+	{"sig < SIGRTMAX", "D"},
+	{"prev_state == D", "S"},
+	{"prev_prio == -1", "S"},
+	{"prev_prio < 0", "S"},
+	{"sa_flags == 0xffffffffffffffff", "D"},
+	{"sa_flags > 0x7fffffffffffffff", "D"},
+	{"vec == NET_RX", "U"},
+	{"args[0] == 0xffffff9c", "E"},
+	{"args[2] & 0x80000", "E"},
+	{"args[2] & 0x80000 == 0x80000", "E"}, /* & binds tighter than == */
+	{"args[7] == 0", ""},
+	{"filename == \"/bin/sh\"", "P"},
+	{"filename ~ \"*/sh\"", "P"},
+	{"next_pid == 5", "S"},
+	{"next_pid != 5", ""},
+	{"!(next_pid == 5)", "EXCDPU"},
+	{"next_pid + 1 == 6 && next_pid * 2 - 4 == 6 && next_pid / 2 == 2 && next_pid % 3 == 2", "S"},
+	{"next_pid / 0 == 0", ""},
+	{"next_pid | 2 == 7", "S"},
+	{"tid == 5 && sig == 11 || tid == 9", "DU"},
+	{"tid == 9 || sig == 11 && tid == 5", "DU"},
+	{"!(event == sys_enter) && tid == 71", "SX"},
+	{"!!tid", "SEXCDPU"},
+	{"tid == 71 == 1", "error"},
+	{"ts - 1000 == -(5 - 5)", "S"},
+	{"comm", "SEXCDP"},
+	{"0 - 1 < 0", "SEXCDPU"},
+	{"-9223372036854775808 * 4 < 0", "SEXCDPU"},
+	{"(((((tid)))) == 71)", "SEXC"},
+};
+
+static void test_matches(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *found = matches(*state, cases[i].expr);
+
+		if (strcmp(found, cases[i].found))
+			fail_msg("%s: found %s, not %s", cases[i].expr, found, cases[i].found);
+	}
+}
+
+static const struct {
+	const char *expr;
+	size_t at;
+	const char *word; /* in the message */
+} errors[] = {
+	{"", 0, "empty"},
+	{"  ", 0, "empty"},
+	{"tid ==", 6, "missing"},
+	{"tid = 5", 4, "=="},
+	{"(tid == 5", 9, ")"},
+	{"tid == 5)", 8, "("},
+	{"tid == 5 6", 9, "operator"},
+	{"nxt_pid == 5", 0, "next_pid"},
+	{"next_pid == 5 && prev_stat == 1", 17, "prev_state"},
+	{"event == sched_swich", 9, "sched_switch"},
+	{"event == 5", 9, "name"},
+	{"event < sched_switch", 6, "order"},
+	{"comm == 5", 5, "text"},
+	{"comm == nginx", 8, "quotes"},
+	{"comm < \"a\"", 5, "order"},
+	{"tid == \"x\"", 4, "number"},
+	{"id == openatt", 6, "openatt"},
+	{"args == 5", 0, "args[0]"},
+	{"tid[0] == 5", 0, "no array"},
+	{"comm ~ 5", 7, "pattern"},
+	{"tid ~ \"5\"", 4, "text"},
+	{"ts > 5parsec", 6, "unit"},
+	{"comm == \"nginx", 8, "closing"},
+	{"tid in 5", 7, "("},
+	{"tid in (5", 9, ")"},
+	{"99999999999999999999 == tid", 0, "64 bits"},
+	{"tid @ 5", 4, "meaning"},
+	{"comm + 1 == 2", 0, "number"},
+	{"tier == lif", 8, "tier"},
+	{"tid == 1.5", 7, "duration"},
+};
+
+static void test_errors(void **state)
+{
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		int err = fr_filter_new(errors[i].expr, w->view.schema, "x86_64", &f, &e);
+
+		if (err != -EINVAL || e.at != errors[i].at || !strstr(e.text, errors[i].word))
+			fail_msg("%s: %d at %zu: %s", errors[i].expr, err, e.at, e.text);
+		assert_null(f);
+	}
+}
+
+/* However deep or long: an answer or an error, not a crash. */
+static void test_extremes(void **state)
+{
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	char expr[20000];
+	size_t i;
+
+	memset(expr, '(', sizeof(expr) - 1);
+	expr[sizeof(expr) - 1] = 0;
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	memset(expr, '!', sizeof(expr) - 1);
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	strcpy(expr, "1");
+	for (i = 0; i < 9000; i++)
+		strcpy(expr + 1 + i * 2, "+1");
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	strcpy(expr, "tid == 1");
+	for (i = 0; i < 200; i++)
+		strcat(expr, " || tid == 1");
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), 0);
+	fr_filter_free(f);
+}
+
+static void test_verdicts(void **state)
+{
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+
+	assert_int_equal(fr_filter_new("event == sys_enter && id == 5 || event == sys_exit", w->view.schema, "x86_64", &f, &e),
+			 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_LOOK);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_YES);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sched_switch), FR_VERDICT_NO);
+	fr_filter_free(f);
+	/* what an event does not have is decided before any row */
+	assert_int_equal(fr_filter_new("next_pid == 5 || ret + 1 > 5 || vec in (1, 2)", w->view.schema, "x86_64", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_LOOK);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_softirq_exit), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+}
+
+static void test_glob(void **state)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool match;
+	} globs[] = {
+		{"", "", true},		  {"", "a", false},	  {"*", "", true},	  {"a*b*c", "aXbYbZc", true},
+		{"a*b*c", "aXbY", false}, {"?", "", false},	  {"[abc]", "b", true},	  {"[!abc]", "b", false},
+		{"[]]", "]", true},	  {"[a", "[a", true},	  {"\\*", "*", true},	  {"\\*", "x", false},
+		{"[a-c-]", "-", true},	  {"*.c", "x.c.c", true}, {"**a**", "bab", true}, {"[z-a]", "m", false},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(globs) / sizeof(globs[0]); i++) {
+		if (fr_glob(globs[i].pattern, strlen(globs[i].pattern), globs[i].text, strlen(globs[i].text)) != globs[i].match)
+			fail_msg("%s and %s", globs[i].pattern, globs[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_matches, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),
+		cmocka_unit_test(test_glob),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

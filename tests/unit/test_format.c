@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pure/escape.h"
+#include "pure/format_json.h"
+#include "pure/format_text.h"
+#include "pure/when.h"
+#include "unit/make_batch.h"
+
+#define SEC 1000000000ULL
+
+struct world {
+	struct make_batch m;
+	struct fr_view view;
+	struct fr_wall wall;
+	struct fr_stacks *stacks;
+	struct fr_out out;
+	int pipe[2];
+};
+
+static int setup(void **state)
+{
+	static const u64 frames[] = {0xffffffff81000000, 0x10};
+	struct world *w = calloc(1, sizeof(*w));
+	struct fr_task t = {.tgid = 70, .comm = "a \"b\"\x1b[31m\xff\\"};
+	struct make_batch stacks;
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_int_equal(pipe(w->pipe), 0);
+	fr_out_init(&w->out, w->pipe[1]);
+	mb_init(&w->m, fr_schema_builtin(), 1, FR_TIER_MAIN);
+	fr_wall_add(&w->wall, 10 * SEC, 1767225600 * SEC); /* 2026-01-01 */
+	w->stacks = fr_stacks_new();
+	mb_init(&stacks, fr_schema_builtin(), 1, FR_TIER_STACK);
+	mb_row(&stacks, 5, 71, "stack");
+	mb_num(&stacks, "stack_id", 77);
+	mb_nums(&stacks, "frames", frames, 2);
+	fr_stacks_add_batch(w->stacks, &stacks.b);
+	mb_free(&stacks);
+	w->view = (struct fr_view){.schema = fr_schema_builtin(),
+				   .names = fr_names_new(),
+				   .stacks = w->stacks,
+				   .wall = &w->wall,
+				   .arch = "x86_64"};
+	fr_names_add_task(w->view.names, 71, 1, &t);
+	fr_names_ready(w->view.names);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	close(w->pipe[0]);
+	close(w->pipe[1]);
+	mb_free(&w->m);
+	fr_stacks_free(w->stacks);
+	fr_names_free(w->view.names);
+	free(w);
+	return 0;
+}
+
+/* What was printed since the last time. */
+static const char *printed(struct world *w)
+{
+	static char text[8192];
+	ssize_t n;
+
+	assert_int_equal(fr_out_flush(&w->out), 0);
+	assert_int_equal(write(w->pipe[1], "$", 1), 1); /* so that the read does not wait */
+	n = read(w->pipe[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n - 1] = 0;
+	return text;
+}
+
+static const char *json(struct world *w, bool with_pos)
+{
+	struct fr_json *j = fr_json_new(fr_schema_builtin(), with_pos);
+	struct fr_row r = mb_at(&w->m, w->m.b.row_cnt - 1);
+
+	fr_json_row(j, &w->out, &w->view, &r);
+	fr_json_free(j);
+	return printed(w);
+}
+
+static const char *text(struct world *w)
+{
+	struct fr_row r = mb_at(&w->m, w->m.b.row_cnt - 1);
+	struct fr_text t;
+
+	fr_text_init(&t, false, false);
+	fr_text_row(&t, &w->out, &w->view, &r);
+	return printed(w);
+}
+
+static void switch_row(struct world *w, u32 tid)
+{
+	mb_row(&w->m, 10 * SEC + 1, tid, "sched_switch");
+	mb_num(&w->m, "next_pid", 0);
+	mb_num(&w->m, "prev_state", 2);
+	mb_num(&w->m, "prev_prio", (u64)(s64)-1);
+}
+
+static void test_json_switch(void **state)
+{
+	struct world *w = *state;
+
+	switch_row(w, 71);
+	assert_string_equal(
+		json(w, true),
+		"{\"ts\":10000000001,\"cpu\":1,\"event\":\"sched_switch\",\"pid\":70,\"tid\":71,"
+		"\"comm\":\"a \\\"b\\\"\\u001b[31m\\\\xff\\\\\",\"prev_comm\":\"a \\\"b\\\"\\u001b[31m\\\\xff\\\\\","
+		"\"prev_pid\":71,\"next_pid\":0,\"next_comm\":\"swapper/1\",\"prev_state\":2,\"prev_prio\":-1,"
+		"\"next_prio\":0,\"pos\":{\"epoch\":7,\"tier\":\"main\",\"seq\":1,\"offset\":64}}\n");
+}
+
+static void test_json_unknown_task(void **state)
+{
+	struct world *w = *state;
+
+	switch_row(w, 5);
+	assert_string_equal(json(w, false),
+			    "{\"ts\":10000000001,\"cpu\":1,\"event\":\"sched_switch\",\"pid\":null,\"tid\":5,\"comm\":null,"
+			    "\"prev_comm\":null,\"prev_pid\":5,\"next_pid\":0,\"next_comm\":\"swapper/1\",\"prev_state\":2,"
+			    "\"prev_prio\":-1,\"next_prio\":0}\n");
+}
+
+static void test_json_exact_numbers(void **state)
+{
+	static const u64 args[] = {0, 18446744073709551615ULL, 9007199254740993};
+	struct world *w = *state;
+
+	mb_row(&w->m, 18446744073709551615ULL, 5, "sys_enter");
+	mb_num(&w->m, "id", (u64)(s64)-1);
+	mb_nums(&w->m, "args", args, 3);
+	assert_string_equal(json(w, false),
+			    "{\"ts\":18446744073709551615,\"cpu\":1,\"event\":\"sys_enter\",\"pid\":null,\"tid\":5,"
+			    "\"comm\":null,\"abi\":0,\"id\":-1,\"args\":[0,18446744073709551615,9007199254740993]}\n");
+	mb_row(&w->m, 1, 5, "sys_exit");
+	mb_num(&w->m, "ret", 1ULL << 63);
+	assert_non_null(strstr(json(w, false), "\"ret\":-9223372036854775808}"));
+	mb_row(&w->m, 1, 5, "sys_enter");
+	assert_non_null(strstr(json(w, false), "\"args\":[]}"));
+	mb_row(&w->m, 1, 5, "signal_deliver");
+	mb_num(&w->m, "sa_flags", ~0ULL);
+	assert_non_null(strstr(json(w, false), "\"sa_flags\":18446744073709551615,"));
+}
+
+static void test_stacks(void **state)
+{
+	struct world *w = *state;
+
+	mb_row(&w->m, 1, 71, "cpu_sample");
+	mb_num(&w->m, "kstack_id", 77);
+	assert_non_null(strstr(json(w, false), "\"kstack\":[18446744071578845184,16],\"ustack\":[]}"));
+	assert_non_null(strstr(text(w), " kstack=[0xffffffff81000000 0x10]\n"));
+	mb_num(&w->m, "ustack_id", 78);
+	assert_non_null(strstr(json(w, false), "\"ustack\":null}")); /* not in the file */
+}
+
+static void test_text_line(void **state)
+{
+	struct world *w = *state;
+
+	switch_row(w, 71);
+	assert_string_equal(text(w),
+			    "00:00:00.000000001 [001] a \"b\"\\x1b[31m\\xff\\      71 sched_switch       "
+			    "prev_comm=\"a \\\"b\\\"\\x1b[31m\\xff\\\" prev_pid=71 next_pid=0 next_comm=swapper/1 prev_state=D "
+			    "prev_prio=-1 next_prio=0\n");
+}
+
+/* Each style once; what has no name stays a number. */
+static void test_styles(void **state)
+{
+	static const u64 args[] = {3, 0x1000};
+	struct world *w = *state;
+
+	mb_row(&w->m, 1, 71, "sys_enter");
+	mb_num(&w->m, "id", 257);
+	mb_nums(&w->m, "args", args, 2);
+	assert_non_null(strstr(text(w), " sys_enter          id=openat args=[0x3 0x1000]\n"));
+	mb_row(&w->m, 1, 71, "sys_exit");
+	mb_num(&w->m, "id", 4);
+	mb_num(&w->m, "abi", 1);
+	mb_num(&w->m, "ret", (u64)(s64)-2);
+	assert_non_null(strstr(text(w), " abi=32-bit id=write ret=-ENOENT\n"));
+	mb_row(&w->m, 1, 71, "sys_exit");
+	mb_num(&w->m, "id", 99999);
+	mb_num(&w->m, "ret", (u64)(s64)-4095);
+	assert_non_null(strstr(text(w), " id=99999 ret=-4095\n"));
+	mb_row(&w->m, 1, 71, "signal_deliver");
+	mb_num(&w->m, "sig", 11);
+	mb_num(&w->m, "code", 0x80);
+	mb_num(&w->m, "addr", 0xdead);
+	assert_non_null(strstr(text(w), " code=SI_KERNEL sig=SIGSEGV sa_handler=SIG_DFL sa_flags=0x0 addr=0xdead ip=0x0\n"));
+	mb_row(&w->m, 1, 71, "softirq_entry");
+	mb_num(&w->m, "vec", 3);
+	assert_non_null(strstr(text(w), " vec=NET_RX\n"));
+	mb_row(&w->m, 1, 71, "sched_process_exit");
+	mb_num(&w->m, "exit_code", 139);
+	assert_non_null(strstr(text(w), " exit_code=SIGSEGV+core prio=0"));
+	mb_row(&w->m, 1, 71, "sched_process_exit");
+	mb_num(&w->m, "exit_code", 0x300);
+	assert_non_null(strstr(text(w), " exit_code=exit(3) prio=0"));
+	mb_row(&w->m, 1, 71, "block_rq_issue");
+	mb_num(&w->m, "dev", 8 << 20 | 1);
+	mb_text(&w->m, "rwbs", "WS");
+	assert_non_null(strstr(text(w), " dev=8,1 sector=0 nr_sector=0 bytes=0 rwbs=WS ioprio=0\n"));
+	mb_row(&w->m, 1, 71, "sched_process_exec");
+	mb_text(&w->m, "filename", "/tmp/a\nb");
+	assert_non_null(strstr(text(w), " filename=/tmp/a\\x0ab\n"));
+	mb_row(&w->m, 1, 71, "sched_process_fork");
+	mb_num(&w->m, "child_start", 12 * SEC + 5);
+	assert_non_null(strstr(text(w), " child_start=12.000000005 "));
+	mb_row(&w->m, 1, 71, "sched_waking");
+	mb_num(&w->m, "target_pid", 9);
+	assert_non_null(strstr(text(w), " target_comm=<...> target_pid=9 "));
+}
+
+static void test_escapes(void **state)
+{
+	static const struct {
+		const char *in, *text, *json;
+	} cases[] = {
+		{"plain", "plain", "plain"},
+		{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xa7", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xa7",
+		 "\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xa7"},
+		{"\xc3", "\\xc3", "\\\\xc3"},				      /* cut off */
+		{"\xc0\x80", "\\xc0\\x80", "\\\\xc0\\\\x80"},		      /* overlong */
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\\\xed\\\\xa0\\\\x80"}, /* surrogate */
+		{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\\\\xf4\\\\x90\\\\x80\\\\x80"},
+		{"\x7f\x01", "\\x7f\\x01", "\\u007f\\u0001"},
+		{"\xc2\x9b", "\\xc2\\x9b", "\xc2\x9b"}, /* C1: a terminal's, no JSON parser's */
+		{"a\\b", "a\\b", "a\\\\b"},
+		{"\\xff", "\\x5cxff", "\\\\x5cxff"}, /* what looks like an escape is one */
+	};
+	struct world *w = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fr_escape_text(&w->out, cases[i].in, strlen(cases[i].in));
+		assert_string_equal(printed(w), cases[i].text);
+		fr_escape_json(&w->out, cases[i].in, strlen(cases[i].in));
+		assert_string_equal(printed(w), cases[i].json);
+	}
+}
+
+static void test_out_numbers(void **state)
+{
+	static const u64 nums[] = {0, 9, 10, 99, 100, 12345, 18446744073709551615ULL};
+	struct world *w = *state;
+	char want[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(nums) / sizeof(nums[0]); i++) {
+		snprintf(want, sizeof(want), "%llu %lld 0x%llx", (unsigned long long)nums[i], (long long)nums[i],
+			 (unsigned long long)nums[i]);
+		fr_out_u64(&w->out, nums[i]);
+		fr_out_char(&w->out, ' ');
+		fr_out_s64(&w->out, nums[i]);
+		fr_out_char(&w->out, ' ');
+		fr_out_hex(&w->out, nums[i]);
+		assert_string_equal(printed(w), want);
+	}
+	fr_out_s64(&w->out, INT64_MIN);
+	assert_string_equal(printed(w), "-9223372036854775808");
+}
+
+/* A reader that has gone is remembered, not fatal, and no failure of ours. */
+static void test_closed_pipe(void **state)
+{
+	struct world *w = *state;
+	static char big[FR_OUT_SZ * 2];
+
+	close(w->pipe[0]);
+	fr_out_mem(&w->out, big, sizeof(big));
+	assert_int_equal(fr_out_error(&w->out), -EPIPE);
+	fr_out_str(&w->out, "more");
+	assert_int_equal(fr_out_finish(&w->out, 3), 3);
+}
+
+static s64 when(const char *s, const struct fr_wall *wall)
+{
+	struct fr_when w;
+	s64 ts = -1;
+
+	if (fr_when_parse(s, &w))
+		return -22;
+	return fr_when_resolve(&w, 100 * SEC, 200 * SEC, wall, &ts) ? -61 : ts;
+}
+
+static void test_when(void **state)
+{
+	static const struct {
+		const char *s;
+		s64 ts;
+	} cases[] = {
+		{"2s", 102 * SEC},
+		{"+2s", 102 * SEC},
+		{"-200ms", 200 * SEC - 200000000},
+		{"50%", 150 * SEC},
+		{"0%", 100 * SEC},
+		{"100%", 200 * SEC},
+		{"123456789012", 123456789012},
+		{"2026-01-01T00:01:30", 100 * SEC},
+		{"2026-01-01 00:01:30.5", 100 * SEC + SEC / 2},
+		{"2026-01-01T00:01:30.000000001Z", 100 * SEC + 1},
+		{"2026-01-01T02:01:30+02:00", 100 * SEC},
+		{"2026-01-01T00:02", 130 * SEC},
+		{"00:01:30.25", 100 * SEC + SEC / 4},
+		{"", -22},
+		{"5", -22},
+		{"123456789", -22},
+		{"101%", -22},
+		{"-5%", -22},
+		{"5 parsecs", -22},
+		{"2026-13-01T00:00:00", -22},
+		{"2026-01-01T00:01:30x", -22},
+		{"25:00:00", -22},
+		{"99999999999999999999", -22},
+	};
+	struct fr_wall none = {0}, wall = {0};
+	struct world *w = *state;
+	size_t i;
+
+	fr_wall_add(&wall, 10 * SEC, 1767225600 * SEC);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (when(cases[i].s, &wall) != cases[i].ts)
+			fail_msg("%s: %lld", cases[i].s, (long long)when(cases[i].s, &wall));
+	}
+	assert_int_equal(when("00:01:30", &none), -61);
+	/* later today than the end: yesterday */
+	assert_int_equal(when("23:59:59", &w->wall), 9 * (s64)SEC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_json_switch, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_unknown_task, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_exact_numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_text_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_styles, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_escapes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_out_numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_closed_pipe, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_when, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sizes and durations as people write them, and the rings that a size becomes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "pure/plan.h"
+#include "pure/units.h"
+
+static void test_sizes(void **state)
+{
+	static const char *const bad[] = {
+		"", "K", "-1", "1T", "8 M", "8MB", "0x10", "99999999999999999999", "18446744073709551615G"};
+	u64 v;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(fr_parse_size("4096", &v), 0);
+	assert_int_equal(v, 4096);
+	assert_int_equal(fr_parse_size("64K", &v), 0);
+	assert_int_equal(v, 65536);
+	assert_int_equal(fr_parse_size("1.5M", &v), 0);
+	assert_int_equal(v, 3 << 19);
+	assert_int_equal(fr_parse_size("2G", &v), 0);
+	assert_int_equal(v, 2ULL << 30);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(fr_parse_size(bad[i], &v), -EINVAL);
+}
+
+static void test_durations(void **state)
+{
+	static const char *const bad[] = {
+		"", "5", "ms", "-5ms", "5 ms", "5h", "1e3s", "99999999999999999999s", "18446744073s9"};
+	u64 v;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(fr_parse_duration("250ns", &v), 0);
+	assert_int_equal(v, 250);
+	assert_int_equal(fr_parse_duration("10us", &v), 0);
+	assert_int_equal(v, 10000);
+	assert_int_equal(fr_parse_duration("1.5s", &v), 0);
+	assert_int_equal(v, 1500000000);
+	assert_int_equal(fr_parse_duration("2m", &v), 0);
+	assert_int_equal(v, 120000000000);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(fr_parse_duration(bad[i], &v), -EINVAL);
+}
+
+static void test_shown(void **state)
+{
+	char buf[32];
+
+	(void)state;
+	assert_string_equal(fr_show_size(312, buf, sizeof(buf)), "312 B");
+	assert_string_equal(fr_show_size(8 << 20, buf, sizeof(buf)), "8.0 MiB");
+	assert_string_equal(fr_show_size(448 << 10, buf, sizeof(buf)), "448 KiB");
+	assert_string_equal(fr_show_duration(350000, buf, sizeof(buf)), "350 us");
+	assert_string_equal(fr_show_duration(1250000000, buf, sizeof(buf)), "1.25 s");
+}
+
+static void check_geometry(const struct fr_geometry *geo)
+{
+	assert_in_range(geo->slot_cnt, FR_SLOT_MIN, FR_SLOT_MAX);
+	assert_in_range(geo->subbuf_pages, 1, FR_SUBBUF_PAGE_MAX);
+}
+
+/* The contract: what -m says, never more, and from 4 MiB on within 2 %. */
+static void test_memory_is_met(void **state)
+{
+	struct fr_geometry geo[FR_TIER_CNT];
+	const char *why = NULL;
+	u64 sz, got;
+	u32 tier;
+
+	(void)state;
+	for (sz = 256 << 10; sz <= 448ULL << 20; sz += sz / 7 / FR_PAGE_SZ * FR_PAGE_SZ + FR_PAGE_SZ) {
+		struct fr_plan_ask ask = {.cpu_sz = sz};
+
+		assert_int_equal(fr_plan(&ask, geo, &why), 0);
+		for (tier = 0; tier < FR_TIER_CNT; tier++)
+			check_geometry(&geo[tier]);
+		got = fr_plan_cpu_sz(geo);
+		assert_true(got <= sz);
+		if (sz >= 4 << 20)
+			assert_true(got >= sz - sz / 50);
+	}
+}
+
+static void test_given_parts(void **state)
+{
+	struct fr_plan_ask ask = {.cpu_sz = 8 << 20, .subbuf_sz = 32 << 10, .tier_sz = {[FR_TIER_LIFE] = 2 << 20}};
+	struct fr_geometry geo[FR_TIER_CNT];
+	const char *why = NULL;
+
+	(void)state;
+	assert_int_equal(fr_plan(&ask, geo, &why), 0);
+	assert_int_equal(geo[FR_TIER_MAIN].subbuf_pages, 8);
+	assert_in_range(fr_plan_tier_sz(&geo[FR_TIER_LIFE]), (2 << 20) - (64 << 10), 2 << 20);
+	assert_true(fr_plan_cpu_sz(geo) <= 8 << 20);
+}
+
+static void test_refused(void **state)
+{
+	static const struct fr_plan_ask asks[] = {
+		{.cpu_sz = 0},
+		{.cpu_sz = 16 << 10},
+		{.cpu_sz = 1ULL << 40},
+		{.cpu_sz = 8 << 20, .subbuf_sz = 5000},
+		{.cpu_sz = 8 << 20, .subbuf_sz = 2 << 20},
+		{.cpu_sz = 8 << 20, .subbuf_sz = 4 << 10},
+		{.cpu_sz = 1 << 20, .subbuf_sz = 1 << 20},
+		{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_LIFE] = 9 << 20}},
+		{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_MAIN] = 8 << 20}},
+	};
+	struct fr_geometry geo[FR_TIER_CNT], before;
+	const char *why;
+	size_t i;
+
+	(void)state;
+	memset(geo, 0x55, sizeof(geo));
+	before = geo[0];
+	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		why = NULL;
+		assert_int_equal(fr_plan(&asks[i], geo, &why), -EINVAL);
+		assert_non_null(why);
+		assert_memory_equal(&geo[0], &before, sizeof(before));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),	      cmocka_unit_test(test_durations),	  cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_memory_is_met), cmocka_unit_test(test_given_parts), cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A lap's bytes are not trusted: whatever is changed in a page, its records are left out, all others are listed. */
+/* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "host_ring.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "pure/rows.h"
+
+#define PAGES	    4
+#define SUBBUF_SZ   (PAGES * FR_PAGE_SZ)
+#define BROKEN_PAGE 2
+
+struct fixture {
+	struct host_ring *ring;
+	struct fr_rows rows;
+	u8 copy[SUBBUF_SZ]; /* of a full lap */
+	struct fr_lap lap;
+	const struct host_rec *first; /* its records */
+	u32 cnt;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct fr_snap_lap lap;
+	u32 i;
+
+	f->ring = host_ring_new(5, FR_TIER_MAIN, 4, PAGES);
+	host_ring_fill(f->ring, 2000);
+	if (!host_ring_lap(f->ring, 0, &lap) || lap.sz != SUBBUF_SZ)
+		return -1;
+	memcpy(f->copy, lap.buf, lap.sz);
+	f->lap = (struct fr_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq};
+	for (i = 0; f->ring->rec[i].seq != lap.seq; i++)
+		;
+	f->first = &f->ring->rec[i];
+	for (; f->ring->rec[i].seq == lap.seq; i++)
+		f->cnt++;
+	*state = f;
+	if (fr_rows_init(&f->rows, 1 << 20))
+		return -1;
+	f->rows.schema = fr_schema_builtin();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	fr_rows_free(&f->rows);
+	host_ring_free(f->ring);
+	free(f);
+	return 0;
+}
+
+static struct fr_page_head *page_head(struct fixture *f, u32 page)
+{
+	return (void *)(f->copy + page * FR_PAGE_SZ);
+}
+
+/* The records of a page, by the list of what was written. */
+static u32 records_on(const struct fixture *f, u32 page, u32 *first)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < f->cnt; i++) {
+		if (f->first[i].off / FR_PAGE_SZ != page)
+			continue;
+		if (!n++)
+			*first = i;
+	}
+	return n;
+}
+
+/* Are the rows listed all but those of page `without`? */
+static void check_rows(const struct fixture *f, u32 without)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < f->cnt; i++) {
+		if (f->first[i].off / FR_PAGE_SZ == without)
+			continue;
+		assert_true(n < f->rows.cnt);
+		assert_int_equal(f->rows.ts[n], f->first[i].ts);
+		assert_int_equal(f->rows.ev[n], f->first[i].bytes[1]);
+		assert_memory_equal(f->rows.raw + f->rows.rec[n], f->first[i].bytes, f->first[i].sz);
+		n++;
+	}
+	assert_int_equal(n, f->rows.cnt);
+}
+
+static void test_all_records_are_listed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(f->cnt > 50);
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.lap[0].damaged_pages, 0);
+	assert_int_equal(f->rows.lap[0].row_cnt, f->cnt);
+	check_rows(f, PAGES);
+}
+
+/* Every way to break page BROKEN_PAGE: a byte, what to do with it. */
+static void add_broken(struct fixture *f, u32 off, u8 with)
+{
+	u8 *p = f->copy + BROKEN_PAGE * FR_PAGE_SZ + off, was = *p;
+
+	*p ^= with;
+	fr_rows_clear(&f->rows);
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	*p = was;
+}
+
+static void test_head_of_a_page_is_checked(void **state)
+{
+	static const u32 offs[] = {
+		offsetof(struct fr_page_head, magic),
+		offsetof(struct fr_page_head, epoch),
+		offsetof(struct fr_page_head, seq),
+		offsetof(struct fr_page_head, seq) + 7,
+		offsetof(struct fr_page_head, cpu),
+		offsetof(struct fr_page_head, page),
+		offsetof(struct fr_page_head, tier),
+		offsetof(struct fr_page_head, layout),
+		offsetof(struct fr_page_head, reserved),
+		/* far in the future: records would be further from it than 2^47 ns */
+		offsetof(struct fr_page_head, base_ns) + 5,
+	};
+	struct fixture *f = *state;
+	u32 i;
+
+	for (i = 0; i < sizeof(offs) / sizeof(*offs); i++) {
+		add_broken(f, offs[i], 0x80);
+		if (f->rows.lap[0].damaged_pages != 1)
+			fail_msg("byte %u of the head is not checked", offs[i]);
+		check_rows(f, BROKEN_PAGE);
+	}
+}
+
+static void test_time_before_the_last_page_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	page_head(f, BROKEN_PAGE)->base_ns = f->first[0].ts - 1;
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.lap[0].damaged_pages, 1);
+	check_rows(f, BROKEN_PAGE);
+}
+
+static void test_records_are_checked(void **state)
+{
+	struct fixture *f = *state;
+	u32 first = 0, n = records_on(f, BROKEN_PAGE, &first), off;
+
+	assert_true(n > 8);
+	/* one of fixed length, which is not the page's last */
+	while (fr_schema_event(fr_schema_builtin(), f->first[first].bytes[1])->tail)
+		first++;
+	off = f->first[first].off % FR_PAGE_SZ;
+	assert_int_equal(f->first[first + 1].off / FR_PAGE_SZ, BROKEN_PAGE);
+	add_broken(f, off, 0x80); /* length: not this event's */
+	assert_int_equal(f->rows.lap[0].damaged_pages, 1);
+	check_rows(f, BROKEN_PAGE);
+	add_broken(f, off + 1, 0xff); /* event: none has this number */
+	assert_int_equal(f->rows.lap[0].damaged_pages, 1);
+	check_rows(f, BROKEN_PAGE);
+	add_broken(f, off + 7, 0x40); /* time: later than the next one's */
+	assert_int_equal(f->rows.lap[0].damaged_pages, 1);
+	check_rows(f, BROKEN_PAGE);
+}
+
+/* No byte leads astray: pages before it are whole, and what is listed is in order. */
+static void test_any_byte_may_be_changed(void **state)
+{
+	struct fixture *f = *state;
+	u32 off, i, before, first = 0;
+
+	for (before = 0; f->first[before].off < BROKEN_PAGE * FR_PAGE_SZ; before++)
+		;
+	assert_true(records_on(f, BROKEN_PAGE + 1, &first) > 0);
+
+	for (off = 0; off < FR_PAGE_SZ; off++) {
+		add_broken(f, off, 1 << off % 8);
+		assert_true(f->rows.lap[0].damaged_pages <= 1);
+		assert_true(f->rows.cnt >= before);
+		for (i = 0; i < before; i++)
+			assert_int_equal(f->rows.ts[i], f->first[i].ts);
+		for (i = 1; i < f->rows.cnt; i++)
+			assert_true(f->rows.ts[i] >= f->rows.ts[i - 1]);
+	}
+}
+
+static void test_partial_laps_end_anywhere(void **state)
+{
+	struct fixture *f = *state;
+	u32 i, n;
+
+	for (i = 0; i < f->cnt; i++) {
+		f->lap.sz = f->first[i].off + f->first[i].sz;
+		fr_rows_clear(&f->rows);
+		assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+		assert_int_equal(f->rows.cnt, i + 1);
+		assert_int_equal(f->rows.lap[0].damaged_pages, 0);
+	}
+	for (n = 8; n < SUBBUF_SZ; n += 8) { /* cut within a record: its page is out */
+		f->lap.sz = n;
+		fr_rows_clear(&f->rows);
+		assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+		assert_true(f->rows.lap[0].damaged_pages <= 1);
+	}
+}
+
+static void test_sizes_are_checked(void **state)
+{
+	struct fixture *f = *state;
+	static const size_t bad[] = {0, 4, 4095, FR_LAP_MAX_SZ + 8};
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		f->lap.sz = bad[i];
+		assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), -EINVAL);
+	}
+}
+
+static void test_other_rings_and_older_laps_begin_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_lap lap = f->lap;
+
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_false(fr_rows_takes(&f->rows, &lap));
+	lap.seq++;
+	assert_false(fr_rows_takes(&f->rows, &lap)); /* its first page's time is before the last row's */
+	page_head(f, 0)->base_ns = f->rows.ts[f->rows.cnt - 1];
+	assert_true(fr_rows_takes(&f->rows, &lap));
+	lap.cpu++;
+	assert_false(fr_rows_takes(&f->rows, &lap));
+	assert_int_equal(fr_rows_add(&f->rows, &lap, 0), -ENOBUFS);
+	lap.cpu--;
+	lap.epoch++;
+	assert_false(fr_rows_takes(&f->rows, &lap));
+	lap.epoch--;
+	lap.tier++;
+	assert_false(fr_rows_takes(&f->rows, &lap));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_all_records_are_listed),
+		TEST(test_head_of_a_page_is_checked),
+		TEST(test_time_before_the_last_page_is_refused),
+		TEST(test_records_are_checked),
+		TEST(test_any_byte_may_be_changed),
+		TEST(test_partial_laps_end_anywhere),
+		TEST(test_sizes_are_checked),
+		TEST(test_other_rings_and_older_laps_begin_anew),
+	};
+
+	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What to record: profiles, -e, names to match, and what of a filter BPF can decide; facts; names of snapshots. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/name.h"
+#include "pure/facts.h"
+#include "pure/record_filter.h"
+#include "pure/select.h"
+
+static void test_profiles(void **state)
+{
+	bool on[FR_EVENT_MAX];
+
+	(void)state;
+	assert_int_equal(fr_select_profile("minimal", on), 0);
+	assert_true(on[FR_EV_sched_switch] && on[FR_EV_signal_deliver] && on[FR_EV_trigger]);
+	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_sys_enter]);
+	assert_int_equal(fr_select_profile("default", on), 0);
+	assert_true(on[FR_EV_softirq_entry] && on[FR_EV_cpu_sample] && on[FR_EV_block_rq_issue]);
+	assert_false(on[FR_EV_sys_enter] || on[FR_EV_page_fault_user]);
+	assert_int_equal(fr_select_profile("full", on), 0);
+	assert_true(on[FR_EV_sys_enter] && on[FR_EV_page_fault_user]);
+	assert_int_equal(fr_select_profile("none", on), -EINVAL);
+}
+
+static void test_events(void **state)
+{
+	bool on[FR_EVENT_MAX];
+	const char *nearest = NULL;
+
+	(void)state;
+	fr_select_profile("default", on);
+	assert_int_equal(fr_select_event("syscall", on, &nearest), 0);
+	assert_true(on[FR_EV_sys_enter] && on[FR_EV_sys_exit]);
+	assert_int_equal(fr_select_event("-sys_exit", on, &nearest), 0);
+	assert_true(on[FR_EV_sys_enter] && !on[FR_EV_sys_exit]);
+	assert_int_equal(fr_select_event("-softirq", on, &nearest), 0);
+	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_softirq_exit]);
+	assert_int_equal(fr_select_event("sched_swich", on, &nearest), -EINVAL);
+	assert_string_equal(nearest, "sched_switch");
+	assert_int_equal(fr_select_event("", on, &nearest), -EINVAL);
+	assert_int_equal(fr_select_event("-", on, &nearest), -EINVAL);
+}
+
+/* As BPF compares: the comm as the kernel keeps it, with what an older, longer name left behind its NUL. */
+static bool matches(const struct fr_comm_filter *f, const char *comm)
+{
+	u64 word[2];
+	char buf[FR_COMM_SZ];
+
+	memset(buf, 'x', sizeof(buf));
+	strcpy(buf, comm);
+	memcpy(word, buf, sizeof(word));
+	return (word[0] & f->mask[0]) == f->text[0] && (word[1] & f->mask[1]) == f->text[1];
+}
+
+static void test_comm(void **state)
+{
+	struct fr_comm_filter f;
+
+	(void)state;
+	assert_int_equal(fr_select_comm("nginx", &f), 0);
+	assert_true(matches(&f, "nginx"));
+	assert_false(matches(&f, "nginx2") || matches(&f, "ngin") || matches(&f, ""));
+	assert_int_equal(fr_select_comm("ngin*", &f), 0);
+	assert_true(matches(&f, "nginx") && matches(&f, "ngin"));
+	assert_false(matches(&f, "ngi"));
+	assert_int_equal(fr_select_comm("a-name-of-more-than-15", &f), 0);
+	assert_true(matches(&f, "a-name-of-more-"));
+	assert_int_equal(fr_select_comm("*", &f), 0);
+	assert_true(matches(&f, "anything"));
+	assert_int_equal(fr_select_comm("", &f), -EINVAL);
+	assert_int_equal(fr_select_comm("a*b", &f), -EINVAL);
+	assert_int_equal(fr_select_comm("a?", &f), -EINVAL);
+}
+
+static struct fr_record_filter filter;
+static struct fr_filter_error error;
+
+static void test_record_filter(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_record_filter("event == sys_enter || event == \"sys_exit\"", &filter, &error), 0);
+	assert_true(filter.event[FR_EV_sys_enter] && filter.event[FR_EV_sys_exit]);
+	assert_false(filter.event[FR_EV_sched_switch] || filter.pid_cnt || filter.comm_cnt);
+	assert_int_equal(fr_record_filter("!(event == sys_enter)", &filter, &error), 0);
+	assert_true(!filter.event[FR_EV_sys_enter] && filter.event[FR_EV_sched_switch]);
+	assert_int_equal(fr_record_filter("pid == 12 || comm == \"a\" || comm ~ \"b*\"", &filter, &error), 0);
+	assert_int_equal(filter.pid_cnt, 1);
+	assert_int_equal(filter.pid[0], 12);
+	assert_int_equal(filter.comm_cnt, 2);
+	assert_true(filter.event[FR_EV_sched_switch]);
+	assert_int_equal(fr_record_filter("comm == \"a\" && event == sys_enter", &filter, &error), 0);
+	assert_true(filter.comm_cnt == 1 && filter.event[FR_EV_sys_enter] && !filter.event[FR_EV_sys_exit]);
+}
+
+static void test_record_filter_refused(void **state)
+{
+	static const struct {
+		const char *expr;
+		size_t at;
+	} bad[] = {
+		{"prio > 3", 5},
+		{"pid == 1 && comm == \"a\"", 9},
+		{"pid != 1", 4},
+		{"tid == 3", 4},
+		{"comm ~ \"*a\"", 7},
+		{"comm == \"a*\"", 8},
+		{"pid == 0", 7},
+		{"ret == -2 || pid == 3", 4},
+		{"event == sys_enter || pid == 1", 6},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		error = (struct fr_filter_error){.at = 999};
+		assert_int_equal(fr_record_filter(bad[i].expr, &filter, &error), -EINVAL);
+		assert_int_equal(error.at, bad[i].at);
+		assert_true(error.text[0]);
+	}
+}
+
+static void test_facts(void **state)
+{
+	char *text = NULL, *value;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+
+	(void)state;
+	fr_facts_put(f, "plain", "%d", 7);
+	fr_facts_put(f, "odd", "%s", "a=b\\c\nd");
+	fr_facts_put(f, "empty", "%s", "");
+	fclose(f);
+	value = fr_facts_get(text, "odd");
+	assert_string_equal(value, "a=b\\c\nd");
+	free(value);
+	value = fr_facts_get(text, "empty");
+	assert_string_equal(value, "");
+	free(value);
+	assert_null(fr_facts_get(text, "od"));
+	assert_null(fr_facts_get(text, "plainly"));
+	assert_null(fr_facts_get("no equals sign\n", "no"));
+	free(text);
+}
+
+static void test_snapshot_names(void **state)
+{
+	char buf[256], *base;
+
+	(void)state;
+	assert_int_equal(fr_name_snapshot(buf, sizeof(buf), "/d", 1790000000123456789ULL, "crash", "a b/../c", 42, 0), 0);
+	base = strrchr(buf, '/');
+	assert_int_equal(base - buf, 2);
+	assert_non_null(strstr(base, "-20260921T141320.123Z-crash-a_b_.._c-42.flight"));
+	assert_int_equal(fr_name_snapshot(buf, sizeof(buf), "/d", 1790000000123456789ULL, "command", NULL, 0, 3), 0);
+	assert_non_null(strstr(buf, "-20260921T141320.123Z-command.3.flight"));
+	assert_int_equal(fr_name_snapshot(buf, 20, "/d", 1790000000123456789ULL, "command", NULL, 0, 0), -ENAMETOOLONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profiles),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_record_filter),
+		cmocka_unit_test(test_record_filter_refused),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_snapshot_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What happens in a guest while it is recorded: things of which each argument, result and count is known. Argument: which. */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CALL_CNT 1000
+#define BLOCK_SZ 65536
+#define BLOCK_AT (48L << 20)
+
+/* From one CPU to another. */
+static int move_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* A migration. System calls: native ones without arguments and with four, and 32-bit ones. */
+static int calls(void)
+{
+	long ret;
+	int i;
+
+	if (move_to(0) || move_to(1))
+		return 1;
+	for (i = 0; i < CALL_CNT; i++)
+		syscall(SYS_getppid);
+	syscall(SYS_pread64, -1, 0x1111111111, 0x2222222222, 0x3333333333);
+	for (i = 0; i < CALL_CNT / 100; i++)
+		asm volatile("int $0x80" : "=a"(ret) : "a"(20), "b"(0) : "r8", "r9", "r10", "r11", "memory");
+	return ret != getpid();
+}
+
+/* Seconds of nothing but this. */
+static int busy(void)
+{
+	struct timespec ts;
+	volatile long sum = 0;
+	long begin, i;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	for (begin = ts.tv_sec; ts.tv_sec < begin + 2; clock_gettime(CLOCK_MONOTONIC, &ts))
+		for (i = 0; i < 1000000; i++)
+			sum += i;
+	return 0;
+}
+
+/* One write of known place and size, straight to the device. */
+static int block(const char *path)
+{
+	void *buf = aligned_alloc(4096, BLOCK_SZ);
+	int fd = open(path, O_WRONLY | O_DIRECT);
+
+	if (fd < 0 || !buf)
+		return 1;
+	memset(buf, 'x', BLOCK_SZ);
+	return pwrite(fd, buf, BLOCK_SZ, BLOCK_AT) != BLOCK_SZ;
+}
+
+/* Take memory until the kernel ends it. */
+static int eat(void)
+{
+	size_t sz = 1 << 20;
+	char *p;
+
+	for (;;) {
+		p = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED)
+			return 1;
+		memset(p, 1, sz);
+	}
+}
+
+/* A process that is there before recording begins, and ends before the snapshot. */
+static int elder(void)
+{
+	prctl(PR_SET_NAME, "elder");
+	pause();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "calls"))
+		return calls();
+	if (argc == 2 && !strcmp(argv[1], "busy"))
+		return busy();
+	if (argc == 2 && !strcmp(argv[1], "eat"))
+		return eat();
+	if (argc == 2 && !strcmp(argv[1], "elder"))
+		return elder();
+	if (argc == 3 && !strcmp(argv[1], "block"))
+		return block(argv[2]);
+	fprintf(stderr, "usage: guest calls|busy|eat|elder|block DEVICE\n");
+	return 2;
+}

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Record other kernels than the running one: Debian's, in QEMU without KVM, 4 CPUs. The guest's snapshot is read here.
+# Arguments: only these packages (`tests/vm/run.sh linux-image-amd64`). Packages are fetched, not installed, and kept in
+# build/vm/packages. Each test is a line: ok, FAIL or SKIP, with its name.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+kernels=(linux-image-amd64 linux-image-6.12-amd64)
+modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
+build=$(dirname "$FLIGHTREC")
+out=$build/vm
+export FR_KERNEL_BIN=$out/bin
+boot_limit=150 # seconds
+passed=0 failed=0 skipped=0
+
+skip() {
+	echo "SKIP $1: $2"
+	((skipped += $(cat tests/vm/check*.py | grep -c '^@test')))
+}
+
+fail() {
+	echo "FAIL $1: $2"
+	((failed++))
+}
+
+have_tools() {
+	command -v qemu-system-x86_64 > /dev/null && command -v cpio > /dev/null && command -v xz > /dev/null && [[ -x /bin/busybox ]]
+}
+
+# Install what is missing, if that is possible here.
+need() {
+	have_tools && return
+	((EUID == 0)) && command -v apt-get > /dev/null || return
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio xz-utils \
+		< /dev/null > "$out/apt.log" 2>&1
+	have_tools
+}
+
+# fetch PACKAGE: print the file of the kernel that this package stands for, the kept one if there is one
+fetch() {
+	local image version file
+	image=$(apt-cache depends "$1" 2> /dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
+	version=$(apt-cache policy "$image" 2> /dev/null | sed -n 's/^ *Candidate: //p')
+	[[ -n $version ]] || return
+	file=$out/packages/${image}_${version//:/%3a}_amd64.deb
+	[[ -e $file ]] || (cd "$out/packages" && timeout 120 apt-get download -qq "$image" > /dev/null 2>&1)
+	[[ -e $file ]] && echo "$file"
+}
+
+# copy DIR FILE...: the program and the libraries it needs, at their own places
+copy_libraries() {
+	local dir=$1 lib
+	shift
+	ldd "$@" | sed -nE 's/^[^/]*(\/[^ ]+) \(0x.*/\1/p' | sort -u | while read -r lib; do
+		mkdir -p "$dir$(dirname "$lib")"
+		cp -L "$lib" "$dir$lib"
+	done
+}
+
+# unpack DEB DIR: the kernel as DIR/vmlinuz, the disk's drivers in DIR/root/modules
+unpack() {
+	local name file
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz-*' '*/virtio/*' '*/virtio_blk.ko*' || return
+	mv "$2"/boot/vmlinuz-* "$2/vmlinuz"
+	for name in "${modules[@]}"; do
+		file=$(find "$2/lib" -name "$name.ko*" | head -n 1)
+		case $file in
+		*.ko) cp "$file" "$2/root/modules/" ;;
+		*.xz) xz -dc "$file" > "$2/root/modules/$name.ko" ;;
+		esac
+	done
+}
+
+# prepare DEB DIR: everything a guest needs
+prepare() {
+	local root=$2/root
+	rm -rf "$2"
+	mkdir -p "$root"/{bin,dev,proc,sys,tmp,out,modules,var/lib} "$2/got"
+	unpack "$1" "$2" || return
+	cp tests/vm/init "$root/init"
+	cp /bin/busybox "$FLIGHTREC" "$FR_KERNEL_BIN"/{guest,crash,flood,final} "$root/bin/"
+	copy_libraries "$root" "$root"/bin/{flightrec,guest,crash,flood,final}
+	(cd "$root" && find . | cpio -o -H newc --quiet) > "$2/initrd"
+}
+
+# The programs that run in a guest, and laps, which looks at its snapshots here.
+compile() {
+	local src
+	mkdir -p "$FR_KERNEL_BIN"
+	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,laps}.c; do
+		gcc -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -Ibpf -Iuser "$src" -Wl,--start-group \
+			"$build/libflightrec.a" "$build/libflightrec_bpf.a" -Wl,--end-group \
+			-lbpf -lelf -lz -lzstd -lxxhash -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
+	done
+}
+
+# boot DIR THREADS
+boot() {
+	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
+	timeout -k 5 $boot_limit qemu-system-x86_64 -accel tcg,thread="$2" -cpu max -smp 4 -m 1G -display none -monitor none \
+		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
+		-append "console=ttyS0 quiet panic=-1" -drive "file=$1/disk,if=virtio,format=raw" < /dev/null
+}
+
+# One thread per CPU, as on a real machine. QEMU 7.2 sometimes runs a translation of code that another CPU has patched: the
+# guest dies of an int3 that is not in its memory any more. That is no fault of what is tested; one thread for all cannot.
+boot_safely() {
+	boot "$1" multi
+	grep -q 'int3: 0000' "$1/console" || return
+	echo "# the emulator ran stale code, and the guest died of it: once more, with one thread"
+	boot "$1" single
+}
+
+# check DIR: what the guest recorded
+check() {
+	local script
+	for script in check check_flood; do
+		/usr/bin/python3 tests/vm/$script.py "$1/got"
+	done | tee "$1/check.log"
+	((passed += $(grep -c '^ok ' "$1/check.log"), failed += $(grep -c '^FAIL ' "$1/check.log"), \
+	skipped += $(grep -c '^SKIP ' "$1/check.log")))
+	grep -qE '^(ok|FAIL|SKIP) ' "$1/check.log" || fail "$(basename "$1")" "no test was run"
+}
+
+run_kernel() {
+	local name=$1 dir=$out/$1 deb begin=$SECONDS
+	deb=$(fetch "$name")
+	if [[ -z $deb ]]; then
+		skip "$name" "the package sources configured here do not have it"
+		return
+	fi
+	if ! prepare "$deb" "$dir"; then
+		fail "$name" "cannot make a guest of $(basename "$deb")"
+		return
+	fi
+	boot_safely "$dir"
+	if ! tar -xf "$dir/disk" -C "$dir/got" || ! grep -q 'guest: done' "$dir/console"; then
+		fail "$name" "the guest did not come to its end; the last lines of its console are"
+		tail -n 20 "$dir/console"
+		return
+	fi
+	echo "# $(basename "$deb" .deb), booted and recorded in $((SECONDS - begin)) s"
+	check "$dir"
+}
+
+mkdir -p "$out/packages"
+if [[ $(uname -m) != x86_64 ]]; then
+	skip "all kernels" "the guests are x86-64, $FLIGHTREC is not"
+elif ! need; then
+	skip "all kernels" "they need qemu-system-x86, busybox-static, cpio and xz-utils, and root and apt-get to install them"
+elif ! compile; then
+	fail compile "see above"
+else
+	for kernel in "${@:-${kernels[@]}}"; do
+		run_kernel "$kernel"
+	done
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))
