@@ -99,11 +99,11 @@ int fr_snapshot_end(struct bpf_raw_tracepoint_args *ctx)
 	return snapshot(FR_EV_snapshot_end, fr_session.snapshot_nr);
 }
 
-/* args: reason as 8 bytes of text, tid */
+/* args: reason as 8 bytes of text, tid, the moment, { rule:16 | verdict:8 | sig:8 } */
 SEC("raw_tp")
 int fr_trigger(struct bpf_raw_tracepoint_args *ctx)
 {
-	u64 reason = ctx->args[0], target = ctx->args[1];
+	u64 reason = ctx->args[0], target = ctx->args[1], at = ctx->args[2], what = ctx->args[3];
 	struct fr_rec_trigger *rec;
 	struct fr_writing w;
 
@@ -113,6 +113,10 @@ int fr_trigger(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	rec->target_pid = target;
 	__builtin_memcpy(rec->reason, &reason, sizeof(reason));
+	rec->at = at ?: w.res.time_ns;
+	rec->rule = what;
+	rec->verdict = what >> 16;
+	rec->sig = what >> 24;
 	fr_call.ns = w.res.time_ns;
 	return fr_commit(&w);
 }

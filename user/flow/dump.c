@@ -123,12 +123,16 @@ static int put_schema(struct fr_dump *d)
 
 static int begin(struct fr_dump *d)
 {
-	int err;
+	const struct fr_dump_ask *ask = d->ask;
+	const struct fr_sess_trigger mark = {.reason = ask->reason, .tid = ask->pid, .rule = FR_RULE_NONE, .sig = ask->sig};
+	int err = 0;
 
-	err = fr_sess_mark_trigger(d->s, d->ask->reason, d->ask->pid, &d->trigger_ts);
+	d->trigger_ts = ask->at_ns;
+	if (!ask->at_ns)
+		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
 	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts);
-	if (!err && d->ask->last_ns)
-		d->since_ns = d->begin_ts > d->ask->last_ns ? d->begin_ts - d->ask->last_ns : 0;
+	if (!err && ask->last_ns)
+		d->since_ns = d->begin_ts > ask->last_ns ? d->begin_ts - ask->last_ns : 0;
 	return err;
 }
 

@@ -17,7 +17,9 @@ struct fr_dump_ask {
 	const char *comm;   /* the task it is about, NULL none */
 	u32 pid;
 	s32 sig;
-	u64 last_ns; /* only so much history, 0: all */
+	u64 last_ns;	   /* only so much history, 0: all */
+	u64 at_ns;	   /* the moment, already marked in the ring; 0: now, and the dump marks it */
+	const char *facts; /* more name=value lines about the trigger, NULL none */
 };
 
 struct fr_dump_done {

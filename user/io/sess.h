@@ -84,7 +84,18 @@ int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
 int fr_sess_mark_begin(struct fr_sess *s, u64 *ts);
 int fr_sess_mark_end(struct fr_sess *s, u64 *ts);
-int fr_sess_mark_trigger(struct fr_sess *s, const char *reason, u32 tid, u64 *ts);
+
+/* What became of a trigger, for its event. */
+#define FR_RULE_NONE 0xffffu
+struct fr_sess_trigger {
+	const char *reason; /* 8 bytes at most */
+	u32 tid;
+	u64 at_ns;  /* the moment, 0: now */
+	u16 rule;   /* FR_RULE_NONE: none */
+	u8 verdict; /* enum fr_trigger_verdict */
+	u8 sig;
+};
+int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64 *ts);
 
 /* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
 int fr_sess_stats_on(void);

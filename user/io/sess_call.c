@@ -83,12 +83,12 @@ int fr_sess_mark_end(struct fr_sess *s, u64 *ts)
 	return mark(s, "fr_snapshot_end", NULL, 0, ts);
 }
 
-int fr_sess_mark_trigger(struct fr_sess *s, const char *reason, u32 tid, u64 *ts)
+int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64 *ts)
 {
-	u64 args[2] = {0, tid};
+	u64 args[4] = {0, t->tid, t->at_ns, t->rule | t->verdict << 16 | t->sig << 24};
 
-	memcpy(args, reason, strnlen(reason, sizeof(args[0])));
-	return mark(s, "fr_trigger", args, 2, ts);
+	memcpy(args, t->reason, strnlen(t->reason, sizeof(args[0])));
+	return mark(s, "fr_trigger", args, 4, ts);
 }
 
 /* ---- the task table ---- */

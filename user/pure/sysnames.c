@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alert.h"
 #include "pure/syscalls.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -179,6 +180,11 @@ static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  
 				       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
 static const char *const irq_results[] = {"none", "handled", "wake_thread"};
 static const char *const handlers[] = {"SIG_DFL", "SIG_IGN"};
+static const char *const verdicts[] = {
+#define V(nr, name, doc) [nr] = #name,
+	FR_VERDICTS(V)
+#undef V
+};
 static const char *const abis[] = {"native", "32-bit"};
 
 /* States are bits; a value of several has no name. 256: preempted, still runnable. */
@@ -195,6 +201,7 @@ static const struct list list_of[FR_STYLE_CNT] = {
 	[FR_STYLE_IRQRET] = {irq_results, CNT(irq_results)},
 	[FR_STYLE_HANDLER] = {handlers, CNT(handlers)},
 	[FR_STYLE_ABI] = {abis, CNT(abis)},
+	[FR_STYLE_VERDICT] = {verdicts, CNT(verdicts)},
 };
 
 static const char *list_name(struct list l, s64 v)

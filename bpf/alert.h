@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * alert: what BPF and user space share about triggers. Pure.
+ *
+ *	something happens	a program of bpf/trigger/ decides that a rule's condition holds: it writes the moment into the
+ *life tier (crash, latency, hung, kernel_report; an exit, an OOM kill and an event are there anyway), counts it in the rule's
+ *slot, and puts an fr_alert into the queue the recorder wakes	matches the rule's filters, asks the gate (cooldown, quota,
+ *...), writes the decision as event `trigger` into the life tier, counts it in the slot, and takes the snapshot or not
+ *
+ * The queue and the slots are pinned with the session: what happens while no recorder lives waits for the next one.
+ * A moment that floods (a latency rule that holds a million times a second) is written and alerted once per the rule's gap, and
+ * counted each time.
+ */
+#ifndef FR_ALERT_H
+#define FR_ALERT_H
+
+#include "event.h"
+
+#define FR_TRIGGER_MAX	    32u
+#define FR_TRIGGER_TEXT_MAX 256u
+#define FR_ALERT_FRAME_MAX  64u /* of each stack */
+#define FR_ALERT_PATH_MAX   256u
+#define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
+#define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency, hung or event rule */
+
+/*
+ * What pulls a trigger: number, name in `--on` and in the trigger event's reason (8 bytes at most), what it means. `exit` and
+ * `status` are both written `exit` in --on: with a status it is a process's, without the recorder's.
+ */
+/* clang-format off */
+#define FR_TRIGGERS(T) \
+	T(1, crash,   "a process dies of a signal") \
+	T(2, status,  "a process ends with a status") \
+	T(3, oom,     "the out-of-memory killer chose a victim") \
+	T(4, hung,    "a task has not run for too long") \
+	T(5, latency, "something took too long") \
+	T(6, event,   "an event matched an expression") \
+	T(7, kernel,  "the kernel reports an error of its own") \
+	T(8, psi,     "tasks stall for want of a resource") \
+	T(9, signal,  "SIGUSR1 to the recorder") \
+	T(10, exit,   "the recorder ends") \
+	T(11, every,  "the time has come") \
+	T(12, command, "the dump command") \
+	T(13, end,    "the recorded command ended")
+
+/* What latency:WHAT measures, from and to. */
+#define FR_LATENCIES(L) \
+	L(0, wakeup,  "sched_waking to the task running") \
+	L(1, offcpu,  "a task leaving its CPU to running again") \
+	L(2, syscall, "sys_enter to sys_exit, of one call or of all") \
+	L(3, block,   "block_rq_issue to block_rq_complete") \
+	L(4, softirq, "softirq_entry to softirq_exit") \
+	L(5, irq,     "irq_handler_entry to irq_handler_exit")
+
+/* What became of a moment: written in the trigger event and counted in the rule's slot. */
+#define FR_VERDICTS(V) \
+	V(0, taken,    "a snapshot was asked for") \
+	V(1, filtered, "not what the rule is for") \
+	V(2, dedupe,   "the same (reason, exe, signal, ip) had its snapshot less than the cooldown ago") \
+	V(3, cooldown, "the rule's last snapshot is younger than its cooldown") \
+	V(4, max,      "the rule has had its max=N/T") \
+	V(5, storm,    "30 snapshots were taken in ten minutes") \
+	V(6, busy,     "another snapshot was waiting or being taken: it has this moment too") \
+	V(7, space,    "no room for a snapshot: quota or free space") \
+	V(8, failed,   "the snapshot could not be written")
+/* clang-format on */
+
+enum fr_trigger_kind {
+#define T(nr, name, doc) FR_TRIGGER_##name = nr,
+	FR_TRIGGERS(T)
+#undef T
+		FR_TRIGGER_KIND_CNT
+};
+
+enum fr_latency {
+#define L(nr, name, doc) FR_LATENCY_##name = nr,
+	FR_LATENCIES(L)
+#undef L
+		FR_LATENCY_CNT
+};
+
+enum fr_trigger_verdict {
+#define V(nr, name, doc) FR_TRIGGER_VERDICT_##name = nr,
+	FR_VERDICTS(V)
+#undef V
+		FR_TRIGGER_VERDICT_CNT
+};
+
+/* A rule as BPF needs it; user space fills it before load and never again: a reload loads programs of a new generation. */
+struct fr_trigger_rule {
+	u32 kind;     /* enum fr_trigger_kind, 0: no rule */
+	u32 latency;  /* enum fr_latency */
+	u64 limit_ns; /* of latency and hung */
+	u64 gap_ns;   /* between two alerts, 0: each */
+	u64 sig_set;  /* crash: bit N is signal N, of those that may kill */
+	s32 status;   /* of status: 0 to 255 */
+	s32 id;	      /* latency syscall: its number, -1 all */
+	u32 all;      /* crash: deaths without core too */
+	u32 uid;      /* ~0 any */
+};
+
+/* Counters of a rule that outlive recorders, found again by the rule's text. In .data.triggers. */
+struct fr_trigger_slot {
+	char text[FR_TRIGGER_TEXT_MAX];	     /* written by user space: the rule as given, NUL-terminated; empty: free */
+	u64 matched;			     /* BPF: the condition held */
+	u64 alerted;			     /* BPF: of these, alerts put into the queue */
+	u64 full;			     /* BPF: of these, alerts lost since the queue was full */
+	u64 verdict[FR_TRIGGER_VERDICT_CNT]; /* user space */
+	u64 last_ns;			     /* user space: recording clock of the last snapshot taken */
+	u64 next_ns;			     /* BPF: no alert before */
+} FR_ALIGNED(FR_CACHE_SZ);
+
+struct fr_triggers {
+	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
+	u32 pad;
+	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
+	u64 mark_lost; /* and could not write */
+	struct fr_trigger_slot slot[FR_TRIGGER_MAX];
+};
+
+/* What BPF tells user space. All that may be gone when it wakes is in here. Not trusted: checked on reading. */
+struct fr_alert {
+	u64 ts;	      /* recording clock, of the moment's record */
+	u64 mono_ns;  /* bpf_ktime_get_ns() */
+	u32 rule_set; /* bit i: rule i holds */
+	u32 kind;
+	u32 tid, pid; /* of the task it is about, in the first pid namespace; 0 none */
+	u32 uid;
+	s32 sig;
+	s32 code;
+	s32 exit_code; /* of status, and of deaths without core, as wait() gives it */
+	u64 addr, ip, sp;
+	u64 value_ns; /* latency, hung: how long it was */
+	u64 what;     /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number */
+	u64 cgroup;   /* its id */
+	u64 start_ns; /* the task's, monotonic */
+	u64 exe_ino, exe_dev;
+	char comm[FR_COMM_SZ];
+	char text[FR_ALERT_PATH_MAX]; /* kernel: the line */
+	char exe[FR_ALERT_PATH_MAX]; /* its program's path, "" unknown; cut from the left where too long, then begins with "..."
+				      */
+	u32 kframe_cnt, uframe_cnt;
+	u64 kframe[FR_ALERT_FRAME_MAX];
+	u64 uframe[FR_ALERT_FRAME_MAX];
+};
+
+_Static_assert(sizeof(struct fr_trigger_rule) == 48, "in a map");
+_Static_assert(sizeof(struct fr_alert) % 8 == 0, "in a queue");
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * config: the configuration file of `flightrec record --config`, in the style of systemd units. Pure: text in, settings out.
+ *
+ *	[Section], Key=Value, # and ; comments, a backslash at the end continues a line; a key that may be repeated adds, an
+ *empty value takes away what was given before. Unknown sections and keys are errors that name the nearest one.
+ *
+ * One table (FR_CONFIG_KEYS) is the parser, the documentation and `--check-config`'s list.
+ */
+#ifndef FR_CONFIG_H
+#define FR_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alert.h"
+
+#define FR_CONFIG_ITEM_MAX 64u
+
+/* A value that may be given several times. */
+struct fr_config_list {
+	char *item[FR_CONFIG_ITEM_MAX];
+	u32 cnt;
+};
+
+/*
+ * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, what it is.
+ * Types: text (char *), list (struct fr_config_list), size (u64 bytes), duration (u64 ns), count (u32), percent (u32, 1/1000
+ * %), flag (bool).
+ */
+/* clang-format off */
+#define FR_CONFIG_KEYS(K) \
+	K(Session, Name, text, name, R, "default", "name of the session") \
+	K(Session, Profile, text, profile, R, "default", "minimal, default or full") \
+	K(Session, Event, list, event, R, "", "add a group or an event; -WHAT takes it away") \
+	K(Session, Memory, size, memory_sz, R, "8M", "memory per CPU") \
+	K(Session, SubBuffer, size, subbuf_sz, R, "64K", "sub-buffer of the main tier") \
+	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of a tier") \
+	K(Session, Clock, text, clock, R, "global", "global, global:GRAIN or local") \
+	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second") \
+	K(Session, Pid, text, pid, R, "", "record system calls and page faults of these processes only") \
+	K(Session, Comm, text, comm, R, "", "likewise, by name") \
+	K(Session, Cgroup, text, cgroup, R, "", "likewise, by cgroup") \
+	K(Session, Filter, text, filter, R, "", "record only what matches, as -f") \
+	K(Trigger, On, list, on, L, "", "a trigger, as --on") \
+	K(Trigger, StormCount, count, storm_cnt, L, "30", "at most so many snapshots ...") \
+	K(Trigger, StormTime, duration, storm_ns, L, "10m", "... in so long") \
+	K(Storage, Directory, text, dir, L, "/var/lib/flightrec", "where snapshots go") \
+	K(Storage, MaxFiles, count, max_files, L, "100", "keep at most so many snapshots, 0: no limit") \
+	K(Storage, MaxBytes, size, max_sz, L, "4G", "of so many bytes together, 0: no limit") \
+	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "of this age, 0: no limit") \
+	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave so much of the file system free") \
+	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot") \
+	K(Notify, ExecUser, text, exec_user, L, "nobody", "as this user") \
+	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "and kill it after so long") \
+	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
+	K(Control, Socket, flag, socket, L, "yes", "listen on /run/flightrec/NAME.sock") \
+	K(Control, StatusGroup, text, status_group, L, "", "this group may ask for status and watch") \
+	K(Control, DumpGroup, text, dump_group, L, "", "this group may take snapshots") \
+	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", "but not more often than this") \
+	K(Governor, Budget, percent, budget, L, "0%", "of each CPU that recording may cost; 0: no limit") \
+	K(Governor, Interval, duration, governor_ns, L, "10s", "measured this often")
+/* clang-format on */
+
+#define FR_CONFIG_C_text     char *
+#define FR_CONFIG_C_list     struct fr_config_list
+#define FR_CONFIG_C_size     u64
+#define FR_CONFIG_C_duration u64
+#define FR_CONFIG_C_count    u32
+#define FR_CONFIG_C_percent  u32
+#define FR_CONFIG_C_flag     bool
+
+struct fr_config {
+#define K(section, key, type, member, needs, def, doc) FR_CONFIG_C_##type member;
+	FR_CONFIG_KEYS(K)
+#undef K
+};
+
+struct fr_config_error {
+	u32 line; /* 0: not of a line */
+	char text[200];
+};
+
+/* All defaults. 0 or -ENOMEM; fr_config_free() at the end. */
+int fr_config_init(struct fr_config *c);
+void fr_config_free(struct fr_config *c);
+
+/* Parse sz bytes of text over what is in c. 0, or -EINVAL and *error (c is then to be freed and not used), or -ENOMEM. */
+int fr_config_parse(struct fr_config *c, const char *text, size_t sz, struct fr_config_error *error);
+
+/* Keys ("Session.Memory") that differ and need a new ring: comma-separated in buf. Returns how many. */
+u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz);
+
+/* The file with every key, commented out with its default and what it is: dist/flightrec.conf is made of it. malloc'ed. */
+char *fr_config_example(void);
+
+#endif

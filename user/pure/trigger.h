@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * trigger: a rule of `--on`, parsed, and whether a moment is one that it is for. Pure: the recorder and `replay --on` use
+ * the same text.
+ *
+ *	TRIGGER	:= KIND [":" ARGUMENT] [":" KEY=VALUE | "," KEY=VALUE]...
+ *
+ *	crash			any process that dies of a signal whose default action dumps core
+ *	crash:all		of any signal
+ *	exit:STATUS		a process ends with this status (a Go panic is 2); exit alone: the recorder ends
+ *	oom  kernel  signal  command
+ *	hung>T			a task in D, or runnable without running, for longer than T (also hung:T)
+ *	latency:WHAT>T		WHAT: wakeup offcpu block softirq irq syscall syscall:NAME
+ *	event:EXPR		an expression as in -f; options follow it after a comma
+ *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
+ *	every:T
+ *
+ *	filters			comm=GLOB exe=GLOB cgroup=GLOB uid=N|NAME sig=SEGV|11 (crash, status, oom, hung, latency)
+ *	options			post=T last=T cooldown=T max=N/T dedupe=yes|no
+ *
+ * Commas within parentheses, brackets or quotes do not separate.
+ */
+#ifndef FR_TRIGGER_H
+#define FR_TRIGGER_H
+
+#include <stdbool.h>
+
+#include "alert.h"
+
+#define FR_TRIGGER_GLOB_MAX    128u
+#define FR_TRIGGER_COOLDOWN_NS 60000000000ULL /* between two of the same, unless cooldown= says otherwise */
+
+struct fr_trigger {
+	char text[FR_TRIGGER_TEXT_MAX]; /* as given */
+	enum fr_trigger_kind kind;
+	/* what it is for */
+	bool all;     /* crash:all */
+	s32 status;   /* exit:STATUS */
+	u64 limit_ns; /* hung, latency */
+	enum fr_latency latency;
+	char call[32]; /* latency:syscall:NAME, "" all */
+	s32 call_nr;   /* its number on this machine, -1 all */
+	u64 every_ns;
+	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
+	char psi[8];			/* cpu, memory, io */
+	bool psi_full;
+	u64 psi_stall_us; /* of psi_window_us */
+	u64 psi_window_us;
+	/* filters; "" any */
+	char comm[FR_TRIGGER_GLOB_MAX];
+	char exe[FR_TRIGGER_GLOB_MAX];
+	char cgroup[FR_TRIGGER_GLOB_MAX];
+	u32 uid;     /* ~0 any */
+	u64 sig_set; /* bit N: signal N; 0 any */
+	/* options */
+	u64 post_ns;	 /* go on recording so long, then take it */
+	u64 last_ns;	 /* only so much history, 0 all */
+	u64 cooldown_ns; /* between two snapshots of the same key (dedupe), or of the rule */
+	u32 max_cnt;	 /* at most so many ... 0: no limit */
+	u64 max_ns;	 /* ... in so long */
+	bool dedupe;	 /* the cooldown is for each (reason, exe, signal, ip), not for the rule */
+};
+
+struct fr_trigger_error {
+	size_t at; /* byte in the text */
+	char text[200];
+};
+
+/*
+ * Parse one rule for a machine of that arch ("x86_64", "aarch64"; for names of system calls). 0 and *out; -EINVAL and *error,
+ * which names what would be right (the nearest name where one is misspelt).
+ */
+int fr_trigger_parse(const char *text, const char *arch, struct fr_trigger *out, struct fr_trigger_error *error);
+
+/* A moment: what a rule can be for. Made from an fr_alert when live, from events when offline. Texts may be "" if unknown. */
+struct fr_moment {
+	enum fr_trigger_kind kind;
+	u64 ts;
+	u32 tid, pid, uid; /* uid ~0: unknown */
+	s32 sig;
+	s32 status; /* exit status, 0 to 255 */
+	u64 ip;
+	u64 value_ns;
+	u64 what; /* as in struct fr_alert */
+	enum fr_latency latency;
+	bool core; /* crash: of a signal that dumps core */
+	const char *comm;
+	const char *exe;
+	const char *cgroup; /* its path */
+	u64 exe_id;	    /* inode and device mixed, for dedupe; 0: by exe */
+};
+
+/* Is the moment one the rule is for? A filter on what is unknown is not met. Not for event rules, which have their expression.
+ */
+bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
+
+/* What dedupe goes by: a hash of (reason, exe, signal, ip), never 0. */
+u64 fr_trigger_key(const struct fr_moment *m);
+
+/* Its name in --on and in the trigger event ("crash"), "?" for none. */
+const char *fr_trigger_kind_name(u32 kind);
+const char *fr_trigger_verdict_name(u32 verdict);
+const char *fr_latency_name(u32 latency);
+
+#endif
