@@ -15,7 +15,7 @@
 static void test_sizes(void **state)
 {
 	static const char *const bad[] = {
-		"", "K", "-1", "1T", "8 M", "8MB", "0x10", "99999999999999999999", "18446744073709551615G"};
+		"", "K", "-1", "1P", "8 M", "8MB", "0x10", "99999999999999999999", "18446744073709551615G"};
 	u64 v;
 	size_t i;
 
@@ -35,7 +35,7 @@ static void test_sizes(void **state)
 static void test_durations(void **state)
 {
 	static const char *const bad[] = {
-		"", "5", "ms", "-5ms", "5 ms", "5h", "1e3s", "99999999999999999999s", "18446744073s9"};
+		"", "5", "ms", "-5ms", "5 ms", "5w", "1e3s", "99999999999999999999s", "18446744073s9"};
 	u64 v;
 	size_t i;
 
@@ -48,8 +48,29 @@ static void test_durations(void **state)
 	assert_int_equal(v, 1500000000);
 	assert_int_equal(fr_parse_duration("2m", &v), 0);
 	assert_int_equal(v, 120000000000);
+	assert_int_equal(fr_parse_duration("1.5h", &v), 0);
+	assert_int_equal(v, 5400000000000);
+	assert_int_equal(fr_parse_duration("30d", &v), 0);
+	assert_int_equal(v, 2592000000000000);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fr_parse_duration(bad[i], &v), -EINVAL);
+}
+
+static void test_percents(void **state)
+{
+	static const char *const bad[] = {"", "5", "%", "-5%", "100.1%", "101%", "5 %", "5%%", "99999999999999999999%"};
+	u32 v;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(fr_parse_percent("5%", &v), 0);
+	assert_int_equal(v, 5000);
+	assert_int_equal(fr_parse_percent("0.25%", &v), 0);
+	assert_int_equal(v, 250);
+	assert_int_equal(fr_parse_percent("100%", &v), 0);
+	assert_int_equal(v, 100000);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(fr_parse_percent(bad[i], &v), -EINVAL);
 }
 
 static void test_shown(void **state)
@@ -136,8 +157,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	      cmocka_unit_test(test_durations),	  cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_memory_is_met), cmocka_unit_test(test_given_parts), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_sizes),	cmocka_unit_test(test_durations),     cmocka_unit_test(test_percents),
+		cmocka_unit_test(test_shown),	cmocka_unit_test(test_memory_is_met), cmocka_unit_test(test_given_parts),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pure/near.h"
+
 static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
@@ -43,51 +45,18 @@ int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX])
 	return -EINVAL;
 }
 
-static u32 min3(u32 a, u32 b, u32 c)
-{
-	return a < b ? (a < c ? a : c) : (b < c ? b : c);
-}
-
-/* Edit distance, for names of up to 63 bytes. */
-static u32 distance(const char *a, const char *b)
-{
-	u32 row[64], len = strnlen(b, 63), i, j, diag, up;
-
-	for (j = 0; j <= len; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		diag = row[0]++;
-		for (j = 1; j <= len; j++) {
-			up = row[j];
-			row[j] = min3(row[j] + 1, row[j - 1] + 1, diag + (a[i] != b[j - 1]));
-			diag = up;
-		}
-	}
-	return row[len];
-}
-
-static void nearer(const char *what, const char *name, u32 *best, const char **nearest)
-{
-	u32 d = distance(what, name);
-
-	if (d < *best) {
-		*best = d;
-		*nearest = name;
-	}
-}
-
 static const char *find_nearest(const char *what)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
-	const char *nearest = "";
-	u32 best = ~0u, nr;
+	struct fr_near near = {.to = what};
+	u32 nr;
 
 	for (nr = 0; nr < FR_GROUP_CNT; nr++)
-		nearer(what, fr_group_name(nr), &best, &nearest);
+		fr_near_consider(&near, fr_group_name(nr));
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (fr_schema_event(schema, nr))
-			nearer(what, fr_schema_event(schema, nr)->name, &best, &nearest);
-	return nearest;
+			fr_near_consider(&near, fr_schema_event(schema, nr)->name);
+	return near.name;
 }
 
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest)

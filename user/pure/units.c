@@ -12,8 +12,10 @@
 static const struct unit {
 	const char *name;
 	u64 worth;
-} size_units[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}},
-  duration_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}};
+} size_units[] = {{"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {"T", 1ULL << 40}},
+  duration_units[] = {{"ns", 1},	  {"us", 1000},		{"ms", 1000000},      {"s", 1000000000},
+		      {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000}},
+  percent_units[] = {{"%", 1000}};
 
 static int find_unit(const struct unit *unit, size_t cnt, const char *name, u64 *worth)
 {
@@ -55,6 +57,16 @@ int fr_parse_size(const char *text, u64 *bytes)
 int fr_parse_duration(const char *text, u64 *ns)
 {
 	return parse(text, duration_units, ARRAY_CNT(duration_units), ns);
+}
+
+int fr_parse_percent(const char *text, u32 *thousandths)
+{
+	u64 v;
+
+	if (parse(text, percent_units, ARRAY_CNT(percent_units), &v) || v > 100000)
+		return -EINVAL;
+	*thousandths = v;
+	return 0;
 }
 
 const char *fr_show_size(u64 bytes, char *buf, size_t sz)
