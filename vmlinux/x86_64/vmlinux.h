@@ -10,16 +10,19 @@ struct bpf_iter_meta;
 struct cgroup;
 struct cred;
 struct css_set;
+struct dentry;
 struct file;
 struct gendisk;
 struct inode;
 struct kernfs_node;
 struct mm_struct;
+struct mount;
 struct request_queue;
 struct seq_file;
 struct signal_struct;
 struct super_block;
 struct task_struct;
+struct vfsmount;
 
 enum {
 	false = 0,
@@ -200,12 +203,14 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct cred *cred;
 	struct css_set *cgroups;
+	struct task_struct *group_leader;
 };
 
 struct signal_struct {
 	atomic_t live;
 	short int oom_score_adj;
 	int group_exit_code;
+	unsigned int flags;
 };
 
 struct css_set {
@@ -225,8 +230,34 @@ struct linux_binprm {
 	struct file *file;
 };
 
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct qstr {
+	u32 len;
+	unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
 };
 
 struct inode {
