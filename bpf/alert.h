@@ -20,8 +20,9 @@
 #define FR_TRIGGER_TEXT_MAX 256u
 #define FR_ALERT_FRAME_MAX  64u /* of each stack */
 #define FR_ALERT_PATH_MAX   256u
-#define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
-#define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency, hung or event rule */
+#define FR_ALERT_QUEUE_SZ   (512u << 10)  /* a power of two; some 300 alerts wait in it */
+#define FR_LAT_GAP_NS	    10000000ULL	  /* between two alerts of one latency or event rule */
+#define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: one report is many lines, also on a slow console */
 
 /*
  * What pulls a trigger: number, name in `--on` and in the trigger event's reason (8 bytes at most), what it means. `exit` and
@@ -97,6 +98,14 @@ struct fr_trigger_rule {
 	s32 id;	      /* latency syscall: its number, -1 all */
 	u32 all;      /* crash: deaths without core too */
 	u32 uid;      /* ~0 any */
+	/*
+	 * A name or PREFIX*, as in struct fr_comm_filter: (comm & mask) == text; mask 0 any. BPF looks at this and at uid
+	 * before it counts, so that other tasks' moments neither fire nor use up the gap. What it cannot decide (a glob with *,
+	 * ? or [ elsewhere, exe, cgroup) is left to user space: such moments are counted, take the gap, and get the verdict
+	 * `filtered`.
+	 */
+	u64 comm_text[2];
+	u64 comm_mask[2];
 };
 
 /* Counters of a rule that outlive recorders, found again by the rule's text. In .data.triggers. */
@@ -128,12 +137,12 @@ struct fr_alert {
 	u32 uid;
 	s32 sig;
 	s32 code;
-	s32 exit_code; /* of status, and of deaths without core, as wait() gives it */
-	u64 addr, ip, sp;
-	u64 value_ns; /* latency, hung: how long it was */
-	u64 what;     /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number */
-	u64 cgroup;   /* its id */
-	u64 start_ns; /* the task's, monotonic */
+	s32 exit_code;	  /* of status, and of deaths without core, as wait() gives it */
+	u64 addr, ip, sp; /* latency of block: addr is the sector */
+	u64 value_ns;	  /* latency, hung: how long it was */
+	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number */
+	u64 cgroup;	  /* its id */
+	u64 start_ns;	  /* the task's, monotonic */
 	u64 exe_ino, exe_dev;
 	char comm[FR_COMM_SZ];
 	char text[FR_ALERT_PATH_MAX]; /* kernel: the line */
@@ -144,7 +153,7 @@ struct fr_alert {
 	u64 uframe[FR_ALERT_FRAME_MAX];
 };
 
-_Static_assert(sizeof(struct fr_trigger_rule) == 48, "in a map");
+_Static_assert(sizeof(struct fr_trigger_rule) == 80, "in a map");
 _Static_assert(sizeof(struct fr_alert) % 8 == 0, "in a queue");
 
 #endif
