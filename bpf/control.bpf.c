@@ -5,6 +5,7 @@
  */
 #include "record.bpf.h"
 #include "self.bpf.h"
+#include "triggers.bpf.h" /* made with the session, though nothing here uses them */
 
 struct fr_call fr_call SEC(".data.call") = {};
 
@@ -117,6 +118,27 @@ int fr_trigger(struct bpf_raw_tracepoint_args *ctx)
 	rec->rule = what;
 	rec->verdict = what >> 16;
 	rec->sig = what >> 24;
+	fr_call.ns = w.res.time_ns;
+	return fr_commit(&w);
+}
+
+/* args: step, { budget:32 | cost:32 }, group and action as 8 bytes of text each */
+SEC("raw_tp")
+int fr_governor(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 step = ctx->args[0], cost = ctx->args[1], what = ctx->args[2], action = ctx->args[3];
+	struct fr_rec_governor *rec;
+	struct fr_writing w;
+
+	fr_call.ns = 0;
+	rec = FR_BEGIN(&w, governor, LIFE);
+	if (!rec)
+		return 0;
+	rec->step = step;
+	rec->cost = cost;
+	rec->budget = cost >> 32;
+	__builtin_memcpy(rec->what, &what, sizeof(what));
+	__builtin_memcpy(rec->action, &action, sizeof(action));
 	fr_call.ns = w.res.time_ns;
 	return fr_commit(&w);
 }

@@ -38,6 +38,37 @@ struct fr_cgroup_filter {
 	u32 pad;
 };
 
+/* In a word of fr_session.enable: the governor turned the event off; the other bits are what they were. */
+#define FR_ENABLE_HELD (1u << 31)
+
+#define FR_WALL_STEP_MAX 16u /* steps of the wall clock kept, the latest ones */
+
+/* The wall clock was set, or the machine slept: its time at ts before and after. Written by the recorder. */
+struct fr_wall_step {
+	u64 ts; /* recording clock */
+	u64 mono_ns;
+	u64 boot_ns;
+	u64 tai_ns;
+	u64 before_ns; /* ns since 1970 by the clock as it was */
+	u64 after_ns;
+	u64 uncertainty_ns;
+};
+
+/* What the overhead governor does; written by the recorder. */
+struct fr_governing {
+	u32 step;      /* 0: everything is recorded, at its full rate */
+	u32 cost;      /* as last measured, in 1/1000 % of all CPUs */
+	u32 budget;    /* likewise; 0: there is no governor now */
+	u32 sample_hz; /* rate of samples now, 0: as the recording began */
+	u64 step_cnt;  /* steps ever taken */
+	u64 last_ns;   /* recording clock, of the last one */
+	char what[8];  /* its group, and what was done: thin, off, on */
+	char action[8];
+	u64 sample_due; /* samples expected until sample_at_ns; then sample_hz on sample_cpus. 0 all: as recording began */
+	u64 sample_at_ns;
+	u64 sample_cpus;
+};
+
 /* Written by user space (switches) and by BPF (counters), each on lines of its own. */
 struct fr_session {
 	/* switches: read by every program, written seldom */
@@ -52,6 +83,10 @@ struct fr_session {
 	u64 no_ring;	  /* events on a CPU without a ring */
 	u64 sample_taken; /* times the sampling timer ran our program */
 	u64 snapshot_nr;  /* snapshots begun */
+	/* written by the recorder; at the end: sessions of older layouts end before */
+	struct fr_governing governing;
+	u64 wall_step_cnt; /* ever; step i is in wall_step[i % FR_WALL_STEP_MAX] */
+	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* The task table: who a tid was. Key: a tid and when it began, so that a reused pid is another task. */
@@ -90,5 +125,6 @@ struct fr_call {
 
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
 _Static_assert(sizeof(struct fr_task) == 72, "in a map");
+_Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page: of an older layout too all of it can be mapped");
 
 #endif

@@ -48,12 +48,15 @@ int fr_dump_open(struct fr_dump *d)
 {
 	const struct fr_ring_map *ring;
 	size_t i;
-	int err = 0;
+	int err = fr_sess_refresh_rings(d->s);
 
+	if (err)
+		fr_warn("rings of CPUs that came since are not in the snapshot: %s", strerror(-err));
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
 	if (!d->src)
 		return -ENOMEM;
+	err = 0;
 	for (i = 0; i < d->src_cnt && !err; i++) {
 		d->src[i].map = &ring[i];
 		err = open_ring(d, &d->src[i]);

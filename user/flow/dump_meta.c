@@ -159,22 +159,6 @@ static int put_host_facts(struct fr_dump *d)
 	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)d->begin_ts);
 }
 
-/* Samples that should have been taken by now: CPUs x rate x time. */
-static u64 samples_expected(const struct fr_dump *d)
-{
-	char *hz = fr_sess_fact(d->s, "sample_hz"), *begin = fr_sess_fact(d->s, "begin_ns"),
-	     *cpus = fr_sess_fact(d->s, "cpu_cnt");
-	u64 n = 0;
-
-	if (hz && begin && cpus)
-		n = (d->begin_ts - strtoull(begin, NULL, 10)) / 1000 * strtoull(hz, NULL, 10) / 1000000 *
-		    strtoull(cpus, NULL, 10);
-	free(hz);
-	free(begin);
-	free(cpus);
-	return n;
-}
-
 /* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
 static int put_missed(struct fr_dump *d)
 {
@@ -202,7 +186,9 @@ static int put_counts(struct fr_dump *d)
 	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
 	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
 	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)fr_load(&sh->sample_taken));
-	err = err ?: fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)samples_expected(d));
+	err = err
+		      ?: fr_snap_put_fact(d->w, "sample_expected", "%llu",
+					  (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
 	return err ?: put_missed(d);
 }
 

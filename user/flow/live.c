@@ -265,13 +265,6 @@ static u64 ties(const struct fr_live *l)
 	return sum;
 }
 
-static u64 samples_expected(const struct fr_live *l)
-{
-	u64 us = l->now_ns > l->begin_ns ? (l->now_ns - l->begin_ns) / 1000 : 0;
-
-	return us * fact_u64(l->s, "sample_hz") / 1000000 * fact_u64(l->s, "cpu_cnt");
-}
-
 void fr_live_json(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_session *sh = fr_sess_shared(l->s);
@@ -296,7 +289,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 		      fact_u64(l->s, "clock_grain_ns"), ties(l));
 	fr_out_printf(o, "\"memory\":{\"rings\":%" PRIu64 ",\"fixed\":%" PRIu64 "},", fact_u64(l->s, "ring_bytes"),
 		      fact_u64(l->s, "fixed_bytes"));
-	fr_out_printf(o, "\"samples\":{\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},", samples_expected(l),
+	fr_out_printf(o, "\"samples\":{\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},", fr_sess_samples_due(l->s, l->now_ns),
 		      fr_load(&sh->sample_taken));
 	fr_out_printf(o,
 		      "\"tasks\":{\"evicted\":%" PRIu64 ",\"lost\":%" PRIu64 "},\"no_ring\":%" PRIu64 ",\"snapshots\":%" PRIu64
@@ -382,7 +375,7 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o)
 	fr_out_printf(o, "  clock      grain %s, %" PRIu64 " ties\n",
 		      fr_show_duration(fact_u64(l->s, "clock_grain_ns"), a, sizeof(a)), ties(l));
 	fr_out_printf(o, "  samples    %" PRIu64 " taken, %" PRIu64 " expected\n", fr_load(&sh->sample_taken),
-		      samples_expected(l));
+		      fr_sess_samples_due(l->s, l->now_ns));
 	fr_out_printf(o, "  tasks      %" PRIu64 " evicted, %" PRIu64 " not kept\n", fr_load(&sh->task_evicted),
 		      fr_load(&sh->task_lost));
 	text_misses(l, o);

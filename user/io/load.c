@@ -5,16 +5,15 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "flightrec.skel.h"
 #include "io/cpus.h"
+#include "io/percpu.h"
 #include "pure/err.h"
 #include "pure/schema.h"
 #include "pure/syscalls.h"
@@ -161,23 +160,6 @@ static struct bpf_map *tier_map(const struct load *l, u32 tier)
 	return map[tier];
 }
 
-static u32 ring_page_cnt(const struct fr_geometry *geo)
-{
-	return FR_DATA_PAGE + (geo->slot_cnt + 1) * geo->subbuf_pages;
-}
-
-static int make_ring(const struct load *l, u32 tier, int node)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_NUMA_NODE, .numa_node = node);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_ring", sizeof(u32), FR_PAGE_SZ, ring_page_cnt(&l->conf->geo[tier]),
-				&opts);
-
-	if (fd < 0)
-		fr_err("cannot make a ring of %u KiB: %s: use less memory (-m)",
-		       ring_page_cnt(&l->conf->geo[tier]) * (FR_PAGE_SZ / 1024), strerror(errno));
-	return fd < 0 ? -errno : fd;
-}
-
 /* The outer maps take one entry per possible CPU, and know their inner maps' geometry from a template. */
 static int size_maps(struct load *l)
 {
@@ -187,7 +169,7 @@ static int size_maps(struct load *l)
 	if (possible < 0)
 		return possible;
 	for (tier = 0; tier < FR_TIER_CNT; tier++) {
-		l->template_fd[tier] = make_ring(l, tier, fr_cpus_node(l->cpus, fr_cpus_nr(l->cpus, 0)));
+		l->template_fd[tier] = fr_percpu_make_ring(&l->conf->geo[tier], fr_cpus_node(l->cpus, fr_cpus_nr(l->cpus, 0)));
 		if (l->template_fd[tier] < 0)
 			return l->template_fd[tier];
 		bpf_map__set_inner_map_fd(tier_map(l, tier), l->template_fd[tier]);
@@ -210,38 +192,17 @@ u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt)
 
 /* ---- after load ---- */
 
-static int init_ring(const struct load *l, int fd, u32 cpu, u32 tier)
-{
-	const struct fr_geometry *geo = &l->conf->geo[tier];
-	u32 key = FR_SLOT_PAGE, i;
-	union {
-		struct fr_slots slots;
-		char page[FR_PAGE_SZ];
-	} init = {.slots = {
-			  .magic = FR_RING_MAGIC,
-			  .layout = FR_LAYOUT_VERSION,
-			  .epoch = l->conf->epoch,
-			  .cpu = cpu,
-			  .tier = tier,
-			  .slot_cnt = geo->slot_cnt,
-			  .subbuf_pages = geo->subbuf_pages,
-		  }};
-
-	for (i = 0; i < geo->slot_cnt; i++)
-		init.slots.slot[i] = fr_slot_fresh(i, geo->slot_cnt, geo->subbuf_pages);
-	return bpf_map_update_elem(fd, &key, &init, BPF_ANY) ? -errno : 0;
-}
-
 static int add_ring(const struct load *l, u32 cpu, u32 tier)
 {
+	const struct fr_percpu_ring ring = {&l->conf->geo[tier], l->conf->epoch, cpu, tier};
 	char name[64], path[256];
 	int fd, err;
 
-	fd = make_ring(l, tier, fr_cpus_node(l->cpus, cpu));
+	fd = fr_percpu_make_ring(ring.geo, fr_cpus_node(l->cpus, cpu));
 	if (fd < 0)
 		return fd;
 	snprintf(name, sizeof(name), "ring-%u-%s", cpu, fr_tier_name(tier));
-	err = init_ring(l, fd, cpu, tier);
+	err = fr_percpu_init_ring(fd, &ring);
 	if (!err)
 		err = pin_path(path, sizeof(path), l, name);
 	if (!err && bpf_obj_pin(fd, path))
@@ -362,37 +323,14 @@ static int attach_tracepoints(const struct load *l)
 	return 0;
 }
 
-static int open_cpu_clock(u32 cpu, u32 hz)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.sample_period = 1000000000ULL / hz,
-	};
-
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-/* libbpf's link of a perf event disables the event when it is destroyed, pinned or not: so a bare link it is. */
 static int attach_sample(const struct load *l, u32 cpu)
 {
-	int event = open_cpu_clock(cpu, l->conf->sample_hz), link = -1, err = 0;
 	char name[64], path[256];
+	int err;
 
-	if (event >= 0)
-		link = bpf_link_create(bpf_program__fd(l->skel->progs.cpu_sample), event, BPF_PERF_EVENT, NULL);
-	if (link < 0)
-		err = -errno;
 	snprintf(name, sizeof(name), "link-cpu_sample-%u", cpu);
-	err = err ?: pin_path(path, sizeof(path), l, name);
-	if (!err && bpf_obj_pin(link, path))
-		err = -errno;
-	if (link >= 0)
-		close(link);
-	if (event >= 0)
-		close(event);
-	return err;
+	err = pin_path(path, sizeof(path), l, name);
+	return err ?: fr_percpu_sample(bpf_program__fd(l->skel->progs.cpu_sample), cpu, l->conf->sample_hz, path);
 }
 
 /* A kernel or a host without this perf event is recorded without samples, as with any event that is not there. */
@@ -419,7 +357,14 @@ static int attach_samples(const struct load *l)
 	return 0;
 }
 
-static int pin_controls(const struct load *l)
+/* Programs that are run or attached later: the controls, and the samples' for CPUs that come. */
+static bool is_for_later(const struct load *l, const struct bpf_program *prog)
+{
+	return bpf_program__type(prog) == BPF_PROG_TYPE_RAW_TRACEPOINT ||
+	       (prog == l->skel->progs.cpu_sample && bpf_program__autoload(prog));
+}
+
+static int pin_programs(const struct load *l)
 {
 	struct bpf_program *prog;
 	char name[64], path[256];
@@ -427,7 +372,7 @@ static int pin_controls(const struct load *l)
 
 	bpf_object__for_each_program(prog, l->skel->obj)
 	{
-		if (bpf_program__type(prog) != BPF_PROG_TYPE_RAW_TRACEPOINT)
+		if (!is_for_later(l, prog))
 			continue;
 		snprintf(name, sizeof(name), "prog-%s", bpf_program__name(prog));
 		err = pin_path(path, sizeof(path), l, name);
@@ -530,7 +475,7 @@ static int run(struct load *l)
 	err = add_rings(l);
 	err = err ?: fill_filters(l);
 	err = err ?: pin_maps(l);
-	err = err ?: pin_controls(l);
+	err = err ?: pin_programs(l);
 	err = err ?: attach_tracepoints(l);
 	err = err ?: attach_samples(l);
 	err = err ?: seed_tasks(l);

@@ -355,6 +355,7 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 		fr_sess_close(s);
 		return err;
 	}
+	s->is_new = true;
 	*out = s;
 	return 0;
 }

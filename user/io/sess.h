@@ -97,6 +97,33 @@ struct fr_sess_trigger {
 };
 int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64 *ts);
 
+/* A step of the overhead governor, for its event. */
+struct fr_sess_governor {
+	s32 step;	    /* after it: 0 everything is recorded */
+	u32 cost, budget;   /* 1/1000 % of all CPUs */
+	const char *what;   /* the group, 8 bytes at most */
+	const char *action; /* thin, off, on */
+};
+int fr_sess_mark_governor(struct fr_sess *s, const struct fr_sess_governor *g, u64 *ts);
+
+/* ---- CPUs that come and go (flow/hotplug.h). The caller owns the session ---- */
+
+bool fr_sess_is_new(const struct fr_sess *s); /* made by fr_sess_create(), not opened */
+
+/* Make, pin and map the rings of a CPU that came, if it has none. Returns 1: made, 0: had them; -errno with a message. */
+int fr_sess_add_cpu(struct fr_sess *s, u32 cpu);
+
+/* Sample a CPU, which is online, hz times a second from now on, instead of before. 0; -ENOENT: no samples in this session. */
+int fr_sess_sample_cpu(struct fr_sess *s, u32 cpu, u32 hz);
+
+/* Samples are taken hz times a second on cpu_cnt CPUs from ts now_ns on: so that it is known how many to expect. */
+void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns);
+u32 fr_sess_sample_hz(struct fr_sess *s);		/* now; 0: no samples */
+u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began */
+
+/* Map rings that another process added since the session was opened: pointers from fr_sess_rings() end. 0 or -errno. */
+int fr_sess_refresh_rings(struct fr_sess *s);
+
 /* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
 int fr_sess_stats_on(void);
 

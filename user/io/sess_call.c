@@ -91,6 +91,15 @@ int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64
 	return mark(s, "fr_trigger", args, 4, ts);
 }
 
+int fr_sess_mark_governor(struct fr_sess *s, const struct fr_sess_governor *g, u64 *ts)
+{
+	u64 args[4] = {(u32)g->step, g->cost | (u64)g->budget << 32};
+
+	memcpy(&args[2], g->what, strnlen(g->what, sizeof(args[2])));
+	memcpy(&args[3], g->action, strnlen(g->action, sizeof(args[3])));
+	return mark(s, "fr_governor", args, 4, ts);
+}
+
 /* ---- the task table ---- */
 
 static void take_task(struct fr_snap_task *out, const struct fr_task_key *key, const struct fr_task *task)

@@ -10,6 +10,7 @@ struct fr_sess {
 	char dir[128];
 	int dir_fd;   /* holds the reader's lock when locked */
 	int owner_fd; /* holds the owner's lock, -1: not ours */
+	bool is_new;
 	char *facts;
 	char *schema;
 	size_t schema_sz;
@@ -24,6 +25,7 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name);
 
 /* Map the rings and the shared structs, after checking that they are what they should be. 0 or -errno. */
 int fr_sess_map(struct fr_sess *s);
+int fr_sess_map_rings(struct fr_sess *s); /* those that are not mapped yet */
 void fr_sess_unmap(struct fr_sess *s);
 
 /* Is this an array map of such values? *entries: how many. */

@@ -110,6 +110,16 @@ static int tier_nr(const char *name)
 	return -1;
 }
 
+static bool is_mapped(const struct fr_sess *s, u32 cpu, u32 tier)
+{
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt; i++)
+		if (s->ring[i].cpu == cpu && s->ring[i].tier == tier)
+			return true;
+	return false;
+}
+
 static int add_ring(struct fr_sess *s, const char *pin)
 {
 	struct fr_ring_map *more;
@@ -122,6 +132,8 @@ static int add_ring(struct fr_sess *s, const char *pin)
 	tier = tier_nr(tier_name);
 	if (tier < 0 || s->ring_cnt >= RING_MAX)
 		return -EPROTO;
+	if (is_mapped(s, cpu, tier))
+		return 0;
 	more = realloc(s->ring, (s->ring_cnt + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -143,7 +155,7 @@ static int by_cpu_tier(const void *a, const void *b)
 	return x->cpu != y->cpu ? (int)x->cpu - y->cpu : (int)x->tier - y->tier;
 }
 
-static int map_rings(struct fr_sess *s)
+int fr_sess_map_rings(struct fr_sess *s)
 {
 	DIR *d = opendir(s->dir);
 	struct dirent *e;
@@ -162,7 +174,7 @@ static int map_rings(struct fr_sess *s)
 
 int fr_sess_map(struct fr_sess *s)
 {
-	int err = map_rings(s);
+	int err = fr_sess_map_rings(s);
 
 	if (err)
 		return err;

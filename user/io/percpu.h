@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* percpu: what a session has of each CPU: a ring for each tier, a sampling event. Made at load, and when a CPU comes later. */
+#ifndef FR_PERCPU_H
+#define FR_PERCPU_H
+
+#include "session.h"
+
+/* Whose ring it is. */
+struct fr_percpu_ring {
+	const struct fr_geometry *geo;
+	u32 epoch;
+	u32 cpu;
+	u32 tier;
+};
+
+/* Bytes of a ring's map. */
+u64 fr_percpu_ring_sz(const struct fr_geometry *geo);
+
+/* A ring's map on a NUMA node, all zero. Its fd, or -errno with a message. */
+int fr_percpu_make_ring(const struct fr_geometry *geo, int node);
+
+/* Set up its slots: from then on a writer may use it. 0 or -errno. */
+int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r);
+
+/*
+ * Sample a CPU hz times a second by a program, as long as the pin at path exists; takes the place of a pin that is there. The
+ * CPU must be online. 0 or -errno.
+ */
+int fr_percpu_sample(int prog_fd, u32 cpu, u32 hz, const char *path);
+
+#endif
