@@ -40,9 +40,43 @@ FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
 			 : regs->r9;
 }
 
+/* The call's number as the kernel's tracepoint gives it: what it was when the call ends (-1: a tracer skipped it). */
+FR_INLINE s32 fr_syscall_nr(const struct pt_regs *regs)
+{
+	return (s32)regs->orig_ax;
+}
+
+/* Is this restart_syscall, by which an interrupted call goes on? */
+FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 0 : 219);
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
+}
+
+FR_INLINE u64 fr_regs_sp(const struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+/* The frame pointer, if the program keeps one. */
+FR_INLINE u64 fr_regs_fp(const struct pt_regs *regs)
+{
+	return regs->bp;
+}
+
+/* The registers that the first six arguments of a function are passed in. */
+FR_INLINE u64 fr_regs_arg(const struct pt_regs *regs, u32 nr)
+{
+	return nr == 0	 ? regs->di
+	       : nr == 1 ? regs->si
+	       : nr == 2 ? regs->dx
+	       : nr == 3 ? regs->cx
+	       : nr == 4 ? regs->r8
+			 : regs->r9;
 }
 
 FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
@@ -79,9 +113,36 @@ FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
 	return abi == FR_ABI_COMPAT ? (u32)arg : arg;
 }
 
+FR_INLINE s32 fr_syscall_nr(const struct pt_regs *regs)
+{
+	return (s32)regs->syscallno;
+}
+
+FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 0 : 128);
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->pc;
+}
+
+FR_INLINE u64 fr_regs_sp(const struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+/* The frame pointer, if the program keeps one. */
+FR_INLINE u64 fr_regs_fp(const struct pt_regs *regs)
+{
+	return regs->regs[29];
+}
+
+/* The registers that the first six arguments of a function are passed in. */
+FR_INLINE u64 fr_regs_arg(const struct pt_regs *regs, u32 nr)
+{
+	return regs->regs[nr];
 }
 
 FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* block: requests to block devices. */
 #include "record.bpf.h"
-
-/* struct request before 5.16 (f3fa33acca9f) named its disk; later ones know it by their queue. */
-struct request___rq_disk {
-	struct gendisk *rq_disk;
-} __attribute__((preserve_access_index));
+#include "rq.bpf.h"
 
 /* struct request before 6.13 (6975c1a486a4) had the priority that its first bio has now. */
 struct request___ioprio {
@@ -20,18 +16,6 @@ struct rq_facts {
 	u32 bytes;
 	u16 ioprio;
 };
-
-FR_INLINE u32 rq_dev(struct request *rq)
-{
-	struct request___rq_disk *old = (void *)rq;
-	struct gendisk *disk;
-
-	if (bpf_core_field_exists(old->rq_disk))
-		disk = BPF_CORE_READ(old, rq_disk);
-	else
-		disk = BPF_CORE_READ(rq, q, disk);
-	return disk ? BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0;
-}
 
 /* enum req_op, enum req_opf before 6.0: the numbers have never changed. */
 #define FR_OP_READ	   0u
@@ -88,7 +72,7 @@ FR_INLINE u64 rwbs(u32 cmd_flags)
 
 FR_INLINE void rq_facts(struct rq_facts *f, struct request *rq)
 {
-	f->dev = rq_dev(rq);
+	f->dev = fr_rq_dev(rq);
 	f->bytes = BPF_CORE_READ(rq, __data_len);
 	f->sector = BPF_CORE_READ(rq, __sector);
 	if (f->sector == ~0ULL)

@@ -52,16 +52,6 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	return fr_commit(&w);
 }
 
-/* The call's number as the kernel's tracepoint gives it: what it was when the call ends (-1: a tracer skipped it). */
-FR_INLINE long syscall_nr(struct pt_regs *regs)
-{
-#if defined(__TARGET_ARCH_arm64)
-	return (s32)regs->syscallno;
-#else
-	return (s32)regs->orig_ax;
-#endif
-}
-
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
@@ -74,7 +64,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	FR_CHECK_ENABLED(sys_exit);
 	FR_CHECK_TASK(pid_tgid >> 32);
 	abi = fr_syscall_abi(bpf_get_current_task_btf());
-	id = syscall_nr(regs);
+	id = fr_syscall_nr(regs);
 	rec = FR_BEGIN_TID(&w, sys_exit, MAIN, pid_tgid, abi);
 	if (!rec)
 		return 0;

@@ -164,6 +164,7 @@ struct thread_info { unsigned long flags; u32 cpu; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	int on_cpu;
 	unsigned int flags;
 	int prio;
 	pid_t pid;

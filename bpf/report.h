@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * report: does a line of the kernel's log begin a report of an error of the kernel's own? Pure; for the console's tracepoint
+ *and for host tests.
+ *
+ * The tracepoint gives what printk() was given, before anybody's log level: mostly a line without a prefix. What goes through
+ * /dev/kmsg or through a console driver may have "<3>" and "[   12.345678] " before it, and some callers print several lines at
+ * once, so each line of a text is looked at.
+ *
+ *	"<4>[  106.3] WARNING: CPU: 1 PID: 412 at fs/x.c:12 f+0x3/0x9\nModules linked in:"
+ *		      ^ begins here
+ *
+ * A report is many lines; the ones below are those it begins with, or those of its first ones that say most. The "cut here"
+ *line is not among them: it says nothing.
+ */
+#ifndef FR_REPORT_H
+#define FR_REPORT_H
+
+#include "types.h"
+
+#define FR_REPORT_SZ	   256u			/* of a text, what is looked at; a power of two */
+#define FR_REPORT_HEAD_SZ  24u			/* of a line, what tells; three words */
+#define FR_REPORT_LINE_MAX 6u			/* lines of a text looked at */
+#define FR_REPORT_BUF_SZ   (FR_REPORT_SZ + 40u) /* of the buffer: zeros behind the text */
+#define FR_REPORT_NONE	   FR_REPORT_SZ
+
+/* 24 characters tell, and what is longer is cut there. One a line, which clang-format does not keep. */
+/* clang-format off */
+#define FR_REPORTS(R) \
+	R("BUG: ")			/* page faults, KASAN, KFENCE, KCSAN, soft lockups, workqueue lockups, scheduling while atomic */ \
+	R("kernel BUG at ") \
+	R("WARNING: ")			/* WARN(), lockdep */ \
+	R("Oops: ") \
+	R("Internal error: ")		/* arm64's oops */ \
+	R("Unable to handle kernel ") \
+	R("general protection fault") \
+	R("invalid opcode: ") \
+	R("divide error: ") \
+	R("stack segment: ") \
+	R("double fault: ") \
+	R("PANIC: ") \
+	R("Kernel panic - not synci") \
+	R("INFO: task ")		/* blocked for more than N seconds */ \
+	R("INFO: rcu")			/* stalls, before 5.0 */ \
+	R("rcu: INFO: ") \
+	R("watchdog: BUG: ")		/* soft lockup */ \
+	R("watchdog: Watchdog detec")	/* hard LOCKUP */ \
+	R("watchdog: CPU")		/* the same since 6.7 */ \
+	R("NMI watchdog: Watchdog d") \
+	R("Watchdog detected hard L") \
+	R("KASAN: ") \
+	R("UBSAN: ") \
+	R("SError Interrupt on ") \
+	R("Bad mode in ") \
+	R("Insufficient stack space")
+/* clang-format on */
+
+#ifdef __bpf__
+/* Both architectures load from anywhere; clang, told so by a memcpy(), makes eight loads of it. */
+FR_INLINE u64 fr_report_word(const u8 *p)
+{
+	return *(const volatile u64 *)p;
+}
+#else
+FR_INLINE u64 fr_report_word(const u8 *p)
+{
+	u64 word;
+
+	__builtin_memcpy(&word, p, sizeof(word));
+	return word;
+}
+#endif
+
+/* What differs of word nr of a line and a text of len characters, all constants but for the line: the compiler makes a mask. */
+FR_INLINE u64 fr_report_differs(u64 word, const char *text, u32 len, u32 nr)
+{
+	u64 want = 0, mask = 0;
+	u32 i;
+
+#pragma GCC unroll 8
+	for (i = 0; i < 8; i++)
+		if (nr * 8 + i < len) {
+			want |= (u64)(u8)text[nr * 8 + i] << i * 8;
+			mask |= 0xffULL << i * 8;
+		}
+	return (word & mask) ^ want;
+}
+
+/* Does a report begin with this line? FR_REPORT_HEAD_SZ bytes of it can be read. */
+FR_INLINE u32 fr_report_begins(const u8 *line)
+{
+	u64 a = fr_report_word(line), b = fr_report_word(line + 8), c = fr_report_word(line + 16);
+	u64 hit = 0;
+
+#define R(text)                                                                                                      \
+	_Static_assert(sizeof(text) - 1 <= FR_REPORT_HEAD_SZ, "cut it");                                             \
+	hit |= !(fr_report_differs(a, text, sizeof(text) - 1, 0) | fr_report_differs(b, text, sizeof(text) - 1, 1) | \
+		 fr_report_differs(c, text, sizeof(text) - 1, 2));
+	FR_REPORTS(R)
+#undef R
+	return hit != 0;
+}
+
+/* Where "<N>" at `at` ends; `at` if there is none. */
+FR_INLINE u32 fr_report_skip_level(const u8 *text, u32 at)
+{
+	u32 i;
+
+	if (text[at % FR_REPORT_SZ] != '<')
+		return at;
+	for (i = 2; i < 6; i++)
+		if (text[(at + i) % FR_REPORT_SZ] == '>')
+			return at + i + 1;
+	return at;
+}
+
+/* Where "[   12.345678] " or "[  T123] " at `at` ends. */
+FR_INLINE u32 fr_report_skip_stamp(const u8 *text, u32 at)
+{
+	u32 i;
+
+	if (text[at % FR_REPORT_SZ] != '[')
+		return at;
+	for (i = 2; i < 24; i++)
+		if (text[(at + i) % FR_REPORT_SZ] == ']')
+			return at + i + 2;
+	return at;
+}
+
+/* Where the line at `at` begins, without prefixes. */
+FR_INLINE u32 fr_report_skip(const u8 *text, u32 at)
+{
+	return fr_report_skip_stamp(text, fr_report_skip_level(text, at));
+}
+
+/* Where the line behind that at `at` begins; FR_REPORT_NONE: there is none. */
+FR_INLINE u32 fr_report_next(const u8 *text, u32 at)
+{
+	u32 i;
+
+	for (i = at; i < FR_REPORT_SZ; i++)
+		if (text[i] == '\n')
+			return i + 1;
+	return FR_REPORT_NONE;
+}
+
+/*
+ * Of a text in a buffer of FR_REPORT_BUF_SZ bytes, zeros behind it: where the first line that begins a report begins, or
+ * FR_REPORT_NONE. (A BPF program takes the same steps, each in a function that the verifier looks at once.)
+ */
+FR_INLINE u32 fr_report_find(const u8 *text)
+{
+	u32 at = 0, line, i;
+
+	for (i = 0; i < FR_REPORT_LINE_MAX && at < FR_REPORT_SZ; i++) {
+		line = fr_report_skip(text, at);
+		if (line < FR_REPORT_SZ && fr_report_begins(text + line))
+			return line;
+		at = fr_report_next(text, at);
+	}
+	return FR_REPORT_NONE;
+}
+
+#endif
