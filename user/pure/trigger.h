@@ -28,6 +28,7 @@
 #include "alert.h"
 
 #define FR_TRIGGER_GLOB_MAX    128u
+#define FR_TRIGGER_CNT_MAX     1000u	      /* of max=N/T */
 #define FR_TRIGGER_COOLDOWN_NS 60000000000ULL /* between two of the same, unless cooldown= says otherwise */
 
 struct fr_trigger {

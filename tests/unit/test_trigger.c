@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rules of --on: what they become, what is refused and how it is told, which moments they are for, what is the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "pure/trigger.h"
+
+#define MS  1000000ULL
+#define SEC 1000000000ULL
+
+static struct fr_trigger parsed(const char *text)
+{
+	struct fr_trigger_error e = {};
+	struct fr_trigger t;
+
+	if (fr_trigger_parse(text, "x86_64", &t, &e))
+		fail_msg("%s: at %zu: %s", text, e.at, e.text);
+	assert_string_equal(t.text, text);
+	return t;
+}
+
+static void test_kinds(void **state)
+{
+	static const struct {
+		const char *text;
+		enum fr_trigger_kind kind;
+	} cases[] = {
+		{"crash", FR_TRIGGER_crash},
+		{" crash ", FR_TRIGGER_crash},
+		{"exit", FR_TRIGGER_exit},
+		{"exit:2", FR_TRIGGER_status},
+		{"oom", FR_TRIGGER_oom},
+		{"kernel", FR_TRIGGER_kernel},
+		{"signal", FR_TRIGGER_signal},
+		{"command", FR_TRIGGER_command},
+		{"hung>20s", FR_TRIGGER_hung},
+		{"latency:block>5ms", FR_TRIGGER_latency},
+		{"event:event == mark_victim", FR_TRIGGER_event},
+		{"psi:memory:20%", FR_TRIGGER_psi},
+		{"every:10m", FR_TRIGGER_every},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (parsed(cases[i].text).kind != cases[i].kind)
+			fail_msg("%s", cases[i].text);
+}
+
+/* What nobody asked for. */
+static void test_defaults(void **state)
+{
+	struct fr_trigger t = parsed("crash");
+
+	(void)state;
+	assert_true(t.dedupe);
+	assert_int_equal(t.cooldown_ns, 60 * SEC);
+	assert_int_equal(t.uid, ~0u);
+	assert_int_equal(t.call_nr, -1);
+	assert_int_equal(t.sig_set, 0);
+	assert_int_equal(t.max_cnt, 0);
+	assert_false(t.all);
+	assert_true(parsed("exit:2").dedupe && parsed("oom").dedupe && parsed("kernel").dedupe);
+	t = parsed("hung>1s");
+	assert_false(t.dedupe);
+	assert_int_equal(t.cooldown_ns, 60 * SEC);
+	assert_int_equal(parsed("psi:io:10%").cooldown_ns, 60 * SEC);
+	assert_int_equal(parsed("event:tid == 1").cooldown_ns, 60 * SEC);
+	assert_int_equal(parsed("every:1m").cooldown_ns, 0);
+	assert_int_equal(parsed("signal").cooldown_ns, 0);
+	assert_int_equal(parsed("command").cooldown_ns, 0);
+	assert_int_equal(parsed("exit").cooldown_ns, 0);
+}
+
+static void test_arguments(void **state)
+{
+	struct fr_trigger t;
+
+	(void)state;
+	assert_int_equal(parsed("exit:255").status, 255);
+	assert_true(parsed("crash:all").all);
+	assert_true(parsed("crash,all").all);
+	assert_true(parsed("crash:comm=x:all").all);
+	assert_int_equal(parsed("hung > 1.5s").limit_ns, 1500 * MS);
+	assert_int_equal(parsed("hung:2m").limit_ns, 120 * SEC);
+	assert_int_equal(parsed("every:1h").every_ns, 3600 * SEC);
+	t = parsed("latency:wakeup>5ms");
+	assert_int_equal(t.latency, FR_LATENCY_wakeup);
+	assert_int_equal(t.limit_ns, 5 * MS);
+	assert_int_equal(parsed("latency:offcpu > 5ms").latency, FR_LATENCY_offcpu);
+	assert_int_equal(parsed("latency:off-cpu>5ms").latency, FR_LATENCY_offcpu);
+	assert_int_equal(parsed("latency:hardirq>1ms").latency, FR_LATENCY_irq);
+	assert_int_equal(parsed("latency:irq>1ms").latency, FR_LATENCY_irq);
+	assert_int_equal(parsed("latency:softirq>1ms").latency, FR_LATENCY_softirq);
+	t = parsed("latency:syscall>1s");
+	assert_int_equal(t.latency, FR_LATENCY_syscall);
+	assert_int_equal(t.call_nr, -1);
+	t = parsed("latency:syscall:openat>10ms,post=1s");
+	assert_int_equal(t.call_nr, 257);
+	assert_string_equal(t.call, "openat");
+	assert_int_equal(t.limit_ns, 10 * MS);
+	assert_int_equal(t.post_ns, SEC);
+	assert_int_equal(parsed("latency:syscall:257>10ms").call_nr, 257);
+}
+
+static void test_psi(void **state)
+{
+	struct fr_trigger t = parsed("psi:memory:20%");
+
+	(void)state;
+	assert_string_equal(t.psi, "memory");
+	assert_false(t.psi_full);
+	assert_int_equal(t.psi_stall_us, 200000);
+	assert_int_equal(t.psi_window_us, 1000000);
+	t = parsed("psi:io.full:150ms/2s");
+	assert_string_equal(t.psi, "io");
+	assert_true(t.psi_full);
+	assert_int_equal(t.psi_stall_us, 150000);
+	assert_int_equal(t.psi_window_us, 2000000);
+	t = parsed("psi:cpu:some:0.5%,max=1/1h");
+	assert_string_equal(t.psi, "cpu");
+	assert_false(t.psi_full);
+	assert_int_equal(t.psi_stall_us, 5000);
+	assert_int_equal(t.max_cnt, 1);
+	assert_true(parsed("psi:memory:full:10%").psi_full);
+	assert_int_equal(parsed("psi:memory>10%").psi_stall_us, 100000);
+}
+
+static void test_filters(void **state)
+{
+	struct fr_trigger t = parsed("crash:comm=nginx*,uid=1000");
+
+	(void)state;
+	assert_string_equal(t.comm, "nginx*");
+	assert_int_equal(t.uid, 1000);
+	t = parsed("crash:all:comm=a:exe=/usr/bin/*,cgroup=/system.slice/*:uid=root:sig=SEGV|sigbus|11|KILL");
+	assert_string_equal(t.comm, "a");
+	assert_string_equal(t.exe, "/usr/bin/*");
+	assert_string_equal(t.cgroup, "/system.slice/*");
+	assert_int_equal(t.uid, 0);
+	assert_int_equal(t.sig_set, 1 << 11 | 1 << 7 | 1 << 9);
+	assert_int_equal(parsed("crash:sig=SIGSEGV").sig_set, 1 << 11);
+	assert_int_equal(parsed("crash,signal=6").sig_set, 1 << 6);
+	assert_int_equal(parsed("crash:all,sig=RTMIN+3").sig_set, 1ULL << 37);
+	/* what looks like separators, but is within a value */
+	assert_string_equal(parsed("crash:comm=\"a,b\",post=1s").comm, "a,b");
+	assert_string_equal(parsed("crash:comm=a\\,b").comm, "a\\,b");
+	assert_string_equal(parsed("crash:comm=[,:]x,uid=1").comm, "[,:]x");
+	assert_string_equal(parsed("crash:comm=kworker/0:1").comm, "kworker/0:1");
+	assert_string_equal(parsed("crash:comm=a|b").comm, "a|b");
+	assert_string_equal(parsed("exit:2:comm=go*").comm, "go*");
+	assert_string_equal(parsed("hung>1s:comm=go*").comm, "go*");
+	assert_string_equal(parsed("latency:syscall>1s:comm=go*").comm, "go*");
+}
+
+static void test_options(void **state)
+{
+	struct fr_trigger t = parsed("crash, post=500ms , last=1.5m, cooldown=0, max=5/1h, dedupe=no");
+
+	(void)state;
+	assert_int_equal(t.post_ns, 500 * MS);
+	assert_int_equal(t.last_ns, 90 * SEC);
+	assert_int_equal(t.cooldown_ns, 0);
+	assert_int_equal(t.max_cnt, 5);
+	assert_int_equal(t.max_ns, 3600 * SEC);
+	assert_false(t.dedupe);
+	assert_true(parsed("hung>1s,dedupe").dedupe);
+	assert_true(parsed("hung>1s:dedupe:post=1s").dedupe);
+	assert_int_equal(parsed("signal,post=1s,max=3/1m").post_ns, SEC);
+	assert_int_equal(parsed("exit,last=1m").last_ns, 60 * SEC);
+	assert_int_equal(parsed("every:10m,last=1m").last_ns, 60 * SEC);
+}
+
+static void test_expressions(void **state)
+{
+	struct fr_trigger t = parsed("event:sig in (SIGSEGV, SIGBUS) && comm ~ \"a,b*\",post=1s");
+
+	(void)state;
+	assert_string_equal(t.expr, "sig in (SIGSEGV, SIGBUS) && comm ~ \"a,b*\"");
+	assert_int_equal(t.post_ns, SEC);
+	t = parsed("event:tid==5:post=1s");
+	assert_string_equal(t.expr, "tid==5");
+	assert_int_equal(t.post_ns, SEC);
+	assert_string_equal(parsed("event:comm == \"x:post=1s\\\",\"").expr, "comm == \"x:post=1s\\\",\"");
+	assert_string_equal(parsed("event: args[0] == 5 ").expr, "args[0] == 5");
+}
+
+static const struct {
+	const char *text;
+	size_t at;
+	const char *word; /* in the message */
+} errors[] = {
+	{"", 0, "missing"},
+	{"  ", 2, "missing"},
+	{",post=1s", 0, "missing"},
+	{"crahs", 0, "crash"},
+	{"xyzzyx", 0, "psi"},
+	{"Crash", 0, "crash"},
+	{"status:2", 0, "exit:STATUS"},
+	{"end", 0, "end"},
+	{"crash:", 6, "missing"},
+	{"crash,", 6, "missing"},
+	{"crash,,post=1s", 6, "missing"},
+	{"crash post=1s", 6, "comma"},
+	{"crash>5", 5, "not expected"},
+	{"crash:nginx", 6, "crash:comm=nginx"},
+	{"crash:all:nginx", 6, "KEY=VALUE"},
+	{"crash:comn=nginx", 6, "comm"},
+	{"crash:comm", 6, "crash:comm=comm"},
+	{"crash,comm", 6, "comm=GLOB"},
+	{"crash:comm=", 11, "empty"},
+	{"crash:comm=\"\"", 12, "empty"},
+	{"crash:comm=\"a", 11, "quote"},
+	{"crash:comm=[a,post=1s", 11, "bracket"},
+	{"crash:comm=a,b", 13, "A|B"},
+	{"crash:comm=a,comm=b", 13, "twice"},
+	{"crash:comm=averylongprogram", 11, "comm=averylongprogra"},
+	{"crash:comm=a|averylongprogram", 13, "comm=averylongprogra"},
+	{"crash:foo=1", 6, "filters are"},
+	{"crash:uid=", 10, "no user"},
+	{"crash:uid=4294967295", 10, "4294967294"},
+	{"crash:uid=nosuchuser-", 10, "nosuchuser-"},
+	{"crash:sig=", 10, "missing"},
+	{"crash:sig=SEGV|", 15, "missing"},
+	{"crash:sig=SEVG", 10, "SEGV"},
+	{"crash:sig=0", 10, "1 to 63"},
+	{"crash:sig=64", 10, "1 to 63"},
+	{"crash:sig=99999999999999999999", 10, "there is no signal"},
+	{"crash:sig=SEGV|KILL", 10, "crash:all,sig=KILL"},
+	{"crash:all,sig=CHLD", 14, "nothing dies of SIGCHLD"},
+	{"oom:sig=KILL", 4, "makes no sense"},
+	{"oom:5", 4, "takes no"},
+	{"exit:256", 5, "0 to 255"},
+	{"exit:-1", 5, "0 to 255"},
+	{"exit:panic", 5, "0 to 255"},
+	{"exit,post=1s", 5, "makes no sense"},
+	{"exit:comm=x", 5, "exit:STATUS"},
+	{"hung", 4, "hung>20s"},
+	{"hung>", 5, "missing"},
+	{"hung>0s", 5, "nothing"},
+	{"hung>20", 5, "duration"},
+	{"hung>=20s", 5, "duration"},
+	{"hung>99999999999999999999s", 5, "duration"},
+	{"hung>3651d", 5, "3650d"},
+	{"hung:comm=x", 11, "hung>20s"},
+	{"latency", 7, "latency:WHAT>T"},
+	{"latency:wakeup", 8, "latency:WHAT>T"},
+	{"latency:wakup>5ms", 8, "wakeup"},
+	{"latency:>5ms", 8, "wakeup, offcpu"},
+	{"latency:wakeup>", 15, "missing"},
+	{"latency:wakeup>=5ms", 14, "without ="},
+	{"latency:block:sda>5ms", 13, "takes no name"},
+	{"latency:syscall:opennat>5ms", 16, "openat"},
+	{"latency:syscall:>5ms", 16, "missing"},
+	{"latency:syscall:a_name_that_is_longer_than_any_call>5ms", 16, "too long"},
+	{"latency:wakeup>5ms,sig=SEGV", 19, "crash"},
+	{"event", 5, "event:"},
+	{"event:", 6, "missing"},
+	{"event:tid = 5", 10, "=="},
+	{"event:nxt_pid == 5", 6, "next_pid"},
+	{"event:tid == 5,comm=x", 15, "makes no sense"},
+	{"event:tid in (5,post=1s", 13, "bracket"},
+	{"psi", 3, "psi:memory:20%"},
+	{"psi:20%", 4, "psi:memory:20%"},
+	{"psi:memroy:20%", 4, "memory"},
+	{"psi:memory:20", 11, "psi:memory:20%"},
+	{"psi:memory:0%", 11, "always"},
+	{"psi:memory:101%", 11, "share"},
+	{"psi:memory.all:10%", 11, "some nor full"},
+	{"psi:cpu.full:10%", 4, "psi:cpu"},
+	{"psi:io:2s/1s", 7, "stall"},
+	{"psi:io:1ns/1s", 7, "stall"},
+	{"psi:io:1ms/100ms", 11, "500ms"},
+	{"psi:io:1ms/", 11, "missing"},
+	{"psi:io:1s,dedupe=yes", 7, "neither"},
+	{"psi:io:10%,dedupe=yes", 11, "makes no sense"},
+	{"every", 5, "every:10m"},
+	{"every:1ms", 6, "100ms"},
+	{"every:1m,cooldown=1m", 9, "makes no sense"},
+	{"signal:USR1", 7, "takes no"},
+	{"crash,post=5", 11, "duration"},
+	{"crash,post=2d", 11, "1d"},
+	{"crash,last=0s", 11, "nothing"},
+	{"crash,max=5", 10, "max=5/1h"},
+	{"crash,max=0/1m", 10, "never"},
+	{"crash,max=1001/1m", 10, "1000"},
+	{"crash,max=18446744073709551617/1m", 10, "1000"},
+	{"crash,max=/1m", 10, "1000"},
+	{"crash,max=5/0s", 12, "nothing"},
+	{"crash,max=5/", 12, "missing"},
+	{"crash,dedupe=maybe", 13, "yes nor no"},
+	{"crash,all=no", 10, "no value"},
+	{"crash,coooldown=5s", 6, "cooldown"},
+	{"crash\n", 5, "control"},
+	{"crash:comm=[[[[[[[[[", 19, "nested"},
+};
+
+static void test_errors(void **state)
+{
+	struct fr_trigger_error e;
+	struct fr_trigger t;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		int err;
+
+		memset(&e, 0, sizeof(e));
+		memset(&t, 0x55, sizeof(t));
+		err = fr_trigger_parse(errors[i].text, "x86_64", &t, &e);
+		if (err != -EINVAL || e.at != errors[i].at || !strstr(e.text, errors[i].word))
+			fail_msg("%s: %d at %zu: %s", errors[i].text, err, e.at, e.text);
+		/* untouched on error */
+		assert_int_equal(t.kind, 0x55555555);
+	}
+}
+
+/* Too long is an error, not cut. */
+static void test_lengths(void **state)
+{
+	struct fr_trigger_error e;
+	struct fr_trigger t;
+	char text[FR_TRIGGER_TEXT_MAX * 2];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "crash:exe=", 10);
+	text[10 + FR_TRIGGER_GLOB_MAX - 1] = 0;
+	assert_int_equal(fr_trigger_parse(text, "x86_64", &t, &e), 0);
+	assert_int_equal(strlen(t.exe), FR_TRIGGER_GLOB_MAX - 1);
+	text[10 + FR_TRIGGER_GLOB_MAX - 1] = 'x';
+	text[10 + FR_TRIGGER_GLOB_MAX] = 0;
+	assert_int_equal(fr_trigger_parse(text, "x86_64", &t, &e), -EINVAL);
+	assert_int_equal(e.at, 10);
+	assert_non_null(strstr(e.text, "127"));
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "crash", 5);
+	text[FR_TRIGGER_TEXT_MAX - 1] = 0;
+	assert_int_equal(fr_trigger_parse(text, "x86_64", &t, &e), 0);
+	text[FR_TRIGGER_TEXT_MAX - 1] = ' ';
+	text[FR_TRIGGER_TEXT_MAX] = 0;
+	assert_int_equal(fr_trigger_parse(text, "x86_64", &t, &e), -EINVAL);
+	assert_int_equal(e.at, FR_TRIGGER_TEXT_MAX - 1);
+}
+
+/* Another machine's numbers; of an unknown one none. */
+static void test_machines(void **state)
+{
+	struct fr_trigger_error e;
+	struct fr_trigger t;
+
+	(void)state;
+	assert_int_equal(fr_trigger_parse("latency:syscall:openat>1ms", "aarch64", &t, &e), 0);
+	assert_int_equal(t.call_nr, 56);
+	assert_int_equal(fr_trigger_parse("latency:syscall:openat>1ms", "riscv64", &t, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "riscv64"));
+	assert_int_equal(fr_trigger_parse("latency:syscall:openat>1ms", NULL, &t, &e), -EINVAL);
+	assert_int_equal(fr_trigger_parse("latency:syscall:56>1ms", NULL, &t, &e), 0);
+}
+
+/* ---- moments ---- */
+
+static const struct fr_moment segv = {
+	.kind = FR_TRIGGER_crash,
+	.tid = 101,
+	.pid = 100,
+	.uid = 1000,
+	.sig = 11,
+	.core = true,
+	.ip = 0x401234,
+	.comm = "nginx",
+	.exe = "/usr/sbin/nginx",
+	.cgroup = "/system.slice/nginx.service",
+	.exe_id = 77,
+};
+
+static bool meets(const char *rule, struct fr_moment m)
+{
+	struct fr_trigger t = parsed(rule);
+
+	return fr_trigger_match(&t, &m);
+}
+
+static void test_matches(void **state)
+{
+	static const char *const yes[] = {
+		"crash",
+		"crash:all",
+		"crash:comm=nginx",
+		"crash:comm=ng*",
+		"crash:comm=apache|ng*",
+		"crash:exe=/usr/sbin/nginx",
+		"crash:exe=nginx",
+		"crash:exe=/usr/*",
+		"crash:cgroup=nginx.service",
+		"crash:cgroup=/system.slice/*",
+		"crash:uid=1000",
+		"crash:sig=SEGV",
+		"crash:sig=BUS|SEGV",
+		"crash:comm=nginx,uid=1000,sig=11",
+	};
+	static const char *const no[] = {
+		"oom",
+		"exit:11",
+		"kernel",
+		"crash:comm=ngin",
+		"crash:comm=apache|lighttpd",
+		"crash:comm=apache\\|nginx",
+		"crash:exe=/usr/bin/nginx",
+		"crash:exe=sbin",
+		"crash:cgroup=system.slice",
+		"crash:uid=0",
+		"crash:sig=BUS",
+		"crash:comm=nginx,uid=0",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		if (!meets(yes[i], segv))
+			fail_msg("%s is not met", yes[i]);
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		if (meets(no[i], segv))
+			fail_msg("%s is met", no[i]);
+}
+
+static void test_no_core(void **state)
+{
+	struct fr_moment m = segv;
+
+	(void)state;
+	m.sig = 9;
+	m.core = false;
+	assert_false(meets("crash", m));
+	assert_true(meets("crash:all", m));
+	assert_true(meets("crash:all,sig=KILL", m));
+	assert_false(meets("crash:all,sig=TERM", m));
+}
+
+/* A filter on what is unknown is not met. */
+static void test_unknown(void **state)
+{
+	struct fr_moment m = {.kind = FR_TRIGGER_crash, .core = true, .uid = ~0u, .comm = "", .exe = ""};
+
+	(void)state;
+	assert_true(meets("crash", m));
+	assert_false(meets("crash:comm=*", m));
+	assert_false(meets("crash:exe=*", m));
+	assert_false(meets("crash:cgroup=*", m));
+	assert_false(meets("crash:uid=0", m));
+	assert_false(meets("crash:sig=SEGV", m));
+}
+
+static void test_values(void **state)
+{
+	struct fr_moment m = {.kind = FR_TRIGGER_latency, .latency = FR_LATENCY_syscall, .what = 257, .value_ns = 10 * MS};
+
+	(void)state;
+	assert_true(meets("latency:syscall>9ms", m));
+	assert_true(meets("latency:syscall:openat>9ms", m));
+	assert_false(meets("latency:syscall:read>9ms", m));
+	assert_false(meets("latency:syscall>10ms", m));
+	assert_false(meets("latency:block>9ms", m));
+	m.kind = FR_TRIGGER_hung;
+	assert_true(meets("hung>9ms", m));
+	assert_false(meets("hung>10ms", m));
+	m.kind = FR_TRIGGER_status;
+	m.status = 2;
+	assert_true(meets("exit:2", m));
+	assert_false(meets("exit:1", m));
+}
+
+static u64 key_with(void (*change)(struct fr_moment *m))
+{
+	struct fr_moment m = segv;
+
+	change(&m);
+	return fr_trigger_key(&m);
+}
+
+static void other_kind(struct fr_moment *m)
+{
+	m->kind = FR_TRIGGER_status;
+}
+
+static void other_sig(struct fr_moment *m)
+{
+	m->sig = 7;
+}
+
+static void other_exe(struct fr_moment *m)
+{
+	m->exe_id = 78;
+}
+
+static void other_ip(struct fr_moment *m)
+{
+	m->ip += 4;
+}
+
+static void other_run(struct fr_moment *m)
+{
+	m->ip += 0x7000;
+	m->tid = m->pid = 200;
+	m->ts += SEC;
+	m->comm = "worker";
+}
+
+static void test_keys(void **state)
+{
+	struct fr_moment kernel = {.kind = FR_TRIGGER_kernel, .comm = "a", .exe = "/a"};
+	u64 key = fr_trigger_key(&segv), report;
+
+	(void)state;
+	assert_int_not_equal(key, 0);
+	assert_int_not_equal(key_with(other_kind), key);
+	assert_int_not_equal(key_with(other_sig), key);
+	assert_int_not_equal(key_with(other_exe), key);
+	assert_int_not_equal(key_with(other_ip), key);
+	/* the same crash in another process, loaded elsewhere */
+	assert_int_equal(key_with(other_run), key);
+	/* the kernel's own troubles are no program's */
+	report = fr_trigger_key(&kernel);
+	kernel.comm = "b";
+	kernel.exe = "/b";
+	assert_int_equal(fr_trigger_key(&kernel), report);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(fr_trigger_kind_name(FR_TRIGGER_crash), "crash");
+	assert_string_equal(fr_trigger_kind_name(0), "?");
+	assert_string_equal(fr_trigger_kind_name(~0u), "?");
+	assert_string_equal(fr_trigger_verdict_name(FR_TRIGGER_VERDICT_busy), "busy");
+	assert_string_equal(fr_trigger_verdict_name(99), "?");
+	assert_string_equal(fr_latency_name(FR_LATENCY_block), "block");
+	assert_string_equal(fr_latency_name(99), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_psi),	    cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
+		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_machines),    cmocka_unit_test(test_matches),  cmocka_unit_test(test_no_core),
+		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_values),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
