@@ -3,7 +3,8 @@
  * gate: may this trigger have its snapshot now? Cooldowns, deduplication, limits. Pure: time is given, nothing is done; the
  * recorder and `replay --on` use the same text.
  *
- * Asked in this order, the first that says no is the verdict: dedupe or cooldown, max, storm, busy.
+ * Asked in this order, the first that says no is the verdict: dedupe or cooldown, max, storm, busy. Keys are of all rules: a
+ * crash that one rule has a snapshot of is not another rule's. A recorder's last snapshot is not asked for the storm.
  */
 #ifndef FR_GATE_H
 #define FR_GATE_H
@@ -25,13 +26,17 @@ struct fr_gate_conf {
 int fr_gate_new(const struct fr_gate_conf *conf, struct fr_gate **out);
 void fr_gate_free(struct fr_gate *g); /* NULL is fine */
 
+/* Other limits of the storm, by a reload; what was taken stays counted. 0 or -ENOMEM: the old stay. */
+int fr_gate_change(struct fr_gate *g, const struct fr_gate_conf *conf);
+
 /*
  * May rule t (of number nr < FR_TRIGGER_MAX) have a snapshot at now_ns for a moment of this key (0: none)? If so it is counted
  * as taken. busy: one is waiting or being taken. FR_TRIGGER_VERDICT_taken or why not.
  */
 enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, bool busy);
 
-/* It was not taken after all (could not be written): gives back what fr_gate_ask() counted last for this rule and key. */
+/* It was not taken after all (could not be written): gives back what fr_gate_ask() counted last for this rule and key. now_ns
+ * is not looked at. */
 void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns);
 
 /* A snapshot of an earlier recorder, taken at then_ns: counts for the storm. Before the first ask, oldest first. */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who may have a snapshot: cooldowns, the same crash again, limits of a rule and of all, and what is given back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "pure/gate.h"
+
+#define SEC 1000000000ULL
+#define MIN (60 * SEC)
+
+static const struct fr_gate_conf storm = {.storm_cnt = FR_GATE_STORM_CNT, .storm_ns = FR_GATE_STORM_NS};
+static const struct fr_gate_conf calm; /* no limit */
+
+static struct fr_gate *made(const struct fr_gate_conf *conf)
+{
+	struct fr_gate *g;
+
+	assert_int_equal(fr_gate_new(conf, &g), 0);
+	return g;
+}
+
+static struct fr_trigger rule(const char *text)
+{
+	struct fr_trigger_error e;
+	struct fr_trigger t;
+
+	if (fr_trigger_parse(text, "x86_64", &t, &e))
+		fail_msg("%s: %s", text, e.text);
+	return t;
+}
+
+static void asks(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, const char *verdict)
+{
+	const char *got = fr_trigger_verdict_name(fr_gate_ask(g, t, nr, key, now_ns, false));
+
+	if (strcmp(got, verdict))
+		fail_msg("%s of key %d at %d s: %s, not %s", t->text, (int)key, (int)(now_ns / SEC), got, verdict);
+}
+
+static void test_dedupe(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("crash");
+
+	(void)state;
+	asks(g, &t, 0, 1, 100 * SEC, "taken");
+	asks(g, &t, 0, 1, 100 * SEC, "dedupe");
+	asks(g, &t, 0, 2, 100 * SEC, "taken");
+	asks(g, &t, 0, 1, 160 * SEC - 1, "dedupe");
+	/* what was refused does not begin the time anew */
+	asks(g, &t, 0, 1, 160 * SEC, "taken");
+	asks(g, &t, 0, 2, 160 * SEC, "taken");
+	asks(g, &t, 0, 1, 161 * SEC, "dedupe");
+	fr_gate_free(g);
+}
+
+/* A crash that one rule had a snapshot of is not the other's. */
+static void test_overlap(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger all = rule("crash"), some = rule("crash:comm=a,cooldown=10s");
+
+	(void)state;
+	asks(g, &all, 0, 1, 100 * SEC, "taken");
+	asks(g, &some, 1, 1, 101 * SEC, "dedupe");
+	/* each has its own cooldown */
+	asks(g, &some, 1, 1, 110 * SEC, "taken");
+	asks(g, &all, 0, 1, 165 * SEC, "dedupe");
+	asks(g, &all, 0, 1, 170 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+static void test_cooldown(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger hung = rule("hung>1s"), none = rule("signal"), plain = rule("crash,dedupe=no");
+
+	(void)state;
+	asks(g, &hung, 0, 1, 100 * SEC, "taken");
+	asks(g, &hung, 0, 2, 159 * SEC, "cooldown");
+	asks(g, &hung, 0, 2, 160 * SEC, "taken");
+	asks(g, &none, 1, 0, 160 * SEC, "taken");
+	asks(g, &none, 1, 0, 160 * SEC, "taken");
+	asks(g, &plain, 2, 5, 160 * SEC, "taken");
+	asks(g, &plain, 2, 6, 160 * SEC, "cooldown");
+	/* no key to go by */
+	plain.dedupe = true;
+	asks(g, &plain, 2, 0, 161 * SEC, "cooldown");
+	fr_gate_free(g);
+}
+
+/* Alerts of several CPUs come out of order; another clock's times do not count. */
+static void test_time_back(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("crash");
+
+	(void)state;
+	asks(g, &t, 0, 1, 1000 * SEC, "taken");
+	asks(g, &t, 0, 1, 1000 * SEC - 5000, "dedupe");
+	asks(g, &t, 0, 1, 5 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+static void test_max(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("crash,max=3/1m"), other = rule("crash:all");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		asks(g, &t, 0, 10 + i, (100 + i) * SEC, "taken");
+	asks(g, &t, 0, 20, 103 * SEC, "max");
+	asks(g, &other, 1, 21, 103 * SEC, "taken");
+	/* the window slides: at 160 the first is out of it */
+	asks(g, &t, 0, 20, 160 * SEC, "taken");
+	asks(g, &t, 0, 22, 160 * SEC, "max");
+	asks(g, &t, 0, 22, 161 * SEC, "taken");
+	/* dedupe is told before max */
+	asks(g, &t, 0, 22, 161 * SEC, "dedupe");
+	fr_gate_free(g);
+}
+
+static void test_storm(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	struct fr_trigger t = rule("crash"), last = rule("exit"), human = rule("signal");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < FR_GATE_STORM_CNT; i++)
+		asks(g, &t, i % 4, 1 + i, (100 + i) * SEC, "taken");
+	for (i = 0; i < 1000; i++)
+		asks(g, &t, 0, 100 + i, 130 * SEC, "storm");
+	asks(g, &human, 5, 0, 130 * SEC, "storm");
+	asks(g, &last, 6, 0, 130 * SEC, "taken");
+	/* ten minutes after the second */
+	asks(g, &t, 0, 2000, 701 * SEC - 1, "storm");
+	asks(g, &t, 0, 2000, 701 * SEC, "taken");
+	asks(g, &t, 0, 2001, 701 * SEC, "storm");
+	fr_gate_free(g);
+}
+
+/* What a recorder before took counts, and so does what was before a reload. */
+static void test_storm_kept(void **state)
+{
+	static const struct fr_gate_conf less = {.storm_cnt = 3, .storm_ns = MIN}, more = {.storm_cnt = 5, .storm_ns = MIN};
+	struct fr_gate *g = made(&more);
+	struct fr_trigger t = rule("crash");
+
+	(void)state;
+	fr_gate_seed(g, 100 * SEC);
+	fr_gate_seed(g, 110 * SEC);
+	asks(g, &t, 0, 1, 120 * SEC, "taken");
+	assert_int_equal(fr_gate_change(g, &less), 0);
+	asks(g, &t, 0, 2, 121 * SEC, "storm");
+	asks(g, &t, 0, 2, 160 * SEC, "taken");
+	asks(g, &t, 0, 3, 160 * SEC, "storm");
+	assert_int_equal(fr_gate_change(g, &more), 0);
+	/* 110, 120 and 160 are known: two more */
+	asks(g, &t, 0, 3, 161 * SEC, "taken");
+	asks(g, &t, 0, 4, 161 * SEC, "taken");
+	asks(g, &t, 0, 5, 161 * SEC, "storm");
+	assert_int_equal(fr_gate_change(g, &calm), 0);
+	asks(g, &t, 0, 5, 161 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+static void test_busy(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	struct fr_trigger t = rule("crash");
+
+	(void)state;
+	assert_int_equal(fr_gate_ask(g, &t, 0, 1, 100 * SEC, true), FR_TRIGGER_VERDICT_busy);
+	/* it did not have one */
+	asks(g, &t, 0, 1, 101 * SEC, "taken");
+	assert_int_equal(fr_gate_ask(g, &t, 0, 1, 102 * SEC, true), FR_TRIGGER_VERDICT_dedupe);
+	fr_gate_free(g);
+}
+
+static void test_undo(void **state)
+{
+	static const struct fr_gate_conf few = {.storm_cnt = 2, .storm_ns = 600 * SEC};
+	struct fr_gate *g = made(&few);
+	struct fr_trigger t = rule("crash,max=2/10m");
+
+	(void)state;
+	fr_gate_undo(g, 0, 1, 0); /* nothing to give back */
+	asks(g, &t, 0, 1, 100 * SEC, "taken");
+	fr_gate_undo(g, 0, 1, 101 * SEC);
+	asks(g, &t, 0, 1, 101 * SEC, "taken");
+	asks(g, &t, 0, 1, 161 * SEC, "taken");
+	asks(g, &t, 0, 2, 162 * SEC, "max");
+	fr_gate_undo(g, 0, 1, 163 * SEC);
+	/* the one before is what counts again */
+	asks(g, &t, 0, 1, 160 * SEC, "dedupe");
+	asks(g, &t, 0, 1, 163 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+/* Of more keys than are kept the oldest is forgotten, and only it. */
+static void test_many_keys(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("crash");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i <= FR_GATE_KEY_MAX; i++)
+		asks(g, &t, 0, 1 + i, 100 * SEC + i, "taken");
+	for (i = 1; i <= FR_GATE_KEY_MAX; i++)
+		asks(g, &t, 0, 1 + i, 101 * SEC, "dedupe");
+	asks(g, &t, 0, 1, 101 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+static void test_renumber(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger a = rule("hung>1s"), b = rule("psi:io:10%");
+	int of_nr[FR_TRIGGER_MAX];
+	u32 i;
+
+	(void)state;
+	asks(g, &a, 0, 0, 100 * SEC, "taken");
+	asks(g, &b, 1, 0, 130 * SEC, "taken");
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		of_nr[i] = -1;
+	of_nr[5] = 1; /* b is rule 5 now, a is gone */
+	fr_gate_renumber(g, of_nr);
+	asks(g, &b, 5, 0, 131 * SEC, "cooldown");
+	asks(g, &a, 0, 0, 131 * SEC, "taken");
+	asks(g, &b, 1, 0, 131 * SEC, "taken");
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		of_nr[i] = 5; /* nonsense: the first has it */
+	fr_gate_renumber(g, of_nr);
+	asks(g, &b, 0, 0, 132 * SEC, "cooldown");
+	for (i = 1; i < FR_TRIGGER_MAX; i++)
+		asks(g, &b, i, 0, 132 * SEC, "taken");
+	fr_gate_free(g);
+}
+
+/* A thousand crashes in ten seconds, each another. */
+static void test_crash_loop(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	struct fr_trigger t = rule("crash");
+	u32 i, taken = 0;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		taken += fr_gate_ask(g, &t, 0, 1 + i, 100 * SEC + i * SEC / 100, false) == FR_TRIGGER_VERDICT_taken;
+	assert_int_equal(taken, FR_GATE_STORM_CNT);
+	fr_gate_free(g);
+	fr_gate_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),  cmocka_unit_test(test_cooldown),
+		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	    cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	    cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_many_keys),  cmocka_unit_test(test_renumber), cmocka_unit_test(test_crash_loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
