@@ -119,19 +119,11 @@ struct fr_trigger_slot {
 	u64 next_ns;			     /* BPF: no alert before */
 } FR_ALIGNED(FR_CACHE_SZ);
 
-struct fr_triggers {
-	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
-	u32 pad;
-	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
-	u64 mark_lost; /* and could not write */
-	struct fr_trigger_slot slot[FR_TRIGGER_MAX];
-};
-
 /* What BPF tells user space. All that may be gone when it wakes is in here. Not trusted: checked on reading. */
 struct fr_alert {
 	u64 ts;	      /* recording clock, of the moment's record */
 	u64 mono_ns;  /* bpf_ktime_get_ns() */
-	u32 rule_set; /* bit i: rule i holds */
+	u32 rule_set; /* bit i: the rule of slot i holds; slots stay when rules are loaded anew */
 	u32 kind;
 	u32 tid, pid; /* of the task it is about, in the first pid namespace; 0 none */
 	u32 uid;
@@ -151,6 +143,35 @@ struct fr_alert {
 	u32 kframe_cnt, uframe_cnt;
 	u64 kframe[FR_ALERT_FRAME_MAX];
 	u64 uframe[FR_ALERT_FRAME_MAX];
+};
+
+#define FR_PENDING_MAX	    8u
+#define FR_PENDING_PATH_MAX 1024u
+
+/*
+ * A snapshot that was granted and is not there yet. Written by user space, kept with the session: the next recorder takes it
+ * if this one is killed, under the same path, and never twice.
+ */
+struct fr_pending {
+	u64 order; /* grows; 0: free. Written last when it is taken */
+	u32 slot;  /* of its rule, ~0 none */
+	u32 pad;
+	u64 due_ns;	       /* recording clock: not before (post=) */
+	u64 last_ns;	       /* only so much history, 0 all */
+	struct fr_alert alert; /* the moment; kind, ts, pid and comm alone where no alert was */
+	char path[FR_PENDING_PATH_MAX];
+} FR_ALIGNED(8);
+
+struct fr_triggers {
+	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
+	u32 pad;
+	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
+	u64 mark_lost; /* and could not write */
+	/* user space: the alert handled last, in case a recorder was killed before it took it out of the queue */
+	u64 handled_ts;
+	u64 handled_who; /* { kind:32 | tid:32 } */
+	struct fr_trigger_slot slot[FR_TRIGGER_MAX];
+	struct fr_pending pending[FR_PENDING_MAX];
 };
 
 _Static_assert(sizeof(struct fr_trigger_rule) == 80, "in a map");
