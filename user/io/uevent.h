@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* uevent: the kernel's word that a CPU came online. */
+#ifndef FR_UEVENT_H
+#define FR_UEVENT_H
+
+#include "types.h"
+
+/* A socket that is readable when a device changed, or -errno. Not privileged; seccomp may forbid it later on. */
+int fr_uevent_open(void);
+
+/*
+ * Take one message: 1: CPU *cpu came online; 0: something else; -ENOBUFS: messages were lost, anything may have happened;
+ * -EAGAIN: no more; -errno. Messages that are not the kernel's are passed over.
+ */
+int fr_uevent_take(int fd, u32 *cpu);
+
+/* Does a message of sz bytes say that a CPU came online? For tests. */
+int fr_uevent_parse(const char *msg, u32 sz, u32 *cpu);
+
+#endif
