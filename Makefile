@@ -22,17 +22,18 @@ export PATH	:= $(PATH):/usr/sbin:/sbin
 
 # ---- what there is ----
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
+TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
 USER_SRC	:= $(sort $(wildcard user/*/*.c))
-HEADERS		:= $(wildcard bpf/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
+HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c
-LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|flightrec\.skel)' $(USER_SRC) /dev/null))
+LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|(flightrec|triggers)\.skel)' $(USER_SRC) /dev/null))
 PLAIN_SRC	:= $(filter-out $(MAIN_SRC) $(LIBBPF_SRC),$(USER_SRC))
 UNIT_SRC	:= $(sort $(wildcard tests/unit/test_*.c))
 FORMATTED	:= $(shell find bpf user tests -name '*.[ch]')
 MAN		:= $(wildcard docs/man/*.[1-8])
 
 obj		= $(patsubst %.c,$(O)/obj/%.o,$(1))
-bpf_obj		= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/%.o,$(BPF_SRC))
+bpf_obj		= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/%.o,$(2))
 # One archive of what needs no libbpf, so that tests and fuzzers need none either; one of the rest.
 LIB		:= $(O)/libflightrec.a
 LIB_BPF		:= $(O)/libflightrec_bpf.a
@@ -67,7 +68,7 @@ deps:
 
 # ---- BPF ----
 define bpf_rule
-$(O)/bpf/$(1)/%.o: bpf/%.bpf.c vmlinux/$(1)/vmlinux.h $(wildcard bpf/*.h bpf/*.def) Makefile | $(O)/.need
+$(O)/bpf/$(1)/%.o: bpf/%.bpf.c vmlinux/$(1)/vmlinux.h $(wildcard bpf/*.h bpf/*/*.h bpf/*.def) Makefile | $(O)/.need
 	@mkdir -p $$(@D)
 	$$(call say,BPF)
 	$$(Q)$(CLANG) $(BPF_FLAGS) -D__TARGET_ARCH_$(call bpf_target,$(1)) -Ivmlinux/$(1) -c $$< -o $$@
@@ -75,16 +76,19 @@ endef
 $(eval $(call bpf_rule,x86_64))
 $(eval $(call bpf_rule,arm64))
 
-$(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH))
+# Two objects: a session's, and the triggers', loaded for a set of rules over the session's maps.
+$(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH),$(BPF_SRC))
+$(O)/triggers.bpf.o: $(call bpf_obj,$(ARCH),$(TRIGGER_SRC))
+$(O)/flightrec.bpf.o $(O)/triggers.bpf.o:
 	$(call say,LINK)
 	$(Q)bpftool gen object $@ $^
 
-$(O)/flightrec.skel.h: $(O)/flightrec.bpf.o
+$(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,GEN)
-	$(Q)bpftool gen skeleton $< name flightrec > $@
+	$(Q)bpftool gen skeleton $< name $* > $@
 
 # Not to be run here: shows that no program assumes x86.
-bpf-arm64: $(call bpf_obj,arm64)
+bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC))
 
 # ---- user space ----
 $(O)/obj/%.o: %.c Makefile | $(O)/.need
@@ -92,7 +96,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 	$(call say,CC)
 	$(Q)$(CC) $(USER_FLAGS) -MMD -MP -c $< -o $@
 
-$(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h
+$(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
 
 $(LIB): $(call obj,$(PLAIN_SRC))
 $(LIB_BPF): $(call obj,$(LIBBPF_SRC))

@@ -5,6 +5,7 @@
  */
 #include "record.bpf.h"
 #include "self.bpf.h"
+#include "triggers.bpf.h" /* made with the session, though nothing here uses them */
 
 struct fr_call fr_call SEC(".data.call") = {};
 

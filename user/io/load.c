@@ -11,8 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "alert.h"
 #include "flightrec.skel.h"
 #include "io/cpus.h"
+#include "io/kbtf.h"
 #include "io/percpu.h"
 #include "pure/err.h"
 #include "pure/schema.h"
@@ -56,38 +58,13 @@ static bool keeps_table(u32 nr)
 
 /* ---- what the kernel offers ---- */
 
-/* The prototype of a tracepoint as BPF sees it: parameter 0 is the context. NULL if the kernel does not have it. */
-static const struct btf_type *tracepoint_proto(const struct btf *btf, const char *name)
-{
-	const struct btf_type *t;
-	char typedef_name[128];
-	s32 id;
-
-	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return NULL;
-	t = btf__type_by_id(btf, id);
-	t = t ? btf__type_by_id(btf, t->type) : NULL;
-	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
-	return t && btf_is_func_proto(t) ? t : NULL;
-}
-
-static const struct btf_type *tracepoint_param(const struct btf *btf, const char *name, u32 nr)
-{
-	const struct btf_type *proto = tracepoint_proto(btf, name);
-
-	return proto && nr < btf_vlen(proto) ? btf__type_by_id(btf, btf_params(proto)[nr].type) : NULL;
-}
-
 /* Tracepoints whose arguments changed over time: ask BTF what this kernel gives. */
 static void set_drift(struct load *l)
 {
-	const struct btf_type *victim = tracepoint_param(l->btf, "mark_victim", 1);
-	const struct btf_type *status = tracepoint_param(l->btf, "block_rq_complete", 2);
+	const struct btf_type *status = fr_kbtf_param(l->btf, "block_rq_complete", 2);
 
-	l->skel->rodata->fr_switch_tells_state = tracepoint_param(l->btf, "sched_switch", 4);
-	l->skel->rodata->fr_victim_is_task = victim && btf_is_ptr(victim);
+	l->skel->rodata->fr_switch_tells_state = fr_kbtf_param(l->btf, "sched_switch", 4);
+	l->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(l->btf);
 	l->skel->rodata->fr_block_error_is_status =
 		status && btf_is_typedef(status) && !strcmp(btf__name_by_offset(l->btf, status->name_off), "blk_status_t");
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
@@ -141,7 +118,7 @@ static void choose_programs(struct load *l)
 		if (!ev)
 			continue;
 		wanted = l->conf->enable[ev->nr];
-		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || tracepoint_proto(l->btf, ev->name);
+		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || fr_kbtf_has(l->btf, ev->name);
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr)));
 	}
@@ -187,7 +164,9 @@ u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt)
 	u64 dead = (u64)task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16;
 
-	return tasks + dead + per_cpu * cpu_cnt + 16 * FR_PAGE_SZ;
+	u64 triggers = FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
+
+	return tasks + dead + triggers + per_cpu * cpu_cnt + 24 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -250,10 +229,12 @@ static int pin_maps(const struct load *l)
 		struct bpf_map *map;
 		const char *name;
 	} pins[] = {
-		{l->skel->maps.data_session, "session"}, {l->skel->maps.data_clock, "clock"},
-		{l->skel->maps.data_call, "call"},	 {l->skel->maps.fr_tasks, "tasks"},
-		{l->skel->maps.fr_dead, "dead"},	 {l->skel->maps.fr_main, "rings-main"},
-		{l->skel->maps.fr_life, "rings-life"},	 {l->skel->maps.fr_stack, "rings-stack"},
+		{l->skel->maps.data_session, "session"},   {l->skel->maps.data_clock, "clock"},
+		{l->skel->maps.data_call, "call"},	   {l->skel->maps.fr_tasks, "tasks"},
+		{l->skel->maps.fr_dead, "dead"},	   {l->skel->maps.fr_main, "rings-main"},
+		{l->skel->maps.fr_life, "rings-life"},	   {l->skel->maps.fr_stack, "rings-stack"},
+		{l->skel->maps.data_triggers, "triggers"}, {l->skel->maps.fr_alerts, "alerts"},
+		{l->skel->maps.fr_dying, "dying"},
 	};
 	char path[256];
 	u32 i;

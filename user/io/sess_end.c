@@ -57,6 +57,12 @@ static int add_id(struct links *l, u32 id)
 	return 0;
 }
 
+/* Links are pinned as link-EVENT, those of triggers' programs as trig-GENERATION-PROGRAM. */
+static bool is_link(const char *pin)
+{
+	return !strncmp(pin, "link-", 5) || !strncmp(pin, "trig-", 5);
+}
+
 /* Note the link behind a pin, and remove the pin. */
 static int drop_link(const struct fr_sess *s, const char *pin, struct links *links)
 {
@@ -95,7 +101,7 @@ int fr_sess_detach(struct fr_sess *s)
 		return -errno;
 	disable_events(s->shared);
 	while ((e = readdir(d))) {
-		one = strncmp(e->d_name, "link-", 5) ? 0 : drop_link(s, e->d_name, &links);
+		one = is_link(e->d_name) ? drop_link(s, e->d_name, &links) : 0;
 		err = err ?: one;
 	}
 	closedir(d);

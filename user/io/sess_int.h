@@ -3,6 +3,7 @@
 #ifndef FR_SESS_INT_H
 #define FR_SESS_INT_H
 
+#include "alert.h"
 #include "io/sess.h"
 
 struct fr_sess {
@@ -18,6 +19,7 @@ struct fr_sess {
 	size_t ring_cnt;
 	struct fr_session *shared;
 	struct fr_call *call;
+	struct fr_triggers *triggers;
 };
 
 /* The fd of a pin in the session's directory, or -errno. */

@@ -180,7 +180,10 @@ int fr_sess_map(struct fr_sess *s)
 		return err;
 	s->shared = map_global(s, "session", sizeof(*s->shared));
 	s->call = s->shared ? map_global(s, "call", sizeof(*s->call)) : NULL;
-	return s->call ? 0 : -errno;
+	if (!s->call)
+		return -errno;
+	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* not in sessions of the first version */
+	return 0;
 }
 
 void fr_sess_unmap(struct fr_sess *s)
@@ -193,5 +196,7 @@ void fr_sess_unmap(struct fr_sess *s)
 		munmap(s->shared, sizeof(*s->shared));
 	if (s->call)
 		munmap(s->call, sizeof(*s->call));
+	if (s->triggers)
+		munmap(s->triggers, sizeof(*s->triggers));
 	free(s->ring);
 }

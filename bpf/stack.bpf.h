@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How frames get into the stack tier: once, and again when the last copy has become old, half a ring ago, long before it is
+ * overwritten; other records name them by a 64-bit hash. BPF_MAP_TYPE_STACK_TRACE fails an always-on user: it refuses on a
+ * collision or silently gives an id to other frames.
+ *
+ * Who includes this has buffers of FR_STACK_DEPTH_MAX frames, known by numbers: fr_frames() finds one, NULL if there is none.
+ *
+ * The functions below that are not inlined are global ones: the verifier looks at each once, and not along every path of
+ * its callers. They take numbers only, and find the maps by themselves.
+ */
+#ifndef FR_STACK_BPF_H
+#define FR_STACK_BPF_H
+
+#include "record.bpf.h"
+
+#define FR_SEEN_CNT 2048u /* stacks remembered per CPU; a power of two */
+
+struct stack_buf {
+	u64 pc[FR_STACK_DEPTH_MAX];
+};
+
+FR_INLINE struct stack_buf *fr_frames(u32 buf_nr);
+
+/* A stack written to this CPU's ring: its hash and the lap it went to. */
+struct stack_seen {
+	u64 id;
+	u64 seq;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FR_SEEN_CNT);
+	__type(key, u32);
+	__type(value, struct stack_seen);
+} fr_stack_seen SEC(".maps");
+
+/* Hash of the first depth frames of a buffer, never 0. */
+__noinline u64 fr_stack_hash(u32 buf_nr, u32 depth)
+{
+	const struct stack_buf *buf = fr_frames(buf_nr);
+	u64 h = 0xcbf29ce484222325ULL ^ depth;
+	u32 i;
+
+	for (i = 0; buf && i < FR_STACK_DEPTH_MAX && i < depth; i++) {
+		h = (h ^ buf->pc[i]) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 29;
+	}
+	return h ? h : 1;
+}
+
+/* Copy them to a page of this CPU's stack ring, from a unit on. */
+__noinline int fr_stack_copy(u32 buf_nr, u32 page_nr, u32 unit, u32 depth)
+{
+	const struct stack_buf *buf = fr_frames(buf_nr);
+	struct fr_ring ring;
+	u64 *page;
+	u32 i;
+
+	if (!buf || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
+		return -1;
+	page = fr_ring_page(&ring, page_nr);
+	for (i = 0; page && i < FR_STACK_DEPTH_MAX && i < depth; i++)
+		page[(unit + i) % FR_PAGE_UNITS] = buf->pc[i];
+	return 0;
+}
+
+/* Was stack id written to this ring less than half of it ago? */
+FR_INLINE bool fr_stack_is_fresh(const struct stack_seen *seen, u64 id, u64 seq)
+{
+	return seen->id == id && seq - seen->seq < fr_geometry[FR_TIER_STACK].slot_cnt / 2;
+}
+
+/* Write the first depth frames of a buffer to the stack ring, unless they are there. Their id, 0: not written. */
+__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid)
+{
+	struct fr_rec_stack *rec;
+	struct stack_seen *seen;
+	struct fr_ring ring;
+	struct fr_writing w;
+	u64 id = fr_stack_hash(buf_nr, depth), seq;
+	u32 slot = id % FR_SEEN_CNT;
+
+	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
+	if (!seen || depth > FR_STACK_DEPTH_MAX || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
+		return 0;
+	seq = fr_w_seq(fr_load(&ring.wr->w));
+	if (fr_stack_is_fresh(seen, id, seq))
+		return id;
+	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sizeof(*rec) + depth * sizeof(u64), sizeof(*rec), tid, 0);
+	if (!rec)
+		return 0;
+	rec->stack_id = id;
+	fr_stack_copy(buf_nr, w.res.page_nr, w.res.unit + sizeof(*rec) / FR_UNIT_SZ, depth);
+	fr_commit(&w);
+	seen->id = id;
+	seen->seq = seq;
+	return id;
+}
+
+/* The stack of who runs the program, kernel's or (BPF_F_USER_STACK) user's, into a buffer. Frames, 0 if there is none. */
+FR_INLINE u32 fr_stack_take(void *ctx, u32 buf_nr, u64 flags)
+{
+	struct stack_buf *buf = fr_frames(buf_nr);
+	long sz;
+
+	if (!buf)
+		return 0;
+	sz = bpf_get_stack(ctx, buf, sizeof(*buf), flags);
+	if (sz < (long)sizeof(u64) || sz > (long)sizeof(*buf))
+		return 0;
+	return sz / sizeof(u64);
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* crash: a process dies of a signal, seen at its delivery. */
+#include "trigger/death.bpf.h"
+
+#include "siginfo.bpf.h"
+
+/* The dying task is the current one; an OOM killer's victim is not. */
+FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid)
+{
+	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
+
+	if (r->kind != kind || (r->uid != ~0u && r->uid != uid))
+		return 0;
+	if (kind != FR_TRIGGER_oom && !fr_rule_is_for_current(rule))
+		return 0;
+	if (kind == FR_TRIGGER_crash)
+		return sig_in(value, r->sig_set);
+	return kind != FR_TRIGGER_status || r->status == (s32)value;
+}
+
+/* Of its own for each rule: what is decided here is no branch to its caller. */
+__noinline u32 fr_death_rule(u32 rule, u32 kind, u32 value, u32 uid)
+{
+	return holds(rule, kind, value, uid) ? 1u << rule % FR_TRIGGER_MAX : 0;
+}
+
+__noinline u32 fr_death_rules(u32 kind, u32 value, u32 uid)
+{
+	u32 set = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (fr_rules[i].kind)
+			set |= fr_death_rule(i, kind, value, uid);
+	return set;
+}
+
+__noinline u32 fr_rules_due(u32 set)
+{
+	u32 due = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (fr_rules[i].kind)
+			due |= fr_rule_due(i, set >> i & 1);
+	return due;
+}
+
+__noinline u32 fr_death_is_first(u32 tgid, u64 start_ns)
+{
+	u64 *told;
+
+	if (!bpf_map_update_elem(&fr_dying, &tgid, &start_ns, BPF_NOEXIST))
+		return 1;
+	told = bpf_map_lookup_elem(&fr_dying, &tgid);
+	if (told && *told == start_ns)
+		return 0;
+	/* an earlier process had this pid */
+	bpf_map_update_elem(&fr_dying, &tgid, &start_ns, BPF_ANY);
+	return 1;
+}
+
+#define REG_CNT	 9u
+#define CRASH_SZ (sizeof(struct fr_rec_crash) + REG_CNT * sizeof(u64))
+
+FR_INLINE void put_regs(u64 *out, const struct pt_regs *regs)
+{
+	out[0] = fr_regs_ip(regs);
+	out[1] = fr_regs_sp(regs);
+	out[2] = fr_regs_fp(regs);
+	out[3] = fr_regs_arg(regs, 0);
+	out[4] = fr_regs_arg(regs, 1);
+	out[5] = fr_regs_arg(regs, 2);
+	out[6] = fr_regs_arg(regs, 3);
+	out[7] = fr_regs_arg(regs, 4);
+	out[8] = fr_regs_arg(regs, 5);
+}
+
+__noinline int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct fr_alert *a = fr_alert(nr);
+	struct fr_rec_crash *rec;
+	struct fr_writing w;
+
+	if (!a)
+		return 0;
+	a->ip = fr_regs_ip(regs);
+	a->sp = fr_regs_sp(regs);
+	rec = fr_begin(&w, &fr_life, FR_TIER_LIFE, FR_EV_crash, CRASH_SZ, CRASH_SZ, a->tid, late);
+	fr_mark(rec);
+	if (!rec)
+		return 0;
+	rec->code = a->code;
+	rec->addr = a->addr;
+	rec->ip = a->ip;
+	rec->sp = a->sp;
+	rec->cgroup = a->cgroup;
+	rec->start = a->start_ns;
+	rec->kstack_id = kstack_id;
+	rec->ustack_id = ustack_id;
+	rec->uid = a->uid;
+	rec->sig = a->sig;
+	put_regs(rec->regs, regs);
+	a->ts = w.res.time_ns;
+	return fr_commit(&w);
+}
+
+/*
+ * The signal that this delivery ends the process by, 0: it does not. Where it dumps core, or was blocked when it came, that is
+ * the one delivered; else the kernel has decided when it came, and wakes the threads by 9.
+ */
+FR_INLINE u32 fatal_signal(const struct signal_struct *signal, u32 sig)
+{
+	if (sig_in(sig, FR_SIG_HARMLESS) || !sig)
+		return 0;
+	if (sig != FR_SIGKILL)
+		return signal->flags & FR_SIGNAL_UNKILLABLE ? 0 : sig;
+	return signal->flags & FR_SIGNAL_GROUP_EXIT ? signal->group_exit_code & 0x7f : 0;
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fr_death d = {};
+	struct sig_info si;
+	u32 fatal, set;
+
+	if (fr_trigger_idle() || ka->sa.sa_handler)
+		return 0;
+	fatal = fatal_signal(task->signal, sig);
+	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task)) : 0;
+	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
+		return 0;
+	sig_info(&si, sig, info);
+	d.sig = fatal;
+	d.code = si.code;
+	d.addr = si.addr;
+	d.exit_code = fatal;
+	return fr_crash_tell(ctx, fr_rules_due(set), 0, &d);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

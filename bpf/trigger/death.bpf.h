@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * death: which end of a process pulls a trigger, once.
+ *
+ *	signal_deliver		SIG_DFL, and the default is to end: it dies here and now, of this signal. Where another thread
+ *				took the signal, or it does not dump core, all threads are woken by 9; the truth is in
+ *				signal->group_exit_code then
+ *	sched_process_exit	of the last thread: what no delivery showed, as wait() will show it (late)
+ *
+ * Not a death: a signal that is handled, ignored, or swallowed by a tracer (there is no delivery then); one that the init of a
+ * PID namespace is immune to; 9 to the siblings of a thread that executes a program.
+ */
+#ifndef FR_DEATH_BPF_H
+#define FR_DEATH_BPF_H
+
+#include "trigger/trigger.bpf.h"
+
+#define FR_SIGNAL_GROUP_EXIT 0x00000004u /* signal_struct.flags: the process is ending, its status is group_exit_code */
+#define FR_SIGNAL_UNKILLABLE 0x00000040u /* init of a PID namespace: no signal's default ends it */
+#define FR_PF_KTHREAD	     0x00200000u
+#define FR_SIGKILL	     9
+
+/* Rules of a kind that such a death of a process of this user is for. value: signal or status. Counts nothing. crash.bpf.c */
+u32 fr_death_rules(u32 kind, u32 value, u32 uid);
+
+/* Of these rules, whose condition holds, those to be told now. Counts. */
+u32 fr_rules_due(u32 set);
+
+/* Has nobody told of the end of this process yet? From now on somebody has. */
+u32 fr_death_is_first(u32 tgid, u64 start_ns);
+
+/* Write event crash from the alert in buffer nr. late: seen at exit. */
+int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id);
+
+/* How it dies. */
+struct fr_death {
+	u64 addr;
+	s32 sig;
+	s32 code; /* SI_* */
+	s32 exit_code;
+};
+
+FR_INLINE u32 fr_task_uid(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cred, uid.val);
+}
+
+/* A crash of the current task: its stacks, its event, into the queue. */
+FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death *d)
+{
+	u32 nr = due ? fr_moment_begin(FR_TRIGGER_crash, due) : FR_MOMENT_NONE;
+	struct fr_alert *a = fr_alert(nr);
+	u64 kstack_id, ustack_id;
+
+	if (!a)
+		return 0;
+	a->sig = d->sig;
+	a->code = d->code;
+	a->addr = d->addr;
+	a->exit_code = d->exit_code;
+	fr_moment_of(nr, bpf_get_current_task());
+	kstack_id = fr_moment_stack(ctx, nr, 0);
+	ustack_id = fr_moment_stack(ctx, nr, BPF_F_USER_STACK);
+	fr_crash_write(nr, late, kstack_id, ustack_id);
+	return fr_moment_end(nr, due);
+}
+
+#endif

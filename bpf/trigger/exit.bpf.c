@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* exit: a process ends: with a status, or of a signal that no delivery showed. */
+#include "trigger/death.bpf.h"
+
+/* As wait() will give it: of the process if one end was decided for all threads, else of its first thread. */
+FR_INLINE s32 wait_code(struct task_struct *task)
+{
+	if (task->signal->flags & FR_SIGNAL_GROUP_EXIT)
+		return task->signal->group_exit_code;
+	return task->group_leader->exit_code;
+}
+
+FR_INLINE int tell_status(u32 due, s32 code)
+{
+	u32 nr = due ? fr_moment_begin(FR_TRIGGER_status, due) : FR_MOMENT_NONE;
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	a->exit_code = code;
+	fr_moment_of(nr, bpf_get_current_task());
+	return fr_moment_end(nr, due);
+}
+
+/* Two last threads that end at once may both find that nobody is left: fr_death_is_first() chooses. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(fr_process_exit, struct task_struct *task)
+{
+	struct fr_death d = {};
+	u32 sig, set;
+	s32 code;
+
+	if (fr_trigger_idle() || task->signal->live.counter || task->flags & FR_PF_KTHREAD)
+		return 0;
+	code = wait_code(task);
+	sig = code & 0x7f;
+	if (sig)
+		set = fr_death_rules(FR_TRIGGER_crash, sig, fr_task_uid(task));
+	else
+		set = fr_death_rules(FR_TRIGGER_status, code >> 8 & 0xff, fr_task_uid(task));
+	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
+		return 0;
+	if (!sig)
+		return tell_status(fr_rules_due(set), code);
+	d.sig = sig;
+	d.exit_code = code;
+	return fr_crash_tell(ctx, fr_rules_due(set), 1, &d);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

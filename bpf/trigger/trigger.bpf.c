@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* trigger: what the programs of triggers have in common. */
+#include "trigger/trigger.bpf.h"
+
+#include "stack.bpf.h"
+
+#define FR_RB_FORCE_WAKEUP (1ULL << 1) /* BPF_RB_FORCE_WAKEUP: alerts are few, and none may wait for the next */
+
+FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
+{
+	struct fr_moment *m = fr_moment(buf_nr);
+
+	return m ? (struct stack_buf *)m->pc : NULL;
+}
+
+/* ---- rules ---- */
+
+/* Is the gap since the rule's last alert over? Then the next begins. next_ns too far ahead is damage, and not believed. */
+FR_INLINE bool gap_over(struct fr_trigger_slot *slot, u64 gap_ns)
+{
+	u64 now = bpf_ktime_get_ns(), next = fr_load(&slot->next_ns);
+
+	if (now < next && next - now <= gap_ns)
+		return false;
+	return fr_cas(&slot->next_ns, next, now + gap_ns) == next;
+}
+
+__noinline u32 fr_rule_due(u32 rule, u32 holds)
+{
+	struct fr_trigger_slot *slot = fr_slot_at(rule);
+	u64 gap_ns = fr_rules[rule % FR_TRIGGER_MAX].gap_ns;
+
+	if (!holds)
+		return 0;
+	fr_count(&slot->matched, 1);
+	if (gap_ns && !gap_over(slot, gap_ns))
+		return 0;
+	return 1u << rule % FR_TRIGGER_MAX;
+}
+
+FR_INLINE void count_due(u32 due, bool told)
+{
+	struct fr_trigger_slot *slot;
+	u32 i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		slot = fr_slot_at(i);
+		fr_count(told ? &slot->alerted : &slot->full, due >> i & 1);
+	}
+}
+
+/* ---- a moment ---- */
+
+const struct fr_alert fr_no_alert SEC(".rodata") = {};
+
+__noinline u32 fr_moment_begin(u32 kind, u32 due)
+{
+	struct fr_moment *m;
+	u32 nr;
+
+	for (nr = 0; nr < FR_MOMENT_CNT; nr++) {
+		m = fr_moment(nr);
+		if (!m || fr_cas(&m->busy, 0, 1))
+			continue;
+		bpf_probe_read_kernel(&m->alert, sizeof(m->alert), &fr_no_alert);
+		m->alert.kind = kind;
+		m->alert.mono_ns = bpf_ktime_get_ns();
+		return nr;
+	}
+	count_due(due, false);
+	return FR_MOMENT_NONE;
+}
+
+/* Rules have other numbers after a reload, their slots have not. */
+FR_INLINE u32 slots_of(u32 due)
+{
+	u32 set = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		set |= (due >> i & 1) << (fr_slot_of[i] % FR_TRIGGER_MAX);
+	return set;
+}
+
+__noinline int fr_moment_end(u32 nr, u32 due)
+{
+	struct fr_moment *m = fr_moment(nr);
+	long err;
+
+	if (!m)
+		return 0;
+	m->alert.rule_set = slots_of(due);
+	if (!m->alert.ts)
+		m->alert.ts = fr_now();
+	err = bpf_ringbuf_output(&fr_alerts, &m->alert, sizeof(m->alert), FR_RB_FORCE_WAKEUP);
+	count_due(due, !err);
+	fr_store(&m->busy, 0);
+	return 0;
+}
+
+__noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
+{
+	struct fr_moment *m = fr_moment(nr);
+	u32 cnt = depth < FR_ALERT_FRAME_MAX ? depth : FR_ALERT_FRAME_MAX;
+
+	if (!m || depth > FR_STACK_DEPTH_MAX)
+		return 0;
+	if (user) {
+		bpf_probe_read_kernel(m->alert.uframe, sizeof(m->alert.uframe), m->pc);
+		m->alert.uframe_cnt = cnt;
+	} else {
+		bpf_probe_read_kernel(m->alert.kframe, sizeof(m->alert.kframe), m->pc);
+		m->alert.kframe_cnt = cnt;
+	}
+	return fr_stack_keep(nr, depth, m->alert.tid);
+}
+
+/* ---- whom it is about ---- */
+
+/* A path is put together from its end, in the first half of a buffer of twice its size: no index needs a second look. */
+#define PATH_STEPS 40u /* names and mounts at most */
+#define PATH_LAST  (FR_ALERT_PATH_MAX - 1)
+
+struct path_walk {
+	struct dentry *dentry;
+	struct vfsmount *mnt;
+	u32 pos; /* the text begins here */
+	u32 cut; /* it would not fit */
+};
+
+/* One name, or one mount, up. False: at the root, or no room. */
+FR_INLINE bool step_up(struct path_walk *p, char *text)
+{
+	struct mount *mount = (void *)p->mnt - bpf_core_field_offset(struct mount, mnt), *parent;
+	struct dentry *up;
+	u32 len;
+
+	if (p->dentry == BPF_CORE_READ(p->mnt, mnt_root)) {
+		parent = BPF_CORE_READ(mount, mnt_parent);
+		if (parent == mount)
+			return false;
+		p->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		p->mnt = (void *)parent + bpf_core_field_offset(struct mount, mnt);
+		return true;
+	}
+	up = BPF_CORE_READ(p->dentry, d_parent);
+	len = BPF_CORE_READ(p->dentry, d_name.len);
+	if (up == p->dentry || !len)
+		return false;
+	if (len >= p->pos) {
+		p->cut = 1;
+		return false;
+	}
+	p->pos -= len + 1;
+	text[p->pos & PATH_LAST] = '/';
+	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(p->dentry, d_name.name));
+	p->dentry = up;
+	return true;
+}
+
+FR_INLINE void say_cut(struct path_walk *p, char *text)
+{
+	u32 i;
+
+	p->pos = p->pos > 3 ? p->pos - 3 : 0;
+	for (i = 0; i < 3; i++)
+		text[(p->pos + i) & PATH_LAST] = '.';
+}
+
+/* The path of a file, as its mount namespace has it, into the alert's exe. */
+__noinline int fr_moment_exe(u32 nr, u64 file)
+{
+	struct fr_moment *m = fr_moment(nr);
+	struct path_walk p = {.pos = PATH_LAST};
+	struct file *exe = (void *)file;
+	u32 i, more = 1;
+	char *text;
+
+	if (!m || !exe)
+		return 0;
+	m->alert.exe_ino = BPF_CORE_READ(exe, f_inode, i_ino);
+	m->alert.exe_dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
+	text = (char *)m->pc;
+	text[PATH_LAST] = 0;
+	p.dentry = BPF_CORE_READ(exe, f_path.dentry);
+	p.mnt = BPF_CORE_READ(exe, f_path.mnt);
+	for (i = 0; i < PATH_STEPS && more; i++)
+		more = step_up(&p, text);
+	if (p.cut || more)
+		say_cut(&p, text);
+	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), text + (p.pos & PATH_LAST));
+	return 0;
+}
+
+__noinline int fr_moment_of(u32 nr, u64 address)
+{
+	struct task_struct *task = (void *)address;
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	a->tid = BPF_CORE_READ(task, pid);
+	a->pid = BPF_CORE_READ(task, tgid);
+	a->uid = BPF_CORE_READ(task, cred, uid.val);
+	a->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	a->start_ns = BPF_CORE_READ(task, start_time);
+	BPF_CORE_READ_STR_INTO(&a->comm, task, comm);
+	return fr_moment_exe(nr, (u64)BPF_CORE_READ(task, mm, exe_file));
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

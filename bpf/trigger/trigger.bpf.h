@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How a program of a trigger decides and tells. Included by each file of bpf/trigger/; these make an object of their own,
+ * loaded for a set of rules over the session's pinned maps (user/io/trig.c).
+ *
+ *
+ *	SEC("tp_btf/something") int BPF_PROG(fr_something, struct task_struct *task)
+ *	{
+ *		struct fr_alert *a;
+ *		u32 due = 0, i, nr;
+ *
+ *		if (fr_trigger_idle())			another set of programs acts
+ *			return 0;
+ *		for (i = 0; i < FR_TRIGGER_MAX; i++)	each rule it is for: counts, and minds the rule's gap
+ *			if (fr_rules[i].kind == FR_TRIGGER_hung)
+ *				due |= fr_rule_due(i, value > fr_rules[i].limit_ns);
+ *		nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
+ *		a = fr_alert(nr);
+ *		if (!a)
+ *			return 0;
+ *		fr_moment_of(nr, FR_ADDRESS(task));	its task, from anywhere
+ *		a->value_ns = value;
+ *		a->ts = w.res.time_ns;			of the event, if it writes one: FR_BEGIN(), fr_commit(), fr_mark()
+ *		return fr_moment_end(nr, due);		into the queue
+ *	}
+ *
+ * Rules
+ *  - fr_rules is constant to the verifier: a rule of another kind costs nothing. What is decided about one must not branch
+ *    before the next, or the paths are 2^32: hence fr_rule_due(), a global function.
+ *  - A moment is written in one of a few buffers of the CPU, taken by compare-and-exchange: programs of triggers interrupt
+ *    each other, and newer kernels preempt them.
+ *  - Nothing of this is on the recording path. A program that runs often (sched_switch) must decide before it takes anything.
+ */
+#ifndef FR_TRIGGER_BPF_H
+#define FR_TRIGGER_BPF_H
+
+#include "arch.bpf.h"
+#include "triggers.bpf.h"
+
+#define FR_MOMENT_CNT  4u /* buffers per CPU */
+#define FR_MOMENT_NONE FR_MOMENT_CNT
+
+/* Set by user/io/trig.c before load, constant afterwards. */
+const volatile struct fr_trigger_rule fr_rules[FR_TRIGGER_MAX] SEC(".rodata") __weak = {};
+const volatile u32 fr_slot_of[FR_TRIGGER_MAX] SEC(".rodata") __weak = {}; /* of each rule: in fr_triggers.slot */
+const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;
+
+/* A moment being told. */
+struct fr_moment {
+	u64 busy; /* 0: free */
+	struct fr_alert alert;
+	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is kept; of a path, while it is put together */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FR_MOMENT_CNT);
+	__type(key, u32);
+	__type(value, struct fr_moment);
+} fr_moments SEC(".maps") __weak;
+
+/* A pointer as a number, for global functions: they take no pointers. */
+#define FR_ADDRESS(p)                    \
+	({                               \
+		u64 address_ = (u64)(p); \
+		FR_FORGET(address_);     \
+		address_;                \
+	})
+
+/* Programs of another generation act now: those before a reload, or those after. */
+FR_INLINE bool fr_trigger_idle(void)
+{
+	return *(volatile u32 *)&fr_triggers.generation != fr_trigger_generation;
+}
+
+FR_INLINE struct fr_trigger_slot *fr_slot_at(u32 rule)
+{
+	return &fr_triggers.slot[fr_slot_of[rule % FR_TRIGGER_MAX] % FR_TRIGGER_MAX];
+}
+
+/* Does the rule's filter by name allow the current task? */
+FR_INLINE bool fr_rule_is_for_current(u32 rule)
+{
+	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
+	u64 comm[2] = {};
+
+	bpf_get_current_comm(comm, sizeof(comm));
+	return (comm[0] & r->comm_mask[0]) == r->comm_text[0] && (comm[1] & r->comm_mask[1]) == r->comm_text[1];
+}
+
+/* A record was written beside the events' own, or was lost: the exact account needs to know. */
+FR_INLINE void fr_mark(bool written)
+{
+	fr_count(written ? &fr_triggers.marks : &fr_triggers.mark_lost, 1);
+}
+
+FR_INLINE struct fr_moment *fr_moment(u32 nr)
+{
+	return bpf_map_lookup_elem(&fr_moments, &nr);
+}
+
+FR_INLINE struct fr_alert *fr_alert(u32 nr)
+{
+	struct fr_moment *m = fr_moment(nr);
+
+	return m ? &m->alert : NULL;
+}
+
+/* Global functions, in trigger.bpf.c: the verifier looks at each once. */
+
+/* The condition of a rule holds, or not: counts it. Returns the rule's bit if it is to be told now, else 0. */
+u32 fr_rule_due(u32 rule, u32 holds);
+
+/* Take a buffer, cleared, for a moment of these rules; FR_MOMENT_NONE, and counted, if all are taken. */
+u32 fr_moment_begin(u32 kind, u32 due);
+
+/* Fill in whom it is about: task is the address of a task_struct. Uses pc. */
+int fr_moment_of(u32 nr, u64 task);
+
+/* The first depth frames in pc: into the alert, and into the stack tier. Their id there, 0 none. */
+u64 fr_moment_keep(u32 nr, u32 depth, u32 user);
+
+/* Put it into the queue, count, give the buffer back. Returns 0. */
+int fr_moment_end(u32 nr, u32 due);
+
+/* Take the current task's stack: flags 0 kernel's, BPF_F_USER_STACK user's. Its id in the stack tier, 0 none. */
+FR_INLINE u64 fr_moment_stack(void *ctx, u32 nr, u64 flags)
+{
+	struct fr_moment *m = fr_moment(nr);
+	long sz = m ? bpf_get_stack(ctx, m->pc, sizeof(m->pc), flags) : 0;
+
+	if (sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc))
+		return 0;
+	return fr_moment_keep(nr, sz / sizeof(u64), flags & BPF_F_USER_STACK ? 1 : 0);
+}
+
+#endif
