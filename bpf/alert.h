@@ -20,8 +20,8 @@
 #define FR_TRIGGER_TEXT_MAX 256u
 #define FR_ALERT_FRAME_MAX  64u /* of each stack */
 #define FR_ALERT_PATH_MAX   256u
-#define FR_ALERT_QUEUE_SZ   (512u << 10)  /* a power of two; some 300 alerts wait in it */
-#define FR_LAT_GAP_NS	    10000000ULL	  /* between two alerts of one latency or event rule */
+#define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
+#define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency or event rule; of hung: of what ended meanwhile */
 #define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: one report is many lines, also on a slow console */
 
 /*
@@ -167,6 +167,7 @@ struct fr_triggers {
 	u32 pad;
 	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
 	u64 mark_lost; /* and could not write */
+	u64 untracked; /* tasks or requests that latency and hung rules could not follow: their table was full */
 	/* user space: the alert handled last, in case a recorder was killed before it took it out of the queue */
 	u64 handled_ts;
 	u64 handled_who; /* { kind:32 | tid:32 } */
