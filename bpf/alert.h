@@ -162,6 +162,16 @@ struct fr_pending {
 	char path[FR_PENDING_PATH_MAX];
 } FR_ALIGNED(8);
 
+#define FR_GRANTED_MAX 64u
+
+/* A snapshot that was granted: what the gate has to know of again after the recorder was killed. */
+struct fr_granted {
+	u64 ts;	 /* recording clock; 0: none, or it was not taken after all */
+	u64 key; /* fr_trigger_key() */
+	u32 slot;
+	u32 pad;
+};
+
 struct fr_triggers {
 	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
 	u32 pad;
@@ -173,6 +183,8 @@ struct fr_triggers {
 	u64 handled_who; /* { kind:32 | tid:32 } */
 	struct fr_trigger_slot slot[FR_TRIGGER_MAX];
 	struct fr_pending pending[FR_PENDING_MAX];
+	u64 granted_cnt; /* ever; number i is in granted[i % FR_GRANTED_MAX] */
+	struct fr_granted granted[FR_GRANTED_MAX];
 };
 
 _Static_assert(sizeof(struct fr_trigger_rule) == 80, "in a map");
