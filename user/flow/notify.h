@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * notify: tells others of each snapshot: the journal, the hook; and the service manager of the recorder's state. By the
+ * configuration in force (fr_daemon_config()) and fr_engine_listen().
+ */
+#ifndef FR_NOTIFY_H
+#define FR_NOTIFY_H
+
+#include <stdbool.h>
+
+#include "types.h"
+
+struct fr_daemon;
+struct fr_notify; /* opaque */
+
+/* The snapshots' MESSAGE_ID in the journal: `journalctl MESSAGE_ID=...` */
+#define FR_MESSAGE_ID_TAKEN  "b6fe2f1c0b3f4c7f9d7c5a0e43c16d12"
+#define FR_MESSAGE_ID_FAILED "2e0b6c1e5a9747d9a2d3f8b1c7e94a55"
+
+/*
+ * Once the daemon has its loop, configuration and engine; before fr_confine_main(), to which fr_notify_wants_user() is told.
+ * Takes NOTIFY_SOCKET out of the environment. 0 or -errno with a message (an unknown user of the hook).
+ */
+int fr_notify_new(struct fr_daemon *d, struct fr_notify **out);
+void fr_notify_free(struct fr_notify *n); /* NULL is fine, as below */
+
+/* Are hooks to be run as another user than ours? */
+bool fr_notify_wants_user(const struct fr_notify *n);
+
+/* After a reload: the configuration's values count from now on. 0; or -errno with a message, and the old stay. */
+int fr_notify_change(struct fr_notify *n);
+
+/* To the service manager. status: a line for people, NULL: notify's own, with the count of snapshots. */
+void fr_notify_ready(struct fr_notify *n, const char *status); /* started, and again when a reload is over */
+void fr_notify_reloading(struct fr_notify *n);
+void fr_notify_stopping(struct fr_notify *n);
+void fr_notify_status(struct fr_notify *n, const char *status);
+
+struct fr_notify_count {
+	u64 taken, failed;			       /* snapshots */
+	u64 hook_started, hook_failed, hook_timed_out; /* of hooks */
+	u64 hook_dropped;
+};
+void fr_notify_count(const struct fr_notify *n, struct fr_notify_count *out);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hook: the command of --exec, run by /bin/sh -c for each snapshot as the configured user, not waited for.
+ *
+ * It sees FLIGHTREC_FILE, _REASON, _SESSION, _HOST, and where known _PID, _COMM, _SIGNAL (a number), _EXE; PATH, LANG, USER,
+ * HOME, SHELL, and nothing else of ours. Its working directory is /, its standard input /dev/null, output and error are
+ * ours, and descriptor FLIGHTREC_FD (3) is the snapshot, open for reading: files are 0600 and root's, so that a hook of another
+ * user reads it by `<&3`. No capabilities, no new privileges, default signals, a process group of its own: which is ended
+ * (SIGTERM, and SIGKILL two seconds later) when the time is over, and killed with what is left in it when the command ends.
+ *
+ * FR_HOOK_RUN_MAX run at once, FR_HOOK_QUEUE_MAX wait, what comes beyond is counted and said. Children are reaped by their
+ * pidfd: a loop beside it must not wait for any child (waitpid(-1)).
+ */
+#ifndef FR_HOOK_H
+#define FR_HOOK_H
+
+#include "types.h"
+
+#define FR_HOOK_RUN_MAX	  4u
+#define FR_HOOK_QUEUE_MAX 32u
+#define FR_HOOK_FD	  3
+#define FR_HOOK_GRACE_NS  2000000000ULL /* from SIGTERM to SIGKILL */
+
+struct fr_hooks; /* opaque */
+
+struct fr_hook_conf {
+	const char *command; /* "" or NULL: none */
+	const char *user;    /* name or number; "" or NULL: as we are */
+	u64 timeout_ns;	     /* 0: none */
+};
+
+struct fr_hook_ask {
+	const char *file;
+	const char *reason;
+	const char *session;
+	const char *comm; /* NULL or "": not known, as below */
+	const char *exe;
+	u32 pid; /* 0 */
+	s32 sig; /* 0 */
+};
+
+struct fr_hook_count {
+	u64 started, failed, timed_out, dropped;
+	u32 running, queued;
+};
+
+/* 0 and *out; -ENOENT: no such user, -errno; with a message. */
+int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out);
+void fr_hooks_free(struct fr_hooks *h); /* kills what runs; NULL is fine */
+
+/* From the next command on. 0; or -errno with a message, and the old stays. */
+int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf);
+
+/* Start, or queue. 0; -ENOBUFS: too many wait; -errno. All with a message, and counted. No command: 0. */
+int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask);
+
+/* Readable when fr_hooks_poll() has something to do: a command ended, or its time is over. */
+int fr_hooks_fd(const struct fr_hooks *h);
+void fr_hooks_poll(struct fr_hooks *h);
+
+void fr_hooks_count(const struct fr_hooks *h, struct fr_hook_count *out);
+
+#endif
