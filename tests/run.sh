@@ -16,6 +16,7 @@ step	180	tests/step/run.sh
 stress	400	tests/stress/run.sh
 files	300	tests/files/run.sh
 cli	240	tests/cli/run.sh
+export	200	tests/export/run.sh
 fuzz	200	tests/fuzz/run.sh 60
 kernel	900	tests/kernel/run.sh
 vm	500	tests/vm/run.sh

@@ -16,6 +16,7 @@ static const struct {
 	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost"},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},
 	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order"},
+	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool"},
 	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks"},
 	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte"},
 	{"events", "flightrec events", fr_cmd_events, "all events and their fields"},

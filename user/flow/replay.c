@@ -508,3 +508,22 @@ void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
 	*begin_ns = r->boot_cnt > 1 ? r->begin_key : r->boot_cnt ? fr_wall_real(&b->wall, r->begin_key) : 0;
 	*end_ns = r->boot_cnt > 1 ? r->end_key : r->boot_cnt ? fr_wall_real(&b->wall, r->end_key) : 0;
 }
+
+u32 fr_replay_boot_cnt(const struct fr_replay *r)
+{
+	return r->boot_cnt;
+}
+
+const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].snap;
+}
+
+void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
+{
+	const struct boot *b = &r->boot[r->file[0].boot];
+	u64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
+
+	*begin_ns = b->since_ns > 0 && (u64)b->since_ns > first ? (u64)b->since_ns : first;
+	*end_ns = b->until_ns >= 0 && (u64)b->until_ns < last ? (u64)b->until_ns : last;
+}

@@ -49,6 +49,15 @@ int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
 /* How many snapshots could be opened. */
 u32 fr_replay_file_cnt(const struct fr_replay *r);
 
+/* Of how many boots they are. */
+u32 fr_replay_boot_cnt(const struct fr_replay *r);
+
+/* A file itself; it is the replay's. */
+const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file);
+
+/* First and last event of the window that is shown, on the first file's clock. */
+void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
+
 /* The schema of a file's events. */
 const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);
 

@@ -204,6 +204,11 @@ static int give_name(struct fr_newfile *f)
 	return 0;
 }
 
+int fr_newfile_fd(const struct fr_newfile *f)
+{
+	return f->fd;
+}
+
 int fr_newfile_finish(struct fr_newfile *f)
 {
 	int err;

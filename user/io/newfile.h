@@ -20,6 +20,9 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 /* Write all of it. 0, or -errno with a message. */
 int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz);
 
+/* Its descriptor, for those who write by themselves. */
+int fr_newfile_fd(const struct fr_newfile *f);
+
 /* Give it its name, durably. 0; or -errno (-EEXIST quietly, else with a message), and no file is left. Frees f. */
 int fr_newfile_finish(struct fr_newfile *f);
 

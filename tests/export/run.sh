@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Exports, opened by the programs they are for. Records this host (root) and compares what the readers see with `replay --json`.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+exec python3 tests/export/test_export.py

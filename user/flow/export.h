@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * export: the events of snapshots in the format of another tool. Streaming: memory does not grow with the file.
+ *
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and a line of the table in export.c.
+ */
+#ifndef FR_EXPORT_H
+#define FR_EXPORT_H
+
+#include "flow/replay.h"
+#include "pure/out.h"
+
+struct fr_export_ask {
+	const char *format;
+	const char *path; /* NULL: standard output */
+	struct fr_replay_opts opts;
+	const char *const *file;
+	u32 file_cnt;
+};
+
+/* An export under way: what a format has to work with. */
+struct fr_export {
+	struct fr_replay *replay;
+	const struct fr_snap *snap; /* the first file: host, clocks, losses */
+	struct fr_out *out;
+	void *state;   /* the format's own, calloc'ed by it, freed here */
+	u64 event_cnt; /* events written */
+	u64 left_out;  /* events that the format has no place for */
+};
+
+struct fr_exporter {
+	const char *name;
+	const char *doc;
+	bool binary;   /* not for a terminal */
+	bool one_boot; /* cannot hold several hosts or boots */
+	/* each 0 or -errno; NULL: nothing to do */
+	int (*begin)(struct fr_export *x);
+	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	int (*end)(struct fr_export *x);
+	void (*release)(struct fr_export *x); /* what state points to */
+};
+
+extern const struct fr_exporter fr_export_csv, fr_export_json, fr_export_perfetto;
+
+/* The formats, NULL after the last. */
+const struct fr_exporter *fr_exporter_nr(u32 i);
+
+/* Returns the exit status; messages are printed. A file gets its name when it is complete, or does not exist. */
+int fr_export(const struct fr_export_ask *ask);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CPU samples in a Perfetto trace: PerfSample, whose stacks and frames are sent once and named by numbers afterwards. What the
+ * reader knows is kept in two tables of fixed size; when one is full, the sequence begins anew and everything is sent again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flow/export_perfetto.h"
+
+#define PACKET_INTERNED	   12u
+#define PACKET_DEFAULTS	   59u
+#define PACKET_PERF_SAMPLE 66u
+
+#define TABLE_CNT  (1u << 16) /* entries, a power of two */
+#define TABLE_FULL (TABLE_CNT / 4 * 3)
+#define FRAME_SZ   128u /* of a frame with its name, encoded, at most */
+
+enum { MODE_KERNEL = 1, MODE_USER = 2 };
+
+struct entry {
+	u64 key; /* 0: free */
+	u32 iid;
+};
+
+struct table {
+	struct entry entry[TABLE_CNT];
+	u32 cnt;
+};
+
+struct fr_perfetto_intern {
+	struct table frame, stack;
+};
+
+/* The entry of key: *is_new if it was not there. */
+static u32 intern(struct table *t, u64 key, bool *is_new)
+{
+	u32 i = (key * 0x9e3779b97f4a7c15ull) >> 48;
+
+	key = key ? key : 1;
+	while (t->entry[i].key && t->entry[i].key != key)
+		i = (i + 1) % TABLE_CNT;
+	*is_new = !t->entry[i].key;
+	if (*is_new)
+		t->entry[i] = (struct entry){key, ++t->cnt};
+	return t->entry[i].iid;
+}
+
+static void forget(struct fr_perfetto_out *to)
+{
+	memset(to->intern, 0, sizeof(*to->intern));
+	to->begun[FR_PERFETTO_SEQ_SAMPLE] = false;
+}
+
+void fr_perfetto_close(struct fr_perfetto_out *to)
+{
+	free(to->packet.p);
+	free(to->intern);
+	free(to->task_track);
+}
+
+/* InternedData { function_names 5 { iid 1, str 2 }, frames 6 { iid 1, function_name_id 2, rel_pc 4 } } */
+static u32 put_frame(struct fr_perfetto_out *to, u64 pc)
+{
+	struct fr_pbuf *b = &to->packet;
+	char name[32];
+	bool is_new;
+	u32 iid = intern(&to->intern->frame, pc, &is_new);
+	size_t at;
+
+	if (!is_new)
+		return iid;
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)pc);
+	at = fr_pbuf_open(b, 5);
+	fr_pbuf_num(b, 1, iid);
+	fr_pbuf_str(b, 2, name);
+	fr_pbuf_close(b, at);
+	at = fr_pbuf_open(b, 6);
+	fr_pbuf_num(b, 1, iid);
+	fr_pbuf_num(b, 2, iid);
+	fr_pbuf_num(b, 4, pc);
+	fr_pbuf_close(b, at);
+	return iid;
+}
+
+/* The frames of a part of the stack, outermost first. */
+static u32 put_frames(struct fr_perfetto_out *to, const struct fr_val *v, u32 *iids)
+{
+	u32 cnt = 0;
+
+	while (v->kind == FR_VAL_NUMS && cnt < v->len && cnt < FR_STACK_DEPTH_MAX) {
+		iids[cnt] = put_frame(to, v->nums[v->len - 1 - cnt]);
+		cnt++;
+	}
+	return cnt;
+}
+
+static struct fr_val stack_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f ? fr_view_field(v, r, f) : (struct fr_val){.kind = FR_VAL_NONE};
+}
+
+static u64 num_of(const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f && f->kind != FR_KIND_DERIVED ? fr_row_num(r, f) : 0;
+}
+
+/* callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the sample that has it first. 0: no stack. */
+static u32 put_stack(struct fr_perfetto_out *to, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val user = stack_of(v, r, "ustack"), kernel = stack_of(v, r, "kstack");
+	u64 kid = num_of(r, "kstack_id"), key = num_of(r, "ustack_id") ^ (kid << 1 | kid >> 63);
+	u32 iids[2 * FR_STACK_DEPTH_MAX], cnt, i, iid;
+	struct fr_pbuf *b = &to->packet;
+	size_t at, in;
+	bool is_new;
+
+	if (user.kind != FR_VAL_NUMS && kernel.kind != FR_VAL_NUMS)
+		return 0;
+	iid = intern(&to->intern->stack, key, &is_new);
+	if (!is_new)
+		return iid;
+	at = fr_pbuf_open(b, PACKET_INTERNED);
+	cnt = put_frames(to, &user, iids);
+	cnt += put_frames(to, &kernel, iids + cnt);
+	in = fr_pbuf_open(b, 7);
+	fr_pbuf_num(b, 1, iid);
+	for (i = 0; i < cnt; i++)
+		fr_pbuf_num(b, 2, iids[i]);
+	fr_pbuf_close(b, in);
+	fr_pbuf_close(b, at);
+	return iid;
+}
+
+/* TracePacketDefaults { timestamp_clock_id 58, perf_sample_defaults 12 { timebase 1 { counter 4: cpu clock } } } */
+static void put_defaults(struct fr_pbuf *b)
+{
+	size_t at = fr_pbuf_open(b, PACKET_DEFAULTS), in = fr_pbuf_open(b, 12), base = fr_pbuf_open(b, 1);
+
+	fr_pbuf_num(b, 4, 1);
+	fr_pbuf_close(b, base);
+	fr_pbuf_close(b, in);
+	fr_pbuf_num(b, 58, 6);
+	fr_pbuf_close(b, at);
+}
+
+int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_pbuf *b = &to->packet;
+	s32 pid = fr_view_who(v, r).pid;
+	u32 stack;
+	size_t at;
+
+	if (!to->intern)
+		to->intern = calloc(1, sizeof(*to->intern));
+	if (!to->intern || fr_pbuf_room(b, 2 * FR_STACK_DEPTH_MAX * FRAME_SZ))
+		return -ENOMEM;
+	if (to->intern->frame.cnt + 2 * FR_STACK_DEPTH_MAX > TABLE_FULL || to->intern->stack.cnt + 1 > TABLE_FULL)
+		forget(to);
+	if (!to->begun[FR_PERFETTO_SEQ_SAMPLE])
+		put_defaults(b);
+	stack = put_stack(to, v, r);
+	at = fr_pbuf_open(b, PACKET_PERF_SAMPLE);
+	fr_pbuf_num(b, 1, r->cpu);
+	fr_pbuf_num(b, 2, pid < 0 ? r->tid : (u32)pid);
+	fr_pbuf_num(b, 3, r->tid);
+	if (stack)
+		fr_pbuf_num(b, 4, stack);
+	fr_pbuf_num(b, 5, num_of(r, "user") ? MODE_USER : MODE_KERNEL);
+	fr_pbuf_num(b, 6, 1);
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_SAMPLE, ns);
+}
