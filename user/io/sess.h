@@ -24,7 +24,6 @@
 #define FR_BPFFS_ROOT	"/sys/fs/bpf"
 #define FR_SESSION_ROOT FR_BPFFS_ROOT "/flightrec"
 #define FR_META_SZ	65536u /* of facts, and of the schema */
-#define FR_NAME_MAX	63
 
 struct fr_sess; /* opaque: an open session */
 

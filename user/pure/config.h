@@ -2,10 +2,17 @@
 /*
  * config: the configuration file of `flightrec record --config`, in the style of systemd units. Pure: text in, settings out.
  *
- *	[Section], Key=Value, # and ; comments, a backslash at the end continues a line; a key that may be repeated adds, an
- *empty value takes away what was given before. Unknown sections and keys are errors that name the nearest one.
+ *	[Section]
+ *	# comment, also with ;
+ *	Key=Value		a backslash at the end continues the line
+ *	Key="Value"		quotes around all of it are taken away, and within them \" and \\ are " and \
+ *	Key=			takes away what was given before: the default again
  *
- * One table (FR_CONFIG_KEYS) is the parser, the documentation and `--check-config`'s list.
+ * A key that may be repeated adds to what it has, of any other the last counts. Unknown sections and keys are errors that name
+ * the nearest one. Values are checked as far as that needs nothing of the host but its architecture and its users' names:
+ * a trigger, an event, an expression that is wrong has a line number, and not a late surprise.
+ *
+ * One table (FR_CONFIG_KEYS) is the parser, the example and what the documentation is checked against.
  */
 #ifndef FR_CONFIG_H
 #define FR_CONFIG_H
@@ -20,6 +27,7 @@
 /* A value that may be given several times. */
 struct fr_config_list {
 	char *item[FR_CONFIG_ITEM_MAX];
+	u32 line[FR_CONFIG_ITEM_MAX]; /* where it stands in the file, for messages */
 	u32 cnt;
 };
 
@@ -88,10 +96,21 @@ void fr_config_free(struct fr_config *c);
 /* Parse sz bytes of text over what is in c. 0, or -EINVAL and *error (c is then to be freed and not used), or -ENOMEM. */
 int fr_config_parse(struct fr_config *c, const char *text, size_t sz, struct fr_config_error *error);
 
+/* A key of the table, for documentation and its tests; NULL behind the last. */
+struct fr_config_key {
+	const char *section, *key, *def, *doc;
+	const char *type; /* "text", "list", ... */
+	bool new_ring;	  /* a change needs a new ring */
+};
+const struct fr_config_key *fr_config_key(u32 i);
+
 /* Keys ("Session.Memory") that differ and need a new ring: comma-separated in buf. Returns how many. */
 u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz);
 
-/* The file with every key, commented out with its default and what it is: dist/flightrec.conf is made of it. malloc'ed. */
+/*
+ * The file with every key, commented out with its default and what it is, but for the triggers, of which a host wants some:
+ * dist/flightrec.conf is made of it. malloc'ed; NULL: no memory.
+ */
 char *fr_config_example(void);
 
 #endif
