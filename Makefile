@@ -43,7 +43,7 @@ UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
 WARNINGS	:= -Wall -Wextra -Werror
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
-LDLIBS		:= -lbpf -lelf -lz -lzstd -lxxhash
+LDLIBS		:= -lbpf -lelf -lz -lzstd -lxxhash -lseccomp
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
 
