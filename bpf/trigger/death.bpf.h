@@ -23,9 +23,6 @@
 /* Rules of a kind that such a death of a process of this user is for. value: signal or status. Counts nothing. crash.bpf.c */
 u32 fr_death_rules(u32 kind, u32 value, u32 uid);
 
-/* Of these rules, whose condition holds, those to be told now. Counts. */
-u32 fr_rules_due(u32 set);
-
 /* Has nobody told of the end of this process yet? From now on somebody has. */
 u32 fr_death_is_first(u32 tgid, u64 start_ns);
 

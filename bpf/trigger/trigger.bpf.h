@@ -111,6 +111,9 @@ FR_INLINE struct fr_alert *fr_alert(u32 nr)
 /* The condition of a rule holds, or not: counts it. Returns the rule's bit if it is to be told now, else 0. */
 u32 fr_rule_due(u32 rule, u32 holds);
 
+/* Of these rules, whose condition holds, those to be told now. Counts. In crash.bpf.c. */
+u32 fr_rules_due(u32 set);
+
 /* Take a buffer, cleared, for a moment of these rules; FR_MOMENT_NONE, and counted, if all are taken. */
 u32 fr_moment_begin(u32 kind, u32 due);
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hung: a task that has been in D, or runnable without running, for longer than a rule allows.
+ *
+ * Since when it has been so is what the programs of latency.bpf.c saw: it left its CPU then, or was woken then. User space
+ * looks at all tasks every quarter of the limit; a pause that begins and ends between two looks is told when it ends. A task of
+ * which they saw nothing was so before the rule came; the first look takes its own time for it, so its value is a lower bound.
+ *
+ * In D: TASK_UNINTERRUPTIBLE, killable or not, as ps shows it; not TASK_IDLE (kernel threads waiting for work), not frozen.
+ */
+#include "trigger/latency.bpf.h"
+
+#define TOLD_MAX \
+	16u /* in one look: a thousand tasks that wait for one disk do not fill the queue; the rest is told by the next */
+
+u32 fr_hung_left = 0;
+
+/* Of its own for each rule: what is decided here is no branch to its caller. */
+__noinline u32 fr_hung_rule(u32 rule, u64 value_ns, const struct fr_lat_who *who)
+{
+	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
+
+	return who && r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns ? fr_lat_passes(rule, who) : 0;
+}
+
+__noinline u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *who)
+{
+	u32 set = 0, i;
+
+	if (!who)
+		return 0;
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (fr_rules[i].kind == FR_TRIGGER_hung)
+			set |= fr_hung_rule(i, value_ns, who);
+	return set & ~said;
+}
+
+__noinline u64 fr_hung_limit(u32 due)
+{
+	u32 i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (due >> i & 1)
+			return fr_rules[i].limit_ns;
+	return 0;
+}
+
+__noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid)
+{
+	struct fr_rec_hung *rec;
+	struct fr_writing w;
+
+	rec = FR_BEGIN(&w, hung, LIFE);
+	fr_mark(rec);
+	if (!rec)
+		return 0;
+	rec->target_pid = tid;
+	rec->value = value_ns;
+	rec->limit = limit_ns;
+	rec->state = state;
+	fr_commit(&w);
+	return w.res.time_ns;
+}
+
+__noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
+{
+	u32 nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	fr_moment_of(nr, task);
+	a->value_ns = value_ns;
+	a->what = state;
+	a->ts = fr_hung_write(value_ns, fr_hung_limit(due), state, a->tid);
+	return fr_moment_end(nr, due);
+}
+
+/* Each hung task is told once by a look, so no gap is minded; TOLD_MAX bounds them. */
+FR_INLINE void count_matched(u32 set)
+{
+	u32 i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		fr_count(&fr_slot_at(i)->matched, set >> i & 1);
+}
+
+FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
+{
+	u64 off = fr_load(&t->off), value, address = FR_ADDRESS(task);
+	u32 state = *(volatile u32 *)&task->__state, blocked, set;
+	struct fr_lat_who who = {};
+
+	value = fr_lat_hung(t, bpf_ktime_get_ns(), off, state, &blocked);
+	if (value <= fr_hung_min_ns || off != fr_load(&t->off)) /* it ran meanwhile */
+		return;
+	if (!fr_lat_who(address, &who))
+		return;
+	set = fr_hung_rules(value, t->hung_set, &who);
+	if (!set || !fr_hung_left)
+		return;
+	fr_hung_left--;
+	t->hung_set |= set;
+	count_matched(set);
+	fr_hung_tell(value, blocked ? FR_STATE_BLOCKED : 0, set, address);
+}
+
+/* Is it worth a look? Not what runs, sleeps, or is no more. */
+FR_INLINE bool may_hang(struct task_struct *task)
+{
+	u32 state = *(volatile u32 *)&task->__state;
+
+	if (task->on_cpu || task->exit_state)
+		return false;
+	return !state || state == FR_STATE_WAKING || fr_state_is_blocked(state);
+}
+
+SEC("iter/task")
+int fr_hung_look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct fr_lat_task *t;
+
+	if (!ctx->meta->seq_num)
+		fr_hung_left = TOLD_MAX;
+	if (!task || fr_trigger_idle() || !may_hang(task))
+		return 0;
+	t = fr_lat_get(task);
+	if (t)
+		look_at(task, t);
+	return 0;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs of latency and hung rules share. They follow tasks also while another generation acts: those of a reload
+ * know what has begun before they take over.
+ */
+#ifndef FR_LATENCY_BPF_H
+#define FR_LATENCY_BPF_H
+
+#include "latency.h"
+#include "trigger/trigger.bpf.h"
+
+/* Set by user/io/trig.c before load: the least limit of the rules, ~0 if there is none. What is below costs a comparison. */
+const volatile u64 fr_lat_min_ns[FR_LATENCY_CNT] SEC(".rodata") __weak = {};
+const volatile u64 fr_hung_min_ns SEC(".rodata") __weak = 0;
+
+/*
+ * Tasks by the address of their task_struct, which is another's only after sched_process_free: a tid may be another's before.
+ * Made when a task is first seen and kept to its end, so that what runs often only looks up. Its size is user/io/trig.c's. A
+ * preallocated hash: it can be changed with a runqueue locked.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, struct fr_lat_task);
+} fr_lat_tasks SEC(".maps") __weak;
+
+/* Whom it happened to; tid 0: nobody, uid ~0. */
+struct fr_lat_who {
+	u64 comm[2];
+	u32 uid;
+	u32 tid;
+	u32 pid;
+	u32 pad;
+};
+
+FR_INLINE struct fr_lat_task *fr_lat_find(struct task_struct *task)
+{
+	u64 key = (u64)task;
+
+	return bpf_map_lookup_elem(&fr_lat_tasks, &key);
+}
+
+/* The same, made if it is not there. NULL, and counted: the table is full. */
+FR_INLINE struct fr_lat_task *fr_lat_get(struct task_struct *task)
+{
+	struct fr_lat_task *t = fr_lat_find(task), fresh = {};
+	u64 key = (u64)task;
+
+	if (t)
+		return t;
+	bpf_map_update_elem(&fr_lat_tasks, &key, &fresh, BPF_NOEXIST);
+	t = bpf_map_lookup_elem(&fr_lat_tasks, &key);
+	if (!t)
+		fr_count(&fr_triggers.untracked, 1);
+	return t;
+}
+
+/* Global functions: who is at the caller's stack; a task is an address. */
+
+/* Fill in who a task is. 1, or 0: it is one of ours, which pulls no trigger. */
+u32 fr_lat_who(u64 task, struct fr_lat_who *who);
+
+/* Bit `rule` if that rule's filters let such a task pass, else 0. */
+u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who);
+
+/* It took longer than a rule allows: count, write event latency, alert. task: 0 none lives. addr: of a block request its
+ * sector. */
+int fr_lat_tell(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr);
+
+/* A task has not run for so long: of which hung rules is this, that have not had this pause? */
+u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *who);
+
+/* Count, write event hung, alert. state: 2 D, 0 runnable. */
+int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task);
+
+#endif
