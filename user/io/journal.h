@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * journal: a line with structured fields for the host's log: journald by its native protocol; where there is none syslog's
- * /dev/log, with the fields behind the message as NAME="VALUE"; else standard error. Never waits.
+ * /dev/log, with the fields behind the message as NAME="VALUE". Where there is neither, the line that the recorder writes to
+ * standard error anyway is all. Never waits.
  */
 #ifndef FR_JOURNAL_H
 #define FR_JOURNAL_H
@@ -14,7 +15,7 @@
 #define FR_SYSLOG_SOCKET  "/dev/log"
 #define FR_JOURNAL_SZ	  (16u << 10) /* of an entry; fields that do not fit are left out */
 
-enum fr_journal_how { FR_JOURNAL_NATIVE, FR_JOURNAL_SYSLOG, FR_JOURNAL_STDERR };
+enum fr_journal_how { FR_JOURNAL_NATIVE = 1, FR_JOURNAL_SYSLOG };
 
 /* Where to: the constants above, or a test's. */
 struct fr_journal_to {
