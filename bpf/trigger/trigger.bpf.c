@@ -130,11 +130,12 @@ struct path_walk {
 /* One name, or one mount, up. False: at the root, or no room. */
 FR_INLINE bool step_up(struct path_walk *p, char *text)
 {
-	struct mount *mount = (void *)p->mnt - bpf_core_field_offset(struct mount, mnt), *parent;
-	struct dentry *up;
+	struct dentry *dentry = p->dentry, *up;
+	struct vfsmount *mnt = p->mnt;
+	struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt), *parent;
 	u32 len;
 
-	if (p->dentry == BPF_CORE_READ(p->mnt, mnt_root)) {
+	if (dentry == BPF_CORE_READ(mnt, mnt_root)) {
 		parent = BPF_CORE_READ(mount, mnt_parent);
 		if (parent == mount)
 			return false;
@@ -142,9 +143,9 @@ FR_INLINE bool step_up(struct path_walk *p, char *text)
 		p->mnt = (void *)parent + bpf_core_field_offset(struct mount, mnt);
 		return true;
 	}
-	up = BPF_CORE_READ(p->dentry, d_parent);
-	len = BPF_CORE_READ(p->dentry, d_name.len);
-	if (up == p->dentry || !len)
+	up = BPF_CORE_READ(dentry, d_parent);
+	len = BPF_CORE_READ(dentry, d_name.len);
+	if (up == dentry || !len)
 		return false;
 	if (len >= p->pos) {
 		p->cut = 1;
@@ -152,7 +153,7 @@ FR_INLINE bool step_up(struct path_walk *p, char *text)
 	}
 	p->pos -= len + 1;
 	text[p->pos & PATH_LAST] = '/';
-	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(p->dentry, d_name.name));
+	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(dentry, d_name.name));
 	p->dentry = up;
 	return true;
 }

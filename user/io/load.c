@@ -46,6 +46,11 @@ static int silent_print(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
+void fr_load_words(bool verbose)
+{
+	libbpf_set_print(verbose ? verbose_print : silent_print);
+}
+
 static int pin_path(char *buf, size_t sz, const struct load *l, const char *name)
 {
 	return snprintf(buf, sz, "%s/%s", l->conf->dir, name) < (int)sz ? 0 : -ENAMETOOLONG;
@@ -164,7 +169,7 @@ u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt)
 	u64 dead = (u64)task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16;
 
-	u64 triggers = FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
+	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
 
 	return tasks + dead + triggers + per_cpu * cpu_cnt + 24 * FR_PAGE_SZ;
 }
@@ -474,7 +479,7 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	int err;
 
 	memset(res, 0, sizeof(*res));
-	libbpf_set_print(conf->verbose ? verbose_print : silent_print);
+	fr_load_words(conf->verbose);
 	err = fr_cpus_online(&l.cpus);
 	if (!err)
 		err = run(&l);

@@ -43,4 +43,7 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 /* Bytes of maps beside the rings, for a task table of so many entries and so many possible CPUs. */
 u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt);
 
+/* libbpf's words go to standard error, or nowhere. */
+void fr_load_words(bool verbose);
+
 #endif

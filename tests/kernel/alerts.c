@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * alerts: what triggers tell, without the recorder that acts on it. Loads rules into a session that nobody owns, says so by
+ * a line "ready", prints each alert as a line of JSON until standard input ends (a line there loads them anew), then a line of
+ * counters; and unloads them, unless --keep.
+ *
+ *	alerts [--keep] SESSION [RULE]...
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/trig.h"
+#include "pure/err.h"
+#include "pure/jsonw.h"
+
+struct test {
+	struct fr_out out;
+	struct fr_sess *s;
+	struct fr_alerts *alerts;
+	struct fr_trigger rules[FR_TRIGGER_MAX];
+	u32 slot_of[FR_TRIGGER_MAX];
+	u32 cnt;
+	u64 woken_ns;
+};
+
+static u64 mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int parse(struct test *t, char **text, int cnt)
+{
+	struct fr_trigger_error why;
+	struct utsname un;
+	int i;
+
+	uname(&un);
+	for (i = 0; i < cnt && i < (int)FR_TRIGGER_MAX; i++)
+		if (fr_trigger_parse(text[i], un.machine, &t->rules[i], &why)) {
+			fr_err("%s: at %zu: %s", text[i], why.at, why.text);
+			return -EINVAL;
+		}
+	t->cnt = i;
+	return 0;
+}
+
+static int load(struct test *t)
+{
+	struct fr_trig_result res;
+	int err = fr_trig_load(t->s, t->rules, t->cnt, t->slot_of, &res, getenv("FR_VERBOSE"));
+
+	fr_out_str(&t->out, err ? "refused\n" : "ready\n");
+	fr_out_flush(&t->out);
+	return err;
+}
+
+static void put_frames(struct fr_jsonw *w, const char *key, const u64 *frame, u32 cnt)
+{
+	u32 i;
+
+	fr_jsonw_open(w, key, '[');
+	for (i = 0; i < cnt; i++)
+		fr_jsonw_u64(w, NULL, frame[i]);
+	fr_jsonw_close(w, ']');
+}
+
+static void show(void *arg, const struct fr_alert *a)
+{
+	struct test *t = arg;
+	struct fr_jsonw w = {.o = &t->out};
+
+	fr_jsonw_open(&w, NULL, '{');
+	fr_jsonw_text(&w, "kind", fr_trigger_kind_name(a->kind));
+	fr_jsonw_u64(&w, "rule_set", a->rule_set);
+	fr_jsonw_u64(&w, "ts", a->ts);
+	fr_jsonw_u64(&w, "mono_ns", a->mono_ns);
+	fr_jsonw_u64(&w, "latency_ns", t->woken_ns - a->mono_ns);
+	fr_jsonw_u64(&w, "tid", a->tid);
+	fr_jsonw_u64(&w, "pid", a->pid);
+	fr_jsonw_u64(&w, "uid", a->uid);
+	fr_jsonw_s64(&w, "sig", a->sig);
+	fr_jsonw_s64(&w, "code", a->code);
+	fr_jsonw_s64(&w, "exit_code", a->exit_code);
+	fr_jsonw_u64(&w, "addr", a->addr);
+	fr_jsonw_u64(&w, "ip", a->ip);
+	fr_jsonw_u64(&w, "sp", a->sp);
+	fr_jsonw_u64(&w, "value_ns", a->value_ns);
+	fr_jsonw_u64(&w, "what", a->what);
+	fr_jsonw_u64(&w, "cgroup", a->cgroup);
+	fr_jsonw_u64(&w, "start_ns", a->start_ns);
+	fr_jsonw_u64(&w, "exe_ino", a->exe_ino);
+	fr_jsonw_text(&w, "comm", a->comm);
+	fr_jsonw_text(&w, "exe", a->exe);
+	fr_jsonw_text(&w, "text", a->text);
+	put_frames(&w, "kframes", a->kframe, a->kframe_cnt);
+	put_frames(&w, "uframes", a->uframe, a->uframe_cnt);
+	fr_jsonw_close(&w, '}');
+	fr_out_char(&t->out, '\n');
+}
+
+static void show_counters(struct test *t)
+{
+	const struct fr_triggers *sh = fr_trig_shared(t->s);
+	struct fr_jsonw w = {.o = &t->out};
+	u32 i;
+
+	fr_jsonw_open(&w, NULL, '{');
+	fr_jsonw_u64(&w, "marks", sh->marks);
+	fr_jsonw_u64(&w, "mark_lost", sh->mark_lost);
+	fr_jsonw_open(&w, "rules", '[');
+	for (i = 0; i < t->cnt; i++) {
+		const struct fr_trigger_slot *slot = &sh->slot[t->slot_of[i]];
+
+		fr_jsonw_open(&w, NULL, '{');
+		fr_jsonw_text(&w, "text", slot->text);
+		fr_jsonw_u64(&w, "slot", t->slot_of[i]);
+		fr_jsonw_u64(&w, "matched", slot->matched);
+		fr_jsonw_u64(&w, "alerted", slot->alerted);
+		fr_jsonw_u64(&w, "full", slot->full);
+		fr_jsonw_close(&w, '}');
+	}
+	fr_jsonw_close(&w, ']');
+	fr_jsonw_close(&w, '}');
+	fr_out_char(&t->out, '\n');
+}
+
+/* Until standard input ends, and then what is left in the queue. */
+static int follow(struct test *t)
+{
+	struct pollfd p[2] = {{.fd = fr_alerts_fd(t->alerts), .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+	bool end = false;
+	char line[64];
+	int err = 0;
+
+	while (!end && err >= 0) {
+		poll(p, 2, -1);
+		t->woken_ns = mono_ns();
+		end = p[1].revents && read(STDIN_FILENO, line, sizeof(line)) <= 0;
+		err = fr_alerts_take(t->alerts, show, t);
+		if (!end && p[1].revents)
+			err = load(t);
+		fr_out_flush(&t->out);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int run(struct test *t, bool keep)
+{
+	int err = fr_sess_own(t->s);
+
+	err = err ?: fr_alerts_open(t->s, &t->alerts);
+	err = err ?: load(t);
+	err = err ?: follow(t);
+	if (!err)
+		show_counters(t);
+	if (!keep)
+		fr_trig_unload(t->s);
+	fr_alerts_close(t->alerts);
+	return fr_out_finish(&t->out, err ? FR_EXIT_FAIL : FR_EXIT_OK);
+}
+
+int main(int argc, char **argv)
+{
+	bool keep = argc > 1 && !strcmp(argv[1], "--keep");
+	static struct test t;
+	int status;
+
+	argv += 1 + keep;
+	argc -= 1 + keep;
+	fr_out_init(&t.out, STDOUT_FILENO);
+	if (argc < 1 || parse(&t, argv + 1, argc - 1) || fr_sess_open(argv[0], &t.s))
+		return FR_EXIT_USAGE;
+	status = run(&t, keep);
+	fr_sess_close(t.s);
+	return status;
+}
