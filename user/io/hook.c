@@ -294,6 +294,11 @@ void fr_hooks_free(struct fr_hooks *h)
 	free(h);
 }
 
+bool fr_hooks_wants_user(const struct fr_hooks *h)
+{
+	return h->command && h->user.change;
+}
+
 int fr_hooks_fd(const struct fr_hooks *h)
 {
 	return h->epoll_fd;

@@ -14,6 +14,8 @@
 #ifndef FR_HOOK_H
 #define FR_HOOK_H
 
+#include <stdbool.h>
+
 #include "types.h"
 
 #define FR_HOOK_RUN_MAX	  4u
@@ -50,6 +52,9 @@ void fr_hooks_free(struct fr_hooks *h); /* kills what runs; NULL is fine */
 
 /* From the next command on. 0; or -errno with a message, and the old stays. */
 int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf);
+
+/* Does it take the right to change users? */
+bool fr_hooks_wants_user(const struct fr_hooks *h);
 
 /* Start, or queue. 0; -ENOBUFS: too many wait; -errno. All with a message, and counted. No command: 0. */
 int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask);
