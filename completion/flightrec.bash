@@ -42,7 +42,7 @@ _flightrec() {
 	record:-o | record:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
-	export:-t | export:--to) _flightrec_offer 'perfetto json csv' "$word" ;;
+	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then

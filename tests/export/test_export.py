@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -188,6 +189,92 @@ def test_perfetto(folder, flight, events):
             verdict(test.__name__, str(e))
 
 
+# ---- CTF ----
+
+LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(.*?\) \S+ ([^ :]+): \{ cpu_id = (\d+) \}, "
+                  r"\{ tid = (-?\d+), pid = (-?\d+), procname = \"(.*?)\" \}, \{ (.*) \}$")
+
+
+def read_ctf(path):
+    """babeltrace2's lines: (ns, event, cpu, tid, fields' text); the state dump apart."""
+    r = run("babeltrace2", "--clock-seconds", path)
+    if r.returncode or r.stderr:
+        raise RuntimeError(f"babeltrace2: {r.stderr.decode()[-300:]}")
+    rows, dumped = [], 0
+    for line in r.stdout.decode(errors="surrogateescape").splitlines():
+        m = LINE.match(line)
+        if not m:
+            raise RuntimeError(f"babeltrace2 prints {line!r}")
+        if m[3] == "lttng_statedump_process_state":
+            dumped += 1
+        else:
+            rows.append((int(m[1]) * 10**9 + int(m[2]), m[3], int(m[4]), int(m[5]), m[8]))
+    return rows, dumped
+
+
+def ctf_value(e):
+    """What must stand in the fields of this event."""
+    if e["event"] == "sched_switch":
+        return f"prev_tid = {e['prev_pid']}, next_tid = {e['next_pid']}"
+    if e["event"] == "sys_enter":
+        return f"_args_length = {len(e['args'])}"
+    if e["event"] == "sys_exit":
+        return f"ret = {e['ret']}"
+    if e["event"] == "sched_process_fork":
+        return f"child_tid = {e['child_pid']}"
+    return ""
+
+
+def test_ctf_rows(rows, dumped, events):
+    if len(rows) != len(events):
+        return f"{len(rows)} events, {len(events)} in the snapshot"
+    if not dumped:
+        return "nobody lived when the trace began"
+    # the reader orders by time; ours also by CPU: compare each CPU's stream
+    for cpu in {e["cpu"] for e in events}:
+        ours = [e for e in events if e["cpu"] == cpu]
+        theirs = [r for r in rows if r[2] == cpu]
+        offset = theirs[0][0] - ours[0]["ts"]
+        for r, e in zip(theirs, ours):
+            if r[0] - e["ts"] != offset or r[3] != e["tid"]:
+                return f"{r} is not {e}"
+            if not all(part in r[4] for part in ctf_value(e).split(", ")):
+                return f"{r} lacks {ctf_value(e)}"
+    return None
+
+
+def test_ctf_names(rows, _, events):
+    got, want = collections.Counter(r[1] for r in rows), collections.Counter(e["event"] for e in events)
+    entries = sum(n for name, n in got.items() if name.startswith("syscall_entry_"))
+    if entries != want["sys_enter"] or not got["syscall_entry_openat"]:
+        return f"{entries} system calls, {want['sys_enter']} in the snapshot"
+    for ours, theirs in (("softirq_entry", "irq_softirq_entry"), ("sched_switch", "sched_switch"), ("cpu_sample", "cpu_sample")):
+        if got[theirs] != want[ours]:
+            return f"{theirs}: {got[theirs]}, {want[ours]} in the snapshot"
+    return None
+
+
+def test_ctf(folder, flight, events):
+    out = f"{folder}/ctf"
+    if not shutil.which("babeltrace2"):
+        skip("ctf", "babeltrace2 is not installed")
+        return
+    r = export(flight, "ctf", out)
+    if r.returncode:
+        verdict("ctf", f"export says {r.returncode}: {r.stderr.decode()}")
+        return
+    try:
+        rows, dumped = read_ctf(out)
+    except RuntimeError as e:
+        verdict("ctf", str(e))
+        return
+    verdict("test_ctf_rows", test_ctf_rows(rows, dumped, events))
+    verdict("test_ctf_names", test_ctf_names(rows, dumped, events))
+    before = sorted(os.listdir(folder))
+    r = export(flight, "ctf", out)
+    verdict("test_ctf_exists", None if r.returncode == 1 and sorted(os.listdir(folder)) == before else "it was replaced")
+
+
 # ---- texts ----
 
 
@@ -258,6 +345,7 @@ def main():
         verdict("json", test_json(folder, flight, plain))
         for test in (test_csv, test_filter, test_whole_or_not_at_all, test_usage):
             verdict(test.__name__, test(folder, flight, events))
+        test_ctf(folder, flight, events)
         test_perfetto(folder, flight, events)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed)

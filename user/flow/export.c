@@ -7,12 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/newdir.h"
 #include "io/newfile.h"
-#include "io/progress.h"
 #include "pure/err.h"
 
 static const struct fr_exporter *const exporters[] = {
 	&fr_export_perfetto,
+	&fr_export_ctf,
 	&fr_export_json,
 	&fr_export_csv,
 };
@@ -123,10 +124,41 @@ static int export_to_file(struct fr_export *x, const struct fr_exporter *e, cons
 	return err;
 }
 
+static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	struct fr_newdir *d;
+	int err = fr_newdir_create(ask->path, &d);
+
+	if (!err) {
+		x->dir_fd = fr_newdir_fd(d);
+		err = export_to(x, e, -1);
+		if (err)
+			fr_newdir_abort(d);
+		else
+			err = fr_newdir_finish(d);
+	}
+	if (err == -EEXIST)
+		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (!err)
+		say(x, ask);
+	return err;
+}
+
+static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	if (e->folder)
+		return export_to_folder(x, e, ask);
+	return ask->path ? export_to_file(x, e, ask) : export_to(x, e, STDOUT_FILENO);
+}
+
 static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
 	if (e->one_boot && fr_replay_boot_cnt(x->replay) > 1) {
 		fr_err("%s holds one boot of one host: export the others into files of their own", e->name);
+		return -EINVAL;
+	}
+	if (e->folder && !ask->path) {
+		fr_err("%s makes a directory: name it with -o", e->name);
 		return -EINVAL;
 	}
 	if (e->binary && !ask->path && isatty(STDOUT_FILENO)) {
@@ -152,7 +184,7 @@ int fr_export(const struct fr_export_ask *ask)
 	err = x.out ? check(&x, e, ask) : -ENOMEM;
 	status = FR_EXIT_USAGE;
 	if (!err) {
-		err = ask->path ? export_to_file(&x, e, ask) : export_to(&x, e, STDOUT_FILENO);
+		err = write_out(&x, e, ask);
 		status = status_of(x.replay, err);
 	}
 	free(x.out);

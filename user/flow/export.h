@@ -22,10 +22,11 @@ struct fr_export_ask {
 struct fr_export {
 	struct fr_replay *replay;
 	const struct fr_snap *snap; /* the first file: host, clocks, losses */
-	struct fr_out *out;
-	void *state;   /* the format's own, calloc'ed by it, freed here */
-	u64 event_cnt; /* events written */
-	u64 left_out;  /* events that the format has no place for */
+	struct fr_out *out;	    /* formats of one file */
+	int dir_fd;		    /* formats of a folder: the directory, under a temporary name */
+	void *state;		    /* the format's own, calloc'ed by it, freed here */
+	u64 event_cnt;		    /* events written */
+	u64 left_out;		    /* events that the format has no place for */
 };
 
 struct fr_exporter {
@@ -33,6 +34,7 @@ struct fr_exporter {
 	const char *doc;
 	bool binary;   /* not for a terminal */
 	bool one_boot; /* cannot hold several hosts or boots */
+	bool folder;   /* writes several files into a new directory */
 	/* each 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
@@ -40,7 +42,7 @@ struct fr_exporter {
 	void (*release)(struct fr_export *x); /* what state points to */
 };
 
-extern const struct fr_exporter fr_export_csv, fr_export_json, fr_export_perfetto;
+extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_json, fr_export_perfetto;
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);
