@@ -7,7 +7,27 @@
 
 #include "event.h"
 
-#define FR_LAYOUT_VERSION 1u /* of everything in this file and of the maps' layout */
+/*
+ * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
+ * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
+ * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
+ * arguments (bpf/control.bpf.c), nor in the names of pins. A session says the oldest version that can read it, so that an
+ * older program can take over from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
+ */
+#ifndef FR_LAYOUT_VERSION
+#define FR_LAYOUT_VERSION 2u
+#endif
+#ifndef FR_LAYOUT_OLDEST
+#define FR_LAYOUT_OLDEST 1u
+#endif
+/* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
+ */
+FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
+{
+	if (layout <= FR_LAYOUT_VERSION)
+		return layout >= FR_LAYOUT_OLDEST;
+	return oldest && oldest <= FR_LAYOUT_VERSION;
+}
 
 #define FR_PAGE_SZ	4096u
 #define FR_PAGE_UNITS	(FR_PAGE_SZ / FR_UNIT_SZ)

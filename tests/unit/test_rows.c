@@ -36,7 +36,7 @@ static int set_up(void **state)
 	if (!host_ring_lap(f->ring, 0, &lap) || lap.sz != SUBBUF_SZ)
 		return -1;
 	memcpy(f->copy, lap.buf, lap.sz);
-	f->lap = (struct fr_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq};
+	f->lap = (struct fr_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
 	for (i = 0; f->ring->rec[i].seq != lap.seq; i++)
 		;
 	f->first = &f->ring->rec[i];

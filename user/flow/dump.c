@@ -74,6 +74,7 @@ static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
 		.cpu = c->src->map->cpu,
 		.tier = c->src->map->tier,
 		.seq = c->lap.seq,
+		.layout = c->src->map->layout,
 	};
 	u64 events = 0, damaged = 0;
 	int err = fr_snap_put_lap(d->w, &lap, d->since_ns, &events, &damaged);

@@ -54,8 +54,10 @@ int fr_dump_open(struct fr_dump *d)
 		fr_warn("rings of CPUs that came since are not in the snapshot: %s", strerror(-err));
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
-	if (!d->src)
+	if (!d->src) {
+		fr_err("cannot prepare a snapshot: %s: try again", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	err = 0;
 	for (i = 0; i < d->src_cnt && !err; i++) {
 		d->src[i].map = &ring[i];

@@ -10,6 +10,7 @@
 #include "flow/clock_sample.h"
 #include "flow/dump_int.h"
 #include "flow/procs.h"
+#include "pure/err.h"
 #include "pure/facts.h"
 
 static void account_ring(struct fr_dump_ring *src)
@@ -91,17 +92,24 @@ static int put_clocks(struct fr_dump *d)
 
 static int put_procs(struct fr_dump *d)
 {
+	char *text;
 	size_t sz;
-	char *text = fr_procs_read(&sz);
-	int err = text ? fr_snap_put_procs(d->w, text, sz) : 0;
+	int err = fr_procs_read(&text, &sz);
 
+	/* command lines are good to have; the events are what the snapshot is for */
+	if (err) {
+		fr_warn("what /proc says of the living is not in the snapshot: %s", strerror(-err));
+		return 0;
+	}
+	err = fr_snap_put_procs(d->w, text, sz);
 	free(text);
 	return err;
 }
 
-static int copy_session_facts(struct fr_dump *d)
+/* name=value lines. */
+static int copy_facts(struct fr_dump *d, const char *text)
 {
-	const char *text = fr_sess_facts(d->s), *name, *value;
+	const char *name, *value;
 	size_t pos = 0, name_len, value_len;
 	char key[64], *plain;
 	int err = 0;
@@ -130,6 +138,8 @@ static int put_trigger_facts(struct fr_dump *d)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
 	if (ask->sig)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
+	if (ask->facts)
+		err = err ?: copy_facts(d, ask->facts);
 	return err;
 }
 
@@ -194,7 +204,7 @@ static int put_counts(struct fr_dump *d)
 
 static int put_facts(struct fr_dump *d)
 {
-	int err = copy_session_facts(d);
+	int err = copy_facts(d, fr_sess_facts(d->s));
 
 	err = err ?: put_host_facts(d);
 	err = err ?: put_trigger_facts(d);

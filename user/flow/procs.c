@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 #include "pure/escape.h"
 #include "pure/out.h"
 
-#define VALUE_MAX 1024 /* bytes of a command line, path or cgroup that are kept */
+#define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
+#define PROCS_MAX_SZ (16u << 20) /* of all: some 50,000 processes */
 
 static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 {
@@ -96,11 +98,11 @@ static int write_procs(int fd)
 	struct fr_out *o = malloc(sizeof(*o));
 	DIR *d = opendir("/proc");
 	struct dirent *e;
-	int err = -1;
+	int err = -ENOMEM;
 
 	if (o && d) {
 		fr_out_init(o, fd);
-		while ((e = readdir(d)))
+		while ((e = readdir(d)) && lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
 			if (isdigit((unsigned char)e->d_name[0]))
 				put_proc(o, dirfd(d), e->d_name);
 		err = fr_out_flush(o);
@@ -111,31 +113,31 @@ static int write_procs(int fd)
 	return err;
 }
 
-static char *read_all(int fd, size_t *sz)
+static int read_all(int fd, char **text, size_t *sz)
 {
 	struct stat st;
-	char *text;
-
 	if (fstat(fd, &st))
-		return NULL;
-	text = malloc(st.st_size + 1);
-	if (text && pread(fd, text, st.st_size, 0) != st.st_size) {
-		free(text);
-		return NULL;
+		return -errno;
+	*text = malloc(st.st_size + 1);
+	if (!*text)
+		return -ENOMEM;
+	if (pread(fd, *text, st.st_size, 0) != st.st_size) {
+		free(*text);
+		return -EIO;
 	}
 	*sz = st.st_size;
-	return text;
+	return 0;
 }
 
-char *fr_procs_read(size_t *sz)
+int fr_procs_read(char **text, size_t *sz)
 {
 	int fd = memfd_create("procs", MFD_CLOEXEC);
-	char *text = NULL;
+	int err;
 
 	if (fd < 0)
-		return NULL;
-	if (!write_procs(fd))
-		text = read_all(fd, sz);
+		return -errno;
+	err = write_procs(fd);
+	err = err ?: read_all(fd, text, sz);
 	close(fd);
-	return text;
+	return err;
 }

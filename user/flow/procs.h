@@ -7,8 +7,8 @@
 
 /*
  * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cgroup":"/"}; what cannot be read is left out.
- * malloc'ed, *sz bytes, the caller frees. NULL: no /proc or no memory.
+ * Some 50,000 processes at most. 0 and *text: malloc'ed, *sz bytes, the caller frees; or -errno.
  */
-char *fr_procs_read(size_t *sz);
+int fr_procs_read(char **text, size_t *sz);
 
 #endif

@@ -16,6 +16,7 @@
 #include "flow/clock_sample.h"
 #include "flow/cost.h"
 #include "flow/dump.h"
+#include "flow/takeover.h"
 #include "io/cpus.h"
 #include "io/sess.h"
 #include "pure/err.h"
@@ -153,6 +154,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	if (!f)
 		return NULL;
 	fr_facts_put(f, "layout", "%u", FR_LAYOUT_VERSION);
+	fr_facts_put(f, "layout_oldest", "%u", FR_LAYOUT_OLDEST);
 	fr_facts_put(f, "version", "%s", FR_VERSION);
 	fr_facts_put(f, "session", "%s", ask->name);
 	fr_facts_put(f, "settings", "%s", ask->settings);
@@ -177,6 +179,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 
 /* ---- start or adopt ---- */
 
+/* -EAGAIN: it was of another version's layout and is ended now: begin anew. */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct fr_sess *s;
@@ -191,6 +194,11 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		       ask->name, ask->name);
 		fr_sess_close(s);
 		return -EBUSY;
+	}
+	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
+		err = fr_takeover(s, ask->dir);
+		fr_sess_close(s);
+		return err ?: -EAGAIN;
 	}
 	settings = fr_sess_fact(s, "settings");
 	if (!settings || strcmp(settings, ask->settings)) {
@@ -216,17 +224,24 @@ static void warn_missing(const struct fr_load_result *res)
 			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
 }
 
+#define START_TRIES 3 /* another process may begin one just when an old one was ended */
+
 static int start(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct facts_arg arg = {ask};
 	struct fr_load_result res;
-	int err;
+	int tries, err = -EAGAIN;
 
 	if (getrandom(&ask->load.epoch, sizeof(ask->load.epoch), 0) != sizeof(ask->load.epoch))
 		return -errno;
-	err = fr_sess_create(ask->name, &ask->load, session_facts, &arg, &res, out);
-	if (err == -EEXIST)
-		return adopt(ask, out);
+	for (tries = 0; tries < START_TRIES && err == -EAGAIN; tries++) {
+		err = fr_sess_create(ask->name, &ask->load, session_facts, &arg, &res, out);
+		if (err != -EEXIST)
+			break;
+		err = adopt(ask, out);
+		if (err != -EAGAIN)
+			return err;
+	}
 	if (!err)
 		warn_missing(&res);
 	return err;

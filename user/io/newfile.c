@@ -101,7 +101,7 @@ static int open_dir(struct fr_newfile *f)
 	char *dir = slash ? strndup(f->path, slash == f->path ? 1 : slash - f->path) : strdup(".");
 
 	if (!dir)
-		return -ENOMEM;
+		return say(f, -ENOMEM, "create", "free some memory");
 	if (*name && strlen(name) < sizeof(f->name))
 		strcpy(f->name, name);
 	f->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,7 +124,8 @@ static int open_tmp(struct fr_newfile *f, int attempt)
 	f->fd = openat(f->dir_fd, f->tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (f->fd < 0)
 		return errno == EEXIST ? -EAGAIN : -errno;
-	if (!flock(f->fd, LOCK_EX | LOCK_NB) && !fstat(f->fd, &st) && st.st_nlink)
+	/* where there are no locks, nobody can take it for a leftover either */
+	if ((!flock(f->fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(f->fd, &st) && st.st_nlink)
 		return 0;
 	close(f->fd);
 	f->fd = -1;
@@ -155,11 +156,15 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 	struct fr_newfile *f = calloc(1, sizeof(*f));
 	int err;
 
-	if (!f)
+	if (f)
+		f->path = strdup(path);
+	if (!f || !f->path) {
+		fr_err("cannot create %s: %s: free some memory", path, strerror(ENOMEM));
+		free(f);
 		return -ENOMEM;
+	}
 	f->fd = f->dir_fd = -1;
-	f->path = strdup(path);
-	err = f->path ? open_dir(f) : -ENOMEM;
+	err = open_dir(f);
 	if (!err) {
 		remove_leftovers(f->dir_fd, tag, tag_sz < TAG_MAX ? tag_sz : TAG_MAX);
 		err = faccessat(f->dir_fd, f->name, F_OK, AT_SYMLINK_NOFOLLOW) ? open_any_tmp(f) : -EEXIST;

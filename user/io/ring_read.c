@@ -70,7 +70,7 @@ static bool head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)
 		unit[i] = fr_load(&page[i]);
 	memcpy(&head, unit, sizeof(head));
 	return head.magic == FR_PAGE_MAGIC && head.epoch == m->epoch && head.seq == seq && head.cpu == m->cpu && !head.page &&
-	       head.tier == m->tier && head.layout == FR_LAYOUT_VERSION;
+	       head.tier == m->tier && head.layout == (m->layout ?: FR_LAYOUT_VERSION);
 }
 
 static u64 now_ns(void)

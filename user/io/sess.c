@@ -44,6 +44,7 @@ static struct fr_sess *new_sess(const char *name)
 		return NULL;
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(s->dir, sizeof(s->dir), FR_SESSION_ROOT "/%s", name);
+	s->layout = FR_LAYOUT_VERSION;
 	s->dir_fd = s->owner_fd = -1;
 	return s;
 }
@@ -93,44 +94,49 @@ static int pin_meta(const struct fr_sess *s, const char *facts, const char *sche
 	return err;
 }
 
-static char *read_meta_entry(int fd, u32 key, size_t *sz)
+static int read_meta_entry(int fd, u32 key, char **text, size_t *sz)
 {
-	char *text = malloc(FR_META_SZ);
-
-	if (!text || bpf_map_lookup_elem(fd, &key, text)) {
-		free(text);
-		return NULL;
-	}
-	text[FR_META_SZ - 1] = 0;
-	*sz = strlen(text);
-	return text;
+	*text = malloc(FR_META_SZ);
+	if (!*text)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(fd, &key, *text))
+		return -errno;
+	(*text)[FR_META_SZ - 1] = 0;
+	*sz = strlen(*text);
+	return 0;
 }
 
 static int read_meta(struct fr_sess *s)
 {
-	int fd = fr_sess_get_pin(s, "meta");
+	int fd = fr_sess_get_pin(s, "meta"), err;
 	u32 entries;
 	size_t sz;
 
 	if (fd < 0)
 		return fd;
-	if (!fr_sess_is_array(fd, FR_META_SZ, &entries) || entries != 2) {
-		close(fd);
-		return -EPROTO;
-	}
-	s->facts = read_meta_entry(fd, META_FACTS, &sz);
-	s->schema = read_meta_entry(fd, META_SCHEMA, &s->schema_sz);
+	err = fr_sess_is_array(fd, FR_META_SZ, &entries) && entries == 2 ? 0 : -EPROTO;
+	err = err ?: read_meta_entry(fd, META_FACTS, &s->facts, &sz);
+	err = err ?: read_meta_entry(fd, META_SCHEMA, &s->schema, &s->schema_sz);
 	close(fd);
-	return s->facts && s->schema ? 0 : -EPROTO;
+	return err;
 }
 
-static int check_layout(const struct fr_sess *s)
+/* A fact that is a number, 0 if there is none; takes no memory. */
+static u32 number(const struct fr_sess *s, const char *fact)
 {
-	char *layout = fr_sess_fact(s, "layout");
-	bool ours = layout && strtoul(layout, NULL, 10) == FR_LAYOUT_VERSION;
+	const char *name, *value;
+	size_t pos = 0, name_len, value_len;
 
-	free(layout);
-	return ours ? 0 : -EPROTO;
+	while (fr_facts_next(s->facts, &pos, &name, &name_len, &value, &value_len))
+		if (name_len == strlen(fact) && !memcmp(name, fact, name_len))
+			return strtoul(value, NULL, 10);
+	return 0;
+}
+
+static int check_layout(struct fr_sess *s)
+{
+	s->layout = number(s, "layout");
+	return fr_layout_readable(s->layout, number(s, "layout_oldest")) ? 0 : -EPROTO;
 }
 
 /* ---- open and close ---- */
@@ -150,10 +156,8 @@ static int open_sess(struct fr_sess *s)
 /* Pins can be removed by hand: what is not there is not in a snapshot, and that must be said. */
 static void warn_missing_rings(const struct fr_sess *s)
 {
-	char *cpus = fr_sess_fact(s, "cpu_cnt");
-	size_t want = cpus ? strtoul(cpus, NULL, 10) * FR_TIER_CNT : 0;
+	size_t want = (size_t)number(s, "cpu_cnt") * FR_TIER_CNT;
 
-	free(cpus);
 	if (s->ring_cnt < want)
 		fr_warn("%zu of session '%s's %zu rings are not in %s: what they hold is not to be had", want - s->ring_cnt,
 			s->name, want, s->dir);
@@ -174,6 +178,11 @@ static int explain_open(const struct fr_sess *s, int err)
 		       "`flightrec stop -n %s`",
 		       s->name, s->name);
 		break;
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		fr_err("cannot open session '%s': %s: it goes on recording: try again", s->name, strerror(-err));
+		break;
 	default:
 		fr_err("cannot open session '%s': %s: end it with `flightrec stop -n %s`", s->name, strerror(-err), s->name);
 	}
@@ -185,8 +194,10 @@ int fr_sess_open(const char *name, struct fr_sess **out)
 	struct fr_sess *s = new_sess(name);
 	int err;
 
-	if (!s)
+	if (!s) {
+		fr_err("cannot open session '%s': %s: try again", name, strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	err = open_sess(s);
 	if (err) {
 		explain_open(s, err);
@@ -437,10 +448,14 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
 	const struct timespec nap = {.tv_nsec = 5000000};
 	u64 until = now_ms() + timeout_ms;
 	bool told = false;
+	int err;
 
 	while (flock(s->dir_fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
+		err = -errno;
+		if (err != -EWOULDBLOCK && err != -EINTR) {
+			fr_err("cannot lock session '%s': %s: try again", s->name, strerror(-err));
+			return err;
+		}
 		if (now_ms() >= until) {
 			fr_err("session '%s' is busy: another snapshot has not ended for %u s: try again", s->name,
 			       timeout_ms / 1000);
@@ -465,6 +480,11 @@ void fr_sess_unlock(struct fr_sess *s)
 }
 
 /* ---- what is in it ---- */
+
+u32 fr_sess_layout(const struct fr_sess *s)
+{
+	return s->layout;
+}
 
 const char *fr_sess_name(const struct fr_sess *s)
 {

@@ -40,7 +40,10 @@ typedef char *(*fr_facts_fn)(void *arg, struct fr_sess *s, const struct fr_load_
 int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res,
 		   struct fr_sess **out);
 
-/* Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is another version's; -errno; with a message. */
+/*
+ * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is another version's that this one cannot read;
+ * -errno; with a message. One of another layout that can be read can be dumped and ended, not adopted: fr_sess_layout().
+ */
 int fr_sess_open(const char *name, struct fr_sess **out);
 /* The same for ending it, whatever is in it: maps of another layout are left unmapped. -ENOENT without a message. */
 int fr_sess_open_any(const char *name, struct fr_sess **out);
@@ -65,6 +68,7 @@ void fr_sess_sweep(void);
 /* Names of sessions: *cnt malloc'ed strings in a malloc'ed array, by name. 0 or -errno. */
 int fr_sess_list(char ***names, size_t *cnt);
 
+u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or one that this version can read */
 const char *fr_sess_name(const struct fr_sess *s);
 const char *fr_sess_facts(const struct fr_sess *s);	       /* name=value lines */
 char *fr_sess_fact(const struct fr_sess *s, const char *name); /* malloc'ed value, NULL if there is none */

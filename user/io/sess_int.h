@@ -12,6 +12,7 @@ struct fr_sess {
 	int dir_fd;   /* holds the reader's lock when locked */
 	int owner_fd; /* holds the owner's lock, -1: not ours */
 	bool is_new;
+	u32 layout;
 	char *facts;
 	char *schema;
 	size_t schema_sz;

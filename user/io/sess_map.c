@@ -45,9 +45,9 @@ static size_t ring_sz(const struct fr_ring_map *m)
 }
 
 /* The slot page describes the ring; what it says must agree with the map's size and the pin's name. */
-static bool slots_ok(const struct fr_slots *sl, u32 entries, u32 cpu, u32 tier)
+static bool slots_ok(const struct fr_slots *sl, u32 entries, const struct fr_ring_map *want)
 {
-	return sl->magic == FR_RING_MAGIC && sl->layout == FR_LAYOUT_VERSION && sl->cpu == cpu && sl->tier == tier &&
+	return sl->magic == FR_RING_MAGIC && sl->layout == want->layout && sl->cpu == want->cpu && sl->tier == want->tier &&
 	       sl->slot_cnt >= FR_SLOT_MIN && sl->slot_cnt <= FR_SLOT_MAX && sl->subbuf_pages >= 1 &&
 	       sl->subbuf_pages <= FR_SUBBUF_PAGE_MAX && entries == FR_DATA_PAGE + (sl->slot_cnt + 1) * sl->subbuf_pages;
 }
@@ -77,9 +77,10 @@ static void fill_ring(struct fr_ring_map *m, char *base)
 	m->epoch = m->sl->epoch;
 	m->cpu = m->sl->cpu;
 	m->tier = m->sl->tier;
+	m->layout = m->sl->layout;
 }
 
-static int map_ring(int fd, u32 cpu, u32 tier, struct fr_ring_map *m)
+static int map_ring(int fd, const struct fr_ring_map *want, struct fr_ring_map *m)
 {
 	u32 entries;
 	size_t sz;
@@ -92,7 +93,7 @@ static int map_ring(int fd, u32 cpu, u32 tier, struct fr_ring_map *m)
 	base = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	err = slots_ok((void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ), entries, cpu, tier) ? protect(base, sz) : -EPROTO;
+	err = slots_ok((void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ), entries, want) ? protect(base, sz) : -EPROTO;
 	if (err)
 		munmap(base, sz);
 	else
@@ -122,7 +123,7 @@ static bool is_mapped(const struct fr_sess *s, u32 cpu, u32 tier)
 
 static int add_ring(struct fr_sess *s, const char *pin)
 {
-	struct fr_ring_map *more;
+	struct fr_ring_map *more, want = {};
 	char tier_name[32];
 	u32 cpu;
 	int fd, err, tier;
@@ -141,7 +142,8 @@ static int add_ring(struct fr_sess *s, const char *pin)
 	fd = fr_sess_get_pin(s, pin);
 	if (fd < 0)
 		return fd;
-	err = map_ring(fd, cpu, tier, &s->ring[s->ring_cnt]);
+	want = (struct fr_ring_map){.cpu = cpu, .tier = tier, .layout = s->layout};
+	err = map_ring(fd, &want, &s->ring[s->ring_cnt]);
 	close(fd);
 	if (!err)
 		s->ring_cnt++;

@@ -91,6 +91,7 @@ struct fr_snap_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
+	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
 };
 
 /*

@@ -236,7 +236,7 @@ static int put_rows(struct fr_snap_writer *w)
 
 int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages)
 {
-	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq};
+	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout};
 	const struct fr_lap_rows *added;
 	int err = w->err;
 

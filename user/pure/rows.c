@@ -105,7 +105,7 @@ static bool head_is_good(struct walk *w)
 		return false;
 	if (h->magic != FR_PAGE_MAGIC || h->epoch != lap->epoch || h->seq != lap->seq || h->cpu != lap->cpu)
 		return false;
-	if (h->page != w->page || h->tier != lap->tier || h->layout != FR_LAYOUT_VERSION || h->reserved)
+	if (h->page != w->page || h->tier != lap->tier || h->layout != (lap->layout ?: FR_LAYOUT_VERSION) || h->reserved)
 		return false;
 	w->base_ns = h->base_ns;
 	w->off += sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head));

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/takeover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/dump.h"
+#include "pure/err.h"
+
+static int save(struct fr_sess *s, const char *dir)
+{
+	struct fr_dump_ask ask = {.dir = dir, .reason = "upgrade"};
+	struct fr_dump_done done;
+	int err = fr_dump(s, &ask, &done);
+
+	if (!err)
+		fr_dump_say(&done);
+	return err;
+}
+
+static int end(struct fr_sess *s)
+{
+	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+
+	if (err)
+		return err;
+	err = fr_sess_detach(s);
+	err = fr_sess_remove(s) ?: err;
+	fr_sess_unlock(s);
+	return err;
+}
+
+int fr_takeover(struct fr_sess *s, const char *dir)
+{
+	const char *name = fr_sess_name(s);
+	char *version = fr_sess_fact(s, "version");
+	int err;
+
+	fr_warn("session '%s' was begun by flightrec %s, whose layout %u is not this version's %u: a last snapshot of it, then "
+		"it "
+		"begins anew",
+		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
+	free(version);
+	err = save(s, dir);
+	if (err) {
+		fr_err("session '%s' goes on recording: make its last snapshot possible, or end it with `flightrec stop -n %s`",
+		       name, name);
+		return err;
+	}
+	err = end(s);
+	if (err)
+		fr_err("cannot end session '%s': %s: end it with `flightrec stop -n %s`", name, strerror(-err), name);
+	return err;
+}
