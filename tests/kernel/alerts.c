@@ -115,6 +115,7 @@ static void show_counters(struct test *t)
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_u64(&w, "marks", sh->marks);
 	fr_jsonw_u64(&w, "mark_lost", sh->mark_lost);
+	fr_jsonw_u64(&w, "untracked", sh->untracked);
 	fr_jsonw_open(&w, "rules", '[');
 	for (i = 0; i < t->cnt; i++) {
 		const struct fr_trigger_slot *slot = &sh->slot[t->slot_of[i]];
@@ -146,7 +147,7 @@ static int follow(struct test *t)
 		end = p[1].revents && read(STDIN_FILENO, line, sizeof(line)) <= 0;
 		err = fr_alerts_take(t->alerts, show, t);
 		if (!end && p[1].revents)
-			err = load(t);
+			err = line[0] == 'l' ? fr_trig_look_for_hung(t->s) : load(t);
 		fr_out_flush(&t->out);
 	}
 	return err < 0 ? err : 0;

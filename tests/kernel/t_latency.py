@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Triggers that BPF decides: latencies, hung tasks, the kernel's own reports. Real ones, by programs that wait as they are told.
+
+Limits are far from what happens: a wait of 100 ms is more than 50 ms on any machine, and less than a minute. Rules are for the
+names of the test's own tasks, so that what else the machine does is not counted.
+"""
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import time
+
+from frtest import Failed, Skip, TMP, check, dump, equal, helper, main, path, replay, session, test, wait_for
+
+CANNOT = 77
+MS = 1_000_000
+D, RUNNABLE = 2, 0
+
+
+class Alerts:
+    """Rules loaded into a session, and what they tell (tests/kernel/alerts.c)."""
+
+    def __init__(self, name, *rules):
+        self.log = path(f"alerts-{time.monotonic_ns()}")
+        self.out = open(self.log, "w")
+        self.p = subprocess.Popen([helper("alerts"), name, *rules], stdin=subprocess.PIPE, stdout=self.out, text=True)
+        self.counters = None
+        wait_for(lambda: self.p.poll() is not None or self.lines()[:1] == ["ready"], "rules are loaded")
+        check(self.p.poll() is None, f"rules are refused: {rules}")
+
+    def lines(self):
+        with open(self.log, encoding="utf-8") as f:
+            return [line[:-1] for line in f if line.endswith("\n")]
+
+    def alerts(self):
+        return [a for a in map(json.loads, (x for x in self.lines() if x.startswith("{"))) if "kind" in a]
+
+    def look(self):
+        self.p.stdin.write("look\n")
+        self.p.stdin.flush()
+
+    def end(self):
+        """No more: alerts are complete, and the rules have their counters."""
+        self.p.stdin.close()
+        self.p.wait(60)
+        self.out.close()
+        if self.p.returncode == 0:
+            self.counters = json.loads(self.lines()[-1])
+        return self.alerts()
+
+    def matched(self):
+        return [r["matched"] for r in self.counters["rules"]]
+
+    def of(self, rule):
+        """Alerts of the rule of that number."""
+        return [a for a in self.alerts() if a["rule_set"] >> self.counters["rules"][rule]["slot"] & 1]
+
+
+@contextlib.contextmanager
+def rules(*texts):
+    """A session with these rules. After the block their alerts and counters are complete; gives them and the session's name."""
+    with session("-p", "minimal", "-m", "2M") as name:
+        a = Alerts(name, *texts)
+        try:
+            yield a, name
+        finally:
+            a.end()
+            check(a.counters, "no counters")
+            equal(a.counters["untracked"], 0, "tasks or requests that were not followed")
+
+
+def waits(*args):
+    """Run waits.c to its end; gives the tid that waited."""
+    p = subprocess.run([helper("waits"), *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True, timeout=120)
+    if p.returncode == CANNOT:
+        raise Skip(p.stderr.strip())
+    equal(p.returncode, 0, f"waits {args}: {p.stderr}")
+    return int(p.stdout)
+
+
+def took(alerts, tid, least_ms, what=0):
+    """Each alert is of this task, and of at least so long."""
+    for a in alerts:
+        equal((a["tid"], a["what"]), (tid, what), f"task and number in {a}")
+        check(a["value_ns"] >= least_ms * MS, f"{a['value_ns']} ns, not {least_ms} ms")
+
+
+# ---- a task and its CPU ----
+
+@test("latency:wakeup: a task that is woken, and does not get the CPU")
+def wakeup():
+    with rules("latency:wakeup>50ms:comm=frt-woken", "latency:wakeup>60s", "latency:wakeup>50ms:comm=frt-other") as (a, name):
+        tid = waits("wakeup", "frt-woken", 100)
+        file = dump(name)
+    equal(a.matched(), [1, 0, 0], "times that the rules held")
+    took(a.of(0), tid, 100)
+    equal(a.of(0)[0]["comm"], "frt-woken", "its name")
+    check(a.of(0)[0]["exe"].endswith("/waits"), f"its program: {a.of(0)[0]['exe']}")
+    event = [e for e in replay(file) if e["event"] == "latency"]
+    equal(len(event), 1, "events")
+    want = {"target_pid": tid, "target_comm": "frt-woken", "what": "wakeup", "limit": 50 * MS, "value": a.of(0)[0]["value_ns"],
+            "ts": a.of(0)[0]["ts"]}
+    equal({k: event[0][k] for k in want}, want, "the event")
+
+
+@test("latency: a preempted task was not woken, but it was off its CPU")
+def preempted():
+    with rules("latency:wakeup>50ms:comm=frt-preempted", "latency:offcpu>50ms:comm=frt-preempted") as (a, _):
+        tid = waits("preempt", "frt-preempted", 100)
+    equal(a.matched(), [0, 1], "times that the rules held")
+    took(a.of(1), tid, 100)
+
+
+@test("latency:offcpu: a task that sleeps, each time; two limits at once")
+def offcpu():
+    with rules("latency:offcpu>50ms:comm=frt-sleep*", "latency:offcpu>150ms:comm=frt-sleeps",
+               "latency:offcpu>60s") as (a, _):
+        short = waits("sleep", "frt-sleeps", 100, 2)
+        long = waits("sleep", "frt-sleeps", 200, 1)
+    of = [[x["tid"] for x in a.of(i)] for i in range(2)]
+    equal((of[0].count(short) >= 2, long in of[0]), (True, True), f"alerts of the first rule: {of[0]} of {short}, {long}")
+    check(long in of[1], f"alerts of the second rule: {of[1]} of {long}")
+    equal(a.matched()[2], 0, "times that the third held")
+
+
+# ---- system calls ----
+
+@test("latency:syscall:NAME: that call of that task, and no other")
+def syscall():
+    with rules("latency:syscall:clock_nanosleep>50ms:comm=frt-call", "latency:syscall:nanosleep>1ns:comm=frt-call",
+               "latency:syscall:clock_nanosleep>60s", "latency:syscall>50ms:comm=frt-call",
+               "latency:syscall:exit_group>1ns:comm=frt-call") as (a, _):
+        tid = waits("sleep", "frt-call", 100, 3)
+    equal(a.matched()[:3], [3, 0, 0], "times that the rules held")
+    check(a.matched()[3] >= 3, f"any call held {a.matched()[3]} times")
+    equal(a.matched()[4], 0, "times that exit_group returned")
+    equal(len(a.of(0)), 3, "alerts")
+    took(a.of(0), tid, 100, 230 if platform.machine() == "x86_64" else 115)
+
+
+@test("latency:syscall: a 32-bit call of the same number is another; execve ends")
+def compat():
+    mkdir = "mkdir" if platform.machine() == "x86_64" else "mkdirat"
+    with rules(f"latency:syscall:{mkdir}>1ns:comm=frt-compat", "latency:syscall:execve>1ns:comm=waits") as (a, _):
+        waits("calls", "frt-compat")
+    equal(a.matched(), [1, 1], "times that the rules held")
+
+
+@test("latency:syscall: a call that is interrupted and goes on is one")
+def restarted():
+    with rules("latency:syscall:clock_nanosleep>280ms:comm=frt-stopped") as (a, _):
+        pid = waits("stopped", "frt-stopped", 300)
+    took([x for x in a.of(0) if x["pid"] == pid], pid, 280, 230 if platform.machine() == "x86_64" else 115)
+    equal([x["pid"] for x in a.of(0)].count(pid), 1, "alerts of the sleeper")
+
+
+# ---- block requests ----
+
+@contextlib.contextmanager
+def slow_disk(ms):
+    """A loop device of which reads of the last quarter take so long (slowfs.c). Gives its name and number."""
+    where = path(f"slow-{ms}")
+    os.mkdir(where)
+    p = subprocess.Popen([helper("slowfs"), where, str(ms)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    try:
+        line = p.stdout.readline().split()
+        if len(line) != 2:
+            p.wait(30)
+            text = p.stderr.read().strip()
+            if p.returncode != CANNOT:
+                raise Failed(f"slowfs: {text}")
+            raise Skip(text)
+        major, minor = map(int, line[1].split(":"))
+        yield line[0], major << 20 | minor
+    finally:
+        p.stdin.close()
+        p.wait(60)
+
+
+READ = "import os,sys,mmap; f=os.open(sys.argv[1],os.O_RDONLY|os.O_DIRECT); os.preadv(f,[mmap.mmap(-1,4096)],int(sys.argv[2]))"
+FAST_AT, SLOW_AT = 0, 900 << 10
+
+
+def read_at(disk, at):
+    return subprocess.Popen(["/usr/bin/python3", "-c", READ, disk, str(at)], stdin=subprocess.DEVNULL)
+
+
+@test("latency:block: a request that takes long, its device and sector")
+def block():
+    with slow_disk(300) as (disk, dev), rules("latency:block>200ms", "latency:block>60s") as (a, _):
+        equal(read_at(disk, FAST_AT).wait(60), 0, "a read that is not slow")
+        equal(read_at(disk, SLOW_AT).wait(60), 0, "a slow read")
+    of = [x for x in a.of(0) if x["what"] == dev]
+    equal([x["addr"] for x in of], [SLOW_AT // 512], "sectors of slow requests")
+    check(of[0]["value_ns"] >= 300 * MS, f"{of[0]['value_ns']} ns")
+    equal(a.matched()[1], 0, "requests of a minute")
+
+
+# ---- interrupts ----
+
+@test("latency:softirq, irq: longer than a nanosecond, and not than a minute")
+def interrupts():
+    with rules("latency:softirq>1ns", "latency:softirq>60s", "latency:irq>1ns", "latency:irq>60s",
+               "latency:softirq>1ns:comm=frt-nobody") as (a, _):
+        def some(what):
+            with open(path("sync"), "w") as f:
+                f.write("x" * 4096)
+                os.fsync(f.fileno())
+            return [x for x in a.alerts() if x["rule_set"] == 1 << what]
+        wait_for(lambda: some(0), "a softirq")
+        with contextlib.suppress(Failed):
+            wait_for(lambda: some(2), "an interrupt with a handler", 5)
+    equal([a.matched()[i] for i in (1, 3, 4)], [0, 0, 0], "times that the rules held that must not")
+    check(all(x["what"] < 10 and x["tid"] == 0 for x in a.of(0)), "vectors of softirqs")
+    return f"{a.matched()[0]} softirqs, {a.matched()[2]} interrupts"
+
+
+# ---- hung ----
+
+def look_until(a, fn, what):
+    def once():
+        a.look()
+        time.sleep(0.1)
+        return fn()
+    return wait_for(once, what, 60)
+
+
+@test("hung: a task in D, of a slow disk and of vfork, once each; a sleeping one is not")
+def hung():
+    with slow_disk(2000) as (disk, _), contextlib.ExitStack() as stack:
+        with rules("hung>300ms:comm=python3", "hung>300ms:comm=frt-vfork", "hung>300ms:comm=frt-asleep", "hung>1h") as (a, _):
+            vforked = stack.enter_context(subprocess.Popen([helper("waits"), "vfork", "frt-vfork", "2500"],
+                                                           stdout=subprocess.PIPE, text=True))
+            stack.enter_context(subprocess.Popen([helper("waits"), "sleep", "frt-asleep", "2500"], stdout=subprocess.DEVNULL))
+            reader = stack.enter_context(read_at(disk, SLOW_AT))
+            tid = int(vforked.stdout.readline())
+            look_until(a, lambda: {tid, reader.pid} <= {x["tid"] for x in a.alerts()}, "both are found")
+            a.look()
+            equal(reader.wait(60), 0, "the slow read")
+            equal(vforked.wait(60), 0, "the vfork")
+            a.look()
+    equal([x["tid"] for x in a.of(0) if x["tid"] == reader.pid], [reader.pid], "alerts of the reader")
+    took([x for x in a.of(0) if x["tid"] == reader.pid], reader.pid, 300, D)
+    equal(len(a.of(1)), 1, "alerts of the vfork")
+    took(a.of(1), tid, 300, D)
+    equal(a.matched()[2:], [0, 0], "times that the rules held that must not")
+
+
+@test("hung: a task in D since before the rule was loaded")
+def hung_before():
+    with subprocess.Popen([helper("waits"), "vfork", "frt-before", "60000"], stdout=subprocess.PIPE, text=True) as p:
+        tid = int(p.stdout.readline())
+        try:
+            wait_for(lambda: " D " in open(f"/proc/{tid}/stat", encoding="ascii").read(), "it is in D")
+            with rules("hung>300ms:comm=frt-before") as (a, name):
+                look_until(a, a.alerts, "it is found")
+                for _ in range(3):
+                    a.look()
+                    time.sleep(0.1)
+                file = dump(name)
+        finally:
+            for child in open(f"/proc/{tid}/task/{tid}/children", encoding="ascii").read().split():
+                os.kill(int(child), 9)
+    equal(a.matched(), [1], "times that the rule held")
+    took(a.of(0), tid, 300, D)
+    event = [e for e in replay(file) if e["event"] == "hung"]
+    equal([(e["target_pid"], e["limit"], e["state"], e["ts"]) for e in event],
+          [(tid, 300 * MS, D, a.of(0)[0]["ts"])], "events")
+
+
+@test("hung: a runnable task that does not run, also if nobody looked meanwhile")
+def starved():
+    with rules("hung>200ms:comm=frt-starved", "hung>1h:comm=frt-starved") as (a, _):
+        tid = waits("starve", "frt-starved", 500)
+    equal(a.matched()[1], 0, "times that an hour was over")
+    of = [x for x in a.of(0) if x["value_ns"] >= 450 * MS]
+    equal(len(of), 1, f"alerts of the pause of half a second: {a.of(0)}")
+    took(of, tid, 450, RUNNABLE)
+
+
+# ---- the kernel's own reports ----
+
+def kmsg(text):
+    with open("/dev/kmsg", "w", encoding="ascii") as f:
+        f.write(text)
+
+
+@test("kernel: a line that begins a report; its other lines are not told")
+def kernel():
+    mark = f"frt-{os.getpid()}"
+    with rules("kernel") as (a, name):
+        kmsg(f"<6>{mark} an ordinary line: BUG, WARNING and Oops in its middle")
+        kmsg(f"<4>------------[ cut here ]------------ {mark}")
+        kmsg(f"<4>WARNING: CPU: 0 PID: 1 at {mark}")
+        kmsg(f"<4>Kernel panic - not syncing {mark}: in the second after a report")
+        wait_for(a.alerts, "an alert")
+        file = dump(name)
+    want = f"WARNING: CPU: 0 PID: 1 at {mark}"
+    mine = [x["text"] for x in a.alerts() if mark in x["text"]]
+    equal(mine, [want], "lines told")
+    check(a.matched()[0] >= 2, "the panic was not counted")
+    event = [e for e in replay(file) if e["event"] == "kernel_report" and mark in e["text"]]
+    equal([e["text"] for e in event], [want], "events")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * waits: tasks that wait, for as long as they are told, and for what. Prints the tid that waited; 77: not possible here.
+ *
+ *	waits wakeup NAME MS	woken, but another task of a higher priority has the CPU for MS
+ *	waits preempt NAME MS	it runs, until such a task takes the CPU for MS
+ *	waits starve NAME MS	the same, of no priority: runnable, and not running
+ *	waits sleep NAME MS CNT	clock_nanosleep, CNT times
+ *	waits stopped NAME MS	one clock_nanosleep, stopped and continued in the middle
+ *	waits vfork NAME MS	in D, for its vfork child
+ *	waits calls NAME	one mkdir, and (x86) the 32-bit call of the same number, ten times
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CANNOT	  77
+#define LOW_PRIO  10
+#define HIGH_PRIO 50
+
+static long long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+}
+
+static void spin_ms(long ms)
+{
+	long long until = now_ns() + ms * 1000000LL;
+
+	while (now_ns() < until)
+		;
+}
+
+/* On the CPU that this program began on; prio 0: of none. */
+static void be(int cpu, int prio)
+{
+	struct sched_param p = {.sched_priority = prio};
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_setscheduler(0, prio ? SCHED_FIFO : SCHED_OTHER, &p)) {
+		fprintf(stderr, "waits: SCHED_FIFO: %s\n", strerror(errno));
+		exit(CANNOT);
+	}
+}
+
+static void say(void)
+{
+	printf("%ld\n", syscall(SYS_gettid));
+	fflush(stdout);
+}
+
+/* ---- two tasks, one CPU ---- */
+
+struct pair {
+	const char *name;
+	int cpu;
+	int low_prio;
+	int pipe[2];
+	volatile int ready, done;
+	int spins; /* the one of low priority: until done. Else it reads the pipe */
+};
+
+static void *low(void *arg)
+{
+	struct pair *p = arg;
+	char c;
+
+	prctl(PR_SET_NAME, p->name);
+	be(p->cpu, p->low_prio);
+	say();
+	p->ready = 1;
+	while (p->spins && !p->done)
+		;
+	if (!p->spins && read(p->pipe[0], &c, 1) != 1)
+		exit(1);
+	return NULL;
+}
+
+/* The main thread has the higher priority. Asleep, it lets the other come to where it waits. */
+static int pair(struct pair *p, long ms)
+{
+	pthread_t t;
+
+	p->cpu = sched_getcpu();
+	if (pipe(p->pipe))
+		return 1;
+	be(p->cpu, HIGH_PRIO);
+	if (pthread_create(&t, NULL, low, p))
+		return 1;
+	while (!p->ready)
+		sleep_ms(1);
+	sleep_ms(20);
+	if (!p->spins && write(p->pipe[1], "", 1) != 1)
+		return 1;
+	spin_ms(ms);
+	p->done = 1;
+	pthread_join(t, NULL);
+	return 0;
+}
+
+/* ---- one task ---- */
+
+static int sleeps(long ms, int cnt)
+{
+	say();
+	while (cnt--)
+		sleep_ms(ms);
+	return 0;
+}
+
+static int stopped(long ms)
+{
+	int pid, status;
+
+	pid = fork();
+	if (!pid) {
+		sleep_ms(ms);
+		_exit(0);
+	}
+	printf("%d\n", pid);
+	fflush(stdout);
+	sleep_ms(ms / 4);
+	kill(pid, SIGSTOP);
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		return 1;
+	kill(pid, SIGCONT);
+	return waitpid(pid, &status, 0) != pid || status;
+}
+
+static int vforks(long ms)
+{
+	int pid, status;
+
+	say();
+	pid = vfork();
+	if (!pid) {
+		sleep_ms(ms);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) != pid || status;
+}
+
+#if defined(__x86_64__)
+#define CALLS_COMPAT 10
+
+/* 83 is symlink to a 32-bit program: of no file to none. */
+static void compat_call(void)
+{
+	long nr = SYS_mkdir;
+
+	asm volatile("int $0x80" : "+a"(nr) : "b"(0), "c"(0) : "memory", "r8", "r9", "r10", "r11");
+}
+
+static long make_directory(const char *path)
+{
+	return syscall(SYS_mkdir, path, 0700);
+}
+#else
+#define CALLS_COMPAT 0
+
+static void compat_call(void)
+{
+}
+
+static long make_directory(const char *path)
+{
+	return syscall(SYS_mkdirat, AT_FDCWD, path, 0700);
+}
+#endif
+
+static int calls(void)
+{
+	int i;
+
+	say();
+	for (i = 0; i < CALLS_COMPAT; i++)
+		compat_call();
+	return make_directory("/proc/self/no") != -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct pair p = {.low_prio = LOW_PRIO};
+	const char *mode = argc > 2 ? argv[1] : "";
+	long ms = argc > 3 ? atol(argv[3]) : 0;
+
+	p.name = argc > 2 ? argv[2] : "";
+	p.spins = !strcmp(mode, "preempt") || !strcmp(mode, "starve");
+	if (!strcmp(mode, "starve"))
+		p.low_prio = 0;
+	if (!strcmp(mode, "wakeup") || p.spins)
+		return pair(&p, ms);
+	prctl(PR_SET_NAME, p.name);
+	if (!strcmp(mode, "sleep"))
+		return sleeps(ms, argc > 4 ? atoi(argv[4]) : 1);
+	if (!strcmp(mode, "stopped"))
+		return stopped(ms);
+	if (!strcmp(mode, "vfork"))
+		return vforks(ms);
+	if (!strcmp(mode, "calls"))
+		return calls();
+	return 2;
+}
