@@ -15,6 +15,7 @@ endif
 CLANG		?= clang
 CLANG_FORMAT	?= clang-format
 PREFIX		?= /usr/local
+SYSCONFDIR	?= /etc
 CFLAGS		?= -O2 -g
 MACHINE		:= $(shell uname -m)
 ARCH		?= $(MACHINE:aarch64=arm64)
@@ -146,17 +147,25 @@ check-format:
 	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
 
 # ---- install ----
-DESTS		:= $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec \
+UNIT_DIR	:= $(PREFIX)/lib/systemd/system
+DESTS		:= $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec $(UNIT_DIR)/flightrec.service \
 		   $(foreach m,$(MAN),$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+CONF		:= $(DESTDIR)$(SYSCONFDIR)/flightrec.conf
 
+# An existing configuration stays as it is, also when the rest is removed.
 install: all
 	install -D -m 755 $(O)/flightrec $(DESTDIR)$(PREFIX)/bin/flightrec
 	install -D -m 644 completion/flightrec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flightrec
 	$(foreach m,$(MAN),install -D -m 644 $(m) \
 		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) true
+	install -d $(DESTDIR)$(UNIT_DIR)
+	sed 's,/usr/bin/flightrec,$(PREFIX)/bin/flightrec,; s,/etc/flightrec.conf,$(SYSCONFDIR)/flightrec.conf,' \
+		dist/flightrec.service > $(DESTDIR)$(UNIT_DIR)/flightrec.service
+	[ -e $(CONF) ] || install -D -m 644 dist/flightrec.conf $(CONF)
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(DESTS))
+	@if cmp -s dist/flightrec.conf $(CONF); then rm -f $(CONF); elif [ -e $(CONF) ]; then echo "kept: $(CONF)"; fi
 
 clean:
 	rm -rf $(O)

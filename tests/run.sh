@@ -15,6 +15,7 @@ model	240	tests/model/run.sh
 step	180	tests/step/run.sh
 stress	400	tests/stress/run.sh
 files	300	tests/files/run.sh
+dist	 60	tests/dist/run.sh
 cli	240	tests/cli/run.sh
 export	200	tests/export/run.sh
 fuzz	200	tests/fuzz/run.sh 60

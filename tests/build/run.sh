@@ -24,9 +24,21 @@ build() { make -s -j2 O="$tmp/$1" CC="$1" all unit && "$tmp/$1/flightrec" --help
 installs() {
 	make -s O="$tmp/gcc" install DESTDIR="$tmp/root" PREFIX=/usr || return 1
 	"$tmp/root/usr/bin/flightrec" --help > /dev/null || return 1
-	for file in share/man/man1/flightrec.1 share/man/man5/flightrec-format.5 share/bash-completion/completions/flightrec; do
-		[[ -s $tmp/root/usr/$file ]] || { echo "not installed: $file"; return 1; }
+	for file in usr/share/man/man1/flightrec.1 usr/share/man/man5/flightrec-format.5 usr/share/man/man5/flightrec.conf.5 \
+		usr/share/bash-completion/completions/flightrec usr/lib/systemd/system/flightrec.service etc/flightrec.conf; do
+		[[ -s $tmp/root/$file ]] || { echo "not installed: $file"; return 1; }
 	done
+}
+
+# A configuration that somebody changed is neither overwritten nor removed.
+keeps_conf() {
+	local conf=$tmp/kept/etc/flightrec.conf unit=$tmp/kept/opt/lib/systemd/system/flightrec.service
+	mkdir -p "$tmp/kept/etc"
+	echo '# mine' > "$conf"
+	make -s O="$tmp/gcc" install DESTDIR="$tmp/kept" PREFIX=/opt || return 1
+	grep -q '^ExecStart=/opt/bin/flightrec ' "$unit" || { grep ExecStart "$unit"; return 1; }
+	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/kept" PREFIX=/opt || return 1
+	[[ $(cat "$conf") == '# mine' ]]
 }
 
 uninstalls() {
@@ -38,5 +50,6 @@ check "clang" build clang
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "install" installs
 check "uninstall" uninstalls
+check "a changed configuration is kept" keeps_conf
 echo "$passed passed, $failed failed, 0 skipped"
 ((!failed))

@@ -26,8 +26,8 @@ none() {
 }
 
 sources() {
-	find Makefile .ci bpf completion user vmlinux tests docs/man -type f \
-		\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' -o -name '*.bash' -o -name '*.pml' -o -path '.ci/*' \
+	find Makefile .ci bpf completion dist user vmlinux tests docs/man -type f \
+		\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' -o -name '*.bash' -o -name '*.pml' -o -path '.ci/*' -o -path 'dist/*' \
 		-o -name Makefile \) -print
 }
 

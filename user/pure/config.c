@@ -110,6 +110,7 @@ u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now,
 /* ---- example ---- */
 
 static const char head[] =
+	"# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause\n"
 	"# flightrec.conf: settings of the flight recorder, for `flightrec record --config FILE`; see flightrec.conf(5).\n"
 	"#\n"
 	"# What begins with # is the default. `flightrec record --config FILE --check-config` says what is wrong, and\n"

@@ -39,35 +39,40 @@ struct fr_config_list {
 /* clang-format off */
 #define FR_CONFIG_KEYS(K) \
 	K(Session, Name, text, name, R, "default", "name of the session") \
-	K(Session, Profile, text, profile, R, "default", "minimal, default or full") \
-	K(Session, Event, list, event, R, "", "add a group or an event; -WHAT takes it away") \
-	K(Session, Memory, size, memory_sz, R, "8M", "memory per CPU") \
-	K(Session, SubBuffer, size, subbuf_sz, R, "64K", "sub-buffer of the main tier") \
-	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of a tier") \
-	K(Session, Clock, text, clock, R, "global", "global, global:GRAIN or local") \
-	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second") \
-	K(Session, Pid, text, pid, R, "", "record system calls and page faults of these processes only") \
-	K(Session, Comm, text, comm, R, "", "likewise, by name") \
-	K(Session, Cgroup, text, cgroup, R, "", "likewise, by cgroup") \
-	K(Session, Filter, text, filter, R, "", "record only what matches, as -f") \
-	K(Trigger, On, list, on, L, "", "a trigger, as --on") \
-	K(Trigger, StormCount, count, storm_cnt, L, "30", "at most so many snapshots ...") \
-	K(Trigger, StormTime, duration, storm_ns, L, "10m", "... in so long") \
+	K(Session, Profile, text, profile, R, "default", "what is recorded: minimal, default or full") \
+	K(Session, Event, list, event, R, "", "add a group or an event to the profile; -WHAT takes it away") \
+	K(Session, Memory, size, memory_sz, R, "8M", "memory of the rings per online CPU") \
+	K(Session, SubBuffer, size, subbuf_sz, R, "64K", "size of the main tier's sub-buffers") \
+	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
+	K(Session, Clock, text, clock, R, "global", "how stamps of different CPUs agree: global, global:GRAIN or local") \
+	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second and CPU") \
+	K(Session, Pid, text, pid, R, "", \
+	  "record system calls and page faults of these processes only: numbers, with commas between") \
+	K(Session, Comm, text, comm, R, "", "likewise of tasks of these names: NAME or PREFIX*, with commas between") \
+	K(Session, Cgroup, text, cgroup, R, "", \
+	  "likewise of these cgroups and what is below them: paths, with commas between") \
+	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as -f of record") \
+	K(Trigger, On, list, on, L, "", "a trigger, as --on of record: see TRIGGERS in flightrec(1)") \
+	K(Trigger, StormCount, count, storm_cnt, L, "30", \
+	  "at most so many snapshots of all triggers in StormTime; 0: no limit") \
+	K(Trigger, StormTime, duration, storm_ns, L, "10m", "the time that StormCount is for") \
 	K(Storage, Directory, text, dir, L, "/var/lib/flightrec", "where snapshots go") \
-	K(Storage, MaxFiles, count, max_files, L, "100", "keep at most so many snapshots, 0: no limit") \
-	K(Storage, MaxBytes, size, max_sz, L, "4G", "of so many bytes together, 0: no limit") \
-	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "of this age, 0: no limit") \
+	K(Storage, MaxFiles, count, max_files, L, "100", \
+	  "keep at most so many snapshots, the oldest that is not marked goes first; 0: no limit") \
+	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most so many bytes of them; 0: no limit") \
+	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots of this age; 0: no limit") \
 	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave so much of the file system free") \
-	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot") \
-	K(Notify, ExecUser, text, exec_user, L, "nobody", "as this user") \
-	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "and kill it after so long") \
+	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, by /bin/sh -c") \
+	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
+	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end it after so long") \
 	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
 	K(Control, Socket, flag, socket, L, "yes", "listen on /run/flightrec/NAME.sock") \
-	K(Control, StatusGroup, text, status_group, L, "", "this group may ask for status and watch") \
-	K(Control, DumpGroup, text, dump_group, L, "", "this group may take snapshots") \
-	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", "but not more often than this") \
-	K(Governor, Budget, percent, budget, L, "0%", "of each CPU that recording may cost; 0: no limit") \
-	K(Governor, Interval, duration, governor_ns, L, "10s", "measured this often")
+	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and watch") \
+	K(Control, DumpGroup, text, dump_group, L, "", "members of this group may take snapshots, too") \
+	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", \
+	  "the shortest time between two snapshots that they take") \
+	K(Governor, Budget, percent, budget, L, "0%", "what recording may cost of each CPU; 0%: no limit") \
+	K(Governor, Interval, duration, governor_ns, L, "10s", "how often that is measured")
 /* clang-format on */
 
 #define FR_CONFIG_C_text     char *

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is made of the configuration's table:
+ *
+ *	config example > dist/flightrec.conf
+ *	config man			the list of keys within docs/man/flightrec.conf.5
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/config.h"
+
+static int example(void)
+{
+	char *text = fr_config_example();
+
+	if (!text)
+		return 1;
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+
+static void man_key(const struct fr_config_key *k)
+{
+	printf(".It Cm %s Ns = Ns Ar %s\n", k->key, k->type);
+	printf("%c%s.\n", *k->doc >= 'a' && *k->doc <= 'z' ? *k->doc - 32 : *k->doc, k->doc + 1);
+	if (*k->def)
+		printf("Default:\n.Li %s .\n", k->def);
+	if (!strcmp(k->type, "list"))
+		puts("May be repeated.");
+}
+
+static int man(void)
+{
+	const struct fr_config_key *k;
+	const char *section = "";
+	unsigned int i;
+
+	for (i = 0; (k = fr_config_key(i)); i++) {
+		if (strcmp(section, k->section)) {
+			if (*section)
+				puts(".El");
+			printf(".Ss [%s]\n.Bl -tag -width Ds\n", k->section);
+		}
+		section = k->section;
+		man_key(k);
+	}
+	puts(".El");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "example"))
+		return example();
+	if (argc == 2 && !strcmp(argv[1], "man"))
+		return man();
+	fprintf(stderr, "usage: config example|man\n");
+	return 2;
+}
