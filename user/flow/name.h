@@ -3,6 +3,7 @@
 #ifndef FR_NAME_H
 #define FR_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "types.h"
@@ -12,5 +13,16 @@
  * '.', '_' and '-'; nr > 0 tells apart snapshots that would be called the same. 0 or -ENAMETOOLONG.
  */
 int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const char *reason, const char *comm, u32 pid, u32 nr);
+
+/* What a name tells; enough to order and to count files without opening them. */
+struct fr_name_parts {
+	u64 real_ns;
+	char reason[16];
+	char comm[64]; /* reduced; "" none */
+	u32 pid;       /* 0 none */
+};
+
+/* Take a file's name (no directory) apart. Is it one of a snapshot? */
+bool fr_name_parse(const char *name, struct fr_name_parts *out);
 
 #endif

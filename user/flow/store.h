@@ -2,6 +2,8 @@
 /*
  * store: the directory of snapshots: what is there, quotas, what is kept for good.
  *
+ * Order and age go by the time in a file's name (copies keep it, clocks that are set do not change it). Counted is what has a
+ * snapshot's name, whoever took it: another session, another host on the same NFS. Symbolic links are not followed.
  * A snapshot without write permission for its owner (0400) is marked: no quota removes it. Only files that are snapshots by
  * name and content's first bytes are ever removed. Core files and systemd-coredump's are joined by pid, boot id, time and comm.
  */

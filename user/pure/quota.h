@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * quota: which snapshots go, so that a new one has room. Pure.
+ *
+ * Marked ones stay, and count. Those beyond the age go in any case. Of the others the oldest go first, as many as the limits
+ * ask for. Where even all of them would not make room (the disk is filled by somebody else, marked ones fill the quota) none
+ * goes for it: a history is not given up for nothing.
+ */
+#ifndef FR_QUOTA_H
+#define FR_QUOTA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "types.h"
+
+struct fr_quota_file {
+	u64 real_ns; /* when it was taken */
+	u64 sz;	     /* bytes, as counted by the limit */
+	u64 disk_sz; /* bytes of disk that its removal frees */
+	bool keep;   /* marked, or not ours to remove */
+	bool remove; /* the answer */
+};
+
+struct fr_quota_limit {
+	u32 max_files; /* 0: no limit, as below */
+	u64 max_sz;
+	u64 max_age_ns;
+	u64 keep_free_sz;
+};
+
+/* What there is now, and what is to come: want_sz bytes in one more file, 0: nothing. */
+struct fr_quota_now {
+	u64 real_ns;
+	u64 free_sz;
+	u64 want_sz;
+};
+
+/* Why there is no room, in order of what a user can do about it. */
+enum fr_quota_short { FR_QUOTA_ROOM, FR_QUOTA_COUNT, FR_QUOTA_BYTES, FR_QUOTA_FREE };
+
+/*
+ * Decide over cnt files, oldest first: sets remove of each. FR_QUOTA_ROOM; or what is short: then only files beyond the age are
+ * to be removed.
+ */
+enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
+				    const struct fr_quota_now *now);
+
+#endif
