@@ -114,7 +114,7 @@ static bool match_set(const char *pattern, size_t sz, size_t *p, char c)
 	return found != negated;
 }
 
-static bool match_one(const char *pattern, size_t sz, size_t *p, char c)
+bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c)
 {
 	if (pattern[*p] == '[')
 		return match_set(pattern, sz, p, c);
@@ -137,7 +137,7 @@ bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t te
 			continue;
 		}
 		try = p;
-		if (p < pattern_sz && match_one(pattern, pattern_sz, &try, text[t])) {
+		if (p < pattern_sz && fr_glob_one(pattern, pattern_sz, &try, text[t])) {
 			p = try;
 			t++;
 		} else if (star < pattern_sz) {

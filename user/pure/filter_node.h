@@ -91,6 +91,9 @@ int fr_filter_parse(struct fr_filter *f, const char *expr);
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
 
+/* Does the one element of a pattern at *p, which is no *, take the character c? Moves *p behind the element, whatever c is. */
+bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c);
+
 static inline bool fr_op_is_compare(enum fr_op op)
 {
 	return op >= FR_OP_EQ && op <= FR_OP_IN;

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * watch: is this record one that an event rule is for? The bytecode of an expression, and what evaluates it. Pure: one text
+ * for BPF programs and for the host test that compares it with the filter it was compiled from (user/pure/watch_set.c makes
+ *it).
+ *
+ *	record		the event as it would be in a ring, and what is known of the current task, in one area of bytes, so that
+ *			an operand is an offset and a type
+ *	value		128 bits, as the filter's, known or not: any u64 and any s64 compare and add exactly as on replay
+ *	slot		where a value is; an instruction names a slot to write and two to read, the second may be its immediate
+ *	program		instructions in order; jumps go forward only, so a program ends after insn_cnt steps at most
+ *	table		what a text is compared with: the text itself, or a pattern
+ *
+ * A pattern of up to 63 elements runs without going back (Baeza-Yates, Gonnet: "shift and", with stars): bit i of the state
+ *says that the first i elements may have been matched; set[c] has bit i if element i takes character c; star has bit i if a *
+ * follows element i.
+ *
+ * All that evaluates is in map memory: on the stack the verifier would follow each value along each path.
+ */
+#ifndef FR_WATCH_H
+#define FR_WATCH_H
+
+#include "event.h"
+
+#define FR_WATCH_INSN_MAX  256u /* of a program */
+#define FR_WATCH_SLOT_MAX  16u	/* powers of two, for masks */
+#define FR_WATCH_REC_SZ	   512u /* of a record that is watched */
+#define FR_WATCH_AREA_SZ   1024u
+#define FR_WATCH_TEXT_MAX  256u /* bytes of a text that are looked at */
+#define FR_WATCH_STATE_MAX 63u	/* elements of a pattern */
+#define FR_WATCH_TABLE_MAX 32u
+#define FR_WATCH_PROG_MAX  64u	/* of all rules */
+#define FR_WATCH_IMM	   255u /* as operand b: the immediate */
+
+enum fr_watch_op {
+	FR_WATCH_LOAD,	/* dst = number of this type at off; unknown if it lies behind the record */
+	FR_WATCH_CONST, /* dst = imm */
+	FR_WATCH_ABI,	/* dst = lo in a native call, hi in a 32-bit one (both signed); known there: bits 0, 1 of a */
+	FR_WATCH_OR,	/* dst = a op b; unknown if one of them is */
+	FR_WATCH_AND,
+	FR_WATCH_ADD,
+	FR_WATCH_SUB,
+	FR_WATCH_MUL,
+	FR_WATCH_DIV, /* of magnitudes below 2^64; by 0: unknown */
+	FR_WATCH_MOD,
+	FR_WATCH_EQ, /* dst = truth; false if one of them is unknown */
+	FR_WATCH_NE,
+	FR_WATCH_LT,
+	FR_WATCH_LE,
+	FR_WATCH_GT,
+	FR_WATCH_GE,
+	FR_WATCH_RANGE, /* dst = lo <= a <= hi (signed), and the ABI is one of b's: bit 0 native, bit 1 32-bit */
+	FR_WATCH_TEXT,	/* dst = text at off is table lo, of length hi */
+	FR_WATCH_GLOB,	/* dst = text at off matches table lo */
+	FR_WATCH_SOME,	/* dst = text at off is not empty */
+	FR_WATCH_NOT,	/* dst = a is unknown or 0 */
+	FR_WATCH_TRUTH, /* dst = a is known and not 0 */
+	FR_WATCH_JF,	/* to instruction off if a is unknown or 0 */
+	FR_WATCH_JT,	/* else */
+	FR_WATCH_OP_CNT
+};
+
+enum fr_watch_type {
+	FR_WATCH_u8,
+	FR_WATCH_u16,
+	FR_WATCH_u32,
+	FR_WATCH_u64,
+	FR_WATCH_s16,
+	FR_WATCH_s32,
+	FR_WATCH_s64,
+};
+
+struct fr_watch_insn {
+	u8 op;
+	u8 dst, a, b;
+	u16 off;  /* in the area; of a jump: the instruction */
+	u16 type; /* LOAD: enum fr_watch_type; of texts: bytes at most, 0: to the record's end */
+	u64 lo, hi;
+};
+
+#define FR_WATCH_NEEDS_COMM 1u
+#define FR_WATCH_NEEDS_TIME 2u
+
+/* The expression of a rule, for one event. No instruction: it holds for each. Result: slot 0. */
+struct fr_watch_prog {
+	u32 rule;
+	u32 event;
+	u32 insn_cnt;
+	u32 needs; /* FR_WATCH_NEEDS_* */
+	struct fr_watch_insn insn[FR_WATCH_INSN_MAX];
+};
+
+struct fr_watch_table {
+	u64 star;
+	u64 end; /* the bit of the state that has matched all */
+	union {
+		u64 set[256];
+		char text[FR_WATCH_TEXT_MAX]; /* padded with zeros */
+	};
+};
+
+/* The programs of an event: cnt from first on. */
+struct fr_watch_of {
+	u16 first, cnt;
+};
+
+struct fr_watch_value {
+	u64 lo, hi; /* two's complement */
+	u64 known;
+};
+
+/* What is evaluated, and with it; the area is larger than what is in it, so that a masked offset and its 8 bytes fit. */
+struct fr_watch_work {
+	u64 busy; /* 0: free */
+	union {
+		struct {
+			u8 rec[FR_WATCH_REC_SZ];
+			u64 ts;
+			s32 pid;
+			u32 tid;
+			u32 cpu;
+			u32 rec_sz;
+			char comm[FR_COMM_SZ];
+		};
+		u8 area[FR_WATCH_AREA_SZ + 8];
+	};
+	struct fr_watch_value slot[FR_WATCH_SLOT_MAX];
+};
+
+#define FR_WATCH_AREA(field) ((u16)(offsetof(struct fr_watch_work, field) - offsetof(struct fr_watch_work, area)))
+
+#ifndef offsetof
+#define offsetof(type, field) __builtin_offsetof(type, field)
+#endif
+
+typedef u16 __attribute__((may_alias)) fr_watch_u16;
+typedef u32 __attribute__((may_alias)) fr_watch_u32;
+typedef u64 __attribute__((may_alias)) fr_watch_u64;
+
+/* ---- numbers ---- */
+
+FR_INLINE void fr_watch_set(struct fr_watch_value *v, u64 lo, u64 hi)
+{
+	v->lo = lo;
+	v->hi = hi;
+	v->known = 1;
+}
+
+FR_INLINE void fr_watch_set_signed(struct fr_watch_value *v, s64 num)
+{
+	fr_watch_set(v, num, num >> 63);
+}
+
+FR_INLINE u64 fr_watch_less(const struct fr_watch_value *a, const struct fr_watch_value *b)
+{
+	return a->hi == b->hi ? a->lo < b->lo : (s64)a->hi < (s64)b->hi;
+}
+
+FR_INLINE u64 fr_watch_same(const struct fr_watch_value *a, const struct fr_watch_value *b)
+{
+	return a->lo == b->lo && a->hi == b->hi;
+}
+
+/* The high half of a product of two words. */
+FR_INLINE u64 fr_watch_mul_high(u64 a, u64 b)
+{
+	u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
+	u64 mid = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (u32)mid;
+
+	return a1 * b1 + (mid >> 32) + (mid2 >> 32);
+}
+
+FR_INLINE u64 fr_watch_magnitude(const struct fr_watch_value *v)
+{
+	return (s64)v->hi < 0 ? 0 - v->lo : v->lo;
+}
+
+/* Quotient or remainder; the compiler has seen to it that magnitudes fit a word. */
+FR_INLINE void fr_watch_divide(struct fr_watch_value *d, const struct fr_watch_value *a, const struct fr_watch_value *b,
+			       u32 mod)
+{
+	u64 x = fr_watch_magnitude(a), y = fr_watch_magnitude(b), q, negative;
+
+	if (!y) {
+		d->known = 0;
+		return;
+	}
+	negative = mod ? a->hi >> 63 : (a->hi ^ b->hi) >> 63;
+	q = mod ? x % y : x / y;
+	fr_watch_set(d, negative ? 0 - q : q, negative && q ? ~0ULL : 0);
+}
+
+FR_INLINE void fr_watch_calculate(u32 op, struct fr_watch_value *d, const struct fr_watch_value *a,
+				  const struct fr_watch_value *b)
+{
+	if (!a->known || !b->known) {
+		d->known = 0;
+		return;
+	}
+	switch (op) {
+	case FR_WATCH_OR:
+		fr_watch_set(d, a->lo | b->lo, a->hi | b->hi);
+		break;
+	case FR_WATCH_AND:
+		fr_watch_set(d, a->lo & b->lo, a->hi & b->hi);
+		break;
+	case FR_WATCH_ADD:
+		fr_watch_set(d, a->lo + b->lo, a->hi + b->hi + (a->lo + b->lo < a->lo));
+		break;
+	case FR_WATCH_SUB:
+		fr_watch_set(d, a->lo - b->lo, a->hi - b->hi - (a->lo < b->lo));
+		break;
+	case FR_WATCH_MUL:
+		fr_watch_set(d, a->lo * b->lo, fr_watch_mul_high(a->lo, b->lo) + a->hi * b->lo + a->lo * b->hi);
+		break;
+	default:
+		fr_watch_divide(d, a, b, op == FR_WATCH_MOD);
+	}
+}
+
+FR_INLINE void fr_watch_compare(u32 op, struct fr_watch_value *d, const struct fr_watch_value *a,
+				const struct fr_watch_value *b)
+{
+	u64 less = fr_watch_less(a, b), same = fr_watch_same(a, b), truth;
+
+	switch (op) {
+	case FR_WATCH_EQ:
+		truth = same;
+		break;
+	case FR_WATCH_NE:
+		truth = !same;
+		break;
+	case FR_WATCH_LT:
+		truth = less;
+		break;
+	case FR_WATCH_LE:
+		truth = less | same;
+		break;
+	case FR_WATCH_GT:
+		truth = !(less | same);
+		break;
+	default:
+		truth = !less;
+	}
+	fr_watch_set(d, truth & a->known & b->known, 0);
+}
+
+/* ---- what is in the area ---- */
+
+FR_INLINE u32 fr_watch_abi(const struct fr_watch_work *w)
+{
+	return w->rec[FR_REC_HEAD_SZ - 1] & 1;
+}
+
+FR_INLINE void fr_watch_load(const struct fr_watch_work *w, const struct fr_watch_insn *in, struct fr_watch_value *d)
+{
+	const u8 *p = &w->area[in->off & (FR_WATCH_AREA_SZ - 1)];
+
+	switch (in->type) {
+	case FR_WATCH_u8:
+		fr_watch_set(d, *p, 0);
+		break;
+	case FR_WATCH_u16:
+		fr_watch_set(d, *(const fr_watch_u16 *)p, 0);
+		break;
+	case FR_WATCH_u32:
+		fr_watch_set(d, *(const fr_watch_u32 *)p, 0);
+		break;
+	case FR_WATCH_u64:
+		fr_watch_set(d, *(const fr_watch_u64 *)p, 0);
+		d->known = in->off >= FR_WATCH_REC_SZ || in->off + 8u <= w->rec_sz;
+		break;
+	case FR_WATCH_s16:
+		fr_watch_set_signed(d, (s16) * (const fr_watch_u16 *)p);
+		break;
+	case FR_WATCH_s32:
+		fr_watch_set_signed(d, (s32) * (const fr_watch_u32 *)p);
+		break;
+	default:
+		fr_watch_set_signed(d, *(const fr_watch_u64 *)p);
+	}
+}
+
+/* Bytes that the text of an instruction has at most. */
+FR_INLINE u32 fr_watch_room(const struct fr_watch_work *w, const struct fr_watch_insn *in)
+{
+	u32 room = in->type;
+
+	if (!room)
+		room = w->rec_sz > in->off ? w->rec_sz - in->off : 0;
+	return room < FR_WATCH_TEXT_MAX ? room : FR_WATCH_TEXT_MAX;
+}
+
+FR_INLINE u64 fr_watch_text(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t)
+{
+	u32 room = fr_watch_room(w, in), i, len = 0, c;
+	u64 differ = 0;
+
+	for (i = 0; i < FR_WATCH_TEXT_MAX; i++) {
+		if (i >= room)
+			break;
+		c = w->area[(in->off + i) & (FR_WATCH_AREA_SZ - 1)];
+		if (!c)
+			break;
+		differ |= c ^ (u8)t->text[i];
+		len++;
+	}
+	return !differ && len == in->hi;
+}
+
+FR_INLINE u64 fr_watch_glob(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t)
+{
+	u32 room = fr_watch_room(w, in), i, c;
+	u64 state = 1, star = t->star;
+
+	for (i = 0; i < FR_WATCH_TEXT_MAX; i++) {
+		if (i >= room)
+			break;
+		c = w->area[(in->off + i) & (FR_WATCH_AREA_SZ - 1)];
+		if (!c)
+			break;
+		state = (state << 1 & t->set[c & 0xff]) | (state & star);
+	}
+	return (state & t->end) != 0;
+}
+
+FR_INLINE u64 fr_watch_is_text(const struct fr_watch_work *w, const struct fr_watch_insn *in)
+{
+	return fr_watch_room(w, in) && w->area[in->off & (FR_WATCH_AREA_SZ - 1)];
+}
+
+/* ---- a program ---- */
+
+/* Is its number lo <= a <= hi, in a call of an ABI that was meant? */
+FR_INLINE u64 fr_watch_in_range(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_value *a)
+{
+	struct fr_watch_value lo, hi;
+
+	fr_watch_set_signed(&lo, in->lo);
+	fr_watch_set_signed(&hi, in->hi);
+	return a->known && !fr_watch_less(a, &lo) && !fr_watch_less(&hi, a) && in->b >> fr_watch_abi(w) & 1;
+}
+
+FR_INLINE void fr_watch_two(struct fr_watch_work *w, const struct fr_watch_insn *in, struct fr_watch_value *d)
+{
+	struct fr_watch_value a = w->slot[in->a % FR_WATCH_SLOT_MAX], b;
+
+	if (in->b == FR_WATCH_IMM)
+		fr_watch_set(&b, in->lo, in->hi);
+	else
+		b = w->slot[in->b % FR_WATCH_SLOT_MAX];
+	if (in->op < FR_WATCH_EQ)
+		fr_watch_calculate(in->op, d, &a, &b);
+	else
+		fr_watch_compare(in->op, d, &a, &b);
+}
+
+/* Does this instruction need table in->lo? */
+FR_INLINE int fr_watch_takes_table(const struct fr_watch_insn *in)
+{
+	return in->op == FR_WATCH_TEXT || in->op == FR_WATCH_GLOB;
+}
+
+/* Before the first instruction: none is needed for what always holds. */
+FR_INLINE void fr_watch_begin(struct fr_watch_work *w)
+{
+	fr_watch_set(&w->slot[0], 1, 0);
+}
+
+FR_INLINE u32 fr_watch_result(const struct fr_watch_work *w)
+{
+	return w->slot[0].known && (w->slot[0].lo | w->slot[0].hi);
+}
+
+/* Do instruction pc; t: its table, NULL if it takes none. Returns the next one's number. */
+FR_INLINE u32 fr_watch_step(struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t, u32 pc)
+{
+	struct fr_watch_value *d = &w->slot[in->dst % FR_WATCH_SLOT_MAX];
+	const struct fr_watch_value *a = &w->slot[in->a % FR_WATCH_SLOT_MAX];
+	u64 truth = a->known && (a->lo | a->hi);
+
+	switch (in->op) {
+	case FR_WATCH_LOAD:
+		fr_watch_load(w, in, d);
+		break;
+	case FR_WATCH_CONST:
+		fr_watch_set(d, in->lo, in->hi);
+		break;
+	case FR_WATCH_ABI:
+		fr_watch_set_signed(d, fr_watch_abi(w) ? in->hi : in->lo);
+		d->known = in->a >> fr_watch_abi(w) & 1;
+		break;
+	case FR_WATCH_RANGE:
+		fr_watch_set(d, fr_watch_in_range(w, in, a), 0);
+		break;
+	case FR_WATCH_TEXT:
+		fr_watch_set(d, t ? fr_watch_text(w, in, t) : 0, 0);
+		break;
+	case FR_WATCH_GLOB:
+		fr_watch_set(d, t ? fr_watch_glob(w, in, t) : 0, 0);
+		break;
+	case FR_WATCH_SOME:
+		fr_watch_set(d, fr_watch_is_text(w, in), 0);
+		break;
+	case FR_WATCH_NOT:
+		fr_watch_set(d, !truth, 0);
+		break;
+	case FR_WATCH_TRUTH:
+		fr_watch_set(d, truth, 0);
+		break;
+	case FR_WATCH_JF:
+		return truth ? pc + 1 : in->off;
+	case FR_WATCH_JT:
+		return truth ? in->off : pc + 1;
+	default:
+		fr_watch_two(w, in, d);
+	}
+	return pc + 1;
+}
+
+#endif
