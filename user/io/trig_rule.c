@@ -37,7 +37,7 @@ static void set_comm(const char *glob, struct fr_trigger_rule *out)
 {
 	struct fr_comm_filter f;
 
-	if (!glob[0] || strpbrk(glob, "?[\\") || fr_select_comm(glob, &f))
+	if (!glob[0] || strpbrk(glob, "?[|\\") || fr_select_comm(glob, &f))
 		return;
 	memcpy(out->comm_text, f.text, sizeof(f.text));
 	memcpy(out->comm_mask, f.mask, sizeof(f.mask));
