@@ -237,10 +237,16 @@ static struct fr_watch_operand range_of(enum fr_op op, const struct fr_watch_ope
 
 	switch (op) {
 	case FR_OP_ADD:
-		r.wide |= __builtin_add_overflow(x->min, y->min, &r.min) | __builtin_add_overflow(x->max, y->max, &r.max);
+		if (r.wide)
+			break;
+		r.min = x->min + y->min;
+		r.max = x->max + y->max;
 		return r;
 	case FR_OP_SUB:
-		r.wide |= __builtin_sub_overflow(x->min, y->max, &r.min) | __builtin_sub_overflow(x->max, y->min, &r.max);
+		if (r.wide)
+			break;
+		r.min = x->min - y->max;
+		r.max = x->max - y->min;
 		return r;
 	case FR_OP_BITAND:
 		if ((x->wide || x->min < 0) && (y->wide || y->min < 0))
