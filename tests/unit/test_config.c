@@ -107,7 +107,7 @@ static void test_values(void **state)
 				    "SampleRate=49\n"
 				    "[Trigger]\n"
 				    "On=crash:comm=nginx*,post=1s\n"
-				    "On=event:comm == \"a\" && tid == 5\n"
+				    "On=event:event == task_rename && comm == \"a\"\n"
 				    "[Notify]\n"
 				    "Journal=off\n"
 				    "Exec=/usr/bin/logger \"a b\"");
@@ -128,7 +128,7 @@ static void test_values(void **state)
 	assert_int_equal(c.sample_hz, 49);
 	assert_int_equal(c.on.cnt, 2);
 	assert_string_equal(c.on.item[0], "crash:comm=nginx*,post=1s");
-	assert_string_equal(c.on.item[1], "event:comm == \"a\" && tid == 5");
+	assert_string_equal(c.on.item[1], "event:event == task_rename && comm == \"a\"");
 	assert_false(c.journal);
 	assert_string_equal(c.exec, "/usr/bin/logger \"a b\"");
 	fr_config_free(&c);
@@ -139,14 +139,14 @@ static void test_continued(void **state)
 {
 	struct fr_config_error e;
 	struct fr_config c = parsed("[Trigger]\n"
-				    "On=event:tid == 5 \\\n"
+				    "On=event:event == mark_victim \\\n"
 				    "# not this one\n"
 				    "   && cpu == 1\n"
 				    "On=crash\\");
 
 	(void)state;
 	assert_int_equal(c.on.cnt, 2);
-	assert_string_equal(c.on.item[0], "event:tid == 5     && cpu == 1");
+	assert_string_equal(c.on.item[0], "event:event == mark_victim     && cpu == 1");
 	assert_string_equal(c.on.item[1], "crash");
 	assert_int_equal(c.on.line[1], 5);
 	/* a comment is not continued */
@@ -248,6 +248,8 @@ static const struct {
 	{S "Filter=pid == 1\nComm=a", 0, "expression"},
 	{T "On=crahs", 2, "crash"},
 	{T "On=crash\r\nOn=hung", 3, "hung>20s"},
+	{T "On=event:tid == 5", 2, "event"}, /* of which one? */
+	{T "On=event:event == cpu_sample", 2, "expression"},
 	{T "On=crash:comm=", 2, "character 12"},
 	{T "StormCount=10001", 2, "10000"},
 	{T "StormTime=10", 2, "duration"},

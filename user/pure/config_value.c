@@ -13,6 +13,7 @@
 #include "pure/select.h"
 #include "pure/trigger.h"
 #include "pure/units.h"
+#include "pure/watch_set.h"
 
 #define DURATION_MAX	(3650ULL * 86400000000000ULL)
 #define GOVERNOR_MIN_NS 1000000000ULL
@@ -156,6 +157,15 @@ static int check_filter(const struct value *v)
 	return err == -EINVAL ? fail(v, "%s (at character %zu)", error.text, error.at + 1) : err;
 }
 
+/* What replay can look for is more than what BPF can. */
+static int check_watch(const struct value *v, const char *expr, const char *arch)
+{
+	struct fr_filter_error error;
+	int err = fr_watch_check(expr, arch, &error);
+
+	return err == -EINVAL ? fail(v, "%s (at character %zu of the expression)", error.text, error.at + 1) : err;
+}
+
 static int check_on(const struct value *v)
 {
 	struct fr_trigger_error error;
@@ -164,9 +174,9 @@ static int check_on(const struct value *v)
 
 	if (uname(&host))
 		*host.machine = 0;
-	if (!fr_trigger_parse(v->text, host.machine, &trigger, &error))
-		return 0;
-	return fail(v, "%s (at character %zu)", error.text, error.at + 1);
+	if (fr_trigger_parse(v->text, host.machine, &trigger, &error))
+		return fail(v, "%s (at character %zu)", error.text, error.at + 1);
+	return trigger.kind == FR_TRIGGER_event ? check_watch(v, trigger.expr, host.machine) : 0;
 }
 
 static int check_path(const struct value *v)
