@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump status stop replay export info verify events doctor'
+_flightrec_commands='record dump status stop replay export list info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -39,7 +39,7 @@ _flightrec() {
 	record:-e | record:--event) _flightrec_offer "$(_flightrec_events)" "$word" ;;
 	record:--clock) _flightrec_offer 'global local' "$word" ;;
 	record:--on) _flightrec_offer 'exit signal command' "$word" ;;
-	record:-o | record:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+	record:-o | record:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv' "$word" ;;
@@ -49,7 +49,7 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|export|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|export|list|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

@@ -11,6 +11,7 @@ int fr_cmd_dump(int argc, char **argv);
 int fr_cmd_status(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
+int fr_cmd_list(int argc, char **argv);
 int fr_cmd_info(int argc, char **argv);
 int fr_cmd_verify(int argc, char **argv);
 int fr_cmd_events(int argc, char **argv);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/list.h"
+#include "flow/dump.h"
+#include "flow/store.h"
+
+static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
+			   "       flightrec list --keep|--no-keep FILE...\n"
+			   "The snapshots of a directory, oldest first: when, why, whose, how large, whether\n"
+			   "they are kept for good, and the core file of the same death where there is one\n"
+			   "(systemd-coredump's, or by kernel.core_pattern).\n"
+			   "\n"
+			   "  -o, --output DIR  this directory [" FR_DIR_DEFAULT "]\n"
+			   "      --json        the same as JSON\n"
+			   "      --keep        mark snapshots: no quota removes them\n"
+			   "      --no-keep     take the mark away\n"
+			   "\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or no snapshot.\n"
+			   "Example: flightrec list --keep /var/lib/flightrec/*-crash-nginx-*.flight\n";
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'}, {"keep", no_argument, NULL, 'k'},
+	{"no-keep", no_argument, NULL, 'K'},	  {"help", no_argument, NULL, 'h'}, {},
+};
+
+struct ask {
+	const char *dir;
+	bool json, mark, keep;
+};
+
+static int mark(const char *path, bool keep)
+{
+	int err = fr_store_mark(path, keep);
+
+	if (!err)
+		return FR_EXIT_OK;
+	if (err == -EBADMSG)
+		fr_err("cannot mark %s: it is not a snapshot", path);
+	else
+		fr_err("cannot mark %s: %s%s", path, strerror(-err), err == -EPERM ? ": only its owner may" : "");
+	return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+}
+
+/* Each that can be marked is. */
+static int mark_all(char **path, int cnt, bool keep)
+{
+	int i, status = FR_EXIT_OK, one;
+
+	if (!cnt) {
+		fr_err("name the snapshots: flightrec list --%skeep FILE...", keep ? "" : "no-");
+		return FR_EXIT_USAGE;
+	}
+	for (i = 0; i < cnt; i++) {
+		one = mark(path[i], keep);
+		if (one == FR_EXIT_FAIL || status == FR_EXIT_OK)
+			status = one;
+	}
+	return status;
+}
+
+static int list(const struct ask *ask)
+{
+	static struct fr_out out;
+	struct fr_stored *s;
+	size_t cnt, i;
+	int err = fr_store_list(ask->dir, &s, &cnt), status = FR_EXIT_OK;
+
+	if (err) {
+		fr_err("cannot read directory %s: %s: name another with -o", ask->dir, strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	fr_out_init(&out, STDOUT_FILENO);
+	if (ask->json)
+		fr_list_json(&out, ask->dir, s, cnt);
+	else
+		fr_list_text(&out, ask->dir, s, cnt);
+	for (i = 0; i < cnt; i++)
+		if (s[i].damage)
+			status = FR_EXIT_CORRUPT;
+	fr_stored_free(s, cnt);
+	return fr_out_finish(&out, status);
+}
+
+int fr_cmd_list(int argc, char **argv)
+{
+	struct ask ask = {.dir = FR_DIR_DEFAULT};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		case 'o':
+			ask.dir = optarg;
+			break;
+		case 'j':
+			ask.json = true;
+			break;
+		case 'k':
+		case 'K':
+			ask.mark = true;
+			ask.keep = opt == 'k';
+			break;
+		default:
+			return FR_EXIT_USAGE;
+		}
+	}
+	if (ask.mark)
+		return mark_all(argv + optind, argc - optind, ask.keep);
+	if (optind != argc) {
+		fr_err("list takes no file: name a directory with -o, or mark files with --keep");
+		return FR_EXIT_USAGE;
+	}
+	return list(&ask);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* list: the two ways in which it prints. */
+#ifndef FR_CMD_LIST_H
+#define FR_CMD_LIST_H
+
+#include "flow/store.h"
+#include "pure/out.h"
+
+void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);
+void fr_list_json(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);
+
+#endif
