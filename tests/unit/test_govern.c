@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The overhead governor's decisions: what goes, when it comes back, and that it does not flap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "pure/govern.h"
+
+#define SCHED	0
+#define TASK	1
+#define SYSCALL 2
+#define SAMPLE	3
+#define CNT	4
+
+/* A machine: each group's cost in full; off, a tenth is left of it; each level of samples halves. */
+struct machine {
+	struct fr_govern g;
+	u32 full[CNT];
+};
+
+static const u32 levels[CNT] = {[SCHED] = 2, [TASK] = 0, [SYSCALL] = 1, [SAMPLE] = 4};
+
+static u32 cost_at(u32 full, u32 level, u32 last)
+{
+	if (level && level == last)
+		return full / 10;
+	return full >> level;
+}
+
+static struct fr_govern_step measure(struct machine *m)
+{
+	struct fr_govern_group now[CNT];
+	u32 i;
+
+	for (i = 0; i < CNT; i++)
+		now[i] = (struct fr_govern_group){levels[i], cost_at(m->full[i], m->g.group[i].level, levels[i]),
+						  m->full[i] * 10};
+	return fr_govern_measure(&m->g, now);
+}
+
+static void begin(struct machine *m, u32 budget)
+{
+	*m = (struct machine){};
+	fr_govern_init(&m->g, budget, CNT);
+}
+
+static void within_budget_nothing_happens(void **state)
+{
+	struct machine m;
+	u32 i;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SCHED] = 500;
+	m.full[SYSCALL] = 500;
+	for (i = 0; i < 100; i++)
+		assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+}
+
+static void the_costliest_goes_first(void **state)
+{
+	struct fr_govern_step step;
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SCHED] = 900;
+	m.full[SYSCALL] = 5000;
+	step = measure(&m);
+	assert_int_equal(step.what, FR_GOVERN_down);
+	assert_int_equal(step.group, SYSCALL);
+	assert_int_equal(step.level, 1);
+	assert_int_equal(step.cost, 5900);
+	step = measure(&m); /* 500 are left of system calls: sched is thinned */
+	assert_int_equal(step.what, FR_GOVERN_down);
+	assert_int_equal(step.group, SCHED);
+	assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+}
+
+static void life_is_never_touched(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[TASK] = 5000;
+	m.full[SCHED] = 50; /* not worth it: that would be history lost for nothing */
+	assert_int_equal(measure(&m).what, FR_GOVERN_stuck);
+	assert_int_equal(m.g.group[TASK].level, 0);
+	assert_int_equal(m.g.group[SCHED].level, 0);
+}
+
+static void it_comes_back_when_calm(void **state)
+{
+	struct fr_govern_step step;
+	struct machine m;
+	u32 i;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SYSCALL] = 5000;
+	assert_int_equal(measure(&m).what, FR_GOVERN_down);
+	for (i = 0; i < 20; i++)
+		assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+	m.full[SYSCALL] = 900; /* it would fit, but leave no room */
+	for (i = 0; i < 20; i++)
+		assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+	m.full[SYSCALL] = 100;
+	for (i = 1; i < FR_GOVERN_CALM; i++)
+		assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+	step = measure(&m);
+	assert_int_equal(step.what, FR_GOVERN_up);
+	assert_int_equal(step.group, SYSCALL);
+	assert_int_equal(step.level, 0);
+}
+
+static void thinned_level_by_level_and_back(void **state)
+{
+	struct machine m;
+	u32 i, up = 0, top;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SAMPLE] = 7000;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(measure(&m).what, FR_GOVERN_down);
+		assert_int_equal(m.g.group[SAMPLE].level, i + 1);
+	}
+	assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+	top = m.g.group[SAMPLE].level;
+	m.full[SAMPLE] = 100;
+	for (i = 0; i < 100; i++)
+		up += measure(&m).what == FR_GOVERN_up;
+	assert_int_equal(up, top);
+	assert_int_equal(m.g.group[SAMPLE].level, 0);
+}
+
+/* A load that is there in each second measurement that could bring the group back. */
+static void flapping_is_damped(void **state)
+{
+	struct machine m;
+	u32 i, steps = 0;
+	bool on = true;
+
+	(void)state;
+	begin(&m, 1000);
+	for (i = 0; i < 1000; i++) {
+		m.full[SYSCALL] = on ? 5000 : 0;
+		switch (measure(&m).what) {
+		case FR_GOVERN_down:
+			on = false;
+			steps++;
+			break;
+		case FR_GOVERN_up:
+			on = true;
+			steps++;
+			break;
+		default:
+			break;
+		}
+	}
+	assert_in_range(steps, 2, 60); /* undamped 500 */
+}
+
+static void costs_of_any_size(void **state)
+{
+	struct fr_govern_group now[CNT] = {{1, ~0u, ~0ULL}, {1, ~0u, 0}, {1, 0, ~0ULL}, {9, ~0u, 1}};
+	struct machine m;
+	u32 i;
+
+	(void)state;
+	begin(&m, 1);
+	for (i = 0; i < 100; i++)
+		fr_govern_measure(&m.g, now);
+	assert_int_equal(fr_govern_measure(&m.g, now).what, FR_GOVERN_stuck);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(within_budget_nothing_happens),
+		cmocka_unit_test(the_costliest_goes_first),
+		cmocka_unit_test(life_is_never_touched),
+		cmocka_unit_test(it_comes_back_when_calm),
+		cmocka_unit_test(thinned_level_by_level_and_back),
+		cmocka_unit_test(flapping_is_damped),
+		cmocka_unit_test(costs_of_any_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

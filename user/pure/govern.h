@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * govern: what the overhead governor decides. Pure: costs in, one step out.
+ *
+ * Over budget, the costliest group that may be touched goes one level down: recorded in full, thinned (several levels, where
+ * the group has such), off. What a level saved is remembered with the rate of events it was measured at; when what is measured
+ * plus what would come back, at the rate now, stays below 80 % of the budget, FR_GOVERN_CALM times one after the other, the
+ * group goes one level up. A group that has to go down again soon after waits twice as long the next time.
+ */
+#ifndef FR_GOVERN_H
+#define FR_GOVERN_H
+
+#include "types.h"
+
+#define FR_GOVERN_GROUP_MAX 16u
+#define FR_GOVERN_CALM	    3u	/* measurements with room before anything comes back */
+#define FR_GOVERN_CALM_MAX  48u /* and at most, for a group that had to go down again */
+#define FR_GOVERN_ROOM	    80u /* % of the budget that may be used with what comes back */
+#define FR_GOVERN_WORTH	    10u /* % of the budget: a group that costs less is not what is wrong */
+
+/* A group as measured. Costs in 1/1000 % of all CPUs. */
+struct fr_govern_group {
+	u32 levels; /* below full that it has: the last is off; 0: never touched */
+	u32 cost;   /* now, at its level */
+	u64 rate;   /* times a second that its programs ran, whatever its level */
+};
+
+struct fr_govern_state {
+	u32 level;	/* 0 full */
+	u32 saved[8];	/* cost that going to level i + 1 saved */
+	u64 at_rate[8]; /* then */
+	u32 calm, need; /* measurements with room, and how many are needed */
+	u32 since_up;	/* measurements since it came back, ~0: never */
+};
+
+struct fr_govern {
+	u32 budget;
+	u32 cnt;
+	struct fr_govern_state group[FR_GOVERN_GROUP_MAX];
+};
+
+enum fr_govern_what {
+	FR_GOVERN_nothing,
+	FR_GOVERN_down,
+	FR_GOVERN_up,
+	FR_GOVERN_stuck, /* over budget, and nothing left that would help */
+};
+
+struct fr_govern_step {
+	enum fr_govern_what what;
+	u32 group;
+	u32 level; /* its new one */
+	u32 cost;  /* all groups */
+};
+
+void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt);
+
+/* One measurement. The step is taken as done: the state has its new level. A step up is one group's at a time. */
+struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now);
+
+#endif
