@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A version whose ring layout differs takes a last snapshot of the old session, then begins anew. In both directions: by a
+program built from this tree with another layout's number."""
+import glob
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from frtest import (FLIGHTREC, ROOT, TMP, check, end, ended, equal, exists, fr, fr_json, main, new_name,  # noqa: E402
+                    replay, run, test, wait_for)
+
+SMALL = ("-p", "minimal", "-m", "1M")
+OTHER = 77  # the other program's layout
+
+
+def other_program():
+    """flightrec with another layout; only what changed is compiled again."""
+    out = os.path.join(os.path.dirname(FLIGHTREC), "layout")
+    define = f"-DFR_LAYOUT_VERSION={OTHER}u"
+    run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O2", f"CC=gcc {define}", f"CLANG=clang {define}",
+        f"{out}/flightrec", timeout=400, env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
+    return os.path.join(out, "flightrec")
+
+
+def layout(name):
+    facts = run("bpftool", "map", "dump", "pinned", f"/sys/fs/bpf/flightrec/{name}/meta", "-j").stdout
+    text = bytes(int(b, 16) for b in re.findall(r"0x([0-9a-f]{2})", facts)).decode("latin-1")
+    return int(re.search(r"layout=(\d+)", text).group(1))
+
+
+def mark(comm):
+    """A process of a name that is to be found again."""
+    run("/bin/sh", "-c", f"echo {comm} > /proc/self/comm; exec /bin/true")
+    subprocess.run(["/bin/sh", "-c", f"printf {comm} > /proc/$$/comm; :"], check=True)
+
+
+def taken_over(old, new):
+    """new takes over what old recorded."""
+    name, directory = new_name(), os.path.join(TMP, new_name())
+    os.mkdir(directory)
+    with ended(name):
+        run(old, "record", "-n", name, "-o", directory, "--detach", *SMALL)
+        before = layout(name)
+        mark("beforehand")
+        p = run(new, "record", "-n", name, "-o", directory, "--detach", *SMALL)
+        after = layout(name)
+        check(before != after, f"layout {before} and {after}")
+        check("a last snapshot of it" in p.stderr, p.stderr)
+        mark("afterwards")
+        files = glob.glob(f"{directory}/*")
+        equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")
+        fr("verify", files[0])
+        check([e for e in replay(files[0]) if e["comm"] == "beforehand"], "what the old session recorded is not there")
+        equal(fr_json("info", files[0])["trigger"]["reason"], "upgrade", "reason")
+        last = f"{directory}/last.flight"
+        run(new, "dump", "-n", name, "-o", last)
+        comms = {e["comm"] for e in replay(last)}
+        check("afterwards" in comms and "beforehand" not in comms, "the new session does not begin anew")
+        run(old, "status", "-n", name)  # it can be read by the other
+        run(new, "stop", "-n", name)
+    return f"layout {before}, then {after}"
+
+
+@test("a session of another layout: last snapshot, then anew, in both directions")
+def both():
+    other = other_program()
+    return "; ".join((taken_over(FLIGHTREC, other), taken_over(other, FLIGHTREC)))
+
+
+@test("a live recorder of another layout is left alone")
+def live():
+    other, name = other_program(), new_name()
+    with ended(name):
+        p = subprocess.Popen([other, "record", "-n", name, "-o", TMP, *SMALL], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            wait_for(lambda: p.poll() is not None or os.path.exists(f"/sys/fs/bpf/flightrec/{name}/meta"), "it records")
+            got = fr("record", "-n", name, "-o", TMP, "--detach", *SMALL, status=1)
+            check("live recorder" in got.stderr, got.stderr)
+            equal(layout(name), OTHER, "layout")
+        finally:
+            p.send_signal(signal.SIGTERM)
+            p.communicate()
+
+
+@test("no last snapshot, no end: the old session goes on recording")
+def no_room():
+    other, name = other_program(), new_name()
+    directory = os.path.join(TMP, new_name())
+    os.mkdir(directory)
+    with ended(name):
+        run(other, "record", "-n", name, "-o", directory, "--detach", *SMALL)
+        run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", directory)
+        try:
+            run("dd", "if=/dev/zero", f"of={directory}/full", "bs=4096", status=None)
+            got = fr("record", "-n", name, "-o", directory, "--detach", *SMALL, status=None)
+        finally:
+            run("umount", directory)
+        equal(got.returncode, 1, f"exit status: {got.stderr}")
+        equal(layout(name), OTHER, "layout")
+        check(exists(name), "the session is gone")
+        end(name)
+
+
+if __name__ == "__main__":
+    main()
