@@ -45,7 +45,7 @@ static struct fr_sess *new_sess(const char *name)
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(s->dir, sizeof(s->dir), FR_SESSION_ROOT "/%s", name);
 	s->layout = FR_LAYOUT_VERSION;
-	s->dir_fd = s->owner_fd = -1;
+	s->dir_fd = s->owner_fd = s->call_fd = -1;
 	return s;
 }
 
@@ -236,6 +236,8 @@ void fr_sess_close(struct fr_sess *s)
 		close(s->dir_fd);
 	if (s->owner_fd >= 0)
 		close(s->owner_fd);
+	if (s->call_fd >= 0)
+		close(s->call_fd);
 	free(s->facts);
 	free(s->schema);
 	free(s);

@@ -81,7 +81,7 @@ struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and coun
 /* The task table: *cnt malloc'ed entries. 0 or -errno. */
 int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt);
 
-/* The control programs. Each 0 or -errno; callers hold the reader's lock. */
+/* The control programs. Each 0 or -errno. No lock is needed but for snapshots' marks: those are within the reader's. */
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
 /* Leave out the system calls and faults of this process, the session's recorder or not; *pid (or NULL): as BPF knows it. */
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);

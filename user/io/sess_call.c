@@ -3,16 +3,47 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/sess_int.h"
 
 /* ---- control programs ---- */
 
-static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu)
+/*
+ * What a program leaves behind is in one struct for all callers: a lock of its own, held for microseconds, so that a recorder
+ * can mark a trigger while another process takes a snapshot. One that is stopped in between must not stop others: after a
+ * while they go on without it, and may get a wrong time.
+ */
+#define CALL_TRIES 200
+
+static void lock_call(struct fr_sess *s)
+{
+	const struct timespec nap = {.tv_nsec = 500000};
+	int tries;
+
+	if (s->call_fd < 0)
+		s->call_fd = open(FR_SESSION_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (tries = 0; s->call_fd >= 0 && tries < CALL_TRIES; tries++) {
+		if (!flock(s->call_fd, LOCK_EX | LOCK_NB) || (errno != EWOULDBLOCK && errno != EINTR))
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void unlock_call(struct fr_sess *s)
+{
+	if (s->call_fd >= 0)
+		flock(s->call_fd, LOCK_UN);
+}
+
+/* Run a control program; *out (or NULL): what it left behind. */
+static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = arg_cnt * sizeof(*args));
 	char name[64];
@@ -26,28 +57,29 @@ static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cn
 	fd = fr_sess_get_pin(s, name);
 	if (fd < 0)
 		return fd;
+	lock_call(s);
 	if (bpf_prog_test_run_opts(fd, &opts))
 		err = -errno;
+	if (!err && out)
+		*out = *s->call;
+	unlock_call(s);
 	close(fd);
 	return err;
 }
 
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 {
-	int err = call(s, "fr_clocks", NULL, 0, -1);
-
-	if (!err)
-		*out = *s->call;
-	return err;
+	return call(s, "fr_clocks", NULL, 0, -1, out);
 }
 
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid)
 {
 	u64 args[1] = {recorder};
-	int err = call(s, "fr_self", args, 1, -1);
+	struct fr_call left;
+	int err = call(s, "fr_self", args, 1, -1, &left);
 
 	if (!err && pid)
-		*pid = s->call->tgid;
+		*pid = left.tgid;
 	return err;
 }
 
@@ -55,21 +87,23 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 {
 	struct fr_sess *s = sess;
 	u64 args[1] = {tier};
-	int err = call(s, "fr_peek", args, 1, cpu);
+	struct fr_call left;
+	int err = call(s, "fr_peek", args, 1, cpu, &left);
 
 	if (!err) {
-		*word = s->call->peek_word;
-		*w = s->call->peek_w;
+		*word = left.peek_word;
+		*w = left.peek_w;
 	}
 	return err;
 }
 
 static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, u64 *ts)
 {
-	int err = call(s, prog, args, arg_cnt, -1);
+	struct fr_call left;
+	int err = call(s, prog, args, arg_cnt, -1, &left);
 
 	if (!err)
-		*ts = s->call->ns;
+		*ts = left.ns;
 	return err;
 }
 

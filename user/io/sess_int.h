@@ -11,6 +11,7 @@ struct fr_sess {
 	char dir[128];
 	int dir_fd;   /* holds the reader's lock when locked */
 	int owner_fd; /* holds the owner's lock, -1: not ours */
+	int call_fd;  /* holds the lock of control programs while one runs, -1: not opened yet */
 	bool is_new;
 	u32 layout;
 	char *facts;
