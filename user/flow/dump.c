@@ -164,7 +164,7 @@ static void free_dump(struct fr_dump *d)
 {
 	fr_snap_abort(d->w);
 	fr_schema_free(d->schema);
-	if (d->buf && d->buf != MAP_FAILED)
+	if (d->buf && d->buf != MAP_FAILED && !d->ask->room)
 		munmap(d->buf, d->buf_sz);
 	free(d->src);
 	free(d->copied);
@@ -186,7 +186,7 @@ static int dump_locked(struct fr_dump *d)
 		return err;
 	}
 	err = create_file(d);
-	if (err == -EEXIST)
+	if (err == -EEXIST && !d->ask->retake)
 		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
 	if (err)
 		return err;

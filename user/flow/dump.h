@@ -9,6 +9,12 @@
 #define FR_DUMP_BUDGET_SZ  (64ULL << 20) /* memory a dump takes, before it begins */
 #define FR_DUMP_TIMEOUT_MS 30000	 /* wait so long for another dump to end */
 
+/* Memory for the copies of rings, faulted in. */
+struct fr_dump_room {
+	void *buf;
+	size_t sz;
+};
+
 /* Why a snapshot is taken, and for whom. */
 struct fr_dump_ask {
 	const char *path;   /* of the file, NULL: a name by the contract, in dir */
@@ -20,6 +26,8 @@ struct fr_dump_ask {
 	u64 last_ns;	   /* only so much history, 0: all */
 	u64 at_ns;	   /* the moment, already marked in the ring; 0: now, and the dump marks it */
 	const char *facts; /* more name=value lines about the trigger, NULL none */
+	bool retake;	   /* path may be there already: taken before, and that is fine: -EEXIST without a message */
+	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
 };
 
 struct fr_dump_done {
@@ -36,6 +44,9 @@ struct fr_dump_done {
  * the file. 0 and *done; or -errno with a message, and no file.
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
+
+/* Bytes of room that dumps of this session use. */
+size_t fr_dump_room_sz(struct fr_sess *s);
 
 /* One line about it, to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);

@@ -13,16 +13,36 @@ static size_t subbuf_sz(const struct fr_ring_map *m)
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
 }
 
+size_t fr_dump_room_sz(struct fr_sess *s)
+{
+	const struct fr_ring_map *ring;
+	size_t cnt, i, sz = 0;
+
+	ring = fr_sess_rings(s, &cnt);
+	for (i = 0; i < cnt; i++)
+		sz += (size_t)ring[i].slot_cnt * subbuf_sz(&ring[i]);
+	return sz < FR_DUMP_COPY_SZ ? sz : FR_DUMP_COPY_SZ;
+}
+
+/* Room that was taken before may be smaller than all rings, of CPUs that came since: then it is used in waves. */
+static void take_room(struct fr_dump *d)
+{
+	if (d->ask->room) {
+		d->buf = d->ask->room->buf;
+		d->buf_sz = d->ask->room->sz;
+		return;
+	}
+	d->buf_sz = fr_dump_room_sz(d->s);
+	d->buf = mmap(NULL, d->buf_sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
 int fr_dump_take_memory(struct fr_dump *d)
 {
-	size_t laps = 0, all_sz = 0, i;
+	size_t laps = 0, i;
 
-	for (i = 0; i < d->src_cnt; i++) {
-		all_sz += (u64)d->src[i].map->slot_cnt * subbuf_sz(d->src[i].map);
+	for (i = 0; i < d->src_cnt; i++)
 		laps += d->src[i].map->slot_cnt;
-	}
-	d->buf_sz = all_sz < FR_DUMP_COPY_SZ ? all_sz : FR_DUMP_COPY_SZ;
-	d->buf = mmap(NULL, d->buf_sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	take_room(d);
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
