@@ -127,13 +127,27 @@ struct path_walk {
 	u32 cut; /* it would not fit */
 };
 
-/* One name, or one mount, up. False: at the root, or no room. */
+/* Put /NAME in front of the text. False: no room. */
+FR_INLINE bool put_name(struct path_walk *p, char *text, struct dentry *dentry)
+{
+	u32 len = BPF_CORE_READ(dentry, d_name.len);
+
+	if (len >= p->pos) {
+		p->cut = 1;
+		return false;
+	}
+	p->pos -= len + 1;
+	text[p->pos & PATH_LAST] = '/';
+	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(dentry, d_name.name));
+	return true;
+}
+
+/* One name, or one mount, up. False: at the root, or no room. A file that is in no directory (memfd) has its name only. */
 FR_INLINE bool step_up(struct path_walk *p, char *text)
 {
 	struct dentry *dentry = p->dentry, *up;
 	struct vfsmount *mnt = p->mnt;
 	struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt), *parent;
-	u32 len;
 
 	if (dentry == BPF_CORE_READ(mnt, mnt_root)) {
 		parent = BPF_CORE_READ(mount, mnt_parent);
@@ -144,18 +158,8 @@ FR_INLINE bool step_up(struct path_walk *p, char *text)
 		return true;
 	}
 	up = BPF_CORE_READ(dentry, d_parent);
-	len = BPF_CORE_READ(dentry, d_name.len);
-	if (up == dentry || !len)
-		return false;
-	if (len >= p->pos) {
-		p->cut = 1;
-		return false;
-	}
-	p->pos -= len + 1;
-	text[p->pos & PATH_LAST] = '/';
-	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(dentry, d_name.name));
 	p->dentry = up;
-	return true;
+	return put_name(p, text, dentry) && up != dentry;
 }
 
 FR_INLINE void say_cut(struct path_walk *p, char *text)
