@@ -140,6 +140,12 @@ struct fr_sess_prog {
 	u64 missed;  /* runs refused because the program ran already on that CPU */
 };
 
+/*
+ * Keep the programs open until the session is closed: finding them takes CAP_SYS_ADMIN, which a recorder gives up
+ * (io/confine.h). fr_sess_progs() gives these then. 0 or -errno.
+ */
+int fr_sess_hold_progs(struct fr_sess *s);
+
 /* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Read the counts again: also after fr_sess_detach(), when they are final. */

@@ -257,7 +257,7 @@ static int by_prog_name(const void *a, const void *b)
 	return strcmp(((const struct fr_sess_prog *)a)->name, ((const struct fr_sess_prog *)b)->name);
 }
 
-int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 {
 	struct fr_sess_prog *list = calloc(FR_EVENT_MAX, sizeof(*list));
 	DIR *d = opendir(s->dir);
@@ -279,4 +279,36 @@ int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 	*out = list;
 	*cnt = n;
 	return 0;
+}
+
+/* The same programs through descriptors of the caller's own. */
+static int copy_held(const struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+{
+	struct fr_sess_prog *list = calloc(s->held_cnt + 1, sizeof(*list));
+	size_t i;
+
+	if (!list)
+		return -ENOMEM;
+	for (i = 0; i < s->held_cnt; i++) {
+		list[i] = s->held[i];
+		list[i].fd = fcntl(s->held[i].fd, F_DUPFD_CLOEXEC, 0);
+		if (list[i].fd < 0) {
+			fr_sess_progs_free(list, i);
+			return -EMFILE;
+		}
+	}
+	fr_sess_progs_update(list, s->held_cnt);
+	*out = list;
+	*cnt = s->held_cnt;
+	return 0;
+}
+
+int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+{
+	return s->held ? copy_held(s, out, cnt) : find_progs(s, out, cnt);
+}
+
+int fr_sess_hold_progs(struct fr_sess *s)
+{
+	return s->held ? 0 : find_progs(s, &s->held, &s->held_cnt);
 }

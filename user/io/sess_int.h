@@ -22,6 +22,8 @@ struct fr_sess {
 	struct fr_session *shared;
 	struct fr_call *call;
 	struct fr_triggers *triggers;
+	struct fr_sess_prog *held; /* by fr_sess_hold_progs(), NULL none */
+	size_t held_cnt;
 };
 
 /* The fd of a pin in the session's directory, or -errno. */
