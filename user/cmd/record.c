@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "event.h"
+#include "cmd/record_opts.h"
 #include "flow/dump.h"
-#include "flow/record.h"
 #include "pure/err.h"
-#include "pure/record_filter.h"
-#include "pure/select.h"
-#include "pure/units.h"
 
-#define MEMORY_DEFAULT	(8ULL << 20)
-#define SAMPLE_HZ	99u
-#define SAMPLE_HZ_MAX	10000u
-#define TASK_CNT	32768u
-#define PID_MAX		1024u
-#define CGROUP_ROOT	"/sys/fs/cgroup"
-#define CGROUP_ROOT_MIX "/sys/fs/cgroup/unified" /* cgroup v1 and v2 side by side */
+#define MEMORY_DEFAULT (8ULL << 20)
+#define SAMPLE_HZ      99u
+#define TASK_CNT       32768u
 
 static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "Record what every CPU does, until interrupted or while COMMAND runs.\n"
@@ -29,34 +19,23 @@ static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "  -n, --name NAME      session (default: default)\n"
 			   "  -p, --profile NAME   minimal, default or full (`flightrec events`)\n"
 			   "  -e, --event WHAT     add a group or an event; -WHAT takes it away; repeatable\n"
-			   "  -m, --memory SIZE    memory per CPU (default 8M)\n"
-			   "      --subbuf SIZE    sub-buffer of the main tier (default 64K)\n"
-			   "      --tier NAME=SIZE memory of a tier: main, life, stack\n"
-			   "      --clock MODE     global[:GRAIN] (default) or local\n"
-			   "      --hz N           CPU samples a second (default 99)\n"
+			   "  -m, --memory SIZE    memory per CPU (default 8M); --tier NAME=SIZE of main, life, stack;\n"
+			   "                       --subbuf SIZE of main's sub-buffers (64K)\n"
+			   "      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (99)\n"
 			   "      --pid LIST, --comm LIST, --cgroup LIST\n"
 			   "                       record system calls and page faults of these tasks only\n"
-			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec)\n"
-			   "      --on TRIGGER     take a snapshot on: exit, signal, command; repeatable\n"
-			   "      --detach         leave the session recording and return\n"
-			   "      --keep           at the end leave the session recording\n"
+			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec); the oldest leave\n"
+			   "                       by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
+			   "      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
+			   "                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
+			   "      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
+			   "      --budget N%      thin or leave out events that cost more of a CPU\n"
+			   "      --config FILE    flightrec.conf(5), SIGHUP reloads; --check-config only checks it\n"
+			   "      --detach, --keep leave the session recording: return at once; at the end\n"
 			   "  -v, --verbose        the kernel's own words when it refuses a program\n"
 			   "\n"
 			   "SIGUSR1 takes a snapshot, SIGINT and SIGTERM end the recording.\n"
-			   "Example: flightrec record -e syscall --comm 'nginx*' --detach\n";
-
-enum {
-	OPT_SUBBUF = 256,
-	OPT_TIER,
-	OPT_CLOCK,
-	OPT_HZ,
-	OPT_PID,
-	OPT_COMM,
-	OPT_CGROUP,
-	OPT_ON,
-	OPT_DETACH,
-	OPT_KEEP,
-};
+			   "Example: flightrec record -e syscall --comm 'nginx*' --on crash\n";
 
 static const struct option options[] = {
 	{"name", required_argument, NULL, 'n'},
@@ -64,337 +43,174 @@ static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"filter", required_argument, NULL, 'f'},
 	{"memory", required_argument, NULL, 'm'},
-	{"subbuf", required_argument, NULL, OPT_SUBBUF},
-	{"tier", required_argument, NULL, OPT_TIER},
-	{"clock", required_argument, NULL, OPT_CLOCK},
-	{"hz", required_argument, NULL, OPT_HZ},
-	{"pid", required_argument, NULL, OPT_PID},
-	{"comm", required_argument, NULL, OPT_COMM},
-	{"cgroup", required_argument, NULL, OPT_CGROUP},
+	{"subbuf", required_argument, NULL, FR_OPT_SUBBUF},
+	{"tier", required_argument, NULL, FR_OPT_TIER},
+	{"clock", required_argument, NULL, FR_OPT_CLOCK},
+	{"hz", required_argument, NULL, FR_OPT_HZ},
+	{"pid", required_argument, NULL, FR_OPT_PID},
+	{"comm", required_argument, NULL, FR_OPT_COMM},
+	{"cgroup", required_argument, NULL, FR_OPT_CGROUP},
 	{"output", required_argument, NULL, 'o'},
-	{"on", required_argument, NULL, OPT_ON},
-	{"detach", no_argument, NULL, OPT_DETACH},
-	{"keep", no_argument, NULL, OPT_KEEP},
+	{"on", required_argument, NULL, FR_OPT_ON},
+	{"detach", no_argument, NULL, FR_OPT_DETACH},
+	{"keep", no_argument, NULL, FR_OPT_KEEP},
+	{"config", required_argument, NULL, FR_OPT_CONFIG},
+	{"check-config", no_argument, NULL, FR_OPT_CHECK_CONFIG},
+	{"exec", required_argument, NULL, FR_OPT_EXEC},
+	{"exec-user", required_argument, NULL, FR_OPT_EXEC_USER},
+	{"budget", required_argument, NULL, FR_OPT_BUDGET},
+	{"max-files", required_argument, NULL, FR_OPT_MAX_FILES},
+	{"max-size", required_argument, NULL, FR_OPT_MAX_SIZE},
+	{"max-age", required_argument, NULL, FR_OPT_MAX_AGE},
+	{"keep-free", required_argument, NULL, FR_OPT_KEEP_FREE},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{},
 };
 
-/* The options as given, and what they are parsed into. */
-struct record_opts {
-	struct fr_record_ask ask;
-	struct fr_record_filter filter;
-	const char *filter_expr;
-	const char *event[64];
-	u32 event_cnt;
-	u32 pid[PID_MAX];
-	FILE *settings; /* what must be the same for a session to be adopted */
+/* Options that are keys of the configuration file, too. */
+static const struct {
+	int opt;
+	struct fr_record_over over;
+} overs[] = {
+	{'o', {"-o", "Storage", "Directory", NULL}},
+	{FR_OPT_EXEC, {"--exec", "Notify", "Exec", NULL}},
+	{FR_OPT_EXEC_USER, {"--exec-user", "Notify", "ExecUser", NULL}},
+	{FR_OPT_BUDGET, {"--budget", "Governor", "Budget", NULL}},
+	{FR_OPT_MAX_FILES, {"--max-files", "Storage", "MaxFiles", NULL}},
+	{FR_OPT_MAX_SIZE, {"--max-size", "Storage", "MaxBytes", NULL}},
+	{FR_OPT_MAX_AGE, {"--max-age", "Storage", "MaxAge", NULL}},
+	{FR_OPT_KEEP_FREE, {"--keep-free", "Storage", "KeepFree", NULL}},
 };
 
-/* Call fn with each item of a list with commas; it is modified. */
-static int each_item(char *list, int (*fn)(struct record_opts *o, const char *item), struct record_opts *o)
+static int add_over(struct fr_record_opts *o, int opt, const char *arg)
 {
-	char *save, *item;
-	int err = 0;
+	size_t i;
 
-	if (!*list || *list == ',' || strstr(list, ",,") || list[strlen(list) - 1] == ',') {
-		fr_err("an item of a list with commas is empty: '%s'", list);
-		return -EINVAL;
+	for (i = 0; i < sizeof(overs) / sizeof(overs[0]); i++) {
+		if (overs[i].opt != opt)
+			continue;
+		if (o->over_cnt == FR_RECORD_OVER_MAX) {
+			fr_err("too many options");
+			return -EINVAL;
+		}
+		o->over[o->over_cnt] = overs[i].over;
+		o->over[o->over_cnt++].value = arg;
+		return 0;
 	}
-	for (item = strtok_r(list, ",", &save); item && !err; item = strtok_r(NULL, ",", &save))
-		err = fn(o, item);
-	return err;
+	return -ENOENT;
 }
 
-static int add_pid(struct record_opts *o, const char *item)
+static int add_trigger(struct fr_record_opts *o, const char *text)
 {
-	char *end;
-	unsigned long pid = strtoul(item, &end, 10);
-
-	if (*end || !pid || pid > FR_TID_MASK || o->ask.load.pid_cnt == PID_MAX) {
-		fr_err("--pid: '%s' is not a process id, or there are more than %u: give numbers, with commas between", item,
-		       PID_MAX);
+	if (o->on_cnt == FR_RECORD_ON_MAX) {
+		fr_err("--on: more than %u triggers", FR_RECORD_ON_MAX);
 		return -EINVAL;
 	}
-	o->pid[o->ask.load.pid_cnt++] = pid;
+	o->on[o->on_cnt++] = text;
 	return 0;
 }
 
-static int add_comm(struct record_opts *o, const char *item)
+static int set_option(struct fr_record_opts *o, int opt, char *arg)
 {
-	struct fr_load_conf *l = &o->ask.load;
+	int err;
 
-	if (l->comm_cnt == FR_COMM_FILTER_MAX || fr_select_comm(item, &l->comm[l->comm_cnt])) {
-		fr_err("--comm: '%s' cannot be matched in the kernel: give at most %u names or PREFIX*", item,
-		       FR_COMM_FILTER_MAX);
-		return -EINVAL;
-	}
-	l->comm_cnt++;
-	return 0;
-}
-
-static u32 path_level(const char *path)
-{
-	u32 level = 0;
-
-	for (; *path; path++)
-		level += *path != '/' && (path[1] == '/' || !path[1]);
-	return level;
-}
-
-/* A cgroup's id is its directory's inode number; its level is its depth below the root. */
-static int add_cgroup(struct record_opts *o, const char *item)
-{
-	struct fr_load_conf *l = &o->ask.load;
-	const char *root = CGROUP_ROOT;
-	char path[4096];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", CGROUP_ROOT_MIX);
-	if (!stat(path, &st))
-		root = CGROUP_ROOT_MIX;
-	if (!strncmp(item, root, strlen(root)))
-		item += strlen(root);
-	snprintf(path, sizeof(path), "%s/%s", root, item);
-	if (l->cgroup_cnt == FR_CGROUP_FILTER_MAX || stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		fr_err("--cgroup: no cgroup %s, or more than %u: give paths below %s", path, FR_CGROUP_FILTER_MAX, root);
-		return -EINVAL;
-	}
-	l->cgroup[l->cgroup_cnt++] = (struct fr_cgroup_filter){.id = st.st_ino, .level = path_level(item)};
-	return 0;
-}
-
-static int set_size(const char *option, const char *text, u64 *out)
-{
-	if (!fr_parse_size(text, out) && *out)
-		return 0;
-	fr_err("%s: '%s' is not a size: give a number with K, M or G", option, text);
-	return -EINVAL;
-}
-
-static int set_tier(struct record_opts *o, const char *text)
-{
-	u32 tier;
-
-	for (tier = 0; tier < FR_TIER_CNT; tier++) {
-		size_t len = strlen(fr_tier_name(tier));
-
-		if (!strncmp(text, fr_tier_name(tier), len) && text[len] == '=')
-			return set_size("--tier", text + len + 1, &o->ask.plan.tier_sz[tier]);
-	}
-	fr_err("--tier: '%s' is not NAME=SIZE: the tiers are main, life and stack", text);
-	return -EINVAL;
-}
-
-static int set_clock(struct record_opts *o, const char *text)
-{
-	u64 grain;
-
-	if (!strcmp(text, "local")) {
-		o->ask.load.grain_ns = FR_CLOCK_LOCAL;
-		o->ask.grain_given = true;
-		return 0;
-	}
-	if (!strcmp(text, "global"))
-		return 0;
-	if (strncmp(text, "global:", 7) || (strcmp(text + 7, "0") && fr_parse_duration(text + 7, &grain))) {
-		fr_err("--clock: '%s' is none: give local, global or global:GRAIN, like global:10us; 0 is exact", text);
-		return -EINVAL;
-	}
-	if (!strcmp(text + 7, "0"))
-		grain = 0;
-	if (grain >= 1000000) {
-		fr_err("--clock: a grain of %s is too coarse: less than 1ms", text + 7);
-		return -EINVAL;
-	}
-	o->ask.load.grain_ns = grain;
-	o->ask.grain_given = true;
-	return 0;
-}
-
-static int set_hz(struct record_opts *o, const char *text)
-{
-	char *end;
-	unsigned long hz = strtoul(text, &end, 10);
-
-	if (*end || !hz || hz > SAMPLE_HZ_MAX) {
-		fr_err("--hz: '%s' is not a rate from 1 to %u", text, SAMPLE_HZ_MAX);
-		return -EINVAL;
-	}
-	o->ask.load.sample_hz = hz;
-	return 0;
-}
-
-/* signal and command are always there. */
-static int add_trigger(struct record_opts *o, const char *text)
-{
-	if (!strcmp(text, "exit")) {
-		o->ask.on_exit = true;
-		return 0;
-	}
-	if (!strcmp(text, "signal") || !strcmp(text, "command"))
-		return 0;
-	fr_err("--on: this version has no trigger '%s': it has exit, signal (SIGUSR1) and command (`flightrec dump`)", text);
-	return -EINVAL;
-}
-
-static int set_name(struct record_opts *o, const char *text)
-{
-	if (!fr_sess_name_ok(text)) {
-		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", text, FR_NAME_MAX);
-		return -EINVAL;
-	}
-	o->ask.name = text;
-	return 0;
-}
-
-static int add_event(struct record_opts *o, const char *text)
-{
-	if (o->event_cnt == sizeof(o->event) / sizeof(o->event[0])) {
-		fr_err("too many -e options");
-		return -EINVAL;
-	}
-	o->event[o->event_cnt++] = text;
-	return 0;
-}
-
-/* As it would be typed. */
-static void note_setting(struct record_opts *o, int opt, const char *arg)
-{
-	const struct option *known = options;
-
-	while (known->name && known->val != opt)
-		known++;
-	if (opt < OPT_SUBBUF)
-		fprintf(o->settings, " -%c %s", opt, arg);
-	else
-		fprintf(o->settings, " --%s %s", known->name, arg);
-}
-
-/* Options that change what a session is; each goes into its settings. */
-static int set_session_option(struct record_opts *o, int opt, char *arg)
-{
-	note_setting(o, opt, arg);
-	switch (opt) {
-	case 'p':
-		o->ask.profile = arg;
-		return 0;
-	case 'e':
-		return add_event(o, arg);
-	case 'm':
-		return set_size("-m", arg, &o->ask.plan.cpu_sz);
-	case 'f':
-		o->filter_expr = arg;
-		return 0;
-	case OPT_SUBBUF:
-		return set_size("--subbuf", arg, &o->ask.plan.subbuf_sz);
-	case OPT_TIER:
-		return set_tier(o, arg);
-	case OPT_CLOCK:
-		return set_clock(o, arg);
-	case OPT_HZ:
-		return set_hz(o, arg);
-	case OPT_PID:
-		return each_item(arg, add_pid, o);
-	case OPT_COMM:
-		return each_item(arg, add_comm, o);
-	case OPT_CGROUP:
-		return each_item(arg, add_cgroup, o);
-	}
-	return -EINVAL;
-}
-
-static int set_option(struct record_opts *o, int opt, char *arg)
-{
 	switch (opt) {
 	case 'n':
-		return set_name(o, arg);
-	case 'o':
-		o->ask.dir = arg;
-		return 0;
-	case OPT_ON:
+		return fr_record_set_name(o, arg);
+	case FR_OPT_ON:
 		return add_trigger(o, arg);
-	case OPT_DETACH:
+	case FR_OPT_DETACH:
 		o->ask.detach = true;
 		return 0;
-	case OPT_KEEP:
+	case FR_OPT_KEEP:
 		o->ask.keep = true;
+		return 0;
+	case FR_OPT_CHECK_CONFIG:
+		o->check_config = true;
+		return 0;
+	case FR_OPT_CONFIG: /* was read before */
 		return 0;
 	case 'v':
 		o->ask.load.verbose = true;
 		return 0;
 	}
-	return arg ? set_session_option(o, opt, arg) : -EINVAL;
+	err = add_over(o, opt, arg);
+	return err == -ENOENT ? fr_record_set(o, opt, arg) : err;
 }
 
-static int select_events(struct record_opts *o)
+/* Only a recorder that lives can act on these. */
+static bool needs_recorder(const struct fr_trigger *t)
 {
-	const char *nearest;
+	return t->kind != FR_TRIGGER_signal && t->kind != FR_TRIGGER_exit && t->kind != FR_TRIGGER_command;
+}
+
+static int check_detach(const struct fr_record_opts *o)
+{
 	u32 i;
 
-	if (fr_select_profile(o->ask.profile, o->ask.load.enable)) {
-		fr_err("no profile '%s': minimal, default or full", o->ask.profile);
+	if (!o->ask.detach)
+		return 0;
+	if (o->ask.command) {
+		fr_err("--detach returns at once: it cannot be used with a command");
 		return -EINVAL;
 	}
-	for (i = 0; i < o->event_cnt; i++)
-		if (fr_select_event(o->event[i], o->ask.load.enable, &nearest)) {
-			fr_err("no event or group '%s': did you mean %s? `flightrec events` lists all", o->event[i], nearest);
+	for (i = 0; i < o->live.rule_cnt; i++)
+		if (needs_recorder(&o->live.rule[i])) {
+			fr_err("--detach leaves nobody to act on the trigger '%s': leave it out, and let a service manager or "
+			       "`&` "
+			       "keep the recorder",
+			       o->live.rule[i].text);
 			return -EINVAL;
 		}
 	return 0;
 }
 
-/* -f takes the place of --pid, --comm and --cgroup, and is for all events but task_rename, by which the others are read. */
-static int set_filter(struct record_opts *o)
+static int check(struct fr_record_opts *o)
 {
-	struct fr_load_conf *l = &o->ask.load;
-	struct fr_filter_error error;
-	u32 nr;
+	char why[1024];
+	int err = fr_record_select(o);
 
-	if (!o->filter_expr)
-		return 0;
-	if (l->pid_cnt || l->comm_cnt || l->cgroup_cnt) {
-		fr_err("-f cannot be used with --pid, --comm or --cgroup: put them into the expression");
+	if (!err && o->ask.is_daemon && (o->ask.command || o->ask.detach)) {
+		fr_err("--config is for a recorder that stays: it cannot be used with --detach or a command");
 		return -EINVAL;
 	}
-	if (fr_record_filter(o->filter_expr, &o->filter, &error)) {
-		fr_err("-f: %s\n  %s\n  %*s^", error.text, o->filter_expr, (int)error.at, "");
+	if (err)
+		return err;
+	err = fr_record_live(o, &o->live, why, sizeof(why));
+	if (err) {
+		fr_err("%s", why);
 		return -EINVAL;
 	}
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		l->enable[nr] = l->enable[nr] && (o->filter.event[nr] || nr == FR_EV_task_rename);
-	l->filter_all = o->filter.pid_cnt || o->filter.comm_cnt;
-	l->pid = o->filter.pid;
-	l->pid_cnt = o->filter.pid_cnt;
-	l->comm_cnt = o->filter.comm_cnt;
-	memcpy(l->comm, o->filter.comm, sizeof(l->comm));
-	return 0;
+	return check_detach(o);
 }
 
-static int check(struct record_opts *o)
+/* The file comes first, and the options go over it, wherever --config stands. Returns 0, -EINVAL, 1 when help was printed. */
+static int find_config(struct fr_record_opts *o, int argc, char **argv)
 {
-	int err;
+	int opt;
 
-	if (o->ask.command && o->ask.detach) {
-		fr_err("--detach returns at once: it cannot be used with a command");
-		return -EINVAL;
-	}
-	err = select_events(o);
-	return err ?: set_filter(o);
-}
-
-/* Returns 0, -EINVAL, or 1 when help was printed. */
-static int parse(struct record_opts *o, int argc, char **argv)
-{
-	int opt, err = 0;
-
-	while (!err && (opt = getopt_long(argc, argv, "+n:p:e:m:o:f:vh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+n:p:e:m:o:f:vh", options, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return 1;
 		}
-		err = opt == '?' ? -EINVAL : set_option(o, opt, optarg);
+		if (opt == '?')
+			return -EINVAL;
+		if (opt == FR_OPT_CONFIG)
+			o->config = optarg;
 	}
+	optind = 0;
+	return o->config ? fr_record_read_config(o) : 0;
+}
+
+/* Returns 0, -EINVAL, or 1 when help was printed. */
+static int parse(struct fr_record_opts *o, int argc, char **argv)
+{
+	int opt, err = find_config(o, argc, argv);
+
+	while (!err && (opt = getopt_long(argc, argv, "+n:p:e:m:o:f:vh", options, NULL)) != -1)
+		err = set_option(o, opt, optarg);
 	if (err)
 		return err;
 	if (optind < argc && strcmp(argv[optind - 1], "--")) {
@@ -410,9 +226,28 @@ static int parse(struct record_opts *o, int argc, char **argv)
 	return check(o);
 }
 
+static int run(struct fr_record_opts *o)
+{
+	if (o->check_config)
+		return fr_record_check_config(o);
+	o->ask.live = &o->live;
+	return fr_record(&o->ask);
+}
+
+static void free_opts(struct fr_record_opts *o, char *settings)
+{
+	while (o->kept_cnt)
+		free(o->kept[--o->kept_cnt]);
+	fr_config_free(&o->live.config);
+	if (o->has_session)
+		fr_config_free(&o->session);
+	free(settings);
+	free(o);
+}
+
 int fr_cmd_record(int argc, char **argv)
 {
-	struct record_opts *o = calloc(1, sizeof(*o));
+	struct fr_record_opts *o = calloc(1, sizeof(*o));
 	char *settings = NULL;
 	size_t sz;
 	int status;
@@ -422,9 +257,9 @@ int fr_cmd_record(int argc, char **argv)
 	o->ask = (struct fr_record_ask){
 		.name = "default",
 		.profile = "default",
-		.dir = FR_DIR_DEFAULT,
 		.plan.cpu_sz = MEMORY_DEFAULT,
 		.load = {.sample_hz = SAMPLE_HZ, .task_cnt = TASK_CNT, .pid = o->pid},
+		.reload_arg = o,
 	};
 	o->settings = open_memstream(&settings, &sz);
 	status = o->settings ? parse(o, argc, argv) : -ENOMEM;
@@ -432,10 +267,9 @@ int fr_cmd_record(int argc, char **argv)
 		fclose(o->settings);
 	o->ask.settings = settings && *settings ? settings + 1 : "defaults";
 	if (status)
-		status = status > 0 ? FR_EXIT_OK : FR_EXIT_USAGE;
+		status = status > 0 ? FR_EXIT_OK : status == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	else
-		status = fr_record(&o->ask);
-	free(settings);
-	free(o);
+		status = run(o);
+	free_opts(o, settings);
 	return status;
 }

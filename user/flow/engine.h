@@ -29,6 +29,12 @@ struct fr_taken {
 int fr_engine_new(struct fr_daemon *d, struct fr_engine **out);
 void fr_engine_free(struct fr_engine *e);
 
+/* Rules are in force: start the writer, take what a recorder before left, and what waits in the queue. 0 or -errno, said. */
+int fr_engine_start(struct fr_engine *e);
+
+/* Take all that was granted, whatever its post time, and wait for it: before the end. */
+void fr_engine_finish(struct fr_engine *e);
+
 /* Put rules in force: at start and at each reload. 0; or -errno with a message, and the old stay. */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt);
 

@@ -10,11 +10,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "flow/clock_sample.h"
 #include "flow/cost.h"
+#include "flow/daemon.h"
 #include "flow/dump.h"
 #include "flow/takeover.h"
 #include "io/cpus.h"
@@ -82,7 +82,6 @@ static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
 	return check_memory(*cpu_cnt * fr_plan_cpu_sz(ask->load.geo));
 }
 
-/* Absolute, since it stays with the session: who takes the next snapshot works elsewhere. *path is to be freed. */
 /* Can a file be made here? Asked now, and not when there is something to lose. */
 static int try_file(const char *dir)
 {
@@ -99,16 +98,26 @@ static int try_file(const char *dir)
 	return 0;
 }
 
-static int make_out_dir(const char *dir, char **path)
+/* Absolute, since it stays with the session: who takes the next snapshot works elsewhere. */
+int fr_record_out_dir(const char *dir, char **path)
 {
 	struct stat st;
+	char *found;
+	int err;
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return -errno;
-	*path = realpath(dir, NULL);
-	if (!*path || stat(*path, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) ? try_file(*path) : -ENOTDIR;
+	found = realpath(dir, NULL);
+	if (!found || stat(found, &st))
+		err = -errno;
+	else
+		err = S_ISDIR(st.st_mode) ? try_file(found) : -ENOTDIR;
+	if (err) {
+		free(found);
+		return err;
+	}
+	*path = found;
+	return 0;
 }
 
 /* ---- facts that stay with the session ---- */
@@ -168,7 +177,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
 	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
-	fr_facts_put(f, "dir", "%s", ask->dir);
+	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
 	if (fclose(f)) {
 		free(text);
@@ -196,7 +205,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		return -EBUSY;
 	}
 	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
-		err = fr_takeover(s, ask->dir);
+		err = fr_takeover(s, ask->live->config.dir);
 		fr_sess_close(s);
 		return err ?: -EAGAIN;
 	}
@@ -249,135 +258,17 @@ static int start(struct fr_record_ask *ask, struct fr_sess **out)
 
 /* ---- while it records ---- */
 
-struct recorder {
-	const struct fr_record_ask *ask;
-	struct fr_sess *s;
-	pid_t child;	  /* -1: no command */
-	int child_status; /* exit status to give */
-};
-
-static void show_start(const struct recorder *r, u32 cpu_cnt)
+static void show_start(const struct fr_record_ask *ask)
 {
-	u64 rings = cpu_cnt * fr_plan_cpu_sz(r->ask->load.geo);
+	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
 	char a[32], b[32], c[32];
 
-	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", r->ask->name, r->ask->profile,
-		cpu_cnt, r->ask->dir);
-	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s while a snapshot is taken\n",
-		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(r->ask->load.task_cnt, cpu_cnt), b, sizeof(b)),
+	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
+		ask->cpu_cnt, ask->live->config.dir);
+	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
+		fr_show_size(rings, a, sizeof(a)),
+		fr_show_size(fr_load_fixed_sz(ask->load.task_cnt, ask->cpu_cnt), b, sizeof(b)),
 		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));
-}
-
-static int snapshot(struct recorder *r, const char *reason, const char *comm, pid_t pid, int sig)
-{
-	struct fr_dump_ask ask = {.dir = r->ask->dir, .reason = reason, .comm = comm, .pid = pid, .sig = sig};
-	struct fr_dump_done done;
-	int err = fr_dump(r->s, &ask, &done);
-
-	if (!err)
-		fr_dump_say(&done);
-	return err;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* The child tells by this pipe why it could not become the command; success closes it. */
-static pid_t spawn(char **command, const sigset_t *mask, int *exec_errno)
-{
-	int p[2], e = 0;
-	pid_t pid;
-
-	if (pipe2(p, O_CLOEXEC))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(command[0], command);
-		e = errno;
-		if (write(p[1], &e, sizeof(e)) != sizeof(e))
-			_exit(126);
-		_exit(e == ENOENT ? 127 : 126);
-	}
-	close(p[1]);
-	if (pid > 0 && read(p[0], &e, sizeof(e)) == sizeof(e))
-		*exec_errno = e;
-	close(p[0]);
-	return pid;
-}
-
-static int start_command(struct recorder *r, const sigset_t *mask)
-{
-	int exec_errno = 0;
-
-	if (!r->ask->command)
-		return 0;
-	r->child = spawn(r->ask->command, mask, &exec_errno);
-	if (r->child < 0) {
-		fr_err("cannot start %s: %s", r->ask->command[0], strerror(errno));
-		return FR_EXIT_FAIL;
-	}
-	if (exec_errno) {
-		fr_err("cannot run %s: %s", r->ask->command[0], strerror(exec_errno));
-		waitpid(r->child, NULL, 0);
-		return exec_errno == ENOENT ? 127 : 126;
-	}
-	return 0;
-}
-
-/* Has the command ended? Then keeps its exit status as a shell gives it. */
-static bool command_ended(struct recorder *r, int *sig)
-{
-	int status;
-
-	if (r->child < 0 || waitpid(r->child, &status, WNOHANG) != r->child)
-		return false;
-	*sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return true;
-}
-
-/* Sleep until a signal says something; no CPU is used between. Returns an exit status. */
-static int wait_signals(struct recorder *r, const sigset_t *set)
-{
-	bool failed = false;
-	int sig, child_sig;
-
-	for (;;) {
-		sig = sigwaitinfo(set, NULL);
-		if (sig == SIGUSR1)
-			failed |= snapshot(r, "signal", NULL, 0, 0) != 0;
-		if (sig == SIGCHLD && command_ended(r, &child_sig)) {
-			failed |= snapshot(r, "end", base_name(r->ask->command[0]), r->child, child_sig) != 0;
-			return r->child_status ?: (failed ? FR_EXIT_FAIL : FR_EXIT_OK);
-		}
-		/* a terminal's interrupt reaches the command too: it decides, and ends us by ending */
-		if ((sig == SIGTERM || sig == SIGHUP) && r->child > 0)
-			kill(r->child, sig);
-		if ((sig == SIGINT || sig == SIGTERM || sig == SIGHUP) && r->child < 0)
-			break;
-	}
-	if (r->ask->on_exit)
-		failed |= snapshot(r, "exit", NULL, 0, 0) != 0;
-	return failed ? FR_EXIT_FAIL : FR_EXIT_OK;
-}
-
-static void end(struct recorder *r)
-{
-	if (r->ask->keep) {
-		fprintf(stderr,
-			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",
-			r->ask->name, r->ask->name);
-		return;
-	}
-	if (fr_sess_lock(r->s, FR_DUMP_TIMEOUT_MS))
-		return;
-	fr_sess_detach(r->s);
-	fr_sess_remove(r->s);
 }
 
 /* nohup: a blocked signal would come although it is ignored. */
@@ -388,83 +279,70 @@ static bool hangup_is_ignored(void)
 	return !sigaction(SIGHUP, NULL, &act) && act.sa_handler == SIG_IGN;
 }
 
-static int record_in_foreground(struct recorder *r, u32 cpu_cnt)
+void fr_record_signals(sigset_t *set)
 {
-	sigset_t set, mask;
-	int status;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
 	if (!hangup_is_ignored())
-		sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, &mask);
-	show_start(r, cpu_cnt);
-	status = start_command(r, &mask);
-	if (!status) {
-		if (r->child < 0)
-			fr_cost_show(r->s);
-		status = wait_signals(r, &set);
-	}
-	end(r);
-	return status;
+		sigaddset(set, SIGHUP);
+	sigaddset(set, SIGUSR1);
+	sigaddset(set, SIGCHLD);
 }
 
-static int record_detached(struct recorder *r, u32 cpu_cnt)
+static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 {
-	show_start(r, cpu_cnt);
-	fr_cost_show(r->s);
+	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
-		r->ask->name, r->ask->name, r->ask->name);
+		ask->name, ask->name, ask->name);
 	return FR_EXIT_OK;
 }
 
-static int choose_out_dir(struct fr_record_ask *ask, char **path)
+static int choose_out_dir(struct fr_config *c)
 {
-	int err = make_out_dir(ask->dir, path);
+	char *path = NULL;
+	int err = fr_record_out_dir(c->dir, &path);
 
-	if (err)
-		fr_err("cannot write to directory %s: %s: %schoose another with -o", ask->dir, strerror(-err),
+	if (err) {
+		fr_err("cannot write to directory %s: %s: %schoose another with -o", c->dir, strerror(-err),
 		       geteuid() ? "run as root, or " : "");
-	else
-		ask->dir = *path;
-	return err;
+		return err;
+	}
+	free(c->dir);
+	c->dir = path;
+	return 0;
 }
 
-static void be_recorder(struct fr_sess *s)
+/* From here on signals wait for the loop: one that comes while it loads is not lost, and kills nobody. */
+static void block_signals(struct fr_record_ask *ask)
 {
-	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
-		return;
-	fr_sess_be_self(s, true, NULL);
-	fr_sess_unlock(s);
+	sigset_t set;
+
+	fr_record_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, &ask->mask);
 }
 
-static int record_into(struct fr_record_ask *ask, u32 cpu_cnt)
+static int record_into(struct fr_record_ask *ask)
 {
-	struct recorder r = {.ask = ask, .child = -1};
+	struct fr_sess *s;
 	int status;
 
-	if (start(ask, &r.s))
+	if (!ask->detach)
+		block_signals(ask);
+	if (start(ask, &s))
 		return FR_EXIT_FAIL;
-	be_recorder(r.s);
-	status = ask->detach ? record_detached(&r, cpu_cnt) : record_in_foreground(&r, cpu_cnt);
-	fr_sess_close(r.s);
+	fr_sess_be_self(s, true, NULL);
+	show_start(ask);
+	status = ask->detach ? record_detached(ask, s) : fr_daemon_run(ask, s);
+	fr_sess_close(s);
 	return status;
 }
 
 int fr_record(struct fr_record_ask *ask)
 {
-	const char *given = ask->dir;
-	char *dir = NULL;
-	u32 cpu_cnt = 0;
-	int status, err = plan(ask, &cpu_cnt);
+	int err = plan(ask, &ask->cpu_cnt);
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
-	status = choose_out_dir(ask, &dir) ? FR_EXIT_FAIL : record_into(ask, cpu_cnt);
-	ask->dir = given;
-	free(dir);
-	return status;
+	return choose_out_dir(&ask->live->config) ? FR_EXIT_FAIL : record_into(ask);
 }

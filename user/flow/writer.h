@@ -7,6 +7,8 @@
 #ifndef FR_WRITER_H
 #define FR_WRITER_H
 
+#include <sys/types.h>
+
 #include "flow/dump.h"
 
 struct fr_writer_proc; /* opaque */
@@ -15,7 +17,9 @@ int fr_writer_start(struct fr_sess *s, struct fr_writer_proc **out); /* 0 or -er
 void fr_writer_stop(struct fr_writer_proc *w);			     /* lets a snapshot under way end; NULL is fine */
 
 /* Readable when a snapshot is done or the process died. */
-int fr_writer_fd(const struct fr_writer_proc *w);
+int fr_writer_fd(
+	const struct fr_writer_proc *w); /* another after each fr_writer_ask() and fr_writer_answer() that made it anew */
+pid_t fr_writer_pid(const struct fr_writer_proc *w); /* -1: none now */
 
 /* Ask for a snapshot; -EBUSY while one is under way. ask's texts are copied. */
 int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* record_config: record by a configuration file, with the command line's options over it. */
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "cmd/record_opts.h"
+#include "pure/err.h"
+#include "pure/units.h"
+
+#define FILE_MAX (1u << 20)
+
+/* ---- the file ---- */
+
+static char *read_all(const char *path, size_t *sz, char *why, size_t why_sz)
+{
+	FILE *f = fopen(path, "re");
+	char *text = malloc(FILE_MAX);
+
+	*sz = f && text ? fread(text, 1, FILE_MAX, f) : 0;
+	if (f && text && !ferror(f) && *sz < FILE_MAX) {
+		fclose(f);
+		return text;
+	}
+	snprintf(why, why_sz, "cannot read the configuration %s: %s", path,
+		 *sz == FILE_MAX ? "it is larger than 1 MiB" : strerror(errno));
+	if (f)
+		fclose(f);
+	free(text);
+	return NULL;
+}
+
+static int parse_file(struct fr_config *c, const char *path, char *why, size_t why_sz)
+{
+	struct fr_config_error error = {};
+	char *text;
+	size_t sz;
+	int err;
+
+	text = read_all(path, &sz, why, why_sz);
+	if (!text)
+		return -EINVAL;
+	err = fr_config_parse(c, text, sz, &error);
+	free(text);
+	if (err == -EINVAL && error.line)
+		snprintf(why, why_sz, "%s:%u: %s", path, error.line, error.text);
+	else if (err)
+		snprintf(why, why_sz, "%s: %s", path, err == -EINVAL ? error.text : strerror(-err));
+	return err;
+}
+
+/* ---- what it says of the session ---- */
+
+/* Lists are taken apart in place, and names are pointed to for as long as it records. */
+static char *keep(struct fr_record_opts *o, const char *text)
+{
+	if (o->kept_cnt == sizeof(o->kept) / sizeof(o->kept[0]))
+		return NULL;
+	o->kept[o->kept_cnt] = strdup(text);
+	return o->kept[o->kept_cnt] ? o->kept[o->kept_cnt++] : NULL;
+}
+
+static int set_text(struct fr_record_opts *o, int opt, const char *text, const char *def)
+{
+	char *copy;
+
+	if (!text || !*text || (def && !strcmp(text, def)))
+		return 0;
+	copy = keep(o, text);
+	return copy ? fr_record_set(o, opt, copy) : -ENOMEM;
+}
+
+static int set_number(struct fr_record_opts *o, int opt, u64 v, u64 def)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	return v == def ? 0 : set_text(o, opt, text, NULL);
+}
+
+static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_list *list)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < list->cnt && !err; i++)
+		err = fr_record_set(o, opt, list->item[i]);
+	return err;
+}
+
+/* In a fixed order: the settings by which sessions are adopted do not depend on the file's. */
+static int set_session(struct fr_record_opts *o, const struct fr_config *c, const struct fr_config *def)
+{
+	int err = fr_record_set_name(o, c->name);
+
+	err = err ?: set_text(o, 'p', c->profile, def->profile);
+	err = err ?: set_list(o, 'e', &c->event);
+	err = err ?: set_number(o, 'm', c->memory_sz, def->memory_sz);
+	err = err ?: set_number(o, FR_OPT_SUBBUF, c->subbuf_sz, def->subbuf_sz);
+	err = err ?: set_list(o, FR_OPT_TIER, &c->tier);
+	err = err ?: set_text(o, FR_OPT_CLOCK, c->clock, def->clock);
+	err = err ?: set_number(o, FR_OPT_HZ, c->sample_hz, def->sample_hz);
+	err = err ?: set_text(o, FR_OPT_PID, c->pid, NULL);
+	err = err ?: set_text(o, FR_OPT_COMM, c->comm, NULL);
+	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup, NULL);
+	return err ?: set_text(o, 'f', c->filter, NULL);
+}
+
+int fr_record_read_config(struct fr_record_opts *o)
+{
+	struct fr_config def;
+	char why[1024];
+	int err = fr_config_init(&o->session);
+
+	if (err)
+		return err;
+	o->has_session = true;
+	o->ask.is_daemon = true;
+	o->ask.reload = fr_record_live;
+	if (parse_file(&o->session, o->config, why, sizeof(why))) {
+		fr_err("%s", why);
+		return -EINVAL;
+	}
+	err = fr_config_init(&def);
+	if (err)
+		return err;
+	err = set_session(o, &o->session, &def);
+	fr_config_free(&def);
+	if (err)
+		fr_err("this was asked for in %s, [Session]", o->config);
+	return err;
+}
+
+/* ---- what can be changed while it records ---- */
+
+static int put_dir(struct fr_config *c, const char *dir)
+{
+	char *copy = strdup(dir);
+
+	if (!copy)
+		return -ENOMEM;
+	free(c->dir);
+	c->dir = copy;
+	return 0;
+}
+
+/* As if the option stood at the end of the file. */
+static int put_over(struct fr_config *c, const struct fr_record_over *over, char *why, size_t why_sz)
+{
+	struct fr_config_error error = {};
+	char *text = NULL;
+	int len, err;
+
+	if (!strcmp(over->option, "-o")) /* relative to where we are, which a file's must not be */
+		return put_dir(c, over->value);
+	if (strchr(over->value, '\n')) {
+		snprintf(why, why_sz, "%s: a line break cannot be in it", over->option);
+		return -EINVAL;
+	}
+	len = asprintf(&text, "[%s]\n%s=%s\n", over->section, over->key, over->value);
+	if (len < 0)
+		return -ENOMEM;
+	err = fr_config_parse(c, text, len, &error);
+	if (err)
+		snprintf(why, why_sz, "%s: %s", over->option, err == -EINVAL ? error.text : strerror(-err));
+	free(text);
+	return err;
+}
+
+/* The same rule twice would only be told twice. */
+static bool has_rule(const struct fr_live_settings *live, const char *text)
+{
+	u32 i;
+
+	for (i = 0; i < live->rule_cnt; i++)
+		if (!strcmp(live->rule[i].text, text))
+			return true;
+	return false;
+}
+
+static int add_rule(struct fr_live_settings *live, const char *where, const char *text, char *why, size_t why_sz)
+{
+	struct fr_trigger_error error = {};
+	struct utsname un;
+	int err;
+
+	if (has_rule(live, text))
+		return 0;
+	if (live->rule_cnt == FR_TRIGGER_MAX) {
+		snprintf(why, why_sz, "%s: more than %u triggers", where, FR_TRIGGER_MAX);
+		return -EINVAL;
+	}
+	uname(&un);
+	err = fr_trigger_parse(text, un.machine, &live->rule[live->rule_cnt], &error);
+	if (err)
+		snprintf(why, why_sz, "%s: %s\n  %s\n  %*s^", where, error.text, text, (int)error.at, "");
+	else
+		live->rule_cnt++;
+	return err;
+}
+
+static int add_rules(const struct fr_record_opts *o, struct fr_live_settings *live, char *why, size_t why_sz)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < live->config.on.cnt && !err; i++)
+		err = add_rule(live, "Trigger.On", live->config.on.item[i], why, why_sz);
+	for (i = 0; i < o->on_cnt && !err; i++)
+		err = add_rule(live, "--on", o->on[i], why, why_sz);
+	return err;
+}
+
+/* Who watches the terminal needs no line in the journal. */
+static int fill(const struct fr_record_opts *o, struct fr_live_settings *out, char *why, size_t why_sz)
+{
+	int err = 0;
+	u32 i;
+
+	if (o->config)
+		err = parse_file(&out->config, o->config, why, why_sz);
+	else
+		out->config.journal = false;
+	for (i = 0; i < o->over_cnt && !err; i++)
+		err = put_over(&out->config, &o->over[i], why, why_sz);
+	return err ?: add_rules(o, out, why, why_sz);
+}
+
+int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(why, why_sz, "out of memory");
+	err = fr_config_init(&out->config);
+	return err ?: fill(opts, out, why, why_sz);
+}
+
+/* ---- --check-config ---- */
+
+static int check_dir(const char *dir)
+{
+	struct stat st;
+
+	if (dir[0] != '/') {
+		fr_err("Storage.Directory: '%s' does not begin with /: a recorder is started from anywhere", dir);
+		return -EINVAL;
+	}
+	if (!stat(dir, &st) && !S_ISDIR(st.st_mode)) {
+		fr_err("Storage.Directory: %s is not a directory", dir);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_group(const char *key, const char *group)
+{
+	if (!group || !*group || getgrnam(group))
+		return 0;
+	fr_err("Control.%s: no group '%s' on this host: `groupadd --system %s` makes it", key, group, group);
+	return -EINVAL;
+}
+
+static int check_user(const struct fr_config *c)
+{
+	if (!c->exec || !*c->exec || getpwnam(c->exec_user))
+		return 0;
+	fr_err("Notify.ExecUser: no user '%s' on this host", c->exec_user);
+	return -EINVAL;
+}
+
+static int check_plan(struct fr_record_opts *o)
+{
+	const char *why;
+
+	if (!fr_plan(&o->ask.plan, o->ask.load.geo, &why))
+		return 0;
+	fr_err("%s", why);
+	return -EINVAL;
+}
+
+static void show(const struct fr_record_opts *o)
+{
+	const struct fr_config *c = &o->live.config;
+	char a[32], b[32];
+	u32 i, events = 0;
+
+	for (i = 0; i < FR_EVENT_MAX; i++)
+		events += o->ask.load.enable[i];
+	printf("session %s: profile %s, %u events, %s a CPU\n", o->ask.name, o->ask.profile, events,
+	       fr_show_size(fr_plan_cpu_sz(o->ask.load.geo), a, sizeof(a)));
+	for (i = 0; i < o->live.rule_cnt; i++)
+		printf("trigger %s\n", o->live.rule[i].text);
+	if (!o->live.rule_cnt)
+		puts("trigger none: only `flightrec dump` and SIGUSR1 take snapshots");
+	printf("snapshots in %s: at most %u files, %s, %s\n", c->dir, c->max_files,
+	       c->max_sz ? fr_show_size(c->max_sz, a, sizeof(a)) : "of any size",
+	       c->max_age_ns ? fr_show_duration(c->max_age_ns, b, sizeof(b)) : "of any age");
+	if (c->exec && *c->exec)
+		printf("each snapshot runs, as %s: %s\n", c->exec_user, c->exec);
+}
+
+int fr_record_check_config(struct fr_record_opts *o)
+{
+	const struct fr_config *c = &o->live.config;
+
+	if (check_plan(o) || check_dir(c->dir) || check_group("StatusGroup", c->status_group) ||
+	    check_group("DumpGroup", c->dump_group) || check_user(c))
+		return FR_EXIT_USAGE;
+	show(o);
+	return FR_EXIT_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* record_opts: what record's command line and configuration file are parsed into. */
+#ifndef FR_CMD_RECORD_OPTS_H
+#define FR_CMD_RECORD_OPTS_H
+
+#include <stdio.h>
+
+#include "flow/record.h"
+#include "pure/record_filter.h"
+
+#define FR_RECORD_PID_MAX   1024u
+#define FR_RECORD_EVENT_MAX 64u
+#define FR_RECORD_ON_MAX    FR_TRIGGER_MAX
+#define FR_RECORD_OVER_MAX  32u
+
+/* An option that stands for a key of the configuration file, over which it goes. */
+struct fr_record_over {
+	const char *option, *section, *key, *value;
+};
+
+struct fr_record_opts {
+	struct fr_record_ask ask;
+	struct fr_record_filter filter;
+	const char *filter_expr;
+	const char *event[FR_RECORD_EVENT_MAX];
+	u32 event_cnt;
+	u32 pid[FR_RECORD_PID_MAX];
+	FILE *settings;	    /* what must be the same for a session to be adopted */
+	const char *config; /* path of the file, NULL none */
+	bool check_config;
+	const char *on[FR_RECORD_ON_MAX];
+	u32 on_cnt;
+	struct fr_record_over over[FR_RECORD_OVER_MAX];
+	u32 over_cnt;
+	char *kept[16]; /* copies to be freed at the end */
+	u32 kept_cnt;
+	struct fr_config session; /* the file, as it was read for the session: names in it are pointed to */
+	bool has_session;
+	struct fr_live_settings live;
+};
+
+enum fr_record_opt {
+	FR_OPT_SUBBUF = 256,
+	FR_OPT_TIER,
+	FR_OPT_CLOCK,
+	FR_OPT_HZ,
+	FR_OPT_PID,
+	FR_OPT_COMM,
+	FR_OPT_CGROUP,
+	/* those above shape a session */
+	FR_OPT_ON,
+	FR_OPT_DETACH,
+	FR_OPT_KEEP,
+	FR_OPT_CONFIG,
+	FR_OPT_CHECK_CONFIG,
+	FR_OPT_EXEC,
+	FR_OPT_EXEC_USER,
+	FR_OPT_BUDGET,
+	FR_OPT_MAX_FILES,
+	FR_OPT_MAX_SIZE,
+	FR_OPT_MAX_AGE,
+	FR_OPT_KEEP_FREE,
+};
+
+/* ---- record_set.c: options that change what a session is; each goes into its settings. 0, or -EINVAL with a message ---- */
+
+int fr_record_set(struct fr_record_opts *o, int opt, char *arg); /* arg may be modified, and must live */
+int fr_record_set_name(struct fr_record_opts *o, const char *text);
+int fr_record_select(struct fr_record_opts *o); /* events and -f, once all is set */
+
+/* ---- record_config.c ---- */
+
+/* What the configuration file says of the session. 0, -EINVAL or -errno with a message. */
+int fr_record_read_config(struct fr_record_opts *o);
+
+/* File, options over it, triggers: 0 and *out, or -errno and why. Also when it is read anew: fr_settings_fn. */
+int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz);
+
+/* Print what would be recorded, after checking what only this host knows. Returns the exit status. */
+int fr_record_check_config(struct fr_record_opts *o);
+
+#endif

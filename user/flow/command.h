@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* command: the program that `record -- CMD` records. */
+#ifndef FR_COMMAND_H
+#define FR_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct fr_command {
+	pid_t pid;  /* -1: none, or ended */
+	int sig;    /* it died of, 0 none */
+	int status; /* exit status as a shell gives it */
+};
+
+/* Start argv with this signal mask. 0; or the exit status to give, 126 or 127 as a shell, or 1; with a message. */
+int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask);
+
+/* Has it ended? Then sig and status are filled in. */
+bool fr_command_ended(struct fr_command *c);
+
+#endif

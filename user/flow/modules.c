@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "flow/daemon_int.h"
+#include "flow/engine.h"
+#include "flow/hotplug.h"
+#include "flow/notify.h"
+#include "flow/store.h"
+#include "io/confine.h"
+#include "pure/err.h"
+
+/* A recorder is worth having without these: the message was printed. */
+static void make_extras(struct fr_daemon *d, struct fr_modules *m)
+{
+	if (fr_hotplug_new(d, &m->hotplug))
+		m->hotplug = NULL;
+}
+
+static struct fr_store_conf store_conf(const struct fr_config *c)
+{
+	return (struct fr_store_conf){
+		.dir = c->dir,
+		.max_files = c->max_files,
+		.max_sz = c->max_sz,
+		.max_age_ns = c->max_age_ns,
+		.keep_free = c->keep_free,
+	};
+}
+
+static int open_store(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+	int err = fr_store_open(&conf, &m->store);
+
+	if (err)
+		fr_err("cannot look after the snapshots in %s: %s", conf.dir, strerror(-err));
+	return err;
+}
+
+int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
+{
+	int err = open_store(d, m);
+
+	err = err ?: fr_engine_new(d, &m->engine);
+	err = err ?: fr_notify_new(d, &m->notify);
+	if (err)
+		return err;
+	make_extras(d, m);
+	return 0;
+}
+
+void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
+{
+	(void)d;
+	fr_hotplug_free(m->hotplug);
+	fr_engine_free(m->engine);
+	fr_notify_free(m->notify);
+	fr_store_close(m->store);
+}
+
+int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_confine_conf conf = {
+		.hook = fr_notify_wants_user(m->notify),
+		.dir = fr_daemon_config(d)->dir,
+	};
+
+	return fr_confine_main(&conf, NULL);
+}
+
+void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+
+	fr_store_change(m->store, &conf);
+	fr_notify_change(m->notify);
+}
+
+void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)
+{
+	(void)d;
+	fr_notify_ready(m->notify, NULL);
+}
+
+void fr_modules_reloading(struct fr_modules *m, bool begins)
+{
+	if (begins)
+		fr_notify_reloading(m->notify);
+	else
+		fr_notify_ready(m->notify, NULL);
+}
+
+void fr_modules_stopping(struct fr_modules *m)
+{
+	fr_notify_stopping(m->notify);
+}
