@@ -22,20 +22,20 @@ int fr_cmd_open_session(const char *name, struct fr_sess **out)
 	return FR_EXIT_OK;
 }
 
-static const struct option options[] = {
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{"name", required_argument, NULL, 'n'},
-	{},
-};
+static const struct option opt_json = {"json", no_argument, NULL, 'j'};
+static const struct option opt_help = {"help", no_argument, NULL, 'h'};
+static const struct option opt_name = {"name", required_argument, NULL, 'n'};
 
 int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json)
 {
-	/* without a name: the table without its last entry */
-	const struct option without_name[] = {options[0], options[1], {}};
-	int opt;
+	struct option options[4] = {opt_help};
+	int opt, cnt = 1;
 
-	while ((opt = getopt_long(argc, argv, name ? "n:h" : "h", name ? options : without_name, NULL)) != -1)
+	if (name)
+		options[cnt++] = opt_name;
+	if (json)
+		options[cnt++] = opt_json;
+	while ((opt = getopt_long(argc, argv, name ? "n:h" : "h", options, NULL)) != -1)
 		switch (opt) {
 		case 'n':
 			*name = optarg;

@@ -9,8 +9,8 @@
 int fr_cmd_open_session(const char *name, struct fr_sess **out);
 
 /*
- * The options of commands that take a session's name and --json, or --json only (name NULL). -1: go on; else the exit
- * status: help was printed, or what is wrong.
+ * The options of commands that take a session's name (or none: name NULL) and --json (or not: json NULL). -1: go on; else the
+ * exit status: help was printed, or what is wrong.
  */
 int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json);
 

@@ -1,55 +1,246 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
+#include "cmd/remote.h"
 #include "flow/live.h"
 #include "pure/err.h"
+#include "pure/escape.h"
 
-static const char help[] = "Usage: flightrec status [-n NAME] [--json]\n"
-			   "Show what a session records, how long its history is, and what it lost.\n"
-			   "\n"
-			   "  -n, --name NAME  session (default: default)\n"
-			   "      --json       the same for programs\n"
-			   "\n"
-			   "Example: flightrec status --json | jq '.cpus[].written'\n";
+#define TIMEOUT_MS 10000
 
-static int status(const char *name, bool json)
+static const char help[] = "Usage: flightrec status [-n NAME] [--json | --metrics[=FILE]] [--overhead]\n"
+			   "Show what a session records, how long its history is, what it loses and costs, what\n"
+			   "its triggers saw and took, and what is wrong. Events a second are of the newest\n"
+			   "second. Members of the recorder's StatusGroup need not be root.\n"
+			   "\n"
+			   "  -n, --name NAME       session (default: default)\n"
+			   "      --json            the same for programs\n"
+			   "      --metrics[=FILE]  OpenMetrics, for node_exporter's textfile collector; FILE is\n"
+			   "                        replaced in one step\n"
+			   "      --overhead        measure for a second what recording costs (root)\n"
+			   "\n"
+			   "Example: flightrec status --metrics=/var/lib/node_exporter/flightrec.prom\n";
+
+static const struct option options[] = {
+	{"name", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'}, {"metrics", optional_argument, NULL, 'm'},
+	{"overhead", no_argument, NULL, 'o'},	{"help", no_argument, NULL, 'h'}, {},
+};
+
+struct ask {
+	const char *name;
+	bool json, metrics, overhead;
+	const char *file; /* of the metrics, NULL: standard output */
+};
+
+static u32 columns(void)
 {
-	struct fr_out *o = malloc(sizeof(*o));
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+}
+
+static void show(const struct ask *ask, const struct fr_live *l, struct fr_out *o)
+{
+	if (ask->json)
+		fr_live_json(l, o);
+	else if (ask->metrics)
+		fr_live_metrics(l, o);
+	else
+		fr_live_text(l, o, columns());
+}
+
+/* As root: from the session itself, whether or not a recorder lives. */
+static int local(const struct ask *ask, struct fr_out *o)
+{
 	struct fr_sess *s;
 	struct fr_live l;
-	int err = o ? fr_cmd_open_session(name, &s) : FR_EXIT_FAIL;
+	int err, status = fr_cmd_open_session(ask->name, &s);
 
-	if (err) {
-		free(o);
-		return err;
-	}
-	fr_out_init(o, STDOUT_FILENO);
+	if (status)
+		return status;
 	err = fr_live_read(s, &l);
 	if (err)
-		fr_err("cannot read the counters of session '%s': %s: try again", name, strerror(-err));
-	else if (json)
-		fr_live_json(&l, o);
-	else
-		fr_live_text(&l, o);
+		fr_err("cannot read the counters of session '%s': %s: try again", ask->name, strerror(-err));
+	if (!err && ask->overhead)
+		err = fr_live_measure(&l);
+	if (!err) {
+		fr_live_read_store(&l);
+		fr_live_look(&l);
+		show(ask, &l, o);
+	}
 	fr_live_free(&l);
 	fr_sess_close(s);
-	err = fr_out_finish(o, err ? FR_EXIT_FAIL : FR_EXIT_OK);
-	free(o);
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}
+
+static int put_answer(const char *line, bool json, struct fr_out *o)
+{
+	static const char ok[] = "{\"ok\":true,";
+	const char *why = "";
+	struct fr_jsonr j;
+	char *text;
+
+	if (json && !strncmp(line, ok, sizeof(ok) - 1)) {
+		fr_out_char(o, '{');
+		fr_out_str(o, line + sizeof(ok) - 1);
+		fr_out_char(o, '\n');
+		return FR_EXIT_OK;
+	}
+	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
+		fr_err("the recorder's answer is none: %s: is it another version's?", why);
+		return FR_EXIT_FAIL;
+	}
+	text = strdup(fr_jsonr_text(&j, "text", ""));
+	fr_jsonr_free(&j);
+	if (!text)
+		return FR_EXIT_FAIL;
+	fr_out_mem(o, text, fr_unescape(text, strlen(text)));
+	free(text);
+	return FR_EXIT_OK;
+}
+
+/* As another user: what the recorder tells. */
+static int remote(const struct ask *ask, struct fr_out *o)
+{
+	char request[128], *line;
+	int status;
+
+	if (ask->overhead) {
+		fr_err("--overhead switches the kernel's statistics on: run as root");
+		return FR_EXIT_FAIL;
+	}
+	snprintf(request, sizeof(request), "{\"cmd\":\"status\",\"format\":\"%s\",\"columns\":%u}",
+		 ask->json	? "json"
+		 : ask->metrics ? "metrics"
+				: "text",
+		 columns());
+	status = fr_cmd_ask_once(ask->name, request, TIMEOUT_MS, &line);
+	if (status)
+		return status;
+	status = put_answer(line, ask->json, o);
+	free(line);
+	return status;
+}
+
+/* ---- where it goes ---- */
+
+static int write_all(int fd, const char *p, size_t sz)
+{
+	ssize_t n;
+
+	for (; sz; p += n, sz -= n) {
+		n = write(fd, p, sz);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Whoever reads the file sees the old metrics or the new ones. Its name while it is written does not end in .prom. */
+static int replace_file(const char *path, const char *text, size_t sz)
+{
+	char *tmp;
+	int fd, err;
+
+	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkostemp(tmp, O_CLOEXEC);
+	err = fd < 0 ? -errno : 0;
+	if (!err) {
+		err = fchmod(fd, 0644) ? -errno : write_all(fd, text, sz);
+		if (close(fd) && !err)
+			err = -errno;
+		if (!err && rename(tmp, path))
+			err = -errno;
+		if (err)
+			unlink(tmp);
+	}
+	free(tmp);
 	return err;
+}
+
+static int finish(const struct ask *ask, struct fr_out *o, int status)
+{
+	char *text;
+	size_t sz;
+	int err;
+
+	if (!ask->file)
+		return fr_out_finish(o, status);
+	text = fr_out_take_mem(o, &sz);
+	if (status) {
+		free(text);
+		return status;
+	}
+	err = text ? replace_file(ask->file, text, sz) : -ENOMEM;
+	free(text);
+	if (err)
+		fr_err("cannot write %s: %s: what was there before is as it was", ask->file, strerror(-err));
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}
+
+static int status(const struct ask *ask)
+{
+	struct fr_out *o = malloc(sizeof(*o));
+	int status;
+
+	if (!o)
+		return FR_EXIT_FAIL;
+	if (ask->file)
+		fr_out_init_mem(o);
+	else
+		fr_out_init(o, STDOUT_FILENO);
+	status = fr_cmd_is_remote(ask->name) ? remote(ask, o) : local(ask, o);
+	status = finish(ask, o, status);
+	free(o);
+	return status;
 }
 
 int fr_cmd_status(int argc, char **argv)
 {
-	const char *name = "default";
-	bool json = false;
-	int done = fr_cmd_options(argc, argv, help, &name, &json);
+	struct ask ask = {.name = "default"};
+	int opt;
 
-	if (done >= 0)
-		return done;
-	return status(name, json);
+	while ((opt = getopt_long(argc, argv, "n:h", options, NULL)) != -1)
+		switch (opt) {
+		case 'n':
+			ask.name = optarg;
+			break;
+		case 'j':
+			ask.json = true;
+			break;
+		case 'm':
+			ask.metrics = true;
+			ask.file = optarg;
+			break;
+		case 'o':
+			ask.overhead = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		default:
+			return FR_EXIT_USAGE;
+		}
+	if (optind < argc) {
+		fr_err("'%s' is not an option: name the session with -n", argv[optind]);
+		return FR_EXIT_USAGE;
+	}
+	if (ask.json && ask.metrics) {
+		fr_err("--json and --metrics are two formats: choose one");
+		return FR_EXIT_USAGE;
+	}
+	return status(&ask);
 }

@@ -102,3 +102,26 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
 		i += len ? len : 1;
 	}
 }
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t fr_unescape(char *s, size_t sz)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < sz; from++) {
+		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && hex_digit(s[from + 2]) >= 0 &&
+		    hex_digit(s[from + 3]) >= 0) {
+			s[to++] = hex_digit(s[from + 2]) << 4 | hex_digit(s[from + 3]);
+			from += 3;
+		} else {
+			s[to++] = s[from];
+		}
+	}
+	return to;
+}

@@ -18,6 +18,9 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 /* As the inside of a JSON string: without the quotes. */
 void fr_escape_json(struct fr_out *o, const char *s, size_t sz);
 
+/* Undo what fr_escape_json() did beyond JSON's own escapes: \xNN becomes its byte, in place. Returns the new length. */
+size_t fr_unescape(char *s, size_t sz);
+
 /* Bytes of the valid UTF-8 character at s (sz left, at least 1), 0 if it is none. No surrogates, no overlong forms. */
 size_t fr_utf8_len(const char *s, size_t sz);
 

@@ -23,11 +23,58 @@ void fr_out_init(struct fr_out *o, int fd)
 	o->error = 0;
 	o->len = 0;
 	o->color = wants_color(fd);
+	o->is_mem = false;
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void fr_out_init_mem(struct fr_out *o)
+{
+	o->fd = -1;
+	o->error = 0;
+	o->len = 0;
+	o->color = false;
+	o->is_mem = true;
+	o->mem = NULL;
+	o->mem_sz = 0;
+}
+
+static void keep(struct fr_out *o, const char *p, size_t sz)
+{
+	char *mem = o->error ? NULL : realloc(o->mem, o->mem_sz + sz + 1);
+
+	if (!mem) {
+		o->error = o->error ?: -ENOMEM;
+		return;
+	}
+	memcpy(mem + o->mem_sz, p, sz);
+	o->mem = mem;
+	o->mem_sz += sz;
+	mem[o->mem_sz] = 0;
+}
+
+char *fr_out_take_mem(struct fr_out *o, size_t *sz)
+{
+	char *mem;
+
+	fr_out_flush(o);
+	keep(o, "", 0);
+	mem = o->mem;
+	if (o->error) {
+		free(mem);
+		mem = NULL;
+	}
+	if (sz)
+		*sz = o->mem_sz;
+	o->mem = NULL;
+	return mem;
 }
 
 static void write_all(struct fr_out *o, const char *p, size_t sz)
 {
+	if (o->is_mem) {
+		keep(o, p, sz);
+		return;
+	}
 	while (sz && !o->error) {
 		ssize_t n = write(o->fd, p, sz);
 

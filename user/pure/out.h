@@ -21,6 +21,9 @@ struct fr_out {
 	int fd;
 	int error; /* 0, or -errno of the first write that failed */
 	bool color;
+	bool is_mem; /* into mem, not to fd */
+	char *mem;
+	size_t mem_sz;
 	size_t len;
 	char buf[FR_OUT_SZ];
 };
@@ -44,6 +47,12 @@ enum fr_paint {
  * NO_COLOR in the environment.
  */
 void fr_out_init(struct fr_out *o, int fd);
+
+/* Keep it all in memory; without colour. */
+void fr_out_init_mem(struct fr_out *o);
+
+/* What was kept: malloc'ed and NUL-terminated, *sz bytes (or NULL) before that; NULL: no memory. Ends the output. */
+char *fr_out_take_mem(struct fr_out *o, size_t *sz);
 
 /* Write out what is buffered. 0 or -errno, as fr_out_error(). */
 int fr_out_flush(struct fr_out *o);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* remote: commands that ask the recorder through its control socket, since their user may not open the session himself. */
+#ifndef FR_CMD_REMOTE_H
+#define FR_CMD_REMOTE_H
+
+#include <stdbool.h>
+
+#include "io/ctl.h"
+#include "pure/jsonr.h"
+
+/* Is the session there for others only, and does its recorder listen? Then ask it. Quiet. */
+bool fr_cmd_is_remote(const char *name);
+
+/* Connect; FR_EXIT_OK and *out, or an exit status, with a message. */
+int fr_cmd_connect(const char *name, struct fr_ctl_conn **out);
+
+/*
+ * One request, one answer. FR_EXIT_OK and *line, malloc'ed: the answer as it came; or an exit status: the answer was an error,
+ * or there was none within timeout_ms; with a message. *busy (or NULL): it was refused since a snapshot is being taken; no
+ * message.
+ */
+int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, bool *busy);
+
+/* Connect, ask, hang up. */
+int fr_cmd_ask_once(const char *name, const char *request, int timeout_ms, char **line);
+
+#endif
