@@ -2,12 +2,21 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
+#include "cmd/remote.h"
 #include "flow/dump.h"
 #include "pure/err.h"
+#include "pure/escape.h"
 #include "pure/units.h"
+
+#define TIMEOUT_MS  120000 /* for a snapshot to be there */
+#define BUSY_NAP_MS 200
+#define BUSY_TRIES  150
 
 static const char help[] = "Usage: flightrec dump [-n NAME] [-o FILE] [--last DURATION]\n"
 			   "Take a snapshot of a session now, also when no recorder process lives.\n"
@@ -28,7 +37,7 @@ static const struct option options[] = {
 	{},
 };
 
-static int dump(const char *name, const struct fr_dump_ask *ask)
+static int local(const char *name, const struct fr_dump_ask *ask)
 {
 	struct fr_dump_done done;
 	struct fr_sess *s;
@@ -43,6 +52,72 @@ static int dump(const char *name, const struct fr_dump_ask *ask)
 	fr_dump_say(&done);
 	puts(done.path);
 	return FR_EXIT_OK;
+}
+
+/* The recorder writes it into its own directory, and says where. */
+static int show_answer(const char *line)
+{
+	struct fr_dump_done done = {};
+	const char *why = "";
+	struct fr_jsonr j;
+
+	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
+		fr_err("the recorder's answer is none: %s: is it another version's?", why);
+		return FR_EXIT_FAIL;
+	}
+	snprintf(done.path, sizeof(done.path), "%s", fr_jsonr_text(&j, "file", ""));
+	done.path[fr_unescape(done.path, strlen(done.path))] = 0;
+	done.events = fr_jsonr_u64(&j, "events", 0);
+	done.bytes = fr_jsonr_u64(&j, "bytes", 0);
+	done.copied_ns = fr_jsonr_u64(&j, "copied_ns", 0);
+	done.elapsed_ns = fr_jsonr_u64(&j, "elapsed_ns", 0);
+	done.missed = fr_jsonr_u64(&j, "missed", 0);
+	fr_jsonr_free(&j);
+	fr_dump_say(&done);
+	puts(done.path);
+	return FR_EXIT_OK;
+}
+
+/* Asks again while another snapshot is being taken. */
+static int ask_recorder(const char *name, const char *request, char **line)
+{
+	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * 1000000L};
+	struct fr_ctl_conn *c;
+	int status, tries;
+	bool busy;
+
+	for (tries = 0; tries < BUSY_TRIES; tries++) {
+		status = fr_cmd_connect(name, &c);
+		if (status)
+			return status;
+		busy = false;
+		status = fr_cmd_ask(c, request, TIMEOUT_MS, line, &busy);
+		fr_ctl_disconnect(c);
+		if (!busy)
+			return status;
+		nanosleep(&nap, NULL);
+	}
+	fr_err("other snapshots are being taken all the time: ask again later");
+	return FR_EXIT_FAIL;
+}
+
+static int remote(const char *name, const struct fr_dump_ask *ask)
+{
+	char request[128], *line;
+	int status;
+
+	if (ask->path) {
+		fr_err("-o %s: the recorder writes snapshots into its own directory only: leave -o out, or run as root",
+		       ask->path);
+		return FR_EXIT_FAIL;
+	}
+	snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", (unsigned long long)ask->last_ns);
+	status = ask_recorder(name, request, &line);
+	if (status)
+		return status;
+	status = show_answer(line);
+	free(line);
+	return status;
 }
 
 int fr_cmd_dump(int argc, char **argv)
@@ -74,5 +149,5 @@ int fr_cmd_dump(int argc, char **argv)
 		fr_err("'%s' is not an option: name the file with -o", argv[optind]);
 		return FR_EXIT_USAGE;
 	}
-	return dump(name, &ask);
+	return fr_cmd_is_remote(name) ? remote(name, &ask) : local(name, &ask);
 }

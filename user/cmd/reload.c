@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/remote.h"
+
+#define TIMEOUT_MS 60000 /* loading the programs of triggers takes its time on a busy machine */
+
+static const char help[] = "Usage: flightrec reload [-n NAME]\n"
+			   "Let a recorder read its configuration file again. A bad file is refused, and the\n"
+			   "settings before stay; the session goes on recording in either case.\n"
+			   "\n"
+			   "  -n, --name NAME  session (default: default)\n"
+			   "\n"
+			   "Example: flightrec record --config FILE --check-config && flightrec reload\n";
+
+int fr_cmd_reload(int argc, char **argv)
+{
+	const char *name = "default";
+	char *line;
+	int status = fr_cmd_options(argc, argv, help, &name, NULL);
+
+	if (status >= 0)
+		return status;
+	status = fr_cmd_ask_once(name, "{\"cmd\":\"reload\"}", TIMEOUT_MS, &line);
+	if (!status)
+		free(line);
+	return status;
+}

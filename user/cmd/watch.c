@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/remote.h"
+#include "pure/escape.h"
+#include "pure/out.h"
+#include "pure/sysnames.h"
+#include "pure/units.h"
+
+#define TIMEOUT_MS 10000
+
+static const char help[] = "Usage: flightrec watch [-n NAME] [--json]\n"
+			   "Follow a recorder: a line for each trigger's decision and for each snapshot, until\n"
+			   "interrupted. For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
+			   "\n"
+			   "  -n, --name NAME  session (default: default)\n"
+			   "      --json       one JSON object a line\n"
+			   "\n"
+			   "Example: flightrec watch --json | jq -r 'select(.watch == \"snapshot\").file'\n";
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction act = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+}
+
+/* "HH:MM:SS.mmm", of now. */
+static void put_time(struct fr_out *o)
+{
+	struct timespec ts;
+	struct tm tm;
+	char text[16];
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	localtime_r(&ts.tv_sec, &tm);
+	strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	fr_out_printf(o, "%s.%03ld  ", text, ts.tv_nsec / 1000000);
+}
+
+static void put_text(struct fr_out *o, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy)
+		fr_escape_text(o, copy, fr_unescape(copy, strlen(copy)));
+	free(copy);
+}
+
+/* "crash nginx[123] SIGSEGV" */
+static void put_moment(struct fr_out *o, const struct fr_jsonr *j)
+{
+	const char *signame = fr_signal_name(fr_jsonr_u64(j, "sig", 0));
+
+	put_text(o, fr_jsonr_text(j, "reason", "?"));
+	if (fr_jsonr_find(j, "comm")) {
+		fr_out_char(o, ' ');
+		put_text(o, fr_jsonr_text(j, "comm", ""));
+		fr_out_printf(o, "[%" PRIu64 "]", fr_jsonr_u64(j, "pid", 0));
+	}
+	if (fr_jsonr_u64(j, "sig", 0))
+		fr_out_printf(o, " %s", signame ?: "?");
+}
+
+static void put_trigger(struct fr_out *o, const struct fr_jsonr *j)
+{
+	const char *verdict = fr_jsonr_text(j, "verdict", "?");
+
+	fr_out_str(o, "trigger   ");
+	put_moment(o, j);
+	fr_out_str(o, ": ");
+	fr_out_paint(o, !strcmp(verdict, "taken") ? FR_PAINT_GREEN : FR_PAINT_YELLOW);
+	put_text(o, verdict);
+	fr_out_paint(o, FR_PAINT_NONE);
+	if (fr_jsonr_find(j, "rule")) {
+		fr_out_str(o, " (");
+		put_text(o, fr_jsonr_text(j, "rule", ""));
+		fr_out_char(o, ')');
+	}
+}
+
+static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
+{
+	char a[32], b[32];
+
+	fr_out_str(o, "snapshot  ");
+	put_moment(o, j);
+	fr_out_str(o, ": ");
+	if (fr_jsonr_bool(j, "ok", false)) {
+		put_text(o, fr_jsonr_text(j, "file", "?"));
+		fr_out_printf(o, ", %" PRIu64 " events, %s, in %s", fr_jsonr_u64(j, "events", 0),
+			      fr_show_size(fr_jsonr_u64(j, "bytes", 0), a, sizeof(a)),
+			      fr_show_duration(fr_jsonr_u64(j, "elapsed_ns", 0), b, sizeof(b)));
+	} else {
+		fr_out_paint(o, FR_PAINT_RED);
+		fr_out_str(o, "failed: ");
+		put_text(o, fr_jsonr_text(j, "error", "?"));
+		fr_out_paint(o, FR_PAINT_NONE);
+	}
+}
+
+static void put_line(struct fr_out *o, const char *line)
+{
+	const char *what, *why;
+	struct fr_jsonr j;
+
+	if (fr_jsonr_parse(line, strlen(line), &j, &why))
+		return;
+	what = fr_jsonr_text(&j, "watch", "");
+	put_time(o);
+	if (!strcmp(what, "trigger"))
+		put_trigger(o, &j);
+	else if (!strcmp(what, "snapshot"))
+		put_snapshot(o, &j);
+	else if (!strcmp(what, "missed"))
+		fr_out_printf(o, "%" PRIu64 " lines were missed: they came faster than they were read",
+			      fr_jsonr_u64(&j, "lines", 0));
+	else
+		put_text(o, what);
+	fr_out_char(o, '\n');
+	fr_jsonr_free(&j);
+}
+
+static void show(struct fr_out *o, const char *line, bool json)
+{
+	if (json) {
+		fr_out_str(o, line);
+		fr_out_char(o, '\n');
+	} else {
+		put_line(o, line);
+	}
+}
+
+static int follow(struct fr_ctl_conn *c, bool json, struct fr_out *o)
+{
+	char *line;
+	int err;
+
+	while (!interrupted) {
+		err = fr_ctl_line(c, -1, &line);
+		if (err == -EINTR)
+			continue;
+		if (err) {
+			fr_err("the recorder has ended, or dropped who watches: %s: watch again when it is back",
+			       strerror(-err));
+			return FR_EXIT_FAIL;
+		}
+		show(o, line, json);
+		free(line);
+		if (fr_out_flush(o))
+			break;
+	}
+	return FR_EXIT_OK;
+}
+
+static int watch(const char *name, bool json, struct fr_out *o)
+{
+	struct fr_ctl_conn *c;
+	char *line;
+	int status = fr_cmd_connect(name, &c);
+
+	if (status)
+		return status;
+	status = fr_cmd_ask(c, "{\"cmd\":\"watch\"}", TIMEOUT_MS, &line, NULL);
+	if (!status) {
+		free(line);
+		catch_signals();
+		status = follow(c, json, o);
+	}
+	fr_ctl_disconnect(c);
+	return status;
+}
+
+int fr_cmd_watch(int argc, char **argv)
+{
+	const char *name = "default";
+	bool json = false;
+	int status = fr_cmd_options(argc, argv, help, &name, &json);
+	struct fr_out *o;
+
+	if (status >= 0)
+		return status;
+	o = malloc(sizeof(*o));
+	if (!o)
+		return FR_EXIT_FAIL;
+	fr_out_init(o, STDOUT_FILENO);
+	status = fr_out_finish(o, watch(name, json, o));
+	free(o);
+	return status;
+}
