@@ -71,7 +71,7 @@ static const char never[] =
 	"acct add_key adjtimex chroot clock_adjtime clock_settime create_module delete_module finit_module "
 	"fsconfig fsmount fsopen fspick get_kernel_syms init_module ioperm iopl io_uring_enter io_uring_register "
 	"io_uring_setup kcmp kexec_file_load kexec_load keyctl lookup_dcookie mount mount_setattr move_mount "
-	"name_to_handle_at nfsservctl open_by_handle_at open_tree pciconfig_read pciconfig_write personality "
+	"name_to_handle_at nfsservctl open_tree pciconfig_read pciconfig_write personality "
 	"pivot_root process_vm_readv process_vm_writev ptrace query_module quotactl quotactl_fd reboot "
 	"request_key setdomainname sethostname setns settimeofday stime swapoff swapon _sysctl umount umount2 "
 	"unshare uselib userfaultfd vhangup vm86 vm86old ";
@@ -105,7 +105,7 @@ static const char always[] =
 	"epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 pipe2 poll ppoll pselect6 recvfrom recvmsg "
 	"select sendmsg sendto shutdown signalfd4 timerfd_create timerfd_gettime timerfd_settime "
 	/* memory */
-	"brk madvise mincore mlock mlock2 mremap msync munlock munmap "
+	"brk madvise memfd_create mincore mlock mlock2 mremap msync munlock munmap "
 	/* time */
 	"clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time times "
 	/* itself */
