@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump status stop replay export list info verify events doctor'
+_flightrec_commands='record dump list watch status stop replay export info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
 _flightrec_options() {
-	flightrec "$1" --help 2> /dev/null | grep -oE -- '--[a-z]+' | sort -u
+	flightrec "$1" --help 2> /dev/null | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u
 	echo --help
 }
 
@@ -20,6 +20,14 @@ _flightrec_events() {
 
 _flightrec_sessions() {
 	find /sys/fs/bpf/flightrec -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2> /dev/null
+}
+
+# Kinds, with an example of what they take; quoted, as > is the shell's.
+_flightrec_triggers() {
+	_flightrec_offer 'crash crash:all exit exit:2 oom hung>30s kernel signal command every:10m event: psi:memory:20% psi:io:20%
+		psi:cpu:40% latency:wakeup>10ms latency:offcpu>1s latency:block>500ms latency:syscall>1s latency:softirq>10ms
+		latency:irq>10ms' "$1"
+	((${#COMPREPLY[@]})) && mapfile -t COMPREPLY < <(printf '%q\n' "${COMPREPLY[@]}")
 }
 
 _flightrec_files() {
@@ -38,7 +46,8 @@ _flightrec() {
 	record:-p | record:--profile) _flightrec_offer 'minimal default full' "$word" ;;
 	record:-e | record:--event) _flightrec_offer "$(_flightrec_events)" "$word" ;;
 	record:--clock) _flightrec_offer 'global local' "$word" ;;
-	record:--on) _flightrec_offer 'exit signal command' "$word" ;;
+	record:--on) _flightrec_triggers "$word" ;;
+	record:--config) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	record:-o | record:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;

@@ -67,7 +67,7 @@ man_is_complete() {
 	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
 		grep -qE "^\.S[sh] .*\b$command\b" docs/man/flightrec.1 || { echo "flightrec(1) lacks $command"; bad=1; }
 		grep -qw "$command" completion/flightrec.bash || { echo "the completion lacks $command"; bad=1; }
-		for option in $(build/flightrec "$command" --help | grep -oE -- '--[a-z]+' | sort -u); do
+		for option in $(build/flightrec "$command" --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u); do
 			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" docs/man/flightrec.1 ||
 				{ echo "flightrec(1) lacks $command $option"; bad=1; }
 		done
@@ -88,6 +88,9 @@ completion_works() {
 		try -syscall flightrec record -e -sys
 		try sched_switch flightrec record --event sched_s
 		try --until flightrec replay --un
+		try list flightrec li
+		try --no-keep flightrec list --no
+		try oom flightrec record --on oo
 	'
 }
 
