@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "alert.h"
 #include "cmd/info.h"
 #include "pure/jsonw.h"
 
@@ -18,6 +20,56 @@ static void put_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s
 static void put_fact(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
 {
 	fr_jsonw_text(w, key, fr_snap_fact(s, fact));
+}
+
+static void put_if_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+{
+	if (fr_snap_fact(s, fact))
+		put_num(w, key, s, fact);
+}
+
+static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+{
+	if (fr_snap_fact(s, fact))
+		put_fact(w, key, s, fact);
+}
+
+/* "matched=3;taken=1;dedupe=2" */
+static void put_counts(struct fr_jsonw *w, const char *at)
+{
+	const char *name;
+	char key[32];
+	int len;
+	u64 v;
+
+	fr_jsonw_open(w, "since", '{');
+	while (fr_info_pair(&at, &name, &len, &v)) {
+		snprintf(key, sizeof(key), "%.*s", len, name);
+		fr_jsonw_u64(w, key, v);
+	}
+	fr_jsonw_close(w, '}');
+}
+
+/* The recorder's rules, and what came of their moments since its snapshot before. */
+static void put_rules(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	char name[32], since[32];
+	u32 i;
+
+	if (!fr_snap_fact(s, "rule_0"))
+		return;
+	fr_jsonw_open(w, "rules", '[');
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		snprintf(name, sizeof(name), "rule_%u", i);
+		snprintf(since, sizeof(since), "rule_%u_since", i);
+		if (!fr_snap_fact(s, name))
+			break;
+		fr_jsonw_open(w, NULL, '{');
+		put_fact(w, "rule", s, name);
+		put_counts(w, fr_snap_fact(s, since));
+		fr_jsonw_close(w, '}');
+	}
+	fr_jsonw_close(w, ']');
 }
 
 static void put_lost(struct fr_jsonw *w, const u64 *lost)
@@ -61,6 +113,25 @@ static void put_trigger(struct fr_jsonw *w, const struct fr_snap *s)
 	put_fact(w, "comm", s, "trigger_comm");
 	put_num(w, "sig", s, "trigger_sig");
 	put_num(w, "ts", s, "trigger_ts");
+	put_if_num(w, "tid", s, "trigger_tid");
+	put_if_num(w, "uid", s, "trigger_uid");
+	put_if_fact(w, "exe", s, "trigger_exe");
+	put_if_fact(w, "cgroup", s, "trigger_cgroup");
+	put_if_num(w, "cgroup_id", s, "trigger_cgroup_id");
+	put_if_num(w, "start_ns", s, "trigger_start_ns");
+	put_if_num(w, "code", s, "trigger_code");
+	put_if_num(w, "status", s, "trigger_status");
+	put_if_fact(w, "addr", s, "trigger_addr");
+	put_if_fact(w, "ip", s, "trigger_ip");
+	put_if_fact(w, "sp", s, "trigger_sp");
+	put_if_fact(w, "latency", s, "trigger_latency");
+	put_if_num(w, "what", s, "trigger_what");
+	put_if_num(w, "value_ns", s, "trigger_value_ns");
+	put_if_num(w, "limit_ns", s, "trigger_limit_ns");
+	put_if_fact(w, "text", s, "trigger_text");
+	put_if_fact(w, "rule", s, "trigger_rule");
+	put_if_num(w, "rule_nr", s, "trigger_rule_nr");
+	put_rules(w, s);
 	fr_jsonw_close(w, '}');
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "alert.h"
 #include "cmd/info.h"
 #include "pure/escape.h"
 #include "pure/format_text.h"
@@ -104,6 +105,32 @@ static void put_when(struct fr_out *o, const struct fr_snap *s, const struct fr_
 	fr_out_char(o, '\n');
 }
 
+/* Where it was, by which rule, and what else came since the snapshot before. */
+static void put_trigger(struct fr_out *o, const struct fr_snap *s)
+{
+	char name[32];
+	u32 i;
+
+	if (fr_snap_fact(s, "trigger_exe")) {
+		put_label(o, "program");
+		put_fact(o, s, "", "trigger_exe", "");
+		put_fact(o, s, ", ip ", "trigger_ip", "");
+		put_fact(o, s, ", address ", "trigger_addr", "");
+		put_fact(o, s, ", uid ", "trigger_uid", "");
+		put_fact(o, s, ", cgroup ", "trigger_cgroup", "");
+		fr_out_char(o, '\n');
+	}
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		snprintf(name, sizeof(name), "rule_%u", i);
+		if (!fr_snap_fact(s, name))
+			break;
+		put_label(o, "trigger");
+		put_fact(o, s, "", name, "");
+		snprintf(name, sizeof(name), "rule_%u_since", i);
+		put_fact(o, s, ": ", name, "\n");
+	}
+}
+
 static void put_why(struct fr_out *o, const struct fr_snap *s)
 {
 	const char *name;
@@ -116,7 +143,12 @@ static void put_why(struct fr_out *o, const struct fr_snap *s)
 		fr_out_printf(o, " %s", name);
 	put_fact(o, s, " of ", "trigger_comm", "");
 	put_fact(o, s, ", pid ", "trigger_pid", "");
+	put_fact(o, s, ", exit status ", "trigger_status", "");
+	put_fact(o, s, ", ", "trigger_latency", "");
+	put_fact(o, s, ", ", "trigger_value_ns", " ns");
+	put_fact(o, s, ": ", "trigger_text", "");
 	fr_out_char(o, '\n');
+	put_trigger(o, s);
 	if (fr_snap_fact(s, "command")) {
 		put_label(o, "command");
 		put_fact(o, s, "", "command", "\n");

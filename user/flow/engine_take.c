@@ -426,7 +426,7 @@ void fr_engine_wait(struct fr_engine *e)
 
 int fr_engine_start_writer(struct fr_engine *e)
 {
-	int err = fr_writer_start(e->s, &e->writer);
+	int err = fr_writer_start(e->s, fr_daemon_config(e->d)->dir, &e->writer);
 
 	if (!err)
 		watch_writer(e);

@@ -4,9 +4,11 @@
 
 #include "flow/daemon_int.h"
 #include "flow/engine.h"
+#include "flow/governor.h"
 #include "flow/hotplug.h"
 #include "flow/notify.h"
 #include "flow/store.h"
+#include "flow/wallstep.h"
 #include "io/confine.h"
 #include "pure/err.h"
 
@@ -15,6 +17,10 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
 	if (fr_hotplug_new(d, &m->hotplug))
 		m->hotplug = NULL;
+	if (fr_governor_new(d, &m->governor))
+		m->governor = NULL;
+	if (fr_wallstep_new(d, &m->wallstep))
+		m->wallstep = NULL;
 }
 
 static struct fr_store_conf store_conf(const struct fr_config *c)
@@ -53,6 +59,8 @@ int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
 void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 {
 	(void)d;
+	fr_governor_free(m->governor);
+	fr_wallstep_free(m->wallstep);
 	fr_hotplug_free(m->hotplug);
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
@@ -66,7 +74,9 @@ int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
 		.dir = fr_daemon_config(d)->dir,
 	};
 
-	return fr_confine_main(&conf, NULL);
+	int err = fr_sess_hold_progs(fr_daemon_sess(d));
+
+	return err ?: fr_confine_main(&conf, NULL);
 }
 
 void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
@@ -75,6 +85,8 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 
 	fr_store_change(m->store, &conf);
 	fr_notify_change(m->notify);
+	if (m->governor)
+		fr_governor_change(m->governor);
 }
 
 void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "flow/dump_int.h"
+#include "io/confine.h"
 #include "pure/err.h"
 
 #define FACTS_MAX 65536u
@@ -49,6 +50,7 @@ struct answer {
 
 struct fr_writer_proc {
 	struct fr_sess *s;
+	char *dir; /* of snapshots, as we begin */
 	pid_t pid; /* -1: none */
 	int fd;
 	bool busy;
@@ -126,8 +128,9 @@ static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
  * Nothing of the recorder's stays open here: its locks would be held for as long as we live. Signals stay blocked: a
  * terminal's interrupt and a service manager's end are for the recorder, which ends us.
  */
-static int be_writer(struct fr_sess *inherited, int fd)
+static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 {
+	const struct fr_confine_conf conf = {.dir = dir};
 	char name[FR_NAME_MAX + 1];
 	struct fr_dump_room room;
 	struct fr_sess *s;
@@ -144,6 +147,8 @@ static int be_writer(struct fr_sess *inherited, int fd)
 		fr_err("the writer has no memory for snapshots");
 		return 1;
 	}
+	if (fr_sess_hold_progs(s) || fr_confine_writer(&conf, NULL))
+		return 1;
 	return work(s, &room, fd);
 }
 
@@ -158,7 +163,7 @@ static int begin(struct fr_writer_proc *w)
 	fflush(NULL);
 	w->pid = fork();
 	if (!w->pid)
-		_exit(be_writer(w->s, pair[1]));
+		_exit(be_writer(w->s, w->dir, pair[1]));
 	err = w->pid < 0 ? -errno : 0;
 	close(pair[1]);
 	if (err) {
@@ -180,7 +185,7 @@ static void bury(struct fr_writer_proc *w)
 	w->busy = false;
 }
 
-int fr_writer_start(struct fr_sess *s, struct fr_writer_proc **out)
+int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **out)
 {
 	struct fr_writer_proc *w = calloc(1, sizeof(*w));
 	int err;
@@ -188,11 +193,12 @@ int fr_writer_start(struct fr_sess *s, struct fr_writer_proc **out)
 	if (!w)
 		return -ENOMEM;
 	w->s = s;
-	w->fd = -1;
-	err = begin(w);
+	w->fd = w->pid = -1;
+	w->dir = strdup(dir);
+	err = w->dir ? begin(w) : -ENOMEM;
 	if (err) {
 		fr_err("cannot start the process that writes snapshots: %s", strerror(-err));
-		free(w);
+		fr_writer_stop(w);
 		return err;
 	}
 	*out = w;
@@ -204,6 +210,7 @@ void fr_writer_stop(struct fr_writer_proc *w)
 	if (!w)
 		return;
 	bury(w);
+	free(w->dir);
 	free(w);
 }
 

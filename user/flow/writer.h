@@ -13,8 +13,9 @@
 
 struct fr_writer_proc; /* opaque */
 
-int fr_writer_start(struct fr_sess *s, struct fr_writer_proc **out); /* 0 or -errno with a message */
-void fr_writer_stop(struct fr_writer_proc *w);			     /* lets a snapshot under way end; NULL is fine */
+/* dir: where snapshots go, of which it is seen whether they can be written without privileges. 0 or -errno with a message */
+int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **out);
+void fr_writer_stop(struct fr_writer_proc *w); /* lets a snapshot under way end; NULL is fine */
 
 /* Readable when a snapshot is done or the process died. */
 int fr_writer_fd(
