@@ -24,6 +24,8 @@ export PATH	:= $(PATH):/usr/sbin:/sbin
 # ---- what there is ----
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
+# Event programs that event rules can watch: compiled a second time, for the triggers' object
+WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c
@@ -35,6 +37,7 @@ MAN		:= $(wildcard docs/man/*.[1-8])
 
 obj		= $(patsubst %.c,$(O)/obj/%.o,$(1))
 bpf_obj		= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/%.o,$(2))
+watch_obj	= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/watch/%.o,$(WATCH_SRC))
 # One archive of what needs no libbpf, so that tests and fuzzers need none either; one of the rest.
 LIB		:= $(O)/libflightrec.a
 LIB_BPF		:= $(O)/libflightrec_bpf.a
@@ -69,17 +72,19 @@ deps:
 
 # ---- BPF ----
 define bpf_rule
-$(O)/bpf/$(1)/%.o: bpf/%.bpf.c vmlinux/$(1)/vmlinux.h $(wildcard bpf/*.h bpf/*/*.h bpf/*.def) Makefile | $(O)/.need
+$(O)/bpf/$(1)/$(2)%.o: bpf/%.bpf.c vmlinux/$(1)/vmlinux.h $(wildcard bpf/*.h bpf/*/*.h bpf/*.def) Makefile | $(O)/.need
 	@mkdir -p $$(@D)
 	$$(call say,BPF)
-	$$(Q)$(CLANG) $(BPF_FLAGS) -D__TARGET_ARCH_$(call bpf_target,$(1)) -Ivmlinux/$(1) -c $$< -o $$@
+	$$(Q)$(CLANG) $(BPF_FLAGS) $(if $(2),-DFR_WATCH) -D__TARGET_ARCH_$(call bpf_target,$(1)) -Ivmlinux/$(1) -c $$< -o $$@
 endef
-$(eval $(call bpf_rule,x86_64))
-$(eval $(call bpf_rule,arm64))
+$(eval $(call bpf_rule,x86_64,))
+$(eval $(call bpf_rule,x86_64,watch/))
+$(eval $(call bpf_rule,arm64,))
+$(eval $(call bpf_rule,arm64,watch/))
 
 # Two objects: a session's, and the triggers', loaded for a set of rules over the session's maps.
 $(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH),$(BPF_SRC))
-$(O)/triggers.bpf.o: $(call bpf_obj,$(ARCH),$(TRIGGER_SRC))
+$(O)/triggers.bpf.o: $(call bpf_obj,$(ARCH),$(TRIGGER_SRC)) $(call watch_obj,$(ARCH))
 $(O)/flightrec.bpf.o $(O)/triggers.bpf.o:
 	$(call say,LINK)
 	$(Q)bpftool gen object $@ $^
@@ -89,7 +94,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)bpftool gen skeleton $< name $* > $@
 
 # Not to be run here: shows that no program assumes x86.
-bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC))
+bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC)) $(call watch_obj,arm64)
 
 # ---- user space ----
 $(O)/obj/%.o: %.c Makefile | $(O)/.need

@@ -177,6 +177,7 @@ struct fr_triggers {
 	u32 pad;
 	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
 	u64 mark_lost; /* and could not write */
+	u64 unwatched; /* events that event rules did not look at: too many at once on a CPU, nested */
 	u64 untracked; /* tasks or requests that latency and hung rules could not follow: their table was full */
 	/* user space: the alert handled last, in case a recorder was killed before it took it out of the queue */
 	u64 handled_ts;

@@ -18,6 +18,10 @@
  * Rules: only tp_btf, raw_tp and perf_event programs (inside a running tp program all nested perf_event programs are
  * silently suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be
  * read before FR_BEGIN: between it and fr_commit the record is in flight.
+ *
+ * With FR_WATCH the same programs are compiled a second time, into the triggers' object: they fill a buffer instead of a ring,
+ *and fr_commit() evaluates event rules on it (trigger/watch.bpf.h). So one text knows the fields, and recording knows nothing
+ *of it.
  */
 #ifndef FR_RECORD_BPF_H
 #define FR_RECORD_BPF_H
@@ -119,6 +123,7 @@ FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 	return 0;
 }
 
+#ifndef FR_WATCH
 FR_INLINE int fr_filtered(enum fr_filtered why)
 {
 	u32 cpu = bpf_get_smp_processor_id(), nr = FR_WRITER_PAGE;
@@ -138,6 +143,9 @@ FR_INLINE int fr_enabled(u32 event)
 {
 	return *(volatile u32 *)&fr_session.enable[event] == fr_generation;
 }
+#else
+#include "trigger/watch.bpf.h"
+#endif
 
 FR_INLINE int fr_is_self(u32 tgid)
 {
@@ -184,6 +192,7 @@ FR_INLINE int fr_task_chosen(u32 tgid)
 	return fr_cgroup_filter_cnt && fr_cgroup_chosen();
 }
 
+#ifndef FR_WATCH
 /* A record being written. */
 struct fr_writing {
 	struct fr_res res;
@@ -248,6 +257,7 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 	(void)*(volatile u64 *)&w->page[(w->res.unit + FR_AHEAD_UNITS) % FR_PAGE_UNITS];
 	return 0;
 }
+#endif
 
 #define FR_MAP_MAIN  fr_main
 #define FR_MAP_LIFE  fr_life

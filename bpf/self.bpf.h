@@ -8,6 +8,22 @@
 
 #include "record.bpf.h"
 
+#ifdef FR_WATCH
+/* The session's programs keep account of them. */
+FR_INLINE void fr_self_add(u32 tgid)
+{
+}
+
+FR_INLINE void fr_self_gone(u32 tgid)
+{
+}
+
+FR_INLINE bool fr_self_is_program(struct file *exe)
+{
+	return false;
+}
+#else
+
 /* Take a free slot behind the recorder's. None free: that process is recorded like any other. */
 FR_INLINE void fr_self_add(u32 tgid)
 {
@@ -48,5 +64,7 @@ FR_INLINE void fr_self_is_recorder(void)
 	fr_session.self_ino = BPF_CORE_READ(inode, i_ino);
 	fr_session.self_dev = BPF_CORE_READ(inode, i_sb, s_dev);
 }
+
+#endif /* FR_WATCH */
 
 #endif

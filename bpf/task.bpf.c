@@ -132,7 +132,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 }
 
 /* Before 72ba14deb40a (6.8, and some stable kernels) the tracepoint gives a pid only; the loader asks BTF which. */
-const volatile bool fr_victim_is_task = false;
+const volatile bool fr_victim_is_task SEC(".rodata") __weak = false;
 
 const volatile u32 fr_page_shift = 12;
 
@@ -190,6 +190,7 @@ int BPF_PROG(mark_victim)
 	return fr_commit(&w);
 }
 
+#ifndef FR_WATCH
 /* Who lived before recording began: run once by the loader, after the programs above are attached. */
 SEC("iter/task")
 int fr_seed_tasks(struct bpf_iter__task *ctx)
@@ -200,5 +201,6 @@ int fr_seed_tasks(struct bpf_iter__task *ctx)
 		fr_task_add(task, FR_TASK_SEEDED);
 	return 0;
 }
+#endif
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -15,6 +15,22 @@
 #define FR_PF_KTHREAD 0x00200000u
 #define FR_E2BIG      7
 
+#ifdef FR_WATCH
+/* The session's programs keep the table. */
+FR_INLINE void fr_task_add(struct task_struct *task, u32 flags)
+{
+}
+
+FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
+{
+	return NULL;
+}
+
+FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
+{
+}
+#else
+
 /* Sizes are the loader's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -98,5 +114,7 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 	fr_task_evict();
 	bpf_map_push_elem(&fr_dead, &key, 0);
 }
+
+#endif /* FR_WATCH */
 
 #endif

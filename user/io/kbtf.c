@@ -3,6 +3,7 @@
 
 #include <bpf/btf.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The prototype of a tracepoint as BPF sees it. NULL if the kernel does not have it. */
 static const struct btf_type *proto(const struct btf *btf, const char *name)
@@ -38,4 +39,16 @@ bool fr_kbtf_victim_is_task(const struct btf *btf)
 	const struct btf_type *victim = fr_kbtf_param(btf, "mark_victim", 1);
 
 	return victim && btf_is_ptr(victim);
+}
+
+bool fr_kbtf_switch_tells_state(const struct btf *btf)
+{
+	return fr_kbtf_param(btf, "sched_switch", 4) != NULL;
+}
+
+bool fr_kbtf_block_error_is_status(const struct btf *btf)
+{
+	const struct btf_type *error = fr_kbtf_param(btf, "block_rq_complete", 2);
+
+	return error && btf_is_typedef(error) && !strcmp(btf__name_by_offset(btf, error->name_off), "blk_status_t");
 }

@@ -19,4 +19,10 @@ const struct btf_type *fr_kbtf_param(const struct btf *btf, const char *tracepoi
 /* Is mark_victim's parameter a task? Before 72ba14deb40a (6.8, and some stable kernels) it is a pid. */
 bool fr_kbtf_victim_is_task(const struct btf *btf);
 
+/* Does sched_switch tell the state it went by? Since 5.18 (9c2136be0878). */
+bool fr_kbtf_switch_tells_state(const struct btf *btf);
+
+/* Is block_rq_complete's error a blk_status_t? Since 5.16; an errno before. */
+bool fr_kbtf_block_error_is_status(const struct btf *btf);
+
 #endif

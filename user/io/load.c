@@ -66,18 +66,15 @@ static bool keeps_table(u32 nr)
 /* Tracepoints whose arguments changed over time: ask BTF what this kernel gives. */
 static void set_drift(struct load *l)
 {
-	const struct btf_type *status = fr_kbtf_param(l->btf, "block_rq_complete", 2);
-
-	l->skel->rodata->fr_switch_tells_state = fr_kbtf_param(l->btf, "sched_switch", 4);
+	l->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(l->btf);
 	l->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(l->btf);
-	l->skel->rodata->fr_block_error_is_status =
-		status && btf_is_typedef(status) && !strcmp(btf__name_by_offset(l->btf, status->name_off), "blk_status_t");
+	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }
 
 /* ---- before load ---- */
 
-static void set_arg_counts(struct load *l)
+void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
 {
 	struct utsname un;
 	u32 abi, nr;
@@ -85,9 +82,9 @@ static void set_arg_counts(struct load *l)
 	uname(&un);
 	for (abi = 0; abi < 2; abi++)
 		for (nr = 0; nr < FR_SYSCALL_MAX; nr++) {
-			int cnt = fr_syscall_args(un.machine, abi, nr);
+			int args = fr_syscall_args(un.machine, abi, nr);
 
-			l->skel->rodata->fr_arg_cnt[abi][nr] = cnt < 0 ? FR_ARG_CNT_MAX : cnt;
+			cnt[abi][nr] = args < 0 ? FR_ARG_CNT_MAX : args;
 		}
 }
 
@@ -105,7 +102,7 @@ static void set_constants(struct load *l)
 	l->skel->rodata->fr_cgroup_filter_cnt = c->cgroup_cnt;
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
-	set_arg_counts(l);
+	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
 	set_drift(l);
 }
 

@@ -46,4 +46,7 @@ u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt);
 /* libbpf's words go to standard error, or nowhere. */
 void fr_load_words(bool verbose);
 
+/* How many arguments each system call takes, native and 32-bit: six where it is not known. */
+void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX]);
+
 #endif

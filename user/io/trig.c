@@ -16,6 +16,7 @@
 #include "io/sess_int.h"
 #include "io/trig_lat.h"
 #include "io/trig_rule.h"
+#include "io/trig_watch.h"
 #include "pure/err.h"
 #include "triggers.skel.h"
 
@@ -64,6 +65,7 @@ struct trig {
 	u32 cnt;
 	u32 generation;
 	struct fr_trig_result *res;
+	struct fr_watch_set watch;
 	struct triggers *skel;
 	struct btf *btf;
 };
@@ -97,6 +99,9 @@ static int want_programs(struct trig *t, u32 rule)
 	int cnt = 0;
 	size_t i;
 
+	if (r->kind == FR_TRIGGER_event)
+		return fr_trig_watch_want(t->skel->obj, t->btf, &t->watch, r, rule, t->res->why[rule],
+					  sizeof(t->res->why[rule]));
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (!needs_prog(r, i) || is_superfluous(t, needs[i].prog))
 			continue;
@@ -188,6 +193,16 @@ static void set_session_constants(struct trig *t)
 	t->skel->rodata->fr_grain_ns = grain_ns(t->s);
 }
 
+/* What the event programs were built for in the session, and which of them has which rules. */
+static void set_watch(struct trig *t)
+{
+	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
+	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
+	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
+	t->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(t->btf);
+	t->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
+}
+
 static void set_latency(struct trig *t)
 {
 	struct fr_trig_lat lat;
@@ -197,7 +212,7 @@ static void set_latency(struct trig *t)
 	t->skel->rodata->fr_hung_min_ns = lat.hung_min_ns;
 	t->skel->rodata->fr_lat_call_all = lat.call_all;
 	memcpy((void *)t->skel->rodata->fr_lat_call_set, lat.call_set, sizeof(lat.call_set));
-	t->skel->rodata->fr_lat_switch_tells_state = fr_kbtf_param(t->btf, "sched_switch", 4);
+	t->skel->rodata->fr_lat_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_tasks, lat.task_cnt);
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_requests, lat.request_cnt);
 }
@@ -209,6 +224,7 @@ static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 
 	set_session_constants(t);
 	set_latency(t);
+	set_watch(t);
 	t->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(t->btf);
 	t->skel->rodata->fr_trigger_generation = t->generation;
 	for (i = 0; i < t->cnt; i++)
@@ -346,6 +362,9 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 	cnt = choose_programs(t);
 	if (cnt <= 0)
 		return cnt;
+	err = fr_trig_watch_size(t->skel->obj, &t->watch);
+	if (err)
+		return err;
 	set_constants(t, slot_of);
 	err = reuse_maps(t);
 	if (err)
@@ -353,6 +372,9 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 	err = triggers__load(t->skel);
 	if (err)
 		return explain_load(err);
+	err = fr_trig_watch_fill(t->skel->obj, &t->watch);
+	if (err)
+		return err;
 	return attach(t);
 }
 
@@ -381,6 +403,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 	remove_pins(s, sh->generation, false);
 	triggers__destroy(t.skel);
+	fr_watch_free(&t.watch);
 	btf__free(t.btf);
 	return err;
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * watch: event rules. Each program of an event (bpf/watch.h) is run on the record that the event's own program, compiled a
+ * second time, has put into a buffer.
+ */
+#define FR_WATCH
+#include "record.bpf.h"
+
+/* Filled by user/io/trig_watch.c before the programs are attached; their sizes are its too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_watch_prog);
+} fr_watch_progs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_watch_table);
+} fr_watch_tables SEC(".maps");
+
+const volatile struct fr_watch_of fr_watch_of[FR_EVENT_MAX] SEC(".rodata") __weak = {};
+
+__noinline u32 fr_watch_take(u32 sz, u32 tid)
+{
+	struct fr_watch_work *w;
+	u32 nr;
+
+	for (nr = 0; nr < FR_WATCH_WORK_CNT; nr++) {
+		w = fr_watch_work(nr);
+		if (!w || fr_cas(&w->busy, 0, 1))
+			continue;
+		w->rec_sz = (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
+		w->tid = tid;
+		w->pid = bpf_get_current_pid_tgid() >> 32;
+		w->cpu = bpf_get_smp_processor_id();
+		return nr;
+	}
+	fr_count(&fr_triggers.unwatched, 1);
+	return FR_WATCH_WORK_NONE;
+}
+
+/* Instruction pc of a program. Returns the next one's number. */
+__noinline u32 fr_watch_do(u32 work, u32 prog, u32 pc)
+{
+	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
+	const struct fr_watch_table *table = NULL;
+	struct fr_watch_work *w = fr_watch_work(work);
+	const struct fr_watch_insn *in;
+	u32 nr;
+
+	if (!w || !p)
+		return FR_WATCH_INSN_MAX;
+	in = &p->insn[pc % FR_WATCH_INSN_MAX];
+	if (fr_watch_takes_table(in)) {
+		nr = in->lo;
+		table = bpf_map_lookup_elem(&fr_watch_tables, &nr);
+	}
+	return fr_watch_step(w, in, table, pc);
+}
+
+__noinline u32 fr_watch_holds(u32 work, u32 prog)
+{
+	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
+	struct fr_watch_work *w = fr_watch_work(work);
+	u32 pc = 0, i;
+
+	if (!w || !p)
+		return 0;
+	if (p->needs & FR_WATCH_NEEDS_COMM)
+		bpf_get_current_comm(w->comm, sizeof(w->comm));
+	if (p->needs & FR_WATCH_NEEDS_TIME)
+		w->ts = fr_now();
+	fr_watch_begin(w);
+	for (i = 0; i < FR_WATCH_INSN_MAX; i++) {
+		if (pc >= p->insn_cnt)
+			break;
+		pc = fr_watch_do(work, prog, pc);
+	}
+	return fr_watch_result(w);
+}
+
+/* One program of an event: is its rule to be told? Its bit. */
+__noinline u32 fr_watch_due(u32 work, u32 prog)
+{
+	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
+
+	return p && fr_watch_holds(work, prog) ? fr_rule_due(p->rule, 1) : 0;
+}
+
+__noinline u32 fr_watch_rules(u32 work, u32 event)
+{
+	const volatile struct fr_watch_of *of = &fr_watch_of[event % FR_EVENT_MAX];
+	u32 due = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		if (i >= of->cnt)
+			break;
+		due |= fr_watch_due(work, of->first + i);
+	}
+	return due;
+}
+
+__noinline int fr_watch_tell(u32 event, u32 due)
+{
+	u32 nr = fr_moment_begin(FR_TRIGGER_event, due);
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	a->what = event;
+	fr_moment_of(nr, bpf_get_current_task());
+	return fr_moment_end(nr, due);
+}
+
+__noinline int fr_watch_done(u32 work, u32 event)
+{
+	struct fr_watch_work *w = fr_watch_work(work);
+	u32 due;
+
+	if (!w)
+		return 0;
+	due = fr_watch_rules(work, event);
+	if (due)
+		fr_watch_tell(event, due);
+	fr_store(&w->busy, 0);
+	return 0;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";
