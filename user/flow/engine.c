@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "flow/control.h"
 #include "io/cgroup.h"
 #include "pure/err.h"
 
@@ -66,6 +67,7 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	fr_sess_mark_trigger(e->s, &mark, &now);
 	if (ts)
 		*ts = now;
+	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), nr, a, verdict);
 }
 
 static bool is_core_signal(s32 sig)
