@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "flow/control.h"
 #include "flow/daemon_int.h"
 #include "flow/engine.h"
 #include "flow/governor.h"
@@ -15,6 +16,8 @@
 /* A recorder is worth having without these: the message was printed. */
 static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
+	if (fr_control_new(d, &m->ctl))
+		m->ctl = NULL;
 	if (fr_hotplug_new(d, &m->hotplug))
 		m->hotplug = NULL;
 	if (fr_governor_new(d, &m->governor))
@@ -62,6 +65,8 @@ void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 	fr_governor_free(m->governor);
 	fr_wallstep_free(m->wallstep);
 	fr_hotplug_free(m->hotplug);
+	fr_control_free(m->ctl);
+	m->ctl = NULL;
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
 	fr_store_close(m->store);
@@ -85,6 +90,7 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 
 	fr_store_change(m->store, &conf);
 	fr_notify_change(m->notify);
+	fr_control_change(m->ctl);
 	if (m->governor)
 		fr_governor_change(m->governor);
 }
