@@ -75,10 +75,25 @@ static void the_costliest_goes_first(void **state)
 	assert_int_equal(step.group, SYSCALL);
 	assert_int_equal(step.level, 1);
 	assert_int_equal(step.cost, 5900);
-	step = measure(&m); /* 500 are left of system calls: sched is thinned */
+	m.full[SCHED] = 1100; /* too much by itself */
+	step = measure(&m);
 	assert_int_equal(step.what, FR_GOVERN_down);
 	assert_int_equal(step.group, SCHED);
-	assert_int_equal(measure(&m).what, FR_GOVERN_nothing);
+	assert_int_equal(step.level, 1);
+}
+
+/* What is left of a group that is off is no reason to lose what others record. */
+static void others_do_not_pay_for_what_is_off(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SCHED] = 900;
+	m.full[SYSCALL] = 50000;
+	assert_int_equal(measure(&m).group, SYSCALL);
+	assert_int_equal(measure(&m).what, FR_GOVERN_stuck);
+	assert_int_equal(m.g.group[SCHED].level, 0);
 }
 
 static void life_is_never_touched(void **state)
@@ -184,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(within_budget_nothing_happens),
 		cmocka_unit_test(the_costliest_goes_first),
+		cmocka_unit_test(others_do_not_pay_for_what_is_off),
 		cmocka_unit_test(life_is_never_touched),
 		cmocka_unit_test(it_comes_back_when_calm),
 		cmocka_unit_test(thinned_level_by_level_and_back),

@@ -22,14 +22,13 @@
 #include "pure/err.h"
 
 #define LOOK_NS	    2000000000ULL /* between two looks at /sys where there are no messages */
-#define RETRY_NS    100000000ULL  /* a dump has the session's lock */
 #define CPU_MAX	    65536u
 #define SLEPT_NS    100000000ULL /* the clocks' difference grew by so much: the machine slept */
 #define MESSAGE_CNT 256		 /* at one time; the others wait for the next turn of the loop */
 
 struct fr_hotplug {
 	struct fr_daemon *d;
-	int uevent_fd, look_fd, jump_fd, retry_fd;
+	int uevent_fd, look_fd, jump_fd;
 	u64 slept_ns;		/* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	u8 online[CPU_MAX / 8]; /* when last looked */
 	u32 cpu_cnt;		/* then */
@@ -80,7 +79,14 @@ static void came(struct fr_hotplug *h, u32 cpu)
 
 /* ---- how many samples to expect ---- */
 
-static void count_samples(void *arg, u32 events);
+static void count_samples(struct fr_hotplug *h)
+{
+	struct fr_sess *s = fr_daemon_sess(h->d);
+	struct fr_call now;
+
+	if (!fr_sess_clocks(s, &now))
+		fr_sess_sampling(s, fr_sess_sample_hz(s), h->cpu_cnt, now.ns);
+}
 
 static void drop(struct fr_daemon *d, int *fd)
 {
@@ -89,24 +95,6 @@ static void drop(struct fr_daemon *d, int *fd)
 	fr_daemon_unwatch(d, *fd);
 	close(*fd);
 	*fd = -1;
-}
-
-/* The clock is asked under the reader's lock: while a dump has it, later. */
-static void count_samples(void *arg, u32 events)
-{
-	struct fr_hotplug *h = arg;
-	struct fr_sess *s = fr_daemon_sess(h->d);
-	struct fr_call now;
-
-	(void)events;
-	drop(h->d, &h->retry_fd);
-	if (fr_sess_try_lock(s)) {
-		h->retry_fd = fr_daemon_timer(h->d, RETRY_NS, 0, count_samples, h);
-		return;
-	}
-	if (!fr_sess_clocks(s, &now))
-		fr_sess_sampling(s, fr_sess_sample_hz(s), h->cpu_cnt, now.ns);
-	fr_sess_unlock(s);
 }
 
 /* ---- looking ---- */
@@ -129,7 +117,7 @@ static void look(struct fr_hotplug *h, bool all)
 	if (memcmp(h->online, online, sizeof(online))) {
 		h->cpu_cnt = fr_cpus_cnt(cpus);
 		memcpy(h->online, online, sizeof(online));
-		count_samples(h, 0);
+		count_samples(h);
 	}
 	fr_cpus_free(cpus);
 }
@@ -224,7 +212,7 @@ int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
 
 	if (!h)
 		return -ENOMEM;
-	*h = (struct fr_hotplug){.d = d, .uevent_fd = -1, .look_fd = -1, .jump_fd = -1, .retry_fd = -1};
+	*h = (struct fr_hotplug){.d = d, .uevent_fd = -1, .look_fd = -1, .jump_fd = -1};
 	err = watch_cpus(h);
 	err = err ?: watch_jump(h);
 	if (err) {
@@ -244,6 +232,5 @@ void fr_hotplug_free(struct fr_hotplug *h)
 	drop(h->d, &h->uevent_fd);
 	drop(h->d, &h->look_fd);
 	drop(h->d, &h->jump_fd);
-	drop(h->d, &h->retry_fd);
 	free(h);
 }

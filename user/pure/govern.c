@@ -23,6 +23,11 @@ static bool can_go_down(const struct fr_govern_state *s, const struct fr_govern_
 	return s->level < now->levels && s->level < LEVEL_MAX;
 }
 
+static bool is_off(const struct fr_govern_state *s, const struct fr_govern_group *now)
+{
+	return s->level && s->level >= now->levels;
+}
+
 /* The costliest that can go down, or -1. */
 static int costliest(const struct fr_govern *g, const struct fr_govern_group *now)
 {
@@ -97,16 +102,18 @@ static int calmest(const struct fr_govern *g)
 struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now)
 {
 	struct fr_govern_step step = {};
-	u64 total = 0;
+	u64 total = 0, open = 0;
 	u32 i;
 	int nr;
 
-	for (i = 0; i < g->cnt; i++)
+	for (i = 0; i < g->cnt; i++) {
 		total += now[i].cost;
+		open += is_off(&g->group[i], &now[i]) ? 0 : now[i].cost;
+	}
 	step.cost = total < ~0u ? total : ~0u;
 	count_calm(g, now, total);
 	if (total > g->budget) {
-		nr = costliest(g, now);
+		nr = open > g->budget ? costliest(g, now) : -1;
 		step.what = nr < 0 ? FR_GOVERN_stuck : FR_GOVERN_down;
 		if (nr >= 0)
 			go_down(&g->group[nr], &now[nr]);

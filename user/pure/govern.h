@@ -5,7 +5,9 @@
  * Over budget, the costliest group that may be touched goes one level down: recorded in full, thinned (several levels, where
  * the group has such), off. What a level saved is remembered with the rate of events it was measured at; when what is measured
  * plus what would come back, at the rate now, stays below 80 % of the budget, FR_GOVERN_CALM times one after the other, the
- * group goes one level up. A group that has to go down again soon after waits twice as long the next time.
+ * group goes one level up. A group that is off still costs what its programs take to return at once: no other group goes down
+ * for that, as long as the others are within the budget. A group that has to go down again soon after waits twice as long the
+ * next time.
  */
 #ifndef FR_GOVERN_H
 #define FR_GOVERN_H

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ *	every Interval	statistics on, counts read
+ *	200 ms later	counts read again, statistics off; costs by group, one step (pure/govern.h), done and marked
+ *
+ * A program whose event is off still runs and returns at once: so that its rate is known, and what it would cost.
+ */
+#include "flow/governor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/daemon.h"
+#include "io/cpus.h"
+#include "io/stats.h"
+#include "pure/config.h"
+#include "pure/err.h"
+#include "pure/govern.h"
+#include "pure/schema.h"
+
+#define WINDOW_NS	  200000000ULL
+#define INTERVAL_MIN	  (2 * WINDOW_NS)
+#define SAMPLE_LEVELS	  3u /* halvings of the rate before samples are turned off */
+#define CLOCK_READS	  100
+#define CLOCK_READ_MAX_NS 40	   /* a slow clock is not to hide what programs cost */
+#define WHOLE		  100000.0 /* 100 % in 1/1000 % */
+
+struct fr_governor {
+	struct fr_daemon *d;
+	struct fr_sess *s;
+	struct fr_stats *stats; /* NULL: refused, or no budget yet */
+	struct fr_govern policy;
+	struct fr_sess_prog *prog; /* as the window began */
+	size_t prog_cnt;
+	int tick_fd, window_fd, on_fd;
+	u64 begun_ns;
+	u32 budget;
+	u64 interval_ns;
+	u32 hz; /* of samples, in full */
+	bool told_stuck;
+};
+
+_Static_assert(FR_GROUP_CNT <= FR_GOVERN_GROUP_MAX, "all groups");
+
+static u64 mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void drop(struct fr_governor *g, int *fd, bool watched)
+{
+	if (*fd < 0)
+		return;
+	if (watched)
+		fr_daemon_unwatch(g->d, *fd);
+	close(*fd);
+	*fd = -1;
+}
+
+static u32 load(const u32 *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static void store(u32 *p, u32 v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/* ---- what can be done to a group ---- */
+
+static u32 levels_of(u32 group)
+{
+	switch (group) {
+	case FR_GROUP_TASK:
+	case FR_GROUP_SIGNAL:
+	case FR_GROUP_MARK:
+		return 0;
+	case FR_GROUP_SCHED:
+		return 2;
+	case FR_GROUP_SAMPLE:
+		return SAMPLE_LEVELS + 1;
+	default:
+		return 1;
+	}
+}
+
+/* The bit beside the generation: programs compare the whole word, so that the event is off for all of them. */
+static void hold(struct fr_session *sh, u32 event, bool on)
+{
+	u32 word = load(&sh->enable[event]);
+
+	if (on && word)
+		store(&sh->enable[event], word | FR_ENABLE_HELD);
+	if (!on && word & FR_ENABLE_HELD)
+		store(&sh->enable[event], word & ~FR_ENABLE_HELD);
+}
+
+static bool is_held(u32 group, u32 level, u32 event)
+{
+	if (group == FR_GROUP_SCHED && level == 1)
+		return event != FR_EV_sched_switch;
+	return level && level == levels_of(group);
+}
+
+static void hold_group(struct fr_sess *s, u32 group, u32 level)
+{
+	struct fr_session *sh = fr_sess_shared(s);
+	const struct fr_event *ev;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(fr_schema_builtin(), nr);
+		if (ev && ev->group == group)
+			hold(sh, nr, is_held(group, level, nr));
+	}
+}
+
+static void sample_at(struct fr_sess *s, u32 hz)
+{
+	struct fr_cpus *cpus;
+	struct fr_call now;
+	int err = 0;
+	u32 i;
+
+	if (!hz || hz == fr_sess_sample_hz(s) || fr_cpus_online(&cpus))
+		return;
+	for (i = 0; i < fr_cpus_cnt(cpus) && err != -ENOENT; i++)
+		err = fr_sess_sample_cpu(s, fr_cpus_nr(cpus, i), hz);
+	if (err != -ENOENT && !fr_sess_clocks(s, &now))
+		fr_sess_sampling(s, hz, fr_cpus_cnt(cpus), now.ns);
+	fr_cpus_free(cpus);
+}
+
+static u32 full_hz(struct fr_sess *s)
+{
+	char *text = fr_sess_fact(s, "sample_hz");
+	u32 hz = text ? strtoul(text, NULL, 10) : 0;
+
+	free(text);
+	return hz;
+}
+
+static u32 hz_at(const struct fr_governor *g, u32 level)
+{
+	u32 hz = g->hz >> (level < SAMPLE_LEVELS ? level : SAMPLE_LEVELS);
+
+	return g->hz ? hz ?: 1 : 0;
+}
+
+static void apply(struct fr_governor *g, u32 group, u32 level)
+{
+	hold_group(g->s, group, level);
+	if (group == FR_GROUP_SAMPLE)
+		sample_at(g->s, hz_at(g, level));
+}
+
+void fr_governor_release(struct fr_sess *s)
+{
+	struct fr_session *sh = fr_sess_shared(s);
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		hold(sh, nr, false);
+	sample_at(s, full_hz(s));
+	store(&sh->governing.step, 0);
+	store(&sh->governing.budget, 0);
+}
+
+/* ---- telling ---- */
+
+static u32 steps_down(const struct fr_governor *g)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < g->policy.cnt; i++)
+		sum += g->policy.group[i].level;
+	return sum;
+}
+
+static void note(struct fr_governor *g, const struct fr_sess_governor *mark, u64 ts)
+{
+	struct fr_governing *now = &fr_sess_shared(g->s)->governing;
+
+	memset(now->what, 0, sizeof(now->what));
+	memcpy(now->what, mark->what, strnlen(mark->what, sizeof(now->what)));
+	memset(now->action, 0, sizeof(now->action));
+	memcpy(now->action, mark->action, strnlen(mark->action, sizeof(now->action)));
+	store(&now->step, mark->step);
+	now->last_ns = ts;
+	now->step_cnt++;
+}
+
+static const char *action_of(const struct fr_govern_step *step)
+{
+	if (step->what == FR_GOVERN_up)
+		return step->level ? "more" : "on";
+	return step->level == levels_of(step->group) ? "off" : "thin";
+}
+
+static void tell(struct fr_governor *g, const struct fr_govern_step *step)
+{
+	const struct fr_sess_governor mark = {
+		.step = steps_down(g),
+		.cost = step->cost,
+		.budget = g->budget,
+		.what = fr_group_name(step->group),
+		.action = action_of(step),
+	};
+	u64 ts = 0;
+
+	fprintf(stderr, "governor: %s %s: recording costs %.2f %% of each CPU, of %.2f %% allowed\n", mark.what, mark.action,
+		mark.cost / 1000.0, mark.budget / 1000.0);
+	fr_sess_mark_governor(g->s, &mark, &ts);
+	note(g, &mark, ts);
+}
+
+/* ---- measuring ---- */
+
+static u32 cost(u64 run_ns, u64 elapsed_ns, u32 cpu_cnt)
+{
+	double c = (double)run_ns / ((double)elapsed_ns * cpu_cnt) * WHOLE;
+
+	return c < 1e9 ? (u32)(c + 0.5) : 1000000000u;
+}
+
+static u32 online_cnt(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? n : 1;
+}
+
+/*
+ * While statistics are on the kernel reads a clock twice for each run, and one of these is counted as the program's: without
+ * them it is not there.
+ */
+static u64 clock_read_ns(void)
+{
+	u64 best = ~0ULL, a, b;
+	int i;
+
+	for (i = 0; i < CLOCK_READS; i++) {
+		a = mono_ns();
+		b = mono_ns();
+		best = b - a < best ? b - a : best;
+	}
+	return best < CLOCK_READ_MAX_NS ? best : CLOCK_READ_MAX_NS;
+}
+
+static u64 less(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What each group cost since the window began. */
+static void sum_up(struct fr_governor *g, struct fr_sess_prog *now, struct fr_govern_group *group)
+{
+	u64 elapsed = mono_ns() - g->begun_ns, run_ns[FR_GROUP_CNT] = {}, run_cnt[FR_GROUP_CNT] = {};
+	const u64 read_ns = clock_read_ns();
+	u32 cpus = online_cnt(), i;
+	const struct fr_event *ev;
+	size_t p;
+
+	for (p = 0; p < g->prog_cnt; p++) {
+		ev = fr_schema_find(fr_schema_builtin(), now[p].name);
+		if (!ev || ev->group >= FR_GROUP_CNT)
+			continue;
+		run_ns[ev->group] += now[p].run_ns - g->prog[p].run_ns;
+		run_cnt[ev->group] += now[p].run_cnt - g->prog[p].run_cnt;
+	}
+	for (i = 0; i < FR_GROUP_CNT; i++)
+		group[i] = (struct fr_govern_group){
+			.levels = levels_of(i),
+			.cost = cost(less(run_ns[i], run_cnt[i] * read_ns), elapsed ?: 1, cpus),
+			.rate = (double)run_cnt[i] * 1e9 / (double)(elapsed ?: 1),
+		};
+}
+
+static void decide(struct fr_governor *g, const struct fr_govern_group *group)
+{
+	struct fr_govern_step step = fr_govern_measure(&g->policy, group);
+
+	store(&fr_sess_shared(g->s)->governing.cost, step.cost);
+	if (step.what == FR_GOVERN_stuck && !g->told_stuck)
+		fr_warn("recording costs %.2f %% of each CPU, of %.2f %% allowed, and there is nothing left to leave out: "
+			"raise the budget, or record less",
+			step.cost / 1000.0, g->budget / 1000.0);
+	g->told_stuck = step.what == FR_GOVERN_stuck;
+	if (step.what != FR_GOVERN_up && step.what != FR_GOVERN_down)
+		return;
+	apply(g, step.group, step.level);
+	tell(g, &step);
+}
+
+static void on_window(void *arg, u32 events)
+{
+	struct fr_govern_group group[FR_GROUP_CNT];
+	struct fr_governor *g = arg;
+	struct fr_sess_prog *now;
+
+	(void)events;
+	drop(g, &g->window_fd, true);
+	now = calloc(g->prog_cnt + 1, sizeof(*now));
+	if (now) {
+		memcpy(now, g->prog, g->prog_cnt * sizeof(*now));
+		fr_sess_progs_update(now, g->prog_cnt);
+		sum_up(g, now, group);
+	}
+	drop(g, &g->on_fd, false);
+	if (now)
+		decide(g, group);
+	free(now);
+}
+
+/* As they are now. */
+static void read_programs(struct fr_governor *g)
+{
+	struct fr_sess_prog *prog;
+	size_t cnt;
+
+	if (fr_sess_progs(g->s, &prog, &cnt) || !cnt) {
+		fr_sess_progs_update(g->prog, g->prog_cnt);
+		return;
+	}
+	if (g->prog)
+		fr_sess_progs_free(g->prog, g->prog_cnt);
+	g->prog = prog;
+	g->prog_cnt = cnt;
+}
+
+static void on_tick(void *arg, u32 events)
+{
+	struct fr_governor *g = arg;
+
+	(void)events;
+	if (g->window_fd >= 0)
+		return;
+	g->on_fd = fr_stats_on(g->stats);
+	if (g->on_fd < 0) {
+		fr_warn("the overhead governor cannot measure any more: %s: nothing more is left out, or comes back",
+			strerror(-g->on_fd));
+		drop(g, &g->tick_fd, true);
+		return;
+	}
+	read_programs(g);
+	g->begun_ns = mono_ns();
+	g->window_fd = fr_daemon_timer(g->d, WINDOW_NS, 0, on_window, g);
+	if (g->window_fd < 0)
+		drop(g, &g->on_fd, false);
+}
+
+/* ---- beginning, change and end ---- */
+
+static void refuse(int err)
+{
+	fr_warn("no overhead governor: this kernel or container refuses BPF run-time statistics: %s: it takes CAP_SYS_ADMIN at "
+		"the "
+		"start",
+		strerror(-err));
+}
+
+static void stop(struct fr_governor *g)
+{
+	drop(g, &g->tick_fd, true);
+	drop(g, &g->window_fd, true);
+	drop(g, &g->on_fd, false);
+	fr_governor_release(g->s);
+}
+
+/* By the configuration in force. */
+static int start(struct fr_governor *g)
+{
+	const struct fr_config *conf = fr_daemon_config(g->d);
+	int err;
+
+	g->budget = conf->budget;
+	g->interval_ns = conf->governor_ns > INTERVAL_MIN ? conf->governor_ns : INTERVAL_MIN;
+	if (!g->budget)
+		return 0;
+	fr_sess_hold_progs(g->s); /* finding them takes the privileges that are dropped soon */
+	err = g->stats ? 0 : fr_stats_start(&g->stats);
+	if (err) {
+		refuse(err);
+		return 0;
+	}
+	fr_govern_init(&g->policy, g->budget, FR_GROUP_CNT);
+	g->tick_fd = fr_daemon_timer(g->d, g->interval_ns, g->interval_ns, on_tick, g);
+	if (g->tick_fd < 0)
+		return g->tick_fd;
+	store(&fr_sess_shared(g->s)->governing.budget, g->budget);
+	return 0;
+}
+
+int fr_governor_new(struct fr_daemon *d, struct fr_governor **out)
+{
+	struct fr_governor *g = calloc(1, sizeof(*g));
+	int err;
+
+	if (!g)
+		return -ENOMEM;
+	*g = (struct fr_governor){.d = d, .s = fr_daemon_sess(d), .tick_fd = -1, .window_fd = -1, .on_fd = -1};
+	g->hz = full_hz(g->s);
+	fr_governor_release(g->s);
+	err = start(g);
+	if (err) {
+		fr_err("cannot start the overhead governor: %s", strerror(-err));
+		fr_governor_free(g);
+		return err;
+	}
+	*out = g;
+	return 0;
+}
+
+void fr_governor_change(struct fr_governor *g)
+{
+	const struct fr_config *conf = fr_daemon_config(g->d);
+
+	if (conf->budget == g->budget && conf->governor_ns == g->interval_ns)
+		return;
+	stop(g);
+	start(g);
+}
+
+void fr_governor_free(struct fr_governor *g)
+{
+	if (!g)
+		return;
+	stop(g);
+	fr_stats_stop(g->stats);
+	if (g->prog)
+		fr_sess_progs_free(g->prog, g->prog_cnt);
+	free(g);
+}
