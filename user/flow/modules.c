@@ -90,8 +90,6 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 
 	fr_store_change(m->store, &conf);
 	fr_notify_change(m->notify);
-	if (m->governor)
-		fr_governor_change(m->governor);
 	fr_control_change(m->ctl);
 	if (m->governor)
 		fr_governor_change(m->governor);
