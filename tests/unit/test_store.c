@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which snapshots go and which stay: the policy, and real directories with other people's files in them. Core files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flow/name.h"
+#include "flow/store_int.h"
+#include "io/snapfile_format.h"
+#include "pure/quota.h"
+
+#define SEC  1000000000ULL
+#define DAY  (86400 * SEC)
+#define MB   (1ULL << 20)
+#define LOTS (1ULL << 40)
+
+/* ---- the policy ---- */
+
+/* Files as letters, oldest first: o ordinary, K kept; each 1 MB, one day apart, the last a day old. Answer: x gone. */
+static void choose(const char *files, struct fr_quota_limit limit, u64 want_sz, u64 free_sz, const char *want,
+		   enum fr_quota_short is_short)
+{
+	struct fr_quota_file f[16] = {0};
+	const struct fr_quota_now now = {.real_ns = 100 * DAY, .free_sz = free_sz, .want_sz = want_sz};
+	size_t i, cnt = strlen(files);
+	char got[17] = "";
+
+	for (i = 0; i < cnt; i++) {
+		f[i].real_ns = (100 - cnt + i) * DAY;
+		f[i].sz = f[i].disk_sz = MB;
+		f[i].keep = files[i] == 'K';
+	}
+	assert_int_equal(fr_quota_choose(f, cnt, &limit, &now), is_short);
+	for (i = 0; i < cnt; i++)
+		got[i] = f[i].remove ? 'x' : files[i];
+	assert_string_equal(got, want);
+}
+
+static void test_quota(void **state)
+{
+	(void)state;
+	/* no limits */
+	choose("oooo", (struct fr_quota_limit){0}, MB, LOTS, "oooo", FR_QUOTA_ROOM);
+	/* count: the new one counts; nothing new, nothing more */
+	choose("oooo", (struct fr_quota_limit){.max_files = 4}, MB, LOTS, "xooo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.max_files = 4}, 0, LOTS, "oooo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.max_files = 1}, MB, LOTS, "xxxx", FR_QUOTA_ROOM);
+	/* marked ones stay and count */
+	choose("KoKo", (struct fr_quota_limit){.max_files = 4}, MB, LOTS, "KxKo", FR_QUOTA_ROOM);
+	choose("KoKo", (struct fr_quota_limit){.max_files = 2}, MB, LOTS, "KoKo", FR_QUOTA_COUNT);
+	/* bytes */
+	choose("oooo", (struct fr_quota_limit){.max_sz = 4 * MB}, 2 * MB, LOTS, "xxoo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.max_sz = 4 * MB}, 5 * MB, LOTS, "oooo", FR_QUOTA_BYTES);
+	/* age: in any case, but not marked ones */
+	choose("oKoo", (struct fr_quota_limit){.max_age_ns = 2 * DAY + 1}, MB, LOTS, "xKoo", FR_QUOTA_ROOM);
+	choose("oKoo", (struct fr_quota_limit){.max_age_ns = 2 * DAY + 1}, 0, LOTS, "xKoo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.max_age_ns = 3 * DAY + 1, .max_sz = MB}, 2 * MB, LOTS, "xooo", FR_QUOTA_BYTES);
+	/* free space */
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 3 * MB}, MB, 2 * MB, "xxoo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 3 * MB}, 0, 2 * MB, "xooo", FR_QUOTA_ROOM);
+	/* the disk is somebody else's: nothing goes for nothing */
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 30 * MB}, MB, 2 * MB, "oooo", FR_QUOTA_FREE);
+	choose("", (struct fr_quota_limit){.max_files = 1}, MB, LOTS, "", FR_QUOTA_ROOM);
+}
+
+/* ---- names ---- */
+
+static void test_names(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		".flight",
+		"x.flight",
+		".web-20260101T000000.000Z-exit.flight",
+		"-20260101T000000.000Z-exit.flight",
+		"web-20260101T000000.000Z-.flight",
+		"web-20260101T000000.000Z-exit.flight.zst",
+		"web-20260101T00000.000Z-exit.flight",
+		".web-20260101T000000.123Z-exit.flight.tmp-12",
+	};
+	struct fr_name_parts p;
+	char buf[256];
+	size_t i;
+
+	(void)state;
+	assert_true(fr_name_parse("web-1-20260101T000102.123Z-crash-a-b.c-4711.3.flight", &p));
+	assert_int_equal(p.real_ns, 1767225662123000000ULL);
+	assert_string_equal(p.reason, "crash");
+	assert_string_equal(p.comm, "a-b.c");
+	assert_int_equal(p.pid, 4711);
+	assert_true(fr_name_parse("web-20260101T000000.000Z-exit.2.flight", &p));
+	assert_string_equal(p.reason, "exit");
+	assert_string_equal(p.comm, "");
+	assert_int_equal(p.pid, 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(fr_name_parse(bad[i], &p));
+	assert_int_equal(fr_name_snapshot(buf, sizeof(buf), "/d", 1767225662123000000ULL, "crash", "we ird", 5, 0), 0);
+	assert_true(fr_name_parse(strrchr(buf, '/') + 1, &p));
+	assert_int_equal(p.real_ns, 1767225662123000000ULL);
+	assert_string_equal(p.comm, "we_ird");
+}
+
+/* ---- directories ---- */
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/fr-store-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *in_dir(const char *name)
+{
+	static char buf[4][512];
+	static int turn;
+
+	turn = (turn + 1) % 4;
+	snprintf(buf[turn], sizeof(buf[turn]), "%s/%s", dir, name);
+	return buf[turn];
+}
+
+static void put(const char *name, const void *begin, size_t begin_sz, size_t sz, mode_t mode)
+{
+	int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_EXCL, 0600);
+	char zero[4096] = {0};
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, begin, begin_sz), begin_sz);
+	for (sz -= begin_sz; sz; sz -= sz < sizeof(zero) ? sz : sizeof(zero))
+		assert_true(write(fd, zero, sz < sizeof(zero) ? sz : sizeof(zero)) > 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/* What the store takes for a snapshot. */
+static void put_snapshot(const char *name, mode_t mode)
+{
+	struct fr_part_head h = {.magic = FR_FILE_MAGIC};
+
+	memcpy(h.tag, FR_FILE_TAG, FR_TAG_SZ);
+	put(name, &h, sizeof(h), 100000, mode);
+}
+
+static bool exists(const char *name)
+{
+	struct stat st;
+
+	return !lstat(in_dir(name), &st);
+}
+
+#define AT(day) "web-202601" day "T000000.000Z-crash-a-1.flight"
+
+static struct fr_store *open_store(struct fr_store_conf conf)
+{
+	struct fr_store *st;
+
+	conf.dir = dir;
+	assert_int_equal(fr_store_open(&conf, &st), 0);
+	return st;
+}
+
+static void test_room(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 3});
+	struct fr_store_usage u;
+	u32 removed;
+
+	(void)state;
+	put_snapshot(AT("05"), 0600);
+	put_snapshot(AT("01"), 0400);
+	put_snapshot(AT("03"), 0600);
+	/* another host's, another session's */
+	put_snapshot("db-20260102T000000.000Z-exit.flight", 0600);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(removed, 2);
+	assert_true(exists(AT("01")) && exists(AT("05")));
+	assert_false(exists(AT("03")) || exists("db-20260102T000000.000Z-exit.flight"));
+	assert_int_equal(fr_store_usage(st, &u), 0);
+	assert_int_equal(u.files, 2);
+	assert_int_equal(u.marked, 1);
+	assert_int_equal(u.sz, 200000);
+	assert_int_equal(u.removed, 2);
+	assert_true(u.fs_sz > 0);
+	fr_store_close(st);
+}
+
+/* Nothing of anybody else's is removed, whatever it is called. */
+static void test_foreign(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 4, .max_age_ns = 1});
+	static const char tmp_name[] = ".web-20260101T000000.000Z-exit.flight.tmp-1";
+	u32 removed;
+
+	(void)state;
+	put("notes.txt", "a", 1, 1, 0600);
+	put(AT("01"), "not a snapshot", 14, 100000, 0600);
+	put_snapshot("mine.flight", 0600);
+	put_snapshot(tmp_name, 0600);
+	put_snapshot(AT("02"), 0600);
+	assert_int_equal(symlink("mine.flight", in_dir(AT("03"))), 0);
+	assert_int_equal(mkdir(in_dir(AT("04")), 0700), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(removed, 1);
+	assert_false(exists(AT("02")));
+	assert_true(exists("notes.txt") && exists(AT("01")) && exists("mine.flight") && exists(tmp_name));
+	assert_true(exists(AT("03")) && exists(AT("04")));
+	fr_store_close(st);
+}
+
+/* What is no snapshot takes part in the count, and the next one goes instead of it. */
+static void test_impostor(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 3});
+	u32 removed;
+
+	(void)state;
+	put(AT("01"), "not a snapshot", 14, 100000, 0600);
+	put_snapshot(AT("02"), 0600);
+	put_snapshot(AT("03"), 0600);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(removed, 1);
+	assert_true(exists(AT("01")) && !exists(AT("02")) && exists(AT("03")));
+	fr_store_close(st);
+}
+
+static void test_no_room(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 2});
+	u32 removed;
+
+	(void)state;
+	put_snapshot(AT("01"), 0400);
+	put_snapshot(AT("02"), 0400);
+	put_snapshot(AT("03"), 0600);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), -ENOSPC);
+	assert_int_equal(removed, 0);
+	assert_true(exists(AT("01")) && exists(AT("02")) && exists(AT("03")));
+	assert_int_equal(fr_store_mark(in_dir(AT("01")), false), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_true(!exists(AT("01")) && exists(AT("02")) && !exists(AT("03")));
+	fr_store_close(st);
+}
+
+static void test_marks(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	put_snapshot(AT("01"), 0640);
+	put("x.flight", "no", 2, 2, 0600);
+	assert_int_equal(symlink(AT("01"), in_dir("link.flight")), 0);
+	assert_int_equal(fr_store_mark(in_dir(AT("01")), true), 0);
+	assert_int_equal(stat(in_dir(AT("01")), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0440);
+	assert_int_equal(fr_store_mark(in_dir(AT("01")), false), 0);
+	assert_int_equal(stat(in_dir(AT("01")), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(fr_store_mark(in_dir("x.flight"), true), -EBADMSG);
+	assert_int_equal(fr_store_mark(in_dir("link.flight"), true), -EBADMSG);
+	assert_int_equal(fr_store_mark(in_dir("gone.flight"), true), -ENOENT);
+}
+
+static void test_vanished(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 2});
+	struct fr_store_usage u;
+	struct stat info;
+
+	(void)state;
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(fr_store_usage(st, &u), -ENOENT);
+	assert_int_equal(u.err, -ENOENT);
+	assert_int_equal(fr_store_make_room(st, 1000, NULL), 0);
+	assert_int_equal(stat(dir, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+	fr_store_close(st);
+}
+
+/* ---- core files ---- */
+
+#define BOOT	   "0123456789abcdef0123456789abcdef"
+#define BOOT_DASH  "01234567-89ab-cdef-0123-456789abcdef"
+#define OTHER_BOOT "ffffffffffffffffffffffffffffffff"
+
+static struct fr_stored death(u32 pid, char *comm, u64 real_ns)
+{
+	return (struct fr_stored){.pid = pid, .comm = comm, .real_ns = real_ns, .sig = 11, .boot_id = (char *)BOOT_DASH};
+}
+
+static void is_core(const struct fr_stored *f, const char *name)
+{
+	if (!name) {
+		assert_null(f->core);
+		return;
+	}
+	assert_non_null(f->core);
+	assert_string_equal(f->core, in_dir(name));
+}
+
+static void test_systemd_cores(void **state)
+{
+	struct fr_core_places places = {.pattern = "|/usr/lib/systemd/systemd-coredump", .systemd_dir = dir};
+	struct fr_stored f[5] = {
+		death(100, "a.b c", 1000 * SEC),  death(101, "x", 1000 * SEC), /* core of another boot */
+		death(102, "x", 1000 * SEC),				       /* of an hour later */
+		death(103, "thread", 1000 * SEC),			       /* of a process with another name */
+		death(104, "x", 1000 * SEC),				       /* none */
+	};
+	size_t i;
+
+	(void)state;
+	put("core.a\\x2eb\\x20c.0." BOOT ".100.1000000000.zst", "", 0, 0, 0600);
+	put("core.x.0." OTHER_BOOT ".101.1000000000.zst", "", 0, 0, 0600);
+	put("core.x.0." BOOT ".102.4600000000.lz4", "", 0, 0, 0600);
+	put("core.main.0." BOOT ".103.1001000000", "", 0, 0, 0600);
+	put("core.x.0." BOOT ".1000000000.zst", "", 0, 0, 0600);
+	put("core.x", "", 0, 0, 0600);
+	assert_int_equal(fr_store_join(f, 5, &places), 0);
+	is_core(&f[0], "core.a\\x2eb\\x20c.0." BOOT ".100.1000000000.zst");
+	is_core(&f[1], NULL);
+	is_core(&f[2], NULL);
+	is_core(&f[3], "core.main.0." BOOT ".103.1001000000");
+	is_core(&f[4], NULL);
+	for (i = 0; i < 5; i++)
+		free(f[i].core);
+}
+
+static void put_core(const char *name, u64 real_ns)
+{
+	struct timespec t[2] = {{.tv_sec = real_ns / SEC}, {.tv_sec = real_ns / SEC}};
+
+	put(name, "", 0, 0, 0600);
+	assert_int_equal(utimensat(AT_FDCWD, in_dir(name), t, 0), 0);
+}
+
+static void join_by(const char *name_pattern, bool uses_pid, struct fr_stored *f)
+{
+	char pattern[128];
+	struct fr_core_places places = {.pattern = pattern, .uses_pid = uses_pid};
+
+	snprintf(pattern, sizeof(pattern), "%s/%s", dir, name_pattern);
+	free(f->core);
+	f->core = NULL;
+	assert_int_equal(fr_store_join(f, 1, &places), 0);
+}
+
+static void test_pattern_cores(void **state)
+{
+	struct fr_stored f = death(100, "x", 1000 * SEC);
+
+	(void)state;
+	put_core("core.x.100.11", 1003 * SEC);
+	put_core("core.y.100.11", 5000 * SEC); /* the pid's later user */
+	put_core("core.x.100.6", 1003 * SEC);
+	put_core("core.x.1001.11", 1003 * SEC);
+	put_core("plain.100", 1001 * SEC);
+	put_core("[a]%.100", 1001 * SEC);
+	join_by("core.%e.%p.%s", false, &f);
+	is_core(&f, "core.x.100.11");
+	join_by("core.%t.%P.%s", false, &f);
+	is_core(&f, "core.x.100.11");
+	join_by("plain", true, &f);
+	is_core(&f, "plain.100");
+	join_by("[a]%%.%p", false, &f);
+	is_core(&f, "[a]%.100");
+	/* neither of these tells whose it is */
+	join_by("plain", false, &f);
+	is_core(&f, NULL);
+	join_by("core.%e", false, &f);
+	is_core(&f, NULL);
+	f.real_ns = 3000 * SEC;
+	join_by("core.%e.%p.%s", false, &f);
+	is_core(&f, NULL);
+	free(f.core);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_impostor, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_marks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vanished, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_systemd_cores, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pattern_cores, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
