@@ -11,6 +11,7 @@
 #include "cmd/record_opts.h"
 #include "pure/err.h"
 #include "pure/units.h"
+#include "pure/watch_set.h"
 
 #define FILE_MAX (1u << 20)
 
@@ -182,8 +183,26 @@ static bool has_rule(const struct fr_live_settings *live, const char *text)
 	return false;
 }
 
+/* Can BPF evaluate the expression of an event rule? As fr_trigger_parse() says. */
+static int check_watch(const struct fr_trigger *rule, const char *arch, struct fr_trigger_error *error)
+{
+	const char *expr = strstr(rule->text, rule->expr);
+	struct fr_filter_error wrong;
+	int err;
+
+	if (rule->kind != FR_TRIGGER_event)
+		return 0;
+	err = fr_watch_check(rule->expr, arch, &wrong);
+	if (err) {
+		error->at = wrong.at + (expr ? expr - rule->text : 0);
+		snprintf(error->text, sizeof(error->text), "%s", err == -ENOMEM ? "no memory" : wrong.text);
+	}
+	return err;
+}
+
 static int add_rule(struct fr_live_settings *live, const char *where, const char *text, char *why, size_t why_sz)
 {
+	struct fr_trigger *rule = &live->rule[live->rule_cnt];
 	struct fr_trigger_error error = {};
 	struct utsname un;
 	int err;
@@ -195,7 +214,8 @@ static int add_rule(struct fr_live_settings *live, const char *where, const char
 		return -EINVAL;
 	}
 	uname(&un);
-	err = fr_trigger_parse(text, un.machine, &live->rule[live->rule_cnt], &error);
+	err = fr_trigger_parse(text, un.machine, rule, &error);
+	err = err ?: check_watch(rule, un.machine, &error);
 	if (err)
 		snprintf(why, why_sz, "%s: %s\n  %s\n  %*s^", where, error.text, text, (int)error.at, "");
 	else

@@ -348,6 +348,20 @@ static int remove_pins(const struct fr_sess *s, u32 generation, bool is)
 	return err;
 }
 
+/* An event need not be recorded to be watched; but then no snapshot shows it. */
+static void warn_of_unrecorded(const struct trig *t)
+{
+	const struct fr_session *session = fr_sess_shared(t->s);
+	const char *name;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		name = t->watch.of[nr].cnt ? fr_schema_event(fr_schema_builtin(), nr)->name : NULL;
+		if (name && !session->enable[nr])
+			fr_warn("%s pulls a trigger, but is not recorded: add -e %s to see it in snapshots", name, name);
+	}
+}
+
 /* Load and attach, not acting yet. */
 static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 {
@@ -401,6 +415,8 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 		remove_pins(s, t.generation, true);
 	else
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
+	if (!err)
+		warn_of_unrecorded(&t);
 	remove_pins(s, sh->generation, false);
 	triggers__destroy(t.skel);
 	fr_watch_free(&t.watch);
