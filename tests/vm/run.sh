@@ -9,6 +9,7 @@ export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 kernels=(linux-image-amd64 linux-image-6.12-amd64)
 modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
+programs=(guest crash flood final alerts deaths deaths_group survivals)
 build=$(dirname "$FLIGHTREC")
 out=$build/vm
 export FR_KERNEL_BIN=$out/bin
@@ -80,8 +81,9 @@ prepare() {
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp,out,modules,var/lib} "$2/got"
 	unpack "$1" "$2" || return
 	cp tests/vm/init "$root/init"
-	cp /bin/busybox "$FLIGHTREC" "$FR_KERNEL_BIN"/{guest,crash,flood,final} "$root/bin/"
-	copy_libraries "$root" "$root"/bin/{flightrec,guest,crash,flood,final}
+	cp tests/vm/hotplug "$root/bin/hotplug"
+	cp /bin/busybox "$FLIGHTREC" "${programs[@]/#/$FR_KERNEL_BIN/}" "$root/bin/"
+	copy_libraries "$root" "$root/bin/flightrec" "${programs[@]/#/$root/bin/}"
 	(cd "$root" && find . | cpio -o -H newc --quiet) > "$2/initrd"
 }
 
@@ -89,10 +91,10 @@ prepare() {
 compile() {
 	local src
 	mkdir -p "$FR_KERNEL_BIN"
-	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,laps}.c; do
-		gcc -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -Ibpf -Iuser "$src" -Wl,--start-group \
+	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,laps,alerts,deaths,deaths_group,survivals}.c; do
+		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "$src" -Wl,--start-group \
 			"$build/libflightrec.a" "$build/libflightrec_bpf.a" -Wl,--end-group \
-			-lbpf -lelf -lz -lzstd -lxxhash -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
+			-lbpf -lelf -lz -lzstd -lxxhash -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
 }
 
@@ -116,7 +118,7 @@ boot_safely() {
 # check DIR: what the guest recorded
 check() {
 	local script
-	for script in check check_flood; do
+	for script in check check_flood check_triggers check_hotplug; do
 		/usr/bin/python3 tests/vm/$script.py "$1/got"
 	done | tee "$1/check.log"
 	((passed += $(grep -c '^ok ' "$1/check.log"), failed += $(grep -c '^FAIL ' "$1/check.log"), \
