@@ -17,7 +17,7 @@
 #include "io/ctl_int.h"
 #include "pure/err.h"
 
-#define BACKLOG	   32
+#define BACKLOG	   128
 #define EVENT_CNT  16
 #define ACCEPT_CNT 16 /* at one go */
 #define GROUP_MAX  65536u

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The control socket: who may what, watch, reload and stop, and clients that are rude."""
+import contextlib
+import grp
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+
+from frtest import (FLIGHTREC, TMP, Skip, check, ended, equal, exists, fr, fr_json, main, new_name, path, run, status, test,
+                    wait_for)
+
+RUN = "/run/flightrec"
+NOBODY = 65534
+
+
+def sock_path(name):
+    return f"{RUN}/{name}.sock"
+
+
+def two_groups():
+    """Two groups that exist here, for the rights; not root's."""
+    found = [g for g in grp.getgrall() if 0 < g.gr_gid < NOBODY]
+    if len(found) < 2:
+        raise Skip("there are no two groups in /etc/group")
+    return found[0], found[1]
+
+
+def config(name, control="", on=("crash:comm=frcrash",), dir=None):
+    file = path(f"{name}.conf")
+    rules = "".join(f"On={r}\n" for r in on)
+    with open(file, "w") as f:
+        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\n[Trigger]\n{rules}[Storage]\nDirectory={dir or path(name)}\n"
+                f"KeepFree=0%\n[Control]\n{control}")
+    return file
+
+
+@contextlib.contextmanager
+def daemon(control="", name=None, **kw):
+    """A recorder that listens; gives its session's name, process and configuration file."""
+    name = name or new_name()
+    file = config(name, control, **kw)
+    log = open(path(f"{name}.log"), "a")
+    with ended(name):
+        p = subprocess.Popen([FLIGHTREC, "record", "--config", file], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            wait_for(lambda: p.poll() is not None or is_served(name), "the recorder listens", 60)
+            check(p.poll() is None, "the recorder ended: " + open(log.name).read())
+            yield name, p, file
+        finally:
+            if p.poll() is None:
+                p.kill()
+            p.wait()
+            log.close()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(sock_path(name))
+
+
+def connect(name):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    s.connect(sock_path(name))  # waits while the queue is full
+    s.settimeout(60)
+    return s
+
+
+def line(s):
+    """The next line, as an object; None at the end."""
+    got = b""
+    while not got.endswith(b"\n"):
+        try:
+            more = s.recv(1)
+        except (ConnectionResetError, BrokenPipeError):
+            return None
+        if not more:
+            return None
+        got += more
+    return json.loads(got)
+
+
+def ask(name, request):
+    with connect(name) as s:
+        s.sendall((request if isinstance(request, bytes) else json.dumps(request).encode()) + b"\n")
+        return line(s)
+
+
+def is_served(name):
+    try:
+        return ask(name, {"cmd": "store"})["ok"]
+    except (OSError, TypeError):
+        return False
+
+
+def as_user(groups, *args, status=0):
+    keep = ["--groups", ",".join(map(str, groups))] if groups else ["--clear-groups"]
+    return run("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), *keep, FLIGHTREC, *args, status=status)
+
+
+@test("rights: root, status group, dump group, nobody; dump's interval; files in the recorder's own directory")
+def rights():
+    look, take = two_groups()
+    with daemon(f"StatusGroup={look.gr_name}\nDumpGroup={take.gr_name}\nDumpInterval=1h\n") as (name, p, _):
+        if as_user([], "--version", status=None).returncode:
+            raise Skip("another user cannot run the program here")
+        equal(os.stat(sock_path(name)).st_mode & 0o777, 0o666, "mode of the socket")
+        got = as_user([], "status", "-n", name, status=1)
+        check("not permitted" in got.stderr and "StatusGroup" in got.stderr, got.stderr)
+        for groups in ([look.gr_gid], [take.gr_gid], [7, look.gr_gid, 9]):
+            text = as_user(groups, "status", "-n", name).stdout
+            check(f"session {name}: a recorder process lives" in text, text)
+        st = json.loads(as_user([look.gr_gid], "status", "-n", name, "--json").stdout)
+        equal(st["session"], name, "session")
+        equal(st["triggers"][0]["rule"], "crash:comm=frcrash", "rule")
+        check(as_user([look.gr_gid], "status", "-n", name, "--metrics").stdout.endswith("# EOF\n"), "metrics")
+        for cmd in (["dump", "-n", name], ["reload", "-n", name]):
+            check("not permitted" in as_user([look.gr_gid], *cmd, status=1).stderr, f"{cmd} by the status group")
+        check("own directory" in as_user([take.gr_gid], "dump", "-n", name, "-o", "/tmp/x", status=1).stderr, "-o is refused")
+        file = as_user([take.gr_gid], "dump", "-n", name).stdout.strip()
+        equal(os.path.dirname(file), path(name), "directory of the snapshot")
+        equal(fr_json("info", file)["trigger"]["reason"], "command", "reason")
+        check("every" in as_user([take.gr_gid], "dump", "-n", name, status=1).stderr, "interval")
+        check("root" in as_user([take.gr_gid], "reload", "-n", name, status=1).stderr, "reload by the dump group")
+        equal(ask(name, {"cmd": "dump"})["ok"], True, "dump by root within the interval")
+        equal(p.poll(), None, "the recorder")
+        equal(len([f for f in os.listdir(path(name)) if f.endswith(".flight")]), 2, "snapshots")
+
+
+def crash():
+    """A process called frcrash dies of SIGSEGV; its pid."""
+    p = subprocess.Popen(["/usr/bin/python3", "-c", "import os; open('/proc/self/comm','w').write('frcrash'); "
+                          "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"])
+    equal(p.wait(60), -11, "its end")
+    return p.pid
+
+
+@test("watch: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
+def watch():
+    with daemon() as (name, _, _):
+        watchers = [subprocess.Popen([FLIGHTREC, "watch", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     text=True) for opt in (["--json"], [])]
+        # until both have seen something, it is not known that both follow
+        while len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) < 2:
+            check(ask(name, {"cmd": "dump"})["ok"], "a snapshot for those who watch")
+        pids = [crash(), crash()]
+        seen = []
+        while len(seen) < 3:
+            got = json.loads(watchers[0].stdout.readline())
+            seen += [got] if got["reason"] != "command" else []
+        by = {(e["watch"], e.get("verdict"), e["pid"]) for e in seen}
+        equal(by, {("trigger", "taken", pids[0]), ("trigger", "dedupe", pids[1]), ("snapshot", None, pids[0])}, "what was told")
+        snap = next(e for e in seen if e["watch"] == "snapshot")
+        equal((snap["ok"], snap["reason"], snap["comm"], snap["sig"]), (True, "crash", "frcrash", 11), "the snapshot")
+        check(os.path.exists(snap["file"]) and snap["elapsed_ns"] > 0, snap)
+        text = ""
+        while text.count("frcrash[") < 3:
+            text += watchers[1].stdout.readline()
+        for word in (f"frcrash[{pids[0]}] SIGSEGV: taken (crash:comm=frcrash)", f"frcrash[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
+            check(word in text, f"'{word}' is not in: {text}")
+        for w in watchers:
+            w.send_signal(signal.SIGINT)
+            equal(w.wait(30), 0, "exit status of watch")
+            equal(w.stderr.read(), "", "standard error of watch")
+
+
+@test("reload: a good file counts, a bad one is refused and the old stays; stop: the recorder ends, and the socket goes")
+def reload_and_stop():
+    with daemon() as (name, p, file):
+        fr("reload", "-n", name)
+        config(name, "DumpInterval=nonsense\n")
+        got = fr("reload", "-n", name, status=1)
+        check("old configuration stays" in got.stderr and "DumpInterval" in got.stderr, got.stderr)
+        config(name, on=("crash:comm=frcrash", "exit:3:comm=frexit"))
+        fr("reload", "-n", name)
+        equal([t["rule"] for t in status(name)["triggers"]], ["crash:comm=frcrash", "exit:3:comm=frexit"], "rules")
+        config(name, "Socket=no\n")
+        fr("reload", "-n", name)
+        wait_for(lambda: not os.path.exists(sock_path(name)), "the socket is gone")
+        equal(fr("watch", "-n", name, status=4).stdout, "", "watch without a socket")
+        config(name)
+        p.send_signal(signal.SIGHUP)
+        wait_for(lambda: is_served(name), "the socket is back")
+        equal(ask(name, {"cmd": "stop"}), {"ok": True}, "answer to stop")
+        equal(p.wait(60), 0, "exit status of the recorder")
+        check(not os.path.exists(sock_path(name)), "the socket is still there")
+        fr("stop", "-n", name)
+        check(not exists(name), "the session is still there")
+
+
+@test("a recorder that was killed leaves a socket: status works, and the next recorder takes its place")
+def stale():
+    with daemon() as (name, p, file):
+        p.kill()
+        p.wait()
+        check(os.path.exists(sock_path(name)), "no socket was left")
+        got = fr("watch", "-n", name, status=4)
+        check("no recorder" in got.stderr, got.stderr)
+        equal(fr_json("status", "-n", name)["recorder"], False, "recorder in status")
+        with daemon(name=name) as (_, again, _):
+            check(is_served(name), "not served")
+            equal(status(name)["recorder"], True, "recorder in status")
+            # two cannot be
+            got = fr("record", "--config", file, status=1)
+            check(is_served(name) and again.poll() is None, "the first one is gone")
+
+
+@test("requests that are none are refused with a reason, and the connection goes on")
+def refused():
+    bad = [b"", b"\0\1\2\xff\xfe", b"status", b"[]", b"{}", b'{"cmd":5}', b'{"cmd":"nonsense"}', b'{"cmd":"status","format":"xml"}',
+           b'{"cmd":"status","cmd":"stop"}', b'{"cmd":{"cmd":"stop"}}', b'{"a":' * 700, b"[" * 4000, b'{"cmd":"dump","last_ns":1.5}',
+           b'{"cmd":"dump","last_ns":99999999999999999999999}', b'{"cmd":"\\ud800"}', b"\xc3\x28" * 100]
+    with daemon() as (name, p, _):
+        with connect(name) as s:
+            for request in bad:
+                s.sendall(request + b"\n")
+                got = line(s)
+                check(got["ok"] is False and got["error"] and got["cure"], f"{request[:40]}: {got}")
+            s.sendall(b'{"cmd":"store"}\n')
+            equal(line(s)["ok"], True, "after all of them")
+        equal(p.poll(), None, "the recorder")
+
+
+@test("rude clients: too long, byte by byte, half open, many, deaf; others are served, the recorder lives")
+def rude():
+    with daemon() as (name, p, _):
+        with connect(name) as s:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                s.sendall(b"x" * 100000)
+            got = line(s)
+            check(got is None or "too long" in got["error"], got)
+        check(is_served(name), "after a request that is too long")
+        # half a request, then nothing more can come: no answer, no wait
+        with connect(name) as s:
+            s.sendall(b'{"cmd":"sta')
+            s.shutdown(socket.SHUT_WR)
+            equal(line(s), None, "answer to half a request")
+        # a whole one, and hung up for writing: answered
+        with connect(name) as s:
+            s.sendall(b'{"cmd":"store"}\n')
+            s.shutdown(socket.SHUT_WR)
+            equal(line(s)["ok"], True, "answer to who has said all")
+        # asks, and is gone
+        for _ in range(50):
+            with connect(name) as s:
+                s.sendall(b'{"cmd":"status"}\n')
+        check(is_served(name), "after those who did not wait")
+        # asks and does not read
+        deaf = connect(name)
+        deaf.settimeout(0.2)
+        with contextlib.suppress(OSError):
+            for _ in range(2000):
+                deaf.sendall(b'{"cmd":"status"}\n')
+        check(is_served(name), "beside one who does not read")
+        many = [connect(name) for _ in range(200)]
+        check(is_served(name), "beside 200 who are silent")
+        equal(len([f for f in os.listdir(f"/proc/{p.pid}/fd") if "socket" in readlink(f"/proc/{p.pid}/fd/{f}")]) <= 60, True,
+              "sockets of the recorder are bounded")
+        # byte by byte: cut off in the middle, however slow this machine is; and nobody waits for it
+        slow = connect(name)
+        begin = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() - begin < 60:
+                slow.sendall(b"x")
+                time.sleep(0.25)
+        check(time.monotonic() - begin < 60, "one who is slow is not cut off")
+        check(is_served(name), "after one who was slow")
+        for s in (*many, deaf, slow):
+            s.close()
+        equal(p.poll(), None, "the recorder")
+        equal(fr_json("status", "-n", name)["recorder"], True, "recorder")
+
+
+def readlink(link):
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    main()
