@@ -108,9 +108,10 @@ def wakeup():
 @test("latency: a preempted task was not woken, but it was off its CPU")
 def preempted():
     with rules("latency:wakeup>50ms:comm=frt-preempted", "latency:offcpu>50ms:comm=frt-preempted") as (a, _):
-        tid = waits("preempt", "frt-preempted", 100)
-    equal(a.matched(), [0, 1], "times that the rules held")
-    took(a.of(1), tid, 100)
+        tid = waits("preempt", "frt-preempted", 150)  # away for 75 ms at least
+    equal(a.matched()[0], 0, "times that it was woken and waited")
+    check(a.matched()[1] > 0, "it was never off its CPU for long")
+    took(a.of(1), tid, 50)
 
 
 @test("latency:offcpu: a task that sleeps, each time; two limits at once")
@@ -150,10 +151,12 @@ def compat():
 
 @test("latency:syscall: a call that is interrupted and goes on is one")
 def restarted():
-    with rules("latency:syscall:clock_nanosleep>280ms:comm=frt-stopped") as (a, _):
+    with rules("latency:syscall:clock_nanosleep>280ms:comm=frt-stopped", "latency:syscall>280ms:comm=frt-stopped") as (a, _):
         pid = waits("stopped", "frt-stopped", 300)
-    took([x for x in a.of(0) if x["pid"] == pid], pid, 280, 230 if platform.machine() == "x86_64" else 115)
-    equal([x["pid"] for x in a.of(0)].count(pid), 1, "alerts of the sleeper")
+    for rule in range(2):
+        mine = [x for x in a.of(rule) if x["pid"] == pid]
+        equal(len(mine), 1, f"alerts of the sleeper, rule {rule}")
+        took(mine, pid, 280, 230 if platform.machine() == "x86_64" else 115)
 
 
 # ---- block requests ----
@@ -274,11 +277,10 @@ def hung_before():
 @test("hung: a runnable task that does not run, also if nobody looked meanwhile")
 def starved():
     with rules("hung>200ms:comm=frt-starved", "hung>1h:comm=frt-starved") as (a, _):
-        tid = waits("starve", "frt-starved", 500)
+        tid = waits("starve", "frt-starved", 500)  # away for 250 ms at least
     equal(a.matched()[1], 0, "times that an hour was over")
-    of = [x for x in a.of(0) if x["value_ns"] >= 450 * MS]
-    equal(len(of), 1, f"alerts of the pause of half a second: {a.of(0)}")
-    took(of, tid, 450, RUNNABLE)
+    check(max([x["value_ns"] for x in a.of(0)], default=0) >= 240 * MS, f"alerts of a long pause: {a.of(0)} {a.counters}")
+    took(a.of(0), tid, 200, RUNNABLE)
 
 
 # ---- the kernel's own reports ----
