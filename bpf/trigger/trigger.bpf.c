@@ -171,12 +171,26 @@ FR_INLINE void say_cut(struct path_walk *p, char *text)
 		text[(p->pos + i) & PATH_LAST] = '.';
 }
 
+/* Behind the text's buffer. */
+FR_INLINE struct path_walk *path_walk(struct fr_moment *m)
+{
+	return (struct path_walk *)&m->pc[2 * FR_ALERT_PATH_MAX / sizeof(m->pc[0])];
+}
+
+/* Of its own: inlined 40 times it is 130,000 instructions to the verifier, of each program that tells. */
+__noinline u32 fr_path_step(u32 nr)
+{
+	struct fr_moment *m = fr_moment(nr);
+
+	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
+}
+
 /* The path of a file, as its mount namespace has it, into the alert's exe. */
 __noinline int fr_moment_exe(u32 nr, u64 file)
 {
 	struct fr_moment *m = fr_moment(nr);
-	struct path_walk p = {.pos = PATH_LAST};
 	struct file *exe = (void *)file;
+	struct path_walk *p;
 	u32 i, more = 1;
 	char *text;
 
@@ -186,13 +200,16 @@ __noinline int fr_moment_exe(u32 nr, u64 file)
 	m->alert.exe_dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
 	text = (char *)m->pc;
 	text[PATH_LAST] = 0;
-	p.dentry = BPF_CORE_READ(exe, f_path.dentry);
-	p.mnt = BPF_CORE_READ(exe, f_path.mnt);
+	p = path_walk(m);
+	p->dentry = BPF_CORE_READ(exe, f_path.dentry);
+	p->mnt = BPF_CORE_READ(exe, f_path.mnt);
+	p->pos = PATH_LAST;
+	p->cut = 0;
 	for (i = 0; i < PATH_STEPS && more; i++)
-		more = step_up(&p, text);
-	if (p.cut || more)
-		say_cut(&p, text);
-	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), text + (p.pos & PATH_LAST));
+		more = fr_path_step(nr);
+	if (p->cut || more)
+		say_cut(p, text);
+	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), text + (p->pos & PATH_LAST));
 	return 0;
 }
 
