@@ -353,7 +353,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 /* Returns an exit status. */
 static int begin(struct fr_daemon *d)
 {
-	int err = open_loop(d), status;
+	int err = open_loop(d), status = FR_EXIT_OK;
 
 	if (err) {
 		fr_err("cannot make the recorder's loop: %s", strerror(-err));
@@ -363,15 +363,18 @@ static int begin(struct fr_daemon *d)
 		return FR_EXIT_FAIL;
 	if (fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt))
 		return FR_EXIT_FAIL;
-	if (d->ask->command) {
+	if (d->ask->command)
 		status = fr_command_start(&d->command, d->ask->command, &d->ask->mask);
-		if (status)
-			return status;
-	} else {
-		fr_cost_show(d->s);
-	}
-	if (fr_engine_start(d->mod.engine) || fr_modules_confine(d, &d->mod))
+	if (status)
+		return status;
+	if (fr_engine_start(d->mod.engine))
 		return FR_EXIT_FAIL;
+	if (!d->ask->command && !d->ask->is_daemon)
+		fr_cost_show(d->s);
+	if (fr_modules_confine(d, &d->mod))
+		return FR_EXIT_FAIL;
+	if (d->live->rule_cnt)
+		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
 	fr_modules_ready(d, &d->mod);
 	return FR_EXIT_OK;
 }
