@@ -48,8 +48,8 @@ has() {
 # What the recorder relies on.
 unit_has_all() {
 	has '^Type=notify' && has '^WatchdogSec=' && has '^StateDirectory=flightrec$' && has '^RuntimeDirectory=flightrec$' &&
-		has '^ExecReload=.*HUP' && has '^ReadWritePaths=.*/sys/fs/bpf' && has '^Restart=' &&
-		has '^CapabilityBoundingSet=.*CAP_BPF.*CAP_PERFMON' && has '^SystemCallFilter=.*bpf.*perf_event_open'
+		has '^ExecReload=.*HUP' && has '^ReadWritePaths=.*/sys/fs/bpf/flightrec$' && has '^Restart=' &&
+		has '^CapabilityBoundingSet=.*CAP_BPF.*CAP_PERFMON' && has '^SystemCallFilter=.*seccomp.*bpf.*perf_event_open'
 }
 
 example_is_current() {
