@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Ends of processes as triggers: statuses, OOM kills, filters; rules that change; queues that nobody reads; what stop leaves."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+from frtest import (SESSIONS, TMP, Skip, check, dump, end, equal, exists, fr, helper, main, new_name, path, replay, run,
+                    session, test, wait_for)
+from matrix import Alerts, alerts
+
+QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
+QUEUE_SZ = 512 << 10
+
+
+def program(name):
+    """A copy of a program that dies on demand, under a name of its own."""
+    file = path(name)
+    shutil.copy(helper("deaths"), file)
+    return file
+
+
+def die(file, way="null"):
+    """Its pid."""
+    p = subprocess.Popen([file, way], cwd=TMP, stdout=subprocess.DEVNULL)
+    p.wait()
+    return p.pid
+
+
+def shell(*words, **kw):
+    """The pid of a shell that has run these words."""
+    p = subprocess.Popen(["/bin/sh", "-c", *words], **kw)
+    p.wait()
+    return p.pid
+
+
+def of(told, kind, pids):
+    return [a for a in told if a["kind"] == kind and a["pid"] in pids]
+
+
+@test("exit:STATUS: a process that ends so, once; not one with another status, a thread, or a signal of that number")
+def exit_status():
+    code = "import threading, os; t = threading.Thread(target=lambda: None); t.start(); t.join(); os._exit(%d)"
+    with session(*QUIET) as name, alerts(name, "exit:7", "exit:11") as a:
+        seven = [shell("exit 7"), shell("sh -c 'exit 0'; exit 7")]
+        thread = subprocess.Popen(["/usr/bin/python3", "-S", "-c", code % 7])
+        thread.wait()
+        none = [shell("exit 8"), shell("exit 0"), shell("kill -SEGV $$"), shell("kill -BUS $$")]
+        told, counters = a.finish()
+    equal(sorted(e["pid"] for e in of(told, "status", seven + none + [thread.pid])), sorted(seven + [thread.pid]), "told")
+    one = of(told, "status", seven)[0]
+    equal((one["exit_code"], one["sig"], one["rule_set"], one["comm"]), (7 << 8, 0, 1, "sh"), "alert")
+    check(one["cgroup"] and one["start_ns"] and one["ts"], f"{one}")
+    equal(counters["marks"], 0, "records beside the events' own")
+
+
+EXITS = """
+import os, threading
+def end():
+    barrier.wait()
+    os._exit(7) if {group} else ctypes.CDLL(None).syscall({nr}, 7)
+import ctypes
+barrier = threading.Barrier(4)
+for _ in range(4): threading.Thread(target=end, daemon=True).start()
+ctypes.CDLL(None).syscall({nr}, 7)
+"""
+
+
+@test("exit:STATUS: threads that end all at once are one process, whose status is its first thread's")
+def exit_race():
+    exit_nr = {"x86_64": 60, "aarch64": 93}.get(os.uname().machine)
+    if not exit_nr:
+        raise Skip("number of exit unknown here")
+    with session(*QUIET) as name, alerts(name, "exit:7") as a:
+        pids = []
+        for group in (True, False) * 5:
+            p = subprocess.Popen(["/usr/bin/python3", "-S", "-c", EXITS.format(group=group, nr=exit_nr)])
+            equal(p.wait(), 7, "exit status")
+            pids.append(p.pid)
+        told = a.finish()[0]
+    equal([e["pid"] for e in of(told, "status", pids)], pids, "told")
+
+
+@contextlib.contextmanager
+def small_memory():
+    """A memory cgroup of 16 MiB: its directory."""
+    if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
+    elif "memory" in open("/sys/fs/cgroup/cgroup.subtree_control").read().split():
+        dir, limit = f"/sys/fs/cgroup/frtest-{os.getpid()}", "memory.max"
+    else:
+        raise Skip("no memory cgroups to make here")
+    os.mkdir(dir)
+    try:
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write("16M")
+        yield dir
+    finally:
+        wait_for(lambda: not open(f"{dir}/cgroup.procs").read(), "the cgroup is empty")
+        os.rmdir(dir)
+
+
+@test("oom: a memory cgroup's victim, with its name, program and user; not a crash, but one for crash:all")
+def oom():
+    file = path("frd-eater")
+    shutil.copy(helper("touch"), file)
+    with session(*QUIET) as name, alerts(name, "oom", "crash", "crash:all") as a, small_memory() as dir:
+        pid = shell(f"echo $$ > {dir}/cgroup.procs; exec {file} 100000")
+        told, counters = a.finish()
+        events = [e for e in replay(dump(name)) if e["event"] == "mark_victim" and e["target_pid"] == pid]
+    equal(len(events), 1, "events mark_victim")
+    equal([(e["tid"], e["comm"], e["exe"], e["uid"], e["sig"]) for e in of(told, "oom", [pid])],
+          [(pid, "frd-eater", file, 0, signal.SIGKILL)], "alerts of oom")
+    equal([(e["sig"], e["rule_set"]) for e in of(told, "crash", [pid])], [(signal.SIGKILL, 4)], "alerts of crash")
+
+
+@test("filters that BPF decides: signal, user, name; others' moments are not counted")
+def filters():
+    rules = ("crash:sig=ABRT", "crash:uid=65534", "crash:comm=frd-one", "crash:comm=frd-*", "crash:all,sig=TERM,comm=frd-two")
+    one, two = program("frd-one"), program("frd-two")
+    with session(*QUIET) as name, alerts(name, *rules) as a:
+        want = {die(one): 0b1100, die(two): 0b1000, die(two, "abort"): 0b1001, die(one, "other_user"): 0b1110,
+                die(two, "term"): 0b10000, die(one, "term"): 0}
+        told, counters = a.finish()
+    for pid, rule_set in want.items():
+        equal([e["rule_set"] for e in of(told, "crash", [pid])], [rule_set] if rule_set else [], f"rules of pid {pid}")
+    ours = [r for r in counters["rules"] if "frd-" in r["text"]]
+    equal([(r["matched"], r["alerted"]) for r in ours], [(2, 2), (4, 4), (1, 1)], "counted")
+
+
+@test("a path that is too long is cut from the left")
+def long_path():
+    dir = TMP
+    for letter in "abc":
+        dir = os.path.join(dir, letter * 100)
+        os.mkdir(dir)
+    file = os.path.join(dir, "frd-deep")
+    shutil.copy(helper("deaths"), file)
+    with session(*QUIET) as name, alerts(name, "crash") as a:
+        pid = die(file)
+        exe = of(a.finish()[0], "crash", [pid])[0]["exe"]
+    check(len(exe) <= 255 and exe.startswith(".../"), f"{exe}")
+    check(file.endswith(exe[3:]) and len(exe) > 120, f"{exe}")
+
+
+@test("rules loaded anew, again and again under deaths: each is told once, counts go on, no program is left")
+def reload():
+    file = program("frd-again")
+    with session(*QUIET) as name, alerts(name, "crash:comm=frd-again", "exit:77") as a:
+        pids = []
+        for i in range(20):
+            a.p.stdin.write("again\n")
+            a.p.stdin.flush()
+            pids += [die(file) for _ in range(5)]
+        wait_for(lambda: any(p.startswith("trig-") for p in os.listdir(f"{SESSIONS}/{name}")), "rules are loaded")
+        told, counters = a.finish()
+        equal([p for p in os.listdir(f"{SESSIONS}/{name}") if p.startswith("trig-")], [], "pins after unloading")
+    equal(sorted(e["pid"] for e in of(told, "crash", pids)), sorted(pids), "told")
+    equal((counters["rules"][0]["matched"], counters["rules"][0]["alerted"]), (100, 100), "counted")
+
+
+@test("nobody reads: alerts wait for the next reader; when the queue is full, they are counted, and events still written")
+def full_queue():
+    file = program("frd-queue")
+    with session(*QUIET, "-m", "8M") as name:
+        first = Alerts("--keep", name, "crash:comm=frd-queue")
+        first.p.kill()
+        first.p.communicate()
+        pids = [die(file) for _ in range(400)]
+        with alerts(name, "crash:comm=frd-queue") as a:
+            told, counters = a.finish()
+        crashes = [e["pid"] for e in replay(dump(name), "-f", 'event == "crash"')]
+    waited = [e["pid"] for e in of(told, "crash", pids)]
+    rule = counters["rules"][0]
+    equal(waited, pids[:len(waited)], "told, in order")
+    check(200 < len(waited) < 400, f"{len(waited)} alerts waited in {QUEUE_SZ} bytes")
+    equal((rule["matched"], rule["alerted"], rule["full"]), (400, len(waited), 400 - len(waited)), "counted")
+    equal(sorted(p for p in crashes if p in pids), sorted(pids), "events crash")
+    equal(counters["marks"], 400, "records")
+
+
+@test("a killed loader: the session's end leaves no pin, no link and no program")
+def killed_loader():
+    name = new_name()
+    fr("record", "-n", name, "-o", TMP, "--detach", *QUIET)
+    try:
+        a = Alerts("--keep", name, "crash", "exit:3", "oom")
+        links = [f"{SESSIONS}/{name}/{p}" for p in os.listdir(f"{SESSIONS}/{name}") if p.startswith("trig-")]
+        ids = [json.loads(run("bpftool", "-j", "link", "show", "pinned", link).stdout)["id"] for link in links]
+        a.p.kill()
+        a.p.communicate()
+        check(len(links) >= 3, f"links of triggers: {links}")
+    finally:
+        end(name)
+    check(not exists(name), "the session is still there")
+    for link in ids:
+        check(run("bpftool", "link", "show", "id", str(link), status=None).returncode, f"link {link} is still there")
+
+
+@test("the exact account: records of triggers are counted apart, and the programs' runs stay what was written, lost or filtered")
+def account():
+    file = program("frd-count")
+    stats = subprocess.Popen([helper("stats")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        equal(stats.stdout.readline(), "on\n", "BPF statistics")
+        with session("-p", "minimal", "-m", "1M") as name:
+            with alerts(name, "crash:all", "exit:3") as a:
+                for _ in range(50):
+                    die(file)
+                    shell("exit 3")
+                told, counters = a.finish()
+            live = json.loads(run(helper("final"), name, path("account.flight")).stdout)
+    finally:
+        stats.stdin.close()
+        stats.wait()
+        stats.stdout.close()
+    kept = [t for c in live["cpus"] for t in c["tiers"] if t["name"] != "stack"]
+    marks = 3 * live["snapshots"] + counters["marks"] + counters["mark_lost"]
+    want = sum(t["written"] + sum(t["lost"].values()) for t in kept) - marks + live["no_ring"]
+    want += sum(sum(c["filtered"].values()) for c in live["cpus"])
+    equal(sum(p["run_cnt"] for p in live["programs"]), want, "runs of the event programs")
+    check(counters["marks"] >= 50, f"{counters}")
+
+
+if __name__ == "__main__":
+    main()
