@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Hooks: whose they are, what they see, when they are ended. Confinement: what is refused, and that snapshots are still taken."""
+import os
+import pwd
+import tempfile
+import time
+
+from frtest import Skip, TMP, check, equal, fr, fr_json, helper, main, run, session, test
+
+SNAPSHOT = b"the bytes of a snapshot\n"
+
+
+def snapshot_file():
+    fd, path = tempfile.mkstemp(suffix=".flight", dir=TMP)
+    os.write(fd, SNAPSHOT)
+    os.close(fd)
+    return path
+
+
+def hook(command, user="", timeout_ms=60000, times=1, confined=False):
+    """Run hooks; gives what they printed, what was counted, and what was said."""
+    p = run(helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined)
+    *printed, counted = p.stdout.splitlines()
+    words = counted.split()
+    return printed, {k: int(v) for k, v in zip(words[::2], words[1::2])}, p.stderr
+
+
+def nobody():
+    try:
+        return pwd.getpwnam("nobody")
+    except KeyError:
+        raise Skip("this host has no user nobody")
+
+
+def processes(cmdline):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as f:
+                found += [pid] * (f.read() == cmdline)
+        except OSError:
+            pass
+    return found
+
+
+@test("a hook knows of which snapshot it is told")
+def environment():
+    printed, counted, _ = hook("env | grep FLIGHTREC_ | sort; pwd; cat <&3; readlink /proc/self/fd/0")
+    equal(counted, {"started": 1, "failed": 0, "timed_out": 0, "dropped": 0}, "counted")
+    env = dict(line.split("=", 1) for line in printed if line.startswith("FLIGHTREC_"))
+    check(env.pop("FLIGHTREC_FILE").endswith(".flight"), "FLIGHTREC_FILE")
+    equal(env.pop("FLIGHTREC_HOST"), os.uname().nodename, "FLIGHTREC_HOST")
+    equal(env, {"FLIGHTREC_REASON": "crash", "FLIGHTREC_SESSION": "s", "FLIGHTREC_COMM": "a 'b", "FLIGHTREC_EXE": "/bin/a b",
+                "FLIGHTREC_PID": "4711", "FLIGHTREC_SIGNAL": "11", "FLIGHTREC_FD": "3"}, "environment")
+    equal(printed[-3:], ["/", SNAPSHOT.decode().strip(), "/dev/null"], "directory, descriptor 3 and standard input")
+
+
+@test("a hook has its user's rights, and nothing of the recorder's")
+def rights():
+    who = nobody()
+    for confined in (False, True):
+        printed, counted, said = hook("id -u; id -g; cat <&3; grep -E '^(Cap(Eff|Prm|Amb)|NoNewPrivs|SigBlk|SigIgn)' /proc/self/status;"
+                                      " echo fds: $(ls /proc/self/fd); cat \"$FLIGHTREC_FILE\" 2> /dev/null || echo refused",
+                                      "nobody", confined=confined)
+        equal(counted["started"], 1, f"started ({said})")
+        equal(printed[:3], [str(who.pw_uid), str(who.pw_gid), SNAPSHOT.decode().strip()], "user, group and descriptor 3")
+        status = dict(line.split(":\t") for line in printed[3:9])
+        check(all(int(status[k], 16) == 0 for k in status if k.startswith("Cap")), f"capabilities are left: {status}")
+        equal(status["NoNewPrivs"], "1", "NoNewPrivs")
+        equal((int(status["SigBlk"], 16), int(status["SigIgn"], 16)), (0, 0), "signals blocked and ignored")
+        equal(printed[9], "fds: 0 1 2 3 4", "descriptors (4 is the directory that is listed)")
+        equal(printed[10], "refused", "the file by its name")
+
+
+@test("a hook of root has no capabilities either")
+def root():
+    printed, _, _ = hook("grep CapEff /proc/self/status")
+    equal(int(printed[0].split()[1], 16), 0, "effective capabilities")
+
+
+@test("a hook whose time is over is ended with all it started")
+def timeout():
+    # the first heeds SIGTERM; the second does not, nor does what it started
+    _, counted, said = hook("sleep 1000 & wait", timeout_ms=100)
+    equal((counted["timed_out"], counted["failed"]), (1, 1), "timed out, failed")
+    check("takes too long" in said, said)
+    mark = f"{os.getpid()}.25"
+    _, counted, _ = hook(f"trap '' TERM; sleep 9{mark} & sleep 9{mark}; sleep 9{mark}", timeout_ms=100)
+    equal(counted["timed_out"], 1, "timed out")
+    deadline = time.monotonic() + 60
+    while left := processes(f"sleep\09{mark}\0"):
+        check(time.monotonic() < deadline, f"processes left: {left}")
+        time.sleep(0.01)
+
+
+@test("a hook of another user can be ended by a confined recorder")
+def timeout_confined():
+    nobody()
+    _, counted, _ = hook("exec sleep 1000", "nobody", timeout_ms=100, confined=True)
+    equal((counted["started"], counted["timed_out"]), (1, 1), "started, timed out")
+
+
+@test("few hooks run at once, some wait, the rest are counted")
+def storm():
+    where = tempfile.mkdtemp(dir=TMP)
+    command = f"d={where}; touch $d/$$; ls $d | wc -l; sleep 0.02; rm $d/$$"
+    printed, counted, said = hook(command, times=50)
+    equal((counted["started"], counted["dropped"], counted["failed"]), (36, 14, 0), "started, dropped, failed")
+    check(max(map(int, printed)) <= 4, f"running at once: {printed}")
+    check("wait already" in said, said)
+
+
+@test("a hook that fails or is not there is said and counted")
+def failing():
+    _, counted, said = hook("exit 3")
+    equal(counted["failed"], 1, "failed")
+    check("ended with status 3" in said, said)
+    p = run(helper("hook"), "true", "no-such-user", 1000, 1, "/nowhere", status=1)
+    check("there is no user 'no-such-user'" in p.stderr, p.stderr)
+
+
+def confine(part, name, where=TMP):
+    p = run(helper("confine"), part, name, where)
+    lines = dict(line.split(" ", 1) if " " in line else (line, "") for line in p.stdout.splitlines())
+    check("no_new_privs is off" not in p.stdout, "no_new_privs is off")
+    if lines["seccomp"] != "ok":
+        raise Skip("seccomp is refused here")
+    return lines
+
+
+REFUSED_TO_ALL = ("ptrace", "mount", "module", "settime")
+
+
+@test("the writer takes snapshots, and can load, start and reach nothing")
+def writer():
+    with session("-p", "minimal") as name:
+        got = confine("writer", name)
+    for what in REFUSED_TO_ALL + ("load", "map", "exec", "socket", "code", "signal", "setuid"):
+        equal(got[what], "EPERM", what)
+    equal(got["caps"], "cap_dac_read_search cap_sys_ptrace cap_syslog", "capabilities")
+    equal(got["snapshot"], "ok", "snapshot")
+    fr("verify", got["file"])
+    info = fr_json("info", got["file"])
+    check(info["events"] > 0, "the snapshot has events")
+
+
+@test("the main process can load and run hooks, and no more")
+def main_process():
+    with session("-p", "minimal") as name:
+        plain, hooks = confine("main", name), confine("main-hook", name)
+    for got in (plain, hooks):
+        for what in REFUSED_TO_ALL:
+            equal(got[what], "EPERM", what)
+        for what in ("load", "map", "exec", "snapshot"):
+            equal(got[what], "ok", what)
+    equal((plain["setuid"], hooks["setuid"]), ("EPERM", "ok"), "setuid without and with hooks")
+    check("cap_sys_admin" not in hooks["caps"] and "cap_dac_override" not in hooks["caps"], hooks["caps"])
+
+
+@test("a directory of another user's can be written")
+def foreign_directory():
+    who = nobody()
+    where = tempfile.mkdtemp(dir=TMP)
+    os.chmod(TMP, 0o755)
+    os.chown(where, who.pw_uid, who.pw_gid)
+    with session("-p", "minimal") as name:
+        got = confine("writer", name, where)
+    check("cap_dac_override" in got["caps"], got["caps"])
+    equal(got["snapshot"], "ok", "snapshot")
+
+
+if __name__ == "__main__":
+    main()
