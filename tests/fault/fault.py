@@ -6,13 +6,16 @@ import errno
 import hashlib
 import mmap
 import os
+import shutil
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, TMP, Skip, check, equal, exists, fr, main, new_name, ended, path, run, session,  # noqa: E402
-                    test, wait_for, written)
+from frtest import (FLIGHTREC, check, ended, equal, fr, main, new_name, path, run, session, test, wait_for,  # noqa: E402
+                    written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
 LAYOUT = struct.Struct("16sIIiII")
@@ -191,6 +194,150 @@ def memory():
 @test("locks and bpf() fail")
 def kernel():
     return "; ".join((each("flock", errno.ENOLCK), each("bpf", errno.EPERM, says=False)))
+
+
+# ---- a recorder that takes snapshots by itself: its writer process meets the failures ----
+
+class Daemon:
+    """A recorder under the shim, asked for snapshots by SIGUSR1."""
+    def __init__(self, name, directory, process, log, control):
+        self.name, self.dir, self.p, self.log, self.control = name, directory, process, log, control
+
+    def files(self):
+        return {f for f in os.listdir(self.dir) if f.endswith(".flight") and not f.startswith(".")}
+
+    def said(self):
+        with open(self.log, errors="replace") as f:
+            return f.read()
+
+    def ask(self, *fault, **kw):
+        """One snapshot; gives the file, or None and what was said."""
+        before, said = self.files(), len(self.said())
+        self.control.set(*fault, **kw)
+        self.p.send_signal(signal.SIGUSR1)
+
+        def over():
+            check(self.p.poll() is None, f"{fault}: the recorder ended: {self.said()}")
+            return self.files() - before or "flightrec: cannot " in self.said()[said:]
+        wait_for(over, f"{fault}: a snapshot, or why there is none: {self.said()[said:]}", 60)
+        hits = self.control.get()[1]
+        self.control.set()
+        return self.files() - before, hits
+
+    def clean(self):
+        new, _ = self.ask()
+        equal(len(new), 1, f"files: {self.said()}")
+        fr("verify", os.path.join(self.dir, new.pop()))
+        wait_for(lambda: not [f for f in os.listdir(self.dir) if f.startswith(".")], "nothing is left over")
+
+
+@contextlib.contextmanager
+def daemon(directory=None):
+    name, control = new_name(), Control()
+    directory = directory or path(name)
+    os.makedirs(directory, exist_ok=True)
+    conf, log = path(f"{name}.conf"), path(f"{name}.log")
+    with open(conf, "w") as f:
+        f.write(f"[Trigger]\nOn=signal:cooldown=0\nStormCount=10000\n[Storage]\nDirectory={directory}\nKeepFree=0%\n"
+                "[Control]\nSocket=no\n[Notify]\nJournal=no\n")
+    with ended(name), open(log, "w") as out:
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "--config", conf], env=control.env,
+                             stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        try:
+            d = Daemon(name, directory, p, log, control)
+            wait_for(lambda: p.poll() is not None or "history: about" in d.said(), "it records", 60)
+            check(p.poll() is None, d.said())
+            yield d
+        finally:
+            if p.poll() is None:
+                p.kill()
+            p.wait()
+
+
+@test("recorder: write, fdatasync, fsync, renameat2 of its writer fail")
+def daemon_faults():
+    done = 0
+    with daemon() as d:
+        d.clean()
+        old = {f: digest(os.path.join(d.dir, f)) for f in d.files()}
+        for call in ("write", "fdatasync", "fsync", "renameat2"):
+            for err in (errno.ENOSPC, errno.EIO):
+                new, hits = d.ask(call, 1, err, last=1 << 30)
+                check(hits, f"{call} was not called")
+                check(not new, f"{call} fails, and there is {new}")
+                check(os.strerror(err) in d.said(), f"{call}: does not say {os.strerror(err)}: {d.said()}")
+                done += 1
+            d.clean()
+        for f, sum_ in old.items():
+            equal(digest(os.path.join(d.dir, f)), sum_, f"{f}, an older snapshot")
+    return f"{done} failures"
+
+
+@test("recorder: memory fails here and there, and it lives on")
+def daemon_memory():
+    with daemon() as d:
+        d.clean()
+        for call in ("malloc", "mmap"):
+            for nth in (1, 2, 3, 5, 8, 13, 21, 34):
+                d.control.set(call, nth, errno.ENOMEM)
+                d.p.send_signal(signal.SIGUSR1)
+                wait_for(lambda n=nth: d.control.get()[0] >= n or d.p.poll() is not None or quiet(d), "a snapshot is tried")
+                d.control.set()
+                check(d.p.poll() is None, f"{call} {nth} fails, and the recorder ended: {d.said()}")
+        d.clean()
+
+
+def quiet(d):
+    """Nothing more is called: the snapshot was over before."""
+    cnt = d.control.get()[0]
+    time.sleep(0.3)
+    return d.control.get()[0] == cnt
+
+
+@contextlib.contextmanager
+def tmpfs(size):
+    directory = path(new_name())
+    os.mkdir(directory)
+    run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", directory)
+    try:
+        yield directory
+    finally:
+        run("umount", "-l", directory)
+
+
+@test("recorder: a disk that is full, read-only, gone, and there again")
+def disk():
+    with tmpfs("8m") as directory, daemon(directory) as d:
+        d.clean()
+        old = {f: digest(os.path.join(d.dir, f)) for f in d.files()}
+        run("dd", "if=/dev/zero", f"of={directory}/full", "bs=4096", status=None)
+        new, _ = d.ask()
+        check(not new, f"no space, and there is {new}")
+        os.unlink(f"{directory}/full")
+        d.clean()
+        run("mount", "-o", "remount,ro", directory)
+        new, _ = d.ask()
+        check(not new, f"read-only, and there is {new}")
+        run("mount", "-o", "remount,rw", directory)
+        d.clean()
+        for f, sum_ in old.items():
+            equal(digest(os.path.join(d.dir, f)), sum_, f"{f}, an older snapshot")
+    return None
+
+
+@test("recorder: its directory vanishes, and is there again")
+def vanished():
+    with daemon() as d:
+        d.clean()
+        shutil.rmtree(d.dir)
+        before = written(d.name)
+        said = len(d.said())
+        d.p.send_signal(signal.SIGUSR1)
+        wait_for(lambda: os.path.isdir(d.dir) or "cannot" in d.said()[said:], "it makes the directory, or says that it cannot")
+        check(d.p.poll() is None, d.said())
+        wait_for(lambda: written(d.name) > before, "recording goes on")
+        os.makedirs(d.dir, exist_ok=True)
+        d.clean()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""CPUs that came and went in a guest, and its wall clock that was set (tests/vm/hotplug), looked at from outside."""
+import json
+import os
+import re
+import sys
+
+GOT = sys.argv.pop(1)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
+from frtest import check, equal, fr, fr_json, main, replay, test  # noqa: E402
+
+EVENTS = {}
+
+
+def events(file):
+    if file not in EVENTS:
+        EVENTS[file] = replay(os.path.join(GOT, file))
+    return EVENTS[file]
+
+
+def said(name):
+    with open(os.path.join(GOT, name)) as f:
+        return f.read()
+
+
+def work(name):
+    """How many samples were taken of a worker, and the CPUs it ran on."""
+    of = [e for e in events("hot.flight") if e["comm"] == name and e["event"] == "cpu_sample"]
+    return len(of), {e["cpu"] for e in of}
+
+
+@test("a CPU that was offline when recording began is recorded once it comes")
+def came():
+    samples, cpus = work("work-3")
+    equal(cpus, {3}, f"CPUs ({said('hot.err')})")
+    check(samples > 20, f"{samples} samples in two seconds at 100 Hz")
+    check("CPU 3 came online" in said("hot.err"), said("hot.err"))
+    check([e for e in events("hot.flight") if e["event"] == "sched_switch" and e["cpu"] == 3], "no switches")
+    return f"{samples} samples"
+
+
+@test("a CPU that went and came back is sampled again, and kept its history")
+def back():
+    before, after = work("work-1-before"), work("work-1-after")
+    equal((before[1], after[1]), ({1}, {1}), "CPUs")
+    check(before[0] > 20, f"{before[0]} samples before")
+    check(after[0] > 20, f"{after[0]} samples after it came back")
+    return f"{before[0]} samples before, {after[0]} after"
+
+
+@test("status knows all CPUs, and how many samples to expect")
+def status():
+    got = json.loads(said("hot.status"))
+    equal(sorted(c["cpu"] for c in got["cpus"]), [0, 1, 2, 3], "CPUs")
+    s = got["samples"]
+    check(s["expected"] / 2 < s["taken"] < s["expected"] * 1.2, f"samples {s}")
+    return f"{s['taken']} samples of {s['expected']}; {got['no_ring']} events without a ring"
+
+
+@test("a CPU that came while no recorder lived is added by the one that adopts")
+def adopted():
+    fr("verify", os.path.join(GOT, "hot2.flight"))
+    got = [e for e in events("hot2.flight") if e["comm"] == "adopted-2"]
+    equal({e["cpu"] for e in got}, {2}, f"CPUs ({said('hot2.err')})")
+
+
+def seconds_of_day(name):
+    """When replay says that a worker got its name."""
+    out = fr("replay", "-f", f'event == "task_rename" && newcomm == "{name}"', os.path.join(GOT, "hot.flight"),
+             env={**os.environ, "TZ": "UTC"}).stdout
+    h, m, s = re.search(r"^(\d\d):(\d\d):(\d\d)\.\d+ .*task_rename", out, re.M).groups()
+    return int(h) * 3600 + int(m) * 60 + int(s)
+
+
+@test("the wall clock was set: times are right on both sides")
+def wall():
+    fr("verify", os.path.join(GOT, "hot.flight"))
+    clocks = fr_json("info", os.path.join(GOT, "hot.flight"))["clock"]["samples"]
+    for name in ("early", "late"):
+        off = (seconds_of_day(name) - int(said(f"hot.{name}"))) % 86400
+        check(off < 60 or off > 86340, f"{name} is {off} s off; {clocks}")
+    step = int(said("hot.late")) - int(said("hot.early"))
+    check(step >= 10800, f"it was set by {step} s only")
+    check(len(clocks) >= 4, f"{len(clocks)} clock samples")
+
+
+if __name__ == "__main__":
+    main()
