@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The recorder with triggers: one snapshot of each death, never a disk full; options, reload, take-over, kills."""
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from frtest import (FLIGHTREC, Skip, TMP, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay, run,
+                    status, test, wait_for)
+
+SMALL = ("-p", "minimal", "-m", "2M")
+KILLS = int(os.environ.get("FR_KILLS", "12"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
+SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
+
+
+class Recorder:
+    """A recorder in the foreground whose triggers are armed; what it says goes to a file."""
+
+    def __init__(self, name, dir, *options):
+        self.name, self.dir = name, dir
+        self.log = tempfile.NamedTemporaryFile(dir=TMP, mode="w+", delete=False)
+        self.p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *options], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=self.log)
+
+    def said(self):
+        with open(self.log.name) as f:
+            return f.read()
+
+    def armed(self):
+        wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, "the triggers are armed", 60)
+        check(self.p.poll() is None, f"the recorder ended: {self.said()}")
+        return self
+
+    def files(self):
+        return sorted(f"{self.dir}/{f}" for f in os.listdir(self.dir) if f.endswith(".flight"))
+
+    def wait_files(self, cnt):
+        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, f"{cnt} snapshots: {self.said()}", 60)
+
+    def rules(self):
+        return {r["rule"]: r for r in status(self.name)["triggers"]}
+
+    def wait_seen(self, rule, cnt):
+        """All moments so far are seen and decided."""
+        def decided():
+            r = self.rules()[rule]
+            return r["seen"] >= cnt and accounted(r)
+        wait_for(decided, f"{cnt} moments of {rule}: {self.rules()}", 60)
+        return self.rules()[rule]
+
+    def end(self, sig=signal.SIGTERM):
+        self.p.send_signal(sig)
+        return self.p.wait(60)
+
+
+def accounted(r):
+    return r["seen"] == sum(r["verdicts"].values()) + r["queue_lost"]
+
+
+@contextlib.contextmanager
+def recording(*options, profile=SMALL):
+    """Recorder with -o of its own, ended with its session whatever happens."""
+    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
+    r = Recorder(name, dir, "-o", dir, *profile, *options)
+    try:
+        yield r.armed()
+    finally:
+        if r.p.poll() is None:
+            r.p.kill()
+            r.p.wait()
+        end(name)
+
+
+def program(name):
+    """A crashing program of its own: another file, another name."""
+    file = path(name)
+    if not os.path.exists(file):
+        shutil.copy(helper("crasher"), file)
+    return file
+
+
+def crash(name, *args):
+    return subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, text=True).stdout
+
+
+def trigger(file):
+    return fr_json("info", file)["trigger"]
+
+
+@test("--on crash: one snapshot that says who, what and where; the next of the same only counts")
+def on_crash():
+    with recording("--on", "crash") as r:
+        p = subprocess.Popen([program("victim")])
+        p.wait()
+        file = r.wait_files(1)[0]
+        crash("victim")
+        rule = r.wait_seen("crash", 2)
+        check(rule["verdicts"]["dedupe"] >= 1, f"verdicts: {rule}")
+        equal([f for f in r.files() if "-victim-" in f], [file], "snapshots")
+        check(re.search(rf"Z-crash-victim-{p.pid}\.flight$", file), file)
+        t = trigger(file)
+        equal((t["reason"], t["pid"], t["comm"], t["sig"], t["tid"], t["uid"], t["rule"]),
+              ("crash", p.pid, "victim", 11, p.pid, os.getuid(), "crash"), "trigger")
+        equal((t["exe"], t["addr"]), (program("victim"), "0x10"), "program and address")
+        check(t["cgroup"].startswith("/"), t)
+        events = [e for e in replay(file, "--life") if e["event"] in ("crash", "trigger")]
+        died = [e for e in events if e["event"] == "crash" and e["pid"] == p.pid]
+        marks = [e for e in events if e["event"] == "trigger" and e["target_pid"] == p.pid]
+        equal((len(died), len(marks)), (1, 1), f"events of the death: {events}")
+        equal((died[0]["ts"], f"0x{died[0]['ip']:x}"), (t["ts"], t["ip"]), "moment")
+        equal((marks[0]["at"], marks[0]["verdict"], marks[0]["rule"]), (t["ts"], 0, 0), "mark: moment, taken, rule")
+        equal(r.end(), 0, f"exit status: {r.said()}")
+        check(not exists(r.name), "the session outlives its recorder")
+
+
+@test("1,000 crashes of one program in some seconds: one file, all counted, the recorder lives")
+def storm():
+    with recording("--on", "crash:comm=storm") as r:
+        equal(int(crash("storm", 1000, 2000)), 1000, "deaths")
+        rule = r.wait_seen("crash:comm=storm", 1000)
+        equal(rule["seen"], 1000, "moments")
+        equal(rule["taken"], 1, f"taken: {rule}")
+        equal(len(r.files()), 1, "files")
+        equal(r.p.poll(), None, "exit status of the recorder")
+        crash("storm-2")  # another name
+        time.sleep(0.2)
+        equal(r.rules()["crash:comm=storm"]["seen"], 1000, "moments, after one of another program")
+        return f"verdicts {({k: v for k, v in rule['verdicts'].items() if v})}, queue lost {rule['queue_lost']}"
+
+
+@test("different deaths each have their snapshot at once; without a cooldown, what comes meanwhile is busy")
+def several():
+    rules = ["crash:comm=each*", "crash:comm=again,cooldown=0s", "crash:comm=max,cooldown=0s,max=2/10m"]
+    with recording(*[a for rule in rules for a in ("--on", rule)]) as r:
+        procs = [subprocess.Popen([program(f"each-{i}")]) for i in range(5)]
+        for p in procs:
+            p.wait()
+        r.wait_seen(rules[0], 5)
+        files = r.wait_files(5)
+        equal(sorted(trigger(f)["comm"] for f in files), [f"each-{i}" for i in range(5)], "whose")
+        crash("again", 200)
+        rule = r.wait_seen(rules[1], 200)
+        check(rule["verdicts"]["busy"] > 0 and 0 < rule["taken"] <= 25, f"verdicts: {rule}")
+        check(rule["taken"] + 5 <= 30, "30 in ten minutes")
+        last = r.files()[-1]
+        check(any(sum(x["since"].values()) > 1 for x in trigger(last)["rules"]), f"what came meanwhile: {trigger(last)}")
+        crash("max", 5, 1000)
+        rule = r.wait_seen(rules[2], 5)
+        check(rule["taken"] <= 2 and rule["verdicts"]["max"] + rule["verdicts"]["storm"] + rule["verdicts"]["busy"] >= 3,
+              f"verdicts: {rule}")
+        check(len(r.files()) <= 30, f"{len(r.files())} files")
+        fr("verify", *r.files())
+        return f"{len(r.files())} files"
+
+
+@test("post= goes on recording, last= leaves out what is older; a cooldown of the rule; exit:STATUS; filters that do not fit")
+def options():
+    rules = ["crash:comm=post,post=700ms,last=1s", "exit:7:comm=sh,cooldown=1h,dedupe=no", "crash:exe=/nowhere/*"]
+    with recording(*[a for rule in rules for a in ("--on", rule)]) as r:
+        time.sleep(1.2)
+        crash("post")
+        file = r.wait_files(1)[0]
+        info = fr_json("info", file)
+        check(info["snapshot_ns"] - info["trigger"]["ts"] >= 700_000_000, f"it went on for {info}")
+        check(info["start_ns"] >= info["snapshot_ns"] - 1_000_000_000, "older events are in the file")
+        for _ in range(3):
+            run("sh", "-c", "exit 7", status=7)
+        run("sh", "-c", "exit 6", status=6)
+        rule = r.wait_seen(rules[1], 3)
+        equal((rule["seen"], rule["taken"], rule["verdicts"]["cooldown"]), (3, 1, 2), f"exit:7: {rule}")
+        equal([trigger(f)["status"] for f in r.files()[1:]], [7], "status")
+        equal(r.wait_seen(rules[2], 1)["taken"], 0, "a filter that does not fit")
+
+
+@test("every:T, SIGUSR1 and exit, with their options; a recorder without periodic triggers does not wake up")
+def own_moments():
+    with recording("--on", "every:400ms,max=3/1h", "--on", "signal:last=100ms", "--on", "exit") as r:
+        r.wait_files(3)
+        r.wait_seen("every:400ms,max=3/1h", 4)
+        r.p.send_signal(signal.SIGUSR1)
+        r.wait_files(4)
+        equal(r.end(signal.SIGINT), 0, f"exit status: {r.said()}")
+        equal([re.sub(r".*Z-|\.flight", "", f) for f in r.files()], ["every"] * 3 + ["signal", "exit"], "snapshots")
+    with recording("--on", "crash:comm=nobody") as r:
+        def switches():
+            with open(f"/proc/{r.p.pid}/status") as f:
+                return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M).group(1))
+
+        def idle_second():  # devices that come and go elsewhere on this host do wake it up
+            before = switches()
+            time.sleep(1)
+            return switches() == before
+        wait_for(idle_second, "a second in which the idle recorder does not run", 60)
+
+
+@test("psi: pressure that is made pulls it, none does not")
+def psi():
+    try:
+        with open("/proc/pressure/cpu") as f:
+            f.read()
+    except OSError as why:
+        raise Skip(f"this kernel measures no pressure: {why}")
+    with recording("--on", "psi:cpu:10%", "--on", "psi:io.full:99%") as r:
+        hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4 * os.cpu_count())]
+        try:
+            wait_for(lambda: [f for f in r.files() if "-psi" in f], f"a snapshot for pressure: {r.said()}", 60)
+        finally:
+            for p in hogs:
+                p.kill()
+                p.wait()
+        t = trigger([f for f in r.files() if "-psi" in f][0])
+        check(t["text"].startswith("some avg10="), t)
+        equal(t["rule"], "psi:cpu:10%", "rule")
+        equal(r.rules()["psi:io.full:99%"]["seen"], 0, "moments of a pressure nobody made")
+
+
+def write_config(file, name, dir, *on, more=""):
+    with open(file + ".new", "w") as f:
+        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
+                f"[Control]\nSocket=no\n[Notify]\nJournal=no\n{more}[Trigger]\nStormCount=0\n")
+        f.writelines(f"On={rule}\n" for rule in on)
+    os.replace(file + ".new", file)
+
+
+@contextlib.contextmanager
+def configured(*on):
+    """A name, a directory and a configuration file; the session is ended."""
+    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
+    file = path(f"{name}.conf")
+    write_config(file, name, dir, *on)
+    try:
+        yield name, dir, file
+    finally:
+        end(name)
+
+
+def start_load(name, nap_us):
+    """Crashes of a program of that name until end_load(), which says how many."""
+    return subprocess.Popen([program(name), "1000000", str(nap_us)], stdout=subprocess.PIPE, text=True)
+
+
+def end_load(load):
+    load.terminate()
+    return int(load.stdout.read())
+
+
+def kill_load(load):
+    if load and load.poll() is None:
+        load.kill()
+        load.wait()
+
+
+def kill(r):
+    if r.p.poll() is None:
+        r.p.kill()
+        r.p.wait()
+
+
+@test("--config: SIGHUP under load puts a good file in force, refuses a bad one, loses nothing; SIGTERM leaves the session")
+def reload():
+    with configured("crash:comm=one,cooldown=0s") as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        load = None
+        try:
+            r.armed()
+            load = start_load("one", 10000)
+            begin = status(name)["begin_ns"]
+            for i in range(6):
+                write_config(file, name, dir, "crash:comm=one,cooldown=0s", f"exit:{i + 20}")
+                r.p.send_signal(signal.SIGHUP)
+                wait_for(lambda: r.said().count("reloaded:") == i + 1, f"reload {i}: {r.said()}")
+                run("sh", "-c", f"exit {i + 20}", status=i + 20)
+                r.wait_files(1)
+                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] == 1, f"the new rule {i}: {r.rules()}", 60)
+            for bad, word in (("On=crash\nOn=thursday\n", "thursday"), ("Nonsense=1\n", "Nonsense"), ("[Strorage]\n", "Storage")):
+                with open(file, "a") as f:
+                    f.write(bad)
+                before = r.said().count("reload refused")
+                r.p.send_signal(signal.SIGHUP)
+                wait_for(lambda: r.said().count("reload refused") > before, f"refused: {r.said()}")
+                check(word in r.said().rpartition("reload refused")[2], r.said())
+                write_config(file, name, dir, "crash:comm=one,cooldown=0s")
+            run("sh", "-c", "exit 25", status=25)
+            wait_for(lambda: r.rules()["exit:25"]["seen"] == 2, "the old rules stay after a bad file")
+            write_config(file, name, dir, "crash:comm=one,cooldown=0s", more="[Session]\nMemory=3M\n")
+            r.p.send_signal(signal.SIGHUP)
+            wait_for(lambda: "Session.Memory" in r.said(), "what needs a new ring is named")
+            died = end_load(load)
+            rule = r.wait_seen("crash:comm=one,cooldown=0s", died)
+            check(rule["seen"] <= died, f"{died} deaths: {rule}")
+            equal(status(name)["begin_ns"], begin, "begin of the session")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            check(exists(name), "SIGTERM ended the session of a daemon")
+            fr("stop", "-n", name)
+            fr("verify", *r.files())
+            return f"{died} deaths over 10 reloads, {rule['taken']} snapshots"
+        finally:
+            kill_load(load)
+            kill(r)
+
+
+@test("deaths while no recorder lives are seen by the next, with other triggers too; cooldowns hold over a kill")
+def take_over():
+    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
+    args = ("-o", dir, *SMALL, "--on", "crash")
+    r = Recorder(name, dir, *args)
+    try:
+        r.armed()
+        crash("before")
+        r.wait_files(1)
+        kill(r)
+        crash("before")
+        crash("between")
+        r = Recorder(name, dir, *args, "--on", "exit:9").armed()
+        check("adopted" in r.said(), r.said())
+        r.wait_files(2)
+        r.wait_seen("crash", 3)
+        equal(sorted(trigger(f)["comm"] for f in r.files()), ["before", "between"], "snapshots")
+        seen = [e["ts"] for e in replay(r.files()[-1], "--life") if e["event"] == "crash"]
+        equal(len(seen), len(set(seen)), "events, each once")
+        check(len(seen) >= 3, f"deaths in the history: {seen}")
+        equal(r.end(), 0, f"exit status: {r.said()}")
+    finally:
+        kill(r)
+        end(name)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(c) for c in f.read().split()]
+
+
+def kill_something(r, rng):
+    """The recorder, or the process that writes for it, or both."""
+    what = rng.choice(("recorder", "writer", "both"))
+    with contextlib.suppress(OSError):
+        for pid in children(r.p.pid) if what != "recorder" else []:
+            os.kill(pid, signal.SIGKILL)
+    if what == "writer":
+        time.sleep(rng.random() * 0.1)
+    kill(r)
+    return what
+
+
+@test("recorder and writer killed at random moments with crashes going on: no partial file, none twice, each is accounted")
+def kills():
+    rng = random.Random(SEED)
+    rule = "crash:comm=dying,cooldown=0s"
+    with configured(rule) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file).armed()
+        load = start_load("dying", 20000)
+        try:
+            for _ in range(KILLS):
+                time.sleep(rng.random() * 0.5)
+                kill_something(r, rng)
+                r = Recorder(name, dir, "--config", file)
+                if rng.random() < 0.8:
+                    r.armed()
+            r.armed()
+            died = end_load(load)
+            got = r.wait_seen(rule, died)
+            wait_for(lambda: accounted(r.rules()[rule]), f"each is accounted: {r.rules()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill_load(load)
+            kill(r)
+        equal(got["seen"], died, "deaths seen")
+        fr("dump", "-n", name, "-o", f"{dir}/last.flight")
+        equal([f for f in os.listdir(dir) if ".tmp-" in f], [], "temporary files after a whole dump")
+        os.unlink(f"{dir}/last.flight")
+        files = r.files()
+        for i in range(0, len(files), 50):
+            fr("verify", *files[i:i + 50])
+        moments = [(trigger(f)["pid"], trigger(f)["ts"]) for f in files]
+        equal(len(set(moments)), len(files), "moments, each in one file")
+        equal(got["taken"], len(files), f"files, as counted: {got}")
+    return f"{KILLS} kills, {died} deaths, {len(files)} files, verdicts " \
+        f"{({k: v for k, v in got['verdicts'].items() if v})}, seed {SEED}"
+
+
+@test("--check-config: what would be recorded, or what is wrong; needs no root")
+def check_config():
+    with configured("crash", "latency:wakeup>5ms") as (name, dir, file):
+        os.chmod(TMP, 0o711)
+        os.chmod(file, 0o644)
+        got = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", FLIGHTREC, "record", "--config", file,
+                  "--check-config").stdout
+        for word in (f"session {name}", "minimal", "trigger crash", "trigger latency:wakeup>5ms", dir):
+            check(word in got, f"'{word}' is not in: {got}")
+        for more, word in (("[Session]\nEvent=sched_swich\n", "sched_switch"), ("[Control]\nDumpGroup=no-such-group\n", "group"),
+                           ("[Storage]\nDirectory=/dev/null\n", "not a directory"), ("[Session]\nProfile=maximal\n", "minimal"),
+                           ("[Session]\nMemory=1K\n", "-m"), ("[Trigger]\nOn=crsh\n", "crash")):
+            write_config(file, name, dir, more=more)
+            got = fr("record", "--config", file, "--check-config", status=2)
+            check(word in got.stderr and got.stderr.startswith("flightrec: "), f"'{word}' is not in: {got.stderr}")
+        check(not exists(name), "it recorded")
+        fr("record", "--config", path("nothing.conf"), "--check-config", status=2)
+
+
+if __name__ == "__main__":
+    main()
