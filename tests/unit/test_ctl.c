@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,6 +240,40 @@ static void test_place(void **state)
 	r->s = NULL;
 }
 
+/* A listener that is dead, though a process it forked has its socket still. */
+static void test_forked(void **state)
+{
+	struct rig *r = *state;
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int ready[2], hold[2], fd;
+	pid_t pid;
+	char c;
+
+	fr_ctl_server_free(r->s);
+	r->s = NULL;
+	strcpy(addr.sun_path, r->path);
+	assert_int_equal(pipe(ready) | pipe(hold), 0);
+	pid = fork();
+	if (!pid) {
+		fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		if (bind(fd, (void *)&addr, sizeof(addr)) || listen(fd, 5))
+			_exit(1);
+		if (fork())
+			_exit(0);
+		close(hold[1]);
+		c = write(ready[1], "r", 1);
+		_exit(read(hold[0], &c, 1) != 0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(listen_in(r), 0);
+	assert_true(is_served(r));
+	close(hold[1]);
+	close(hold[0]);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void test_size(void **state)
 {
 	struct rig *r = *state;
@@ -428,8 +463,9 @@ static void test_slow(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		RIGGED(test_answers), RIGGED(test_place),    RIGGED(test_size),	 RIGGED(test_refused),	   RIGGED(test_many),
-		RIGGED(test_rate),    RIGGED(test_deferred), RIGGED(test_watch), RIGGED(test_never_reads), RIGGED(test_slow),
+		RIGGED(test_answers), RIGGED(test_forked),	RIGGED(test_place), RIGGED(test_size),
+		RIGGED(test_refused), RIGGED(test_many),	RIGGED(test_rate),  RIGGED(test_deferred),
+		RIGGED(test_watch),   RIGGED(test_never_reads), RIGGED(test_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

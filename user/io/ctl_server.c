@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +39,31 @@ u64 fr_ctl_now_ns(void)
 
 /* ---- the socket's file ---- */
 
+/*
+ * Who listens at the other end of fd may be gone, while a process it forked still has the socket: nobody will answer. In
+ * another PID namespace its pid is 0: then it is believed to live.
+ */
+static bool listener_lives(int fd)
+{
+	struct ucred cred;
+	socklen_t sz = sizeof(cred);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &sz) || cred.pid <= 0 || !kill(cred.pid, 0) || errno != ESRCH;
+}
+
 /* Is somebody listening there? A full queue is somebody too. */
 static bool is_live(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool live = fd >= 0 && (!connect(fd, (const void *)addr, sizeof(*addr)) || errno == EAGAIN || errno == EINPROGRESS);
+	bool live = false;
 
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (const void *)addr, sizeof(*addr)))
+		live = listener_lives(fd);
+	else
+		live = errno == EAGAIN || errno == EINPROGRESS;
+	close(fd);
 	return live;
 }
 
