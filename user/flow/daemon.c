@@ -18,6 +18,7 @@
 #include "flow/dump.h"
 #include "flow/engine.h"
 #include "pure/err.h"
+#include "pure/units.h"
 
 /* ---- the loop ---- */
 
@@ -339,13 +340,23 @@ static int open_loop(struct fr_daemon *d)
 	return fr_daemon_watch(d, d->signal_fd, EPOLLIN, on_signal, d);
 }
 
+static void say_taken(const struct fr_taken *t)
+{
+	char took[32];
+
+	fr_dump_say(&t->done);
+	if (t->alert.rule_set && t->done_mono_ns > t->asked_mono_ns)
+		fprintf(stderr, "complete %s after its moment\n",
+			fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
+}
+
 static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 {
 	struct fr_daemon *d = arg;
 
 	(void)cookie;
 	if (!t->err)
-		fr_dump_say(&t->done);
+		say_taken(t);
 	/* for the exit status of those who wait for it; a daemon says so in its status */
 	d->failed |= t->err && !d->ask->is_daemon;
 }
