@@ -205,6 +205,16 @@ def stale():
             check(is_served(name) and again.poll() is None, "the first one is gone")
 
 
+@test("stop from another PID namespace goes through the socket")
+def stop_from_namespace():
+    with daemon() as (name, p, _):
+        if run("unshare", "-pf", "--mount-proc", "true", status=None).returncode:
+            raise Skip("no PID namespace can be made here")
+        run("unshare", "-pf", "--mount-proc", FLIGHTREC, "stop", "-n", name)
+        equal(p.wait(60), 0, "exit status of the recorder")
+        check(not exists(name), "the session is still there")
+
+
 @test("requests that are none are refused with a reason, and the connection goes on")
 def refused():
     bad = [b"", b"\0\1\2\xff\xfe", b"status", b"[]", b"{}", b'{"cmd":5}', b'{"cmd":"nonsense"}', b'{"cmd":"status","format":"xml"}',

@@ -83,6 +83,9 @@ static void test_shown(void **state)
 	assert_string_equal(fr_show_size(448 << 10, buf, sizeof(buf)), "448 KiB");
 	assert_string_equal(fr_show_duration(350000, buf, sizeof(buf)), "350 us");
 	assert_string_equal(fr_show_duration(1250000000, buf, sizeof(buf)), "1.25 s");
+	assert_string_equal(fr_show_duration(90 * 60000000000ULL, buf, sizeof(buf)), "90.0 min");
+	assert_string_equal(fr_show_duration(36 * 3600000000000ULL, buf, sizeof(buf)), "36.0 h");
+	assert_string_equal(fr_show_duration(30 * 86400000000000ULL, buf, sizeof(buf)), "30.0 d");
 }
 
 static void check_geometry(const struct fr_geometry *geo)

@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "flow/dump.h"
+#include "io/ctl.h"
 #include "pure/err.h"
 
+#define ASK_TIMEOUT_MS	 5000
 #define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
 
 static bool wait_unowned(struct fr_sess *s)
@@ -39,12 +42,30 @@ static bool same_pids(struct fr_sess *s)
 	return same;
 }
 
+/* From another PID namespace: by its control socket, if it listens. */
+static int ask_to_end(struct fr_sess *s)
+{
+	struct fr_ctl_conn *c;
+	char *line = NULL;
+	int err = fr_ctl_connect(fr_sess_name(s), &c);
+
+	if (err)
+		return err;
+	err = fr_ctl_ask(c, "{\"cmd\":\"stop\"}");
+	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
+	if (!err && strncmp(line, "{\"ok\":true", 10))
+		err = -EPERM;
+	free(line);
+	fr_ctl_disconnect(c);
+	return err;
+}
+
 static int end_owner(struct fr_sess *s)
 {
 	const struct fr_session *sh = fr_sess_shared(s);
 	u32 pid = sh ? sh->self_tgid[FR_SELF_RECORDER] : 0;
 
-	if (!pid || !same_pids(s) || kill(pid, SIGTERM)) {
+	if ((!pid || !same_pids(s) || kill(pid, SIGTERM)) && ask_to_end(s)) {
 		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
 		return -EBUSY;
 	}

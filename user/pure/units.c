@@ -95,7 +95,11 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 		snprintf(buf, sz, "%.3g ms", ns / 1e6);
 	else if (ns < 600000000000)
 		snprintf(buf, sz, "%.*f s", ns < 10000000000 ? 2 : 1, ns / 1e9);
-	else
+	else if (ns < 2 * 3600000000000ULL)
 		snprintf(buf, sz, "%.1f min", ns / 6e10);
+	else if (ns < 2 * 86400000000000ULL)
+		snprintf(buf, sz, "%.1f h", ns / 3.6e12);
+	else
+		snprintf(buf, sz, "%.1f d", ns / 8.64e13);
 	return buf;
 }
