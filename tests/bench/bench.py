@@ -6,6 +6,7 @@ they are not to use a CPU at all, are measured by the time the kernel says they 
 """
 import argparse
 import contextlib
+import glob
 import json
 import os
 import re
@@ -259,7 +260,68 @@ def history(opts):
         report("replay --json, million events a second", facts["events"] / printed / 1e6, "M/s", 1, at_least=True)
 
 
-PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle}
+RULES = (  # what it adds to; the rule, of a limit that nothing reaches
+    ("calls", "latency:syscall:fsync>1h", "a system call that no rule is for"),
+    ("calls", "latency:syscall>1h", "a system call that is measured"),
+    ("switches", "latency:offcpu>1h", "a switch"),
+    ("wakeups", "latency:wakeup>1h", "a waking and its switch"),
+    ("wakeups", "hung>1h", "a waking and its switch"),
+)
+COUNTED = {"latency:softirq>1h": "fr_lat_softirq_", "latency:irq>1h": "fr_lat_irq_", "latency:block>1h": "fr_lat_rq_"}
+
+
+@contextlib.contextmanager
+def rule(*texts):
+    """A recorder of nothing frequent, with these rules in force."""
+    args = [FLIGHTREC, "record", "-n", NAME, "-o", tempfile.gettempdir(), "-p", "minimal", "-e", "-sched", "-e", "-signal"]
+    args += [a for t in texts for a in ("--on", t)]
+    p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wanted = f"{PINS}/trig-1-*" if texts else f"{PINS}/meta"
+        for _ in range(1200):
+            if glob.glob(wanted):
+                break
+            time.sleep(0.05)
+        time.sleep(1)  # it attaches one program after the other
+        yield
+    finally:
+        p.terminate()
+        p.wait()
+        subprocess.run([FLIGHTREC, "stop", "-n", NAME], capture_output=True, check=False)
+
+
+def counted(prefix):
+    """ns of a run and the runs' number, by the kernel's count, of programs whose names begin so."""
+    progs = [p for p in json.loads(run("bpftool", "-j", "prog").stdout) if p.get("name", "").startswith(prefix[:15])]
+    return {p["name"]: (p.get("run_time_ns", 0), p.get("run_cnt", 0)) for p in progs}
+
+
+def rules(opts):
+    """What latency and hung rules cost: rules.c, with the rule and without it by turns."""
+    title("Rules that BPF decides, ns added to what they watch (medians of the best batches; rules.c has the loads)")
+    added = {text: [] for _, text, _ in RULES}
+    for _ in range(2 if opts.quick else 5):
+        with rule():
+            base = json.loads(run(os.path.join(BIN, "rules")).stdout)
+        for what, text, _ in RULES:
+            with rule(text):
+                added[text].append(json.loads(run(os.path.join(BIN, "rules")).stdout)[what] - base[what])
+    for _, text, label in RULES:
+        report(f"{text.replace('>1h', '')}: {label}", statistics.median(added[text]), "ns")
+    with open("/proc/sys/kernel/bpf_stats_enabled", "r+", encoding="ascii") as f:
+        was = f.read().strip()
+        f.write("1")
+        f.flush()
+        with rule(*COUNTED):
+            load(2 if opts.quick else 5)
+            for text, prefix in COUNTED.items():
+                ran = [t / n for t, n in counted(prefix).values() if n]
+                if ran:
+                    report(f"{text.replace('>1h', '')}: all its programs once, by the kernel's count", sum(ran), "ns")
+        f.write(was)
+
+
+PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle, "rules": rules}
 
 
 def main():

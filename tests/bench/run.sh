@@ -17,4 +17,5 @@ clang -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-unused-parameter -I
 bpftool gen skeleton "$FR_BENCH_BIN/hot.bpf.o" name hot > "$FR_BENCH_BIN/hot.skel.h"
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_BENCH_BIN" tests/bench/hot.c \
 	-lbpf -lelf -lz -lpthread -o "$FR_BENCH_BIN/hot"
+gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/bench/rules.c -lpthread -o "$FR_BENCH_BIN/rules"
 exec /usr/bin/python3 -B tests/bench/bench.py "$@"
