@@ -41,7 +41,7 @@ def came():
 
 @test("a CPU that went and came back is sampled again, and kept its history")
 def back():
-    before, after = work("work-1-before"), work("work-1-after")
+    before, after = work("work-1a"), work("work-1b")
     equal((before[1], after[1]), ({1}, {1}), "CPUs")
     check(before[0] > 20, f"{before[0]} samples before")
     check(after[0] > 20, f"{after[0]} samples after it came back")

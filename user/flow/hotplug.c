@@ -32,7 +32,7 @@ struct fr_hotplug {
 	u64 slept_ns;		/* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	u8 online[CPU_MAX / 8]; /* when last looked */
 	u32 cpu_cnt;		/* then */
-	bool no_samples;
+	bool no_samples, said_cannot;
 };
 
 static bool was_online(const struct fr_hotplug *h, u32 cpu)
@@ -48,9 +48,23 @@ static u64 clock_ns(clockid_t id)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* Read in this order it is never too little; being interrupted between makes it too much, at worst a look for nothing. */
 static u64 slept_ns(void)
 {
-	return clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	u64 mono = clock_ns(CLOCK_MONOTONIC);
+
+	return clock_ns(CLOCK_BOOTTIME) - mono;
+}
+
+/* Debian's and other kernels know a kernel.perf_event_paranoid of 3, which asks for more than CAP_PERFMON. */
+static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
+{
+	if (h->said_cannot)
+		return;
+	h->said_cannot = true;
+	fr_warn("cannot sample CPU %u again: %s: %s", cpu, strerror(-err),
+		err == -EACCES ? "allow it with `sysctl kernel.perf_event_paranoid=2`, or restart the recorder"
+			       : "restart the recorder");
 }
 
 /* ---- what a CPU needs ---- */
@@ -65,7 +79,7 @@ static void sample(struct fr_hotplug *h, u32 cpu)
 	if (err == -ENOENT) /* none in this session, or it was begun by a version that cannot do this */
 		h->no_samples = true;
 	else if (err && err != -ENODEV && err != -EINVAL) /* it went again */
-		fr_warn("cannot sample CPU %u again: %s", cpu, strerror(-err));
+		say_cannot_sample(h, cpu, err);
 }
 
 static void came(struct fr_hotplug *h, u32 cpu)
