@@ -28,7 +28,7 @@
 #endif
 
 #define CAPS_WRITER (BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG))
-#define CAPS_MAIN   (CAPS_WRITER | BIT(CAP_BPF) | BIT(CAP_PERFMON))
+#define CAPS_MAIN   (CAPS_WRITER | BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_RESOURCE))
 #define CAPS_HOOK   (BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_KILL))
 
 static const struct {
@@ -42,6 +42,7 @@ static const struct {
 	{CAP_SETUID, "cap_setuid"},
 	{CAP_SYS_PTRACE, "cap_sys_ptrace"},
 	{CAP_SYS_ADMIN, "cap_sys_admin"},
+	{CAP_SYS_RESOURCE, "cap_sys_resource"},
 	{CAP_SYSLOG, "cap_syslog"},
 	{CAP_PERFMON, "cap_perfmon"},
 	{CAP_BPF, "cap_bpf"},

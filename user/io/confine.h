@@ -3,6 +3,7 @@
  * confine: a recorder gives up what it does not need any more, once its session is loaded. Two processes, two amounts:
  *
  *	main	CAP_BPF CAP_PERFMON	load the programs of triggers anew on reload, rings of CPUs that come
+ *		CAP_SYS_RESOURCE	/proc/pressure of a reload, on kernels before 6.4
  *		+ the writer's		so that a writer that died can be made again
  *		CAP_SETUID CAP_SETGID	only with a hook (conf.hook): to become its user, and
  *		CAP_KILL		to end it when its time is over
