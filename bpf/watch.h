@@ -86,7 +86,8 @@ struct fr_watch_prog {
 	u32 rule;
 	u32 event;
 	u32 insn_cnt;
-	u32 needs; /* FR_WATCH_NEEDS_* */
+	u32 needs;		    /* FR_WATCH_NEEDS_* */
+	struct fr_watch_insn guard; /* EQ: a LOAD whose number must be lo (native) or hi (32-bit), in ABIs a; else false */
 	struct fr_watch_insn insn[FR_WATCH_INSN_MAX];
 };
 
@@ -359,6 +360,19 @@ FR_INLINE void fr_watch_two(struct fr_watch_work *w, const struct fr_watch_insn 
 FR_INLINE int fr_watch_takes_table(const struct fr_watch_insn *in)
 {
 	return in->op == FR_WATCH_TEXT || in->op == FR_WATCH_GLOB;
+}
+
+/* Can it hold at all? Most events fail the first comparison: this one needs no step. */
+FR_INLINE u32 fr_watch_may_hold(const struct fr_watch_work *w, const struct fr_watch_insn *guard)
+{
+	struct fr_watch_value v;
+	s64 want;
+
+	if (guard->op != FR_WATCH_EQ)
+		return 1;
+	fr_watch_load(w, guard, &v);
+	want = fr_watch_abi(w) ? guard->hi : guard->lo;
+	return (guard->a >> fr_watch_abi(w) & 1) && v.known && v.lo == (u64)want && v.hi == (u64)(want >> 63);
 }
 
 /* Before the first instruction: none is needed for what always holds. */

@@ -86,11 +86,14 @@ __noinline u32 fr_watch_holds(u32 work, u32 prog)
 __noinline u32 fr_watch_due(u32 work, u32 prog)
 {
 	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
+	struct fr_watch_work *w = fr_watch_work(work);
 
-	return p && fr_watch_holds(work, prog) ? fr_rule_due(p->rule, 1) : 0;
+	if (!p || !w || !fr_watch_may_hold(w, &p->guard))
+		return 0;
+	return fr_watch_holds(work, prog) ? fr_rule_due(p->rule, 1) : 0;
 }
 
-__noinline u32 fr_watch_rules(u32 work, u32 event)
+FR_INLINE u32 rules_due(u32 work, u32 event)
 {
 	const volatile struct fr_watch_of *of = &fr_watch_of[event % FR_EVENT_MAX];
 	u32 due = 0, i;
@@ -122,7 +125,7 @@ __noinline int fr_watch_done(u32 work, u32 event)
 
 	if (!w)
 		return 0;
-	due = fr_watch_rules(work, event);
+	due = rules_due(work, event);
 	if (due)
 		fr_watch_tell(event, due);
 	fr_store(&w->busy, 0);

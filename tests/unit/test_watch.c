@@ -202,6 +202,8 @@ static bool runs_true(const struct fr_watch_set *s, const struct fr_watch_prog *
 {
 	u32 pc = 0, next;
 
+	if (!fr_watch_may_hold(w, &p->guard))
+		return false;
 	fr_watch_begin(w);
 	while (pc < p->insn_cnt) {
 		const struct fr_watch_insn *in = &p->insn[pc];
@@ -582,6 +584,8 @@ static void test_accepted(void **state)
 	assert_int_equal(s.of[FR_EV_sys_enter].cnt, 3);
 	assert_int_equal(s.prog[s.of[FR_EV_sys_enter].first].event, FR_EV_sys_enter);
 	assert_int_equal(s.of[FR_EV_softirq_entry].cnt, 0);
+	assert_int_equal(s.prog[s.of[FR_EV_sys_exit].first].guard.op, FR_WATCH_EQ); /* id == unlink */
+	assert_int_equal(s.prog[s.of[FR_EV_sys_enter].first].guard.op, 0);	    /* args[1] & 0x40 */
 	fr_watch_free(&s);
 }
 

@@ -82,6 +82,50 @@ static struct fr_watch_prog *new_prog(struct fr_watch_build *b, const struct fr_
 	return &s->prog[s->prog_cnt];
 }
 
+/* A jump to a jump that will be taken too goes where that goes. */
+static void thread_jumps(struct fr_watch_prog *p)
+{
+	struct fr_watch_insn *in;
+	u32 i;
+
+	for (i = p->insn_cnt; i--;) {
+		in = &p->insn[i];
+		if (in->op == FR_WATCH_JF || in->op == FR_WATCH_JT)
+			while (in->off < p->insn_cnt && p->insn[in->off].op == in->op && p->insn[in->off].a == in->a)
+				in->off = p->insn[in->off].off;
+	}
+}
+
+static bool is_small(const struct fr_watch_insn *in)
+{
+	return in->hi == (u64)((s64)in->lo >> 63);
+}
+
+/*
+ * Where a program begins by comparing a number of the event with one that is known, and is false if they differ, the two are
+ * its guard.
+ */
+static void find_guard(struct fr_watch_prog *p)
+{
+	const struct fr_watch_insn *load = p->insn, *abi = p->insn + 1, *eq = abi, *after;
+	bool by_abi = p->insn_cnt > 2 && abi->op == FR_WATCH_ABI;
+
+	if (by_abi)
+		eq++;
+	after = eq + 1;
+	if (p->insn_cnt < 2 || load->op != FR_WATCH_LOAD || eq->op != FR_WATCH_EQ || load->dst || eq->dst || eq->a)
+		return;
+	if (by_abi ? eq->b != abi->dst : eq->b != FR_WATCH_IMM || !is_small(eq))
+		return;
+	if (after < p->insn + p->insn_cnt && (after->op != FR_WATCH_JF || after->a || after->off != p->insn_cnt))
+		return;
+	p->guard = *load;
+	p->guard.op = FR_WATCH_EQ;
+	p->guard.a = by_abi ? abi->a : 3;
+	p->guard.lo = by_abi ? abi->lo : eq->lo;
+	p->guard.hi = by_abi ? abi->hi : eq->lo;
+}
+
 static void add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
 {
 	const char *why = fr_watch_refuses(b->ev);
@@ -100,6 +144,8 @@ static void add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 r
 	truth = fr_watch_truth(b, f->root, 0);
 	if (truth == FR_WATCH_TRUE)
 		b->prog->insn_cnt = 0;
+	thread_jumps(b->prog);
+	find_guard(b->prog);
 	b->set->prog_cnt += truth != FR_WATCH_FALSE && !b->failed;
 }
 
