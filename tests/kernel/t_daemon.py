@@ -395,7 +395,8 @@ def check_config():
             check(word in got, f"'{word}' is not in: {got}")
         for more, word in (("[Session]\nEvent=sched_swich\n", "sched_switch"), ("[Control]\nDumpGroup=no-such-group\n", "group"),
                            ("[Storage]\nDirectory=/dev/null\n", "not a directory"), ("[Session]\nProfile=maximal\n", "minimal"),
-                           ("[Session]\nMemory=1K\n", "-m"), ("[Trigger]\nOn=crsh\n", "crash")):
+                           ("[Session]\nMemory=1K\n", "-m"), ("[Trigger]\nOn=crsh\n", "crash"),
+                           ("[Trigger]\nOn=event:target_comm == \"x\"\n", "target_pid")):
             write_config(file, name, dir, more=more)
             got = fr("record", "--config", file, "--check-config", status=2)
             check(word in got.stderr and got.stderr.startswith("flightrec: "), f"'{word}' is not in: {got.stderr}")
