@@ -247,6 +247,35 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
+# The same in any time zone; a core file cannot be joined here: the snapshot is of 2026-01-01 and of no boot.
+list_prints() {
+	local dir=$tmp/list
+	mkdir "$dir" && cp "$snap" "$dir/web-1-20260101T000000.005Z-crash-nginx-4711.flight" || return
+	status 0 "$flightrec" list -o "$dir" && is_quiet &&
+		grep -qx '2026-01-01 00:00:00  crash   w x   101  SIGSEGV  .*  web-1-20260101T000000.005Z-crash-nginx-4711.flight' \
+			"$tmp/out" && grep -q '^1 snapshot, 0 kept, ' "$tmp/out" || { cat "$tmp/out"; return 1; }
+	status 0 "$flightrec" list -o "$dir" --json &&
+		jq -e '.snapshots | length == 1 and (.[0] | .reason == "crash" and .pid == 101 and .sig == 11 and .signal == "SIGSEGV" and
+			.real_ns == 1767225600005000000 and .kept == false and .core == null and .damage == null)' "$tmp/out"
+}
+list_marks() {
+	local file=$tmp/list/web-1-20260101T000000.005Z-crash-nginx-4711.flight
+	status 0 "$flightrec" list --keep "$file" && [[ $(stat -c %a "$file") == 4* && $(stat -c %A "$file") != *w* ]] &&
+		status 0 "$flightrec" list -o "$tmp/list" && grep -q ' kept  web-1' "$tmp/out" &&
+		status 0 "$flightrec" list --no-keep "$file" && [[ $(stat -c %A "$file") == -rw* ]] &&
+		status 3 "$flightrec" list --keep "$tmp/text" "$file" && says "it is not a snapshot" && [[ $(stat -c %A "$file") == -r-* ]]
+}
+list_damaged() {
+	cp "$tmp/cut.flight" "$tmp/text" "$tmp/list" && mv "$tmp/list/text" "$tmp/list/text.flight" &&
+		ln -s /etc/passwd "$tmp/list/link.flight" && status 3 "$flightrec" list -o "$tmp/list" &&
+		[[ $(grep -c 'damaged: ' "$tmp/out") == 3 ]] && status 3 "$flightrec" list --json -o "$tmp/list" &&
+		jq -e '[.snapshots[] | select(.damage)] | length == 3' "$tmp/out"
+}
+list_wrong() {
+	status 1 "$flightrec" list -o "$tmp/nowhere" && says "cannot read directory" && status 2 "$flightrec" list x &&
+		status 2 "$flightrec" list --keep && status 1 "$flightrec" list --keep "$tmp/nowhere"
+}
+
 check "text is as it was" text_output
 check "NDJSON is as it was" json_output
 check "NDJSON parses" json_is_json
@@ -265,6 +294,10 @@ check "a closed pipe" closed_pipe
 check "a full disk" full_disk
 check "no control characters" no_control_characters
 check "colour" colour
+check "list" list_prints
+check "list marks snapshots" list_marks
+check "list shows what is damaged" list_damaged
+check "list, wrong usage" list_wrong
 check "info --json" info_json
 check "info" info_text
 check "verify" verify_sound
