@@ -135,18 +135,32 @@ def crash():
     return p.pid
 
 
+def lines(p, seconds=60):
+    """The lines of a process's standard output, one after the other, each within so many seconds."""
+    got = b""
+    while True:
+        while b"\n" not in got:
+            check(select.select([p.stdout], [], [], seconds)[0], f"no line within {seconds} s, after {got!r}")
+            more = os.read(p.stdout.fileno(), 65536)
+            check(more, f"it has ended, after {got!r}")
+            got += more
+        line, _, got = got.partition(b"\n")
+        yield line.decode()
+
+
 @test("watch: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
 def watch():
     with daemon() as (name, _, _):
-        watchers = [subprocess.Popen([FLIGHTREC, "watch", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                     text=True) for opt in (["--json"], [])]
+        watchers = [subprocess.Popen([FLIGHTREC, "watch", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    for opt in (["--json"], [])]
         # until both have seen something, it is not known that both follow
-        while len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) < 2:
-            check(ask(name, {"cmd": "dump"})["ok"], "a snapshot for those who watch")
+        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and
+                 len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both watch", 120)
         pids = [crash(), crash()]
+        as_json, as_text = (lines(w) for w in watchers)
         seen = []
         while len(seen) < 3:
-            got = json.loads(watchers[0].stdout.readline())
+            got = json.loads(next(as_json))
             seen += [got] if got["reason"] != "command" else []
         by = {(e["watch"], e.get("verdict"), e["pid"]) for e in seen}
         equal(by, {("trigger", "taken", pids[0]), ("trigger", "dedupe", pids[1]), ("snapshot", None, pids[0])}, "what was told")
@@ -155,13 +169,13 @@ def watch():
         check(os.path.exists(snap["file"]) and snap["elapsed_ns"] > 0, snap)
         text = ""
         while text.count("frcrash[") < 3:
-            text += watchers[1].stdout.readline()
+            text += next(as_text) + "\n"
         for word in (f"frcrash[{pids[0]}] SIGSEGV: taken (crash:comm=frcrash)", f"frcrash[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
             check(word in text, f"'{word}' is not in: {text}")
         for w in watchers:
             w.send_signal(signal.SIGINT)
             equal(w.wait(30), 0, "exit status of watch")
-            equal(w.stderr.read(), "", "standard error of watch")
+            equal(w.stderr.read(), b"", "standard error of watch")
 
 
 @test("reload: a good file counts, a bad one is refused and the old stays; stop: the recorder ends, and the socket goes")
@@ -203,6 +217,10 @@ def stale():
             # two cannot be
             got = fr("record", "--config", file, status=1)
             check(is_served(name) and again.poll() is None, "the first one is gone")
+            again.kill()
+            again.wait()
+            fr("stop", "-n", name)
+            check(not os.path.exists(sock_path(name)), "stop leaves a dead recorder's socket")
 
 
 @test("stop from another PID namespace goes through the socket")

@@ -97,6 +97,20 @@ static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct f
 	return err == -ENOENT ? 0 : err;
 }
 
+/* Of a recorder that was killed: nobody listens there. */
+static void remove_stale_socket(const char *name)
+{
+	struct fr_ctl_conn *c;
+	char path[128];
+	int err = fr_ctl_connect(name, &c);
+
+	if (!err)
+		fr_ctl_disconnect(c);
+	snprintf(path, sizeof(path), FR_CTL_DIR "/%s.sock", name);
+	if (err == -ECONNREFUSED)
+		unlink(path);
+}
+
 int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	struct fr_sess *s;
@@ -116,6 +130,8 @@ int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), 
 		err = end_session(s, last, arg);
 		if (err)
 			fr_err("cannot end session '%s': %s: try again", name, strerror(-err));
+		else
+			remove_stale_socket(name);
 	}
 	fr_sess_close(s);
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
