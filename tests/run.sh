@@ -15,11 +15,11 @@ model	240	tests/model/run.sh
 step	180	tests/step/run.sh
 stress	400	tests/stress/run.sh
 files	300	tests/files/run.sh
-dist	 60	tests/dist/run.sh
+dist	120	tests/dist/run.sh
 cli	240	tests/cli/run.sh
 export	200	tests/export/run.sh
 fault	200	tests/fault/run.sh
-fuzz	200	tests/fuzz/run.sh 60
+fuzz	400	tests/fuzz/run.sh 60
 kernel	900	tests/kernel/run.sh
 vm	500	tests/vm/run.sh
 demo	120	tests/demo/check.sh
