@@ -213,13 +213,12 @@ static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
 	return FR_RULE_NONE;
 }
 
-/* The mark is its moment. */
+/* The mark is its moment. The index of what is pending now, or -errno. */
 static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie)
 {
 	u64 now = fr_engine_now(e), ts = 0;
 	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
 	u32 slot = slot_of(e, nr);
-	int err;
 
 	if (slot < FR_TRIGGER_MAX) {
 		add(&e->tr->slot[slot].matched);
@@ -231,9 +230,7 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie)
 		fr_engine_count(e, slot, verdict);
 		return -EBUSY;
 	}
-	err = fr_engine_grant(e, a, nr, now, cookie);
-	fr_engine_kick(e);
-	return err;
+	return fr_engine_grant(e, a, nr, now, cookie);
 }
 
 static struct fr_alert *new_alert(struct fr_engine *e, enum fr_trigger_kind kind)
@@ -261,6 +258,7 @@ int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *t
 	snprintf(a->text, sizeof(a->text), "%s", text);
 	err = pull(e, a, nr, 0);
 	free(a);
+	fr_engine_kick(e);
 	return err < 0 ? err : 0;
 }
 
@@ -282,6 +280,7 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 		return i;
 	if (ask->last_ns)
 		e->tr->pending[i].last_ns = ask->last_ns;
+	fr_engine_kick(e);
 	if (!ask->sync)
 		return 0;
 	e->last_err = 0;
