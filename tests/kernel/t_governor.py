@@ -82,7 +82,7 @@ def killed():
             p.kill()
             p.wait()
             check(governor(name)["step"], "status does not know that something is left out")
-            args = [os.environ["FLIGHTREC"], "record", "-n", name, *WHAT, "-o", path(""), "--config", settings(name, "0")]
+            args = [os.environ["FLIGHTREC"], "record", "-n", name, *WHAT, "-o", path(""), "--config", settings(name, "0%")]
             with subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as q:
                 try:
                     wait_for(lambda: governor(name)["step"] == 0, "the next one releases it")
