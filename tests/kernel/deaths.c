@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* deaths: ways for a process of one thread to die of a signal (deaths.h). */
+#ifndef __clang__
 #pragma GCC optimize("no-omit-frame-pointer")
+#endif
 
 #include "deaths.h"
 
