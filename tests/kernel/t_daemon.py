@@ -384,6 +384,21 @@ def kills():
         f"{({k: v for k, v in got['verdicts'].items() if v})}, seed {SEED}"
 
 
+@test("a writer that is killed is made anew: idle, and again, and the next deaths have their snapshots")
+def writer_killed():
+    with recording("--on", "crash:comm=w-*") as r:
+        for i in range(5):
+            for pid in children(r.p.pid):
+                os.kill(pid, signal.SIGKILL)
+            if i % 2:
+                time.sleep(0.2)
+            crash(f"w-{i}")
+            r.wait_files(i + 1)
+        rule = r.wait_seen("crash:comm=w-*", 5)
+        equal((rule["taken"], rule["verdicts"]["failed"]), (5, 0), f"verdicts: {rule}")
+        equal(r.end(), 0, f"exit status: {r.said()}")
+
+
 @test("--check-config: what would be recorded, or what is wrong; needs no root")
 def check_config():
     with configured("crash", "latency:wakeup>5ms") as (name, dir, file):

@@ -39,7 +39,8 @@ struct fr_engine {
 	struct fr_triggers *own;
 	struct fr_alerts *alerts;
 	struct fr_writer_proc *writer;
-	int writer_fd; /* watched, -1 none */
+	int writer_fd;	  /* watched, -1 none */
+	pid_t writer_pid; /* whose it is */
 	struct fr_gate *gate;
 	struct fr_gate_conf gate_conf;
 	struct fr_trigger *rule;

@@ -304,12 +304,13 @@ static int ask_writer(struct fr_engine *e, u32 i)
 
 static void on_writer(void *arg, u32 events);
 
-/* It is another one when the writer was made anew. */
+/* The descriptor of a writer that was made anew may have the same number, and is not watched yet: the pid tells. */
 static void watch_writer(struct fr_engine *e)
 {
 	if (e->writer_fd >= 0)
 		fr_daemon_unwatch(e->d, e->writer_fd);
 	e->writer_fd = fr_writer_fd(e->writer);
+	e->writer_pid = fr_writer_pid(e->writer);
 	if (e->writer_fd >= 0 && fr_daemon_watch(e->d, e->writer_fd, EPOLLIN, on_writer, e))
 		e->writer_fd = -1;
 }
@@ -322,7 +323,7 @@ static void take_answer(struct fr_engine *e)
 	if (!done)
 		return;
 	err = fr_writer_answer(e->writer, done);
-	if (fr_writer_fd(e->writer) != e->writer_fd || err == -EPIPE)
+	if (fr_writer_pid(e->writer) != e->writer_pid)
 		watch_writer(e);
 	if (err == -EAGAIN || i < 0) {
 		free(done);
@@ -400,7 +401,7 @@ void fr_engine_kick(struct fr_engine *e)
 		if (is_there(e, i))
 			continue;
 		err = ask_writer(e, i);
-		if (fr_writer_fd(e->writer) != e->writer_fd)
+		if (fr_writer_pid(e->writer) != e->writer_pid)
 			watch_writer(e);
 		if (err) {
 			fr_err("cannot take a snapshot: %s", strerror(-err));
