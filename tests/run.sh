@@ -21,7 +21,7 @@ export	200	tests/export/run.sh
 fault	200	tests/fault/run.sh
 fuzz	400	tests/fuzz/run.sh 60
 kernel	900	tests/kernel/run.sh
-vm	500	tests/vm/run.sh
+vm	800	tests/vm/run.sh
 demo	120	tests/demo/check.sh
 '
 logs=build/check
