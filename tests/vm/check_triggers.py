@@ -61,11 +61,10 @@ def deaths():
     return matrix().check_once()
 
 
-@test("deaths: stacks, events, ends")
+@test("deaths: stacks and events")
 def stacks():
     matrix().check_stacks()
     matrix().check_events(events())
-    matrix().check_ends(events())
 
 
 def of_kind(kind):
