@@ -98,7 +98,7 @@ def on_crash():
     with recording("--on", "crash") as r:
         p = subprocess.Popen([program("victim")])
         p.wait()
-        file = r.wait_files(1)[0]
+        file = wait_for(lambda: [f for f in r.files() if "-victim-" in f], f"its snapshot: {r.said()}", 60)[0]
         crash("victim")
         rule = r.wait_seen("crash", 2)
         check(rule["verdicts"]["dedupe"] >= 1, f"verdicts: {rule}")
@@ -308,7 +308,8 @@ def reload():
 @test("deaths while no recorder lives are seen by the next, with other triggers too; cooldowns hold over a kill")
 def take_over():
     dir, name = tempfile.mkdtemp(dir=TMP), new_name()
-    args = ("-o", dir, *SMALL, "--on", "crash")
+    rule = "crash:comm=between|before"
+    args = ("-o", dir, *SMALL, "--on", rule)
     r = Recorder(name, dir, *args)
     try:
         r.armed()
@@ -320,7 +321,7 @@ def take_over():
         r = Recorder(name, dir, *args, "--on", "exit:9").armed()
         check("adopted" in r.said(), r.said())
         r.wait_files(2)
-        r.wait_seen("crash", 3)
+        r.wait_seen(rule, 3)
         equal(sorted(trigger(f)["comm"] for f in r.files()), ["before", "between"], "snapshots")
         seen = [e["ts"] for e in replay(r.files()[-1], "--life") if e["event"] == "crash"]
         equal(len(seen), len(set(seen)), "events, each once")
