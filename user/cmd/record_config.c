@@ -235,7 +235,21 @@ static int add_rules(const struct fr_record_opts *o, struct fr_live_settings *li
 	return err;
 }
 
-/* Who watches the terminal needs no line in the journal. */
+/*
+ * Without a file somebody watches: no line in the journal. Quotas are for triggers that nobody counts; a snapshot that somebody
+ * asked for removes nothing, and old age is for who runs it as a service.
+ */
+static void defaults_of_foreground(const struct fr_record_opts *o, struct fr_config *c)
+{
+	c->journal = false;
+	c->max_age_ns = 0;
+	if (o->on_cnt)
+		return;
+	c->max_files = 0;
+	c->max_sz = 0;
+	c->keep_free = 0;
+}
+
 static int fill(const struct fr_record_opts *o, struct fr_live_settings *out, char *why, size_t why_sz)
 {
 	int err = 0;
@@ -244,7 +258,7 @@ static int fill(const struct fr_record_opts *o, struct fr_live_settings *out, ch
 	if (o->config)
 		err = parse_file(&out->config, o->config, why, why_sz);
 	else
-		out->config.journal = false;
+		defaults_of_foreground(o, &out->config);
 	for (i = 0; i < o->over_cnt && !err; i++)
 		err = put_over(&out->config, &o->over[i], why, why_sz);
 	return err ?: add_rules(o, out, why, why_sz);
@@ -306,7 +320,7 @@ static int check_plan(struct fr_record_opts *o)
 static void show(const struct fr_record_opts *o)
 {
 	const struct fr_config *c = &o->live.config;
-	char a[32], b[32];
+	char a[32], b[32], files[32] = "any number of";
 	u32 i, events = 0;
 
 	for (i = 0; i < FR_EVENT_MAX; i++)
@@ -317,7 +331,9 @@ static void show(const struct fr_record_opts *o)
 		printf("trigger %s\n", o->live.rule[i].text);
 	if (!o->live.rule_cnt)
 		puts("trigger none: only `flightrec dump` and SIGUSR1 take snapshots");
-	printf("snapshots in %s: at most %u files, %s, %s\n", c->dir, c->max_files,
+	if (c->max_files)
+		snprintf(files, sizeof(files), "at most %u", c->max_files);
+	printf("snapshots in %s: %s files, %s, %s\n", c->dir, files,
 	       c->max_sz ? fr_show_size(c->max_sz, a, sizeof(a)) : "of any size",
 	       c->max_age_ns ? fr_show_duration(c->max_age_ns, b, sizeof(b)) : "of any age");
 	if (c->exec && *c->exec)
