@@ -42,7 +42,7 @@ static u64 between(const struct fr_wall_sample *a, const struct fr_wall_sample *
 	u64 apart = drift < 0 ? 0 - (u64)drift : (u64)drift;
 
 	if (apart > span / SLEW_MAX)
-		return ts + shift(b);
+		return ts + shift(ts == a->ts ? a : b);
 	return ts + shift(a) + (s64)((double)drift * (double)(ts - a->ts) / (double)span);
 }
 

@@ -26,7 +26,8 @@ void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns);
 
 /*
  * Wall time of ts, in ns since 1970; 0 without samples. Between two samples that disagree no more than clocks are slewed
- * (0.1 %) it is interpolated; if the clock was set, or the machine slept, the later sample counts: the end matters.
+ * (0.1 %) it is interpolated; if the clock was set, or the machine slept, the later sample counts
+ * but at the earlier itself: the end matters.
  */
 u64 fr_wall_real(const struct fr_wall *w, u64 ts);
 

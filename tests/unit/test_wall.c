@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From the recording clock to wall time: slewed clocks, clocks that are set, a machine that slept, samples in any order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pure/wall.h"
+
+#define SEC    1000000000ULL
+#define MS     1000000ULL
+#define EPOCH  (1767225600 * SEC) /* 2026-01-01 */
+#define SLEPT  (8 * 3600 * SEC)	  /* the recording clock stands still meanwhile */
+#define AT(ts) (EPOCH + (ts))
+
+static void without_samples(void **state)
+{
+	struct fr_wall w;
+
+	(void)state;
+	fr_wall_init(&w);
+	fr_wall_add(&w, 0, AT(0));
+	fr_wall_add(&w, SEC, 0);
+	assert_int_equal(fr_wall_real(&w, 10 * SEC), 0);
+	assert_int_equal(fr_wall_ts(&w, AT(0)), 0);
+	assert_int_equal(fr_wall_shift(&w), 0);
+}
+
+static void a_slewed_clock_is_followed(void **state)
+{
+	struct fr_wall w;
+
+	(void)state;
+	fr_wall_init(&w);
+	fr_wall_add(&w, 10 * SEC, AT(10 * SEC));
+	fr_wall_add(&w, 110 * SEC, AT(110 * SEC) + 50 * MS); /* 0.05 % */
+	assert_int_equal(fr_wall_real(&w, 60 * SEC), AT(60 * SEC) + 25 * MS);
+	assert_int_equal(fr_wall_real(&w, 5 * SEC), AT(5 * SEC));
+	assert_int_equal(fr_wall_real(&w, 120 * SEC), AT(120 * SEC) + 50 * MS);
+	fr_wall_add(&w, 210 * SEC, AT(210 * SEC)); /* and back */
+	assert_int_equal(fr_wall_real(&w, 160 * SEC), AT(160 * SEC) + 25 * MS);
+}
+
+/* Samples before it fell asleep, one from the clock step that is noticed on waking, one of the snapshot. */
+static void after_a_sleep_the_time_awake_is_right(void **state)
+{
+	struct fr_wall w;
+
+	(void)state;
+	fr_wall_init(&w);
+	fr_wall_add(&w, 10 * SEC, AT(10 * SEC));
+	fr_wall_add(&w, 100 * SEC, AT(100 * SEC));
+	fr_wall_add(&w, 100 * SEC + 5 * MS, AT(100 * SEC + 5 * MS) + SLEPT);
+	fr_wall_add(&w, 130 * SEC, AT(130 * SEC) + SLEPT);
+	assert_int_equal(fr_wall_real(&w, 50 * SEC), AT(50 * SEC));
+	assert_int_equal(fr_wall_real(&w, 100 * SEC), AT(100 * SEC));
+	assert_int_equal(fr_wall_real(&w, 100 * SEC + 2 * MS), AT(100 * SEC + 2 * MS) + SLEPT);
+	assert_int_equal(fr_wall_real(&w, 120 * SEC), AT(120 * SEC) + SLEPT);
+	assert_int_equal(fr_wall_real(&w, 131 * SEC), AT(131 * SEC) + SLEPT);
+	assert_int_equal(fr_wall_ts(&w, AT(120 * SEC) + SLEPT), 120 * SEC);
+	assert_int_equal(fr_wall_shift(&w), EPOCH + SLEPT);
+}
+
+static void a_clock_set_back(void **state)
+{
+	struct fr_wall w;
+
+	(void)state;
+	fr_wall_init(&w);
+	fr_wall_add(&w, 10 * SEC, AT(10 * SEC));
+	fr_wall_add(&w, 20 * SEC, AT(20 * SEC) - 3600 * SEC);
+	assert_int_equal(fr_wall_real(&w, 10 * SEC), AT(10 * SEC));
+	assert_int_equal(fr_wall_real(&w, 15 * SEC), AT(15 * SEC) - 3600 * SEC); /* the end matters */
+}
+
+/* Sleeps enough to fill it: the latest samples are kept, whatever the order they come in. */
+static void the_latest_are_kept(void **state)
+{
+	const u32 cnt = 2 * FR_WALL_MAX;
+	struct fr_wall up, down;
+	u64 ts;
+	u32 i;
+
+	(void)state;
+	fr_wall_init(&up);
+	fr_wall_init(&down);
+	for (i = 1; i <= cnt; i++) {
+		fr_wall_add(&up, i * SEC, AT(i * SEC) + i * SLEPT);
+		fr_wall_add(&up, i * SEC, AT(0)); /* the same again: the first counts */
+		fr_wall_add(&down, (cnt + 1 - i) * SEC, AT((cnt + 1 - i) * SEC) + (cnt + 1 - i) * SLEPT);
+	}
+	assert_int_equal(up.cnt, FR_WALL_MAX);
+	assert_int_equal(down.cnt, FR_WALL_MAX);
+	for (i = FR_WALL_MAX + 1; i <= cnt; i++) {
+		ts = i * SEC - SEC / 2; /* between two: the later counts */
+		assert_int_equal(fr_wall_real(&up, ts), AT(ts) + i * SLEPT);
+		assert_int_equal(fr_wall_real(&down, ts), fr_wall_real(&up, ts));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_samples),
+		cmocka_unit_test(a_slewed_clock_is_followed),
+		cmocka_unit_test(after_a_sleep_the_time_awake_is_right),
+		cmocka_unit_test(a_clock_set_back),
+		cmocka_unit_test(the_latest_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
