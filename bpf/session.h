@@ -67,7 +67,8 @@ struct fr_governing {
 	char action[8];
 	u64 sample_due; /* samples expected until sample_at_ns; then sample_hz on sample_cpus. 0 all: as recording began */
 	u64 sample_at_ns;
-	u64 sample_cpus;
+	u32 sample_cpus;
+	u32 trigger_cost; /* of cost, what programs of triggers take; 0 in older sessions, where sample_cpus had 64 bits */
 };
 
 /* Written by user space (switches) and by BPF (counters), each on lines of its own. */

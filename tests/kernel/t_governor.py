@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import statistics
 import subprocess
 import sys
 
@@ -91,6 +92,59 @@ def killed():
                     q.send_signal(signal.SIGTERM)
                     q.communicate()
     return None
+
+
+def gap(events, begin, end):
+    """The median time between two samples of a CPU."""
+    last, gaps = {}, []
+    for e in events:
+        if e["event"] == "cpu_sample" and begin < e["ts"] < end:
+            if e["cpu"] in last:
+                gaps.append(e["ts"] - last[e["cpu"]])
+            last[e["cpu"]] = e["ts"]
+    check(len(gaps) > 100, f"{len(gaps)} samples")
+    return statistics.median(gaps)
+
+
+@test("samples are thinned, half by half, then off, by a recorder that gave its privileges up; no more are expected than due")
+def thinned():
+    name = new_name()
+    with recorder(name, "-p", "minimal", "-e", "-sched", "-e", "sample", "--hz", "4000", "-m", "8M", "--config",
+                  settings(name, "0.01%")) as p:
+        wait_for(lambda: governor(name)["action"] == "off" or p.poll() is not None, "samples are off", 90)
+        before, events = status(name)["samples"]["expected"], replay(dump(name))
+        equal(steps(name)[:4], [("sample", "thin")] * 3 + [("sample", "off")], "steps")
+        at = [e["ts"] for e in events if e["event"] == "governor"]
+        full, half = gap(events, 0, at[0]), gap(events, at[0], at[1])
+        check(1.5 * full < half < 2.5 * full, f"{full} ns between two samples, then {half}")
+        equal(status(name)["samples"]["expected"], before, "samples expected while they are off")
+        p.send_signal(signal.SIGTERM)
+        said = p.communicate()[1]
+        check("cannot change the rate" not in said, said)
+        fr("stop", "-n", name)
+        return f"{full:.0f} ns between two samples, then {half:.0f}"
+
+
+def rules(name, text):
+    with open(settings(name, "50%"), "a") as f:
+        f.write(text)
+
+
+@test("what triggers cost is part of the sum, shown apart, also of those that a reload loads")
+def triggers():
+    name = new_name()
+    with recorder(name, "-p", "minimal", "-e", "-sched", "-m", "1M", "--config", settings(name, "50%")) as p, load():
+        wait_for(lambda: governor(name)["cost_percent"] > 0, "it measures", 60)
+        equal(governor(name)["trigger_cost_percent"], 0, "cost of no triggers")
+        rules(name, "[Trigger]\nOn=latency:syscall>1h\n")
+        p.send_signal(signal.SIGHUP)
+        g = wait_for(lambda: governor(name)["trigger_cost_percent"] > 0 and governor(name), "the new programs are measured", 60)
+        check(g["cost_percent"] >= g["trigger_cost_percent"], f"parts of a whole: {g}")
+        check("of it triggers" in fr("status", "-n", name).stdout, "status does not say so")
+        settings(name, "50%")
+        p.send_signal(signal.SIGHUP)
+        wait_for(lambda: governor(name)["trigger_cost_percent"] == 0, "they are gone again", 60)
+        return f"{g['trigger_cost_percent']} %"
 
 
 @test("a generous budget: nothing is ever left out")

@@ -181,6 +181,30 @@ static void flapping_is_damped(void **state)
 	assert_in_range(steps, 2, 60); /* undamped 500 */
 }
 
+/* What could not be done is not taken as done, and not tried again at once. */
+static void a_step_up_that_fails(void **state)
+{
+	struct fr_govern_step step = {};
+	struct machine m;
+	u32 i, tries = 0;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[SAMPLE] = 1600;
+	step = measure(&m);
+	assert_int_equal(step.what, FR_GOVERN_down);
+	m.full[SAMPLE] = 100;
+	for (i = 0; i < 100; i++) {
+		step = measure(&m);
+		if (step.what != FR_GOVERN_up)
+			continue;
+		fr_govern_refuse(&m.g, step.group);
+		assert_int_equal(m.g.group[SAMPLE].level, 1);
+		tries++;
+	}
+	assert_in_range(tries, 2, 4);
+}
+
 static void costs_of_any_size(void **state)
 {
 	struct fr_govern_group now[CNT] = {{1, ~0u, ~0ULL}, {1, ~0u, 0}, {1, 0, ~0ULL}, {9, ~0u, 1}};
@@ -204,6 +228,7 @@ int main(void)
 		cmocka_unit_test(it_comes_back_when_calm),
 		cmocka_unit_test(thinned_level_by_level_and_back),
 		cmocka_unit_test(flapping_is_damped),
+		cmocka_unit_test(a_step_up_that_fails),
 		cmocka_unit_test(costs_of_any_size),
 	};
 

@@ -166,6 +166,11 @@ struct fr_store *fr_daemon_store(struct fr_daemon *d)
 	return d->mod.store;
 }
 
+struct fr_admin *fr_daemon_admin(struct fr_daemon *d)
+{
+	return d->mod.admin;
+}
+
 const struct fr_record_ask *fr_daemon_ask(const struct fr_daemon *d)
 {
 	return d->ask;

@@ -31,6 +31,7 @@ const struct fr_config *fr_daemon_config(const struct fr_daemon *d); /* the one 
 struct fr_engine *fr_daemon_engine(struct fr_daemon *d);
 struct fr_ctl *fr_daemon_ctl(struct fr_daemon *d); /* NULL: none */
 struct fr_store *fr_daemon_store(struct fr_daemon *d);
+struct fr_admin *fr_daemon_admin(struct fr_daemon *d);		     /* NULL: none */
 int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz); /* as SIGHUP: 0, or -errno and why */
 void fr_daemon_stop(struct fr_daemon *d);			     /* as SIGTERM */
 

@@ -6,6 +6,7 @@
 #include "flow/daemon.h"
 
 struct fr_modules {
+	struct fr_admin *admin;
 	struct fr_engine *engine;
 	struct fr_store *store;
 	struct fr_ctl *ctl;

@@ -8,7 +8,7 @@
  * `governor` in the ring, a line on standard error, and stands in struct fr_session, where `status` finds it.
  *
  * An event that it turned off has FR_ENABLE_HELD set in its word fr_session.enable[]: so that the next recorder puts right
- * what one that was killed left behind (fr_governor_release()).
+ * what one that was killed left behind. Programs of triggers are part of the cost, and never touched.
  */
 #ifndef FR_GOVERNOR_H
 #define FR_GOVERNOR_H
@@ -20,16 +20,13 @@ struct fr_governor; /* opaque */
 
 /*
  * Start governing by fr_daemon_config()'s budget and governor_ns. No budget: releases what an earlier recorder held, and does
- * nothing more. Statistics need CAP_SYS_ADMIN: a helper process keeps it, and nothing else; so make it before capabilities are
- * dropped. A kernel that refuses statistics is told of once, and nothing is governed. 0 or -errno with a message.
+ * nothing more. Statistics, and samples at another rate, may need CAP_SYS_ADMIN: fr_daemon_admin() has it. A kernel that
+ * refuses statistics is told of once, and nothing is governed. 0 or -errno with a message.
  */
 int fr_governor_new(struct fr_daemon *d, struct fr_governor **out);
 void fr_governor_free(struct fr_governor *g); /* releases what it held; NULL is fine */
 
 /* After a reload: the configuration's values count from now on. */
 void fr_governor_change(struct fr_governor *g);
-
-/* Record everything again that a governor held, at its full rate. The caller owns the session. */
-void fr_governor_release(struct fr_sess *s);
 
 #endif

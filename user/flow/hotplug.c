@@ -56,14 +56,14 @@ static u64 slept_ns(void)
 	return clock_ns(CLOCK_BOOTTIME) - mono;
 }
 
-/* Debian's and other kernels know a kernel.perf_event_paranoid of 3, which asks for more than CAP_PERFMON. */
+/* Where more than CAP_PERFMON is asked for, and there is no helper that has it. */
 static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
 {
 	if (h->said_cannot)
 		return;
 	h->said_cannot = true;
 	fr_warn("cannot sample CPU %u again: %s: %s", cpu, strerror(-err),
-		err == -EACCES ? "allow it with `sysctl kernel.perf_event_paranoid=2`, or restart the recorder"
+		err == -EACCES ? "allow it with `sysctl kernel.perf_event_paranoid=2`, or start the recorder with CAP_SYS_ADMIN"
 			       : "restart the recorder");
 }
 
@@ -74,7 +74,7 @@ static void sample(struct fr_hotplug *h, u32 cpu)
 {
 	struct fr_sess *s = fr_daemon_sess(h->d);
 	u32 hz = fr_sess_sample_hz(s);
-	int err = hz && !h->no_samples ? fr_sess_sample_cpu(s, cpu, hz) : 0;
+	int err = hz && !h->no_samples ? fr_sess_sample_cpu(s, fr_daemon_admin(h->d), cpu, hz) : 0;
 
 	if (err == -ENOENT) /* none in this session, or it was begun by a version that cannot do this */
 		h->no_samples = true;

@@ -195,8 +195,9 @@ static void json_governor(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_governing *g = &fr_sess_shared(l->s)->governing;
 
-	fr_out_printf(o, "\"governor\":{\"budget_percent\":%.3f,\"cost_percent\":%.3f,\"step\":%u,\"steps\":%" PRIu64 ",",
-		      g->budget / 1000.0, g->cost / 1000.0, g->step, g->step_cnt);
+	fr_out_printf(o, "\"governor\":{\"budget_percent\":%.3f,\"cost_percent\":%.3f,\"trigger_cost_percent\":%.3f,",
+		      g->budget / 1000.0, g->cost / 1000.0, g->trigger_cost / 1000.0);
+	fr_out_printf(o, "\"step\":%u,\"steps\":%" PRIu64 ",", g->step, g->step_cnt);
 	json_text(o, "what", g->what, sizeof(g->what));
 	fr_out_char(o, ',');
 	json_text(o, "action", g->action, sizeof(g->action));

@@ -200,6 +200,9 @@ static void session(struct page *p)
 	count(p, "events_without_ring", "Events on CPUs that have no ring", fr_load(&sh->no_ring));
 	count(p, "snapshots", "Snapshots begun", fr_load(&sh->snapshot_nr));
 	one(p, "governor_budget_ratio", "gauge", "ratio", "Overhead allowed, 0 no limit", sh->governing.budget / 100000.0);
+	one(p, "governor_cost_ratio", "gauge", "ratio", "Overhead as last measured", sh->governing.cost / 100000.0);
+	one(p, "governor_trigger_cost_ratio", "gauge", "ratio", "Of it, programs of triggers",
+	    sh->governing.trigger_cost / 100000.0);
 	one(p, "governor_step", "gauge", NULL, "Steps the governor is from recording everything", sh->governing.step);
 	count(p, "governor_steps", "Steps the governor took", fr_load(&sh->governing.step_cnt));
 }

@@ -170,8 +170,8 @@ static void governor(const struct fr_live *l, struct fr_out *o)
 	if (!g->budget)
 		return;
 	label(o, "governor");
-	fr_out_printf(o, "%.2f %% of %.2f %% allowed, step %u, %" PRIu64 " steps taken", g->cost / 1000.0, g->budget / 1000.0,
-		      g->step, g->step_cnt);
+	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %" PRIu64 " steps taken",
+		      g->cost / 1000.0, g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt);
 	if (g->step) {
 		fr_out_str(o, ", the last: ");
 		fr_escape_text(o, g->what, strnlen(g->what, sizeof(g->what)));

@@ -10,12 +10,28 @@
 #include "flow/notify.h"
 #include "flow/store.h"
 #include "flow/wallstep.h"
+#include "io/admin.h"
 #include "io/confine.h"
 #include "pure/err.h"
+
+/* Only where something may ask for it: it is a process more, with a capability more. */
+static void start_admin(struct fr_daemon *d, struct fr_modules *m)
+{
+	int err = 0;
+
+	if (fr_daemon_config(d)->budget || fr_sess_sample_hz(fr_daemon_sess(d)))
+		err = fr_admin_start(&m->admin);
+	if (err)
+		fr_warn("cannot start the helper process: %s: there is no overhead governor, and CPUs that come back may not "
+			"be "
+			"sampled",
+			strerror(-err));
+}
 
 /* A recorder is worth having without these: the message was printed. */
 static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
+	start_admin(d, m);
 	if (fr_control_new(d, &m->ctl))
 		m->ctl = NULL;
 	if (fr_hotplug_new(d, &m->hotplug))
@@ -67,6 +83,7 @@ void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 	fr_hotplug_free(m->hotplug);
 	fr_control_free(m->ctl);
 	m->ctl = NULL;
+	fr_admin_stop(m->admin);
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
 	fr_store_close(m->store);

@@ -309,11 +309,18 @@ static int attach_tracepoints(const struct load *l)
 static int attach_sample(const struct load *l, u32 cpu)
 {
 	char name[64], path[256];
-	int err;
+	int fd, err;
 
 	snprintf(name, sizeof(name), "link-cpu_sample-%u", cpu);
 	err = pin_path(path, sizeof(path), l, name);
-	return err ?: fr_percpu_sample(bpf_program__fd(l->skel->progs.cpu_sample), cpu, l->conf->sample_hz, path);
+	if (err)
+		return err;
+	fd = fr_percpu_open_clock(cpu, l->conf->sample_hz);
+	if (fd < 0)
+		return fd;
+	err = fr_percpu_sample(bpf_program__fd(l->skel->progs.cpu_sample), fd, path);
+	close(fd);
+	return err;
 }
 
 /* A kernel or a host without this perf event is recorded without samples, as with any event that is not there. */
@@ -328,7 +335,10 @@ static int attach_samples(const struct load *l)
 		cpu = fr_cpus_nr(l->cpus, i);
 		err = attach_sample(l, cpu);
 		if (err && !i) {
-			fr_warn("no CPU samples here: perf's cpu-clock: %s", strerror(-err));
+			fr_warn("no CPU samples here: perf's cpu-clock: %s%s", strerror(-err),
+				err == -EACCES
+					? ": run with CAP_SYS_ADMIN, or allow it with `sysctl kernel.perf_event_paranoid=2`"
+					: "");
 			l->res->missing[FR_EV_cpu_sample] = true;
 			return 0;
 		}

@@ -55,16 +55,17 @@ int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
 	return bpf_map_update_elem(fd, &key, &init, BPF_ANY) ? -errno : 0;
 }
 
-static int open_cpu_clock(u32 cpu, u32 hz)
+int fr_percpu_open_clock(u32 cpu, u32 hz)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof(attr),
-		.sample_period = 1000000000ULL / hz,
+		.sample_period = 1000000000ULL / (hz ?: 1),
 	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /* In one step, so that a killed process leaves one of the two: pin beside it, then rename over it. */
@@ -81,18 +82,13 @@ static int pin_over(int fd, const char *path)
 }
 
 /* libbpf's link of a perf event disables the event when it is destroyed, pinned or not: so a bare link it is. */
-int fr_percpu_sample(int prog_fd, u32 cpu, u32 hz, const char *path)
+int fr_percpu_sample(int prog_fd, int clock_fd, const char *path)
 {
-	int event = open_cpu_clock(cpu, hz), link = -1, err = 0;
+	int link = bpf_link_create(prog_fd, clock_fd, BPF_PERF_EVENT, NULL), err;
 
-	if (event >= 0)
-		link = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
 	if (link < 0)
-		err = -errno;
-	err = err ?: pin_over(link, path);
-	if (link >= 0)
-		close(link);
-	if (event >= 0)
-		close(event);
+		return -errno;
+	err = pin_over(link, path);
+	close(link);
 	return err;
 }

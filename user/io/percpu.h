@@ -22,10 +22,13 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node);
 /* Set up its slots: from then on a writer may use it. 0 or -errno. */
 int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r);
 
+/* A CPU's timer, hz times a second: its fd, or -errno. The CPU must be online. */
+int fr_percpu_open_clock(u32 cpu, u32 hz);
+
 /*
- * Sample a CPU hz times a second by a program, as long as the pin at path exists; takes the place of a pin that is there. The
- * CPU must be online. 0 or -errno.
+ * Run a program by such a timer, as long as the pin at path exists; takes the place of a pin that is there. 0 or -errno; the
+ * fds are the caller's to close.
  */
-int fr_percpu_sample(int prog_fd, u32 cpu, u32 hz, const char *path);
+int fr_percpu_sample(int prog_fd, int clock_fd, const char *path);
 
 #endif

@@ -233,6 +233,7 @@ void fr_sess_close(struct fr_sess *s)
 		return;
 	fr_sess_unmap(s);
 	fr_sess_progs_free(s->held, s->held_cnt);
+	fr_sess_progs_free(s->trig, s->trig_cnt);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
 	if (s->owner_fd >= 0)

@@ -26,6 +26,7 @@
 #define FR_META_SZ	65536u /* of facts, and of the schema */
 
 struct fr_sess; /* opaque: an open session */
+struct fr_admin;
 
 /* Is this a session's name: 1 to FR_NAME_MAX letters, digits, - and _ ? */
 bool fr_sess_name_ok(const char *name);
@@ -117,8 +118,11 @@ bool fr_sess_is_new(const struct fr_sess *s); /* made by fr_sess_create(), not o
 /* Make, pin and map the rings of a CPU that came, if it has none. Returns 1: made, 0: had them; -errno with a message. */
 int fr_sess_add_cpu(struct fr_sess *s, u32 cpu);
 
-/* Sample a CPU, which is online, hz times a second from now on, instead of before. 0; -ENOENT: no samples in this session. */
-int fr_sess_sample_cpu(struct fr_sess *s, u32 cpu, u32 hz);
+/*
+ * Sample a CPU, which is online, hz times a second from now on, instead of before; admin (or NULL) is asked where this process
+ * may not. 0; -ENOENT: no samples in this session; -errno: it is sampled as before.
+ */
+int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz);
 
 /* Samples are taken hz times a second on cpu_cnt CPUs from ts now_ns on: so that it is known how many to expect. */
 void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns);
@@ -148,6 +152,8 @@ int fr_sess_hold_progs(struct fr_sess *s);
 
 /* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
+/* Those of the triggers that this process loaded last (io/trig.h), to free likewise. 0 or -errno. */
+int fr_sess_trigger_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Read the counts again: also after fr_sess_detach(), when they are final. */
 void fr_sess_progs_update(struct fr_sess_prog *list, size_t cnt);
 void fr_sess_progs_free(struct fr_sess_prog *list, size_t cnt);

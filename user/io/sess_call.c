@@ -282,33 +282,45 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 }
 
 /* The same programs through descriptors of the caller's own. */
-static int copy_held(const struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+static int copy_progs(const struct fr_sess_prog *from, size_t from_cnt, struct fr_sess_prog **out, size_t *cnt)
 {
-	struct fr_sess_prog *list = calloc(s->held_cnt + 1, sizeof(*list));
+	struct fr_sess_prog *list = calloc(from_cnt + 1, sizeof(*list));
 	size_t i;
 
 	if (!list)
 		return -ENOMEM;
-	for (i = 0; i < s->held_cnt; i++) {
-		list[i] = s->held[i];
-		list[i].fd = fcntl(s->held[i].fd, F_DUPFD_CLOEXEC, 0);
+	for (i = 0; i < from_cnt; i++) {
+		list[i] = from[i];
+		list[i].fd = fcntl(from[i].fd, F_DUPFD_CLOEXEC, 0);
 		if (list[i].fd < 0) {
 			fr_sess_progs_free(list, i);
 			return -EMFILE;
 		}
 	}
-	fr_sess_progs_update(list, s->held_cnt);
+	fr_sess_progs_update(list, from_cnt);
 	*out = list;
-	*cnt = s->held_cnt;
+	*cnt = from_cnt;
 	return 0;
 }
 
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 {
-	return s->held ? copy_held(s, out, cnt) : find_progs(s, out, cnt);
+	return s->held ? copy_progs(s->held, s->held_cnt, out, cnt) : find_progs(s, out, cnt);
 }
 
 int fr_sess_hold_progs(struct fr_sess *s)
 {
 	return s->held ? 0 : find_progs(s, &s->held, &s->held_cnt);
+}
+
+int fr_sess_trigger_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+{
+	return copy_progs(s->trig, s->trig_cnt, out, cnt);
+}
+
+void fr_sess_hold_trigger_progs(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt)
+{
+	fr_sess_progs_free(s->trig, s->trig_cnt);
+	s->trig = list;
+	s->trig_cnt = cnt;
 }

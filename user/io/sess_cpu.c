@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/admin.h"
 #include "io/cpus.h"
 #include "io/percpu.h"
 #include "io/sess_int.h"
@@ -116,16 +117,27 @@ int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 	return err < 0 ? err : made;
 }
 
-int fr_sess_sample_cpu(struct fr_sess *s, u32 cpu, u32 hz)
+/* kernel.perf_event_paranoid of 3, which Debian's and other kernels know, asks for more than CAP_PERFMON. */
+static int open_clock(struct fr_admin *admin, u32 cpu, u32 hz)
 {
-	int fd = fr_sess_get_pin(s, "prog-cpu_sample"), err;
+	int fd = fr_percpu_open_clock(cpu, hz);
+
+	return (fd == -EACCES || fd == -EPERM) && admin ? fr_admin_open_clock(admin, cpu, hz) : fd;
+}
+
+int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz)
+{
+	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), clock, err;
 	char path[512];
 
-	if (fd < 0)
-		return fd;
+	if (prog < 0)
+		return prog;
 	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
-	err = hz ? fr_percpu_sample(fd, cpu, hz, path) : -EINVAL;
-	close(fd);
+	clock = hz ? open_clock(admin, cpu, hz) : -EINVAL;
+	err = clock < 0 ? clock : fr_percpu_sample(prog, clock, path);
+	if (clock >= 0)
+		close(clock);
+	close(prog);
 	return err;
 }
 

@@ -24,6 +24,8 @@ struct fr_sess {
 	struct fr_triggers *triggers;
 	struct fr_sess_prog *held; /* by fr_sess_hold_progs(), NULL none */
 	size_t held_cnt;
+	struct fr_sess_prog *trig; /* by fr_sess_hold_trigger_progs(), NULL none */
+	size_t trig_cnt;
 };
 
 /* The fd of a pin in the session's directory, or -errno. */
@@ -36,6 +38,9 @@ void fr_sess_unmap(struct fr_sess *s);
 
 /* Is this an array map of such values? *entries: how many. */
 bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries);
+
+/* list of cnt programs of triggers, to keep open instead of those before; it is taken over. */
+void fr_sess_hold_trigger_progs(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
 
 /* Ids of a link and of its program. 0 or -errno. */
 int fr_sess_link_id(int fd, u32 *link, u32 *prog);

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 /* Which programs a rule needs. latency ANY: whatever it measures. */
 #define ANY	      (-1)
 #define HUNG_ITERATOR "fr_hung_look"
+#define PROG_MAX      64 /* in one object */
 
 static const struct {
 	enum fr_trigger_kind kind;
@@ -362,6 +364,24 @@ static void warn_of_unrecorded(const struct trig *t)
 	}
 }
 
+/* What its programs cost is read from descriptors: to find them takes CAP_SYS_ADMIN. Without memory that is not known. */
+static void hold_programs(const struct trig *t)
+{
+	struct fr_sess_prog *list = calloc(PROG_MAX, sizeof(*list));
+	struct bpf_program *prog;
+	size_t n = 0;
+
+	bpf_object__for_each_program(prog, t->skel->obj)
+	{
+		if (!list || n == PROG_MAX || !bpf_program__autoload(prog))
+			continue;
+		snprintf(list[n].name, sizeof(list[n].name), "%s", bpf_program__name(prog));
+		list[n].fd = fcntl(bpf_program__fd(prog), F_DUPFD_CLOEXEC, 0);
+		n += list[n].fd >= 0;
+	}
+	fr_sess_hold_trigger_progs(t->s, list, n);
+}
+
 /* Load and attach, not acting yet. */
 static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 {
@@ -415,8 +435,10 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 		remove_pins(s, t.generation, true);
 	else
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
-	if (!err)
+	if (!err) {
+		hold_programs(&t);
 		warn_of_unrecorded(&t);
+	}
 	remove_pins(s, sh->generation, false);
 	triggers__destroy(t.skel);
 	fr_watch_free(&t.watch);

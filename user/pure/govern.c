@@ -129,3 +129,12 @@ struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_gov
 	}
 	return step;
 }
+
+void fr_govern_refuse(struct fr_govern *g, u32 group)
+{
+	struct fr_govern_state *s = &g->group[group];
+
+	s->level++;
+	s->since_up = ~0u;
+	s->need = FR_GOVERN_CALM_MAX;
+}

@@ -60,4 +60,7 @@ void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt);
 /* One measurement. The step is taken as done: the state has its new level. A step up is one group's at a time. */
 struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now);
 
+/* The step up that was just told could not be done: the group stays as it is, and waits long until the next. */
+void fr_govern_refuse(struct fr_govern *g, u32 group);
+
 #endif

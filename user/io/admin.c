@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "io/stats.h"
+#include "io/admin.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "types.h"
+#include "io/percpu.h"
 
 #ifdef __aarch64__
 #define OUR_ARCH AUDIT_ARCH_AARCH64
@@ -28,29 +29,37 @@
 
 #define SOCKET 3 /* the helper's only file */
 
-struct fr_stats {
+struct fr_admin {
 	int fd;
 	pid_t pid;
+};
+
+struct request {
+	enum { STATS, CLOCK } what;
+	u32 cpu, hz;
 };
 
 static int enable(void)
 {
 	union bpf_attr attr = {.enable_stats.type = BPF_STATS_RUN_TIME};
 
-	return syscall(SYS_bpf, BPF_ENABLE_STATS, &attr, sizeof(attr));
+	int fd = syscall(SYS_bpf, BPF_ENABLE_STATS, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : fd;
 }
 
-/* ---- messages: one byte of data, and an fd or none ---- */
+/* ---- messages: a request; an errno, and an fd or none ---- */
 
 union fd_room {
 	struct cmsghdr head;
 	char buf[CMSG_SPACE(sizeof(int))];
 };
 
-/* Send the errno of what was done, 0: and fd. */
-static void answer(int fd, int err)
+/* Send fd, or -errno. */
+static void answer(int fd)
 {
 	union fd_room room = {};
+	int err = fd < 0 ? -fd : 0;
 	struct iovec data = {&err, sizeof(err)};
 	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
 
@@ -66,24 +75,36 @@ static void answer(int fd, int err)
 
 /* ---- the helper ---- */
 
-#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define ALLOW(nr)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* Receive, send, close, end; of bpf() only what it is for. */
+/* Skip so many of what follows unless the value is this. */
+#define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (u32)(value), 0, (skip))
+
+/* Receive, send, close, end; of bpf() and perf_event_open() only what it is for: a CPU's event, no task's, no group's. */
 static int forbid_the_rest(void)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		LOAD(arch),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		LOAD(nr),
 		ALLOW(SYS_recvfrom),
 		ALLOW(SYS_sendmsg),
 		ALLOW(SYS_close),
 		ALLOW(SYS_exit_group),
 		ALLOW(SYS_rt_sigreturn),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		UNLESS(SYS_bpf, 3),
+		LOAD(args[0]),
 		ALLOW(BPF_ENABLE_STATS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		UNLESS(SYS_perf_event_open, 6),
+		LOAD(args[1]),
+		UNLESS(-1, 4),
+		LOAD(args[3]),
+		UNLESS(-1, 2),
+		LOAD(args[4]),
+		ALLOW(PERF_FLAG_FD_CLOEXEC),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
 	struct sock_fprog prog = {sizeof(code) / sizeof(code[0]), code};
@@ -103,12 +124,12 @@ static int keep_one_capability(void)
 
 static void serve(void)
 {
-	char ask;
+	struct request ask;
 	int fd;
 
-	while (recv(SOCKET, &ask, 1, 0) == 1) {
-		fd = enable();
-		answer(fd, fd < 0 ? errno : 0);
+	while (recv(SOCKET, &ask, sizeof(ask), 0) == sizeof(ask)) {
+		fd = ask.what == STATS ? enable() : fr_percpu_open_clock(ask.cpu, ask.hz);
+		answer(fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -126,7 +147,7 @@ static void be_helper(int fd)
 	close(0);
 	close(1);
 	close(2);
-	prctl(PR_SET_NAME, "flightrec-stats");
+	prctl(PR_SET_NAME, "flightrec-admin");
 	if (!keep_one_capability() && !forbid_the_rest())
 		serve();
 	_exit(0);
@@ -134,44 +155,42 @@ static void be_helper(int fd)
 
 /* ---- its maker ---- */
 
-int fr_stats_start(struct fr_stats **out)
+int fr_admin_start(struct fr_admin **out)
 {
-	struct fr_stats *st = calloc(1, sizeof(*st));
-	int pair[2], fd;
+	struct fr_admin *a = calloc(1, sizeof(*a));
+	int pair[2], err = 0;
 
-	if (!st)
+	if (!a)
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		fd = -errno;
-		free(st);
-		return fd;
+		err = -errno;
+		free(a);
+		return err;
 	}
-	st->pid = fork();
-	if (!st->pid)
+	a->pid = fork();
+	if (!a->pid)
 		be_helper(pair[1]);
+	err = a->pid < 0 ? -errno : 0;
 	close(pair[1]);
-	st->fd = pair[0];
-	fd = st->pid < 0 ? -errno : fr_stats_on(st);
-	if (fd < 0) {
-		fr_stats_stop(st);
-		return fd;
-	}
-	close(fd);
-	*out = st;
-	return 0;
+	a->fd = pair[0];
+	if (err)
+		fr_admin_stop(a);
+	else
+		*out = a;
+	return err;
 }
 
-void fr_stats_stop(struct fr_stats *st)
+void fr_admin_stop(struct fr_admin *a)
 {
-	if (!st)
+	if (!a)
 		return;
-	close(st->fd);
-	if (st->pid > 0)
-		waitpid(st->pid, NULL, 0);
-	free(st);
+	close(a->fd);
+	if (a->pid > 0)
+		waitpid(a->pid, NULL, 0);
+	free(a);
 }
 
-int fr_stats_on(struct fr_stats *st)
+static int receive(const struct fr_admin *a)
 {
 	union fd_room room = {};
 	int err, fd = -1;
@@ -179,9 +198,7 @@ int fr_stats_on(struct fr_stats *st)
 	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room.buf, .msg_controllen = sizeof(room.buf)};
 	struct cmsghdr *c;
 
-	if (send(st->fd, "", 1, MSG_NOSIGNAL) != 1)
-		return -errno;
-	if (recvmsg(st->fd, &msg, MSG_CMSG_CLOEXEC) != sizeof(err))
+	if (recvmsg(a->fd, &msg, MSG_CMSG_CLOEXEC) != sizeof(err))
 		return -EPIPE;
 	c = CMSG_FIRSTHDR(&msg);
 	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)))
@@ -189,4 +206,21 @@ int fr_stats_on(struct fr_stats *st)
 	if (fd < 0)
 		return err > 0 ? -err : -EPROTO;
 	return fd;
+}
+
+static int ask_for(const struct fr_admin *a, const struct request *ask)
+{
+	if (send(a->fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
+		return -errno;
+	return receive(a);
+}
+
+int fr_admin_stats_on(struct fr_admin *a)
+{
+	return ask_for(a, &(struct request){.what = STATS});
+}
+
+int fr_admin_open_clock(struct fr_admin *a, u32 cpu, u32 hz)
+{
+	return ask_for(a, &(struct request){.what = CLOCK, .cpu = cpu, .hz = hz});
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * admin: what a recorder still needs CAP_SYS_ADMIN for after it gave it up: to switch the kernel's BPF run-time statistics on,
+ * and, where kernel.perf_event_paranoid is 3 (Debian's default), to open a CPU's timer for samples. A helper process keeps the
+ * capability, can do nothing else (seccomp), and hands over descriptors. It ends with its maker.
+ */
+#ifndef FR_ADMIN_H
+#define FR_ADMIN_H
+
+#include "types.h"
+
+struct fr_admin; /* opaque */
+
+/* Fork the helper. 0 or -errno. A helper that lacks the capability ends at once: what is asked of it fails with -EPIPE. */
+int fr_admin_start(struct fr_admin **out);
+void fr_admin_stop(struct fr_admin *a); /* NULL is fine */
+
+/* Switch statistics on until the fd that is returned is closed; or -errno. */
+int fr_admin_stats_on(struct fr_admin *a);
+
+/* fr_percpu_open_clock(). */
+int fr_admin_open_clock(struct fr_admin *a, u32 cpu, u32 hz);
+
+#endif
