@@ -22,7 +22,7 @@ export	 600	tests/export/run.sh
 fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60
 kernel	2400	tests/kernel/run.sh
-vm	1800	tests/vm/run.sh
+vm	2000	tests/vm/run.sh
 demo	 400	tests/demo/check.sh
 '
 logs=build/check
