@@ -124,25 +124,57 @@ static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Close all descriptors from 3 on but fd and the programs'. */
+static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
+{
+	int *keep = calloc(cnt + 1, sizeof(*keep)), from = 3;
+	size_t i;
+
+	if (!keep)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		keep[i] = prog[i].fd;
+	keep[cnt] = fd;
+	qsort(keep, cnt + 1, sizeof(*keep), by_number);
+	for (i = 0; i <= cnt; i++) {
+		if (keep[i] > from)
+			close_range(from, keep[i] - 1, 0);
+		if (keep[i] >= from)
+			from = keep[i] + 1;
+	}
+	close_range(from, FD_MOST, 0);
+	free(keep);
+	return 0;
+}
+
 /*
- * Nothing of the recorder's stays open here: its locks would be held for as long as we live. Signals stay blocked: a
- * terminal's interrupt and a service manager's end are for the recorder, which ends us.
+ * Nothing of the recorder's stays open here: its locks would be held for as long as we live. But for the programs that it
+ * holds: a recorder that is confined already cannot find them anew, nor can we. Signals stay blocked: a terminal's interrupt
+ * and a service manager's end are for the recorder, which ends us.
  */
 static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 {
 	const struct fr_confine_conf conf = {.dir = dir};
+	struct fr_sess_prog *prog;
 	char name[FR_NAME_MAX + 1];
 	struct fr_dump_room room;
 	struct fr_sess *s;
+	size_t prog_cnt;
 
 	prctl(PR_SET_NAME, "flightrec-write");
 	snprintf(name, sizeof(name), "%s", fr_sess_name(inherited));
+	fr_sess_take_held(inherited, &prog, &prog_cnt);
 	fr_sess_close(inherited);
-	if (fd > 3)
-		close_range(3, fd - 1, 0);
-	close_range(fd + 1, FD_MOST, 0);
+	if (close_others(fd, prog, prog_cnt))
+		return 1;
 	if (fr_sess_open(name, &s))
 		return 1;
+	fr_sess_hold(s, prog, prog_cnt);
 	if (take_memory(s, &room)) {
 		fr_err("the writer has no memory for snapshots");
 		return 1;

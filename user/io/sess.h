@@ -150,6 +150,10 @@ struct fr_sess_prog {
  */
 int fr_sess_hold_progs(struct fr_sess *s);
 
+/* The programs that a session holds, for another one to hold: taken from it, *out NULL if it holds none; then given. */
+void fr_sess_take_held(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
+void fr_sess_hold(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
+
 /* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Those of the triggers that this process loaded last (io/trig.h), to free likewise. 0 or -errno. */

@@ -324,3 +324,18 @@ void fr_sess_hold_trigger_progs(struct fr_sess *s, struct fr_sess_prog *list, si
 	s->trig = list;
 	s->trig_cnt = cnt;
 }
+
+void fr_sess_take_held(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+{
+	*out = s->held;
+	*cnt = s->held_cnt;
+	s->held = NULL;
+	s->held_cnt = 0;
+}
+
+void fr_sess_hold(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt)
+{
+	fr_sess_progs_free(s->held, s->held_cnt);
+	s->held = list;
+	s->held_cnt = cnt;
+}
