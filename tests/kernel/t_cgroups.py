@@ -33,7 +33,7 @@ def many():
         yield made[-1], made[-1][len(roots[0]):]
     finally:
         for directory in reversed(made):
-            wait_for(lambda d=directory: gone(d), f"{directory} is empty", 10)
+            wait_for(lambda d=directory: gone(d), f"{directory} is empty", 60)
 
 
 def gone(directory):
@@ -61,12 +61,13 @@ def snapshot():
 
 @test("a crash in one of 10,000 cgroups: its path is known")
 def crash():
-    name = new_name()
+    name, comm = new_name(), f"frcg-{os.getpid()}"
     out = path(name)
     os.mkdir(out)
-    with many() as (directory, want), recorder(name, "-p", "minimal", "-m", "1M", "--on", "crash", "-o", out) as p:
+    with many() as (directory, want), \
+            recorder(name, "-p", "minimal", "-m", "1M", "--on", f"crash:comm={comm}", "-o", out) as p:
         wait_for(lambda: fr("status", "-n", name, "--json", status=None).returncode == 0, "it records")
-        command = f"echo $$ > {directory}/cgroup.procs; ulimit -c 0; kill -SEGV $$"
+        command = f"echo $$ > {directory}/cgroup.procs; printf {comm} > /proc/$$/comm; ulimit -c 0; kill -SEGV $$"
 
         def snapshot_taken():
             if not glob.glob(f"{out}/*.flight"):

@@ -15,6 +15,7 @@ from frtest import (FLIGHTREC, TMP, Skip, check, ended, equal, exists, fr, fr_js
 
 RUN = "/run/flightrec"
 NOBODY = 65534
+COMM = f"frc{os.getpid()}"
 
 
 def sock_path(name):
@@ -29,7 +30,7 @@ def two_groups():
     return found[0], found[1]
 
 
-def config(name, control="", on=("crash:comm=frcrash",), dir=None):
+def config(name, control="", on=(f"crash:comm={COMM}",), dir=None):
     file = path(f"{name}.conf")
     rules = "".join(f"On={r}\n" for r in on)
     with open(file, "w") as f:
@@ -112,7 +113,7 @@ def rights():
             check(f"session {name}: a recorder process lives" in text, text)
         st = json.loads(as_user([look.gr_gid], "status", "-n", name, "--json").stdout)
         equal(st["session"], name, "session")
-        equal(st["triggers"][0]["rule"], "crash:comm=frcrash", "rule")
+        equal(st["triggers"][0]["rule"], f"crash:comm={COMM}", "rule")
         check(as_user([look.gr_gid], "status", "-n", name, "--metrics").stdout.endswith("# EOF\n"), "metrics")
         for cmd in (["dump", "-n", name], ["reload", "-n", name]):
             check("not permitted" in as_user([look.gr_gid], *cmd, status=1).stderr, f"{cmd} by the status group")
@@ -128,8 +129,8 @@ def rights():
 
 
 def crash():
-    """A process called frcrash dies of SIGSEGV; its pid."""
-    p = subprocess.Popen(["/usr/bin/python3", "-c", "import os; open('/proc/self/comm','w').write('frcrash'); "
+    """A process called COMM dies of SIGSEGV; its pid."""
+    p = subprocess.Popen(["/usr/bin/python3", "-c", f"import os; open('/proc/self/comm','w').write('{COMM}'); "
                           "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"])
     equal(p.wait(60), -11, "its end")
     return p.pid
@@ -165,12 +166,12 @@ def watch():
         by = {(e["watch"], e.get("verdict"), e["pid"]) for e in seen}
         equal(by, {("trigger", "taken", pids[0]), ("trigger", "dedupe", pids[1]), ("snapshot", None, pids[0])}, "what was told")
         snap = next(e for e in seen if e["watch"] == "snapshot")
-        equal((snap["ok"], snap["reason"], snap["comm"], snap["sig"]), (True, "crash", "frcrash", 11), "the snapshot")
+        equal((snap["ok"], snap["reason"], snap["comm"], snap["sig"]), (True, "crash", COMM, 11), "the snapshot")
         check(os.path.exists(snap["file"]) and snap["elapsed_ns"] > 0, snap)
         text = ""
-        while text.count("frcrash[") < 3:
+        while text.count(f"{COMM}[") < 3:
             text += next(as_text) + "\n"
-        for word in (f"frcrash[{pids[0]}] SIGSEGV: taken (crash:comm=frcrash)", f"frcrash[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
+        for word in (f"{COMM}[{pids[0]}] SIGSEGV: taken (crash:comm={COMM})", f"{COMM}[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
             check(word in text, f"'{word}' is not in: {text}")
         for w in watchers:
             w.send_signal(signal.SIGINT)
@@ -185,9 +186,9 @@ def reload_and_stop():
         config(name, "DumpInterval=nonsense\n")
         got = fr("reload", "-n", name, status=1)
         check("old configuration stays" in got.stderr and "DumpInterval" in got.stderr, got.stderr)
-        config(name, on=("crash:comm=frcrash", "exit:3:comm=frexit"))
+        config(name, on=(f"crash:comm={COMM}", "exit:3:comm=frexit"))
         fr("reload", "-n", name)
-        equal([t["rule"] for t in status(name)["triggers"]], ["crash:comm=frcrash", "exit:3:comm=frexit"], "rules")
+        equal([t["rule"] for t in status(name)["triggers"]], [f"crash:comm={COMM}", "exit:3:comm=frexit"], "rules")
         config(name, "Socket=no\n")
         fr("reload", "-n", name)
         wait_for(lambda: not os.path.exists(sock_path(name)), "the socket is gone")

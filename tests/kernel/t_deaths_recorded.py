@@ -14,7 +14,7 @@ CONFIG = """
 Profile=minimal
 Memory=1M
 [Trigger]
-On=crash:comm=frd-*,cooldown=0s
+On=crash:exe={tmp}/frd-*,cooldown=0s
 StormCount=0
 [Storage]
 Directory={dir}
@@ -31,7 +31,7 @@ class Recorder:
     def __init__(self, name, dir):
         self.dir, self.log, config = dir, path(f"{name}.log"), path(f"{name}.conf")
         with open(config, "w") as f:
-            f.write(CONFIG.format(dir=dir))
+            f.write(CONFIG.format(dir=dir, tmp=TMP))
         with open(self.log, "w") as log:
             self.p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "--config", config], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.DEVNULL, stderr=log)

@@ -129,8 +129,10 @@ def snapshot():
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             wait_for(lambda: p.poll() is not None or exists(name) and "sys_exit" in watched(name), "the rule is loaded", 60)
-            act()
-            files = wait_for(lambda: [f for f in os.listdir(dir) if f.endswith(".flight")], "a snapshot", 60)
+            def taken():
+                act()
+                return [f for f in os.listdir(dir) if f.endswith(".flight")]
+            files = wait_for(taken, "a snapshot", 60)
         finally:
             p.terminate()
             err = p.communicate()[1]

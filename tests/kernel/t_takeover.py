@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frtest import (FLIGHTREC, ROOT, TMP, check, end, ended, equal, exists, fr, fr_json, main, new_name,  # noqa: E402
                     replay, run, test, wait_for)
 
-SMALL = ("-p", "minimal", "-m", "1M")
+SMALL = ("-p", "minimal", "-m", "4M")
 OTHER = 77  # the other program's layout
 
 
@@ -98,7 +98,7 @@ def no_room():
             run("dd", "if=/dev/zero", f"of={directory}/full", "bs=4096", status=None)
             got = fr("record", "-n", name, "-o", directory, "--detach", *SMALL, status=None)
         finally:
-            run("umount", directory)
+            run("umount", "-l", directory)
         equal(got.returncode, 1, f"exit status: {got.stderr}")
         equal(layout(name), OTHER, "layout")
         check(exists(name), "the session is gone")

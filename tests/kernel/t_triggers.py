@@ -83,12 +83,20 @@ def exit_race():
     equal([e["pid"] for e in of(told, "status", pids)], pids, "told")
 
 
+def controllers(file):
+    try:
+        with open(file) as f:
+            return f.read().split()
+    except OSError:
+        return []
+
+
 @contextlib.contextmanager
 def small_memory():
     """A memory cgroup of 16 MiB: its directory."""
     if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
-    elif "memory" in open("/sys/fs/cgroup/cgroup.subtree_control").read().split():
+    elif "memory" in controllers("/sys/fs/cgroup/cgroup.subtree_control"):
         dir, limit = f"/sys/fs/cgroup/frtest-{os.getpid()}", "memory.max"
     else:
         raise Skip("no memory cgroups to make here")
@@ -96,9 +104,12 @@ def small_memory():
     try:
         with open(f"{dir}/{limit}", "w") as f:
             f.write("16M")
+        if os.path.exists(f"{dir}/memory.swap.max"):
+            with open(f"{dir}/memory.swap.max", "w") as f:
+                f.write("0")
         yield dir
     finally:
-        wait_for(lambda: not open(f"{dir}/cgroup.procs").read(), "the cgroup is empty")
+        wait_for(lambda: not open(f"{dir}/cgroup.procs").read(), "the cgroup is empty", 60)
         os.rmdir(dir)
 
 
