@@ -9,11 +9,10 @@
  *	{"cmd":"dump","last_ns":N}	takes a snapshot; the answer comes when it is there
  *	{"cmd":"stop"} {"cmd":"reload"}
  */
-#include "flow/control.h"
+#include "flow/control_int.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,6 @@
 
 #include "flow/daemon.h"
 #include "flow/engine.h"
-#include "flow/live.h"
 #include "io/ctl_server.h"
 #include "pure/config.h"
 #include "pure/err.h"
@@ -35,16 +33,6 @@
 #define NO_GROUP ((gid_t)-1)
 
 enum right { MAY_LOOK = 1, MAY_DUMP = 2, MAY_RULE = 4 };
-
-struct fr_ctl {
-	struct fr_daemon *d;
-	struct fr_ctl_server *server; /* NULL: Socket=no */
-	bool running;		      /* a request is being answered: the server has to stay until then */
-	gid_t status_gid, dump_gid;   /* NO_GROUP: none */
-	u64 dumped_ns;		      /* a group's last snapshot; CLOCK_MONOTONIC, 0 none */
-	struct fr_out *out;	      /* what an answer is put together in */
-	struct fr_jsonw json;
-};
 
 static u64 now_ns(void)
 {
@@ -87,7 +75,7 @@ static const char *refuse(void *arg, const struct fr_ctl_peer *peer)
 
 /* ---- answers ---- */
 
-static struct fr_jsonw *answer_begin(struct fr_ctl *c)
+struct fr_jsonw *fr_control_answer_begin(struct fr_ctl *c)
 {
 	fr_out_init_mem(c->out);
 	c->json = (struct fr_jsonw){.o = c->out};
@@ -101,7 +89,7 @@ static char *answer_take(struct fr_ctl *c, size_t *sz)
 	return fr_out_take_mem(c->out, sz);
 }
 
-static void answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
+void fr_control_answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
 {
 	static const char oom[] = "{\"ok\":false,\"error\":\"out of memory\",\"code\":\"memory\",\"cure\":\"ask again\"}";
 	size_t sz;
@@ -116,16 +104,14 @@ static void answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
 
 static void answer_ok(struct fr_ctl *c, struct fr_ctl_client *to)
 {
-	fr_jsonw_bool(answer_begin(c), "ok", true);
-	answer_end(c, to);
+	fr_jsonw_bool(fr_control_answer_begin(c), "ok", true);
+	fr_control_answer_end(c, to);
 }
 
-static void answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const char *code, const char *cure, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-
-static void answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const char *code, const char *cure, const char *fmt, ...)
+void fr_control_answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const char *code, const char *cure, const char *fmt,
+			     ...)
 {
-	struct fr_jsonw *w = answer_begin(c);
+	struct fr_jsonw *w = fr_control_answer_begin(c);
 	char text[512];
 	va_list ap;
 
@@ -136,115 +122,7 @@ static void answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const char 
 	fr_jsonw_text(w, "error", text);
 	fr_jsonw_text(w, "code", code);
 	fr_jsonw_text(w, "cure", cure);
-	answer_end(c, to);
-}
-
-/* ---- status ---- */
-
-static void read_store(struct fr_ctl *c, struct fr_live_store *out)
-{
-	const struct fr_config *conf = fr_daemon_config(c->d);
-	struct fr_store *st = fr_daemon_store(c->d);
-	int err;
-
-	*out = (struct fr_live_store){
-		.known = st != NULL,
-		.max_files = conf->max_files,
-		.max_sz = conf->max_sz,
-		.max_age_ns = conf->max_age_ns,
-		.keep_free = conf->keep_free,
-	};
-	if (!st)
-		return;
-	err = fr_store_usage(st, &out->usage);
-	if (err && !out->usage.err)
-		out->usage.err = err;
-}
-
-static void do_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
-{
-	struct fr_live_store s;
-	struct fr_jsonw *w;
-
-	(void)ask;
-	read_store(c, &s);
-	w = answer_begin(c);
-	fr_jsonw_bool(w, "ok", true);
-	if (s.known) {
-		fr_jsonw_u64(w, "files", s.usage.files);
-		fr_jsonw_u64(w, "marked", s.usage.marked);
-		fr_jsonw_u64(w, "bytes", s.usage.sz);
-		fr_jsonw_u64(w, "free_bytes", s.usage.free_sz);
-		fr_jsonw_u64(w, "fs_bytes", s.usage.fs_sz);
-		fr_jsonw_u64(w, "removed", s.usage.removed);
-		fr_jsonw_u64(w, "errno", s.usage.err < 0 ? -s.usage.err : s.usage.err);
-		fr_jsonw_u64(w, "max_files", s.max_files);
-		fr_jsonw_u64(w, "max_bytes", s.max_sz);
-		fr_jsonw_u64(w, "max_age_ns", s.max_age_ns);
-		fr_jsonw_u64(w, "keep_free", s.keep_free);
-	}
-	answer_end(c, to);
-}
-
-/* The state as text of its format, malloc'ed; NULL: it could not be read. */
-static char *show_state(struct fr_ctl *c, const char *format, u32 columns, size_t *sz)
-{
-	struct fr_live l;
-	char *text = NULL;
-
-	if (!fr_live_read(fr_daemon_sess(c->d), &l)) {
-		read_store(c, &l.store);
-		l.owned = true;
-		fr_live_look(&l);
-		fr_out_init_mem(c->out);
-		if (!strcmp(format, "text"))
-			fr_live_text(&l, c->out, columns);
-		else if (!strcmp(format, "metrics"))
-			fr_live_metrics(&l, c->out);
-		else
-			fr_live_json(&l, c->out);
-		text = fr_out_take_mem(c->out, sz);
-	}
-	fr_live_free(&l);
-	return text;
-}
-
-/* {...}\n becomes {"ok":true,...} */
-static void answer_json(struct fr_ctl_client *to, const char *json)
-{
-	char *line;
-	int len = asprintf(&line, "{\"ok\":true,%.*s", (int)strcspn(json + 1, "\n"), json + 1);
-
-	if (len < 0)
-		return;
-	fr_ctl_reply(to, line, len);
-	free(line);
-}
-
-static void do_status(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
-{
-	const char *format = fr_jsonr_text(ask, "format", "json");
-	u64 columns = fr_jsonr_u64(ask, "columns", 0);
-	struct fr_jsonw *w;
-	char *text;
-	size_t sz;
-
-	if (strcmp(format, "json") && strcmp(format, "text") && strcmp(format, "metrics")) {
-		answer_error(c, to, "request", "formats are json, text and metrics", "there is no such format");
-		return;
-	}
-	text = show_state(c, format, columns > 10000 ? 10000 : columns, &sz);
-	if (!text) {
-		answer_error(c, to, "failed", "ask again", "the counters cannot be read");
-	} else if (!strcmp(format, "json")) {
-		answer_json(to, text);
-	} else {
-		w = answer_begin(c);
-		fr_jsonw_bool(w, "ok", true);
-		fr_jsonw_mem(w, "text", text, sz);
-		answer_end(c, to);
-	}
-	free(text);
+	fr_control_answer_end(c, to);
 }
 
 /* ---- watch ---- */
@@ -253,7 +131,8 @@ static void do_watch(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr
 {
 	(void)ask;
 	if (fr_ctl_watch(to))
-		answer_error(c, to, "clients", "end another `flightrec watch`", "%u watch already", FR_CTL_WATCH_MAX);
+		fr_control_answer_error(c, to, "clients", "end another `flightrec watch`", "%u watch already",
+					FR_CTL_WATCH_MAX);
 	else
 		answer_ok(c, to);
 }
@@ -298,7 +177,7 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rul
 	(void)rule_nr; /* the text says more, and outlives a reload */
 	if (!c || !c->server || !fr_ctl_watchers(c->server))
 		return;
-	w = answer_begin(c);
+	w = fr_control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "trigger");
 	fr_jsonw_text(w, "reason", fr_trigger_kind_name(a->kind));
 	fr_jsonw_text(w, "verdict", fr_trigger_verdict_name(verdict));
@@ -339,14 +218,14 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 		return;
 	asked = cookie ? fr_ctl_find(c->server, cookie) : NULL;
 	if (asked) {
-		w = answer_begin(c);
+		w = fr_control_answer_begin(c);
 		fr_jsonw_bool(w, "ok", !t->err);
 		put_taken(w, t);
-		answer_end(c, asked);
+		fr_control_answer_end(c, asked);
 	}
 	if (!fr_ctl_watchers(c->server))
 		return;
-	w = answer_begin(c);
+	w = fr_control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "snapshot");
 	fr_jsonw_bool(w, "ok", !t->err);
 	put_taken(w, t);
@@ -363,8 +242,9 @@ static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 
 	if (!fr_ctl_client_peer(to)->uid || !c->dumped_ns || now - c->dumped_ns >= interval)
 		return false;
-	answer_error(c, to, "interval", "ask again then, or as root", "snapshots are taken every %s, the next in %s",
-		     fr_show_duration(interval, a, sizeof(a)), fr_show_duration(interval - (now - c->dumped_ns), b, sizeof(b)));
+	fr_control_answer_error(c, to, "interval", "ask again then, or as root", "snapshots are taken every %s, the next in %s",
+				fr_show_duration(interval, a, sizeof(a)),
+				fr_show_duration(interval - (now - c->dumped_ns), b, sizeof(b)));
 	return true;
 }
 
@@ -382,9 +262,10 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 	fr_ctl_defer(to);
 	err = fr_engine_pull(fr_daemon_engine(c->d), &moment);
 	if (err == -EBUSY) {
-		answer_error(c, to, "busy", "ask again in a moment", "another snapshot is being taken");
+		fr_control_answer_error(c, to, "busy", "ask again in a moment", "another snapshot is being taken");
 	} else if (err) {
-		answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s", strerror(-err));
+		fr_control_answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s",
+					strerror(-err));
 	} else if (fr_ctl_client_peer(to)->uid) {
 		c->dumped_ns = now_ns();
 	}
@@ -405,8 +286,8 @@ static void do_reload(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 	(void)ask;
 	err = fr_daemon_reload(c->d, why, sizeof(why));
 	if (err)
-		answer_error(c, to, "refused", "correct the file: `flightrec record --config FILE --check-config`",
-			     "the old configuration stays: %s", why[0] ? why : strerror(-err));
+		fr_control_answer_error(c, to, "refused", "correct the file: `flightrec record --config FILE --check-config`",
+					"the old configuration stays: %s", why[0] ? why : strerror(-err));
 	else
 		answer_ok(c, to);
 }
@@ -416,8 +297,12 @@ static const struct {
 	u32 right;
 	void (*run)(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask);
 } commands[] = {
-	{"status", MAY_LOOK, do_status}, {"store", MAY_LOOK, do_store}, {"watch", MAY_LOOK, do_watch},
-	{"dump", MAY_DUMP, do_dump},	 {"stop", MAY_RULE, do_stop},	{"reload", MAY_RULE, do_reload},
+	{"status", MAY_LOOK, fr_control_status},
+	{"store", MAY_LOOK, fr_control_store},
+	{"watch", MAY_LOOK, do_watch},
+	{"dump", MAY_DUMP, do_dump},
+	{"stop", MAY_RULE, do_stop},
+	{"reload", MAY_RULE, do_reload},
 };
 
 #define COMMAND_CNT (sizeof(commands) / sizeof(commands[0]))
@@ -430,12 +315,13 @@ static void run_command(struct fr_ctl *c, struct fr_ctl_client *from, const stru
 	for (i = 0; i < COMMAND_CNT && strcmp(commands[i].name, name); i++)
 		;
 	if (i == COMMAND_CNT)
-		answer_error(c, from, "request", "commands are status, store, watch, dump, stop and reload",
-			     "there is no such command");
+		fr_control_answer_error(c, from, "request", "commands are status, store, watch, dump, stop and reload",
+					"there is no such command");
 	else if (!(rights(c, fr_ctl_client_peer(from)) & commands[i].right))
-		answer_error(c, from, "denied",
-			     commands[i].right == MAY_DUMP ? "ask as root or as a member of DumpGroup" : "ask as root",
-			     "%s is not permitted to you", name);
+		fr_control_answer_error(c, from, "denied",
+					commands[i].right == MAY_DUMP ? "ask as root or as a member of DumpGroup"
+								      : "ask as root",
+					"%s is not permitted to you", name);
 	else
 		commands[i].run(c, from, ask);
 }
@@ -448,8 +334,8 @@ static void request(void *arg, struct fr_ctl_client *from, const char *line, siz
 	int err = fr_jsonr_parse(line, sz, &ask, &why);
 
 	if (err) {
-		answer_error(c, from, "request", "send one JSON object a line: {\"cmd\":\"status\"}", "not a request: %s",
-			     err == -EINVAL ? why : strerror(-err));
+		fr_control_answer_error(c, from, "request", "send one JSON object a line: {\"cmd\":\"status\"}",
+					"not a request: %s", err == -EINVAL ? why : strerror(-err));
 		return;
 	}
 	run_command(c, from, &ask);
