@@ -235,29 +235,45 @@ static struct value symbol(const struct env *e, const struct fr_node *n)
 }
 
 /* Wrapping, as unsigned: a damaged number must not be undefined behaviour. */
-static struct value calculate(enum fr_op op, fr_wide a, fr_wide b)
+bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out)
 {
 	unsigned __int128 x = a, y = b;
 
+	if ((op == FR_OP_DIV || op == FR_OP_MOD) && !b)
+		return false;
 	switch (op) {
 	case FR_OP_BITOR:
-		return number(x | y);
-	case FR_OP_BITAND:
-		return number(x & y);
-	case FR_OP_ADD:
-		return number(x + y);
-	case FR_OP_SUB:
-		return number(x - y);
-	case FR_OP_MUL:
-		return number(x * y);
-	default:
+		*out = x | y;
 		break;
+	case FR_OP_BITAND:
+		*out = x & y;
+		break;
+	case FR_OP_ADD:
+		*out = x + y;
+		break;
+	case FR_OP_SUB:
+		*out = x - y;
+		break;
+	case FR_OP_MUL:
+		*out = x * y;
+		break;
+	case FR_OP_DIV:
+		*out = b == -1 ? (fr_wide)(0 - x) : a / b;
+		break;
+	case FR_OP_MOD:
+		*out = b == -1 ? 0 : a % b;
+		break;
+	default:
+		return false;
 	}
-	if (!b)
-		return none;
-	if (b == -1)
-		return number(op == FR_OP_DIV ? 0 - x : 0);
-	return number(op == FR_OP_DIV ? a / b : a % b);
+	return true;
+}
+
+static struct value calculate(enum fr_op op, fr_wide a, fr_wide b)
+{
+	fr_wide v;
+
+	return fr_op_calculate(op, a, b, &v) ? number(v) : none;
 }
 
 static bool truth(const struct env *e, const struct fr_node *n);

@@ -94,6 +94,9 @@ int fr_filter_bind(struct fr_filter *f);
 /* Does the one element of a pattern at *p, which is no *, take the character c? Moves *p behind the element, whatever c is. */
 bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c);
 
+/* a op b as filters calculate: wrapping. False: divided by 0. */
+bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out);
+
 static inline bool fr_op_is_compare(enum fr_op op)
 {
 	return op >= FR_OP_EQ && op <= FR_OP_IN;

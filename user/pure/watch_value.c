@@ -274,32 +274,6 @@ static struct fr_watch_operand range_of(enum fr_op op, const struct fr_watch_ope
 	return r;
 }
 
-/* As the filter calculates: wrapping, nothing divided by 0. */
-static struct fr_watch_operand fold(enum fr_op op, fr_wide a, fr_wide b)
-{
-	unsigned __int128 x = a, y = b;
-
-	switch (op) {
-	case FR_OP_BITOR:
-		return number(x | y);
-	case FR_OP_BITAND:
-		return number(x & y);
-	case FR_OP_ADD:
-		return number(x + y);
-	case FR_OP_SUB:
-		return number(x - y);
-	case FR_OP_MUL:
-		return number(x * y);
-	default:
-		break;
-	}
-	if (!b)
-		return none;
-	if (b == -1)
-		return number(op == FR_OP_DIV ? 0 - x : 0);
-	return number(op == FR_OP_DIV ? a / b : a % b);
-}
-
 /* The two operands of n, in dst and dst + 1 where they are not known; -x is 0 - x. One that is known comes before what is not.
  */
 void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 dst, struct fr_watch_operand *x,
@@ -319,12 +293,13 @@ static struct fr_watch_operand arithmetic(struct fr_watch_build *b, const struct
 {
 	enum fr_op op = n->op == FR_OP_NEG ? FR_OP_SUB : n->op;
 	struct fr_watch_operand x, y, r;
+	fr_wide v;
 
 	fr_watch_operands(b, n, dst, &x, &y);
 	if (!fr_watch_is_number(&x) || !fr_watch_is_number(&y))
 		return none;
 	if (x.kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
-		return fold(op, x.num, y.num);
+		return fr_op_calculate(op, x.num, y.num, &v) ? number(v) : none;
 	if ((op == FR_OP_DIV || op == FR_OP_MOD) && (!fits_word(&x) || !fits_word(&y))) {
 		fr_watch_fail(b, n, "BPF divides numbers of 64 bits only");
 		return none;
