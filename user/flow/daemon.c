@@ -171,11 +171,6 @@ struct fr_admin *fr_daemon_admin(struct fr_daemon *d)
 	return d->mod.admin;
 }
 
-const struct fr_record_ask *fr_daemon_ask(const struct fr_daemon *d)
-{
-	return d->ask;
-}
-
 void fr_daemon_stop(struct fr_daemon *d)
 {
 	d->over = true;

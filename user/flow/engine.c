@@ -492,8 +492,3 @@ int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg)
 	e->listener[e->listener_cnt++].arg = arg;
 	return 0;
 }
-
-bool fr_engine_busy(const struct fr_engine *e)
-{
-	return fr_engine_waiting_cnt(e) > 0;
-}

@@ -54,7 +54,4 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask); /* 0, 
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg);
 
-/* Is one waiting or being taken? */
-bool fr_engine_busy(const struct fr_engine *e);
-
 #endif

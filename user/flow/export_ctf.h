@@ -21,9 +21,6 @@ struct fr_ctf_class {
 /* The name LTTng has for an event (irq_softirq_entry), or its own. */
 void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const struct fr_sys *sys, s64 call);
 
-/* The name LTTng has for a field of this event (prev_tid), or its own. */
-const char *fr_ctf_field_name(const struct fr_event *ev, const char *field);
-
 /* What a trace says of itself. */
 struct fr_ctf_trace {
 	u8 uuid[FR_CTF_UUID_SZ];

@@ -43,7 +43,8 @@ static const char *renamed(const struct rename *r, size_t cnt, const char *name)
 	return name;
 }
 
-const char *fr_ctf_field_name(const struct fr_event *ev, const char *field)
+/* The name LTTng has for a field of this event (prev_tid), or its own. */
+static const char *field_name(const struct fr_event *ev, const char *field)
 {
 	if (ev->group == FR_GROUP_SIGNAL && !strcmp(field, "target_pid"))
 		return "pid";
@@ -161,7 +162,7 @@ static const char *type_of(const struct fr_field *f)
 
 static void put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)
 {
-	const char *name = fr_ctf_field_name(ev, field->name);
+	const char *name = field_name(ev, field->name);
 
 	switch (fr_field_kind(field)) {
 	case FR_VAL_TEXT:

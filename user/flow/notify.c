@@ -81,12 +81,6 @@ void fr_notify_stopping(struct fr_notify *n)
 		fr_sdnotify_stopping(n->manager, "stopping");
 }
 
-void fr_notify_status(struct fr_notify *n, const char *status)
-{
-	if (n)
-		fr_sdnotify_status(n->manager, status ? status : n->last);
-}
-
 /* ---- the journal ---- */
 
 /* Values as text, alive while the entry is written. */
@@ -272,19 +266,4 @@ void fr_notify_free(struct fr_notify *n)
 	fr_hooks_free(n->hooks);
 	fr_sdnotify_close(n->manager);
 	free(n);
-}
-
-void fr_notify_count(const struct fr_notify *n, struct fr_notify_count *out)
-{
-	struct fr_hook_count h;
-
-	fr_hooks_count(n->hooks, &h);
-	*out = (struct fr_notify_count){
-		.taken = n->taken,
-		.failed = n->failed,
-		.hook_started = h.started,
-		.hook_failed = h.failed,
-		.hook_timed_out = h.timed_out,
-		.hook_dropped = h.dropped,
-	};
 }

@@ -34,13 +34,5 @@ int fr_notify_change(struct fr_notify *n);
 void fr_notify_ready(struct fr_notify *n, const char *status); /* started, and again when a reload is over */
 void fr_notify_reloading(struct fr_notify *n);
 void fr_notify_stopping(struct fr_notify *n);
-void fr_notify_status(struct fr_notify *n, const char *status);
-
-struct fr_notify_count {
-	u64 taken, failed;			       /* snapshots */
-	u64 hook_started, hook_failed, hook_timed_out; /* of hooks */
-	u64 hook_dropped;
-};
-void fr_notify_count(const struct fr_notify *n, struct fr_notify_count *out);
 
 #endif

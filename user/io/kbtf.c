@@ -27,7 +27,8 @@ bool fr_kbtf_has(const struct btf *btf, const char *tracepoint)
 	return proto(btf, tracepoint) != NULL;
 }
 
-const struct btf_type *fr_kbtf_param(const struct btf *btf, const char *tracepoint, u32 nr)
+/* The type of a tracepoint's parameter as BPF sees it: 0 is the context. NULL: it has not so many, or there is none. */
+static const struct btf_type *param(const struct btf *btf, const char *tracepoint, u32 nr)
 {
 	const struct btf_type *p = proto(btf, tracepoint);
 
@@ -36,19 +37,19 @@ const struct btf_type *fr_kbtf_param(const struct btf *btf, const char *tracepoi
 
 bool fr_kbtf_victim_is_task(const struct btf *btf)
 {
-	const struct btf_type *victim = fr_kbtf_param(btf, "mark_victim", 1);
+	const struct btf_type *victim = param(btf, "mark_victim", 1);
 
 	return victim && btf_is_ptr(victim);
 }
 
 bool fr_kbtf_switch_tells_state(const struct btf *btf)
 {
-	return fr_kbtf_param(btf, "sched_switch", 4) != NULL;
+	return param(btf, "sched_switch", 4) != NULL;
 }
 
 bool fr_kbtf_block_error_is_status(const struct btf *btf)
 {
-	const struct btf_type *error = fr_kbtf_param(btf, "block_rq_complete", 2);
+	const struct btf_type *error = param(btf, "block_rq_complete", 2);
 
 	return error && btf_is_typedef(error) && !strcmp(btf__name_by_offset(btf, error->name_off), "blk_status_t");
 }

@@ -8,13 +8,9 @@
 #include "types.h"
 
 struct btf;
-struct btf_type;
 
 /* Does the kernel have this tracepoint? */
 bool fr_kbtf_has(const struct btf *btf, const char *tracepoint);
-
-/* The type of a tracepoint's parameter as BPF sees it: 0 is the context. NULL: it has not so many, or there is none. */
-const struct btf_type *fr_kbtf_param(const struct btf *btf, const char *tracepoint, u32 nr);
 
 /* Is mark_victim's parameter a task? Before 72ba14deb40a (6.8, and some stable kernels) it is a pid. */
 bool fr_kbtf_victim_is_task(const struct btf *btf);

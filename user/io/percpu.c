@@ -16,7 +16,7 @@ static u32 page_cnt(const struct fr_geometry *geo)
 	return FR_DATA_PAGE + (geo->slot_cnt + 1) * geo->subbuf_pages;
 }
 
-u64 fr_percpu_ring_sz(const struct fr_geometry *geo)
+static u64 ring_sz(const struct fr_geometry *geo)
 {
 	return (u64)page_cnt(geo) * FR_PAGE_SZ;
 }
@@ -29,7 +29,7 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node)
 	if (fd >= 0)
 		return fd;
 	err = -errno;
-	fr_err("cannot make a ring of %llu KiB: %s: use less memory (-m)", (unsigned long long)fr_percpu_ring_sz(geo) / 1024,
+	fr_err("cannot make a ring of %llu KiB: %s: use less memory (-m)", (unsigned long long)ring_sz(geo) / 1024,
 	       strerror(-err));
 	return err;
 }

@@ -13,9 +13,6 @@ struct fr_percpu_ring {
 	u32 tier;
 };
 
-/* Bytes of a ring's map. */
-u64 fr_percpu_ring_sz(const struct fr_geometry *geo);
-
 /* A ring's map on a NUMA node, all zero. Its fd, or -errno with a message. */
 int fr_percpu_make_ring(const struct fr_geometry *geo, int node);
 

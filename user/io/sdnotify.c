@@ -100,7 +100,8 @@ u64 fr_sdnotify_watchdog_ns(const struct fr_sdnotify *n)
 	return n ? n->watchdog_ns : 0;
 }
 
-int fr_sdnotify_send(struct fr_sdnotify *n, const char *text)
+/* Any assignments, separated by newlines. */
+static int send_text(struct fr_sdnotify *n, const char *text)
 {
 	if (!n)
 		return 0;
@@ -116,12 +117,12 @@ static int send_with_status(struct fr_sdnotify *n, const char *text, const char 
 	size_t len = strlen(text);
 
 	if (!status)
-		return fr_sdnotify_send(n, text);
+		return send_text(n, text);
 	snprintf(buf, sizeof(buf), "%s%sSTATUS=%s", text, *text ? "\n" : "", status);
 	for (len += (*text != 0); buf[len]; len++)
 		if (buf[len] == '\n')
 			buf[len] = ' ';
-	return fr_sdnotify_send(n, buf);
+	return send_text(n, buf);
 }
 
 int fr_sdnotify_ready(struct fr_sdnotify *n, const char *status)
@@ -141,7 +142,7 @@ int fr_sdnotify_reloading(struct fr_sdnotify *n)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	snprintf(buf, sizeof(buf), "RELOADING=1\nMONOTONIC_USEC=%llu", ts.tv_sec * 1000000ULL + ts.tv_nsec / 1000);
-	return fr_sdnotify_send(n, buf);
+	return send_text(n, buf);
 }
 
 int fr_sdnotify_stopping(struct fr_sdnotify *n, const char *status)
@@ -151,7 +152,7 @@ int fr_sdnotify_stopping(struct fr_sdnotify *n, const char *status)
 
 int fr_sdnotify_watchdog(struct fr_sdnotify *n)
 {
-	return fr_sdnotify_send(n, "WATCHDOG=1");
+	return send_text(n, "WATCHDOG=1");
 }
 
 int fr_sdnotify_main_pid(struct fr_sdnotify *n, u32 pid)
@@ -159,5 +160,5 @@ int fr_sdnotify_main_pid(struct fr_sdnotify *n, u32 pid)
 	char buf[32];
 
 	snprintf(buf, sizeof(buf), "MAINPID=%u", pid);
-	return fr_sdnotify_send(n, buf);
+	return send_text(n, buf);
 }

@@ -422,21 +422,6 @@ void fr_sess_sweep(void)
 	free(names);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int fr_sess_list(char ***names, size_t *cnt)
-{
-	int err;
-
-	fr_sess_sweep();
-	err = list_dirs(names, cnt);
-	qsort(*names, *cnt, sizeof(**names), by_name);
-	return err;
-}
-
 /* ---- locks ---- */
 
 static u64 now_ms(void)
@@ -471,11 +456,6 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
 		nanosleep(&nap, NULL);
 	}
 	return 0;
-}
-
-int fr_sess_try_lock(struct fr_sess *s)
-{
-	return flock(s->dir_fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
 void fr_sess_unlock(struct fr_sess *s)

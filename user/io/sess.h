@@ -56,7 +56,6 @@ bool fr_sess_is_owned(struct fr_sess *s); /* by whom ever */
 
 /* The reader's lock: waits up to timeout_ms (says so when it has to), then -ETIMEDOUT. 0, or -errno with a message. */
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms);
-int fr_sess_try_lock(struct fr_sess *s); /* 0, or -EWOULDBLOCK at once */
 void fr_sess_unlock(struct fr_sess *s);
 
 /* End the session: detach (runs of programs in flight end first), then remove all pins. The maps live until closed. */
@@ -65,9 +64,6 @@ int fr_sess_remove(struct fr_sess *s);
 
 /* Remove what dead processes left: sessions never finished. Quiet. */
 void fr_sess_sweep(void);
-
-/* Names of sessions: *cnt malloc'ed strings in a malloc'ed array, by name. 0 or -errno. */
-int fr_sess_list(char ***names, size_t *cnt);
 
 u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or one that this version can read */
 const char *fr_sess_name(const struct fr_sess *s);
