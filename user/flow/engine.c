@@ -449,6 +449,7 @@ int fr_engine_start(struct fr_engine *e)
 		return err;
 	fr_engine_recover(e);
 	on_alerts(e, 0);
+	fr_writer_wait(e->writer); /* who is told that we are ready finds both of us confined */
 	return 0;
 }
 

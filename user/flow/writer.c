@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@
 
 #define FACTS_MAX 65536u
 #define FD_MOST	  (~0U)
+
+/* A host so short of memory that a writer takes longer is recorded all the same; the first snapshot waits for it. */
+#define HELLO_MAX_MS 10000
 
 struct request {
 	u64 last_ns;
@@ -45,6 +49,7 @@ enum has { HAS_path = 1, HAS_dir = 2, HAS_comm = 4, HAS_facts = 8 };
 
 struct answer {
 	s32 err;
+	u32 hello; /* to no request: it is confined, and can begin */
 	struct fr_dump_done done;
 };
 
@@ -106,9 +111,13 @@ static void serve(struct fr_sess *s, const struct fr_dump_room *room, struct req
 static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
 {
 	struct request *r = malloc(sizeof(*r));
-	struct answer *a = malloc(sizeof(*a));
+	struct answer *a = calloc(1, sizeof(*a));
 	ssize_t got;
 
+	if (a) {
+		a->hello = 1;
+		send(fd, a, sizeof(*a), MSG_NOSIGNAL);
+	}
 	while (r && a) {
 		got = recv(fd, r, sizeof(*r), 0);
 		if (got < 0 && errno == EINTR)
@@ -309,6 +318,14 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask)
 	return err;
 }
 
+void fr_writer_wait(struct fr_writer_proc *w)
+{
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
+
+	while (poll(&p, 1, HELLO_MAX_MS) < 0 && errno == EINTR)
+		;
+}
+
 /* One that dies as soon as it lives is made anew only when it is needed. */
 #define DEATHS_MAX 3
 
@@ -322,7 +339,9 @@ int fr_writer_answer(struct fr_writer_proc *w, struct fr_dump_done *done)
 	if (!a)
 		return -ENOMEM;
 	got = w->fd < 0 ? 0 : recv(w->fd, a, sizeof(*a), MSG_DONTWAIT);
-	if (got == sizeof(*a) && was_busy) {
+	if (got == sizeof(*a) && a->hello) {
+		err = -EAGAIN;
+	} else if (got == sizeof(*a) && was_busy) {
 		w->busy = false;
 		w->deaths = 0;
 		a->done.path[sizeof(a->done.path) - 1] = 0;

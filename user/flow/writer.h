@@ -22,6 +22,9 @@ int fr_writer_fd(
 	const struct fr_writer_proc *w); /* another after each fr_writer_ask() and fr_writer_answer() that made it anew */
 pid_t fr_writer_pid(const struct fr_writer_proc *w); /* -1: none now */
 
+/* Until a writer that was started is confined, has its memory, and can begin; or died; or some seconds. */
+void fr_writer_wait(struct fr_writer_proc *w);
+
 /* Ask for a snapshot; -EBUSY while one is under way. ask's texts are copied. */
 int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask);
 
