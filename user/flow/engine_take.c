@@ -334,7 +334,7 @@ static void take_answer(struct fr_engine *e)
 		fr_warn("the process that writes snapshots was ended from outside: another one is there");
 		e->job[i].retake = true; /* it may have been just done */
 	}
-	if (err == -EEXIST && e->job[i].retake && is_there(e, i))
+	if ((err == -EEXIST || err == -EPIPE) && is_there(e, i)) /* whatever became of its writers */
 		err = 0;
 	else if (err != -EPIPE || ++e->job[i].tries >= TAKE_TRIES)
 		over(e, i, err, done);
