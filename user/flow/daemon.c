@@ -206,7 +206,9 @@ static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 	char keys[512];
 
 	if (fr_config_new_ring(d->begun, now, keys, sizeof(keys)))
-		fr_warn("reload: takes effect when the session is recorded anew (`flightrec stop`, then start): %s", keys);
+		fr_warn("reload: takes effect when the session is recorded anew, at the next start, which saves its history "
+			"first: %s",
+			keys);
 }
 
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)

@@ -188,11 +188,40 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 
 /* ---- start or adopt ---- */
 
-/* -EAGAIN: it was of another version's layout and is ended now: begin anew. */
+/* A daemon is told by its file, which was changed, and nobody is there to choose: what was recorded is saved. */
+static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, const char *was)
+{
+	int err;
+
+	if (!ask->is_daemon) {
+		fr_err("session '%s' records with other settings (%s): give the same, choose another name (-n), or end it with "
+		       "`flightrec stop -n %s`",
+		       ask->name, was, ask->name);
+		return -EBUSY;
+	}
+	err = fr_takeover_settings(s, ask->live->config.dir, was);
+	if (err != -ECANCELED)
+		return err ?: -EAGAIN;
+	fr_warn("session '%s' goes on with the settings it was begun with, since it cannot be saved", ask->name);
+	return 0;
+}
+
+/* 0: it is to be adopted. */
+static int check_settings(const struct fr_record_ask *ask, struct fr_sess *s)
+{
+	char *was = fr_sess_fact(s, "settings");
+	int err = 0;
+
+	if (!was || strcmp(was, ask->settings))
+		err = other_settings(ask, s, was ?: "unknown");
+	free(was);
+	return err;
+}
+
+/* -EAGAIN: it was of another version's layout, or of other settings, and is ended now: begin anew. */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct fr_sess *s;
-	char *settings;
 	int err = fr_sess_open(ask->name, &s);
 
 	if (err)
@@ -209,16 +238,11 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		fr_sess_close(s);
 		return err ?: -EAGAIN;
 	}
-	settings = fr_sess_fact(s, "settings");
-	if (!settings || strcmp(settings, ask->settings)) {
-		fr_err("session '%s' records with other settings (%s): give the same, choose another name (-n), or end it with "
-		       "`flightrec stop -n %s`",
-		       ask->name, settings ? settings : "unknown", ask->name);
-		free(settings);
+	err = check_settings(ask, s);
+	if (err) {
 		fr_sess_close(s);
-		return -EBUSY;
+		return err;
 	}
-	free(settings);
 	fprintf(stderr, "adopted session '%s': its history is intact\n", ask->name);
 	*out = s;
 	return 0;

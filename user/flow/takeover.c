@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "flow/takeover.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,9 @@
 #include "flow/dump.h"
 #include "pure/err.h"
 
-static int save(struct fr_sess *s, const char *dir)
+static int save(struct fr_sess *s, const char *dir, const char *reason)
 {
-	struct fr_dump_ask ask = {.dir = dir, .reason = "upgrade"};
+	struct fr_dump_ask ask = {.dir = dir, .reason = reason};
 	struct fr_dump_done done;
 	int err = fr_dump(s, &ask, &done);
 
@@ -19,7 +20,7 @@ static int save(struct fr_sess *s, const char *dir)
 	return err;
 }
 
-static int end(struct fr_sess *s)
+static int remove_it(struct fr_sess *s)
 {
 	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
 
@@ -28,6 +29,16 @@ static int end(struct fr_sess *s)
 	err = fr_sess_detach(s);
 	err = fr_sess_remove(s) ?: err;
 	fr_sess_unlock(s);
+	return err;
+}
+
+static int end(struct fr_sess *s)
+{
+	const char *name = fr_sess_name(s);
+	int err = remove_it(s);
+
+	if (err)
+		fr_err("cannot end session '%s': %s: end it with `flightrec stop -n %s`", name, strerror(-err), name);
 	return err;
 }
 
@@ -42,14 +53,20 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 		"begins anew",
 		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
 	free(version);
-	err = save(s, dir);
+	err = save(s, dir, "upgrade");
 	if (err) {
 		fr_err("session '%s' goes on recording: make its last snapshot possible, or end it with `flightrec stop -n %s`",
 		       name, name);
 		return err;
 	}
-	err = end(s);
-	if (err)
-		fr_err("cannot end session '%s': %s: end it with `flightrec stop -n %s`", name, strerror(-err), name);
-	return err;
+	return end(s);
+}
+
+int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
+{
+	fr_warn("session '%s' was begun with other settings (%s): a last snapshot of it, then it begins anew", fr_sess_name(s),
+		was);
+	if (save(s, dir, "settings"))
+		return -ECANCELED;
+	return end(s);
 }
