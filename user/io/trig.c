@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io/kbtf.h"
@@ -140,6 +141,28 @@ static int choose_programs(struct trig *t)
 
 /* ---- before load ---- */
 
+static size_t mapped_sz(const struct bpf_map *map)
+{
+	size_t page = sysconf(_SC_PAGESIZE), sz = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+
+	return (sz + page - 1) / page * page;
+}
+
+/*
+ * The object's own initial values are larger than the map: linked, it has a copy of what is weak from each of its files. libbpf
+ * maps all of them, and unmaps later what the map it was given has: the rest is ours to unmap, or each reload leaves it.
+ */
+static int reuse_map(struct bpf_map *map, int fd)
+{
+	size_t unused, sz = mapped_sz(map);
+	void *initial = (void *)bpf_map__initial_value(map, &unused);
+	int err = bpf_map__reuse_fd(map, fd);
+
+	if (!err && initial && mapped_sz(map) < sz)
+		munmap((char *)initial + mapped_sz(map), sz - mapped_sz(map));
+	return err;
+}
+
 /* The session's maps by their pins; what else the object has is its own. */
 static int reuse_maps(struct trig *t)
 {
@@ -157,7 +180,7 @@ static int reuse_maps(struct trig *t)
 
 	for (i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++) {
 		fd = fr_sess_get_pin(t->s, maps[i].pin);
-		err = fd < 0 ? fd : bpf_map__reuse_fd(maps[i].map, fd);
+		err = fd < 0 ? fd : reuse_map(maps[i].map, fd);
 		if (fd >= 0)
 			close(fd); /* libbpf has one of its own */
 		if (err)
