@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (Failed, Skip, check, dump, equal, fr, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
+from frtest import (Failed, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
                     written)
 
 WHAT = ("-p", "minimal", "-e", "syscall", "-m", "4M")
@@ -93,6 +93,12 @@ def killed():
                     q.send_signal(signal.SIGTERM)
                     q.communicate()
     return None
+
+
+@test("the helper opens sampling timers and switches statistics on, within its system calls")
+def admin():
+    p = subprocess.run([helper("admin")], capture_output=True, text=True, timeout=60, check=False)
+    equal(p.returncode, 0, f"exit status: {p.stdout}{p.stderr}")
 
 
 def gap(events, begin, end):

@@ -76,7 +76,8 @@ static void answer(int fd)
 /* ---- the helper ---- */
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ALLOW(nr)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+/* Two instructions. */
+#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* Skip so many of what follows unless the value is this. */
 #define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (u32)(value), 0, (skip))
@@ -94,15 +95,15 @@ static int forbid_the_rest(void)
 		ALLOW(SYS_close),
 		ALLOW(SYS_exit_group),
 		ALLOW(SYS_rt_sigreturn),
-		UNLESS(SYS_bpf, 3),
+		UNLESS(SYS_bpf, 4),
 		LOAD(args[0]),
 		ALLOW(BPF_ENABLE_STATS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		UNLESS(SYS_perf_event_open, 6),
+		UNLESS(SYS_perf_event_open, 7),
 		LOAD(args[1]),
-		UNLESS(-1, 4),
+		UNLESS(-1, 5),
 		LOAD(args[3]),
-		UNLESS(-1, 2),
+		UNLESS(-1, 3),
 		LOAD(args[4]),
 		ALLOW(PERF_FLAG_FD_CLOEXEC),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
