@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The recorder with triggers: one snapshot of each death, never a disk full; options, reload, take-over, kills."""
 import contextlib
+import glob
 import json
 import os
 import random
@@ -267,6 +268,13 @@ def kill(r):
         r.p.wait()
 
 
+def initial_values(pid):
+    """What loading BPF objects left mapped: bytes."""
+    with open(f"/proc/{pid}/maps") as f:
+        ends = [line.split()[0].split("-") for line in f if "/dev/zero (deleted)" in line]
+    return sum(int(end, 16) - int(begin, 16) for begin, end in ends)
+
+
 @test("--config: SIGHUP under load puts a good file in force, refuses a bad one, loses nothing; SIGTERM leaves the session")
 def reload():
     with configured(ONE) as (name, dir, file):
@@ -275,7 +283,7 @@ def reload():
         try:
             r.armed()
             load = start_load(f"one{TAG}", 10000)
-            begin = status(name)["begin_ns"]
+            begin, mapped = status(name)["begin_ns"], None
             for i in range(6):
                 write_config(file, name, dir, ONE, f"exit:{i + 20}")
                 r.p.send_signal(signal.SIGHUP)
@@ -283,6 +291,8 @@ def reload():
                 run("sh", "-c", f"exit {i + 20}", status=i + 20)
                 r.wait_files(1)
                 wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, f"the new rule {i}: {r.rules()}", 60)
+                mapped = initial_values(r.p.pid) if mapped is None else mapped
+            equal(initial_values(r.p.pid), mapped, "bytes that reloads left mapped")
             for bad, word in (("On=crash\nOn=thursday\n", "thursday"), ("Nonsense=1\n", "Nonsense"), ("[Strorage]\n", "Storage")):
                 with open(file, "a") as f:
                     f.write(bad)
@@ -308,6 +318,21 @@ def reload():
         finally:
             kill_load(load)
             kill(r)
+
+
+@test("--config: a restart with other [Session] settings saves the history and begins anew")
+def other_settings():
+    with configured() as (name, dir, file):
+        for nr, more in enumerate(("", "[Session]\nMemory=3M\n")):
+            write_config(file, name, dir, f"exit:{nr + 20}", more=more)
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                equal(len(glob.glob(f"{dir}/*-settings.flight")), nr, f"last snapshots: {r.said()}")
+                equal(r.end(), 0, f"exit status: {r.said()}")
+            finally:
+                kill(r)
+        fr("verify", *r.files())
 
 
 @test("deaths while no recorder lives are seen by the next, with other triggers too; cooldowns hold over a kill")
