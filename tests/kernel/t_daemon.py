@@ -180,7 +180,7 @@ def options():
         run(shell, "-c", "exit 6", status=6)
         rule = r.wait_seen(rules[1], 3)
         equal((rule["seen"], rule["taken"], rule["verdicts"]["cooldown"]), (3, 1, 2), f"exit:7: {rule}")
-        equal([trigger(f)["status"] for f in r.files()[1:]], [7], "status")
+        equal([(trigger(f)["reason"], trigger(f)["status"]) for f in r.files()[1:]], [("exit", 7)], "reason and status")
         equal(r.wait_seen(rules[2], 1)["taken"], 0, "a filter that does not fit")
 
 

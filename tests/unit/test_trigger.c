@@ -537,6 +537,10 @@ static void test_names(void **state)
 	(void)state;
 	assert_string_equal(fr_trigger_kind_name(FR_TRIGGER_crash), "crash");
 	assert_string_equal(fr_trigger_kind_name(0), "?");
+	assert_string_equal(fr_trigger_reason(FR_TRIGGER_crash), "crash");
+	assert_string_equal(fr_trigger_reason(FR_TRIGGER_status), "exit");
+	assert_string_equal(fr_trigger_reason(FR_TRIGGER_exit), "exit");
+	assert_string_equal(fr_trigger_reason(~0u), "?");
 	assert_string_equal(fr_trigger_kind_name(~0u), "?");
 	assert_string_equal(fr_trigger_verdict_name(FR_TRIGGER_VERDICT_busy), "busy");
 	assert_string_equal(fr_trigger_verdict_name(99), "?");

@@ -179,7 +179,7 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rul
 		return;
 	w = fr_control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "trigger");
-	fr_jsonw_text(w, "reason", fr_trigger_kind_name(a->kind));
+	fr_jsonw_text(w, "reason", fr_trigger_reason(a->kind));
 	fr_jsonw_text(w, "verdict", fr_trigger_verdict_name(verdict));
 	put_rule(w, rule);
 	put_moment(w, a);

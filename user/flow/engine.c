@@ -55,7 +55,7 @@ void fr_engine_count(struct fr_engine *e, u32 slot, u32 verdict)
 void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts)
 {
 	const struct fr_sess_trigger mark = {
-		.reason = fr_trigger_kind_name(a->kind),
+		.reason = fr_trigger_reason(a->kind),
 		.tid = a->tid,
 		.at_ns = a->ts,
 		.rule = nr,

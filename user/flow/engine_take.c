@@ -129,7 +129,7 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 
 	for (nr = 0; err == -EEXIST && nr < NAME_TRIES; nr++) {
 		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, real_ns() - ago,
-				       fr_trigger_kind_name(a->kind), *a->comm ? a->comm : NULL, a->pid, nr);
+				       fr_trigger_reason(a->kind), *a->comm ? a->comm : NULL, a->pid, nr);
 		if (!err && (!access(p->path, F_OK) || is_promised(e, p->path)))
 			err = -EEXIST;
 	}
@@ -203,7 +203,7 @@ static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, in
 	t->rule = fr_engine_rule(e, nr);
 	t->rule_nr = nr;
 	t->alert = p->alert;
-	snprintf(t->reason, sizeof(t->reason), "%s", fr_trigger_kind_name(p->alert.kind));
+	snprintf(t->reason, sizeof(t->reason), "%s", fr_trigger_reason(p->alert.kind));
 	t->err = err;
 	if (!err)
 		t->done = *done;
@@ -280,7 +280,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 	u32 nr = fr_engine_rule_of_slot(e, p->slot), removed = 0;
 	struct fr_dump_ask ask = {
 		.path = p->path,
-		.reason = fr_trigger_kind_name(p->alert.kind),
+		.reason = fr_trigger_reason(p->alert.kind),
 		.comm = *p->alert.comm ? p->alert.comm : NULL,
 		.pid = p->alert.pid,
 		.sig = p->alert.sig,

@@ -21,6 +21,11 @@ const char *fr_trigger_kind_name(u32 kind)
 	return kind < FR_TRIGGER_KIND_CNT && name[kind] ? name[kind] : "?";
 }
 
+const char *fr_trigger_reason(u32 kind)
+{
+	return fr_trigger_kind_name(kind == FR_TRIGGER_status ? FR_TRIGGER_exit : kind);
+}
+
 const char *fr_trigger_verdict_name(u32 verdict)
 {
 	static const char *const name[FR_TRIGGER_VERDICT_CNT] = {

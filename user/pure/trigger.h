@@ -98,8 +98,10 @@ bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
 /* What dedupe goes by: a hash of (reason, exe, signal, ip), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 
-/* Its name in --on and in the trigger event ("crash"), "?" for none. */
+/* Its own name ("crash", "status"), "?" for none. */
 const char *fr_trigger_kind_name(u32 kind);
+/* What a snapshot, its name and the trigger event call it: as --on does, so exit:STATUS is "exit"; that one has a pid. */
+const char *fr_trigger_reason(u32 kind);
 const char *fr_trigger_verdict_name(u32 verdict);
 const char *fr_latency_name(u32 latency);
 
