@@ -45,7 +45,8 @@ def back():
     equal((before[1], after[1]), ({1}, {1}), "CPUs")
     check(before[0] > 20, f"{before[0]} samples before")
     check(after[0] > 20, f"{after[0]} samples after it came back")
-    return f"{before[0]} samples before, {after[0]} after"
+    check("cannot sample" not in said("hot.err"), said("hot.err"))
+    return f"{before[0]} samples before, {after[0]} after; kernel.perf_event_paranoid is {said('hot.paranoid').strip()}"
 
 
 @test("status knows all CPUs, and how many samples to expect")
