@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, check, ended, equal, fr, main, new_name, path, run, session, test, wait_for,  # noqa: E402
+from frtest import (FLIGHTREC, check, ended, equal, fr, main, new_name, path, run, session, status, test, wait_for,  # noqa: E402
                     written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
@@ -204,28 +204,44 @@ class Daemon:
         self.name, self.dir, self.p, self.log, self.control = name, directory, process, log, control
 
     def files(self):
-        return {f for f in os.listdir(self.dir) if f.endswith(".flight") and not f.startswith(".")}
+        with contextlib.suppress(FileNotFoundError):
+            return {f for f in os.listdir(self.dir) if f.endswith(".flight") and not f.startswith(".")}
+        return set()
 
     def said(self):
         with open(self.log, errors="replace") as f:
             return f.read()
 
+    def rule(self):
+        return status(self.name)["triggers"][0]
+
+    def seen(self):
+        return self.rule()["seen"]
+
+    def decided(self):
+        """Of how many requests is it known what became of them?"""
+        return sum(self.rule()["verdicts"].values())
+
     def ask(self, *fault, **kw):
         """One snapshot; gives the file, or None and what was said."""
-        before, said = self.files(), len(self.said())
+        wait_for(lambda: self.seen() == self.decided(), "what was asked before is over", 60)
+        before, decided = self.files(), self.decided()
         self.control.set(*fault, **kw)
         self.p.send_signal(signal.SIGUSR1)
 
-        def over():
+        def over():  # a file that is there may go again: its directory is not synced yet
             check(self.p.poll() is None, f"{fault}: the recorder ended: {self.said()}")
-            return self.files() - before or "flightrec: cannot " in self.said()[said:]
-        wait_for(over, f"{fault}: a snapshot, or why there is none: {self.said()[said:]}", 60)
+            return self.decided() > decided
+        wait_for(over, f"{fault}: a snapshot, or why there is none: {self.said()}", 120)
         hits = self.control.get()[1]
         self.control.set()
         return self.files() - before, hits
 
-    def clean(self):
+    def clean(self, tries=1):
         new, _ = self.ask()
+        while not new and tries > 1:
+            tries -= 1
+            new, _ = self.ask()
         equal(len(new), 1, f"files: {self.said()}")
         fr("verify", os.path.join(self.dir, new.pop()))
         wait_for(lambda: not [f for f in os.listdir(self.dir) if f.startswith(".")], "nothing is left over")
@@ -245,7 +261,7 @@ def daemon(directory=None):
                              stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         try:
             d = Daemon(name, directory, p, log, control)
-            wait_for(lambda: p.poll() is not None or "history: about" in d.said(), "it records", 60)
+            wait_for(lambda: p.poll() is not None or "armed" in d.said(), "it records", 60)
             check(p.poll() is None, d.said())
             yield d
         finally:
@@ -284,7 +300,7 @@ def daemon_memory():
                 wait_for(lambda n=nth: d.control.get()[0] >= n or d.p.poll() is not None or quiet(d), "a snapshot is tried")
                 d.control.set()
                 check(d.p.poll() is None, f"{call} {nth} fails, and the recorder ended: {d.said()}")
-        d.clean()
+        d.clean(tries=3)  # what was asked last may be over only now
 
 
 def quiet(d):
@@ -308,11 +324,20 @@ def tmpfs(size):
 @test("recorder: a disk that is full, read-only, gone, and there again")
 def disk():
     with tmpfs("8m") as directory, daemon(directory) as d:
-        d.clean()
+        for _ in range(2):
+            d.clean()
         old = {f: digest(os.path.join(d.dir, f)) for f in d.files()}
+        marked = sorted(old)[0]
+        fr("list", "--keep", os.path.join(d.dir, marked))
         run("dd", "if=/dev/zero", f"of={directory}/full", "bs=4096", status=None)
+        before = written(d.name)
         new, _ = d.ask()
         check(not new, f"no space, and there is {new}")
+        equal([f for f in os.listdir(directory) if f.startswith(".")], [], "partial files")
+        st = status(d.name)
+        check({"space", "failed", "quota"} & {p["what"] for p in st["problems"]}, f"status says nothing of it: {st['problems']}")
+        wait_for(lambda: written(d.name) > before, "recording goes on")
+        equal(set(old) - d.files(), set(), "older snapshots that are gone")
         os.unlink(f"{directory}/full")
         d.clean()
         run("mount", "-o", "remount,ro", directory)
@@ -332,8 +357,8 @@ def vanished():
         shutil.rmtree(d.dir)
         before = written(d.name)
         said = len(d.said())
-        d.p.send_signal(signal.SIGUSR1)
-        wait_for(lambda: os.path.isdir(d.dir) or "cannot" in d.said()[said:], "it makes the directory, or says that it cannot")
+        d.ask()
+        check(os.path.isdir(d.dir) or "cannot" in d.said()[said:], f"no directory, and nothing is said: {d.said()}")
         check(d.p.poll() is None, d.said())
         wait_for(lambda: written(d.name) > before, "recording goes on")
         os.makedirs(d.dir, exist_ok=True)
