@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* record_config: record by a configuration file, with the command line's options over it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "cmd/record_opts.h"
 #include "pure/err.h"
@@ -17,9 +20,30 @@
 
 /* ---- the file ---- */
 
+/* A pipe would be empty when it is read again, and hold up who reads it: a plain file only. */
+static FILE *open_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+		close(fd);
+		return NULL;
+	}
+	f = fdopen(fd, "re");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 static char *read_all(const char *path, size_t *sz, char *why, size_t why_sz)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = open_plain(path);
+	int err = f ? 0 : errno;
 	char *text = malloc(FILE_MAX);
 
 	*sz = f && text ? fread(text, 1, FILE_MAX, f) : 0;
@@ -28,7 +52,9 @@ static char *read_all(const char *path, size_t *sz, char *why, size_t why_sz)
 		return text;
 	}
 	snprintf(why, why_sz, "cannot read the configuration %s: %s", path,
-		 *sz == FILE_MAX ? "it is larger than 1 MiB" : strerror(errno));
+		 *sz == FILE_MAX ? "it is larger than 1 MiB"
+		 : err == EINVAL ? "it is not a plain file"
+				 : strerror(err ?: errno));
 	if (f)
 		fclose(f);
 	free(text);
