@@ -457,6 +457,21 @@ static void test_unknown(void **state)
 	assert_false(meets("crash:sig=SEGV", m));
 }
 
+/* Of a path that did not fit, the begin is unknown: a rule for what lies below its begin is met, one that names another end is
+ * not. */
+static void test_cut_path(void **state)
+{
+	struct fr_moment m = {
+		.kind = FR_TRIGGER_crash, .core = true, .sig = 11, .comm = "deep", .exe = ".../b/c/deep", .cgroup = ""};
+
+	(void)state;
+	assert_true(meets("crash:exe=/opt/*", m));
+	assert_true(meets("crash:exe=/opt/*/deep", m));
+	assert_true(meets("crash:exe=deep", m));
+	assert_false(meets("crash:exe=/opt/*/shallow", m));
+	assert_false(meets("crash:exe=/opt/deep", m));
+}
+
 static void test_values(void **state)
 {
 	struct fr_moment m = {.kind = FR_TRIGGER_latency, .latency = FR_LATENCY_syscall, .what = 257, .value_ns = 10 * MS};
@@ -555,8 +570,8 @@ int main(void)
 		cmocka_unit_test(test_psi),	    cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
 		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_machines),    cmocka_unit_test(test_matches),  cmocka_unit_test(test_no_core),
-		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_values),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_cut_path), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_keys),	    cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,10 @@
 
 #include "pure/filter.h"
 
-/* Of an address, what address space randomisation leaves alone: else each run of one crashing program would be another crash.
- */
+/* Of an address, what address space randomisation leaves alone: each run of one program would be another crash else. */
 #define IP_MASK 0xfffULL
+
+#define CUT "..." /* what a path begins with when its own begin did not fit into an alert */
 
 const char *fr_trigger_kind_name(u32 kind)
 {
@@ -67,11 +68,20 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A pattern with a slash is for the whole path, one without for its last part. */
+/*
+ * A pattern with a slash is for the whole path, one without for its last part. Of a path whose begin was cut off
+ * (FR_ALERT_PATH_MAX) only what stands behind the pattern's last * is compared: a snapshot too many is better than a crash
+ * without one.
+ */
 static bool path_fits(const char *pattern, size_t sz, const char *path)
 {
-	if (!memchr(pattern, '/', sz))
+	if (!memchr(pattern, '/', sz)) {
 		path = last_part(path);
+	} else if (!strncmp(path, CUT, strlen(CUT))) {
+		const char *star = memrchr(pattern, '*', sz);
+
+		return star && fr_glob(star, pattern + sz - star, path, strlen(path));
+	}
 	return fr_glob(pattern, sz, path, strlen(path));
 }
 
