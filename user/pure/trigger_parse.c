@@ -154,7 +154,10 @@ static int parse_rule(struct fr_tp *p)
 	int err = check_text(p) ?: parse_head(p, &at);
 
 	while (!err && *at) {
-		err = next_part(p, at + 1, &part) ?: fr_tp_option(p, part);
+		err = next_part(p, at + 1, &part);
+		if (err)
+			break;
+		err = fr_tp_option(p, part);
 		at = part.at + part.sz;
 	}
 	return err ?: check_whole(p);
