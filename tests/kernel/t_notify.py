@@ -68,7 +68,9 @@ def rights():
         status = dict(line.split(":\t") for line in printed[3:9])
         check(all(int(status[k], 16) == 0 for k in status if k.startswith("Cap")), f"capabilities are left: {status}")
         equal(status["NoNewPrivs"], "1", "NoNewPrivs")
-        equal((int(status["SigBlk"], 16), int(status["SigIgn"], 16)), (0, 0), "signals blocked and ignored")
+        # 32 and 33 are the C library's own: posix_spawn(), as make uses it, leaves them ignored, and no program can set them
+        ours = ~(3 << 31)
+        equal((int(status["SigBlk"], 16) & ours, int(status["SigIgn"], 16) & ours), (0, 0), "signals blocked and ignored")
         equal(printed[9], "fds: 0 1 2 3 4", "descriptors (4 is the directory that is listed)")
         equal(printed[10], "refused", "the file by its name")
 
