@@ -161,7 +161,9 @@ def trace_and_record():
     with session("-p", "minimal", "-m", "8M", "--clock", "local") as name:
         put("events/sched/sched_switch/enable", "1")
         begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        run("bash", "-c", "for i in $(seq 200); do /bin/true | cat; done; sleep 0.2")
+        # on each CPU: a quiet machine keeps it all on one
+        run("bash", "-c", "for cpu in $(seq 0 $(($(nproc) - 1))); do"
+            " taskset -c $cpu bash -c 'for i in $(seq 100); do /bin/true | cat; done' & done; wait; sleep 0.2")
         end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         put("events/sched/sched_switch/enable", "0")
         st = status(name)
