@@ -110,9 +110,10 @@ boot() {
 # guest dies of an int3 that is not in its memory any more. That is no fault of what is tested; one thread for all cannot.
 boot_safely() {
 	boot "$1" multi
-	grep -q 'int3: 0000' "$1/console" || return
+	grep -q 'int3: 0000' "$1/console" || return 0
 	echo "# the emulator ran stale code, and the guest died of it: once more, with one thread"
 	boot "$1" single
+	[[ $? != 124 ]] || return 77
 }
 
 # check DIR: what the guest recorded
@@ -138,6 +139,10 @@ run_kernel() {
 		return
 	fi
 	boot_safely "$dir"
+	if [[ $? == 77 ]]; then
+		skip "$name" "the emulator ran stale code, and with one thread the guest needs more than $boot_limit s"
+		return
+	fi
 	if ! tar -xf "$dir/disk" -C "$dir/got" || ! grep -q 'guest: done' "$dir/console"; then
 		fail "$name" "the guest did not come to its end; the last lines of its console are"
 		tail -n 20 "$dir/console"
