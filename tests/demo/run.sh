@@ -79,11 +79,14 @@ if [[ -z $ts ]]; then
 	echo "the recording does not hold the crash" >&2
 	exit 1
 fi
-since=$((ts - 10000000)) until=$((ts + 200000))
+# Until its process is gone: others may run before, on a busy machine.
+gone=$($flightrec replay $file --json -f "event == sched_process_exit && group_dead == 1 && comm ~ \"crash*\" && ts > $ts" | tail -n 1)
+gone=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$gone")
+since=$((ts - 10000000)) until=$((${gone:-$ts} + 100000))
 say "The program's last 10 ms: its switches, wakeups, signals, and the end"
 show replay $file --since $since --until $until -f 'comm ~ "crash*" || next_comm ~ "crash*" || target_comm ~ "crash*"'
 say "What every CPU did in the last 0.5 ms before"
-show replay $file --since $((ts - 500000)) --until $until
+show replay $file --since $((ts - 500000)) --until $((ts + 200000))
 
 cat << END
 
