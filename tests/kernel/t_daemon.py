@@ -212,7 +212,7 @@ def psi():
             f.read()
     except OSError as why:
         raise Skip(f"this kernel measures no pressure: {why}")
-    with recording("--on", "psi:cpu:10%", "--on", "psi:io.full:99%") as r:
+    with recording("--on", "psi:cpu:10%", "--on", "psi:memory.full:99%") as r:
         hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4 * os.cpu_count())]
         try:
             wait_for(lambda: [f for f in r.files() if "-psi" in f], f"a snapshot for pressure: {r.said()}", 60)
@@ -223,7 +223,7 @@ def psi():
         t = trigger([f for f in r.files() if "-psi" in f][0])
         check(t["text"].startswith("some avg10="), t)
         equal(t["rule"], "psi:cpu:10%", "rule")
-        equal(r.rules()["psi:io.full:99%"]["seen"], 0, "moments of a pressure nobody made")
+        equal(r.rules()["psi:memory.full:99%"]["seen"], 0, "moments of a pressure nobody made")
 
 
 def write_config(file, name, dir, *on, more=""):
