@@ -5,6 +5,7 @@ hold of both.
 """
 import contextlib
 import json
+import os
 import subprocess
 
 from frtest import check, equal, helper, run
@@ -22,7 +23,16 @@ class Alerts:
 
     def __init__(self, name, *rules):
         self.p = subprocess.Popen([helper("alerts"), name, *rules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        equal(self.p.stdout.readline(), "ready\n", "rules loaded")
+        equal(self.first_line(), "ready", "rules loaded")
+
+    def first_line(self):
+        """Byte by byte: what a buffered reader takes beyond the line, communicate() would not see. Alerts may follow at once."""
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(self.p.stdout.fileno(), 1)
+            check(byte, f"alerts ended after {line}")
+            line += byte
+        return line.decode().rstrip("\n")
 
     def finish(self):
         """Alerts, and the counters."""
