@@ -37,36 +37,24 @@ static const struct fr_exporter *find(const char *name)
 	return NULL;
 }
 
-static bool is_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
+struct put {
+	struct fr_export *x;
+	const struct fr_exporter *e;
+};
+
+static int put_row(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
-	enum fr_verdict verdict = run->filter ? fr_filter_verdict(run->filter, run->b->ev[i]) : FR_VERDICT_YES;
+	const struct put *p = arg;
 
-	if (verdict == FR_VERDICT_NO)
-		return false;
-	*r = fr_batch_row(run->b, i);
-	return verdict == FR_VERDICT_YES || fr_filter_match(run->filter, run->view, r);
-}
-
-static int put_run(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run)
-{
-	struct fr_row r;
-	int err = 0;
-	u32 i;
-
-	for (i = run->from; i < run->to && !err; i++) {
-		if (is_match(run, i, &r))
-			err = e->row(x, run->view, &r);
-	}
-	return err ?: fr_out_error(x->out);
+	return p->e->row(p->x, run->view, r) ?: fr_out_error(p->x->out);
 }
 
 static int put_all(struct fr_export *x, const struct fr_exporter *e)
 {
-	struct fr_replay_run run;
-	int got, err = e->begin ? e->begin(x) : 0;
+	struct put p = {x, e};
+	int err = e->begin ? e->begin(x) : 0;
 
-	while (!err && (got = fr_replay_next(x->replay, &run)) != 0)
-		err = got < 0 ? got : put_run(x, e, &run);
+	err = err ?: fr_replay_each(x->replay, put_row, &p);
 	return err ?: e->end ? e->end(x) : 0;
 }
 

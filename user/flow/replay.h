@@ -46,6 +46,12 @@ void fr_replay_close(struct fr_replay *r); /* NULL is fine */
 /* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
 
+/* A row that is to be shown; run: where it is from. 0 to go on, anything else ends the walk and is its result. */
+typedef int (*fr_replay_row_fn)(void *arg, const struct fr_replay_run *run, const struct fr_row *row);
+
+/* Call fn for each event of the window that matches, in their order. 0, what fn returned, or -errno. */
+int fr_replay_each(struct fr_replay *r, fr_replay_row_fn fn, void *arg);
+
 /* How many snapshots could be opened. */
 u32 fr_replay_file_cnt(const struct fr_replay *r);
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * symbols: which function an address of a snapshot is in. Kernel addresses were resolved when the snapshot was taken; user
+ * frames are build-id and file offset, looked up now, on any machine:
+ *
+ *	beside the snapshot, --symfs, the cache by build-id, /usr/lib/debug/.build-id, the original path if its build-id is the
+ *	same, debuginfod if it was asked for
+ */
+#ifndef FR_SYMBOLS_H
+#define FR_SYMBOLS_H
+
+#include "io/snapfile.h"
+
+struct fr_symbols_opts {
+	const char *symfs;  /* root of another machine's files, or NULL */
+	const char *beside; /* directory of the snapshot, or NULL */
+	bool debuginfod;    /* ask DEBUGINFOD_URLS */
+	bool lines;	    /* files, lines and inlined functions too: slow */
+	bool raw;	    /* names as they are in the file: not demangled */
+};
+
+struct fr_symbols; /* opaque; of one snapshot */
+
+/* A frame in words. Texts live as long as the fr_symbols. */
+struct fr_symbol {
+	const char *name;   /* of the function, NULL: not known, then `missing` says why */
+	u64 off;	    /* of the address in it */
+	const char *module; /* path of the program or library, "[kernel]", name of a kernel module; NULL unknown */
+	u64 module_off;	    /* of the address in that file */
+	const char *file;   /* source, with opts.lines; NULL unknown */
+	u32 line;
+	bool inlined;	     /* into the function that comes next */
+	const char *missing; /* "stripped", "file not found", "not mapped", ... */
+};
+
+/* 0 and *out, or -ENOMEM. */
+int fr_symbols_new(const struct fr_snap *snap, const struct fr_symbols_opts *opts, struct fr_symbols **out);
+void fr_symbols_free(struct fr_symbols *y); /* NULL is fine */
+
+/* A kernel address: 1 symbol at *out. Without a name if it is not in the file. */
+void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out);
+
+/*
+ * Frame nr, at ip, of the user stack stack_id of process pid. At most max symbols to out, the innermost (inlined) first;
+ * returns how many, 1 at least. A return address (nr > 0) is looked up one byte before.
+ */
+u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct fr_symbol *out, u32 max);
+
+#endif
