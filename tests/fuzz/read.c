@@ -142,7 +142,7 @@ static void read_content(const u8 *data, size_t sz)
 		return;
 	memcpy(&head, data, sizeof(head));
 	sz -= sizeof(head);
-	/* what snapfile_read.c checks before */
+	/* what snapfile_chunk.c checks before */
 	if (head.row_cnt > sz || head.raw_sz > FR_RING_BYTES_MAX_SZ || (u64)head.row_cnt * FR_REC_MIN_SZ > head.raw_sz)
 		return;
 	copy = malloc(sz + FR_VARINT_SLACK_SZ);
