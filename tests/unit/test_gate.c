@@ -42,69 +42,93 @@ static void asks(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key,
 		fail_msg("%s of key %d at %d s: %s, not %s", t->text, (int)key, (int)(now_ns / SEC), got, verdict);
 }
 
-static void test_dedupe(void **state)
+/* Who asks a gate without limits, with which key, at what second, and what is said. */
+struct asked {
+	const char *rule;
+	u32 nr;
+	u32 key;
+	u64 now_ns;
+	const char *verdict;
+};
+
+static void tell(const struct asked *a)
 {
 	struct fr_gate *g = made(&calm);
-	struct fr_trigger t = rule("crash");
+
+	for (; a->rule; a++) {
+		struct fr_trigger t = rule(a->rule);
+
+		asks(g, &t, a->nr, a->key, a->now_ns, a->verdict);
+	}
+	fr_gate_free(g);
+}
+
+static void test_dedupe(void **state)
+{
+	static const struct asked story[] = {
+		{"crash", 0, 1, 100 * SEC, "taken"},
+		{"crash", 0, 1, 100 * SEC, "dedupe"},
+		{"crash", 0, 2, 100 * SEC, "taken"},
+		{"crash", 0, 1, 160 * SEC - 1, "dedupe"},
+		/* what was refused does not begin the time anew */
+		{"crash", 0, 1, 160 * SEC, "taken"},
+		{"crash", 0, 2, 160 * SEC, "taken"},
+		{"crash", 0, 1, 161 * SEC, "dedupe"},
+		{},
+	};
 
 	(void)state;
-	asks(g, &t, 0, 1, 100 * SEC, "taken");
-	asks(g, &t, 0, 1, 100 * SEC, "dedupe");
-	asks(g, &t, 0, 2, 100 * SEC, "taken");
-	asks(g, &t, 0, 1, 160 * SEC - 1, "dedupe");
-	/* what was refused does not begin the time anew */
-	asks(g, &t, 0, 1, 160 * SEC, "taken");
-	asks(g, &t, 0, 2, 160 * SEC, "taken");
-	asks(g, &t, 0, 1, 161 * SEC, "dedupe");
-	fr_gate_free(g);
+	tell(story);
 }
 
 /* A crash that one rule had a snapshot of is not the other's. */
 static void test_overlap(void **state)
 {
-	struct fr_gate *g = made(&calm);
-	struct fr_trigger all = rule("crash"), some = rule("crash:comm=a,cooldown=10s");
+	static const struct asked story[] = {
+		{"crash", 0, 1, 100 * SEC, "taken"},
+		{"crash:comm=a,cooldown=10s", 1, 1, 101 * SEC, "dedupe"},
+		/* each has its own cooldown */
+		{"crash:comm=a,cooldown=10s", 1, 1, 110 * SEC, "taken"},
+		{"crash", 0, 1, 165 * SEC, "dedupe"},
+		{"crash", 0, 1, 170 * SEC, "taken"},
+		{},
+	};
 
 	(void)state;
-	asks(g, &all, 0, 1, 100 * SEC, "taken");
-	asks(g, &some, 1, 1, 101 * SEC, "dedupe");
-	/* each has its own cooldown */
-	asks(g, &some, 1, 1, 110 * SEC, "taken");
-	asks(g, &all, 0, 1, 165 * SEC, "dedupe");
-	asks(g, &all, 0, 1, 170 * SEC, "taken");
-	fr_gate_free(g);
+	tell(story);
 }
 
 static void test_cooldown(void **state)
 {
-	struct fr_gate *g = made(&calm);
-	struct fr_trigger hung = rule("hung>1s"), none = rule("signal"), plain = rule("crash,dedupe=no");
+	static const struct asked story[] = {
+		{"hung>1s", 0, 1, 100 * SEC, "taken"},
+		{"hung>1s", 0, 2, 159 * SEC, "cooldown"},
+		{"hung>1s", 0, 2, 160 * SEC, "taken"},
+		{"signal", 1, 0, 160 * SEC, "taken"},
+		{"signal", 1, 0, 160 * SEC, "taken"},
+		{"crash,dedupe=no", 2, 5, 160 * SEC, "taken"},
+		{"crash,dedupe=no", 2, 6, 160 * SEC, "cooldown"},
+		/* no key to go by */
+		{"crash", 2, 0, 161 * SEC, "cooldown"},
+		{},
+	};
 
 	(void)state;
-	asks(g, &hung, 0, 1, 100 * SEC, "taken");
-	asks(g, &hung, 0, 2, 159 * SEC, "cooldown");
-	asks(g, &hung, 0, 2, 160 * SEC, "taken");
-	asks(g, &none, 1, 0, 160 * SEC, "taken");
-	asks(g, &none, 1, 0, 160 * SEC, "taken");
-	asks(g, &plain, 2, 5, 160 * SEC, "taken");
-	asks(g, &plain, 2, 6, 160 * SEC, "cooldown");
-	/* no key to go by */
-	plain.dedupe = true;
-	asks(g, &plain, 2, 0, 161 * SEC, "cooldown");
-	fr_gate_free(g);
+	tell(story);
 }
 
 /* Alerts of several CPUs come out of order; another clock's times do not count. */
 static void test_time_back(void **state)
 {
-	struct fr_gate *g = made(&calm);
-	struct fr_trigger t = rule("crash");
+	static const struct asked story[] = {
+		{"crash", 0, 1, 1000 * SEC, "taken"},
+		{"crash", 0, 1, 1000 * SEC - 5000, "dedupe"},
+		{"crash", 0, 1, 5 * SEC, "taken"},
+		{},
+	};
 
 	(void)state;
-	asks(g, &t, 0, 1, 1000 * SEC, "taken");
-	asks(g, &t, 0, 1, 1000 * SEC - 5000, "dedupe");
-	asks(g, &t, 0, 1, 5 * SEC, "taken");
-	fr_gate_free(g);
+	tell(story);
 }
 
 static void test_max(void **state)

@@ -35,14 +35,14 @@ static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_sna
 }
 
 /* "matched=3;taken=1;dedupe=2" */
-static void put_counts(struct fr_jsonw *w, const char *at)
+static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 {
 	const char *name;
-	char key[32];
+	char key[64];
 	int len;
 	u64 v;
 
-	fr_jsonw_open(w, "since", '{');
+	fr_jsonw_open(w, what, '{');
 	while (fr_info_pair(&at, &name, &len, &v)) {
 		snprintf(key, sizeof(key), "%.*s", len, name);
 		fr_jsonw_u64(w, key, v);
@@ -66,7 +66,7 @@ static void put_rules(struct fr_jsonw *w, const struct fr_snap *s)
 			break;
 		fr_jsonw_open(w, NULL, '{');
 		put_fact(w, "rule", s, name);
-		put_counts(w, fr_snap_fact(s, since));
+		put_counts(w, "since", fr_snap_fact(s, since));
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
@@ -226,21 +226,6 @@ static void put_holes(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, ']');
 }
 
-static void put_missed(struct fr_jsonw *w, const struct fr_snap *s)
-{
-	const char *at = fr_snap_fact(s, "missed"), *name;
-	char key[64];
-	int len;
-	u64 v;
-
-	fr_jsonw_open(w, "missed", '{');
-	while (fr_info_pair(&at, &name, &len, &v)) {
-		snprintf(key, sizeof(key), "%.*s", len, name);
-		fr_jsonw_u64(w, key, v);
-	}
-	fr_jsonw_close(w, '}');
-}
-
 /* What counters tell beside the rings. */
 static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 {
@@ -258,7 +243,7 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 	put_num(w, "taken", s, "sample_taken");
 	fr_jsonw_close(w, '}');
 	put_num(w, "no_ring", s, "no_ring");
-	put_missed(w, s);
+	put_counts(w, "missed", fr_snap_fact(s, "missed"));
 	put_fact(w, "events_missing", s, "events_missing");
 	fr_jsonw_u64(w, "damage", fr_snap_damage(s));
 }
