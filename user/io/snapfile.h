@@ -123,6 +123,7 @@ struct fr_chunk {
 	u16 cpu;
 	u8 tier;
 	bool damaged; /* found to be, when it was decoded */
+	bool context; /* see io/snapfile_rows.h; none of fr_snap_chunks() is */
 };
 
 /*

@@ -97,6 +97,7 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 		.row_cnt = e->row_cnt,
 		.cpu = e->cpu,
 		.tier = e->tier,
+		.context = e->flags & FR_EVENTS_CONTEXT,
 	};
 	return 0;
 }
@@ -197,7 +198,7 @@ int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
 	u32 unknown = 0;
 	int err;
 
-	if (i >= s->chunk_cnt)
+	if (i >= s->chunk_cnt + s->context_cnt)
 		return -EINVAL;
 	c = &s->chunk[i];
 	head = rows_head(c);
@@ -206,5 +207,6 @@ int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
 		err = fr_decode_rows(s->use, &head, s->content, s->place[i].decoded_sz, b, &unknown);
 	if (err == -EBADMSG || unknown)
 		note_chunk(s, c, unknown);
+	b->chunk = i;
 	return err;
 }

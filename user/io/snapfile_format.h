@@ -81,7 +81,7 @@ struct fr_events_head {
 	u32 epoch;
 	u16 cpu;
 	u8 tier;
-	u8 reserved0;
+	u8 flags; /* FR_EVENTS_ */
 	u64 first_seq, last_seq;
 	u32 first_off; /* of the first record, in its sub-buffer */
 	u32 row_cnt;
@@ -90,6 +90,9 @@ struct fr_events_head {
 	u32 lap_cnt;
 	u32 reserved1;
 };
+
+/* Not events of the snapshot: they were cut away, but tell of names and stacks of those that are. */
+#define FR_EVENTS_CONTEXT 1u
 
 struct fr_lap_entry {
 	u64 seq;

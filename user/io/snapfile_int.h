@@ -8,6 +8,7 @@
  *	snapfile_parts.c the way through: parts, damage between them, index and trailer
  *	snapfile_chunk.c a chunk's header and content; chunks of events
  *	snapfile_meta.c	 chunks of everything else
+ *	snapfile_rows.c	 what else is needed to make another snapshot of it
  */
 #ifndef FR_SNAPFILE_INT_H
 #define FR_SNAPFILE_INT_H
@@ -45,7 +46,8 @@ struct fr_snap {
 	struct fr_chunk *chunk; /* event chunks */
 	struct fr_snap_place *place;
 	size_t chunk_cnt;
-	u64 *off; /* of all chunks */
+	size_t context_cnt; /* behind them, when all have been read: those of context */
+	u64 *off;	    /* of all chunks */
 	size_t off_cnt;
 	char **damage;
 	size_t damage_cnt;
@@ -86,6 +88,11 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end);
 
 /* Read a chunk's content to s->content. 0, -EBADMSG: damaged, -errno. */
 int fr_snap_content(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz);
+
+/* ---- snapfile_rows.c ---- */
+
+/* After the last chunk: put those of context behind the others. 0 or -ENOMEM. */
+int fr_snap_sort_context(struct fr_snap *s);
 
 /* ---- snapfile_meta.c ---- */
 

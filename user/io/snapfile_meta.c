@@ -9,6 +9,7 @@
 
 #include "io/snapfile_int.h"
 #include "io/snapfile_lists.h"
+#include "io/snapfile_rows.h"
 #include "pure/facts.h"
 
 #define FACTS_MAX_SZ (256u << 10) /* of all facts */
@@ -159,6 +160,16 @@ const char *fr_snap_fact(const struct fr_snap *s, const char *name)
 		if (!strcmp(f[i].name, name))
 			return f[i].value;
 	return NULL;
+}
+
+const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name)
+{
+	const struct fact *f = s->facts.items;
+
+	if (i >= s->facts.cnt)
+		return NULL;
+	*name = f[i].name;
+	return f[i].value;
 }
 
 const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt)

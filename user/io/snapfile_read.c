@@ -108,6 +108,8 @@ int fr_snap_open(const char *path, struct fr_snap **out)
 	if (!err && found_nothing(s))
 		err = -EBADMSG;
 	if (!err)
+		err = fr_snap_sort_context(s);
+	if (!err)
 		err = choose_schema(s);
 	if (!err)
 		err = fr_snap_split_facts(s);

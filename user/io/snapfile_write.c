@@ -16,9 +16,11 @@
 #include "io/newfile.h"
 #include "io/pack.h"
 #include "io/snapfile_lists.h"
+#include "io/snapfile_rows.h"
 #include "pure/columns.h"
 #include "pure/err.h"
 #include "pure/facts.h"
+#include "pure/rows_put.h"
 
 #define RAW_MAX_SZ    (1u << 20)  /* laps gathered at most: any lap fits */
 #define RAW_MIN_SZ    (64u << 10) /* with less a chunk compresses badly */
@@ -43,8 +45,9 @@ struct fr_snap_writer {
 	u64 file_id;
 	struct fr_index_entry *index;
 	u32 chunk_cnt, index_cap;
-	bool begun; /* the file header is written */
-	int err;    /* the first failure; nothing is written after it */
+	bool begun;   /* the file header is written */
+	bool context; /* the rows gathered are not events of the snapshot, but tell of names and stacks in it */
+	int err;      /* the first failure; nothing is written after it */
 };
 
 static u64 hash_of(const void *p, size_t sz)
@@ -227,6 +230,7 @@ static int put_rows(struct fr_snap_writer *w)
 
 	if (r->cnt) {
 		events = events_head(r);
+		events.flags = w->context ? FR_EVENTS_CONTEXT : 0;
 		sz = fr_encode_rows(w->encoder, r, w->content);
 		err = put_chunk(w, FR_CHUNK_EVENTS, w->content, sz, &x);
 	}
@@ -254,6 +258,29 @@ int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64
 	*events = added->row_cnt;
 	*damaged_pages = added->damaged_pages;
 	return w->rows.raw_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+}
+
+int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq, u32 off, bool context)
+{
+	struct fr_rows *r = &w->rows;
+	int err = w->err;
+
+	if (!w->schema)
+		return -EINVAL;
+	if (!err && (context != w->context || !fr_rows_takes_row(r, row, seq, off)))
+		err = put_rows(w);
+	if (!err && !r->cnt)
+		err = put_pending_facts(w);
+	w->context = context;
+	err = err ? err : fr_rows_put(r, row, seq, off);
+	if (err)
+		return err;
+	return r->raw_sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+}
+
+int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+{
+	return put_meta(w, kind, content, sz);
 }
 
 /* ---- everything else ---- */

@@ -41,7 +41,8 @@ struct fr_batch {
 	struct fr_type_cols type[FR_EVENT_MAX];
 	struct fr_pos_run *run;
 	u32 run_cnt;
-	void *arena; /* the module's own */
+	size_t chunk; /* which of its file it was read from, fr_snap_read_chunk() */
+	void *arena;  /* the module's own */
 };
 
 /* A row of a batch: what merge hands out and printers, filters take. */
