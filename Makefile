@@ -47,7 +47,7 @@ UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
 WARNINGS	:= -Wall -Wextra -Werror
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
-LDLIBS		:= -lbpf -lelf -lz -lzstd -lxxhash -lseccomp
+LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
 
@@ -103,6 +103,9 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 	$(Q)$(CC) $(USER_FLAGS) -MMD -MP -c $< -o $@
 
 $(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
+
+# The parts of the page are in it
+$(call obj,user/flow/export_html.c): $(wildcard user/view/*)
 
 $(LIB): $(call obj,$(PLAIN_SRC))
 $(LIB_BPF): $(call obj,$(LIBBPF_SRC))
