@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/ringsrc.h"
+#include "io/snapfile_rows.h"
 #include "pure/err.h"
 
 #define FINDINGS_MOST 10
@@ -194,15 +195,19 @@ static int make_views(struct fr_replay *r)
 
 /* ---- names and stacks ---- */
 
-/* The chunks of a tier, whole, whatever part of the file is shown: names and stacks may be older than what they explain. */
+/*
+ * The chunks of a tier, whole, whatever part of the file is shown: names and stacks may be older than what they explain. Those
+ * of context, which follow the others, are there for nothing else.
+ */
 static int read_tier(struct fr_replay *r, struct file *f, u8 tier)
 {
 	struct fr_batch b = {0};
-	size_t cnt, i;
+	size_t cnt, context_cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(f->snap, &cnt);
 	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++) {
+	fr_snap_context(f->snap, &cnt, &context_cnt);
+	for (i = 0; i < cnt + context_cnt && !err; i++) {
 		if (c[i].tier != tier)
 			continue;
 		err = fr_snap_read_chunk(f->snap, i, &b);
@@ -515,6 +520,11 @@ u32 fr_replay_boot_cnt(const struct fr_replay *r)
 }
 
 const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].snap;
+}
+
+struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file)
 {
 	return r->file[file].snap;
 }

@@ -61,6 +61,9 @@ u32 fr_replay_boot_cnt(const struct fr_replay *r);
 /* A file itself; it is the replay's. */
 const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file);
 
+/* The same, to read chunks of it beside the replay. */
+struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file);
+
 /* First and last event of the window that is shown, on the first file's clock. */
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 

@@ -175,6 +175,18 @@ static int add_rename(struct fr_names *n, const struct fr_row *r, const struct t
 	return add(n, &m);
 }
 
+bool fr_names_tells(const struct fr_row *r, u32 *tid)
+{
+	struct teller t = {0};
+
+	if (r->tier != FR_TIER_LIFE)
+		return false;
+	if (!(get_births(r->b->schema, &t) && r->ev == t.ev) && !(get_renames(r->b->schema, &t) && r->ev == t.ev))
+		return false;
+	*tid = fr_row_num(r, t.tid);
+	return true;
+}
+
 int fr_names_add_batch(struct fr_names *n, const struct fr_batch *b)
 {
 	struct teller birth = {0}, rename = {0};

@@ -30,6 +30,9 @@ int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr
 /* What the events of a batch tell of births and names; the others are passed over. 0 or -ENOMEM. */
 int fr_names_add_batch(struct fr_names *n, const struct fr_batch *b);
 
+/* Is r one of those that tell, and of whom? */
+bool fr_names_tells(const struct fr_row *r, u32 *tid);
+
 /* All is in: put it in order. 0 or -ENOMEM. */
 int fr_names_ready(struct fr_names *n);
 
