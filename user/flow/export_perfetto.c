@@ -94,7 +94,7 @@ static enum fr_perfetto_way way_of(const struct fr_event *ev)
 {
 	if (ev->nr == FR_EV_cpu_sample)
 		return FR_PERFETTO_SAMPLE;
-	if (ev->nr == FR_EV_stack)
+	if (ev->nr == FR_EV_stack || ev->nr == FR_EV_stack_build_ids)
 		return FR_PERFETTO_NOTHING;
 	if (ev->group == FR_GROUP_MARK || ev->nr == FR_EV_mark_victim)
 		return FR_PERFETTO_MARK;

@@ -56,8 +56,43 @@ struct fr_snap_clock {
 	u64 uncertainty_ns;
 };
 
+#define FR_BUILD_ID_MAX 20
+
+/*
+ * A function that addresses of the file lie in, as it was known when the snapshot was taken: of the kernel or a module of it
+ * (pid 0), or of code that process pid made while it ran (its perf map).
+ */
+struct fr_snap_symbol {
+	u32 pid;
+	u64 addr, sz;	    /* it begins there and has so many bytes, 0: not known */
+	const char *name;   /* as it was there: not demangled */
+	const char *module; /* of the kernel; NULL: the kernel itself, or not of the kernel */
+};
+
+/* A file mapped to be executed, in a process that lived when the snapshot was taken, where frames of its stacks lie. */
+struct fr_snap_mapping {
+	u32 pid;
+	u64 begin, end;	  /* addresses: [begin, end) */
+	u64 file_off;	  /* of begin, in bytes */
+	const char *path; /* as the process saw it, perhaps in another root; "[vdso]" */
+	u8 build_id[FR_BUILD_ID_MAX];
+	u8 build_id_sz; /* 0: none, or it could not be read */
+	bool deleted;	/* no file had that path any more */
+};
+
+/* Where a frame of a user stack lay, as the kernel knew it when the stack was taken: holds for processes that have ended too.
+ */
+struct fr_snap_frame {
+	u64 stack_id;
+	u32 nr; /* 0: innermost */
+	u8 build_id[FR_BUILD_ID_MAX];
+	u8 build_id_sz;
+	u64 file_off; /* of the frame's address, in the file with that build-id. Not to be trusted: see fr_snap_frame() */
+};
+
 /* Facts are name=value lines: host, kernel, boot_id, version, arch, session, profile, clock_mode, clock_grain_ns, cpus,
- * trigger_reason, trigger_pid, trigger_comm, trigger_sig, trigger_ts, begin_ns, end_ns, ... */
+ * trigger_reason, trigger_pid, trigger_comm, trigger_sig, trigger_ts, begin_ns, end_ns, ...
+ * For symbols: kernel_build_id and kernel_stext (hexadecimal), kernel_symbols ("ok", or why there are none). */
 
 /* ---- writing ---- */
 
@@ -82,6 +117,9 @@ int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, si
 int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt);
 /* NDJSON about living processes: {"pid":..,"cmdline":..,"exe":..,"cgroup":..} a line. */
 int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
+/* In any order. Texts of more than 4095 bytes are cut. */
+int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
+int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
 
 /* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf, oldest first per ring. */
 struct fr_snap_lap {
@@ -141,8 +179,10 @@ const struct fr_snap_ring *fr_snap_rings(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_hole *fr_snap_holes(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_clock *fr_snap_clocks(const struct fr_snap *s, size_t *cnt);
 const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
-const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt); /* by file order */
-u64 fr_snap_size(const struct fr_snap *s);				     /* bytes of the file */
+const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
+const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
+const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
+u64 fr_snap_size(const struct fr_snap *s);					      /* bytes of the file */
 
 /*
  * Decode chunk i into b (zero it before first use; its memory is used again, fr_batch_free() at the end). 0, or -EBADMSG:
@@ -150,6 +190,16 @@ u64 fr_snap_size(const struct fr_snap *s);				     /* bytes of the file */
  */
 int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b);
 void fr_batch_free(struct fr_batch *b);
+
+/*
+ * Where frame nr of user stack stack_id lay: true and *out, false if the file does not tell. The kernel has been seen to call
+ * frames good that were garbage: an offset is to be looked for in what the file with that build-id lets be executed. The first
+ * call reads all stacks, so calls are not for several threads at once.
+ */
+bool fr_snap_frame(const struct fr_snap *s, u64 stack_id, u32 nr, struct fr_snap_frame *out);
+
+/* How many stacks have frames that fr_snap_frame() finds. */
+size_t fr_snap_frame_stack_cnt(const struct fr_snap *s);
 
 /* What is wrong with the file: count of findings so far and the text of each ("chunk at byte 1234: checksum"), 0 if sound. */
 size_t fr_snap_damage(const struct fr_snap *s);

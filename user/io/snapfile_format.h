@@ -36,9 +36,9 @@ enum fr_chunk_kind {
 	FR_CHUNK_CLOCKS = 6,
 	FR_CHUNK_PROCS = 7, /* text */
 	FR_CHUNK_EVENTS = 8,
-	FR_CHUNK_MAPPINGS = 9, /* 9 to 11: reserved, not written yet */
+	FR_CHUNK_MAPPINGS = 9, /* lists with texts: struct fr_list_head, entries, texts */
 	FR_CHUNK_SYMBOLS = 10,
-	FR_CHUNK_STACKS = 11,
+	FR_CHUNK_STACKS = 11, /* reserved, not written */
 };
 
 /* What a reader takes no more than. A writer keeps well below. */
@@ -165,6 +165,25 @@ struct fr_clock_entry {
 	u64 ts, mono_ns, boot_ns, tai_ns, real_ns, uncertainty_ns;
 };
 
+/* In lists with texts a text is said by its offset in what follows the entries; 0 is the empty one. */
+struct fr_mapping_entry {
+	u32 pid;
+	u32 path;
+	u64 begin, end, file_off;
+	u8 build_id[20];
+	u8 build_id_sz;
+	u8 deleted;
+	u8 reserved[2];
+};
+
+struct fr_symbol_entry {
+	u32 pid;
+	u32 name;
+	u64 addr, sz;
+	u32 module;
+	u32 reserved;
+};
+
 _Static_assert(sizeof(struct fr_part_head) == 24, "on disk");
 _Static_assert(sizeof(struct fr_file_head) == 48, "on disk");
 _Static_assert(sizeof(struct fr_chunk_head) == 56, "on disk");
@@ -177,6 +196,8 @@ _Static_assert(sizeof(struct fr_task_entry) == 88, "on disk");
 _Static_assert(sizeof(struct fr_ring_entry) == 216, "on disk");
 _Static_assert(sizeof(struct fr_hole_entry) == 40, "on disk");
 _Static_assert(sizeof(struct fr_clock_entry) == 48, "on disk");
+_Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
+_Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");
 
 #endif

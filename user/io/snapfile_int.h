@@ -9,6 +9,7 @@
  *	snapfile_chunk.c a chunk's header and content; chunks of events
  *	snapfile_meta.c	 chunks of everything else
  *	snapfile_rows.c	 what else is needed to make another snapshot of it
+ *	snapfile_symbols.c  of these, what addresses mean
  */
 #ifndef FR_SNAPFILE_INT_H
 #define FR_SNAPFILE_INT_H
@@ -39,7 +40,10 @@ struct fr_snap {
 	struct fr_schema *schema; /* the file's own, NULL: none read */
 	const struct fr_schema *use;
 	struct fr_snap_list tasks, rings, holes, clocks;
-	struct fr_snap_list facts; /* struct fact */
+	struct fr_snap_list mappings, symbols;
+	struct fr_snap_texts *texts; /* theirs */
+	struct fr_stacks *stacks;    /* NULL: not asked for yet */
+	struct fr_snap_list facts;   /* struct fact */
 	char *facts_text, *procs;
 	size_t facts_sz, procs_sz;
 	size_t meta_sz;
@@ -106,5 +110,12 @@ int fr_snap_split_facts(struct fr_snap *s);
 
 /* Free all that was taken of such chunks. */
 void fr_snap_free_meta(struct fr_snap *s);
+
+/* ---- snapfile_symbols.c ---- */
+
+/* Add s->content, sz bytes of a list with texts. 0, -EBADMSG, -ENOMEM. */
+int fr_snap_take_texts(struct fr_snap *s, u32 kind, size_t sz);
+void fr_snap_sort_texts(struct fr_snap *s); /* after the last chunk */
+void fr_snap_free_texts(struct fr_snap *s);
 
 #endif

@@ -10,6 +10,7 @@
 #include "io/snapfile_int.h"
 #include "io/snapfile_lists.h"
 #include "io/snapfile_rows.h"
+#include "io/snapfile_texts.h"
 #include "pure/facts.h"
 
 #define FACTS_MAX_SZ (256u << 10) /* of all facts */
@@ -97,12 +98,13 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 		return add_facts(s, sz);
 	if (kind == FR_CHUNK_PROCS)
 		return add_text(&s->procs, &s->procs_sz, s->content, sz);
-	return add_items(s, fr_list_kind(kind), sz);
+	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);
 }
 
 bool fr_snap_is_meta(u32 kind)
 {
-	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || fr_list_kind(kind);
+	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || fr_list_kind(kind) ||
+	       fr_text_kind(kind);
 }
 
 int fr_snap_split_facts(struct fr_snap *s)
@@ -140,6 +142,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->rings.items);
 	free(s->holes.items);
 	free(s->clocks.items);
+	fr_snap_free_texts(s);
 	free(s->procs);
 	fr_schema_free(s->schema);
 }
@@ -200,4 +203,14 @@ const char *fr_snap_procs(const struct fr_snap *s, size_t *sz)
 {
 	*sz = s->procs_sz;
 	return s->procs;
+}
+
+const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name)
+{
+	const struct fact *f = s->facts.items;
+
+	if (i >= s->facts.cnt)
+		return NULL;
+	*name = f[i].name;
+	return f[i].value;
 }

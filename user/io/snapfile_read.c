@@ -111,6 +111,7 @@ int fr_snap_open(const char *path, struct fr_snap **out)
 		err = fr_snap_sort_context(s);
 	if (!err)
 		err = choose_schema(s);
+	fr_snap_sort_texts(s);
 	if (!err)
 		err = fr_snap_split_facts(s);
 	if (err)

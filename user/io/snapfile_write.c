@@ -17,6 +17,7 @@
 #include "io/pack.h"
 #include "io/snapfile_lists.h"
 #include "io/snapfile_rows.h"
+#include "io/snapfile_texts.h"
 #include "pure/columns.h"
 #include "pure/err.h"
 #include "pure/facts.h"
@@ -355,6 +356,29 @@ int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, si
 int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt)
 {
 	return put_list(w, FR_CHUNK_CLOCKS, c, cnt);
+}
+
+static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
+{
+	const struct fr_text_kind *k = fr_text_kind(kind);
+	size_t i, sz, n;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i += n) {
+		n = fr_text_write(k, (const char *)items + i * fr_text_struct_sz(k), cnt - i, w->content, META_MAX_SZ, &sz);
+		err = put_meta(w, kind, w->content, sz);
+	}
+	return err;
+}
+
+int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_SYMBOLS, y, cnt);
+}
+
+int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_MAPPINGS, m, cnt);
 }
 
 /* The end of the last whole line within max bytes, or max where a line is longer. */

@@ -30,6 +30,7 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	switch (ev->nr) {
 	case FR_EV_cpu_sample:
 	case FR_EV_stack:
+	case FR_EV_stack_build_ids:
 		return "samples are taken by a timer, and are no moment";
 	case FR_EV_crash:
 		return "it is written by a trigger: use --on crash";
