@@ -228,6 +228,16 @@ static void test_styles(void **state)
 	mb_row(&w->m, 1, 71, "sched_waking");
 	mb_num(&w->m, "target_pid", 9);
 	assert_non_null(strstr(text(w), " target_comm=<...> target_pid=9 "));
+	/* the idle task, and no task */
+	mb_num(&w->m, "target_pid", 0);
+	assert_non_null(strstr(text(w), " target_comm=swapper/1 target_pid=0 "));
+	mb_row(&w->m, 1, 71, "trigger");
+	assert_non_null(strstr(text(w), " target_comm=<...> target_pid=0 "));
+	assert_non_null(strstr(json(w, false), "\"target_comm\":null,\"target_pid\":0,"));
+	mb_num(&w->m, "target_pid", 71);
+	assert_non_null(strstr(json(w, false), "\"target_comm\":\"a "));
+	mb_row(&w->m, 1, 0, "latency");
+	assert_non_null(strstr(json(w, false), "\"comm\":\"swapper/1\",\"target_comm\":null,\"target_pid\":0,"));
 }
 
 static void test_escapes(void **state)

@@ -41,11 +41,20 @@ static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
 	return true;
 }
 
-static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, u64 tid)
+/*
+ * Task 0 is the CPU's idle task where the kernel names it; in the recorder's own events (a trigger of no task, a latency of a
+ * device) the field is 0 for none.
+ */
+static bool is_none(const struct fr_row *r, const struct fr_field *f, u64 tid)
+{
+	return !tid && f->from_idx >= 0 && r->ev->group == FR_GROUP_MARK;
+}
+
+static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f, u64 tid)
 {
 	struct fr_who who = fr_names_who(v->names, tid, r->ts, r->cpu);
 
-	if (tid > FR_TID_MASK || !who.comm)
+	if (tid > FR_TID_MASK || !who.comm || is_none(r, f, tid))
 		return (struct fr_val){.kind = FR_VAL_NONE};
 	return (struct fr_val){.kind = FR_VAL_TEXT, .text = who.comm, .len = who.len};
 }
@@ -73,7 +82,7 @@ static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, co
 	case FR_RULE_TID:
 		return num_of(num, true);
 	case FR_RULE_COMM:
-		return comm_of(v, r, num);
+		return comm_of(v, r, f, num);
 	case FR_RULE_STACK:
 		return stack_of(v, num);
 	default:
