@@ -204,13 +204,3 @@ const char *fr_snap_procs(const struct fr_snap *s, size_t *sz)
 	*sz = s->procs_sz;
 	return s->procs;
 }
-
-const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name)
-{
-	const struct fact *f = s->facts.items;
-
-	if (i >= s->facts.cnt)
-		return NULL;
-	*name = f[i].name;
-	return f[i].value;
-}
