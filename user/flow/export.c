@@ -12,10 +12,7 @@
 #include "pure/err.h"
 
 static const struct fr_exporter *const exporters[] = {
-	&fr_export_perfetto,
-	&fr_export_ctf,
-	&fr_export_json,
-	&fr_export_csv,
+	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_json, &fr_export_csv,
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
@@ -35,6 +32,20 @@ static const struct fr_exporter *find(const char *name)
 	}
 	fr_err("there is no format '%s': `flightrec export --help` lists them", name);
 	return NULL;
+}
+
+u32 fr_export_cpu_cnt(const struct fr_export *x)
+{
+	u32 file, max = 0;
+	size_t cnt, i;
+
+	for (file = 0; file < fr_replay_file_cnt(x->replay); file++) {
+		const struct fr_chunk *c = fr_snap_chunks(fr_replay_snap(x->replay, file), &cnt);
+
+		for (i = 0; i < cnt; i++)
+			max = c[i].cpu > max ? c[i].cpu : max;
+	}
+	return max + 1;
 }
 
 struct put {
@@ -168,6 +179,7 @@ int fr_export(const struct fr_export_ask *ask)
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	x.snap = fr_replay_snap(x.replay, 0);
+	x.path = ask->path;
 	x.out = malloc(sizeof(*x.out));
 	err = x.out ? check(&x, e, ask) : -ENOMEM;
 	status = FR_EXIT_USAGE;

@@ -23,6 +23,7 @@ struct fr_export {
 	struct fr_replay *replay;
 	const struct fr_snap *snap; /* the first file: host, clocks, losses */
 	struct fr_out *out;	    /* formats of one file */
+	const char *path;	    /* what will be written, NULL: standard output */
 	int dir_fd;		    /* formats of a folder: the directory, under a temporary name */
 	void *state;		    /* the format's own, calloc'ed by it, freed here */
 	u64 event_cnt;		    /* events written */
@@ -42,10 +43,13 @@ struct fr_exporter {
 	void (*release)(struct fr_export *x); /* what state points to */
 };
 
-extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_json, fr_export_perfetto;
+extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_json, fr_export_perfetto, fr_export_tracecmd;
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);
+
+/* Numbers of CPUs are below this in all files. */
+u32 fr_export_cpu_cnt(const struct fr_export *x);
 
 /* Returns the exit status; messages are printed. A file gets its name when it is complete, or does not exist. */
 int fr_export(const struct fr_export_ask *ask);

@@ -298,26 +298,12 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 
 /* ---- life ---- */
 
-static u32 cpu_cnt(const struct fr_export *x)
-{
-	u32 file, max = 0;
-	size_t cnt, i;
-
-	for (file = 0; file < fr_replay_file_cnt(x->replay); file++) {
-		const struct fr_chunk *c = fr_snap_chunks(fr_replay_snap(x->replay, file), &cnt);
-
-		for (i = 0; i < cnt; i++)
-			max = c[i].cpu > max ? c[i].cpu : max;
-	}
-	return max + 1;
-}
-
 static int make_streams(struct ctf *c, const struct fr_export *x)
 {
 	size_t cnt, i, why;
 	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
 
-	c->cpu_cnt = cpu_cnt(x);
+	c->cpu_cnt = fr_export_cpu_cnt(x);
 	c->cpu = calloc(c->cpu_cnt, sizeof(*c->cpu));
 	if (!c->cpu)
 		return -ENOMEM;

@@ -94,7 +94,7 @@ static enum fr_perfetto_way way_of(const struct fr_event *ev)
 {
 	if (ev->nr == FR_EV_cpu_sample)
 		return FR_PERFETTO_SAMPLE;
-	if (ev->nr == FR_EV_stack || ev->nr == FR_EV_stack_build_ids)
+	if (ev->nr == FR_EV_stack)
 		return FR_PERFETTO_NOTHING;
 	if (ev->group == FR_GROUP_MARK || ev->nr == FR_EV_mark_victim)
 		return FR_PERFETTO_MARK;
@@ -314,20 +314,6 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	return err;
 }
 
-static u32 max_cpu(const struct fr_export *x)
-{
-	u32 file, max = 0;
-	size_t cnt, i;
-
-	for (file = 0; file < fr_replay_file_cnt(x->replay); file++) {
-		const struct fr_chunk *c = fr_snap_chunks(fr_replay_snap(x->replay, file), &cnt);
-
-		for (i = 0; i < cnt; i++)
-			max = c[i].cpu > max ? c[i].cpu : max;
-	}
-	return max;
-}
-
 /* From when on each CPU's history is complete, by its counters. */
 static void set_valid(struct perfetto *p, const struct fr_export *x)
 {
@@ -352,7 +338,7 @@ static int begin(struct fr_export *x)
 	if (!p)
 		return -ENOMEM;
 	x->state = p;
-	p->cpu_cnt = max_cpu(x) + 1;
+	p->cpu_cnt = fr_export_cpu_cnt(x);
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
 	err = p->cpu ? fr_perfetto_open(&p->to, x) : -ENOMEM;
 	if (!err)
