@@ -309,6 +309,7 @@ static s64 when(const char *s, const struct fr_wall *wall)
 
 	if (fr_when_parse(s, &w))
 		return -22;
+	fr_when_know_trigger(&w, 160 * SEC);
 	return fr_when_resolve(&w, 100 * SEC, 200 * SEC, wall, &ts) ? -61 : ts;
 }
 
@@ -331,6 +332,21 @@ static void test_when(void **state)
 		{"2026-01-01T02:01:30+02:00", 100 * SEC},
 		{"2026-01-01T00:02", 130 * SEC},
 		{"00:01:30.25", 100 * SEC + SEC / 4},
+		{"trigger", 160 * SEC},
+		{"trigger-50ms", 160 * SEC - 50000000},
+		{"trigger+5ms", 160 * SEC + 5000000},
+		{"trigger-1h", 0},
+		{"trigger-", -22},
+		{"trigger50ms", -22},
+		{"trigger 5ms", -22},
+		{"trigger-5", -22},
+		{"trigger-50000d", -22},
+		{"-50000d", -22},
+		{"2026-01-01T00:01:30-02:00", 100 * SEC + 7200 * SEC},
+		{"2026-04-31T00:00:00", -22},
+		{"2026-01-01", 10 * SEC},
+		{"1960-01-01", -22},
+		{"18446744073709551615", INT64_MAX},
 		{"", -22},
 		{"5", -22},
 		{"123456789", -22},
@@ -352,8 +368,50 @@ static void test_when(void **state)
 			fail_msg("%s: %lld", cases[i].s, (long long)when(cases[i].s, &wall));
 	}
 	assert_int_equal(when("00:01:30", &none), -61);
+	assert_int_equal(when("trigger", &none), 160 * (s64)SEC);
 	/* later today than the end: yesterday */
 	assert_int_equal(when("23:59:59", &w->wall), 9 * (s64)SEC);
+}
+
+/* Both ends of "text", of events from 100 s to 200 s; -1: that end is open. */
+static void assert_window(const char *text, s64 from, s64 to)
+{
+	struct fr_when since = {.kind = FR_WHEN_DAYTIME}, until = {.kind = FR_WHEN_DAYTIME};
+	struct fr_wall none = {0};
+	s64 a = -1, b = -1;
+
+	assert_int_equal(fr_when_parse_window(text, &since, &until), 0);
+	assert_int_equal(since.kind == FR_WHEN_NEVER, from == -1);
+	assert_int_equal(until.kind == FR_WHEN_NEVER, to == -1);
+	fr_when_know_trigger(&since, 160 * SEC);
+	fr_when_know_trigger(&until, 160 * SEC);
+	fr_when_resolve(&since, 100 * SEC, 200 * SEC, &none, &a);
+	fr_when_resolve(&until, 100 * SEC, 200 * SEC, &none, &b);
+	assert_int_equal(a, from);
+	assert_int_equal(b, to);
+}
+
+static void test_windows(void **state)
+{
+	static const char *const bad[] = {"", "..", "1s", "1s-2s", "1s...2s", "x..1s", "1s..x", "1s..2s..3s", "1s ..2s"};
+	struct fr_when since = {.kind = FR_WHEN_PART}, until = {.kind = FR_WHEN_PART}, w;
+	struct fr_wall none = {0};
+	size_t i;
+	s64 ts;
+
+	(void)state;
+	assert_window("trigger-50ms..trigger+5ms", 160 * SEC - 50000000, 160 * SEC + 5000000);
+	assert_window("10%..20%", 110 * SEC, 120 * SEC);
+	assert_window("-1s..", 199 * SEC, -1);
+	assert_window("..1.5s", -1, 101 * SEC + SEC / 2);
+	assert_window("1.5s..-2s", 101 * SEC + SEC / 2, 198 * SEC);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (!fr_when_parse_window(bad[i], &since, &until))
+			fail_msg("'%s' is taken for a window", bad[i]);
+		assert_true(since.kind == FR_WHEN_PART && until.kind == FR_WHEN_PART);
+	}
+	assert_int_equal(fr_when_parse("trigger", &w), 0);
+	assert_int_equal(fr_when_resolve(&w, 0, 1, &none, &ts), -ENOMSG);
 }
 
 int main(void)
@@ -369,6 +427,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_out_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed_pipe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_when, setup, teardown),
+		cmocka_unit_test(test_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

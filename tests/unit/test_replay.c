@@ -26,7 +26,8 @@ struct host {
 	struct host_ring *ring[RING_CNT];
 	bool *kept[RING_CNT];
 	const char *boot_id;
-	u64 real_ns; /* wall time of the clock's zero */
+	u64 real_ns;	/* wall time of the clock's zero */
+	u64 trigger_ns; /* 0: none */
 };
 
 static int set_up(void **state)
@@ -134,6 +135,8 @@ static void snapshot(struct host *h, u32 file, u32 hole)
 	assert_int_equal(fr_snap_create(path_of(file), BUDGET_SZ, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_fact(w, "boot_id", "%s", h->boot_id), 0);
+	if (h->trigger_ns)
+		assert_int_equal(fr_snap_put_fact(w, "trigger_ts", "%llu", (unsigned long long)h->trigger_ns), 0);
 	assert_int_equal(fr_snap_put_clocks(w, &c, 1), 0);
 	for (i = 0; i < RING_CNT; i++)
 		put_ring(h, i, w, hole);
@@ -339,6 +342,30 @@ static void test_window(void **state)
 	host_free(h);
 }
 
+/* From the trigger on: that of the first file that has one, also for a boot that has none. */
+static void test_trigger_window(void **state)
+{
+	struct fr_replay_opts opts = {.tiers = ~0u, .since.kind = FR_WHEN_TRIGGER};
+	const char *path[1] = {path_of(0)};
+	struct host *h = host_new(1, "a", 0);
+	struct fr_replay *r = NULL;
+	u64 begin, end, mid;
+
+	(void)state;
+	host_run(h, 3000);
+	snapshot(h, 0, 3);
+	assert_int_equal(fr_replay_open(path, 1, &opts, &r), -EINVAL);
+	unlink(path_of(0));
+	find_span(h, &begin, &end);
+	mid = begin + (end - begin) / 2;
+	h->trigger_ns = mid;
+	snapshot(h, 0, 3);
+	assert_int_equal(count_window("trigger", NULL), count_kept(h, mid, ~0ULL));
+	assert_int_equal(count_window("trigger-1ms", "trigger+500us"), count_kept(h, mid - 1000000, mid + 500000));
+	assert_true(count_kept(h, mid - 1000000, mid + 500000) > 0);
+	host_free(h);
+}
+
 /* A tid that was one task's and then another's: each event under the name of its time. */
 static void test_names(void **state)
 {
@@ -489,7 +516,7 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_one_file), TEST(test_overlap), TEST(test_two_boots), TEST(test_window),
+		TEST(test_one_file), TEST(test_overlap), TEST(test_two_boots), TEST(test_window), TEST(test_trigger_window),
 		TEST(test_names),    TEST(test_damage),	 TEST(test_summary),   TEST(test_errors),
 	};
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/winopts.h"
 #include "flow/export.h"
 
 static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE...\n"
@@ -12,23 +13,14 @@ static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE..
 			   "  -t, --to FORMAT    one of these:\n";
 
 static const char help_rest[] = "  -o, --output FILE  into this file (default: standard output)\n"
-				"  -f, --filter EXPR  only events that match, as in replay\n"
-				"      --since T      from then on, as in replay\n"
-				"      --until T\n"
-				"\n"
+				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP "\n"
 				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
 				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
 
-enum { OPT_SINCE = 256, OPT_UNTIL };
-
 static const struct option options[] = {
-	{"to", required_argument, NULL, 't'},
-	{"output", required_argument, NULL, 'o'},
-	{"filter", required_argument, NULL, 'f'},
-	{"since", required_argument, NULL, OPT_SINCE},
-	{"until", required_argument, NULL, OPT_UNTIL},
-	{"help", no_argument, NULL, 'h'},
-	{},
+	{"to", required_argument, NULL, 't'},	  {"output", required_argument, NULL, 'o'},
+	{"filter", required_argument, NULL, 'f'}, FR_WINOPTS_TABLE,
+	{"help", no_argument, NULL, 'h'},	  {},
 };
 
 static void show_help(void)
@@ -42,16 +34,12 @@ static void show_help(void)
 	fputs(help_rest, stdout);
 }
 
-static int parse_when(const char *option, struct fr_when *w)
-{
-	if (!fr_when_parse(optarg, w))
-		return 0;
-	fr_err("%s: '%s' is no time: `flightrec replay --help` shows which there are", option, optarg);
-	return -EINVAL;
-}
-
 static int parse_option(struct fr_export_ask *ask, int opt)
 {
+	int window = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+
+	if (window <= 0)
+		return window;
 	switch (opt) {
 	case 't':
 		ask->format = optarg;
@@ -62,10 +50,6 @@ static int parse_option(struct fr_export_ask *ask, int opt)
 	case 'f':
 		ask->opts.filter = optarg;
 		return 0;
-	case OPT_SINCE:
-		return parse_when("--since", &ask->opts.since);
-	case OPT_UNTIL:
-		return parse_when("--until", &ask->opts.until);
 	default:
 		return -EINVAL;
 	}

@@ -8,43 +8,45 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/symopts.h"
+#include "cmd/winopts.h"
+#include "flow/frames.h"
 #include "flow/replay.h"
 #include "pure/format_json.h"
 #include "pure/format_text.h"
 
 #define SEC_NS 1000000000LL
 
-static const char help[] = "Usage: flightrec replay [options] FILE...\n"
-			   "Print the events of one or several snapshots in one order, a line each.\n"
-			   "\n"
-			   "  -f, --filter EXPR  only events that match: C-like, over the names that\n"
-			   "                     `flightrec events` lists and event, ts, cpu, pid, tid,\n"
-			   "                     comm, tier; ~ matches globs; in (a, b)\n"
-			   "      --since T      from then on: 2s after the begin, -200ms before the end,\n"
-			   "      --until T      50%, 14:02:11.5, 2026-01-31T14:02:11, or ns of the clock\n"
-			   "      --json         NDJSON: an object a line\n"
-			   "      --count        only the number of events that match\n"
-			   "      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
-			   "      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
-			   "      --tier LIST    only these tiers: main,life,stack or all\n"
-			   "                     (default: all but stack)\n"
-			   "      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
-			   "\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
-			   "Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
+static const char help[] =
+	"Usage: flightrec replay [options] FILE...\n"
+	"Print the events of one or several snapshots in one order, a line each.\n"
+	"\n"
+	"  -f, --filter EXPR  only events that match: C-like, over the names that\n"
+	"                     `flightrec events` lists and event, ts, cpu, pid, tid,\n"
+	"                     comm, tier; ~ matches globs; in (a, b)\n" FR_WINOPTS_HELP
+	"      --json         NDJSON: an object a line\n"
+	"      --count        only the number of events that match\n"
+	"      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
+	"      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
+	"      --tier LIST    only these tiers: main,life,stack or all\n"
+	"                     (default: all but stack)\n"
+	"      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
+	"      --symbols      with --json: stacks in words too, as kstack_sym, ustack_sym\n" FR_SYMOPTS_HELP "\n"
+	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
+	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
 
-enum { OPT_SINCE = 256, OPT_UNTIL, OPT_JSON, OPT_COUNT, OPT_POS, OPT_SPEED, OPT_TIER, OPT_LIFE };
+enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_SPEED, OPT_TIER, OPT_LIFE };
 
 static const struct option options[] = {
 	{"filter", required_argument, NULL, 'f'},
-	{"since", required_argument, NULL, OPT_SINCE},
-	{"until", required_argument, NULL, OPT_UNTIL},
+	FR_WINOPTS_TABLE,
 	{"json", no_argument, NULL, OPT_JSON},
 	{"count", no_argument, NULL, OPT_COUNT},
 	{"pos", no_argument, NULL, OPT_POS},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"tier", required_argument, NULL, OPT_TIER},
 	{"life", no_argument, NULL, OPT_LIFE},
+	FR_SYMOPTS_TABLE,
 	{"help", no_argument, NULL, 'h'},
 	{},
 };
@@ -56,6 +58,7 @@ struct ask {
 	enum mode mode;
 	bool pos;
 	double speed; /* 0: at once */
+	struct fr_symopts symopts;
 };
 
 /* What is kept while events go by. */
@@ -64,7 +67,8 @@ struct show {
 	struct fr_replay *replay;
 	struct fr_out out;
 	struct fr_text text;
-	struct fr_json **json; /* by file */
+	struct fr_json **json;	  /* by file */
+	struct fr_frames *frames; /* NULL: stacks are numbers */
 	u64 cnt;
 	u64 last_key;
 	bool disorder; /* a time went backwards: the file is not what it says */
@@ -156,6 +160,8 @@ static void show_run(struct show *s, const struct fr_replay_run *run)
 	struct fr_row r;
 	u32 i;
 
+	if (s->frames)
+		fr_frames_at(s->frames, run);
 	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
 		if (!run->filter)
 			r = fr_batch_row(run->b, i);
@@ -220,9 +226,31 @@ static void free_json(struct show *s, u32 cnt)
 	free(s->json);
 }
 
+/* Text has stacks in words; JSON, which programs read, only if they are asked for. */
+static bool make_frames(struct show *s, u32 cnt)
+{
+	const struct fr_symopts *y = &s->ask->symopts;
+	u32 i;
+
+	if (y->off || s->ask->mode == COUNT || (s->ask->mode == JSON && !y->on))
+		return true;
+	s->frames = fr_frames_new(s->replay, &y->opts);
+	if (!s->frames)
+		return false;
+	s->text.stacks = fr_frames_texts(s->frames);
+	for (i = 0; i < cnt && s->ask->mode == JSON; i++)
+		fr_json_stacks(s->json[i], s->text.stacks);
+	return true;
+}
+
 static int finish(struct show *s, int err)
 {
 	int status = FR_EXIT_OK;
+
+	if (s->frames) {
+		fr_out_flush(&s->out);
+		fr_frames_say_missing(s->frames);
+	}
 
 	if (err)
 		fr_err("replay stopped: %s", strerror(-err));
@@ -251,27 +279,18 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 	fr_out_init(&s->out, STDOUT_FILENO);
 	fr_text_init(&s->text, on_different_days(s->replay), ask->pos);
 	cnt = fr_replay_file_cnt(s->replay);
-	if (make_json(s, cnt))
+	if (make_json(s, cnt) && make_frames(s, cnt))
 		status = finish(s, show_all(s));
 	else
 		fr_err("out of memory");
 	free_json(s, cnt);
+	fr_frames_free(s->frames);
 	fr_replay_close(s->replay);
 	free(s);
 	return status;
 }
 
 /* ---- options ---- */
-
-static int parse_when(const char *option, const char *text, struct fr_when *w)
-{
-	if (!fr_when_parse(text, w))
-		return 0;
-	fr_err("%s: '%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, 14:02:11.5,\n"
-	       "2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)",
-	       option, text);
-	return -1;
-}
 
 static int parse_speed(const char *text, double *speed)
 {
@@ -322,14 +341,14 @@ static int parse_tiers(const char *text, u32 *tiers)
 
 static int parse_option(struct ask *ask, int opt)
 {
+	int window = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+
+	if (window <= 0)
+		return window;
 	switch (opt) {
 	case 'f':
 		ask->opts.filter = optarg;
 		return 0;
-	case OPT_SINCE:
-		return parse_when("--since", optarg, &ask->opts.since);
-	case OPT_UNTIL:
-		return parse_when("--until", optarg, &ask->opts.until);
 	case OPT_JSON:
 		ask->mode = ask->mode == COUNT ? COUNT : JSON;
 		return 0;
@@ -361,7 +380,9 @@ int fr_cmd_replay(int argc, char **argv)
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, opt))
+		int err = fr_symopts_parse(opt, &ask.symopts);
+
+		if (err < 0 || (err > 0 && parse_option(&ask, opt)))
 			return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/ringsrc.h"
+#include "flow/summary.h"
 #include "io/snapfile_rows.h"
 #include "pure/err.h"
 
@@ -47,7 +48,9 @@ struct fr_replay {
 	u32 ring_cnt;
 	struct fr_merge *merge;
 	u64 begin_key, end_key; /* first and last event's time and shift */
-	bool unreadable;	/* one of the files was no snapshot at all, and has been said */
+	u64 trigger_key;
+	bool has_trigger;
+	bool unreadable; /* one of the files was no snapshot at all, and has been said */
 };
 
 /* ---- messages ---- */
@@ -281,15 +284,33 @@ static void find_span(struct fr_replay *r)
 /* One limit on a boot's clock, or `none` if it is not set. */
 static int resolve(const struct fr_replay *r, const struct boot *b, const struct fr_when *w, s64 none, s64 *ts)
 {
+	struct fr_when at = *w;
 	int err;
 
 	*ts = none;
 	if (w->kind == FR_WHEN_NEVER)
 		return 0;
-	err = fr_when_resolve(w, r->begin_key - b->shift_ns, r->end_key - b->shift_ns, &b->wall, ts);
+	if (r->has_trigger)
+		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
+	err = fr_when_resolve(&at, r->begin_key - b->shift_ns, r->end_key - b->shift_ns, &b->wall, ts);
+	if (err == -ENOMSG)
+		fr_err("the snapshot does not say when its trigger was: give a time relative to its begin (2s) or end (-2s)");
 	if (err == -ENODATA)
 		fr_err("the snapshot holds no wall time to compare with: give a time relative to its begin (2s) or end (-2s)");
 	return err ? -EINVAL : 0;
+}
+
+/* The moment of the first file that has one: snapshots that are looked at together were taken for one incident. */
+static void find_trigger(struct fr_replay *r)
+{
+	u32 i;
+	s64 ts;
+
+	for (i = 0; i < r->file_cnt && !r->has_trigger; i++) {
+		r->has_trigger = fr_snap_fact_num(r->file[i].snap, "trigger_ts", &ts) && ts > 0;
+		if (r->has_trigger)
+			r->trigger_key = ts + r->boot[r->file[i].boot].shift_ns;
+	}
 }
 
 static int find_window(struct fr_replay *r)
@@ -298,6 +319,7 @@ static int find_window(struct fr_replay *r)
 	int err = 0;
 
 	find_span(r);
+	find_trigger(r);
 	for (i = 0; i < r->boot_cnt && !err; i++) {
 		struct boot *b = &r->boot[i];
 
@@ -305,6 +327,8 @@ static int find_window(struct fr_replay *r)
 		err = err ? err : resolve(r, b, &r->opts.until, INT64_MAX, &b->until_ns);
 		if (b->since_ns < 0)
 			b->since_ns = 0;
+		if (!err && b->since_ns > b->until_ns)
+			fr_warn("the window ends before it begins: no event is in it");
 	}
 	return err;
 }
@@ -519,6 +543,16 @@ u32 fr_replay_boot_cnt(const struct fr_replay *r)
 	return r->boot_cnt;
 }
 
+u32 fr_replay_boot(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].boot;
+}
+
+const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file)
+{
+	return &r->file[file].view;
+}
+
 const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file)
 {
 	return r->file[file].snap;
@@ -527,6 +561,11 @@ const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file)
 struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file)
 {
 	return r->file[file].snap;
+}
+
+const char *fr_replay_path(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].path;
 }
 
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)

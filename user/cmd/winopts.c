@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/winopts.h"
+
+#include <errno.h>
+
+#include "pure/err.h"
+
+static int parse_when(const char *option, struct fr_when *w)
+{
+	if (!fr_when_parse(optarg, w))
+		return 0;
+	fr_err("%s: '%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n"
+	       "14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)",
+	       option, optarg);
+	return -EINVAL;
+}
+
+static int parse_window(struct fr_when *since, struct fr_when *until)
+{
+	if (!fr_when_parse_window(optarg, since, until))
+		return 0;
+	fr_err("--window: '%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the "
+	       "end);\n"
+	       "times are those of --since",
+	       optarg);
+	return -EINVAL;
+}
+
+int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until)
+{
+	switch (opt) {
+	case FR_WINOPT_SINCE:
+		return parse_when("--since", since);
+	case FR_WINOPT_UNTIL:
+		return parse_when("--until", until);
+	case FR_WINOPT_WINDOW:
+		return parse_window(since, until);
+	default:
+		return 1;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * winopts: the options that say from when to when, the same in every command that reads events. Such a command puts
+ * FR_WINOPTS_TABLE into its option table and FR_WINOPTS_HELP into its help, and gives what getopt returned to
+ * fr_winopts_parse() first.
+ */
+#ifndef FR_WINOPTS_H
+#define FR_WINOPTS_H
+
+#include <getopt.h>
+
+#include "pure/when.h"
+
+enum {
+	FR_WINOPT_SINCE = 0x5700,
+	FR_WINOPT_UNTIL,
+	FR_WINOPT_WINDOW,
+};
+
+/* clang-format off */
+#define FR_WINOPTS_TABLE                                        \
+	{"since", required_argument, NULL, FR_WINOPT_SINCE},    \
+	{"until", required_argument, NULL, FR_WINOPT_UNTIL},    \
+	{"window", required_argument, NULL, FR_WINOPT_WINDOW}
+/* clang-format on */
+
+#define FR_WINOPTS_HELP                                                                    \
+	"      --since T      from then on: 2s after the begin, -200ms before the end,\n"  \
+	"      --until T      50%, trigger-50ms, 14:02:11.5, 2026-01-31T14:02:11, or ns\n" \
+	"                     of the recording clock\n"                                    \
+	"      --window A..B  both: trigger-50ms..trigger+5ms, 10%..20%, -1s..\n"
+
+/* 0: it was one of these, and into *since, *until; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
+int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until);
+
+#endif
