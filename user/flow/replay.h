@@ -58,11 +58,20 @@ u32 fr_replay_file_cnt(const struct fr_replay *r);
 /* Of how many boots they are. */
 u32 fr_replay_boot_cnt(const struct fr_replay *r);
 
+/* The number of a file's boot, below fr_replay_boot_cnt(). */
+u32 fr_replay_boot(const struct fr_replay *r, u32 file);
+
+/* The view of a file's events. */
+const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file);
+
 /* A file itself; it is the replay's. */
 const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file);
 
 /* The same, to read chunks of it beside the replay. */
 struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file);
+
+/* Its path, as given to fr_replay_open(). */
+const char *fr_replay_path(const struct fr_replay *r, u32 file);
 
 /* First and last event of the window that is shown, on the first file's clock. */
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);

@@ -21,12 +21,13 @@ struct fr_symbols_opts {
 
 struct fr_symbols; /* opaque; of one snapshot */
 
-/* A frame in words. Texts live as long as the fr_symbols. */
+/* A frame in words. Texts live as long as the fr_symbols; they are from files of others: escape them. */
 struct fr_symbol {
 	const char *name;   /* of the function, NULL: not known, then `missing` says why */
-	u64 off;	    /* of the address in it */
-	const char *module; /* path of the program or library, "[kernel]", name of a kernel module; NULL unknown */
-	u64 module_off;	    /* of the address in that file */
+	u64 off;	    /* of the address in it; of an inlined function 0 */
+	const char *module; /* path of the program or library, or its [build-id]; "[kernel]", name of a kernel module; "[jit]";
+			       NULL unknown */
+	u64 module_off;	    /* of the address in that file, in bytes; of the kernel's from _stext, 0 unknown */
 	const char *file;   /* source, with opts.lines; NULL unknown */
 	u32 line;
 	bool inlined;	     /* into the function that comes next */
@@ -45,5 +46,26 @@ void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out);
  * returns how many, 1 at least. A return address (nr > 0) is looked up one byte before.
  */
 u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct fr_symbol *out, u32 max);
+
+/* ---- what names are taken from ---- */
+
+/* A program or library of the snapshot. */
+struct fr_symbols_object {
+	const char *path;	  /* as it was mapped, NULL unknown */
+	const char *build_id;	  /* hexadecimal, NULL: it has none */
+	bool needed;		  /* a frame was looked up in it, and it was searched for; else all below is empty */
+	u64 frame_cnt, named_cnt; /* frames looked up so far, and those that got a name */
+	const char *found;	  /* file that functions are taken from, NULL none */
+	const char *where;	  /* in which place of the search order it was, NULL */
+	const char *missing;	  /* NULL: all functions are known; else "stripped", "build-id differs", "file not found" */
+	const char *differs;	  /* file that was looked at and is another version, NULL */
+};
+
+/* How many objects there are. Asking makes those known that processes had mapped; frames add others. */
+u32 fr_symbols_object_cnt(struct fr_symbols *y);
+void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_object *out);
+
+/* Say on standard error which of the needed objects had no symbols, and what to do about it. Returns how many. */
+u32 fr_symbols_say_missing(const struct fr_symbols *y);
 
 #endif

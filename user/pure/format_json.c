@@ -20,6 +20,7 @@ struct keys {
 
 struct fr_json {
 	bool with_pos;
+	struct fr_stacktexts stacks;
 	struct keys keys[FR_EVENT_MAX];
 };
 
@@ -72,6 +73,11 @@ struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos)
 	return j;
 }
 
+void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks)
+{
+	j->stacks = stacks;
+}
+
 void fr_json_free(struct fr_json *j)
 {
 	u32 nr, i;
@@ -105,6 +111,30 @@ static void put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
 		if (i)
 			fr_out_char(o, ',');
 		fr_out_u64(o, nums[i]);
+	}
+	fr_out_char(o, ']');
+}
+
+/* ,"kstack_sym":["..."] */
+static void put_stack(const struct fr_json *j, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
+		      const struct fr_val *v)
+{
+	const char *const *text;
+	u32 cnt = 0, i;
+
+	LITERAL(o, ",\"");
+	fr_escape_json(o, f->name, strlen(f->name));
+	LITERAL(o, "_sym\":");
+	if (v->kind != FR_VAL_NUMS) {
+		LITERAL(o, "null");
+		return;
+	}
+	text = j->stacks.of(j->stacks.arg, r, f, &cnt);
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_char(o, ',');
+		put_text(o, text[i], strlen(text[i]));
 	}
 	fr_out_char(o, ']');
 }
@@ -181,6 +211,8 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 
 		fr_out_mem(o, k->field[i].s, k->field[i].sz);
 		put_value(o, &val);
+		if (j->stacks.of && fr_is_stack(&r->ev->fields[i]))
+			put_stack(j, o, r, &r->ev->fields[i], &val);
 	}
 	if (j->with_pos)
 		put_pos(o, r);

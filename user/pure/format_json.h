@@ -10,12 +10,17 @@
 #define FR_FORMAT_JSON_H
 
 #include "pure/out.h"
+#include "pure/stacktexts.h"
 #include "pure/view.h"
 
 struct fr_json; /* opaque: what does not change from row to row */
 
 /* For events of s, which must live as long. with_pos: add "pos":{"epoch","tier","seq","offset"}. NULL: no memory. */
 struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos);
+
+/* Behind each stack, as "kstack":[...], its frames in words from now on: "kstack_sym":["inner+0x1","outer+0x2"]; not known:
+ * null. */
+void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks);
 void fr_json_free(struct fr_json *j); /* NULL is fine */
 
 void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);

@@ -213,6 +213,20 @@ static void put_nums(struct fr_out *o, const struct fr_field *f, const struct fr
 	fr_out_char(o, ']');
 }
 
+/* No name has a ; in it. */
+static void put_stack(struct fr_out *o, const char *const *text, u32 cnt)
+{
+	u32 i;
+
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_str(o, "; ");
+		fr_escape_text(o, text[i], strlen(text[i]));
+	}
+	fr_out_char(o, ']');
+}
+
 /* The native ABI and a stack that was not taken are what one expects: nothing to say. */
 static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
 {
@@ -221,7 +235,22 @@ static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
 	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
 }
 
-static void put_field(struct fr_out *o, const struct fr_view *view, const struct fr_row *r, const struct fr_field *f)
+static void put_array(struct fr_text *t, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
+		      const struct fr_val *v)
+{
+	const char *const *text = NULL;
+	u32 cnt = 0;
+
+	if (t->stacks.of && fr_is_stack(f))
+		text = t->stacks.of(t->stacks.arg, r, f, &cnt);
+	if (text && cnt)
+		put_stack(o, text, cnt);
+	else
+		put_nums(o, f, v);
+}
+
+static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
+		      const struct fr_field *f)
 {
 	struct fr_val v = fr_view_field(view, r, f);
 
@@ -237,7 +266,7 @@ static void put_field(struct fr_out *o, const struct fr_view *view, const struct
 	else if (v.kind == FR_VAL_TEXT)
 		put_text(o, v.text, v.len);
 	else if (v.kind == FR_VAL_NUMS)
-		put_nums(o, f, &v);
+		put_array(t, o, r, f, &v);
 	else
 		fr_out_str(o, "<...>");
 }
@@ -299,7 +328,7 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 	put_who(o, fr_view_who(v, r), r->tid);
 	put_event(o, r->ev);
 	for (i = 0; i < r->ev->field_cnt; i++)
-		put_field(o, v, r, &r->ev->fields[i]);
+		put_field(t, o, v, r, &r->ev->fields[i]);
 	if (t->with_pos)
 		put_pos(o, r);
 	fr_out_char(o, '\n');

@@ -10,6 +10,7 @@
 #define FR_FORMAT_TEXT_H
 
 #include "pure/out.h"
+#include "pure/stacktexts.h"
 #include "pure/view.h"
 
 /* What is kept from line to line: the second shown last, since asking for local time is slow. */
@@ -17,7 +18,8 @@ struct fr_text {
 	bool with_date;
 	bool with_pos;
 	u64 sec;
-	char clock[24]; /* of sec, with its date in front if wanted */
+	char clock[24];		     /* of sec, with its date in front if wanted */
+	struct fr_stacktexts stacks; /* set by who wants stacks in words: [inner+0x1; outer+0x2]; else numbers */
 };
 
 /* with_date: each line tells the day too; with_pos: each line ends with epoch, tier, seq and offset. */
