@@ -12,17 +12,32 @@ struct {
 	__type(value, struct stack_buf);
 } fr_stack_buf SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stack_origins);
+} fr_origin_buf SEC(".maps");
+
 /* The number is used, though it is always 0: of an argument nobody uses clang passes nothing, which the verifier refuses. */
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 {
 	return bpf_map_lookup_elem(&fr_stack_buf, &buf_nr);
 }
 
+FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
+{
+	return bpf_map_lookup_elem(&fr_origin_buf, &buf_nr);
+}
+
 FR_INLINE u64 take_stack(void *ctx, u64 flags, u32 tid)
 {
 	u32 depth = fr_stack_take(ctx, 0, flags);
+	u64 id = depth ? fr_stack_keep(0, depth, tid) : 0;
 
-	return depth ? fr_stack_keep(0, depth, tid) : 0;
+	if (flags & BPF_F_USER_STACK)
+		fr_origins_tell(ctx, 0, depth, tid, id);
+	return id;
 }
 
 /*

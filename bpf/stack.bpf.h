@@ -12,9 +12,11 @@
 #ifndef FR_STACK_BPF_H
 #define FR_STACK_BPF_H
 
-#include "record.bpf.h"
+#include "origin.bpf.h"
 
 #define FR_SEEN_CNT 2048u /* stacks remembered per CPU; a power of two */
+#define FR_ORIGIN_TRIES \
+	3u /* the kernel may be unable to look just now; in code made by a program there is nothing to be found */
 
 struct stack_buf {
 	u64 pc[FR_STACK_DEPTH_MAX];
@@ -26,6 +28,7 @@ FR_INLINE struct stack_buf *fr_frames(u32 buf_nr);
 struct stack_seen {
 	u64 id;
 	u64 seq;
+	u64 tries; /* left, to learn where its frames lay */
 };
 
 struct {
@@ -95,7 +98,116 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid)
 	fr_commit(&w);
 	seen->id = id;
 	seen->seq = seq;
+	seen->tries = FR_ORIGIN_TRIES;
 	return id;
+}
+
+/* ---- where frames lay ---- */
+
+__noinline u32 fr_origins_due(u64 id)
+{
+	struct stack_seen *seen;
+	u32 slot = id % FR_SEEN_CNT;
+
+	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
+	if (!seen || seen->id != id || !seen->tries)
+		return 0;
+	seen->tries--;
+	return 1;
+}
+
+/* Number of the file that has the build-id of frame i, from 1; 0: there are too many. */
+FR_INLINE u32 fr_origin_file(struct stack_origins *o, const struct stack_origin *f)
+{
+	u64 a = f->build_id[0] | (u64)f->build_id[1] << 32, b = f->build_id[2] | (u64)f->build_id[3] << 32, c = f->build_id[4];
+	u64 *file;
+	u32 i;
+
+	for (i = 0; i < FR_ORIGIN_FILES; i++) {
+		file = &o->file[i * FR_ORIGIN_WORDS];
+		if (i >= o->file_cnt) {
+			file[0] = a;
+			file[1] = b;
+			file[2] = c;
+			o->file_cnt = i + 1;
+			return i + 1;
+		}
+		if (file[0] == a && file[1] == b && file[2] == c)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* The word of frame i. An offset that needs more bits is garbage: of an address that is in no mapping. */
+__noinline int fr_origin_word(u32 buf_nr, u32 i)
+{
+	struct stack_origins *o = fr_origins(buf_nr);
+	const struct stack_origin *f;
+	u32 nr = 0;
+
+	if (!o || i >= FR_STACK_DEPTH_MAX)
+		return 0;
+	f = &o->frame[i];
+	if (f->status == FR_ORIGIN_VALID && !(f->off >> FR_ORIGIN_OFF_BITS))
+		nr = fr_origin_file(o, f);
+	o->word[i] = nr ? (u64)nr << FR_ORIGIN_OFF_BITS | f->off : 0;
+	o->valid_cnt += nr != 0;
+	return 0;
+}
+
+/* Fill in words and files. How many of them there are, 0 if no frame's file is known. */
+__noinline u32 fr_origins_pack(u32 buf_nr, u32 cnt)
+{
+	struct stack_origins *o = fr_origins(buf_nr);
+	u32 i;
+
+	if (!o)
+		return 0;
+	o->file_cnt = 0;
+	o->valid_cnt = 0;
+	for (i = 0; i < FR_STACK_DEPTH_MAX && i < cnt; i++)
+		fr_origin_word(buf_nr, i);
+	return o->valid_cnt ? cnt + o->file_cnt * FR_ORIGIN_WORDS : 0;
+}
+
+/* Copy them to a page of this CPU's stack ring, from a unit on. */
+__noinline int fr_origins_copy(u32 buf_nr, u32 page_nr, u32 unit, u32 cnt)
+{
+	const struct stack_origins *o = fr_origins(buf_nr);
+	struct fr_ring ring;
+	u64 *page;
+	u32 i;
+
+	if (!o || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
+		return -1;
+	page = fr_ring_page(&ring, page_nr);
+	for (i = 0; page && i < FR_STACK_DEPTH_MAX && i < cnt; i++)
+		page[(unit + i) % FR_PAGE_UNITS] = o->word[i];
+	for (i = 0; page && i < FR_ORIGIN_FILES * FR_ORIGIN_WORDS && i < o->file_cnt * FR_ORIGIN_WORDS; i++)
+		page[(unit + cnt + i) % FR_PAGE_UNITS] = o->file[i];
+	return 0;
+}
+
+__noinline int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id)
+{
+	u32 words = fr_origins_pack(buf_nr, cnt), slot = id % FR_SEEN_CNT;
+	struct fr_rec_stack_build_ids *rec;
+	struct stack_seen *seen;
+	struct fr_writing w;
+
+	if (!words || cnt > FR_STACK_DEPTH_MAX || words > cnt + FR_ORIGIN_FILES * FR_ORIGIN_WORDS)
+		return 0;
+	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack_build_ids, sizeof(*rec) + words * sizeof(u64), sizeof(*rec),
+		       tid, cnt);
+	if (!rec)
+		return 0;
+	rec->stack_id = id;
+	fr_origins_copy(buf_nr, w.res.page_nr, w.res.unit + sizeof(*rec) / FR_UNIT_SZ, cnt);
+	fr_commit(&w);
+	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
+	if (seen && seen->id == id)
+		seen->tries = 0;
+	return 0;
 }
 
 /* The stack of who runs the program, kernel's or (BPF_F_USER_STACK) user's, into a buffer. Frames, 0 if there is none. */

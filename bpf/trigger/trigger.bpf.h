@@ -35,6 +35,7 @@
 #define FR_TRIGGER_BPF_H
 
 #include "arch.bpf.h"
+#include "origin.bpf.h"
 #include "triggers.bpf.h"
 
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
@@ -50,6 +51,7 @@ struct fr_moment {
 	u64 busy; /* 0: free */
 	struct fr_alert alert;
 	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is kept; of a path, while it is put together */
+	struct stack_origins origins;
 };
 
 struct {
@@ -99,6 +101,13 @@ FR_INLINE struct fr_moment *fr_moment(u32 nr)
 	return bpf_map_lookup_elem(&fr_moments, &nr);
 }
 
+FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
+{
+	struct fr_moment *m = fr_moment(buf_nr);
+
+	return m ? &m->origins : NULL;
+}
+
 FR_INLINE struct fr_alert *fr_alert(u32 nr)
 {
 	struct fr_moment *m = fr_moment(nr);
@@ -131,10 +140,15 @@ FR_INLINE u64 fr_moment_stack(void *ctx, u32 nr, u64 flags)
 {
 	struct fr_moment *m = fr_moment(nr);
 	long sz = m ? bpf_get_stack(ctx, m->pc, sizeof(m->pc), flags) : 0;
+	u32 depth = sz / sizeof(u64);
+	u64 id;
 
 	if (sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc))
 		return 0;
-	return fr_moment_keep(nr, sz / sizeof(u64), flags & BPF_F_USER_STACK ? 1 : 0);
+	id = fr_moment_keep(nr, depth, flags & BPF_F_USER_STACK ? 1 : 0);
+	if (flags & BPF_F_USER_STACK)
+		fr_origins_tell(ctx, nr, depth, m->alert.tid, id);
+	return id;
 }
 
 #endif

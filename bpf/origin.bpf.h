@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the frames of a user stack lay, by build-id and file offset, taken when the stack is written for the first time: so its
+ * names can be found when the process has ended, on another machine. It takes several times as long as the stack itself, which
+ * is why it is done once.
+ */
+#ifndef FR_ORIGIN_BPF_H
+#define FR_ORIGIN_BPF_H
+
+#include "record.bpf.h"
+
+#define FR_USER_STACK	   (1ULL << 8)	/* BPF_F_USER_STACK */
+#define FR_USER_BUILD_ID   (1ULL << 11) /* BPF_F_USER_BUILD_ID */
+#define FR_ORIGIN_VALID	   1		/* BPF_STACK_BUILD_ID_VALID */
+#define FR_ORIGIN_FILES	   16u		/* of one stack: with all frames they fit a record */
+#define FR_ORIGIN_WORDS	   3u		/* a build-id's */
+#define FR_ORIGIN_OFF_BITS 56
+
+/* As bpf_get_stack() fills it in. */
+struct stack_origin {
+	s32 status;
+	u32 build_id[5];
+	u64 off; /* in the file; in case of another status something else */
+};
+
+struct stack_origins {
+	struct stack_origin frame[FR_STACK_DEPTH_MAX];
+	u64 word[FR_STACK_DEPTH_MAX];		     /* as in the record */
+	u64 file[FR_ORIGIN_FILES * FR_ORIGIN_WORDS]; /* likewise */
+	u32 file_cnt;
+	u32 valid_cnt; /* frames whose file is known */
+};
+
+/* Whoever includes this has buffers, known by numbers: NULL if there is none. */
+FR_INLINE struct stack_origins *fr_origins(u32 buf_nr);
+
+/* Stack id was written, and it is not known yet where its frames lay? In stack.bpf.h. */
+u32 fr_origins_due(u64 id);
+
+/* Write what is in the buffer, of cnt frames, to the stack ring. Nothing if no frame's file is known: it will be tried again.
+ */
+int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id);
+
+/* For a user stack just kept: the same stack again, by files. */
+FR_INLINE void fr_origins_tell(void *ctx, u32 buf_nr, u32 depth, u32 tid, u64 id)
+{
+	struct stack_origins *o;
+	long sz;
+
+	if (!id || !fr_origins_due(id))
+		return;
+	o = fr_origins(buf_nr);
+	if (!o)
+		return;
+	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
+	if (sz == (long)(depth * sizeof(o->frame[0])))
+		fr_origins_keep(buf_nr, depth, tid, id);
+}
+
+#endif
