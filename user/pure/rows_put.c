@@ -108,7 +108,7 @@ static void put_field(u8 *rec, const struct fr_row *row, const struct fr_field *
 /* What a recorder would have written: length, flags and tid, fields. */
 static void put_record(u8 *rec, const struct fr_row *row, u32 sz)
 {
-	u64 head = (u64)(sz / FR_UNIT_SZ) << 56 | (u64)row->ev->nr << FR_TIME_BITS | (row->ts & FR_TIME_MASK);
+	u64 head = fr_rec_head(row->ts, row->ev->nr, sz / FR_UNIT_SZ);
 	u32 i;
 
 	memset(rec, 0, sz);

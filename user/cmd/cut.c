@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/winopts.h"
+#include "flow/cut.h"
+
+static const char help[] = "Usage: flightrec cut [options] -o OUT FILE\n"
+			   "Write a smaller snapshot: the events that match, and what names them.\n"
+			   "\n"
+			   "  -o, --output OUT   the new file; one that exists is not replaced\n" FR_WINOPTS_HELP
+			   "      --cpu LIST     only of these CPUs: 0,2-3\n"
+			   "      --pid LIST     only of these processes\n"
+			   "      --cgroup GLOB  only of tasks in such cgroups: '/system.slice/*'\n"
+			   "  -f, --filter EXPR  only events that match, as in replay\n"
+			   "\n"
+			   "All that is given must hold. If no event is left, no file is written: status 1.\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 FILE is damaged: what could be read was cut.\n"
+			   "Example: flightrec cut --since -100ms --pid 4711 -o small.flight x.flight\n";
+
+enum { OPT_CPU = 256, OPT_PID, OPT_CGROUP };
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'},
+	FR_WINOPTS_TABLE,
+	{"cpu", required_argument, NULL, OPT_CPU},
+	{"pid", required_argument, NULL, OPT_PID},
+	{"cgroup", required_argument, NULL, OPT_CGROUP},
+	{"filter", required_argument, NULL, 'f'},
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+static int parse_list(const char *option, struct fr_ranges *r, const char **text)
+{
+	*text = optarg;
+	if (!fr_ranges_parse(optarg, r))
+		return 0;
+	fr_err("%s: '%s' is no list of numbers: give 0,2-3", option, optarg);
+	return -1;
+}
+
+static int parse_option(struct fr_cut_ask *ask, int opt)
+{
+	int ret = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+
+	if (ret <= 0)
+		return ret;
+	switch (opt) {
+	case 'o':
+		ask->out = optarg;
+		return 0;
+	case OPT_CPU:
+		return parse_list("--cpu", &ask->cpus, &ask->cpu_text);
+	case OPT_PID:
+		return parse_list("--pid", &ask->pids, &ask->pid_text);
+	case OPT_CGROUP:
+		ask->cgroup = optarg;
+		return 0;
+	case 'f':
+		ask->opts.filter = optarg;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+int fr_cmd_cut(int argc, char **argv)
+{
+	struct fr_cut_ask ask = {};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "o:f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (parse_option(&ask, opt))
+			return FR_EXIT_USAGE;
+	}
+	if (!ask.out) {
+		fr_err("name the new file: flightrec cut -o OUT FILE");
+		return FR_EXIT_USAGE;
+	}
+	if (optind + 1 != argc) {
+		fr_err("name one snapshot to be cut: flightrec cut -o %s FILE", ask.out);
+		return FR_EXIT_USAGE;
+	}
+	ask.path = argv[optind];
+	return fr_cut(&ask);
+}
