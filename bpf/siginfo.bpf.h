@@ -6,23 +6,13 @@
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
 
-#include "types.h"
+#include "fatal.h"
 
 #define FR_SI_NOINFO ((void *)0) /* SEND_SIG_NOINFO and _PRIV: constants where a siginfo pointer is expected */
 #define FR_SI_PRIV   ((void *)1)
 
 #define FR_SI_USER   0
 #define FR_SI_KERNEL 0x80
-
-/* Signals whose default action does nothing or stops: CHLD CONT STOP TSTP TTIN TTOU URG WINCH. */
-#define FR_SIG_HARMLESS (1ULL << 17 | 1ULL << 18 | 1ULL << 19 | 1ULL << 20 | 1ULL << 21 | 1ULL << 22 | 1ULL << 23 | 1ULL << 28)
-/* Signals a fault sends: their siginfo has an address. ILL TRAP BUS FPE SEGV. */
-#define FR_SIG_FAULT (1ULL << 4 | 1ULL << 5 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11)
-
-FR_INLINE bool sig_in(u32 sig, u64 set)
-{
-	return sig < 64 && (1ULL << sig & set);
-}
 
 struct sig_info {
 	s32 errno;
@@ -41,7 +31,7 @@ FR_INLINE void sig_info(struct sig_info *out, u32 sig, struct kernel_siginfo *in
 	}
 	out->errno = BPF_CORE_READ(info, si_errno);
 	out->code = BPF_CORE_READ(info, si_code);
-	if (sig_in(sig, FR_SIG_FAULT) && out->code > 0 && out->code < FR_SI_KERNEL)
+	if (fr_sig_in(sig, FR_SIG_FAULT) && out->code > 0 && out->code < FR_SI_KERNEL)
 		out->addr = (u64)BPF_CORE_READ(info, _sifields._sigfault._addr);
 }
 

@@ -32,7 +32,7 @@ int BPF_PROG(signal_deliver, int sig, struct kernel_siginfo *info, struct k_siga
 {
 	u64 handler = (u64)ka->sa.sa_handler, sa_flags = ka->sa.sa_flags, ip;
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool fatal = !handler && !sig_in(sig, FR_SIG_HARMLESS);
+	bool fatal = !handler && !fr_sig_in(sig, FR_SIG_HARMLESS);
 	u32 tid = bpf_get_current_pid_tgid();
 	struct fr_rec_signal_deliver *rec;
 	struct sig_info si;

@@ -9,13 +9,9 @@ FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
 
-	if (r->kind != kind || (r->uid != ~0u && r->uid != uid))
+	if (!fr_rule_is_for_death(r, kind, value) || !fr_rule_user_fits(r, uid))
 		return 0;
-	if (kind != FR_TRIGGER_oom && !fr_rule_is_for_current(rule))
-		return 0;
-	if (kind == FR_TRIGGER_crash)
-		return sig_in(value, r->sig_set);
-	return kind != FR_TRIGGER_status || r->status == (s32)value;
+	return kind == FR_TRIGGER_oom || fr_rule_is_for_current(rule);
 }
 
 /* Of its own for each rule: what is decided here is no branch to its caller. */
@@ -110,11 +106,9 @@ __noinline int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id)
  */
 FR_INLINE u32 fatal_signal(const struct signal_struct *signal, u32 sig)
 {
-	if (sig_in(sig, FR_SIG_HARMLESS) || !sig)
-		return 0;
-	if (sig != FR_SIGKILL)
-		return signal->flags & FR_SIGNAL_UNKILLABLE ? 0 : sig;
-	return signal->flags & FR_SIGNAL_GROUP_EXIT ? signal->group_exit_code & 0x7f : 0;
+	u32 flags = signal->flags;
+
+	return fr_fatal_signal(sig, flags & FR_SIGNAL_UNKILLABLE, flags & FR_SIGNAL_GROUP_EXIT ? signal->group_exit_code : 0);
 }
 
 SEC("tp_btf/signal_deliver")

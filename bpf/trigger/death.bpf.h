@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * death: which end of a process pulls a trigger, once.
- *
- *	signal_deliver		SIG_DFL, and the default is to end: it dies here and now, of this signal. Where another thread
- *				took the signal, or it does not dump core, all threads are woken by 9; the truth is in
- *				signal->group_exit_code then
- *	sched_process_exit	of the last thread: what no delivery showed, as wait() will show it (late)
+ * death: which end of a process pulls a trigger, once: at a delivery that ends it, or at the end of its last thread what no
+ * delivery showed (late). What ends a process, and by which signal: fatal.h.
  *
  * Not a death: a signal that is handled, ignored, or swallowed by a tracer (there is no delivery then); one that the init of a
  * PID namespace is immune to; 9 to the siblings of a thread that executes a program.
@@ -18,7 +14,6 @@
 #define FR_SIGNAL_GROUP_EXIT 0x00000004u /* signal_struct.flags: the process is ending, its status is group_exit_code */
 #define FR_SIGNAL_UNKILLABLE 0x00000040u /* init of a PID namespace: no signal's default ends it */
 #define FR_PF_KTHREAD	     0x00200000u
-#define FR_SIGKILL	     9
 
 /* Rules of a kind that such a death of a process of this user is for. value: signal or status. Counts nothing. crash.bpf.c */
 u32 fr_death_rules(u32 kind, u32 value, u32 uid);

@@ -5,9 +5,8 @@
 /* As wait() will give it: of the process if one end was decided for all threads, else of its first thread. */
 FR_INLINE s32 wait_code(struct task_struct *task)
 {
-	if (task->signal->flags & FR_SIGNAL_GROUP_EXIT)
-		return task->signal->group_exit_code;
-	return task->group_leader->exit_code;
+	return fr_wait_code(task->signal->flags & FR_SIGNAL_GROUP_EXIT, task->signal->group_exit_code,
+			    task->group_leader->exit_code);
 }
 
 FR_INLINE int tell_status(u32 due, s32 code)
@@ -33,11 +32,11 @@ int BPF_PROG(fr_process_exit, struct task_struct *task)
 	if (fr_trigger_idle() || task->signal->live.counter || task->flags & FR_PF_KTHREAD)
 		return 0;
 	code = wait_code(task);
-	sig = code & 0x7f;
+	sig = fr_wait_signal(code);
 	if (sig)
 		set = fr_death_rules(FR_TRIGGER_crash, sig, fr_task_uid(task));
 	else
-		set = fr_death_rules(FR_TRIGGER_status, code >> 8 & 0xff, fr_task_uid(task));
+		set = fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task));
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
 	if (!sig)

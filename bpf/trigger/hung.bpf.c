@@ -20,7 +20,7 @@ __noinline u32 fr_hung_rule(u32 rule, u64 value_ns, const struct fr_lat_who *who
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
 
-	return who && r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns ? fr_lat_passes(rule, who) : 0;
+	return who && fr_rule_is_for_hung(r, value_ns) ? fr_lat_passes(rule, who) : 0;
 }
 
 __noinline u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *who)

@@ -26,9 +26,7 @@ __noinline u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
 
-	if (!who || (r->uid != ~0u && r->uid != who->uid))
-		return 0;
-	if ((who->comm[0] & r->comm_mask[0]) != r->comm_text[0] || (who->comm[1] & r->comm_mask[1]) != r->comm_text[1])
+	if (!who || !fr_rule_user_fits(r, who->uid) || !fr_rule_name_fits(r, who->comm))
 		return 0;
 	return 1u << rule % FR_TRIGGER_MAX;
 }
@@ -38,11 +36,7 @@ __noinline u32 fr_lat_rule(u32 rule, u32 latency, u64 value_ns, u64 id, const st
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
 
-	if (!who || r->kind != FR_TRIGGER_latency || r->latency != latency || value_ns <= r->limit_ns)
-		return 0;
-	if (latency == FR_LATENCY_syscall && r->id >= 0 && (id >> 32 || r->id != (s32)id))
-		return 0;
-	return fr_lat_passes(rule, who);
+	return who && fr_rule_is_for_latency(r, latency, value_ns, id) ? fr_lat_passes(rule, who) : 0;
 }
 
 __noinline u32 fr_lat_rules(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who)

@@ -15,16 +15,6 @@ FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 
 /* ---- rules ---- */
 
-/* Is the gap since the rule's last alert over? Then the next begins. next_ns too far ahead is damage, and not believed. */
-FR_INLINE bool gap_over(struct fr_trigger_slot *slot, u64 gap_ns)
-{
-	u64 now = bpf_ktime_get_ns(), next = fr_load(&slot->next_ns);
-
-	if (now < next && next - now <= gap_ns)
-		return false;
-	return fr_cas(&slot->next_ns, next, now + gap_ns) == next;
-}
-
 __noinline u32 fr_rule_due(u32 rule, u32 holds)
 {
 	struct fr_trigger_slot *slot = fr_slot_at(rule);
@@ -33,7 +23,7 @@ __noinline u32 fr_rule_due(u32 rule, u32 holds)
 	if (!holds)
 		return 0;
 	fr_count(&slot->matched, 1);
-	if (gap_ns && !gap_over(slot, gap_ns))
+	if (gap_ns && !fr_gap_over(&slot->next_ns, bpf_ktime_get_ns(), gap_ns))
 		return 0;
 	return 1u << rule % FR_TRIGGER_MAX;
 }

@@ -36,6 +36,7 @@
 
 #include "arch.bpf.h"
 #include "origin.bpf.h"
+#include "rule.h"
 #include "triggers.bpf.h"
 
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
@@ -87,7 +88,7 @@ FR_INLINE bool fr_rule_is_for_current(u32 rule)
 	u64 comm[2] = {};
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	return (comm[0] & r->comm_mask[0]) == r->comm_text[0] && (comm[1] & r->comm_mask[1]) == r->comm_text[1];
+	return fr_rule_name_fits(r, comm);
 }
 
 /* A record was written beside the events' own, or was lost: the exact account needs to know. */

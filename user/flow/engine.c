@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "fatal.h"
 #include "flow/control.h"
 #include "io/cgroup.h"
 #include "pure/err.h"
@@ -70,15 +71,6 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), nr, a, verdict);
 }
 
-static bool is_core_signal(s32 sig)
-{
-	/* QUIT ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS */
-	const u64 set = 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11 | 1ULL << 24 |
-			1ULL << 25 | 1ULL << 31;
-
-	return sig > 0 && sig < 64 && (set >> sig & 1);
-}
-
 void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m)
 {
 	*m = (struct fr_moment){
@@ -88,11 +80,11 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 		.pid = a->pid,
 		.uid = a->uid,
 		.sig = a->sig,
-		.status = a->exit_code >> 8 & 0xff,
+		.status = fr_wait_status(a->exit_code),
 		.ip = a->ip,
 		.value_ns = a->value_ns,
 		.what = a->what,
-		.core = is_core_signal(a->sig),
+		.core = fr_sig_in(a->sig, FR_SIG_CORE),
 		.comm = a->comm,
 		.exe = a->exe,
 		.cgroup = cgroup,
@@ -102,19 +94,6 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 
 /* ---- a moment that BPF saw ---- */
 
-static bool fits(const struct fr_trigger *t, const struct fr_alert *a)
-{
-	char cgroup[4096] = "";
-	struct fr_moment m;
-
-	/* its file system is asked only where a rule wants to know */
-	if (*t->cgroup && a->cgroup)
-		fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup));
-	fr_engine_moment(a, cgroup, &m);
-	m.latency = t->latency; /* the slot is of a rule that BPF had decided for */
-	return t->kind == FR_TRIGGER_event || fr_trigger_match(t, &m);
-}
-
 static u64 key_of(const struct fr_alert *a)
 {
 	struct fr_moment m;
@@ -123,22 +102,33 @@ static u64 key_of(const struct fr_alert *a)
 	return fr_trigger_key(&m);
 }
 
+static bool is_busy(struct fr_engine *e, const struct fr_alert *a, u32 nr)
+{
+	return fr_engine_waiting_cnt(e) == FR_PENDING_MAX || fr_engine_waits_for(e, a, slot_of(e, nr));
+}
+
 static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns)
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
-	bool busy = fr_engine_waiting_cnt(e) == FR_PENDING_MAX || fr_engine_waits_for(e, a, slot_of(e, nr));
+	bool busy = is_busy(e, a, nr);
 
 	if (!t) /* a person asked */
 		return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
 	return fr_gate_ask(e->gate, t, nr, key_of(a), now_ns, busy);
 }
 
-/* Two rules for one moment: the second is told that the first one's snapshot has it. */
 static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
 {
-	if (!fits(&e->rule[nr], a))
-		return FR_TRIGGER_VERDICT_filtered;
-	return granted ? FR_TRIGGER_VERDICT_busy : ask_gate(e, a, nr, now_ns);
+	const struct fr_trigger *t = &e->rule[nr];
+	const struct fr_gate_asked asked = {.now_ns = now_ns, .granted = granted, .busy = is_busy(e, a, nr)};
+	char cgroup[4096] = "";
+	struct fr_moment m;
+
+	/* its file system is asked only where a rule wants to know */
+	if (*t->cgroup && a->cgroup)
+		fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup));
+	fr_engine_moment(a, cgroup, &m);
+	return fr_gate_decide(e->gate, t, nr, &m, &asked);
 }
 
 static u64 who(const struct fr_alert *a)

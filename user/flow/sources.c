@@ -11,9 +11,6 @@
 #include "flow/engine_int.h"
 #include "pure/err.h"
 
-#define HUNG_LOOKS  4ULL /* within the shortest limit */
-#define HUNG_MIN_NS 100000000ULL
-#define HUNG_MAX_NS 10000000000ULL
 #define PSI_STEP_US 2000000ULL /* windows of who lacks CAP_SYS_RESOURCE are multiples of this */
 
 struct source {
@@ -115,12 +112,8 @@ static void on_look(void *arg, u32 events)
 
 static void look_for_hung(struct fr_sources *all, u64 limit_ns)
 {
-	u64 each_ns = limit_ns / HUNG_LOOKS;
+	u64 each_ns = fr_trigger_look_ns(limit_ns);
 
-	if (each_ns < HUNG_MIN_NS)
-		each_ns = HUNG_MIN_NS;
-	if (each_ns > HUNG_MAX_NS)
-		each_ns = HUNG_MAX_NS;
 	if (!all->hung_ns || each_ns < all->hung_ns)
 		all->hung_ns = each_ns;
 }

@@ -3,12 +3,8 @@
 
 #include <string.h>
 
+#include "fatal.h"
 #include "pure/select.h"
-
-/* Signals whose default action dumps core: QUIT ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS. */
-#define CORE_SIGNALS                                                                                                    \
-	(1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11 | 1ULL << 24 | 1ULL << 25 | \
-	 1ULL << 31)
 
 /* The gap between two alerts; 0: each is told. Ends of processes are, whatever they come from: each may be the one. */
 static u64 gap_ns(enum fr_trigger_kind kind)
@@ -29,7 +25,7 @@ static u64 sig_set(const struct fr_trigger *t)
 {
 	u64 set = t->sig_set ?: ~0ULL;
 
-	return t->all ? set : set & CORE_SIGNALS;
+	return t->all ? set : set & FR_SIG_CORE;
 }
 
 /* A name or PREFIX* is for BPF. A name longer than the kernel's has no meaning to it. */

@@ -221,6 +221,19 @@ enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *
 	return verdict;
 }
 
+enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigger *t, u32 nr, const struct fr_moment *m,
+				       const struct fr_gate_asked *asked)
+{
+	struct fr_moment of = *m;
+
+	of.latency = t->latency; /* the kernel has decided for this rule */
+	if (t->kind != FR_TRIGGER_event && !fr_trigger_match(t, &of))
+		return FR_TRIGGER_VERDICT_filtered;
+	if (asked->granted)
+		return FR_TRIGGER_VERDICT_busy;
+	return fr_gate_ask(g, t, nr, fr_trigger_key(m), asked->now_ns, asked->busy);
+}
+
 void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns)
 {
 	struct times *rule = &g->rule[nr];

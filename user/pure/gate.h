@@ -35,6 +35,20 @@ int fr_gate_change(struct fr_gate *g, const struct fr_gate_conf *conf);
  */
 enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, bool busy);
 
+/* How things stand when a moment is decided about. */
+struct fr_gate_asked {
+	u64 now_ns;
+	bool granted; /* another rule has its snapshot of this very moment */
+	bool busy;    /* one of the same is waiting, or there is no room to wait */
+};
+
+/*
+ * What becomes of a moment that rule t held for in the kernel: the rule's filters, then the gate. Two rules for one moment: the
+ * second is told that the first one's snapshot has it.
+ */
+enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigger *t, u32 nr, const struct fr_moment *m,
+				       const struct fr_gate_asked *asked);
+
 /* It was not taken after all (could not be written): gives back what fr_gate_ask() counted last for this rule and key. now_ns
  * is not looked at. */
 void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns);

@@ -147,6 +147,19 @@ bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m)
 	return kind_fits(t, m) && filters_fit(t, m);
 }
 
+#define LOOKS	    4ULL /* within the limit */
+#define LOOK_MIN_NS 100000000ULL
+#define LOOK_MAX_NS 10000000000ULL
+
+u64 fr_trigger_look_ns(u64 limit_ns)
+{
+	u64 each_ns = limit_ns / LOOKS;
+
+	if (each_ns < LOOK_MIN_NS)
+		return LOOK_MIN_NS;
+	return each_ns > LOOK_MAX_NS ? LOOK_MAX_NS : each_ns;
+}
+
 /* ---- what is the same ---- */
 
 /* FNV-1a. */

@@ -95,6 +95,9 @@ struct fr_moment {
  */
 bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
 
+/* How often a recorder looks at all tasks for a hung rule with this limit. */
+u64 fr_trigger_look_ns(u64 limit_ns);
+
 /* What dedupe goes by: a hash of (reason, exe, signal, ip), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 

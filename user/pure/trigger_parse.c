@@ -6,16 +6,9 @@
 #include <ctype.h>
 #include <errno.h>
 
+#include "fatal.h"
 #include "pure/sysnames.h"
 #include "pure/trigger_text.h"
-
-/* Signals whose default action dumps core, and those that do not kill. */
-#define SIG_BIT(nr) (1ULL << (nr))
-#define CORE_SIGS                                                                                                  \
-	(SIG_BIT(3) | SIG_BIT(4) | SIG_BIT(5) | SIG_BIT(6) | SIG_BIT(7) | SIG_BIT(8) | SIG_BIT(11) | SIG_BIT(24) | \
-	 SIG_BIT(25) | SIG_BIT(31))
-#define HARMLESS_SIGS \
-	(SIG_BIT(17) | SIG_BIT(18) | SIG_BIT(19) | SIG_BIT(20) | SIG_BIT(21) | SIG_BIT(22) | SIG_BIT(23) | SIG_BIT(28))
 
 /* Is what follows a colon KEY=, or a key that may stand alone? */
 static bool key_follows(const char *at)
@@ -119,11 +112,11 @@ static int parse_head(struct fr_tp *p, const char **rest)
 /* What only the whole rule shows. */
 static int check_whole(struct fr_tp *p)
 {
-	u64 not_core = p->t.sig_set & ~CORE_SIGS;
+	u64 not_core = p->t.sig_set & ~FR_SIG_CORE;
 	u32 nr;
 
-	if (not_core & HARMLESS_SIGS) {
-		nr = __builtin_ctzll(not_core & HARMLESS_SIGS);
+	if (not_core & FR_SIG_HARMLESS) {
+		nr = __builtin_ctzll(not_core & FR_SIG_HARMLESS);
 		return fr_tp_fail(p, p->sig.at, "sig: nothing dies of %s", fr_signal_name(nr));
 	}
 	if (!p->t.all && not_core) {

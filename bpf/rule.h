@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rule: does a rule hold, as the kernel side decides it, and is it time to tell? Pure: one text for the programs of triggers
+ * and for replay --on. What is decided after that, in user space: fr_trigger_match() (pure/trigger.h), fr_gate_decide()
+ * (pure/gate.h).
+ */
+#ifndef FR_RULE_H
+#define FR_RULE_H
+
+#include "alert.h"
+#include "atomic.h"
+#include "fatal.h"
+
+/* Does the rule's filter by user allow this one? ~0: unknown, or nobody's. */
+FR_INLINE u32 fr_rule_user_fits(const volatile struct fr_trigger_rule *r, u32 uid)
+{
+	return r->uid == ~0u || r->uid == uid;
+}
+
+/* Does the rule's filter by name allow this one? comm: FR_COMM_SZ bytes, padded with zeros. */
+FR_INLINE u32 fr_rule_name_fits(const volatile struct fr_trigger_rule *r, const u64 comm[2])
+{
+	return (comm[0] & r->comm_mask[0]) == r->comm_text[0] && (comm[1] & r->comm_mask[1]) == r->comm_text[1];
+}
+
+/* Is it for such an end of a process? value: of crash the signal, of status the status. */
+FR_INLINE u32 fr_rule_is_for_death(const volatile struct fr_trigger_rule *r, u32 kind, u32 value)
+{
+	if (r->kind != kind)
+		return 0;
+	if (kind == FR_TRIGGER_crash)
+		return fr_sig_in(value, r->sig_set);
+	return kind != FR_TRIGGER_status || r->status == (s32)value;
+}
+
+/* Is it for something that took so long? id: of a system call its number. */
+FR_INLINE u32 fr_rule_is_for_latency(const volatile struct fr_trigger_rule *r, u32 latency, u64 value_ns, u64 id)
+{
+	if (r->kind != FR_TRIGGER_latency || r->latency != latency || value_ns <= r->limit_ns)
+		return 0;
+	return latency != FR_LATENCY_syscall || r->id < 0 || (!(id >> 32) && r->id == (s32)id);
+}
+
+/* Is it for a task that has not run for so long? */
+FR_INLINE u32 fr_rule_is_for_hung(const volatile struct fr_trigger_rule *r, u64 value_ns)
+{
+	return r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns;
+}
+
+/*
+ * Is the gap since the rule's last alert over? Then the next begins. *next_ns: the rule's own, 0 at first; too far ahead is
+ * damage, and not believed.
+ */
+FR_INLINE u32 fr_gap_over(u64 *next_ns, u64 now_ns, u64 gap_ns)
+{
+	u64 next = fr_load(next_ns);
+
+	if (now_ns < next && next - now_ns <= gap_ns)
+		return 0;
+	return fr_cas(next_ns, next, now_ns + gap_ns) == next;
+}
+
+#endif
