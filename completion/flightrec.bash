@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump list watch reload status stop replay export info verify events doctor'
+_flightrec_commands='record dump list watch reload status stop replay export view info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -51,14 +51,14 @@ _flightrec() {
 	record:-o | record:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
-	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv' "$word" ;;
+	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv html' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|export|list|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|export|view|list|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

@@ -19,6 +19,7 @@ files	 900	tests/files/run.sh
 dist	 240	tests/dist/run.sh
 cli	 600	tests/cli/run.sh
 export	 600	tests/export/run.sh
+view	 600	tests/view/run.sh
 fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60
 kernel	2400	tests/kernel/run.sh

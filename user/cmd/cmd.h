@@ -18,6 +18,7 @@ int fr_cmd_info(int argc, char **argv);
 int fr_cmd_verify(int argc, char **argv);
 int fr_cmd_events(int argc, char **argv);
 int fr_cmd_export(int argc, char **argv);
+int fr_cmd_view(int argc, char **argv);
 int fr_cmd_cut(int argc, char **argv);
 int fr_cmd_doctor(int argc, char **argv);
 

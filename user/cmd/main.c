@@ -19,6 +19,7 @@ static const struct {
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},
 	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order"},
 	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool"},
+	{"view", "flightrec view", fr_cmd_view, "make a page for a browser out of a snapshot"},
 	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process"},
 	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths"},
 	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks"},

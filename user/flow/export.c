@@ -12,7 +12,7 @@
 #include "pure/err.h"
 
 static const struct fr_exporter *const exporters[] = {
-	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_json, &fr_export_csv,
+	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_json, &fr_export_csv, &fr_export_html,
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))

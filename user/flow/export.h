@@ -43,7 +43,8 @@ struct fr_exporter {
 	void (*release)(struct fr_export *x); /* what state points to */
 };
 
-extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_json, fr_export_perfetto, fr_export_tracecmd;
+extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_html, fr_export_json, fr_export_perfetto,
+	fr_export_tracecmd;
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A headless Chromium, driven by the WebDriver protocol (W3C): just what the tests of pages need."""
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+
+def missing():
+    """What is not installed, or None."""
+    return next((p for p in ("chromium", "chromedriver") if not shutil.which(p)), None)
+
+
+class Browser:
+    def __init__(self, width=1400, height=900, dark=False):
+        self.home = tempfile.mkdtemp()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.base = f"http://127.0.0.1:{port}"
+        env = {**os.environ, "HOME": self.home, "TMPDIR": self.home}
+        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+        self.session = None
+        args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", f"--window-size={width},{height}",
+                f"--user-data-dir={self.home}/profile"] + (["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])
+        self.wait_ready()
+        options = {"goog:chromeOptions": {"args": args, "binary": shutil.which("chromium")}, "goog:loggingPrefs": {"browser": "ALL"}}
+        self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": options}})["sessionId"]
+        self.call("POST", f"/session/{self.session}/timeouts", {"script": 300000, "pageLoad": 300000})
+
+    def wait_ready(self):
+        deadline = time.monotonic() + 120
+        while True:
+            try:
+                if self.call("GET", "/status")["ready"]:
+                    return
+            except (urllib.error.URLError, ConnectionError):
+                pass
+            if time.monotonic() > deadline:
+                raise TimeoutError("chromedriver does not answer")
+            time.sleep(0.1)
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=400) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as e:
+            raise RuntimeError(json.load(e)["value"]["message"].splitlines()[0]) from e
+
+    def post(self, path, body):
+        return self.call("POST", f"/session/{self.session}{path}", body)
+
+    def open(self, file):
+        """And wait until the page has read its data, or says why not."""
+        self.post("/url", {"url": "file://" + os.path.abspath(file)})
+        return self.run("""const done = arguments[arguments.length - 1];
+            (function look() {
+                const said = document.getElementById("loading-text");
+                if (window.flightrec || said.className === "bad") done(window.flightrec ? "" : said.textContent);
+                else setTimeout(look, 50);
+            })();""", wait=True)
+
+    def run(self, script, *args, wait=False):
+        return self.post("/execute/" + ("async" if wait else "sync"), {"script": script, "args": list(args)})
+
+    def frame(self):
+        """Until what is due is drawn."""
+        self.run("const done = arguments[arguments.length - 1]; requestAnimationFrame(() => requestAnimationFrame(() => done()));", wait=True)
+
+    def pointer(self, *steps):
+        """Steps (type, x, y) in the window: move, down, up."""
+        names = {"move": "pointerMove", "down": "pointerDown", "up": "pointerUp"}
+        actions = [{"type": names[t], "button": 0} | ({"x": int(x), "y": int(y), "duration": 0} if t == "move" else {}) for t, x, y in steps]
+        self.post("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+        self.frame()
+
+    def click(self, x, y):
+        self.pointer(("move", x, y), ("down", x, y), ("up", x, y))
+
+    def wheel(self, x, y, by):
+        self.post("/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [
+            {"type": "scroll", "x": int(x), "y": int(y), "deltaX": 0, "deltaY": by, "duration": 0}]}]})
+        self.frame()
+
+    def keys(self, text):
+        self.post("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+            {"type": t, "value": c} for c in text for t in ("keyDown", "keyUp")]}]})
+        self.frame()
+
+    def errors(self):
+        return [e["message"] for e in self.post("/se/log", {"type": "browser"}) if e["level"] in ("SEVERE", "WARNING")]
+
+    def screenshot(self, file):
+        with open(file, "wb") as f:
+            f.write(base64.b64decode(self.call("GET", f"/session/{self.session}/screenshot")))
+
+    def close(self):
+        try:
+            if self.session:
+                self.call("DELETE", f"/session/{self.session}")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            shutil.rmtree(self.home, ignore_errors=True)

@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Pages of `flightrec view` in a headless Chromium, compared with `replay --json`.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+make -s build/tests/cli/make_snapshot || exit 1
+exec python3 tests/view/test_view.py

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Pages: that they show what `replay --json` says, and do what keys, mouse and search ask for."""
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.dont_write_bytecode = True
+from browser import Browser, missing  # noqa: E402
+
+FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
+WORK = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; cat /etc/passwd > /dev/null; done; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1"
+M64 = (1 << 64) - 1
+RUNNING, RUNNABLE = 1, 2
+tests = []
+
+
+def test(name):
+    def add(fn):
+        tests.append((name, fn))
+        return fn
+    return add
+
+
+def equal(got, want, what):
+    if got != want:
+        raise AssertionError(f"{what}: {got!r}, not {want!r}")
+
+
+def check(ok, what):
+    if not ok:
+        raise AssertionError(what)
+
+
+def flightrec(*args):
+    r = subprocess.run([FLIGHTREC, *args], capture_output=True, stdin=subprocess.DEVNULL)
+    equal(r.returncode, 0, f"flightrec {' '.join(args)}: {r.stderr.decode()}")
+    return r.stdout.decode()
+
+
+class Page:
+    """A snapshot, its page in a browser, its events."""
+
+    def __init__(self, flight, **kw):
+        self.html = flight + ".html"
+        if not os.path.exists(self.html):
+            flightrec("view", flight)
+        self.events = [json.loads(line) for line in flightrec("replay", "--json", flight).splitlines()]
+        self.browser = Browser(**kw)
+        try:
+            equal(self.browser.open(self.html), "", "what the page says")
+        except BaseException:
+            self.browser.close()
+            raise
+        self.js = self.browser.run
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        errors = self.browser.errors()
+        self.browser.close()
+        equal(errors, [], "what the browser's console says")
+
+    def view(self):
+        return self.js("const t = flightrec.timeline; return [t.from, t.to]")
+
+    def at(self, what):
+        """Middle of an element, in the window."""
+        return self.js(f"const r = document.querySelector('{what}').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]")
+
+    def text(self, what):
+        return self.js(f"return document.querySelector('{what}').textContent")
+
+    def point(self, ns, track):
+        """Where a moment is in the window, in the middle of a track's first lane; track: an expression."""
+        return self.js(f"""const t = flightrec.timeline, r = t.canvas.getBoundingClientRect(), track = {track};
+            t.reveal({ns}, track); t.draw();
+            return [r.x + t.x({ns}), r.y + track.y - t.scroll + RULER_H + 8]""")
+
+    def find(self, text):
+        x, y = self.at("#search")
+        self.browser.click(x, y)
+        self.js("document.getElementById('search').select()")
+        self.browser.keys(text + "\ue007")
+        self.browser.keys("\ue00c")  # Escape: back to the timeline
+
+
+ALL = """
+const d = flightrec.data, out = [], from = arguments[0], to = Math.min(d.n, arguments[1]);
+const plain = v => typeof v === "bigint" ? v.toString() : typeof v === "object" ? Array.from(v, x => x.toString()) : v.toString();
+for (let i = from; i < to; i++) {
+	const ev = d.schemaOf[d.ev[i]], fields = {};
+	ev.fields.forEach((f, nr) => {
+		if (f.rule === "STACK")
+			return;
+		const v = d.value(i, nr);
+		fields[f.name] = ["comm", "str", "text8"].includes(f.type) ? { text: d.texts[v] } : plain(v);
+	});
+	out.push([(BigInt(d.origin) + BigInt(d.ts[i])).toString(), d.cpu[i], ev.name, d.tid[i], d.texts[d.comm[i]], fields]);
+}
+return out;
+"""
+
+
+def same(got, want):
+    if isinstance(got, dict):
+        return got["text"] == (want or "")
+    if isinstance(got, list):
+        return [int(v) & M64 for v in got] == [v & M64 for v in want]
+    return int(got) & M64 == want & M64
+
+
+def compare_all(page):
+    equal(page.js("return flightrec.data.n"), len(page.events), "events")
+    for base in range(0, len(page.events), 20000):
+        for got, want in zip(page.js(ALL, base, base + 20000), page.events[base:]):
+            head = [str(want["ts"]), want["cpu"], want["event"], want["tid"], want["comm"] or ""]
+            equal(got[:5], head, "event")
+            for name, value in got[5].items():
+                check(same(value, want[name]), f"{want}: {name} is {value}")
+
+
+@test("every event and every field is that of replay")
+def small_events(small, _):
+    with Page(small) as page:
+        compare_all(page)
+        frames = page.js("return flightrec.data.stack(119)")
+        equal(len(frames), 2, f"frames of the sample's stack: {frames}")
+
+
+@test("names of the snapshot are text, whatever they hold; nothing is fetched")
+def hostile(small, _):
+    with Page(small) as page:
+        for tab in "123456":
+            page.browser.keys(tab)
+        page.js("flightrec.selectRow(2)")
+        page.browser.keys("1")
+        check("/bin/a \"b\"" in page.text("#detail"), "the program's path is told")
+        check("\x1b" in page.js("return flightrec.data.texts.join('')"), "the name with an escape is there")
+        equal(page.js("return performance.getEntriesByType('resource').length"), 0, "things fetched")
+        html = open(page.html, encoding="utf-8", errors="surrogateescape").read()
+        check("/bin/a" not in html and "shell" not in html, "no text of the snapshot stands in the page as it is")
+
+
+@test("wheel, drag, shift and drag, keys and the overview move the window")
+def moves(small, _):
+    with Page(small) as page:
+        page.browser.keys("f")
+        span = page.js("return flightrec.data.span")
+        equal(page.view(), [0, span], "f: all of it")
+        x, y = page.at("#timeline")
+        t = page.js("return flightrec.timeline.time(arguments[0] - flightrec.timeline.canvas.getBoundingClientRect().x)", x)
+        page.browser.wheel(x, y, -500)
+        a, b = page.view()
+        check(0 < a < t < b < span and b - a < span / 2, f"wheel zooms in at the pointer: {a} {t} {b}")
+        page.browser.pointer(("move", x, y), ("down", x, y), ("move", x + 100, y), ("up", x + 100, y))
+        c, d = page.view()
+        check(c < a and abs((d - c) - (b - a)) < 2, "drag moves, and zooms not")
+        page.browser.keys("d")
+        check(page.view()[0] > c, "d: on")
+        page.browser.keys("w")
+        check(page.view()[1] - page.view()[0] < (d - c) * 0.8, "w: in")
+        page.browser.keys("f")
+        page.browser.post("/actions", {"actions": [
+            {"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "\ue008"}] + [{"type": "pause"}] * 4 + [{"type": "keyUp", "value": "\ue008"}]},
+            {"type": "pointer", "id": "mouse", "actions": [{"type": "pause"}, {"type": "pointerMove", "x": int(x), "y": int(y)}, {"type": "pointerDown", "button": 0},
+                                                           {"type": "pointerMove", "x": int(x) + 80, "y": int(y)}, {"type": "pointerUp", "button": 0}]}]})
+        page.browser.frame()
+        check(abs(page.view()[0] - t) < span / 100 and page.view()[1] < span, f"shift and drag: from {t} on, {page.view()}")
+        x, y = page.at("#overview")
+        page.browser.click(x, y)
+        check(abs(sum(page.view()) / 2 - span / 2) < span / 50, "a click into the overview")
+
+
+@test("a click tells what is there; [ and ] step through the task's events")
+def click(small, _):
+    with Page(small) as page:
+        base = page.events[0]["ts"]
+        page.browser.keys("f")
+        x, y = page.point(page.events[3]["ts"] + 2000000 - base, "flightrec.timeline.trackOfCpu(0)")
+        page.browser.click(x, y)
+        check(page.text("#sel-name").endswith(" 101"), f"who ran: {page.text('#sel-name')}")
+        check("4.000 ms" in page.text("#detail"), "for how long")
+        equal(page.text("#ev-name"), "sched_switch", "the event that began it")
+        page.js("flightrec.selectRow(4)")
+        equal(page.text("#ev-name"), "sys_enter", "selected")
+        check("openat" in page.text("#detail"), "the call's name")
+        page.browser.keys("]")
+        equal(page.text("#ev-name"), "sys_exit", "]: the task's next")
+        check("-ENOENT" in page.text("#detail"), "its result in words")
+        page.browser.keys("[,")
+        equal(page.js("return flightrec.timeline.selected.row"), 3, ", after [: the one before of all")
+        page.browser.keys("\ue00c")
+        equal(page.js("return flightrec.timeline.selected"), None, "Escape")
+
+
+@test("search finds names, numbers, texts, calls, errors; n and N go on")
+def search(small, _):
+    with Page(small) as page:
+        for word, want in {"sys_": {4, 7}, "101": {i for i, e in enumerate(page.events) if 101 in (e["tid"], e["pid"])}, "openat": {4, 7}, "enoent": {7},
+                           "cpu:1": {i for i, e in enumerate(page.events) if e["cpu"] == 1}, "cpu:1 softirq": {5, 6}, "/bin/a": {2}, "tid:555": {12}, "sigsegv": {8},
+                           "nothing-of-it": set()}.items():
+            page.find(word)
+            equal(set(page.js("return flightrec.timeline.matches.rows")), want, f"rows of '{word}'")
+        page.find("sys_")
+        equal(page.text("#found"), "1 of 2", "said")
+        equal(page.js("return flightrec.timeline.selected.row"), 4, "the first")
+        page.browser.keys("n")
+        equal(page.js("return flightrec.timeline.selected.row"), 7, "n")
+        page.browser.keys("nN")
+        equal(page.js("return flightrec.timeline.selected.row"), 7, "n, N around the end")
+
+
+@test("light and dark, as the system says and as asked for")
+def themes(small, _):
+    with Page(small) as page:
+        color = "return getComputedStyle(document.body).backgroundColor"
+        light = page.js(color)
+        page.browser.keys("l")
+        check(page.js(color) != light, "l")
+    with Page(small, dark=True) as page:
+        check(page.js(color) != light, "the system's")
+
+
+@test("a page that was cut off says so")
+def cut(small, folder):
+    page = open(small + ".html", encoding="utf-8", errors="surrogateescape").read()
+    begin = page.index('<script type="text/x-events">')
+    broken = os.path.join(folder, "broken.html")
+    with open(broken, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(page[:begin] + page[page.index("</script>", begin) + len("</script>"):])
+    browser = Browser()
+    try:
+        check("not whole" in browser.open(broken), "what it says")
+    finally:
+        browser.close()
+
+
+def ran_by_replay(events):
+    """ns that each task ran, as far as switches tell, and waits of runnable tasks that ended."""
+    ran, since, on, waits, ready = collections.Counter(), {}, {}, [], {}
+    for e in events:
+        at = e["ts"]
+        if e["event"] == "sched_switch":
+            prev, nxt = e["prev_pid"], e["next_pid"]
+            if e["cpu"] in on and on[e["cpu"]] == prev and prev:
+                ran[prev] += at - since[e["cpu"]]
+            on[e["cpu"]], since[e["cpu"]] = nxt, at
+            if e["prev_state"] == 0 or e["prev_state"] & 256:
+                ready[prev] = at
+            if nxt and nxt in ready:
+                waits.append(at - ready.pop(nxt))
+            ready.pop(nxt, None)
+        if e["event"] in ("sched_waking", "sched_wakeup_new") and e["target_pid"] not in ready and e["target_pid"] not in on.values():
+            ready[e["target_pid"]] = at
+    return ran, waits
+
+
+@test("a real recording: all events, who ran for how long, calls, samples")
+def real(_, folder):
+    if os.geteuid():
+        return "it needs root to record"
+    out = os.path.join(folder, "real")
+    os.mkdir(out)
+    flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "8M", "-o", out, "--", "sh", "-c", WORK)
+    with Page(glob.glob(f"{out}/*.flight")[0]) as page:
+        compare_all(page)
+        ran, _ = ran_by_replay(page.events)
+        top = [tid for tid, _ in ran.most_common(5)]
+        runs = page.js("""return arguments[0].map(tid => { let ns = 0; for (const c of flightrec.model.cpus.filter(c => c)) {
+            const r = c.runs; for (let i = 0; i < r.n; i++) if (r.kind.a[i] === tid && i && i < r.n - 1) ns += r.until.a[i] - r.at.a[i]; } return ns; })""", top)
+        equal(runs, [ran[tid] for tid in top], f"time on CPUs of {top}")
+        pairs, enter = 0, {}
+        for e in page.events:
+            if e["event"] == "sys_enter":
+                enter[e["tid"]] = e["id"]
+            if e["event"] == "sys_exit":
+                pairs += enter.pop(e["tid"], None) == e["id"]
+        equal(page.js("return flightrec.model.calls.at.n"), pairs, "system calls")
+        equal(page.js("return flightrec.model.samples.at.n"), sum(e["event"] == "cpu_sample" for e in page.events), "samples")
+        page.browser.keys("f345")
+        check("samples" in page.text("#flame h2"), "flame graph")
+        page.browser.keys("2")
+        check(0 < page.js("return document.querySelectorAll('#events .row').length") < 200, "only the rows that are seen are there")
+    return None
+
+
+def main():
+    counts = collections.Counter()
+    lacks = missing()
+    with tempfile.TemporaryDirectory() as folder:
+        small = os.path.join(folder, "small.flight")
+        subprocess.run(["build/tests/cli/make_snapshot", small], check=True)
+        for name, fn in tests:
+            try:
+                why = f"{lacks} is not installed" if lacks else fn(small, folder)
+                print(f"SKIP {name}: {why}" if why else f"ok {name}", flush=True)
+                counts["skipped" if why else "passed"] += 1
+            except Exception as e:  # the next test goes on
+                print(f"FAIL {name}: {e}", flush=True)
+                traceback.print_exc()
+                counts["failed"] += 1
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    sys.exit(counts["failed"] > 0)
+
+
+main()

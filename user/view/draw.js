@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// draw: the timeline and the overview on their canvases. What is smaller than a pixel is not walked: each pixel looks up what
+// it shows, so that five million events are drawn as quickly as five.
+
+const CPU_H = 40, TASK_H = 26, LABEL_W = 150, RULER_H = 22, GAP = 3;
+const ARROW_MAX = 400; // wake arrows drawn at once
+
+function css(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function taskColor(tid, dark) {
+	return tid ? `hsl(${(tid * 137.508) % 360} ${dark ? "42% 52%" : "52% 62%"})` : css("--s0");
+}
+
+class Timeline {
+	constructor(canvas, overview, data, model) {
+		Object.assign(this, { canvas, overview, data, model });
+		// what all CPUs have; before it there is the life tier's longer history
+		this.from = model.horizon < data.span * 0.999 ? model.horizon : 0;
+		this.to = data.span;
+		this.scroll = 0;
+		this.selected = null; // { row } or { tid, at, until }
+		this.matches = null;
+		this.tracks = [];
+		for (const c of model.cpus)
+			if (c)
+				this.tracks.push({ cpu: c, h: CPU_H });
+		for (const t of model.order)
+			this.tracks.push({ task: t, h: TASK_H });
+		let y = 0;
+		for (const t of this.tracks) {
+			t.y = y;
+			y += t.h + GAP;
+		}
+		this.height = y;
+		this.colors();
+		this.resize();
+	}
+	colors() {
+		this.dark = document.documentElement.classList.contains("dark");
+		this.c = {};
+		for (const n of ["bg", "fg", "dim", "line", "accent", "hit", "s0", "s1", "s2", "s3", "s4", "s5", "call", "irq", "panel"])
+			this.c[n] = css("--" + n);
+		this.state = [0, 1, 2, 3, 4, 5].map(s => this.c["s" + s]);
+		this.taskColors = new Map();
+	}
+	colorOf(tid) {
+		let c = this.taskColors.get(tid);
+		if (!c)
+			this.taskColors.set(tid, c = taskColor(tid, this.dark));
+		return c;
+	}
+	resize() {
+		for (const canvas of [this.canvas, this.overview]) {
+			const scale = devicePixelRatio || 1;
+			canvas.width = Math.max(1, canvas.clientWidth * scale);
+			canvas.height = Math.max(1, canvas.clientHeight * scale);
+			canvas.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
+		}
+		this.w = Math.max(1, this.canvas.clientWidth - LABEL_W);
+		this.h = this.canvas.clientHeight;
+		this.show();
+	}
+	x(t) {
+		return LABEL_W + (t - this.from) / (this.to - this.from) * this.w;
+	}
+	time(x) {
+		return this.from + (x - LABEL_W) / this.w * (this.to - this.from);
+	}
+	trackAt(y) {
+		y += this.scroll - RULER_H;
+		return this.tracks.find(t => y >= t.y && y < t.y + t.h);
+	}
+	view(from, to) {
+		const span = Math.min(Math.max(to - from, 50), this.data.span);
+		from = Math.min(Math.max(from, 0), this.data.span - span);
+		this.from = from;
+		this.to = from + span;
+		this.show();
+		this.onview?.();
+	}
+	zoom(factor, x) {
+		const t = this.time(x);
+		this.view(t - (t - this.from) * factor, t + (this.to - t) * factor);
+	}
+	move(part) {
+		const by = part * (this.to - this.from);
+		this.view(this.from + by, this.to + by);
+	}
+	reveal(at, track) {
+		const span = this.to - this.from;
+		if (at < this.from || at > this.to)
+			this.view(at - span / 2, at + span / 2);
+		if (track && (track.y < this.scroll || track.y + track.h > this.scroll + this.h - RULER_H))
+			this.scrollTo(track.y - this.h / 3);
+		this.show();
+	}
+	scrollTo(y) {
+		this.scroll = Math.max(0, Math.min(y, this.height - this.h + RULER_H));
+		this.show();
+	}
+	trackOfTask(tid) {
+		return this.tracks.find(t => t.task && t.task.tid === tid);
+	}
+	trackOfCpu(nr) {
+		return this.tracks.find(t => t.cpu && t.cpu.nr === nr);
+	}
+	show() {
+		if (!this.due)
+			this.due = requestAnimationFrame(() => {
+				this.due = 0;
+				this.draw();
+			});
+	}
+
+	// Spans of [from, to) as rectangles; fn(kind, span number) gives the colour, null for nothing.
+	drawSpans(g, spans, y, h, fn) {
+		const scale = this.w / (this.to - this.from), n = spans.n, at = spans.at.a, until = spans.until.a, kind = spans.kind.a;
+		let x = LABEL_W;
+		for (let i = spans.first(this.from); i < n && at[i] < this.to;) {
+			const x0 = Math.max(this.x(at[i]), x), x1 = Math.min(this.x(until[i]), LABEL_W + this.w);
+			const color = fn(kind[i], i);
+			if (color) {
+				g.fillStyle = color;
+				g.fillRect(x0, y, Math.max(x1 - x0, 0.7), h);
+			}
+			if (x1 - x0 >= 1) {
+				i++;
+				continue;
+			}
+			// several in this pixel: on to the first that ends in the next one
+			x = Math.floor(x0) + 1;
+			i = Math.max(i + 1, spans.first(this.from + (x - LABEL_W) / scale));
+		}
+	}
+	label(g, text, x0, x1, y) {
+		x0 = Math.max(x0, LABEL_W);
+		if (x1 - x0 < 40)
+			return;
+		g.save();
+		g.beginPath();
+		g.rect(x0, y - 10, x1 - x0 - 3, 14);
+		g.clip();
+		g.fillStyle = this.dark ? "#0d0f11" : "#1c2024";
+		g.fillText(text, x0 + 3, y);
+		g.restore();
+	}
+	drawLabels(g, spans, y, fn) {
+		let i = spans.first(this.from), drawn = 0;
+		for (; i < spans.n && spans.at.a[i] < this.to && drawn < 300; i++) {
+			const x0 = this.x(spans.at.a[i]), x1 = this.x(spans.until.a[i]);
+			if (x1 - x0 >= 40) {
+				this.label(g, fn(spans.kind.a[i], i), x0, Math.min(x1, LABEL_W + this.w), y);
+				drawn++;
+			} else if (x1 - x0 < 1) {
+				i = Math.max(i, spans.first(this.time(x1 + 1)) - 1);
+			}
+		}
+	}
+	// How many events a pixel has, as a lane of bars; single ones where there is room.
+	drawDensity(g, ts, n, y, h) {
+		let i = lower(ts, this.from, n);
+		g.fillStyle = this.c.dim;
+		for (let px = 0; px < this.w && i < n; px++) {
+			const end = lower(ts, this.time(LABEL_W + px + 1), n);
+			if (end > i) {
+				const bar = Math.min(h, 2 + Math.log2(end - i) * 1.3);
+				g.fillRect(LABEL_W + px, y + h - bar, 1, bar);
+			}
+			i = end;
+		}
+	}
+	drawRuler(g) {
+		const span = this.to - this.from, about = span / Math.max(2, this.w / 110);
+		const power = 10 ** Math.floor(Math.log10(about));
+		const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= about);
+		g.fillStyle = this.c.bg;
+		g.fillRect(0, 0, LABEL_W + this.w, RULER_H);
+		g.strokeStyle = this.c.line;
+		g.fillStyle = this.c.dim;
+		const zero = Math.max(0, this.model.trigger);
+		for (let nr = Math.ceil((this.from - zero) / step); nr * step + zero < this.to; nr++) {
+			const t = nr * step + zero, x = Math.round(this.x(t)) + 0.5;
+			g.beginPath();
+			g.moveTo(x, 14);
+			g.lineTo(x, this.h);
+			g.stroke();
+			g.fillText((nr > 0 && this.model.trigger >= 0 ? "+" : "") + duration(nr * step), x + 3, 11);
+		}
+	}
+	drawTrack(g, t, y) {
+		g.fillStyle = this.c.fg;
+		if (t.cpu) {
+			const c = t.cpu;
+			g.fillText(`CPU ${c.nr}`, 8, y + 14);
+			this.drawSpans(g, c.runs, y, 18, tid => tid ? this.colorOf(tid) : null);
+			this.drawLabels(g, c.runs, y + 13, tid => tid ? this.model.name(tid) : "");
+			this.drawSpans(g, c.irqs, y + 19, 7, kind => kind ? this.c.s5 : this.c.irq);
+			this.drawDensity(g, c.ts.a, c.ts.n, y + 27, 13);
+			this.drawLosses(g, c.nr, y, t.h);
+			return;
+		}
+		g.save();
+		g.beginPath();
+		g.rect(0, y, LABEL_W - 6, t.h);
+		g.clip();
+		g.fillText(this.model.name(t.task.tid), 8, y + 13);
+		g.restore();
+		this.drawSpans(g, t.task.states, y, 15, s => this.state[s]);
+		this.drawSpans(g, t.task.calls, y + 16, 10, () => this.c.call);
+		this.drawLabels(g, t.task.calls, y + 24, (id, i) => this.callName(t.task.calls.row.a[i]));
+	}
+	callName(row) {
+		return this.data.word(row, this.data.field(this.data.ev[row], "id"));
+	}
+	drawLosses(g, cpu, y, h) {
+		const d = this.data;
+		for (const r of d.rings) {
+			if (r.cpu === cpu && r.tier === 0)
+				this.hatch(g, this.from, Math.min(r.horizon, this.to), y, h, this.c.dim);
+		}
+		for (const hole of d.holes)
+			if (hole.cpu === cpu)
+				this.hatch(g, Math.max(hole.since, this.from), Math.min(hole.until, this.to), y, h, this.c.accent);
+	}
+	hatch(g, from, to, y, h, color) {
+		if (to <= from)
+			return;
+		const x0 = this.x(from), x1 = this.x(to);
+		g.save();
+		g.beginPath();
+		g.rect(x0, y, Math.max(x1 - x0, 1), h);
+		g.clip();
+		g.strokeStyle = color;
+		g.globalAlpha = 0.45;
+		g.beginPath();
+		for (let x = x0 - h; x < x1; x += 7) {
+			g.moveTo(x, y + h);
+			g.lineTo(x + h, y);
+		}
+		g.stroke();
+		g.restore();
+	}
+	// From the waker's track to the woken one's, where both are on the screen and there are not too many.
+	drawArrows(g) {
+		const w = this.model.wakes, from = lower(w.at.a, this.from, w.at.n), to = lower(w.at.a, this.to, w.at.n);
+		const only = this.selected && this.selected.tid;
+		if (to - from > ARROW_MAX && !only)
+			return;
+		const y = tid => {
+			const t = this.trackOfTask(tid);
+			return t && t.y - this.scroll + RULER_H + 8;
+		};
+		g.strokeStyle = g.fillStyle = this.c.fg;
+		g.globalAlpha = 0.6;
+		for (let i = from, drawn = 0; i < to && drawn < ARROW_MAX; i++) {
+			if (only && w.from.a[i] !== only && w.to.a[i] !== only)
+				continue;
+			const y0 = y(w.from.a[i]), y1 = y(w.to.a[i]), x = this.x(w.at.a[i]);
+			if (y0 === undefined || y1 === undefined || y0 === y1)
+				continue;
+			drawn++;
+			const dir = Math.sign(y1 - y0);
+			g.beginPath();
+			g.moveTo(x, y0);
+			g.lineTo(x, y1 - 7 * dir);
+			g.stroke();
+			g.beginPath();
+			g.moveTo(x, y1 - 3 * dir);
+			g.lineTo(x - 3, y1 - 9 * dir);
+			g.lineTo(x + 3, y1 - 9 * dir);
+			g.fill();
+		}
+		g.globalAlpha = 1;
+	}
+	vertical(g, t, color, text) {
+		if (t < this.from || t > this.to)
+			return;
+		const x = Math.round(this.x(t)) + 0.5;
+		g.strokeStyle = g.fillStyle = color;
+		g.beginPath();
+		g.moveTo(x, 0);
+		g.lineTo(x, this.h);
+		g.stroke();
+		if (text)
+			g.fillText(text, x + 3, RULER_H - 1);
+	}
+	drawMatches(g) {
+		if (!this.matches)
+			return;
+		g.fillStyle = this.c.hit;
+		let last = -1;
+		for (let i = lower(this.matches.ts, this.from); i < this.matches.ts.length && this.matches.ts[i] < this.to; i++) {
+			const x = Math.floor(this.x(this.matches.ts[i]));
+			if (x !== last)
+				g.fillRect(x, RULER_H - 5, 2, 5);
+			last = x;
+		}
+	}
+	draw() {
+		const g = this.canvas.getContext("2d");
+		g.font = "11px system-ui, sans-serif";
+		g.fillStyle = this.c.bg;
+		g.fillRect(0, 0, this.canvas.clientWidth, this.h);
+		this.drawRuler(g);
+		g.save();
+		g.beginPath();
+		g.rect(0, RULER_H, LABEL_W + this.w, this.h);
+		g.clip();
+		const span = this.selected && this.selected.until !== undefined;
+		for (const t of this.tracks) {
+			const y = t.y - this.scroll + RULER_H;
+			if (y > this.h || y + t.h < RULER_H)
+				continue;
+			this.drawTrack(g, t, y);
+			if (span && this.selected.track === t) {
+				g.strokeStyle = this.c.fg;
+				g.lineWidth = 2;
+				g.strokeRect(this.x(this.selected.at), y + this.selected.dy, Math.max(2, this.x(this.selected.until) - this.x(this.selected.at)), this.selected.dh);
+				g.lineWidth = 1;
+			}
+		}
+		this.drawArrows(g);
+		g.restore();
+		this.drawMatches(g);
+		this.vertical(g, this.model.horizon, this.c.dim, this.model.horizon > 0 ? "all CPUs from here" : "");
+		if (this.model.trigger >= 0)
+			this.vertical(g, this.model.trigger, this.c.accent, this.data.facts.trigger_reason || "trigger");
+		if (this.selected && this.selected.row !== undefined)
+			this.vertical(g, this.data.ts[this.selected.row], this.c.fg);
+		if (this.mark) {
+			g.fillStyle = this.c.hit;
+			g.globalAlpha = 0.2;
+			g.fillRect(this.x(Math.min(...this.mark)), 0, Math.abs(this.x(this.mark[1]) - this.x(this.mark[0])), this.h);
+			g.globalAlpha = 1;
+		}
+		this.drawOverview();
+		this.drawn = (this.drawn || 0) + 1;
+	}
+	// Events per pixel of the whole window, counted once for a width.
+	densityOf(w) {
+		if (this.density && this.density.length === w)
+			return this.density;
+		this.density = new Float64Array(w);
+		for (let px = 0, i = 0; px < w; px++) {
+			const end = px === w - 1 ? this.data.n : lower(this.data.ts, (px + 1) / w * this.data.span);
+			this.density[px] = end - i;
+			i = end;
+		}
+		return this.density;
+	}
+	drawOverview() {
+		const g = this.overview.getContext("2d"), w = Math.max(1, this.overview.clientWidth), h = this.overview.clientHeight;
+		const density = this.densityOf(w), top = Math.max(1, ...density), x = t => t / this.data.span * w;
+		g.fillStyle = this.c.bg;
+		g.fillRect(0, 0, w, h);
+		g.fillStyle = this.c.call;
+		density.forEach((n, px) => n && g.fillRect(px, h - (h - 6) * Math.sqrt(n / top), 1, (h - 6) * Math.sqrt(n / top)));
+		g.fillStyle = this.c.hit;
+		if (this.matches)
+			for (let i = 0, step = Math.max(1, this.matches.ts.length >> 12); i < this.matches.ts.length; i += step)
+				g.fillRect(x(this.matches.ts[i]), 0, 1, 5);
+		g.fillStyle = this.c.fg;
+		g.globalAlpha = 0.13;
+		g.fillRect(0, 0, x(this.from), h);
+		g.fillRect(x(this.to), 0, w, h);
+		g.globalAlpha = 1;
+		g.strokeStyle = this.c.fg;
+		g.strokeRect(x(this.from) + 0.5, 0.5, Math.max(2, x(this.to) - x(this.from) - 1), h - 1);
+		if (this.model.trigger >= 0) {
+			g.fillStyle = this.c.accent;
+			g.fillRect(x(this.model.trigger), 0, 2, h);
+		}
+	}
+	// What is at a point: { track, tid, at, until, row, text }
+	hit(x, y) {
+		const track = this.trackAt(y);
+		if (!track || x < LABEL_W)
+			return track && track.task ? { track, tid: track.task.tid, text: this.model.name(track.task.tid) } : null;
+		const t = this.time(x), dy = y + this.scroll - RULER_H - track.y;
+		const lanes = track.cpu
+			? [[track.cpu.runs, 0, 18, tid => this.model.name(tid)], [track.cpu.irqs, 19, 7, (k, row) => this.interruptName(row)]]
+			: [[track.task.states, 0, 15, s => STATE_NAME[s]], [track.task.calls, 16, 10, (id, row) => this.callName(row)]];
+		for (const [spans, top, h, name] of lanes) {
+			if (dy < top || dy >= top + h)
+				continue;
+			const near = (this.to - this.from) / this.w;
+			let i = spans.find(t);
+			if (i < 0 && (i = spans.first(t)) >= 0 && !(i < spans.n && spans.at.a[i] < t + near))
+				i = -1;
+			if (i < 0)
+				return { track };
+			const row = spans.row.a[i], kind = spans.kind.a[i];
+			const tid = track.task ? track.task.tid : top ? 0 : kind;
+			return { track, tid, kind, row: row >= 0 ? row : undefined, at: spans.at.a[i], until: spans.until.a[i], dy: top, dh: h, name: name(kind, row),
+				 text: `${name(kind, row)}  ${duration(spans.until.a[i] - spans.at.a[i])}` };
+		}
+		if (!track.cpu)
+			return { track, tid: track.task.tid };
+		const ts = track.cpu.ts, i = Math.min(lower(ts.a, t - (this.to - this.from) / this.w, ts.n), ts.n - 1);
+		if (i < 0)
+			return { track };
+		const row = track.cpu.rows.a[i];
+		return { track, tid: this.data.tid[row], row, text: `${this.data.schemaOf[this.data.ev[row]].name}  ${this.data.commOf(row)} ${this.data.tid[row]}` };
+	}
+	interruptName(row) {
+		const d = this.data, ev = d.schemaOf[d.ev[row]];
+		return ev.name.startsWith("soft") ? `softirq ${d.word(row, d.field(ev.nr, "vec"))}`
+			: `irq ${d.word(row, d.field(ev.nr, "irq"))} ${d.word(row, d.field(ev.nr, "name"))}`;
+	}
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// main: puts it together: search, mouse, keys.
+
+// Rows that match all words: a number is a tid or pid, pid:N tid:N cpu:N just that; else part of a name, an event, a text.
+class Search {
+	constructor(data, model) {
+		Object.assign(this, { data, model });
+	}
+	test(word) {
+		const d = this.data, m = /^(pid|tid|cpu):(\d+)$/.exec(word);
+		if (m)
+			return m[1] === "cpu" ? i => d.cpu[i] === +m[2] : m[1] === "tid" ? i => d.tid[i] === +m[2] : this.ofPid(+m[2]);
+		if (/^\d+$/.test(word)) {
+			const pid = this.ofPid(+word);
+			return i => d.tid[i] === +word || pid(i);
+		}
+		word = word.toLowerCase();
+		const comms = new Uint8Array(d.texts.length);
+		d.texts.forEach((t, nr) => { comms[nr] = t.toLowerCase().includes(word); });
+		const events = d.schemaOf.map(ev => ev && ev.name.includes(word));
+		const fields = d.schemaOf.map(ev => ev ? ev.fields.map((f, nr) => nr).filter(nr => ["comm", "str", "text8"].includes(ev.fields[nr].type)) : []);
+		const named = this.named(word);
+		return i => comms[d.comm[i]] || events[d.ev[i]] || fields[d.ev[i]].some(f => comms[d.value(i, f)]) || named(i);
+	}
+	ofPid(pid) {
+		const tids = new Set([...this.model.tasks.values()].filter(t => t.pid === pid || t.tid === pid).map(t => t.tid));
+		return i => tids.has(this.data.tid[i]);
+	}
+	// Numbers that have such a name: system calls, signals, errors.
+	named(word) {
+		const d = this.data, hits = new Set(d.names.filter(([, , , name]) => name.toLowerCase().includes(word)).map(([style, abi, v]) => `${style} ${abi} ${v}`));
+		if (!hits.size)
+			return () => false;
+		const styles = new Set([...hits].map(h => h.split(" ")[0]));
+		const fields = d.schemaOf.map(ev => ev ? ev.fields.map((f, nr) => nr).filter(nr => styles.has(ev.fields[nr].style)) : []);
+		return i => fields[d.ev[i]].some(f => hits.has(`${d.schemaOf[d.ev[i]].fields[f].style} ${d.get(i, "abi") || 0} ${d.value(i, f)}`));
+	}
+	find(text) {
+		const tests = text.trim().split(/\s+/).filter(w => w).map(w => this.test(w)), rows = [];
+		if (!tests.length)
+			return null;
+		for (let i = 0; i < this.data.n; i++)
+			if (tests.every(t => t(i)))
+				rows.push(i);
+		return { rows, ts: Float64Array.from(rows, i => this.data.ts[i]), at: -1 };
+	}
+}
+
+class App {
+	constructor(data) {
+		this.data = data;
+		this.model = new Model(data);
+		this.timeline = new Timeline(document.getElementById("timeline"), document.getElementById("overview"), data, this.model);
+		this.panel = new Panel(this.timeline, data, this.model);
+		this.search = new Search(data, this.model);
+		this.timeline.onview = () => this.panel.moved();
+		this.panel.onrow = i => this.selectRow(i);
+		this.panel.ontask = tid => this.selectTask(tid);
+		this.mouse();
+		this.buttons();
+		addEventListener("keydown", e => this.key(e));
+		addEventListener("resize", () => this.timeline.resize());
+		new ResizeObserver(() => this.timeline.resize()).observe(document.getElementById("left"));
+		this.headline();
+		this.panel.open("detail");
+	}
+	headline() {
+		const f = this.data.facts;
+		document.title = `flightrec ${f.host || ""} ${f.trigger_reason || ""}`;
+		document.getElementById("what").textContent = [f.host, f.kernel, f.trigger_reason && `trigger: ${f.trigger_reason} ${f.trigger_comm || ""} ${f.trigger_pid || ""}`,
+			`${this.data.n.toLocaleString("en")} events, ${duration(this.data.span)}`].filter(x => x).join(" · ");
+		document.getElementById("trigger").hidden = this.model.trigger < 0;
+	}
+	select(sel) {
+		this.timeline.selected = sel;
+		this.timeline.show();
+		if (this.panel.tab !== "events" && sel)
+			this.panel.tab === "flame" || this.panel.open("detail");
+		this.panel.fill();
+	}
+	selectRow(i) {
+		const d = this.data, track = this.timeline.trackOfTask(d.tid[i]) || this.timeline.trackOfCpu(d.cpu[i]);
+		this.select({ row: i, tid: d.tid[i], track });
+		this.timeline.reveal(d.ts[i], track);
+	}
+	selectTask(tid) {
+		const track = this.timeline.trackOfTask(tid);
+		this.select({ tid, track });
+		this.timeline.reveal(this.timeline.from, track);
+	}
+	// The row before or behind the selected one: of its task, or of all.
+	step(by, ofTask) {
+		const sel = this.timeline.selected;
+		if (!sel || sel.row === undefined)
+			return;
+		const t = ofTask && this.model.tasks.get(this.data.tid[sel.row]);
+		if (!t) {
+			this.selectRow(Math.min(Math.max(sel.row + by, 0), this.data.n - 1));
+			return;
+		}
+		const k = lower(t.rows.a, sel.row, t.rows.n) + by;
+		if (k >= 0 && k < t.rows.n)
+			this.selectRow(t.rows.a[k]);
+	}
+	find(text) {
+		const m = this.timeline.matches = this.search.find(text);
+		document.getElementById("found").textContent = m ? `${m.rows.length} found` : "";
+		this.timeline.show();
+		if (this.panel.tab === "events")
+			this.panel.fill();
+		if (m && m.rows.length)
+			this.match(1);
+	}
+	match(by) {
+		const m = this.timeline.matches;
+		if (!m || !m.rows.length)
+			return;
+		m.at = (m.at + by + m.rows.length) % m.rows.length;
+		document.getElementById("found").textContent = `${m.at + 1} of ${m.rows.length}`;
+		this.selectRow(m.rows[m.at]);
+	}
+	fit() {
+		this.timeline.view(0, this.data.span);
+	}
+	toTrigger() {
+		const t = this.model.trigger, span = Math.min(this.timeline.to - this.timeline.from, this.data.span / 20);
+		if (t >= 0)
+			this.timeline.view(t - span * 0.8, t + span * 0.2);
+	}
+	toSelection() {
+		const s = this.timeline.selected;
+		if (s && s.until !== undefined)
+			this.timeline.view(s.at - (s.until - s.at) / 4, s.until + (s.until - s.at) / 4);
+		else if (s && s.row !== undefined)
+			this.timeline.view(this.data.ts[s.row] - 5e4, this.data.ts[s.row] + 5e4);
+	}
+	theme() {
+		document.documentElement.classList.toggle("dark");
+		this.timeline.colors();
+		this.timeline.show();
+	}
+	mouse() {
+		const tl = this.timeline, c = tl.canvas, tip = document.getElementById("tip");
+		let drag = null;
+		c.addEventListener("wheel", e => {
+			e.preventDefault();
+			if (e.shiftKey)
+				tl.scrollTo(tl.scroll + (e.deltaY || e.deltaX));
+			else
+				tl.zoom(Math.exp(e.deltaY * 0.0016), e.offsetX);
+		}, { passive: false });
+		c.addEventListener("pointerdown", e => {
+			drag = { x: e.offsetX, y: e.offsetY, from: tl.from, to: tl.to, scroll: tl.scroll, mark: e.shiftKey, moved: false };
+			c.setPointerCapture(e.pointerId);
+			c.focus();
+		});
+		c.addEventListener("pointermove", e => {
+			if (!drag) {
+				const hit = tl.hit(e.offsetX, e.offsetY);
+				tip.hidden = !hit || !hit.text;
+				if (!tip.hidden) {
+					tip.textContent = hit.text;
+					tip.style.left = `${Math.min(e.offsetX + 14, c.clientWidth - 260)}px`;
+					tip.style.top = `${e.offsetY + 16}px`;
+				}
+				return;
+			}
+			drag.moved ||= Math.abs(e.offsetX - drag.x) + Math.abs(e.offsetY - drag.y) > 3;
+			if (drag.mark) {
+				tl.mark = [tl.time(drag.x), tl.time(e.offsetX)];
+				tl.show();
+			} else if (drag.moved) {
+				const by = (drag.x - e.offsetX) / tl.w * (drag.to - drag.from);
+				tl.view(drag.from + by, drag.to + by);
+				tl.scrollTo(drag.scroll + drag.y - e.offsetY);
+			}
+		});
+		c.addEventListener("pointerup", e => {
+			if (drag && drag.mark && drag.moved)
+				tl.view(Math.min(...tl.mark), Math.max(...tl.mark));
+			else if (drag && !drag.moved)
+				this.select(tl.hit(e.offsetX, e.offsetY));
+			tl.mark = drag = null;
+			tl.show();
+		});
+		c.addEventListener("pointerleave", () => { tip.hidden = true; });
+		const o = tl.overview, to = e => {
+			const t = e.offsetX / o.clientWidth * this.data.span, half = (tl.to - tl.from) / 2;
+			tl.view(t - half, t + half);
+		};
+		o.addEventListener("pointerdown", e => {
+			o.setPointerCapture(e.pointerId);
+			to(e);
+		});
+		o.addEventListener("pointermove", e => e.buttons && to(e));
+	}
+	buttons() {
+		const on = (id, fn) => { document.getElementById(id).onclick = fn; };
+		on("next", () => this.match(1));
+		on("prev", () => this.match(-1));
+		on("fit", () => this.fit());
+		on("trigger", () => this.toTrigger());
+		on("theme", () => this.theme());
+		on("keys", () => document.getElementById("help").showModal());
+		const s = document.getElementById("search");
+		s.addEventListener("change", () => this.find(s.value));
+		s.addEventListener("keydown", e => {
+			if (e.key === "Enter" && this.timeline.matches && this.searched === s.value) {
+				this.match(e.shiftKey ? -1 : 1);
+				e.preventDefault();
+			}
+			if (e.key === "Enter")
+				this.searched = s.value;
+			if (e.key === "Escape") {
+				e.preventDefault(); // which would empty it
+				this.timeline.canvas.focus();
+			}
+		});
+	}
+	key(e) {
+		const tl = this.timeline, middle = LABEL_W + tl.w / 2;
+		if (e.target.id === "search" || e.ctrlKey || e.metaKey || e.altKey)
+			return;
+		const keys = {
+			"w": () => tl.zoom(0.7, middle), "+": () => tl.zoom(0.7, middle), "=": () => tl.zoom(0.7, middle),
+			"s": () => tl.zoom(1 / 0.7, middle), "-": () => tl.zoom(1 / 0.7, middle),
+			"a": () => tl.move(-0.2), "d": () => tl.move(0.2), "ArrowLeft": () => tl.move(-0.2), "ArrowRight": () => tl.move(0.2),
+			"ArrowUp": () => tl.scrollTo(tl.scroll - 60), "ArrowDown": () => tl.scrollTo(tl.scroll + 60),
+			"[": () => this.step(-1, true), "]": () => this.step(1, true), ",": () => this.step(-1, false), ".": () => this.step(1, false),
+			"/": () => document.getElementById("search").select(), "n": () => this.match(1), "N": () => this.match(-1),
+			"t": () => this.toTrigger(), "f": () => this.fit(), "z": () => this.toSelection(), "l": () => this.theme(),
+			"?": () => document.getElementById("help").showModal(), "Escape": () => this.select(null),
+		};
+		["detail", "events", "tasks", "hist", "flame", "health"].forEach((tab, i) => { keys[i + 1] = () => this.panel.open(tab); });
+		if (keys[e.key]) {
+			keys[e.key]();
+			e.preventDefault();
+		}
+	}
+}
+
+(async () => {
+	const said = document.getElementById("loading-text");
+	if (matchMedia("(prefers-color-scheme: dark)").matches)
+		document.documentElement.classList.add("dark");
+	try {
+		const data = await Data.load(part => {
+			document.getElementById("progress").value = part;
+			said.textContent = `reading ${Math.round(part * 100)} %`;
+		});
+		document.getElementById("loading").hidden = true;
+		window.flightrec = new App(data);
+	} catch (e) {
+		said.textContent = `cannot show this file: ${e.message}`;
+		said.className = "bad";
+		throw e;
+	}
+})();

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// model: what events say of CPUs and tasks: who ran when, who waited for whom, which calls took how long.
+
+const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
+const DEAD = 16 | 32; // of prev_state: X, Z
+const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
+
+// An array of numbers that grows.
+class Nums {
+	constructor(Type = Float64Array) {
+		this.a = new Type(64);
+		this.n = 0;
+	}
+	push(v) {
+		if (this.n === this.a.length) {
+			const a = new this.a.constructor(2 * this.n);
+			a.set(this.a);
+			this.a = a;
+		}
+		this.a[this.n++] = v;
+	}
+	last() {
+		return this.a[this.n - 1];
+	}
+}
+
+// Spans: [at, until) of a kind, ascending, not overlapping. row: the event that began it.
+class Spans {
+	constructor() {
+		this.at = new Nums();
+		this.until = new Nums();
+		this.kind = new Nums(Int32Array);
+		this.row = new Nums(Int32Array);
+	}
+	push(at, until, kind, row) {
+		this.at.push(at);
+		this.until.push(until);
+		this.kind.push(kind);
+		this.row.push(row);
+	}
+	get n() {
+		return this.at.n;
+	}
+	// The span at time t, -1.
+	find(t) {
+		const i = upper(this.at.a, t, this.at.n) - 1;
+		return i >= 0 && this.until.a[i] > t ? i : -1;
+	}
+	// The first that ends behind t.
+	first(t) {
+		return upper(this.until.a, t, this.n);
+	}
+}
+
+function stateOf(prev_state) {
+	if (prev_state === 0 || prev_state & 256)
+		return STATE.WAITS;
+	if (prev_state & 2)
+		return STATE.BLOCKED;
+	return prev_state & 1 ? STATE.SLEEPS : STATE.OTHER;
+}
+
+class Model {
+	constructor(data) {
+		this.data = data;
+		this.tasks = new Map();
+		this.cpus = [];
+		this.waits = { at: new Nums(), ns: new Nums(), tid: new Nums(Uint32Array) };
+		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
+		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
+		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
+		this.rowsOf();
+		this.schedule();
+		this.callsOf();
+		this.interruptsOf();
+		data.each("cpu_sample", ["ip"], i => {
+			this.samples.at.push(data.ts[i]);
+			this.samples.row.push(i);
+		});
+		this.orderTasks();
+		this.trigger = data.trigger === undefined ? -1 : Math.min(data.trigger, data.span);
+		this.horizon = Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.horizon));
+	}
+	task(tid) {
+		let t = this.tasks.get(tid);
+		if (!t) {
+			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0, ended: Infinity,
+			      state: STATE.UNKNOWN, since: 0, sinceRow: -1 };
+			this.tasks.set(tid, t);
+		}
+		return t;
+	}
+	cpuOf(nr) {
+		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, horizon: 0 };
+	}
+	rowsOf() {
+		const d = this.data;
+		for (const [tid, pid, comm] of d.tasks)
+			if (!this.tasks.has(tid) || comm)
+				Object.assign(this.task(tid), { pid, name: comm });
+		for (const r of d.rings)
+			this.cpuOf(r.cpu).horizon = Math.max(this.cpuOf(r.cpu).horizon, r.tier ? 0 : r.horizon);
+		for (let i = 0; i < d.n; i++) {
+			const c = this.cpuOf(d.cpu[i]);
+			c.rows.push(i);
+			c.ts.push(d.ts[i]);
+			if (d.tid[i]) {
+				const t = this.task(d.tid[i]);
+				t.rows.push(i);
+				if (d.comm[i])
+					t.name = d.texts[d.comm[i]];
+			}
+		}
+	}
+	change(t, at, state, row) {
+		if (at > t.since && t.state !== STATE.UNKNOWN)
+			t.states.push(t.since, at, t.state, t.sinceRow);
+		if (t.state === STATE.RUNS)
+			t.ran += at - t.since;
+		t.state = state;
+		t.since = at;
+		t.sinceRow = row;
+	}
+	schedule() {
+		const d = this.data, next = this.field2("sched_switch", "next_pid"), state = this.field2("sched_switch", "prev_state");
+		const target = this.field2("sched_waking", "target_pid"), born = this.field2("sched_wakeup_new", "target_pid");
+		if (!next)
+			return;
+		const nrs = d.nrOf;
+		for (let i = 0; i < d.n; i++) {
+			const nr = d.ev[i];
+			if (nr === nrs.sched_switch)
+				this.switched(i, next(i), state(i));
+			else if (nr === nrs.sched_waking && target)
+				this.woken(i, target(i));
+			else if (nr === nrs.sched_wakeup_new && born)
+				this.woken(i, born(i));
+		}
+		for (const t of this.tasks.values())
+			this.change(t, d.span, STATE.UNKNOWN, -1);
+		for (const c of this.cpus)
+			if (c && c.at >= 0)
+				c.runs.push(c.at, d.span, c.tid, c.row);
+	}
+	// Reads a field of the rows of one event quickly.
+	field2(event, name) {
+		const d = this.data, nr = d.nrOf[event];
+		const f = nr === undefined ? -1 : d.field(nr, name);
+		if (f < 0)
+			return null;
+		let nth = -1, col = null;
+		return i => {
+			while (nth + 1 < d.starts.length && i >= d.starts[nth + 1]) {
+				nth++;
+				col = d.pieces[nth].of.has(nr) ? d.pieces[nth].column(nr, f) : null;
+			}
+			return col[d.k[i]];
+		};
+	}
+	switched(i, next, prev_state) {
+		const d = this.data, at = d.ts[i], c = this.cpuOf(d.cpu[i]), prev = d.tid[i], known = c.at >= 0;
+		// who leaves first ran when the CPU's history begins
+		const begin = known ? c.at : Math.min(Math.max(c.horizon, c.ts.a[0]), at);
+		// a switch is missing (the kernel hides some tasks' from tracing): who ran when is not known
+		const missing = known && c.tid !== prev;
+		if (begin < at && !missing)
+			c.runs.push(begin, at, prev, known ? c.row : i);
+		if (missing && c.tid && this.task(c.tid).state === STATE.RUNS)
+			this.change(this.task(c.tid), c.at, STATE.UNKNOWN, i);
+		c.at = at;
+		c.tid = next;
+		c.row = i;
+		if (prev) {
+			const t = this.task(prev);
+			if (t.state === STATE.UNKNOWN && !known)
+				Object.assign(t, { state: STATE.RUNS, since: begin, sinceRow: i });
+			this.change(t, at, prev_state & DEAD ? STATE.UNKNOWN : stateOf(prev_state), i);
+			if (prev_state & DEAD)
+				t.ended = at;
+		}
+		if (next) {
+			const t = this.task(next);
+			if (t.state === STATE.WAITS) {
+				this.waits.at.push(at);
+				this.waits.ns.push(at - t.since);
+				this.waits.tid.push(next);
+			}
+			this.change(t, at, STATE.RUNS, i);
+		}
+	}
+	woken(i, target) {
+		const d = this.data, t = this.task(target);
+		this.wakes.at.push(d.ts[i]);
+		this.wakes.from.push(d.tid[i]);
+		this.wakes.to.push(target);
+		if (t.state !== STATE.RUNS && t.state !== STATE.WAITS)
+			this.change(t, d.ts[i], STATE.WAITS, i);
+	}
+	callsOf() {
+		const d = this.data, id = this.field2("sys_enter", "id"), left = this.field2("sys_exit", "id"), ret = this.field2("sys_exit", "ret");
+		if (!id || !left)
+			return;
+		const open = new Map();
+		for (let i = 0; i < d.n; i++) {
+			if (d.ev[i] === d.nrOf.sys_enter) {
+				open.set(d.tid[i], i);
+			} else if (d.ev[i] === d.nrOf.sys_exit) {
+				const from = open.get(d.tid[i]);
+				open.delete(d.tid[i]);
+				if (from === undefined)
+					continue;
+				const nr = d.get(from, "id");
+				if (nr !== left(i))
+					continue;
+				this.task(d.tid[i]).calls.push(d.ts[from], d.ts[i], nr, from);
+				const c = this.calls;
+				c.at.push(d.ts[i]);
+				c.ns.push(d.ts[i] - d.ts[from]);
+				c.id.push(nr);
+				c.ret.push(Number(ret(i)));
+				c.tid.push(d.tid[i]);
+				c.row.push(from);
+			}
+		}
+		for (const [tid, from] of open)
+			this.task(tid).calls.push(d.ts[from], Math.min(d.span, this.task(tid).ended), d.get(from, "id"), from);
+	}
+	interruptsOf() {
+		const d = this.data;
+		const open = this.cpus.map(() => new Map());
+		const kinds = [["irq_handler_entry", "irq_handler_exit", "irq", 0], ["softirq_entry", "softirq_exit", "vec", 1]];
+		const spans = this.cpus.map(() => []);
+		for (const [begins, ends, key, kind] of kinds) {
+			const b = d.nrOf[begins], e = d.nrOf[ends], bf = this.field2(begins, key), ef = this.field2(ends, key);
+			if (!bf || !ef)
+				continue;
+			for (let i = 0; i < d.n; i++) {
+				if (d.ev[i] !== b && d.ev[i] !== e)
+					continue;
+				const o = open[d.cpu[i]], what = `${kind} ${d.ev[i] === b ? bf(i) : ef(i)}`;
+				if (d.ev[i] === b)
+					o.set(what, i);
+				else if (o.has(what)) {
+					spans[d.cpu[i]].push([d.ts[o.get(what)], d.ts[i], kind, o.get(what)]);
+					o.delete(what);
+				}
+			}
+		}
+		// Interrupts nest in softirqs: the outer one is cut where the inner one lies.
+		this.cpus.forEach((c, nr) => {
+			if (!c)
+				return;
+			spans[nr].sort((x, y) => x[0] - y[0]);
+			let until = -1;
+			for (const s of spans[nr]) {
+				c.irqs.push(Math.max(s[0], Math.min(until, s[1])), s[1], s[2], s[3]);
+				until = Math.max(until, s[1]);
+			}
+		});
+	}
+	orderTasks() {
+		const who = Number(this.data.facts.trigger_tid || 0);
+		this.order = [...this.tasks.values()].filter(t => t.tid && (t.rows.n || t.states.n))
+			.sort((a, b) => (b.tid === who) - (a.tid === who) || b.ran - a.ran || b.rows.n - a.rows.n || a.tid - b.tid);
+	}
+	name(tid) {
+		const t = this.tasks.get(tid);
+		return tid ? `${t && t.name || "?"} ${tid}` : "idle";
+	}
+}

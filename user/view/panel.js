@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// panel: what is said beside the timeline: details, events, tasks, latencies, flame graph, losses. Texts of the snapshot are
+// put in as text, never as markup.
+
+const ROW_H = 18;
+
+function el(tag, props = {}, ...kids) {
+	const e = document.createElement(tag);
+	for (const [k, v] of Object.entries(props)) {
+		if (k.startsWith("on"))
+			e[k] = v;
+		else if (v !== undefined)
+			e.setAttribute(k, v);
+	}
+	e.append(...kids.filter(k => k !== undefined && k !== null));
+	return e;
+}
+
+function rowsTable(heads, rows, onclick) {
+	const numeric = i => rows.length && typeof rows[0][i] === "object" ? "n" : undefined;
+	const cell = v => typeof v === "object" ? el("td", { class: "n" }, v.n) : el("td", {}, v);
+	return el("table", {}, el("tr", {}, ...heads.map((h, i) => el("th", { class: numeric(i) }, h))),
+		  ...rows.map((r, i) => el("tr", onclick ? { class: "link", onclick: () => onclick(i) } : {}, ...r.map(cell))));
+}
+
+const num = v => ({ n: String(v) });
+
+// Powers of two of ns; [[from, count], ...]
+function buckets(values, from, to) {
+	const cnt = new Float64Array(48);
+	for (let i = from; i < to; i++)
+		cnt[Math.max(0, Math.floor(Math.log2(Math.max(1, values[i]))))]++;
+	const lo = cnt.findIndex(n => n), hi = 48 - [...cnt].reverse().findIndex(n => n);
+	return lo < 0 ? [] : [...cnt.slice(lo, hi)].map((n, i) => [2 ** (lo + i), n]);
+}
+
+function percentile(sorted, p) {
+	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
+}
+
+class Panel {
+	constructor(timeline, data, model) {
+		Object.assign(this, { timeline, data, model });
+		this.tab = "detail";
+		for (const b of document.querySelectorAll("#tabs button"))
+			b.onclick = () => this.open(b.dataset.tab);
+		this.list = document.getElementById("events");
+		this.list.onscroll = () => this.tab === "events" && this.drawRows();
+	}
+	open(tab) {
+		this.tab = tab;
+		for (const b of document.querySelectorAll("#tabs button")) {
+			b.classList.toggle("on", b.dataset.tab === tab);
+			document.getElementById(b.dataset.tab).hidden = b.dataset.tab !== tab;
+		}
+		this.fill();
+	}
+	fill() {
+		const fill = { detail: () => this.detail(), events: () => this.events(), tasks: () => this.tasks(), hist: () => this.hist(),
+			       flame: () => this.flame(), health: () => this.health() }[this.tab];
+		fill();
+	}
+	// The window moved: what is of the window only is told anew, at leisure.
+	moved() {
+		clearTimeout(this.later);
+		if (["tasks", "hist", "flame"].includes(this.tab))
+			this.later = setTimeout(() => this.fill(), 150);
+	}
+	section() {
+		const s = document.getElementById(this.tab);
+		s.replaceChildren();
+		return s;
+	}
+	when(ns) {
+		const t = this.model.trigger, d = this.data;
+		let text = `${(ns / 1e6).toFixed(6)} ms`;
+		if (t >= 0)
+			text += `, ${ns < t ? duration(t - ns) + " before" : duration(ns - t) + " behind"} the trigger`;
+		if (d.wall_us)
+			text += `, ${new Date((d.wall_us + ns / 1e3) / 1e3).toISOString()}`;
+		return text;
+	}
+
+	detail() {
+		const s = this.section(), sel = this.timeline.selected, d = this.data;
+		if (!sel)
+			return this.about(s);
+		if (sel.until !== undefined) {
+			s.append(el("h2", { id: "sel-name" }, sel.name), el("p", { class: "dim" }, this.when(sel.at)));
+			s.append(rowsTable(["", ""], [["length", duration(sel.until - sel.at)], ["task", this.model.name(sel.tid)]]));
+		}
+		if (sel.row !== undefined && sel.row >= 0) {
+			const i = sel.row, ev = d.schemaOf[d.ev[i]];
+			s.append(el("h2", { id: "ev-name" }, ev.name), el("p", { class: "dim" }, ev.doc), el("p", { class: "dim" }, this.when(d.ts[i])));
+			s.append(rowsTable(["field", "value"], [["cpu", String(d.cpu[i])], ["tid", String(d.tid[i])], ["comm", d.commOf(i)],
+							      ["ts", (BigInt(d.origin) + BigInt(d.ts[i])).toString()], ...d.words(i)]));
+			for (const which of ["ustack", "kstack"])
+				this.stack(s, which, d.get(i, which + "_id"));
+		}
+		if (sel.tid)
+			this.ofTask(s, sel.tid);
+	}
+	stack(s, which, id) {
+		const frames = this.data.stack(id);
+		if (frames)
+			s.append(el("h3", {}, which === "ustack" ? "user stack" : "kernel stack"), el("pre", {}, frames.join("\n")));
+	}
+	ofTask(s, tid) {
+		const t = this.model.tasks.get(tid);
+		if (!t)
+			return;
+		const sum = [0, 0, 0, 0, 0, 0], st = t.states;
+		for (let i = 0; i < st.n; i++)
+			sum[st.kind.a[i]] += st.until.a[i] - st.at.a[i];
+		s.append(el("h3", {}, `task ${this.model.name(tid)}${t.pid ? `, process ${t.pid}` : ""}`));
+		s.append(rowsTable(["state", "time"], sum.map((ns, k) => [STATE_NAME[k], num(duration(ns))]).filter((r, k) => sum[k])));
+		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${t.rows.n} events`)));
+	}
+	about(s) {
+		const f = this.data.facts;
+		s.append(el("h2", {}, f.trigger_reason ? `trigger: ${f.trigger_reason}` : "no trigger"));
+		s.append(rowsTable(["", ""], Object.entries(f)));
+		s.append(el("p", { class: "dim" }, `${this.data.n} events in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
+	}
+
+	// ---- events: only the rows that can be seen are there ----
+	rowsShown() {
+		const sel = this.timeline.selected;
+		if (this.timeline.matches)
+			return this.timeline.matches.rows;
+		const t = sel && sel.tid && this.model.tasks.get(sel.tid);
+		return t ? t.rows.a.subarray(0, t.rows.n) : null;
+	}
+	events() {
+		this.rows = this.rowsShown();
+		this.rowCnt = this.rows ? this.rows.length : this.data.n;
+		const h = Math.min(this.rowCnt * ROW_H, 8e6); // browsers end at some 16 million pixels
+		this.list.replaceChildren(el("div", { style: `height:${h}px` }));
+		const sel = this.timeline.selected;
+		if (sel && sel.row !== undefined) {
+			const at = this.rows ? lower(this.rows, sel.row) : sel.row;
+			this.list.scrollTop = this.rowCnt ? at / this.rowCnt * h - this.list.clientHeight / 2 : 0;
+		}
+		this.drawRows();
+	}
+	drawRows() {
+		const filler = this.list.firstChild, h = filler.offsetHeight, sel = this.timeline.selected;
+		this.list.querySelectorAll(".row").forEach(r => r.remove());
+		const top = this.list.scrollTop;
+		const first = h < this.rowCnt * ROW_H ? Math.floor(top / Math.max(1, h - this.list.clientHeight) * Math.max(0, this.rowCnt - 20)) : Math.floor(top / ROW_H);
+		const cnt = Math.ceil(this.list.clientHeight / ROW_H) + 1;
+		for (let k = first; k < Math.min(first + cnt, this.rowCnt); k++) {
+			const i = this.rows ? this.rows[k] : k, d = this.data;
+			const text = d.words(i).map(([n, w]) => `${n}=${w}`).join(" ");
+			const y = h < this.rowCnt * ROW_H ? top + (k - first) * ROW_H : k * ROW_H;
+			this.list.append(el("div", { class: "row" + (sel && sel.row === i ? " on" : ""), style: `top:${y}px`, onclick: () => this.onrow(i) },
+					    el("span", { class: "t" }, `${(d.ts[i] / 1e6).toFixed(6)} ${d.cpu[i]} ${d.commOf(i)} ${d.tid[i]} `),
+					    el("span", { class: "e" }, d.schemaOf[d.ev[i]].name), " " + text));
+		}
+	}
+
+	// ---- of the window ----
+	tasks() {
+		const s = this.section(), { from, to } = this.timeline;
+		const of = [];
+		for (const t of this.model.order) {
+			let ran = 0, waited = 0;
+			for (let i = t.states.first(from); i < t.states.n && t.states.at.a[i] < to; i++) {
+				const ns = Math.min(t.states.until.a[i], to) - Math.max(t.states.at.a[i], from);
+				ran += t.states.kind.a[i] === STATE.RUNS ? ns : 0;
+				waited += t.states.kind.a[i] === STATE.WAITS ? ns : 0;
+			}
+			if (ran || waited)
+				of.push({ t, ran, waited });
+		}
+		of.sort((a, b) => b.ran - a.ran);
+		s.append(el("h2", {}, `tasks in ${duration(to - from)}`));
+		s.append(rowsTable(["task", "ran", "% of a CPU", "runnable"],
+				   of.slice(0, 200).map(o => [this.model.name(o.t.tid), num(duration(o.ran)), num((o.ran / (to - from) * 100).toFixed(1)), num(duration(o.waited))]),
+				   i => this.ontask(of[i].t.tid)));
+	}
+	histogram(s, title, ns, from, to) {
+		s.append(el("h3", {}, title));
+		if (from >= to) {
+			s.append(el("p", { class: "dim" }, "none in this window"));
+			return;
+		}
+		const sorted = ns.slice(from, to).sort(), b = buckets(ns, from, to), top = Math.max(...b.map(x => x[1]));
+		s.append(el("p", { class: "dim" }, `${to - from}: p50 ${duration(percentile(sorted, 0.5))}, p99 ${duration(percentile(sorted, 0.99))}, max ${duration(sorted.at(-1))}`));
+		s.append(el("table", {}, ...b.map(([at, n]) => el("tr", {}, el("td", { class: "n", style: "width:9em" }, `≥ ${duration(at)}`), el("td", { class: "n", style: "width:6em" }, String(n)),
+								 el("td", {}, el("span", { class: "bar", style: `width:${n / top * 100}%` }))))));
+	}
+	hist() {
+		const s = this.section(), { from, to } = this.timeline, w = this.model.waits, c = this.model.calls;
+		s.append(el("h2", {}, `latencies in ${duration(to - from)}`));
+		this.histogram(s, "runnable until running", w.ns.a, lower(w.at.a, from, w.at.n), lower(w.at.a, to, w.at.n));
+		const a = lower(c.at.a, from, c.at.n), b = lower(c.at.a, to, c.at.n);
+		this.histogram(s, "system calls", c.ns.a, a, b);
+		const of = new Map();
+		for (let i = a; i < b; i++) {
+			const o = of.get(c.id.a[i]) || { cnt: 0, ns: 0, max: 0, bad: 0, row: c.row.a[i] };
+			o.cnt++;
+			o.ns += c.ns.a[i];
+			o.max = Math.max(o.max, c.ns.a[i]);
+			o.bad += c.ret.a[i] < 0 && c.ret.a[i] >= -4095;
+			of.set(c.id.a[i], o);
+		}
+		const sorted = [...of.values()].sort((x, y) => y.ns - x.ns);
+		if (sorted.length)
+			s.append(rowsTable(["call", "count", "errors", "mean", "max"], sorted.slice(0, 60).map(o => [this.timeline.callName(o.row), num(o.cnt), num(o.bad), num(duration(o.ns / o.cnt)), num(duration(o.max))])));
+	}
+	// Frames as a tree: { name, cnt, kids }
+	tree(from, to, tid) {
+		const m = this.model.samples, root = { name: "all", cnt: 0, kids: new Map() }, d = this.data;
+		for (let k = lower(m.at.a, from, m.at.n); k < m.at.n && m.at.a[k] < to; k++) {
+			const i = m.row.a[k];
+			if (tid && d.tid[i] !== tid)
+				continue;
+			const user = d.stack(d.get(i, "ustack_id")) || [], kernel = d.stack(d.get(i, "kstack_id")) || [];
+			let at = root;
+			root.cnt++;
+			for (const name of [d.commOf(i), ...[...user].reverse(), ...[...kernel].reverse()]) {
+				let kid = at.kids.get(name);
+				if (!kid)
+					at.kids.set(name, kid = { name, cnt: 0, kids: new Map() });
+				kid.cnt++;
+				at = kid;
+			}
+		}
+		return root;
+	}
+	flame() {
+		const s = this.section(), { from, to, selected } = this.timeline, tid = selected && selected.tid;
+		const root = this.tree(from, to, tid);
+		s.append(el("h2", {}, `${root.cnt} samples in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
+		const depth = n => 1 + Math.max(0, ...[...n.kids.values()].map(depth)), H = 17;
+		if (!root.cnt)
+			return;
+		const ns = "http://www.w3.org/2000/svg", h = depth(root) * H, svg = document.createElementNS(ns, "svg");
+		svg.setAttribute("viewBox", `0 0 1000 ${h}`);
+		svg.setAttribute("height", h);
+		svg.setAttribute("preserveAspectRatio", "none");
+		const put = (n, x, w, y) => {
+			if (w < 1)
+				return;
+			const r = document.createElementNS(ns, "rect"), title = document.createElementNS(ns, "title");
+			for (const [k, v] of Object.entries({ x, y, width: w, height: H, fill: `hsl(${20 + [...n.name].reduce((a, c) => a * 31 + c.charCodeAt(0) | 0, 7) % 35} 80% 62%)` }))
+				r.setAttribute(k, v);
+			title.textContent = `${n.name}  ${n.cnt}  ${(n.cnt / root.cnt * 100).toFixed(1)} %`;
+			r.append(title);
+			svg.append(r);
+			if (w > 40) {
+				const t = document.createElementNS(ns, "text");
+				t.setAttribute("x", x + 3);
+				t.setAttribute("y", y + 12);
+				t.textContent = n.name.slice(0, w / 7);
+				svg.append(t);
+			}
+			let at = x;
+			for (const kid of [...n.kids.values()].sort((a, b) => a.name < b.name ? -1 : 1)) {
+				put(kid, at, w * kid.cnt / n.cnt, y + H);
+				at += w * kid.cnt / n.cnt;
+			}
+		};
+		put(root, 0, 1000, 0);
+		s.append(svg);
+	}
+	health() {
+		const s = this.section(), d = this.data;
+		s.append(el("h2", {}, "what is complete, and what was lost"));
+		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the begin."));
+		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
+				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "begin"), num(r.lost), num(r.overwritten)])));
+		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${d.holes.length} holes: hatched in the timeline` : "no holes"));
+	}
+}
