@@ -46,12 +46,12 @@ static void put_named(const struct fr_symbol *s, char *to, size_t sz)
 
 	if (!s->inlined && (s->off || !s->file))
 		snprintf(off, sizeof(off), "+0x%llx", (unsigned long long)s->off);
-	if (s->module && (s->module[0] == '/' || s->module[0] == '['))
+	if (s->module && s->module[0] == '/')
 		snprintf(where, sizeof(where), " (%s)", base_of(s->module));
-	else if (s->module)
+	else if (s->module && s->module[0] == '[' && strcmp(s->module, "[kernel]"))
+		snprintf(where, sizeof(where), " %s", s->module);
+	else if (s->module && s->module[0] != '[')
 		snprintf(where, sizeof(where), " [%s]", s->module);
-	if (s->module && !strcmp(s->module, "[kernel]"))
-		where[0] = 0;
 	if (s->file)
 		snprintf(line, sizeof(line), " %s:%u", s->file, s->line);
 	snprintf(to, sz, "%s%s%s%s%s", s->name, off, where, line, s->inlined ? " (inlined)" : "");

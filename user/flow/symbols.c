@@ -28,6 +28,7 @@ struct fr_symbols {
 	u32 shown_cnt, shown_cap; /* cap is a power of two */
 	u64 stext;
 	const char *kernel_missing;
+	u64 kernel_cnt, kernel_named; /* addresses asked for */
 };
 
 /* ---- names ---- */
@@ -109,6 +110,8 @@ void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out)
 	const struct fr_snap_symbol *s = known(y->snap, 0, ip);
 
 	*out = (struct fr_symbol){.missing = y->kernel_missing};
+	y->kernel_cnt++;
+	y->kernel_named += s != NULL;
 	if (!s)
 		return;
 	*out = (struct fr_symbol){
@@ -287,6 +290,29 @@ void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_o
 	};
 }
 
+void fr_symbols_kernel_object(const struct fr_symbols *y, struct fr_symbols_object *out)
+{
+	bool all = y->kernel_named == y->kernel_cnt;
+
+	*out = (struct fr_symbols_object){
+		.path = "[kernel]",
+		.build_id = fr_snap_fact(y->snap, "kernel_build_id"),
+		.needed = y->kernel_cnt,
+		.frame_cnt = y->kernel_cnt,
+		.named_cnt = y->kernel_named,
+		.where = y->kernel_named ? "snapshot" : NULL,
+		.missing = all ? NULL : y->kernel_missing,
+	};
+}
+
+void fr_symbols_look(struct fr_symbols *y)
+{
+	u32 i;
+
+	for (i = 0; i < fr_symbols_object_cnt(y); i++)
+		fr_symobj_look(y->objs.obj[i], y->find);
+}
+
 /* Where one gets what is missing. */
 static const char *cure(const struct fr_symbols_object *o)
 {
@@ -309,6 +335,10 @@ u32 fr_symbols_say_missing(const struct fr_symbols *y)
 	struct fr_symbols_object o;
 	u32 i, cnt = 0;
 
+	if (y->kernel_named < y->kernel_cnt && fr_snap_fact(y->snap, "kernel_symbols"))
+		fr_warn("%llu of %llu frames of the kernel have no name: %s",
+			(unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt,
+			y->kernel_missing);
 	for (i = 0; i < y->objs.cnt; i++) {
 		fr_symbols_object_nr(y, i, &o);
 		if (!o.missing || o.named_cnt == o.frame_cnt)

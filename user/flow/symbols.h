@@ -61,6 +61,12 @@ struct fr_symbols_object {
 	const char *differs;	  /* file that was looked at and is another version, NULL */
 };
 
+/* The kernel: its build-id, how many of the addresses asked for have names, and why not all. found: it is in the snapshot. */
+void fr_symbols_kernel_object(const struct fr_symbols *y, struct fr_symbols_object *out);
+
+/* Search for the files of all objects, also those that no frame was looked up in. */
+void fr_symbols_look(struct fr_symbols *y);
+
 /* How many objects there are. Asking makes those known that processes had mapped; frames add others. */
 u32 fr_symbols_object_cnt(struct fr_symbols *y);
 void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_object *out);

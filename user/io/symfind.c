@@ -66,6 +66,12 @@ static bool is_enough(const struct search *x)
 	return p && fr_symfile_is_full(p->file) && (!x->s->opts.lines || fr_symfile_has_lines(p->file));
 }
 
+/* A debug file is enough for names; the program itself, if it is here as well, tells better what its addresses are. */
+static bool is_done(const struct search *x)
+{
+	return is_enough(x) && x->got->code.file;
+}
+
 /* Keep f if it says more than what there is; takes it over in any case. */
 static void keep(struct search *x, struct fr_symfile *f, const char *path)
 {
@@ -100,7 +106,7 @@ __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, cons
 	va_list args;
 	int len;
 
-	if (is_enough(x))
+	if (is_done(x))
 		return;
 	va_start(args, fmt);
 	len = vsnprintf(path, sizeof(path), fmt, args);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/symopts.h"
+#include "flow/frames.h"
+#include "pure/escape.h"
+#include "pure/jsonw.h"
+
+static const char help[] = "Usage: flightrec symbols [options] FILE...\n"
+			   "The programs and libraries that the stacks of snapshots need for names: where each\n"
+			   "was found, or what is missing.\n"
+			   "\n"
+			   "      --json         NDJSON: an object a line\n"
+			   "      --symfs DIR    find programs and libraries below DIR, as on their machine\n"
+			   "      --debuginfod   ask the servers in DEBUGINFOD_URLS for what is missing\n"
+			   "      --lines        look for files that have source lines too\n"
+			   "\n"
+			   "Exit status: 0, also if something is missing; 1 failure; 2 usage; 3 damaged.\n"
+			   "Example: flightrec symbols x.flight --symfs /mnt/web1\n";
+
+enum { OPT_JSON = 256 };
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, OPT_JSON},
+	{"symfs", required_argument, NULL, FR_SYMOPT_SYMFS},
+	{"debuginfod", no_argument, NULL, FR_SYMOPT_DEBUGINFOD},
+	{"lines", no_argument, NULL, FR_SYMOPT_LINES},
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+/* ---- what is there ---- */
+
+struct walk {
+	struct fr_frames *frames;
+	struct fr_stacktexts stacks;
+};
+
+/* Each stack is put into words, which are thrown away: what they needed is counted. */
+static int look_at_row(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+{
+	const struct walk *w = arg;
+	u32 i, cnt;
+
+	fr_frames_at(w->frames, run);
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		if (fr_is_stack(&r->ev->fields[i]))
+			w->stacks.of(w->stacks.arg, r, &r->ev->fields[i], &cnt);
+	}
+	return 0;
+}
+
+static const char *state_of(const struct fr_symbols_object *o)
+{
+	return o->missing ? o->missing : o->frame_cnt || o->found ? "ok" : "not needed";
+}
+
+static void put_text(struct fr_out *o, const char *s)
+{
+	fr_escape_text(o, s, strlen(s));
+}
+
+/* build-id differs       2/5 /usr/bin/x  0123...  original path: /usr/bin/x */
+static void print_line(struct fr_out *o, const struct fr_symbols_object *x)
+{
+	char named[48];
+	int len =
+		snprintf(named, sizeof(named), "%llu/%llu", (unsigned long long)x->named_cnt, (unsigned long long)x->frame_cnt);
+
+	fr_out_paint(o, x->missing ? FR_PAINT_RED : FR_PAINT_GREEN);
+	put_text(o, state_of(x));
+	fr_out_paint(o, FR_PAINT_NONE);
+	fr_out_pad(o, strlen(state_of(x)), 17);
+	fr_out_str(o, named);
+	fr_out_pad(o, len, 12);
+	put_text(o, x->path ? x->path : "[no path]");
+	fr_out_str(o, "  ");
+	put_text(o, x->build_id ? x->build_id : "[no build-id]");
+	if (x->where) {
+		fr_out_str(o, "  ");
+		put_text(o, x->where);
+	}
+	if (x->found && (!x->path || strcmp(x->path, x->found))) {
+		fr_out_str(o, ": ");
+		put_text(o, x->found);
+	} else if (x->differs && x->missing && !x->found) {
+		fr_out_str(o, "  other version: ");
+		put_text(o, x->differs);
+	}
+	fr_out_char(o, '\n');
+}
+
+static void print_json(struct fr_out *o, const struct fr_symbols_object *x)
+{
+	struct fr_jsonw w = {.o = o};
+
+	fr_jsonw_open(&w, NULL, '{');
+	fr_jsonw_text(&w, "path", x->path);
+	fr_jsonw_text(&w, "build_id", x->build_id);
+	fr_jsonw_u64(&w, "frames", x->frame_cnt);
+	fr_jsonw_u64(&w, "named", x->named_cnt);
+	fr_jsonw_text(&w, "found", x->found);
+	fr_jsonw_text(&w, "where", x->where);
+	fr_jsonw_text(&w, "missing", x->missing);
+	fr_jsonw_text(&w, "differs", x->differs);
+	fr_jsonw_close(&w, '}');
+	fr_out_char(o, '\n');
+}
+
+static void print_object(struct fr_out *o, const struct fr_symbols_object *x, bool json)
+{
+	(json ? print_json : print_line)(o, x);
+}
+
+static void print_file(struct fr_out *o, struct fr_symbols *y, bool json)
+{
+	struct fr_symbols_object x;
+	u32 i, cnt;
+
+	fr_symbols_look(y);
+	fr_symbols_kernel_object(y, &x);
+	if (x.frame_cnt || x.build_id)
+		print_object(o, &x, json);
+	cnt = fr_symbols_object_cnt(y);
+	for (i = 0; i < cnt; i++) {
+		fr_symbols_object_nr(y, i, &x);
+		print_object(o, &x, json);
+	}
+}
+
+/* ---- files ---- */
+
+static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
+{
+	struct fr_out out;
+	struct walk w = {.frames = frames, .stacks = fr_frames_texts(frames)};
+	struct fr_symbols *y;
+	int err = fr_replay_each(r, look_at_row, &w);
+	u32 i;
+
+	if (err) {
+		fr_err("symbols stopped: %s", strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	fr_out_init(&out, STDOUT_FILENO);
+	if (!json)
+		fr_out_str(&out, "STATE            NAMED       OBJECT\n");
+	for (i = 0; i < fr_replay_file_cnt(r); i++) {
+		y = fr_frames_symbols(frames, i);
+		if (y)
+			print_file(&out, y, json);
+	}
+	return fr_out_finish(&out, fr_replay_say_damage(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+}
+
+static int symbols(const char *const *path, u32 cnt, const struct fr_symbols_opts *opts, bool json)
+{
+	struct fr_replay_opts all = {.tiers = FR_REPLAY_TIERS, .names = true};
+	struct fr_replay *r;
+	struct fr_frames *frames;
+	int err = fr_replay_open(path, cnt, &all, &r), status = FR_EXIT_FAIL;
+
+	if (err)
+		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	frames = fr_frames_new(r, opts);
+	if (frames)
+		status = print_all(r, frames, json);
+	else
+		fr_err("out of memory");
+	fr_frames_free(frames);
+	fr_replay_close(r);
+	return status;
+}
+
+int fr_cmd_symbols(int argc, char **argv)
+{
+	struct fr_symopts ask = {};
+	bool json = false;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (opt == OPT_JSON)
+			json = true;
+		else if (fr_symopts_parse(opt, &ask))
+			return FR_EXIT_USAGE;
+	}
+	if (optind == argc) {
+		fr_err("name the snapshot: flightrec symbols FILE");
+		return FR_EXIT_USAGE;
+	}
+	return symbols((const char *const *)argv + optind, argc - optind, &ask.opts, json);
+}
