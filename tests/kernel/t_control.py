@@ -179,6 +179,85 @@ def watch():
             equal(w.stderr.read(), b"", "standard error of watch")
 
 
+def take_seen(name, got):
+    """Take a snapshot as root; whoever watches is told of it."""
+    file = fr("dump", "-n", name).stdout.strip()
+    while True:
+        told = json.loads(next(got))
+        if told["watch"] == "snapshot" and told["file"] == file:
+            equal((told["ok"], told["reason"]), (True, "command"), "the snapshot that was told")
+            return file
+
+
+@contextlib.contextmanager
+def watching(name):
+    """A `watch --json` that watches already: its process, its lines, and the file of its standard error."""
+    err = path(f"{name}.watch")
+    with open(err, "w") as f:
+        w = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--json"], stdout=subprocess.PIPE, stderr=f)
+    try:
+        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and select.select([w.stdout], [], [], 0.2)[0], "it watches", 120)
+        yield w, lines(w), err
+    finally:
+        w.kill()
+        w.wait()
+
+
+@test("watch goes on with the next recorder, ended or killed, and ends with the session")
+def watch_restart():
+    with contextlib.ExitStack() as all_of_it:
+        name, p, _ = all_of_it.enter_context(daemon())
+        w, got, err = all_of_it.enter_context(watching(name))
+        for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
+            p.send_signal(sig)
+            p.wait(60)
+            wait_for(lambda: open(err).read().count("waiting for the next") == times, "it says that it waits", 60)
+            _, p, _ = all_of_it.enter_context(daemon(name=name))
+            wait_for(lambda: open(err).read().count("watching the next") == times, "it says that it watches again", 60)
+            take_seen(name, got)
+        equal(w.poll(), None, "watch")
+        fr("stop", "-n", name)
+        equal(w.wait(60), 4, "exit status of watch when the session is gone")
+        check(f"session {name} has ended" in open(err).read(), open(err).read())
+
+
+@test("a dump by root is the recorder's, with its quota, and told to who watches; without it if it is stuck; -o never is")
+def dump_by_root():
+    with daemon("[Storage]\nMaxFiles=2\n") as (name, p, _):
+        with watching(name) as (w, got, _):
+            files = [take_seen(name, got) for _ in range(3)]
+            equal([os.path.exists(f) for f in files], [False, True, True], "three snapshots where two are kept")
+            told = fr("dump", "-n", name, "-o", path(f"{name}-own.flight"), "--last", "1s")
+            equal(told.stdout.strip(), path(f"{name}-own.flight"), "path with -o")
+            equal(fr_json("info", files[2])["trigger"]["reason"], "command", "reason")
+            p.send_signal(signal.SIGSTOP)
+            try:
+                alone = fr("dump", "-n", name).stdout.strip()
+            finally:
+                p.send_signal(signal.SIGCONT)
+            fr("verify", alone)
+            check(alone not in files and os.path.dirname(alone) == path(name), alone)
+            # without a recorder
+            p.send_signal(signal.SIGTERM)
+            p.wait(60)
+            fr("verify", fr("dump", "-n", name).stdout.strip())
+
+
+@test("a dump that the rule refuses is told why, at once")
+def dump_refused():
+    for rule, control, word in (("command,cooldown=1h", "", "younger than its cooldown"), ("command,max=1/1h", "", "max=N/T"),
+                                ("command,cooldown=0s", "[Trigger]\nStormCount=1\n", "in ten minutes"),
+                                ("command,cooldown=0s", "[Storage]\nMaxBytes=64K\n", "No space left")):
+        with daemon(control, on=(rule,)) as (name, _, _):
+            if "No space" not in word:
+                fr("dump", "-n", name)
+            got = fr("dump", "-n", name, status=1)
+            check(word in got.stderr and not got.stdout, f"{rule}: {got.stdout}{got.stderr}")
+            if "No space" not in word:
+                verdict = {"cooldown": 0, "max": 0, "storm": 0} | status(name)["triggers"][0]["verdicts"]
+                equal(verdict["cooldown"] + verdict["max"] + verdict["storm"], 1, "refusals counted: it was asked once")
+
+
 @test("reload: a good file counts, a bad one is refused and the old stays; stop: the recorder ends, and the socket goes")
 def reload_and_stop():
     with daemon() as (name, p, file):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
@@ -17,6 +18,7 @@
 #define TIMEOUT_MS  120000 /* for a snapshot to be there */
 #define BUSY_NAP_MS 200
 #define BUSY_TRIES  150
+#define NO_ANSWER   (-1) /* no exit status */
 
 static const char help[] = "Usage: flightrec dump [-n NAME] [-o FILE] [--last DURATION]\n"
 			   "Take a snapshot of a session now, also when no recorder process lives.\n"
@@ -83,17 +85,19 @@ static int ask_recorder(const char *name, const char *request, char **line)
 {
 	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * 1000000L};
 	struct fr_ctl_conn *c;
+	enum fr_cmd_no no;
 	int status, tries;
-	bool busy;
 
 	for (tries = 0; tries < BUSY_TRIES; tries++) {
 		status = fr_cmd_connect(name, &c);
 		if (status)
 			return status;
-		busy = false;
-		status = fr_cmd_ask(c, request, TIMEOUT_MS, line, &busy);
+		no = 0;
+		status = fr_cmd_ask(c, request, TIMEOUT_MS, line, &no);
 		fr_ctl_disconnect(c);
-		if (!busy)
+		if (no == FR_CMD_NO_ANSWER)
+			return NO_ANSWER;
+		if (!no)
 			return status;
 		nanosleep(&nap, NULL);
 	}
@@ -101,16 +105,12 @@ static int ask_recorder(const char *name, const char *request, char **line)
 	return FR_EXIT_FAIL;
 }
 
+/* By the recorder, into its directory: an exit status, or NO_ANSWER, without a message. */
 static int remote(const char *name, const struct fr_dump_ask *ask)
 {
 	char request[128], *line;
 	int status;
 
-	if (ask->path) {
-		fr_err("-o %s: the recorder writes snapshots into its own directory only: leave -o out, or run as root",
-		       ask->path);
-		return FR_EXIT_FAIL;
-	}
 	snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", (unsigned long long)ask->last_ns);
 	status = ask_recorder(name, request, &line);
 	if (status)
@@ -118,6 +118,40 @@ static int remote(const char *name, const struct fr_dump_ask *ask)
 	status = show_answer(line);
 	free(line);
 	return status;
+}
+
+/* For who may not open the session. */
+static int by_recorder(const char *name, const struct fr_dump_ask *ask)
+{
+	int status;
+
+	if (ask->path) {
+		fr_err("-o %s: the recorder writes snapshots into its own directory only: leave -o out, or run as root",
+		       ask->path);
+		return FR_EXIT_FAIL;
+	}
+	status = remote(name, ask);
+	if (status != NO_ANSWER)
+		return status;
+	fr_err("the recorder does not answer, or hung up: look at its process and messages");
+	return FR_EXIT_FAIL;
+}
+
+/*
+ * Root can do without a recorder. One that lives takes the snapshot, so that its quota, who watches and what it tells of know
+ * of it; but not into a file of the caller's choice, which may be where the recorder must not write.
+ */
+static int by_root(const char *name, const struct fr_dump_ask *ask)
+{
+	int status;
+
+	if (ask->path || geteuid() || !fr_cmd_answers(name))
+		return local(name, ask);
+	status = remote(name, ask);
+	if (status != NO_ANSWER)
+		return status;
+	fr_warn("the recorder ended, or is stuck: the snapshot is taken without it");
+	return local(name, ask);
 }
 
 int fr_cmd_dump(int argc, char **argv)
@@ -149,5 +183,5 @@ int fr_cmd_dump(int argc, char **argv)
 		fr_err("'%s' is not an option: name the file with -o", argv[optind]);
 		return FR_EXIT_USAGE;
 	}
-	return fr_cmd_is_remote(name) ? remote(name, &ask) : local(name, &ask);
+	return fr_cmd_is_remote(name) ? by_recorder(name, &ask) : by_root(name, &ask);
 }

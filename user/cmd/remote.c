@@ -10,6 +10,8 @@
 #include "io/sess.h"
 #include "pure/err.h"
 
+#define ANSWER_SOON_MS 5000
+
 bool fr_cmd_is_remote(const char *name)
 {
 	struct fr_ctl_conn *c;
@@ -48,40 +50,64 @@ int fr_cmd_connect(const char *name, struct fr_ctl_conn **out)
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
-/* An answer that is an error becomes a message and an exit status. Status is nested, and its beginning says that it is fine. */
-static int check_answer(const char *line, bool *busy)
+/* Status is nested, and its beginning says that it is fine. */
+static bool is_ok(const char *line)
 {
 	static const char ok[] = "{\"ok\":true";
+
+	return !strncmp(line, ok, sizeof(ok) - 1);
+}
+
+bool fr_cmd_answers(const char *name)
+{
+	struct fr_ctl_conn *c;
+	char *line = NULL;
+	bool answers;
+
+	if (!fr_sess_name_ok(name) || fr_ctl_connect(name, &c))
+		return false;
+	answers = !fr_ctl_ask(c, "{\"cmd\":\"store\"}") && !fr_ctl_line(c, ANSWER_SOON_MS, &line) && is_ok(line);
+	free(line);
+	fr_ctl_disconnect(c);
+	return answers;
+}
+
+int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no)
+{
 	const char *why = "";
 	struct fr_jsonr j;
 
-	if (!strncmp(line, ok, sizeof(ok) - 1))
+	if (is_ok(line))
 		return FR_EXIT_OK;
 	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
 		fr_err("the recorder's answer is none: %s: is it another version's?", why);
 		return FR_EXIT_FAIL;
 	}
-	if (busy && !strcmp(fr_jsonr_text(&j, "code", ""), "busy"))
-		*busy = true;
+	if (no && !strcmp(fr_jsonr_text(&j, "code", ""), "busy"))
+		*no = FR_CMD_NO_BUSY;
 	else
 		fr_err("%s: %s", fr_jsonr_text(&j, "error", "the recorder refuses"), fr_jsonr_text(&j, "cure", "ask again"));
 	fr_jsonr_free(&j);
 	return FR_EXIT_FAIL;
 }
 
-int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, bool *busy)
+int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, enum fr_cmd_no *no)
 {
 	int err = fr_ctl_ask(c, request), status;
 
 	/* who is refused at the door finds the reason on the mat, even if it can say nothing any more */
 	if (!err || err == -EPIPE)
 		err = fr_ctl_line(c, timeout_ms, line);
+	if (err && no) {
+		*no = FR_CMD_NO_ANSWER;
+		return FR_EXIT_FAIL;
+	}
 	if (err) {
 		fr_err("the recorder %s: %s: look at its process and messages",
 		       err == -ETIMEDOUT ? "does not answer" : "hung up", strerror(-err));
 		return FR_EXIT_FAIL;
 	}
-	status = check_answer(*line, busy);
+	status = fr_cmd_check_answer(*line, no);
 	if (status)
 		free(*line);
 	return status;

@@ -16,10 +16,20 @@ int fr_cmd_connect(const char *name, struct fr_ctl_conn **out);
 
 /*
  * One request, one answer. FR_EXIT_OK and *line, malloc'ed: the answer as it came; or an exit status: the answer was an error,
- * or there was none within timeout_ms; with a message. *busy (or NULL): it was refused since a snapshot is being taken; no
- * message.
+ * or there was none within timeout_ms; with a message. But who gives no (or NULL) hears of it there, without a message, where
+ * he may want to do something else: ask again, or go another way.
  */
-int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, bool *busy);
+enum fr_cmd_no {
+	FR_CMD_NO_BUSY = 1, /* refused, since a snapshot is being taken */
+	FR_CMD_NO_ANSWER,   /* none came: the recorder has ended, or is stuck */
+};
+int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, enum fr_cmd_no *no);
+
+/* What such an answer means: FR_EXIT_OK, or an exit status and a message (or *no). */
+int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no);
+
+/* Does a recorder of this session listen, and answer soon? Quiet. */
+bool fr_cmd_answers(const char *name);
 
 /* Connect, ask, hang up. */
 int fr_cmd_ask_once(const char *name, const char *request, int timeout_ms, char **line);

@@ -17,15 +17,21 @@
 #include "pure/units.h"
 
 #define TIMEOUT_MS 10000
+#define NAP_MS	   200 /* between two looks for the next recorder */
+#define GONE_CNT   25  /* as many times without a session: another one does not begin */
+#define AGAIN	   (-1)
 
 static const char help[] = "Usage: flightrec watch [-n NAME] [--json]\n"
 			   "Follow a recorder: a line for each trigger's decision and for each snapshot, until\n"
-			   "interrupted. For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
+			   "interrupted or the session ends; when the recorder is restarted, the next one.\n"
+			   "For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
 			   "\n"
 			   "  -n, --name NAME  session (default: default)\n"
 			   "      --json       one JSON object a line\n"
 			   "\n"
 			   "Example: flightrec watch --json | jq -r 'select(.watch == \"snapshot\").file'\n";
+
+static const char request[] = "{\"cmd\":\"watch\"}";
 
 static volatile sig_atomic_t interrupted;
 
@@ -149,6 +155,7 @@ static void show(struct fr_out *o, const char *line, bool json)
 	}
 }
 
+/* Until there is nothing more to do, an exit status; AGAIN: the recorder has ended, or dropped who watches. */
 static int follow(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 {
 	char *line;
@@ -158,11 +165,8 @@ static int follow(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 		err = fr_ctl_line(c, -1, &line);
 		if (err == -EINTR)
 			continue;
-		if (err) {
-			fr_err("the recorder has ended, or dropped who watches: %s: watch again when it is back",
-			       strerror(-err));
-			return FR_EXIT_FAIL;
-		}
+		if (err)
+			return AGAIN;
 		show(o, line, json);
 		free(line);
 		if (fr_out_flush(o))
@@ -171,21 +175,81 @@ static int follow(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 	return FR_EXIT_OK;
 }
 
+/* Whoever may not look into the BPF file system sees no session, ever. */
+static bool sees_session(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s", name);
+	return !access(path, F_OK);
+}
+
+/* Try to watch the recorder that is there now, if one is: FR_EXIT_OK and *out, AGAIN, or it refuses. */
+static int try_watch(const char *name, struct fr_ctl_conn **out)
+{
+	struct fr_ctl_conn *c;
+	char *line = NULL;
+	int status = AGAIN;
+
+	if (fr_ctl_connect(name, &c))
+		return AGAIN;
+	if (!fr_ctl_ask(c, request) && !fr_ctl_line(c, TIMEOUT_MS, &line))
+		status = fr_cmd_check_answer(line, NULL);
+	free(line);
+	if (status)
+		fr_ctl_disconnect(c);
+	else
+		*out = c;
+	return status;
+}
+
+/* Wait for the next recorder: *c, or none and an exit status. A restart with other settings ends the session and begins it
+ * anew: it may be away for a while. */
+static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
+{
+	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+	u32 gone = 0;
+	int status = AGAIN;
+
+	fprintf(stderr, "session %s: the recorder has ended, or dropped who watches: waiting for the next\n", name);
+	while (status == AGAIN && !interrupted) {
+		gone = saw_session && !sees_session(name) ? gone + 1 : 0;
+		if (gone == GONE_CNT) {
+			fprintf(stderr, "session %s has ended\n", name);
+			return FR_EXIT_NO_SESSION;
+		}
+		status = try_watch(name, c);
+		if (status == AGAIN)
+			nanosleep(&nap, NULL);
+	}
+	if (!status)
+		fprintf(stderr, "session %s: watching the next recorder\n", name);
+	return status == AGAIN ? FR_EXIT_OK : status;
+}
+
 static int watch(const char *name, bool json, struct fr_out *o)
 {
+	bool saw_session = sees_session(name);
 	struct fr_ctl_conn *c;
 	char *line;
 	int status = fr_cmd_connect(name, &c);
 
 	if (status)
 		return status;
-	status = fr_cmd_ask(c, "{\"cmd\":\"watch\"}", TIMEOUT_MS, &line, NULL);
+	status = fr_cmd_ask(c, request, TIMEOUT_MS, &line, NULL);
 	if (!status) {
 		free(line);
 		catch_signals();
 		status = follow(c, json, o);
 	}
 	fr_ctl_disconnect(c);
+	while (status == AGAIN) {
+		c = NULL;
+		status = wait_next(name, saw_session, &c);
+		if (c)
+			status = follow(c, json, o);
+		fr_ctl_disconnect(c);
+	}
 	return status;
 }
 

@@ -186,13 +186,21 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rul
 	tell_end(c);
 }
 
+static bool is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT;
+}
+
 /* What a snapshot is: for who asked and for who watches. */
 static void put_taken(struct fr_jsonw *w, const struct fr_taken *t)
 {
 	if (t->err) {
 		fr_jsonw_text(w, "error", strerror(-t->err));
-		fr_jsonw_text(w, "code", "failed");
-		fr_jsonw_text(w, "cure", "see the directory of snapshots, and the recorder's messages");
+		fr_jsonw_text(w, "code", is_full(t->err) ? "space" : "failed");
+		fr_jsonw_text(w, "cure",
+			      is_full(t->err)
+				      ? "make room, or change KeepFree=, MaxFiles= or MaxBytes=: `flightrec status` shows them"
+				      : "see the directory of snapshots, and the recorder's messages");
 	} else {
 		fr_jsonw_text(w, "file", t->done.path);
 		fr_jsonw_u64(w, "events", t->done.events);
@@ -248,12 +256,29 @@ static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 	return true;
 }
 
+/* A rule for dumps has options, as any rule has. */
+static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
+{
+	static const char *const why[FR_TRIGGER_VERDICT_CNT] = {
+#define V(nr, name, doc) [nr] = doc,
+		FR_VERDICTS(V)
+#undef V
+	};
+
+	fr_control_answer_error(
+		c, to, fr_trigger_verdict_name(verdict),
+		"ask again later, or change that rule or the limits of [Trigger]; root's `dump -o FILE` needs no leave",
+		"the rule `command` refuses: %s", why[verdict]);
+}
+
 static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
+	u32 verdict = FR_TRIGGER_VERDICT_failed;
 	const struct fr_moment_ask moment = {
 		.kind = FR_TRIGGER_command,
 		.last_ns = fr_jsonr_u64(ask, "last_ns", 0),
 		.cookie = fr_ctl_client_id(to),
+		.verdict = &verdict,
 	};
 	int err;
 
@@ -263,6 +288,8 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 	err = fr_engine_pull(fr_daemon_engine(c->d), &moment);
 	if (err == -EBUSY) {
 		fr_control_answer_error(c, to, "busy", "ask again in a moment", "another snapshot is being taken");
+	} else if (err == -EAGAIN && verdict < FR_TRIGGER_VERDICT_CNT) {
+		say_refused(c, to, verdict);
 	} else if (err) {
 		fr_control_answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s",
 					strerror(-err));

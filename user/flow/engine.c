@@ -203,13 +203,15 @@ static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
 	return FR_RULE_NONE;
 }
 
-/* The mark is its moment. The index of what is pending now, or -errno. */
-static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie)
+/* The mark is its moment. The index of what is pending now, or as fr_engine_pull(). */
+static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
 {
 	u64 now = fr_engine_now(e), ts = 0;
 	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
 	u32 slot = slot_of(e, nr);
 
+	if (told)
+		*told = verdict;
 	if (slot < FR_TRIGGER_MAX) {
 		add(&e->tr->slot[slot].matched);
 		add(&e->tr->slot[slot].alerted);
@@ -218,7 +220,7 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie)
 	a->ts = ts ?: now;
 	if (verdict != FR_TRIGGER_VERDICT_taken) {
 		fr_engine_count(e, slot, verdict);
-		return -EBUSY;
+		return verdict == FR_TRIGGER_VERDICT_busy ? -EBUSY : -EAGAIN;
 	}
 	return fr_engine_grant(e, a, nr, now, cookie);
 }
@@ -246,7 +248,7 @@ int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *t
 		return -ENOMEM;
 	a->value_ns = value_ns;
 	snprintf(a->text, sizeof(a->text), "%s", text);
-	err = pull(e, a, nr, 0);
+	err = pull(e, a, nr, 0, NULL);
 	free(a);
 	fr_engine_kick(e);
 	return err < 0 ? err : 0;
@@ -264,7 +266,7 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 	snprintf(a->comm, sizeof(a->comm), "%s", ask->comm ?: "");
 	if (ask->sync)
 		on_alerts(e, 0); /* what came before is decided before */
-	i = pull(e, a, rule_of_kind(e, ask->kind), ask->cookie);
+	i = pull(e, a, rule_of_kind(e, ask->kind), ask->cookie, ask->verdict);
 	free(a);
 	if (i < 0)
 		return i;

@@ -45,10 +45,12 @@ struct fr_moment_ask {
 	const char *comm;
 	s32 sig;
 	u64 last_ns;
-	u64 cookie; /* given back to listeners, 0 none */
+	u64 cookie;   /* given back to listeners, 0 none */
+	u32 *verdict; /* where enum fr_trigger_verdict goes, NULL: nobody wants to know */
 	bool sync;
 };
-int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask); /* 0, -EBUSY, or -errno */
+/* 0; -EBUSY: another snapshot of the kind waits; -EAGAIN: the kind's rule refuses, *verdict says why; -errno. */
+int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask);
 
 /* Called after each snapshot, taken or failed: hook, journal, control socket, quota. */
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
