@@ -13,6 +13,7 @@ int fr_cmd_watch(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
+int fr_cmd_symbols(int argc, char **argv);
 int fr_cmd_list(int argc, char **argv);
 int fr_cmd_info(int argc, char **argv);
 int fr_cmd_verify(int argc, char **argv);
