@@ -13,6 +13,7 @@ int fr_cmd_watch(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
+int fr_cmd_report(int argc, char **argv);
 int fr_cmd_symbols(int argc, char **argv);
 int fr_cmd_list(int argc, char **argv);
 int fr_cmd_info(int argc, char **argv);
@@ -21,6 +22,7 @@ int fr_cmd_events(int argc, char **argv);
 int fr_cmd_export(int argc, char **argv);
 int fr_cmd_view(int argc, char **argv);
 int fr_cmd_cut(int argc, char **argv);
+int fr_cmd_merge(int argc, char **argv);
 int fr_cmd_doctor(int argc, char **argv);
 
 #endif
