@@ -476,18 +476,30 @@ def check_config():
     with configured("crash", "latency:wakeup>5ms") as (name, dir, file):
         os.chmod(TMP, 0o711)
         os.chmod(file, 0o644)
+        dangling = path("dangling")
+        os.symlink("/nonexistent", dangling)
         got = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", FLIGHTREC, "record", "--config", file,
                   "--check-config").stdout
         for word in (f"session {name}", "minimal", "trigger crash", "trigger latency:wakeup>5ms", dir):
             check(word in got, f"'{word}' is not in: {got}")
         for more, word in (("[Session]\nEvent=sched_swich\n", "sched_switch"), ("[Control]\nDumpGroup=no-such-group\n", "group"),
                            ("[Storage]\nDirectory=/dev/null\n", "not a directory"), ("[Session]\nProfile=maximal\n", "minimal"),
-                           ("[Session]\nMemory=1K\n", "-m"), ("[Trigger]\nOn=crsh\n", "crash"),
+                           ("[Session]\nMemory=1K\n", "Memory="),
+                           ("[Session]\nSubBuffer=5K\n", "SubBuffer="), ("[Session]\nTier=life=4M\n", "Tier="),
+                           ("[Storage]\nDirectory=/dev/null/x\n", "/dev/null"), ("[Storage]\nDirectory=/proc\n", "no snapshot can be"),
+                           ("[Storage]\nDirectory=/proc/x\n", "no snapshot can be"), (f"[Storage]\nDirectory={dangling}\n", "link to"),
+                           (f"[Storage]\nDirectory={TMP}/no/such\n", f"mkdir -p {TMP}/no"),
+                           ("[Trigger]\nOn=crsh\n", "crash"),
                            ("[Trigger]\nOn=event:target_comm == \"x\"\n", "target_pid")):
             write_config(file, name, dir, more=more)
             got = fr("record", "--config", file, "--check-config", status=2)
             check(word in got.stderr and got.stderr.startswith("flightrec: "), f"'{word}' is not in: {got.stderr}")
         check(not exists(name), "it recorded")
+        fresh = path("fresh")
+        before = sorted(os.listdir(TMP))
+        write_config(file, name, dir, more=f"[Storage]\nDirectory={fresh}\n")
+        check(f"snapshots in {fresh}:" in fr("record", "--config", file, "--check-config").stdout, "a directory that can be made")
+        equal(sorted(os.listdir(TMP)), before, "what it left")
         fr("record", "--config", path("nothing.conf"), "--check-config", status=2)
 
 

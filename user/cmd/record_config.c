@@ -2,8 +2,6 @@
 /* record_config: record by a configuration file, with the command line's options over it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,81 +296,4 @@ int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t w
 	snprintf(why, why_sz, "out of memory");
 	err = fr_config_init(&out->config);
 	return err ?: fill(opts, out, why, why_sz);
-}
-
-/* ---- --check-config ---- */
-
-static int check_dir(const char *dir)
-{
-	struct stat st;
-
-	if (dir[0] != '/') {
-		fr_err("Storage.Directory: '%s' does not begin with /: a recorder is started from anywhere", dir);
-		return -EINVAL;
-	}
-	if (!stat(dir, &st) && !S_ISDIR(st.st_mode)) {
-		fr_err("Storage.Directory: %s is not a directory", dir);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int check_group(const char *key, const char *group)
-{
-	if (!group || !*group || getgrnam(group))
-		return 0;
-	fr_err("Control.%s: no group '%s' on this host: `groupadd --system %s` makes it", key, group, group);
-	return -EINVAL;
-}
-
-static int check_user(const struct fr_config *c)
-{
-	if (!c->exec || !*c->exec || getpwnam(c->exec_user))
-		return 0;
-	fr_err("Notify.ExecUser: no user '%s' on this host", c->exec_user);
-	return -EINVAL;
-}
-
-static int check_plan(struct fr_record_opts *o)
-{
-	const char *why;
-
-	if (!fr_plan(&o->ask.plan, o->ask.load.geo, &why))
-		return 0;
-	fr_err("%s", why);
-	return -EINVAL;
-}
-
-static void show(const struct fr_record_opts *o)
-{
-	const struct fr_config *c = &o->live.config;
-	char a[32], b[32], files[32] = "any number of";
-	u32 i, events = 0;
-
-	for (i = 0; i < FR_EVENT_MAX; i++)
-		events += o->ask.load.enable[i];
-	printf("session %s: profile %s, %u events, %s a CPU\n", o->ask.name, o->ask.profile, events,
-	       fr_show_size(fr_plan_cpu_sz(o->ask.load.geo), a, sizeof(a)));
-	for (i = 0; i < o->live.rule_cnt; i++)
-		printf("trigger %s\n", o->live.rule[i].text);
-	if (!o->live.rule_cnt)
-		puts("trigger none: only `flightrec dump` and SIGUSR1 take snapshots");
-	if (c->max_files)
-		snprintf(files, sizeof(files), "at most %u", c->max_files);
-	printf("snapshots in %s: %s files, %s, %s\n", c->dir, files,
-	       c->max_sz ? fr_show_size(c->max_sz, a, sizeof(a)) : "of any size",
-	       c->max_age_ns ? fr_show_duration(c->max_age_ns, b, sizeof(b)) : "of any age");
-	if (c->exec && *c->exec)
-		printf("each snapshot runs, as %s: %s\n", c->exec_user, c->exec);
-}
-
-int fr_record_check_config(struct fr_record_opts *o)
-{
-	const struct fr_config *c = &o->live.config;
-
-	if (check_plan(o) || check_dir(c->dir) || check_group("StatusGroup", c->status_group) ||
-	    check_group("DumpGroup", c->dump_group) || check_user(c))
-		return FR_EXIT_USAGE;
-	show(o);
-	return FR_EXIT_OK;
 }

@@ -76,6 +76,8 @@ int fr_record_read_config(struct fr_record_opts *o);
 /* File, options over it, triggers: 0 and *out, or -errno and why. Also when it is read anew: fr_settings_fn. */
 int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz);
 
+/* ---- record_check.c ---- */
+
 /* Print what would be recorded, after checking what only this host knows. Returns the exit status. */
 int fr_record_check_config(struct fr_record_opts *o);
 

@@ -8,7 +8,9 @@
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
 #define SUBBUF_PAGES	 16u /* 64 KiB */
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
-#define SUBBUF_CNT_GOOD	 8u /* a ring of fewer loses too large a part of its history with each lap */
+#define TIERS_TOO_LARGE \
+	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
+#define SUBBUF_CNT_GOOD 8u /* a ring of fewer loses too large a part of its history with each lap */
 
 u64 fr_plan_tier_sz(const struct fr_geometry *geo)
 {
@@ -42,7 +44,7 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 	u64 pages = sz / FR_PAGE_SZ, cnt;
 
 	if (pages <= FR_DATA_PAGE + SUBBUF_CNT_MIN - 1) {
-		*why = "too little memory for a ring: give more (-m, --tier), 256K at least in all";
+		*why = "too little memory for a ring: give more (Memory= or -m, Tier= or --tier), 256K at least in all";
 		return -EINVAL;
 	}
 	pages -= FR_DATA_PAGE;
@@ -50,13 +52,14 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 		subbuf_pages = choose_subbuf(pages);
 	cnt = pages / subbuf_pages;
 	if (cnt < SUBBUF_CNT_MIN) {
-		*why = "fewer than three sub-buffers fit: give more memory (-m) or smaller sub-buffers (--subbuf)";
+		*why = "fewer than three sub-buffers fit: give more memory (Memory= or -m) or smaller sub-buffers (SubBuffer= "
+		       "or --subbuf)";
 		return -EINVAL;
 	}
 	if (cnt > FR_SLOT_MAX + 1) {
-		*why = "too large for a ring, which has at most 449 sub-buffers of 1M at most: less memory per CPU (-m; 448M "
-		       "at "
-		       "most), or larger sub-buffers (--subbuf)";
+		*why = "too large for a ring, which has at most 449 sub-buffers of 1M at most: less memory per CPU (Memory= or "
+		       "-m; "
+		       "448M at most), or larger sub-buffers (SubBuffer= or --subbuf)";
 		return -EINVAL;
 	}
 	geo->slot_cnt = cnt - 1;
@@ -67,7 +70,7 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 static int check_subbuf(u64 sz, const char **why)
 {
 	if (sz && (sz % FR_PAGE_SZ || sz > (u64)FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)) {
-		*why = "a sub-buffer is a multiple of 4K, from 4K to 1M (--subbuf)";
+		*why = "a sub-buffer is a multiple of 4K, from 4K to 1M (SubBuffer= or --subbuf)";
 		return -EINVAL;
 	}
 	return 0;
@@ -91,14 +94,14 @@ int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], 
 		sz = ask->tier_sz[tier] ?: small_tier_sz(ask->cpu_sz);
 		err = plan_tier(sz, 0, &geo[tier], why);
 		if (!err && fr_plan_tier_sz(&geo[tier]) >= left) {
-			*why = "the tiers are larger than the whole: give more memory (-m) or less to them (--tier)";
+			*why = TIERS_TOO_LARGE;
 			err = -EINVAL;
 		}
 		left -= err ? 0 : fr_plan_tier_sz(&geo[tier]);
 	}
 	sz = ask->tier_sz[FR_TIER_MAIN];
 	if (!err && sz > left) {
-		*why = "the tiers are larger than the whole: give more memory (-m) or less to them (--tier)";
+		*why = TIERS_TOO_LARGE;
 		err = -EINVAL;
 	}
 	err = err ?: plan_tier(sz ?: left, ask->subbuf_sz / FR_PAGE_SZ, &geo[FR_TIER_MAIN], why);
