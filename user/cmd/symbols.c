@@ -75,7 +75,7 @@ static void print_line(struct fr_out *o, const struct fr_symbols_object *x)
 	fr_out_paint(o, x->missing ? FR_PAINT_RED : FR_PAINT_GREEN);
 	put_text(o, state_of(x));
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_pad(o, strlen(state_of(x)), 17);
+	fr_out_pad(o, strlen(state_of(x)), 20);
 	fr_out_str(o, named);
 	fr_out_pad(o, len, 12);
 	put_text(o, x->path ? x->path : "[no path]");
@@ -149,7 +149,7 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 	}
 	fr_out_init(&out, STDOUT_FILENO);
 	if (!json)
-		fr_out_str(&out, "STATE            NAMED       OBJECT\n");
+		fr_out_str(&out, "STATE               NAMED       OBJECT\n");
 	for (i = 0; i < fr_replay_file_cnt(r); i++) {
 		y = fr_frames_symbols(frames, i);
 		if (y)

@@ -23,7 +23,8 @@ struct fr_symbols {
 	struct fr_symbols_opts opts;
 	struct fr_symfind *find;
 	struct fr_symobjs objs;
-	bool mapped; /* objects of mappings are in objs */
+	struct fr_symguesses *guesses; /* made when the first object without a path is needed */
+	bool mapped;		       /* objects of mappings are in objs */
 	struct shown *shown;
 	u32 shown_cnt, shown_cap; /* cap is a power of two */
 	u64 stext;
@@ -185,6 +186,20 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 	return to->obj;
 }
 
+/* Look for its files, and before that for its path, if only its build-id is known. */
+static void look(struct fr_symbols *y, struct fr_symobj *o)
+{
+	if (o->looked)
+		return;
+	if (!o->want.path && o->want.build_id_sz) {
+		if (!y->guesses)
+			y->guesses = fr_symguesses_new(y->snap, &y->opts);
+		if (y->guesses)
+			fr_symguesses_look(y->guesses, o);
+	}
+	fr_symobj_look(o, y->find);
+}
+
 /* The function at off; back: 1 to look one byte before. */
 static void name_it(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out)
 {
@@ -251,7 +266,7 @@ u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip,
 		return 1;
 	}
 	back = back && at.file_off;
-	fr_symobj_look(at.obj, y->find);
+	look(y, at.obj);
 	out->module = at.obj->label;
 	out->module_off = at.file_off;
 	name_it(y, &at, back, out);
@@ -310,7 +325,7 @@ void fr_symbols_look(struct fr_symbols *y)
 	u32 i;
 
 	for (i = 0; i < fr_symbols_object_cnt(y); i++)
-		fr_symobj_look(y->objs.obj[i], y->find);
+		look(y, y->objs.obj[i]);
 }
 
 /* Where one gets what is missing. */
@@ -392,6 +407,7 @@ void fr_symbols_free(struct fr_symbols *y)
 		free(y->shown[i].text);
 	free(y->shown);
 	fr_symobjs_free(&y->objs);
+	fr_symguesses_free(y->guesses);
 	fr_symfind_free(y->find);
 	free(y);
 }

@@ -32,6 +32,9 @@ struct fr_symobjs {
 struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path);
 void fr_symobjs_free(struct fr_symobjs *o);
 
+/* Its path has become known. */
+void fr_symobj_set_path(struct fr_symobj *o, const char *path);
+
 /* Look for its files, once. */
 void fr_symobj_look(struct fr_symobj *o, struct fr_symfind *find);
 
@@ -43,5 +46,16 @@ struct fr_symlines *fr_symobj_lines(struct fr_symobj *o);
 
 /* "stripped", "build-id differs", "file not found"; NULL: nothing is missing. */
 const char *fr_symobj_missing(const struct fr_symobj *o);
+
+/* ---- symbols_guess.c: paths of what is known by its build-id only ---- */
+
+struct fr_symguesses; /* opaque */
+
+/* Gathers likely paths: reads a part of the file. NULL: no memory. */
+struct fr_symguesses *fr_symguesses_new(const struct fr_snap *s, const struct fr_symbols_opts *opts);
+void fr_symguesses_free(struct fr_symguesses *g); /* NULL is fine */
+
+/* Find out the object's path, if that can be. */
+void fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o);
 
 #endif

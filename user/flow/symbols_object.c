@@ -87,7 +87,7 @@ static bool is_path(const char *path)
 	return path[0] == '/' && path[1] != '/' && !strstr(path, "/../") && (len < 3 || strcmp(path + len - 3, "/.."));
 }
 
-static void set_path(struct fr_symobj *o, const char *path)
+void fr_symobj_set_path(struct fr_symobj *o, const char *path)
 {
 	char *label = path ? strdup(path) : NULL;
 
@@ -110,7 +110,7 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 	o->want.build_id_sz = id_sz;
 	fr_build_id_text(id, id_sz, text);
 	o->id = id_sz ? strdup(text) : NULL;
-	set_path(o, path);
+	fr_symobj_set_path(o, path);
 	if (o->label)
 		return o;
 	free_object(o);
@@ -128,7 +128,7 @@ struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_
 	if (*slot) {
 		x = o->obj[*slot - 1];
 		if (path && !x->want.path && x->label[0] == '[')
-			set_path(x, path);
+			fr_symobj_set_path(x, path);
 		return x->label ? x : NULL;
 	}
 	x = new_object(build_id, build_id_sz, path);

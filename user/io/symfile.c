@@ -2,16 +2,10 @@
 #include "io/symfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <limits.h>
-#include <linux/openat2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SEGMENT_MAX 256u
@@ -82,23 +76,29 @@ static void find_build_id(struct fr_symfile *f, Elf_Data *data)
 	}
 }
 
-/* A file may have lost its section headers, and a debug file the bytes behind its program headers: both are looked at. */
-static void read_notes(struct fr_symfile *f, Elf *elf)
+static void read_note_segments(struct fr_symfile *f, Elf *elf)
 {
 	size_t cnt, i;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr s;
 	GElf_Phdr p;
 
-	while (!f->build_id_sz && (scn = elf_nextscn(elf, scn))) {
-		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_NOTE)
-			find_build_id(f, elf_getdata(scn, NULL));
-	}
 	for (i = 0; !f->build_id_sz && !elf_getphdrnum(elf, &cnt) && i < cnt && i < SEGMENT_MAX; i++) {
 		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_NOTE)
 			find_build_id(f, elf_getdata_rawchunk(elf, p.p_offset, p.p_filesz,
 							      p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
 	}
+}
+
+/* A file may have lost its section headers, and a debug file the bytes behind its program headers: both are looked at. */
+static void read_notes(struct fr_symfile *f, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+
+	while (!f->build_id_sz && (scn = elf_nextscn(elf, scn))) {
+		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_NOTE)
+			find_build_id(f, elf_getdata(scn, NULL));
+	}
+	read_note_segments(f, elf);
 }
 
 /* ---- sections ---- */
@@ -318,51 +318,19 @@ static int read_fd(struct fr_symfile *f, int fd)
 	return err;
 }
 
-/* As open(), with / at root; an old kernel cannot do that, and looks at the path below root. */
-static int open_in(const char *root, const char *path, int flags)
+size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ])
 {
-	struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	char whole[PATH_MAX];
-	int dir, fd;
+	struct fr_symfile f = {};
+	int fd = fr_symfile_fd(root, path);
+	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 
-	if (!root)
-		return open(path, flags | O_CLOEXEC);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (fd < 0 && errno == ENOSYS && snprintf(whole, sizeof(whole), "%s/%s", root, path) < (int)sizeof(whole))
-		fd = open(whole, flags | O_CLOEXEC);
-	close(dir);
-	return fd;
-}
-
-static bool is_plain(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode);
-}
-
-/* Paths are from snapshots: opening a device or a pipe could do something, so it is looked at first. */
-int fr_symfile_fd(const char *root, const char *path)
-{
-	int fd = open_in(root, path, O_PATH);
-	bool plain;
-
-	if (fd < 0)
-		return -errno;
-	plain = is_plain(fd);
-	close(fd);
-	if (!plain)
-		return -EBADMSG;
-	fd = open_in(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (is_plain(fd))
-		return fd;
-	close(fd);
-	return -EBADMSG;
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		read_note_segments(&f, elf);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	memcpy(to, f.build_id, f.build_id_sz);
+	return f.build_id_sz;
 }
 
 int fr_symfile_open(const char *root, const char *path, struct fr_symfile **out)

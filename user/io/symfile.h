@@ -33,6 +33,12 @@ void fr_symfile_close(struct fr_symfile *f); /* NULL is fine */
 /* The same file as a descriptor for reading, or -errno. */
 int fr_symfile_fd(const char *root, const char *path);
 
+/* A directory below root, likewise. */
+int fr_symfile_dir(const char *root, const char *path);
+
+/* Just the build-id of a file, which is quicker. Returns its bytes, 0: none, or no such file. */
+size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ]);
+
 /* *sz bytes, NULL and 0 if it has none. */
 const u8 *fr_symfile_build_id(const struct fr_symfile *f, size_t *sz);
 

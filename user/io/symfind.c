@@ -233,6 +233,8 @@ void fr_symfind(struct fr_symfind *s, const struct fr_symwant *want, struct fr_s
 	fr_build_id_text(want->build_id, want->build_id_sz, x.id);
 	if (want->path && want->path[0] == '/')
 		x.base = strrchr(want->path, '/') + 1;
+	if (!want->path)
+		x.base = want->name;
 	if (s->opts.beside)
 		look_beside(&x, s->opts.beside);
 	if (s->opts.symfs)

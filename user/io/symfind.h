@@ -31,6 +31,7 @@ void fr_symfind_free(struct fr_symfind *s); /* NULL is fine */
 
 struct fr_symwant {
 	const char *path; /* where it was mapped from, NULL unknown */
+	const char *name; /* of a file beside the snapshot, if the path is not known; NULL */
 	u8 build_id[FR_BUILD_ID_MAX_SZ];
 	size_t build_id_sz; /* 0: it has none; then a file without one is taken to be it */
 };

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where names of frames come from. A program is built, a snapshot is made that has frames in it, and both are taken apart."""
+import ctypes.util
+import http.server
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
+MAKE_STACKS = os.environ.get("MAKE_STACKS", "build/tests/symbols/make_stacks")
+
+CXX = r"""
+namespace net { struct Socket { __attribute__((noinline)) int send(const char *p, unsigned n); }; }
+volatile int sink;
+static inline __attribute__((always_inline)) int inner(int x) { sink += x; return sink; }
+int net::Socket::send(const char *p, unsigned n) { return inner(*p + n) + sink; }
+extern "C" __attribute__((noinline)) int legacy(int x) __asm__("_ZN4core3fmt5write17h01d2c9a1b2c3d4e5E");
+extern "C" __attribute__((noinline)) int v0(int x) __asm__("_RNvNtCs1234_7mycrate3bar3foo");
+int legacy(int x) { sink += x; return sink; }
+int v0(int x) { sink -= x; return sink; }
+int main(int c, char **v) { net::Socket s; return s.send(v[0], c) + legacy(c) + v0(c); }
+"""
+SEND = "net::Socket::send(char const*, unsigned int)"
+
+passed = failed = skipped = 0
+
+
+class Skip(Exception):
+    pass
+
+
+def sh(*args):
+    subprocess.run(args, check=True, stdin=subprocess.DEVNULL)
+
+
+class Env:
+    """A directory, a program in it, and the environment commands run with: nothing of the user's is looked at."""
+
+    def __init__(self, tmp):
+        self.tmp = tmp
+        self.dir = f"{tmp}/snap"
+        os.mkdir(self.dir)
+        os.makedirs(f"{tmp}/opt")
+        self.prog = f"{tmp}/opt/prog"
+        self.vars = {"PATH": os.environ["PATH"], "HOME": f"{tmp}/home", "LC_ALL": "C", "TZ": "UTC"}
+        with open(f"{tmp}/prog.cc", "w") as f:
+            f.write(CXX)
+
+    def build(self, *flags):
+        sh("g++", "-g", "-O1", "-Wl,--build-id=sha1", *flags, f"{self.tmp}/prog.cc", "-o", self.prog)
+        self.id = build_id(self.prog)
+        self.load = load_bias(self.prog)
+        return self
+
+    def strip(self, keep_debug=True):
+        """Returns the debug file."""
+        if keep_debug:
+            sh("objcopy", "--only-keep-debug", self.prog, f"{self.tmp}/prog.debug")
+        sh("strip", "--strip-all", self.prog)
+        return f"{self.tmp}/prog.debug"
+
+    def off(self, symbol, plus=0):
+        """Offset in the file of an address in the program, before it is stripped."""
+        return address_of(self.prog, symbol) - self.load + plus
+
+    def snapshot(self, frames, lines=(), ids=None, name="a.flight"):
+        """frames: file offsets, innermost first."""
+        path = f"{self.dir}/{name}"
+        ips = [0x55550000 + f for f in frames]
+        ids = [f"{self.id}:{f:x}" for f in frames] if ids is None else ids
+        text = ["fact boot_id b", "fact arch x86_64", "task 100 100 prog", *lines,
+                "stack 77 " + " ".join(f"{ip:x}" for ip in ips)]
+        if ids:
+            text.append("ids 77 " + " ".join(ids))
+        text.append("sample 100 0 77")
+        return make(path, text)
+
+    def mapping(self, path=None, build_id=None):
+        return f"map 100 55550000 55560000 0 {path or self.prog} {build_id or self.id}"
+
+    def run(self, *args, status=0, **env):
+        r = subprocess.run([FLIGHTREC, *args], capture_output=True, stdin=subprocess.DEVNULL, text=True,
+                           env={**self.vars, **env}, timeout=120)
+        assert r.returncode == status, f"{args}: status {r.returncode}: {r.stderr}"
+        self.err = r.stderr
+        return r.stdout
+
+    def frames(self, snap, *options, **env):
+        """The user frames of the one sample, in words."""
+        out = self.run("replay", "--json", "--symbols", *options, snap, **env)
+        return json.loads(out.splitlines()[-1])["ustack_sym"]
+
+
+def make(path, lines):
+    subprocess.run([MAKE_STACKS, path], input="\n".join(lines) + "\n", text=True, check=True)
+    return path
+
+
+def output(*args):
+    return subprocess.run(args, capture_output=True, text=True, check=True).stdout
+
+
+def build_id(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", output("readelf", "-nW", path)).group(1)
+
+
+def load_bias(path):
+    """Virtual address less file offset, of the code."""
+    for line in output("readelf", "-lW", path).splitlines():
+        m = re.match(r" *LOAD +(0x[0-9a-f]+) +(0x[0-9a-f]+) .* R.E ", line)
+        if m:
+            return int(m.group(2), 16) - int(m.group(1), 16)
+    raise AssertionError("no code")
+
+
+def address_of(path, symbol):
+    for line in output("nm", path).splitlines():
+        word = line.split()
+        if word[-1] == symbol:
+            return int(word[0], 16)
+    raise AssertionError(symbol)
+
+
+def equal(got, want):
+    assert got == want, f"{got}\n   not {want}"
+
+
+def has(text, *parts):
+    for part in parts:
+        assert part in text, f"lacks {part!r}: {text}"
+
+
+MANGLED = "_ZN3net6Socket4sendEPKcj"
+LEGACY = "_ZN4core3fmt5write17h01d2c9a1b2c3d4e5E"
+V0 = "_RNvNtCs1234_7mycrate3bar3foo"
+
+# ---- names ----
+
+
+def names_are_demangled(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4), e.off(LEGACY, 5), e.off(V0, 6), e.off("main", 7)], [e.mapping()])
+    equal(e.frames(s), [f"{SEND}+0x4 (prog)", "core::fmt::write+0x5 (prog)", "mycrate::bar::foo+0x6 (prog)", "main+0x7 (prog)"])
+    equal(e.frames(s, "--raw-symbols")[:3], [f"{MANGLED}+0x4 (prog)", f"{LEGACY}+0x5 (prog)", f"{V0}+0x6 (prog)"])
+    equal(e.err, "")
+
+
+def text_has_names_by_default(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4), e.off("main", 7)], [e.mapping()])
+    has(e.run("replay", s), f"ustack=[{SEND}+0x4 (prog); main+0x7 (prog)]\n")
+    has(e.run("replay", "--no-symbols", s), f"ustack=[{0x55550000 + e.off(MANGLED, 4):#x} ")
+    row = json.loads(e.run("replay", "--json", s))
+    assert "ustack_sym" not in row and row["ustack"] == [0x55550000 + e.off(MANGLED, 4), 0x55550000 + e.off("main", 7)], row
+
+
+def a_return_address_is_looked_up_before(e):
+    """The last byte of one function's call is the byte before the next function."""
+    e.build()
+    after = e.off(MANGLED)
+    s = e.snapshot([after, after], [e.mapping()])
+    first, second = e.frames(s)
+    equal(first, f"{SEND}+0x0 (prog)")
+    assert SEND not in second, second
+
+
+def kernel_names_are_in_the_file(e):
+    s = make(f"{e.dir}/k.flight", [
+        "fact boot_id b", "task 100 100 prog", "sym 0 ffffffff81000000 100 do_thing -", "sym 0 ffffffffc0000000 80 _RNvCs1234_7mycrate3foo rusty",
+        "sym 0 ffffffff81000200 0 asm_thing -",
+        "stack 78 ffffffff81000010 ffffffffc0000004 ffffffff81000100 ffffffff81000203", "sample 100 78 0"])
+    row = json.loads(e.run("replay", "--json", "--symbols", s))
+    equal(row["kstack_sym"], ["do_thing+0x10", "mycrate::foo+0x4 [rusty]", "0xffffffff81000100", "asm_thing+0x3"])
+    equal(row["ustack_sym"], [])
+
+
+def code_made_at_run_time(e):
+    s = make(f"{e.dir}/j.flight", [
+        "fact boot_id b", "task 100 100 java", "sym 100 7f0000001000 100 Interpreter -", "sym 200 7f0000002000 100 Other -",
+        "stack 77 7f0000001010 7f0000001100 7f0000001101 7f0000002010 41", "sample 100 0 77"])
+    equal(e.frames(s), ["Interpreter+0x10 [jit]", "Interpreter+0x100 [jit]", "0x7f0000001101", "0x7f0000002010", "0x41"])
+
+
+def names_cannot_move_the_cursor(e):
+    s = make(f"{e.dir}/e.flight", [
+        "fact boot_id b", "task 100 100 x", "sym 0 ffffffff81000000 100 a\x1b[2Jb -", "stack 78 ffffffff81000010", "sample 100 78 0"])
+    has(e.run("replay", s), r"kstack=[a\x1b[2Jb+0x10]")
+
+
+# ---- where files are ----
+
+
+def a_process_that_has_ended(e):
+    """Nothing but build-ids: found by what was executed, and by build-id."""
+    e.build()
+    want = [f"{SEND}+0x4 (prog)"]
+    off = e.off(MANGLED, 4)
+    for i, line in enumerate((f"exec 100 {e.prog}", f"fact trigger_exe {e.prog}")):
+        equal(e.frames(e.snapshot([off], [line], name=f"b{i}.flight")), want)
+    put(e.prog, f"{e.dir}/any")
+    s = e.snapshot([off])
+    equal(e.frames(s), [f"{SEND}+0x4 [{e.id}]"])
+    os.unlink(f"{e.dir}/any")
+    equal(e.frames(s), [f"[{e.id}]+{off:#x} (file not found)"])
+    has(e.err, e.id, "file not found", "--debuginfod", "beside the snapshot", "--symfs")
+    put(e.prog, f"{e.tmp}/home/.cache/flightrec/{e.id}/executable")
+    equal(e.frames(s), [f"{SEND}+0x4 [{e.id}]"])
+
+
+def put(source, to):
+    os.makedirs(os.path.dirname(to), exist_ok=True)
+    shutil.copy(source, to)
+
+
+def beside_the_snapshot(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
+    for name in ("prog", "prog.debug", f".build-id/{e.id[:2]}/{e.id[2:]}.debug", f".build-id/{e.id[:2]}/{e.id[2:]}"):
+        has(e.frames(s)[0], "file not found")
+        put(e.prog, f"{e.dir}/{name}")
+        equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
+        os.unlink(f"{e.dir}/{name}")
+
+
+def below_symfs(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/dir/prog")])
+    root = f"{e.tmp}/root"
+    for name in ("nonexistent/dir/prog", f"usr/lib/debug/.build-id/{e.id[:2]}/{e.id[2:]}.debug", "usr/lib/debug/nonexistent/dir/prog.debug", "prog"):
+        put(e.prog, f"{root}/{name}")
+        equal(e.frames(s, "--symfs", root), [f"{SEND}+0x4 (prog)"])
+        shutil.rmtree(root)
+    # / in links is the other machine's
+    os.makedirs(f"{root}/nonexistent/dir")
+    put(e.prog, f"{root}/real/prog")
+    os.symlink("/real/prog", f"{root}/nonexistent/dir/prog")
+    equal(e.frames(s, "--symfs", root), [f"{SEND}+0x4 (prog)"])
+    e.run("replay", "--symfs", f"{e.tmp}/none", s, status=2)
+    has(e.err, "--symfs", f"{e.tmp}/none")
+
+
+def caches(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
+    for place, env in ((f"home/.cache/flightrec/{e.id}/debuginfo", {}), (f"home/.cache/debuginfod_client/{e.id}/debuginfo", {}),
+                       (f"c/{e.id}/executable", {"DEBUGINFOD_CACHE_PATH": f"{e.tmp}/c"}),
+                       (f"x/flightrec/{e.id}/debuginfo", {"XDG_CACHE_HOME": f"{e.tmp}/x"})):
+        put(e.prog, f"{e.tmp}/{place}")
+        equal(e.frames(s, **env), [f"{SEND}+0x4 (prog)"])
+        os.unlink(f"{e.tmp}/{place}")
+        has(e.frames(s, **env)[0], "file not found")
+
+
+def another_version_is_not_believed(e):
+    e.build()
+    off, old = e.off(MANGLED, 4), e.id
+    s = e.snapshot([off], [e.mapping()])
+    e.build("-DOTHER", "-O0")
+    assert e.id != old
+    equal(e.frames(s), [f"{e.prog}+{off:#x} (build-id differs)"])
+    has(e.err, e.prog, old, "build-id differs")
+
+
+def stripped(e):
+    """What is missing is said; a debug file makes it good, wherever it is."""
+    e.build()
+    off = e.off(MANGLED, 4)
+    s = e.snapshot([off], [e.mapping()])
+    debug = e.strip()
+    equal(e.frames(s), [f"{e.prog}+{off:#x} (stripped)"])
+    has(e.err, f"{e.prog} build-id {e.id}: stripped", "--debuginfod", "debug symbols")
+    for place in (f"{e.dir}/prog.debug", f"{e.dir}/.build-id/{e.id[:2]}/{e.id[2:]}.debug", f"{e.tmp}/home/.cache/debuginfod_client/{e.id}/debuginfo"):
+        put(debug, place)
+        equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
+        has(e.frames(s, "--lines")[-1], f"{SEND}+0x4 (prog) ", "prog.cc:5")
+        equal(e.err, "")
+        os.unlink(place)
+
+
+def a_debug_link(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping()])
+    debug = e.strip()
+    sh("objcopy", f"--add-gnu-debuglink={debug}", e.prog)
+    has(e.frames(s)[0], "stripped")
+    put(debug, f"{e.tmp}/opt/.debug/prog.debug")
+    equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
+
+
+def only_a_debug_file(e):
+    """Its headers do not tell what was where in the program's file: the mapping does, or the usual layout."""
+    for flags in ((), ("-static", "-no-pie"), ("-fuse-ld=lld",)):
+        try:
+            e.build(*flags)
+        except subprocess.CalledProcessError:
+            print(f"    not built with {flags}")
+            continue
+        off = e.off(MANGLED, 4)
+        code = min(e.off(MANGLED), e.off("main")) & ~0xfff
+        begin = 0x55550000 + code
+        s = e.snapshot([off], [f"map 100 {begin:x} 55560000 {code:x} /nonexistent/prog {e.id}"], name=f"o{len(flags)}{flags[:1]}.flight")
+        put(e.strip(), f"{e.dir}/prog.debug")
+        equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
+
+
+def a_program_without_build_id(e):
+    e.build()
+    off = e.off(MANGLED, 4)
+    sh("objcopy", "--remove-section=.note.gnu.build-id", e.prog)
+    s = e.snapshot([off], [e.mapping(build_id="-")], ids=[])
+    equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
+    s = e.snapshot([off], [e.mapping("/nonexistent/prog", "-")], ids=[], name="b.flight")
+    equal(e.frames(s), [f"/nonexistent/prog+{off:#x} (file not found)"])
+    has(e.err, "no build-id")
+
+
+def garbage_offsets(e):
+    """The kernel calls frames good that are none: no name is given to what is not code."""
+    e.build()
+    s = e.snapshot([0x10, 0xffffffffff, e.off("sink")], [e.mapping()])
+    for frame in e.frames(s):
+        has(frame, "no function there")
+
+
+def special_paths_are_not_opened(e):
+    """A path in a snapshot is anyone's: a pipe would hang, a device could do something."""
+    e.build()
+    os.mkfifo(f"{e.tmp}/pipe")
+    for i, path in enumerate((f"{e.tmp}/pipe", "/dev/zero", e.tmp, "[vdso]", "relative/prog", f"/nonexistent/../{e.prog}")):
+        s = e.snapshot([e.off(MANGLED, 4)], [e.mapping(path)], name=f"s{i}.flight")
+        has(e.frames(s)[0], "file not found")
+
+
+def damaged_files(e):
+    """Cut and overwritten anywhere, a file gives names or none, and no more."""
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4), e.off("main", 7)], [e.mapping()])
+    with open(e.prog, "rb") as f:
+        whole = f.read()
+    step = len(whole) // 40
+    for at in range(1, len(whole), step):
+        for bad in (whole[:at], whole[:at] + b"\xff" * 64 + whole[at + 64:], whole[:at] + bytes(64) + whole[at + 64:]):
+            with open(e.prog, "wb") as f:
+                f.write(bad)
+            equal(len(e.frames(s)), 2)
+            assert len(e.frames(s, "--lines")) >= 2
+
+
+# ---- lines ----
+
+
+def lines_and_inlined_functions(e):
+    e.build()
+    lines = output("objdump", "-dl", "--no-show-raw-insn", f"--disassemble={MANGLED}", e.prog).splitlines()
+    at = max(i for i, line in enumerate(lines) if line.endswith("prog.cc:4"))
+    off = int(next(line for line in lines[at + 1:] if re.match(r" +[0-9a-f]+:\t", line)).split(":")[0], 16) - e.load
+    got = e.frames(e.snapshot([off], [e.mapping()]), "--lines")
+    plus = off - e.off(MANGLED)
+    equal(got, [f"inner(int) (prog) {e.tmp}/prog.cc:4 (inlined)".replace("inner(int)", got[0].split(" (")[0]),
+                f"{SEND}+{plus:#x} (prog) {e.tmp}/prog.cc:5"])
+    assert got[0].startswith("inner"), got
+
+
+# ---- debuginfod ----
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    files = {}
+    asked = []
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        body = self.files.get(self.path)
+        self.send_response(200 if body else 404)
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+    def log_message(self, *args):
+        pass
+
+
+def debuginfod(e):
+    if not ctypes.util.find_library("debuginfod") and not os.path.exists("/usr/lib/x86_64-linux-gnu/libdebuginfod.so.1"):
+        raise Skip("libdebuginfod1 is not installed")
+    e.build()
+    off = e.off(MANGLED, 4)
+    s = e.snapshot([off], [e.mapping()])
+    with open(e.strip(), "rb") as f:
+        Server.files = {f"/buildid/{e.id}/debuginfo": f.read()}
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}/"
+    cache = {"DEBUGINFOD_CACHE_PATH": f"{e.tmp}/cache"}
+    has(e.frames(s, DEBUGINFOD_URLS=url, **cache)[0], "stripped")
+    equal(Server.asked, [])
+    has(e.frames(s, "--debuginfod", **cache)[0], "stripped")
+    has(e.err, "set DEBUGINFOD_URLS")
+    equal(e.frames(s, "--debuginfod", DEBUGINFOD_URLS=url, **cache), [f"{SEND}+0x4 (prog)"])
+    # from then on it is in the cache
+    server.shutdown()
+    server.server_close()
+    equal(e.frames(s, **cache), [f"{SEND}+0x4 (prog)"])
+    os.rename(f"{e.tmp}/cache", f"{e.tmp}/away")
+    has(e.frames(s, "--debuginfod", DEBUGINFOD_URLS=url, **cache)[0], "stripped")
+    has(e.err, "debuginfod: ")
+
+
+# ---- the command ----
+
+
+def symbols_command(e):
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4), 0x99], [e.mapping(), f"map 200 66660000 66670000 0 /nonexistent/lib.so {'ab' * 20}"])
+    out = e.run("symbols", s)
+    has(out, e.prog, e.id, "original path")
+    rows = [json.loads(line) for line in e.run("symbols", "--json", s).splitlines()]
+    mine = next(r for r in rows if r["build_id"] == e.id)
+    equal((mine["path"], mine["frames"], mine["named"], mine["found"], mine["where"], mine["missing"]),
+          (e.prog, 2, 1, e.prog, "original path", None))
+    other = next(r for r in rows if r["build_id"] == "ab" * 20)
+    equal((other["path"], other["frames"], other["missing"]), ("/nonexistent/lib.so", 0, "file not found"))
+
+
+TESTS = [
+    names_are_demangled, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
+    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, beside_the_snapshot, below_symfs, caches,
+    another_version_is_not_believed, stripped, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
+    special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,
+]
+
+
+def run_test(test):
+    global passed, failed, skipped
+    name = test.__name__.replace("_", " ")
+    with tempfile.TemporaryDirectory(prefix="fr-symbols-") as tmp:
+        try:
+            test(Env(tmp))
+            passed += 1
+            print(f"ok   {name}", flush=True)
+        except Skip as why:
+            skipped += 1
+            print(f"SKIP {name}: {why}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAIL {name}\n{traceback.format_exc()}", flush=True)
+
+
+for t in TESTS:
+    if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]:
+        run_test(t)
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(failed > 0)
