@@ -267,7 +267,7 @@ def real(_, folder):
         return "it needs root to record"
     out = os.path.join(folder, "real")
     os.mkdir(out)
-    flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "8M", "-o", out, "--", "sh", "-c", WORK)
+    flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "1M", "-o", out, "--", "sh", "-c", WORK)
     with Page(glob.glob(f"{out}/*.flight")[0]) as page:
         compare_all(page)
         ran, _ = ran_by_replay(page.events)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/winopts.h"
 #include "flow/export.h"
 
 static const char help[] = "Usage: flightrec view [options] FILE\n"
@@ -12,34 +13,24 @@ static const char help[] = "Usage: flightrec view [options] FILE\n"
 			   "histograms, flame graph. One file, without network; open it where you like.\n"
 			   "\n"
 			   "  -o, --output FILE  the page (default: the snapshot's name and .html)\n"
-			   "  -f, --filter EXPR  only events that match, as in replay\n"
-			   "      --since T      from then on, as in replay\n"
-			   "      --until T\n"
-			   "\n"
+			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
 			   "Example: flightrec view x.flight && xdg-open x.flight.html\n";
-
-enum { OPT_SINCE = 256, OPT_UNTIL };
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"filter", required_argument, NULL, 'f'},
-	{"since", required_argument, NULL, OPT_SINCE},
-	{"until", required_argument, NULL, OPT_UNTIL},
+	FR_WINOPTS_TABLE,
 	{"help", no_argument, NULL, 'h'},
 	{},
 };
 
-static int parse_when(const char *option, struct fr_when *w)
-{
-	if (!fr_when_parse(optarg, w))
-		return 0;
-	fr_err("%s: '%s' is no time: `flightrec replay --help` shows which there are", option, optarg);
-	return -EINVAL;
-}
-
 static int parse_option(struct fr_export_ask *ask, int opt)
 {
+	int got = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+
+	if (got <= 0)
+		return got;
 	switch (opt) {
 	case 'o':
 		ask->path = optarg;
@@ -47,10 +38,6 @@ static int parse_option(struct fr_export_ask *ask, int opt)
 	case 'f':
 		ask->opts.filter = optarg;
 		return 0;
-	case OPT_SINCE:
-		return parse_when("--since", &ask->opts.since);
-	case OPT_UNTIL:
-		return parse_when("--until", &ask->opts.until);
 	default:
 		return -EINVAL;
 	}

@@ -1,46 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // main: puts it together: search, mouse, keys.
 
-// Rows that match all words: a number is a tid or pid, pid:N tid:N cpu:N just that; else part of a name, an event, a text.
+// Rows that match all words: a number is a tid or pid, pid:N tid:N cpu:N just that; else part of a name, an event, a text, the
+// name of a system call, signal or error. A word's rows are a byte each, 1 for a match.
 class Search {
 	constructor(data, model) {
 		Object.assign(this, { data, model });
 	}
-	test(word) {
-		const d = this.data, m = /^(pid|tid|cpu):(\d+)$/.exec(word);
-		if (m)
-			return m[1] === "cpu" ? i => d.cpu[i] === +m[2] : m[1] === "tid" ? i => d.tid[i] === +m[2] : this.ofPid(+m[2]);
-		if (/^\d+$/.test(word)) {
-			const pid = this.ofPid(+word);
-			return i => d.tid[i] === +word || pid(i);
-		}
-		word = word.toLowerCase();
-		const comms = new Uint8Array(d.texts.length);
-		d.texts.forEach((t, nr) => { comms[nr] = t.toLowerCase().includes(word); });
-		const events = d.schemaOf.map(ev => ev && ev.name.includes(word));
-		const fields = d.schemaOf.map(ev => ev ? ev.fields.map((f, nr) => nr).filter(nr => ["comm", "str", "text8"].includes(ev.fields[nr].type)) : []);
-		const named = this.named(word);
-		return i => comms[d.comm[i]] || events[d.ev[i]] || fields[d.ev[i]].some(f => comms[d.value(i, f)]) || named(i);
+	rowsOf(word) {
+		const d = this.data, hit = new Uint8Array(d.n), m = /^(pid|tid|cpu):(\d+)$/.exec(word);
+		if (m && m[1] !== "pid")
+			d[m[1]].forEach((v, i) => { hit[i] = v === +m[2]; });
+		else if (m || /^\d+$/.test(word))
+			this.ofPid(hit, +(m ? m[2] : word));
+		else
+			this.ofText(hit, word.toLowerCase());
+		return hit;
 	}
-	ofPid(pid) {
-		const tids = new Set([...this.model.tasks.values()].filter(t => t.pid === pid || t.tid === pid).map(t => t.tid));
-		return i => tids.has(this.data.tid[i]);
+	ofPid(hit, pid) {
+		const tids = new Set([...this.model.tasks.values()].filter(t => t.pid === pid || t.tid === pid).map(t => t.tid)).add(pid);
+		this.data.tid.forEach((tid, i) => { hit[i] = tids.has(tid); });
 	}
-	// Numbers that have such a name: system calls, signals, errors.
-	named(word) {
-		const d = this.data, hits = new Set(d.names.filter(([, , , name]) => name.toLowerCase().includes(word)).map(([style, abi, v]) => `${style} ${abi} ${v}`));
-		if (!hits.size)
-			return () => false;
-		const styles = new Set([...hits].map(h => h.split(" ")[0]));
-		const fields = d.schemaOf.map(ev => ev ? ev.fields.map((f, nr) => nr).filter(nr => styles.has(ev.fields[nr].style)) : []);
-		return i => fields[d.ev[i]].some(f => hits.has(`${d.schemaOf[d.ev[i]].fields[f].style} ${d.get(i, "abi") || 0} ${d.value(i, f)}`));
+	ofText(hit, word) {
+		const d = this.data, texts = new Uint8Array(d.texts.length), events = new Uint8Array(256);
+		d.texts.forEach((t, nr) => { texts[nr] = t.toLowerCase().includes(word); });
+		d.schemaOf.forEach(ev => { events[ev.nr] = ev.name.includes(word); });
+		for (let i = 0; i < d.n; i++)
+			hit[i] = texts[d.comm[i]] | events[d.ev[i]];
+		const named = new Set(d.names.filter(([, , , name]) => name.toLowerCase().includes(word)).map(([style, abi, v]) => `${style} ${abi} ${v}`));
+		const styles = new Set([...named].map(n => n.split(" ")[0]));
+		const texty = f => ["comm", "str", "text8"].includes(f.type) && texts.includes(1);
+		d.schemaOf.forEach(ev => ev.fields.forEach(f => {
+			if (texty(f))
+				d.each(ev.name, [f.name], (i, v) => { hit[i] |= texts[v]; });
+			else if (styles.has(f.style) && f.type !== "u64s")
+				this.ofNames(hit, ev, f, named);
+		}));
+	}
+	// A number's answer is asked for once.
+	ofNames(hit, ev, f, named) {
+		const has32 = ev.fields.some(g => g.name === "abi"), known = [new Map(), new Map()];
+		this.data.each(ev.name, has32 ? [f.name, "abi"] : [f.name], (i, v, abi = 0) => {
+			let yes = known[abi & 1].get(v);
+			if (yes === undefined)
+				known[abi & 1].set(v, yes = named.has(`${f.style} ${abi} ${v}`));
+			hit[i] |= yes;
+		});
 	}
 	find(text) {
-		const tests = text.trim().split(/\s+/).filter(w => w).map(w => this.test(w)), rows = [];
-		if (!tests.length)
+		const words = text.trim().split(/\s+/).filter(w => w).map(w => this.rowsOf(w)), rows = [];
+		if (!words.length)
 			return null;
 		for (let i = 0; i < this.data.n; i++)
-			if (tests.every(t => t(i)))
+			if (words.every(w => w[i]))
 				rows.push(i);
 		return { rows, ts: Float64Array.from(rows, i => this.data.ts[i]), at: -1 };
 	}
