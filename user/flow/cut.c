@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/snapfile_members.h"
 #include "io/snapfile_rows.h"
 #include "pure/err.h"
 #include "pure/rows_put.h"
@@ -21,17 +22,14 @@
 static bool is_kept(const struct fr_cut *c, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	const struct fr_cut_ask *ask = c->ask;
-	const struct fr_filter *cgroup = c->part[run->file].cgroup;
+	struct fr_who who;
 
 	if (ask->cpus.cnt && !fr_ranges_have(&ask->cpus, r->cpu))
 		return false;
-	if (ask->pids.cnt) {
-		struct fr_who who = fr_view_who(run->view, r);
-
-		if (who.pid < 0 || !fr_ranges_have(&ask->pids, who.pid))
-			return false;
-	}
-	return !cgroup || fr_filter_match(cgroup, run->view, r);
+	if (!ask->pids.cnt)
+		return true;
+	who = fr_view_who(run->view, r);
+	return who.pid >= 0 && fr_ranges_have(&ask->pids, who.pid);
 }
 
 static int look(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
@@ -168,13 +166,17 @@ static int write_out(const struct fr_cut *c)
 {
 	struct fr_snap_writer *w;
 	int err = fr_snap_create(c->ask->out, BUDGET_SZ, &w);
+	bool begun = false;
 	u32 i;
 
 	if (err)
 		return err;
 	for (i = 0; i < c->part_cnt && !err; i++)
-		if (fr_keep_all(c->part[i].keep))
-			err = put_part(c, &c->part[i], w);
+		if (fr_keep_all(c->part[i].keep)) {
+			err = begun ? fr_snap_next_member(w) : 0;
+			err = err ? err : put_part(c, &c->part[i], w);
+			begun = true;
+		}
 	if (!err)
 		return fr_snap_finish(w);
 	fr_snap_abort(w);
@@ -183,26 +185,28 @@ static int write_out(const struct fr_cut *c)
 
 /* ---- set-up ---- */
 
-/* The same `cgroup` as a filter's. */
-static int make_cgroup_filter(const struct fr_cut *c, struct fr_cut_part *p)
+/* A cgroup is asked for by the filter: EXPR, `cgroup ~ "GLOB"`, or both; malloc'ed. NULL and *err 0: there is none. */
+static char *make_filter(const struct fr_cut_ask *ask, int *err)
 {
-	struct fr_filter_error error;
-	char *expr = NULL;
-	int err;
+	const char *expr = ask->opts.filter;
+	char *all = NULL;
+	int len;
 
-	if (!c->ask->cgroup)
-		return 0;
-	if (strpbrk(c->ask->cgroup, "\"\\")) {
-		fr_err("--cgroup: '%s' is no pattern: it may not hold \" or \\", c->ask->cgroup);
-		return -EINVAL;
+	*err = 0;
+	if (ask->cgroup && strpbrk(ask->cgroup, "\"\\")) {
+		fr_err("--cgroup: '%s' is no pattern: it may not hold \" or \\", ask->cgroup);
+		*err = -EINVAL;
+		return NULL;
 	}
-	if (asprintf(&expr, "cgroup ~ \"%s\"", c->ask->cgroup) < 0)
-		return -ENOMEM;
-	err = fr_filter_new(expr, fr_snap_schema(p->snap), fr_snap_fact(p->snap, "arch"), &p->cgroup, &error);
-	if (err == -EINVAL)
-		fr_err("--cgroup: '%s' is no pattern: %s", c->ask->cgroup, error.text);
-	free(expr);
-	return err;
+	if (!ask->cgroup && !expr)
+		return NULL;
+	if (!ask->cgroup)
+		len = asprintf(&all, "%s", expr);
+	else
+		len = asprintf(&all, "%s%s%scgroup ~ \"%s\"", expr ? "(" : "", expr ? expr : "", expr ? ") && " : "",
+			       ask->cgroup);
+	*err = len < 0 ? -ENOMEM : 0;
+	return len < 0 ? NULL : all;
 }
 
 static int make_part(struct fr_cut *c, u32 i)
@@ -211,7 +215,7 @@ static int make_part(struct fr_cut *c, u32 i)
 
 	p->snap = fr_replay_file(c->replay, i);
 	p->keep = fr_keep_new(p->snap);
-	return p->keep ? make_cgroup_filter(c, p) : -ENOMEM;
+	return p->keep ? 0 : -ENOMEM;
 }
 
 static int set_up(struct fr_cut *c)
@@ -223,7 +227,9 @@ static int set_up(struct fr_cut *c)
 
 	opts.tiers = ~0u;
 	opts.names = true;
-	err = fr_replay_open(&c->ask->path, 1, &opts, &c->replay);
+	c->filter = make_filter(c->ask, &err);
+	opts.filter = c->filter;
+	err = err ? err : fr_replay_open(&c->ask->path, 1, &opts, &c->replay);
 	if (err)
 		return err;
 	fr_replay_window(c->replay, &begin_ns, &end_ns);
@@ -241,11 +247,10 @@ static void tear_down(struct fr_cut *c)
 {
 	u32 i;
 
-	for (i = 0; c->part && i < c->part_cnt; i++) {
-		fr_filter_free(c->part[i].cgroup);
+	for (i = 0; c->part && i < c->part_cnt; i++)
 		fr_keep_free(c->part[i].keep);
-	}
 	free(c->part);
+	free(c->filter);
 	fr_replay_close(c->replay);
 }
 

@@ -10,12 +10,12 @@
 struct fr_cut_part {
 	struct fr_snap *snap;
 	struct fr_keep *keep;
-	struct fr_filter *cgroup; /* NULL: all */
 };
 
 struct fr_cut {
 	const struct fr_cut_ask *ask;
 	struct fr_replay *replay;
+	char *filter; /* with what --cgroup asks for */
 	struct fr_cut_part *part;
 	u32 part_cnt;
 	u64 since_ns, until_ns; /* recording clock; 0, ~0: no limit */

@@ -7,6 +7,7 @@
 
 #include "flow/ringsrc.h"
 #include "flow/summary.h"
+#include "io/snapfile_members.h"
 #include "io/snapfile_rows.h"
 #include "pure/err.h"
 
@@ -128,24 +129,46 @@ static void add_clocks(struct boot *b, const struct fr_snap *s)
 		fr_wall_add(&b->wall, c[i].ts, c[i].real_ns);
 }
 
-static int open_file(struct fr_replay *r, const char *path)
+/* One snapshot of a file of several. */
+static int open_member(struct fr_replay *r, const char *path, const struct fr_members *m, size_t i)
 {
-	struct file *f = &r->file[r->file_cnt];
-	int err = fr_snap_open(path, &f->snap);
+	struct file *f = realloc(r->file, (r->file_cnt + 1) * sizeof(*f));
+	struct boot *b = realloc(r->boot, (r->boot_cnt + 1) * sizeof(*b));
+	int err;
 
-	if (err) {
-		fr_snap_say_error(path, err);
-		if (err != -EBADMSG)
-			return err;
-		r->unreadable = true;
-		return 0;
-	}
-	f->path = path;
+	r->file = f ? f : r->file;
+	r->boot = b ? b : r->boot;
+	if (!f || !b)
+		return -ENOMEM;
+	f += r->file_cnt;
+	*f = (struct file){.path = path};
+	r->boot[r->boot_cnt] = (struct boot){};
+	err = fr_snap_open_member(path, m, i, &f->snap);
+	if (err)
+		return err;
 	r->file_cnt++;
 	err = find_boot(r, f);
 	if (!err)
 		add_clocks(&r->boot[f->boot], f->snap);
 	return err;
+}
+
+static int open_file(struct fr_replay *r, const char *path)
+{
+	struct fr_members m;
+	size_t i;
+	int err = fr_members_find(path, &m);
+
+	for (i = 0; !err && i < m.cnt; i++)
+		err = open_member(r, path, &m, i);
+	fr_members_free(&m);
+	if (!err || err == -ENOMEM)
+		return err;
+	fr_snap_say_error(path, err);
+	if (err != -EBADMSG)
+		return err;
+	r->unreadable = true;
+	return 0;
 }
 
 static int open_files(struct fr_replay *r, const char *const *path, u32 cnt)

@@ -33,6 +33,7 @@ struct fr_snap_place {
 
 struct fr_snap {
 	int fd;
+	u64 base; /* where it begins in the file: all offsets are from there */
 	u64 size;
 	u64 file_id;
 	bool has_id; /* from the file's header, or where that is damaged from the first chunk's */

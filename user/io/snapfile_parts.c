@@ -23,7 +23,7 @@ int fr_snap_bytes(const struct fr_snap *s, u64 off, void *buf, size_t sz)
 	if (off > s->size || sz > s->size - off)
 		return -ENODATA;
 	while (sz) {
-		ssize_t n = pread(s->fd, p, sz, off);
+		ssize_t n = pread(s->fd, p, sz, s->base + off);
 
 		if (n < 0 && errno == EINTR)
 			continue;

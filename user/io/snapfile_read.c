@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/snapfile_int.h"
+#include "io/snapfile_members.h"
 
 #define DAMAGE_MAX 1000u /* findings told */
 
@@ -74,7 +75,7 @@ static int choose_schema(struct fr_snap *s)
 	return 0;
 }
 
-static int open_file(struct fr_snap *s, const char *path)
+static int open_file(struct fr_snap *s, const char *path, u64 begin, u64 end)
 {
 	struct stat st;
 
@@ -85,7 +86,8 @@ static int open_file(struct fr_snap *s, const char *path)
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	s->size = st.st_size;
+	s->base = begin < (u64)st.st_size ? begin : (u64)st.st_size;
+	s->size = (end < (u64)st.st_size ? end : (u64)st.st_size) - s->base;
 	return fr_unpack_new(&s->unpack);
 }
 
@@ -94,7 +96,7 @@ static bool found_nothing(const struct fr_snap *s)
 	return !s->off_cnt && !s->has_trailer;
 }
 
-int fr_snap_open(const char *path, struct fr_snap **out)
+int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, struct fr_snap **out)
 {
 	struct fr_snap *s = calloc(1, sizeof(*s));
 	int err;
@@ -102,7 +104,7 @@ int fr_snap_open(const char *path, struct fr_snap **out)
 	if (!s)
 		return -ENOMEM;
 	s->fd = -1;
-	err = open_file(s, path);
+	err = open_file(s, path, m->begin[i], m->begin[i + 1]);
 	if (!err)
 		err = fr_snap_read_parts(s);
 	if (!err && found_nothing(s))
@@ -118,6 +120,16 @@ int fr_snap_open(const char *path, struct fr_snap **out)
 		fr_snap_close(s);
 	else
 		*out = s;
+	return err;
+}
+
+int fr_snap_open(const char *path, struct fr_snap **out)
+{
+	struct fr_members m;
+	int err = fr_members_find(path, &m);
+
+	err = err ? err : fr_snap_open_member(path, &m, 0, out);
+	fr_members_free(&m);
 	return err;
 }
 

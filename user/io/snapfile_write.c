@@ -16,6 +16,7 @@
 #include "io/newfile.h"
 #include "io/pack.h"
 #include "io/snapfile_lists.h"
+#include "io/snapfile_members.h"
 #include "io/snapfile_rows.h"
 #include "io/snapfile_texts.h"
 #include "pure/columns.h"
@@ -474,7 +475,13 @@ static void free_writer(struct fr_snap_writer *w)
 	free(w);
 }
 
-int fr_snap_finish(struct fr_snap_writer *w)
+static int new_file_id(struct fr_snap_writer *w)
+{
+	return getrandom(&w->file_id, sizeof(w->file_id), 0) == sizeof(w->file_id) ? 0 : -errno;
+}
+
+/* All of a snapshot that is not written yet. */
+static int end_snapshot(struct fr_snap_writer *w)
 {
 	int err = w->err ? w->err : put_rows(w);
 
@@ -484,8 +491,27 @@ int fr_snap_finish(struct fr_snap_writer *w)
 		err = put_file_head(w, 0);
 	if (!err)
 		err = put_end(w);
-	if (!err)
-		err = flush(w);
+	return err ? err : flush(w);
+}
+
+int fr_snap_next_member(struct fr_snap_writer *w)
+{
+	int err = end_snapshot(w);
+
+	if (err)
+		return err;
+	w->off = 0;
+	w->chunk_cnt = 0;
+	w->begun = false;
+	w->schema = w->rows.schema = NULL;
+	err = new_file_id(w);
+	return err ? fail(w, err) : 0;
+}
+
+int fr_snap_finish(struct fr_snap_writer *w)
+{
+	int err = end_snapshot(w);
+
 	if (err)
 		fr_newfile_abort(w->file);
 	else
@@ -560,8 +586,8 @@ static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
 	struct fr_snap_writer *w = calloc(1, sizeof(*w));
 	int err = w ? take_memory(w, raw_cap) : -ENOMEM;
 
-	if (!err && getrandom(&w->file_id, sizeof(w->file_id), 0) != sizeof(w->file_id))
-		err = -errno;
+	if (!err)
+		err = new_file_id(w);
 	if (!err)
 		*out = w;
 	else if (w)

@@ -231,12 +231,21 @@ static bool is_told_again(const struct mark *m, const struct mark *next)
 	       next->from_ns - m->from_ns < SAME_NAME_NS;
 }
 
+/* Several files may tell the same. */
+static bool is_told_twice(const struct mark *m, const struct mark *next)
+{
+	return m->tid == next->tid && m->from_ns == next->from_ns && m->why == next->why && m->pid == next->pid &&
+	       same_comm(m, next);
+}
+
 static void drop_retold(struct fr_names *n)
 {
 	size_t i, to = 0;
 
 	for (i = 0; i < n->cnt; i++) {
-		if (i + 1 < n->cnt && is_told_again(&n->mark[i], &n->mark[i + 1]))
+		const struct mark *m = &n->mark[i];
+
+		if (i + 1 < n->cnt && (is_told_twice(m, m + 1) || is_told_again(m, m + 1)))
 			continue;
 		n->mark[to++] = n->mark[i];
 	}
