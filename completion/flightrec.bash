@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump list watch reload status stop replay report export view info verify events doctor'
+_flightrec_commands='record dump list watch reload status stop replay report export symbols view info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -50,6 +50,7 @@ _flightrec() {
 	record:--config) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	record:-o | record:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
+	*:--symfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv html' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
