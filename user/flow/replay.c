@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay_pairs.h"
 #include "flow/ringsrc.h"
 #include "flow/summary.h"
 #include "io/snapfile_members.h"
@@ -17,6 +18,7 @@
 struct boot {
 	const char *id; /* NULL: the file does not say, and is alone */
 	struct fr_names *names;
+	struct fr_cgroups *cgroups; /* NULL: no filter asks */
 	struct fr_wall wall;
 	u64 shift_ns;
 	s64 since_ns, until_ns; /* on its clock */
@@ -48,7 +50,8 @@ struct fr_replay {
 	struct ring *ring;
 	u32 ring_cnt;
 	struct fr_merge *merge;
-	u64 begin_key, end_key; /* first and last event's time and shift */
+	struct fr_replay_pairs *pairs; /* NULL: nobody asks what rows end */
+	u64 begin_key, end_key;	       /* first and last event's time and shift */
 	u64 trigger_key;
 	bool has_trigger;
 	bool unreadable; /* one of the files was no snapshot at all, and has been said */
@@ -85,10 +88,11 @@ bool fr_replay_say_damage(const struct fr_replay *r)
 	return damaged;
 }
 
-/* Where a filter is wrong, with a caret below. Tabs would shift it: the expression is one line of text. */
 static void say_filter_error(const char *expr, const struct fr_filter_error *e)
 {
-	fr_err("the filter is wrong: %s\n    %s\n    %*s^", e->text, expr, (int)e->at, "");
+	char place[256];
+
+	fr_err("the filter is wrong: %s\n%s", e->text, fr_filter_point(expr, e->at, "    ", place, sizeof(place)));
 }
 
 /* ---- files and boots ---- */
@@ -273,6 +277,36 @@ static int read_names(struct fr_replay *r)
 	return err;
 }
 
+static int add_cgroups(struct boot *b, const struct fr_snap *snap)
+{
+	size_t cnt, i, sz;
+	const struct fr_snap_task *t = fr_snap_tasks(snap, &cnt);
+	const char *text = fr_snap_procs(snap, &sz);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = fr_cgroups_add_task(b->cgroups, t[i].tid, t[i].start_ns, &t[i].task);
+	return err || !text ? err : fr_cgroups_add_procs(b->cgroups, text, sz);
+}
+
+static int read_cgroups(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err; i++) {
+		struct file *f = &r->file[i];
+		struct boot *b = &r->boot[f->boot];
+
+		if (!f->filter || !fr_filter_uses_cgroups(f->filter))
+			continue;
+		b->cgroups = b->cgroups ?: fr_cgroups_new();
+		err = b->cgroups ? add_cgroups(b, f->snap) : -ENOMEM;
+		f->view.cgroups = b->cgroups;
+	}
+	return err;
+}
+
 /* ---- the window ---- */
 
 static bool is_shown(const struct fr_replay *r, u8 tier)
@@ -356,6 +390,38 @@ static int find_window(struct fr_replay *r)
 	return err;
 }
 
+/* ---- pairs: what rows end is known from those before, so all are read, also what is not shown ---- */
+
+static bool wants_pairs(const struct fr_replay *r)
+{
+	bool wants = r->opts.pairs;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		wants |= r->file[i].filter && fr_filter_uses_pairs(r->file[i].filter);
+	return wants;
+}
+
+static int make_pairs(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	if (!wants_pairs(r))
+		return 0;
+	r->pairs = fr_replay_pairs_new();
+	if (!r->pairs)
+		return -ENOMEM;
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = fr_replay_pairs_add(r->pairs, r->file[i].boot, r->file[i].snap);
+	return err ? err : fr_replay_pairs_ready(r->pairs);
+}
+
+static bool is_read(const struct fr_replay *r, u8 tier)
+{
+	return is_shown(r, tier) || (r->pairs && tier <= FR_TIER_LIFE);
+}
+
 /* ---- rings ---- */
 
 static struct ring *find_ring(struct fr_replay *r, u32 boot, const struct fr_chunk *c)
@@ -400,7 +466,7 @@ static int find_rings(struct fr_replay *r, u32 file)
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++) {
-		if (is_shown(r, c[i].tier) && !find_ring(r, r->file[file].boot, &c[i]))
+		if (is_read(r, c[i].tier) && !find_ring(r, r->file[file].boot, &c[i]))
 			err = new_ring(r, file, &c[i]);
 	}
 	return err;
@@ -428,7 +494,7 @@ static int fill_ring(struct fr_replay *r, struct ring *ring)
 
 	for (i = 0; i < r->file_cnt && !err && b->until_ns >= 0; i++) {
 		if (r->file[i].boot == ring->boot)
-			err = fr_ringsrc_add(ring->src, r->file[i].snap, b->since_ns, b->until_ns);
+			err = fr_ringsrc_add(ring->src, r->file[i].snap, r->pairs ? 0 : b->since_ns, b->until_ns);
 	}
 	return err;
 }
@@ -450,9 +516,14 @@ static int make_rings(struct fr_replay *r)
 static int next_stretch(void *arg, u32 stream, struct fr_stretch *s)
 {
 	struct fr_replay *r = arg;
+	struct ring *ring = &r->ring[stream];
+	int got = fr_ringsrc_next(ring->src, s);
+	u64 lost_ns = r->pairs ? fr_ringsrc_lost(ring->src) : 0;
 
-	s->shift_ns = r->boot[r->ring[stream].boot].shift_ns;
-	return fr_ringsrc_next(r->ring[stream].src, s);
+	s->shift_ns = r->boot[ring->boot].shift_ns;
+	if (lost_ns)
+		fr_replay_pairs_lost(r->pairs, ring->boot, ring->epoch, ring->cpu, lost_ns);
+	return got;
 }
 
 /* ---- life ---- */
@@ -464,6 +535,8 @@ static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
 	err = err ? err : make_views(r);
 	err = err ? err : find_window(r);
 	err = err ? err : read_names(r);
+	err = err ? err : read_cgroups(r);
+	err = err ? err : make_pairs(r);
 	err = err ? err : make_rings(r);
 	return err ? err : fr_merge_new(r->ring_cnt, next_stretch, r, &r->merge);
 }
@@ -496,14 +569,17 @@ void fr_replay_close(struct fr_replay *r)
 	if (!r)
 		return;
 	fr_merge_free(r->merge);
+	fr_replay_pairs_free(r->pairs);
 	for (i = 0; i < r->ring_cnt; i++)
 		fr_ringsrc_free(r->ring[i].src);
 	for (i = 0; i < r->file_cnt; i++) {
 		fr_filter_free(r->file[i].filter);
 		fr_snap_close(r->file[i].snap);
 	}
-	for (i = 0; i < r->boot_cnt; i++)
+	for (i = 0; i < r->boot_cnt; i++) {
+		fr_cgroups_free(r->boot[i].cgroups);
 		fr_names_free(r->boot[i].names);
+	}
 	fr_stacks_free(r->stacks);
 	free(r->ring);
 	free(r->boot);
@@ -512,9 +588,9 @@ void fr_replay_close(struct fr_replay *r)
 }
 
 /* The file a batch came out of: its columns are to be read by that file's schema and no other. */
-static const struct file *file_of(const struct fr_replay *r, const struct fr_stretch *s)
+static struct file *file_of(const struct fr_replay *r, const struct fr_stretch *s)
 {
-	const struct file *f = &r->file[r->ring[s->stream].file];
+	struct file *f = &r->file[r->ring[s->stream].file];
 	u32 i;
 
 	for (i = 0; f->view.schema != s->b->schema && i < r->file_cnt; i++)
@@ -522,15 +598,46 @@ static const struct file *file_of(const struct fr_replay *r, const struct fr_str
 	return f;
 }
 
+/* Find what the rows end, and leave out those that are not shown: s->from becomes s->to if none is. 0 or -ENOMEM. */
+static int pair_up(struct fr_replay *r, struct file *f, struct fr_stretch *s)
+{
+	const struct ring *ring = &r->ring[s->stream];
+	u64 since_ns = r->boot[ring->boot].since_ns;
+
+	f->view.pair_from = s->from;
+	f->view.pair = fr_replay_pairs_feed(r->pairs, ring->boot, s->b, s->from, s->to);
+	if (!f->view.pair)
+		return -ENOMEM;
+	if (!is_shown(r, ring->tier))
+		s->from = s->to;
+	while (s->from < s->to && s->b->ts[s->from] < since_ns)
+		s->from++;
+	return 0;
+}
+
+/* The next rows that are shown, and the file they are from. As fr_replay_next(). */
+static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct file **f)
+{
+	int got, err;
+
+	do {
+		got = fr_merge_next(r->merge, s);
+		if (got <= 0)
+			return got;
+		*f = file_of(r, s);
+		err = r->pairs ? pair_up(r, *f, s) : 0;
+	} while (!err && s->from == s->to);
+	return err ? err : 1;
+}
+
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run)
 {
 	struct fr_stretch s;
-	int got = fr_merge_next(r->merge, &s);
-	const struct file *f;
+	struct file *f;
+	int got = next_rows(r, &s, &f);
 
 	if (got <= 0)
 		return got;
-	f = file_of(r, &s);
 	*run = (struct fr_replay_run){
 		.b = s.b,
 		.from = s.from,

@@ -21,6 +21,7 @@ struct fr_replay_opts {
 	struct fr_when since, until; /* FR_WHEN_NEVER: no limit; both inclusive */
 	u32 tiers;		     /* bits of tiers to be shown */
 	const char *filter;	     /* expression, or NULL */
+	bool pairs;		     /* will paired values be asked for (view->pair)? A filter that does need not say so */
 	bool names;		     /* will names or stacks be asked for? Without filter and output they need not be read */
 };
 
@@ -45,6 +46,9 @@ void fr_replay_close(struct fr_replay *r); /* NULL is fine */
 
 /* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
+
+/* Is row i of a run one that the filter chose? Then it is in *row. */
+bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *row);
 
 /* A row that is to be shown; run: where it is from. 0 to go on, anything else ends the walk and is its result. */
 typedef int (*fr_replay_row_fn)(void *arg, const struct fr_replay_run *run, const struct fr_row *row);

@@ -24,6 +24,7 @@ struct fr_ringsrc {
 	u8 tier;
 	struct cursor *cur;
 	u32 cnt;
+	u64 lost_ns;
 };
 
 struct fr_ringsrc *fr_ringsrc_new(u32 epoch, u16 cpu, u8 tier)
@@ -145,15 +146,35 @@ static int find_positions(struct cursor *cur)
 	return 0;
 }
 
+/* The chunk before the next one is damaged. */
+static void lose(struct fr_ringsrc *r, const struct cursor *cur)
+{
+	size_t cnt;
+	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+	u64 last_ts = c[cur->chunk[cur->chunk_at - 1]].last_ts;
+
+	r->lost_ns = last_ts > r->lost_ns ? last_ts : r->lost_ns;
+}
+
+u64 fr_ringsrc_lost(struct fr_ringsrc *r)
+{
+	u64 lost_ns = r->lost_ns;
+
+	r->lost_ns = 0;
+	return lost_ns;
+}
+
 /* Have rows, if there are any left: 1, 0 or -errno. */
-static int fill(struct cursor *cur, bool with_pos)
+static int fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
 {
 	int err;
 
 	while (cur->row >= cur->end && cur->chunk_at < cur->chunk_cnt) {
 		err = fr_snap_read_chunk(cur->snap, cur->chunk[cur->chunk_at++], &cur->batch);
-		if (err == -EBADMSG)
+		if (err == -EBADMSG) {
+			lose(r, cur);
 			continue;
+		}
 		if (err)
 			return err;
 		trim(cur);
@@ -222,7 +243,7 @@ int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s)
 	int got;
 
 	for (i = 0; i < r->cnt; i++) {
-		got = fill(&r->cur[i], r->cnt > 1);
+		got = fill(r, &r->cur[i], r->cnt > 1);
 		if (got < 0)
 			return got;
 	}

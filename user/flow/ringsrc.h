@@ -23,4 +23,7 @@ int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 un
 /* As fr_stretch_fn; stream and shift_ns are left alone. Damaged chunks are passed over (fr_snap_damage() knows). */
 int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s);
 
+/* The last time in damaged chunks that were passed over since this was asked last, 0: none was. */
+u64 fr_ringsrc_lost(struct fr_ringsrc *r);
+
 #endif

@@ -50,6 +50,7 @@ void fr_filter_free(struct fr_filter *f)
 	if (!f)
 		return;
 	for (i = 0; i < f->node_cnt; i++) {
+		fr_regex_free(f->node[i]->regex);
 		free(f->node[i]->text);
 		free(f->node[i]->field);
 		free(f->node[i]->symbol);
@@ -81,6 +82,26 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 	}
 	*out = f;
 	return 0;
+}
+
+bool fr_filter_uses_pairs(const struct fr_filter *f)
+{
+	bool uses = false;
+	u32 i;
+
+	for (i = 0; i < f->node_cnt; i++)
+		uses |= f->node[i]->op == FR_OP_BUILTIN && fr_builtin_is_pair(f->node[i]->builtin);
+	return uses;
+}
+
+bool fr_filter_uses_cgroups(const struct fr_filter *f)
+{
+	bool uses = false;
+	u32 i;
+
+	for (i = 0; i < f->node_cnt; i++)
+		uses |= f->node[i]->op == FR_OP_BUILTIN && f->node[i]->builtin == FR_BI_cgroup;
+	return uses;
 }
 
 enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event)
@@ -187,9 +208,27 @@ static struct value from_val(const struct fr_val *v)
 	return none;
 }
 
+/* 0 is what is not known. */
+static struct value pair(const struct env *e, enum fr_builtin b)
+{
+	const struct fr_pair *p = fr_view_pair(e->view, e->row);
+	u64 v;
+
+	if (!p)
+		return none;
+	v = b == FR_BI_latency	 ? p->latency_ns
+	    : b == FR_BI_offcpu	 ? p->offcpu_ns
+	    : b == FR_BI_queued	 ? p->queued_ns
+	    : b == FR_BI_blocked ? p->blocked_ns
+	    : b == FR_BI_oncpu	 ? p->oncpu_ns
+				 : p->waker;
+	return v ? number(v) : none;
+}
+
 static struct value builtin(const struct env *e, enum fr_builtin b)
 {
 	struct fr_who who;
+	const char *path;
 
 	switch (b) {
 	case FR_BI_event:
@@ -202,9 +241,14 @@ static struct value builtin(const struct env *e, enum fr_builtin b)
 		return number(e->row->tid);
 	case FR_BI_tier:
 		return fr_tier_name(e->row->tier) ? text(fr_tier_name(e->row->tier), strlen(fr_tier_name(e->row->tier))) : none;
+	case FR_BI_cgroup:
+		path = fr_view_cgroup(e->view, e->row);
+		return path ? text(path, strlen(path)) : none;
 	default:
 		break;
 	}
+	if (fr_builtin_is_pair(b))
+		return pair(e, b);
 	who = fr_view_who(e->view, e->row);
 	if (b == FR_BI_pid)
 		return who.pid < 0 ? none : number(who.pid);
@@ -234,19 +278,30 @@ static struct value symbol(const struct env *e, const struct fr_node *n)
 	return s->known[abi] ? number(s->v[abi]) : none;
 }
 
-/* Wrapping, as unsigned: a damaged number must not be undefined behaviour. */
+/* Wrapping, as unsigned of 128 bits: a damaged number must not be undefined behaviour. */
 bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out)
 {
 	unsigned __int128 x = a, y = b;
 
 	if ((op == FR_OP_DIV || op == FR_OP_MOD) && !b)
 		return false;
+	if ((op == FR_OP_SHL || op == FR_OP_SHR) && (b < 0 || b > 127))
+		return false;
 	switch (op) {
 	case FR_OP_BITOR:
 		*out = x | y;
 		break;
+	case FR_OP_BITXOR:
+		*out = x ^ y;
+		break;
 	case FR_OP_BITAND:
 		*out = x & y;
+		break;
+	case FR_OP_SHL:
+		*out = x << b;
+		break;
+	case FR_OP_SHR:
+		*out = a >> b;
 		break;
 	case FR_OP_ADD:
 		*out = x + y;
@@ -301,6 +356,8 @@ static struct value eval(const struct env *e, const struct fr_node *n)
 	a = eval(e, n->a);
 	if (n->op == FR_OP_NEG)
 		return a.kind == FR_VAL_NUM ? calculate(FR_OP_SUB, 0, a.num) : none;
+	if (n->op == FR_OP_INV)
+		return a.kind == FR_VAL_NUM ? number(~a.num) : none;
 	b = eval(e, n->b);
 	return a.kind == FR_VAL_NUM && b.kind == FR_VAL_NUM ? calculate(n->op, a.num, b.num) : none;
 }
@@ -361,7 +418,21 @@ static bool is_match(const struct env *e, const struct fr_node *n)
 		a = name_of(e, n->a, &a);
 	if (a.kind != FR_VAL_TEXT)
 		return false;
+	if (n->b->regex)
+		return fr_regex_match(n->b->regex, a.text, a.len) == (n->op == FR_OP_REGEX);
 	return fr_glob(n->b->text, n->b->len, a.text, a.len) == (n->op == FR_OP_GLOB);
+}
+
+/* All bits of a number that is not 0, or a part of a text. */
+static bool has(const struct env *e, const struct fr_node *n)
+{
+	struct value a = eval(e, n->a), b = eval(e, n->b);
+
+	if (a.kind != b.kind)
+		return false;
+	if (a.kind == FR_VAL_NUM)
+		return b.num && (a.num & b.num) == b.num;
+	return a.kind == FR_VAL_TEXT && memmem(a.text, a.len, b.text, b.len);
 }
 
 static bool holds(const struct env *e, const struct fr_node *n)
@@ -390,7 +461,11 @@ static bool truth(const struct env *e, const struct fr_node *n)
 		return n->events[e->row->ev->nr];
 	case FR_OP_GLOB:
 	case FR_OP_NOT_GLOB:
+	case FR_OP_REGEX:
+	case FR_OP_NOT_REGEX:
 		return is_match(e, n);
+	case FR_OP_HAS:
+		return has(e, n);
 	case FR_OP_IN:
 		return is_in(e, n);
 	default:

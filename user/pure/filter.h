@@ -27,6 +27,12 @@ struct fr_filter_error {
 	char text[200];
 };
 
+/*
+ * Two lines for a message: the expression, or as much of it as is around the place, and a caret below the place; each begins
+ * with indent. Returns buf; 256 bytes are enough.
+ */
+const char *fr_filter_point(const char *expr, size_t at, const char *indent, char *buf, size_t sz);
+
 /* What the event's number alone decides. */
 enum fr_verdict { FR_VERDICT_NO, FR_VERDICT_YES, FR_VERDICT_LOOK };
 
@@ -39,6 +45,12 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 void fr_filter_free(struct fr_filter *f); /* NULL is fine */
 
 enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event);
+
+/* Does it ask what rows end (latency, offcpu, ...)? Then the view has to know: view->pair. */
+bool fr_filter_uses_pairs(const struct fr_filter *f);
+
+/* Does it ask for cgroups? Then the view has to know: view->cgroups. */
+bool fr_filter_uses_cgroups(const struct fr_filter *f);
 
 bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r);
 

@@ -6,24 +6,44 @@
 #include <string.h>
 
 #include "pure/filter_node.h"
+#include "pure/flagnames.h"
 
 #define KIND(k) (1u << (k))
 #define NUM	KIND(FR_VAL_NUM)
 #define TEXT	KIND(FR_VAL_TEXT)
 #define NUMS	KIND(FR_VAL_NUMS)
 
-static const char *const builtin_names[FR_BI_CNT] = {"event", "ts", "cpu", "pid", "tid", "comm", "tier"};
+const char *const fr_builtin_names[FR_BI_CNT] = {"event", "ts",	     "cpu",    "pid",	 "tid",	    "comm",  "cgroup",
+						 "tier",  "latency", "offcpu", "queued", "blocked", "oncpu", "waker"};
 
 /* ---- names ---- */
 
-static bool find_builtin(struct fr_node *n)
+/* Which events end something: those of a switch are many things at once. */
+static int find_pair_events(struct fr_filter *f, struct fr_node *n)
+{
+	static const char *const ends[] = {"sched_switch",  "sys_exit",		"block_rq_complete",
+					   "block_io_done", "irq_handler_exit", "softirq_exit"};
+	size_t cnt = n->builtin == FR_BI_latency ? sizeof(ends) / sizeof(ends[0]) : 1, i;
+
+	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
+	if (!n->events)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (fr_schema_find(f->schema, ends[i]))
+			n->events[fr_schema_find(f->schema, ends[i])->nr] = true;
+	return 0;
+}
+
+static bool find_builtin(struct fr_filter *f, struct fr_node *n)
 {
 	u8 i;
 
 	for (i = 0; i < FR_BI_CNT; i++) {
-		if (!strcmp(n->text, builtin_names[i])) {
-			n->op = FR_OP_BUILTIN;
+		if (!strcmp(n->text, fr_builtin_names[i])) {
 			n->builtin = i;
+			if (fr_builtin_is_pair(i) && find_pair_events(f, n))
+				return false;
+			n->op = FR_OP_BUILTIN;
 			return true;
 		}
 	}
@@ -67,12 +87,21 @@ static bool find_field(struct fr_filter *f, struct fr_node *n)
 	return true;
 }
 
-static bool find_constant(struct fr_node *n)
+/* SYS_openat: the call's number of 64-bit programs, wherever it stands. */
+static bool find_syscall(const struct fr_filter *f, const char *name, s64 *v)
+{
+	struct fr_sys sys = {.arch = f->arch};
+
+	return !strncmp(name, "SYS_", 4) && !fr_sysname_find(&sys, FR_STYLE_SYSCALL, name + 4, v);
+}
+
+static bool find_constant(const struct fr_filter *f, struct fr_node *n)
 {
 	struct fr_sys sys = {0};
 	s64 v = fr_errno_find(n->text);
 
-	if (!v && fr_sysname_find(&sys, FR_STYLE_SIG, n->text, &v))
+	if (!v && fr_sysname_find(&sys, FR_STYLE_SIG, n->text, &v) && fr_flag_find(f->arch, n->text, &v) &&
+	    !find_syscall(f, n->text, &v))
 		return false;
 	n->op = FR_OP_NUM;
 	n->num = v;
@@ -94,85 +123,9 @@ static int check_index(struct fr_filter *f, const struct fr_node *n)
 /* A name that is nothing here may still stand for a number or an event, by what it is compared with. */
 static int bind_name(struct fr_filter *f, struct fr_node *n)
 {
-	if (!find_builtin(n) && !find_field(f, n) && !find_constant(n))
+	if (!find_builtin(f, n) && !find_field(f, n) && !find_constant(f, n))
 		return 0;
 	return check_index(f, n);
-}
-
-/* ---- nearest names, for messages ---- */
-
-/* How many insertions, deletions and changes make b of a; names longer than 31 are far from everything. */
-static u32 distance(const char *a, const char *b)
-{
-	u32 row[32], la = strlen(a), lb = strlen(b), i, j;
-
-	if (la > 31 || lb > 31)
-		return 99;
-	for (j = 0; j <= lb; j++)
-		row[j] = j;
-	for (i = 1; i <= la; i++) {
-		u32 diagonal = row[0];
-
-		row[0] = i;
-		for (j = 1; j <= lb; j++) {
-			u32 above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-
-			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-			row[j] = above + 1 < best ? above + 1 : best;
-			diagonal = above;
-		}
-	}
-	return row[lb];
-}
-
-struct nearest {
-	const char *to, *name;
-	u32 distance;
-};
-
-static void consider(struct nearest *best, const char *name)
-{
-	u32 d = distance(best->to, name);
-
-	if (d < best->distance) {
-		best->distance = d;
-		best->name = name;
-	}
-}
-
-static const char *nearest_event(const struct fr_schema *s, const char *to)
-{
-	struct nearest best = {.to = to, .distance = strlen(to) / 2 + 1};
-	u32 nr;
-
-	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-		if (fr_schema_event(s, nr))
-			consider(&best, fr_schema_event(s, nr)->name);
-	}
-	return best.name;
-}
-
-static const char *nearest_name(const struct fr_schema *s, const char *to)
-{
-	struct nearest best = {.to = to, .distance = strlen(to) / 2 + 1};
-	u32 nr, i;
-
-	for (i = 0; i < FR_BI_CNT; i++)
-		consider(&best, builtin_names[i]);
-	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-		const struct fr_event *ev = fr_schema_event(s, nr);
-
-		for (i = 0; ev && i < ev->field_cnt; i++)
-			consider(&best, ev->fields[i].name);
-	}
-	return best.name;
-}
-
-static int fail_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest)
-{
-	if (nearest)
-		return fr_filter_fail(f, at, "no %s is called %s: did you mean %s?", what, name, nearest);
-	return fr_filter_fail(f, at, "no %s is called %s: `flightrec events` lists all", what, name);
 }
 
 /* ---- comparisons with names ---- */
@@ -193,7 +146,23 @@ static void find_symbol(const struct fr_filter *filter, const struct fr_field *f
 	for (abi = 0; abi < 2; abi++) {
 		sys.abi = abi;
 		s->known[abi] = !fr_sysname_find(&sys, f->style, name, &s->v[abi]);
+		if (!s->known[abi] && f->style == FR_STYLE_SYSCALL && !strncmp(name, "SYS_", 4))
+			s->known[abi] = !fr_sysname_find(&sys, f->style, name + 4, &s->v[abi]);
 	}
+}
+
+static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
+{
+	const char *near = NULL;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX && !near; nr++)
+		if (field->field[nr])
+			near = fr_filter_near_value(f, field->field[nr], n->text);
+	if (near)
+		return fr_filter_fail(f, n->at, "%s has no value that is called %s: did you mean %s?", field->text, n->text,
+				      near);
+	return fr_filter_fail(f, n->at, "%s has no value that is called %s", field->text, n->text);
 }
 
 /* Turn a word that is compared with a field into the number it stands for, event by event. */
@@ -212,7 +181,7 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 	}
 	n->symbol = s;
 	if (!any)
-		return fr_filter_fail(f, n->at, "%s has no value that is called %s", field->text, n->text);
+		return fail_value(f, field, n);
 	n->op = FR_OP_SYMBOL;
 	return 0;
 }
@@ -232,7 +201,7 @@ static int bind_tier(struct fr_filter *f, struct fr_node *n)
 			return 0;
 		}
 	}
-	return fail_unknown(f, n->at, "tier", n->text, fr_tier_name(0));
+	return fr_filter_unknown(f, n->at, "tier", n->text, fr_tier_name(0));
 }
 
 /* A word compared with something: what does it mean there? */
@@ -247,36 +216,68 @@ static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_
 	return 0;
 }
 
+static bool is_pattern_op(const struct fr_node *n)
+{
+	return n->op >= FR_OP_GLOB && n->op <= FR_OP_NOT_REGEX;
+}
+
 static int bind_words(struct fr_filter *f, struct fr_node *n)
 {
 	struct fr_node *b;
 	int err = bind_word(f, n->b, n->a);
 
-	if (n->op == FR_OP_GLOB || n->op == FR_OP_NOT_GLOB)
+	if (is_pattern_op(n))
 		return 0;
 	for (b = n->b; b && !err; b = b->next)
 		err = bind_word(f, n->a, b);
 	return err;
 }
 
+/* ---- patterns ---- */
+
+/* ~ with a pattern between slashes is =~; what stands right of that is compiled. */
+static int check_pattern(struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_node *p = n->b;
+	char why[120];
+	int err;
+
+	if (p->op != FR_OP_TEXT)
+		return fr_filter_fail(f, p->at,
+				      "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/");
+	if (p->is_regex && n->op == FR_OP_GLOB)
+		n->op = FR_OP_REGEX;
+	if (p->is_regex && n->op == FR_OP_NOT_GLOB)
+		n->op = FR_OP_NOT_REGEX;
+	if (n->op < FR_OP_REGEX)
+		return 0;
+	err = fr_regex_new(p->text, p->len, p->ignores_case, &p->regex, why, sizeof(why));
+	return err == -EINVAL ? fr_filter_fail(f, p->at, "this pattern is wrong: %s", why) : err;
+}
+
 /* ---- the event's own name ---- */
 
 static bool event_is(const struct fr_node *n, const struct fr_node *word, const char *name)
 {
-	bool is_glob = n->op == FR_OP_GLOB || n->op == FR_OP_NOT_GLOB;
+	if (word->regex)
+		return fr_regex_match(word->regex, name, strlen(name));
+	return is_pattern_op(n) ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
+}
 
-	return is_glob ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
+/* An event may be called like something that is a value elsewhere: event == latency. */
+static bool is_event_word(const struct fr_node *n)
+{
+	return n->text && !n->has_index;
 }
 
 /* An event another kernel or build knows is no mistake; one that nobody knows is. */
 static int check_event(struct fr_filter *f, const struct fr_node *n, const struct fr_node *word)
 {
-	if (!is_word(word))
+	if (!is_event_word(word))
 		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
-	if (n->op == FR_OP_GLOB || n->op == FR_OP_NOT_GLOB || fr_schema_find(f->schema, word->text) ||
-	    fr_schema_find(fr_schema_builtin(), word->text))
+	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text))
 		return 0;
-	return fail_unknown(f, word->at, "event", word->text, nearest_event(f->schema, word->text));
+	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_near_event(f->schema, word->text));
 }
 
 static int add_events(struct fr_filter *f, struct fr_node *n, const struct fr_node *word)
@@ -293,6 +294,11 @@ static int add_events(struct fr_filter *f, struct fr_node *n, const struct fr_no
 	return 0;
 }
 
+static bool is_negated(const struct fr_node *n)
+{
+	return n->op == FR_OP_NE || n->op == FR_OP_NOT_GLOB || n->op == FR_OP_NOT_REGEX;
+}
+
 /* event == x, event ~ x, event in (x, y) become a set of numbers. */
 static int bind_events(struct fr_filter *f, struct fr_node *n)
 {
@@ -300,14 +306,16 @@ static int bind_events(struct fr_filter *f, struct fr_node *n)
 	u32 nr;
 	int err = 0;
 
-	if (n->op >= FR_OP_LT && n->op <= FR_OP_GE)
-		return fr_filter_fail(f, n->at, "events have no order: compare with == != ~ !~ in");
+	if ((n->op >= FR_OP_LT && n->op <= FR_OP_GE) || n->op == FR_OP_HAS)
+		return fr_filter_fail(f, n->at, "events have no order and no parts: compare with == != ~ !~ =~ in");
+	if (is_pattern_op(n) && check_pattern(f, n))
+		return -EINVAL;
 	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
 	if (!n->events)
 		return -ENOMEM;
 	for (; word && !err; word = n->op == FR_OP_IN ? word->next : NULL)
 		err = add_events(f, n, word);
-	for (nr = 0; nr < FR_EVENT_MAX && (n->op == FR_OP_NE || n->op == FR_OP_NOT_GLOB); nr++)
+	for (nr = 0; nr < FR_EVENT_MAX && is_negated(n); nr++)
 		n->events[nr] = !n->events[nr];
 	n->op = FR_OP_EVENTS;
 	return err;
@@ -322,7 +330,10 @@ static u8 kinds_of(const struct fr_node *n)
 	case FR_OP_TEXT:
 		return TEXT;
 	case FR_OP_BUILTIN:
-		return n->builtin == FR_BI_comm || n->builtin == FR_BI_tier || n->builtin == FR_BI_event ? TEXT : NUM;
+		return n->builtin == FR_BI_comm || n->builtin == FR_BI_tier || n->builtin == FR_BI_event ||
+				       n->builtin == FR_BI_cgroup
+			       ? TEXT
+			       : NUM;
 	case FR_OP_FIELD:
 		return !n->kinds ? NUM | TEXT : n->has_index ? NUM : n->kinds;
 	default:
@@ -332,7 +343,7 @@ static u8 kinds_of(const struct fr_node *n)
 
 static int check_name(struct fr_filter *f, const struct fr_node *n)
 {
-	return n->op == FR_OP_NAME ? fail_unknown(f, n->at, "field", n->text, nearest_name(f->schema, n->text)) : 0;
+	return n->op == FR_OP_NAME ? fr_filter_unknown(f, n->at, "field", n->text, fr_filter_near_name(f->schema, n->text)) : 0;
 }
 
 static int check_number(struct fr_filter *f, const struct fr_node *n)
@@ -360,29 +371,32 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct
 	if (!common)
 		return fr_filter_fail(f, n->at, "a text cannot be compared with a number");
 	if (common == TEXT && n->op >= FR_OP_LT && n->op <= FR_OP_GE)
-		return fr_filter_fail(f, n->at, "texts have no order: compare with == != ~ !~ in");
+		return fr_filter_fail(f, n->at, "texts have no order: compare with == != ~ !~ =~ in");
 	return 0;
 }
 
 /* The left side of ~ is a text, or a number that goes by names. */
-static int check_glob(struct fr_filter *f, const struct fr_node *n)
+static int check_match(struct fr_filter *f, struct fr_node *n)
 {
+	int err;
+
 	if (check_quotes(f, n->a, n->b) || check_name(f, n->a) || check_name(f, n->b))
 		return -EINVAL;
-	if (n->b->op != FR_OP_TEXT)
-		return fr_filter_fail(f, n->b->at, "a pattern is a text in quotes: \"nginx*\"");
+	err = check_pattern(f, n);
+	if (err)
+		return err;
 	if (!(kinds_of(n->a) & TEXT) && n->a->op != FR_OP_FIELD)
 		return fr_filter_fail(f, n->at, "only a text can match a pattern");
 	return 0;
 }
 
-static int check_compare(struct fr_filter *f, const struct fr_node *n)
+static int check_compare(struct fr_filter *f, struct fr_node *n)
 {
 	const struct fr_node *b;
 	int err = 0;
 
-	if (n->op == FR_OP_GLOB || n->op == FR_OP_NOT_GLOB)
-		return check_glob(f, n);
+	if (is_pattern_op(n))
+		return check_match(f, n);
 	for (b = n->b; b && !err; b = b->next)
 		err = check_pair(f, n, b);
 	return err;
@@ -414,6 +428,8 @@ static bool is_missing(const struct fr_node *n, u32 nr)
 {
 	if (n->op == FR_OP_FIELD)
 		return !n->field[nr];
+	if (n->op == FR_OP_BUILTIN)
+		return n->events && !n->events[nr];
 	if (n->op < FR_OP_NEG || n->op > FR_OP_MOD)
 		return false;
 	return is_missing(n->a, nr) || (n->b && is_missing(n->b, nr));

@@ -7,6 +7,7 @@
 #define FR_FILTER_NODE_H
 
 #include "pure/filter.h"
+#include "pure/regex.h"
 
 #define FR_NODE_MAX  1024 /* nodes of an expression */
 #define FR_DEPTH_MAX 100  /* of brackets and operators: the evaluation recurses */
@@ -22,8 +23,12 @@ enum fr_op {
 	FR_OP_FIELD,   /* [index] with has_index */
 	FR_OP_SYMBOL,  /* the number a name stands for, by event and ABI */
 	FR_OP_NEG,
+	FR_OP_INV,
 	FR_OP_BITOR,
+	FR_OP_BITXOR,
 	FR_OP_BITAND,
+	FR_OP_SHL,
+	FR_OP_SHR,
 	FR_OP_ADD,
 	FR_OP_SUB,
 	FR_OP_MUL,
@@ -38,14 +43,41 @@ enum fr_op {
 	FR_OP_GE,
 	FR_OP_GLOB,
 	FR_OP_NOT_GLOB,
-	FR_OP_IN, /* a, then a list of b linked by next */
+	FR_OP_REGEX,
+	FR_OP_NOT_REGEX,
+	FR_OP_HAS, /* all bits of a number, or a part of a text */
+	FR_OP_IN,  /* a, then a list of b linked by next */
 	FR_OP_EVENTS,
 	FR_OP_NOT,
 	FR_OP_AND,
 	FR_OP_OR,
 };
 
-enum fr_builtin { FR_BI_event, FR_BI_ts, FR_BI_cpu, FR_BI_pid, FR_BI_tid, FR_BI_comm, FR_BI_tier, FR_BI_CNT };
+/* What every event has; then what it ends (struct fr_pair), first and last. */
+enum fr_builtin {
+	FR_BI_event,
+	FR_BI_ts,
+	FR_BI_cpu,
+	FR_BI_pid,
+	FR_BI_tid,
+	FR_BI_comm,
+	FR_BI_cgroup,
+	FR_BI_tier,
+	FR_BI_latency,
+	FR_BI_offcpu,
+	FR_BI_queued,
+	FR_BI_blocked,
+	FR_BI_oncpu,
+	FR_BI_waker,
+	FR_BI_CNT
+};
+
+static inline bool fr_builtin_is_pair(u8 b)
+{
+	return b >= FR_BI_latency && b <= FR_BI_waker;
+}
+
+extern const char *const fr_builtin_names[FR_BI_CNT];
 
 /* What a symbol stands for in one event type, native and 32-bit. */
 struct fr_symbol {
@@ -66,7 +98,10 @@ struct fr_node {
 	u8 kinds;		       /* FIELD: 1 << enum fr_val_kind of each event that has it; 0: none has */
 	const struct fr_field **field; /* FIELD: by event, NULL where it has none; owned */
 	struct fr_symbol *symbol;      /* SYMBOL: by event; owned */
-	bool *events;		       /* EVENTS: by event; owned */
+	bool *events;		       /* EVENTS: by event; BUILTIN of a pair: those that may have it; owned */
+	struct fr_regex *regex;	       /* TEXT, right of REGEX; owned */
+	bool is_regex;		       /* TEXT: it stood between slashes */
+	bool ignores_case;	       /* likewise, with an i behind */
 };
 
 struct fr_filter {
@@ -87,6 +122,14 @@ struct fr_node *fr_node_new(struct fr_filter *f, enum fr_op op, size_t at);
 
 /* Parse expr into f->root. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_parse(struct fr_filter *f, const char *expr);
+
+/* Say that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
+int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest);
+
+/* The nearest names, NULL: none is near. Of an event; of anything that stands for a value; of what field f's numbers go by. */
+const char *fr_filter_near_event(const struct fr_schema *s, const char *to);
+const char *fr_filter_near_name(const struct fr_schema *s, const char *to);
+const char *fr_filter_near_value(const struct fr_filter *filter, const struct fr_field *f, const char *to);
 
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);

@@ -7,13 +7,16 @@
 
 #include "pure/filter_node.h"
 
-enum kind { END, NUMBER, STRING, NAME, PUNCT };
+#define EXPR_MAX 65536 /* bytes */
+
+enum kind { END, NUMBER, STRING, REGEX, NAME, PUNCT };
 
 struct token {
 	enum kind kind;
 	size_t at, len;
 	fr_wide num;
 	char punct[3];
+	bool ignores_case; /* REGEX */
 };
 
 struct parser {
@@ -23,6 +26,7 @@ struct parser {
 	struct token tok;
 	u32 depth;
 	bool failed;
+	bool wants_pattern; /* a / begins a regular expression, and does not divide */
 };
 
 static void fail(struct parser *p, size_t at, const char *what)
@@ -41,10 +45,16 @@ static bool is_name(char c)
 
 static const struct {
 	const char *name;
-	u64 ns;
-} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}};
+	u64 worth;
+} units[] = {
+	{"ns", 1},	     {"us", 1000},	   {"ms", 1000000},	 {"s", 1000000000},
+	{"m", 60000000000},  {"min", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
+	{"k", 1ULL << 10},   {"K", 1ULL << 10},	   {"KiB", 1ULL << 10},	 {"M", 1ULL << 20},
+	{"MiB", 1ULL << 20}, {"G", 1ULL << 30},	   {"GiB", 1ULL << 30},	 {"T", 1ULL << 40},
+	{"TiB", 1ULL << 40},
+};
 
-/* The unit behind a number: its ns, 0 if there is none. */
+/* The unit behind a number: its ns or bytes, 0 if there is none. */
 static u64 scan_unit(struct parser *p, const char *from)
 {
 	size_t len = 0, i;
@@ -54,30 +64,32 @@ static u64 scan_unit(struct parser *p, const char *from)
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strlen(units[i].name) == len && !strncmp(from, units[i].name, len)) {
 			p->at += len;
-			return units[i].ns;
+			return units[i].worth;
 		}
 	}
 	if (len)
-		fail(p, p->at, "this is no unit: ns, us, ms, s, m are");
+		fail(p, p->at, "this is no unit: ns, us, ms, s, m, h, d are, and k, M, G, T (KiB, MiB, GiB, TiB)");
 	return 0;
 }
 
-/* The part of a duration behind its point, in ns. */
+#define FRACTION_DIGITS 15
+
+/* What is behind the point of a duration or a size, in ns or bytes; *unit is its unit. */
 static fr_wide scan_fraction(struct parser *p, u64 *unit)
 {
 	const char *digit = p->expr + p->at + 1;
 	size_t len = strspn(digit, "0123456789"), i;
-	fr_wide ns = 0, scale;
+	fr_wide num = 0, scale = 1;
 
 	p->at += 1 + len;
 	*unit = scan_unit(p, p->expr + p->at);
 	if (!*unit && !p->failed)
-		fail(p, p->tok.at, "only a duration can have a fraction: 1.5ms");
-	for (i = 0, scale = *unit; i < len && scale; i++) {
-		scale /= 10;
-		ns += (digit[i] - '0') * scale;
+		fail(p, p->tok.at, "only a duration or a size can have a fraction: 1.5ms, 1.5k");
+	for (i = 0; i < len && i < FRACTION_DIGITS; i++) {
+		num = num * 10 + (digit[i] - '0');
+		scale *= 10;
 	}
-	return ns;
+	return num * *unit / scale;
 }
 
 static void scan_number(struct parser *p)
@@ -116,6 +128,23 @@ static void scan_string(struct parser *p)
 	p->at = i + 1;
 }
 
+/* From / to /, and an i behind if it is alone there. */
+static void scan_regex(struct parser *p)
+{
+	size_t i = p->at + 1;
+
+	while (p->expr[i] && p->expr[i] != '/')
+		i += p->expr[i] == '\\' && p->expr[i + 1] ? 2 : 1;
+	if (!p->expr[i]) {
+		fail(p, p->at, "this pattern has no closing /");
+		return;
+	}
+	p->tok.kind = REGEX;
+	p->tok.len = i + 1 - p->at;
+	p->tok.ignores_case = p->expr[i + 1] == 'i' && !is_name(p->expr[i + 2]);
+	p->at = i + 1 + p->tok.ignores_case;
+}
+
 static void scan_name(struct parser *p)
 {
 	size_t i = p->at;
@@ -133,7 +162,7 @@ static void scan_name(struct parser *p)
 
 static void scan_punct(struct parser *p)
 {
-	static const char *const two[] = {"==", "!=", "<=", ">=", "&&", "||", "!~"};
+	static const char *const two[] = {"==", "!=", "<=", ">=", "&&", "||", "!~", "=~", "<<", ">>"};
 	const char *c = p->expr + p->at;
 	size_t i;
 
@@ -145,8 +174,11 @@ static void scan_punct(struct parser *p)
 			return;
 		}
 	}
-	if (!strchr("<>!~|&+-*/%()[],", *c)) {
-		fail(p, p->at, *c == '=' ? "use == to compare" : "this has no meaning here");
+	if (!strchr("<>!~|&^+-*/%()[],", *c)) {
+		fail(p, p->at,
+		     *c == '='	  ? "use == to compare"
+		     : *c == '\'' ? "a text stands in double quotes: \"...\""
+				  : "this has no meaning here");
 		return;
 	}
 	p->tok.punct[0] = *c;
@@ -168,11 +200,15 @@ static void next(struct parser *p)
 		scan_number(p);
 	else if (c == '"')
 		scan_string(p);
+	else if (c == '/' && p->wants_pattern)
+		scan_regex(p);
 	else if (is_name(c))
 		scan_name(p);
 	else if (c)
 		scan_punct(p);
-	p->tok.len = p->at - p->tok.at;
+	if (p->tok.kind != REGEX)
+		p->tok.len = p->at - p->tok.at;
+	p->wants_pattern = false;
 }
 
 static bool is_punct(const struct parser *p, const char *punct)
@@ -241,20 +277,44 @@ static char unescape_one(const char *s, size_t *i)
 	return hi << 4 | lo;
 }
 
-static void unescape(struct fr_node *n)
+/* In a pattern \. and the like stay what they are. */
+static void unescape(struct fr_node *n, bool is_pattern)
 {
 	size_t from = 0, to = 0;
 
 	while (from < n->len) {
 		char c = n->text[from++];
+		bool is_escape = c == '\\' && from < n->len && (!is_pattern || strchr("\"\\ntx", n->text[from]));
 
-		n->text[to++] = c == '\\' && from < n->len ? unescape_one(n->text, &from) : c;
+		n->text[to++] = is_escape ? unescape_one(n->text, &from) : c;
 	}
 	n->text[to] = 0;
 	n->len = to;
 }
 
-static struct fr_node *parse_string(struct parser *p)
+/* Between slashes: \/ is a slash, the rest is the pattern's own. */
+static struct fr_node *parse_regex(struct parser *p)
+{
+	struct fr_node *n = new_node(p, FR_OP_TEXT, p->tok.at);
+	size_t from, to = 0;
+
+	if (!n)
+		return NULL;
+	keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
+	n->is_regex = true;
+	n->ignores_case = p->tok.ignores_case;
+	for (from = 0; n->text && from < n->len; from++) {
+		from += n->text[from] == '\\' && n->text[from + 1] == '/';
+		n->text[to++] = n->text[from];
+	}
+	if (n->text)
+		n->text[to] = 0;
+	n->len = to;
+	next(p);
+	return n;
+}
+
+static struct fr_node *parse_string(struct parser *p, bool is_pattern)
 {
 	struct fr_node *n = new_node(p, FR_OP_TEXT, p->tok.at);
 
@@ -262,7 +322,7 @@ static struct fr_node *parse_string(struct parser *p)
 		return NULL;
 	keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
 	if (n->text)
-		unescape(n);
+		unescape(n, is_pattern);
 	next(p);
 	return n;
 }
@@ -312,7 +372,7 @@ static struct fr_node *parse_primary(struct parser *p)
 	if (p->tok.kind == NUMBER)
 		return parse_number(p);
 	if (p->tok.kind == STRING)
-		return parse_string(p);
+		return parse_string(p, false);
 	if (p->tok.kind == NAME)
 		return parse_name(p);
 	if (!is_punct(p, "(")) {
@@ -344,22 +404,27 @@ static struct fr_node *parse_unary(struct parser *p)
 		fail(p, p->tok.at, "too deep: use fewer brackets");
 		return NULL;
 	}
-	n = is_punct(p, "!") ? parse_prefix(p, FR_OP_NOT) : is_punct(p, "-") ? parse_prefix(p, FR_OP_NEG) : parse_primary(p);
+	n = is_punct(p, "!")   ? parse_prefix(p, FR_OP_NOT)
+	    : is_punct(p, "-") ? parse_prefix(p, FR_OP_NEG)
+	    : is_punct(p, "~") ? parse_prefix(p, FR_OP_INV)
+			       : parse_primary(p);
 	p->depth--;
 	return n;
 }
 
-#define LEVEL_MAX 7
+#define LEVEL_MAX 9
 
 static const struct {
 	u32 level;
 	const char *punct;
 	enum fr_op op;
 } binaries[] = {
-	{0, "||", FR_OP_OR},   {1, "&&", FR_OP_AND},   {2, "==", FR_OP_EQ}, {2, "!=", FR_OP_NE},  {2, "<", FR_OP_LT},
-	{2, "<=", FR_OP_LE},   {2, ">", FR_OP_GT},     {2, ">=", FR_OP_GE}, {2, "~", FR_OP_GLOB}, {2, "!~", FR_OP_NOT_GLOB},
-	{3, "|", FR_OP_BITOR}, {4, "&", FR_OP_BITAND}, {5, "+", FR_OP_ADD}, {5, "-", FR_OP_SUB},  {6, "*", FR_OP_MUL},
-	{6, "/", FR_OP_DIV},   {6, "%", FR_OP_MOD},
+	{0, "||", FR_OP_OR},	{1, "&&", FR_OP_AND},	   {2, "==", FR_OP_EQ},	   {2, "!=", FR_OP_NE},
+	{2, "<", FR_OP_LT},	{2, "<=", FR_OP_LE},	   {2, ">", FR_OP_GT},	   {2, ">=", FR_OP_GE},
+	{2, "~", FR_OP_GLOB},	{2, "!~", FR_OP_NOT_GLOB}, {2, "=~", FR_OP_REGEX}, {3, "|", FR_OP_BITOR},
+	{4, "^", FR_OP_BITXOR}, {5, "&", FR_OP_BITAND},	   {6, "<<", FR_OP_SHL},   {6, ">>", FR_OP_SHR},
+	{7, "+", FR_OP_ADD},	{7, "-", FR_OP_SUB},	   {8, "*", FR_OP_MUL},	   {8, "/", FR_OP_DIV},
+	{8, "%", FR_OP_MOD},
 };
 #define COMPARE_LEVEL 2
 
@@ -367,8 +432,8 @@ static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 {
 	size_t i;
 
-	if (level == COMPARE_LEVEL && is_word(p, "in")) {
-		*op = FR_OP_IN;
+	if (level == COMPARE_LEVEL && (is_word(p, "in") || is_word(p, "has"))) {
+		*op = is_word(p, "in") ? FR_OP_IN : FR_OP_HAS;
 		return true;
 	}
 	for (i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++) {
@@ -403,11 +468,19 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 {
 	struct fr_node *n = new_node(p, op, p->tok.at);
 
+	p->wants_pattern = op == FR_OP_GLOB || op == FR_OP_NOT_GLOB || op == FR_OP_REGEX;
 	next(p);
 	if (!n)
 		return NULL;
 	n->a = left;
-	n->b = op == FR_OP_IN ? parse_list(p) : parse_level(p, level + 1);
+	if (op == FR_OP_IN)
+		n->b = parse_list(p);
+	else if (p->tok.kind == REGEX)
+		n->b = parse_regex(p);
+	else if (op == FR_OP_REGEX && p->tok.kind == STRING)
+		n->b = parse_string(p, true);
+	else
+		n->b = parse_level(p, level + 1);
 	return n->b ? n : NULL;
 }
 
@@ -436,6 +509,8 @@ int fr_filter_parse(struct fr_filter *f, const char *expr)
 {
 	struct parser p = {.f = f, .expr = expr};
 
+	if (strnlen(expr, EXPR_MAX + 1) > EXPR_MAX)
+		return fr_filter_fail(f, EXPR_MAX, "the expression is too long: %d bytes at most", EXPR_MAX);
 	next(&p);
 	if (p.tok.kind == END && !p.failed)
 		fail(&p, 0, "the expression is empty");

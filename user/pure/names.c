@@ -18,6 +18,7 @@ enum why { BIRTH, TABLE_NAME, RENAMED };
 
 struct mark {
 	u64 from_ns;
+	u64 cgroup; /* 0 unknown */
 	u32 tid;
 	s32 pid;
 	u8 why;
@@ -93,7 +94,7 @@ static int add(struct fr_names *n, const struct mark *m)
 
 int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr_task *task)
 {
-	struct mark m = {.from_ns = start_ns, .tid = tid, .pid = task->tgid, .why = BIRTH};
+	struct mark m = {.from_ns = start_ns, .tid = tid, .pid = task->tgid, .why = BIRTH, .cgroup = task->cgroup};
 	int err;
 
 	memcpy(m.comm, task->renamed_ns ? task->first_comm : task->comm, sizeof(m.comm));
@@ -109,7 +110,7 @@ int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr
 /* The columns of one event type that tell of names, by their place in the schema of the file. */
 struct teller {
 	const struct fr_event *ev;
-	const struct fr_field *tid, *pid, *start, *comm, *oldcomm;
+	const struct fr_field *tid, *pid, *start, *comm, *oldcomm, *cgroup;
 };
 
 static const struct fr_field *stored(const struct fr_event *ev, const char *name, bool text)
@@ -129,6 +130,7 @@ static bool get_births(const struct fr_schema *s, struct teller *t)
 	t->pid = stored(t->ev, "child_tgid", false);
 	t->start = stored(t->ev, "child_start", false);
 	t->comm = stored(t->ev, "child_comm", true);
+	t->cgroup = stored(t->ev, "child_cgroup", false);
 	return t->tid && t->pid && t->start && t->comm;
 }
 
@@ -159,6 +161,7 @@ static int add_birth(struct fr_names *n, const struct fr_row *r, const struct te
 		.tid = fr_row_num(r, t->tid),
 		.pid = fr_row_num(r, t->pid),
 		.why = BIRTH,
+		.cgroup = t->cgroup ? fr_row_num(r, t->cgroup) : 0,
 	};
 
 	copy_comm(m.comm, r, t->comm);
@@ -272,14 +275,16 @@ static int add_old_names(struct fr_names *n)
 	return 0;
 }
 
-/* A renaming does not say which process it was in: the mark before does. */
-static void inherit_pids(struct fr_names *n)
+/* A renaming does not say which process and cgroup it was in: the mark before does. */
+static void inherit(struct fr_names *n)
 {
 	size_t i;
 
 	for (i = 1; i < n->cnt; i++) {
 		if (n->mark[i].pid == NO_PID && n->mark[i].tid == n->mark[i - 1].tid)
 			n->mark[i].pid = n->mark[i - 1].pid;
+		if (!n->mark[i].cgroup && n->mark[i].why == RENAMED && n->mark[i].tid == n->mark[i - 1].tid)
+			n->mark[i].cgroup = n->mark[i - 1].cgroup;
 	}
 }
 
@@ -315,7 +320,7 @@ int fr_names_ready(struct fr_names *n)
 	if (add_old_names(n))
 		return -ENOMEM;
 	sort(n);
-	inherit_pids(n);
+	inherit(n);
 	return index_tids(n);
 }
 
@@ -366,5 +371,5 @@ struct fr_who fr_names_who(struct fr_names *n, u32 tid, u64 ts, u16 cpu)
 		s->cur = m - n->mark;
 	}
 	m = &n->mark[s->cur];
-	return (struct fr_who){.comm = m->comm, .len = m->len, .pid = m->pid};
+	return (struct fr_who){.comm = m->comm, .len = m->len, .pid = m->pid, .cgroup = m->cgroup};
 }

@@ -17,7 +17,8 @@ struct fr_names; /* opaque; the tasks of one boot of one machine */
 struct fr_who {
 	const char *comm;
 	u32 len;
-	s32 pid; /* the process (tgid), -1 unknown */
+	s32 pid;    /* the process (tgid), -1 unknown */
+	u64 cgroup; /* id of the one it was born in, 0 unknown */
 };
 
 /* NULL: no memory. */

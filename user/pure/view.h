@@ -6,7 +6,9 @@
 #ifndef FR_VIEW_H
 #define FR_VIEW_H
 
+#include "pure/cgroups.h"
 #include "pure/names.h"
+#include "pure/pair.h"
 #include "pure/stacks.h"
 #include "pure/sysnames.h"
 #include "pure/wall.h"
@@ -16,8 +18,17 @@ struct fr_view {
 	struct fr_names *names;
 	const struct fr_stacks *stacks;
 	const struct fr_wall *wall;
-	const char *arch; /* as `uname -m` says, NULL unknown */
+	const struct fr_cgroups *cgroups; /* NULL: they were not asked for */
+	const char *arch;		  /* as `uname -m` says, NULL unknown */
+	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: it was not asked for */
+	u32 pair_from;
 };
+
+/* What a row ends; NULL: it was not asked for. */
+static inline const struct fr_pair *fr_view_pair(const struct fr_view *v, const struct fr_row *r)
+{
+	return v->pair ? &v->pair[r->i - v->pair_from] : NULL;
+}
 
 enum fr_val_kind { FR_VAL_NONE, FR_VAL_NUM, FR_VAL_TEXT, FR_VAL_NUMS };
 
@@ -43,6 +54,14 @@ bool fr_field_signed(const struct fr_field *f);
 static inline struct fr_who fr_view_who(const struct fr_view *v, const struct fr_row *r)
 {
 	return fr_names_who(v->names, r->tid, r->ts, r->cpu);
+}
+
+/* The path of the cgroup that the row's task was in, NULL unknown. */
+static inline const char *fr_view_cgroup(const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_who who = fr_view_who(v, r);
+
+	return v->cgroups ? fr_cgroups_path(v->cgroups, who.pid, r->ts, who.cgroup) : NULL;
 }
 
 #endif

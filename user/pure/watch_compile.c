@@ -258,6 +258,13 @@ static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n
 	case FR_OP_GLOB:
 	case FR_OP_NOT_GLOB:
 		return is_match(b, n, dst);
+	case FR_OP_REGEX:
+	case FR_OP_NOT_REGEX:
+		fr_watch_fail(b, n, "BPF has no regular expressions: use ~ with * ? [a-z]");
+		return FR_WATCH_FALSE;
+	case FR_OP_HAS:
+		fr_watch_fail(b, n, "BPF has no `has`: write (x & y) == y, or ~ \"*y*\"");
+		return FR_WATCH_FALSE;
 	case FR_OP_IN:
 		return is_in(b, n, dst);
 	default:

@@ -95,7 +95,14 @@ static struct fr_watch_operand builtin(struct fr_watch_build *b, const struct fr
 		return load(b, n, FR_WATCH_AREA(tid), FR_TYPE_u32, dst);
 	case FR_BI_comm:
 		return comm(b);
+	case FR_BI_cgroup:
+		fr_watch_fail(b, n, "a cgroup's path is known on replay only: choose what is recorded by --cgroup");
+		return none;
 	default:
+		if (fr_builtin_is_pair(n->builtin)) {
+			fr_watch_fail(b, n, "%s is found out on replay: for a trigger take latency:WHAT>T or hung>T", n->text);
+			return none;
+		}
 		fr_watch_fail(b, n, "the tier is known only where an event is recorded: leave it out");
 		return none;
 	}
@@ -289,12 +296,38 @@ void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 ds
 		b->prog->insn_cnt = first;
 }
 
+static bool is_known_op(enum fr_op op)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(two_ops) / sizeof(two_ops[0]); i++)
+		if (two_ops[i].op == op)
+			return true;
+	return false;
+}
+
+/* ~ ^ << >>: of numbers that are known, as in 1 << 6. */
+static struct fr_watch_operand known_only(struct fr_watch_build *b, const struct fr_node *n)
+{
+	struct fr_watch_operand x = fr_watch_value(b, n->a, 0), y = n->b ? fr_watch_value(b, n->b, 0) : number(-1);
+	enum fr_op op = n->op == FR_OP_INV ? FR_OP_BITXOR : n->op;
+	fr_wide v;
+
+	if (x.kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
+		return fr_op_calculate(op, x.num, y.num, &v) ? number(v) : none;
+	if (x.kind != FR_WATCH_IS_NONE && y.kind != FR_WATCH_IS_NONE)
+		fr_watch_fail(b, n, "BPF calculates ~ ^ << >> of numbers in the expression only, not of the event's");
+	return none;
+}
+
 static struct fr_watch_operand arithmetic(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	enum fr_op op = n->op == FR_OP_NEG ? FR_OP_SUB : n->op;
 	struct fr_watch_operand x, y, r;
 	fr_wide v;
 
+	if (!is_known_op(op))
+		return known_only(b, n);
 	fr_watch_operands(b, n, dst, &x, &y);
 	if (!fr_watch_is_number(&x) || !fr_watch_is_number(&y))
 		return none;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The table of tasks and births know ids, of the
+ * time a task was born; the list of living processes knows each one's path, of the time the snapshot was taken. A process that
+ * lives is in the cgroup of that path; one that has ended is where those who were born in the same cgroup are. Pure.
+ */
+#ifndef FR_CGROUPS_H
+#define FR_CGROUPS_H
+
+#include <stddef.h>
+
+#include "session.h"
+
+struct fr_cgroups; /* opaque; of one boot of one machine */
+
+struct fr_cgroups *fr_cgroups_new(void);    /* NULL: no memory */
+void fr_cgroups_free(struct fr_cgroups *c); /* NULL is fine */
+
+/* A task of the table; before the processes are added. 0 or -ENOMEM. */
+int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struct fr_task *task);
+
+/* The processes' text (fr_snap_procs()); lines that are not as they should be tell nothing. 0 or -ENOMEM. */
+int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz);
+
+/* The path of process pid (-1 unknown) at time ts; cgroup: the id it was born in, 0 unknown. NULL: not known. */
+const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup);
+
+#endif
