@@ -98,6 +98,8 @@ static int copy_and_encode(struct fr_dump *d)
 	bool all;
 	int err = 0;
 
+	if (d->addrs)
+		fr_snap_watch_rows(d->w, fr_addrs_rows, d->addrs);
 	fr_dump_find_ranges(d);
 	do {
 		all = fr_dump_copy_wave(d, &first);
@@ -169,6 +171,7 @@ static void free_dump(struct fr_dump *d)
 	free(d->src);
 	free(d->copied);
 	free(d->hole);
+	free(d->addrs);
 }
 
 static int dump_locked(struct fr_dump *d)

@@ -46,6 +46,9 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
+	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address has a name, and the snapshot is good all the same */
+	if (d->addrs)
+		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
 	return d->buf == MAP_FAILED || !d->copied || !d->hole ? -ENOMEM : 0;
 }
 

@@ -4,11 +4,13 @@
 #define FR_DUMP_INT_H
 
 #include "flow/dump.h"
+#include "flow/dump_addrs.h"
 #include "io/progress.h"
 #include "io/ring_read.h"
 
-#define FR_DUMP_WRITER_SZ (16ULL << 20)				  /* of the budget: for encoding and writing */
-#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ) /* for copies of sub-buffers, at most */
+#define FR_DUMP_WRITER_SZ (16ULL << 20) /* of the budget: for encoding and writing */
+#define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
+#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* for copies of sub-buffers, at most */
 
 /* One ring being read. */
 struct fr_dump_ring {
@@ -42,7 +44,8 @@ struct fr_dump {
 	size_t copied_cnt, copied_room;
 	struct fr_snap_hole *hole;
 	size_t hole_cnt;
-	u64 begun_ns; /* CLOCK_MONOTONIC, for durations only */
+	struct fr_addrs *addrs; /* that stacks use */
+	u64 begun_ns;		/* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
 	u64 since_ns;
 	u64 total_sz, done_sz; /* of ring memory, for the bar */
@@ -63,6 +66,12 @@ bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
 
 /* Lap seq of a ring is missing in the snapshot. */
 void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why);
+
+/*
+ * Names of what addresses mean: the kernel's, and files and names of code of processes that live, which are among cnt tasks.
+ * What cannot be found is missing, and said in facts. 0 or -errno of the writer.
+ */
+int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt);
 
 /* Counters, holes, tasks, processes, clocks, facts: what is beside the events. 0 or -errno. */
 int fr_dump_put_meta(struct fr_dump *d);

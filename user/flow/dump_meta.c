@@ -53,8 +53,8 @@ static int put_rings(struct fr_dump *d)
 	return err;
 }
 
-/* Tasks that were gone before anything in the file happened are nobody's history. */
-static int put_tasks(struct fr_dump *d)
+/* Tasks that were gone before anything in the file happened are nobody's history. *task: malloc'ed, *cnt of them that are. */
+static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
 {
 	struct fr_snap_task *task;
 	size_t cnt, i, kept = 0;
@@ -69,9 +69,9 @@ static int put_tasks(struct fr_dump *d)
 	for (i = 0; i < cnt; i++)
 		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
 			task[kept++] = task[i];
-	err = fr_snap_put_tasks(d->w, task, kept);
-	free(task);
-	return err;
+	*out = task;
+	*out_cnt = kept;
+	return fr_snap_put_tasks(d->w, task, kept);
 }
 
 /* Both sides of a step, a nanosecond apart. What another process overwrites just now is left out. */
@@ -239,11 +239,15 @@ static int put_facts(struct fr_dump *d)
 
 int fr_dump_put_meta(struct fr_dump *d)
 {
+	struct fr_snap_task *task = NULL;
+	size_t task_cnt = 0;
 	int err = put_rings(d);
 
 	err = err ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
-	err = err ?: put_tasks(d);
+	err = err ?: put_tasks(d, &task, &task_cnt);
 	err = err ?: put_clocks(d);
 	err = err ?: put_facts(d);
+	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
+	free(task);
 	return err ?: put_procs(d);
 }

@@ -72,10 +72,10 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	warm = malloc(FR_DUMP_WRITER_SZ);
+	warm = malloc(FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
 	if (!warm)
 		return -ENOMEM;
-	memset(warm, 0x5a, FR_DUMP_WRITER_SZ);
+	memset(warm, 0x5a, FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
 	__asm__ volatile("" : : "r"(warm) : "memory"); /* it is to be touched, whatever the compiler sees */
 	free(warm);
 	room->sz = fr_dump_room_sz(s);

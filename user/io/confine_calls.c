@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "io/confine_int.h"
+#include "io/procquery.h"
 #include "types.h"
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -122,7 +123,7 @@ static const u32 bpf_cmds[] = {
 
 static const u32 prctls[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS};
 
-static const u32 ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO};
+static const u32 ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FR_PROCMAP_QUERY};
 
 /* Call nr if argument at, masked, is value; 32 bits where the kernel takes no more. */
 static int add_if(scmp_filter_ctx ctx, int nr, u32 at, u64 mask, u64 value)

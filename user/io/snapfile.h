@@ -139,6 +139,11 @@ struct fr_snap_lap {
  */
 int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages);
 
+/* Have fn called for the rows of each lap as it is put: [from, to) of r, which is the writer's. */
+struct fr_rows;
+typedef void (*fr_snap_rows_fn)(void *arg, const struct fr_rows *r, u32 from, u32 to);
+void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg);
+
 /* Finish: index, fdatasync, rename without replacing, fsync of the directory. Frees w. 0 or -errno; then no file is left. */
 int fr_snap_finish(struct fr_snap_writer *w);
 

@@ -45,6 +45,8 @@ struct fr_snap_writer {
 	size_t out_sz, out_cap;
 	u64 off; /* in the file, of out[0] */
 	u64 file_id;
+	fr_snap_rows_fn watch; /* or NULL */
+	void *watch_arg;
 	struct fr_index_entry *index;
 	u32 chunk_cnt, index_cap;
 	bool begun;   /* the file header is written */
@@ -259,7 +261,15 @@ int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64
 	added = &w->rows.lap[w->rows.lap_cnt - 1];
 	*events = added->row_cnt;
 	*damaged_pages = added->damaged_pages;
+	if (w->watch)
+		w->watch(w->watch_arg, &w->rows, w->rows.cnt - added->row_cnt, w->rows.cnt);
 	return w->rows.raw_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+}
+
+void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg)
+{
+	w->watch = fn;
+	w->watch_arg = arg;
 }
 
 int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq, u32 off, bool context)

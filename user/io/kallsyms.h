@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* kallsyms: names of kernel addresses, in one pass over /proc/kallsyms: some 20 ms, and memory for what is asked only. */
+#ifndef FR_KALLSYMS_H
+#define FR_KALLSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "types.h"
+
+/* An address, and the function it is in. */
+struct fr_ksym {
+	u64 addr;
+	u64 begin, end; /* of the function; end 0: not known */
+	char *name;	/* NULL: in none */
+	char *module;	/* NULL: the kernel itself */
+};
+
+struct fr_kallsyms_info {
+	u64 stext;   /* address of _stext, 0: not told */
+	bool hidden; /* all addresses are 0: kptr_restrict */
+};
+
+/*
+ * Look up cnt addresses, ascending, their other members 0. path: "/proc/kallsyms". 0, or -errno; what was found until then
+ * stays. fr_kallsyms_free() frees names.
+ */
+int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info);
+void fr_kallsyms_free(struct fr_ksym *k, size_t cnt);
+
+#endif
