@@ -47,6 +47,7 @@ struct fr_an_sums {
 
 /* A tid, until a fork gives it to another task. */
 struct fr_an_task {
+	u32 nr; /* in the list */
 	u32 tid;
 	s32 pid;	  /* -1 unknown */
 	const char *comm; /* the last one, comm_len bytes; NULL unknown */

@@ -15,7 +15,6 @@
 
 /* A task as it is now. */
 struct fr_an_state {
-	u32 nr;	    /* in the list */
 	u64 cgroup; /* as its birth told, 0 unknown */
 	/* what it is in: the latest of call and fault */
 	u64 call; /* its key + 1, 0: in none */

@@ -13,17 +13,26 @@
 
 #include "flow/analyze_int.h"
 
+#define STATE_SLEEPING	1u /* S */
+#define STATE_BLOCKED	2u /* D */
 #define STATE_PREEMPTED 256u
 
 /* ---- reasons ---- */
 
-/* Only in a call, or in a page fault, can a task of user space sleep. */
+/* Only in a call, or in a page fault, does a task of user space sleep. */
+static u8 what_in(const struct fr_an_state *s, u16 state)
+{
+	bool sleeps = state == STATE_SLEEPING || state == STATE_BLOCKED;
+
+	return s->call ? FR_AN_IN_CALL : s->fault && sleeps ? FR_AN_IN_FAULT : FR_AN_IN_USER;
+}
+
 static void note_reason(struct fr_an_task *t, u16 state)
 {
 	struct fr_an_state *s = t->state;
 
 	s->off_state = state;
-	s->off_in = s->call ? FR_AN_IN_CALL : s->fault && state && state != STATE_PREEMPTED ? FR_AN_IN_FAULT : FR_AN_IN_USER;
+	s->off_in = what_in(s, state);
 	s->off_abi = s->call ? (s->call - 1) >> 32 : 0;
 	s->off_id = s->call ? (s32)(s->call - 1) : 0;
 }
@@ -229,13 +238,13 @@ static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const str
 
 	if (!waker)
 		return -ENOMEM;
-	nr = s->wake_by == FR_AN_BY_TASK ? waker->state->nr : s->wake_nr;
-	w = fr_tally_get(&a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | s->nr);
+	nr = s->wake_by == FR_AN_BY_TASK ? waker->nr : s->wake_nr;
+	w = fr_tally_get(&a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr);
 	if (!w)
 		return -ENOMEM;
 	w->by = s->wake_by;
 	w->by_nr = nr;
-	w->task = s->nr;
+	w->task = t->nr;
 	w->cnt++;
 	w->offcpu_ns += r->pair.offcpu_ns;
 	w->wakeup_ns += r->pair.latency_ns;

@@ -72,10 +72,10 @@ struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid)
 	if (nr == a->task_cap && add_block(a))
 		return NULL;
 	t = &a->block[nr % FR_AN_BLOCK_SZ];
+	t->nr = nr;
 	t->tid = tid;
 	t->pid = -1;
 	t->state = &a->block_state[nr % FR_AN_BLOCK_SZ];
-	t->state->nr = nr;
 	a->task[nr] = t;
 	a->by_tid[tid] = ++a->res.task_cnt;
 	return t;

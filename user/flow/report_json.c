@@ -88,6 +88,7 @@ static void put_task(struct fr_jsonw *w, const struct fr_report *r, const void *
 	const struct fr_an_task *t = rec;
 
 	(void)r;
+	fr_jsonw_u64(w, "nr", t->nr);
 	fr_jsonw_u64(w, "tid", t->tid);
 	put_pid(w, t->pid);
 	put_comm(w, "comm", t->comm, t->comm_len);
@@ -176,9 +177,12 @@ static void put_wait(struct fr_jsonw *w, const struct fr_report *r, const void *
 	const struct fr_an_task *t = r->res->task[o->task];
 	const struct fr_an_task *waker = o->by == FR_AN_BY_TASK ? r->res->task[o->by_nr] : NULL;
 
+	fr_jsonw_u64(w, "task", t->nr);
 	fr_jsonw_u64(w, "tid", t->tid);
 	put_comm(w, "comm", t->comm, t->comm_len);
 	fr_report_put_by(w, o->by, waker ? waker->tid : o->by_nr);
+	if (waker)
+		fr_jsonw_u64(w, "waker_task", waker->nr);
 	if (waker)
 		put_comm(w, "waker_comm", waker->comm, waker->comm_len);
 	fr_jsonw_u64(w, "count", o->cnt);

@@ -13,6 +13,8 @@
 #define CALLS_SHOWN  10u
 #define STEPS_SHOWN  12u
 #define FRAMES_SHOWN 24u
+#define STATE_DEAD   16u
+#define STATE_ZOMBIE 32u
 #define FAR_NS	     10000000000ULL
 
 /* ---- trigger ---- */
@@ -197,7 +199,7 @@ static void put_calls(struct fr_report_page *p)
 
 	if (!l->call_cnt)
 		return;
-	fr_report_title(p, "Its system calls", "before or after the trigger");
+	fr_report_title(p, "Its system calls", "time beside the trigger");
 	for (; i < l->call_cnt; i++)
 		put_call(p, &l->call[i]);
 }
@@ -223,7 +225,9 @@ static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
 {
 	const char *word = fr_report_state_word(state);
 
-	if (word)
+	if (state & (STATE_DEAD | STATE_ZOMBIE))
+		fr_out_str(p->o, "it ends");
+	else if (word)
 		fr_out_str(p->o, word);
 	else
 		fr_out_printf(p->o, "state %u", state);
@@ -257,7 +261,7 @@ static void put_steps(struct fr_report_page *p)
 
 	if (!cnt)
 		return;
-	fr_report_title(p, "Its states", "beside the trigger");
+	fr_report_title(p, "Its states", "time beside the trigger");
 	for (i = f->step_cnt - (cnt < STEPS_SHOWN ? cnt : STEPS_SHOWN); i < f->step_cnt; i++)
 		put_step(p, &f->step[i % FR_AN_STEP_MAX]);
 }

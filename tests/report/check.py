@@ -1,0 +1,308 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""check.py FILE [OPTION...]: every figure of `flightrec report --json OPTION... FILE` made again from `replay --json` and
+`info --json`, by another program. Says what differs; exit status 1 then. OPTIONs: --since T, --until T, --window A..B, -f EXPR,
+--task TID, --moment TIME."""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tables import Tables, place  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
+WINDOW = ("--since", "--until", "--window")
+
+
+def run(*args):
+    p = subprocess.run([FLIGHTREC, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
+    if p.returncode not in (0, 3):
+        sys.exit(f"flightrec {' '.join(args)}: exit status {p.returncode}\n{p.stderr}")
+    return p.stdout
+
+
+def lines(text):
+    return [line for line in text.split("\n") if line]
+
+
+class Check:
+    def __init__(self):
+        self.wrong, self.compared = [], 0
+
+    def equal(self, what, got, want):
+        self.compared += 1
+        if got != want:
+            self.wrong.append(f"{what}: {got!r} reported, {want!r} found")
+
+    def hist(self, what, got, values):
+        """Count, sum, ends and mean are exact; a percentile is at most 1/32 too high."""
+        values = sorted(values)
+        n = len(values)
+        self.equal(what + " count", got["count"], n)
+        if n != got["count"]:
+            return
+        total = sum(values)
+        exact = {"sum_ns": total, "min_ns": values[0] if n else 0, "max_ns": values[-1] if n else 0, "mean_ns": total // n if n else 0}
+        for key, v in exact.items():
+            self.equal(f"{what} {key}", got[key], v)
+        for key, ppm in (("p50_ns", 500000), ("p90_ns", 900000), ("p99_ns", 990000), ("p999_ns", 999000)):
+            v = values[max(-(-n * ppm // 1000000), 1) - 1] if n else 0
+            self.compared += 1
+            if not v <= got[key] <= min(v + v // 32, exact["max_ns"]):
+                self.wrong.append(f"{what} {key}: {got[key]} reported, {v} found")
+        if "buckets" in got:
+            self.buckets(what, got["buckets"], values)
+
+    def buckets(self, what, buckets, values):
+        """In order, narrow, and each value in one of them."""
+        at, end = 0, -1
+        for low, high, cnt in buckets:
+            if not (end < low <= high and high - low <= low // 32):
+                self.wrong.append(f"{what}: bucket {low} to {high} behind {end}")
+            end = high
+            here = values[at:at + cnt]
+            if len(here) != cnt or (cnt and not (low <= here[0] and here[-1] <= high)):
+                self.wrong.append(f"{what}: {cnt} values in bucket {low} to {high}")
+            at += cnt
+        self.equal(what + " values in buckets", at, len(values))
+
+    def sums(self, what, got, sums, more=()):
+        for key in sums.COUNTS:
+            self.equal(f"{what} {key}", got[key], sums.n[key])
+        self.hist(what + " wakeup", got["wakeup"], sums.wakeup)
+
+    def table(self, what, got, want, compare):
+        """got, want: dicts by the same key."""
+        self.equal(what, sorted(map(str, got)), sorted(map(str, want)))
+        for key in got:
+            if key in want:
+                compare(f"{what} {key}", got[key], want[key])
+
+
+# ---- the report's parts ----
+
+def check_tasks(c, rep, t):
+    got, want = collections.defaultdict(list), collections.defaultdict(list)
+    for task in sorted(rep["tasks"], key=lambda task: task["nr"]):
+        got[task["tid"]].append(task)
+    for task in t.all_tasks:
+        if task.tid and (task.sums.n["events"] or task.sums.n["oncpu_ns"] or task.sums.n["runs"]):
+            want[task.tid].append(task)
+    c.equal("tasks", {k: len(v) for k, v in got.items()}, {k: len(v) for k, v in want.items()})
+    pairs = [(g, w) for tid in got for g, w in zip(got[tid], want.get(tid, []))]
+    for g, w in pairs:
+        what = f"task {g['tid']}"
+        c.sums(what, g, w.sums)
+        c.equal(what + " comm", g["comm"], w.comm)
+        if w.pid is not None:
+            c.equal(what + " pid", g["pid"], w.pid)
+        if w.cgroup is not None and not g["cgroup"]:
+            c.equal(what + " cgroup", g["cgroup"], w.cgroup)
+    return pairs
+
+
+def check_groups(c, rep, t, pairs):
+    """Which process and cgroup a task is in, is as the list of tasks says; a task that is not listed has nothing to add."""
+    for name, key in (("processes", "pid"), ("cgroups", "cgroup")):
+        want = {}
+        for g, w in pairs:
+            want.setdefault(g[key], type(w.sums)()).add(w.sums)
+        for group in rep[name]:
+            sums = want.pop(group[key], None)
+            if sums:
+                c.sums(f"{key} {group[key]}", group, sums)
+            else:
+                c.equal(f"{key} {group[key]} events", group["events"], 0)
+        c.equal(name + " that are not there", want, {})
+
+
+def check_cpus(c, rep, t):
+    c.equal("CPUs", sorted(x["cpu"] for x in rep["cpus"]), sorted(set(t.horizon) | {n for n, x in t.cpus.items() if x.n}))
+    for got in rep["cpus"]:
+        nr = got["cpu"]
+        want, what = t.cpu(nr), f"CPU {nr}"
+        for key in ("events", "switches", "busy_ns", "idle_ns", "rated_busy_ns", "rated_idle_ns", "irq_ns", "softirq_ns", "syscalls",
+                    "faults"):
+            c.equal(f"{what} {key}", got[key], want.n[key])
+        c.equal(what + " horizon", got["horizon_ns"], t.horizon.get(nr, 0))
+        c.hist(what + " wakeup", got["wakeup"], want.wakeup)
+        ran = ([(t.w["moment_begin_ns"], want.first)] if want.first is not None else []) + want.ran
+        c.equal(what + " ran", [(s["ts"], s["tid"]) for s in got["ran"]], ran)
+
+
+def check_syscalls(c, rep, t):
+    def one(what, got, want):
+        for key in ("enters", "rated_enters", "exits", "errors"):
+            c.equal(f"{what} {key}", got[key], want.n[key])
+        c.hist(what, got["latency"], want.latency)
+    c.table("syscalls", {(x["abi"], x["id"]): x for x in rep["syscalls"]}, t.calls, one)
+    c.equal("errors", {(x["abi"], x["id"], x["errno"]): x["count"] for x in rep["errors"]}, dict(t.errors))
+
+
+def check_waits(c, rep, t, pairs):
+    nr_of = {id(w): g["nr"] for g, w in pairs}
+    nr_of[id(t.all_tasks[0])] = 0
+    want = {(by, nr_of.get(id(who)) if by == "task" else who, nr_of.get(id(task))): v for (by, who, task), v in t.waits.items()}
+    got = {(x["by"], x.get("waker_task", x.get("irq", x.get("softirq"))), x["task"]): [x["count"], x["offcpu_ns"], x["wakeup_ns"]]
+           for x in rep["waits"]}
+    c.equal("waits", got, want)
+
+    def key(x):
+        return (x["state"], x["in"], x.get("abi"), x.get("id"))
+    c.table("off the CPU", {key(x): x for x in rep["offcpu"]}, t.reasons, lambda what, g, w: c.hist(what, g["offcpu"], w))
+
+
+def check_handlers(c, rep, t):
+    def one(hist, keys):
+        def compare(what, got, want):
+            for key in keys:
+                c.equal(f"{what} {key}", got[key], want.n[key])
+            c.hist(what, got[hist], want.latency)
+        return compare
+    handler = ("begins", "rated_begins", "ends")
+    c.table("irq", {x["irq"]: x for x in rep["irqs"]}, t.irqs, one("time", handler))
+    c.table("softirq", {x["vec"]: x for x in rep["softirqs"]}, t.softirqs, one("time", handler))
+    c.table("block", {(x["layer"], x["dev"], x["rw"]): x for x in rep["block"]}, t.blocks,
+            one("latency", handler + ("errors", "bytes")))
+    for x in rep["irqs"]:
+        c.equal(f"irq {x['irq']} name", x["name"], t.irq_names.get(x["irq"], ""))
+
+
+def check_total(c, rep, t):
+    got = rep["total"]
+    c.sums("total", got, t.total)
+    for key in ("offcpu", "queued", "blocked", "oncpu"):
+        c.hist("total " + key, got[key], getattr(t, key))
+    c.equal("events", {x["event"]: x["count"] for x in rep["events"]}, dict(t.events))
+    c.equal("rated events", {x["event"]: x["rated_count"] for x in rep["events"]}, {k: t.rated_events[k] for k in t.events})
+    c.equal("window's events", rep["window"]["events"], sum(t.events.values()))
+    c.equal("window's rated events", rep["window"]["rated_events"], sum(t.rated_events.values()))
+    samples = collections.Counter()
+    for f in rep["functions"]:
+        samples[f["user"], f["ip"]] += f["samples"]
+    c.equal("functions", samples, t.samples)
+
+
+# ---- the task in focus ----
+
+def calls_of(rows, tid):
+    calls = []
+    for row in rows:
+        if row["tid"] != tid:
+            continue
+        if row["event"] == "sys_enter":
+            calls.append(dict(id=row["id"], abi=row["abi"], enter_ns=row["ts"], exit_ns=None, args=row["args"][:6], ret=None))
+        elif row["event"] == "sys_exit":
+            if not calls or calls[-1]["exit_ns"] or row["id"] not in (calls[-1]["id"], -1):
+                calls.append(dict(id=row["id"], abi=row["abi"], enter_ns=None, args=[]))
+            calls[-1].update(exit_ns=row["ts"], ret=row["ret"])
+    return calls
+
+
+def by_of(x):
+    nr = x["waker_tid"] if x["by"] == "task" else x[x["by"]]
+    return x["by"], nr
+
+
+def step_of(s):
+    step = {k: s[k] for k in ("ts", "cpu", "did")}
+    if s["did"] == "leaves":
+        step["off"] = (s["state"], s["in"], s.get("abi"), s.get("id"))
+    if s["did"] == "woken":
+        step["by"], step["nr"] = by_of(s)
+    return step
+
+
+def check_focus(c, rep, t, texts):
+    got = rep["focus"]
+    c.equal("focus", got and got["tid"], t.focus or None)
+    if not got:
+        return
+    about = t.about[-64:]
+    c.equal("last events", [(e["ts"], e["cpu"], e["event"]) for e in got["events"]], [(r["ts"], r["cpu"], r["event"]) for r in about])
+    for e, row in zip(got["events"], about):
+        c.equal("text of an event", e["text"].split("] ", 1)[-1], texts[place(row)].split("] ", 1)[-1])
+    keys = ("id", "abi", "enter_ns", "exit_ns", "args", "ret")
+    c.equal("its calls", [{k: x[k] for k in keys} for x in got["syscalls"]], calls_of(about, t.focus))
+    c.equal("its states", [step_of(s) for s in got["states"]], t.steps[-64:])
+    chain = [dict(tid=x["tid"], by=by_of(x)[0], nr=by_of(x)[1], woken_ns=x["woken_ns"], ran_ns=x["ran_ns"]) for x in got["woken_by"]]
+    c.equal("wake chain", chain, [{k: v for k, v in x.items() if k != "parent"} for x in t.chain])
+    s = got["stack"]
+    c.equal("stack", (s["from"], s["ts"], [f["ip"] for f in s["kernel"]], [f["ip"] for f in s["user"]]), t.stack or (None, None, [], []))
+
+
+def check_file(c, rep, info):
+    for key in ("reason", "pid", "comm", "sig", "ts"):
+        c.equal("trigger " + key, rep["trigger"][key], info["trigger"][key])
+    for key in ("tid", "rule", "addr", "ip", "code", "value_ns", "limit_ns", "text"):
+        c.equal("trigger " + key, rep["trigger"][key], info["trigger"].get(key))
+    for why in ("wrap", "retry", "broken"):
+        c.equal("lost, " + why, rep["lost"][why], sum(x["lost"][why] for x in info["cpus"]))
+    c.equal("holes", rep["lost"]["holes"], sum(x["holes"] for x in info["cpus"]))
+    c.equal("damage", rep["lost"]["damage"], info["damage"])
+    for key in ("mode", "grain_ns", "ties", "ahead", "losers"):
+        c.equal("clock " + key, rep["clock"][key], info["clock"][key])
+
+
+def check_window(c, rep, info, rows):
+    w = rep["window"]
+    c.equal("horizon", w["horizon_ns"], info["horizon_ns"])
+    c.equal("rated begin", w["rated_begin_ns"], max(w["begin_ns"], info["horizon_ns"]))
+    c.equal("rated", w["rated_ns"], max(0, w["end_ns"] - w["rated_begin_ns"]))
+    if rows:
+        c.equal("window holds the rows", w["begin_ns"] <= rows[0]["ts"] and rows[-1]["ts"] <= w["end_ns"], True)
+        c.equal("no window was asked for", (w["begin_ns"], w["end_ns"]), (rows[0]["ts"], rows[-1]["ts"])) if not any(
+            a in WINDOW for a in sys.argv) else None
+    at = rep["trigger"]["at_ns"]
+    c.equal("before the end", rep["trigger"]["before_end_ns"], w["end_ns"] - at)
+    c.equal("the moment holds the trigger", w["begin_ns"] <= w["moment_begin_ns"] <= at <= w["moment_end_ns"] <= w["end_ns"], True)
+
+
+def options_of(args):
+    """Options of replay that choose the window, the filter's, the task."""
+    window, filt, task = [], [], None
+    for name, value in zip(args[::2], args[1::2]):
+        if name in WINDOW:
+            window += [name, value]
+        elif name == "-f":
+            filt = [name, value]
+        elif name == "--task":
+            task = int(value)
+    return window, filt, task
+
+
+def main(file, args):
+    window, filt, task = options_of(args)
+    rep = json.loads(run("report", "--json", "--no-symbols", *args, file))
+    info = json.loads(run("info", "--json", file))
+    rows = [json.loads(line) for line in lines(run("replay", "--json", "--pos", *window, file))]
+    counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
+    focus = task or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
+    t = Tables(rows, counted, rep["window"], info, focus)
+    texts = {}
+    if focus:
+        texts = dict(zip(map(place, rows), lines(run("replay", "--no-symbols", *window, file))))
+    c = Check()
+    check_file(c, rep, info)
+    check_window(c, rep, info, rows)
+    pairs = check_tasks(c, rep, t)
+    check_groups(c, rep, t, pairs)
+    check_cpus(c, rep, t)
+    check_total(c, rep, t)
+    check_syscalls(c, rep, t)
+    check_waits(c, rep, t, pairs)
+    check_handlers(c, rep, t)
+    check_focus(c, rep, t, texts)
+    for line in c.wrong[:20]:
+        print(line)
+    if len(c.wrong) > 20:
+        print(f"and {len(c.wrong) - 20} more")
+    print(f"{c.compared} figures of {len(rows)} events compared, {len(c.wrong)} differ")
+    return 1 if c.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The figures of `report --json`, made again from rows, by the words of docs/report.md."""
+import collections
+
+from pairs import Pairs
+
+PREEMPTED = 256
+ABI_NAMES = ("sys_enter", "sys_exit")
+
+
+class Sums:
+    """What tasks, processes, cgroups and all have alike."""
+    COUNTS = ("events", "oncpu_ns", "rated_oncpu_ns", "runs", "preempted", "offcpu_ns", "queued_ns", "blocked_ns", "wakes",
+              "migrations", "syscalls", "syscall_ns", "errors", "faults_user", "faults_kernel", "ios", "io_bytes", "samples")
+
+    def __init__(self):
+        self.n = collections.Counter()
+        self.wakeup = []
+
+    def add(self, other):
+        self.n.update(other.n)
+        self.wakeup += other.wakeup
+
+
+class Task:
+    def __init__(self, tid):
+        self.tid, self.sums = tid, Sums()
+        self.comm = self.pid = self.cgroup = None
+        self.call = None  # (abi, id) it is in
+        self.fault = False
+        self.off = None  # (state, in, abi, id) it left its CPU with
+        self.wake = None  # (how, number, waker's tid, when, link of the waker), and whether behind its leaving
+        self.wake_off = False
+        self.link = None
+
+
+class Cpu:
+    def __init__(self, since_ns):
+        self.n = collections.Counter()
+        self.wakeup = []
+        self.since_ns, self.tid = since_ns, None
+        self.irq = self.softirq = None
+        self.first, self.ran = None, []
+
+
+class Call:
+    def __init__(self):
+        self.n, self.latency = collections.Counter(), []
+
+
+class Tables:
+    def __init__(self, rows, counted, window, info, focus):
+        self.rows, self.counted = rows, counted  # counted: None: all; else places of rows
+        self.w, self.info, self.focus = window, info, focus
+        self.at_ns = self.find_at()
+        self.owner, self.all_tasks = {}, []
+        self.cpus = {}
+        self.events, self.rated_events = collections.Counter(), collections.Counter()
+        self.calls = collections.defaultdict(Call)
+        self.errors = collections.Counter()
+        self.reasons = collections.defaultdict(list)
+        self.waits = collections.defaultdict(lambda: [0, 0, 0])
+        self.blocks = collections.defaultdict(Call)
+        self.irqs, self.softirqs = collections.defaultdict(Call), collections.defaultdict(Call)
+        self.irq_names = {}
+        self.samples = collections.Counter()
+        self.offcpu, self.queued, self.blocked, self.oncpu = [], [], [], []
+        self.steps, self.about, self.chain, self.chained = [], [], [], False
+        self.stack = None
+        self.pairs = Pairs(info["arch"])
+        self.task(0)
+        self.begin()
+        for row in rows:
+            self.take(row)
+        self.finish()
+
+    def find_at(self):
+        ts = self.info["trigger"]["ts"]
+        return ts if ts and self.w["begin_ns"] <= ts <= self.w["end_ns"] else self.w["end_ns"]
+
+    def begin(self):
+        self.horizon = {}
+        for c in self.info["cpus"]:
+            for ring in c["tiers"]:
+                if ring["name"] == "main":
+                    self.horizon[c["cpu"]] = ring["horizon_ns"]
+        for cpu, horizon in self.horizon.items():
+            self.cpu(cpu).since_ns = max(horizon, self.w["begin_ns"])
+            if horizon > self.w["begin_ns"]:
+                self.pairs.gap(cpu, horizon)
+        self.holes = sorted((h for h in self.info["holes"] if h["tier"] == "main"), key=lambda h: h["since_ns"])
+
+    def cpu(self, nr):
+        if nr not in self.cpus:
+            self.cpus[nr] = Cpu(self.w["begin_ns"])
+        return self.cpus[nr]
+
+    def task(self, tid):
+        return self.owner.get(tid) or self.new_task(tid)
+
+    def new_task(self, tid):
+        t = self.owner[tid] = Task(tid)
+        self.all_tasks.append(t)
+        return t
+
+    # ---- rows ----
+
+    def take(self, row):
+        ts = row["ts"]
+        while self.holes and self.holes[0]["since_ns"] < ts:
+            h = self.holes.pop(0)
+            until = h["until_ns"] or 1 << 64
+            self.pairs.gap(h["cpu"], until)
+            if h["cpu"] in self.cpus:
+                c = self.cpus[h["cpu"]]
+                c.tid = c.irq = c.softirq = None
+                c.since_ns = max(c.since_ns, until)
+        pair = self.pairs.feed(row)
+        if ts > self.at_ns:
+            self.keep_chain()
+        c, t = self.cpu(row["cpu"]), self.task(row["tid"])
+        t.comm, t.pid = row["comm"], row["pid"]
+        counts = self.counted is None or place(row) in self.counted
+        rated = counts and ts >= self.w["rated_begin_ns"]
+        if counts:
+            self.events[row["event"]] += 1
+            self.rated_events[row["event"]] += rated
+            c.n["events"] += 1
+            t.sums.n["events"] += 1
+        if row["tid"] and row["tid"] == self.focus:
+            self.note(row)
+        fn = getattr(self, "on_" + row["event"], None)
+        if fn:
+            fn(row, c, t, pair, counts, rated)
+
+    def note(self, row):
+        if row["ts"] <= self.w["moment_end_ns"]:
+            self.about.append(row)
+
+    def step(self, row, did, **more):
+        if row["ts"] <= self.w["moment_end_ns"]:
+            self.steps.append(dict(ts=row["ts"], cpu=row["cpu"], did=did, **more))
+
+    # ---- scheduling ----
+
+    def ran(self, c, t, since_ns, until_ns):
+        ns, rated = until_ns - since_ns, max(0, until_ns - max(since_ns, self.w["rated_begin_ns"]))
+        kind = "busy" if t.tid else "idle"
+        c.n[kind + "_ns"] += ns
+        c.n["rated_" + kind + "_ns"] += rated
+        t.sums.n["oncpu_ns"] += ns
+        t.sums.n["rated_oncpu_ns"] += rated
+        if t.tid:
+            self.oncpu.append(ns)
+
+    def what_in(self, t, state):
+        if t.call:
+            return (state, "syscall") + t.call
+        return (state, "fault" if t.fault and state in (1, 2) else "none", None, None)
+
+    def on_sched_switch(self, row, c, t, pair, counts, rated):
+        ts, state, tid = row["ts"], row["prev_state"], row["next_pid"]
+        if ts > c.since_ns and counts:
+            self.ran(c, t, c.since_ns, ts)
+        if t.tid:
+            t.sums.n["preempted"] += counts and state in (0, PREEMPTED)
+            t.off, t.wake_off, t.link = self.what_in(t, state), False, None
+            if t.tid == self.focus:
+                self.step(row, "leaves", off=t.off)
+        c.n["switches"] += counts
+        if tid:
+            self.gets_cpu(row, c, self.task(tid), pair, counts)
+        if ts >= c.since_ns:
+            c.since_ns, c.tid = ts, tid
+        if ts < self.w["moment_begin_ns"]:
+            c.first = tid
+        elif ts <= self.w["moment_end_ns"]:
+            c.ran.append((ts, tid))
+
+    def gets_cpu(self, row, c, t, pair, counts):
+        if counts:
+            t.sums.n.update(runs=1, offcpu_ns=pair.offcpu, queued_ns=pair.queued, blocked_ns=pair.blocked)
+            for values, v in ((t.sums.wakeup, pair.latency), (c.wakeup, pair.latency), (self.offcpu, pair.offcpu),
+                              (self.queued, pair.queued), (self.blocked, pair.blocked)):
+                if v:
+                    values.append(v)
+            if pair.offcpu and t.off:
+                self.reasons[t.off].append(pair.offcpu)
+            if pair.latency and t.wake:
+                by, nr, tid = t.wake[:3]
+                w = self.waits[by, self.task(tid) if by == "task" else nr, t]
+                w[0] += 1
+                w[1] += pair.offcpu
+                w[2] += pair.latency
+        t.comm = row["next_comm"]
+        if pair.latency and t.wake:
+            by, nr, tid, woken, parent = t.wake
+            t.link = dict(tid=t.tid, by=by, nr=nr if by != "task" else tid, woken_ns=woken, ran_ns=row["ts"], parent=parent)
+        t.off, t.wake, t.wake_off = None, None, False
+        if t.tid == self.focus:
+            self.note(row)
+            self.step(row, "runs")
+
+    def on_sched_waking(self, row, c, t, pair, counts, rated):
+        target = self.task(row["target_pid"])
+        by, nr = ("irq", c.irq) if c.irq is not None else ("softirq", c.softirq) if c.softirq is not None else ("task", row["tid"])
+        target.comm = row["target_comm"]
+        t.sums.n["wakes"] += counts
+        if target.tid and target.tid == self.focus:
+            self.note(row)
+            self.step(row, "woken", by=by, nr=nr)
+        if target.off and target.wake_off:
+            return
+        target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" else None)
+        target.wake_off = target.off is not None
+
+    on_sched_wakeup_new = on_sched_waking
+
+    def on_sched_migrate_task(self, row, c, t, pair, counts, rated):
+        target = self.task(row["target_pid"])
+        target.comm = row["target_comm"]
+        target.sums.n["migrations"] += counts
+
+    def on_sched_process_fork(self, row, c, t, pair, counts, rated):
+        child = self.new_task(row["child_pid"])
+        child.cgroup, child.pid, child.comm = row["child_cgroup"], row["child_tgid"], row["child_comm"]
+
+    def keep_chain(self):
+        if self.chained:
+            return
+        self.chained = True
+        link = self.task(self.focus).link if self.focus else None
+        while link and len(self.chain) < 16:
+            self.chain.append(link)
+            link = link["parent"]
+
+    # ---- system calls, faults, samples ----
+
+    def on_sys_enter(self, row, c, t, pair, counts, rated):
+        t.call, t.fault = (row["abi"], row["id"]), False
+        if counts:
+            self.calls[t.call].n.update(enters=1, rated_enters=rated)
+            c.n["syscalls"] += 1
+            t.sums.n["syscalls"] += 1
+
+    def on_sys_exit(self, row, c, t, pair, counts, rated):
+        key = t.call if row["id"] == -1 and t.call else (row["abi"], row["id"])
+        t.call, t.fault = None, False
+        if not counts:
+            return
+        call = self.calls[key]
+        call.n["exits"] += 1
+        if pair.latency:
+            call.latency.append(pair.latency)
+        t.sums.n["syscall_ns"] += pair.latency
+        if -4095 <= row["ret"] < 0:
+            call.n["errors"] += 1
+            self.errors[key + (-row["ret"],)] += 1
+            t.sums.n["errors"] += 1
+
+    def fault(self, c, t, counts, kind):
+        t.fault = True
+        c.n["faults"] += counts
+        t.sums.n[kind] += counts
+
+    def on_page_fault_user(self, row, c, t, pair, counts, rated):
+        self.fault(c, t, counts, "faults_user")
+
+    def on_page_fault_kernel(self, row, c, t, pair, counts, rated):
+        self.fault(c, t, counts, "faults_kernel")
+
+    def on_cpu_sample(self, row, c, t, pair, counts, rated):
+        if not (self.stack and self.stack[0] == "crash"):
+            self.keep_stack(row)
+        if counts:
+            t.sums.n["samples"] += 1
+            self.samples[bool(row["user"]), row["ip"]] += 1
+
+    def on_crash(self, row, c, t, pair, counts, rated):
+        self.keep_stack(row)
+
+    def keep_stack(self, row):
+        if row["tid"] == self.focus and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row["ustack_id"]):
+            self.stack = (row["event"], row["ts"], row["kstack"] or [], row["ustack"] or [])
+
+    # ---- block, interrupts ----
+
+    def block_begins(self, layer, row, t, counts, rated):
+        if not counts:
+            return
+        b = self.blocks[layer, row["dev"], direction(row["rwbs"])]
+        b.n.update(begins=1, rated_begins=rated, bytes=row["bytes"])
+        if layer == "io":
+            t.sums.n.update(ios=1, io_bytes=row["bytes"])
+
+    def block_ends(self, layer, row, pair, counts):
+        if not counts:
+            return
+        b = self.blocks[layer, row["dev"], direction(row["rwbs"])]
+        b.n.update(ends=1, errors=row.get("error", 0) != 0)
+        if pair.latency:
+            b.latency.append(pair.latency)
+
+    def on_block_rq_issue(self, row, c, t, pair, counts, rated):
+        self.block_begins("rq", row, t, counts, rated)
+
+    def on_block_io_start(self, row, c, t, pair, counts, rated):
+        self.block_begins("io", row, t, counts, rated)
+
+    def on_block_rq_complete(self, row, c, t, pair, counts, rated):
+        self.block_ends("rq", row, pair, counts)
+
+    def on_block_io_done(self, row, c, t, pair, counts, rated):
+        self.block_ends("io", row, pair, counts)
+
+    def handler_begins(self, h, counts, rated):
+        if counts:
+            h.n.update(begins=1, rated_begins=rated)
+
+    def handler_ends(self, h, pair):
+        h.n["ends"] += 1
+        if pair.latency:
+            h.latency.append(pair.latency)
+
+    def on_irq_handler_entry(self, row, c, t, pair, counts, rated):
+        c.irq = row["irq"]
+        if counts:
+            self.irq_names[row["irq"]] = row["name"]
+            self.handler_begins(self.irqs[row["irq"]], counts, rated)
+
+    def on_irq_handler_exit(self, row, c, t, pair, counts, rated):
+        c.irq = None
+        if counts:
+            c.n["irq_ns"] += pair.latency
+            self.handler_ends(self.irqs[row["irq"]], pair)
+
+    def on_softirq_entry(self, row, c, t, pair, counts, rated):
+        c.softirq = row["vec"]
+        if counts:
+            self.handler_begins(self.softirqs[row["vec"]], counts, rated)
+
+    def on_softirq_exit(self, row, c, t, pair, counts, rated):
+        c.softirq = None
+        if counts:
+            c.n["softirq_ns"] += pair.latency
+            self.handler_ends(self.softirqs[row["vec"]], pair)
+
+    # ---- the end ----
+
+    def finish(self):
+        self.keep_chain()
+        if self.counted is None:
+            for c in self.cpus.values():
+                if c.tid is not None and self.w["end_ns"] > c.since_ns:
+                    self.ran(c, self.task(c.tid), c.since_ns, self.w["end_ns"])
+        self.total = Sums()
+        for t in self.all_tasks:
+            if t.tid:
+                self.total.add(t.sums)
+
+
+def place(row):
+    p = row["pos"]
+    return p["epoch"], row["cpu"], p["tier"], p["seq"], p["offset"]
+
+
+def direction(rwbs):
+    for c in rwbs:
+        if c in "RWD":
+            return c
+    return "F" if "F" in rwbs else "N"
