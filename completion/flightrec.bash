@@ -52,7 +52,7 @@ _flightrec() {
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	*:--symfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
-	export:-t | export:--to) _flightrec_offer 'perfetto ctf json csv html' "$word" ;;
+	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then

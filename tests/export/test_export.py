@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 
+import stacks
 import tracecmd
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
@@ -189,6 +190,10 @@ def test_perfetto(folder, flight, events):
             verdict(test.__name__, test(reader, trace, events))
         except RuntimeError as e:
             verdict(test.__name__, str(e))
+    try:
+        verdict("test_perf_text", test_perf_text(reader, folder, events))
+    except RuntimeError as e:
+        verdict("test_perf_text", str(e))
 
 
 # ---- CTF ----
@@ -302,6 +307,30 @@ def test_tracecmd(folder, flight, events):
         verdict("tracecmd_pipe", None if f.read() == g.read() else f"another file into a pipe {piped.stderr.decode()}")
 
 
+# ---- stacks ----
+
+
+def test_stacks(folder, flight, events):
+    horizon = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout)["horizon_ns"]
+    plain, named, off, perf = (f"{folder}/{name}" for name in ("plain.folded", "named.folded", "off.folded", "perf.txt"))
+    for r in (export(flight, "folded", plain, "--no-symbols"), export(flight, "folded", named),
+              export(flight, "folded", off, "--off-cpu"), export(flight, "perf-script", perf)):
+        if r.returncode:
+            verdict("stacks", r.stderr.decode())
+            return
+    verdict("stacks.test_folded", stacks.test_folded(plain, events))
+    verdict("stacks.test_off_cpu", stacks.test_off_cpu(off, events, horizon))
+    verdict("stacks.test_perf", stacks.test_perf(perf, events))
+    verdict("stacks.test_collapsed", stacks.test_collapsed(perf, named, events))
+
+
+def test_perf_text(reader, folder, events):
+    """Perfetto takes perf's text: its samples are ours."""
+    sql = "select count(*) n from cpu_profile_stack_sample"
+    got, want = query(reader, f"{folder}/perf.txt", sql)[0]["n"], sum(e["event"] == "cpu_sample" for e in events)
+    return None if got == want else f"{got} samples, {want} in the snapshot"
+
+
 # ---- texts ----
 
 
@@ -374,6 +403,7 @@ def main():
             verdict(test.__name__, test(folder, flight, events))
         test_ctf(folder, flight, events)
         test_tracecmd(folder, flight, events)
+        test_stacks(folder, flight, events)
         test_perfetto(folder, flight, events)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/export.h"
 
@@ -12,15 +13,24 @@ static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE..
 			   "\n"
 			   "  -t, --to FORMAT    one of these:\n";
 
-static const char help_rest[] = "  -o, --output FILE  into this file (default: standard output)\n"
-				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP "\n"
-				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
-				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
+static const char help_rest[] =
+	"  -o, --output FILE  into this file (default: standard output)\n"
+	"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
+	"      --off-cpu      folded: how long tasks did not run, by state and system call\n" FR_SYMOPTS_HELP "\n"
+	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
+	"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
+
+enum { OPT_OFF_CPU = 256 };
 
 static const struct option options[] = {
-	{"to", required_argument, NULL, 't'},	  {"output", required_argument, NULL, 'o'},
-	{"filter", required_argument, NULL, 'f'}, FR_WINOPTS_TABLE,
-	{"help", no_argument, NULL, 'h'},	  {},
+	{"to", required_argument, NULL, 't'},
+	{"output", required_argument, NULL, 'o'},
+	{"filter", required_argument, NULL, 'f'},
+	FR_WINOPTS_TABLE,
+	{"off-cpu", no_argument, NULL, OPT_OFF_CPU},
+	FR_SYMOPTS_TABLE,
+	{"help", no_argument, NULL, 'h'},
+	{},
 };
 
 static void show_help(void)
@@ -30,17 +40,22 @@ static void show_help(void)
 
 	fputs(help, stdout);
 	for (i = 0; (e = fr_exporter_nr(i)); i++)
-		printf("                       %-9s %s\n", e->name, e->doc);
+		printf("                       %-11s %s\n", e->name, e->doc);
 	fputs(help_rest, stdout);
 }
 
-static int parse_option(struct fr_export_ask *ask, int opt)
+static int parse_option(struct fr_export_ask *ask, struct fr_symopts *symbols, int opt)
 {
-	int window = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+	int shared = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
 
-	if (window <= 0)
-		return window;
+	if (shared > 0)
+		shared = fr_symopts_parse(opt, symbols);
+	if (shared <= 0)
+		return shared;
 	switch (opt) {
+	case OPT_OFF_CPU:
+		ask->off_cpu = true;
+		return 0;
 	case 't':
 		ask->format = optarg;
 		return 0;
@@ -58,6 +73,7 @@ static int parse_option(struct fr_export_ask *ask, int opt)
 int fr_cmd_export(int argc, char **argv)
 {
 	struct fr_export_ask ask = {.opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
+	struct fr_symopts symbols = {0};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "t:o:f:h", options, NULL)) != -1) {
@@ -65,7 +81,7 @@ int fr_cmd_export(int argc, char **argv)
 			show_help();
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, opt))
+		if (parse_option(&ask, &symbols, opt))
 			return FR_EXIT_USAGE;
 	}
 	if (!ask.format) {
@@ -78,5 +94,7 @@ int fr_cmd_export(int argc, char **argv)
 	}
 	ask.file = (const char *const *)argv + optind;
 	ask.file_cnt = argc - optind;
+	ask.symbols = symbols.opts;
+	ask.no_symbols = symbols.off;
 	return fr_export(&ask);
 }

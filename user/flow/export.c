@@ -7,12 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/frames.h"
 #include "io/newdir.h"
 #include "io/newfile.h"
 #include "pure/err.h"
 
 static const struct fr_exporter *const exporters[] = {
-	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_json, &fr_export_csv, &fr_export_html,
+	&fr_export_perfetto, &fr_export_ctf,  &fr_export_tracecmd, &fr_export_folded,
+	&fr_export_perf,     &fr_export_json, &fr_export_csv,	   &fr_export_html,
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
@@ -48,24 +50,41 @@ u32 fr_export_cpu_cnt(const struct fr_export *x)
 	return max + 1;
 }
 
-struct put {
-	struct fr_export *x;
-	const struct fr_exporter *e;
-};
-
-static int put_row(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+/* The row i of a run, and to those who want to see all of them also what does not match. */
+static int put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
 {
-	const struct put *p = arg;
+	struct fr_row r;
+	int err = 0;
 
-	return p->e->row(p->x, run->view, r) ?: fr_out_error(p->x->out);
+	if (fr_replay_match(run, i, &r))
+		err = e->row(x, run->view, &r) ?: fr_out_error(x->out);
+	if (!e->see || err)
+		return err;
+	r = fr_batch_row(run->b, i);
+	return e->see(x, run->view, &r);
+}
+
+static int put_rows(struct fr_export *x, const struct fr_exporter *e)
+{
+	struct fr_replay_run run;
+	int got, err = 0;
+	u32 i;
+
+	while (!err && (got = fr_replay_next(x->replay, &run)) != 0) {
+		if (got < 0)
+			return got;
+		x->file = run.file;
+		for (i = run.from; i < run.to && !err; i++)
+			err = put_row(x, e, &run, i);
+	}
+	return err;
 }
 
 static int put_all(struct fr_export *x, const struct fr_exporter *e)
 {
-	struct put p = {x, e};
 	int err = e->begin ? e->begin(x) : 0;
 
-	err = err ?: fr_replay_each(x->replay, put_row, &p);
+	err = err ?: put_rows(x, e);
 	return err ?: e->end ? e->end(x) : 0;
 }
 
@@ -98,6 +117,8 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	if (e->release)
 		e->release(x);
 	free(x->state);
+	if (!err && x->frames)
+		fr_frames_say_missing(x->frames);
 	if (err && err != -EPIPE)
 		fr_err("export stopped: %s", strerror(-err));
 	return err;
@@ -156,6 +177,10 @@ static int check(const struct fr_export *x, const struct fr_exporter *e, const s
 		fr_err("%s holds one boot of one host: export the others into files of their own", e->name);
 		return -EINVAL;
 	}
+	if (ask->off_cpu && e != &fr_export_folded) {
+		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");
+		return -EINVAL;
+	}
 	if (e->folder && !ask->path) {
 		fr_err("%s makes a directory: name it with -o", e->name);
 		return -EINVAL;
@@ -180,14 +205,18 @@ int fr_export(const struct fr_export_ask *ask)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	x.snap = fr_replay_snap(x.replay, 0);
 	x.path = ask->path;
+	x.off_cpu = ask->off_cpu;
 	x.out = malloc(sizeof(*x.out));
-	err = x.out ? check(&x, e, ask) : -ENOMEM;
+	if (e->stacks && !ask->no_symbols)
+		x.frames = fr_frames_new(x.replay, &ask->symbols);
+	err = !x.out || (e->stacks && !ask->no_symbols && !x.frames) ? -ENOMEM : check(&x, e, ask);
 	status = FR_EXIT_USAGE;
 	if (!err) {
 		err = write_out(&x, e, ask);
 		status = status_of(x.replay, err);
 	}
 	free(x.out);
+	fr_frames_free(x.frames);
 	fr_replay_close(x.replay);
 	return status;
 }

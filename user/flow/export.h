@@ -8,6 +8,7 @@
 #define FR_EXPORT_H
 
 #include "flow/replay.h"
+#include "flow/symbols.h"
 #include "pure/out.h"
 
 struct fr_export_ask {
@@ -16,7 +17,12 @@ struct fr_export_ask {
 	struct fr_replay_opts opts;
 	const char *const *file;
 	u32 file_cnt;
+	bool off_cpu;	 /* folded: time off the CPU, not samples */
+	bool no_symbols; /* addresses */
+	struct fr_symbols_opts symbols;
 };
+
+struct fr_frames;
 
 /* An export under way: what a format has to work with. */
 struct fr_export {
@@ -24,10 +30,13 @@ struct fr_export {
 	const struct fr_snap *snap; /* the first file: host, clocks, losses */
 	struct fr_out *out;	    /* formats of one file */
 	const char *path;	    /* what will be written, NULL: standard output */
-	int dir_fd;		    /* formats of a folder: the directory, under a temporary name */
-	void *state;		    /* the format's own, calloc'ed by it, freed here */
-	u64 event_cnt;		    /* events written */
-	u64 left_out;		    /* events that the format has no place for */
+	u32 file;		    /* of the row at hand: number of its snapshot */
+	bool off_cpu;
+	struct fr_frames *frames; /* symbols, NULL: none are wanted */
+	int dir_fd;		  /* formats of a folder: the directory, under a temporary name */
+	void *state;		  /* the format's own, calloc'ed by it, freed here */
+	u64 event_cnt;		  /* events written */
+	u64 left_out;		  /* events that the format has no place for */
 };
 
 struct fr_exporter {
@@ -36,15 +45,18 @@ struct fr_exporter {
 	bool binary;   /* not for a terminal */
 	bool one_boot; /* cannot hold several hosts or boots */
 	bool folder;   /* writes several files into a new directory */
+	bool stacks;   /* has stacks in words */
 	/* each 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	/* for every row of the window, whether it matches or not; after row() */
+	int (*see)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
 	int (*end)(struct fr_export *x);
 	void (*release)(struct fr_export *x); /* what state points to */
 };
 
-extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_html, fr_export_json, fr_export_perfetto,
-	fr_export_tracecmd;
+extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_folded, fr_export_html, fr_export_json, fr_export_perf,
+	fr_export_perfetto, fr_export_tracecmd;
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);

@@ -58,6 +58,9 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev);
 /* ID of an event in the file. */
 u32 fr_trc_id(const struct fr_event *ev);
 
+/* The value of a field in a row; FR_VAL_NONE: not known. */
+struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r);
+
 /* Put the data of a row, common fields first, at most FR_TRC_DATA_MAX bytes and a multiple of 4; buf has that room. */
 u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r, u8 *buf);
 

@@ -273,7 +273,7 @@ u32 fr_trc_id(const struct fr_event *ev)
 
 /* ---- data ---- */
 
-static struct fr_val value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r)
+struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_val none = {.kind = FR_VAL_NONE};
 
@@ -345,7 +345,7 @@ u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const stru
 	memcpy(buf, &id, sizeof(id));
 	memcpy(buf + 4, &r->tid, sizeof(r->tid));
 	for (i = 0; i < e->cnt; i++) {
-		struct fr_val val = value(&e->field[i], v, r);
+		struct fr_val val = fr_trc_value(&e->field[i], v, r);
 
 		put_field(&e->field[i], &val, buf, &end);
 	}

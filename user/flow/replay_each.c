@@ -2,7 +2,7 @@
 /* replay_each: all events of a replay, one after another, to whoever wants them. */
 #include "flow/replay.h"
 
-static bool is_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
+bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
 {
 	enum fr_verdict verdict = run->filter ? fr_filter_verdict(run->filter, run->b->ev[i]) : FR_VERDICT_YES;
 
@@ -22,7 +22,7 @@ int fr_replay_each(struct fr_replay *r, fr_replay_row_fn fn, void *arg)
 	while (!err && (got = fr_replay_next(r, &run)) != 0) {
 		err = got < 0 ? got : 0;
 		for (i = run.from; !err && i < run.to; i++) {
-			if (is_match(&run, i, &row))
+			if (fr_replay_match(&run, i, &row))
 				err = fn(arg, &run, &row);
 		}
 	}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* foldset: texts and their weights, added up. Pure. */
+#ifndef FR_FOLDSET_H
+#define FR_FOLDSET_H
+
+#include <stddef.h>
+
+#include "types.h"
+
+struct fr_foldset; /* opaque */
+
+struct fr_foldset *fr_foldset_new(void);    /* NULL: no memory */
+void fr_foldset_free(struct fr_foldset *s); /* NULL is fine */
+
+/* 0 or -ENOMEM. */
+int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight);
+
+/* Bytes of memory it takes. */
+size_t fr_foldset_size(const struct fr_foldset *s);
+
+/* Give each text to put, in the order of bytes, and forget them all. */
+void fr_foldset_take(struct fr_foldset *s, void (*put)(void *arg, const char *text, size_t sz, u64 weight), void *arg);
+
+#endif
