@@ -23,10 +23,13 @@ static const char help[] =
 	"\n"
 	"  -f, --filter EXPR  only events that match: C-like, over the names that\n"
 	"                     `flightrec events` lists and event, ts, cpu, pid, tid,\n"
-	"                     comm, tier; ~ matches globs; in (a, b)\n" FR_WINOPTS_HELP
+	"                     comm, cgroup, tier, latency, offcpu, queued, blocked, oncpu,\n"
+	"                     waker; ~ globs, =~ patterns, in (a, b): see FILTERS\n" FR_WINOPTS_HELP
 	"      --json         NDJSON: an object a line\n"
 	"      --count        only the number of events that match\n"
 	"      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
+	"      --pairs        what each event ends, where that is known: latency, time off\n"
+	"                     and on the CPU, who woke the task\n"
 	"      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
 	"      --tier LIST    only these tiers: main,life,stack or all\n"
 	"                     (default: all but stack)\n"
@@ -35,7 +38,7 @@ static const char help[] =
 	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
 
-enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_SPEED, OPT_TIER, OPT_LIFE };
+enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE };
 
 static const struct option options[] = {
 	{"filter", required_argument, NULL, 'f'},
@@ -43,6 +46,7 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"count", no_argument, NULL, OPT_COUNT},
 	{"pos", no_argument, NULL, OPT_POS},
+	{"pairs", no_argument, NULL, OPT_PAIRS},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"tier", required_argument, NULL, OPT_TIER},
 	{"life", no_argument, NULL, OPT_LIFE},
@@ -357,6 +361,9 @@ static int parse_option(struct ask *ask, int opt)
 		return 0;
 	case OPT_POS:
 		ask->pos = true;
+		return 0;
+	case OPT_PAIRS:
+		ask->opts.pairs = true;
 		return 0;
 	case OPT_SPEED:
 		return parse_speed(optarg, &ask->speed);

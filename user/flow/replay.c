@@ -298,7 +298,7 @@ static int read_cgroups(struct fr_replay *r)
 		struct file *f = &r->file[i];
 		struct boot *b = &r->boot[f->boot];
 
-		if (!f->filter || !fr_filter_uses_cgroups(f->filter))
+		if (!r->opts.cgroups && (!f->filter || !fr_filter_uses_cgroups(f->filter)))
 			continue;
 		b->cgroups = b->cgroups ?: fr_cgroups_new();
 		err = b->cgroups ? add_cgroups(b, f->snap) : -ENOMEM;
@@ -606,6 +606,7 @@ static int pair_up(struct fr_replay *r, struct file *f, struct fr_stretch *s)
 
 	f->view.pair_from = s->from;
 	f->view.pair = fr_replay_pairs_feed(r->pairs, ring->boot, s->b, s->from, s->to);
+	f->view.shows_pairs = r->opts.pairs;
 	if (!f->view.pair)
 		return -ENOMEM;
 	if (!is_shown(r, ring->tier))

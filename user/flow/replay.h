@@ -21,8 +21,9 @@ struct fr_replay_opts {
 	struct fr_when since, until; /* FR_WHEN_NEVER: no limit; both inclusive */
 	u32 tiers;		     /* bits of tiers to be shown */
 	const char *filter;	     /* expression, or NULL */
-	bool pairs;		     /* will paired values be asked for (view->pair)? A filter that does need not say so */
-	bool names;		     /* will names or stacks be asked for? Without filter and output they need not be read */
+	bool pairs;   /* paired values are asked for (view->pair) and printed; a filter that needs them need not say so */
+	bool cgroups; /* will cgroups be asked for (view->cgroups)? Likewise */
+	bool names;   /* will names or stacks be asked for? Without filter and output they need not be read */
 };
 
 struct fr_replay; /* opaque */

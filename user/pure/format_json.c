@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pure/escape.h"
+#include "pure/format_pair.h"
 
 struct text {
 	char *s;
@@ -214,6 +215,8 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 		if (j->stacks.of && fr_is_stack(&r->ev->fields[i]))
 			put_stack(j, o, r, &r->ev->fields[i], &val);
 	}
+	if (v->shows_pairs)
+		fr_pair_json(o, fr_view_pair(v, r));
 	if (j->with_pos)
 		put_pos(o, r);
 	LITERAL(o, "}\n");

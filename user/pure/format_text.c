@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "pure/escape.h"
+#include "pure/format_pair.h"
 
 #define SEC_NS	   1000000000ULL
 #define COMM_COLS  15
@@ -329,6 +330,8 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 	put_event(o, r->ev);
 	for (i = 0; i < r->ev->field_cnt; i++)
 		put_field(t, o, v, r, &r->ev->fields[i]);
+	if (v->shows_pairs)
+		fr_pair_text(o, fr_view_pair(v, r));
 	if (t->with_pos)
 		put_pos(o, r);
 	fr_out_char(o, '\n');

@@ -22,6 +22,7 @@ struct fr_view {
 	const char *arch;		  /* as `uname -m` says, NULL unknown */
 	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: it was not asked for */
 	u32 pair_from;
+	bool shows_pairs; /* printers show them, where they are known */
 };
 
 /* What a row ends; NULL: it was not asked for. */
