@@ -2,13 +2,14 @@
 """The overhead governor: a real load turns a group off, its end brings it back, and a generous budget never acts."""
 import contextlib
 import os
+import select
 import signal
 import statistics
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (Failed, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
+from frtest import (FLIGHTREC, Failed, Skip, check, dump, ended, equal, fr, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
                     written)
 
 WHAT = ("-p", "minimal", "-e", "syscall", "-m", "4M")
@@ -37,7 +38,7 @@ def governor(name):
 
 
 def steps(name):
-    return [(e["what"], e["action"]) for e in replay(dump(name)) if e["event"] == "governor"]
+    return [(e["what"], e["action"]) for e in replay(dump(name), "--life") if e["event"] == "governor"]
 
 
 def calls(name):
@@ -151,6 +152,58 @@ def triggers():
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: governor(name)["trigger_cost_percent"] == 0, "they are gone again", 60)
         return f"{g['trigger_cost_percent']} %"
+
+
+@test("a budget that a reload brings is kept to, and one that it takes away no more")
+def by_reload():
+    name = new_name()
+    with recorder(name, *WHAT, "-e", "sample", "--hz", "10", "--config", settings(name, "0%")) as p:
+        with load():
+            wait_for(lambda: written(name) > 100000, "the load is recorded", 120)
+            g = governor(name)
+            equal((g["budget_percent"], g["steps"]), (0, 0), f"without a budget: {g}")
+            settings(name, "2%")
+            p.send_signal(signal.SIGHUP)
+            g = wait_for(lambda: governor(name)["steps"] and governor(name), "it acts", 60)
+            equal((g["budget_percent"], steps(name)[0]), (2, ("syscall", "off")), "budget and first step")
+            settings(name, "0%")
+            p.send_signal(signal.SIGHUP)
+            wait_for(lambda: governor(name)["step"] == 0 and calls(name), "system calls are recorded again, under the load", 60)
+        p.send_signal(signal.SIGTERM)
+        said = p.communicate()[1]
+        check("no overhead governor" not in said and "any more" not in said, said)
+
+
+def says(p, words):
+    """Wait until a process has written these words to its standard error."""
+    said = b""
+
+    def there():
+        nonlocal said
+        if select.select([p.stderr], [], [], 0.1)[0]:
+            said += os.read(p.stderr.fileno(), 65536)
+        return words.encode() in said
+    wait_for(there, f"'{words}' is said", 60)
+
+
+@test("a budget that a reload brings, and cannot be measured: it says why, and recording goes on")
+def no_helper():
+    # one that began without a use for the helper; one whose helper has not the capability, and ended
+    for prefix, more, why in (((), (), "Operation not permitted"),
+                              (("setpriv", "--bounding-set", "-sys_admin"), ("-e", "sample", "--hz", "10"), "the helper process has ended")):
+        name = new_name()
+        args = [*prefix, FLIGHTREC, "record", "-n", name, "-o", path(""), *WHAT, *more, "--config", settings(name, "0%")]
+        with ended(name), subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+            try:
+                says(p, "recording")
+                settings(name, "2%")
+                p.send_signal(signal.SIGHUP)
+                says(p, f"no overhead governor: BPF run-time statistics are not to be had: {why}")
+                begin = written(name)
+                wait_for(lambda: written(name) > begin, "it records")
+                equal(p.poll(), None, "the recorder")
+            finally:
+                p.kill()
 
 
 @test("a generous budget: nothing is ever left out")

@@ -446,12 +446,17 @@ static void on_tick(void *arg, u32 events)
 
 /* ---- beginning, change and end ---- */
 
+/* The helper ends at once where it has not the capability: then nobody reads what it is asked. */
+static const char *why(int err)
+{
+	return err == -EPIPE ? "the helper process has ended" : strerror(-err);
+}
+
 static void refuse(int err)
 {
 	fr_warn("no overhead governor: BPF run-time statistics are not to be had: %s: it takes CAP_SYS_ADMIN at the start, and "
-		"a "
-		"budget then, or samples",
-		strerror(-err));
+		"a budget then, or samples",
+		why(err));
 }
 
 static int try_statistics(struct fr_admin *admin)
