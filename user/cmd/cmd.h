@@ -23,6 +23,7 @@ int fr_cmd_export(int argc, char **argv);
 int fr_cmd_view(int argc, char **argv);
 int fr_cmd_cut(int argc, char **argv);
 int fr_cmd_merge(int argc, char **argv);
+int fr_cmd_diff(int argc, char **argv);
 int fr_cmd_doctor(int argc, char **argv);
 
 #endif

@@ -23,6 +23,7 @@ static const struct {
 	{"view", "flightrec view", fr_cmd_view, "make a page for a browser out of a snapshot"},
 	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process"},
 	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots"},
+	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most"},
 	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing"},
 	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths"},
 	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks"},

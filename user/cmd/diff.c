@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/winopts.h"
+#include "flow/diff_print.h"
+
+#define WIDTH_DEFAULT 120
+#define WIDTH_LEAST   72
+#define WIDTH_MOST    400
+#define TOP_DEFAULT   10
+#define TOP_MOST      1000000
+
+static const char help[] = "Usage: flightrec diff [options] A B\n"
+			   "       flightrec diff --window-a A..B --window-b A..B FILE\n"
+			   "Compare two snapshots, or two windows of one: rates, times and latencies, what\n"
+			   "changed most first.\n"
+			   "\n"
+			   "      --window-a A..B  only this window of A: 10%..20%, -2s..-1s, trigger-1s..trigger\n"
+			   "      --window-b A..B  of B\n"
+			   "      --since T, --until T, --window A..B  of both, as in replay\n"
+			   "  -f, --filter EXPR    only events that match, as in replay\n"
+			   "      --top N          lines of a table (default: 10)\n"
+			   "      --json           all of it, numbers as they are\n"
+			   "\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was compared.\n"
+			   "Example: flightrec diff --window-a 0%..50% --window-b trigger-1s..trigger x.flight\n";
+
+enum { OPT_WINDOW_A = 256, OPT_WINDOW_B, OPT_TOP, OPT_JSON };
+
+static const struct option options[] = {
+	FR_WINOPTS_TABLE,
+	{"window-a", required_argument, NULL, OPT_WINDOW_A},
+	{"window-b", required_argument, NULL, OPT_WINDOW_B},
+	{"filter", required_argument, NULL, 'f'},
+	{"top", required_argument, NULL, OPT_TOP},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+struct ask {
+	struct fr_diff_ask diff;
+	u32 top;
+	bool json;
+	bool window[2]; /* given of its own */
+	struct fr_when since, until;
+};
+
+static u32 find_width(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size = {0};
+	long v = text ? strtol(text, NULL, 10) : 0;
+
+	if (v <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		v = size.ws_col;
+	if (v <= 0)
+		return WIDTH_DEFAULT;
+	return v < WIDTH_LEAST ? WIDTH_LEAST : v > WIDTH_MOST ? WIDTH_MOST : v;
+}
+
+static int parse_window(struct ask *ask, u32 side)
+{
+	struct fr_replay_opts *o = &ask->diff.opts[side];
+
+	ask->window[side] = true;
+	if (!fr_when_parse_window(optarg, &o->since, &o->until))
+		return 0;
+	fr_err("--window-%c: '%s' is no window: give 10%%..20%%, -2s..-1s, trigger-50ms..trigger", 'a' + (int)side, optarg);
+	return -1;
+}
+
+static int parse_top(u32 *top)
+{
+	char *end;
+	unsigned long v = strtoul(optarg, &end, 10);
+
+	if (end == optarg || *end || *optarg == '-' || !v || v > TOP_MOST) {
+		fr_err("--top: '%s' is no number of lines: give 1 to %d", optarg, TOP_MOST);
+		return -1;
+	}
+	*top = v;
+	return 0;
+}
+
+static int parse_option(struct ask *ask, int opt)
+{
+	int window = fr_winopts_parse(opt, &ask->since, &ask->until);
+
+	if (window <= 0)
+		return window;
+	switch (opt) {
+	case OPT_WINDOW_A:
+		return parse_window(ask, 0);
+	case OPT_WINDOW_B:
+		return parse_window(ask, 1);
+	case 'f':
+		ask->diff.opts[0].filter = ask->diff.opts[1].filter = optarg;
+		return 0;
+	case OPT_TOP:
+		return parse_top(&ask->top);
+	case OPT_JSON:
+		ask->json = true;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Two files, or one of which two windows are asked for. */
+static int find_files(struct ask *ask, int argc, char **argv)
+{
+	u32 i;
+
+	if (optind + 2 == argc || (optind + 1 == argc && (ask->window[0] || ask->window[1]))) {
+		ask->diff.path[0] = argv[optind];
+		ask->diff.path[1] = argv[argc - 1];
+	} else {
+		fr_err("name two snapshots, flightrec diff A B, or one and windows of it: flightrec diff --window-a 0%%..50%% "
+		       "--window-b 50%%..100%% FILE");
+		return -1;
+	}
+	for (i = 0; i < 2; i++) {
+		if (ask->window[i])
+			continue;
+		ask->diff.opts[i].since = ask->since;
+		ask->diff.opts[i].until = ask->until;
+	}
+	return 0;
+}
+
+static int diff(const struct ask *ask)
+{
+	static struct fr_out out;
+	struct fr_diff d;
+	bool damaged;
+	int err = fr_diff_new(&ask->diff, &d, &damaged);
+
+	if (err) {
+		fr_diff_free(&d);
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	}
+	fr_out_init(&out, STDOUT_FILENO);
+	if (ask->json)
+		fr_diff_json(&out, &d);
+	else
+		fr_diff_text(&out, &d, ask->top, find_width());
+	fr_diff_free(&d);
+	return fr_out_finish(&out, damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+}
+
+int fr_cmd_diff(int argc, char **argv)
+{
+	struct ask ask = {.top = TOP_DEFAULT};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (parse_option(&ask, opt))
+			return FR_EXIT_USAGE;
+	}
+	if (find_files(&ask, argc, argv))
+		return FR_EXIT_USAGE;
+	return diff(&ask);
+}
