@@ -46,7 +46,7 @@ _flightrec() {
 	record:-p | record:--profile) _flightrec_offer 'minimal default full' "$word" ;;
 	record:-e | record:--event) _flightrec_offer "$(_flightrec_events)" "$word" ;;
 	record:--clock) _flightrec_offer 'global local' "$word" ;;
-	record:--on) _flightrec_triggers "$word" ;;
+	record:--on | replay:--on) _flightrec_triggers "$word" ;;
 	record:--config) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	record:-o | record:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;

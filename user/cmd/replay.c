@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,9 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/pace.h"
+#include "cmd/replay_on.h"
+#include "cmd/replay_step.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/frames.h"
@@ -31,6 +35,8 @@ static const char help[] =
 	"      --pairs        what each event ends, where that is known: latency, time off\n"
 	"                     and on the CPU, who woke the task\n"
 	"      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
+	"      --step[=N]     by keys: Enter the next (N), n the next that -f chose, c all, q\n"
+	"      --on TRIGGER   when this rule would have pulled, and with what verdict; several\n"
 	"      --tier LIST    only these tiers: main,life,stack or all\n"
 	"                     (default: all but stack)\n"
 	"      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
@@ -38,7 +44,7 @@ static const char help[] =
 	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
 
-enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE };
+enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE, OPT_STEP, OPT_ON };
 
 static const struct option options[] = {
 	{"filter", required_argument, NULL, 'f'},
@@ -50,6 +56,8 @@ static const struct option options[] = {
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"tier", required_argument, NULL, OPT_TIER},
 	{"life", no_argument, NULL, OPT_LIFE},
+	{"step", optional_argument, NULL, OPT_STEP},
+	{"on", required_argument, NULL, OPT_ON},
 	FR_SYMOPTS_TABLE,
 	{"help", no_argument, NULL, 'h'},
 	{},
@@ -61,7 +69,10 @@ struct ask {
 	struct fr_replay_opts opts;
 	enum mode mode;
 	bool pos;
+	bool json;
 	double speed; /* 0: at once */
+	u32 step;     /* events with each key, 0: without */
+	struct fr_replay_on on;
 	struct fr_symopts symopts;
 };
 
@@ -76,37 +87,9 @@ struct show {
 	u64 cnt;
 	u64 last_key;
 	bool disorder; /* a time went backwards: the file is not what it says */
-	u64 first_key; /* pacing: the first event, and when it was shown */
-	s64 started_ns;
+	struct fr_pace pace;
+	struct fr_step *step; /* NULL: not by keys */
 };
-
-/* ---- pacing ---- */
-
-static s64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SEC_NS + t.tv_nsec;
-}
-
-static void wait_for(struct show *s, u64 key)
-{
-	struct timespec t;
-	s64 due;
-
-	if (!s->started_ns) {
-		s->started_ns = now_ns();
-		s->first_key = key;
-	}
-	due = s->started_ns + (s64)((double)(key - s->first_key) / s->ask->speed);
-	if (due <= now_ns())
-		return;
-	fr_out_flush(&s->out);
-	t = (struct timespec){.tv_sec = due / SEC_NS, .tv_nsec = due % SEC_NS};
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
-}
 
 /* ---- rows ---- */
 
@@ -128,22 +111,11 @@ static void check_order(struct show *s, const struct fr_replay_run *run)
 
 static void show_row(struct show *s, const struct fr_replay_run *run, const struct fr_row *r)
 {
-	if (s->ask->speed > 0)
-		wait_for(s, r->ts + run->shift_ns);
+	fr_pace_wait(&s->pace, &s->out, r->ts + run->shift_ns);
 	if (s->ask->mode == JSON)
 		fr_json_row(s->json[run->file], &s->out, run->view, r);
 	else
 		fr_text_row(&s->text, &s->out, run->view, r);
-}
-
-static bool is_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)
-{
-	enum fr_verdict verdict = fr_filter_verdict(run->filter, run->b->ev[i]);
-
-	if (verdict == FR_VERDICT_NO)
-		return false;
-	*r = fr_batch_row(run->b, i);
-	return verdict == FR_VERDICT_YES || fr_filter_match(run->filter, run->view, r);
 }
 
 static void count_run(struct show *s, const struct fr_replay_run *run)
@@ -156,7 +128,7 @@ static void count_run(struct show *s, const struct fr_replay_run *run)
 		return;
 	}
 	for (i = run->from; i < run->to; i++)
-		s->cnt += is_match(run, i, &r);
+		s->cnt += fr_replay_match(run, i, &r);
 }
 
 static void show_run(struct show *s, const struct fr_replay_run *run)
@@ -169,10 +141,35 @@ static void show_run(struct show *s, const struct fr_replay_run *run)
 	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
 		if (!run->filter)
 			r = fr_batch_row(run->b, i);
-		else if (!is_match(run, i, &r))
+		else if (!fr_replay_match(run, i, &r))
 			continue;
 		show_row(s, run, &r);
 	}
+}
+
+/* False: the stepping has ended. */
+static bool step_run(struct show *s, const struct fr_replay_run *run)
+{
+	struct fr_row r;
+	u32 i;
+
+	if (s->frames)
+		fr_frames_at(s->frames, run);
+	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
+		bool matches = fr_replay_match(run, i, &r);
+
+		switch (fr_step_next(s->step, &s->out, matches)) {
+		case FR_STEP_SHOW:
+			r = fr_batch_row(run->b, i);
+			show_row(s, run, &r);
+			break;
+		case FR_STEP_QUIT:
+			return false;
+		case FR_STEP_SKIP:
+			break;
+		}
+	}
+	return true;
 }
 
 static int show_all(struct show *s)
@@ -184,8 +181,10 @@ static int show_all(struct show *s)
 		check_order(s, &run);
 		if (s->ask->mode == COUNT)
 			count_run(s, &run);
-		else
+		else if (!s->step)
 			show_run(s, &run);
+		else if (!step_run(s, &run))
+			return 0;
 	}
 	if (s->ask->mode == COUNT && got >= 0)
 		fr_out_printf(&s->out, "%llu\n", (unsigned long long)s->cnt);
@@ -267,6 +266,17 @@ static int finish(struct show *s, int err)
 	return fr_out_finish(&s->out, err ? FR_EXIT_FAIL : status);
 }
 
+/* The terminal is as it was; a signal that was kept from ending us meanwhile may do so now. */
+static int end_step(struct show *s, int status)
+{
+	int sig = s->step ? fr_step_signal(s->step) : 0;
+
+	fr_step_free(s->step);
+	if (sig && sig != SIGINT)
+		raise(sig);
+	return status;
+}
+
 static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 {
 	struct show *s = calloc(1, sizeof(*s));
@@ -275,6 +285,7 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 	if (!s)
 		return FR_EXIT_FAIL;
 	s->ask = ask;
+	s->pace.speed = ask->speed;
 	err = fr_replay_open(path, cnt, &ask->opts, &s->replay);
 	if (err) {
 		free(s);
@@ -283,10 +294,13 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 	fr_out_init(&s->out, STDOUT_FILENO);
 	fr_text_init(&s->text, on_different_days(s->replay), ask->pos);
 	cnt = fr_replay_file_cnt(s->replay);
-	if (make_json(s, cnt) && make_frames(s, cnt))
+	if (ask->step && fr_step_new(ask->step, &s->step))
+		status = FR_EXIT_USAGE;
+	else if (make_json(s, cnt) && make_frames(s, cnt))
 		status = finish(s, show_all(s));
 	else
 		fr_err("out of memory");
+	status = end_step(s, status);
 	free_json(s, cnt);
 	fr_frames_free(s->frames);
 	fr_replay_close(s->replay);
@@ -295,20 +309,6 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 }
 
 /* ---- options ---- */
-
-static int parse_speed(const char *text, double *speed)
-{
-	char *end;
-
-	*speed = 0;
-	if (!strcmp(text, "max"))
-		return 0;
-	*speed = strtod(text, &end);
-	if (end != text && (!*end || !strcmp(end, "x")) && *speed >= 1e-6 && *speed <= 1e6)
-		return 0;
-	fr_err("--speed: '%s' is none: give 1x, 0.1x, 10x or max", text);
-	return -1;
-}
 
 static int find_tier(const char *name, size_t len)
 {
@@ -354,6 +354,7 @@ static int parse_option(struct ask *ask, int opt)
 		ask->opts.filter = optarg;
 		return 0;
 	case OPT_JSON:
+		ask->json = true;
 		ask->mode = ask->mode == COUNT ? COUNT : JSON;
 		return 0;
 	case OPT_COUNT:
@@ -366,7 +367,11 @@ static int parse_option(struct ask *ask, int opt)
 		ask->opts.pairs = true;
 		return 0;
 	case OPT_SPEED:
-		return parse_speed(optarg, &ask->speed);
+		return fr_pace_parse(optarg, &ask->speed);
+	case OPT_STEP:
+		return fr_step_parse(optarg, &ask->step);
+	case OPT_ON:
+		return fr_replay_on_add(&ask->on, optarg);
 	case OPT_TIER:
 		return parse_tiers(optarg, &ask->opts.tiers);
 	case OPT_LIFE:
@@ -375,6 +380,30 @@ static int parse_option(struct ask *ask, int opt)
 	default:
 		return -1;
 	}
+}
+
+/* Options that say something only with others, or without them. */
+static int check(const struct ask *ask)
+{
+	if (ask->on.cnt && (ask->opts.filter || ask->pos || ask->step || ask->opts.tiers != FR_REPLAY_TIERS)) {
+		fr_err("--on: rules see all events: -f, --pos, --step, --tier and --life do not go with it; what a rule is for "
+		       "stands in the rule, as crash:comm=NAME or event:EXPR");
+		return -1;
+	}
+	if (ask->step && (ask->mode == COUNT || ask->speed > 0)) {
+		fr_err("--step: keys say when: --count and --speed do not go with it");
+		return -1;
+	}
+	return 0;
+}
+
+static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
+{
+	ask->on.json = ask->json;
+	ask->on.totals = ask->mode == COUNT;
+	ask->on.speed = ask->speed;
+	ask->opts.names = ask->opts.cgroups = ask->opts.pairs = true;
+	return fr_replay_on_run(&ask->on, &ask->opts, path, cnt);
 }
 
 int fr_cmd_replay(int argc, char **argv)
@@ -396,6 +425,10 @@ int fr_cmd_replay(int argc, char **argv)
 		fr_err("name the snapshot to be replayed: flightrec replay FILE");
 		return FR_EXIT_USAGE;
 	}
+	if (check(&ask))
+		return FR_EXIT_USAGE;
+	if (ask.on.cnt)
+		return rehearse(&ask, (const char *const *)argv + optind, argc - optind);
 	ask.opts.names = ask.mode != COUNT || ask.opts.filter;
 	return replay(&ask, (const char *const *)argv + optind, argc - optind);
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/pace.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pure/err.h"
+
+#define SEC_NS	 1000000000LL
+#define WAIT_MAX (1e9 * SEC_NS) /* thirty years: what is further away does not overflow */
+
+int fr_pace_parse(const char *text, double *speed)
+{
+	char *end;
+	double v;
+
+	if (!strcmp(text, "max")) {
+		*speed = 0;
+		return 0;
+	}
+	v = strtod(text, &end);
+	if (strspn(text, "0123456789.") == (size_t)(end - text) && (!*end || !strcmp(end, "x")) && v >= 1e-6 && v <= 1e6) {
+		*speed = v;
+		return 0;
+	}
+	fr_err("--speed: '%s' is none: give 1x (as fast as it happened), 0.1x, 10x or max; from 0.000001x to 1000000x", text);
+	return -EINVAL;
+}
+
+static s64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SEC_NS + t.tv_nsec;
+}
+
+/* A pipe that nobody reads, a terminal that was closed. */
+static bool is_unread(const struct fr_out *o, s64 wait_ns)
+{
+	const struct timespec t = {.tv_sec = wait_ns / SEC_NS, .tv_nsec = wait_ns % SEC_NS};
+	struct pollfd p = {.fd = o->fd};
+
+	return ppoll(&p, 1, &t, NULL) > 0 && p.revents & (POLLERR | POLLHUP);
+}
+
+void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key)
+{
+	double behind;
+	s64 due, left;
+
+	if (!(p->speed > 0))
+		return;
+	if (!p->started_ns) {
+		p->started_ns = now_ns();
+		p->first_key = key;
+	}
+	behind = (double)(key - p->first_key) / p->speed;
+	due = p->started_ns + (s64)(behind < WAIT_MAX ? behind : WAIT_MAX);
+	left = due - now_ns();
+	if (left > 0)
+		fr_out_flush(o);
+	for (; left > 0 && !fr_out_error(o); left = due - now_ns())
+		if (is_unread(o, left))
+			o->error = -EPIPE;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* pace: events as fast as they happened, or slower, or faster. */
+#ifndef FR_PACE_H
+#define FR_PACE_H
+
+#include "pure/out.h"
+
+struct fr_pace {
+	double speed;	/* 0: at once */
+	u64 first_key;	/* the first event's time, and when it was shown */
+	s64 started_ns; /* 0: nothing was shown yet */
+};
+
+/* max, 2, 2x, 0.1x. 0 and *speed, or -EINVAL, said. */
+int fr_pace_parse(const char *text, double *speed);
+
+/* Wait until an event of this time (ns, not decreasing) is to be shown; what was printed so far is seen meanwhile. Ends at
+ * once when nobody reads any more: o has its error then. */
+void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key);
+
+#endif
