@@ -13,12 +13,12 @@ static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE..
 			   "\n"
 			   "  -t, --to FORMAT    one of these:\n";
 
-static const char help_rest[] =
-	"  -o, --output FILE  into this file (default: standard output)\n"
-	"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
-	"      --off-cpu      folded: how long tasks did not run, by state and system call\n" FR_SYMOPTS_HELP "\n"
-	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
-	"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
+static const char help_rest[] = "  -o, --output FILE  into this file (default: standard output)\n"
+				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
+				"      --off-cpu      folded: how long tasks did not run, by state and system call\n"
+				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP "\n"
+				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
+				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
 
 enum { OPT_OFF_CPU = 256 };
 
@@ -96,5 +96,6 @@ int fr_cmd_export(int argc, char **argv)
 	ask.file_cnt = argc - optind;
 	ask.symbols = symbols.opts;
 	ask.no_symbols = symbols.off;
+	ask.symbols_too = symbols.on;
 	return fr_export(&ask);
 }

@@ -74,6 +74,8 @@ static int put_rows(struct fr_export *x, const struct fr_exporter *e)
 		if (got < 0)
 			return got;
 		x->file = run.file;
+		if (x->frames)
+			fr_frames_at(x->frames, &run);
 		for (i = run.from; i < run.to && !err; i++)
 			err = put_row(x, e, &run, i);
 	}
@@ -192,6 +194,11 @@ static int check(const struct fr_export *x, const struct fr_exporter *e, const s
 	return 0;
 }
 
+static bool wants_symbols(const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	return !ask->no_symbols && (e->stacks || (e == &fr_export_json && ask->symbols_too));
+}
+
 int fr_export(const struct fr_export_ask *ask)
 {
 	const struct fr_exporter *e = find(ask->format);
@@ -207,9 +214,9 @@ int fr_export(const struct fr_export_ask *ask)
 	x.path = ask->path;
 	x.off_cpu = ask->off_cpu;
 	x.out = malloc(sizeof(*x.out));
-	if (e->stacks && !ask->no_symbols)
+	if (wants_symbols(e, ask))
 		x.frames = fr_frames_new(x.replay, &ask->symbols);
-	err = !x.out || (e->stacks && !ask->no_symbols && !x.frames) ? -ENOMEM : check(&x, e, ask);
+	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
 	status = FR_EXIT_USAGE;
 	if (!err) {
 		err = write_out(&x, e, ask);

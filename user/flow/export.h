@@ -17,8 +17,9 @@ struct fr_export_ask {
 	struct fr_replay_opts opts;
 	const char *const *file;
 	u32 file_cnt;
-	bool off_cpu;	 /* folded: time off the CPU, not samples */
-	bool no_symbols; /* addresses */
+	bool off_cpu;	  /* folded: time off the CPU, not samples */
+	bool no_symbols;  /* addresses */
+	bool symbols_too; /* asked for: formats of numbers add words */
 	struct fr_symbols_opts symbols;
 };
 
@@ -32,7 +33,7 @@ struct fr_export {
 	const char *path;	    /* what will be written, NULL: standard output */
 	u32 file;		    /* of the row at hand: number of its snapshot */
 	bool off_cpu;
-	struct fr_frames *frames; /* symbols, NULL: none are wanted */
+	struct fr_frames *frames; /* symbols, NULL: none are wanted; fr_frames_of() is for the row at hand */
 	int dir_fd;		  /* formats of a folder: the directory, under a temporary name */
 	void *state;		  /* the format's own, calloc'ed by it, freed here */
 	u64 event_cnt;		  /* events written */

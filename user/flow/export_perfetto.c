@@ -340,6 +340,7 @@ static int begin(struct fr_export *x)
 	x->state = p;
 	p->cpu_cnt = fr_export_cpu_cnt(x);
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
+	p->to.frames = x->frames;
 	err = p->cpu ? fr_perfetto_open(&p->to, x) : -ENOMEM;
 	if (!err)
 		set_valid(p, x);
@@ -375,6 +376,7 @@ const struct fr_exporter fr_export_perfetto = {
 	.doc = "ui.perfetto.dev and trace_processor",
 	.binary = true,
 	.one_boot = true,
+	.stacks = true,
 	.begin = begin,
 	.row = row,
 	.end = end,

@@ -27,6 +27,7 @@ struct fr_perfetto_out {
 	struct fr_pbuf packet; /* the fields of the packet being made */
 	u64 shift_ns;	       /* from the recording clock to CLOCK_BOOTTIME */
 	bool begun[FR_PERFETTO_SEQ_CNT];
+	struct fr_frames *frames; /* of the export */
 	struct fr_perfetto_intern *intern;
 	u8 *task_track; /* bit of a tid: its track was described */
 };

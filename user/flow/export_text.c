@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "flow/export.h"
+#include "flow/frames.h"
 #include "pure/format_json.h"
 
 /* ---- json ---- */
@@ -30,6 +31,8 @@ static int json_row(struct fr_export *x, const struct fr_view *v, const struct f
 	}
 	if (!j->keys)
 		return -ENOMEM;
+	if (x->frames)
+		fr_json_stacks(j->keys, fr_frames_texts(x->frames));
 	fr_json_row(j->keys, x->out, v, r);
 	x->event_cnt++;
 	return 0;

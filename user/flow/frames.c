@@ -5,17 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/out.h"
+#define INLINE_MAX 16u			     /* functions of one frame */
+#define CACHE_CNT  (1u << 14)		     /* stacks kept, a power of two; when three quarters are used they are forgotten */
+#define FRAME_MAX  (FR_REC_MAX_SZ / 8 + 256) /* functions of a stack: inlined ones are few */
 
-#define INLINE_MAX 16u	      /* functions of one frame */
-#define CACHE_CNT  (1u << 14) /* stacks kept, a power of two; when three quarters are used they are forgotten */
-#define TEXT_MAX   (FR_REC_MAX_SZ / 8 * INLINE_MAX)
-
-/* A stack in words: cnt texts, one after another in memory. */
+/* A stack, and in words: cnt of both, in one piece of memory. */
 struct stack {
 	u64 id;
 	u32 pid, file;
-	const char **text; /* NULL: free */
+	struct fr_frame *frame; /* NULL: free */
+	const char **text;
 	u32 cnt;
 };
 
@@ -28,7 +27,7 @@ struct fr_frames {
 	u32 file_cnt;
 	struct stack *cache;
 	u32 cache_cnt;
-	struct fr_out *words; /* texts of the stack being made */
+	struct fr_frame frame[FRAME_MAX]; /* of the stack being made */
 };
 
 /* ---- a frame ---- */
@@ -122,19 +121,8 @@ static u32 file_of_stack(const struct fr_frames *f, u32 file, u64 id)
 	return file;
 }
 
-static void put_text(struct fr_frames *f, const struct fr_symbol *s, u64 ip, u32 *cnt)
-{
-	char text[FR_FRAME_TEXT_SZ];
-
-	fr_frame_text(s, ip, text);
-	if (*cnt < TEXT_MAX) {
-		fr_out_mem(f->words, text, strlen(text) + 1);
-		++*cnt;
-	}
-}
-
-/* Into words, each text NUL-terminated; how many. */
-static u32 put_stack(struct fr_frames *f, const struct stack *key, const u64 *ips, size_t ip_cnt)
+/* Into f->frame; how many. */
+static u32 find_frames(struct fr_frames *f, const struct stack *key, const u64 *ips, size_t ip_cnt)
 {
 	struct fr_symbols *y = fr_frames_symbols(f, file_of_stack(f, key->file, key->id));
 	struct fr_symbol s[INLINE_MAX];
@@ -145,38 +133,33 @@ static u32 put_stack(struct fr_frames *f, const struct stack *key, const u64 *ip
 			found = find_kernel(f, key->file, ips[nr], s);
 		else
 			found = fr_symbols_user(y, key->pid, key->id, nr, ips[nr], s, INLINE_MAX);
-		for (i = 0; i < found; i++)
-			put_text(f, &s[i], ips[nr], &cnt);
+		for (i = 0; i < found && cnt < FRAME_MAX; i++)
+			f->frame[cnt++] = (struct fr_frame){.ip = ips[nr], .sym = s[i]};
 	}
 	return cnt;
 }
 
-/* One piece of memory: the array, then the texts. */
-static bool keep_texts(struct stack *to, const char *words, size_t sz)
+/* Frames, then the array of texts, then the texts. */
+static void keep(struct fr_frames *f, struct stack *to)
 {
-	char *p = malloc(to->cnt * sizeof(*to->text) + sz + 1);
+	size_t fixed_sz = to->cnt * (sizeof(*to->frame) + sizeof(*to->text)), sz = fixed_sz;
+	char text[FR_FRAME_TEXT_SZ], *p;
 	u32 i;
 
-	if (!p)
-		return false;
-	to->text = (const char **)p;
-	p = memcpy(p + to->cnt * sizeof(*to->text), words, sz);
-	for (i = 0; i < to->cnt; i++, p += strlen(p) + 1)
-		to->text[i] = p;
-	return true;
-}
-
-static void make_stack(struct fr_frames *f, struct stack *to, const u64 *ips, size_t ip_cnt)
-{
-	size_t sz;
-	char *words;
-
-	fr_out_init_mem(f->words);
-	to->cnt = put_stack(f, to, ips, ip_cnt);
-	words = fr_out_take_mem(f->words, &sz);
-	if (words && keep_texts(to, words, sz))
-		f->cache_cnt++;
-	free(words);
+	for (i = 0; i < to->cnt; i++) {
+		fr_frame_text(&f->frame[i].sym, f->frame[i].ip, text);
+		sz += strlen(text) + 1;
+	}
+	to->frame = malloc(sz + 1);
+	if (!to->frame)
+		return;
+	memcpy(to->frame, f->frame, to->cnt * sizeof(*to->frame));
+	to->text = (const char **)(to->frame + to->cnt);
+	for (i = 0, p = (char *)to->frame + fixed_sz; i < to->cnt; i++, p += strlen(p) + 1) {
+		fr_frame_text(&f->frame[i].sym, f->frame[i].ip, text);
+		to->text[i] = strcpy(p, text);
+	}
+	f->cache_cnt++;
 }
 
 static void forget(struct fr_frames *f)
@@ -184,7 +167,7 @@ static void forget(struct fr_frames *f)
 	u32 i;
 
 	for (i = 0; i < CACHE_CNT; i++)
-		free(f->cache[i].text);
+		free(f->cache[i].frame);
 	memset(f->cache, 0, CACHE_CNT * sizeof(*f->cache));
 	f->cache_cnt = 0;
 }
@@ -196,32 +179,47 @@ static struct stack *slot_of(struct fr_frames *f, const struct stack *key)
 	for (;; i++) {
 		struct stack *s = &f->cache[i & (CACHE_CNT - 1)];
 
-		if (!s->text || (s->id == key->id && s->pid == key->pid && s->file == key->file))
+		if (!s->frame || (s->id == key->id && s->pid == key->pid && s->file == key->file))
 			return s;
 	}
 }
 
-static const char *const *texts_of(void *arg, const struct fr_row *r, const struct fr_field *field, u32 *cnt)
+/* The stack, looked up if it is new; NULL: there is none, or no memory. */
+static const struct stack *stack_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field)
 {
-	struct fr_frames *f = arg;
 	struct fr_val v = fr_view_field(f->run->view, r, field);
 	s32 pid = fr_view_who(f->run->view, r).pid;
 	const struct fr_field *id = field->from_idx >= 0 ? &r->ev->fields[field->from_idx] : NULL;
 	struct stack key = {.pid = pid < 0 ? 0 : pid, .file = f->run->file}, *s;
 
-	*cnt = 0;
 	if (v.kind != FR_VAL_NUMS || !v.len || !id || id->kind == FR_KIND_DERIVED || fr_field_kind(id) != FR_VAL_NUM)
 		return NULL;
 	if (f->cache_cnt > CACHE_CNT / 4 * 3)
 		forget(f);
 	key.id = fr_row_num(r, id);
 	s = slot_of(f, &key);
-	if (!s->text) {
+	if (!s->frame) {
 		*s = key;
-		make_stack(f, s, v.nums, v.len);
+		s->cnt = find_frames(f, s, v.nums, v.len);
+		keep(f, s);
 	}
-	*cnt = s->text ? s->cnt : 0;
-	return s->text;
+	return s->frame ? s : NULL;
+}
+
+const struct fr_frame *fr_frames_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field, u32 *cnt)
+{
+	const struct stack *s = stack_of(f, r, field);
+
+	*cnt = s ? s->cnt : 0;
+	return s ? s->frame : NULL;
+}
+
+static const char *const *texts_of(void *arg, const struct fr_row *r, const struct fr_field *field, u32 *cnt)
+{
+	const struct stack *s = stack_of(arg, r, field);
+
+	*cnt = s ? s->cnt : 0;
+	return s ? s->text : NULL;
 }
 
 void fr_frames_at(struct fr_frames *f, const struct fr_replay_run *run)
@@ -278,8 +276,7 @@ struct fr_frames *fr_frames_new(struct fr_replay *r, const struct fr_symbols_opt
 	f->symbols = calloc(f->file_cnt, sizeof(*f->symbols));
 	f->dir = calloc(f->file_cnt, sizeof(*f->dir));
 	f->cache = calloc(CACHE_CNT, sizeof(*f->cache));
-	f->words = malloc(sizeof(*f->words));
-	if (f->symbols && f->dir && f->cache && f->words)
+	if (f->symbols && f->dir && f->cache)
 		return f;
 	fr_frames_free(f);
 	return NULL;
@@ -298,7 +295,6 @@ void fr_frames_free(struct fr_frames *f)
 	if (f->cache)
 		forget(f);
 	free(f->cache);
-	free(f->words);
 	free(f->symbols);
 	free(f->dir);
 	free(f);

@@ -30,6 +30,18 @@ void fr_frames_free(struct fr_frames *f); /* NULL is fine */
 /* Rows that are asked for are of this run from now on. */
 void fr_frames_at(struct fr_frames *f, const struct fr_replay_run *run);
 
+/* One function of a stack. */
+struct fr_frame {
+	u64 ip;
+	struct fr_symbol sym;
+};
+
+/*
+ * The frames of the stack that field f (rule STACK) of a row is, innermost first, functions inlined into one before it. NULL or
+ * *cnt 0: none. Until the next call; texts in them as long as the fr_frames.
+ */
+const struct fr_frame *fr_frames_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field, u32 *cnt);
+
 /* For printers. */
 struct fr_stacktexts fr_frames_texts(struct fr_frames *f);
 
