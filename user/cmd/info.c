@@ -35,6 +35,20 @@ const char *const fr_lost_words[FR_LOST_CNT] = {FR_LOSTS(L)};
 const char *const fr_hole_words[FR_HOLE_CNT] = {
 	[FR_HOLE_overwritten] = "overwritten", [FR_HOLE_inflight] = "inflight", [FR_HOLE_damaged] = "damaged"};
 
+void fr_info_names(const struct fr_snap *s, struct fr_info_names *n)
+{
+	size_t cnt, i;
+	const struct fr_snap_symbol *y = fr_snap_symbols(s, &cnt);
+	const struct fr_snap_mapping *m;
+
+	*n = (struct fr_info_names){.stacks = fr_snap_frame_stack_cnt(s)};
+	for (i = 0; i < cnt; i++)
+		*(y[i].pid ? &n->jit : &n->kernel) += 1;
+	m = fr_snap_mappings(s, &n->mappings);
+	for (i = 0; i < n->mappings; i++)
+		n->procs += !i || m[i].pid != m[i - 1].pid;
+}
+
 bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 {
 	const char *equals = *at ? strchr(*at, '=') : NULL;

@@ -12,6 +12,15 @@ void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 /* "a=3;b=1": the next pair at *at, moved behind it. False at the end. */
 bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v);
 
+/* What a snapshot tells of its addresses. */
+struct fr_info_names {
+	size_t kernel, jit; /* functions */
+	size_t mappings, procs;
+	size_t stacks; /* user stacks whose frames are known by build-id */
+};
+
+void fr_info_names(const struct fr_snap *s, struct fr_info_names *n);
+
 extern const char *const fr_hole_words[FR_HOLE_CNT];
 extern const char *const fr_lost_words[FR_LOST_CNT];
 

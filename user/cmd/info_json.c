@@ -248,6 +248,24 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_u64(w, "damage", fr_snap_damage(s));
 }
 
+static void put_names(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	struct fr_info_names n;
+
+	fr_info_names(s, &n);
+	fr_jsonw_open(w, "names", '{');
+	fr_jsonw_u64(w, "kernel", n.kernel);
+	fr_jsonw_u64(w, "jit", n.jit);
+	fr_jsonw_u64(w, "mappings", n.mappings);
+	fr_jsonw_u64(w, "processes", n.procs);
+	fr_jsonw_u64(w, "stacks", n.stacks);
+	put_fact(w, "kernel_symbols", s, "kernel_symbols");
+	put_fact(w, "kernel_build_id", s, "kernel_build_id");
+	put_fact(w, "kernel_stext", s, "kernel_stext");
+	put_if_fact(w, "left_out", s, "symbols_left_out");
+	fr_jsonw_close(w, '}');
+}
+
 void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
 {
 	struct fr_jsonw w = {.o = o};
@@ -279,6 +297,7 @@ void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_fact(&w, "command", s, "command");
 	put_num(&w, "begin_ns", s, "begin_ns");
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");
+	put_names(&w, s);
 	put_lacks(&w, s);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');

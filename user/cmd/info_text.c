@@ -187,6 +187,33 @@ static void put_contents(struct fr_out *o, const struct fr_snap *s, const struct
 	fr_out_char(o, '\n');
 }
 
+/* What its addresses are called by. */
+static void put_names(struct fr_out *o, const struct fr_snap *s)
+{
+	const char *kernel = fr_snap_fact(s, "kernel_symbols");
+	struct fr_info_names n;
+
+	fr_info_names(s, &n);
+	if (!kernel && !n.kernel && !n.mappings && !n.stacks)
+		return;
+	put_label(o, "names");
+	put_count(o, n.kernel);
+	fr_out_str(o, " kernel functions");
+	if (kernel && strcmp(kernel, "ok"))
+		put_fact(o, s, " (", "kernel_symbols", ")");
+	fr_out_str(o, ", ");
+	put_count(o, n.mappings);
+	fr_out_str(o, " mappings of ");
+	put_count(o, n.procs);
+	fr_out_str(o, n.procs == 1 ? " process, " : " processes, ");
+	if (n.jit) {
+		put_count(o, n.jit);
+		fr_out_str(o, " JITed functions, ");
+	}
+	put_count(o, n.stacks);
+	fr_out_str(o, n.stacks == 1 ? " user stack by build-id\n" : " user stacks by build-id\n");
+}
+
 static void put_horizons(struct fr_out *o, const struct fr_summary *m)
 {
 	u32 tier;
@@ -355,6 +382,7 @@ void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_why(o, s);
 	put_session(o, s, m);
 	put_contents(o, s, m);
+	put_names(o, s);
 	put_horizons(o, m);
 	for (tier = 0; fr_tier_name(tier); tier++)
 		put_coverage(o, m, tier);

@@ -90,6 +90,14 @@ static int check_rows(struct checker *k, const struct fr_chunk *c, u64 last_ts)
 	return 0;
 }
 
+/* Of the stack tier's events those that are stacks. */
+static u32 count_stacks(const struct fr_batch *b)
+{
+	const struct fr_event *ev = fr_schema_find(b->schema, "stack");
+
+	return ev ? b->type[ev->nr].cnt : 0;
+}
+
 static int check_chunk(struct checker *k, size_t i, const struct fr_chunk *c)
 {
 	struct seen *seen = seen_of(k, c);
@@ -102,7 +110,10 @@ static int check_chunk(struct checker *k, size_t i, const struct fr_chunk *c)
 	err = err ? err : check_rows(k, c, seen->last_ts);
 	seen->row_cnt += c->row_cnt;
 	seen->last_ts = c->last_ts;
-	*(c->tier == FR_TIER_STACK ? &k->check->stack_cnt : &k->check->event_cnt) += k->batch.row_cnt;
+	if (c->tier == FR_TIER_STACK)
+		k->check->stack_cnt += count_stacks(&k->batch);
+	else
+		k->check->event_cnt += k->batch.row_cnt;
 	return err;
 }
 

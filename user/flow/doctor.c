@@ -101,6 +101,16 @@ static void permissions(struct doctor *d)
 	    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
 }
 
+static void kernel_names(struct doctor *d)
+{
+	char text[128];
+
+	read_line("/proc/sys/kernel/kptr_restrict", text, sizeof(text));
+	say(d, text[0] == '2' ? GRADE_MISSING : GRADE_OK, "names of kernel functions",
+	    text[0] == '2' ? "hidden: kernel.kptr_restrict is 2" : "told by /proc/kallsyms",
+	    "`sysctl kernel.kptr_restrict=1`: root sees addresses then; without them kernel frames are numbers");
+}
+
 static void events(struct doctor *d)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
@@ -148,6 +158,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
 	    "names of tasks that lived before recording come from /proc, at the snapshot");
 	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
+	kernel_names(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
 	events(&d);
 	if (json)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a snapshot tells of addresses: the kernel's names, files of processes that live, frames of those that have ended, JITs."""
+import bisect
+import json
+import os
+import re
+import subprocess
+
+from frtest import Skip, check, dump, equal, fr_json, helper, main, replay, run, session, test
+
+SPIN = helper("spin")
+
+
+def told(file):
+    """{what: [dict]} of the helper's lines."""
+    all = {"symbol": [], "mapping": [], "frame": []}
+    for line in run(helper("addrs"), file).stdout.splitlines():
+        line = json.loads(line)
+        all[line["what"]].append(line)
+    return all
+
+
+def spin(what, seconds="1"):
+    """Started, and done with spinning."""
+    p = subprocess.Popen([SPIN, what, seconds], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    said = p.stdout.readline()
+    if not said and p.wait() == 77:
+        raise Skip("no code can be made on this machine")
+    equal(said, "done\n", f"spin {what} said")
+    return p
+
+
+def put_away(p):
+    p.kill()
+    p.wait()
+    p.stdout.close()
+
+
+def build_id(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", path).stdout).group(1)
+
+
+def functions(path):
+    """[(file offset, name)] of a program whose code's addresses are its file offsets, as ld lays out a small one."""
+    rows = [line.split() for line in run("nm", "--defined-only", path).stdout.splitlines()]
+    return sorted((int(r[0], 16), r[2]) for r in rows if len(r) == 3 and r[1] in "tT")
+
+
+def at(funcs, off):
+    i = bisect.bisect_right(funcs, (off, "\xff")) - 1
+    return funcs[i][1] if i >= 0 else None
+
+
+def frames_of(told, event):
+    """The named frames of an event's user stack: {nr: frame}."""
+    return {f["nr"]: f for f in told["frame"] if f["stack"] == event["ustack_id"]}
+
+
+def sampled(file, pid):
+    """Samples of a process in user space."""
+    return [e for e in replay(file) if e["event"] == "cpu_sample" and e["pid"] == pid and e["user"] and e["ustack_id"]]
+
+
+def check_spinner(t, samples):
+    """Frames of most samples are those of spin_inner() and who calls it, by build-id and offset."""
+    funcs, id, good = functions(SPIN), build_id(SPIN), 0
+    check(samples, "it was sampled")
+    for e in samples:
+        frames = frames_of(t, e)
+        names = [at(funcs, f["off"]) for nr, f in sorted(frames.items()) if f["build_id"] == id]
+        good += names[:1] == ["spin_inner"] or names[:1] == ["spin_outer"]
+    # the rest: the clock is read between rounds
+    check(good > len(samples) / 2, f"{good} of {len(samples)} samples are of spin_inner()")
+
+
+def kallsyms():
+    rows = []
+    with open("/proc/kallsyms") as f:
+        for line in f:
+            word = line.split()
+            rows.append((int(word[0], 16), word[1], word[2], word[3][1:-1] if len(word) > 3 else ""))
+    return rows
+
+
+@test("kernel functions are named as kallsyms does, and every kernel frame is in one")
+def kernel_names():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        put_away(spin("wait", "0.5"))
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
+        file = dump(name)
+    rows = kallsyms()
+    if not any(r[0] for r in rows):
+        raise Skip("kallsyms hides addresses")
+    names = {}
+    for addr, kind, text, module in rows:
+        names.setdefault(addr, set()).add((text, module))
+    symbols = [y for y in told(file)["symbol"] if not y["pid"]]
+    check(symbols, "there are kernel symbols")
+    for y in symbols:
+        # those of BPF programs that ran then are gone
+        if y["module"] != "bpf":
+            check((y["name"], y["module"]) in names.get(y["addr"], ()), f"{y} is in kallsyms")
+    info = fr_json("info", file)["names"]
+    equal((info["kernel"], info["kernel_symbols"]), (len(symbols), "ok"), "info")
+    stext = next(r[0] for r in rows if r[2] == "_stext")
+    equal(int(info["kernel_stext"], 16), stext, "_stext")
+    with open("/sys/kernel/notes", "rb") as f:
+        check(info["kernel_build_id"] and bytes.fromhex(info["kernel_build_id"]) in f.read(), f"build-id {info['kernel_build_id']}")
+    starts = [y["addr"] for y in symbols]
+    frames = {ip for e in replay(file) if e["event"] == "cpu_sample" for ip in e.get("kstack") or []}
+    check(frames, "there are kernel frames")
+    lost = []
+    for ip in frames:
+        i = bisect.bisect_right(starts, ip) - 1
+        if i < 0 or (symbols[i]["size"] and ip > symbols[i]["addr"] + symbols[i]["size"]):
+            lost.append(hex(ip))
+    equal(lost, [], "kernel frames without a name")
+    return f"{len(symbols)} functions, {len(frames)} frames"
+
+
+@test("a living process: its mapping with build-id, where its frames lie")
+def living():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        p = spin("wait")
+        file = dump(name)
+        put_away(p)
+    t = told(file)
+    maps = [m for m in t["mapping"] if m["pid"] == p.pid and m["path"] == os.path.realpath(SPIN)]
+    equal(len(maps), 1, "mappings of the program")
+    equal(maps[0]["build_id"], build_id(SPIN), "its build-id")
+    equal(maps[0]["deleted"], 0, "deleted")
+    samples, funcs = sampled(file, p.pid), functions(SPIN)
+    ips = [e["ip"] for e in samples if maps[0]["begin"] <= e["ip"] < maps[0]["end"]]
+    names = {at(funcs, ip - maps[0]["begin"] + maps[0]["off"]) for ip in ips}
+    check("spin_inner" in names, f"by the mapping, samples are in {names}")
+    for m in t["mapping"]:
+        check(any(m["begin"] <= ip < m["end"] for e in replay(file) if "ustack" in e for ip in [e["ip"], *(e["ustack"] or [])]),
+              f"frames lie in {m}")
+    check_spinner(t, samples)
+
+
+@test("a process that has ended: its frames by build-id and offset")
+def ended():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        p = spin("end")
+        p.wait()
+        p.stdout.close()
+        file = dump(name)
+    t = told(file)
+    equal([m for m in t["mapping"] if m["pid"] == p.pid], [], "mappings of the dead")
+    check_spinner(t, sampled(file, p.pid))
+    check(fr_json("info", file)["names"]["stacks"] > 0, "info counts stacks by build-id")
+
+
+@test("JITed code: the name its perf map gives last")
+def jit():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        p = spin("jit")
+        file = dump(name)
+        put_away(p)
+        os.unlink(f"/tmp/perf-{p.pid}.map")
+    symbols = [y for y in told(file)["symbol"] if y["pid"] == p.pid]
+    equal([(y["name"], y["size"]) for y in symbols], [("jit_spin [made]", 11)], "symbols")
+    inside = [e for e in sampled(file, p.pid) if symbols[0]["addr"] <= e["ip"] < symbols[0]["addr"] + symbols[0]["size"]]
+    check(inside, "samples are in it")
+
+
+@test("a perf map that is a link is not followed")
+def jit_link():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        p = spin("jit")
+        map = f"/tmp/perf-{p.pid}.map"
+        os.rename(map, map + ".real")
+        os.symlink(map + ".real", map)
+        file = dump(name)
+        put_away(p)
+        os.unlink(map)
+        os.unlink(map + ".real")
+    equal([y for y in told(file)["symbol"] if y["pid"] == p.pid], [], "symbols")
+
+
+if __name__ == "__main__":
+    main()
