@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "flow/replay.h"
+#include "io/snapfile_members.h"
 
 #define FINDINGS_MOST 10
 
@@ -63,12 +64,11 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
-static int info(const char *path, bool json)
+static int info_member(struct fr_out *out, const char *path, const struct fr_members *members, size_t i, bool json)
 {
-	static struct fr_out out;
 	struct fr_summary *m;
 	struct fr_snap *s;
-	int err = fr_snap_open(path, &s), status = FR_EXIT_OK;
+	int err = fr_snap_open_member(path, members, i, &s), status = FR_EXIT_OK;
 
 	if (err) {
 		fr_snap_say_error(path, err);
@@ -79,16 +79,36 @@ static int info(const char *path, bool json)
 		fr_snap_close(s);
 		return FR_EXIT_FAIL;
 	}
-	fr_out_init(&out, STDOUT_FILENO);
+	if (i && !json)
+		fr_out_char(out, '\n');
 	if (json)
-		fr_info_json(&out, s, m);
+		fr_info_json(out, s, m);
 	else
-		fr_info_text(&out, s, m, path);
+		fr_info_text(out, s, m, path);
 	if (fr_snap_say_damage(s, path, FINDINGS_MOST))
 		status = FR_EXIT_CORRUPT;
 	fr_summary_free(m);
 	fr_snap_close(s);
-	return fr_out_finish(&out, status);
+	return status;
+}
+
+/* Each snapshot in the file. */
+static int info(const char *path, bool json)
+{
+	static struct fr_out out;
+	struct fr_members m;
+	int err = fr_members_find(path, &m), status = FR_EXIT_OK, got;
+	size_t i;
+
+	if (err)
+		fr_snap_say_error(path, err);
+	fr_out_init(&out, STDOUT_FILENO);
+	for (i = 0; !err && i < m.cnt; i++) {
+		got = info_member(&out, path, &m, i, json);
+		status = got > status || got == FR_EXIT_FAIL ? got : status;
+	}
+	fr_members_free(&m);
+	return fr_out_finish(&out, err ? FR_EXIT_FAIL : status);
 }
 
 int fr_cmd_info(int argc, char **argv)

@@ -9,6 +9,11 @@
 void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m);
 void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m, const char *path);
 
+/* What was cut away, and of which files it was merged; nothing of other files. */
+struct fr_jsonw;
+void fr_info_cut_text(struct fr_out *o, const struct fr_snap *s);
+void fr_info_cut_json(struct fr_jsonw *w, const struct fr_snap *s);
+
 /* "a=3;b=1": the next pair at *at, moved behind it. False at the end. */
 bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v);
 

@@ -299,6 +299,7 @@ void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");
 	put_names(&w, s);
 	put_lacks(&w, s);
+	fr_info_cut_json(&w, s);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }

@@ -380,6 +380,7 @@ void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_where(o, s);
 	put_when(o, s, m);
 	put_why(o, s);
+	fr_info_cut_text(o, s);
 	put_session(o, s, m);
 	put_contents(o, s, m);
 	put_names(o, s);

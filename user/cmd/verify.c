@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "flow/check.h"
 #include "flow/replay.h"
+#include "io/snapfile_members.h"
 #include "pure/escape.h"
 #include "pure/out.h"
 #include "pure/units.h"
@@ -51,11 +52,11 @@ static void say_result(struct fr_out *o, const char *path, const struct fr_snap 
 	}
 }
 
-static int verify(struct fr_out *o, const char *path)
+static int verify_member(struct fr_out *o, const char *path, const struct fr_members *m, size_t i)
 {
 	struct fr_check check = {0};
 	struct fr_snap *s;
-	int err = fr_snap_open(path, &s), status;
+	int err = fr_snap_open_member(path, m, i, &s), status;
 
 	if (err) {
 		fr_snap_say_error(path, err);
@@ -78,6 +79,23 @@ static int worse(int a, int b)
 	if (a == FR_EXIT_FAIL || b == FR_EXIT_FAIL)
 		return FR_EXIT_FAIL;
 	return a > b ? a : b;
+}
+
+/* A line for each snapshot in the file. */
+static int verify(struct fr_out *o, const char *path)
+{
+	struct fr_members m;
+	int err = fr_members_find(path, &m), status = FR_EXIT_OK;
+	size_t i;
+
+	if (err) {
+		fr_snap_say_error(path, err);
+		status = FR_EXIT_FAIL;
+	}
+	for (i = 0; !err && i < m.cnt; i++)
+		status = worse(status, verify_member(o, path, &m, i));
+	fr_members_free(&m);
+	return status;
 }
 
 int fr_cmd_verify(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "flow/join.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,6 +362,25 @@ static bool say_damage(const struct join *j)
 	return damaged;
 }
 
+/* Several hosts have no clock in common but the one on the wall. */
+static void say_order(const struct join *j)
+{
+	u64 most_ns = 0;
+	size_t cnt, k;
+	u32 i;
+
+	for (i = 0; i < j->file_cnt; i++) {
+		const struct fr_snap_clock *c = fr_snap_clocks(j->file[i].snap, &cnt);
+
+		for (k = 0; k < cnt; k++)
+			most_ns = c[k].uncertainty_ns > most_ns ? c[k].uncertainty_ns : most_ns;
+	}
+	printf("%s holds %u snapshots of different boots or sessions. Events of different boots are in order by wall time, "
+	       "which each "
+	       "host read to within %llu ns of its own clock\n",
+	       j->out, j->group_cnt, (unsigned long long)most_ns);
+}
+
 static int status_of(const struct join *j, int err)
 {
 	switch (err) {
@@ -403,6 +423,8 @@ int fr_join(const char *const *path, u32 cnt, const char *out)
 	err = err ? err : make_groups(&j);
 	err = err ? err : write_out(&j);
 	status = status_of(&j, err);
+	if (!err && j.group_cnt > 1)
+		say_order(&j);
 	if (say_damage(&j) && status == FR_EXIT_OK)
 		status = FR_EXIT_CORRUPT;
 	tear_down(&j);

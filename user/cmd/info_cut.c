@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* info_cut: what `flightrec cut` has left out of a snapshot, and of which files `flightrec merge` has made it. */
+#include <stdio.h>
+
+#include "cmd/info.h"
+#include "pure/escape.h"
+#include "pure/jsonw.h"
+
+static void put_label(struct fr_out *o, const char *label)
+{
+	fr_out_paint(o, FR_PAINT_DIM);
+	fr_out_printf(o, "  %-10s ", label);
+	fr_out_paint(o, FR_PAINT_NONE);
+}
+
+static void put_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after)
+{
+	const char *text = fr_snap_fact(s, fact);
+
+	if (!text)
+		return;
+	fr_out_str(o, before);
+	fr_escape_text(o, text, strlen(text));
+	fr_out_str(o, after);
+}
+
+static void put_cut(struct fr_out *o, const struct fr_snap *s)
+{
+	put_label(o, "cut");
+	put_fact(o, s, "from ", "cut_from", "");
+	put_fact(o, s, ", since ", "cut_since", " ns");
+	put_fact(o, s, ", until ", "cut_until", " ns");
+	put_fact(o, s, ", CPUs ", "cut_cpu", "");
+	put_fact(o, s, ", processes ", "cut_pid", "");
+	put_fact(o, s, ", cgroups ", "cut_cgroup", "");
+	put_fact(o, s, ", events that match ", "cut_filter", "");
+	put_fact(o, s, "; ", "cut_away", " events were cut away: they were not lost");
+	put_fact(o, s, "; it had ", "cut_damage", " damaged part(s)");
+	fr_out_char(o, '\n');
+}
+
+static void put_merge(struct fr_out *o, const struct fr_snap *s)
+{
+	char name[32], reason[48];
+	u32 i;
+
+	put_label(o, "merged");
+	put_fact(o, s, "of ", "merge_cnt", " snapshot(s):");
+	for (i = 0;; i++) {
+		snprintf(name, sizeof(name), "merge_%u", i);
+		snprintf(reason, sizeof(reason), "merge_%u_trigger_reason", i);
+		if (!fr_snap_fact(s, name))
+			break;
+		put_fact(o, s, i ? ", " : " ", name, "");
+		put_fact(o, s, " (", reason, ")");
+	}
+	fr_out_char(o, '\n');
+}
+
+/* How well wall time is known: what events of several hosts are ordered by. */
+static void put_uncertainty(struct fr_out *o, const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_snap_clock *c = fr_snap_clocks(s, &cnt);
+	u64 most_ns = 0;
+
+	for (i = 0; i < cnt; i++)
+		most_ns = c[i].uncertainty_ns > most_ns ? c[i].uncertainty_ns : most_ns;
+	if (!cnt)
+		return;
+	put_label(o, "wall time");
+	fr_out_printf(o, "read to within %llu ns; how right the host's own clock was is not known here\n",
+		      (unsigned long long)most_ns);
+}
+
+void fr_info_cut_text(struct fr_out *o, const struct fr_snap *s)
+{
+	if (fr_snap_fact(s, "cut_from"))
+		put_cut(o, s);
+	if (fr_snap_fact(s, "merge_cnt")) {
+		put_merge(o, s);
+		put_uncertainty(o, s);
+	}
+}
+
+static void json_num(struct fr_jsonw *w, const struct fr_snap *s, const char *key, const char *fact)
+{
+	s64 v;
+
+	if (fr_snap_fact_num(s, fact, &v))
+		fr_jsonw_s64(w, key, v);
+	else
+		fr_jsonw_text(w, key, NULL);
+}
+
+void fr_info_cut_json(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	if (fr_snap_fact(s, "cut_from")) {
+		fr_jsonw_open(w, "cut", '{');
+		fr_jsonw_text(w, "from", fr_snap_fact(s, "cut_from"));
+		json_num(w, s, "since_ns", "cut_since");
+		json_num(w, s, "until_ns", "cut_until");
+		fr_jsonw_text(w, "cpu", fr_snap_fact(s, "cut_cpu"));
+		fr_jsonw_text(w, "pid", fr_snap_fact(s, "cut_pid"));
+		fr_jsonw_text(w, "cgroup", fr_snap_fact(s, "cut_cgroup"));
+		fr_jsonw_text(w, "filter", fr_snap_fact(s, "cut_filter"));
+		json_num(w, s, "away", "cut_away");
+		json_num(w, s, "damage", "cut_damage");
+		fr_jsonw_close(w, '}');
+	}
+	if (fr_snap_fact(s, "merge_cnt"))
+		json_num(w, s, "merge_cnt", "merge_cnt");
+}
