@@ -17,14 +17,30 @@ enum { SWITCH, ENTER, EXIT, COMPAT, DELIVER, EXEC, UNKNOWN, ROWS };
 struct world {
 	struct make_batch m;
 	struct fr_view view;
+	struct fr_cgroups *cgroups;
+	struct fr_pair pair[ROWS];
 };
 
 static void add_task(struct fr_names *n, u32 tid, u32 tgid, const char *comm)
 {
-	struct fr_task t = {.tgid = tgid};
+	struct fr_task t = {.tgid = tgid, .cgroup = tid == 71 ? 44 : 0};
 
 	strncpy(t.comm, comm, sizeof(t.comm));
 	fr_names_add_task(n, tid, 1, &t);
+}
+
+/* 5 lives and is where it says; 71's process does not, but 60 was born where it was. */
+static void add_cgroups(struct world *w)
+{
+	static const char procs[] = "{\"pid\":5,\"cgroup\":\"/user.slice/session-1\"}\n"
+				    "{\"pid\":60,\"cgroup\":\"/system.slice/nginx.service\"}\n";
+	struct fr_task sh = {.tgid = 5, .cgroup = 33}, other = {.tgid = 60, .cgroup = 44};
+
+	w->cgroups = fr_cgroups_new();
+	fr_cgroups_add_task(w->cgroups, 5, 1, &sh);
+	fr_cgroups_add_task(w->cgroups, 60, 1, &other);
+	fr_cgroups_add_procs(w->cgroups, procs, sizeof(procs) - 1);
+	w->view.cgroups = w->cgroups;
 }
 
 static int setup(void **state)
@@ -57,6 +73,11 @@ static int setup(void **state)
 	add_task(w->view.names, 71, 70, "nginx: worker");
 	add_task(w->view.names, 5, 5, "sh");
 	fr_names_ready(w->view.names);
+	add_cgroups(w);
+	w->pair[SWITCH] = (struct fr_pair){
+		.latency_ns = 3000, .offcpu_ns = 5000, .queued_ns = 3000, .blocked_ns = 2000, .oncpu_ns = 700, .waker = 9};
+	w->pair[EXIT].latency_ns = 1500000;
+	w->view.pair = w->pair;
 	*state = w;
 	return 0;
 }
@@ -65,6 +86,7 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
+	fr_cgroups_free(w->cgroups);
 	fr_names_free(w->view.names);
 	mb_free(&w->m);
 	free(w);
@@ -173,6 +195,77 @@ static const struct {
 	{"0 - 1 < 0", "SEXCDPU"},
 	{"-9223372036854775808 * 4 < 0", "SEXCDPU"},
 	{"(((((tid)))) == 71)", "SEXC"},
+	/* what rows end */
+	{"latency > 1ms", "X"},
+	{"latency > 1us", "SX"},
+	{"latency == 3us && offcpu == 5us && queued == 3us && blocked == 2us && oncpu == 700 && waker == 9", "S"},
+	{"latency < 100s", "SX"}, /* unknown is neither short nor long */
+	{"!(latency < 100s)", "ECDPU"},
+	{"event == sys_exit && id == openat && latency > 1ms", "X"},
+	{"latency in (3us, 4us)", "S"},
+	{"latency", "SX"},
+	{"oncpu", "S"},
+	{"event == latency || event == \"latency\" || event in (latency, hung)", ""},
+	{"event != latency", "SEXCDPU"},
+	/* cgroups */
+	{"cgroup == \"/user.slice/session-1\"", "DP"},
+	{"cgroup ~ \"/system.slice/*\"", "SEXC"},
+	{"cgroup != \"/\"", "SEXCDP"},
+	{"cgroup", "SEXCDP"},
+	/* patterns */
+	{"comm =~ \"^ngin[x]+: w\"", "SEXC"},
+	{"comm ~ /^ngin[x]+: w/", "SEXC"},
+	{"comm =~ /WORK/i", "SEXC"},
+	{"comm =~ /WORK/", ""},
+	{"comm !~ /work/", "DP"},
+	{"filename =~ /^\\/bin\\/(ba)?sh$/", "P"},
+	{"filename =~ \"\\.sh\"", ""}, /* \. is the pattern's */
+	{"filename =~ \"/b.n/s\"", "P"},
+	{"filename =~ \"\\x62in\"", "P"},
+	{"id =~ \"^open(at)?$\"", "EXC"},
+	{"id ~ /^open$/", "C"},
+	{"id !~ /^open$/", "EX"},
+	{"event =~ \"^sys_(enter|exit)$\"", "EXC"},
+	{"event !~ /_e/", "SD"},
+	{"ts / 2 / 5 == 100", "S"}, /* a / divides where no pattern is asked for */
+	{"comm ~ \"x\" || tid == 9", "U"},
+	/* bits and parts */
+	{"args[2] has 0x80000", "E"},
+	{"args[2] has O_CLOEXEC", "E"},
+	{"args[2] has O_CLOEXEC | O_CREAT", ""},
+	{"args[2] & (O_CLOEXEC | O_CREAT)", "E"},
+	{"args[2] has 0", ""},
+	{"args[0] == AT_FDCWD & 0xffffffff", "E"},
+	{"sa_flags has SA_RESTART", "D"},
+	{"filename has \"bin\"", "P"},
+	{"comm has \"worker\"", "SEXC"},
+	{"args[2] & ~0x80000", ""},
+	{"args[2] & ~1 == 0x80000", "E"},
+	{"args[2] == 1 << 19", "E"},
+	{"args[2] >> 19 == 1", "E"},
+	{"args[2] ^ 0x80000 == 0 && args[2]", "E"},
+	{"next_pid ^ 6 == 3", "S"},
+	{"next_pid & 4 | 1 ^ 1 == 4", "S"},					     /* & before ^ before | */
+	{"1 + 1 << 1 == 4 && tid == 9", "U"},					     /* + before << */
+	{"next_pid << 128 == 0 || next_pid << -1 == 0 || next_pid >> 200 == 0", ""}, /* no such number */
+	{"next_pid << 100 >> 100 == 5", "S"},
+	{"-9 >> 1 == -5 && tid == 9", "U"},
+	{"(1 << 127) < 0 && tid == 9", "U"}, /* 128 bits, wrapping */
+	{"(1 << 127) - 1 > 0 && tid == 9", "U"},
+	{"next_pid % 0 == 0", ""},
+	{"-7 / 2 == -3 && -7 % 2 == -1 && tid == 9", "U"},
+	/* sizes and durations */
+	{"args[2] == 512k && args[2] == 512K && args[2] == 512KiB && args[2] == 0.5M && args[2] == 0.5MiB", "E"},
+	{"args[2] * 2 == 1MiB && 1k * 1k == 1M && 1G == 1024M && 1T == 1024GiB", "E"},
+	{"ts == 0.000001s || ts == 0.002ms", "SE"},
+	{"1.5s == 1500ms && 1m == 60s && 1h == 60min && 1d == 24h && tid == 9", "U"},
+	/* names of numbers */
+	{"id == SYS_openat", "EX"},
+	{"id == \"SYS_open\"", "C"},
+	{"args[2] - 0x80000 + 257 == SYS_openat", "E"},
+	{"ret == ENOENT", "X"},
+	{"ret in (-EPERM, -ENOENT)", "X"},
+	{"id == socketcall || id == sigreturn", ""},
 };
 
 static void test_matches(void **state)
@@ -222,6 +315,31 @@ static const struct {
 	{"comm + 1 == 2", 0, "number"},
 	{"tier == lif", 8, "tier"},
 	{"tid == 1.5", 7, "duration"},
+	{"comm =~ \"(\"", 8, "pattern is wrong"},
+	{"comm ~ /(/", 7, "pattern is wrong"},
+	{"comm ~ /ab", 7, "closing /"},
+	{"comm =~ /a\\1/", 8, "back-references"},
+	{"comm =~ \"\\x00\"", 8, "NUL"},
+	{"comm =~ /(a{100}){100}/", 8, "repeats too often"},
+	{"comm =~ /a{99999}/", 8, "repeats too often"},
+	{"comm =~ 5", 8, "pattern"},
+	{"tid =~ \"5\"", 4, "text"},
+	{"event has \"sys\"", 6, "parts"},
+	{"comm has 5", 5, "text"},
+	{"tid has", 7, "missing"},
+	{"tid == 'x'", 7, "double quotes"},
+	{"ts > 5kib", 6, "KiB"},
+	{"latencyy > 5", 0, "latency?"},
+	{"cgrup == \"/\"", 0, "cgroup"},
+	{"ret == -ENOENTT", 8, "ENOENT"},
+	{"ret == ENOENTT", 7, "ENOENT?"},
+	{"id == openatt", 6, "did you mean openat?"},
+	{"sig == SIGSEGW", 7, "did you mean SIGSEGV?"},
+	{"prev_state == DD", 14, "did you mean"},
+	{"vec == NET_RXX", 7, "did you mean NET_RX?"},
+	{"latency[0] > 1", 0, "no array"},
+	{"cgroup > \"/\"", 7, "order"},
+	{"cgroup == 5", 7, "text"},
 };
 
 static void test_errors(void **state)
@@ -258,11 +376,126 @@ static void test_extremes(void **state)
 	for (i = 0; i < 9000; i++)
 		strcpy(expr + 1 + i * 2, "+1");
 	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	strcpy(expr, "tid ");
+	for (i = 0; i < 9000; i++)
+		strcpy(expr + 4 + i * 2, "~1");
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	strcpy(expr, "comm =~ /");
+	memset(expr + 9, '(', 200);
+	strcpy(expr + 209, "/");
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	memset(expr + 9, 'a', 300);
+	strcpy(expr + 309, "/");
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
 	strcpy(expr, "tid == 1");
 	for (i = 0; i < 200; i++)
 		strcat(expr, " || tid == 1");
 	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), 0);
 	fr_filter_free(f);
+}
+
+static void test_too_long(void **state)
+{
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	char *expr = malloc(70001);
+
+	memset(expr, ' ', 70000);
+	expr[70000] = 0;
+	expr[0] = '1';
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "too long"));
+	expr[65536] = 0;
+	assert_int_equal(fr_filter_new(expr, w->view.schema, "x86_64", &f, &e), 0);
+	fr_filter_free(f);
+	free(expr);
+}
+
+/* Bits that another machine has elsewhere, calls that it numbers otherwise. */
+static void test_other_machine(void **state)
+{
+	static const struct {
+		const char *expr, *arch;
+		bool is;
+	} ask[] = {
+		{"O_DIRECTORY == 0x10000", "x86_64", true}, {"O_DIRECTORY == 0x4000", "aarch64", true},
+		{"SYS_openat == 257", "x86_64", true},	    {"SYS_openat == 56", "aarch64", true},
+		{"O_CREAT == 0x40", "aarch64", true},	    {"O_DIRECTORY == 0x10000", NULL, true},
+	};
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		struct fr_row r = mb_at(&w->m, SWITCH);
+
+		assert_int_equal(fr_filter_new(ask[i].expr, w->view.schema, ask[i].arch, &f, &e), 0);
+		if (fr_filter_match(f, &w->view, &r) != ask[i].is)
+			fail_msg("%s on %s", ask[i].expr, ask[i].arch);
+		fr_filter_free(f);
+	}
+	assert_int_equal(fr_filter_new("SYS_openat == 257", w->view.schema, NULL, &f, &e), -EINVAL);
+}
+
+/* What must be read for a filter is known beforehand. */
+static void test_uses(void **state)
+{
+	static const struct {
+		const char *expr;
+		bool pairs, cgroups;
+	} ask[] = {
+		{"tid == 5", false, false},
+		{"event == latency", false, false},
+		{"tid == 5 && latency > 1", true, false},
+		{"waker == 5", true, false},
+		{"!(cgroup ~ \"/a*\")", false, true},
+		{"cgroup ~ \"/a*\" || oncpu > 5", true, true},
+	};
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		assert_int_equal(fr_filter_new(ask[i].expr, w->view.schema, "x86_64", &f, &e), 0);
+		if (fr_filter_uses_pairs(f) != ask[i].pairs || fr_filter_uses_cgroups(f) != ask[i].cgroups)
+			fail_msg("%s", ask[i].expr);
+		fr_filter_free(f);
+	}
+	assert_int_equal(fr_filter_new("latency > 5", w->view.schema, "x86_64", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+	assert_int_equal(fr_filter_new("offcpu > 5", w->view.schema, "x86_64", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sched_switch), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+}
+
+/* The caret stands below the place, whatever is before it. */
+static void test_point(void **state)
+{
+	static const char wide[] = "comm == \"\xc3\xa4\xc3\xb6\" && x";
+	char buf[256], longer[401];
+	const char *line, *caret;
+
+	(void)state;
+	assert_string_equal(fr_filter_point("tid ==", 6, "  ", buf, sizeof(buf)), "  tid ==\n        ^");
+	assert_string_equal(fr_filter_point("a\tb\nc", 4, "", buf, sizeof(buf)), "a b c\n    ^");
+	assert_string_equal(fr_filter_point("x", 9, "", buf, sizeof(buf)), "x\n ^");
+	fr_filter_point(wide, strlen(wide) - 1, "", buf, sizeof(buf));
+	assert_int_equal(strlen(strchr(buf, '\n') + 1), 17);
+	memset(longer, 'a', 400);
+	longer[400] = 0;
+	longer[200] = '?';
+	line = fr_filter_point(longer, 200, "> ", buf, sizeof(buf));
+	caret = strchr(line, '\n') + 1;
+	assert_int_equal(strchr(line, '?') - line, strchr(caret, '^') - caret);
+	assert_true(strlen(buf) < 200 && !strncmp(line, "> ...a", 6));
+	fr_filter_point(longer, 200, "> ", buf, 20); /* cut, but terminated */
+	assert_true(strlen(buf) < 20);
 }
 
 static void test_verdicts(void **state)
@@ -313,6 +546,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),
 		cmocka_unit_test(test_glob),
+		cmocka_unit_test_setup_teardown(test_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uses, setup, teardown),
+		cmocka_unit_test(test_point),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

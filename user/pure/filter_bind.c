@@ -153,12 +153,8 @@ static void find_symbol(const struct fr_filter *filter, const struct fr_field *f
 
 static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
 {
-	const char *near = NULL;
-	u32 nr;
+	const char *near = fr_filter_near_value(f, field, n->text);
 
-	for (nr = 0; nr < FR_EVENT_MAX && !near; nr++)
-		if (field->field[nr])
-			near = fr_filter_near_value(f, field->field[nr], n->text);
 	if (near)
 		return fr_filter_fail(f, n->at, "%s has no value that is called %s: did you mean %s?", field->text, n->text,
 				      near);
@@ -204,9 +200,24 @@ static int bind_tier(struct fr_filter *f, struct fr_node *n)
 	return fr_filter_unknown(f, n->at, "tier", n->text, fr_tier_name(0));
 }
 
+/* Is this an error's name beside what calls return? There it stands for the negative number, with and without a minus. */
+static bool is_returned(const struct fr_node *with, const struct fr_node *n)
+{
+	u32 nr;
+
+	if (with->op != FR_OP_FIELD || n->op != FR_OP_NUM || !n->text || !fr_errno_find(n->text))
+		return false;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (with->field[nr] && with->field[nr]->style == FR_STYLE_RET)
+			return true;
+	return false;
+}
+
 /* A word compared with something: what does it mean there? */
 static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
 {
+	if (is_returned(with, n))
+		return bind_symbol(f, with, n);
 	if (!is_word(n) || is_builtin(with, FR_BI_event))
 		return 0;
 	if (is_builtin(with, FR_BI_tier))
@@ -280,7 +291,7 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_near_event(f->schema, word->text));
 }
 
-static int add_events(struct fr_filter *f, struct fr_node *n, const struct fr_node *word)
+static int add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *word)
 {
 	u32 nr;
 
@@ -291,6 +302,7 @@ static int add_events(struct fr_filter *f, struct fr_node *n, const struct fr_no
 
 		n->events[nr] |= ev && event_is(n, word, ev->name);
 	}
+	word->op = FR_OP_TEXT;
 	return 0;
 }
 
@@ -302,7 +314,7 @@ static bool is_negated(const struct fr_node *n)
 /* event == x, event ~ x, event in (x, y) become a set of numbers. */
 static int bind_events(struct fr_filter *f, struct fr_node *n)
 {
-	const struct fr_node *word = is_builtin(n->a, FR_BI_event) ? n->b : n->a;
+	struct fr_node *word = is_builtin(n->a, FR_BI_event) ? n->b : n->a;
 	u32 nr;
 	int err = 0;
 
@@ -356,7 +368,7 @@ static int check_number(struct fr_filter *f, const struct fr_node *n)
 /* A bare word beside a text was meant as one. */
 static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
 {
-	if (kinds_of(text) == TEXT && word->op == FR_OP_NAME)
+	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
 		return fr_filter_fail(f, word->at, "a text needs quotes: \"%s\"", word->text);
 	return 0;
 }

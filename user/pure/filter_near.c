@@ -43,22 +43,31 @@ const char *fr_filter_near_name(const struct fr_schema *s, const char *to)
 	return fr_near_likely(&near);
 }
 
-const char *fr_filter_near_value(const struct fr_filter *filter, const struct fr_field *f, const char *to)
+static void consider_values(struct fr_near *near, const char *arch, const struct fr_field *f)
 {
-	struct fr_sys sys = {.arch = filter->arch};
-	struct fr_near near = {.to = to};
+	struct fr_sys sys = {.arch = arch};
 	s64 v;
 
 	if (fr_field_kind(f) != FR_VAL_NUM || !fr_sysname_style(f->style))
-		return NULL;
+		return;
 	for (sys.abi = 0; sys.abi < 2; sys.abi++) {
 		for (v = VALUE_FIRST; v <= VALUE_LAST; v++) {
 			const char *name = f->style == FR_STYLE_RET ? fr_errno_name(-v) : fr_sysname(&sys, f->style, v);
 
 			if (name)
-				fr_near_consider(&near, name);
+				fr_near_consider(near, name);
 		}
 	}
+}
+
+const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
+{
+	struct fr_near near = {.to = to};
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (field->field[nr])
+			consider_values(&near, f->arch, field->field[nr]);
 	return fr_near_likely(&near);
 }
 
@@ -93,7 +102,7 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 	n = snprintf(buf, sz, "%s%s%.*s%s\n%s", indent, from ? "..." : "", (int)(to - from), expr + from, to < len ? "..." : "",
 		     indent);
 	/* a tab or a line's end would shift what follows */
-	for (i = strlen(indent); i < n && i < sz && buf[i] != '\n'; i++)
+	for (i = strlen(indent); i + strlen(indent) + 1 < n && i + 1 < sz; i++)
 		if ((unsigned char)buf[i] < ' ' || buf[i] == 0x7f)
 			buf[i] = ' ';
 	for (col = from ? 3 : 0, i = from; i < at; i++)

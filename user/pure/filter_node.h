@@ -126,10 +126,10 @@ int fr_filter_parse(struct fr_filter *f, const char *expr);
 /* Say that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest);
 
-/* The nearest names, NULL: none is near. Of an event; of anything that stands for a value; of what field f's numbers go by. */
+/* The nearest names, NULL: none is near. Of an event; of anything that stands for a value; of what a field's numbers go by. */
 const char *fr_filter_near_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_near_name(const struct fr_schema *s, const char *to);
-const char *fr_filter_near_value(const struct fr_filter *filter, const struct fr_field *f, const char *to);
+const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
