@@ -89,7 +89,7 @@ def check_tasks(c, rep, t):
     for task in sorted(rep["tasks"], key=lambda task: task["nr"]):
         got[task["tid"]].append(task)
     for task in t.all_tasks:
-        if task.tid and (task.sums.n["events"] or task.sums.n["oncpu_ns"] or task.sums.n["runs"]):
+        if task.tid and any(task.sums.n[key] for key in ("events", "oncpu_ns", "runs", "migrations")):
             want[task.tid].append(task)
     c.equal("tasks", {k: len(v) for k, v in got.items()}, {k: len(v) for k, v in want.items()})
     pairs = [(g, w) for tid in got for g, w in zip(got[tid], want.get(tid, []))]

@@ -183,13 +183,12 @@ class Pairs:
 
     def ends(self, where, key, ts, p):
         q = where[key]
-        if q[2] == 1 and q[0] >= self.blind:
-            p.latency = ts - q[0]
-        if q[2] > 2:
-            q[2] -= 1
-        elif q[2] == 2:
+        if q[2] > 1:  # whose is this? None of them is known
             q[0] = 0
-        else:
+        if q[0] and q[0] >= self.blind:
+            p.latency = ts - q[0]
+        q[2] -= 1
+        if not q[2]:
             del where[key]
 
     def shorten(self, where, key, cnt):

@@ -7,7 +7,9 @@
 #include "pure/escape.h"
 #include "pure/units.h"
 
-#define BAR_MOST 60u
+#define BAR_MOST    60u
+#define WIDTH_MEAN  100u /* pages from here on have means */
+#define WIDTH_COUNT 90u	 /* and counts of what was timed */
 
 void fr_report_title(struct fr_report_page *p, const char *title, const char *note)
 {
@@ -91,13 +93,24 @@ void fr_report_share(struct fr_out *o, u64 part, u64 whole)
 		fr_out_str(o, "      -");
 }
 
-void fr_report_quantiles(struct fr_out *o, const struct fr_hist *h)
+void fr_report_quantiles(struct fr_report_page *p, const struct fr_hist *h)
 {
-	fr_report_count(o, h->cnt, 8);
-	fr_report_duration(o, fr_hist_mean(h), 10);
-	fr_report_duration(o, fr_hist_quantile(h, 500000), 10);
-	fr_report_duration(o, fr_hist_quantile(h, 990000), 10);
-	fr_report_duration(o, h->max, 10);
+	if (p->width >= WIDTH_COUNT)
+		fr_report_count(p->o, h->cnt, 10);
+	if (p->width >= WIDTH_MEAN)
+		fr_report_duration(p->o, fr_hist_mean(h), 10);
+	fr_report_duration(p->o, fr_hist_quantile(h, 500000), 10);
+	fr_report_duration(p->o, fr_hist_quantile(h, 990000), 10);
+	fr_report_duration(p->o, h->max, 10);
+}
+
+void fr_report_quantile_head(struct fr_report_page *p)
+{
+	if (p->width >= WIDTH_COUNT)
+		fr_out_str(p->o, "     count");
+	if (p->width >= WIDTH_MEAN)
+		fr_out_str(p->o, "      mean");
+	fr_out_str(p->o, "       p50       p99       max");
 }
 
 /* ---- histograms ---- */

@@ -82,7 +82,7 @@ static u32 list_tasks(const struct fr_an_result *res, struct item *item)
 	for (i = FR_AN_IDLE + 1; i < res->task_cnt; i++) {
 		const struct fr_an_task *t = res->task[i];
 
-		if (!t->sum.event_cnt && !t->sum.oncpu_ns && !t->sum.run_cnt)
+		if (!t->sum.event_cnt && !t->sum.oncpu_ns && !t->sum.run_cnt && !t->sum.migrate_cnt)
 			continue;
 		item[cnt] = (struct item){.rec = t, .key = i};
 		weigh_sums(&item[cnt++], &t->sum);

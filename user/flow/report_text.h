@@ -24,9 +24,9 @@ void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu); /* comm/
 void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 columns */
 /* A histogram as bars, a line for each power of two; nothing if it is empty. */
 void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
-/* count, mean, p50, p99, max in columns of 9. */
-void fr_report_quantiles(struct fr_out *o, const struct fr_hist *h);
-#define FR_REPORT_QUANTILE_HEAD "   count      mean       p50       p99       max"
+/* p50, p99, max in columns of 10; before them, where the page is wide enough, count and mean; and what they are called. */
+void fr_report_quantiles(struct fr_report_page *p, const struct fr_hist *h);
+void fr_report_quantile_head(struct fr_report_page *p);
 
 /* ---- parts ---- */
 

@@ -9,6 +9,7 @@
 
 #define NAME_COLS  15u
 #define DEV_MINORS 20
+#define CPUS_WIDTH 98u /* a narrower page has less of them */
 
 static u64 rated_ns(const struct fr_report_page *p)
 {
@@ -44,6 +45,7 @@ struct table {
 	enum fr_rank what;
 	const char *title;
 	const char *head;
+	void (*put_more)(struct fr_report_page *p); /* of the head */
 	void (*put)(struct fr_report_page *p, const void *rec);
 };
 
@@ -69,7 +71,12 @@ static void put_table(struct fr_report_page *p, const struct table *t)
 		if (all > cnt)
 			snprintf(note, sizeof(note), "%u of %u: --top 0 shows all", cnt, all);
 		fr_report_title(p, t->title, note);
-		put_head(p, t->head);
+		fr_out_paint(p->o, FR_PAINT_DIM);
+		fr_out_str(p->o, t->head);
+		if (t->put_more)
+			t->put_more(p);
+		fr_out_paint(p->o, FR_PAINT_NONE);
+		fr_out_char(p->o, '\n');
 	}
 	for (i = 0; rec && i < cnt; i++)
 		t->put(p, rec[i]);
@@ -78,22 +85,80 @@ static void put_table(struct fr_report_page *p, const struct table *t)
 
 /* ---- tasks, processes, cgroups ---- */
 
-#define SUMS_HEAD "     cpu    on-CPU    queued   blocked  wake p50  wake p99     syscalls     errors    faults"
+#define SUMS_BEHIND (2 + NAME_COLS + 8)
+
+/* By importance: a narrow page has the first ones. */
+enum sums_col { SHARE, ONCPU, QUEUED, WAKE_P99, BLOCKED, CALLS, ERRORS, FAULTS, WAKE_P50, SUMS_COL_CNT };
+static const struct {
+	const char *head;
+	u32 width;
+} sums_cols[SUMS_COL_CNT] = {
+	[SHARE] = {"cpu", 7},	       [ONCPU] = {"on-CPU", 10},    [QUEUED] = {"queued", 10},
+	[WAKE_P99] = {"wake p99", 10}, [BLOCKED] = {"blocked", 10}, [CALLS] = {"syscalls", 12},
+	[ERRORS] = {"errors", 11},     [FAULTS] = {"faults", 10},   [WAKE_P50] = {"wake p50", 10},
+};
+
+static u32 sums_col_cnt(const struct fr_report_page *p)
+{
+	u32 used = SUMS_BEHIND, i;
+
+	for (i = 0; i < SUMS_COL_CNT; i++) {
+		used += sums_cols[i].width;
+		if (used > p->width)
+			break;
+	}
+	return i;
+}
+
+static void put_sums_head(struct fr_report_page *p)
+{
+	u32 cnt = sums_col_cnt(p), i;
+
+	for (i = 0; i < cnt; i++)
+		fr_out_printf(p->o, "%*s", (int)sums_cols[i].width, sums_cols[i].head);
+}
+
+static void put_sum(struct fr_report_page *p, const struct fr_an_sums *s, enum sums_col col)
+{
+	int width = sums_cols[col].width;
+
+	switch (col) {
+	case SHARE:
+		fr_report_share(p->o, s->rated_oncpu_ns, rated_ns(p));
+		return;
+	case ONCPU:
+		fr_report_duration(p->o, s->oncpu_ns, width);
+		return;
+	case QUEUED:
+		fr_report_duration(p->o, s->queued_ns, width);
+		return;
+	case WAKE_P99:
+		fr_report_duration(p->o, fr_hist_quantile(&s->wakeup, 990000), width);
+		return;
+	case BLOCKED:
+		fr_report_duration(p->o, s->blocked_ns, width);
+		return;
+	case CALLS:
+		fr_report_count(p->o, s->call_cnt, width);
+		return;
+	case ERRORS:
+		fr_report_count(p->o, s->error_cnt, width);
+		return;
+	case FAULTS:
+		fr_report_count(p->o, s->fault_user + s->fault_kernel, width);
+		return;
+	default:
+		fr_report_duration(p->o, fr_hist_quantile(&s->wakeup, 500000), width);
+	}
+}
 
 static void put_sums(struct fr_report_page *p, const struct fr_an_sums *s)
 {
-	struct fr_out *o = p->o;
+	u32 cnt = sums_col_cnt(p), i;
 
-	fr_report_share(o, s->rated_oncpu_ns, rated_ns(p));
-	fr_report_duration(o, s->oncpu_ns, 10);
-	fr_report_duration(o, s->queued_ns, 10);
-	fr_report_duration(o, s->blocked_ns, 10);
-	fr_report_duration(o, fr_hist_quantile(&s->wakeup, 500000), 10);
-	fr_report_duration(o, fr_hist_quantile(&s->wakeup, 990000), 10);
-	fr_report_count(o, s->call_cnt, 13);
-	fr_report_count(o, s->error_cnt, 11);
-	fr_report_count(o, s->fault_user + s->fault_kernel, 10);
-	fr_out_char(o, '\n');
+	for (i = 0; i < cnt; i++)
+		put_sum(p, s, i);
+	fr_out_char(p->o, '\n');
 }
 
 static void put_task(struct fr_report_page *p, const void *rec)
@@ -161,7 +226,7 @@ static void put_reason(struct fr_report_page *p, const void *rec)
 	else
 		fr_out_printf(p->o, "%-18s", o->in == FR_AN_IN_FAULT ? "(page fault)" : "-");
 	fr_report_duration(p->o, fr_hist_sum(&o->offcpu), 10);
-	fr_report_quantiles(p->o, &o->offcpu);
+	fr_report_quantiles(p, &o->offcpu);
 	fr_out_char(p->o, '\n');
 }
 
@@ -195,7 +260,7 @@ static void put_wait(struct fr_report_page *p, const void *rec)
 	fr_report_cell(p->o, t->comm, t->comm_len, NAME_COLS);
 	fr_out_printf(p->o, "%8u <- ", t->tid);
 	put_waker(p, w);
-	fr_report_count(p->o, w->cnt, 9);
+	fr_report_count(p->o, w->cnt, 8);
 	fr_report_duration(p->o, w->offcpu_ns, 10);
 	fr_report_duration(p->o, w->wakeup_ns, 10);
 	fr_out_char(p->o, '\n');
@@ -212,7 +277,7 @@ static void put_call(struct fr_report_page *p, const void *rec)
 	put_rate(p, c->rated_cnt);
 	fr_report_count(p->o, c->error_cnt, 8);
 	fr_report_duration(p->o, fr_hist_sum(&c->latency), 10);
-	fr_report_quantiles(p->o, &c->latency);
+	fr_report_quantiles(p, &c->latency);
 	fr_out_char(p->o, '\n');
 }
 
@@ -242,7 +307,7 @@ static void put_block(struct fr_report_page *p, const void *rec)
 	put_rate(p, b->rated_cnt);
 	fr_report_size(p->o, b->bytes, 10);
 	fr_report_count(p->o, b->error_cnt, 8);
-	fr_report_quantiles(p->o, &b->latency);
+	fr_report_quantiles(p, &b->latency);
 	fr_out_char(p->o, '\n');
 }
 
@@ -250,7 +315,7 @@ static void put_handler(struct fr_report_page *p, const struct fr_an_irq *i)
 {
 	put_rate(p, i->rated_cnt);
 	fr_report_duration(p->o, fr_hist_sum(&i->latency), 10);
-	fr_report_quantiles(p->o, &i->latency);
+	fr_report_quantiles(p, &i->latency);
 	fr_out_char(p->o, '\n');
 }
 
@@ -274,18 +339,18 @@ static void put_softirq(struct fr_report_page *p, const void *rec)
 }
 
 static const struct table tables[] = {
-	{FR_RANK_TASKS, "Tasks", "  task                tid" SUMS_HEAD, put_task},
-	{FR_RANK_PROCESSES, "Processes", "  process             pid" SUMS_HEAD, put_process},
-	{FR_RANK_CGROUPS, "Cgroups", "  cgroup                 " SUMS_HEAD, put_cgroup},
+	{FR_RANK_TASKS, "Tasks", "  task                tid", put_sums_head, put_task},
+	{FR_RANK_PROCESSES, "Processes", "  process             pid", put_sums_head, put_process},
+	{FR_RANK_CGROUPS, "Cgroups", "  cgroup                 ", put_sums_head, put_cgroup},
 	{FR_RANK_WAITS, "Who waited for whom",
-	 "  who                 tid <- woken by            tid    times   off-CPU  to a CPU", put_wait},
-	{FR_RANK_REASONS, "Off the CPU, by state and system call",
-	 "  state      in                     time" FR_REPORT_QUANTILE_HEAD, put_reason},
-	{FR_RANK_CALLS, "System calls", "  call                      /s  errors      time" FR_REPORT_QUANTILE_HEAD, put_call},
-	{FR_RANK_ERRORS, "Failed system calls", "  call                   times  error", put_error},
-	{FR_RANK_BLOCKS, "Block I/O", "  device   for                /s     bytes  errors" FR_REPORT_QUANTILE_HEAD, put_block},
-	{FR_RANK_IRQS, "Interrupts", "  irq   handler                /s      time" FR_REPORT_QUANTILE_HEAD, put_irq},
-	{FR_RANK_SOFTIRQS, "Softirqs", "  vec   name                   /s      time" FR_REPORT_QUANTILE_HEAD, put_softirq},
+	 "  who                 tid <- woken by            tid   times   off-CPU  to a CPU", NULL, put_wait},
+	{FR_RANK_REASONS, "Off the CPU, by state and system call", "  state      in                     time",
+	 fr_report_quantile_head, put_reason},
+	{FR_RANK_CALLS, "System calls", "  call                      /s  errors      time", fr_report_quantile_head, put_call},
+	{FR_RANK_ERRORS, "Failed system calls", "  call                   times  error", NULL, put_error},
+	{FR_RANK_BLOCKS, "Block I/O", "  device   for                /s     bytes  errors", fr_report_quantile_head, put_block},
+	{FR_RANK_IRQS, "Interrupts", "  irq   handler                /s      time", fr_report_quantile_head, put_irq},
+	{FR_RANK_SOFTIRQS, "Softirqs", "  vec   name                   /s      time", fr_report_quantile_head, put_softirq},
 };
 
 /* ---- CPUs, histograms, samples ---- */
@@ -302,18 +367,22 @@ static void put_cpu(struct fr_report_page *p, u32 nr)
 	fr_report_duration(p->o, c->softirq_ns, 10);
 	fr_report_count(p->o, c->switch_cnt, 10);
 	fr_report_duration(p->o, fr_hist_quantile(&c->wakeup, 990000), 10);
-	fr_report_count(p->o, c->call_cnt, 11);
-	fr_report_count(p->o, c->fault_cnt, 10);
 	fr_report_duration(p->o, end_ns > c->horizon_ns ? end_ns - c->horizon_ns : 0, 10);
+	if (p->width >= CPUS_WIDTH) {
+		fr_report_count(p->o, c->call_cnt, 12);
+		fr_report_count(p->o, c->fault_cnt, 10);
+	}
 	fr_out_char(p->o, '\n');
 }
+
+#define CPUS_HEAD "   CPU   busy    on-CPU    in irq   softirq  switches  wake p99  complete"
 
 static void put_cpus(struct fr_report_page *p)
 {
 	u32 i;
 
 	fr_report_title(p, "CPUs", NULL);
-	put_head(p, "   CPU   busy   on-CPU   in irq  softirq  switches  wake p99   syscalls    faults  complete");
+	put_head(p, p->width >= CPUS_WIDTH ? CPUS_HEAD "    syscalls    faults" : CPUS_HEAD);
 	for (i = 0; i < p->r->res->cpu_cnt; i++)
 		if (p->r->res->cpu[i].seen)
 			put_cpu(p, i);
@@ -405,7 +474,9 @@ static void put_complete(struct fr_report_page *p)
 	fr_report_duration(p->o, res->end_ns > res->horizon_ns ? res->end_ns - res->horizon_ns : 0, 0);
 	fr_out_str(p->o, " on all CPUs");
 	if (res->rated_ns > res->begin_ns) {
-		fr_out_str(p->o, "; the first ");
+		fr_out_char(p->o, '\n');
+		fr_report_label(p, "");
+		fr_out_str(p->o, "the first ");
 		fr_report_duration(p->o, (res->end_ns < res->rated_ns ? res->end_ns : res->rated_ns) - res->begin_ns, 0);
 		fr_out_str(p->o, " of the window only on some");
 	}

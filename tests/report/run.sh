@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `flightrec report`: all its figures made again by check.py from a snapshot that make_load writes; the page for people. No root.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+unset COLUMNS NO_COLOR
+build=$(dirname "$FLIGHTREC")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+snap=$tmp/load.flight
+
+# check NAME COMMAND...: it succeeds
+check() {
+	local name=$1
+	shift
+	if ("$@") > "$tmp/log" 2>&1; then
+		((passed++))
+	else
+		((failed++)) && true
+		echo "FAIL $name"
+		tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /'
+	fi
+	return 0
+}
+
+# status N COMMAND...: its output goes to $tmp/out and $tmp/err
+status() {
+	local want=$1 got
+	shift
+	"$@" > "$tmp/out" 2> "$tmp/err" < /dev/null
+	got=$?
+	((got == want)) || { echo "exit status $got, not $want: $*"; cat "$tmp/err"; return 1; }
+}
+figures() { /usr/bin/python3 tests/report/check.py "$snap" "$@"; }
+report() { "$FLIGHTREC" report "$@"; }
+prints() { grep -qE -- "$1" "$tmp/out" || { echo "not printed: $1"; return 1; }; }
+
+# What check.py does not look at may not be all there is.
+has_all() {
+	status 0 report --json "$snap" && /usr/bin/python3 - "$tmp/out" <<- 'EOF'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		assert r["window"]["events"] > 7000, r["window"]
+		assert r["window"]["begin_ns"] < r["window"]["rated_begin_ns"] == r["window"]["horizon_ns"]
+		for table, least in dict(tasks=20, processes=12, cgroups=3, waits=100, offcpu=50, syscalls=7, errors=15, block=4,
+		                         irqs=2, softirqs=3, functions=10, cpus=4, events=18).items():
+		    assert len(r[table]) >= least, (table, len(r[table]))
+		for name in ("wakeup", "offcpu", "queued", "blocked", "oncpu"):
+		    assert r["total"][name]["count"] > 50, name
+		assert any(x["latency"]["count"] for x in r["syscalls"]) and any(x["latency"]["count"] for x in r["block"])
+		assert {x["in"] for x in r["offcpu"]} == {"none", "syscall", "fault"}
+		assert {x["by"] for x in r["waits"]} == {"task", "irq", "softirq"}
+		f = r["focus"]
+		assert f["tid"] == 103 and len(f["events"]) == 64 and len(f["syscalls"]) > 3 and len(f["states"]) > 20, f
+		assert len(f["woken_by"]) == 3 and f["stack"]["from"] == "crash" and len(f["stack"]["user"]) == 2, f
+		assert r["lost"]["holes"] == 1 and r["clock"]["ties"] == 54
+	EOF
+}
+
+# Names that anybody can choose do not reach the terminal; without one there is no colour, and ASCII only.
+is_plain() {
+	status 0 report --top 0 "$snap" && ! LC_ALL=C grep -nP '[^\x20-\x7e]' "$tmp/out" && prints 't\\x1b\[31m'
+}
+page_tells() {
+	status 0 report "$snap" || return
+	prints 'crash: SIGSEGV' && prints '^  when +2026-01-01 00:00:0' && prints 'Its last events' &&
+		prints 'is woken by' && prints 'Who waited for whom' && prints 'What each CPU ran' && prints '24 *: --top 0|of [0-9]+: --top 0 shows all' &&
+		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077'
+}
+# Tables, bars and timelines fit; lines of events are as long as they are.
+is_as_wide() {
+	local width
+	for width in 80 100 132; do
+		COLUMNS=$width status 0 report "$snap" || return
+		sed '/^Its last events/,/^$/d; /^Its system calls/,/^$/d; 1,/^  task /d' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad }' || return
+	done
+}
+wide_has_more() {
+	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
+}
+is_colourful() {
+	command -v script > /dev/null || return 0
+	TERM=xterm script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && prints $'\e\\[31m' &&
+		TERM=xterm NO_COLOR=1 script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && ! prints $'\e\\[31m' > /dev/null
+}
+top_is_top() {
+	status 0 report --json --top 3 "$snap" && /usr/bin/python3 - "$tmp/out" <<- 'EOF'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		for table in ("tasks", "processes", "waits", "offcpu", "syscalls", "errors", "functions"):
+		    assert len(r[table]) == 3, table
+		on = [t["oncpu_ns"] for t in r["tasks"]]
+		assert on == sorted(on, reverse=True), on
+	EOF
+}
+usage() {
+	status 2 report && status 2 report "$snap" "$snap" && status 2 report --top x "$snap" && status 2 report --moment 5 "$snap" &&
+		status 2 report --task 0 "$snap" && status 2 report -f 'nonsense ==' "$snap" && status 2 report --since never "$snap" &&
+		status 1 report "$tmp/none" && status 0 report --help
+}
+damaged() {
+	head -c -3000 "$snap" > "$tmp/cut.flight"
+	status 3 report "$tmp/cut.flight" && prints 'What is missing' && status 3 report --json "$tmp/cut.flight" &&
+		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null && echo "no snapshot" > "$tmp/text" && status 3 report "$tmp/text"
+}
+empty_window() {
+	status 0 report --window 0ns..0ns "$snap" && status 0 report --json -f 'event == governor' "$snap" &&
+		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
+}
+
+make -s O="$build" "$build/tests/report/make_load" && "$build/tests/report/make_load" "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+check "the snapshot has everything" has_all
+check "all figures" figures
+check "all figures behind a time" figures --since 30%
+check "all figures of a window" figures --window 20%..trigger
+check "all figures of a window before the horizon" figures --until 15%
+check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
+check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
+check "another task, longer moments" figures --task 110 --moment 30ms
+check "the page" page_tells
+check "the page is plain where it is piped" is_plain
+check "the page is as wide as COLUMNS says" is_as_wide
+check "a wide page has more columns" wide_has_more
+check "colour on a terminal" is_colourful
+check "--top" top_is_top
+check "usage" usage
+check "a damaged snapshot" damaged
+check "nothing to report" empty_window
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))
