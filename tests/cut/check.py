@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""check.py FLIGHTREC DIR TEST: what cut, merge and diff make, against the same done here to `replay --json --pos`."""
+import json
+import os
+import subprocess
+import sys
+
+flightrec, dir, test = sys.argv[1:]
+
+
+def run(*args, want=0):
+    p = subprocess.run([flightrec, *args], capture_output=True, cwd=dir)
+    assert p.returncode == want, (args, p.returncode, p.stderr.decode())
+    return p
+
+
+def rows(*args, want=0):
+    """Lines of events with all tiers, as texts."""
+    return run("replay", "--json", "--pos", "--no-symbols", "--tier", "all", *args, want=want).stdout.split(b"\n")[:-1]
+
+
+def info(path):
+    return json.loads(run("info", "--json", path).stdout)
+
+
+def place(e):
+    return (e["pos"]["epoch"], e["cpu"], e["pos"]["tier"], e["pos"]["seq"], e["pos"]["offset"])
+
+
+def fresh(name):
+    if os.path.exists(os.path.join(dir, name)):
+        os.unlink(os.path.join(dir, name))
+    return name
+
+
+def cut(source, *args, want=0):
+    out = fresh("out.flight")
+    p = run("cut", "-o", out, *args, source, want=want)
+    return out, p.stderr.decode()
+
+
+def check_cut(source, keep, *args):
+    """The cut has exactly the rows for which keep() holds, each as it was, and is a sound file that says what is missing."""
+    all_rows = rows(source)
+    expected = [l for l in all_rows if keep(json.loads(l))]
+    assert 0 < len(expected), "nothing to be compared"
+    out, _ = cut(source, *args)
+    got = rows(out)
+    assert got == expected, f"{args}: {len(got)} rows, not {len(expected)}; first that differs: " + str(
+        next(((a, b) for a, b in zip(got, expected) if a != b), None))
+    run("verify", out)
+    with open(os.path.join(dir, out), "rb") as f:
+        subprocess.run(["zstd", "-tq"], stdin=f, check=True)
+    said = info(out)["cut"]
+    assert said["from"] == source and said["away"] == len(all_rows) - len(expected), said
+    return out
+
+
+def mid(source, part):
+    times = sorted(json.loads(l)["ts"] for l in rows(source))
+    return times[int(len(times) * part)]
+
+
+def cut_windows():
+    for source in "b.flight", "random.flight":
+        a, b = mid(source, 0.3), mid(source, 0.6)
+        window = lambda e: a <= e["ts"] <= b
+        out = check_cut(source, window, "--since", str(a), "--until", str(b))
+        said = info(out)["cut"]
+        assert said["since_ns"] == a and said["until_ns"] == b, said
+        check_cut(source, window, "--window", f"{a}..{b}")
+        check_cut(source, lambda e: e["ts"] >= b, "--since", str(b))
+
+
+def cut_horizon():
+    """From the window's begin on the history is as complete as it was; what is older is not missing, but cut."""
+    a = mid("c.flight", 0.5)
+    out, _ = cut("c.flight", "--since", str(a))
+    assert info(out)["horizon_ns"] == a > info("c.flight")["horizon_ns"]
+    assert {c["cpu"]: c["lost"] for c in info(out)["cpus"]} == {c["cpu"]: c["lost"] for c in info("c.flight")["cpus"]}
+    a = mid("b.flight", 0.95)
+    out, _ = cut("b.flight", "--since", str(a))
+    assert info("b.flight")["holes"] and not info(out)["holes"], "a hole before the window"
+
+
+def cut_cpus():
+    check_cut("b.flight", lambda e: e["cpu"] == 1, "--cpu", "1")
+    check_cut("random.flight", lambda e: e["cpu"] in (0, 3, 4), "--cpu", "0,3-4")
+
+
+def cut_pids():
+    out = check_cut("b.flight", lambda e: e["pid"] == 103, "--pid", "103")
+    assert os.path.getsize(os.path.join(dir, out)) < os.path.getsize(os.path.join(dir, "b.flight")) / 2
+    check_cut("b.flight", lambda e: e["pid"] in (104, 105, 109), "--pid", "104-105,109")
+
+
+def cut_cgroups():
+    check_cut("b.flight", lambda e: e["pid"] in (101, 103, 105, 107), "--cgroup", "/web/*")
+
+
+def cut_filters():
+    check_cut("b.flight", lambda e: e["event"] == "cpu_sample", "-f", "event == cpu_sample")
+    check_cut("random.flight", lambda e: e["event"] == "sys_enter", "-f", "event == sys_enter")
+    # the samples' stacks are cut away, and yet there
+    out, _ = cut("b.flight", "-f", "event == cpu_sample")
+    assert all(json.loads(l)["ustack"] for l in rows(out))
+    # births are cut away, and yet the names of those born are there
+    out, _ = cut("b.flight", "-f", "comm == \"work-110\" && event == sys_enter")
+    assert {json.loads(l)["comm"] for l in rows(out)} == {"work-110"}
+
+
+def cut_all():
+    a = mid("b.flight", 0.2)
+    check_cut("b.flight", lambda e: e["ts"] >= a and e["cpu"] == 0 and e["pid"] == 102 and e["event"] == "sys_exit",
+              "--since", str(a), "--cpu", "0", "--pid", "102", "-f", "event == sys_exit")
+    check_cut("b.flight", lambda e: e["pid"] in (101, 103) and e["event"] in ("sys_exit", "sched_switch"),
+              "--cgroup", "/web/*", "--pid", "100-104", "-f", "event == sys_exit || event == sched_switch")
+    # everything: the same file but for its bytes
+    check_cut("random.flight", lambda e: True, "--window", "0%..100%")
+
+
+def cut_again():
+    a, b = mid("b.flight", 0.2), mid("b.flight", 0.7)
+    out, _ = cut("b.flight", "--since", str(a), "-f", "event == sys_exit || event == cpu_sample")
+    os.rename(os.path.join(dir, out), os.path.join(dir, fresh("first.flight")))
+    before = info("first.flight")["cut"]["away"]
+    out, _ = cut("first.flight", "--until", str(b), "-f", "event == cpu_sample")
+    keep = lambda e: a <= e["ts"] <= b and e["event"] == "cpu_sample"
+    expected = [l for l in rows("b.flight") if keep(json.loads(l))]
+    assert expected and rows(out) == expected
+    said = info(out)["cut"]
+    assert (said["since_ns"], said["until_ns"]) == (a, b) and said["away"] > before, said
+    assert said["filter"] == "(event == sys_exit || event == cpu_sample) && (event == cpu_sample)", said
+    assert said["away"] == len(rows("b.flight")) - len(expected)
+
+
+def cut_refused():
+    out, err = cut("b.flight", "-f", "event == mark_victim", want=1)
+    assert "no event matches" in err and not os.path.exists(os.path.join(dir, out))
+    with open(os.path.join(dir, "there.flight"), "w") as f:
+        f.write("mine")
+    assert b"is not replaced" in run("cut", "-o", "there.flight", "b.flight", want=1).stderr
+    assert open(os.path.join(dir, "there.flight")).read() == "mine"
+    assert b"is not replaced" in run("merge", "-o", "there.flight", "b.flight", want=1).stderr
+    for bad in ["--cpu", "x"], ["--cpu", "3-1"], ["--pid", "1,"], ["-f", "event =="], ["--since", "soon"], ["--cgroup", 'a"b']:
+        cut("b.flight", *bad, want=2)
+    run("cut", "b.flight", want=2)
+    run("cut", "-o", "x.flight", want=2)
+    assert not [f for f in os.listdir(dir) if ".tmp" in f]
+
+
+def damaged():
+    """What can be read is cut, and that something could not be is said, by the status too."""
+    data = bytearray(open(os.path.join(dir, "b.flight"), "rb").read())
+    data[data.rindex(b"\x28\xb5\x2f\xfd", 0, len(data) // 2) + 50] ^= 0xff
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data)
+    left = rows("bad.flight", want=3)
+    assert 0 < len(left) < len(rows("b.flight"))
+    out, err = cut("bad.flight", "--window", "0%..100%", want=3)
+    assert "damaged" in err and rows(out) == left and info(out)["cut"]["damage"] > 0
+    run("merge", "-o", fresh("m.flight"), "bad.flight", "a.flight", want=3)
+    whole = set(rows("a.flight")) | set(left)
+    assert len(set(rows("m.flight"))) == len(whole) and run("verify", "m.flight")
+
+
+def union(*paths):
+    """Each event once, in the order of (time, CPU, tier, place)."""
+    seen = {}
+    for path in paths:
+        for line in rows(path):
+            seen.setdefault(place(json.loads(line)), json.loads(line))
+    return seen
+
+
+def merge(*paths, want=0):
+    out = fresh("m.flight")
+    run("merge", "-o", out, *paths, want=want)
+    run("verify", out)
+    with open(os.path.join(dir, out), "rb") as f:
+        subprocess.run(["zstd", "-tq"], stdin=f, check=True)
+    return out
+
+
+def merge_union():
+    parts = ["a.flight", "b.flight", "c.flight"]
+    expected = union(*parts)
+    assert max(len(rows(p)) for p in parts) < len(expected) < sum(len(rows(p)) for p in parts)
+    got = rows(merge(*parts))
+    assert got == rows(*parts)
+    events = [json.loads(l) for l in got]
+    assert len(events) == len(expected) and {place(e): e for e in events} == expected
+    assert all(a["ts"] <= b["ts"] for a, b in zip(events, events[1:]))
+    assert rows(merge(*reversed(parts))) == got, "the order they are named in"
+    os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("m1.flight")))
+    assert rows(merge("m1.flight", "b.flight")) == got, "merged again"
+    assert rows(merge("b.flight")) == rows("b.flight")
+    assert info("m1.flight")["merge_cnt"] == 3
+
+
+def main_ring(i, cpu):
+    return next(t for c in i["cpus"] if c["cpu"] == cpu for t in c["tiers"] if t["name"] == "main")
+
+
+def merge_holes():
+    assert [h["cpu"] for h in info("b.flight")["holes"]] == [0]
+    m = info(merge("a.flight", "b.flight"))
+    assert m["holes"] == [], "a has the lap that b lacks"
+    for cpu in 0, 1:
+        a, b, ring = main_ring(info("a.flight"), cpu), main_ring(info("b.flight"), cpu), main_ring(m, cpu)
+        assert ring["horizon_ns"] == a["horizon_ns"] < b["horizon_ns"]
+        assert ring["written"] == b["written"] and ring["last_seq"] == b["last_seq"] and ring["first_seq"] == a["first_seq"]
+    # between a and c laps are missing: that is a hole, and complete it is only behind it
+    a, c = info("a.flight"), info("c.flight")
+    m = info(merge("a.flight", "c.flight"))
+    for cpu in 0, 1:
+        holes = [h for h in m["holes"] if h["cpu"] == cpu and h["tier"] == "main"]
+        assert [(h["first_seq"], h["last_seq"]) for h in holes] == [
+            (main_ring(a, cpu)["last_seq"], main_ring(c, cpu)["first_seq"] - 1)], holes
+        assert main_ring(m, cpu)["horizon_ns"] == main_ring(c, cpu)["horizon_ns"]
+    assert info(merge("a.flight", "b.flight", "c.flight"))["holes"] == [], "b has them"
+
+
+def merge_cuts():
+    """Cuts joined are what was cut; they close no hole, for nobody knows what they lack."""
+    cut("b.flight", "--cpu", "0")
+    os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh("c0.flight")))
+    cut("b.flight", "--cpu", "1")
+    assert rows(merge("c0.flight", "out.flight")) == rows("c0.flight", "out.flight")
+    assert {place(json.loads(l)) for l in rows("m.flight")} == {place(json.loads(l)) for l in rows("b.flight")}
+    cut("a.flight", "-f", "event == sys_exit")
+    assert [h["cpu"] for h in info(merge("out.flight", "b.flight"))["holes"]] == [0]
+
+
+def merge_hosts():
+    parts = ["a.flight", "random.flight", "b.flight"]
+    out = merge(*parts)
+    assert rows(out) == rows(*parts)
+    assert run("verify", out).stdout.count(b": OK") == 2
+    said = [json.loads(l) for l in run("info", "--json", out).stdout.split(b"\n")[:-1]]
+    assert [(s["host"], s["merge_cnt"]) for s in said] == [("boot-1", 2), ("boot-2", 1)]
+    assert b"within 1234 ns" in run("merge", "-o", fresh("n.flight"), *parts).stdout
+    # cut again, all hosts of it
+    run("cut", "-o", fresh("out.flight"), "-f", "event == sys_enter", out)
+    expected = [l for l in rows(*parts) if json.loads(l)["event"] == "sys_enter"]
+    assert rows("out.flight") == expected and run("verify", "out.flight").stdout.count(b": OK") == 2
+    # the end lost: the first is whole, and of the second what there is
+    data = open(os.path.join(dir, out), "rb").read()
+    with open(os.path.join(dir, "short.flight"), "wb") as f:
+        f.write(data[:-30])
+    assert rows("short.flight", want=3) == rows(out)
+
+
+def diff_counts():
+    d = json.loads(run("diff", "--json", "a.flight", "c.flight").stdout)
+    for side, path in ("a", "a.flight"), ("b", "c.flight"):
+        s = d[side]
+        assert s["complete"] and s["begin_ns"] == info(path)["horizon_ns"]
+        events = [e for e in map(json.loads, rows(path)) if e["pos"]["tier"] != "stack" and e["ts"] >= s["begin_ns"]]
+        counts, exits, errors = {}, {}, {}
+        for e in events:
+            counts[e["event"]] = counts.get(e["event"], 0) + 1
+            if e["event"] == "sys_exit":
+                name = {0: "read", 257: "openat"}[e["id"]]
+                exits[name] = exits.get(name, 0) + 1
+                errors[name] = errors.get(name, 0) + (e["ret"] < 0)
+        assert s["events"] == len(events) and s["end_ns"] == events[-1]["ts"]
+        assert {i["name"]: i[side]["count"] for i in d["events"] if i[side]["count"]} == counts
+        assert {i["name"]: i[side]["count"] for i in d["syscalls"]} == exits
+        assert {i["name"]: i[side]["errors"] for i in d["syscalls"]} == errors
+        # every CPU is somebody's from the window's begin to its end
+        assert sum(i[side]["ns"] for i in d["cpu"]) == 2 * (s["end_ns"] - s["begin_ns"])
+    rate = lambda i, side: i[side]["count"] / (d[side]["end_ns"] - d[side]["begin_ns"])
+    changes = [abs(rate(i, "a") - rate(i, "b")) for i in d["events"]]
+    assert all(x >= y - 1e-15 for x, y in zip(changes, changes[1:])), "what changed most comes first"
+
+
+def diff_latencies():
+    """Of a call that ends, the time since the same task began it."""
+    d = json.loads(run("diff", "--json", "--window-a", "60%..80%", "--window-b", "80%..100%", "c.flight").stdout)
+    for side in "a", "b":
+        begun, took = {}, {"read": [], "openat": []}
+        for e in map(json.loads, rows("c.flight")):
+            if e["event"] == "sys_enter":
+                begun[e["tid"]] = e
+            elif e["event"] == "sys_exit" and e["tid"] in begun:
+                ns = e["ts"] - begun.pop(e["tid"])["ts"]
+                if d[side]["begin_ns"] <= e["ts"] <= d[side]["end_ns"]:
+                    took[{0: "read", 257: "openat"}[e["id"]]].append(ns)
+        for i in d["syscalls"]:
+            t = sorted(took[i["name"]])
+            assert t and (i[side]["timed"], i[side]["ns"], i[side]["max_ns"]) == (len(t), sum(t), t[-1]), (i, len(t), sum(t))
+            p99 = t[-(-len(t) * 99 // 100) - 1]
+            assert p99 <= i[side]["p99_ns"] <= p99 * 33 // 32 + 1
+
+
+def diff_text():
+    text = run("diff", "a.flight", "c.flight").stdout.decode()
+    assert "\x1b" not in text and "System calls" in text and "openat" in text and "old-1" in text
+    wide = subprocess.run([flightrec, "diff", "a.flight", "c.flight"], cwd=dir, env={"COLUMNS": "72"}, capture_output=True).stdout
+    assert max(map(len, wide.decode().split("failed")[0].split("\n"))) <= 80
+    top = run("diff", "--top", "1", "a.flight", "c.flight").stdout.decode()
+    assert len(top.split("\n")) < len(text.split("\n"))
+    run("diff", "a.flight", want=2)
+    run("diff", "--top", "0", "a.flight", "b.flight", want=2)
+    run("diff", "--window-a", "x", "a.flight", want=2)
+    same = json.loads(run("diff", "--json", "-f", "event == sys_exit", "a.flight", "a.flight").stdout)
+    assert all(i["a"] == i["b"] for kind in ("events", "syscalls") for i in same[kind]) and len(same["events"]) == 1
+
+
+globals()[test]()

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * make DIR: snapshots to be cut, merged and compared, the same each time: a.flight, b.flight and c.flight of one session one
+ * after another, of which a and b, and b and c overlap; b lacks a lap that a has. random.flight has events of every type.
+ */
+#include "unit/host_ring.h"
+
+#include <stdio.h>
+
+#define BUDGET_SZ (16u << 20)
+#define REAL_NS	  1767225600000000000ULL
+#define SEC	  1000000000ULL
+#define US	  1000ULL
+#define TASK_CNT  8u
+
+enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
+
+static struct host_ring *ring[RING_CNT];
+
+#define PUT(where, type, who, ...)                                           \
+	do {                                                                 \
+		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__};   \
+                                                                             \
+		host_ring_put(ring[where], FR_EV_##type, &rec, sizeof(rec)); \
+	} while (0)
+
+static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
+{
+	u8 rec[FR_REC_MAX_SZ] = {0};
+
+	memcpy(rec, fixed, fixed_sz);
+	memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
+	host_ring_put(ring[where], event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
+}
+
+/* A task is born and takes a name, and another one later. */
+static void put_birth(u32 tid)
+{
+	char before[16] = "shell", after[16];
+
+	PUT(LIFE0, sched_process_fork, 100, .child_pid = tid, .child_tgid = tid, .child_start = host_clock_ns - 300,
+	    .child_comm = "shell");
+	host_clock_ns += 5 * US;
+	snprintf(after, sizeof(after), "work-%u", tid);
+	struct fr_rec_task_rename rec = {.task = tid, .target_pid = tid};
+
+	memcpy(rec.oldcomm, before, 16);
+	memcpy(rec.newcomm, after, 16);
+	host_ring_put(ring[LIFE0], FR_EV_task_rename, &rec, sizeof(rec));
+}
+
+static void put_sample(u32 cpu, u32 tid, u64 id)
+{
+	static u64 seen;
+	const u64 frames[] = {0x400000 + id, 0x401000, 0x402000};
+	struct fr_rec_stack stack = {.task = tid, .stack_id = id};
+
+	if (!(seen >> id & 1)) {
+		put_nums(STACK0, FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames, 1 + id % 3);
+		seen |= 1ULL << id;
+	}
+	PUT(cpu, cpu_sample, tid | 1u << 24, .ip = 0x400000 + id, .ustack_id = id);
+}
+
+/* A task runs, calls, and leaves the CPU to the next. */
+static void put_turn(u32 n)
+{
+	static u32 now[2];
+	u32 cpu = n % 2, tid = 101 + host_random() % (TASK_CNT + n / 200);
+	const u64 args[] = {n, 0x7ffd00000000ULL + n, 64};
+	struct fr_rec_sys_enter enter = {.task = tid, .id = n % 3 ? 0 : 257};
+
+	PUT(cpu, sched_waking, now[cpu], .target_pid = tid, .target_cpu = cpu);
+	host_clock_ns += 1 * US + host_random() % 2000;
+	PUT(cpu, sched_switch, now[cpu], .next_pid = tid, .prev_state = n % 3);
+	now[cpu] = tid;
+	host_clock_ns += 700;
+	put_nums(cpu, FR_EV_sys_enter, &enter, sizeof(enter), args, 3);
+	host_clock_ns += 2 * US + host_random() % 9000;
+	PUT(cpu, sys_exit, tid, .id = enter.id, .ret = n % 7 ? 64 : -2);
+	if (n % 5 == 0)
+		put_sample(cpu, tid, 1 + n / 5 % 20);
+	host_clock_ns += 500;
+}
+
+static void put_turns(u32 from, u32 to)
+{
+	u32 n;
+
+	for (n = from; n < to; n++) {
+		if (n % 200 == 0)
+			put_birth(101 + TASK_CNT + n / 200);
+		put_turn(n);
+	}
+}
+
+static int put_facts(struct fr_snap_writer *w, const char *boot)
+{
+	int err = fr_snap_put_fact(w, "boot_id", "%s", boot);
+
+	err = err ? err : fr_snap_put_fact(w, "host", "%s", boot);
+	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
+	err = err ? err : fr_snap_put_fact(w, "epoch", "%u", 0xabcd1234);
+	err = err ? err : fr_snap_put_fact(w, "begin_ns", "1000000000");
+	err = err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)host_clock_ns);
+	err = err ? err : fr_snap_put_fact(w, "trigger_reason", "command");
+	return err ? err : fr_snap_put_fact(w, "trigger_ts", "%llu", (unsigned long long)host_clock_ns - 100 * US);
+}
+
+/* The first tasks are older than the recording: only the table knows them. */
+static int put_tasks(struct fr_snap_writer *w)
+{
+	struct fr_snap_task t[TASK_CNT + 1] = {{.tid = 100, .start_ns = 5, .task = {.tgid = 100, .cgroup = 7, .comm = "init"}}};
+	char procs[1024];
+	size_t sz = 0;
+	u32 i;
+	int err;
+
+	for (i = 1; i <= TASK_CNT; i++) {
+		t[i] = (struct fr_snap_task){
+			.tid = 100 + i, .start_ns = 10 + i, .task = {.tgid = 100 + i, .ppid = 100, .cgroup = 7 + i % 2}};
+		snprintf(t[i].task.comm, FR_COMM_SZ, "old-%u", i);
+		sz += snprintf(procs + sz, sizeof(procs) - sz, "{\"pid\":%u,\"cmdline\":\"x\",\"cgroup\":\"/%s\"}\n", 100 + i,
+			       i % 2 ? "web/one" : "db");
+	}
+	err = fr_snap_put_tasks(w, t, TASK_CNT + 1);
+	return err ? err : fr_snap_put_procs(w, procs, sz);
+}
+
+/* skip: a lap of CPU 0 that is said to have been overwritten while it was read, 0: none. */
+static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
+{
+	struct fr_snap_ring r = {.cpu = h->r.cpu, .tier = h->r.tier, .slot_cnt = h->r.slot_cnt, .subbuf_sz = 2 * FR_PAGE_SZ};
+	struct fr_snap_hole hole = {
+		.cpu = h->r.cpu, .tier = h->r.tier, .why = FR_HOLE_overwritten, .first_seq = skip, .last_seq = skip};
+	struct fr_snap_lap lap;
+	u64 events, damaged;
+	int err = 0;
+	u32 k;
+
+	for (k = 0; host_ring_lap(h, k, &lap) && !err; k++) {
+		u64 base_ns = ((const struct fr_page_head *)lap.buf)->base_ns;
+
+		if (!lap.sz || lap.seq == skip)
+			continue;
+		err = fr_snap_put_lap(w, &lap, 0, &events, &damaged);
+		if (skip && lap.seq == skip + 1)
+			hole.until_ns = base_ns;
+		hole.since_ns = lap.seq < skip ? base_ns : hole.since_ns;
+		if (lap.seq > 1 && (!r.first_seq || lap.seq == skip + 1))
+			r.horizon_ns = base_ns;
+		r.first_seq = r.first_seq ?: lap.seq;
+		r.last_seq = lap.seq;
+		r.present += events;
+	}
+	r.overwritten = h->r.wr->overwritten;
+	r.written = r.overwritten + r.present;
+	err = err ? err : fr_snap_put_rings(w, &r, 1);
+	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
+}
+
+static int dump(const char *dir, const char *name, const char *boot, u64 skip)
+{
+	const struct fr_snap_clock clock = {
+		.ts = host_clock_ns, .mono_ns = host_clock_ns, .real_ns = REAL_NS + host_clock_ns, .uncertainty_ns = 1234};
+	struct fr_snap_writer *w;
+	char path[4096];
+	int err;
+	u32 i;
+
+	snprintf(path, sizeof(path), "%s/%s.flight", dir, name);
+	if (fr_snap_create(path, BUDGET_SZ, &w))
+		return 1;
+	err = fr_snap_put_schema(w, fr_schema_builtin());
+	err = err ? err : put_facts(w, boot);
+	for (i = 0; i < RING_CNT && !err; i++)
+		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
+	err = err ? err : put_tasks(w);
+	err = err ? err : fr_snap_put_clocks(w, &clock, 1);
+	return err ? err : fr_snap_finish(w);
+}
+
+static void new_rings(void)
+{
+	u32 i;
+
+	for (i = 0; i < RING_CNT; i++)
+		ring[i] = host_ring_new(i == MAIN1,
+					i == STACK0  ? FR_TIER_STACK
+					: i == LIFE0 ? FR_TIER_LIFE
+						     : FR_TIER_MAIN,
+					10, 2);
+}
+
+static void free_rings(void)
+{
+	u32 i;
+
+	for (i = 0; i < RING_CNT; i++)
+		host_ring_free(ring[i]);
+}
+
+/* The lap of CPU 0 before the one that is being written. */
+static u64 last_whole_lap(void)
+{
+	return fr_w_seq(ring[MAIN0]->r.wr->w) - 1;
+}
+
+static int put_session(const char *dir)
+{
+	u64 lap;
+	int err;
+
+	put_turns(0, 1200);
+	err = dump(dir, "a", "boot-1", 0);
+	lap = last_whole_lap();
+	put_turns(1200, 1600);
+	err = err ? err : dump(dir, "b", "boot-1", lap);
+	put_turns(1600, 2600);
+	return err ? err : dump(dir, "c", "boot-1", 0);
+}
+
+static int put_random(const char *dir)
+{
+	u32 i;
+
+	for (i = 0; i < 20; i++) {
+		host_ring_fill(ring[MAIN0], 20);
+		host_ring_fill(ring[MAIN1], 20);
+		host_ring_fill(ring[LIFE0], 4);
+	}
+	return dump(dir, "random", "boot-2", 0);
+}
+
+int main(int argc, char **argv)
+{
+	int err;
+
+	if (argc != 2)
+		return 2;
+	new_rings();
+	err = put_session(argv[1]);
+	free_rings();
+	new_rings();
+	err = err ? err : put_random(argv[1]);
+	free_rings();
+	return err != 0;
+}

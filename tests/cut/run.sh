@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# cut, merge and diff against the same done in Python to `replay --json --pos`, on snapshots made up. No root, no BPF.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C
+flightrec=${FLIGHTREC:-$PWD/build/flightrec}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0
+
+make -s build/tests/cut/make && build/tests/cut/make "$tmp" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+for test in $(grep -oP '^def \K(cut|merge|diff)_\w+(?=\(\))|^def \Kdamaged' tests/cut/check.py); do
+	if python3 tests/cut/check.py "$flightrec" "$tmp" "$test" > "$tmp/log" 2>&1; then
+		((passed++))
+	else
+		((failed++)) && true
+		echo "FAIL $test"
+		tail -n 6 "$tmp/log" | cut -c 1-600 | sed 's/^/    /'
+	fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+((passed && !failed))
