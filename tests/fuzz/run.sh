@@ -19,7 +19,7 @@ make -s O=$out CC=clang CFLAGS="$flags" SANITIZE=address,undefined $out/libfligh
 fuzz() {
 	local name=$1 seconds=$2 corpus=$3
 	clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -Ibpf -Iuser "tests/fuzz/$name.c" $out/libflightrec.a -lzstd -lxxhash -o "$out/$name" ||
+		-fno-sanitize-recover=all -Ibpf -Iuser "tests/fuzz/$name.c" $out/libflightrec.a -ldw -lelf -lzstd -lxxhash -liberty -o "$out/$name" ||
 		return 1
 	mkdir -p "$out/new_$name"
 	rm -f "$out/new_$name"/*
@@ -36,5 +36,6 @@ fuzz() {
 
 fuzz read "$seconds" tests/fuzz/corpus && ((++passed)) || ((++failed))
 fuzz text $(((seconds + 3) / 4)) tests/fuzz/corpus_text && ((++passed)) || ((++failed))
+fuzz elf $(((seconds + 3) / 4)) tests/fuzz/corpus_elf && ((++passed)) || ((++failed))
 echo "$passed passed, $failed failed, 0 skipped"
 ((!failed))

@@ -151,6 +151,16 @@ def names_are_demangled(e):
     equal(e.err, "")
 
 
+def versions_are_left_out(e):
+    s = make(f"{e.dir}/v.flight", [
+        "fact boot_id b", "task 100 100 x", "sym 0 ffffffff81000000 100 clock_gettime@@GLIBC_2.17 -",
+        f"sym 0 ffffffff81000100 100 {MANGLED}@X_1 -", "sym 0 ffffffff81000200 100 @odd -",
+        "stack 78 ffffffff81000010 ffffffff81000110 ffffffff81000210", "sample 100 78 0"])
+    want = ["clock_gettime+0x10", f"{SEND}+0x10", "@odd+0x10"]
+    equal(json.loads(e.run("replay", "--json", "--symbols", s))["kstack_sym"], want)
+    equal(json.loads(e.run("replay", "--json", "--raw-symbols", s))["kstack_sym"][0], "clock_gettime@@GLIBC_2.17+0x10")
+
+
 def text_has_names_by_default(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4), e.off("main", 7)], [e.mapping()])
@@ -429,7 +439,7 @@ def symbols_command(e):
 
 
 TESTS = [
-    names_are_demangled, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
+    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
     code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, beside_the_snapshot, below_symfs, caches,
     another_version_is_not_believed, stripped, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,

@@ -63,17 +63,28 @@ static bool grow_shown(struct fr_symbols *y)
 	return true;
 }
 
+/* Without a symbol's version (clock_gettime@@GLIBC_2.17), and demangled. NULL: as it is. */
+static char *make_shown(const char *raw)
+{
+	const char *version = raw[0] ? strchr(raw + 1, '@') : NULL;
+	char *bare = version ? strndup(raw, version - raw) : NULL, text[FR_DEMANGLE_SZ];
+
+	if (!fr_demangle(bare ? bare : raw, text))
+		return bare;
+	free(bare);
+	return strdup(text);
+}
+
 /* The name as it is to be shown; raw must live as long as y. */
 static const char *shown(struct fr_symbols *y, const char *raw)
 {
-	char text[FR_DEMANGLE_SZ];
 	struct shown *s;
 
-	if (!raw || y->opts.raw || (raw[0] != '_') || !grow_shown(y))
+	if (!raw || y->opts.raw || !grow_shown(y))
 		return raw;
 	s = shown_slot(y->shown, y->shown_cap, raw);
 	if (!s->raw) {
-		*s = (struct shown){.raw = raw, .text = fr_demangle(raw, text) ? strdup(text) : NULL};
+		*s = (struct shown){.raw = raw, .text = make_shown(raw)};
 		y->shown_cnt++;
 	}
 	return s->text ? s->text : raw;
