@@ -164,7 +164,7 @@ const struct fr_page_text *fr_page_columns_texts(const struct fr_page_columns *p
 static int note_named(struct fr_page_columns *p, enum fr_style style, u32 abi, s64 v)
 {
 	u8 **bits = &p->named[style][abi % ABI_CNT];
-	u32 i = v - NAMED_MIN;
+	u32 i = (u64)v - (u64)NAMED_MIN;
 
 	if (v < NAMED_MIN || v >= NAMED_MAX || !fr_sysname_style(style))
 		return 0;
