@@ -25,7 +25,7 @@ static void add(struct fr_symguesses *g, const char *path, size_t len)
 static void add_procs(struct fr_symguesses *g, const struct fr_snap *s)
 {
 	size_t sz;
-	const char *line = fr_snap_procs(s, &sz), *end = line + sz, *exe, *why;
+	const char *line = fr_snap_procs(s, &sz), *end = line ? line + sz : NULL, *exe, *why;
 	struct fr_jsonr j;
 
 	while (line && line < end) {
