@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump list watch reload status stop replay report export symbols view info verify events doctor'
+_flightrec_commands='record dump list watch reload status stop replay report cut merge diff export symbols view info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -59,7 +59,7 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|report|export|view|list|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|report|cut|merge|diff|export|view|list|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;
