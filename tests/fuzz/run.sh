@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# run.sh [SECONDS]: fuzz the reader of snapshots that long (60), and the parsers of triggers and configurations a quarter of it,
+# run.sh [SECONDS]: fuzz the reader of snapshots that long (60), and the parsers of triggers, configurations and ELF files a quarter of it,
 # each from the corpus kept here. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
