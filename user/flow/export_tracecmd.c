@@ -344,6 +344,22 @@ static void write_names(FILE *f, const void *arg)
 	}
 }
 
+/* As /proc/kallsyms has them; a name is from a file. */
+static void write_symbols(FILE *f, const void *arg)
+{
+	size_t cnt, i;
+	const struct fr_snap_symbol *y = fr_snap_symbols(arg, &cnt);
+
+	for (i = 0; i < cnt && !y[i].pid; i++) {
+		if (!*y[i].name || strpbrk(y[i].name, " \t\n[]"))
+			continue;
+		fprintf(f, "%016llx t %s", (unsigned long long)y[i].addr, y[i].name);
+		if (y[i].module && *y[i].module && !strpbrk(y[i].module, " \t\n[]"))
+			fprintf(f, "\t[%s]", y[i].module);
+		fputc('\n', f);
+	}
+}
+
 static void write_uname(FILE *f, const void *arg)
 {
 	static const char *const name[] = {"host", "kernel", "arch"};
@@ -403,7 +419,7 @@ static int put_head(struct tracecmd *t, const struct fr_export *x)
 	int err = put_begin(b);
 
 	err = err ?: put_formats(t, b);
-	err = err ?: put_num(b, 0, 4); /* kernel symbols */
+	err = err ?: put_text(b, 4, write_symbols, x->snap);
 	err = err ?: put_num(b, 0, 4); /* formats of trace_printk() */
 	err = err ?: put_text(b, 8, write_names, t);
 	err = err ?: put_num(b, t->cpu_cnt, 4);

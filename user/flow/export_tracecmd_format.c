@@ -305,6 +305,13 @@ static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, siz
 	*end = off + sz;
 }
 
+/* Readers print texts as they are: a line stays one. */
+static void clean(u8 *p, size_t sz)
+{
+	for (; sz--; p++)
+		*p = *p < ' ' || *p == 0x7f ? '?' : *p;
+}
+
 static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *buf, u32 *end)
 {
 	bool is_num = v->kind == FR_VAL_NUM, is_text = v->kind == FR_VAL_TEXT, is_nums = v->kind == FR_VAL_NUMS;
@@ -314,7 +321,9 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 
 	switch (f->kind) {
 	case FR_TRC_STR:
+		len = *end;
 		put_dynamic(buf, at, end, v->text, is_text ? v->len : 0, 1);
+		clean(buf + len, *end - 1 - len);
 		break;
 	case FR_TRC_NUMS:
 		put_dynamic(buf, at, end, v->nums, is_nums ? v->len * sizeof(u64) : 0, sizeof(u64));
@@ -328,8 +337,10 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 	case FR_TRC_TEXT10:
 	case FR_TRC_TEXT16:
 		len = is_text ? strnlen(v->text, v->len) : 0;
+		len = len < size ? len : size;
 		if (len)
-			memcpy(at, v->text, len < size ? len : size);
+			memcpy(at, v->text, len);
+		clean(at, len);
 		break;
 	default:
 		memcpy(at, &num, size); /* little-endian, as the file says it is */

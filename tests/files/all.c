@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * all FILE: a snapshot with every event and every kind of chunk that this build writes, some of each: what golden/all-*.flight
+ * was made by, and the exporters' fuzzer begins with. A stack that a sample names is there, and where its frames lay.
+ */
+#include "files/small.h"
+
+#define PER_EVENT 3u
+#define STACK_ID  0x1122334455667788ull
+
+static const u64 frames[] = {0x401020, 0x401100, 0x7f0000001234};
+
+static void put_rec(struct host_ring *h, u32 nr, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
+{
+	u8 rec[FR_REC_MAX_SZ] = {0};
+
+	memcpy(rec, fixed, fixed_sz);
+	if (cnt)
+		memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
+	host_clock_ns += 1000;
+	host_ring_put(h, nr, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
+}
+
+static void put_stack(struct host_ring *h)
+{
+	struct fr_rec_stack stack = {.task = 100, .stack_id = STACK_ID};
+	struct fr_rec_stack_build_ids ids = {.task = 100 | 3u << 24, .stack_id = STACK_ID};
+	static const u64 words[] = {1ull << 56 | 0x1020, 1ull << 56 | 0x1100, 0,
+				    0x0807060504030201,	 0x100f0e0d0c0b0a09,  0x14131211};
+
+	put_rec(h, FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames, 3);
+	put_rec(h, FR_EV_stack_build_ids, &ids, offsetof(struct fr_rec_stack_build_ids, words), words, 6);
+}
+
+/* A task that runs, calls, waits and is woken again, so that what pairs events finds some. */
+static void put_story(struct host_ring *h)
+{
+	static const u64 args[] = {3, 0x7ffd00000000, 4096};
+	struct fr_rec_sys_enter enter = {.task = 100, .id = 0};
+	struct fr_rec_sys_exit leave = {.task = 100, .id = 0, .ret = 4096};
+	struct fr_rec_sched_switch out = {.task = 100, .prev_state = 2, .prev_prio = 120, .next_prio = 120};
+	struct fr_rec_sched_switch in = {.task = 0, .next_pid = 100, .prev_prio = 120, .next_prio = 120};
+	struct fr_rec_sched_waking waking = {.task = 0, .target_pid = 100, .prio = 120};
+	struct fr_rec_cpu_sample sample = {.task = 100 | 1u << 24, .ip = frames[0], .ustack_id = STACK_ID};
+
+	put_rec(h, FR_EV_sched_switch, &in, sizeof(in), NULL, 0);
+	put_rec(h, FR_EV_cpu_sample, &sample, sizeof(sample), NULL, 0);
+	put_rec(h, FR_EV_sys_enter, &enter, offsetof(struct fr_rec_sys_enter, args), args, 3);
+	put_rec(h, FR_EV_sched_switch, &out, sizeof(out), NULL, 0);
+	put_rec(h, FR_EV_sched_waking, &waking, sizeof(waking), NULL, 0);
+	put_rec(h, FR_EV_sched_switch, &in, sizeof(in), NULL, 0);
+	put_rec(h, FR_EV_sys_exit, &leave, sizeof(leave), NULL, 0);
+}
+
+static u64 put_laps(struct fr_snap_writer *w, struct host_ring *h)
+{
+	u64 events, damaged, all = 0;
+	struct fr_snap_lap lap;
+	u32 i;
+
+	for (i = 0; host_ring_lap(h, i, &lap); i++) {
+		if (lap.sz && fr_snap_put_lap(w, &lap, 0, &events, &damaged))
+			return 0;
+		all += lap.sz ? events : 0;
+	}
+	return all;
+}
+
+static u64 put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
+{
+	struct host_ring *h = host_ring_new(cpu, tier, 4, 4);
+	const struct fr_schema *s = fr_schema_builtin();
+	u8 rec[FR_REC_MAX_SZ];
+	u32 nr, i;
+	u64 cnt;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr);
+
+		for (i = 0; ev && ev->tier == tier && tier != FR_TIER_STACK && i < PER_EVENT; i++) {
+			host_clock_ns += host_random() % 100000;
+			host_ring_put(h, nr, rec, host_random_record(ev, rec));
+		}
+	}
+	if (tier == FR_TIER_STACK)
+		put_stack(h);
+	if (tier == FR_TIER_MAIN)
+		put_story(h);
+	cnt = put_laps(w, h);
+	host_ring_free(h);
+	return cnt;
+}
+
+static int put_facts(struct fr_snap_writer *w)
+{
+	static const char *const fact[][2] = {
+		{"version", "golden"},	   {"host", "box"},	     {"kernel", "6.18.0"}, {"arch", "x86_64"},
+		{"boot_id", "b"},	   {"clock_mode", "global"}, {"begin_ns", "1"},	   {"trigger_reason", "crash"},
+		{"trigger_ts", "1000000"}, {"epoch", "2882343476"},
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(fact) / sizeof(fact[0]) && !err; i++)
+		err = fr_snap_put_fact(w, fact[i][0], "%s", fact[i][1]);
+	return err;
+}
+
+static int put_meta(struct fr_snap_writer *w)
+{
+	struct fr_snap_task task[] = {{.tid = 100, .start_ns = 5, .task = {.tgid = 100, .ppid = 1, .comm = "one"}},
+				      {.tid = 101, .start_ns = 6, .task = {.tgid = 100, .comm = "two; 2", .flags = 1}}};
+	struct fr_snap_hole hole = {.cpu = 1, .first_seq = 3, .last_seq = 3, .since_ns = 5, .until_ns = 400000};
+	struct fr_snap_clock clock = {1000000000, 1000000000, 1500000000, 1000000000, 1767225600000000000ull, 50};
+	struct fr_snap_symbol symbol[] = {{.addr = 0xffffffff81000000, .sz = 4096, .name = "do_syscall_64"},
+					  {.pid = 100, .addr = 0x7f0000001000, .sz = 4096, .name = "jitted"}};
+	struct fr_snap_mapping map = {.pid = 100,
+				      .begin = 0x401000,
+				      .end = 0x402000,
+				      .file_off = 0x1000,
+				      .path = "/nowhere/server",
+				      .build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
+				      .build_id_sz = 20};
+
+	return put_facts(w) || fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, task, 2) ||
+	       fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
+	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct fr_snap_ring ring[6] = {0};
+	struct fr_snap_writer *w;
+	u32 i;
+	int err;
+
+	(void)small_write;
+	if (argc != 2 || fr_snap_create(argv[1], 64u << 20, &w))
+		return 1;
+	err = fr_snap_put_schema(w, fr_schema_builtin()) || put_meta(w);
+	for (i = 0; i < 6 && !err; i++) {
+		ring[i] = (struct fr_snap_ring){.cpu = i / 3, .tier = i % 3, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
+		ring[i].horizon_ns = i == 3 ? 300000 : 0;
+		ring[i].present = ring[i].written = put_ring(w, ring[i].cpu, ring[i].tier);
+		err = !ring[i].present;
+	}
+	err = err || fr_snap_put_rings(w, ring, 6);
+	if (!err)
+		return fr_snap_finish(w) != 0;
+	fr_snap_abort(w);
+	return 1;
+}
