@@ -10,7 +10,7 @@
 #include "pure/err.h"
 
 #define FUNC_MAX_SZ (1u << 20) /* bytes of a function whose end is not known */
-#define SAY_MOST    10u
+#define SAY_MOST    5u
 
 /* Names as they are shown, by the raw name's place in memory: demangling costs more than looking up. */
 struct shown {
@@ -339,41 +339,69 @@ void fr_symbols_look(struct fr_symbols *y)
 		look(y, y->objs.obj[i]);
 }
 
-/* Where one gets what is missing. */
-static const char *cure(const struct fr_symbols_object *o)
-{
-	if (!o->build_id)
-		return "it has no build-id: put the very file beside the snapshot, or below --symfs";
-	return "install its debug symbols (package NAME-dbgsym or NAME-debuginfo), put the file beside the snapshot or below "
-	       "--symfs, or ask servers by --debuginfod";
-}
-
 static void say_object(const struct fr_symbols_object *o)
 {
-	fr_warn("%s%s%s%s: %s%s%s; %llu of %llu frames have no name: %s", o->path ? o->path : "",
-		o->path && o->build_id ? " " : "", o->build_id ? "build-id " : "", o->build_id ? o->build_id : "", o->missing,
-		o->differs && !o->found ? ": " : "", o->differs && !o->found ? o->differs : "",
-		(unsigned long long)(o->frame_cnt - o->named_cnt), (unsigned long long)o->frame_cnt, cure(o));
+	const char *path = o->path ? o->path : "", *gap = o->path ? " " : "", *differs = o->found ? NULL : o->differs;
+
+	fr_warn("%s%s%s%s: %s%s%s; %llu of %llu frames have no name", path, gap, o->build_id ? "build-id " : "(no build-id)",
+		o->build_id ? o->build_id : "", o->missing, differs ? ": " : "", differs ? differs : "",
+		(unsigned long long)(o->frame_cnt - o->named_cnt), (unsigned long long)o->frame_cnt);
+}
+
+static u64 unnamed(const struct fr_symbols *y, u32 i)
+{
+	const struct fr_symobj *o = y->objs.obj[i];
+
+	return o->looked && fr_symobj_missing(o) ? o->frame_cnt - o->named_cnt : 0;
+}
+
+/* The object with the most frames without a name, of those with fewer than *most, or as many and behind last; cnt: none. */
+static u32 next_worst(const struct fr_symbols *y, u64 *most, u32 last)
+{
+	u32 i, worst = y->objs.cnt;
+	u64 n, best = 0;
+
+	for (i = 0; i < y->objs.cnt; i++) {
+		n = unnamed(y, i);
+		if (n > best && (n < *most || (n == *most && i > last))) {
+			best = n;
+			worst = i;
+		}
+	}
+	*most = best;
+	return worst;
+}
+
+static void say_kernel(const struct fr_symbols *y)
+{
+	const char *why = fr_snap_fact(y->snap, "kernel_symbols");
+
+	if (y->kernel_named < y->kernel_cnt && why && strcmp(why, "ok"))
+		fr_warn("%llu of %llu frames of the kernel have no name: %s",
+			(unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt,
+			y->kernel_missing);
 }
 
 u32 fr_symbols_say_missing(const struct fr_symbols *y)
 {
 	struct fr_symbols_object o;
-	u32 i, cnt = 0;
+	u32 i, cnt = 0, last = 0;
+	u64 most = ~0ull;
 
-	if (y->kernel_named < y->kernel_cnt && fr_snap_fact(y->snap, "kernel_symbols"))
-		fr_warn("%llu of %llu frames of the kernel have no name: %s",
-			(unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt,
-			y->kernel_missing);
-	for (i = 0; i < y->objs.cnt; i++) {
-		fr_symbols_object_nr(y, i, &o);
-		if (!o.missing || o.named_cnt == o.frame_cnt)
-			continue;
-		if (cnt++ < SAY_MOST)
-			say_object(&o);
+	say_kernel(y);
+	for (i = 0; i < y->objs.cnt; i++)
+		cnt += unnamed(y, i) != 0;
+	for (i = 0; i < cnt && i < SAY_MOST; i++) {
+		last = next_worst(y, &most, last);
+		fr_symbols_object_nr(y, last, &o);
+		say_object(&o);
 	}
 	if (cnt > SAY_MOST)
 		fr_warn("and %u more without symbols: `flightrec symbols` lists all", cnt - SAY_MOST);
+	if (cnt)
+		fr_warn("to get names install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the "
+			"snapshot or below "
+			"--symfs, or ask servers by --debuginfod");
 	return cnt;
 }
 
