@@ -218,7 +218,7 @@ static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 	else if (nr)
 		fr_report_who(p, nr, ts, 0);
 	else
-		fr_out_str(p->o, "an interrupt of an idle CPU");
+		fr_out_str(p->o, "an interrupt");
 }
 
 static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
