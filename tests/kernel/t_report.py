@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""`flightrec report` of real histories: all its figures made again by an independent program, tests/report/check.py."""
+import contextlib
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from frtest import FLIGHTREC, ROOT, TMP, check, dump, end, equal, fr, helper, main, new_name, path, session, test, wait_for
+
+CHECK = os.path.join(ROOT, "tests", "report", "check.py")
+
+
+def figures(file, *options):
+    p = subprocess.run([sys.executable, CHECK, file, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                       env={**os.environ, "FLIGHTREC": FLIGHTREC})
+    check(p.returncode == 0, f"{' '.join(options)}: {p.stdout[-2000:]}")
+    return p.stdout.strip().splitlines()[-1]
+
+
+@test("all figures of two busy seconds, of windows, with a filter")
+def busy():
+    with session("-p", "full", "-m", "1M") as name:
+        load = subprocess.Popen([os.path.join(ROOT, "tests", "bench", "mixed.sh"), "2"], stdin=subprocess.DEVNULL)
+        pings = subprocess.Popen([helper("pingpong"), "500"], stdout=subprocess.DEVNULL)
+        pings.wait()
+        load.wait()
+        file = dump(name)
+    note = figures(file, "--since", "50%")
+    figures(file, "--since", "90%", "-f", 'event == sched_switch || ret < 0 || comm ~ "s*"')
+    figures(file, "--window", "60%..65%")
+    return note
+
+
+@contextlib.contextmanager
+def recorder(name, dir, *options):
+    """Its triggers are armed; what it says is in a file."""
+    log = path(f"{name}.log")
+    with open(log, "w") as to:
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *options], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=to)
+    try:
+        wait_for(lambda: "armed" in open(log).read() or p.poll() is not None, "the trigger is armed", 60)
+        check(p.poll() is None, open(log).read())
+        yield p
+    finally:
+        p.send_signal(signal.SIGINT)
+        p.wait(120)
+        end(name)
+
+
+@test("a crash: what triggered it, the last events, calls and stack of its task, on the page and as figures")
+def crash():
+    name, dir, program = new_name(), tempfile.mkdtemp(dir=TMP), path(f"frt-crash-{os.getpid() % 1000}")
+    comm = os.path.basename(program)[:15]
+    shutil.copy(helper("crasher"), program)
+    with recorder(name, dir, "-p", "full", "-m", "2M", "--on", f"crash:comm={comm}"):
+        p = subprocess.Popen([program])
+        p.wait()
+        file = wait_for(lambda: glob.glob(f"{dir}/*.flight"), "the snapshot", 60)[0]
+    rep = json.loads(fr("report", "--json", file).stdout)
+    trigger, focus = rep["trigger"], rep["focus"]
+    equal((trigger["reason"], trigger["pid"], trigger["sig_name"]), ("crash", p.pid, "SIGSEGV"), "trigger")
+    equal((focus["tid"], focus["comm"], focus["stack"]["from"]), (p.pid, comm, "crash"), "its task")
+    check(any(e["event"] == "signal_deliver" for e in focus["events"]), f"its last events: {focus['events']}")
+    check(any(c["name"] == "prlimit64" and c["ret"] == 0 for c in focus["syscalls"]), f"its calls: {focus['syscalls']}")
+    page = fr("report", file).stdout
+    for word in ("crash: SIGSEGV", "Its last events", "Its system calls", "Its states", "Its stack", "What each CPU ran"):
+        check(word in page, f"the page lacks: {word}")
+    return figures(file, "--window", "trigger-50ms..trigger+50ms")
+
+
+if __name__ == "__main__":
+    main()
