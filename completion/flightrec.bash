@@ -53,6 +53,8 @@ _flightrec() {
 	*:--symfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
+	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
+	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then
