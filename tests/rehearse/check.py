@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""check.py MAKE: rules on snapshots of which each event is known; keys at a terminal; paces."""
+import atexit
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+FLIGHTREC, MAKE = os.environ["FLIGHTREC"], sys.argv[1]
+TMP = tempfile.mkdtemp(prefix="rehearse-")
+atexit.register(shutil.rmtree, TMP, ignore_errors=True)
+MS, S = 1_000_000, 1_000_000_000
+DEADLINE = 60  # seconds; for what is there at once unless the machine is busy
+FACTS = {"arch": "x86_64", "boot_id": "b", "begin_ns": 1 * S, "clock_mode": "global"}
+EVENTS = ("sched_switch,sched_waking,sched_wakeup_new,sched_process_fork,sched_process_exec,sched_process_exit,mark_victim,"
+          "signal_generate,signal_deliver,irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,sys_enter,sys_exit,"
+          "block_rq_issue,block_rq_complete,kernel_report,trigger,crash")
+tests = []
+
+
+def test(fn):
+    tests.append(fn)
+    return fn
+
+
+def equal(got, want, what):
+    assert got == want, f"{what}: {got!r}, not {want!r}"
+
+
+class Made:
+    """Events of a snapshot; times in seconds."""
+
+    def __init__(self, events=EVENTS, horizon=1.0, **facts):
+        self.rows, self.lines = [], [f"fact {k} {v}" for k, v in {**FACTS, "events": events, **facts}.items() if v]
+        self.lines += [f"horizon {cpu} {int(horizon * S)}" for cpu in (0, 1)]
+
+    def at(self, t, event, tid, cpu=0, **fields):
+        self.rows.append((round(t * S), cpu, event, tid, fields))
+        return self
+
+    def born(self, t, tid, comm, tgid=None, parent=1):
+        return self.at(t, "sched_process_fork", parent, child_pid=tid, child_tgid=tgid or tid, child_comm=comm,
+                       child_start=round(t * S))
+
+    def switch(self, t, prev, next, state=1, cpu=0):
+        return self.at(t, "sched_switch", prev, cpu, next_pid=next, prev_state=state)
+
+    def write(self, name):
+        file = os.path.join(TMP, name + ".flight")
+        if os.path.exists(file):
+            os.unlink(file)
+        lines = self.lines + [f"event {t} {cpu} {ev} {tid} " + " ".join(f"{k}={v}" for k, v in f.items())
+                              for t, cpu, ev, tid, f in sorted(self.rows, key=lambda r: r[0])]
+        subprocess.run([MAKE, file], input="\n".join(lines) + "\n", text=True, check=True)
+        return file
+
+
+def fr(*args, status=0):
+    p = subprocess.run([FLIGHTREC, "replay", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True, timeout=DEADLINE)
+    equal(p.returncode, status, f"exit status of {args}: {p.stderr}")
+    return p
+
+
+def on(file, *rules, status=0, more=()):
+    args = [a for r in rules for a in ("--on", r)]
+    lines = [json.loads(x) for x in fr("--json", *args, *more, *([file] if isinstance(file, str) else file),
+                                       status=status).stdout.splitlines()]
+    return [x for x in lines if x["type"] == "moment"], [x for x in lines if x["type"] == "rule"]
+
+
+def short(moments, *keys):
+    return [(m["rule"], m["ts"] / S, m["verdict"], *(m[k] for k in keys)) for m in moments]
+
+
+# ---- ends of processes ----
+
+def deaths():
+    m = Made()
+    for tid in (200, 201, 202, 203, 204, 205, 206, 210, 212, 213, 220):
+        m.born(5 + tid / 1000, tid, "web" if tid != 206 else "job")
+    m.born(6, 211, "web", tgid=210).born(6, 230, "kworker/0:9", parent=2)
+    m.at(10.0, "signal_deliver", 200, sig=11, fatal=1, ip=0x1000abc).at(10.2, "sched_process_exit", 200, exit_code=139, group_dead=1)
+    m.at(20.0, "signal_deliver", 201, sig=11, fatal=1, ip=0x2000abc).at(20.2, "sched_process_exit", 201, exit_code=139, group_dead=1)
+    m.at(21.0, "signal_deliver", 202, sig=6, fatal=1, ip=0x1000abc).at(21.2, "sched_process_exit", 202, exit_code=6, group_dead=1)
+    m.at(22.0, "signal_deliver", 203, sig=11, fatal=1).at(22.2, "sched_process_exit", 203, exit_code=0, group_dead=1)
+    m.at(23.0, "signal_deliver", 204, sig=9, fatal=1, ip=0x5).at(23.2, "sched_process_exit", 204, exit_code=15, group_dead=1)
+    m.at(24.0, "sched_process_exit", 205, exit_code=134, group_dead=1)  # no delivery was seen
+    m.at(25.0, "sched_process_exit", 206, exit_code=7 << 8, group_dead=1)
+    m.at(26.0, "sched_process_exit", 210, exit_code=0).at(26.5, "sched_process_exit", 211, exit_code=3 << 8, group_dead=1)
+    m.at(27.0, "sched_process_exit", 230, exit_code=7 << 8, group_dead=1)  # a kernel thread
+    m.at(28.0, "mark_victim", 1, target_pid=213, uid=33, total_vm=9)
+    m.at(29.0, "signal_deliver", 220, sig=15, fatal=1).at(30.0, "signal_deliver", 220, sig=15, fatal=1)  # a namespace's init
+    m.at(31.0, "sched_process_exit", 220, exit_code=0, group_dead=1)
+    m.at(75.0, "signal_deliver", 212, sig=11, fatal=1, ip=0x3000abc)  # the file ends before it does
+    return m.write("deaths")
+
+
+@test
+def crashes_of_core_signals():
+    moments, sums = on(deaths(), "crash")
+    equal(short(moments, "pid", "sig"), [(0, 10.0, "taken", 200, 11), (0, 20.0, "dedupe", 201, 11), (0, 21.0, "taken", 202, 6),
+                                         (0, 24.0, "taken", 205, 6), (0, 75.0, "taken", 212, 11)], "moments")
+    equal((sums[0]["matched"], sums[0]["verdicts"]), (5, {"taken": 4, "dedupe": 1}), "sums")
+    equal(moments[0]["ip"], 0x1000abc, "instruction")
+
+
+@test
+def crashes_of_all_signals_once_each():
+    moments, _ = on(deaths(), "crash:all,cooldown=0,sig=TERM|ABRT", "crash:comm=nobody", "crash:comm=w?b,cooldown=0")
+    equal(short(moments, "pid", "sig"), [(2, 10.0, "taken", 200, 11), (2, 20.0, "taken", 201, 11), (0, 21.0, "taken", 202, 6),
+                                         (2, 21.0, "busy", 202, 6), (0, 23.0, "taken", 204, 15), (0, 24.0, "taken", 205, 6),
+                                         (2, 24.0, "busy", 205, 6), (2, 75.0, "taken", 212, 11)], "moments")
+
+
+@test
+def a_crash_that_a_rule_had_seen_is_that_one():
+    m = Made().born(5, 300, "web")
+    m.at(10.0, "signal_deliver", 300, sig=11, fatal=1, ip=0x10).at(10.001, "crash", 300, sig=11, ip=0x10, uid=33)
+    m.at(10.2, "sched_process_exit", 300, exit_code=139, group_dead=1)
+    m.born(11, 301, "web").at(12.0, "sched_process_exit", 301, exit_code=139, group_dead=1)
+    m.at(12.001, "crash", 301, sig=11, late=1, ip=0x99, uid=34)
+    moments, sums = on(m.write("seen"), "crash:uid=33", "crash:uid=34", "crash:uid=0")
+    equal(short(moments, "pid", "ip"), [(0, 10.001, "taken", 300, 0x10), (1, 12.001, "taken", 301, 0x99)], "moments")
+    equal(sums[0]["evaluated"], "part", "users are known of such crashes only")
+
+
+@test
+def statuses_and_victims():
+    moments, sums = on(deaths(), "exit:7", "exit:3", "exit:0:comm=web", "oom:uid=33", "oom:comm=x", "oom:uid=1", "exit:7:uid=0",
+                       status=1)
+    equal(short(moments, "pid"), [(2, 22.2, "taken", 203), (0, 25.0, "taken", 206), (1, 26.5, "taken", 210),
+                                  (3, 28.0, "taken", 213), (4, 28.0, "filtered", 213), (2, 31.0, "dedupe", 220)], "moments")
+    equal(sums[6]["evaluated"], "no", "users of ended processes are not recorded")
+
+
+# ---- latencies ----
+
+def waits():
+    m = Made().born(5, 300, "slow").born(5, 301, "waker").born(5, 302, "hangs").born(5, 303, "starves")
+    m.switch(99.0, 0, 300).switch(100.0, 300, 0).at(100.5, "sched_waking", 301, 1, target_pid=300).switch(100.6, 0, 300)
+    m.at(101.0, "sys_enter", 300, id=230).at(101.2, "sys_exit", 300, id=230)
+    m.at(102.0, "sys_enter", 300, id=230).at(102.1, "sys_exit", 300, id=230, ret=-516 % 2**64)
+    m.at(102.1, "sys_enter", 300, id=219).at(102.4, "sys_exit", 300, id=219)
+    m.at(103.0, "block_rq_issue", 300, dev=8 << 20, sector=64, bytes=8192, nr_sector=16)
+    m.at(103.05, "block_rq_complete", 0, 1, dev=8 << 20, sector=64, nr_sector=8)
+    m.at(103.1, "block_rq_complete", 0, 1, dev=8 << 20, sector=72, nr_sector=8)
+    m.at(104.0, "softirq_entry", 0, 1, vec=3).at(104.03, "softirq_exit", 0, 1, vec=3)
+    m.at(105.0, "irq_handler_entry", 0, 1, irq=9).at(105.04, "irq_handler_exit", 0, 1, irq=9)
+    m.switch(110.0, 302, 301, 2, 1)  # in D until 140 s
+    m.switch(111.0, 303, 0, 256, 0)  # preempted until 118 s
+    m.switch(118.0, 0, 303, 0, 0).switch(119.0, 303, 0, 1, 0)
+    m.at(140.0, "sched_waking", 301, 1, target_pid=302).switch(140.1, 301, 302, 1, 1)
+    for i in range(5):  # awake after 3 ms each, 5 ms one after the other: two within a gap
+        t = 150 + i * 0.005
+        m.switch(t, 302, 0, 1, 1).at(t + 0.001, "sched_waking", 301, 0, target_pid=302).switch(t + 0.004, 0, 302, 0, 1)
+    return m
+
+
+@test
+def latencies_of_each_kind():
+    rules = ("latency:wakeup>50ms", "latency:offcpu>550ms:comm=slow", "latency:syscall:clock_nanosleep>150ms",
+             "latency:block>99ms", "latency:softirq>29ms", "latency:irq>39ms", "latency:syscall>1ms:comm=none",
+             "latency:wakeup>100ms:comm=slow", "latency:softirq>1ms:comm=slow")
+    moments, sums = on(waits().write("waits"), *(f"{r},cooldown=0" for r in rules))
+    got = [(m["rule"], m["ts"] // MS, m["tid"], m["value_ns"] // MS, m["id_name"]) for m in moments if m["ts"] < 110 * S]
+    equal(got, [(0, 100600, 300, 100, None), (1, 100600, 300, 600, None), (2, 101200, 300, 200, "clock_nanosleep"),
+                (2, 102400, 300, 400, "clock_nanosleep"), (3, 103100, 300, 100, None), (4, 104030, 0, 30, "NET_RX"),
+                (5, 105040, 0, 40, None)], "moments")
+    equal([s["matched"] for s in sums], [2, 1, 2, 1, 1, 1, 0, 0, 0], "times that they held")
+
+
+@test
+def a_gap_is_kept_and_all_are_counted():
+    moments, sums = on(waits().write("gap"), "latency:wakeup>2ms:comm=hangs,cooldown=12ms", more=("--since", "149s"))
+    equal(short(moments), [], "nothing behind the end")
+    moments, sums = on(waits().write("gap"), "latency:wakeup>2ms:comm=hangs,cooldown=12ms", more=("--since", "-25ms"))
+    equal(short(moments), [(0, 150.004, "taken"), (0, 150.014, "cooldown"), (0, 150.024, "taken")], "moments")
+    equal((sums[0]["matched"], sums[0]["alerted"]), (5, 3), "counted")
+
+
+@test
+def hung_tasks_are_found_by_looks_and_when_they_run():
+    moments, _ = on(waits().write("hung"), "hung>10s,cooldown=0", "hung>5s:comm=starves,cooldown=0", "hung>1h")
+    got = [(m["rule"], m["ts"] // MS, m["tid"], m["value_ns"] // MS, m["state"]) for m in moments]
+    # the first look is 1.25 s behind the first event (5 s): the shortest limit's quarter
+    equal(got, [(1, 116250, 303, 5250, 0), (0, 121250, 302, 11250, 2)], "moments")
+
+
+@test
+def what_began_before_the_horizon_is_not_known():
+    moments, _ = on(Made(horizon=100.2).born(5, 300, "slow").switch(100.0, 300, 0)
+                    .at(100.5, "sched_waking", 301, 1, target_pid=300).switch(100.6, 0, 300)
+                    .switch(100.7, 300, 0).switch(100.9, 0, 300).write("horizon"), "latency:offcpu>100ms,cooldown=0")
+    equal(short(moments, "value_ns"), [(0, 100.9, "taken", 200 * MS)], "moments")
+    out = fr("--on", "latency:offcpu>100ms", os.path.join(TMP, "horizon.flight")).stdout
+    assert "what began before 100.200000000 is not known" in out, out
+    # what was read after the snapshot had begun is not all there is
+    moments, _ = on(Made(snapshot_ns=int(100.7 * S)).switch(100.0, 300, 0).switch(100.6, 0, 300).switch(100.65, 300, 0)
+                    .switch(100.9, 0, 300).write("taken"), "latency:offcpu>100ms,cooldown=0")
+    equal(short(moments), [(0, 100.6, "taken")], "moments before it was taken")
+
+
+# ---- others, limits ----
+
+@test
+def events_limits_and_what_waits():
+    m = Made()
+    for t in (10.0, 10.005, 10.5, 11.2, 20, 30, 40, 50):
+        m.at(t, "irq_handler_entry", 0, irq=7, name="eth0")
+    rule = "event:event == irq_handler_entry && name ~ \"eth*\""
+    moments, sums = on(m.write("irqs"), f"{rule},post=1s,cooldown=0", f"{rule},max=2/15s,cooldown=0", f"{rule},cooldown=25s")
+    of = [[(t, v) for r, t, v in short(moments) if r == i] for i in range(3)]
+    equal(of[0], [(10.0, "taken"), (10.5, "busy"), (11.2, "taken"), (20, "taken"), (30, "taken"), (40, "taken"), (50, "taken")],
+          "with post=")
+    equal(of[1], [(10.0, "busy"), (10.5, "taken"), (11.2, "busy"), (20, "busy"), (30, "busy"), (40, "busy"), (50, "busy")],
+          "behind another rule")
+    equal([s["matched"] for s in sums], [8, 8, 8], "matched")
+    moments, sums = on(m.write("irqs"), f"{rule},max=2/15s,cooldown=0")
+    equal([v for _, _, v in short(moments)], ["taken", "taken", "max", "max", "taken", "taken", "taken"], "max=2/15s")
+    moments, sums = on(m.write("irqs"), f"{rule},cooldown=25s", "every:1s")
+    equal([v for r, _, v in short(moments) if r == 0], ["taken"] + ["cooldown"] * 4 + ["storm"] * 2, "cooldown=25s")
+    equal((sums[1]["verdicts"], sums[1]["matched"]), ({"taken": 29, "storm": 11}, 40), "every:1s")
+
+
+@test
+def kernel_reports():
+    m = Made(rule_cnt=1, rule_0="kernel,post=1s")
+    for t in (10, 10.2, 10.9, 11.05, 80):
+        m.at(t, "kernel_report", 5, text="BUG:x")
+    moments, _ = on(m.write("kernel"), "kernel")
+    equal(short(moments, "text"), [(0, 10, "taken", "BUG:x"), (0, 11.05, "dedupe", "BUG:x"), (0, 80, "taken", "BUG:x")], "moments")
+
+
+@test
+def what_cannot_be_said_is_said():
+    file = Made(events="sched_switch,sched_process_exit,trigger").at(10, "sched_process_exit", 9, exit_code=11, group_dead=1).write("few")
+    rules = ("latency:syscall>1s", "psi:memory:20%", "kernel", "signal", "exit", "command", "hung>1s", "oom", "latency:offcpu>1s",
+             "crash", "event:id == openat", "event:event == cpu_sample")
+    _, sums = on(file, *rules, status=1)
+    equal([s["evaluated"] for s in sums], ["no"] * 8 + ["yes", "part", "no", "no"], "evaluated")
+    for i, text in ((0, "sys_enter was not recorded"), (1, "cannot be evaluated from a file"), (2, "none was"), (4, "exit:STATUS"),
+                    (6, "sched_waking was not recorded"), (7, "mark_victim"), (9, "signal_deliver was not recorded"),
+                    (10, "sys_enter, sys_exit were not recorded"), (11, "cpu_sample was not recorded")):
+        assert any(text in n for n in sums[i]["notes"]), sums[i]
+    on(file, "latency:offcpu>1s", status=0)
+    _, sums = on(Made(events=EVENTS + ",cpu_sample").at(10, "cpu_sample", 9, ip=5).write("sample"), "event:event == cpu_sample",
+                 status=1)
+    equal((sums[0]["evaluated"], sums[0]["matched"]), ("refused", 1), "refused, and evaluated")
+    assert sums[0]["notes"][0].startswith("live would refuse: column 13: "), sums
+    _, sums = on(Made(settings="-p full --comm nginx").at(10, "sys_enter", 9, id=1).write("chosen"), "latency:syscall>1s")
+    assert "--comm nginx" in sums[0]["notes"][0] and sums[0]["evaluated"] == "part", sums
+
+
+@test
+def two_boots_have_a_recorder_each():
+    files = [Made(boot_id=b).born(5, 200, "web").at(10.0, "signal_deliver", 200, sig=11, fatal=1).write(f"boot-{b}") for b in "xy"]
+    moments, sums = on(files, "crash")
+    equal((short(moments), sums[0]["verdicts"]), ([(0, 10.0, "taken")] * 2, {"taken": 2}), "two boots")
+    files = [Made().born(5, 200, "web").at(10.0, "signal_deliver", 200, sig=11, fatal=1).write(f"again-{i}") for i in (1, 2)]
+    moments, _ = on(files, "crash")
+    equal(short(moments), [(0, 10.0, "taken")], "two files of one boot")
+
+
+@test
+def text_and_sums_alone():
+    out = fr("--on", "crash", "--on", "psi:cpu:10%", deaths(), status=1).stdout.splitlines()
+    equal(out[0], "10.000000000  rule 0  taken     crash SIGSEGV ip 0x1000abc of web 200", "first line")
+    equal(out[5:], ["rule 0  crash  matched 5, alerted 5: taken 4, dedupe 1", "rule 1  psi:cpu:10%",
+                    "        cannot be evaluated from a file: pressure is measured by the kernel, and not recorded"], "sums")
+    equal(fr("--on", "crash", "--count", deaths()).stdout, "rule 0  crash  matched 5, alerted 5: taken 4, dedupe 1\n", "--count")
+
+
+@test
+def wrong_rules():
+    file = deaths()
+    err = fr("--on", "crsh", file, status=2).stderr
+    assert "did you mean crash?" in err and "\n  crsh\n  ^" in err, err
+    assert "-f" in fr("--on", "crash", "-f", "tid == 1", file, status=2).stderr
+    assert "more than 32" in fr(*["--on", "crash"] * 33, file, status=2).stderr
+    fr("--on", "crash", "/nowhere", status=1)
+    fr("--on", "crash", "/dev/null", status=3)
+
+
+# ---- --speed ----
+
+@test
+def speeds():
+    file = deaths()
+    whole = fr(file).stdout
+    for speed in ("max", "100000x", "1000000", "99999.5"):
+        equal(fr("--speed", speed, file).stdout, whole, f"--speed {speed}")
+    begin = time.monotonic()
+    equal(fr("--speed", "700x", "--json", "-f", "event == sched_process_exit", file, file).stdout,
+          fr("--json", "-f", "event == sched_process_exit", file).stdout, "with a filter, two files")
+    took = time.monotonic() - begin
+    assert took >= (31 - 10.2) / 700, f"as fast as nothing: {took} s"
+    begin = time.monotonic()
+    fr("--speed", "2000x", "--on", "crash", file)
+    assert time.monotonic() - begin >= (75 - 10) / 2000, "rehearsed at once"
+    for speed in ("", "x", "0", "-1", "+1x", "nan", "inf", "1xx", "0x5", "1e3", "fast", "2 x", "0.0000001", "10000000"):
+        err = fr("--speed", speed, file, status=2).stderr
+        assert "--speed" in err and "0.1x" in err, err
+
+
+@test
+def nobody_reads():
+    file = Made().at(10, "irq_handler_entry", 0, irq=1).at(10000, "irq_handler_entry", 0, irq=2).write("pause")
+    p = subprocess.Popen([FLIGHTREC, "replay", "--speed", "1x", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "irq=1" in p.stdout.readline()
+    p.stdout.close()  # and the next event is hours away
+    equal((p.wait(DEADLINE), p.stderr.read()), (0, ""), "it ends")
+
+
+# ---- --step ----
+
+class Terminal:
+    """replay --step with keys from a terminal; its output line by line."""
+
+    def __init__(self, *args):
+        self.master, self.slave = pty.openpty()
+        self.was = termios.tcgetattr(self.slave)
+        self.p = subprocess.Popen([FLIGHTREC, "replay", "--step", *args], stdin=self.slave, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        self.text = b""
+
+    def key(self, keys):
+        os.write(self.master, keys.encode())
+
+    def lines(self, cnt):
+        """So many more lines."""
+        until = time.monotonic() + DEADLINE
+        while self.text.count(b"\n") < cnt:
+            assert select.select([self.p.stdout], [], [], max(0, until - time.monotonic()))[0], f"no more than {self.text}"
+            more = os.read(self.p.stdout.fileno(), 65536)
+            assert more, f"it ended behind {self.text}"
+            self.text += more
+        *lines, self.text = self.text.split(b"\n", cnt)
+        return [x.decode() for x in lines]
+
+    def is_raw(self):
+        return not termios.tcgetattr(self.slave)[3] & termios.ICANON
+
+    def end(self, status=0):
+        rest = self.text + self.p.communicate(timeout=DEADLINE)[0]
+        equal(self.p.returncode, status, "exit status")
+        equal(termios.tcgetattr(self.slave), self.was, "the terminal")
+        os.close(self.master)
+        os.close(self.slave)
+        return rest.decode().splitlines()
+
+
+def all_lines(*args):
+    return fr(*args).stdout.splitlines()
+
+
+@test
+def steps():
+    file = deaths()
+    want = all_lines(file)
+    t = Terminal(file)
+    equal(t.lines(1), want[:1], "the first")
+    assert t.is_raw(), "keys need Enter"
+    t.key("\r")
+    equal(t.lines(1), want[1:2], "Enter")
+    t.key("x 3 ")  # x is no key; then one; then three
+    equal(t.lines(4), want[2:6], "space, and three")
+    t.key("q")
+    equal(t.end(), [], "behind q")
+    t = Terminal(file)
+    t.lines(1)
+    t.key("c")
+    equal(t.lines(len(want) - 1), want[1:], "all the rest")
+    equal(t.end(), [], "behind the end")
+
+
+@test
+def steps_by_several_and_to_what_matches():
+    file, choice = deaths(), "event == sched_process_exit"
+    want, chosen = all_lines("--json", file), all_lines("--json", "-f", choice, file)
+    t = Terminal("--json", "-f", choice, file)
+    equal(t.lines(1), want[:1], "the first, chosen or not")
+    t.key("nn")
+    equal(t.lines(2), chosen[:2], "the next two that match")
+    t.key("\n")
+    at = want.index(chosen[1])
+    equal(t.lines(1), want[at + 1:at + 2], "the one behind")
+    t.key("c")
+    equal(t.end(), chosen[2:], "the rest that matches")
+    p = subprocess.run([FLIGHTREC, "replay", "--step=0", file], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert p.returncode == 2 and "--step=10" in p.stderr, p
+    t = Terminal(file)
+    t.lines(1)
+    t.key("\x04")
+    equal(t.end(), [], "behind ^D")
+
+
+@test
+def steps_end_with_the_terminal_as_it_was():
+    for sig, status in ((signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGINT, 0)):
+        t = Terminal(deaths())
+        t.lines(1)
+        t.p.send_signal(sig)
+        t.end(status)
+
+
+@test
+def steps_need_a_terminal():
+    err = fr("--step", deaths(), status=2).stderr
+    assert "no terminal" in err and "--speed" in err, err
+    for more in ("--count", "--speed=1x", "--on=crash"):
+        fr("--step", more, deaths(), status=2)
+
+
+def main():
+    failed = 0
+    for fn in tests:
+        if len(sys.argv) > 2 and sys.argv[2] not in fn.__name__:
+            continue
+        try:
+            fn()
+        except Exception:
+            failed += 1
+            print(f"FAIL {fn.__name__.replace('_', ' ')}\n{traceback.format_exc()}")
+    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * make FILE: a snapshot of the events on standard input, a line each, in order of time:
+ *
+ *	fact NAME VALUE			horizon CPU NS
+ *	kthread TID			event NS CPU NAME TID [FIELD=VALUE]...
+ *
+ * The field that is kept beside the tid is given like the others; texts are without spaces.
+ */
+#include "unit/host_ring.h"
+
+#include <stdio.h>
+
+#define BUDGET_SZ (16u << 20)
+#define CPU_CNT	  2
+#define MAX	  64
+
+struct fact {
+	char name[64], value[1024];
+};
+
+static struct host_ring *ring[CPU_CNT][FR_TIER_CNT];
+static struct fact fact[MAX];
+static struct fr_snap_task task[MAX];
+static u64 horizon[CPU_CNT];
+static u32 fact_cnt, task_cnt;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "make: %s\n", what);
+	exit(1);
+}
+
+static void put_number(u8 *rec, const struct fr_field *f, u64 v)
+{
+	static const u8 sz[] = {1, 2, 4, 8, 2, 4, 8};
+
+	memcpy(rec + f->off, &v, sz[f->type]);
+}
+
+/* Returns the record's bytes so far. */
+static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
+{
+	char *value = strchr(text, '=');
+	const struct fr_field *f;
+
+	if (!value)
+		die(text);
+	*value++ = 0;
+	f = fr_event_field(ev, text);
+	if (!f || f->kind == FR_KIND_DERIVED)
+		die(text);
+	if (f->kind == FR_KIND_FLAGS) {
+		rec[11] = strtoul(value, NULL, 0);
+	} else if (f->type == FR_TYPE_str) {
+		strcpy((char *)rec + f->off, value);
+		return f->off + strlen(value) + 1;
+	} else if (f->type >= FR_TYPE_text8) {
+		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);
+	} else {
+		put_number(rec, f, strtoull(value, NULL, 0));
+	}
+	return ev->fixed_sz;
+}
+
+static void put_event(char *args)
+{
+	char *at = strtok(args, " \n"), *cpu = strtok(NULL, " \n"), *name = strtok(NULL, " \n"), *tid = strtok(NULL, " \n"),
+	     *field;
+	const struct fr_event *ev = name ? fr_schema_find(fr_schema_builtin(), name) : NULL;
+	u8 rec[FR_REC_MAX_SZ] = {0};
+	u32 sz, now, id;
+
+	if (!ev || !tid)
+		die("event: NS CPU NAME TID");
+	id = strtoul(tid, NULL, 0);
+	memcpy(rec + 8, &id, sizeof(id));
+	sz = ev->fixed_sz;
+	while ((field = strtok(NULL, " \n"))) {
+		now = put_field(ev, rec, field);
+		sz = now > sz ? now : sz;
+	}
+	host_clock_ns = strtoull(at, NULL, 0);
+	if (host_ring_put(ring[atoi(cpu) % CPU_CNT][ev->tier], ev->nr, rec, (sz + 7) / 8 * 8))
+		die("the ring is full");
+}
+
+static void read_line(char *line)
+{
+	unsigned long long ns;
+	u32 cpu;
+
+	if (fact_cnt < MAX && sscanf(line, "fact %63s %1023[^\n]", fact[fact_cnt].name, fact[fact_cnt].value) == 2)
+		fact_cnt++;
+	else if (sscanf(line, "horizon %u %llu", &cpu, &ns) == 2)
+		horizon[cpu % CPU_CNT] = ns;
+	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
+		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
+	else if (!strncmp(line, "event ", 6))
+		put_event(line + 6);
+	else
+		die(line);
+}
+
+static int put_rings(struct fr_snap_writer *w)
+{
+	struct fr_snap_ring acct[CPU_CNT];
+	struct fr_snap_lap lap;
+	u64 events, damaged;
+	u32 cpu, tier, k;
+	int err = 0;
+
+	for (cpu = 0; cpu < CPU_CNT; cpu++) {
+		acct[cpu] = (struct fr_snap_ring){.cpu = cpu, .slot_cnt = 4, .subbuf_sz = 65536, .horizon_ns = horizon[cpu]};
+		for (tier = 0; tier < FR_TIER_CNT; tier++)
+			for (k = 0; host_ring_lap(ring[cpu][tier], k, &lap) && !err; k++)
+				err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+	}
+	return err ?: fr_snap_put_rings(w, acct, CPU_CNT);
+}
+
+int main(int argc, char **argv)
+{
+	struct fr_snap_writer *w;
+	char line[2048];
+	u32 cpu, tier, i;
+	int err;
+
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+		return 1;
+	for (cpu = 0; cpu < CPU_CNT; cpu++)
+		for (tier = 0; tier < FR_TIER_CNT; tier++)
+			ring[cpu][tier] = host_ring_new(cpu, tier, 4, 16);
+	while (fgets(line, sizeof(line), stdin))
+		read_line(line);
+	err = fr_snap_put_schema(w, fr_schema_builtin());
+	for (i = 0; i < fact_cnt && !err; i++)
+		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
+	err = err ?: fr_snap_put_tasks(w, task, task_cnt);
+	err = err ?: put_rings(w);
+	err = err ?: fr_snap_finish(w);
+	for (cpu = 0; cpu < CPU_CNT; cpu++)
+		for (tier = 0; tier < FR_TIER_CNT; tier++)
+			host_ring_free(ring[cpu][tier]);
+	(void)host_ring_fill;
+	return err != 0;
+}
