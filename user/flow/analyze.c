@@ -35,6 +35,10 @@ static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct f
 
 static void bind_all(struct fr_analyze *a, const struct fr_schema *s)
 {
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		a->event[nr] = fr_schema_event(s, nr);
 	bind(a, s, fr_an_sched_rules);
 	bind(a, s, fr_an_syscall_rules);
 	bind(a, s, fr_an_block_rules);
@@ -140,9 +144,7 @@ static void count(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	u8 nr = r->row->ev->nr;
 
-	a->res.event_cnt++;
 	a->res.cnt_of[nr]++;
-	a->res.rated_cnt += r->rated;
 	a->res.rated_of[nr] += r->rated;
 	r->cpu->event_cnt++;
 	r->task->sum.event_cnt++;
@@ -183,20 +185,37 @@ static int take(struct fr_analyze *a, const struct fr_row *row, struct fr_an_row
 	return fn(a, r);
 }
 
+/* As fr_batch_row(), by events that were looked up before. */
+static struct fr_row row_of(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
+{
+	return (struct fr_row){
+		.b = b,
+		.ev = a->event[b->ev[i]],
+		.ts = b->ts[i],
+		.i = i,
+		.k = b->in_type[i],
+		.tid = b->tid[i],
+		.cpu = b->cpu,
+		.tier = b->tier,
+	};
+}
+
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 {
-	struct fr_an_row r = {.run = run, .cpu_nr = run->b->cpu};
+	struct fr_an_row r; /* take() fills in the rest; runs are short */
 	int err = have_cpu(a, run->b->cpu);
 	u32 i;
 
 	if (err)
 		return err;
+	r.run = run;
+	r.cpu_nr = run->b->cpu;
 	r.cpu = &a->res.cpu[run->b->cpu];
 	r.cpu->seen = true;
 	a->filtered = run->filter;
 	a->names = run->view->names;
 	for (i = run->from; i < run->to && !err; i++) {
-		struct fr_row row = fr_batch_row(run->b, i);
+		struct fr_row row = row_of(a, run->b, i);
 
 		err = take(a, &row, &r);
 	}
@@ -365,8 +384,13 @@ static int by_key(const void *a, const void *b)
 int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out)
 {
 	struct fr_an_result *res = &a->res;
+	u32 nr;
 	int err;
 
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		res->event_cnt += res->cnt_of[nr];
+		res->rated_cnt += res->rated_of[nr];
+	}
 	if (!a->chained)
 		fr_an_sched_chain(a);
 	fr_an_sched_end(a);

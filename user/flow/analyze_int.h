@@ -77,6 +77,7 @@ struct fr_analyze {
 	struct fr_pairs *pairs;
 	bool filtered;
 	/* events that have a meaning in the file's schema */
+	const struct fr_event *event[FR_EVENT_MAX];
 	fr_an_fn fn[FR_EVENT_MAX];
 	u8 col[FR_EVENT_MAX][FR_AN_FIELD_MAX];
 	u8 col_cnt[FR_EVENT_MAX];

@@ -22,14 +22,17 @@ static u32 *near(struct fr_analyze *a, u64 key)
 static struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
 {
 	u32 *nr = near(a, key);
-	struct fr_an_call *c = nr && *nr ? fr_tally_at(&a->res.calls, *nr - 1) : fr_tally_get(&a->res.calls, key);
+	struct fr_an_call *c;
 
+	if (nr && *nr)
+		return fr_tally_at(&a->res.calls, *nr - 1);
+	c = fr_tally_get(&a->res.calls, key);
 	if (!c)
 		return NULL;
-	if (nr)
-		*nr = c - (struct fr_an_call *)a->res.calls.rec + 1;
 	c->id = (s32)key;
 	c->abi = key >> 32;
+	if (nr)
+		*nr = c - (struct fr_an_call *)a->res.calls.rec + 1;
 	return c;
 }
 

@@ -13,16 +13,6 @@
 
 typedef unsigned __int128 u128;
 
-static u32 bucket_of(u64 v)
-{
-	u32 shift;
-
-	if (v < GROUP_SZ)
-		return v;
-	shift = 63 - __builtin_clzll(v) - FR_HIST_BITS;
-	return (shift << FR_HIST_BITS) + (u32)(v >> shift);
-}
-
 static void limits_of(u32 bucket, u64 *low, u64 *high)
 {
 	u32 shift = bucket < 2 * GROUP_SZ ? 0 : (bucket >> FR_HIST_BITS) - 1;
@@ -76,7 +66,7 @@ static void add_up(struct fr_hist *h, u64 min, u64 max, u64 cnt, u128 sum)
 
 int fr_hist_add_many(struct fr_hist *h, u64 v, u64 cnt)
 {
-	u32 bucket = bucket_of(v), group = bucket >> FR_HIST_BITS;
+	u32 bucket = fr_hist_bucket_of(v), group = bucket >> FR_HIST_BITS;
 
 	if (!cnt)
 		return 0;
@@ -85,11 +75,6 @@ int fr_hist_add_many(struct fr_hist *h, u64 v, u64 cnt)
 	h->bucket[bucket - (h->first_group << FR_HIST_BITS)] += cnt;
 	add_up(h, v, v, cnt, (u128)v * cnt);
 	return 0;
-}
-
-int fr_hist_add(struct fr_hist *h, u64 v)
-{
-	return fr_hist_add_many(h, v, 1);
 }
 
 int fr_hist_merge(struct fr_hist *h, const struct fr_hist *from)

@@ -31,9 +31,34 @@ struct fr_hist_bucket {
 
 void fr_hist_free(struct fr_hist *h); /* makes it empty again; NULL is fine */
 
-/* One more value, or cnt of it. 0, or -ENOMEM: nothing was added. */
-int fr_hist_add(struct fr_hist *h, u64 v);
+/* cnt times this value. 0, or -ENOMEM: nothing was added. */
 int fr_hist_add_many(struct fr_hist *h, u64 v, u64 cnt);
+
+/* The bucket of a value, all numbered through: 32 in a row are a group. */
+static inline u32 fr_hist_bucket_of(u64 v)
+{
+	u32 shift = v >> FR_HIST_BITS ? 63 - __builtin_clzll(v) - FR_HIST_BITS : 0;
+
+	return (shift << FR_HIST_BITS) + (u32)(v >> shift);
+}
+
+/* One more value. 0, or -ENOMEM: it was not added. Here, so that the usual case needs no call: a group that is there. */
+static inline int fr_hist_add(struct fr_hist *h, u64 v)
+{
+	u32 bucket = fr_hist_bucket_of(v);
+
+	if ((bucket >> FR_HIST_BITS) - h->first_group >= h->group_cnt)
+		return fr_hist_add_many(h, v, 1);
+	h->bucket[bucket - (h->first_group << FR_HIST_BITS)]++;
+	h->cnt++;
+	h->sum_low += v;
+	h->sum_high += h->sum_low < v;
+	if (v < h->min)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	return 0;
+}
 
 /* All values of `from` too. 0, or -ENOMEM: nothing was added. */
 int fr_hist_merge(struct fr_hist *h, const struct fr_hist *from);
