@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/export.h"
 
@@ -13,7 +14,7 @@ static const char help[] = "Usage: flightrec view [options] FILE\n"
 			   "histograms, flame graph. One file, without network; open it where you like.\n"
 			   "\n"
 			   "  -o, --output FILE  the page (default: the snapshot's name and .html)\n"
-			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP "\n"
+			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP FR_SYMOPTS_HELP "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
 			   "Example: flightrec view x.flight && xdg-open x.flight.html\n";
 
@@ -21,14 +22,17 @@ static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"filter", required_argument, NULL, 'f'},
 	FR_WINOPTS_TABLE,
+	FR_SYMOPTS_TABLE,
 	{"help", no_argument, NULL, 'h'},
 	{},
 };
 
-static int parse_option(struct fr_export_ask *ask, int opt)
+static int parse_option(struct fr_export_ask *ask, struct fr_symopts *symbols, int opt)
 {
 	int got = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
 
+	if (got > 0)
+		got = fr_symopts_parse(opt, symbols);
 	if (got <= 0)
 		return got;
 	switch (opt) {
@@ -61,6 +65,7 @@ static int view(struct fr_export_ask *ask)
 int fr_cmd_view(int argc, char **argv)
 {
 	struct fr_export_ask ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
+	struct fr_symopts symbols = {};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "o:f:h", options, NULL)) != -1) {
@@ -68,13 +73,15 @@ int fr_cmd_view(int argc, char **argv)
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, opt))
+		if (parse_option(&ask, &symbols, opt))
 			return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {
 		fr_err("name the snapshot to be shown: flightrec view FILE");
 		return FR_EXIT_USAGE;
 	}
+	ask.symbols = symbols.opts;
+	ask.no_symbols = symbols.off;
 	ask.file = (const char *const *)argv + optind;
 	ask.file_cnt = argc - optind;
 	return view(&ask);

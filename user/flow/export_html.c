@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "flow/export.h"
+#include "flow/frames.h"
 #include "flow/page_columns.h"
 #include "pure/jsonw.h"
 
@@ -43,7 +44,8 @@ struct seen {
 struct page {
 	struct fr_page_columns *columns;
 	const struct fr_schema *schema;
-	struct fr_out stacks; /* in memory: the members of an object, with commas */
+	struct fr_out stacks; /* in memory: the members of an object */
+	struct fr_jsonw stack_list;
 	struct seen seen;
 	const struct fr_wall *wall; /* NULL until there was a row */
 	u64 origin_ns, end_ns;
@@ -113,43 +115,69 @@ static int grow_seen(struct seen *s)
 	return 0;
 }
 
-/* "ID":["frame",...] of a stack that was not put yet. */
-static int put_stack(struct page *p, u64 id, const struct fr_val *frames)
+/* Is this stack put for the first time? 1, 0 or -ENOMEM. */
+static int is_new_stack(struct seen *s, u64 id)
 {
-	char frame[24];
 	u64 *slot;
-	size_t i;
 
-	if (2 * p->seen.cnt >= p->seen.cap && grow_seen(&p->seen))
+	if (2 * s->cnt >= s->cap && grow_seen(s))
 		return -ENOMEM;
-	slot = find_seen(&p->seen, id);
+	slot = find_seen(s, id);
 	if (*slot)
 		return 0;
 	*slot = id;
-	fr_out_printf(&p->stacks, "%s\"%llu\":[", p->seen.cnt++ ? "," : "", (unsigned long long)id);
-	for (i = 0; i < frames->len; i++) {
-		snprintf(frame, sizeof(frame), "0x%llx", (unsigned long long)frames->nums[i]);
-		fr_out_printf(&p->stacks, "%s\"%s\"", i ? "," : "", frame);
+	s->cnt++;
+	return 1;
+}
+
+/* Its frames in words, or, without symbols, as numbers. */
+static void put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_view *v, const struct fr_row *r,
+		       const struct fr_field *f)
+{
+	struct fr_val frames = fr_view_field(v, r, f);
+	char number[24];
+	u32 cnt = 0, i;
+
+	if (x->frames) {
+		struct fr_stacktexts texts = fr_frames_texts(x->frames);
+		const char *const *text = texts.of(texts.arg, r, f, &cnt);
+
+		for (i = 0; i < cnt; i++)
+			fr_jsonw_text(w, NULL, text[i]);
 	}
-	fr_out_char(&p->stacks, ']');
+	for (i = 0; !cnt && frames.kind == FR_VAL_NUMS && i < frames.len; i++) {
+		snprintf(number, sizeof(number), "0x%llx", (unsigned long long)frames.nums[i]);
+		fr_jsonw_text(w, NULL, number);
+	}
+}
+
+static int put_stack(struct fr_export *x, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
+{
+	struct page *p = x->state;
+	struct fr_val id = fr_view_field(v, r, &r->ev->fields[f->from_idx]);
+	char key[24];
+	int is_new;
+
+	if (!id.num || fr_view_field(v, r, f).kind != FR_VAL_NUMS)
+		return 0;
+	is_new = is_new_stack(&p->seen, id.num);
+	if (is_new <= 0)
+		return is_new;
+	snprintf(key, sizeof(key), "%llu", (unsigned long long)id.num);
+	fr_jsonw_open(&p->stack_list, key, '[');
+	put_frames(x, &p->stack_list, v, r, f);
+	fr_jsonw_close(&p->stack_list, ']');
 	return fr_out_error(&p->stacks);
 }
 
-static int put_stacks(struct page *p, const struct fr_view *v, const struct fr_row *r)
+static int put_stacks(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < r->ev->field_cnt && !err; i++) {
-		const struct fr_field *f = &r->ev->fields[i];
-		struct fr_val id, frames;
-
-		if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_STACK || f->from_idx < 0)
-			continue;
-		id = fr_view_field(v, r, &r->ev->fields[f->from_idx]);
-		frames = fr_view_field(v, r, f);
-		if (id.num && frames.kind == FR_VAL_NUMS)
-			err = put_stack(p, id.num, &frames);
+		if (fr_is_stack(&r->ev->fields[i]) && r->ev->fields[i].from_idx >= 0)
+			err = put_stack(x, v, r, &r->ev->fields[i]);
 	}
 	return err;
 }
@@ -354,6 +382,7 @@ static int html_begin(struct fr_export *x)
 	if (!p)
 		return -ENOMEM;
 	fr_out_init_mem(&p->stacks);
+	p->stack_list.o = &p->stacks;
 	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
 	p->schema = fr_replay_schema(x->replay, 0);
 	p->columns = fr_page_columns_new(p->schema, p->origin_ns);
@@ -374,7 +403,7 @@ static int html_row(struct fr_export *x, const struct fr_view *v, const struct f
 	p->wall = v->wall;
 	if (err == 1)
 		err = put_rows(x);
-	err = err ?: put_stacks(p, v, r);
+	err = err ?: put_stacks(x, v, r);
 	x->event_cnt += !err;
 	return err;
 }
@@ -411,6 +440,7 @@ const struct fr_exporter fr_export_html = {
 	.name = "html",
 	.doc = "a page for a browser: timeline, search, histograms, flame graph (`flightrec view`)",
 	.one_boot = true,
+	.stacks = true,
 	.binary = true,
 	.begin = html_begin,
 	.row = html_row,

@@ -219,7 +219,9 @@ class Panel {
 			const user = d.stack(d.get(i, "ustack_id")) || [], kernel = d.stack(d.get(i, "kstack_id")) || [];
 			let at = root;
 			root.cnt++;
-			for (const name of [d.commOf(i), ...[...user].reverse(), ...[...kernel].reverse()]) {
+			// functions, wherever in them
+			const frames = [...[...user].reverse(), ...[...kernel].reverse()].map(f => f.replace(/\+0x[0-9a-f]+(?= |$)/, ""));
+			for (const name of [d.commOf(i), ...frames]) {
 				let kid = at.kids.get(name);
 				if (!kid)
 					at.kids.set(name, kid = { name, cnt: 0, kids: new Map() });
@@ -231,38 +233,43 @@ class Panel {
 	}
 	flame() {
 		const s = this.section(), { from, to, selected } = this.timeline, tid = selected && selected.tid;
-		const root = this.tree(from, to, tid);
-		s.append(el("h2", {}, `${root.cnt} samples in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
-		const depth = n => 1 + Math.max(0, ...[...n.kids.values()].map(depth)), H = 17;
-		if (!root.cnt)
-			return;
-		const ns = "http://www.w3.org/2000/svg", h = depth(root) * H, svg = document.createElementNS(ns, "svg");
-		svg.setAttribute("viewBox", `0 0 1000 ${h}`);
-		svg.setAttribute("height", h);
-		svg.setAttribute("preserveAspectRatio", "none");
+		const all = this.tree(from, to, tid);
+		s.append(el("h2", {}, `${all.cnt} samples in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
+		if (all.cnt)
+			this.drawFlame(s, all, all);
+	}
+	// The part below root, and whose it is of; a click makes another the root, one on the root goes back.
+	drawFlame(s, all, root) {
+		const H = 17, W = Math.max(200, s.clientWidth - 24), ns = "http://www.w3.org/2000/svg";
+		const depth = n => 1 + Math.max(0, ...[...n.kids.values()].map(depth));
+		const make = (tag, attributes, text) => {
+			const e = document.createElementNS(ns, tag);
+			for (const [k, v] of Object.entries(attributes))
+				e.setAttribute(k, v);
+			e.textContent = text || "";
+			return e;
+		};
+		const h = depth(root) * H, svg = make("svg", { viewBox: `0 0 ${W} ${h}`, height: h });
 		const put = (n, x, w, y) => {
 			if (w < 1)
 				return;
-			const r = document.createElementNS(ns, "rect"), title = document.createElementNS(ns, "title");
-			for (const [k, v] of Object.entries({ x, y, width: w, height: H, fill: `hsl(${20 + [...n.name].reduce((a, c) => a * 31 + c.charCodeAt(0) | 0, 7) % 35} 80% 62%)` }))
-				r.setAttribute(k, v);
-			title.textContent = `${n.name}  ${n.cnt}  ${(n.cnt / root.cnt * 100).toFixed(1)} %`;
-			r.append(title);
+			const hue = 20 + [...n.name].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 35;
+			const r = make("rect", { x, y, width: w, height: H, fill: `hsl(${hue} 80% 62%)` });
+			r.append(make("title", {}, `${n.name}  ${n.cnt}  ${(n.cnt / all.cnt * 100).toFixed(1)} %`));
+			r.onclick = () => {
+				svg.remove();
+				this.drawFlame(s, all, n === root ? all : n);
+			};
 			svg.append(r);
-			if (w > 40) {
-				const t = document.createElementNS(ns, "text");
-				t.setAttribute("x", x + 3);
-				t.setAttribute("y", y + 12);
-				t.textContent = n.name.slice(0, w / 7);
-				svg.append(t);
-			}
+			if (w > 40)
+				svg.append(make("text", { x: x + 3, y: y + 12 }, n.name.slice(0, w / 6.8)));
 			let at = x;
 			for (const kid of [...n.kids.values()].sort((a, b) => a.name < b.name ? -1 : 1)) {
 				put(kid, at, w * kid.cnt / n.cnt, y + H);
 				at += w * kid.cnt / n.cnt;
 			}
 		};
-		put(root, 0, 1000, 0);
+		put(root, 0, W, 0);
 		s.append(svg);
 	}
 	health() {
