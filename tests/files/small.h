@@ -35,6 +35,15 @@ static u64 small_put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
 	return all;
 }
 
+static int small_put_names(struct fr_snap_writer *w)
+{
+	const struct fr_snap_symbol y[] = {{0, 0xffffffff81000000, 64, "schedule", NULL}, {101, 0x7000, 16, "jit", NULL}};
+	const struct fr_snap_mapping m = {
+		.pid = 101, .begin = 0x1000, .end = 0x2000, .path = "/bin/two", .build_id = {1, 2, 3}, .build_id_sz = 20};
+
+	return fr_snap_put_symbols(w, y, 2) || fr_snap_put_mappings(w, &m, 1);
+}
+
 static int small_put_meta(struct fr_snap_writer *w)
 {
 	struct fr_snap_task task[2] = {{.tid = 100, .start_ns = 5}, {.tid = 101, .start_ns = 6}};
@@ -45,7 +54,7 @@ static int small_put_meta(struct fr_snap_writer *w)
 	memcpy(task[1].task.comm, "two", 4);
 	return fr_snap_put_fact(w, "version", "small") || fr_snap_put_fact(w, "clock_mode", "global") ||
 	       fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) ||
-	       fr_snap_put_procs(w, "{\"pid\":100}\n", 12);
+	       fr_snap_put_procs(w, "{\"pid\":100}\n", 12) || small_put_names(w);
 }
 
 /* Write it to path. The count of its events, 0 on failure. */

@@ -81,6 +81,32 @@ static void look_at_schema(const struct fr_schema *s)
 	free(text);
 }
 
+/* Texts are in bounds, and what is sorted is. */
+static void look_at_names(const struct fr_snap *s)
+{
+	const struct fr_snap_mapping *m;
+	const struct fr_snap_symbol *y;
+	struct fr_snap_frame frame;
+	size_t n, i;
+
+	y = fr_snap_symbols(s, &n);
+	for (i = 0; i < n; i++) {
+		look(y[i].name, strlen(y[i].name) + 1);
+		look(y[i].module ? y[i].module : "", y[i].module ? strlen(y[i].module) : 0);
+		if (i && (y[i].pid < y[i - 1].pid || (y[i].pid == y[i - 1].pid && y[i].addr < y[i - 1].addr)))
+			abort();
+	}
+	m = fr_snap_mappings(s, &n);
+	for (i = 0; i < n; i++) {
+		look(m[i].path, strlen(m[i].path) + 1);
+		if (m[i].begin >= m[i].end || m[i].build_id_sz > FR_BUILD_ID_MAX)
+			abort();
+		if (i && (m[i].pid < m[i - 1].pid || (m[i].pid == m[i - 1].pid && m[i].begin < m[i - 1].begin)))
+			abort();
+	}
+	sum += fr_snap_frame_stack_cnt(s) + fr_snap_frame(s, 1, 0, &frame);
+}
+
 static void look_at_meta(const struct fr_snap *s)
 {
 	const void *p;
@@ -123,6 +149,7 @@ static void read_file(const u8 *data, size_t sz)
 		if (!fr_snap_read_chunk(s, i, &b))
 			look_at_batch(&b);
 	look_at_meta(s);
+	look_at_names(s);
 	look_at_schema(fr_snap_schema(s));
 	fr_batch_free(&b);
 	fr_snap_close(s);
