@@ -6,6 +6,7 @@
  *	rehearse_tell.c		from a rule that holds to its verdict: gap, filters, gate, what is pending
  *	rehearse_death.c	crash, exit:STATUS, oom
  *	rehearse_lat.c		latency, hung
+ *	rehearse_known.c	when all CPUs' events are known
  *	rehearse_who.c		names, programs, cgroups
  *	rehearse_row.c		fields of rows by number
  *	rehearse_can.c		what the files can say
@@ -154,6 +155,16 @@ void fr_re_lat_free(struct fr_re_lat *l);
 int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
 int fr_re_lat_look(struct fr_re *re, u64 now_ns); /* for hung tasks */
 u64 fr_re_lat_known_ns(const struct fr_re_lat *l);
+
+/* ---- rehearse_known.c ---- */
+
+struct fr_re_known;
+
+int fr_re_known_new(const struct fr_re *re, struct fr_re_known **out); /* 0 or -ENOMEM */
+void fr_re_known_free(struct fr_re_known *k);			       /* NULL is fine */
+/* Are all events of this time known? Times do not decrease. *anew is set where what was under way is to be forgotten. */
+bool fr_re_is_known(struct fr_re_known *k, u64 ts, bool *anew);
+u64 fr_re_known_begin(const struct fr_re_known *k); /* 0: from the first event on */
 
 /* ---- rehearse_can.c ---- */
 

@@ -3,13 +3,7 @@
  * rehearse_lat: latencies and hung tasks, as bpf/trigger/{latency,hung}.bpf.c measure them, by the same bpf/latency.h.
  *
  * What differs is how things are known: a task by its tid, until another is born with it; a request by its device and sector;
- * a task's state by what sched_switch said when it left. And a file has beginnings and ends of its own:
- *
- *	CPU 0	--------------|=====events=====|	the CPUs' histories begin when they do, and end when they were read:
- *	CPU 1	------|==========events===========|	in between all is known. Only there is anything measured.
- *	                      |    known   |
- *
- * Of several files each has such a time; where they do not meet, what was under way is forgotten.
+ * a task's state by what sched_switch said when it left. Nothing is measured where events are missing (rehearse_known.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +16,6 @@
 #define TOLD_MAX   16u /* hung tasks in one look, as live */
 #define SECTOR_SZ  512u
 #define ABI_NATIVE 0u
-
-/* A time in which all CPUs' events are known. */
-struct known {
-	u64 begin_ns, end_ns;
-};
 
 struct task {
 	struct fr_lat_task lat;
@@ -46,8 +35,7 @@ struct fr_re_lat {
 	bool tasks;   /* rules follow tasks and their CPUs */
 	bool calls;
 	s32 restart_nr[2]; /* by ABI */
-	struct known *known;
-	u32 known_cnt, at;
+	struct fr_re_known *known;
 	struct fr_idmap task;
 	struct fr_idmap request;
 	struct fr_lat_cpu *cpu; /* by number, cpu_cnt of them */
@@ -56,71 +44,7 @@ struct fr_re_lat {
 	u32 hung_left;
 };
 
-/* ---- what is known ---- */
-
-static u64 max64(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static struct known known_of(const struct fr_snap *snap)
-{
-	const char *begin = fr_snap_fact(snap, "begin_ns"), *taken = fr_snap_fact(snap, "snapshot_ns");
-	struct known k = {.end_ns = taken ? strtoull(taken, NULL, 10) : ~0ULL};
-	size_t cnt, i;
-	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
-
-	for (i = 0; i < cnt; i++)
-		if (r[i].tier == FR_TIER_MAIN)
-			k.begin_ns = max64(k.begin_ns, r[i].horizon_ns);
-	if (!k.begin_ns && begin)
-		k.begin_ns = strtoull(begin, NULL, 10);
-	return k;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct known *x = a, *y = b;
-
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
-
-/* Those that meet become one. */
-static void join_known(struct fr_re_lat *l)
-{
-	u32 i, to = 0;
-
-	if (!l->known_cnt)
-		return;
-	qsort(l->known, l->known_cnt, sizeof(*l->known), by_begin);
-	for (i = 1; i < l->known_cnt; i++) {
-		if (l->known[i].begin_ns <= l->known[to].end_ns)
-			l->known[to].end_ns = max64(l->known[to].end_ns, l->known[i].end_ns);
-		else
-			l->known[++to] = l->known[i];
-	}
-	l->known_cnt = to + 1;
-}
-
-static int find_known(struct fr_re_lat *l, const struct fr_re *re)
-{
-	const struct fr_rehearse *h = re->h;
-	u32 i, cnt = fr_replay_file_cnt(h->replay);
-
-	l->known = calloc(cnt + 1, sizeof(*l->known));
-	if (!l->known)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (fr_replay_boot(h->replay, i) == re->boot)
-			l->known[l->known_cnt++] = known_of(fr_replay_snap(h->replay, i));
-	join_known(l);
-	return 0;
-}
-
-u64 fr_re_lat_known_ns(const struct fr_re_lat *l)
-{
-	return l->known_cnt ? l->known[0].begin_ns : 0;
-}
+/* ---- life ---- */
 
 static void forget(struct fr_re_lat *l)
 {
@@ -134,14 +58,12 @@ static void forget(struct fr_re_lat *l)
 
 static bool is_known(struct fr_re_lat *l, u64 ts)
 {
-	while (l->at < l->known_cnt && ts > l->known[l->at].end_ns) {
-		l->at++;
-		forget(l);
-	}
-	return l->at < l->known_cnt && ts >= l->known[l->at].begin_ns;
-}
+	bool anew = false, known = fr_re_is_known(l->known, ts, &anew);
 
-/* ---- life ---- */
+	if (anew)
+		forget(l);
+	return known;
+}
 
 int fr_re_lat_new(struct fr_re *re, struct fr_re_lat **out)
 {
@@ -160,7 +82,7 @@ int fr_re_lat_new(struct fr_re *re, struct fr_re_lat **out)
 	l->restart_nr[1] = 0; /* i386's and arm's */
 	fr_idmap_init(&l->task, sizeof(struct task));
 	fr_idmap_init(&l->request, sizeof(struct request));
-	if (find_known(l, re)) {
+	if (fr_re_known_new(re, &l->known)) {
 		fr_re_lat_free(l);
 		return -ENOMEM;
 	}
@@ -174,7 +96,7 @@ void fr_re_lat_free(struct fr_re_lat *l)
 		return;
 	fr_idmap_free(&l->task);
 	fr_idmap_free(&l->request);
-	free(l->known);
+	fr_re_known_free(l->known);
 	free(l->cpu);
 	free(l->runs);
 	free(l);
@@ -605,4 +527,9 @@ int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wha
 			l->runs[r->cpu] = r->tid;
 		return measured_row(re, s, what, r);
 	}
+}
+
+u64 fr_re_lat_known_ns(const struct fr_re_lat *l)
+{
+	return fr_re_known_begin(l->known);
 }
