@@ -191,6 +191,9 @@ def merge_union():
     events = [json.loads(l) for l in got]
     assert len(events) == len(expected) and {place(e): e for e in events} == expected
     assert all(a["ts"] <= b["ts"] for a, b in zip(events, events[1:]))
+    # that a renaming is told by several files makes it no earlier
+    renamed = [e for e in events if e["event"] == "task_rename"]
+    assert renamed and all(e["comm"] == e["oldcomm"] for e in renamed), renamed
     assert rows(merge(*reversed(parts))) == got, "the order they are named in"
     os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("m1.flight")))
     assert rows(merge("m1.flight", "b.flight")) == got, "merged again"
@@ -249,6 +252,14 @@ def merge_hosts():
     with open(os.path.join(dir, "short.flight"), "wb") as f:
         f.write(data[:-30])
     assert rows("short.flight", want=3) == rows(out)
+    # damage in the first is none of the second
+    at = data.index(b"fl-chunk", 2000)
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data[:at + 20] + b"\xff\xff" + data[at + 22:])
+    whens = lambda lines: {(e["ts"], place(e)) for e in map(json.loads, lines)}
+    assert whens(rows("random.flight")) <= whens(rows("bad.flight", want=3)) < whens(rows(out))
+    said = run("verify", "bad.flight", want=3).stdout
+    assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
 
 
 def diff_counts():

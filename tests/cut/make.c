@@ -33,19 +33,30 @@ static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, cons
 	host_ring_put(ring[where], event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
 }
 
-/* A task is born and takes a name, and another one later. */
+/* Who was born, as the task table has it: its stamp of a renaming is a little before the event. */
+static struct fr_snap_task born[32];
+static u32 born_cnt;
+
+static void note_birth(u32 tid, u64 start_ns, const char *comm)
+{
+	struct fr_snap_task *t = &born[born_cnt++];
+
+	*t = (struct fr_snap_task){.tid = tid, .start_ns = start_ns, .task = {.tgid = tid, .ppid = 100, .first_comm = "shell"}};
+	t->task.renamed_ns = host_clock_ns - 50;
+	memcpy(t->task.comm, comm, FR_COMM_SZ);
+}
+
+/* A task is born, and takes a name. */
 static void put_birth(u32 tid)
 {
-	char before[16] = "shell", after[16];
+	struct fr_rec_task_rename rec = {.task = tid, .target_pid = tid, .oldcomm = "shell"};
+	u64 start_ns = host_clock_ns - 300;
 
-	PUT(LIFE0, sched_process_fork, 100, .child_pid = tid, .child_tgid = tid, .child_start = host_clock_ns - 300,
+	PUT(LIFE0, sched_process_fork, 100, .child_pid = tid, .child_tgid = tid, .child_start = start_ns,
 	    .child_comm = "shell");
 	host_clock_ns += 5 * US;
-	snprintf(after, sizeof(after), "work-%u", tid);
-	struct fr_rec_task_rename rec = {.task = tid, .target_pid = tid};
-
-	memcpy(rec.oldcomm, before, 16);
-	memcpy(rec.newcomm, after, 16);
+	snprintf(rec.newcomm, sizeof(rec.newcomm), "work-%u", tid);
+	note_birth(tid, start_ns, rec.newcomm);
 	host_ring_put(ring[LIFE0], FR_EV_task_rename, &rec, sizeof(rec));
 }
 
@@ -124,6 +135,7 @@ static int put_tasks(struct fr_snap_writer *w)
 			       i % 2 ? "web/one" : "db");
 	}
 	err = fr_snap_put_tasks(w, t, TASK_CNT + 1);
+	err = err ? err : fr_snap_put_tasks(w, born, born_cnt);
 	return err ? err : fr_snap_put_procs(w, procs, sz);
 }
 
