@@ -243,6 +243,8 @@ def check_file(c, rep, info):
         c.equal("lost, " + why, rep["lost"][why], sum(x["lost"][why] for x in info["cpus"]))
     c.equal("holes", rep["lost"]["holes"], sum(x["holes"] for x in info["cpus"]))
     c.equal("damage", rep["lost"]["damage"], info["damage"])
+    cut = info.get("cut")
+    c.equal("cut", rep["cut"], cut and {k: cut[k] for k in rep["cut"]})
     for key in ("mode", "grain_ns", "ties", "ahead", "losers"):
         c.equal("clock " + key, rep["clock"][key], info["clock"][key])
 

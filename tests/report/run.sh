@@ -106,6 +106,11 @@ damaged() {
 	status 3 report "$tmp/cut.flight" && prints 'What is missing' && status 3 report --json "$tmp/cut.flight" &&
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null && echo "no snapshot" > "$tmp/text" && status 3 report "$tmp/text"
 }
+cut_away() {
+	local file=$tmp/away.flight
+	"$FLIGHTREC" cut "$@" -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" && status 0 report "$file" &&
+		prints 'events were cut away' && rm -f "$file"
+}
 empty_window() {
 	status 0 report --window 0ns..0ns "$snap" && status 0 report --json -f 'event == governor' "$snap" &&
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
@@ -128,6 +133,8 @@ check "colour on a terminal" is_colourful
 check "--top" top_is_top
 check "usage" usage
 check "a damaged snapshot" damaged
+check "a snapshot of some CPUs" cut_away --cpu 1,3
+check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "nothing to report" empty_window
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))

@@ -78,11 +78,22 @@ class Tables:
         ts = self.info["trigger"]["ts"]
         return ts if ts and self.w["begin_ns"] <= ts <= self.w["end_ns"] else self.w["end_ns"]
 
+    def cpus_kept(self):
+        """Of a snapshot that was cut: which CPUs; None: all."""
+        cut = self.info.get("cut") or {}
+        if not cut.get("cpu"):
+            return None
+        ends = [part.partition("-") for part in cut["cpu"].split(",")]
+        return {n for first, _, last in ends for n in range(int(first), int(last or first) + 1)}
+
     def begin(self):
         self.horizon = {}
+        kept = self.cpus_kept()
         for c in self.info["cpus"]:
             for ring in c["tiers"]:
-                if ring["name"] == "main":
+                if ring["name"] == "main" and kept is not None and c["cpu"] not in kept:
+                    self.pairs.gap(c["cpu"], 1 << 64)
+                elif ring["name"] == "main":
                     self.horizon[c["cpu"]] = ring["horizon_ns"]
         for cpu, horizon in self.horizon.items():
             self.cpu(cpu).since_ns = max(horizon, self.w["begin_ns"])

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/ranges.h"
+
+#define FETCH_AHEAD 8u /* rows */
+
 /* ---- events and their fields ---- */
 
 /* A file's schema may lack fields, or have them of another type: then its event only counts. */
@@ -70,6 +74,15 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 	return 0;
 }
 
+/* What a CPU whose events were cut away did is not known at all. */
+static bool is_cut_away(const struct fr_snap *s, u16 cpu)
+{
+	const char *cut = fr_snap_fact(s, "cut_cpu");
+	struct fr_ranges kept = {0};
+
+	return cut && !fr_ranges_parse(cut, &kept) && !fr_ranges_have(&kept, cpu);
+}
+
 static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 {
 	u32 i;
@@ -81,6 +94,10 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
+		if (is_cut_away(a->snap, r->cpu)) {
+			fr_pairs_gap(a->pairs, r->cpu, ~0ULL);
+			continue;
+		}
 		err = have_cpu(a, r->cpu);
 		if (err)
 			break;
@@ -200,6 +217,17 @@ static struct fr_row row_of(const struct fr_analyze *a, const struct fr_batch *b
 	};
 }
 
+/* The columns of a row that comes soon: a batch does not fit the nearest cache. */
+static void fetch(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
+{
+	u8 nr = b->ev[i];
+	const struct fr_col *col = b->type[nr].col;
+	u32 k = b->in_type[i], f;
+
+	for (f = 0; f < a->col_cnt[nr]; f++)
+		__builtin_prefetch(&col[a->col[nr][f]].num[k]);
+}
+
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 {
 	struct fr_an_row r; /* take() fills in the rest; runs are short */
@@ -217,6 +245,8 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 	for (i = run->from; i < run->to && !err; i++) {
 		struct fr_row row = row_of(a, run->b, i);
 
+		if (i + FETCH_AHEAD < run->b->row_cnt)
+			fetch(a, run->b, i + FETCH_AHEAD);
 		err = take(a, &row, &r);
 	}
 	return err;

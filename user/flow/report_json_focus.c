@@ -275,6 +275,25 @@ void fr_report_json_cpus(struct fr_jsonw *w, const struct fr_report *r)
 static const char *const lost_words[FR_LOST_CNT] = {FR_LOSTS(L)};
 #undef L
 
+/* What somebody left out on purpose; null: nothing. */
+static void put_cut(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	if (!fr_snap_fact(s, "cut_from")) {
+		fr_jsonw_text(w, "cut", NULL);
+		return;
+	}
+	fr_jsonw_open(w, "cut", '{');
+	put_fact(w, "from", s, "cut_from");
+	put_num(w, "since_ns", s, "cut_since");
+	put_num(w, "until_ns", s, "cut_until");
+	put_fact(w, "cpu", s, "cut_cpu");
+	put_fact(w, "pid", s, "cut_pid");
+	put_fact(w, "cgroup", s, "cut_cgroup");
+	put_fact(w, "filter", s, "cut_filter");
+	put_num(w, "away", s, "cut_away");
+	fr_jsonw_close(w, '}');
+}
+
 void fr_report_json_health(struct fr_jsonw *w, const struct fr_report *r)
 {
 	const struct fr_summary *m = r->sum;
@@ -290,6 +309,7 @@ void fr_report_json_health(struct fr_jsonw *w, const struct fr_report *r)
 	fr_jsonw_u64(w, "holes", m->hole_cnt);
 	fr_jsonw_u64(w, "damage", fr_snap_damage(r->snap));
 	fr_jsonw_close(w, '}');
+	put_cut(w, r->snap);
 	fr_jsonw_open(w, "clock", '{');
 	put_fact(w, "mode", r->snap, "clock_mode");
 	put_num(w, "grain_ns", r->snap, "clock_grain_ns");

@@ -499,11 +499,40 @@ static void put_clock(struct fr_report_page *p)
 		      (unsigned long long)m->ahead);
 }
 
+static void put_cut_fact(struct fr_report_page *p, const char *before, const char *fact, const char *behind)
+{
+	const char *text = fr_snap_fact(p->r->snap, fact);
+
+	if (!text || !*text)
+		return;
+	fr_out_str(p->o, before);
+	fr_escape_text(p->o, text, strlen(text));
+	fr_out_str(p->o, behind);
+}
+
+/* What somebody left out on purpose. */
+static void put_cut(struct fr_report_page *p)
+{
+	if (!fr_snap_fact(p->r->snap, "cut_from"))
+		return;
+	fr_report_label(p, "cut");
+	put_cut_fact(p, "from ", "cut_from", "");
+	put_cut_fact(p, ", since ", "cut_since", " ns");
+	put_cut_fact(p, ", until ", "cut_until", " ns");
+	put_cut_fact(p, ", only CPUs ", "cut_cpu", "");
+	put_cut_fact(p, ", only processes ", "cut_pid", "");
+	put_cut_fact(p, ", only cgroups ", "cut_cgroup", "");
+	put_cut_fact(p, ", only what matches ", "cut_filter", "");
+	put_cut_fact(p, "; ", "cut_away", " events were cut away");
+	fr_out_char(p->o, '\n');
+}
+
 void fr_report_put_health(struct fr_report_page *p)
 {
 	fr_report_title(p, "What is missing", NULL);
 	put_complete(p);
 	put_lost(p);
+	put_cut(p);
 	put_clock(p);
 	if (p->r->res->horizon_ns > p->r->res->end_ns)
 		fr_out_str(p->o, "  No part of the window is complete on all CPUs: there are no rates.\n");
