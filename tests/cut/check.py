@@ -255,7 +255,7 @@ def merge_hosts():
     # damage in the first is none of the second
     at = data.index(b"fl-chunk", 2000)
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
-        f.write(data[:at + 20] + b"\xff\xff" + data[at + 22:])
+        f.write(data[:at - 4] + b"\xff\xff\xff" + data[at - 1:])
     whens = lambda lines: {(e["ts"], place(e)) for e in map(json.loads, lines)}
     assert whens(rows("random.flight")) <= whens(rows("bad.flight", want=3)) < whens(rows(out))
     said = run("verify", "bad.flight", want=3).stdout
