@@ -228,7 +228,7 @@ fuzzed_filters() {
 			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libflightrec.a -o $out/filter || return
 	grep -oP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
 	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
-	$out/filter -seed=1 -runs=150000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
+	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
 }
 
 # An event is one entry and one BPF function. Built in a copy of the tree.

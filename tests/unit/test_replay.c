@@ -405,6 +405,80 @@ static void test_names(void **state)
 	host_ring_free(ring);
 }
 
+/* A call that is entered at 2 s and left at 4 s, on CPU 0, of which CPU 1 knows the time from horizon_ns on, without a hole. */
+static void write_call(u64 horizon_ns, const struct fr_snap_hole *hole)
+{
+	struct fr_snap_ring about[2] = {{.cpu = 0}, {.cpu = 1, .horizon_ns = horizon_ns}};
+	struct host_ring *ring = host_ring_new(0, FR_TIER_MAIN, 4, 2);
+	struct fr_rec_sys_enter enter = {.task = 77, .id = 7};
+	struct fr_rec_sys_exit leave = {.task = 77, .id = 7};
+	struct fr_snap_writer *w;
+	struct fr_snap_lap lap;
+	u64 events, damaged;
+
+	host_clock_ns = 2 * SEC;
+	assert_int_equal(host_ring_put(ring, FR_EV_sys_enter, &enter, sizeof(enter)), 0);
+	host_clock_ns = 4 * SEC;
+	assert_int_equal(host_ring_put(ring, FR_EV_sys_exit, &leave, sizeof(leave)), 0);
+	unlink(path_of(0));
+	assert_int_equal(fr_snap_create(path_of(0), BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
+	assert_int_equal(fr_snap_put_rings(w, about, 2), 0);
+	assert_int_equal(fr_snap_put_holes(w, hole, hole ? 1 : 0), 0);
+	assert_true(host_ring_lap(ring, 0, &lap));
+	assert_int_equal(fr_snap_put_lap(w, &lap, 0, &events, &damaged), 0);
+	assert_int_equal(fr_snap_finish(w), 0);
+	host_ring_free(ring);
+}
+
+static u64 count_matches(const char *filter, u32 tiers, u64 since_ns)
+{
+	struct fr_replay_opts opts = {.tiers = tiers, .filter = filter, .since = {.kind = FR_WHEN_CLOCK, .ns = since_ns}};
+	struct fr_replay *r = open_replay(1, &opts);
+	struct fr_replay_run run;
+	u64 cnt = 0;
+	u32 i;
+
+	while (fr_replay_next(r, &run) > 0) {
+		for (i = run.from; i < run.to; i++) {
+			struct fr_row row = fr_batch_row(run.b, i);
+
+			assert_true(row.ts >= since_ns && tiers >> row.tier & 1);
+			cnt += fr_filter_match(run.filter, run.view, &row);
+		}
+	}
+	fr_replay_close(r);
+	return cnt;
+}
+
+/* What a row ends is known from rows that are not shown; where rows are missing, it is not known. */
+static void test_pairs(void **state)
+{
+	struct fr_snap_hole hole = {.cpu = 1, .first_seq = 1, .last_seq = 1, .since_ns = 3 * SEC, .until_ns = 3 * SEC + 1};
+
+	(void)state;
+	write_call(0, NULL);
+	assert_int_equal(count_matches("latency >= 2s && latency < 2.001s", 1, 0), 1);
+	assert_int_equal(count_matches("latency >= 2s", 1, 3 * SEC), 1);
+	assert_int_equal(count_matches("latency >= 2s && tid == 77 || tid == 77", 1, 3 * SEC), 1);
+	assert_int_equal(count_matches("latency >= 2s || event == sys_enter", 1, 0), 2);
+	assert_int_equal(count_matches("latency >= 2s", 1, 5 * SEC), 0);
+	assert_int_equal(count_matches("latency >= 2s", 1 << FR_TIER_LIFE, 0), 0);
+	write_call(2 * SEC - 1, NULL);
+	assert_int_equal(count_matches("latency >= 2s", 1, 0), 1);
+	write_call(3 * SEC, NULL);
+	assert_int_equal(count_matches("latency", 1, 0), 0);
+	write_call(0, &hole);
+	assert_int_equal(count_matches("latency", 1, 0), 0);
+	hole.cpu = 0; /* its own, after which it is not seen to run */
+	write_call(0, &hole);
+	assert_int_equal(count_matches("latency", 1, 0), 0);
+	hole.since_ns = SEC;
+	hole.until_ns = 2 * SEC - 1;
+	write_call(0, &hole);
+	assert_int_equal(count_matches("latency", 1, 0), 1);
+}
+
 static void flip(const char *path, long at)
 {
 	FILE *f = fopen(path, "r+");
@@ -516,8 +590,8 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_one_file), TEST(test_overlap), TEST(test_two_boots), TEST(test_window), TEST(test_trigger_window),
-		TEST(test_names),    TEST(test_damage),	 TEST(test_summary),   TEST(test_errors),
+		TEST(test_one_file), TEST(test_overlap), TEST(test_two_boots), TEST(test_window),  TEST(test_trigger_window),
+		TEST(test_pairs),    TEST(test_names),	 TEST(test_damage),    TEST(test_summary), TEST(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

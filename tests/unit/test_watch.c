@@ -512,6 +512,15 @@ static const struct {
 	size_t at;
 	const char *word; /* in the message */
 } refusals[] = {
+	{"event == sys_exit && latency > 1ms", 21, "latency:WHAT>T"},
+	{"event == sched_switch && (waker == 5 || next_pid == 6)", 26, "replay"},
+	{"event == sys_exit && cgroup ~ \"/a*\"", 21, "--cgroup"},
+	{"event == sys_enter && comm =~ \"^a\"", 27, "regular"},
+	{"event == sys_enter && comm !~ /^a/", 27, "regular"},
+	{"event == sys_enter && args[2] has O_CREAT", 30, "has"},
+	{"event == sys_enter && args[2] << 1 == 4", 30, "<<"},
+	{"event == sys_enter && ~args[2] == 4", 22, "~"},
+	{"event == sys_enter && args[2] ^ 1", 30, "^"},
 	{"event == cpu_sample && cpu == 1", 6, "timer"},
 	{"event in (sched_switch, cpu_sample)", 6, "timer"},
 	{"event == stack", 6, "timer"},
@@ -559,6 +568,10 @@ static const struct {
 	{"event == sched_switch && prev_comm == \"x\"", 1}, /* the task it happens in */
 	{"event == sys_enter && args[1] & 0x40", 1},
 	{"event == sched_switch && prev_state == D", 1},
+	{"event == sys_enter && args[1] & (1 << 6 ^ ~0)", 1}, /* what is constant is calculated beforehand */
+	{"event == block_rq_issue && bytes > 64k", 1},
+	{"event == sys_exit && ret == ENOENT", 1},
+	{"event =~ \"^block_io\"", 2},
 	{"event ~ \"block_*\" && bytes > 65536", 3},
 	{"event ~ \"block_*\"", 4},
 	{"event == sys_enter && id ~ \"*at\"", 1},
@@ -581,7 +594,7 @@ static void test_accepted(void **state)
 		before = s.prog_cnt;
 	}
 	fr_watch_ready(&s);
-	assert_int_equal(s.of[FR_EV_sys_enter].cnt, 3);
+	assert_int_equal(s.of[FR_EV_sys_enter].cnt, 4);
 	assert_int_equal(s.prog[s.of[FR_EV_sys_enter].first].event, FR_EV_sys_enter);
 	assert_int_equal(s.of[FR_EV_softirq_entry].cnt, 0);
 	assert_int_equal(s.prog[s.of[FR_EV_sys_exit].first].guard.op, FR_WATCH_EQ); /* id == unlink */

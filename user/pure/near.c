@@ -36,8 +36,12 @@ static u32 distance(const char *a, const char *b)
 
 void fr_near_consider(struct fr_near *n, const char *name)
 {
-	u32 d = distance(n->to, name);
+	u32 to_len = strnlen(n->to, LEN_MAX), len = strnlen(name, LEN_MAX), d;
 
+	/* no nearer than the lengths are: most names need no more */
+	if (n->name && (to_len > len ? to_len - len : len - to_len) >= n->distance)
+		return;
+	d = distance(n->to, name);
 	if (n->name && d >= n->distance)
 		return;
 	n->name = name;
