@@ -232,6 +232,14 @@ def events_limits_and_what_waits():
 
 
 @test
+def absurd_times_end():
+    m = Made().switch(10, 300, 0, 2)
+    m.rows.append((2**62, 0, "irq_handler_entry", 0, {"irq": 7}))
+    _, sums = on(m.write("absurd"), "every:100ms", "hung>1s,cooldown=0", more=("--count",))
+    assert sums[0]["matched"] >= 1000000 and sums[1]["matched"] == 1, sums
+
+
+@test
 def kernel_reports():
     m = Made(rule_cnt=1, rule_0="kernel,post=1s")
     for t in (10, 10.2, 10.9, 11.05, 80):

@@ -9,9 +9,15 @@
 #include "io/trig_rule.h"
 #include "pure/watch_set.h"
 
-#define NEVER (~0ULL)
+#define NEVER	  (~0ULL)
+#define TICKS_MAX 1000000ULL /* between two events: a day of tenths of a second. More is no recording, and not waited for */
 
 /* ---- time ---- */
+
+static u64 later(u64 t, u64 ns)
+{
+	return t + ns < t ? NEVER : t + ns;
+}
 
 /* A recorder's timers begin with its rules. */
 static void start_timers(struct fr_re *re, u64 now_ns)
@@ -23,11 +29,19 @@ static void start_timers(struct fr_re *re, u64 now_ns)
 	for (i = 0; i < h->rule_cnt; i++) {
 		u64 each_ns = h->rule[i].kind == FR_TRIGGER_hung ? fr_trigger_look_ns(h->rule[i].limit_ns) : 0;
 
-		re->every_ns[i] = h->rule[i].kind == FR_TRIGGER_every ? now_ns + h->rule[i].every_ns : NEVER;
+		re->every_ns[i] = h->rule[i].kind == FR_TRIGGER_every ? later(now_ns, h->rule[i].every_ns) : NEVER;
 		if (each_ns && (!re->look_each_ns || each_ns < re->look_each_ns))
 			re->look_each_ns = each_ns;
 	}
-	re->look_ns = re->look_each_ns ? now_ns + re->look_each_ns : NEVER;
+	re->look_ns = re->look_each_ns ? later(now_ns, re->look_each_ns) : NEVER;
+}
+
+/* A timer's next time, unless now is absurdly far behind it. */
+static u64 skip(u64 next_ns, u64 each_ns, u64 now_ns)
+{
+	if (next_ns == NEVER || now_ns <= next_ns || (now_ns - next_ns) / each_ns <= TICKS_MAX)
+		return next_ns;
+	return now_ns - TICKS_MAX * each_ns;
 }
 
 static u32 first_every(const struct fr_re *re)
@@ -44,7 +58,7 @@ static int ring(struct fr_re *re, u32 rule)
 {
 	u64 now_ns = re->every_ns[rule];
 
-	re->every_ns[rule] += re->h->rule[rule].every_ns;
+	re->every_ns[rule] = later(now_ns, re->h->rule[rule].every_ns);
 	fr_re_moment(re, FR_TRIGGER_every, now_ns, 0, 0);
 	return fr_re_tell_each(re, 1u << rule);
 }
@@ -53,15 +67,19 @@ static int ring(struct fr_re *re, u32 rule)
 static int pass_time(struct fr_re *re, u64 now_ns)
 {
 	int err = 0;
+	u32 i;
 
+	re->look_ns = skip(re->look_ns, re->look_each_ns, now_ns);
+	for (i = 0; i < re->h->rule_cnt; i++)
+		re->every_ns[i] = skip(re->every_ns[i], re->h->rule[i].every_ns, now_ns);
 	while (!err) {
 		u32 rule = first_every(re);
 
-		if (re->every_ns[rule] <= re->look_ns && re->every_ns[rule] <= now_ns) {
+		if (re->every_ns[rule] != NEVER && re->every_ns[rule] <= re->look_ns && re->every_ns[rule] <= now_ns) {
 			err = ring(re, rule);
-		} else if (re->look_ns <= now_ns) {
+		} else if (re->look_ns != NEVER && re->look_ns <= now_ns) {
 			err = fr_re_lat_look(re, re->look_ns);
-			re->look_ns += re->look_each_ns;
+			re->look_ns = later(re->look_ns, re->look_each_ns);
 		} else {
 			break;
 		}

@@ -34,7 +34,7 @@ struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 
 	struct fr_re_moment *m = &re->moment;
 	struct fr_who who = {.pid = 0};
 
-	if (tid)
+	if (tid || kind == FR_TRIGGER_event)
 		who = fr_names_who(re->view->names, tid, ts, cpu);
 	copy_comm(m->comm, who);
 	m->text = NULL;
