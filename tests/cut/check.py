@@ -247,6 +247,8 @@ def merge_hosts():
     run("cut", "-o", fresh("out.flight"), "-f", "event == sys_enter", out)
     expected = [l for l in rows(*parts) if json.loads(l)["event"] == "sys_enter"]
     assert rows("out.flight") == expected and run("verify", "out.flight").stdout.count(b": OK") == 2
+    run("cut", "-o", fresh("out.flight"), "--host", "*-2", out)
+    assert rows("out.flight") == rows("random.flight") and run("verify", "out.flight").stdout.count(b": OK") == 1
     # the end lost: the first is whole, and of the second what there is
     data = open(os.path.join(dir, out), "rb").read()
     with open(os.path.join(dir, "short.flight"), "wb") as f:

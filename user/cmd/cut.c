@@ -13,13 +13,14 @@ static const char help[] = "Usage: flightrec cut [options] -o OUT FILE\n"
 			   "      --cpu LIST     only of these CPUs: 0,2-3\n"
 			   "      --pid LIST     only of these processes\n"
 			   "      --cgroup GLOB  only of tasks in such cgroups: '/system.slice/*'\n"
+			   "      --host GLOB    only of such hosts, of a file that merge made of several\n"
 			   "  -f, --filter EXPR  only events that match, as in replay\n"
 			   "\n"
 			   "All that is given must hold. If no event is left, no file is written: status 1.\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 FILE is damaged: what could be read was cut.\n"
 			   "Example: flightrec cut --since -100ms --pid 4711 -o small.flight x.flight\n";
 
-enum { OPT_CPU = 256, OPT_PID, OPT_CGROUP };
+enum { OPT_CPU = 256, OPT_PID, OPT_CGROUP, OPT_HOST };
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
@@ -27,6 +28,7 @@ static const struct option options[] = {
 	{"cpu", required_argument, NULL, OPT_CPU},
 	{"pid", required_argument, NULL, OPT_PID},
 	{"cgroup", required_argument, NULL, OPT_CGROUP},
+	{"host", required_argument, NULL, OPT_HOST},
 	{"filter", required_argument, NULL, 'f'},
 	{"help", no_argument, NULL, 'h'},
 	{},
@@ -57,6 +59,9 @@ static int parse_option(struct fr_cut_ask *ask, int opt)
 		return parse_list("--pid", &ask->pids, &ask->pid_text);
 	case OPT_CGROUP:
 		ask->cgroup = optarg;
+		return 0;
+	case OPT_HOST:
+		ask->host = optarg;
 		return 0;
 	case 'f':
 		ask->opts.filter = optarg;

@@ -24,6 +24,8 @@ static bool is_kept(const struct fr_cut *c, const struct fr_replay_run *run, con
 	const struct fr_cut_ask *ask = c->ask;
 	struct fr_who who;
 
+	if (c->part[run->file].left_out)
+		return false;
 	if (ask->cpus.cnt && !fr_ranges_have(&ask->cpus, r->cpu))
 		return false;
 	if (!ask->pids.cnt)
@@ -209,11 +211,19 @@ static char *make_filter(const struct fr_cut_ask *ask, int *err)
 	return len < 0 ? NULL : all;
 }
 
+static bool is_of_host(const struct fr_snap *s, const char *glob)
+{
+	const char *host = fr_snap_fact(s, "host");
+
+	return host && fr_glob(glob, strlen(glob), host, strlen(host));
+}
+
 static int make_part(struct fr_cut *c, u32 i)
 {
 	struct fr_cut_part *p = &c->part[i];
 
 	p->snap = fr_replay_file(c->replay, i);
+	p->left_out = c->ask->host && !is_of_host(p->snap, c->ask->host);
 	p->keep = fr_keep_new(p->snap);
 	return p->keep ? 0 : -ENOMEM;
 }

@@ -16,6 +16,7 @@ struct fr_cut_ask {
 	struct fr_ranges pids;	    /* processes; empty: all */
 	const char *cpu_text, *pid_text;
 	const char *cgroup; /* glob, or NULL */
+	const char *host;   /* glob: only snapshots of such hosts, of a file of several; or NULL */
 };
 
 /* Returns the exit status; messages are printed. */

@@ -10,6 +10,7 @@
 struct fr_cut_part {
 	struct fr_snap *snap;
 	struct fr_keep *keep;
+	bool left_out; /* it is of another host */
 };
 
 struct fr_cut {
