@@ -3,37 +3,60 @@
 # The unit tests: as they are, with AddressSanitizer and UBSan, and under valgrind. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0 skipped=0
 
-ok() { ((passed++)); }
-bad() {
-	echo "FAIL $1"
-	sed 's/^/    /' "$2"
-	((failed++))
-}
-
-# run NAME COMMAND...: one program is one test; cmocka's own counts are in its output
+# run NAME COMMAND...: one program is one test; cmocka's own counts are in its output. Says ok, FAIL with the output, or SKIP
 run() {
 	local name=$1 out
 	shift
-	out=$(mktemp)
-	if "$@" > "$out" 2>&1; then ok; else bad "$name" "$out"; fi
+	out=$(mktemp -p "$dir")
+	if "$@" > "$out" 2>&1; then
+		echo "ok $name"
+	else
+		echo "FAIL $name"
+		sed 's/^/    /' "$out"
+	fi
 	grep -h 'SKIPPED' "$out" | sed "s/^/SKIP $name: /"
 	rm -f "$out"
 }
 
-run "make unit" make -s -k unit
-run "make asan" make -s -k asan
-for src in tests/unit/test_*.c; do
-	test=$(basename "$src" .c)
+# One program in its three ways, one after the other
+program() {
+	local test=$1
 	run "$test" "build/tests/unit/$test"
 	run "$test, sanitized" env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 "build/asan/tests/unit/$test"
-	if ! command -v valgrind > /dev/null; then
-		echo "SKIP $test under valgrind: not installed"
-		((skipped++))
-	else
+	if command -v valgrind > /dev/null; then
 		run "$test, valgrind" valgrind -q --error-exitcode=99 --leak-check=full "build/tests/unit/$test"
+	else
+		echo "SKIP $test under valgrind: not installed"
 	fi
+	echo "end of $test"
+}
+
+# tell LOG: what went wrong or was left out; counts all
+tell() {
+	grep -v -e '^ok ' -e '^end of ' "$1"
+	((passed += $(grep -c '^ok ' "$1"), failed += $(grep -c '^FAIL ' "$1"), skipped += $(grep -c '^SKIP .* under valgrind: not' "$1")))
+}
+
+{
+	run "make unit" make -s -k unit
+	run "make asan" make -s -k asan
+} > "$dir/make"
+tell "$dir/make"
+
+# As many programs at a time as there are CPUs; told in their order.
+tests=$(basename -s .c -a tests/unit/test_*.c)
+for test in $tests; do
+	(($(jobs -rp | wc -l) < $(nproc))) || wait -n
+	program "$test" > "$dir/$test.log" &
+done
+wait
+for test in $tests; do
+	tell "$dir/$test.log"
+	grep -q "^end of $test$" "$dir/$test.log" || { echo "FAIL $test: it did not come to its end"; ((failed++)); }
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))
