@@ -22,7 +22,7 @@ report	 400	tests/report/run.sh
 cut	 300	tests/cut/run.sh
 symbols	 600	tests/symbols/run.sh
 rehearse 300	tests/rehearse/run.sh
-export	 600	tests/export/run.sh
+export	1200	tests/export/run.sh
 view	 600	tests/view/run.sh
 fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60

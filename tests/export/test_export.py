@@ -261,6 +261,17 @@ def test_ctf_names(rows, _, events):
     return None
 
 
+def test_ctf_cut(out, events):
+    """Half a stream is an error, or has fewer events."""
+    shutil.copytree(out, f"{out}.short")
+    stream = max(glob.glob(f"{out}.short/cpu_*"), key=os.path.getsize)
+    os.truncate(stream, os.path.getsize(stream) // 2)
+    try:
+        return None if len(read_ctf(f"{out}.short")[0]) < len(events) else "half a stream was taken for a whole one"
+    except RuntimeError:
+        return None
+
+
 def test_ctf(folder, flight, events):
     out = f"{folder}/ctf"
     if not shutil.which("babeltrace2"):
@@ -277,6 +288,7 @@ def test_ctf(folder, flight, events):
         return
     verdict("test_ctf_rows", test_ctf_rows(rows, dumped, events))
     verdict("test_ctf_names", test_ctf_names(rows, dumped, events))
+    verdict("test_ctf_cut", test_ctf_cut(out, events))
     before = sorted(os.listdir(folder))
     r = export(flight, "ctf", out)
     verdict("test_ctf_exists", None if r.returncode == 1 and sorted(os.listdir(folder)) == before else "it was replaced")
@@ -329,6 +341,30 @@ def test_perf_text(reader, folder, events):
     sql = "select count(*) n from cpu_profile_stack_sample"
     got, want = query(reader, f"{folder}/perf.txt", sql)[0]["n"], sum(e["event"] == "cpu_sample" for e in events)
     return None if got == want else f"{got} samples, {want} in the snapshot"
+
+
+# ---- memory ----
+
+BIG = os.environ.get("FR_BIG", "build/tests/export/big")
+RSS_KIB = 32 * 1024
+# the most memory that a command had at once, by a program that is small itself: a child begins with its parent's
+MEASURE = ("import resource, subprocess, sys; r = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+           "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(r.returncode)")
+
+
+def test_memory(folder):
+    """Formats that stream need as much for a million events as for few."""
+    big = f"{folder}/big.flight"
+    if run(BIG, big, "20").returncode:
+        return "no big snapshot was made"
+    for to in ("perfetto", "trace-cmd", "ctf", "folded", "perf-script", "json", "csv"):
+        out = ("-o", f"{folder}/big.ctf") if to == "ctf" else ()
+        r = run("python3", "-c", MEASURE, FLIGHTREC, "export", "--to", to, *out, big)
+        if r.returncode:
+            return f"{to}: {r.returncode} {r.stderr.decode()}"
+        if int(r.stdout) > RSS_KIB:
+            return f"{to} needs {int(r.stdout)} KiB, {RSS_KIB} are stated"
+    return None
 
 
 # ---- texts ----
@@ -405,6 +441,7 @@ def main():
         test_tracecmd(folder, flight, events)
         test_stacks(folder, flight, events)
         test_perfetto(folder, flight, events)
+        verdict("test_memory", test_memory(folder))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed)
 

@@ -101,7 +101,7 @@ static int make_snapshot(const u8 *data, size_t sz)
 	u32 i;
 	int err;
 
-	if (fr_snap_create(input, 32u << 20, &w))
+	if (fr_snap_create(input, 16u << 20, &w))
 		abort();
 	host_clock_ns = 1000000;
 	for (i = 0; i < RING_CNT; i++)
