@@ -8,7 +8,7 @@
  *		CAP_SETUID CAP_SETGID	only with a hook (conf.hook): to become its user, and
  *		CAP_KILL		to end it when its time is over
  *		seccomp			everything but what no recorder needs: mounts, modules, ptrace, clocks, swap, reboot,
- *... writer	CAP_SYS_PTRACE		read /proc/PID of processes of other users: exe, maps
+ *... writer	CAP_SYS_PTRACE		read /proc/PID of processes of other users: exe, maps, root
  *		CAP_DAC_READ_SEARCH	likewise, and the directories of their programs
  *		CAP_SYSLOG		addresses of kernel symbols where kptr_restrict=1
  *		CAP_BPF			look-ups by pinned maps, TEST_RUN of pinned programs
