@@ -57,12 +57,14 @@ size=$(stat -c %s "$small")
 is 0 "zstd -t takes the whole file" zstd -tq "$small"
 is 0 "verify takes it" $fr verify "$small"
 is 0 "replay takes it" $fr replay --json "$small"
-cp "$dir/out" "$dir/whole"
+# who a number is may stand in a part that is gone
+unnamed() { sed -E 's/"([a-z_]*comm|pid)":(null|[0-9]+|"([^"\\]|\\.)*"),?//g' "$1"; }
+unnamed "$dir/out" > "$dir/whole"
 for part in 1 2 3; do
 	head -c $((size * part / 4)) "$small" > "$dir/cut.flight"
 	is 3 "replay of $part quarters" $fr replay --json "$dir/cut.flight"
 	if ((part == 3)) && ! [[ -s $dir/out ]]; then bad "$part quarters hold events"; fi
-	if grep -vxFf "$dir/whole" "$dir/out" > "$dir/wrong"; then
+	if unnamed "$dir/out" | grep -vxFf "$dir/whole" > "$dir/wrong"; then
 		bad "replay of $part quarters prints what was not written"
 		head -n 3 "$dir/wrong"
 	fi
