@@ -13,7 +13,7 @@
 
 #include "pure/view.h"
 
-#define FR_PAGE_ROWS 65536u /* of a piece */
+#define FR_PAGE_ROWS 16384u /* of a piece */
 
 struct fr_page_columns; /* opaque */
 
