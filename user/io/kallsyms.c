@@ -50,9 +50,8 @@ static bool parse(const char *text, struct line *l)
 	l->name = text + 3;
 	l->name_len = strcspn(l->name, "\t ");
 	l->module = strchr(l->name + l->name_len, '[');
-	l->module_len = 0;
-	if (l->module)
-		l->module_len = strcspn(++l->module, "]");
+	l->module = l->module ? l->module + 1 : "";
+	l->module_len = strcspn(l->module, "]");
 	return l->name_len > 0;
 }
 
