@@ -125,6 +125,14 @@ struct fr_call {
 	u32 cpu;
 };
 
+#define FR_KSYM_SZ 576u /* the kernel's KSYM_SYMBOL_LEN and more */
+
+/* What fr_ksym leaves in .data.ksym: an address in the kernel's words, "name+0x1f/0x40 [module]"; "0x..." if it is in nothing.
+ */
+struct fr_ksym_text {
+	char text[FR_KSYM_SZ];
+};
+
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
 _Static_assert(sizeof(struct fr_task) == 72, "in a map");
 _Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page: of an older layout too all of it can be mapped");

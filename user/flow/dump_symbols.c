@@ -80,6 +80,16 @@ static int put_kernel_facts(struct fr_dump *d, const struct fr_kallsyms_info *in
 	return err ?: put_build_id(d);
 }
 
+/* Asked of the kernel one by one; or, of a session that has no program for it, in all there are. */
+static int find_kernel(struct fr_dump *d, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
+{
+	if (fr_sess_ksyms(d->s, k, cnt))
+		return fr_kallsyms_find(KALLSYMS, k, cnt, info);
+	fr_kallsyms_stext(KALLSYMS, info);
+	info->hidden = false; /* the addresses, but not the names */
+	return 0;
+}
+
 static int put_kernel(struct fr_dump *d)
 {
 	const struct fr_addrs *a = d->addrs;
@@ -95,7 +105,7 @@ static int put_kernel(struct fr_dump *d)
 	k = calloc(cnt, sizeof(*k));
 	for (i = 0; k && i < cnt; i++)
 		k[i].addr = a->addr[a->kernel_at + i];
-	found = k ? fr_kallsyms_find(KALLSYMS, k, cnt, &info) : -ENOMEM;
+	found = k ? find_kernel(d, k, cnt, &info) : -ENOMEM;
 	err = put_kernel_facts(d, &info, found);
 	if (k && !info.hidden)
 		err = err ?: put_kernel_symbols(d, k, cnt);

@@ -165,6 +165,11 @@ static void drop_far(struct finder *f)
 	}
 }
 
+static bool is_stext(const struct line *l)
+{
+	return !l->module_len && l->name_len == 6 && !memcmp(l->name, "_stext", 6);
+}
+
 static int read_lines(struct finder *f, struct fr_lines *in, struct fr_kallsyms_info *info)
 {
 	const char *text;
@@ -174,7 +179,7 @@ static int read_lines(struct finder *f, struct fr_lines *in, struct fr_kallsyms_
 	while (!err && (text = fr_lines_next(in))) {
 		if (!parse(text, &l))
 			continue;
-		if (!l.module_len && l.name_len == 6 && !memcmp(l.name, "_stext", 6))
+		if (is_stext(&l))
 			info->stext = l.addr;
 		err = take_line(f, &l);
 	}
@@ -218,6 +223,31 @@ int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_
 	}
 	err = f ? find_all(fd, f, info) : -ENOMEM;
 	free(f);
+	close(fd);
+	return err;
+}
+
+int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct fr_lines *in;
+	const char *text;
+	struct line l;
+
+	*info = (struct fr_kallsyms_info){};
+	if (fd < 0)
+		return -errno;
+	in = malloc(sizeof(*in));
+	if (in)
+		fr_lines_init(in, fd, READ_MAX_SZ);
+	while (in && !info->stext && !info->hidden && (text = fr_lines_next(in))) {
+		if (!parse(text, &l) || !is_stext(&l))
+			continue;
+		info->stext = l.addr;
+		info->hidden = !l.addr;
+	}
+	err = in ? in->err : -ENOMEM;
+	free(in);
 	close(fd);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* kallsyms: names of kernel addresses, in one pass over /proc/kallsyms: some 20 ms, and memory for what is asked only. */
+/* kallsyms: names of kernel addresses, in one pass over /proc/kallsyms: 20 to 70 ms, and memory for what is asked only. */
 #ifndef FR_KALLSYMS_H
 #define FR_KALLSYMS_H
 
@@ -26,6 +26,9 @@ struct fr_kallsyms_info {
  * stays. fr_kallsyms_free() frees names.
  */
 int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info);
+
+/* Where the kernel's text begins, reading no further than that. 0 or -errno; *info as above. */
+int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info);
 void fr_kallsyms_free(struct fr_ksym *k, size_t cnt);
 
 #endif

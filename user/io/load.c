@@ -236,7 +236,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_dead, "dead"},	   {l->skel->maps.fr_main, "rings-main"},
 		{l->skel->maps.fr_life, "rings-life"},	   {l->skel->maps.fr_stack, "rings-stack"},
 		{l->skel->maps.data_triggers, "triggers"}, {l->skel->maps.fr_alerts, "alerts"},
-		{l->skel->maps.fr_dying, "dying"},
+		{l->skel->maps.fr_dying, "dying"},	   {l->skel->maps.data_ksym, "ksym"},
 	};
 	char path[256];
 	u32 i;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "io/kallsyms.h"
 #include "io/load.h"
 #include "io/ring_read.h"
 #include "io/snapfile.h"
@@ -77,6 +78,13 @@ struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and coun
 
 /* The task table: *cnt malloc'ed entries. 0 or -errno. */
 int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt);
+
+/*
+ * Look up cnt kernel addresses by the session's program: their other members 0, and to be freed as those of kallsyms.h. Within
+ * the reader's lock. 0, or -errno, and then nothing is filled in: the session may be of an older version that has no such
+ * program.
+ */
+int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 
 /* The control programs. Each 0 or -errno. No lock is needed but for snapshots' marks: those are within the reader's. */
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
