@@ -32,6 +32,7 @@ demo	 400	tests/demo/check.sh
 '
 logs=build/check
 mkdir -p $logs
+rm -f $logs/failures
 passed=0 failed=0 skipped=0
 
 # counts LOG: the three numbers of its last line, if it is one
@@ -56,6 +57,16 @@ judge() {
 	echo "$p $f $s"
 }
 
+# show_failures NAME LOG STATUS: now what the suite said last; once more at the very end, where nobody has to look for it, each failure
+# with the lines after it
+show_failures() {
+	tail -n 30 "$2" | sed 's/^/         | /'
+	{
+		echo "failed: $1, exit status $3"
+		grep -aE -A 8 '^ *(FAIL|not ok|\[ *FAILED|\*\*\*)|: error: ' "$2" | head -n 24
+	} | sed 's/^/   /' >> $logs/failures
+}
+
 run_suite() {
 	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status p f s
 	shift 2
@@ -66,7 +77,7 @@ run_suite() {
 	read -r p f s <<< "$(judge $status "$log")"
 	printf '%-5s %4d s   %d passed, %d failed, %d skipped\n' "$( ((f)) && echo FAIL || echo ok)" $((SECONDS - begin)) "$p" "$f" "$s"
 	grep -iE '^skip' "$log" | sed 's/^/         /'
-	((f)) && tail -n 30 "$log" | sed 's/^/         | /'
+	((f)) && show_failures "$name" "$log" "$status"
 	((passed += p, failed += f, skipped += s))
 }
 
@@ -77,5 +88,6 @@ while read -r name limit command; do
 	run_suite "$name" "$limit" $command
 done <<< "$suites"
 
+[[ -e $logs/failures ]] && cat $logs/failures
 echo "$passed passed, $failed failed, $skipped skipped"
 ((passed && !failed))
