@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 from frtest import Skip, check, dump, equal, fr_json, helper, main, replay, run, session, test
 
@@ -163,6 +164,26 @@ def jit():
     equal([(y["name"], y["size"]) for y in symbols], [("jit_spin [made]", 11)], "symbols")
     inside = [e for e in sampled(file, p.pid) if symbols[0]["addr"] <= e["ip"] < symbols[0]["addr"] + symbols[0]["size"]]
     check(inside, "samples are in it")
+
+
+@test("JITed code of a process that has ended; but not by a map that was changed since")
+def jit_ended():
+    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+        p = spin("jit")
+        map = f"/tmp/perf-{p.pid}.map"
+        put_away(p)
+        file = dump(name)
+        # more than the times of files and of processes may differ by
+        time.sleep(0.1)
+        with open(map, "a") as f:
+            f.write("0 1 nobody\n")
+        later = dump(name)
+        os.unlink(map)
+    named = {y["name"] for y in told(file)["symbol"] if y["pid"] == p.pid}
+    equal(named, {"jit_spin [made]"}, "symbols")
+    check(any("jit_spin [made]" in (e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols") if e["event"] == "cpu_sample"
+              and e["pid"] == p.pid), "samples are in it")
+    equal([y for y in told(later)["symbol"] if y["pid"] == p.pid], [], "symbols of a changed map")
 
 
 @test("a perf map that is a link is not followed")

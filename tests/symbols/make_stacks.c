@@ -11,6 +11,7 @@
  *	stack ID IP...
  *	ids ID BUILDID:OFF...		of the stack's frames; "-" not known
  *	exec TID PATH
+ *	proc PID EXE CWD	a process that lives
  *	sample TID KSTACK USTACK
  */
 #include "unit/host_ring.h"
@@ -27,6 +28,7 @@ static struct host_ring *ring[RING_CNT];
 static struct fr_snap_task task[LIST_MAX];
 static struct fr_snap_symbol sym[LIST_MAX];
 static struct fr_snap_mapping map[LIST_MAX];
+static char procs[1 << 12];
 static size_t task_cnt, sym_cnt, map_cnt;
 
 static u64 hex(const char *s)
@@ -131,6 +133,12 @@ static void add_map(char **word)
 	m->build_id_sz = put_id(word[6], m->build_id);
 }
 
+static void add_proc(char **word)
+{
+	snprintf(procs + strlen(procs), sizeof(procs) - strlen(procs), "{\"pid\":%s,\"exe\":\"%s\",\"cwd\":\"%s\"}\n", word[1],
+		 word[2], word[3]);
+}
+
 static void add_sym(char **word)
 {
 	sym[sym_cnt++] = (struct fr_snap_symbol){
@@ -148,21 +156,24 @@ static int add_line(struct fr_snap_writer *w, char **word, u32 cnt)
 	static const struct {
 		const char *name;
 		u32 cnt;
-	} kind[] = {{"fact", 3}, {"task", 4}, {"sym", 6}, {"map", 7}, {"stack", 2}, {"ids", 2}, {"exec", 3}, {"sample", 4}};
-	size_t i = 0;
+		void (*add)(char **word);
+	} kind[] = {
+		{"fact", 3, NULL},     {"stack", 2, NULL},    {"ids", 2, NULL},
+		{"task", 4, add_task}, {"sym", 6, add_sym},   {"map", 7, add_map},
+		{"exec", 3, add_exec}, {"proc", 4, add_proc}, {"sample", 4, add_sample},
+	};
+	size_t i = 0, kinds = sizeof(kind) / sizeof(kind[0]);
 
-	while (i < 8 && strcmp(kind[i].name, word[0]))
+	while (i < kinds && strcmp(kind[i].name, word[0]))
 		i++;
-	if (i == 8 || cnt < kind[i].cnt || sym_cnt == LIST_MAX || map_cnt == LIST_MAX || task_cnt == LIST_MAX)
+	if (i == kinds || cnt < kind[i].cnt || sym_cnt == LIST_MAX || map_cnt == LIST_MAX || task_cnt == LIST_MAX)
 		return -1;
 	if (i == 0)
 		return fr_snap_put_fact(w, word[1], "%s", word[2]);
-	if (i == 4)
-		add_stack(word, cnt);
-	else if (i == 5)
-		add_ids(word, cnt);
+	if (kind[i].add)
+		kind[i].add(word);
 	else
-		(i == 1 ? add_task : i == 2 ? add_sym : i == 3 ? add_map : i == 6 ? add_exec : add_sample)(word);
+		(i == 1 ? add_stack : add_ids)(word, cnt);
 	return 0;
 }
 
@@ -184,14 +195,11 @@ static int read_lines(struct fr_snap_writer *w)
 
 static int put_rings(struct fr_snap_writer *w)
 {
-	struct fr_snap_lap lap;
-	u64 events, damaged;
-	u32 i, k;
 	int err = 0;
+	u32 i;
 
-	for (i = 0; i < RING_CNT; i++)
-		for (k = 0; host_ring_lap(ring[i], k, &lap) && !err; k++)
-			err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+	for (i = 0; i < RING_CNT && !err; i++)
+		err = host_ring_put_laps(ring[i], w);
 	return err;
 }
 
@@ -211,6 +219,7 @@ int main(int argc, char **argv)
 	err = err ? err : fr_snap_put_tasks(w, task, task_cnt);
 	err = err ? err : fr_snap_put_symbols(w, sym, sym_cnt);
 	err = err ? err : fr_snap_put_mappings(w, map, map_cnt);
+	err = err ? err : fr_snap_put_procs(w, procs, strlen(procs));
 	err = err ? err : put_rings(w);
 	if (err)
 		fr_snap_abort(w);

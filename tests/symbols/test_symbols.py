@@ -84,8 +84,8 @@ class Env:
     def mapping(self, path=None, build_id=None):
         return f"map 100 55550000 55560000 0 {path or self.prog} {build_id or self.id}"
 
-    def run(self, *args, status=0, **env):
-        r = subprocess.run([FLIGHTREC, *args], capture_output=True, stdin=subprocess.DEVNULL, text=True,
+    def run(self, *args, status=0, cwd=None, **env):
+        r = subprocess.run([os.path.abspath(FLIGHTREC), *args], capture_output=True, stdin=subprocess.DEVNULL, text=True, cwd=cwd,
                            env={**self.vars, **env}, timeout=120)
         assert r.returncode == status, f"{args}: status {r.returncode}: {r.stderr}"
         self.err = r.stderr
@@ -221,6 +221,23 @@ def a_process_that_has_ended(e):
     has(e.err, e.id, "file not found", "--debuginfod", "beside the snapshot", "--symfs")
     put(e.prog, f"{e.tmp}/home/.cache/flightrec/{e.id}/executable")
     equal(e.frames(s), [f"{SEND}+0x4 [{e.id}]"])
+
+
+def executed_by_a_relative_name(e):
+    """Found where a process that lives is, where other programs are, where the reader is: by its build-id."""
+    e.build()
+    want, off, other = [f"{SEND}+0x4 (prog)"], e.off(MANGLED, 4), f"{e.tmp}/other"
+    put(e.prog, f"{e.tmp}/sub/deep/prog")
+    os.unlink(e.prog)
+    put("/bin/true", f"{other}/prog")
+    missing = e.snapshot([off], ["exec 100 ./prog", f"exec 100 {other}/x"])
+    equal(e.frames(missing), [f"[{e.id}]+{off:#x} (file not found)"])
+    equal(e.frames(missing, cwd=f"{e.tmp}/sub/deep"), want)
+    for i, lines in enumerate((["exec 100 ./prog", f"proc 1 /bin/sh {other}", f"proc 2 /bin/sh {e.tmp}/sub/deep"],
+                               ["exec 100 .././deep//prog", f"proc 1 /bin/sh {e.tmp}/sub/other"],
+                               ["exec 100 prog", f"exec 100 {e.tmp}/sub/deep/another"],
+                               ["exec 100 deep/prog", f"fact trigger_exe {e.tmp}/sub/another"])):
+        equal(e.frames(e.snapshot([off], lines, name=f"r{i}.flight")), want)
 
 
 def put(source, to):
@@ -440,7 +457,7 @@ def symbols_command(e):
 
 TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
-    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, beside_the_snapshot, below_symfs, caches,
+    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
     another_version_is_not_believed, stripped, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,
 ]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * dump_symbols: what the addresses in a snapshot mean, as far as only this machine knows, and only now: the kernel's names;
- * which files of which build-id living processes have mapped; names of code they made. Names in files are looked up when the
- * snapshot is read.
+ * which files of which build-id living processes have mapped; names of code that processes made. Names in files are looked up
+ * when the snapshot is read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -116,6 +116,12 @@ static int put_kernel(struct fr_dump *d)
 
 /* ---- processes ---- */
 
+/* A process with user frames. */
+struct proc_life {
+	u32 pid;
+	u64 start_ns, exit_ns; /* CLOCK_MONOTONIC; exit 0: it lives */
+};
+
 /* What was found of all processes, and of the one being looked at. */
 struct finds {
 	const struct fr_addrs *addrs;
@@ -206,14 +212,12 @@ static int keep_jit_symbol(struct finds *f, struct fr_jit_sym *j)
 	return 0;
 }
 
-/* Names of code it made, where frames lie. */
-static int take_jit(struct finds *f)
+/* Names of code it made, where frames lie, by its map, which is closed. */
+static int take_names(struct finds *f, int fd)
 {
-	int fd = fr_proc_perf_map(&f->proc), err = 0;
+	int err = 0;
 	size_t i;
 
-	if (fd < 0)
-		return 0;
 	fr_perfmap_find(fd, f->jit, f->jit_cnt);
 	close(fd);
 	for (i = 0; i < f->jit_cnt && !err; i++)
@@ -223,42 +227,95 @@ static int take_jit(struct finds *f)
 	return err;
 }
 
-static int take_proc(struct finds *f, u32 pid)
+/*
+ * Names of code that an ended process had made. What it had mapped is gone: any user frame may be code of its, if its map says
+ * so, for frames in files have their build-id.
+ */
+static int take_ended(struct finds *f, const struct proc_life *p)
 {
-	int err;
+	u32 cnt = f->addrs->kernel_at, i;
+	int fd = fr_ended_perf_map(p->pid, p->start_ns, p->exit_ns ? p->exit_ns : mono_ns()), err = 0;
+	struct fr_jit_sym *own = f->jit;
 
-	if (fr_proc_open(pid, &f->proc))
-		return 0; /* it has ended */
+	if (fd < 0)
+		return 0;
+	f->proc.pid = p->pid;
+	f->jit = calloc(cnt + 1, sizeof(*f->jit));
+	for (i = 0; f->jit && i < cnt; i++)
+		f->jit[i].addr = f->addrs->addr[i];
+	f->jit_cnt = f->jit ? cnt : 0;
+	err = take_names(f, fd);
+	free(f->jit);
+	f->jit = own;
+	return err;
+}
+
+static int take_proc(struct finds *f, const struct proc_life *p)
+{
+	int fd, err;
+
+	if (p->exit_ns || fr_proc_open(p->pid, &f->proc))
+		return take_ended(f, p);
 	f->jit_cnt = 0;
 	err = fr_proc_maps(&f->proc, take_map, f);
+	fd = err != -ENOMEM && f->jit_cnt ? fr_proc_perf_map(&f->proc) : -1;
 	if (err != -ENOMEM)
-		err = f->jit_cnt ? take_jit(f) : 0;
+		err = fd < 0 ? 0 : take_names(f, fd);
 	fr_proc_close(&f->proc);
 	return err;
 }
 
-static int by_number(const void *a, const void *b)
+/* Those that live first; of one pid, one behind the other. */
+static int by_life(const void *a, const void *b)
 {
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	const struct proc_life *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	if (!x->exit_ns != !y->exit_ns)
+		return x->exit_ns ? 1 : -1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* The processes of tasks with user frames, ascending: *pid malloc'ed. How many. */
-static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *task, size_t cnt, u32 **pid)
+static struct proc_life life_of(const struct fr_snap_task *t)
 {
-	size_t i, n = 0, kept = 0;
-	u32 *p = malloc((cnt + 1) * sizeof(*p));
+	return (struct proc_life){.pid = t->task.tgid, .start_ns = t->start_ns, .exit_ns = t->task.exit_ns};
+}
 
-	*pid = p;
+/* Add the life of another of its tasks. */
+static void add_life(struct proc_life *p, const struct proc_life *more)
+{
+	if (more->start_ns < p->start_ns)
+		p->start_ns = more->start_ns;
+	if (more->exit_ns > p->exit_ns)
+		p->exit_ns = more->exit_ns;
+}
+
+/* Does the pid of an ended process belong to one that lives, of those sorted first? */
+static bool lives_again(const struct proc_life *p, size_t cnt, const struct proc_life *ended)
+{
+	struct proc_life key = {.pid = ended->pid};
+
+	return ended->exit_ns && bsearch(&key, p, cnt, sizeof(*p), by_life);
+}
+
+/* The processes of tasks with user frames, one of each pid: *out malloc'ed. How many. */
+static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *task, size_t cnt, struct proc_life **out)
+{
+	struct proc_life *p = malloc((cnt + 1) * sizeof(*p));
+	size_t i, n = 0, kept = 0, living = 0;
+
+	*out = p;
 	for (i = 0; p && i < cnt; i++)
-		if (!task[i].task.exit_ns && task[i].task.tgid && fr_addrs_has_tid(a, task[i].tid))
-			p[n++] = task[i].task.tgid;
+		if (task[i].task.tgid && fr_addrs_has_tid(a, task[i].tid))
+			p[n++] = life_of(&task[i]);
 	if (n)
-		qsort(p, n, sizeof(*p), by_number);
-	for (i = 0; i < n; i++)
-		if (!i || p[i] != p[i - 1])
+		qsort(p, n, sizeof(*p), by_life);
+	for (i = 0; i < n; i++) {
+		if (kept && p[kept - 1].pid == p[i].pid && !p[kept - 1].exit_ns == !p[i].exit_ns)
+			add_life(&p[kept - 1], &p[i]);
+		else if (!lives_again(p, living, &p[i]))
 			p[kept++] = p[i];
+		living = kept && !p[kept - 1].exit_ns ? kept : living;
+	}
 	return kept;
 }
 
@@ -267,13 +324,13 @@ static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t c
 {
 	u64 until_ns = mono_ns() + PROCS_NS;
 	size_t proc_cnt, i;
-	u32 *pid;
+	struct proc_life *p;
 
-	proc_cnt = list_procs(f->addrs, task, cnt, &pid);
+	proc_cnt = list_procs(f->addrs, task, cnt, &p);
 	for (i = 0; i < proc_cnt && mono_ns() < until_ns; i++)
-		if (take_proc(f, pid[i]))
+		if (take_proc(f, &p[i]))
 			break;
-	free(pid);
+	free(p);
 	return proc_cnt - i;
 }
 

@@ -53,13 +53,14 @@ static void put_cmdline(struct fr_out *o, int dir)
 		put(o, "cmdline", buf, n);
 }
 
-static void put_exe(struct fr_out *o, int dir)
+/* What a link of the process leads to. */
+static void put_link(struct fr_out *o, int dir, const char *name)
 {
 	char buf[VALUE_MAX];
-	ssize_t n = readlinkat(dir, "exe", buf, sizeof(buf));
+	ssize_t n = readlinkat(dir, name, buf, sizeof(buf));
 
 	if (n > 0)
-		put(o, "exe", buf, n);
+		put(o, name, buf, n);
 }
 
 /* The path in the unified hierarchy: the line that begins with "0::". */
@@ -87,7 +88,8 @@ static void put_proc(struct fr_out *o, int proc, const char *pid)
 	fr_out_str(o, "{\"pid\":");
 	fr_out_str(o, pid);
 	put_cmdline(o, dir);
-	put_exe(o, dir);
+	put_link(o, dir, "exe");
+	put_link(o, dir, "cwd");
 	put_cgroup(o, dir);
 	fr_out_str(o, "}\n");
 	close(dir);

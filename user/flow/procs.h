@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /*
- * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cgroup":"/"}; what cannot be read is left out.
+ * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what
+ * cannot be read is left out.
  * Some 50,000 processes at most. 0 and *text: malloc'ed, *sz bytes, the caller frees; or -errno.
  */
 int fr_procs_read(char **text, size_t *sz);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/lines.h"
@@ -17,6 +18,8 @@
 
 #define MAPS_MAX_SZ (8u << 20)
 #define DELETED	    " (deleted)"
+
+#define CTIME_SLACK_NS 20000000LL /* inode times are those of the last tick, and clocks are read one after the other */
 
 int fr_proc_open(u32 pid, struct fr_proc *p)
 {
@@ -192,35 +195,62 @@ static int read_status(const struct fr_proc *p, u32 *ns_pid, u32 *uid)
 	return line && sscanf(line, "\nUid: %*u %u", uid) == 1 ? 0 : -EIO;
 }
 
-static int open_map(int tmp, u32 ns_pid, u32 uid)
+/* perf-PID.map of tmp below a root, *st told; or -errno. */
+static int open_map(int dir, const char *root_path, u32 ns_pid, struct stat *st)
 {
+	int root = openat(dir, root_path, O_PATH | O_DIRECTORY | O_CLOEXEC), tmp, fd;
 	char name[32];
-	struct stat st;
-	int fd;
 
+	if (root < 0)
+		return -errno;
+	tmp = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	snprintf(name, sizeof(name), "perf-%u.map", ns_pid);
-	fd = open_regular(tmp, name, O_NOFOLLOW, &st);
-	if (fd >= 0 && ((st.st_uid && st.st_uid != uid) || st.st_nlink != 1)) {
-		close(fd);
-		return -EPERM;
-	}
+	fd = tmp < 0 ? -errno : open_regular(tmp, name, O_NOFOLLOW, st);
+	if (tmp >= 0)
+		close(tmp);
+	close(root);
 	return fd;
+}
+
+static int if_trusted(int fd, bool trusted)
+{
+	if (fd < 0 || trusted)
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 int fr_proc_perf_map(const struct fr_proc *p)
 {
 	u32 ns_pid = 0, uid = 0;
-	int root, tmp, fd, err = read_status(p, &ns_pid, &uid);
+	struct stat st = {};
+	int fd, err = read_status(p, &ns_pid, &uid);
 
 	if (err)
 		return err;
-	root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	tmp = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	fd = tmp < 0 ? -errno : open_map(tmp, ns_pid, uid);
-	if (tmp >= 0)
-		close(tmp);
-	close(root);
-	return fd;
+	fd = open_map(p->dir, "root", ns_pid, &st);
+	return if_trusted(fd, (!st.st_uid || st.st_uid == uid) && st.st_nlink == 1);
+}
+
+/* By its inode's times, which no user can set, it was last written in this span of CLOCK_MONOTONIC. */
+static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
+{
+	struct timespec real, mono;
+	s64 at_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	at_ns = (st->st_ctim.tv_sec - real.tv_sec + mono.tv_sec) * 1000000000LL + st->st_ctim.tv_nsec - real.tv_nsec +
+		mono.tv_nsec;
+	return at_ns + CTIME_SLACK_NS >= (s64)from_ns && at_ns <= (s64)(to_ns + CTIME_SLACK_NS);
+}
+
+int fr_ended_perf_map(u32 pid, u64 start_ns, u64 exit_ns)
+{
+	struct stat st = {};
+	int fd = open_map(AT_FDCWD, "/proc/1/root", pid, &st);
+
+	if (fd < 0)
+		fd = open_map(AT_FDCWD, "/", pid, &st);
+	return if_trusted(fd, st.st_nlink == 1 && !(st.st_mode & 002) && is_of(&st, start_ns, exit_ns));
 }

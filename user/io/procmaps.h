@@ -48,4 +48,10 @@ u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id)
  */
 int fr_proc_perf_map(const struct fr_proc *p);
 
+/*
+ * The same of a process that has ended and was in the host's root and pid namespace: whose it was is no longer known, so the
+ * file must have been changed last while the process lived (CLOCK_MONOTONIC), and not be for everyone to write.
+ */
+int fr_ended_perf_map(u32 pid, u64 start_ns, u64 exit_ns);
+
 #endif
