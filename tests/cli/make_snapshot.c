@@ -153,14 +153,11 @@ static int put_tables(struct fr_snap_writer *w)
 
 static int put_rings(struct fr_snap_writer *w)
 {
-	struct fr_snap_lap lap;
-	u64 events, damaged;
-	u32 i, k;
 	int err = 0;
+	u32 i;
 
-	for (i = 0; i < RING_CNT; i++)
-		for (k = 0; host_ring_lap(ring[i], k, &lap) && !err; k++)
-			err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+	for (i = 0; i < RING_CNT && !err; i++)
+		err = host_ring_put_laps(ring[i], w);
 	return err;
 }
 

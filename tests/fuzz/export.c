@@ -80,18 +80,6 @@ static size_t put_record(struct host_ring **ring, const u8 *data, size_t sz)
 	return 3 + body;
 }
 
-static int put_laps(struct fr_snap_writer *w, struct host_ring *h)
-{
-	u64 events, damaged;
-	struct fr_snap_lap lap;
-	int err = 0;
-	u32 i;
-
-	for (i = 0; !err && host_ring_lap(h, i, &lap); i++)
-		err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
-	return err;
-}
-
 static int make_snapshot(const u8 *data, size_t sz)
 {
 	struct host_ring *ring[RING_CNT];
@@ -114,7 +102,7 @@ static int make_snapshot(const u8 *data, size_t sz)
 	}
 	err = fr_snap_put_schema(w, fr_schema_builtin()) || fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, &task, 1);
 	for (i = 0; i < RING_CNT; i++) {
-		err = err || put_laps(w, ring[i]);
+		err = err || host_ring_put_laps(ring[i], w);
 		host_ring_free(ring[i]);
 	}
 	if (!err)

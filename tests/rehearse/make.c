@@ -105,16 +105,13 @@ static void read_line(char *line)
 static int put_rings(struct fr_snap_writer *w)
 {
 	struct fr_snap_ring acct[CPU_CNT];
-	struct fr_snap_lap lap;
-	u64 events, damaged;
-	u32 cpu, tier, k;
+	u32 cpu, tier;
 	int err = 0;
 
 	for (cpu = 0; cpu < CPU_CNT; cpu++) {
 		acct[cpu] = (struct fr_snap_ring){.cpu = cpu, .slot_cnt = 4, .subbuf_sz = 65536, .horizon_ns = horizon[cpu]};
-		for (tier = 0; tier < FR_TIER_CNT; tier++)
-			for (k = 0; host_ring_lap(ring[cpu][tier], k, &lap) && !err; k++)
-				err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+		for (tier = 0; tier < FR_TIER_CNT && !err; tier++)
+			err = host_ring_put_laps(ring[cpu][tier], w);
 	}
 	return err ?: fr_snap_put_rings(w, acct, CPU_CNT);
 }

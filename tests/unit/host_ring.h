@@ -131,6 +131,19 @@ __attribute__((unused)) static bool host_ring_lap(const struct host_ring *h, u32
 	return true;
 }
 
+/* All laps present into a snapshot. 0 or -errno. */
+__attribute__((unused)) static int host_ring_put_laps(const struct host_ring *h, struct fr_snap_writer *w)
+{
+	struct fr_snap_lap lap;
+	u64 events, damaged;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; host_ring_lap(h, i, &lap) && !err; i++)
+		err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+	return err;
+}
+
 /* Numbers as they come in life: mostly small, some repeated, some addresses, some extreme. */
 __attribute__((unused)) static u64 host_random_number(void)
 {

@@ -369,9 +369,7 @@ static int with_file_limit(const struct host_ring *h, rlim_t limit)
 {
 	struct rlimit r = {limit, limit};
 	struct fr_snap_writer *w;
-	struct fr_snap_lap lap;
-	u64 events, damaged;
-	int status, i, err = 0;
+	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -379,8 +377,7 @@ static int with_file_limit(const struct host_ring *h, rlim_t limit)
 		if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_FSIZE, &r) ||
 		    fr_snap_create(path, SMALL_BUDGET_SZ, &w) || fr_snap_put_schema(w, fr_schema_builtin()))
 			_exit(100);
-		for (i = 0; host_ring_lap(h, i, &lap) && !err; i++)
-			err = lap.sz ? fr_snap_put_lap(w, &lap, 0, &events, &damaged) : 0;
+		host_ring_put_laps(h, w);
 		_exit(-fr_snap_finish(w));
 	}
 	waitpid(pid, &status, 0);
