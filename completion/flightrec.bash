@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump list watch reload status stop replay report cut merge diff export symbols view info verify events doctor'
+_flightrec_commands='record dump list follow reload status stop replay report cut merge diff export symbols view info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")

@@ -137,7 +137,7 @@ wrong_usage() {
 		status 2 "$flightrec" replay --tier mian "$snap" && says mian &&
 		status 2 "$flightrec" info && status 2 "$flightrec" info "$snap" "$snap" &&
 		status 2 "$flightrec" status --json --metrics && says "choose one" &&
-		status 2 "$flightrec" watch nonsense && status 2 "$flightrec" watch -n ../x && says "../x" &&
+		status 2 "$flightrec" follow nonsense && status 2 "$flightrec" follow -n ../x && says "../x" &&
 		status 2 "$flightrec" reload --json && status 4 "$flightrec" reload -n no-such-session && says "no recorder" &&
 		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says nonsense
 }

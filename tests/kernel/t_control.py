@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The control socket: who may what, watch, reload and stop, and clients that are rude."""
+"""The control socket: who may what, follow, reload and stop, and clients that are rude."""
 import contextlib
 import grp
 import json
@@ -149,14 +149,14 @@ def lines(p, seconds=60):
         yield line.decode()
 
 
-@test("watch: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
-def watch():
+@test("follow: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
+def follow():
     with daemon() as (name, _, _):
-        watchers = [subprocess.Popen([FLIGHTREC, "watch", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        watchers = [subprocess.Popen([FLIGHTREC, "follow", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     for opt in (["--json"], [])]
         # until both have seen something, it is not known that both follow
         wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and
-                 len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both watch", 120)
+                 len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both follow", 120)
         pids = [crash(), crash()]
         as_json, as_text = (lines(w) for w in watchers)
         seen = []
@@ -175,8 +175,8 @@ def watch():
             check(word in text, f"'{word}' is not in: {text}")
         for w in watchers:
             w.send_signal(signal.SIGINT)
-            equal(w.wait(30), 0, "exit status of watch")
-            equal(w.stderr.read(), b"", "standard error of watch")
+            equal(w.wait(30), 0, "exit status of follow")
+            equal(w.stderr.read(), b"", "standard error of follow")
 
 
 def take_seen(name, got):
@@ -190,41 +190,41 @@ def take_seen(name, got):
 
 
 @contextlib.contextmanager
-def watching(name):
-    """A `watch --json` that watches already: its process, its lines, and the file of its standard error."""
-    err = path(f"{name}.watch")
+def following(name):
+    """A `follow --json` that follows already: its process, its lines, and the file of its standard error."""
+    err = path(f"{name}.follow")
     with open(err, "w") as f:
-        w = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--json"], stdout=subprocess.PIPE, stderr=f)
+        w = subprocess.Popen([FLIGHTREC, "follow", "-n", name, "--json"], stdout=subprocess.PIPE, stderr=f)
     try:
-        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and select.select([w.stdout], [], [], 0.2)[0], "it watches", 120)
+        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and select.select([w.stdout], [], [], 0.2)[0], "it follows", 120)
         yield w, lines(w), err
     finally:
         w.kill()
         w.wait()
 
 
-@test("watch goes on with the next recorder, ended or killed, and ends with the session")
-def watch_restart():
+@test("follow goes on with the next recorder, ended or killed, and ends with the session")
+def follow_restart():
     with contextlib.ExitStack() as all_of_it:
         name, p, _ = all_of_it.enter_context(daemon())
-        w, got, err = all_of_it.enter_context(watching(name))
+        w, got, err = all_of_it.enter_context(following(name))
         for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
             p.send_signal(sig)
             p.wait(60)
             wait_for(lambda: open(err).read().count("waiting for the next") == times, "it says that it waits", 60)
             _, p, _ = all_of_it.enter_context(daemon(name=name))
-            wait_for(lambda: open(err).read().count("watching the next") == times, "it says that it watches again", 60)
+            wait_for(lambda: open(err).read().count("following the next") == times, "it says that it follows again", 60)
             take_seen(name, got)
-        equal(w.poll(), None, "watch")
+        equal(w.poll(), None, "follow")
         fr("stop", "-n", name)
-        equal(w.wait(60), 4, "exit status of watch when the session is gone")
+        equal(w.wait(60), 4, "exit status of follow when the session is gone")
         check(f"session {name} has ended" in open(err).read(), open(err).read())
 
 
 @test("a dump by root is the recorder's, with its quota, and told to who watches; without it if it is stuck; -o never is")
 def dump_by_root():
     with daemon("[Storage]\nMaxFiles=2\n") as (name, p, _):
-        with watching(name) as (w, got, _):
+        with following(name) as (w, got, _):
             files = [take_seen(name, got) for _ in range(3)]
             equal([os.path.exists(f) for f in files], [False, True, True], "three snapshots where two are kept")
             told = fr("dump", "-n", name, "-o", path(f"{name}-own.flight"), "--last", "1s")
@@ -271,7 +271,7 @@ def reload_and_stop():
         config(name, "Socket=no\n")
         fr("reload", "-n", name)
         wait_for(lambda: not os.path.exists(sock_path(name)), "the socket is gone")
-        equal(fr("watch", "-n", name, status=4).stdout, "", "watch without a socket")
+        equal(fr("follow", "-n", name, status=4).stdout, "", "follow without a socket")
         config(name)
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: is_served(name), "the socket is back")
@@ -288,7 +288,7 @@ def stale():
         p.kill()
         p.wait()
         check(os.path.exists(sock_path(name)), "no socket was left")
-        got = fr("watch", "-n", name, status=4)
+        got = fr("follow", "-n", name, status=4)
         check("no recorder" in got.stderr, got.stderr)
         equal(fr_json("status", "-n", name)["recorder"], False, "recorder in status")
         with daemon(name=name) as (_, again, _):

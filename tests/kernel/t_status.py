@@ -187,12 +187,12 @@ def wrong():
 
 @test("usage: two formats at once, a file for none, names that are none")
 def usage():
-    for args, word in ((["status", "--json", "--metrics"], "choose one"), (["status", "x"], "-n"), (["watch", "x"], "-n"),
-                       (["reload", "--json"], "json"), (["watch", "-n", "../x"], "not a session's name"),
+    for args, word in ((["status", "--json", "--metrics"], "choose one"), (["status", "x"], "-n"), (["follow", "x"], "-n"),
+                       (["reload", "--json"], "json"), (["follow", "-n", "../x"], "not a session's name"),
                        (["reload", "-n", ""], "not a session's name")):
         got = fr(*args, status=2)
         check(word in got.stderr, f"{args}: {got.stderr}")
-    for args in (["watch", "-n", "frtest-none"], ["reload", "-n", "frtest-none"], ["status", "-n", "frtest-none"]):
+    for args in (["follow", "-n", "frtest-none"], ["reload", "-n", "frtest-none"], ["status", "-n", "frtest-none"]):
         fr(*args, status=4)
 
 

@@ -131,7 +131,7 @@ static void do_watch(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr
 {
 	(void)ask;
 	if (fr_ctl_watch(to))
-		fr_control_answer_error(c, to, "clients", "end another `flightrec watch`", "%u watch already",
+		fr_control_answer_error(c, to, "clients", "end another `flightrec follow`", "%u watch already",
 					FR_CTL_WATCH_MAX);
 	else
 		answer_ok(c, to);

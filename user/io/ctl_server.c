@@ -27,7 +27,7 @@
 #define TIMER	   (FR_CTL_CLIENT_MAX + 1)
 
 static const char full[] = "{\"ok\":false,\"error\":\"too many clients\",\"code\":\"clients\","
-			   "\"cure\":\"end some `flightrec watch`, or ask again\"}";
+			   "\"cure\":\"end some `flightrec follow`, or ask again\"}";
 
 u64 fr_ctl_now_ns(void)
 {

@@ -67,7 +67,7 @@ struct fr_config_list {
 	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end it after so long") \
 	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
 	K(Control, Socket, flag, socket, L, "yes", "listen on /run/flightrec/NAME.sock") \
-	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and watch") \
+	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and follow") \
 	K(Control, DumpGroup, text, dump_group, L, "", "members of this group may take snapshots, too") \
 	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", \
 	  "the shortest time between two snapshots that they take") \

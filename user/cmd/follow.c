@@ -21,7 +21,7 @@
 #define GONE_CNT   25  /* as many times without a session: another one does not begin */
 #define AGAIN	   (-1)
 
-static const char help[] = "Usage: flightrec watch [-n NAME] [--json]\n"
+static const char help[] = "Usage: flightrec follow [-n NAME] [--json]\n"
 			   "Follow a recorder: a line for each trigger's decision and for each snapshot, until\n"
 			   "interrupted or the session ends; when the recorder is restarted, the next one.\n"
 			   "For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
@@ -29,7 +29,7 @@ static const char help[] = "Usage: flightrec watch [-n NAME] [--json]\n"
 			   "  -n, --name NAME  session (default: default)\n"
 			   "      --json       one JSON object a line\n"
 			   "\n"
-			   "Example: flightrec watch --json | jq -r 'select(.watch == \"snapshot\").file'\n";
+			   "Example: flightrec follow --json | jq -r 'select(.watch == \"snapshot\").file'\n";
 
 static const char request[] = "{\"cmd\":\"watch\"}";
 
@@ -155,8 +155,8 @@ static void show(struct fr_out *o, const char *line, bool json)
 	}
 }
 
-/* Until there is nothing more to do, an exit status; AGAIN: the recorder has ended, or dropped who watches. */
-static int follow(struct fr_ctl_conn *c, bool json, struct fr_out *o)
+/* Until there is nothing more to do, an exit status; AGAIN: the recorder has ended, or dropped who follows. */
+static int follow_one(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 {
 	char *line;
 	int err;
@@ -184,8 +184,8 @@ static bool sees_session(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Try to watch the recorder that is there now, if one is: FR_EXIT_OK and *out, AGAIN, or it refuses. */
-static int try_watch(const char *name, struct fr_ctl_conn **out)
+/* Try to follow the recorder that is there now, if one is: FR_EXIT_OK and *out, AGAIN, or it refuses. */
+static int try_follow(const char *name, struct fr_ctl_conn **out)
 {
 	struct fr_ctl_conn *c;
 	char *line = NULL;
@@ -211,23 +211,23 @@ static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
 	u32 gone = 0;
 	int status = AGAIN;
 
-	fprintf(stderr, "session %s: the recorder has ended, or dropped who watches: waiting for the next\n", name);
+	fprintf(stderr, "session %s: the recorder has ended, or dropped who follows: waiting for the next\n", name);
 	while (status == AGAIN && !interrupted) {
 		gone = saw_session && !sees_session(name) ? gone + 1 : 0;
 		if (gone == GONE_CNT) {
 			fprintf(stderr, "session %s has ended\n", name);
 			return FR_EXIT_NO_SESSION;
 		}
-		status = try_watch(name, c);
+		status = try_follow(name, c);
 		if (status == AGAIN)
 			nanosleep(&nap, NULL);
 	}
 	if (!status)
-		fprintf(stderr, "session %s: watching the next recorder\n", name);
+		fprintf(stderr, "session %s: following the next recorder\n", name);
 	return status == AGAIN ? FR_EXIT_OK : status;
 }
 
-static int watch(const char *name, bool json, struct fr_out *o)
+static int follow(const char *name, bool json, struct fr_out *o)
 {
 	bool saw_session = sees_session(name);
 	struct fr_ctl_conn *c;
@@ -240,20 +240,20 @@ static int watch(const char *name, bool json, struct fr_out *o)
 	if (!status) {
 		free(line);
 		catch_signals();
-		status = follow(c, json, o);
+		status = follow_one(c, json, o);
 	}
 	fr_ctl_disconnect(c);
 	while (status == AGAIN) {
 		c = NULL;
 		status = wait_next(name, saw_session, &c);
 		if (c)
-			status = follow(c, json, o);
+			status = follow_one(c, json, o);
 		fr_ctl_disconnect(c);
 	}
 	return status;
 }
 
-int fr_cmd_watch(int argc, char **argv)
+int fr_cmd_follow(int argc, char **argv)
 {
 	const char *name = "default";
 	bool json = false;
@@ -266,7 +266,7 @@ int fr_cmd_watch(int argc, char **argv)
 	if (!o)
 		return FR_EXIT_FAIL;
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_out_finish(o, watch(name, json, o));
+	status = fr_out_finish(o, follow(name, json, o));
 	free(o);
 	return status;
 }
