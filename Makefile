@@ -39,14 +39,15 @@ obj		= $(patsubst %.c,$(O)/obj/%.o,$(1))
 bpf_obj		= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/%.o,$(2))
 watch_obj	= $(patsubst bpf/%.bpf.c,$(O)/bpf/$(1)/watch/%.o,$(WATCH_SRC))
 # One archive of what needs no libbpf, so that tests and fuzzers need none either; one of the rest.
-LIB		:= $(O)/libflightrec.a
-LIB_BPF		:= $(O)/libflightrec_bpf.a
+LIB		:= $(O)/libfrcore.a
+LIB_BPF		:= $(O)/libfrcore_bpf.a
 UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
 
 # ---- how it is compiled ----
 WARNINGS	:= -Wall -Wextra -Werror
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
+# All of it can go into the shared library, which shows what its header names and no more
+USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= -fPIC -fvisibility=hidden $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
 LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf

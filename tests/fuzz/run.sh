@@ -13,14 +13,14 @@ if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fu
 	exit 0
 fi
 flags='-O1 -g -fsanitize=fuzzer-no-link'
-make -s O=$out CC=clang CFLAGS="$flags" SANITIZE=address,undefined $out/libflightrec.a || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s O=$out CC=clang CFLAGS="$flags" SANITIZE=address,undefined $out/libfrcore.a || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
 # fuzz NAME SECONDS CORPUS [OPTION]: what is found goes to a directory of its own: the corpus kept stays until somebody adds to it
 fuzz() {
 	local name=$1 seconds=$2 corpus=$3
 	shift 3
 	clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -Ibpf -Iuser -Itests "tests/fuzz/$name.c" $out/libflightrec.a -ldw -lelf -lz -lzstd -lxxhash -liberty -o "$out/$name" ||
+		-fno-sanitize-recover=all -Ibpf -Iuser -Itests "tests/fuzz/$name.c" $out/libfrcore.a -ldw -lelf -lz -lzstd -lxxhash -liberty -o "$out/$name" ||
 		return 1
 	mkdir -p "$out/new_$name"
 	rm -f "$out/new_$name"/*

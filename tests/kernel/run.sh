@@ -51,7 +51,7 @@ compile() {
 	for src in tests/kernel/*.c; do
 		[[ $src == *.bpf.c ]] && continue
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" "$src" \
-			-Wl,--start-group "$build/libflightrec.a" "$build/libflightrec_bpf.a" -Wl,--end-group \
+			-Wl,--start-group "$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
 			-lbpf -lelf -lz -lzstd -lxxhash -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
 }

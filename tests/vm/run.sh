@@ -93,7 +93,7 @@ compile() {
 	mkdir -p "$FR_KERNEL_BIN"
 	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,laps,alerts,deaths,deaths_group,survivals}.c; do
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "$src" -Wl,--start-group \
-			"$build/libflightrec.a" "$build/libflightrec_bpf.a" -Wl,--end-group \
+			"$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
 			-lbpf -lelf -lz -lzstd -lxxhash -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
 }
