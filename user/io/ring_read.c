@@ -1,84 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/ring_read.h"
 
-#include <errno.h>
 #include <linux/membarrier.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "atomic.h"
+#include "io/ring_check.h"
 
 #define PEEK_TRIES 16
-#define SPIN_CNT   64 /* tries between two looks at the clock */
-
-/* ---- what is in shared memory, checked ---- */
-
-static u32 full_units(const struct fr_ring_map *m)
-{
-	return m->subbuf_pages * FR_PAGE_UNITS;
-}
-
-static u64 *slot_of(const struct fr_ring_map *m, u64 seq)
-{
-	return &m->sl->slot[seq % m->slot_cnt];
-}
-
-static const u64 *subbuf(const struct fr_ring_map *m, u32 idx)
-{
-	return (const u64 *)(m->data + (size_t)idx * m->subbuf_pages * FR_PAGE_SZ);
-}
-
-static bool geometry_ok(const struct fr_ring_map *m)
-{
-	return m->slot_cnt >= FR_SLOT_MIN && m->slot_cnt <= FR_SLOT_MAX && m->subbuf_pages > 0 &&
-	       m->subbuf_pages <= FR_SUBBUF_PAGE_MAX;
-}
-
-static bool w_ok(const struct fr_ring_map *m, u64 w)
-{
-	return fr_w_slot(w) == fr_w_seq(w) % m->slot_cnt && fr_w_off(w) <= full_units(m);
-}
-
-static bool word_is(const struct fr_ring_map *m, u64 word, u64 seq)
-{
-	return fr_slot_seq(word) == (seq & FR_SEQ_MASK) && fr_slot_idx(word) <= m->slot_cnt &&
-	       fr_slot_com(word) <= full_units(m);
-}
-
-static bool word_full(const struct fr_ring_map *m, u64 word, u64 seq)
-{
-	return word_is(m, word, seq) && fr_slot_com(word) == full_units(m);
-}
 
 static u64 word_with_idx(u64 word, u32 idx)
 {
 	u64 mask = fr_slot(0, (1u << FR_IDX_BITS) - 1, 0, 0);
 
 	return (word & ~mask) | fr_slot(0, idx, 0, 0);
-}
-
-/* Does this page 0 begin lap seq of this ring? Loads of a whole word: a writer may be at it. */
-static bool head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)
-{
-	u64 unit[FR_PAGE_HEAD_UNITS];
-	struct fr_page_head head;
-	u32 i;
-
-	for (i = 0; i < FR_PAGE_HEAD_UNITS; i++)
-		unit[i] = fr_load(&page[i]);
-	memcpy(&head, unit, sizeof(head));
-	return head.magic == FR_PAGE_MAGIC && head.epoch == m->epoch && head.seq == seq && head.cpu == m->cpu && !head.page &&
-	       head.tier == m->tier && head.layout == (m->layout ?: FR_LAYOUT_VERSION);
-}
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
 /* How many slots name each idx. */
@@ -126,13 +61,13 @@ static bool passed_ok(const struct fr_ring_map *m, u64 word, s64 seq, const u16 
 {
 	u32 idx = fr_slot_idx(word);
 
-	return word_full(m, word, seq) && (names[idx] == 1 || head_is(m, subbuf(m, idx), seq));
+	return fr_ring_word_full(m, word, seq) && (names[idx] == 1 || fr_ring_head_is(m, fr_ring_subbuf(m, idx), seq));
 }
 
 /* A word that was left behind: complete, with a hole. Its count stays, so that written = present + overwritten. */
 static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 {
-	bool ours = word_is(m, word, seq) || word_is(m, word, seq - m->slot_cnt);
+	bool ours = fr_ring_word_is(m, word, seq) || fr_ring_word_is(m, word, seq - m->slot_cnt);
 	u32 idx = fr_slot_idx(word);
 
 	if (idx > m->slot_cnt || names[idx] > 1) {
@@ -141,7 +76,7 @@ static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 		idx = unnamed(m, names);
 		names[idx]++;
 	}
-	return fr_slot(seq, idx, ours ? fr_slot_cnt(word) : 0, full_units(m)) | FR_SLOT_HOLE;
+	return fr_slot(seq, idx, ours ? fr_slot_cnt(word) : 0, fr_ring_full_units(m)) | FR_SLOT_HOLE;
 }
 
 /* A slot that w has passed and that is not as it must be. */
@@ -159,7 +94,7 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 	for (i = 0; i < m->slot_cnt; i++) {
 		u64 word = fr_load(&m->sl->slot[i]), w = fr_load(&m->wr->w);
 
-		if (!w_ok(m, w))
+		if (!fr_ring_w_ok(m, w))
 			return 0;
 		if (i != fr_w_slot(w) && !passed_ok(m, word, lap_of(m, w, i), names))
 			s[cnt++] = (struct suspect){word, lap_of(m, w, i), i};
@@ -170,7 +105,7 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 /* Most suspects are writers at work: look for a moment without. What is left after a grace period has no writer. */
 static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, void *arg)
 {
-	u64 until = now_ns() + FR_RING_READ_TRY_NS;
+	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
 	struct suspect s[FR_SLOT_MAX];
 	u16 names[FR_SLOT_MAX + 1];
 	u32 i, cnt;
@@ -179,7 +114,7 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 	count_names(m, names);
 	do {
 		cnt = find_suspects(m, names, s);
-	} while (cnt && now_ns() < until);
+	} while (cnt && fr_ring_now_ns() < until);
 	if (!cnt)
 		return 0;
 	err = grace(arg);
@@ -200,14 +135,14 @@ static int heal_swapped(const struct fr_ring_map *m)
 
 	count_names(m, names);
 	spare = unnamed(m, names);
-	if (spare < 0 || !w_ok(m, w))
+	if (spare < 0 || !fr_ring_w_ok(m, w))
 		return 0;
-	seq = fr_load(&subbuf(m, spare)[offsetof(struct fr_page_head, seq) / FR_UNIT_SZ]);
-	if (!seq || seq > fr_w_seq(w) || seq + m->slot_cnt <= fr_w_seq(w) || !head_is(m, subbuf(m, spare), seq))
+	seq = fr_load(&fr_ring_subbuf(m, spare)[offsetof(struct fr_page_head, seq) / FR_UNIT_SZ]);
+	if (!seq || seq > fr_w_seq(w) || seq + m->slot_cnt <= fr_w_seq(w) || !fr_ring_head_is(m, fr_ring_subbuf(m, spare), seq))
 		return 0;
-	slot = slot_of(m, seq);
+	slot = fr_ring_slot_of(m, seq);
 	word = fr_load(slot);
-	if (!word_full(m, word, seq) || head_is(m, subbuf(m, fr_slot_idx(word)), seq))
+	if (!fr_ring_word_full(m, word, seq) || fr_ring_head_is(m, fr_ring_subbuf(m, fr_slot_idx(word)), seq))
 		return 0;
 	return fr_cas(slot, word, word_with_idx(word, spare)) == word;
 }
@@ -216,7 +151,7 @@ int fr_ring_read_heal(const struct fr_ring_map *m, fr_ring_grace_fn grace, void 
 {
 	int swapped, cnt;
 
-	if (!geometry_ok(m))
+	if (!fr_ring_geometry_ok(m))
 		return -EBADMSG;
 	swapped = heal_swapped(m);
 	cnt = heal_abandoned(m, grace, arg);
@@ -230,7 +165,7 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
 	u16 names[FR_SLOT_MAX + 1];
 	u32 i, spare_cnt = 0;
 
-	if (!geometry_ok(m))
+	if (!fr_ring_geometry_ok(m))
 		return -EBADMSG;
 	count_names(m, names);
 	for (i = 0; i <= m->slot_cnt; i++)
@@ -245,7 +180,7 @@ int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_se
 {
 	u64 w = fr_load(&m->wr->w), seq = fr_w_seq(w);
 
-	if (!geometry_ok(m) || !w_ok(m, w))
+	if (!fr_ring_geometry_ok(m) || !fr_ring_w_ok(m, w))
 		return -EBADMSG;
 	if (!seq)
 		return -ENOENT;
@@ -271,17 +206,17 @@ u64 fr_ring_read_present(const struct fr_ring_map *m)
 static int copy_full(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, struct fr_lap *out)
 {
 	const struct fr_ring_map *m = r->map;
-	u64 *slot = slot_of(m, seq), mine = word_with_idx(word, r->spare);
+	u64 *slot = fr_ring_slot_of(m, seq), mine = word_with_idx(word, r->spare);
 	u32 idx = fr_slot_idx(word);
 
 	if (word & FR_SLOT_HOLE)
 		return -EBADMSG;
 	if (fr_cas(slot, word, mine) != word)
 		return -EAGAIN;
-	memcpy(buf, subbuf(m, idx), (size_t)full_units(m) * FR_UNIT_SZ);
+	memcpy(buf, fr_ring_subbuf(m, idx), (size_t)fr_ring_full_units(m) * FR_UNIT_SZ);
 	if (fr_cas(slot, mine, word) != mine)
 		r->spare = idx;
-	*out = (struct fr_lap){seq, idx, full_units(m), fr_slot_cnt(word), false};
+	*out = (struct fr_lap){seq, idx, fr_ring_full_units(m), fr_slot_cnt(word), false};
 	return 0;
 }
 
@@ -301,12 +236,12 @@ static void copy_units(u64 *to, const u64 *from, u32 units)
 static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, struct fr_lap *out)
 {
 	const struct fr_ring_map *m = r->map;
-	u64 *slot = slot_of(m, seq), after;
+	u64 *slot = fr_ring_slot_of(m, seq), after;
 	u32 idx = fr_slot_idx(word);
 
-	copy_units(buf, subbuf(m, idx), fr_slot_com(word));
+	copy_units(buf, fr_ring_subbuf(m, idx), fr_slot_com(word));
 	after = fr_add(slot, 0);
-	if (!word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_load(&m->wr->w)) >= seq + m->slot_cnt)
+	if (!fr_ring_word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_load(&m->wr->w)) >= seq + m->slot_cnt)
 		return -ESTALE;
 	*out = (struct fr_lap){seq, idx, fr_slot_com(word), fr_slot_cnt(word), true};
 	return 0;
@@ -315,37 +250,27 @@ static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, 
 /* Try to copy lap seq by a word of its slot and w, loaded in this order. -EAGAIN: in flight just now. */
 static int try_copy(struct fr_ring_reader *r, u64 seq, u64 word, u64 w, void *buf, struct fr_lap *out)
 {
-	const struct fr_ring_map *m = r->map;
+	int state = fr_ring_lap_state(r->map, seq, word, w);
 
-	if (!w_ok(m, w))
-		return -EBADMSG;
-	if (seq > fr_w_seq(w))
-		return -ENOENT;
-	if (seq + m->slot_cnt <= fr_w_seq(w))
-		return -ESTALE;
-	if (word_is(m, word, seq - m->slot_cnt))
-		return -EAGAIN; /* reserved, not opened */
-	if (!word_is(m, word, seq))
-		return fr_load(slot_of(m, seq)) == word ? -EBADMSG : -EAGAIN;
-	if (word_full(m, word, seq))
+	if (state == FR_RING_WHOLE)
 		return copy_full(r, seq, word, buf, out);
-	if (seq == fr_w_seq(w) && fr_slot_com(word) == fr_w_off(w))
+	if (state == FR_RING_PARTIAL)
 		return copy_partial(r, seq, word, buf, out);
-	return -EAGAIN;
+	return state;
 }
 
 static int try_here(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap *out)
 {
-	u64 until = now_ns() + FR_RING_READ_TRY_NS;
+	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
 	int i, err = -EAGAIN;
 
 	do {
-		for (i = 0; i < SPIN_CNT && err == -EAGAIN; i++) {
-			u64 word = fr_load(slot_of(r->map, seq));
+		for (i = 0; i < FR_RING_SPIN_CNT && err == -EAGAIN; i++) {
+			u64 word = fr_load(fr_ring_slot_of(r->map, seq));
 
 			err = try_copy(r, seq, word, fr_load(&r->map->wr->w), buf, out);
 		}
-	} while (err == -EAGAIN && now_ns() < until);
+	} while (err == -EAGAIN && fr_ring_now_ns() < until);
 	return err;
 }
 
@@ -361,7 +286,7 @@ static int try_there(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap
 			return -EAGAIN;
 		if (fr_w_seq(w) != seq)
 			return try_here(r, seq, buf, out);
-		if (word_is(m, word, seq))
+		if (fr_ring_word_is(m, word, seq))
 			err = try_copy(r, seq, word, w, buf, out);
 	}
 	return err;
@@ -372,12 +297,12 @@ int fr_ring_read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz
 	struct fr_lap lap = {};
 	int err;
 
-	if (buf_sz < (size_t)full_units(r->map) * FR_UNIT_SZ)
+	if (buf_sz < (size_t)fr_ring_full_units(r->map) * FR_UNIT_SZ)
 		return -EINVAL;
 	err = seq ? try_here(r, seq, buf, &lap) : -ENOENT;
 	if (err == -EAGAIN && r->peek && fr_w_seq(fr_load(&r->map->wr->w)) == seq)
 		err = try_there(r, seq, buf, &lap);
-	if (!err && !head_is(r->map, buf, seq))
+	if (!err && !fr_ring_head_is(r->map, buf, seq))
 		err = -EBADMSG;
 	if (!err)
 		*out = lap;
