@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Clock and ring under several threads, plain and with sanitizers; then with each known mistake, which must be noticed.
+# Clock, ring and its followers under several threads, plain and with sanitizers; then with each known mistake, which must be noticed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -56,7 +56,7 @@ caught() { # NAME PROGRAM HOW_LONG ARGS
 	done
 	case $status in
 	0) verdict "$name" FAILED "not noticed" ;;
-	1 | 66) verdict "$name" ok "caught: $(grep -m1 -E 'WARNING|back [1-9]|own [1-9]|untrue [1-9]|torn|changed|order|no record|counts|its head|written' "$dir/out" | sed 's/^ *//; s/=.*//')" ;;
+	1 | 66) verdict "$name" ok "caught: $(grep -m1 -E 'WARNING|back [1-9]|own [1-9]|untrue [1-9]|before it|torn|changed|order|no record|counts|its head|written' "$dir/out" | sed 's/^ *//; s/=.*//')" ;;
 	*) verdict "$name" FAILED "no result" && tail -3 "$dir/out" ;;
 	esac
 }
@@ -97,10 +97,26 @@ slow_ring() { # NAME SCRIPT: a reader only made slower
 	fi
 }
 
+# Those who follow a ring
+follow_src="tests/stress/follow.c user/io/ring_read.c"
+bad_follow() { # NAME SCRIPT
+	mkdir -p "$dir/$1"
+	sed "$2" user/io/ring_follow.c >"$dir/$1/follow.c"
+	if cmp -s user/io/ring_follow.c "$dir/$1/follow.c"; then
+		verdict "$1" FAILED "nothing was changed: bring the mutation up to date"
+	elif ! build bpf "$dir/$1/follow" $follow_src "$dir/$1/follow.c" -include unistd.h -Wno-unused; then
+		verdict "$1" FAILED "does not build"
+	else
+		caught "$1" "$dir/$1/follow" 3
+	fi
+}
+
 build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
 build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
 build bpf "$dir/ring" tests/stress/ring.c user/io/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
+build bpf "$dir/follow" $follow_src user/io/ring_follow.c && good follow "$dir/follow" 3
 if can_sanitize -fsanitize=thread; then
+	build bpf "$dir/follow-t" $follow_src user/io/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
 	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
 	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
 		good ring-mortal-tsan "$dir/ring-t" 4 mortal
@@ -117,17 +133,22 @@ fi
 build bpf "$dir/naive" tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive" 300
 bad_clock clock_own 's/return seen;/return now;/'
 bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
-# The moments between reading and looking again are nanoseconds: drawn out, so that finding the mistake is no matter of luck.
+# The moments of reading, before looking again, are nanoseconds: drawn out, so that finding the mistake is no matter of luck.
 # The reader that looks again must pass with the same pauses.
-AFTER_COPY='s/after = fr_add(slot, 0);/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
+DURING_COPY='/^	for (i = 0; i < units; i++)$/{n;s/.*/{ static __thread int n; if (i == units \/ 2 \&\& ++n % 4 == 0) usleep(20); & }/;}'
 BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
-slow_ring slow_copy "$AFTER_COPY"
-bad_ring no_recheck user/io/ring_read.c "$AFTER_COPY; s/if (!word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
+slow_ring slow_copy "$DURING_COPY"
+bad_ring no_recheck user/io/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
 bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r, p->slot)), p->seq))/if (0)/' ""
 bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
 slow_ring slow_back "$BEFORE_BACK"
 bad_ring back_store user/io/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
 	-include unistd.h
+bad_follow follow_no_recheck "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq).*/if (after == 1)/"
+bad_follow follow_no_head 's/if (!fr_ring_head_is(m, from, seq))/if (0)/'
+bad_follow follow_not_full 's/if (!fr_ring_word_full(m, word, lap))/if (0)/'
+bad_follow follow_not_quiet 's/return !\*seq || .*/return 1;/'
+bad_follow follow_skip_count 's/before - f->before - f->cnt;/before - f->before;/'
 if can_sanitize -fsanitize=thread; then
 	bad_ring relaxed_commit bpf/atomic.h 's/return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);/return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);/' "" -fsanitize=thread
 fi
