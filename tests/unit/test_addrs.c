@@ -357,6 +357,42 @@ static void test_kallsyms(void **state)
 	fr_kallsyms_free(k, CNT(k));
 }
 
+/* What the kernel says of the address 0xffffffff81000123: module and name as expected, NULL: none. */
+static void parsed(const char *text, const char *name, const char *module)
+{
+	struct fr_ksym k = {.addr = 0xffffffff81000123};
+
+	assert_int_equal(fr_ksym_parse(text, &k), 0);
+	assert_int_equal(!name, !k.name);
+	assert_int_equal(!module, !k.module);
+	if (name) {
+		assert_string_equal(k.name, name);
+		assert_int_equal(k.begin, 0xffffffff81000123 - 0x1f);
+		assert_int_equal(k.end, k.begin + 0x40);
+	}
+	if (module)
+		assert_string_equal(k.module, module);
+	fr_kallsyms_free(&k, 1);
+}
+
+static void test_ksym_parse(void **state)
+{
+	(void)state;
+	parsed("do_idle+0x1f/0x40", "do_idle", NULL);
+	parsed("ext4_sync+0x1f/0x40 [ext4]", "ext4_sync", "ext4");
+	parsed("ext4_sync+0x1f/0x40 [ext4 0123456789abcdef]", "ext4_sync", "ext4");
+	parsed("bpf_prog_4127b9ac4663e67e_sched_process_exec+0x1f/0x40", "bpf_prog_4127b9ac4663e67e_sched_process_exec", "bpf");
+	parsed("bpf_prog_4127b9ac4663e67e+0x1f/0x40 [bpf]", "bpf_prog_4127b9ac4663e67e", "bpf");
+	parsed("bpf_trampoline_6442509921+0x1f/0x40", "bpf_trampoline_6442509921", "bpf");
+	parsed("bpf_prog_alloc+0x1f/0x40", "bpf_prog_alloc", NULL);
+	parsed("bpf_trampoline_link_prog+0x1f/0x40", "bpf_trampoline_link_prog", NULL);
+	parsed("bpf_prog_add+0x1f/0x40", "bpf_prog_add", NULL);
+	parsed("0xffffffff81000123", NULL, NULL);
+	parsed("do_idle+0x1f", NULL, NULL);
+	parsed("+0x1f/0x40", NULL, NULL);
+	parsed("", NULL, NULL);
+}
+
 static void test_kallsyms_hidden(void **state)
 {
 	struct fr_ksym k[] = {{.addr = 0xffffffff81000000}};
@@ -524,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_other_entry_sizes),
 		cmocka_unit_test(test_origins),
 		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_ksym_parse),
 		cmocka_unit_test(test_kallsyms_hidden),
 		cmocka_unit_test(test_perf_map),
 		cmocka_unit_test(test_lines),

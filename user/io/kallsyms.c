@@ -6,6 +6,7 @@
  */
 #include "io/kallsyms.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -260,4 +261,43 @@ void fr_kallsyms_free(struct fr_ksym *k, size_t cnt)
 		free(k[i].name);
 		free(k[i].module);
 	}
+}
+
+/* Code made of BPF: "bpf_prog_<16 hex digits>_name", "bpf_trampoline_<number>". The kernel has functions that begin likewise.
+ */
+static bool is_bpf(const char *name)
+{
+	static const char prog[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
+
+	if (!strncmp(name, prog, sizeof(prog) - 1))
+		return strspn(name + sizeof(prog) - 1, "0123456789abcdef") == 16;
+	return !strncmp(name, trampoline, sizeof(trampoline) - 1) && isdigit((unsigned char)name[sizeof(trampoline) - 1]);
+}
+
+/* open: "[module]" or "[module build-id]", NULL where the kernel names none. 0 or -ENOMEM. */
+static int name_module(const char *open, struct fr_ksym *k)
+{
+	if (!open && !is_bpf(k->name))
+		return 0;
+	k->module = open ? strndup(open + 1, strcspn(open + 1, " ]")) : strdup("bpf");
+	return k->module ? 0 : -ENOMEM;
+}
+
+int fr_ksym_parse(const char *text, struct fr_ksym *k)
+{
+	const char *plus = strchr(text, '+'), *at;
+	u64 off, sz;
+
+	if (!plus || plus == text || strncmp(plus, "+0x", 3))
+		return 0;
+	at = plus + 3;
+	if (!fr_hex_u64(&at, &off) || strncmp(at, "/0x", 3))
+		return 0;
+	at += 3;
+	if (!fr_hex_u64(&at, &sz) || off > k->addr)
+		return 0;
+	k->begin = k->addr - off;
+	k->end = sz ? k->begin + sz : 0;
+	k->name = strndup(text, plus - text);
+	return k->name ? name_module(strchr(at, '['), k) : -ENOMEM;
 }

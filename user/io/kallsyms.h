@@ -29,6 +29,12 @@ int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_
 
 /* Where the kernel's text begins, reading no further than that. 0 or -errno; *info as above. */
 int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info);
+
+/*
+ * Name k->addr, all else 0, by what the kernel's %pS says of it: "name+0x1f/0x40 [module]"; anything else is in no function.
+ * Code the kernel made of BPF has the module "bpf", as in /proc/kallsyms. 0 or -ENOMEM.
+ */
+int fr_ksym_parse(const char *text, struct fr_ksym *k);
 void fr_kallsyms_free(struct fr_ksym *k, size_t cnt);
 
 #endif

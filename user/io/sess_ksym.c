@@ -2,12 +2,11 @@
 /* sess_ksym: kernel addresses in the kernel's own words, by the control program fr_ksym. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/lines.h"
+#include "io/kallsyms.h"
 #include "io/sess.h"
 #include "io/sess_int.h"
 
@@ -45,29 +44,6 @@ static void close_ksym(struct ksym *y)
 		close(y->prog_fd);
 }
 
-/* "name+0x1f/0x40 [module]" of an address; anything else is no function's. 0 or -ENOMEM. */
-static int parse(const char *text, struct fr_ksym *k)
-{
-	const char *plus = strchr(text, '+'), *at = plus, *open;
-	u64 off, sz;
-
-	if (!plus || plus == text || strncmp(plus, "+0x", 3))
-		return 0;
-	at = plus + 3;
-	if (!fr_hex_u64(&at, &off) || strncmp(at, "/0x", 3))
-		return 0;
-	at += 3;
-	if (!fr_hex_u64(&at, &sz) || off > k->addr)
-		return 0;
-	k->name = strndup(text, plus - text);
-	open = strchr(at, '[');
-	if (open)
-		k->module = strndup(open + 1, strcspn(open + 1, " ]"));
-	k->begin = k->addr - off;
-	k->end = sz ? k->begin + sz : 0;
-	return k->name && (k->module || !open) ? 0 : -ENOMEM;
-}
-
 static int look_up(const struct ksym *y, struct fr_ksym *k)
 {
 	u64 args[1] = {k->addr};
@@ -78,7 +54,7 @@ static int look_up(const struct ksym *y, struct fr_ksym *k)
 		return -errno;
 	memcpy(text, (const void *)y->shared->text, sizeof(text));
 	text[sizeof(text) - 1] = 0;
-	return parse(text, k);
+	return fr_ksym_parse(text, k);
 }
 
 int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt)
