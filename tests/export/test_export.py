@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 
+import perfetto
 import stacks
 import tracecmd
 
@@ -52,12 +53,17 @@ def skip(name, why):
     print(f"SKIP {name}: {why}", flush=True)
 
 
-def record(folder):
-    r = run(FLIGHTREC, "record", "-n", f"export{os.getpid()}", "-p", "full", "-m", "16M", "-o", folder, "--",
+def record(folder, *what):
+    r = run(FLIGHTREC, "record", "-n", f"export{os.getpid()}", "-m", "16M", "-o", folder, *what, "--",
             "sh", "-c", WORK, "sh", folder)
     if r.returncode:
         sys.exit(f"record failed: {r.stderr.decode()}")
     return glob.glob(f"{folder}/*.flight")[0]
+
+
+def events_of(flight):
+    plain = run(FLIGHTREC, "replay", "--json", flight).stdout
+    return plain, [json.loads(line) for line in io.BytesIO(plain)]
 
 
 def export(flight, to, out, *args):
@@ -173,11 +179,42 @@ def test_perfetto_cut(reader, trace, events):
     return None if test_perfetto_counts(reader, short, events) else "half a trace was taken for a whole one"
 
 
+def judge(reader, trace, test, what):
+    name = f"perfetto.{test.__name__}"
+    try:
+        verdict(name, test(lambda sql: query(reader, trace, sql), what))
+    except RuntimeError as e:
+        verdict(name, str(e))
+
+
+def test_perfetto_driver(reader, folder):
+    """Where block_io_start is missing, as before Linux 6.3."""
+    os.mkdir(f"{folder}/driver")
+    flight = record(f"{folder}/driver", "-p", "minimal", "-e", "block_rq_issue", "-e", "block_rq_complete")
+    trace, events = f"{folder}/driver.pftrace", events_of(flight)[1]
+    if not any(e["event"] == "block_rq_issue" for e in events):
+        skip("perfetto.test_driver_slices", "no block device works here")
+        return
+    export(flight, "perfetto", trace)
+    judge(reader, trace, perfetto.test_driver_slices, events)
+
+
+def test_perfetto_gaps(reader, folder):
+    """A snapshot with a lap that is missing, and stacks that are."""
+    flight, trace = f"{folder}/load.flight", f"{folder}/load.pftrace"
+    run(LOAD, flight, check=True)
+    export(flight, "perfetto", trace)
+    judge(reader, trace, perfetto.test_gaps, json.loads(run(FLIGHTREC, "info", "--json", flight).stdout))
+    judge(reader, trace, perfetto.test_stacks, None)
+
+
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
+    of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_stacks)
+    of_others = (perfetto.test_driver_slices, perfetto.test_gaps)
     if not reader:
-        for test in tests:
+        for test in tests + of_events + of_others:
             skip(test.__name__, why)
         return
     trace = f"{folder}/x.pftrace"
@@ -190,6 +227,10 @@ def test_perfetto(folder, flight, events):
             verdict(test.__name__, test(reader, trace, events))
         except RuntimeError as e:
             verdict(test.__name__, str(e))
+    for test in of_events:
+        judge(reader, trace, test, events)
+    test_perfetto_driver(reader, folder)
+    test_perfetto_gaps(reader, folder)
     try:
         verdict("test_perf_text", test_perf_text(reader, folder, events))
     except RuntimeError as e:
@@ -345,6 +386,7 @@ def test_perf_text(reader, folder, events):
 
 # ---- memory ----
 
+LOAD = os.environ.get("FR_LOAD", "build/tests/report/make_load")
 BIG = os.environ.get("FR_BIG", "build/tests/export/big")
 RSS_KIB = 32 * 1024
 # the most memory that a command had at once, by a program that is small itself: a child begins with its parent's
@@ -431,9 +473,8 @@ def test_usage(_, flight, __):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        flight = record(folder)
-        plain = run(FLIGHTREC, "replay", "--json", flight).stdout
-        events = [json.loads(line) for line in io.BytesIO(plain)]
+        flight = record(folder, "-p", "full")
+        plain, events = events_of(flight)
         verdict("json", test_json(folder, flight, plain))
         for test in (test_csv, test_filter, test_whole_or_not_at_all, test_usage):
             verdict(test.__name__, test(folder, flight, events))

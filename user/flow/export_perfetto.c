@@ -61,23 +61,43 @@ static const struct map {
 	 {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {4, "bytes"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
 };
 
+/*
+ * Before Linux 6.3, or where block_io_start was not recorded, the driver's part of a request is what can be shown. The reader
+ * makes slices of one pair of messages only.
+ */
+static const struct map driver_maps[] = {
+	{"block_rq_issue",
+	 546,
+	 {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {4, "bytes"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+	{"block_rq_complete", 547, {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+};
+
 #define MAP_CNT		  (sizeof(maps) / sizeof(maps[0]))
+#define DRIVER_MAP_CNT	  (sizeof(driver_maps) / sizeof(driver_maps[0]))
 #define FTRACE_NEWTASK	  235u
 #define FTRACE_FREE	  240u
 #define FTRACE_GENERIC	  327u
 #define CLONE_THREAD_FLAG 0x10000u
 #define STATE_DEAD	  (16u | 32u)
 
-/* An event of a schema, and how it is written. */
-struct bound {
-	const struct map *map;		       /* NULL: generic */
+/* A message for an event of a schema. */
+struct message {
+	const struct map *map;		       /* NULL: there is none */
 	const struct fr_field *field[ARG_MAX]; /* of each arg, NULL: not in this schema */
+};
+
+/* How an event of a schema is written. */
+struct bound {
+	struct message own;   /* none: generic */
+	struct message slice; /* one more, of which the reader makes a slice */
 	enum fr_perfetto_way way;
 };
 
 struct bundle {
 	struct fr_pbuf b; /* FtraceEvent messages */
 	u64 valid_ns;	  /* BOOTTIME from which on it is complete, told in the first bundle; 0: told */
+	u64 gap_ns;	  /* BOOTTIME at which its next hole ends, ~0: there are no more */
+	bool lost;	  /* events are missing before those of b */
 };
 
 struct perfetto {
@@ -86,6 +106,9 @@ struct perfetto {
 	struct bound bound[FR_EVENT_MAX];
 	struct bundle *cpu;
 	u32 cpu_cnt;
+	const struct fr_snap_hole *hole;
+	size_t hole_cnt;
+	bool by_driver; /* block slices are made of what the driver does */
 };
 
 /* ---- what an event goes by ---- */
@@ -103,15 +126,14 @@ static enum fr_perfetto_way way_of(const struct fr_event *ev)
 	return FR_PERFETTO_FTRACE;
 }
 
-static void bind(struct bound *b, const struct fr_event *ev)
+static void bind_message(struct message *m, const struct map *map, u32 cnt, const struct fr_event *ev)
 {
 	u32 i, a;
 
-	*b = (struct bound){.way = way_of(ev)};
-	for (i = 0; i < MAP_CNT && !b->map; i++)
-		b->map = strcmp(maps[i].event, ev->name) ? NULL : &maps[i];
-	for (a = 0; b->map && a < ARG_MAX && b->map->arg[a].name; a++)
-		b->field[a] = fr_event_field(ev, b->map->arg[a].name);
+	for (i = 0; i < cnt && !m->map; i++)
+		m->map = strcmp(map[i].event, ev->name) ? NULL : &map[i];
+	for (a = 0; m->map && a < ARG_MAX && m->map->arg[a].name; a++)
+		m->field[a] = fr_event_field(ev, m->map->arg[a].name);
 }
 
 static void bind_all(struct perfetto *p, const struct fr_schema *s)
@@ -119,8 +141,15 @@ static void bind_all(struct perfetto *p, const struct fr_schema *s)
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-		if (fr_schema_event(s, nr))
-			bind(&p->bound[nr], fr_schema_event(s, nr));
+		const struct fr_event *ev = fr_schema_event(s, nr);
+		struct bound *b = &p->bound[nr];
+
+		if (!ev)
+			continue;
+		*b = (struct bound){.way = way_of(ev)};
+		bind_message(&b->own, maps, MAP_CNT, ev);
+		if (p->by_driver)
+			bind_message(&b->slice, driver_maps, DRIVER_MAP_CNT, ev);
 	}
 	p->schema = s;
 }
@@ -158,13 +187,13 @@ static void put_arg(struct fr_pbuf *b, const struct arg *a, const struct fr_fiel
 	put_val(b, a->field, &val);
 }
 
-static void put_mapped(struct fr_pbuf *b, const struct bound *bound, const struct fr_view *v, const struct fr_row *r)
+static void put_message(struct fr_pbuf *b, const struct message *m, const struct fr_view *v, const struct fr_row *r)
 {
-	size_t at = fr_pbuf_open(b, bound->map->message);
+	size_t at = fr_pbuf_open(b, m->map->message);
 	u32 a;
 
-	for (a = 0; a < ARG_MAX && bound->map->arg[a].name; a++)
-		put_arg(b, &bound->map->arg[a], bound->field[a], v, r);
+	for (a = 0; a < ARG_MAX && m->map->arg[a].name; a++)
+		put_arg(b, &m->map->arg[a], m->field[a], v, r);
 	fr_pbuf_close(b, at);
 }
 
@@ -236,11 +265,16 @@ static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 	const struct bound *bound = &p->bound[r->ev->nr];
 	size_t at = open_event(b, ns, r->tid);
 
-	if (bound->map)
-		put_mapped(b, bound, v, r);
+	if (bound->own.map)
+		put_message(b, &bound->own, v, r);
 	else
 		put_generic(b, v, r);
 	fr_pbuf_close(b, at);
+	if (bound->slice.map) {
+		at = open_event(b, ns, r->tid);
+		put_message(b, &bound->slice, v, r);
+		fr_pbuf_close(b, at);
+	}
 	if (r->ev->nr == FR_EV_sched_process_fork)
 		put_newtask(b, ns, r);
 	if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & STATE_DEAD)
@@ -249,7 +283,7 @@ static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 
 /* ---- bundles ---- */
 
-/* FtraceEventBundle { cpu 1, event 2*, previous_bundle_end_timestamp 10 } */
+/* FtraceEventBundle { cpu 1, event 2*, lost_events 3, previous_bundle_end_timestamp 10 } */
 static int flush_bundle(struct perfetto *p, u32 cpu)
 {
 	struct bundle *bundle = &p->cpu[cpu];
@@ -264,7 +298,10 @@ static int flush_bundle(struct perfetto *p, u32 cpu)
 	fr_pbuf_num(b, 1, cpu);
 	if (bundle->valid_ns)
 		fr_pbuf_num(b, 10, bundle->valid_ns);
+	if (bundle->lost)
+		fr_pbuf_num(b, 3, 1);
 	bundle->valid_ns = 0;
+	bundle->lost = false;
 	memcpy(b->p + b->len, bundle->b.p, bundle->b.len);
 	b->len += bundle->b.len;
 	bundle->b.len = 0;
@@ -272,13 +309,43 @@ static int flush_bundle(struct perfetto *p, u32 cpu)
 	return fr_perfetto_packet(&p->to, FR_PERFETTO_SEQ_FTRACE, 0);
 }
 
+/* The end of the CPU's first hole behind ns. */
+static u64 next_gap(const struct perfetto *p, u32 cpu, u64 ns)
+{
+	u64 gap_ns = ~0ull;
+	size_t i;
+
+	for (i = 0; i < p->hole_cnt; i++) {
+		const struct fr_snap_hole *h = &p->hole[i];
+		u64 until_ns = h->until_ns + p->to.shift_ns;
+
+		if (h->tier == FR_TIER_MAIN && h->cpu == cpu && h->until_ns && until_ns > ns && until_ns < gap_ns)
+			gap_ns = until_ns;
+	}
+	return gap_ns;
+}
+
+/* An event at ns comes behind a hole: it begins a bundle that says so. */
+static int cross_gap(struct perfetto *p, u32 cpu, u64 ns)
+{
+	int err = flush_bundle(p, cpu);
+
+	p->cpu[cpu].lost = true;
+	p->cpu[cpu].gap_ns = next_gap(p, cpu, ns);
+	return err;
+}
+
 static int put_ftrace(struct perfetto *p, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
 	struct bundle *bundle;
+	int err;
 
 	if (r->cpu >= p->cpu_cnt)
 		return -EBADMSG;
 	bundle = &p->cpu[r->cpu];
+	err = ns >= bundle->gap_ns ? cross_gap(p, r->cpu, ns) : 0;
+	if (err)
+		return err;
 	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
 		return -ENOMEM;
 	put_event(p, &bundle->b, ns, v, r);
@@ -322,8 +389,11 @@ static void set_valid(struct perfetto *p, const struct fr_export *x)
 	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
-	for (i = 0; i < p->cpu_cnt; i++)
+	p->hole = fr_snap_holes(x->snap, &p->hole_cnt);
+	for (i = 0; i < p->cpu_cnt; i++) {
 		p->cpu[i].valid_ns = begin_ns + p->to.shift_ns;
+		p->cpu[i].gap_ns = next_gap(p, i, p->cpu[i].valid_ns);
+	}
 	for (i = 0; i < cnt; i++) {
 		if (ring[i].tier == FR_TIER_MAIN && ring[i].cpu < p->cpu_cnt && ring[i].horizon_ns > begin_ns)
 			p->cpu[ring[i].cpu].valid_ns = ring[i].horizon_ns + p->to.shift_ns;
@@ -341,6 +411,7 @@ static int begin(struct fr_export *x)
 	p->cpu_cnt = fr_export_cpu_cnt(x);
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
 	p->to.frames = x->frames;
+	p->by_driver = !fr_snap_records(x->snap, "block_io_start");
 	err = p->cpu ? fr_perfetto_open(&p->to, x) : -ENOMEM;
 	if (!err)
 		set_valid(p, x);

@@ -193,24 +193,35 @@ static u64 num_of(const struct fr_row *r, const char *name)
 	return f && f->kind != FR_KIND_DERIVED ? fr_row_num(r, f) : 0;
 }
 
-/* callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the sample that has it first. 0: no stack. */
+static bool has_frames(const struct fr_val *v)
+{
+	return v->kind == FR_VAL_NUMS && v->len;
+}
+
+/*
+ * callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the sample that has it first. Where the frames are lost, the
+ * one it was in.
+ */
 static u32 put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_val user = stack_of(v, r, "ustack"), kernel = stack_of(v, r, "kstack");
 	u64 kid = num_of(r, "kstack_id"), key = (num_of(r, "ustack_id") + pid * 0x9e3779b97f4a7c15ull) ^ (kid << 1 | kid >> 63);
 	u32 iids[2 * FRAME_CNT], cnt, i, iid;
+	struct fr_frame bare = {.ip = num_of(r, "ip")};
 	struct fr_pbuf *b = &to->packet;
 	size_t at, in;
 	bool is_new;
 
-	if (user.kind != FR_VAL_NUMS && kernel.kind != FR_VAL_NUMS)
-		return 0;
+	if (!has_frames(&user) && !has_frames(&kernel))
+		key = bare.ip * 0xff51afd7ed558ccdull;
 	iid = intern(&to->intern->stack, key, &is_new);
 	if (!is_new)
 		return iid;
 	at = fr_pbuf_open(b, PACKET_INTERNED);
 	cnt = put_frames(to, r, "ustack", &user, iids);
 	cnt += put_frames(to, r, "kstack", &kernel, iids + cnt);
+	if (!cnt)
+		iids[cnt++] = put_frame(to, &bare);
 	in = fr_pbuf_open(b, 7);
 	fr_pbuf_num(b, 1, iid);
 	for (i = 0; i < cnt; i++)
@@ -253,8 +264,7 @@ int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view 
 	fr_pbuf_num(b, 1, r->cpu);
 	fr_pbuf_num(b, 2, pid < 0 ? r->tid : (u32)pid);
 	fr_pbuf_num(b, 3, r->tid);
-	if (stack)
-		fr_pbuf_num(b, 4, stack);
+	fr_pbuf_num(b, 4, stack);
 	fr_pbuf_num(b, 5, num_of(r, "user") ? MODE_USER : MODE_KERNEL);
 	fr_pbuf_num(b, 6, 1);
 	fr_pbuf_close(b, at);

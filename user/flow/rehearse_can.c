@@ -59,34 +59,13 @@ __attribute__((format(printf, 4, 5))) static void note(struct fr_rehearse *h, u3
 
 /* ---- what was recorded ---- */
 
-static bool lists(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == len && !strncmp(list, name, len))
-			return true;
-	return false;
-}
-
-/* Where a file does not say what was recorded, what its schema knows was. */
-static bool has(const struct fr_rehearse *h, u32 file, const char *name)
-{
-	const struct fr_snap *snap = fr_replay_snap(h->replay, file);
-	const char *events = fr_snap_fact(snap, "events");
-
-	if (!fr_schema_find(fr_snap_schema(snap), name))
-		return false;
-	return (!events || lists(events, name)) && !lists(fr_snap_fact(snap, "events_missing"), name);
-}
-
 /* In how many of the files is it missing? */
 static u32 lacking(const struct fr_rehearse *h, const char *name)
 {
 	u32 i, cnt = 0;
 
 	for (i = 0; i < fr_replay_file_cnt(h->replay); i++)
-		cnt += !has(h, i, name);
+		cnt += !fr_snap_records(fr_replay_snap(h->replay, i), name);
 	return cnt;
 }
 
@@ -190,7 +169,7 @@ static void check_events(struct fr_rehearse *h, u32 rule, u32 file)
 		if (!ev || fr_filter_verdict(f, nr) == FR_VERDICT_NO || h->unwatched[rule][nr])
 			continue;
 		about++;
-		if (has(h, file, ev->name))
+		if (fr_snap_records(fr_replay_snap(h->replay, file), ev->name))
 			continue;
 		missing++;
 		snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", ev->name);

@@ -179,6 +179,10 @@ void fr_snap_close(struct fr_snap *s);
 
 const struct fr_schema *fr_snap_schema(const struct fr_snap *s);
 const char *fr_snap_fact(const struct fr_snap *s, const char *name); /* NULL if there is none */
+
+/* Was an event recorded, as far as the file says? Where it does not, what its schema knows was. */
+bool fr_snap_records(const struct fr_snap *s, const char *event);
+
 const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_ring *fr_snap_rings(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_hole *fr_snap_holes(const struct fr_snap *s, size_t *cnt);

@@ -175,6 +175,25 @@ const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name
 	return f[i].value;
 }
 
+static bool lists(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == len && !strncmp(list, name, len))
+			return true;
+	return false;
+}
+
+bool fr_snap_records(const struct fr_snap *s, const char *event)
+{
+	const char *events = fr_snap_fact(s, "events");
+
+	if (!fr_schema_find(fr_snap_schema(s), event))
+		return false;
+	return (!events || lists(events, event)) && !lists(fr_snap_fact(s, "events_missing"), event);
+}
+
 const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt)
 {
 	*cnt = s->tasks.cnt;

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What trace_processor makes of our traces, compared with the events they are of: states and wakers, lives, block slices, losses.
+
+ask(sql) answers with the rows of the trace at hand.
+"""
+import collections
+
+SLEEPS = {1: "S", 2: "D", 128: "I", 256: "R+", 32: "Z"}
+
+
+def count(ask, what):
+    return ask(f"select count(*) n from {what}")[0]["n"]
+
+
+def wakings(events):
+    """How many begin a state of their own: those of a task that sleeps, or of which nothing is known."""
+    runs, n = {}, 0
+    for e in events:
+        if e["event"] == "sched_switch":
+            runs[e["prev_pid"]] = e["prev_state"] in (0, 256)
+            runs[e["next_pid"]] = True
+        elif e["event"] == "sched_waking":
+            n += not runs.get(e["target_pid"])
+            runs[e["target_pid"]] = True
+    return n
+
+
+def test_states(ask, events):
+    """Each switch ends a slice and begins another; each state it names is there; each waking has its waker."""
+    switches = [e for e in events if e["event"] == "sched_switch"]
+    forks = sum(e["event"] == "sched_process_fork" for e in events)
+    want = collections.Counter(SLEEPS.get(e["prev_state"]) for e in switches if e["prev_pid"])
+    got = {r["state"]: r["n"] for r in
+           ask("select state, count(*) n from thread_state join thread using (utid) where tid > 0 group by state")}
+    for state in SLEEPS.values():
+        if got.get(state, 0) != want[state]:
+            return f"{got.get(state, 0)} times in {state}, {want[state]} switches say so"
+    running = sum(bool(e["next_pid"]) for e in switches)
+    if got["Running"] != running or count(ask, "sched_slice") != len(switches):
+        return f"{got['Running']} runs, {count(ask, 'sched_slice')} slices; {running} and {len(switches)} switches"
+    woken = count(ask, "thread_state where state = 'R' and waker_utid is not null")
+    return None if woken == wakings(events) + forks else f"{woken} woken, {wakings(events)} wakings and {forks} births"
+
+
+def test_lives(ask, events):
+    """Who was born, and whose last switch is there."""
+    born = sum(e["event"] == "sched_process_fork" for e in events)
+    gone = sum(e["event"] == "sched_switch" and e["prev_state"] & 48 != 0 for e in events)
+    got = ask("select sum(start_ts is not null) born, sum(end_ts is not null) gone from thread where tid > 0")[0]
+    return None if (got["born"], got["gone"]) == (born, gone) else f"{got}, not {born} born and {gone} gone"
+
+
+def test_stacks(ask, events):
+    """Every sample has a frame, be it the one address that is known."""
+    bare = count(ask, "perf_sample where callsite_id is null")
+    return f"{bare} samples have no stack" if bare else None
+
+
+# ---- without block_io_start ----
+
+
+def requests(events):
+    """How long what was issued took, in order; None: another one was under way, of which the reader ends either."""
+    last, all = {}, []
+    for e in events:
+        at = last.setdefault(e.get("dev"), [0, 0, 0])  # under way, the latest, since when
+        if e["event"] == "block_rq_issue":
+            if at[0]:
+                all[at[1]] = None
+            at[:] = at[0] + 1, len(all), e["ts"]
+            all.append(None if at[0] > 1 else 0)
+        elif e["event"] == "block_rq_complete" and at[0]:
+            at[0] -= 1
+            if all[at[1]] is not None:
+                all[at[1]] = e["ts"] - at[2]
+    return all
+
+
+def test_driver_slices(ask, events):
+    """A slice each; those that were alone on their device as long as they were, to the nanosecond."""
+    want = requests(events)
+    got = ask("select s.dur from slice s join track t on s.track_id = t.id where t.type = 'block_io' order by s.ts, s.id")
+    if len(got) != len(want):
+        return f"{len(got)} slices, {len(want)} requests"
+    for g, w in zip(got, want):
+        # 0: it had not ended
+        if w and g["dur"] != w:
+            return f"a request of {w} ns has a slice of {g['dur']} ns"
+    return None if any(want) else "no request was alone"
+
+
+# ---- gaps ----
+
+
+def test_gaps(ask, info):
+    """Holes and what was overwritten are slices, and the reader is told where events are missing."""
+    rings = [(c["cpu"], t) for c in info["cpus"] for t in c["tiers"] if t["name"] == "main"]
+    holes = {cpu for cpu, t in rings if t["holes"]}
+    late = sum(t["horizon_ns"] > info["start_ns"] for _, t in rings)
+    told = {r["idx"] for r in ask("select idx from stats where name = 'ftrace_cpu_has_data_loss' and value > 0")}
+    if told != holes or not holes:
+        return f"CPUs {told} have gaps to the reader, {holes} have holes"
+    got = collections.Counter(r["name"] for r in ask("select name from slice where category = 'loss' and dur > 0"))
+    if got["overwritten before the snapshot"] != late or sum(got.values()) != late + sum(t["holes"] for _, t in rings):
+        return f"{got}: {late} CPUs begin late, {len(holes)} have holes"
+    first = {r["cpu"]: r["ts"] for r in ask("select cpu, min(ts) ts from sched_slice group by cpu")}
+    shift = info["clock"]["samples"][-1]["boot_ns"] - info["clock"]["samples"][-1]["ts"]
+    for cpu, t in rings:
+        if first[cpu] < t["horizon_ns"] + shift:
+            return f"CPU {cpu} begins at {first[cpu]}, before its horizon {t['horizon_ns'] + shift}"
+    return None
