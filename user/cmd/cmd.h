@@ -12,6 +12,7 @@ int fr_cmd_status(int argc, char **argv);
 int fr_cmd_follow(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
+int fr_cmd_tail(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
 int fr_cmd_report(int argc, char **argv);
 int fr_cmd_symbols(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct {
 	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come"},
 	{"reload", "flightrec reload", fr_cmd_reload, "let a recorder read its configuration again"},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},
+	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come"},
 	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order"},
 	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute"},
 	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool"},

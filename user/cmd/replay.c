@@ -13,6 +13,7 @@
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
 #include "cmd/symopts.h"
+#include "cmd/tieropts.h"
 #include "cmd/winopts.h"
 #include "flow/frames.h"
 #include "flow/replay.h"
@@ -310,39 +311,6 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 
 /* ---- options ---- */
 
-static int find_tier(const char *name, size_t len)
-{
-	int tier;
-
-	for (tier = 0; fr_tier_name(tier); tier++) {
-		if (strlen(fr_tier_name(tier)) == len && !strncmp(fr_tier_name(tier), name, len))
-			return tier;
-	}
-	return -1;
-}
-
-static int parse_tiers(const char *text, u32 *tiers)
-{
-	const char *name = text;
-
-	*tiers = !strcmp(text, "all") ? ~0u : 0;
-	while (!*tiers || *name == ',') {
-		size_t len;
-		int tier;
-
-		name += *name == ',';
-		len = strcspn(name, ",");
-		tier = find_tier(name, len);
-		if (tier < 0) {
-			fr_err("--tier: there is no tier '%.*s': main, life, stack and all are", (int)len, name);
-			return -1;
-		}
-		*tiers |= 1u << tier;
-		name += len;
-	}
-	return 0;
-}
-
 static int parse_option(struct ask *ask, int opt)
 {
 	int window = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
@@ -373,7 +341,7 @@ static int parse_option(struct ask *ask, int opt)
 	case OPT_ON:
 		return fr_replay_on_add(&ask->on, optarg);
 	case OPT_TIER:
-		return parse_tiers(optarg, &ask->opts.tiers);
+		return fr_tieropts_parse(optarg, &ask->opts.tiers);
 	case OPT_LIFE:
 		ask->opts.tiers = 1u << FR_TIER_LIFE;
 		return 0;

@@ -106,13 +106,6 @@ int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
 	return err;
 }
 
-static void say_filter_error(const char *expr, const struct fr_filter_error *e)
-{
-	char place[256];
-
-	fr_err("the filter is wrong: %s\n%s", e->text, fr_filter_point(expr, e->at, "    ", place, sizeof(place)));
-}
-
 static int make_view(struct fr_replay *r, struct fr_replay_file *f)
 {
 	struct fr_filter_error error;
@@ -128,7 +121,7 @@ static int make_view(struct fr_replay *r, struct fr_replay_file *f)
 	if (r->opts.filter)
 		err = fr_filter_new(r->opts.filter, f->view.schema, f->view.arch, &f->filter, &error);
 	if (err == -EINVAL)
-		say_filter_error(r->opts.filter, &error);
+		fr_filter_say(r->opts.filter, &error);
 	return err;
 }
 

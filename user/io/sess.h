@@ -63,6 +63,9 @@ void fr_sess_unlock(struct fr_sess *s);
 int fr_sess_detach(struct fr_sess *s);
 int fr_sess_remove(struct fr_sess *s);
 
+/* Was it ended since it was opened, whether or not another one has its name now? Its maps are still there. */
+bool fr_sess_is_gone(const struct fr_sess *s);
+
 /* Remove what dead processes left: sessions never finished. Quiet. */
 void fr_sess_sweep(void);
 
@@ -135,6 +138,9 @@ u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the re
 
 /* Map rings that another process added since the session was opened: pointers from fr_sess_rings() end. 0 or -errno. */
 int fr_sess_refresh_rings(struct fr_sess *s);
+
+/* Map all rings read-only: for those who read them in place (io/ring_follow.h). Again after a refresh. 0 or -errno. */
+int fr_sess_only_read(struct fr_sess *s);
 
 /* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
 int fr_sess_stats_on(void);

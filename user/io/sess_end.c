@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,13 @@ int fr_sess_link_id(int fd, u32 *link, u32 *prog)
 	*link = info.id;
 	*prog = info.prog_id;
 	return 0;
+}
+
+bool fr_sess_is_gone(const struct fr_sess *s)
+{
+	struct stat then, now;
+
+	return fstat(s->dir_fd, &then) || stat(s->dir, &now) || then.st_ino != now.st_ino || then.st_dev != now.st_dev;
 }
 
 /* A link goes when its last reference does, a while after its pin: wait until the kernel does not know it any more. */

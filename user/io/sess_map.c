@@ -67,6 +67,16 @@ static int protect(char *base, size_t sz)
 	return 0;
 }
 
+int fr_sess_only_read(struct fr_sess *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt && sysconf(_SC_PAGESIZE) == FR_PAGE_SZ; i++)
+		if (mprotect(s->ring[i].sl, FR_PAGE_SZ, PROT_READ))
+			return -errno;
+	return 0;
+}
+
 static void fill_ring(struct fr_ring_map *m, char *base)
 {
 	m->wr = (void *)(base + FR_WRITER_PAGE * FR_PAGE_SZ);

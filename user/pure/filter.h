@@ -33,6 +33,9 @@ struct fr_filter_error {
  */
 const char *fr_filter_point(const char *expr, size_t at, const char *indent, char *buf, size_t sz);
 
+/* Say on standard error that expr is wrong, and where. */
+void fr_filter_say(const char *expr, const struct fr_filter_error *error);
+
 /* What the event's number alone decides. */
 enum fr_verdict { FR_VERDICT_NO, FR_VERDICT_YES, FR_VERDICT_LOOK };
 

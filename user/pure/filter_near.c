@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pure/err.h"
 #include "pure/filter_node.h"
 #include "pure/near.h"
 
@@ -110,4 +111,11 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 	if (n < sz)
 		snprintf(buf + n, sz - n, "%*s^", (int)col, "");
 	return buf;
+}
+
+void fr_filter_say(const char *expr, const struct fr_filter_error *error)
+{
+	char place[256];
+
+	fr_err("the filter is wrong: %s\n%s", error->text, fr_filter_point(expr, error->at, "    ", place, sizeof(place)));
 }

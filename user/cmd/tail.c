@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/tieropts.h"
+#include "flow/replay.h"
+#include "flow/tail.h"
+#include "pure/format_json.h"
+#include "pure/format_text.h"
+#include "pure/units.h"
+
+#define NAP_NS 50000000L /* between two rounds */
+
+static const char help[] = "Usage: flightrec tail [options]\n"
+			   "Print the events of a live session as they come, in one order, a line each. Rings\n"
+			   "are only looked at: nothing is consumed or held up; several tails and snapshots go\n"
+			   "on side by side. What cannot be kept up with is skipped, and counted.\n"
+			   "\n"
+			   "  -n, --name NAME      session (default: default)\n"
+			   "  -f, --filter EXPR    only events that match, as `flightrec replay -f`, but for\n"
+			   "                       what earlier events tell (latency, offcpu, ...)\n"
+			   "      --last DURATION  begin with so much history: 500ms, 10s (default: now)\n"
+			   "      --json           NDJSON: an object a line, as `flightrec replay --json`;\n"
+			   "                       {\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end\n"
+			   "      --tier LIST      only these tiers: main,life,stack or all\n"
+			   "                       (default: all but stack)\n"
+			   "      --pos            each event's place in its ring: epoch, tier, seq, offset\n"
+			   "\n"
+			   "Ends with the session, or when interrupted, and then says how many were printed,\n"
+			   "filtered and skipped. Exit status: 0; 1 failure; 2 usage; 4 no such session.\n"
+			   "Example: flightrec tail -f 'event == sched_process_exec || sig == SIGSEGV'\n";
+
+enum { OPT_JSON = 256, OPT_POS, OPT_TIER, OPT_LAST };
+
+static const struct option options[] = {
+	{"name", required_argument, NULL, 'n'},
+	{"filter", required_argument, NULL, 'f'},
+	{"last", required_argument, NULL, OPT_LAST},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"tier", required_argument, NULL, OPT_TIER},
+	{"pos", no_argument, NULL, OPT_POS},
+	{"help", no_argument, NULL, 'h'},
+	{},
+};
+
+struct ask {
+	const char *name;
+	struct fr_tail_opts opts;
+	bool json, pos;
+};
+
+struct show {
+	const struct ask *ask;
+	struct fr_out out;
+	struct fr_text text;
+	struct fr_json *json; /* NULL: text */
+	struct fr_tail *tail;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+/* A second signal ends us at once: the output may be stopped for ever. */
+static void catch_signals(void)
+{
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+}
+
+/* ---- what is shown ---- */
+
+static void show_row(void *arg, const struct fr_view *v, const struct fr_row *r)
+{
+	struct show *s = arg;
+
+	if (s->json)
+		fr_json_row(s->json, &s->out, v, r);
+	else
+		fr_text_row(&s->text, &s->out, v, r);
+}
+
+/* A number with its thousands apart: 12,345. */
+static const char *show_count(u64 n, char *buf, size_t sz)
+{
+	char digits[24];
+	size_t len = snprintf(digits, sizeof(digits), "%" PRIu64, n), i, to = 0;
+
+	for (i = 0; i < len && to + 2 < sz; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[to++] = ',';
+		buf[to++] = digits[i];
+	}
+	buf[to] = 0;
+	return buf;
+}
+
+/* The lines before it are where it belongs. */
+static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
+{
+	struct show *s = arg;
+	char cnt[32];
+
+	if (s->json) {
+		fr_out_printf(&s->out, "{\"skipped\":%" PRIu64 ",\"cpu\":%u,\"tier\":\"%s\",\"laps\":%" PRIu64 "}\n", events,
+			      cpu, fr_tier_name(tier), laps);
+		return;
+	}
+	fr_out_flush(&s->out);
+	fprintf(stderr, "CPU %u: %s events skipped (%s%" PRIu64 " lap%s)\n", cpu, show_count(events, cnt, sizeof(cnt)),
+		tier == FR_TIER_MAIN   ? ""
+		: tier == FR_TIER_LIFE ? "tier life, "
+				       : "tier stack, ",
+		laps, laps == 1 ? "" : "s");
+}
+
+static void show_end_json(struct show *s, bool ended, const struct fr_tail_count *sum)
+{
+	struct fr_tail_count c;
+	u32 i;
+
+	fr_out_printf(&s->out,
+		      "{\"end\":\"%s\",\"printed\":%" PRIu64 ",\"filtered\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"rings\":[",
+		      ended ? "session" : "interrupt", sum->printed, sum->filtered, sum->skipped);
+	for (i = 0; fr_tail_count(s->tail, i, &c); i++)
+		fr_out_printf(&s->out,
+			      "%s{\"cpu\":%u,\"tier\":\"%s\",\"begun\":%" PRIu64 ",\"printed\":%" PRIu64
+			      ",\"filtered\":%" PRIu64 ",\"skipped\":%" PRIu64 "}",
+			      i ? "," : "", c.cpu, fr_tier_name(c.tier), c.begun, c.printed, c.filtered, c.skipped);
+	fr_out_str(&s->out, "]}\n");
+}
+
+static void show_end(struct show *s, bool ended)
+{
+	struct fr_tail_count sum = {}, c;
+	char a[32], b[32], d[32];
+	u32 i;
+
+	for (i = 0; fr_tail_count(s->tail, i, &c); i++) {
+		sum.printed += c.printed;
+		sum.filtered += c.filtered;
+		sum.skipped += c.skipped;
+	}
+	if (s->json)
+		show_end_json(s, ended, &sum);
+	if (fr_out_flush(&s->out))
+		return;
+	fprintf(stderr, "%s%s%s: %s events printed, %s filtered, %s skipped\n", ended ? "session " : "", s->ask->name,
+		ended ? " has ended" : "", show_count(sum.printed, a, sizeof(a)), show_count(sum.filtered, b, sizeof(b)),
+		show_count(sum.skipped, d, sizeof(d)));
+}
+
+/* ---- the loop ---- */
+
+static int follow(struct show *s)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct fr_tail_sink sink = {show_row, show_skip, s};
+	int got = 0;
+
+	while (!interrupted && got >= 0 && !fr_out_flush(&s->out)) {
+		got = fr_tail_round(s->tail, &sink);
+		if (!got && !fr_out_flush(&s->out))
+			nanosleep(&nap, NULL);
+	}
+	if (got < 0 && got != -ENOENT)
+		return FR_EXIT_FAIL;
+	show_end(s, got == -ENOENT);
+	return FR_EXIT_OK;
+}
+
+static int show(struct show *s)
+{
+	int status = FR_EXIT_FAIL;
+
+	fr_out_init(&s->out, STDOUT_FILENO);
+	fr_text_init(&s->text, false, s->ask->pos);
+	if (s->ask->json)
+		s->json = fr_json_new(fr_tail_schema(s->tail), s->ask->pos);
+	if (s->json || !s->ask->json)
+		status = follow(s);
+	else
+		fr_err("out of memory");
+	fr_json_free(s->json);
+	return fr_out_finish(&s->out, status);
+}
+
+static int tail(const struct ask *ask)
+{
+	struct show *s = calloc(1, sizeof(*s));
+	struct fr_sess *sess;
+	int status, err;
+
+	if (!s)
+		return FR_EXIT_FAIL;
+	s->ask = ask;
+	status = fr_cmd_open_session(ask->name, &sess);
+	if (!status) {
+		catch_signals();
+		err = fr_tail_open(sess, &ask->opts, &s->tail);
+		status = !err ? show(s) : err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+		fr_tail_close(s->tail);
+		fr_sess_close(sess);
+	}
+	free(s);
+	return status;
+}
+
+/* 0, or -1 and said. */
+static int parse_option(struct ask *ask, int opt)
+{
+	switch (opt) {
+	case 'n':
+		ask->name = optarg;
+		return 0;
+	case 'f':
+		ask->opts.filter = optarg;
+		return 0;
+	case OPT_JSON:
+		ask->json = true;
+		return 0;
+	case OPT_POS:
+		ask->pos = true;
+		return 0;
+	case OPT_TIER:
+		return fr_tieropts_parse(optarg, &ask->opts.tiers);
+	case OPT_LAST:
+		if (!fr_parse_duration(optarg, &ask->opts.last_ns) && ask->opts.last_ns)
+			return 0;
+		fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s or m", optarg);
+		return -1;
+	default:
+		return -1;
+	}
+}
+
+int fr_cmd_tail(int argc, char **argv)
+{
+	struct ask ask = {.name = "default", .opts.tiers = FR_REPLAY_TIERS};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "n:f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (parse_option(&ask, opt))
+			return FR_EXIT_USAGE;
+	}
+	if (optind == argc)
+		return tail(&ask);
+	fr_err("'%s' is not an option: name the session with -n; snapshots are read by `flightrec replay`", argv[optind]);
+	return FR_EXIT_USAGE;
+}
