@@ -264,6 +264,21 @@ def merge_hosts():
     assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
 
 
+def several_hosts():
+    """What is of one host says so, and the cure works; CPUs of one host are none of another's."""
+    out = merge("a.flight", "random.flight", "b.flight")
+    for args in ("report",), ("export", "--to", "perfetto"), ("export", "--to", "ctf", "-o", "x"):
+        err = run(*args, out, want=2).stderr.decode()
+        assert "boot-1, boot-2" in err and "flightrec cut --host boot-1 -o ONE FILE" in err, err
+    run("cut", "-o", fresh("one.flight"), "--host", "boot-1", out)
+    run("report", "one.flight")
+    err = run("report", "a.flight", "b.flight", want=2).stderr.decode()
+    assert "flightrec merge" in err and "flightrec diff" in err, err
+    d = json.loads(run("diff", "--json", out, out).stdout)
+    # the first host's two CPUs are somebody's all the time
+    assert sum(i["a"]["ns"] for i in d["cpu"]) >= 2 * (d["a"]["end_ns"] - d["a"]["begin_ns"]), d["cpu"]
+
+
 def diff_counts():
     d = json.loads(run("diff", "--json", "a.flight", "c.flight").stdout)
     for side, path in ("a", "a.flight"), ("b", "c.flight"):

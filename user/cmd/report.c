@@ -132,7 +132,13 @@ int fr_cmd_report(int argc, char **argv)
 		if (parse_option(&a, opt))
 			return FR_EXIT_USAGE;
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 < argc) {
+		fr_err("a report is of one snapshot: make one of those of a session with `flightrec merge -o ALL FILE...`, "
+		       "compare two "
+		       "with `flightrec diff A B`");
+		return FR_EXIT_USAGE;
+	}
+	if (optind == argc) {
 		fr_err("name one snapshot: flightrec report FILE");
 		return FR_EXIT_USAGE;
 	}

@@ -39,7 +39,7 @@ struct running {
 	const struct fr_view *view;
 };
 
-#define CPU_CNT 65536u
+#define CPU_CNT 65536u /* of a boot */
 
 /* One side under way. */
 struct look {
@@ -48,7 +48,8 @@ struct look {
 	struct fr_replay *replay;
 	const struct fr_schema *schema; /* that bound is of */
 	struct bound bound[FR_EVENT_MAX];
-	struct running *cpu; /* [CPU_CNT]; NULL: a filter leaves out who comes next */
+	u32 cpu_cnt;
+	struct running *cpu; /* [cpu_cnt], those of a boot behind those of another; NULL: a filter leaves out who comes next */
 };
 
 /* ---- items ---- */
@@ -111,17 +112,18 @@ static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u1
 /* ---- events ---- */
 
 /* Who ran since before the window, or since before it is known, had the CPU from its begin on: not longer. */
-static u64 ran_ns(struct look *l, const struct fr_row *r, const struct fr_pair *p, u64 since_ns)
+static u64 ran_ns(const struct running *before, const struct fr_pair *p, u64 since_ns)
 {
 	if (p->oncpu_ns)
 		return p->oncpu_ns < since_ns ? p->oncpu_ns : since_ns;
-	return l->cpu && !l->cpu[r->cpu].known ? since_ns : 0;
+	return before && !before->known ? since_ns : 0;
 }
 
 static int add_switch(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		      const struct fr_pair *p)
 {
-	u64 ns = ran_ns(l, r, p, r->ts + run->shift_ns - l->d->side[l->side].begin_ns);
+	struct running *on = l->cpu ? &l->cpu[fr_replay_boot(l->replay, run->file) * CPU_CNT + r->cpu] : NULL;
+	u64 ns = ran_ns(on, p, r->ts + run->shift_ns - l->d->side[l->side].begin_ns);
 	u32 next = fr_row_num(r, b->field[0]);
 	int err = 0;
 
@@ -131,8 +133,8 @@ static int add_switch(struct look *l, const struct fr_replay_run *run, const str
 		err = err ? err : add_task(l, FR_DIFF_RUNQ, run->view, r->ts, r->cpu, next, p->queued_ns);
 	if (next && p->offcpu_ns)
 		err = err ? err : add_task(l, FR_DIFF_OFFCPU, run->view, r->ts, r->cpu, next, p->offcpu_ns);
-	if (l->cpu)
-		l->cpu[r->cpu] = (struct running){true, next, r->ts + run->shift_ns, run->view};
+	if (on)
+		*on = (struct running){true, next, r->ts + run->shift_ns, run->view};
 	return err;
 }
 
@@ -143,9 +145,10 @@ static int add_running(struct look *l)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < CPU_CNT && l->cpu && !err; i++)
+	for (i = 0; i < l->cpu_cnt && l->cpu && !err; i++)
 		if (l->cpu[i].known && end_ns > l->cpu[i].ts)
-			err = add_task(l, FR_DIFF_CPU, l->cpu[i].view, l->cpu[i].ts, i, l->cpu[i].tid, end_ns - l->cpu[i].ts);
+			err = add_task(l, FR_DIFF_CPU, l->cpu[i].view, l->cpu[i].ts, i % CPU_CNT, l->cpu[i].tid,
+				       end_ns - l->cpu[i].ts);
 	return err;
 }
 
@@ -278,7 +281,8 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 		return err;
 	l->d->side[l->side].path = ask->path[l->side];
 	find_window(l);
-	l->cpu = opts.filter ? NULL : calloc(CPU_CNT, sizeof(*l->cpu));
+	l->cpu_cnt = CPU_CNT * fr_replay_boot_cnt(l->replay);
+	l->cpu = opts.filter ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
 	err = opts.filter || l->cpu ? fr_replay_each(l->replay, look_at, l) : -ENOMEM;
 	err = err ? err : add_running(l);
 	free(l->cpu);

@@ -90,6 +90,10 @@ void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 /* Say on standard error what was found damaged so far. Returns whether there was anything. */
 bool fr_replay_say_damage(const struct fr_replay *r);
 
+/* If they are of several boots or hosts, say that `what` ("a report") is of one, and how to get it. Returns whether they are.
+ */
+bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
+
 /* The same for one snapshot: at most `most` findings in words, then how many more. */
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
 

@@ -3,6 +3,7 @@
 #include "flow/replay_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pure/err.h"
@@ -26,6 +27,48 @@ bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most)
 	if (cnt > most)
 		fr_warn("%s: and %zu more findings: `flightrec verify` lists all", path, cnt - most);
 	return cnt;
+}
+
+/* Another host than that of any file before. */
+static const char *new_host(const struct fr_replay *r, u32 file)
+{
+	const char *host = fr_snap_fact(r->file[file].snap, "host"), *other;
+	u32 i;
+
+	for (i = 0; host && i < file; i++) {
+		other = fr_snap_fact(r->file[i].snap, "host");
+		if (other && !strcmp(host, other))
+			return NULL;
+	}
+	return host;
+}
+
+bool fr_replay_say_boots(const struct fr_replay *r, const char *what)
+{
+	const char *host, *first = NULL;
+	char hosts[200] = "";
+	u32 i, cnt = 0;
+
+	if (r->boot_cnt < 2)
+		return false;
+	for (i = 0; i < r->file_cnt; i++) {
+		size_t len = strlen(hosts);
+
+		host = new_host(r, i);
+		if (!host)
+			continue;
+		first = first ? first : host;
+		cnt++;
+		snprintf(hosts + len, sizeof(hosts) - len, "%s%s", len ? ", " : "", host);
+	}
+	if (cnt > 1)
+		fr_err("%s is of one host, and these are %u (%s): take one of them with `flightrec cut --host %s -o ONE FILE`",
+		       what, cnt, hosts, first);
+	else
+		fr_err("%s is of one boot, and these are %u: give one of the files by itself, as it was before they were "
+		       "merged",
+		       what, r->boot_cnt);
+	return true;
 }
 
 bool fr_replay_say_damage(const struct fr_replay *r)
