@@ -9,9 +9,7 @@ static int parse_when(const char *option, struct fr_when *w)
 {
 	if (!fr_when_parse(optarg, w))
 		return 0;
-	fr_err("%s: '%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n"
-	       "14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)",
-	       option, optarg);
+	fr_err("%s: " FR_WHEN_WRONG, option, optarg);
 	return -EINVAL;
 }
 
@@ -19,10 +17,7 @@ static int parse_window(struct fr_when *since, struct fr_when *until)
 {
 	if (!fr_when_parse_window(optarg, since, until))
 		return 0;
-	fr_err("--window: '%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the "
-	       "end);\n"
-	       "times are those of --since",
-	       optarg);
+	fr_err("--window: " FR_WHEN_WRONG_WINDOW, optarg);
 	return -EINVAL;
 }
 

@@ -254,14 +254,15 @@ struct fr_symbols *fr_frames_symbols(struct fr_frames *f, u32 file)
 	return f->symbols[file];
 }
 
-void fr_frames_say_missing(const struct fr_frames *f)
+u32 fr_frames_say_missing(const struct fr_frames *f)
 {
-	u32 i;
+	u32 i, cnt = 0;
 
 	for (i = 0; i < f->file_cnt; i++) {
 		if (f->symbols[i])
-			fr_symbols_say_missing(f->symbols[i]);
+			cnt += fr_symbols_say_missing(f->symbols[i]);
 	}
+	return cnt;
 }
 
 struct fr_frames *fr_frames_new(struct fr_replay *r, const struct fr_symbols_opts *opts)

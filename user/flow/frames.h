@@ -48,8 +48,8 @@ struct fr_stacktexts fr_frames_texts(struct fr_frames *f);
 /* The symbols of a file, for who wants more than texts. NULL: no memory. */
 struct fr_symbols *fr_frames_symbols(struct fr_frames *f, u32 file);
 
-/* Say which programs and libraries had no symbols. */
-void fr_frames_say_missing(const struct fr_frames *f);
+/* Say which programs and libraries had no symbols. Returns how many. */
+u32 fr_frames_say_missing(const struct fr_frames *f);
 
 /* A frame at ip in words, NUL-terminated, as above. */
 void fr_frame_text(const struct fr_symbol *s, u64 ip, char to[FR_FRAME_TEXT_SZ]);

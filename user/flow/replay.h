@@ -97,6 +97,9 @@ bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
 /* The same for one snapshot: at most `most` findings in words, then how many more. */
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
 
+/* Was anything found damaged so far, said or not? */
+bool fr_replay_is_damaged(const struct fr_replay *r);
+
 /* Say why a snapshot could not be opened. */
 void fr_snap_say_error(const char *path, int err);
 

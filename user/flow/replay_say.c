@@ -80,3 +80,13 @@ bool fr_replay_say_damage(const struct fr_replay *r)
 		damaged |= fr_snap_say_damage(r->file[i].snap, r->file[i].path, FINDINGS_MOST);
 	return damaged;
 }
+
+bool fr_replay_is_damaged(const struct fr_replay *r)
+{
+	bool damaged = r->unreadable;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		damaged |= fr_snap_damage(r->file[i].snap) > 0;
+	return damaged;
+}

@@ -4,22 +4,43 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void say(const char *prefix, const char *fmt, va_list ap)
+#define TEXT_SZ 2048
+
+/* Of the thread, since calls that say something are below calls that know where it belongs, and no two threads share those. */
+static _Thread_local const struct fr_err_sink *sink;
+
+const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to)
 {
-	char text[2048];
+	const struct fr_err_sink *was = sink;
+
+	sink = to;
+	return was;
+}
+
+/* Control characters as \xNN; to has room for 4 bytes for each of text. */
+static void escape(char *to, const char *text)
+{
 	const unsigned char *c;
 
-	vsnprintf(text, sizeof(text), fmt, ap);
-	flockfile(stderr);
-	fputs(prefix, stderr);
 	for (c = (const unsigned char *)text; *c; c++) {
 		if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
-			fprintf(stderr, "\\x%02x", *c);
+			to += sprintf(to, "\\x%02x", *c);
 		else
-			putc(*c, stderr);
+			*to++ = (char)*c;
 	}
-	putc('\n', stderr);
-	funlockfile(stderr);
+	*to = 0;
+}
+
+static void say(bool is_error, const char *fmt, va_list ap)
+{
+	char text[TEXT_SZ], escaped[4 * TEXT_SZ];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	escape(escaped, text);
+	if (sink)
+		sink->say(sink->arg, is_error, escaped);
+	else
+		fprintf(stderr, "flightrec: %s%s\n", is_error ? "" : "warning: ", escaped);
 }
 
 void fr_err(const char *fmt, ...)
@@ -27,7 +48,7 @@ void fr_err(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("flightrec: ", fmt, ap);
+	say(true, fmt, ap);
 	va_end(ap);
 }
 
@@ -36,6 +57,6 @@ void fr_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("flightrec: warning: ", fmt, ap);
+	say(false, fmt, ap);
 	va_end(ap);
 }

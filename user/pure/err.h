@@ -3,6 +3,8 @@
 #ifndef FR_ERR_H
 #define FR_ERR_H
 
+#include <stdbool.h>
+
 /* Exit statuses; part of the command line's contract. */
 enum fr_exit {
 	FR_EXIT_OK = 0,
@@ -20,5 +22,15 @@ void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same with "flightrec: warning: ". */
 void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be: a library
+ * says nothing itself. NULL: to standard error again. Returns where they went before; *to must live until it is put back.
+ */
+struct fr_err_sink {
+	void (*say)(void *arg, bool is_error, const char *text); /* it may not say anything by these functions */
+	void *arg;
+};
+const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to);
 
 #endif

@@ -250,6 +250,27 @@ static void put_array(struct fr_text *t, struct fr_out *o, const struct fr_row *
 		put_nums(o, f, v);
 }
 
+static void put_value(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
+		      const struct fr_field *f, const struct fr_val *v)
+{
+	if (v->kind == FR_VAL_NUM)
+		put_num(o, view, r, f, v);
+	else if (v->kind == FR_VAL_TEXT)
+		put_text(o, v->text, v->len);
+	else if (v->kind == FR_VAL_NUMS)
+		put_array(t, o, r, f, v);
+	else
+		fr_out_str(o, "<...>");
+}
+
+void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r,
+		   const struct fr_field *f)
+{
+	struct fr_val val = fr_view_field(v, r, f);
+
+	put_value(t, o, v, r, f, &val);
+}
+
 static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
 		      const struct fr_field *f)
 {
@@ -262,14 +283,7 @@ static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view 
 	fr_escape_text(o, f->name, strlen(f->name));
 	fr_out_char(o, '=');
 	fr_out_paint(o, FR_PAINT_NONE);
-	if (v.kind == FR_VAL_NUM)
-		put_num(o, view, r, f, &v);
-	else if (v.kind == FR_VAL_TEXT)
-		put_text(o, v.text, v.len);
-	else if (v.kind == FR_VAL_NUMS)
-		put_array(t, o, r, f, &v);
-	else
-		fr_out_str(o, "<...>");
+	put_value(t, o, view, r, f, &v);
 }
 
 /* ---- lines ---- */

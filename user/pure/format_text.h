@@ -27,6 +27,10 @@ void fr_text_init(struct fr_text *t, bool with_date, bool with_pos);
 
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);
 
+/* The value of a field of r, as in its line. */
+void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r,
+		   const struct fr_field *f);
+
 /* The colour of a group of events. */
 enum fr_paint fr_text_group_paint(u32 group);
 

@@ -17,13 +17,18 @@ static bool wants_color(int fd)
 	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
-void fr_out_init(struct fr_out *o, int fd)
+void fr_out_init_fd(struct fr_out *o, int fd, bool may_color)
 {
 	o->fd = fd;
 	o->error = 0;
 	o->len = 0;
-	o->color = wants_color(fd);
+	o->color = may_color && wants_color(fd);
 	o->is_mem = false;
+}
+
+void fr_out_init(struct fr_out *o, int fd)
+{
+	fr_out_init_fd(o, fd, true);
 	signal(SIGPIPE, SIG_IGN);
 }
 

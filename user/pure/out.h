@@ -48,6 +48,9 @@ enum fr_paint {
  */
 void fr_out_init(struct fr_out *o, int fd);
 
+/* The same, but what SIGPIPE does is the process's own business, and colour only if it may be. */
+void fr_out_init_fd(struct fr_out *o, int fd, bool may_color);
+
 /* Keep it all in memory; without colour. */
 void fr_out_init_mem(struct fr_out *o);
 

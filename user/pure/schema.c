@@ -9,6 +9,7 @@
 #include "pure/schema.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,18 +332,23 @@ static int add_builtin(struct build *b)
 	return err ? err : end_event(b);
 }
 
-const struct fr_schema *fr_schema_builtin(void)
-{
-	static struct fr_schema *builtin;
-	struct build b = {};
+static struct fr_schema *builtin; /* made once, by whichever thread asks first, and never changed */
 
-	if (builtin)
-		return builtin;
-	b.s = new_schema(builtin_field_cnt);
+static void make_builtin(void)
+{
+	struct build b = {.s = new_schema(builtin_field_cnt)};
+
 	/* A table that breaks its own rules is a mistake in this build, found by its first run. */
 	if (!b.s || add_builtin(&b))
 		abort();
 	builtin = b.s;
+}
+
+const struct fr_schema *fr_schema_builtin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_builtin);
 	return builtin;
 }
 

@@ -35,6 +35,14 @@ struct fr_when {
 	double part; /* PART: 0 to 1 */
 };
 
+/* What to say of a text that is no time, or no window: formats of messages, with the text. */
+#define FR_WHEN_WRONG                                                                                             \
+	"'%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
+	"14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)"
+#define FR_WHEN_WRONG_WINDOW                                                                                     \
+	"'%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
+	"times are those of --since"
+
 /* 0 and *w, or -EINVAL. */
 int fr_when_parse(const char *text, struct fr_when *w);
 
