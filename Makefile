@@ -14,6 +14,7 @@ CC		:= gcc
 endif
 CLANG		?= clang
 CLANG_FORMAT	?= clang-format
+OBJCOPY		?= objcopy
 PREFIX		?= /usr/local
 SYSCONFDIR	?= /etc
 CFLAGS		?= -O2 -g
@@ -57,11 +58,11 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all deps bpf-arm64 unit asan clang-check check bench demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit asan clang-check check bench demo format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(O)/flightrec
+all: $(O)/flightrec $(if $(SANITIZE),,lib)
 
 # Names the package that is missing instead of the header or tool; once per build directory.
 $(O)/.need: .ci/deps
@@ -118,6 +119,28 @@ $(LIB) $(LIB_BPF):
 $(O)/flightrec: $(call obj,$(MAIN_SRC)) $(LIB) $(LIB_BPF)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(LIB_BPF) -Wl,--end-group $(LDLIBS) -o $@
+
+# ---- the library for others: what user/lib/ needs and no more, and only the names of its header ----
+LIB_NAME	:= libflightrec.so.1
+LIB_LIBS	:= -ldw -lelf -lz -lzstd -lxxhash -liberty
+LIB_OBJ		:= $(call obj,$(sort $(wildcard user/lib/*.c)))
+VERSION		:= $(shell sed -n 's/.*FR_VERSION "\(.*\)"/\1/p' user/version.h)
+
+lib: $(O)/$(LIB_NAME) $(O)/libflightrec.a
+
+$(O)/$(LIB_NAME): $(LIB_OBJ) $(LIB) user/lib/flightrec.map
+	$(call say,LINK)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(LIB_NAME) -Wl,--version-script=user/lib/flightrec.map -Wl,-z,defs -Wl,--as-needed \
+		$(LIB_OBJ) $(LIB) $(LIB_LIBS) -o $@
+
+# One object, in which all hidden names are local
+$(O)/libflightrec.a: $(LIB_OBJ) $(LIB)
+	@rm -f $@
+	$(call say,AR)
+	$(Q)$(LD) -r $(LIB_OBJ) $(LIB) -o $(O)/flightrec.o
+	$(Q)$(OBJCOPY) --localize-hidden $(O)/flightrec.o
+	$(Q)$(AR) rcs $@ $(O)/flightrec.o
+	@rm -f $(O)/flightrec.o
 
 # Any program of one file below tests/, with the code it tests.
 $(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile

@@ -39,13 +39,20 @@ licences() {
 	return $bad
 }
 
-# Includes point down only: cmd, flow, io, pure, bpf.
+# Includes point down only: cmd, lib, flow, io, pure, bpf. Commands know of lib what everybody knows.
 layers() {
-	none '^#include "(cmd|flow|io)/' user/pure/*.[ch] &&
-		none '^#include "(cmd|flow)/' user/io/*.[ch] &&
-		none '^#include "cmd/' user/flow/*.[ch] &&
+	none '^#include "(cmd|lib|flow|io)/' user/pure/*.[ch] &&
+		none '^#include "(cmd|lib|flow)/' user/io/*.[ch] &&
+		none '^#include "(cmd|lib)/' user/flow/*.[ch] &&
+		none '^#include "cmd/' user/lib/*.[ch] &&
+		none '^#include "lib/(handle|[^f])' user/cmd/*.[ch] &&
 		none '^#include [<"](bpf/|zstd|cmd/)' user/pure/*.[ch] &&
-		none '^#include "(cmd|flow|io|pure)/' bpf/*.[ch]
+		none '^#include "(cmd|lib|flow|io|pure)/' bpf/*.[ch]
+}
+
+# The public header needs nothing of ours.
+public_header() {
+	! grep -E '^#include' user/lib/flightrec.h | grep -vE '<std(bool|def|int)\.h>'
 }
 
 # includers N HEADER: that many files of user/ include it
@@ -119,6 +126,7 @@ shell_scripts() {
 check "format" make -s check-format
 check "licences" licences
 check "layers" layers
+check "the public header stands alone" public_header
 check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'
 check "two files include zstd" includers 2 'zstd\.h'
 check "shell scripts parse" shell_scripts

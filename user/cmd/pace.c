@@ -39,31 +39,37 @@ static s64 now_ns(void)
 }
 
 /* A pipe that nobody reads, a terminal that was closed. */
-static bool is_unread(const struct fr_out *o, s64 wait_ns)
+bool fr_pace_sleep(int fd, s64 wait_ns)
 {
 	const struct timespec t = {.tv_sec = wait_ns / SEC_NS, .tv_nsec = wait_ns % SEC_NS};
-	struct pollfd p = {.fd = o->fd};
+	struct pollfd p = {.fd = fd};
 
-	return ppoll(&p, 1, &t, NULL) > 0 && p.revents & (POLLERR | POLLHUP);
+	return ppoll(&p, 1, &t, NULL) <= 0 || !(p.revents & (POLLERR | POLLHUP));
 }
 
-void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key)
+s64 fr_pace_left(struct fr_pace *p, u64 key)
 {
 	double behind;
-	s64 due, left;
+	s64 left;
 
 	if (!(p->speed > 0))
-		return;
+		return 0;
 	if (!p->started_ns) {
 		p->started_ns = now_ns();
 		p->first_key = key;
 	}
 	behind = (double)(key - p->first_key) / p->speed;
-	due = p->started_ns + (s64)(behind < WAIT_MAX ? behind : WAIT_MAX);
-	left = due - now_ns();
-	if (left > 0)
+	left = p->started_ns + (s64)(behind < WAIT_MAX ? behind : WAIT_MAX) - now_ns();
+	return left > 0 ? left : 0;
+}
+
+void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key)
+{
+	s64 left = fr_pace_left(p, key);
+
+	if (left)
 		fr_out_flush(o);
-	for (; left > 0 && !fr_out_error(o); left = due - now_ns())
-		if (is_unread(o, left))
+	for (; left && !fr_out_error(o); left = fr_pace_left(p, key))
+		if (!fr_pace_sleep(o->fd, left))
 			o->error = -EPIPE;
 }

@@ -14,7 +14,13 @@ struct fr_pace {
 /* max, 2, 2x, 0.1x. 0 and *speed, or -EINVAL, said. */
 int fr_pace_parse(const char *text, double *speed);
 
-/* Wait until an event of this time (ns, not decreasing) is to be shown; what was printed so far is seen meanwhile. Ends at
+/* How long it is until an event of this time (ns, not decreasing) is to be shown, in ns; 0: it is due. */
+s64 fr_pace_left(struct fr_pace *p, u64 key);
+
+/* Wait so long; fd: where events are shown. False, at once: nobody reads there any more. */
+bool fr_pace_sleep(int fd, s64 wait_ns);
+
+/* Both: wait until an event of this time is to be shown; what was printed so far is seen meanwhile. Ends at
  * once when nobody reads any more: o has its error then. */
 void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key);
 

@@ -3,9 +3,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -13,14 +11,8 @@
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
 #include "cmd/symopts.h"
-#include "cmd/tieropts.h"
 #include "cmd/winopts.h"
-#include "flow/frames.h"
-#include "flow/replay.h"
-#include "pure/format_json.h"
-#include "pure/format_text.h"
-
-#define SEC_NS 1000000000LL
+#include "lib/flightrec.h"
 
 static const char help[] =
 	"Usage: flightrec replay [options] FILE...\n"
@@ -67,9 +59,14 @@ static const struct option options[] = {
 enum mode { TEXT, JSON, COUNT };
 
 struct ask {
-	struct fr_replay_opts opts;
+	struct flightrec *fr;	    /* what is set is set in it; its messages are ours */
+	const char *option;	    /* being set: in front of what is said of it */
+	struct fr_replay_opts opts; /* the window, for rules: they are evaluated by more than the library shows */
+	const char *filter;
+	bool tiers; /* were given */
 	enum mode mode;
 	bool pos;
+	bool pairs;
 	bool json;
 	double speed; /* 0: at once */
 	u32 step;     /* events with each key, 0: without */
@@ -80,191 +77,95 @@ struct ask {
 /* What is kept while events go by. */
 struct show {
 	const struct ask *ask;
-	struct fr_replay *replay;
-	struct fr_out out;
-	struct fr_text text;
-	struct fr_json **json;	  /* by file */
-	struct fr_frames *frames; /* NULL: stacks are numbers */
-	u64 cnt;
-	u64 last_key;
-	bool disorder; /* a time went backwards: the file is not what it says */
+	struct flightrec *fr;
+	struct flightrec_printer *printer;
 	struct fr_pace pace;
 	struct fr_step *step; /* NULL: not by keys */
+	int write_err;	      /* -errno: nobody can be shown anything */
 };
 
-/* ---- rows ---- */
-
-/* Whether rows follow each other in time, and the run what came before: not believed, but seen. */
-static void check_order(struct show *s, const struct fr_replay_run *run)
+static void say(void *arg, int level, const char *text)
 {
-	const u64 *ts = run->b->ts;
-	u64 last = s->last_key;
-	bool disorder = false;
-	u32 i;
+	const struct ask *ask = arg;
 
-	for (i = run->from; i < run->to; i++) {
-		disorder |= ts[i] + run->shift_ns < last;
-		last = ts[i] + run->shift_ns;
-	}
-	s->disorder |= disorder;
-	s->last_key = last;
-}
-
-static void show_row(struct show *s, const struct fr_replay_run *run, const struct fr_row *r)
-{
-	fr_pace_wait(&s->pace, &s->out, r->ts + run->shift_ns);
-	if (s->ask->mode == JSON)
-		fr_json_row(s->json[run->file], &s->out, run->view, r);
+	if (level == FLIGHTREC_LOG_ERROR)
+		fr_err("%s%s", ask->option, text);
 	else
-		fr_text_row(&s->text, &s->out, run->view, r);
+		fr_warn("%s%s", ask->option, text);
 }
 
-static void count_run(struct show *s, const struct fr_replay_run *run)
-{
-	struct fr_row r;
-	u32 i;
+/* ---- events ---- */
 
-	if (!run->filter) {
-		s->cnt += run->to - run->from;
-		return;
-	}
-	for (i = run->from; i < run->to; i++)
-		s->cnt += fr_replay_match(run, i, &r);
+static void wait_for(struct show *s, const struct flightrec_event *ev)
+{
+	u64 key = flightrec_event_order_ns(ev);
+	s64 left = fr_pace_left(&s->pace, key);
+
+	if (left)
+		s->write_err = flightrec_printer_flush(s->printer);
+	for (; left && !s->write_err; left = fr_pace_left(&s->pace, key))
+		if (!fr_pace_sleep(STDOUT_FILENO, left))
+			s->write_err = -EPIPE;
 }
 
-static void show_run(struct show *s, const struct fr_replay_run *run)
+/* 0 to go on: 0, or what came of printing. */
+static int show_event(struct show *s, const struct flightrec_event *ev)
 {
-	struct fr_row r;
-	u32 i;
-
-	if (s->frames)
-		fr_frames_at(s->frames, run);
-	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
-		if (!run->filter)
-			r = fr_batch_row(run->b, i);
-		else if (!fr_replay_match(run, i, &r))
-			continue;
-		show_row(s, run, &r);
-	}
+	if (s->pace.speed > 0)
+		wait_for(s, ev);
+	if (!s->write_err)
+		s->write_err = flightrec_print(s->printer, ev);
+	return s->write_err;
 }
 
-/* False: the stepping has ended. */
-static bool step_run(struct show *s, const struct fr_replay_run *run)
+/* As flightrec_next(). */
+static int show_all(struct show *s)
 {
-	struct fr_row r;
-	u32 i;
+	const struct flightrec_event *ev;
+	int got;
 
-	if (s->frames)
-		fr_frames_at(s->frames, run);
-	for (i = run->from; i < run->to && !fr_out_error(&s->out); i++) {
-		bool matches = fr_replay_match(run, i, &r);
+	while ((got = flightrec_next(s->fr, &ev)) > 0 && !show_event(s, ev))
+		;
+	return got;
+}
 
-		switch (fr_step_next(s->step, &s->out, matches)) {
+/* Likewise; keys say which are shown. */
+static int step_all(struct show *s)
+{
+	const struct flightrec_event *ev;
+	int got;
+
+	while ((got = flightrec_next(s->fr, &ev)) > 0 && !s->write_err) {
+		switch (fr_step_next(s->step, s->printer, flightrec_event_matches(ev))) {
 		case FR_STEP_SHOW:
-			r = fr_batch_row(run->b, i);
-			show_row(s, run, &r);
+			show_event(s, ev);
 			break;
 		case FR_STEP_QUIT:
-			return false;
+			return 0;
 		case FR_STEP_SKIP:
 			break;
 		}
 	}
-	return true;
+	return got;
 }
 
-static int show_all(struct show *s)
-{
-	struct fr_replay_run run;
-	int got;
+/* ---- the end ---- */
 
-	while ((got = fr_replay_next(s->replay, &run)) > 0 && !fr_out_error(&s->out)) {
-		check_order(s, &run);
-		if (s->ask->mode == COUNT)
-			count_run(s, &run);
-		else if (!s->step)
-			show_run(s, &run);
-		else if (!step_run(s, &run))
-			return 0;
-	}
-	if (s->ask->mode == COUNT && got >= 0)
-		fr_out_printf(&s->out, "%llu\n", (unsigned long long)s->cnt);
-	return got < 0 ? got : 0;
+static int write_status(int err, int status)
+{
+	if (!err || err == -EPIPE)
+		return status;
+	fr_err("cannot write the output: %s", strerror(-err));
+	return FR_EXIT_FAIL;
 }
 
-/* ---- set-up ---- */
-
-static bool on_different_days(const struct fr_replay *r)
+static int finish(struct show *s, int got)
 {
-	u64 begin_ns, end_ns;
-	struct tm a, b;
-	time_t t;
+	int err = flightrec_printer_flush(s->printer), status;
 
-	fr_replay_span(r, &begin_ns, &end_ns);
-	t = begin_ns / SEC_NS;
-	localtime_r(&t, &a);
-	t = end_ns / SEC_NS;
-	localtime_r(&t, &b);
-	return a.tm_yday != b.tm_yday || a.tm_year != b.tm_year;
-}
-
-static bool make_json(struct show *s, u32 cnt)
-{
-	u32 i;
-
-	s->json = calloc(cnt, sizeof(*s->json));
-	for (i = 0; s->json && i < cnt; i++) {
-		s->json[i] = fr_json_new(fr_replay_schema(s->replay, i), s->ask->pos);
-		if (!s->json[i])
-			return false;
-	}
-	return s->json;
-}
-
-static void free_json(struct show *s, u32 cnt)
-{
-	u32 i;
-
-	for (i = 0; s->json && i < cnt; i++)
-		fr_json_free(s->json[i]);
-	free(s->json);
-}
-
-/* Text has stacks in words; JSON, which programs read, only if they are asked for. */
-static bool make_frames(struct show *s, u32 cnt)
-{
-	const struct fr_symopts *y = &s->ask->symopts;
-	u32 i;
-
-	if (y->off || s->ask->mode == COUNT || (s->ask->mode == JSON && !y->on))
-		return true;
-	s->frames = fr_frames_new(s->replay, &y->opts);
-	if (!s->frames)
-		return false;
-	s->text.stacks = fr_frames_texts(s->frames);
-	for (i = 0; i < cnt && s->ask->mode == JSON; i++)
-		fr_json_stacks(s->json[i], s->text.stacks);
-	return true;
-}
-
-static int finish(struct show *s, int err)
-{
-	int status = FR_EXIT_OK;
-
-	if (s->frames) {
-		fr_out_flush(&s->out);
-		fr_frames_say_missing(s->frames);
-	}
-
-	if (err)
-		fr_err("replay stopped: %s", strerror(-err));
-	if (fr_replay_say_damage(s->replay))
-		status = FR_EXIT_CORRUPT;
-	if (s->disorder) {
-		fr_warn("times go backwards: a file holds events in an order no recorder wrote");
-		status = FR_EXIT_CORRUPT;
-	}
-	return fr_out_finish(&s->out, err ? FR_EXIT_FAIL : status);
+	flightrec_warn_symbols(s->fr);
+	status = flightrec_warn_damage(s->fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	return write_status(s->write_err ? s->write_err : err, got < 0 ? FR_EXIT_FAIL : status);
 }
 
 /* The terminal is as it was; a signal that was kept from ending us meanwhile may do so now. */
@@ -278,48 +179,120 @@ static int end_step(struct show *s, int status)
 	return status;
 }
 
+/* ---- what is to be shown ---- */
+
+static unsigned print_flags(const struct ask *ask)
+{
+	unsigned flags = FLIGHTREC_PRINT_COLOR;
+
+	flags |= ask->pos ? FLIGHTREC_PRINT_POS : 0;
+	flags |= ask->symopts.on ? FLIGHTREC_PRINT_SYMBOLS : 0;
+	return flags | (ask->symopts.off ? FLIGHTREC_PRINT_NO_SYMBOLS : 0);
+}
+
+static int show(const struct ask *ask)
+{
+	struct show s = {.ask = ask, .fr = ask->fr, .pace.speed = ask->speed};
+	enum flightrec_format format = ask->mode == JSON ? FLIGHTREC_FORMAT_JSON : FLIGHTREC_FORMAT_TEXT;
+	int status = FR_EXIT_FAIL;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (flightrec_printer_new(s.fr, format, print_flags(ask), STDOUT_FILENO, &s.printer))
+		return FR_EXIT_FAIL;
+	if (ask->step && fr_step_new(ask->step, &s.step))
+		status = FR_EXIT_USAGE;
+	else
+		status = finish(&s, s.step ? step_all(&s) : show_all(&s));
+	status = end_step(&s, status);
+	flightrec_printer_free(s.printer);
+	return status;
+}
+
+static int count(const struct ask *ask)
+{
+	uint64_t cnt;
+	int got = flightrec_count(ask->fr, &cnt), err = 0, status;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (!got)
+		err = printf("%llu\n", (unsigned long long)cnt) < 0 || fflush(stdout) ? -errno : 0;
+	status = flightrec_warn_damage(ask->fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	return write_status(err, got ? FR_EXIT_FAIL : status);
+}
+
+static int set_symbols(const struct ask *ask)
+{
+	const struct fr_symbols_opts *y = &ask->symopts.opts;
+	unsigned flags = y->debuginfod ? FLIGHTREC_SYMBOLS_DEBUGINFOD : 0;
+
+	flags |= y->lines ? FLIGHTREC_SYMBOLS_LINES : 0;
+	flags |= y->raw ? FLIGHTREC_SYMBOLS_RAW : 0;
+	return flightrec_set_symbols(ask->fr, y->symfs, flags);
+}
+
+static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
+{
+	unsigned flags = ask->pairs ? FLIGHTREC_PAIRS : 0;
+	int err = set_symbols(ask);
+	u32 i;
+
+	flags |= ask->mode == COUNT && !ask->filter ? FLIGHTREC_NO_NAMES : 0;
+	flags |= ask->step ? FLIGHTREC_UNMATCHED : 0;
+	err = err ? err : flightrec_set_flags(ask->fr, flags);
+	err = err ? err : flightrec_set_filter(ask->fr, ask->filter);
+	for (i = 0; i < cnt && !err; i++)
+		err = flightrec_add(ask->fr, path[i]);
+	return err ? err : flightrec_open(ask->fr);
+}
+
 static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 {
-	struct show *s = calloc(1, sizeof(*s));
-	int err, status = FR_EXIT_FAIL;
+	int err = open_all(ask, path, cnt);
 
-	if (!s)
-		return FR_EXIT_FAIL;
-	s->ask = ask;
-	s->pace.speed = ask->speed;
-	err = fr_replay_open(path, cnt, &ask->opts, &s->replay);
-	if (err) {
-		free(s);
+	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	}
-	fr_out_init(&s->out, STDOUT_FILENO);
-	fr_text_init(&s->text, on_different_days(s->replay), ask->pos);
-	cnt = fr_replay_file_cnt(s->replay);
-	if (ask->step && fr_step_new(ask->step, &s->step))
-		status = FR_EXIT_USAGE;
-	else if (make_json(s, cnt) && make_frames(s, cnt))
-		status = finish(s, show_all(s));
-	else
-		fr_err("out of memory");
-	status = end_step(s, status);
-	free_json(s, cnt);
-	fr_frames_free(s->frames);
-	fr_replay_close(s->replay);
-	free(s);
-	return status;
+	return ask->mode == COUNT ? count(ask) : show(ask);
 }
 
 /* ---- options ---- */
 
+/* Also for the library, which takes the same texts. As fr_winopts_parse(). */
+static int parse_window(struct ask *ask, int opt)
+{
+	int err = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+
+	if (err)
+		return err;
+	switch (opt) {
+	case FR_WINOPT_SINCE:
+		return flightrec_set_since(ask->fr, optarg);
+	case FR_WINOPT_UNTIL:
+		return flightrec_set_until(ask->fr, optarg);
+	default:
+		return flightrec_set_window(ask->fr, optarg);
+	}
+}
+
+static int parse_tiers(struct ask *ask, const char *tiers)
+{
+	int err;
+
+	ask->option = "--tier: ";
+	err = flightrec_set_tiers(ask->fr, tiers);
+	ask->option = "";
+	ask->tiers = true;
+	return err;
+}
+
 static int parse_option(struct ask *ask, int opt)
 {
-	int window = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+	int window = parse_window(ask, opt);
 
 	if (window <= 0)
 		return window;
 	switch (opt) {
 	case 'f':
-		ask->opts.filter = optarg;
+		ask->filter = optarg;
 		return 0;
 	case OPT_JSON:
 		ask->json = true;
@@ -332,7 +305,7 @@ static int parse_option(struct ask *ask, int opt)
 		ask->pos = true;
 		return 0;
 	case OPT_PAIRS:
-		ask->opts.pairs = true;
+		ask->pairs = true;
 		return 0;
 	case OPT_SPEED:
 		return fr_pace_parse(optarg, &ask->speed);
@@ -341,10 +314,9 @@ static int parse_option(struct ask *ask, int opt)
 	case OPT_ON:
 		return fr_replay_on_add(&ask->on, optarg);
 	case OPT_TIER:
-		return fr_tieropts_parse(optarg, &ask->opts.tiers);
+		return parse_tiers(ask, optarg);
 	case OPT_LIFE:
-		ask->opts.tiers = 1u << FR_TIER_LIFE;
-		return 0;
+		return parse_tiers(ask, "life");
 	default:
 		return -1;
 	}
@@ -353,7 +325,7 @@ static int parse_option(struct ask *ask, int opt)
 /* Options that say something only with others, or without them. */
 static int check(const struct ask *ask)
 {
-	if (ask->on.cnt && (ask->opts.filter || ask->pos || ask->step || ask->opts.tiers != FR_REPLAY_TIERS)) {
+	if (ask->on.cnt && (ask->filter || ask->pos || ask->step || ask->tiers)) {
 		fr_err("--on: rules see all events: -f, --pos, --step, --tier and --life do not go with it; what a rule is for "
 		       "stands in the rule, as crash:comm=NAME or event:EXPR");
 		return -1;
@@ -374,9 +346,9 @@ static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
 	return fr_replay_on_run(&ask->on, &ask->opts, path, cnt);
 }
 
-int fr_cmd_replay(int argc, char **argv)
+/* -1: go on; else the exit status. */
+static int parse_options(struct ask *ask, int argc, char **argv)
 {
-	struct ask ask = {.opts.tiers = FR_REPLAY_TIERS};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
@@ -384,19 +356,33 @@ int fr_cmd_replay(int argc, char **argv)
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		int err = fr_symopts_parse(opt, &ask.symopts);
+		int err = fr_symopts_parse(opt, &ask->symopts);
 
-		if (err < 0 || (err > 0 && parse_option(&ask, opt)))
+		if (err < 0 || (err > 0 && parse_option(ask, opt)))
 			return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {
 		fr_err("name the snapshot to be replayed: flightrec replay FILE");
 		return FR_EXIT_USAGE;
 	}
-	if (check(&ask))
-		return FR_EXIT_USAGE;
-	if (ask.on.cnt)
-		return rehearse(&ask, (const char *const *)argv + optind, argc - optind);
-	ask.opts.names = ask.mode != COUNT || ask.opts.filter;
-	return replay(&ask, (const char *const *)argv + optind, argc - optind);
+	return check(ask) ? FR_EXIT_USAGE : -1;
+}
+
+int fr_cmd_replay(int argc, char **argv)
+{
+	struct ask ask = {.fr = flightrec_new(), .option = "", .opts.tiers = FR_REPLAY_TIERS};
+	int status;
+
+	if (!ask.fr) {
+		fr_err("out of memory");
+		return FR_EXIT_FAIL;
+	}
+	flightrec_set_log(ask.fr, say, &ask);
+	status = parse_options(&ask, argc, argv);
+	if (status < 0 && ask.on.cnt)
+		status = rehearse(&ask, (const char *const *)argv + optind, argc - optind);
+	else if (status < 0)
+		status = replay(&ask, (const char *const *)argv + optind, argc - optind);
+	flightrec_free(ask.fr);
+	return status;
 }

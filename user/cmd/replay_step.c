@@ -198,10 +198,10 @@ static bool ask(struct fr_step *s)
 	}
 }
 
-enum fr_step_do fr_step_next(struct fr_step *s, struct fr_out *o, bool matches)
+enum fr_step_do fr_step_next(struct fr_step *s, struct flightrec_printer *p, bool matches)
 {
 	if (s->mode == COUNTS && !s->left) {
-		if (fr_out_flush(o) || !ask(s))
+		if (flightrec_printer_flush(p) || !ask(s))
 			return FR_STEP_QUIT;
 	}
 	if (s->mode == COUNTS) {

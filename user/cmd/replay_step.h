@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include "pure/out.h"
+#include "lib/flightrec.h"
+#include "types.h"
 
 struct fr_step; /* opaque */
 
@@ -22,8 +23,8 @@ int fr_step_parse(const char *text, u32 *cnt);
 /* What to do with the next event. */
 enum fr_step_do { FR_STEP_SHOW, FR_STEP_SKIP, FR_STEP_QUIT };
 
-/* An event comes; matches: one that -f chose. Asks for a key when it is time to; what o has is seen before. */
-enum fr_step_do fr_step_next(struct fr_step *s, struct fr_out *o, bool matches);
+/* An event comes; matches: one that -f chose. Asks for a key when it is time to; what p has is seen before. */
+enum fr_step_do fr_step_next(struct fr_step *s, struct flightrec_printer *p, bool matches);
 
 /* 0, or the signal that ended the stepping. */
 int fr_step_signal(const struct fr_step *s);

@@ -11,11 +11,11 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "cmd/tieropts.h"
 #include "flow/replay.h"
 #include "flow/tail.h"
 #include "pure/format_json.h"
 #include "pure/format_text.h"
+#include "pure/tiers.h"
 #include "pure/units.h"
 
 #define NAP_NS 50000000L /* between two rounds */
@@ -238,7 +238,7 @@ static int parse_option(struct ask *ask, int opt)
 		ask->pos = true;
 		return 0;
 	case OPT_TIER:
-		return fr_tieropts_parse(optarg, &ask->opts.tiers);
+		return fr_tiers_parse("--tier: ", optarg, &ask->opts.tiers);
 	case OPT_LAST:
 		if (!fr_parse_duration(optarg, &ask->opts.last_ns) && ask->opts.last_ns)
 			return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cmd/tieropts.h"
+#include "pure/tiers.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "event.h"
@@ -18,7 +19,7 @@ static int find_tier(const char *name, size_t len)
 	return -1;
 }
 
-int fr_tieropts_parse(const char *text, u32 *tiers)
+int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 {
 	const char *name = text;
 
@@ -31,8 +32,8 @@ int fr_tieropts_parse(const char *text, u32 *tiers)
 		len = strcspn(name, ",");
 		tier = find_tier(name, len);
 		if (tier < 0) {
-			fr_err("--tier: there is no tier '%.*s': main, life, stack and all are", (int)len, name);
-			return -1;
+			fr_err("%sthere is no tier '%.*s': main, life, stack and all are", option, (int)len, name);
+			return -EINVAL;
 		}
 		*tiers |= 1u << tier;
 		name += len;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * handle: what is behind the public library's opaque types. Of lib's own.
+ *
+ * Types of the schema are the inner ones under another name: struct flightrec_type is struct fr_event, flightrec_field is
+ * fr_field, flightrec_ring is fr_sum_ring.
+ */
+#ifndef FR_LIB_HANDLE_H
+#define FR_LIB_HANDLE_H
+
+#include "flow/frames.h"
+#include "flow/replay.h"
+#include "flow/summary.h"
+#include "lib/flightrec.h"
+#include "pure/err.h"
+#include "pure/out.h"
+
+#define FR_LIB_ERROR_SZ 2048
+
+struct flightrec_event {
+	struct flightrec *fr;
+	struct fr_row row;
+	bool matches;
+};
+
+struct flightrec_stack {
+	const struct fr_frame *frame;
+	u32 cnt;
+	char text[FR_FRAME_TEXT_SZ];
+};
+
+struct flightrec {
+	/* what is to be read; texts are the handle's */
+	char **path;
+	u32 path_cnt;
+	char *filter;
+	char *symfs;
+	unsigned flags;
+	struct fr_replay_opts opts;
+	struct fr_symbols_opts symbols;
+
+	/* what is said */
+	struct fr_err_sink sink;
+	flightrec_log_fn log;
+	void *log_arg;
+	char error[FR_LIB_ERROR_SZ];
+
+	/* what is read */
+	struct fr_replay *replay; /* NULL: not opened */
+	bool failed;		  /* to open: nothing more can be done */
+	struct fr_replay_run run; /* rows from `at` on are yet to come */
+	u32 at;
+	u64 last_key;
+	bool disorder; /* a time went backwards: the file is not what it says */
+	struct flightrec_event event;
+	struct fr_summary **summary; /* by file, NULL until it is asked for */
+	struct fr_frames *frames;    /* likewise */
+
+	/* what was asked last, and lives until it is asked again */
+	char comm[FR_COMM_SZ + 1];
+	struct flightrec_stack stack;
+	struct flightrec_printer *text, *json;
+	struct fr_out words;
+};
+
+/* Messages of what is called go into the handle, from fr_lib_enter() to fr_lib_leave(), which takes what it returned. */
+const struct fr_err_sink *fr_lib_enter(struct flightrec *fr);
+void fr_lib_leave(const struct fr_err_sink *was);
+
+/* Say that something failed; returns err. */
+int fr_lib_fail(struct flightrec *fr, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int fr_lib_no_memory(struct flightrec *fr);
+
+/* Is it open, and is there such a file? */
+static inline bool fr_lib_has_file(const struct flightrec *fr, unsigned file)
+{
+	return fr->replay && file < fr_replay_file_cnt(fr->replay);
+}
+
+/* The frames of the handle's stacks, ready for rows of its run. NULL: no memory. */
+struct fr_frames *fr_lib_frames(struct flightrec *fr);
+
+/* A field of an event by its number, NULL: there is none. */
+static inline const struct fr_field *fr_lib_field(const struct flightrec_event *ev, int field)
+{
+	return field >= 0 && (u32)field < ev->row.ev->field_cnt ? &ev->row.ev->fields[field] : NULL;
+}
+
+/* Begin a text in memory that is taken by fr_lib_text(), and then begun anew by this. */
+void fr_lib_text_begin(struct fr_out *o);
+
+/* What was put, NUL-terminated, *sz bytes (or NULL), until o is used again. NULL: no memory. */
+const char *fr_lib_text(struct fr_out *o, size_t *sz);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* info: what snapshots tell of themselves, what they hold, and what they lack. */
+#include <string.h>
+
+#include "lib/handle.h"
+
+unsigned flightrec_file_cnt(const struct flightrec *fr)
+{
+	return fr->replay ? fr_replay_file_cnt(fr->replay) : 0;
+}
+
+const char *flightrec_file_path(const struct flightrec *fr, unsigned file)
+{
+	return fr_lib_has_file(fr, file) ? fr_replay_path(fr->replay, file) : NULL;
+}
+
+const char *flightrec_fact(const struct flightrec *fr, unsigned file, const char *name)
+{
+	return fr_lib_has_file(fr, file) ? fr_snap_fact(fr_replay_snap(fr->replay, file), name) : NULL;
+}
+
+void flightrec_window(const struct flightrec *fr, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	u64 begin = 0, end = 0;
+
+	if (fr->replay)
+		fr_replay_window(fr->replay, &begin, &end);
+	*begin_ns = begin;
+	*end_ns = end;
+}
+
+uint64_t flightrec_wall_ns(const struct flightrec *fr, unsigned file, uint64_t ts)
+{
+	return fr_lib_has_file(fr, file) ? fr_wall_real(fr_replay_view(fr->replay, file)->wall, ts) : 0;
+}
+
+const char *flightrec_damage(const struct flightrec *fr, unsigned file, unsigned nr)
+{
+	const struct fr_snap *s = fr_lib_has_file(fr, file) ? fr_replay_snap(fr->replay, file) : NULL;
+
+	return s && nr < fr_snap_damage(s) ? fr_snap_damage_text(s, nr) : NULL;
+}
+
+bool flightrec_is_damaged(const struct flightrec *fr)
+{
+	return fr->disorder || (fr->replay && fr_replay_is_damaged(fr->replay));
+}
+
+bool flightrec_warn_damage(struct flightrec *fr)
+{
+	const struct fr_err_sink *was = fr_lib_enter(fr);
+
+	if (fr->replay)
+		fr_replay_say_damage(fr->replay);
+	if (fr->disorder)
+		fr_warn("times go backwards: a file holds events in an order no recorder wrote");
+	fr_lib_leave(was);
+	return flightrec_is_damaged(fr);
+}
+
+/* ---- rings ---- */
+
+static const struct fr_summary *summary_of(struct flightrec *fr, unsigned file)
+{
+	if (!fr_lib_has_file(fr, file) || !fr->summary)
+		return NULL;
+	if (!fr->summary[file] && fr_summary_new(fr_replay_snap(fr->replay, file), &fr->summary[file]))
+		fr_lib_no_memory(fr);
+	return fr->summary[file];
+}
+
+uint64_t flightrec_horizon_ns(struct flightrec *fr, unsigned file, const char *tier)
+{
+	const struct fr_summary *m = summary_of(fr, file);
+	u32 nr;
+
+	for (nr = 0; m && fr_tier_name(nr); nr++) {
+		if (!strcmp(fr_tier_name(nr), tier))
+			return fr_summary_horizon(m, nr);
+	}
+	return 0;
+}
+
+const struct flightrec_ring *flightrec_ring(struct flightrec *fr, unsigned file, unsigned nr)
+{
+	const struct fr_summary *m = summary_of(fr, file);
+
+	return m && nr < m->ring_cnt ? (const struct flightrec_ring *)&m->ring[nr] : NULL;
+}
+
+static const struct fr_sum_ring *ring_of(const struct flightrec_ring *r)
+{
+	return (const struct fr_sum_ring *)r;
+}
+
+static u64 all_lost(const struct fr_sum_ring *r)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < FR_LOST_CNT; i++)
+		sum += r->count.lost[i];
+	return sum;
+}
+
+uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ring_value which)
+{
+	const struct fr_sum_ring *r = ring_of(ring);
+
+	switch (which) {
+	case FLIGHTREC_RING_CPU:
+		return r->cpu;
+	case FLIGHTREC_RING_EVENTS:
+		return r->event_cnt;
+	case FLIGHTREC_RING_FIRST_NS:
+		return r->first_ts;
+	case FLIGHTREC_RING_LAST_NS:
+		return r->last_ts;
+	case FLIGHTREC_RING_HORIZON_NS:
+		return r->horizon_ns;
+	case FLIGHTREC_RING_WRITTEN:
+		return r->count.written;
+	case FLIGHTREC_RING_OVERWRITTEN:
+		return r->count.overwritten;
+	case FLIGHTREC_RING_LOST:
+		return all_lost(r);
+	case FLIGHTREC_RING_HOLES:
+		return r->hole_cnt;
+	}
+	return 0;
+}
+
+const char *flightrec_ring_tier(const struct flightrec_ring *r)
+{
+	return fr_tier_name(ring_of(r)->tier);
+}
+
+const char *flightrec_loss_name(unsigned reason)
+{
+#define L(nr, name, doc) #name,
+	static const char *const names[FR_LOST_CNT] = {FR_LOSTS(L)};
+#undef L
+
+	return reason < FR_LOST_CNT ? names[reason] : NULL;
+}
+
+uint64_t flightrec_ring_lost(const struct flightrec_ring *r, unsigned reason)
+{
+	return reason < FR_LOST_CNT ? ring_of(r)->count.lost[reason] : 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* settings: what is to be read, and the opening. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/handle.h"
+#include "pure/tiers.h"
+
+#define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED)
+#define SYMBOLS_FLAGS (FLIGHTREC_SYMBOLS_DEBUGINFOD | FLIGHTREC_SYMBOLS_LINES | FLIGHTREC_SYMBOLS_RAW)
+
+/* Settings come before the opening. */
+static int check_closed(struct flightrec *fr)
+{
+	return fr->replay || fr->failed ? fr_lib_fail(fr, -EBUSY, "the handle was opened: settings come before that") : 0;
+}
+
+/* A copy of text in place of what *to was. */
+static int set_text(struct flightrec *fr, char **to, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		return fr_lib_no_memory(fr);
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+int flightrec_add(struct flightrec *fr, const char *path)
+{
+	int err = check_closed(fr);
+	char **grown;
+
+	if (err)
+		return err;
+	grown = realloc(fr->path, (fr->path_cnt + 1) * sizeof(*grown));
+	if (!grown)
+		return fr_lib_no_memory(fr);
+	fr->path = grown;
+	fr->path[fr->path_cnt] = NULL;
+	err = set_text(fr, &fr->path[fr->path_cnt], path);
+	fr->path_cnt += !err;
+	return err;
+}
+
+static int set_when(struct flightrec *fr, struct fr_when *to, const char *when)
+{
+	int err = check_closed(fr);
+
+	if (err || !fr_when_parse(when, to))
+		return err;
+	return fr_lib_fail(fr, -EINVAL, FR_WHEN_WRONG, when);
+}
+
+int flightrec_set_since(struct flightrec *fr, const char *when)
+{
+	return set_when(fr, &fr->opts.since, when);
+}
+
+int flightrec_set_until(struct flightrec *fr, const char *when)
+{
+	return set_when(fr, &fr->opts.until, when);
+}
+
+int flightrec_set_window(struct flightrec *fr, const char *window)
+{
+	int err = check_closed(fr);
+
+	if (err || !fr_when_parse_window(window, &fr->opts.since, &fr->opts.until))
+		return err;
+	return fr_lib_fail(fr, -EINVAL, FR_WHEN_WRONG_WINDOW, window);
+}
+
+int flightrec_set_filter(struct flightrec *fr, const char *expr)
+{
+	int err = check_closed(fr);
+
+	err = err ? err : set_text(fr, &fr->filter, expr);
+	fr->opts.filter = fr->filter;
+	return err;
+}
+
+int flightrec_set_tiers(struct flightrec *fr, const char *tiers)
+{
+	const struct fr_err_sink *was;
+	int err = check_closed(fr);
+	u32 bits;
+
+	if (err)
+		return err;
+	was = fr_lib_enter(fr);
+	err = fr_tiers_parse("", tiers, &bits);
+	fr_lib_leave(was);
+	if (!err)
+		fr->opts.tiers = bits;
+	return err;
+}
+
+/* ---- flags ---- */
+
+int flightrec_set_flags(struct flightrec *fr, unsigned flags)
+{
+	int err = check_closed(fr);
+
+	if (err)
+		return err;
+	if (flags & ~FLAGS)
+		return fr_lib_fail(fr, -EINVAL, "flags 0x%x are not known to this version of the library", flags & ~FLAGS);
+	fr->flags = flags;
+	fr->opts.pairs = flags & FLIGHTREC_PAIRS;
+	fr->opts.cgroups = flags & FLIGHTREC_CGROUPS;
+	return 0;
+}
+
+int flightrec_set_symbols(struct flightrec *fr, const char *symfs, unsigned flags)
+{
+	struct stat st;
+	int err = check_closed(fr), wrong = 0;
+
+	if (err)
+		return err;
+	if (flags & ~SYMBOLS_FLAGS)
+		return fr_lib_fail(fr, -EINVAL, "flags 0x%x are not known to this version of the library",
+				   flags & ~SYMBOLS_FLAGS);
+	if (symfs)
+		wrong = stat(symfs, &st) ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	if (wrong)
+		return fr_lib_fail(fr, -wrong, "%s: %s: give the directory that stands for / of the machine", symfs,
+				   strerror(wrong));
+	err = set_text(fr, &fr->symfs, symfs);
+	fr->symbols = (struct fr_symbols_opts){
+		.symfs = fr->symfs,
+		.debuginfod = flags & FLIGHTREC_SYMBOLS_DEBUGINFOD,
+		.lines = flags & FLIGHTREC_SYMBOLS_LINES,
+		.raw = flags & FLIGHTREC_SYMBOLS_RAW,
+	};
+	return err;
+}
+
+int flightrec_open(struct flightrec *fr)
+{
+	const struct fr_err_sink *was;
+	int err = check_closed(fr);
+
+	if (err)
+		return err;
+	if (!fr->path_cnt)
+		return fr_lib_fail(fr, -EINVAL, "no snapshot was named");
+	fr->opts.names = !(fr->flags & FLIGHTREC_NO_NAMES);
+	was = fr_lib_enter(fr);
+	err = fr_replay_open((const char *const *)fr->path, fr->path_cnt, &fr->opts, &fr->replay);
+	fr_lib_leave(was);
+	fr->failed = err;
+	if (err)
+		return err;
+	fr->summary = calloc(fr_replay_file_cnt(fr->replay), sizeof(*fr->summary));
+	return fr->summary ? 0 : fr_lib_no_memory(fr);
+}
