@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hits: the always-on profile as each CPU counts it: a pair of open-addressed tables of (stacks, task, state) -> hits.
+ *
+ * Hits concentrate on few keys, so a small table absorbs nearly all of them. The sampling program counts into the current
+ * one of the pair; a reader has the CPU go on with the other one and adds the old one up at leisure (docs/profile.md).
+ *
+ *	ctl	{ generation:48 | writers:16 }	generation g counts in table g % 2
+ *	drained	generations below this are merged, and their tables are empty
+ *
+ * Rules
+ *  - A writer enters by one add to ctl, which also tells it the generation, and leaves by another. It runs on its own CPU, one
+ *    at a time: the kernel does not nest programs of perf events. One that finds another inside counts itself as lost.
+ *  - The reader flips by a compare-and-exchange of ctl that succeeds only while nobody is inside: what it gets is complete,
+ *    there is no grace period to be waited for, and a CPU never waits. A program runs some microseconds; the reader tries
+ *    again for a while, then leaves that CPU to the next reading.
+ *  - A CPU whose table is full goes on with the other one by itself, if that is drained; if not, the hit is lost, and counted.
+ *  - A table may be written again only when `drained` says so, which only the reader stores: after what it held is merged and
+ *    it has been emptied. So a reader that is killed leaves a table that the next one finds as it was.
+ *  - Of each table: taken = sum of hits + lost.
+ *
+ * Stacks are in the table, too, each once: what the reader gets stands for itself, however long ago it was.
+ */
+#ifndef FR_HITS_H
+#define FR_HITS_H
+
+#include "atomic.h"
+
+#ifndef FR_HITS_CNT
+#define FR_HITS_CNT 512u /* keys of a table; a power of two, and so are the others */
+#endif
+#ifndef FR_HITS_STACKS
+#define FR_HITS_STACKS 512u
+#endif
+#ifndef FR_HITS_WORDS
+#define FR_HITS_WORDS 8192u /* frames of its stacks */
+#endif
+#define FR_HITS_PROBES 16u
+#define FR_HITS_USERS  0xffffULL
+#define FR_HITS_SHIFT  16
+
+/* What the CPU did. */
+enum fr_hit_state { FR_HIT_user, FR_HIT_kernel, FR_HIT_idle, FR_HIT_STATE_CNT };
+
+struct fr_hit {
+	u64 kstack, ustack; /* hashes of the stacks, 0: none */
+	u64 task;	    /* { tgid:32 | tid:32 } */
+	u64 comm[2];
+	u32 state;
+	u32 hits; /* 0: the slot is free */
+	u32 k_nr; /* the stacks' places in stack[], from 1; 0: none */
+	u32 u_nr;
+};
+
+/*
+ * Frames, innermost first, then the build-ids of their files, FR_ORIGIN_WORDS words each. A frame is an address, or
+ * { file:8, from 1 | offset in it:56 }; addresses of the kernel begin with ones.
+ */
+struct fr_hits_stack {
+	u64 id; /* 0: the slot is free */
+	u32 off;
+	u16 frame_cnt;
+	u16 file_cnt;
+};
+
+struct fr_hits_table {
+	u64 first_ns; /* recording clock: of the first hit and the last */
+	u64 last_ns;
+	u64 taken; /* hits that came */
+	u64 lost;  /* of these, hits that found no room */
+	u32 hit_cnt, stack_cnt, word_cnt;
+	u32 told; /* the reader was told that it fills */
+	struct fr_hit hit[FR_HITS_CNT];
+	struct fr_hits_stack stack[FR_HITS_STACKS];
+	u64 word[FR_HITS_WORDS];
+};
+
+struct fr_hits_cpu {
+	u64 ctl;
+	u64 drained; /* the reader's */
+	u64 nested;  /* hits lost because another was being counted */
+	u64 flips;   /* by the CPU itself */
+	struct fr_hits_table table[2];
+};
+
+/* A message to the reader: a table fills, or is full. */
+struct fr_hits_call {
+	u32 cpu;
+	u32 full;
+};
+
+FR_INLINE struct fr_hits_table *fr_hits_table(struct fr_hits_cpu *c, u64 gen)
+{
+	return &c->table[gen & 1];
+}
+
+/* ---- the writer ---- */
+
+/* Returns 0 and the generation to count in; or -1, counted. fr_hits_leave() ends it in the first case. */
+FR_INLINE int fr_hits_enter(struct fr_hits_cpu *c, u64 *gen)
+{
+	u64 was = fr_add(&c->ctl, 1);
+
+	*gen = was >> FR_HITS_SHIFT;
+	if (!(was & FR_HITS_USERS))
+		return 0;
+	fr_count(&c->nested, 1);
+	fr_add(&c->ctl, -1ULL);
+	return -1;
+}
+
+/* Pairs with the reader's compare-and-exchange: who finds nobody inside sees what was counted. */
+FR_INLINE void fr_hits_leave(struct fr_hits_cpu *c)
+{
+	fr_add(&c->ctl, -1ULL);
+}
+
+/* The table is full: go on with the other one. Returns 0, or -1 if it is not drained. Only from inside. */
+FR_INLINE int fr_hits_next(struct fr_hits_cpu *c, u64 *gen)
+{
+	u64 was = *gen << FR_HITS_SHIFT | 1;
+
+	/* pairs with fr_hits_release(): an emptied table is seen empty */
+	if (fr_load(&c->drained) < *gen || fr_cas(&c->ctl, was, was + (1ULL << FR_HITS_SHIFT)) != was)
+		return -1;
+	++*gen;
+	fr_count(&c->flips, 1);
+	return 0;
+}
+
+FR_INLINE u32 fr_hits_probe(u64 hash, u32 i, u32 cnt)
+{
+	return ((u32)hash + i * ((u32)(hash >> 32) | 1)) & (cnt - 1);
+}
+
+FR_INLINE u64 fr_hits_hash(const struct fr_hit *k)
+{
+	u64 h = k->kstack ^ (k->ustack << 1 | k->ustack >> 63) ^ k->task * 0x9e3779b97f4a7c15ULL;
+
+	h = (h ^ k->comm[0] ^ k->comm[1] << 3 ^ k->state) * 0xff51afd7ed558ccdULL;
+	return h ^ h >> 29;
+}
+
+FR_INLINE int fr_hits_same(const struct fr_hit *a, const struct fr_hit *b)
+{
+	return a->kstack == b->kstack && a->ustack == b->ustack && a->task == b->task && a->state == b->state &&
+	       a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1];
+}
+
+/* Number of a stack, from 1; 0: it is not in the table. */
+FR_INLINE u32 fr_hits_find_stack(struct fr_hits_table *t, u64 id)
+{
+	u32 i, at;
+
+	for (i = 0; i < FR_HITS_PROBES; i++) {
+		at = fr_hits_probe(id, i, FR_HITS_STACKS);
+		if (t->stack[at].id == id)
+			return at + 1;
+		if (!t->stack[at].id)
+			return 0;
+	}
+	return 0;
+}
+
+/* Room for a stack that is not there: its number; 0: there is none. Its words, from word[off] on, are the caller's to fill. */
+FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u64 id, u32 frame_cnt, u32 file_cnt, u32 file_words)
+{
+	u32 i, at, words = frame_cnt + file_cnt * file_words;
+
+	if (t->word_cnt > FR_HITS_WORDS || words > FR_HITS_WORDS - t->word_cnt)
+		return 0;
+	for (i = 0; i < FR_HITS_PROBES; i++) {
+		struct fr_hits_stack *s;
+
+		at = fr_hits_probe(id, i, FR_HITS_STACKS);
+		s = &t->stack[at];
+		if (s->id)
+			continue;
+		s->id = id;
+		s->off = t->word_cnt;
+		s->frame_cnt = frame_cnt;
+		s->file_cnt = file_cnt;
+		t->word_cnt += words;
+		t->stack_cnt++;
+		return at + 1;
+	}
+	return 0;
+}
+
+/* Count a hit of a key, whose stacks are in the table. Returns 0, or -1: there is no room. */
+FR_INLINE int fr_hits_count(struct fr_hits_table *t, const struct fr_hit *key, u64 now_ns)
+{
+	u64 hash = fr_hits_hash(key);
+	u32 i;
+
+	for (i = 0; i < FR_HITS_PROBES; i++) {
+		struct fr_hit *h = &t->hit[fr_hits_probe(hash, i, FR_HITS_CNT)];
+
+		if (h->hits && !fr_hits_same(h, key))
+			continue;
+		if (!h->hits) {
+			*h = *key;
+			t->hit_cnt++;
+		}
+		h->hits++;
+		if (!t->taken)
+			t->first_ns = now_ns;
+		t->last_ns = now_ns;
+		t->taken++;
+		return 0;
+	}
+	return -1;
+}
+
+FR_INLINE void fr_hits_lose(struct fr_hits_table *t, u64 now_ns)
+{
+	if (!t->taken)
+		t->first_ns = now_ns;
+	t->last_ns = now_ns;
+	t->taken++;
+	t->lost++;
+}
+
+/* Is it time to tell the reader? Says so once a table: at half its size, so that the other half is for its way. */
+FR_INLINE int fr_hits_fills(struct fr_hits_table *t)
+{
+	if (t->told || (t->hit_cnt < FR_HITS_CNT / 2 && t->stack_cnt < FR_HITS_STACKS / 2 && t->word_cnt < FR_HITS_WORDS / 2))
+		return 0;
+	t->told = 1;
+	return 1;
+}
+
+/* ---- the reader: one at a time ---- */
+
+#ifndef __bpf__
+
+#include <string.h>
+
+/* The generation that is counted in now. */
+FR_INLINE u64 fr_hits_gen(const struct fr_hits_cpu *c)
+{
+	return fr_load(&c->ctl) >> FR_HITS_SHIFT;
+}
+
+/* Let the CPU go on from generation gen with the other table. Returns 0; -1: it is counting just now, or went on by itself. */
+FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
+{
+	u64 was = gen << FR_HITS_SHIFT;
+
+	if (c->drained != gen)
+		return -1;
+	return fr_cas(&c->ctl, was, was + (1ULL << FR_HITS_SHIFT)) == was ? 0 : -1;
+}
+
+/* Generation gen, the oldest one, is merged: its table may be written again. Words need not be emptied. */
+FR_INLINE void fr_hits_release(struct fr_hits_cpu *c, u64 gen)
+{
+	struct fr_hits_table *t = fr_hits_table(c, gen);
+
+	memset(t, 0, offsetof(struct fr_hits_table, word));
+	fr_store(&c->drained, gen + 1);
+}
+
+#endif
+#endif
