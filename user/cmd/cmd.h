@@ -9,6 +9,7 @@
 int fr_cmd_record(int argc, char **argv);
 int fr_cmd_dump(int argc, char **argv);
 int fr_cmd_status(int argc, char **argv);
+int fr_cmd_profile(int argc, char **argv);
 int fr_cmd_follow(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct {
 	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments"},
 	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now"},
 	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost"},
+	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot"},
 	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come"},
 	{"reload", "flightrec reload", fr_cmd_reload, "let a recorder read its configuration again"},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},

@@ -21,7 +21,8 @@ static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "  -e, --event WHAT     add a group or an event; -WHAT takes it away; repeatable\n"
 			   "  -m, --memory SIZE    memory per CPU (default 8M); --tier NAME=SIZE of main, life, stack;\n"
 			   "                       --subbuf SIZE of main's sub-buffers (64K)\n"
-			   "      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (99)\n"
+			   "      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (99);\n"
+			   "                       --cpu-profile no: do not count them (`flightrec profile`)\n"
 			   "      --pid LIST, --comm LIST, --cgroup LIST\n"
 			   "                       record system calls and page faults of these tasks only\n"
 			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec); the oldest leave\n"
@@ -47,6 +48,7 @@ static const struct option options[] = {
 	{"tier", required_argument, NULL, FR_OPT_TIER},
 	{"clock", required_argument, NULL, FR_OPT_CLOCK},
 	{"hz", required_argument, NULL, FR_OPT_HZ},
+	{"cpu-profile", required_argument, NULL, FR_OPT_PROFILE},
 	{"pid", required_argument, NULL, FR_OPT_PID},
 	{"comm", required_argument, NULL, FR_OPT_COMM},
 	{"cgroup", required_argument, NULL, FR_OPT_CGROUP},
@@ -258,7 +260,7 @@ int fr_cmd_record(int argc, char **argv)
 		.name = "default",
 		.profile = "default",
 		.plan.cpu_sz = MEMORY_DEFAULT,
-		.load = {.sample_hz = SAMPLE_HZ, .task_cnt = TASK_CNT, .pid = o->pid},
+		.load = {.sample_hz = SAMPLE_HZ, .profile = true, .task_cnt = TASK_CNT, .pid = o->pid},
 		.reload_arg = o,
 	};
 	o->settings = open_memstream(&settings, &sz);

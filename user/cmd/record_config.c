@@ -129,6 +129,7 @@ static int set_session(struct fr_record_opts *o, const struct fr_config *c, cons
 	err = err ?: set_list(o, FR_OPT_TIER, &c->tier);
 	err = err ?: set_text(o, FR_OPT_CLOCK, c->clock, def->clock);
 	err = err ?: set_number(o, FR_OPT_HZ, c->sample_hz, def->sample_hz);
+	err = err ?: c->cpu_profile ? 0 : set_text(o, FR_OPT_PROFILE, "no", NULL);
 	err = err ?: set_text(o, FR_OPT_PID, c->pid, NULL);
 	err = err ?: set_text(o, FR_OPT_COMM, c->comm, NULL);
 	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup, NULL);

@@ -44,6 +44,7 @@ enum fr_record_opt {
 	FR_OPT_TIER,
 	FR_OPT_CLOCK,
 	FR_OPT_HZ,
+	FR_OPT_PROFILE,
 	FR_OPT_PID,
 	FR_OPT_COMM,
 	FR_OPT_CGROUP,

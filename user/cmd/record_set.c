@@ -149,6 +149,16 @@ static int set_hz(struct fr_record_opts *o, const char *text)
 	return 0;
 }
 
+static int set_profile(struct fr_record_opts *o, const char *text)
+{
+	if (strcmp(text, "yes") && strcmp(text, "no")) {
+		fr_err("--cpu-profile: '%s' is neither yes nor no", text);
+		return -EINVAL;
+	}
+	o->ask.load.profile = !strcmp(text, "yes");
+	return 0;
+}
+
 int fr_record_set_name(struct fr_record_opts *o, const char *text)
 {
 	if (!fr_sess_name_ok(text)) {
@@ -173,8 +183,8 @@ static int add_event(struct fr_record_opts *o, const char *text)
 static void note_setting(struct fr_record_opts *o, int opt, const char *arg)
 {
 	static const char *const names[] = {
-		[FR_OPT_SUBBUF] = "subbuf", [FR_OPT_TIER] = "tier", [FR_OPT_CLOCK] = "clock",	[FR_OPT_HZ] = "hz",
-		[FR_OPT_PID] = "pid",	    [FR_OPT_COMM] = "comm", [FR_OPT_CGROUP] = "cgroup",
+		[FR_OPT_SUBBUF] = "subbuf",	  [FR_OPT_TIER] = "tier", [FR_OPT_CLOCK] = "clock", [FR_OPT_HZ] = "hz",
+		[FR_OPT_PROFILE] = "cpu-profile", [FR_OPT_PID] = "pid",	  [FR_OPT_COMM] = "comm",   [FR_OPT_CGROUP] = "cgroup",
 	};
 
 	if (opt < FR_OPT_SUBBUF)
@@ -205,6 +215,8 @@ int fr_record_set(struct fr_record_opts *o, int opt, char *arg)
 		return set_clock(o, arg);
 	case FR_OPT_HZ:
 		return set_hz(o, arg);
+	case FR_OPT_PROFILE:
+		return set_profile(o, arg);
 	case FR_OPT_PID:
 		return each_item(arg, add_pid, o);
 	case FR_OPT_COMM:
@@ -263,5 +275,7 @@ int fr_record_select(struct fr_record_opts *o)
 {
 	int err = select_events(o);
 
-	return err ?: set_filter(o);
+	err = err ?: set_filter(o);
+	o->ask.load.profile &= o->ask.load.enable[FR_EV_cpu_sample];
+	return err;
 }

@@ -256,6 +256,14 @@ static int put_procs(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
+/* What was normal before, of the whole machine: not in a file about some of its tasks. */
+static int put_profile(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_prof *prof = fr_snap_profile(p->snap);
+
+	return prof && !c->ask->pid_text && !c->ask->cgroup ? fr_snap_put_profile(w, prof) : 0;
+}
+
 int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	int err = put_facts(c, p, w);
@@ -266,5 +274,6 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 	err = err ? err : put_clocks(p, w);
 	err = err ? err : put_symbols(p, w);
 	err = err ? err : put_mappings(p, w);
+	err = err ? err : put_profile(c, p, w);
 	return err ? err : put_procs(p, w);
 }

@@ -14,6 +14,7 @@ struct fr_modules {
 	struct fr_hotplug *hotplug;
 	struct fr_governor *governor;
 	struct fr_wallstep *wallstep;
+	struct fr_sampling *sampling;
 };
 
 /* Make all that a recorder cannot do without, and what else can be made. 0 or -errno with a message; free it in any case. */

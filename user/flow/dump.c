@@ -139,11 +139,26 @@ static int begin(struct fr_dump *d)
 	return err;
 }
 
+/* Nobody took anything: no mark is left. */
+static int write_profile(struct fr_dump *d)
+{
+	struct fr_call now;
+	int err = fr_sess_clocks(d->s, &now);
+
+	if (!err)
+		d->begin_ts = d->trigger_ts = now.ns;
+	err = err ?: put_schema(d);
+	return err ?: fr_dump_put_meta(d);
+}
+
 static int write_snapshot(struct fr_dump *d)
 {
 	u64 end_ts;
-	int err = put_schema(d);
+	int err;
 
+	if (d->ask->profile_only)
+		return write_profile(d);
+	err = put_schema(d);
 	err = err ?: begin(d);
 	err = err ?: copy_and_encode(d);
 	err = err ?: fr_sess_mark_end(d->s, &end_ts);
@@ -172,6 +187,7 @@ static void free_dump(struct fr_dump *d)
 	free(d->copied);
 	free(d->hole);
 	free(d->addrs);
+	fr_sampler_close(d->sampler);
 }
 
 static int dump_locked(struct fr_dump *d)
@@ -179,10 +195,14 @@ static int dump_locked(struct fr_dump *d)
 	int err;
 
 	d->begun_ns = mono_ns();
-	err = fr_dump_open(d);
-	if (err)
-		return err;
-	err = fr_dump_take_memory(d);
+	if (d->ask->profile_only) {
+		d->addrs = calloc(1, sizeof(*d->addrs));
+	} else {
+		err = fr_dump_open(d);
+		if (err)
+			return err;
+	}
+	err = d->ask->profile_only ? 0 : fr_dump_take_memory(d);
 	if (err) {
 		fr_err("cannot prepare a snapshot: %s: it takes %llu MiB of memory while it runs", strerror(-err),
 		       (unsigned long long)(FR_DUMP_BUDGET_SZ >> 20));
@@ -193,10 +213,12 @@ static int dump_locked(struct fr_dump *d)
 		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
 	if (err)
 		return err;
-	fr_progress_begin(&d->bar, "snapshot");
+	if (!d->ask->profile_only)
+		fr_progress_begin(&d->bar, "snapshot");
 	err = write_snapshot(d);
 	err = err ?: finish(d);
-	fr_progress_end(&d->bar);
+	if (!d->ask->profile_only)
+		fr_progress_end(&d->bar);
 	if (err)
 		fr_err("cannot write snapshot %s: %s: nothing is lost, the session goes on recording", d->done->path,
 		       strerror(-err));

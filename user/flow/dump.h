@@ -26,6 +26,7 @@ struct fr_dump_ask {
 	u64 last_ns;	   /* only so much history, 0: all */
 	u64 at_ns;	   /* the moment, already marked in the ring; 0: now, and the dump marks it */
 	const char *facts; /* more name=value lines about the trigger, NULL none */
+	bool profile_only; /* no events: nothing is copied from the rings, or marked in them */
 	bool retake;	   /* path may be there already: taken before, and that is fine: -EEXIST without a message */
 	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
 };

@@ -36,7 +36,7 @@ static u32 tid_slot(const struct fr_addrs *a, u32 tid)
 	return i % FR_TIDS_CNT;
 }
 
-static void add_tid(struct fr_addrs *a, u32 tid)
+void fr_addrs_add_tid(struct fr_addrs *a, u32 tid)
 {
 	u32 slot = tid_slot(a, tid);
 
@@ -55,13 +55,13 @@ bool fr_addrs_has_tid(const struct fr_addrs *a, u32 tid)
 	return tid && a->tid[tid_slot(a, tid)] == tid;
 }
 
-static void add(struct fr_addrs *a, u64 addr, u32 tid)
+void fr_addrs_add(struct fr_addrs *a, u64 addr, u32 tid)
 {
 	if (!addr)
 		return;
 	add_addr(a, addr);
 	if (!fr_addr_is_kernel(addr))
-		add_tid(a, tid);
+		fr_addrs_add_tid(a, tid);
 }
 
 /* An event's field of u64, or its u64s; NULL: the session's schema has none. */
@@ -95,7 +95,7 @@ static void add_frames(struct fr_addrs *a, const u8 *rec, const struct source *s
 
 	for (off = s->f->off; off + sizeof(v) <= sz; off += sizeof(v)) {
 		memcpy(&v, rec + off, sizeof(v));
-		add(a, v, tid);
+		fr_addrs_add(a, v, tid);
 	}
 }
 
@@ -118,9 +118,9 @@ static struct moment moment(const struct fr_schema *schema, const char *event)
 
 static void add_moment(struct fr_addrs *a, const u8 *rec, const struct moment *m, u32 tid)
 {
-	add(a, num(rec, &m->ip), tid);
+	fr_addrs_add(a, num(rec, &m->ip), tid);
 	if (num(rec, &m->ustack))
-		add_tid(a, tid);
+		fr_addrs_add_tid(a, tid);
 }
 
 void fr_addrs_rows(void *arg, const struct fr_rows *r, u32 from, u32 to)

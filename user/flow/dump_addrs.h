@@ -28,6 +28,10 @@ static inline bool fr_addr_is_kernel(u64 addr)
 /* All 0 before its first use. For fr_snap_watch_rows(): arg is a struct fr_addrs. */
 void fr_addrs_rows(void *arg, const struct fr_rows *r, u32 from, u32 to);
 
+/* An address that a process uses; the kernel's are nobody's. */
+void fr_addrs_add(struct fr_addrs *a, u64 addr, u32 tid);
+void fr_addrs_add_tid(struct fr_addrs *a, u32 tid);
+
 /* No more rows: the first addr_cnt of addr ascend from now on. */
 void fr_addrs_sort(struct fr_addrs *a);
 

@@ -5,6 +5,7 @@
 
 #include "flow/dump.h"
 #include "flow/dump_addrs.h"
+#include "flow/sampler.h"
 #include "io/progress.h"
 #include "io/ring_read.h"
 
@@ -45,7 +46,9 @@ struct fr_dump {
 	struct fr_snap_hole *hole;
 	size_t hole_cnt;
 	struct fr_addrs *addrs; /* that stacks use */
-	u64 begun_ns;		/* CLOCK_MONOTONIC, for durations only */
+	struct fr_sampler *sampler;
+	const struct fr_prof *prof; /* the sampler's, NULL none */
+	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
 	u64 since_ns;
 	u64 total_sz, done_sz; /* of ring memory, for the bar */
@@ -66,6 +69,9 @@ bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
 
 /* Lap seq of a ring is missing in the snapshot. */
 void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why);
+
+/* Read the profile and put it; its addresses are among those that names are looked for. 0 or -errno of the writer. */
+int fr_dump_put_profile(struct fr_dump *d);
 
 /*
  * Names of what addresses mean: the kernel's, and files and names of code of processes that live, which are among cnt tasks.

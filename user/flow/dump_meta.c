@@ -247,6 +247,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: put_tasks(d, &task, &task_cnt);
 	err = err ?: put_clocks(d);
 	err = err ?: put_facts(d);
+	err = err ?: fr_dump_put_profile(d);
 	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
 	free(task);
 	return err ?: put_procs(d);

@@ -20,6 +20,7 @@
 #define KERNEL_MAX  32768u /* addresses */
 #define MAPPING_MAX 65536u
 #define SYMBOL_MAX  65536u
+#define SEEN_CNT    1024u
 #define JIT_MAX	    4096u	 /* addresses of one process */
 #define PROCS_NS    200000000ULL /* so long processes are looked at: a snapshot is not to wait for them */
 
@@ -129,6 +130,10 @@ struct finds {
 	size_t mapping_cnt, mapping_room;
 	struct fr_snap_symbol *symbol;
 	size_t symbol_cnt, symbol_room;
+	const struct fr_prof *prof; /* files of it are looked for by build-id */
+	bool found[FR_PROF_FILE_MAX];
+	u32 found_cnt;
+	u64 seen[SEEN_CNT]; /* files that were looked at */
 	struct fr_proc proc;
 	struct fr_jit_sym *jit;
 	size_t jit_cnt;
@@ -173,6 +178,42 @@ static int keep_mapping(struct finds *f, const struct fr_procmap *m)
 	return 0;
 }
 
+/* ---- files of the profile, whose frames have no addresses ---- */
+
+static void find_file(struct finds *f, const u8 *id, u8 sz)
+{
+	u32 i;
+
+	for (i = 0; i < f->prof->file_cnt; i++)
+		if (!f->found[i] && f->prof->file[i].sz == sz && !memcmp(f->prof->file[i].build_id, id, sz)) {
+			f->found[i] = true;
+			f->found_cnt++;
+		}
+}
+
+/* Was this file looked at? One that is forgotten is looked at again. */
+static bool was_seen(struct finds *f, const struct fr_procmap *m)
+{
+	u64 key = (m->inode * 0x9e3779b97f4a7c15ull) ^ strlen(m->path), *slot = &f->seen[(key >> 32) % SEEN_CNT];
+	bool seen = *slot == key;
+
+	*slot = key;
+	return seen;
+}
+
+static bool is_wanted(struct finds *f, const struct fr_procmap *m)
+{
+	u8 id[FR_BUILD_ID_MAX], sz;
+	u32 before = f->found_cnt;
+
+	if (!f->prof || f->found_cnt == f->prof->file_cnt || !m->inode || !m->path[0] || was_seen(f, m))
+		return false;
+	sz = fr_proc_build_id(&f->proc, m, id);
+	if (sz)
+		find_file(f, id, sz);
+	return f->found_cnt > before;
+}
+
 static void keep_jit_addrs(struct finds *f, u32 from, u32 to)
 {
 	for (; from < to && f->jit_cnt < JIT_MAX; from++)
@@ -191,8 +232,10 @@ static int take_map(void *arg, const struct fr_procmap *m)
 	struct finds *f = arg;
 	u32 from = fr_addrs_from(f->addrs, m->begin), to = fr_addrs_from(f->addrs, m->end);
 
-	if (from == to || fr_addr_is_kernel(m->begin))
+	if (fr_addr_is_kernel(m->begin))
 		return 0;
+	if (from == to)
+		return is_wanted(f, m) ? keep_mapping(f, m) : 0;
 	if (is_made(m))
 		keep_jit_addrs(f, from, to);
 	return m->path[0] ? keep_mapping(f, m) : 0;
@@ -349,7 +392,7 @@ static void free_finds(struct finds *f)
 
 static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt)
 {
-	struct finds f = {.addrs = d->addrs, .jit = malloc(JIT_MAX * sizeof(*f.jit))};
+	struct finds f = {.addrs = d->addrs, .prof = d->prof, .jit = malloc(JIT_MAX * sizeof(*f.jit))};
 	u64 left_out = 0;
 	int err = 0;
 

@@ -305,6 +305,14 @@ static int put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	return err;
 }
 
+/* The latest file's, which has an hour of it. */
+static int put_profile(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	const struct fr_prof *prof = fr_snap_profile(g->file[g->file_cnt - 1]->snap);
+
+	return prof ? fr_snap_put_profile(w, prof) : 0;
+}
+
 int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	int err = put_facts(g, w);
@@ -313,5 +321,6 @@ int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w)
 	err = err ? err : put_tasks(g, w);
 	err = err ? err : put_clocks(g, w);
 	err = err ? err : put_symbols(g, w);
+	err = err ? err : put_profile(g, w);
 	return err ? err : put_procs(g, w);
 }

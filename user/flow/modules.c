@@ -8,6 +8,7 @@
 #include "flow/governor.h"
 #include "flow/hotplug.h"
 #include "flow/notify.h"
+#include "flow/sampler.h"
 #include "flow/store.h"
 #include "flow/wallstep.h"
 #include "io/admin.h"
@@ -40,6 +41,8 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->governor = NULL;
 	if (fr_wallstep_new(d, &m->wallstep))
 		m->wallstep = NULL;
+	if (fr_sampling_new(d, &m->sampling))
+		m->sampling = NULL;
 }
 
 static struct fr_store_conf store_conf(const struct fr_config *c)
@@ -78,6 +81,7 @@ int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
 void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 {
 	(void)d;
+	fr_sampling_free(m->sampling);
 	fr_governor_free(m->governor);
 	fr_wallstep_free(m->wallstep);
 	fr_hotplug_free(m->hotplug);

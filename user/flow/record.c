@@ -16,6 +16,7 @@
 #include "flow/cost.h"
 #include "flow/daemon.h"
 #include "flow/dump.h"
+#include "flow/sampler.h"
 #include "flow/takeover.h"
 #include "io/cpus.h"
 #include "io/sess.h"
@@ -177,6 +178,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
 	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
+	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
 	if (fclose(f)) {
@@ -289,9 +291,13 @@ static void show_start(const struct fr_record_ask *ask)
 
 	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
 		ask->cpu_cnt, ask->live->config.dir);
+	if (ask->load.profile && ask->load.sample_hz > fr_sampler_rate_max())
+		fr_warn("--hz %u is more than the profile surely takes of each CPU: %llu hits a second of different stacks: "
+			"what "
+			"is too much is counted as lost",
+			ask->load.sample_hz, (unsigned long long)fr_sampler_rate_max());
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
-		fr_show_size(rings, a, sizeof(a)),
-		fr_show_size(fr_load_fixed_sz(ask->load.task_cnt, ask->cpu_cnt), b, sizeof(b)),
+		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
 		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));
 }
 

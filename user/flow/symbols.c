@@ -265,11 +265,44 @@ static bool name_by_jit(struct fr_symbols *y, u32 pid, u64 ip, u64 back, struct 
 	return s;
 }
 
+/* The functions at a spot; its object counts the frame. */
+static u32 name_spot(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
+{
+	look(y, at->obj);
+	out->module = at->obj->label;
+	out->module_off = at->file_off;
+	name_it(y, at, back, out);
+	return y->opts.lines ? add_lines(y, at, back, out, max) : 1;
+}
+
+static void count_frame(const struct spot *at, const struct fr_symbol *s)
+{
+	at->obj->frame_cnt++;
+	at->obj->named_cnt += s->name != NULL;
+}
+
+u32 fr_symbols_place(struct fr_symbols *y, const u8 *build_id, size_t build_id_sz, u64 off, u32 nr, struct fr_symbol *out,
+		     u32 max)
+{
+	struct spot at = {.file_off = off};
+	u32 cnt;
+
+	*out = (struct fr_symbol){.missing = "not mapped"};
+	if (map_objects(y))
+		return 1;
+	at.obj = fr_symobjs_get(&y->objs, build_id, build_id_sz, NULL);
+	if (!at.obj)
+		return 1;
+	cnt = name_spot(y, &at, nr && off, out, max);
+	count_frame(&at, out);
+	return cnt;
+}
+
 u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct fr_symbol *out, u32 max)
 {
 	u64 back = nr && ip;
 	struct spot at;
-	u32 cnt = 1;
+	u32 cnt;
 
 	*out = (struct fr_symbol){.missing = "not mapped"};
 	if (!find_spot(y, pid, stack_id, nr, ip, &at)) {
@@ -277,16 +310,10 @@ u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip,
 		return 1;
 	}
 	back = back && at.file_off;
-	look(y, at.obj);
-	out->module = at.obj->label;
-	out->module_off = at.file_off;
-	name_it(y, &at, back, out);
-	if (y->opts.lines)
-		cnt = add_lines(y, &at, back, out, max);
+	cnt = name_spot(y, &at, back, out, max);
 	if (!out->name)
 		name_by_jit(y, pid, ip, back, out);
-	at.obj->frame_cnt++;
-	at.obj->named_cnt += out->name != NULL;
+	count_frame(&at, out);
 	return cnt;
 }
 

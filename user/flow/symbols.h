@@ -47,6 +47,10 @@ void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out);
  */
 u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct fr_symbol *out, u32 max);
 
+/* The same for a frame that is known by its place in a file: off bytes from its begin, by the file's build-id. */
+u32 fr_symbols_place(struct fr_symbols *y, const u8 *build_id, size_t build_id_sz, u64 off, u32 nr, struct fr_symbol *out,
+		     u32 max);
+
 /* ---- what names are taken from ---- */
 
 /* A program or library of the snapshot. */

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "alert.h"
 #include "flightrec.skel.h"
 #include "io/cpus.h"
+#include "io/hits.h"
 #include "io/kbtf.h"
 #include "io/percpu.h"
 #include "pure/err.h"
@@ -96,6 +98,7 @@ static void set_constants(struct load *l)
 	l->skel->rodata->fr_epoch = c->epoch;
 	l->skel->rodata->fr_generation = 1;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
+	l->skel->rodata->fr_profile = c->profile;
 	l->skel->rodata->fr_pid_filter_cnt = c->pid_cnt;
 	l->skel->rodata->fr_comm_filter_cnt = c->comm_cnt;
 	l->skel->rodata->fr_filter_all = c->filter_all;
@@ -156,19 +159,23 @@ static int size_maps(struct load *l)
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tasks, l->conf->task_cnt);
 	bpf_map__set_max_entries(l->skel->maps.fr_dead, l->conf->task_cnt / 2);
+	if (l->conf->profile)
+		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
 	return 0;
 }
 
-u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt)
+u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 {
+	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(cpu_cnt) : 0;
+
 	/* kernel/bpf/hashtab.c: an element's header of 48 bytes and a bucket of 16 to 32 each; the queue's keys */
-	u64 tasks = (u64)task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
-	u64 dead = (u64)task_cnt / 2 * sizeof(struct fr_task_key);
+	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
+	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16;
 
 	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
 
-	return tasks + dead + triggers + per_cpu * cpu_cnt + 24 * FR_PAGE_SZ;
+	return tasks + dead + triggers + per_cpu * cpu_cnt + profile + 24 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -252,6 +259,36 @@ static int pin_maps(const struct load *l)
 		}
 	}
 	return 0;
+}
+
+/* The profile: tables and calls, a place for what is merged, and a directory to lock. */
+static int pin_profile(const struct load *l)
+{
+	int store = fr_hits_make_store(), err = store < 0 ? store : 0;
+	const struct {
+		int fd;
+		const char *name;
+	} pins[] = {
+		{bpf_map__fd(l->skel->maps.fr_hits), "hits"},
+		{bpf_map__fd(l->skel->maps.fr_hits_calls), "hits-calls"},
+		{store, "profile"},
+	};
+	char path[256];
+	u32 i;
+
+	for (i = 0; i < sizeof(pins) / sizeof(pins[0]) && !err; i++) {
+		err = pin_path(path, sizeof(path), l, pins[i].name);
+		if (!err && bpf_obj_pin(pins[i].fd, path))
+			err = -errno;
+	}
+	err = err ?: pin_path(path, sizeof(path), l, "hits-reader");
+	if (!err && mkdir(path, 0700))
+		err = -errno;
+	if (store >= 0)
+		close(store);
+	if (err)
+		fr_err("cannot keep the profile in %s: %s: leave it out with --cpu-profile no", l->conf->dir, strerror(-err));
+	return err;
 }
 
 static int pin_link(const struct load *l, struct bpf_link *link, const char *name)
@@ -468,6 +505,7 @@ static int run(struct load *l)
 	err = add_rings(l);
 	err = err ?: fill_filters(l);
 	err = err ?: pin_maps(l);
+	err = err ?: l->conf->profile ? pin_profile(l) : 0;
 	err = err ?: pin_programs(l);
 	err = err ?: attach_tracepoints(l);
 	err = err ?: attach_samples(l);
@@ -493,7 +531,7 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	for (tier = 0; tier < FR_TIER_CNT; tier++)
 		if (l.template_fd[tier] >= 0)
 			close(l.template_fd[tier]);
-	res->fixed_sz = fr_load_fixed_sz(conf->task_cnt, res->cpu_cnt);
+	res->fixed_sz = fr_load_fixed_sz(conf, res->cpu_cnt);
 	flightrec__destroy(l.skel);
 	btf__free(l.btf);
 	fr_cpus_free(l.cpus);

@@ -23,6 +23,7 @@ struct fr_load_conf {
 	u32 comm_cnt;
 	struct fr_cgroup_filter cgroup[FR_CGROUP_FILTER_MAX];
 	u32 cgroup_cnt;
+	bool profile;	 /* count samples too: io/hits.h */
 	bool filter_all; /* apply them to all events */
 	bool verbose;	 /* libbpf's words to standard error */
 };
@@ -40,8 +41,8 @@ struct fr_load_result {
  */
 int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res);
 
-/* Bytes of maps beside the rings, for a task table of so many entries and so many possible CPUs. */
-u64 fr_load_fixed_sz(u32 task_cnt, u32 cpu_cnt);
+/* Bytes of maps beside the rings, for so many possible CPUs. */
+u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt);
 
 /* libbpf's words go to standard error, or nowhere. */
 void fr_load_words(bool verbose);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "pure/batch.h"
+#include "pure/prof.h"
 #include "session.h"
 
 /* ---- what both sides share: the parts of a snapshot beside its events ---- */
@@ -117,6 +118,7 @@ int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, si
 int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt);
 /* NDJSON about living processes: {"pid":..,"cmdline":..,"exe":..,"cgroup":..} a line. */
 int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
+int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
 /* In any order. Texts of more than 4095 bytes are cut. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
@@ -191,6 +193,7 @@ const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
+const struct fr_prof *fr_snap_profile(const struct fr_snap *s);			      /* NULL: there is none */
 u64 fr_snap_size(const struct fr_snap *s);					      /* bytes of the file */
 
 /*

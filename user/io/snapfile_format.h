@@ -39,6 +39,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_MAPPINGS = 9, /* lists with texts: struct fr_list_head, entries, texts */
 	FR_CHUNK_SYMBOLS = 10,
 	FR_CHUNK_STACKS = 11, /* reserved, not written */
+	FR_CHUNK_PROFILE = 12,
 };
 
 /* What a reader takes no more than. A writer keeps well below. */

@@ -9,6 +9,7 @@
  *	snapfile_chunk.c a chunk's header and content; chunks of events
  *	snapfile_meta.c	 chunks of everything else
  *	snapfile_rows.c	 what else is needed to make another snapshot of it
+ *	snapfile_profile.c  of these, the profile
  *	snapfile_symbols.c  of these, what addresses mean
  */
 #ifndef FR_SNAPFILE_INT_H
@@ -45,6 +46,7 @@ struct fr_snap {
 	struct fr_snap_texts *texts; /* theirs */
 	struct fr_stacks *stacks;    /* NULL: not asked for yet */
 	struct fr_snap_list facts;   /* struct fact */
+	struct fr_prof *profile;     /* NULL: none */
 	char *facts_text, *procs;
 	size_t facts_sz, procs_sz;
 	size_t meta_sz;
@@ -111,6 +113,11 @@ int fr_snap_split_facts(struct fr_snap *s);
 
 /* Free all that was taken of such chunks. */
 void fr_snap_free_meta(struct fr_snap *s);
+
+/* ---- snapfile_profile.c ---- */
+
+/* s->content, sz bytes, are a profile; the first counts. 0, -EBADMSG, -ENOMEM. */
+int fr_snap_take_profile(struct fr_snap *s, size_t sz);
 
 /* ---- snapfile_symbols.c ---- */
 

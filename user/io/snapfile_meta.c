@@ -96,6 +96,8 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 		return set_schema(s, sz);
 	if (kind == FR_CHUNK_FACTS)
 		return add_facts(s, sz);
+	if (kind == FR_CHUNK_PROFILE)
+		return fr_snap_take_profile(s, sz);
 	if (kind == FR_CHUNK_PROCS)
 		return add_text(&s->procs, &s->procs_sz, s->content, sz);
 	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);
@@ -103,8 +105,8 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 
 bool fr_snap_is_meta(u32 kind)
 {
-	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || fr_list_kind(kind) ||
-	       fr_text_kind(kind);
+	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || kind == FR_CHUNK_PROFILE ||
+	       fr_list_kind(kind) || fr_text_kind(kind);
 }
 
 int fr_snap_split_facts(struct fr_snap *s)
@@ -144,6 +146,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->clocks.items);
 	fr_snap_free_texts(s);
 	free(s->procs);
+	free(s->profile);
 	fr_schema_free(s->schema);
 }
 

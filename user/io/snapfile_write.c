@@ -369,6 +369,13 @@ int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, 
 	return put_list(w, FR_CHUNK_CLOCKS, c, cnt);
 }
 
+int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
+{
+	size_t sz = fr_prof_write(p, w->content, META_MAX_SZ);
+
+	return put_meta(w, FR_CHUNK_PROFILE, w->content, sz);
+}
+
 static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
 {
 	const struct fr_text_kind *k = fr_text_kind(kind);

@@ -46,6 +46,7 @@ struct fr_config_list {
 	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
 	K(Session, Clock, text, clock, R, "global", "how stamps of different CPUs agree: global, global:GRAIN or local") \
 	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second and CPU") \
+	K(Session, CpuProfile, flag, cpu_profile, R, "yes", "count CPU samples for `flightrec profile`") \
 	K(Session, Pid, text, pid, R, "", \
 	  "record system calls and page faults of these processes only: numbers, with commas between") \
 	K(Session, Comm, text, comm, R, "", "likewise of tasks of these names: NAME or PREFIX*, with commas between") \

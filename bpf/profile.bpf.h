@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * profile: samples counted in the CPU's pair of tables (bpf/hits.h). Who includes this has stacks in buffers (stack.bpf.h) and
+ * where the user's lay in buffer 0 of origins.
+ *
+ * Functions that are not inlined are global ones, as in stack.bpf.h: the verifier looks at each once. Between enter and leave
+ * the generation is the CPU's: no reader can flip.
+ */
+#ifndef FR_PROFILE_BPF_H
+#define FR_PROFILE_BPF_H
+
+#include "hits.h"
+#include "stack.bpf.h"
+
+#define FR_PROFILE_KERNEL_BUF 0
+#define FR_PROFILE_USER_BUF   1
+
+const volatile bool fr_profile SEC(".rodata") = false;
+
+/* One of each possible CPU; how many is the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_hits_cpu);
+} fr_hits SEC(".maps");
+
+/* From all CPUs to the recorder. What finds no room is not missed: the recorder comes by its timer, too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, FR_PAGE_SZ);
+} fr_hits_calls SEC(".maps");
+
+FR_INLINE struct fr_hits_cpu *my_hits(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&fr_hits, &cpu);
+}
+
+FR_INLINE struct fr_hits_table *my_table(struct fr_hits_cpu *c)
+{
+	return fr_hits_table(c, fr_load(&c->ctl) >> FR_HITS_SHIFT);
+}
+
+__noinline int fr_profile_enter(void)
+{
+	struct fr_hits_cpu *c = my_hits();
+	u64 gen;
+
+	return c ? fr_hits_enter(c, &gen) : -1;
+}
+
+FR_INLINE void call_reader(u32 full)
+{
+	struct fr_hits_call call = {.cpu = bpf_get_smp_processor_id(), .full = full};
+
+	bpf_ringbuf_output(&fr_hits_calls, &call, sizeof(call), 0);
+}
+
+__noinline int fr_profile_leave(void)
+{
+	struct fr_hits_cpu *c = my_hits();
+	int fills;
+
+	if (!c)
+		return 0;
+	fills = fr_hits_fills(my_table(c));
+	fr_hits_leave(c);
+	if (fills)
+		call_reader(0);
+	return 0;
+}
+
+/* Is a stack in the table? */
+__noinline u32 fr_profile_knows(u64 id)
+{
+	struct fr_hits_cpu *c = my_hits();
+
+	return c ? fr_hits_find_stack(my_table(c), id) : 1;
+}
+
+/* Copy the frames of a buffer to where stack nr has its words; of the user's with file_cnt files. */
+__noinline int fr_profile_copy(u32 buf_nr, u32 nr, u32 depth, u32 file_cnt)
+{
+	const struct stack_buf *buf = fr_frames(buf_nr);
+	const struct stack_origins *o = fr_origins(0);
+	struct fr_hits_cpu *c = my_hits();
+	struct fr_hits_table *t;
+	u32 off, i;
+
+	if (!c || !buf || !o)
+		return -1;
+	t = my_table(c);
+	off = t->stack[(nr - 1) & (FR_HITS_STACKS - 1)].off;
+	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++)
+		t->word[(off + i) & (FR_HITS_WORDS - 1)] = file_cnt && o->word[i] ? o->word[i] : buf->pc[i];
+	for (i = 0; i < FR_ORIGIN_FILES * FR_ORIGIN_WORDS && i < file_cnt * FR_ORIGIN_WORDS; i++)
+		t->word[(off + depth + i) & (FR_HITS_WORDS - 1)] = o->file[i];
+	return 0;
+}
+
+/* Number of the stack in a buffer, which is put into the table if it is not there. 0: it is full. */
+__noinline u32 fr_profile_stack(u32 buf_nr, u64 id, u32 depth, u32 file_cnt)
+{
+	struct fr_hits_cpu *c = my_hits();
+	struct fr_hits_table *t;
+	u32 nr;
+
+	if (!c || depth > FR_STACK_DEPTH_MAX || file_cnt > FR_ORIGIN_FILES)
+		return 0;
+	t = my_table(c);
+	nr = fr_hits_find_stack(t, id);
+	if (nr)
+		return nr;
+	nr = fr_hits_add_stack(t, id, depth, file_cnt, FR_ORIGIN_WORDS);
+	if (nr)
+		fr_profile_copy(buf_nr, nr, depth, file_cnt);
+	return nr;
+}
+
+__noinline int fr_profile_count(u64 kstack, u64 ustack, u32 nrs, u32 state)
+{
+	struct fr_hit key = {.kstack = kstack, .ustack = ustack, .state = state, .k_nr = nrs & 0xffff, .u_nr = nrs >> 16};
+	struct fr_hits_cpu *c = my_hits();
+
+	if (!c)
+		return -1;
+	key.task = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	return fr_hits_count(my_table(c), &key, fr_now());
+}
+
+/* A sample: its stacks, in their buffers, and their hashes. */
+struct profile_hit {
+	u64 kstack, ustack;
+	u32 kdepth, udepth;
+	u32 file_cnt; /* of the user's stack, when it is new to the table */
+	u32 state;
+};
+
+FR_INLINE int fr_profile_put(const struct profile_hit *h)
+{
+	u32 k = 0, u = 0;
+
+	if (h->kstack) {
+		k = fr_profile_stack(FR_PROFILE_KERNEL_BUF, h->kstack, h->kdepth, 0);
+		if (!k)
+			return -1;
+	}
+	if (h->ustack) {
+		u = fr_profile_stack(FR_PROFILE_USER_BUF, h->ustack, h->udepth, h->file_cnt);
+		if (!u)
+			return -1;
+	}
+	return fr_profile_count(h->kstack, h->ustack, k | u << 16, h->state);
+}
+
+/* The table is full: the other one, if it may be written. */
+__noinline int fr_profile_next(void)
+{
+	struct fr_hits_cpu *c = my_hits();
+	u64 gen;
+
+	if (!c)
+		return -1;
+	gen = fr_load(&c->ctl) >> FR_HITS_SHIFT;
+	if (fr_hits_next(c, &gen)) {
+		fr_hits_lose(fr_hits_table(c, gen), fr_now());
+		return -1;
+	}
+	call_reader(1);
+	return 0;
+}
+
+__noinline int fr_profile_lose(void)
+{
+	struct fr_hits_cpu *c = my_hits();
+
+	if (c)
+		fr_hits_lose(my_table(c), fr_now());
+	return 0;
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * prof: a merged profile of bounded size: who was on a CPU, with which stacks, in the last hour. Pure.
+ *
+ * Time is in buckets: of ten seconds in the last minute, of a minute before. Each has hits of keys; a key is a task, a state
+ * and two stacks; equal stacks are there once. Frames of files are build-id and offset, so that what the same program does is
+ * one stack in all its processes. What finds no room is counted without its stacks, and said.
+ *
+ * Written as bytes it is the profile chunk of a snapshot (docs/format.md), and what recorders leave to each other.
+ */
+#ifndef FR_PROF_H
+#define FR_PROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hits.h"
+
+#define FR_PROF_FILE_MAX   512u
+#define FR_PROF_STACK_MAX  8192u
+#define FR_PROF_WORD_MAX   49152u
+#define FR_PROF_KEY_MAX	   4096u
+#define FR_PROF_HIT_MAX	   24576u
+#define FR_PROF_BUCKET_MAX 128u
+#define FR_PROF_SZ_MAX	   (800u << 10) /* of one, written */
+#define FR_PROF_MINUTE_NS  60000000000ULL
+#define FR_PROF_HOUR_NS	   3600000000000ULL
+
+/* A frame: an address of the kernel (bit 63), a place in a file { 1:2 | file:14 | offset:48 }, or an address of the process. */
+#define FR_PROF_IN_FILE	 (1ULL << 62)
+#define FR_PROF_OFF_BITS 48
+static inline bool fr_prof_is_kernel(u64 frame)
+{
+	return frame >> 63;
+}
+static inline bool fr_prof_is_file(u64 frame)
+{
+	return frame >> 62 == 1;
+}
+static inline u32 fr_prof_file(u64 frame)
+{
+	return frame >> FR_PROF_OFF_BITS & 0x3fff;
+}
+static inline u64 fr_prof_off(u64 frame)
+{
+	return frame & ((1ULL << FR_PROF_OFF_BITS) - 1);
+}
+
+struct fr_prof_file {
+	u8 build_id[20];
+	u8 sz; /* of it */
+	u8 pad[3];
+};
+
+/* frames word[off .. off + cnt), innermost first */
+struct fr_prof_stack {
+	u32 off;
+	u32 cnt;
+};
+
+struct fr_prof_key {
+	u32 kstack, ustack; /* numbers of stacks, from 1; 0: none */
+	u32 pid;	    /* 0: of several */
+	u32 state;	    /* enum fr_hit_state */
+	char comm[16];	    /* ends in NUL */
+};
+
+/* Key 0 is what had no room. */
+#define FR_PROF_OTHER 0u
+
+struct fr_prof_bucket {
+	u64 begin_ns, end_ns; /* recording clock */
+	u64 taken, lost;
+	u64 expected; /* samples, by the timer's rate */
+	u32 first;    /* its hits are hit[first .. first + hit_cnt) */
+	u32 hit_cnt;
+};
+
+struct fr_prof_hit {
+	u32 key;
+	u32 hits;
+};
+
+struct fr_prof {
+	u64 begin_ns, end_ns; /* counted since, and until */
+	u64 due;	      /* samples expected since the recording began, until end_ns */
+	u64 nested;	      /* of all CPUs, since then */
+	u64 taken, lost;      /* since then */
+	u64 stackless;	      /* hits whose stacks had no room, since then */
+	u32 hz, cpu_cnt;      /* of the timer, when last read */
+	u32 file_cnt, stack_cnt, word_cnt, key_cnt, bucket_cnt, hit_cnt;
+	struct fr_prof_bucket bucket[FR_PROF_BUCKET_MAX];
+	struct fr_prof_file file[FR_PROF_FILE_MAX];
+	struct fr_prof_stack stack[FR_PROF_STACK_MAX];
+	struct fr_prof_key key[FR_PROF_KEY_MAX];
+	struct fr_prof_hit hit[FR_PROF_HIT_MAX];
+	u64 word[FR_PROF_WORD_MAX];
+	/* not written */
+	u32 stack_slot[2 * FR_PROF_STACK_MAX]; /* numbers, from 1 */
+	u32 key_slot[2 * FR_PROF_KEY_MAX];
+	u32 cur[FR_PROF_KEY_MAX]; /* a key's hit in the last bucket, from 1; what is below its first is none */
+};
+
+/* Empty, counting since begin_ns. NULL: no memory. free() frees it. */
+struct fr_prof *fr_prof_new(u64 begin_ns);
+
+/* ---- adding (prof_add.c) ---- */
+
+/* What is added from now on was counted until now_ns; due: samples expected until then. What is old is put together, or goes.
+ */
+void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due);
+
+/* A CPU's table, whatever is in it; false: its counts contradict each other. */
+bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t);
+
+/* Hits that were lost without a table. */
+void fr_prof_add_nested(struct fr_prof *p, u64 nested);
+
+/* ---- bytes (prof_bytes.c) ---- */
+
+/* Write to cap bytes: how many; 0: they are not enough. FR_PROF_SZ_MAX are. */
+size_t fr_prof_write(const struct fr_prof *p, u8 *buf, size_t cap);
+
+/* Read what was written, by anybody. 0, -EBADMSG: nothing of it holds; -ENOMEM. *out is the caller's to free(). */
+int fr_prof_read(const u8 *buf, size_t sz, struct fr_prof **out);
+
+#endif
