@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump list follow tail reload status stop replay report cut merge diff export symbols view info verify events doctor'
+_flightrec_commands='record dump profile list follow tail reload status stop replay report cut merge diff export symbols view info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -52,6 +52,10 @@ _flightrec() {
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	*:--symfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	replay:--tier | tail:--tier) _flightrec_offer 'main life stack all' "$word" ;;
+	record:--cpu-profile) _flightrec_offer 'yes no' "$word" ;;
+	profile:-t | profile:--to) _flightrec_offer 'text folded json perfetto' "$word" ;;
+	profile:--since) _flightrec_offer '30s 1m 10m 1h' "$word" ;;
+	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
 	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
 	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;
@@ -61,7 +65,7 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|report|cut|merge|diff|export|view|list|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|list|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

@@ -11,12 +11,9 @@
 
 static void add_stack(struct fr_addrs *a, const struct fr_prof *p, u32 nr, u32 pid)
 {
-	const struct fr_prof_stack *s = &p->stack[nr - 1];
-	u32 i;
-
-	for (i = 0; nr && i < s->cnt; i++)
-		if (!fr_prof_is_file(p->word[s->off + i]))
-			fr_addrs_add(a, p->word[s->off + i], pid);
+	for (; nr; nr = p->node[nr - 1].parent)
+		if (!fr_prof_is_file(p->node[nr - 1].frame))
+			fr_addrs_add(a, p->node[nr - 1].frame, pid);
 }
 
 /* Names are looked for by address, and by process: its first thread has its number. */

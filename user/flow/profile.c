@@ -161,12 +161,11 @@ static u32 name_frame(struct fr_profile *p, const struct fr_prof_key *k, u64 fra
 /* Innermost first. How many functions, *cnt of them before; -ENOMEM. */
 static int name_stack(struct fr_profile *p, const struct fr_prof_key *k, u32 stack, int *func, u32 *cnt)
 {
-	const struct fr_prof_stack *s = stack ? &p->prof->stack[stack - 1] : NULL;
 	struct fr_symbol sym[INLINE_MAX];
 	u32 i, n, j;
 
-	for (i = 0; s && i < s->cnt; i++) {
-		u64 frame = p->prof->word[s->off + i], addr = fr_prof_is_file(frame) ? fr_prof_off(frame) : frame;
+	for (i = 0; stack; stack = p->prof->node[stack - 1].parent, i++) {
+		u64 frame = p->prof->node[stack - 1].frame, addr = fr_prof_is_file(frame) ? fr_prof_off(frame) : frame;
 
 		n = name_frame(p, k, frame, i, sym);
 		for (j = 0; j < n && *cnt < FUNC_MAX; j++) {

@@ -4,20 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_SLOTS (2 * FR_PROF_STACK_MAX)
-#define KEY_SLOTS   (2 * FR_PROF_KEY_MAX)
+#include "session.h"
+
+#define NODE_SLOTS (2 * FR_PROF_NODE_MAX)
+#define KEY_SLOTS  (2 * FR_PROF_KEY_MAX)
 
 struct fr_prof *fr_prof_new(u64 begin_ns)
 {
-	struct fr_prof *p = calloc(1, sizeof(*p));
+	struct fr_prof *p = malloc(sizeof(*p));
 
-	if (!p)
-		return NULL;
+	if (p)
+		fr_prof_clear(p, begin_ns);
+	return p;
+}
+
+void fr_prof_clear(struct fr_prof *p, u64 begin_ns)
+{
+	memset(p, 0, sizeof(*p));
 	p->begin_ns = p->end_ns = begin_ns;
 	p->key_cnt = 1;
 	strcpy(p->key[FR_PROF_OTHER].comm, "[other]");
 	p->key[FR_PROF_OTHER].state = FR_HIT_kernel;
-	return p;
 }
 
 static u64 mix(u64 h, u64 v)
@@ -26,37 +33,18 @@ static u64 mix(u64 h, u64 v)
 	return h ^ h >> 29;
 }
 
-static u64 hash_frames(const u64 *frame, u32 cnt)
+u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame)
 {
-	u64 h = cnt;
-	u32 i;
+	u32 at = mix(mix(7, parent), frame) % NODE_SLOTS, depth = parent ? p->node[parent - 1].depth + 1 : 1, nr;
 
-	for (i = 0; i < cnt; i++)
-		h = mix(h, frame[i]);
-	return h;
-}
-
-static bool is_stack(const struct fr_prof *p, u32 nr, const u64 *frame, u32 cnt)
-{
-	const struct fr_prof_stack *s = &p->stack[nr - 1];
-
-	return s->cnt == cnt && !memcmp(&p->word[s->off], frame, cnt * sizeof(*frame));
-}
-
-u32 fr_prof_put_stack(struct fr_prof *p, const u64 *frame, u32 cnt)
-{
-	u32 at = hash_frames(frame, cnt) % STACK_SLOTS, nr;
-
-	for (; (nr = p->stack_slot[at]); at = (at + 1) % STACK_SLOTS)
-		if (is_stack(p, nr, frame, cnt))
+	for (; (nr = p->node_slot[at]); at = (at + 1) % NODE_SLOTS)
+		if (p->node[nr - 1].frame == frame && p->node[nr - 1].parent == parent)
 			return nr;
-	if (p->stack_cnt == FR_PROF_STACK_MAX || cnt > FR_PROF_WORD_MAX - p->word_cnt)
+	if (p->node_cnt == FR_PROF_NODE_MAX || depth > FR_STACK_DEPTH_MAX)
 		return 0;
-	p->stack[p->stack_cnt] = (struct fr_prof_stack){p->word_cnt, cnt};
-	memcpy(&p->word[p->word_cnt], frame, cnt * sizeof(*frame));
-	p->word_cnt += cnt;
-	p->stack_slot[at] = ++p->stack_cnt;
-	return p->stack_cnt;
+	p->node[p->node_cnt] = (struct fr_prof_node){.frame = frame, .parent = parent, .depth = depth};
+	p->node_slot[at] = ++p->node_cnt;
+	return p->node_cnt;
 }
 
 static u64 hash_key(const struct fr_prof_key *k)

@@ -3,8 +3,9 @@
  * prof: a merged profile of bounded size: who was on a CPU, with which stacks, in the last hour. Pure.
  *
  * Time is in buckets: of ten seconds in the last minute, of a minute before. Each has hits of keys; a key is a task, a state
- * and two stacks; equal stacks are there once. Frames of files are build-id and offset, so that what the same program does is
- * one stack in all its processes. What finds no room is counted without its stacks, and said.
+ * and two stacks; stacks are a tree: a frame called from the same frames is there once. Frames of files are build-id and
+ * offset, so that what the same program does is one stack in all its processes. When room gets short, processes of one name are
+ * put together, then the rarest keys into one for all others: counts stay exact.
  *
  * Written as bytes it is the profile chunk of a snapshot (docs/format.md), and what recorders leave to each other.
  */
@@ -17,8 +18,7 @@
 #include "hits.h"
 
 #define FR_PROF_FILE_MAX   512u
-#define FR_PROF_STACK_MAX  8192u
-#define FR_PROF_WORD_MAX   49152u
+#define FR_PROF_NODE_MAX   32768u
 #define FR_PROF_KEY_MAX	   4096u
 #define FR_PROF_HIT_MAX	   24576u
 #define FR_PROF_BUCKET_MAX 128u
@@ -52,14 +52,15 @@ struct fr_prof_file {
 	u8 pad[3];
 };
 
-/* frames word[off .. off + cnt), innermost first */
-struct fr_prof_stack {
-	u32 off;
-	u32 cnt;
+/* A frame and who called it. Number n, from 1, is node[n - 1]; a stack is the number of its innermost frame. */
+struct fr_prof_node {
+	u64 frame;
+	u32 parent; /* lower than its own number; 0: nobody */
+	u32 depth;  /* 1 for the outermost; FR_STACK_DEPTH_MAX at most */
 };
 
 struct fr_prof_key {
-	u32 kstack, ustack; /* numbers of stacks, from 1; 0: none */
+	u32 kstack, ustack; /* numbers of nodes, from 1; 0: none */
 	u32 pid;	    /* 0: of several */
 	u32 state;	    /* enum fr_hit_state */
 	char comm[16];	    /* ends in NUL */
@@ -88,15 +89,14 @@ struct fr_prof {
 	u64 taken, lost;      /* since then */
 	u64 stackless;	      /* hits whose stacks had no room, since then */
 	u32 hz, cpu_cnt;      /* of the timer, when last read */
-	u32 file_cnt, stack_cnt, word_cnt, key_cnt, bucket_cnt, hit_cnt;
+	u32 file_cnt, node_cnt, key_cnt, bucket_cnt, hit_cnt;
 	struct fr_prof_bucket bucket[FR_PROF_BUCKET_MAX];
 	struct fr_prof_file file[FR_PROF_FILE_MAX];
-	struct fr_prof_stack stack[FR_PROF_STACK_MAX];
+	struct fr_prof_node node[FR_PROF_NODE_MAX];
 	struct fr_prof_key key[FR_PROF_KEY_MAX];
 	struct fr_prof_hit hit[FR_PROF_HIT_MAX];
-	u64 word[FR_PROF_WORD_MAX];
 	/* not written */
-	u32 stack_slot[2 * FR_PROF_STACK_MAX]; /* numbers, from 1 */
+	u32 node_slot[2 * FR_PROF_NODE_MAX]; /* numbers, from 1 */
 	u32 key_slot[2 * FR_PROF_KEY_MAX];
 	u32 cur[FR_PROF_KEY_MAX]; /* a key's hit in the last bucket, from 1; what is below its first is none */
 };

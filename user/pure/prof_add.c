@@ -10,7 +10,8 @@
 #define NEW_NS	       70000000000ULL /* they are that young */
 #define FILE_WORDS     3u
 #define FILE_OFF_MAX   (1ULL << FR_PROF_OFF_BITS)
-#define FULL(cnt, max) ((cnt) > (max) / 8 * 7)
+#define FULL_EIGHTHS   7u
+#define FULL(cnt, max) ((cnt) > (max) / 8 * eighths)
 
 /* ---- time ---- */
 
@@ -22,9 +23,12 @@ static bool is_one_slot(const struct fr_prof_bucket *a, const struct fr_prof_buc
 	return a->begin_ns / slot_ns == b->begin_ns / slot_ns;
 }
 
-/* What is copied of another profile: numbers there to numbers here, from 1; 0: not yet. */
+/* What is copied of another profile: numbers there to numbers here, + 1; 0: not yet. */
 struct moved {
+	u32 node[FR_PROF_NODE_MAX];
 	u32 key[FR_PROF_KEY_MAX];
+	u64 total[FR_PROF_KEY_MAX]; /* hits of each key there */
+	u32 level;		    /* 1: processes are put together; then keys of less than 2^level hits */
 };
 
 static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
@@ -37,28 +41,43 @@ static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
 	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | fr_prof_off(frame);
 }
 
-static u32 move_stack(struct fr_prof *to, const struct fr_prof *from, u32 nr)
+/* From the innermost frame out, as far as nothing is here yet, then back. */
+static u32 move_stack(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
 {
-	u64 frame[FR_STACK_DEPTH_MAX];
-	u32 cnt, i;
+	u32 way[FR_STACK_DEPTH_MAX], cnt = 0, here = 0;
 
-	if (!nr)
-		return 0;
-	cnt = from->stack[nr - 1].cnt;
-	for (i = 0; i < cnt && i < FR_STACK_DEPTH_MAX; i++)
-		frame[i] = move_frame(to, from, from->word[from->stack[nr - 1].off + i]);
-	return fr_prof_put_stack(to, frame, i);
+	for (; nr && !m->node[nr - 1] && cnt < FR_STACK_DEPTH_MAX; nr = from->node[nr - 1].parent)
+		way[cnt++] = nr;
+	if (nr)
+		here = m->node[nr - 1] - 1;
+	while (cnt--) {
+		here = fr_prof_put_node(to, here, move_frame(to, from, from->node[way[cnt] - 1].frame));
+		if (!here)
+			return 0;
+		m->node[way[cnt] - 1] = here + 1;
+	}
+	return here;
+}
+
+static bool has_addresses(const struct fr_prof *p, u32 nr)
+{
+	for (; nr; nr = p->node[nr - 1].parent)
+		if (p->node[nr - 1].frame >> 62 == 0)
+			return true;
+	return false;
 }
 
 static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
 {
 	struct fr_prof_key k = from->key[nr];
 
-	if (nr == FR_PROF_OTHER)
+	if (nr == FR_PROF_OTHER || (m->level > 1 && k.state != FR_HIT_idle && m->total[nr] < 1ULL << m->level))
 		return FR_PROF_OTHER;
 	if (!m->key[nr]) {
-		k.kstack = move_stack(to, from, k.kstack);
-		k.ustack = move_stack(to, from, k.ustack);
+		if (m->level && !has_addresses(from, k.ustack))
+			k.pid = 0;
+		k.kstack = move_stack(to, from, k.kstack, m);
+		k.ustack = move_stack(to, from, k.ustack, m);
 		m->key[nr] = fr_prof_put_key(to, &k) + 1;
 	}
 	return m->key[nr] - 1;
@@ -83,23 +102,19 @@ static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const st
 			fr_prof_hit(to, move_key(to, from, from->hit[i].key, m), from->hit[i].hits);
 }
 
-static bool is_nearly_full(const struct fr_prof *p)
+/* More than so many eighths of something are used. */
+static bool is_full(const struct fr_prof *p, u32 eighths)
 {
-	return FULL(p->word_cnt, FR_PROF_WORD_MAX) || FULL(p->stack_cnt, FR_PROF_STACK_MAX) ||
-	       FULL(p->key_cnt, FR_PROF_KEY_MAX) || FULL(p->hit_cnt, FR_PROF_HIT_MAX) ||
-	       FULL(p->bucket_cnt, FR_PROF_BUCKET_MAX) || FULL(p->file_cnt, FR_PROF_FILE_MAX);
+	return FULL(p->node_cnt, FR_PROF_NODE_MAX) || FULL(p->key_cnt, FR_PROF_KEY_MAX) || FULL(p->hit_cnt, FR_PROF_HIT_MAX) ||
+	       FULL(p->file_cnt, FR_PROF_FILE_MAX);
 }
 
 /* The same, from bucket first on, without what only older ones used. */
 static void copy_from(struct fr_prof *to, const struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
 {
-	struct fr_prof *empty = fr_prof_new(from->begin_ns);
 	u32 i;
 
-	if (!empty)
-		return;
-	memcpy(to, empty, sizeof(*to));
-	free(empty);
+	fr_prof_clear(to, from->begin_ns);
 	to->end_ns = from->end_ns;
 	to->due = from->due;
 	to->nested = from->nested;
@@ -108,10 +123,22 @@ static void copy_from(struct fr_prof *to, const struct fr_prof *from, u32 first,
 	to->stackless = from->stackless;
 	to->hz = from->hz;
 	to->cpu_cnt = from->cpu_cnt;
-	memset(m, 0, sizeof(*m));
-	for (i = first; i < from->bucket_cnt && to->bucket_cnt < FR_PROF_BUCKET_MAX && to->hit_cnt < FR_PROF_HIT_MAX; i++)
+	memset(m->node, 0, sizeof(m->node));
+	memset(m->key, 0, sizeof(m->key));
+	for (i = first; i < from->bucket_cnt; i++)
 		move_bucket(to, from, &from->bucket[i], m, now_ns);
 }
+
+static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
+{
+	u32 i;
+
+	memset(m->total, 0, sizeof(m->total));
+	for (i = first < p->bucket_cnt ? p->bucket[first].first : p->hit_cnt; i < p->hit_cnt; i++)
+		m->total[p->hit[i].key] += p->hit[i].hits;
+}
+
+#define LEVEL_MAX 40u /* by then all are others */
 
 /* Without memory for it, it stays as it is for now. */
 static void compact(struct fr_prof *p, u64 now_ns)
@@ -122,14 +149,16 @@ static void compact(struct fr_prof *p, u64 now_ns)
 
 	if (from && m) {
 		memcpy(from, p, sizeof(*from));
-		while (first < from->bucket_cnt && from->bucket[first].end_ns + FR_PROF_HOUR_NS < now_ns)
+		while (first < from->bucket_cnt && (from->bucket[first].end_ns + FR_PROF_HOUR_NS < now_ns ||
+						    from->bucket_cnt - first > FR_PROF_BUCKET_MAX - 8))
 			first++;
+		m->level = 0;
 		copy_from(p, from, first, m, now_ns);
-		/* what is oldest makes room: an eighth at a time */
-		while (is_nearly_full(p) && first + 1 < from->bucket_cnt) {
-			first += 1 + (from->bucket_cnt - first) / 8;
-			copy_from(p, from, first, m, now_ns);
-		}
+		sum_keys(from, first, m);
+		/* further than just below, so that it is not done again at once */
+		if (is_full(p, FULL_EIGHTHS))
+			while (is_full(p, FULL_EIGHTHS - 2) && m->level++ < LEVEL_MAX)
+				copy_from(p, from, first, m, now_ns);
 	}
 	free(from);
 	free(m);
@@ -140,7 +169,7 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 	struct fr_prof_bucket b = {.begin_ns = p->end_ns, .end_ns = now_ns};
 	struct fr_prof_bucket *last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 
-	if (!last || !is_one_slot(last, &b, now_ns) || is_nearly_full(p)) {
+	if (!last || !is_one_slot(last, &b, now_ns) || is_full(p, FULL_EIGHTHS)) {
 		compact(p, now_ns);
 		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
@@ -212,15 +241,19 @@ static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 nr
 static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, u64 hits, bool *raw)
 {
 	struct frames f;
-	u32 mine;
+	u32 here = 0, i;
 
 	if (!nr || !take_frames(p, t, nr, &f))
 		return 0;
-	mine = fr_prof_put_stack(p, f.frame, f.cnt);
-	if (!mine)
+	for (i = f.cnt; i--;) {
+		here = fr_prof_put_node(p, here, f.frame[i]);
+		if (!here)
+			break;
+	}
+	if (f.cnt && !here)
 		p->stackless += hits;
-	*raw |= mine && f.raw;
-	return mine;
+	*raw |= here && f.raw;
+	return here;
 }
 
 /* Where keys are many, processes of one name are one, unless its addresses need the process. */

@@ -10,10 +10,8 @@
 /* docs/format.md, profile; little-endian, as all numbers of the file. */
 struct head {
 	u32 head_sz; /* a later version's is longer */
-	u32 file_cnt, stack_cnt, word_cnt, key_cnt, bucket_cnt, hit_cnt;
-	u32 hz;
-	u32 cpu_cnt;
-	u32 reserved;
+	u32 file_cnt, node_cnt, key_cnt, bucket_cnt, hit_cnt;
+	u32 hz, cpu_cnt;
 	u64 begin_ns, end_ns, due, nested, taken, lost, stackless;
 };
 
@@ -23,7 +21,7 @@ struct bucket {
 	u32 reserved;
 };
 
-_Static_assert(sizeof(struct head) == 96, "on disk");
+_Static_assert(sizeof(struct head) == 88, "on disk");
 _Static_assert(sizeof(struct bucket) == 48, "on disk");
 _Static_assert(sizeof(struct fr_prof_file) == 24, "on disk");
 _Static_assert(sizeof(struct fr_prof_key) == 32, "on disk");
@@ -33,9 +31,9 @@ _Static_assert(sizeof(struct fr_prof_hit) == 8, "on disk");
 
 static size_t size_of(const struct head *h)
 {
-	return h->head_sz + (size_t)h->word_cnt * 8 + (size_t)h->bucket_cnt * sizeof(struct bucket) +
+	return h->head_sz + (size_t)h->node_cnt * (8 + 4) + (size_t)h->bucket_cnt * sizeof(struct bucket) +
 	       (size_t)h->file_cnt * sizeof(struct fr_prof_file) + (size_t)h->key_cnt * sizeof(struct fr_prof_key) +
-	       (size_t)h->hit_cnt * sizeof(struct fr_prof_hit) + (size_t)h->stack_cnt * 4;
+	       (size_t)h->hit_cnt * sizeof(struct fr_prof_hit);
 }
 
 static u8 *put(u8 *to, const void *from, size_t sz)
@@ -69,8 +67,7 @@ size_t fr_prof_write(const struct fr_prof *p, u8 *buf, size_t cap)
 	struct head h = {
 		.head_sz = sizeof(h),
 		.file_cnt = p->file_cnt,
-		.stack_cnt = p->stack_cnt,
-		.word_cnt = p->word_cnt,
+		.node_cnt = p->node_cnt,
 		.key_cnt = p->key_cnt,
 		.bucket_cnt = p->bucket_cnt,
 		.hit_cnt = p->hit_cnt,
@@ -90,13 +87,14 @@ size_t fr_prof_write(const struct fr_prof *p, u8 *buf, size_t cap)
 	if (size_of(&h) > cap)
 		return 0;
 	to = put(to, &h, sizeof(h));
-	to = put(to, p->word, p->word_cnt * sizeof(*p->word));
+	for (i = 0; i < p->node_cnt; i++)
+		to = put(to, &p->node[i].frame, 8);
 	to = put_buckets(to, p);
 	to = put(to, p->file, p->file_cnt * sizeof(*p->file));
 	to = put(to, p->key, p->key_cnt * sizeof(*p->key));
 	to = put(to, p->hit, p->hit_cnt * sizeof(*p->hit));
-	for (i = 0; i < p->stack_cnt; i++)
-		to = put(to, &p->stack[i].cnt, 4);
+	for (i = 0; i < p->node_cnt; i++)
+		to = put(to, &p->node[i].parent, 4);
 	return to - buf;
 }
 
@@ -111,17 +109,16 @@ static const u8 *get(void *to, const u8 *from, size_t sz)
 static bool head_ok(const struct head *h, size_t sz)
 {
 	return h->head_sz >= sizeof(*h) && h->head_sz <= 4096 && h->file_cnt <= FR_PROF_FILE_MAX &&
-	       h->stack_cnt <= FR_PROF_STACK_MAX && h->word_cnt <= FR_PROF_WORD_MAX && h->key_cnt >= 1 &&
-	       h->key_cnt <= FR_PROF_KEY_MAX && h->bucket_cnt <= FR_PROF_BUCKET_MAX && h->hit_cnt <= FR_PROF_HIT_MAX &&
-	       size_of(h) == sz;
+	       h->node_cnt <= FR_PROF_NODE_MAX && h->key_cnt >= 1 && h->key_cnt <= FR_PROF_KEY_MAX &&
+	       h->bucket_cnt <= FR_PROF_BUCKET_MAX && h->hit_cnt <= FR_PROF_HIT_MAX && size_of(h) == sz;
 }
 
-static bool words_ok(const struct fr_prof *p)
+static bool files_ok(const struct fr_prof *p)
 {
 	u32 i;
 
-	for (i = 0; i < p->word_cnt; i++)
-		if (fr_prof_is_file(p->word[i]) && fr_prof_file(p->word[i]) >= p->file_cnt)
+	for (i = 0; i < p->node_cnt; i++)
+		if (fr_prof_is_file(p->node[i].frame) && fr_prof_file(p->node[i].frame) >= p->file_cnt)
 			return false;
 	for (i = 0; i < p->file_cnt; i++)
 		if (!p->file[i].sz || p->file[i].sz > sizeof(p->file[i].build_id))
@@ -134,7 +131,7 @@ static bool keys_ok(const struct fr_prof *p)
 	u32 i;
 
 	for (i = 0; i < p->key_cnt; i++)
-		if (p->key[i].kstack > p->stack_cnt || p->key[i].ustack > p->stack_cnt || p->key[i].state >= FR_HIT_STATE_CNT ||
+		if (p->key[i].kstack > p->node_cnt || p->key[i].ustack > p->node_cnt || p->key[i].state >= FR_HIT_STATE_CNT ||
 		    !memchr(p->key[i].comm, 0, sizeof(p->key[i].comm)))
 			return false;
 	return true;
@@ -170,38 +167,33 @@ static bool buckets_ok(struct fr_prof *p)
 	return first == p->hit_cnt && at_ns <= p->end_ns;
 }
 
-static bool take_stacks(struct fr_prof *p, const u8 *from, u32 cnt)
+/* Put in anew, as they are found by their content: equal ones would be one, and numbers others'. */
+static bool take_nodes(struct fr_prof *p, const u8 *frames, const u8 *parents, u32 cnt)
 {
-	u32 off = 0, i, n;
+	u64 frame;
+	u32 i, parent;
 
 	for (i = 0; i < cnt; i++) {
-		from = get(&n, from, 4);
-		if (n > p->word_cnt - off || n > FR_STACK_DEPTH_MAX)
+		frames = get(&frame, frames, 8);
+		parents = get(&parent, parents, 4);
+		if (parent > i || fr_prof_put_node(p, parent, frame) != i + 1)
 			return false;
-		p->stack[i] = (struct fr_prof_stack){off, n};
-		off += n;
 	}
-	p->stack_cnt = cnt;
-	return off == p->word_cnt;
+	return true;
 }
 
-/* What is found by its content is put in anew; equal ones would be one, and numbers others'. */
-static bool index_all(struct fr_prof *p)
+static bool take_keys(struct fr_prof *p, const u8 *from, u32 cnt)
 {
-	struct fr_prof *q = fr_prof_new(0);
-	bool ok = q != NULL;
+	struct fr_prof_key key;
 	u32 i;
 
-	for (i = 0; ok && i < p->stack_cnt; i++)
-		ok = fr_prof_put_stack(q, &p->word[p->stack[i].off], p->stack[i].cnt) == i + 1;
-	for (i = 1; ok && i < p->key_cnt; i++)
-		ok = fr_prof_put_key(q, &p->key[i]) == i;
-	if (ok) {
-		memcpy(p->stack_slot, q->stack_slot, sizeof(p->stack_slot));
-		memcpy(p->key_slot, q->key_slot, sizeof(p->key_slot));
+	from = get(&p->key[FR_PROF_OTHER], from, sizeof(key));
+	for (i = 1; i < cnt; i++) {
+		from = get(&key, from, sizeof(key));
+		if (fr_prof_put_key(p, &key) != i)
+			return false;
 	}
-	free(q);
-	return ok;
+	return true;
 }
 
 static void index_last(struct fr_prof *p)
@@ -234,6 +226,8 @@ static const u8 *take_buckets(struct fr_prof *p, const u8 *from)
 
 static bool take(struct fr_prof *p, const struct head *h, const u8 *from)
 {
+	const u8 *frames = from, *keys;
+
 	p->end_ns = h->end_ns;
 	p->due = h->due;
 	p->nested = h->nested;
@@ -242,17 +236,16 @@ static bool take(struct fr_prof *p, const struct head *h, const u8 *from)
 	p->stackless = h->stackless;
 	p->hz = h->hz;
 	p->cpu_cnt = h->cpu_cnt;
-	p->word_cnt = h->word_cnt;
 	p->bucket_cnt = h->bucket_cnt;
 	p->file_cnt = h->file_cnt;
-	p->key_cnt = h->key_cnt;
 	p->hit_cnt = h->hit_cnt;
-	from = get(p->word, from, p->word_cnt * sizeof(*p->word));
-	from = take_buckets(p, from);
+	from = take_buckets(p, from + (size_t)h->node_cnt * 8);
 	from = get(p->file, from, p->file_cnt * sizeof(*p->file));
-	from = get(p->key, from, p->key_cnt * sizeof(*p->key));
+	keys = from;
+	from += h->key_cnt * sizeof(*p->key);
 	from = get(p->hit, from, p->hit_cnt * sizeof(*p->hit));
-	return take_stacks(p, from, h->stack_cnt) && words_ok(p) && keys_ok(p) && buckets_ok(p) && index_all(p);
+	return take_nodes(p, frames, from, h->node_cnt) && take_keys(p, keys, h->key_cnt) && files_ok(p) && keys_ok(p) &&
+	       buckets_ok(p);
 }
 
 int fr_prof_read(const u8 *buf, size_t sz, struct fr_prof **out)

@@ -5,8 +5,11 @@
 
 #include "pure/prof.h"
 
-/* Number of the stack of these frames, from 1, which is put in if it is not there; 0: no room. */
-u32 fr_prof_put_stack(struct fr_prof *p, const u64 *frame, u32 cnt);
+/* As new. */
+void fr_prof_clear(struct fr_prof *p, u64 begin_ns);
+
+/* Number of the node of a frame that was called by parent, which is put in if it is not there; 0: no room. */
+u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame);
 
 /* Number of the key, likewise; FR_PROF_OTHER: no room. */
 u32 fr_prof_put_key(struct fr_prof *p, const struct fr_prof_key *key);

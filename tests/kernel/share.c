@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * share SECONDS PERCENT: use so much CPU time, PERCENT of it in share_much() and the rest in share_little(), by turns of 10 ms;
+ * print both in nanoseconds, then wait to be killed. CPU time and not time: other work on the machine does not change shares.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+#define ROUND_NS 10000000
+
+static volatile uint64_t sum;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+NOINLINE void share_much(void)
+{
+	int i;
+
+	for (i = 0; i < 100000; i++)
+		sum += i;
+}
+
+NOINLINE void share_little(void)
+{
+	int i;
+
+	for (i = 0; i < 100000; i++)
+		sum ^= i;
+}
+
+static uint64_t turn(void (*fn)(void), uint64_t ns)
+{
+	uint64_t begin = cpu_ns(), now = begin;
+
+	while (now - begin < ns) {
+		fn();
+		now = cpu_ns();
+	}
+	return now - begin;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t much = 0, little = 0, all;
+	unsigned percent;
+
+	if (argc != 3)
+		return 2;
+	all = (uint64_t)(atof(argv[1]) * 1e9);
+	percent = atoi(argv[2]);
+	while (much + little < all) {
+		much += turn(share_much, (uint64_t)ROUND_NS * percent / 100);
+		little += turn(share_little, (uint64_t)ROUND_NS * (100 - percent) / 100);
+	}
+	printf("%llu %llu\n", (unsigned long long)much, (unsigned long long)little);
+	fflush(stdout);
+	pause();
+	return 0;
+}

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The always-on profile: exact under flips without pause, true in its shares, in each snapshot, safe from killed readers."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import frtest
+from frtest import check, dump, equal, fr, fr_json, helper, main, new_name, recorder, session, test, wait_for
+
+SAMPLES = ("-p", "minimal", "-e", "sample")
+SHARE = helper("share")
+
+
+def profile(*args):
+    """The profile as a dict; its own sums must agree."""
+    p = fr_json("profile", *args)
+    for w in [p["window"]] + ([p["before"]] if "before" in p else []):
+        equal(w["taken"], w["counted"] + w["lost"], "taken = counted + lost")
+    stacks = sum(s["hits"] for s in p["stacks"])
+    equal(stacks + p["window"]["idle"] + p["window"]["other"], p["window"]["counted"], "hits of stacks, idle and others")
+    equal(sum(f["self"] for f in p["functions"]) <= stacks, True, "self hits")
+    return p
+
+
+def of_live(name, *args):
+    return profile("-n", name, *args)
+
+
+def taken(name):
+    return frtest.status(name)["samples"]["taken"]
+
+
+def spend(seconds, percent):
+    """CPU time spent in two functions, the process still there: (process, ns of much, ns of little)."""
+    p = subprocess.Popen([SHARE, str(seconds), str(percent)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    much, little = map(int, p.stdout.readline().split())
+    return p, much, little
+
+
+def put_away(p):
+    p.kill()
+    p.wait()
+    p.stdout.close()
+
+
+def hits_of(p, comm, name):
+    """Samples of a task in a function that is innermost in user space or called from there."""
+    nr = {i for i, f in enumerate(p["functions"]) if f["name"] == name}
+    return sum(s["hits"] for s in p["stacks"] if s["comm"] == comm and nr & set(s["frames"]))
+
+
+def stop_sampling(name):
+    """Without a link no sample is taken any more: what is counted is final."""
+    for pin in os.listdir(f"{frtest.SESSIONS}/{name}"):
+        if pin.startswith("link-cpu_sample-"):
+            os.unlink(f"{frtest.SESSIONS}/{name}/{pin}")
+    last = None
+
+    def still():
+        nonlocal last
+        was, last = last, taken(name)
+        return was == last
+
+    time.sleep(0.1)
+    wait_for(still, "the samplers end")
+
+
+@test("70 to 30: functions of a program have the shares of CPU time they used")
+def shares():
+    with session(*SAMPLES, "--hz", "499") as name:
+        task, much, little = spend(2, 70)
+        p = of_live(name)
+        put_away(task)
+    a, b = hits_of(p, "share", "share_much"), hits_of(p, "share", "share_little")
+    check(a + b > 200, f"{a + b} samples of 2 s at 499 Hz")
+    want, got = much / (much + little), a / (a + b)
+    check(abs(got - want) < 0.12, f"share_much: {got:.2f} of samples, {want:.2f} of CPU time")
+    return f"{got:.3f} of samples, {want:.3f} of CPU time"
+
+
+@test("flips without pause on all CPUs, at 1999 samples a second: each sample is counted once, or as lost")
+def flips():
+    with session(*SAMPLES, "--hz", "1999") as name:
+        load = [subprocess.Popen([SHARE, "60", "50"], stdout=subprocess.DEVNULL) for _ in range(os.cpu_count())]
+        for _ in range(12):
+            of_live(name)
+        stop_sampling(name)
+        p = of_live(name, "--since", "1h")
+        for task in load:
+            task.kill()
+            task.wait()
+        equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
+        equal(p["window"]["taken"], taken(name), "the same, in the window of all")
+    check(p["taken_ever"] > 1000, f"{p['taken_ever']} samples")
+    return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
+
+
+@test("without a reader tables fill: what finds no room is counted as lost, and a reader gets the rest")
+def full():
+    with session(*SAMPLES, "--hz", "9999") as name:
+        # each process has addresses of its own: each of its stacks is new
+        load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
+        wait_for(lambda: taken(name) > 30000, "samples are taken", 120)
+        load.kill()
+        load.wait()
+        stop_sampling(name)
+        p = of_live(name, "--since", "1h")
+        equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
+    return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
+
+
+@test("a snapshot has the profile of the time before it, the same that the session shows")
+def in_snapshot():
+    with session(*SAMPLES, "--hz", "499") as name:
+        task, _, _ = spend(1, 70)
+        stop_sampling(name)
+        file = dump(name)
+        live = of_live(name, "--since", "1h")
+        put_away(task)
+    p = profile(file, "--since", "1h")
+    equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
+    check(hits_of(p, "share", "share_much") > 50, "the program is in it, with its functions' names")
+    equal(hits_of(p, "share", "share_much"), hits_of(live, "share", "share_much"), "samples of a function")
+    fr("verify", file)
+    small = frtest.path("cut.flight")
+    fr("cut", "--since", "50%", "-o", small, file)
+    equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
+
+
+@test("--diff: what began to burn is hotter than before")
+def diff():
+    with session(*SAMPLES, "--hz", "499") as name:
+        task, _, _ = spend(0.5, 100)
+        put_away(task)
+        of_live(name)
+        # the pieces of time are ten seconds each: wait for the next one
+        time.sleep(11)
+        of_live(name)
+        task, _, _ = spend(2, 5)
+        p = of_live(name, "--diff", "--since", "9s")
+        text = fr("profile", "-n", name, "--diff", "--since", "9s").stdout
+        put_away(task)
+    share = {f["name"]: f for f in p["functions"]}
+    now, before = p["window"]["counted"], p["before"]["counted"]
+    check(before > 0, "there is a time before")
+    f = share["share_little"]
+    check(f["self"] / now > f["self_before"] / before, f"share_little: {f} of {now} and {before}")
+    hotter = text.split("Cooler functions")[0]
+    check("share_little" in hotter and "+" in hotter, text)
+
+
+@test("folded and perfetto: as many samples as were counted, and json says the same")
+def formats():
+    with session(*SAMPLES, "--hz", "499") as name:
+        task, _, _ = spend(1, 70)
+        stop_sampling(name)
+        file = dump(name)
+        put_away(task)
+    p = profile(file, "--since", "1h")
+    busy = sum(s["hits"] for s in p["stacks"])
+    lines = fr("profile", file, "--since", "1h", "--to", "folded").stdout.splitlines()
+    equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), busy, "hits of folded lines")
+    check(any(line.startswith("share;") and "share_much" in line for line in lines), "the program is in it")
+    out = frtest.path("profile.pftrace")
+    fr("profile", file, "--since", "1h", "--to", "perfetto", "-o", out)
+    with open(out, "rb") as f:
+        data = f.read()
+    equal(packets(data)[66], busy, "PerfSample packets")
+    return f"{busy} samples"
+
+
+def varint(data, at):
+    v = shift = 0
+    while True:
+        b = data[at]
+        v |= (b & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+        if b < 0x80:
+            return v, at
+
+
+def packets(data):
+    """How many packets have each field, of a trace that is nothing but packets."""
+    cnt, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        equal(tag, 1 << 3 | 2, f"tag of a packet at {at}")
+        sz, at = varint(data, at)
+        end = at + sz
+        while at < end:
+            tag, at = varint(data, at)
+            cnt[tag >> 3] = cnt.get(tag >> 3, 0) + 1
+            v, at = varint(data, at)
+            at += v if tag & 7 == 2 else 0
+        equal(at, end, "end of a packet")
+    return cnt
+
+
+@test("a reader is killed at any moment: the next one puts it right, and nothing is counted twice or missed")
+def killed():
+    with session(*SAMPLES, "--hz", "4999") as name:
+        for i in range(40):
+            p = subprocess.Popen([frtest.FLIGHTREC, "profile", "-n", name, "--json"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+            time.sleep(0.0015 * i)
+            p.kill()
+            p.wait()
+        stop_sampling(name)
+        got = of_live(name, "--since", "1h")
+        equal(got["taken_ever"], taken(name), "samples counted or lost, of those taken")
+        for left in os.listdir("/dev/shm"):
+            if left.startswith("flightrec-"):
+                frtest.shutil.rmtree(f"/dev/shm/{left}", ignore_errors=True)
+    return f"{got['taken_ever']} samples"
+
+
+@test("the recorder keeps the profile, and the one after it goes on where it was")
+def restart():
+    name = new_name()
+    with recorder(name, *SAMPLES, "--hz", "499", "--keep") as p:
+        wait_for(lambda: of_live(name)["taken_ever"] > 500, "samples are counted")
+        p.send_signal(signal.SIGKILL)
+        p.wait()
+        first = of_live(name, "--since", "1h")["taken_ever"]
+        with recorder(name, *SAMPLES, "--hz", "499", "--keep") as q:
+            wait_for(lambda: of_live(name, "--since", "1h")["taken_ever"] > first + 200, "the next one counts on")
+            stop_sampling(name)
+            equal(of_live(name, "--since", "1h")["taken_ever"], taken(name), "samples counted or lost, of those taken")
+            q.send_signal(signal.SIGINT)
+            q.wait()
+
+
+@test("--cpu-profile no, and a session without samples: no profile, and that is said")
+def none():
+    for options in ((*SAMPLES, "--cpu-profile", "no"), ("-p", "minimal")):
+        with session(*options) as name:
+            p = fr("profile", "-n", name, status=1)
+            check("no profile in" in p.stderr, p.stderr)
+            check(not os.path.exists(f"{frtest.SESSIONS}/{name}/profile"), "no memory is taken for it")
+            p = fr("profile", dump(name), status=1)
+            check("no profile in" in p.stderr, p.stderr)
+
+
+@test("the recorder is told when a table fills, and reads it then: most of what would not fit is not lost")
+def told():
+    name = new_name()
+    with recorder(name, *SAMPLES, "--hz", "999") as p:
+        load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
+        wait_for(lambda: taken(name) > 10000, "samples are taken", 120)
+        load.kill()
+        load.wait()
+        got = of_live(name, "--since", "1h")
+        check(got["taken_ever"] > 10000, f"{got['taken_ever']} taken")
+        check(got["lost_ever"] < got["taken_ever"] / 2, f"{got['lost_ever']} of {got['taken_ever']} lost")
+        p.send_signal(signal.SIGINT)
+        p.wait()
+    return f"{got['taken_ever']} taken, {got['lost_ever']} lost"
+
+
+if __name__ == "__main__":
+    main()
