@@ -1,6 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/escape.h"
 
+/* ---- whole words at once: most texts need no escape ---- */
+
+#define ONES  0x0101010101010101ULL
+#define HIGHS (0x80 * ONES)
+
+/* Not 0 if one of the bytes of w is c, or below it. */
+static inline u64 has(u64 w, u8 c)
+{
+	return ((w ^ c * ONES) - ONES) & ~(w ^ c * ONES) & HIGHS;
+}
+
+static inline u64 has_below(u64 w, u8 c)
+{
+	return (w - c * ONES) & ~w & HIGHS;
+}
+
+/* Not 0 if a byte is no printable ASCII, or a quote or backslash; as a word, also a space or =. */
+static inline u64 odd(u64 w, bool word)
+{
+	u64 bad = (w & HIGHS) | has_below(w, word ? ' ' + 1 : ' ') | has(w, 0x7f) | has(w, '"') | has(w, '\\');
+
+	return word ? bad | has(w, '=') : bad;
+}
+
+static inline u64 load(const char *s, size_t sz)
+{
+	u64 w = 0;
+
+	memcpy(&w, s, sz);
+	return w;
+}
+
+/* The bytes of a text of 1 to 8, in any order, some perhaps twice. */
+static inline u64 load_all(const char *s, size_t sz)
+{
+	if (sz >= 4)
+		return load(s, 4) | load(s + sz - 4, 4) << 32;
+	return (u8)s[0] * ONES ^ (u64)((u8)s[0] ^ (u8)s[sz / 2]) << 8 ^ (u64)((u8)s[0] ^ (u8)s[sz - 1]);
+}
+
+static inline bool is_even(const char *s, size_t sz, bool word)
+{
+	size_t i;
+	u64 bad = 0;
+
+	if (sz < 8)
+		return !sz || !odd(load_all(s, sz), word);
+	for (i = 0; i + 8 < sz; i += 8)
+		bad |= odd(load(s + i, 8), word);
+	return !(bad | odd(load(s + sz - 8, 8), word));
+}
+
+bool fr_is_plain(const char *s, size_t sz)
+{
+	return is_even(s, sz, false);
+}
+
+bool fr_is_word(const char *s, size_t sz)
+{
+	return sz && is_even(s, sz, true);
+}
+
+/* ---- one character after the other ---- */
+
 static bool is_cont(unsigned char c)
 {
 	return (c & 0xc0) == 0x80;
@@ -55,6 +119,10 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
 {
 	size_t i = 0, cols = 0, j;
 
+	if (fr_is_plain(s, sz)) {
+		fr_out_mem(o, s, sz);
+		return sz;
+	}
 	while (i < sz) {
 		size_t len = fr_utf8_len(s + i, sz - i), take = len ? len : 1;
 
@@ -87,6 +155,10 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
 {
 	size_t i = 0;
 
+	if (fr_is_plain(s, sz)) {
+		fr_out_mem(o, s, sz);
+		return;
+	}
 	while (i < sz) {
 		size_t plain = i, len;
 

@@ -12,6 +12,12 @@
 
 #include "pure/out.h"
 
+/* Is a text of printable ASCII only, with no quote and no backslash? Then it stands for itself everywhere. */
+bool fr_is_plain(const char *s, size_t sz);
+
+/* Is it such a text, not empty, without spaces and = too? */
+bool fr_is_word(const char *s, size_t sz);
+
 /* As text. Returns the columns used: characters, not bytes. */
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 

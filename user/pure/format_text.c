@@ -11,6 +11,8 @@
 #define SEC_NS	   1000000000ULL
 #define COMM_COLS  15
 #define EVENT_COLS 18
+#define TID_COLS   8
+#define COLS_MOST  18 /* of them */
 #define ERRNO_MAX  4095
 #define DEV_MINORS 20		 /* bits of a device's minor number */
 #define POINTER	   0x100000000LL /* results from here on are addresses: in hex */
@@ -41,16 +43,28 @@ static void painted(struct fr_out *o, enum fr_paint p, const char *s)
 		fr_out_paint(o, FR_PAINT_NONE);
 }
 
+/* As fr_out_paint(), where there is room. */
+static inline char *put_paint(const struct fr_out *o, char *p, enum fr_paint paint)
+{
+	return o->color ? stpcpy(p, fr_paint_code(paint)) : p;
+}
+
+/* A name of the schema. */
+static inline char *put_name(char *p, const char *name, u32 len)
+{
+	if (len <= FR_COPY_MOST_SZ)
+		return fr_copy_short(p, name, len);
+	return mempcpy(p, name, len);
+}
+
 /* ---- time ---- */
 
-static void put_digits(struct fr_out *o, u64 v, u32 cnt)
+static void put_ns(struct fr_out *o, u32 ns)
 {
 	char *p = fr_out_room(o);
-	u32 i;
 
-	for (i = cnt; i--; v /= 10)
-		p[i] = '0' + v % 10;
-	o->len += cnt;
+	*p = '.';
+	o->len = fr_digits_9(p + 1, ns) - o->buf;
 }
 
 static void clock_of(u64 sec, const char *format, char *to, size_t sz)
@@ -68,27 +82,17 @@ void fr_text_wall(struct fr_out *o, u64 real_ns)
 
 	clock_of(real_ns / SEC_NS, "%Y-%m-%d %H:%M:%S", text, sizeof(text));
 	fr_out_str(o, text);
-	fr_out_char(o, '.');
-	put_digits(o, real_ns % SEC_NS, 9);
+	put_ns(o, real_ns % SEC_NS);
 }
 
-static void put_time(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts)
+/* The second of a time, if it is another one than the last line's. */
+static void have_clock(struct fr_text *t, u64 sec)
 {
-	u64 ns = fr_wall_real(v->wall, ts);
-
-	fr_out_paint(o, FR_PAINT_DIM);
-	if (!ns) {
-		ns = ts;
-		fr_out_u64(o, ns / SEC_NS);
-	} else if (ns / SEC_NS != t->sec) {
-		t->sec = ns / SEC_NS;
-		clock_of(t->sec, t->with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", t->clock, sizeof(t->clock));
-		fr_out_str(o, t->clock);
-	} else {
-		fr_out_str(o, t->clock);
-	}
-	fr_out_char(o, '.');
-	put_digits(o, ns % SEC_NS, 9);
+	if (sec == t->sec)
+		return;
+	t->sec = sec;
+	clock_of(sec, t->with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", t->clock, sizeof(t->clock));
+	t->clock_len = strlen(t->clock);
 }
 
 /* ---- values ---- */
@@ -111,7 +115,9 @@ static void put_quoted(struct fr_out *o, const char *s, size_t len)
 /* A text that could be taken for something else stands in quotes. */
 static void put_text(struct fr_out *o, const char *s, size_t len)
 {
-	if (!len || memchr(s, ' ', len) || memchr(s, '"', len) || memchr(s, '=', len))
+	if (fr_is_word(s, len))
+		fr_out_mem(o, s, len);
+	else if (!len || memchr(s, ' ', len) || memchr(s, '"', len) || memchr(s, '=', len))
 		put_quoted(o, s, len);
 	else
 		fr_escape_text(o, s, len);
@@ -176,8 +182,7 @@ static void put_num(struct fr_out *o, const struct fr_view *view, const struct f
 		return;
 	case FR_STYLE_NS:
 		fr_out_u64(o, v->num / SEC_NS);
-		fr_out_char(o, '.');
-		put_digits(o, v->num % SEC_NS, 9);
+		put_ns(o, v->num % SEC_NS);
 		return;
 	case FR_STYLE_DEV:
 		fr_out_printf(o, "%u,%u", (u32)v->num >> DEV_MINORS, (u32)v->num & ((1u << DEV_MINORS) - 1));
@@ -271,6 +276,18 @@ void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v,
 	put_value(t, o, v, r, f, &val);
 }
 
+static void put_label(struct fr_out *o, const struct fr_field *f)
+{
+	char *p = fr_out_room(o);
+
+	*p++ = ' ';
+	p = put_paint(o, p, FR_PAINT_DIM);
+	p = put_name(p, f->name, f->name_len);
+	*p++ = '=';
+	p = put_paint(o, p, FR_PAINT_NONE);
+	o->len = p - o->buf;
+}
+
 static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
 		      const struct fr_field *f)
 {
@@ -278,50 +295,89 @@ static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view 
 
 	if (!is_worth_a_word(f, &v))
 		return;
-	fr_out_char(o, ' ');
-	fr_out_paint(o, FR_PAINT_DIM);
-	fr_escape_text(o, f->name, strlen(f->name));
-	fr_out_char(o, '=');
-	fr_out_paint(o, FR_PAINT_NONE);
+	put_label(o, f);
 	put_value(t, o, view, r, f, &v);
 }
 
 /* ---- lines ---- */
 
-static void put_cpu(struct fr_out *o, u16 cpu)
+static char *put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 ts)
 {
-	fr_out_str(o, " [");
-	put_digits(o, cpu, cpu < 1000 ? 3 : 5);
-	fr_out_str(o, "] ");
-	fr_out_paint(o, FR_PAINT_NONE);
+	u64 ns = fr_wall_real(v->wall, ts);
+
+	if (ns) {
+		have_clock(t, ns / SEC_NS);
+		p = fr_copy_short(p, t->clock, t->clock_len);
+	} else {
+		ns = ts;
+		p = fr_digits_dec(p, ns / SEC_NS);
+	}
+	*p++ = '.';
+	return fr_digits_9(p, ns % SEC_NS);
 }
 
-static void put_who(struct fr_out *o, struct fr_who who, u32 tid)
+static char *put_cpu(char *p, u16 cpu)
 {
-	size_t cols = 5, digits = 1;
-	u32 rest = tid;
+	u32 width = cpu < 1000 ? 3 : 5;
 
+	memcpy(p, " [00000", 8);
+	fr_digits_dec(p + 2 + width - fr_digits_cnt(cpu), cpu);
+	memcpy(p + 2 + width, "] ", 2);
+	return p + 2 + width + 2;
+}
+
+/* Where a line is to be `width` further than p; blanks up to there, when len are used. */
+static char *put_blanks(char *p, size_t len, size_t width)
+{
+	memset(p + len, ' ', COLS_MOST);
+	return p + (len > width ? len : width);
+}
+
+/* Up to the name of the task. */
+static void put_when(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+{
+	char *p = fr_out_room(o);
+
+	p = put_paint(o, p, FR_PAINT_DIM);
+	p = put_time(t, p, v, r->ts);
+	p = put_cpu(p, r->cpu);
+	o->len = put_paint(o, p, FR_PAINT_NONE) - o->buf;
+}
+
+static void put_comm(struct fr_out *o, struct fr_who who)
+{
+	char *p = fr_out_room(o);
+	size_t cols = 5;
+
+	if (who.comm && fr_is_plain(who.comm, who.len)) {
+		fr_copy_short(p, who.comm, who.len);
+		o->len = put_blanks(p, who.len, COMM_COLS) - o->buf;
+		return;
+	}
 	if (who.comm)
 		cols = fr_escape_text(o, who.comm, who.len);
 	else
 		fr_out_str(o, "<...>");
-	while (rest /= 10)
-		digits++;
 	fr_out_pad(o, cols, COMM_COLS);
-	fr_out_pad(o, digits, 8);
-	fr_out_u64(o, tid);
-	fr_out_char(o, ' ');
 }
 
-static void put_event(struct fr_out *o, const struct fr_event *ev)
+/* The task's number and the event. */
+static void put_what(struct fr_out *o, const struct fr_row *r)
 {
-	enum fr_paint p = fr_text_group_paint(ev->group);
+	enum fr_paint paint = fr_text_group_paint(r->ev->group);
+	char *p = fr_out_room(o);
+	u32 digits = fr_digits_cnt(r->tid);
 
-	if (p)
-		fr_out_paint(o, p);
-	fr_out_pad(o, fr_escape_text(o, ev->name, strlen(ev->name)), EVENT_COLS);
-	if (p)
-		fr_out_paint(o, FR_PAINT_NONE);
+	p = put_blanks(p, 0, digits < TID_COLS ? TID_COLS - digits : 0);
+	p = fr_digits_dec(p, r->tid);
+	*p++ = ' ';
+	if (paint)
+		p = put_paint(o, p, paint);
+	put_name(p, r->ev->name, r->ev->name_len);
+	p = put_blanks(p, r->ev->name_len, EVENT_COLS);
+	if (paint)
+		p = put_paint(o, p, FR_PAINT_NONE);
+	o->len = p - o->buf;
 }
 
 static void put_pos(struct fr_out *o, const struct fr_row *r)
@@ -338,10 +394,9 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 {
 	u32 i;
 
-	put_time(t, o, v, r->ts);
-	put_cpu(o, r->cpu);
-	put_who(o, fr_view_who(v, r), r->tid);
-	put_event(o, r->ev);
+	put_when(t, o, v, r);
+	put_comm(o, fr_view_who(v, r));
+	put_what(o, r);
 	for (i = 0; i < r->ev->field_cnt; i++)
 		put_field(t, o, v, r, &r->ev->fields[i]);
 	if (v->shows_pairs)

@@ -18,7 +18,8 @@ struct fr_text {
 	bool with_date;
 	bool with_pos;
 	u64 sec;
-	char clock[24];		     /* of sec, with its date in front if wanted */
+	char clock[24]; /* of sec, with its date in front if wanted */
+	u32 clock_len;
 	struct fr_stacktexts stacks; /* set by who wants stacks in words: [inner+0x1; outer+0x2]; else numbers */
 };
 

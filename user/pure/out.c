@@ -111,7 +111,7 @@ int fr_out_finish(struct fr_out *o, int status)
 	return FR_EXIT_FAIL;
 }
 
-void fr_out_big(struct fr_out *o, const void *p, size_t sz)
+static void put_big(struct fr_out *o, const void *p, size_t sz)
 {
 	fr_out_flush(o);
 	if (sz > sizeof(o->buf)) {
@@ -122,27 +122,22 @@ void fr_out_big(struct fr_out *o, const void *p, size_t sz)
 	o->len = sz;
 }
 
-static const char pairs[] =
-	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-	"4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
-	"99";
+void fr_out_any(struct fr_out *o, const void *p, size_t sz)
+{
+	if (sz > sizeof(o->buf) - o->len) {
+		put_big(o, p, sz);
+		return;
+	}
+	if (sz <= FR_COPY_MOST_SZ)
+		fr_copy_short(o->buf + o->len, p, sz);
+	else
+		memcpy(o->buf + o->len, p, sz);
+	o->len += sz;
+}
 
 void fr_out_u64(struct fr_out *o, u64 v)
 {
-	char text[20], *p = text + sizeof(text);
-
-	while (v >= 100) {
-		p -= 2;
-		memcpy(p, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		p -= 2;
-		memcpy(p, pairs + v * 2, 2);
-	} else {
-		*--p = '0' + v;
-	}
-	fr_out_mem(o, p, text + sizeof(text) - p);
+	o->len = fr_digits_dec(fr_out_room(o), v) - o->buf;
 }
 
 void fr_out_s64(struct fr_out *o, s64 v)
@@ -154,15 +149,7 @@ void fr_out_s64(struct fr_out *o, s64 v)
 
 void fr_out_hex(struct fr_out *o, u64 v)
 {
-	char text[18], *p = text + sizeof(text);
-
-	do {
-		*--p = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v);
-	*--p = 'x';
-	*--p = '0';
-	fr_out_mem(o, p, text + sizeof(text) - p);
+	o->len = fr_digits_hex(fr_out_room(o), v) - o->buf;
 }
 
 void fr_out_printf(struct fr_out *o, const char *fmt, ...)
@@ -178,7 +165,7 @@ void fr_out_printf(struct fr_out *o, const char *fmt, ...)
 		fr_out_mem(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-void fr_out_paint(struct fr_out *o, enum fr_paint p)
+const char *fr_paint_code(enum fr_paint p)
 {
 	static const char *const code[FR_PAINT_CNT] = {
 		[FR_PAINT_NONE] = "\033[0m",  [FR_PAINT_DIM] = "\033[2m",      [FR_PAINT_BOLD] = "\033[1m",
@@ -186,12 +173,5 @@ void fr_out_paint(struct fr_out *o, enum fr_paint p)
 		[FR_PAINT_BLUE] = "\033[34m", [FR_PAINT_MAGENTA] = "\033[35m", [FR_PAINT_CYAN] = "\033[36m",
 	};
 
-	if (o->color)
-		fr_out_str(o, code[p]);
-}
-
-void fr_out_pad(struct fr_out *o, size_t cnt, size_t width)
-{
-	for (; cnt < width; cnt++)
-		fr_out_char(o, ' ');
+	return code[p];
 }

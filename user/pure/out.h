@@ -12,10 +12,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pure/digits.h"
 #include "types.h"
 
 #define FR_OUT_SZ   (64u * 1024)
-#define FR_OUT_ROOM 64u /* what fr_out_room() promises: the longest number with its escapes */
+#define FR_OUT_ROOM 160u /* what fr_out_room() promises: the longest name with a number and its colours */
 
 struct fr_out {
 	int fd;
@@ -66,17 +67,13 @@ int fr_out_flush(struct fr_out *o);
  */
 int fr_out_finish(struct fr_out *o, int status);
 
-void fr_out_big(struct fr_out *o, const void *p, size_t sz);
+void fr_out_any(struct fr_out *o, const void *p, size_t sz); /* fr_out_mem() of what is long, or how long is not known */
 void fr_out_u64(struct fr_out *o, u64 v);
 void fr_out_s64(struct fr_out *o, s64 v);
 void fr_out_hex(struct fr_out *o, u64 v); /* 0x1f */
 void fr_out_printf(struct fr_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Colour on, and off by FR_PAINT_NONE; nothing where there is no colour. */
-void fr_out_paint(struct fr_out *o, enum fr_paint p);
-
-/* Spaces up to width columns, when cnt are used. */
-void fr_out_pad(struct fr_out *o, size_t cnt, size_t width);
+const char *fr_paint_code(enum fr_paint p); /* what makes a terminal do it: at most 5 bytes */
 
 static inline int fr_out_error(const struct fr_out *o)
 {
@@ -93,8 +90,8 @@ static inline char *fr_out_room(struct fr_out *o)
 
 static inline void fr_out_mem(struct fr_out *o, const void *p, size_t sz)
 {
-	if (sz > sizeof(o->buf) || o->len > sizeof(o->buf) - sz) {
-		fr_out_big(o, p, sz);
+	if (!__builtin_constant_p(sz) || sz > FR_COPY_MOST_SZ || o->len > sizeof(o->buf) - sz) {
+		fr_out_any(o, p, sz);
 		return;
 	}
 	memcpy(o->buf + o->len, p, sz);
@@ -110,6 +107,27 @@ static inline void fr_out_char(struct fr_out *o, char c)
 static inline void fr_out_str(struct fr_out *o, const char *s)
 {
 	fr_out_mem(o, s, strlen(s));
+}
+
+/* Colour on, and off by FR_PAINT_NONE; nothing where there is no colour. */
+static inline void fr_out_paint(struct fr_out *o, enum fr_paint p)
+{
+	if (o->color)
+		fr_out_str(o, fr_paint_code(p));
+}
+
+/* Spaces up to width columns, when cnt are used. */
+static inline void fr_out_pad(struct fr_out *o, size_t cnt, size_t width)
+{
+	const size_t most = 32;
+
+	while (cnt < width) {
+		size_t n = width - cnt < most ? width - cnt : most;
+
+		memset(fr_out_room(o), ' ', most);
+		o->len += n;
+		cnt += n;
+	}
 }
 
 #endif

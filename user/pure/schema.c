@@ -16,7 +16,6 @@
 
 #define TITLE	      "flightrec-schema 1"
 #define TEXT_MAX_SZ   (1u << 20)
-#define NAME_MAX_LEN  63
 #define REC_FLAGS_OFF 11 /* the high byte of a record's little-endian task word */
 
 struct fr_schema {
@@ -209,6 +208,7 @@ static int begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 
 		.nr = nr,
 		.tier = tier,
 		.group = group,
+		.name_len = strlen(name),
 	};
 	return 0;
 }
@@ -231,6 +231,7 @@ static int add_field(struct build *b, struct fr_field f)
 		return -EINVAL;
 	if (f.type == FR_TYPE_CNT)
 		b->drop = true;
+	f.name_len = strlen(f.name);
 	f.col = -1;
 	f.from_idx = -1;
 	if (f.kind == FR_KIND_FLAGS)
@@ -369,7 +370,7 @@ static bool name_is_good(const char *name)
 {
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	return len && len <= NAME_MAX_LEN && !name[len] && (name[0] < '0' || name[0] > '9');
+	return len && len <= FR_NAME_MAX && !name[len] && (name[0] < '0' || name[0] > '9');
 }
 
 static u32 parse_style(char **line)

@@ -12,6 +12,7 @@
 
 #include "event.h"
 
+#define FR_NAME_MAX  63 /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
 #define FR_FIELD_MAX 32 /* fields of one event, derived ones included */
 
 enum fr_kind { FR_KIND_FLAGS, FR_KIND_FIELD, FR_KIND_DERIVED };
@@ -65,6 +66,7 @@ struct fr_field {
 	s8 from_idx; /* derived: index of `from` in fields[], -1 for the record's own tid */
 	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
 	u16 off;     /* stored: byte offset in the record */
+	u8 name_len;
 };
 
 struct fr_event {
@@ -78,6 +80,7 @@ struct fr_event {
 	u8 tier;
 	u8 group;
 	bool tail; /* ends in str or u64s */
+	u8 name_len;
 };
 
 struct fr_schema; /* opaque */

@@ -15,11 +15,6 @@ enum fr_val_kind fr_field_kind(const struct fr_field *f)
 	}
 }
 
-bool fr_field_signed(const struct fr_field *f)
-{
-	return f->type == FR_TYPE_s16 || f->type == FR_TYPE_s32 || f->type == FR_TYPE_s64;
-}
-
 static struct fr_val num_of(u64 num, bool is_signed)
 {
 	return (struct fr_val){.kind = FR_VAL_NUM, .num = num, .is_signed = is_signed};
@@ -90,14 +85,12 @@ static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, co
 	}
 }
 
-struct fr_val fr_view_field(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
+struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
 	struct fr_val val = {.kind = fr_field_kind(f)};
 
 	if (f->kind == FR_KIND_DERIVED)
 		return derived(v, r, f);
-	if (val.kind == FR_VAL_NUM)
-		return num_of(fr_row_num(r, f), fr_field_signed(f));
 	if (val.kind == FR_VAL_TEXT)
 		val.text = fr_row_text(r, f, &val.len);
 	else

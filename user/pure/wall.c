@@ -48,12 +48,13 @@ static u64 between(const struct fr_wall_sample *a, const struct fr_wall_sample *
 
 u64 fr_wall_real(const struct fr_wall *w, u64 ts)
 {
-	u32 i = 0;
+	u32 i = 0, step;
 
 	if (!w->cnt)
 		return 0;
-	while (i < w->cnt && w->sample[i].ts <= ts)
-		i++;
+	for (step = 1u << (31 - __builtin_clz(w->cnt)); step; step /= 2) /* i: so many samples are not later than ts */
+		if (i + step <= w->cnt && w->sample[i + step - 1].ts <= ts)
+			i += step;
 	if (!i)
 		return ts + shift(&w->sample[0]);
 	if (i == w->cnt)
