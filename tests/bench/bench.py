@@ -14,8 +14,11 @@ import resource
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+
+from offline import offline
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -29,14 +32,16 @@ MIB = 1 << 20
 results = []
 
 
-def report(what, value, unit, limit=None, at_least=False):
-    """One line of the table. limit: what is promised, None: for information."""
+def report(what, value, unit, limit=None, at_least=False, spread=None):
+    """One line of the table. limit: what is promised, None: for information; spread: lowest and highest."""
     ok = None if limit is None else (value >= limit if at_least else value <= limit)
     results.append({"what": what, "value": round(value, 4), "unit": unit, "limit": limit,
-                    "bound": None if limit is None else "min" if at_least else "max", "pass": ok})
+                    "bound": None if limit is None else "min" if at_least else "max", "pass": ok,
+                    "spread": spread and [round(s, 4) for s in spread]})
     bound = "" if limit is None else f"{'>=' if at_least else '<='} {limit:,g}"
     word = "" if ok is None else "PASS" if ok else "MISS"
-    print(f"  {what:<66} {value:>12,.3f} {unit:<9} {bound:<14} {word}", flush=True)
+    around = f"{spread[0]:.3g} to {spread[1]:.3g}" if spread else ""
+    print(f"  {what:<66} {value:>12,.3f} {unit:<9} {bound:<14} {word:<4} {around}".rstrip(), flush=True)
 
 
 def title(text):
@@ -57,7 +62,8 @@ def write_markdown(path):
                 continue
             bound = {None: "", "min": ">= ", "max": "<= "}[r["bound"]] + ("" if r["limit"] is None else f"{r['limit']:,g}")
             word = {None: "", True: "kept", False: "**missed**"}[r["pass"]]
-            f.write(f"| {r['what']} | {figure(r['value'])} {r['unit']} | {bound} | {word} |\n")
+            around = f" ({figure(r['spread'][0])} to {figure(r['spread'][1])})" if r["spread"] else ""
+            f.write(f"| {r['what']} | {figure(r['value'])} {r['unit']}{around} | {bound} | {word} |\n")
 
 
 # ---- helpers ----
@@ -321,7 +327,8 @@ def rules(opts):
         f.write(was)
 
 
-PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle, "rules": rules}
+PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle, "rules": rules,
+         "offline": lambda opts: offline(opts, sys.modules[__name__])}
 
 
 def main():

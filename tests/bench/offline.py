@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""How fast snapshots are read on one core, beside the tools people have: events a second of processor time, user and system.
+
+One snapshot of a mixed load. trace-cmd and babeltrace2 read its events, exported; perf reads no files but its own, so it has its
+own recording of the same load, of the same kinds of events, and is compared by the event. All commands take turns, above the
+machine's other processes, their output thrown away or, where they write files, in the same directory.
+"""
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+# What perf records: the kinds that the profile "full" has most of.
+PERF_EVENTS = ("raw_syscalls:*,sched:sched_switch,sched:sched_waking,sched:sched_process_*,task:task_rename,"
+               "irq:softirq_entry,irq:softirq_exit,irq:irq_handler_*,exceptions:*")
+TEXT = "replay, as text"
+
+FAILED = "event == sys_exit && ret < 0"
+
+# Ours: what, arguments ({in}: the snapshot, {half}: an earlier one that overlaps, {out}: a new file), promised million events
+# a second
+OURS = (
+    (TEXT, ("replay", "{in}"), None),
+    ("replay --no-symbols", ("replay", "--no-symbols", "{in}"), None),
+    ("replay --json", ("replay", "--json", "{in}"), 1),
+    ("replay --pairs", ("replay", "--pairs", "{in}"), None),
+    ("replay --count", ("replay", "--count", "{in}"), 20),
+    (f"replay --count -f '{FAILED}'", ("replay", "--count", "-f", FAILED, "{in}"), None),
+    ("report", ("report", "{in}"), 10),
+    ("report --json", ("report", "--json", "{in}"), None),
+    *((f"export --to {to}", ("export", "--to", to, "-o", "{out}", "{in}"), 3 if to == "perfetto" else None)
+      for to in ("perfetto", "ctf", "trace-cmd", "folded", "perf-script", "json", "csv")),
+    ("view", ("view", "-o", "{out}", "{in}"), None),
+    ("cut --window 25%..75%", ("cut", "--window", "25%..75%", "-o", "{out}", "{in}"), None),
+    ("merge of two", ("merge", "-o", "{out}", "{half}", "{in}"), None),
+)
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def measure_one(args, out):
+    """Seconds of processor time, and bytes resident at most."""
+    remove(out)
+    command = ["taskset", "-c", str(os.cpu_count() - 1), "chrt", "-f", "1", *args]
+    p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    if p.returncode:
+        raise SystemExit(f"bench: {' '.join(args)}: exit status {p.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def lines_of(*args):
+    """How many lines a command prints: its events."""
+    p = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    cnt = sum(chunk.count(b"\n") for chunk in iter(lambda: p.stdout.read(1 << 20), b""))
+    if p.wait():
+        raise SystemExit(f"bench: {' '.join(args)} fails")
+    return cnt
+
+
+def peers(bench, tmp, path, events, seconds):
+    """The peers that are here: what, arguments, events."""
+    found = []
+    if shutil.which("trace-cmd"):
+        dat = os.path.join(tmp, "x.dat")
+        bench.run(bench.FLIGHTREC, "export", "--to", "trace-cmd", "-o", dat, path)
+        found.append(("trace-cmd report, the same events", ("trace-cmd", "report", dat), events))
+    if shutil.which("babeltrace2"):
+        ctf = os.path.join(tmp, "x.ctf")
+        bench.run(bench.FLIGHTREC, "export", "--to", "ctf", "-o", ctf, path)
+        found.append(("babeltrace2, the same events", ("babeltrace2", ctf), events))
+    if shutil.which("perf"):
+        data = os.path.join(tmp, "perf.data")
+        load = subprocess.Popen([os.path.join(bench.HERE, "mixed.sh"), str(seconds + 1)])
+        done = subprocess.run(["perf", "record", "-q", "-a", "-m", "4096", "-e", PERF_EVENTS, "--exclude-perf", "-o", data,
+                               "sleep", str(seconds)], capture_output=True, text=True, check=False)
+        load.wait()
+        if done.returncode == 0 and os.path.exists(data):
+            script = ("perf", "script", "-i", data)
+            found.append(("perf script, its own recording of that load", script, lines_of(*script)))
+        else:
+            print(f"  perf script: SKIP, perf record says {done.stderr.strip().splitlines()[-1:]}")
+    for tool, package in (("trace-cmd", "trace-cmd"), ("babeltrace2", "babeltrace2"), ("perf", "linux-perf")):
+        if not shutil.which(tool):
+            print(f"  {tool}: SKIP, package {package} is not installed")
+    return found
+
+
+def record(bench, tmp, seconds):
+    """Two overlapping snapshots of a mixed load: paths, and events of each."""
+    half, path = os.path.join(tmp, "half.flight"), os.path.join(tmp, "x.flight")
+    with bench.session("-p", "full", "-m", "64M"):
+        bench.load(seconds)
+        bench.dump(half)
+        bench.load(max(1, seconds // 5))
+        bench.dump(path)
+    return half, path, bench.info(half)["events"], bench.info(path)["events"]
+
+
+def take_turns(commands, out, rounds):
+    """By command, of each round: events a second; and the most bytes of all rounds."""
+    rates, resident = {what: [] for what, _, _ in commands}, {}
+    for _ in range(rounds):
+        for what, args, events in commands:
+            seconds, most = measure_one(args, out)
+            rates[what].append(events / seconds)
+            resident[what] = max(most, resident.get(what, 0))
+    remove(out)
+    return rates, resident
+
+
+def offline(opts, bench):
+    """The whole part; bench: the module with its helpers."""
+    seconds, rounds = (3, 2) if opts.quick else (12, 5)
+    bench.title(f"Reading a snapshot on one core, beside other tools (medians of {rounds} turns, lowest and highest)")
+    with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
+        half, path, half_events, events = record(bench, tmp, seconds)
+        out = os.path.join(tmp, "out")
+        others = peers(bench, tmp, path, events, max(2, seconds // 3))
+        place = {"in": path, "half": half, "out": out}
+        ours = [(what, [bench.FLIGHTREC, *(a.format(**place) for a in args)],
+                 events + half_events if "{half}" in args else events) for what, args, _ in OURS]
+        bench.report("events in it", events, "", 1e6, at_least=True)
+        rates, resident = take_turns([*others, *ours], out, rounds)
+    promised = {what: limit for what, _, limit in OURS}
+    for what, of in rates.items():
+        bench.report(what, statistics.median(of) / 1e6, "M/s", promised.get(what), at_least=True,
+                     spread=(min(of) / 1e6, max(of) / 1e6))
+    if others:
+        ratio = [rates[TEXT][i] / max(rates[what][i] for what, _, _ in others) for i in range(rounds)]
+        bench.report("replay as text / the fastest of the others, in one turn", statistics.median(ratio), "", 10, at_least=True,
+                     spread=(min(ratio), max(ratio)))
+    bench.title("Memory of the same, resident at most")
+    for what, most in resident.items():
+        bench.report(what, most / bench.MIB, "MiB")
