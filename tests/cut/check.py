@@ -264,7 +264,7 @@ def merge_hosts():
     assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
 
 
-def several_hosts():
+def merge_several_hosts():
     """What is of one host says so, and the cure works; CPUs of one host are none of another's."""
     out = merge("a.flight", "random.flight", "b.flight")
     for args in ("report",), ("export", "--to", "perfetto"), ("export", "--to", "ctf", "-o", "x"):

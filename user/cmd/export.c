@@ -4,16 +4,14 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/symopts.h"
-#include "cmd/winopts.h"
-#include "flow/export.h"
+#include "cmd/exportopts.h"
 
 static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE...\n"
 			   "Write the events of one or several snapshots in the format of another tool.\n"
 			   "\n"
 			   "  -t, --to FORMAT    one of these:\n";
 
-static const char help_rest[] = "  -o, --output FILE  into this file (default: standard output)\n"
+static const char help_rest[] = "  -o, --output FILE  into this file (default, or -: standard output)\n"
 				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
 				"      --off-cpu      folded: how long tasks did not run, by state and system call\n"
 				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP "\n"
@@ -24,12 +22,8 @@ enum { OPT_OFF_CPU = 256 };
 
 static const struct option options[] = {
 	{"to", required_argument, NULL, 't'},
-	{"output", required_argument, NULL, 'o'},
-	{"filter", required_argument, NULL, 'f'},
-	FR_WINOPTS_TABLE,
 	{"off-cpu", no_argument, NULL, OPT_OFF_CPU},
-	FR_SYMOPTS_TABLE,
-	{"help", no_argument, NULL, 'h'},
+	FR_EXPORTOPTS_TABLE,
 	{},
 };
 
@@ -44,26 +38,18 @@ static void show_help(void)
 	fputs(help_rest, stdout);
 }
 
-static int parse_option(struct fr_export_ask *ask, struct fr_symopts *symbols, int opt)
+static int parse_option(struct fr_exportopts *x, int opt)
 {
-	int shared = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+	int shared = fr_exportopts_parse(opt, x);
 
-	if (shared > 0)
-		shared = fr_symopts_parse(opt, symbols);
 	if (shared <= 0)
 		return shared;
 	switch (opt) {
 	case OPT_OFF_CPU:
-		ask->off_cpu = true;
+		x->ask.off_cpu = true;
 		return 0;
 	case 't':
-		ask->format = optarg;
-		return 0;
-	case 'o':
-		ask->path = optarg;
-		return 0;
-	case 'f':
-		ask->opts.filter = optarg;
+		x->ask.format = optarg;
 		return 0;
 	default:
 		return -EINVAL;
@@ -72,30 +58,25 @@ static int parse_option(struct fr_export_ask *ask, struct fr_symopts *symbols, i
 
 int fr_cmd_export(int argc, char **argv)
 {
-	struct fr_export_ask ask = {.opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
-	struct fr_symopts symbols = {0};
+	struct fr_exportopts x = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "t:o:f:h", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {
 		if (opt == 'h') {
 			show_help();
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, &symbols, opt))
+		if (parse_option(&x, opt))
 			return FR_EXIT_USAGE;
 	}
-	if (!ask.format) {
+	if (!x.ask.format) {
 		fr_err("say in which format: --to perfetto; `flightrec export --help` lists them");
 		return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {
-		fr_err("name the snapshot to be exported: flightrec export --to %s FILE", ask.format);
+		fr_err("name the snapshot to be exported: flightrec export --to %s FILE", x.ask.format);
 		return FR_EXIT_USAGE;
 	}
-	ask.file = (const char *const *)argv + optind;
-	ask.file_cnt = argc - optind;
-	ask.symbols = symbols.opts;
-	ask.no_symbols = symbols.off;
-	ask.symbols_too = symbols.on;
-	return fr_export(&ask);
+	fr_exportopts_done(&x, (const char *const *)argv + optind, argc - optind);
+	return fr_export(&x.ask);
 }

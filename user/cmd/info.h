@@ -9,6 +9,10 @@
 void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m);
 void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m, const char *path);
 
+/* What begins a line; a fact between two texts, nothing if there is none. */
+void fr_info_label(struct fr_out *o, const char *label);
+void fr_info_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after);
+
 /* What was cut away, and of which files it was merged; nothing of other files. */
 struct fr_jsonw;
 void fr_info_cut_text(struct fr_out *o, const struct fr_snap *s);

@@ -6,36 +6,18 @@
 #include "pure/escape.h"
 #include "pure/jsonw.h"
 
-static void put_label(struct fr_out *o, const char *label)
-{
-	fr_out_paint(o, FR_PAINT_DIM);
-	fr_out_printf(o, "  %-10s ", label);
-	fr_out_paint(o, FR_PAINT_NONE);
-}
-
-static void put_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after)
-{
-	const char *text = fr_snap_fact(s, fact);
-
-	if (!text)
-		return;
-	fr_out_str(o, before);
-	fr_escape_text(o, text, strlen(text));
-	fr_out_str(o, after);
-}
-
 static void put_cut(struct fr_out *o, const struct fr_snap *s)
 {
-	put_label(o, "cut");
-	put_fact(o, s, "from ", "cut_from", "");
-	put_fact(o, s, ", since ", "cut_since", " ns");
-	put_fact(o, s, ", until ", "cut_until", " ns");
-	put_fact(o, s, ", CPUs ", "cut_cpu", "");
-	put_fact(o, s, ", processes ", "cut_pid", "");
-	put_fact(o, s, ", cgroups ", "cut_cgroup", "");
-	put_fact(o, s, ", events that match ", "cut_filter", "");
-	put_fact(o, s, "; ", "cut_away", " events were cut away: they were not lost");
-	put_fact(o, s, "; it had ", "cut_damage", " damaged part(s)");
+	fr_info_label(o, "cut");
+	fr_info_fact(o, s, "from ", "cut_from", "");
+	fr_info_fact(o, s, ", since ", "cut_since", " ns");
+	fr_info_fact(o, s, ", until ", "cut_until", " ns");
+	fr_info_fact(o, s, ", CPUs ", "cut_cpu", "");
+	fr_info_fact(o, s, ", processes ", "cut_pid", "");
+	fr_info_fact(o, s, ", cgroups ", "cut_cgroup", "");
+	fr_info_fact(o, s, ", events that match ", "cut_filter", "");
+	fr_info_fact(o, s, "; ", "cut_away", " events were cut away: they were not lost");
+	fr_info_fact(o, s, "; it had ", "cut_damage", " damaged part(s)");
 	fr_out_char(o, '\n');
 }
 
@@ -44,15 +26,15 @@ static void put_merge(struct fr_out *o, const struct fr_snap *s)
 	char name[32], reason[48];
 	u32 i;
 
-	put_label(o, "merged");
-	put_fact(o, s, "of ", "merge_cnt", " snapshot(s):");
+	fr_info_label(o, "merged");
+	fr_info_fact(o, s, "of ", "merge_cnt", " snapshot(s):");
 	for (i = 0;; i++) {
 		snprintf(name, sizeof(name), "merge_%u", i);
 		snprintf(reason, sizeof(reason), "merge_%u_trigger_reason", i);
 		if (!fr_snap_fact(s, name))
 			break;
-		put_fact(o, s, i ? ", " : " ", name, "");
-		put_fact(o, s, " (", reason, ")");
+		fr_info_fact(o, s, i ? ", " : " ", name, "");
+		fr_info_fact(o, s, " (", reason, ")");
 	}
 	fr_out_char(o, '\n');
 }
@@ -68,7 +50,7 @@ static void put_uncertainty(struct fr_out *o, const struct fr_snap *s)
 		most_ns = c[i].uncertainty_ns > most_ns ? c[i].uncertainty_ns : most_ns;
 	if (!cnt)
 		return;
-	put_label(o, "wall time");
+	fr_info_label(o, "wall time");
 	fr_out_printf(o, "read to within %llu ns; how right the host's own clock was is not known here\n",
 		      (unsigned long long)most_ns);
 }

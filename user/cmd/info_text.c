@@ -9,7 +9,7 @@
 
 #define BAR_COLS 40
 
-static void put_label(struct fr_out *o, const char *label)
+void fr_info_label(struct fr_out *o, const char *label)
 {
 	fr_out_paint(o, FR_PAINT_DIM);
 	fr_out_printf(o, "  %-10s ", label);
@@ -30,7 +30,7 @@ static void put_text(struct fr_out *o, const char *s)
 	fr_escape_text(o, s, strlen(s));
 }
 
-static void put_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after)
+void fr_info_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after)
 {
 	const char *text = fr_snap_fact(s, fact);
 
@@ -80,11 +80,11 @@ static void put_count(struct fr_out *o, u64 v)
 
 static void put_where(struct fr_out *o, const struct fr_snap *s)
 {
-	put_label(o, "host");
-	put_fact(o, s, "", "host", "");
-	put_fact(o, s, ", Linux ", "kernel", "");
-	put_fact(o, s, " ", "arch", "");
-	put_fact(o, s, ", flightrec ", "version", "");
+	fr_info_label(o, "host");
+	fr_info_fact(o, s, "", "host", "");
+	fr_info_fact(o, s, ", Linux ", "kernel", "");
+	fr_info_fact(o, s, " ", "arch", "");
+	fr_info_fact(o, s, ", flightrec ", "version", "");
 	fr_out_char(o, '\n');
 }
 
@@ -97,7 +97,7 @@ static void put_when(struct fr_out *o, const struct fr_snap *s, const struct fr_
 	fr_wall_init(&wall);
 	for (i = 0; i < cnt; i++)
 		fr_wall_add(&wall, c[i].ts, c[i].real_ns);
-	put_label(o, "until");
+	fr_info_label(o, "until");
 	if (wall.cnt)
 		fr_text_wall(o, fr_wall_real(&wall, m->end_ns));
 	else
@@ -112,22 +112,22 @@ static void put_trigger(struct fr_out *o, const struct fr_snap *s)
 	u32 i;
 
 	if (fr_snap_fact(s, "trigger_exe")) {
-		put_label(o, "program");
-		put_fact(o, s, "", "trigger_exe", "");
-		put_fact(o, s, ", ip ", "trigger_ip", "");
-		put_fact(o, s, ", address ", "trigger_addr", "");
-		put_fact(o, s, ", uid ", "trigger_uid", "");
-		put_fact(o, s, ", cgroup ", "trigger_cgroup", "");
+		fr_info_label(o, "program");
+		fr_info_fact(o, s, "", "trigger_exe", "");
+		fr_info_fact(o, s, ", ip ", "trigger_ip", "");
+		fr_info_fact(o, s, ", address ", "trigger_addr", "");
+		fr_info_fact(o, s, ", uid ", "trigger_uid", "");
+		fr_info_fact(o, s, ", cgroup ", "trigger_cgroup", "");
 		fr_out_char(o, '\n');
 	}
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		snprintf(name, sizeof(name), "rule_%u", i);
 		if (!fr_snap_fact(s, name))
 			break;
-		put_label(o, "trigger");
-		put_fact(o, s, "", name, "");
+		fr_info_label(o, "trigger");
+		fr_info_fact(o, s, "", name, "");
 		snprintf(name, sizeof(name), "rule_%u_since", i);
-		put_fact(o, s, ": ", name, "\n");
+		fr_info_fact(o, s, ": ", name, "\n");
 	}
 }
 
@@ -136,32 +136,32 @@ static void put_why(struct fr_out *o, const struct fr_snap *s)
 	const char *name;
 	s64 sig = 0;
 
-	put_label(o, "because");
-	put_fact(o, s, "", "trigger_reason", "");
+	fr_info_label(o, "because");
+	fr_info_fact(o, s, "", "trigger_reason", "");
 	name = fr_snap_fact_num(s, "trigger_sig", &sig) && sig ? fr_signal_name(sig) : NULL;
 	if (name)
 		fr_out_printf(o, " %s", name);
-	put_fact(o, s, " of ", "trigger_comm", "");
-	put_fact(o, s, ", pid ", "trigger_pid", "");
-	put_fact(o, s, ", exit status ", "trigger_status", "");
-	put_fact(o, s, ", ", "trigger_latency", "");
-	put_fact(o, s, ", ", "trigger_value_ns", " ns");
-	put_fact(o, s, ": ", "trigger_text", "");
+	fr_info_fact(o, s, " of ", "trigger_comm", "");
+	fr_info_fact(o, s, ", pid ", "trigger_pid", "");
+	fr_info_fact(o, s, ", exit status ", "trigger_status", "");
+	fr_info_fact(o, s, ", ", "trigger_latency", "");
+	fr_info_fact(o, s, ", ", "trigger_value_ns", " ns");
+	fr_info_fact(o, s, ": ", "trigger_text", "");
 	fr_out_char(o, '\n');
 	put_trigger(o, s);
 	if (fr_snap_fact(s, "command")) {
-		put_label(o, "command");
-		put_fact(o, s, "", "command", "\n");
+		fr_info_label(o, "command");
+		fr_info_fact(o, s, "", "command", "\n");
 	}
 }
 
 static void put_session(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
 {
-	put_label(o, "session");
-	put_fact(o, s, "", "session", "");
-	put_fact(o, s, ", profile ", "profile", "");
-	put_fact(o, s, ", clock ", "clock_mode", "");
-	put_fact(o, s, " grain ", "clock_grain_ns", " ns");
+	fr_info_label(o, "session");
+	fr_info_fact(o, s, "", "session", "");
+	fr_info_fact(o, s, ", profile ", "profile", "");
+	fr_info_fact(o, s, ", clock ", "clock_mode", "");
+	fr_info_fact(o, s, " grain ", "clock_grain_ns", " ns");
 	fr_out_str(o, ", ");
 	put_count(o, m->ties);
 	fr_out_str(o, m->ties == 1 ? " tie" : " ties");
@@ -174,7 +174,7 @@ static void put_session(struct fr_out *o, const struct fr_snap *s, const struct 
 
 static void put_contents(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
 {
-	put_label(o, "holds");
+	fr_info_label(o, "holds");
 	put_count(o, m->event_cnt);
 	fr_out_str(o, " events over ");
 	put_duration(o, m->end_ns - m->start_ns);
@@ -196,11 +196,11 @@ static void put_names(struct fr_out *o, const struct fr_snap *s)
 	fr_info_names(s, &n);
 	if (!kernel && !n.kernel && !n.mappings && !n.stacks)
 		return;
-	put_label(o, "names");
+	fr_info_label(o, "names");
 	put_count(o, n.kernel);
 	fr_out_str(o, " kernel functions");
 	if (kernel && strcmp(kernel, "ok"))
-		put_fact(o, s, " (", "kernel_symbols", ")");
+		fr_info_fact(o, s, " (", "kernel_symbols", ")");
 	fr_out_str(o, ", ");
 	put_count(o, n.mappings);
 	fr_out_str(o, " mappings of ");
@@ -218,7 +218,7 @@ static void put_horizons(struct fr_out *o, const struct fr_summary *m)
 {
 	u32 tier;
 
-	put_label(o, "complete");
+	fr_info_label(o, "complete");
 	for (tier = 0; fr_tier_name(tier); tier++) {
 		u64 horizon_ns = fr_summary_horizon(m, tier);
 
@@ -363,7 +363,7 @@ static void put_lacks(struct fr_out *o, const struct fr_snap *s, const struct fr
 		if (!any)
 			put_title(o, "What it lacks");
 		any = true;
-		put_fact(o, s, "  events this kernel does not have: ", "events_missing", "\n");
+		fr_info_fact(o, s, "  events this kernel does not have: ", "events_missing", "\n");
 	}
 	if (!any)
 		fr_out_str(o, "\nNothing was lost within the covered time.\n");

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/symopts.h"
-#include "cmd/winopts.h"
-#include "flow/export.h"
+#include "cmd/exportopts.h"
 
 static const char help[] = "Usage: flightrec view [options] FILE\n"
 			   "Make a page for a browser out of a snapshot: timeline of CPUs and tasks, search,\n"
@@ -19,40 +17,16 @@ static const char help[] = "Usage: flightrec view [options] FILE\n"
 			   "Example: flightrec view x.flight && xdg-open x.flight.html\n";
 
 static const struct option options[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"filter", required_argument, NULL, 'f'},
-	FR_WINOPTS_TABLE,
-	FR_SYMOPTS_TABLE,
-	{"help", no_argument, NULL, 'h'},
+	FR_EXPORTOPTS_TABLE,
 	{},
 };
 
-static int parse_option(struct fr_export_ask *ask, struct fr_symopts *symbols, int opt)
-{
-	int got = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
-
-	if (got > 0)
-		got = fr_symopts_parse(opt, symbols);
-	if (got <= 0)
-		return got;
-	switch (opt) {
-	case 'o':
-		ask->path = optarg;
-		return 0;
-	case 'f':
-		ask->opts.filter = optarg;
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
-
-static int view(struct fr_export_ask *ask)
+static int view(struct fr_export_ask *ask, bool to_stdout)
 {
 	char *path = NULL;
 	int status;
 
-	if (!ask->path) {
+	if (!ask->path && !to_stdout) {
 		if (asprintf(&path, "%s.html", ask->file[0]) < 0)
 			return FR_EXIT_FAIL;
 		ask->path = path;
@@ -64,25 +38,21 @@ static int view(struct fr_export_ask *ask)
 
 int fr_cmd_view(int argc, char **argv)
 {
-	struct fr_export_ask ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
-	struct fr_symopts symbols = {};
+	struct fr_exportopts x = {.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .names = true}}};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:f:h", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, &symbols, opt))
+		if (fr_exportopts_parse(opt, &x))
 			return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {
 		fr_err("name the snapshot to be shown: flightrec view FILE");
 		return FR_EXIT_USAGE;
 	}
-	ask.symbols = symbols.opts;
-	ask.no_symbols = symbols.off;
-	ask.file = (const char *const *)argv + optind;
-	ask.file_cnt = argc - optind;
-	return view(&ask);
+	fr_exportopts_done(&x, (const char *const *)argv + optind, argc - optind);
+	return view(&x.ask, x.to_stdout);
 }

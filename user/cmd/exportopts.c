@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/exportopts.h"
+
+#include <string.h>
+
+int fr_exportopts_parse(int opt, struct fr_exportopts *to)
+{
+	int got = fr_winopts_parse(opt, &to->ask.opts.since, &to->ask.opts.until);
+
+	if (got > 0)
+		got = fr_symopts_parse(opt, &to->symbols);
+	if (got <= 0)
+		return got;
+	switch (opt) {
+	case 'o':
+		to->to_stdout = !strcmp(optarg, "-");
+		to->ask.path = to->to_stdout ? NULL : optarg;
+		return 0;
+	case 'f':
+		to->ask.opts.filter = optarg;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+void fr_exportopts_done(struct fr_exportopts *to, const char *const *file, u32 file_cnt)
+{
+	to->ask.file = file;
+	to->ask.file_cnt = file_cnt;
+	to->ask.symbols = to->symbols.opts;
+	to->ask.no_symbols = to->symbols.off;
+	to->ask.symbols_too = to->symbols.on;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * exportopts: the options of commands that write events of snapshots into a file of another kind. Such a command puts
+ * FR_EXPORTOPTS_TABLE into its option table and FR_EXPORTOPTS_SHORT into its short options.
+ */
+#ifndef FR_EXPORTOPTS_H
+#define FR_EXPORTOPTS_H
+
+#include "cmd/symopts.h"
+#include "cmd/winopts.h"
+#include "flow/export.h"
+
+/* clang-format off */
+#define FR_EXPORTOPTS_SHORT "o:f:h"
+#define FR_EXPORTOPTS_TABLE                             \
+	{"output", required_argument, NULL, 'o'},       \
+	{"filter", required_argument, NULL, 'f'},       \
+	{"help", no_argument, NULL, 'h'},               \
+	FR_WINOPTS_TABLE,                               \
+	FR_SYMOPTS_TABLE
+/* clang-format on */
+
+/* What was asked for so far. */
+struct fr_exportopts {
+	struct fr_export_ask ask;
+	struct fr_symopts symbols;
+	bool to_stdout; /* -o - */
+};
+
+/* 0: it was one of these, but for help; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
+int fr_exportopts_parse(int opt, struct fr_exportopts *to);
+
+/* No more options: the files, and what follows from options. */
+void fr_exportopts_done(struct fr_exportopts *to, const char *const *file, u32 file_cnt);
+
+#endif
