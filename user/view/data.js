@@ -164,14 +164,20 @@ class Data {
 		this.pieces.forEach((p, nth) => {
 			if (!p.of.has(nr))
 				return;
-			const cols = fs.map(f => p.column(nr, f));
 			const from = this.starts[nth], to = from + p.rows;
-			for (let i = from, k = 0; i < to; i++)
-				if (this.ev[i] === nr) {
-					fn(i, ...cols.map(c => c[k]));
-					k++;
-				}
+			this.eachOf(nr, from, to, fs.map(f => p.column(nr, f)), fn);
 		});
+	}
+	// No array for each event: there are millions.
+	eachOf(nr, from, to, cols, fn) {
+		const none = [], [a = none, b = none, c = none] = cols, ev = this.ev;
+		if (cols.length > 3)
+			throw new Error("each() gives three values at most");
+		for (let i = from, k = 0; i < to; i++)
+			if (ev[i] === nr) {
+				fn(i, a[k], b[k], c[k]);
+				k++;
+			}
 	}
 	commOf(i) {
 		return this.texts[this.comm[i]] || "?";

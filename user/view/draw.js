@@ -289,13 +289,13 @@ class Timeline {
 	drawMatches(g) {
 		if (!this.matches)
 			return;
+		const ts = this.matches.ts, end = lower(ts, this.to);
 		g.fillStyle = this.c.hit;
-		let last = -1;
-		for (let i = lower(this.matches.ts, this.from); i < this.matches.ts.length && this.matches.ts[i] < this.to; i++) {
-			const x = Math.floor(this.x(this.matches.ts[i]));
-			if (x !== last)
-				g.fillRect(x, RULER_H - 5, 2, 5);
-			last = x;
+		// one of each pixel: the next is the first behind it
+		for (let i = lower(ts, this.from); i < end;) {
+			const x = Math.floor(this.x(ts[i]));
+			g.fillRect(x, RULER_H - 5, 2, 5);
+			i = Math.max(i + 1, lower(ts, this.time(x + 1)));
 		}
 	}
 	draw() {

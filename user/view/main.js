@@ -48,13 +48,28 @@ class Search {
 		});
 	}
 	find(text) {
-		const words = text.trim().split(/\s+/).filter(w => w).map(w => this.rowsOf(w)), rows = [];
+		const words = text.trim().split(/\s+/).filter(w => w);
 		if (!words.length)
 			return null;
-		for (let i = 0; i < this.data.n; i++)
-			if (words.every(w => w[i]))
-				rows.push(i);
-		return { rows, ts: Float64Array.from(rows, i => this.data.ts[i]), at: -1 };
+		const all = this.rowsOf(words[0]), n = this.data.n;
+		for (const word of words.slice(1)) {
+			const more = this.rowsOf(word);
+			for (let i = 0; i < n; i++)
+				all[i] &= more[i];
+		}
+		return { ...this.rowsIn(all), at: -1 };
+	}
+	rowsIn(hit) {
+		let cnt = 0;
+		for (let i = 0; i < hit.length; i++)
+			cnt += hit[i];
+		const rows = new Uint32Array(cnt), ts = new Float64Array(cnt);
+		for (let i = 0, k = 0; k < cnt; i++)
+			if (hit[i]) {
+				rows[k] = i;
+				ts[k++] = this.data.ts[i];
+			}
+		return { rows, ts };
 	}
 }
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""measure.py FILE.html: how long a page takes to load, to draw and to search in headless Chromium, and its memory. No test."""
+import glob
+import sys
+import time
+
+sys.dont_write_bytecode = True
+from browser import Browser, missing  # noqa: E402
+
+# What is done, and what is waited for: the frame behind it.
+DO = """const done = arguments[arguments.length - 1], t = performance.now();
+%s;
+const did = performance.now() - t;
+requestAnimationFrame(() => requestAnimationFrame(() => done([did, performance.now() - t])));"""
+STEPS = {
+    "whole window": "flightrec.timeline.view(0, flightrec.data.span)",
+    "a fifth": "flightrec.timeline.view(flightrec.data.span * 0.4, flightrec.data.span * 0.6)",
+    "a thousandth": "flightrec.timeline.view(flightrec.data.span * 0.5, flightrec.data.span * 0.501)",
+    "events": "flightrec.panel.open('events')",
+    "back to the whole": "flightrec.timeline.view(0, flightrec.data.span)",
+    "tasks": "flightrec.panel.open('tasks')",
+    "latencies": "flightrec.panel.open('hist')",
+    "flame graph": "flightrec.panel.open('flame')",
+    "details": "flightrec.panel.open('detail')",
+    "search openat": "flightrec.find('openat')",
+    "search dd": "flightrec.find('dd')",
+}
+
+
+def most_memory(root):
+    """MiB, of the largest of a process's descendants: the page's."""
+    kids, peak = {}, {}
+    for path in glob.glob("/proc/[0-9]*/status"):
+        try:
+            with open(path) as f:
+                said = dict(line.split(":", 1) for line in f)
+        except OSError:
+            continue
+        kids.setdefault(int(said["PPid"]), []).append(int(said["Pid"]))
+        peak[int(said["Pid"])] = int(said.get("VmHWM", "0").split()[0])
+    todo, most = [root], 0
+    while todo:
+        pid = todo.pop()
+        todo += kids.get(pid, [])
+        most = max(most, peak.get(pid, 0))
+    return most // 1024
+
+
+def main():
+    if missing():
+        sys.exit(f"{missing()} is not installed")
+    browser = Browser()
+    try:
+        begun = time.monotonic()
+        said = browser.open(sys.argv[1])
+        if said:
+            sys.exit(said)
+        print(f"{browser.run('return flightrec.data.n'):,} events, loaded in {time.monotonic() - begun:.1f} s, {most_memory(browser.driver.pid)} MiB")
+        for name, script in STEPS.items():
+            did, drawn = browser.run(DO % script, wait=True)
+            print(f"{name:20} {did:8.0f} ms, drawn after {drawn:8.0f} ms")
+        print(f"{most_memory(browser.driver.pid)} MiB at most")
+    finally:
+        browser.close()
+
+
+main()
