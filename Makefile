@@ -33,7 +33,7 @@ MAIN_SRC	:= user/cmd/main.c
 LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|(flightrec|triggers)\.skel)' $(USER_SRC) /dev/null))
 PLAIN_SRC	:= $(filter-out $(MAIN_SRC) $(LIBBPF_SRC),$(USER_SRC))
 UNIT_SRC	:= $(sort $(wildcard tests/unit/test_*.c))
-FORMATTED	:= $(shell find bpf user tests -name '*.[ch]')
+FORMATTED	:= $(shell find bpf user tests docs/examples -name '*.[ch]')
 MAN		:= $(wildcard docs/man/*.[1-8])
 
 obj		= $(patsubst %.c,$(O)/obj/%.o,$(1))
@@ -180,12 +180,14 @@ check-format:
 
 # ---- install ----
 UNIT_DIR	:= $(PREFIX)/lib/systemd/system
-DESTS		:= $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec $(UNIT_DIR)/flightrec.service \
+LIB_DESTS	:= $(addprefix $(PREFIX)/,include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a \
+		   lib/pkgconfig/flightrec.pc share/doc/flightrec/examples/slow.c)
+DESTS		:= $(LIB_DESTS) $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec $(UNIT_DIR)/flightrec.service \
 		   $(foreach m,$(MAN),$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
 CONF		:= $(DESTDIR)$(SYSCONFDIR)/flightrec.conf
 
 # An existing configuration stays as it is, also when the rest is removed.
-install: all
+install: all lib
 	install -D -m 755 $(O)/flightrec $(DESTDIR)$(PREFIX)/bin/flightrec
 	install -D -m 644 completion/flightrec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flightrec
 	$(foreach m,$(MAN),install -D -m 644 $(m) \
@@ -193,6 +195,14 @@ install: all
 	install -d $(DESTDIR)$(UNIT_DIR)
 	sed 's,/usr/bin/flightrec,$(PREFIX)/bin/flightrec,; s,/etc/flightrec.conf,$(SYSCONFDIR)/flightrec.conf,' \
 		dist/flightrec.service > $(DESTDIR)$(UNIT_DIR)/flightrec.service
+	install -D -m 644 user/lib/flightrec.h $(DESTDIR)$(PREFIX)/include/flightrec.h
+	install -D -m 755 $(O)/$(LIB_NAME) $(DESTDIR)$(PREFIX)/lib/$(LIB_NAME)
+	ln -sf $(LIB_NAME) $(DESTDIR)$(PREFIX)/lib/libflightrec.so
+	install -D -m 644 $(O)/libflightrec.a $(DESTDIR)$(PREFIX)/lib/libflightrec.a
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(VERSION),; s,@LIBS@,$(LIB_LIBS),' dist/flightrec.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/flightrec.pc
+	install -D -m 644 docs/examples/slow.c $(DESTDIR)$(PREFIX)/share/doc/flightrec/examples/slow.c
 	[ -e $(CONF) ] || install -D -m 644 dist/flightrec.conf $(CONF)
 
 uninstall:

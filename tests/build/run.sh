@@ -25,6 +25,8 @@ installs() {
 	make -s O="$tmp/gcc" install DESTDIR="$tmp/root" PREFIX=/usr || return 1
 	"$tmp/root/usr/bin/flightrec" --help > /dev/null || return 1
 	for file in usr/share/man/man1/flightrec.1 usr/share/man/man5/flightrec-format.5 usr/share/man/man5/flightrec.conf.5 \
+		usr/include/flightrec.h usr/lib/libflightrec.so.1 usr/lib/libflightrec.so usr/lib/libflightrec.a \
+		usr/lib/pkgconfig/flightrec.pc usr/share/man/man3/flightrec.3 usr/share/doc/flightrec/examples/slow.c \
 		usr/share/bash-completion/completions/flightrec usr/lib/systemd/system/flightrec.service etc/flightrec.conf; do
 		[[ -s $tmp/root/$file ]] || { echo "not installed: $file"; return 1; }
 	done
@@ -42,7 +44,7 @@ keeps_conf() {
 }
 
 uninstalls() {
-	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" -type f) ]]
+	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
 }
 
 check "gcc" build gcc

@@ -26,8 +26,8 @@ none() {
 }
 
 sources() {
-	find Makefile .ci bpf completion dist user vmlinux tests docs/man -type f \
-		\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' -o -name '*.bash' -o -name '*.pml' -o -path '.ci/*' -o -path 'dist/*' \
+	find Makefile .ci bpf completion dist user vmlinux tests docs/man docs/examples -type f \
+		\( -name '*.[ch1357]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' -o -name '*.bash' -o -name '*.pml' -o -path '.ci/*' -o -path 'dist/*' \
 		-o -name Makefile \) -print
 }
 
@@ -65,7 +65,7 @@ includers() {
 
 man_pages() {
 	command -v mandoc > /dev/null || { echo "mandoc is not installed"; return 77; }
-	mandoc -T lint -W warning docs/man/*.[15]
+	mandoc -T lint -W warning docs/man/*.[135]
 }
 
 # Every command and every long option of it stands in flightrec(1), and is known to the completion.

@@ -1,0 +1,252 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# libflightrec as another's program meets it: installed, found by pkg-config, compared with what the command prints. No root.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+build=$(dirname "$FLIGHTREC")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+export PKG_CONFIG_PATH=$tmp/root/lib/pkgconfig
+warnings='-Wall -Wextra -Werror -pedantic'
+
+# Frames with names and without: of the kernel, a module, code made at run time, a program that is not here
+stacks='fact arch x86_64
+fact kernel_symbols ok
+task 100 100 prog
+sym 0 ffffffff81000000 100 do_nanosleep -
+sym 0 ffffffffa0000000 100 ext4_write [ext4]
+sym 100 7f0000001000 80 Interpreter -
+map 100 400000 402000 0 /nonexistent/prog 0123456789abcdef0123
+stack 11 ffffffff8100006d ffffffffa0000010 ffffffffb0000000
+stack 12 401234 7f0000001008 7f1111111111
+sample 100 11 12
+sample 100 11 0
+sample 100 99 12
+'
+
+# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
+check() {
+	local name=$1 status
+	shift
+	("$@") > "$tmp/log" 2>&1
+	status=$?
+	case $status in
+	0) ((passed++)) ;;
+	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
+	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /' ;;
+	esac
+}
+
+# use WHAT ARG...: the test's program says nothing on standard error; its output is in $tmp/out
+use() {
+	LD_LIBRARY_PATH=$tmp/root/lib "$tmp/use" "$@" > "$tmp/out" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
+	[[ ! -s $tmp/err ]] || { echo "on standard error:"; cat "$tmp/err"; return 1; }
+}
+slow() { LD_LIBRARY_PATH=$tmp/root/lib "$tmp/slow" "$@"; }
+by_python() { /usr/bin/python3 tests/lib/check.py "$@"; }
+
+# compile COMPILER OUT SOURCE...: by what pkg-config says, and nothing else
+compile() {
+	local compiler=$1 out=$2
+	shift 2
+	# shellcheck disable=SC2046,SC2086
+	$compiler $warnings -O1 -g "$@" $(pkg-config --cflags --libs flightrec) -lpthread -o "$out"
+}
+
+installs() {
+	make -s O="$build" install DESTDIR= PREFIX="$tmp/root" SYSCONFDIR="$tmp/etc"
+}
+
+example_compiles() {
+	compile gcc "$tmp/slow" docs/examples/slow.c -D_GNU_SOURCE && compile clang "$tmp/slow.clang" docs/examples/slow.c -D_GNU_SOURCE
+}
+
+# The archive of the same name: no shared library, and none of our inner names.
+example_is_static() {
+	local names
+	# shellcheck disable=SC2046
+	gcc -O1 -D_GNU_SOURCE docs/examples/slow.c $(pkg-config --cflags flightrec) "$(pkg-config --variable=libdir flightrec)/libflightrec.a" \
+		$(grep '^Libs.private: ' "$PKG_CONFIG_PATH/flightrec.pc" | cut -d ' ' -f 2-) -o "$tmp/slow.static" || return
+	names=$(nm -g --defined-only "$build/libflightrec.a" | awk 'NF == 3 { print $3 }' | grep -v '^flightrec_')
+	[[ -z $names ]] || { echo "the archive shows $names"; return 1; }
+	"$tmp/slow.static" "$tmp/load.flight" > "$tmp/out" && slow "$tmp/load.flight" | diff "$tmp/out" -
+}
+
+header_is_plain() {
+	local std
+	for std in c99 c11 c17; do
+		for compiler in gcc clang; do
+			echo '#include <flightrec.h>' | $compiler -std=$std $warnings -I"$tmp/root/include" -fsyntax-only -x c - || return
+		done
+	done
+	for std in c++11 c++17; do
+		for compiler in g++ clang++; do
+			echo '#include <flightrec.h>' | $compiler -std=$std $warnings -I"$tmp/root/include" -fsyntax-only -x c++ - || return
+		done
+	done
+}
+
+cxx_links() {
+	cat > "$tmp/use.cc" <<- 'EOF'
+		#include <flightrec.h>
+		#include <memory>
+		int main(int, char **argv)
+		{
+			std::unique_ptr<flightrec, decltype(&flightrec_free)> fr(flightrec_new(), flightrec_free);
+			uint64_t cnt = 0;
+
+			return flightrec_add(fr.get(), argv[1]) || flightrec_open(fr.get()) || flightrec_count(fr.get(), &cnt) || !cnt;
+		}
+	EOF
+	compile g++ "$tmp/cc" "$tmp/use.cc" && LD_LIBRARY_PATH=$tmp/root/lib "$tmp/cc" "$tmp/load.flight"
+}
+
+# Names that programs are linked with: added to, never taken away.
+symbols_are_stable() {
+	nm -D --defined-only --with-symbol-versions "$build/libflightrec.so.1" | awk '$2 == "T" { print $3 }' | sort > "$tmp/symbols"
+	[[ -z $(nm -D --defined-only "$build/libflightrec.so.1" | awk '$2 != "T" && $3 !~ /^FLIGHTREC_/') ]] || { echo "data is shown"; return 1; }
+	diff tests/lib/symbols.txt "$tmp/symbols" || { echo "new names: add them to tests/lib/symbols.txt; names that are gone: see docs/library.md"; return 1; }
+}
+
+# All that the header declares is there, and nothing else.
+header_is_complete() {
+	grep -oE '\bflightrec_[a-z0-9_]+\(' "$tmp/root/include/flightrec.h" | tr -d '(' | sort -u > "$tmp/declared"
+	sed 's/@.*//' tests/lib/symbols.txt | diff "$tmp/declared" -
+}
+
+# No type of the interface has a size.
+header_is_opaque() {
+	! grep -nE '^(struct|union)[^;(]*\{' "$tmp/root/include/flightrec.h"
+}
+
+links_little() {
+	local libs
+	readelf -d "$build/libflightrec.so.1" | grep -q 'SONAME.*\[libflightrec\.so\.1\]' || { echo "its soname"; return 1; }
+	libs=$(readelf -d "$build/libflightrec.so.1" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p')
+	! grep -E 'bpf|seccomp|flightrec' <<< "$libs"
+}
+
+versions_agree() {
+	local version
+	version=$("$FLIGHTREC" --version)
+	version=${version#flightrec }
+	use version && read -r ours header number < "$tmp/out" && [[ $ours == "$version" && $header == "$version" ]] &&
+		[[ $(pkg-config --modversion flightrec) == "$version" ]] &&
+		((number == $(tr . ' ' <<< "$version" | awk '{ print $1 * 1000000 + $2 * 1000 + $3 }')))
+}
+
+lines_are_the_same() {
+	local what
+	for what in json text; do
+		use $what "$tmp/$1.flight" || return
+		if [[ $what == json ]]; then
+			"$FLIGHTREC" replay --tier all --json "$tmp/$1.flight" 2> /dev/null
+		else
+			"$FLIGHTREC" replay --tier all "$tmp/$1.flight" 2> /dev/null
+		fi | cmp - "$tmp/out" || return
+		[[ -s $tmp/out ]] || return
+	done
+}
+
+printers_are_the_same() {
+	use printed-json "$tmp/$1.flight" &&
+		"$FLIGHTREC" replay --tier all --pairs --pos --symbols --json "$tmp/$1.flight" 2> /dev/null | cmp - "$tmp/out" &&
+		use printed-text "$tmp/$1.flight" && "$FLIGHTREC" replay --tier all --pairs --pos "$tmp/$1.flight" 2> /dev/null | cmp - "$tmp/out"
+}
+
+fields_are_the_same() {
+	use fields "$tmp/$1.flight" && "$FLIGHTREC" replay --tier all --pairs --pos --json "$tmp/$1.flight" > "$tmp/json" && by_python fields "$tmp/json" "$tmp/out"
+}
+
+stacks_are_the_same() {
+	use stacks "$tmp/$1.flight" && "$FLIGHTREC" replay --tier all --symbols --json "$tmp/$1.flight" > "$tmp/json" 2> /dev/null &&
+		by_python stacks "$tmp/json" "$tmp/out"
+}
+
+schema_is_the_same() {
+	"$FLIGHTREC" events --json > "$tmp/json" && use schema && by_python schema "$tmp/json" "$tmp/out" &&
+		use schema "$tmp/load.flight" && by_python schema "$tmp/json" "$tmp/out"
+}
+
+info_is_the_same() {
+	use info "$tmp/load.flight" && "$FLIGHTREC" info --json "$tmp/load.flight" > "$tmp/json" && by_python info "$tmp/json" "$tmp/out"
+}
+
+filters_agree() {
+	local expr cnt
+	for expr in 'cpu == 0' 'event == sys_exit && latency > 10us' 'event == sched_switch && next_comm ~ "*a*"' 'ret == -ENOENT' \
+		'cgroup ~ "/*"' 'cpu == 77'; do
+		use filter "$tmp/load.flight" "$expr" && cnt=$("$FLIGHTREC" replay --tier all --count -f "$expr" "$tmp/load.flight") || return
+		[[ $(< "$tmp/out") == "$cnt" ]] || { echo "$expr: $(< "$tmp/out"), not $cnt"; return 1; }
+	done
+}
+
+errors_are_told() {
+	head -c -300 "$tmp/load.flight" > "$tmp/damaged.flight"
+	use errors "$tmp/load.flight" "$tmp/damaged.flight" || return
+	sed -E "s,$tmp/,,; s/bytes [0-9]+ to [0-9]+/bytes N to M/" "$tmp/out" | diff tests/lib/errors.txt -
+}
+
+example_is_right() {
+	slow -n 50 "$tmp/load.flight" > "$tmp/out" && "$FLIGHTREC" replay --pairs --json "$tmp/load.flight" > "$tmp/json" &&
+		by_python slow "$tmp/json" "$tmp/out" 50 &&
+		slow -w 20%..60% "$tmp/load.flight" > "$tmp/out" && "$FLIGHTREC" replay --window 20%..60% --pairs --json "$tmp/load.flight" > "$tmp/json" &&
+		by_python slow "$tmp/json" "$tmp/out" 10 &&
+		! slow "$tmp/none.flight" 2> "$tmp/err" && grep -q '^slow: cannot open .*none.flight: No such file' "$tmp/err"
+}
+
+# under TOOL ARG...: nothing to be found by a tool of valgrind
+under() {
+	command -v valgrind > /dev/null || { echo "valgrind is not installed"; return 77; }
+	LD_LIBRARY_PATH=$tmp/root/lib valgrind -q --error-exitcode=9 "$@"
+}
+
+is_leakless() {
+	under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/slow" "$tmp/load.flight" &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" stacks "$tmp/stacks.flight" &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" printed-json "$tmp/small.flight" &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" > /dev/null
+}
+
+threads_are_apart() {
+	use threads "$tmp/load.flight"
+}
+
+threads_do_not_race() {
+	under --tool=helgrind --suppressions=tests/lib/helgrind.supp "$tmp/use" threads "$tmp/small.flight"
+}
+
+command -v pkg-config > /dev/null || { echo "FAIL pkg-config is not installed"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/make_snapshot" "$build/tests/symbols/make_stacks" &&
+	"$build/tests/report/make_load" "$tmp/load.flight" && "$build/tests/cli/make_snapshot" "$tmp/small.flight" &&
+	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+check "install" installs
+check "gcc and clang compile the example" example_compiles
+compile gcc "$tmp/use" tests/lib/use.c || { echo "FAIL tests/lib/use.c"; echo "$passed passed, $((failed + 1)) failed, 0 skipped"; exit 1; }
+check "the header, by four compilers" header_is_plain
+check "a C++ program" cxx_links
+check "the archive" example_is_static
+check "names are stable" symbols_are_stable
+check "the header has all names" header_is_complete
+check "types are opaque" header_is_opaque
+check "what it is linked with" links_little
+check "versions" versions_agree
+for snap in small load stacks; do
+	check "lines of text and JSON, $snap" lines_are_the_same $snap
+	check "printers, $snap" printers_are_the_same $snap
+	check "fields one by one, $snap" fields_are_the_same $snap
+	check "stacks, $snap" stacks_are_the_same $snap
+done
+check "schema" schema_is_the_same
+check "info" info_is_the_same
+check "filters" filters_agree
+check "errors" errors_are_told
+check "the example's sums" example_is_right
+check "valgrind: memory" is_leakless
+check "two handles in two threads" threads_are_apart
+check "valgrind: threads" threads_do_not_race
+echo "$passed passed, $failed failed, $skipped skipped"
+((!failed))
