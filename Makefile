@@ -49,7 +49,7 @@ WARNINGS	:= -Wall -Wextra -Werror
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # All of it can go into the shared library, which shows what its header names and no more
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= -fPIC -fvisibility=hidden $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
-LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty
+LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty -lncursesw -ltinfo
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump profile list follow tail reload status stop replay report cut merge diff export symbols view info verify events doctor'
+_flightrec_commands='record dump profile list follow tail reload status stop replay report cut merge diff export symbols view top info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -59,13 +59,15 @@ _flightrec() {
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
 	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
 	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;
+	top:--panel) _flightrec_offer 'details events tasks cpus calls offcpu waits irqs block flame hist info' "$word" ;;
+	top:--size) _flightrec_offer '80x24 100x40 200x50' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|list|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

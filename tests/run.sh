@@ -25,6 +25,7 @@ symbols	 600	tests/symbols/run.sh
 rehearse 300	tests/rehearse/run.sh
 export	1200	tests/export/run.sh
 view	 600	tests/view/run.sh
+top	 600	tests/top/run.sh
 fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60
 kernel	2400	tests/kernel/run.sh

@@ -23,6 +23,7 @@ int fr_cmd_verify(int argc, char **argv);
 int fr_cmd_events(int argc, char **argv);
 int fr_cmd_export(int argc, char **argv);
 int fr_cmd_view(int argc, char **argv);
+int fr_cmd_top(int argc, char **argv);
 int fr_cmd_cut(int argc, char **argv);
 int fr_cmd_merge(int argc, char **argv);
 int fr_cmd_diff(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct {
 	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute"},
 	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool"},
 	{"view", "flightrec view", fr_cmd_view, "make a page for a browser out of a snapshot"},
+	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search"},
 	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process"},
 	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots"},
 	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most"},

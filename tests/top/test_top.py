@@ -1,0 +1,704 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""top: that its screen shows what `replay --json` and `report --json` say, and does what keys ask for, on three terminals."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+from terminal import Terminal
+
+FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
+WIDE = {"width": 200, "height": 50}
+tests = []
+
+
+def test(name):
+    def add(fn):
+        tests.append((name, fn))
+        return fn
+    return add
+
+
+def equal(got, want, what):
+    if got != want:
+        raise AssertionError(f"{what}: {got!r}, not {want!r}")
+
+
+def check(ok, what):
+    if not ok:
+        raise AssertionError(what)
+
+
+# ---- the program ----
+
+def run(*args, status=0, env=None):
+    full = dict({k: v for k, v in os.environ.items() if k != "TERM"}, **{"LC_ALL": "C", **(env or {})})
+    r = subprocess.run([FLIGHTREC, *args], capture_output=True, stdin=subprocess.DEVNULL, env=full)
+    equal(r.returncode, status, f"exit status of {args}: {r.stderr.decode(errors='replace')}")
+    return r.stdout.decode(), r.stderr.decode(errors="replace")
+
+
+def report(snap, *args):
+    return json.loads(run("report", "--json", *args, snap)[0])
+
+
+def events(snap, *args):
+    return [json.loads(line) for line in run("replay", "--json", *args, snap)[0].splitlines()]
+
+
+def top(snap, *args, **kw):
+    return Terminal(FLIGHTREC, "top", *args, snap, **kw)
+
+
+def once(snap, *args, env=None, status=0):
+    return run("top", "--once", *args, snap, env=env, status=status)[0].splitlines()
+
+
+def last(text):
+    return text.split("\n")[-1]
+
+
+def ready(text):
+    return "search" in last(text) and "reading" not in text
+
+
+def sync(t):
+    """
+    All keys before are done, and drawn, when the line for a search has been seen: it is the screen's last one. Then the line is
+    left; until there is no more work.
+    """
+    idle = 0
+    while idle < 2:  # the first may have been seen while the next was being drawn
+        t.key("/")
+        text = t.wait("the search's line", lambda s: last(s).startswith(" search:"))
+        t.key("\x1b")
+        t.wait("its end", lambda s: not last(s).startswith(" search:"))
+        idle = 0 if "reading" in text else idle + 1
+    return text
+
+
+def press(t, *keys):
+    t.key(*keys)
+    return sync(t)
+
+
+def go_to(t, what):
+    t.key("g")
+    t.wait("the line for a place", lambda s: last(s).startswith(" go to:"))
+    t.key(what + "\r")
+    return sync(t)
+
+
+# ---- what is on the screen ----
+
+def duration(ns):
+    if ns < 1000:
+        return f"{ns} ns"
+    if ns < 1e6:
+        return "%.3g us" % (ns / 1e3)
+    if ns < 1e9:
+        return "%.3g ms" % (ns / 1e6)
+    return "%.*f s" % (2 if ns < 1e10 else 1, ns / 1e9)
+
+
+def time_or_dash(ns):
+    return duration(ns) if ns else "-"
+
+
+def count(v):
+    return f"{v:,}"
+
+
+def tabs_line(lines):
+    return next(i for i, l in enumerate(lines) if "details" in l or "1detail" in l)
+
+
+def panel(text):
+    lines = text.split("\n")
+    return lines[tabs_line(lines) + 1:-1]
+
+
+def table(text, widths):
+    """Head and lines of the table in the panel, as lists of texts."""
+    rows = []
+    for line in panel(text):
+        x, row = 1, []
+        for w in widths:
+            row.append(line[x:x + w].strip())
+            x += w + 1
+        if any(row):
+            rows.append(row)
+    return rows[0], rows[1:]
+
+
+def detail(text, label):
+    for line in panel(text):
+        if line[1:17].strip() == label:
+            return line[17:].strip()
+    return None
+
+
+def clock(text):
+    return int(re.search(r"clock (\d+)", detail(text, "time")).group(1))
+
+
+def shown(text):
+    m = re.search(r"shown: clock (\d+) to (\d+)", text)
+    return int(m.group(1)), int(m.group(2))
+
+
+TASKS = (15, 8, 7, 10, 10, 10, 10, 10, 9, 8, 8, 10, 8, 10)
+
+
+def task_row(t, window_ns):
+    share = t["oncpu_ns"] * 1000 // window_ns
+    return [t["comm"].encode().decode("latin1").replace("\x1b", "\\x1b"), str(t["tid"]), f"{share // 10}.{share % 10}%", time_or_dash(t["oncpu_ns"]),
+            time_or_dash(t["queued_ns"]), time_or_dash(t["wakeup"]["p99_ns"]), time_or_dash(t["offcpu_ns"]), time_or_dash(t["blocked_ns"]),
+            count(t["syscalls"]), count(t["errors"]), count(t["faults_user"] + t["faults_kernel"]), count(t["events"]), str(t["pid"]),
+            time_or_dash(t["wakeup"]["max_ns"])]
+
+
+def compare_tasks(text, r):
+    """A tid may be several tasks', one after the other."""
+    window = r["window"]["end_ns"] - r["window"]["begin_ns"]
+    want = [[v[:w] for v, w in zip(task_row(t, window), TASKS)] for t in r["tasks"]]
+    _, rows = table(text, TASKS)
+    check(len(rows) >= min(10, len(want)), f"only {len(rows)} tasks")
+    for row in rows:
+        check(row in want, f"task {row}: {[w for w in want if w[1] == row[1]]}")
+        want.remove(row)
+    return rows
+
+
+def lone_tids(snap):
+    """Tids that one task has had."""
+    tids = [t["tid"] for t in report(snap)["tasks"]]
+    return {tid for tid in tids if tids.count(tid) == 1}
+
+
+# ---- tests ----
+
+@test("opens on xterm-256color, linux and vt100, with and without UTF-8")
+def opens(snap):
+    for term, utf8 in (("xterm-256color", True), ("xterm-256color", False), ("linux", True), ("linux", False), ("vt100", False), ("vt100", True)):
+        with top(snap, term=term, utf8=utf8) as t:
+            text = t.wait(f"a screen on {term}", ready)
+            check("load.flight  7960 events in 231 ms  trigger: crash t\\x1b[31m\"3" in text.split("\n")[0], text.split("\n")[0])
+            check(re.search(r"^ CPU 0 ", text, re.M) and re.search(r"^. ?t?ask-3 103", text, re.M), text)
+            equal(all(ord(c) < 128 for c in text), not utf8, f"ASCII only on {term} {utf8}")
+            equal(bool(t.screen.colors), term != "vt100", f"colours on {term}")
+            equal(any(c == 38 and v is not None for c, v in t.screen.colors), term == "xterm-256color", f"256 colours on {term}")
+            t.key("q")
+            equal(t.end(), 0, "exit status")
+            check(t.is_restored(), f"the terminal {term} is as it was")
+
+
+@test("the terminal is put back: q, Ctrl-C, SIGINT, SIGTERM, SIGHUP; it ends with its terminal")
+def restored(snap):
+    for how, want in (("q", 0), ("\x03", 0), (signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGQUIT, -signal.SIGQUIT)):
+        with top(snap) as t:
+            t.wait("a screen", ready)
+            check("?1049" in t.screen.modes, "the other screen")
+            if isinstance(how, str):
+                t.key(how)
+            else:
+                t.process.send_signal(how)
+            equal(t.end(), want, f"exit status of {how!r}")
+            check(t.is_restored(), f"the terminal after {how!r}")
+            check("?25" in t.screen.modes, f"the cursor after {how!r}")
+            equal(t.said(), "", "words")
+    t = top(snap)
+    t.wait("a screen", ready)
+    os.close(t.master)
+    t.process.wait(timeout=100)
+    os.close(t.slave)
+    os.close(t.errors)
+
+
+@test("without a terminal, on an unknown or a dumb one: what to do instead")
+def no_terminal(snap):
+    _, said = run("top", snap, status=1, env={"TERM": "xterm"})
+    check("flightrec report" in said and "--once" in said, said)
+    for term in ("no-such-terminal", "", "dumb"):
+        with top(snap, term=term) as t:
+            equal(t.end(), 1, f"exit status on {term!r}")
+            check("flightrec report" in t.said() and t.is_restored(), t.said())
+
+
+@test("usage, and files that are none")
+def usage(snap):
+    for args, status in (((), 2), ((snap, snap), 2), (("--panel", "x", snap), 2), (("--once", "--size", "80", snap), 2), (("--once", "--size", "0x5", snap), 2),
+                         (("--since", "never", snap), 2), (("--once", "-f", "nonsense ==", snap), 2), (("--once", "/none.flight"), 1),
+                         (("--once", sys.argv[0]), 3), (("--nothing", snap), 2)):
+        check(run("top", *args, status=status)[1], f"words for {args}")
+    out, _ = run("top", "--help")
+    check(out.startswith("Usage:") and len(out.splitlines()) < 27 and max(map(len, out.splitlines())) <= 80, out)
+
+
+@test("damage is said, and what can be read is shown")
+def damaged(snap):
+    with tempfile.TemporaryDirectory() as d:
+        cut = f"{d}/cut.flight"
+        with open(snap, "rb") as f, open(cut, "wb") as to:
+            to.write(f.read()[:-3000])
+        out, said = run("top", "--once", "--panel", "tasks", cut, status=3)
+        check("on-CPU" in out and said, out)
+        with open(snap, "rb") as f, open(cut, "wb") as to:
+            text = bytearray(f.read())
+            for at in range(len(text) // 3, len(text) // 3 + 400):
+                text[at] ^= 0x55
+            to.write(text)
+        for name in ("details", "events", "tasks", "flame", "info"):
+            run("top", "--once", "--panel", name, cut, status=3)
+
+
+@test("tasks of the window are the report's")
+def tasks(snap):
+    with top(snap, "--window", "40%..90%", "--panel", "tasks", **WIDE) as t:
+        t.wait("a screen", ready)
+        rows = compare_tasks(press(t, "f"), report(snap, "--window", "40%..90%"))
+        check(len(rows) > 15, "lines")
+
+
+@test("zoom and move: the tables are those of what is shown")
+def zoomed(snap):
+    with top(snap, "--panel", "info", **WIDE) as t:
+        t.wait("a screen", ready)
+        whole = shown(press(t, "f"))
+        seen = {whole}
+        for keys in ("t", "w", "ww", "a", "+", "d", "s", "\x1b[1;2D"):
+            since, until = shown(press(t, "i", *keys))
+            check(whole[0] <= since < until <= whole[1], f"{since}..{until}")
+            seen.add((since, until))
+            text = press(t, "3")
+            compare_tasks(text, report(snap, "--since", str(since), "--until", str(until)))
+        check(len(seen) >= 6, f"windows that were shown: {seen}")
+        equal(shown(press(t, "if")), whole, "all of it")
+        for _ in range(60):
+            t.key("w")
+        since, until = shown(sync(t))
+        check(until - since < 300, f"zoomed in: {until - since} ns")
+        for _ in range(60):
+            t.key("s")
+        equal(shown(sync(t)), whole, "zoomed out")
+
+
+@test("mark and zoom: what lies between is shown")
+def marked(snap):
+    with top(snap, "--panel", "info", **WIDE) as t:
+        t.wait("a screen", ready)
+        begin, _ = shown(press(t, "f"))
+        go_to(t, str(begin + 100_000_000))
+        press(t, "m")
+        go_to(t, str(begin + 150_000_000))
+        check("from the mark 50 ms" in press(t, "1"), "how far it is from the mark")
+        equal(shown(press(t, "z", "i")), (begin + 100_000_000, begin + 150_000_000), "the marked window")
+        press(t, "b")
+        check(shown(sync(t)) != (begin + 100_000_000, begin + 150_000_000), "back")
+        t.key("z")
+        t.wait("no mark", lambda s: "mark a moment first" in s)
+
+
+@test("all other tables are the report's")
+def tables(snap):
+    r = report(snap, "--since", "30%")
+    with top(snap, "--since", "30%", **WIDE) as t:
+        t.wait("a screen", ready)
+        press(t, "f")
+        hist = lambda h: [time_or_dash(h["p50_ns"]), time_or_dash(h["p99_ns"]), time_or_dash(h["max_ns"])]
+        full = lambda h: [time_or_dash(h["sum_ns"]), count(h["count"])] + hist(h)
+
+        _, rows = table(press(t, "4"), (5, 7, 10, 10, 10, 10, 10, 10, 10, 10))
+        want = {str(c["cpu"]): [f"{(lambda p: f'{p // 10}.{p % 10}%')(c['busy_ns'] * 1000 // (c['busy_ns'] + c['idle_ns']))}", time_or_dash(c["busy_ns"]),
+                                time_or_dash(c["irq_ns"]), time_or_dash(c["softirq_ns"]), count(c["switches"]), time_or_dash(c["wakeup"]["p99_ns"]),
+                                count(c["events"]), count(c["syscalls"]), count(c["faults"])] for c in r["cpus"]}
+        equal({row[0]: row[1:] for row in rows}, want, "CPUs")
+
+        _, rows = table(press(t, "5"), (20, 10, 8, 10, 10, 10, 10, 10))
+        want = {(c["name"] or f"syscall {c['id']}") + ("/32" if c["abi"] else ""): [count(c["enters"]), count(c["errors"])] + full(c["latency"]) for c in r["syscalls"]}
+        equal({row[0]: row[1:] for row in rows}, want, "system calls")
+
+        _, rows = table(press(t, "6"), (8, 20, 10, 10, 10, 10, 10))
+        word = lambda o: {"syscall": (o["name"] or f"syscall {o['id']}") + ("/32" if o["abi"] else "") if o["in"] == "syscall" else "", "fault": "(page fault)", "none": "-"}[o["in"]]
+        want = {(o["state_name"] or str(o["state"]), word(o)): full(o["offcpu"]) for o in r["offcpu"]}
+        for row in rows:
+            equal(row[2:], want[tuple(row[:2])], f"off the CPU, {row[:2]}")
+        check(len(rows) > 15, "lines")
+
+        _, rows = table(press(t, "7"), (22, 22, 8, 10, 10))
+        plain = lambda name: (name or "?").replace("\x1b", "\\x1b")
+        by = lambda w: (f"{plain(w['waker_comm'])} {w['waker_tid']}"[:22] if w["waker_tid"] else "(idle: an interrupt)") if w["by"] == "task" \
+            else f"irq {w['irq']}" if w["by"] == "irq" else f"softirq {w['softirq_name']}"
+        want = [(f"{plain(w['comm'])} {w['tid']}"[:22], by(w), count(w["count"]), time_or_dash(w["offcpu_ns"]), time_or_dash(w["wakeup_ns"])) for w in r["waits"]]
+        for row in rows:
+            check(tuple(row) in want, f"waking {row}")
+        check(len(rows) > 15, "lines")
+
+        _, rows = table(press(t, "8"), (18, 16, 10, 10, 10, 10, 10, 10))
+        want = {f"irq {i['irq']}": [i["name"], count(i["begins"])] + full(i["time"]) for i in r["irqs"]}
+        want.update({f"softirq {i['name']}": ["-", count(i["begins"])] + full(i["time"]) for i in r["softirqs"]})
+        equal({row[0]: row[1:] for row in rows}, want, "interrupts")
+
+        _, rows = table(press(t, "9"), (12, 8, 9, 10, 7, 10, 9, 10, 10, 10))
+        equal(sorted((row[2], row[4], row[6]) for row in rows),
+              sorted((count(b["begins"]), count(b["errors"]), count(b["latency"]["count"])) for b in r["block"]), "block requests")
+
+        text = press(t, "h")
+        for name, title in (("wakeup", "woken until it runs"), ("offcpu", "off the CPU"), ("oncpu", "on the CPU at a time")):
+            h = r["total"][name]
+            check(title in text and f"{h['count']}: p50 {duration(h['p50_ns'])}, p99 {duration(h['p99_ns'])}, max {duration(h['max_ns'])}" in text, f"{name} {h}\n{text}")
+
+
+@test("tables are sorted by what was chosen, and lead to a task's line")
+def sorting(snap):
+    r = report(snap)
+    with top(snap, "--panel", "tasks", **WIDE) as t:
+        t.wait("a screen", ready)
+        head, rows = table(press(t, "f"), TASKS)
+        check("on-CPUv" in head, str(head))
+        window = r["window"]["end_ns"] - r["window"]["begin_ns"]
+
+        def same(rows, column, key, least=False):
+            want = [task_row(x, window)[column] for x in sorted(r["tasks"], key=key, reverse=not least)]
+            equal([row[column] for row in rows], want[:len(rows)], f"column {column}")
+        same(rows, 3, lambda x: x["oncpu_ns"])
+        t.key("\t")
+        head, rows = table(press(t, ">"), TASKS)
+        check("queuedv" in head, str(head))
+        same(rows, 4, lambda x: x["queued_ns"])
+        head, rows = table(press(t, "r"), TASKS)
+        check("queued^" in head, str(head))
+        same(rows, 4, lambda x: x["queued_ns"], True)
+        head, rows = table(press(t, "r>>"), TASKS)
+        check("off-CPUv" in head, str(head))
+        same(rows, 6, lambda x: x["offcpu_ns"])
+        head, rows = table(press(t, "<<<<<<"), TASKS)
+        check("task^" in head, str(head))
+        equal([row[0] for row in rows], sorted(row[0] for row in rows), "by name")
+        row = table(press(t, "\x1bOB\x1bOB"), TASKS)[1][2]
+        said = detail(press(t, "\r", "1"), "task")
+        check(re.match(rf".* {row[1]}  process", said) and f" {row[11]} events" in said, f"{row}: {said}")
+
+
+@test("events: each field is as in replay --json; lines are as in replay")
+def fields(snap):
+    all_events = events(snap)
+    lines = run("replay", snap)[0].splitlines()
+    with top(snap, width=400, height=60) as t:
+        t.wait("a screen", ready)
+        press(t, "f")
+        for i in (0, 1, 500, 2000, 2001, 2002, 4000, 6000, 7000, len(all_events) - 1):
+            e = all_events[i]
+            text = go_to(t, f"cpu {e['cpu']}")
+            go_to(t, str(e["ts"]))
+            text = sync(t)
+            for _ in range(12):  # several at one moment
+                if lines[i][:300].strip() in re.sub(r"^ ", "", "\n".join(l[1:] for l in panel(text))):
+                    break
+                text = press(t, ".")
+            equal(clock(text), e["ts"], f"the time of event {i}")
+            equal(detail(text, "event").split()[0], e["event"], f"event {i}")
+            for name, value in e.items():
+                if name in ("ts", "cpu", "event", "pid", "tid", "comm", "kstack", "ustack", "args", "tier"):
+                    continue
+                got = detail(text, name)
+                check(got is not None, f"{name} of event {i}\n{text}")
+                if isinstance(value, int):
+                    first = got.split()[0]
+                    equal(int(first, 0) & (2**64 - 1), value & (2**64 - 1), f"{name} of event {i}")
+                elif value is not None:
+                    check(got.startswith(str(value).replace("\x1b", "\\x1b")), f"{name}: {got!r}, not {value!r}")
+
+
+@test("events before and behind, of a line and of all, are those of replay")
+def walk(snap):
+    all_events = events(snap)
+    mine = [e for e in all_events if e["tid"] == 103]
+    with top(snap, **WIDE) as t:
+        t.wait("a screen", ready)
+        go_to(t, "103")
+        press(t, "f")
+        go_to(t, str(mine[50]["ts"]))
+        equal(clock(press(t, "]")), mine[51]["ts"], "the next of the line")
+        for i in range(52, 60):
+            text = press(t, "]")
+            equal((clock(text), detail(text, "event").split()[0]), (mine[i]["ts"], mine[i]["event"]), "the next of the line")
+        for i in range(58, 50, -1):
+            text = press(t, "[")
+            equal((clock(text), detail(text, "event").split()[0]), (mine[i]["ts"], mine[i]["event"]), "the one before of the line")
+        at = next(i for i, e in enumerate(all_events) if e["ts"] == mine[51]["ts"])
+        text = press(t, ".")
+        equal(clock(text), all_events[at + 1]["ts"], "the next of all")
+        head = press(t, "2")
+        check(f"events of this line: {len(mine)}" in head, panel(head)[0])
+        text = press(t, "\t", "e")
+        check(f"all events: {len(all_events)}" in text, panel(text)[0])
+        lines = [line.strip() for line in run("replay", snap)[0].splitlines()]
+        got = [line.strip() for line in panel(text)[1:] if line.strip()]
+        for g in got:
+            check(any(l[:190] == g[:190] for l in lines), f"a line that replay does not have: {g!r}")
+        places = [next(i for i, l in enumerate(lines) if l[:190] == g[:190]) for g in got]
+        equal(places, list(range(places[0], places[0] + len(places))), "lines of the list")
+        check(at + 1 in places, "the selected one is among them")
+
+
+@test("who runs, and in which state a task is, at any moment")
+def states(snap):
+    all_events = events(snap)
+    switches = {c: [e for e in all_events if e["event"] == "sched_switch" and e["cpu"] == c] for c in (0, 1, 3)}
+    word = {0: "runnable", 1: "sleeping", 2: "blocked", 4: "stopped", 128: "stopped", 256: "runnable"}
+    with top(snap, **WIDE) as t:
+        t.wait("a screen", ready)
+        known = 0
+        for cpu, s in switches.items():
+            go_to(t, f"cpu {cpu}")
+            for i in range(20, len(s) - 1, len(s) // 6):
+                if s[i + 1]["ts"] - s[i]["ts"] < 2:
+                    continue
+                said = detail(go_to(t, str((s[i]["ts"] + s[i + 1]["ts"]) // 2)), "CPU")
+                if s[i + 1]["tid"] != s[i]["next_pid"]:
+                    check("not known" in said, f"CPU {cpu}: a switch is missing, but {said}")
+                    continue
+                known += 1
+                who = "idle" if not s[i]["next_pid"] else f" {s[i]['next_pid']} for"
+                check(who in said, f"CPU {cpu} runs {s[i]['next_pid']}: {said}")
+                if s[i]["next_pid"] != s[i + 1]["next_pid"] and s[i]["next_pid"] != s[i]["tid"]:
+                    check(f"for {duration(s[i + 1]['ts'] - s[i]['ts'])} from" in said, f"{said}: {s[i + 1]['ts'] - s[i]['ts']}")
+        check(known > 8, f"{known} moments")
+        lone = lone_tids(snap)
+        for i in range(30, len(switches[0]) - 1, 40):
+            e = switches[0][i]
+            later = [x for x in all_events if x["ts"] > e["ts"] and (x.get("next_pid") == e["tid"] or x.get("target_pid") == e["tid"] or x["tid"] == e["tid"])]
+            if e["tid"] not in lone or not later or later[0]["ts"] - e["ts"] < 4 or (e["prev_state"] & 48):
+                continue
+            go_to(t, str(e["tid"]))
+            said = detail(go_to(t, str(e["ts"] + 1)), "state")
+            check(said and said.startswith(word[e["prev_state"]]), f"{e['tid']} left with {e['prev_state']}: {said}")
+
+
+@test("who woke it: o goes there, b comes back")
+def wakers(snap):
+    all_events = events(snap)
+    with top(snap, **WIDE) as t:
+        t.wait("a screen", ready)
+        press(t, "f")
+        found, lone = 0, lone_tids(snap)
+        for i, e in enumerate(all_events):
+            if e["event"] != "sched_waking" or e["tid"] not in lone or e["target_pid"] not in lone or found == 4 or i < 2000 + found * 500:
+                continue
+            go_to(t, str(e["target_pid"]))
+            text = go_to(t, str(e["ts"] + 1))
+            why = detail(text, "why")
+            if not why or f" {e['tid']} (o goes there)" not in why or not detail(text, "state").startswith("runnable"):
+                continue
+            found += 1
+            text = press(t, "o")
+            equal(clock(text), e["ts"], "the moment of the waking")
+            check(f" {e['tid']}  process" in detail(text, "task"), detail(text, "task"))
+            equal(detail(text, "event").split()[0], "sched_waking", "the event")
+            equal(detail(text, "target_pid").split()[0], str(e["target_pid"]), "whom it woke")
+            text = press(t, "b")
+            equal(clock(text), e["ts"] + 1, "back")
+        equal(found, 4, "wakings by tasks")
+
+
+@test("search: the filter language, words, numbers; next and before")
+def search(snap):
+    with top(snap, **WIDE) as t:
+        t.wait("a screen", ready)
+        press(t, "f")
+        first = clock(go_to(t, "0%"))
+        for what, expr in (("ret < 0", "ret < 0"), ("latency > 1ms && event == sys_exit", "latency > 1ms && event == sys_exit"), ("103", "tid == 103 || pid == 103"),
+                           ("page_fault", 'event ~ "*page_fault*" || comm ~ "*page_fault*"'), ("prev_state == D", "prev_state == D")):
+            want = [e["ts"] for e in events(snap, "-f", expr)]
+            check(len(want) > 5, f"{expr} finds {len(want)}")
+            go_to(t, "0%")
+            t.key("/")
+            t.wait("its line", lambda s: last(s).startswith(" search:"))
+            t.key(what + "\r")
+            text = t.wait(f"{what}: all found", lambda s: f" {len(want)} found  " in last(s))
+            if want[0] > first:
+                equal(clock(text), want[0], f"{what}: the first")
+            got = [clock(press(t, "n")) for _ in range(6)]
+            equal(got, [ts for ts in want if ts >= first][1:7] if want[0] > first else got, f"{what}: the next ones")
+            equal(clock(press(t, "N")), got[-2], f"{what}: the one before")
+            t.key("\x1b")
+            t.wait("its end", lambda s: "found" not in last(s))
+        t.key("/")
+        t.key("latncy > 1ms\r")
+        t.wait("what is wrong", lambda s: "no field is called latncy: did you mean latency?" in last(s))
+        t.key("\x1b", "/", "event == governor\r")
+        t.wait("nothing found", lambda s: "nothing found" in last(s))
+
+
+@test("-f: what it does not take is in no list, no count and not found")
+def filtered(snap):
+    expr = "cpu == 1 && ret < 0"
+    want = events(snap, "-f", expr)
+    with top(snap, "-f", expr, "--panel", "events", **WIDE) as t:
+        text = t.wait("a screen", ready)
+        check(f"{len(want)} events in" in text and f"-f {expr}" in text, text.split("\n")[0])
+        check(f"all events: {len(want)}" in press(t, "f\te"), "the list")
+        t.key("/", "sys_exit\r")
+        t.wait("the search", lambda s: f" {len([e for e in want if e['event'] == 'sys_exit'])} found  " in last(s))
+        r = report(snap, "-f", expr)
+        compare_tasks(press(t, "\x1b", "3"), r) if len(r["tasks"]) >= 10 else None
+
+
+@test("sizes: from too small to 250x70, while it runs")
+def sizes(snap):
+    with top(snap, "--panel", "tasks") as t:
+        t.wait("a screen", ready)
+        for width, height in ((60, 15), (80, 24), (250, 70), (20, 5), (200, 50), (33, 9), (100, 8), (31, 60)):
+            t.resize(width, height)
+            small = width < 30 or height < 8
+            text = t.wait(f"{width}x{height}", lambda s: "too small" in s if small else ("3tasks" in s or "3 tasks" in s) and "flight  " in s.split("\n")[0])
+            check(len(text.split("\n")) == height, "height")
+            for name in "1234567890hi" if not small else "":
+                t.key(name)
+            if not small:
+                press(t, "v", "v", "v", "x", "x", "3")
+        t.resize(100, 30)
+        t.wait("as before", ready)
+
+
+@test("help, panels, mouse, sizes of the panel, light and dark")
+def looks(snap):
+    with top(snap, width=120, height=40) as t:
+        t.wait("a screen", ready)
+        t.key("?")
+        t.wait("help", lambda s: "keys. Any key goes back" in s and "who woke this task" in s)
+        t.key("x")
+        t.wait("back", lambda s: "keys. Any key" not in s)
+        for key, words in (("1", "task  "), ("2", "events of this line"), ("3", "on-CPUv"), ("4", "switches"), ("5", "begun"), ("6", "state"), ("7", "woken by"),
+                           ("8", "handler"), ("9", "device"), ("0", "samples"), ("h", "woken until it runs"), ("i", "overwritten")):
+            check(words in "\n".join(panel(press(t, key))), f"panel {key} says {words}")
+        dark = set(t.screen.colors)
+        press(t, "l")
+        check(t.screen.colors - dark, "other colours on a light ground")
+        lines = press(t, "v").split("\n")
+        check(tabs_line(lines) < 6, "the panel is all")
+        check(tabs_line(press(t, "v").split("\n")) > 35, "no panel")
+        press(t, "v", "1")
+        check("?1006" in t.screen.modes or "?1000" in t.screen.modes, "mouse is asked for")
+        t.key("\x1b[<0;60;6M", "\x1b[<0;60;6m")
+        check("CPU 1" in (detail(sync(t), "CPU") or ""), "a click chooses a line")
+        text = press(t, "i")
+        before = shown(text)
+        t.key("\x1b[<64;60;5M")
+        since, until = shown(sync(t))
+        check(until - since < before[1] - before[0], "the wheel zooms")
+    with top(snap, "--no-mouse") as t:
+        t.wait("a screen", ready)
+        check("?1006" not in t.screen.modes and "?1000" not in t.screen.modes, "no mouse")
+    with top(snap, env={"NO_COLOR": "1"}.items()) as t:
+        t.wait("a screen", ready)
+        check(not t.screen.colors, "NO_COLOR")
+
+
+@test("flame graph: samples of a CPU, of a task, of the window")
+def flame(snap):
+    samples = events(snap, "-f", "event == cpu_sample")
+    with top(snap, "--panel", "flame", width=160, height=50) as t:
+        t.wait("a screen", ready)
+        press(t, "f")
+        go_to(t, "cpu 0")
+        n = len([e for e in samples if e["cpu"] == 0])
+        check(f"{n} of {n} samples, 100.0%" in sync(t), "samples of CPU 0")
+        tid = max(lone_tids(snap) & {e["tid"] for e in samples}, key=lambda tid: len([e for e in samples if e["tid"] == tid]))
+        go_to(t, str(tid))
+        mine = [e for e in samples if e["tid"] == tid]
+        text = sync(t)
+        check(f"{len(mine)} of {len(mine)} samples" in text, f"{len(mine)} samples of {tid}")
+        inner = {}
+        for e in mine:
+            frames = [*e["kstack"], *e["ustack"]]
+            if frames:
+                inner[frames[-1]] = inner.get(frames[-1], 0) + 1
+        text = press(t, "\t", "\x1bOB", "\x1bOB")
+        check(re.search(rf" {max(inner.values())} of {len(mine)} samples", text), f"{inner}\n{text}")
+        press(t, "\r", "u", "\x1bOA", "\x1bOA", "\x1bOC", "\x1bOD")
+
+
+@test("losses: horizon, holes, rings")
+def losses(snap):
+    r, info = report(snap), json.loads(run("info", "--json", snap)[0])
+    text = "\n".join(once(snap, "--panel", "info", "--size", "140x40"))
+    check(f"holes {r['lost']['holes']}" in text, text)
+    horizon = r["trigger"]["at_ns"] - r["window"]["horizon_ns"]
+    check(f"all CPUs complete from -{duration(horizon)}" in text, f"{horizon}\n{text}")
+    check("!!!" in text and re.search(r"^ +3  main ", text, re.M), text)
+    check(info, "info")
+
+
+@test("--once: plain, as wide and high as it was told")
+def plain(snap):
+    for size in ("80x24", "200x50", "31x8", "1x1", "5x100"):
+        for utf8 in (True, False):
+            lines = once(snap, "--size", size, "--panel", "tasks", "--keys", "f++]]o3", env={"LC_ALL": "C.UTF-8" if utf8 else "C"})
+            width, height = map(int, size.split("x"))
+            equal(len(lines), height, f"lines of {size}")
+            check(all(len(line) <= width for line in lines), f"wider than {width}")
+            check(all(line.isprintable() for line in lines) and (utf8 or "\n".join(lines).isascii()), "what is no text")
+    rows = compare_tasks("\n".join(once(snap, "--size", "200x50", "--panel", "tasks", "--keys", "f")), report(snap))
+    check(len(rows) > 10, "lines")
+    out, _ = run("top", "--once", snap, env={"TERM": "nonsense", "COLUMNS": "7"})
+    equal(len(out.splitlines()), 40, "lines without a size")
+
+
+@test("no event, one event, 192 CPUs, odd names, several hosts")
+def awkward(snap):
+    with tempfile.TemporaryDirectory() as d:
+        for kind in ("none", "one", "many", "first", "other"):
+            subprocess.run([f"{sys.argv[1]}/tests/top/make", kind, f"{d}/{kind}.flight"], check=True)
+        run("merge", "-o", f"{d}/both.flight", f"{d}/first.flight", f"{d}/other.flight")
+        keys = "f+-wsadtmz[],.ogb" + "nN1234567890hix" + "\t<>r\tvvvl??"
+        for kind in ("none", "one", "many", "both"):
+            for name in ("details", "events", "tasks", "flame", "hist", "info"):
+                lines = once(f"{d}/{kind}.flight", "--panel", name, "--keys", keys.replace("g", ""), env={"LC_ALL": "C.UTF-8"})
+                check(all(line.isprintable() for line in lines), f"{kind} {name}: what is no text")
+        check(any("No events in this window" in line for line in once(f"{d}/none.flight")), "no event is said")
+        check(any("1 events" in line for line in once(f"{d}/one.flight")), "one event")
+        text = "\n".join(once(f"{d}/both.flight", "--panel", "tasks", "--size", "120x50"))
+        check("2 hosts or boots" in text and "first:CPU 0" in text and "other:CPU 1" in text and "flightrec cut --host" in text, text)
+        text = "\n".join(once(f"{d}/many.flight", "--panel", "tasks", "--size", "120x250", "--keys", "fv"))
+        for name in ("e\\x1b[31mred", "new\\x0aline", "\\xff\\xfe", "rtl\\xe2\\x80\\xae"):
+            check(name in text, f"{name} is shown escaped")
+        with top(f"{d}/many.flight") as t:
+            t.wait("a screen", ready)
+            go_to(t, "cpu 191")
+            check("CPU 191" in detail(sync(t), "CPU"), "the last CPU")
+            go_to(t, "3999")
+            check("3999" in detail(sync(t), "task"), "the last task")
+            press(t, "\x1b[6~", "\x1b[5~")
+
+
+def main():
+    build = sys.argv[1]
+    only = sys.argv[2:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as d:
+        snap = f"{d}/load.flight"
+        subprocess.run([f"{build}/tests/report/make_load", snap], check=True)
+        for name, fn in tests:
+            if only and fn.__name__ not in only:
+                continue
+            try:
+                fn(snap)
+                passed += 1
+                print(f"ok   {name}", flush=True)
+            except Exception as e:  # noqa: BLE001: whatever it is, the next test is to run
+                failed += 1
+                print(f"FAIL {name}: {e}", flush=True)
+                if not isinstance(e, AssertionError):
+                    traceback.print_exc(file=sys.stdout)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/symopts.h"
+#include "cmd/winopts.h"
+#include "flow/top.h"
+#include "io/screen.h"
+
+#define SIZE_MOST 1000u
+
+static const char help[] = "Usage: flightrec top [options] FILE\n"
+			   "A snapshot on the terminal: timeline of CPUs and tasks, events, tables, search.\n"
+			   "\n"
+			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
+			   "      --panel NAME   open with: details, events, tasks, cpus, calls, offcpu,\n"
+			   "                     waits, irqs, block, flame, hist, info\n"
+			   "      --once         print one screen as plain text, and end\n"
+			   "      --size WxH     of that screen (default: 100x40)\n"
+			   "      --keys TEXT    press these keys first: +, -, [, ], t, ...\n"
+			   "      --no-mouse     leave the mouse to the terminal\n" FR_SYMOPTS_HELP "\n"
+			   "In it: ? for its keys, q to quit. The figures as JSON: flightrec report --json.\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
+			   "Example: flightrec top --window trigger-50ms..trigger+5ms x.flight\n";
+
+enum { OPT_PANEL = 256, OPT_ONCE, OPT_SIZE, OPT_KEYS, OPT_NO_MOUSE };
+
+static const struct option options[] = {
+	{"filter", required_argument, NULL, 'f'},
+	{"panel", required_argument, NULL, OPT_PANEL},
+	{"once", no_argument, NULL, OPT_ONCE},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"keys", required_argument, NULL, OPT_KEYS},
+	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
+	{"help", no_argument, NULL, 'h'},
+	FR_WINOPTS_TABLE,
+	FR_SYMOPTS_TABLE,
+	{},
+};
+
+struct asked {
+	struct fr_top_ask ask;
+	struct fr_symopts symbols;
+	const char *panel, *keys;
+	bool once, no_mouse;
+	u32 width, height;
+};
+
+static int parse_size(struct asked *a)
+{
+	char end;
+
+	if (sscanf(optarg, "%ux%u%c", &a->width, &a->height, &end) == 2 && a->width && a->height && a->width <= SIZE_MOST &&
+	    a->height <= SIZE_MOST)
+		return 0;
+	fr_err("--size: '%s' is no size: give columns and lines, as 100x40, up to %ux%u", optarg, SIZE_MOST, SIZE_MOST);
+	return -EINVAL;
+}
+
+static int parse_own(struct asked *a, int opt)
+{
+	switch (opt) {
+	case 'f':
+		a->ask.opts.filter = optarg;
+		return 0;
+	case OPT_PANEL:
+		a->panel = optarg;
+		return 0;
+	case OPT_ONCE:
+		a->once = true;
+		return 0;
+	case OPT_SIZE:
+		return parse_size(a);
+	case OPT_KEYS:
+		a->keys = optarg;
+		return 0;
+	case OPT_NO_MOUSE:
+		a->no_mouse = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int parse_option(struct asked *a, int opt)
+{
+	int err = fr_winopts_parse(opt, &a->ask.opts.since, &a->ask.opts.until);
+
+	if (err == 1)
+		err = fr_symopts_parse(opt, &a->symbols);
+	return err == 1 ? parse_own(a, opt) : err;
+}
+
+/* ---- one screen ---- */
+
+static int finish_work(struct fr_top *t)
+{
+	int got;
+
+	do {
+		got = fr_top_work(t);
+	} while (got > 0);
+	return got;
+}
+
+/* Each key when all that came of the one before is done. */
+static int press_keys(struct fr_top *t, const char *keys)
+{
+	int err = finish_work(t);
+
+	for (; !err && keys && *keys; keys++) {
+		fr_top_key(t, *keys);
+		err = finish_work(t);
+	}
+	return err;
+}
+
+static int print_once(const struct asked *a, struct fr_top *t)
+{
+	struct fr_out *out = calloc(1, sizeof(*out));
+	struct fr_grid grid = {0};
+	int err = out ? 0 : -ENOMEM, status = FR_EXIT_FAIL;
+
+	fr_top_resize(t, a->width, a->height);
+	err = err ?: press_keys(t, a->keys);
+	err = err ?: fr_top_draw(t, &grid);
+	if (err) {
+		fr_err("cannot show %s: %s", a->ask.path, strerror(-err));
+	} else {
+		fr_out_init(out, STDOUT_FILENO);
+		fr_grid_print(&grid, out, !a->ask.utf8);
+		status = fr_out_finish(out, FR_EXIT_OK);
+	}
+	fr_grid_free(&grid);
+	free(out);
+	return status;
+}
+
+/* ---- on a terminal ---- */
+
+static void say_no_screen(const char *path, int err)
+{
+	const char *term = getenv("TERM");
+
+	if (err == -ENOTTY)
+		fr_err("top needs a terminal on standard input and output: for text use flightrec report %s, or --once", path);
+	else if (err == -ENOENT)
+		fr_err("the terminal '%s' (TERM) is not known here: set TERM, as TERM=xterm, install ncurses-term, or use "
+		       "flightrec report %s",
+		       term ?: "", path);
+	else if (err == -ENODEV)
+		fr_err("the terminal '%s' cannot move its cursor: use flightrec report %s", term ?: "", path);
+	else
+		fr_err("cannot use the terminal: %s", strerror(-err));
+}
+
+static bool take_key(struct fr_screen *s, struct fr_top *t, int key)
+{
+	u32 x, y;
+
+	switch (key) {
+	case FR_KEY_NONE:
+		return true;
+	case FR_KEY_RESIZE:
+		fr_screen_size(s, &x, &y);
+		fr_top_resize(t, x, y);
+		return true;
+	case FR_KEY_MOUSE:
+	case FR_KEY_WHEEL_UP:
+	case FR_KEY_WHEEL_DOWN:
+		fr_screen_point(s, &x, &y);
+		fr_top_point(t, x, y, key);
+		return true;
+	default:
+		return fr_top_key(t, key);
+	}
+}
+
+/* Keys first; what takes long goes on while none comes. */
+static int run_screen(struct fr_screen *s, struct fr_top *t, bool light)
+{
+	struct fr_grid grid = {0};
+	int more = 1, key, err = 0;
+	bool goes_on = true;
+	u32 x, y;
+
+	fr_screen_size(s, &x, &y);
+	fr_top_resize(t, x, y);
+	while (goes_on && !err) {
+		err = fr_top_draw(t, &grid);
+		if (!err)
+			fr_screen_show(s, &grid, fr_top_is_light(t) != light);
+		key = fr_screen_key(s, more > 0 ? 0 : -1);
+		goes_on = take_key(s, t, key);
+		for (; goes_on && (key = fr_screen_key(s, 0)) != FR_KEY_NONE;)
+			goes_on = take_key(s, t, key);
+		more = goes_on ? fr_top_work(t) : 0;
+	}
+	fr_grid_free(&grid);
+	return err;
+}
+
+/* A person's Ctrl-C is an end like any other; the rest is told on. */
+static void die_of(int signal)
+{
+	if (signal && signal != SIGINT)
+		raise(signal);
+}
+
+static int on_screen(struct fr_screen *s, struct fr_top *t)
+{
+	int err = run_screen(s, t, fr_screen_is_light(s)), signal = fr_screen_close(s);
+
+	die_of(signal);
+	if (err)
+		fr_err("cannot draw: %s", strerror(-err));
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+static int status_of(int err)
+{
+	return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+}
+
+/* The file first: what is wrong with it is said on a terminal as it was. */
+static int top(struct asked *a)
+{
+	struct fr_screen *s = NULL;
+	struct fr_top *t;
+	int err = fr_top_new(&a->ask, &t), status;
+
+	if (err)
+		return status_of(err);
+	if (a->panel && fr_top_open_panel(t, a->panel)) {
+		fr_err("--panel: there is no '%s': give one of %s", a->panel, fr_top_panel_names());
+		fr_top_free(t);
+		return FR_EXIT_USAGE;
+	}
+	err = a->once ? 0 : fr_screen_open(!a->no_mouse, &s);
+	if (err) {
+		say_no_screen(a->ask.path, err);
+		fr_top_free(t);
+		return FR_EXIT_FAIL;
+	}
+	a->ask.color = s && fr_screen_has_color(s);
+	status = s ? on_screen(s, t) : print_once(a, t);
+	if (fr_top_say_damage(t) && status == FR_EXIT_OK)
+		status = FR_EXIT_CORRUPT;
+	fr_top_free(t);
+	return status;
+}
+
+int fr_cmd_top(int argc, char **argv)
+{
+	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}, .width = 100, .height = 40};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		}
+		if (parse_option(&a, opt))
+			return FR_EXIT_USAGE;
+	}
+	if (optind + 1 != argc) {
+		fr_err("name one snapshot: flightrec top FILE");
+		return FR_EXIT_USAGE;
+	}
+	setlocale(LC_CTYPE, "");
+	a.ask.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	a.ask.path = argv[optind];
+	a.ask.symbols = a.symbols.off ? NULL : &a.symbols.opts;
+	return top(&a);
+}
