@@ -323,6 +323,8 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	f.row = &row;
 	f.at = key > t->origin_key ? key - t->origin_key : 0;
 	t->loaded_at = f.at;
+	if (row.tier == FR_TIER_MAIN)
+		t->end = f.at;
 	if (f.at > t->span)
 		t->span = f.at;
 	err = tell_holes(t, f.at);

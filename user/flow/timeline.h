@@ -149,6 +149,7 @@ struct fr_timeline {
 	u32 hole_cnt;
 	struct fr_tl_rows samples;
 	u64 horizon; /* common */
+	u64 end;     /* the last event of the main tier, 0: none. Behind it, who runs is not known */
 	bool has_trigger;
 	u64 trigger; /* at, in the window or not: may be above span */
 	u32 focus;   /* number of the task it is about, FR_TL_NO_TASK */

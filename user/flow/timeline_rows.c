@@ -286,6 +286,24 @@ int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at)
 	return err;
 }
 
+/*
+ * Only the life tier goes on, as when a snapshot takes long: nobody tells who runs then. A moment behind the last event, so
+ * that this one itself is in what is known.
+ */
+static int end_states(struct fr_timeline *t)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < t->cpu_cnt && !err; i++)
+		if (t->cpu[i].runs.cnt)
+			err = change(&t->cpu[i].runs, t->end + 1, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+	for (i = 1; i < t->task_cnt && !err; i++)
+		if (t->task[i].states.cnt && fr_tl_state(now(&t->task[i].states)) != FR_TL_UNKNOWN)
+			err = change(&t->task[i].states, t->end + 1, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+	return err;
+}
+
 /* How long it ran, for the order of tracks. A call that has not ended lasts to the window's end, or its task's. */
 static int end_task(struct fr_timeline *t, struct fr_tl_task *k)
 {
@@ -297,15 +315,15 @@ static int end_task(struct fr_timeline *t, struct fr_tl_task *k)
 		if (fr_tl_state(c->v[i].what) == FR_TL_RUNS)
 			k->ran_ns += (i + 1 < c->cnt ? c->v[i + 1].at : t->span) - c->v[i].at;
 	}
-	if (c->cnt && c->v[c->cnt - 1].what & ~7u && fr_tl_state(c->v[c->cnt - 1].what) == FR_TL_UNKNOWN)
+	if (c->cnt && fr_tl_state(c->v[c->cnt - 1].what) == FR_TL_UNKNOWN)
 		end = c->v[c->cnt - 1].at;
 	return k->in_call ? span(&k->calls, k->call_at, end, k->call_row, k->call | FR_TL_OPEN) : 0;
 }
 
 int fr_tl_rows_end(struct fr_timeline *t)
 {
+	int err = t->end && t->end + 1 < t->span ? end_states(t) : 0;
 	u32 i;
-	int err = 0;
 
 	for (i = 1; i < t->task_cnt && !err; i++)
 		err = end_task(t, &t->task[i]);

@@ -68,7 +68,18 @@ static int make_tracks(struct fr_top *t)
 	return 0;
 }
 
-/* Begin at the trigger, on its task's track; else at the end of what all CPUs have. */
+/* What all CPUs have, and a little more: a snapshot that takes long has a last event late. */
+static void first_window(struct fr_top *t)
+{
+	const struct fr_timeline *tl = t->tl;
+	u64 end;
+
+	t->from = tl->horizon < tl->span - tl->span / 1000 ? tl->horizon : 0;
+	end = tl->end > t->from ? tl->end + (tl->end - t->from) / 50 : tl->span;
+	t->to = end < tl->span ? end : tl->span;
+}
+
+/* Begin at the trigger, on its task's track; else at the end. */
 static int begin(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
@@ -76,8 +87,7 @@ static int begin(struct fr_top *t)
 
 	if (err)
 		return err;
-	t->from = tl->horizon < tl->span - tl->span / 1000 ? tl->horizon : 0;
-	t->to = tl->span;
+	first_window(t);
 	t->cursor = tl->has_trigger && tl->trigger <= tl->span ? tl->trigger : t->to;
 	if (t->cursor < t->from)
 		t->from = 0;
