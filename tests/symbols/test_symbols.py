@@ -22,9 +22,10 @@ static inline __attribute__((always_inline)) int inner(int x) { sink += x; retur
 int net::Socket::send(const char *p, unsigned n) { return inner(*p + n) + sink; }
 extern "C" __attribute__((noinline)) int legacy(int x) __asm__("_ZN4core3fmt5write17h01d2c9a1b2c3d4e5E");
 extern "C" __attribute__((noinline)) int v0(int x) __asm__("_RNvNtCs1234_7mycrate3bar3foo");
+static __attribute__((noinline)) int inside(int x) { sink ^= x; return sink; }
 int legacy(int x) { sink += x; return sink; }
 int v0(int x) { sink -= x; return sink; }
-int main(int c, char **v) { net::Socket s; return s.send(v[0], c) + legacy(c) + v0(c); }
+int main(int c, char **v) { net::Socket s; return s.send(v[0], c) + legacy(c) + v0(c) + inside(c); }
 """
 SEND = "net::Socket::send(char const*, unsigned int)"
 
@@ -310,6 +311,41 @@ def stripped(e):
         os.unlink(place)
 
 
+def symbols_packed_in_the_program(e):
+    """.gnu_debugdata, as Fedora's programs have it: a small ELF file, packed by xz, with what is not exported."""
+    if not ctypes.util.find_library("lzma") or not shutil.which("xz"):
+        raise Skip("liblzma or xz is not installed")
+    e.build("-rdynamic")
+    offs = [e.off(MANGLED, 4), e.off("main", 7), e.off("_ZL6insidei", 3)]
+    want = [f"{SEND}+0x4 (prog)", "main+0x7 (prog)", "inside(int)+0x3 (prog)"]
+    mini, loose = f"{e.tmp}/mini", f"{e.tmp}/loose"
+    sh("objcopy", "--only-keep-debug", e.prog, mini)
+    sh("objcopy", "--strip-debug", mini)
+    e.strip(keep_debug=False)
+    s = e.snapshot(offs, [e.mapping()])
+    equal(e.frames(s), want[:2] + [f"{e.prog}+{offs[2]:#x} (stripped)"])
+    plain = e.prog + ".plain"
+    shutil.copy(e.prog, plain)
+
+    def pack(data, cut=None):
+        with open(loose, "wb") as f:
+            f.write(data)
+        packed = subprocess.run(["xz", "-c", loose], capture_output=True, check=True).stdout
+        with open(loose + ".xz", "wb") as f:
+            f.write(packed[:cut])
+        sh("objcopy", "--add-section", f".gnu_debugdata={loose}.xz", plain, e.prog)
+
+    with open(mini, "rb") as f:
+        data = f.read()
+    pack(data)
+    equal(e.frames(s), want)
+    equal(e.err, "")
+    # what is damaged, or would not end, is as good as none
+    for bad, cut in ((data, 200), (b"no ELF", None), (data[:len(data) // 2], None), (bytes(80 << 20), None)):
+        pack(bad, cut)
+        equal(e.frames(s), want[:2] + [f"{e.prog}+{offs[2]:#x} (stripped)"])
+
+
 def a_debug_link(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping()])
@@ -458,7 +494,7 @@ def symbols_command(e):
 TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
     code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
-    another_version_is_not_believed, stripped, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
+    another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,
 ]
 
