@@ -21,15 +21,23 @@
 #define MAPPING_MAX 65536u
 #define SYMBOL_MAX  65536u
 #define SEEN_CNT    1024u
-#define JIT_MAX	    4096u	 /* addresses of one process */
-#define PROCS_NS    200000000ULL /* so long processes are looked at: a snapshot is not to wait for them */
+#define JIT_MAX	    4096u /* addresses of one process */
 
-static u64 mono_ns(void)
+/* A snapshot is not to wait for processes: so much CPU time they are looked at, and on a busy machine so long. */
+#define PROCS_CPU_NS 200000000ULL
+#define PROCS_NS     2000000000ULL
+
+static u64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static u64 mono_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static int put_build_id(struct fr_dump *d)
@@ -365,12 +373,12 @@ static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *ta
 /* How many processes were left out, for want of time or memory. */
 static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t cnt)
 {
-	u64 until_ns = mono_ns() + PROCS_NS;
+	u64 until_ns = mono_ns() + PROCS_NS, until_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + PROCS_CPU_NS;
 	size_t proc_cnt, i;
 	struct proc_life *p;
 
 	proc_cnt = list_procs(f->addrs, task, cnt, &p);
-	for (i = 0; i < proc_cnt && mono_ns() < until_ns; i++)
+	for (i = 0; i < proc_cnt && mono_ns() < until_ns && clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_cpu_ns; i++)
 		if (take_proc(f, &p[i]))
 			break;
 	free(p);
