@@ -5,17 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/symfile.h"
 
 #define GUESS_MAX 16384u
+#define DIRS_MAX  64u /* that are remembered as looked through */
 
 struct guess {
 	char *path;
 	u8 build_id[FR_BUILD_ID_MAX_SZ];
 	size_t build_id_sz;
 	bool looked;
+};
+
+/* Directories that were looked through: /lib and /usr/lib are mostly one. */
+struct dirs {
+	dev_t dev[DIRS_MAX];
+	ino_t ino[DIRS_MAX];
+	u32 cnt;
 };
 
 struct fr_symguess {
@@ -90,12 +99,34 @@ static DIR *open_dir(const struct fr_symguess *g, const char *dir)
 	return d;
 }
 
-static void add_files_of(struct fr_symguess *g, const char *dir, const char *part)
+static bool is_new(struct dirs *seen, DIR *d)
+{
+	struct stat st;
+	u32 i;
+
+	if (fstat(dirfd(d), &st))
+		return true;
+	for (i = 0; i < seen->cnt; i++)
+		if (seen->dev[i] == st.st_dev && seen->ino[i] == st.st_ino)
+			return false;
+	if (seen->cnt < DIRS_MAX) {
+		seen->dev[seen->cnt] = st.st_dev;
+		seen->ino[seen->cnt++] = st.st_ino;
+	}
+	return true;
+}
+
+/* seen: where not to look again, or NULL. */
+static void add_files_of(struct fr_symguess *g, const char *dir, const char *part, struct dirs *seen)
 {
 	DIR *d = open_dir(g, dir);
 	struct dirent *e;
 	char path[512];
 
+	if (d && seen && !is_new(seen, d)) {
+		closedir(d);
+		return;
+	}
 	while (d && (e = readdir(d)) && g->cnt < GUESS_MAX) {
 		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
 
@@ -108,13 +139,14 @@ static void add_files_of(struct fr_symguess *g, const char *dir, const char *par
 
 void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
 {
-	add_files_of(g, dir, "");
+	add_files_of(g, dir, "", NULL);
 }
 
 /* Those of other machines too (symfs): named by their triplet, as x86_64-linux-gnu. */
 static void add_libraries(struct fr_symguess *g)
 {
 	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib"};
+	struct dirs seen = {.cnt = 0};
 	struct dirent *e;
 	char path[512];
 	DIR *d;
@@ -122,14 +154,14 @@ static void add_libraries(struct fr_symguess *g)
 
 	g->has_libraries = true;
 	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
-		add_files_of(g, dir[i], ".so");
+		add_files_of(g, dir[i], ".so", &seen);
 	for (i = 2; i < 4; i++) {
 		d = open_dir(g, dir[i]);
 		while (d && (e = readdir(d))) {
 			int len = snprintf(path, sizeof(path), "%s/%s", dir[i], e->d_name);
 
 			if (strstr(e->d_name, "-linux-") && len > 0 && len < (int)sizeof(path))
-				add_files_of(g, path, ".so");
+				add_files_of(g, path, ".so", &seen);
 		}
 		if (d)
 			closedir(d);
