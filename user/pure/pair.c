@@ -159,19 +159,23 @@ static const struct {
 struct fr_pair_plan {
 	const struct fr_schema *schema;
 	fr_pair_fn fn[FR_EVENT_MAX];
-	const struct fr_field *field[FR_EVENT_MAX][FR_PAIR_FIELD_MAX];
+	u8 col[FR_EVENT_MAX][FR_PAIR_FIELD_MAX]; /* of its fields */
+	u8 col_cnt[FR_EVENT_MAX];
 };
 
 /* A file's schema may have other fields, or of other types: then its events mean nothing here. */
-static bool find_fields(const struct fr_event *ev, const char *const *name, const struct fr_field **field)
+static bool find_fields(struct fr_pair_plan *plan, const struct fr_event *ev, const char *const *name)
 {
 	u32 i;
 
 	for (i = 0; i < FR_PAIR_FIELD_MAX && name[i]; i++) {
-		field[i] = fr_event_field(ev, name[i]);
-		if (!field[i] || field[i]->kind == FR_KIND_DERIVED || fr_field_kind(field[i]) != FR_VAL_NUM)
+		const struct fr_field *f = fr_event_field(ev, name[i]);
+
+		if (!f || f->kind == FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUM)
 			return false;
+		plan->col[ev->nr][i] = f->col;
 	}
+	plan->col_cnt[ev->nr] = i;
 	return true;
 }
 
@@ -189,7 +193,7 @@ static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema 
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct fr_event *ev = fr_schema_find(s, rules[i].event);
 
-		if (ev && find_fields(ev, rules[i].field, plan->field[ev->nr]))
+		if (ev && find_fields(plan, ev, rules[i].field))
 			plan->fn[ev->nr] = rules[i].fn;
 	}
 	p->plan_cur = p->plan_cnt++;
@@ -254,9 +258,11 @@ static void forget(struct fr_pairs *p, u64 now_ns)
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)
 {
 	struct fr_pair_plan *plan = plan_of(p, r->b->schema);
-	struct fr_pair_row row;
+	struct fr_pair_row row; /* v: only what the rule asked for */
+	const struct fr_col *col;
 	fr_pair_fn fn;
 	int err;
+	u8 nr;
 	u32 i;
 
 	memset(out, 0, sizeof(*out));
@@ -264,12 +270,17 @@ int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *ou
 		return -ENOMEM;
 	if (p->forget)
 		forget(p, r->ts);
-	fn = plan->fn[r->ev->nr];
+	nr = r->ev->nr;
+	fn = plan->fn[nr];
 	if (!fn)
 		return 0;
-	row = (struct fr_pair_row){.ts = r->ts, .tid = r->tid, .nr_cpu = r->cpu, .cpu = &p->cpu[r->cpu]};
-	for (i = 0; i < FR_PAIR_FIELD_MAX && plan->field[r->ev->nr][i]; i++)
-		row.v[i] = fr_row_num(r, plan->field[r->ev->nr][i]);
+	row.ts = r->ts;
+	row.tid = r->tid;
+	row.nr_cpu = r->cpu;
+	row.cpu = &p->cpu[r->cpu];
+	col = r->b->type[nr].col;
+	for (i = 0; i < plan->col_cnt[nr]; i++)
+		row.v[i] = col[plan->col[nr][i]].num[r->k];
 	err = fn(p, &row, out);
 	if (out->latency_ns && !out->begin_ns)
 		out->begin_ns = r->ts - out->latency_ns;
