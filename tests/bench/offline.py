@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """How fast snapshots are read on one core, beside the tools people have: events a second of processor time, user and system.
 
-One snapshot of a mixed load. trace-cmd and babeltrace2 read its events, exported; perf reads no files but its own, so it has its
+One snapshot of a mixed load. trace-cmd and babeltrace2 read its events, exported; perf reads only its own files, so it has its
 own recording of the same load, of the same kinds of events, and is compared by the event. All commands take turns, above the
 machine's other processes, their output thrown away or, where they write files, in the same directory.
 """
