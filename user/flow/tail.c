@@ -382,7 +382,7 @@ static int hand_out_row(struct fr_tail *t, struct fr_tail_ring *r, const struct 
 
 	t->handed++;
 	if (!who.comm || who.pid < 0)
-		err = fr_know_look(&t->know);
+		err = fr_know_look(&t->know, row.tid, row.ts);
 	if (!err && row.ts >= t->since_ns && fr_replay_match(&run, i, &row)) {
 		t->sink->row(t->sink->arg, &t->view, &row);
 		r->printed++;

@@ -9,7 +9,7 @@
 #include "flow/tail_ring.h"
 
 #define LEARNT_MOST   (1u << 17) /* rows of names and stacks: some 20 MB */
-#define LOOK_AGAIN_NS 200000000u
+#define LOOK_AGAIN_NS 1000000000u
 
 static u64 now_ns(void)
 {
@@ -111,7 +111,6 @@ int fr_know_load(struct fr_know *k)
 	struct fr_know fresh = {.s = k->s, .lapbatch = k->lapbatch, .with_cgroups = k->with_cgroups};
 	int err = load(&fresh);
 
-	k->tried_ns = now_ns();
 	k->stale = false;
 	if (err) {
 		fr_know_free(&fresh);
@@ -136,15 +135,18 @@ int fr_know_ready(struct fr_know *k)
 	return fr_names_ready(k->names);
 }
 
-int fr_know_look(struct fr_know *k)
+/* Forks of our own processes are in the task table only. It is read whole, so what it does not hold is not asked for again
+ * soon. */
+int fr_know_look(struct fr_know *k, u32 tid, u64 ts)
 {
 	int err;
 
-	if (now_ns() - k->tried_ns < LOOK_AGAIN_NS)
+	if (k->in_vain_ns && now_ns() - k->in_vain_ns < LOOK_AGAIN_NS)
 		return 0;
-	k->tried_ns = now_ns();
 	err = load_tasks(k, false);
-	return err ? (err == -ENOMEM ? err : 0) : fr_names_ready(k->names);
+	err = err == -ENOMEM ? err : fr_names_ready(k->names);
+	k->in_vain_ns = err || fr_names_who(k->names, tid, ts, 0).pid < 0 ? now_ns() : 0;
+	return err;
 }
 
 void fr_know_view(const struct fr_know *k, struct fr_view *v)

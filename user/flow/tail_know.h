@@ -17,10 +17,10 @@ struct fr_know {
 	struct fr_stacks *stacks;
 	struct fr_cgroups *cgroups; /* NULL: nobody asks */
 	bool with_cgroups;
-	bool unready; /* names came: they are to be put in order */
-	bool stale;   /* something was skipped */
-	u64 learnt;   /* rows since it was loaded */
-	u64 tried_ns; /* CLOCK_MONOTONIC, of the last load */
+	bool unready;	/* names came: they are to be put in order */
+	bool stale;	/* something was skipped */
+	u64 learnt;	/* rows since it was loaded */
+	u64 in_vain_ns; /* CLOCK_MONOTONIC: when the task table did not know a task either, 0 */
 };
 
 /* Load all; what was known before is dropped, unless that fails. 0 or -errno. */
@@ -34,8 +34,8 @@ int fr_know_stacks(struct fr_know *k, const struct fr_batch *b);
 /* Before it is asked. 0 or -errno. */
 int fr_know_ready(struct fr_know *k);
 
-/* The task of a row is not known: look again, unless that was tried a moment ago. 0 or -errno. */
-int fr_know_look(struct fr_know *k);
+/* The task of a row is not known: look for it in the task table, unless that was in vain a moment ago. 0 or -ENOMEM. */
+int fr_know_look(struct fr_know *k, u32 tid, u64 ts);
 
 /* Point v at what is known. */
 void fr_know_view(const struct fr_know *k, struct fr_view *v);

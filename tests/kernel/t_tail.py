@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""flightrec tail: the events of a live session as they come, by looking only."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+from frtest import (FLIGHTREC, check, dump, ended, equal, exists, fr, lost, main, new_name, path, recorder, run, session,
+                    status, test, wait_for)
+
+# The helper programs are what is recorded, so that a test has as much to do on a busy machine as on an idle one
+QUIET = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
+
+
+@contextlib.contextmanager
+def tail(name, *options, stdout=None):
+    """A tail with its output in a file; interrupted at the end if it still runs. Gives the process, with .file and .errors."""
+    file = path(f"tail-{new_name()}.json")
+    with open(file, "w") as out, open(file + ".err", "w") as err:
+        p = subprocess.Popen([FLIGHTREC, "tail", "-n", name, *options], stdin=subprocess.DEVNULL,
+                             stdout=out if stdout is None else stdout, stderr=err)
+    p.file, p.errors = file, file + ".err"
+    try:
+        yield p
+    finally:
+        if p.poll() is None:
+            p.kill()
+        p.wait()
+
+
+def lines(file):
+    """Whole lines there are now."""
+    with open(file, errors="surrogateescape") as f:
+        text = f.read()
+    return text[:text.rfind("\n") + 1].splitlines()
+
+
+def seen(p, *words):
+    return any(all(w in line for w in words) for line in lines(p.file))
+
+
+def make_events():
+    """Some hundred system calls and a birth of a task that QUIET records."""
+    run("bash", "-c", "printf frtail > /proc/$$/comm; for i in $(seq 100); do echo > /dev/null; done")
+
+
+def started(*procs):
+    """Wait until each tail shows what happens."""
+    def shows():
+        make_events()
+        return all(os.path.getsize(p.file) for p in procs)
+    wait_for(shows, "tails show events")
+
+
+def interrupt(p):
+    p.send_signal(signal.SIGINT)
+    equal(p.wait(60), 0, "exit status of an interrupted tail")
+
+
+def place(line):
+    event = json.loads(line)
+    pos = event["pos"]
+    return event["cpu"], pos["tier"], pos["seq"], pos["offset"]
+
+
+def by_place(all_lines):
+    found = {place(line): line for line in all_lines if line.startswith('{"ts"')}
+    equal(len(found), sum(line.startswith('{"ts"') for line in all_lines), "places in the rings, each once")
+    return found
+
+
+def is_in_order(all_lines):
+    times = [json.loads(line)["ts"] for line in all_lines if line.startswith('{"ts"')]
+    return all(a <= b for a, b in zip(times, times[1:]))
+
+
+def compare(tailed, replayed):
+    """Common events agree to the byte, and none of them is missing on either side, ring by ring. Returns how many there are."""
+    got, want = by_place(tailed), by_place(replayed)
+    common = got.keys() & want.keys()
+    differ = [k for k in common if got[k] != want[k]]
+    check(not differ, f"{len(differ)} of {len(common)} differ: {differ and (got[differ[0]], want[differ[0]])}")
+    for ring in {k[:2] for k in common}:
+        places = sorted(k for k in common if k[:2] == ring)
+        for what, have in (("tail", got), ("the snapshot", want)):
+            window = [k for k in have if k[:2] == ring and places[0] <= k <= places[-1]]
+            equal(len(window), len(places), f"events of CPU {ring[0]}, tier {ring[1]} in the common window of {what}")
+    equal([line for line in tailed if line.startswith('{"ts"') and place(line) in common],
+          [line for line in replayed if place(line) in common], "order of common events")
+    return len(common)
+
+
+@test("three tails beside dumps in a row: lines equal to replay's, none missing, in order; nothing is lost")
+def beside_dumps():
+    with session(*QUIET, "-m", "8M") as name, contextlib.ExitStack() as stack:
+        tails = [stack.enter_context(tail(name, "--json", "--pos")) for _ in range(3)]
+        started(*tails)
+        files = []
+        for _ in range(4):
+            make_events()
+            files.append(dump(name))
+        wait_for(lambda: all(seen(p, '"snapshot_end"', '"nr":4') for p in tails), "tails show the last dump's end")
+        equal(lost(status(name)), 0, "records the writers lost")
+        for p in tails:
+            interrupt(p)
+        common = 0
+        for p in tails:
+            out = lines(p.file)
+            equal(json.loads(out[-1])["skipped"], 0, "events skipped")
+            check(is_in_order(out), "a tail's events are not in order")
+            for file in files:
+                common += compare(out, fr("replay", "--json", "--pos", file).stdout.splitlines())
+        check(common > 12 * 100, f"only {common} events in common")
+        fr("verify", *files)
+    return f"{common} events"
+
+
+def settled(p, final):
+    """Of each ring what was there before, printed, filtered and skipped is what was written."""
+    out = lines(p.file)
+    end = json.loads(out[-1])
+    written = {(c["cpu"], t["name"]): t["written"] for c in final["cpus"] for t in c["tiers"]}
+    for r in end["rings"]:
+        equal(r["begun"] + r["printed"] + r["filtered"] + r["skipped"], written[r["cpu"], r["tier"]],
+              f"CPU {r['cpu']}, tier {r['tier']}: {r}: in all")
+    told = [json.loads(line) for line in out if line.startswith('{"skipped"')]
+    equal(sum(t["skipped"] for t in told), end["skipped"], "skipped, one by one")
+    equal(sum(line.startswith('{"ts"') for line in out), end["printed"], "lines printed")
+    return end
+
+
+FLOOD = "printf frtail > /proc/$$/comm; while :; do for i in 1 2 3 4 5 6 7 8; do echo; done > /dev/null; done"
+
+
+@test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record")
+def accounts():
+    with session(*QUIET, "-m", "128K", "--subbuf", "4K") as name, contextlib.ExitStack() as stack:
+        fast = stack.enter_context(tail(name, "--json", "-f", "event == sys_enter"))
+        stopped = stack.enter_context(tail(name, "--json"))
+        started(fast, stopped)
+        stopped.send_signal(signal.SIGSTOP)
+        before = sum(c["written"] for c in status(name)["cpus"])
+        flood = subprocess.Popen(["bash", "-c", FLOOD], stdin=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: sum(c["written"] for c in status(name)["cpus"]) > before + 30000, "a flood")
+        finally:
+            flood.kill()
+            flood.wait()
+        stopped.send_signal(signal.SIGCONT)
+        final = json.loads(fr("stop", "-n", name, "--json").stdout)
+        equal([p.wait(60) for p in (fast, stopped)], [0, 0], "exit statuses at the session's end")
+        ends = [settled(p, final) for p in (fast, stopped)]
+        check(ends[0]["filtered"] > 0, "nothing was filtered")
+        check(ends[1]["skipped"] > 10000, f"only {ends[1]['skipped']} skipped by a tail that was stopped")
+        equal([e["end"] for e in ends], ["session", "session"], "why they ended")
+        equal(lost(final), 0, "records the writers lost")
+        with open(stopped.errors) as f:
+            check("has ended" in f.read(), "the end is not said")
+    return f"{ends[1]['skipped']} skipped"
+
+
+@test("a tail whose output nobody reads skips, says so, and holds up nobody")
+def unread():
+    with session(*QUIET, "-m", "128K", "--subbuf", "4K") as name:
+        reader, writer = os.pipe()
+        with tail(name, "-f", 'comm == "frtail"', stdout=writer) as p:
+            os.close(writer)
+            before = sum(c["written"] for c in status(name)["cpus"])
+            wait_for(lambda: make_events() or sum(c["written"] for c in status(name)["cpus"]) > before + 40000, "events")
+            equal(lost(status(name)), 0, "records the writers lost")
+            with os.fdopen(reader, errors="surrogateescape") as f:
+                # one line, then the rest until the skip has been told
+                check(f.readline(), "no line")
+                os.set_blocking(f.fileno(), False)
+
+                def told():
+                    with contextlib.suppress(TypeError, OSError):
+                        while f.read():
+                            pass
+                    make_events()
+                    with open(p.errors) as e:
+                        return "events skipped (" in e.read()
+                wait_for(told, "the skip is told")
+        with open(p.errors) as e:
+            first = e.readline()
+        check(first.startswith("CPU ") and " lap" in first, first)
+
+
+@test("a recorder that is killed and taken over by the next is not noticed; --last begins with history")
+def restart():
+    name = new_name()
+    with ended(name):
+        with recorder(name, *QUIET, "-m", "2M", "--keep") as first, tail(name, "--json") as p:
+            started(p)
+            first.kill()
+            first.wait()
+            with recorder(name, *QUIET, "-m", "2M", "--keep"):
+                run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
+                wait_for(lambda: seen(p, '"sched_process_exec"', "/bin/echo"), "what came after the restart")
+                with tail(name, "--json", "--last", "60s", "-f", "event == sched_process_exec") as old:
+                    wait_for(lambda: seen(old, '"sched_process_exec"', "/bin/echo"), "history")
+                    interrupt(old)
+            interrupt(p)
+            end = json.loads(lines(p.file)[-1])
+            equal(end["end"], "interrupt", "why it ended")
+
+
+@test("what cannot be followed is refused with its cure")
+def refusals():
+    got = fr("tail", "-n", "frtest-none", status=4)
+    check("no session 'frtest-none'" in got.stderr, got.stderr)
+    with session(*QUIET, "-m", "1M") as name:
+        for args, word in ((("-f", "latency > 1ms"), "flightrec replay"), (("-f", "nosuch > 1"), "nosuch"),
+                           (("--tier", "nosuch"), "nosuch"), (("--last", "x"), "duration"), (("FILE",), "flightrec replay")):
+            got = fr("tail", "-n", name, *args, status=2)
+            check(word in got.stderr and got.stderr.startswith("flightrec: "), got.stderr)
+        check(exists(name), "the session goes on")
+
+
+if __name__ == "__main__":
+    main()
