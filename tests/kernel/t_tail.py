@@ -133,6 +133,33 @@ def settled(p, final):
 FLOOD = "printf frtail > /proc/$$/comm; while :; do for i in 1 2 3 4 5 6 7 8; do echo; done > /dev/null; done"
 
 
+@contextlib.contextmanager
+def flood(cnt=1):
+    """So many processes that do nothing but what QUIET records."""
+    procs = [subprocess.Popen(["bash", "-c", FLOOD], stdin=subprocess.DEVNULL) for _ in range(cnt)]
+    try:
+        yield
+    finally:
+        for p in procs:
+            p.kill()
+            p.wait()
+
+
+@test("in a flood on all CPUs events come in the order of their times")
+def order():
+    with session(*QUIET, "-m", "8M") as name, tail(name, "--json") as p:
+        started(p)
+        begin = os.path.getsize(p.file)
+        with flood(2 * os.cpu_count()):
+            wait_for(lambda: os.path.getsize(p.file) > begin + (16 << 20), "events in the flood")
+        interrupt(p)
+        out = lines(p.file)
+        check(is_in_order(out), "not in order")
+        cpus = {json.loads(line)["cpu"] for line in out if line.startswith('{"ts"')}
+        check(len(cpus) > 1 or os.cpu_count() == 1, f"only of CPUs {cpus}")
+    return f"{len(out)} lines"
+
+
 @test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record")
 def accounts():
     with session(*QUIET, "-m", "128K", "--subbuf", "4K") as name, contextlib.ExitStack() as stack:
@@ -141,12 +168,8 @@ def accounts():
         started(fast, stopped)
         stopped.send_signal(signal.SIGSTOP)
         before = sum(c["written"] for c in status(name)["cpus"])
-        flood = subprocess.Popen(["bash", "-c", FLOOD], stdin=subprocess.DEVNULL)
-        try:
+        with flood():
             wait_for(lambda: sum(c["written"] for c in status(name)["cpus"]) > before + 30000, "a flood")
-        finally:
-            flood.kill()
-            flood.wait()
         stopped.send_signal(signal.SIGCONT)
         final = json.loads(fr("stop", "-n", name, "--json").stdout)
         equal([p.wait(60) for p in (fast, stopped)], [0, 0], "exit statuses at the session's end")
