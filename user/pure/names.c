@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NO_PID	     (-1)
-#define SAME_NAME_NS 1000000 /* the table's stamp of a renaming and its event's are not this far apart */
+#define SAME_NAME_NS 1000000000 /* the table's stamp of a renaming and its event's are closer, on a busy host too */
 #define CPU_MAX	     65536
 
 enum why { BIRTH, TABLE_NAME, RENAMED };
