@@ -242,9 +242,9 @@ def restart():
                 with tail(name, "--json", "--last", "60s", "-f", "event == sched_process_exec") as old:
                     wait_for(lambda: seen(old, rb'"sched_process_exec".*/bin/echo'), "history")
                     interrupt(old)
-            interrupt(p)
-            end = json.loads(lines(p.file)[-1])
-            equal(end["end"], "interrupt", "why it ended")
+                interrupt(p)
+                end = json.loads(lines(p.file)[-1])
+                equal(end["end"], "interrupt", "why it ended")
 
 
 @test("what cannot be followed is refused with its cure")
