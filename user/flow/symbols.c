@@ -63,8 +63,7 @@ static bool grow_shown(struct fr_symbols *y)
 	return true;
 }
 
-/* Without a symbol's version (clock_gettime@@GLIBC_2.17), and demangled. NULL: as it is. */
-static char *make_shown(const char *raw)
+char *fr_symbol_shown(const char *raw)
 {
 	const char *version = raw[0] ? strchr(raw + 1, '@') : NULL;
 	char *bare = version ? strndup(raw, version - raw) : NULL, text[FR_DEMANGLE_SZ];
@@ -84,7 +83,7 @@ static const char *shown(struct fr_symbols *y, const char *raw)
 		return raw;
 	s = shown_slot(y->shown, y->shown_cap, raw);
 	if (!s->raw) {
-		*s = (struct shown){.raw = raw, .text = make_shown(raw)};
+		*s = (struct shown){.raw = raw, .text = fr_symbol_shown(raw)};
 		y->shown_cnt++;
 	}
 	return s->text ? s->text : raw;

@@ -47,6 +47,9 @@ struct fr_symlines *fr_symobj_lines(struct fr_symobj *o);
 /* "stripped", "build-id differs", "file not found"; NULL: nothing is missing. */
 const char *fr_symobj_missing(const struct fr_symobj *o);
 
+/* A raw name without its symbol's version (clock_gettime@@GLIBC_2.17), and demangled: malloc'ed. NULL: it is shown as it is. */
+char *fr_symbol_shown(const char *raw);
+
 /* ---- symbols_guess.c: paths of what is known by its build-id only ---- */
 
 struct fr_symguesses; /* opaque */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
+
 #define BUILD_ID_WORDS 3u
 #define OFF_BITS       56u
 #define OFF_MASK       ((1ULL << OFF_BITS) - 1)
@@ -168,6 +170,22 @@ int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
 			err = add_row(&s->origins, &origin, &r, frame_cnt);
 	}
 	return err;
+}
+
+int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t sz)
+{
+	const struct fr_rec_stack *stack = (const void *)rec;
+	const struct fr_rec_stack_build_ids *origin = (const void *)rec;
+	size_t nums;
+
+	if (sz < sizeof(*stack) || sz < sizeof(*origin))
+		return 0;
+	nums = (sz - sizeof(*stack)) / sizeof(u64);
+	if (fr_head_event(rec->head) == FR_EV_stack)
+		return add(&s->frames, stack->stack_id, stack->frames, nums, 0);
+	if (fr_head_event(rec->head) == FR_EV_stack_build_ids && rec->task >> 24 <= nums)
+		return add(&s->origins, origin->stack_id, origin->words, nums, rec->task >> 24);
+	return 0;
 }
 
 const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)

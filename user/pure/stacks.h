@@ -13,6 +13,9 @@ void fr_stacks_free(struct fr_stacks *s); /* NULL is fine */
 /* Take over the stacks in a batch; others events are passed over. 0 or -ENOMEM. */
 int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b);
 
+/* The same of one record of a live ring, of this version's events; sz bytes of it are there. 0 or -ENOMEM. */
+int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t sz);
+
 /* The frames of a stack, innermost first, *cnt of them; NULL if it is not known. They live until the next add or free. */
 const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt);
 
