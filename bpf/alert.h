@@ -42,7 +42,8 @@
 	T(10, exit,   "the recorder ends") \
 	T(11, every,  "the time has come") \
 	T(12, command, "the dump command") \
-	T(13, end,    "the recorded command ended")
+	T(13, end,    "the recorded command ended") \
+	T(14, holdoff, "`flightrec watch` found that a CPU was not to be had")
 
 /* What latency:WHAT measures, from and to. */
 #define FR_LATENCIES(L) \

@@ -241,6 +241,12 @@ static int add_rule(struct fr_live_settings *live, const char *where, const char
 	uname(&un);
 	err = fr_trigger_parse(text, un.machine, rule, &error);
 	err = err ?: check_watch(rule, un.machine, &error);
+	if (!err && rule->kind == FR_TRIGGER_holdoff) {
+		error.at = 0;
+		snprintf(error.text, sizeof(error.text),
+			 "a recorder does not look for holdoffs: `flightrec watch --on %.64s` does, beside it", text);
+		err = -EINVAL;
+	}
 	if (err)
 		snprintf(why, why_sz, "%s: %s\n  %s\n  %*s^", where, error.text, text, (int)error.at, "");
 	else

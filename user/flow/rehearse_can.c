@@ -241,6 +241,9 @@ static void check_kind(struct fr_rehearse *h, u32 rule)
 	case FR_TRIGGER_command:
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is a person's command", never);
 		break;
+	case FR_TRIGGER_holdoff:
+		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is what `flightrec watch` finds while it sleeps", never);
+		break;
 	case FR_TRIGGER_exit:
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is the recorder's own end (a process's is exit:STATUS)", never);
 		break;

@@ -134,6 +134,7 @@ static bool kind_fits(const struct fr_trigger *t, const struct fr_moment *m)
 	case FR_TRIGGER_status:
 		return t->status == m->status;
 	case FR_TRIGGER_hung:
+	case FR_TRIGGER_holdoff:
 		return m->value_ns > t->limit_ns;
 	case FR_TRIGGER_latency:
 		return latency_fits(t, m);

@@ -14,6 +14,8 @@
  *	event:EXPR		an expression as in -f; options follow it after a comma
  *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
  *	every:T
+ *	holdoff>T		nobody could have a CPU for longer than T: of `flightrec watch`, which finds them (also
+ *holdoff:T)
  *
  *	filters			comm=GLOB exe=GLOB cgroup=GLOB uid=N|NAME sig=SEGV|11 (crash, status, oom, hung, latency)
  *	options			post=T last=T cooldown=T max=N/T dedupe=yes|no
@@ -37,7 +39,7 @@ struct fr_trigger {
 	/* what it is for */
 	bool all;     /* crash:all */
 	s32 status;   /* exit:STATUS */
-	u64 limit_ns; /* hung, latency */
+	u64 limit_ns; /* hung, latency, holdoff */
 	enum fr_latency latency;
 	char call[32]; /* latency:syscall:NAME, "" all */
 	s32 call_nr;   /* its number on this machine, -1 all */

@@ -187,14 +187,14 @@ static const struct key {
 	int (*set)(struct fr_tp *p, struct fr_span value);
 	const char *form;
 } keys[] = {
-	{"comm", FR_TP_FILTERED, false, set_comm, "comm=GLOB"},
+	{"comm", FR_TP_FILTERED | FR_TP_KIND(holdoff), false, set_comm, "comm=GLOB"},
 	{"exe", FR_TP_FILTERED, false, set_exe, "exe=GLOB"},
 	{"cgroup", FR_TP_FILTERED, false, set_cgroup, "cgroup=GLOB"},
 	{"uid", FR_TP_FILTERED, false, set_uid, "uid=NUMBER or uid=NAME"},
 	{"sig", FR_TP_KIND(crash), false, set_sig, "sig=SEGV|BUS"},
 	{"signal", FR_TP_KIND(crash), false, set_sig, "sig=SEGV|BUS"},
 	{"all", FR_TP_KIND(crash), true, set_all, "crash:all"},
-	{"post", FR_TP_COOLED | FR_TP_PULLED | FR_TP_KIND(every), false, set_post, "post=DURATION"},
+	{"post", FR_TP_LATER | FR_TP_PULLED | FR_TP_KIND(every), false, set_post, "post=DURATION"},
 	{"last", FR_TP_COOLED | FR_TP_PULLED | FR_TP_KIND(every) | FR_TP_KIND(exit), false, set_last, "last=DURATION"},
 	{"cooldown", FR_TP_COOLED | FR_TP_PULLED, false, set_cooldown, "cooldown=DURATION"},
 	{"max", FR_TP_COOLED | FR_TP_PULLED | FR_TP_KIND(every), false, set_max, "max=N/DURATION"},

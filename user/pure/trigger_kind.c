@@ -54,6 +54,13 @@ static int hung_arg(struct fr_tp *p, struct fr_span arg)
 	return fr_tp_some_time(p, arg, "hung", &p->t.limit_ns);
 }
 
+static int holdoff_arg(struct fr_tp *p, struct fr_span arg)
+{
+	if (!arg.at)
+		return fr_tp_fail(p, FR_TP_PLACE(p), "holdoff needs a time: holdoff>5ms");
+	return fr_tp_some_time(p, arg, "holdoff", &p->t.limit_ns);
+}
+
 static int every_arg(struct fr_tp *p, struct fr_span arg)
 {
 	int err;
@@ -242,7 +249,7 @@ static const struct fr_tp_kind kinds[] = {
 	{FR_TRIGGER_crash, crash_arg, 0}, {FR_TRIGGER_exit, exit_arg, 0},	{FR_TRIGGER_oom, no_arg, 0},
 	{FR_TRIGGER_hung, hung_arg, '>'}, {FR_TRIGGER_latency, latency_arg, 0}, {FR_TRIGGER_event, event_arg, 0},
 	{FR_TRIGGER_kernel, no_arg, 0},	  {FR_TRIGGER_psi, psi_arg, 0},		{FR_TRIGGER_signal, no_arg, 0},
-	{FR_TRIGGER_every, every_arg, 0}, {FR_TRIGGER_command, no_arg, 0},
+	{FR_TRIGGER_every, every_arg, 0}, {FR_TRIGGER_command, no_arg, 0},	{FR_TRIGGER_holdoff, holdoff_arg, '>'},
 };
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))

@@ -20,8 +20,9 @@
 /* Sets of kinds. */
 #define FR_TP_KIND(name) (1u << FR_TRIGGER_##name)
 #define FR_TP_FILTERED	 (FR_TP_KIND(crash) | FR_TP_KIND(status) | FR_TP_KIND(oom) | FR_TP_KIND(hung) | FR_TP_KIND(latency))
-#define FR_TP_DEDUPED	 (FR_TP_KIND(crash) | FR_TP_KIND(status) | FR_TP_KIND(oom) | FR_TP_KIND(kernel))
-#define FR_TP_COOLED	 (FR_TP_FILTERED | FR_TP_KIND(event) | FR_TP_KIND(kernel) | FR_TP_KIND(psi))
+#define FR_TP_DEDUPED	 (FR_TP_KIND(crash) | FR_TP_KIND(status) | FR_TP_KIND(oom) | FR_TP_KIND(kernel) | FR_TP_KIND(holdoff))
+#define FR_TP_LATER	 (FR_TP_FILTERED | FR_TP_KIND(event) | FR_TP_KIND(kernel) | FR_TP_KIND(psi))
+#define FR_TP_COOLED	 (FR_TP_LATER | FR_TP_KIND(holdoff))
 #define FR_TP_PULLED	 (FR_TP_KIND(signal) | FR_TP_KIND(command))
 
 /* A piece of the text. */
