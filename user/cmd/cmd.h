@@ -11,6 +11,7 @@ int fr_cmd_dump(int argc, char **argv);
 int fr_cmd_status(int argc, char **argv);
 int fr_cmd_profile(int argc, char **argv);
 int fr_cmd_follow(int argc, char **argv);
+int fr_cmd_watch(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_tail(int argc, char **argv);

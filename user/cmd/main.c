@@ -16,6 +16,7 @@ static const struct {
 	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost"},
 	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot"},
 	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come"},
+	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: who keeps a CPU from high priority"},
 	{"reload", "flightrec reload", fr_cmd_reload, "let a recorder read its configuration again"},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session"},
 	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come"},

@@ -368,6 +368,11 @@ static int record_into(struct fr_record_ask *ask)
 	return status;
 }
 
+int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
+{
+	return plan(ask, &ask->cpu_cnt) ?: start(ask, out);
+}
+
 int fr_record(struct fr_record_ask *ask)
 {
 	int err = plan(ask, &ask->cpu_cnt);

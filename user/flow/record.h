@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "io/load.h"
+#include "io/sess.h"
 #include "pure/config.h"
 #include "pure/plan.h"
 #include "pure/trigger.h"
@@ -41,6 +42,12 @@ struct fr_record_ask {
 
 /* Returns the exit status; messages are printed. */
 int fr_record(struct fr_record_ask *ask);
+
+/*
+ * Plan and make a session, or adopt one of the same settings, and nothing more: for who records for an end of his own. His is
+ * the owner's lock. 0 and *out, or -errno with a message.
+ */
+int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
 
 /* Make dir if it is not there, and see that files can be made in it: 0 and its absolute path, to be freed; or -errno. */
 int fr_record_out_dir(const char *dir, char **path);

@@ -1,0 +1,408 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The holdoff watch: lengths, who was it, and what becomes of them when nobody reads."""
+import contextlib
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import threading
+import tty
+
+from frtest import *
+
+SPIN_NS = 20_000_000
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+class Watch:
+    """A watch that runs: what it tells, as it comes; lines() once it has ended."""
+
+    def __init__(self, name, *options, before=(), stdout=None, env=None):
+        self.name, self.lines, self.text = name, [], ""
+        self.p = subprocess.Popen([*before, FLIGHTREC, "watch", "-n", name, "--json", *map(str, options)], stdin=subprocess.DEVNULL,
+                                  stdout=stdout or subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        self.err, self.out = "", b""
+        self.readers = [threading.Thread(target=self.read_err, daemon=True)]
+        if not stdout:
+            self.readers.append(threading.Thread(target=self.read_out, args=(self.p.stdout.fileno(),), daemon=True))
+        for r in self.readers:
+            r.start()
+
+    def read_err(self):
+        for line in self.p.stderr:
+            self.err += line.decode()
+
+    def read_out(self, fd):
+        with contextlib.suppress(OSError):
+            while more := os.read(fd, 65536):
+                self.out += more
+
+    def told(self, what=None):
+        """Whole lines so far, of this kind."""
+        got = [json.loads(line) for line in self.out.decode().splitlines(keepends=True) if line.endswith("\n")]
+        return [e for e in got if what in (None, e["watch"])]
+
+    def wait_begin(self):
+        wait_for(lambda: self.p.poll() is not None or b"\n" in self.out, "the watch begins", 120)
+        check(self.p.poll() is None, f"the watch has ended: {self.err}")
+        return self.told("begin")[0]
+
+    def end(self, status=0):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGINT)
+        equal(self.p.wait(120), status, f"exit status of watch: {self.err}")
+        for r in self.readers:
+            r.join(60)
+        return self.told()
+
+
+@contextlib.contextmanager
+def watching(*options, name=None, **kw):
+    """A watch that has begun, of a session of its own unless one is named; nothing is left of it."""
+    with contextlib.nullcontext(name) if name else ended(new_name()) as name:
+        w = Watch(name, *options, **kw)
+        try:
+            if not kw.get("stdout"):
+                w.wait_begin()
+            yield w
+        finally:
+            w.p.kill()
+            w.p.wait()
+
+
+def hog(cpu, cnt=3, ms=SPIN_NS / 1e6, nap_ms=60, prio=80, *more):
+    """Keep a CPU for so long, so often: [(begin, end)], ns."""
+    p = run(helper("hog"), cpu, prio, cnt, ms, nap_ms, *more, status=None)
+    if p.returncode == 77:
+        raise Skip("no right to real-time priority here")
+    equal(p.returncode, 0, "exit status of hog")
+    return [tuple(map(int, line.split())) for line in p.stdout.splitlines()]
+
+
+def overlap(h, begin, end):
+    return min(h["ts"] + h["length_ns"], end) - max(h["ts"], begin)
+
+
+def match(told, cpu, spins):
+    """For each spin the holdoff that has most of it, None: there is none."""
+    mine = [h for h in told if h["cpu"] == cpu]
+    got = []
+    for begin, end in spins:
+        best = max(mine, key=lambda h: overlap(h, begin, end), default=None)
+        got.append(best if best and overlap(best, begin, end) > (end - begin) / 2 else None)
+    return got
+
+
+def near(h, spin):
+    """Within 10 % or 100 us."""
+    want = spin[1] - spin[0]
+    return abs(h["length_ns"] - want) <= max(want / 10, 100_000)
+
+
+def frames(h, ran):
+    return {f.get("name") for k in h["stacks"] if k["ran"] == ran for f in k["user"]}
+
+
+def check_hog(h, spin):
+    """Of one holdoff: what does not depend on how busy the machine is."""
+    check(h, f"no holdoff was told of {spin}")
+    equal((h["ran"][0]["what"], h["ran"][0]["comm"]), ("task", "hog"), f"who it was: {h}")
+    check(h["ran"][0]["prio"] == 19, h)
+    check(h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"too short: {h}, {spin}")
+    check(not h["incomplete"], f"incomplete: {h}")
+    equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["length_ns"], f"all of it was told: {h}")
+
+
+@test("a hog of higher priority on each CPU: all found, lengths right, named, its stack")
+def lengths():
+    with watching() as w:
+        begin = w.told("begin")[0]
+        if begin["policy"] != "fifo":
+            raise Skip("no right to real-time priority here")
+        equal((begin["own_session"], begin["sample_hz"], begin["prio"]), (True, 1000, 50), "begin")
+        spins = {cpu: hog(cpu, 6) for cpu in CPUS[:2]} | {}
+        short = hog(CPUS[0], 4, 3.0)
+        told = w.end()
+    found = [h for h in told if h["watch"] == "holdoff"]
+    good = total = named = 0
+    for cpu, list_ in list(spins.items()) + [(CPUS[0], short)]:
+        for h, spin in zip(match(found, cpu, list_), list_):
+            check_hog(h, spin)
+            total += 1
+            good += near(h, spin)
+            named += {"hog_inner", "main"} <= frames(h, 0)
+    # a hypervisor may take the CPU away between a clock's reading and the switch
+    check(good >= total * 3 / 4, f"{good} of {total} lengths are within 10 % or 100 us")
+    check(named >= total * 3 / 4, f"{named} of {total} stacks have the function")
+    last = told[-1]
+    equal(last["watch"], "end", "the last line")
+    equal(last["holdoffs"], len(found), "holdoffs in all")
+    equal(sum(b["cnt"] for b in last["histogram"]), len(found), "holdoffs in the histogram")
+    equal(sum(c["told"] for c in last["cpus"]), len(found), "holdoffs by CPU")
+    check(all(0 < c["woke"] <= c["expected"] and c["missed"] == 0 for c in last["cpus"]), last)
+    check(not exists(w.name), "its session is still there")
+
+
+def context(events, cpu, from_ns, to_ns):
+    """Who ran on a CPU in [from, to), by the events: {what: ns}. Another way than the watch's: forwards."""
+    spent, task, soft, irq, since = {}, None, None, [], from_ns
+
+    def spend(until):
+        nonlocal since
+        lo, hi = max(since, from_ns), min(until, to_ns)
+        who = ("irq", irq[-1]) if irq else ("softirq", soft) if soft is not None else ("task", task)
+        if hi > lo:
+            spent[who] = spent.get(who, 0) + hi - lo
+        since = max(since, until)
+
+    first = next((e for e in events if e["event"] == "sched_switch" and e["ts"] >= from_ns), None)
+    task = first["prev_pid"] if first else None
+    for e in events:
+        if e["ts"] >= to_ns:
+            break
+        if e["event"] == "sched_switch":
+            spend(e["ts"])
+            task = e["next_pid"]
+        elif e["event"] == "softirq_entry":
+            spend(e["ts"])
+            soft = e["vec"]
+        elif e["event"] == "softirq_exit":
+            spend(e["ts"])
+            soft = None
+        elif e["event"] == "irq_handler_entry":
+            spend(e["ts"])
+            irq.append(e["irq"])
+        elif e["event"] == "irq_handler_exit":
+            spend(e["ts"])
+            irq = irq[:-1]
+    spend(to_ns)
+    return spent
+
+
+@test("who ran for how long: to the nanosecond what the snapshot's events say, softirqs and handlers apart")
+def exact():
+    cpu = CPUS[-1]
+    with session("-m", "16M") as name, watching("--cpu", cpu, name=name) as w:
+        spins = hog(cpu, 8, 20, 30, 80, "net")
+        wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told")
+        file = dump(name)
+        told = w.end()
+        equal([e["cpu"] for e in told if e["watch"] == "holdoff" and e["cpu"] != cpu], [], "other CPUs")
+        events = [e for e in replay(file, "-f", f"cpu == {cpu} && (event == sched_switch || event ~ \"irq_*\" || event ~ \"softirq_*\")")]
+    checked = 0
+    for h, spin in zip(match(told[1:-1], cpu, spins), spins):
+        check_hog(h, spin)
+        kinds = {(r["what"], r.get("name", r.get("comm"))) for r in h["ran"]}
+        check(("softirq", "NET_RX") in kinds and ("task", "hog") in kinds, f"no packets among {kinds}")
+        if h["gaps"]:  # switches away from some tasks are not told, neither by BPF nor by ftrace, where a kernel hides them
+            continue
+        want = context(events, cpu, h["ts"], h["ts"] + h["length_ns"])
+        got = {(r["what"], r.get("vec", r.get("irq", r.get("tid")))): r["ns"] for r in h["ran"]}
+        own = [ns for who, ns in want.items() if who not in got]
+        equal({who: ns for who, ns in want.items() if who in got}, got, "time of each")
+        equal(sum(own), h["own_ns"] + h["other_ns"], f"time of the watch itself: {want}, {h}")
+        checked += 1
+    if not checked:
+        raise Skip("this kernel does not tell all switches")
+    return f"{checked} holdoffs, {len(events)} events"
+
+
+class Stopped:
+    """A terminal that nobody reads until it is told to."""
+
+    def __init__(self):
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+
+    def close(self):
+        for fd in (self.master, self.slave):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+
+def on_stopped(*options, cnt):
+    """A watch whose terminal stands still for cnt spins: what it told then, the spins, and its end."""
+    t = Stopped()
+    cpu = CPUS[0]
+    try:
+        with watching("--cpu", cpu, *options, stdout=t.slave) as w:
+            wait_for(lambda: select.select([t.master], [], [], 0)[0], "the watch begins", 120)
+            spins = hog(cpu, cnt, 5, 10)
+            reader = threading.Thread(target=w.read_out, args=(t.master,), daemon=True)
+            reader.start()
+            wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h])
+                     + sum(m["holdoffs"] for m in w.told("missed")) >= cnt, "it goes on", 60)
+            w.p.send_signal(signal.SIGINT)
+            wait_for(lambda: w.told("end"), "it ends", 60)
+            equal(w.p.wait(60), 0, "exit status")
+            return w.told(), spins, w.told("end")[0]["cpus"][0]
+    finally:
+        t.close()
+
+
+@test("a stopped terminal loses no holdoff while the queue has room")
+def stopped():
+    told, spins, last = on_stopped("--queue", "1000", cnt=60)
+    got = match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins)
+    equal([spin for h, spin in zip(got, spins) if not h], [], "spins that were not told")
+    equal((last["missed"], last["told"]), (0, last["holdoffs"]), "missed")
+
+
+@test("a stopped terminal and a small queue: what has no room is counted, all is told or counted")
+def stopped_small():
+    told, spins, last = on_stopped("--queue", "5", cnt=60)
+    holdoffs = [h for h in told if h["watch"] == "holdoff"]
+    missed = sum(m["holdoffs"] for m in told if m["watch"] == "missed")
+    check(missed > 0 and missed == last["missed"], f"missed: {missed}, {last}")
+    equal(len(holdoffs) + missed, last["holdoffs"], "told and counted")
+    got = [h for h in match(holdoffs, CPUS[0], spins) if h]
+    check(len(got) >= 5 and len(got) + missed >= len(spins), f"{len(got)} told, {missed} counted of {len(spins)}")
+    check(last["missed_max_ns"] >= 4_500_000, last)
+
+
+@test("a ring that wraps within the holdoff: said by the watch's own clock, with the right length")
+def wrapped():
+    cpu = CPUS[0]
+    with watching("--cpu", cpu, "-m", "256K", "--hz", "99") as w:
+        spins = hog(cpu, 3, 150, 100, 80, "net")
+        told = w.end()
+    found = match([h for h in told if h["watch"] == "holdoff"], cpu, spins)
+    for h, spin in zip(found, spins):
+        check(h, f"no holdoff was told of {spin}")
+        check(h["incomplete"] and 0 < h["known_ns"] < h["length_ns"], f"complete: {h}")
+        check(h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"too short: {h}")
+        equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["known_ns"], "what is known")
+    equal(told[-1]["incomplete"], len([h for h in told if h["watch"] == "holdoff" and h["incomplete"]]), "in the end")
+
+
+@test("without the right to real-time priority: said once, with a baseline; holdoffs are found")
+def normal_priority():
+    if not shutil.which("setpriv"):
+        raise Skip("setpriv is not installed")
+    cpu = CPUS[0]
+    before = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice"]
+    with watching("--cpu", cpu, before=before) as w:
+        equal(w.told("begin")[0]["policy"], "other", "policy")
+        wait_for(lambda: "baseline" in w.err, "the baseline", 60)
+        spins = hog(cpu)
+        told = w.end()
+    equal(w.err.count("no right to real-time priority"), 1, w.err)
+    equal(w.err.count("baseline"), 1, w.err)
+    for h, spin in zip(match([h for h in told if h["watch"] == "holdoff"], cpu, spins), spins):
+        check(h and h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"{h} of {spin}")
+        check("hog" in [r.get("comm") for r in h["ran"]], h)
+
+
+def links(name):
+    """The sampling links' ids: another rate is another link."""
+    pin = f"{SESSIONS}/{name}/link-cpu_sample-{CPUS[0]}"
+    # while it is replaced it is not there
+    got = wait_for(lambda: (p := run("bpftool", "-j", "link", "show", "pinned", pin, status=None)).returncode == 0 and p, "the link")
+    return json.loads(got.stdout)["id"]
+
+
+@test("a session that records is read beside its recorder, sampled faster meanwhile and as before afterwards, killed or not")
+def beside():
+    with session() as name:
+        before = links(name)
+        for sig in (signal.SIGINT, signal.SIGKILL):
+            with watching(name=name) as w:
+                begin = w.told("begin")[0]
+                equal((begin["session"], begin["own_session"], begin["sample_hz"]), (name, False, 1000), "begin")
+                meanwhile = links(name)
+                check(meanwhile != before, "samples are taken as before")
+                spins = hog(CPUS[0], 1)
+                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told")
+                fr("verify", dump(name))
+                w.p.send_signal(sig)
+                equal(w.p.wait(60), 0 if sig == signal.SIGINT else -sig, "exit status")
+            wait_for(lambda: links(name) != meanwhile, "the rate is as before")
+            before = links(name)
+            check(exists(name), "the session is gone")
+        with watching("--hz", "0", name=name) as w:
+            equal(w.told("begin")[0]["sample_hz"], 99, "rate that was left alone")
+            equal(links(name), before, "link that was left alone")
+            fr("stop", "-n", name)
+            wait_for(lambda: w.p.poll() is not None, "it ends with its session")
+            equal(w.p.wait(), 4, "exit status")
+            check("has ended" in w.err, w.err)
+
+
+@test("a session that lacks what is needed stays; the watch has one of its own beside it, which a kill does not leave behind")
+def own():
+    with session("-p", "minimal") as name:
+        with watching(name=name) as w:
+            begin = w.told("begin")[0]
+            check(begin["own_session"] and begin["session"] != name, begin)
+            check("does not record" in w.err, w.err)
+            w.p.kill()
+            w.p.wait()
+            wait_for(lambda: not exists(begin["session"]), "its session is gone")
+            check(exists(name), "the session is gone")
+
+
+@test("--on: a snapshot of the session, its trigger in the ring; the same again has its cooldown")
+def snapshot():
+    with session() as name:
+        with watching("--on", "holdoff>10ms:comm=hog,last=5s", name=name) as w:
+            spins = hog(CPUS[0], 1) + hog(CPUS[0], 1)
+            wait_for(lambda: len(w.told("snapshot")) >= 2, "both are told", 60)
+            hog(CPUS[0], 1, 3)
+            told = w.end()
+        snaps = [e for e in told if e["watch"] == "snapshot"]
+        equal([(e["verdict"], e["file"] is not None) for e in snaps], [("taken", True), ("dedupe", False)], "verdicts")
+        equal(told[-1]["snapshots"], 1, "snapshots in the end")
+        file = snaps[0]["file"]
+        fr("verify", file)
+        info = fr_json("info", file)
+        equal((info["trigger"]["reason"], info["trigger"]["comm"]), ("holdoff", "hog"), "trigger")
+        h = match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins[:1])[0]
+        marks = [e for e in replay(file, "-f", "event == trigger") if e["reason"] == "holdoff"]
+        equal([(e["at"], e["verdict"], e["target_pid"]) for e in marks], [(h["ts"], 0, h["ran"][0]["tid"])], "mark in the ring")
+
+
+@test("text: a line for each with who and how long, a line with its stack, and a histogram")
+def text():
+    name = new_name()
+    with ended(name):
+        p = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--cpu", str(CPUS[0])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+        try:
+            said = p.stderr.readline()
+            while "watching" not in said:
+                check(said, "it has ended")
+                said = p.stderr.readline()
+            hog(CPUS[0])
+            p.send_signal(signal.SIGINT)
+            out, err = p.communicate(timeout=60)
+        finally:
+            p.kill()
+    equal(p.returncode, 0, err)
+    lines = out.splitlines()
+    mine = [i for i, line in enumerate(lines) if re.search(r" cpu \d+ +[0-9.]+ ms  hog\[\d+\] ", line)]
+    check(len(mine) >= 3, out)
+    check(any("hog_inner < " in lines[i + 1] and "samples)" in lines[i + 1] for i in mine), out)
+    check("holdoffs of 2 ms and more" in out and "####" in out and "due to" in out, out)
+    check("\x1b" not in out, "colour in a pipe")
+
+
+@test("usage: values that are none, CPUs that are not there, triggers of others; record names the watch")
+def usage():
+    for args, word in ((["--cpu", "x"], "list of CPUs"), (["--cpu", "65000"], "no CPU 65000"), (["--threshold", "5"], "duration"),
+                       (["--interval", "1ns"], "not from"), (["--prio", "FIFO:100"], "1 to 99"), (["--prio", "high"], "FIFO:1"),
+                       (["--queue", "0"], "not a number"), (["--on", "crash"], "holdoff>T only"), (["--on", "holdof>5ms"], "holdoff"),
+                       (["--on", "holdoff"], "needs a time"), (["--on", "holdoff>5ms,post=1s"], "makes no sense"),
+                       (["-m", "1"], "give more memory"), (["-n", "../x"], "not a session's name"), (["nonsense"], "follow")):
+        got = fr("watch", *args, status=2)
+        check(word in got.stderr, f"{args}: {got.stderr}")
+    got = fr("record", "--on", "holdoff>5ms", "-n", new_name(), "-o", TMP, status=2)
+    check("flightrec watch" in got.stderr, got.stderr)
+
+
+if __name__ == "__main__":
+    main()
