@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import holdoff
 from offline import offline
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -328,6 +329,7 @@ def rules(opts):
 
 
 PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle, "rules": rules,
+         "holdoff": lambda opts: holdoff.run(FLIGHTREC, f"{NAME}-watch", BIN, report, title),
          "offline": lambda opts: offline(opts, sys.modules[__name__])}
 
 

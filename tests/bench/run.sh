@@ -18,4 +18,5 @@ bpftool gen skeleton "$FR_BENCH_BIN/hot.bpf.o" name hot > "$FR_BENCH_BIN/hot.ske
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_BENCH_BIN" tests/bench/hot.c \
 	-lbpf -lelf -lz -lpthread -o "$FR_BENCH_BIN/hot"
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/bench/rules.c -lpthread -o "$FR_BENCH_BIN/rules"
+gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/kernel/hog.c -o "$FR_BENCH_BIN/hog"
 exec /usr/bin/python3 -B tests/bench/bench.py "$@"

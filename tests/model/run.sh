@@ -6,7 +6,7 @@
 #	run.sh [PATTERN]	only the runs whose name matches
 set -u
 cd "$(dirname "$0")" || exit 1
-model=$PWD/ring.pml
+models=$PWD
 for tool in spin gcc; do
 	if ! command -v "$tool" >/dev/null; then
 		echo "skipped: $tool is not installed (apt-get install spin gcc)"
@@ -35,6 +35,11 @@ runs() {
 	pass	2-writers-wide	$WIDE
 	pass	writer-dies-heal	$MORTAL
 	pass	no-cycles	$CYCLES
+	pass	guardq	-DN=3
+	pass	guardq-two-slots	-DN=2
+	pass	guardq-long	-DN=4 -DITEMS=12
+	fail	guardq_no_guard	-DN=3
+	fail	guardq_put_first	-DN=3
 	fail	no_wrap_check	$WRITERS
 	fail	lose_at_once	$WRITERS
 	fail	clock_first	$WRITERS
@@ -65,7 +70,9 @@ search() {
 	safety="-DSAFETY"
 	args=""
 	case "$*" in *-DCYCLES*) safety="-DNP" args="-l" ;; esac
-	spin -a "$@" "$model" >spin.out 2>&1 || return 2
+	model=ring
+	case "$name" in guardq*) model=guardq ;; esac
+	spin -a "$@" "$models/$model.pml" >spin.out 2>&1 || return 2
 	gcc $optimise -w $safety -DCOLLAPSE -DMEMLIM=6000 -o pan pan.c >gcc.out 2>&1 || return 2
 	./pan -m100000 $args >pan.out 2>&1
 	grep -q 'errors: [1-9]' pan.out && return 0

@@ -123,13 +123,29 @@ bad_hits() { # NAME SCRIPT FLAGS
 	fi
 }
 
+bad_guardq() { # NAME SCRIPT FLAGS
+	name=$1 script=$2
+	shift 2
+	mkdir -p "$dir/$name/pure"
+	sed "$script" user/pure/guardq.h >"$dir/$name/pure/guardq.h"
+	if cmp -s user/pure/guardq.h "$dir/$name/pure/guardq.h"; then
+		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
+	elif ! build "$dir/$name" "$dir/$name/guardq" tests/stress/guardq.c "$@"; then
+		verdict "$name" FAILED "does not build"
+	else
+		caught "$name" "$dir/$name/guardq" 200
+	fi
+}
+
 build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
 build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
 build bpf "$dir/ring" tests/stress/ring.c user/io/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
 build bpf "$dir/follow" $follow_src user/io/ring_follow.c && good follow "$dir/follow" 3
+build bpf "$dir/guardq" tests/stress/guardq.c && good guardq "$dir/guardq" 300
 build bpf "$dir/hits" tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
 if can_sanitize -fsanitize=thread; then
 	build bpf "$dir/follow-t" $follow_src user/io/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
+	build bpf "$dir/guardq-t" tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-t" 300
 	build bpf "$dir/hits-t" tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-t" 2 mortal
 	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
 	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
@@ -165,6 +181,10 @@ bad_follow follow_not_quiet 's/return !\*seq || .*/return 1;/'
 bad_follow follow_skip_count 's/before - f->before - f->cnt;/before - f->before;/'
 if can_sanitize -fsanitize=thread; then
 	bad_ring relaxed_commit bpf/atomic.h 's/return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);/return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);/' "" -fsanitize=thread
+fi
+bad_guardq guardq_no_guard 's/return fr_guardq_next(q, q->tail) == fr_load(&q->head) ? NULL : /return /'
+if can_sanitize -fsanitize=thread; then
+	bad_guardq guardq_relaxed 's/fr_store(&q->tail, /__atomic_store_n(\&q->tail, /; /__atomic_store_n/s/);$/, __ATOMIC_RELAXED);/' -fsanitize=thread
 fi
 bad_hits flip_inside 's/fr_cas(&c->ctl, was, was + (1ULL << FR_HITS_SHIFT)) == was ? 0 : -1/fr_add(\&c->ctl, 1ULL << FR_HITS_SHIFT) == 1 ? -1 : 0/'
 bad_hits next_undrained 's/fr_load(&c->drained) < \*gen || //'

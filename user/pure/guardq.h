@@ -18,7 +18,7 @@
  *
  * Two accesses order all: the store of tail in fr_guardq_put() with its load in fr_guardq_first() (who sees the place sees what
  * is in it), the store of head in fr_guardq_drop() with its load in fr_guardq_room() (the slot is not overwritten before it
- * was used).
+ * was used). tests/model/guardq.pml is the model, tests/stress/guardq.c the stress.
  */
 #ifndef FR_GUARDQ_H
 #define FR_GUARDQ_H
