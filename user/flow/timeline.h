@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * timeline: a snapshot in memory, as a screen needs it: where each event is, who ran when, who waited and was woken by whom,
- *which calls took how long. Some 40 bytes an event.
+ *which calls took how long. Some 50 bytes an event.
  *
  *	at		ns behind the window's begin, of all hosts on one axis
  *	change		from `at` on it is like that, until the next one

@@ -214,8 +214,9 @@ static void put_task(struct page *p, u32 nr)
 
 	put_label(p, "task");
 	put_who(p, nr, FR_INK_BOLD);
-	snprintf(buf, sizeof(buf), k->pid >= 0 ? "  process %d" : "", k->pid);
-	put_str(p, FR_INK_DIM, buf);
+	snprintf(buf, sizeof(buf), "  process %d", k->pid);
+	if (k->pid >= 0)
+		put_str(p, FR_INK_DIM, buf);
 	put_span(p, "  ran ", k->ran_ns);
 	snprintf(buf, sizeof(buf), "  %u events", k->rows.cnt);
 	put_str(p, FR_INK_DIM, buf);
