@@ -13,6 +13,7 @@
 #define EVENT_COLS 18
 #define TID_COLS   8
 #define COLS_MOST  18 /* of them */
+#define FEW	   6u /* numbers */
 #define ERRNO_MAX  4095
 #define DEV_MINORS 20		 /* bits of a device's minor number */
 #define POINTER	   0x100000000LL /* results from here on are addresses: in hex */
@@ -56,6 +57,8 @@ static inline char *put_name(char *p, const char *name, u32 len)
 		return fr_copy_short(p, name, len);
 	return mempcpy(p, name, len);
 }
+
+_Static_assert(2 + FEW * (1 + FR_DIGITS_HEX_SZ) <= FR_OUT_ROOM, "few numbers have room");
 
 /* ---- time ---- */
 
@@ -202,11 +205,30 @@ static void put_num(struct fr_out *o, const struct fr_view *view, const struct f
 		put_plain(o, v);
 }
 
+/* Arguments of a system call, mostly. */
+static void put_few_hex(struct fr_out *o, const u64 *num, size_t cnt)
+{
+	char *p = fr_out_room(o);
+	size_t i;
+
+	*p++ = '[';
+	for (i = 0; i < cnt; i++) {
+		*p = ' ';
+		p = fr_digits_hex(p + (i > 0), num[i]);
+	}
+	*p++ = ']';
+	o->len = p - o->buf;
+}
+
 static void put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
 {
 	bool hex = f->style == FR_STYLE_HEX || f->kind == FR_KIND_DERIVED;
 	size_t i;
 
+	if (hex && v->len <= FEW) {
+		put_few_hex(o, v->nums, v->len);
+		return;
+	}
 	fr_out_char(o, '[');
 	for (i = 0; i < v->len; i++) {
 		if (i)
