@@ -189,7 +189,7 @@ def exact():
     cpu = CPUS[-1]
     with session("-m", "16M") as name, watching("--cpu", cpu, name=name) as w:
         spins = hog(cpu, 8, 20, 30, 80, "net")
-        wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told")
+        wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told", 60)
         file = dump(name)
         told = w.end()
         equal([e["cpu"] for e in told if e["watch"] == "holdoff" and e["cpu"] != cpu], [], "other CPUs")
@@ -302,7 +302,7 @@ def links(name):
     """The sampling links' ids: another rate is another link."""
     pin = f"{SESSIONS}/{name}/link-cpu_sample-{CPUS[0]}"
     # while it is replaced it is not there
-    got = wait_for(lambda: (p := run("bpftool", "-j", "link", "show", "pinned", pin, status=None)).returncode == 0 and p, "the link")
+    got = wait_for(lambda: (p := run("bpftool", "-j", "link", "show", "pinned", pin, status=None)).returncode == 0 and p, "the link", 60)
     return json.loads(got.stdout)["id"]
 
 
@@ -317,18 +317,18 @@ def beside():
                 meanwhile = links(name)
                 check(meanwhile != before, "samples are taken as before")
                 spins = hog(CPUS[0], 1)
-                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told")
+                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told", 60)
                 fr("verify", dump(name))
                 w.p.send_signal(sig)
                 equal(w.p.wait(60), 0 if sig == signal.SIGINT else -sig, "exit status")
-            wait_for(lambda: links(name) != meanwhile, "the rate is as before")
+            wait_for(lambda: links(name) != meanwhile, "the rate is as before", 120)
             before = links(name)
             check(exists(name), "the session is gone")
         with watching("--hz", "0", name=name) as w:
             equal(w.told("begin")[0]["sample_hz"], 99, "rate that was left alone")
             equal(links(name), before, "link that was left alone")
             fr("stop", "-n", name)
-            wait_for(lambda: w.p.poll() is not None, "it ends with its session")
+            wait_for(lambda: w.p.poll() is not None, "it ends with its session", 120)
             equal(w.p.wait(), 4, "exit status")
             check("has ended" in w.err, w.err)
 
@@ -342,7 +342,7 @@ def own():
             check("does not record" in w.err, w.err)
             w.p.kill()
             w.p.wait()
-            wait_for(lambda: not exists(begin["session"]), "its session is gone")
+            wait_for(lambda: not exists(begin["session"]), "its session is gone", 120)
             check(exists(name), "the session is gone")
 
 
@@ -355,7 +355,9 @@ def snapshot():
             hog(CPUS[0], 1, 3)
             told = w.end()
         snaps = [e for e in told if e["watch"] == "snapshot"]
-        equal([(e["verdict"], e["file"] is not None) for e in snaps], [("taken", True), ("dedupe", False)], "verdicts")
+        # the shorter spin may be drawn out by a hypervisor
+        equal([(e["verdict"], e["file"] is not None) for e in snaps][:2], [("taken", True), ("dedupe", False)], "verdicts")
+        check(len(snaps) <= 3 and all(e["verdict"] == "dedupe" for e in snaps[1:]), snaps)
         equal(told[-1]["snapshots"], 1, "snapshots in the end")
         file = snaps[0]["file"]
         fr("verify", file)
