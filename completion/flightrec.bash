@@ -57,7 +57,6 @@ _flightrec() {
 	record:--cpu-profile) _flightrec_offer 'yes no' "$word" ;;
 	profile:-t | profile:--to) _flightrec_offer 'text folded json perfetto' "$word" ;;
 	profile:--since) _flightrec_offer '30s 1m 10m 1h' "$word" ;;
-	replay:--tier) _flightrec_offer 'main life stack all' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
 	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
 	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 import holdoff
+import sampling
 from offline import offline
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -328,8 +329,35 @@ def rules(opts):
         f.write(was)
 
 
+def profile_costs(opts):
+    for hz, limit in (99, 0.1), (999, 1.0):
+        for what, script in ("busy CPUs", sampling.BUSY), ("new processes all the time", sampling.FORKS):
+            seconds = 4 if opts.quick else 12
+            off = sampling.cost(run, FLIGHTREC, NAME, seconds, script, "--hz", str(hz), "--cpu-profile", "no")
+            on = sampling.cost(run, FLIGHTREC, NAME, seconds, script, "--hz", str(hz))
+            report(f"{hz} Hz, {what}", on[0], "%", limit if script == sampling.BUSY else None)
+            report("of this the samples themselves, profile or not", off[0], "%")
+            report("of this the recorder", on[2], "%")
+            report("a sample, profile and all", on[1], "ns")
+            report("a sample without the profile", off[1], "ns")
+            report(f"lost, of {on[3][1]}", on[3][0], "samples")
+
+
+def profile(opts):
+    """The always-on profile: with it, and without it by turns; memory of its maps."""
+    title("The always-on profile, percent of all CPUs' time: sampling, counting, and the recorder that reads")
+    was = sampling.set_stats("1")
+    try:
+        profile_costs(opts)
+    finally:
+        sampling.set_stats(was)
+    with session("-p", "minimal", "-e", "sample"):
+        report("memory of the profile's maps", sampling.memory(run, NAME) / MIB, "MiB", 4)
+
+
 PARTS = {"hot": hot, "start": start, "memory": memory, "snapshot": snapshot, "history": history, "idle": idle, "rules": rules,
          "holdoff": lambda opts: holdoff.run(FLIGHTREC, f"{NAME}-watch", BIN, report, title),
+         "profile": profile,
          "offline": lambda opts: offline(opts, sys.modules[__name__])}
 
 

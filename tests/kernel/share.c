@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * share SECONDS PERCENT: use so much CPU time, PERCENT of it in share_much() and the rest in share_little(), by turns of 10 ms;
- * print both in nanoseconds, then wait to be killed. CPU time and not time: other work on the machine does not change shares.
+ * share SECONDS PERCENT: use so much CPU time, PERCENT of it in share_much() and the rest in share_little(), by turns of 10 ms,
+ * then wait to be killed. CPU time and not time: other work on the machine does not change shares.
  */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,8 +61,6 @@ int main(int argc, char **argv)
 		much += turn(share_much, (uint64_t)ROUND_NS * percent / 100);
 		little += turn(share_little, (uint64_t)ROUND_NS * (100 - percent) / 100);
 	}
-	printf("%llu %llu\n", (unsigned long long)much, (unsigned long long)little);
-	fflush(stdout);
 	pause();
 	return 0;
 }

@@ -248,6 +248,23 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_u64(w, "damage", fr_snap_damage(s));
 }
 
+static void put_profile(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	const struct fr_prof *p = fr_snap_profile(s);
+
+	if (!p || !p->bucket_cnt)
+		return;
+	fr_jsonw_open(w, "cpu_profile", '{');
+	fr_jsonw_u64(w, "begin_ns", p->bucket[0].begin_ns);
+	fr_jsonw_u64(w, "end_ns", p->end_ns);
+	fr_jsonw_u64(w, "hz", p->hz);
+	fr_jsonw_u64(w, "taken_ever", p->taken);
+	fr_jsonw_u64(w, "lost_ever", p->lost);
+	fr_jsonw_u64(w, "keys", p->key_cnt);
+	fr_jsonw_u64(w, "stackless", p->stackless);
+	fr_jsonw_close(w, '}');
+}
+
 static void put_names(struct fr_jsonw *w, const struct fr_snap *s)
 {
 	struct fr_info_names n;
@@ -298,6 +315,7 @@ void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_num(&w, "begin_ns", s, "begin_ns");
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");
 	put_names(&w, s);
+	put_profile(&w, s);
 	put_lacks(&w, s);
 	fr_info_cut_json(&w, s);
 	fr_jsonw_close(&w, '}');

@@ -188,6 +188,23 @@ static void put_contents(struct fr_out *o, const struct fr_snap *s, const struct
 }
 
 /* What its addresses are called by. */
+static void put_profile(struct fr_out *o, const struct fr_snap *s)
+{
+	const struct fr_prof *p = fr_snap_profile(s);
+	u64 taken = 0;
+	char span[32];
+	u32 i;
+
+	if (!p || !p->bucket_cnt)
+		return;
+	for (i = 0; i < p->bucket_cnt; i++)
+		taken += p->bucket[i].taken;
+	put_label(o, "profile");
+	fr_out_printf(o, "of the last %s: ", fr_show_duration(p->end_ns - p->bucket[0].begin_ns, span, sizeof(span)));
+	put_count(o, taken);
+	fr_out_str(o, " samples (`flightrec profile`)\n");
+}
+
 static void put_names(struct fr_out *o, const struct fr_snap *s)
 {
 	const char *kernel = fr_snap_fact(s, "kernel_symbols");
@@ -384,6 +401,7 @@ void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_session(o, s, m);
 	put_contents(o, s, m);
 	put_names(o, s);
+	put_profile(o, s);
 	put_horizons(o, m);
 	for (tier = 0; fr_tier_name(tier); tier++)
 		put_coverage(o, m, tier);

@@ -98,6 +98,10 @@ u64 fr_live_suppressed(const struct fr_trigger_slot *t); /* moments that got no 
 extern const char *const fr_live_verdicts[];		 /* names of FR_VERDICTS */
 void fr_live_read_rates(struct fr_live *l);
 
+/* The profile's tables, sizes and greatest rate; nothing if the session counts none. */
+void fr_live_profile_json(const struct fr_live *l, struct fr_out *o);
+void fr_live_profile_text(const struct fr_live *l, struct fr_out *o);
+
 void fr_live_json(const struct fr_live *l, struct fr_out *o);
 void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: as wide as it gets */
 void fr_live_metrics(const struct fr_live *l, struct fr_out *o);	   /* OpenMetrics 1.0 */

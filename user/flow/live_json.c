@@ -248,6 +248,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 		      fr_live_fact(l, "fixed_bytes"));
 	fr_out_printf(o, "\"samples\":{\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},", fr_sess_samples_due(l->s, l->now_ns),
 		      fr_load(&sh->sample_taken));
+	fr_live_profile_json(l, o);
 	fr_out_printf(o,
 		      "\"tasks\":{\"evicted\":%" PRIu64 ",\"lost\":%" PRIu64 "},\"no_ring\":%" PRIu64 ",\"snapshots\":%" PRIu64
 		      ",",

@@ -158,6 +158,7 @@ static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
 	label(o, "samples");
 	fr_out_printf(o, "%" PRIu64 " taken, %" PRIu64 " expected\n", fr_load(&sh->sample_taken),
 		      fr_sess_samples_due(l->s, l->now_ns));
+	fr_live_profile_text(l, o);
 	label(o, "tasks");
 	fr_out_printf(o, "%" PRIu64 " evicted, %" PRIu64 " not kept\n", fr_load(&sh->task_evicted), fr_load(&sh->task_lost));
 	free(mode);

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The merged profile: what tables held is in it, time in pieces, less room but no count less, bytes that come back or are
+ * refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pure/prof.h"
+
+#define SEC 1000000000ULL
+
+static u64 seed = 1;
+
+static u32 rnd(u32 below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(seed >> 33) % below;
+}
+
+static struct fr_hits_table *new_table(void)
+{
+	return calloc(1, sizeof(struct fr_hits_table));
+}
+
+/* A stack of a table: frames from the one given on, of a file (build-id of 20 bytes of that number) or addresses. */
+static u32 put_stack(struct fr_hits_table *t, u64 id, u64 frame, u32 cnt, u8 file)
+{
+	u32 nr = fr_hits_find_stack(t, id), off, i;
+
+	if (nr)
+		return nr;
+	nr = fr_hits_add_stack(t, id, cnt, file != 0, 3);
+	assert_true(nr);
+	off = t->stack[nr - 1].off;
+	for (i = 0; i < cnt; i++)
+		t->word[off + i] = file ? 1ULL << 56 | (frame + i) : frame + i;
+	if (file)
+		memset(&t->word[off + cnt], file, 20);
+	return nr;
+}
+
+static void hit(struct fr_hits_table *t, const char *comm, u32 pid, u64 ustack, u32 u_nr, u32 cnt)
+{
+	struct fr_hit k = {.ustack = ustack, .task = (u64)pid << 32 | pid, .state = FR_HIT_user, .u_nr = u_nr};
+
+	memcpy(k.comm, comm, strlen(comm));
+	while (cnt--)
+		assert_int_equal(fr_hits_count(t, &k, 1), 0);
+}
+
+static u64 sum(const struct fr_prof *p)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < p->hit_cnt; i++)
+		n += p->hit[i].hits;
+	return n;
+}
+
+/* Hits of a task, and of a process of it (0: any). */
+static u64 hits_of(const struct fr_prof *p, const char *comm, u32 pid)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < p->hit_cnt; i++) {
+		const struct fr_prof_key *k = &p->key[p->hit[i].key];
+
+		if (!strcmp(k->comm, comm) && (!pid || k->pid == pid))
+			n += p->hit[i].hits;
+	}
+	return n;
+}
+
+static u64 taken(const struct fr_prof *p)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < p->bucket_cnt; i++)
+		n += p->bucket[i].taken;
+	return n;
+}
+
+static u64 lost(const struct fr_prof *p)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < p->bucket_cnt; i++)
+		n += p->bucket[i].lost;
+	return n;
+}
+
+static void what_tables_held_is_in_it(void **state)
+{
+	struct fr_prof *p = fr_prof_new(100);
+	struct fr_hits_table *t = new_table();
+	const struct fr_prof_key *k = NULL;
+	u32 i;
+
+	(void)state;
+	hit(t, "one", 7, 11, put_stack(t, 11, 0x1000, 3, 9), 5);
+	hit(t, "two", 8, 12, put_stack(t, 12, 0x7f0000, 2, 0), 2);
+	fr_hits_lose(t, 1);
+	fr_prof_open(p, 200, 10);
+	assert_true(fr_prof_add_table(p, t));
+	assert_int_equal(hits_of(p, "one", 7), 5);
+	assert_int_equal(hits_of(p, "two", 8), 2);
+	assert_int_equal(p->taken, 8);
+	assert_int_equal(p->lost, 1);
+	assert_int_equal(p->bucket[0].begin_ns, 100);
+	assert_int_equal(p->bucket[0].end_ns, 200);
+	assert_int_equal(p->bucket[0].expected, 10);
+	assert_int_equal(p->file_cnt, 1);
+	for (i = 0; i < p->key_cnt; i++)
+		k = !strcmp(p->key[i].comm, "one") ? &p->key[i] : k;
+	/* innermost first */
+	assert_int_equal(fr_prof_off(p->node[k->ustack - 1].frame), 0x1000);
+	assert_int_equal(p->node[k->ustack - 1].depth, 3);
+	assert_int_equal(fr_prof_off(p->node[p->node[k->ustack - 1].parent - 1].frame), 0x1001);
+	free(t);
+	free(p);
+}
+
+static void what_contradicts_itself_is_told(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	struct fr_hits_table *t = new_table();
+
+	(void)state;
+	hit(t, "a", 1, 0, 0, 3);
+	t->taken = 2;
+	fr_prof_open(p, SEC, 0);
+	assert_false(fr_prof_add_table(p, t));
+	assert_int_equal(taken(p), sum(p) + p->lost);
+	free(t);
+	free(p);
+}
+
+/* A table of noise: whatever is in it, nothing outside is touched (the sanitizers see), and counts are sums. */
+static void no_word_of_a_table_is_believed(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	struct fr_hits_table *t = new_table();
+	u8 *byte = (u8 *)t;
+	u32 round, i;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < sizeof(*t); i++)
+			byte[i] = rnd(4) ? 0 : rnd(256);
+		t->lost = round;
+		for (i = 0; i < FR_HITS_CNT; i++)
+			t->hit[i].hits %= 1000;
+		fr_prof_open(p, round * SEC, 0);
+		fr_prof_add_table(p, t);
+		assert_int_equal(taken(p), sum(p) + p->lost);
+	}
+	free(t);
+	free(p);
+}
+
+/* An hour and a half, a reading a second of the busy kind: buckets stay few, the last hour stays. */
+static void old_time_is_put_together_and_goes(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	struct fr_hits_table *t = new_table();
+	u64 s, last = 0, i;
+
+	(void)state;
+	hit(t, "a", 1, 0, 0, 3);
+	for (s = 1; s <= 5400; s++) {
+		fr_prof_open(p, s * SEC, s * 198);
+		fr_prof_add_table(p, t);
+	}
+	assert_in_range(p->bucket_cnt, 60, 80);
+	assert_in_range(p->bucket[0].end_ns, 1740 * SEC, 1860 * SEC);
+	assert_int_equal(p->bucket[p->bucket_cnt - 1].end_ns, 5400 * SEC);
+	for (i = 0; i < p->bucket_cnt; i++) {
+		u64 span = p->bucket[i].end_ns - p->bucket[i].begin_ns;
+
+		assert_true(p->bucket[i].begin_ns >= last);
+		last = p->bucket[i].end_ns;
+		assert_true(span <= 61 * SEC);
+		if (p->bucket[i].begin_ns >= 5340 * SEC)
+			assert_true(span <= 11 * SEC);
+		assert_int_equal(p->bucket[i].taken, span / SEC * 3);
+		assert_int_equal(p->bucket[i].expected, span / SEC * 198);
+	}
+	assert_int_equal(p->taken, 3 * 5400);
+	free(t);
+	free(p);
+}
+
+/* Keys and stacks without end beside one that is hot: room ends, counts do not, and the hot one stays. */
+static void without_room_counts_stay_exact(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 s, want = 0;
+	u32 i;
+
+	(void)state;
+	for (s = 1; s <= 300; s++) {
+		struct fr_hits_table *t = new_table();
+
+		hit(t, "hot", 5, 1, put_stack(t, 1, 0x400000, 10, 3), 100);
+		for (i = 0; i < 100; i++) {
+			u64 id = s * 1000 + i;
+
+			hit(t, "cold", 1000 + (u32)id, id, put_stack(t, id, id << 20, 20, 0), 1);
+		}
+		want += 200;
+		fr_prof_open(p, s * SEC, 0);
+		assert_true(fr_prof_add_table(p, t));
+		free(t);
+	}
+	assert_int_equal(p->taken, want);
+	assert_int_equal(taken(p), want);
+	assert_int_equal(sum(p), want);
+	assert_int_equal(hits_of(p, "hot", 0), 300 * 100);
+	assert_true(hits_of(p, "[other]", 0) > 0);
+	free(p);
+}
+
+static void equal_programs_share_their_stacks(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	struct fr_hits_table *t = new_table();
+	u32 i, nodes;
+
+	(void)state;
+	hit(t, "cc1", 1, 1, put_stack(t, 1, 0x1000, 30, 4), 1);
+	fr_prof_open(p, SEC, 0);
+	fr_prof_add_table(p, t);
+	nodes = p->node_cnt;
+	assert_int_equal(nodes, 30);
+	for (i = 2; i < 50; i++) {
+		memset(t, 0, sizeof(*t));
+		hit(t, "cc1", i, i, put_stack(t, i, 0x1000, 30, 4), 1);
+		fr_prof_add_table(p, t);
+	}
+	assert_int_equal(p->node_cnt, nodes);
+	free(t);
+	free(p);
+}
+
+/* ---- bytes ---- */
+
+static struct fr_prof *some(void)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	struct fr_hits_table *t = new_table();
+	u64 s;
+	u32 i;
+
+	for (s = 1; s < 40; s++) {
+		memset(t, 0, sizeof(*t));
+		for (i = 0; i < 40; i++) {
+			u64 id = 1 + rnd(60);
+
+			hit(t, id % 2 ? "odd" : "even", id, id, put_stack(t, id, id << 16, 1 + id % 20, id % 5), 1 + rnd(9));
+		}
+		fr_prof_open(p, s * 7 * SEC, s * 90);
+		fr_prof_add_table(p, t);
+	}
+	fr_prof_add_nested(p, 3);
+	p->hz = 99;
+	p->cpu_cnt = 2;
+	free(t);
+	return p;
+}
+
+static void bytes_come_back(void **state)
+{
+	struct fr_prof *p = some(), *q;
+	u8 *a = malloc(FR_PROF_SZ_MAX), *b = malloc(FR_PROF_SZ_MAX);
+	size_t sz = fr_prof_write(p, a, FR_PROF_SZ_MAX), i;
+
+	(void)state;
+	assert_true(sz);
+	assert_int_equal(fr_prof_write(p, b, sz - 1), 0);
+	assert_int_equal(fr_prof_read(a, sz, &q), 0);
+	assert_int_equal(fr_prof_write(q, b, FR_PROF_SZ_MAX), sz);
+	assert_memory_equal(a, b, sz);
+	/* what is read goes on like what was written */
+	for (i = 0; i < 3; i++) {
+		struct fr_hits_table *t = new_table();
+
+		hit(t, "odd", 1, 1, put_stack(t, 1, 1 << 16, 2, 1), 5);
+		fr_prof_open(p, (300 + i) * SEC, 5000);
+		fr_prof_open(q, (300 + i) * SEC, 5000);
+		fr_prof_add_table(p, t);
+		fr_prof_add_table(q, t);
+		free(t);
+	}
+	sz = fr_prof_write(p, a, FR_PROF_SZ_MAX);
+	assert_int_equal(fr_prof_write(q, b, FR_PROF_SZ_MAX), sz);
+	assert_memory_equal(a, b, sz);
+	free(a);
+	free(b);
+	free(p);
+	free(q);
+}
+
+static void changed_bytes_are_refused_or_sound(void **state)
+{
+	struct fr_prof *p = some(), *q;
+	u8 *a = malloc(FR_PROF_SZ_MAX), *b = malloc(FR_PROF_SZ_MAX);
+	size_t sz = fr_prof_write(p, a, FR_PROF_SZ_MAX), n;
+	u32 round, good = 0;
+
+	(void)state;
+	for (round = 0; round < 3000; round++) {
+		memcpy(b, a, sz);
+		n = rnd(8) ? sz : rnd(sz);
+		if (n == sz)
+			b[rnd(rnd(2) ? 200 : sz)] ^= 1u << rnd(8);
+		if (fr_prof_read(b, n, &q))
+			continue;
+		good++;
+		assert_int_equal(n, sz);
+		assert_int_equal(taken(q), sum(q) + lost(q));
+		fr_prof_open(q, 1000 * SEC, 0);
+		assert_true(fr_prof_write(q, b, FR_PROF_SZ_MAX));
+		free(q);
+	}
+	assert_true(good > 0 && good < round);
+	free(a);
+	free(b);
+	free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_tables_held_is_in_it),
+		cmocka_unit_test(what_contradicts_itself_is_told),
+		cmocka_unit_test(no_word_of_a_table_is_believed),
+		cmocka_unit_test(old_time_is_put_together_and_goes),
+		cmocka_unit_test(without_room_counts_stay_exact),
+		cmocka_unit_test(equal_programs_share_their_stacks),
+		cmocka_unit_test(bytes_come_back),
+		cmocka_unit_test(changed_bytes_are_refused_or_sound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
