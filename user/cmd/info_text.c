@@ -199,7 +199,7 @@ static void put_profile(struct fr_out *o, const struct fr_snap *s)
 		return;
 	for (i = 0; i < p->bucket_cnt; i++)
 		taken += p->bucket[i].taken;
-	put_label(o, "profile");
+	fr_info_label(o, "profile");
 	fr_out_printf(o, "of the last %s: ", fr_show_duration(p->end_ns - p->bucket[0].begin_ns, span, sizeof(span)));
 	put_count(o, taken);
 	fr_out_str(o, " samples (`flightrec profile`)\n");
