@@ -470,14 +470,16 @@ def states(snap):
                     check(f"for {duration(s[i + 1]['ts'] - s[i]['ts'])} from" in said, f"{said}: {s[i + 1]['ts'] - s[i]['ts']}")
         check(known > 8, f"{known} moments")
         lone = lone_tids(snap)
-        for i in range(30, len(switches[0]) - 1, 40):
-            e = switches[0][i]
-            later = [x for x in all_events if x["ts"] > e["ts"] and (x.get("next_pid") == e["tid"] or x.get("target_pid") == e["tid"] or x["tid"] == e["tid"])]
-            if e["tid"] not in lone or not later or later[0]["ts"] - e["ts"] < 4 or (e["prev_state"] & 48):
+        seen = []
+        for e in switches[0] + switches[1] + switches[3]:
+            about = [x["ts"] for x in all_events if x["ts"] > e["ts"] and e["tid"] in (x["tid"], x.get("next_pid"), x.get("target_pid"))]
+            if e["tid"] not in lone or e["prev_state"] not in word or seen.count(word[e["prev_state"]]) == 2 or not about or about[0] - e["ts"] < 4:
                 continue
             go_to(t, str(e["tid"]))
             said = detail(go_to(t, str(e["ts"] + 1)), "state")
             check(said and said.startswith(word[e["prev_state"]]), f"{e['tid']} left with {e['prev_state']}: {said}")
+            seen.append(word[e["prev_state"]])
+        equal(set(seen), set(word.values()), "states that were seen")
 
 
 @test("who woke it: o goes there, b comes back")
