@@ -17,6 +17,7 @@
 
 #define DEFAULT_NAME "default"
 #define TASK_CNT     32768u
+#define STACK_SHARE  4u /* of the memory: at so many samples frames come fast, and are looked up half a second later */
 #define CLOCK_TRIES  16
 #define CLOCK_NEAR   10000000 /* ns: clocks that are nearer are one; a time namespace's are not */
 
@@ -101,7 +102,7 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 		.name = name,
 		.profile = "watch",
 		.settings = "watch",
-		.plan.cpu_sz = ask->cpu_sz,
+		.plan = {.cpu_sz = ask->cpu_sz, .tier_sz[FR_TIER_STACK] = ask->cpu_sz / STACK_SHARE},
 		.load = {.sample_hz = ask->hz, .task_cnt = TASK_CNT},
 		.live = &live,
 	};
