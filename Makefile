@@ -26,7 +26,7 @@ export PATH	:= $(PATH):/usr/sbin:/sbin
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
 # Event programs that event rules can watch: compiled a second time, for the triggers' object
-WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c,$(BPF_SRC))
+WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c

@@ -6,6 +6,7 @@
  *	fr_store(p, v)		one whole store; the host's releases
  *	fr_cas(p, old, new)	compare and exchange, returns what was there; a full barrier
  *	fr_add(p, v)		fetch and add, returns what was there; a full barrier
+ *	fr_xchg(p, v)		store, returns what was there; a full barrier
  *	fr_count(p, v)		add to a statistic; atomic, orders nothing
  *
  * clang 14 cannot select __atomic_load_n, __atomic_store_n or fences for BPF; __sync_* works with -mcpu=v3. A BPF
@@ -46,6 +47,14 @@ FR_INLINE u64 fr_add(u64 *p, u64 v)
 	return was;
 }
 
+FR_INLINE u64 fr_xchg(u64 *p, u64 v)
+{
+	u64 was = __sync_lock_test_and_set(p, v);
+
+	asm volatile("" : "+r"(was));
+	return was;
+}
+
 FR_INLINE void fr_count(u64 *p, u64 v)
 {
 	__sync_fetch_and_add(p, v);
@@ -72,6 +81,11 @@ FR_INLINE u64 fr_cas(u64 *p, u64 old, u64 new)
 FR_INLINE u64 fr_add(u64 *p, u64 v)
 {
 	return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
+}
+
+FR_INLINE u64 fr_xchg(u64 *p, u64 v)
+{
+	return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
 }
 
 FR_INLINE void fr_count(u64 *p, u64 v)

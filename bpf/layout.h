@@ -15,7 +15,7 @@
  * older program can take over from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 2u
+#define FR_LAYOUT_VERSION 3u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u

@@ -31,6 +31,12 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#if !defined(FR_WATCH) && !defined(FR_RING_LOST)
+/* The incident log is told of losses (incident.bpf.h). */
+u32 fr_incident_loss(u32 what, u64 cnt);
+#define FR_RING_LOST(r, why, cnt) fr_incident_loss((r)->tier << 8 | (why), cnt)
+#endif
+
 #include "ring.h"
 #include "session.h"
 
@@ -100,6 +106,10 @@ FR_INLINE u64 fr_now(void)
 
 	return fr_clock_ns(&fr_clock_word, fr_grain_ns, &ignored);
 }
+
+#ifndef FR_WATCH
+#include "incident.bpf.h"
+#endif
 
 /* Find this CPU's ring of a tier. Returns 0, or -1 if the CPU has none (it came online after the recorder looked). */
 FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)

@@ -81,6 +81,11 @@ struct fr_res {
 	u32 unit;    /* record's first unit on that page */
 };
 
+/* What the environment may do at the first, second, fourth, eighth record that is lost for a reason, and so on. */
+#ifndef FR_RING_LOST
+#define FR_RING_LOST(r, why, cnt) ((void)(cnt))
+#endif
+
 /* What the environment gives: the start of page nr of the ring's map, NULL if there is no such page. */
 FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr);
 
@@ -234,6 +239,16 @@ FR_INLINE int fr_ring_lose(const struct fr_ring *r, enum fr_lost why)
 	return -1;
 }
 
+/* The same, and said: as often as the count doubles. */
+FR_INLINE int fr_ring_lose_aloud(const struct fr_ring *r, u32 why)
+{
+	u64 cnt = fr_add(&r->wr->lost[why < FR_LOST_CNT ? why : FR_LOST_broken], 1) + 1;
+
+	if (!(cnt & (cnt - 1)))
+		FR_RING_LOST(r, why, cnt);
+	return -1;
+}
+
 /* Step 2: padding that ends the lap before p's. Returns 0, or -1 if its word is damaged. */
 FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, const struct fr_place *p)
 {
@@ -256,8 +271,8 @@ FR_INLINE void fr_ring_found(const struct fr_ring *r, const struct fr_place *p, 
 	res->add = fr_slot_add(1, p->off + units - p->start);
 }
 
-/* Reserve in all cases: pages and laps that begin, w moved by nested writers. As fr_ring_reserve(). */
-FR_COLD int fr_ring_reserve_any(const struct fr_ring *r, u32 units, struct fr_res *res)
+/* Reserve in all cases: pages and laps that begin, w moved by nested writers. Returns 0, or the enum fr_lost + 1. */
+FR_INLINE int fr_ring_reserve_slow(const struct fr_ring *r, u32 units, struct fr_res *res)
 {
 	struct fr_place p = {};
 	int i, ret = -1;
@@ -266,21 +281,29 @@ FR_COLD int fr_ring_reserve_any(const struct fr_ring *r, u32 units, struct fr_re
 	for (i = 0; i < FR_TRIES && ret < 0; i++)
 		ret = fr_ring_try(r, units, &p, &res->time_ns);
 	if (ret)
-		return fr_ring_lose(r, ret < 0 ? FR_LOST_retry : ret - 1);
+		return ret < 0 ? FR_LOST_retry + 1 : ret;
 	if (p.cross && p.pad && fr_ring_end_lap(r, &p))
-		return fr_ring_lose(r, FR_LOST_broken);
+		return FR_LOST_broken + 1;
 	idx = fr_ring_open(r, fr_ring_slot(r, p.slot), p.seq);
 	if (idx < 0)
-		return fr_ring_lose(r, FR_LOST_broken);
+		return FR_LOST_broken + 1;
 	fr_ring_found(r, &p, idx, units, res);
 	if (p.new_page) {
 		u64 *page = fr_ring_page(r, res->page_nr);
 
 		if (!page || (!p.cross && p.pad && fr_ring_pad(r, idx, p.pad_off)))
-			return fr_ring_lose(r, FR_LOST_broken);
+			return FR_LOST_broken + 1;
 		fr_ring_heads(r, page, &p, res->time_ns);
 	}
 	return 0;
+}
+
+/* The same out of the way of what runs each time. As fr_ring_reserve(). */
+FR_COLD int fr_ring_reserve_any(const struct fr_ring *r, u32 units, struct fr_res *res)
+{
+	int lost = fr_ring_reserve_slow(r, units, res);
+
+	return lost ? fr_ring_lose_aloud(r, lost - 1) : 0;
 }
 
 /*

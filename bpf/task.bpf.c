@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* task: birth, names and death of tasks, in the ring's life tier and in the task table; the OOM killer's victims. */
+#include "oom.bpf.h"
 #include "self.bpf.h"
 #include "tasks.bpf.h"
 
@@ -130,9 +131,6 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	rec->oom_score_adj = score;
 	return fr_commit(&w);
 }
-
-/* Before 72ba14deb40a (6.8, and some stable kernels) the tracepoint gives a pid only; the loader asks BTF which. */
-const volatile bool fr_victim_is_task SEC(".rodata") __weak = false;
 
 const volatile u32 fr_page_shift = 12;
 

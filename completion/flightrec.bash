@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump profile list follow tail watch reload status stop replay report cut merge diff export symbols view top info verify events doctor'
+_flightrec_commands='record dump profile list follow tail watch reload status stop replay report cut merge diff export symbols view top incidents info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -50,7 +50,7 @@ _flightrec() {
 	watch:--on) mapfile -t COMPREPLY < <(compgen -W 'holdoff\>5ms' -- "$word") ;;
 	watch:--prio) _flightrec_offer 'FIFO:50 RR:50 OTHER' "$word" ;;
 	record:--config) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	record:-o | record:--output | watch:-o | watch:--output | list:-o | list:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+	record:-o | record:--output | watch:-o | watch:--output | list:-o | list:--output | incidents:-o | incidents:--output) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	*:-n | *:--name) _flightrec_offer "$(_flightrec_sessions)" "$word" ;;
 	*:--symfs) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
 	replay:--tier | tail:--tier) _flightrec_offer 'main life stack all' "$word" ;;
@@ -68,7 +68,7 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|incidents|info|verify|dump) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

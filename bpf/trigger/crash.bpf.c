@@ -42,16 +42,7 @@ __noinline u32 fr_rules_due(u32 set)
 
 __noinline u32 fr_death_is_first(u32 tgid, u64 start_ns)
 {
-	u64 *told;
-
-	if (!bpf_map_update_elem(&fr_dying, &tgid, &start_ns, BPF_NOEXIST))
-		return 1;
-	told = bpf_map_lookup_elem(&fr_dying, &tgid);
-	if (told && *told == start_ns)
-		return 0;
-	/* an earlier process had this pid */
-	bpf_map_update_elem(&fr_dying, &tgid, &start_ns, BPF_ANY);
-	return 1;
+	return fr_dying_is_first(&fr_dying, tgid, start_ns);
 }
 
 #define REG_CNT	 9u
@@ -100,17 +91,6 @@ __noinline int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id)
 	return fr_commit(&w);
 }
 
-/*
- * The signal that this delivery ends the process by, 0: it does not. Where it dumps core, or was blocked when it came, that is
- * the one delivered; else the kernel has decided when it came, and wakes the threads by 9.
- */
-FR_INLINE u32 fatal_signal(const struct signal_struct *signal, u32 sig)
-{
-	u32 flags = signal->flags;
-
-	return fr_fatal_signal(sig, flags & FR_SIGNAL_UNKILLABLE, flags & FR_SIGNAL_GROUP_EXIT ? signal->group_exit_code : 0);
-}
-
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
@@ -121,7 +101,7 @@ int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_si
 
 	if (fr_trigger_idle() || ka->sa.sa_handler)
 		return 0;
-	fatal = fatal_signal(task->signal, sig);
+	fatal = fr_dying_signal(task->signal, sig);
 	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task)) : 0;
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;

@@ -11,9 +11,7 @@
 
 #include "trigger/trigger.bpf.h"
 
-#define FR_SIGNAL_GROUP_EXIT 0x00000004u /* signal_struct.flags: the process is ending, its status is group_exit_code */
-#define FR_SIGNAL_UNKILLABLE 0x00000040u /* init of a PID namespace: no signal's default ends it */
-#define FR_PF_KTHREAD	     0x00200000u
+#include "dying.bpf.h"
 
 /* Rules of a kind that such a death of a process of this user is for. value: signal or status. Counts nothing. crash.bpf.c */
 u32 fr_death_rules(u32 kind, u32 value, u32 uid);

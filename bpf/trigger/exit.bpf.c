@@ -2,13 +2,6 @@
 /* exit: a process ends: with a status, or of a signal that no delivery showed. */
 #include "trigger/death.bpf.h"
 
-/* As wait() will give it: of the process if one end was decided for all threads, else of its first thread. */
-FR_INLINE s32 wait_code(struct task_struct *task)
-{
-	return fr_wait_code(task->signal->flags & FR_SIGNAL_GROUP_EXIT, task->signal->group_exit_code,
-			    task->group_leader->exit_code);
-}
-
 FR_INLINE int tell_status(u32 due, s32 code)
 {
 	u32 nr = due ? fr_moment_begin(FR_TRIGGER_status, due) : FR_MOMENT_NONE;
@@ -21,7 +14,6 @@ FR_INLINE int tell_status(u32 due, s32 code)
 	return fr_moment_end(nr, due);
 }
 
-/* Two last threads that end at once may both find that nobody is left: fr_death_is_first() chooses. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fr_process_exit, struct task_struct *task)
 {
@@ -29,9 +21,9 @@ int BPF_PROG(fr_process_exit, struct task_struct *task)
 	u32 sig, set;
 	s32 code;
 
-	if (fr_trigger_idle() || task->signal->live.counter || task->flags & FR_PF_KTHREAD)
+	if (fr_trigger_idle() || !fr_dying_is_last(task))
 		return 0;
-	code = wait_code(task);
+	code = fr_dying_code(task);
 	sig = fr_wait_signal(code);
 	if (sig)
 		set = fr_death_rules(FR_TRIGGER_crash, sig, fr_task_uid(task));

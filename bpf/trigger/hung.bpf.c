@@ -62,6 +62,19 @@ __noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid)
 	return w.res.time_ns;
 }
 
+FR_INLINE void incident(u64 value_ns, u32 state, u64 task)
+{
+	u64 nr = fr_incident_open(FR_INCIDENT_hung);
+	struct fr_incident *inc = fr_incident_of(nr);
+
+	if (!inc)
+		return;
+	inc->value = value_ns;
+	inc->code = state;
+	fr_incident_who(nr, task);
+	fr_incident_close(nr);
+}
+
 __noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
 {
 	u32 nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
@@ -72,6 +85,7 @@ __noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
 	fr_moment_of(nr, task);
 	a->value_ns = value_ns;
 	a->what = state;
+	incident(value_ns, state, task);
 	a->ts = fr_hung_write(value_ns, fr_hung_limit(due), state, a->tid);
 	return fr_moment_end(nr, due);
 }

@@ -118,6 +118,8 @@ static void look_at_meta(const struct fr_snap *s)
 	look(p, n * sizeof(struct fr_snap_ring));
 	p = fr_snap_holes(s, &n);
 	look(p, n * sizeof(struct fr_snap_hole));
+	p = fr_snap_incidents(s, &n);
+	look(p, n * sizeof(struct fr_snap_incident));
 	p = fr_snap_clocks(s, &n);
 	look(p, n * sizeof(struct fr_snap_clock));
 	p = fr_snap_procs(s, &n);

@@ -137,6 +137,11 @@ def path(name):
     return os.path.join(TMP, name)
 
 
+def snapshots(dir):
+    """Names of the snapshots in a directory."""
+    return [f for f in os.listdir(dir) if f.endswith(".flight")]
+
+
 def dump(name, *options):
     """Take a snapshot into a new file; gives its path."""
     fd, file = tempfile.mkstemp(suffix=".flight", dir=TMP)
@@ -196,3 +201,33 @@ def wait_for(fn, what, seconds=30):
         if time.monotonic() > until:
             raise Failed(f"not within {seconds} s: {what}")
         time.sleep(0.02)
+
+
+def controllers(file):
+    try:
+        with open(file) as f:
+            return f.read().split()
+    except OSError:
+        return []
+
+
+@contextlib.contextmanager
+def small_memory():
+    """A memory cgroup of 16 MiB: its directory."""
+    if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
+    elif "memory" in controllers("/sys/fs/cgroup/cgroup.subtree_control"):
+        dir, limit = f"/sys/fs/cgroup/frtest-{os.getpid()}", "memory.max"
+    else:
+        raise Skip("no memory cgroups to make here")
+    os.mkdir(dir)
+    try:
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write("16M")
+        if os.path.exists(f"{dir}/memory.swap.max"):
+            with open(f"{dir}/memory.swap.max", "w") as f:
+                f.write("0")
+        yield dir
+    finally:
+        wait_for(lambda: not open(f"{dir}/cgroup.procs").read(), "the cgroup is empty", 60)
+        os.rmdir(dir)

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, main, new_name, path, recorder,
-                    replay, run, session, status, test, wait_for, written)
+                    replay, run, session, snapshots, status, test, wait_for, written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
@@ -116,7 +116,7 @@ def on_exit():
             time.sleep(0.3)
             p.send_signal(sig)
             equal(p.wait(30), 0, f"exit status after {sig.name}")
-        equal([re.sub(r".*Z-", "", f) for f in os.listdir(dir)], ["exit.flight"], "snapshots")
+        equal([re.sub(r".*Z-", "", f) for f in snapshots(dir)], ["exit.flight"], "snapshots")
         check(not exists(name), f"the session outlives {sig.name}")
 
 
@@ -128,7 +128,7 @@ def command():
         with ended(new_name()) as name:
             fr("record", "-n", name, "-o", dir, *MINIMAL, "--", *cmd, status=want)
             check(not exists(name), "the session is still there")
-        file = os.path.join(dir, os.listdir(dir)[0])
+        file = os.path.join(dir, snapshots(dir)[0])
         execs = [e for e in replay(file, "--life") if e["event"] == "sched_process_exec"]
         check(any(e["filename"].endswith("/" + cmd[0]) for e in execs), f"{cmd}: its exec is not in the snapshot")
         equal(fr_json("info", file)["trigger"]["reason"], "end", "reason")

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Failed, check, ended, equal, exists, fr, fr_json, main, new_name, path,
-                    recorder, run, session, status, test, wait_for, written)
+                    recorder, run, session, snapshots, status, test, wait_for, written)
 
 DUMPS, ADOPTIONS, STARTS = 140, 30, 30  # killed alive, 200 in all
 TRIES = 600
@@ -34,9 +34,9 @@ def objects_of(name):
     progs, found = bpf_ids("prog"), set()
     for pin in pins:
         file = f"{SESSIONS}/{name}/{pin}"
-        if pin == "owner":
+        if pin in ("owner", "incident-lock"):
             continue
-        kind = pin.split("-")[0] if pin.startswith(("link-", "prog-")) else "map"
+        kind = "link" if pin.startswith("inc-") else pin.split("-")[0] if pin.startswith(("link-", "prog-")) else "map"
         e = json.loads(run("bpftool", "-j", kind, "show", "pinned", file).stdout)
         e = e[0] if isinstance(e, list) else e
         found.add((kind, e["id"]))
@@ -165,7 +165,7 @@ def kills():
         kill_starts(v)
         v.snapshot()
         equal(leftovers(dir), [], "temporary files after a whole dump")
-        files = [f"{dir}/{f}" for f in os.listdir(dir)]
+        files = [f"{dir}/{f}" for f in snapshots(dir)]
         fr("verify", *files)
         objects = objects_of(name)
         check(len(still_there(objects)) == len(objects) > 20, "the session's objects cannot be seen")

@@ -50,7 +50,7 @@ def taken_over(old, new):
         check(before != after, f"layout {before} and {after}")
         check("a last snapshot of it" in p.stderr, p.stderr)
         mark("afterwards")
-        files = glob.glob(f"{directory}/*")
+        files = glob.glob(f"{directory}/*.flight")
         equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")
         fr("verify", files[0])
         check([e for e in replay(files[0]) if e["comm"] == "beforehand"], "what the old session recorded is not there")

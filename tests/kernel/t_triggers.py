@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Ends of processes as triggers: statuses, OOM kills, filters; rules that change; queues that nobody reads; what stop leaves."""
-import contextlib
 import json
 import os
 import shutil
@@ -8,7 +7,7 @@ import signal
 import subprocess
 
 from frtest import (SESSIONS, TMP, Skip, check, dump, end, equal, exists, fr, helper, main, new_name, path, replay, run,
-                    session, test, wait_for)
+                    session, small_memory, test, wait_for)
 from matrix import Alerts, alerts
 
 QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
@@ -81,36 +80,6 @@ def exit_race():
             pids.append(p.pid)
         told = a.finish()[0]
     equal([e["pid"] for e in of(told, "status", pids)], pids, "told")
-
-
-def controllers(file):
-    try:
-        with open(file) as f:
-            return f.read().split()
-    except OSError:
-        return []
-
-
-@contextlib.contextmanager
-def small_memory():
-    """A memory cgroup of 16 MiB: its directory."""
-    if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
-    elif "memory" in controllers("/sys/fs/cgroup/cgroup.subtree_control"):
-        dir, limit = f"/sys/fs/cgroup/frtest-{os.getpid()}", "memory.max"
-    else:
-        raise Skip("no memory cgroups to make here")
-    os.mkdir(dir)
-    try:
-        with open(f"{dir}/{limit}", "w") as f:
-            f.write("16M")
-        if os.path.exists(f"{dir}/memory.swap.max"):
-            with open(f"{dir}/memory.swap.max", "w") as f:
-                f.write("0")
-        yield dir
-    finally:
-        wait_for(lambda: not open(f"{dir}/cgroup.procs").read(), "the cgroup is empty", 60)
-        os.rmdir(dir)
 
 
 @test("oom: a memory cgroup's victim, with its name, program and user; not a crash, but one for crash:all")

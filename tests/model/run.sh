@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Check the protocol's model exhaustively; then break the protocol in each way we know, which the model must notice.
+# Check the models of the ring (ring.pml) and of the incident log (incident.pml, runs inc-NAME) exhaustively; then break the protocols in
+# each way we know, which the models must notice.
 # A table of runs, then "N passed, N failed, N skipped". Two runs at a time, a minute in all on a 2-core machine.
 #
 #	run.sh [PATTERN]	only the runs whose name matches
@@ -25,6 +26,10 @@ SHORT="-DNW=2"
 WIDE="-DNW=2 -DSB=3 -DRECS=3 -DREADS=1" # a partial lap has several cells
 CYCLES="-DNW=2 -DRECS=1 -DREADS=1 -DCYCLES"
 
+# of the incident log
+SAVER="-DNW=2 -DLOOKS=0"	       # a reader that saves, and is killed
+LOOKER="-DNW=2 -DN=1 -DRECS=1 -DKILLS=0" # one that looks, and one slot
+
 # want, name, flags. Fewest states last, so that the two workers end together.
 runs() {
 	cat <<-EOT
@@ -40,6 +45,10 @@ runs() {
 	pass	guardq-long	-DN=4 -DITEMS=12
 	fail	guardq_no_guard	-DN=3
 	fail	guardq_put_first	-DN=3
+	pass	inc-2-writers-kill	$SAVER
+	pass	inc-3-writers	-DRECS=1 -DLOOKS=0
+	pass	inc-looker	$LOOKER
+	pass	inc-writer-dies	$SAVER -DMORTAL -DKILLS=0
 	fail	no_wrap_check	$WRITERS
 	fail	lose_at_once	$WRITERS
 	fail	clock_first	$WRITERS
@@ -62,6 +71,16 @@ runs() {
 	fail	no_grace	$MORTAL
 	fail	heal_store	$MORTAL
 	fail	no_hole	$MORTAL
+	fail	inc-claim_store	$SAVER
+	fail	inc-never_full	$SAVER
+	fail	inc-one_too_many	$SAVER
+	fail	inc-saved_first	$SAVER
+	fail	inc-finish_first	$SAVER
+	fail	inc-unfinished_read	$SAVER
+	fail	inc-recycle_first	$SAVER
+	fail	inc-disk_unseen	$SAVER
+	fail	inc-look_once	$LOOKER
+	fail	inc-no_grace	$SAVER -DMORTAL
 	EOT
 }
 
@@ -71,7 +90,7 @@ search() {
 	args=""
 	case "$*" in *-DCYCLES*) safety="-DNP" args="-l" ;; esac
 	model=ring
-	case "$name" in guardq*) model=guardq ;; esac
+	case "$name" in guardq*) model=guardq ;; inc-*) model=incident ;; esac
 	spin -a "$@" "$models/$model.pml" >spin.out 2>&1 || return 2
 	gcc $optimise -w $safety -DCOLLAPSE -DMEMLIM=6000 -o pan pan.c >gcc.out 2>&1 || return 2
 	./pan -m100000 $args >pan.out 2>&1
@@ -87,7 +106,7 @@ one() {
 	optimise=-O2
 	if [ "$want" = fail ]; then # found soon: the compiler would take longer
 		optimise=-O0
-		set -- "$@" "-DMUT_$name"
+		set -- "$@" "-DMUT_${name#inc-}"
 	fi
 	begin=$(date +%s%N)
 	search "$@"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Clock, ring, its followers and the profile's tables under several threads, plain and with sanitizers; then with each known mistake, which must be noticed.
+# Clock, ring, its followers, the profile's tables and the incident log under several threads, plain and with sanitizers; then with each known
+# mistake, which must be noticed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -88,6 +89,18 @@ bad_ring() { # NAME FILE SCRIPT MODE FLAGS
 	fi
 }
 
+bad_log() { # NAME SCRIPT FLAGS
+	name=$1 script=$2
+	shift 2
+	if ! change "$name" bpf/incident.h "$script"; then
+		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
+	elif ! build "$dir/$name" "$dir/$name/incident" tests/stress/incident.c "$@"; then
+		verdict "$name" FAILED "does not build"
+	else
+		caught "$name" "$dir/$name/incident" 500
+	fi
+}
+
 slow_ring() { # NAME SCRIPT: a reader only made slower
 	if change "$1" user/io/ring_read.c "$2" &&
 		build "$dir/$1" "$dir/$1/ring" tests/stress/ring.c "$dir/$1/io/ring_read.c" -include unistd.h; then
@@ -143,10 +156,12 @@ build bpf "$dir/ring" tests/stress/ring.c user/io/ring_read.c && good ring "$dir
 build bpf "$dir/follow" $follow_src user/io/ring_follow.c && good follow "$dir/follow" 3
 build bpf "$dir/guardq" tests/stress/guardq.c && good guardq "$dir/guardq" 300
 build bpf "$dir/hits" tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
+build bpf "$dir/incident" tests/stress/incident.c && good incident "$dir/incident" 1500
 if can_sanitize -fsanitize=thread; then
 	build bpf "$dir/follow-t" $follow_src user/io/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
 	build bpf "$dir/guardq-t" tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-t" 300
 	build bpf "$dir/hits-t" tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-t" 2 mortal
+	build bpf "$dir/incident-t" tests/stress/incident.c -fsanitize=thread && good incident-tsan "$dir/incident-t" 1500
 	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
 	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
 		good ring-mortal-tsan "$dir/ring-t" 4 mortal
@@ -160,6 +175,19 @@ else
 	verdict asan skip "AddressSanitizer does not build or run here"
 fi
 
+# A reader that is slow to look again must pass; one that does not look must not.
+INCIDENT_COPIED='s/to\[i\] = fr_load(&from\[i\]);/{ static int n; if (i == 9 \&\& ++n % 50 == 0) usleep(200); & }/'
+build_slow_log() { change slow_look bpf/incident.h "$INCIDENT_COPIED" && build "$dir/slow_look" "$dir/slow_look/incident" \
+	tests/stress/incident.c -include unistd.h; }
+build_slow_log && good slow_look "$dir/slow_look/incident" 1000
+bad_log look_once "$INCIDENT_COPIED; s/return fr_load(&log->head->next) > seq + log->cnt ? FR_INCIDENT_GONE : FR_INCIDENT_GOT;/return FR_INCIDENT_GOT;/" \
+	-include unistd.h
+bad_log claim_store 's/if (fr_cas(&h->next, next, next + 1) == next)/fr_store(\&h->next, next + 1); if (1)/'
+bad_log never_full 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next - saved) < -1000)/'
+bad_log one_too_many 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next - saved) > (s64)log->cnt)/'
+bad_log done_first 's/return next;$/{ fr_xchg(\&fr_incident_slot(log, next)->done, next + 1); return next; }/'
+bad_log unfinished_read 's/if (fr_load(&slot->done) != seq + 1)/if (0)/'
+bad_log drop_uncounted 's/fr_count(&log->head->drop.*/(void)log; (void)kind;/'
 build bpf "$dir/naive" tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive" 300
 bad_clock clock_own 's/return seen;/return now;/'
 bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'

@@ -18,6 +18,7 @@ int fr_cmd_tail(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
 int fr_cmd_report(int argc, char **argv);
 int fr_cmd_symbols(int argc, char **argv);
+int fr_cmd_incidents(int argc, char **argv);
 int fr_cmd_list(int argc, char **argv);
 int fr_cmd_info(int argc, char **argv);
 int fr_cmd_verify(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "cmd/open.h"
 #include "cmd/remote.h"
 #include "flow/dump.h"
+#include "flow/inclog.h"
 #include "pure/err.h"
 #include "pure/escape.h"
 #include "pure/units.h"
@@ -48,6 +49,7 @@ static int local(const char *name, const struct fr_dump_ask *ask)
 	if (err)
 		return err;
 	err = fr_dump(s, ask, &done);
+	fr_tell_snapshot(s, done.path, done.bytes, err);
 	fr_sess_close(s);
 	if (err)
 		return FR_EXIT_FAIL;

@@ -4,6 +4,7 @@
 
 #include "alert.h"
 #include "cmd/info.h"
+#include "flow/incsnap.h"
 #include "pure/jsonw.h"
 
 /* A number if the fact is one, else null. */
@@ -283,6 +284,26 @@ static void put_names(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, '}');
 }
 
+static void put_incidents(struct fr_jsonw *w, const struct fr_snap *s)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+	size_t cnt = fr_incsnap_count(s, of_kind);
+	u32 i;
+
+	if (!cnt && !fr_snap_fact(s, "incidents_recorded"))
+		return;
+	fr_jsonw_open(w, "incidents", '{');
+	fr_jsonw_u64(w, "count", cnt);
+	put_num(w, "recorded", s, "incidents_recorded");
+	put_num(w, "dropped", s, "incidents_dropped");
+	put_fact(w, "missing", s, "incidents_missing");
+	fr_jsonw_open(w, "kinds", '{');
+	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
+		fr_jsonw_u64(w, fr_incident_kind(i), of_kind[i]);
+	fr_jsonw_close(w, '}');
+	fr_jsonw_close(w, '}');
+}
+
 void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
 {
 	struct fr_jsonw w = {.o = o};
@@ -316,6 +337,7 @@ void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");
 	put_names(&w, s);
 	put_profile(&w, s);
+	put_incidents(&w, s);
 	put_lacks(&w, s);
 	fr_info_cut_json(&w, s);
 	fr_jsonw_close(&w, '}');

@@ -3,6 +3,7 @@
 
 #include "alert.h"
 #include "cmd/info.h"
+#include "flow/incsnap.h"
 #include "pure/escape.h"
 #include "pure/format_text.h"
 #include "pure/units.h"
@@ -231,6 +232,17 @@ static void put_names(struct fr_out *o, const struct fr_snap *s)
 	fr_out_str(o, n.stacks == 1 ? " user stack by build-id\n" : " user stacks by build-id\n");
 }
 
+static void put_incidents(struct fr_out *o, const struct fr_snap *s)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+
+	if (!fr_incsnap_count(s, of_kind))
+		return;
+	fr_info_label(o, "incidents");
+	fr_incident_put_kinds(o, of_kind);
+	fr_out_str(o, ": `flightrec incidents FILE`\n");
+}
+
 static void put_horizons(struct fr_out *o, const struct fr_summary *m)
 {
 	u32 tier;
@@ -402,6 +414,7 @@ void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_sum
 	put_contents(o, s, m);
 	put_names(o, s);
 	put_profile(o, s);
+	put_incidents(o, s);
 	put_horizons(o, m);
 	for (tier = 0; fr_tier_name(tier); tier++)
 		put_coverage(o, m, tier);

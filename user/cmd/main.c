@@ -29,6 +29,7 @@ static const struct {
 	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots"},
 	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most"},
 	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing"},
+	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good"},
 	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths"},
 	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks"},
 	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte"},
@@ -46,7 +47,7 @@ static void usage(FILE *to)
 	      "An always-on flight recorder: the last seconds before something went wrong.\n\n",
 	      to);
 	for (i = 0; i < CMD_CNT; i++)
-		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].doc);
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].doc);
 	fputs("\n`flightrec COMMAND --help` tells more.\n"
 	      "Example: flightrec record --detach; sleep 10; flightrec dump -o now.flight; flightrec replay now.flight\n",
 	      to);

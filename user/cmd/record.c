@@ -12,6 +12,7 @@
 #define MEMORY_DEFAULT (8ULL << 20)
 #define SAMPLE_HZ      99u
 #define TASK_CNT       32768u
+#define INCIDENT_CNT   1024u
 
 static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "Record what every CPU does, until interrupted or while COMMAND runs.\n"
@@ -27,6 +28,8 @@ static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "                       record system calls and page faults of these tasks only\n"
 			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec); the oldest leave\n"
 			   "                       by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
+			   "      --incidents N        records of the incident log (1024); --max-incidents SIZE of its\n"
+			   "                       journal (8M)\n"
 			   "      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
 			   "                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
 			   "      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
@@ -52,6 +55,7 @@ static const struct option options[] = {
 	{"pid", required_argument, NULL, FR_OPT_PID},
 	{"comm", required_argument, NULL, FR_OPT_COMM},
 	{"cgroup", required_argument, NULL, FR_OPT_CGROUP},
+	{"incidents", required_argument, NULL, FR_OPT_INCIDENTS},
 	{"output", required_argument, NULL, 'o'},
 	{"on", required_argument, NULL, FR_OPT_ON},
 	{"detach", no_argument, NULL, FR_OPT_DETACH},
@@ -65,6 +69,7 @@ static const struct option options[] = {
 	{"max-size", required_argument, NULL, FR_OPT_MAX_SIZE},
 	{"max-age", required_argument, NULL, FR_OPT_MAX_AGE},
 	{"keep-free", required_argument, NULL, FR_OPT_KEEP_FREE},
+	{"max-incidents", required_argument, NULL, FR_OPT_MAX_INCIDENTS},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{},
@@ -83,6 +88,7 @@ static const struct {
 	{FR_OPT_MAX_SIZE, {"--max-size", "Storage", "MaxBytes", NULL}},
 	{FR_OPT_MAX_AGE, {"--max-age", "Storage", "MaxAge", NULL}},
 	{FR_OPT_KEEP_FREE, {"--keep-free", "Storage", "KeepFree", NULL}},
+	{FR_OPT_MAX_INCIDENTS, {"--max-incidents", "Storage", "MaxIncidents", NULL}},
 };
 
 static int add_over(struct fr_record_opts *o, int opt, const char *arg)
@@ -260,7 +266,11 @@ int fr_cmd_record(int argc, char **argv)
 		.name = "default",
 		.profile = "default",
 		.plan.cpu_sz = MEMORY_DEFAULT,
-		.load = {.sample_hz = SAMPLE_HZ, .profile = true, .task_cnt = TASK_CNT, .pid = o->pid},
+		.load = {.sample_hz = SAMPLE_HZ,
+			 .profile = true,
+			 .task_cnt = TASK_CNT,
+			 .incident_cnt = INCIDENT_CNT,
+			 .pid = o->pid},
 		.reload_arg = o,
 	};
 	o->settings = open_memstream(&settings, &sz);

@@ -133,6 +133,7 @@ static int set_session(struct fr_record_opts *o, const struct fr_config *c, cons
 	err = err ?: set_text(o, FR_OPT_PID, c->pid, NULL);
 	err = err ?: set_text(o, FR_OPT_COMM, c->comm, NULL);
 	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup, NULL);
+	err = err ?: set_number(o, FR_OPT_INCIDENTS, c->incident_cnt, def->incident_cnt);
 	return err ?: set_text(o, 'f', c->filter, NULL);
 }
 

@@ -48,6 +48,7 @@ enum fr_record_opt {
 	FR_OPT_PID,
 	FR_OPT_COMM,
 	FR_OPT_CGROUP,
+	FR_OPT_INCIDENTS,
 	/* those above shape a session */
 	FR_OPT_ON,
 	FR_OPT_DETACH,
@@ -61,6 +62,7 @@ enum fr_record_opt {
 	FR_OPT_MAX_SIZE,
 	FR_OPT_MAX_AGE,
 	FR_OPT_KEEP_FREE,
+	FR_OPT_MAX_INCIDENTS,
 };
 
 /* ---- record_set.c: options that change what a session is; each goes into its settings. 0, or -EINVAL with a message ---- */

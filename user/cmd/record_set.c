@@ -7,6 +7,7 @@
 
 #include "cmd/record_opts.h"
 #include "flow/dump.h"
+#include "incident_layout.h"
 #include "pure/err.h"
 #include "pure/select.h"
 #include "pure/units.h"
@@ -159,6 +160,22 @@ static int set_profile(struct fr_record_opts *o, const char *text)
 	return 0;
 }
 
+static int set_incidents(struct fr_record_opts *o, const char *text)
+{
+	char *end;
+	unsigned long cnt = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || cnt < FR_INCIDENT_CNT_MIN || cnt > FR_INCIDENT_CNT_MAX) {
+		fr_err("--incidents %s: give the records of the incident log, %u to %u", text, FR_INCIDENT_CNT_MIN,
+		       FR_INCIDENT_CNT_MAX);
+		return -EINVAL;
+	}
+	o->ask.load.incident_cnt = FR_INCIDENT_CNT_MIN;
+	while (o->ask.load.incident_cnt < cnt)
+		o->ask.load.incident_cnt *= 2;
+	return 0;
+}
+
 int fr_record_set_name(struct fr_record_opts *o, const char *text)
 {
 	if (!fr_sess_name_ok(text)) {
@@ -183,8 +200,9 @@ static int add_event(struct fr_record_opts *o, const char *text)
 static void note_setting(struct fr_record_opts *o, int opt, const char *arg)
 {
 	static const char *const names[] = {
-		[FR_OPT_SUBBUF] = "subbuf",	  [FR_OPT_TIER] = "tier", [FR_OPT_CLOCK] = "clock", [FR_OPT_HZ] = "hz",
-		[FR_OPT_PROFILE] = "cpu-profile", [FR_OPT_PID] = "pid",	  [FR_OPT_COMM] = "comm",   [FR_OPT_CGROUP] = "cgroup",
+		[FR_OPT_SUBBUF] = "subbuf", [FR_OPT_TIER] = "tier",	      [FR_OPT_CLOCK] = "clock",
+		[FR_OPT_HZ] = "hz",	    [FR_OPT_PROFILE] = "cpu-profile", [FR_OPT_PID] = "pid",
+		[FR_OPT_COMM] = "comm",	    [FR_OPT_CGROUP] = "cgroup",	      [FR_OPT_INCIDENTS] = "incidents",
 	};
 
 	if (opt < FR_OPT_SUBBUF)
@@ -223,6 +241,8 @@ int fr_record_set(struct fr_record_opts *o, int opt, char *arg)
 		return each_item(arg, add_comm, o);
 	case FR_OPT_CGROUP:
 		return each_item(arg, add_cgroup, o);
+	case FR_OPT_INCIDENTS:
+		return set_incidents(o, arg);
 	}
 	return -EINVAL;
 }

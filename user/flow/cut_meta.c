@@ -189,6 +189,15 @@ static int put_clocks(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return fr_snap_put_clocks(w, c, cnt);
 }
 
+/* What must not be forgotten is not cut away. */
+static int put_incidents(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt;
+	const struct fr_snap_incident *inc = fr_snap_incidents(p->snap, &cnt);
+
+	return fr_snap_put_incidents(w, inc, cnt);
+}
+
 /* Of user space: those of processes that are kept. The kernel's (pid 0) are everybody's. */
 static int put_symbols(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
@@ -272,6 +281,7 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 	err = err ? err : put_holes(c, p, w);
 	err = err ? err : put_tasks(p, w);
 	err = err ? err : put_clocks(p, w);
+	err = err ? err : put_incidents(p, w);
 	err = err ? err : put_symbols(p, w);
 	err = err ? err : put_mappings(p, w);
 	err = err ? err : put_profile(c, p, w);

@@ -17,6 +17,7 @@
 #include "flow/daemon_int.h"
 #include "flow/dump.h"
 #include "flow/engine.h"
+#include "flow/inclog.h"
 #include "pure/err.h"
 #include "pure/units.h"
 
@@ -409,10 +410,9 @@ static void last_snapshots(struct fr_daemon *d)
 
 	fr_modules_stopping(&d->mod);
 	fr_engine_finish(d->mod.engine);
-	if (d->ask->command)
-		return;
-	if (has_rule(d, FR_TRIGGER_exit))
+	if (!d->ask->command && has_rule(d, FR_TRIGGER_exit))
 		pull(d, &last);
+	fr_tell_recorder(d->s, "ends");
 }
 
 static void end_session(struct fr_daemon *d)
@@ -426,6 +426,7 @@ static void end_session(struct fr_daemon *d)
 	if (fr_sess_lock(d->s, FR_DUMP_TIMEOUT_MS))
 		return;
 	fr_sess_detach(d->s);
+	fr_inclog_save_once(d->s, d->live->config.dir);
 	fr_sess_remove(d->s);
 }
 

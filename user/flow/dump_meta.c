@@ -10,6 +10,8 @@
 #include "flow/clock_sample.h"
 #include "flow/dump_int.h"
 #include "flow/procs.h"
+#include "io/bootid.h"
+#include "io/sess_incident.h"
 #include "pure/err.h"
 #include "pure/facts.h"
 
@@ -116,6 +118,31 @@ static int put_clocks(struct fr_dump *d)
 	return err ?: fr_snap_put_clocks(d->w, c, cnt);
 }
 
+/* All that the log has, saved or not. A session without one has none. */
+static int put_incidents(struct fr_dump *d)
+{
+	struct fr_snap_incident *item;
+	struct fr_incident_counts c;
+	struct fr_incident *rec;
+	size_t cnt, i;
+	int err;
+
+	if (fr_sess_incident_counts(d->s, &c))
+		return 0;
+	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)c.next);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)c.dropped);
+	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
+	if (err)
+		return err;
+	item = calloc(cnt + 1, sizeof(*item));
+	for (i = 0; item && i < cnt; i++)
+		item[i] = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
+	err = item ? fr_snap_put_incidents(d->w, item, cnt) : -ENOMEM;
+	free(rec);
+	free(item);
+	return err;
+}
+
 static int put_procs(struct fr_dump *d)
 {
 	char *text;
@@ -169,17 +196,6 @@ static int put_trigger_facts(struct fr_dump *d)
 	return err;
 }
 
-static void boot_id(char *buf, size_t sz)
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	buf[0] = 0;
-	if (f && fgets(buf, sz, f))
-		buf[strcspn(buf, "\n")] = 0;
-	if (f)
-		fclose(f);
-}
-
 static int put_host_facts(struct fr_dump *d)
 {
 	char boot[64];
@@ -187,7 +203,7 @@ static int put_host_facts(struct fr_dump *d)
 	int err;
 
 	uname(&un);
-	boot_id(boot, sizeof(boot));
+	fr_boot_id(boot, sizeof(boot));
 	err = fr_snap_put_fact(d->w, "host", "%s", un.nodename);
 	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
 	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
@@ -246,6 +262,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
 	err = err ?: put_tasks(d, &task, &task_cnt);
 	err = err ?: put_clocks(d);
+	err = err ?: put_incidents(d);
 	err = err ?: put_facts(d);
 	err = err ?: fr_dump_put_profile(d);
 	err = err ?: fr_dump_put_symbols(d, task, task_cnt);

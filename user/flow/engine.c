@@ -68,6 +68,7 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	fr_sess_mark_trigger(e->s, &mark, &now);
 	if (ts)
 		*ts = now;
+	fr_engine_tell(e, a, nr, verdict);
 	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), nr, a, verdict);
 }
 
@@ -381,6 +382,7 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 		free(copy);
 		return err;
 	}
+	fr_engine_tell_held(e);
 	memcpy(copy, rules, cnt * sizeof(*copy));
 	memcpy(old_slot, e->slot_of, sizeof(old_slot));
 	memcpy(e->slot_of, slot, sizeof(e->slot_of));
@@ -454,6 +456,7 @@ void fr_engine_finish(struct fr_engine *e)
 	for (i = 0; i < FR_PENDING_MAX; i++)
 		e->tr->pending[i].due_ns = 0;
 	fr_engine_wait(e);
+	fr_engine_tell_held(e);
 }
 
 void fr_engine_free(struct fr_engine *e)

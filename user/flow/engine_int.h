@@ -24,6 +24,13 @@
 
 struct fr_sources;
 
+/* What the incident log was told of a rule's moments with one verdict. */
+struct fr_engine_told {
+	u64 next_ns; /* not before */
+	u64 held;    /* moments since */
+	u32 kind;    /* theirs */
+};
+
 /* Of a pending snapshot, what does not outlive us. */
 struct fr_engine_job {
 	u64 cookie;
@@ -59,6 +66,7 @@ struct fr_engine {
 	} listener[LISTENER_MAX];
 	u32 listener_cnt;
 	int last_err; /* of the last snapshot that ended */
+	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
 };
 
 /* ---- engine.c ---- */
@@ -83,6 +91,11 @@ void fr_engine_kick(struct fr_engine *e);    /* begin the next if it is time */
 void fr_engine_wait(struct fr_engine *e);    /* until all that is due is taken */
 void fr_engine_recover(struct fr_engine *e); /* what a recorder before us left */
 int fr_engine_start_writer(struct fr_engine *e);
+
+/* ---- engine_tell.c ---- */
+
+void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
+void fr_engine_tell_held(struct fr_engine *e);
 
 /* ---- engine_facts.c ---- */
 

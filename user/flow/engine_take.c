@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "flow/engine_int.h"
+#include "flow/inclog.h"
 #include "flow/name.h"
 #include "flow/store.h"
 #include "pure/err.h"
@@ -239,6 +240,7 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	}
 	if (was)
 		*was = *p;
+	fr_tell_snapshot(e->s, p->path, err ? 0 : done->bytes, err);
 	set_order(e, i, 0);
 	if (!was)
 		return;

@@ -7,6 +7,8 @@
  */
 #include "flow/governor.h"
 
+#include "flow/inclog.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +302,7 @@ static void tell(struct fr_governor *g, const struct fr_govern_step *step)
 	fprintf(stderr, "governor: %s %s: recording costs %.2f %% of each CPU, of %.2f %% allowed\n", mark.what, mark.action,
 		mark.cost / 1000.0, mark.budget / 1000.0);
 	fr_sess_mark_governor(g->s, &mark, &ts);
+	fr_tell_governor(g->s, &mark);
 	note(g, &mark, ts);
 }
 

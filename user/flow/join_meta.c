@@ -153,6 +153,37 @@ static int put_clocks(const struct fr_join_group *g, struct fr_snap_writer *w)
 	return err;
 }
 
+/* ---- incidents ---- */
+
+static int by_incident(const void *a, const void *b)
+{
+	const struct fr_snap_incident *x = a, *y = b;
+
+	LESS(x->epoch, y->epoch);
+	LESS(x->rec.done, y->rec.done);
+	return 0;
+}
+
+static int put_incidents(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	struct items t = {.sz = sizeof(struct fr_snap_incident)};
+	size_t cnt;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt && !err; i++) {
+		const struct fr_snap_incident *from = fr_snap_incidents(g->file[i]->snap, &cnt);
+
+		err = add_items(&t, from, cnt);
+	}
+	if (!err) {
+		sort_and_thin(&t, by_incident);
+		err = fr_snap_put_incidents(w, (void *)t.mem, t.cnt);
+	}
+	free(t.mem);
+	return err;
+}
+
 /* ---- symbols and mappings ---- */
 
 static int by_symbol(const void *a, const void *b)
@@ -320,6 +351,7 @@ int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w)
 	err = err ? err : fr_join_put_rings(g, w);
 	err = err ? err : put_tasks(g, w);
 	err = err ? err : put_clocks(g, w);
+	err = err ? err : put_incidents(g, w);
 	err = err ? err : put_symbols(g, w);
 	err = err ? err : put_profile(g, w);
 	return err ? err : put_procs(g, w);

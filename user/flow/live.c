@@ -91,6 +91,7 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	l->begin_ns = fr_live_fact(l, "begin_ns");
 	l->owned = fr_sess_is_owned(s);
 	l->triggers = fr_trig_shared(s);
+	l->has_incidents = !fr_sess_incident_counts(s, &l->incidents);
 	return fr_sess_progs(s, &l->prog, &l->prog_cnt);
 }
 

@@ -12,7 +12,7 @@
 
 #include "alert.h"
 #include "flow/store.h"
-#include "io/sess.h"
+#include "io/sess_incident.h"
 #include "pure/out.h"
 
 #define FR_PROBLEM_MAX 16u
@@ -60,6 +60,8 @@ struct fr_live {
 	u64 begin_ns;			    /* the session's */
 	bool owned;			    /* a recorder process lives */
 	const struct fr_triggers *triggers; /* NULL: none */
+	bool has_incidents;
+	struct fr_incident_counts incidents;
 	/* by fr_live_look() */
 	bool looked, has_rates;
 	double rate[FR_GROUP_CNT]; /* events a second */

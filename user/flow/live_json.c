@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "flow/live.h"
 #include "pure/escape.h"
+#include "pure/incident.h"
 #include "pure/schema.h"
 
 static void json_fact(const struct fr_live *l, struct fr_out *o, const char *name)
@@ -204,6 +205,23 @@ static void json_governor(const struct fr_live *l, struct fr_out *o)
 	fr_out_str(o, "},");
 }
 
+static void json_incidents(const struct fr_live *l, struct fr_out *o)
+{
+	const struct fr_incident_counts *c = &l->incidents;
+	u32 i;
+
+	if (!l->has_incidents)
+		return;
+	fr_out_printf(o, "\"incidents\":{\"capacity\":%u,\"recorded\":%" PRIu64 ",\"saved\":%" PRIu64 ",\"skipped\":%" PRIu64,
+		      c->cnt, c->next, c->saved, c->skipped);
+	fr_out_printf(o, ",\"merged\":%" PRIu64 ",", c->merged);
+	json_fact(l, o, "incidents_missing");
+	fr_out_str(o, "\"dropped\":{");
+	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
+		fr_out_printf(o, "%s\"%s\":%" PRIu64, i > 1 ? "," : "", fr_incident_kind(i), c->drop[i]);
+	fr_out_str(o, "}},");
+}
+
 static void json_problems(const struct fr_live *l, struct fr_out *o)
 {
 	u32 i;
@@ -258,6 +276,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 	json_triggers(l, o);
 	json_store(l, o);
 	json_governor(l, o);
+	json_incidents(l, o);
 	json_problems(l, o);
 	fr_out_str(o, "\"cpus\":[");
 	for (i = 0; i < l->ring_cnt;)

@@ -10,6 +10,7 @@
 
 #include "atomic.h"
 #include "flow/live.h"
+#include "pure/incident.h"
 #include "pure/schema.h"
 
 /* A family being written: every sample has the session's label. */
@@ -169,6 +170,23 @@ static void programs(struct page *p)
 	}
 }
 
+static void incidents(struct page *p)
+{
+	const struct fr_incident_counts *c = &p->l->incidents;
+	u32 i;
+
+	if (!p->l->has_incidents)
+		return;
+	count(p, "incidents_recorded", "Records that the incident log took", c->next);
+	count(p, "incidents_saved", "Of these, saved to the journal", c->saved);
+	family(p, "incidents_dropped", "counter", NULL, "Incidents that found the log full, by kind");
+	for (i = 1; i < FR_INCIDENT_KIND_END; i++) {
+		begin(p);
+		word(p, "kind", fr_incident_kind(i));
+		value(p, c->drop[i]);
+	}
+}
+
 static void session(struct page *p)
 {
 	const struct fr_live *l = p->l;
@@ -205,6 +223,7 @@ static void session(struct page *p)
 	    sh->governing.trigger_cost / 100000.0);
 	one(p, "governor_step", "gauge", NULL, "Steps the governor is from recording everything", sh->governing.step);
 	count(p, "governor_steps", "Steps the governor took", fr_load(&sh->governing.step_cnt));
+	incidents(p);
 }
 
 /* The rules' numbers, one family. */

@@ -17,6 +17,7 @@
 #include "atomic.h"
 #include "flow/live.h"
 #include "pure/escape.h"
+#include "pure/incident.h"
 #include "pure/schema.h"
 #include "pure/units.h"
 
@@ -140,6 +141,22 @@ static void losses(const struct fr_live *l, struct fr_out *o)
 			fr_out_printf(o, "%" PRIu64 " runs of %s: it ran already on that CPU\n", l->prog[i].missed,
 				      l->prog[i].name);
 		}
+}
+
+static void incidents(const struct fr_live *l, struct fr_out *o)
+{
+	const struct fr_incident_counts *c = &l->incidents;
+
+	if (!l->has_incidents)
+		return;
+	label(o, "incidents");
+	fr_out_printf(o, "%" PRIu64 " recorded, %" PRIu64 " saved, %" PRIu64 " in the log of %u", c->next, c->saved,
+		      c->next - c->saved, c->cnt);
+	if (c->dropped) {
+		fr_out_printf(o, "; %" PRIu64 " found it full: ", c->dropped);
+		fr_incident_put_kinds(o, c->drop);
+	}
+	fr_out_char(o, '\n');
 }
 
 static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
@@ -323,6 +340,7 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 	rates(l, o);
 	cost(l, o);
 	losses(l, o);
+	incidents(l, o);
 	memory_and_clock(l, o);
 	governor(l, o);
 	quota(l, o);

@@ -7,6 +7,8 @@
 #include "flow/engine.h"
 #include "flow/governor.h"
 #include "flow/hotplug.h"
+#include "flow/inclog.h"
+#include "flow/incwatch.h"
 #include "flow/notify.h"
 #include "flow/sampler.h"
 #include "flow/store.h"
@@ -43,6 +45,8 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->wallstep = NULL;
 	if (fr_sampling_new(d, &m->sampling))
 		m->sampling = NULL;
+	if (fr_incwatch_new(d, &m->incwatch))
+		m->incwatch = NULL;
 }
 
 static struct fr_store_conf store_conf(const struct fr_config *c)
@@ -91,6 +95,7 @@ void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
 	fr_store_close(m->store);
+	fr_incwatch_free(m->incwatch); /* last: they may have had something to tell */
 }
 
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
@@ -114,11 +119,15 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 	fr_control_change(m->ctl);
 	if (m->governor)
 		fr_governor_change(m->governor);
+	if (m->incwatch)
+		fr_incwatch_change(m->incwatch, d);
 }
 
 void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)
 {
-	(void)d;
+	fr_tell_recorder(fr_daemon_sess(d), "begins");
+	if (m->incwatch)
+		fr_incwatch_start(m->incwatch);
 	fr_notify_ready(m->notify, NULL);
 }
 

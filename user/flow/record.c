@@ -16,6 +16,7 @@
 #include "flow/cost.h"
 #include "flow/daemon.h"
 #include "flow/dump.h"
+#include "flow/inclog.h"
 #include "flow/sampler.h"
 #include "flow/takeover.h"
 #include "io/cpus.h"
@@ -172,6 +173,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "profile", "%s", ask->profile);
 	put_names(f, "events", l->enable);
 	put_names(f, "events_missing", res->missing);
+	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
 	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
 	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : (unsigned long long)l->grain_ns);
 	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);
@@ -322,6 +324,7 @@ void fr_record_signals(sigset_t *set)
 
 static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 {
+	fr_tell_recorder(s, "session begins, detached");
 	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
 		ask->name, ask->name, ask->name);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "flow/report_text.h"
 
+#include "flow/incsnap.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +73,18 @@ static void put_window(struct fr_report_page *p)
 	fr_out_str(p->o, ", complete on all CPUs\n");
 }
 
+/* What was kept apart: there may be more than the window tells of. */
+static void put_incidents(struct fr_report_page *p)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+
+	if (!fr_incsnap_count(p->r->snap, of_kind))
+		return;
+	fr_report_label(p, "incidents");
+	fr_incident_put_kinds(p->o, of_kind);
+	fr_out_str(p->o, ": `flightrec incidents FILE`\n");
+}
+
 void fr_report_text(struct fr_report *r)
 {
 	struct fr_report_page p = {.r = r, .o = r->out, .width = find_width()};
@@ -78,6 +92,7 @@ void fr_report_text(struct fr_report *r)
 	put_head(&p);
 	fr_report_put_trigger(&p);
 	put_window(&p);
+	put_incidents(&p);
 	fr_report_put_focus(&p);
 	fr_report_put_timeline(&p);
 	fr_report_put_tables(&p);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/dump.h"
+#include "flow/inclog.h"
 #include "pure/err.h"
 
 static int save(struct fr_sess *s, const char *dir, const char *reason)
@@ -15,27 +16,29 @@ static int save(struct fr_sess *s, const char *dir, const char *reason)
 	struct fr_dump_done done;
 	int err = fr_dump(s, &ask, &done);
 
+	fr_tell_snapshot(s, done.path, done.bytes, err);
 	if (!err)
 		fr_dump_say(&done);
 	return err;
 }
 
-static int remove_it(struct fr_sess *s)
+static int remove_it(struct fr_sess *s, const char *dir)
 {
 	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
 
 	if (err)
 		return err;
 	err = fr_sess_detach(s);
+	fr_inclog_save_once(s, dir);
 	err = fr_sess_remove(s) ?: err;
 	fr_sess_unlock(s);
 	return err;
 }
 
-static int end(struct fr_sess *s)
+static int end(struct fr_sess *s, const char *dir)
 {
 	const char *name = fr_sess_name(s);
-	int err = remove_it(s);
+	int err = remove_it(s, dir);
 
 	if (err)
 		fr_err("cannot end session '%s': %s: end it with `flightrec stop -n %s`", name, strerror(-err), name);
@@ -59,7 +62,7 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 		       name, name);
 		return err;
 	}
-	return end(s);
+	return end(s, dir);
 }
 
 int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
@@ -68,5 +71,5 @@ int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
 		was);
 	if (save(s, dir, "settings"))
 		return -ECANCELED;
-	return end(s);
+	return end(s, dir);
 }

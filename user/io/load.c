@@ -16,6 +16,7 @@
 #include "flightrec.skel.h"
 #include "io/cpus.h"
 #include "io/hits.h"
+#include "io/incident_load.h"
 #include "io/kbtf.h"
 #include "io/percpu.h"
 #include "pure/err.h"
@@ -99,6 +100,7 @@ static void set_constants(struct load *l)
 	l->skel->rodata->fr_generation = 1;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
 	l->skel->rodata->fr_profile = c->profile;
+	l->skel->rodata->fr_incident_cnt = c->incident_cnt;
 	l->skel->rodata->fr_pid_filter_cnt = c->pid_cnt;
 	l->skel->rodata->fr_comm_filter_cnt = c->comm_cnt;
 	l->skel->rodata->fr_filter_all = c->filter_all;
@@ -127,6 +129,7 @@ static void choose_programs(struct load *l)
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr)));
 	}
+	fr_incident_choose(l->skel->obj, l->btf, l->res->incidents_missing, sizeof(l->res->incidents_missing));
 	bpf_program__set_autoload(l->skel->progs.fr_seed_tasks,
 				  btf__find_by_name_kind(l->btf, "bpf_iter__task", BTF_KIND_STRUCT) > 0);
 }
@@ -161,6 +164,7 @@ static int size_maps(struct load *l)
 	bpf_map__set_max_entries(l->skel->maps.fr_dead, l->conf->task_cnt / 2);
 	if (l->conf->profile)
 		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
+	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }
 
@@ -173,9 +177,10 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16;
 
-	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
+	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32);  /* fr_dying */
+	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */
 
-	return tasks + dead + triggers + per_cpu * cpu_cnt + profile + 24 * FR_PAGE_SZ;
+	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 24 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -238,12 +243,21 @@ static int pin_maps(const struct load *l)
 		struct bpf_map *map;
 		const char *name;
 	} pins[] = {
-		{l->skel->maps.data_session, "session"},   {l->skel->maps.data_clock, "clock"},
-		{l->skel->maps.data_call, "call"},	   {l->skel->maps.fr_tasks, "tasks"},
-		{l->skel->maps.fr_dead, "dead"},	   {l->skel->maps.fr_main, "rings-main"},
-		{l->skel->maps.fr_life, "rings-life"},	   {l->skel->maps.fr_stack, "rings-stack"},
-		{l->skel->maps.data_triggers, "triggers"}, {l->skel->maps.fr_alerts, "alerts"},
-		{l->skel->maps.fr_dying, "dying"},	   {l->skel->maps.data_ksym, "ksym"},
+		{l->skel->maps.data_session, "session"},
+		{l->skel->maps.data_clock, "clock"},
+		{l->skel->maps.data_call, "call"},
+		{l->skel->maps.fr_tasks, "tasks"},
+		{l->skel->maps.fr_dead, "dead"},
+		{l->skel->maps.fr_main, "rings-main"},
+		{l->skel->maps.fr_life, "rings-life"},
+		{l->skel->maps.fr_stack, "rings-stack"},
+		{l->skel->maps.data_triggers, "triggers"},
+		{l->skel->maps.fr_alerts, "alerts"},
+		{l->skel->maps.fr_dying, "dying"},
+		{l->skel->maps.data_ksym, "ksym"},
+		{l->skel->maps.fr_incidents, "incidents"},
+		{l->skel->maps.fr_incident_bell, "incident-bell"},
+		{l->skel->maps.fr_incident_ask, "incident-ask"},
 	};
 	char path[256];
 	u32 i;
@@ -315,7 +329,7 @@ static int attach_one(const struct load *l, struct bpf_program *prog)
 		fr_err("cannot attach to tracepoint %s: %s", bpf_program__name(prog), strerror(errno));
 		return err;
 	}
-	snprintf(name, sizeof(name), "link-%s", bpf_program__name(prog));
+	snprintf(name, sizeof(name), "%s-%s", fr_incident_is_prog(prog) ? "inc" : "link", bpf_program__name(prog));
 	err = pin_link(l, link, name);
 	bpf_link__destroy(link);
 	return err;
@@ -503,6 +517,7 @@ static int run(struct load *l)
 	if (err)
 		return explain_load(err);
 	err = add_rings(l);
+	err = err ?: fr_incident_init(bpf_map__fd(l->skel->maps.fr_incidents), l->conf->incident_cnt, l->conf->epoch);
 	err = err ?: fill_filters(l);
 	err = err ?: pin_maps(l);
 	err = err ?: l->conf->profile ? pin_profile(l) : 0;

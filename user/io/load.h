@@ -15,7 +15,8 @@ struct fr_load_conf {
 	u64 grain_ns; /* FR_CLOCK_LOCAL: no shared word */
 	u32 epoch;
 	u32 sample_hz;
-	u32 task_cnt; /* entries of the task table */
+	u32 task_cnt;	  /* entries of the task table */
+	u32 incident_cnt; /* records of the incident log, a power of two */
 	bool enable[FR_EVENT_MAX];
 	const u32 *pid; /* record-time filters of system calls and faults; none: all tasks */
 	u32 pid_cnt;
@@ -29,9 +30,10 @@ struct fr_load_conf {
 };
 
 struct fr_load_result {
-	bool missing[FR_EVENT_MAX]; /* asked for, and not to be had in this kernel */
-	u32 cpu_cnt;		    /* rings made */
-	u64 fixed_sz;		    /* bytes of maps beside the rings */
+	bool missing[FR_EVENT_MAX];  /* asked for, and not to be had in this kernel */
+	u32 cpu_cnt;		     /* rings made */
+	u64 fixed_sz;		     /* bytes of maps beside the rings */
+	char incidents_missing[128]; /* tracepoints of the incident log that this kernel does not have */
 };
 
 /*

@@ -65,10 +65,11 @@ static int add_id(struct links *l, u32 id)
 	return 0;
 }
 
-/* Links are pinned as link-EVENT, those of triggers' programs as trig-GENERATION-PROGRAM. */
+/* Links are pinned as link-EVENT, those of triggers' programs as trig-GENERATION-PROGRAM, of the incident log's as inc-PROGRAM.
+ */
 static bool is_link(const char *pin)
 {
-	return !strncmp(pin, "link-", 5) || !strncmp(pin, "trig-", 5);
+	return !strncmp(pin, "link-", 5) || !strncmp(pin, "trig-", 5) || !strncmp(pin, "inc-", 4);
 }
 
 /* Note the link behind a pin, and remove the pin. */

@@ -4,6 +4,7 @@
 #define FR_SESS_INT_H
 
 #include "alert.h"
+#include "incident_layout.h"
 #include "io/sess.h"
 
 struct fr_sess {
@@ -22,7 +23,9 @@ struct fr_sess {
 	struct fr_session *shared;
 	struct fr_call *call;
 	struct fr_triggers *triggers;
-	struct fr_sess_prog *held; /* by fr_sess_hold_progs(), NULL none */
+	struct fr_incident_head *inc; /* the incident log, NULL: none */
+	u32 inc_cnt;		      /* records in it */
+	struct fr_sess_prog *held;    /* by fr_sess_hold_progs(), NULL none */
 	size_t held_cnt;
 	struct fr_sess_prog *trig; /* by fr_sess_hold_trigger_progs(), NULL none */
 	size_t trig_cnt;

@@ -184,6 +184,27 @@ int fr_sess_map_rings(struct fr_sess *s)
 	return err;
 }
 
+/* What lies there says its size, which must agree with the map's. Without a log the session is as good as an older one. */
+static void map_incidents(struct fr_sess *s)
+{
+	int fd = fr_sess_get_pin(s, "incidents");
+	struct fr_incident_head *head;
+	u32 entries = 0;
+
+	if (fd >= 0 && fr_sess_is_array(fd, FR_INCIDENT_SZ, &entries) && entries > FR_INCIDENT_CNT_MIN) {
+		head = mmap(NULL, (size_t)entries * FR_INCIDENT_SZ, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (head != MAP_FAILED && head->magic == FR_INCIDENT_MAGIC && head->cnt == entries - 1 &&
+		    !(head->cnt & (head->cnt - 1))) {
+			s->inc = head;
+			s->inc_cnt = entries - 1;
+		} else if (head != MAP_FAILED) {
+			munmap(head, (size_t)entries * FR_INCIDENT_SZ);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 int fr_sess_map(struct fr_sess *s)
 {
 	int err = fr_sess_map_rings(s);
@@ -195,6 +216,7 @@ int fr_sess_map(struct fr_sess *s)
 	if (!s->call)
 		return -errno;
 	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* not in sessions of the first version */
+	map_incidents(s);					       /* nor of the second */
 	return 0;
 }
 
@@ -210,5 +232,7 @@ void fr_sess_unmap(struct fr_sess *s)
 		munmap(s->call, sizeof(*s->call));
 	if (s->triggers)
 		munmap(s->triggers, sizeof(*s->triggers));
+	if (s->inc)
+		munmap(s->inc, (size_t)(1 + s->inc_cnt) * FR_INCIDENT_SZ);
 	free(s->ring);
 }

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "incident_layout.h"
 #include "pure/batch.h"
 #include "pure/prof.h"
 #include "session.h"
@@ -55,6 +56,12 @@ struct fr_snap_clock {
 	u64 mono_ns, boot_ns, tai_ns;
 	u64 real_ns; /* CLOCK_REALTIME */
 	u64 uncertainty_ns;
+};
+
+/* A record of the incident log; rec.done is its number + 1. */
+struct fr_snap_incident {
+	u32 epoch; /* the session's */
+	struct fr_incident rec;
 };
 
 #define FR_BUILD_ID_MAX 20
@@ -116,6 +123,7 @@ int fr_snap_put_tasks(struct fr_snap_writer *w, const struct fr_snap_task *t, si
 int fr_snap_put_rings(struct fr_snap_writer *w, const struct fr_snap_ring *r, size_t cnt);
 int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, size_t cnt);
 int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt);
+int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt);
 /* NDJSON about living processes: {"pid":..,"cmdline":..,"exe":..,"cgroup":..} a line. */
 int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
@@ -189,6 +197,7 @@ const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_ring *fr_snap_rings(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_hole *fr_snap_holes(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_clock *fr_snap_clocks(const struct fr_snap *s, size_t *cnt);
+const struct fr_snap_incident *fr_snap_incidents(const struct fr_snap *s, size_t *cnt);
 const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */

@@ -40,6 +40,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_SYMBOLS = 10,
 	FR_CHUNK_STACKS = 11, /* reserved, not written */
 	FR_CHUNK_PROFILE = 12,
+	FR_CHUNK_INCIDENTS = 13, /* list */
 };
 
 /* What a reader takes no more than. A writer keeps well below. */
@@ -166,6 +167,17 @@ struct fr_clock_entry {
 	u64 ts, mono_ns, boot_ns, tai_ns, real_ns, uncertainty_ns;
 };
 
+struct fr_incident_entry {
+	u64 seq, ts, addr, ip, value, count, cgroup, start_ns;
+	u32 kind, cpu, pid, tid, uid;
+	s32 sig, code;
+	u32 flags;
+	char comm[FR_COMM_SZ];
+	char text[144];
+	u32 epoch;
+	u32 reserved;
+};
+
 /* In lists with texts a text is said by its offset in what follows the entries; 0 is the empty one. */
 struct fr_mapping_entry {
 	u32 pid;
@@ -198,6 +210,7 @@ _Static_assert(sizeof(struct fr_ring_entry) == 216, "on disk");
 _Static_assert(sizeof(struct fr_hole_entry) == 40, "on disk");
 _Static_assert(sizeof(struct fr_clock_entry) == 48, "on disk");
 _Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
+_Static_assert(sizeof(struct fr_incident_entry) == 264, "on disk");
 _Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");
 

@@ -41,7 +41,7 @@ struct fr_snap {
 	u64 schema_hash;
 	struct fr_schema *schema; /* the file's own, NULL: none read */
 	const struct fr_schema *use;
-	struct fr_snap_list tasks, rings, holes, clocks;
+	struct fr_snap_list tasks, rings, holes, clocks, incidents;
 	struct fr_snap_list mappings, symbols;
 	struct fr_snap_texts *texts; /* theirs */
 	struct fr_stacks *stacks;    /* NULL: not asked for yet */

@@ -163,11 +163,71 @@ static void entry_to_clock(void *item, const void *entry)
 	};
 }
 
+static void incident_to_entry(void *entry, const void *item)
+{
+	const struct fr_snap_incident *i = item;
+	const struct fr_incident *r = &i->rec;
+	struct fr_incident_entry e = {
+		.seq = r->done - 1,
+		.ts = r->ts,
+		.addr = r->addr,
+		.ip = r->ip,
+		.value = r->value,
+		.count = r->count,
+		.cgroup = r->cgroup,
+		.start_ns = r->start_ns,
+		.kind = r->kind,
+		.cpu = r->cpu,
+		.pid = r->pid,
+		.tid = r->tid,
+		.uid = r->uid,
+		.sig = r->sig,
+		.code = r->code,
+		.flags = r->flags,
+		.epoch = i->epoch,
+	};
+
+	memcpy(e.comm, r->comm, sizeof(e.comm));
+	memcpy(e.text, r->text, sizeof(e.text));
+	memcpy(entry, &e, sizeof(e));
+}
+
+static void entry_to_incident(void *item, const void *entry)
+{
+	struct fr_snap_incident *i = item;
+	struct fr_incident_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	*i = (struct fr_snap_incident){
+		.epoch = e.epoch,
+		.rec = {.done = e.seq + 1,
+			.ts = e.ts,
+			.addr = e.addr,
+			.ip = e.ip,
+			.value = e.value,
+			.count = e.count,
+			.cgroup = e.cgroup,
+			.start_ns = e.start_ns,
+			.kind = e.kind,
+			.cpu = e.cpu,
+			.pid = e.pid,
+			.tid = e.tid,
+			.uid = e.uid,
+			.sig = e.sig,
+			.code = e.code,
+			.flags = e.flags},
+	};
+	memcpy(i->rec.comm, e.comm, sizeof(e.comm) - 1);
+	memcpy(i->rec.text, e.text, sizeof(e.text) - 1);
+}
+
 static const struct fr_list_kind kinds[] = {
 	{FR_CHUNK_TASKS, sizeof(struct fr_task_entry), sizeof(struct fr_snap_task), task_to_entry, entry_to_task},
 	{FR_CHUNK_RINGS, sizeof(struct fr_ring_entry), sizeof(struct fr_snap_ring), ring_to_entry, entry_to_ring},
 	{FR_CHUNK_HOLES, sizeof(struct fr_hole_entry), sizeof(struct fr_snap_hole), hole_to_entry, entry_to_hole},
 	{FR_CHUNK_CLOCKS, sizeof(struct fr_clock_entry), sizeof(struct fr_snap_clock), clock_to_entry, entry_to_clock},
+	{FR_CHUNK_INCIDENTS, sizeof(struct fr_incident_entry), sizeof(struct fr_snap_incident), incident_to_entry,
+	 entry_to_incident},
 };
 
 const struct fr_list_kind *fr_list_kind(u32 kind)

@@ -50,6 +50,8 @@ static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
 		return &s->rings;
 	case FR_CHUNK_HOLES:
 		return &s->holes;
+	case FR_CHUNK_INCIDENTS:
+		return &s->incidents;
 	default:
 		return &s->clocks;
 	}
@@ -144,6 +146,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->rings.items);
 	free(s->holes.items);
 	free(s->clocks.items);
+	free(s->incidents.items);
 	fr_snap_free_texts(s);
 	free(s->procs);
 	free(s->profile);
@@ -219,6 +222,12 @@ const struct fr_snap_clock *fr_snap_clocks(const struct fr_snap *s, size_t *cnt)
 {
 	*cnt = s->clocks.cnt;
 	return s->clocks.items;
+}
+
+const struct fr_snap_incident *fr_snap_incidents(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->incidents.cnt;
+	return s->incidents.items;
 }
 
 const char *fr_snap_procs(const struct fr_snap *s, size_t *sz)

@@ -376,6 +376,11 @@ int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
 	return put_meta(w, FR_CHUNK_PROFILE, w->content, sz);
 }
 
+int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_INCIDENTS, inc, cnt);
+}
+
 static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
 {
 	const struct fr_text_kind *k = fr_text_kind(kind);

@@ -174,6 +174,7 @@ static int reuse_maps(struct trig *t)
 		{t->skel->maps.data_triggers, "triggers"}, {t->skel->maps.fr_alerts, "alerts"},
 		{t->skel->maps.fr_dying, "dying"},	   {t->skel->maps.fr_main, "rings-main"},
 		{t->skel->maps.fr_life, "rings-life"},	   {t->skel->maps.fr_stack, "rings-stack"},
+		{t->skel->maps.fr_incidents, "incidents"}, {t->skel->maps.fr_incident_bell, "incident-bell"},
 	};
 	int fd, err = 0;
 	size_t i;
@@ -216,6 +217,7 @@ static void set_session_constants(struct trig *t)
 	}
 	t->skel->rodata->fr_generation = 1;
 	t->skel->rodata->fr_grain_ns = grain_ns(t->s);
+	t->skel->rodata->fr_incident_cnt = t->s->inc_cnt;
 }
 
 /* What the event programs were built for in the session, and which of them has which rules. */

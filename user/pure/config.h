@@ -53,6 +53,7 @@ struct fr_config_list {
 	K(Session, Cgroup, text, cgroup, R, "", \
 	  "likewise of these cgroups and what is below them: paths, with commas between") \
 	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as -f of record") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", "records of the incident log, 8 to 65536") \
 	K(Trigger, On, list, on, L, "", "a trigger, as --on of record: see TRIGGERS in flightrec(1)") \
 	K(Trigger, StormCount, count, storm_cnt, L, "30", \
 	  "at most so many snapshots of all triggers in StormTime; 0: no limit") \
@@ -63,6 +64,7 @@ struct fr_config_list {
 	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most so many bytes of them; 0: no limit") \
 	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots of this age; 0: no limit") \
 	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave so much of the file system free") \
+	K(Storage, MaxIncidents, size, incident_sz, L, "8M", "size of the incidents' journal there, beyond which the oldest half leaves") \
 	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, by /bin/sh -c") \
 	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
 	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end it after so long") \

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * incident: what goes into the incident log by itself, whatever is recorded and whichever triggers there are. Nothing here runs
+ * often but the delivery of signals, which ends at once where there is a handler.
+ *
+ *	signal	signal_deliver, with where it came from and where it happened; else sched_process_exit, with the signal alone
+ *	oom	mark_victim
+ *	kernel	console lines that begin a report, error_report_end
+ *	hung	sched_process_hang: the kernel's own detector; also what a `hung` rule finds (trigger/hung.bpf.c)
+ *	mce	mce_record
+ *	loss	by whoever loses (bpf/ring.h)
+ * All others are user space's, by fr_incident_put.
+ */
+#include "arch.bpf.h"
+#include "dying.bpf.h"
+#include "oom.bpf.h"
+#include "record.bpf.h"
+#include "report.bpf.h"
+
+#define TOLD_MAX    4096u
+#define ASK_MAX	    64u
+#define REPORT_MAX  256u
+#define LINE_GAP_NS 1000000000ULL  /* between two lines of a report */
+#define REPORT_NS   10000000000ULL /* no report is longer */
+
+/* A pointer as a number, for global functions: they take no pointers. */
+#define ADDRESS(p)                       \
+	({                               \
+		u64 address_ = (u64)(p); \
+		FR_FORGET(address_);     \
+		address_;                \
+	})
+
+/* ---- signals ---- */
+
+/* Processes whose end is recorded: pid and start time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TOLD_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} fr_incident_told SEC(".maps");
+
+struct death {
+	u64 addr;
+	u32 sig;
+	s32 code;
+	u32 flags;
+};
+
+FR_INLINE int tell_death(struct task_struct *task, const struct death *d)
+{
+	u64 nr = fr_incident_open(FR_INCIDENT_signal);
+	struct fr_incident *inc = fr_incident_of(nr);
+
+	if (!inc)
+		return 0;
+	inc->sig = d->sig;
+	inc->code = d->code;
+	inc->addr = d->addr;
+	inc->flags = d->flags;
+	if (!d->flags)
+		inc->ip = fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task));
+	fr_incident_who(nr, ADDRESS(task));
+	return fr_incident_close(nr);
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(fr_incident_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct death d = {};
+	struct sig_info si;
+
+	if (ka->sa.sa_handler)
+		return 0;
+	d.sig = fr_dying_signal(task->signal, sig);
+	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
+		return 0;
+	if (d.sig == (u32)sig) { /* else it is the 9 that wakes threads: not where the signal came from */
+		sig_info(&si, sig, info);
+		d.code = si.code;
+		d.addr = si.addr;
+	}
+	FR_FORGET(d);
+	return tell_death(task, &d);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(fr_incident_exit, struct task_struct *task)
+{
+	struct death d = {.flags = FR_INCIDENT_LATE};
+
+	if (!fr_dying_is_last(task))
+		return 0;
+	d.sig = fr_wait_signal(fr_dying_code(task));
+	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
+		return 0;
+	return tell_death(task, &d);
+}
+
+/* ---- out of memory ---- */
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(fr_incident_oom_signal, int sig, struct kernel_siginfo *info, struct task_struct *task)
+{
+	fr_oom_note(sig, info, ADDRESS(task));
+	return 0;
+}
+
+SEC("tp_btf/mark_victim")
+int BPF_PROG(fr_incident_oom)
+{
+	u64 nr = fr_incident_open(FR_INCIDENT_oom), task;
+	struct fr_incident *inc = fr_incident_of(nr);
+
+	if (!inc)
+		return 0;
+	inc->sig = FR_SIGKILL;
+	if (fr_victim_is_task) {
+		task = ctx[0];
+		FR_FORGET(task);
+	} else {
+		inc->pid = inc->tid = ctx[0];
+		task = fr_oom_victim_of(ctx[0]);
+	}
+	if (task)
+		fr_incident_who(nr, task);
+	return fr_incident_close(nr);
+}
+
+/* ---- the kernel's own reports ---- */
+
+/* Since when whoever printed it reports, and its last line. A report is many lines, all by one task, or on one CPU outside of
+ * any. */
+struct reporting {
+	u64 begin_ns, last_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, REPORT_MAX);
+	__type(key, u32);
+	__type(value, struct reporting);
+} fr_incident_reporting SEC(".maps");
+
+/* Does a report begin with this line, and not go on? From now on one goes on. */
+__noinline u32 fr_incident_begins(u32 tid)
+{
+	u32 who = tid ? tid : 1u << 31 | bpf_get_smp_processor_id();
+	struct reporting *r = bpf_map_lookup_elem(&fr_incident_reporting, &who), first;
+	u64 now = bpf_ktime_get_ns();
+
+	if (r && now - r->last_ns < LINE_GAP_NS && now - r->begin_ns < REPORT_NS) {
+		r->last_ns = now;
+		return 0;
+	}
+	first.begin_ns = first.last_ns = now;
+	bpf_map_update_elem(&fr_incident_reporting, &who, &first, BPF_ANY);
+	return 1;
+}
+
+FR_INLINE void count_merged(void)
+{
+	const struct fr_inc_log log = {};
+	struct fr_incident_head *head = fr_incident_at(&log, 0);
+
+	if (head)
+		fr_count(&head->merged, 1);
+}
+
+/* A report begins, whose first line has len bytes. addr: what the detector names. */
+FR_INLINE int tell_report(const void *text, u32 len, u64 addr)
+{
+	struct fr_incident *inc;
+	u64 nr;
+
+	if (!fr_incident_begins(bpf_get_current_pid_tgid())) {
+		count_merged();
+		return 0;
+	}
+	nr = fr_incident_open(FR_INCIDENT_kernel);
+	inc = fr_incident_of(nr);
+	if (!inc)
+		return 0;
+	fr_incident_task(nr, ADDRESS(bpf_get_current_task()));
+	len = len < FR_INCIDENT_TEXT_MAX - 1 ? len : FR_INCIDENT_TEXT_MAX - 1;
+	bpf_probe_read_kernel(inc->text, len, text);
+	inc->addr = addr;
+	return fr_incident_close(nr);
+}
+
+SEC("tp_btf/console")
+int BPF_PROG(fr_incident_console, const char *text, size_t len)
+{
+	u32 nr = fr_report_take(), line = 0, sz;
+	struct fr_report *r = fr_report_buf(nr);
+
+	if (!r)
+		return 0;
+	sz = fr_report_look(nr, text, len, &line);
+	if (sz && line < FR_REPORT_SZ)
+		tell_report(r->text + line, sz, 0);
+	fr_store(&r->busy, 0);
+	return 0;
+}
+
+/* Since 5.12 (9c0dee54eb91); its detector WARN since 5.17. */
+SEC("tp_btf/error_report_end")
+int BPF_PROG(fr_incident_error, u32 detector, unsigned long id)
+{
+	return tell_report(fr_detectors[detector < 3 ? detector : 3], sizeof(fr_detectors[0]) - 1, id);
+}
+
+/* The kernel's detector, which then prints: that is the same report. */
+SEC("tp_btf/sched_process_hang")
+int BPF_PROG(fr_incident_hang, struct task_struct *task)
+{
+	u64 nr = fr_incident_open(FR_INCIDENT_hung);
+	struct fr_incident *inc = fr_incident_of(nr);
+
+	fr_incident_begins(bpf_get_current_pid_tgid());
+	if (!inc)
+		return 0;
+	inc->code = *(volatile u32 *)&task->__state;
+	fr_incident_who(nr, ADDRESS(task));
+	return fr_incident_close(nr);
+}
+
+/* ---- hardware errors ---- */
+
+/* Of its argument, which is this or (since 6.13) begins with it. */
+struct mce___fr {
+	u64 status, addr;
+	u8 bank;
+} __attribute__((preserve_access_index));
+
+SEC("tp_btf/mce_record")
+int BPF_PROG(fr_incident_mce)
+{
+	u64 nr = fr_incident_open(FR_INCIDENT_mce);
+	struct fr_incident *inc = fr_incident_of(nr);
+	const struct mce___fr *m = (void *)ctx[0];
+
+	if (!inc)
+		return 0;
+	inc->value = BPF_CORE_READ(m, status);
+	inc->addr = BPF_CORE_READ(m, addr);
+	inc->code = BPF_CORE_READ(m, bank);
+	return fr_incident_close(nr);
+}
+
+/* ---- user space's ---- */
+
+/* What user space wants to have recorded, by a random number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ASK_MAX);
+	__type(key, u64);
+	__type(value, struct fr_incident);
+} fr_incident_ask SEC(".maps");
+
+/* args: the number. Time and CPU are taken here. Returns 1: it is recorded. */
+SEC("raw_tp")
+int fr_incident_put(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 key = ctx->args[0], nr, *from, *to;
+	struct fr_incident *ask = bpf_map_lookup_elem(&fr_incident_ask, &key), *inc;
+	u32 i, cpu;
+
+	if (!ask)
+		return 0;
+	nr = fr_incident_open(ask->kind);
+	inc = fr_incident_of(nr);
+	if (inc) {
+		cpu = inc->cpu;
+		from = (u64 *)ask;
+		to = (u64 *)inc;
+		for (i = 2; i < FR_INCIDENT_WORDS; i++)
+			fr_store(&to[i], fr_load(&from[i]));
+		inc->cpu = cpu;
+		fr_incident_close(nr);
+	}
+	bpf_map_delete_elem(&fr_incident_ask, &key);
+	return inc != NULL;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

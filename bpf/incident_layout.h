@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* incident_layout: the bytes of the incident log; incident.h is what moves them. */
+#ifndef FR_INCIDENT_LAYOUT_H
+#define FR_INCIDENT_LAYOUT_H
+
+#include "event.h"
+
+#define FR_INCIDENT_MAGIC    0x44434e49u /* "INCD" */
+#define FR_INCIDENT_SZ	     256u	 /* of a record, and of the head, which lies before them */
+#define FR_INCIDENT_WORDS    (FR_INCIDENT_SZ / 8)
+#define FR_INCIDENT_TEXT_MAX 144u
+#define FR_INCIDENT_KIND_MAX 16u /* kinds that can be counted */
+#define FR_INCIDENT_CNT_MIN  8u	 /* of N */
+#define FR_INCIDENT_CNT_MAX  65536u
+
+/* Number, name, what it is. Numbers are in files: fixed for ever. */
+/* clang-format off */
+#define FR_INCIDENTS(K) \
+	K(1, signal,   "a process died of a signal") \
+	K(2, oom,      "the out-of-memory killer chose a victim") \
+	K(3, kernel,   "the kernel reported an oops, a warning, a lockup or an error of its own") \
+	K(4, mce,      "the machine reported a hardware error") \
+	K(5, hung,     "a task has not run for too long") \
+	K(6, trigger,  "a trigger was pulled: what became of it") \
+	K(7, governor, "the overhead governor took a step") \
+	K(8, loss,     "events were lost") \
+	K(9, snapshot, "a snapshot was written, or could not be") \
+	K(10, recorder, "a recorder began or ended")
+/* clang-format on */
+
+enum fr_incident_kind {
+#define K(nr, name, doc) FR_INCIDENT_##name = nr,
+	FR_INCIDENTS(K)
+#undef K
+		FR_INCIDENT_KIND_END
+};
+
+#define FR_INCIDENT_LATE 1u /* flags, signal: seen when the process ended, not when the signal came */
+
+/* A record. What a kind has no use for is 0. */
+struct fr_incident {
+	u64 done;
+	u64 ts;	      /* recording clock */
+	u64 addr;     /* signal: faulting address; kernel: what the detector names; mce: address */
+	u64 ip;	      /* signal: user instruction pointer */
+	u64 value;    /* oom: anonymous memory, KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 % */
+	u64 count;    /* how many it stands for: itself, and those before it that were not recorded; loss: lost ever */
+	u64 cgroup;   /* id */
+	u64 start_ns; /* the process's, monotonic */
+	u32 kind;     /* enum fr_incident_kind */
+	u32 cpu;      /* it was seen on; loss: whose ring */
+	u32 pid, tid;
+	u32 uid; /* ~0: nobody's */
+	s32 sig;
+	s32 code; /* signal: SI_*; mce: bank; hung: task state; trigger: verdict; governor: step; loss: tier << 8 | reason;
+		     snapshot: 0 or -errno */
+	u32 flags;
+	char comm[FR_COMM_SZ];
+	char text[FR_INCIDENT_TEXT_MAX]; /* signal, oom, hung: end of the program's path; kernel: the line; others: in words */
+};
+
+/* What lies before the records. */
+struct fr_incident_head {
+	u32 magic; /* FR_INCIDENT_MAGIC */
+	u32 cnt;   /* N */
+	u32 epoch; /* the session's, random */
+	u32 pad;
+	u64 next;
+	u64 saved;
+	u64 skipped;			/* user space: of those before saved, never finished */
+	u64 merged;			/* kernel: lines that belong to a report recorded already */
+	u64 drop[FR_INCIDENT_KIND_MAX]; /* by kind: found no room */
+	u64 reserved[10];
+};
+
+_Static_assert(sizeof(struct fr_incident) == FR_INCIDENT_SZ, "in a map");
+_Static_assert(sizeof(struct fr_incident_head) == FR_INCIDENT_SZ, "in a map");
+_Static_assert(FR_INCIDENT_KIND_END <= FR_INCIDENT_KIND_MAX, "each kind has its count");
+
+/* What a reader finds. */
+enum fr_incident_read {
+	FR_INCIDENT_GOT,
+	FR_INCIDENT_OPEN, /* claimed, not finished */
+	FR_INCIDENT_GONE, /* its slot is another's already */
+};
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Console lines that begin a report of the kernel's own (report.h), as the console's tracepoint gives them.
+ *
+ * It sees each line as printk() stores it, whatever the console's log level. It also sees what is written to /dev/kmsg, which
+ * takes root (or what root allows): who may do that can make the kernel seem to report.
+ */
+#ifndef FR_REPORT_BPF_H
+#define FR_REPORT_BPF_H
+
+#include "record.bpf.h"
+#include "report.h"
+
+#define FR_REPORT_CNT 2u /* texts at once on a CPU: a line, and that of an NMI in it */
+
+struct fr_report {
+	u64 busy;
+	u8 text[FR_REPORT_BUF_SZ];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FR_REPORT_CNT);
+	__type(key, u32);
+	__type(value, struct fr_report);
+} fr_reports SEC(".maps") __weak;
+
+/* What error_report_end's numbers mean. */
+static const char fr_detectors[4][8] = {"KFENCE", "KASAN", "WARN", "error"};
+
+/* Global functions below: the verifier looks at each once. Buffers are numbers to them. */
+
+FR_INLINE struct fr_report *fr_report_buf(u32 nr)
+{
+	return bpf_map_lookup_elem(&fr_reports, &nr);
+}
+
+/* A free buffer, to be given back; FR_REPORT_CNT: none. */
+FR_INLINE u32 fr_report_take(void)
+{
+	struct fr_report *r;
+	u32 nr;
+
+	for (nr = 0; nr < FR_REPORT_CNT; nr++) {
+		r = fr_report_buf(nr);
+		if (r && !fr_cas(&r->busy, 0, 1))
+			return nr;
+	}
+	return FR_REPORT_CNT;
+}
+
+__weak __noinline u32 fr_report_line_at(u32 nr, u32 at)
+{
+	struct fr_report *r = fr_report_buf(nr);
+
+	return r ? fr_report_skip(r->text, at % FR_REPORT_SZ) : FR_REPORT_NONE;
+}
+
+__weak __noinline u32 fr_report_begins_at(u32 nr, u32 at)
+{
+	struct fr_report *r = fr_report_buf(nr);
+
+	return r && at < FR_REPORT_SZ ? fr_report_begins(r->text + at) : 0;
+}
+
+__weak __noinline u32 fr_report_next_at(u32 nr, u32 at)
+{
+	struct fr_report *r = fr_report_buf(nr);
+
+	return r && at < FR_REPORT_SZ ? fr_report_next(r->text, at) : FR_REPORT_NONE;
+}
+
+/* As fr_report_find(). */
+__weak __noinline u32 fr_report_find_in(u32 nr)
+{
+	u32 at = 0, line, i;
+
+	for (i = 0; i < FR_REPORT_LINE_MAX && at < FR_REPORT_SZ; i++) {
+		line = fr_report_line_at(nr, at);
+		if (fr_report_begins_at(nr, line))
+			return line;
+		at = fr_report_next_at(nr, at);
+	}
+	return FR_REPORT_NONE;
+}
+
+/*
+ * Copy len bytes of console text into buffer nr and find the line in it that begins a report: *line, and its bytes, newline
+ * included. 0: there is none.
+ */
+FR_INLINE u32 fr_report_look(u32 nr, const void *text, u64 len, u32 *line)
+{
+	struct fr_report *r = fr_report_buf(nr);
+
+	if (!r)
+		return 0;
+	__builtin_memset(r->text, 0, sizeof(r->text));
+	bpf_probe_read_kernel(r->text, len < FR_REPORT_SZ ? len : FR_REPORT_SZ, text);
+	*line = fr_report_find_in(nr);
+	if (*line >= FR_REPORT_SZ)
+		return 0;
+	return fr_report_next_at(nr, *line) - *line;
+}
+
+#endif

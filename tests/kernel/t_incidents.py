@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The incident log: what is recorded, exactly, whoever else dies on this machine; what is saved, once, whoever is killed."""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from frtest import (FLIGHTREC, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, run, session,
+                    small_memory, status, test, wait_for)
+
+QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
+BIG = ("--incidents", "65536")
+rng = random.Random(int(os.environ.get("FR_SEED", random.randrange(1 << 30))))
+
+
+def new_dir():
+    return tempfile.mkdtemp(dir=TMP)
+
+
+def program(name, of="crasher"):
+    """A copy of a program, under a name of its own."""
+    file = path(name)
+    if not os.path.exists(file):
+        shutil.copy(helper(of), file)
+    return file
+
+
+def lines(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def incidents(*args, **kw):
+    return lines(fr("incidents", "--json", *args, **kw).stdout)
+
+
+def of(found, kind, comm):
+    return [i for i in found if i["kind"] == kind and i["comm"] == comm]
+
+
+def account(name):
+    return status(name)["incidents"]
+
+
+def check_account(name, left):
+    """What the log says of itself, and what lies in it: left records."""
+    a = account(name)
+    equal(a["recorded"], a["saved"] + left, f"recorded = saved + in the log: {a}")
+    equal(a["skipped"], 0, "never finished")
+    return a
+
+
+def check_whole(found):
+    """Each number of a session's life once, none missing between."""
+    lives = {}
+    for i in found:
+        lives.setdefault((i["boot_id"], i["epoch"]), []).append(i["seq"])
+    for life, seqs in lives.items():
+        equal(sorted(seqs), list(range(max(seqs) + 1)), f"numbers of {life}")
+
+
+@test("signals: programs that die in parallel on all CPUs, each once, with where and why; threads, statuses and handled ones do not count")
+def parallel():
+    file, cnt = program("fri-par"), 4 * os.cpu_count()
+    with session(*QUIET, *BIG) as name:
+        procs = [subprocess.Popen([file, "25"], stdout=subprocess.PIPE, text=True) for _ in range(cnt)]
+        died = sum(int(p.communicate()[0]) for p in procs)
+        term = subprocess.Popen(["/bin/sleep", "1000"])
+        term.terminate()
+        term.wait()
+        subprocess.run(["/bin/sh", "-c", "trap 'exit 3' TERM; kill $$; exit 4"])
+        found = incidents("-n", name)
+        check_account(name, 0)  # nobody records: showing has saved them
+    equal(died, 25 * cnt, "died")
+    mine = of(found, "signal", "fri-par")
+    equal(len(mine), died, "incidents")
+    equal(len({(i["pid"], i["start_ns"]) for i in mine}), died, "processes")
+    equal({(i["sig"], i["code"], i["address"], i["uid"], i["flags"]) for i in mine}, {(11, 1, "0x10", 0, 0)}, "what they say")
+    check(all(i["text"].endswith("/fri-par") and i["ip"] != "0x0" and i["wall_ns"] for i in mine), mine[0])
+    equal([(i["sig"], i["pid"]) for i in of(found, "signal", "sleep") if i["pid"] == term.pid], [(15, term.pid)], "terminated")
+    check_whole(found)
+    return f"{died} of {len(found)}"
+
+
+@test("a full log keeps the oldest and counts the rest, exactly; once saved there is room again")
+def full():
+    file = program("fri-loop")
+    with session(*QUIET, *BIG) as big:
+        before = len([i for i in incidents("-n", big) if i["kind"] == "signal"])
+        with session(*QUIET, "--incidents", "8") as name:
+            sure = len([i for i in incidents("-n", big) if i["kind"] == "signal"])
+            died = int(run(file, "1000").stdout)
+            a = account(name)
+            until = len([i for i in incidents("-n", big) if i["kind"] == "signal"])
+            late = account(name)
+            at_most = len([i for i in incidents("-n", big) if i["kind"] == "signal"])
+            found = incidents("-n", name)
+            again = int(run(file, "2").stdout)
+            more = incidents("-n", name)
+        all_of = of(incidents("-n", big), "signal", "fri-loop")
+    equal((died, again, a["recorded"], a["capacity"]), (1000, 2, 8, 8), "died, recorded, capacity")
+    equal([i["seq"] for i in found], list(range(8)), "numbers kept")
+    mine = of(found, "signal", "fri-loop")
+    equal([i["start_ns"] for i in mine], [i["start_ns"] for i in all_of[:len(mine)]], "the oldest")
+    signals = len([i for i in found if i["kind"] == "signal"])
+    # others die here too: the other session, which has room, bounds how many
+    check(until - sure <= signals + late["dropped"]["signal"] and signals + a["dropped"]["signal"] <= at_most - before,
+          f"signals {signals}, dropped {a} {late}, of {sure - before} to {at_most - before}")
+    check(a["dropped"]["signal"] >= 1000 - len(mine), f"{a}")
+    equal(len(of(more, "signal", "fri-loop")), len(mine) + 2, "after it was saved")
+    return f"{len(mine)} kept, {a['dropped']['signal']} counted"
+
+
+@test("oom: a memory cgroup's victim, and its death")
+def oom():
+    file = program("fri-eater", "touch")
+    with session(*QUIET) as name, small_memory() as dir:
+        p = subprocess.Popen(["/bin/sh", "-c", f"echo $$ > {dir}/cgroup.procs; exec {file} 100000"])
+        p.wait()
+        found = [i for i in incidents("-n", name) if i["pid"] == p.pid]
+    equal([(i["kind"], i["sig"], i["comm"]) for i in found], [("oom", 9, "fri-eater"), ("signal", 9, "fri-eater")], "incidents")
+    check(found[0]["text"].endswith("/fri-eater"), found)
+
+
+@test("kernel: a report is one incident, its other lines are counted; another one's is another")
+def kernel():
+    text = f"WARNING: CPU: 0 PID: 1 at frtest/{os.getpid()}.c:7 f+0x1/0x2"
+    with session(*QUIET) as name:
+        for _ in range(2):
+            subprocess.run(["/usr/bin/python3", "-S", "-c",
+                            f"import os; fd = os.open('/dev/kmsg', os.O_WRONLY)\n"
+                            f"for t in ('{text}', 'Oops: 0002 [#1] frtest', 'nothing'): os.write(fd, t.encode() + b'\\n')"])
+        found = [i for i in incidents("-n", name) if i["kind"] == "kernel" and text in i["text"]]
+        merged = account(name)["merged"]
+    equal([i["text"] for i in found], [text] * 2, "reports")
+    check(merged >= 2, f"merged {merged}")
+
+
+def loop(name):
+    """Programs that die, all the time, until SIGTERM."""
+    return subprocess.Popen([program(name), "1000000", "3000"], stdout=subprocess.PIPE, text=True)
+
+
+def start(name, dir):
+    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, "--keep", "--incidents", "1024", *QUIET],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return p
+
+
+@test("a recorder killed at random moments: the journal has each incident once, also what was being written")
+def killed():
+    name, dir = new_name(), new_dir()
+    file = os.path.join(dir, "incidents.journal")
+    with ended(name):
+        fr("record", "-n", name, "-o", dir, "--detach", "--incidents", "1024", *QUIET)
+        crashes = loop("fri-kill")
+        try:
+            for nr in range(10):
+                size = os.path.getsize(file) if os.path.exists(file) else 0
+                p = start(name, dir)
+                wait_for(lambda: p.poll() is not None or os.path.exists(file) and os.path.getsize(file) > size,
+                         "the recorder saves", 120)
+                time.sleep(rng.random() * 0.1)
+                p.kill()
+                said = p.communicate()[1]
+                equal(p.returncode, -signal.SIGKILL, said)
+                if nr % 3 == 2:  # as a machine that lost its power leaves it
+                    with open(file, "a") as f:
+                        f.write('{"boot_id":"' if nr % 2 else '{"boot_id":"x"}\0\0\0')
+        finally:
+            crashes.send_signal(signal.SIGTERM)
+            died = int(crashes.communicate()[0])
+        a = account(name)
+        fr("stop", "-n", name)
+    found = incidents("-o", dir)
+    check_whole(found)
+    equal(len(of(found, "signal", "fri-kill")), died, f"deaths, {a}")
+    equal(sum(a["dropped"].values()), 0, "dropped")
+    raw = open(file).read()
+    equal(raw.count("\n"), len(found), "lines")
+    return f"{died} deaths, {len(found)} lines"
+
+
+@test("a flood of events pushes none out; snapshots have them, and so have what is cut and merged of those")
+def flood():
+    file = program("fri-old")
+    with session("-p", "full", "-m", "1M") as name:
+        run(file, "3")
+        run(helper("flood"), "2")
+        first = dump(name)
+        run(file, "2")
+        second = dump(name)
+        over = sum(c["overwritten"] for c in status(name)["cpus"])
+        live = incidents("-n", name)
+    check(over > 1000, f"only {over} records were overwritten")
+    equal([len(of(incidents(f), "signal", "fri-old")) for f in (first, second)], [3, 5], "in the snapshots")
+    key = lambda i: (i["epoch"], i["seq"], i["kind"], i["ts"], i["pid"], i["comm"], i["sig"], i["text"], i["ip"], i["boot_id"])
+    there = incidents(second)
+    equal([key(i) for i in there], [key(i) for i in live if i["seq"] <= there[-1]["seq"]], "log and snapshot")
+    fr("cut", "-o", path("fri-cut.flight"), "--window", "-1ms..", second)
+    fr("merge", "-o", path("fri-merged.flight"), first, second)
+    for made in ("fri-cut.flight", "fri-merged.flight"):
+        equal([key(i) for i in incidents(path(made))], [key(i) for i in there], made)
+    equal(fr_json("info", second)["incidents"]["count"], len(there), "info")
+    return f"{over} events overwritten"
+
+
+@test("losses, triggers and snapshots are told; what is not taken only now and then, with its number")
+def told():
+    file, name, dir = program("fri-trig"), new_name(), new_dir()
+    with ended(name):
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *QUIET, "--on", "crash:comm=fri-trig"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: p.poll() is not None or exists(name) and os.path.exists(f"{dir}/incidents.journal"), "it records", 120)
+            wait_for(lambda: [t for t in status(name)["triggers"]] or p.poll() is not None, "it is armed", 120)
+            run(file, "5")
+            wait_for(lambda: of(incidents("-o", dir), "trigger", "fri-trig"), "the trigger is told", 120)
+            wait_for(lambda: [i for i in incidents("-o", dir) if i["kind"] == "snapshot"], "the snapshot is told", 120)
+            wait_for(lambda: sum(status(name)["triggers"][0]["verdicts"].values()) == 5, "all are decided", 120)
+        finally:
+            p.send_signal(signal.SIGTERM)
+            said = p.communicate()[1]
+        equal(p.returncode, 0, said)
+    found = incidents("-o", dir)
+    check_whole(found)
+    triggers = [i for i in found if i["kind"] == "trigger"]
+    equal(triggers[0]["code"], 0, "the first is taken")
+    equal(sum(i["count"] for i in triggers), 5, f"moments: {triggers}")
+    check(len(triggers) <= 4, triggers)
+    equal([i["code"] for i in found if i["kind"] == "snapshot"], [0], "snapshots written")
+    equal([i["text"] for i in found if i["kind"] == "recorder"], ["begins", "ends"], "recorder")
+
+
+@test("incidents: damage is passed over and said; no session and no journal; since; text")
+def command():
+    file, dir = program("fri-text"), new_dir()
+    name = new_name()
+    fr("incidents", "-n", name, "-o", dir, status=4)
+    with ended(name):
+        fr("record", "-n", name, "-o", dir, "--detach", *QUIET)
+        run(file, "3")
+        text = fr("incidents", "-n", name).stdout.splitlines()
+        equal(len([t for t in text if " fri-text " in t and "SIGSEGV at 0x10" in t]), 3, "lines")
+        equal(len(of(incidents("-n", name, "--since", "1h"), "signal", "fri-text")), 3, "since an hour")
+        equal(incidents("-n", name, "--since", "2100-01-01"), [], "since a time to come")
+        fr("incidents", "--since", "nonsense", status=2)
+        fr("stop", "-n", name)
+    equal(os.stat(f"{dir}/incidents.journal").st_mode & 0o777, 0o600, "mode")
+    raw = open(f"{dir}/incidents.journal").read().splitlines()
+    bad = [n for n, line in enumerate(raw) if '"fri-text"' in line][1]
+    raw[bad] = raw[bad].replace('"sig":11', '"sig":12')
+    open(f"{dir}/incidents.journal", "w").write("\n".join(raw) + "\n" + raw[0][:100])
+    got = fr("incidents", "-o", dir, "--json", status=3)
+    equal(len(of(lines(got.stdout), "signal", "fri-text")), 2, "sound ones")
+    check("1 line" in got.stderr, got.stderr)
+
+
+if __name__ == "__main__":
+    main()

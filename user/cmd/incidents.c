@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "flow/dump.h"
+#include "flow/inclog.h"
+#include "flow/incsnap.h"
+#include "pure/err.h"
+#include "pure/escape.h"
+#include "pure/format_text.h"
+#include "pure/when.h"
+
+static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--since T] [--json] [FILE.flight]\n"
+			   "What must not be forgotten: processes that died of signals, OOM kills, oopses and\n"
+			   "warnings, hung tasks, triggers, losses, what the governor and the recorder did. From the\n"
+			   "journal in the directory of snapshots, and from the session's log what is not there yet;\n"
+			   "or those that a snapshot holds. Each once, by time.\n"
+			   "\n"
+			   "  -n, --name NAME   of this session only (default: all that the journal has)\n"
+			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DIR_DEFAULT "]\n"
+			   "      --since T     from then on: 10m ago, 14:30, 2026-01-31T14:02\n"
+			   "      --json        one JSON object a line\n"
+			   "\n"
+			   "Where no recorder lives, what is shown is saved to the journal, which makes room in the log.\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 something is damaged; 4 no session and no journal.\n"
+			   "Example: flightrec incidents --since 1h\n";
+
+static const struct option options[] = {
+	{"name", required_argument, NULL, 'n'},	 {"output", required_argument, NULL, 'o'},
+	{"since", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},	 {},
+};
+
+struct ask {
+	const char *name; /* NULL: any */
+	const char *dir;  /* NULL: not said */
+	const char *file; /* a snapshot's, NULL */
+	struct fr_when since;
+	bool json;
+};
+
+struct found {
+	struct fr_incident_item *item;
+	size_t cnt;
+	u64 dropped;
+	int status;
+};
+
+/* ---- where they are ---- */
+
+static int add(struct found *f, struct fr_incident_item *item, size_t cnt)
+{
+	struct fr_incident_item *more = realloc(f->item, (f->cnt + cnt + 1) * sizeof(*more));
+
+	if (more) {
+		memcpy(more + f->cnt, item, cnt * sizeof(*item));
+		f->item = more;
+		f->cnt += cnt;
+	}
+	free(item);
+	return more ? 0 : -ENOMEM;
+}
+
+static bool is_there(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s/meta", name);
+	return !access(path, F_OK);
+}
+
+/* What lies in the session's log; *dir: where its journal is, malloc'ed. */
+static int from_session(const struct ask *ask, struct found *f, char **dir)
+{
+	const char *name = ask->name ?: "default";
+	struct fr_incident_counts c;
+	struct fr_incident_item *item;
+	struct fr_sess *s;
+	size_t cnt;
+	int err;
+
+	if (!is_there(name))
+		return -ENOENT;
+	err = fr_sess_open(name, &s);
+	if (err)
+		return err;
+	*dir = fr_sess_fact(s, "dir");
+	/* before it is saved: what another process saves and recycles meanwhile is in the journal then */
+	err = fr_inclog_look(s, false, &item, &cnt);
+	if (!err)
+		err = add(f, item, cnt);
+	if (!err && !fr_sess_is_owned(s))
+		err = fr_inclog_save_once(s, ask->dir ?: *dir);
+	if (!fr_sess_incident_counts(s, &c))
+		f->dropped = c.dropped;
+	if (err == -ENOENT)
+		fr_warn("session '%s' was begun by a version without an incident log", name);
+	else if (err)
+		fr_warn("incidents of session '%s' cannot be saved: %s: they stay in its log", name, strerror(-err));
+	fr_sess_close(s);
+	return 0;
+}
+
+static int from_journal(const struct ask *ask, const char *dir, struct found *f)
+{
+	struct fr_incident_item *item;
+	size_t cnt, i, kept = 0;
+	u64 bad;
+	int err = fr_inclog_journal(dir, &item, &cnt, &bad);
+
+	if (err)
+		return err;
+	for (i = 0; i < cnt; i++)
+		if (!ask->name || !strcmp(item[i].session, ask->name))
+			item[kept++] = item[i];
+	if (bad) {
+		fr_warn("%llu lines of the journal in %s are damaged, and passed over", (unsigned long long)bad, dir);
+		f->status = FR_EXIT_CORRUPT;
+	}
+	return add(f, item, kept);
+}
+
+/* Of the two either is enough. */
+static int gather(const struct ask *ask, struct found *f)
+{
+	char *dir = NULL;
+	int no_session = from_session(ask, f, &dir), no_journal;
+	const char *where = ask->dir ?: dir ?: FR_DIR_DEFAULT;
+
+	no_journal = from_journal(ask, where, f);
+	if (no_journal && no_journal != -ENOENT) {
+		fr_err("cannot read the journal of incidents in %s: %s: %s", where, strerror(-no_journal),
+		       no_journal == -EACCES ? "run as root, or let its reader be told who may" : "name another with -o");
+		f->status = FR_EXIT_FAIL;
+	} else if (no_session && no_journal) {
+		if (no_session == -ENOENT)
+			fr_err("no session '%s' is recording, and there is no journal of incidents in %s: name it with -o",
+			       ask->name ?: "default", where);
+		f->status = no_session == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
+	}
+	free(dir);
+	return f->status == FR_EXIT_OK || f->status == FR_EXIT_CORRUPT ? 0 : -EIO;
+}
+
+/* In a snapshot. */
+static int from_file(const char *path, struct found *f)
+{
+	bool damaged;
+	int err = fr_incsnap_file(path, &f->item, &f->cnt, &damaged);
+
+	if (err == -EBADMSG || err == -EPROTONOSUPPORT) {
+		fr_err("%s: %s", path,
+		       err == -EBADMSG ? "not a snapshot, or nothing of it can be read" : "it is of a later version");
+		f->status = FR_EXIT_CORRUPT;
+	} else if (err) {
+		fr_err("cannot read %s: %s: check the name", path, strerror(-err));
+		f->status = FR_EXIT_FAIL;
+	} else if (damaged) {
+		fr_warn("%s is damaged: `flightrec verify` says where", path);
+		f->status = FR_EXIT_CORRUPT;
+	}
+	return err;
+}
+
+/* ---- showing ---- */
+
+static u64 real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Wall time takes the recording clock's place; a duration, with or without a sign, is one ago. */
+static int since_ns(const struct ask *ask, u64 *out)
+{
+	struct fr_when when = ask->since;
+	u64 now = real_ns();
+	struct fr_wall wall;
+	s64 ts = 0;
+	int err;
+
+	if (when.kind == FR_WHEN_NEVER)
+		return 0;
+	if (when.kind == FR_WHEN_BEGIN)
+		when.kind = FR_WHEN_END;
+	fr_wall_init(&wall);
+	fr_wall_add(&wall, now, now);
+	err = fr_when_resolve(&when, 0, now, &wall, &ts);
+	*out = ts > 0 ? ts : 0;
+	return err;
+}
+
+static u32 columns(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+}
+
+/* "2026-01-31 14:02:11.123"; without wall time seconds of the recording clock */
+static void put_when(struct fr_out *o, const struct fr_incident_item *item)
+{
+	time_t sec = item->wall_ns / 1000000000;
+	struct tm tm;
+	char text[32];
+
+	if (!item->wall_ns || !localtime_r(&sec, &tm)) {
+		fr_out_printf(o, "%19.3f s    ", item->rec.ts / 1e9);
+		return;
+	}
+	strftime(text, sizeof(text), "%F %T", &tm);
+	fr_out_printf(o, "%s.%03u  ", text, (u32)(item->wall_ns % 1000000000 / 1000000));
+}
+
+#define BEFORE_WORDS 59u /* columns of time, kind, comm and pid */
+
+static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incident_item *item, u32 cols)
+{
+	const struct fr_incident *r = &item->rec;
+	size_t used, sz = 0, at = 0, len, room = cols > BEFORE_WORDS + 8 ? cols - BEFORE_WORDS : ~0u;
+	char *words;
+
+	fr_out_paint(o, FR_PAINT_DIM);
+	put_when(o, item);
+	fr_out_paint(o, fr_incident_paint(r->kind));
+	fr_out_printf(o, "%-9s ", fr_incident_kind(r->kind));
+	fr_out_paint(o, FR_PAINT_NONE);
+	used = fr_escape_text(o, r->comm, strnlen(r->comm, sizeof(r->comm)));
+	fr_out_pad(o, used, 15);
+	if (r->pid)
+		fr_out_printf(o, " %7u  ", r->pid);
+	else
+		fr_out_str(o, "          ");
+	fr_out_init_mem(tmp);
+	fr_incident_words(tmp, r);
+	words = fr_out_take_mem(tmp, &sz);
+	while (words && at < sz && room--) {
+		len = fr_utf8_len(words + at, sz - at) ?: 1;
+		at += len;
+	}
+	fr_out_mem(o, words ?: "", at);
+	fr_out_char(o, '\n');
+	free(words);
+}
+
+static void show(const struct ask *ask, const struct found *f, u64 since, struct fr_out *o, struct fr_out *tmp)
+{
+	u32 cols = columns();
+	size_t i;
+
+	for (i = 0; i < f->cnt && !fr_out_error(o); i++) {
+		if (f->item[i].wall_ns < since) /* not known is old */
+			continue;
+		if (ask->json) {
+			fr_incident_json(o, &f->item[i]);
+			fr_out_char(o, '\n');
+		} else {
+			put_row(o, tmp, &f->item[i], cols);
+		}
+	}
+	if (f->dropped)
+		fr_warn("%llu incidents found the log full, and were only counted: `flightrec status`",
+			(unsigned long long)f->dropped);
+}
+
+static int incidents(const struct ask *ask)
+{
+	struct fr_out *o = malloc(2 * sizeof(*o));
+	struct found f = {.status = FR_EXIT_OK};
+	u64 since = 0;
+	int err = o ? since_ns(ask, &since) : -ENOMEM;
+
+	if (err)
+		fr_err("--since: %s", strerror(-err));
+	err = err ? err : ask->file ? from_file(ask->file, &f) : gather(ask, &f);
+	if (!err) {
+		fr_out_init(o, STDOUT_FILENO);
+		f.cnt = fr_incident_unique(f.item, f.cnt);
+		show(ask, &f, since, o, o + 1);
+		f.status = fr_out_finish(o, f.status);
+	}
+	free(f.item);
+	free(o);
+	return err && f.status == FR_EXIT_OK ? FR_EXIT_FAIL : f.status;
+}
+
+int fr_cmd_incidents(int argc, char **argv)
+{
+	struct ask ask = {};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1)
+		switch (opt) {
+		case 'n':
+			ask.name = optarg;
+			break;
+		case 'o':
+			ask.dir = optarg;
+			break;
+		case 'j':
+			ask.json = true;
+			break;
+		case 's':
+			if (!fr_when_parse(optarg, &ask.since))
+				break;
+			fr_err("--since %s: give a duration (10m) or a time (14:30, 2026-01-31T14:02)", optarg);
+			return FR_EXIT_USAGE;
+		case 'h':
+			fputs(help, stdout);
+			return FR_EXIT_OK;
+		default:
+			return FR_EXIT_USAGE;
+		}
+	if (ask.name && !fr_sess_name_ok(ask.name)) {
+		fr_err("'%s' is not a session's name", ask.name);
+		return FR_EXIT_USAGE;
+	}
+	ask.file = optind < argc ? argv[optind++] : NULL;
+	if (optind < argc || (ask.file && (ask.name || ask.dir))) {
+		fr_err("give one snapshot, or a session with -n and a directory with -o");
+		return FR_EXIT_USAGE;
+	}
+	return incidents(&ask);
+}
