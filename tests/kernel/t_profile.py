@@ -220,12 +220,12 @@ def killed():
             time.sleep(0.002 * i)
             p.kill()
             p.wait()
+            for left in os.listdir("/dev/shm"):
+                if left.startswith(f"flightrec-{p.pid}-"):
+                    frtest.shutil.rmtree(f"/dev/shm/{left}", ignore_errors=True)
         stop_sampling(name)
         got = of_live(name, "--since", "1h")
         equal(got["taken_ever"], taken(name), "samples counted or lost, of those taken")
-        for left in os.listdir("/dev/shm"):
-            if left.startswith("flightrec-"):
-                frtest.shutil.rmtree(f"/dev/shm/{left}", ignore_errors=True)
     return f"{got['taken_ever']} samples"
 
 

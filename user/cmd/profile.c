@@ -121,7 +121,7 @@ static int make_dir(char *dir, size_t sz)
 	size_t i;
 
 	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		snprintf(dir, sz, "%s/flightrec-XXXXXX", roots[i]);
+		snprintf(dir, sz, "%s/flightrec-%d-XXXXXX", roots[i], getpid());
 		if (mkdtemp(dir))
 			return 0;
 	}
