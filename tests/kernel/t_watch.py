@@ -104,6 +104,11 @@ def near(h, spin):
     return abs(h["length_ns"] - want) <= max(want / 10, 100_000)
 
 
+def hog_nr(h):
+    """Which of what ran was the hog; None: it did not."""
+    return next((i for i, r in enumerate(h["ran"]) if r.get("comm") == "hog"), None)
+
+
 def frames(h, ran):
     return {f.get("name") for k in h["stacks"] if k["ran"] == ran for f in k["user"]}
 
@@ -111,8 +116,8 @@ def frames(h, ran):
 def check_hog(h, spin):
     """Of one holdoff: what does not depend on how busy the machine is."""
     check(h, f"no holdoff was told of {spin}")
-    equal((h["ran"][0]["what"], h["ran"][0]["comm"]), ("task", "hog"), f"who it was: {h}")
-    check(h["ran"][0]["prio"] == 19, h)
+    # a hypervisor may take the CPU away while another has it, just before: then that one has the longest time
+    check(hog_nr(h) is not None and h["ran"][hog_nr(h)]["prio"] == 19, f"the hog is not named: {h}")
     check(h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"too short: {h}, {spin}")
     check(not h["incomplete"], f"incomplete: {h}")
     equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["length_ns"], f"all of it was told: {h}")
@@ -129,15 +134,17 @@ def lengths():
         short = hog(CPUS[0], 4, 3.0)
         told = w.end()
     found = [h for h in told if h["watch"] == "holdoff"]
-    good = total = named = 0
+    good = total = named = first = 0
     for cpu, list_ in list(spins.items()) + [(CPUS[0], short)]:
         for h, spin in zip(match(found, cpu, list_), list_):
             check_hog(h, spin)
             total += 1
             good += near(h, spin)
-            named += {"hog_inner", "main"} <= frames(h, 0)
+            named += {"hog_inner", "main"} <= frames(h, hog_nr(h))
+            first += hog_nr(h) == 0
     # a hypervisor may take the CPU away between a clock's reading and the switch
     check(good >= total * 3 / 4, f"{good} of {total} lengths are within 10 % or 100 us")
+    check(first >= total * 3 / 4, f"{first} of {total} are told to be the hog's")
     # frames may be overwritten before a busy machine comes to look them up
     check(named, f"{named} of {total} stacks have the function")
     last = told[-1]
@@ -351,20 +358,19 @@ def own():
 def snapshot():
     with session() as name:
         with watching("--on", "holdoff>10ms:comm=hog,last=5s", name=name) as w:
-            spins = hog(CPUS[0], 1) + hog(CPUS[0], 1)
-            wait_for(lambda: len(w.told("snapshot")) >= 2, "both are told", 60)
-            hog(CPUS[0], 1, 3)
+            wait_for(lambda: hog(CPUS[0], 1) and len(w.told("snapshot")) >= 2, "two are told", 120)
             told = w.end()
         snaps = [e for e in told if e["watch"] == "snapshot"]
-        # the shorter spin may be drawn out by a hypervisor
-        equal([(e["verdict"], e["file"] is not None) for e in snaps][:2], [("taken", True), ("dedupe", False)], "verdicts")
-        check(len(snaps) <= 3 and all(e["verdict"] == "dedupe" for e in snaps[1:]), snaps)
+        equal([(e["verdict"], e["file"] is not None) for e in snaps],
+              [("taken", True)] + [("dedupe", False)] * (len(snaps) - 1), "verdicts")
         equal(told[-1]["snapshots"], 1, "snapshots in the end")
         file = snaps[0]["file"]
         fr("verify", file)
         info = fr_json("info", file)
         equal((info["trigger"]["reason"], info["trigger"]["comm"]), ("holdoff", "hog"), "trigger")
-        h = match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins[:1])[0]
+        # it is told just before its snapshot
+        h = told[told.index(snaps[0]) - 1]
+        check(h["watch"] == "holdoff" and h["length_ns"] > 10_000_000 and hog_nr(h) == 0, h)
         marks = [e for e in replay(file, "-f", "event == trigger") if e["reason"] == "holdoff"]
         equal([(e["at"], e["verdict"], e["target_pid"]) for e in marks], [(h["ts"], 0, h["ran"][0]["tid"])], "mark in the ring")
 
@@ -380,7 +386,7 @@ def text():
             while "watching" not in said:
                 check(said, "it has ended")
                 said = p.stderr.readline()
-            hog(CPUS[0])
+            hog(CPUS[0], 6)
             p.send_signal(signal.SIGINT)
             out, err = p.communicate(timeout=60)
         finally:
@@ -388,7 +394,7 @@ def text():
     equal(p.returncode, 0, err)
     lines = out.splitlines()
     mine = [i for i, line in enumerate(lines) if re.search(r" cpu \d+ +[0-9.]+ ms  hog\[\d+\] ", line)]
-    check(len(mine) >= 3, out)
+    check(len(mine) >= 2, out)
     check(any("hog_inner < " in lines[i + 1] and "samples)" in lines[i + 1] for i in mine), out)
     check("holdoffs of 2 ms and more" in out and "####" in out and "due to" in out, out)
     check("\x1b" not in out, "colour in a pipe")
