@@ -179,8 +179,8 @@ def chained(switches, i):
 
 def compare_switches(cpu, theirs, ours):
     """
-    Both saw the same, but for an event at each edge. tracefs itself leaves switches out of the idle task out, on some kernels
-    a few, on others many: where its own chain is broken there, and only there, we may know more. Returns how often.
+    Both saw the same, but for an event at each edge. tracefs itself leaves switches out, mostly those of the idle task, on some
+    kernels a few, on others many: where its own chain is broken, and ours is not, we may know more. Returns how often.
     """
     begin = next(j for j in (0, 1) for i in (0, 1) if ours[j] == theirs[i])
     i, j, more = theirs.index(ours[begin], 0, 2), begin, 0
@@ -188,7 +188,7 @@ def compare_switches(cpu, theirs, ours):
         if theirs[i] == ours[j]:
             i += 1
             j += 1
-        elif not chained(theirs, i) and ours[j][0] == 0:
+        elif not chained(theirs, i) and chained(ours, j):
             j += 1
             more += 1
         else:
