@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The always-on profile: exact under flips without pause, true in its shares, in each snapshot, safe from killed readers."""
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -148,13 +149,15 @@ def in_snapshot():
 def diff():
     with recording("--hz", "199") as name:
         of_live(name)
-        # the pieces of time are ten seconds each: wait for the next one
+        # the pieces of time are ten seconds each: a new one begins with what is read next
         time.sleep(11)
         of_live(name)
+        begin = time.monotonic()
         task = spend(5)
         seen(name, 50)
-        p = of_live(name, "--diff", "--since", "10s")
-        text = fr("profile", "-n", name, "--diff", "--since", "10s", "--top", "10000").stdout
+        since = f"{math.ceil(time.monotonic() - begin)}s"
+        p = of_live(name, "--diff", "--since", since)
+        text = fr("profile", "-n", name, "--diff", "--since", since, "--top", "10000").stdout
         put_away(task)
     now, before = p["window"]["counted"], p["before"]["counted"]
     check(now > 0 and before > 0, f"{now} samples now, {before} before")

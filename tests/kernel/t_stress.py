@@ -45,7 +45,9 @@ def flood_and_dump(name, files):
 def stress():
     files = []
     with run_counts(), session("-p", "full", "-m", "1M", "--hz", "5000") as name:
-        flood_and_dump(name, files)
+        for _ in range(10):  # on a busy machine few snapshots get ready in one
+            if len(files) <= 10:
+                flood_and_dump(name, files)
         seen["final"] = path("stress-final.flight")
         seen["live"] = json.loads(run(helper("final"), name, seen["final"]).stdout)
     seen["files"] = files

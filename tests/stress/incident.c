@@ -22,6 +22,11 @@
 #define CNT	 8u
 #define TAG_BITS 40
 
+#ifndef PAUSE /* in the middle of a record */
+#define PAUSE()	    sched_yield()
+#define PAUSE_EVERY 64
+#endif
+
 static struct {
 	struct fr_incident_head head;
 	struct fr_incident slot[CNT];
@@ -77,8 +82,8 @@ static void write_one(struct writer *w, u32 depth)
 		fr_store(&((u64 *)slot)[i], word(tag, i));
 		if (i == 16 && depth && w->n % 8 == 0)
 			write_one(w, depth - 1);
-		if (i == 20 && w->n % 64 == 0)
-			sched_yield();
+		if (i == 20 && w->n % PAUSE_EVERY == 0)
+			PAUSE();
 	}
 	fr_incident_finish(slot, seq);
 	w->claimed++;

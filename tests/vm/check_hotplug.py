@@ -69,7 +69,8 @@ def seconds_of_day(name):
     """When replay says that a worker got its name."""
     out = fr("replay", "-f", f'event == "task_rename" && newcomm == "{name}"', os.path.join(GOT, "hot.flight"),
              env={**os.environ, "TZ": "UTC"}).stdout
-    h, m, s = re.search(r"^(\d\d):(\d\d):(\d\d)\.\d+ .*task_rename", out, re.M).groups()
+    # with the day, if it was set past midnight
+    h, m, s = re.search(r"^(?:\d{4}-\d\d-\d\d )?(\d\d):(\d\d):(\d\d)\.\d+ .*task_rename", out, re.M).groups()
     return int(h) * 3600 + int(m) * 60 + int(s)
 
 
