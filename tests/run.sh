@@ -29,7 +29,7 @@ top	 600	tests/top/run.sh
 fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60
 kernel	2400	tests/kernel/run.sh
-vm	2000	tests/vm/run.sh
+vm	3300	tests/vm/run.sh
 demo	 400	tests/demo/check.sh
 '
 logs=build/check

@@ -13,7 +13,7 @@ programs=(guest crash flood final alerts deaths deaths_group survivals)
 build=$(dirname "$FLIGHTREC")
 out=$build/vm
 export FR_KERNEL_BIN=$out/bin
-boot_limit=900 # seconds: for a guest that hangs, not for a machine that is busy
+boot_limit=1500 # seconds: for a guest that hangs, not for a machine that is busy
 passed=0 failed=0 skipped=0
 
 skip() {
