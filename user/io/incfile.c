@@ -360,6 +360,6 @@ int fr_incfile_end(struct fr_incfile *f)
 	if (f->fd < 0)
 		return err;
 	note(f);
-	flock(f->fd, LOCK_UN);
+	close_file(f); /* an open file would keep its file system from being made read-only, or unmounted */
 	return err;
 }
