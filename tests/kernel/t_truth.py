@@ -188,7 +188,7 @@ def compare_switches(cpu, theirs, ours):
         if theirs[i] == ours[j]:
             i += 1
             j += 1
-        elif not chained(theirs, i) and chained(ours, j):
+        elif not chained(theirs, i) and (ours[j][0] == 0 or chained(ours, j)):
             j += 1
             more += 1
         else:
