@@ -3,7 +3,7 @@
 #	make		build build/flightrec with the packages that are present
 #	make demo	install what is missing, record this host, let a program crash, replay it (root)
 #	make check	install what is missing, build, run every test (root)
-#	make bench	measure what docs/ and the README quote (root)
+#	make bench	measure what docs/ and the README quote, beside other tools (root); bench-quick: in under 2 minutes
 #	make install	DESTDIR= PREFIX=/usr/local
 #
 # O= names the directory of a build, SANITIZE= its sanitizers, CC= its compiler; tests build with all of these. V=1 shows commands.
@@ -27,8 +27,8 @@ BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
 # Event programs that event rules can watch: compiled a second time, for the triggers' object
 WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
-USER_SRC	:= $(sort $(wildcard user/*/*.c))
-HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*.def tests/*/*.h)
+USER_SRC	:= $(sort $(wildcard user/*/*.c user/*/*/*.c))
+HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*/*.h user/*/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c
 LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|(flightrec|triggers)\.skel)' $(USER_SRC) /dev/null))
 PLAIN_SRC	:= $(filter-out $(MAIN_SRC) $(LIBBPF_SRC),$(USER_SRC))
@@ -58,7 +58,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit asan clang-check check bench demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit asan clang-check check bench bench-quick demo format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -107,7 +107,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 $(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
 
 # The parts of the page are in it
-$(call obj,user/flow/export_html.c): $(wildcard user/view/*)
+$(call obj,user/flow/export/export_html.c): $(wildcard user/view/*)
 
 $(LIB): $(call obj,$(PLAIN_SRC))
 $(LIB_BPF): $(call obj,$(LIBBPF_SRC))
@@ -163,9 +163,12 @@ check: deps
 	$(MAKE) all
 	tests/run.sh
 
-bench: deps
+# A peer whose package cannot be had is told of in the tables.
+bench bench-quick:
+	@.ci/deps install build test
+	-@.ci/deps install bench
 	$(MAKE) all
-	tests/bench/run.sh
+	tests/bench/run.sh $(if $(findstring quick,$@),--quick)
 
 demo:
 	@.ci/deps install build

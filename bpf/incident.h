@@ -28,7 +28,7 @@
  *no more: wait a grace period, within which every BPF program that ran has ended; what is unfinished then will never be: skip
  *     it, count it.
  *  2. Write the copies to disk. Only then move saved, which frees their slots.
- * Killed between the two it, or the next one, finds by seq what is on disk already (flow/inclog.c).
+ * Killed between the two it, or the next one, finds by seq what is on disk already (flow/incident/inclog.c).
  *
  * Reader that looks (any number, any time): as the first, but what it copies may be claimed anew under it: it looks at next
  *once more after copying. If that has reached seq + N, the copy is worth nothing.

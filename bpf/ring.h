@@ -154,7 +154,8 @@ FR_INLINE int fr_slot_free(const struct fr_ring *r, u64 word, u64 seq)
 
 /*
  * Open the slot for lap seq, unless somebody has. The caller holds a reservation in that lap. Returns the idx it uses, or
- * -1 if the word is damaged. The CAS pairs with the reader's swap (user/io/ring_read.c): one of both wins, the other sees it.
+ * -1 if the word is damaged. The CAS pairs with the reader's swap (user/io/ring/ring_read.c): one of both wins, the other sees
+ * it.
  */
 FR_COLD s32 fr_ring_open(const struct fr_ring *r, u64 *slot, u64 seq)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * rule: does a rule hold, as the kernel side decides it, and is it time to tell? Pure: one text for the programs of triggers
- * and for replay --on. What is decided after that, in user space: fr_trigger_match() (pure/trigger.h), fr_gate_decide()
- * (pure/gate.h).
+ * and for replay --on. What is decided after that, in user space: fr_trigger_match() (pure/trigger/trigger.h), fr_gate_decide()
+ * (pure/trigger/gate.h).
  */
 #ifndef FR_RULE_H
 #define FR_RULE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * watch: is this record one that an event rule is for? The bytecode of an expression, and what evaluates it. Pure: one text
- * for BPF programs and for the host test that compares it with the filter it was compiled from (user/pure/watch_set.c makes
- *it).
+ * for BPF programs and for the host test that compares it with the filter it was compiled from (user/pure/trigger/watch_set.c
+ *makes it).
  *
  *	record		the event as it would be in a ring, and what is known of the current task, in one area of bytes, so that
  *			an operand is an offset and a type

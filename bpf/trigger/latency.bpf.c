@@ -126,7 +126,7 @@ FR_INLINE int tell_of(struct task_struct *task, u32 latency, u64 value_ns, u64 i
 
 /* ---- tasks and their CPUs ---- */
 
-/* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; user/io/trig.c asks BTF. */
+/* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; user/io/trig/trig.c asks BTF. */
 const volatile bool fr_lat_switch_tells_state = false;
 
 FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run *ran, u32 said)
@@ -207,7 +207,7 @@ int BPF_PROG(fr_lat_free, struct task_struct *task)
 
 #define CALL_WORDS (FR_SYSCALL_MAX / 64)
 
-/* Which to measure: all, or those of the rules. Set by user/io/trig.c. A 32-bit call's number is not a native one's. */
+/* Which to measure: all, or those of the rules. Set by user/io/trig/trig.c. A 32-bit call's number is not a native one's. */
 const volatile bool fr_lat_call_all = false;
 const volatile u64 fr_lat_call_set[CALL_WORDS] = {};
 

@@ -9,14 +9,15 @@
 #include "latency.h"
 #include "trigger/trigger.bpf.h"
 
-/* Set by user/io/trig.c before load: the least limit of the rules, ~0 if there is none. What is below costs a comparison. */
+/* Set by user/io/trig/trig.c before load: the least limit of the rules, ~0 if there is none. What is below costs a comparison.
+ */
 const volatile u64 fr_lat_min_ns[FR_LATENCY_CNT] SEC(".rodata") __weak = {};
 const volatile u64 fr_hung_min_ns SEC(".rodata") __weak = 0;
 
 /*
  * Tasks by the address of their task_struct, which is another's only after sched_process_free: a tid may be another's before.
- * Made when a task is first seen and kept to its end, so that what runs often only looks up. Its size is user/io/trig.c's. A
- * preallocated hash: it can be changed with a runqueue locked.
+ * Made when a task is first seen and kept to its end, so that what runs often only looks up. Its size is user/io/trig/trig.c's.
+ * A preallocated hash: it can be changed with a runqueue locked.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

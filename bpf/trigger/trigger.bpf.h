@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How a program of a trigger decides and tells. Included by each file of bpf/trigger/; these make an object of their own,
- * loaded for a set of rules over the session's pinned maps (user/io/trig.c).
+ * loaded for a set of rules over the session's pinned maps (user/io/trig/trig.c).
  *
  *
  *	SEC("tp_btf/something") int BPF_PROG(fr_something, struct task_struct *task)
@@ -45,7 +45,7 @@
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
 #define FR_MOMENT_NONE FR_MOMENT_CNT
 
-/* Set by user/io/trig.c before load, constant afterwards. */
+/* Set by user/io/trig/trig.c before load, constant afterwards. */
 const volatile struct fr_trigger_rule fr_rules[FR_TRIGGER_MAX] SEC(".rodata") __weak = {};
 const volatile u32 fr_slot_of[FR_TRIGGER_MAX] SEC(".rodata") __weak = {}; /* of each rule: in fr_triggers.slot */
 const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;

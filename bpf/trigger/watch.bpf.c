@@ -6,7 +6,7 @@
 #define FR_WATCH
 #include "record.bpf.h"
 
-/* Filled by user/io/trig_watch.c before the programs are attached; their sizes are its too. */
+/* Filled by user/io/trig/trig_watch.c before the programs are attached; their sizes are its too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -40,7 +40,7 @@ finish() {
 # Real work, bounded, should nobody stop it: compiling and short processes; writing to the disk.
 compile() {
 	while ((SECONDS < 60)); do
-		gcc -O2 -Ibpf -Iuser -c user/pure/units.c -o $out/work/units.o
+		gcc -O2 -Ibpf -Iuser -c user/pure/text/units.c -o $out/work/units.o
 		/bin/true
 	done
 }

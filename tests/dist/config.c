@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/config.h"
+#include "pure/config/config.h"
 
 static int example(void)
 {

@@ -13,8 +13,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "io/snapfile_format.h"
-#include "pure/columns.h"
+#include "io/snapfile/snapfile_format.h"
+#include "pure/rows/columns.h"
 
 #define PEAK_MAX_KIB 8192 /* what refusing may cost; each bomb asks for at least twice as much */
 

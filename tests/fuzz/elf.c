@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/symfile.h"
-#include "pure/demangle.h"
+#include "io/symbol/symfile.h"
+#include "pure/text/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

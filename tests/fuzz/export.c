@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "flow/export.h"
+#include "flow/export/export.h"
 #include "fuzz/seal.h"
 #include "unit/host_ring.h"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "fuzz/seal.h"
-#include "io/snapfile.h"
-#include "pure/columns.h"
+#include "io/snapfile/snapfile.h"
+#include "pure/rows/columns.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "io/snapfile_format.h"
+#include "io/snapfile/snapfile_format.h"
 
 size_t LLVMFuzzerMutate(u8 *data, size_t sz, size_t max_sz);
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t sz, size_t max_sz, unsigned seed);

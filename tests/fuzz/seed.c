@@ -2,7 +2,7 @@
 /* seed DIR: write one input of each kind that read.c takes. */
 #include "files/small.h"
 
-#include "pure/columns.h"
+#include "pure/rows/columns.h"
 
 static int save(const char *dir, const char *name, const char *kind, const void *head, size_t head_sz, const void *p, size_t sz)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/config.h"
-#include "pure/trigger.h"
+#include "pure/config/config.h"
+#include "pure/trigger/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

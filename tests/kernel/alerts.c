@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/trig.h"
+#include "io/trig/trig.h"
 #include "pure/err.h"
-#include "pure/jsonw.h"
+#include "pure/text/jsonw.h"
 
 struct test {
 	struct fr_out out;

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "flow/dump.h"
+#include "flow/snapshot/dump.h"
 #include "io/confine.h"
 
 static void say(const char *what, bool failed)

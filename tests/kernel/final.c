@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/dump.h"
-#include "flow/live.h"
+#include "flow/recorder/live.h"
+#include "flow/snapshot/dump.h"
 
 static int snapshot(struct fr_sess *s, const char *path)
 {

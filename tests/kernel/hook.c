@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "io/confine.h"
-#include "io/hook.h"
+#include "io/hook/hook.h"
 
 static void be_like_a_recorder(void)
 {

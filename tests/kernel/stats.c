@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "io/sess.h"
+#include "io/session/sess.h"
 
 int main(void)
 {

@@ -75,7 +75,7 @@ bad_clock() { # NAME SCRIPT FLAGS
 }
 
 bad_ring() { # NAME FILE SCRIPT MODE FLAGS
-	name=$1 file=$2 script=$3 mode=$4 reader=user/io/ring_read.c
+	name=$1 file=$2 script=$3 mode=$4 reader=user/io/ring/ring_read.c
 	shift 4
 	if ! change "$name" "$file" "$script"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
@@ -102,7 +102,7 @@ bad_log() { # NAME SCRIPT FLAGS
 }
 
 slow_ring() { # NAME SCRIPT: a reader only made slower
-	if change "$1" user/io/ring_read.c "$2" &&
+	if change "$1" user/io/ring/ring_read.c "$2" &&
 		build "$dir/$1" "$dir/$1/ring" tests/stress/ring.c "$dir/$1/io/ring_read.c" -include unistd.h; then
 		good "$1" "$dir/$1/ring" 3
 	else
@@ -111,11 +111,11 @@ slow_ring() { # NAME SCRIPT: a reader only made slower
 }
 
 # Those who follow a ring
-follow_src="tests/stress/follow.c user/io/ring_read.c"
+follow_src="tests/stress/follow.c user/io/ring/ring_read.c"
 bad_follow() { # NAME SCRIPT
 	mkdir -p "$dir/$1"
-	sed "$2" user/io/ring_follow.c >"$dir/$1/follow.c"
-	if cmp -s user/io/ring_follow.c "$dir/$1/follow.c"; then
+	sed "$2" user/io/ring/ring_follow.c >"$dir/$1/follow.c"
+	if cmp -s user/io/ring/ring_follow.c "$dir/$1/follow.c"; then
 		verdict "$1" FAILED "nothing was changed: bring the mutation up to date"
 	elif ! build bpf "$dir/$1/follow" $follow_src "$dir/$1/follow.c" -include unistd.h -Wno-unused; then
 		verdict "$1" FAILED "does not build"
@@ -140,8 +140,8 @@ bad_guardq() { # NAME SCRIPT FLAGS
 	name=$1 script=$2
 	shift 2
 	mkdir -p "$dir/$name/pure"
-	sed "$script" user/pure/guardq.h >"$dir/$name/pure/guardq.h"
-	if cmp -s user/pure/guardq.h "$dir/$name/pure/guardq.h"; then
+	sed "$script" user/pure/set/guardq.h >"$dir/$name/pure/guardq.h"
+	if cmp -s user/pure/set/guardq.h "$dir/$name/pure/guardq.h"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
 	elif ! build "$dir/$name" "$dir/$name/guardq" tests/stress/guardq.c "$@"; then
 		verdict "$name" FAILED "does not build"
@@ -152,24 +152,24 @@ bad_guardq() { # NAME SCRIPT FLAGS
 
 build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
 build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
-build bpf "$dir/ring" tests/stress/ring.c user/io/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
-build bpf "$dir/follow" $follow_src user/io/ring_follow.c && good follow "$dir/follow" 3
+build bpf "$dir/ring" tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
+build bpf "$dir/follow" $follow_src user/io/ring/ring_follow.c && good follow "$dir/follow" 3
 build bpf "$dir/guardq" tests/stress/guardq.c && good guardq "$dir/guardq" 300
 build bpf "$dir/hits" tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
 build bpf "$dir/incident" tests/stress/incident.c && good incident "$dir/incident" 1500
 if can_sanitize -fsanitize=thread; then
-	build bpf "$dir/follow-t" $follow_src user/io/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
+	build bpf "$dir/follow-t" $follow_src user/io/ring/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
 	build bpf "$dir/guardq-t" tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-t" 300
 	build bpf "$dir/hits-t" tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-t" 2 mortal
 	build bpf "$dir/incident-t" tests/stress/incident.c -fsanitize=thread && good incident-tsan "$dir/incident-t" 1500
 	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
-	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
+	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
 		good ring-mortal-tsan "$dir/ring-t" 4 mortal
 else
 	verdict tsan skip "ThreadSanitizer does not build or run here"
 fi
 if can_sanitize -fsanitize=address,undefined; then
-	build bpf "$dir/ring-a" tests/stress/ring.c user/io/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
+	build bpf "$dir/ring-a" tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
 		good ring-asan-ubsan "$dir/ring-a" 3
 else
 	verdict asan skip "AddressSanitizer does not build or run here"
@@ -199,11 +199,11 @@ bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
 DURING_COPY='/^	for (i = 0; i < units; i++)$/{n;s/.*/{ static __thread int n; if (i == units \/ 2 \&\& ++n % 4 == 0) usleep(20); & }/;}'
 BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
 slow_ring slow_copy "$DURING_COPY"
-bad_ring no_recheck user/io/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
+bad_ring no_recheck user/io/ring/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
 bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r, p->slot)), p->seq))/if (0)/' ""
 bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
 slow_ring slow_back "$BEFORE_BACK"
-bad_ring back_store user/io/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
+bad_ring back_store user/io/ring/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
 	-include unistd.h
 bad_follow follow_no_recheck "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq).*/if (after == 1)/"
 bad_follow follow_no_head 's/if (!fr_ring_head_is(m, from, seq))/if (0)/'

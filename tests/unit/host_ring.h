@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/snapfile.h"
+#include "io/snapfile/snapfile.h"
 #include "ring.h"
 
 static u64 host_clock_ns = 1000000000;

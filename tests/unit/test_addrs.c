@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/kallsyms.h"
-#include "io/lines.h"
-#include "io/perfmap.h"
-#include "io/procmaps.h"
-#include "io/snapfile_texts.h"
+#include "io/snapfile/snapfile_texts.h"
+#include "io/symbol/kallsyms.h"
+#include "io/symbol/lines.h"
+#include "io/symbol/perfmap.h"
+#include "io/symbol/procmaps.h"
 #include "make_batch.h"
-#include "pure/stacks.h"
+#include "pure/rows/stacks.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 

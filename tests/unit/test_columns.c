@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pure/columns.h"
+#include "pure/rows/columns.h"
 
 #define RAW_CAP (256u << 10)
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/config.h"
+#include "pure/config/config.h"
 
 #define SEC 1000000000ULL
 

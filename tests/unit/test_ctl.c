@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/ctl_server.h"
+#include "io/ctl/ctl_server.h"
 
 #define PATIENCE_MS 30000
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pure/digits.h"
-#include "pure/escape.h"
+#include "pure/text/digits.h"
+#include "pure/text/escape.h"
 
 #define RANDOM_CNT 20000
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/filter.h"
+#include "pure/filter/filter.h"
 #include "unit/make_batch.h"
 
 /* One row of each kind, known by its index. */

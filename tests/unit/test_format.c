@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "pure/escape.h"
-#include "pure/format_json.h"
-#include "pure/format_text.h"
-#include "pure/when.h"
+#include "pure/text/escape.h"
+#include "pure/text/format_json.h"
+#include "pure/text/format_text.h"
+#include "pure/text/when.h"
 #include "unit/make_batch.h"
 
 #define SEC 1000000000ULL

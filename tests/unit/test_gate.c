@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "pure/gate.h"
+#include "pure/trigger/gate.h"
 
 #define SEC 1000000000ULL
 #define MIN (60 * SEC)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "io/ring_back.h"
+#include "io/ring/ring_back.h"
 #include "pure/holdoff.h"
 #include "unit/host_ring.h"
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "pure/names.h"
-#include "pure/stacks.h"
-#include "pure/wall.h"
+#include "pure/rows/stacks.h"
+#include "pure/schema/names.h"
+#include "pure/text/wall.h"
 #include "unit/make_batch.h"
 
 static struct fr_task task(u32 tgid, const char *first, const char *comm, u64 renamed_ns)

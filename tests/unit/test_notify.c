@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "io/journal.h"
-#include "io/sdnotify.h"
+#include "io/ctl/sdnotify.h"
+#include "io/snapfile/journal.h"
 
 static char dir[64];
 static char path[2][128];

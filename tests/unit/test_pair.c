@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "pure/idmap.h"
-#include "pure/pair.h"
+#include "pure/rows/pair.h"
+#include "pure/set/idmap.h"
 #include "unit/make_batch.h"
 
 #define CPUS 2

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pure/prof.h"
+#include "pure/profile/prof.h"
 
 #define SEC 1000000000ULL
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "flow/check.h"
-#include "flow/replay.h"
-#include "flow/summary.h"
+#include "flow/replay/check.h"
+#include "flow/replay/replay.h"
+#include "flow/replay/summary.h"
 
 #define BUDGET_SZ (64u << 20)
 #define RING_CNT  4

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows.h"
+#include "pure/rows/rows.h"
 
 #define PAGES	    4
 #define SUBBUF_SZ   (PAGES * FR_PAGE_SZ)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/schema.h"
+#include "pure/schema/schema.h"
 
 #include <cmocka.h>
 

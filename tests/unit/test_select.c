@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/name.h"
-#include "pure/facts.h"
-#include "pure/record_filter.h"
-#include "pure/select.h"
+#include "flow/snapshot/name.h"
+#include "pure/config/record_filter.h"
+#include "pure/config/select.h"
+#include "pure/schema/facts.h"
 
 static void test_profiles(void **state)
 {

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "pure/ranges.h"
-#include "pure/spans.h"
+#include "pure/set/ranges.h"
+#include "pure/set/spans.h"
 
 #define NUMBERS 64u
 

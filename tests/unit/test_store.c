@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flow/name.h"
-#include "flow/store_int.h"
-#include "io/snapfile_format.h"
-#include "pure/quota.h"
+#include "flow/snapshot/name.h"
+#include "flow/snapshot/store_int.h"
+#include "io/snapfile/snapfile_format.h"
+#include "pure/trigger/quota.h"
 
 #define SEC  1000000000ULL
 #define DAY  (86400 * SEC)

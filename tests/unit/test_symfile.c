@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "io/symfile.h"
+#include "io/symbol/symfile.h"
 
 #define VADDR	0x401000u /* of the code, which is at 0x1000 in the file */
 #define CODE_SZ 0x1000u

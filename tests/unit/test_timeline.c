@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/timeline.h"
+#include "flow/top/timeline.h"
 #include "pure/grid.h"
 
 #define WIDTH 20u

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pure/trigger.h"
+#include "pure/trigger/trigger.h"
 
 #define MS  1000000ULL
 #define SEC 1000000000ULL

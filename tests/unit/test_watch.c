@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pure/watch_set.h"
+#include "pure/trigger/watch_set.h"
 #include "unit/make_batch.h"
 
 #define ARCH	   "x86_64"

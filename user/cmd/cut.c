@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/winopts.h"
-#include "flow/cut.h"
+#include "flow/snapshot/cut.h"
 
 static const char help[] = "Usage: flightrec cut [options] -o OUT FILE\n"
 			   "Write a smaller snapshot: the events that match, and what names them.\n"

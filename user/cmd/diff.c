@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/winopts.h"
-#include "flow/diff_print.h"
+#include "flow/diff/diff_print.h"
 
 #define WIDTH_DEFAULT 120
 #define WIDTH_LEAST   72

@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "flow/doctor.h"
+#include "flow/recorder/doctor.h"
 #include "pure/err.h"
 
 static const char help[] = "Usage: flightrec doctor [--json]\n"

@@ -10,11 +10,11 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
-#include "flow/dump.h"
-#include "flow/inclog.h"
+#include "flow/incident/inclog.h"
+#include "flow/snapshot/dump.h"
 #include "pure/err.h"
-#include "pure/escape.h"
-#include "pure/units.h"
+#include "pure/text/escape.h"
+#include "pure/text/units.h"
 
 #define TIMEOUT_MS  120000 /* for a snapshot to be there */
 #define BUSY_NAP_MS 200

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "pure/format_text.h"
-#include "pure/jsonw.h"
+#include "pure/text/format_text.h"
+#include "pure/text/jsonw.h"
 
 static const char help[] = "Usage: flightrec events [NAME|GROUP]... [--json|--md]\n"
 			   "All events and their fields: what -e of record and -f of replay take.\n"

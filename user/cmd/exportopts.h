@@ -8,7 +8,7 @@
 
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/export.h"
+#include "flow/export/export.h"
 
 /* clang-format off */
 #define FR_EXPORTOPTS_SHORT "o:f:h"

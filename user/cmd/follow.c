@@ -11,10 +11,10 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
-#include "pure/escape.h"
-#include "pure/out.h"
-#include "pure/sysnames.h"
-#include "pure/units.h"
+#include "pure/schema/sysnames.h"
+#include "pure/text/escape.h"
+#include "pure/text/out.h"
+#include "pure/text/units.h"
 
 #define TIMEOUT_MS 10000
 #define NAP_MS	   200 /* between two looks for the next recorder */

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "flow/dump.h"
-#include "flow/inclog.h"
-#include "flow/incsnap.h"
+#include "flow/incident/inclog.h"
+#include "flow/incident/incsnap.h"
+#include "flow/snapshot/dump.h"
 #include "pure/err.h"
-#include "pure/escape.h"
-#include "pure/format_text.h"
-#include "pure/when.h"
+#include "pure/text/escape.h"
+#include "pure/text/format_text.h"
+#include "pure/text/when.h"
 
 static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--since T] [--json] [FILE.flight]\n"
 			   "What must not be forgotten: processes that died of signals, OOM kills, oopses and\n"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "flow/replay.h"
-#include "io/snapfile_members.h"
+#include "flow/replay/replay.h"
+#include "io/snapfile/snapfile_members.h"
 
 #define FINDINGS_MOST 10
 

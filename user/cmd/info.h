@@ -3,8 +3,8 @@
 #ifndef FR_CMD_INFO_H
 #define FR_CMD_INFO_H
 
-#include "flow/summary.h"
-#include "pure/out.h"
+#include "flow/replay/summary.h"
+#include "pure/text/out.h"
 
 void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m);
 void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m, const char *path);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "cmd/info.h"
-#include "pure/escape.h"
-#include "pure/jsonw.h"
+#include "pure/text/escape.h"
+#include "pure/text/jsonw.h"
 
 static void put_cut(struct fr_out *o, const struct fr_snap *s)
 {

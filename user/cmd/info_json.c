@@ -4,8 +4,8 @@
 
 #include "alert.h"
 #include "cmd/info.h"
-#include "flow/incsnap.h"
-#include "pure/jsonw.h"
+#include "flow/incident/incsnap.h"
+#include "pure/text/jsonw.h"
 
 /* A number if the fact is one, else null. */
 static void put_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)

@@ -3,10 +3,10 @@
 
 #include "alert.h"
 #include "cmd/info.h"
-#include "flow/incsnap.h"
-#include "pure/escape.h"
-#include "pure/format_text.h"
-#include "pure/units.h"
+#include "flow/incident/incsnap.h"
+#include "pure/text/escape.h"
+#include "pure/text/format_text.h"
+#include "pure/text/units.h"
 
 #define BAR_COLS 40
 

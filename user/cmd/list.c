@@ -8,8 +8,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/list.h"
-#include "flow/dump.h"
-#include "flow/store.h"
+#include "flow/snapshot/dump.h"
+#include "flow/snapshot/store.h"
 
 static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
 			   "       flightrec list --keep|--no-keep FILE...\n"

@@ -3,8 +3,8 @@
 #ifndef FR_CMD_LIST_H
 #define FR_CMD_LIST_H
 
-#include "flow/store.h"
-#include "pure/out.h"
+#include "flow/snapshot/store.h"
+#include "pure/text/out.h"
 
 void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);
 void fr_list_json(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "cmd/list.h"
-#include "pure/escape.h"
-#include "pure/jsonw.h"
-#include "pure/sysnames.h"
-#include "pure/units.h"
+#include "pure/schema/sysnames.h"
+#include "pure/text/escape.h"
+#include "pure/text/jsonw.h"
+#include "pure/text/units.h"
 
 #define TIME_W 21 /* "2026-11-21 13:02:40  " */
 

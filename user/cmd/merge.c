@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "flow/join.h"
+#include "flow/replay/join.h"
 
 static const char help[] = "Usage: flightrec merge -o OUT FILE...\n"
 			   "Make one file of several snapshots.\n"

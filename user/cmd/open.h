@@ -3,7 +3,7 @@
 #ifndef FR_CMD_OPEN_H
 #define FR_CMD_OPEN_H
 
-#include "io/sess.h"
+#include "io/session/sess.h"
 
 /* Check the name, open the session. FR_EXIT_OK and *out (fr_sess_close), or an exit status, with a message. */
 int fr_cmd_open_session(const char *name, struct fr_sess **out);

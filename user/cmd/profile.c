@@ -9,10 +9,10 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/symopts.h"
-#include "flow/dump.h"
-#include "flow/profile.h"
-#include "pure/prof.h"
-#include "pure/units.h"
+#include "flow/profile/profile.h"
+#include "flow/snapshot/dump.h"
+#include "pure/profile/prof.h"
+#include "pure/text/units.h"
 
 #define TOP_DEFAULT 20u
 #define TOP_MOST    10000u

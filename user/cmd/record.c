@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record_opts.h"
-#include "flow/dump.h"
+#include "flow/snapshot/dump.h"
 #include "pure/err.h"
 
 #define MEMORY_DEFAULT (8ULL << 20)

@@ -12,7 +12,7 @@
 
 #include "cmd/record_opts.h"
 #include "pure/err.h"
-#include "pure/units.h"
+#include "pure/text/units.h"
 
 /* Where files have no life without a name: a directory that is made and removed. */
 static int try_subdir(const char *dir)

@@ -11,8 +11,8 @@
 
 #include "cmd/record_opts.h"
 #include "pure/err.h"
-#include "pure/units.h"
-#include "pure/watch_set.h"
+#include "pure/text/units.h"
+#include "pure/trigger/watch_set.h"
 
 #define FILE_MAX (1u << 20)
 

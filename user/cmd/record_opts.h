@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "flow/record.h"
-#include "pure/record_filter.h"
+#include "flow/recorder/record.h"
+#include "pure/config/record_filter.h"
 
 #define FR_RECORD_PID_MAX   1024u
 #define FR_RECORD_EVENT_MAX 64u

@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 
 #include "cmd/record_opts.h"
-#include "flow/dump.h"
+#include "flow/snapshot/dump.h"
 #include "incident_layout.h"
+#include "pure/config/select.h"
 #include "pure/err.h"
-#include "pure/select.h"
-#include "pure/units.h"
+#include "pure/text/units.h"
 
 #define SAMPLE_HZ_MAX	10000u
 #define CGROUP_ROOT	"/sys/fs/cgroup"

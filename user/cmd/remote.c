@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/sess.h"
+#include "io/session/sess.h"
 #include "pure/err.h"
 
 #define ANSWER_SOON_MS 5000

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "io/ctl.h"
-#include "pure/jsonr.h"
+#include "io/ctl/ctl.h"
+#include "pure/text/jsonr.h"
 
 /* Is the session there for others only, and does its recorder listen? Then ask it. Quiet. */
 bool fr_cmd_is_remote(const char *name);

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "cmd/pace.h"
-#include "flow/rehearse.h"
+#include "flow/rehearse/rehearse.h"
 #include "pure/err.h"
-#include "pure/escape.h"
-#include "pure/format_text.h"
-#include "pure/jsonw.h"
-#include "pure/syscalls.h"
-#include "pure/sysnames.h"
+#include "pure/schema/syscalls.h"
+#include "pure/schema/sysnames.h"
+#include "pure/text/escape.h"
+#include "pure/text/format_text.h"
+#include "pure/text/jsonw.h"
 
 #define SEC_NS 1000000000ULL
 

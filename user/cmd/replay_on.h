@@ -3,8 +3,8 @@
 #ifndef FR_REPLAY_ON_H
 #define FR_REPLAY_ON_H
 
-#include "flow/replay.h"
-#include "pure/trigger.h"
+#include "flow/replay/replay.h"
+#include "pure/trigger/trigger.h"
 
 struct fr_replay_on {
 	const char *text[FR_TRIGGER_MAX]; /* as given */

@@ -7,8 +7,8 @@
 #include "cmd/cmd.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/report.h"
-#include "pure/units.h"
+#include "flow/report/report.h"
+#include "pure/text/units.h"
 
 #define TOP_DEFAULT    10
 #define TOP_MOST       1000000

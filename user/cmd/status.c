@@ -12,9 +12,9 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
-#include "flow/live.h"
+#include "flow/recorder/live.h"
 #include "pure/err.h"
-#include "pure/escape.h"
+#include "pure/text/escape.h"
 
 #define TIMEOUT_MS 10000
 

@@ -5,8 +5,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "flow/live.h"
-#include "flow/stop.h"
+#include "flow/recorder/live.h"
+#include "flow/recorder/stop.h"
 #include "pure/err.h"
 
 static const char help[] = "Usage: flightrec stop [-n NAME] [--json]\n"

@@ -7,9 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/symopts.h"
-#include "flow/frames.h"
-#include "pure/escape.h"
-#include "pure/jsonw.h"
+#include "flow/symbols/frames.h"
+#include "pure/text/escape.h"
+#include "pure/text/jsonw.h"
 
 static const char help[] = "Usage: flightrec symbols [options] FILE...\n"
 			   "The programs and libraries that the stacks of snapshots need for names: where each\n"

@@ -8,7 +8,7 @@
 
 #include <getopt.h>
 
-#include "flow/symbols.h"
+#include "flow/symbols/symbols.h"
 
 enum {
 	FR_SYMOPT_NO_SYMBOLS = 0x5300,

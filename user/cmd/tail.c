@@ -11,12 +11,12 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "flow/replay.h"
-#include "flow/tail.h"
-#include "pure/format_json.h"
-#include "pure/format_text.h"
-#include "pure/tiers.h"
-#include "pure/units.h"
+#include "flow/replay/replay.h"
+#include "flow/tail/tail.h"
+#include "pure/config/tiers.h"
+#include "pure/text/format_json.h"
+#include "pure/text/format_text.h"
+#include "pure/text/units.h"
 
 #define NAP_NS 50000000L /* between two rounds */
 

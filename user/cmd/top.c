@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/top.h"
+#include "flow/top/top.h"
 #include "io/screen.h"
 
 #define SIZE_MOST 1000u

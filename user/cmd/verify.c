@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "flow/check.h"
-#include "flow/replay.h"
-#include "io/snapfile_members.h"
-#include "pure/escape.h"
-#include "pure/out.h"
-#include "pure/units.h"
+#include "flow/replay/check.h"
+#include "flow/replay/replay.h"
+#include "io/snapfile/snapfile_members.h"
+#include "pure/text/escape.h"
+#include "pure/text/out.h"
+#include "pure/text/units.h"
 
 static const char help[] = "Usage: flightrec verify FILE...\n"
 			   "Check snapshots: every checksum, event, order and count.\n"

@@ -10,9 +10,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "flow/holdwatch.h"
-#include "flow/record.h"
-#include "pure/units.h"
+#include "flow/holdoff/holdwatch.h"
+#include "flow/recorder/record.h"
+#include "pure/text/units.h"
 
 #define MEMORY	      (4ULL << 20)
 #define SAMPLE_HZ     1000u

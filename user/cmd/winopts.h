@@ -9,7 +9,7 @@
 
 #include <getopt.h>
 
-#include "pure/when.h"
+#include "pure/text/when.h"
 
 enum {
 	FR_WINOPT_SINCE = 0x5700,

@@ -20,9 +20,9 @@
  * sets as far as the process may. Where a kernel or container refuses a part, a warning says so, and the rest is done.
  *
  * The order: session loaded or adopted, links opened; the command of `record -- CMD` forked (it is not to be confined), the
- * helper (io/admin.h) forked; control socket bound; writer forked (it calls fr_confine_writer() when its own memory is taken
- * and pins are open); then fr_confine_main(). fr_sess_hold_progs() before both: programs' counts are read by their ids, which
- * needs CAP_SYS_ADMIN. Only the calling thread is confined: call it while there is one.
+ * helper (io/session/admin.h) forked; control socket bound; writer forked (it calls fr_confine_writer() when its own memory is
+ *taken and pins are open); then fr_confine_main(). fr_sess_hold_progs() before both: programs' counts are read by their ids,
+ *which needs CAP_SYS_ADMIN. Only the calling thread is confined: call it while there is one.
  */
 #ifndef FR_CONFINE_H
 #define FR_CONFINE_H

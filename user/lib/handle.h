@@ -8,12 +8,12 @@
 #ifndef FR_LIB_HANDLE_H
 #define FR_LIB_HANDLE_H
 
-#include "flow/frames.h"
-#include "flow/replay.h"
-#include "flow/summary.h"
+#include "flow/replay/replay.h"
+#include "flow/replay/summary.h"
+#include "flow/symbols/frames.h"
 #include "lib/flightrec.h"
 #include "pure/err.h"
-#include "pure/out.h"
+#include "pure/text/out.h"
 
 #define FR_LIB_ERROR_SZ 2048
 

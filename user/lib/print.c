@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "lib/handle.h"
-#include "pure/format_json.h"
-#include "pure/format_text.h"
+#include "pure/text/format_json.h"
+#include "pure/text/format_text.h"
 
 #define SEC_NS	    1000000000ULL
 #define PRINT_FLAGS (FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "lib/handle.h"
-#include "pure/stacktexts.h"
+#include "pure/rows/stacktexts.h"
 
 static const struct fr_schema *schema_of(const struct flightrec *fr, unsigned file)
 {

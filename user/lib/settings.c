@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/handle.h"
-#include "pure/tiers.h"
+#include "pure/config/tiers.h"
 
 #define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED)
 #define SYMBOLS_FLAGS (FLIGHTREC_SYMBOLS_DEBUGINFOD | FLIGHTREC_SYMBOLS_LINES | FLIGHTREC_SYMBOLS_RAW)

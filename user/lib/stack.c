@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "lib/handle.h"
-#include "pure/stacktexts.h"
+#include "pure/rows/stacktexts.h"
 
 struct fr_frames *fr_lib_frames(struct flightrec *fr)
 {

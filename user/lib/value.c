@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "lib/handle.h"
-#include "pure/format_text.h"
+#include "pure/text/format_text.h"
 
 /* The value of a field that must be of one kind; 0 or an error as the header has it. */
 static int value_of(const struct flightrec_event *ev, int field, enum fr_val_kind kind, struct fr_val *v)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-#include "pure/escape.h"
+#include "pure/text/escape.h"
 
 #define PRINTF_SZ 1024
 

@@ -2,7 +2,7 @@
 /*
  * grid: a screen as cells, for who draws without knowing a terminal. What is put outside of it is cut off. Pure.
  *
- * Texts may be of anybody's choosing: control characters, and bytes that are no UTF-8, become \xNN as in pure/escape.h. A
+ * Texts may be of anybody's choosing: control characters, and bytes that are no UTF-8, become \xNN as in pure/text/escape.h. A
  * character that takes no column is left out, one that takes two gets two cells, or none.
  */
 #ifndef FR_GRID_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pure/out.h"
+#include "pure/text/out.h"
 
 /* What a cell means; a terminal has a colour for it. */
 enum fr_ink {

@@ -9,11 +9,11 @@
 
 #include "alert.h"
 #include "layout.h"
-#include "pure/escape.h"
-#include "pure/jsonr.h"
-#include "pure/jsonw.h"
-#include "pure/sysnames.h"
-#include "pure/units.h"
+#include "pure/schema/sysnames.h"
+#include "pure/text/escape.h"
+#include "pure/text/jsonr.h"
+#include "pure/text/jsonw.h"
+#include "pure/text/units.h"
 
 static const char *const kinds[] = {
 #define K(nr, name, doc) [nr] = #name,

@@ -4,7 +4,7 @@
 #define FR_INCIDENT_TEXT_H
 
 #include "incident_layout.h"
-#include "pure/out.h"
+#include "pure/text/out.h"
 
 #define FR_INCIDENT_LINE_MAX 4096u
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// data: the snapshot as columns. Pieces are those of user/flow/page_columns.h.
+// data: the snapshot as columns. Pieces are those of user/flow/export/page_columns.h.
 //
 //	data.ts[i] data.ev[i] data.cpu[i] data.tid[i] data.comm[i]	each event: ns since the window's begin, numbers
 //	data.column(i, "field")						any other value of it, decoded when it is asked for

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/analyze/analyze_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/set/ranges.h"
+
+#define FETCH_AHEAD 8u /* rows */
+
+/* ---- events and their fields ---- */
+
+/* A file's schema may lack fields, or have them of another type: then its event only counts. */
+static bool bind_fields(struct fr_analyze *a, const struct fr_event *ev, const struct fr_an_rule *rule)
+{
+	u32 i;
+
+	for (i = 0; i < FR_AN_FIELD_MAX && rule->field[i]; i++) {
+		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
+
+		if (!f || f->kind == FR_KIND_DERIVED || f->type > FR_TYPE_text8)
+			return false;
+		a->col[ev->nr][i] = f->col;
+	}
+	a->col_cnt[ev->nr] = i;
+	return true;
+}
+
+static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct fr_an_rule *rule)
+{
+	for (; rule->event; rule++) {
+		const struct fr_event *ev = fr_schema_find(s, rule->event);
+
+		if (ev && bind_fields(a, ev, rule))
+			a->fn[ev->nr] = rule->fn;
+	}
+}
+
+static void bind_all(struct fr_analyze *a, const struct fr_schema *s)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		a->event[nr] = fr_schema_event(s, nr);
+	bind(a, s, fr_an_sched_rules);
+	bind(a, s, fr_an_syscall_rules);
+	bind(a, s, fr_an_block_rules);
+	bind(a, s, fr_an_irq_rules);
+	bind(a, s, fr_an_fault_rules);
+}
+
+/* ---- CPUs ---- */
+
+static int have_cpu(struct fr_analyze *a, u16 nr)
+{
+	u32 cnt = nr + 1u, was = a->res.cpu_cnt, i;
+	struct fr_an_cpu *cpu;
+
+	if (cnt <= was)
+		return 0;
+	cpu = realloc(a->res.cpu, cnt * sizeof(*cpu));
+	if (!cpu)
+		return -ENOMEM;
+	a->res.cpu = cpu;
+	memset(cpu + was, 0, (cnt - was) * sizeof(*cpu));
+	for (i = was; i < cnt; i++) {
+		cpu[i].state = calloc(1, sizeof(*cpu[i].state));
+		if (!cpu[i].state)
+			return -ENOMEM;
+		cpu[i].state->since_ns = a->res.begin_ns;
+		a->res.cpu_cnt = i + 1;
+	}
+	return 0;
+}
+
+/* What a CPU whose events were cut away did is not known at all. */
+static bool is_cut_away(const struct fr_snap *s, u16 cpu)
+{
+	const char *cut = fr_snap_fact(s, "cut_cpu");
+	struct fr_ranges kept = {0};
+
+	return cut && !fr_ranges_parse(cut, &kept) && !fr_ranges_have(&kept, cpu);
+}
+
+static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < sum->ring_cnt && !err; i++) {
+		const struct fr_sum_ring *r = &sum->ring[i];
+		struct fr_an_cpu *c;
+
+		if (r->tier != FR_TIER_MAIN)
+			continue;
+		if (is_cut_away(a->snap, r->cpu)) {
+			fr_pairs_gap(a->pairs, r->cpu, ~0ULL);
+			continue;
+		}
+		err = have_cpu(a, r->cpu);
+		if (err)
+			break;
+		c = &a->res.cpu[r->cpu];
+		c->seen = true;
+		c->horizon_ns = r->horizon_ns;
+		if (c->horizon_ns <= a->res.begin_ns)
+			continue;
+		c->state->since_ns = c->horizon_ns;
+		fr_pairs_gap(a->pairs, r->cpu, c->horizon_ns);
+	}
+	return err;
+}
+
+/* ---- holes ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct fr_snap_hole *x = a, *y = b;
+
+	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+}
+
+static int add_holes(struct fr_analyze *a)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(a->snap, &cnt);
+
+	a->hole = calloc(cnt + 1, sizeof(*a->hole));
+	if (!a->hole)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (h[i].tier == FR_TIER_MAIN)
+			a->hole[a->hole_cnt++] = h[i];
+	qsort(a->hole, a->hole_cnt, sizeof(*a->hole), by_time);
+	return 0;
+}
+
+/* Holes that begin before now. One whose end is not known is at the end of its ring. */
+static void pass_holes(struct fr_analyze *a, u64 now_ns)
+{
+	while (a->hole_at < a->hole_cnt && a->hole[a->hole_at].since_ns < now_ns) {
+		const struct fr_snap_hole *h = &a->hole[a->hole_at++];
+		u64 until_ns = h->until_ns ?: ~0ULL;
+
+		fr_pairs_gap(a->pairs, h->cpu, until_ns);
+		fr_an_sched_gap(a, h->cpu, until_ns);
+	}
+}
+
+/* ---- rows ---- */
+
+static bool is_match(const struct fr_replay_run *run, const struct fr_row *r)
+{
+	enum fr_verdict verdict = fr_filter_verdict(run->filter, r->ev->nr);
+
+	return verdict == FR_VERDICT_YES || (verdict == FR_VERDICT_LOOK && fr_filter_match(run->filter, run->view, r));
+}
+
+static void count(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	u8 nr = r->row->ev->nr;
+
+	a->res.cnt_of[nr]++;
+	a->res.rated_of[nr] += r->rated;
+	r->cpu->event_cnt++;
+	r->task->sum.event_cnt++;
+}
+
+static int take(struct fr_analyze *a, const struct fr_row *row, struct fr_an_row *r)
+{
+	u8 nr = row->ev->nr;
+	const struct fr_col *col;
+	fr_an_fn fn = a->fn[nr];
+	u32 i;
+	int err;
+
+	if (a->hole_at < a->hole_cnt)
+		pass_holes(a, row->ts);
+	err = fr_pairs_feed(a->pairs, row, &r->pair);
+	if (err)
+		return err;
+	if (row->ts > a->res.focus.at_ns && !a->chained)
+		fr_an_sched_chain(a);
+	r->task = fr_an_task(a, row->tid);
+	if (!r->task)
+		return -ENOMEM;
+	r->row = row;
+	r->ts = row->ts;
+	r->counted = !a->filtered || is_match(r->run, row);
+	r->rated = r->counted && row->ts >= a->res.rated_ns;
+	r->task->seen_ns = row->ts;
+	if (r->counted)
+		count(a, r);
+	if (row->tid == a->res.focus.tid && row->tid)
+		fr_an_note(a, row->ts);
+	if (!fn)
+		return 0;
+	col = row->b->type[nr].col;
+	for (i = 0; i < a->col_cnt[nr]; i++)
+		r->v[i] = col[a->col[nr][i]].num[row->k];
+	return fn(a, r);
+}
+
+/* As fr_batch_row(), by events that were looked up before. */
+static struct fr_row row_of(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
+{
+	return (struct fr_row){
+		.b = b,
+		.ev = a->event[b->ev[i]],
+		.ts = b->ts[i],
+		.i = i,
+		.k = b->in_type[i],
+		.tid = b->tid[i],
+		.cpu = b->cpu,
+		.tier = b->tier,
+	};
+}
+
+/* The columns of a row that comes soon: a batch does not fit the nearest cache. */
+static void fetch(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
+{
+	u8 nr = b->ev[i];
+	const struct fr_col *col = b->type[nr].col;
+	u32 k = b->in_type[i], f;
+
+	for (f = 0; f < a->col_cnt[nr]; f++)
+		__builtin_prefetch(&col[a->col[nr][f]].num[k]);
+}
+
+int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
+{
+	struct fr_an_row r; /* take() fills in the rest; runs are short */
+	int err = have_cpu(a, run->b->cpu);
+	u32 i;
+
+	if (err)
+		return err;
+	r.run = run;
+	r.cpu_nr = run->b->cpu;
+	r.cpu = &a->res.cpu[run->b->cpu];
+	r.cpu->seen = true;
+	a->filtered = run->filter;
+	a->names = run->view->names;
+	for (i = run->from; i < run->to && !err; i++) {
+		struct fr_row row = row_of(a, run->b, i);
+
+		if (i + FETCH_AHEAD < run->b->row_cnt)
+			fetch(a, run->b, i + FETCH_AHEAD);
+		err = take(a, &row, &r);
+	}
+	return err;
+}
+
+/* ---- life ---- */
+
+static u64 max64(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* The trigger's moment; if it is not in the window, its end. */
+static u64 find_moment(const struct fr_analyze *a)
+{
+	s64 ts;
+
+	if (fr_snap_fact_num(a->snap, "trigger_ts", &ts) && ts > 0 && (u64)ts >= a->res.begin_ns && (u64)ts <= a->res.end_ns)
+		return ts;
+	return a->res.end_ns;
+}
+
+static u32 find_focus(const struct fr_analyze *a, const struct fr_analyze_opts *opts)
+{
+	s64 tid = 0;
+
+	if (opts->focus_tid)
+		return opts->focus_tid;
+	if (!fr_snap_fact_num(a->snap, "trigger_tid", &tid))
+		fr_snap_fact_num(a->snap, "trigger_pid", &tid);
+	return tid > 0 && tid <= (s64)FR_TID_MASK ? (u32)tid : 0;
+}
+
+/* A tenth of the moment lies behind the trigger: what became of it. */
+static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum,
+		       const struct fr_analyze_opts *opts)
+{
+	struct fr_an_result *res = &a->res;
+	u64 behind = opts->moment_ns / 10, at;
+
+	fr_replay_window(r, &res->begin_ns, &res->end_ns);
+	res->horizon_ns = fr_summary_horizon(sum, FR_TIER_MAIN);
+	res->rated_ns = max64(res->begin_ns, res->horizon_ns);
+	at = find_moment(a);
+	res->focus.at_ns = at;
+	res->moment_end_ns = res->end_ns - at < behind ? res->end_ns : at + behind;
+	res->moment_begin_ns = at - res->begin_ns < opts->moment_ns - behind ? res->begin_ns : at - (opts->moment_ns - behind);
+	res->focus.tid = find_focus(a, opts);
+}
+
+static void init_tallies(struct fr_an_result *res)
+{
+	res->calls.rec_sz = sizeof(struct fr_an_call);
+	res->errors.rec_sz = sizeof(struct fr_an_error);
+	res->reasons.rec_sz = sizeof(struct fr_an_reason);
+	res->waits.rec_sz = sizeof(struct fr_an_wait);
+	res->blocks.rec_sz = sizeof(struct fr_an_block);
+	res->irqs.rec_sz = res->softirqs.rec_sz = sizeof(struct fr_an_irq);
+	res->samples.rec_sz = sizeof(struct fr_an_sample);
+	res->processes.rec_sz = res->cgroups.rec_sz = sizeof(struct fr_an_group);
+}
+
+static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts)
+{
+	int err;
+
+	init_tallies(&a->res);
+	find_times(a, r, sum, opts);
+	bind_all(a, fr_replay_schema(r, 0));
+	a->pairs = fr_pairs_new();
+	a->link = calloc(FR_AN_WAKE_MAX, sizeof(*a->link));
+	if (!a->pairs || !a->link)
+		return -ENOMEM;
+	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
+	err = fr_an_tasks_init(a);
+	err = err ?: add_holes(a);
+	return err ?: add_cpus(a, sum);
+}
+
+int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts,
+		   struct fr_analyze **out)
+{
+	struct fr_analyze *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->snap = fr_replay_snap(r, 0);
+	if (set_up(a, r, sum, opts)) {
+		fr_analyze_free(a);
+		return -ENOMEM;
+	}
+	*out = a;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+#define DEFINE_FREE_HISTS(name, type, hist)                                      \
+	static void name(struct fr_tally *t)                                     \
+	{                                                                        \
+		u32 i;                                                           \
+                                                                                 \
+		for (i = 0; i < t->cnt; i++)                                     \
+			fr_hist_free(&((struct type *)fr_tally_at(t, i))->hist); \
+		fr_tally_free(t);                                                \
+	}
+
+DEFINE_FREE_HISTS(free_calls, fr_an_call, latency)
+DEFINE_FREE_HISTS(free_reasons, fr_an_reason, offcpu)
+DEFINE_FREE_HISTS(free_blocks, fr_an_block, latency)
+DEFINE_FREE_HISTS(free_irqs, fr_an_irq, latency)
+DEFINE_FREE_HISTS(free_groups, fr_an_group, sum.wakeup)
+
+static void free_cpus(struct fr_an_result *res)
+{
+	u32 i;
+
+	for (i = 0; i < res->cpu_cnt; i++) {
+		fr_hist_free(&res->cpu[i].wakeup);
+		free(res->cpu[i].seg);
+		free(res->cpu[i].state);
+	}
+	free(res->cpu);
+}
+
+static void free_tallies(struct fr_an_result *res)
+{
+	free_calls(&res->calls);
+	free_reasons(&res->reasons);
+	free_blocks(&res->blocks);
+	free_irqs(&res->irqs);
+	free_irqs(&res->softirqs);
+	free_groups(&res->processes);
+	free_groups(&res->cgroups);
+	fr_tally_free(&res->errors);
+	fr_tally_free(&res->waits);
+	fr_tally_free(&res->samples);
+}
+
+void fr_analyze_free(struct fr_analyze *a)
+{
+	if (!a)
+		return;
+	free_tallies(&a->res);
+	free_cpus(&a->res);
+	fr_an_tasks_free(a);
+	fr_an_sums_free(&a->res.all);
+	fr_hist_free(&a->res.offcpu);
+	fr_hist_free(&a->res.queued);
+	fr_hist_free(&a->res.blocked);
+	fr_hist_free(&a->res.oncpu);
+	fr_pairs_free(a->pairs);
+	free(a->hole);
+	free(a->link);
+	free(a);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out)
+{
+	struct fr_an_result *res = &a->res;
+	u32 nr;
+	int err;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		res->event_cnt += res->cnt_of[nr];
+		res->rated_cnt += res->rated_of[nr];
+	}
+	if (!a->chained)
+		fr_an_sched_chain(a);
+	fr_an_sched_end(a);
+	err = fr_an_tasks_end(a);
+	if (err)
+		return err;
+	fr_tally_sort(&res->calls, by_key);
+	fr_tally_sort(&res->errors, by_key);
+	fr_tally_sort(&res->reasons, by_key);
+	fr_tally_sort(&res->waits, by_key);
+	fr_tally_sort(&res->blocks, by_key);
+	fr_tally_sort(&res->irqs, by_key);
+	fr_tally_sort(&res->softirqs, by_key);
+	fr_tally_sort(&res->samples, by_key);
+	fr_tally_sort(&res->processes, by_key);
+	fr_tally_sort(&res->cgroups, by_key);
+	*out = res;
+	return 0;
+}

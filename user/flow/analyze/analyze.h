@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * analyze: what happened in a snapshot, as tables: tasks, CPUs, system calls, waits, block requests, interrupts, page faults,
+ * samples. Rows go in, in merge order, of one snapshot; memory grows with the number of different tasks, calls, stacks, ...,
+ *not with the number of events.
+ *
+ *	window	first to last event that is looked at
+ *	rated	the part of it behind the common horizon: only there is every CPU's history complete, and rates are of it
+ *	moment	the last moments around the trigger, in detail
+ *
+ * What belongs together is decided by pure/rows/pair.h. A filter chooses which events are counted; what they end is found among
+ *all events of the window.
+ */
+#ifndef FR_ANALYZE_H
+#define FR_ANALYZE_H
+
+#include "flow/replay/replay.h"
+#include "flow/replay/summary.h"
+#include "pure/set/hist.h"
+#include "pure/set/tally.h"
+
+#define FR_AN_IDLE 0u /* number of the idle tasks in the list of tasks */
+
+/* What a task was in when it left its CPU. */
+enum fr_an_in { FR_AN_IN_USER, FR_AN_IN_CALL, FR_AN_IN_FAULT };
+
+/* Who woke somebody: a task, or an interrupt on top of whatever ran there. */
+enum fr_an_by { FR_AN_BY_TASK, FR_AN_BY_IRQ, FR_AN_BY_SOFTIRQ };
+
+/* Sums that tasks, processes and cgroups have alike. */
+struct fr_an_sums {
+	u64 event_cnt;
+	u64 oncpu_ns, rated_oncpu_ns;
+	u64 run_cnt;	       /* it got a CPU */
+	u64 preempt_cnt;       /* it left its CPU though it could have gone on */
+	u64 offcpu_ns;	       /* off its CPU, until it ran again */
+	u64 queued_ns;	       /* of this, runnable and waiting for a CPU */
+	u64 blocked_ns;	       /* of this, in D */
+	struct fr_hist wakeup; /* from being woken to running */
+	u64 wake_cnt;	       /* it woke somebody */
+	u64 migrate_cnt;
+	u64 call_cnt, call_ns, error_cnt; /* system calls begun; time in those that ended; those that failed */
+	u64 fault_user, fault_kernel;
+	u64 io_cnt, io_bytes; /* block I/O begun, as its process sees it */
+	u64 sample_cnt;
+};
+
+/* A tid, until a fork gives it to another task. */
+struct fr_an_task {
+	u32 nr; /* in the list */
+	u32 tid;
+	s32 pid;	  /* -1 unknown */
+	const char *comm; /* the last one, comm_len bytes; NULL unknown */
+	u32 comm_len;
+	u64 cgroup;  /* 0 unknown */
+	u64 seen_ns; /* the last event it is known by: its own, or one that names it */
+	struct fr_an_sums sum;
+	struct fr_an_state *state; /* the module's own */
+};
+
+/* A process (key: pid, ~0 unknown) or a cgroup (key: its id, 0 unknown). */
+struct fr_an_group {
+	u64 key;
+	u32 task_cnt;
+	u32 task; /* number of a task in it: for its name */
+	struct fr_an_sums sum;
+};
+
+struct fr_an_call {
+	u64 key; /* abi << 32 | id */
+	s32 id;
+	u8 abi;
+	u64 enter_cnt, rated_cnt; /* begun */
+	u64 exit_cnt;		  /* ended */
+	u64 error_cnt;
+	struct fr_hist latency; /* of those whose begin is known too */
+};
+
+struct fr_an_error {
+	u64 key;
+	s32 id;
+	u8 abi;
+	u16 errno_nr;
+	u64 cnt;
+};
+
+/* Time off the CPU, by the state it was left in and what the task was in. */
+struct fr_an_reason {
+	u64 key;
+	u16 state; /* as prev_state of sched_switch */
+	u8 in;	   /* enum fr_an_in */
+	u8 abi;
+	s32 id; /* of the call */
+	struct fr_hist offcpu;
+};
+
+/* How long tasks waited until this one, or an interrupt, woke them. */
+struct fr_an_wait {
+	u64 key;
+	u8 by;	   /* enum fr_an_by */
+	u32 by_nr; /* number of the task in the list, of the interrupt or softirq */
+	u32 task;  /* who was woken: its number in the list */
+	u64 cnt, offcpu_ns, wakeup_ns;
+};
+
+struct fr_an_block {
+	u64 key;
+	bool io; /* block_io_*: as the process sees it; else block_rq_*: the device's part of it */
+	u32 dev;
+	char rw; /* R W D F or N, as in rwbs */
+	u64 begin_cnt, rated_cnt, end_cnt, error_cnt, bytes;
+	struct fr_hist latency;
+};
+
+struct fr_an_irq {
+	u64 key; /* number of the interrupt or softirq */
+	char name[FR_COMM_SZ + 1];
+	u64 begin_cnt, rated_cnt, end_cnt;
+	struct fr_hist latency;
+};
+
+struct fr_an_sample {
+	u64 key;
+	u64 ip, stack_id; /* user stack, of samples in user space */
+	s32 pid;	  /* of those, else 0 */
+	bool user;
+	u64 cnt;
+};
+
+/* From ts on this task had the CPU. */
+struct fr_an_seg {
+	u64 ts;
+	u32 tid;
+};
+
+struct fr_an_cpu {
+	bool seen; /* there are events of it, or a ring */
+	u64 horizon_ns;
+	u64 event_cnt, switch_cnt;
+	u64 busy_ns, idle_ns, rated_busy_ns, rated_idle_ns;
+	u64 irq_ns, softirq_ns;
+	u64 call_cnt, fault_cnt;
+	struct fr_hist wakeup; /* of tasks that ran here */
+	/* the moment: who ran when; the first one since before if first_known */
+	struct fr_an_seg *seg;
+	u32 seg_cnt, seg_cap;
+	bool first_known;
+	u32 first_tid;
+	struct fr_an_cpu_state *state; /* the module's own */
+};
+
+enum fr_an_did { FR_AN_RUNS, FR_AN_LEAVES, FR_AN_WOKEN };
+
+/* What became of the task in focus. */
+struct fr_an_step {
+	u64 ts;
+	u8 did;	    /* enum fr_an_did */
+	u8 in, abi; /* LEAVES: as in fr_an_reason */
+	u16 cpu;
+	u16 state; /* LEAVES */
+	s32 id;	   /* LEAVES */
+	u8 by;	   /* WOKEN: enum fr_an_by */
+	u32 by_nr; /* tid, number of the interrupt or softirq */
+};
+
+/* A link of the chain of wakings: tid was woken by. */
+struct fr_an_wake {
+	u32 tid;
+	u8 by;
+	u32 by_nr; /* tid, number of the interrupt or softirq */
+	u64 woken_ns, ran_ns;
+};
+
+#define FR_AN_STEP_MAX	64
+#define FR_AN_CHAIN_MAX 16
+#define FR_AN_LAST_MAX	64
+
+/* The task that a trigger is about, or that was asked for. */
+struct fr_an_focus {
+	u32 tid;				/* 0: there is none */
+	u64 at_ns;				/* the moment: of the trigger, or the window's end */
+	struct fr_an_step step[FR_AN_STEP_MAX]; /* the last ones, in a ring: step_cnt ever */
+	u64 step_cnt;
+	u64 last_ts[FR_AN_LAST_MAX]; /* of events by or about it, in a ring: last_cnt ever */
+	u64 last_cnt;
+	struct fr_an_wake chain[FR_AN_CHAIN_MAX]; /* up to at_ns, the task itself first */
+	u32 chain_cnt;
+	u64 kstack_id, ustack_id, stack_ns; /* of the last sample or crash that had any, 0 none */
+	bool stack_sampled;
+};
+
+/* All tables. Ready after fr_analyze_end(); it is the analysis's own. */
+struct fr_an_result {
+	u64 begin_ns, end_ns; /* window */
+	u64 rated_ns;	      /* rates are of [rated_ns, end_ns] */
+	u64 horizon_ns;	      /* common */
+	u64 moment_begin_ns, moment_end_ns;
+	u64 event_cnt, rated_cnt;
+	u64 cnt_of[FR_EVENT_MAX], rated_of[FR_EVENT_MAX];
+	u32 cpu_cnt; /* cpu[i].seen */
+	struct fr_an_cpu *cpu;
+	u32 task_cnt;
+	struct fr_an_task *const *task;
+	struct fr_an_sums all; /* of all tasks but idle ones */
+	struct fr_hist offcpu, queued, blocked, oncpu;
+	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups;
+	struct fr_an_focus focus;
+};
+
+struct fr_analyze; /* opaque */
+
+struct fr_analyze_opts {
+	u32 focus_tid; /* 0: whom the trigger is about */
+	u64 moment_ns; /* how long the last moments are */
+};
+
+/* The replay must be of one boot, opened with names, and live as long. 0 and *out, or -ENOMEM. */
+int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts,
+		   struct fr_analyze **out);
+void fr_analyze_free(struct fr_analyze *a); /* NULL is fine */
+
+/* The rows that come next. 0 or -ENOMEM. */
+int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run);
+
+/* That was all: names, groups, order by time or count. 0 and *out, or -ENOMEM. */
+int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_block: requests to block devices, by device and direction: as the device has them (rq), as processes wait (io). */
+#include <errno.h>
+
+#include "flow/analyze/analyze_int.h"
+
+/* What a request is for, out of its rwbs: 8 bytes of text. "FWS" is a write, "FF" a flush. */
+static char direction(u64 rwbs)
+{
+	char first = 'N';
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		char c = rwbs >> i * 8;
+
+		if (!c)
+			break;
+		if (c == 'R' || c == 'W' || c == 'D')
+			return c;
+		if (c == 'F')
+			first = 'F';
+	}
+	return first;
+}
+
+static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, u64 rwbs)
+{
+	char rw = direction(rwbs);
+	struct fr_an_block *b = fr_tally_get(&a->res.blocks, (u64)io << 40 | (u64)(u32)dev << 8 | (u8)rw);
+
+	if (!b)
+		return NULL;
+	b->io = io;
+	b->dev = dev;
+	b->rw = rw;
+	return b;
+}
+
+/* fields: dev, bytes, rwbs */
+static int begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
+{
+	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], r->v[2]) : NULL;
+
+	if (!b)
+		return r->counted ? -ENOMEM : 0;
+	b->begin_cnt++;
+	b->rated_cnt += r->rated;
+	b->bytes += r->v[1];
+	if (io) {
+		r->task->sum.io_cnt++;
+		r->task->sum.io_bytes += r->v[1];
+	}
+	return 0;
+}
+
+static int ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rwbs, bool error)
+{
+	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], rwbs) : NULL;
+
+	if (!b)
+		return r->counted ? -ENOMEM : 0;
+	b->end_cnt++;
+	b->error_cnt += error;
+	return r->pair.latency_ns ? fr_hist_add(&b->latency, r->pair.latency_ns) : 0;
+}
+
+static int issues(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return begins(a, r, false);
+}
+
+/* fields: dev, error, rwbs */
+static int completes(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return ends(a, r, false, r->v[2], (s32)r->v[1]);
+}
+
+static int starts(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return begins(a, r, true);
+}
+
+/* fields: dev, rwbs */
+static int is_done(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return ends(a, r, true, r->v[1], false);
+}
+
+const struct fr_an_rule fr_an_block_rules[] = {
+	{"block_rq_issue", issues, {"dev", "bytes", "rwbs"}},
+	{"block_rq_complete", completes, {"dev", "error", "rwbs"}},
+	{"block_io_start", starts, {"dev", "bytes", "rwbs"}},
+	{"block_io_done", is_done, {"dev", "rwbs"}},
+	{},
+};

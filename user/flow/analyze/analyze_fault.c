@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_fault: page faults, samples, and the stacks of the task in focus. */
+#include <errno.h>
+
+#include "flow/analyze/analyze_int.h"
+
+static void faults(const struct fr_an_row *r)
+{
+	r->task->state->fault = true;
+	r->cpu->fault_cnt += r->counted;
+}
+
+static int faults_user(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	(void)a;
+	faults(r);
+	r->task->sum.fault_user += r->counted;
+	return 0;
+}
+
+static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	(void)a;
+	faults(r);
+	r->task->sum.fault_kernel += r->counted;
+	return 0;
+}
+
+/* A crash's stack is the one that counts; until then the last sample's. */
+static void keep_stack(struct fr_analyze *a, const struct fr_an_row *r, u64 kstack_id, u64 ustack_id, bool sampled)
+{
+	struct fr_an_focus *f = &a->res.focus;
+
+	if (r->row->tid != f->tid || r->ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
+		return;
+	if (sampled && f->stack_ns && !f->stack_sampled)
+		return;
+	f->kstack_id = kstack_id;
+	f->ustack_id = ustack_id;
+	f->stack_ns = r->ts;
+	f->stack_sampled = sampled;
+}
+
+static u64 mix(u64 a, u64 b)
+{
+	u64 h = (a ^ b * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+
+	return h ^ h >> 32;
+}
+
+/* fields: ip, kstack_id, ustack_id, user */
+static int samples(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	bool user = r->v[3];
+	u64 stack_id = user ? r->v[2] : 0;
+	s32 pid = user ? fr_view_who(r->run->view, r->row).pid : 0;
+	struct fr_an_sample *s;
+
+	keep_stack(a, r, r->v[1], r->v[2], true);
+	if (!r->counted)
+		return 0;
+	r->task->sum.sample_cnt++;
+	s = fr_tally_get(&a->res.samples, mix(mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user));
+	if (!s)
+		return -ENOMEM;
+	s->ip = r->v[0];
+	s->stack_id = stack_id;
+	s->pid = pid;
+	s->user = user;
+	s->cnt++;
+	return 0;
+}
+
+/* fields: kstack_id, ustack_id */
+static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r, r->v[0], r->v[1], false);
+	return 0;
+}
+
+const struct fr_an_rule fr_an_fault_rules[] = {
+	{"page_fault_user", faults_user, {NULL}},
+	{"page_fault_kernel", faults_kernel, {NULL}},
+	{"cpu_sample", samples, {"ip", "kstack_id", "ustack_id", "user"}},
+	{"crash", crashes, {"kstack_id", "ustack_id"}},
+	{},
+};

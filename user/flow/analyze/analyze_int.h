@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_int: between the parts of analyze: analyze.c takes rows apart, analyze_task.c knows the tasks, others a subject each.
+ */
+#ifndef FR_ANALYZE_INT_H
+#define FR_ANALYZE_INT_H
+
+#include "flow/analyze/analyze.h"
+#include "pure/rows/pair.h"
+
+#define FR_AN_FIELD_MAX 6
+#define FR_AN_WAKE_MAX	65536u /* wakings kept for chains, a power of two */
+
+#define FR_AN_NEAR_ABIS	 2u
+#define FR_AN_NEAR_CALLS 512u
+
+/* A task as it is now. */
+struct fr_an_state {
+	u64 cgroup; /* as its birth told, 0 unknown */
+	/* what it is in: the latest of call and fault */
+	u64 call; /* its key + 1, 0: in none */
+	bool fault;
+	/* how it left its CPU */
+	bool off;
+	u8 off_in, off_abi;
+	u16 off_state;
+	s32 off_id;
+	/* who woke it since it last ran: the first after it left, else the last before */
+	bool wake, wake_off; /* there is one; behind its leaving */
+	u8 wake_by;
+	u32 wake_tid, wake_nr;
+	u64 wake_ns, wake_parent;
+	u64 link; /* the waking it runs by: number in the ring + 1, 0 unknown */
+};
+
+struct fr_an_cpu_state {
+	bool known; /* who runs */
+	u32 tid;
+	u64 since_ns;	  /* since then, as far as it is covered */
+	u32 irq, softirq; /* number + 1 of what it is in, 0: in none */
+};
+
+struct fr_an_link {
+	struct fr_an_wake wake;
+	u64 parent; /* the waking that the waker ran by: number + 1 */
+};
+
+struct fr_an_row;
+typedef int (*fr_an_fn)(struct fr_analyze *a, const struct fr_an_row *r);
+
+/* An event with a meaning, and its fields. */
+struct fr_an_rule {
+	const char *event;
+	fr_an_fn fn;
+	const char *field[FR_AN_FIELD_MAX];
+};
+
+/* A row, with the fields its rule asked for. */
+struct fr_an_row {
+	const struct fr_row *row;
+	const struct fr_replay_run *run;
+	struct fr_pair pair;
+	u64 ts;
+	u64 v[FR_AN_FIELD_MAX];
+	u16 cpu_nr;
+	struct fr_an_cpu *cpu;
+	struct fr_an_task *task; /* the row's own */
+	bool counted;		 /* the filter takes it */
+	bool rated;		 /* and it is behind the common horizon */
+};
+
+#define FR_AN_BLOCK_SZ 1024u /* tasks that are allocated at once: they never move */
+
+struct fr_analyze {
+	struct fr_an_result res;
+	struct fr_names *names;
+	const struct fr_snap *snap;
+	struct fr_pairs *pairs;
+	bool filtered;
+	/* events that have a meaning in the file's schema */
+	const struct fr_event *event[FR_EVENT_MAX];
+	fr_an_fn fn[FR_EVENT_MAX];
+	u8 col[FR_EVENT_MAX][FR_AN_FIELD_MAX];
+	u8 col_cnt[FR_EVENT_MAX];
+	/* tasks */
+	struct fr_an_task **task;
+	u32 task_cap;
+	struct fr_an_task *block;
+	struct fr_an_state *block_state;
+	void **owned; /* blocks, to be freed */
+	u32 owned_cnt;
+	u32 *by_tid;					  /* number of the task that has it now, + 1 */
+	u32 near_call[FR_AN_NEAR_ABIS][FR_AN_NEAR_CALLS]; /* number in res.calls + 1 */
+	/* holes of the main tier, by time */
+	struct fr_snap_hole *hole;
+	size_t hole_cnt, hole_at;
+	/* wakings */
+	struct fr_an_link *link;
+	u64 link_cnt;
+	bool chained; /* the moment is over */
+};
+
+/* Those of each subject. */
+extern const struct fr_an_rule fr_an_sched_rules[], fr_an_syscall_rules[], fr_an_block_rules[], fr_an_irq_rules[],
+	fr_an_fault_rules[];
+
+/* ---- tasks (analyze_task.c) ---- */
+
+int fr_an_tasks_init(struct fr_analyze *a);
+void fr_an_tasks_free(struct fr_analyze *a);
+struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid); /* the tid's next owner */
+int fr_an_tasks_end(struct fr_analyze *a);
+void fr_an_sums_free(struct fr_an_sums *s);
+
+/* The task that has this tid now. NULL: no memory. */
+static inline struct fr_an_task *fr_an_task(struct fr_analyze *a, u32 tid)
+{
+	u32 nr = a->by_tid[tid & FR_TID_MASK];
+
+	return nr ? a->task[nr - 1] : fr_an_new_task(a, tid & FR_TID_MASK);
+}
+
+/* An event by or about the task in focus. */
+static inline void fr_an_note(struct fr_analyze *a, u64 ts)
+{
+	struct fr_an_focus *f = &a->res.focus;
+
+	if (ts <= a->res.moment_end_ns)
+		f->last_ts[f->last_cnt++ % FR_AN_LAST_MAX] = ts;
+}
+
+/* ---- scheduling (analyze_sched.c) ---- */
+
+/* Events of this CPU are missing until until_ns. */
+void fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 until_ns);
+void fr_an_sched_chain(struct fr_analyze *a); /* keep how the task in focus came to run */
+void fr_an_sched_end(struct fr_analyze *a);
+
+#endif

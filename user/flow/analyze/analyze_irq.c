@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_irq: time in handlers of interrupts and softirqs, and which one a CPU is in. Interrupts come on top of softirqs. */
+#include <errno.h>
+#include <string.h>
+
+#include "flow/analyze/analyze_int.h"
+
+static int count_begin(const struct fr_an_row *r, struct fr_an_irq *i)
+{
+	if (!i)
+		return -ENOMEM;
+	i->begin_cnt++;
+	i->rated_cnt += r->rated;
+	return 0;
+}
+
+static int count_end(const struct fr_an_row *r, struct fr_an_irq *i)
+{
+	if (!i)
+		return -ENOMEM;
+	i->end_cnt++;
+	return r->pair.latency_ns ? fr_hist_add(&i->latency, r->pair.latency_ns) : 0;
+}
+
+/* The last one counts: a number may get another handler. */
+static void keep_name(const struct fr_an_row *r, struct fr_an_irq *i)
+{
+	const struct fr_field *f = fr_event_field(r->row->ev, "name");
+	const char *name;
+	size_t len;
+
+	if (!f || f->kind != FR_KIND_FIELD || f->type != FR_TYPE_comm)
+		return;
+	name = fr_row_text(r->row, f, &len);
+	len = len < FR_COMM_SZ ? len : FR_COMM_SZ;
+	memcpy(i->name, name, len);
+	i->name[len] = 0;
+}
+
+/* fields: irq */
+static int irq_begins(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_irq *i;
+
+	r->cpu->state->irq = r->v[0] + 1;
+	if (!r->counted)
+		return 0;
+	i = fr_tally_get(&a->res.irqs, (u32)r->v[0]);
+	if (i)
+		keep_name(r, i);
+	return count_begin(r, i);
+}
+
+static int irq_ends(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	r->cpu->state->irq = 0;
+	if (!r->counted)
+		return 0;
+	r->cpu->irq_ns += r->pair.latency_ns;
+	return count_end(r, fr_tally_get(&a->res.irqs, (u32)r->v[0]));
+}
+
+/* fields: vec */
+static int softirq_begins(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	r->cpu->state->softirq = r->v[0] + 1;
+	return r->counted ? count_begin(r, fr_tally_get(&a->res.softirqs, (u32)r->v[0])) : 0;
+}
+
+static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	r->cpu->state->softirq = 0;
+	if (!r->counted)
+		return 0;
+	r->cpu->softirq_ns += r->pair.latency_ns;
+	return count_end(r, fr_tally_get(&a->res.softirqs, (u32)r->v[0]));
+}
+
+const struct fr_an_rule fr_an_irq_rules[] = {
+	{"irq_handler_entry", irq_begins, {"irq"}},
+	{"irq_handler_exit", irq_ends, {"irq"}},
+	{"softirq_entry", softirq_begins, {"vec"}},
+	{"softirq_exit", softirq_ends, {"vec"}},
+	{},
+};

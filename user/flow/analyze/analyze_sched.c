@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * analyze_sched: who ran, who waited, for whom.
+ *
+ * A CPU's time is covered from the window's begin or its horizon on, but for holes. Whoever leaves it has run since the switch
+ * before, or since the covered time began: nobody else can have run there in between.
+ *
+ * Each run of a task that began with a waking gets a link that names the waking and the link by which its waker ran then: from
+ * link to link goes the chain of who waited for whom. The last FR_AN_WAKE_MAX links are kept.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "flow/analyze/analyze_int.h"
+
+#define STATE_SLEEPING	1u /* S */
+#define STATE_BLOCKED	2u /* D */
+#define STATE_PREEMPTED 256u
+
+/* ---- reasons ---- */
+
+/* Only in a call, or in a page fault, does a task of user space sleep. */
+static u8 what_in(const struct fr_an_state *s, u16 state)
+{
+	bool sleeps = state == STATE_SLEEPING || state == STATE_BLOCKED;
+
+	return s->call ? FR_AN_IN_CALL : s->fault && sleeps ? FR_AN_IN_FAULT : FR_AN_IN_USER;
+}
+
+static void note_reason(struct fr_an_task *t, u16 state)
+{
+	struct fr_an_state *s = t->state;
+
+	s->off_state = state;
+	s->off_in = what_in(s, state);
+	s->off_abi = s->call ? (s->call - 1) >> 32 : 0;
+	s->off_id = s->call ? (s32)(s->call - 1) : 0;
+}
+
+static int count_reason(struct fr_analyze *a, const struct fr_an_state *s, u64 offcpu_ns)
+{
+	u64 key = (u64)s->off_state << 48 | (u64)s->off_in << 40 | (u64)s->off_abi << 32 | (u32)s->off_id;
+	struct fr_an_reason *r = fr_tally_get(&a->res.reasons, key);
+
+	if (!r)
+		return -ENOMEM;
+	r->state = s->off_state;
+	r->in = s->off_in;
+	r->abi = s->off_abi;
+	r->id = s->off_id;
+	return fr_hist_add(&r->offcpu, offcpu_ns);
+}
+
+/* ---- the task in focus ---- */
+
+static struct fr_an_step *new_step(struct fr_analyze *a, const struct fr_an_row *r, u8 did)
+{
+	struct fr_an_focus *f = &a->res.focus;
+	struct fr_an_step *s;
+
+	if (r->ts > a->res.moment_end_ns)
+		return NULL;
+	s = &f->step[f->step_cnt++ % FR_AN_STEP_MAX];
+	*s = (struct fr_an_step){.ts = r->ts, .did = did, .cpu = r->cpu_nr};
+	return s;
+}
+
+static void note_leaving(struct fr_analyze *a, const struct fr_an_row *r, const struct fr_an_state *s)
+{
+	struct fr_an_step *step = new_step(a, r, FR_AN_LEAVES);
+
+	if (!step)
+		return;
+	step->state = s->off_state;
+	step->in = s->off_in;
+	step->abi = s->off_abi;
+	step->id = s->off_id;
+}
+
+static void note_waking(struct fr_analyze *a, const struct fr_an_row *r, u8 by, u32 by_nr)
+{
+	struct fr_an_step *step = new_step(a, r, FR_AN_WOKEN);
+
+	fr_an_note(a, r->ts);
+	if (!step)
+		return;
+	step->by = by;
+	step->by_nr = by_nr;
+}
+
+static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	fr_an_note(a, r->ts);
+	new_step(a, r, FR_AN_RUNS);
+}
+
+/* ---- CPU time ---- */
+
+/* [from, to) that the CPU's task has run. */
+static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_task *t, u64 from_ns, u64 to_ns)
+{
+	u64 ns = to_ns - from_ns, rated_ns = from_ns > a->res.rated_ns ? ns
+					     : to_ns > a->res.rated_ns ? to_ns - a->res.rated_ns
+								       : 0;
+
+	t->sum.oncpu_ns += ns;
+	t->sum.rated_oncpu_ns += rated_ns;
+	if (!t->tid) {
+		c->idle_ns += ns;
+		c->rated_idle_ns += rated_ns;
+		return 0;
+	}
+	c->busy_ns += ns;
+	c->rated_busy_ns += rated_ns;
+	return fr_hist_add(&a->res.oncpu, ns);
+}
+
+static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
+{
+	if (ts < a->res.moment_begin_ns) {
+		c->first_known = true;
+		c->first_tid = tid;
+		return 0;
+	}
+	if (ts > a->res.moment_end_ns)
+		return 0;
+	if (c->seg_cnt == c->seg_cap) {
+		u32 cap = c->seg_cap ? c->seg_cap * 2 : 64;
+		struct fr_an_seg *seg = realloc(c->seg, cap * sizeof(*seg));
+
+		if (!seg)
+			return -ENOMEM;
+		c->seg = seg;
+		c->seg_cap = cap;
+	}
+	c->seg[c->seg_cnt++] = (struct fr_an_seg){.ts = ts, .tid = tid};
+	return 0;
+}
+
+void fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 until_ns)
+{
+	struct fr_an_cpu_state *s = cpu < a->res.cpu_cnt ? a->res.cpu[cpu].state : NULL;
+
+	if (!s)
+		return;
+	s->known = false;
+	s->irq = s->softirq = 0;
+	if (s->since_ns < until_ns)
+		s->since_ns = until_ns;
+}
+
+/* Those that still run at the window's end. */
+void fr_an_sched_end(struct fr_analyze *a)
+{
+	u32 i;
+
+	for (i = 0; i < a->res.cpu_cnt && !a->filtered; i++) {
+		struct fr_an_cpu *c = &a->res.cpu[i];
+		struct fr_an_task *t = c->state->known ? fr_an_task(a, c->state->tid) : NULL;
+
+		if (t && a->res.end_ns > c->state->since_ns)
+			count_oncpu(a, c, t, c->state->since_ns, a->res.end_ns);
+	}
+}
+
+/* ---- wakings ---- */
+
+static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
+{
+	return nr && nr + FR_AN_WAKE_MAX > a->link_cnt ? &a->link[(nr - 1) % FR_AN_WAKE_MAX] : NULL;
+}
+
+static void new_link(struct fr_analyze *a, struct fr_an_task *t, u64 ts)
+{
+	struct fr_an_state *s = t->state;
+
+	a->link[a->link_cnt++ % FR_AN_WAKE_MAX] = (struct fr_an_link){
+		.wake = {.tid = t->tid,
+			 .by = s->wake_by,
+			 .by_nr = s->wake_by ? s->wake_nr : s->wake_tid,
+			 .woken_ns = s->wake_ns,
+			 .ran_ns = ts},
+		.parent = s->wake_parent,
+	};
+	s->link = a->link_cnt;
+}
+
+void fr_an_sched_chain(struct fr_analyze *a)
+{
+	struct fr_an_focus *f = &a->res.focus;
+	struct fr_an_link *l = f->tid ? link_of(a, fr_an_task(a, f->tid)->state->link) : NULL;
+
+	a->chained = true;
+	for (; l && f->chain_cnt < FR_AN_CHAIN_MAX; l = link_of(a, l->parent))
+		f->chain[f->chain_cnt++] = l->wake;
+}
+
+static u8 woken_by(const struct fr_an_row *r, u32 *nr)
+{
+	const struct fr_an_cpu_state *s = r->cpu->state;
+
+	*nr = s->irq ? s->irq - 1 : s->softirq ? s->softirq - 1 : r->row->tid;
+	return s->irq ? FR_AN_BY_IRQ : s->softirq ? FR_AN_BY_SOFTIRQ : FR_AN_BY_TASK;
+}
+
+/* fields: target_pid */
+static int waking(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_task *t = fr_an_task(a, r->v[0]);
+	struct fr_an_state *s = t ? t->state : NULL;
+	u32 nr;
+	u8 by = woken_by(r, &nr);
+
+	if (!t)
+		return -ENOMEM;
+	t->seen_ns = r->ts;
+	r->task->sum.wake_cnt += r->counted;
+	if (t->tid && t->tid == a->res.focus.tid)
+		note_waking(a, r, by, nr);
+	if (s->off && s->wake_off)
+		return 0;
+	s->wake = true;
+	s->wake_off = s->off;
+	s->wake_by = by;
+	s->wake_nr = nr;
+	s->wake_tid = r->row->tid;
+	s->wake_ns = r->ts;
+	s->wake_parent = by == FR_AN_BY_TASK ? r->task->state->link : 0;
+	return 0;
+}
+
+static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const struct fr_an_task *t)
+{
+	const struct fr_an_state *s = t->state;
+	struct fr_an_task *waker = fr_an_task(a, s->wake_tid);
+	struct fr_an_wait *w;
+	u32 nr;
+
+	if (!waker)
+		return -ENOMEM;
+	nr = s->wake_by == FR_AN_BY_TASK ? waker->nr : s->wake_nr;
+	w = fr_tally_get(&a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr);
+	if (!w)
+		return -ENOMEM;
+	w->by = s->wake_by;
+	w->by_nr = nr;
+	w->task = t->nr;
+	w->cnt++;
+	w->offcpu_ns += r->pair.offcpu_ns;
+	w->wakeup_ns += r->pair.latency_ns;
+	return 0;
+}
+
+/* ---- switches ---- */
+
+static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_cpu_state *c = r->cpu->state;
+	struct fr_an_task *t = r->task;
+	struct fr_an_state *s = t->state;
+	u16 state = r->v[1];
+	int err = 0;
+
+	if (r->ts > c->since_ns && r->counted)
+		err = count_oncpu(a, r->cpu, t, c->since_ns, r->ts);
+	if (!t->tid)
+		return err;
+	t->sum.preempt_cnt += r->counted && (!state || state == STATE_PREEMPTED);
+	note_reason(t, state);
+	s->off = true;
+	s->wake_off = false;
+	s->link = 0;
+	if (t->tid == a->res.focus.tid)
+		note_leaving(a, r, s);
+	return err;
+}
+
+static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
+{
+	const struct fr_pair *p = &r->pair;
+	int err = 0;
+
+	t->sum.run_cnt++;
+	t->sum.offcpu_ns += p->offcpu_ns;
+	t->sum.queued_ns += p->queued_ns;
+	t->sum.blocked_ns += p->blocked_ns;
+	if (p->latency_ns)
+		err = fr_hist_add(&t->sum.wakeup, p->latency_ns) ?: fr_hist_add(&r->cpu->wakeup, p->latency_ns);
+	if (!err && p->offcpu_ns)
+		err = fr_hist_add(&a->res.offcpu, p->offcpu_ns);
+	if (!err && p->queued_ns)
+		err = fr_hist_add(&a->res.queued, p->queued_ns);
+	if (!err && p->blocked_ns)
+		err = fr_hist_add(&a->res.blocked, p->blocked_ns);
+	if (!err && p->offcpu_ns && t->state->off)
+		err = count_reason(a, t->state, p->offcpu_ns);
+	if (!err && p->latency_ns && t->state->wake)
+		err = count_wait(a, r, t);
+	return err;
+}
+
+static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
+{
+	struct fr_an_state *s = t->state;
+	int err = r->counted ? count_run(a, r, t) : 0;
+
+	t->seen_ns = r->ts;
+	if (r->pair.latency_ns && s->wake)
+		new_link(a, t, r->ts);
+	s->off = s->wake = s->wake_off = false;
+	if (t->tid == a->res.focus.tid)
+		note_running(a, r);
+	return err;
+}
+
+/* fields: next_pid, prev_state */
+static int switches(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_cpu_state *c = r->cpu->state;
+	u32 next = r->v[0];
+	struct fr_an_task *t = fr_an_task(a, next);
+	int err = leaves(a, r);
+
+	if (!t || err)
+		return -ENOMEM;
+	r->cpu->switch_cnt += r->counted;
+	if (next)
+		err = runs(a, r, t);
+	if (r->ts >= c->since_ns) {
+		c->since_ns = r->ts;
+		c->known = true;
+	}
+	c->tid = next;
+	return err ?: keep_seg(a, r->cpu, r->ts, next);
+}
+
+/* fields: target_pid */
+static int migrates(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_task *t = fr_an_task(a, r->v[0]);
+
+	if (!t)
+		return -ENOMEM;
+	t->seen_ns = r->ts;
+	t->sum.migrate_cnt += r->counted;
+	return 0;
+}
+
+/* fields: child_pid, child_cgroup */
+static int forks(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_task *t = fr_an_new_task(a, r->v[0] & FR_TID_MASK);
+
+	if (!t)
+		return -ENOMEM;
+	t->seen_ns = r->ts;
+	t->state->cgroup = r->v[1];
+	return 0;
+}
+
+const struct fr_an_rule fr_an_sched_rules[] = {
+	{"sched_switch", switches, {"next_pid", "prev_state"}},
+	{"sched_waking", waking, {"target_pid"}},
+	{"sched_wakeup_new", waking, {"target_pid"}},
+	{"sched_migrate_task", migrates, {"target_pid"}},
+	{"sched_process_fork", forks, {"child_pid", "child_cgroup"}},
+	{},
+};

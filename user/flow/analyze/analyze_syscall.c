@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_syscall: which calls, how long, and which failed. */
+#include <errno.h>
+
+#include "flow/analyze/analyze_int.h"
+
+#define ERRNO_MAX 4095
+
+static u64 key_of(u64 id, u64 abi)
+{
+	return (abi & 0xff) << 32 | (u32)id;
+}
+
+/* Most rows are system calls: their records are found without hashing. */
+static u32 *near(struct fr_analyze *a, u64 key)
+{
+	u32 abi = key >> 32, id = key;
+
+	return abi < FR_AN_NEAR_ABIS && id < FR_AN_NEAR_CALLS ? &a->near_call[abi][id] : NULL;
+}
+
+static struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
+{
+	u32 *nr = near(a, key);
+	struct fr_an_call *c;
+
+	if (nr && *nr)
+		return fr_tally_at(&a->res.calls, *nr - 1);
+	c = fr_tally_get(&a->res.calls, key);
+	if (!c)
+		return NULL;
+	c->id = (s32)key;
+	c->abi = key >> 32;
+	if (nr)
+		*nr = c - (struct fr_an_call *)a->res.calls.rec + 1;
+	return c;
+}
+
+/* fields: id, abi */
+static int enters(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_state *s = r->task->state;
+	u64 key = key_of(r->v[0], r->v[1]);
+	struct fr_an_call *c;
+
+	s->call = key + 1;
+	s->fault = false;
+	if (!r->counted)
+		return 0;
+	c = find_call(a, key);
+	if (!c)
+		return -ENOMEM;
+	c->enter_cnt++;
+	c->rated_cnt += r->rated;
+	r->cpu->call_cnt++;
+	r->task->sum.call_cnt++;
+	return 0;
+}
+
+static int count_error(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_call *c, u16 nr)
+{
+	struct fr_an_error *e = fr_tally_get(&a->res.errors, c->key << 12 | nr);
+
+	if (!e)
+		return -ENOMEM;
+	e->id = c->id;
+	e->abi = c->abi;
+	e->errno_nr = nr;
+	e->cnt++;
+	c->error_cnt++;
+	r->task->sum.error_cnt++;
+	return 0;
+}
+
+static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
+{
+	struct fr_an_call *c = find_call(a, key);
+	s64 ret = r->v[2];
+	u64 ns = r->pair.latency_ns;
+
+	if (!c || (ns && fr_hist_add(&c->latency, ns)))
+		return -ENOMEM;
+	c->exit_cnt++;
+	r->task->sum.call_ns += ns;
+	return ret < 0 && ret >= -ERRNO_MAX ? count_error(a, r, c, -ret) : 0;
+}
+
+/* fields: id, abi, ret. rt_sigreturn has no number any more when it ends: then it is the one that was begun. */
+static int exits(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_an_state *s = r->task->state;
+	u64 key = (s32)r->v[0] == -1 && s->call ? s->call - 1 : key_of(r->v[0], r->v[1]);
+
+	s->call = 0;
+	s->fault = false;
+	return r->counted ? count_exit(a, r, key) : 0;
+}
+
+const struct fr_an_rule fr_an_syscall_rules[] = {
+	{"sys_enter", enters, {"id", "abi"}},
+	{"sys_exit", exits, {"id", "abi", "ret"}},
+	{},
+};

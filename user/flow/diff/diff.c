@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/diff/diff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/replay/summary.h"
+#include "pure/err.h"
+
+#define DEV_MINORS 20 /* bits of a device's minor number */
+#define ERRNO_MAX  4095
+
+/* What an event is to us. */
+enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
+
+static const struct {
+	const char *event;
+	enum role role;
+	const char *field[2];
+} roles[] = {
+	{"sched_switch", SWITCH, {"next_pid", NULL}},  {"sys_exit", SYSCALL, {"id", "ret"}},
+	{"block_rq_complete", BLOCK, {"dev", "rwbs"}}, {"block_io_done", BLOCK, {"dev", "rwbs"}},
+	{"irq_handler_exit", IRQ, {"irq", NULL}},      {"softirq_exit", SOFTIRQ, {"vec", NULL}},
+};
+
+/* An event of a file's schema, by its number. */
+struct bound {
+	enum role role;
+	const struct fr_field *field[2];
+};
+
+/* Who has a CPU, since ts. */
+struct running {
+	bool known;
+	u32 tid;
+	u64 ts;
+	const struct fr_view *view;
+};
+
+#define CPU_CNT 65536u /* of a boot */
+
+/* One side under way. */
+struct look {
+	struct fr_diff *d;
+	u32 side;
+	struct fr_replay *replay;
+	const struct fr_schema *schema; /* that bound is of */
+	struct bound bound[FR_EVENT_MAX];
+	u32 cpu_cnt;
+	struct running *cpu; /* [cpu_cnt], those of a boot behind those of another; NULL: a filter leaves out who comes next */
+};
+
+/* ---- items ---- */
+
+static u64 key_of(u8 kind, const char *name, size_t len)
+{
+	u64 h = 0xcbf29ce484222325ULL ^ kind;
+	size_t i;
+
+	h *= 0x100000001b3ULL;
+	for (i = 0; i < len; i++)
+		h = (h ^ (u8)name[i]) * 0x100000001b3ULL;
+	return h ^ h >> 32;
+}
+
+/* The count of a thing on the side that is looked at; NULL: no memory. */
+static struct fr_diff_count *count_of(struct look *l, u8 kind, const char *name, size_t len)
+{
+	struct fr_diff_item *it;
+	u64 key;
+
+	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
+	/* of two names with the same key the later takes the next */
+	for (key = key_of(kind, name, len);; key++) {
+		it = fr_tally_get(&l->d->items, key);
+		if (!it)
+			return NULL;
+		if (!it->side[0].cnt && !it->side[1].cnt) {
+			it->kind = kind;
+			it->len = len;
+			memcpy(it->name, name, len);
+		}
+		if (it->kind == kind && it->len == len && !memcmp(it->name, name, len))
+			return &it->side[l->side];
+	}
+}
+
+/* One more, which took ns; 0: not known. */
+static int add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bool failed)
+{
+	struct fr_diff_count *c = count_of(l, kind, name, len);
+
+	if (!c)
+		return -ENOMEM;
+	c->cnt++;
+	c->error_cnt += failed;
+	c->ns += ns;
+	return ns ? fr_hist_add(&c->lat, ns) : 0;
+}
+
+static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u16 cpu, u32 tid, u64 ns)
+{
+	struct fr_who who = fr_names_who(v->names, tid, ts, cpu);
+
+	if (!tid)
+		return add(l, kind, "(idle)", 6, ns, false);
+	return add(l, kind, who.comm ? who.comm : "(unknown)", who.comm ? who.len : 9, ns, false);
+}
+
+/* ---- events ---- */
+
+/* Who ran since before the window, or since before it is known, had the CPU from its begin on: not longer. */
+static u64 ran_ns(const struct running *before, const struct fr_pair *p, u64 since_ns)
+{
+	if (p->oncpu_ns)
+		return p->oncpu_ns < since_ns ? p->oncpu_ns : since_ns;
+	return before && !before->known ? since_ns : 0;
+}
+
+static int add_switch(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+		      const struct fr_pair *p)
+{
+	struct running *on = l->cpu ? &l->cpu[fr_replay_boot(l->replay, run->file) * CPU_CNT + r->cpu] : NULL;
+	u64 ns = ran_ns(on, p, r->ts + run->shift_ns - l->d->side[l->side].begin_ns);
+	u32 next = fr_row_num(r, b->field[0]);
+	int err = 0;
+
+	if (ns)
+		err = add_task(l, FR_DIFF_CPU, run->view, r->ts, r->cpu, r->tid, ns);
+	if (next && p->queued_ns)
+		err = err ? err : add_task(l, FR_DIFF_RUNQ, run->view, r->ts, r->cpu, next, p->queued_ns);
+	if (next && p->offcpu_ns)
+		err = err ? err : add_task(l, FR_DIFF_OFFCPU, run->view, r->ts, r->cpu, next, p->offcpu_ns);
+	if (on)
+		*on = (struct running){true, next, r->ts + run->shift_ns, run->view};
+	return err;
+}
+
+/* Who has a CPU when the window ends has had it until then. */
+static int add_running(struct look *l)
+{
+	u64 end_ns = l->d->side[l->side].end_ns;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < l->cpu_cnt && l->cpu && !err; i++)
+		if (l->cpu[i].known && end_ns > l->cpu[i].ts)
+			err = add_task(l, FR_DIFF_CPU, l->cpu[i].view, l->cpu[i].ts, i % CPU_CNT, l->cpu[i].tid,
+				       end_ns - l->cpu[i].ts);
+	return err;
+}
+
+static int add_named(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+		     u64 ns, bool failed)
+{
+	struct fr_sys sys = fr_view_sys(run->view, r);
+	s64 nr = fr_row_num(r, b->field[0]);
+	const char *name = fr_sysname(&sys, b->field[0]->style, nr);
+	char text[32];
+
+	if (name)
+		return add(l, kind, name, strlen(name), ns, failed);
+	snprintf(text, sizeof(text), "%lld", (long long)nr);
+	return add(l, kind, text, strlen(text), ns, failed);
+}
+
+static int add_block(struct look *l, const struct fr_row *r, const struct bound *b, u64 ns)
+{
+	u32 dev = fr_row_num(r, b->field[0]);
+	const char *rwbs;
+	char text[FR_DIFF_NAME_SZ];
+	size_t len;
+
+	rwbs = fr_row_text(r, b->field[1], &len);
+	snprintf(text, sizeof(text), "%u,%u %c %s", dev >> DEV_MINORS, dev & ((1u << DEV_MINORS) - 1), len ? rwbs[0] : '?',
+		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
+	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
+}
+
+static int add_paired(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b)
+{
+	static const struct fr_pair none;
+	const struct fr_pair *p = fr_view_pair(run->view, r);
+	s64 ret;
+
+	p = p ? p : &none;
+	switch (b->role) {
+	case SWITCH:
+		return add_switch(l, run, r, b, p);
+	case SYSCALL:
+		ret = fr_row_num(r, b->field[1]);
+		return add_named(l, FR_DIFF_CALL, run, r, b, p->latency_ns, ret < 0 && ret >= -ERRNO_MAX);
+	case BLOCK:
+		return add_block(l, r, b, p->latency_ns);
+	case IRQ:
+		return add_named(l, FR_DIFF_IRQ, run, r, b, p->latency_ns, false);
+	case SOFTIRQ:
+		return add_named(l, FR_DIFF_SOFTIRQ, run, r, b, p->latency_ns, false);
+	default:
+		return 0;
+	}
+}
+
+/* The events of a schema that have what we look for. Several files may have several. */
+static void bind(struct look *l, const struct fr_schema *schema)
+{
+	size_t i, k;
+
+	memset(l->bound, 0, sizeof(l->bound));
+	l->schema = schema;
+	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		const struct fr_event *ev = fr_schema_find(schema, roles[i].event);
+		struct bound b = {.role = roles[i].role};
+
+		for (k = 0; ev && k < 2 && roles[i].field[k]; k++) {
+			b.field[k] = fr_event_field(ev, roles[i].field[k]);
+			if (!b.field[k] || b.field[k]->kind != FR_KIND_FIELD || b.field[k]->type > FR_TYPE_text8)
+				ev = NULL;
+		}
+		if (ev)
+			l->bound[ev->nr] = b;
+	}
+}
+
+static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+{
+	struct look *l = arg;
+	struct fr_diff_side *s = &l->d->side[l->side];
+	int err;
+
+	if (r->ts + run->shift_ns < s->begin_ns)
+		return 0;
+	if (run->view->schema != l->schema)
+		bind(l, run->view->schema);
+	s->cnt++;
+	err = add(l, FR_DIFF_EVENT, r->ev->name, strlen(r->ev->name), 0, false);
+	return err || !l->bound[r->ev->nr].role ? err : add_paired(l, run, r, &l->bound[r->ev->nr]);
+}
+
+/* ---- a side ---- */
+
+/* From where on all CPUs' main history is complete. Of several files or boots: from the begin. */
+static u64 common_horizon(const struct fr_replay *r)
+{
+	struct fr_summary *m;
+	u64 horizon_ns;
+
+	if (fr_replay_file_cnt(r) != 1 || fr_summary_new(fr_replay_snap(r, 0), &m))
+		return 0;
+	horizon_ns = fr_summary_horizon(m, FR_TIER_MAIN);
+	fr_summary_free(m);
+	return horizon_ns;
+}
+
+static void find_window(struct look *l)
+{
+	struct fr_diff_side *s = &l->d->side[l->side];
+	u64 horizon_ns = common_horizon(l->replay), from, to;
+
+	fr_replay_window(l->replay, &from, &to);
+	if (fr_replay_boot_cnt(l->replay) > 1)
+		fr_replay_span(l->replay, &from, &to);
+	s->begin_ns = from;
+	s->end_ns = to;
+	s->late = horizon_ns >= to && horizon_ns > from;
+	if (horizon_ns > from && !s->late)
+		s->begin_ns = horizon_ns;
+}
+
+static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
+{
+	struct fr_replay_opts opts = ask->opts[l->side];
+	int err;
+
+	opts.tiers = FR_REPLAY_TIERS;
+	opts.names = opts.pairs = true;
+	err = fr_replay_open(&ask->path[l->side], 1, &opts, &l->replay);
+	if (err)
+		return err;
+	l->d->side[l->side].path = ask->path[l->side];
+	find_window(l);
+	l->cpu_cnt = CPU_CNT * fr_replay_boot_cnt(l->replay);
+	l->cpu = opts.filter ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
+	err = opts.filter || l->cpu ? fr_replay_each(l->replay, look_at, l) : -ENOMEM;
+	err = err ? err : add_running(l);
+	free(l->cpu);
+	*damaged |= fr_replay_say_damage(l->replay);
+	fr_replay_close(l->replay);
+	if (err)
+		fr_err("cannot compare: %s", strerror(-err));
+	return err;
+}
+
+/* ---- the result ---- */
+
+bool fr_diff_is_timed(u8 kind)
+{
+	return kind != FR_DIFF_EVENT;
+}
+
+double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side)
+{
+	u64 ns = d->side[side].end_ns - d->side[side].begin_ns;
+
+	return d->side[side].end_ns > d->side[side].begin_ns ? (double)cnt * 1e9 / (double)ns : 0;
+}
+
+double fr_diff_rate(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
+{
+	const struct fr_diff_count *c = &it->side[side];
+
+	return fr_diff_per_s(d, fr_diff_is_timed(it->kind) ? c->ns : c->cnt, side);
+}
+
+static double change(const struct fr_diff *d, const struct fr_diff_item *it)
+{
+	double by = fr_diff_rate(d, it, 1) - fr_diff_rate(d, it, 0);
+
+	return by < 0 ? -by : by;
+}
+
+/* By kind; what changed most first; those alike by name, so that the order is always the same. */
+static int by_change(const void *a, const void *b, void *arg)
+{
+	const struct fr_diff_item *x = a, *y = b;
+	double dx = change(arg, x), dy = change(arg, y);
+	int n;
+
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	n = memcmp(x->name, y->name, x->len < y->len ? x->len : y->len);
+	return n ? n : (int)x->len - (int)y->len;
+}
+
+int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
+{
+	struct look *l = calloc(1, sizeof(*l));
+	int err = 0;
+
+	*damaged = false;
+	*d = (struct fr_diff){.items.rec_sz = sizeof(struct fr_diff_item)};
+	if (!l)
+		return -ENOMEM;
+	for (l->d = d; l->side < 2 && !err; l->side++)
+		err = look(l, ask, damaged);
+	free(l);
+	if (!err && d->items.cnt)
+		qsort_r(d->items.rec, d->items.cnt, d->items.rec_sz, by_change, d);
+	return err;
+}
+
+void fr_diff_free(struct fr_diff *d)
+{
+	u32 i;
+
+	for (i = 0; i < d->items.cnt; i++) {
+		struct fr_diff_item *it = fr_tally_at(&d->items, i);
+
+		fr_hist_free(&it->side[0].lat);
+		fr_hist_free(&it->side[1].lat);
+	}
+	fr_tally_free(&d->items);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/diff/diff_print.h"
+
+#include <stdio.h>
+
+#include "pure/text/escape.h"
+#include "pure/text/jsonw.h"
+#include "pure/text/units.h"
+
+#define P50 500000u
+#define P99 990000u
+
+#define NUMBERS_W 48u /* columns of what stands beside the name, without percentiles */
+#define LATENCY_W 40u /* and with them */
+
+static const struct {
+	const char *key, *title, *rate; /* rate: what is so much per second */
+} kinds[FR_DIFF_KIND_CNT] = {
+	[FR_DIFF_EVENT] = {"events", "Events", "a second"},
+	[FR_DIFF_CPU] = {"cpu", "CPU time by task name", "% of a CPU"},
+	[FR_DIFF_RUNQ] = {"runqueue", "Waiting for a CPU by task name", "% of time"},
+	[FR_DIFF_OFFCPU] = {"offcpu", "Off the CPU by task name", "% of time"},
+	[FR_DIFF_CALL] = {"syscalls", "System calls", "a second"},
+	[FR_DIFF_BLOCK] = {"block", "Block requests", "a second"},
+	[FR_DIFF_IRQ] = {"irq", "Interrupts", "a second"},
+	[FR_DIFF_SOFTIRQ] = {"softirq", "Softirqs", "a second"},
+};
+
+/* Are lines of this kind of time, in percent of it? Else of how often. */
+static bool is_share(u8 kind)
+{
+	return kind == FR_DIFF_CPU || kind == FR_DIFF_RUNQ || kind == FR_DIFF_OFFCPU;
+}
+
+static double shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
+{
+	return is_share(it->kind) ? fr_diff_per_s(d, it->side[side].ns, side) / 1e7
+				  : fr_diff_per_s(d, it->side[side].cnt, side);
+}
+
+/* ---- text ---- */
+
+static void put_rate(struct fr_out *o, double v)
+{
+	fr_out_printf(o, v >= 1000 ? "%12.0f" : v >= 10 ? "%12.1f" : "%12.3f", v);
+}
+
+/* More is not better: time and errors cost. Less than a tenth is no news. */
+static void put_change(struct fr_out *o, double a, double b, bool costs)
+{
+	char text[32];
+
+	if (a <= 0)
+		snprintf(text, sizeof(text), b > 0 ? "new" : "");
+	else if (b <= 0)
+		snprintf(text, sizeof(text), "gone");
+	else if (b / a >= 10)
+		snprintf(text, sizeof(text), "x%.1f", b / a);
+	else
+		snprintf(text, sizeof(text), "%+.1f%%", (b / a - 1) * 100);
+	if (costs && (b > a * 1.1 || b < a * 0.9))
+		fr_out_paint(o, b > a ? FR_PAINT_RED : FR_PAINT_GREEN);
+	fr_out_printf(o, "%10s", text);
+	if (costs)
+		fr_out_paint(o, FR_PAINT_NONE);
+}
+
+static void put_ns(struct fr_out *o, const struct fr_hist *h, u32 ppm)
+{
+	char text[32] = "-";
+
+	if (h->cnt)
+		fr_show_duration(fr_hist_quantile(h, ppm), text, sizeof(text));
+	fr_out_printf(o, " %9s", text);
+}
+
+static bool has_latencies(u8 kind)
+{
+	return kind != FR_DIFF_EVENT && kind != FR_DIFF_CPU;
+}
+
+static void put_name(struct fr_out *o, const struct fr_diff_item *it, u32 width)
+{
+	size_t len = it->len, used;
+
+	/* names end where the numbers begin: cut by bytes, as a control character takes four columns */
+	while (len > width / 4 && len > width - 1)
+		len--;
+	fr_out_str(o, "  ");
+	used = fr_escape_text(o, it->name, len);
+	fr_out_pad(o, used, width);
+}
+
+static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
+{
+	double a = shown(d, it, 0), b = shown(d, it, 1);
+
+	put_name(o, it, name_w);
+	put_rate(o, a);
+	put_rate(o, b);
+	if ((d->side[0].late && a <= 0) || (d->side[1].late && b <= 0))
+		fr_out_printf(o, "%10s", "-"); /* what is not known has not changed */
+	else
+		put_change(o, a, b, it->kind == FR_DIFF_RUNQ);
+	if (latencies) {
+		put_ns(o, &it->side[0].lat, P50);
+		put_ns(o, &it->side[1].lat, P50);
+		put_ns(o, &it->side[0].lat, P99);
+		put_ns(o, &it->side[1].lat, P99);
+		if (it->side[0].lat.cnt && it->side[1].lat.cnt)
+			put_change(o, fr_hist_quantile(&it->side[0].lat, P99), fr_hist_quantile(&it->side[1].lat, P99), true);
+		else
+			fr_out_printf(o, "%10s", "-");
+	}
+	if (it->side[0].error_cnt || it->side[1].error_cnt)
+		fr_out_printf(o, "  failed %.1f%% -> %.1f%%",
+			      it->side[0].cnt ? 100.0 * (double)it->side[0].error_cnt / (double)it->side[0].cnt : 0,
+			      it->side[1].cnt ? 100.0 * (double)it->side[1].error_cnt / (double)it->side[1].cnt : 0);
+	fr_out_char(o, '\n');
+}
+
+static void put_title(struct fr_out *o, u8 kind, u32 name_w, bool latencies)
+{
+	char title[96];
+	int len;
+
+	fr_out_char(o, '\n');
+	fr_out_paint(o, FR_PAINT_BOLD);
+	len = snprintf(title, sizeof(title), "%s, %s", kinds[kind].title, kinds[kind].rate);
+	fr_out_str(o, title);
+	fr_out_paint(o, FR_PAINT_NONE);
+	fr_out_pad(o, len, name_w + 2);
+	if (len > (int)name_w + 2) {
+		fr_out_char(o, '\n');
+		fr_out_pad(o, 0, name_w + 2);
+	}
+	fr_out_printf(o, "%12s%12s%10s", "A", "B", "change");
+	if (latencies)
+		fr_out_printf(o, " %9s %9s %9s %9s%10s", "p50 A", "p50 B", "p99 A", "p99 B", "change");
+	fr_out_char(o, '\n');
+}
+
+static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
+{
+	const struct fr_diff_side *s = &d->side[i];
+	char text[32];
+
+	fr_out_printf(o, "%c  ", 'A' + (int)i);
+	fr_escape_text(o, s->path, strlen(s->path));
+	fr_out_printf(o, ": %llu events in %s\n", (unsigned long long)s->cnt,
+		      fr_show_duration(s->end_ns > s->begin_ns ? s->end_ns - s->begin_ns : 0, text, sizeof(text)));
+	if (s->late)
+		fr_out_str(o, "   not complete: some CPU's history begins behind this window\n");
+}
+
+void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
+{
+	u32 i, lines = 0, name_w = 0;
+	int kind = -1;
+
+	put_side(o, d, 0);
+	put_side(o, d, 1);
+	for (i = 0; i < d->items.cnt; i++) {
+		const struct fr_diff_item *it = fr_tally_at(&d->items, i);
+		bool latencies = has_latencies(it->kind) && width >= NUMBERS_W + LATENCY_W + 24;
+
+		if (it->kind != kind) {
+			name_w = width - (latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W);
+			name_w = name_w > 30 ? 30 : name_w;
+			put_title(o, it->kind, name_w, latencies);
+			lines = 0;
+		}
+		kind = it->kind;
+		if (lines++ < top)
+			put_item(o, d, it, name_w, latencies);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_count(struct fr_jsonw *w, const char *key, const struct fr_diff_item *it, u32 side)
+{
+	const struct fr_diff_count *c = &it->side[side];
+
+	fr_jsonw_open(w, key, '{');
+	fr_jsonw_u64(w, "count", c->cnt);
+	if (it->kind == FR_DIFF_CALL)
+		fr_jsonw_u64(w, "errors", c->error_cnt);
+	if (fr_diff_is_timed(it->kind)) {
+		fr_jsonw_u64(w, "ns", c->ns);
+		fr_jsonw_u64(w, "timed", c->lat.cnt);
+		fr_jsonw_u64(w, "p50_ns", fr_hist_quantile(&c->lat, P50));
+		fr_jsonw_u64(w, "p99_ns", fr_hist_quantile(&c->lat, P99));
+		fr_jsonw_u64(w, "max_ns", c->lat.max);
+	}
+	fr_jsonw_close(w, '}');
+}
+
+static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_side *s)
+{
+	fr_jsonw_open(w, key, '{');
+	fr_jsonw_text(w, "file", s->path);
+	fr_jsonw_u64(w, "begin_ns", s->begin_ns);
+	fr_jsonw_u64(w, "end_ns", s->end_ns);
+	fr_jsonw_u64(w, "events", s->cnt);
+	fr_jsonw_bool(w, "complete", !s->late);
+	fr_jsonw_close(w, '}');
+}
+
+void fr_diff_json(struct fr_out *o, const struct fr_diff *d)
+{
+	struct fr_jsonw w = {.o = o};
+	u32 i = 0, kind;
+
+	fr_jsonw_open(&w, NULL, '{');
+	json_side(&w, "a", &d->side[0]);
+	json_side(&w, "b", &d->side[1]);
+	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++) {
+		fr_jsonw_open(&w, kinds[kind].key, '[');
+		for (; i < d->items.cnt; i++) {
+			const struct fr_diff_item *it = fr_tally_at(&d->items, i);
+
+			if (it->kind != kind)
+				break;
+			fr_jsonw_open(&w, NULL, '{');
+			fr_jsonw_mem(&w, "name", it->name, it->len);
+			json_count(&w, "a", it, 0);
+			json_count(&w, "b", it, 1);
+			fr_jsonw_close(&w, '}');
+		}
+		fr_jsonw_close(&w, ']');
+	}
+	fr_jsonw_close(&w, '}');
+	fr_out_char(o, '\n');
+}

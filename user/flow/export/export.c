@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/export/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/symbols/frames.h"
+#include "io/snapfile/newdir.h"
+#include "io/snapfile/newfile.h"
+#include "pure/err.h"
+
+static const struct fr_exporter *const exporters[] = {
+	&fr_export_perfetto, &fr_export_ctf,  &fr_export_tracecmd, &fr_export_folded,
+	&fr_export_perf,     &fr_export_json, &fr_export_csv,	   &fr_export_html,
+};
+
+#define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
+
+const struct fr_exporter *fr_exporter_nr(u32 i)
+{
+	return i < EXPORTER_CNT ? exporters[i] : NULL;
+}
+
+static const struct fr_exporter *find(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < EXPORTER_CNT; i++) {
+		if (!strcmp(exporters[i]->name, name))
+			return exporters[i];
+	}
+	fr_err("there is no format '%s': `flightrec export --help` lists them", name);
+	return NULL;
+}
+
+u32 fr_export_cpu_cnt(const struct fr_export *x)
+{
+	u32 file, max = 0;
+	size_t cnt, i;
+
+	for (file = 0; file < fr_replay_file_cnt(x->replay); file++) {
+		const struct fr_chunk *c = fr_snap_chunks(fr_replay_snap(x->replay, file), &cnt);
+
+		for (i = 0; i < cnt; i++)
+			max = c[i].cpu > max ? c[i].cpu : max;
+	}
+	return max + 1;
+}
+
+/* The row i of a run, and to those who want to see all of them also what does not match. */
+static int put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
+{
+	struct fr_row r;
+	int err = 0;
+
+	if (fr_replay_match(run, i, &r))
+		err = e->row(x, run->view, &r) ?: fr_out_error(x->out);
+	if (!e->see || err)
+		return err;
+	r = fr_batch_row(run->b, i);
+	return e->see(x, run->view, &r);
+}
+
+static int put_rows(struct fr_export *x, const struct fr_exporter *e)
+{
+	struct fr_replay_run run;
+	int got, err = 0;
+	u32 i;
+
+	while (!err && (got = fr_replay_next(x->replay, &run)) != 0) {
+		if (got < 0)
+			return got;
+		x->file = run.file;
+		if (x->frames)
+			fr_frames_at(x->frames, &run);
+		for (i = run.from; i < run.to && !err; i++)
+			err = put_row(x, e, &run, i);
+	}
+	return err;
+}
+
+static int put_all(struct fr_export *x, const struct fr_exporter *e)
+{
+	int err = e->begin ? e->begin(x) : 0;
+
+	err = err ?: put_rows(x, e);
+	return err ?: e->end ? e->end(x) : 0;
+}
+
+/* What is in the file is said, so that a file cut off on its way can be told from a whole one. */
+static void say(const struct fr_export *x, const struct fr_export_ask *ask)
+{
+	fprintf(stderr, "%s: %llu events as %s\n", ask->path, (unsigned long long)x->event_cnt, ask->format);
+	if (x->left_out)
+		fprintf(stderr, "%llu events have no place in this format and were left out\n",
+			(unsigned long long)x->left_out);
+}
+
+static int status_of(const struct fr_replay *r, int err)
+{
+	bool damaged = fr_replay_say_damage(r);
+
+	if (err == -EPIPE)
+		return FR_EXIT_OK;
+	return err ? FR_EXIT_FAIL : damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+}
+
+static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
+{
+	int err;
+
+	fr_out_init(x->out, fd);
+	x->out->color = false;
+	err = put_all(x, e);
+	err = err ?: fr_out_flush(x->out);
+	if (e->release)
+		e->release(x);
+	free(x->state);
+	if (!err && x->frames)
+		fr_frames_say_missing(x->frames);
+	if (err && err != -EPIPE)
+		fr_err("export stopped: %s", strerror(-err));
+	return err;
+}
+
+static int export_to_file(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	struct fr_newfile *f;
+	/* of what dead writers left, only empty files can be told to be ours: nothing begins with this */
+	int err = fr_newfile_create(ask->path, "\377\377\377\377", 4, &f);
+
+	if (!err) {
+		err = export_to(x, e, fr_newfile_fd(f));
+		if (err)
+			fr_newfile_abort(f);
+		else
+			err = fr_newfile_finish(f);
+	}
+	if (err == -EEXIST)
+		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (!err)
+		say(x, ask);
+	return err;
+}
+
+static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	struct fr_newdir *d;
+	int err = fr_newdir_create(ask->path, &d);
+
+	if (!err) {
+		x->dir_fd = fr_newdir_fd(d);
+		err = export_to(x, e, -1);
+		if (err)
+			fr_newdir_abort(d);
+		else
+			err = fr_newdir_finish(d);
+	}
+	if (err == -EEXIST)
+		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (!err)
+		say(x, ask);
+	return err;
+}
+
+static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	if (e->folder)
+		return export_to_folder(x, e, ask);
+	return ask->path ? export_to_file(x, e, ask) : export_to(x, e, STDOUT_FILENO);
+}
+
+static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	if (e->one_boot && fr_replay_say_boots(x->replay, e->name))
+		return -EINVAL;
+	if (ask->off_cpu && e != &fr_export_folded) {
+		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");
+		return -EINVAL;
+	}
+	if (e->folder && !ask->path) {
+		fr_err("%s makes a directory: name it with -o", e->name);
+		return -EINVAL;
+	}
+	if (e->binary && !ask->path && isatty(STDOUT_FILENO)) {
+		fr_err("%s is not for a terminal: give a file with -o", e->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool wants_symbols(const struct fr_exporter *e, const struct fr_export_ask *ask)
+{
+	return !ask->no_symbols && (e->stacks || (e == &fr_export_json && ask->symbols_too));
+}
+
+int fr_export(const struct fr_export_ask *ask)
+{
+	const struct fr_exporter *e = find(ask->format);
+	struct fr_export x = {0};
+	int err, status;
+
+	if (!e)
+		return FR_EXIT_USAGE;
+	err = fr_replay_open(ask->file, ask->file_cnt, &ask->opts, &x.replay);
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	x.snap = fr_replay_snap(x.replay, 0);
+	x.path = ask->path;
+	x.off_cpu = ask->off_cpu;
+	x.out = malloc(sizeof(*x.out));
+	if (wants_symbols(e, ask))
+		x.frames = fr_frames_new(x.replay, &ask->symbols);
+	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
+	status = FR_EXIT_USAGE;
+	if (!err) {
+		err = write_out(&x, e, ask);
+		status = status_of(x.replay, err);
+	}
+	free(x.out);
+	fr_frames_free(x.frames);
+	fr_replay_close(x.replay);
+	return status;
+}

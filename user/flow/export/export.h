@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * export: the events of snapshots in the format of another tool. Streaming: memory does not grow with the file.
+ *
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and a line of the table in export.c.
+ */
+#ifndef FR_EXPORT_H
+#define FR_EXPORT_H
+
+#include "flow/replay/replay.h"
+#include "flow/symbols/symbols.h"
+#include "pure/text/out.h"
+
+struct fr_export_ask {
+	const char *format;
+	const char *path; /* NULL: standard output */
+	struct fr_replay_opts opts;
+	const char *const *file;
+	u32 file_cnt;
+	bool off_cpu;	  /* folded: time off the CPU, not samples */
+	bool no_symbols;  /* addresses */
+	bool symbols_too; /* asked for: formats of numbers add words */
+	struct fr_symbols_opts symbols;
+};
+
+struct fr_frames;
+
+/* An export under way: what a format has to work with. */
+struct fr_export {
+	struct fr_replay *replay;
+	const struct fr_snap *snap; /* the first file: host, clocks, losses */
+	struct fr_out *out;	    /* formats of one file */
+	const char *path;	    /* what will be written, NULL: standard output */
+	u32 file;		    /* of the row at hand: number of its snapshot */
+	bool off_cpu;
+	struct fr_frames *frames; /* symbols, NULL: none are wanted; fr_frames_of() is for the row at hand */
+	int dir_fd;		  /* formats of a folder: the directory, under a temporary name */
+	void *state;		  /* the format's own, calloc'ed by it, freed here */
+	u64 event_cnt;		  /* events written */
+	u64 left_out;		  /* events that the format has no place for */
+};
+
+struct fr_exporter {
+	const char *name;
+	const char *doc;
+	bool binary;   /* not for a terminal */
+	bool one_boot; /* cannot hold several hosts or boots */
+	bool folder;   /* writes several files into a new directory */
+	bool stacks;   /* has stacks in words */
+	/* each 0 or -errno; NULL: nothing to do */
+	int (*begin)(struct fr_export *x);
+	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	/* for every row of the window, whether it matches or not; after row() */
+	int (*see)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	int (*end)(struct fr_export *x);
+	void (*release)(struct fr_export *x); /* what state points to */
+};
+
+extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_folded, fr_export_html, fr_export_json, fr_export_perf,
+	fr_export_perfetto, fr_export_tracecmd;
+
+/* The formats, NULL after the last. */
+const struct fr_exporter *fr_exporter_nr(u32 i);
+
+/* Numbers of CPUs are below this in all files. */
+u32 fr_export_cpu_cnt(const struct fr_export *x);
+
+/* Returns the exit status; messages are printed. A file gets its name when it is complete, or does not exist. */
+int fr_export(const struct fr_export_ask *ask);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ctf: a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass: a directory with the file `metadata` and one
+ * stream for each CPU.
+ *
+ *	stream file	packets, one after the other
+ *	packet		head { magic, uuid, stream_id, instance }, context { begin, end, content, size, seq, discarded, cpu },
+ *events event		{ id:32, time:64 } { tid, pid, procname } fields, byte by byte
+ *
+ * Classes of events are found while the events go by; the metadata that names them is written last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "flow/export/export_ctf.h"
+#include "pure/rows/pbuf.h"
+
+#define MAGIC	      0xC1FC1FC1u
+#define PACKET_SZ     (256u * 1024) /* a packet is written when it has this size */
+#define HEAD_SZ	      (4 + FR_CTF_UUID_SZ + 4 + 8)
+#define CONTEXT_SZ    (6 * 8 + 4)
+#define EVENT_SZ_MOST (16u * 1024) /* of any event: a record is at most 2040 bytes, and has two stacks of 127 frames */
+#define CALL_MAX      1024	   /* system calls with classes of their own; higher numbers share one */
+
+struct stream {
+	int fd; /* -1: not begun */
+	struct fr_pbuf packet;
+	u64 begin_ts, end_ts;
+	u64 seq;
+	u64 discarded;	     /* told so far */
+	u64 discarded_total; /* by the ring's counters */
+};
+
+/* Classes of a schema's events: of plain ones by number, of system calls by direction, ABI and number; 0: none yet. */
+struct ids {
+	const struct fr_schema *schema;
+	u32 plain[FR_EVENT_MAX];
+	u32 call[2][2][CALL_MAX + 1];
+	struct ids *next;
+};
+
+struct ctf {
+	int dir_fd;
+	struct fr_ctf_trace trace;
+	struct fr_ctf_class *class;
+	u32 class_cnt;
+	struct ids *ids;
+	struct stream *cpu;
+	u32 cpu_cnt;
+};
+
+/* ---- bytes ---- */
+
+static void put(struct fr_pbuf *b, const void *p, size_t sz)
+{
+	memcpy(b->p + b->len, p, sz);
+	b->len += sz;
+}
+
+static void put_u32(struct fr_pbuf *b, u32 v)
+{
+	put(b, &v, sizeof(v));
+}
+
+static void put_u64(struct fr_pbuf *b, u64 v)
+{
+	put(b, &v, sizeof(v));
+}
+
+static void put_text(struct fr_pbuf *b, const char *s, size_t len)
+{
+	put(b, s, strnlen(s, len));
+	b->p[b->len++] = 0;
+}
+
+/* ---- packets ---- */
+
+static int write_all(int fd, const u8 *p, size_t sz)
+{
+	ssize_t got;
+
+	for (; sz; p += got, sz -= got) {
+		got = write(fd, p, sz);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got < 0)
+			got = 0;
+	}
+	return 0;
+}
+
+static int open_stream(struct ctf *c, u32 cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "cpu_%u", cpu);
+	c->cpu[cpu].fd = openat(c->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return c->cpu[cpu].fd < 0 ? -errno : 0;
+}
+
+static int flush_packet(struct ctf *c, u32 cpu, bool last)
+{
+	struct stream *s = &c->cpu[cpu];
+	u8 mem[HEAD_SZ + CONTEXT_SZ];
+	struct fr_pbuf head = {.p = mem, .cap = sizeof(mem)};
+	u64 bits = (sizeof(mem) + s->packet.len) * 8;
+	int err = s->fd < 0 ? open_stream(c, cpu) : 0;
+
+	if (last)
+		s->discarded = s->discarded_total;
+	put_u32(&head, MAGIC);
+	put(&head, c->trace.uuid, FR_CTF_UUID_SZ);
+	put_u32(&head, 0);
+	put_u64(&head, cpu);
+	put_u64(&head, s->begin_ts);
+	put_u64(&head, s->end_ts);
+	put_u64(&head, bits);
+	put_u64(&head, bits);
+	put_u64(&head, s->seq++);
+	put_u64(&head, s->discarded);
+	put_u32(&head, cpu);
+	err = err ?: write_all(s->fd, mem, head.len);
+	err = err ?: write_all(s->fd, s->packet.p, s->packet.len);
+	s->packet.len = 0;
+	return err;
+}
+
+/* ---- classes ---- */
+
+static int new_class(struct ctf *c, const struct fr_event *ev, const struct fr_sys *sys, s64 call, u32 *id)
+{
+	struct fr_ctf_class *k = &c->class[c->class_cnt];
+
+	if (c->class_cnt == FR_CTF_CLASS_MAX)
+		return -E2BIG;
+	*k = (struct fr_ctf_class){.ev = ev, .call = call, .abi = sys->abi};
+	if (ev)
+		fr_ctf_event_name(k->name, sizeof(k->name), ev, sys, call);
+	else
+		snprintf(k->name, sizeof(k->name), "lttng_statedump_process_state");
+	*id = c->class_cnt++;
+	return 0;
+}
+
+static struct ids *ids_of(struct ctf *c, const struct fr_schema *schema)
+{
+	struct ids *i;
+
+	for (i = c->ids; i; i = i->next) {
+		if (i->schema == schema)
+			return i;
+	}
+	i = calloc(1, sizeof(*i));
+	if (i) {
+		i->schema = schema;
+		i->next = c->ids;
+		c->ids = i;
+	}
+	return i;
+}
+
+static s64 call_of(const struct fr_row *r)
+{
+	const struct fr_field *f = r->ev->group == FR_GROUP_SYSCALL ? fr_event_field(r->ev, "id") : NULL;
+
+	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? (s64)fr_row_num(r, f) : -1;
+}
+
+static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row *r, u32 *id)
+{
+	struct ids *ids = c->ids && c->ids->schema == v->schema ? c->ids : ids_of(c, v->schema);
+	s64 call = call_of(r);
+	struct fr_sys sys = {.arch = v->arch};
+	u32 *known;
+	int err = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	known = &ids->plain[r->ev->nr];
+	if (call >= 0) {
+		sys = fr_view_sys(v, r);
+		known = &ids->call[r->ev->nr == FR_EV_sys_exit][sys.abi & 1][call < CALL_MAX ? call : CALL_MAX];
+	}
+	if (!*known)
+		err = new_class(c, r->ev, &sys, call, known);
+	*id = *known;
+	return err;
+}
+
+/* ---- events ---- */
+
+static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
+{
+	enum fr_val_kind kind = fr_field_kind(f);
+	bool known = v->kind == kind;
+
+	if (kind == FR_VAL_NUM) {
+		put_u64(b, known ? v->num : 0);
+	} else if (kind == FR_VAL_TEXT) {
+		put_text(b, known ? v->text : "", known ? v->len : 0);
+	} else {
+		put_u32(b, known ? v->len : 0);
+		if (known && v->len)
+			put(b, v->nums, v->len * sizeof(u64));
+	}
+}
+
+static void put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
+{
+	put_u32(b, tid);
+	put_u32(b, who.pid);
+	put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+}
+
+static int put_head(struct ctf *c, u32 cpu, u32 id, u64 ts)
+{
+	struct stream *s = &c->cpu[cpu];
+
+	if (fr_pbuf_room(&s->packet, EVENT_SZ_MOST))
+		return -ENOMEM;
+	if (!s->packet.len)
+		s->begin_ts = ts;
+	s->end_ts = ts;
+	put_u32(&s->packet, id);
+	put_u64(&s->packet, ts);
+	return 0;
+}
+
+static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct ctf *c = x->state;
+	struct fr_pbuf *b;
+	u32 id, i;
+	int err;
+
+	if (r->cpu >= c->cpu_cnt)
+		return -EBADMSG;
+	err = class_of(c, v, r, &id);
+	err = err ?: put_head(c, r->cpu, id, r->ts);
+	if (err)
+		return err;
+	b = &c->cpu[r->cpu].packet;
+	put_who(b, fr_view_who(v, r), r->tid);
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		put_val(b, &r->ev->fields[i], &val);
+	}
+	x->event_cnt++;
+	return b->len > PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
+}
+
+/* ---- who lived, when the trace begins ---- */
+
+enum { THREAD_USER = 0, THREAD_KERNEL = 1 }; /* LTTng's numbers */
+enum { STATUS_WAIT = 5 };
+
+static int put_task(struct ctf *c, const struct fr_snap_task *t, u64 ts)
+{
+	struct fr_pbuf *b = &c->cpu[0].packet;
+	const char *comm = t->task.renamed_ns ? t->task.first_comm : t->task.comm;
+	int err = put_head(c, 0, FR_CTF_STATEDUMP_ID, ts);
+
+	if (err)
+		return err;
+	put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
+	put_u64(b, t->tid);
+	put_u64(b, t->task.tgid);
+	put_u64(b, t->task.ppid);
+	put_text(b, comm, FR_COMM_SZ);
+	put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
+	put_u64(b, 0);
+	put_u64(b, 0);
+	put_u64(b, STATUS_WAIT);
+	put_u64(b, 0);
+	return b->len > PACKET_SZ ? flush_packet(c, 0, false) : 0;
+}
+
+static int put_statedump(struct ctf *c, const struct fr_export *x)
+{
+	u64 begin_ns, end_ns;
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(x->snap, &cnt);
+	int err = 0;
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	for (i = 0; i < cnt && !err; i++) {
+		if (t[i].start_ns <= begin_ns && (!t[i].task.exit_ns || t[i].task.exit_ns >= begin_ns))
+			err = put_task(c, &t[i], begin_ns);
+	}
+	return err;
+}
+
+/* ---- life ---- */
+
+static int make_streams(struct ctf *c, const struct fr_export *x)
+{
+	size_t cnt, i, why;
+	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
+
+	c->cpu_cnt = fr_export_cpu_cnt(x);
+	c->cpu = calloc(c->cpu_cnt, sizeof(*c->cpu));
+	if (!c->cpu)
+		return -ENOMEM;
+	for (i = 0; i < c->cpu_cnt; i++)
+		c->cpu[i].fd = -1;
+	for (i = 0; i < cnt; i++) {
+		for (why = 0; ring[i].cpu < c->cpu_cnt && why < FR_LOST_CNT; why++)
+			c->cpu[ring[i].cpu].discarded_total += ring[i].lost[why];
+	}
+	return 0;
+}
+
+static int begin(struct fr_export *x)
+{
+	struct ctf *c = calloc(1, sizeof(*c));
+	size_t cnt;
+	u32 id;
+	int err;
+
+	x->state = c;
+	if (!c)
+		return -ENOMEM;
+	c->dir_fd = x->dir_fd;
+	c->trace.snap = x->snap;
+	c->class = calloc(FR_CTF_CLASS_MAX, sizeof(*c->class));
+	if (!c->class || getrandom(c->trace.uuid, sizeof(c->trace.uuid), 0) != sizeof(c->trace.uuid))
+		return -ENOMEM;
+	if (fr_snap_clocks(x->snap, &cnt) && cnt) {
+		const struct fr_snap_clock *last = fr_snap_clocks(x->snap, &cnt) + cnt - 1;
+
+		c->trace.offset_ns = last->real_ns - last->ts;
+	}
+	err = new_class(c, NULL, &(struct fr_sys){0}, -1, &id);
+	err = err ?: make_streams(c, x);
+	return err ?: put_statedump(c, x);
+}
+
+static int write_metadata(struct ctf *c)
+{
+	int fd = openat(c->dir_fd, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), err;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	c->trace.class = c->class;
+	c->trace.class_cnt = c->class_cnt;
+	err = fr_ctf_metadata(f, &c->trace);
+	return fclose(f) && !err ? -errno : err;
+}
+
+static int end(struct fr_export *x)
+{
+	struct ctf *c = x->state;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->cpu_cnt && !err; i++) {
+		if (c->cpu[i].packet.len || c->cpu[i].discarded_total)
+			err = flush_packet(c, i, true);
+	}
+	return err ?: write_metadata(c);
+}
+
+static void release(struct fr_export *x)
+{
+	struct ctf *c = x->state;
+	struct ids *next;
+	u32 i;
+
+	for (i = 0; c && c->cpu && i < c->cpu_cnt; i++) {
+		if (c->cpu[i].fd >= 0)
+			close(c->cpu[i].fd);
+		free(c->cpu[i].packet.p);
+	}
+	for (; c && c->ids; c->ids = next) {
+		next = c->ids->next;
+		free(c->ids);
+	}
+	if (c) {
+		free(c->cpu);
+		free(c->class);
+	}
+}
+
+const struct fr_exporter fr_export_ctf = {
+	.name = "ctf",
+	.doc = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
+	.folder = true,
+	.one_boot = true,
+	.begin = begin,
+	.row = row,
+	.end = end,
+	.release = release,
+};

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * folded: a line for each different stack, with what it weighs: what flame graph tools, speedscope and others take.
+ *
+ *	sh;main;run;do_syscall_64;ksys_read 12			samples: who was on a CPU
+ *	sh;[S];wait4 18303120					--off-cpu: ns that who was not
+ *	sh;[S];wait4;[runnable] 20120				of these, runnable already, waiting for a CPU
+ *
+ * Switches carry no stack, so time off the CPU is told by the task's state when it left and by the system call it was in. It
+ * counts when the task runs again. Where a CPU's events are missing the task may have run there: that time is not counted.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flow/export/export_stack.h"
+#include "flow/replay/summary.h"
+#include "pure/schema/sysnames.h"
+#include "pure/set/foldset.h"
+#include "pure/set/idmap.h"
+
+#define LINE_SZ	     (64u * 1024)
+#define SET_SIZE_MAX (32u << 20) /* then it is written, and begun anew: readers add up equal lines */
+#define STATE_DEAD   (16u | 32u)
+
+/* A task that left its CPU. */
+struct off {
+	u64 left_ns;  /* 0: it runs, or nothing is known */
+	u64 woken_ns; /* 0: not woken yet */
+	u16 state;
+	u16 abi;
+	s32 call; /* the system call it is in, -1 none */
+	bool in_call;
+};
+
+struct gap {
+	u64 since_ns, until_ns;
+};
+
+struct folded {
+	struct fr_foldset *set;
+	struct fr_export_frame frame[FR_EXPORT_FRAME_MAX];
+	char line[LINE_SZ];
+	size_t len;
+	struct fr_idmap off; /* by boot and tid */
+	struct gap *gap;
+	size_t gap_cnt;
+	u64 gap_until_ns;
+	const struct fr_names **boot;
+	u32 boot_cnt;
+};
+
+/* ---- lines ---- */
+
+static void put_line(void *arg, const char *text, size_t sz, u64 weight)
+{
+	struct fr_out *o = arg;
+
+	fr_out_mem(o, text, sz);
+	fr_out_char(o, ' ');
+	fr_out_u64(o, weight);
+	fr_out_char(o, '\n');
+}
+
+/* One more frame; what has a meaning in this format is another character then. */
+static void add_part(struct folded *f, const char *text, size_t sz)
+{
+	size_t i;
+
+	if (f->len && f->len < LINE_SZ)
+		f->line[f->len++] = ';';
+	for (i = 0; i < sz && f->len < LINE_SZ; i++) {
+		u8 c = text[i];
+
+		f->line[f->len++] = c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : c;
+	}
+}
+
+static void add_str(struct folded *f, const char *text)
+{
+	add_part(f, text, strlen(text));
+}
+
+static void add_comm(struct folded *f, struct fr_who who)
+{
+	f->len = 0;
+	if (who.comm && who.len)
+		add_part(f, who.comm, who.len);
+	else
+		add_str(f, "[unknown]");
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A function; without a name where in its file it is; without a file its address. */
+static void add_frame(struct folded *f, const struct fr_export_frame *frame)
+{
+	const struct fr_symbol *s = &frame->symbol;
+	char text[512];
+
+	if (s->name) {
+		add_str(f, s->name);
+		return;
+	}
+	if (s->module && s->module_off)
+		snprintf(text, sizeof(text), "%.400s+0x%llx", base_of(s->module), (unsigned long long)s->module_off);
+	else
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frame->ip);
+	add_str(f, text);
+}
+
+static int weigh(struct fr_export *x, struct folded *f, u64 weight)
+{
+	int err = weight ? fr_foldset_add(f->set, f->line, f->len, weight) : 0;
+
+	if (!err && fr_foldset_size(f->set) > SET_SIZE_MAX)
+		fr_foldset_take(f->set, put_line, x->out);
+	return err;
+}
+
+/* ---- on the CPU ---- */
+
+static int put_sample(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	u32 i = fr_export_frames(x, v, r, f->frame);
+
+	add_comm(f, fr_view_who(v, r));
+	while (i--)
+		add_frame(f, &f->frame[i]);
+	x->event_cnt++;
+	return weigh(x, f, 1);
+}
+
+/* ---- off the CPU ---- */
+
+static u64 num_of(const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f && f->kind != FR_KIND_DERIVED && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
+}
+
+/* Tasks of several boots are told apart by their tables of names. */
+static u32 boot_of(struct folded *f, const struct fr_view *v)
+{
+	u32 i;
+
+	for (i = 0; i < f->boot_cnt && f->boot[i] && f->boot[i] != v->names; i++)
+		;
+	if (i < f->boot_cnt)
+		f->boot[i] = v->names;
+	return i;
+}
+
+static struct off *off_of(struct folded *f, const struct fr_view *v, u32 tid)
+{
+	return fr_idmap_get(&f->off, (u64)boot_of(f, v) << 32 | tid);
+}
+
+static bool is_gap(const struct folded *f, u64 from_ns, u64 to_ns)
+{
+	size_t i;
+
+	for (i = 0; from_ns < f->gap_until_ns && i < f->gap_cnt; i++) {
+		if (f->gap[i].until_ns > from_ns && f->gap[i].since_ns < to_ns)
+			return true;
+	}
+	return false;
+}
+
+static void add_state(struct folded *f, u16 state)
+{
+	const char *name = fr_sysname(&(struct fr_sys){0}, FR_STYLE_STATE, state & 0xff);
+	char text[32];
+
+	snprintf(text, sizeof(text), "[%s]", state & 0xff ? name ?: "?" : "R");
+	add_str(f, text);
+}
+
+static void add_call(struct folded *f, const struct off *off, const char *arch)
+{
+	struct fr_sys sys = {.arch = arch, .abi = off->abi};
+	const char *name = off->in_call ? fr_sysname(&sys, FR_STYLE_SYSCALL, off->call) : NULL;
+	char text[32];
+
+	if (!off->in_call)
+		return;
+	snprintf(text, sizeof(text), "syscall_%d", off->call);
+	add_str(f, name ?: text);
+}
+
+static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	u32 tid = num_of(r, "next_pid") & FR_TID_MASK;
+	const struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | tid);
+	u64 from = off ? off->left_ns : 0, ready;
+	int err;
+
+	if (!tid || !from || from > r->ts || is_gap(f, from, r->ts))
+		return 0;
+	ready = off->woken_ns ? off->woken_ns : r->ts;
+	add_comm(f, fr_names_who(v->names, tid, r->ts, r->cpu));
+	add_state(f, off->state);
+	add_call(f, off, v->arch);
+	err = weigh(x, f, ready - from);
+	add_str(f, "[runnable]");
+	x->event_cnt++;
+	return err ?: weigh(x, f, r->ts - ready);
+}
+
+static int leave(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct off *off = r->tid ? off_of(f, v, r->tid) : NULL;
+	u16 state = num_of(r, "prev_state");
+
+	if (!off)
+		return r->tid ? -ENOMEM : 0;
+	off->left_ns = r->ts;
+	off->state = state;
+	off->woken_ns = state & 0xff ? 0 : r->ts; /* it still could run */
+	if (state & STATE_DEAD)
+		fr_idmap_drop(&f->off, (u64)boot_of(f, v) << 32 | r->tid);
+	return 0;
+}
+
+static void come(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "next_pid") & FR_TID_MASK));
+
+	if (off)
+		off->left_ns = 0;
+}
+
+static void wake(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "target_pid") & FR_TID_MASK));
+
+	if (off && off->left_ns && !off->woken_ns)
+		off->woken_ns = r->ts;
+}
+
+static int call(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct off *off = off_of(f, v, r->tid);
+
+	if (!off)
+		return -ENOMEM;
+	off->in_call = r->ev->nr == FR_EV_sys_enter;
+	off->call = num_of(r, "id");
+	off->abi = num_of(r, "abi");
+	return 0;
+}
+
+/* A new task has a tid that another may have had. */
+static void born(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	fr_idmap_drop(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "child_pid") & FR_TID_MASK));
+}
+
+/* ---- what is missing ---- */
+
+static void add_gap(struct folded *f, u64 since_ns, u64 until_ns)
+{
+	if (since_ns >= until_ns)
+		return;
+	f->gap[f->gap_cnt++] = (struct gap){since_ns, until_ns};
+	f->gap_until_ns = until_ns > f->gap_until_ns ? until_ns : f->gap_until_ns;
+}
+
+static int find_gaps(struct folded *f, const struct fr_export *x)
+{
+	size_t ring_cnt, hole_cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &ring_cnt);
+	const struct fr_snap_hole *hole = fr_snap_holes(x->snap, &hole_cnt);
+	s64 begin_ns = 0;
+
+	fr_snap_fact_num(x->snap, "begin_ns", &begin_ns);
+	f->gap = calloc(ring_cnt + hole_cnt + 1, sizeof(*f->gap));
+	if (!f->gap)
+		return -ENOMEM;
+	for (i = 0; i < ring_cnt; i++) {
+		if (ring[i].tier == FR_TIER_MAIN)
+			add_gap(f, 0, ring[i].horizon_ns ? ring[i].horizon_ns : (u64)begin_ns);
+	}
+	for (i = 0; i < hole_cnt; i++) {
+		if (hole[i].tier == FR_TIER_MAIN)
+			add_gap(f, hole[i].since_ns, hole[i].until_ns ? hole[i].until_ns : ~0ull);
+	}
+	return 0;
+}
+
+/* ---- life ---- */
+
+static int begin(struct fr_export *x)
+{
+	struct folded *f = calloc(1, sizeof(*f));
+
+	x->state = f;
+	if (!f)
+		return -ENOMEM;
+	fr_idmap_init(&f->off, sizeof(struct off));
+	f->set = fr_foldset_new();
+	f->boot_cnt = fr_replay_boot_cnt(x->replay);
+	f->boot = calloc(f->boot_cnt + 1, sizeof(*f->boot));
+	if (!f->set || !f->boot)
+		return -ENOMEM;
+	return x->off_cpu && fr_replay_file_cnt(x->replay) == 1 ? find_gaps(f, x) : 0;
+}
+
+static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct folded *f = x->state;
+
+	if (x->off_cpu)
+		return r->ev->nr == FR_EV_sched_switch ? put_off(x, f, v, r) : 0;
+	return r->ev->nr == FR_EV_cpu_sample ? put_sample(x, f, v, r) : 0;
+}
+
+static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct folded *f = x->state;
+
+	if (!x->off_cpu)
+		return 0;
+	switch (r->ev->nr) {
+	case FR_EV_sched_switch:
+		come(f, v, r);
+		return leave(f, v, r);
+	case FR_EV_sched_waking:
+		wake(f, v, r);
+		return 0;
+	case FR_EV_sched_process_fork:
+		born(f, v, r);
+		return 0;
+	case FR_EV_sys_enter:
+	case FR_EV_sys_exit:
+		return call(f, v, r);
+	default:
+		return 0;
+	}
+}
+
+static int end(struct fr_export *x)
+{
+	struct folded *f = x->state;
+
+	fr_foldset_take(f->set, put_line, x->out);
+	return 0;
+}
+
+static void release(struct fr_export *x)
+{
+	struct folded *f = x->state;
+
+	if (!f)
+		return;
+	fr_foldset_free(f->set);
+	fr_idmap_free(&f->off);
+	free(f->gap);
+	free(f->boot);
+}
+
+const struct fr_exporter fr_export_folded = {
+	.name = "folded",
+	.doc = "a line for each stack with its samples, or --off-cpu its ns: flame graphs",
+	.stacks = true,
+	.begin = begin,
+	.row = row,
+	.see = see,
+	.end = end,
+	.release = release,
+};

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * perfetto: a trace for ui.perfetto.dev and trace_processor, by their protocol buffers (perfetto.dev, protos/perfetto/trace).
+ *
+ *	ClockSnapshot, SystemInfo, ProcessTree	once, at the begin
+ *	FtraceEventBundle			kernel events of one CPU: the reader makes slices, states and wakers of them
+ *	PerfSample with InternedData		CPU samples
+ *	TrackEvent				what only flightrec knows: triggers, crashes, losses, and page faults
+ *
+ * Times are CLOCK_BOOTTIME, as the reader takes ftrace events to be. Each CPU's first bundle tells from when on its events are
+ * complete. The table below says which field of which event goes where; what it does not name goes into a generic event.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "flow/export/export.h"
+#include "flow/export/export_perfetto.h"
+#include "flow/replay/summary.h"
+
+#define BUNDLE_SZ (48u * 1024) /* events of a CPU gathered before they are written */
+#define ARG_MAX	  8u
+
+/* Where a field goes: "" ends the list, "=N" is a constant, ".pid" the row's own tid, ".comm" its name. */
+struct arg {
+	u8 field;
+	const char *name;
+};
+
+static const struct map {
+	const char *event;
+	u16 message; /* field of FtraceEvent */
+	struct arg arg[ARG_MAX];
+} maps[] = {
+	{"sched_switch",
+	 4,
+	 {{1, "prev_comm"},
+	  {2, "prev_pid"},
+	  {3, "prev_prio"},
+	  {4, "prev_state"},
+	  {5, "next_comm"},
+	  {6, "next_pid"},
+	  {7, "next_prio"}}},
+	{"sched_waking", 20, {{1, "target_comm"}, {2, "target_pid"}, {3, "prio"}, {4, "=1"}, {5, "target_cpu"}}},
+	{"irq_handler_entry", 36, {{1, "irq"}, {2, "name"}}},
+	{"irq_handler_exit", 37, {{1, "irq"}, {2, "ret"}}},
+	{"softirq_entry", 24, {{1, "vec"}}},
+	{"softirq_exit", 25, {{1, "vec"}}},
+	{"sys_enter", 329, {{1, "id"}, {2, "args"}}},
+	{"sys_exit", 330, {{1, "id"}, {2, "ret"}}},
+	{"task_rename", 236, {{1, "target_pid"}, {2, "oldcomm"}, {3, "newcomm"}, {4, "oom_score_adj"}}},
+	{"sched_process_exec", 237, {{1, "filename"}, {2, ".pid"}, {3, "old_pid"}}},
+	{"sched_process_exit", 238, {{1, ".comm"}, {2, ".pid"}, {4, "prio"}}},
+	{"sched_process_fork", 239, {{1, "parent_comm"}, {2, "parent_pid"}, {3, "child_comm"}, {4, "child_pid"}}},
+	{"signal_deliver", 324, {{1, "code"}, {2, "sa_flags"}, {3, "sig"}}},
+	{"signal_generate", 325, {{1, "code"}, {2, "target_comm"}, {3, "group"}, {4, "target_pid"}, {5, "result"}, {6, "sig"}}},
+	{"block_io_start",
+	 546,
+	 {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {4, "bytes"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+	{"block_io_done",
+	 547,
+	 {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {4, "bytes"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+};
+
+/*
+ * Before Linux 6.3, or where block_io_start was not recorded, the driver's part of a request is what can be shown. The reader
+ * makes slices of one pair of messages only.
+ */
+static const struct map driver_maps[] = {
+	{"block_rq_issue",
+	 546,
+	 {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {4, "bytes"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+	{"block_rq_complete", 547, {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
+};
+
+#define MAP_CNT		  (sizeof(maps) / sizeof(maps[0]))
+#define DRIVER_MAP_CNT	  (sizeof(driver_maps) / sizeof(driver_maps[0]))
+#define FTRACE_NEWTASK	  235u
+#define FTRACE_FREE	  240u
+#define FTRACE_GENERIC	  327u
+#define CLONE_THREAD_FLAG 0x10000u
+#define STATE_DEAD	  (16u | 32u)
+
+/* A message for an event of a schema. */
+struct message {
+	const struct map *map;		       /* NULL: there is none */
+	const struct fr_field *field[ARG_MAX]; /* of each arg, NULL: not in this schema */
+};
+
+/* How an event of a schema is written. */
+struct bound {
+	struct message own;   /* none: generic */
+	struct message slice; /* one more, of which the reader makes a slice */
+	enum fr_perfetto_way way;
+};
+
+struct bundle {
+	struct fr_pbuf b; /* FtraceEvent messages */
+	u64 valid_ns;	  /* BOOTTIME from which on it is complete, told in the first bundle; 0: told */
+	u64 gap_ns;	  /* BOOTTIME at which its next hole ends, ~0: there are no more */
+	bool lost;	  /* events are missing before those of b */
+};
+
+struct perfetto {
+	struct fr_perfetto_out to;
+	const struct fr_schema *schema; /* that bound is for */
+	struct bound bound[FR_EVENT_MAX];
+	struct bundle *cpu;
+	u32 cpu_cnt;
+	const struct fr_snap_hole *hole;
+	size_t hole_cnt;
+	bool by_driver; /* block slices are made of what the driver does */
+};
+
+/* ---- what an event goes by ---- */
+
+static enum fr_perfetto_way way_of(const struct fr_event *ev)
+{
+	if (ev->nr == FR_EV_cpu_sample)
+		return FR_PERFETTO_SAMPLE;
+	if (ev->nr == FR_EV_stack)
+		return FR_PERFETTO_NOTHING;
+	if (ev->group == FR_GROUP_MARK || ev->nr == FR_EV_mark_victim)
+		return FR_PERFETTO_MARK;
+	if (ev->group == FR_GROUP_FAULT)
+		return FR_PERFETTO_TASK;
+	return FR_PERFETTO_FTRACE;
+}
+
+static void bind_message(struct message *m, const struct map *map, u32 cnt, const struct fr_event *ev)
+{
+	u32 i, a;
+
+	for (i = 0; i < cnt && !m->map; i++)
+		m->map = strcmp(map[i].event, ev->name) ? NULL : &map[i];
+	for (a = 0; m->map && a < ARG_MAX && m->map->arg[a].name; a++)
+		m->field[a] = fr_event_field(ev, m->map->arg[a].name);
+}
+
+static void bind_all(struct perfetto *p, const struct fr_schema *s)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr);
+		struct bound *b = &p->bound[nr];
+
+		if (!ev)
+			continue;
+		*b = (struct bound){.way = way_of(ev)};
+		bind_message(&b->own, maps, MAP_CNT, ev);
+		if (p->by_driver)
+			bind_message(&b->slice, driver_maps, DRIVER_MAP_CNT, ev);
+	}
+	p->schema = s;
+}
+
+/* ---- one event ---- */
+
+static void put_val(struct fr_pbuf *b, u32 field, const struct fr_val *v)
+{
+	size_t i;
+
+	if (v->kind == FR_VAL_NUM)
+		fr_pbuf_num(b, field, v->num);
+	else if (v->kind == FR_VAL_TEXT)
+		fr_pbuf_mem(b, field, v->text, v->len);
+	for (i = 0; v->kind == FR_VAL_NUMS && i < v->len; i++)
+		fr_pbuf_num(b, field, v->nums[i]);
+}
+
+static void put_arg(struct fr_pbuf *b, const struct arg *a, const struct fr_field *f, const struct fr_view *v,
+		    const struct fr_row *r)
+{
+	struct fr_val val = {.kind = FR_VAL_NONE};
+
+	if (f) {
+		val = fr_view_field(v, r, f);
+	} else if (a->name[0] == '=') {
+		val = (struct fr_val){.kind = FR_VAL_NUM, .num = strtoull(a->name + 1, NULL, 10)};
+	} else if (!strcmp(a->name, ".pid")) {
+		val = (struct fr_val){.kind = FR_VAL_NUM, .num = r->tid};
+	} else if (!strcmp(a->name, ".comm")) {
+		struct fr_who who = fr_view_who(v, r);
+
+		val = (struct fr_val){.kind = who.comm ? FR_VAL_TEXT : FR_VAL_NONE, .text = who.comm, .len = who.len};
+	}
+	put_val(b, a->field, &val);
+}
+
+static void put_message(struct fr_pbuf *b, const struct message *m, const struct fr_view *v, const struct fr_row *r)
+{
+	size_t at = fr_pbuf_open(b, m->map->message);
+	u32 a;
+
+	for (a = 0; a < ARG_MAX && m->map->arg[a].name; a++)
+		put_arg(b, &m->map->arg[a], m->field[a], v, r);
+	fr_pbuf_close(b, at);
+}
+
+/* GenericFtraceEvent { event_name 1, field 2 { name 1, str_value 3, int_value 4, uint_value 5 } } */
+static void put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct fr_row *r)
+{
+	size_t at = fr_pbuf_open(b, FTRACE_GENERIC), in;
+	u32 i;
+
+	fr_pbuf_str(b, 1, r->ev->name);
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		const struct fr_field *f = &r->ev->fields[i];
+		struct fr_val val = fr_view_field(v, r, f);
+
+		if (val.kind == FR_VAL_NONE || val.kind == FR_VAL_NUMS)
+			continue;
+		in = fr_pbuf_open(b, 2);
+		fr_pbuf_str(b, 1, f->name);
+		put_val(b, val.kind == FR_VAL_TEXT ? 3 : val.is_signed ? 4 : 5, &val);
+		fr_pbuf_close(b, in);
+	}
+	fr_pbuf_close(b, at);
+}
+
+/* FtraceEvent { timestamp 1, pid 2, ... }; returns what ends it. */
+static size_t open_event(struct fr_pbuf *b, u64 ns, u32 tid)
+{
+	size_t at = fr_pbuf_open(b, 2);
+
+	fr_pbuf_num(b, 1, ns);
+	fr_pbuf_num(b, 2, tid);
+	return at;
+}
+
+static u64 num_of(const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f && f->kind != FR_KIND_DERIVED && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
+}
+
+/* task_newtask { pid 1, comm 2, clone_flags 3 }: what makes a process or a thread to the reader. */
+static void put_newtask(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+{
+	const struct fr_field *comm = fr_event_field(r->ev, "child_comm");
+	u64 tid = num_of(r, "child_pid"), tgid = num_of(r, "child_tgid");
+	size_t at = open_event(b, ns, r->tid), in = fr_pbuf_open(b, FTRACE_NEWTASK), len = 0;
+	const char *text = comm ? fr_row_text(r, comm, &len) : "";
+
+	fr_pbuf_num(b, 1, tid);
+	fr_pbuf_mem(b, 2, text, len);
+	fr_pbuf_num(b, 3, tgid && tgid != tid ? CLONE_THREAD_FLAG : 0);
+	fr_pbuf_close(b, in);
+	fr_pbuf_close(b, at);
+}
+
+/* sched_process_free { comm 1, pid 2 }: after its last switch a task is no more. */
+static void put_free(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+{
+	size_t at = open_event(b, ns, r->tid), in = fr_pbuf_open(b, FTRACE_FREE);
+
+	fr_pbuf_num(b, 2, r->tid);
+	fr_pbuf_close(b, in);
+	fr_pbuf_close(b, at);
+}
+
+static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
+{
+	const struct bound *bound = &p->bound[r->ev->nr];
+	size_t at = open_event(b, ns, r->tid);
+
+	if (bound->own.map)
+		put_message(b, &bound->own, v, r);
+	else
+		put_generic(b, v, r);
+	fr_pbuf_close(b, at);
+	if (bound->slice.map) {
+		at = open_event(b, ns, r->tid);
+		put_message(b, &bound->slice, v, r);
+		fr_pbuf_close(b, at);
+	}
+	if (r->ev->nr == FR_EV_sched_process_fork)
+		put_newtask(b, ns, r);
+	if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & STATE_DEAD)
+		put_free(b, ns, r);
+}
+
+/* ---- bundles ---- */
+
+/* FtraceEventBundle { cpu 1, event 2*, lost_events 3, previous_bundle_end_timestamp 10 } */
+static int flush_bundle(struct perfetto *p, u32 cpu)
+{
+	struct bundle *bundle = &p->cpu[cpu];
+	struct fr_pbuf *b = &p->to.packet;
+	size_t at;
+
+	if (!bundle->b.len)
+		return 0;
+	if (fr_pbuf_room(b, bundle->b.len + 128))
+		return -ENOMEM;
+	at = fr_pbuf_open(b, 1);
+	fr_pbuf_num(b, 1, cpu);
+	if (bundle->valid_ns)
+		fr_pbuf_num(b, 10, bundle->valid_ns);
+	if (bundle->lost)
+		fr_pbuf_num(b, 3, 1);
+	bundle->valid_ns = 0;
+	bundle->lost = false;
+	memcpy(b->p + b->len, bundle->b.p, bundle->b.len);
+	b->len += bundle->b.len;
+	bundle->b.len = 0;
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(&p->to, FR_PERFETTO_SEQ_FTRACE, 0);
+}
+
+/* The end of the CPU's first hole behind ns. */
+static u64 next_gap(const struct perfetto *p, u32 cpu, u64 ns)
+{
+	u64 gap_ns = ~0ull;
+	size_t i;
+
+	for (i = 0; i < p->hole_cnt; i++) {
+		const struct fr_snap_hole *h = &p->hole[i];
+		u64 until_ns = h->until_ns + p->to.shift_ns;
+
+		if (h->tier == FR_TIER_MAIN && h->cpu == cpu && h->until_ns && until_ns > ns && until_ns < gap_ns)
+			gap_ns = until_ns;
+	}
+	return gap_ns;
+}
+
+/* An event at ns comes behind a hole: it begins a bundle that says so. */
+static int cross_gap(struct perfetto *p, u32 cpu, u64 ns)
+{
+	int err = flush_bundle(p, cpu);
+
+	p->cpu[cpu].lost = true;
+	p->cpu[cpu].gap_ns = next_gap(p, cpu, ns);
+	return err;
+}
+
+static int put_ftrace(struct perfetto *p, u64 ns, const struct fr_view *v, const struct fr_row *r)
+{
+	struct bundle *bundle;
+	int err;
+
+	if (r->cpu >= p->cpu_cnt)
+		return -EBADMSG;
+	bundle = &p->cpu[r->cpu];
+	err = ns >= bundle->gap_ns ? cross_gap(p, r->cpu, ns) : 0;
+	if (err)
+		return err;
+	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
+		return -ENOMEM;
+	put_event(p, &bundle->b, ns, v, r);
+	return bundle->b.len > BUNDLE_SZ ? flush_bundle(p, r->cpu) : 0;
+}
+
+/* ---- life ---- */
+
+static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct perfetto *p = x->state;
+	u64 ns = r->ts + p->to.shift_ns;
+	int err = 0;
+
+	if (r->b->schema != p->schema)
+		bind_all(p, r->b->schema);
+	switch (p->bound[r->ev->nr].way) {
+	case FR_PERFETTO_FTRACE:
+		err = put_ftrace(p, ns, v, r);
+		break;
+	case FR_PERFETTO_SAMPLE:
+		err = fr_perfetto_sample(&p->to, ns, v, r);
+		break;
+	case FR_PERFETTO_MARK:
+	case FR_PERFETTO_TASK:
+		err = fr_perfetto_instant(&p->to, ns, v, r, p->bound[r->ev->nr].way);
+		break;
+	case FR_PERFETTO_NOTHING:
+		x->left_out++;
+		return 0;
+	}
+	x->event_cnt++;
+	return err;
+}
+
+/* From when on each CPU's history is complete, by its counters. */
+static void set_valid(struct perfetto *p, const struct fr_export *x)
+{
+	u64 begin_ns, end_ns;
+	size_t cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	p->hole = fr_snap_holes(x->snap, &p->hole_cnt);
+	for (i = 0; i < p->cpu_cnt; i++) {
+		p->cpu[i].valid_ns = begin_ns + p->to.shift_ns;
+		p->cpu[i].gap_ns = next_gap(p, i, p->cpu[i].valid_ns);
+	}
+	for (i = 0; i < cnt; i++) {
+		if (ring[i].tier == FR_TIER_MAIN && ring[i].cpu < p->cpu_cnt && ring[i].horizon_ns > begin_ns)
+			p->cpu[ring[i].cpu].valid_ns = ring[i].horizon_ns + p->to.shift_ns;
+	}
+}
+
+static int begin(struct fr_export *x)
+{
+	struct perfetto *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	x->state = p;
+	p->cpu_cnt = fr_export_cpu_cnt(x);
+	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
+	p->to.frames = x->frames;
+	p->by_driver = !fr_snap_records(x->snap, "block_io_start");
+	err = p->cpu ? fr_perfetto_open(&p->to, x) : -ENOMEM;
+	if (!err)
+		set_valid(p, x);
+	return err ?: fr_perfetto_losses(&p->to, x);
+}
+
+static int end(struct fr_export *x)
+{
+	struct perfetto *p = x->state;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < p->cpu_cnt && !err; i++)
+		err = flush_bundle(p, i);
+	return err;
+}
+
+static void release(struct fr_export *x)
+{
+	struct perfetto *p = x->state;
+	u32 i;
+
+	for (i = 0; p && p->cpu && i < p->cpu_cnt; i++)
+		free(p->cpu[i].b.p);
+	if (p) {
+		free(p->cpu);
+		fr_perfetto_close(&p->to);
+	}
+}
+
+const struct fr_exporter fr_export_perfetto = {
+	.name = "perfetto",
+	.doc = "ui.perfetto.dev and trace_processor",
+	.binary = true,
+	.one_boot = true,
+	.stacks = true,
+	.begin = begin,
+	.row = row,
+	.end = end,
+	.release = release,
+};

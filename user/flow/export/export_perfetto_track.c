@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tracks of our own in a Perfetto trace: triggers and other marks, page faults on their tasks, and what is missing. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "flow/export/export_perfetto.h"
+
+#define PACKET_TRACK_EVENT 11u
+#define PACKET_TRACK	   60u
+
+enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+
+/* Numbers of tracks. A task's is TRACK_TASK + its tid. */
+#define TRACK_OURS 1ull
+#define TRACK_CPU  0x1000ull
+#define TRACK_TASK 0x100000000ull
+
+/* TrackDescriptor { uuid 1, name 2, thread 4 { pid 1, tid 2 }, parent_uuid 5 } */
+static int describe(struct fr_perfetto_out *to, u64 uuid, const char *name, u64 parent)
+{
+	struct fr_pbuf *b = &to->packet;
+	size_t at = fr_pbuf_open(b, PACKET_TRACK);
+
+	fr_pbuf_num(b, 1, uuid);
+	fr_pbuf_str(b, 2, name);
+	if (parent)
+		fr_pbuf_num(b, 5, parent);
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
+}
+
+static int describe_task(struct fr_perfetto_out *to, u32 tid, s32 pid)
+{
+	struct fr_pbuf *b = &to->packet;
+	size_t at, in;
+
+	if (to->task_track[tid / 8] & 1 << tid % 8)
+		return 0;
+	to->task_track[tid / 8] |= 1 << tid % 8;
+	at = fr_pbuf_open(b, PACKET_TRACK);
+	fr_pbuf_num(b, 1, TRACK_TASK + tid);
+	in = fr_pbuf_open(b, 4);
+	fr_pbuf_num(b, 1, pid < 0 ? tid : (u32)pid);
+	fr_pbuf_num(b, 2, tid);
+	fr_pbuf_close(b, in);
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
+}
+
+/* TrackEvent { type 9, track_uuid 11, category 22, name 23 }; what ends it. */
+static size_t open_track_event(struct fr_pbuf *b, u32 type, u64 track, const char *category, const char *name)
+{
+	size_t at = fr_pbuf_open(b, PACKET_TRACK_EVENT);
+
+	fr_pbuf_num(b, 9, type);
+	fr_pbuf_num(b, 11, track);
+	if (type != SLICE_END) {
+		fr_pbuf_str(b, 22, category);
+		fr_pbuf_str(b, 23, name);
+	}
+	return at;
+}
+
+/* DebugAnnotation { uint_value 3, int_value 4, string_value 6, name 10 } */
+static void annotate(struct fr_pbuf *b, const char *name, const struct fr_val *v)
+{
+	size_t at;
+
+	if (v->kind != FR_VAL_NUM && v->kind != FR_VAL_TEXT)
+		return;
+	at = fr_pbuf_open(b, 4);
+	if (v->kind == FR_VAL_TEXT)
+		fr_pbuf_mem(b, 6, v->text, v->len);
+	else
+		fr_pbuf_num(b, v->is_signed ? 4 : 3, v->num);
+	fr_pbuf_str(b, 10, name);
+	fr_pbuf_close(b, at);
+}
+
+/* A trigger is shown with its reason: it is what one looks for. */
+static void name_of(const struct fr_view *v, const struct fr_row *r, char *name, size_t sz)
+{
+	const struct fr_field *f = r->ev->nr == FR_EV_trigger ? fr_event_field(r->ev, "reason") : NULL;
+	struct fr_val val = {.kind = FR_VAL_NONE};
+
+	if (f)
+		val = fr_view_field(v, r, f);
+	if (val.kind == FR_VAL_TEXT)
+		snprintf(name, sz, "trigger: %.*s", (int)val.len, val.text);
+	else
+		snprintf(name, sz, "%s", r->ev->name);
+}
+
+int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r,
+			enum fr_perfetto_way way)
+{
+	bool on_task = way == FR_PERFETTO_TASK || r->ev->nr == FR_EV_crash;
+	u64 track = on_task ? TRACK_TASK + r->tid : TRACK_OURS;
+	struct fr_pbuf *b = &to->packet;
+	char name[64];
+	size_t at;
+	u32 i;
+	int err = fr_pbuf_room(b, FR_PERFETTO_EVENT_SZ);
+
+	if (!err && on_task)
+		err = describe_task(to, r->tid, fr_view_who(v, r).pid);
+	if (err)
+		return err;
+	name_of(v, r, name, sizeof(name));
+	at = open_track_event(b, INSTANT, track, on_task ? "task" : "flightrec", name);
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		annotate(b, r->ev->fields[i].name, &val);
+	}
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, ns);
+}
+
+/* ---- what is missing ---- */
+
+static int put_slice(struct fr_perfetto_out *to, u64 track, const char *name, u64 from_ns, u64 to_ns)
+{
+	size_t at = open_track_event(&to->packet, SLICE_BEGIN, track, "loss", name);
+	int err;
+
+	fr_pbuf_close(&to->packet, at);
+	err = fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, from_ns + to->shift_ns);
+	if (err)
+		return err;
+	at = open_track_event(&to->packet, SLICE_END, track, "", "");
+	fr_pbuf_close(&to->packet, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, to_ns + to->shift_ns);
+}
+
+static int put_ring(struct fr_perfetto_out *to, const struct fr_snap_ring *ring, u64 begin_ns, u64 end_ns)
+{
+	u64 until = ring->horizon_ns < end_ns ? ring->horizon_ns : end_ns;
+	char name[64];
+	int err;
+
+	if (ring->tier != FR_TIER_MAIN || ring->horizon_ns <= begin_ns)
+		return 0;
+	snprintf(name, sizeof(name), "CPU %u: what is missing", ring->cpu);
+	err = describe(to, TRACK_CPU + ring->cpu, name, TRACK_OURS);
+	return err ?: put_slice(to, TRACK_CPU + ring->cpu, "overwritten before the snapshot", begin_ns, until);
+}
+
+static int put_hole(struct fr_perfetto_out *to, const struct fr_snap_hole *h, u64 begin_ns, u64 end_ns)
+{
+	static const char *const why[FR_HOLE_CNT] = {"overwritten while it was read", "still being written", "damaged"};
+	u64 from = h->since_ns > begin_ns ? h->since_ns : begin_ns,
+	    until = h->until_ns && h->until_ns < end_ns ? h->until_ns : end_ns;
+	char name[64];
+	int err;
+
+	if (h->tier != FR_TIER_MAIN || from >= until || h->why >= FR_HOLE_CNT)
+		return 0;
+	snprintf(name, sizeof(name), "CPU %u: what is missing", h->cpu);
+	err = describe(to, TRACK_CPU + h->cpu, name, TRACK_OURS);
+	return err ?: put_slice(to, TRACK_CPU + h->cpu, why[h->why], from, until);
+}
+
+int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x)
+{
+	u64 begin_ns, end_ns;
+	size_t ring_cnt, hole_cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &ring_cnt);
+	const struct fr_snap_hole *hole = fr_snap_holes(x->snap, &hole_cnt);
+	int err = describe(to, TRACK_OURS, "flightrec", 0);
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	for (i = 0; i < ring_cnt && !err; i++)
+		err = put_ring(to, &ring[i], begin_ns, end_ns);
+	for (i = 0; i < hole_cnt && !err; i++)
+		err = put_hole(to, &hole[i], begin_ns, end_ns);
+	return err;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/export/page_columns.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define FAST_LEVEL 3	       /* of zlib: 9 takes six times as long for a tenth less */
+#define PLAIN_MAX  (1LL << 50) /* numbers and their differences are exact in a double */
+#define NAMED_MIN  (-4096)     /* numbers that may have a name */
+#define NAMED_MAX  65536
+#define NAMED_CNT  (NAMED_MAX - NAMED_MIN)
+#define ABI_CNT	   2u
+
+struct nums {
+	u64 *v;
+	u32 cnt, cap;
+};
+
+struct field_cols {
+	struct nums num; /* of an array: counts */
+	struct nums flat;
+};
+
+struct event_cols {
+	u32 cnt;
+	struct field_cols field[FR_FIELD_MAX];
+};
+
+struct bytes {
+	u8 *p;
+	size_t sz, cap;
+};
+
+struct fr_page_columns {
+	const struct fr_schema *schema;
+	u64 origin_ns;
+	u32 cnt;
+	struct nums ev, ts, cpu, tid, comm;
+	struct event_cols *of[FR_EVENT_MAX];
+	struct bytes plain, packed;
+	struct fr_page_text *text;
+	size_t text_cnt, text_cap;
+	u32 *slot; /* hash table: number of a text, 0 free */
+	size_t slot_cnt;
+	u8 *named[FR_STYLE_CNT][ABI_CNT]; /* bits of numbers seen */
+};
+
+/* ---- memory that grows ---- */
+
+static int put_num(struct nums *n, u64 v)
+{
+	if (n->cnt == n->cap) {
+		u32 cap = n->cap ? 2 * n->cap : 1024;
+		u64 *p = realloc(n->v, cap * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		n->v = p;
+		n->cap = cap;
+	}
+	n->v[n->cnt++] = v;
+	return 0;
+}
+
+static int room(struct bytes *b, size_t sz)
+{
+	size_t cap = b->cap ? b->cap : 1 << 16;
+	u8 *p;
+
+	while (cap < b->sz + sz)
+		cap *= 2;
+	if (cap == b->cap)
+		return 0;
+	p = realloc(b->p, cap);
+	if (!p)
+		return -ENOMEM;
+	b->p = p;
+	b->cap = cap;
+	return 0;
+}
+
+/* ---- texts ---- */
+
+static u64 hash_text(const char *s, size_t len)
+{
+	u64 h = 0xcbf29ce484222325ull;
+
+	while (len--)
+		h = (h ^ (u8)*s++) * 0x100000001b3ull;
+	return h;
+}
+
+static u32 *find_slot(const struct fr_page_columns *p, const char *s, size_t len)
+{
+	size_t i = hash_text(s, len) & (p->slot_cnt - 1);
+
+	while (p->slot[i]) {
+		const struct fr_page_text *t = &p->text[p->slot[i]];
+
+		if (t->len == len && !memcmp(t->s, s, len))
+			break;
+		i = (i + 1) & (p->slot_cnt - 1);
+	}
+	return &p->slot[i];
+}
+
+/* Twice as many slots as texts, at least. */
+static int grow_texts(struct fr_page_columns *p)
+{
+	size_t cap = p->text_cap ? 2 * p->text_cap : 1024, i;
+	struct fr_page_text *text = realloc(p->text, cap * sizeof(*text));
+	u32 *slot;
+
+	if (!text)
+		return -ENOMEM;
+	p->text = text;
+	slot = calloc(2 * cap, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	free(p->slot);
+	p->slot = slot;
+	p->slot_cnt = 2 * cap;
+	p->text_cap = cap;
+	for (i = 1; i < p->text_cnt; i++)
+		*find_slot(p, p->text[i].s, p->text[i].len) = i;
+	return 0;
+}
+
+/* The number of a text; < 0: no memory. */
+static s64 text_nr(struct fr_page_columns *p, const char *s, size_t len)
+{
+	u32 *slot;
+	char *copy;
+
+	if (!s)
+		return 0;
+	if (p->text_cnt == p->text_cap && grow_texts(p))
+		return -ENOMEM;
+	slot = find_slot(p, s, len);
+	if (*slot)
+		return *slot;
+	copy = malloc(len + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, s, len);
+	copy[len] = 0;
+	p->text[p->text_cnt] = (struct fr_page_text){copy, len};
+	*slot = p->text_cnt;
+	return p->text_cnt++;
+}
+
+const struct fr_page_text *fr_page_columns_texts(const struct fr_page_columns *p, size_t *cnt)
+{
+	*cnt = p->text_cnt;
+	return p->text;
+}
+
+/* ---- numbers with names ---- */
+
+static int note_named(struct fr_page_columns *p, enum fr_style style, u32 abi, s64 v)
+{
+	u8 **bits = &p->named[style][abi % ABI_CNT];
+	u32 i = (u64)v - (u64)NAMED_MIN;
+
+	if (v < NAMED_MIN || v >= NAMED_MAX || !fr_sysname_style(style))
+		return 0;
+	if (!*bits)
+		*bits = calloc(1, NAMED_CNT / 8);
+	if (!*bits)
+		return -ENOMEM;
+	(*bits)[i / 8] |= 1u << i % 8;
+	return 0;
+}
+
+/* The name of a number; of a result its error's, "-ENOENT". NULL: it has none. */
+static const char *name_of(const struct fr_sys *sys, enum fr_style style, s64 v, char buf[32])
+{
+	const char *error = style == FR_STYLE_RET ? fr_errno_name(-v) : NULL;
+
+	if (!error)
+		return fr_sysname(sys, style, v);
+	snprintf(buf, 32, "-%s", error);
+	return buf;
+}
+
+void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
+			   void (*fn)(void *arg, enum fr_style style, u32 abi, s64 v, const char *name), void *arg)
+{
+	u32 style, abi, i;
+	char buf[32];
+
+	for (style = 0; style < FR_STYLE_CNT; style++) {
+		for (abi = 0; abi < ABI_CNT; abi++) {
+			const u8 *bits = p->named[style][abi];
+			struct fr_sys sys = {arch, abi};
+
+			for (i = 0; bits && i < NAMED_CNT; i++) {
+				s64 v = (s64)i + NAMED_MIN;
+				const char *name = bits[i / 8] >> i % 8 & 1 ? name_of(&sys, style, v, buf) : NULL;
+
+				if (name)
+					fn(arg, style, abi, v, name);
+			}
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+static int put_array(struct field_cols *c, const struct fr_val *val)
+{
+	size_t i;
+	int err = put_num(&c->num, val->kind == FR_VAL_NUMS ? val->len : 0);
+
+	for (i = 0; val->kind == FR_VAL_NUMS && i < val->len && !err; i++)
+		err = put_num(&c->flat, val->nums[i]);
+	return err;
+}
+
+static int put_field(struct fr_page_columns *p, struct field_cols *c, const struct fr_view *v, const struct fr_row *r,
+		     const struct fr_field *f)
+{
+	struct fr_val val = {0};
+	s64 nr;
+
+	if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_STACK) /* stacks are found by their ids */
+		val = fr_view_field(v, r, f);
+	if (fr_field_kind(f) == FR_VAL_NUMS)
+		return put_array(c, &val);
+	if (fr_field_kind(f) == FR_VAL_TEXT) {
+		nr = val.kind == FR_VAL_TEXT ? text_nr(p, val.text, val.len) : 0;
+		return nr < 0 ? -ENOMEM : put_num(&c->num, nr);
+	}
+	return put_num(&c->num, val.num) ?: note_named(p, f->style, fr_view_sys(v, r).abi, val.num);
+}
+
+static int put_fields(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
+{
+	struct event_cols **of = &p->of[r->ev->nr];
+	int err = 0;
+	u32 i;
+
+	if (!*of)
+		*of = calloc(1, sizeof(**of));
+	if (!*of)
+		return -ENOMEM;
+	(*of)->cnt++;
+	for (i = 0; i < r->ev->field_cnt && !err; i++)
+		err = put_field(p, &(*of)->field[i], v, r, &r->ev->fields[i]);
+	return err;
+}
+
+int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_who who = fr_view_who(v, r);
+	s64 comm = text_nr(p, who.comm, who.len);
+	int err = comm < 0 ? comm : 0;
+
+	err = err ?: put_num(&p->ev, r->ev->nr);
+	err = err ?: put_num(&p->ts, r->ts - p->origin_ns);
+	err = err ?: put_num(&p->cpu, r->cpu);
+	err = err ?: put_num(&p->tid, r->tid);
+	err = err ?: put_num(&p->comm, comm);
+	err = err ?: put_fields(p, v, r);
+	return err ?: ++p->cnt == FR_PAGE_ROWS;
+}
+
+/* ---- pieces ---- */
+
+static void put_u32(struct bytes *b, u32 v)
+{
+	v = htole32(v);
+	memcpy(b->p + b->sz, &v, sizeof(v));
+	b->sz += sizeof(v);
+}
+
+static bool is_plain(const struct nums *n)
+{
+	s64 v;
+	u32 i;
+
+	for (i = 0; i < n->cnt; i++) {
+		v = n->v[i];
+		if (v > PLAIN_MAX || v < -PLAIN_MAX)
+			return false;
+	}
+	return true;
+}
+
+static void put_varints(struct bytes *b, const struct nums *n)
+{
+	u64 last = 0, v;
+	u32 i;
+
+	for (i = 0; i < n->cnt; i++) {
+		v = n->v[i] - last;
+		last = n->v[i];
+		v = v << 1 ^ (u64)((s64)v >> 63);
+		for (; v > 0x7f; v >>= 7)
+			b->p[b->sz++] = v | 0x80;
+		b->p[b->sz++] = v;
+	}
+}
+
+static void put_wide(struct bytes *b, const struct nums *n)
+{
+	u64 v;
+	u32 i;
+
+	for (i = 0; i < n->cnt; i++) {
+		v = htole64(n->v[i]);
+		memcpy(b->p + b->sz, &v, sizeof(v));
+		b->sz += sizeof(v);
+	}
+}
+
+/* And forgets its numbers: the next piece's come. */
+static int put_column(struct bytes *b, struct nums *n)
+{
+	size_t at;
+	u32 sz;
+
+	if (room(b, 5 + 10 * (size_t)n->cnt))
+		return -ENOMEM;
+	b->p[b->sz++] = !is_plain(n);
+	at = b->sz;
+	b->sz += sizeof(sz);
+	if (b->p[at - 1])
+		put_wide(b, n);
+	else
+		put_varints(b, n);
+	sz = htole32(b->sz - at - sizeof(sz));
+	memcpy(b->p + at, &sz, sizeof(sz));
+	n->cnt = 0;
+	return 0;
+}
+
+static int put_event(struct fr_page_columns *p, u32 nr)
+{
+	const struct fr_event *ev = fr_schema_event(p->schema, nr);
+	struct event_cols *of = p->of[nr];
+	int err = room(&p->plain, 5);
+	u32 i;
+
+	if (err)
+		return err;
+	p->plain.p[p->plain.sz++] = nr;
+	put_u32(&p->plain, of->cnt);
+	of->cnt = 0;
+	for (i = 0; i < ev->field_cnt && !err; i++) {
+		err = put_column(&p->plain, &of->field[i].num);
+		if (!err && fr_field_kind(&ev->fields[i]) == FR_VAL_NUMS)
+			err = put_column(&p->plain, &of->field[i].flat);
+	}
+	return err;
+}
+
+static int put_piece(struct fr_page_columns *p)
+{
+	int err = room(&p->plain, sizeof(u32));
+	u32 nr;
+
+	if (err)
+		return err;
+	put_u32(&p->plain, p->cnt);
+	err = put_column(&p->plain, &p->ev);
+	err = err ?: put_column(&p->plain, &p->ts);
+	err = err ?: put_column(&p->plain, &p->cpu);
+	err = err ?: put_column(&p->plain, &p->tid);
+	err = err ?: put_column(&p->plain, &p->comm);
+	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
+		if (p->of[nr] && p->of[nr]->cnt)
+			err = put_event(p, nr);
+	}
+	return err;
+}
+
+static int pack(struct fr_page_columns *p)
+{
+	uLongf sz = compressBound(p->plain.sz);
+
+	p->packed.sz = 0;
+	if (room(&p->packed, sz))
+		return -ENOMEM;
+	if (compress2(p->packed.p, &sz, p->plain.p, p->plain.sz, FAST_LEVEL) != Z_OK)
+		return -ENOMEM;
+	p->packed.sz = sz;
+	return 0;
+}
+
+int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
+{
+	int err;
+
+	*sz = 0;
+	if (!p->cnt)
+		return 0;
+	p->plain.sz = 0;
+	err = put_piece(p) ?: pack(p);
+	p->cnt = 0;
+	*out = p->packed.p;
+	*sz = p->packed.sz;
+	return err;
+}
+
+/* ---- life ---- */
+
+struct fr_page_columns *fr_page_columns_new(const struct fr_schema *s, u64 origin_ns)
+{
+	struct fr_page_columns *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->schema = s;
+	p->origin_ns = origin_ns;
+	if (grow_texts(p)) {
+		fr_page_columns_free(p);
+		return NULL;
+	}
+	p->text[p->text_cnt++] = (struct fr_page_text){"", 0};
+	return p;
+}
+
+static void free_event(struct event_cols *of)
+{
+	u32 i;
+
+	for (i = 0; of && i < FR_FIELD_MAX; i++) {
+		free(of->field[i].num.v);
+		free(of->field[i].flat.v);
+	}
+	free(of);
+}
+
+void fr_page_columns_free(struct fr_page_columns *p)
+{
+	size_t i;
+	u32 style;
+
+	if (!p)
+		return;
+	for (i = 0; i < FR_EVENT_MAX; i++)
+		free_event(p->of[i]);
+	for (i = 1; i < p->text_cnt; i++)
+		free((char *)p->text[i].s);
+	for (style = 0; style < FR_STYLE_CNT; style++) {
+		free(p->named[style][0]);
+		free(p->named[style][1]);
+	}
+	free(p->ev.v);
+	free(p->ts.v);
+	free(p->cpu.v);
+	free(p->tid.v);
+	free(p->comm.v);
+	free(p->plain.p);
+	free(p->packed.p);
+	free(p->text);
+	free(p->slot);
+	free(p);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/holdoff/holdsess.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/recorder/record.h"
+#include "flow/snapshot/dump.h"
+#include "io/cpus.h"
+#include "pure/config/select.h"
+#include "pure/err.h"
+#include "pure/schema/schema.h"
+
+#define DEFAULT_NAME "default"
+#define TASK_CNT     32768u
+#define STACK_SHARE  4u /* of the memory: at so many samples frames come fast, and are looked up half a second later */
+#define CLOCK_TRIES  16
+#define CLOCK_NEAR   10000000 /* ns: clocks that are nearer are one; a time namespace's are not */
+
+/* Of its own: what tells who runs, and nothing else; what tasks are called is told by group task. */
+static const char *const own_events[] = {"-signal", "-block"};
+
+static u64 mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* ---- which session ---- */
+
+static bool is_there(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s/meta", name);
+	return !access(path, F_OK);
+}
+
+/* Are its events those of this version, by number? */
+static bool is_same_schema(const struct fr_sess *s)
+{
+	size_t sz, own_sz;
+	const char *text = fr_sess_schema(s, &sz);
+	char *own = fr_schema_write(fr_schema_builtin(), &own_sz);
+	bool same = own && sz == own_sz && !memcmp(text, own, sz);
+
+	free(own);
+	return same && fr_sess_layout(s) == FR_LAYOUT_VERSION;
+}
+
+/* What is recorded now of an event: the governor may hold it. */
+static bool has_event(const struct fr_sess *s, u32 nr)
+{
+	u32 word = __atomic_load_n(&fr_sess_shared(s)->enable[nr], __ATOMIC_RELAXED);
+
+	return word && !(word & FR_ENABLE_HELD);
+}
+
+/* NULL: it has all that the watch looks for, of all tasks; else what is missing. */
+static const char *what_is_missing(const struct fr_sess *s)
+{
+	static const u32 need[] = {FR_EV_sched_switch,	FR_EV_irq_handler_entry, FR_EV_irq_handler_exit,
+				   FR_EV_softirq_entry, FR_EV_softirq_exit,	 FR_EV_cpu_sample};
+	char *settings;
+	bool chosen;
+	size_t i;
+
+	if (!is_same_schema(s))
+		return "events as this version has them";
+	for (i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+		if (!has_event(s, need[i]))
+			return fr_schema_event(fr_schema_builtin(), need[i])->name;
+	settings = fr_sess_fact(s, "settings");
+	chosen = settings && strstr(settings, "-f ");
+	free(settings);
+	return chosen ? "all tasks" : NULL;
+}
+
+/* ---- one of its own ---- */
+
+static int own_selection(struct fr_load_conf *l)
+{
+	const char *nearest;
+	size_t i;
+	int err = fr_select_profile("default", l->enable);
+
+	for (i = 0; i < sizeof(own_events) / sizeof(own_events[0]); i++)
+		err = err ?: fr_select_event(own_events[i], l->enable, &nearest);
+	return err;
+}
+
+static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_sess **out)
+{
+	struct fr_live_settings live = {.config.dir = (char *)(ask->dir ?: FR_DIR_DEFAULT)};
+	struct fr_record_ask r = {
+		.name = name,
+		.profile = "watch",
+		.settings = "watch",
+		.plan = {.cpu_sz = ask->cpu_sz, .tier_sz[FR_TIER_STACK] = ask->cpu_sz / STACK_SHARE},
+		.load = {.sample_hz = ask->hz, .task_cnt = TASK_CNT},
+		.live = &live,
+	};
+	int err = own_selection(&r.load) ?: fr_record_make(&r, out);
+
+	if (err == -EINVAL)
+		return FR_EXIT_USAGE;
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}
+
+static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_holdsess *h)
+{
+	char buf[FR_NAME_MAX + 1];
+	int status;
+
+	snprintf(buf, sizeof(buf), "watch-%d", (int)getpid());
+	status = make_own(ask, name ?: buf, &h->look);
+	if (status)
+		return status;
+	h->is_own = true;
+	h->hz = h->was_hz = ask->hz;
+	return FR_EXIT_OK;
+}
+
+/* The one that was named, or the default one, if it records; h->take NULL: neither. */
+static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+{
+	const char *name = ask->name ?: DEFAULT_NAME, *missing;
+
+	fr_sess_sweep();
+	if (!is_there(name))
+		return FR_EXIT_OK;
+	if (fr_sess_open(name, &h->take))
+		return FR_EXIT_FAIL;
+	missing = what_is_missing(h->take);
+	if (missing)
+		fr_warn("session '%s' does not record %s: holdoffs are looked for by a session of the watch's own, beside it",
+			name, missing);
+	else
+		h->look = h->take;
+	return FR_EXIT_OK;
+}
+
+/* ---- samples ---- */
+
+static u32 online_cnt(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? n : 1;
+}
+
+/* All CPUs at one rate: that is how many are expected. */
+static int set_rate(struct fr_sess *s, u32 hz)
+{
+	struct fr_cpus *cpus;
+	struct fr_call now;
+	int err = 0;
+	u32 i;
+
+	if (fr_cpus_online(&cpus))
+		return -EIO;
+	for (i = 0; i < fr_cpus_cnt(cpus) && !err; i++) {
+		err = fr_sess_sample_cpu(s, NULL, fr_cpus_nr(cpus, i), hz);
+		if (err == -ENODEV) /* it went */
+			err = 0;
+	}
+	fr_cpus_free(cpus);
+	if (!err && !fr_sess_clocks(s, &now))
+		fr_sess_sampling(s, hz, online_cnt(), now.ns);
+	return err;
+}
+
+static void raise_rate(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+{
+	int err;
+
+	if (!ask->hz || h->was_hz >= ask->hz)
+		return;
+	err = set_rate(h->look, ask->hz);
+	if (err)
+		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err), h->was_hz);
+	h->hz = fr_sess_sample_hz(h->look);
+}
+
+/* ---- the end, in the keeper ---- */
+
+static void end_own(struct fr_sess *s)
+{
+	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
+		return;
+	fr_sess_detach(s);
+	fr_sess_remove(s);
+	fr_sess_unlock(s);
+}
+
+/* Unless somebody else has changed the rate since: the governor, another watch. */
+static void put_right(void *arg)
+{
+	struct fr_holdsess *h = arg;
+	u32 hz = fr_sess_sample_hz(h->look);
+
+	if (h->is_own)
+		end_own(h->look);
+	else if (h->hz != h->was_hz && hz == h->hz)
+		set_rate(h->look, h->was_hz);
+}
+
+/* ---- clocks ---- */
+
+/* Their distance as one read of BPF's between two of ours tells it: the closest of some. Zero where they are one clock. */
+static int measure_clock(struct fr_holdsess *h)
+{
+	u64 best = ~0ULL, before, after;
+	struct fr_call now;
+	int i, err;
+
+	for (i = 0; i < CLOCK_TRIES; i++) {
+		before = mono_ns();
+		err = fr_sess_clocks(h->look, &now);
+		after = mono_ns();
+		if (err)
+			return err;
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		h->clock_off_ns = (s64)(now.mono_ns - (before + best / 2));
+	}
+	if (h->clock_off_ns < CLOCK_NEAR && h->clock_off_ns > -CLOCK_NEAR)
+		h->clock_off_ns = 0;
+	return 0;
+}
+
+u64 fr_holdsess_now(const struct fr_holdsess *h)
+{
+	return mono_ns() + h->clock_off_ns;
+}
+
+/* ---- open and close ---- */
+
+static int prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+{
+	int err = measure_clock(h);
+
+	if (err) {
+		fr_err("cannot read the clock of session '%s': %s: run as root", fr_sess_name(h->look), strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	if (!h->is_own) {
+		h->was_hz = h->hz = fr_sess_sample_hz(h->look);
+		if (ask->hz > h->hz)
+			h->hz = ask->hz; /* so that the keeper knows it */
+	}
+	err = fr_keeper_start(&h->keeper, put_right, h);
+	if (err) {
+		fr_err("cannot start a process: %s", strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	if (!h->is_own)
+		raise_rate(ask, h);
+	return FR_EXIT_OK;
+}
+
+int fr_holdsess_open(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+{
+	int status;
+
+	*h = (struct fr_holdsess){};
+	status = open_recording(ask, h);
+	if (!status && !h->look)
+		status = open_own(ask, h->take ? NULL : ask->name, h);
+	if (!status && !h->take)
+		h->take = h->look;
+	status = status ?: prepare(ask, h);
+	if (status)
+		fr_holdsess_close(h);
+	return status;
+}
+
+void fr_holdsess_close(struct fr_holdsess *h)
+{
+	if (h->keeper.pid)
+		fr_keeper_end(&h->keeper);
+	else if (h->is_own && h->look)
+		end_own(h->look);
+	if (h->take != h->look)
+		fr_sess_close(h->take);
+	fr_sess_close(h->look);
+	h->take = h->look = NULL;
+}
+
+const struct fr_ring_map *fr_holdsess_ring(const struct fr_holdsess *h, u32 cpu)
+{
+	size_t i, cnt;
+	const struct fr_ring_map *m = fr_sess_rings(h->look, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (m[i].cpu == cpu && m[i].tier == FR_TIER_MAIN)
+			return &m[i];
+	return NULL;
+}
+
+bool fr_holdsess_lives(const struct fr_holdsess *h)
+{
+	return is_there(fr_sess_name(h->look));
+}

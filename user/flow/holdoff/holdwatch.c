@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/holdoff/holdwatch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/holdoff/holdwatch_int.h"
+#include "flow/recorder/record.h"
+#include "flow/snapshot/dump.h"
+#include "io/cpus.h"
+#include "pure/err.h"
+#include "pure/text/units.h"
+
+#define MS		1000000ULL
+#define BASELINE_CNT	250u /* wakeups, then the baseline is told */
+#define BASELINE_MAX_NS 5000000000ULL
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+u64 fr_holdwatch_wall_ns(const struct fr_holdwatch *w, u64 ts)
+{
+	return clock_ns(CLOCK_REALTIME) - (fr_holdsess_now(&w->sess) - ts);
+}
+
+u64 fr_holdwatch_late(const struct fr_sleeper_stats *st, u32 ppm)
+{
+	u64 rank = 0, sum = 0, ns;
+	u32 i;
+
+	for (i = 0; i < FR_SLEEPER_BUCKET; i++)
+		rank += st->late[i];
+	rank = rank / 1000000 * ppm + rank % 1000000 * ppm / 1000000;
+	for (i = 0; i < FR_SLEEPER_BUCKET; i++) {
+		sum += st->late[i];
+		if (sum > rank || (sum && sum == rank))
+			break;
+	}
+	if (!sum || i == FR_SLEEPER_BUCKET)
+		return st->late_max_ns;
+	ns = fr_sleeper_bucket_ns(i);
+	return ns < st->late_max_ns ? ns : st->late_max_ns;
+}
+
+static const struct fr_holdwatch_printer *printer(const struct fr_holdwatch *w)
+{
+	return w->ask->json ? &fr_holdwatch_json : &fr_holdwatch_text;
+}
+
+/* ---- what was found ---- */
+
+static struct fr_holdwatch_who *find_who(struct fr_holdwatch *w, const char *text)
+{
+	u32 i;
+
+	for (i = 0; i < w->who_cnt; i++)
+		if (!strcmp(w->who[i].text, text))
+			return &w->who[i];
+	if (w->who_cnt == FR_HOLDWATCH_WHO_MAX)
+		return NULL;
+	snprintf(w->who[w->who_cnt].text, FR_HOLDWATCH_WHO_SZ, "%s", text);
+	return &w->who[w->who_cnt++];
+}
+
+static void sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const struct fr_holdoff *h)
+{
+	struct fr_holdwatch_ran culprit = {.text = "not known"};
+	struct fr_holdwatch_who *who;
+
+	if (h->ran_cnt)
+		fr_holdwatch_name(w, h, 0, &culprit);
+	who = find_who(w, culprit.text);
+	if (who) {
+		who->cnt++;
+		who->sum_ns += h->length_ns;
+		who->max_ns = h->length_ns > who->max_ns ? h->length_ns : who->max_ns;
+	} else {
+		w->who_other++;
+	}
+	fr_hist_add(&w->hist, h->length_ns);
+	w->incomplete_cnt += h->incomplete;
+	cpu->cnt++;
+	cpu->sum_ns += h->length_ns;
+	cpu->max_ns = h->length_ns > cpu->max_ns ? h->length_ns : cpu->max_ns;
+}
+
+/* The CPU whose first holdoff is the earliest of all that wait and began before until_ns, NULL: none waits. */
+static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
+{
+	struct fr_holdwatch_cpu *best = NULL;
+	const struct fr_holdoff *h;
+	u32 i;
+
+	for (i = 0; i < w->cpu_cnt; i++) {
+		h = fr_sleeper_first(w->cpu[i].sleeper);
+		if (!h || h->at_ns >= until_ns)
+			continue;
+		until_ns = h->at_ns;
+		best = &w->cpu[i];
+	}
+	return best;
+}
+
+/* There is room again in the queue, however long the rest takes. */
+static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
+{
+	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
+
+	fr_sleeper_drop(cpu->sleeper);
+	fr_holdwatch_gather(w, &h);
+	sum_up(w, cpu, &h);
+	printer(w)->holdoff(w, &h);
+	fr_holdwatch_take(w, &h, printer(w));
+}
+
+static void tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
+{
+	const struct fr_sleeper_stats *st = &cpu->stats;
+
+	if (st->missed == cpu->told_missed)
+		return;
+	printer(w)->missed(w, fr_sleeper_cpu(cpu->sleeper), st->missed - cpu->told_missed, st->missed_max_ns);
+	cpu->told_missed = st->missed;
+}
+
+static void tell_gone(struct fr_holdwatch_cpu *cpu)
+{
+	if (cpu->told_gone || !fr_sleeper_is_gone(cpu->sleeper))
+		return;
+	fr_warn("CPU %u went offline: it is not watched any more", fr_sleeper_cpu(cpu->sleeper));
+	cpu->told_gone = true;
+}
+
+static void take_all(struct fr_holdwatch *w)
+{
+	const u64 now = fr_holdsess_now(&w->sess);
+	struct fr_holdwatch_cpu *cpu;
+	u32 i;
+
+	fr_holdwatch_forget(w);
+	while ((cpu = earliest(w, now)))
+		take_one(w, cpu);
+	for (i = 0; i < w->cpu_cnt; i++) {
+		fr_sleeper_stats(w->cpu[i].sleeper, &w->cpu[i].stats);
+		tell_missed(w, &w->cpu[i]);
+		tell_gone(&w->cpu[i]);
+	}
+}
+
+/* Without the priority, what is waited for behind equals is counted too: how much that is here. */
+static void tell_baseline(struct fr_holdwatch *w)
+{
+	struct fr_sleeper_stats sum = {};
+	char a[32], b[32];
+	u32 i, k;
+
+	if (w->is_rt || w->told_baseline)
+		return;
+	for (i = 0; i < w->cpu_cnt; i++) {
+		const struct fr_sleeper_stats *st = &w->cpu[i].stats;
+
+		for (k = 0; k < FR_SLEEPER_BUCKET; k++)
+			sum.late[k] += st->late[k];
+		sum.woke += st->woke;
+		sum.late_max_ns = st->late_max_ns > sum.late_max_ns ? st->late_max_ns : sum.late_max_ns;
+	}
+	if (sum.woke < BASELINE_CNT * w->cpu_cnt && clock_ns(CLOCK_MONOTONIC) - w->begun_ns < BASELINE_MAX_NS)
+		return;
+	fprintf(stderr,
+		"baseline at normal priority: of %llu wakeups half were late by no more than %s, 99 %% by no more than %s\n",
+		(unsigned long long)sum.woke, fr_show_duration(fr_holdwatch_late(&sum, 500000), a, sizeof(a)),
+		fr_show_duration(fr_holdwatch_late(&sum, 990000), b, sizeof(b)));
+	w->told_baseline = true;
+}
+
+/* ---- loop ---- */
+
+/* nohup: it stays ignored. */
+static int signal_fd(void)
+{
+	struct sigaction act;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &act) || act.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* How long until the next tick or the end, in ms, rounded up. */
+static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC), until = tick_ns;
+
+	if (w->ask->duration_ns && w->begun_ns + w->ask->duration_ns < until)
+		until = w->begun_ns + w->ask->duration_ns;
+	return until > now ? (until - now + MS - 1) / MS : 0;
+}
+
+static bool is_over(const struct fr_holdwatch *w)
+{
+	return w->ask->duration_ns && clock_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
+}
+
+static int loop(struct fr_holdwatch *w, int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
+
+	while (poll(&p, 1, wait_ms(w, tick)) <= 0 && !is_over(w)) {
+		take_all(w);
+		tell_baseline(w);
+		if (fr_out_flush(w->o))
+			return FR_EXIT_OK;
+		if (!fr_holdsess_lives(&w->sess)) {
+			fr_err("session '%s' has ended: nothing is recorded any more", fr_sess_name(w->sess.look));
+			return FR_EXIT_NO_SESSION;
+		}
+		tick += FR_HOLDWATCH_TICK_NS;
+	}
+	return FR_EXIT_OK;
+}
+
+/* ---- begin and end ---- */
+
+static int add_cpu(struct fr_holdwatch *w, u32 cpu)
+{
+	const struct fr_ring_map *ring = fr_holdsess_ring(&w->sess, cpu);
+	struct fr_sleeper_conf conf = w->ask->sleep;
+	bool is_rt;
+	int err;
+
+	if (!ring) {
+		fr_err("session '%s' has no ring of CPU %u, so that what it ran is not known: leave it out (--cpu)",
+		       fr_sess_name(w->sess.look), cpu);
+		return FR_EXIT_FAIL;
+	}
+	conf.clock_off_ns = w->sess.clock_off_ns;
+	err = fr_sleeper_start(&conf, ring, &is_rt, &w->cpu[w->cpu_cnt].sleeper);
+	if (err) {
+		fr_err("cannot watch CPU %u: %s%s", cpu, strerror(-err),
+		       err == -EINVAL ? ": this process may not run there (cpuset): leave it out (--cpu)" : "");
+		return FR_EXIT_FAIL;
+	}
+	w->is_rt &= is_rt;
+	w->is_locked &= fr_sleeper_is_locked(w->cpu[w->cpu_cnt].sleeper);
+	w->cpu_cnt++;
+	return FR_EXIT_OK;
+}
+
+static bool is_asked_for(const struct fr_holdwatch_ask *ask, u32 cpu)
+{
+	return !ask->cpus || fr_ranges_have(ask->cpus, cpu);
+}
+
+/* All that are online and asked for. */
+static int add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
+{
+	int status = FR_EXIT_OK;
+	u32 i;
+
+	w->cpu = calloc(fr_cpus_cnt(cpus), sizeof(*w->cpu));
+	if (!w->cpu)
+		return FR_EXIT_FAIL;
+	for (i = 0; i < fr_cpus_cnt(cpus) && !status; i++)
+		if (is_asked_for(w->ask, fr_cpus_nr(cpus, i)))
+			status = add_cpu(w, fr_cpus_nr(cpus, i));
+	return status;
+}
+
+static bool is_online(const struct fr_cpus *cpus, u32 cpu)
+{
+	u32 i;
+
+	for (i = 0; i < fr_cpus_cnt(cpus); i++)
+		if (fr_cpus_nr(cpus, i) == cpu)
+			return true;
+	return false;
+}
+
+/* A CPU that was named and is not there: it may have been meant. */
+static int check_cpus(const struct fr_holdwatch_ask *ask, const struct fr_cpus *cpus)
+{
+	u32 i, cpu;
+
+	for (i = 0; ask->cpus && i < ask->cpus->cnt; i++)
+		for (cpu = ask->cpus->range[i].from; cpu <= ask->cpus->range[i].to; cpu++) {
+			if (is_online(cpus, cpu))
+				continue;
+			fr_err("--cpu: there is no CPU %u online: /sys/devices/system/cpu/online lists them", cpu);
+			return FR_EXIT_USAGE;
+		}
+	return FR_EXIT_OK;
+}
+
+static void warn_of_priority(const struct fr_holdwatch *w)
+{
+	if (!w->is_rt && w->ask->sleep.policy != SCHED_OTHER)
+		fr_warn("no right to real-time priority (CAP_SYS_NICE, or ulimit -r): the watch runs at normal priority. "
+			"Waiting "
+			"behind others of that priority is counted as holdoff, and their time is not a holdoff's: lengths are "
+			"less "
+			"exact, by up to an interval");
+	if (!w->is_locked)
+		fr_warn("memory cannot be locked (CAP_IPC_LOCK, or ulimit -l): where memory is short the watch itself may wait "
+			"for "
+			"its pages");
+}
+
+static bool same_pids(struct fr_sess *s)
+{
+	u32 pid = 0;
+	bool same;
+
+	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
+		return false;
+	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
+	fr_sess_unlock(s);
+	return same;
+}
+
+static int prepare(struct fr_holdwatch *w)
+{
+	static const struct fr_gate_conf storm = {FR_GATE_STORM_CNT, FR_GATE_STORM_NS};
+
+	w->same_pids = same_pids(w->sess.look);
+	if (!fr_livesym_new(w->sess.look, &w->sym) && !fr_gate_new(&storm, &w->gate))
+		return FR_EXIT_OK;
+	fr_err("cannot watch: out of memory");
+	return FR_EXIT_FAIL;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct fr_holdwatch_who *x = a, *y = b;
+
+	return x->sum_ns < y->sum_ns ? 1 : x->sum_ns > y->sum_ns ? -1 : strcmp(x->text, y->text);
+}
+
+static void stop(struct fr_holdwatch *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->cpu_cnt; i++)
+		fr_sleeper_stop(w->cpu[i].sleeper);
+	w->ended_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
+{
+	int fd = signal_fd(), status = prepare(w);
+
+	mlockall(MCL_CURRENT); /* code, too; what comes later need not stay */
+	status = status ?: add_cpus(w, cpus);
+	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!status) {
+		warn_of_priority(w);
+		printer(w)->begin(w);
+		fr_out_flush(w->o);
+		status = loop(w, fd);
+		stop(w);
+		take_all(w);
+		qsort(w->who, w->who_cnt, sizeof(w->who[0]), by_sum);
+		printer(w)->end(w);
+	}
+	close(fd);
+	return status;
+}
+
+static void free_watch(struct fr_holdwatch *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->cpu_cnt; i++)
+		fr_sleeper_free(w->cpu[i].sleeper);
+	free(w->cpu);
+	fr_names_free(w->names);
+	fr_livesym_free(w->sym);
+	fr_gate_free(w->gate);
+	fr_hist_free(&w->hist);
+	free(w);
+}
+
+static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
+{
+	int status = check_cpus(w->ask, cpus);
+
+	status = status ?: fr_holdsess_open(&w->ask->sess, &w->sess);
+	if (status)
+		return status;
+	status = watch(w, cpus);
+	fr_out_flush(w->o);
+	fr_holdsess_close(&w->sess);
+	return status;
+}
+
+int fr_holdwatch(const struct fr_holdwatch_ask *ask, struct fr_out *o)
+{
+	struct fr_holdwatch *w = calloc(1, sizeof(*w));
+	struct fr_cpus *cpus;
+	int status = FR_EXIT_FAIL;
+
+	if (!w)
+		return FR_EXIT_FAIL;
+	*w = (struct fr_holdwatch){.ask = ask, .o = o, .is_rt = ask->sleep.policy != SCHED_OTHER, .is_locked = true};
+	if (!fr_cpus_online(&cpus)) {
+		status = open_and_watch(w, cpus);
+		fr_cpus_free(cpus);
+	}
+	free_watch(w);
+	return status;
+}

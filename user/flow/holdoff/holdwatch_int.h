@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * holdwatch_int: what the parts of holdwatch share.
+ *
+ *	holdwatch.c	  begin, loop, end
+ *	holdwatch_name.c  who ran, and what its stacks are
+ *	holdwatch_text.c  for people
+ *	holdwatch_json.c  for programs
+ *	holdwatch_take.c  snapshots
+ */
+#ifndef FR_HOLDWATCH_INT_H
+#define FR_HOLDWATCH_INT_H
+
+#include "flow/holdoff/holdwatch.h"
+#include "flow/holdoff/livesym.h"
+#include "pure/schema/names.h"
+#include "pure/set/hist.h"
+#include "pure/trigger/gate.h"
+
+#define FR_HOLDWATCH_WHO_MAX 256u /* culprits that are summed up */
+#define FR_HOLDWATCH_WHO_SZ  64u
+
+/* Whom holdoffs were due to, summed up. */
+struct fr_holdwatch_who {
+	char text[FR_HOLDWATCH_WHO_SZ];
+	u64 cnt, sum_ns, max_ns;
+};
+
+/* A CPU that is watched. */
+struct fr_holdwatch_cpu {
+	struct fr_sleeper *sleeper;
+	struct fr_sleeper_stats stats; /* as last read */
+	u64 told_missed;
+	u64 cnt, sum_ns, max_ns; /* of holdoffs that were told */
+	bool told_gone;
+};
+
+struct fr_holdwatch {
+	const struct fr_holdwatch_ask *ask;
+	struct fr_out *o;
+	struct fr_holdsess sess;
+	struct fr_holdwatch_cpu *cpu;
+	u32 cpu_cnt;
+	bool is_rt, is_locked, told_baseline;
+	bool same_pids;		/* processes are called here as in the rings */
+	u64 begun_ns, ended_ns; /* CLOCK_MONOTONIC */
+	struct fr_livesym *sym;
+	struct fr_names *names; /* of this tick, NULL: not asked for yet */
+	struct fr_gate *gate;
+	struct fr_hist hist; /* lengths */
+	struct fr_holdwatch_who who[FR_HOLDWATCH_WHO_MAX];
+	u32 who_cnt;
+	u64 who_other; /* holdoffs of those that did not fit */
+	u64 incomplete_cnt, snapshot_cnt;
+};
+
+/* ---- holdwatch_name.c ---- */
+
+/* Who or what ran. */
+struct fr_holdwatch_ran {
+	const char *what; /* task, idle, softirq, irq */
+	u32 tid;
+	s32 pid;			/* -1 unknown */
+	char comm[FR_COMM_SZ + 1];	/* task; the handler's name of an irq; softirq: its name */
+	char text[FR_HOLDWATCH_WHO_SZ]; /* "nginx[17]", "softirq NET_RX", "irq 24 virtio1" */
+};
+
+void fr_holdwatch_name(struct fr_holdwatch *w, const struct fr_holdoff *h, u32 i, struct fr_holdwatch_ran *out);
+
+/* Gather the frames of its stacks. */
+void fr_holdwatch_gather(struct fr_holdwatch *w, const struct fr_holdoff *h);
+
+/* Frame nr of a stack, kernel frames first. False: there are no more. */
+struct fr_holdwatch_frame {
+	u64 ip;
+	bool user;
+	struct fr_symbol sym;
+};
+bool fr_holdwatch_frame(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k, u32 nr,
+			struct fr_holdwatch_frame *out);
+
+/*
+ * A stack of the culprit that was met often: of those in the function that most samples were in. *cnt: samples in that
+ * function. NULL: none.
+ */
+const struct fr_ran_stack *fr_holdwatch_stack(struct fr_holdwatch *w, const struct fr_holdoff *h, u32 *cnt);
+
+/* Names are asked for anew: processes came and went. */
+void fr_holdwatch_forget(struct fr_holdwatch *w);
+
+/* ---- printers ---- */
+
+u64 fr_holdwatch_wall_ns(const struct fr_holdwatch *w, u64 ts); /* ns since 1970 */
+
+/* The lateness that ppm millionths of all wakeups do not exceed, by buckets; 0 without wakeups. */
+u64 fr_holdwatch_late(const struct fr_sleeper_stats *st, u32 ppm);
+
+/* What holdwatch.c tells; one set for people, one for programs. */
+struct fr_holdwatch_printer {
+	void (*begin)(struct fr_holdwatch *w);
+	void (*holdoff)(struct fr_holdwatch *w, const struct fr_holdoff *h);
+	void (*missed)(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns);
+	void (*snapshot)(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file);
+	void (*end)(struct fr_holdwatch *w);
+};
+
+extern const struct fr_holdwatch_printer fr_holdwatch_text, fr_holdwatch_json;
+
+/* ---- holdwatch_take.c ---- */
+
+/* Ask the rules. A snapshot is taken at once: the sleepers go on meanwhile. */
+void fr_holdwatch_take(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_holdwatch_printer *p);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/incident/inclog.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/snapshot/clock_sample.h"
+#include "flow/snapshot/dump.h"
+#include "io/bootid.h"
+#include "io/snapfile/incfile.h"
+
+#define NAP_MS 5
+
+struct fr_inclog {
+	struct fr_sess *s;
+	struct fr_incfile *file;
+	struct fr_incident_item item; /* boot, session, epoch: of all of them */
+	struct fr_out *out;	      /* for lines */
+	u64 on_disk;		      /* numbers before this one are in the journal */
+};
+
+/* ---- what all items of a session have in common ---- */
+
+static void fill_origin(const struct fr_sess *s, struct fr_incident_item *item)
+{
+	struct fr_incident_counts c;
+
+	memset(item, 0, sizeof(*item));
+	fr_boot_id(item->boot, sizeof(item->boot));
+	snprintf(item->session, sizeof(item->session), "%s", fr_sess_name(s));
+	if (!fr_sess_incident_counts(s, &c))
+		item->epoch = c.epoch;
+}
+
+/* What to add to the recording clock to get wall time, 0: not known. */
+static u64 wall_ahead(struct fr_sess *s)
+{
+	struct fr_snap_clock c;
+
+	return fr_clock_sample(s, &c) ? 0 : c.real_ns - c.ts;
+}
+
+static void fill_item(struct fr_incident_item *item, const struct fr_incident *rec, u64 ahead)
+{
+	item->rec = *rec;
+	item->seq = rec->done - 1;
+	item->wall_ns = ahead ? rec->ts + ahead : 0;
+}
+
+/* ---- saving ---- */
+
+int fr_inclog_open(struct fr_sess *s, const char *dir, u64 max_sz, struct fr_inclog **out)
+{
+	struct fr_inclog *l;
+	int err;
+
+	if (!fr_sess_has_incidents(s))
+		return -ENOENT;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->s = s;
+	l->out = malloc(sizeof(*l->out));
+	err = l->out ? fr_incfile_open(dir, max_sz, &l->file) : -ENOMEM;
+	if (err) {
+		fr_inclog_close(l);
+		return err;
+	}
+	fill_origin(s, &l->item);
+	*out = l;
+	return 0;
+}
+
+void fr_inclog_close(struct fr_inclog *l)
+{
+	if (!l)
+		return;
+	fr_incfile_close(l->file);
+	free(l->out);
+	free(l);
+}
+
+void fr_inclog_limit(struct fr_inclog *l, u64 max_sz)
+{
+	fr_incfile_limit(l->file, max_sz);
+}
+
+/* A line of the journal: of this session, and of this life of it? */
+static void see_line(void *arg, const char *line, size_t len)
+{
+	struct fr_inclog *l = arg;
+	struct fr_incident_item item;
+
+	if (fr_incident_parse(line, len, &item) || item.epoch != l->item.epoch || strcmp(item.boot, l->item.boot))
+		return;
+	if (item.seq >= l->on_disk)
+		l->on_disk = item.seq + 1;
+}
+
+static int add_line(struct fr_inclog *l, const struct fr_incident *rec, u64 ahead)
+{
+	char *text;
+	size_t sz;
+	int err;
+
+	fill_item(&l->item, rec, ahead);
+	fr_out_init_mem(l->out);
+	fr_incident_json(l->out, &l->item);
+	text = fr_out_take_mem(l->out, &sz);
+	err = text ? fr_incfile_add(l->file, text, sz) : -ENOMEM;
+	free(text);
+	return err;
+}
+
+/* All programs that run now have ended. */
+static void grace(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+/*
+ * From *seq on, up to where the log ends or somebody is still writing: into the journal's lines. Once a grace period has
+ * passed, what is not finished is skipped.
+ */
+static int add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
+{
+	u64 ahead = wall_ahead(l->s), waited = ~0ULL;
+	enum fr_incident_read got;
+	struct fr_incident rec;
+	int err = 0;
+
+	while (*seq < next && !err) {
+		got = fr_sess_incident(l->s, *seq, &rec);
+		if (got == FR_INCIDENT_OPEN && waited != *seq) {
+			grace();
+			waited = *seq;
+			continue;
+		}
+		if (got == FR_INCIDENT_GOT && *seq >= l->on_disk)
+			err = add_line(l, &rec, ahead);
+		else if (got != FR_INCIDENT_GOT)
+			++*skipped;
+		if (!err)
+			++*seq;
+	}
+	return err;
+}
+
+static int save(struct fr_inclog *l)
+{
+	struct fr_incident_counts c;
+	u64 seq, skipped = 0;
+	int err = fr_sess_incident_counts(l->s, &c), ended;
+
+	if (err || c.saved == c.next)
+		return err;
+	err = fr_incfile_begin(l->file, see_line, l);
+	seq = c.saved;
+	err = err ?: add_lines(l, &seq, c.next, &skipped);
+	ended = fr_incfile_end(l->file);
+	err = err ?: ended;
+	if (err)
+		return err;
+	if (l->on_disk < seq)
+		l->on_disk = seq;
+	fr_sess_incident_recycle(l->s, seq, skipped);
+	return 0;
+}
+
+static int lock(const struct fr_sess *s, u32 wait_ms)
+{
+	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	int fd = fr_sess_incident_lock(s);
+	u32 waited;
+
+	for (waited = 0; fd == -EWOULDBLOCK && waited < wait_ms; waited += NAP_MS) {
+		nanosleep(&nap, NULL);
+		fd = fr_sess_incident_lock(s);
+	}
+	return fd;
+}
+
+int fr_inclog_save(struct fr_inclog *l, u32 wait_ms)
+{
+	struct fr_incident_counts c;
+	int fd, err = fr_sess_incident_counts(l->s, &c);
+
+	if (err || c.saved == c.next)
+		return err;
+	fd = lock(l->s, wait_ms);
+	if (fd < 0)
+		return fd;
+	err = save(l);
+	flock(fd, LOCK_UN); /* a child that was forked meanwhile may have it too */
+	close(fd);
+	return err;
+}
+
+int fr_inclog_save_once(struct fr_sess *s, const char *dir)
+{
+	char *fact = dir ? NULL : fr_sess_fact(s, "dir");
+	struct fr_inclog *l = NULL;
+	int err = fr_inclog_open(s, dir ?: fact ?: FR_DIR_DEFAULT, FR_INCLOG_SZ, &l);
+
+	err = err ?: fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+	fr_inclog_close(l);
+	free(fact);
+	return err;
+}
+
+/* ---- looking ---- */
+
+int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item **out, size_t *cnt)
+{
+	struct fr_incident_counts c;
+	struct fr_incident *rec;
+	u64 ahead;
+	size_t i;
+	int err = fr_sess_incident_counts(s, &c);
+
+	err = err ?: fr_sess_incidents(s, unsaved_only ? c.saved : 0, &rec, cnt);
+	if (err)
+		return err;
+	*out = calloc(*cnt + 1, sizeof(**out));
+	ahead = wall_ahead(s);
+	for (i = 0; *out && i < *cnt; i++) {
+		if (!i)
+			fill_origin(s, &(*out)[0]);
+		else
+			(*out)[i] = (*out)[0];
+		fill_item(&(*out)[i], &rec[i], ahead);
+	}
+	free(rec);
+	return *out ? 0 : -ENOMEM;
+}
+
+struct list {
+	struct fr_incident_item *item;
+	size_t cnt, cap;
+	int err;
+};
+
+static void add_item(void *arg, const char *line, size_t len)
+{
+	struct list *l = arg;
+	struct fr_incident_item *more;
+
+	if (l->cnt == l->cap) {
+		more = realloc(l->item, 2 * (l->cap + 64) * sizeof(*more));
+		if (!more) {
+			l->err = -ENOMEM;
+			return;
+		}
+		l->item = more;
+		l->cap = 2 * (l->cap + 64);
+	}
+	l->cnt += !fr_incident_parse(line, len, &l->item[l->cnt]);
+}
+
+int fr_inclog_journal(const char *dir, struct fr_incident_item **out, size_t *cnt, u64 *bad)
+{
+	struct list l = {};
+	int err = fr_incfile_read(dir, add_item, &l, bad);
+
+	err = err ?: l.err;
+	if (err) {
+		free(l.item);
+		return err;
+	}
+	*out = l.item;
+	*cnt = l.cnt;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* incsnap: the incidents that a snapshot holds. */
+#ifndef FR_INCSNAP_H
+#define FR_INCSNAP_H
+
+#include "io/snapfile/snapfile.h"
+#include "pure/incident.h"
+
+/* Of one snapshot: *cnt items, malloc'ed. 0 or -ENOMEM. */
+int fr_incsnap_items(const struct fr_snap *s, struct fr_incident_item **out, size_t *cnt);
+
+/* How many of each kind a snapshot holds, and in all. */
+size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MAX]);
+
+/* Of all snapshots in a file. 0, -errno; *damaged: not all of it could be read. */
+int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt, bool *damaged);
+
+#endif

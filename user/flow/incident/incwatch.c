@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/incident/incwatch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "atomic.h"
+#include "flow/incident/inclog.h"
+#include "flow/recorder/daemon.h"
+#include "pure/err.h"
+
+#define RETRY_MS 5000 /* after a failure */
+#define END_S	 10   /* for the thread, at the end */
+
+struct fr_incwatch {
+	struct fr_sess *s; /* the thread's own */
+	struct fr_inclog *log;
+	struct fr_bell *bell;
+	int wake_fd;
+	pthread_t thread;
+	bool runs;
+	u64 stop;   /* for the thread */
+	u64 max_sz; /* likewise */
+	int err;    /* of the last save */
+};
+
+static void save(struct fr_incwatch *w)
+{
+	int err = fr_inclog_save(w->log, FR_INCLOG_WAIT_MS);
+
+	if (err && err != w->err)
+		fr_warn("incidents cannot be saved: %s: they stay in the log, as many as it holds", strerror(-err));
+	w->err = err;
+}
+
+static void *watch(void *arg)
+{
+	struct fr_incwatch *w = arg;
+	struct pollfd p[2] = {{.fd = fr_bell_fd(w->bell), .events = POLLIN}, {.fd = w->wake_fd, .events = POLLIN}};
+	u64 woken;
+
+	do {
+		poll(p, 2, w->err ? RETRY_MS : -1);
+		if (p[1].revents && read(w->wake_fd, &woken, sizeof(woken)) < 0)
+			continue;
+		fr_bell_hear(w->bell);
+		fr_inclog_limit(w->log, fr_load(&w->max_sz));
+		save(w);
+	} while (!fr_load(&w->stop));
+	return NULL;
+}
+
+static void wake(struct fr_incwatch *w)
+{
+	const u64 one = 1;
+
+	if (write(w->wake_fd, &one, sizeof(one)) < 0)
+		fr_warn("cannot wake the thread that saves incidents: %s", strerror(errno));
+}
+
+static int open_all(struct fr_incwatch *w, struct fr_daemon *d)
+{
+	const struct fr_config *c = fr_daemon_config(d);
+	int err = fr_sess_open(fr_sess_name(fr_daemon_sess(d)), &w->s);
+
+	w->max_sz = c->incident_sz;
+	err = err ?: fr_inclog_open(w->s, c->dir, w->max_sz, &w->log);
+	err = err ?: fr_bell_open(w->s, &w->bell);
+	if (err)
+		return err;
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return w->wake_fd < 0 ? -errno : 0;
+}
+
+static void free_watch(struct fr_incwatch *w)
+{
+	if (w->wake_fd >= 0)
+		close(w->wake_fd);
+	fr_bell_close(w->bell);
+	fr_inclog_close(w->log);
+	fr_sess_close(w->s);
+	free(w);
+}
+
+int fr_incwatch_new(struct fr_daemon *d, struct fr_incwatch **out)
+{
+	struct fr_incwatch *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->wake_fd = -1;
+	err = open_all(w, d);
+	if (err) {
+		if (err != -ENOENT)
+			fr_err("cannot save incidents: %s: they stay in the log", strerror(-err));
+		free_watch(w);
+		return err;
+	}
+	save(w);
+	*out = w;
+	return 0;
+}
+
+int fr_incwatch_start(struct fr_incwatch *w)
+{
+	int err = pthread_create(&w->thread, NULL, watch, w);
+
+	w->runs = !err;
+	if (err)
+		fr_err("cannot start the thread that saves incidents: %s: they stay in the log", strerror(err));
+	return -err;
+}
+
+void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
+{
+	fr_store(&w->max_sz, fr_daemon_config(d)->incident_sz);
+	wake(w);
+}
+
+/* A thread that its disk does not let go has all that is here until the process ends. */
+void fr_incwatch_free(struct fr_incwatch *w)
+{
+	struct timespec until;
+
+	if (!w)
+		return;
+	if (w->runs) {
+		fr_store(&w->stop, 1);
+		wake(w);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += END_S;
+		if (pthread_timedjoin_np(w->thread, NULL, &until)) {
+			fr_warn("the journal of incidents takes too long: the last ones may not be in it");
+			return;
+		}
+	}
+	free_watch(w);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * profile: the profile of a snapshot, or of a running session, in words: functions and stacks of a window of time, and what
+ * became hotter against the time before.
+ *
+ *	profile.c	opens, sums up a window, names frames
+ *	profile_text.c, profile_diff.c, profile_json.c, profile_perfetto.c, profile_out.c	print it
+ */
+#ifndef FR_PROFILE_H
+#define FR_PROFILE_H
+
+#include "flow/symbols/symbols.h"
+#include "pure/text/out.h"
+
+struct fr_profile_ask {
+	const char *path;   /* of a snapshot */
+	const char *name;   /* what it is called in headings */
+	const char *format; /* text, folded, json, perfetto */
+	const char *output; /* NULL: standard output */
+	u64 since_ns;	    /* so much before the end */
+	u32 top;	    /* functions shown */
+	bool diff;	    /* against what was before since_ns */
+	bool no_symbols;
+	struct fr_symbols_opts symbols;
+};
+
+/* Which buckets, and what they come to. */
+struct fr_profile_sum {
+	u64 begin_ns, end_ns; /* recording clock */
+	u64 taken, lost, expected;
+	u64 idle;  /* hits of these */
+	u64 other; /* hits that had no room: without stacks and task */
+	u64 cnt;   /* all hits: taken - lost */
+};
+
+/* Now, and with diff before it. */
+enum { FR_PROFILE_NOW, FR_PROFILE_BEFORE, FR_PROFILE_WINDOWS };
+
+struct fr_profile_func {
+	char *name;
+	const char *module; /* NULL: not known */
+	u64 self[FR_PROFILE_WINDOWS], total[FR_PROFILE_WINDOWS];
+	u32 mark; /* of whose key it was counted last */
+};
+
+/* A key's stack in words: numbers of functions, outermost first. */
+struct fr_profile_stack {
+	const struct fr_prof_key *key;
+	u32 *func;
+	u32 cnt;
+	u64 hits[FR_PROFILE_WINDOWS];
+};
+
+struct fr_profile {
+	const struct fr_profile_ask *ask;
+	struct fr_snap *snap;
+	const struct fr_prof *prof;
+	struct fr_symbols *symbols; /* NULL: none wanted */
+	struct fr_profile_sum sum[FR_PROFILE_WINDOWS];
+	struct fr_profile_func *func;
+	u32 func_cnt, func_cap;
+	u32 *slot;			/* hash of functions: numbers from 1; 2 * func_cap of them */
+	struct fr_profile_stack *stack; /* of each key that was hit, but idle and other */
+	u32 stack_cnt;
+	u32 (*hits)[FR_PROFILE_WINDOWS]; /* of each key */
+	struct fr_out *out;
+};
+
+/* Print it. Returns the exit status; messages are printed. */
+int fr_profile(const struct fr_profile_ask *ask);
+
+void fr_profile_text(struct fr_profile *p);
+void fr_profile_diff(struct fr_profile *p);
+void fr_profile_json(struct fr_profile *p);
+int fr_profile_folded(struct fr_profile *p);   /* 0 or -ENOMEM */
+int fr_profile_perfetto(struct fr_profile *p); /* likewise */
+
+/* Names of FR_HIT states. */
+const char *fr_profile_state(u32 state);
+
+/* Hits of a key's task that kept a CPU busy, of all. */
+static inline u64 fr_profile_busy(const struct fr_profile_sum *s)
+{
+	return s->cnt - s->idle;
+}
+
+#endif

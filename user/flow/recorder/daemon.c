@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* daemon: the loop. What it does is in the modules; here is when each is made, asked and freed. */
+#include "flow/recorder/daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/recorder/command.h"
+#include "flow/recorder/cost.h"
+#include "flow/recorder/daemon_int.h"
+#include "flow/recorder/engine.h"
+#include "flow/snapshot/dump.h"
+#include "pure/err.h"
+#include "pure/text/units.h"
+
+/* ---- the loop ---- */
+
+/* A source may be unwatched while events of the same round wait for it: it is freed after the round. */
+struct source {
+	struct source *next;
+	fr_source_fn fn; /* NULL: unwatched */
+	void *arg;
+	int fd;
+	bool is_timer;
+};
+
+struct fr_daemon {
+	struct fr_record_ask *ask;
+	struct fr_sess *s;
+	int epoll_fd, signal_fd;
+	struct source *source;
+	struct fr_modules mod;
+	struct fr_live_settings *live; /* in force */
+	const struct fr_config *begun; /* as the session began: what a reload cannot change */
+	struct fr_command command;
+	bool over;	/* leave the loop */
+	bool failed;	/* a snapshot could not be taken */
+	bool unwatched; /* sources to free */
+};
+
+static int watch(struct fr_daemon *d, const struct source *what, u32 epoll_events)
+{
+	struct source *src = malloc(sizeof(*src));
+	struct epoll_event ev = {.events = epoll_events, .data.ptr = src};
+
+	if (!src)
+		return -ENOMEM;
+	*src = *what;
+	if (epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, src->fd, &ev)) {
+		free(src);
+		return -errno;
+	}
+	src->next = d->source;
+	d->source = src;
+	return 0;
+}
+
+int fr_daemon_watch(struct fr_daemon *d, int fd, u32 epoll_events, fr_source_fn fn, void *arg)
+{
+	const struct source src = {.fd = fd, .fn = fn, .arg = arg};
+
+	return watch(d, &src, epoll_events);
+}
+
+void fr_daemon_unwatch(struct fr_daemon *d, int fd)
+{
+	struct source *src;
+
+	for (src = d->source; src; src = src->next)
+		if (src->fd == fd && src->fn) {
+			epoll_ctl(d->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+			src->fn = NULL;
+			d->unwatched = true;
+		}
+}
+
+static void free_sources(struct fr_daemon *d, bool all)
+{
+	struct source **at = &d->source, *src;
+
+	while ((src = *at)) {
+		if (src->fn && !all) {
+			at = &src->next;
+			continue;
+		}
+		*at = src->next;
+		free(src);
+	}
+	d->unwatched = false;
+}
+
+int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg)
+{
+	const struct itimerspec when = {
+		.it_value = {delay_ns / 1000000000, delay_ns % 1000000000 ?: !delay_ns},
+		.it_interval = {period_ns / 1000000000, period_ns % 1000000000},
+	};
+	struct source src = {.fn = fn, .arg = arg, .is_timer = true};
+	int err;
+
+	src.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (src.fd < 0)
+		return -errno;
+	err = timerfd_settime(src.fd, 0, &when, NULL) ? -errno : watch(d, &src, EPOLLIN);
+	if (err) {
+		close(src.fd);
+		return err;
+	}
+	return src.fd;
+}
+
+static void run_source(const struct source *src, u32 events)
+{
+	u64 expired;
+
+	if (!src->fn || (src->is_timer && read(src->fd, &expired, sizeof(expired)) != sizeof(expired)))
+		return;
+	src->fn(src->arg, events);
+}
+
+static void loop(struct fr_daemon *d)
+{
+	struct epoll_event ev[16];
+	int cnt, i;
+
+	while (!d->over) {
+		cnt = epoll_wait(d->epoll_fd, ev, sizeof(ev) / sizeof(ev[0]), -1);
+		for (i = 0; i < cnt; i++)
+			run_source(ev[i].data.ptr, ev[i].events);
+		if (d->unwatched)
+			free_sources(d, false);
+	}
+}
+
+/* ---- what modules may ask for ---- */
+
+struct fr_sess *fr_daemon_sess(struct fr_daemon *d)
+{
+	return d->s;
+}
+
+const struct fr_config *fr_daemon_config(const struct fr_daemon *d)
+{
+	return &d->live->config;
+}
+
+struct fr_engine *fr_daemon_engine(struct fr_daemon *d)
+{
+	return d->mod.engine;
+}
+
+struct fr_ctl *fr_daemon_ctl(struct fr_daemon *d)
+{
+	return d->mod.ctl;
+}
+
+struct fr_store *fr_daemon_store(struct fr_daemon *d)
+{
+	return d->mod.store;
+}
+
+struct fr_admin *fr_daemon_admin(struct fr_daemon *d)
+{
+	return d->mod.admin;
+}
+
+void fr_daemon_stop(struct fr_daemon *d)
+{
+	d->over = true;
+}
+
+/* ---- reload ---- */
+
+static void free_live(struct fr_live_settings *live)
+{
+	if (live)
+		fr_config_free(&live->config);
+	free(live);
+}
+
+/* Directories that cannot be written are refused now, and not when there is something to lose. */
+static int check_dir(struct fr_config *c, char *why, size_t why_sz)
+{
+	char *path = NULL;
+	int err = fr_record_out_dir(c->dir, &path);
+
+	if (err) {
+		snprintf(why, why_sz, "Storage.Directory: cannot write to %s: %s", c->dir, strerror(-err));
+		free(path);
+		return err;
+	}
+	free(c->dir);
+	c->dir = path;
+	return 0;
+}
+
+static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
+{
+	char keys[512];
+
+	if (fr_config_new_ring(d->begun, now, keys, sizeof(keys)))
+		fr_warn("reload: takes effect when the session is recorded anew, at the next start, which saves its history "
+			"first: %s",
+			keys);
+}
+
+static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
+{
+	struct fr_live_settings *old = d->live;
+	int err = check_dir(&live->config, why, why_sz);
+
+	if (err)
+		return err;
+	d->live = live;
+	err = fr_engine_rules(d->mod.engine, live->rule, live->rule_cnt);
+	if (err) {
+		d->live = old;
+		snprintf(why, why_sz, "its triggers cannot be used: %s", strerror(-err));
+		return err;
+	}
+	say_new_ring(d, &live->config);
+	fr_modules_change(d, &d->mod);
+	if (old != d->ask->live)
+		free_live(old);
+	return 0;
+}
+
+int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
+{
+	struct fr_live_settings *live;
+	int err;
+
+	if (!d->ask->reload) {
+		snprintf(why, why_sz, "there is no configuration file: it was started without --config");
+		return -ENOENT;
+	}
+	live = calloc(1, sizeof(*live));
+	if (!live) {
+		snprintf(why, why_sz, "out of memory");
+		return -ENOMEM;
+	}
+	fr_modules_reloading(&d->mod, true);
+	err = d->ask->reload(d->ask->reload_arg, live, why, why_sz);
+	if (!err)
+		err = put_in_force(d, live, why, why_sz);
+	if (err)
+		free_live(live);
+	fr_modules_reloading(&d->mod, false);
+	return err;
+}
+
+static void reload(struct fr_daemon *d)
+{
+	char why[512] = "";
+
+	if (fr_daemon_reload(d, why, sizeof(why)))
+		fr_err("reload refused: %s: what was in force stays", why);
+	else
+		fprintf(stderr, "reloaded: %u triggers; nothing of the history is lost\n", d->live->rule_cnt);
+}
+
+/* ---- signals ---- */
+
+static void pull(struct fr_daemon *d, const struct fr_moment_ask *ask)
+{
+	d->failed |= fr_engine_pull(d->mod.engine, ask) && ask->sync;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void command_ended(struct fr_daemon *d)
+{
+	const struct fr_moment_ask ask = {
+		.kind = FR_TRIGGER_end,
+		.comm = base_name(d->ask->command[0]),
+		.pid = d->command.pid,
+		.sig = d->command.sig,
+		.sync = true,
+	};
+
+	d->command.pid = -1;
+	pull(d, &ask);
+	d->over = true;
+}
+
+/* A terminal's interrupt reaches the command too: it decides, and ends us by ending. */
+static void told_to_end(struct fr_daemon *d, int sig)
+{
+	if (d->command.pid < 0)
+		d->over = true;
+	else if (sig != SIGINT)
+		kill(d->command.pid, sig);
+}
+
+static void take_signal(struct fr_daemon *d, int sig)
+{
+	const struct fr_moment_ask usr1 = {.kind = FR_TRIGGER_signal};
+
+	if (sig == SIGUSR1)
+		pull(d, &usr1);
+	else if (sig == SIGCHLD && fr_command_ended(&d->command))
+		command_ended(d);
+	else if (sig == SIGHUP && d->ask->is_daemon)
+		reload(d);
+	else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
+		told_to_end(d, sig);
+}
+
+static void on_signal(void *arg, u32 events)
+{
+	struct signalfd_siginfo si;
+	struct fr_daemon *d = arg;
+
+	(void)events;
+	while (!d->over && read(d->signal_fd, &si, sizeof(si)) == sizeof(si))
+		take_signal(d, si.ssi_signo);
+}
+
+/* ---- begin and end ---- */
+
+static int open_loop(struct fr_daemon *d)
+{
+	sigset_t set;
+
+	fr_record_signals(&set);
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->epoll_fd < 0 || d->signal_fd < 0)
+		return -errno;
+	return fr_daemon_watch(d, d->signal_fd, EPOLLIN, on_signal, d);
+}
+
+static void say_taken(const struct fr_taken *t)
+{
+	char took[32];
+
+	fr_dump_say(&t->done);
+	if (t->alert.rule_set && t->done_mono_ns > t->asked_mono_ns)
+		fprintf(stderr, "complete %s after its moment\n",
+			fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
+}
+
+static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
+{
+	struct fr_daemon *d = arg;
+
+	(void)cookie;
+	if (!t->err)
+		say_taken(t);
+	/* for the exit status of those who wait for it; a daemon says so in its status */
+	d->failed |= t->err && !d->ask->is_daemon;
+}
+
+/* Returns an exit status. */
+static int begin(struct fr_daemon *d)
+{
+	int err = open_loop(d), status = FR_EXIT_OK;
+
+	if (err) {
+		fr_err("cannot make the recorder's loop: %s", strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	if (fr_modules_new(d, &d->mod) || fr_engine_listen(d->mod.engine, on_taken, d))
+		return FR_EXIT_FAIL;
+	if (fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt))
+		return FR_EXIT_FAIL;
+	if (d->ask->command)
+		status = fr_command_start(&d->command, d->ask->command, &d->ask->mask);
+	if (status)
+		return status;
+	if (fr_engine_start(d->mod.engine))
+		return FR_EXIT_FAIL;
+	if (!d->ask->command && !d->ask->is_daemon)
+		fr_cost_show(d->s);
+	if (fr_modules_confine(d, &d->mod))
+		return FR_EXIT_FAIL;
+	if (d->live->rule_cnt)
+		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
+	fr_modules_ready(d, &d->mod);
+	return FR_EXIT_OK;
+}
+
+static bool has_rule(const struct fr_daemon *d, enum fr_trigger_kind kind)
+{
+	u32 i;
+
+	for (i = 0; i < d->live->rule_cnt; i++)
+		if (d->live->rule[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* What was granted is taken now, whatever its post time: nobody may come to take it later. */
+static void last_snapshots(struct fr_daemon *d)
+{
+	const struct fr_moment_ask last = {.kind = FR_TRIGGER_exit, .sync = true};
+
+	fr_modules_stopping(&d->mod);
+	fr_engine_finish(d->mod.engine);
+	if (!d->ask->command && has_rule(d, FR_TRIGGER_exit))
+		pull(d, &last);
+	fr_tell_recorder(d->s, "ends");
+}
+
+static void end_session(struct fr_daemon *d)
+{
+	if (d->ask->keep || d->ask->is_daemon) {
+		fprintf(stderr,
+			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",
+			d->ask->name, d->ask->name);
+		return;
+	}
+	if (fr_sess_lock(d->s, FR_DUMP_TIMEOUT_MS))
+		return;
+	fr_sess_detach(d->s);
+	fr_inclog_save_once(d->s, d->live->config.dir);
+	fr_sess_remove(d->s);
+}
+
+static void free_daemon(struct fr_daemon *d)
+{
+	fr_modules_free(d, &d->mod);
+	free_sources(d, true);
+	if (d->live != d->ask->live)
+		free_live(d->live);
+	if (d->epoll_fd >= 0)
+		close(d->epoll_fd);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	free(d);
+}
+
+int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
+{
+	struct fr_daemon *d = calloc(1, sizeof(*d));
+	int status;
+
+	if (!d)
+		return FR_EXIT_FAIL;
+	*d = (struct fr_daemon){.ask = ask,
+				.s = s,
+				.live = ask->live,
+				.begun = &ask->live->config,
+				.epoll_fd = -1,
+				.signal_fd = -1,
+				.command.pid = -1};
+	status = begin(d);
+	if (!status) {
+		loop(d);
+		last_snapshots(d);
+		status = d->command.status ?: (d->failed ? FR_EXIT_FAIL : FR_EXIT_OK);
+	}
+	end_session(d);
+	free_daemon(d);
+	return status;
+}

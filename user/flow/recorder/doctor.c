@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "io/session/probe.h"
+#include "pure/schema/schema.h"
+#include "pure/text/escape.h"
+
+enum grade { GRADE_OK, GRADE_MISSING, GRADE_FATAL };
+
+static const char *const grade_name[] = {"ok", "missing", "fatal"};
+static const enum fr_paint grade_paint[] = {FR_PAINT_GREEN, FR_PAINT_YELLOW, FR_PAINT_RED};
+
+struct doctor {
+	struct fr_out *o;
+	bool json, able;
+	unsigned cnt;
+};
+
+static void json_text(struct fr_out *o, const char *key, const char *text)
+{
+	fr_out_printf(o, "\"%s\":\"", key);
+	fr_escape_json(o, text, strlen(text));
+	fr_out_char(o, '"');
+}
+
+static void say(struct doctor *d, enum grade grade, const char *what, const char *found, const char *cure)
+{
+	struct fr_out *o = d->o;
+
+	if (grade == GRADE_FATAL)
+		d->able = false;
+	if (d->json) {
+		fr_out_printf(o, "%s{\"grade\":\"%s\",", d->cnt++ ? "," : "", grade_name[grade]);
+		json_text(o, "what", what);
+		fr_out_char(o, ',');
+		json_text(o, "found", found);
+		fr_out_char(o, ',');
+		json_text(o, "cure", grade == GRADE_OK ? "" : cure);
+		fr_out_char(o, '}');
+		return;
+	}
+	fr_out_paint(o, grade_paint[grade]);
+	fr_out_printf(o, "%-8s", grade_name[grade]);
+	fr_out_paint(o, FR_PAINT_NONE);
+	fr_out_printf(o, "%-26s ", what);
+	fr_escape_text(o, found, strlen(found));
+	if (grade != GRADE_OK)
+		fr_out_printf(o, "\n%35s-> %s", "", cure);
+	fr_out_char(o, '\n');
+}
+
+static void ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
+{
+	/* what was forbidden says nothing about the kernel */
+	if ((ret == -EPERM || ret == -EACCES) && fr_probe_caps() <= 0)
+		cure = "ask again as root: see permission";
+	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
+}
+
+static void kernel(struct doctor *d)
+{
+	struct utsname un;
+	char text[160];
+
+	uname(&un);
+	snprintf(text, sizeof(text), "%.64s, %.64s, %ld CPUs", un.release, un.machine, sysconf(_SC_NPROCESSORS_ONLN));
+	say(d, GRADE_OK, "kernel", text, "");
+}
+
+static void read_line(const char *path, char *buf, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(buf, sz, f))
+		snprintf(buf, sz, "none");
+	buf[strcspn(buf, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+static void lockdown(struct doctor *d)
+{
+	char text[128];
+
+	read_line("/sys/kernel/security/lockdown", text, sizeof(text));
+	say(d, strstr(text, "[confidentiality]") ? GRADE_FATAL : GRADE_OK, "kernel lockdown", text,
+	    "boot without lockdown=confidentiality: it forbids BPF to read kernel memory");
+}
+
+static void permissions(struct doctor *d)
+{
+	bool root = !geteuid();
+
+	say(d, root || fr_probe_caps() > 0 ? GRADE_OK : GRADE_FATAL, "permission", root ? "root" : "not root",
+	    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
+}
+
+static void kernel_names(struct doctor *d)
+{
+	char text[128];
+
+	read_line("/proc/sys/kernel/kptr_restrict", text, sizeof(text));
+	say(d, text[0] == '2' ? GRADE_MISSING : GRADE_OK, "names of kernel functions",
+	    text[0] == '2' ? "hidden: kernel.kptr_restrict is 2" : "told by /proc/kallsyms",
+	    "`sysctl kernel.kptr_restrict=1`: root sees addresses then; without them kernel frames are numbers");
+}
+
+static void events(struct doctor *d)
+{
+	const struct fr_schema *schema = fr_schema_builtin();
+	const struct fr_event *ev;
+	int ret;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(schema, nr);
+		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE)
+			continue;
+		ret = fr_probe_tracepoint(ev->name);
+		if (ret < 0)
+			say(d, GRADE_MISSING, ev->name, "unknown", "type information (BTF) would tell");
+		else
+			ask(d, GRADE_MISSING, ev->name, ret,
+			    "this kernel has no such tracepoint: all others are recorded without it");
+	}
+}
+
+static void tracing(struct doctor *d)
+{
+	int ret = fr_probe_tracing();
+
+	if (ret == -ESRCH || ret == -ENOENT)
+		say(d, GRADE_FATAL, "tp_btf programs", "unknown", "they need type information (BTF)");
+	else
+		ask(d, GRADE_FATAL, "tp_btf programs", ret, "use a kernel from 5.15 on, with CONFIG_BPF_SYSCALL=y");
+}
+
+bool fr_doctor(struct fr_out *o, bool json)
+{
+	struct doctor d = {.o = o, .json = json, .able = true};
+
+	if (json)
+		fr_out_str(o, "{\"checks\":[");
+	kernel(&d);
+	permissions(&d);
+	lockdown(&d);
+	ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(), "use a kernel built with CONFIG_DEBUG_INFO_BTF=y");
+	ask(&d, GRADE_FATAL, "bpffs at /sys/fs/bpf", fr_probe_bpffs(),
+	    "flightrec mounts it as root; else `mount -t bpf bpf /sys/fs/bpf`");
+	tracing(&d);
+	ask(&d, GRADE_FATAL, "mapped arrays", fr_probe_mmapable(), "use a kernel from 5.15 on");
+	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
+	    "names of tasks that lived before recording come from /proc, at the snapshot");
+	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
+	kernel_names(&d);
+	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
+	events(&d);
+	if (json)
+		fr_out_printf(o, "],\"able\":%s}\n", d.able ? "true" : "false");
+	else
+		fr_out_printf(o, d.able ? "A session can be recorded here: `flightrec record`\n"
+					: "No session can be recorded here until what is fatal above is mended\n");
+	return d.able;
+}

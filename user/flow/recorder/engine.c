@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/engine_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "fatal.h"
+#include "flow/recorder/control.h"
+#include "io/cgroup.h"
+#include "pure/err.h"
+
+/* ---- small things ---- */
+
+u64 fr_engine_now(struct fr_engine *e)
+{
+	struct fr_call now;
+
+	return fr_sess_clocks(e->s, &now) ? 0 : now.ns;
+}
+
+u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot)
+{
+	u32 i;
+
+	for (i = 0; i < e->rule_cnt; i++)
+		if (e->slot_of[i] == slot)
+			return i;
+	return FR_RULE_NONE;
+}
+
+const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr)
+{
+	return nr < e->rule_cnt ? &e->rule[nr] : NULL;
+}
+
+static u32 slot_of(const struct fr_engine *e, u32 nr)
+{
+	return nr < e->rule_cnt ? e->slot_of[nr] : SLOT_NONE;
+}
+
+static void add(u64 *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+void fr_engine_count(struct fr_engine *e, u32 slot, u32 verdict)
+{
+	if (slot < FR_TRIGGER_MAX)
+		add(&e->tr->slot[slot].verdict[verdict % FR_TRIGGER_VERDICT_CNT]);
+}
+
+void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts)
+{
+	const struct fr_sess_trigger mark = {
+		.reason = fr_trigger_reason(a->kind),
+		.tid = a->tid,
+		.at_ns = a->ts,
+		.rule = nr,
+		.verdict = verdict,
+		.sig = a->sig,
+	};
+	u64 now = 0;
+
+	fr_sess_mark_trigger(e->s, &mark, &now);
+	if (ts)
+		*ts = now;
+	fr_engine_tell(e, a, nr, verdict);
+	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), nr, a, verdict);
+}
+
+void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m)
+{
+	*m = (struct fr_moment){
+		.kind = a->kind,
+		.ts = a->ts,
+		.tid = a->tid,
+		.pid = a->pid,
+		.uid = a->uid,
+		.sig = a->sig,
+		.status = fr_wait_status(a->exit_code),
+		.ip = a->ip,
+		.value_ns = a->value_ns,
+		.what = a->what,
+		.core = fr_sig_in(a->sig, FR_SIG_CORE),
+		.comm = a->comm,
+		.exe = a->exe,
+		.cgroup = cgroup,
+		.exe_id = a->exe_ino ? a->exe_ino ^ a->exe_dev << 44 : 0,
+	};
+}
+
+/* ---- a moment that BPF saw ---- */
+
+static u64 key_of(const struct fr_alert *a)
+{
+	struct fr_moment m;
+
+	fr_engine_moment(a, "", &m);
+	return fr_trigger_key(&m);
+}
+
+static bool is_busy(struct fr_engine *e, const struct fr_alert *a, u32 nr)
+{
+	return fr_engine_waiting_cnt(e) == FR_PENDING_MAX || fr_engine_waits_for(e, a, slot_of(e, nr));
+}
+
+static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns)
+{
+	const struct fr_trigger *t = fr_engine_rule(e, nr);
+	bool busy = is_busy(e, a, nr);
+
+	if (!t) /* a person asked */
+		return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
+	return fr_gate_ask(e->gate, t, nr, key_of(a), now_ns, busy);
+}
+
+static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
+{
+	const struct fr_trigger *t = &e->rule[nr];
+	const struct fr_gate_asked asked = {.now_ns = now_ns, .granted = granted, .busy = is_busy(e, a, nr)};
+	char cgroup[4096] = "";
+	struct fr_moment m;
+
+	/* its file system is asked only where a rule wants to know */
+	if (*t->cgroup && a->cgroup)
+		fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup));
+	fr_engine_moment(a, cgroup, &m);
+	return fr_gate_decide(e->gate, t, nr, &m, &asked);
+}
+
+static u64 who(const struct fr_alert *a)
+{
+	return (u64)a->kind << 32 | a->tid;
+}
+
+/* A recorder that was killed may have decided about it already. */
+static bool is_handled(const struct fr_engine *e, const struct fr_alert *a)
+{
+	return (e->tr->handled_ts == a->ts && e->tr->handled_who == who(a)) || fr_engine_is_waiting(e, a);
+}
+
+static void note_handled(struct fr_engine *e, const struct fr_alert *a)
+{
+	e->tr->handled_who = who(a);
+	__atomic_store_n(&e->tr->handled_ts, a->ts, __ATOMIC_RELEASE);
+}
+
+static void on_alert(void *arg, const struct fr_alert *a)
+{
+	u8 verdict[FR_TRIGGER_MAX];
+	struct fr_engine *e = arg;
+	u64 now = fr_engine_now(e);
+	bool granted = false;
+	u32 nr, rules = 0;
+
+	if (is_handled(e, a)) {
+		note_handled(e, a);
+		return;
+	}
+	for (nr = 0; nr < e->rule_cnt; nr++) {
+		if (!(a->rule_set >> e->slot_of[nr] & 1) || e->rule[nr].kind != a->kind)
+			continue;
+		rules |= 1u << nr;
+		verdict[nr] = decide(e, a, nr, now, granted);
+		if (verdict[nr] == FR_TRIGGER_VERDICT_taken)
+			granted = fr_engine_grant(e, a, nr, now, 0) >= 0;
+		else
+			fr_engine_count(e, e->slot_of[nr], verdict[nr]);
+	}
+	note_handled(e, a);
+	for (nr = 0; nr < e->rule_cnt; nr++)
+		if (rules >> nr & 1)
+			fr_engine_mark(e, a, nr, verdict[nr], NULL);
+}
+
+static void on_alerts(void *arg, u32 events)
+{
+	struct fr_engine *e = arg;
+	int got;
+
+	(void)events;
+	if (!e->alerts)
+		return fr_engine_kick(e);
+	do
+		got = fr_alerts_take(e->alerts, on_alert, e);
+	while (got > 0 || got == -EBADMSG);
+	fr_engine_kick(e);
+}
+
+/* ---- a moment that user space saw ---- */
+
+/* A rule of that kind, if there is one: its options count. */
+static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
+{
+	u32 i;
+
+	for (i = 0; i < e->rule_cnt; i++)
+		if (e->rule[i].kind == kind)
+			return i;
+	return FR_RULE_NONE;
+}
+
+/* The mark is its moment. The index of what is pending now, or as fr_engine_pull(). */
+static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
+{
+	u64 now = fr_engine_now(e), ts = 0;
+	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
+	u32 slot = slot_of(e, nr);
+
+	if (told)
+		*told = verdict;
+	if (slot < FR_TRIGGER_MAX) {
+		add(&e->tr->slot[slot].matched);
+		add(&e->tr->slot[slot].alerted);
+	}
+	fr_engine_mark(e, a, nr, verdict, &ts);
+	a->ts = ts ?: now;
+	if (verdict != FR_TRIGGER_VERDICT_taken) {
+		fr_engine_count(e, slot, verdict);
+		return verdict == FR_TRIGGER_VERDICT_busy ? -EBUSY : -EAGAIN;
+	}
+	return fr_engine_grant(e, a, nr, now, cookie);
+}
+
+static struct fr_alert *new_alert(struct fr_engine *e, enum fr_trigger_kind kind)
+{
+	struct fr_alert *a = calloc(1, sizeof(*a));
+	struct fr_call now = {};
+
+	if (!a)
+		return NULL;
+	fr_sess_clocks(e->s, &now);
+	a->kind = kind;
+	a->mono_ns = now.mono_ns;
+	a->uid = ~0u;
+	return a;
+}
+
+int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text)
+{
+	struct fr_alert *a = new_alert(e, e->rule[nr].kind);
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	a->value_ns = value_ns;
+	snprintf(a->text, sizeof(a->text), "%s", text);
+	err = pull(e, a, nr, 0, NULL);
+	free(a);
+	fr_engine_kick(e);
+	return err < 0 ? err : 0;
+}
+
+int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
+{
+	struct fr_alert *a = new_alert(e, ask->kind);
+	int i;
+
+	if (!a)
+		return -ENOMEM;
+	a->pid = a->tid = ask->pid;
+	a->sig = ask->sig;
+	snprintf(a->comm, sizeof(a->comm), "%s", ask->comm ?: "");
+	if (ask->sync)
+		on_alerts(e, 0); /* what came before is decided before */
+	i = pull(e, a, rule_of_kind(e, ask->kind), ask->cookie, ask->verdict);
+	free(a);
+	if (i < 0)
+		return i;
+	if (ask->last_ns)
+		e->tr->pending[i].last_ns = ask->last_ns;
+	fr_engine_kick(e);
+	if (!ask->sync)
+		return 0;
+	e->last_err = 0;
+	fr_engine_finish(e);
+	return e->last_err;
+}
+
+/* ---- rules ---- */
+
+/* What was granted before counts on: by the recorder before us, or under other limits. */
+static void replay_granted(struct fr_engine *e, struct fr_gate *g)
+{
+	const struct fr_triggers *tr = e->tr;
+	u64 first = tr->granted_cnt > FR_GRANTED_MAX ? tr->granted_cnt - FR_GRANTED_MAX : 0, i;
+	const struct fr_granted *was;
+	u32 nr;
+
+	for (i = first; i < tr->granted_cnt; i++) {
+		was = &tr->granted[i % FR_GRANTED_MAX];
+		nr = fr_engine_rule_of_slot(e, was->slot);
+		if (!was->ts)
+			continue;
+		if (nr != FR_RULE_NONE)
+			fr_gate_ask(g, &e->rule[nr], nr, was->key, was->ts, false);
+		else
+			fr_gate_seed(g, was->ts);
+	}
+}
+
+static int new_gate(struct fr_engine *e)
+{
+	const struct fr_config *c = fr_daemon_config(e->d);
+	const struct fr_gate_conf conf = {.storm_cnt = c->storm_cnt, .storm_ns = c->storm_ns};
+	struct fr_gate *g;
+	int err;
+
+	err = fr_gate_new(&conf, &g);
+	if (err)
+		return err;
+	replay_granted(e, g);
+	fr_gate_free(e->gate);
+	e->gate = g;
+	e->gate_conf = conf;
+	return 0;
+}
+
+static void renumber(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
+{
+	int of_nr[FR_TRIGGER_MAX];
+	u32 i, k;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		of_nr[i] = -1;
+		for (k = 0; i < e->rule_cnt && k < old_cnt; k++)
+			if (old_slot[k] == e->slot_of[i])
+				of_nr[i] = k;
+	}
+	fr_gate_renumber(e->gate, of_nr);
+}
+
+/* A gate whose limits are others is made anew from what it granted; else it goes on, and knows all. */
+static int change_gate(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
+{
+	const struct fr_config *c = fr_daemon_config(e->d);
+
+	if (!e->gate || e->gate_conf.storm_cnt != c->storm_cnt || e->gate_conf.storm_ns != c->storm_ns)
+		return new_gate(e);
+	renumber(e, old_slot, old_cnt);
+	return 0;
+}
+
+static void say_why_not(const struct fr_trigger *rule, u32 cnt, const struct fr_trig_result *res)
+{
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		if (res->why[i][0])
+			fr_err("trigger '%s': %s", rule[i].text, res->why[i]);
+}
+
+static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, u32 slot[FR_TRIGGER_MAX])
+{
+	struct fr_trig_result *res = calloc(1, sizeof(*res));
+	int err = -ENOMEM;
+
+	if (res)
+		err = fr_trig_load(e->s, rule, cnt, slot, res, false);
+	if (err == -ENOTSUP)
+		say_why_not(rule, cnt, res);
+	free(res);
+	return err;
+}
+
+int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
+{
+	struct fr_trigger *copy = calloc(cnt ?: 1, sizeof(*copy));
+	u32 slot[FR_TRIGGER_MAX], old_slot[FR_TRIGGER_MAX], old_cnt = e->rule_cnt;
+	struct fr_sources *sources = NULL;
+	int err = copy ? fr_sources_new(e, rules, cnt, &sources) : -ENOMEM;
+
+	if (e->gate)
+		on_alerts(e, 0); /* what waits was for the rules before */
+	err = err ?: load_rules(e, rules, cnt, slot);
+	if (err) {
+		fr_sources_free(sources);
+		free(copy);
+		return err;
+	}
+	fr_engine_tell_held(e);
+	memcpy(copy, rules, cnt * sizeof(*copy));
+	memcpy(old_slot, e->slot_of, sizeof(old_slot));
+	memcpy(e->slot_of, slot, sizeof(e->slot_of));
+	free(e->rule);
+	e->rule = copy;
+	e->rule_cnt = cnt;
+	fr_sources_free(e->sources);
+	e->sources = sources;
+	err = change_gate(e, old_slot, old_cnt);
+	return err ?: fr_sources_start(sources);
+}
+
+/* ---- begin and end ---- */
+
+/* The session's, or for one that has none, ours alone. */
+static int find_triggers(struct fr_engine *e)
+{
+	int err;
+
+	e->tr = fr_trig_shared(e->s);
+	if (!e->tr)
+		e->tr = e->own = calloc(1, sizeof(*e->own));
+	if (!e->tr)
+		return -ENOMEM;
+	if (e->own)
+		return 0;
+	err = fr_alerts_open(e->s, &e->alerts);
+	return err ?: fr_daemon_watch(e->d, fr_alerts_fd(e->alerts), EPOLLIN, on_alerts, e);
+}
+
+int fr_engine_new(struct fr_daemon *d, struct fr_engine **out)
+{
+	struct fr_engine *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return -ENOMEM;
+	e->d = d;
+	e->s = fr_daemon_sess(d);
+	e->running = e->writer_fd = e->post_fd = -1;
+	err = find_triggers(e);
+	if (err) {
+		fr_err("cannot open the queue of triggers of session '%s': %s: end it with `flightrec stop -n %s`",
+		       fr_sess_name(e->s), strerror(-err), fr_sess_name(e->s));
+		fr_engine_free(e);
+		return err;
+	}
+	memcpy(e->base, e->tr->slot, sizeof(e->base));
+	*out = e;
+	return 0;
+}
+
+int fr_engine_start(struct fr_engine *e)
+{
+	int err = fr_engine_start_writer(e);
+
+	if (err)
+		return err;
+	fr_engine_recover(e);
+	on_alerts(e, 0);
+	fr_writer_wait(e->writer); /* who is told that we are ready finds both of us confined */
+	return 0;
+}
+
+void fr_engine_finish(struct fr_engine *e)
+{
+	u32 i;
+
+	if (e->gate)
+		on_alerts(e, 0);
+	for (i = 0; i < FR_PENDING_MAX; i++)
+		e->tr->pending[i].due_ns = 0;
+	fr_engine_wait(e);
+	fr_engine_tell_held(e);
+}
+
+void fr_engine_free(struct fr_engine *e)
+{
+	if (!e)
+		return;
+	fr_sources_free(e->sources);
+	if (e->alerts)
+		fr_daemon_unwatch(e->d, fr_alerts_fd(e->alerts));
+	fr_alerts_close(e->alerts);
+	if (e->writer_fd >= 0)
+		fr_daemon_unwatch(e->d, e->writer_fd);
+	fr_writer_stop(e->writer);
+	if (e->post_fd >= 0) {
+		fr_daemon_unwatch(e->d, e->post_fd);
+		close(e->post_fd);
+	}
+	fr_gate_free(e->gate);
+	free(e->rule);
+	free(e->own);
+	free(e);
+}
+
+int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg)
+{
+	if (e->listener_cnt == LISTENER_MAX)
+		return -ENOSPC;
+	e->listener[e->listener_cnt].fn = fn;
+	e->listener[e->listener_cnt++].arg = arg;
+	return 0;
+}

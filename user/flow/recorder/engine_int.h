@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * engine_int: what the parts of the engine share.
+ *
+ *	engine.c	a moment: matched, granted or not, counted, marked
+ *	engine_take.c	what was granted: waits for its post time, is written, is told
+ *	engine_facts.c	what the file says of its trigger
+ *	sources.c	moments that user space sees by itself: psi, every; looking for hung tasks
+ *
+ * What is granted and not written yet is in struct fr_triggers, which lives with the session; see bpf/alert.h. Its words are
+ * stored in this order, so that a recorder that is killed anywhere neither takes nor counts a moment twice:
+ *	pending, counters, handled, the mark in the ring, out of the queue.
+ */
+#ifndef FR_ENGINE_INT_H
+#define FR_ENGINE_INT_H
+
+#include "flow/recorder/daemon.h"
+#include "flow/recorder/engine.h"
+#include "flow/recorder/writer.h"
+#include "io/trig/trig.h"
+
+#define LISTENER_MAX 8
+#define SLOT_NONE    (~0u)
+
+struct fr_sources;
+
+/* What the incident log was told of a rule's moments with one verdict. */
+struct fr_engine_told {
+	u64 next_ns; /* not before */
+	u64 held;    /* moments since */
+	u32 kind;    /* theirs */
+};
+
+/* Of a pending snapshot, what does not outlive us. */
+struct fr_engine_job {
+	u64 cookie;
+	u64 granted_ns; /* as the gate was asked */
+	u32 tries;
+	bool retake; /* found pending when we began: its file may be there already */
+};
+
+struct fr_engine {
+	struct fr_daemon *d;
+	struct fr_sess *s;
+	struct fr_triggers *tr; /* the session's, or one of ours if it has none */
+	struct fr_triggers *own;
+	struct fr_alerts *alerts;
+	struct fr_writer_proc *writer;
+	int writer_fd;	  /* watched, -1 none */
+	pid_t writer_pid; /* whose it is */
+	struct fr_gate *gate;
+	struct fr_gate_conf gate_conf;
+	struct fr_trigger *rule;
+	u32 rule_cnt;
+	u32 slot_of[FR_TRIGGER_MAX];
+	struct fr_sources *sources;
+	struct fr_engine_job job[FR_PENDING_MAX];
+	int running; /* index of the pending one that the writer has, -1 none */
+	int post_fd; /* timer, -1 none */
+	u64 last_bytes;
+	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot told them */
+	struct fr_trigger_slot asked[FR_TRIGGER_MAX]; /* as the running one tells them */
+	struct {
+		fr_taken_fn fn;
+		void *arg;
+	} listener[LISTENER_MAX];
+	u32 listener_cnt;
+	int last_err; /* of the last snapshot that ended */
+	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
+};
+
+/* ---- engine.c ---- */
+
+u64 fr_engine_now(struct fr_engine *e);					    /* the recording clock; 0: it cannot be read */
+u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot);	    /* its number, FR_RULE_NONE */
+const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr); /* NULL: none */
+void fr_engine_count(struct fr_engine *e, u32 slot, u32 verdict);
+void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts);
+
+/* A moment of rule nr, which user space saw. text: what there is to say about it, "" nothing. */
+int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text);
+
+/* ---- engine_take.c ---- */
+
+/* Keep a granted moment until it is taken. Its index, or -errno. */
+int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
+bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* this very moment */
+bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot); /* one of the same key */
+u32 fr_engine_waiting_cnt(const struct fr_engine *e);
+void fr_engine_kick(struct fr_engine *e);    /* begin the next if it is time */
+void fr_engine_wait(struct fr_engine *e);    /* until all that is due is taken */
+void fr_engine_recover(struct fr_engine *e); /* what a recorder before us left */
+int fr_engine_start_writer(struct fr_engine *e);
+
+/* ---- engine_tell.c ---- */
+
+void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
+void fr_engine_tell_held(struct fr_engine *e);
+
+/* ---- engine_facts.c ---- */
+
+/* name=value lines about a moment and the counters of all rules; malloc'ed, NULL: no memory. */
+char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr);
+
+void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m); /* as rules and keys see it */
+
+/* ---- sources.c ---- */
+
+/* Open what the rules need: 0 and *out; or -errno with a message. They begin with fr_sources_start(). */
+int fr_sources_new(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, struct fr_sources **out);
+int fr_sources_start(struct fr_sources *src);
+void fr_sources_free(struct fr_sources *src); /* NULL is fine */
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* engine_take: what was granted is taken, one at a time, in the order it was granted. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/recorder/engine_int.h"
+#include "flow/snapshot/name.h"
+#include "flow/snapshot/store.h"
+#include "pure/err.h"
+
+#define NAME_TRIES  100
+#define TAKE_TRIES  2		 /* a writer that was killed has one successor for the same snapshot */
+#define WANT_MIN_SZ (1ULL << 20) /* of room, where no snapshot was taken yet */
+#define NS_PER_S    1000000000ULL
+
+static u64 real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* ---- pending ones: shared memory, whatever is in it ---- */
+
+static struct fr_pending *pending(struct fr_engine *e, u32 i)
+{
+	return &e->tr->pending[i % FR_PENDING_MAX];
+}
+
+static u64 order_of(const struct fr_engine *e, u32 i)
+{
+	return __atomic_load_n(&e->tr->pending[i % FR_PENDING_MAX].order, __ATOMIC_ACQUIRE);
+}
+
+static void set_order(struct fr_engine *e, u32 i, u64 order)
+{
+	__atomic_store_n(&e->tr->pending[i % FR_PENDING_MAX].order, order, __ATOMIC_RELEASE);
+}
+
+u32 fr_engine_waiting_cnt(const struct fr_engine *e)
+{
+	u32 i, cnt = 0;
+
+	for (i = 0; i < FR_PENDING_MAX; i++)
+		cnt += order_of(e, i) != 0;
+	return cnt;
+}
+
+bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a)
+{
+	const struct fr_alert *b;
+	u32 i;
+
+	for (i = 0; i < FR_PENDING_MAX; i++) {
+		b = &e->tr->pending[i].alert;
+		if (order_of(e, i) && b->ts == a->ts && b->kind == a->kind && b->tid == a->tid)
+			return true;
+	}
+	return false;
+}
+
+static u64 key_of(const struct fr_alert *a)
+{
+	struct fr_moment m;
+
+	fr_engine_moment(a, "", &m);
+	return fr_trigger_key(&m);
+}
+
+/* One that waits will have this moment too. One that is being taken may have passed it. */
+bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot)
+{
+	u64 key = key_of(a);
+	u32 i;
+
+	for (i = 0; i < FR_PENDING_MAX; i++)
+		if ((int)i != e->running && order_of(e, i) && e->tr->pending[i].slot == slot &&
+		    e->tr->pending[i].alert.kind == a->kind && key_of(&e->tr->pending[i].alert) == key)
+			return true;
+	return false;
+}
+
+static u64 next_order(const struct fr_engine *e)
+{
+	u64 last = 0;
+	u32 i;
+
+	for (i = 0; i < FR_PENDING_MAX; i++)
+		if (order_of(e, i) > last)
+			last = order_of(e, i);
+	return last + 1;
+}
+
+static int find_free(const struct fr_engine *e)
+{
+	int i;
+
+	for (i = 0; i < (int)FR_PENDING_MAX; i++)
+		if (!order_of(e, i))
+			return i;
+	return -EBUSY;
+}
+
+static bool is_promised(struct fr_engine *e, const char *path)
+{
+	u32 i;
+
+	for (i = 0; i < FR_PENDING_MAX; i++)
+		if (order_of(e, i) && !strncmp(pending(e, i)->path, path, FR_PENDING_PATH_MAX))
+			return true;
+	return false;
+}
+
+/* Its final name, now: who takes it in the end takes it there, once. */
+static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
+{
+	const struct fr_alert *a = &p->alert;
+	u64 ago = now_ns > a->ts ? now_ns - a->ts : 0;
+	u32 nr;
+	int err = -EEXIST;
+
+	for (nr = 0; err == -EEXIST && nr < NAME_TRIES; nr++) {
+		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, real_ns() - ago,
+				       fr_trigger_reason(a->kind), *a->comm ? a->comm : NULL, a->pid, nr);
+		if (!err && (!access(p->path, F_OK) || is_promised(e, p->path)))
+			err = -EEXIST;
+	}
+	return err;
+}
+
+static void note_granted(struct fr_engine *e, const struct fr_pending *p, u64 now_ns)
+{
+	struct fr_triggers *tr = e->tr;
+
+	tr->granted[tr->granted_cnt % FR_GRANTED_MAX] =
+		(struct fr_granted){.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
+	__atomic_store_n(&tr->granted_cnt, tr->granted_cnt + 1, __ATOMIC_RELEASE);
+}
+
+int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
+{
+	const struct fr_trigger *t = fr_engine_rule(e, nr);
+	u64 order = next_order(e);
+	struct fr_pending *p;
+	int i = find_free(e), err;
+
+	if (i < 0)
+		return i;
+	p = pending(e, i);
+	memset(p, 0, sizeof(*p));
+	p->alert = *a;
+	p->slot = t ? e->slot_of[nr] : SLOT_NONE;
+	p->due_ns = t ? a->ts + t->post_ns : 0;
+	p->last_ns = t ? t->last_ns : 0;
+	err = name_it(e, p, now_ns);
+	if (err) {
+		fr_err("a snapshot in %s cannot be named: %s", fr_daemon_config(e->d)->dir, strerror(-err));
+		return err;
+	}
+	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
+	set_order(e, i, order);
+	note_granted(e, p, now_ns);
+	return i;
+}
+
+/* ---- it is over ---- */
+
+static void give_back(struct fr_engine *e, u32 i)
+{
+	const struct fr_pending *p = pending(e, i);
+	u32 nr = fr_engine_rule_of_slot(e, p->slot), k;
+
+	for (k = 0; k < FR_GRANTED_MAX; k++)
+		if (e->tr->granted[k].ts == e->job[i].granted_ns && e->tr->granted[k].slot == p->slot)
+			e->tr->granted[k].ts = 0;
+	if (nr != FR_RULE_NONE)
+		fr_gate_undo(e->gate, nr, key_of(&p->alert), e->job[i].granted_ns);
+}
+
+static u64 mono_ns(struct fr_engine *e)
+{
+	struct fr_call now = {};
+
+	fr_sess_clocks(e->s, &now);
+	return now.mono_ns;
+}
+
+static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, int err, const struct fr_dump_done *done)
+{
+	u32 nr = fr_engine_rule_of_slot(e, p->slot), i;
+	struct fr_taken *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return;
+	t->rule = fr_engine_rule(e, nr);
+	t->rule_nr = nr;
+	t->alert = p->alert;
+	snprintf(t->reason, sizeof(t->reason), "%s", fr_trigger_reason(p->alert.kind));
+	t->err = err;
+	if (!err)
+		t->done = *done;
+	t->asked_mono_ns = p->alert.mono_ns;
+	t->done_mono_ns = mono_ns(e);
+	for (i = 0; i < e->listener_cnt; i++)
+		e->listener[i].fn(e->listener[i].arg, t, cookie);
+	free(t);
+}
+
+static enum fr_trigger_verdict verdict_of(int err)
+{
+	if (!err)
+		return FR_TRIGGER_VERDICT_taken;
+	return err == -ENOSPC || err == -EDQUOT ? FR_TRIGGER_VERDICT_space : FR_TRIGGER_VERDICT_failed;
+}
+
+/* A failure is marked too: the mark before said that a snapshot would come. */
+static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done *done)
+{
+	struct fr_pending *p = pending(e, i), *was = malloc(sizeof(*was));
+	u64 cookie = e->job[i].cookie;
+
+	e->last_err = err;
+	fr_engine_count(e, p->slot, verdict_of(err));
+	if (err)
+		give_back(e, i);
+	else if (p->slot < FR_TRIGGER_MAX)
+		e->tr->slot[p->slot].last_ns = fr_engine_now(e);
+	if (!err) {
+		memcpy(e->base, e->asked, sizeof(e->base));
+		e->last_bytes = done->bytes;
+	}
+	if (was)
+		*was = *p;
+	fr_tell_snapshot(e->s, p->path, err ? 0 : done->bytes, err);
+	set_order(e, i, 0);
+	if (!was)
+		return;
+	if (err)
+		fr_engine_mark(e, &was->alert, fr_engine_rule_of_slot(e, was->slot), verdict_of(err), NULL);
+	tell(e, was, cookie, err, done);
+	free(was);
+}
+
+/* A recorder before us, or its writer, which outlived it, has written it. */
+static bool is_there(struct fr_engine *e, u32 i)
+{
+	struct fr_dump_done *done;
+	struct stat st;
+
+	if (!e->job[i].retake || stat(pending(e, i)->path, &st))
+		return false;
+	done = calloc(1, sizeof(*done));
+	if (!done)
+		return false;
+	snprintf(done->path, sizeof(done->path), "%s", pending(e, i)->path);
+	done->bytes = st.st_size;
+	fprintf(stderr, "snapshot %s: was complete when the recorder before was ended\n", done->path);
+	over(e, i, 0, done);
+	free(done);
+	return true;
+}
+
+/* ---- it is being taken ---- */
+
+static u64 want_sz(struct fr_engine *e)
+{
+	return e->last_bytes > WANT_MIN_SZ ? e->last_bytes : WANT_MIN_SZ;
+}
+
+static int ask_writer(struct fr_engine *e, u32 i)
+{
+	const struct fr_pending *p = pending(e, i);
+	u32 nr = fr_engine_rule_of_slot(e, p->slot), removed = 0;
+	struct fr_dump_ask ask = {
+		.path = p->path,
+		.reason = fr_trigger_reason(p->alert.kind),
+		.comm = *p->alert.comm ? p->alert.comm : NULL,
+		.pid = p->alert.pid,
+		.sig = p->alert.sig,
+		.last_ns = p->last_ns,
+		.at_ns = p->alert.ts,
+		.retake = e->job[i].retake,
+	};
+	char *facts;
+	int err;
+
+	err = fr_store_make_room(fr_daemon_store(e->d), want_sz(e), &removed);
+	if (err)
+		return err;
+	memcpy(e->asked, e->tr->slot, sizeof(e->asked));
+	facts = fr_engine_facts(e, &p->alert, nr);
+	ask.facts = facts;
+	err = fr_writer_ask(e->writer, &ask);
+	free(facts);
+	return err;
+}
+
+static void on_writer(void *arg, u32 events);
+
+/* The descriptor of a writer that was made anew may have the same number, and is not watched yet: the pid tells. */
+static void watch_writer(struct fr_engine *e)
+{
+	if (e->writer_fd >= 0)
+		fr_daemon_unwatch(e->d, e->writer_fd);
+	e->writer_fd = fr_writer_fd(e->writer);
+	e->writer_pid = fr_writer_pid(e->writer);
+	if (e->writer_fd >= 0 && fr_daemon_watch(e->d, e->writer_fd, EPOLLIN, on_writer, e))
+		e->writer_fd = -1;
+}
+
+static void take_answer(struct fr_engine *e)
+{
+	struct fr_dump_done *done = calloc(1, sizeof(*done));
+	int i = e->running, err;
+
+	if (!done)
+		return;
+	err = fr_writer_answer(e->writer, done);
+	if (fr_writer_pid(e->writer) != e->writer_pid)
+		watch_writer(e);
+	if (err == -EAGAIN || i < 0) {
+		free(done);
+		return;
+	}
+	e->running = -1;
+	if (err == -EPIPE) {
+		fr_warn("the process that writes snapshots was ended from outside: another one is there");
+		e->job[i].retake = true; /* it may have been just done */
+	}
+	if ((err == -EEXIST || err == -EPIPE) && is_there(e, i)) /* whatever became of its writers */
+		err = 0;
+	else if (err != -EPIPE || ++e->job[i].tries >= TAKE_TRIES)
+		over(e, i, err, done);
+	free(done);
+}
+
+static void on_writer(void *arg, u32 events)
+{
+	struct fr_engine *e = arg;
+
+	(void)events;
+	take_answer(e);
+	fr_engine_kick(e);
+}
+
+/* ---- which is next ---- */
+
+static int oldest(const struct fr_engine *e, u64 now_ns, u64 *next_due_ns)
+{
+	int i, first = -1;
+
+	*next_due_ns = ~0ULL;
+	for (i = 0; i < (int)FR_PENDING_MAX; i++) {
+		if (!order_of(e, i))
+			continue;
+		if (e->tr->pending[i].due_ns > now_ns) {
+			if (e->tr->pending[i].due_ns < *next_due_ns)
+				*next_due_ns = e->tr->pending[i].due_ns;
+		} else if (first < 0 || order_of(e, i) < order_of(e, first)) {
+			first = i;
+		}
+	}
+	return first;
+}
+
+static void on_post(void *arg, u32 events)
+{
+	(void)events;
+	fr_engine_kick(arg);
+}
+
+static void wait_post(struct fr_engine *e, u64 delay_ns)
+{
+	if (e->post_fd >= 0) {
+		fr_daemon_unwatch(e->d, e->post_fd);
+		close(e->post_fd);
+	}
+	e->post_fd = fr_daemon_timer(e->d, delay_ns, 0, on_post, e);
+}
+
+/* Those that are there already, or cannot be asked for, are over at once: then the next. */
+void fr_engine_kick(struct fr_engine *e)
+{
+	u64 now, next_due;
+	int i, err;
+
+	while (e->writer && e->running < 0 && fr_engine_waiting_cnt(e)) {
+		now = fr_engine_now(e);
+		i = oldest(e, now, &next_due);
+		if (i < 0) {
+			wait_post(e, next_due - now);
+			return;
+		}
+		if (is_there(e, i))
+			continue;
+		err = ask_writer(e, i);
+		if (fr_writer_pid(e->writer) != e->writer_pid)
+			watch_writer(e);
+		if (err) {
+			fr_err("cannot take a snapshot: %s", strerror(-err));
+			over(e, i, err, NULL);
+		} else {
+			e->running = i;
+		}
+	}
+}
+
+void fr_engine_wait(struct fr_engine *e)
+{
+	struct pollfd p = {.events = POLLIN};
+
+	fr_engine_kick(e);
+	while (e->running >= 0) {
+		p.fd = fr_writer_fd(e->writer);
+		if (poll(&p, 1, -1) > 0)
+			take_answer(e);
+		fr_engine_kick(e);
+	}
+}
+
+int fr_engine_start_writer(struct fr_engine *e)
+{
+	int err = fr_writer_start(e->s, fr_daemon_config(e->d)->dir, &e->writer);
+
+	if (!err)
+		watch_writer(e);
+	return err;
+}
+
+/* ---- what a recorder before us left ---- */
+
+/* Nothing of it is believed: who holds the map may have written anything. */
+static bool is_sound(const struct fr_pending *p)
+{
+	if (p->path[0] != '/' || !memchr(p->path, 0, sizeof(p->path)) || !p->alert.kind)
+		return false;
+	return p->alert.kind < FR_TRIGGER_KIND_CNT && memchr(p->alert.comm, 0, sizeof(p->alert.comm)) &&
+	       memchr(p->alert.exe, 0, sizeof(p->alert.exe)) && memchr(p->alert.text, 0, sizeof(p->alert.text));
+}
+
+void fr_engine_recover(struct fr_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < FR_PENDING_MAX; i++) {
+		if (!order_of(e, i) || e->job[i].granted_ns)
+			continue;
+		if (!is_sound(pending(e, i))) {
+			fr_warn("what a recorder before left to be taken is damaged: dropped");
+			set_order(e, i, 0);
+			continue;
+		}
+		e->job[i] = (struct fr_engine_job){.retake = true};
+	}
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The messages say when to look; what is there is asked from /sys. A CPU that went and came back between two looks is known by
+ * its message. After a suspend the kernel sends none, though all CPUs but one were offline: a timer that is cancelled when the
+ * clock jumps tells of it.
+ */
+#include "flow/recorder/hotplug.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/recorder/daemon.h"
+#include "io/cpus.h"
+#include "io/session/sess.h"
+#include "io/uevent.h"
+#include "pure/err.h"
+
+#define LOOK_NS	    2000000000ULL /* between two looks at /sys where there are no messages */
+#define CPU_MAX	    65536u
+#define SLEPT_NS    100000000ULL /* the clocks' difference grew by so much: the machine slept */
+#define MESSAGE_CNT 256		 /* at one time; the others wait for the next turn of the loop */
+
+struct fr_hotplug {
+	struct fr_daemon *d;
+	int uevent_fd, look_fd, jump_fd;
+	u64 slept_ns;		/* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+	u8 online[CPU_MAX / 8]; /* when last looked */
+	u32 cpu_cnt;		/* then */
+	bool no_samples, said_cannot;
+};
+
+static bool was_online(const struct fr_hotplug *h, u32 cpu)
+{
+	return h->online[cpu / 8] & 1u << cpu % 8;
+}
+
+static u64 clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Read in this order it is never too little; being interrupted between makes it too much, at worst a look for nothing. */
+static u64 slept_ns(void)
+{
+	u64 mono = clock_ns(CLOCK_MONOTONIC);
+
+	return clock_ns(CLOCK_BOOTTIME) - mono;
+}
+
+/* Where more than CAP_PERFMON is asked for, and there is no helper that has it. */
+static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
+{
+	if (h->said_cannot)
+		return;
+	h->said_cannot = true;
+	fr_warn("cannot sample CPU %u again: %s: %s", cpu, strerror(-err),
+		err == -EACCES ? "allow it with `sysctl kernel.perf_event_paranoid=2`, or start the recorder with CAP_SYS_ADMIN"
+			       : "restart the recorder");
+}
+
+/* ---- what a CPU needs ---- */
+
+/* An event that was open when its CPU went offline stays dead. */
+static void sample(struct fr_hotplug *h, u32 cpu)
+{
+	struct fr_sess *s = fr_daemon_sess(h->d);
+	u32 hz = fr_sess_sample_hz(s);
+	int err = hz && !h->no_samples ? fr_sess_sample_cpu(s, fr_daemon_admin(h->d), cpu, hz) : 0;
+
+	if (err == -ENOENT) /* none in this session, or it was begun by a version that cannot do this */
+		h->no_samples = true;
+	else if (err && err != -ENODEV && err != -EINVAL) /* it went again */
+		say_cannot_sample(h, cpu, err);
+}
+
+static void came(struct fr_hotplug *h, u32 cpu)
+{
+	int made = fr_sess_add_cpu(fr_daemon_sess(h->d), cpu);
+
+	sample(h, cpu);
+	if (made > 0)
+		fprintf(stderr, "CPU %u came online: it is recorded from now on\n", cpu);
+}
+
+/* ---- how many samples to expect ---- */
+
+static void count_samples(struct fr_hotplug *h)
+{
+	struct fr_sess *s = fr_daemon_sess(h->d);
+	struct fr_call now;
+
+	if (!fr_sess_clocks(s, &now))
+		fr_sess_sampling(s, fr_sess_sample_hz(s), h->cpu_cnt, now.ns);
+}
+
+static void drop(struct fr_daemon *d, int *fd)
+{
+	if (*fd < 0)
+		return;
+	fr_daemon_unwatch(d, *fd);
+	close(*fd);
+	*fd = -1;
+}
+
+/* ---- looking ---- */
+
+/* Which CPUs are online? Those that were not when last looked came; all: none can be known to have stayed. */
+static void look(struct fr_hotplug *h, bool all)
+{
+	u8 online[CPU_MAX / 8] = {};
+	struct fr_cpus *cpus;
+	u32 i, cpu;
+
+	if (fr_cpus_online(&cpus))
+		return;
+	for (i = 0; i < fr_cpus_cnt(cpus); i++) {
+		cpu = fr_cpus_nr(cpus, i);
+		online[cpu / 8] |= 1u << cpu % 8;
+		if (all || !was_online(h, cpu))
+			came(h, cpu);
+	}
+	if (memcmp(h->online, online, sizeof(online))) {
+		h->cpu_cnt = fr_cpus_cnt(cpus);
+		memcpy(h->online, online, sizeof(online));
+		count_samples(h);
+	}
+	fr_cpus_free(cpus);
+}
+
+static void on_look(void *arg, u32 events)
+{
+	(void)events;
+	look(arg, false);
+}
+
+/* One that came may have been there when last looked: it went between. */
+static void on_uevent(void *arg, u32 events)
+{
+	struct fr_hotplug *h = arg;
+	int i, got = 0;
+	u32 cpu;
+
+	(void)events;
+	for (i = 0; i < MESSAGE_CNT && got != -EAGAIN; i++) {
+		got = fr_uevent_take(h->uevent_fd, &cpu);
+		if (got == 1 && was_online(h, cpu))
+			came(h, cpu);
+		if (got == -ENOBUFS)
+			look(h, true);
+	}
+	look(h, false);
+}
+
+/* ---- suspend ---- */
+
+/* A timer that never comes, but is cancelled when the wall clock jumps, which it does when the machine wakes. */
+static int arm_jump(int fd)
+{
+	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) ? -errno : 0;
+}
+
+static void on_jump(void *arg, u32 events)
+{
+	struct fr_hotplug *h = arg;
+	u64 ignored, slept = slept_ns();
+
+	(void)events;
+	if (read(h->jump_fd, &ignored, sizeof(ignored)) < 0 && errno == ECANCELED)
+		arm_jump(h->jump_fd);
+	if (slept > h->slept_ns + SLEPT_NS)
+		look(h, true);
+	h->slept_ns = slept;
+}
+
+static int watch_jump(struct fr_hotplug *h)
+{
+	int err;
+
+	h->jump_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (h->jump_fd < 0)
+		return -errno;
+	h->slept_ns = slept_ns();
+	err = arm_jump(h->jump_fd);
+	return err ?: fr_daemon_watch(h->d, h->jump_fd, EPOLLIN, on_jump, h);
+}
+
+/* ---- beginning and end ---- */
+
+static int watch_cpus(struct fr_hotplug *h)
+{
+	h->uevent_fd = fr_uevent_open();
+	if (h->uevent_fd >= 0)
+		return fr_daemon_watch(h->d, h->uevent_fd, EPOLLIN, on_uevent, h);
+	h->look_fd = fr_daemon_timer(h->d, LOOK_NS, LOOK_NS, on_look, h);
+	return h->look_fd < 0 ? h->look_fd : 0;
+}
+
+/* Of a session that was just made all CPUs have their rings; of one that was adopted, CPUs may have come and gone. */
+static void begin(struct fr_hotplug *h)
+{
+	struct fr_sess *s = fr_daemon_sess(h->d);
+	const struct fr_ring_map *ring;
+	size_t cnt, i;
+
+	ring = fr_sess_rings(s, &cnt);
+	for (i = 0; fr_sess_is_new(s) && i < cnt; i++)
+		h->online[ring[i].cpu / 8] |= 1u << ring[i].cpu % 8;
+	look(h, !fr_sess_is_new(s));
+}
+
+int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
+{
+	struct fr_hotplug *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	*h = (struct fr_hotplug){.d = d, .uevent_fd = -1, .look_fd = -1, .jump_fd = -1};
+	err = watch_cpus(h);
+	err = err ?: watch_jump(h);
+	if (err) {
+		fr_err("cannot watch for CPUs that come online: %s", strerror(-err));
+		fr_hotplug_free(h);
+		return err;
+	}
+	begin(h); /* after watching began: what comes meanwhile is seen twice, not missed */
+	*out = h;
+	return 0;
+}
+
+void fr_hotplug_free(struct fr_hotplug *h)
+{
+	if (!h)
+		return;
+	drop(h->d, &h->uevent_fd);
+	drop(h->d, &h->look_fd);
+	drop(h->d, &h->jump_fd);
+	free(h);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * live: the counters of a running session, as status and stop show them.
+ *
+ *	live.c		reads what is in the maps
+ *	live_rate.c	events a second, from the newest pages
+ *	live_look.c	what else is to be known: overhead, the directory, what is wrong
+ *	live_json.c, live_text.c, live_metrics.c	print it
+ */
+#ifndef FR_LIVE_H
+#define FR_LIVE_H
+
+#include "alert.h"
+#include "flow/snapshot/store.h"
+#include "io/session/sess_incident.h"
+#include "pure/text/out.h"
+
+#define FR_PROBLEM_MAX 16u
+
+struct fr_live_ring {
+	const struct fr_ring_map *map;
+	u64 written, overwritten, present; /* records */
+	u64 lost[FR_LOST_CNT];
+	u64 filtered[FR_FILTERED_CNT]; /* of the CPU; in its main tier */
+	u64 oldest_ns;		       /* begin of the oldest lap, 0: nothing was overwritten yet */
+	u64 used_sz;		       /* bytes of the ring that hold records */
+};
+
+/* What recording costs, in percent of one CPU. */
+struct fr_live_cost {
+	bool known;
+	bool measured; /* over window_ns just now; else what runs cost when it was measured last, times the rate now */
+	double percent;
+	double event_ns; /* a run of a program costs so much */
+	u64 window_ns;
+};
+
+/* The snapshots' directory. */
+struct fr_live_store {
+	bool known;
+	struct fr_store_usage usage;
+	u32 max_files; /* limits, 0: none, or not known */
+	u64 max_sz, max_age_ns;
+	u32 keep_free; /* 1/1000 % of the file system */
+};
+
+/* Something that somebody should look at. */
+struct fr_live_problem {
+	const char *what; /* one word, for programs */
+	char text[200];
+};
+
+struct fr_live {
+	struct fr_sess *s;
+	struct fr_live_ring *ring;
+	size_t ring_cnt;
+	struct fr_sess_prog *prog;
+	size_t prog_cnt;
+	u64 now_ns;			    /* by the recording clock, 0: could not be asked */
+	u64 begin_ns;			    /* the session's */
+	bool owned;			    /* a recorder process lives */
+	const struct fr_triggers *triggers; /* NULL: none */
+	bool has_incidents;
+	struct fr_incident_counts incidents;
+	/* by fr_live_look() */
+	bool looked, has_rates;
+	double rate[FR_GROUP_CNT]; /* events a second */
+	struct fr_live_cost cost;
+	struct fr_live_store store;
+	struct fr_live_problem problem[FR_PROBLEM_MAX];
+	u32 problem_cnt;
+};
+
+/* Read all counters. 0, or -errno; fr_live_free() in either case. Moves nothing in the rings. */
+int fr_live_read(struct fr_sess *s, struct fr_live *out);
+void fr_live_free(struct fr_live *l);
+
+/* Read them again, after fr_sess_detach(): they are final, and runs = written + lost + filtered. */
+void fr_live_refresh(struct fr_live *l);
+
+/* The directory as the recorder knows it, or if there is none that answers, as it is. Waits a second at most. */
+void fr_live_read_store(struct fr_live *l);
+
+/* Switch the kernel's statistics on for a second, to know what recording costs. 0, or -errno with a message. */
+int fr_live_measure(struct fr_live *l);
+
+/* After those two, if at all: rates, overhead, what is wrong. */
+void fr_live_look(struct fr_live *l);
+
+/* Oldest moment from which tier is complete, of one CPU (-1: of all, the latest of them). */
+u64 fr_live_horizon(const struct fr_live *l, u32 tier, int cpu);
+
+u64 fr_live_fact(const struct fr_live *l, const char *name);   /* a number; 0: there is none */
+double fr_live_seconds(const struct fr_live *l, u64 since_ns); /* until now; 0: the clock could not be asked */
+u64 fr_live_ties(const struct fr_live *l);
+u64 fr_live_ahead(const struct fr_live *l); /* times the shared clock was not believed */
+u64 fr_live_lost(const struct fr_live *l);
+double fr_live_rate(const struct fr_live *l);		 /* of all groups */
+u64 fr_live_suppressed(const struct fr_trigger_slot *t); /* moments that got no snapshot though the rule is for them */
+extern const char *const fr_live_verdicts[];		 /* names of FR_VERDICTS */
+void fr_live_read_rates(struct fr_live *l);
+
+/* The profile's tables, sizes and greatest rate; nothing if the session counts none. */
+void fr_live_profile_json(const struct fr_live *l, struct fr_out *o);
+void fr_live_profile_text(const struct fr_live *l, struct fr_out *o);
+
+void fr_live_json(const struct fr_live *l, struct fr_out *o);
+void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: as wide as it gets */
+void fr_live_metrics(const struct fr_live *l, struct fr_out *o);	   /* OpenMetrics 1.0 */
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What `status` says beside the counters: what recording costs, how the directory of snapshots is, and what is wrong. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "atomic.h"
+#include "flow/recorder/live.h"
+#include "io/cpus.h"
+#include "io/ctl/ctl.h"
+#include "pure/err.h"
+#include "pure/text/jsonr.h"
+#include "pure/text/units.h"
+
+#define MEASURE_NS     1000000000ULL
+#define ASK_TIMEOUT_MS 1000
+#define SAMPLE_SLACK   100 /* samples that may be missing before it is worth a word */
+
+/* ---- cost ---- */
+
+static void sum_runs(const struct fr_live *l, u64 *cnt, u64 *ns)
+{
+	size_t i;
+
+	*cnt = *ns = 0;
+	for (i = 0; i < l->prog_cnt; i++) {
+		*cnt += l->prog[i].run_cnt;
+		*ns += l->prog[i].run_ns;
+	}
+}
+
+int fr_live_measure(struct fr_live *l)
+{
+	const struct timespec nap = {.tv_sec = MEASURE_NS / 1000000000, .tv_nsec = MEASURE_NS % 1000000000};
+	u64 cnt, ns, cnt_before, ns_before;
+	struct timespec a, b;
+	int fd = fr_sess_stats_on();
+
+	if (fd < 0) {
+		fr_err("cannot measure the overhead: BPF statistics: %s: run as root", strerror(-fd));
+		return fd;
+	}
+	fr_sess_progs_update(l->prog, l->prog_cnt);
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	sum_runs(l, &cnt_before, &ns_before);
+	nanosleep(&nap, NULL);
+	fr_sess_progs_update(l->prog, l->prog_cnt);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	close(fd);
+	sum_runs(l, &cnt, &ns);
+	l->cost = (struct fr_live_cost){.known = true, .measured = true};
+	l->cost.window_ns = (b.tv_sec - a.tv_sec) * 1000000000ULL + b.tv_nsec - a.tv_nsec;
+	l->cost.percent = (ns - ns_before) * 100.0 / l->cost.window_ns;
+	l->cost.event_ns = cnt > cnt_before ? (double)(ns - ns_before) / (cnt - cnt_before) : 0;
+	return 0;
+}
+
+/* The kernel keeps what it counted whenever statistics were on, the recorder's calibration at its start among it. */
+static void estimate_cost(struct fr_live *l)
+{
+	u64 cnt, ns;
+
+	sum_runs(l, &cnt, &ns);
+	if (l->cost.known || !cnt || !l->has_rates)
+		return;
+	l->cost = (struct fr_live_cost){.known = true, .event_ns = (double)ns / cnt};
+	l->cost.percent = l->cost.event_ns * fr_live_rate(l) / 1e7;
+}
+
+/* ---- the directory ---- */
+
+static void take_answer(struct fr_live_store *st, const char *line)
+{
+	const char *why;
+	struct fr_jsonr j;
+
+	if (fr_jsonr_parse(line, strlen(line), &j, &why))
+		return;
+	st->known = fr_jsonr_bool(&j, "ok", false) && fr_jsonr_find(&j, "files");
+	st->usage.files = fr_jsonr_u64(&j, "files", 0);
+	st->usage.marked = fr_jsonr_u64(&j, "marked", 0);
+	st->usage.sz = fr_jsonr_u64(&j, "bytes", 0);
+	st->usage.free_sz = fr_jsonr_u64(&j, "free_bytes", 0);
+	st->usage.fs_sz = fr_jsonr_u64(&j, "fs_bytes", 0);
+	st->usage.removed = fr_jsonr_u64(&j, "removed", 0);
+	st->usage.err = -(int)fr_jsonr_u64(&j, "errno", 0);
+	st->max_files = fr_jsonr_u64(&j, "max_files", 0);
+	st->max_sz = fr_jsonr_u64(&j, "max_bytes", 0);
+	st->max_age_ns = fr_jsonr_u64(&j, "max_age_ns", 0);
+	st->keep_free = fr_jsonr_u64(&j, "keep_free", 0);
+	fr_jsonr_free(&j);
+}
+
+/* -ETIMEDOUT: there is one, and it does not answer. */
+static int ask_recorder(struct fr_live *l)
+{
+	struct fr_ctl_conn *c;
+	char *line;
+	int err = fr_ctl_connect(fr_sess_name(l->s), &c);
+
+	if (err)
+		return err;
+	err = fr_ctl_ask(c, "{\"cmd\":\"store\"}");
+	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
+	if (!err) {
+		take_answer(&l->store, line);
+		free(line);
+	}
+	fr_ctl_disconnect(c);
+	return err;
+}
+
+static void add_problem(struct fr_live *l, const char *what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void add_problem(struct fr_live *l, const char *what, const char *fmt, ...)
+{
+	struct fr_live_problem *p = &l->problem[l->problem_cnt];
+	va_list ap;
+
+	if (l->problem_cnt == FR_PROBLEM_MAX)
+		return;
+	l->problem_cnt++;
+	p->what = what;
+	va_start(ap, fmt);
+	vsnprintf(p->text, sizeof(p->text), fmt, ap);
+	va_end(ap);
+}
+
+void fr_live_read_store(struct fr_live *l)
+{
+	struct fr_store_conf conf = {};
+	struct fr_store *st;
+	char *dir;
+
+	if (l->owned && ask_recorder(l) == -ETIMEDOUT)
+		add_problem(l, "silent", "the recorder does not answer on its control socket: look at its process");
+	dir = l->store.known ? NULL : fr_sess_fact(l->s, "dir");
+	if (!dir)
+		return;
+	conf.dir = dir;
+	if (!fr_store_open(&conf, &st)) {
+		fr_store_usage(st, &l->store.usage);
+		l->store.known = true;
+		fr_store_close(st);
+	}
+	free(dir);
+}
+
+/* ---- what is wrong ---- */
+
+static void check_store(struct fr_live *l)
+{
+	const struct fr_store_usage *u = &l->store.usage;
+	char a[32], b[32];
+
+	if (!l->store.known)
+		return;
+	if (u->err == -ENOENT)
+		add_problem(l, "directory", "the directory of snapshots is gone: make it again, recording goes on");
+	else if (u->err == -EROFS)
+		add_problem(l, "directory", "the directory of snapshots is on a read-only file system: remount it");
+	else if (u->err)
+		add_problem(l, "directory", "the directory of snapshots cannot be used: %s", strerror(-u->err));
+	else if (u->fs_sz && u->free_sz < (double)u->fs_sz * l->store.keep_free / 100000)
+		add_problem(l, "space", "only %s of %s are free on the disk: no snapshot fits beside what is to stay free",
+			    fr_show_size(u->free_sz, a, sizeof(a)), fr_show_size(u->fs_sz, b, sizeof(b)));
+	else if (u->fs_sz && u->free_sz < (1 << 20))
+		add_problem(l, "space", "the disk is full: %s are free", fr_show_size(u->free_sz, a, sizeof(a)));
+}
+
+static bool has_ring(const struct fr_live *l, u32 cpu)
+{
+	size_t i;
+
+	for (i = 0; i < l->ring_cnt; i++)
+		if (l->ring[i].map->cpu == cpu)
+			return true;
+	return false;
+}
+
+static void check_cpus(struct fr_live *l)
+{
+	struct fr_cpus *cpus;
+	u32 i, cnt = 0;
+
+	if (fr_cpus_online(&cpus))
+		return;
+	for (i = 0; i < fr_cpus_cnt(cpus); i++)
+		cnt += !has_ring(l, fr_cpus_nr(cpus, i));
+	fr_cpus_free(cpus);
+	if (cnt)
+		add_problem(l, "cpus", "%u online CPUs have no rings: what happens there is not recorded%s", cnt,
+			    l->owned ? "" : ": `flightrec record` adds them");
+}
+
+static void check_recording(struct fr_live *l)
+{
+	const struct fr_session *sh = fr_sess_shared(l->s);
+	char *missing = fr_sess_fact(l->s, "events_missing");
+	u64 due = fr_sess_samples_due(l->s, l->now_ns), taken = fr_load(&sh->sample_taken);
+
+	if (!l->owned && l->triggers && l->triggers->generation)
+		add_problem(l, "recorder", "no recorder lives, so no trigger takes a snapshot: start `flightrec record` again");
+	if (fr_live_lost(l))
+		add_problem(l, "lost", "%" PRIu64 " records were lost: larger rings (-m) or fewer events (-e) help",
+			    fr_live_lost(l));
+	if (missing && *missing)
+		add_problem(l, "events", "this kernel has not all events: %.140s", missing);
+	if (due > taken + SAMPLE_SLACK && (due - taken) * 20 > due)
+		add_problem(l, "samples", "%" PRIu64 " of %" PRIu64 " samples were not taken", due - taken, due);
+	if (sh->governing.budget && sh->governing.step)
+		add_problem(l, "governor", "over budget (%.2f %%, allowed %.2f %%): step %u, the last: %.8s %.8s",
+			    sh->governing.cost / 1000.0, sh->governing.budget / 1000.0, sh->governing.step, sh->governing.what,
+			    sh->governing.action);
+	free(missing);
+}
+
+static void check_clock(struct fr_live *l)
+{
+	u64 ahead = fr_live_ahead(l);
+
+	if (ahead)
+		add_problem(l, "clock", "the shared clock was not believed %" PRIu64 " times: it was more than 1 ms ahead",
+			    ahead);
+	if (!l->now_ns)
+		add_problem(l, "clock", "the recording clock cannot be asked: spans of history are not known");
+}
+
+static void check_triggers(struct fr_live *l)
+{
+	u64 full = 0, failed = 0, space = 0;
+	u32 i;
+
+	for (i = 0; l->triggers && i < FR_TRIGGER_MAX; i++) {
+		if (!l->triggers->slot[i].text[0])
+			continue;
+		full += l->triggers->slot[i].full;
+		failed += l->triggers->slot[i].verdict[FR_TRIGGER_VERDICT_failed];
+		space += l->triggers->slot[i].verdict[FR_TRIGGER_VERDICT_space];
+	}
+	if (full)
+		add_problem(l, "queue", "%" PRIu64 " alerts were lost, since their queue was full", full);
+	if (failed)
+		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written", failed);
+	if (space)
+		add_problem(l, "quota", "%" PRIu64 " snapshots were not taken for want of room", space);
+}
+
+void fr_live_look(struct fr_live *l)
+{
+	fr_live_read_rates(l);
+	estimate_cost(l);
+	check_recording(l);
+	check_cpus(l);
+	check_clock(l);
+	check_store(l);
+	check_triggers(l);
+	l->looked = true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* live_profile: what status says of the profile: how large its tables are, how often they are read, what they surely take. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/recorder/live.h"
+#include "flow/recorder/sampler.h"
+
+static bool counts_profile(const struct fr_live *l)
+{
+	char *text = fr_sess_fact(l->s, "cpu_profile");
+	bool yes = text && !strcmp(text, "yes");
+
+	free(text);
+	return yes;
+}
+
+static bool exceeds(const struct fr_live *l)
+{
+	return fr_sess_sample_hz(l->s) > fr_sampler_rate_max();
+}
+
+void fr_live_profile_json(const struct fr_live *l, struct fr_out *o)
+{
+	if (!counts_profile(l))
+		return;
+	fr_out_printf(o,
+		      "\"cpu_profile\":{\"tables\":2,\"keys\":%u,\"stacks\":%u,\"words\":%u,\"interval_ms\":%llu,"
+		      "\"latency_ms\":%llu,\"rate_max\":%llu,\"hz\":%u,\"exceeded\":%s},",
+		      FR_HITS_CNT, FR_HITS_STACKS, FR_HITS_WORDS, FR_SAMPLER_INTERVAL_NS / 1000000,
+		      FR_SAMPLER_LATENCY_NS / 1000000, (unsigned long long)fr_sampler_rate_max(), fr_sess_sample_hz(l->s),
+		      exceeds(l) ? "true" : "false");
+}
+
+void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
+{
+	if (!counts_profile(l))
+		return;
+	fr_out_printf(o, "  %-10s ", "profile");
+	fr_out_printf(
+		o,
+		"2 tables of %u keys a CPU, read when one is half full and every %llu s: up to %llu different stacks/s a CPU",
+		FR_HITS_CNT, FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max());
+	if (exceeds(l)) {
+		fr_out_paint(o, FR_PAINT_RED);
+		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));
+		fr_out_paint(o, FR_PAINT_NONE);
+	}
+	fr_out_char(o, '\n');
+}

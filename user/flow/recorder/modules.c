@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/incident/incwatch.h"
+#include "flow/recorder/control.h"
+#include "flow/recorder/daemon_int.h"
+#include "flow/recorder/engine.h"
+#include "flow/recorder/governor.h"
+#include "flow/recorder/hotplug.h"
+#include "flow/recorder/notify.h"
+#include "flow/recorder/sampler.h"
+#include "flow/recorder/wallstep.h"
+#include "flow/snapshot/store.h"
+#include "io/confine.h"
+#include "io/session/admin.h"
+#include "pure/err.h"
+
+/* Only where something may ask for it: it is a process more, with a capability more. */
+static void start_admin(struct fr_daemon *d, struct fr_modules *m)
+{
+	int err = 0;
+
+	if (fr_daemon_config(d)->budget || fr_sess_sample_hz(fr_daemon_sess(d)))
+		err = fr_admin_start(&m->admin);
+	if (err)
+		fr_warn("cannot start the helper process: %s: there is no overhead governor, and CPUs that come back may not "
+			"be "
+			"sampled",
+			strerror(-err));
+}
+
+/* A recorder is worth having without these: the message was printed. */
+static void make_extras(struct fr_daemon *d, struct fr_modules *m)
+{
+	start_admin(d, m);
+	if (fr_control_new(d, &m->ctl))
+		m->ctl = NULL;
+	if (fr_hotplug_new(d, &m->hotplug))
+		m->hotplug = NULL;
+	if (fr_governor_new(d, &m->governor))
+		m->governor = NULL;
+	if (fr_wallstep_new(d, &m->wallstep))
+		m->wallstep = NULL;
+	if (fr_sampling_new(d, &m->sampling))
+		m->sampling = NULL;
+	if (fr_incwatch_new(d, &m->incwatch))
+		m->incwatch = NULL;
+}
+
+static struct fr_store_conf store_conf(const struct fr_config *c)
+{
+	return (struct fr_store_conf){
+		.dir = c->dir,
+		.max_files = c->max_files,
+		.max_sz = c->max_sz,
+		.max_age_ns = c->max_age_ns,
+		.keep_free = c->keep_free,
+	};
+}
+
+static int open_store(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+	int err = fr_store_open(&conf, &m->store);
+
+	if (err)
+		fr_err("cannot look after the snapshots in %s: %s", conf.dir, strerror(-err));
+	return err;
+}
+
+int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
+{
+	int err = open_store(d, m);
+
+	err = err ?: fr_engine_new(d, &m->engine);
+	err = err ?: fr_notify_new(d, &m->notify);
+	if (err)
+		return err;
+	make_extras(d, m);
+	return 0;
+}
+
+void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
+{
+	(void)d;
+	fr_sampling_free(m->sampling);
+	fr_governor_free(m->governor);
+	fr_wallstep_free(m->wallstep);
+	fr_hotplug_free(m->hotplug);
+	fr_control_free(m->ctl);
+	m->ctl = NULL;
+	fr_admin_stop(m->admin);
+	fr_engine_free(m->engine);
+	fr_notify_free(m->notify);
+	fr_store_close(m->store);
+	fr_incwatch_free(m->incwatch); /* last: they may have had something to tell */
+}
+
+int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_confine_conf conf = {
+		.hook = fr_notify_wants_user(m->notify),
+		.dir = fr_daemon_config(d)->dir,
+	};
+
+	int err = fr_sess_hold_progs(fr_daemon_sess(d));
+
+	return err ?: fr_confine_main(&conf, NULL);
+}
+
+void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
+{
+	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+
+	fr_store_change(m->store, &conf);
+	fr_notify_change(m->notify);
+	fr_control_change(m->ctl);
+	if (m->governor)
+		fr_governor_change(m->governor);
+	if (m->incwatch)
+		fr_incwatch_change(m->incwatch, d);
+}
+
+void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)
+{
+	fr_tell_recorder(fr_daemon_sess(d), "begins");
+	if (m->incwatch)
+		fr_incwatch_start(m->incwatch);
+	fr_notify_ready(m->notify, NULL);
+}
+
+void fr_modules_reloading(struct fr_modules *m, bool begins)
+{
+	if (begins)
+		fr_notify_reloading(m->notify);
+	else
+		fr_notify_ready(m->notify, NULL);
+}
+
+void fr_modules_stopping(struct fr_modules *m)
+{
+	fr_notify_stopping(m->notify);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/recorder/cost.h"
+#include "flow/recorder/daemon.h"
+#include "flow/recorder/sampler.h"
+#include "flow/recorder/takeover.h"
+#include "flow/snapshot/clock_sample.h"
+#include "flow/snapshot/dump.h"
+#include "io/cpus.h"
+#include "io/session/sess.h"
+#include "pure/err.h"
+#include "pure/schema/facts.h"
+#include "pure/text/units.h"
+#include "version.h"
+
+#define GRAIN_PER_CPU_NS 5000u /* see docs/design.md, clock: the smallest that costs under 5 % */
+#define GRAIN_MIN_NS	 10000u
+#define GRAIN_MAX_NS	 500000u
+
+/* ---- before ---- */
+
+static u64 available_memory(void)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+/* Rings are never given back to the host in need: refuse what would take more than half of what is free. */
+static int check_memory(u64 want)
+{
+	u64 there = available_memory();
+	char a[32], b[32];
+
+	if (!there || want <= there / 2)
+		return 0;
+	fr_err("the rings would take %s of %s memory available: use less per CPU (-m)", fr_show_size(want, a, sizeof(a)),
+	       fr_show_size(there, b, sizeof(b)));
+	return -ENOMEM;
+}
+
+static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
+{
+	struct fr_cpus *cpus;
+	const char *why;
+	int err;
+
+	err = fr_cpus_online(&cpus);
+	if (err)
+		return err;
+	*cpu_cnt = fr_cpus_cnt(cpus);
+	fr_cpus_free(cpus);
+	if (fr_plan(&ask->plan, ask->load.geo, &why)) {
+		fr_err("%s", why);
+		return -EINVAL;
+	}
+	if (!ask->grain_given) {
+		ask->load.grain_ns = (u64)*cpu_cnt * GRAIN_PER_CPU_NS;
+		if (ask->load.grain_ns < GRAIN_MIN_NS)
+			ask->load.grain_ns = GRAIN_MIN_NS;
+		if (ask->load.grain_ns > GRAIN_MAX_NS)
+			ask->load.grain_ns = GRAIN_MAX_NS;
+	}
+	return check_memory(*cpu_cnt * fr_plan_cpu_sz(ask->load.geo));
+}
+
+/* Can a file be made here? Asked now, and not when there is something to lose. */
+static int try_file(const char *dir)
+{
+	char path[4096];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/.flightrec-XXXXXX", dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
+/* Absolute, since it stays with the session: who takes the next snapshot works elsewhere. */
+int fr_record_out_dir(const char *dir, char **path)
+{
+	struct stat st;
+	char *found;
+	int err;
+
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return -errno;
+	found = realpath(dir, NULL);
+	if (!found || stat(found, &st))
+		err = -errno;
+	else
+		err = S_ISDIR(st.st_mode) ? try_file(found) : -ENOTDIR;
+	if (err) {
+		free(found);
+		return err;
+	}
+	*path = found;
+	return 0;
+}
+
+/* ---- facts that stay with the session ---- */
+
+static void put_names(FILE *f, const char *fact, const bool set[FR_EVENT_MAX])
+{
+	const struct fr_event *ev;
+	char list[4096] = "";
+	size_t len = 0;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = set[nr] ? fr_schema_event(fr_schema_builtin(), nr) : NULL;
+		if (ev && len < sizeof(list))
+			len += snprintf(list + len, sizeof(list) - len, "%s%s", len ? "," : "", ev->name);
+	}
+	fr_facts_put(f, fact, "%s", list);
+}
+
+static void put_clock(FILE *f, struct fr_sess *s)
+{
+	struct fr_snap_clock c;
+	char text[160];
+
+	if (fr_clock_sample(s, &c) || fr_clock_show(&c, text, sizeof(text)))
+		return;
+	fr_facts_put(f, "begin_ns", "%llu", (unsigned long long)c.ts);
+	fr_facts_put(f, "begin_clock", "%s", text);
+}
+
+struct facts_arg {
+	const struct fr_record_ask *ask;
+};
+
+static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_result *res)
+{
+	const struct fr_record_ask *ask = ((struct facts_arg *)arg)->ask;
+	const struct fr_load_conf *l = &ask->load;
+	char *text = NULL;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+
+	if (!f)
+		return NULL;
+	fr_facts_put(f, "layout", "%u", FR_LAYOUT_VERSION);
+	fr_facts_put(f, "layout_oldest", "%u", FR_LAYOUT_OLDEST);
+	fr_facts_put(f, "version", "%s", FR_VERSION);
+	fr_facts_put(f, "session", "%s", ask->name);
+	fr_facts_put(f, "settings", "%s", ask->settings);
+	fr_facts_put(f, "epoch", "%u", l->epoch);
+	fr_facts_put(f, "profile", "%s", ask->profile);
+	put_names(f, "events", l->enable);
+	put_names(f, "events_missing", res->missing);
+	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
+	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
+	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : (unsigned long long)l->grain_ns);
+	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);
+	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
+	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);
+	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
+	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
+	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
+	put_clock(f, s);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- start or adopt ---- */
+
+/* A daemon is told by its file, which was changed, and nobody is there to choose: what was recorded is saved. */
+static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, const char *was)
+{
+	int err;
+
+	if (!ask->is_daemon) {
+		fr_err("session '%s' records with other settings (%s): give the same, choose another name (-n), or end it with "
+		       "`flightrec stop -n %s`",
+		       ask->name, was, ask->name);
+		return -EBUSY;
+	}
+	err = fr_takeover_settings(s, ask->live->config.dir, was);
+	if (err != -ECANCELED)
+		return err ?: -EAGAIN;
+	fr_warn("session '%s' goes on with the settings it was begun with, since it cannot be saved", ask->name);
+	return 0;
+}
+
+/* 0: it is to be adopted. */
+static int check_settings(const struct fr_record_ask *ask, struct fr_sess *s)
+{
+	char *was = fr_sess_fact(s, "settings");
+	int err = 0;
+
+	if (!was || strcmp(was, ask->settings))
+		err = other_settings(ask, s, was ?: "unknown");
+	free(was);
+	return err;
+}
+
+/* -EAGAIN: it was of another version's layout, or of other settings, and is ended now: begin anew. */
+static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
+{
+	struct fr_sess *s;
+	int err = fr_sess_open(ask->name, &s);
+
+	if (err)
+		return err;
+	err = fr_sess_own(s);
+	if (err) {
+		fr_err("session '%s' has a live recorder: choose another name (-n), or end it with `flightrec stop -n %s`",
+		       ask->name, ask->name);
+		fr_sess_close(s);
+		return -EBUSY;
+	}
+	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
+		err = fr_takeover(s, ask->live->config.dir);
+		fr_sess_close(s);
+		return err ?: -EAGAIN;
+	}
+	err = check_settings(ask, s);
+	if (err) {
+		fr_sess_close(s);
+		return err;
+	}
+	fprintf(stderr, "adopted session '%s': its history is intact\n", ask->name);
+	*out = s;
+	return 0;
+}
+
+static void warn_missing(const struct fr_load_result *res)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (res->missing[nr])
+			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
+}
+
+#define START_TRIES 3 /* another process may begin one just when an old one was ended */
+
+static int start(struct fr_record_ask *ask, struct fr_sess **out)
+{
+	struct facts_arg arg = {ask};
+	struct fr_load_result res;
+	int tries, err = -EAGAIN;
+
+	if (getrandom(&ask->load.epoch, sizeof(ask->load.epoch), 0) != sizeof(ask->load.epoch))
+		return -errno;
+	for (tries = 0; tries < START_TRIES && err == -EAGAIN; tries++) {
+		err = fr_sess_create(ask->name, &ask->load, session_facts, &arg, &res, out);
+		if (err != -EEXIST)
+			break;
+		err = adopt(ask, out);
+		if (err != -EAGAIN)
+			return err;
+	}
+	if (!err)
+		warn_missing(&res);
+	return err;
+}
+
+/* ---- while it records ---- */
+
+static void show_start(const struct fr_record_ask *ask)
+{
+	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
+	char a[32], b[32], c[32];
+
+	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
+		ask->cpu_cnt, ask->live->config.dir);
+	if (ask->load.profile && ask->load.sample_hz > fr_sampler_rate_max())
+		fr_warn("--hz %u is more than the profile surely takes of each CPU: %llu hits a second of different stacks: "
+			"what "
+			"is too much is counted as lost",
+			ask->load.sample_hz, (unsigned long long)fr_sampler_rate_max());
+	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
+		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
+		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));
+}
+
+/* nohup: a blocked signal would come although it is ignored. */
+static bool hangup_is_ignored(void)
+{
+	struct sigaction act;
+
+	return !sigaction(SIGHUP, NULL, &act) && act.sa_handler == SIG_IGN;
+}
+
+void fr_record_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	if (!hangup_is_ignored())
+		sigaddset(set, SIGHUP);
+	sigaddset(set, SIGUSR1);
+	sigaddset(set, SIGCHLD);
+}
+
+static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
+{
+	fr_tell_recorder(s, "session begins, detached");
+	fr_cost_show(s);
+	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
+		ask->name, ask->name, ask->name);
+	return FR_EXIT_OK;
+}
+
+static int choose_out_dir(struct fr_config *c)
+{
+	char *path = NULL;
+	int err = fr_record_out_dir(c->dir, &path);
+
+	if (err) {
+		fr_err("cannot write to directory %s: %s: %schoose another with -o", c->dir, strerror(-err),
+		       geteuid() ? "run as root, or " : "");
+		return err;
+	}
+	free(c->dir);
+	c->dir = path;
+	return 0;
+}
+
+/* From here on signals wait for the loop: one that comes while it loads is not lost, and kills nobody. */
+static void block_signals(struct fr_record_ask *ask)
+{
+	sigset_t set;
+
+	fr_record_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, &ask->mask);
+}
+
+static int record_into(struct fr_record_ask *ask)
+{
+	struct fr_sess *s;
+	int status;
+
+	if (!ask->detach)
+		block_signals(ask);
+	if (start(ask, &s))
+		return FR_EXIT_FAIL;
+	fr_sess_be_self(s, true, NULL);
+	show_start(ask);
+	status = ask->detach ? record_detached(ask, s) : fr_daemon_run(ask, s);
+	fr_sess_close(s);
+	return status;
+}
+
+int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
+{
+	return plan(ask, &ask->cpu_cnt) ?: start(ask, out);
+}
+
+int fr_record(struct fr_record_ask *ask)
+{
+	int err = plan(ask, &ask->cpu_cnt);
+
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+	return choose_out_dir(&ask->live->config) ? FR_EXIT_FAIL : record_into(ask);
+}

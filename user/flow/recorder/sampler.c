@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/recorder/daemon.h"
+#include "pure/err.h"
+
+#define FLIP_TRIES  200 /* to flip a CPU that is counting: some milliseconds in all */
+#define LOCK_NAP_NS 2000000
+#define ROUNDS	    2 /* a CPU that went on by itself has both its tables in use */
+
+struct fr_sampler {
+	struct fr_sess *s;
+	struct fr_hits *hits;
+	struct fr_prof *prof; /* as stored when seq was; NULL: not read yet */
+	u64 seq;
+	u64 merged[FR_HITS_CPU_MAX];
+	u8 *bytes;  /* FR_PROF_SZ_MAX */
+	bool again; /* a CPU had both its tables in use */
+};
+
+int fr_sampler_open(struct fr_sess *s, struct fr_sampler **out)
+{
+	struct fr_sampler *sp = calloc(1, sizeof(*sp));
+	int err;
+
+	if (!sp)
+		return -ENOMEM;
+	sp->s = s;
+	sp->bytes = malloc(FR_PROF_SZ_MAX);
+	err = sp->bytes ? fr_hits_open(s, &sp->hits) : -ENOMEM;
+	if (err)
+		fr_sampler_close(sp);
+	else
+		*out = sp;
+	return err;
+}
+
+void fr_sampler_close(struct fr_sampler *sp)
+{
+	if (!sp)
+		return;
+	fr_hits_close(sp->hits);
+	free(sp->prof);
+	free(sp->bytes);
+	free(sp);
+}
+
+u64 fr_sampler_rate_max(void)
+{
+	/* told at half of a table: the other half and the other table are for the way */
+	return (FR_HITS_CNT / 2 + FR_HITS_CNT) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
+}
+
+static void nap(long ns)
+{
+	const struct timespec t = {.tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+/* ---- the stored profile ---- */
+
+static u64 begin_ns(const struct fr_sampler *sp)
+{
+	char *text = fr_sess_fact(sp->s, "begin_ns");
+	u64 v = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return v;
+}
+
+/* As another reader left it, unless that was this one. One that is damaged is begun anew: the tables tell what is merged. */
+static int load(struct fr_sampler *sp, struct fr_sampler_read *what)
+{
+	u64 seq = fr_hits_stored(sp->hits);
+	u8 *bytes;
+	size_t sz;
+	int err;
+
+	if (sp->prof && seq == sp->seq)
+		return 0;
+	free(sp->prof);
+	sp->prof = NULL;
+	err = fr_hits_load(sp->hits, &bytes, &sz, sp->merged);
+	if (!err && bytes)
+		err = fr_prof_read(bytes, sz, &sp->prof);
+	free(bytes);
+	what->damaged += err == -EBADMSG;
+	if (err == -EBADMSG || (!err && !sp->prof)) {
+		sp->prof = fr_prof_new(begin_ns(sp));
+		err = sp->prof ? 0 : -ENOMEM;
+	}
+	sp->seq = seq;
+	return err;
+}
+
+static int store(struct fr_sampler *sp)
+{
+	size_t sz = fr_prof_write(sp->prof, sp->bytes, FR_PROF_SZ_MAX);
+
+	if (!sz)
+		return -E2BIG;
+	fr_hits_store(sp->hits, sp->bytes, sz, sp->merged);
+	sp->seq = fr_hits_stored(sp->hits);
+	return 0;
+}
+
+/* ---- the tables ---- */
+
+/* What a reader before us merged, but did not live to release. */
+static void put_right(struct fr_sampler *sp, u32 cpu)
+{
+	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
+
+	if (c->drained < sp->merged[cpu] && sp->merged[cpu] - c->drained <= 2)
+		while (c->drained < sp->merged[cpu])
+			fr_hits_release(c, c->drained);
+	sp->merged[cpu] = c->drained;
+}
+
+/* A CPU runs our program for microseconds; one whose machine was taken away from it meanwhile is not waited for. */
+static int flip(struct fr_hits_cpu *c, u64 gen)
+{
+	int tries;
+
+	for (tries = 0; tries < FLIP_TRIES; tries++) {
+		if (!fr_hits_flip(c, gen) || fr_hits_gen(c) != gen)
+			return 0;
+		if (tries > FLIP_TRIES / 2)
+			nap(20000);
+	}
+	return -EBUSY;
+}
+
+/* Merge the CPU's oldest table, if there is anything in it. */
+static void merge(struct fr_sampler *sp, u32 cpu, struct fr_sampler_read *what)
+{
+	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
+	u64 gen = fr_hits_gen(c);
+
+	if (c->drained > gen || gen - c->drained > 1) {
+		what->damaged++;
+		return;
+	}
+	sp->again |= c->drained != gen;
+	if (c->drained == gen) {
+		if (!fr_load(&fr_hits_table(c, gen)->taken))
+			return;
+		if (flip(c, gen)) {
+			what->late++;
+			return;
+		}
+	}
+	what->damaged += !fr_prof_add_table(sp->prof, fr_hits_table(c, c->drained));
+	what->tables++;
+	sp->merged[cpu] = c->drained + 1;
+}
+
+static u64 nested(struct fr_sampler *sp)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++)
+		sum += fr_load(&fr_hits_cpu(sp->hits, i)->nested);
+	return sum;
+}
+
+static void merge_all(struct fr_sampler *sp, struct fr_sampler_read *what)
+{
+	u32 i;
+
+	sp->again = false;
+	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++)
+		merge(sp, i, what);
+	fr_prof_add_nested(sp->prof, nested(sp));
+}
+
+static void release_all(struct fr_sampler *sp)
+{
+	struct fr_hits_cpu *c;
+	u32 i;
+
+	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++) {
+		c = fr_hits_cpu(sp->hits, i);
+		if (c->drained < sp->merged[i])
+			fr_hits_release(c, c->drained);
+	}
+}
+
+static u32 cpu_cnt(const struct fr_sampler *sp)
+{
+	size_t cnt, i;
+	const struct fr_ring_map *ring = fr_sess_rings(sp->s, &cnt);
+	u32 n = 0;
+
+	for (i = 0; i < cnt; i++)
+		n += ring[i].tier == FR_TIER_MAIN;
+	return n;
+}
+
+static int read_locked(struct fr_sampler *sp, struct fr_sampler_read *what)
+{
+	struct fr_call now;
+	int err = load(sp, what), round;
+	u32 i;
+
+	err = err ?: fr_sess_clocks(sp->s, &now);
+	if (err)
+		return err;
+	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++)
+		put_right(sp, i);
+	sp->prof->hz = fr_sess_sample_hz(sp->s);
+	sp->prof->cpu_cnt = cpu_cnt(sp);
+	fr_prof_open(sp->prof, now.ns, fr_sess_samples_due(sp->s, now.ns));
+	sp->again = true;
+	for (round = 0; round < ROUNDS && sp->again && !err; round++) {
+		merge_all(sp, what);
+		err = store(sp);
+		if (!err)
+			release_all(sp);
+	}
+	if (err) { /* what was merged is not stored: read it again */
+		free(sp->prof);
+		sp->prof = NULL;
+	}
+	return err;
+}
+
+static int lock(struct fr_sampler *sp, u32 timeout_ms)
+{
+	u64 tries = (u64)timeout_ms * 1000000 / LOCK_NAP_NS;
+	int err;
+
+	while ((err = fr_hits_lock(sp->hits)) == -EWOULDBLOCK && tries--)
+		nap(LOCK_NAP_NS);
+	return err;
+}
+
+int fr_sampler_read(struct fr_sampler *sp, u32 timeout_ms, const struct fr_prof **prof, struct fr_sampler_read *what)
+{
+	struct fr_sampler_read mine = {};
+	int err = lock(sp, timeout_ms);
+
+	if (err)
+		return err;
+	err = read_locked(sp, &mine);
+	fr_hits_unlock(sp->hits);
+	if (err)
+		return err;
+	if (what)
+		*what = mine;
+	if (prof)
+		*prof = sp->prof;
+	return 0;
+}
+
+/* ---- the recorder's ---- */
+
+struct fr_sampling {
+	struct fr_daemon *d;
+	struct fr_sampler *sp;
+	int timer_fd;
+	bool said;
+};
+
+static void read_now(struct fr_sampling *m)
+{
+	struct fr_sampler_read what = {};
+	int err = fr_sampler_read(m->sp, 0, NULL, &what);
+
+	if ((err && err != -EWOULDBLOCK) || what.damaged) {
+		if (!m->said)
+			fr_warn("the profile cannot be read: %s: some of it is missing",
+				err ? strerror(-err) : "its tables are damaged");
+		m->said = true;
+	}
+}
+
+static void on_timer(void *arg, u32 events)
+{
+	(void)events;
+	read_now(arg);
+}
+
+static void on_call(void *arg, u32 events)
+{
+	struct fr_sampling *m = arg;
+
+	(void)events;
+	if (fr_hits_take_calls(m->sp->hits))
+		read_now(m);
+}
+
+static int begin(struct fr_sampling *m)
+{
+	m->timer_fd = fr_daemon_timer(m->d, FR_SAMPLER_INTERVAL_NS, FR_SAMPLER_INTERVAL_NS, on_timer, m);
+	if (m->timer_fd < 0)
+		return m->timer_fd;
+	return fr_daemon_watch(m->d, fr_hits_calls_fd(m->sp->hits), EPOLLIN, on_call, m);
+}
+
+int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
+{
+	struct fr_sampling *m = calloc(1, sizeof(*m));
+	int err;
+
+	*out = NULL;
+	if (!m)
+		return -ENOMEM;
+	*m = (struct fr_sampling){.d = d, .timer_fd = -1};
+	err = fr_sampler_open(fr_daemon_sess(d), &m->sp);
+	err = err ?: begin(m);
+	if (err) {
+		if (err != -ENOENT)
+			fr_err("cannot keep the profile: %s", strerror(-err));
+		fr_sampling_free(m);
+		return err == -ENOENT ? 0 : err;
+	}
+	*out = m;
+	return 0;
+}
+
+void fr_sampling_free(struct fr_sampling *m)
+{
+	if (!m)
+		return;
+	if (m->timer_fd >= 0) {
+		fr_daemon_unwatch(m->d, m->timer_fd);
+		close(m->timer_fd);
+	}
+	if (m->sp) {
+		fr_daemon_unwatch(m->d, fr_hits_calls_fd(m->sp->hits));
+		fr_sampler_close(m->sp);
+	}
+	free(m);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sources: moments of rules that no BPF program sees: pressure, time; and the look at all tasks for those that hang. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "flow/recorder/engine_int.h"
+#include "pure/err.h"
+
+#define PSI_STEP_US 2000000ULL /* windows of who lacks CAP_SYS_RESOURCE are multiples of this */
+
+struct source {
+	struct fr_engine *e;
+	u32 nr; /* of its rule */
+	int fd; /* -1: none */
+	u64 value_ns;
+	u64 every_ns;
+	char file[64]; /* of a psi source */
+};
+
+struct fr_sources {
+	struct fr_engine *e;
+	struct source src[FR_TRIGGER_MAX];
+	u32 cnt;
+	u64 hung_ns; /* look so often; 0: no rule wants it */
+	int hung_fd;
+};
+
+/* ---- psi ---- */
+
+static int arm(int fd, bool full, u64 stall_us, u64 window_us)
+{
+	char text[96];
+	int len = snprintf(text, sizeof(text), "%s %llu %llu", full ? "full" : "some", (unsigned long long)stall_us,
+			   (unsigned long long)window_us);
+
+	return write(fd, text, len + 1) < 0 ? -errno : 0;
+}
+
+/* Unprivileged watchers are given steps of two seconds: the same share of the next longer window. */
+static int arm_longer(int fd, const struct fr_trigger *t)
+{
+	u64 window_us = (t->psi_window_us + PSI_STEP_US - 1) / PSI_STEP_US * PSI_STEP_US;
+	u64 stall_us = t->psi_stall_us * window_us / t->psi_window_us;
+	int err = arm(fd, t->psi_full, stall_us, window_us);
+
+	if (!err)
+		fr_warn("trigger '%s': the kernel grants windows of 2 s only (CAP_SYS_RESOURCE is missing): %llu ms in %llu s",
+			t->text, (unsigned long long)stall_us / 1000, (unsigned long long)window_us / 1000000);
+	return err;
+}
+
+static int open_psi(struct source *src, const struct fr_trigger *t)
+{
+	int err;
+
+	snprintf(src->file, sizeof(src->file), "/proc/pressure/%s", t->psi);
+	src->value_ns = t->psi_stall_us * 1000;
+	src->fd = open(src->file, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	err = src->fd < 0 ? -errno : arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
+	if ((err == -EINVAL || err == -EPERM) && src->fd >= 0 && t->psi_window_us % PSI_STEP_US)
+		err = arm_longer(src->fd, t);
+	if (err)
+		fr_err("trigger '%s': %s: %s: %s", t->text, src->file, strerror(-err),
+		       err == -ENOENT || err == -EOPNOTSUPP
+			       ? "this kernel measures no pressure: boot it with psi=1 (CONFIG_PSI)"
+			       : "run as root; a window is from 500 ms to 10 s");
+	return err;
+}
+
+/* What is there, as the kernel says it. */
+static void on_psi(void *arg, u32 events)
+{
+	struct source *src = arg;
+	char line[FR_ALERT_PATH_MAX] = "";
+	FILE *f;
+
+	if (events & EPOLLERR) {
+		fr_warn("%s ended: no more triggers from it", src->file);
+		fr_daemon_unwatch(src->e->d, src->fd);
+		return;
+	}
+	f = fopen(src->file, "re");
+	if (f && fgets(line, sizeof(line), f))
+		line[strcspn(line, "\n")] = 0;
+	if (f)
+		fclose(f);
+	fr_engine_pull_rule(src->e, src->nr, src->value_ns, line);
+}
+
+/* ---- time ---- */
+
+static void on_every(void *arg, u32 events)
+{
+	struct source *src = arg;
+
+	(void)events;
+	fr_engine_pull_rule(src->e, src->nr, 0, "");
+}
+
+static void on_look(void *arg, u32 events)
+{
+	struct fr_sources *all = arg;
+
+	(void)events;
+	fr_trig_look_for_hung(all->e->s);
+}
+
+static void look_for_hung(struct fr_sources *all, u64 limit_ns)
+{
+	u64 each_ns = fr_trigger_look_ns(limit_ns);
+
+	if (!all->hung_ns || each_ns < all->hung_ns)
+		all->hung_ns = each_ns;
+}
+
+/* ---- all of them ---- */
+
+static int add_source(struct fr_sources *all, const struct fr_trigger *t, u32 nr)
+{
+	struct source *src = &all->src[all->cnt];
+
+	*src = (struct source){.e = all->e, .nr = nr, .fd = -1};
+	switch (t->kind) {
+	case FR_TRIGGER_psi:
+		all->cnt++;
+		return open_psi(src, t);
+	case FR_TRIGGER_every:
+		src->every_ns = t->every_ns;
+		all->cnt++;
+		return 0;
+	case FR_TRIGGER_hung:
+		look_for_hung(all, t->limit_ns);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int fr_sources_new(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, struct fr_sources **out)
+{
+	struct fr_sources *all = calloc(1, sizeof(*all));
+	int err = 0;
+	u32 i;
+
+	if (!all)
+		return -ENOMEM;
+	all->e = e;
+	all->hung_fd = -1;
+	for (i = 0; i < cnt && i < FR_TRIGGER_MAX && !err; i++)
+		err = add_source(all, &rule[i], i);
+	if (err) {
+		fr_sources_free(all);
+		return err;
+	}
+	*out = all;
+	return 0;
+}
+
+static int start_source(struct source *src)
+{
+	struct fr_daemon *d = src->e->d;
+
+	if (!src->every_ns)
+		return fr_daemon_watch(d, src->fd, EPOLLPRI, on_psi, src);
+	src->fd = fr_daemon_timer(d, src->every_ns, src->every_ns, on_every, src);
+	return src->fd < 0 ? src->fd : 0;
+}
+
+int fr_sources_start(struct fr_sources *all)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < all->cnt && !err; i++)
+		err = start_source(&all->src[i]);
+	if (!err && all->hung_ns) {
+		all->hung_fd = fr_daemon_timer(all->e->d, all->hung_ns, all->hung_ns, on_look, all);
+		err = all->hung_fd < 0 ? all->hung_fd : 0;
+	}
+	if (err)
+		fr_err("cannot watch what triggers need: %s", strerror(-err));
+	return err;
+}
+
+static void drop(struct fr_engine *e, int fd)
+{
+	if (fd < 0)
+		return;
+	fr_daemon_unwatch(e->d, fd);
+	close(fd);
+}
+
+void fr_sources_free(struct fr_sources *all)
+{
+	u32 i;
+
+	if (!all)
+		return;
+	for (i = 0; i < all->cnt; i++)
+		drop(all->e, all->src[i].fd);
+	drop(all->e, all->hung_fd);
+	free(all);
+}

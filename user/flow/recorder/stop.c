@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/snapshot/dump.h"
+#include "io/ctl/ctl.h"
+#include "pure/err.h"
+
+#define ASK_TIMEOUT_MS	 5000
+#define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
+
+static bool wait_unowned(struct fr_sess *s)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	int i;
+
+	for (i = 0; i < OWNER_TIMEOUT_MS / 10; i++) {
+		if (!fr_sess_is_owned(s))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/* BPF knows processes by their pid in the first namespace. Is that how we know ourselves? */
+static bool same_pids(struct fr_sess *s)
+{
+	u32 pid = 0;
+	bool same;
+
+	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
+		return false;
+	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
+	fr_sess_unlock(s);
+	return same;
+}
+
+/* From another PID namespace: by its control socket, if it listens. */
+static int ask_to_end(struct fr_sess *s)
+{
+	struct fr_ctl_conn *c;
+	char *line = NULL;
+	int err = fr_ctl_connect(fr_sess_name(s), &c);
+
+	if (err)
+		return err;
+	err = fr_ctl_ask(c, "{\"cmd\":\"stop\"}");
+	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
+	if (!err && strncmp(line, "{\"ok\":true", 10))
+		err = -EPERM;
+	free(line);
+	fr_ctl_disconnect(c);
+	return err;
+}
+
+static int end_owner(struct fr_sess *s)
+{
+	const struct fr_session *sh = fr_sess_shared(s);
+	u32 pid = sh ? sh->self_tgid[FR_SELF_RECORDER] : 0;
+
+	if ((!pid || !same_pids(s) || kill(pid, SIGTERM)) && ask_to_end(s)) {
+		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
+		return -EBUSY;
+	}
+	if (wait_unowned(s))
+		return 0;
+	fr_err("the recorder of session '%s' (pid %u) does not end: kill it, then stop again", fr_sess_name(s), pid);
+	return -ETIMEDOUT;
+}
+
+/* Those of the log are not to go with it. */
+static void save_incidents(struct fr_sess *s)
+{
+	int err = fr_inclog_save_once(s, NULL);
+
+	if (err && err != -ENOENT)
+		fr_warn("incidents that were not saved are lost with the session: %s", strerror(-err));
+}
+
+/* Counters are read while the links exist, and once more when nothing runs any more. */
+static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	struct fr_live l = {};
+	bool have = false;
+	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+
+	if (err)
+		return err;
+	if (last && fr_sess_shared(s))
+		have = !fr_live_read(s, &l);
+	err = fr_sess_detach(s);
+	save_incidents(s);
+	if (have) {
+		fr_live_refresh(&l);
+		last(arg, &l);
+	}
+	fr_live_free(&l);
+	err = err ?: fr_sess_remove(s);
+	/* somebody else may have removed it while we waited for the lock */
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Of a recorder that was killed: nobody listens there. */
+static void remove_stale_socket(const char *name)
+{
+	struct fr_ctl_conn *c;
+	char path[128];
+	int err = fr_ctl_connect(name, &c);
+
+	if (!err)
+		fr_ctl_disconnect(c);
+	snprintf(path, sizeof(path), FR_CTL_DIR "/%s.sock", name);
+	if (err == -ECONNREFUSED)
+		unlink(path);
+}
+
+int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	struct fr_sess *s;
+	int err;
+
+	fr_sess_sweep();
+	err = fr_sess_open_any(name, &s);
+	if (err == -ENOENT) {
+		fr_err("no session '%s' is recording: `ls " FR_SESSION_ROOT "` shows those that are", name);
+		return FR_EXIT_NO_SESSION;
+	}
+	if (err)
+		return FR_EXIT_FAIL;
+	if (fr_sess_is_owned(s))
+		err = end_owner(s);
+	if (!err) {
+		err = end_session(s, last, arg);
+		if (err)
+			fr_err("cannot end session '%s': %s: try again", name, strerror(-err));
+		else
+			remove_stale_socket(name);
+	}
+	fr_sess_close(s);
+	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}

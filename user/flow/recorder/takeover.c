@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/recorder/takeover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/incident/inclog.h"
+#include "flow/snapshot/dump.h"
+#include "pure/err.h"
+
+static int save(struct fr_sess *s, const char *dir, const char *reason)
+{
+	struct fr_dump_ask ask = {.dir = dir, .reason = reason};
+	struct fr_dump_done done;
+	int err = fr_dump(s, &ask, &done);
+
+	fr_tell_snapshot(s, done.path, done.bytes, err);
+	if (!err)
+		fr_dump_say(&done);
+	return err;
+}
+
+static int remove_it(struct fr_sess *s, const char *dir)
+{
+	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+
+	if (err)
+		return err;
+	err = fr_sess_detach(s);
+	fr_inclog_save_once(s, dir);
+	err = fr_sess_remove(s) ?: err;
+	fr_sess_unlock(s);
+	return err;
+}
+
+static int end(struct fr_sess *s, const char *dir)
+{
+	const char *name = fr_sess_name(s);
+	int err = remove_it(s, dir);
+
+	if (err)
+		fr_err("cannot end session '%s': %s: end it with `flightrec stop -n %s`", name, strerror(-err), name);
+	return err;
+}
+
+int fr_takeover(struct fr_sess *s, const char *dir)
+{
+	const char *name = fr_sess_name(s);
+	char *version = fr_sess_fact(s, "version");
+	int err;
+
+	fr_warn("session '%s' was begun by flightrec %s, whose layout %u is not this version's %u: a last snapshot of it, then "
+		"it "
+		"begins anew",
+		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
+	free(version);
+	err = save(s, dir, "upgrade");
+	if (err) {
+		fr_err("session '%s' goes on recording: make its last snapshot possible, or end it with `flightrec stop -n %s`",
+		       name, name);
+		return err;
+	}
+	return end(s, dir);
+}
+
+int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
+{
+	fr_warn("session '%s' was begun with other settings (%s): a last snapshot of it, then it begins anew", fr_sess_name(s),
+		was);
+	if (save(s, dir, "settings"))
+		return -ECANCELED;
+	return end(s, dir);
+}

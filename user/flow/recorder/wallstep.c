@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The recording clock is CLOCK_MONOTONIC's kin: slewing moves both clocks alike, so what the wall clock is ahead of it only
+ * changes when it is set, at a leap second, or over a suspend. A timer with TFD_TIMER_CANCEL_ON_SET tells of all of these at
+ * once. What it was ahead before is known from the last sample.
+ */
+#include "flow/recorder/wallstep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "atomic.h"
+#include "flow/recorder/daemon.h"
+#include "flow/snapshot/clock_sample.h"
+#include "pure/err.h"
+
+#define SAME_NS 1000000 /* samples that disagree no more than this are no step */
+
+struct fr_wallstep {
+	struct fr_daemon *d;
+	int fd;
+	u64 ahead_ns; /* wall time - recording clock; wraps */
+	bool known;
+};
+
+/* One that never comes. */
+static int arm(int fd)
+{
+	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) ? -errno : 0;
+}
+
+static bool differ(u64 a, u64 b)
+{
+	s64 by = a - b;
+
+	return by > SAME_NS || by < -SAME_NS;
+}
+
+/* Readers count first, and a step that is being overwritten under them is checked by them (flow/snapshot/dump_meta.c). */
+static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 before_ahead_ns)
+{
+	u64 nr = fr_load(&sh->wall_step_cnt);
+
+	sh->wall_step[nr % FR_WALL_STEP_MAX] = (struct fr_wall_step){
+		.ts = c->ts,
+		.mono_ns = c->mono_ns,
+		.boot_ns = c->boot_ns,
+		.tai_ns = c->tai_ns,
+		.before_ns = c->ts + before_ahead_ns,
+		.after_ns = c->real_ns,
+		.uncertainty_ns = c->uncertainty_ns,
+	};
+	fr_store(&sh->wall_step_cnt, nr + 1);
+}
+
+/* Look at the clocks: a step is kept. */
+static void look(struct fr_wallstep *w)
+{
+	struct fr_sess *s = fr_daemon_sess(w->d);
+	struct fr_snap_clock c;
+	u64 ahead;
+
+	if (fr_clock_sample(s, &c))
+		return;
+	ahead = c.real_ns - c.ts;
+	if (w->known && differ(ahead, w->ahead_ns)) {
+		keep(fr_sess_shared(s), &c, w->ahead_ns);
+		w->ahead_ns = ahead;
+	}
+	if (!w->known)
+		w->ahead_ns = ahead;
+	w->known = true;
+}
+
+/* Armed before looking: a step in between is told of again. */
+static void on_step(void *arg, u32 events)
+{
+	struct fr_wallstep *w = arg;
+	u64 ignored;
+
+	(void)events;
+	if (read(w->fd, &ignored, sizeof(ignored)) >= 0 || errno != ECANCELED)
+		return;
+	arm(w->fd);
+	look(w);
+}
+
+/* What it was ahead when last known: after the latest step kept, else when the recording began. */
+static void recall(struct fr_wallstep *w)
+{
+	struct fr_sess *s = fr_daemon_sess(w->d);
+	const struct fr_session *sh = fr_sess_shared(s);
+	u64 nr = fr_load(&sh->wall_step_cnt);
+	const struct fr_wall_step *last = &sh->wall_step[(nr - 1) % FR_WALL_STEP_MAX];
+	char *begin = fr_sess_fact(s, "begin_clock");
+	struct fr_snap_clock c;
+
+	if (nr) {
+		w->ahead_ns = last->after_ns - last->ts;
+		w->known = true;
+	} else if (begin && !fr_clock_parse(begin, &c)) {
+		w->ahead_ns = c.real_ns - c.ts;
+		w->known = true;
+	}
+	free(begin);
+}
+
+/*
+ * A step while no recorder lived is noticed now, and kept as of now: for what was recorded between, the time before it counts.
+ */
+int fr_wallstep_new(struct fr_daemon *d, struct fr_wallstep **out)
+{
+	struct fr_wallstep *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct fr_wallstep){.d = d, .fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
+	err = w->fd < 0 ? -errno : arm(w->fd);
+	err = err ?: fr_daemon_watch(d, w->fd, EPOLLIN, on_step, w);
+	if (err) {
+		fr_err("cannot watch the wall clock: %s", strerror(-err));
+		if (w->fd >= 0)
+			close(w->fd);
+		free(w);
+		return err;
+	}
+	recall(w);
+	look(w);
+	*out = w;
+	return 0;
+}
+
+void fr_wallstep_free(struct fr_wallstep *w)
+{
+	if (!w)
+		return;
+	fr_daemon_unwatch(w->d, w->fd);
+	close(w->fd);
+	free(w);
+}

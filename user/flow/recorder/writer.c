@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ *	recorder			writer
+ *	fr_writer_ask()	-- request -->	fr_dump()
+ *	fr_writer_answer() <-- answer --
+ *
+ * Each is one message over a socket pair, one under way at a time. Either side sees by the end of its socket that the other
+ * is gone: the recorder makes a new writer; the writer ends its snapshot, which is somebody's last trace, and ends.
+ */
+#include "flow/recorder/writer.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "flow/snapshot/dump_int.h"
+#include "io/confine.h"
+#include "pure/err.h"
+
+#define FACTS_MAX 65536u
+#define FD_MOST	  (~0U)
+
+/* A host so short of memory that a writer takes longer is recorded all the same; the first snapshot waits for it. */
+#define HELLO_MAX_MS 10000
+
+struct request {
+	u64 last_ns;
+	u64 at_ns;
+	u32 pid;
+	s32 sig;
+	u32 has; /* bits of enum has: which texts are there */
+	u32 retake;
+	char path[4096];
+	char dir[4096];
+	char reason[16];
+	char comm[64];
+	char facts[FACTS_MAX];
+};
+
+enum has { HAS_path = 1, HAS_dir = 2, HAS_comm = 4, HAS_facts = 8 };
+
+struct answer {
+	s32 err;
+	u32 hello; /* to no request: it is confined, and can begin */
+	struct fr_dump_done done;
+};
+
+struct fr_writer_proc {
+	struct fr_sess *s;
+	char *dir; /* of snapshots, as we begin */
+	pid_t pid; /* -1: none */
+	int fd;
+	bool busy;
+	u32 deaths; /* since it last did something */
+	struct request req;
+};
+
+/* ---- the writer's side ---- */
+
+/* What a dump takes, had before it is wanted: the buffer of copies, and malloc's pages, which it keeps from now on. */
+static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
+{
+	void *warm;
+
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	warm = malloc(FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
+	if (!warm)
+		return -ENOMEM;
+	memset(warm, 0x5a, FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
+	__asm__ volatile("" : : "r"(warm) : "memory"); /* it is to be touched, whatever the compiler sees */
+	free(warm);
+	room->sz = fr_dump_room_sz(s);
+	room->buf = mmap(NULL, room->sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return room->buf == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static const char *text_of(const struct request *r, enum has which, const char *text)
+{
+	return r->has & which ? text : NULL;
+}
+
+static void serve(struct fr_sess *s, const struct fr_dump_room *room, struct request *r, struct answer *a)
+{
+	const struct fr_dump_ask ask = {
+		.path = text_of(r, HAS_path, r->path),
+		.dir = text_of(r, HAS_dir, r->dir),
+		.reason = r->reason,
+		.comm = text_of(r, HAS_comm, r->comm),
+		.pid = r->pid,
+		.sig = r->sig,
+		.last_ns = r->last_ns,
+		.at_ns = r->at_ns,
+		.facts = text_of(r, HAS_facts, r->facts),
+		.retake = r->retake,
+		.room = room,
+	};
+
+	memset(a, 0, sizeof(*a));
+	a->err = fr_dump(s, &ask, &a->done);
+}
+
+static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
+{
+	struct request *r = malloc(sizeof(*r));
+	struct answer *a = calloc(1, sizeof(*a));
+	ssize_t got;
+
+	if (a) {
+		a->hello = 1;
+		send(fd, a, sizeof(*a), MSG_NOSIGNAL);
+	}
+	while (r && a) {
+		got = recv(fd, r, sizeof(*r), 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(*r))
+			break;
+		serve(s, room, r, a);
+		if (send(fd, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
+			break;
+	}
+	free(r);
+	free(a);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Close all descriptors from 3 on but fd and the programs'. */
+static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
+{
+	int *keep = calloc(cnt + 1, sizeof(*keep)), from = 3;
+	size_t i;
+
+	if (!keep)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		keep[i] = prog[i].fd;
+	keep[cnt] = fd;
+	qsort(keep, cnt + 1, sizeof(*keep), by_number);
+	for (i = 0; i <= cnt; i++) {
+		if (keep[i] > from)
+			close_range(from, keep[i] - 1, 0);
+		if (keep[i] >= from)
+			from = keep[i] + 1;
+	}
+	close_range(from, FD_MOST, 0);
+	free(keep);
+	return 0;
+}
+
+/*
+ * Nothing of the recorder's stays open here: its locks would be held for as long as we live. But for the programs that it
+ * holds: a recorder that is confined already cannot find them anew, nor can we. Signals stay blocked: a terminal's interrupt
+ * and a service manager's end are for the recorder, which ends us.
+ */
+static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
+{
+	const struct fr_confine_conf conf = {.dir = dir};
+	struct fr_sess_prog *prog;
+	char name[FR_NAME_MAX + 1];
+	struct fr_dump_room room;
+	struct fr_sess *s;
+	size_t prog_cnt;
+
+	prctl(PR_SET_NAME, "flightrec-write");
+	snprintf(name, sizeof(name), "%s", fr_sess_name(inherited));
+	fr_sess_take_held(inherited, &prog, &prog_cnt);
+	fr_sess_close(inherited);
+	if (close_others(fd, prog, prog_cnt))
+		return 1;
+	if (fr_sess_open(name, &s))
+		return 1;
+	fr_sess_hold(s, prog, prog_cnt);
+	if (take_memory(s, &room)) {
+		fr_err("the writer has no memory for snapshots");
+		return 1;
+	}
+	if (fr_sess_hold_progs(s) || fr_confine_writer(&conf, NULL))
+		return 1;
+	return work(s, &room, fd);
+}
+
+/* ---- the recorder's side ---- */
+
+static int begin(struct fr_writer_proc *w)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	fflush(NULL);
+	w->pid = fork();
+	if (!w->pid)
+		_exit(be_writer(w->s, w->dir, pair[1]));
+	err = w->pid < 0 ? -errno : 0;
+	close(pair[1]);
+	if (err) {
+		close(pair[0]);
+		return err;
+	}
+	w->fd = pair[0];
+	return 0;
+}
+
+static void bury(struct fr_writer_proc *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->pid > 0)
+		waitpid(w->pid, NULL, 0);
+	w->fd = -1;
+	w->pid = -1;
+	w->busy = false;
+}
+
+int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **out)
+{
+	struct fr_writer_proc *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->s = s;
+	w->fd = w->pid = -1;
+	w->dir = strdup(dir);
+	err = w->dir ? begin(w) : -ENOMEM;
+	if (err) {
+		fr_err("cannot start the process that writes snapshots: %s", strerror(-err));
+		fr_writer_stop(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+void fr_writer_stop(struct fr_writer_proc *w)
+{
+	if (!w)
+		return;
+	bury(w);
+	free(w->dir);
+	free(w);
+}
+
+int fr_writer_fd(const struct fr_writer_proc *w)
+{
+	return w->fd;
+}
+
+pid_t fr_writer_pid(const struct fr_writer_proc *w)
+{
+	return w->pid;
+}
+
+static int put_text(struct request *r, enum has which, char *to, size_t sz, const char *text)
+{
+	if (!text)
+		return 0;
+	if (strlen(text) >= sz)
+		return -ENAMETOOLONG;
+	strcpy(to, text);
+	r->has |= which;
+	return 0;
+}
+
+static int fill(struct request *r, const struct fr_dump_ask *ask)
+{
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->last_ns = ask->last_ns;
+	r->at_ns = ask->at_ns;
+	r->pid = ask->pid;
+	r->sig = ask->sig;
+	r->retake = ask->retake;
+	err = put_text(r, 0, r->reason, sizeof(r->reason), ask->reason);
+	err = err ?: put_text(r, HAS_path, r->path, sizeof(r->path), ask->path);
+	err = err ?: put_text(r, HAS_dir, r->dir, sizeof(r->dir), ask->dir);
+	err = err ?: put_text(r, HAS_comm, r->comm, sizeof(r->comm), ask->comm);
+	return err ?: put_text(r, HAS_facts, r->facts, sizeof(r->facts), ask->facts);
+}
+
+static int send_request(struct fr_writer_proc *w)
+{
+	return send(w->fd, &w->req, sizeof(w->req), MSG_NOSIGNAL) == sizeof(w->req) ? 0 : -errno;
+}
+
+int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask)
+{
+	int err;
+
+	if (w->busy)
+		return -EBUSY;
+	err = fill(&w->req, ask);
+	if (err)
+		return err;
+	err = w->fd < 0 ? -EPIPE : send_request(w);
+	if (err == -EPIPE || err == -ECONNRESET) {
+		/* it died while it had nothing to do */
+		bury(w);
+		err = begin(w);
+		err = err ?: send_request(w);
+	}
+	w->busy = !err;
+	return err;
+}
+
+void fr_writer_wait(struct fr_writer_proc *w)
+{
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
+
+	while (poll(&p, 1, HELLO_MAX_MS) < 0 && errno == EINTR)
+		;
+}
+
+/* One that dies as soon as it lives is made anew only when it is needed. */
+#define DEATHS_MAX 3
+
+int fr_writer_answer(struct fr_writer_proc *w, struct fr_dump_done *done)
+{
+	struct answer *a = malloc(sizeof(*a));
+	bool was_busy = w->busy;
+	ssize_t got;
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	got = w->fd < 0 ? 0 : recv(w->fd, a, sizeof(*a), MSG_DONTWAIT);
+	if (got == sizeof(*a) && a->hello) {
+		err = -EAGAIN;
+	} else if (got == sizeof(*a) && was_busy) {
+		w->busy = false;
+		w->deaths = 0;
+		a->done.path[sizeof(a->done.path) - 1] = 0;
+		*done = a->done;
+		err = a->err > 0 ? -EIO : a->err;
+	} else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+		err = -EAGAIN;
+	} else {
+		bury(w);
+		if (++w->deaths <= DEATHS_MAX)
+			begin(w);
+		err = was_busy ? -EPIPE : -EAGAIN;
+	}
+	free(a);
+	return err;
+}

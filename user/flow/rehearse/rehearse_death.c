@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rehearse_death: ends of processes, as bpf/trigger/{crash,exit,oom}.bpf.c see them, from what a file tells.
+ *
+ * A program in the kernel knows more at a delivery than the event says: what was decided for the whole process, and whether it
+ * is immune. The file knows what came of it: the thread's exit code is what was decided. So deliveries and exits of the life
+ * tier are gathered first:
+ *
+ *	deliver SEGV ... exit 139	it died of it
+ *	deliver KILL ... exit 143	it died of TERM, which another thread took or which dumps no core
+ *	deliver KILL ... exit 0		another thread executed a program, or ended the process by exit_group()
+ *	deliver TERM ... deliver TERM	it survived: the init of a PID namespace
+ *	deliver ... (nothing)		the file ends: it is taken at its word
+ *
+ * Where an event `crash` follows, which a rule in force had written, that is the moment, as it was when it was live.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "flow/rehearse/rehearse_int.h"
+
+#define CRASH_BEHIND_NS \
+	2000000000ULL /* the event of a crash is written at its delivery or exit; two stacks are taken between */
+
+struct end {
+	u64 ts;
+	u32 tid;
+	u8 what;   /* FR_RE_DELIVER, CRASH, EXIT or FORK: born */
+	u8 late;   /* CRASH */
+	s32 value; /* signal, exit code */
+};
+
+struct fr_re_deaths {
+	struct end *end;
+	size_t cnt, cap;
+	struct fr_idmap told; /* pid: the end of this process was told */
+};
+
+/* ---- what is gathered ---- */
+
+static bool make_end(const struct fr_re_schema *s, const struct fr_row *r, struct end *e)
+{
+	enum fr_re_what what = s->what[r->ev->nr];
+
+	*e = (struct end){.ts = r->ts, .tid = r->tid, .what = what};
+	switch (what) {
+	case FR_RE_DELIVER:
+		e->value = fr_re_num(s, r, what, 0);
+		return fr_re_num(s, r, what, 1);
+	case FR_RE_CRASH:
+		e->value = fr_re_num(s, r, what, 0);
+		e->late = fr_re_num(s, r, what, 1);
+		return true;
+	case FR_RE_EXIT:
+		e->value = fr_re_num(s, r, what, 0);
+		return true;
+	case FR_RE_FORK:
+		e->tid = fr_re_num(s, r, what, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int add_end(struct fr_re_deaths *d, const struct end *e)
+{
+	if (d->cnt == d->cap) {
+		size_t cap = d->cap ? d->cap * 2 : 1024;
+		struct end *end = realloc(d->end, cap * sizeof(*end));
+
+		if (!end)
+			return -ENOMEM;
+		d->end = end;
+		d->cap = cap;
+	}
+	d->end[d->cnt++] = *e;
+	return 0;
+}
+
+static int add_life(struct fr_re *re, struct fr_re_deaths *d, struct fr_snap *snap, const struct fr_re_schema *s)
+{
+	struct fr_batch b = {0};
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	struct end e;
+	u32 row;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (c[i].tier != FR_TIER_LIFE || c[i].damaged)
+			continue;
+		err = fr_snap_read_chunk(snap, i, &b);
+		for (row = 0; !err && row < b.row_cnt; row++) {
+			struct fr_row r = fr_batch_row(&b, row);
+
+			re->report_cnt += s->what[r.ev->nr] == FR_RE_REPORT;
+			err = make_end(s, &r, &e) ? add_end(d, &e) : 0;
+		}
+		err = err == -EBADMSG ? 0 : err;
+	}
+	fr_batch_free(&b);
+	return err;
+}
+
+static int by_tid_and_time(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (int)x->what - (int)y->what;
+}
+
+int fr_re_deaths_new(struct fr_re *re, struct fr_re_deaths **out)
+{
+	struct fr_re_deaths *d = calloc(1, sizeof(*d));
+	struct fr_rehearse *h = re->h;
+	int err = 0;
+	u32 i;
+
+	if (!d)
+		return -ENOMEM;
+	fr_idmap_init(&d->told, sizeof(bool));
+	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++)
+		if (fr_replay_boot(h->replay, i) == re->boot)
+			err = add_life(re, d, (struct fr_snap *)fr_replay_snap(h->replay, i), &h->schema[i]);
+	if (!err && d->cnt)
+		qsort(d->end, d->cnt, sizeof(*d->end), by_tid_and_time);
+	if (err)
+		fr_re_deaths_free(d);
+	else
+		*out = d;
+	return err;
+}
+
+void fr_re_deaths_free(struct fr_re_deaths *d)
+{
+	if (!d)
+		return;
+	fr_idmap_free(&d->told);
+	free(d->end);
+	free(d);
+}
+
+/* ---- what came of it ---- */
+
+/* The first of this thread behind (tid, ts), and how many there are from there on; the same event of another file is passed. */
+static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
+{
+	size_t lo = 0, hi = d->cnt, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (d->end[mid].tid < tid || (d->end[mid].tid == tid && d->end[mid].ts <= ts))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*cnt = 0; lo + *cnt < d->cnt && d->end[lo + *cnt].tid == tid; (*cnt)++)
+		;
+	return d->end + lo;
+}
+
+/* Does an event `crash` tell of it? */
+static bool crash_follows(const struct fr_re_deaths *d, u32 tid, u64 ts, bool late)
+{
+	size_t cnt, i;
+	const struct end *e = behind(d, tid, ts, &cnt);
+
+	for (i = 0; i < cnt && e[i].what != FR_RE_FORK && e[i].ts - ts < CRASH_BEHIND_NS; i++)
+		if (e[i].what == FR_RE_CRASH && e[i].late == late)
+			return true;
+	return false;
+}
+
+/* The signal that this delivery ended the process by, 0: it did not. */
+static u32 died_of(const struct fr_re_deaths *d, u32 tid, u64 ts, u32 sig)
+{
+	size_t cnt, i;
+	const struct end *e = behind(d, tid, ts, &cnt);
+
+	for (i = 0; i < cnt && e[i].what != FR_RE_FORK; i++) {
+		if (e[i].what == FR_RE_DELIVER && e[i].value != FR_SIGKILL)
+			return fr_fatal_signal(sig, true, 0); /* and went on */
+		if (e[i].what == FR_RE_EXIT)
+			return fr_fatal_signal(sig, !fr_wait_signal(e[i].value), e[i].value);
+	}
+	return fr_fatal_signal(sig, false, sig);
+}
+
+/* The exit code of a thread that ended at or before ts; 0: it has not, or it is not known. */
+static s32 exit_code_of(const struct fr_re_deaths *d, u32 tid, u64 ts)
+{
+	size_t lo = 0, hi = d->cnt, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (d->end[mid].tid < tid || (d->end[mid].tid == tid && d->end[mid].ts <= ts))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo && d->end[lo - 1].tid == tid && d->end[lo - 1].what != FR_RE_FORK; lo--)
+		if (d->end[lo - 1].what == FR_RE_EXIT)
+			return d->end[lo - 1].value;
+	return 0;
+}
+
+/*
+ * As wait() will give it. Whether one end was decided for all threads the file does not say; but then its last thread ends by
+ * it, too, and a thread that ends alone, by pthread_exit(), ends with 0.
+ */
+static s32 code_of_process(const struct fr_re_deaths *d, u32 pid, u64 ts, s32 last_code)
+{
+	return fr_wait_code(last_code, last_code, exit_code_of(d, pid, ts));
+}
+
+/* ---- rules ---- */
+
+static u32 rules_for(const struct fr_re *re, u32 kind, u32 value)
+{
+	u32 set = 0, i;
+
+	for (i = 0; i < re->h->rule_cnt; i++)
+		if (fr_rule_is_for_death(&re->h->bpf[i], kind, value))
+			set |= 1u << i;
+	return set;
+}
+
+/* As fr_death_is_first() of bpf/trigger/crash.bpf.c. */
+static bool is_first(struct fr_re_deaths *d, u32 pid)
+{
+	bool *told = fr_idmap_get(&d->told, pid), was = told && *told;
+
+	if (told)
+		*told = true;
+	return !was;
+}
+
+/* A death of the moment's process. */
+static int death(struct fr_re *re, u32 value)
+{
+	struct fr_moment *m = &re->moment.m;
+	u32 set = rules_for(re, m->kind, value);
+
+	set = set ? fr_re_passing(re, set, re->moment.comm, m->uid) : 0;
+	return set && is_first(re->deaths, m->pid ?: m->tid) ? fr_re_tell(re, set) : 0;
+}
+
+static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 uid)
+{
+	struct fr_moment *m;
+
+	if (!sig || !rules_for(re, FR_TRIGGER_crash, sig))
+		return 0;
+	m = fr_re_moment(re, FR_TRIGGER_crash, r->ts, r->tid, r->cpu);
+	m->sig = sig;
+	m->ip = ip;
+	m->uid = uid;
+	m->core = fr_sig_in(sig, FR_SIG_CORE);
+	return death(re, sig);
+}
+
+static int on_deliver(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	u32 sig = fr_re_num(s, r, FR_RE_DELIVER, 0);
+
+	if (!fr_re_num(s, r, FR_RE_DELIVER, 1) || crash_follows(re->deaths, r->tid, r->ts, false))
+		return 0;
+	return crash(re, r, died_of(re->deaths, r->tid, r->ts, sig), fr_re_num(s, r, FR_RE_DELIVER, 2), ~0u);
+}
+
+static int on_crash(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	return crash(re, r, fr_re_num(s, r, FR_RE_CRASH, 0), fr_re_num(s, r, FR_RE_CRASH, 2), fr_re_num(s, r, FR_RE_CRASH, 3));
+}
+
+static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	struct fr_who who = fr_names_who(re->view->names, r->tid, r->ts, r->cpu);
+	u32 pid = who.pid > 0 ? (u32)who.pid : r->tid, status;
+	struct fr_moment *m;
+	s32 code;
+
+	if (!fr_re_num(s, r, FR_RE_EXIT, 1) || fr_re_is_kthread(re->who, r->tid))
+		return 0;
+	code = code_of_process(re->deaths, pid, r->ts, fr_re_num(s, r, FR_RE_EXIT, 0));
+	if (fr_wait_signal(code))
+		return crash_follows(re->deaths, r->tid, r->ts, true) ? 0 : crash(re, r, fr_wait_signal(code), 0, ~0u);
+	status = fr_wait_status(code);
+	if (!rules_for(re, FR_TRIGGER_status, status))
+		return 0;
+	m = fr_re_moment(re, FR_TRIGGER_status, r->ts, r->tid, r->cpu);
+	m->status = status;
+	return death(re, status);
+}
+
+/* On kernels whose tracepoint gives a pid only, all else is 0. */
+static int on_victim(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	u32 tid = fr_re_num(s, r, FR_RE_VICTIM, 0), i, set = rules_for(re, FR_TRIGGER_oom, 0);
+	u32 uid = fr_re_num(s, r, FR_RE_VICTIM, 2) ? fr_re_num(s, r, FR_RE_VICTIM, 1) : ~0u;
+	struct fr_moment *m;
+
+	for (i = 0; i < re->h->rule_cnt; i++)
+		if (!fr_rule_user_fits(&re->h->bpf[i], uid))
+			set &= ~(1u << i);
+	if (!set)
+		return 0;
+	m = fr_re_moment(re, FR_TRIGGER_oom, r->ts, tid, r->cpu);
+	m->sig = FR_SIGKILL;
+	m->uid = uid;
+	return fr_re_tell(re, set);
+}
+
+int fr_re_deaths_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r)
+{
+	switch (what) {
+	case FR_RE_FORK:
+		fr_idmap_drop(&re->deaths->told, fr_re_num(s, r, FR_RE_FORK, 0));
+		return 0;
+	case FR_RE_DELIVER:
+		return on_deliver(re, s, r);
+	case FR_RE_CRASH:
+		return on_crash(re, s, r);
+	case FR_RE_EXIT:
+		return on_end(re, s, r);
+	case FR_RE_VICTIM:
+		return on_victim(re, s, r);
+	default:
+		return 0;
+	}
+}

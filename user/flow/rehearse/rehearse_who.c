@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rehearse_who: programs of processes at a time. A process's program is what it executed last; one that executed
+ * nothing has its parent's; one whose beginning is older than the file has what /proc said when the snapshot was taken.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/rehearse/rehearse_int.h"
+#include "pure/text/jsonr.h"
+
+#define SELF	  "flightrec"
+#define DEPTH_MAX 32u /* of forks without exec */
+
+enum what { BORN, EXECUTED };
+
+/* What is known of a process from ts on. */
+struct step {
+	u64 ts;
+	u32 pid;
+	u32 what;
+	u32 parent; /* BORN: its tid; of a thread its process is asked by name */
+	char *exe;  /* EXECUTED */
+};
+
+struct proc {
+	u32 pid;
+	char *exe;
+};
+
+struct fr_re_who {
+	const struct fr_view *view;
+	struct step *step;
+	size_t step_cnt, step_cap;
+	struct proc *proc;
+	size_t proc_cnt, proc_cap;
+	struct fr_idmap kthread; /* tids */
+};
+
+/* ---- lists ---- */
+
+static void *more(void **list, size_t *cnt, size_t *cap, size_t sz)
+{
+	if (*cnt == *cap) {
+		size_t to = *cap ? *cap * 2 : 256;
+		void *grown = realloc(*list, to * sz);
+
+		if (!grown)
+			return NULL;
+		*list = grown;
+		*cap = to;
+	}
+	return (char *)*list + (*cnt)++ * sz;
+}
+
+static struct step *add_step(struct fr_re_who *w)
+{
+	return more((void **)&w->step, &w->step_cnt, &w->step_cap, sizeof(*w->step));
+}
+
+static int by_pid_and_time(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct proc *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* ---- what the file tells ---- */
+
+static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	u32 pid = fr_re_num(s, r, FR_RE_FORK, 0);
+	struct step *st;
+	bool *is;
+
+	if (r->tid == 2) { /* kthreadd's children are the kernel's threads */
+		is = fr_idmap_get(&w->kthread, pid);
+		if (!is)
+			return -ENOMEM;
+		*is = true;
+	}
+	if (pid != (u32)fr_re_num(s, r, FR_RE_FORK, 1))
+		return 0;
+	st = add_step(w);
+	if (!st)
+		return -ENOMEM;
+	*st = (struct step){.ts = r->ts, .pid = pid, .what = BORN, .parent = r->tid};
+	return 0;
+}
+
+static int add_exec(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	struct step *st = add_step(w);
+	char path[FR_RE_PATH_MAX];
+
+	if (!st)
+		return -ENOMEM;
+	fr_re_text(s, r, FR_RE_EXEC, 1, path, sizeof(path));
+	*st = (struct step){.ts = r->ts, .pid = r->tid, .what = EXECUTED, .exe = strdup(path)};
+	return st->exe ? 0 : -ENOMEM;
+}
+
+static int add_row(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	switch (s->what[r->ev->nr]) {
+	case FR_RE_FORK:
+		return add_birth(w, s, r);
+	case FR_RE_EXEC:
+		return add_exec(w, s, r);
+	default:
+		return 0;
+	}
+}
+
+static int add_life(struct fr_re_who *w, struct fr_snap *snap, const struct fr_re_schema *s)
+{
+	struct fr_batch b = {0};
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u32 row;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (c[i].tier != FR_TIER_LIFE || c[i].damaged)
+			continue;
+		err = fr_snap_read_chunk(snap, i, &b);
+		for (row = 0; !err && row < b.row_cnt; row++) {
+			struct fr_row r = fr_batch_row(&b, row);
+
+			err = add_row(w, s, &r);
+		}
+		err = err == -EBADMSG ? 0 : err;
+	}
+	fr_batch_free(&b);
+	return err;
+}
+
+static int add_kthreads(struct fr_re_who *w, const struct fr_snap *snap)
+{
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(snap, &cnt);
+	bool *is;
+
+	for (i = 0; i < cnt; i++) {
+		if (!(t[i].task.flags & FR_TASK_KTHREAD))
+			continue;
+		is = fr_idmap_get(&w->kthread, t[i].tid);
+		if (!is)
+			return -ENOMEM;
+		*is = true;
+	}
+	return 0;
+}
+
+static int add_proc(struct fr_re_who *w, const char *line, size_t sz)
+{
+	struct fr_jsonr j;
+	const char *why;
+	struct proc *p;
+	int err = fr_jsonr_parse(line, sz, &j, &why);
+
+	if (err)
+		return err == -ENOMEM ? err : 0; /* of no use, and no harm */
+	p = more((void **)&w->proc, &w->proc_cnt, &w->proc_cap, sizeof(*p));
+	if (p)
+		*p = (struct proc){
+			.pid = fr_jsonr_u64(&j, "pid", 0),
+			.exe = strdup(fr_jsonr_text(&j, "exe", "")),
+		};
+	fr_jsonr_free(&j);
+	return p && p->exe ? 0 : -ENOMEM;
+}
+
+static int add_procs(struct fr_re_who *w, const struct fr_snap *snap)
+{
+	size_t sz;
+	const char *text = fr_snap_procs(snap, &sz), *end;
+	int err = 0;
+
+	for (; text && sz && !err; sz -= end - text, text = end) {
+		end = memchr(text, '\n', sz);
+		end = end ? end + 1 : text + sz;
+		err = add_proc(w, text, end - text);
+	}
+	return err;
+}
+
+/* ---- life ---- */
+
+int fr_re_who_new(struct fr_re *re, struct fr_re_who **out)
+{
+	struct fr_re_who *w = calloc(1, sizeof(*w));
+	struct fr_rehearse *h = re->h;
+	int err = 0;
+	u32 i;
+
+	if (!w)
+		return -ENOMEM;
+	w->view = re->view;
+	fr_idmap_init(&w->kthread, sizeof(bool));
+	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++) {
+		if (fr_replay_boot(h->replay, i) != re->boot)
+			continue;
+		err = add_life(w, (struct fr_snap *)fr_replay_snap(h->replay, i), &h->schema[i]);
+		err = err ?: add_kthreads(w, fr_replay_snap(h->replay, i));
+		err = err ?: add_procs(w, fr_replay_snap(h->replay, i));
+	}
+	if (!err && w->step_cnt)
+		qsort(w->step, w->step_cnt, sizeof(*w->step), by_pid_and_time);
+	if (!err && w->proc_cnt)
+		qsort(w->proc, w->proc_cnt, sizeof(*w->proc), by_pid);
+	if (err)
+		fr_re_who_free(w);
+	else
+		*out = w;
+	return err;
+}
+
+void fr_re_who_free(struct fr_re_who *w)
+{
+	size_t i;
+
+	if (!w)
+		return;
+	for (i = 0; i < w->step_cnt; i++)
+		free(w->step[i].exe);
+	for (i = 0; i < w->proc_cnt; i++)
+		free(w->proc[i].exe);
+	free(w->step);
+	free(w->proc);
+	fr_idmap_free(&w->kthread);
+	free(w);
+}
+
+/* ---- questions ---- */
+
+/* The last step of a process not later than ts; NULL: none is known. */
+static const struct step *find_step(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	size_t lo = 0, hi = w->step_cnt, mid;
+	const struct step key = {.pid = pid, .ts = ts};
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (by_pid_and_time(&w->step[mid], &key) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && w->step[lo - 1].pid == pid ? &w->step[lo - 1] : NULL;
+}
+
+/* Does /proc tell of this process as it was after ts: did it become nothing else since? */
+static const struct proc *find_proc(const struct fr_re_who *w, u32 pid, const struct step *last)
+{
+	const struct proc key = {.pid = pid};
+	const struct step *end = w->step + w->step_cnt;
+
+	if (last && last + 1 < end && last[1].pid == pid)
+		return NULL;
+	if (!last && find_step(w, pid, ~0ULL))
+		return NULL;
+	return w->proc_cnt ? bsearch(&key, w->proc, w->proc_cnt, sizeof(key), by_pid) : NULL;
+}
+
+const char *fr_re_exe(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	u32 depth;
+
+	for (depth = 0; depth < DEPTH_MAX; depth++) {
+		const struct step *st = find_step(w, pid, ts);
+		const struct proc *p = find_proc(w, pid, st);
+
+		if (p && *p->exe)
+			return p->exe;
+		if (!st)
+			return "";
+		if (st->what == EXECUTED)
+			return st->exe;
+		pid = fr_names_who(w->view->names, st->parent, st->ts, 0).pid;
+		ts = st->ts;
+	}
+	return "";
+}
+
+const char *fr_re_cgroup(const struct fr_re_who *w, u32 tid, u64 ts)
+{
+	struct fr_who who = fr_names_who(w->view->names, tid, ts, 0);
+	const char *path = w->view->cgroups ? fr_cgroups_path(w->view->cgroups, who.pid, ts, who.cgroup) : NULL;
+
+	return path ?: "";
+}
+
+bool fr_re_is_kthread(const struct fr_re_who *w, u32 tid)
+{
+	return fr_idmap_find(&w->kthread, tid);
+}
+
+bool fr_re_is_self(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	const char *exe = fr_re_exe(w, pid, ts), *slash = strrchr(exe, '/');
+
+	return !strcmp(slash ? slash + 1 : exe, SELF);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Ring by ring: memory holds a chunk of each file and one that is being written. Which of several files an event comes from
+ * does not matter: its place in the ring tells that it is the same.
+ */
+#include "flow/replay/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/replay/join_int.h"
+#include "flow/replay/replay.h"
+#include "flow/replay/ringsrc.h"
+#include "flow/replay/summary.h"
+#include "io/snapfile/snapfile_members.h"
+#include "pure/err.h"
+#include "pure/rows/rows_put.h"
+#include "pure/set/idmap.h"
+
+#define BUDGET_SZ     (64u << 20)
+#define FINDINGS_MOST 10
+
+struct join {
+	const char *out;
+	struct fr_join_file *file;
+	u32 file_cnt;
+	struct fr_join_group *group;
+	u32 group_cnt;
+	bool unreadable; /* one of the files was no snapshot, and that has been said */
+};
+
+/* ---- files ---- */
+
+static u64 taken_ns(const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	u64 last_ns = 0;
+	s64 v;
+
+	if (fr_snap_fact_num(s, "snapshot_ns", &v) && v > 0)
+		last_ns = v;
+	for (i = 0; i < cnt; i++)
+		last_ns = c[i].last_ts > last_ns ? c[i].last_ts : last_ns;
+	return last_ns;
+}
+
+static int add_file(struct join *j, const char *path, struct fr_snap *s)
+{
+	struct fr_join_file *f = realloc(j->file, (j->file_cnt + 1) * sizeof(*f));
+
+	if (!f) {
+		fr_snap_close(s);
+		return -ENOMEM;
+	}
+	j->file = f;
+	f += j->file_cnt++;
+	*f = (struct fr_join_file){
+		.path = path, .snap = s, .taken_ns = taken_ns(s), .is_cut = fr_snap_fact(s, "cut_from") != NULL};
+	return 0;
+}
+
+static int open_file(struct join *j, const char *path)
+{
+	struct fr_members m;
+	struct fr_snap *s;
+	size_t i;
+	int err = fr_members_find(path, &m);
+
+	for (i = 0; !err && i < m.cnt; i++) {
+		err = fr_snap_open_member(path, &m, i, &s);
+		err = err ? err : add_file(j, path, s);
+	}
+	fr_members_free(&m);
+	if (err && err != -ENOMEM)
+		fr_snap_say_error(path, err);
+	if (err != -EBADMSG)
+		return err;
+	j->unreadable = true;
+	return 0;
+}
+
+static int open_files(struct join *j, const char *const *path, u32 cnt)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = open_file(j, path[i]);
+	return !err && !j->file_cnt ? -EBADMSG : err;
+}
+
+/* ---- groups: one session of one boot each ---- */
+
+static bool same_fact(const struct fr_snap *a, const struct fr_snap *b, const char *name)
+{
+	const char *x = fr_snap_fact(a, name), *y = fr_snap_fact(b, name);
+
+	return x && y && *x && !strcmp(x, y);
+}
+
+/* What does not say of which boot and session it is, is alone. */
+static bool same_session(const struct fr_join_file *a, const struct fr_join_file *b)
+{
+	return a == b || (same_fact(a->snap, b->snap, "boot_id") && same_fact(a->snap, b->snap, "epoch"));
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct fr_join_file *x = *(struct fr_join_file *const *)a, *y = *(struct fr_join_file *const *)b;
+
+	if (x->taken_ns != y->taken_ns)
+		return x->taken_ns < y->taken_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int make_group(struct join *j, struct fr_join_file *first)
+{
+	struct fr_join_group *g = realloc(j->group, (j->group_cnt + 1) * sizeof(*g));
+	struct fr_join_file *f;
+
+	if (!g)
+		return -ENOMEM;
+	j->group = g;
+	g += j->group_cnt++;
+	*g = (struct fr_join_group){.file = calloc(j->file_cnt, sizeof(*g->file)), .all_cut = true};
+	if (!g->file)
+		return -ENOMEM;
+	for (f = first; f < j->file + j->file_cnt; f++) {
+		if (f->joined || !same_session(first, f))
+			continue;
+		f->joined = true;
+		g->all_cut &= f->is_cut;
+		g->file[g->file_cnt++] = f;
+	}
+	qsort(g->file, g->file_cnt, sizeof(*g->file), by_age);
+	g->schema = fr_join_schema(g);
+	if (g->schema)
+		return 0;
+	fr_err("%s and others with it are of versions of flightrec that record the same event in different ways: see them "
+	       "together "
+	       "with `flightrec replay FILE...`",
+	       first->path);
+	return -EPROTO;
+}
+
+static int make_groups(struct join *j)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < j->file_cnt && !err; i++)
+		if (!j->file[i].joined)
+			err = make_group(j, &j->file[i]);
+	return err;
+}
+
+/* ---- rings ---- */
+
+static int add_ring(struct fr_join_group *g, const struct fr_chunk *c)
+{
+	struct fr_join_ring *r;
+	u32 i;
+
+	for (i = 0; i < g->ring_cnt; i++)
+		if (g->ring[i].epoch == c->epoch && g->ring[i].cpu == c->cpu && g->ring[i].tier == c->tier)
+			return 0;
+	r = realloc(g->ring, (g->ring_cnt + 1) * sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	g->ring = r;
+	r[g->ring_cnt++] = (struct fr_join_ring){.epoch = c->epoch, .cpu = c->cpu, .tier = c->tier};
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct fr_join_ring *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->tier != y->tier)
+		return x->tier < y->tier ? -1 : 1;
+	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
+}
+
+static int find_rings(struct fr_join_group *g)
+{
+	size_t cnt, k;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		const struct fr_chunk *c = fr_snap_chunks(g->file[i]->snap, &cnt);
+
+		for (k = 0; k < cnt && !err; k++)
+			err = add_ring(g, &c[k]);
+	}
+	if (!err && g->ring_cnt)
+		qsort(g->ring, g->ring_cnt, sizeof(*g->ring), by_place);
+	return err;
+}
+
+/* ---- events ---- */
+
+static void note_row(struct fr_join_ring *r, u64 ts, u64 seq)
+{
+	if (!r->present++)
+		r->first_seq = seq;
+	r->last_seq = seq;
+	if (seq < r->complete_seq)
+		r->before_ns = ts;
+	else if (!r->complete_ns)
+		r->complete_ns = ts;
+}
+
+static int put_stretch(struct fr_join_ring *ring, const struct fr_stretch *s, struct fr_snap_writer *w)
+{
+	struct fr_pos_walk walk = fr_pos_walk(s->b);
+	int err = 0;
+	u32 i, off;
+	u64 seq;
+
+	for (i = s->from; i < s->to && !err; i++) {
+		struct fr_row row = fr_batch_row(s->b, i);
+
+		fr_pos_walk_to(&walk, i, &seq, &off);
+		err = w ? fr_snap_put_row(w, &row, seq, off, false) : 0;
+		if (!err)
+			note_row(ring, row.ts, seq);
+		err = err == -EBADMSG ? 0 : err; /* longer than any recorder writes: left out */
+	}
+	return err;
+}
+
+/* w NULL: only to count. */
+static int walk_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
+{
+	struct fr_ringsrc *src = fr_ringsrc_new(ring->epoch, ring->cpu, ring->tier);
+	struct fr_stretch s;
+	int err = src ? 0 : -ENOMEM, got;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt && !err; i++)
+		err = fr_ringsrc_add(src, g->file[i]->snap, 0, ~0ULL);
+	while (!err && (got = fr_ringsrc_next(src, &s)) != 0)
+		err = got < 0 ? got : put_stretch(ring, &s, w);
+	fr_ringsrc_free(src);
+	return err;
+}
+
+/* That a chunk is damaged turns out when it is read: then what is complete is found out again. */
+static int put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
+{
+	int err = fr_join_find_complete(g, ring);
+	u64 seq;
+
+	err = err ? err : walk_ring(g, ring, w);
+	seq = ring->complete_seq;
+	err = err ? err : fr_join_find_complete(g, ring);
+	if (err || ring->complete_seq == seq)
+		return err;
+	ring->present = ring->before_ns = ring->complete_ns = 0;
+	return walk_ring(g, ring, NULL);
+}
+
+/* ---- context ---- */
+
+/* One for each place in a ring: what several files have kept is written once. */
+static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
+{
+	u64 ring = (u64)b->epoch << 32 | (u64)b->cpu << 8 | b->tier;
+
+	return (seq << 20 | off) ^ ring * 0x9e3779b97f4a7c15ULL;
+}
+
+static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)
+{
+	struct fr_pos_walk walk = fr_pos_walk(b);
+	int err = 0;
+	u32 i, off;
+	u64 seq;
+
+	for (i = 0; i < b->row_cnt && !err; i++) {
+		struct fr_row row = fr_batch_row(b, i);
+
+		fr_pos_walk_to(&walk, i, &seq, &off);
+		if (fr_idmap_find(seen, place_key(b, seq, off)))
+			continue;
+		err = fr_idmap_get(seen, place_key(b, seq, off)) ? 0 : -ENOMEM;
+		err = err ? err : fr_snap_put_row(w, &row, seq, off, true);
+		err = err == -EBADMSG ? 0 : err;
+	}
+	return err;
+}
+
+static int put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	struct fr_batch b = {0};
+	struct fr_idmap seen;
+	size_t first, cnt, k;
+	int err = 0;
+	u32 i;
+
+	fr_idmap_init(&seen, 1);
+	for (i = 0; i < g->file_cnt; i++) {
+		fr_snap_context(g->file[i]->snap, &first, &cnt);
+		for (k = 0; k < cnt && !err; k++) {
+			err = fr_snap_read_chunk(g->file[i]->snap, first + k, &b);
+			err = err ? err : put_context_of(&b, &seen, w);
+			err = err == -EBADMSG ? 0 : err;
+		}
+	}
+	fr_batch_free(&b);
+	fr_idmap_free(&seen);
+	return err;
+}
+
+/* ---- a file of groups ---- */
+
+static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	int err = fr_snap_put_schema(w, g->schema);
+	u32 i;
+
+	err = err ? err : find_rings(g);
+	for (i = 0; i < g->ring_cnt && !err; i++)
+		err = put_ring(g, &g->ring[i], w);
+	err = err ? err : put_context(g, w);
+	return err ? err : fr_join_put_meta(g, w);
+}
+
+static int write_out(struct join *j)
+{
+	struct fr_snap_writer *w;
+	int err = fr_snap_create(j->out, BUDGET_SZ, &w);
+	u32 i;
+
+	if (err)
+		return err;
+	for (i = 0; i < j->group_cnt && !err; i++) {
+		err = i ? fr_snap_next_member(w) : 0;
+		err = err ? err : put_group(&j->group[i], w);
+	}
+	if (!err)
+		return fr_snap_finish(w);
+	fr_snap_abort(w);
+	return err;
+}
+
+/* ---- life ---- */
+
+static bool say_damage(const struct join *j)
+{
+	bool damaged = j->unreadable;
+	u32 i;
+
+	for (i = 0; i < j->file_cnt; i++)
+		damaged |= fr_snap_say_damage(j->file[i].snap, j->file[i].path, FINDINGS_MOST);
+	return damaged;
+}
+
+/* Several hosts have no clock in common but the one on the wall. */
+static void say_order(const struct join *j)
+{
+	u64 most_ns = 0;
+	size_t cnt, k;
+	u32 i;
+
+	for (i = 0; i < j->file_cnt; i++) {
+		const struct fr_snap_clock *c = fr_snap_clocks(j->file[i].snap, &cnt);
+
+		for (k = 0; k < cnt; k++)
+			most_ns = c[k].uncertainty_ns > most_ns ? c[k].uncertainty_ns : most_ns;
+	}
+	printf("%s holds %u snapshots of different boots or sessions. Events of different boots are in order by wall time, "
+	       "which each "
+	       "host read to within %llu ns of its own clock\n",
+	       j->out, j->group_cnt, (unsigned long long)most_ns);
+}
+
+static int status_of(const struct join *j, int err)
+{
+	switch (err) {
+	case 0:
+		return FR_EXIT_OK;
+	case -EBADMSG:
+		return FR_EXIT_CORRUPT;
+	case -EEXIST:
+		fr_err("%s exists, and is not replaced: give another name, or remove it", j->out);
+		break;
+	case -ENOMEM:
+		fr_err("out of memory: merge fewer files at once");
+		break;
+	case -ENOBUFS:
+		fr_err("cannot write %s: a part of a file is larger than any recorder writes", j->out);
+		break;
+	}
+	return FR_EXIT_FAIL;
+}
+
+static void tear_down(struct join *j)
+{
+	u32 i;
+
+	for (i = 0; i < j->group_cnt; i++) {
+		free(j->group[i].file);
+		free(j->group[i].ring);
+	}
+	for (i = 0; i < j->file_cnt; i++)
+		fr_snap_close(j->file[i].snap);
+	free(j->group);
+	free(j->file);
+}
+
+int fr_join(const char *const *path, u32 cnt, const char *out)
+{
+	struct join j = {.out = out};
+	int err = open_files(&j, path, cnt), status;
+
+	err = err ? err : make_groups(&j);
+	err = err ? err : write_out(&j);
+	status = status_of(&j, err);
+	if (!err && j.group_cnt > 1)
+		say_order(&j);
+	if (say_damage(&j) && status == FR_EXIT_OK)
+		status = FR_EXIT_CORRUPT;
+	tear_down(&j);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* join_schema: snapshots of one session may be taken by several versions of the program. */
+#include <string.h>
+
+#include "flow/replay/join_int.h"
+
+static bool same_field(const struct fr_field *a, const struct fr_field *b)
+{
+	return a->kind == b->kind && a->type == b->type && a->rule == b->rule && a->from_idx == b->from_idx &&
+	       a->col == b->col && a->off == b->off && !strcmp(a->name, b->name);
+}
+
+static bool same_event(const struct fr_event *a, const struct fr_event *b)
+{
+	u32 i;
+
+	if (strcmp(a->name, b->name) || a->field_cnt != b->field_cnt || a->tier != b->tier || a->fixed_sz != b->fixed_sz)
+		return false;
+	for (i = 0; i < a->field_cnt; i++)
+		if (!same_field(&a->fields[i], &b->fields[i]))
+			return false;
+	return true;
+}
+
+/* Has `all` each event of s, as it is there? */
+static bool contains(const struct fr_schema *all, const struct fr_schema *s)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr), *other = fr_schema_event(all, nr);
+
+		if (ev && (!other || !same_event(ev, other)))
+			return false;
+	}
+	return true;
+}
+
+const struct fr_schema *fr_join_schema(const struct fr_join_group *g)
+{
+	u32 i, j;
+
+	for (i = g->file_cnt; i-- > 0;) {
+		const struct fr_schema *all = fr_snap_schema(g->file[i]->snap);
+
+		for (j = 0; j < g->file_cnt && contains(all, fr_snap_schema(g->file[j]->snap)); j++)
+			;
+		if (j == g->file_cnt)
+			return all;
+	}
+	return NULL;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay: a replay is set up, and gives its rows. */
+#include "flow/replay/replay_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pure/err.h"
+
+static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
+{
+	int err = fr_replay_open_files(r, path, cnt);
+
+	err = err ? err : fr_replay_make_views(r);
+	err = err ? err : fr_replay_find_window(r);
+	err = err ? err : fr_replay_read_names(r);
+	err = err ? err : fr_replay_read_cgroups(r);
+	err = err ? err : fr_replay_make_pairs(r);
+	err = err ? err : fr_replay_make_rings(r);
+	return err ? err : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);
+}
+
+int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out)
+{
+	struct fr_replay *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (r) {
+		r->opts = *opts;
+		r->stacks = fr_stacks_new();
+		if (r->stacks)
+			err = set_up(r, path, cnt);
+	}
+	if (err == -ENOMEM)
+		fr_err("out of memory: replay fewer files at once");
+	if (err) {
+		fr_replay_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void fr_replay_close(struct fr_replay *r)
+{
+	u32 i;
+
+	if (!r)
+		return;
+	fr_merge_free(r->merge);
+	fr_replay_pairs_free(r->pairs);
+	for (i = 0; i < r->ring_cnt; i++)
+		fr_ringsrc_free(r->ring[i].src);
+	for (i = 0; i < r->file_cnt; i++) {
+		fr_filter_free(r->file[i].filter);
+		fr_snap_close(r->file[i].snap);
+	}
+	for (i = 0; i < r->boot_cnt; i++) {
+		fr_cgroups_free(r->boot[i].cgroups);
+		fr_names_free(r->boot[i].names);
+	}
+	fr_stacks_free(r->stacks);
+	free(r->ring);
+	free(r->boot);
+	free(r->file);
+	free(r);
+}
+
+/* The file a batch came out of: its columns are to be read by that file's schema and no other. */
+static struct fr_replay_file *file_of(const struct fr_replay *r, const struct fr_stretch *s)
+{
+	struct fr_replay_file *f = &r->file[r->ring[s->stream].file];
+	u32 i;
+
+	for (i = 0; f->view.schema != s->b->schema && i < r->file_cnt; i++)
+		f = &r->file[i];
+	return f;
+}
+
+/* Find what the rows end, and leave out those that are not shown: s->from becomes s->to if none is. 0 or -ENOMEM. */
+static int pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stretch *s)
+{
+	const struct fr_replay_ring *ring = &r->ring[s->stream];
+	u64 since_ns = r->boot[ring->boot].since_ns;
+
+	f->view.pair_from = s->from;
+	f->view.pair = fr_replay_pairs_feed(r->pairs, ring->boot, s->b, s->from, s->to);
+	f->view.shows_pairs = r->opts.pairs;
+	if (!f->view.pair)
+		return -ENOMEM;
+	if (!fr_replay_is_shown(r, ring->tier))
+		s->from = s->to;
+	while (s->from < s->to && s->b->ts[s->from] < since_ns)
+		s->from++;
+	return 0;
+}
+
+/* The next rows that are shown, and the file they are from. As fr_replay_next(). */
+static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay_file **f)
+{
+	int got, err;
+
+	do {
+		got = fr_merge_next(r->merge, s);
+		if (got <= 0)
+			return got;
+		*f = file_of(r, s);
+		err = r->pairs ? pair_up(r, *f, s) : 0;
+	} while (!err && s->from == s->to);
+	return err ? err : 1;
+}
+
+int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run)
+{
+	struct fr_stretch s;
+	struct fr_replay_file *f;
+	int got = next_rows(r, &s, &f);
+
+	if (got <= 0)
+		return got;
+	*run = (struct fr_replay_run){
+		.b = s.b,
+		.from = s.from,
+		.to = s.to,
+		.shift_ns = s.shift_ns,
+		.view = &f->view,
+		.filter = f->filter,
+		.file = f - r->file,
+	};
+	return 1;
+}
+
+u32 fr_replay_file_cnt(const struct fr_replay *r)
+{
+	return r->file_cnt;
+}
+
+const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].view.schema;
+}
+
+u32 fr_replay_boot_cnt(const struct fr_replay *r)
+{
+	return r->boot_cnt;
+}
+
+u32 fr_replay_boot(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].boot;
+}
+
+const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file)
+{
+	return &r->file[file].view;
+}
+
+const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].snap;
+}
+
+struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file)
+{
+	return r->file[file].snap;
+}
+
+const char *fr_replay_path(const struct fr_replay *r, u32 file)
+{
+	return r->file[file].path;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * replay: the events of one or several snapshots in one order, with all that is known around them.
+ *
+ * Snapshots of one boot share a clock, names and stacks, and their common events come once. Those of other boots are put
+ * in by wall time.
+ */
+#ifndef FR_REPLAY_H
+#define FR_REPLAY_H
+
+#include "io/snapfile/snapfile.h"
+#include "pure/filter/filter.h"
+#include "pure/rows/merge.h"
+#include "pure/text/view.h"
+#include "pure/text/when.h"
+
+/* Tiers that are shown when none are asked for: stacks are shown with the samples that have them. */
+#define FR_REPLAY_TIERS (~(1u << FR_TIER_STACK))
+
+struct fr_replay_opts {
+	struct fr_when since, until; /* FR_WHEN_NEVER: no limit; both inclusive */
+	u32 tiers;		     /* bits of tiers to be shown */
+	const char *filter;	     /* expression, or NULL */
+	bool pairs;   /* paired values are asked for (view->pair) and printed; a filter that needs them need not say so */
+	bool cgroups; /* will cgroups be asked for (view->cgroups)? Likewise */
+	bool names;   /* will names or stacks be asked for? Without filter and output they need not be read */
+};
+
+struct fr_replay; /* opaque */
+
+/* Rows [from, to) of b come next. Times of all runs, shift_ns added, do not decrease. */
+struct fr_replay_run {
+	const struct fr_batch *b;
+	u32 from, to;
+	u64 shift_ns;
+	const struct fr_view *view;
+	const struct fr_filter *filter; /* NULL: all rows */
+	u32 file;			/* number of its snapshot, among those that could be opened */
+};
+
+/*
+ * Open snapshots. 0 and *out; or, said with its cause: -EINVAL the filter or a time is wrong, -EBADMSG no file is a
+ * snapshot, -errno. If only some are none, that is said, and is damage.
+ */
+int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out);
+void fr_replay_close(struct fr_replay *r); /* NULL is fine */
+
+/* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
+int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
+
+/* Is row i of a run one that the filter chose? Then it is in *row. */
+bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *row);
+
+/* A row that is to be shown; run: where it is from. 0 to go on, anything else ends the walk and is its result. */
+typedef int (*fr_replay_row_fn)(void *arg, const struct fr_replay_run *run, const struct fr_row *row);
+
+/* Call fn for each event of the window that matches, in their order. 0, what fn returned, or -errno. */
+int fr_replay_each(struct fr_replay *r, fr_replay_row_fn fn, void *arg);
+
+/* How many snapshots could be opened. */
+u32 fr_replay_file_cnt(const struct fr_replay *r);
+
+/* Of how many boots they are. */
+u32 fr_replay_boot_cnt(const struct fr_replay *r);
+
+/* The number of a file's boot, below fr_replay_boot_cnt(). */
+u32 fr_replay_boot(const struct fr_replay *r, u32 file);
+
+/* The view of a file's events. */
+const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file);
+
+/* A file itself; it is the replay's. */
+const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file);
+
+/* The same, to read chunks of it beside the replay. */
+struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file);
+
+/* Its path, as given to fr_replay_open(). */
+const char *fr_replay_path(const struct fr_replay *r, u32 file);
+
+/* First and last event of the window that is shown, on the first file's clock. */
+void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
+
+/* The schema of a file's events. */
+const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);
+
+/* Wall times of the first and last event there is, 0 unknown. */
+void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
+
+/* Say on standard error what was found damaged so far. Returns whether there was anything. */
+bool fr_replay_say_damage(const struct fr_replay *r);
+
+/* If they are of several boots or hosts, say that `what` ("a report") is of one, and how to get it. Returns whether they are.
+ */
+bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
+
+/* The same for one snapshot: at most `most` findings in words, then how many more. */
+bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
+
+/* Was anything found damaged so far, said or not? */
+bool fr_replay_is_damaged(const struct fr_replay *r);
+
+/* Say why a snapshot could not be opened. */
+void fr_snap_say_error(const char *path, int err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay_files: the files, and which of them are of one boot. */
+#include "flow/replay/replay_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/snapfile/snapfile_members.h"
+#include "pure/err.h"
+
+static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
+{
+	struct fr_replay_boot *b = &r->boot[r->boot_cnt];
+
+	b->id = id;
+	b->names = fr_names_new();
+	fr_wall_init(&b->wall);
+	if (!b->names)
+		return -ENOMEM;
+	*idx = r->boot_cnt++;
+	return 0;
+}
+
+static int find_boot(struct fr_replay *r, struct fr_replay_file *f)
+{
+	const char *id = fr_snap_fact(f->snap, "boot_id");
+	u32 i;
+
+	for (i = 0; id && i < r->boot_cnt; i++) {
+		if (r->boot[i].id && !strcmp(r->boot[i].id, id)) {
+			f->boot = i;
+			return 0;
+		}
+	}
+	return new_boot(r, id, &f->boot);
+}
+
+static void add_clocks(struct fr_replay_boot *b, const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_snap_clock *c = fr_snap_clocks(s, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		fr_wall_add(&b->wall, c[i].ts, c[i].real_ns);
+}
+
+/* One snapshot of a file of several. */
+static int open_member(struct fr_replay *r, const char *path, const struct fr_members *m, size_t i)
+{
+	struct fr_replay_file *f = realloc(r->file, (r->file_cnt + 1) * sizeof(*f));
+	struct fr_replay_boot *b = realloc(r->boot, (r->boot_cnt + 1) * sizeof(*b));
+	int err;
+
+	r->file = f ? f : r->file;
+	r->boot = b ? b : r->boot;
+	if (!f || !b)
+		return -ENOMEM;
+	f += r->file_cnt;
+	*f = (struct fr_replay_file){.path = path};
+	r->boot[r->boot_cnt] = (struct fr_replay_boot){};
+	err = fr_snap_open_member(path, m, i, &f->snap);
+	if (err)
+		return err;
+	r->file_cnt++;
+	err = find_boot(r, f);
+	if (!err)
+		add_clocks(&r->boot[f->boot], f->snap);
+	return err;
+}
+
+static int open_file(struct fr_replay *r, const char *path)
+{
+	struct fr_members m;
+	size_t i;
+	int err = fr_members_find(path, &m);
+
+	for (i = 0; !err && i < m.cnt; i++)
+		err = open_member(r, path, &m, i);
+	fr_members_free(&m);
+	if (!err || err == -ENOMEM)
+		return err;
+	fr_snap_say_error(path, err);
+	if (err != -EBADMSG)
+		return err;
+	r->unreadable = true;
+	return 0;
+}
+
+int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
+{
+	u32 i;
+	int err = 0;
+
+	r->file = calloc(cnt + 1, sizeof(*r->file));
+	r->boot = calloc(cnt + 1, sizeof(*r->boot));
+	if (!r->file || !r->boot)
+		return -ENOMEM;
+	for (i = 0; i < cnt && !err; i++)
+		err = open_file(r, path[i]);
+	if (!err && !r->file_cnt)
+		return -EBADMSG;
+	/* one clock needs no other: its own times are compared */
+	for (i = 0; i < r->boot_cnt && r->boot_cnt > 1; i++)
+		r->boot[i].shift_ns = fr_wall_shift(&r->boot[i].wall);
+	return err;
+}
+
+static int make_view(struct fr_replay *r, struct fr_replay_file *f)
+{
+	struct fr_filter_error error;
+	int err = 0;
+
+	f->view = (struct fr_view){
+		.schema = fr_snap_schema(f->snap),
+		.names = r->boot[f->boot].names,
+		.stacks = r->stacks,
+		.wall = &r->boot[f->boot].wall,
+		.arch = fr_snap_fact(f->snap, "arch"),
+	};
+	if (r->opts.filter)
+		err = fr_filter_new(r->opts.filter, f->view.schema, f->view.arch, &f->filter, &error);
+	if (err == -EINVAL)
+		fr_filter_say(r->opts.filter, &error);
+	return err;
+}
+
+int fr_replay_make_views(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = make_view(r, &r->file[i]);
+	return err;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay_int: what the parts of replay share. */
+#ifndef FR_REPLAY_INT_H
+#define FR_REPLAY_INT_H
+
+#include "flow/replay/replay.h"
+#include "flow/replay/replay_pairs.h"
+#include "flow/replay/ringsrc.h"
+
+/* One boot of one machine: tids, clock and rings are its own. */
+struct fr_replay_boot {
+	const char *id; /* NULL: the file does not say, and is alone */
+	struct fr_names *names;
+	struct fr_cgroups *cgroups; /* NULL: no filter asks */
+	struct fr_wall wall;
+	u64 shift_ns;
+	s64 since_ns, until_ns; /* on its clock */
+};
+
+struct fr_replay_file {
+	const char *path;
+	struct fr_snap *snap;
+	u32 boot;
+	struct fr_view view;
+	struct fr_filter *filter;
+};
+
+/* A ring, and one of the files it comes from: they agree about everything that is asked of them. */
+struct fr_replay_ring {
+	u32 boot, file, epoch;
+	u16 cpu;
+	u8 tier;
+	struct fr_ringsrc *src;
+};
+
+struct fr_replay {
+	struct fr_replay_opts opts;
+	struct fr_replay_file *file;
+	u32 file_cnt;
+	struct fr_replay_boot *boot;
+	u32 boot_cnt;
+	struct fr_stacks *stacks;
+	struct fr_replay_ring *ring;
+	u32 ring_cnt;
+	struct fr_merge *merge;
+	struct fr_replay_pairs *pairs; /* NULL: nobody asks what rows end */
+	u64 begin_key, end_key;	       /* first and last event's time and shift */
+	u64 trigger_key;
+	bool has_trigger;
+	bool unreadable; /* one of the files was no snapshot at all, and has been said */
+};
+
+/* ---- replay_files.c: files, and whose they are ---- */
+
+/* 0; -EBADMSG: none of them is a snapshot; -ENOMEM. What could not be opened has been said. */
+int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt);
+
+/* How each file's events are read, and its filter. 0, -EINVAL (said), -ENOMEM. */
+int fr_replay_make_views(struct fr_replay *r);
+
+/* ---- replay_names.c: what is known around the events ---- */
+
+/* Names of tasks, and stacks, if they are asked for. 0 or -errno. */
+int fr_replay_read_names(struct fr_replay *r);
+
+/* The same of cgroups. */
+int fr_replay_read_cgroups(struct fr_replay *r);
+
+/* ---- replay_window.c ---- */
+
+/* Are a tier's events to be shown? */
+static inline bool fr_replay_is_shown(const struct fr_replay *r, u8 tier)
+{
+	return tier < 32 && r->opts.tiers >> tier & 1;
+}
+
+/* What is asked for, on each boot's clock. 0, or -EINVAL, said. */
+int fr_replay_find_window(struct fr_replay *r);
+
+/* ---- replay_rings.c: rings, and their rows one after the other ---- */
+
+/* What rows end is known from those before, so all are read then, also what is not shown. 0 or -ENOMEM. */
+int fr_replay_make_pairs(struct fr_replay *r);
+
+/* After that. 0 or -ENOMEM. */
+int fr_replay_make_rings(struct fr_replay *r);
+
+/* As fr_stretch_fn; arg is the replay; a stream is the number of a ring. */
+int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s);
+
+#endif

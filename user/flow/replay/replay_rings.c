@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay_rings: the rings of all files, and the pairs in them. */
+#include "flow/replay/replay_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool wants_pairs(const struct fr_replay *r)
+{
+	bool wants = r->opts.pairs;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		wants |= r->file[i].filter && fr_filter_uses_pairs(r->file[i].filter);
+	return wants;
+}
+
+int fr_replay_make_pairs(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	if (!wants_pairs(r))
+		return 0;
+	r->pairs = fr_replay_pairs_new();
+	if (!r->pairs)
+		return -ENOMEM;
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = fr_replay_pairs_add(r->pairs, r->file[i].boot, r->file[i].snap);
+	return err ? err : fr_replay_pairs_ready(r->pairs);
+}
+
+static bool is_read(const struct fr_replay *r, u8 tier)
+{
+	return fr_replay_is_shown(r, tier) || (r->pairs && tier <= FR_TIER_LIFE);
+}
+
+/* ---- rings ---- */
+
+static struct fr_replay_ring *find_ring(struct fr_replay *r, u32 boot, const struct fr_chunk *c)
+{
+	u32 i;
+
+	for (i = 0; i < r->ring_cnt; i++) {
+		struct fr_replay_ring *ring = &r->ring[i];
+
+		if (ring->boot == boot && ring->epoch == c->epoch && ring->cpu == c->cpu && ring->tier == c->tier)
+			return ring;
+	}
+	return NULL;
+}
+
+static int new_ring(struct fr_replay *r, u32 file, const struct fr_chunk *c)
+{
+	struct fr_replay_ring *ring = realloc(r->ring, (r->ring_cnt + 1) * sizeof(*ring));
+
+	if (!ring)
+		return -ENOMEM;
+	r->ring = ring;
+	ring += r->ring_cnt;
+	*ring = (struct fr_replay_ring){
+		.boot = r->file[file].boot,
+		.file = file,
+		.epoch = c->epoch,
+		.cpu = c->cpu,
+		.tier = c->tier,
+		.src = fr_ringsrc_new(c->epoch, c->cpu, c->tier),
+	};
+	if (!ring->src)
+		return -ENOMEM;
+	r->ring_cnt++;
+	return 0;
+}
+
+static int find_rings(struct fr_replay *r, u32 file)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(r->file[file].snap, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (is_read(r, c[i].tier) && !find_ring(r, r->file[file].boot, &c[i]))
+			err = new_ring(r, file, &c[i]);
+	}
+	return err;
+}
+
+/* At equal times the lower CPU comes first, then the lower tier. */
+static int by_cpu_and_tier(const void *a, const void *b)
+{
+	const struct fr_replay_ring *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return (int)x->cpu - (int)y->cpu;
+	if (x->tier != y->tier)
+		return (int)x->tier - (int)y->tier;
+	if (x->boot != y->boot)
+		return x->boot < y->boot ? -1 : 1;
+	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
+}
+
+static int fill_ring(struct fr_replay *r, struct fr_replay_ring *ring)
+{
+	const struct fr_replay_boot *b = &r->boot[ring->boot];
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err && b->until_ns >= 0; i++) {
+		if (r->file[i].boot == ring->boot)
+			err = fr_ringsrc_add(ring->src, r->file[i].snap, r->pairs ? 0 : b->since_ns, b->until_ns);
+	}
+	return err;
+}
+
+int fr_replay_make_rings(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = find_rings(r, i);
+	if (!err && r->ring_cnt)
+		qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_cpu_and_tier);
+	for (i = 0; i < r->ring_cnt && !err; i++)
+		err = fill_ring(r, &r->ring[i]);
+	return err;
+}
+
+int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s)
+{
+	struct fr_replay *r = arg;
+	struct fr_replay_ring *ring = &r->ring[stream];
+	int got = fr_ringsrc_next(ring->src, s);
+	u64 lost_ns = r->pairs ? fr_ringsrc_lost(ring->src) : 0;
+
+	s->shift_ns = r->boot[ring->boot].shift_ns;
+	if (lost_ns)
+		fr_replay_pairs_lost(r->pairs, ring->boot, ring->epoch, ring->cpu, lost_ns);
+	return got;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay_say: what is said of files. */
+#include "flow/replay/replay_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pure/err.h"
+
+#define FINDINGS_MOST 10
+
+void fr_snap_say_error(const char *path, int err)
+{
+	if (err == -EBADMSG)
+		fr_err("%s: not a snapshot of flightrec, or nothing in it can be read", path);
+	else
+		fr_err("cannot open %s: %s", path, strerror(-err));
+}
+
+bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most)
+{
+	size_t cnt = fr_snap_damage(s), i;
+
+	for (i = 0; i < cnt && i < most; i++)
+		fr_warn("%s: %s", path, fr_snap_damage_text(s, i));
+	if (cnt > most)
+		fr_warn("%s: and %zu more findings: `flightrec verify` lists all", path, cnt - most);
+	return cnt;
+}
+
+/* Another host than that of any file before. */
+static const char *new_host(const struct fr_replay *r, u32 file)
+{
+	const char *host = fr_snap_fact(r->file[file].snap, "host"), *other;
+	u32 i;
+
+	for (i = 0; host && i < file; i++) {
+		other = fr_snap_fact(r->file[i].snap, "host");
+		if (other && !strcmp(host, other))
+			return NULL;
+	}
+	return host;
+}
+
+bool fr_replay_say_boots(const struct fr_replay *r, const char *what)
+{
+	const char *host, *first = NULL;
+	char hosts[200] = "";
+	u32 i, cnt = 0;
+
+	if (r->boot_cnt < 2)
+		return false;
+	for (i = 0; i < r->file_cnt; i++) {
+		size_t len = strlen(hosts);
+
+		host = new_host(r, i);
+		if (!host)
+			continue;
+		first = first ? first : host;
+		cnt++;
+		snprintf(hosts + len, sizeof(hosts) - len, "%s%s", len ? ", " : "", host);
+	}
+	if (cnt > 1)
+		fr_err("%s is of one host, and these are %u (%s): take one of them with `flightrec cut --host %s -o ONE FILE`",
+		       what, cnt, hosts, first);
+	else
+		fr_err("%s is of one boot, and these are %u: give one of the files by itself, as it was before they were "
+		       "merged",
+		       what, r->boot_cnt);
+	return true;
+}
+
+bool fr_replay_say_damage(const struct fr_replay *r)
+{
+	bool damaged = r->unreadable;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		damaged |= fr_snap_say_damage(r->file[i].snap, r->file[i].path, FINDINGS_MOST);
+	return damaged;
+}
+
+bool fr_replay_is_damaged(const struct fr_replay *r)
+{
+	bool damaged = r->unreadable;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		damaged |= fr_snap_damage(r->file[i].snap) > 0;
+	return damaged;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* replay_window: the window of time that is shown. */
+#include "flow/replay/replay_int.h"
+
+#include <errno.h>
+
+#include "flow/replay/summary.h"
+#include "pure/err.h"
+
+/* From the first to the last event, of what is shown. */
+static void find_span(struct fr_replay *r)
+{
+	u32 i;
+
+	r->begin_key = ~0ULL;
+	for (i = 0; i < r->file_cnt; i++) {
+		u64 shift = r->boot[r->file[i].boot].shift_ns;
+		size_t cnt, j;
+		const struct fr_chunk *c = fr_snap_chunks(r->file[i].snap, &cnt);
+
+		for (j = 0; j < cnt; j++) {
+			if (!fr_replay_is_shown(r, c[j].tier))
+				continue;
+			if (c[j].first_ts + shift < r->begin_key)
+				r->begin_key = c[j].first_ts + shift;
+			if (c[j].last_ts + shift > r->end_key)
+				r->end_key = c[j].last_ts + shift;
+		}
+	}
+	if (r->begin_key > r->end_key)
+		r->begin_key = r->end_key;
+}
+
+/* One limit on a boot's clock, or `none` if it is not set. */
+static int resolve(const struct fr_replay *r, const struct fr_replay_boot *b, const struct fr_when *w, s64 none, s64 *ts)
+{
+	struct fr_when at = *w;
+	int err;
+
+	*ts = none;
+	if (w->kind == FR_WHEN_NEVER)
+		return 0;
+	if (r->has_trigger)
+		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
+	err = fr_when_resolve(&at, r->begin_key - b->shift_ns, r->end_key - b->shift_ns, &b->wall, ts);
+	if (err == -ENOMSG)
+		fr_err("the snapshot does not say when its trigger was: give a time relative to its begin (2s) or end (-2s)");
+	if (err == -ENODATA)
+		fr_err("the snapshot holds no wall time to compare with: give a time relative to its begin (2s) or end (-2s)");
+	return err ? -EINVAL : 0;
+}
+
+/* The moment of the first file that has one: snapshots that are looked at together were taken for one incident. */
+static void find_trigger(struct fr_replay *r)
+{
+	u32 i;
+	s64 ts;
+
+	for (i = 0; i < r->file_cnt && !r->has_trigger; i++) {
+		r->has_trigger = fr_snap_fact_num(r->file[i].snap, "trigger_ts", &ts) && ts > 0;
+		if (r->has_trigger)
+			r->trigger_key = ts + r->boot[r->file[i].boot].shift_ns;
+	}
+}
+
+int fr_replay_find_window(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	find_span(r);
+	find_trigger(r);
+	for (i = 0; i < r->boot_cnt && !err; i++) {
+		struct fr_replay_boot *b = &r->boot[i];
+
+		err = resolve(r, b, &r->opts.since, 0, &b->since_ns);
+		err = err ? err : resolve(r, b, &r->opts.until, INT64_MAX, &b->until_ns);
+		if (b->since_ns < 0)
+			b->since_ns = 0;
+		if (!err && b->since_ns > b->until_ns)
+			fr_warn("the window ends before it begins: no event is in it");
+	}
+	return err;
+}
+
+void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
+{
+	const struct fr_replay_boot *b = r->boot;
+
+	*begin_ns = r->boot_cnt > 1 ? r->begin_key : r->boot_cnt ? fr_wall_real(&b->wall, r->begin_key) : 0;
+	*end_ns = r->boot_cnt > 1 ? r->end_key : r->boot_cnt ? fr_wall_real(&b->wall, r->end_key) : 0;
+}
+
+void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
+{
+	const struct fr_replay_boot *b = &r->boot[r->file[0].boot];
+	u64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
+
+	*begin_ns = b->since_ns > 0 && (u64)b->since_ns > first ? (u64)b->since_ns : first;
+	*end_ns = b->until_ns >= 0 && (u64)b->until_ns < last ? (u64)b->until_ns : last;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/replay/ringsrc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define OFF_BITS 20 /* an offset in a sub-buffer is below 1 MiB */
+
+/* A reader's place in one snapshot. Rows [row, end) of batch are still to come, then the chunks behind. */
+struct cursor {
+	struct fr_snap *snap;
+	u64 since_ns, until_ns;
+	size_t *chunk; /* indices, by position */
+	size_t chunk_cnt, chunk_at;
+	struct fr_batch batch;
+	u32 row, end;
+	u64 *pos; /* of each row of batch, where several snapshots must be compared */
+	u32 pos_cap;
+};
+
+struct fr_ringsrc {
+	u32 epoch;
+	u16 cpu;
+	u8 tier;
+	struct cursor *cur;
+	u32 cnt;
+	u64 lost_ns;
+};
+
+struct fr_ringsrc *fr_ringsrc_new(u32 epoch, u16 cpu, u8 tier)
+{
+	struct fr_ringsrc *r = calloc(1, sizeof(*r));
+
+	if (r)
+		*r = (struct fr_ringsrc){.epoch = epoch, .cpu = cpu, .tier = tier};
+	return r;
+}
+
+void fr_ringsrc_free(struct fr_ringsrc *r)
+{
+	u32 i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->cnt; i++) {
+		fr_batch_free(&r->cur[i].batch);
+		free(r->cur[i].chunk);
+		free(r->cur[i].pos);
+	}
+	free(r->cur);
+	free(r);
+}
+
+static bool is_wanted(const struct fr_ringsrc *r, const struct fr_chunk *c, const struct cursor *cur)
+{
+	return c->epoch == r->epoch && c->cpu == r->cpu && c->tier == r->tier && c->first_ts <= cur->until_ns &&
+	       c->last_ts >= cur->since_ns;
+}
+
+static int by_position(const void *a, const void *b, void *arg)
+{
+	const struct fr_chunk *chunks = arg;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+
+	if (chunks[i].first_seq != chunks[j].first_seq)
+		return chunks[i].first_seq < chunks[j].first_seq ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static int find_chunks(const struct fr_ringsrc *r, struct cursor *cur)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+
+	cur->chunk = malloc((cnt + 1) * sizeof(*cur->chunk));
+	if (!cur->chunk)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		if (is_wanted(r, &c[i], cur))
+			cur->chunk[cur->chunk_cnt++] = i;
+	}
+	qsort_r(cur->chunk, cur->chunk_cnt, sizeof(*cur->chunk), by_position, (void *)c);
+	return 0;
+}
+
+int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 until_ns)
+{
+	struct cursor *cur = realloc(r->cur, (r->cnt + 1) * sizeof(*cur));
+
+	if (!cur)
+		return -ENOMEM;
+	r->cur = cur;
+	cur += r->cnt;
+	*cur = (struct cursor){.snap = s, .since_ns = since_ns, .until_ns = until_ns};
+	if (find_chunks(r, cur))
+		return -ENOMEM;
+	r->cnt++;
+	return 0;
+}
+
+/* The first row that is not before ts. */
+static u32 lower_row(const struct fr_batch *b, u64 ts)
+{
+	u32 lo = 0, hi = b->row_cnt;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (b->ts[mid] < ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void trim(struct cursor *cur)
+{
+	const struct fr_batch *b = &cur->batch;
+
+	cur->row = cur->since_ns ? lower_row(b, cur->since_ns) : 0;
+	cur->end = cur->until_ns < ~0ULL ? lower_row(b, cur->until_ns + 1) : b->row_cnt;
+}
+
+static int find_positions(struct cursor *cur)
+{
+	u32 i;
+
+	if (cur->pos_cap < cur->batch.row_cnt) {
+		free(cur->pos);
+		cur->pos_cap = cur->batch.row_cnt;
+		cur->pos = malloc(cur->pos_cap * sizeof(*cur->pos));
+		if (!cur->pos) {
+			cur->pos_cap = 0;
+			return -ENOMEM;
+		}
+	}
+	for (i = cur->row; i < cur->end; i++) {
+		struct fr_row r = fr_batch_row(&cur->batch, i);
+		u64 seq;
+		u32 off;
+
+		fr_row_pos(&r, &seq, &off);
+		cur->pos[i] = seq << OFF_BITS | off;
+	}
+	return 0;
+}
+
+/* The chunk before the next one is damaged. */
+static void lose(struct fr_ringsrc *r, const struct cursor *cur)
+{
+	size_t cnt;
+	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+	u64 last_ts = c[cur->chunk[cur->chunk_at - 1]].last_ts;
+
+	r->lost_ns = last_ts > r->lost_ns ? last_ts : r->lost_ns;
+}
+
+u64 fr_ringsrc_lost(struct fr_ringsrc *r)
+{
+	u64 lost_ns = r->lost_ns;
+
+	r->lost_ns = 0;
+	return lost_ns;
+}
+
+/* Have rows, if there are any left: 1, 0 or -errno. */
+static int fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
+{
+	int err;
+
+	while (cur->row >= cur->end && cur->chunk_at < cur->chunk_cnt) {
+		err = fr_snap_read_chunk(cur->snap, cur->chunk[cur->chunk_at++], &cur->batch);
+		if (err == -EBADMSG) {
+			lose(r, cur);
+			continue;
+		}
+		if (err)
+			return err;
+		trim(cur);
+		if (with_pos && find_positions(cur))
+			return -ENOMEM;
+	}
+	return cur->row < cur->end;
+}
+
+static u64 head_pos(const struct cursor *cur)
+{
+	return cur->row < cur->end ? cur->pos[cur->row] : ~0ULL;
+}
+
+/* The cursor with the earliest head, not counting `but`; NULL: all have ended. */
+static struct cursor *earliest(struct fr_ringsrc *r, const struct cursor *but)
+{
+	struct cursor *best = NULL;
+	u32 i;
+
+	for (i = 0; i < r->cnt; i++) {
+		struct cursor *cur = &r->cur[i];
+
+		if (cur != but && cur->row < cur->end && (!best || head_pos(cur) < head_pos(best)))
+			best = cur;
+	}
+	return best;
+}
+
+/* Heads at the place of the row that goes out are the same event. False: one of them has no row left to compare with. */
+static bool pass_over(struct fr_ringsrc *r, const struct cursor *but, u64 pos)
+{
+	bool have_all = true;
+	u32 i;
+
+	for (i = 0; i < r->cnt; i++) {
+		struct cursor *cur = &r->cur[i];
+
+		if (cur == but || head_pos(cur) != pos || cur->row >= cur->end)
+			continue;
+		cur->row++;
+		have_all &= cur->row < cur->end;
+	}
+	return have_all;
+}
+
+/* Rows of cur that come before the other snapshots' next ones, or are the same. */
+static void take_until_others(struct fr_ringsrc *r, struct cursor *cur)
+{
+	bool go_on = true;
+
+	while (go_on && cur->row < cur->end) {
+		struct cursor *other = earliest(r, cur);
+
+		if (other && head_pos(other) < head_pos(cur))
+			return;
+		go_on = pass_over(r, cur, head_pos(cur));
+		cur->row++;
+	}
+}
+
+int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s)
+{
+	struct cursor *cur;
+	u32 i;
+	int got;
+
+	for (i = 0; i < r->cnt; i++) {
+		got = fill(r, &r->cur[i], r->cnt > 1);
+		if (got < 0)
+			return got;
+	}
+	cur = earliest(r, NULL);
+	if (!cur)
+		return 0;
+	s->b = &cur->batch;
+	s->from = cur->row;
+	if (r->cnt > 1)
+		take_until_others(r, cur);
+	else
+		cur->row = cur->end;
+	s->to = cur->row;
+	return 1;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/replay/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
+{
+	struct fr_sum_ring *r;
+	u32 i;
+
+	for (i = 0; i < m->ring_cnt; i++) {
+		if (m->ring[i].cpu == cpu && m->ring[i].tier == tier)
+			return &m->ring[i];
+	}
+	r = realloc(m->ring, (m->ring_cnt + 1) * sizeof(*r));
+	if (!r)
+		return NULL;
+	m->ring = r;
+	r += m->ring_cnt++;
+	*r = (struct fr_sum_ring){.cpu = cpu, .tier = tier};
+	return r;
+}
+
+static void extend(u64 *first_ts, u64 *last_ts, u64 from, u64 to)
+{
+	if (!*last_ts || from < *first_ts)
+		*first_ts = from;
+	if (to > *last_ts)
+		*last_ts = to;
+}
+
+static int add_chunks(struct fr_summary *m, const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		struct fr_sum_ring *r = get_ring(m, c[i].cpu, c[i].tier);
+
+		if (!r)
+			return -ENOMEM;
+		r->event_cnt += c[i].row_cnt;
+		m->raw_sz += c[i].raw_sz;
+		extend(&r->first_ts, &r->last_ts, c[i].first_ts, c[i].last_ts);
+	}
+	return 0;
+}
+
+static int add_counters(struct fr_summary *m, const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_snap_ring *c = fr_snap_rings(s, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		struct fr_sum_ring *r = get_ring(m, c[i].cpu, c[i].tier);
+
+		if (!r)
+			return -ENOMEM;
+		r->count = c[i];
+	}
+	return 0;
+}
+
+static int add_holes(struct fr_summary *m, const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		struct fr_sum_ring *r = get_ring(m, h[i].cpu, h[i].tier);
+
+		if (!r)
+			return -ENOMEM;
+		r->hole_cnt++;
+	}
+	return 0;
+}
+
+/* Complete since the session's begin, if its counters say so; without counters, at best since the first event there is. */
+static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
+{
+	s64 begin_ns = 0;
+	u32 i;
+
+	fr_snap_fact_num(s, "begin_ns", &begin_ns);
+	for (i = 0; i < m->ring_cnt; i++) {
+		struct fr_sum_ring *r = &m->ring[i];
+
+		if (r->count.slot_cnt)
+			r->horizon_ns = r->count.horizon_ns ? r->count.horizon_ns : (u64)begin_ns;
+		else
+			r->horizon_ns = r->first_ts;
+	}
+}
+
+static int by_cpu_and_tier(const void *a, const void *b)
+{
+	const struct fr_sum_ring *x = a, *y = b;
+
+	return x->cpu != y->cpu ? (int)x->cpu - (int)y->cpu : (int)x->tier - (int)y->tier;
+}
+
+static void add_to_cpu(struct fr_sum_cpu *c, const struct fr_sum_ring *r)
+{
+	u32 i;
+
+	c->ring_cnt++;
+	if (r->tier == FR_TIER_STACK)
+		return;
+	c->event_cnt += r->event_cnt;
+	if (r->event_cnt)
+		extend(&c->first_ts, &c->last_ts, r->first_ts, r->last_ts);
+	c->overwritten += r->count.overwritten;
+	for (i = 0; i < FR_LOST_CNT; i++)
+		c->lost[i] += r->count.lost[i];
+	c->hole_cnt += r->hole_cnt;
+}
+
+static int add_cpus(struct fr_summary *m)
+{
+	u32 i;
+
+	m->cpu = calloc(m->ring_cnt + 1, sizeof(*m->cpu));
+	if (!m->cpu)
+		return -ENOMEM;
+	for (i = 0; i < m->ring_cnt; i++) {
+		if (!m->cpu_cnt || m->cpu[m->cpu_cnt - 1].cpu != m->ring[i].cpu)
+			m->cpu[m->cpu_cnt++] = (struct fr_sum_cpu){.cpu = m->ring[i].cpu, .ring_at = i};
+		add_to_cpu(&m->cpu[m->cpu_cnt - 1], &m->ring[i]);
+	}
+	return 0;
+}
+
+static void add_up(struct fr_summary *m)
+{
+	u32 i, j;
+
+	for (i = 0; i < m->cpu_cnt; i++) {
+		const struct fr_sum_cpu *c = &m->cpu[i];
+
+		m->event_cnt += c->event_cnt;
+		m->hole_cnt += c->hole_cnt;
+		if (c->event_cnt)
+			extend(&m->start_ns, &m->end_ns, c->first_ts, c->last_ts);
+		for (j = 0; j < FR_LOST_CNT; j++)
+			m->lost_cnt += c->lost[j];
+	}
+	for (i = 0; i < m->ring_cnt; i++) {
+		m->ties += m->ring[i].count.ties;
+		m->ahead += m->ring[i].count.ahead;
+		m->losers += m->ring[i].count.losers;
+	}
+}
+
+static int fill(struct fr_summary *m, const struct fr_snap *s)
+{
+	if (add_chunks(m, s) || add_counters(m, s) || add_holes(m, s))
+		return -ENOMEM;
+	find_horizons(m, s);
+	if (m->ring_cnt)
+		qsort(m->ring, m->ring_cnt, sizeof(*m->ring), by_cpu_and_tier);
+	if (add_cpus(m))
+		return -ENOMEM;
+	add_up(m);
+	return 0;
+}
+
+int fr_summary_new(const struct fr_snap *s, struct fr_summary **out)
+{
+	struct fr_summary *m = calloc(1, sizeof(*m));
+
+	if (!m || fill(m, s)) {
+		fr_summary_free(m);
+		return -ENOMEM;
+	}
+	*out = m;
+	return 0;
+}
+
+void fr_summary_free(struct fr_summary *m)
+{
+	if (!m)
+		return;
+	free(m->ring);
+	free(m->cpu);
+	free(m);
+}
+
+u64 fr_summary_horizon(const struct fr_summary *m, u8 tier)
+{
+	u64 horizon_ns = 0;
+	u32 i;
+
+	for (i = 0; i < m->ring_cnt; i++) {
+		if (m->ring[i].tier == tier && m->ring[i].horizon_ns > horizon_ns)
+			horizon_ns = m->ring[i].horizon_ns;
+	}
+	return horizon_ns;
+}
+
+u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
+{
+	u64 cnt = 0;
+	u32 i;
+
+	for (i = 0; i < m->ring_cnt; i++)
+		cnt += m->ring[i].tier == tier ? m->ring[i].event_cnt : 0;
+	return cnt;
+}
+
+bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v)
+{
+	const char *text = fr_snap_fact(s, name);
+	char *end;
+	s64 got;
+
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	got = strtoll(text, &end, 10);
+	if (errno || *end)
+		return false;
+	*v = got;
+	return true;
+}

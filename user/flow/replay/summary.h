@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * summary: what a snapshot holds, and what it lacks, from its headers and counters; no event is decoded.
+ *
+ * The stack tier is not counted among the events: its stacks are shown with the samples that have them.
+ */
+#ifndef FR_SUMMARY_H
+#define FR_SUMMARY_H
+
+#include "io/snapfile/snapfile.h"
+
+/* A ring: one CPU, one tier. */
+struct fr_sum_ring {
+	u16 cpu;
+	u8 tier;
+	u64 event_cnt;
+	u64 first_ts, last_ts; /* 0: no events */
+	u64 horizon_ns;	       /* history is complete from here on */
+	u64 hole_cnt;
+	struct fr_snap_ring count; /* its own counters; zero if the file has none */
+};
+
+/* A CPU, over its tiers but stack. */
+struct fr_sum_cpu {
+	u16 cpu;
+	u64 event_cnt;
+	u64 first_ts, last_ts;
+	u64 overwritten;
+	u64 lost[FR_LOST_CNT];
+	u64 hole_cnt;
+	u32 ring_at, ring_cnt; /* its rings, all tiers */
+};
+
+struct fr_summary {
+	struct fr_sum_ring *ring; /* by CPU, then tier */
+	u32 ring_cnt;
+	struct fr_sum_cpu *cpu;
+	u32 cpu_cnt;
+	u64 event_cnt, raw_sz;
+	u64 start_ns, end_ns; /* first and last event, 0: none */
+	u64 ties, ahead, losers;
+	u64 lost_cnt, hole_cnt;
+};
+
+/* 0 and *out (fr_summary_free()), or -ENOMEM. */
+int fr_summary_new(const struct fr_snap *s, struct fr_summary **out);
+void fr_summary_free(struct fr_summary *m); /* NULL is fine */
+
+/* From when on a tier's history is complete on all CPUs; 0: there is none. */
+u64 fr_summary_horizon(const struct fr_summary *m, u8 tier);
+
+/* Events of a tier on all CPUs. */
+u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier);
+
+/* A fact that is a number: true and *v. */
+bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
+
+#endif

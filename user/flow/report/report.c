@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/report/report.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pure/err.h"
+
+static int analyze(struct fr_report *r)
+{
+	struct fr_replay_run run = {0};
+	int err, got;
+
+	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
+	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
+		r->view = run.view;
+		err = got < 0 ? got : fr_analyze_run(r->analyze, &run);
+	}
+	return err ?: fr_analyze_end(r->analyze, &r->res);
+}
+
+/* Programs may lie beside the snapshot. Without symbols a report has addresses instead of names. */
+static void open_symbols(struct fr_report *r)
+{
+	struct fr_symbols_opts opts;
+
+	if (!r->ask->symbols)
+		return;
+	opts = *r->ask->symbols;
+	r->beside = strdup(r->ask->path);
+	opts.beside = r->beside ? dirname(r->beside) : NULL;
+	if (fr_symbols_new(r->snap, &opts, &r->symbols))
+		r->symbols = NULL;
+}
+
+static int gather(struct fr_report *r)
+{
+	int err;
+
+	r->snap = fr_replay_snap(r->replay, 0);
+	err = fr_summary_new(r->snap, &r->sum);
+	err = err ?: analyze(r);
+	if (!err)
+		open_symbols(r);
+	err = err ?: fr_report_cgroups_read(r);
+	return err ?: fr_report_last_read(r);
+}
+
+static void print(struct fr_report *r)
+{
+	fr_out_init(r->out, STDOUT_FILENO);
+	if (r->ask->json)
+		fr_report_json(r);
+	else
+		fr_report_text(r);
+}
+
+static int report(struct fr_report *r)
+{
+	int err = gather(r);
+
+	if (err) {
+		fr_err("cannot report on %s: %s", r->ask->path, strerror(-err));
+		return FR_EXIT_FAIL;
+	}
+	print(r);
+	return fr_out_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+}
+
+static void close_all(struct fr_report *r)
+{
+	fr_report_last_free(&r->last);
+	fr_report_cgroups_free(r);
+	fr_symbols_free(r->symbols);
+	free(r->beside);
+	fr_analyze_free(r->analyze);
+	fr_summary_free(r->sum);
+	fr_replay_close(r->replay);
+	free(r->out);
+	free(r);
+}
+
+int fr_report(const struct fr_report_ask *ask)
+{
+	struct fr_report *r = calloc(1, sizeof(*r));
+	struct fr_out *out = calloc(1, sizeof(*out));
+	int err, status;
+
+	if (!r || !out) {
+		fr_err("out of memory");
+		free(r);
+		free(out);
+		return FR_EXIT_FAIL;
+	}
+	r->ask = ask;
+	r->out = out;
+	err = fr_replay_open(&ask->path, 1, &ask->opts, &r->replay);
+	if (err)
+		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	else
+		status = fr_replay_say_boots(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
+	close_all(r);
+	return status;
+}

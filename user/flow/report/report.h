@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report: what happened in a snapshot, for a person with a minute (text) and for programs (JSON, docs/report.md). */
+#ifndef FR_REPORT_H
+#define FR_REPORT_H
+
+#include "flow/analyze/analyze.h"
+#include "flow/symbols/symbols.h"
+#include "pure/text/out.h"
+
+struct fr_report_ask {
+	const char *path;
+	struct fr_replay_opts opts;
+	struct fr_analyze_opts analyze;
+	const struct fr_symbols_opts *symbols; /* NULL: addresses stay addresses */
+	bool json;
+	u32 top; /* lines of each table, 0: all */
+};
+
+/* Returns the exit status; messages are printed. */
+int fr_report(const struct fr_report_ask *ask);
+
+/* ---- between its parts ---- */
+
+#define FR_REPORT_CALL_MAX  FR_AN_LAST_MAX
+#define FR_REPORT_FRAME_MAX 128
+#define FR_REPORT_ARG_MAX   6
+
+/* A system call of the task in focus. Times are 0 where its begin or end was not seen. */
+struct fr_report_call {
+	u64 enter_ns, exit_ns;
+	s64 ret;
+	s32 id;
+	u8 abi;
+	u8 arg_cnt;
+	u64 arg[FR_REPORT_ARG_MAX];
+};
+
+struct fr_report_event {
+	u64 ts;
+	u16 cpu;
+	const struct fr_event *ev;
+	size_t line_at; /* as in replay, in fr_report_last.text, with its newline */
+	size_t line_sz;
+};
+
+/* The last events of the task in focus, looked up again. */
+struct fr_report_last {
+	struct fr_report_event event[FR_AN_LAST_MAX];
+	u32 event_cnt;
+	struct fr_report_call call[FR_REPORT_CALL_MAX];
+	u32 call_cnt;
+	char *text;
+};
+
+struct fr_report {
+	const struct fr_report_ask *ask;
+	struct fr_replay *replay;
+	const struct fr_snap *snap;
+	struct fr_summary *sum;
+	struct fr_analyze *analyze;
+	const struct fr_an_result *res;
+	struct fr_report_last last;
+	struct fr_tally cgroups;    /* paths, as far as the snapshot tells them */
+	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
+	char *beside;		    /* the snapshot's directory, for symbols */
+	const struct fr_view *view;
+	struct fr_out *out;
+};
+
+int fr_report_last_read(struct fr_report *r);
+void fr_report_last_free(struct fr_report_last *l);
+
+/* cgroups that living processes were in; call once. 0 or -ENOMEM */
+int fr_report_cgroups_read(struct fr_report *r);
+void fr_report_cgroups_free(struct fr_report *r);
+const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
+
+void fr_report_json(struct fr_report *r);
+void fr_report_text(struct fr_report *r);
+
+/* What samples found, by function: a list to be freed with free(); *cnt. NULL: no memory. */
+struct fr_report_fn {
+	const char *name, *module; /* NULL unknown */
+	u64 ip;			   /* one of it */
+	u64 cnt;
+	bool user;
+};
+struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt);
+
+/* The function of a frame of the stack in focus: user or kernel's. */
+struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
+
+/* ---- order of importance (report_rank.c) ---- */
+
+/* Records of a tally, the most important first, at most ask->top of them if that is given: to be freed. NULL: no memory. */
+enum fr_rank {
+	FR_RANK_TASKS,
+	FR_RANK_PROCESSES,
+	FR_RANK_CGROUPS,
+	FR_RANK_CALLS,
+	FR_RANK_ERRORS,
+	FR_RANK_REASONS,
+	FR_RANK_WAITS,
+	FR_RANK_BLOCKS,
+	FR_RANK_IRQS,
+	FR_RANK_SOFTIRQS,
+	FR_RANK_CNT
+};
+const void **fr_report_rank(const struct fr_report *r, enum fr_rank what, u32 *cnt);
+
+/* ---- words both forms use (report_word.c) ---- */
+
+const char *fr_report_in_word(u8 in);	     /* user, syscall, fault */
+const char *fr_report_state_word(u16 state); /* "S", "D", ...; NULL unknown */
+const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id);
+const char *fr_report_errno_name(s64 ret); /* of -4095 to -1, else NULL */
+const char *fr_report_errno_words(s64 nr); /* "No such file or directory" of 2; NULL unknown */
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/report/report_text.h"
+
+#include "flow/incident/incsnap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "pure/text/escape.h"
+#include "pure/text/format_text.h"
+
+#define WIDTH_DEFAULT 100u
+#define WIDTH_LEAST   60u
+#define WIDTH_MOST    400u
+
+/* COLUMNS, else the terminal's width, else what fits most pages. */
+static u32 find_width(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size = {0};
+	long v = text ? strtol(text, NULL, 10) : 0;
+
+	if (v <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		v = size.ws_col;
+	if (v <= 0)
+		return WIDTH_DEFAULT;
+	return v < (long)WIDTH_LEAST ? WIDTH_LEAST : v > (long)WIDTH_MOST ? WIDTH_MOST : (u32)v;
+}
+
+static void put_fact(struct fr_report_page *p, const char *before, const char *fact)
+{
+	const char *text = fr_snap_fact(p->r->snap, fact);
+
+	if (!text || !*text)
+		return;
+	fr_out_str(p->o, before);
+	fr_escape_text(p->o, text, strlen(text));
+}
+
+static void put_head(struct fr_report_page *p)
+{
+	fr_out_paint(p->o, FR_PAINT_BOLD);
+	fr_escape_text(p->o, p->r->ask->path, strlen(p->r->ask->path));
+	fr_out_paint(p->o, FR_PAINT_NONE);
+	fr_out_char(p->o, '\n');
+	fr_report_label(p, "host");
+	put_fact(p, "", "host");
+	put_fact(p, ", Linux ", "kernel");
+	put_fact(p, " ", "arch");
+	put_fact(p, ", profile ", "profile");
+	fr_out_char(p->o, '\n');
+}
+
+static void put_window(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	u64 whole_ns = res->end_ns - res->begin_ns, rated_ns = res->end_ns > res->rated_ns ? res->end_ns - res->rated_ns : 0;
+
+	fr_report_label(p, "figures");
+	fr_out_str(p->o, "of ");
+	fr_report_count(p->o, res->event_cnt, 0);
+	fr_out_str(p->o, res->event_cnt == 1 ? " event in " : " events in ");
+	fr_report_duration(p->o, whole_ns, 0);
+	if (p->r->ask->opts.filter) {
+		fr_out_str(p->o, " that match ");
+		fr_escape_text(p->o, p->r->ask->opts.filter, strlen(p->r->ask->opts.filter));
+	}
+	fr_out_str(p->o, "; shares and rates a second (/s) of the last ");
+	fr_report_duration(p->o, rated_ns, 0);
+	fr_out_str(p->o, ", complete on all CPUs\n");
+}
+
+/* What was kept apart: there may be more than the window tells of. */
+static void put_incidents(struct fr_report_page *p)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+
+	if (!fr_incsnap_count(p->r->snap, of_kind))
+		return;
+	fr_report_label(p, "incidents");
+	fr_incident_put_kinds(p->o, of_kind);
+	fr_out_str(p->o, ": `flightrec incidents FILE`\n");
+}
+
+void fr_report_text(struct fr_report *r)
+{
+	struct fr_report_page p = {.r = r, .o = r->out, .width = find_width()};
+
+	put_head(&p);
+	fr_report_put_trigger(&p);
+	put_window(&p);
+	put_incidents(&p);
+	fr_report_put_focus(&p);
+	fr_report_put_timeline(&p);
+	fr_report_put_tables(&p);
+	fr_report_put_health(&p);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_text_focus: what triggered it, the last moments of its task, and what each CPU ran. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alert.h"
+#include "flow/report/report_text.h"
+#include "pure/text/escape.h"
+#include "pure/text/format_text.h"
+
+#define EVENTS_SHOWN 16u
+#define CALLS_SHOWN  10u
+#define STEPS_SHOWN  12u
+#define FRAMES_SHOWN 24u
+#define STATE_DEAD   16u
+#define STATE_ZOMBIE 32u
+#define FAR_NS	     10000000000ULL
+
+/* ---- trigger ---- */
+
+static bool put_fact(struct fr_report_page *p, const char *before, const char *fact)
+{
+	const char *text = fr_snap_fact(p->r->snap, fact);
+
+	if (!text || !*text)
+		return false;
+	fr_out_str(p->o, before);
+	fr_escape_text(p->o, text, strlen(text));
+	return true;
+}
+
+static void put_signal(struct fr_report_page *p)
+{
+	const struct fr_sys none = {0};
+	const char *name;
+	s64 sig = 0, code;
+
+	if (!fr_snap_fact_num(p->r->snap, "trigger_sig", &sig) || !sig)
+		return;
+	name = fr_signal_name(sig);
+	fr_out_printf(p->o, ": %s", name ?: "signal");
+	if (!name)
+		fr_out_printf(p->o, " %lld", (long long)sig);
+	name = fr_snap_fact_num(p->r->snap, "trigger_code", &code) ? fr_sysname(&none, FR_STYLE_SICODE, code) : NULL;
+	if (name)
+		fr_out_printf(p->o, " (%s)", name);
+}
+
+static void put_limits(struct fr_report_page *p)
+{
+	s64 v;
+
+	put_fact(p, ", ", "trigger_latency");
+	if (fr_snap_fact_num(p->r->snap, "trigger_value_ns", &v) && v > 0) {
+		fr_out_str(p->o, " took ");
+		fr_report_duration(p->o, v, 0);
+	}
+	if (fr_snap_fact_num(p->r->snap, "trigger_limit_ns", &v) && v > 0) {
+		fr_out_str(p->o, ", limit ");
+		fr_report_duration(p->o, v, 0);
+	}
+}
+
+static void put_when(struct fr_report_page *p)
+{
+	u64 at_ns = p->r->res->focus.at_ns, real_ns = fr_wall_real(p->r->view->wall, at_ns);
+
+	fr_report_label(p, "when");
+	if (real_ns)
+		fr_text_wall(p->o, real_ns);
+	else
+		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)at_ns);
+	fr_out_str(p->o, ", ");
+	fr_report_duration(p->o, p->r->res->end_ns - at_ns, 0);
+	fr_out_str(p->o, " before the end\n");
+}
+
+void fr_report_put_trigger(struct fr_report_page *p)
+{
+	fr_report_label(p, "trigger");
+	fr_out_paint(p->o, FR_PAINT_RED);
+	if (!put_fact(p, "", "trigger_reason"))
+		fr_out_str(p->o, "not known");
+	put_signal(p);
+	fr_out_paint(p->o, FR_PAINT_NONE);
+	put_fact(p, " of ", "trigger_comm");
+	put_fact(p, ", pid ", "trigger_pid");
+	put_fact(p, ", exit status ", "trigger_status");
+	put_limits(p);
+	put_fact(p, ": ", "trigger_text");
+	put_fact(p, "; rule ", "trigger_rule");
+	fr_out_char(p->o, '\n');
+	if (fr_snap_fact(p->r->snap, "trigger_exe")) {
+		fr_report_label(p, "program");
+		put_fact(p, "", "trigger_exe");
+		put_fact(p, ", at ", "trigger_ip");
+		put_fact(p, ", address ", "trigger_addr");
+		put_fact(p, ", cgroup ", "trigger_cgroup");
+		fr_out_char(p->o, '\n');
+	}
+	put_when(p);
+}
+
+/* ---- its last events ---- */
+
+/* A time beside the trigger's: -1.234567 ms. */
+static void put_beside(struct fr_report_page *p, u64 ts)
+{
+	u64 at_ns = p->r->res->focus.at_ns;
+	double diff = ts > at_ns ? (double)(ts - at_ns) : -(double)(at_ns - ts);
+
+	fr_out_paint(p->o, FR_PAINT_DIM);
+	if (diff > -(double)FAR_NS && diff < (double)FAR_NS)
+		fr_out_printf(p->o, "  %+13.6f ms  ", diff / 1e6);
+	else
+		fr_out_printf(p->o, "  %+13.3f s   ", diff / 1e9);
+	fr_out_paint(p->o, FR_PAINT_NONE);
+}
+
+static void put_events(struct fr_report_page *p)
+{
+	const struct fr_report_last *l = &p->r->last;
+	u32 i = l->event_cnt > EVENTS_SHOWN ? l->event_cnt - EVENTS_SHOWN : 0;
+
+	if (!l->event_cnt)
+		return;
+	fr_report_title(p, "Its last events", NULL);
+	for (; i < l->event_cnt; i++) {
+		fr_out_str(p->o, "  ");
+		fr_out_mem(p->o, l->text + l->event[i].line_at, l->event[i].line_sz);
+	}
+}
+
+static void put_call_name(struct fr_report_page *p, u8 abi, s32 id)
+{
+	const char *name = fr_report_call_name(p->r, abi, id);
+
+	if (name)
+		fr_out_str(p->o, name);
+	else
+		fr_out_printf(p->o, "syscall %d", id);
+}
+
+static void put_ret(struct fr_report_page *p, const struct fr_report_call *c)
+{
+	const char *name = fr_report_errno_name(c->ret), *words = name ? fr_report_errno_words(-c->ret) : NULL;
+
+	if (!c->exit_ns) {
+		fr_out_paint(p->o, FR_PAINT_YELLOW);
+		fr_out_str(p->o, " ... it did not return");
+		fr_out_paint(p->o, FR_PAINT_NONE);
+		return;
+	}
+	fr_out_str(p->o, " = ");
+	if (name) {
+		fr_out_paint(p->o, FR_PAINT_RED);
+		fr_out_printf(p->o, "-%s", name);
+		if (words)
+			fr_out_printf(p->o, " (%s)", words);
+		fr_out_paint(p->o, FR_PAINT_NONE);
+	} else if (c->ret > 0xffffffffLL || c->ret < -4095) {
+		fr_out_hex(p->o, c->ret);
+	} else {
+		fr_out_s64(p->o, c->ret);
+	}
+	if (c->enter_ns && c->exit_ns >= c->enter_ns) {
+		fr_out_str(p->o, "  ");
+		fr_report_duration(p->o, c->exit_ns - c->enter_ns, 0);
+	}
+}
+
+static void put_call(struct fr_report_page *p, const struct fr_report_call *c)
+{
+	u32 i;
+
+	put_beside(p, c->enter_ns ?: c->exit_ns);
+	put_call_name(p, c->abi, c->id);
+	fr_out_char(p->o, '(');
+	if (!c->enter_ns)
+		fr_out_str(p->o, "...");
+	for (i = 0; i < c->arg_cnt; i++) {
+		if (i)
+			fr_out_str(p->o, ", ");
+		if (c->arg[i] < 4096)
+			fr_out_u64(p->o, c->arg[i]);
+		else
+			fr_out_hex(p->o, c->arg[i]);
+	}
+	fr_out_char(p->o, ')');
+	put_ret(p, c);
+	fr_out_char(p->o, '\n');
+}
+
+static void put_calls(struct fr_report_page *p)
+{
+	const struct fr_report_last *l = &p->r->last;
+	u32 i = l->call_cnt > CALLS_SHOWN ? l->call_cnt - CALLS_SHOWN : 0;
+
+	if (!l->call_cnt)
+		return;
+	fr_report_title(p, "Its system calls", "time beside the trigger");
+	for (; i < l->call_cnt; i++)
+		put_call(p, &l->call[i]);
+}
+
+/* ---- what became of it ---- */
+
+static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
+{
+	const struct fr_sys none = {0};
+	const char *name = by == FR_AN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
+
+	if (by == FR_AN_BY_IRQ)
+		fr_out_printf(p->o, "interrupt %u", nr);
+	else if (by == FR_AN_BY_SOFTIRQ)
+		fr_out_printf(p->o, "softirq %s", name ?: "?");
+	else if (nr)
+		fr_report_who(p, nr, ts, 0);
+	else
+		fr_out_str(p->o, "an interrupt");
+}
+
+static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
+{
+	const char *word = fr_report_state_word(state);
+
+	if (state & (STATE_DEAD | STATE_ZOMBIE))
+		fr_out_str(p->o, "it ends");
+	else if (word)
+		fr_out_str(p->o, word);
+	else
+		fr_out_printf(p->o, "state %u", state);
+	if (in == FR_AN_IN_CALL) {
+		fr_out_str(p->o, " in ");
+		put_call_name(p, abi, id);
+	} else if (in == FR_AN_IN_FAULT) {
+		fr_out_str(p->o, " in a page fault");
+	}
+}
+
+static void put_step(struct fr_report_page *p, const struct fr_an_step *s)
+{
+	put_beside(p, s->ts);
+	if (s->did == FR_AN_RUNS) {
+		fr_out_printf(p->o, "runs on CPU %u", s->cpu);
+	} else if (s->did == FR_AN_LEAVES) {
+		fr_out_str(p->o, "leaves its CPU: ");
+		put_in(p, s->state, s->in, s->abi, s->id);
+	} else {
+		fr_out_str(p->o, "is woken by ");
+		put_by(p, s->by, s->by_nr, s->ts);
+	}
+	fr_out_char(p->o, '\n');
+}
+
+static void put_steps(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+	u64 cnt = f->step_cnt < FR_AN_STEP_MAX ? f->step_cnt : FR_AN_STEP_MAX, i;
+
+	if (!cnt)
+		return;
+	fr_report_title(p, "Its states", "time beside the trigger");
+	for (i = f->step_cnt - (cnt < STEPS_SHOWN ? cnt : STEPS_SHOWN); i < f->step_cnt; i++)
+		put_step(p, &f->step[i % FR_AN_STEP_MAX]);
+}
+
+static void put_chain(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+	u32 i;
+
+	if (!f->chain_cnt)
+		return;
+	fr_report_title(p, "Who waited for whom", "up to the trigger, the latest first");
+	for (i = 0; i < f->chain_cnt; i++) {
+		const struct fr_an_wake *c = &f->chain[i];
+
+		put_beside(p, c->woken_ns);
+		fr_report_who(p, c->tid, c->ran_ns, 0);
+		fr_out_str(p->o, " <- woken by ");
+		put_by(p, c->by, c->by_nr, c->woken_ns);
+		fr_out_str(p->o, ", ran ");
+		fr_report_duration(p->o, c->ran_ns - c->woken_ns, 0);
+		fr_out_str(p->o, " later\n");
+	}
+}
+
+/* ---- its stack ---- */
+
+static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
+{
+	size_t cnt = 0, i;
+	const u64 *ip = stack_id ? fr_stacks_find(p->r->view->stacks, stack_id, &cnt) : NULL;
+
+	for (i = 0; ip && i < cnt && i < FRAMES_SHOWN; i++) {
+		struct fr_symbol s = fr_report_frame(p->r, user, i, ip[i]);
+
+		fr_out_printf(p->o, "    #%-2zu 0x%016llx ", i, (unsigned long long)ip[i]);
+		if (s.name) {
+			fr_escape_text(p->o, s.name, strlen(s.name));
+			fr_out_printf(p->o, "+0x%llx", (unsigned long long)s.off);
+		} else {
+			fr_out_str(p->o, "?");
+		}
+		if (s.module) {
+			fr_out_str(p->o, " (");
+			fr_escape_text(p->o, s.module, strlen(s.module));
+			fr_out_char(p->o, ')');
+		}
+		if (!s.name && s.missing)
+			fr_out_printf(p->o, ": %s", s.missing);
+		fr_out_char(p->o, '\n');
+	}
+	if (cnt > FRAMES_SHOWN)
+		fr_out_printf(p->o, "    and %zu more\n", cnt - FRAMES_SHOWN);
+}
+
+static void put_stack(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	if (!f->stack_ns)
+		return;
+	fr_report_title(p, "Its stack", f->stack_sampled ? "of its last sample" : "as it crashed");
+	put_beside(p, f->stack_ns);
+	fr_out_char(p->o, '\n');
+	put_frames(p, false, f->kstack_id);
+	put_frames(p, true, f->ustack_id);
+}
+
+void fr_report_put_focus(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	if (!f->tid)
+		return;
+	fr_report_label(p, "task");
+	fr_report_who(p, f->tid, f->at_ns, 0);
+	if (!f->last_cnt)
+		fr_out_str(p->o, ": no event of it is in the window");
+	fr_out_char(p->o, '\n');
+	put_events(p);
+	put_calls(p);
+	put_steps(p);
+	put_chain(p);
+	put_stack(p);
+}
+
+/* ---- what each CPU ran ---- */
+
+#define LABEL_CNT 26u
+
+/* Who had most of a column's time. */
+struct lane {
+	u32 tid; /* 0 idle */
+	bool known;
+};
+
+static u32 seg_tid(const struct fr_an_cpu *c, u64 ts, bool *known)
+{
+	u32 lo = 0, hi = c->seg_cnt;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (c->seg[mid].ts <= ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*known = lo || c->first_known;
+	return lo ? c->seg[lo - 1].tid : c->first_tid;
+}
+
+static char letter_of(u32 *labels, u32 *cnt, u32 tid)
+{
+	u32 i;
+
+	for (i = 0; i < *cnt && labels[i] != tid; i++)
+		;
+	if (i == *cnt && *cnt < LABEL_CNT)
+		labels[(*cnt)++] = tid;
+	return i < *cnt ? 'A' + i : '*';
+}
+
+static void put_lane(struct fr_report_page *p, u32 nr, u32 *labels, u32 *label_cnt, u32 cols)
+{
+	const struct fr_an_result *res = p->r->res;
+	const struct fr_an_cpu *c = &res->cpu[nr];
+	u64 span = res->moment_end_ns - res->moment_begin_ns;
+	u32 i;
+
+	fr_out_printf(p->o, "  %4u ", nr);
+	for (i = 0; i < cols; i++) {
+		bool known;
+		u64 ts = res->moment_begin_ns + (u64)((double)span * (i + 0.5) / cols);
+		u32 tid = seg_tid(c, ts, &known);
+		bool is_focus = known && tid && tid == res->focus.tid;
+
+		if (is_focus)
+			fr_out_paint(p->o, FR_PAINT_RED);
+		fr_out_char(p->o, !known ? '?' : tid ? letter_of(labels, label_cnt, tid) : '.');
+		if (is_focus)
+			fr_out_paint(p->o, FR_PAINT_NONE);
+	}
+	fr_out_printf(p->o, " %u switch%s\n", c->seg_cnt, c->seg_cnt == 1 ? "" : "es");
+}
+
+static void put_labels(struct fr_report_page *p, const u32 *labels, u32 cnt)
+{
+	u32 i;
+
+	fr_out_str(p->o, "       . idle");
+	for (i = 0; i < cnt; i++) {
+		fr_out_printf(p->o, i % 4 == 3 ? "\n       %c " : ", %c ", 'A' + i);
+		fr_report_who(p, labels[i], p->r->res->moment_end_ns, 0);
+	}
+	if (cnt == LABEL_CNT)
+		fr_out_str(p->o, ", * others");
+	fr_out_str(p->o, ", ? not known\n");
+}
+
+void fr_report_put_timeline(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	u32 labels[LABEL_CNT], label_cnt = 0, cols = p->width > 30 ? p->width - 24 : 36, i, mark;
+	u64 span = res->moment_end_ns - res->moment_begin_ns;
+	char note[96], *to = note;
+
+	if (!span)
+		return;
+	to += snprintf(to, sizeof(note), "%.3f ms, from %.3f ms before the trigger's moment (v) on", (double)span / 1e6,
+		       (double)(res->focus.at_ns - res->moment_begin_ns) / 1e6);
+	fr_report_title(p, "What each CPU ran", note);
+	mark = (u32)((double)(res->focus.at_ns - res->moment_begin_ns) / (double)span * cols);
+	fr_out_str(p->o, "   CPU ");
+	fr_out_pad(p->o, 0, mark < cols ? mark : cols - 1);
+	fr_out_str(p->o, "v\n");
+	for (i = 0; i < res->cpu_cnt; i++)
+		if (res->cpu[i].seen)
+			put_lane(p, i, labels, &label_cnt, cols);
+	put_labels(p, labels, label_cnt);
+}

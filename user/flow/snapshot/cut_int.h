@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cut_int: what the parts of cut share. */
+#ifndef FR_CUT_INT_H
+#define FR_CUT_INT_H
+
+#include "flow/snapshot/cut.h"
+#include "flow/snapshot/keep.h"
+
+/* One snapshot of the file, and what is kept of it. */
+struct fr_cut_part {
+	struct fr_snap *snap;
+	struct fr_keep *keep;
+	bool left_out; /* it is of another host */
+};
+
+struct fr_cut {
+	const struct fr_cut_ask *ask;
+	struct fr_replay *replay;
+	char *filter; /* with what --cgroup asks for */
+	struct fr_cut_part *part;
+	u32 part_cnt;
+	u64 since_ns, until_ns; /* recording clock; 0, ~0: no limit */
+};
+
+/* Everything but the schema and the events. 0 or -errno. */
+int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cut_meta: what is in a cut snapshot beside its events: what the file had, less what nothing in it speaks of any more. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/replay/summary.h"
+#include "flow/snapshot/cut_int.h"
+#include "io/snapfile/snapfile_rows.h"
+
+/* ---- facts ---- */
+
+static bool is_of_cut(const char *name)
+{
+	return !strncmp(name, "cut_", 4);
+}
+
+static int copy_facts(const struct fr_snap *s, struct fr_snap_writer *w)
+{
+	const char *name, *value;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; !err && (value = fr_snap_fact_at(s, i, &name)); i++)
+		if (!is_of_cut(name))
+			err = fr_snap_put_fact(w, name, "%s", value);
+	return err;
+}
+
+static u64 number(const struct fr_snap *s, const char *name, u64 none)
+{
+	s64 v;
+
+	return fr_snap_fact_num(s, name, &v) && v > 0 ? (u64)v : none;
+}
+
+/* What was asked for, after what was asked for when the file itself was cut. */
+static int put_asked(const struct fr_snap *s, struct fr_snap_writer *w, const char *name, const char *text)
+{
+	const char *before = fr_snap_fact(s, name);
+
+	if (text && before)
+		return fr_snap_put_fact(w, name, "(%s) && (%s)", before, text);
+	return text || before ? fr_snap_put_fact(w, name, "%s", text ? text : before) : 0;
+}
+
+static u64 chunk_events(const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	u64 sum = 0;
+
+	for (i = 0; i < cnt; i++)
+		sum += c[i].row_cnt;
+	return sum;
+}
+
+static int put_window(const struct fr_cut *c, const struct fr_snap *s, struct fr_snap_writer *w)
+{
+	u64 since_ns = number(s, "cut_since", 0), until_ns = number(s, "cut_until", ~0ULL);
+	int err = 0;
+
+	since_ns = c->since_ns > since_ns ? c->since_ns : since_ns;
+	until_ns = c->until_ns < until_ns ? c->until_ns : until_ns;
+	if (since_ns)
+		err = fr_snap_put_fact(w, "cut_since", "%llu", (unsigned long long)since_ns);
+	if (until_ns != ~0ULL)
+		err = err ? err : fr_snap_put_fact(w, "cut_until", "%llu", (unsigned long long)until_ns);
+	return err;
+}
+
+static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_cut_ask *ask = c->ask;
+	const struct fr_snap *s = p->snap;
+	u64 away = number(s, "cut_away", 0) + chunk_events(s) - fr_keep_all(p->keep);
+	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
+	const char *name = strrchr(ask->path, '/');
+	int err = copy_facts(s, w);
+
+	err = err ? err : fr_snap_put_fact(w, "cut_from", "%s", name ? name + 1 : ask->path);
+	err = err ? err : put_window(c, s, w);
+	err = err ? err : put_asked(s, w, "cut_cpu", ask->cpu_text);
+	err = err ? err : put_asked(s, w, "cut_pid", ask->pid_text);
+	err = err ? err : put_asked(s, w, "cut_cgroup", ask->cgroup);
+	err = err ? err : put_asked(s, w, "cut_filter", ask->opts.filter);
+	err = err ? err : fr_snap_put_fact(w, "cut_away", "%llu", (unsigned long long)away);
+	if (damage)
+		err = err ? err : fr_snap_put_fact(w, "cut_damage", "%llu", (unsigned long long)damage);
+	return err;
+}
+
+/* ---- lists ---- */
+
+/* A copy of cnt items of sz bytes, to be changed. NULL: no memory. */
+static void *copy(const void *items, size_t cnt, size_t sz)
+{
+	void *p = malloc(cnt * sz + 1);
+
+	return p && cnt ? memcpy(p, items, cnt * sz) : p;
+}
+
+/* What the file holds of a ring now. */
+static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(p->snap, &cnt);
+
+	r->present = r->first_seq = r->last_seq = 0;
+	for (i = 0; i < cnt; i++) {
+		u32 kept = fr_keep_cnt(p->keep, i);
+
+		if (!kept || c[i].cpu != r->cpu || c[i].tier != r->tier)
+			continue;
+		if (!r->present || c[i].first_seq < r->first_seq)
+			r->first_seq = c[i].first_seq;
+		if (c[i].last_seq > r->last_seq)
+			r->last_seq = c[i].last_seq;
+		r->present += kept;
+	}
+}
+
+/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was. */
+static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt, i;
+	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
+	struct fr_snap_ring *r = copy(from, cnt, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		account(p, &r[i]);
+		if (r[i].horizon_ns < c->since_ns)
+			r[i].horizon_ns = c->since_ns;
+	}
+	err = fr_snap_put_rings(w, r, cnt);
+	free(r);
+	return err;
+}
+
+/* Holes within what is left; of those whose time is not known nobody can tell. */
+static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt, i, kept = 0;
+	const struct fr_snap_hole *from = fr_snap_holes(p->snap, &cnt);
+	struct fr_snap_hole *h = copy(from, cnt, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		bool before = h[i].until_ns && h[i].until_ns < c->since_ns;
+		bool behind = h[i].since_ns && h[i].since_ns > c->until_ns;
+		bool here = !c->ask->cpus.cnt || fr_ranges_have(&c->ask->cpus, h[i].cpu);
+
+		if (!before && !behind && here)
+			h[kept++] = h[i];
+	}
+	err = fr_snap_put_holes(w, h, kept);
+	free(h);
+	return err;
+}
+
+static int put_tasks(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt, i, kept = 0;
+	const struct fr_snap_task *from = fr_snap_tasks(p->snap, &cnt);
+	struct fr_snap_task *t = copy(from, cnt, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (fr_keep_has_task(p->keep, t[i].tid))
+			t[kept++] = t[i];
+	err = fr_snap_put_tasks(w, t, kept);
+	free(t);
+	return err;
+}
+
+static int put_clocks(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt;
+	const struct fr_snap_clock *c = fr_snap_clocks(p->snap, &cnt);
+
+	return fr_snap_put_clocks(w, c, cnt);
+}
+
+/* What must not be forgotten is not cut away. */
+static int put_incidents(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt;
+	const struct fr_snap_incident *inc = fr_snap_incidents(p->snap, &cnt);
+
+	return fr_snap_put_incidents(w, inc, cnt);
+}
+
+/* Of user space: those of processes that are kept. The kernel's (pid 0) are everybody's. */
+static int put_symbols(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt, i, kept = 0;
+	const struct fr_snap_symbol *from = fr_snap_symbols(p->snap, &cnt);
+	struct fr_snap_symbol *y = copy(from, cnt, sizeof(*y));
+	int err;
+
+	if (!y)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (!y[i].pid || fr_keep_has_task(p->keep, y[i].pid))
+			y[kept++] = y[i];
+	err = fr_snap_put_symbols(w, y, kept);
+	free(y);
+	return err;
+}
+
+static int put_mappings(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt, i, kept = 0;
+	const struct fr_snap_mapping *from = fr_snap_mappings(p->snap, &cnt);
+	struct fr_snap_mapping *m = copy(from, cnt, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (!m[i].pid || fr_keep_has_task(p->keep, m[i].pid))
+			m[kept++] = m[i];
+	err = fr_snap_put_mappings(w, m, kept);
+	free(m);
+	return err;
+}
+
+/* Is this line about a process that is kept? What names none is. */
+static bool is_line_kept(const struct fr_cut_part *p, const char *line, size_t len)
+{
+	const char *at = memmem(line, len, "\"pid\":", 6);
+
+	return !at || fr_keep_has_task(p->keep, strtoul(at + 6, NULL, 10));
+}
+
+static int put_procs(const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t sz, at = 0, kept = 0;
+	const char *text = fr_snap_procs(p->snap, &sz);
+	char *out = malloc(sz + 1);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	while (at < sz) {
+		const char *end = memchr(text + at, '\n', sz - at);
+		size_t len = end ? (size_t)(end + 1 - text) - at : sz - at;
+
+		if (is_line_kept(p, text + at, len)) {
+			memcpy(out + kept, text + at, len);
+			kept += len;
+		}
+		at += len;
+	}
+	err = fr_snap_put_procs(w, out, kept);
+	free(out);
+	return err;
+}
+
+/* What was normal before, of the whole machine: not in a file about some of its tasks. */
+static int put_profile(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_prof *prof = fr_snap_profile(p->snap);
+
+	return prof && !c->ask->pid_text && !c->ask->cgroup ? fr_snap_put_profile(w, prof) : 0;
+}
+
+int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	int err = put_facts(c, p, w);
+
+	err = err ? err : put_rings(c, p, w);
+	err = err ? err : put_holes(c, p, w);
+	err = err ? err : put_tasks(p, w);
+	err = err ? err : put_clocks(p, w);
+	err = err ? err : put_incidents(p, w);
+	err = err ? err : put_symbols(p, w);
+	err = err ? err : put_mappings(p, w);
+	err = err ? err : put_profile(c, p, w);
+	return err ? err : put_procs(p, w);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A snapshot, step by step:
+ *  1. The reader's lock. A reader before us that was killed left nothing but perhaps a sub-buffer in the spare's place:
+ *     put it back.
+ *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
+ *  3. Copy the rings, oldest lap first, into a buffer taken before (a dump is wanted just when memory is short, and faults
+ *     would be recorded). Rings that are larger than the buffer are copied and encoded in waves.
+ *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
+ */
+#include "flow/snapshot/dump.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/snapshot/dump_int.h"
+#include "flow/snapshot/name.h"
+#include "pure/err.h"
+#include "pure/text/units.h"
+
+#define NAME_TRIES 100
+
+static u64 mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static u64 real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int create_file(struct fr_dump *d)
+{
+	char *dir = NULL;
+	u32 nr;
+	int err;
+
+	if (d->ask->path) {
+		snprintf(d->done->path, sizeof(d->done->path), "%s", d->ask->path);
+		return fr_snap_create(d->done->path, FR_DUMP_WRITER_SZ, &d->w);
+	}
+	if (!d->ask->dir)
+		dir = fr_sess_fact(d->s, "dir");
+	for (nr = 0, err = -EEXIST; err == -EEXIST && nr < NAME_TRIES; nr++) {
+		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DIR_DEFAULT, real_ns(),
+				       d->ask->reason, d->ask->comm, d->ask->pid, nr);
+		if (!err && !access(d->done->path, F_OK))
+			err = -EEXIST;
+		err = err ?: fr_snap_create(d->done->path, FR_DUMP_WRITER_SZ, &d->w);
+	}
+	free(dir);
+	return err;
+}
+
+static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
+{
+	struct fr_snap_lap lap = {
+		.buf = d->buf + c->off,
+		.sz = (size_t)c->lap.com_units * FR_UNIT_SZ,
+		.epoch = c->src->map->epoch,
+		.cpu = c->src->map->cpu,
+		.tier = c->src->map->tier,
+		.seq = c->lap.seq,
+		.layout = c->src->map->layout,
+	};
+	u64 events = 0, damaged = 0;
+	int err = fr_snap_put_lap(d->w, &lap, d->since_ns, &events, &damaged);
+
+	if (err)
+		return err;
+	c->src->acct.present += events;
+	/* frames of stacks belong to the samples that name them */
+	if (lap.tier != FR_TIER_STACK)
+		d->done->events += events;
+	if (damaged)
+		fr_dump_add_hole(d, c->src, c->lap.seq, FR_HOLE_damaged);
+	d->done_sz += lap.sz;
+	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
+	return 0;
+}
+
+static int copy_and_encode(struct fr_dump *d)
+{
+	size_t first = 0, i;
+	bool all;
+	int err = 0;
+
+	if (d->addrs)
+		fr_snap_watch_rows(d->w, fr_addrs_rows, d->addrs);
+	fr_dump_find_ranges(d);
+	do {
+		all = fr_dump_copy_wave(d, &first);
+		if (all)
+			d->done->copied_ns = mono_ns() - d->begun_ns;
+		for (i = 0; i < d->copied_cnt && !err; i++)
+			err = encode_lap(d, &d->copied[i]);
+	} while (!all && !err);
+	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
+	return err;
+}
+
+/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
+static int put_schema(struct fr_dump *d)
+{
+	const char *text;
+	size_t sz;
+	int err;
+
+	text = fr_sess_schema(d->s, &sz);
+	err = fr_schema_parse(text, sz, &d->schema);
+	return err ?: fr_snap_put_schema(d->w, d->schema);
+}
+
+static int begin(struct fr_dump *d)
+{
+	const struct fr_dump_ask *ask = d->ask;
+	const struct fr_sess_trigger mark = {.reason = ask->reason, .tid = ask->pid, .rule = FR_RULE_NONE, .sig = ask->sig};
+	int err = 0;
+
+	d->trigger_ts = ask->at_ns;
+	if (!ask->at_ns)
+		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
+	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts);
+	if (!err && ask->last_ns)
+		d->since_ns = d->begin_ts > ask->last_ns ? d->begin_ts - ask->last_ns : 0;
+	return err;
+}
+
+/* Nobody took anything: no mark is left. */
+static int write_profile(struct fr_dump *d)
+{
+	struct fr_call now;
+	int err = fr_sess_clocks(d->s, &now);
+
+	if (!err)
+		d->begin_ts = d->trigger_ts = now.ns;
+	err = err ?: put_schema(d);
+	return err ?: fr_dump_put_meta(d);
+}
+
+static int write_snapshot(struct fr_dump *d)
+{
+	u64 end_ts;
+	int err;
+
+	if (d->ask->profile_only)
+		return write_profile(d);
+	err = put_schema(d);
+	err = err ?: begin(d);
+	err = err ?: copy_and_encode(d);
+	err = err ?: fr_sess_mark_end(d->s, &end_ts);
+	return err ?: fr_dump_put_meta(d);
+}
+
+static int finish(struct fr_dump *d)
+{
+	struct stat st;
+	int err = fr_snap_finish(d->w);
+
+	d->w = NULL;
+	d->done->elapsed_ns = mono_ns() - d->begun_ns;
+	if (!err && !stat(d->done->path, &st))
+		d->done->bytes = st.st_size;
+	return err;
+}
+
+static void free_dump(struct fr_dump *d)
+{
+	fr_snap_abort(d->w);
+	fr_schema_free(d->schema);
+	if (d->buf && d->buf != MAP_FAILED && !d->ask->room)
+		munmap(d->buf, d->buf_sz);
+	free(d->src);
+	free(d->copied);
+	free(d->hole);
+	free(d->addrs);
+	fr_sampler_close(d->sampler);
+}
+
+static int dump_locked(struct fr_dump *d)
+{
+	int err;
+
+	d->begun_ns = mono_ns();
+	if (d->ask->profile_only) {
+		d->addrs = calloc(1, sizeof(*d->addrs));
+	} else {
+		err = fr_dump_open(d);
+		if (err)
+			return err;
+	}
+	err = d->ask->profile_only ? 0 : fr_dump_take_memory(d);
+	if (err) {
+		fr_err("cannot prepare a snapshot: %s: it takes %llu MiB of memory while it runs", strerror(-err),
+		       (unsigned long long)(FR_DUMP_BUDGET_SZ >> 20));
+		return err;
+	}
+	err = create_file(d);
+	if (err == -EEXIST && !d->ask->retake)
+		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
+	if (err)
+		return err;
+	if (!d->ask->profile_only)
+		fr_progress_begin(&d->bar, "snapshot");
+	err = write_snapshot(d);
+	err = err ?: finish(d);
+	if (!d->ask->profile_only)
+		fr_progress_end(&d->bar);
+	if (err)
+		fr_err("cannot write snapshot %s: %s: nothing is lost, the session goes on recording", d->done->path,
+		       strerror(-err));
+	return err;
+}
+
+int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done)
+{
+	struct fr_dump d = {.s = s, .ask = ask, .done = done};
+	int err;
+
+	memset(done, 0, sizeof(*done));
+	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	if (err)
+		return err;
+	fr_sess_be_self(s, false, NULL);
+	err = dump_locked(&d);
+	free_dump(&d);
+	fr_sess_unlock(s);
+	return err;
+}
+
+void fr_dump_say(const struct fr_dump_done *done)
+{
+	char bytes[32], copied[32], took[32];
+
+	fprintf(stderr, "snapshot %s: %llu events, %s, in %s, the rings read after %s\n", done->path,
+		(unsigned long long)done->events, fr_show_size(done->bytes, bytes, sizeof(bytes)),
+		fr_show_duration(done->elapsed_ns, took, sizeof(took)),
+		fr_show_duration(done->copied_ns, copied, sizeof(copied)));
+	if (done->missed)
+		fr_warn("%llu sub-buffers could not be read: `flightrec info` shows which", (unsigned long long)done->missed);
+}

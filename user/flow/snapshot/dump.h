@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump: from a session's rings to one snapshot file, while recording goes on. */
+#ifndef FR_DUMP_H
+#define FR_DUMP_H
+
+#include "io/session/sess.h"
+
+#define FR_DIR_DEFAULT	   "/var/lib/flightrec"
+#define FR_DUMP_BUDGET_SZ  (64ULL << 20) /* memory a dump takes, before it begins */
+#define FR_DUMP_TIMEOUT_MS 30000	 /* wait so long for another dump to end */
+
+/* Memory for the copies of rings, faulted in. */
+struct fr_dump_room {
+	void *buf;
+	size_t sz;
+};
+
+/* Why a snapshot is taken, and for whom. */
+struct fr_dump_ask {
+	const char *path;   /* of the file, NULL: a name by the contract, in dir */
+	const char *dir;    /* NULL: the session's */
+	const char *reason; /* 8 bytes at most: command, signal, exit, end */
+	const char *comm;   /* the task it is about, NULL none */
+	u32 pid;
+	s32 sig;
+	u64 last_ns;	   /* only so much history, 0: all */
+	u64 at_ns;	   /* the moment, already marked in the ring; 0: now, and the dump marks it */
+	const char *facts; /* more name=value lines about the trigger, NULL none */
+	bool profile_only; /* no events: nothing is copied from the rings, or marked in them */
+	bool retake;	   /* path may be there already: taken before, and that is fine: -EEXIST without a message */
+	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
+};
+
+struct fr_dump_done {
+	char path[4096];
+	u64 events;
+	u64 bytes;	/* of the file */
+	u64 copied_ns;	/* rings read after so long, memory for it taken included */
+	u64 elapsed_ns; /* file complete and synced after so long */
+	u64 missed;	/* laps that could not be read */
+};
+
+/*
+ * Take a snapshot: waits for another dump of the session, puts right what a killed one left, copies the rings out, writes
+ * the file. 0 and *done; or -errno with a message, and no file.
+ */
+int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
+
+/* Bytes of room that dumps of this session use. */
+size_t fr_dump_room_sz(struct fr_sess *s);
+
+/* One line about it, to standard error. */
+void fr_dump_say(const struct fr_dump_done *done);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_copy: from the rings into a buffer, as quickly as memory allows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "flow/snapshot/dump_int.h"
+#include "pure/err.h"
+
+static size_t subbuf_sz(const struct fr_ring_map *m)
+{
+	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
+}
+
+size_t fr_dump_room_sz(struct fr_sess *s)
+{
+	const struct fr_ring_map *ring;
+	size_t cnt, i, sz = 0;
+
+	ring = fr_sess_rings(s, &cnt);
+	for (i = 0; i < cnt; i++)
+		sz += (size_t)ring[i].slot_cnt * subbuf_sz(&ring[i]);
+	return sz < FR_DUMP_COPY_SZ ? sz : FR_DUMP_COPY_SZ;
+}
+
+/* Room that was taken before may be smaller than all rings, of CPUs that came since: then it is used in waves. */
+static void take_room(struct fr_dump *d)
+{
+	if (d->ask->room) {
+		d->buf = d->ask->room->buf;
+		d->buf_sz = d->ask->room->sz;
+		return;
+	}
+	d->buf_sz = fr_dump_room_sz(d->s);
+	d->buf = mmap(NULL, d->buf_sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
+int fr_dump_take_memory(struct fr_dump *d)
+{
+	size_t laps = 0, i;
+
+	for (i = 0; i < d->src_cnt; i++)
+		laps += d->src[i].map->slot_cnt;
+	take_room(d);
+	d->copied_room = laps;
+	d->copied = calloc(laps, sizeof(*d->copied));
+	d->hole = calloc(laps, sizeof(*d->hole));
+	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address has a name, and the snapshot is good all the same */
+	if (d->addrs)
+		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
+	return d->buf == MAP_FAILED || !d->copied || !d->hole ? -ENOMEM : 0;
+}
+
+/* Puts right what a killed reader left, first. */
+static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
+{
+	int repairs = fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
+
+	if (repairs > 0)
+		fr_warn("CPU %u, tier %s: %d sub-buffers put right that a killed reader left", src->map->cpu,
+			fr_tier_name(src->map->tier), repairs);
+	err = fr_ring_read_open(&src->reader, src->map, fr_sess_peek, d->s);
+	if (err)
+		fr_err("the ring of CPU %u, tier %s is damaged: end the session with `flightrec stop -n %s`", src->map->cpu,
+		       fr_tier_name(src->map->tier), fr_sess_name(d->s));
+	return err;
+}
+
+int fr_dump_open(struct fr_dump *d)
+{
+	const struct fr_ring_map *ring;
+	size_t i;
+	int err = fr_sess_refresh_rings(d->s);
+
+	if (err)
+		fr_warn("rings of CPUs that came since are not in the snapshot: %s", strerror(-err));
+	ring = fr_sess_rings(d->s, &d->src_cnt);
+	d->src = calloc(d->src_cnt, sizeof(*d->src));
+	if (!d->src) {
+		fr_err("cannot prepare a snapshot: %s: try again", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	err = 0;
+	for (i = 0; i < d->src_cnt && !err; i++) {
+		d->src[i].map = &ring[i];
+		err = open_ring(d, &d->src[i]);
+	}
+	return err;
+}
+
+void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why)
+{
+	d->done->missed++;
+	if (src->hole && src->hole->why == why) {
+		src->hole->last_seq = seq;
+		return;
+	}
+	if (d->hole_cnt == d->copied_room)
+		return;
+	src->hole = &d->hole[d->hole_cnt++];
+	*src->hole = (struct fr_snap_hole){
+		.cpu = src->map->cpu,
+		.tier = src->map->tier,
+		.why = why,
+		.first_seq = seq,
+		.last_seq = seq,
+		.since_ns = src->last_base_ns,
+	};
+}
+
+/* A lap that could not be read. Overwritten before anything of its ring was read, it is just no longer history. */
+static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int err)
+{
+	if (err == -ENOENT || (err == -ESTALE && !src->any))
+		return;
+	fr_dump_add_hole(d, src, seq,
+			 err == -ESTALE	  ? FR_HOLE_overwritten
+			 : err == -EAGAIN ? FR_HOLE_inflight
+					  : FR_HOLE_damaged);
+}
+
+/* History is complete from the first lap on, or from the one behind the last hole. */
+static void note_lap(struct fr_dump_ring *src, u64 seq, u64 base_ns)
+{
+	if (src->hole)
+		src->hole->until_ns = base_ns;
+	if (!src->any)
+		src->acct.first_seq = seq;
+	if (src->hole || (!src->any && seq > 1))
+		src->acct.horizon_ns = base_ns;
+	src->acct.last_seq = seq;
+	src->last_base_ns = base_ns;
+	src->hole = NULL;
+	src->any = true;
+}
+
+static void copy_lap(struct fr_dump *d, struct fr_dump_ring *src)
+{
+	struct fr_dump_lap *c = &d->copied[d->copied_cnt];
+	u64 seq = src->next_seq++;
+	int err;
+
+	err = fr_ring_read_lap(&src->reader, seq, d->buf + d->buf_used, d->buf_sz - d->buf_used, &c->lap);
+	if (err) {
+		miss_lap(d, src, seq, err);
+		return;
+	}
+	c->src = src;
+	c->off = d->buf_used;
+	d->buf_used += (size_t)c->lap.com_units * FR_UNIT_SZ;
+	d->copied_cnt++;
+	note_lap(src, seq, ((struct fr_page_head *)(d->buf + c->off))->base_ns);
+}
+
+static bool room_for(const struct fr_dump *d, const struct fr_dump_ring *src)
+{
+	return d->copied_cnt < d->copied_room && d->buf_sz - d->buf_used >= subbuf_sz(src->map);
+}
+
+bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
+{
+	size_t i;
+
+	d->buf_used = d->copied_cnt = 0;
+	for (i = *first; i < d->src_cnt; i++) {
+		*first = i;
+		while (d->src[i].next_seq <= d->src[i].last_seq) {
+			if (!room_for(d, &d->src[i]))
+				return false;
+			copy_lap(d, &d->src[i]);
+		}
+	}
+	return true;
+}
+
+void fr_dump_find_ranges(struct fr_dump *d)
+{
+	struct fr_dump_ring *src;
+
+	for (src = d->src; src < d->src + d->src_cnt; src++) {
+		if (fr_ring_read_range(src->map, &src->next_seq, &src->last_seq))
+			src->next_seq = src->last_seq + 1;
+		d->total_sz += (src->last_seq + 1 - src->next_seq) * subbuf_sz(src->map);
+	}
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_int: what the parts of dump share: the flow, the copying of rings, what is beside the events. */
+#ifndef FR_DUMP_INT_H
+#define FR_DUMP_INT_H
+
+#include "flow/recorder/sampler.h"
+#include "flow/snapshot/dump.h"
+#include "flow/snapshot/dump_addrs.h"
+#include "io/progress.h"
+#include "io/ring/ring_read.h"
+
+#define FR_DUMP_WRITER_SZ (16ULL << 20) /* of the budget: for encoding and writing */
+#define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
+#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* for copies of sub-buffers, at most */
+
+/* One ring being read. */
+struct fr_dump_ring {
+	const struct fr_ring_map *map;
+	struct fr_ring_reader reader;
+	u64 next_seq, last_seq; /* laps still to read */
+	struct fr_snap_ring acct;
+	u64 last_base_ns;	   /* when the lap read last began */
+	struct fr_snap_hole *hole; /* it goes on until the next lap that can be read */
+	bool any;		   /* a lap was read: what is missing from now on is a hole */
+};
+
+/* A lap in the copy buffer. */
+struct fr_dump_lap {
+	struct fr_dump_ring *src;
+	size_t off;
+	struct fr_lap lap;
+};
+
+struct fr_dump {
+	struct fr_sess *s;
+	const struct fr_dump_ask *ask;
+	struct fr_dump_done *done;
+	struct fr_snap_writer *w;
+	struct fr_schema *schema;
+	struct fr_dump_ring *src;
+	size_t src_cnt;
+	u8 *buf;
+	size_t buf_sz, buf_used;
+	struct fr_dump_lap *copied;
+	size_t copied_cnt, copied_room;
+	struct fr_snap_hole *hole;
+	size_t hole_cnt;
+	struct fr_addrs *addrs; /* that stacks use */
+	struct fr_sampler *sampler;
+	const struct fr_prof *prof; /* the sampler's, NULL none */
+	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
+	u64 begin_ts, trigger_ts;
+	u64 since_ns;
+	u64 total_sz, done_sz; /* of ring memory, for the bar */
+	struct fr_progress bar;
+};
+
+/* Open each ring, after putting right what a killed reader left. 0, or -errno with a message. */
+int fr_dump_open(struct fr_dump *d);
+
+/* All that copying needs, faulted in: dumps are wanted just when memory is short. 0 or -ENOMEM. */
+int fr_dump_take_memory(struct fr_dump *d);
+
+/* Decide which laps to read: those that are there now. */
+void fr_dump_find_ranges(struct fr_dump *d);
+
+/* Copy as much as the buffer takes, of each ring its oldest laps, from ring *first on. True: all rings are done. */
+bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
+
+/* Lap seq of a ring is missing in the snapshot. */
+void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why);
+
+/* Read the profile and put it; its addresses are among those that names are looked for. 0 or -errno of the writer. */
+int fr_dump_put_profile(struct fr_dump *d);
+
+/*
+ * Names of what addresses mean: the kernel's, and files and names of code of processes that live, which are among cnt tasks.
+ * What cannot be found is missing, and said in facts. 0 or -errno of the writer.
+ */
+int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt);
+
+/* Counters, holes, tasks, processes, clocks, facts: what is beside the events. 0 or -errno. */
+int fr_dump_put_meta(struct fr_dump *d);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_meta: what is in a snapshot beside its events. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "atomic.h"
+#include "flow/snapshot/clock_sample.h"
+#include "flow/snapshot/dump_int.h"
+#include "flow/snapshot/procs.h"
+#include "io/bootid.h"
+#include "io/session/sess_incident.h"
+#include "pure/err.h"
+#include "pure/schema/facts.h"
+
+static void account_ring(struct fr_dump_ring *src)
+{
+	const struct fr_ring_map *m = src->map;
+	const struct fr_writer *wr = m->wr;
+	u32 i;
+
+	src->acct.cpu = m->cpu;
+	src->acct.tier = m->tier;
+	src->acct.slot_cnt = m->slot_cnt;
+	src->acct.subbuf_sz = m->subbuf_pages * FR_PAGE_SZ;
+	src->acct.overwritten = fr_load(&wr->overwritten);
+	src->acct.written = src->acct.overwritten + fr_ring_read_present(m);
+	for (i = 0; i < FR_LOST_CNT; i++)
+		src->acct.lost[i] = fr_load(&wr->lost[i]);
+	for (i = 0; i < FR_FILTERED_CNT; i++)
+		src->acct.filtered[i] = fr_load(&wr->filtered[i]);
+	src->acct.ties = fr_load(&wr->health.ties);
+	src->acct.ahead = fr_load(&wr->health.ahead);
+	src->acct.losers = fr_load(&wr->health.losers);
+}
+
+static int put_rings(struct fr_dump *d)
+{
+	struct fr_snap_ring *rings = calloc(d->src_cnt, sizeof(*rings));
+	size_t i;
+	int err;
+
+	if (!rings)
+		return -ENOMEM;
+	for (i = 0; i < d->src_cnt; i++) {
+		account_ring(&d->src[i]);
+		rings[i] = d->src[i].acct;
+		if (rings[i].horizon_ns < d->since_ns)
+			rings[i].horizon_ns = d->since_ns;
+	}
+	err = fr_snap_put_rings(d->w, rings, d->src_cnt);
+	free(rings);
+	return err;
+}
+
+/* Tasks that were gone before anything in the file happened are nobody's history. *task: malloc'ed, *cnt of them that are. */
+static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
+{
+	struct fr_snap_task *task;
+	size_t cnt, i, kept = 0;
+	u64 oldest = ~0ULL;
+	int err = fr_sess_read_tasks(d->s, &task, &cnt);
+
+	if (err)
+		return err;
+	for (i = 0; i < d->src_cnt; i++)
+		if (d->src[i].acct.horizon_ns < oldest)
+			oldest = d->src[i].acct.horizon_ns;
+	for (i = 0; i < cnt; i++)
+		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
+			task[kept++] = task[i];
+	*out = task;
+	*out_cnt = kept;
+	return fr_snap_put_tasks(d->w, task, kept);
+}
+
+/* Both sides of a step, a nanosecond apart. What another process overwrites just now is left out. */
+static size_t put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct fr_snap_clock *c)
+{
+	struct fr_wall_step step = sh->wall_step[nr % FR_WALL_STEP_MAX];
+
+	if (fr_load(&sh->wall_step_cnt) >= nr + FR_WALL_STEP_MAX || !step.ts || step.ts > end_ts)
+		return 0;
+	c[0] = c[1] = (struct fr_snap_clock){
+		.ts = step.ts,
+		.mono_ns = step.mono_ns,
+		.boot_ns = step.boot_ns,
+		.tai_ns = step.tai_ns,
+		.real_ns = step.after_ns,
+		.uncertainty_ns = step.uncertainty_ns,
+	};
+	c[0].ts--;
+	c[0].real_ns = step.before_ns - 1;
+	return 2;
+}
+
+static int put_clocks(struct fr_dump *d)
+{
+	const struct fr_session *sh = fr_sess_shared(d->s);
+	u64 step_cnt = fr_load(&sh->wall_step_cnt), nr = step_cnt > FR_WALL_STEP_MAX ? step_cnt - FR_WALL_STEP_MAX : 0;
+	struct fr_snap_clock c[2 + 2 * FR_WALL_STEP_MAX], now;
+	char *begin = fr_sess_fact(d->s, "begin_clock");
+	size_t cnt = 0;
+	int err;
+
+	if (begin && !fr_clock_parse(begin, &c[cnt]))
+		cnt++;
+	free(begin);
+	err = fr_clock_sample(d->s, &now);
+	if (err)
+		return err;
+	for (; nr < step_cnt && cnt + 2 < sizeof(c) / sizeof(c[0]); nr++)
+		cnt += put_step(sh, nr, now.ts, &c[cnt]);
+	c[cnt++] = now;
+	err = fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)step_cnt);
+	return err ?: fr_snap_put_clocks(d->w, c, cnt);
+}
+
+/* All that the log has, saved or not. A session without one has none. */
+static int put_incidents(struct fr_dump *d)
+{
+	struct fr_snap_incident *item;
+	struct fr_incident_counts c;
+	struct fr_incident *rec;
+	size_t cnt, i;
+	int err;
+
+	if (fr_sess_incident_counts(d->s, &c))
+		return 0;
+	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)c.next);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)c.dropped);
+	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
+	if (err)
+		return err;
+	item = calloc(cnt + 1, sizeof(*item));
+	for (i = 0; item && i < cnt; i++)
+		item[i] = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
+	err = item ? fr_snap_put_incidents(d->w, item, cnt) : -ENOMEM;
+	free(rec);
+	free(item);
+	return err;
+}
+
+static int put_procs(struct fr_dump *d)
+{
+	char *text;
+	size_t sz;
+	int err = fr_procs_read(&text, &sz);
+
+	/* command lines are good to have; the events are what the snapshot is for */
+	if (err) {
+		fr_warn("what /proc says of the living is not in the snapshot: %s", strerror(-err));
+		return 0;
+	}
+	err = fr_snap_put_procs(d->w, text, sz);
+	free(text);
+	return err;
+}
+
+/* name=value lines. */
+static int copy_facts(struct fr_dump *d, const char *text)
+{
+	const char *name, *value;
+	size_t pos = 0, name_len, value_len;
+	char key[64], *plain;
+	int err = 0;
+
+	while (!err && fr_facts_next(text, &pos, &name, &name_len, &value, &value_len)) {
+		if (name_len >= sizeof(key))
+			continue;
+		memcpy(key, name, name_len);
+		key[name_len] = 0;
+		plain = fr_facts_get(text, key);
+		err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
+		free(plain);
+	}
+	return err;
+}
+
+static int put_trigger_facts(struct fr_dump *d)
+{
+	const struct fr_dump_ask *ask = d->ask;
+	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
+
+	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)d->trigger_ts);
+	if (ask->comm)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_comm", "%s", ask->comm);
+	if (ask->pid)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
+	if (ask->sig)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
+	if (ask->facts)
+		err = err ?: copy_facts(d, ask->facts);
+	return err;
+}
+
+static int put_host_facts(struct fr_dump *d)
+{
+	char boot[64];
+	struct utsname un;
+	int err;
+
+	uname(&un);
+	fr_boot_id(boot, sizeof(boot));
+	err = fr_snap_put_fact(d->w, "host", "%s", un.nodename);
+	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
+	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
+	err = err ?: fr_snap_put_fact(d->w, "boot_id", "%s", boot);
+	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)d->begin_ts);
+}
+
+/* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
+static int put_missed(struct fr_dump *d)
+{
+	struct fr_sess_prog *prog;
+	char text[4096] = "";
+	size_t cnt, i, len = 0;
+	int err = fr_sess_progs(d->s, &prog, &cnt);
+
+	if (err)
+		return err;
+	for (i = 0; i < cnt; i++)
+		if (prog[i].missed && len < sizeof(text))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s=%llu", len ? ";" : "", prog[i].name,
+					(unsigned long long)prog[i].missed);
+	fr_sess_progs_free(prog, cnt);
+	return fr_snap_put_fact(d->w, "missed", "%s", text);
+}
+
+static int put_counts(struct fr_dump *d)
+{
+	const struct fr_session *sh = fr_sess_shared(d->s);
+	int err;
+
+	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
+	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
+	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
+	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)fr_load(&sh->sample_taken));
+	err = err
+		      ?: fr_snap_put_fact(d->w, "sample_expected", "%llu",
+					  (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
+	return err ?: put_missed(d);
+}
+
+static int put_facts(struct fr_dump *d)
+{
+	int err = copy_facts(d, fr_sess_facts(d->s));
+
+	err = err ?: put_host_facts(d);
+	err = err ?: put_trigger_facts(d);
+	return err ?: put_counts(d);
+}
+
+int fr_dump_put_meta(struct fr_dump *d)
+{
+	struct fr_snap_task *task = NULL;
+	size_t task_cnt = 0;
+	int err = put_rings(d);
+
+	err = err ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
+	err = err ?: put_tasks(d, &task, &task_cnt);
+	err = err ?: put_clocks(d);
+	err = err ?: put_incidents(d);
+	err = err ?: put_facts(d);
+	err = err ?: fr_dump_put_profile(d);
+	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
+	free(task);
+	return err ?: put_procs(d);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/snapshot/procs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pure/text/escape.h"
+#include "pure/text/out.h"
+
+#define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
+#define PROCS_MAX_SZ (16u << 20) /* of all: some 50,000 processes */
+
+static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, sz);
+	close(fd);
+	return n;
+}
+
+static void put(struct fr_out *o, const char *key, const char *value, size_t len)
+{
+	fr_out_str(o, ",\"");
+	fr_out_str(o, key);
+	fr_out_str(o, "\":\"");
+	fr_escape_json(o, value, len);
+	fr_out_char(o, '"');
+}
+
+static void put_cmdline(struct fr_out *o, int dir)
+{
+	char buf[VALUE_MAX];
+	ssize_t n = read_at(dir, "cmdline", buf, sizeof(buf)), i;
+
+	while (n > 0 && !buf[n - 1])
+		n--;
+	for (i = 0; i < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+	if (n > 0)
+		put(o, "cmdline", buf, n);
+}
+
+/* What a link of the process leads to. */
+static void put_link(struct fr_out *o, int dir, const char *name)
+{
+	char buf[VALUE_MAX];
+	ssize_t n = readlinkat(dir, name, buf, sizeof(buf));
+
+	if (n > 0)
+		put(o, name, buf, n);
+}
+
+/* The path in the unified hierarchy: the line that begins with "0::". */
+static void put_cgroup(struct fr_out *o, int dir)
+{
+	char buf[4 * VALUE_MAX], *line;
+	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
+
+	if (n <= 0)
+		return;
+	buf[n] = 0;
+	line = !strncmp(buf, "0::", 3) ? buf : strstr(buf, "\n0::");
+	if (!line)
+		return;
+	line += *line == '\n' ? 4 : 3;
+	put(o, "cgroup", line, strcspn(line, "\n"));
+}
+
+static void put_proc(struct fr_out *o, int proc, const char *pid)
+{
+	int dir = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return;
+	fr_out_str(o, "{\"pid\":");
+	fr_out_str(o, pid);
+	put_cmdline(o, dir);
+	put_link(o, dir, "exe");
+	put_link(o, dir, "cwd");
+	put_cgroup(o, dir);
+	fr_out_str(o, "}\n");
+	close(dir);
+}
+
+static int write_procs(int fd)
+{
+	struct fr_out *o = malloc(sizeof(*o));
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	int err = -ENOMEM;
+
+	if (o && d) {
+		fr_out_init(o, fd);
+		while ((e = readdir(d)) && lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
+			if (isdigit((unsigned char)e->d_name[0]))
+				put_proc(o, dirfd(d), e->d_name);
+		err = fr_out_flush(o);
+	}
+	free(o);
+	if (d)
+		closedir(d);
+	return err;
+}
+
+static int read_all(int fd, char **text, size_t *sz)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return -errno;
+	*text = malloc(st.st_size + 1);
+	if (!*text)
+		return -ENOMEM;
+	if (pread(fd, *text, st.st_size, 0) != st.st_size) {
+		free(*text);
+		return -EIO;
+	}
+	*sz = st.st_size;
+	return 0;
+}
+
+int fr_procs_read(char **text, size_t *sz)
+{
+	int fd = memfd_create("procs", MFD_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_procs(fd);
+	err = err ?: read_all(fd, text, sz);
+	close(fd);
+	return err;
+}

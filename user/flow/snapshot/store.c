@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * store: quotas and marks. Nothing is remembered between two looks: other recorders, hosts and users work in the same
+ * directory. Order and age go by the time in the name, which copying keeps; files whose names are not of our form are nobody's
+ * business.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "flow/snapshot/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flow/snapshot/name.h"
+#include "flow/snapshot/store_int.h"
+#include "io/snapfile/snapfile_format.h"
+#include "pure/err.h"
+#include "pure/text/units.h"
+#include "pure/trigger/quota.h"
+
+struct fr_store {
+	char *dir;
+	struct fr_store_conf conf; /* dir is ours */
+	u64 removed;
+	int err;   /* of the last look */
+	bool told; /* that there is no room; once until there is */
+};
+
+/* ---- a directory as it is now ---- */
+
+struct entry {
+	char *name;
+	u64 real_ns;
+	u64 sz, disk_sz;
+	bool marked;
+};
+
+struct listing {
+	int dir_fd;
+	struct entry *entry; /* oldest first */
+	size_t cnt, cap;
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->real_ns != y->real_ns)
+		return x->real_ns < y->real_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int add_entry(struct listing *l, const char *name, u64 real_ns, const struct stat *st)
+{
+	struct entry *more;
+
+	if (l->cnt == l->cap) {
+		l->cap = l->cap ? l->cap * 2 : 64;
+		more = realloc(l->entry, l->cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->entry = more;
+	}
+	l->entry[l->cnt] = (struct entry){
+		.name = strdup(name),
+		.real_ns = real_ns,
+		.sz = st->st_size,
+		/* another name keeps the bytes on the disk */
+		.disk_sz = st->st_nlink == 1 ? st->st_blocks * 512ULL : 0,
+		.marked = !(st->st_mode & S_IWUSR),
+	};
+	return l->entry[l->cnt].name ? (l->cnt++, 0) : -ENOMEM;
+}
+
+static int read_entries(struct listing *l, DIR *d)
+{
+	struct fr_name_parts parts;
+	struct dirent *e;
+	struct stat st;
+	int err = 0;
+
+	while (!err && (e = readdir(d))) {
+		if (!fr_name_parse(e->d_name, &parts))
+			continue;
+		/* gone meanwhile, or no file: none of ours */
+		if (fstatat(l->dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		err = add_entry(l, e->d_name, parts.real_ns, &st);
+	}
+	return err;
+}
+
+static void close_listing(struct listing *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++)
+		free(l->entry[i].name);
+	free(l->entry);
+	if (l->dir_fd >= 0)
+		close(l->dir_fd);
+}
+
+static int open_listing(const char *dir, struct listing *l)
+{
+	DIR *d;
+	int fd, err;
+
+	memset(l, 0, sizeof(*l));
+	l->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (l->dir_fd < 0)
+		return -errno;
+	fd = openat(l->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	err = d ? read_entries(l, d) : -errno;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	if (err)
+		close_listing(l);
+	else if (l->cnt)
+		qsort(l->entry, l->cnt, sizeof(*l->entry), by_age);
+	return err;
+}
+
+/* A directory that vanished is made again, where its parent is still there. */
+static int look(struct fr_store *st, struct listing *l)
+{
+	int err = open_listing(st->dir, l);
+
+	if (err == -ENOENT && !mkdir(st->dir, 0700)) {
+		fr_warn("directory %s had vanished: it was made again", st->dir);
+		err = open_listing(st->dir, l);
+	}
+	if (err && err != st->err)
+		fr_err("cannot read directory %s: %s: snapshots cannot be written; recording goes on", st->dir, strerror(-err));
+	st->err = err;
+	return err;
+}
+
+/* ---- what goes ---- */
+
+static bool has_magic(int fd)
+{
+	struct fr_part_head h;
+
+	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == FR_FILE_MAGIC && !memcmp(h.tag, FR_FILE_TAG, FR_TAG_SZ);
+}
+
+int fr_store_probe(int dir_fd, const char *name, int *fd)
+{
+	struct stat st;
+
+	*fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ELOOP ? -EBADMSG : -errno;
+	if (!fstat(*fd, &st) && S_ISREG(st.st_mode) && has_magic(*fd))
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return -EBADMSG;
+}
+
+/* May it go? Not if it was marked or replaced since it was listed. 0, also where it is gone; -EBADMSG: no; -errno. */
+static int may_remove(int dir_fd, const char *name)
+{
+	struct stat st;
+	int fd, err = fr_store_probe(dir_fd, name, &fd);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = fstat(fd, &st) ? -errno : 0;
+	close(fd);
+	if (err || st.st_mode & S_IWUSR)
+		return err;
+	return -EBADMSG;
+}
+
+static u64 wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
+{
+	struct statvfs fs;
+
+	*free_sz = ~0ULL;
+	*fs_sz = 0;
+	if (fstatvfs(dir_fd, &fs))
+		return;
+	*free_sz = (u64)fs.f_bavail * fs.f_frsize;
+	*fs_sz = (u64)fs.f_blocks * fs.f_frsize;
+}
+
+static struct fr_quota_file *quota_files(const struct listing *l)
+{
+	struct fr_quota_file *f = calloc(l->cnt + 1, sizeof(*f));
+	size_t i;
+
+	for (i = 0; f && i < l->cnt; i++)
+		f[i] = (struct fr_quota_file){.real_ns = l->entry[i].real_ns,
+					      .sz = l->entry[i].sz,
+					      .disk_sz = l->entry[i].disk_sz,
+					      .keep = l->entry[i].marked};
+	return f;
+}
+
+static int say_cannot_remove(const struct fr_store *st, const char *name, int err)
+{
+	fr_err("cannot remove %s/%s: %s: check that it may be written", st->dir, name, strerror(-err));
+	return err;
+}
+
+/* Look at each chosen file once more. 0: all may go; 1: some may not and are kept now, so choose anew; -errno. */
+static int check_chosen(const struct fr_store *st, const struct listing *l, struct fr_quota_file *file)
+{
+	size_t i;
+	int err, again = 0;
+
+	for (i = 0; i < l->cnt; i++) {
+		err = file[i].remove ? may_remove(l->dir_fd, l->entry[i].name) : 0;
+		if (err && err != -EBADMSG)
+			return say_cannot_remove(st, l->entry[i].name, err);
+		file[i].keep |= err != 0;
+		again |= err != 0;
+	}
+	return again;
+}
+
+static int remove_chosen(struct fr_store *st, const struct listing *l, const struct fr_quota_file *file, u32 *removed)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		if (!file[i].remove)
+			continue;
+		if (!unlinkat(l->dir_fd, l->entry[i].name, 0)) {
+			st->removed++;
+			++*removed;
+		} else if (errno != ENOENT) {
+			return say_cannot_remove(st, l->entry[i].name, -errno);
+		}
+	}
+	return 0;
+}
+
+static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
+{
+	static const char *const cure[] = {
+		[FR_QUOTA_COUNT] =
+			"marked snapshots fill MaxFiles=: unmark some with `flightrec list --no-keep`, or allow more",
+		[FR_QUOTA_BYTES] =
+			"marked snapshots fill MaxBytes=: unmark some with `flightrec list --no-keep`, or allow more",
+		[FR_QUOTA_FREE] = "the file system is full but for KeepFree=: free some space, or name another directory",
+	};
+	char size[32];
+
+	if (!st->told)
+		fr_err("no room for a snapshot of about %s in %s: %s", fr_show_size(want_sz, size, sizeof(size)), st->dir,
+		       cure[is_short]);
+	st->told = true;
+}
+
+static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
+{
+	struct fr_quota_file *file = quota_files(l);
+	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
+	struct fr_quota_now now = {.real_ns = wall_ns(), .want_sz = want_sz};
+	enum fr_quota_short is_short = FR_QUOTA_ROOM;
+	u64 fs_sz;
+	int err = file ? 1 : -ENOMEM;
+
+	disk_space(l->dir_fd, &now.free_sz, &fs_sz);
+	limit.keep_free_sz = fs_sz / 100000 * st->conf.keep_free;
+	while (err == 1) {
+		is_short = fr_quota_choose(file, l->cnt, &limit, &now);
+		err = check_chosen(st, l, file);
+	}
+	err = err ?: remove_chosen(st, l, file, removed);
+	free(file);
+	if (!err && is_short) {
+		say_short(st, is_short, want_sz);
+		return -ENOSPC;
+	}
+	if (!err)
+		st->told = false;
+	return err;
+}
+
+int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
+{
+	struct listing l;
+	u32 mine = 0;
+	int err = look(st, &l);
+
+	if (err)
+		return err;
+	err = make_room(st, &l, want_sz, &mine);
+	close_listing(&l);
+	if (removed)
+		*removed = mine;
+	return err;
+}
+
+int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
+{
+	struct listing l;
+	size_t i;
+
+	memset(out, 0, sizeof(*out));
+	out->removed = st->removed;
+	out->err = open_listing(st->dir, &l);
+	if (out->err)
+		return out->err;
+	for (i = 0; i < l.cnt; i++) {
+		out->files++;
+		out->marked += l.entry[i].marked;
+		out->sz += l.entry[i].sz;
+	}
+	disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
+	close_listing(&l);
+	return 0;
+}
+
+/* ---- marks ---- */
+
+int fr_store_mark(const char *path, bool keep)
+{
+	struct stat st;
+	int fd, err = fr_store_probe(AT_FDCWD, path, &fd);
+
+	if (err)
+		return err;
+	if (fstat(fd, &st) || fchmod(fd, keep ? st.st_mode & 07777 & ~0222 : (st.st_mode & 07777) | S_IWUSR))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* ---- the module ---- */
+
+int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf)
+{
+	char *dir = strdup(conf->dir);
+
+	if (!dir)
+		return -ENOMEM;
+	free(st->dir);
+	st->dir = dir;
+	st->conf = *conf;
+	st->conf.dir = dir;
+	st->told = false;
+	st->err = 0;
+	return 0;
+}
+
+int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out)
+{
+	struct fr_store *st = calloc(1, sizeof(*st));
+	int err = st ? fr_store_change(st, conf) : -ENOMEM;
+
+	if (err) {
+		fr_store_close(st);
+		return err;
+	}
+	*out = st;
+	return 0;
+}
+
+void fr_store_close(struct fr_store *st)
+{
+	if (!st)
+		return;
+	free(st->dir);
+	free(st);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * store_core: the core file of the death that a snapshot is of.
+ *
+ * systemd-coredump's are called core.COMM.UID.BOOTID.PID.USEC[.zst|.lz4|.xz], with what is awkward in a comm as \xNN; pid,
+ * boot, comm and time must agree. The kernel's own are called by kernel.core_pattern: its template becomes a glob in which what
+ * the snapshot knows (pid, signal, host) stands literally; of the files found the one written soonest after the trigger is it.
+ * A relative pattern names a file in the dead process's directory, which nobody knows any more.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "flow/snapshot/store_int.h"
+
+#define SYSTEMD_DIR "/var/lib/systemd/coredump"
+#define SEC_NS	    1000000000ULL
+#define BEFORE_NS   (2 * SEC_NS)   /* a core file's time is that of a coarser clock, or whole seconds */
+#define AFTER_NS    (600 * SEC_NS) /* a large one takes long to be written */
+#define DUMP_NS	    (30 * SEC_NS)  /* systemd's names the time of death */
+
+/* How long after the trigger, ~0: not within the window. */
+static u64 distance(const struct fr_stored *f, u64 real_ns, u64 after_ns)
+{
+	if (real_ns + BEFORE_NS < f->real_ns || real_ns > f->real_ns + after_ns)
+		return ~0ULL;
+	return real_ns > f->real_ns ? real_ns - f->real_ns : f->real_ns - real_ns;
+}
+
+/* ---- systemd-coredump ---- */
+
+struct dumped {
+	char comm[64];
+	char boot_id[33];
+	u32 pid;
+	u64 real_ns;
+};
+
+/* Cut the last ".PART" off text. NULL: there is none. */
+static char *cut_last(char *text)
+{
+	char *dot = strrchr(text, '.');
+
+	if (!dot)
+		return NULL;
+	*dot = 0;
+	return dot + 1;
+}
+
+static bool take_number(const char *text, u64 *out)
+{
+	char *end;
+
+	if (!text || !isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return !errno && !*end;
+}
+
+static int hex_digit(char c)
+{
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* \xNN back to the byte, in place. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (text[0] == '\\' && text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0) {
+			*to++ = hex_digit(text[2]) << 4 | hex_digit(text[3]);
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = 0;
+}
+
+static bool parse_dumped(const char *name, struct dumped *out)
+{
+	char buf[NAME_MAX + 1], *usec, *pid, *boot, *uid;
+	u64 time_us, nr, user;
+
+	if (strncmp(name, "core.", 5) || strlen(name) > NAME_MAX)
+		return false;
+	strcpy(buf, name + 5);
+	usec = cut_last(buf);
+	if (usec && (!strcmp(usec, "zst") || !strcmp(usec, "lz4") || !strcmp(usec, "xz")))
+		usec = cut_last(buf);
+	pid = cut_last(buf);
+	boot = pid ? cut_last(buf) : NULL;
+	uid = boot ? cut_last(buf) : NULL;
+	if (!uid || !take_number(usec, &time_us) || !take_number(pid, &nr) || !take_number(uid, &user))
+		return false;
+	if (strlen(boot) != 32 || !nr || nr > ~0U || time_us > ~0ULL / 1000)
+		return false;
+	unescape(buf);
+	snprintf(out->comm, sizeof(out->comm), "%.*s", (int)sizeof(out->comm) - 1, buf);
+	strcpy(out->boot_id, boot);
+	out->pid = nr;
+	out->real_ns = time_us * 1000;
+	return true;
+}
+
+/* With dashes and without. */
+static bool same_boot(const char *with, const char *without)
+{
+	for (; *with; with++) {
+		if (*with == '-')
+			continue;
+		if (tolower((unsigned char)*with) != tolower((unsigned char)*without++))
+			return false;
+	}
+	return !*without;
+}
+
+/* A thread may have a name of its own, where systemd has the process's: the comm decides only between several. */
+static bool is_core_of(const struct fr_stored *f, const struct dumped *d, bool any_comm)
+{
+	return f->pid == d->pid && (any_comm || !strcmp(f->comm, d->comm)) && same_boot(f->boot_id, d->boot_id) &&
+	       distance(f, d->real_ns, DUMP_NS) != ~0ULL;
+}
+
+static int set_core(struct fr_stored *f, const char *dir, const char *name)
+{
+	free(f->core);
+	if (asprintf(&f->core, "%s/%s", dir, name) < 0)
+		f->core = NULL;
+	return f->core ? 0 : -ENOMEM;
+}
+
+/* Each core file once over all snapshots: there are few, and systemd keeps them so. */
+static int join_systemd(struct fr_stored *list, size_t cnt, const char *dir_name, bool any_comm)
+{
+	DIR *dir = opendir(dir_name);
+	struct dirent *e;
+	struct dumped d;
+	size_t i;
+	int err = 0;
+
+	while (dir && !err && (e = readdir(dir))) {
+		if (!parse_dumped(e->d_name, &d))
+			continue;
+		for (i = 0; i < cnt && !err; i++)
+			if (!list[i].core && is_core_of(&list[i], &d, any_comm))
+				err = set_core(&list[i], dir_name, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* ---- kernel.core_pattern ---- */
+
+/* Literally, whatever it is to glob(). Slashes are the kernel's '!'. */
+static void put_literal(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("*?[]\\", *text))
+			fputc('\\', f);
+		fputc(*text == '/' ? '!' : *text, f);
+	}
+}
+
+/* What is unknown is *; true: it was the process's number. */
+static bool put_specifier(FILE *f, char c, const struct fr_stored *s)
+{
+	struct utsname un;
+
+	switch (c) {
+	case '%':
+		fputc('%', f);
+		return false;
+	case 'p':
+	case 'P':
+		fprintf(f, "%u", s->pid);
+		return true;
+	case 's':
+		fprintf(f, "%d", s->sig);
+		return false;
+	case 'h':
+		uname(&un);
+		put_literal(f, un.nodename);
+		return false;
+	default:
+		fputc('*', f);
+		return false;
+	}
+}
+
+/* The glob of one snapshot's core file; malloc'ed. NULL: the pattern does not tell processes apart, or no memory. */
+static char *make_glob(const struct fr_core_places *places, const struct fr_stored *s)
+{
+	const char *p = places->pattern;
+	bool has_pid = false;
+	char *text = NULL;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+
+	if (!f)
+		return NULL;
+	for (; *p; p++) {
+		if (*p == '%' && p[1])
+			has_pid |= put_specifier(f, *++p, s);
+		else if (strchr("*?[]\\", *p))
+			fprintf(f, "\\%c", *p);
+		else
+			fputc(*p, f);
+	}
+	if (!has_pid && places->uses_pid) {
+		fprintf(f, ".%u", s->pid);
+		has_pid = true;
+	}
+	fclose(f);
+	if (has_pid)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A core file that was written within the window after the trigger. */
+static u64 core_distance(const char *path, const struct fr_stored *f)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+		return ~0ULL;
+	return distance(f, st.st_mtim.tv_sec * SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
+}
+
+static int join_by_glob(struct fr_stored *f, const char *pattern)
+{
+	u64 best = ~0ULL, d;
+	size_t i, at = 0;
+	glob_t g;
+	int err = 0;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &g))
+		return 0;
+	for (i = 0; i < g.gl_pathc; i++) {
+		d = core_distance(g.gl_pathv[i], f);
+		if (d < best) {
+			best = d;
+			at = i;
+		}
+	}
+	if (best != ~0ULL) {
+		f->core = strdup(g.gl_pathv[at]);
+		err = f->core ? 0 : -ENOMEM;
+	}
+	globfree(&g);
+	return err;
+}
+
+static int join_pattern(struct fr_stored *list, size_t cnt, const struct fr_core_places *places)
+{
+	char *pattern;
+	size_t i;
+	int err = 0;
+
+	if (!places->pattern || places->pattern[0] != '/')
+		return 0;
+	for (i = 0; i < cnt && !err; i++) {
+		if (list[i].core || !list[i].pid || !list[i].sig)
+			continue;
+		pattern = make_glob(places, &list[i]);
+		if (pattern)
+			err = join_by_glob(&list[i], pattern);
+		free(pattern);
+	}
+	return err;
+}
+
+int fr_store_join(struct fr_stored *list, size_t cnt, const struct fr_core_places *places)
+{
+	int err = places->systemd_dir ? join_systemd(list, cnt, places->systemd_dir, false) : 0;
+
+	if (!err && places->systemd_dir)
+		err = join_systemd(list, cnt, places->systemd_dir, true);
+	return err ?: join_pattern(list, cnt, places);
+}
+
+/* ---- this host's ---- */
+
+static void read_line(const char *path, char *buf, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+
+	buf[0] = 0;
+	if (f && fgets(buf, sz, f))
+		buf[strcspn(buf, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+int fr_store_join_host(struct fr_stored *list, size_t cnt)
+{
+	char pattern[256], uses_pid[16];
+	struct fr_core_places places = {.pattern = pattern, .systemd_dir = SYSTEMD_DIR};
+
+	read_line("/proc/sys/kernel/core_pattern", pattern, sizeof(pattern));
+	read_line("/proc/sys/kernel/core_uses_pid", uses_pid, sizeof(uses_pid));
+	places.uses_pid = uses_pid[0] == '1';
+	return fr_store_join(list, cnt, &places);
+}

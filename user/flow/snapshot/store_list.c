@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* store_list: all snapshots of a directory and what each tells of itself. Events are not read. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flow/replay/summary.h"
+#include "flow/snapshot/name.h"
+#include "flow/snapshot/store_int.h"
+#include "io/snapfile/snapfile.h"
+#include "pure/text/wall.h"
+
+#define SUFFIX ".flight"
+
+/* ---- from a snapshot's facts ---- */
+
+static char *copy(const char *text)
+{
+	return strdup(text ? text : "");
+}
+
+/* Wall time of the trigger, 0 unknown. */
+static u64 trigger_real_ns(const struct fr_snap *s)
+{
+	const struct fr_snap_clock *c;
+	struct fr_wall wall;
+	size_t cnt, i;
+	s64 ts;
+
+	if (!fr_snap_fact_num(s, "trigger_ts", &ts))
+		return 0;
+	fr_wall_init(&wall);
+	c = fr_snap_clocks(s, &cnt);
+	for (i = 0; i < cnt; i++)
+		fr_wall_add(&wall, c[i].ts, c[i].real_ns);
+	return fr_wall_real(&wall, ts);
+}
+
+static u64 num(const struct fr_snap *s, const char *name, u64 most)
+{
+	s64 v;
+
+	return fr_snap_fact_num(s, name, &v) && v > 0 && (u64)v <= most ? v : 0;
+}
+
+static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
+{
+	u64 real_ns = trigger_real_ns(s);
+	size_t cnt = fr_snap_damage(s);
+
+	if (real_ns)
+		f->real_ns = real_ns;
+	f->reason = copy(fr_snap_fact(s, "trigger_reason"));
+	f->comm = copy(fr_snap_fact(s, "trigger_comm"));
+	f->boot_id = copy(fr_snap_fact(s, "boot_id"));
+	f->pid = num(s, "trigger_pid", ~0U);
+	f->sig = num(s, "trigger_sig", 0x7fffffff);
+	if (cnt)
+		f->damage = copy(fr_snap_damage_text(s, 0));
+	return f->reason && f->comm && f->boot_id && (!cnt || f->damage);
+}
+
+/* It could not be opened: what its name tells is better than nothing. */
+static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
+{
+	f->reason = copy(parts->reason);
+	f->comm = copy(parts->comm);
+	f->boot_id = copy("");
+	f->pid = parts->pid;
+	f->damage = copy(why);
+	return f->reason && f->comm && f->boot_id && f->damage;
+}
+
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return "not a snapshot, or nothing of it can be read";
+	case -EPROTONOSUPPORT:
+		return "a snapshot of another version of the format";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* ---- a directory ---- */
+
+struct found {
+	struct fr_stored *list;
+	size_t cnt, cap;
+};
+
+static void release(struct fr_stored *f)
+{
+	free(f->path);
+	free(f->reason);
+	free(f->comm);
+	free(f->boot_id);
+	free(f->core);
+	free(f->damage);
+}
+
+static struct fr_stored *next(struct found *l)
+{
+	struct fr_stored *more;
+
+	if (l->cnt == l->cap) {
+		l->cap = l->cap ? l->cap * 2 : 64;
+		more = realloc(l->list, l->cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		l->list = more;
+	}
+	memset(&l->list[l->cnt], 0, sizeof(*l->list));
+	return &l->list[l->cnt];
+}
+
+static bool read_one(struct fr_stored *f, const char *name, const struct stat *st)
+{
+	struct fr_name_parts parts;
+	struct fr_snap *s;
+	bool ok;
+	int err;
+
+	f->sz = st->st_size;
+	f->marked = !(st->st_mode & S_IWUSR);
+	f->real_ns = fr_name_parse(name, &parts) ? parts.real_ns : st->st_mtim.tv_sec * 1000000000ULL + st->st_mtim.tv_nsec;
+	if (!S_ISREG(st->st_mode))
+		return take_name(f, &parts, "not a regular file: not looked into");
+	err = fr_snap_open(f->path, &s);
+	if (err)
+		return take_name(f, &parts, why_not(err));
+	ok = take_facts(f, s);
+	fr_snap_close(s);
+	return ok;
+}
+
+static int add(struct found *l, int dir_fd, const char *dir, const char *name)
+{
+	struct fr_stored *f = next(l);
+	struct stat st;
+
+	if (!f)
+		return -ENOMEM;
+	/* gone meanwhile */
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	if (asprintf(&f->path, "%s/%s", dir, name) < 0) {
+		f->path = NULL;
+		return -ENOMEM;
+	}
+	l->cnt++;
+	return read_one(f, name, &st) ? 0 : -ENOMEM;
+}
+
+static bool is_snapshot_name(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(SUFFIX);
+
+	return name[0] != '.' && len > suffix && !strcmp(name + len - suffix, SUFFIX);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct fr_stored *x = a, *y = b;
+
+	if (x->real_ns != y->real_ns)
+		return x->real_ns < y->real_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+int fr_store_list(const char *dir, struct fr_stored **out, size_t *cnt)
+{
+	struct found l = {0};
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int err = d ? 0 : -errno;
+
+	while (!err && (e = readdir(d)))
+		if (is_snapshot_name(e->d_name))
+			err = add(&l, dirfd(d), dir, e->d_name);
+	if (d)
+		closedir(d);
+	if (!err && l.cnt)
+		qsort(l.list, l.cnt, sizeof(*l.list), by_time);
+	err = err ?: fr_store_join_host(l.list, l.cnt);
+	if (err) {
+		fr_stored_free(l.list, l.cnt);
+		return err;
+	}
+	*out = l.list;
+	*cnt = l.cnt;
+	return 0;
+}
+
+void fr_stored_free(struct fr_stored *list, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		release(&list[i]);
+	free(list);
+}

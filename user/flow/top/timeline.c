@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <string.h>
+
+#include "flow/replay/summary.h"
+#include "flow/top/timeline_int.h"
+
+/* ---- tasks and CPUs ---- */
+
+int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
+{
+	int err = fr_tl_grow((void **)&t->task, t->task_cnt, &t->task_cap, sizeof(*t->task));
+
+	if (err)
+		return err;
+	t->task[t->task_cnt] = (struct fr_tl_task){.tid = tid, .boot = boot, .pid = -1};
+	*nr = t->task_cnt++;
+	t->work->boot[boot].by_tid[tid & FR_TID_MASK] = *nr + 1;
+	return 0;
+}
+
+int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
+{
+	u32 known = tid ? t->work->boot[boot].by_tid[tid & FR_TID_MASK] : 1;
+
+	if (!known)
+		return fr_tl_new_task(t, boot, tid & FR_TID_MASK, nr);
+	*nr = known - 1;
+	return 0;
+}
+
+int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
+{
+	u32 *known = &t->work->boot[boot].by_cpu[cpu];
+	struct fr_tl_cpu *more;
+
+	if (!*known) {
+		if (t->cpu_cnt > 0xffff)
+			return -ENOMEM;
+		more = realloc(t->cpu, (t->cpu_cnt + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->cpu = more;
+		more[t->cpu_cnt] = (struct fr_tl_cpu){.nr = cpu, .boot = boot};
+		*known = ++t->cpu_cnt;
+	}
+	*nr = *known - 1;
+	return 0;
+}
+
+/* ---- what a file tells beside its events ---- */
+
+static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
+{
+	u64 key = ts + t->work->boot[boot].shift_ns;
+
+	return key > t->origin_key ? key - t->origin_key : 0;
+}
+
+/* Of several snapshots of one boot each begins later, and the first one counts. */
+static int add_cpus(struct fr_timeline *t, u32 file)
+{
+	u32 boot = fr_replay_boot(t->replay, file), i, nr, was;
+	struct fr_summary *sum;
+	int err = fr_summary_new(fr_replay_snap(t->replay, file), &sum);
+
+	if (err)
+		return err;
+	for (i = 0; i < sum->ring_cnt && !err; i++) {
+		const struct fr_sum_ring *r = &sum->ring[i];
+		/* of several hosts none is known before its first event */
+		u64 horizon = at_of(t, boot, t->boot_cnt > 1 && r->horizon_ns < sum->start_ns ? sum->start_ns : r->horizon_ns);
+
+		if (r->tier != FR_TIER_MAIN)
+			continue;
+		was = t->cpu_cnt;
+		err = fr_tl_cpu_nr(t, boot, r->cpu, &nr);
+		if (!err && (nr == was || horizon < t->cpu[nr].horizon))
+			t->cpu[nr].horizon = horizon;
+	}
+	fr_summary_free(sum);
+	return err;
+}
+
+static int add_hole(struct fr_timeline *t, u32 boot, const struct fr_snap_hole *h)
+{
+	struct fr_tl_hole *hole;
+	u32 nr;
+	int err = fr_tl_cpu_nr(t, boot, h->cpu, &nr);
+
+	hole = err ? NULL : realloc(t->hole, (t->hole_cnt + 1) * sizeof(*hole));
+	if (!hole)
+		return -ENOMEM;
+	t->hole = hole;
+	hole[t->hole_cnt++] = (struct fr_tl_hole){
+		.since = at_of(t, boot, h->since_ns),
+		.until = h->until_ns ? at_of(t, boot, h->until_ns) : UINT64_MAX / 2,
+		.cpu = nr,
+	};
+	return 0;
+}
+
+static int add_holes(struct fr_timeline *t, u32 file)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(fr_replay_snap(t->replay, file), &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (h[i].tier == FR_TIER_MAIN)
+			err = add_hole(t, fr_replay_boot(t->replay, file), &h[i]);
+	return err;
+}
+
+static int by_since(const void *a, const void *b)
+{
+	const struct fr_tl_hole *x = a, *y = b;
+
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+static void find_trigger(struct fr_timeline *t, u32 file)
+{
+	const struct fr_snap *s = fr_replay_snap(t->replay, file);
+	u32 boot = fr_replay_boot(t->replay, file);
+	s64 ts, tid = 0;
+
+	if (t->has_trigger || !fr_snap_fact_num(s, "trigger_ts", &ts) || ts <= 0)
+		return;
+	t->has_trigger = true;
+	t->trigger = at_of(t, boot, ts);
+	if (!fr_snap_fact_num(s, "trigger_tid", &tid))
+		fr_snap_fact_num(s, "trigger_pid", &tid);
+	if (tid > 0 && tid <= (s64)FR_TID_MASK && t->work->boot[boot].by_tid[tid])
+		t->focus = t->work->boot[boot].by_tid[tid] - 1;
+}
+
+/* ---- meaning ---- */
+
+static void bind_rule(struct fr_tl_bind *b, const struct fr_event *ev, const struct fr_tl_rule *rule)
+{
+	u32 i;
+
+	for (i = 0; i < FR_TL_FIELD_MAX && rule->field[i]; i++) {
+		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
+
+		if (!f || f->kind == FR_KIND_DERIVED || f->type >= FR_TYPE_text8)
+			return;
+		b->col[ev->nr][i] = f->col;
+	}
+	b->col_cnt[ev->nr] = i;
+	b->fn[ev->nr] = rule->fn;
+}
+
+static void bind(struct fr_tl_bind *b, const struct fr_schema *s)
+{
+	const struct fr_tl_rule *rule;
+
+	for (rule = fr_tl_rules; rule->event; rule++) {
+		const struct fr_event *ev = fr_schema_find(s, rule->event);
+
+		if (ev)
+			bind_rule(b, ev, rule);
+	}
+}
+
+/* ---- life ---- */
+
+static int make_boots(struct fr_timeline *t, struct fr_timeline_work *w)
+{
+	u32 i;
+
+	for (i = 0; i < t->boot_cnt; i++) {
+		w->boot[i].by_tid = calloc(FR_TID_MASK + 1, sizeof(u32)); /* pages that are not touched take no memory */
+		w->boot[i].by_cpu = calloc(1 << 16, sizeof(u32));
+		if (!w->boot[i].by_tid || !w->boot[i].by_cpu)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int set_up(struct fr_timeline *t)
+{
+	struct fr_timeline_work *w = calloc(1, sizeof(*w));
+	u32 files = fr_replay_file_cnt(t->replay), i, nr;
+
+	t->work = w;
+	if (!w)
+		return -ENOMEM;
+	t->boot_cnt = fr_replay_boot_cnt(t->replay);
+	w->bind = calloc(files + 1, sizeof(*w->bind));
+	w->boot = calloc(t->boot_cnt + 1, sizeof(*w->boot));
+	if (!w->bind || !w->boot || make_boots(t, w))
+		return -ENOMEM;
+	for (i = 0; i < files; i++) {
+		bind(&w->bind[i], fr_replay_schema(t->replay, i));
+		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
+		if (t->boot_cnt > 1) /* as replay puts them in */
+			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
+	}
+	return fr_tl_new_task(t, 0, 0, &nr);
+}
+
+int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out)
+{
+	struct fr_timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->replay = r;
+	t->span = 1;
+	t->focus = FR_TL_NO_TASK;
+	if (set_up(t)) {
+		fr_timeline_free(t);
+		return -ENOMEM;
+	}
+	*out = t;
+	return 0;
+}
+
+static void free_work(struct fr_timeline *t)
+{
+	u32 i;
+
+	for (i = 0; t->work->boot && i < t->boot_cnt; i++) {
+		free(t->work->boot[i].by_tid);
+		free(t->work->boot[i].by_cpu);
+	}
+	free(t->work->boot);
+	free(t->work->bind);
+	free(t->work);
+}
+
+void fr_timeline_free(struct fr_timeline *t)
+{
+	u32 i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->task_cnt; i++) {
+		free(t->task[i].states.v);
+		free(t->task[i].calls.v);
+		free(t->task[i].rows.v);
+	}
+	for (i = 0; i < t->cpu_cnt; i++) {
+		free(t->cpu[i].runs.v);
+		free(t->cpu[i].irqs.v);
+		free(t->cpu[i].rows.v);
+	}
+	if (t->work)
+		free_work(t);
+	free(t->event);
+	free(t->task);
+	free(t->cpu);
+	free(t->hole);
+	free(t->samples.v);
+	free(t);
+}
+
+/* ---- loading ---- */
+
+static int begin(struct fr_timeline *t)
+{
+	u64 first, last;
+	u32 i;
+	int err = 0;
+
+	fr_replay_window(t->replay, &first, &last);
+	if (t->boot_cnt > 1) { /* the first file's clock is not the axis */
+		first = t->work->run.b->ts[t->work->run.from] + t->work->run.shift_ns;
+		last = first;
+	}
+	t->origin_key = first;
+	t->span = last > first ? last - first : 1;
+	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
+		err = add_cpus(t, i) ?: add_holes(t, i);
+	if (t->hole_cnt)
+		qsort(t->hole, t->hole_cnt, sizeof(*t->hole), by_since);
+	return err;
+}
+
+static int tell_holes(struct fr_timeline *t, u64 at)
+{
+	struct fr_timeline_work *w = t->work;
+	int err = 0;
+
+	while (!err && w->hole_at < t->hole_cnt && t->hole[w->hole_at].since < at) {
+		err = fr_tl_rows_gap(t, t->hole[w->hole_at].cpu, t->hole[w->hole_at].since);
+		w->hole_at++;
+	}
+	return err;
+}
+
+static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr_replay_run *run)
+{
+	int err = fr_tl_grow((void **)&t->event, t->event_cnt, &t->event_cap, sizeof(*t->event));
+
+	if (err)
+		return err;
+	f->nr = t->event_cnt++;
+	t->event[f->nr] = (struct fr_tl_event){
+		.at = f->at,
+		.chunk = run->b->chunk,
+		.row = f->row->i,
+		.task = f->task,
+		.cpu = f->cpu,
+		.ev = f->row->ev->nr,
+		.file = run->file,
+	};
+	if (f->task)
+		err = fr_tl_put_row(&t->task[f->task].rows, f->nr);
+	return err ?: fr_tl_put_row(&t->cpu[f->cpu].rows, f->nr);
+}
+
+static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
+{
+	const struct fr_tl_bind *b = &t->work->bind[run->file];
+	struct fr_tl_fed f = {.nr = FR_TL_NO_ROW, .boot = fr_replay_boot(t->replay, run->file)};
+	struct fr_row row = fr_batch_row(run->b, i), chosen;
+	u64 key = row.ts + run->shift_ns;
+	u32 k, nr = row.ev->nr;
+	int err;
+
+	f.row = &row;
+	f.at = key > t->origin_key ? key - t->origin_key : 0;
+	t->loaded_at = f.at;
+	if (row.tier == FR_TIER_MAIN)
+		t->end = f.at;
+	if (f.at > t->span)
+		t->span = f.at;
+	err = tell_holes(t, f.at);
+	err = err ?: fr_tl_cpu_nr(t, f.boot, row.cpu, &f.cpu);
+	err = err ?: fr_tl_task_nr(t, f.boot, row.tid, &f.task);
+	if (err)
+		return err;
+	t->task[f.task].seen_ts = row.ts;
+	if (fr_replay_match(run, i, &chosen))
+		err = put_event(t, &f, run);
+	if (err || !b->fn[nr])
+		return err;
+	for (k = 0; k < b->col_cnt[nr]; k++)
+		f.v[k] = row.b->type[nr].col[b->col[nr][k]].num[row.k];
+	return b->fn[nr](t, &f);
+}
+
+static void find_names(struct fr_timeline *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->task_cnt; i++) {
+		struct fr_tl_task *k = &t->task[i];
+		struct fr_who who = fr_names_who(t->work->boot[k->boot].view->names, k->tid, k->seen_ts, 0);
+
+		k->comm = i ? who.comm : "idle";
+		k->comm_len = i ? who.len : 4;
+		k->pid = who.pid;
+	}
+}
+
+static int end(struct fr_timeline *t)
+{
+	int err = t->work->has_run ? 0 : begin(t);
+	u32 i;
+
+	err = err ?: tell_holes(t, ~0ULL);
+	err = err ?: fr_tl_rows_end(t);
+	if (t->work->boot[0].view)
+		find_names(t);
+	for (i = 0; i < fr_replay_file_cnt(t->replay); i++)
+		find_trigger(t, i);
+	for (i = 0; i < t->cpu_cnt; i++)
+		if (t->cpu[i].horizon > t->horizon)
+			t->horizon = t->cpu[i].horizon;
+	t->loaded = true;
+	return err;
+}
+
+/* The next run of rows: as fr_replay_next(). */
+static int next_run(struct fr_timeline *t)
+{
+	struct fr_timeline_work *w = t->work;
+	int got = fr_replay_next(t->replay, &w->run), err;
+
+	if (got <= 0)
+		return got;
+	w->run_at = w->run.from;
+	if (!w->has_run) {
+		w->has_run = true;
+		err = begin(t);
+		if (err)
+			return err;
+	}
+	return 1;
+}
+
+int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
+{
+	struct fr_timeline_work *w = t->work;
+	int err = 0, got;
+
+	while (!t->loaded && !err && row_cnt) {
+		if (w->run_at == w->run.to) {
+			got = next_run(t);
+			if (got <= 0)
+				return got ?: end(t);
+		}
+		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--)
+			err = take_row(t, &w->run, w->run_at++);
+	}
+	return err ?: !t->loaded;
+}

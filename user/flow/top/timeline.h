@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * timeline: a snapshot in memory, as a screen needs it: where each event is, who ran when, who waited and was woken by whom,
+ *which calls took how long. Some 50 bytes an event.
+ *
+ *	at		ns behind the window's begin, of all hosts on one axis
+ *	change		from `at` on it is like that, until the next one
+ *	span		[at, until)
+ *	row		number of an event among those that the filter takes; FR_TL_NO_ROW: it does not
+ *
+ * States are found from all events of the window, whatever the filter takes. What is not known is said to be so: before a CPU's
+ * first switch, in holes, where a switch is missing.
+ */
+#ifndef FR_TIMELINE_H
+#define FR_TIMELINE_H
+
+#include "flow/replay/replay.h"
+#include "flow/symbols/frames.h"
+
+#define FR_TL_NO_ROW  (~0u)
+#define FR_TL_NO_TASK (~0u)
+
+struct fr_tl_event {
+	u64 at;
+	u32 chunk, row; /* in its file */
+	u32 task;
+	u16 cpu; /* number in the list of CPUs */
+	u8 ev;
+	u8 file;
+};
+
+enum fr_tl_state {
+	FR_TL_UNKNOWN,
+	FR_TL_RUNS,
+	FR_TL_WAITS, /* runnable */
+	FR_TL_SLEEPS,
+	FR_TL_BLOCKED, /* D */
+	FR_TL_STOPPED,
+	FR_TL_STATE_CNT
+};
+
+/* Why a task waits for a CPU: who woke it, or it was preempted. */
+enum fr_tl_by { FR_TL_BY_TASK, FR_TL_BY_IRQ, FR_TL_BY_SOFTIRQ, FR_TL_BY_NOBODY };
+
+struct fr_tl_change {
+	u64 at;
+	u32 row;
+	u32 what; /* of a task: fr_tl_what(); of a CPU: FR_TL_RUN_* or the task's number + FR_TL_RUN_TASK */
+};
+
+#define FR_TL_RUN_UNKNOWN 0u
+#define FR_TL_RUN_IDLE	  1u
+#define FR_TL_RUN_TASK	  2u
+
+/* nr: RUNS: the CPU's number; WAITS, by: the waker's number in the list of tasks, or of the interrupt; else prev_state. */
+static inline u32 fr_tl_what(enum fr_tl_state state, enum fr_tl_by by, u32 nr)
+{
+	return (u32)state | (u32)by << 3 | nr << 5;
+}
+
+static inline enum fr_tl_state fr_tl_state(u32 what)
+{
+	return what & 7;
+}
+
+static inline enum fr_tl_by fr_tl_by(u32 what)
+{
+	return what >> 3 & 3;
+}
+
+static inline u32 fr_tl_nr(u32 what)
+{
+	return what >> 5;
+}
+
+struct fr_tl_changes {
+	struct fr_tl_change *v;
+	u32 cnt, cap;
+};
+
+/* what: of a call (u8 abi << 24 | id, FR_TL_OPEN: it had not ended), of a handler: number, FR_TL_SOFT: softirq */
+#define FR_TL_OPEN (1u << 31)
+#define FR_TL_SOFT (1u << 31)
+
+struct fr_tl_span {
+	u64 at, until;
+	u32 row;
+	u32 what;
+};
+
+struct fr_tl_spans {
+	struct fr_tl_span *v;
+	u32 cnt, cap;
+};
+
+struct fr_tl_rows {
+	u32 *v;
+	u32 cnt, cap;
+};
+
+struct fr_tl_task {
+	u32 tid, boot;
+	s32 pid;	  /* -1 unknown */
+	const char *comm; /* comm_len bytes, NULL unknown */
+	u32 comm_len;
+	u64 ran_ns;
+	u64 seen_ts; /* on its clock */
+	struct fr_tl_changes states;
+	struct fr_tl_spans calls;
+	struct fr_tl_rows rows;
+	/* a call that it is in */
+	bool in_call;
+	u64 call_at;
+	u32 call, call_row;
+};
+
+struct fr_tl_cpu {
+	u16 nr;
+	u32 boot;
+	u64 horizon; /* at: complete from then on */
+	struct fr_tl_changes runs;
+	struct fr_tl_spans irqs;
+	struct fr_tl_rows rows;
+	/* handlers that it is in: a hard one may be on top of a soft one */
+	struct {
+		u64 at;
+		u32 row, what;
+		bool in;
+	} hard, soft;
+};
+
+struct fr_tl_hole {
+	u64 since, until;
+	u32 cpu; /* number in the list */
+};
+
+struct fr_timeline {
+	struct fr_replay *replay;
+	u32 boot_cnt;
+	u64 span; /* ns that the window is long, 1 at least */
+	u64 origin_key;
+	struct fr_tl_event *event;
+	u32 event_cnt, event_cap;
+	struct fr_tl_task *task; /* [0]: the idle tasks */
+	u32 task_cnt, task_cap;
+	struct fr_tl_cpu *cpu; /* in no order */
+	u32 cpu_cnt;
+	struct fr_tl_hole *hole;
+	u32 hole_cnt;
+	struct fr_tl_rows samples;
+	u64 horizon; /* common */
+	u64 end;     /* the last event of the main tier, 0: none. Behind it, who runs is not known */
+	bool has_trigger;
+	u64 trigger; /* at, in the window or not: may be above span */
+	u32 focus;   /* number of the task it is about, FR_TL_NO_TASK */
+	bool loaded;
+	u64 loaded_at;		       /* so far */
+	struct fr_timeline_work *work; /* the module's own */
+};
+
+/* The replay must have been opened with names, and live as long. 0 and *out, or -ENOMEM. Empty until it is loaded. */
+int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out);
+void fr_timeline_free(struct fr_timeline *t); /* NULL is fine */
+
+/* Read on, some row_cnt rows. 1: there is more; 0: all is loaded; -errno. */
+int fr_timeline_load(struct fr_timeline *t, u32 row_cnt);
+
+/* ---- looking up ---- */
+
+/* The last change at or before `at`, NULL: there is none; and when it ends. */
+const struct fr_tl_change *fr_tl_change_at(const struct fr_tl_changes *c, u64 at);
+u64 fr_tl_change_end(const struct fr_timeline *t, const struct fr_tl_changes *c, const struct fr_tl_change *v);
+
+/* The first that ends behind `at`, its number; cnt: none. */
+u32 fr_tl_span_from(const struct fr_tl_spans *s, u64 at);
+
+/* The number in rows of the first row at or behind `at`. rows NULL: of all events. */
+u32 fr_tl_row_from(const struct fr_timeline *t, const struct fr_tl_rows *rows, u64 at);
+
+/* What columns show: [from, to) in `width` of them. */
+struct fr_tl_col {
+	u16 part[FR_TL_STATE_CNT]; /* thousandths; of a CPU: UNKNOWN, RUNS busy, SLEEPS idle */
+	u32 top;		   /* `what` of the longest piece, of a CPU the longest busy one */
+	bool begins;		   /* another piece than in the column before */
+};
+
+void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,
+		     struct fr_tl_col *col);
+void fr_tl_cpu_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,
+		    struct fr_tl_col *col);
+
+/* Thousandths of each column that spans cover, and the `what` and row of the longest. */
+struct fr_tl_cover {
+	u16 part;
+	u32 what, row;
+};
+void fr_tl_cover_cols(const struct fr_tl_spans *s, u64 from, u64 to, u32 width, struct fr_tl_cover *col);
+
+/* Where column x begins. */
+static inline u64 fr_tl_col_at(u64 from, u64 to, u32 width, u32 x)
+{
+	return from + (u64)((unsigned __int128)(to - from) * x / width);
+}
+
+/* ---- an event itself (timeline_event.c) ---- */
+
+struct fr_tl_reader; /* opaque: chunks that were read last are kept */
+
+struct fr_tl_reader *fr_tl_reader_new(const struct fr_timeline *t); /* NULL: no memory */
+void fr_tl_reader_free(struct fr_tl_reader *r);			    /* NULL is fine */
+
+/* The row, valid until the next call; the view of its file. 0, -EBADMSG or -ENOMEM. */
+int fr_tl_reader_row(struct fr_tl_reader *r, u32 row, struct fr_row *out, const struct fr_view **view);
+
+#endif

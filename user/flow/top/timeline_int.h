@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* timeline_int: between the parts of timeline: timeline.c loads, timeline_rows.c knows what events mean. */
+#ifndef FR_TIMELINE_INT_H
+#define FR_TIMELINE_INT_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "flow/top/timeline.h"
+
+#define FR_TL_FIELD_MAX 3
+
+struct fr_tl_fed {
+	const struct fr_row *row;
+	u64 at;
+	u32 nr; /* of the event, or FR_TL_NO_ROW */
+	u32 cpu, task;
+	u32 boot;
+	u64 v[FR_TL_FIELD_MAX];
+};
+
+typedef int (*fr_tl_fn)(struct fr_timeline *t, const struct fr_tl_fed *f);
+
+struct fr_tl_rule {
+	const char *event;
+	fr_tl_fn fn;
+	const char *field[FR_TL_FIELD_MAX];
+};
+extern const struct fr_tl_rule fr_tl_rules[];
+
+/* What events of a file's schema mean. */
+struct fr_tl_bind {
+	fr_tl_fn fn[FR_EVENT_MAX];
+	u8 col[FR_EVENT_MAX][FR_TL_FIELD_MAX];
+	u8 col_cnt[FR_EVENT_MAX];
+};
+
+struct fr_tl_boot {
+	u32 *by_tid; /* number of the task that has it now, + 1 */
+	u32 *by_cpu; /* number in the list of CPUs, + 1 */
+	const struct fr_view *view;
+	u64 shift_ns;
+};
+
+struct fr_timeline_work {
+	struct fr_tl_bind *bind; /* of each file */
+	struct fr_tl_boot *boot;
+	struct fr_replay_run run;
+	u32 run_at; /* next row of it */
+	bool has_run;
+	u32 hole_at; /* holes up to here are told */
+};
+
+/* Room for one more of v. 0 or -ENOMEM. */
+static inline int fr_tl_grow(void **v, u32 cnt, u32 *cap, size_t sz)
+{
+	u32 more = *cap ? *cap + *cap / 2 : 16;
+	void *p;
+
+	if (cnt < *cap)
+		return 0;
+	p = cnt < (~0u >> 1) ? realloc(*v, more * sz) : NULL;
+	if (!p)
+		return -ENOMEM;
+	*v = p;
+	*cap = more;
+	return 0;
+}
+
+#define FR_TL_ROOM(list) fr_tl_grow((void **)&(list)->v, (list)->cnt, &(list)->cap, sizeof(*(list)->v))
+
+static inline int fr_tl_put_row(struct fr_tl_rows *r, u32 row)
+{
+	int err = FR_TL_ROOM(r);
+
+	if (!err)
+		r->v[r->cnt++] = row;
+	return err;
+}
+
+/* The task that has this tid now, the CPU of this number: their numbers. 0 or -ENOMEM. */
+int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr);
+int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr); /* the tid's next owner */
+int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr);
+
+/* Events of this CPU are missing from `at` on. All is over: what goes on ends with the window. 0 or -ENOMEM */
+int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at);
+int fr_tl_rows_end(struct fr_timeline *t);
+
+#endif

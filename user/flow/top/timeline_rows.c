@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * timeline_rows: what events say of CPUs and tasks.
+ *
+ * Handlers of interrupts lie on top of softirqs: a softirq's span is cut where one begins, and goes on behind it, so that spans
+ * of a CPU do not overlap.
+ */
+#include "flow/top/timeline_int.h"
+
+#define STATE_DEAD	(16u | 32u) /* of prev_state: X, Z */
+#define STATE_BLOCKED	2u
+#define STATE_SLEEPING	1u
+#define STATE_PREEMPTED 256u
+
+static int change(struct fr_tl_changes *c, u64 at, u32 row, u32 what)
+{
+	struct fr_tl_change *last = c->cnt ? &c->v[c->cnt - 1] : NULL;
+	int err;
+
+	if (last && last->at > at) /* clocks of CPUs differ by up to the grain */
+		at = last->at;
+	if (last && last->what == what)
+		return 0;
+	if (last && last->at == at) { /* it lasted for no time */
+		*last = (struct fr_tl_change){at, row, what};
+		return 0;
+	}
+	err = FR_TL_ROOM(c);
+	if (!err)
+		c->v[c->cnt++] = (struct fr_tl_change){at, row, what};
+	return err;
+}
+
+static int span(struct fr_tl_spans *s, u64 at, u64 until, u32 row, u32 what)
+{
+	int err;
+
+	if (s->cnt && at < s->v[s->cnt - 1].until)
+		at = s->v[s->cnt - 1].until;
+	if (until <= at)
+		return 0;
+	err = FR_TL_ROOM(s);
+	if (!err)
+		s->v[s->cnt++] = (struct fr_tl_span){at, until, row, what};
+	return err;
+}
+
+static u32 now(const struct fr_tl_changes *c)
+{
+	return c->cnt ? c->v[c->cnt - 1].what : 0;
+}
+
+static int become(struct fr_timeline *t, u32 task, const struct fr_tl_fed *f, u32 what)
+{
+	return task ? change(&t->task[task].states, f->at, f->nr, what) : 0;
+}
+
+/* ---- who runs ---- */
+
+static enum fr_tl_state state_of(u64 prev_state)
+{
+	if (!prev_state || prev_state & STATE_PREEMPTED)
+		return FR_TL_WAITS;
+	if (prev_state & STATE_DEAD)
+		return FR_TL_UNKNOWN;
+	if (prev_state & STATE_BLOCKED)
+		return FR_TL_BLOCKED;
+	return prev_state & STATE_SLEEPING ? FR_TL_SLEEPS : FR_TL_STOPPED;
+}
+
+/* Who leaves a CPU first has run there since its history begins. */
+static int first_run(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_cpu *c = &t->cpu[f->cpu];
+	struct fr_tl_fed since = *f;
+	int err;
+
+	if (c->horizon >= f->at)
+		return 0;
+	since.at = c->horizon;
+	since.nr = FR_TL_NO_ROW;
+	err = change(&c->runs, since.at, since.nr, f->task ? f->task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
+	if (!err && !t->task[f->task].states.cnt)
+		err = become(t, f->task, &since, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
+	return err;
+}
+
+/* A switch is missing: some kernels hide tasks from tracing. Who ran since the last one is not known. */
+static int lose_track(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_changes *runs = &t->cpu[f->cpu].runs;
+	struct fr_tl_change *last = &runs->v[runs->cnt - 1];
+	u32 task = last->what - FR_TL_RUN_TASK;
+	bool was_task = last->what >= FR_TL_RUN_TASK;
+	struct fr_tl_changes *states = was_task ? &t->task[task].states : NULL;
+
+	last->what = FR_TL_RUN_UNKNOWN;
+	if (states && states->cnt && now(states) == fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu))
+		states->v[states->cnt - 1].what = FR_TL_UNKNOWN;
+	return 0;
+}
+
+static int leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	const struct fr_tl_changes *runs = &t->cpu[f->cpu].runs;
+	u32 who = f->task ? f->task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE, state = f->v[1];
+	enum fr_tl_state to = state_of(f->v[1]);
+	int err = 0;
+
+	if (!runs->cnt)
+		err = first_run(t, f);
+	else if (now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
+		err = lose_track(t, f);
+	return err ?: become(t, f->task, f, fr_tl_what(to, FR_TL_BY_NOBODY, to == FR_TL_WAITS ? 0 : state & 0xffffff));
+}
+
+/* fields: next_pid, prev_state */
+static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	u32 next;
+	int err = leaves(t, f);
+
+	err = err ?: fr_tl_task_nr(t, f->boot, f->v[0], &next);
+	if (err)
+		return err;
+	t->task[next].seen_ts = f->row->ts;
+	err = become(t, next, f, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
+	return err ?: change(&t->cpu[f->cpu].runs, f->at, f->nr, next ? next + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
+}
+
+static u32 woken_by(const struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	const struct fr_tl_cpu *c = &t->cpu[f->cpu];
+
+	if (c->hard.in)
+		return fr_tl_what(FR_TL_WAITS, FR_TL_BY_IRQ, c->hard.what);
+	if (c->soft.in)
+		return fr_tl_what(FR_TL_WAITS, FR_TL_BY_SOFTIRQ, c->soft.what & ~FR_TL_SOFT);
+	return fr_tl_what(FR_TL_WAITS, FR_TL_BY_TASK, f->task);
+}
+
+/* fields: target_pid */
+static int wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	enum fr_tl_state state;
+	u32 target;
+	int err = fr_tl_task_nr(t, f->boot, f->v[0], &target);
+
+	if (err)
+		return err;
+	t->task[target].seen_ts = f->row->ts;
+	state = fr_tl_state(now(&t->task[target].states));
+	return state == FR_TL_RUNS || state == FR_TL_WAITS ? 0 : become(t, target, f, woken_by(t, f));
+}
+
+/* fields: target_pid */
+static int migrates(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	u32 target;
+	int err = fr_tl_task_nr(t, f->boot, f->v[0], &target);
+
+	if (!err)
+		t->task[target].seen_ts = f->row->ts;
+	return err;
+}
+
+/* fields: child_pid */
+static int forks(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	u32 child;
+	int err = fr_tl_new_task(t, f->boot, f->v[0] & FR_TID_MASK, &child);
+
+	if (!err)
+		t->task[child].seen_ts = f->row->ts;
+	return err;
+}
+
+/* ---- calls ---- */
+
+static u32 call_of(u64 id, u64 abi)
+{
+	return ((u32)abi & 0x7f) << 24 | ((u32)id & 0xffffff);
+}
+
+/* fields: id, abi */
+static int enters(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_task *k = &t->task[f->task];
+
+	k->in_call = true;
+	k->call_at = f->at;
+	k->call = call_of(f->v[0], f->v[1]);
+	k->call_row = f->nr;
+	return 0;
+}
+
+/* fields: id, abi. rt_sigreturn ends with number -1. */
+static int exits(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_task *k = &t->task[f->task];
+	bool ends = k->in_call && (k->call == call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1);
+
+	k->in_call = false;
+	return ends ? span(&k->calls, k->call_at, f->at, k->call_row, k->call) : 0;
+}
+
+/* ---- interrupts ---- */
+
+/* fields: irq */
+static int hard_begins(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_cpu *c = &t->cpu[f->cpu];
+
+	c->hard.in = true;
+	c->hard.at = f->at;
+	c->hard.row = f->nr;
+	c->hard.what = (u32)f->v[0] & 0xffffff;
+	return c->soft.in ? span(&c->irqs, c->soft.at, f->at, c->soft.row, c->soft.what) : 0;
+}
+
+/* fields: irq */
+static int hard_ends(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_cpu *c = &t->cpu[f->cpu];
+	bool ends = c->hard.in && c->hard.what == ((u32)f->v[0] & 0xffffff);
+
+	c->hard.in = false;
+	return ends ? span(&c->irqs, c->hard.at, f->at, c->hard.row, c->hard.what) : 0;
+}
+
+/* fields: vec */
+static int soft_begins(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_cpu *c = &t->cpu[f->cpu];
+
+	c->soft.in = true;
+	c->soft.at = f->at;
+	c->soft.row = f->nr;
+	c->soft.what = ((u32)f->v[0] & 0xffffff) | FR_TL_SOFT;
+	return 0;
+}
+
+/* fields: vec */
+static int soft_ends(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_cpu *c = &t->cpu[f->cpu];
+	bool ends = c->soft.in && c->soft.what == (((u32)f->v[0] & 0xffffff) | FR_TL_SOFT);
+
+	c->soft.in = false;
+	return ends ? span(&c->irqs, c->soft.at, f->at, c->soft.row, c->soft.what) : 0;
+}
+
+static int samples(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	return f->nr == FR_TL_NO_ROW ? 0 : fr_tl_put_row(&t->samples, f->nr);
+}
+
+const struct fr_tl_rule fr_tl_rules[] = {
+	{"sched_switch", switches, {"next_pid", "prev_state"}},
+	{"sched_waking", wakes, {"target_pid"}},
+	{"sched_wakeup_new", wakes, {"target_pid"}},
+	{"sched_migrate_task", migrates, {"target_pid"}},
+	{"sched_process_fork", forks, {"child_pid"}},
+	{"sys_enter", enters, {"id", "abi"}},
+	{"sys_exit", exits, {"id", "abi"}},
+	{"irq_handler_entry", hard_begins, {"irq"}},
+	{"irq_handler_exit", hard_ends, {"irq"}},
+	{"softirq_entry", soft_begins, {"vec"}},
+	{"softirq_exit", soft_ends, {"vec"}},
+	{"cpu_sample", samples, {"ip"}},
+	{},
+};
+
+/* ---- gaps, the end ---- */
+
+int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at)
+{
+	struct fr_tl_cpu *c = &t->cpu[cpu];
+	u32 what = now(&c->runs);
+	int err;
+
+	c->hard.in = c->soft.in = false;
+	err = change(&c->runs, at, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+	if (!err && what >= FR_TL_RUN_TASK)
+		err = change(&t->task[what - FR_TL_RUN_TASK].states, at, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+	return err;
+}
+
+/*
+ * Only the life tier goes on, as when a snapshot takes long: nobody tells who runs then. A moment behind the last event, so
+ * that this one itself is in what is known.
+ */
+static int end_states(struct fr_timeline *t)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < t->cpu_cnt && !err; i++)
+		if (t->cpu[i].runs.cnt)
+			err = change(&t->cpu[i].runs, t->end + 1, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+	for (i = 1; i < t->task_cnt && !err; i++)
+		if (t->task[i].states.cnt && fr_tl_state(now(&t->task[i].states)) != FR_TL_UNKNOWN)
+			err = change(&t->task[i].states, t->end + 1, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+	return err;
+}
+
+/* How long it ran, for the order of tracks. A call that has not ended lasts to the window's end, or its task's. */
+static int end_task(struct fr_timeline *t, struct fr_tl_task *k)
+{
+	const struct fr_tl_changes *c = &k->states;
+	u64 end = t->span;
+	u32 i;
+
+	for (i = 0; i < c->cnt; i++) {
+		if (fr_tl_state(c->v[i].what) == FR_TL_RUNS)
+			k->ran_ns += (i + 1 < c->cnt ? c->v[i + 1].at : t->span) - c->v[i].at;
+	}
+	if (c->cnt && fr_tl_state(c->v[c->cnt - 1].what) == FR_TL_UNKNOWN)
+		end = c->v[c->cnt - 1].at;
+	return k->in_call ? span(&k->calls, k->call_at, end, k->call_row, k->call | FR_TL_OPEN) : 0;
+}
+
+int fr_tl_rows_end(struct fr_timeline *t)
+{
+	int err = t->end && t->end + 1 < t->span ? end_states(t) : 0;
+	u32 i;
+
+	for (i = 1; i < t->task_cnt && !err; i++)
+		err = end_task(t, &t->task[i]);
+	return err;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* top_int: between the parts of top: top.c (life, work), _keys, _draw and _tracks (timeline), and one file for each panel. */
+#ifndef FR_TOP_INT_H
+#define FR_TOP_INT_H
+
+#include "flow/top/timeline.h"
+#include "flow/top/top.h"
+#include "flow/top/top_table.h"
+#include "pure/text/format_text.h"
+
+#define FR_TOP_PROMPT_SZ 256u
+#define FR_TOP_NOTE_SZ	 256u
+#define FR_TOP_BACK_CNT	 32u
+#define FR_TOP_MIN_W	 30u
+#define FR_TOP_MIN_H	 8u
+
+enum fr_top_panel {
+	FR_TOP_DETAILS,
+	FR_TOP_EVENTS,
+	FR_TOP_TASKS, /* from here on tables, in the order of fr_top_tables[] */
+	FR_TOP_CPUS,
+	FR_TOP_CALLS,
+	FR_TOP_OFFCPU,
+	FR_TOP_WAITS,
+	FR_TOP_IRQS,
+	FR_TOP_BLOCK,
+	FR_TOP_FLAME,
+	FR_TOP_HIST,
+	FR_TOP_INFO,
+	FR_TOP_PANEL_CNT
+};
+
+struct fr_top_panel_def {
+	const char *name;
+	char key;
+	void (*draw)(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+	bool (*key_fn)(struct fr_top *t, int key); /* true: it was for the panel. NULL: takes none */
+};
+extern const struct fr_top_panel_def fr_top_panels[FR_TOP_PANEL_CNT];
+
+struct fr_top_track {
+	bool is_cpu;
+	u32 nr; /* in the timeline's list */
+};
+
+enum fr_top_prompt { FR_TOP_NO_PROMPT, FR_TOP_SEARCH, FR_TOP_GOTO };
+
+/* Where one was before a jump. */
+struct fr_top_place {
+	u64 from, to, cursor;
+	u32 track, row;
+};
+
+struct fr_top_search; /* opaque */
+struct fr_top_flame;  /* opaque */
+
+struct fr_top {
+	const struct fr_top_ask *ask;
+	struct fr_replay *replay;
+	struct fr_timeline *tl;
+	struct fr_tl_reader *reader;
+	struct fr_frames *frames; /* NULL: addresses are not resolved */
+	struct fr_text text;
+	struct fr_out *out; /* for texts, in memory */
+	int error;	    /* of loading */
+	u32 width, height;
+	bool light, help, lanes;
+	u8 panel_size; /* 0 none, 1 a part, 2 all */
+	/* the window that is shown, and where in it */
+	u64 from, to;
+	u64 cursor;
+	u64 mark;
+	bool marked;
+	u32 row; /* the event that is selected, FR_TL_NO_ROW */
+	struct fr_top_track *track;
+	u32 track_cnt, selected, first; /* selected, and the first on the screen */
+	/* panels */
+	enum fr_top_panel panel;
+	bool in_panel;	 /* keys are for the panel */
+	u32 scroll;	 /* of a panel that is a text */
+	u32 events_mode; /* 0 of the track, 1 all, 2 what was found */
+	struct fr_top_job *job;
+	struct fr_top_search *search;
+	struct fr_top_flame *flame;
+	struct fr_top_view table[FR_TOP_FLAME - FR_TOP_TASKS]; /* how each table is looked at */
+	/* a line being typed, and what is said instead */
+	enum fr_top_prompt prompt;
+	char typed[FR_TOP_PROMPT_SZ];
+	char note[FR_TOP_NOTE_SZ];
+	struct fr_top_place back[FR_TOP_BACK_CNT];
+	u32 back_cnt;
+	struct fr_tl_col *col; /* of one line: width of them */
+	struct fr_tl_cover *cover;
+};
+
+/* ---- layout (top_draw.c) ---- */
+
+struct fr_top_layout {
+	u32 label_w;	      /* the timeline begins there */
+	u32 line_w;	      /* columns of the timeline */
+	u32 tracks_y, tabs_y; /* tracks: [tracks_y, tabs_y) */
+	u32 panel_y, panel_end;
+	u32 track_h;
+};
+struct fr_top_layout fr_top_layout(const struct fr_top *t);
+u32 fr_top_tab_at(const struct fr_top *t, u32 x); /* the panel whose tab is there, FR_TOP_PANEL_CNT: none */
+
+/* ---- moving (top_move.c) ---- */
+
+void fr_top_note(struct fr_top *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fr_top_window(struct fr_top *t, u64 from, u64 to); /* show this, as far as there is any */
+void fr_top_move_to(struct fr_top *t, u64 at);		/* the cursor, and the window if it must */
+void fr_top_select_row(struct fr_top *t, u32 row);	/* an event: the cursor goes there */
+void fr_top_select_task(struct fr_top *t, u32 task);
+void fr_top_remember(struct fr_top *t);
+void fr_top_find_row(struct fr_top *t);				  /* select the event that the cursor is at */
+u32 fr_top_track_of(const struct fr_top *t, bool is_cpu, u32 nr); /* track_cnt: none */
+const struct fr_tl_rows *fr_top_rows(const struct fr_top *t);	  /* of the selected track; NULL: there is none */
+bool fr_top_run_prompt(struct fr_top *t);			  /* what was typed; false: there is more to be typed */
+
+void fr_top_zoom(struct fr_top *t, bool in);
+void fr_top_pan(struct fr_top *t, bool right, u32 part); /* by a part of what is shown */
+void fr_top_step(struct fr_top *t, bool right);		 /* the cursor, by a column */
+void fr_top_mark(struct fr_top *t);
+void fr_top_zoom_to_mark(struct fr_top *t);
+void fr_top_go_to_trigger(struct fr_top *t);
+void fr_top_go_to_waker(struct fr_top *t);
+void fr_top_go_back(struct fr_top *t);
+/* Where the selected event is in a list of events (NULL: of all): itself, or the one behind it. */
+u32 fr_top_place_of(const struct fr_top *t, const struct fr_tl_rows *rows);
+void fr_top_next_event(struct fr_top *t, bool forward, bool all);
+void fr_top_move_track(struct fr_top *t, s32 by);
+
+/* ---- drawing ---- */
+
+void fr_top_draw_tracks(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l);
+void fr_top_draw_help(struct fr_top *t, struct fr_grid *g);
+void fr_top_details(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_events(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_hist(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_flame(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+bool fr_top_events_key(struct fr_top *t, int key);
+bool fr_top_table_key(struct fr_top *t, int key);
+bool fr_top_flame_key(struct fr_top *t, int key);
+bool fr_top_scroll_key(struct fr_top *t, int key);
+
+/* The line that replay prints for an event, without its newline: to be freed. NULL: it cannot be read. */
+char *fr_top_line(struct fr_top *t, u32 nr, size_t *sz);
+
+/* A time as people say it: behind the begin, or from the trigger. buf, of 48 bytes, is returned. */
+const char *fr_top_when(const struct fr_top *t, u64 at, char *buf);
+const char *fr_top_span(u64 ns, char *buf); /* 1.25 ms; of 32 bytes */
+/* "nginx 123" and "host:" before it where there are several. Returns the column behind it. */
+u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 task, enum fr_ink ink);
+u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 cpu, enum fr_ink ink);
+enum fr_ink fr_top_state_ink(enum fr_tl_state s);
+const char *fr_top_state_name(enum fr_tl_state s);
+const char *fr_top_host(const struct fr_top *t, u32 boot); /* "" where there is one */
+struct fr_sys fr_top_sys(const struct fr_top *t, u32 boot, u32 abi);
+const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf); /* of 32 bytes */
+const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf);   /* of 48 bytes */
+
+/* The tables that were made last, perhaps of another window; NULL: none yet. */
+const struct fr_an_result *fr_top_result(const struct fr_top *t);
+/* The times of the line that is selected in that panel, NULL: it has none. */
+const struct fr_hist *fr_top_line_hist(struct fr_top *t, enum fr_top_panel panel);
+
+/* ---- search (top_search.c) ---- */
+
+/* Search for this, and go to the first behind the cursor. What is wrong becomes the note. */
+void fr_top_search_new(struct fr_top *t, const char *text);
+void fr_top_search_free(struct fr_top *t);
+void fr_top_search_go(struct fr_top *t, int dir);
+int fr_top_search_work(struct fr_top *t);				       /* 1: there is more */
+const struct fr_tl_rows *fr_top_matches(const struct fr_top *t);	       /* NULL: nothing is searched for */
+const char *fr_top_search_state(const struct fr_top *t, char *buf, size_t sz); /* "37 found" */
+
+/* ---- flame graph (top_flame.c) ---- */
+
+void fr_top_flame_free(struct fr_top *t);
+int fr_top_flame_work(struct fr_top *t); /* 1: there is more */
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* hook: who runs, who waits, whose time is over. How one is started stands in hook_spawn.c. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "io/hook/hook.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/hook/hook_int.h"
+#include "pure/err.h"
+
+#define P_PIDFD_ID 3 /* idtype_t's P_PIDFD, which older headers lack */
+
+struct job {
+	pid_t pid; /* 0: free */
+	int pidfd;
+	u64 due_ns; /* its time is over, or the grace after SIGTERM is; 0: no limit */
+	bool told;  /* SIGTERM was sent */
+	char *file; /* for messages */
+};
+
+struct fr_hooks {
+	int epoll_fd, timer_fd;
+	char *command; /* NULL: none */
+	u64 timeout_ns;
+	struct fr_hook_user user;
+	struct job job[FR_HOOK_RUN_MAX];
+	struct fr_hook_own *queue[FR_HOOK_QUEUE_MAX]; /* oldest first */
+	u32 queued;
+	struct fr_hook_count count;
+};
+
+static u64 mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* ---- time ---- */
+
+/* The timer goes off when the first job's time is over; none: never. */
+static void set_timer(struct fr_hooks *h)
+{
+	struct itimerspec t = {};
+	u64 due_ns = ~0ULL;
+	u32 i;
+
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
+		if (h->job[i].pid && h->job[i].due_ns && h->job[i].due_ns < due_ns)
+			due_ns = h->job[i].due_ns;
+	if (due_ns != ~0ULL) {
+		t.it_value.tv_sec = due_ns / 1000000000;
+		t.it_value.tv_nsec = due_ns % 1000000000;
+	}
+	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
+{
+	if (!j->pid || !j->due_ns || now_ns < j->due_ns)
+		return;
+	if (j->told) {
+		kill(-j->pid, SIGKILL);
+		j->due_ns = 0;
+		return;
+	}
+	h->count.timed_out++;
+	fr_warn("the hook for %s takes too long: it is ended: give it more time with ExecTimeout=", j->file);
+	if (kill(-j->pid, SIGTERM))
+		fr_warn("cannot end the hook for %s: %s", j->file, strerror(errno));
+	j->told = true;
+	j->due_ns = now_ns + FR_HOOK_GRACE_NS;
+}
+
+/* ---- ends ---- */
+
+static void say_end(struct fr_hooks *h, const struct job *j, const siginfo_t *info)
+{
+	if (info->si_code == CLD_EXITED && !info->si_status)
+		return;
+	h->count.failed++;
+	if (info->si_code == CLD_EXITED)
+		fr_warn("the hook for %s ended with status %d", j->file, info->si_status);
+	else if (!j->told)
+		fr_warn("the hook for %s was killed by signal %d", j->file, info->si_status);
+}
+
+static void forget(struct fr_hooks *h, struct job *j)
+{
+	epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, j->pidfd, NULL);
+	close(j->pidfd);
+	free(j->file);
+	memset(j, 0, sizeof(*j));
+}
+
+/* Has it ended? While it is not reaped its number names its process group and nobody else's: kill what it left there. */
+static void reap(struct fr_hooks *h, struct job *j)
+{
+	siginfo_t info = {};
+
+	if (!j->pid || waitid(P_PIDFD_ID, j->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+		return;
+	kill(-j->pid, SIGKILL);
+	waitid(P_PIDFD_ID, j->pidfd, &info, WEXITED | WNOHANG);
+	say_end(h, j, &info);
+	forget(h, j);
+}
+
+/* ---- starts ---- */
+
+static struct job *free_job(struct fr_hooks *h)
+{
+	u32 i;
+
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
+		if (!h->job[i].pid)
+			return &h->job[i];
+	return NULL;
+}
+
+static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	int err = fr_hook_spawn(h->command, &h->user, own, &j->pid, &j->pidfd);
+
+	if (!err)
+		j->file = strdup(own->file);
+	if (!err && (!j->file || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, j->pidfd, &ev))) {
+		err = -ENOMEM;
+		kill(-j->pid, SIGKILL);
+		waitid(P_PIDFD_ID, j->pidfd, NULL, WEXITED);
+		close(j->pidfd);
+		free(j->file);
+	}
+	if (err) {
+		memset(j, 0, sizeof(*j));
+		h->count.failed++;
+		fr_warn("cannot run the hook for %s: %s", own->file, strerror(-err));
+		return err;
+	}
+	h->count.started++;
+	j->due_ns = h->timeout_ns ? mono_ns() + h->timeout_ns : 0;
+	set_timer(h);
+	return 0;
+}
+
+static void start_queued(struct fr_hooks *h)
+{
+	struct fr_hook_own *own;
+	struct job *j;
+
+	while (h->queued && (j = free_job(h))) {
+		own = h->queue[0];
+		memmove(h->queue, h->queue + 1, --h->queued * sizeof(h->queue[0]));
+		if (h->command)
+			start(h, j, own);
+		fr_hook_own_free(own);
+	}
+}
+
+int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask)
+{
+	struct fr_hook_own *own;
+	struct job *j;
+	int err = 0;
+
+	if (!h->command)
+		return 0;
+	if (h->queued == FR_HOOK_QUEUE_MAX) {
+		h->count.dropped++;
+		fr_warn("no hook for %s: %u wait already", ask->file, FR_HOOK_QUEUE_MAX);
+		return -ENOBUFS;
+	}
+	own = fr_hook_own(ask);
+	if (!own)
+		return -ENOMEM;
+	j = h->queued ? NULL : free_job(h);
+	if (!j) {
+		h->queue[h->queued++] = own;
+		return 0;
+	}
+	err = start(h, j, own);
+	fr_hook_own_free(own);
+	return err;
+}
+
+void fr_hooks_poll(struct fr_hooks *h)
+{
+	u64 ticks, now_ns = mono_ns();
+	u32 i;
+
+	if (read(h->timer_fd, &ticks, sizeof(ticks)) < 0)
+		ticks = 0;
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
+		reap(h, &h->job[i]);
+		end_overdue(h, &h->job[i], now_ns);
+	}
+	start_queued(h);
+	set_timer(h);
+}
+
+/* ---- the module ---- */
+
+int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf)
+{
+	struct fr_hook_user user = {};
+	char *command = NULL;
+	int err = 0;
+
+	if (conf->command && *conf->command) {
+		err = fr_hook_find_user(conf->user, &user);
+		command = err ? NULL : strdup(conf->command);
+		if (!err && !command) {
+			fr_hook_user_free(&user);
+			err = -ENOMEM;
+		}
+	}
+	if (err)
+		return err;
+	free(h->command);
+	fr_hook_user_free(&h->user);
+	h->command = command;
+	h->user = user;
+	h->timeout_ns = conf->timeout_ns;
+	return 0;
+}
+
+static int open_fds(struct fr_hooks *h)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	h->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	h->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (h->epoll_fd < 0 || h->timer_fd < 0 || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->timer_fd, &ev))
+		return -errno;
+	return 0;
+}
+
+int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out)
+{
+	struct fr_hooks *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	h->epoll_fd = h->timer_fd = -1;
+	err = open_fds(h);
+	if (err)
+		fr_err("cannot prepare hooks: %s: check the limit of open files", strerror(-err));
+	err = err ?: fr_hooks_change(h, conf);
+	if (err) {
+		fr_hooks_free(h);
+		return err;
+	}
+	*out = h;
+	return 0;
+}
+
+void fr_hooks_free(struct fr_hooks *h)
+{
+	u32 i;
+
+	if (!h)
+		return;
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
+		if (!h->job[i].pid)
+			continue;
+		kill(-h->job[i].pid, SIGKILL);
+		waitid(P_PIDFD_ID, h->job[i].pidfd, NULL, WEXITED);
+		forget(h, &h->job[i]);
+	}
+	for (i = 0; i < h->queued; i++)
+		fr_hook_own_free(h->queue[i]);
+	if (h->epoll_fd >= 0)
+		close(h->epoll_fd);
+	if (h->timer_fd >= 0)
+		close(h->timer_fd);
+	free(h->command);
+	fr_hook_user_free(&h->user);
+	free(h);
+}
+
+bool fr_hooks_wants_user(const struct fr_hooks *h)
+{
+	return h->command && h->user.change;
+}
+
+int fr_hooks_fd(const struct fr_hooks *h)
+{
+	return h->epoll_fd;
+}
+
+void fr_hooks_count(const struct fr_hooks *h, struct fr_hook_count *out)
+{
+	u32 i;
+
+	*out = h->count;
+	out->queued = h->queued;
+	for (i = 0, out->running = 0; i < FR_HOOK_RUN_MAX; i++)
+		out->running += h->job[i].pid != 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* hook_int: what the parts of hook share. */
+#ifndef FR_HOOK_INT_H
+#define FR_HOOK_INT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "io/hook/hook.h"
+
+/* Whom to become, looked up before: a child between fork() and execve() may not. */
+struct fr_hook_user {
+	bool change; /* false: as we are */
+	uid_t uid;
+	gid_t gid;
+	gid_t *group;
+	int group_cnt;
+	char *name, *home;
+};
+
+/* 0; -ENOENT: there is no such user, -errno; with a message. */
+int fr_hook_find_user(const char *name, struct fr_hook_user *out);
+void fr_hook_user_free(struct fr_hook_user *u);
+
+/* A copy of what was asked: the file, and the environment made of the rest. NULL: no memory. */
+#define FR_HOOK_ENV_MAX 20u
+struct fr_hook_own {
+	char *file;
+	char *env[FR_HOOK_ENV_MAX + 1];
+	u32 env_cnt;
+};
+struct fr_hook_own *fr_hook_own(const struct fr_hook_ask *ask);
+void fr_hook_own_free(struct fr_hook_own *o);
+
+/* Start it. 0, *pid and *pidfd; -errno, also where it could not become the user or run the shell. */
+int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own, pid_t *pid, int *pidfd);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* hook_spawn: one command: its user, its environment, its process. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/hook/hook_int.h"
+#include "pure/err.h"
+
+#define GROUP_MAX 1024
+#define SAFE_FD	  16 /* descriptors that the child needs are moved to here and above first */
+
+/* ---- the user ---- */
+
+static const struct passwd *look_up(const char *name)
+{
+	unsigned long uid;
+	char *end;
+
+	errno = 0;
+	uid = strtoul(name, &end, 10);
+	if (*end || errno || uid >= (uid_t)-1)
+		return getpwnam(name);
+	return getpwuid(uid);
+}
+
+static int take_groups(struct fr_hook_user *u)
+{
+	u->group_cnt = GROUP_MAX;
+	u->group = calloc(GROUP_MAX, sizeof(*u->group));
+	if (!u->group)
+		return -ENOMEM;
+	return getgrouplist(u->name, u->gid, u->group, &u->group_cnt) < 0 ? -E2BIG : 0;
+}
+
+int fr_hook_find_user(const char *name, struct fr_hook_user *out)
+{
+	const struct passwd *pw;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (!name || !*name)
+		return 0;
+	pw = look_up(name);
+	if (!pw) {
+		fr_err("there is no user '%s': ExecUser= names whom hooks are run as", name);
+		return -ENOENT;
+	}
+	out->uid = pw->pw_uid;
+	out->gid = pw->pw_gid;
+	out->change = pw->pw_uid != geteuid() || pw->pw_gid != getegid();
+	out->name = strdup(pw->pw_name);
+	out->home = strdup(pw->pw_dir);
+	if (!out->name || !out->home)
+		err = -ENOMEM;
+	if (!err && out->change)
+		err = take_groups(out);
+	if (err) {
+		fr_err("cannot look up user '%s': %s", name, strerror(-err));
+		fr_hook_user_free(out);
+	}
+	return err;
+}
+
+void fr_hook_user_free(struct fr_hook_user *u)
+{
+	free(u->group);
+	free(u->name);
+	free(u->home);
+	memset(u, 0, sizeof(*u));
+}
+
+/* ---- the environment ---- */
+
+__attribute__((format(printf, 2, 3))) static bool put(struct fr_hook_own *o, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&o->env[o->env_cnt], fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		o->env[o->env_cnt] = NULL;
+	else
+		o->env_cnt++;
+	return len >= 0;
+}
+
+static bool put_text(struct fr_hook_own *o, const char *name, const char *value)
+{
+	return !value || !*value || put(o, "%s=%s", name, value);
+}
+
+static bool fill_env(struct fr_hook_own *o, const struct fr_hook_ask *ask)
+{
+	const char *lang = getenv("LANG");
+	struct utsname un;
+	bool ok;
+
+	uname(&un);
+	ok = put(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && put_text(o, "LANG", lang) &&
+	     put(o, "SHELL=/bin/sh") && put(o, "FLIGHTREC_FD=%d", FR_HOOK_FD) && put_text(o, "FLIGHTREC_FILE", ask->file) &&
+	     put_text(o, "FLIGHTREC_REASON", ask->reason) && put_text(o, "FLIGHTREC_SESSION", ask->session) &&
+	     put_text(o, "FLIGHTREC_HOST", un.nodename) && put_text(o, "FLIGHTREC_COMM", ask->comm) &&
+	     put_text(o, "FLIGHTREC_EXE", ask->exe);
+	if (ok && ask->pid)
+		ok = put(o, "FLIGHTREC_PID=%u", ask->pid);
+	if (ok && ask->sig)
+		ok = put(o, "FLIGHTREC_SIGNAL=%d", ask->sig);
+	return ok;
+}
+
+struct fr_hook_own *fr_hook_own(const struct fr_hook_ask *ask)
+{
+	struct fr_hook_own *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->file = strdup(ask->file);
+	if (o->file && fill_env(o, ask))
+		return o;
+	fr_hook_own_free(o);
+	return NULL;
+}
+
+void fr_hook_own_free(struct fr_hook_own *o)
+{
+	u32 i;
+
+	if (!o)
+		return;
+	for (i = 0; i < o->env_cnt; i++)
+		free(o->env[i]);
+	free(o->file);
+	free(o);
+}
+
+/* ---- the child: from here on only what is safe after fork() ---- */
+
+struct child {
+	const char *command;
+	const struct fr_hook_user *user;
+	char **env;
+	int file_fd, null_fd, tell_fd;
+};
+
+static int default_signals(void)
+{
+	struct sigaction act = {.sa_handler = SIG_DFL};
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		sigaction(sig, &act, NULL); /* KILL and STOP refuse, and need not */
+	sigemptyset(&none);
+	return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int become_user(const struct fr_hook_user *u)
+{
+	if (!u->change)
+		return 0;
+	return setgroups(u->group_cnt, u->group) || setresgid(u->gid, u->gid, u->gid) || setresuid(u->uid, u->uid, u->uid);
+}
+
+/* Also where the user stays root: a hook has no business with them. */
+static int drop_caps(void)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {};
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &h, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe closes by itself. */
+static int arrange_fds(const struct child *c)
+{
+	if (dup2(c->null_fd, 0) < 0 || dup2(c->file_fd, FR_HOOK_FD) < 0)
+		return -1;
+	return syscall(SYS_close_range, FR_HOOK_FD + 1, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) && errno != ENOSYS && errno != EINVAL;
+}
+
+static _Noreturn void be_child(const struct child *c)
+{
+	char *argv[] = {"sh", "-c", (char *)c->command, NULL};
+	int err;
+
+	if (!setpgid(0, 0) && !default_signals() && !chdir("/") && !arrange_fds(c) && !become_user(c->user) && !drop_caps()) {
+		umask(077);
+		execve("/bin/sh", argv, c->env);
+	}
+	err = errno;
+	if (write(c->tell_fd, &err, sizeof(err)) < 0)
+		_exit(127);
+	_exit(127);
+}
+
+/* ---- the parent ---- */
+
+/* Keep the low numbers free for what the child puts there. */
+static int move_up(int fd)
+{
+	int up, err;
+
+	if (fd < 0)
+		return -errno;
+	up = fcntl(fd, F_DUPFD_CLOEXEC, SAFE_FD);
+	err = errno;
+	close(fd);
+	return up < 0 ? -err : up;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Wait until it has become the command, or told why not. */
+static int hear(int fd, pid_t pid)
+{
+	int err = 0;
+	ssize_t n;
+
+	do
+		n = read(fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(err))
+		return 0;
+	waitpid(pid, NULL, 0);
+	return -err;
+}
+
+static int spawn(struct child *c, pid_t *pid, int *pidfd)
+{
+	int p[2], err, fd = -1;
+
+	if (pipe2(p, O_CLOEXEC))
+		return -errno;
+	c->tell_fd = move_up(p[1]);
+	*pid = c->tell_fd < 0 ? -1 : fork();
+	if (!*pid)
+		be_child(c);
+	err = *pid < 0 ? -errno : 0;
+	close_fd(c->tell_fd);
+	err = err ?: hear(p[0], *pid);
+	close(p[0]);
+	if (!err)
+		fd = syscall(SYS_pidfd_open, *pid, 0);
+	if (!err && fd < 0) {
+		err = -errno;
+		kill(-*pid, SIGKILL);
+		waitpid(*pid, NULL, 0);
+	}
+	*pidfd = fd;
+	return err;
+}
+
+int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own, pid_t *pid, int *pidfd)
+{
+	char user_env[128], home_env[PATH_MAX], *env[FR_HOOK_ENV_MAX + 1];
+	struct child c = {.command = command, .user = user, .env = env};
+	u32 cnt = own->env_cnt;
+	int err = 0;
+
+	memcpy(env, own->env, sizeof(env));
+	if (user->name && cnt + 2 <= FR_HOOK_ENV_MAX) {
+		snprintf(user_env, sizeof(user_env), "USER=%s", user->name);
+		snprintf(home_env, sizeof(home_env), "HOME=%s", user->home);
+		env[cnt++] = user_env;
+		env[cnt++] = home_env;
+	}
+	env[cnt] = NULL;
+	c.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	/* removed meanwhile: the hook is told of it all the same, its descriptor reads as empty */
+	c.file_fd = move_up(open(own->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+	if (c.file_fd < 0)
+		c.file_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	if (c.null_fd < 0 || c.file_fd < 0)
+		err = -EMFILE;
+	err = err ?: spawn(&c, pid, pidfd);
+	close_fd(c.null_fd);
+	close_fd(c.file_fd);
+	return err;
+}

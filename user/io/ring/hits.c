@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/ring/hits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/session/sess_int.h"
+
+struct half {
+	u64 sz;
+	u64 merged[FR_HITS_CPU_MAX];
+	u8 bytes[FR_PROF_SZ_MAX];
+};
+
+struct store {
+	u64 seq; /* half seq % 2 holds; 0: nothing yet */
+	u64 pad[7];
+	struct half half[2];
+};
+
+struct fr_hits {
+	struct fr_hits_cpu *cpu;
+	u32 cpu_cnt;
+	struct store *store;
+	struct ring_buffer *calls;
+	u32 call_cnt;
+	int calls_fd, dir_fd;
+};
+
+/* An element of an array map begins at a multiple of 8 bytes. */
+static size_t map_sz(u32 cnt, size_t sz)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (cnt * ((sz + 7) & ~7UL) + page - 1) & ~(page - 1);
+}
+
+u64 fr_hits_sz(u32 cpu_cnt)
+{
+	return map_sz(cpu_cnt, sizeof(struct fr_hits_cpu)) + map_sz(1, sizeof(struct store)) + 4 * FR_PAGE_SZ;
+}
+
+int fr_hits_make_store(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_profile", sizeof(u32), sizeof(struct store), 1, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int map_pin(struct fr_sess *s, const char *name, size_t sz, u32 *cnt, void **out)
+{
+	int fd = fr_sess_get_pin(s, name);
+	void *p;
+
+	if (fd < 0)
+		return fd;
+	if (!fr_sess_is_array(fd, sz, cnt)) {
+		close(fd);
+		return -EPROTO;
+	}
+	p = mmap(NULL, map_sz(*cnt, sz), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (p == MAP_FAILED)
+		return -errno;
+	*out = p;
+	return 0;
+}
+
+static int count_call(void *ctx, void *data, size_t sz)
+{
+	struct fr_hits *h = ctx;
+
+	(void)data;
+	(void)sz;
+	h->call_cnt++;
+	return 0;
+}
+
+static int open_calls(struct fr_sess *s, struct fr_hits *h)
+{
+	h->calls_fd = fr_sess_get_pin(s, "hits-calls");
+	if (h->calls_fd < 0)
+		return h->calls_fd;
+	h->calls = ring_buffer__new(h->calls_fd, count_call, h, NULL);
+	return h->calls ? 0 : -errno;
+}
+
+static int open_lock(struct fr_sess *s, struct fr_hits *h)
+{
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/hits-reader", s->dir);
+	h->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return h->dir_fd < 0 ? -errno : 0;
+}
+
+static int open_all(struct fr_sess *s, struct fr_hits *h)
+{
+	u32 one;
+	int err = open_lock(s, h);
+
+	err = err ?: map_pin(s, "hits", sizeof(struct fr_hits_cpu), &h->cpu_cnt, (void **)&h->cpu);
+	err = err ?: map_pin(s, "profile", sizeof(struct store), &one, (void **)&h->store);
+	err = err ?: open_calls(s, h);
+	return err;
+}
+
+int fr_hits_open(struct fr_sess *s, struct fr_hits **out)
+{
+	struct fr_hits *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	h->calls_fd = h->dir_fd = -1;
+	err = open_all(s, h);
+	if (err)
+		fr_hits_close(h);
+	else
+		*out = h;
+	return err;
+}
+
+void fr_hits_close(struct fr_hits *h)
+{
+	if (!h)
+		return;
+	ring_buffer__free(h->calls);
+	if (h->calls_fd >= 0)
+		close(h->calls_fd);
+	if (h->dir_fd >= 0)
+		close(h->dir_fd);
+	if (h->cpu)
+		munmap(h->cpu, map_sz(h->cpu_cnt, sizeof(*h->cpu)));
+	if (h->store)
+		munmap(h->store, map_sz(1, sizeof(*h->store)));
+	free(h);
+}
+
+int fr_hits_lock(struct fr_hits *h)
+{
+	return flock(h->dir_fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+void fr_hits_unlock(struct fr_hits *h)
+{
+	flock(h->dir_fd, LOCK_UN);
+}
+
+u32 fr_hits_cpu_cnt(const struct fr_hits *h)
+{
+	return h->cpu_cnt < FR_HITS_CPU_MAX ? h->cpu_cnt : FR_HITS_CPU_MAX;
+}
+
+struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu)
+{
+	return &h->cpu[cpu];
+}
+
+u64 fr_hits_stored(const struct fr_hits *h)
+{
+	return fr_load(&h->store->seq);
+}
+
+int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_CPU_MAX])
+{
+	u64 seq = fr_hits_stored(h);
+	const struct half *from = &h->store->half[seq & 1];
+	size_t n = from->sz;
+
+	*bytes = NULL;
+	*sz = 0;
+	memset(merged, 0, FR_HITS_CPU_MAX * sizeof(*merged));
+	if (!seq)
+		return 0;
+	memcpy(merged, from->merged, sizeof(from->merged));
+	n = n < sizeof(from->bytes) ? n : sizeof(from->bytes);
+	*bytes = malloc(n + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	memcpy(*bytes, from->bytes, n);
+	*sz = n;
+	return 0;
+}
+
+/* The word comes last: pairs with its load by the next reader, maybe of another process, after this one was killed. */
+void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX])
+{
+	u64 seq = fr_hits_stored(h);
+	struct half *to = &h->store->half[(seq + 1) & 1];
+
+	memcpy(to->bytes, bytes, sz);
+	memcpy(to->merged, merged, sizeof(to->merged));
+	to->sz = sz;
+	fr_store(&h->store->seq, seq + 1);
+}
+
+int fr_hits_calls_fd(const struct fr_hits *h)
+{
+	return ring_buffer__epoll_fd(h->calls);
+}
+
+int fr_hits_take_calls(struct fr_hits *h)
+{
+	h->call_cnt = 0;
+	ring_buffer__consume(h->calls);
+	return h->call_cnt;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hits: what a session has of its profile, in pinned maps: the CPUs' tables, the merged profile, the CPUs' calls.
+ *
+ *	hits		a struct fr_hits_cpu of each possible CPU (bpf/hits.h)
+ *	profile		two halves: the merged profile as bytes, and which generations of each CPU are in it
+ *	hits-calls	a queue with many writers: a CPU's table fills
+ *	hits-reader/	flock here: one reader at a time
+ *
+ * A half is written whole, then one word makes it the one that holds: a reader that is killed leaves the profile as it was or
+ *as it is to be, and which tables are in it is never in doubt.
+ */
+#ifndef FR_IO_HITS_H
+#define FR_IO_HITS_H
+
+#include "io/session/sess.h"
+#include "pure/profile/prof.h"
+
+#define FR_HITS_CPU_MAX 1024u
+
+struct fr_hits; /* opaque */
+
+/* 0 and *out; -ENOENT: the session counts no profile; -errno. */
+int fr_hits_open(struct fr_sess *s, struct fr_hits **out);
+void fr_hits_close(struct fr_hits *h); /* NULL is fine */
+
+/* 0; -EWOULDBLOCK: another process reads now; -errno. */
+int fr_hits_lock(struct fr_hits *h);
+void fr_hits_unlock(struct fr_hits *h);
+
+u32 fr_hits_cpu_cnt(const struct fr_hits *h);
+struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu);
+
+/* The merged profile, a copy: malloc'ed, NULL with *sz 0: nothing yet. Generations below merged[cpu] are in it. 0 or -ENOMEM.
+ */
+int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_CPU_MAX]);
+
+/* A word that changes with each store. */
+u64 fr_hits_stored(const struct fr_hits *h);
+void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX]);
+
+/* Readable when a CPU calls; -1: not opened. Taking them returns how many. */
+int fr_hits_calls_fd(const struct fr_hits *h);
+int fr_hits_take_calls(struct fr_hits *h);
+
+/* Make the map of the merged profile: its fd, or -errno. */
+int fr_hits_make_store(void);
+
+/* Bytes of all these maps, for so many possible CPUs. */
+u64 fr_hits_sz(u32 cpu_cnt);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/session/bpffs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "pure/err.h"
+
+static bool is_bpffs(const char *root)
+{
+	struct statfs sfs;
+
+	return !statfs(root, &sfs) && sfs.f_type == BPF_FS_MAGIC;
+}
+
+int fr_bpffs_prepare(const char *root, const char *dir)
+{
+	int err;
+
+	if (!is_bpffs(root) && mount("bpf", root, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
+		err = -errno;
+		fr_err("no bpffs at %s, and it cannot be mounted: %s: run as root, or `mount -t bpf bpf %s`", root,
+		       strerror(-err), root);
+		return err;
+	}
+	if (mkdir(dir, 0700) && errno != EEXIST) {
+		err = -errno;
+		fr_err("cannot make %s: %s: run as root", dir, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+int fr_bpffs_lock(const char *dir, bool wait)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int remove_entry(const char *dir, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (!unlink(path) || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	return rmdir(path) && errno != ENOENT ? -errno : 0;
+}
+
+int fr_bpffs_remove(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int err = 0, one;
+
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while ((e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		one = remove_entry(dir, e->d_name);
+		err = err ?: one;
+	}
+	closedir(d);
+	if (!err && rmdir(dir) && errno != ENOENT)
+		err = -errno;
+	return err;
+}

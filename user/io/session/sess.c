@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/session/sess_int.h"
+
+#include <bpf/bpf.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/session/bpffs.h"
+#include "pure/err.h"
+#include "pure/schema/facts.h"
+
+#define META_FACTS  0u
+#define META_SCHEMA 1u
+#define MAKE_TRIES  10
+
+/* ---- names and paths ---- */
+
+bool fr_sess_name_ok(const char *name)
+{
+	size_t i, len = strlen(name);
+
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '-' && name[i] != '_')
+			return false;
+	return len > 0 && len <= FR_NAME_MAX;
+}
+
+static struct fr_sess *new_sess(const char *name)
+{
+	struct fr_sess *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	snprintf(s->dir, sizeof(s->dir), FR_SESSION_ROOT "/%s", name);
+	s->layout = FR_LAYOUT_VERSION;
+	s->dir_fd = s->owner_fd = s->call_fd = -1;
+	return s;
+}
+
+int fr_sess_get_pin(const struct fr_sess *s, const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	fd = bpf_obj_get(path);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- meta: facts and schema, in a map of their own ---- */
+
+static int pin_meta(const struct fr_sess *s, const char *facts, const char *schema, size_t schema_sz)
+{
+	char path[320], *page = calloc(1, FR_META_SZ);
+	u32 key = META_FACTS;
+	int fd, err = 0;
+
+	if (!page)
+		return -ENOMEM;
+	if (strlen(facts) >= FR_META_SZ || schema_sz >= FR_META_SZ) {
+		free(page);
+		return -E2BIG;
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_meta", sizeof(u32), FR_META_SZ, 2, NULL);
+	if (fd < 0) {
+		free(page);
+		return -errno;
+	}
+	strcpy(page, facts);
+	if (bpf_map_update_elem(fd, &key, page, BPF_ANY))
+		err = -errno;
+	memset(page, 0, FR_META_SZ);
+	memcpy(page, schema, schema_sz);
+	key = META_SCHEMA;
+	if (!err && bpf_map_update_elem(fd, &key, page, BPF_ANY))
+		err = -errno;
+	snprintf(path, sizeof(path), "%s/meta", s->dir);
+	if (!err && bpf_obj_pin(fd, path))
+		err = -errno;
+	close(fd);
+	free(page);
+	return err;
+}
+
+static int read_meta_entry(int fd, u32 key, char **text, size_t *sz)
+{
+	*text = malloc(FR_META_SZ);
+	if (!*text)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(fd, &key, *text))
+		return -errno;
+	(*text)[FR_META_SZ - 1] = 0;
+	*sz = strlen(*text);
+	return 0;
+}
+
+static int read_meta(struct fr_sess *s)
+{
+	int fd = fr_sess_get_pin(s, "meta"), err;
+	u32 entries;
+	size_t sz;
+
+	if (fd < 0)
+		return fd;
+	err = fr_sess_is_array(fd, FR_META_SZ, &entries) && entries == 2 ? 0 : -EPROTO;
+	err = err ?: read_meta_entry(fd, META_FACTS, &s->facts, &sz);
+	err = err ?: read_meta_entry(fd, META_SCHEMA, &s->schema, &s->schema_sz);
+	close(fd);
+	return err;
+}
+
+/* A fact that is a number, 0 if there is none; takes no memory. */
+static u32 number(const struct fr_sess *s, const char *fact)
+{
+	const char *name, *value;
+	size_t pos = 0, name_len, value_len;
+
+	while (fr_facts_next(s->facts, &pos, &name, &name_len, &value, &value_len))
+		if (name_len == strlen(fact) && !memcmp(name, fact, name_len))
+			return strtoul(value, NULL, 10);
+	return 0;
+}
+
+static int check_layout(struct fr_sess *s)
+{
+	s->layout = number(s, "layout");
+	return fr_layout_readable(s->layout, number(s, "layout_oldest")) ? 0 : -EPROTO;
+}
+
+/* ---- open and close ---- */
+
+static int open_sess(struct fr_sess *s)
+{
+	int err;
+
+	s->dir_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir_fd < 0)
+		return -errno;
+	err = read_meta(s);
+	err = err ?: check_layout(s);
+	return err ?: fr_sess_map(s);
+}
+
+/* Pins can be removed by hand: what is not there is not in a snapshot, and that must be said. */
+static void warn_missing_rings(const struct fr_sess *s)
+{
+	size_t want = (size_t)number(s, "cpu_cnt") * FR_TIER_CNT;
+
+	if (s->ring_cnt < want)
+		fr_warn("%zu of session '%s's %zu rings are not in %s: what they hold is not to be had", want - s->ring_cnt,
+			s->name, want, s->dir);
+}
+
+static int explain_open(const struct fr_sess *s, int err)
+{
+	switch (err) {
+	case -ENOENT:
+		fr_err("no session '%s' is recording: start one with `flightrec record -n %s`", s->name, s->name);
+		break;
+	case -EACCES:
+	case -EPERM:
+		fr_err("cannot open session '%s': %s: run as root", s->name, strerror(-err));
+		break;
+	case -EPROTO:
+		fr_err("session '%s' has the layout of another version of flightrec: use that version, or end it with "
+		       "`flightrec stop -n %s`",
+		       s->name, s->name);
+		break;
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		fr_err("cannot open session '%s': %s: it goes on recording: try again", s->name, strerror(-err));
+		break;
+	default:
+		fr_err("cannot open session '%s': %s: end it with `flightrec stop -n %s`", s->name, strerror(-err), s->name);
+	}
+	return err;
+}
+
+int fr_sess_open(const char *name, struct fr_sess **out)
+{
+	struct fr_sess *s = new_sess(name);
+	int err;
+
+	if (!s) {
+		fr_err("cannot open session '%s': %s: try again", name, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	err = open_sess(s);
+	if (err) {
+		explain_open(s, err);
+		fr_sess_close(s);
+		return err;
+	}
+	warn_missing_rings(s);
+	*out = s;
+	return 0;
+}
+
+int fr_sess_open_any(const char *name, struct fr_sess **out)
+{
+	struct fr_sess *s = new_sess(name);
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = open_sess(s);
+	if (s->dir_fd < 0) {
+		if (err != -ENOENT)
+			explain_open(s, err);
+		fr_sess_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void fr_sess_close(struct fr_sess *s)
+{
+	if (!s)
+		return;
+	fr_sess_unmap(s);
+	fr_sess_progs_free(s->held, s->held_cnt);
+	fr_sess_progs_free(s->trig, s->trig_cnt);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	if (s->owner_fd >= 0)
+		close(s->owner_fd);
+	if (s->call_fd >= 0)
+		close(s->call_fd);
+	free(s->facts);
+	free(s->schema);
+	free(s);
+}
+
+/* ---- create ---- */
+
+int fr_sess_own(struct fr_sess *s)
+{
+	char path[192];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/owner", s->dir);
+	fd = fr_bpffs_lock(path, false);
+	if (fd < 0)
+		return fd;
+	s->owner_fd = fd;
+	return 0;
+}
+
+bool fr_sess_is_owned(struct fr_sess *s)
+{
+	char path[192];
+	int fd;
+
+	if (s->owner_fd >= 0)
+		return true;
+	snprintf(path, sizeof(path), "%s/owner", s->dir);
+	fd = fr_bpffs_lock(path, false);
+	if (fd >= 0)
+		close(fd);
+	return fd == -EWOULDBLOCK;
+}
+
+/* -ENOENT: another process swept the directory away before it was locked, as it would what a dead maker left. */
+static int try_make_dir(struct fr_sess *s)
+{
+	char owner[192];
+	int err;
+
+	snprintf(owner, sizeof(owner), "%s/owner", s->dir);
+	if (mkdir(s->dir, 0700))
+		return -errno;
+	s->dir_fd = fr_bpffs_lock(s->dir, true);
+	if (s->dir_fd < 0)
+		return s->dir_fd;
+	if (!mkdir(owner, 0700))
+		return fr_sess_own(s);
+	err = -errno;
+	close(s->dir_fd);
+	s->dir_fd = -1;
+	return err;
+}
+
+static int make_dir(struct fr_sess *s)
+{
+	int tries, err = -ENOENT;
+
+	for (tries = 0; tries < MAKE_TRIES && err == -ENOENT; tries++)
+		err = try_make_dir(s);
+	return err;
+}
+
+static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res)
+{
+	char *facts, *schema;
+	size_t schema_sz;
+	int err;
+
+	conf->dir = s->dir;
+	err = fr_load_session(conf, res);
+	if (err)
+		return err;
+	err = fr_sess_map(s);
+	if (err) {
+		fr_err("cannot map the rings of session '%s': %s", s->name, strerror(-err));
+		return err;
+	}
+	facts = facts_fn(arg, s, res);
+	schema = fr_schema_write(fr_schema_builtin(), &schema_sz);
+	err = facts && schema ? pin_meta(s, facts, schema, schema_sz) : -ENOMEM;
+	if (err)
+		fr_err("cannot keep what session '%s' is: %s", s->name, strerror(-err));
+	free(facts);
+	free(schema);
+	err = err ?: read_meta(s);
+	if (!err)
+		flock(s->dir_fd, LOCK_UN);
+	return err;
+}
+
+static bool is_unfinished(const char *dir)
+{
+	char meta[320];
+
+	snprintf(meta, sizeof(meta), "%s/meta", dir);
+	return access(meta, F_OK) && errno == ENOENT;
+}
+
+int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res,
+		   struct fr_sess **out)
+{
+	struct fr_sess *s;
+	int err;
+
+	err = fr_bpffs_prepare(FR_BPFFS_ROOT, FR_SESSION_ROOT);
+	if (err)
+		return err;
+	fr_sess_sweep();
+	s = new_sess(name);
+	if (!s)
+		return -ENOMEM;
+	err = make_dir(s);
+	if (err == -EEXIST && is_unfinished(s->dir)) {
+		fr_err("session '%s' is just being started by another process: try again", name);
+		err = -EBUSY;
+	}
+	if (err == -EEXIST || err == -EBUSY) {
+		fr_sess_close(s);
+		return err;
+	}
+	if (err)
+		fr_err("cannot make %s: %s: %s", s->dir, strerror(-err),
+		       err == -EACCES || err == -EPERM ? "run as root" : "another flightrec may be at it: try again");
+	err = err ?: fill(s, conf, facts_fn, arg, res);
+	if (err) {
+		fr_bpffs_remove(s->dir);
+		fr_sess_close(s);
+		return err;
+	}
+	s->is_new = true;
+	*out = s;
+	return 0;
+}
+
+/* Names in FR_SESSION_ROOT that may be sessions. */
+static int list_dirs(char ***names, size_t *cnt)
+{
+	DIR *d = opendir(FR_SESSION_ROOT);
+	struct dirent *e;
+	char **more;
+
+	*names = NULL;
+	*cnt = 0;
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while ((e = readdir(d))) {
+		if (!fr_sess_name_ok(e->d_name))
+			continue;
+		more = realloc(*names, (*cnt + 1) * sizeof(*more));
+		if (!more)
+			break;
+		*names = more;
+		more[*cnt] = strdup(e->d_name);
+		if (!more[*cnt])
+			break;
+		++*cnt;
+	}
+	closedir(d);
+	return e ? -ENOMEM : 0;
+}
+
+void fr_sess_sweep(void)
+{
+	char **names, dir[128];
+	size_t cnt, i;
+	int fd;
+
+	list_dirs(&names, &cnt);
+	for (i = 0; i < cnt; i++) {
+		snprintf(dir, sizeof(dir), FR_SESSION_ROOT "/%s", names[i]);
+		fd = is_unfinished(dir) ? fr_bpffs_lock(dir, false) : -1;
+		/* its maker holds the lock until meta is there: look again under it */
+		if (fd >= 0 && is_unfinished(dir))
+			fr_bpffs_remove(dir);
+		if (fd >= 0)
+			close(fd);
+		free(names[i]);
+	}
+	free(names);
+}
+
+/* ---- locks ---- */
+
+static u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
+{
+	const struct timespec nap = {.tv_nsec = 5000000};
+	u64 until = now_ms() + timeout_ms;
+	bool told = false;
+	int err;
+
+	while (flock(s->dir_fd, LOCK_EX | LOCK_NB)) {
+		err = -errno;
+		if (err != -EWOULDBLOCK && err != -EINTR) {
+			fr_err("cannot lock session '%s': %s: try again", s->name, strerror(-err));
+			return err;
+		}
+		if (now_ms() >= until) {
+			fr_err("session '%s' is busy: another snapshot has not ended for %u s: try again", s->name,
+			       timeout_ms / 1000);
+			return -ETIMEDOUT;
+		}
+		if (!told && until - now_ms() + 500 < timeout_ms)
+			fr_warn("waiting: another process takes a snapshot of session '%s'", s->name);
+		told = told || until - now_ms() + 500 < timeout_ms;
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+void fr_sess_unlock(struct fr_sess *s)
+{
+	flock(s->dir_fd, LOCK_UN);
+}
+
+/* ---- what is in it ---- */
+
+u32 fr_sess_layout(const struct fr_sess *s)
+{
+	return s->layout;
+}
+
+const char *fr_sess_name(const struct fr_sess *s)
+{
+	return s->name;
+}
+
+const char *fr_sess_facts(const struct fr_sess *s)
+{
+	return s->facts;
+}
+
+char *fr_sess_fact(const struct fr_sess *s, const char *name)
+{
+	return fr_facts_get(s->facts, name);
+}
+
+const char *fr_sess_schema(const struct fr_sess *s, size_t *sz)
+{
+	*sz = s->schema_sz;
+	return s->schema;
+}
+
+const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt)
+{
+	*cnt = s->ring_cnt;
+	return s->ring;
+}
+
+struct fr_session *fr_sess_shared(const struct fr_sess *s)
+{
+	return s->shared;
+}

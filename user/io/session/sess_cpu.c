@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sess_cpu: a session gets used to CPUs that come after it began. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/cpus.h"
+#include "io/ring/percpu.h"
+#include "io/session/admin.h"
+#include "io/session/sess_int.h"
+#include "pure/err.h"
+
+bool fr_sess_is_new(const struct fr_sess *s)
+{
+	return s->is_new;
+}
+
+int fr_sess_refresh_rings(struct fr_sess *s)
+{
+	return fr_sess_map_rings(s);
+}
+
+/* Any ring of a tier: all have one geometry and epoch. */
+static const struct fr_ring_map *any_ring(const struct fr_sess *s, u32 tier)
+{
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt; i++)
+		if (s->ring[i].tier == tier)
+			return &s->ring[i];
+	return NULL;
+}
+
+static u32 map_id(int fd)
+{
+	struct bpf_map_info info = {};
+	u32 len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
+}
+
+/* Let writers find it: unless it is there already, as what is in the outer map is in use. */
+static int publish(const struct fr_sess *s, int fd, u32 cpu, u32 tier)
+{
+	int outer, err = 0;
+	char name[32];
+	u32 id = 0;
+
+	snprintf(name, sizeof(name), "rings-%s", fr_tier_name(tier));
+	outer = fr_sess_get_pin(s, name);
+	if (outer < 0)
+		return outer;
+	if ((bpf_map_lookup_elem(outer, &cpu, &id) || id != map_id(fd)) && bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
+		err = -errno;
+	close(outer);
+	return err;
+}
+
+static int make_ring(const struct fr_sess *s, u32 cpu, u32 tier, const char *pin)
+{
+	const struct fr_ring_map *like = any_ring(s, tier);
+	struct fr_geometry geo;
+	char path[512];
+	int fd, err;
+
+	if (!like)
+		return -EPROTO;
+	geo = (struct fr_geometry){like->slot_cnt, like->subbuf_pages};
+	fd = fr_percpu_make_ring(&geo, fr_cpus_node(NULL, cpu));
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "%s/%s", s->dir, pin);
+	err = fr_percpu_init_ring(fd, &(struct fr_percpu_ring){&geo, like->epoch, cpu, tier});
+	if (!err && bpf_obj_pin(fd, path))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Pinned before it is published: a recorder killed between the two leaves what the next one publishes. */
+static int add_tier(const struct fr_sess *s, u32 cpu, u32 tier)
+{
+	int fd, err, made = 0;
+	char pin[64];
+
+	snprintf(pin, sizeof(pin), "ring-%u-%s", cpu, fr_tier_name(tier));
+	fd = fr_sess_get_pin(s, pin);
+	if (fd == -ENOENT) {
+		fd = make_ring(s, cpu, tier, pin);
+		made = 1;
+	}
+	if (fd < 0)
+		return fd;
+	err = publish(s, fd, cpu, tier);
+	close(fd);
+	return err ?: made;
+}
+
+int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
+{
+	int err = 0, made = 0;
+	u32 tier;
+
+	for (tier = 0; tier < FR_TIER_CNT && err >= 0; tier++) {
+		err = add_tier(s, cpu, tier);
+		made |= err;
+	}
+	if (err >= 0)
+		err = fr_sess_map_rings(s);
+	if (err < 0)
+		fr_err("cannot give CPU %u its rings: %s: its events are not recorded", cpu, strerror(-err));
+	return err < 0 ? err : made;
+}
+
+/* kernel.perf_event_paranoid of 3, which Debian's and other kernels know, asks for more than CAP_PERFMON. */
+static int open_clock(struct fr_admin *admin, u32 cpu, u32 hz)
+{
+	int fd = fr_percpu_open_clock(cpu, hz);
+
+	return (fd == -EACCES || fd == -EPERM) && admin ? fr_admin_open_clock(admin, cpu, hz) : fd;
+}
+
+int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz)
+{
+	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), clock, err;
+	char path[512];
+
+	if (prog < 0)
+		return prog;
+	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
+	clock = hz ? open_clock(admin, cpu, hz) : -EINVAL;
+	err = clock < 0 ? clock : fr_percpu_sample(prog, clock, path);
+	if (clock >= 0)
+		close(clock);
+	close(prog);
+	return err;
+}
+
+/* ---- how many samples are to be expected ---- */
+
+static u64 fact(const struct fr_sess *s, const char *name)
+{
+	char *text = fr_sess_fact(s, name);
+	u64 v = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return v;
+}
+
+static u64 samples(u64 from_ns, u64 to_ns, u64 hz, u64 cpu_cnt)
+{
+	u64 us = to_ns > from_ns ? (to_ns - from_ns) / 1000 : 0;
+
+	return us * hz / 1000000 * cpu_cnt;
+}
+
+u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns)
+{
+	const struct fr_governing *g = &s->shared->governing;
+
+	if (!g->sample_at_ns)
+		return samples(fact(s, "begin_ns"), now_ns, fact(s, "sample_hz"), fact(s, "cpu_cnt"));
+	return g->sample_due + samples(g->sample_at_ns, now_ns, g->sample_hz, g->sample_cpus);
+}
+
+u32 fr_sess_sample_hz(struct fr_sess *s)
+{
+	return s->shared->governing.sample_at_ns ? s->shared->governing.sample_hz : fact(s, "sample_hz");
+}
+
+void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns)
+{
+	struct fr_governing *g = &s->shared->governing;
+
+	g->sample_due = fr_sess_samples_due(s, now_ns);
+	g->sample_hz = hz;
+	g->sample_cpus = cpu_cnt;
+	g->sample_at_ns = now_ns;
+}

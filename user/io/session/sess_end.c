@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sess_end: detach a session's programs, remove its pins. */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/session/bpffs.h"
+#include "io/session/sess_int.h"
+
+int fr_sess_link_id(int fd, u32 *link, u32 *prog)
+{
+	struct bpf_link_info info = {};
+	u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return -errno;
+	*link = info.id;
+	*prog = info.prog_id;
+	return 0;
+}
+
+bool fr_sess_is_gone(const struct fr_sess *s)
+{
+	struct stat then, now;
+
+	return fstat(s->dir_fd, &then) || stat(s->dir, &now) || then.st_ino != now.st_ino || then.st_dev != now.st_dev;
+}
+
+/* A link goes when its last reference does, a while after its pin: wait until the kernel does not know it any more. */
+static void wait_gone(u32 link)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	int fd, tries;
+
+	for (tries = 0; tries < 5000; tries++) {
+		fd = bpf_link_get_fd_by_id(link);
+		if (fd < 0)
+			return;
+		close(fd);
+		nanosleep(&nap, NULL);
+	}
+}
+
+struct links {
+	u32 *id;
+	u32 cnt;
+};
+
+static int add_id(struct links *l, u32 id)
+{
+	u32 *more = realloc(l->id, (l->cnt + 1) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	l->id = more;
+	l->id[l->cnt++] = id;
+	return 0;
+}
+
+/* Links are pinned as link-EVENT, those of triggers' programs as trig-GENERATION-PROGRAM, of the incident log's as inc-PROGRAM.
+ */
+static bool is_link(const char *pin)
+{
+	return !strncmp(pin, "link-", 5) || !strncmp(pin, "trig-", 5) || !strncmp(pin, "inc-", 4);
+}
+
+/* Note the link behind a pin, and remove the pin. */
+static int drop_link(const struct fr_sess *s, const char *pin, struct links *links)
+{
+	int fd = fr_sess_get_pin(s, pin), err = 0;
+	u32 id = 0, prog;
+	char path[512];
+
+	if (fd >= 0) {
+		if (!fr_sess_link_id(fd, &id, &prog))
+			err = add_id(links, id);
+		close(fd);
+	}
+	snprintf(path, sizeof(path), "%s/%s", s->dir, pin);
+	if (unlink(path))
+		err = err ?: -errno;
+	return err;
+}
+
+static void disable_events(struct fr_session *shared)
+{
+	u32 nr;
+
+	for (nr = 0; shared && nr < FR_EVENT_MAX; nr++)
+		__atomic_store_n(&shared->enable[nr], 0, __ATOMIC_RELEASE);
+}
+
+int fr_sess_detach(struct fr_sess *s)
+{
+	DIR *d = opendir(s->dir);
+	struct links links = {};
+	struct dirent *e;
+	int err = 0, one;
+	u32 i;
+
+	if (!d)
+		return -errno;
+	disable_events(s->shared);
+	while ((e = readdir(d))) {
+		one = is_link(e->d_name) ? drop_link(s, e->d_name, &links) : 0;
+		err = err ?: one;
+	}
+	closedir(d);
+	for (i = 0; i < links.cnt; i++)
+		wait_gone(links.id[i]);
+	free(links.id);
+	/* programs still running on other CPUs hold RCU's read side */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return err;
+}
+
+int fr_sess_remove(struct fr_sess *s)
+{
+	return fr_bpffs_remove(s->dir);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sess_int: what the parts of sess share; nobody else's business. */
+#ifndef FR_SESS_INT_H
+#define FR_SESS_INT_H
+
+#include "alert.h"
+#include "incident_layout.h"
+#include "io/session/sess.h"
+
+struct fr_sess {
+	char name[FR_NAME_MAX + 1];
+	char dir[128];
+	int dir_fd;   /* holds the reader's lock when locked */
+	int owner_fd; /* holds the owner's lock, -1: not ours */
+	int call_fd;  /* holds the lock of control programs while one runs, -1: not opened yet */
+	bool is_new;
+	u32 layout;
+	char *facts;
+	char *schema;
+	size_t schema_sz;
+	struct fr_ring_map *ring;
+	size_t ring_cnt;
+	struct fr_session *shared;
+	struct fr_call *call;
+	struct fr_triggers *triggers;
+	struct fr_incident_head *inc; /* the incident log, NULL: none */
+	u32 inc_cnt;		      /* records in it */
+	struct fr_sess_prog *held;    /* by fr_sess_hold_progs(), NULL none */
+	size_t held_cnt;
+	struct fr_sess_prog *trig; /* by fr_sess_hold_trigger_progs(), NULL none */
+	size_t trig_cnt;
+};
+
+/* The fd of a pin in the session's directory, or -errno. */
+int fr_sess_get_pin(const struct fr_sess *s, const char *name);
+
+/* Map the rings and the shared structs, after checking that they are what they should be. 0 or -errno. */
+int fr_sess_map(struct fr_sess *s);
+int fr_sess_map_rings(struct fr_sess *s); /* those that are not mapped yet */
+void fr_sess_unmap(struct fr_sess *s);
+
+/* Is this an array map of such values? *entries: how many. */
+bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries);
+
+/* list of cnt programs of triggers, to keep open instead of those before; it is taken over. */
+void fr_sess_hold_trigger_progs(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
+
+/* Ids of a link and of its program. 0 or -errno. */
+int fr_sess_link_id(int fd, u32 *link, u32 *prog);
+
+#endif

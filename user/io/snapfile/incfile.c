@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/snapfile/incfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define OLDER	    FR_INCFILE_NAME ".1"
+#define SUM_BEGIN   ",\"sum\":\""
+#define SUM_LEN	    (sizeof(SUM_BEGIN) - 1 + 16 + 2) /* with "} */
+#define FILE_MAX    (1ULL << 30)		     /* more is not read */
+#define LINE_MAX_SZ 4096u
+
+struct fr_incfile {
+	char dir[PATH_MAX];
+	u64 max_sz;
+	int fd;	    /* -1: not open */
+	bool known; /* it is as we left it: */
+	u64 size;   /* bytes */
+	ino_t inode;
+	char *add; /* lines to be written */
+	size_t add_sz;
+};
+
+/* ---- lines ---- */
+
+/* Bytes of the object without its sum and last brace; 0: the line is not sound. */
+static size_t sound_len(const char *line, size_t len)
+{
+	char want[SUM_LEN + 1];
+	size_t body;
+
+	if (len <= SUM_LEN + 1 || len > LINE_MAX_SZ || line[0] != '{')
+		return 0;
+	body = len - SUM_LEN;
+	snprintf(want, sizeof(want), SUM_BEGIN "%016llx\"}", (unsigned long long)XXH64(line, body, 0));
+	return memcmp(line + body, want, SUM_LEN) ? 0 : body;
+}
+
+struct look {
+	fr_incfile_fn fn;
+	void *arg;
+	u64 bad;
+	size_t good_end; /* behind the last sound line */
+};
+
+static void look_at_line(struct look *l, const char *line, size_t len)
+{
+	char object[LINE_MAX_SZ + 1];
+	size_t body = sound_len(line, len);
+
+	if (!body) {
+		l->bad++;
+		return;
+	}
+	memcpy(object, line, body);
+	object[body] = '}';
+	if (l->fn)
+		l->fn(l->arg, object, body + 1);
+}
+
+static void look_through(struct look *l, const char *text, size_t sz)
+{
+	size_t at = 0;
+	const char *end;
+	u64 bad;
+
+	for (; at < sz && (end = memchr(text + at, '\n', sz - at)); at = end + 1 - text) {
+		bad = l->bad;
+		look_at_line(l, text + at, end - text - at);
+		if (l->bad == bad)
+			l->good_end = end + 1 - text;
+	}
+}
+
+/* ---- files ---- */
+
+static int read_all(int fd, char **text, size_t *sz)
+{
+	struct stat st;
+	ssize_t n;
+	char *p;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if ((u64)st.st_size > FILE_MAX)
+		return -EFBIG;
+	p = malloc(st.st_size + 1);
+	if (!p)
+		return -ENOMEM;
+	for (*sz = 0; *sz < (size_t)st.st_size; *sz += n) {
+		n = pread(fd, p + *sz, st.st_size - *sz, *sz);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			break;
+	}
+	*text = p;
+	return 0;
+}
+
+static int look_in(int fd, struct look *l)
+{
+	char *text = NULL;
+	size_t sz = 0;
+	int err = read_all(fd, &text, &sz);
+
+	if (err)
+		return err;
+	l->good_end = 0;
+	look_through(l, text, sz);
+	free(text);
+	return 0;
+}
+
+/* A plain file of ours: no link that somebody put there, no pipe that would wait. */
+static int open_file(const char *dir, const char *name, int flags)
+{
+	char path[PATH_MAX + 32];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int look_in_named(const char *dir, const char *name, struct look *l)
+{
+	int fd = open_file(dir, name, O_RDONLY), err;
+
+	if (fd < 0)
+		return fd;
+	err = look_in(fd, l);
+	close(fd);
+	return err;
+}
+
+/* Rotated between the two it is read twice: who wants each incident once looks at its number. */
+int fr_incfile_read(const char *dir, fr_incfile_fn fn, void *arg, u64 *bad)
+{
+	struct look l = {.fn = fn, .arg = arg};
+	int older = look_in_named(dir, OLDER, &l), err = look_in_named(dir, FR_INCFILE_NAME, &l);
+
+	*bad = l.bad;
+	if (err == -ENOENT)
+		return older;
+	return err ?: older == -ENOENT ? 0 : older;
+}
+
+static int sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fsync(fd) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+/* ---- writing ---- */
+
+int fr_incfile_open(const char *dir, u64 max_sz, struct fr_incfile **out)
+{
+	struct fr_incfile *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	snprintf(f->dir, sizeof(f->dir), "%s", dir);
+	f->max_sz = max_sz;
+	f->fd = -1;
+	*out = f;
+	return 0;
+}
+
+void fr_incfile_limit(struct fr_incfile *f, u64 max_sz)
+{
+	f->max_sz = max_sz;
+}
+
+static void close_file(struct fr_incfile *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	f->known = false;
+}
+
+void fr_incfile_close(struct fr_incfile *f)
+{
+	if (!f)
+		return;
+	close_file(f);
+	free(f->add);
+	free(f);
+}
+
+/* Is the file that is open still the one of that name? */
+static bool is_current(const struct fr_incfile *f)
+{
+	char path[PATH_MAX + 32];
+	struct stat ours, named;
+
+	snprintf(path, sizeof(path), "%s/" FR_INCFILE_NAME, f->dir);
+	return !fstat(f->fd, &ours) && !lstat(path, &named) && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+/* Open, and lock: another may have rotated it away meanwhile. */
+static int lock(struct fr_incfile *f)
+{
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (f->fd < 0) {
+			f->fd = open_file(f->dir, FR_INCFILE_NAME, O_RDWR | O_CREAT | O_APPEND);
+			if (f->fd < 0)
+				return f->fd;
+			sync_dir(f->dir);
+		}
+		while (flock(f->fd, LOCK_EX))
+			if (errno != EINTR)
+				return -errno;
+		if (is_current(f))
+			return 0;
+		close_file(f);
+	}
+	return -EAGAIN;
+}
+
+static void note(struct fr_incfile *f)
+{
+	struct stat st;
+
+	f->known = !fstat(f->fd, &st);
+	f->size = st.st_size;
+	f->inode = st.st_ino;
+}
+
+static bool is_as_left(const struct fr_incfile *f)
+{
+	struct stat st;
+
+	return f->known && !fstat(f->fd, &st) && (u64)st.st_size == f->size && st.st_ino == f->inode;
+}
+
+/* What is behind the last sound line was being written when its writer or the machine was ended. */
+static int cut_tail(struct fr_incfile *f, size_t good_end)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st))
+		return -errno;
+	if ((size_t)st.st_size > good_end && ftruncate(f->fd, good_end))
+		return -errno;
+	return 0;
+}
+
+int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
+{
+	struct look l = {.fn = fn, .arg = arg};
+	int err = lock(f);
+
+	if (err || is_as_left(f))
+		return err;
+	look_in_named(f->dir, OLDER, &l);
+	err = look_in(f->fd, &l);
+	err = err ?: cut_tail(f, l.good_end);
+	if (err)
+		close_file(f);
+	else
+		note(f);
+	return err;
+}
+
+int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
+{
+	char *p = realloc(f->add, f->add_sz + len + SUM_LEN + 2);
+
+	if (!p || len < 2)
+		return -ENOMEM;
+	f->add = p;
+	p += f->add_sz;
+	memcpy(p, object, len - 1);
+	f->add_sz += len - 1;
+	f->add_sz += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (unsigned long long)XXH64(p, len - 1, 0));
+	return 0;
+}
+
+/* The file becomes the older one, and a new one begins, locked. */
+static int rotate(struct fr_incfile *f)
+{
+	char from[PATH_MAX + 32], to[PATH_MAX + 32];
+
+	snprintf(from, sizeof(from), "%s/" FR_INCFILE_NAME, f->dir);
+	snprintf(to, sizeof(to), "%s/" OLDER, f->dir);
+	if (rename(from, to))
+		return -errno;
+	close_file(f);
+	return lock(f) ?: sync_dir(f->dir);
+}
+
+static int write_all(int fd, const char *p, size_t sz)
+{
+	ssize_t n;
+
+	for (; sz; p += n, sz -= n) {
+		n = write(fd, p, sz);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int write_added(struct fr_incfile *f)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(f->fd, &st))
+		return -errno;
+	if (st.st_size && st.st_size + f->add_sz > f->max_sz / 2) {
+		err = rotate(f);
+		if (err)
+			return err;
+		st.st_size = 0;
+	}
+	err = write_all(f->fd, f->add, f->add_sz);
+	if (!err && fdatasync(f->fd))
+		err = -errno;
+	/* on a full disk: what came of a line is no line */
+	if (err && ftruncate(f->fd, st.st_size))
+		close_file(f);
+	return err;
+}
+
+int fr_incfile_end(struct fr_incfile *f)
+{
+	int err = f->fd < 0 ? -EBADF : 0;
+
+	if (!err && f->add_sz)
+		err = write_added(f);
+	free(f->add);
+	f->add = NULL;
+	f->add_sz = 0;
+	if (f->fd < 0)
+		return err;
+	note(f);
+	close_file(f); /* an open file would keep its file system from being made read-only, or unmounted */
+	return err;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/snapfile/newdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pure/err.h"
+
+struct fr_newdir {
+	int fd, parent_fd;
+	char *path;		 /* as given, for messages */
+	char name[NAME_MAX + 1]; /* final, in the parent */
+	char tmp[NAME_MAX + 1];
+};
+
+static int say(const struct fr_newdir *d, int err, const char *what)
+{
+	fr_err("cannot %s %s: %s: choose another place with -o", what, d->path, strerror(-err));
+	return err;
+}
+
+static void release(struct fr_newdir *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	if (d->parent_fd >= 0)
+		close(d->parent_fd);
+	free(d->path);
+	free(d);
+}
+
+static int open_parent(struct fr_newdir *d)
+{
+	char *a = strdup(d->path), *b = strdup(d->path);
+	int err = a && b ? 0 : -ENOMEM;
+
+	if (!err) {
+		d->parent_fd = open(dirname(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = d->parent_fd < 0 ? -errno : 0;
+	}
+	if (!err && (snprintf(d->name, sizeof(d->name), "%s", basename(b)) >= (int)sizeof(d->name) ||
+		     snprintf(d->tmp, sizeof(d->tmp), ".%s.tmp-%d", d->name, getpid()) >= (int)sizeof(d->tmp)))
+		err = -ENAMETOOLONG;
+	free(a);
+	free(b);
+	return err;
+}
+
+static int make(struct fr_newdir *d)
+{
+	struct stat st;
+	int err = open_parent(d);
+
+	if (err)
+		return err;
+	if (!fstatat(d->parent_fd, d->name, &st, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	if (mkdirat(d->parent_fd, d->tmp, 0700))
+		return -errno;
+	d->fd = openat(d->parent_fd, d->tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return d->fd < 0 ? -errno : 0;
+}
+
+int fr_newdir_create(const char *path, struct fr_newdir **out)
+{
+	struct fr_newdir *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	d->fd = d->parent_fd = -1;
+	d->path = strdup(path);
+	err = d->path ? make(d) : -ENOMEM;
+	if (err) {
+		if (err != -EEXIST)
+			say(d, err, "make directory");
+		release(d);
+		return err;
+	}
+	*out = d;
+	return 0;
+}
+
+int fr_newdir_fd(const struct fr_newdir *d)
+{
+	return d->fd;
+}
+
+/* Its files are on disk before it has its name. */
+static int sync_files(const struct fr_newdir *d)
+{
+	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	int fd, err = dir ? 0 : -errno;
+
+	while (dir && !err && (e = readdir(dir))) {
+		if (e->d_type == DT_DIR)
+			continue;
+		fd = openat(d->fd, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || fdatasync(fd))
+			err = -errno;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	return err ?: fsync(d->fd) ? -errno : 0;
+}
+
+int fr_newdir_finish(struct fr_newdir *d)
+{
+	int err = sync_files(d);
+
+	if (!err && renameat2(d->parent_fd, d->tmp, d->parent_fd, d->name, RENAME_NOREPLACE))
+		err = -errno;
+	if (!err && fsync(d->parent_fd))
+		err = -errno;
+	if (err) {
+		if (err != -EEXIST)
+			say(d, err, "write directory");
+		fr_newdir_abort(d);
+		return err;
+	}
+	release(d);
+	return 0;
+}
+
+void fr_newdir_abort(struct fr_newdir *d)
+{
+	struct dirent *e;
+	DIR *dir;
+
+	if (!d)
+		return;
+	dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	while (dir && (e = readdir(dir)))
+		if (e->d_type != DT_DIR)
+			unlinkat(d->fd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	unlinkat(d->parent_fd, d->tmp, AT_REMOVEDIR);
+	release(d);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reading a snapshot: the header and content of a chunk, and chunks of events. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/snapfile/snapfile_int.h"
+#include "pure/rows/columns.h"
+
+#define CHUNK_MAX_CNT (1u << 20)
+
+/* ---- the content of a chunk ---- */
+
+/* May so much come out of so little? Asked before memory is taken. */
+static bool size_is_sane(u64 stored_sz, u64 decoded_sz)
+{
+	if (!stored_sz || !decoded_sz || decoded_sz > FR_DECODED_MAX_SZ || stored_sz > 2 * FR_DECODED_MAX_SZ)
+		return false;
+	return decoded_sz <= FR_DECODED_FREE_SZ || (decoded_sz - FR_DECODED_FREE_SZ) / FR_DECODED_RATIO <= stored_sz;
+}
+
+/* Read a chunk's stored bytes to s->stored and check them. 0, -EBADMSG, -errno. */
+static int read_stored(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz)
+{
+	int err;
+
+	if (!size_is_sane(stored_sz, p->decoded_sz))
+		return -EBADMSG;
+	err = fr_snap_grow(&s->stored, &s->stored_cap, stored_sz);
+	if (!err)
+		err = fr_snap_bytes(s, p->stored_off, s->stored, stored_sz);
+	if (err)
+		return err == -ENODATA ? -EBADMSG : err;
+	return fr_snap_hash(s->stored, stored_sz) == p->stored_hash ? 0 : -EBADMSG;
+}
+
+int fr_snap_content(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz)
+{
+	int err = read_stored(s, p, stored_sz);
+
+	if (!err)
+		err = fr_unpack_check(s->stored, stored_sz, p->decoded_sz);
+	if (!err)
+		err = fr_snap_grow(&s->content, &s->content_cap, p->decoded_sz + FR_VARINT_SLACK_SZ);
+	return err ? err : fr_unpack(s->unpack, s->stored, stored_sz, s->content, p->decoded_sz);
+}
+
+/* ---- chunk headers ---- */
+
+/* Does an event chunk's header make sense, as far as it can be told without the content? */
+static bool events_are_sane(const struct fr_events_head *e, const u8 *laps, size_t head_sz, u64 decoded_sz)
+{
+	u64 rows = 0, seq = 0;
+	u32 i;
+
+	if (head_sz != sizeof(struct fr_chunk_head) + sizeof(*e) + e->lap_cnt * sizeof(struct fr_lap_entry) + 8)
+		return false;
+	for (i = 0; i < e->lap_cnt; i++) {
+		struct fr_lap_entry lap;
+
+		memcpy(&lap, laps + i * sizeof(lap), sizeof(lap));
+		if (i && lap.seq <= seq)
+			return false;
+		seq = lap.seq;
+		rows += lap.row_cnt;
+	}
+	return e->row_cnt && rows == e->row_cnt && e->row_cnt <= decoded_sz && e->raw_sz <= FR_RING_BYTES_MAX_SZ &&
+	       (u64)e->row_cnt * FR_REC_MIN_SZ <= e->raw_sz && e->first_ts <= e->last_ts && e->first_seq <= e->last_seq;
+}
+
+static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const struct fr_events_head *e, u64 off,
+		       const struct fr_snap_place *place)
+{
+	struct fr_chunk *c;
+	struct fr_snap_place *p;
+
+	if (s->chunk_cnt == CHUNK_MAX_CNT)
+		return -EBADMSG;
+	c = realloc(s->chunk, (s->chunk_cnt + 1) * sizeof(*c));
+	if (c)
+		s->chunk = c;
+	p = realloc(s->place, (s->chunk_cnt + 1) * sizeof(*p));
+	if (p)
+		s->place = p;
+	if (!c || !p)
+		return -ENOMEM;
+	p[s->chunk_cnt] = *place;
+	c[s->chunk_cnt++] = (struct fr_chunk){
+		.file_off = off,
+		.stored_sz = h->stored_sz,
+		.raw_sz = e->raw_sz,
+		.first_ts = e->first_ts,
+		.last_ts = e->last_ts,
+		.first_seq = e->first_seq,
+		.last_seq = e->last_seq,
+		.epoch = e->epoch,
+		.row_cnt = e->row_cnt,
+		.cpu = e->cpu,
+		.tier = e->tier,
+		.context = e->flags & FR_EVENTS_CONTEXT,
+	};
+	return 0;
+}
+
+static int take_events(struct fr_snap *s, const struct fr_chunk_head *h, size_t head_sz, u64 off, const struct fr_snap_place *p)
+{
+	const u8 *extra = s->stored + sizeof(*h);
+	struct fr_events_head e;
+
+	if (head_sz < sizeof(*h) + sizeof(e) + 8)
+		return -EBADMSG;
+	memcpy(&e, extra, sizeof(e));
+	if (!events_are_sane(&e, extra + sizeof(e), head_sz, h->decoded_sz) || !size_is_sane(h->stored_sz, h->decoded_sz))
+		return -EBADMSG;
+	return keep_events(s, h, &e, off, p);
+}
+
+static int keep_off(struct fr_snap *s, u64 off)
+{
+	u64 *p = realloc(s->off, (s->off_cnt + 1) * sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	s->off = p;
+	s->off[s->off_cnt++] = off;
+	return 0;
+}
+
+int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
+{
+	struct fr_chunk_head h;
+	struct fr_snap_place p;
+	int err;
+
+	memcpy(&h, s->stored, sizeof(h));
+	p = (struct fr_snap_place){off + head_sz, h.stored_hash, h.decoded_sz};
+	err = keep_off(s, off);
+	if (err)
+		return err;
+	if (h.stored_sz > s->size - p.stored_off) {
+		fr_snap_note(s, "chunk at byte %llu: the file ends within it", (unsigned long long)off);
+		*end = p.stored_off; /* a later part may still follow where bytes were lost */
+		return 0;
+	}
+	*end = p.stored_off + h.stored_sz;
+	if (h.kind == FR_CHUNK_EVENTS)
+		err = take_events(s, &h, head_sz, off, &p);
+	else if (fr_snap_is_meta(h.kind))
+		err = fr_snap_take_meta(s, h.kind, &p, h.stored_sz);
+	else
+		err = read_stored(s, &p, h.stored_sz); /* a later version's: skipped, and told if it is damaged */
+	if (err != -EBADMSG)
+		return err;
+	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
+	return 0;
+}
+
+/* ---- chunks of events ---- */
+
+const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->chunk_cnt;
+	return s->chunk;
+}
+
+static struct fr_rows_head rows_head(const struct fr_chunk *c)
+{
+	return (struct fr_rows_head){
+		.epoch = c->epoch,
+		.cpu = c->cpu,
+		.tier = c->tier,
+		.row_cnt = c->row_cnt,
+		.raw_sz = c->raw_sz,
+		.first_ts = c->first_ts,
+		.last_ts = c->last_ts,
+		.first_seq = c->first_seq,
+		.last_seq = c->last_seq,
+	};
+}
+
+/* Each chunk's finding is told once, however often it is read. */
+static void note_chunk(struct fr_snap *s, struct fr_chunk *c, u32 unknown)
+{
+	if (c->damaged)
+		return;
+	c->damaged = true;
+	if (unknown)
+		fr_snap_note(s, "chunk at byte %llu: %u events are of types its schema does not know",
+			     (unsigned long long)c->file_off, unknown);
+	else
+		fr_snap_note(s, "chunk at byte %llu: damaged, %u events are lost", (unsigned long long)c->file_off, c->row_cnt);
+}
+
+int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
+{
+	struct fr_chunk *c;
+	struct fr_rows_head head;
+	u32 unknown = 0;
+	int err;
+
+	if (i >= s->chunk_cnt + s->context_cnt)
+		return -EINVAL;
+	c = &s->chunk[i];
+	head = rows_head(c);
+	err = fr_snap_content(s, &s->place[i], c->stored_sz);
+	if (!err)
+		err = fr_decode_rows(s->use, &head, s->content, s->place[i].decoded_sz, b, &unknown);
+	if (err == -EBADMSG || unknown)
+		note_chunk(s, c, unknown);
+	b->chunk = i;
+	return err;
+}

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writing a snapshot: chunks are packed straight into the output buffer, in file order; laps of one ring gather to a chunk
+ * until another ring's begin or there are enough of them.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "io/snapfile/newfile.h"
+#include "io/snapfile/pack.h"
+#include "io/snapfile/snapfile_lists.h"
+#include "io/snapfile/snapfile_members.h"
+#include "io/snapfile/snapfile_rows.h"
+#include "io/snapfile/snapfile_texts.h"
+#include "pure/err.h"
+#include "pure/rows/columns.h"
+#include "pure/rows/rows_put.h"
+#include "pure/schema/facts.h"
+
+#define RAW_MAX_SZ    (1u << 20)  /* laps gathered at most: any lap fits */
+#define RAW_MIN_SZ    (64u << 10) /* with less a chunk compresses badly */
+#define RAW_TARGET_SZ (512u << 10)
+#define META_MAX_SZ   (1u << 20) /* of a metadata chunk's content; more becomes several */
+#define OUT_SZ	      (2u << 20)
+#define INDEX_CNT     4096u
+
+struct fr_snap_writer {
+	struct fr_newfile *file;
+	struct fr_pack *pack;
+	struct fr_encoder *encoder;
+	struct fr_rows rows;
+	const struct fr_schema *schema; /* the caller's; NULL until it is put */
+	char *facts;
+	size_t facts_sz;
+	FILE *facts_file; /* facts not written yet */
+	u8 *content;
+	u8 *out;
+	size_t out_sz, out_cap;
+	u64 off; /* in the file, of out[0] */
+	u64 file_id;
+	fr_snap_rows_fn watch; /* or NULL */
+	void *watch_arg;
+	struct fr_index_entry *index;
+	u32 chunk_cnt, index_cap;
+	bool begun;   /* the file header is written */
+	bool context; /* the rows gathered are not events of the snapshot, but tell of names and stacks in it */
+	int err;      /* the first failure; nothing is written after it */
+};
+
+static u64 hash_of(const void *p, size_t sz)
+{
+	return XXH64(p, sz, 0);
+}
+
+/* ---- output ---- */
+
+static int fail(struct fr_snap_writer *w, int err)
+{
+	if (!w->err)
+		w->err = err;
+	return err;
+}
+
+static int flush(struct fr_snap_writer *w)
+{
+	int err = fr_newfile_write(w->file, w->out, w->out_sz);
+
+	if (err)
+		return fail(w, err);
+	w->off += w->out_sz;
+	w->out_sz = 0;
+	return 0;
+}
+
+/* sz bytes of output buffer, to be filled in and counted by the caller. NULL: out of order. */
+static u8 *room(struct fr_snap_writer *w, size_t sz)
+{
+	if (w->err || (w->out_sz + sz > w->out_cap && flush(w)))
+		return NULL;
+	if (sz > w->out_cap) {
+		fail(w, -ENOBUFS);
+		return NULL;
+	}
+	return w->out + w->out_sz;
+}
+
+static struct fr_part_head part_head(const struct fr_snap_writer *w, u32 magic, const char *tag, size_t sz)
+{
+	struct fr_part_head h = {.magic = magic, .sz = sz - 8, .file_id = w->file_id};
+
+	memcpy(h.tag, tag, FR_TAG_SZ);
+	return h;
+}
+
+/* The file header tells the schema's hash: it is written when that is known, before the first chunk. */
+static int put_file_head(struct fr_snap_writer *w, u64 schema_hash)
+{
+	struct fr_file_head h = {.minor = FR_FORMAT_MINOR, .schema_hash = schema_hash};
+	u8 *p = room(w, sizeof(h));
+
+	if (!p)
+		return w->err;
+	h.part = part_head(w, FR_FILE_MAGIC, FR_FILE_TAG, sizeof(h));
+	h.hash = hash_of(&h, sizeof(h) - 8);
+	memcpy(p, &h, sizeof(h));
+	w->out_sz += sizeof(h);
+	w->begun = true;
+	return 0;
+}
+
+/* ---- chunks ---- */
+
+/* What a chunk's header holds behind the part all kinds have. */
+struct extra {
+	const struct fr_events_head *events;
+	const struct fr_lap_rows *lap;
+};
+
+static size_t extra_sz(const struct extra *x)
+{
+	return x ? sizeof(*x->events) + x->events->lap_cnt * sizeof(struct fr_lap_entry) : 0;
+}
+
+static void put_extra(u8 *p, const struct extra *x)
+{
+	u32 i;
+
+	memcpy(p, x->events, sizeof(*x->events));
+	p += sizeof(*x->events);
+	for (i = 0; i < x->events->lap_cnt; i++, p += sizeof(struct fr_lap_entry)) {
+		struct fr_lap_entry e = {x->lap[i].seq, x->lap[i].row_cnt, x->lap[i].damaged_pages};
+
+		memcpy(p, &e, sizeof(e));
+	}
+}
+
+static int note_chunk(struct fr_snap_writer *w, u16 kind, u32 head_sz)
+{
+	if (w->chunk_cnt == w->index_cap) {
+		void *p = realloc(w->index, 2 * w->index_cap * sizeof(*w->index));
+
+		if (!p)
+			return fail(w, -ENOMEM);
+		w->index = p;
+		w->index_cap *= 2;
+	}
+	w->index[w->chunk_cnt++] = (struct fr_index_entry){.file_off = w->off + w->out_sz, .kind = kind, .head_sz = head_sz};
+	return 0;
+}
+
+/* Pack content into the output buffer, its header before it. */
+static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz, const struct extra *x)
+{
+	size_t head_sz = sizeof(struct fr_chunk_head) + extra_sz(x) + 8, stored_sz;
+	struct fr_chunk_head h = {.kind = kind, .nr = w->chunk_cnt, .decoded_sz = sz};
+	u8 *p;
+	u64 hash;
+	int err;
+
+	if (!w->begun && put_file_head(w, 0))
+		return w->err;
+	p = room(w, head_sz + fr_pack_bound(sz));
+	if (!p || note_chunk(w, kind, head_sz))
+		return w->err;
+	err = fr_pack(w->pack, content, sz, p + head_sz, &stored_sz);
+	if (err)
+		return fail(w, err);
+	h.part = part_head(w, FR_CHUNK_MAGIC, FR_CHUNK_TAG, head_sz);
+	h.stored_sz = stored_sz;
+	h.stored_hash = hash_of(p + head_sz, stored_sz);
+	memcpy(p, &h, sizeof(h));
+	if (x)
+		put_extra(p + sizeof(h), x);
+	hash = hash_of(p, head_sz - 8);
+	memcpy(p + head_sz - 8, &hash, 8);
+	w->out_sz += head_sz + stored_sz;
+	return 0;
+}
+
+/* Facts come one at a time and are written together, before whatever comes next. */
+static int put_pending_facts(struct fr_snap_writer *w)
+{
+	int err = 0;
+
+	if (fflush(w->facts_file))
+		return fail(w, -ENOMEM);
+	if (w->facts_sz)
+		err = put_chunk(w, FR_CHUNK_FACTS, w->facts, w->facts_sz, NULL);
+	rewind(w->facts_file);
+	return err;
+}
+
+static int put_meta(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+{
+	int err = w->err ? w->err : put_pending_facts(w);
+
+	return err ? err : put_chunk(w, kind, content, sz, NULL);
+}
+
+/* ---- events ---- */
+
+static struct fr_events_head events_head(const struct fr_rows *r)
+{
+	return (struct fr_events_head){
+		.epoch = r->epoch,
+		.cpu = r->cpu,
+		.tier = r->tier,
+		.first_seq = r->run[0].seq,
+		.last_seq = r->run[r->run_cnt - 1].seq,
+		.first_off = r->run[0].off,
+		.row_cnt = r->cnt,
+		.first_ts = r->ts[0],
+		.last_ts = r->ts[r->cnt - 1],
+		.raw_sz = r->rec_sz,
+		.lap_cnt = r->lap_cnt,
+	};
+}
+
+/* Write the rows gathered as a chunk. */
+static int put_rows(struct fr_snap_writer *w)
+{
+	struct fr_rows *r = &w->rows;
+	struct fr_events_head events;
+	struct extra x = {&events, r->lap};
+	size_t sz;
+	int err = 0;
+
+	if (r->cnt) {
+		events = events_head(r);
+		events.flags = w->context ? FR_EVENTS_CONTEXT : 0;
+		sz = fr_encode_rows(w->encoder, r, w->content);
+		err = put_chunk(w, FR_CHUNK_EVENTS, w->content, sz, &x);
+	}
+	fr_rows_clear(r);
+	return err;
+}
+
+int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages)
+{
+	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout};
+	const struct fr_lap_rows *added;
+	int err = w->err;
+
+	if (!w->schema)
+		return -EINVAL;
+	if (!err && !fr_rows_takes(&w->rows, &l))
+		err = put_rows(w);
+	if (!err)
+		err = put_pending_facts(w);
+	if (!err)
+		err = fr_rows_add(&w->rows, &l, since_ns);
+	if (err)
+		return err;
+	added = &w->rows.lap[w->rows.lap_cnt - 1];
+	*events = added->row_cnt;
+	*damaged_pages = added->damaged_pages;
+	if (w->watch)
+		w->watch(w->watch_arg, &w->rows, w->rows.cnt - added->row_cnt, w->rows.cnt);
+	return w->rows.raw_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+}
+
+void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg)
+{
+	w->watch = fn;
+	w->watch_arg = arg;
+}
+
+int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq, u32 off, bool context)
+{
+	struct fr_rows *r = &w->rows;
+	int err = w->err;
+
+	if (!w->schema)
+		return -EINVAL;
+	if (!err && (context != w->context || !fr_rows_takes_row(r, row, seq, off)))
+		err = put_rows(w);
+	if (!err && !r->cnt)
+		err = put_pending_facts(w);
+	w->context = context;
+	err = err ? err : fr_rows_put(r, row, seq, off);
+	if (err)
+		return err;
+	return r->raw_sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+}
+
+int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+{
+	return put_meta(w, kind, content, sz);
+}
+
+/* ---- everything else ---- */
+
+int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
+{
+	size_t sz;
+	char *text = fr_schema_write(s, &sz);
+	int err;
+
+	if (!text)
+		return fail(w, -ENOMEM);
+	err = w->begun ? 0 : put_file_head(w, hash_of(text, sz));
+	if (!err)
+		err = put_meta(w, FR_CHUNK_SCHEMA, text, sz);
+	free(text);
+	w->schema = s;
+	w->rows.schema = s;
+	return err;
+}
+
+int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt, ...)
+{
+	char *value = NULL;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&value, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return fail(w, -ENOMEM);
+	fr_facts_put(w->facts_file, name, "%s", value);
+	free(value);
+	return w->err;
+}
+
+static int put_list(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
+{
+	const struct fr_list_kind *k = fr_list_kind(kind);
+	size_t most = META_MAX_SZ / k->entry_sz, i, j;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i += most) {
+		struct fr_list_head head = {k->entry_sz, cnt - i < most ? cnt - i : most};
+		u8 *p = w->content;
+
+		memcpy(p, &head, sizeof(head));
+		p += sizeof(head);
+		for (j = 0; j < head.cnt; j++, p += k->entry_sz)
+			k->to_entry(p, (const char *)items + (i + j) * k->struct_sz);
+		err = put_meta(w, kind, w->content, p - w->content);
+	}
+	return err;
+}
+
+int fr_snap_put_tasks(struct fr_snap_writer *w, const struct fr_snap_task *t, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_TASKS, t, cnt);
+}
+
+int fr_snap_put_rings(struct fr_snap_writer *w, const struct fr_snap_ring *r, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_RINGS, r, cnt);
+}
+
+int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_HOLES, h, cnt);
+}
+
+int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_CLOCKS, c, cnt);
+}
+
+int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
+{
+	size_t sz = fr_prof_write(p, w->content, META_MAX_SZ);
+
+	return put_meta(w, FR_CHUNK_PROFILE, w->content, sz);
+}
+
+int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt)
+{
+	return put_list(w, FR_CHUNK_INCIDENTS, inc, cnt);
+}
+
+static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
+{
+	const struct fr_text_kind *k = fr_text_kind(kind);
+	size_t i, sz, n;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i += n) {
+		n = fr_text_write(k, (const char *)items + i * fr_text_struct_sz(k), cnt - i, w->content, META_MAX_SZ, &sz);
+		err = put_meta(w, kind, w->content, sz);
+	}
+	return err;
+}
+
+int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_SYMBOLS, y, cnt);
+}
+
+int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_MAPPINGS, m, cnt);
+}
+
+/* The end of the last whole line within max bytes, or max where a line is longer. */
+static size_t whole_lines(const char *text, size_t sz, size_t max)
+{
+	const char *nl;
+
+	if (sz <= max)
+		return sz;
+	nl = memrchr(text, '\n', max);
+	return nl ? (size_t)(nl + 1 - text) : max;
+}
+
+int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz)
+{
+	int err = 0;
+
+	while (sz && !err) {
+		size_t n = whole_lines(text, sz, META_MAX_SZ);
+
+		err = put_meta(w, FR_CHUNK_PROCS, text, n);
+		text += n;
+		sz -= n;
+	}
+	return err;
+}
+
+/* ---- the end ---- */
+
+static int put_bytes(struct fr_snap_writer *w, const void *buf, size_t sz)
+{
+	const u8 *src = buf;
+
+	while (sz) {
+		size_t n = sz < OUT_SZ ? sz : OUT_SZ;
+		u8 *p = room(w, n);
+
+		if (!p)
+			return w->err;
+		memcpy(p, src, n);
+		w->out_sz += n;
+		src += n;
+		sz -= n;
+	}
+	return 0;
+}
+
+static int put_index(struct fr_snap_writer *w)
+{
+	size_t entries_sz = w->chunk_cnt * sizeof(*w->index);
+	struct fr_index_head h = {.cnt = w->chunk_cnt};
+	XXH64_state_t *state = XXH64_createState();
+	u64 hash;
+
+	if (!state)
+		return fail(w, -ENOMEM);
+	h.part = part_head(w, FR_INDEX_MAGIC, FR_INDEX_TAG, sizeof(h) + entries_sz + 8);
+	XXH64_reset(state, 0);
+	XXH64_update(state, &h, sizeof(h));
+	XXH64_update(state, w->index, entries_sz);
+	hash = XXH64_digest(state);
+	XXH64_freeState(state);
+	put_bytes(w, &h, sizeof(h));
+	put_bytes(w, w->index, entries_sz);
+	return put_bytes(w, &hash, 8);
+}
+
+static int put_end(struct fr_snap_writer *w)
+{
+	u64 index_off = w->off + w->out_sz;
+	struct fr_trailer t = {.index_off = index_off, .chunk_cnt = w->chunk_cnt};
+	int err = put_index(w);
+
+	if (err)
+		return err;
+	t.part = part_head(w, FR_TRAILER_MAGIC, FR_TRAILER_TAG, sizeof(t));
+	t.file_sz = w->off + w->out_sz + sizeof(t);
+	t.hash = hash_of(&t, sizeof(t) - 8);
+	return put_bytes(w, &t, sizeof(t));
+}
+
+static void free_writer(struct fr_snap_writer *w)
+{
+	if (w->facts_file)
+		fclose(w->facts_file);
+	free(w->facts);
+	fr_pack_free(w->pack);
+	fr_encoder_free(w->encoder);
+	fr_rows_free(&w->rows);
+	free(w->content);
+	free(w->out);
+	free(w->index);
+	free(w);
+}
+
+static int new_file_id(struct fr_snap_writer *w)
+{
+	return getrandom(&w->file_id, sizeof(w->file_id), 0) == sizeof(w->file_id) ? 0 : -errno;
+}
+
+/* All of a snapshot that is not written yet. */
+static int end_snapshot(struct fr_snap_writer *w)
+{
+	int err = w->err ? w->err : put_rows(w);
+
+	if (!err)
+		err = put_pending_facts(w);
+	if (!err && !w->begun)
+		err = put_file_head(w, 0);
+	if (!err)
+		err = put_end(w);
+	return err ? err : flush(w);
+}
+
+int fr_snap_next_member(struct fr_snap_writer *w)
+{
+	int err = end_snapshot(w);
+
+	if (err)
+		return err;
+	w->off = 0;
+	w->chunk_cnt = 0;
+	w->begun = false;
+	w->schema = w->rows.schema = NULL;
+	err = new_file_id(w);
+	return err ? fail(w, err) : 0;
+}
+
+int fr_snap_finish(struct fr_snap_writer *w)
+{
+	int err = end_snapshot(w);
+
+	if (err)
+		fr_newfile_abort(w->file);
+	else
+		err = fr_newfile_finish(w->file);
+	free_writer(w);
+	return err;
+}
+
+void fr_snap_abort(struct fr_snap_writer *w)
+{
+	if (!w)
+		return;
+	fr_newfile_abort(w->file);
+	free_writer(w);
+}
+
+/* ---- the beginning ---- */
+
+static size_t content_cap(size_t raw_cap)
+{
+	size_t sz = fr_encoded_max_sz(raw_cap);
+
+	return sz > META_MAX_SZ + 4096 ? sz : META_MAX_SZ + 4096;
+}
+
+static size_t out_cap(size_t raw_cap)
+{
+	return FR_HEAD_MAX_SZ + fr_pack_bound(content_cap(raw_cap)) + OUT_SZ;
+}
+
+static size_t mem_sz(size_t raw_cap)
+{
+	return sizeof(struct fr_snap_writer) + fr_rows_mem_sz(raw_cap) + fr_encoder_mem_sz(raw_cap) + content_cap(raw_cap) +
+	       out_cap(raw_cap) + fr_pack_mem_sz(content_cap(raw_cap)) + INDEX_CNT * sizeof(struct fr_index_entry);
+}
+
+/* The most laps to gather that budget_sz allows, 0: none. */
+static size_t fit_raw_cap(size_t budget_sz)
+{
+	size_t cap;
+
+	for (cap = RAW_MAX_SZ; cap >= RAW_MIN_SZ && mem_sz(cap) > budget_sz; cap /= 2)
+		;
+	return cap >= RAW_MIN_SZ ? cap : 0;
+}
+
+static void *faulted(size_t sz)
+{
+	void *p = malloc(sz);
+
+	return p ? memset(p, 0, sz) : NULL;
+}
+
+static int take_memory(struct fr_snap_writer *w, size_t raw_cap)
+{
+	w->content = faulted(content_cap(raw_cap));
+	w->out_cap = out_cap(raw_cap);
+	w->out = faulted(w->out_cap);
+	w->index_cap = INDEX_CNT;
+	w->index = faulted(INDEX_CNT * sizeof(*w->index));
+	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
+	if (!w->content || !w->out || !w->index || !w->facts_file)
+		return -ENOMEM;
+	if (fr_rows_init(&w->rows, raw_cap) || fr_encoder_new(raw_cap, &w->encoder))
+		return -ENOMEM;
+	return fr_pack_new(content_cap(raw_cap), &w->pack);
+}
+
+/* Everything but the file. */
+static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
+{
+	struct fr_snap_writer *w = calloc(1, sizeof(*w));
+	int err = w ? take_memory(w, raw_cap) : -ENOMEM;
+
+	if (!err)
+		err = new_file_id(w);
+	if (!err)
+		*out = w;
+	else if (w)
+		free_writer(w);
+	return err;
+}
+
+int fr_snap_create(const char *path, size_t budget_sz, struct fr_snap_writer **out)
+{
+	/* How our files begin: only such leftovers are removed. */
+	struct fr_part_head begin = {.magic = FR_FILE_MAGIC, .sz = sizeof(struct fr_file_head) - 8};
+	size_t raw_cap = fit_raw_cap(budget_sz);
+	struct fr_snap_writer *w;
+	int err;
+
+	if (!raw_cap) {
+		fr_err("cannot write %s: a memory budget of %zu bytes is too small: give at least %zu", path, budget_sz,
+		       mem_sz(RAW_MIN_SZ));
+		return -ENOBUFS;
+	}
+	err = new_writer(raw_cap, &w);
+	if (err) {
+		fr_err("cannot write %s: %s: free some memory", path, strerror(-err));
+		return err;
+	}
+	memcpy(begin.tag, FR_FILE_TAG, FR_TAG_SZ);
+	err = fr_newfile_create(path, &begin, offsetof(struct fr_part_head, file_id), &w->file);
+	if (err)
+		free_writer(w);
+	else
+		*out = w;
+	return err;
+}

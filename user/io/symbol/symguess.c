@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/symbol/symguess.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/symbol/symfile.h"
+
+#define GUESS_MAX 16384u
+#define DIRS_MAX  64u /* that are remembered as looked through */
+
+struct guess {
+	char *path;
+	u8 build_id[FR_BUILD_ID_MAX_SZ];
+	size_t build_id_sz;
+	bool looked;
+};
+
+/* Directories that were looked through: /lib and /usr/lib are mostly one. */
+struct dirs {
+	dev_t dev[DIRS_MAX];
+	ino_t ino[DIRS_MAX];
+	u32 cnt;
+};
+
+struct fr_symguess {
+	const char *root;
+	struct guess *guess;
+	u32 cnt, cap;
+	bool has_libraries;
+};
+
+struct fr_symguess *fr_symguess_new(const char *root)
+{
+	struct fr_symguess *g = calloc(1, sizeof(*g));
+
+	if (g)
+		g->root = root;
+	return g;
+}
+
+void fr_symguess_free(struct fr_symguess *g)
+{
+	u32 i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->cnt; i++)
+		free(g->guess[i].path);
+	free(g->guess);
+	free(g);
+}
+
+static bool has(const struct fr_symguess *g, const char *path, size_t len)
+{
+	u32 i;
+
+	for (i = 0; i < g->cnt; i++) {
+		if (!strncmp(g->guess[i].path, path, len) && !g->guess[i].path[len])
+			return true;
+	}
+	return false;
+}
+
+static void put(struct fr_symguess *g, const char *path, size_t len)
+{
+	if (g->cnt == g->cap) {
+		u32 cap = g->cap ? g->cap * 2 : 64;
+		struct guess *bigger = realloc(g->guess, cap * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		g->guess = bigger;
+		g->cap = cap;
+	}
+	g->guess[g->cnt] = (struct guess){.path = strndup(path, len)};
+	g->cnt += g->guess[g->cnt].path != NULL;
+}
+
+void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)
+{
+	if (len && path[0] == '/' && !memchr(path, 0, len) && g->cnt < GUESS_MAX / 4 && !has(g, path, len))
+		put(g, path, len);
+}
+
+/* ---- directories of libraries ---- */
+
+static DIR *open_dir(const struct fr_symguess *g, const char *dir)
+{
+	int fd = fr_symfile_dir(g->root, dir);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !d)
+		close(fd);
+	return d;
+}
+
+static bool is_new(struct dirs *seen, DIR *d)
+{
+	struct stat st;
+	u32 i;
+
+	if (fstat(dirfd(d), &st))
+		return true;
+	for (i = 0; i < seen->cnt; i++)
+		if (seen->dev[i] == st.st_dev && seen->ino[i] == st.st_ino)
+			return false;
+	if (seen->cnt < DIRS_MAX) {
+		seen->dev[seen->cnt] = st.st_dev;
+		seen->ino[seen->cnt++] = st.st_ino;
+	}
+	return true;
+}
+
+/* seen: where not to look again, or NULL. */
+static void add_files_of(struct fr_symguess *g, const char *dir, const char *part, struct dirs *seen)
+{
+	DIR *d = open_dir(g, dir);
+	struct dirent *e;
+	char path[512];
+
+	if (d && seen && !is_new(seen, d)) {
+		closedir(d);
+		return;
+	}
+	while (d && (e = readdir(d)) && g->cnt < GUESS_MAX) {
+		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
+
+		if (strstr(e->d_name, part) && len > 0 && len < (int)sizeof(path))
+			put(g, path, len);
+	}
+	if (d)
+		closedir(d);
+}
+
+void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
+{
+	add_files_of(g, dir, "", NULL);
+}
+
+/* Those of other machines too (symfs): named by their triplet, as x86_64-linux-gnu. */
+static void add_libraries(struct fr_symguess *g)
+{
+	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib"};
+	struct dirs seen = {.cnt = 0};
+	struct dirent *e;
+	char path[512];
+	DIR *d;
+	u32 i;
+
+	g->has_libraries = true;
+	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
+		add_files_of(g, dir[i], ".so", &seen);
+	for (i = 2; i < 4; i++) {
+		d = open_dir(g, dir[i]);
+		while (d && (e = readdir(d))) {
+			int len = snprintf(path, sizeof(path), "%s/%s", dir[i], e->d_name);
+
+			if (strstr(e->d_name, "-linux-") && len > 0 && len < (int)sizeof(path))
+				add_files_of(g, path, ".so", &seen);
+		}
+		if (d)
+			closedir(d);
+	}
+}
+
+/* ---- look-up ---- */
+
+static const char *find_from(struct fr_symguess *g, u32 first, const u8 *build_id, size_t sz)
+{
+	u32 i;
+
+	for (i = first; i < g->cnt; i++) {
+		struct guess *x = &g->guess[i];
+
+		if (!x->looked)
+			x->build_id_sz = fr_symfile_read_id(g->root, x->path, x->build_id);
+		x->looked = true;
+		if (x->build_id_sz == sz && !memcmp(x->build_id, build_id, sz))
+			return x->path;
+	}
+	return NULL;
+}
+
+const char *fr_symguess_find(struct fr_symguess *g, const u8 *build_id, size_t sz, bool libraries)
+{
+	const char *path = sz ? find_from(g, 0, build_id, sz) : NULL;
+	u32 cnt = g->cnt;
+
+	if (path || g->has_libraries || !sz || !libraries)
+		return path;
+	add_libraries(g);
+	return find_from(g, cnt, build_id, sz);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Settings by the table: defaults, comparison, example. The text: config_parse.c; what values may be: config_value.c. */
+#include "pure/config/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/config/config_int.h"
+
+static const struct fr_config_slot slots[] = {
+#define R true
+#define L false
+#define K(section, key, type, member, needs, def, doc) \
+	{{#section, #key, def, doc, #type, needs}, FR_CONFIG_TYPE_##type, offsetof(struct fr_config, member)},
+	FR_CONFIG_KEYS(K)
+#undef K
+#undef R
+#undef L
+};
+
+#define SLOT_CNT (sizeof(slots) / sizeof(slots[0]))
+
+const struct fr_config_slot *fr_config_slot(u32 i)
+{
+	return i < SLOT_CNT ? &slots[i] : NULL;
+}
+
+const struct fr_config_key *fr_config_key(u32 i)
+{
+	return i < SLOT_CNT ? &slots[i].key : NULL;
+}
+
+int fr_config_init(struct fr_config *c)
+{
+	struct fr_config_error error;
+	size_t i;
+	int err = 0;
+
+	memset(c, 0, sizeof(*c));
+	for (i = 0; !err && i < SLOT_CNT; i++)
+		err = fr_config_reset(c, &slots[i], &error);
+	if (err)
+		fr_config_free(c);
+	return err;
+}
+
+void fr_config_free(struct fr_config *c)
+{
+	size_t i;
+
+	for (i = 0; i < SLOT_CNT; i++)
+		fr_config_clear(c, &slots[i]);
+}
+
+/* ---- comparison ---- */
+
+static bool same_list(const struct fr_config_list *a, const struct fr_config_list *b)
+{
+	u32 i;
+
+	if (a->cnt != b->cnt)
+		return false;
+	for (i = 0; i < a->cnt; i++)
+		if (strcmp(a->item[i], b->item[i]))
+			return false;
+	return true;
+}
+
+static bool same(const struct fr_config *a, const struct fr_config *b, const struct fr_config_slot *slot)
+{
+	const void *x = (const char *)a + slot->at, *y = (const char *)b + slot->at;
+
+	switch (slot->type) {
+	case FR_CONFIG_TYPE_text:
+		return !strcmp(*(char *const *)x, *(char *const *)y);
+	case FR_CONFIG_TYPE_list:
+		return same_list(x, y);
+	case FR_CONFIG_TYPE_size:
+	case FR_CONFIG_TYPE_duration:
+		return *(const u64 *)x == *(const u64 *)y;
+	case FR_CONFIG_TYPE_count:
+	case FR_CONFIG_TYPE_percent:
+		return *(const u32 *)x == *(const u32 *)y;
+	case FR_CONFIG_TYPE_flag:
+		return *(const bool *)x == *(const bool *)y;
+	}
+	return false;
+}
+
+u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz)
+{
+	size_t i, len = 0;
+	u32 cnt = 0;
+
+	if (sz)
+		*buf = 0;
+	for (i = 0; i < SLOT_CNT; i++) {
+		if (!slots[i].key.new_ring || same(old, now, &slots[i]))
+			continue;
+		if (len < sz)
+			len += snprintf(buf + len, sz - len, "%s%s.%s", cnt ? ", " : "", slots[i].key.section,
+					slots[i].key.key);
+		cnt++;
+	}
+	return cnt;
+}
+
+/* ---- example ---- */
+
+static const char head[] =
+	"# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause\n"
+	"# flightrec.conf: settings of the flight recorder, for `flightrec record --config FILE`; see flightrec.conf(5).\n"
+	"#\n"
+	"# What begins with # is the default. `flightrec record --config FILE --check-config` says what is wrong, and\n"
+	"# `systemctl reload flightrec` puts changes in force; those under [Session] need `systemctl restart flightrec`.\n";
+
+/* What a host wants to have from boot. */
+static const char triggers[] = "On=crash\n"
+			       "On=oom\n"
+			       "On=kernel\n"
+			       "On=hung>30s\n"
+			       "#On=exit:2\n"
+			       "#On=latency:block>500ms\n"
+			       "#On=psi:memory:40%\n";
+
+static void example_key(FILE *out, const struct fr_config_slot *slot)
+{
+	static const char *const form[] = {
+#define K(name, form) [FR_CONFIG_TYPE_##name] = form,
+		FR_CONFIG_TYPES(K)
+#undef K
+	};
+
+	fprintf(out, "\n# %s%s\n", slot->key.doc, form[slot->type]);
+	if (slot->at == offsetof(struct fr_config, on))
+		fputs(triggers, out);
+	else
+		fprintf(out, "#%s=%s\n", slot->key.key, slot->key.def);
+}
+
+char *fr_config_example(void)
+{
+	const char *section = "";
+	char *text = NULL;
+	size_t sz, i;
+	FILE *out = open_memstream(&text, &sz);
+
+	if (!out)
+		return NULL;
+	fputs(head, out);
+	for (i = 0; i < SLOT_CNT; i++) {
+		if (strcmp(section, slots[i].key.section))
+			fprintf(out, "\n[%s]\n", slots[i].key.section);
+		section = slots[i].key.section;
+		example_key(out, &slots[i]);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

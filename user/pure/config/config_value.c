@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a key's value may be. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "pure/config/config_int.h"
+#include "pure/config/record_filter.h"
+#include "pure/config/select.h"
+#include "pure/text/units.h"
+#include "pure/trigger/trigger.h"
+#include "pure/trigger/watch_set.h"
+
+#define DURATION_MAX	(3650ULL * 86400000000000ULL)
+#define GOVERNOR_MIN_NS 1000000000ULL
+#define EXEC_MAX_NS	3600000000000ULL
+#define SAMPLE_HZ_MAX	10000u
+#define STORM_CNT_MAX	10000u
+#define KEEP_FREE_MAX	90000u
+#define CLOCK_GRAIN_MAX 1000000ULL
+
+int fr_config_fail(struct fr_config_error *error, u32 line, const char *fmt, ...)
+{
+	va_list ap;
+
+	error->line = line;
+	va_start(ap, fmt);
+	vsnprintf(error->text, sizeof(error->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* A value on its way into the settings. */
+struct value {
+	const struct fr_config_slot *slot;
+	const char *text;
+	u32 line;
+	struct fr_config_error *error;
+	u64 num; /* of size, duration, count, percent, flag */
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(const struct value *v, const char *fmt, ...)
+{
+	char text[sizeof(v->error->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return fr_config_fail(v->error, v->line, "%s: %s", v->slot->key.key, text);
+}
+
+/* ---- checks of single keys ---- */
+
+static int check_name(const struct value *v)
+{
+	size_t len = strspn(v->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+
+	if (v->text[len] || len > FR_NAME_MAX)
+		return fail(v, "'%.40s' is not a session's name: up to %u letters, digits, '-' and '_'", v->text, FR_NAME_MAX);
+	return 0;
+}
+
+static int check_profile(const struct value *v)
+{
+	bool enable[FR_EVENT_MAX];
+
+	return fr_select_profile(v->text, enable) ? fail(v, "no profile '%.40s': minimal, default or full", v->text) : 0;
+}
+
+static int check_event(const struct value *v)
+{
+	bool enable[FR_EVENT_MAX];
+	const char *nearest;
+
+	if (!fr_select_event(v->text, enable, &nearest))
+		return 0;
+	return fail(v, "no event or group '%.40s': did you mean %s? `flightrec events` lists all", v->text, nearest);
+}
+
+static int check_tier(const struct value *v)
+{
+	size_t len;
+	u32 tier;
+	u64 sz;
+
+	for (tier = 0; tier < FR_TIER_CNT; tier++) {
+		len = strlen(fr_tier_name(tier));
+		if (!strncmp(v->text, fr_tier_name(tier), len) && v->text[len] == '=' &&
+		    !fr_parse_size(v->text + len + 1, &sz) && sz)
+			return 0;
+	}
+	return fail(v, "'%.40s' is not NAME=SIZE, like life=2M: the tiers are main, life and stack", v->text);
+}
+
+static int check_clock(const struct value *v)
+{
+	u64 grain = 0;
+
+	if (!strcmp(v->text, "local") || !strcmp(v->text, "global") || !strcmp(v->text, "global:0"))
+		return 0;
+	if (strncmp(v->text, "global:", 7) || fr_parse_duration(v->text + 7, &grain) || grain >= CLOCK_GRAIN_MAX)
+		return fail(v, "'%.40s' is none: local, global or global:GRAIN, like global:10us, less than 1ms", v->text);
+	return 0;
+}
+
+/* Each item of a list with commas. */
+static int each_item(const struct value *v, int (*check)(const struct value *v, const char *item))
+{
+	char *copy = strdup(v->text), *rest = copy, *item;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && (item = strsep(&rest, ",")))
+		err = *item ? check(v, item) : fail(v, "an item of the list is empty");
+	free(copy);
+	return err;
+}
+
+static int check_one_pid(const struct value *v, const char *item)
+{
+	char *end;
+	unsigned long pid = isdigit((unsigned char)*item) ? strtoul(item, &end, 10) : 0;
+
+	if (!pid || *end || pid > FR_TID_MASK)
+		return fail(v, "'%.40s' is not a process id: give numbers, with commas between", item);
+	return 0;
+}
+
+static int check_one_comm(const struct value *v, const char *item)
+{
+	struct fr_comm_filter comm;
+
+	return fr_select_comm(item, &comm) ? fail(v, "'%.40s' cannot be matched in the kernel: NAME or PREFIX*", item) : 0;
+}
+
+static int check_pid(const struct value *v)
+{
+	return each_item(v, check_one_pid);
+}
+
+static int check_comm(const struct value *v)
+{
+	return each_item(v, check_one_comm);
+}
+
+static int check_filter(const struct value *v)
+{
+	struct fr_record_filter *filter = calloc(1, sizeof(*filter));
+	struct fr_filter_error error;
+	int err = filter ? fr_record_filter(v->text, filter, &error) : -ENOMEM;
+
+	free(filter);
+	return err == -EINVAL ? fail(v, "%s (at character %zu)", error.text, error.at + 1) : err;
+}
+
+/* What replay can look for is more than what BPF can. */
+static int check_watch(const struct value *v, const char *expr, const char *arch)
+{
+	struct fr_filter_error error;
+	int err = fr_watch_check(expr, arch, &error);
+
+	return err == -EINVAL ? fail(v, "%s (at character %zu of the expression)", error.text, error.at + 1) : err;
+}
+
+static int check_on(const struct value *v)
+{
+	struct fr_trigger_error error;
+	struct fr_trigger trigger;
+	struct utsname host;
+
+	if (uname(&host))
+		*host.machine = 0;
+	if (fr_trigger_parse(v->text, host.machine, &trigger, &error))
+		return fail(v, "%s (at character %zu)", error.text, error.at + 1);
+	return trigger.kind == FR_TRIGGER_event ? check_watch(v, trigger.expr, host.machine) : 0;
+}
+
+static int check_path(const struct value *v)
+{
+	return *v->text == '/' ? 0 : fail(v, "'%.80s' is not an absolute path", v->text);
+}
+
+static int check_some(const struct value *v)
+{
+	return v->num ? 0 : fail(v, "must be more than nothing");
+}
+
+static int check_hz(const struct value *v)
+{
+	return v->num && v->num <= SAMPLE_HZ_MAX ? 0 : fail(v, "'%.40s' is not a rate from 1 to %u", v->text, SAMPLE_HZ_MAX);
+}
+
+static int check_storm(const struct value *v)
+{
+	return v->num <= STORM_CNT_MAX ? 0 : fail(v, "at most %u, and 0 for no limit", STORM_CNT_MAX);
+}
+
+static int check_keep_free(const struct value *v)
+{
+	return v->num <= KEEP_FREE_MAX ? 0 : fail(v, "more than 90%% free would leave no room for snapshots");
+}
+
+static int check_timeout(const struct value *v)
+{
+	return v->num && v->num <= EXEC_MAX_NS ? 0 : fail(v, "'%.40s' is not a time up to 1h, like 30s", v->text);
+}
+
+static int check_interval(const struct value *v)
+{
+	return v->num >= GOVERNOR_MIN_NS ? 0 : fail(v, "at least 1s");
+}
+
+static const struct {
+	size_t at;
+	int (*check)(const struct value *v);
+} checks[] = {
+	{offsetof(struct fr_config, name), check_name},
+	{offsetof(struct fr_config, profile), check_profile},
+	{offsetof(struct fr_config, event), check_event},
+	{offsetof(struct fr_config, memory_sz), check_some},
+	{offsetof(struct fr_config, subbuf_sz), check_some},
+	{offsetof(struct fr_config, tier), check_tier},
+	{offsetof(struct fr_config, clock), check_clock},
+	{offsetof(struct fr_config, sample_hz), check_hz},
+	{offsetof(struct fr_config, pid), check_pid},
+	{offsetof(struct fr_config, comm), check_comm},
+	{offsetof(struct fr_config, filter), check_filter},
+	{offsetof(struct fr_config, on), check_on},
+	{offsetof(struct fr_config, storm_cnt), check_storm},
+	{offsetof(struct fr_config, dir), check_path},
+	{offsetof(struct fr_config, keep_free), check_keep_free},
+	{offsetof(struct fr_config, exec_timeout_ns), check_timeout},
+	{offsetof(struct fr_config, governor_ns), check_interval},
+};
+
+static int check(const struct value *v)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].at == v->slot->at)
+			return checks[i].check(v);
+	return 0;
+}
+
+/* ---- types ---- */
+
+static int parse_size(struct value *v)
+{
+	return fr_parse_size(v->text, &v->num) ? fail(v, "'%.40s' is not a size: a number with K, M, G or T", v->text) : 0;
+}
+
+static int parse_duration(struct value *v)
+{
+	if (!strcmp(v->text, "0"))
+		return 0;
+	if (fr_parse_duration(v->text, &v->num))
+		return fail(v, "'%.40s' is not a duration: a number with ns, us, ms, s, m, h or d", v->text);
+	return v->num > DURATION_MAX ? fail(v, "'%.40s' is longer than 3650d", v->text) : 0;
+}
+
+static int parse_count(struct value *v)
+{
+	char *end;
+
+	errno = 0;
+	v->num = isdigit((unsigned char)*v->text) ? strtoull(v->text, &end, 10) : 1;
+	if (!isdigit((unsigned char)*v->text) || *end || errno || v->num > ~0u)
+		return fail(v, "'%.40s' is not a number from 0 to %u", v->text, ~0u);
+	return 0;
+}
+
+static int parse_percent(struct value *v)
+{
+	u32 share;
+
+	if (fr_parse_percent(v->text, &share))
+		return fail(v, "'%.40s' is not a share: 0%% to 100%%, like 5%%", v->text);
+	v->num = share;
+	return 0;
+}
+
+static int parse_flag(struct value *v)
+{
+	static const char *const word[][2] = {{"no", "yes"}, {"false", "true"}, {"off", "on"}, {"0", "1"}};
+	size_t i;
+
+	for (i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		for (v->num = 0; v->num < 2; v->num++)
+			if (!strcasecmp(v->text, word[i][v->num]))
+				return 0;
+	return fail(v, "'%.40s' is neither yes nor no", v->text);
+}
+
+static int parse(struct value *v)
+{
+	switch (v->slot->type) {
+	case FR_CONFIG_TYPE_size:
+		return parse_size(v);
+	case FR_CONFIG_TYPE_duration:
+		return parse_duration(v);
+	case FR_CONFIG_TYPE_count:
+		return parse_count(v);
+	case FR_CONFIG_TYPE_percent:
+		return parse_percent(v);
+	case FR_CONFIG_TYPE_flag:
+		return parse_flag(v);
+	default:
+		return 0;
+	}
+}
+
+/* ---- storing ---- */
+
+static void *member(struct fr_config *c, const struct fr_config_slot *slot)
+{
+	return (char *)c + slot->at;
+}
+
+static int store_text(char **to, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int store_item(struct fr_config_list *list, const struct value *v)
+{
+	u32 max = v->slot->at == offsetof(struct fr_config, on) ? FR_TRIGGER_MAX : FR_CONFIG_ITEM_MAX;
+
+	if (list->cnt == max)
+		return fail(v, "given more than %u times", max);
+	list->item[list->cnt] = strdup(v->text);
+	if (!list->item[list->cnt])
+		return -ENOMEM;
+	list->line[list->cnt++] = v->line;
+	return 0;
+}
+
+static int store(struct fr_config *c, const struct value *v)
+{
+	void *to = member(c, v->slot);
+
+	switch (v->slot->type) {
+	case FR_CONFIG_TYPE_text:
+		return store_text(to, v->text);
+	case FR_CONFIG_TYPE_list:
+		return store_item(to, v);
+	case FR_CONFIG_TYPE_size:
+	case FR_CONFIG_TYPE_duration:
+		*(u64 *)to = v->num;
+		return 0;
+	case FR_CONFIG_TYPE_count:
+	case FR_CONFIG_TYPE_percent:
+		*(u32 *)to = v->num;
+		return 0;
+	case FR_CONFIG_TYPE_flag:
+		*(bool *)to = v->num;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int fr_config_set(struct fr_config *c, const struct fr_config_slot *slot, const char *value, u32 line,
+		  struct fr_config_error *error)
+{
+	struct value v = {.slot = slot, .text = value, .line = line, .error = error};
+
+	return parse(&v) ?: check(&v) ?: store(c, &v);
+}
+
+void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot)
+{
+	struct fr_config_list *list = member(c, slot);
+	char **text = member(c, slot);
+
+	if (slot->type == FR_CONFIG_TYPE_text) {
+		free(*text);
+		*text = NULL;
+	} else if (slot->type == FR_CONFIG_TYPE_list) {
+		while (list->cnt)
+			free(list->item[--list->cnt]);
+	}
+}
+
+int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error)
+{
+	struct value v = {.slot = slot, .text = slot->key.def, .error = error};
+	int err;
+
+	if (slot->type == FR_CONFIG_TYPE_list) {
+		fr_config_clear(c, slot);
+		return *slot->key.def ? store(c, &v) : 0;
+	}
+	err = parse(&v);
+	return err ?: store(c, &v);
+}
+
+int fr_config_check(const struct fr_config *c, struct fr_config_error *error)
+{
+	if (*c->filter && (*c->pid || *c->comm || *c->cgroup))
+		return fr_config_fail(error, 0, "Filter cannot be used with Pid, Comm or Cgroup: put them into the expression");
+	return 0;
+}

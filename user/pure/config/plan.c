@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/config/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SMALL_TIER_SHARE 16u /* life and stack each get this part of the whole */
+#define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
+#define SUBBUF_PAGES	 16u /* 64 KiB */
+#define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
+#define TIERS_TOO_LARGE \
+	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
+#define SUBBUF_CNT_GOOD 8u /* a ring of fewer loses too large a part of its history with each lap */
+
+u64 fr_plan_tier_sz(const struct fr_geometry *geo)
+{
+	return (u64)(FR_DATA_PAGE + (geo->slot_cnt + 1) * geo->subbuf_pages) * FR_PAGE_SZ;
+}
+
+u64 fr_plan_cpu_sz(const struct fr_geometry geo[FR_TIER_CNT])
+{
+	u64 sum = 0;
+	u32 tier;
+
+	for (tier = 0; tier < FR_TIER_CNT; tier++)
+		sum += fr_plan_tier_sz(&geo[tier]);
+	return sum;
+}
+
+/* Pages of a sub-buffer: large ones until the ring would have too few, larger ones where it would have too many. */
+static u32 choose_subbuf(u64 pages)
+{
+	u32 p = SUBBUF_PAGES;
+
+	while (p > 1 && pages / p < SUBBUF_CNT_GOOD)
+		p /= 2;
+	while (p < FR_SUBBUF_PAGE_MAX && pages / p > FR_SLOT_MAX + 1)
+		p *= 2;
+	return p;
+}
+
+static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const char **why)
+{
+	u64 pages = sz / FR_PAGE_SZ, cnt;
+
+	if (pages <= FR_DATA_PAGE + SUBBUF_CNT_MIN - 1) {
+		*why = "too little memory for a ring: give more (Memory= or -m, Tier= or --tier), 256K at least in all";
+		return -EINVAL;
+	}
+	pages -= FR_DATA_PAGE;
+	if (!subbuf_pages)
+		subbuf_pages = choose_subbuf(pages);
+	cnt = pages / subbuf_pages;
+	if (cnt < SUBBUF_CNT_MIN) {
+		*why = "fewer than three sub-buffers fit: give more memory (Memory= or -m) or smaller sub-buffers (SubBuffer= "
+		       "or --subbuf)";
+		return -EINVAL;
+	}
+	if (cnt > FR_SLOT_MAX + 1) {
+		*why = "too large for a ring, which has at most 449 sub-buffers of 1M at most: less memory per CPU (Memory= or "
+		       "-m; "
+		       "448M at most), or larger sub-buffers (SubBuffer= or --subbuf)";
+		return -EINVAL;
+	}
+	geo->slot_cnt = cnt - 1;
+	geo->subbuf_pages = subbuf_pages;
+	return 0;
+}
+
+static int check_subbuf(u64 sz, const char **why)
+{
+	if (sz && (sz % FR_PAGE_SZ || sz > (u64)FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)) {
+		*why = "a sub-buffer is a multiple of 4K, from 4K to 1M (SubBuffer= or --subbuf)";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static u64 small_tier_sz(u64 cpu_sz)
+{
+	u64 sz = cpu_sz / SMALL_TIER_SHARE;
+
+	return sz > SMALL_TIER_MIN ? sz : SMALL_TIER_MIN;
+}
+
+int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], const char **why)
+{
+	struct fr_geometry geo[FR_TIER_CNT];
+	u64 left = ask->cpu_sz, sz;
+	u32 tier;
+	int err = check_subbuf(ask->subbuf_sz, why);
+
+	for (tier = FR_TIER_MAIN + 1; !err && tier < FR_TIER_CNT; tier++) {
+		sz = ask->tier_sz[tier] ?: small_tier_sz(ask->cpu_sz);
+		err = plan_tier(sz, 0, &geo[tier], why);
+		if (!err && fr_plan_tier_sz(&geo[tier]) >= left) {
+			*why = TIERS_TOO_LARGE;
+			err = -EINVAL;
+		}
+		left -= err ? 0 : fr_plan_tier_sz(&geo[tier]);
+	}
+	sz = ask->tier_sz[FR_TIER_MAIN];
+	if (!err && sz > left) {
+		*why = TIERS_TOO_LARGE;
+		err = -EINVAL;
+	}
+	err = err ?: plan_tier(sz ?: left, ask->subbuf_sz / FR_PAGE_SZ, &geo[FR_TIER_MAIN], why);
+	if (!err)
+		memcpy(out, geo, sizeof(geo));
+	return err;
+}

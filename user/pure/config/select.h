@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* select: which events to record, from a profile and -e options; and which tasks' names. Pure. */
+#ifndef FR_SELECT_H
+#define FR_SELECT_H
+
+#include <stdbool.h>
+
+#include "pure/schema/schema.h"
+#include "session.h"
+
+/* Profiles: sets of groups. */
+#define FR_PROFILES(P)                                                                                                       \
+	P(minimal, "sched, task, signal", 1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL)                \
+	P(default, "minimal and irq, softirq, block, sample: what one dares to leave on",                                    \
+	  1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL | 1u << FR_GROUP_IRQ | 1u << FR_GROUP_SOFTIRQ | \
+		  1u << FR_GROUP_BLOCK | 1u << FR_GROUP_SAMPLE)                                                              \
+	P(full, "everything, system calls and page faults too", (1u << FR_GROUP_CNT) - 1)
+
+/*
+ * Enable the events of a profile. Marks always are. 0, or -EINVAL: there is none of that name.
+ */
+int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX]);
+
+/* Apply one -e: GROUP, -GROUP, EVENT or -EVENT. 0, or -EINVAL: unknown; *nearest is then the most similar name. */
+int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest);
+
+/* A comm to match: NAME, or PREFIX*. 0, or -EINVAL: empty, or another pattern. Names are cut at 15 bytes, as the kernel's. */
+int fr_select_comm(const char *pattern, struct fr_comm_filter *out);
+
+#endif

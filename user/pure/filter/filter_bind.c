@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the names in a filter mean for each event of the schema, whether operands fit each other, what is decided at once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/filter/filter_node.h"
+#include "pure/schema/flagnames.h"
+
+#define KIND(k) (1u << (k))
+#define NUM	KIND(FR_VAL_NUM)
+#define TEXT	KIND(FR_VAL_TEXT)
+#define NUMS	KIND(FR_VAL_NUMS)
+
+const char *const fr_builtin_names[FR_BI_CNT] = {"event", "ts",	     "cpu",    "pid",	 "tid",	    "comm",  "cgroup",
+						 "tier",  "latency", "offcpu", "queued", "blocked", "oncpu", "waker"};
+
+/* ---- names ---- */
+
+/* Which events end something: those of a switch are many things at once. */
+static int find_pair_events(struct fr_filter *f, struct fr_node *n)
+{
+	static const char *const ends[] = {"sched_switch",  "sys_exit",		"block_rq_complete",
+					   "block_io_done", "irq_handler_exit", "softirq_exit"};
+	size_t cnt = n->builtin == FR_BI_latency ? sizeof(ends) / sizeof(ends[0]) : 1, i;
+
+	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
+	if (!n->events)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (fr_schema_find(f->schema, ends[i]))
+			n->events[fr_schema_find(f->schema, ends[i])->nr] = true;
+	return 0;
+}
+
+static bool find_builtin(struct fr_filter *f, struct fr_node *n)
+{
+	u8 i;
+
+	for (i = 0; i < FR_BI_CNT; i++) {
+		if (!strcmp(n->text, fr_builtin_names[i])) {
+			n->builtin = i;
+			if (fr_builtin_is_pair(i) && find_pair_events(f, n))
+				return false;
+			n->op = FR_OP_BUILTIN;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The field in each event of s that has it. Returns their kinds; by_event may be NULL. */
+static u8 find_fields(const struct fr_schema *s, const char *name, const struct fr_field **by_event)
+{
+	u8 kinds = 0;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr);
+		const struct fr_field *f = ev ? fr_event_field(ev, name) : NULL;
+
+		if (f)
+			kinds |= KIND(fr_field_kind(f));
+		if (f && by_event)
+			by_event[nr] = f;
+	}
+	return kinds;
+}
+
+/* A field of this build's events that the file's do not have is one that is never there. */
+static bool find_field(struct fr_filter *f, struct fr_node *n)
+{
+	const struct fr_field **by_event = calloc(FR_EVENT_MAX, sizeof(*by_event));
+	u8 kinds;
+
+	if (!by_event)
+		return false;
+	kinds = find_fields(f->schema, n->text, by_event);
+	if (!kinds && !find_fields(fr_schema_builtin(), n->text, NULL)) {
+		free(by_event);
+		return false;
+	}
+	n->op = FR_OP_FIELD;
+	n->field = by_event;
+	n->kinds = kinds;
+	return true;
+}
+
+/* SYS_openat: the call's number of 64-bit programs, wherever it stands. */
+static bool find_syscall(const struct fr_filter *f, const char *name, s64 *v)
+{
+	struct fr_sys sys = {.arch = f->arch};
+
+	return !strncmp(name, "SYS_", 4) && !fr_sysname_find(&sys, FR_STYLE_SYSCALL, name + 4, v);
+}
+
+static bool find_constant(const struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_sys sys = {0};
+	s64 v = fr_errno_find(n->text);
+
+	if (!v && fr_sysname_find(&sys, FR_STYLE_SIG, n->text, &v) && fr_flag_find(f->arch, n->text, &v) &&
+	    !find_syscall(f, n->text, &v))
+		return false;
+	n->op = FR_OP_NUM;
+	n->num = v;
+	return true;
+}
+
+/* An index belongs to an array, and an array needs one. */
+static int check_index(struct fr_filter *f, const struct fr_node *n)
+{
+	bool is_array = n->op == FR_OP_FIELD && n->kinds & NUMS;
+
+	if (n->has_index && !is_array && (n->op != FR_OP_FIELD || n->kinds))
+		return fr_filter_fail(f, n->at, "%s is no array: leave [%u] out", n->text, n->index);
+	if (!n->has_index && is_array)
+		return fr_filter_fail(f, n->at, "%s is an array: take one of it, as %s[0]", n->text, n->text);
+	return 0;
+}
+
+/* A name that is nothing here may still stand for a number or an event, by what it is compared with. */
+static int bind_name(struct fr_filter *f, struct fr_node *n)
+{
+	if (!find_builtin(f, n) && !find_field(f, n) && !find_constant(f, n))
+		return 0;
+	return check_index(f, n);
+}
+
+/* ---- comparisons with names ---- */
+
+static bool is_word(const struct fr_node *n)
+{
+	return n->op == FR_OP_NAME || n->op == FR_OP_TEXT;
+}
+
+/* What name stands for where field f holds a number: a system call, a signal, a state... */
+static void find_symbol(const struct fr_filter *filter, const struct fr_field *f, const char *name, struct fr_symbol *s)
+{
+	struct fr_sys sys = {.arch = filter->arch};
+	u32 abi;
+
+	if (fr_field_kind(f) != FR_VAL_NUM || !fr_sysname_style(f->style))
+		return;
+	for (abi = 0; abi < 2; abi++) {
+		sys.abi = abi;
+		s->known[abi] = !fr_sysname_find(&sys, f->style, name, &s->v[abi]);
+		if (!s->known[abi] && f->style == FR_STYLE_SYSCALL && !strncmp(name, "SYS_", 4))
+			s->known[abi] = !fr_sysname_find(&sys, f->style, name + 4, &s->v[abi]);
+	}
+}
+
+static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
+{
+	const char *near = fr_filter_near_value(f, field, n->text);
+
+	if (near)
+		return fr_filter_fail(f, n->at, "%s has no value that is called %s: did you mean %s?", field->text, n->text,
+				      near);
+	return fr_filter_fail(f, n->at, "%s has no value that is called %s", field->text, n->text);
+}
+
+/* Turn a word that is compared with a field into the number it stands for, event by event. */
+static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct fr_node *n)
+{
+	struct fr_symbol *s = calloc(FR_EVENT_MAX, sizeof(*s));
+	bool any = !field->kinds;
+	u32 nr;
+
+	if (!s)
+		return -ENOMEM;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		if (field->field[nr])
+			find_symbol(f, field->field[nr], n->text, &s[nr]);
+		any |= s[nr].known[0] || s[nr].known[1];
+	}
+	n->symbol = s;
+	if (!any)
+		return fail_value(f, field, n);
+	n->op = FR_OP_SYMBOL;
+	return 0;
+}
+
+static bool is_builtin(const struct fr_node *n, enum fr_builtin b)
+{
+	return n->op == FR_OP_BUILTIN && n->builtin == b;
+}
+
+static int bind_tier(struct fr_filter *f, struct fr_node *n)
+{
+	u32 tier;
+
+	for (tier = 0; fr_tier_name(tier); tier++) {
+		if (!strcmp(n->text, fr_tier_name(tier))) {
+			n->op = FR_OP_TEXT;
+			return 0;
+		}
+	}
+	return fr_filter_unknown(f, n->at, "tier", n->text, fr_tier_name(0));
+}
+
+/* Is this an error's name beside what calls return? There it stands for the negative number, with and without a minus. */
+static bool is_returned(const struct fr_node *with, const struct fr_node *n)
+{
+	u32 nr;
+
+	if (with->op != FR_OP_FIELD || n->op != FR_OP_NUM || !n->text || !fr_errno_find(n->text))
+		return false;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (with->field[nr] && with->field[nr]->style == FR_STYLE_RET)
+			return true;
+	return false;
+}
+
+/* A word compared with something: what does it mean there? */
+static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
+{
+	if (is_returned(with, n))
+		return bind_symbol(f, with, n);
+	if (!is_word(n) || is_builtin(with, FR_BI_event))
+		return 0;
+	if (is_builtin(with, FR_BI_tier))
+		return bind_tier(f, n);
+	if (with->op == FR_OP_FIELD && (!with->kinds || with->kinds & NUM) && !(with->kinds & TEXT))
+		return bind_symbol(f, with, n);
+	return 0;
+}
+
+static bool is_pattern_op(const struct fr_node *n)
+{
+	return n->op >= FR_OP_GLOB && n->op <= FR_OP_NOT_REGEX;
+}
+
+static int bind_words(struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_node *b;
+	int err = bind_word(f, n->b, n->a);
+
+	if (is_pattern_op(n))
+		return 0;
+	for (b = n->b; b && !err; b = b->next)
+		err = bind_word(f, n->a, b);
+	return err;
+}
+
+/* ---- patterns ---- */
+
+/* ~ with a pattern between slashes is =~; what stands right of that is compiled. */
+static int check_pattern(struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_node *p = n->b;
+	char why[120];
+	int err;
+
+	if (p->op != FR_OP_TEXT)
+		return fr_filter_fail(f, p->at,
+				      "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/");
+	if (p->is_regex && n->op == FR_OP_GLOB)
+		n->op = FR_OP_REGEX;
+	if (p->is_regex && n->op == FR_OP_NOT_GLOB)
+		n->op = FR_OP_NOT_REGEX;
+	if (n->op < FR_OP_REGEX)
+		return 0;
+	err = fr_regex_new(p->text, p->len, p->ignores_case, &p->regex, why, sizeof(why));
+	return err == -EINVAL ? fr_filter_fail(f, p->at, "this pattern is wrong: %s", why) : err;
+}
+
+/* ---- the event's own name ---- */
+
+static bool event_is(const struct fr_node *n, const struct fr_node *word, const char *name)
+{
+	if (word->regex)
+		return fr_regex_match(word->regex, name, strlen(name));
+	return is_pattern_op(n) ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
+}
+
+/* An event may be called like something that is a value elsewhere: event == latency. */
+static bool is_event_word(const struct fr_node *n)
+{
+	return n->text && !n->has_index;
+}
+
+/* An event another kernel or build knows is no mistake; one that nobody knows is. */
+static int check_event(struct fr_filter *f, const struct fr_node *n, const struct fr_node *word)
+{
+	if (!is_event_word(word))
+		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
+	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text))
+		return 0;
+	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_near_event(f->schema, word->text));
+}
+
+static int add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *word)
+{
+	u32 nr;
+
+	if (check_event(f, n, word))
+		return -EINVAL;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(f->schema, nr);
+
+		n->events[nr] |= ev && event_is(n, word, ev->name);
+	}
+	word->op = FR_OP_TEXT;
+	return 0;
+}
+
+static bool is_negated(const struct fr_node *n)
+{
+	return n->op == FR_OP_NE || n->op == FR_OP_NOT_GLOB || n->op == FR_OP_NOT_REGEX;
+}
+
+/* event == x, event ~ x, event in (x, y) become a set of numbers. */
+static int bind_events(struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_node *word = is_builtin(n->a, FR_BI_event) ? n->b : n->a;
+	u32 nr;
+	int err = 0;
+
+	if ((n->op >= FR_OP_LT && n->op <= FR_OP_GE) || n->op == FR_OP_HAS)
+		return fr_filter_fail(f, n->at, "events have no order and no parts: compare with == != ~ !~ =~ in");
+	if (is_pattern_op(n) && check_pattern(f, n))
+		return -EINVAL;
+	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
+	if (!n->events)
+		return -ENOMEM;
+	for (; word && !err; word = n->op == FR_OP_IN ? word->next : NULL)
+		err = add_events(f, n, word);
+	for (nr = 0; nr < FR_EVENT_MAX && is_negated(n); nr++)
+		n->events[nr] = !n->events[nr];
+	n->op = FR_OP_EVENTS;
+	return err;
+}
+
+/* ---- do operands fit ---- */
+
+/* What a value can be; a field that is never there can be anything. */
+static u8 kinds_of(const struct fr_node *n)
+{
+	switch (n->op) {
+	case FR_OP_TEXT:
+		return TEXT;
+	case FR_OP_BUILTIN:
+		return n->builtin == FR_BI_comm || n->builtin == FR_BI_tier || n->builtin == FR_BI_event ||
+				       n->builtin == FR_BI_cgroup
+			       ? TEXT
+			       : NUM;
+	case FR_OP_FIELD:
+		return !n->kinds ? NUM | TEXT : n->has_index ? NUM : n->kinds;
+	default:
+		return NUM;
+	}
+}
+
+static int check_name(struct fr_filter *f, const struct fr_node *n)
+{
+	return n->op == FR_OP_NAME ? fr_filter_unknown(f, n->at, "field", n->text, fr_filter_near_name(f->schema, n->text)) : 0;
+}
+
+static int check_number(struct fr_filter *f, const struct fr_node *n)
+{
+	if (check_name(f, n))
+		return -EINVAL;
+	return kinds_of(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
+}
+
+/* A bare word beside a text was meant as one. */
+static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
+{
+	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
+		return fr_filter_fail(f, word->at, "a text needs quotes: \"%s\"", word->text);
+	return 0;
+}
+
+static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct fr_node *b)
+{
+	u8 common;
+
+	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || check_name(f, n->a) || check_name(f, b))
+		return -EINVAL;
+	common = kinds_of(n->a) & kinds_of(b);
+	if (!common)
+		return fr_filter_fail(f, n->at, "a text cannot be compared with a number");
+	if (common == TEXT && n->op >= FR_OP_LT && n->op <= FR_OP_GE)
+		return fr_filter_fail(f, n->at, "texts have no order: compare with == != ~ !~ =~ in");
+	return 0;
+}
+
+/* The left side of ~ is a text, or a number that goes by names. */
+static int check_match(struct fr_filter *f, struct fr_node *n)
+{
+	int err;
+
+	if (check_quotes(f, n->a, n->b) || check_name(f, n->a) || check_name(f, n->b))
+		return -EINVAL;
+	err = check_pattern(f, n);
+	if (err)
+		return err;
+	if (!(kinds_of(n->a) & TEXT) && n->a->op != FR_OP_FIELD)
+		return fr_filter_fail(f, n->at, "only a text can match a pattern");
+	return 0;
+}
+
+static int check_compare(struct fr_filter *f, struct fr_node *n)
+{
+	const struct fr_node *b;
+	int err = 0;
+
+	if (is_pattern_op(n))
+		return check_match(f, n);
+	for (b = n->b; b && !err; b = b->next)
+		err = check_pair(f, n, b);
+	return err;
+}
+
+static int bind_compare(struct fr_filter *f, struct fr_node *n)
+{
+	int err;
+
+	if (is_builtin(n->a, FR_BI_event) || (is_builtin(n->b, FR_BI_event) && n->op != FR_OP_IN))
+		return bind_events(f, n);
+	err = bind_words(f, n);
+	return err ? err : check_compare(f, n);
+}
+
+static int bind_op(struct fr_filter *f, struct fr_node *n)
+{
+	if (fr_op_is_compare(n->op))
+		return bind_compare(f, n);
+	if (n->op == FR_OP_NOT || n->op == FR_OP_AND || n->op == FR_OP_OR)
+		return check_name(f, n->a) || (n->b && check_name(f, n->b)) ? -EINVAL : 0;
+	return check_number(f, n->a) || (n->b && check_number(f, n->b)) ? -EINVAL : 0;
+}
+
+/* ---- verdicts ---- */
+
+/* Is there no value in this event, whatever the row holds? */
+static bool is_missing(const struct fr_node *n, u32 nr)
+{
+	if (n->op == FR_OP_FIELD)
+		return !n->field[nr];
+	if (n->op == FR_OP_BUILTIN)
+		return n->events && !n->events[nr];
+	if (n->op < FR_OP_NEG || n->op > FR_OP_MOD)
+		return false;
+	return is_missing(n->a, nr) || (n->b && is_missing(n->b, nr));
+}
+
+static enum fr_verdict verdict(const struct fr_node *n, u32 nr)
+{
+	enum fr_verdict a, b;
+
+	if (n->op == FR_OP_EVENTS)
+		return n->events[nr] ? FR_VERDICT_YES : FR_VERDICT_NO;
+	if (n->op == FR_OP_NOT) {
+		a = verdict(n->a, nr);
+		return a == FR_VERDICT_LOOK ? a : a == FR_VERDICT_NO ? FR_VERDICT_YES : FR_VERDICT_NO;
+	}
+	if (n->op == FR_OP_AND || n->op == FR_OP_OR) {
+		enum fr_verdict strong = n->op == FR_OP_AND ? FR_VERDICT_NO : FR_VERDICT_YES;
+
+		a = verdict(n->a, nr);
+		b = verdict(n->b, nr);
+		return a == strong || b == strong ? strong : a == b ? a : FR_VERDICT_LOOK;
+	}
+	if (fr_op_is_compare(n->op))
+		return is_missing(n->a, nr) || (n->op != FR_OP_IN && is_missing(n->b, nr)) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
+	return is_missing(n, nr) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
+}
+
+static bool is_leaf(const struct fr_node *n)
+{
+	return n->op <= FR_OP_SYMBOL;
+}
+
+/* Nodes are made before their right operands and after their left ones: so names first, then operators from the inside. */
+static int bind_tree(struct fr_filter *f, struct fr_node *n)
+{
+	struct fr_node *b;
+	int err;
+
+	if (is_leaf(n))
+		return 0;
+	err = bind_tree(f, n->a);
+	for (b = n->b; b && !err; b = b->next)
+		err = bind_tree(f, b);
+	return err ? err : bind_op(f, n);
+}
+
+int fr_filter_bind(struct fr_filter *f)
+{
+	u32 i, nr;
+	int err = 0;
+
+	for (i = 0; i < f->node_cnt && !err; i++) {
+		if (f->node[i]->op == FR_OP_NAME)
+			err = bind_name(f, f->node[i]);
+	}
+	if (!err)
+		err = bind_tree(f, f->root);
+	if (!err)
+		err = check_name(f, f->root);
+	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++)
+		f->verdict[nr] = verdict(f->root, nr);
+	return err;
+}

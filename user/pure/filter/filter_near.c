@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* filter_near: what was perhaps meant, and where in the expression it stands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pure/err.h"
+#include "pure/filter/filter_node.h"
+#include "pure/filter/near.h"
+
+/* Numbers that go by names lie between: SI_* and results of calls below zero. */
+#define VALUE_FIRST (-1024)
+#define VALUE_LAST  2047
+
+const char *fr_filter_near_event(const struct fr_schema *s, const char *to)
+{
+	struct fr_near near = {.to = to};
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (fr_schema_event(s, nr))
+			fr_near_consider(&near, fr_schema_event(s, nr)->name);
+	return fr_near_likely(&near);
+}
+
+const char *fr_filter_near_name(const struct fr_schema *s, const char *to)
+{
+	struct fr_near near = {.to = to};
+	u32 nr, i;
+
+	for (i = 0; i < FR_BI_CNT; i++)
+		fr_near_consider(&near, fr_builtin_names[i]);
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr);
+
+		for (i = 0; ev && i < ev->field_cnt; i++)
+			fr_near_consider(&near, ev->fields[i].name);
+	}
+	for (i = 1; i <= VALUE_LAST; i++) {
+		if (fr_errno_name(i))
+			fr_near_consider(&near, fr_errno_name(i));
+		if (fr_signal_name(i))
+			fr_near_consider(&near, fr_signal_name(i));
+	}
+	return fr_near_likely(&near);
+}
+
+static void consider_values(struct fr_near *near, const char *arch, const struct fr_field *f)
+{
+	struct fr_sys sys = {.arch = arch};
+	s64 v;
+
+	if (fr_field_kind(f) != FR_VAL_NUM || !fr_sysname_style(f->style))
+		return;
+	for (sys.abi = 0; sys.abi < 2; sys.abi++) {
+		for (v = VALUE_FIRST; v <= VALUE_LAST; v++) {
+			const char *name = f->style == FR_STYLE_RET ? fr_errno_name(-v) : fr_sysname(&sys, f->style, v);
+
+			if (name)
+				fr_near_consider(near, name);
+		}
+	}
+}
+
+const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
+{
+	struct fr_near near = {.to = to};
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (field->field[nr])
+			consider_values(&near, f->arch, field->field[nr]);
+	return fr_near_likely(&near);
+}
+
+int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest)
+{
+	if (nearest)
+		return fr_filter_fail(f, at, "no %s is called %.63s: did you mean %s?", what, name, nearest);
+	return fr_filter_fail(f, at, "no %s is called %.63s: `flightrec events` lists all", what, name);
+}
+
+/* ---- the place, with a caret below ---- */
+
+#define BEFORE_MAX 60 /* columns of the expression before the place, and behind it */
+#define BEHIND_MAX 40
+
+static bool goes_on(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+const char *fr_filter_point(const char *expr, size_t at, const char *indent, char *buf, size_t sz)
+{
+	size_t len = strlen(expr), from, to, i, col, n;
+
+	at = at < len ? at : len;
+	from = at > BEFORE_MAX ? at - BEFORE_MAX : 0;
+	to = len - at > BEHIND_MAX ? at + BEHIND_MAX : len;
+	while (from && goes_on(expr[from]))
+		from--;
+	while (to < len && goes_on(expr[to]))
+		to++;
+	n = snprintf(buf, sz, "%s%s%.*s%s\n%s", indent, from ? "..." : "", (int)(to - from), expr + from, to < len ? "..." : "",
+		     indent);
+	/* a tab or a line's end would shift what follows */
+	for (i = strlen(indent); i + strlen(indent) + 1 < n && i + 1 < sz; i++)
+		if ((unsigned char)buf[i] < ' ' || buf[i] == 0x7f)
+			buf[i] = ' ';
+	for (col = from ? 3 : 0, i = from; i < at; i++)
+		col += !goes_on(expr[i]);
+	if (n < sz)
+		snprintf(buf + n, sz - n, "%*s^", (int)col, "");
+	return buf;
+}
+
+void fr_filter_say(const char *expr, const struct fr_filter_error *error)
+{
+	char place[256];
+
+	fr_err("the filter is wrong: %s\n%s", error->text, fr_filter_point(expr, error->at, "    ", place, sizeof(place)));
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* prof_add: tables of CPUs are added to a profile; what gets old is put together, and in the end goes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/profile/prof_int.h"
+#include "session.h"
+
+#define SLOT_NEW_NS    10000000000ULL /* buckets of the last minute */
+#define NEW_NS	       70000000000ULL /* they are that young */
+#define FILE_WORDS     3u
+#define FILE_OFF_MAX   (1ULL << FR_PROF_OFF_BITS)
+#define FULL_EIGHTHS   7u
+#define FULL(cnt, max) ((cnt) > (max) / 8 * eighths)
+
+/* ---- time ---- */
+
+/* Buckets of one slot are put together. */
+static bool is_one_slot(const struct fr_prof_bucket *a, const struct fr_prof_bucket *b, u64 now_ns)
+{
+	u64 slot_ns = a->begin_ns + NEW_NS > now_ns ? SLOT_NEW_NS : FR_PROF_MINUTE_NS;
+
+	return a->begin_ns / slot_ns == b->begin_ns / slot_ns;
+}
+
+/* What is copied of another profile: numbers there to numbers here, + 1; 0: not yet. */
+struct moved {
+	u32 node[FR_PROF_NODE_MAX];
+	u32 key[FR_PROF_KEY_MAX];
+	u64 total[FR_PROF_KEY_MAX]; /* hits of each key there */
+	u32 level;		    /* 1: processes are put together; then keys of less than 2^level hits */
+};
+
+static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
+{
+	int nr;
+
+	if (!fr_prof_is_file(frame))
+		return frame;
+	nr = fr_prof_put_file(to, &from->file[fr_prof_file(frame)]);
+	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | fr_prof_off(frame);
+}
+
+/* From the innermost frame out, as far as nothing is here yet, then back. */
+static u32 move_stack(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
+{
+	u32 way[FR_STACK_DEPTH_MAX], cnt = 0, here = 0;
+
+	for (; nr && !m->node[nr - 1] && cnt < FR_STACK_DEPTH_MAX; nr = from->node[nr - 1].parent)
+		way[cnt++] = nr;
+	if (nr)
+		here = m->node[nr - 1] - 1;
+	while (cnt--) {
+		here = fr_prof_put_node(to, here, move_frame(to, from, from->node[way[cnt] - 1].frame));
+		if (!here)
+			return 0;
+		m->node[way[cnt] - 1] = here + 1;
+	}
+	return here;
+}
+
+static bool has_addresses(const struct fr_prof *p, u32 nr)
+{
+	for (; nr; nr = p->node[nr - 1].parent)
+		if (p->node[nr - 1].frame >> 62 == 0)
+			return true;
+	return false;
+}
+
+static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
+{
+	struct fr_prof_key k = from->key[nr];
+
+	if (nr == FR_PROF_OTHER || (m->level > 1 && k.state != FR_HIT_idle && m->total[nr] < 1ULL << m->level))
+		return FR_PROF_OTHER;
+	if (!m->key[nr]) {
+		if (m->level && !has_addresses(from, k.ustack))
+			k.pid = 0;
+		k.kstack = move_stack(to, from, k.kstack, m);
+		k.ustack = move_stack(to, from, k.ustack, m);
+		m->key[nr] = fr_prof_put_key(to, &k) + 1;
+	}
+	return m->key[nr] - 1;
+}
+
+static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const struct fr_prof_bucket *b, struct moved *m,
+			u64 now_ns)
+{
+	struct fr_prof_bucket *last = to->bucket_cnt ? &to->bucket[to->bucket_cnt - 1] : NULL;
+	u32 i;
+
+	if (!last || !is_one_slot(last, b, now_ns)) {
+		fr_prof_push(to, b);
+		last = &to->bucket[to->bucket_cnt - 1];
+	}
+	last->end_ns = b->end_ns;
+	last->taken += b->taken;
+	last->lost += b->lost;
+	last->expected += b->expected;
+	for (i = b->first; i < b->first + b->hit_cnt; i++)
+		if (from->hit[i].hits)
+			fr_prof_hit(to, move_key(to, from, from->hit[i].key, m), from->hit[i].hits);
+}
+
+/* More than so many eighths of something are used. */
+static bool is_full(const struct fr_prof *p, u32 eighths)
+{
+	return FULL(p->node_cnt, FR_PROF_NODE_MAX) || FULL(p->key_cnt, FR_PROF_KEY_MAX) || FULL(p->hit_cnt, FR_PROF_HIT_MAX) ||
+	       FULL(p->file_cnt, FR_PROF_FILE_MAX);
+}
+
+/* The same, from bucket first on, without what only older ones used. */
+static void copy_from(struct fr_prof *to, const struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
+{
+	u32 i;
+
+	fr_prof_clear(to, from->begin_ns);
+	to->end_ns = from->end_ns;
+	to->due = from->due;
+	to->nested = from->nested;
+	to->taken = from->taken;
+	to->lost = from->lost;
+	to->stackless = from->stackless;
+	to->hz = from->hz;
+	to->cpu_cnt = from->cpu_cnt;
+	memset(m->node, 0, sizeof(m->node));
+	memset(m->key, 0, sizeof(m->key));
+	for (i = first; i < from->bucket_cnt; i++)
+		move_bucket(to, from, &from->bucket[i], m, now_ns);
+}
+
+static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
+{
+	u32 i;
+
+	memset(m->total, 0, sizeof(m->total));
+	for (i = first < p->bucket_cnt ? p->bucket[first].first : p->hit_cnt; i < p->hit_cnt; i++)
+		m->total[p->hit[i].key] += p->hit[i].hits;
+}
+
+#define LEVEL_MAX 40u /* by then all are others */
+
+/* Without memory for it, it stays as it is for now. */
+static void compact(struct fr_prof *p, u64 now_ns)
+{
+	struct fr_prof *from = malloc(sizeof(*from));
+	struct moved *m = malloc(sizeof(*m));
+	u32 first = 0;
+
+	if (from && m) {
+		memcpy(from, p, sizeof(*from));
+		while (first < from->bucket_cnt && (from->bucket[first].end_ns + FR_PROF_HOUR_NS < now_ns ||
+						    from->bucket_cnt - first > FR_PROF_BUCKET_MAX - 8))
+			first++;
+		m->level = 0;
+		copy_from(p, from, first, m, now_ns);
+		sum_keys(from, first, m);
+		/* further than just below, so that it is not done again at once */
+		if (is_full(p, FULL_EIGHTHS))
+			while (is_full(p, FULL_EIGHTHS - 2) && m->level++ < LEVEL_MAX)
+				copy_from(p, from, first, m, now_ns);
+	}
+	free(from);
+	free(m);
+}
+
+void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
+{
+	struct fr_prof_bucket b = {.begin_ns = p->end_ns, .end_ns = now_ns};
+	struct fr_prof_bucket *last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
+
+	if (!last || !is_one_slot(last, &b, now_ns) || is_full(p, FULL_EIGHTHS)) {
+		compact(p, now_ns);
+		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
+		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
+			p->bucket_cnt = p->hit_cnt = 0; /* there was no memory for better */
+		if (!p->bucket_cnt || !is_one_slot(last, &b, now_ns))
+			fr_prof_push(p, &b);
+		last = &p->bucket[p->bucket_cnt - 1];
+	}
+	last->end_ns = now_ns;
+	last->expected += due > p->due ? due - p->due : 0;
+	p->due = due;
+	p->end_ns = now_ns;
+}
+
+/* ---- a table ---- */
+
+/* A stack of a table as it is kept. */
+struct frames {
+	u64 frame[FR_STACK_DEPTH_MAX];
+	u32 cnt;
+	bool raw; /* some are addresses of a process */
+};
+
+static struct fr_prof_file file_of(const u64 *words)
+{
+	static const u8 zero[20];
+	struct fr_prof_file f = {};
+
+	memcpy(f.build_id, words, sizeof(f.build_id));
+	f.sz = !memcmp(f.build_id + 8, zero, 12) ? 8 : !memcmp(f.build_id + 16, zero, 4) ? 16 : 20;
+	return f;
+}
+
+static u64 frame_of(struct fr_prof *p, const u64 *files, u32 file_cnt, u64 word)
+{
+	u32 file = word >> 56;
+	u64 off = word & ((1ULL << 56) - 1);
+	struct fr_prof_file f;
+	int nr;
+
+	if (fr_prof_is_kernel(word) || !file)
+		return word;
+	if (file > file_cnt || off >= FILE_OFF_MAX)
+		return 0;
+	f = file_of(files + (size_t)(file - 1) * FILE_WORDS);
+	nr = fr_prof_put_file(p, &f);
+	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | off;
+}
+
+static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, struct frames *to)
+{
+	const struct fr_hits_stack s = t->stack[(nr - 1) % FR_HITS_STACKS];
+	u32 i;
+
+	to->cnt = 0;
+	to->raw = false;
+	if (!nr || nr > FR_HITS_STACKS || s.frame_cnt > FR_STACK_DEPTH_MAX || s.off > FR_HITS_WORDS ||
+	    s.frame_cnt + (u32)s.file_cnt * FILE_WORDS > FR_HITS_WORDS - s.off)
+		return false;
+	for (i = 0; i < s.frame_cnt; i++) {
+		to->frame[i] = frame_of(p, &t->word[s.off + s.frame_cnt], s.file_cnt, t->word[s.off + i]);
+		to->raw |= to->frame[i] >> 62 == 0;
+	}
+	to->cnt = i;
+	return true;
+}
+
+/* Number of the stack here; *raw is set if its frames are addresses of one process. */
+static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, u64 hits, bool *raw)
+{
+	struct frames f;
+	u32 here = 0, i;
+
+	if (!nr || !take_frames(p, t, nr, &f))
+		return 0;
+	for (i = f.cnt; i--;) {
+		here = fr_prof_put_node(p, here, f.frame[i]);
+		if (!here)
+			break;
+	}
+	if (f.cnt && !here)
+		p->stackless += hits;
+	*raw |= here && f.raw;
+	return here;
+}
+
+/* Where keys are many, processes of one name are one, unless its addresses need the process. */
+static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, const struct fr_hit *h)
+{
+	struct fr_prof_key k = {.pid = h->task >> 32, .state = h->state < FR_HIT_STATE_CNT ? h->state : FR_HIT_kernel};
+	bool raw = false;
+
+	k.kstack = put_stack(p, t, h->k_nr, h->hits, &raw);
+	k.ustack = put_stack(p, t, h->u_nr, h->hits, &raw);
+	memcpy(k.comm, h->comm, sizeof(k.comm));
+	k.comm[strnlen(k.comm, sizeof(k.comm) - 1)] = 0;
+	memset(k.comm + strlen(k.comm), 0, sizeof(k.comm) - strlen(k.comm));
+	if (!raw && p->key_cnt > FR_PROF_KEY_MAX / 4 * 3)
+		k.pid = 0;
+	fr_prof_hit(p, fr_prof_put_key(p, &k), h->hits);
+}
+
+static void count(struct fr_prof *p, u64 taken, u64 lost)
+{
+	struct fr_prof_bucket *b = &p->bucket[p->bucket_cnt - 1];
+
+	b->taken += taken;
+	b->lost += lost;
+	p->taken += taken;
+	p->lost += lost;
+}
+
+bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < FR_HITS_CNT; i++) {
+		if (!t->hit[i].hits)
+			continue;
+		add_hit(p, t, &t->hit[i]);
+		sum += t->hit[i].hits;
+	}
+	count(p, sum + t->lost, t->lost);
+	return t->taken == sum + t->lost;
+}
+
+void fr_prof_add_nested(struct fr_prof *p, u64 nested)
+{
+	if (nested > p->nested)
+		count(p, nested - p->nested, nested - p->nested);
+	p->nested = nested;
+}

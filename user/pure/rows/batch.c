@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/rows/batch.h"
+
+#include <string.h>
+
+#include "pure/rows/rows.h"
+
+const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t *len)
+{
+	const struct fr_col *col = &r->b->type[r->ev->nr].col[f->col];
+	const char *text;
+
+	if (f->type == FR_TYPE_str) {
+		*len = col->off[r->k + 1] - col->off[r->k] - 1;
+		return col->text + col->off[r->k];
+	}
+	text = f->type == FR_TYPE_comm ? col->text + (size_t)r->k * FR_COMM_SZ : (const char *)&col->num[r->k];
+	*len = strnlen(text, f->type == FR_TYPE_comm ? FR_COMM_SZ : sizeof(u64));
+	return text;
+}
+
+const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt)
+{
+	const struct fr_col *col = &r->b->type[r->ev->nr].col[f->col];
+
+	*cnt = col->off[r->k + 1] - col->off[r->k];
+	return col->nums + col->off[r->k];
+}
+
+u32 fr_batch_rec_sz(const struct fr_batch *b, const struct fr_event *ev, u32 k)
+{
+	const struct fr_field *f;
+	const struct fr_col *col;
+
+	if (!ev->tail)
+		return ev->fixed_sz;
+	f = fr_event_tail(ev);
+	col = &b->type[ev->nr].col[f->col];
+	return fr_rec_sz(ev, col->off[k + 1] - col->off[k] - (f->type == FR_TYPE_str));
+}
+
+/* The last run that begins at row i or before; the first one begins at row 0. */
+static const struct fr_pos_run *run_of(const struct fr_batch *b, u32 i)
+{
+	u32 lo = 0, hi = b->run_cnt;
+
+	while (hi - lo > 1) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (b->run[mid].row <= i)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &b->run[lo];
+}
+
+void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off)
+{
+	const struct fr_pos_run *run = run_of(r->b, r->i);
+	u32 i;
+
+	*seq = run->seq;
+	*off = run->off;
+	for (i = run->row; i < r->i; i++)
+		*off += fr_batch_rec_sz(r->b, fr_schema_event(r->b->schema, r->b->ev[i]), r->b->in_type[i]);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * batch: events of one CPU and tier in ring order, decoded, as columns per event type. What a snapshot's event chunk holds
+ * and what replay walks. Pure.
+ */
+#ifndef FR_BATCH_H
+#define FR_BATCH_H
+
+#include "pure/schema/schema.h"
+
+/* One column of one event type. */
+struct fr_col {
+	u64 *num;   /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); comm, str, u64s: NULL */
+	u32 *off;   /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; comm: NULL */
+	char *text; /* comm: 16 bytes a row; str: all texts, each NUL-terminated */
+	u64 *nums;  /* u64s: all numbers */
+};
+
+struct fr_type_cols {
+	u32 cnt;	    /* rows of this type */
+	struct fr_col *col; /* [event's col_cnt] */
+};
+
+/* Where the rows lie in the ring: from row on, records follow each other from (seq, off); off in bytes in the sub-buffer. */
+struct fr_pos_run {
+	u32 row;
+	u32 off;
+	u64 seq;
+};
+
+struct fr_batch {
+	const struct fr_schema *schema;
+	u32 epoch;
+	u16 cpu;
+	u8 tier;
+	u32 row_cnt;
+	u64 *ts; /* ns of the recording clock, not decreasing */
+	u8 *ev;	 /* event number of each row, known in schema */
+	u32 *tid;
+	u32 *in_type; /* row's index in its type's columns */
+	struct fr_type_cols type[FR_EVENT_MAX];
+	struct fr_pos_run *run;
+	u32 run_cnt;
+	size_t chunk; /* which of its file it was read from, fr_snap_read_chunk() */
+	void *arena;  /* the module's own */
+};
+
+/* A row of a batch: what merge hands out and printers, filters take. */
+struct fr_row {
+	const struct fr_batch *b;
+	const struct fr_event *ev;
+	u64 ts;
+	u32 i; /* row in the batch */
+	u32 k; /* row in its type's columns */
+	u32 tid;
+	u16 cpu;
+	u8 tier;
+};
+
+static inline struct fr_row fr_batch_row(const struct fr_batch *b, u32 i)
+{
+	return (struct fr_row){
+		.b = b,
+		.ev = fr_schema_event(b->schema, b->ev[i]),
+		.ts = b->ts[i],
+		.i = i,
+		.k = b->in_type[i],
+		.tid = b->tid[i],
+		.cpu = b->cpu,
+		.tier = b->tier,
+	};
+}
+
+/* A stored number (or flags, or text8) of a row; f->kind is not DERIVED. */
+static inline u64 fr_row_num(const struct fr_row *r, const struct fr_field *f)
+{
+	return r->b->type[r->ev->nr].col[f->col].num[r->k];
+}
+
+/* A stored text (text8, comm, str): *len bytes, not necessarily terminated, no NUL within. */
+const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t *len);
+
+/* A stored array (u64s): *cnt numbers. */
+const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt);
+
+/* The row's place in its ring: lap, and byte offset of the record in the sub-buffer. */
+void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off);
+
+#endif

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Columns to a batch. The bytes are anybody's: each length is checked against the content's end, each count against the
+ * bytes its records took in the ring, which bounds the memory before it is taken.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/rows/columns.h"
+
+/* A batch's memory: one block, cut from the front, kept from chunk to chunk. */
+struct arena {
+	size_t cap, used;
+	u8 mem[];
+};
+
+/* What is being decoded. */
+struct decode {
+	const struct fr_rows_head *head;
+	struct fr_batch *b;
+	struct arena *arena;
+	const u8 *p, *end;
+	u64 *tmp;      /* numbers of a column, before they get their place */
+	u8 *key;       /* keys of the rows of a type */
+	u8 *sub_key;   /* and of those that have a number at some place */
+	u64 tail_left; /* bytes that texts and arrays may still have taken in the ring */
+};
+
+int fr_event_key_col(const struct fr_event *ev)
+{
+	u32 i;
+
+	for (i = 0; i < ev->field_cnt; i++)
+		if (ev->fields[i].kind == FR_KIND_FIELD)
+			return ev->fields[i].type <= FR_TYPE_s64 ? ev->fields[i].col : -1;
+	return -1;
+}
+
+/* ---- memory ---- */
+
+static size_t aligned(size_t sz)
+{
+	return (sz + 15) & ~(size_t)15;
+}
+
+static void *take(struct decode *d, size_t sz)
+{
+	void *p = d->arena->mem + d->arena->used;
+
+	sz = aligned(sz);
+	if (sz > d->arena->cap - d->arena->used)
+		return NULL;
+	d->arena->used += sz;
+	return p;
+}
+
+/* Memory of one column of a type, its tail's apart. */
+static size_t col_sz(const struct fr_field *f, u32 cnt)
+{
+	switch (f->type) {
+	case FR_TYPE_comm:
+		return aligned((size_t)cnt * FR_COMM_SZ);
+	case FR_TYPE_str:
+		return aligned((size_t)(cnt + 1) * 4) + cnt; /* NULs */
+	case FR_TYPE_u64s:
+		return aligned((size_t)(cnt + 1) * 4);
+	default:
+		return aligned((size_t)cnt * 8);
+	}
+}
+
+static size_t type_sz(const struct fr_event *ev, u32 cnt)
+{
+	size_t sz = aligned(ev->col_cnt * sizeof(struct fr_col));
+	u32 i;
+
+	for (i = 0; i < ev->field_cnt; i++)
+		if (ev->fields[i].kind != FR_KIND_DERIVED)
+			sz += col_sz(&ev->fields[i], cnt);
+	return sz + 16 + FR_REC_MAX_SZ; /* a tail's end, and what is written over it */
+}
+
+/* All memory that a batch of these rows can need. */
+static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head *head, const u32 cnt[FR_EVENT_MAX])
+{
+	size_t rows = head->row_cnt + 8, words = rows + head->raw_sz / 8, sz = 0;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (cnt[nr] && fr_schema_event(schema, nr))
+			sz += type_sz(fr_schema_event(schema, nr), cnt[nr]);
+	sz += rows * (8 + 4 + 4 + 1 + 2 * sizeof(struct fr_pos_run) + 8 + 1 + 1);
+	return sz + words * 8 + head->raw_sz + 16 * 16;
+}
+
+static int make_room(struct fr_batch *b, size_t sz)
+{
+	struct arena *a = b->arena;
+
+	if (!a || a->cap < sz) {
+		free(a);
+		a = malloc(sizeof(*a) + sz);
+		b->arena = a;
+		if (!a)
+			return -ENOMEM;
+		a->cap = sz;
+	}
+	a->used = 0;
+	return 0;
+}
+
+void fr_batch_free(struct fr_batch *b)
+{
+	free(b->arena);
+	memset(b, 0, sizeof(*b));
+}
+
+/* ---- one column of numbers ---- */
+
+static void unzigzag_all(u64 *val, u32 cnt)
+{
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		val[i] = fr_unzigzag(val[i]);
+}
+
+static void undo_delta(u64 *val, u32 cnt)
+{
+	u64 prev = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		val[i] = prev += fr_unzigzag(val[i]);
+}
+
+static void undo_rising(u64 *val, u32 cnt)
+{
+	u64 prev = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		val[i] = prev += val[i];
+}
+
+static void undo_keyed(u64 *val, const u8 *key, u32 cnt)
+{
+	u64 last[FR_KEY_CNT] = {};
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		val[i] = last[key[i]] += fr_unzigzag(val[i]);
+}
+
+/* CONST and WIDE: no varints. */
+static bool get_wide(struct decode *d, bool is_const, u64 *out, u32 cnt)
+{
+	size_t sz = is_const ? 8 : 8 * (size_t)cnt;
+	u32 i;
+
+	if (sz > (size_t)(d->end - d->p))
+		return false;
+	for (i = 0; is_const && i < cnt; i++)
+		out[i] = fr_get64(d->p);
+	if (!is_const)
+		memcpy(out, d->p, sz);
+	d->p += sz;
+	return true;
+}
+
+static bool undo_form(u8 form, const u8 *key, u64 *val, u32 cnt)
+{
+	switch (form) {
+	case FR_FORM_PLAIN:
+		return true;
+	case FR_FORM_SIGNED:
+		unzigzag_all(val, cnt);
+		return true;
+	case FR_FORM_DELTA:
+		undo_delta(val, cnt);
+		return true;
+	case FR_FORM_RISING:
+		undo_rising(val, cnt);
+		return true;
+	case FR_FORM_KEYED:
+		if (key)
+			undo_keyed(val, key, cnt);
+		return key != NULL;
+	default:
+		return false;
+	}
+}
+
+/* Read a column of cnt numbers. key is NULL where there are none. */
+static bool get_numbers(struct decode *d, const u8 *key, u64 *out, u32 cnt)
+{
+	u8 form;
+
+	if (!cnt)
+		return true;
+	if (d->p >= d->end)
+		return false;
+	form = *d->p++;
+	if (form == FR_FORM_CONST || form == FR_FORM_WIDE)
+		return get_wide(d, form == FR_FORM_CONST, out, cnt);
+	d->p = fr_varint_get_all(d->p, d->end, out, cnt);
+	return d->p && undo_form(form, key, out, cnt);
+}
+
+static bool get_u32(struct decode *d, u32 *v)
+{
+	if (d->end - d->p < 4)
+		return false;
+	memcpy(v, d->p, 4);
+	d->p += 4;
+	return true;
+}
+
+/* ---- the columns of one type ---- */
+
+static u64 mask_of(u8 type)
+{
+	switch (type) {
+	case FR_TYPE_u8:
+		return 0xff;
+	case FR_TYPE_u16:
+		return 0xffff;
+	case FR_TYPE_u32:
+		return 0xffffffff;
+	default:
+		return ~0ULL;
+	}
+}
+
+/* Bits above a signed type's sign must repeat it. */
+static u64 sign_of(u8 type)
+{
+	return type == FR_TYPE_s16 ? 1ULL << 15 : type == FR_TYPE_s32 ? 1ULL << 31 : 0;
+}
+
+/* Does each number fit the type? Readers rely on it: they index by what they print. */
+static bool numbers_fit(u8 type, const u64 *val, u32 cnt)
+{
+	u64 sign = sign_of(type), outside = sign ? ~(2 * sign - 1) : ~mask_of(type), bad = 0;
+	u32 i;
+
+	if (!outside)
+		return true;
+	for (i = 0; i < cnt; i++)
+		bad |= (val[i] + sign) & outside;
+	return !bad;
+}
+
+static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt)
+{
+	size_t sz = (size_t)cnt * FR_COMM_SZ;
+
+	col->text = take(d, sz);
+	if (!col->text || sz > (size_t)(d->end - d->p))
+		return false;
+	memcpy(col->text, d->p, sz);
+	d->p += sz;
+	return true;
+}
+
+/* Lengths in tmp become starts in off, each `extra` further; their sum is bounded by what the ring held. */
+static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit_sz, u64 *sum)
+{
+	u64 at = 0;
+	u32 k;
+
+	*sum = 0;
+	for (k = 0; k < cnt; k++) {
+		if (d->tmp[k] > FR_REC_MAX_SZ)
+			return false;
+		off[k] = at;
+		at += d->tmp[k] + extra;
+		*sum += d->tmp[k];
+	}
+	off[cnt] = at;
+	if (*sum * unit_sz > d->tail_left)
+		return false;
+	d->tail_left -= *sum * unit_sz;
+	return true;
+}
+
+static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt)
+{
+	u64 sum;
+	u32 k;
+
+	col->off = take(d, (size_t)(cnt + 1) * 4);
+	if (!col->off || !get_numbers(d, NULL, d->tmp, cnt) || !make_starts(d, col->off, cnt, 1, 1, &sum))
+		return false;
+	col->text = take(d, sum + cnt);
+	if (!col->text || sum > (u64)(d->end - d->p) || memchr(d->p, 0, sum))
+		return false;
+	for (k = 0; k < cnt; k++) {
+		u32 len = col->off[k + 1] - col->off[k] - 1;
+
+		memcpy(col->text + col->off[k], d->p, len);
+		col->text[col->off[k] + len] = 0;
+		d->p += len;
+	}
+	return true;
+}
+
+/* Keys of the rows that have a number at place j; how many these are. */
+static u32 rows_with(struct decode *d, const u32 *off, u32 cnt, u32 j)
+{
+	u32 k, n = 0;
+
+	for (k = 0; k < cnt; k++) {
+		d->sub_key[n] = d->key[k];
+		n += off[k + 1] - off[k] > j;
+	}
+	return n;
+}
+
+/*
+ * Put the numbers of place j where they belong. Without a branch: a row that has none at j gets one written over what is a
+ * later row's, at a lower place or in this pass; places come last first, so that the right one is written afterwards.
+ */
+static void scatter(const u64 *val, const u32 *off, u32 cnt, u32 j, u64 *nums)
+{
+	u32 k, n = 0;
+
+	for (k = 0; k < cnt; k++) {
+		nums[off[k] + j] = val[n];
+		n += off[k + 1] - off[k] > j;
+	}
+}
+
+static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed)
+{
+	u32 k, j, n, max = 0;
+	u64 sum;
+
+	col->off = take(d, (size_t)(cnt + 1) * 4);
+	if (!col->off || !get_numbers(d, keyed ? d->key : NULL, d->tmp, cnt) || !make_starts(d, col->off, cnt, 0, 8, &sum))
+		return false;
+	for (k = 0; k < cnt; k++)
+		max = d->tmp[k] > max ? d->tmp[k] : max;
+	if (max > FR_REC_MAX_SZ / 8)
+		return false;
+	col->nums = take(d, (sum + max) * 8);
+	if (!col->nums)
+		return false;
+	for (j = max; j-- > 0;) {
+		n = rows_with(d, col->off, cnt, j);
+		if (!get_numbers(d, keyed ? d->sub_key : NULL, d->tmp, n))
+			return false;
+		d->tmp[n] = 0;
+		scatter(d->tmp, col->off, cnt, j, col->nums);
+	}
+	return true;
+}
+
+static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type_cols *t, int key_col)
+{
+	bool keyed = key_col >= 0 && f->col > key_col;
+	struct fr_col *col = &t->col[f->col];
+	u32 k;
+
+	switch (f->type) {
+	case FR_TYPE_comm:
+		return get_comms(d, col, t->cnt);
+	case FR_TYPE_str:
+		return get_texts(d, col, t->cnt);
+	case FR_TYPE_u64s:
+		return get_arrays(d, col, t->cnt, keyed);
+	}
+	col->num = take(d, (size_t)t->cnt * 8);
+	if (!col->num || !get_numbers(d, keyed ? d->key : NULL, col->num, t->cnt))
+		return false;
+	if (f->col == key_col)
+		for (k = 0; k < t->cnt; k++)
+			d->key[k] = col->num[k];
+	return numbers_fit(f->type, col->num, t->cnt);
+}
+
+/* One type's section; it must be used up exactly. */
+static bool get_type(struct decode *d, u32 nr)
+{
+	const struct fr_event *ev = fr_schema_event(d->b->schema, nr);
+	struct fr_type_cols *t = &d->b->type[nr];
+	const u8 *outer = d->end;
+	u32 i, sz;
+
+	if (!get_u32(d, &sz) || sz > (size_t)(d->end - d->p))
+		return false;
+	d->end = d->p + sz;
+	if (!ev) {
+		t->cnt = 0;
+		d->p = d->end;
+	} else {
+		int key_col = fr_event_key_col(ev);
+
+		t->col = take(d, ev->col_cnt * sizeof(*t->col));
+		if (!t->col)
+			return false;
+		memset(t->col, 0, ev->col_cnt * sizeof(*t->col));
+		for (i = 0; i < ev->field_cnt; i++)
+			if (ev->fields[i].kind != FR_KIND_DERIVED && !get_field(d, &ev->fields[i], t, key_col))
+				return false;
+	}
+	if (d->p != d->end)
+		return false;
+	d->end = outer;
+	return true;
+}
+
+static bool get_types(struct decode *d)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (d->b->type[nr].cnt && !get_type(d, nr))
+			return false;
+	return d->p == d->end;
+}
+
+/* ---- what all rows have ---- */
+
+static bool get_times(struct decode *d)
+{
+	const struct fr_rows_head *h = d->head;
+	u64 *ts = d->b->ts;
+	u32 i, falls = 0;
+
+	if (!get_numbers(d, NULL, ts, h->row_cnt))
+		return false;
+	for (i = 1; i < h->row_cnt; i++)
+		falls |= ts[i] < ts[i - 1];
+	return !falls && ts[0] == h->first_ts && ts[h->row_cnt - 1] == h->last_ts;
+}
+
+static bool get_tids(struct decode *d)
+{
+	u32 i, cnt = d->head->row_cnt;
+	u64 all = 0;
+
+	if (!get_numbers(d, NULL, d->tmp, cnt))
+		return false;
+	for (i = 0; i < cnt; i++) {
+		all |= d->tmp[i];
+		d->b->tid[i] = d->tmp[i];
+	}
+	return all <= FR_TID_MASK;
+}
+
+static bool run_is_good(const struct decode *d, const struct fr_pos_run *run)
+{
+	const struct fr_rows_head *h = d->head;
+
+	if (run->off % FR_UNIT_SZ || run->off >= FR_LAP_MAX_SZ || run->seq < h->first_seq || run->seq > h->last_seq)
+		return false;
+	if (run == d->b->run)
+		return !run->row;
+	if (run->row <= run[-1].row || run->row >= h->row_cnt)
+		return false;
+	return run->seq > run[-1].seq || (run->seq == run[-1].seq && run->off > run[-1].off);
+}
+
+static bool get_runs(struct decode *d)
+{
+	struct fr_batch *b = d->b;
+	u32 i;
+
+	if (!get_u32(d, &b->run_cnt) || !b->run_cnt || b->run_cnt > d->head->row_cnt)
+		return false;
+	b->run = take(d, b->run_cnt * sizeof(*b->run));
+	if (!b->run || !get_numbers(d, NULL, d->tmp, b->run_cnt))
+		return false;
+	for (i = 0; i < b->run_cnt; i++)
+		b->run[i].row = d->tmp[i] < d->head->row_cnt ? d->tmp[i] : d->head->row_cnt;
+	if (!get_numbers(d, NULL, d->tmp, b->run_cnt))
+		return false;
+	for (i = 0; i < b->run_cnt; i++)
+		b->run[i].seq = d->tmp[i];
+	if (!get_numbers(d, NULL, d->tmp, b->run_cnt))
+		return false;
+	for (i = 0; i < b->run_cnt; i++) {
+		b->run[i].off = d->tmp[i] < FR_LAP_MAX_SZ ? d->tmp[i] : FR_LAP_MAX_SZ;
+		if (!run_is_good(d, &b->run[i]))
+			return false;
+	}
+	return b->run[b->run_cnt - 1].seq == d->head->last_seq && b->run[0].seq == d->head->first_seq;
+}
+
+/* Event numbers, and each row's index among the rows of its type. */
+static void get_events(struct decode *d, const u8 *ev)
+{
+	struct fr_batch *b = d->b;
+	u32 i, at[FR_EVENT_MAX] = {};
+
+	memcpy(b->ev, ev, d->head->row_cnt);
+	for (i = 0; i < d->head->row_cnt; i++)
+		b->in_type[i] = at[ev[i]]++;
+}
+
+/* ---- rows of events that the schema does not know ---- */
+
+/*
+ * Where such a row lies is known, what it takes is not: it counts as the smallest record, so that rows behind it keep
+ * their order and a place of their own. To keep runs as they are understood, one begins at each row that is kept.
+ */
+static u32 split_runs(struct fr_batch *b, struct fr_pos_run *out)
+{
+	u32 i, run = 0, off = 0, n = 0;
+
+	for (i = 0; i < b->row_cnt; i++) {
+		const struct fr_event *ev = fr_schema_event(b->schema, b->ev[i]);
+
+		if (run < b->run_cnt && b->run[run].row == i)
+			off = b->run[run++].off;
+		if (ev) {
+			out[n] = (struct fr_pos_run){.row = n, .off = off, .seq = b->run[run - 1].seq};
+			n++;
+		}
+		off += ev ? fr_batch_rec_sz(b, ev, b->in_type[i]) : FR_REC_MIN_SZ;
+	}
+	return n;
+}
+
+static u32 drop_unknown(struct decode *d)
+{
+	struct fr_batch *b = d->b;
+	u32 i, n = 0, before = b->row_cnt;
+	struct fr_pos_run *run = take(d, before * sizeof(*run));
+
+	if (!run)
+		return 0;
+	b->run_cnt = split_runs(b, run);
+	b->run = run;
+	for (i = 0; i < before; i++) {
+		b->ts[n] = b->ts[i];
+		b->ev[n] = b->ev[i];
+		b->tid[n] = b->tid[i];
+		b->in_type[n] = b->in_type[i];
+		n += fr_schema_event(b->schema, b->ev[i]) != NULL;
+	}
+	b->row_cnt = n;
+	return before - n;
+}
+
+/* ---- a chunk ---- */
+
+/* Count rows by type, and the bytes their records take in the ring at least: no more than the header says. */
+static bool count_types(const struct fr_schema *schema, const struct fr_rows_head *head, const u8 *ev, u32 cnt[FR_EVENT_MAX],
+			u64 *tail_left)
+{
+	u64 sz = 0;
+	u32 i, nr;
+
+	for (i = 0; i < head->row_cnt; i++)
+		cnt[ev[i]]++;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *known = fr_schema_event(schema, nr);
+
+		sz += (u64)cnt[nr] * (known ? known->fixed_sz : FR_REC_MIN_SZ);
+	}
+	*tail_left = head->raw_sz - sz;
+	return sz <= head->raw_sz && !cnt[0] && !cnt[FR_EVENT_MAX - 1];
+}
+
+static void begin_batch(struct decode *d, const struct fr_schema *schema, const u32 cnt[FR_EVENT_MAX])
+{
+	const struct fr_rows_head *h = d->head;
+	struct fr_batch *b = d->b;
+	u32 nr, rows = h->row_cnt + 8;
+
+	d->arena = b->arena;
+	b->schema = schema;
+	b->epoch = h->epoch;
+	b->cpu = h->cpu;
+	b->tier = h->tier;
+	b->row_cnt = h->row_cnt;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		b->type[nr] = (struct fr_type_cols){.cnt = cnt[nr]};
+	b->ts = take(d, rows * 8);
+	b->ev = take(d, rows);
+	b->tid = take(d, rows * 4);
+	b->in_type = take(d, rows * 4);
+	d->key = take(d, rows);
+	d->sub_key = take(d, rows);
+	d->tmp = take(d, rows * 8);
+}
+
+static bool get_all(struct decode *d, const u8 *ev)
+{
+	get_events(d, ev);
+	return get_times(d) && get_tids(d) && get_runs(d) && get_types(d);
+}
+
+static void forget_rows(struct fr_batch *b)
+{
+	void *arena = b->arena;
+
+	memset(b, 0, sizeof(*b));
+	b->arena = arena;
+}
+
+static bool knows_all(const struct fr_schema *schema, const u32 cnt[FR_EVENT_MAX])
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (cnt[nr] && !fr_schema_event(schema, nr))
+			return false;
+	return true;
+}
+
+int fr_decode_rows(const struct fr_schema *schema, const struct fr_rows_head *head, const u8 *buf, size_t sz,
+		   struct fr_batch *b, u32 *unknown)
+{
+	struct decode d = {.head = head, .b = b, .p = buf + head->row_cnt, .end = buf + sz};
+	u32 cnt[FR_EVENT_MAX] = {};
+	int err;
+
+	*unknown = 0;
+	if (!head->row_cnt || head->row_cnt > sz || !count_types(schema, head, buf, cnt, &d.tail_left)) {
+		forget_rows(b);
+		return -EBADMSG;
+	}
+	err = make_room(b, batch_sz(schema, head, cnt));
+	if (err) {
+		forget_rows(b);
+		return err;
+	}
+	begin_batch(&d, schema, cnt);
+	if (!get_all(&d, buf)) {
+		forget_rows(b);
+		return -EBADMSG;
+	}
+	if (!knows_all(schema, cnt))
+		*unknown = drop_unknown(&d);
+	return 0;
+}

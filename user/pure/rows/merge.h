@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * merge: many streams of events, each in order, into one, by (time, stream). Pure.
+ *
+ * A stream hands out stretches of rows of a batch. The merge gives back runs: as many rows of one stream as come before
+ * the next row of any other, so that the work between streams is done once a run and not once a row.
+ */
+#ifndef FR_MERGE_H
+#define FR_MERGE_H
+
+#include "pure/rows/batch.h"
+
+/* Rows [from, to) of b. shift_ns is added to their times (wrapping) to compare streams of different clocks. */
+struct fr_stretch {
+	const struct fr_batch *b;
+	u32 from, to;
+	u64 shift_ns;
+	u32 stream;
+};
+
+/*
+ * The next stretch of a stream: 1 and *s (from < to; valid until the stream is asked again), 0 at its end, or -errno.
+ * Times within a stream do not decrease, from stretch to stretch either.
+ */
+typedef int (*fr_stretch_fn)(void *arg, u32 stream, struct fr_stretch *s);
+
+struct fr_merge; /* opaque */
+
+/* Merge streams 0 to cnt - 1; at equal times the lower number comes first. 0 and *out, -ENOMEM, or what next() said. */
+int fr_merge_new(u32 cnt, fr_stretch_fn next, void *arg, struct fr_merge **out);
+void fr_merge_free(struct fr_merge *m); /* NULL is fine */
+
+/* The next run: 1 and *run, valid until the next call; 0 at the end; or -errno. */
+int fr_merge_next(struct fr_merge *m, struct fr_stretch *run);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/rows/pair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/rows/pair_int.h"
+#include "pure/schema/syscalls.h"
+#include "pure/text/view.h"
+
+#define ENDED_NS 1000000000ULL /* so long after its exit nothing more is heard of a task */
+
+/* ---- tasks ---- */
+
+static bool is_over(void *arg, u64 tid, void *record)
+{
+	const struct fr_pair_task *t = record;
+	const u64 *now_ns = arg;
+
+	(void)tid;
+	return t->ended_ns && fr_lat_since(t->ended_ns, *now_ns) > ENDED_NS;
+}
+
+struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
+{
+	if (fr_idmap_is_full(&p->tasks) && !fr_idmap_find(&p->tasks, tid))
+		fr_idmap_sweep(&p->tasks, is_over, &now_ns);
+	return fr_idmap_get(&p->tasks, tid);
+}
+
+/* ---- system calls ---- */
+
+static u32 restarts(const struct fr_pairs *p, u64 abi, s32 nr)
+{
+	return nr >= 0 && nr == p->restart_nr[abi & 1];
+}
+
+/* fields: id, abi */
+static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	struct fr_pair_task *t = fr_pair_task(p, r->tid, r->ts);
+
+	(void)out;
+	if (!t)
+		return -ENOMEM;
+	fr_lat_enters(&t->lat, r->ts, r->v[0], restarts(p, r->v[1], r->v[0]));
+	return 0;
+}
+
+/* Has this CPU run the task from then to now, without a pause? */
+static bool ran_through(const struct fr_pair_row *r, u64 since_ns)
+{
+	const struct fr_pair_cpu *c = r->cpu;
+
+	return c->tid == r->tid && c->ran_ns && c->ran_ns <= since_ns && c->ran_ns >= c->blind_ns;
+}
+
+/* fields: id, abi, ret */
+static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
+	s32 nr = r->v[0], entered;
+
+	if (!t || !t->lat.call)
+		return 0;
+	if (t->lat.call < p->blind_ns && !ran_through(r, t->lat.call)) {
+		t->lat.call = 0;
+		t->lat.call_again = 0;
+		return 0;
+	}
+	out->latency_ns = fr_lat_exits(&t->lat, r->ts, nr, restarts(p, r->v[1], nr), r->v[2], &entered);
+	return 0;
+}
+
+/* ---- interrupts: each CPU's own ---- */
+
+static int softirq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)p;
+	(void)out;
+	fr_lat_softirq_begins(&r->cpu->lat, r->ts, r->v[0]);
+	return 0;
+}
+
+static int ended(const struct fr_pair_row *r, struct fr_pair *out, u64 ns)
+{
+	out->latency_ns = r->ts - ns >= r->cpu->blind_ns ? ns : 0;
+	return 0;
+}
+
+static int softirq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)p;
+	return ended(r, out, fr_lat_softirq_ends(&r->cpu->lat, r->ts, r->v[0]));
+}
+
+static int irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)p;
+	(void)out;
+	fr_lat_irq_begins(&r->cpu->lat, r->ts, r->v[0]);
+	return 0;
+}
+
+static int irq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)p;
+	return ended(r, out, fr_lat_irq_ends(&r->cpu->lat, r->ts, r->v[0]));
+}
+
+/* ---- what is missing ---- */
+
+/* The governor turns groups of events off and on: what was under way may have gone on unseen. */
+static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	u32 i;
+
+	(void)out;
+	for (i = 0; i < p->cpu_cnt; i++)
+		fr_pairs_gap(p, i, r->ts);
+	return 0;
+}
+
+void fr_pairs_forget(struct fr_pairs *p, u16 cpu)
+{
+	if (cpu < p->cpu_cnt)
+		p->cpu[cpu].forget = true;
+	p->forget = true;
+}
+
+/* ---- events and their fields ---- */
+
+static const struct {
+	const char *event;
+	fr_pair_fn fn;
+	const char *field[FR_PAIR_FIELD_MAX];
+} rules[] = {
+	{"sched_switch", fr_pair_switch, {"next_pid", "prev_state"}},
+	{"sched_waking", fr_pair_waking, {"target_pid"}},
+	{"sched_wakeup_new", fr_pair_wakeup_new, {"target_pid"}},
+	{"sched_process_fork", fr_pair_fork, {"child_pid"}},
+	{"sched_process_exec", fr_pair_exec, {"old_pid"}},
+	{"sched_process_exit", fr_pair_exit, {NULL}},
+	{"sys_enter", enters, {"id", "abi"}},
+	{"sys_exit", exits, {"id", "abi", "ret"}},
+	{"irq_handler_entry", irq_begins, {"irq"}},
+	{"irq_handler_exit", irq_ends, {"irq"}},
+	{"softirq_entry", softirq_begins, {"vec"}},
+	{"softirq_exit", softirq_ends, {"vec"}},
+	{"block_rq_issue", fr_pair_rq_issue, {"dev", "sector", "nr_sector"}},
+	{"block_rq_complete", fr_pair_rq_complete, {"dev", "sector", "nr_sector"}},
+	{"block_io_start", fr_pair_io_start, {"dev", "sector", "nr_sector"}},
+	{"block_io_done", fr_pair_io_done, {"dev", "sector", "nr_sector"}},
+	{"governor", governor, {NULL}},
+};
+
+/* Which events of a schema have a rule, and where their fields are. */
+struct fr_pair_plan {
+	const struct fr_schema *schema;
+	fr_pair_fn fn[FR_EVENT_MAX];
+	u8 col[FR_EVENT_MAX][FR_PAIR_FIELD_MAX]; /* of its fields */
+	u8 col_cnt[FR_EVENT_MAX];
+};
+
+/* A file's schema may have other fields, or of other types: then its events mean nothing here. */
+static bool find_fields(struct fr_pair_plan *plan, const struct fr_event *ev, const char *const *name)
+{
+	u32 i;
+
+	for (i = 0; i < FR_PAIR_FIELD_MAX && name[i]; i++) {
+		const struct fr_field *f = fr_event_field(ev, name[i]);
+
+		if (!f || f->kind == FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUM)
+			return false;
+		plan->col[ev->nr][i] = f->col;
+	}
+	plan->col_cnt[ev->nr] = i;
+	return true;
+}
+
+static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema *s)
+{
+	struct fr_pair_plan *plan = realloc(p->plan, (p->plan_cnt + 1) * sizeof(*plan));
+	size_t i;
+
+	if (!plan)
+		return NULL;
+	p->plan = plan;
+	plan += p->plan_cnt;
+	memset(plan, 0, sizeof(*plan));
+	plan->schema = s;
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct fr_event *ev = fr_schema_find(s, rules[i].event);
+
+		if (ev && find_fields(plan, ev, rules[i].field))
+			plan->fn[ev->nr] = rules[i].fn;
+	}
+	p->plan_cur = p->plan_cnt++;
+	return plan;
+}
+
+static struct fr_pair_plan *plan_of(struct fr_pairs *p, const struct fr_schema *s)
+{
+	u32 i;
+
+	if (p->plan_cnt && p->plan[p->plan_cur].schema == s)
+		return &p->plan[p->plan_cur];
+	for (i = 0; i < p->plan_cnt; i++) {
+		if (p->plan[i].schema == s) {
+			p->plan_cur = i;
+			return &p->plan[i];
+		}
+	}
+	return new_plan(p, s);
+}
+
+/* ---- rows ---- */
+
+static bool have_cpu(struct fr_pairs *p, u16 cpu)
+{
+	u32 cnt = cpu + 1u;
+	struct fr_pair_cpu *more;
+
+	if (cpu < p->cpu_cnt)
+		return true;
+	more = realloc(p->cpu, cnt * sizeof(*more));
+	if (!more)
+		return false;
+	memset(more + p->cpu_cnt, 0, (cnt - p->cpu_cnt) * sizeof(*more));
+	p->cpu = more;
+	p->cpu_cnt = cnt;
+	return true;
+}
+
+void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns)
+{
+	if (until_ns > p->blind_ns)
+		p->blind_ns = until_ns;
+	if (have_cpu(p, cpu) && until_ns > p->cpu[cpu].blind_ns)
+		p->cpu[cpu].blind_ns = until_ns;
+}
+
+static void forget(struct fr_pairs *p, u64 now_ns)
+{
+	u32 i;
+
+	p->forget = false;
+	if (now_ns > p->blind_ns)
+		p->blind_ns = now_ns;
+	for (i = 0; i < p->cpu_cnt; i++) {
+		if (p->cpu[i].forget)
+			fr_pairs_gap(p, i, now_ns);
+		p->cpu[i].forget = false;
+	}
+}
+
+int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)
+{
+	struct fr_pair_plan *plan = plan_of(p, r->b->schema);
+	struct fr_pair_row row; /* v: only what the rule asked for */
+	const struct fr_col *col;
+	fr_pair_fn fn;
+	int err;
+	u8 nr;
+	u32 i;
+
+	memset(out, 0, sizeof(*out));
+	if (!plan || !have_cpu(p, r->cpu))
+		return -ENOMEM;
+	if (p->forget)
+		forget(p, r->ts);
+	nr = r->ev->nr;
+	fn = plan->fn[nr];
+	if (!fn)
+		return 0;
+	row.ts = r->ts;
+	row.tid = r->tid;
+	row.nr_cpu = r->cpu;
+	row.cpu = &p->cpu[r->cpu];
+	col = r->b->type[nr].col;
+	for (i = 0; i < plan->col_cnt[nr]; i++)
+		row.v[i] = col[plan->col[nr][i]].num[r->k];
+	err = fn(p, &row, out);
+	if (out->latency_ns && !out->begin_ns)
+		out->begin_ns = r->ts - out->latency_ns;
+	return err;
+}
+
+/* ---- life ---- */
+
+struct fr_pairs *fr_pairs_new(void)
+{
+	struct fr_pairs *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	fr_idmap_init(&p->tasks, sizeof(struct fr_pair_task));
+	fr_pair_block_init(p);
+	p->restart_nr[0] = p->restart_nr[1] = -1;
+	return p;
+}
+
+void fr_pairs_set_arch(struct fr_pairs *p, const char *arch)
+{
+	u32 abi;
+
+	for (abi = 0; abi < 2; abi++)
+		p->restart_nr[abi] = arch ? fr_syscall_nr(arch, abi, "restart_syscall") : -1;
+}
+
+u32 fr_pairs_task_cnt(const struct fr_pairs *p)
+{
+	return p->tasks.cnt;
+}
+
+void fr_pairs_free(struct fr_pairs *p)
+{
+	if (!p)
+		return;
+	fr_idmap_free(&p->tasks);
+	fr_idmap_free(&p->requests);
+	fr_idmap_free(&p->ios);
+	free(p->cpu);
+	free(p->plan);
+	free(p);
+}

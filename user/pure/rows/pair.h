@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * pair: what belongs together: a system call's entry and exit, a waking and the task running, a block request's issue and
+ * completion, the begin and end of an interrupt. Rows go in, in merge order; out comes how long what this row ends has taken.
+ * The rules are those of the live triggers (bpf/latency.h). Pure.
+ *
+ * Where events are missing, what began before or among them and may have ended there is not known, and is said to be so:
+ *
+ *	CPU 0	---leaves S--------------------------runs---	no: CPU 1 may have run it in between
+ *	CPU 0	---irq begins------irq ends-----------------	yes: that is CPU 0's own
+ *	CPU 0	---runs---enters---exits---leaves-----------	yes: it was on CPU 0 all the time
+ *	CPU 1	-------------[   gap    ]-------------------
+ *
+ * Tasks that have ended, and requests that are complete, are dropped: memory is bounded by what lives.
+ */
+#ifndef FR_PAIR_H
+#define FR_PAIR_H
+
+#include "pure/rows/batch.h"
+
+struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
+
+/* What a row ends. All in ns, 0: not known, or nothing of the kind. */
+struct fr_pair {
+	u64 latency_ns; /* sys_exit: the call; sched_switch: next task's waking to now; block_rq_complete, block_io_done: the
+			   request; irq_handler_exit, softirq_exit: the handler */
+	u64 offcpu_ns;	/* sched_switch: since the next task left its CPU */
+	u64 queued_ns;	/* sched_switch: since it was runnable */
+	u64 blocked_ns; /* sched_switch: in D, until it was woken */
+	u64 oncpu_ns;	/* sched_switch: the task that leaves has run for so long; tid 0: the CPU was idle */
+	u32 waker;	/* sched_switch: tid of who woke the next task, 0 nobody known */
+	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, else when the task left */
+};
+
+/* NULL: no memory. */
+struct fr_pairs *fr_pairs_new(void);
+void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
+
+/* The machine, as `uname -m` says: whose number restart_syscall has. Without it, interrupted calls end where they were. */
+void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
+
+/* The next row, of any event; *out is cleared and filled in. 0 or -ENOMEM. */
+int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out);
+
+/* Events were lost on this CPU (a hole): what was under way there is forgotten. Said before the first row behind the hole. */
+void fr_pairs_forget(struct fr_pairs *p, u16 cpu);
+
+/* From the rows that come next to until_ns, events of this CPU are missing (a hole, or the horizon at until_ns). */
+void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns);
+
+/* How many tasks are being followed. */
+u32 fr_pairs_task_cnt(const struct fr_pairs *p);
+
+#endif

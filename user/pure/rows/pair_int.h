@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* pair_int: between the parts of pair: pair.c takes rows apart, calls and interrupts; pair_sched.c; pair_block.c. */
+#ifndef FR_PAIR_INT_H
+#define FR_PAIR_INT_H
+
+#include "latency.h"
+#include "pure/rows/pair.h"
+#include "pure/set/idmap.h"
+
+#define FR_PAIR_FIELD_MAX 4
+
+/* A task, by tid; made when it is first heard of. */
+struct fr_pair_task {
+	struct fr_lat_task lat;
+	u64 early_ns; /* of FR_WAKE_EARLY: when */
+	u64 ran_ns;   /* it runs since then, 0 not known */
+	u64 ended_ns; /* its exit, after which it still runs and sleeps a little; 0: it lives */
+	u32 waker;
+};
+
+struct fr_pair_cpu {
+	struct fr_lat_cpu lat;
+	u64 ran_ns;   /* the task on it came then, 0 not known */
+	u64 blind_ns; /* its events are complete from here on */
+	u32 tid;
+	bool forget; /* complete from the next row on */
+};
+
+struct fr_pair_plan;
+
+struct fr_pairs {
+	struct fr_idmap tasks, requests, ios;
+	struct fr_pair_cpu *cpu;
+	u32 cpu_cnt;
+	u64 blind_ns; /* all CPUs' events are complete from here on, as far as is known by now */
+	bool forget;
+	s32 restart_nr[2];	   /* restart_syscall, native and 32-bit */
+	struct fr_pair_plan *plan; /* one for each schema */
+	u32 plan_cnt, plan_cur;
+};
+
+/* A row, with the fields that its handler asked for. */
+struct fr_pair_row {
+	u64 ts;
+	u64 v[FR_PAIR_FIELD_MAX];
+	u32 tid;
+	u16 nr_cpu;
+	struct fr_pair_cpu *cpu;
+};
+
+/* What a row of an event means. 0 or -ENOMEM; *out is clear. */
+typedef int (*fr_pair_fn)(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+
+/* NULL: no memory. */
+struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);
+
+int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_exec(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+
+void fr_pair_block_init(struct fr_pairs *p);
+int fr_pair_rq_issue(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_rq_complete(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_io_start(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_io_done(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* pair_sched: tasks and their CPUs. A time before blind_ns tells nothing: what came behind it may not have been seen. */
+#include <errno.h>
+#include <string.h>
+
+#include "pure/rows/pair_int.h"
+
+/*
+ * A waking recorded so shortly after its task began to run is this run's: the clocks of two CPUs do not agree about more. No
+ * task gets to its next sleep sooner.
+ */
+#define SLACK_NS 1000u
+
+/* prev_state of sched_switch, as bpf/sched.bpf.c says it: 2 is D, as in task_struct */
+#define STATE_DEAD	16u
+#define STATE_ZOMBIE	32u
+#define STATE_PREEMPTED 256u
+
+static u64 left_ns(const struct fr_pair_task *t)
+{
+	return t->lat.off >> FR_OFF_BITS;
+}
+
+static bool has_left(const struct fr_pair_task *t)
+{
+	return t->lat.off & FR_OFF_MASK;
+}
+
+/* Does it run, and has it come so lately that a waking told now may be the one it came by? */
+static bool just_runs(const struct fr_pair_task *t, u64 now_ns)
+{
+	return !has_left(t) && t->ran_ns && now_ns < t->ran_ns + SLACK_NS;
+}
+
+/* It may be seen to leave twice, where its running in between was lost; a waking before that is not for this sleep. */
+static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
+{
+	if (has_left(t) || t->early_ns < p->blind_ns || t->early_ns < t->ran_ns)
+		t->lat.wake = 0;
+	if (t->lat.wake != FR_WAKE_EARLY)
+		t->waker = 0;
+	t->ran_ns = 0;
+	fr_lat_leaves(&t->lat, now_ns, fr_off_how(state == STATE_PREEMPTED, state));
+}
+
+static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	struct fr_pair_cpu *c = r->cpu;
+	u64 state = r->v[1];
+	struct fr_pair_task *t;
+
+	if (c->ran_ns && c->tid == r->tid && c->ran_ns >= c->blind_ns)
+		out->oncpu_ns = fr_lat_since(c->ran_ns, r->ts);
+	if (!r->tid)
+		return 0;
+	if (state == STATE_DEAD || state == STATE_ZOMBIE) {
+		fr_idmap_drop(&p->tasks, r->tid);
+		return 0;
+	}
+	t = fr_pair_task(p, r->tid, r->ts);
+	if (!t)
+		return -ENOMEM;
+	leaves(p, t, r->ts, state);
+	return 0;
+}
+
+static void runs(struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, struct fr_pair *out)
+{
+	struct fr_lat_run ran;
+
+	if (left_ns(t) < p->blind_ns)
+		t->lat.off = t->lat.wake = 0;
+	fr_lat_runs(&t->lat, now_ns, &ran);
+	t->ran_ns = now_ns;
+	out->latency_ns = ran.wakeup_ns;
+	out->offcpu_ns = ran.offcpu_ns;
+	out->queued_ns = ran.queued_ns;
+	out->blocked_ns = ran.blocked_ns;
+	out->waker = ran.wakeup_ns ? t->waker : 0;
+	if (!ran.wakeup_ns && ran.offcpu_ns)
+		out->begin_ns = now_ns - ran.offcpu_ns;
+}
+
+/* fields: next_pid, prev_state */
+int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	u32 next = r->v[0];
+	struct fr_pair_task *t;
+	int err = prev(p, r, out);
+
+	r->cpu->tid = next;
+	r->cpu->ran_ns = r->ts;
+	if (err || !next)
+		return err;
+	t = fr_pair_task(p, next, r->ts);
+	if (!t)
+		return -ENOMEM;
+	runs(p, t, r->ts, out);
+	return 0;
+}
+
+/*
+ * One of whom nothing is known, or nothing that holds any more, is taken to have slept; if it runs, that will be seen when it
+ * leaves.
+ */
+static void first_waking(struct fr_pair_task *t, const struct fr_pair_row *r)
+{
+	fr_lat_born(&t->lat, r->ts);
+	t->waker = r->tid;
+}
+
+static void waking(struct fr_pair_task *t, const struct fr_pair_row *r)
+{
+	u64 was = t->lat.wake;
+
+	fr_lat_woken(&t->lat, r->ts);
+	if (t->lat.wake == FR_WAKE_EARLY)
+		t->early_ns = r->ts;
+	if (t->lat.wake != was || was == FR_WAKE_EARLY)
+		t->waker = r->tid;
+}
+
+/* fields: target_pid */
+int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	u32 tid = r->v[0];
+	struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
+	bool is_new = !t;
+
+	(void)out;
+	if (!tid)
+		return 0;
+	t = t ?: fr_pair_task(p, tid, r->ts);
+	if (!t)
+		return -ENOMEM;
+	if (is_new || (has_left(t) && left_ns(t) < p->blind_ns))
+		first_waking(t, r);
+	else if (!just_runs(t, r->ts))
+		waking(t, r);
+	return 0;
+}
+
+/* fields: target_pid */
+int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	u32 tid = r->v[0];
+	struct fr_pair_task *t = fr_pair_task(p, tid, r->ts);
+
+	(void)out;
+	if (!t)
+		return -ENOMEM;
+	if (just_runs(t, r->ts))
+		return 0;
+	memset(t, 0, sizeof(*t));
+	first_waking(t, r);
+	return 0;
+}
+
+/* A tid's new task has nothing of the old one. fields: child_pid */
+int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)out;
+	fr_idmap_drop(&p->tasks, (u32)r->v[0]);
+	return 0;
+}
+
+/* A thread that is not the first and executes a program gets the first one's tid. fields: old_pid */
+int fr_pair_exec(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	u32 old = r->v[0];
+	struct fr_pair_task *t = old == r->tid ? NULL : fr_idmap_find(&p->tasks, old), moved;
+
+	(void)out;
+	if (!t)
+		return 0;
+	moved = *t;
+	fr_idmap_drop(&p->tasks, old);
+	if (r->cpu->tid == old)
+		r->cpu->tid = r->tid;
+	t = fr_pair_task(p, r->tid, r->ts);
+	if (!t)
+		return -ENOMEM;
+	*t = moved;
+	return 0;
+}
+
+int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
+
+	(void)out;
+	if (t)
+		t->ended_ns = r->ts;
+	return 0;
+}

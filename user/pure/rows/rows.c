@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/rows/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REC_TASK_OFF 8u
+
+/* A page being walked. */
+struct walk {
+	struct fr_rows *r;
+	const struct fr_lap *lap;
+	u64 since_ns;
+	u32 page; /* within the sub-buffer */
+	u32 base; /* where the lap begins in r->raw */
+	u32 off;  /* of the next record, in the sub-buffer */
+	u32 end;  /* of the page */
+	u64 base_ns;
+	u64 last_ts;
+	u32 next_off; /* where the row after the last one listed is expected, 0: nowhere */
+};
+
+/* What a damaged page is rolled back to. */
+struct mark {
+	u32 cnt, run_cnt;
+	u64 rec_sz, last_ts;
+};
+
+static u32 row_cap(size_t raw_cap)
+{
+	return raw_cap / FR_REC_MIN_SZ;
+}
+
+static u32 lap_cap(size_t raw_cap)
+{
+	return raw_cap / FR_PAGE_SZ + 1;
+}
+
+size_t fr_rows_mem_sz(size_t raw_cap)
+{
+	return raw_cap + row_cap(raw_cap) * (8 + 4 + 4 + sizeof(struct fr_pos_run) + 1) +
+	       lap_cap(raw_cap) * sizeof(struct fr_lap_rows);
+}
+
+int fr_rows_init(struct fr_rows *r, size_t raw_cap)
+{
+	u32 rows = row_cap(raw_cap);
+	size_t sz = fr_rows_mem_sz(raw_cap);
+	u8 *p = malloc(sz);
+
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, sz); /* faulted in now, not while memory is short */
+	*r = (struct fr_rows){.mem = p, .raw_cap = raw_cap};
+	r->ts = (u64 *)p;
+	r->run = (struct fr_pos_run *)(r->ts + rows);
+	r->lap = (struct fr_lap_rows *)(r->run + rows);
+	r->raw = (u8 *)(r->lap + lap_cap(raw_cap));
+	r->tid = (u32 *)(r->raw + raw_cap);
+	r->rec = r->tid + rows;
+	r->ev = (u8 *)(r->rec + rows);
+	return 0;
+}
+
+void fr_rows_free(struct fr_rows *r)
+{
+	free(r->mem);
+	*r = (struct fr_rows){};
+}
+
+void fr_rows_clear(struct fr_rows *r)
+{
+	r->cnt = 0;
+	r->run_cnt = 0;
+	r->lap_cnt = 0;
+	r->raw_sz = 0;
+	r->rec_sz = 0;
+}
+
+static u64 page_base_ns(const void *page)
+{
+	return fr_get64((const u8 *)page + offsetof(struct fr_page_head, base_ns));
+}
+
+bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
+{
+	if (!r->lap_cnt)
+		return lap->sz <= r->raw_cap;
+	if (r->epoch != lap->epoch || r->cpu != lap->cpu || r->tier != lap->tier || r->lap[r->lap_cnt - 1].seq >= lap->seq)
+		return false;
+	if (r->raw_sz + lap->sz > r->raw_cap || r->lap_cnt == lap_cap(r->raw_cap))
+		return false;
+	/* A damaged clock must not shut out all that follows: a lap that would run backwards begins a chunk of its own. */
+	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
+}
+
+/* Is the page's head what this lap's must be, and its time not before what precedes it? */
+static bool head_is_good(struct walk *w)
+{
+	const struct fr_page_head *h = (const void *)(w->r->raw + w->base + w->off);
+	const struct fr_lap *lap = w->lap;
+
+	if (w->end - w->off < sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head)))
+		return false;
+	if (h->magic != FR_PAGE_MAGIC || h->epoch != lap->epoch || h->seq != lap->seq || h->cpu != lap->cpu)
+		return false;
+	if (h->page != w->page || h->tier != lap->tier || h->layout != (lap->layout ?: FR_LAYOUT_VERSION) || h->reserved)
+		return false;
+	w->base_ns = h->base_ns;
+	w->off += sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head));
+	return h->base_ns >= w->last_ts;
+}
+
+/* Numbers or bytes at the end of a record of an event that has such. */
+static u32 tail_cnt(const struct fr_event *ev, const u8 *rec, u32 sz)
+{
+	if (fr_event_tail(ev)->type == FR_TYPE_u64s)
+		return (sz - ev->fixed_sz) / 8;
+	return strnlen((const char *)rec + ev->fixed_sz, sz - ev->fixed_sz);
+}
+
+/* Is sz a size that records of this event may have? */
+static bool size_is_good(const struct fr_event *ev, u32 sz)
+{
+	return ev->tail ? sz >= ev->fixed_sz : sz == ev->fixed_sz;
+}
+
+/* List the record at w->off. Runs begin where a page does, so that a row's place is found by walking one page at most. */
+static void list_row(struct walk *w, const struct fr_event *ev, const u8 *rec, u32 sz, u64 ts)
+{
+	struct fr_rows *r = w->r;
+	u32 task;
+
+	memcpy(&task, rec + REC_TASK_OFF, sizeof(task));
+	if (w->next_off != w->off)
+		r->run[r->run_cnt++] = (struct fr_pos_run){.row = r->cnt, .off = w->off, .seq = w->lap->seq};
+	w->next_off = w->off + (ev->tail ? fr_rec_sz(ev, tail_cnt(ev, rec, sz)) : sz);
+	r->ts[r->cnt] = ts;
+	r->ev[r->cnt] = ev->nr;
+	r->tid[r->cnt] = task & FR_TID_MASK;
+	r->rec[r->cnt++] = w->base + w->off;
+	r->rec_sz += sz;
+}
+
+/* Check the record at w->off and step over it. 1, 0 at the end of the page, -1 if it is not a record. */
+static int walk_record(struct walk *w)
+{
+	const u8 *rec = w->r->raw + w->base + w->off;
+	const struct fr_event *ev;
+	u64 head, ts;
+	u32 sz;
+
+	if (w->off == w->end)
+		return 0;
+	head = fr_get64(rec);
+	sz = fr_head_units(head) * FR_UNIT_SZ;
+	if (!sz)
+		return 0;
+	ev = fr_schema_event(w->r->schema, fr_head_event(head));
+	ts = fr_time_unroll(w->base_ns, fr_head_time(head));
+	if (!ev || sz > w->end - w->off || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
+		return -1;
+	w->last_ts = ts;
+	if (ts >= w->since_ns)
+		list_row(w, ev, rec, sz, ts);
+	w->off += sz;
+	return 1;
+}
+
+/* All records of a page, or none of them if one of them is not what it should be. */
+static bool walk_page(struct walk *w)
+{
+	struct fr_rows *r = w->r;
+	struct mark mark = {.cnt = r->cnt, .run_cnt = r->run_cnt, .rec_sz = r->rec_sz, .last_ts = w->last_ts};
+	int ret = -1;
+
+	w->next_off = 0;
+	if (head_is_good(w))
+		while ((ret = walk_record(w)) > 0)
+			;
+	if (!ret)
+		return true;
+	r->cnt = mark.cnt;
+	r->run_cnt = mark.run_cnt;
+	r->rec_sz = mark.rec_sz;
+	w->last_ts = mark.last_ts;
+	return false;
+}
+
+static void begin_ring(struct fr_rows *r, const struct fr_lap *lap)
+{
+	r->epoch = lap->epoch;
+	r->cpu = lap->cpu;
+	r->tier = lap->tier;
+}
+
+int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns)
+{
+	struct walk w = {.r = r, .lap = lap, .since_ns = since_ns, .base = r->raw_sz};
+	struct fr_lap_rows *out = &r->lap[r->lap_cnt];
+	u32 begin = r->cnt, sz = lap->sz;
+
+	if (!lap->sz || lap->sz > FR_LAP_MAX_SZ || lap->sz % FR_UNIT_SZ)
+		return -EINVAL;
+	if (!fr_rows_takes(r, lap))
+		return -ENOBUFS;
+	if (!r->lap_cnt)
+		begin_ring(r, lap);
+	if (r->cnt)
+		w.last_ts = r->ts[r->cnt - 1];
+	memcpy(r->raw + r->raw_sz, lap->buf, sz);
+	r->raw_sz += sz;
+	*out = (struct fr_lap_rows){.seq = lap->seq};
+	for (w.page = 0; w.page * FR_PAGE_SZ < sz; w.page++) {
+		w.off = w.page * FR_PAGE_SZ;
+		w.end = sz - w.off < FR_PAGE_SZ ? sz : w.off + FR_PAGE_SZ;
+		out->damaged_pages += !walk_page(&w);
+	}
+	out->row_cnt = r->cnt - begin;
+	r->lap_cnt++;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rows_put: rows of decoded batches, to become an event chunk again: what a smaller or a joined snapshot is made of. Rows keep
+ * their place in the ring; the bytes of their records are made anew. Pure.
+ */
+#ifndef FR_ROWS_PUT_H
+#define FR_ROWS_PUT_H
+
+#include "pure/rows/rows.h"
+
+/* Where rows of a batch lie in their ring, asked for in rising order: quicker than fr_row_pos() for each. */
+struct fr_pos_walk {
+	const struct fr_batch *b;
+	u32 row, run;
+	u32 off; /* of row */
+};
+
+static inline struct fr_pos_walk fr_pos_walk(const struct fr_batch *b)
+{
+	return (struct fr_pos_walk){.b = b, .off = b->run_cnt ? b->run[0].off : 0};
+}
+
+/* The place of row i, which is not before those asked for so far. */
+void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off);
+
+/* May this row, at (seq, off), be added to what is there: same ring, later in it and in time, and room for it? */
+bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
+
+/* Add it. 0; -EBADMSG: no recorder wrote so long a record; -ENOBUFS if fr_rows_takes_row() says no. */
+int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
+
+#endif

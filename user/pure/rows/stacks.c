@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/rows/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
+
+#define BUILD_ID_WORDS 3u
+#define OFF_BITS       56u
+#define OFF_MASK       ((1ULL << OFF_BITS) - 1)
+
+/* Where numbers of a stack lie in the pool; id 0 is no stack's. */
+struct entry {
+	u64 id;
+	size_t at, cnt;
+	u32 frame_cnt; /* of a table of origins: words before the build-ids */
+};
+
+/* Numbers by stack id: an open hash, at most half full. */
+struct table {
+	struct entry *entry;
+	size_t cap, cnt; /* cap is a power of two */
+	u64 *pool;
+	size_t pool_cnt, pool_cap;
+};
+
+struct fr_stacks {
+	struct table frames, origins;
+};
+
+struct fr_stacks *fr_stacks_new(void)
+{
+	return calloc(1, sizeof(struct fr_stacks));
+}
+
+void fr_stacks_free(struct fr_stacks *s)
+{
+	if (!s)
+		return;
+	free(s->frames.entry);
+	free(s->frames.pool);
+	free(s->origins.entry);
+	free(s->origins.pool);
+	free(s);
+}
+
+static struct entry *slot(const struct table *t, u64 id)
+{
+	size_t i = (id * 0x9e3779b97f4a7c15ULL) >> 20;
+
+	for (;; i++) {
+		struct entry *e = &t->entry[i & (t->cap - 1)];
+
+		if (!e->id || e->id == id)
+			return e;
+	}
+}
+
+static int grow(struct table *t)
+{
+	struct table bigger = *t;
+	size_t i;
+
+	if (t->cnt * 2 < t->cap)
+		return 0;
+	bigger.cap = t->cap ? t->cap * 2 : 1024;
+	bigger.entry = calloc(bigger.cap, sizeof(*bigger.entry));
+	if (!bigger.entry)
+		return -ENOMEM;
+	for (i = 0; i < t->cap; i++) {
+		if (t->entry[i].id)
+			*slot(&bigger, t->entry[i].id) = t->entry[i];
+	}
+	free(t->entry);
+	*t = bigger;
+	return 0;
+}
+
+static int keep(struct table *t, const u64 *frame, size_t cnt)
+{
+	if (t->pool_cnt + cnt > t->pool_cap) {
+		size_t cap = (t->pool_cnt + cnt) * 2;
+		u64 *pool = realloc(t->pool, cap * sizeof(*pool));
+
+		if (!pool)
+			return -ENOMEM;
+		t->pool = pool;
+		t->pool_cap = cap;
+	}
+	memcpy(t->pool + t->pool_cnt, frame, cnt * sizeof(*frame));
+	t->pool_cnt += cnt;
+	return 0;
+}
+
+/* The id is a hash of the frames, so the first copy is as good as any. 0 or -ENOMEM. */
+static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
+{
+	struct entry *e;
+
+	if (!id || !cnt)
+		return 0;
+	if (grow(t))
+		return -ENOMEM;
+	e = slot(t, id);
+	if (e->id)
+		return 0;
+	if (keep(t, frame, cnt))
+		return -ENOMEM;
+	*e = (struct entry){.id = id, .at = t->pool_cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
+	t->cnt++;
+	return 0;
+}
+
+static const struct entry *find(const struct table *t, u64 id)
+{
+	const struct entry *e;
+
+	if (!id || !t->cap)
+		return NULL;
+	e = slot(t, id);
+	return e->id ? e : NULL;
+}
+
+/* An event that carries numbers of a stack, as the file's schema has it. */
+struct carrier {
+	const struct fr_event *ev; /* NULL: the file has none */
+	const struct fr_field *id, *nums;
+};
+
+static struct carrier carrier(const struct fr_schema *schema, const char *event, const char *nums)
+{
+	struct carrier c = {.ev = fr_schema_find(schema, event)};
+
+	if (!c.ev)
+		return c;
+	c.id = fr_event_field(c.ev, "stack_id");
+	c.nums = fr_event_field(c.ev, nums);
+	if (!c.id || c.id->kind != FR_KIND_FIELD || c.id->type != FR_TYPE_u64 || !c.nums || c.nums->type != FR_TYPE_u64s ||
+	    c.nums->kind != FR_KIND_FIELD)
+		c.ev = NULL;
+	return c;
+}
+
+static int add_row(struct table *t, const struct carrier *c, const struct fr_row *r, const struct fr_field *frame_cnt)
+{
+	size_t cnt;
+	const u64 *nums = fr_row_nums(r, c->nums, &cnt);
+	u64 frames = frame_cnt ? fr_row_num(r, frame_cnt) : 0;
+
+	return frames > cnt ? 0 : add(t, fr_row_num(r, c->id), nums, cnt, frames);
+}
+
+int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
+{
+	struct carrier stack = carrier(b->schema, "stack", "frames"), origin = carrier(b->schema, "stack_build_ids", "words");
+	const struct fr_field *frame_cnt = origin.ev ? fr_event_field(origin.ev, "frame_cnt") : NULL;
+	u32 i;
+	int err = 0;
+
+	if (!frame_cnt || frame_cnt->kind != FR_KIND_FLAGS)
+		origin.ev = NULL;
+	for (i = 0; i < b->row_cnt && !err; i++) {
+		struct fr_row r = fr_batch_row(b, i);
+
+		if (r.ev == stack.ev)
+			err = add_row(&s->frames, &stack, &r, NULL);
+		else if (r.ev == origin.ev)
+			err = add_row(&s->origins, &origin, &r, frame_cnt);
+	}
+	return err;
+}
+
+int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t sz)
+{
+	const struct fr_rec_stack *stack = (const void *)rec;
+	const struct fr_rec_stack_build_ids *origin = (const void *)rec;
+	size_t nums;
+
+	if (sz < sizeof(*stack) || sz < sizeof(*origin))
+		return 0;
+	nums = (sz - sizeof(*stack)) / sizeof(u64);
+	if (fr_head_event(rec->head) == FR_EV_stack)
+		return add(&s->frames, stack->stack_id, stack->frames, nums, 0);
+	if (fr_head_event(rec->head) == FR_EV_stack_build_ids && rec->task >> 24 <= nums)
+		return add(&s->origins, origin->stack_id, origin->words, nums, rec->task >> 24);
+	return 0;
+}
+
+const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)
+{
+	const struct entry *e = find(&s->frames, id);
+
+	if (!e)
+		return NULL;
+	*cnt = e->cnt;
+	return s->frames.pool + e->at;
+}
+
+/* The kernel fills a shorter one up with zeros: 8 bytes and 16 are what linkers make beside 20. */
+static u8 build_id_size(const u8 *id)
+{
+	static const u8 zero[20];
+
+	if (!memcmp(id + 8, zero, 12))
+		return memcmp(id, zero, 8) ? 8 : 0;
+	return memcmp(id + 16, zero, 4) ? 20 : 16;
+}
+
+bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origin *out)
+{
+	const struct entry *e = find(&s->origins, id);
+	u64 word = e && nr < e->frame_cnt ? s->origins.pool[e->at + nr] : 0;
+	size_t at = word >> OFF_BITS; /* of the build-id's words behind the frames'; 0: none */
+
+	if (!at)
+		return false;
+	at = e->frame_cnt + (at - 1) * BUILD_ID_WORDS;
+	if (at + BUILD_ID_WORDS > e->cnt)
+		return false;
+	memcpy(out->build_id, s->origins.pool + e->at + at, sizeof(out->build_id));
+	out->build_id_sz = build_id_size(out->build_id);
+	out->file_off = word & OFF_MASK;
+	return out->build_id_sz != 0;
+}
+
+size_t fr_stacks_origin_cnt(const struct fr_stacks *s)
+{
+	return s->origins.cnt;
+}

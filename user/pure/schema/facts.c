@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/schema/facts.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fr_facts_put(FILE *f, const char *name, const char *fmt, ...)
+{
+	char value[8192], *c;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	fprintf(f, "%s=", name);
+	for (c = value; *c; c++) {
+		if (*c == '\n')
+			fputs("\\n", f);
+		else if (*c == '\\')
+			fputs("\\\\", f);
+		else
+			putc(*c, f);
+	}
+	putc('\n', f);
+}
+
+int fr_facts_next(const char *text, size_t *pos, const char **name, size_t *name_len, const char **value, size_t *value_len)
+{
+	const char *line, *eq, *end;
+
+	for (line = text + *pos; *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		eq = memchr(line, '=', end - line);
+		*pos = (*end ? end + 1 : end) - text;
+		if (!eq)
+			continue;
+		*name = line;
+		*name_len = eq - line;
+		*value = eq + 1;
+		*value_len = end - eq - 1;
+		return 1;
+	}
+	return 0;
+}
+
+static char *unescape(const char *value, size_t len)
+{
+	char *out = malloc(len + 1);
+	size_t i, n = 0;
+
+	for (i = 0; out && i < len; i++) {
+		if (value[i] == '\\' && i + 1 < len)
+			out[n++] = value[++i] == 'n' ? '\n' : value[i];
+		else
+			out[n++] = value[i];
+	}
+	if (out)
+		out[n] = 0;
+	return out;
+}
+
+char *fr_facts_get(const char *text, const char *name)
+{
+	const char *n, *v;
+	size_t pos = 0, n_len, v_len;
+
+	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
+		if (n_len == strlen(name) && !memcmp(n, name, n_len))
+			return unescape(v, v_len);
+	return NULL;
+}

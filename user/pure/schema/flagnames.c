@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* By the kernel's headers for x86 and arm64, not those of the machine that reads. */
+#include "pure/schema/flagnames.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+struct flag {
+	const char *name;
+	s64 v;
+};
+
+static const struct flag flags[] = {
+	/* open(), asm-generic/fcntl.h; octal there */
+	{"O_WRONLY", 01},
+	{"O_RDWR", 02},
+	{"O_CREAT", 0100},
+	{"O_EXCL", 0200},
+	{"O_NOCTTY", 0400},
+	{"O_TRUNC", 01000},
+	{"O_APPEND", 02000},
+	{"O_NONBLOCK", 04000},
+	{"O_DSYNC", 010000},
+	{"O_DIRECT", 040000},
+	{"O_LARGEFILE", 0100000},
+	{"O_DIRECTORY", 0200000},
+	{"O_NOFOLLOW", 0400000},
+	{"O_NOATIME", 01000000},
+	{"O_CLOEXEC", 02000000},
+	{"O_SYNC", 04010000},
+	{"O_PATH", 010000000},
+	{"O_TMPFILE", 020200000},
+	{"AT_FDCWD", -100},
+	/* mmap(), asm-generic/mman-common.h */
+	{"PROT_READ", 0x1},
+	{"PROT_WRITE", 0x2},
+	{"PROT_EXEC", 0x4},
+	{"MAP_SHARED", 0x1},
+	{"MAP_PRIVATE", 0x2},
+	{"MAP_FIXED", 0x10},
+	{"MAP_ANONYMOUS", 0x20},
+	{"MAP_GROWSDOWN", 0x100},
+	{"MAP_LOCKED", 0x2000},
+	{"MAP_NORESERVE", 0x4000},
+	{"MAP_POPULATE", 0x8000},
+	{"MAP_NONBLOCK", 0x10000},
+	{"MAP_STACK", 0x20000},
+	{"MAP_HUGETLB", 0x40000},
+	/* clone(), linux/sched.h */
+	{"CLONE_VM", 0x100},
+	{"CLONE_FS", 0x200},
+	{"CLONE_FILES", 0x400},
+	{"CLONE_SIGHAND", 0x800},
+	{"CLONE_PTRACE", 0x2000},
+	{"CLONE_VFORK", 0x4000},
+	{"CLONE_PARENT", 0x8000},
+	{"CLONE_THREAD", 0x10000},
+	{"CLONE_NEWNS", 0x20000},
+	{"CLONE_SYSVSEM", 0x40000},
+	{"CLONE_SETTLS", 0x80000},
+	{"CLONE_NEWCGROUP", 0x2000000},
+	{"CLONE_NEWUTS", 0x4000000},
+	{"CLONE_NEWIPC", 0x8000000},
+	{"CLONE_NEWUSER", 0x10000000},
+	{"CLONE_NEWPID", 0x20000000},
+	{"CLONE_NEWNET", 0x40000000},
+	/* sigaction(), asm-generic/signal-defs.h */
+	{"SA_NOCLDSTOP", 0x1},
+	{"SA_NOCLDWAIT", 0x2},
+	{"SA_SIGINFO", 0x4},
+	{"SA_RESTORER", 0x04000000},
+	{"SA_ONSTACK", 0x08000000},
+	{"SA_RESTART", 0x10000000},
+	{"SA_NODEFER", 0x40000000},
+	{"SA_RESETHAND", 0x80000000},
+};
+
+/* asm/fcntl.h of arm64 */
+static const struct flag arm64_flags[] = {
+	{"O_DIRECTORY", 040000},  {"O_NOFOLLOW", 0100000},  {"O_DIRECT", 0200000},
+	{"O_LARGEFILE", 0400000}, {"O_TMPFILE", 020040000},
+};
+
+static int find(const struct flag *f, size_t cnt, const char *name, s64 *v)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (!strcmp(f[i].name, name)) {
+			*v = f[i].v;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int fr_flag_find(const char *arch, const char *name, s64 *v)
+{
+	if (arch && !strcmp(arch, "aarch64") && !find(arm64_flags, sizeof(arm64_flags) / sizeof(arm64_flags[0]), name, v))
+		return 0;
+	return find(flags, sizeof(flags) / sizeof(flags[0]), name, v);
+}

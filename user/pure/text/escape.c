@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/text/escape.h"
+
+/* ---- whole words at once: most texts need no escape ---- */
+
+#define ONES  0x0101010101010101ULL
+#define HIGHS (0x80 * ONES)
+
+/* Not 0 if one of the bytes of w is c, or below it. */
+static inline u64 has(u64 w, u8 c)
+{
+	return ((w ^ c * ONES) - ONES) & ~(w ^ c * ONES) & HIGHS;
+}
+
+static inline u64 has_below(u64 w, u8 c)
+{
+	return (w - c * ONES) & ~w & HIGHS;
+}
+
+/* Not 0 if a byte is no printable ASCII, or a quote or backslash; as a word, also a space or =. */
+static inline u64 odd(u64 w, bool word)
+{
+	u64 bad = (w & HIGHS) | has_below(w, word ? ' ' + 1 : ' ') | has(w, 0x7f) | has(w, '"') | has(w, '\\');
+
+	return word ? bad | has(w, '=') : bad;
+}
+
+static inline u64 load(const char *s, size_t sz)
+{
+	u64 w = 0;
+
+	memcpy(&w, s, sz);
+	return w;
+}
+
+/* The bytes of a text of 1 to 8, in any order, some perhaps twice. */
+static inline u64 load_all(const char *s, size_t sz)
+{
+	if (sz >= 4)
+		return load(s, 4) | load(s + sz - 4, 4) << 32;
+	return (u8)s[0] * ONES ^ (u64)((u8)s[0] ^ (u8)s[sz / 2]) << 8 ^ (u64)((u8)s[0] ^ (u8)s[sz - 1]);
+}
+
+static inline bool is_even(const char *s, size_t sz, bool word)
+{
+	size_t i;
+	u64 bad = 0;
+
+	if (sz < 8)
+		return !sz || !odd(load_all(s, sz), word);
+	for (i = 0; i + 8 < sz; i += 8)
+		bad |= odd(load(s + i, 8), word);
+	return !(bad | odd(load(s + sz - 8, 8), word));
+}
+
+bool fr_is_plain(const char *s, size_t sz)
+{
+	return is_even(s, sz, false);
+}
+
+bool fr_is_word(const char *s, size_t sz)
+{
+	return sz && is_even(s, sz, true);
+}
+
+/* ---- one character after the other ---- */
+
+static bool is_cont(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+size_t fr_utf8_len(const char *s, size_t sz)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	if (c[0] < 0x80)
+		return 1;
+	if (c[0] < 0xc2 || c[0] > 0xf4 || sz < 2 || !is_cont(c[1]))
+		return 0;
+	if (c[0] < 0xe0)
+		return 2;
+	if (sz < 3 || !is_cont(c[2]))
+		return 0;
+	if (c[0] < 0xf0) {
+		bool overlong = c[0] == 0xe0 && c[1] < 0xa0, surrogate = c[0] == 0xed && c[1] > 0x9f;
+
+		return overlong || surrogate ? 0 : 3;
+	}
+	if (sz < 4 || !is_cont(c[3]) || (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return 4;
+}
+
+static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
+{
+	const char *hex = "0123456789abcdef";
+
+	fr_out_mem(o, prefix, prefix_len);
+	fr_out_char(o, hex[c >> 4]);
+	fr_out_char(o, hex[c & 15]);
+	return prefix_len + 2;
+}
+
+static bool is_backslash_x(const char *s, size_t sz)
+{
+	return sz > 1 && s[0] == '\\' && s[1] == 'x';
+}
+
+/* C0, DEL, or C1 (U+0080 to U+009F), which terminals obey too. */
+static bool is_control(const char *s, size_t len)
+{
+	unsigned char c = s[0];
+
+	return len == 1 ? c < 0x20 || c == 0x7f : c == 0xc2 && (unsigned char)s[1] < 0xa0;
+}
+
+size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
+{
+	size_t i = 0, cols = 0, j;
+
+	if (fr_is_plain(s, sz)) {
+		fr_out_mem(o, s, sz);
+		return sz;
+	}
+	while (i < sz) {
+		size_t len = fr_utf8_len(s + i, sz - i), take = len ? len : 1;
+
+		if (len && !is_control(s + i, len) && !is_backslash_x(s + i, sz - i)) {
+			fr_out_mem(o, s + i, len);
+			cols++;
+		} else {
+			for (j = 0; j < take; j++)
+				cols += put_hex(o, "\\x", 2, s[i + j]);
+		}
+		i += take;
+	}
+	return cols;
+}
+
+/* What cannot stand as it is in a JSON string. */
+static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
+{
+	if (!len || is_backslash_x(s, sz))
+		put_hex(o, "\\\\x", 3, s[0]);
+	else if (s[0] == '"' || s[0] == '\\')
+		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
+	else if (is_control(s, len) && len == 1)
+		put_hex(o, "\\u00", 4, s[0]);
+	else
+		fr_out_mem(o, s, len);
+}
+
+void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
+{
+	size_t i = 0;
+
+	if (fr_is_plain(s, sz)) {
+		fr_out_mem(o, s, sz);
+		return;
+	}
+	while (i < sz) {
+		size_t plain = i, len;
+
+		while (plain < sz && (unsigned char)s[plain] >= 0x20 && (unsigned char)s[plain] < 0x7f && s[plain] != '"' &&
+		       s[plain] != '\\')
+			plain++;
+		fr_out_mem(o, s + i, plain - i);
+		i = plain;
+		if (i == sz)
+			return;
+		len = fr_utf8_len(s + i, sz - i);
+		escape_json_char(o, s + i, sz - i, len);
+		i += len ? len : 1;
+	}
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t fr_unescape(char *s, size_t sz)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < sz; from++) {
+		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && hex_digit(s[from + 2]) >= 0 &&
+		    hex_digit(s[from + 3]) >= 0) {
+			s[to++] = hex_digit(s[from + 2]) << 4 | hex_digit(s[from + 3]);
+			from += 3;
+		} else {
+			s[to++] = s[from];
+		}
+	}
+	return to;
+}

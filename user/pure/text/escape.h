@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * escape: names and paths are bytes that anybody can choose. Here they become text that can neither move a terminal's
+ * cursor nor break a line of JSON.
+ *
+ * A byte that is not part of valid UTF-8 is written \xNN. As text, so is each byte of a control character (C0, DEL and
+ * C1). In JSON control characters are \u00NN as usual, and \xNN stands in the string as a backslash, an x and two digits.
+ * So that this can be undone, a backslash that is followed by x is itself written \x5c; any other stands for itself.
+ */
+#ifndef FR_ESCAPE_H
+#define FR_ESCAPE_H
+
+#include "pure/text/out.h"
+
+/* Is a text of printable ASCII only, with no quote and no backslash? Then it stands for itself everywhere. */
+bool fr_is_plain(const char *s, size_t sz);
+
+/* Is it such a text, not empty, without spaces and = too? */
+bool fr_is_word(const char *s, size_t sz);
+
+/* As text. Returns the columns used: characters, not bytes. */
+size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
+
+/* As the inside of a JSON string: without the quotes. */
+void fr_escape_json(struct fr_out *o, const char *s, size_t sz);
+
+/* Undo what fr_escape_json() did beyond JSON's own escapes: \xNN becomes its byte, in place. Returns the new length. */
+size_t fr_unescape(char *s, size_t sz);
+
+/* Bytes of the valid UTF-8 character at s (sz left, at least 1), 0 if it is none. No surrogates, no overlong forms. */
+size_t fr_utf8_len(const char *s, size_t sz);
+
+#endif

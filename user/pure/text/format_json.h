@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * format_json: events as NDJSON, one object a line. Pure.
+ *
+ *	{"ts":8123456789,"cpu":1,"event":"sched_waking","pid":71,"tid":71,"comm":"nginx","target_comm":"worker",...}
+ *
+ * Integers are exact, and unsigned where their type is; what is not known is null. Bytes that are no text: see escape.h.
+ */
+#ifndef FR_FORMAT_JSON_H
+#define FR_FORMAT_JSON_H
+
+#include "pure/rows/stacktexts.h"
+#include "pure/text/out.h"
+#include "pure/text/view.h"
+
+struct fr_json; /* opaque: what does not change from row to row */
+
+/* For events of s, which must live as long. with_pos: add "pos":{"epoch","tier","seq","offset"}. NULL: no memory. */
+struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos);
+
+/* Behind each stack, as "kstack":[...], its frames in words from now on: "kstack_sym":["inner+0x1","outer+0x2"]; not known:
+ * null. */
+void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks);
+void fr_json_free(struct fr_json *j); /* NULL is fine */
+
+void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);
+
+#endif

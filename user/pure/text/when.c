@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/text/when.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pure/text/units.h"
+
+#define SEC_NS	     1000000000ULL
+#define DAY_S	     86400
+#define CLOCK_DIGITS 10
+
+static bool is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static int parse_clock(const char *text, struct fr_when *w)
+{
+	if (strlen(text) < CLOCK_DIGITS)
+		return -EINVAL;
+	errno = 0;
+	w->ns = strtoull(text, NULL, 10);
+	w->kind = FR_WHEN_CLOCK;
+	return errno ? -EINVAL : 0;
+}
+
+static int parse_part(const char *text, struct fr_when *w)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	w->part = strtod(text, &end) / 100;
+	w->kind = FR_WHEN_PART;
+	return strcmp(end, "%") || w->part > 1 ? -EINVAL : 0;
+}
+
+/* A duration that can be added to any time there is. */
+static int parse_ns(const char *text, u64 *ns)
+{
+	int err = fr_parse_duration(text, ns);
+
+	return err || *ns > INT64_MAX / 4 ? -EINVAL : 0;
+}
+
+static int parse_span(const char *text, struct fr_when *w)
+{
+	w->kind = *text == '-' ? FR_WHEN_END : FR_WHEN_BEGIN;
+	if (*text == '-' || *text == '+')
+		text++;
+	return parse_ns(text, &w->ns);
+}
+
+#define TRIGGER "trigger"
+
+static bool is_trigger(const char *text)
+{
+	return !strncmp(text, TRIGGER, strlen(TRIGGER));
+}
+
+static int parse_trigger(const char *text, struct fr_when *w)
+{
+	text += strlen(TRIGGER);
+	w->kind = FR_WHEN_TRIGGER;
+	w->before = *text == '-';
+	if (!*text)
+		return 0;
+	return *text == '-' || *text == '+' ? parse_ns(text + 1, &w->ns) : -EINVAL;
+}
+
+/* .5 or .123456789: ns, *text moved behind it */
+static u64 parse_fraction(const char **text)
+{
+	u64 ns = 0, unit = SEC_NS;
+
+	if (**text != '.')
+		return 0;
+	for ((*text)++; isdigit((unsigned char)**text); (*text)++) {
+		unit /= 10;
+		ns += unit * (**text - '0');
+	}
+	return ns;
+}
+
+/* Z, +02:00, -0530 or nothing: *local says so, else *east_s. -EINVAL. */
+static int parse_zone(const char *text, bool *local, s64 *east_s)
+{
+	struct tm tm = {0};
+	const char *end;
+
+	*local = !*text;
+	*east_s = 0;
+	if (*local || !strcmp(text, "Z"))
+		return 0;
+	end = strptime(text, "%z", &tm);
+	*east_s = tm.tm_gmtoff;
+	return end && !*end ? 0 : -EINVAL;
+}
+
+/* 14:02:11 or 14:02; behind it, or NULL. */
+static const char *parse_time_of_day(const char *text, struct tm *tm)
+{
+	return strptime(text, "%H:%M:%S", tm) ?: strptime(text, "%H:%M", tm);
+}
+
+static int parse_wall(const char *text, struct fr_when *w)
+{
+	struct tm tm = {.tm_isdst = -1};
+	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+	int day = tm.tm_mday;
+	bool local;
+	s64 east_s, sec;
+	u64 ns;
+
+	if (!rest || (*rest && *rest != 'T' && *rest != ' '))
+		return -EINVAL;
+	rest = *rest ? parse_time_of_day(rest + 1, &tm) : rest;
+	if (!rest)
+		return -EINVAL;
+	ns = parse_fraction(&rest);
+	if (parse_zone(rest, &local, &east_s))
+		return -EINVAL;
+	sec = local ? mktime(&tm) : timegm(&tm);
+	if (sec < east_s || tm.tm_mday != day) /* there is no 31st of April */
+		return -EINVAL;
+	w->kind = FR_WHEN_WALL;
+	w->ns = (sec - east_s) * SEC_NS + ns;
+	return 0;
+}
+
+static int parse_daytime(const char *text, struct fr_when *w)
+{
+	struct tm tm = {0};
+	const char *rest = parse_time_of_day(text, &tm);
+
+	if (!rest)
+		return -EINVAL;
+	w->kind = FR_WHEN_DAYTIME;
+	w->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * SEC_NS + parse_fraction(&rest);
+	return *rest ? -EINVAL : 0;
+}
+
+/* 2026-01-31: no span, no time of day begins like that */
+static bool is_day(const char *text)
+{
+	return strspn(text, "0123456789") == 4 && text[4] == '-';
+}
+
+int fr_when_parse(const char *text, struct fr_when *w)
+{
+	struct fr_when got = {0};
+	int err;
+
+	if (is_number(text))
+		err = parse_clock(text, &got);
+	else if (is_trigger(text))
+		err = parse_trigger(text, &got);
+	else if (is_day(text))
+		err = parse_wall(text, &got);
+	else if (strchr(text, '%'))
+		err = parse_part(text, &got);
+	else if (strchr(text, ':'))
+		err = parse_daytime(text, &got);
+	else
+		err = parse_span(text, &got);
+	if (!err)
+		*w = got;
+	return err;
+}
+
+/* One end of a window; what is left out limits nothing. */
+static int parse_end(const char *text, size_t len, struct fr_when *w)
+{
+	char *copy;
+	int err;
+
+	*w = (struct fr_when){.kind = FR_WHEN_NEVER};
+	if (!len)
+		return 0;
+	copy = strndup(text, len);
+	err = copy ? fr_when_parse(copy, w) : -EINVAL;
+	free(copy);
+	return err;
+}
+
+int fr_when_parse_window(const char *text, struct fr_when *since, struct fr_when *until)
+{
+	const char *dots = strstr(text, "..");
+	struct fr_when a, b;
+
+	if (!dots || !strcmp(text, "..") || parse_end(text, dots - text, &a) || parse_end(dots + 2, strlen(dots + 2), &b))
+		return -EINVAL;
+	*since = a;
+	*until = b;
+	return 0;
+}
+
+void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
+{
+	s64 ts;
+
+	if (w->kind != FR_WHEN_TRIGGER)
+		return;
+	ts = w->before ? trigger_ns - (s64)w->ns : trigger_ns + (s64)w->ns;
+	*w = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
+}
+
+/* The last time it was so late in a day that lies not behind real_ns. */
+static u64 last_daytime(u64 real_ns, u64 daytime_ns)
+{
+	time_t t = real_ns / SEC_NS;
+	struct tm tm;
+	u64 ns;
+
+	if (!localtime_r(&t, &tm))
+		return 0;
+	tm.tm_hour = daytime_ns / SEC_NS / 3600;
+	tm.tm_min = daytime_ns / SEC_NS / 60 % 60;
+	tm.tm_sec = daytime_ns / SEC_NS % 60;
+	tm.tm_isdst = -1;
+	ns = mktime(&tm) * SEC_NS + daytime_ns % SEC_NS;
+	return ns > real_ns ? ns - DAY_S * SEC_NS : ns;
+}
+
+int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts)
+{
+	if ((w->kind == FR_WHEN_WALL || w->kind == FR_WHEN_DAYTIME) && !wall->cnt)
+		return -ENODATA;
+	switch (w->kind) {
+	case FR_WHEN_TRIGGER:
+		return -ENOMSG;
+	case FR_WHEN_CLOCK:
+		*ts = w->ns < INT64_MAX ? w->ns : INT64_MAX;
+		return 0;
+	case FR_WHEN_BEGIN:
+		*ts = begin_ns + w->ns;
+		return 0;
+	case FR_WHEN_END:
+		*ts = end_ns - w->ns;
+		return 0;
+	case FR_WHEN_PART:
+		*ts = begin_ns + (s64)((double)(end_ns - begin_ns) * w->part);
+		return 0;
+	case FR_WHEN_WALL:
+		*ts = fr_wall_ts(wall, w->ns);
+		return 0;
+	case FR_WHEN_DAYTIME:
+		*ts = fr_wall_ts(wall, last_daytime(fr_wall_real(wall, end_ns), w->ns));
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * when: the moments of --since, --until and --window. Pure.
+ *
+ *	-200ms			before the end		+2s, 2s		behind the beginning
+ *	50%			of the way between	8123456789012	the recording clock, ns, at least 10 digits
+ *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms before and behind it
+ *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00 of that zone; without the day: the last such time; without
+ *				the time of day: the day's begin
+ *
+ * A window is two of them, A..B; where one is left out nothing limits it: trigger-50ms..trigger+5ms, 10%..20%, -1s..
+ */
+#ifndef FR_WHEN_H
+#define FR_WHEN_H
+
+#include <stdbool.h>
+
+#include "pure/text/wall.h"
+
+enum fr_when_kind {
+	FR_WHEN_NEVER,
+	FR_WHEN_CLOCK,
+	FR_WHEN_BEGIN,
+	FR_WHEN_END,
+	FR_WHEN_PART,
+	FR_WHEN_WALL,
+	FR_WHEN_DAYTIME,
+	FR_WHEN_TRIGGER,
+};
+
+struct fr_when {
+	enum fr_when_kind kind;
+	u64 ns;	     /* CLOCK, behind BEGIN, before END, WALL since 1970, DAYTIME since midnight, from TRIGGER */
+	bool before; /* TRIGGER: ns before it, else behind */
+	double part; /* PART: 0 to 1 */
+};
+
+/* What to say of a text that is no time, or no window: formats of messages, with the text. */
+#define FR_WHEN_WRONG                                                                                             \
+	"'%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
+	"14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)"
+#define FR_WHEN_WRONG_WINDOW                                                                                     \
+	"'%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
+	"times are those of --since"
+
+/* 0 and *w, or -EINVAL. */
+int fr_when_parse(const char *text, struct fr_when *w);
+
+/* A..B: 0 and both, or -EINVAL with both untouched. */
+int fr_when_parse_window(const char *text, struct fr_when *since, struct fr_when *until);
+
+/*
+ * The moment on the recording clock, for events from begin_ns to end_ns (which may lie before the clock's zero when
+ * several boots are looked at together). -ENODATA: it needs wall time, and there is no clock sample. -ENOMSG: it needs the
+ * trigger's moment: see fr_when_know_trigger().
+ */
+int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts);
+
+/* What is said from the trigger on becomes a moment of the recording clock; the others stay. */
+void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/trigger/gate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last times of something, newest at (next - 1) % max. */
+struct times {
+	u64 *at;
+	u32 max, cnt, next;
+};
+
+struct key {
+	u64 key;      /* 0: free */
+	u64 last_ns;  /* of the last snapshot */
+	u64 prev_ns;  /* of the one before, for fr_gate_undo() */
+	bool prev_ok; /* there was one before */
+};
+
+struct fr_gate {
+	struct fr_gate_conf conf;
+	struct times storm;
+	struct times rule[FR_TRIGGER_MAX];
+	struct key key[FR_GATE_KEY_MAX];
+};
+
+/* ---- times ---- */
+
+static int times_init(struct times *t, u32 max)
+{
+	t->at = calloc(max ?: 1, sizeof(*t->at));
+	t->max = max;
+	return t->at ? 0 : -ENOMEM;
+}
+
+/* The i-th newest, i < cnt. */
+static u64 *times_nth(const struct times *t, u32 i)
+{
+	return &t->at[(t->next + t->max - 1 - i) % t->max];
+}
+
+static void times_add(struct times *t, u64 now_ns)
+{
+	if (!t->max)
+		return;
+	t->at[t->next] = now_ns;
+	t->next = (t->next + 1) % t->max;
+	if (t->cnt < t->max)
+		t->cnt++;
+}
+
+/* Takes the newest of that value away. */
+static void times_remove(struct times *t, u64 then_ns)
+{
+	u32 i = 0;
+
+	while (i < t->cnt && *times_nth(t, i) != then_ns)
+		i++;
+	if (i == t->cnt)
+		return;
+	for (; i; i--)
+		*times_nth(t, i) = *times_nth(t, i - 1);
+	t->next = (t->next + t->max - 1) % t->max;
+	t->cnt--;
+}
+
+/*
+ * Is then less than span before now? Moments of several CPUs come slightly out of order, so a then that is a little later
+ * than now counts; one that is much later is another clock's, and does not.
+ */
+static bool within(u64 then_ns, u64 now_ns, u64 span_ns)
+{
+	return (now_ns > then_ns ? now_ns - then_ns : then_ns - now_ns) < span_ns;
+}
+
+/* Were there cnt within the last span? */
+static bool times_full(const struct times *t, u32 cnt, u64 now_ns, u64 span_ns)
+{
+	return cnt && t->cnt >= cnt && within(*times_nth(t, cnt - 1), now_ns, span_ns);
+}
+
+/* ---- keys ---- */
+
+static struct key *find_key(struct fr_gate *g, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < FR_GATE_KEY_MAX; i++)
+		if (g->key[i].key == key)
+			return &g->key[i];
+	return NULL;
+}
+
+/* A free one, else the longest unused. */
+static struct key *oldest_key(struct fr_gate *g)
+{
+	struct key *oldest = &g->key[0];
+	u32 i;
+
+	for (i = 0; i < FR_GATE_KEY_MAX; i++) {
+		if (!g->key[i].key)
+			return &g->key[i];
+		if (g->key[i].last_ns < oldest->last_ns)
+			oldest = &g->key[i];
+	}
+	return oldest;
+}
+
+static void count_key(struct fr_gate *g, u64 key, u64 now_ns)
+{
+	struct key *k = find_key(g, key);
+
+	if (k) {
+		k->prev_ns = k->last_ns;
+		k->prev_ok = true;
+	} else {
+		k = oldest_key(g);
+		*k = (struct key){.key = key};
+	}
+	k->last_ns = now_ns;
+}
+
+static void uncount_key(struct fr_gate *g, u64 key)
+{
+	struct key *k = find_key(g, key);
+
+	if (!k)
+		return;
+	if (k->prev_ok)
+		*k = (struct key){.key = key, .last_ns = k->prev_ns};
+	else
+		*k = (struct key){};
+}
+
+/* ---- the gate ---- */
+
+int fr_gate_new(const struct fr_gate_conf *conf, struct fr_gate **out)
+{
+	struct fr_gate *g = calloc(1, sizeof(*g));
+	int err = g ? times_init(&g->storm, conf->storm_cnt) : -ENOMEM;
+	u32 i;
+
+	for (i = 0; !err && i < FR_TRIGGER_MAX; i++)
+		err = times_init(&g->rule[i], FR_TRIGGER_CNT_MAX);
+	if (err) {
+		fr_gate_free(g);
+		return err;
+	}
+	g->conf = *conf;
+	*out = g;
+	return 0;
+}
+
+void fr_gate_free(struct fr_gate *g)
+{
+	u32 i;
+
+	if (!g)
+		return;
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		free(g->rule[i].at);
+	free(g->storm.at);
+	free(g);
+}
+
+int fr_gate_change(struct fr_gate *g, const struct fr_gate_conf *conf)
+{
+	struct times storm = {};
+	u32 i;
+
+	if (times_init(&storm, conf->storm_cnt))
+		return -ENOMEM;
+	for (i = g->storm.cnt; i; i--)
+		times_add(&storm, *times_nth(&g->storm, i - 1));
+	free(g->storm.at);
+	g->storm = storm;
+	g->conf = *conf;
+	return 0;
+}
+
+static bool cools_key(struct fr_gate *g, const struct fr_trigger *t, u64 key, u64 now_ns)
+{
+	struct key *k = find_key(g, key);
+
+	return k && within(k->last_ns, now_ns, t->cooldown_ns);
+}
+
+/* The last snapshot of an ending recorder is never one of too many: nothing follows it. */
+static bool ends(const struct fr_trigger *t)
+{
+	return t->kind == FR_TRIGGER_exit || t->kind == FR_TRIGGER_end;
+}
+
+static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 key,
+				     u64 now_ns, bool busy)
+{
+	if (t->dedupe && key) {
+		if (cools_key(g, t, key, now_ns))
+			return FR_TRIGGER_VERDICT_dedupe;
+	} else if (times_full(rule, 1, now_ns, t->cooldown_ns)) {
+		return FR_TRIGGER_VERDICT_cooldown;
+	}
+	if (times_full(rule, t->max_cnt, now_ns, t->max_ns))
+		return FR_TRIGGER_VERDICT_max;
+	if (!ends(t) && times_full(&g->storm, g->conf.storm_cnt, now_ns, g->conf.storm_ns))
+		return FR_TRIGGER_VERDICT_storm;
+	return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
+}
+
+enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, bool busy)
+{
+	enum fr_trigger_verdict verdict = judge(g, t, &g->rule[nr], key, now_ns, busy);
+
+	if (verdict != FR_TRIGGER_VERDICT_taken)
+		return verdict;
+	times_add(&g->rule[nr], now_ns);
+	times_add(&g->storm, now_ns);
+	if (key)
+		count_key(g, key, now_ns);
+	return verdict;
+}
+
+enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigger *t, u32 nr, const struct fr_moment *m,
+				       const struct fr_gate_asked *asked)
+{
+	struct fr_moment of = *m;
+
+	of.latency = t->latency; /* the kernel has decided for this rule */
+	if (t->kind != FR_TRIGGER_event && !fr_trigger_match(t, &of))
+		return FR_TRIGGER_VERDICT_filtered;
+	if (asked->granted)
+		return FR_TRIGGER_VERDICT_busy;
+	return fr_gate_ask(g, t, nr, fr_trigger_key(m), asked->now_ns, asked->busy);
+}
+
+void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns)
+{
+	struct times *rule = &g->rule[nr];
+	u64 then_ns;
+
+	(void)now_ns;
+	if (!rule->cnt)
+		return;
+	then_ns = *times_nth(rule, 0);
+	times_remove(rule, then_ns);
+	times_remove(&g->storm, then_ns);
+	if (key)
+		uncount_key(g, key);
+}
+
+void fr_gate_seed(struct fr_gate *g, u64 then_ns)
+{
+	times_add(&g->storm, then_ns);
+}
+
+void fr_gate_renumber(struct fr_gate *g, const int of_nr[FR_TRIGGER_MAX])
+{
+	struct times old[FR_TRIGGER_MAX];
+	bool used[FR_TRIGGER_MAX] = {};
+	u32 i, spare = 0;
+
+	memcpy(old, g->rule, sizeof(old));
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (of_nr[i] >= 0 && of_nr[i] < (int)FR_TRIGGER_MAX && !used[of_nr[i]]) {
+			g->rule[i] = old[of_nr[i]];
+			used[of_nr[i]] = true;
+		} else {
+			g->rule[i].at = NULL;
+		}
+	/* rules that are new have the memory of those that went */
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		if (g->rule[i].at)
+			continue;
+		while (used[spare])
+			spare++;
+		used[spare] = true;
+		g->rule[i] = (struct times){.at = old[spare].at, .max = old[spare].max};
+	}
+}

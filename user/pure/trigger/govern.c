@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/trigger/govern.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LEVEL_MAX (sizeof(((struct fr_govern_state *)0)->saved) / sizeof(u32))
+#define SOON	  16u /* measurements: down again within these is flapping */
+
+void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt)
+{
+	u32 i;
+
+	memset(g, 0, sizeof(*g));
+	g->budget = budget;
+	g->cnt = cnt < FR_GOVERN_GROUP_MAX ? cnt : FR_GOVERN_GROUP_MAX;
+	for (i = 0; i < g->cnt; i++)
+		g->group[i] = (struct fr_govern_state){.need = FR_GOVERN_CALM, .since_up = ~0u};
+}
+
+static bool can_go_down(const struct fr_govern_state *s, const struct fr_govern_group *now)
+{
+	return s->level < now->levels && s->level < LEVEL_MAX;
+}
+
+static bool is_off(const struct fr_govern_state *s, const struct fr_govern_group *now)
+{
+	return s->level && s->level >= now->levels;
+}
+
+/* The costliest that can go down, or -1. */
+static int costliest(const struct fr_govern *g, const struct fr_govern_group *now)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < g->cnt; i++)
+		if (can_go_down(&g->group[i], &now[i]) && (best < 0 || now[i].cost > now[best].cost))
+			best = i;
+	return best >= 0 && now[best].cost >= (u64)g->budget * FR_GOVERN_WORTH / 100 ? best : -1;
+}
+
+/* What one level up would cost more, at the rate now. Only the next measurement knows what the last step saved. */
+static u64 price(const struct fr_govern_state *s, const struct fr_govern_group *now)
+{
+	u32 saved = s->saved[s->level - 1];
+	u64 rate = s->at_rate[s->level - 1];
+
+	return rate ? (u64)((double)saved * (double)now->rate / (double)rate) : saved;
+}
+
+/* A level that saved nothing yet known is thought to have saved all; what is left is taken off at the next measurement. */
+static void go_down(struct fr_govern_state *s, const struct fr_govern_group *now)
+{
+	if (s->since_up < SOON && s->need < FR_GOVERN_CALM_MAX)
+		s->need *= 2;
+	s->since_up = ~0u;
+	s->saved[s->level] = now->cost;
+	s->at_rate[s->level] = now->rate;
+	s->level++;
+	s->calm = 0;
+}
+
+static void go_up(struct fr_govern_state *s)
+{
+	s->level--;
+	s->calm = 0;
+	s->since_up = 0;
+}
+
+static void count_calm(struct fr_govern *g, const struct fr_govern_group *now, u64 total)
+{
+	struct fr_govern_state *s;
+	u32 i;
+
+	for (i = 0; i < g->cnt; i++) {
+		s = &g->group[i];
+		if (s->since_up < SOON && ++s->since_up == SOON)
+			s->need = FR_GOVERN_CALM;
+		if (!s->level)
+			continue;
+		if ((total + price(s, &now[i])) * 100 <= (u64)g->budget * FR_GOVERN_ROOM)
+			s->calm++;
+		else
+			s->calm = 0;
+	}
+}
+
+/* The one that waits longest with room for it, or -1. */
+static int calmest(const struct fr_govern *g)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < g->cnt; i++)
+		if (g->group[i].level && g->group[i].calm >= g->group[i].need &&
+		    (best < 0 || g->group[i].calm > g->group[best].calm))
+			best = i;
+	return best;
+}
+
+struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now)
+{
+	struct fr_govern_step step = {};
+	u64 total = 0, open = 0;
+	u32 i;
+	int nr;
+
+	for (i = 0; i < g->cnt; i++) {
+		total += now[i].cost;
+		open += is_off(&g->group[i], &now[i]) ? 0 : now[i].cost;
+	}
+	step.cost = total < ~0u ? total : ~0u;
+	count_calm(g, now, total);
+	if (total > g->budget) {
+		nr = open > g->budget ? costliest(g, now) : -1;
+		step.what = nr < 0 ? FR_GOVERN_stuck : FR_GOVERN_down;
+		if (nr >= 0)
+			go_down(&g->group[nr], &now[nr]);
+	} else {
+		nr = calmest(g);
+		step.what = nr < 0 ? FR_GOVERN_nothing : FR_GOVERN_up;
+		if (nr >= 0)
+			go_up(&g->group[nr]);
+	}
+	if (nr >= 0) {
+		step.group = nr;
+		step.level = g->group[nr].level;
+	}
+	return step;
+}
+
+void fr_govern_refuse(struct fr_govern *g, u32 group)
+{
+	struct fr_govern_state *s = &g->group[group];
+
+	s->level++;
+	s->since_up = ~0u;
+	s->need = FR_GOVERN_CALM_MAX;
+}

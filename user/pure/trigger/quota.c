@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/trigger/quota.h"
+
+/* What is left if all that is chosen goes. */
+struct left {
+	u64 files, sz, free_sz;
+};
+
+static void let_go(struct fr_quota_file *f, struct left *left)
+{
+	f->remove = true;
+	left->files--;
+	left->sz -= f->sz;
+	left->free_sz += f->disk_sz;
+}
+
+static bool is_too_old(const struct fr_quota_file *f, const struct fr_quota_limit *limit, u64 now_ns)
+{
+	return limit->max_age_ns && now_ns > f->real_ns && now_ns - f->real_ns > limit->max_age_ns;
+}
+
+static enum fr_quota_short what_is_short(const struct left *left, const struct fr_quota_limit *limit, u64 want_sz)
+{
+	if (limit->max_files && left->files + (want_sz != 0) > limit->max_files)
+		return FR_QUOTA_COUNT;
+	if (limit->max_sz && left->sz + want_sz > limit->max_sz)
+		return FR_QUOTA_BYTES;
+	if (left->free_sz < want_sz || left->free_sz - want_sz < limit->keep_free_sz)
+		return FR_QUOTA_FREE;
+	return FR_QUOTA_ROOM;
+}
+
+enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
+				    const struct fr_quota_now *now)
+{
+	struct left left = {.files = cnt, .free_sz = now->free_sz};
+	enum fr_quota_short is_short;
+	size_t i, first;
+
+	for (i = 0; i < cnt; i++) {
+		file[i].remove = false;
+		left.sz += file[i].sz;
+	}
+	for (i = 0; i < cnt; i++)
+		if (!file[i].keep && is_too_old(&file[i], limit, now->real_ns))
+			let_go(&file[i], &left);
+	is_short = what_is_short(&left, limit, now->want_sz);
+	for (i = first = 0; i < cnt && is_short; i++) {
+		if (file[i].keep || file[i].remove)
+			continue;
+		let_go(&file[i], &left);
+		first = i + 1;
+		is_short = what_is_short(&left, limit, now->want_sz);
+	}
+	/* in vain: those that are not too old stay */
+	for (i = 0; is_short && i < first; i++)
+		file[i].remove = !file[i].keep && is_too_old(&file[i], limit, now->real_ns);
+	return is_short;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What rules are for. Parsing them: trigger_parse.c. */
+#include "pure/trigger/trigger.h"
+
+#include <string.h>
+
+#include "pure/filter/filter.h"
+
+/* Of an address, what address space randomisation leaves alone: each run of one program would be another crash else. */
+#define IP_MASK 0xfffULL
+
+#define CUT "..." /* what a path begins with when its own begin did not fit into an alert */
+
+const char *fr_trigger_kind_name(u32 kind)
+{
+	static const char *const name[FR_TRIGGER_KIND_CNT] = {
+#define T(nr, name, doc) [nr] = #name,
+		FR_TRIGGERS(T)
+#undef T
+	};
+
+	return kind < FR_TRIGGER_KIND_CNT && name[kind] ? name[kind] : "?";
+}
+
+const char *fr_trigger_reason(u32 kind)
+{
+	return fr_trigger_kind_name(kind == FR_TRIGGER_status ? FR_TRIGGER_exit : kind);
+}
+
+const char *fr_trigger_verdict_name(u32 verdict)
+{
+	static const char *const name[FR_TRIGGER_VERDICT_CNT] = {
+#define V(nr, name, doc) [nr] = #name,
+		FR_VERDICTS(V)
+#undef V
+	};
+
+	return verdict < FR_TRIGGER_VERDICT_CNT ? name[verdict] : "?";
+}
+
+const char *fr_latency_name(u32 latency)
+{
+	static const char *const name[FR_LATENCY_CNT] = {
+#define L(nr, name, doc) [nr] = #name,
+		FR_LATENCIES(L)
+#undef L
+	};
+
+	return latency < FR_LATENCY_CNT ? name[latency] : "?";
+}
+
+/* ---- matching ---- */
+
+/* How long the first of several patterns, with | between, is. */
+static size_t first_pattern(const char *patterns)
+{
+	size_t i = 0;
+
+	while (patterns[i] && patterns[i] != '|')
+		i += patterns[i] == '\\' && patterns[i + 1] ? 2 : 1;
+	return i;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * A pattern with a slash is for the whole path, one without for its last part. Of a path whose begin was cut off
+ * (FR_ALERT_PATH_MAX) only what stands behind the pattern's last * is compared: a snapshot too many is better than a crash
+ * without one.
+ */
+static bool path_fits(const char *pattern, size_t sz, const char *path)
+{
+	if (!memchr(pattern, '/', sz)) {
+		path = last_part(path);
+	} else if (!strncmp(path, CUT, strlen(CUT))) {
+		const char *star = memrchr(pattern, '*', sz);
+
+		return star && fr_glob(star, pattern + sz - star, path, strlen(path));
+	}
+	return fr_glob(pattern, sz, path, strlen(path));
+}
+
+static bool name_fits(const char *pattern, size_t sz, const char *name)
+{
+	return fr_glob(pattern, sz, name, strlen(name));
+}
+
+static bool one_fits(const char *patterns, const char *text, bool (*fits)(const char *, size_t, const char *))
+{
+	size_t sz;
+
+	if (!*patterns)
+		return true;
+	if (!text || !*text)
+		return false;
+	for (;; patterns += sz + 1) {
+		sz = first_pattern(patterns);
+		if (fits(patterns, sz, text))
+			return true;
+		if (!patterns[sz])
+			return false;
+	}
+}
+
+static bool filters_fit(const struct fr_trigger *t, const struct fr_moment *m)
+{
+	if (t->uid != ~0u && t->uid != m->uid)
+		return false;
+	if (t->sig_set && (m->sig < 1 || m->sig > 63 || !(t->sig_set >> m->sig & 1)))
+		return false;
+	return one_fits(t->comm, m->comm, name_fits) && one_fits(t->exe, m->exe, path_fits) &&
+	       one_fits(t->cgroup, m->cgroup, path_fits);
+}
+
+static bool latency_fits(const struct fr_trigger *t, const struct fr_moment *m)
+{
+	if (t->latency != m->latency || m->value_ns <= t->limit_ns)
+		return false;
+	return t->latency != FR_LATENCY_syscall || t->call_nr < 0 || m->what == (u32)t->call_nr;
+}
+
+static bool kind_fits(const struct fr_trigger *t, const struct fr_moment *m)
+{
+	if (t->kind != m->kind)
+		return false;
+	switch (t->kind) {
+	case FR_TRIGGER_crash:
+		return t->all || m->core;
+	case FR_TRIGGER_status:
+		return t->status == m->status;
+	case FR_TRIGGER_hung:
+	case FR_TRIGGER_holdoff:
+		return m->value_ns > t->limit_ns;
+	case FR_TRIGGER_latency:
+		return latency_fits(t, m);
+	default:
+		return true;
+	}
+}
+
+bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m)
+{
+	return kind_fits(t, m) && filters_fit(t, m);
+}
+
+#define LOOKS	    4ULL /* within the limit */
+#define LOOK_MIN_NS 100000000ULL
+#define LOOK_MAX_NS 10000000000ULL
+
+u64 fr_trigger_look_ns(u64 limit_ns)
+{
+	u64 each_ns = limit_ns / LOOKS;
+
+	if (each_ns < LOOK_MIN_NS)
+		return LOOK_MIN_NS;
+	return each_ns > LOOK_MAX_NS ? LOOK_MAX_NS : each_ns;
+}
+
+/* ---- what is the same ---- */
+
+/* FNV-1a. */
+static u64 mix(u64 hash, const void *bytes, size_t sz)
+{
+	const u8 *byte = bytes;
+
+	while (sz--)
+		hash = (hash ^ *byte++) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The program: by its file; by its path; by its name. A report of the kernel's comes in whatever task was running. */
+static u64 mix_program(u64 hash, const struct fr_moment *m)
+{
+	const char *name = m->exe && *m->exe ? m->exe : m->comm;
+
+	if (m->kind == FR_TRIGGER_kernel)
+		return mix(hash, &m->what, sizeof(m->what));
+	if (m->exe_id)
+		return mix(hash, &m->exe_id, sizeof(m->exe_id));
+	return mix(hash, name ? name : "", name ? strlen(name) : 0);
+}
+
+u64 fr_trigger_key(const struct fr_moment *m)
+{
+	u32 fixed[3] = {m->kind, m->sig, m->kind == FR_TRIGGER_status ? m->status : 0};
+	u64 ip = m->ip & IP_MASK, hash = 0xcbf29ce484222325ULL;
+
+	hash = mix(hash, fixed, sizeof(fixed));
+	hash = mix(hash, &ip, sizeof(ip));
+	hash = mix_program(hash, m);
+	return hash ? hash : 1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * watch_set: a filter expression as programs that BPF runs (bpf/watch.h), one for each event that it may hold for. Pure.
+ *
+ * What they decide is what fr_filter_match() decides on the same event read back (tests/unit/test_watch.c compares the two).
+ * What BPF cannot know is refused, with its place and the reason: names of other tasks, samples and stacks, the recorder's own
+ * marks, the tier, two texts compared with each other.
+ */
+#ifndef FR_WATCH_SET_H
+#define FR_WATCH_SET_H
+
+#include "pure/filter/filter.h"
+#include "watch.h"
+
+#define FR_WATCH_EVENT_MAX 8u /* that one expression may watch: more is a forgotten `event ==` */
+
+/* Programs of all rules, ordered by event once fr_watch_ready() was called. All zero when empty. */
+struct fr_watch_set {
+	struct fr_watch_prog *prog;
+	u32 prog_cnt;
+	struct fr_watch_table *table;
+	u32 table_cnt;
+	struct fr_watch_of of[FR_EVENT_MAX];
+};
+
+/*
+ * Add the expression of a rule, for a machine of that arch. 0; -EINVAL and *error: wrong, or not to be decided in BPF; -ENOMEM.
+ * What was added before stays either way.
+ */
+int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char *arch, struct fr_filter_error *error);
+
+/* All are in: put them in order, so that of[event] names an event's programs. */
+void fr_watch_ready(struct fr_watch_set *s);
+
+void fr_watch_free(struct fr_watch_set *s); /* leaves it empty */
+
+/* Can this expression be watched? As fr_watch_add() says. */
+int fr_watch_check(const char *expr, const char *arch, struct fr_filter_error *error);
+
+/* The event's name alone: why it cannot be watched, NULL if it can. */
+const char *fr_watch_refuses(const struct fr_event *ev);
+
+#endif

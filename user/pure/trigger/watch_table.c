@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* watch_table: texts and patterns as tables; patterns on numbers that go by names as ranges. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/schema/sysnames.h"
+#include "pure/trigger/watch_int.h"
+
+/* Numbers that may have names lie between: system calls, and SI_* and -errno below zero. */
+#define NAMED_FIRST (-1024)
+#define NAMED_LAST  2047
+
+/* ---- tables ---- */
+
+/* Take over a table, or find it. */
+static int add_table(struct fr_watch_build *b, const struct fr_node *n, const struct fr_watch_table *t)
+{
+	struct fr_watch_set *s = b->set;
+	struct fr_watch_table *more;
+	u32 i;
+
+	for (i = 0; i < s->table_cnt; i++)
+		if (!memcmp(&s->table[i], t, sizeof(*t)))
+			return i;
+	if (s->table_cnt == FR_WATCH_TABLE_MAX) {
+		fr_watch_fail(b, n, "event rules have too many texts: %u different ones at most", FR_WATCH_TABLE_MAX);
+		return -1;
+	}
+	more = realloc(s->table, (s->table_cnt + 1) * sizeof(*more));
+	if (!more) {
+		fr_watch_fail(b, n, "no memory");
+		return -1;
+	}
+	s->table = more;
+	s->table[s->table_cnt] = *t;
+	return s->table_cnt++;
+}
+
+int fr_watch_add_text(struct fr_watch_build *b, const struct fr_node *n, const char *text, size_t len)
+{
+	struct fr_watch_table t = {0};
+
+	memcpy(t.text, text, len < sizeof(t.text) ? len : sizeof(t.text));
+	return add_table(b, n, &t);
+}
+
+/* Element i of the pattern at *p, moved behind it: whom does it take? */
+static void add_element(struct fr_watch_table *t, const struct fr_node *n, size_t *p, u32 i)
+{
+	size_t from = *p;
+	u32 c;
+
+	for (c = 1; c < 256; c++) {
+		*p = from;
+		if (fr_glob_one(n->text, n->len, p, c))
+			t->set[c] |= 1ULL << i;
+	}
+}
+
+int fr_watch_add_glob(struct fr_watch_build *b, const struct fr_node *n)
+{
+	struct fr_watch_table t = {0};
+	size_t p = 0;
+	u32 i = 0;
+
+	while (p < n->len) {
+		if (n->text[p] == '*') {
+			t.star |= 1ULL << i;
+			p++;
+			continue;
+		}
+		if (i == FR_WATCH_STATE_MAX) {
+			fr_watch_fail(b, n, "this pattern is too long for BPF: %u characters at most besides *",
+				      FR_WATCH_STATE_MAX);
+			return -1;
+		}
+		add_element(&t, n, &p, ++i);
+	}
+	t.end = 1ULL << i;
+	return add_table(b, n, &t);
+}
+
+/* ---- numbers by names ---- */
+
+/* In which ABIs does number v go by a name that the pattern n->b takes, or with !~ does not? Bits 0 native, 1 32-bit. */
+static u32 named_in(const struct fr_watch_build *b, const struct fr_node *n, u8 style, s64 v)
+{
+	struct fr_sys sys = {.arch = b->arch};
+	const char *name;
+	u32 abis = 0;
+
+	for (sys.abi = 0; sys.abi < 2; sys.abi++) {
+		name = fr_sysname(&sys, style, v);
+		if (name && fr_glob(n->b->text, n->b->len, name, strlen(name)) == (n->op == FR_OP_GLOB))
+			abis |= 1u << sys.abi;
+	}
+	return abis;
+}
+
+static void emit_range(struct fr_watch_build *b, const struct fr_node *n, u32 a, u32 dst, u32 abis, s64 from, s64 to)
+{
+	struct fr_watch_insn *in = fr_watch_emit(b, n, FR_WATCH_RANGE, dst);
+
+	if (!in)
+		return;
+	in->a = a;
+	in->b = abis;
+	in->lo = from;
+	in->hi = to;
+	in = fr_watch_emit(b, n, FR_WATCH_JT, 0);
+	if (in)
+		in->a = dst;
+}
+
+/* Each range jumps to the end if it has the number; the last result is the truth. */
+bool fr_watch_names(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 a, u32 dst)
+{
+	u32 first = b->prog->insn_cnt, abis, before = 0, i;
+	s64 v, from = 0;
+
+	for (v = NAMED_FIRST; v <= NAMED_LAST + 1; v++) {
+		abis = v > NAMED_LAST ? 0 : named_in(b, n, f->style, v);
+		if (abis == before)
+			continue;
+		if (before)
+			emit_range(b, n, a, dst, before, from, v - 1);
+		before = abis;
+		from = v;
+	}
+	for (i = first; i < b->prog->insn_cnt; i++)
+		if (b->prog->insn[i].op == FR_WATCH_JT)
+			b->prog->insn[i].off = b->prog->insn_cnt;
+	return b->prog->insn_cnt > first;
+}
