@@ -96,6 +96,34 @@ FR_INLINE u32 fr_perf_user(struct bpf_perf_event_data *ctx)
 	return (*(const volatile u64 *)((const char *)ctx + FR_USER_REGS_CS) & 3) != 0;
 }
 
+/* Where the user's code is, or was when it entered the kernel. */
+struct fr_user_regs {
+	u64 ip, sp, fp;
+};
+
+#define FR_USER_CS 0x33u /* 64-bit code; saved, above it are flags since 6.9 */
+
+/* Of 64-bit user code; false for all other tasks. */
+FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
+{
+	const struct pt_regs *regs;
+	u64 cs = *(const volatile u64 *)((const char *)ctx + FR_USER_REGS_CS);
+
+	if (cs & 3) {
+		*out = (struct fr_user_regs){ctx->regs.ip, ctx->regs.sp, ctx->regs.bp};
+		return (u16)cs == FR_USER_CS;
+	}
+	regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	*out = (struct fr_user_regs){regs->ip, regs->sp, regs->bp};
+	return !bpf_probe_read_kernel(&cs, sizeof(cs), (const char *)regs + FR_USER_REGS_CS) && (u16)cs == FR_USER_CS;
+}
+
+/* Can code of a process be there? Below the first pages nothing is mapped. */
+FR_INLINE bool fr_is_user_ip(u64 ip)
+{
+	return ip >= 0x1000 && !(ip >> 56);
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 #define FR_TIF_32BIT (1u << 22) /* thread_info.flags: a 32-bit task */
@@ -154,6 +182,23 @@ FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
 FR_INLINE u32 fr_perf_user(struct bpf_perf_event_data *ctx)
 {
 	return (ctx->regs.pstate & 0xf) == 0;
+}
+
+struct fr_user_regs {
+	u64 ip, sp, fp;
+};
+
+/* Return addresses may be signed here: the kernel knows how to take that off, and walks by itself. */
+FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
+{
+	(void)ctx;
+	(void)out;
+	return false;
+}
+
+FR_INLINE bool fr_is_user_ip(u64 ip)
+{
+	return ip >= 0x1000 && !(ip >> 56);
 }
 
 #else

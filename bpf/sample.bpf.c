@@ -4,7 +4,9 @@
  * One timer serves two: the ring, which has the last moments' samples, and the profile (profile.bpf.h), which counts them.
  */
 #include "arch.bpf.h"
+#include "place.bpf.h"
 #include "profile.bpf.h"
+#include "walk.bpf.h"
 
 /* Sampling is not nested with itself: the timer's interrupt waits for the one before. */
 struct {
@@ -46,8 +48,16 @@ FR_INLINE bool take_origins(void *ctx, u32 depth)
 {
 	struct stack_origins *o = fr_origins(0);
 
-	return o && bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID) ==
-			    (long)(depth * sizeof(o->frame[0]));
+	if (!o || !fr_places_find(0, FR_PROFILE_USER_BUF, depth))
+		return o;
+	if (bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID) <
+	    (long)(depth * sizeof(o->frame[0])))
+		return false;
+	/* that a frame is in no file it tells only if it could look at all: then others are in files, or it is not remembered
+	 */
+	if (fr_places_learn(0, FR_PROFILE_USER_BUF, depth, true))
+		fr_places_learn(0, FR_PROFILE_USER_BUF, depth, false);
+	return true;
 }
 
 /* How many files the packed frames are of. */
@@ -118,7 +128,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		h.state = fr_perf_user(ctx) ? FR_HIT_user : FR_HIT_kernel;
 		h.kdepth = h.state == FR_HIT_kernel ? fr_stack_take(ctx, FR_PROFILE_KERNEL_BUF, 0) : 0;
 		kstack = keep_stack(FR_PROFILE_KERNEL_BUF, h.kdepth, tid, &h.kstack);
-		h.udepth = fr_stack_take(ctx, FR_PROFILE_USER_BUF, BPF_F_USER_STACK);
+		h.udepth = fr_stack_take_user(ctx, FR_PROFILE_USER_BUF);
 		ustack = keep_stack(FR_PROFILE_USER_BUF, h.udepth, tid, &h.ustack);
 		h.file_cnt = tell_origins(ctx, h.udepth, tid, ustack, h.ustack);
 	}

@@ -21,10 +21,10 @@ int main(void)
 
 	if (fr_admin_start(&a))
 		return 1;
-	ok = is_fd("a CPU's timer", fr_admin_open_clock(a, 0, 100));
+	ok = is_fd("a CPU's event", fr_admin_open_event(a, FR_SAMPLE_CLOCK, 0, 100));
 	ok &= is_fd("statistics", fr_admin_stats_on(a));
-	ok &= fr_admin_open_clock(a, ~0u, 100) < 0; /* no CPU */
-	ok &= is_fd("a CPU's timer, after a refusal", fr_admin_open_clock(a, 0, 100));
+	ok &= fr_admin_open_event(a, FR_SAMPLE_CLOCK, ~0u, 100) < 0; /* no CPU */
+	ok &= is_fd("a CPU's event, after a refusal", fr_admin_open_event(a, FR_SAMPLE_CLOCK, 0, 100));
 	fr_admin_stop(a);
 	return !ok;
 }

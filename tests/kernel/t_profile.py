@@ -29,6 +29,11 @@ def of_live(name, *args):
     return profile("-n", name, *args)
 
 
+def sampled_by():
+    """Cycles where perf counts them, else the timer: as doctor says."""
+    return next(c["found"] for c in fr_json("doctor")["checks"] if c["what"] == "samples are taken by")
+
+
 def taken(name):
     return frtest.status(name)["samples"]["taken"]
 
@@ -138,7 +143,12 @@ def in_snapshot():
     equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
     check(hits_of(p, "share", "share_much") > 0, "the program is in it, with its functions' names")
     equal(hits_of(p, "share", "share_much"), hits_of(live, "share", "share_much"), "samples of a function")
-    equal(fr_json("info", file)["cpu_profile"]["taken_ever"], p["taken_ever"], "samples that info tells of")
+    info = fr_json("info", file)
+    equal(info["cpu_profile"]["taken_ever"], p["taken_ever"], "samples that info tells of")
+    equal({p["event"], live["event"], info["samples"]["event"]}, {sampled_by()}, "what took the samples")
+    equal(fr_json("diff", "--last", "10s", file), fr_json("profile", "--diff", "--since", "10s", file), "diff of one file")
+    check("before" in fr("diff", file).stdout, "diff tells of what was before")
+    check("--last is for one file" in fr("diff", "--last", "10s", file, file, status=2).stderr, "diff --last of two files")
     fr("verify", file)
     small = frtest.path("cut.flight")
     fr("cut", "--since", "50%", "-o", small, file)

@@ -79,24 +79,20 @@ static u64 hits_of(const struct fr_prof *p, const char *comm, u32 pid)
 	return n;
 }
 
-static u64 taken(const struct fr_prof *p)
+struct sum {
+	u64 taken, lost;
+};
+
+static struct sum sum_of(const struct fr_prof *p)
 {
-	u64 n = 0;
+	struct sum sum = {};
 	u32 i;
 
-	for (i = 0; i < p->bucket_cnt; i++)
-		n += p->bucket[i].taken;
-	return n;
-}
-
-static u64 lost(const struct fr_prof *p)
-{
-	u64 n = 0;
-	u32 i;
-
-	for (i = 0; i < p->bucket_cnt; i++)
-		n += p->bucket[i].lost;
-	return n;
+	for (i = 0; i < p->bucket_cnt; i++) {
+		sum.taken += p->bucket[i].taken;
+		sum.lost += p->bucket[i].lost;
+	}
+	return sum;
 }
 
 static void what_tables_held_is_in_it(void **state)
@@ -140,7 +136,7 @@ static void what_contradicts_itself_is_told(void **state)
 	t->taken = 2;
 	fr_prof_open(p, SEC, 0);
 	assert_false(fr_prof_add_table(p, t));
-	assert_int_equal(taken(p), sum(p) + p->lost);
+	assert_int_equal(sum_of(p).taken, sum(p) + p->lost);
 	free(t);
 	free(p);
 }
@@ -162,7 +158,7 @@ static void no_word_of_a_table_is_believed(void **state)
 			t->hit[i].hits %= 1000;
 		fr_prof_open(p, round * SEC, 0);
 		fr_prof_add_table(p, t);
-		assert_int_equal(taken(p), sum(p) + p->lost);
+		assert_int_equal(sum_of(p).taken, sum(p) + p->lost);
 	}
 	free(t);
 	free(p);
@@ -223,7 +219,7 @@ static void without_room_counts_stay_exact(void **state)
 		free(t);
 	}
 	assert_int_equal(p->taken, want);
-	assert_int_equal(taken(p), want);
+	assert_int_equal(sum_of(p).taken, want);
 	assert_int_equal(sum(p), want);
 	assert_int_equal(hits_of(p, "hot", 0), 300 * 100);
 	assert_true(hits_of(p, "[other]", 0) > 0);
@@ -327,7 +323,7 @@ static void changed_bytes_are_refused_or_sound(void **state)
 			continue;
 		good++;
 		assert_int_equal(n, sz);
-		assert_int_equal(taken(q), sum(q) + lost(q));
+		assert_int_equal(sum_of(q).taken, sum(q) + sum_of(q).lost);
 		fr_prof_open(q, 1000 * SEC, 0);
 		assert_true(fr_prof_write(q, b, FR_PROF_SZ_MAX));
 		free(q);

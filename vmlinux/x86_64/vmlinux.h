@@ -205,6 +205,7 @@ struct task_struct {
 	struct cred *cred;
 	struct css_set *cgroups;
 	struct task_struct *group_leader;
+	u64 self_exec_id;
 };
 
 struct signal_struct {

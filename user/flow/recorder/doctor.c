@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "io/ring/percpu.h"
 #include "io/session/probe.h"
 #include "pure/schema/schema.h"
 #include "pure/text/escape.h"
@@ -158,6 +159,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
 	    "names of tasks that lived before recording come from /proc, at the snapshot");
 	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
+	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, 99)), "");
 	kernel_names(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
 	events(&d);

@@ -264,7 +264,8 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 		      mode ?: "", fr_live_fact(l, "clock_grain_ns"), fr_live_ties(l), fr_live_ahead(l));
 	fr_out_printf(o, "\"memory\":{\"rings\":%" PRIu64 ",\"fixed\":%" PRIu64 "},", fr_live_fact(l, "ring_bytes"),
 		      fr_live_fact(l, "fixed_bytes"));
-	fr_out_printf(o, "\"samples\":{\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},", fr_sess_samples_due(l->s, l->now_ns),
+	fr_out_printf(o, "\"samples\":{\"event\":\"%s\",\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},",
+		      fr_sample_event_name(fr_sess_sample_event(l->s)), fr_sess_samples_due(l->s, l->now_ns),
 		      fr_load(&sh->sample_taken));
 	fr_live_profile_json(l, o);
 	fr_out_printf(o,

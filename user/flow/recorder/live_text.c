@@ -162,6 +162,7 @@ static void incidents(const struct fr_live *l, struct fr_out *o)
 static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_session *sh = fr_sess_shared(l->s);
+	enum fr_sample_event event = fr_sess_sample_event(l->s);
 	char *mode = fr_sess_fact(l->s, "clock_mode");
 	char a[32], b[32];
 
@@ -173,8 +174,9 @@ static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
 	fr_out_printf(o, ", grain %s, %" PRIu64 " ties, not believed %" PRIu64 " times\n",
 		      fr_show_duration(fr_live_fact(l, "clock_grain_ns"), a, sizeof(a)), fr_live_ties(l), fr_live_ahead(l));
 	label(o, "samples");
-	fr_out_printf(o, "%" PRIu64 " taken, %" PRIu64 " expected\n", fr_load(&sh->sample_taken),
-		      fr_sess_samples_due(l->s, l->now_ns));
+	fr_out_printf(o, "%" PRIu64 " taken, %s%" PRIu64 " expected, by %s\n", fr_load(&sh->sample_taken),
+		      event == FR_SAMPLE_CYCLES ? "at most " : "", fr_sess_samples_due(l->s, l->now_ns),
+		      fr_sample_event_name(event));
 	fr_live_profile_text(l, o);
 	label(o, "tasks");
 	fr_out_printf(o, "%" PRIu64 " evicted, %" PRIu64 " not kept\n", fr_load(&sh->task_evicted), fr_load(&sh->task_lost));

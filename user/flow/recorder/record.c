@@ -180,6 +180,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
 	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
+	fr_facts_put(f, "sample_event", "%s", fr_sample_event_name(res->sample_event));
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);

@@ -55,17 +55,44 @@ int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
 	return bpf_map_update_elem(fd, &key, &init, BPF_ANY) ? -errno : 0;
 }
 
-int fr_percpu_open_clock(u32 cpu, u32 hz)
+static int open_event(const struct perf_event_attr *attr, u32 cpu)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.sample_period = 1000000000ULL / (hz ?: 1),
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* This process's cycles, while it has some. */
+static bool cycles_count(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(attr),
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), i;
+	u64 cnt = 0;
+
+	if (fd < 0)
+		return false;
+	for (i = 0; i < 100000; i++)
+		asm volatile("");
+	if (read(fd, &cnt, sizeof(cnt)) != sizeof(cnt))
+		cnt = 0;
+	close(fd);
+	return cnt;
+}
+
+static const struct fr_sample_ops ops = {open_event, cycles_count};
+
+enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz)
+{
+	return fr_sample_event_choose(&ops, cpu, hz);
+}
+
+int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz)
+{
+	return fr_sample_event_open(&ops, ev, cpu, hz);
 }
 
 /* In one step, so that a killed process leaves one of the two: pin beside it, then rename over it. */
@@ -82,9 +109,9 @@ static int pin_over(int fd, const char *path)
 }
 
 /* libbpf's link of a perf event disables the event when it is destroyed, pinned or not: so a bare link it is. */
-int fr_percpu_sample(int prog_fd, int clock_fd, const char *path)
+int fr_percpu_sample(int prog_fd, int event_fd, const char *path)
 {
-	int link = bpf_link_create(prog_fd, clock_fd, BPF_PERF_EVENT, NULL), err;
+	int link = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, NULL), err;
 
 	if (link < 0)
 		return -errno;

@@ -3,6 +3,7 @@
 #ifndef FR_PERCPU_H
 #define FR_PERCPU_H
 
+#include "pure/profile/sample_event.h"
 #include "session.h"
 
 /* Whose ring it is. */
@@ -19,13 +20,16 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node);
 /* Set up its slots: from then on a writer may use it. 0 or -errno. */
 int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r);
 
-/* A CPU's timer, hz times a second: its fd, or -errno. The CPU must be online. */
-int fr_percpu_open_clock(u32 cpu, u32 hz);
+/* What takes samples on this host: cycles if they count, on this CPU; else a timer. */
+enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz);
+
+/* A CPU's event, hz times a second: its fd, or -errno. The CPU must be online. */
+int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz);
 
 /*
- * Run a program by such a timer, as long as the pin at path exists; takes the place of a pin that is there. 0 or -errno; the
+ * Run a program by such an event, as long as the pin at path exists; takes the place of a pin that is there. 0 or -errno; the
  * fds are the caller's to close.
  */
-int fr_percpu_sample(int prog_fd, int clock_fd, const char *path);
+int fr_percpu_sample(int prog_fd, int event_fd, const char *path);
 
 #endif

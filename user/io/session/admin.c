@@ -35,7 +35,8 @@ struct fr_admin {
 };
 
 struct request {
-	enum { STATS, CLOCK } what;
+	enum { STATS, EVENT } what;
+	enum fr_sample_event event;
 	u32 cpu, hz;
 };
 
@@ -129,7 +130,7 @@ static void serve(void)
 	int fd;
 
 	while (recv(SOCKET, &ask, sizeof(ask), 0) == sizeof(ask)) {
-		fd = ask.what == STATS ? enable() : fr_percpu_open_clock(ask.cpu, ask.hz);
+		fd = ask.what == STATS ? enable() : fr_percpu_open_event(ask.event, ask.cpu, ask.hz);
 		answer(fd);
 		if (fd >= 0)
 			close(fd);
@@ -221,7 +222,7 @@ int fr_admin_stats_on(struct fr_admin *a)
 	return ask_for(a, &(struct request){.what = STATS});
 }
 
-int fr_admin_open_clock(struct fr_admin *a, u32 cpu, u32 hz)
+int fr_admin_open_event(struct fr_admin *a, enum fr_sample_event ev, u32 cpu, u32 hz)
 {
-	return ask_for(a, &(struct request){.what = CLOCK, .cpu = cpu, .hz = hz});
+	return ask_for(a, &(struct request){.what = EVENT, .event = ev, .cpu = cpu, .hz = hz});
 }

@@ -175,7 +175,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	/* kernel/bpf/hashtab.c: an element's header of 48 bytes and a bucket of 16 to 32 each; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16;
+	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16 + 256 * 48;
 
 	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32);  /* fr_dying */
 	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */
@@ -366,7 +366,7 @@ static int attach_sample(const struct load *l, u32 cpu)
 	err = pin_path(path, sizeof(path), l, name);
 	if (err)
 		return err;
-	fd = fr_percpu_open_clock(cpu, l->conf->sample_hz);
+	fd = fr_percpu_open_event(l->res->sample_event, cpu, l->conf->sample_hz);
 	if (fd < 0)
 		return fd;
 	err = fr_percpu_sample(bpf_program__fd(l->skel->progs.cpu_sample), fd, path);
@@ -382,6 +382,7 @@ static int attach_samples(const struct load *l)
 
 	if (!bpf_program__autoload(l->skel->progs.cpu_sample))
 		return 0;
+	l->res->sample_event = fr_percpu_choose_event(fr_cpus_nr(l->cpus, 0), l->conf->sample_hz);
 	for (i = 0; i < fr_cpus_cnt(l->cpus); i++) {
 		cpu = fr_cpus_nr(l->cpus, i);
 		err = attach_sample(l, cpu);

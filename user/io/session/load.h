@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "pure/profile/sample_event.h"
 #include "session.h"
 
 /* What to load. Everything but names is copied. */
@@ -30,7 +31,8 @@ struct fr_load_conf {
 };
 
 struct fr_load_result {
-	bool missing[FR_EVENT_MAX];  /* asked for, and not to be had in this kernel */
+	bool missing[FR_EVENT_MAX]; /* asked for, and not to be had in this kernel */
+	enum fr_sample_event sample_event;
 	u32 cpu_cnt;		     /* rings made */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
 	char incidents_missing[128]; /* tracepoints of the incident log that this kernel does not have */

@@ -134,8 +134,9 @@ int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 h
 
 /* Samples are taken hz times a second on cpu_cnt CPUs from ts now_ns on: so that it is known how many to expect. */
 void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns);
-u32 fr_sess_sample_hz(struct fr_sess *s);		/* now; 0: no samples */
-u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began */
+u32 fr_sess_sample_hz(struct fr_sess *s); /* now; 0: no samples */
+enum fr_sample_event fr_sess_sample_event(struct fr_sess *s);
+u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began; cycles: at most */
 
 /* Map rings that another process added since the session was opened: pointers from fr_sess_rings() end. 0 or -errno. */
 int fr_sess_refresh_rings(struct fr_sess *s);

@@ -118,25 +118,34 @@ int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 }
 
 /* kernel.perf_event_paranoid of 3, which Debian's and other kernels know, asks for more than CAP_PERFMON. */
-static int open_clock(struct fr_admin *admin, u32 cpu, u32 hz)
+static int open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
 {
-	int fd = fr_percpu_open_clock(cpu, hz);
+	int fd = fr_percpu_open_event(ev, cpu, hz);
 
-	return (fd == -EACCES || fd == -EPERM) && admin ? fr_admin_open_clock(admin, cpu, hz) : fd;
+	return (fd == -EACCES || fd == -EPERM) && admin ? fr_admin_open_event(admin, ev, cpu, hz) : fd;
+}
+
+enum fr_sample_event fr_sess_sample_event(struct fr_sess *s)
+{
+	char *name = fr_sess_fact(s, "sample_event");
+	enum fr_sample_event ev = fr_sample_event_find(name);
+
+	free(name);
+	return ev;
 }
 
 int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz)
 {
-	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), clock, err;
+	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), event, err;
 	char path[512];
 
 	if (prog < 0)
 		return prog;
 	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
-	clock = hz ? open_clock(admin, cpu, hz) : -EINVAL;
-	err = clock < 0 ? clock : fr_percpu_sample(prog, clock, path);
-	if (clock >= 0)
-		close(clock);
+	event = hz ? open_event(admin, fr_sess_sample_event(s), cpu, hz) : -EINVAL;
+	err = event < 0 ? event : fr_percpu_sample(prog, event, path);
+	if (event >= 0)
+		close(event);
 	close(prog);
 	return err;
 }
