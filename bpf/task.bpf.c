@@ -195,8 +195,8 @@ int fr_seed_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (task && !(task->flags & FR_PF_EXITING))
-		fr_task_add(task, FR_TASK_SEEDED);
+	if (task)
+		fr_task_seed(task);
 	return 0;
 }
 #endif

@@ -12,6 +12,7 @@
 #include "record.bpf.h"
 
 #define FR_PF_EXITING 0x00000004u
+#define FR_TASK_DEAD  0x00000080u /* task_struct.__state, stable since 4.14 */
 #define FR_PF_KTHREAD 0x00200000u
 #define FR_E2BIG      7
 
@@ -100,6 +101,7 @@ FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
 	return bpf_map_lookup_elem(&fr_tasks, &key);
 }
 
+/* Once only in the queue: of a death that is seen twice (seeded, and by its event) the second says more, but ends nothing. */
 FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 {
 	struct fr_task_key key = fr_task_key(task);
@@ -108,11 +110,27 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 	if (!t)
 		return;
 	t->exit_code = exit_code;
-	t->exit_ns = fr_now();
+	if (fr_cas(&t->exit_ns, 0, fr_now()))
+		return;
 	if (!bpf_map_push_elem(&fr_dead, &key, 0))
 		return;
 	fr_task_evict();
 	bpf_map_push_elem(&fr_dead, &key, 0);
+}
+
+/*
+ * A task that lived before recording began. One that is ending may have told of its exit before anybody listened, and still
+ * run, and be switched from: it is taken as dead now. One that will never run again is in no event.
+ */
+FR_INLINE void fr_task_seed(struct task_struct *task)
+{
+	u8 ending = !!(task->flags & FR_PF_EXITING);
+
+	if (ending && task->__state == FR_TASK_DEAD && !task->on_cpu)
+		return;
+	fr_task_add(task, FR_TASK_SEEDED);
+	if (ending)
+		fr_task_died(task, task->exit_code);
 }
 
 #endif /* FR_WATCH */

@@ -88,6 +88,24 @@ def before_recording():
     check(any(e["comm"].startswith("rcu_") for e in events if e["comm"]), "no name of a kernel thread")
 
 
+@test("a task that was ending when recording began has its name to its last switch")
+def ending_before():
+    ending = subprocess.Popen([helper("ending"), "frt-ending"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with ending as p:
+        said = p.stdout.readline()
+        if not said:
+            raise Skip("no pid namespace to be had here")
+        tid = int(said)
+        with session(*SYSCALLS) as name:
+            p.stdin.close()
+            equal(p.wait(), 0, "status of who reaps it")
+            file = dump(name)
+            events = [e for e in replay(file) if tid in (e["tid"], e.get("prev_pid"))]
+    check(any(e["event"] == "sched_switch" for e in events), "it was not switched from any more")
+    check(not any(e["event"] == "sched_process_exit" for e in events), "its exit was seen: it did not end before")
+    equal({e["comm"] for e in events if e["tid"] == tid}, {"frt-ending"}, "its names")
+
+
 @test("a name outlives the records that told it")
 def overwritten():
     with session(*SYSCALLS, "--tier", "life=64K") as name, waiting("frt-long") as p:
