@@ -3,9 +3,9 @@
  * daemon: the loop of a recorder: foreground `record`, `record -- CMD` and `record --config` are the same loop with more or
  * fewer sources. One epoll; every source is a file descriptor and a function; nothing in it waits.
  *
- *	alerts ----.				   .---> writer process (flow/recorder/writer.h): copies, compresses, writes
- *	psi -------+--> flow/engine: match, gate --+---> hook, journal, watchers of the control socket
- *	timers ----'        mark in the ring	   '---> slot counters
+ *	alerts ----.				.---> writer process (writer.h): copies, compresses, writes
+ *	psi -------+--> engine.c: match, gate --+---> hook, journal, watchers of the control socket
+ *	timers ----'        mark in the ring	'---> slot counters
  *	signals, control socket, CPU hotplug, governor, watchdog: each its own module
  */
 #ifndef FR_DAEMON_H

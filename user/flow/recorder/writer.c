@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -79,8 +78,8 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 	__asm__ volatile("" : : "r"(warm) : "memory"); /* it is to be touched, whatever the compiler sees */
 	free(warm);
 	room->sz = fr_dump_room_sz(s);
-	room->buf = mmap(NULL, room->sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	return room->buf == MAP_FAILED ? -ENOMEM : 0;
+	room->buf = fr_dump_map_room(room->sz);
+	return room->buf ? 0 : -ENOMEM;
 }
 
 static const char *text_of(const struct request *r, enum has which, const char *text)

@@ -181,7 +181,7 @@ static void free_dump(struct fr_dump *d)
 {
 	fr_snap_abort(d->w);
 	fr_schema_free(d->schema);
-	if (d->buf && d->buf != MAP_FAILED && !d->ask->room)
+	if (d->buf && !d->ask->room)
 		munmap(d->buf, d->buf_sz);
 	free(d->src);
 	free(d->copied);

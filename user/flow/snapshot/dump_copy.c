@@ -8,6 +8,8 @@
 #include "flow/snapshot/dump_int.h"
 #include "pure/err.h"
 
+#define HUGE_SZ (2ULL << 20)
+
 static size_t subbuf_sz(const struct fr_ring_map *m)
 {
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
@@ -24,6 +26,32 @@ size_t fr_dump_room_sz(struct fr_sess *s)
 	return sz < FR_DUMP_COPY_SZ ? sz : FR_DUMP_COPY_SZ;
 }
 
+/* Of all bytes at at, sz that are aligned to a huge page; the rest is given back. */
+static u8 *trim(u8 *at, size_t all, size_t sz)
+{
+	u8 *buf = (u8 *)(((uintptr_t)at + HUGE_SZ - 1) & ~(HUGE_SZ - 1));
+
+	if (buf > at)
+		munmap(at, buf - at);
+	if (at + all > buf + sz)
+		munmap(buf + sz, at + all - (buf + sz));
+	return buf;
+}
+
+void *fr_dump_map_room(size_t sz)
+{
+	size_t all = sz + HUGE_SZ;
+	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *buf, *p;
+
+	if (at == MAP_FAILED)
+		return NULL;
+	buf = trim(at, all, sz);
+	madvise(buf, sz, MADV_HUGEPAGE);
+	for (p = buf; p < buf + sz; p += FR_PAGE_SZ)
+		*(volatile u8 *)p = 0;
+	return buf;
+}
+
 /* Room that was taken before may be smaller than all rings, of CPUs that came since: then it is used in waves. */
 static void take_room(struct fr_dump *d)
 {
@@ -33,7 +61,7 @@ static void take_room(struct fr_dump *d)
 		return;
 	}
 	d->buf_sz = fr_dump_room_sz(d->s);
-	d->buf = mmap(NULL, d->buf_sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	d->buf = fr_dump_map_room(d->buf_sz);
 }
 
 int fr_dump_take_memory(struct fr_dump *d)
@@ -49,7 +77,7 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address has a name, and the snapshot is good all the same */
 	if (d->addrs)
 		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
-	return d->buf == MAP_FAILED || !d->copied || !d->hole ? -ENOMEM : 0;
+	return !d->buf || !d->copied || !d->hole ? -ENOMEM : 0;
 }
 
 /* Puts right what a killed reader left, first. */
