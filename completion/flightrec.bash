@@ -57,11 +57,13 @@ _flightrec() {
 	record:--cpu-profile) _flightrec_offer 'yes no' "$word" ;;
 	profile:-t | profile:--to) _flightrec_offer 'text folded json perfetto' "$word" ;;
 	profile:--since) _flightrec_offer '30s 1m 10m 1h' "$word" ;;
+	diff:--last) _flightrec_offer '10s 30s 1m 10m' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
 	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
 	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;
 	top:--panel) _flightrec_offer 'details events tasks cpus calls offcpu waits irqs block flame hist info' "$word" ;;
 	top:--size) _flightrec_offer '80x24 100x40 200x50' "$word" ;;
+	*:--jobs) _flightrec_offer '1 2 4' "$word" ;;
 	replay:--speed) _flightrec_offer 'max 1x 0.1x' "$word" ;;
 	*)
 		if [[ $word == -* ]]; then

@@ -329,7 +329,10 @@ def diff_text():
     assert max(map(len, wide.decode().split("failed")[0].split("\n"))) <= 80
     top = run("diff", "--top", "1", "a.flight", "c.flight").stdout.decode()
     assert len(top.split("\n")) < len(text.split("\n"))
-    run("diff", "a.flight", want=2)
+    run("diff", want=2)
+    run("diff", "--last", "1s", "a.flight", "b.flight", want=2)
+    alone = run("diff", "a.flight", want=1)  # against its own profile, which it has not
+    assert b"no profile in a.flight" in alone.stderr, alone.stderr
     run("diff", "--top", "0", "a.flight", "b.flight", want=2)
     run("diff", "--window-a", "x", "a.flight", want=2)
     same = json.loads(run("diff", "--json", "-f", "event == sys_exit", "a.flight", "a.flight").stdout)

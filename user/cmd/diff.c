@@ -10,6 +10,9 @@
 #include "cmd/cmd.h"
 #include "cmd/winopts.h"
 #include "flow/diff/diff_print.h"
+#include "flow/profile/profile.h"
+#include "pure/profile/prof.h"
+#include "pure/text/units.h"
 
 #define WIDTH_DEFAULT 120
 #define WIDTH_LEAST   72
@@ -19,26 +22,30 @@
 
 static const char help[] = "Usage: flightrec diff [options] A B\n"
 			   "       flightrec diff --window-a A..B --window-b A..B FILE\n"
+			   "       flightrec diff [--last T] FILE\n"
 			   "Compare two snapshots, or two windows of one: rates, times and latencies, what\n"
-			   "changed most first.\n"
+			   "changed most first. Of one file alone: who used the CPUs before the incident,\n"
+			   "against the hour before that.\n"
 			   "\n"
 			   "      --window-a A..B  only this window of A: 10%..20%, -2s..-1s, trigger-1s..trigger\n"
 			   "      --window-b A..B  of B\n"
 			   "      --since T, --until T, --window A..B  of both, as in replay\n"
 			   "  -f, --filter EXPR    only events that match, as in replay\n"
+			   "      --last T         of one file: the incident is so long (default: 1m)\n"
 			   "      --top N          lines of a table (default: 10)\n"
 			   "      --json           all of it, numbers as they are\n"
 			   "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was compared.\n"
 			   "Example: flightrec diff --window-a 0%..50% --window-b trigger-1s..trigger x.flight\n";
 
-enum { OPT_WINDOW_A = 256, OPT_WINDOW_B, OPT_TOP, OPT_JSON };
+enum { OPT_WINDOW_A = 256, OPT_WINDOW_B, OPT_LAST, OPT_TOP, OPT_JSON };
 
 static const struct option options[] = {
 	FR_WINOPTS_TABLE,
 	{"window-a", required_argument, NULL, OPT_WINDOW_A},
 	{"window-b", required_argument, NULL, OPT_WINDOW_B},
 	{"filter", required_argument, NULL, 'f'},
+	{"last", required_argument, NULL, OPT_LAST},
 	{"top", required_argument, NULL, OPT_TOP},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -48,6 +55,7 @@ static const struct option options[] = {
 struct ask {
 	struct fr_diff_ask diff;
 	u32 top;
+	u64 last_ns; /* 0: not given */
 	bool json;
 	bool window[2]; /* given of its own */
 	struct fr_when since, until;
@@ -90,6 +98,14 @@ static int parse_top(u32 *top)
 	return 0;
 }
 
+static int parse_last(u64 *last_ns)
+{
+	if (!fr_parse_duration(optarg + (*optarg == '-'), last_ns) && *last_ns)
+		return 0;
+	fr_err("--last: '%s' is not a duration: 10s, 1m, 10m", optarg);
+	return -1;
+}
+
 static int parse_option(struct ask *ask, int opt)
 {
 	int window = fr_winopts_parse(opt, &ask->since, &ask->until);
@@ -104,6 +120,8 @@ static int parse_option(struct ask *ask, int opt)
 	case 'f':
 		ask->diff.opts[0].filter = ask->diff.opts[1].filter = optarg;
 		return 0;
+	case OPT_LAST:
+		return parse_last(&ask->last_ns);
 	case OPT_TOP:
 		return parse_top(&ask->top);
 	case OPT_JSON:
@@ -134,6 +152,25 @@ static int find_files(struct ask *ask, int argc, char **argv)
 		ask->diff.opts[i].until = ask->until;
 	}
 	return 0;
+}
+
+/* One file, and nothing that asks for its events. */
+static bool is_of_profile(const struct ask *ask, int argc)
+{
+	return optind + 1 == argc && !ask->window[0] && !ask->window[1] && !ask->diff.opts[0].filter && !ask->since.kind &&
+	       !ask->until.kind;
+}
+
+static int diff_profile(const struct ask *ask, const char *path)
+{
+	return fr_profile(&(struct fr_profile_ask){
+		.path = path,
+		.name = path,
+		.format = ask->json ? "json" : "text",
+		.since_ns = ask->last_ns ?: FR_PROF_MINUTE_NS,
+		.top = ask->top,
+		.diff = true,
+	});
 }
 
 static int diff(const struct ask *ask)
@@ -168,6 +205,12 @@ int fr_cmd_diff(int argc, char **argv)
 		}
 		if (parse_option(&ask, opt))
 			return FR_EXIT_USAGE;
+	}
+	if (is_of_profile(&ask, argc))
+		return diff_profile(&ask, argv[optind]);
+	if (ask.last_ns) {
+		fr_err("--last is for one file alone: flightrec diff --last 10s FILE; else give --window-a and --window-b");
+		return FR_EXIT_USAGE;
 	}
 	if (find_files(&ask, argc, argv))
 		return FR_EXIT_USAGE;

@@ -14,7 +14,7 @@ static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE..
 static const char help_rest[] = "  -o, --output FILE  into this file (default, or -: standard output)\n"
 				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
 				"      --off-cpu      folded: how long tasks did not run, by state and system call\n"
-				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP "\n"
+				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
 				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
 				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
 
@@ -58,7 +58,7 @@ static int parse_option(struct fr_exportopts *x, int opt)
 
 int fr_cmd_export(int argc, char **argv)
 {
-	struct fr_exportopts x = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}};
+	struct fr_exportopts x = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {

@@ -8,6 +8,8 @@ int fr_exportopts_parse(int opt, struct fr_exportopts *to)
 	int got = fr_winopts_parse(opt, &to->ask.opts.since, &to->ask.opts.until);
 
 	if (got > 0)
+		got = fr_jobs_parse(opt, FR_REPLAY_JOBS_FEW, &to->ask.opts.jobs);
+	if (got > 0)
 		got = fr_symopts_parse(opt, &to->symbols);
 	if (got <= 0)
 		return got;

@@ -6,6 +6,7 @@
 #ifndef FR_EXPORTOPTS_H
 #define FR_EXPORTOPTS_H
 
+#include "cmd/jobs.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/export/export.h"
@@ -17,6 +18,7 @@
 	{"filter", required_argument, NULL, 'f'},       \
 	{"help", no_argument, NULL, 'h'},               \
 	FR_WINOPTS_TABLE,                               \
+	FR_JOBS_TABLE,                                  \
 	FR_SYMOPTS_TABLE
 /* clang-format on */
 

@@ -239,6 +239,7 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 	put_num(w, "lost", s, "task_lost");
 	fr_jsonw_close(w, '}');
 	fr_jsonw_open(w, "samples", '{');
+	put_fact(w, "event", s, "sample_event");
 	put_num(w, "hz", s, "sample_hz");
 	put_num(w, "expected", s, "sample_expected");
 	put_num(w, "taken", s, "sample_taken");

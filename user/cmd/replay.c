@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/jobs.h"
 #include "cmd/pace.h"
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
@@ -33,7 +34,7 @@ static const char help[] =
 	"      --tier LIST    only these tiers: main,life,stack or all\n"
 	"                     (default: all but stack)\n"
 	"      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
-	"      --symbols      with --json: stacks in words too, as kstack_sym, ustack_sym\n" FR_SYMOPTS_HELP "\n"
+	"      --symbols      with --json: stacks in words too, as kstack_sym, ustack_sym\n" FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
 	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
 
@@ -42,6 +43,7 @@ enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_L
 static const struct option options[] = {
 	{"filter", required_argument, NULL, 'f'},
 	FR_WINOPTS_TABLE,
+	FR_JOBS_TABLE,
 	{"json", no_argument, NULL, OPT_JSON},
 	{"count", no_argument, NULL, OPT_COUNT},
 	{"pos", no_argument, NULL, OPT_POS},
@@ -239,6 +241,7 @@ static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
 	flags |= ask->mode == COUNT && !ask->filter ? FLIGHTREC_NO_NAMES : 0;
 	flags |= ask->step ? FLIGHTREC_UNMATCHED : 0;
 	err = err ? err : flightrec_set_flags(ask->fr, flags);
+	err = err ? err : flightrec_set_jobs(ask->fr, ask->opts.jobs == FR_REPLAY_JOBS_AUTO ? 0 : ask->opts.jobs);
 	err = err ? err : flightrec_set_filter(ask->fr, ask->filter);
 	for (i = 0; i < cnt && !err; i++)
 		err = flightrec_add(ask->fr, path[i]);
@@ -286,10 +289,12 @@ static int parse_tiers(struct ask *ask, const char *tiers)
 
 static int parse_option(struct ask *ask, int opt)
 {
-	int window = parse_window(ask, opt);
+	int shared = parse_window(ask, opt);
 
-	if (window <= 0)
-		return window;
+	if (shared > 0)
+		shared = fr_jobs_parse(opt, FR_REPLAY_JOBS_AUTO, &ask->opts.jobs);
+	if (shared <= 0)
+		return shared;
 	switch (opt) {
 	case 'f':
 		ask->filter = optarg;
@@ -370,7 +375,7 @@ static int parse_options(struct ask *ask, int argc, char **argv)
 
 int fr_cmd_replay(int argc, char **argv)
 {
-	struct ask ask = {.fr = flightrec_new(), .option = "", .opts.tiers = FR_REPLAY_TIERS};
+	struct ask ask = {.fr = flightrec_new(), .option = "", .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_AUTO}};
 	int status;
 
 	if (!ask.fr) {

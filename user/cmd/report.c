@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/jobs.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/report/report.h"
@@ -27,6 +28,7 @@ static const char help[] = "Usage: flightrec report [options] FILE\n"
 			   "      --json         all figures as JSON, in ns (docs/report.md)\n"
 			   "      --symbols      names of functions, which is the default\n"
 			   FR_SYMOPTS_HELP
+			   FR_JOBS_HELP
 			   "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is in the report.\n"
 			   "Example: flightrec report x.flight | less -R\n";
@@ -42,6 +44,7 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
 	FR_WINOPTS_TABLE,
+	FR_JOBS_TABLE,
 	FR_SYMOPTS_TABLE,
 	{},
 };
@@ -104,6 +107,8 @@ static int parse_option(struct asked *a, int opt)
 	int err = fr_winopts_parse(opt, &a->ask.opts.since, &a->ask.opts.until);
 
 	if (err == 1)
+		err = fr_jobs_parse(opt, FR_REPLAY_JOBS_FEW, &a->ask.opts.jobs);
+	if (err == 1)
 		err = fr_symopts_parse(opt, &a->symopts);
 	return err == 1 ? parse_own(a, opt) : err;
 }
@@ -119,7 +124,7 @@ static void decide(struct asked *a)
 int fr_cmd_report(int argc, char **argv)
 {
 	struct asked a = {
-		.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true},
+		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true},
 		.ask.analyze = {.moment_ns = MOMENT_DEFAULT},
 	};
 	int opt;

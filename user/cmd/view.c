@@ -7,14 +7,15 @@
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
 
-static const char help[] = "Usage: flightrec view [options] FILE\n"
-			   "Make a page for a browser out of a snapshot: timeline of CPUs and tasks, search,\n"
-			   "histograms, flame graph. One file, without network; open it where you like.\n"
-			   "\n"
-			   "  -o, --output FILE  the page (default: the snapshot's name and .html)\n"
-			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP FR_SYMOPTS_HELP "\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
-			   "Example: flightrec view x.flight && xdg-open x.flight.html\n";
+static const char help[] =
+	"Usage: flightrec view [options] FILE\n"
+	"Make a page for a browser out of a snapshot: timeline of CPUs and tasks, search,\n"
+	"histograms, flame graph. One file, without network; open it where you like.\n"
+	"\n"
+	"  -o, --output FILE  the page (default: the snapshot's name and .html)\n"
+	"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
+	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
+	"Example: flightrec view x.flight && xdg-open x.flight.html\n";
 
 static const struct option options[] = {
 	FR_EXPORTOPTS_TABLE,
@@ -38,7 +39,8 @@ static int view(struct fr_export_ask *ask, bool to_stdout)
 
 int fr_cmd_view(int argc, char **argv)
 {
-	struct fr_exportopts x = {.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .names = true}}};
+	struct fr_exportopts x = {
+		.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}}};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {

@@ -85,6 +85,13 @@ int flightrec_set_filter(struct flightrec *fr, const char *expr);
 /* Only these tiers, "main,life" or "all"; without it all but stack. -EINVAL: there is none such. */
 int flightrec_set_tiers(struct flightrec *fr, const char *tiers);
 
+#define FLIGHTREC_JOBS_MAX 256u
+/*
+ * Let so many threads read, the calling one too: 0 as many as there are CPUs, 4 at most. Without it no thread is started. What
+ * comes out is the same; each thread takes the memory of a decoded chunk or two, some MiB. They end with the handle.
+ */
+int flightrec_set_jobs(struct flightrec *fr, unsigned jobs);
+
 #define FLIGHTREC_PAIRS	    0x1u /* flightrec_event_pair() will be asked; text and JSON have these values */
 #define FLIGHTREC_CGROUPS   0x2u /* flightrec_event_cgroup() will be asked */
 #define FLIGHTREC_NO_NAMES  0x4u /* neither names nor stacks will be: quicker, and they are unknown then */

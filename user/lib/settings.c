@@ -99,6 +99,18 @@ int flightrec_set_tiers(struct flightrec *fr, const char *tiers)
 	return err;
 }
 
+int flightrec_set_jobs(struct flightrec *fr, unsigned jobs)
+{
+	int err = check_closed(fr);
+
+	if (err)
+		return err;
+	if (jobs > FLIGHTREC_JOBS_MAX)
+		return fr_lib_fail(fr, -EINVAL, "%u threads are too many: %u at most", jobs, FLIGHTREC_JOBS_MAX);
+	fr->opts.jobs = jobs ? jobs : FR_REPLAY_JOBS_AUTO;
+	return 0;
+}
+
 /* ---- flags ---- */
 
 int flightrec_set_flags(struct flightrec *fr, unsigned flags)

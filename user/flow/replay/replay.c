@@ -17,6 +17,7 @@ static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
 	err = err ? err : fr_replay_read_cgroups(r);
 	err = err ? err : fr_replay_make_pairs(r);
 	err = err ? err : fr_replay_make_rings(r);
+	err = err ? err : fr_replay_start_jobs(r);
 	return err ? err : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);
 }
 
@@ -47,6 +48,7 @@ void fr_replay_close(struct fr_replay *r)
 
 	if (!r)
 		return;
+	fr_ahead_free(r->ahead);
 	fr_merge_free(r->merge);
 	fr_replay_pairs_free(r->pairs);
 	for (i = 0; i < r->ring_cnt; i++)

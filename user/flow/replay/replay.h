@@ -17,12 +17,22 @@
 /* Tiers that are shown when none are asked for: stacks are shown with the samples that have them. */
 #define FR_REPLAY_TIERS (~(1u << FR_TIER_STACK))
 
+/*
+ * As many as CPUs that this process may run on, but no more than have something to do: 4 where events are only counted, for
+ * three decode what one merges, and 2 where more is done with each than to decode it. For a small file, which takes no time,
+ * only the caller.
+ */
+#define FR_REPLAY_JOBS_AUTO (~0u)
+#define FR_REPLAY_JOBS_FEW  (~0u - 1)
+#define FR_REPLAY_JOBS_MAX  4u
+
 struct fr_replay_opts {
 	struct fr_when since, until; /* FR_WHEN_NEVER: no limit; both inclusive */
 	u32 tiers;		     /* bits of tiers to be shown */
 	const char *filter;	     /* expression, or NULL */
 	bool pairs;   /* paired values are asked for (view->pair) and printed; a filter that needs them need not say so */
 	bool cgroups; /* will cgroups be asked for (view->cgroups)? Likewise */
+	u32 jobs;     /* threads that may work, the caller's too: 0 and 1 only that; FR_REPLAY_JOBS_AUTO, _FEW */
 	bool names;   /* will names or stacks be asked for? Without filter and output they need not be read */
 };
 

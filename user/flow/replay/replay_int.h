@@ -42,6 +42,7 @@ struct fr_replay {
 	struct fr_stacks *stacks;
 	struct fr_replay_ring *ring;
 	u32 ring_cnt;
+	struct fr_ahead *ahead; /* NULL: this thread decodes */
 	struct fr_merge *merge;
 	struct fr_replay_pairs *pairs; /* NULL: nobody asks what rows end */
 	u64 begin_key, end_key;	       /* first and last event's time and shift */
@@ -84,6 +85,9 @@ int fr_replay_make_pairs(struct fr_replay *r);
 
 /* After that. 0 or -ENOMEM. */
 int fr_replay_make_rings(struct fr_replay *r);
+
+/* Threads, if any are to work. 0 or -ENOMEM. */
+int fr_replay_start_jobs(struct fr_replay *r);
 
 /* As fr_stretch_fn; arg is the replay; a stream is the number of a ring. */
 int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s);

@@ -3,7 +3,10 @@
 #include "flow/replay/replay_int.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
+
+#define AUTO_ROWS_MIN 100000u /* decoded in 2 ms: as many threads' start */
 
 static bool wants_pairs(const struct fr_replay *r)
 {
@@ -124,6 +127,49 @@ int fr_replay_make_rings(struct fr_replay *r)
 	for (i = 0; i < r->ring_cnt && !err; i++)
 		err = fill_ring(r, &r->ring[i]);
 	return err;
+}
+
+/* ---- threads ---- */
+
+static u64 row_cnt(const struct fr_replay *r)
+{
+	u64 rows = 0;
+	size_t cnt, i;
+	u32 f;
+
+	for (f = 0; f < r->file_cnt; f++) {
+		const struct fr_chunk *c = fr_snap_chunks(r->file[f].snap, &cnt);
+
+		for (i = 0; i < cnt; i++)
+			rows += c[i].row_cnt;
+	}
+	return rows;
+}
+
+static u32 jobs_of(const struct fr_replay *r)
+{
+	u32 most = r->opts.jobs == FR_REPLAY_JOBS_FEW ? 2 : FR_REPLAY_JOBS_MAX, cnt;
+	cpu_set_t cpus;
+
+	if (r->opts.jobs < FR_REPLAY_JOBS_FEW)
+		return r->opts.jobs;
+	if (row_cnt(r) < AUTO_ROWS_MIN || sched_getaffinity(0, sizeof(cpus), &cpus))
+		return 1;
+	cnt = CPU_COUNT(&cpus);
+	return cnt < most ? cnt : most;
+}
+
+int fr_replay_start_jobs(struct fr_replay *r)
+{
+	u32 jobs = jobs_of(r), i;
+	int err;
+
+	if (jobs <= 1)
+		return 0;
+	err = fr_ahead_new(&r->ahead);
+	for (i = 0; i < r->ring_cnt && !err; i++)
+		err = fr_ringsrc_ahead(r->ring[i].src, r->ahead, r->boot[r->ring[i].boot].shift_ns);
+	return err ? err : fr_ahead_start(r->ahead, jobs);
 }
 
 int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s)

@@ -12,6 +12,8 @@ struct cursor {
 	u64 since_ns, until_ns;
 	size_t *chunk; /* indices, by position */
 	size_t chunk_cnt, chunk_at;
+	struct fr_ahead *ahead; /* NULL: chunks are decoded when they are needed */
+	size_t first_nr;	/* of them in ahead */
 	struct fr_batch batch;
 	u32 row, end;
 	u64 *pos; /* of each row of batch, where several snapshots must be compared */
@@ -98,6 +100,30 @@ int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 un
 	return 0;
 }
 
+static int cursor_ahead(struct cursor *cur, struct fr_ahead *a, u64 shift_ns)
+{
+	size_t cnt, i, nr;
+	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+
+	for (i = 0; i < cur->chunk_cnt; i++) {
+		if (fr_ahead_add(a, cur->snap, cur->chunk[i], c[cur->chunk[i]].first_ts + shift_ns, &nr))
+			return -ENOMEM;
+		cur->first_nr = nr - i;
+	}
+	cur->ahead = a;
+	return 0;
+}
+
+int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->cnt && !err; i++)
+		err = cursor_ahead(&r->cur[i], a, shift_ns);
+	return err;
+}
+
 /* The first row that is not before ts. */
 static u32 lower_row(const struct fr_batch *b, u64 ts)
 {
@@ -164,13 +190,23 @@ u64 fr_ringsrc_lost(struct fr_ringsrc *r)
 	return lost_ns;
 }
 
+/* As fr_snap_read_chunk(). */
+static int read_next(struct cursor *cur)
+{
+	size_t at = cur->chunk_at++;
+
+	if (cur->ahead)
+		return fr_ahead_take(cur->ahead, cur->first_nr + at, &cur->batch);
+	return fr_snap_read_chunk(cur->snap, cur->chunk[at], &cur->batch);
+}
+
 /* Have rows, if there are any left: 1, 0 or -errno. */
 static int fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
 {
 	int err;
 
 	while (cur->row >= cur->end && cur->chunk_at < cur->chunk_cnt) {
-		err = fr_snap_read_chunk(cur->snap, cur->chunk[cur->chunk_at++], &cur->batch);
+		err = read_next(cur);
 		if (err == -EBADMSG) {
 			lose(r, cur);
 			continue;

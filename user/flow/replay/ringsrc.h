@@ -8,6 +8,7 @@
 #ifndef FR_RINGSRC_H
 #define FR_RINGSRC_H
 
+#include "flow/replay/ahead.h"
 #include "io/snapfile/snapfile.h"
 #include "pure/rows/merge.h"
 
@@ -19,6 +20,12 @@ void fr_ringsrc_free(struct fr_ringsrc *r); /* NULL is fine; the snapshots stay 
 
 /* Its chunks in snapshot s with events of since_ns to until_ns (both inclusive) are read. 0 or -ENOMEM. */
 int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 until_ns);
+
+/*
+ * After the last of these: have its chunks decoded by a, whose clock is shift_ns before the ring's, when a is started. 0 or
+ * -ENOMEM.
+ */
+int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns);
 
 /* As fr_stretch_fn; stream and shift_ns are left alone. Damaged chunks are passed over (fr_snap_damage() knows). */
 int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s);

@@ -80,17 +80,12 @@ static int add_holes(struct fr_summary *m, const struct fr_snap *s)
 /* Complete since the session's begin, if its counters say so; without counters, at best since the first event there is. */
 static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 {
-	s64 begin_ns = 0;
 	u32 i;
 
-	fr_snap_fact_num(s, "begin_ns", &begin_ns);
 	for (i = 0; i < m->ring_cnt; i++) {
 		struct fr_sum_ring *r = &m->ring[i];
 
-		if (r->count.slot_cnt)
-			r->horizon_ns = r->count.horizon_ns ? r->count.horizon_ns : (u64)begin_ns;
-		else
-			r->horizon_ns = r->first_ts;
+		r->horizon_ns = r->count.slot_cnt ? fr_ring_horizon(s, &r->count) : r->first_ts;
 	}
 }
 
@@ -185,6 +180,15 @@ void fr_summary_free(struct fr_summary *m)
 	free(m->ring);
 	free(m->cpu);
 	free(m);
+}
+
+u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r)
+{
+	s64 begin_ns = 0;
+
+	if (!r->horizon_ns)
+		fr_snap_fact_num(s, "begin_ns", &begin_ns);
+	return r->horizon_ns ? r->horizon_ns : (u64)begin_ns;
 }
 
 u64 fr_summary_horizon(const struct fr_summary *m, u8 tier)

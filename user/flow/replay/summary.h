@@ -52,6 +52,9 @@ u64 fr_summary_horizon(const struct fr_summary *m, u8 tier);
 /* Events of a tier on all CPUs. */
 u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier);
 
+/* From when on a ring's history is complete: by its counters, else since all programs of the session were attached. */
+u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r);
+
 /* A fact that is a number: true and *v. */
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
 

@@ -213,6 +213,21 @@ int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b);
 void fr_batch_free(struct fr_batch *b);
 
 /*
+ * The same in two steps, of which the first may be taken by several threads at once, each with a decoder of its own: nothing
+ * of s is changed by it. What it found is told, and counted, by the second, in the thread that s belongs to. Returns as
+ * fr_snap_read_chunk().
+ */
+struct fr_snap_decoder; /* opaque */
+struct fr_snap_decoded {
+	int err;
+	u32 unknown; /* events that its schema does not know */
+};
+int fr_snap_decoder_new(struct fr_snap_decoder **out); /* 0 or -ENOMEM */
+void fr_snap_decoder_free(struct fr_snap_decoder *d);  /* NULL is fine */
+struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_snap_decoder *d, size_t i, struct fr_batch *b);
+int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got);
+
+/*
  * Where frame nr of user stack stack_id lay: true and *out, false if the file does not tell. The kernel has been seen to call
  * frames good that were garbage: an offset is to be looked for in what the file with that build-id lets be executed. The first
  * call reads all stacks, so calls are not for several threads at once.

@@ -19,30 +19,58 @@ static bool size_is_sane(u64 stored_sz, u64 decoded_sz)
 	return decoded_sz <= FR_DECODED_FREE_SZ || (decoded_sz - FR_DECODED_FREE_SZ) / FR_DECODED_RATIO <= stored_sz;
 }
 
-/* Read a chunk's stored bytes to s->stored and check them. 0, -EBADMSG, -errno. */
-static int read_stored(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz)
+/* Read a chunk's stored bytes to d->stored and check them. 0, -EBADMSG, -errno. */
+static int read_stored(const struct fr_snap *s, struct fr_snap_decoder *d, const struct fr_snap_place *p, u64 stored_sz)
 {
 	int err;
 
 	if (!size_is_sane(stored_sz, p->decoded_sz))
 		return -EBADMSG;
-	err = fr_snap_grow(&s->stored, &s->stored_cap, stored_sz);
+	err = fr_snap_grow(&d->stored, &d->stored_cap, stored_sz);
 	if (!err)
-		err = fr_snap_bytes(s, p->stored_off, s->stored, stored_sz);
+		err = fr_snap_bytes(s, p->stored_off, d->stored, stored_sz);
 	if (err)
 		return err == -ENODATA ? -EBADMSG : err;
-	return fr_snap_hash(s->stored, stored_sz) == p->stored_hash ? 0 : -EBADMSG;
+	return fr_snap_hash(d->stored, stored_sz) == p->stored_hash ? 0 : -EBADMSG;
 }
 
-int fr_snap_content(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz)
+int fr_snap_content(const struct fr_snap *s, struct fr_snap_decoder *d, const struct fr_snap_place *p, u64 stored_sz)
 {
-	int err = read_stored(s, p, stored_sz);
+	int err = read_stored(s, d, p, stored_sz);
 
 	if (!err)
-		err = fr_unpack_check(s->stored, stored_sz, p->decoded_sz);
+		err = fr_unpack_check(d->stored, stored_sz, p->decoded_sz);
 	if (!err)
-		err = fr_snap_grow(&s->content, &s->content_cap, p->decoded_sz + FR_VARINT_SLACK_SZ);
-	return err ? err : fr_unpack(s->unpack, s->stored, stored_sz, s->content, p->decoded_sz);
+		err = fr_snap_grow(&d->content, &d->content_cap, p->decoded_sz + FR_VARINT_SLACK_SZ);
+	return err ? err : fr_unpack(d->unpack, d->stored, stored_sz, d->content, p->decoded_sz);
+}
+
+int fr_snap_decoder_new(struct fr_snap_decoder **out)
+{
+	struct fr_snap_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	if (fr_unpack_new(&d->unpack)) {
+		free(d);
+		return -ENOMEM;
+	}
+	*out = d;
+	return 0;
+}
+
+void fr_snap_decoder_clear(struct fr_snap_decoder *d)
+{
+	fr_unpack_free(d->unpack);
+	free(d->stored);
+	free(d->content);
+}
+
+void fr_snap_decoder_free(struct fr_snap_decoder *d)
+{
+	if (d)
+		fr_snap_decoder_clear(d);
+	free(d);
 }
 
 /* ---- chunk headers ---- */
@@ -104,7 +132,7 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 
 static int take_events(struct fr_snap *s, const struct fr_chunk_head *h, size_t head_sz, u64 off, const struct fr_snap_place *p)
 {
-	const u8 *extra = s->stored + sizeof(*h);
+	const u8 *extra = s->own.stored + sizeof(*h);
 	struct fr_events_head e;
 
 	if (head_sz < sizeof(*h) + sizeof(e) + 8)
@@ -132,7 +160,7 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	struct fr_snap_place p;
 	int err;
 
-	memcpy(&h, s->stored, sizeof(h));
+	memcpy(&h, s->own.stored, sizeof(h));
 	p = (struct fr_snap_place){off + head_sz, h.stored_hash, h.decoded_sz};
 	err = keep_off(s, off);
 	if (err)
@@ -148,7 +176,7 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	else if (fr_snap_is_meta(h.kind))
 		err = fr_snap_take_meta(s, h.kind, &p, h.stored_sz);
 	else
-		err = read_stored(s, &p, h.stored_sz); /* a later version's: skipped, and told if it is damaged */
+		err = read_stored(s, &s->own, &p, h.stored_sz); /* a later version's: skipped, and told if it is damaged */
 	if (err != -EBADMSG)
 		return err;
 	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
@@ -191,22 +219,29 @@ static void note_chunk(struct fr_snap *s, struct fr_chunk *c, u32 unknown)
 		fr_snap_note(s, "chunk at byte %llu: damaged, %u events are lost", (unsigned long long)c->file_off, c->row_cnt);
 }
 
-int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
+struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_snap_decoder *d, size_t i, struct fr_batch *b)
 {
-	struct fr_chunk *c;
+	struct fr_snap_decoded got = {.err = -EINVAL};
 	struct fr_rows_head head;
-	u32 unknown = 0;
-	int err;
 
 	if (i >= s->chunk_cnt + s->context_cnt)
-		return -EINVAL;
-	c = &s->chunk[i];
-	head = rows_head(c);
-	err = fr_snap_content(s, &s->place[i], c->stored_sz);
-	if (!err)
-		err = fr_decode_rows(s->use, &head, s->content, s->place[i].decoded_sz, b, &unknown);
-	if (err == -EBADMSG || unknown)
-		note_chunk(s, c, unknown);
+		return got;
+	head = rows_head(&s->chunk[i]);
+	got.err = fr_snap_content(s, d, &s->place[i], s->chunk[i].stored_sz);
+	if (!got.err)
+		got.err = fr_decode_rows(s->use, &head, d->content, s->place[i].decoded_sz, b, &got.unknown);
 	b->chunk = i;
-	return err;
+	return got;
+}
+
+int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got)
+{
+	if (got.err == -EBADMSG || got.unknown)
+		note_chunk(s, &s->chunk[i], got.unknown);
+	return got.err;
+}
+
+int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
+{
+	return fr_snap_note_decoded(s, i, fr_snap_decode_chunk(s, &s->own, i, b));
 }

@@ -32,6 +32,13 @@ struct fr_snap_place {
 	u64 stored_off, stored_hash, decoded_sz;
 };
 
+/* A chunk on its way from the file to what is made of it. */
+struct fr_snap_decoder {
+	struct fr_unpack *unpack;
+	u8 *stored, *content;
+	size_t stored_cap, content_cap;
+};
+
 struct fr_snap {
 	int fd;
 	u64 base; /* where it begins in the file: all offsets are from there */
@@ -59,9 +66,7 @@ struct fr_snap {
 	char **damage;
 	size_t damage_cnt;
 	bool has_index, has_trailer;
-	struct fr_unpack *unpack;
-	u8 *stored, *content;
-	size_t stored_cap, content_cap;
+	struct fr_snap_decoder own;
 };
 
 static inline u64 fr_snap_hash(const void *p, size_t sz)
@@ -88,13 +93,16 @@ int fr_snap_read_parts(struct fr_snap *s);
 /* ---- snapfile_chunk.c ---- */
 
 /*
- * Take the chunk at off, whose header of head_sz bytes, checked by its hash, is in s->stored. 0: *end is where the next part
- * begins; -errno of the system.
+ * Take the chunk at off, whose header of head_sz bytes, checked by its hash, is in s->own.stored. 0: *end is where the next
+ * part begins; -errno of the system.
  */
 int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end);
 
-/* Read a chunk's content to s->content. 0, -EBADMSG: damaged, -errno. */
-int fr_snap_content(struct fr_snap *s, const struct fr_snap_place *p, u64 stored_sz);
+/* Read a chunk's content to d->content. 0, -EBADMSG: damaged, -errno. */
+int fr_snap_content(const struct fr_snap *s, struct fr_snap_decoder *d, const struct fr_snap_place *p, u64 stored_sz);
+
+/* Free what it holds, not d itself. */
+void fr_snap_decoder_clear(struct fr_snap_decoder *d);
 
 /* ---- snapfile_rows.c ---- */
 
@@ -116,12 +124,12 @@ void fr_snap_free_meta(struct fr_snap *s);
 
 /* ---- snapfile_profile.c ---- */
 
-/* s->content, sz bytes, are a profile; the first counts. 0, -EBADMSG, -ENOMEM. */
+/* s->own.content, sz bytes, are a profile; the first counts. 0, -EBADMSG, -ENOMEM. */
 int fr_snap_take_profile(struct fr_snap *s, size_t sz);
 
 /* ---- snapfile_symbols.c ---- */
 
-/* Add s->content, sz bytes of a list with texts. 0, -EBADMSG, -ENOMEM. */
+/* Add s->own.content, sz bytes of a list with texts. 0, -EBADMSG, -ENOMEM. */
 int fr_snap_take_texts(struct fr_snap *s, u32 kind, size_t sz);
 void fr_snap_sort_texts(struct fr_snap *s); /* after the last chunk */
 void fr_snap_free_texts(struct fr_snap *s);

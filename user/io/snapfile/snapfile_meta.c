@@ -36,9 +36,9 @@ static int add_text(char **text, size_t *sz, const u8 *more, size_t more_sz)
 
 static int add_facts(struct fr_snap *s, size_t sz)
 {
-	if (s->facts_sz + sz > FACTS_MAX_SZ || memchr(s->content, 0, sz))
+	if (s->facts_sz + sz > FACTS_MAX_SZ || memchr(s->own.content, 0, sz))
 		return -EBADMSG;
-	return add_text(&s->facts_text, &s->facts_sz, s->content, sz);
+	return add_text(&s->facts_text, &s->facts_sz, s->own.content, sz);
 }
 
 static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
@@ -63,13 +63,13 @@ static int add_items(struct fr_snap *s, const struct fr_list_kind *k, size_t sz)
 	size_t cnt;
 	void *p;
 
-	if (fr_list_check(s->content, sz, &cnt))
+	if (fr_list_check(s->own.content, sz, &cnt))
 		return -EBADMSG;
 	p = realloc(l->items, (l->cnt + cnt) * k->struct_sz + 1);
 	if (!p)
 		return -ENOMEM;
 	l->items = p;
-	fr_list_items(k, s->content, (char *)p + l->cnt * k->struct_sz);
+	fr_list_items(k, s->own.content, (char *)p + l->cnt * k->struct_sz);
 	l->cnt += cnt;
 	return 0;
 }
@@ -80,14 +80,14 @@ static int set_schema(struct fr_snap *s, size_t sz)
 
 	if (s->schema)
 		return 0; /* there is one; a second changes nothing */
-	err = fr_schema_parse((const char *)s->content, sz, &s->schema);
+	err = fr_schema_parse((const char *)s->own.content, sz, &s->schema);
 	return err == -EINVAL ? -EBADMSG : err;
 }
 
 int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p, u64 stored_sz)
 {
 	u64 sz = p->decoded_sz;
-	int err = fr_snap_content(s, p, stored_sz);
+	int err = fr_snap_content(s, &s->own, p, stored_sz);
 
 	if (err)
 		return err;
@@ -101,7 +101,7 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 	if (kind == FR_CHUNK_PROFILE)
 		return fr_snap_take_profile(s, sz);
 	if (kind == FR_CHUNK_PROCS)
-		return add_text(&s->procs, &s->procs_sz, s->content, sz);
+		return add_text(&s->procs, &s->procs_sz, s->own.content, sz);
 	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);
 }
 

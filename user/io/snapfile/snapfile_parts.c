@@ -51,7 +51,7 @@ int fr_snap_grow(u8 **buf, size_t *cap, size_t sz)
 }
 
 /*
- * Read the part at off into s->stored and check it: magic, tag, file, a size of min to max bytes, hash. Returns its size, 0
+ * Read the part at off into s->own.stored and check it: magic, tag, file, a size of min to max bytes, hash. Returns its size, 0
  * if there is no such part there, -errno.
  */
 static s64 read_part(struct fr_snap *s, u64 off, u32 magic, const char *tag, size_t min, size_t max)
@@ -67,18 +67,18 @@ static s64 read_part(struct fr_snap *s, u64 off, u32 magic, const char *tag, siz
 		return 0;
 	if (s->has_id && h.file_id != s->file_id)
 		return 0;
-	err = fr_snap_grow(&s->stored, &s->stored_cap, sz);
+	err = fr_snap_grow(&s->own.stored, &s->own.stored_cap, sz);
 	if (!err)
-		err = fr_snap_bytes(s, off, s->stored, sz);
+		err = fr_snap_bytes(s, off, s->own.stored, sz);
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	return fr_snap_hash(s->stored, sz - 8) == fr_get64(s->stored + sz - 8) ? (s64)sz : 0;
+	return fr_snap_hash(s->own.stored, sz - 8) == fr_get64(s->own.stored + sz - 8) ? (s64)sz : 0;
 }
 
 static void take_id(struct fr_snap *s)
 {
 	if (!s->has_id)
-		memcpy(&s->file_id, s->stored + offsetof(struct fr_part_head, file_id), sizeof(s->file_id));
+		memcpy(&s->file_id, s->own.stored + offsetof(struct fr_part_head, file_id), sizeof(s->file_id));
 	s->has_id = true;
 }
 
@@ -106,14 +106,14 @@ static void take_index(struct fr_snap *s, u64 off, size_t sz)
 	struct fr_index_entry e;
 	u32 i, cnt;
 
-	memcpy(&cnt, s->stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
+	memcpy(&cnt, s->own.stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
 	s->has_index = true;
 	if (sizeof(struct fr_index_head) + (u64)cnt * sizeof(e) + 8 != sz) {
 		fr_snap_note(s, "index at byte %llu: its size is not its count", (unsigned long long)off);
 		return;
 	}
 	for (i = 0; i < cnt; i++) {
-		memcpy(&e, s->stored + sizeof(struct fr_index_head) + i * sizeof(e), sizeof(e));
+		memcpy(&e, s->own.stored + sizeof(struct fr_index_head) + i * sizeof(e), sizeof(e));
 		if (!found_chunk_at(s, e.file_off))
 			fr_snap_note(s, "chunk at byte %llu: its header is damaged", (unsigned long long)e.file_off);
 	}
@@ -126,7 +126,7 @@ static void take_trailer(struct fr_snap *s, u64 off)
 {
 	struct fr_trailer t;
 
-	memcpy(&t, s->stored, sizeof(t));
+	memcpy(&t, s->own.stored, sizeof(t));
 	s->has_trailer = true;
 	if (t.file_sz != s->size || t.file_sz != off + sizeof(t))
 		fr_snap_note(s, "trailer at byte %llu: the file was written with %llu bytes and has %llu",
@@ -164,7 +164,7 @@ static int read_file_head(struct fr_snap *s, u64 *pos)
 		fr_snap_note(s, "file header: damaged");
 		return 0;
 	}
-	memcpy(&h, s->stored, sizeof(h));
+	memcpy(&h, s->own.stored, sizeof(h));
 	take_id(s);
 	s->schema_hash = h.schema_hash;
 	*pos = sz;

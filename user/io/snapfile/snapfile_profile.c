@@ -7,7 +7,7 @@
 
 int fr_snap_take_profile(struct fr_snap *s, size_t sz)
 {
-	return s->profile ? 0 : fr_prof_read(s->content, sz, &s->profile);
+	return s->profile ? 0 : fr_prof_read(s->own.content, sz, &s->profile);
 }
 
 const struct fr_prof *fr_snap_profile(const struct fr_snap *s)

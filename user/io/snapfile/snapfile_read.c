@@ -88,7 +88,7 @@ static int open_file(struct fr_snap *s, const char *path, u64 begin, u64 end)
 		return -EBADMSG;
 	s->base = begin < (u64)st.st_size ? begin : (u64)st.st_size;
 	s->size = (end < (u64)st.st_size ? end : (u64)st.st_size) - s->base;
-	return fr_unpack_new(&s->unpack);
+	return fr_unpack_new(&s->own.unpack);
 }
 
 static bool found_nothing(const struct fr_snap *s)
@@ -145,12 +145,10 @@ void fr_snap_close(struct fr_snap *s)
 	for (i = 0; i < s->damage_cnt; i++)
 		free(s->damage[i]);
 	free(s->damage);
-	fr_unpack_free(s->unpack);
+	fr_snap_decoder_clear(&s->own);
 	free(s->chunk);
 	free(s->place);
 	free(s->off);
-	free(s->stored);
-	free(s->content);
 	free(s);
 }
 

@@ -66,8 +66,8 @@ int fr_snap_copy_kind(struct fr_snap *s, u16 kind, struct fr_snap_writer *w)
 		err = read_head(s, s->off[i], &h);
 		if (!err && h.kind == kind) {
 			p = (struct fr_snap_place){s->off[i] + h.part.sz + 8, h.stored_hash, h.decoded_sz};
-			err = fr_snap_content(s, &p, h.stored_sz);
-			err = err ? err : fr_snap_put_content(w, kind, s->content, h.decoded_sz);
+			err = fr_snap_content(s, &s->own, &p, h.stored_sz);
+			err = err ? err : fr_snap_put_content(w, kind, s->own.content, h.decoded_sz);
 		}
 		if (err == -EBADMSG)
 			err = 0;

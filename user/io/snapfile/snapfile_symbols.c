@@ -40,14 +40,14 @@ int fr_snap_take_texts(struct fr_snap *s, u32 kind, size_t sz)
 	const char *texts;
 	void *p;
 
-	if (fr_text_check(k, s->content, sz, &cnt, &texts_sz))
+	if (fr_text_check(k, s->own.content, sz, &cnt, &texts_sz))
 		return -EBADMSG;
-	texts = keep_texts(s, s->content + sz - texts_sz, texts_sz);
+	texts = keep_texts(s, s->own.content + sz - texts_sz, texts_sz);
 	p = texts ? realloc(l->items, (l->cnt + cnt) * struct_sz + 1) : NULL;
 	if (!p)
 		return -ENOMEM;
 	l->items = p;
-	fr_text_items(k, s->content, texts, (char *)p + l->cnt * struct_sz);
+	fr_text_items(k, s->own.content, texts, (char *)p + l->cnt * struct_sz);
 	l->cnt += cnt;
 	return 0;
 }
