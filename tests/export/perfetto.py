@@ -92,6 +92,16 @@ def test_driver_slices(ask, events):
 # ---- gaps ----
 
 
+def test_begin(ask, info):
+    """While a session's programs are attached one by one, a slice on each CPU says so; no event is hidden."""
+    shift = info["clock"]["samples"][-1]["boot_ns"] - info["clock"]["samples"][-1]["ts"]
+    want = sorted((f"CPU {c['cpu']}: what is missing", t["horizon_ns"] + shift) for c in info["cpus"] for t in c["tiers"]
+                  if t["name"] == "main" and info["start_ns"] < t["horizon_ns"] == info["begin_ns"])
+    got = ask("select t.name, s.ts + s.dur until from slice s join track t on s.track_id = t.id "
+              "where s.name = 'not all programs were attached yet' order by t.name")
+    return None if [(r["name"], r["until"]) for r in got] == want else f"{got}, not {want}"
+
+
 def test_gaps(ask, info):
     """Holes and what was overwritten are slices, and the reader is told where events are missing."""
     rings = [(c["cpu"], t) for c in info["cpus"] for t in c["tiers"] if t["name"] == "main"]

@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 
 import perfetto
+import profile
 import stacks
 import tracecmd
 
@@ -208,11 +209,19 @@ def test_perfetto_gaps(reader, folder):
     judge(reader, trace, perfetto.test_stacks, None)
 
 
+def test_perfetto_profile(reader, folder, flight):
+    """The profile of the snapshot's hour has a way into Perfetto of its own."""
+    trace = f"{folder}/profile.pftrace"
+    run(FLIGHTREC, "profile", "--since", "1h", "--to", "perfetto", "-o", trace, flight, check=True)
+    told = run(FLIGHTREC, "profile", "--since", "1h", "--json", flight, check=True)
+    judge(reader, trace, profile.test_profile, json.loads(told.stdout))
+
+
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_stacks)
-    of_others = (perfetto.test_driver_slices, perfetto.test_gaps)
+    of_others = (perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_gaps, profile.test_profile)
     if not reader:
         for test in tests + of_events + of_others:
             skip(test.__name__, why)
@@ -228,12 +237,15 @@ def test_perfetto(folder, flight, events):
         except RuntimeError as e:
             verdict(test.__name__, str(e))
     # before a CPU's history is complete the reader makes no slices, where rings were too small for all of it
-    since, complete = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout)["horizon_ns"], f"{folder}/complete.pftrace"
+    info, complete = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout), f"{folder}/complete.pftrace"
+    since = info["horizon_ns"]
+    judge(reader, trace, perfetto.test_begin, info)
     export(flight, "perfetto", complete, "--since", str(since))
     for test in of_events:
         judge(reader, complete, test, [e for e in events if e["ts"] >= since])
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
+    test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perf_text", test_perf_text(reader, folder, events))
     except RuntimeError as e:
@@ -246,21 +258,22 @@ LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(.*?\) \S+ ([^ :]+): \{ cpu_id = (\d+) 
                   r"\{ tid = (-?\d+), pid = (-?\d+), procname = \"(.*?)\" \}, \{ (.*) \}$")
 
 
+MADE = ("lttng_statedump_process_state", "sched_process_free")
+
+
 def read_ctf(path):
-    """babeltrace2's lines: (ns, event, cpu, tid, fields' text); the state dump apart."""
+    """babeltrace2's lines: (ns, event, cpu, tid, fields' text); apart from them what is no event of ours: {event: [line]}."""
     r = run("babeltrace2", "--clock-seconds", path)
     if r.returncode or r.stderr:
         raise RuntimeError(f"babeltrace2: {r.stderr.decode()[-300:]}")
-    rows, dumped = [], 0
+    rows, made = [], collections.defaultdict(list)
     for line in r.stdout.decode(errors="surrogateescape").splitlines():
         m = LINE.match(line)
         if not m:
             raise RuntimeError(f"babeltrace2 prints {line!r}")
-        if m[3] == "lttng_statedump_process_state":
-            dumped += 1
-        else:
-            rows.append((int(m[1]) * 10**9 + int(m[2]), m[3], int(m[4]), int(m[5]), m[8]))
-    return rows, dumped
+        row = (int(m[1]) * 10**9 + int(m[2]), m[3], int(m[4]), int(m[5]), m[8])
+        (made[m[3]] if m[3] in MADE else rows).append(row)
+    return rows, made
 
 
 def ctf_value(e):
@@ -276,10 +289,10 @@ def ctf_value(e):
     return ""
 
 
-def test_ctf_rows(rows, dumped, events):
+def test_ctf_rows(rows, made, events):
     if len(rows) != len(events):
         return f"{len(rows)} events, {len(events)} in the snapshot"
-    if not dumped:
+    if not made["lttng_statedump_process_state"]:
         return "nobody lived when the trace began"
     # the reader orders by time; ours also by CPU: compare each CPU's stream
     for cpu in {e["cpu"] for e in events}:
@@ -305,6 +318,89 @@ def test_ctf_names(rows, _, events):
     return None
 
 
+# lttng-modules, include/instrumentation/events: all of its fields but those that tell of namespaces
+WAKEUP, RQ = ("comm", "tid", "prio", "target_cpu"), ("dev", "sector", "nr_sector", "rwbs")
+LTTNG = {
+    "sched_switch": ("prev_comm", "prev_tid", "prev_prio", "prev_state", "next_comm", "next_tid", "next_prio"),
+    "sched_waking": WAKEUP,
+    "sched_wakeup_new": WAKEUP,
+    "sched_migrate_task": ("comm", "tid", "prio", "orig_cpu", "dest_cpu"),
+    "sched_process_fork": ("parent_comm", "parent_tid", "parent_pid", "child_comm", "child_tid", "child_pid"),
+    "sched_process_exec": ("filename", "tid", "old_tid"),
+    "sched_process_exit": ("comm", "tid", "prio", "group_dead"),
+    "sched_process_free": ("comm", "tid", "prio"),
+    "signal_generate": ("sig", "errno", "code", "comm", "pid", "group", "result"),
+    "signal_deliver": ("sig", "errno", "code", "sa_handler", "sa_flags"),
+    "irq_handler_entry": ("irq", "name"),
+    "irq_handler_exit": ("irq", "ret"),
+    "irq_softirq_entry": ("vec", "name"),
+    "irq_softirq_exit": ("vec", "name"),
+    "x86_exceptions_page_fault_user": ("address", "ip", "error_code"),
+    "x86_exceptions_page_fault_kernel": ("address", "ip", "error_code"),
+    "block_rq_issue": RQ + ("bytes", "tid", "comm"),
+    "block_rq_complete": RQ + ("error",),
+    "lttng_statedump_process_state": ("tid", "pid", "ppid", "name", "type", "mode", "submode", "status", "cpu"),
+}
+
+
+def ctf_fields(text):
+    return [name.lstrip("_") for name in re.findall(r"(?:^|, )(\w+) = ", re.sub(r'"[^"]*"', "", text))]
+
+
+def test_ctf_lttng(rows, made, _):
+    """Each event has each field that LTTng's has, once."""
+    seen = set()
+    for row in rows + sum(made.values(), []):
+        if row[1] in seen or row[1] not in LTTNG:
+            continue
+        seen.add(row[1])
+        got = ctf_fields(row[4])
+        if not set(LTTNG[row[1]]) <= set(got) or len(got) != len(set(got)):
+            return f"{row[1]} has {got}, LTTng's {LTTNG[row[1]]}"
+    missing = {name for name in LTTNG if name.startswith(("sched_", "lttng_", "irq_softirq"))} - seen - {"sched_migrate_task"}
+    return f"no {missing} in the trace" if missing else None
+
+
+def rwbs_bits(text):
+    """LTTng's bits of the letters the kernel prints, another way than ours: by every place a letter can have."""
+    m = re.fullmatch(r"(F(?=[WDFRN]))?(DE|[WDFRN])(F?)(A?)(S?)(M?).*", text)
+    bits = {"W": 1, "D": 2, "DE": 130, "R": 4, "F": 256, "N": 0}[m[2]]
+    return bits | 1024 * bool(m[1]) | 512 * bool(m[3]) | 8 * bool(m[4]) | 32 * bool(m[5]) | 64 * bool(m[6])
+
+
+def test_ctf_made(rows, made, events):
+    """What is made of other events: who is no more, whose exit it is, softirqs' names, bits of requests."""
+    want = sorted(f'comm = "{e["prev_comm"] or ""}", tid = {e["tid"]}, prio = {e["prev_prio"]}' for e in events
+                  if e["event"] == "sched_switch" and e["prev_state"] & 48)
+    if sorted(r[4] for r in made["sched_process_free"]) != want or not want:
+        return f"{len(made['sched_process_free'])} are freed, {len(want)} switched away for the last time"
+    for r, e in pairs(rows, events):
+        if e["event"] == "sched_process_exit":
+            want = f'comm = "{e["comm"] or ""}", tid = {e["tid"]}'
+        elif e["event"] == "sched_process_exec":
+            want = f"tid = {e['tid']}"
+        elif e["event"] == "sched_process_fork":
+            want = f"parent_pid = {e['pid']}"
+        elif e["event"] in ("softirq_entry", "softirq_exit"):
+            want = f'name = ( "{SOFTIRQS[e["vec"]]}" : container = {e["vec"]} )'
+        elif "rwbs" in e:
+            want = f"rwbs = {rwbs_bits(e['rwbs'])}"
+        else:
+            continue
+        if f", {want}" not in r[4]:
+            return f"{r} lacks {want}"
+    return None
+
+
+SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU")
+
+
+def pairs(rows, events):
+    """Lines of the reader with the events they are of, CPU by CPU."""
+    for cpu in {e["cpu"] for e in events}:
+        yield from zip([r for r in rows if r[2] == cpu], [e for e in events if e["cpu"] == cpu])
+
+
 def test_ctf_cut(out, events):
     """Half a stream is an error, or has fewer events."""
     shutil.copytree(out, f"{out}.short")
@@ -326,12 +422,12 @@ def test_ctf(folder, flight, events):
         verdict("ctf", f"export says {r.returncode}: {r.stderr.decode()}")
         return
     try:
-        rows, dumped = read_ctf(out)
+        rows, made = read_ctf(out)
     except RuntimeError as e:
         verdict("ctf", str(e))
         return
-    verdict("test_ctf_rows", test_ctf_rows(rows, dumped, events))
-    verdict("test_ctf_names", test_ctf_names(rows, dumped, events))
+    for test in (test_ctf_rows, test_ctf_names, test_ctf_lttng, test_ctf_made):
+        verdict(test.__name__, test(rows, made, events))
     verdict("test_ctf_cut", test_ctf_cut(out, events))
     before = sorted(os.listdir(folder))
     r = export(flight, "ctf", out)

@@ -25,6 +25,7 @@
 #define HEAD_SZ	      (4 + FR_CTF_UUID_SZ + 4 + 8)
 #define CONTEXT_SZ    (6 * 8 + 4)
 #define EVENT_SZ_MOST (16u * 1024) /* of any event: a record is at most 2040 bytes, and has two stacks of 127 frames */
+#define STATE_DEAD    (16u | 32u)  /* sched_switch's prev_state: X, Z */
 #define CALL_MAX      1024	   /* system calls with classes of their own; higher numbers share one */
 
 struct stream {
@@ -138,13 +139,22 @@ static int new_class(struct ctf *c, const struct fr_event *ev, const struct fr_s
 
 	if (c->class_cnt == FR_CTF_CLASS_MAX)
 		return -E2BIG;
-	*k = (struct fr_ctf_class){.ev = ev, .call = call, .abi = sys->abi};
-	if (ev)
-		fr_ctf_event_name(k->name, sizeof(k->name), ev, sys, call);
-	else
-		snprintf(k->name, sizeof(k->name), "lttng_statedump_process_state");
+	*k = (struct fr_ctf_class){.ev = ev, .extra = fr_ctf_extras(ev), .call = call, .abi = sys->abi};
+	fr_ctf_event_name(k->name, sizeof(k->name), ev, sys, call);
 	*id = c->class_cnt++;
 	return 0;
+}
+
+/* Those of LTTng's that no event of ours is. */
+static void begin_classes(struct ctf *c)
+{
+	c->class[FR_CTF_STATEDUMP_ID] = (struct fr_ctf_class){
+		.name = "lttng_statedump_process_state",
+		.fields = "\t\tint64_t _tid;\n\t\tint64_t _pid;\n\t\tint64_t _ppid;\n\t\tstring _name;\n\t\tuint64_t _type;\n"
+			  "\t\tuint64_t _mode;\n\t\tuint64_t _submode;\n\t\tuint64_t _status;\n\t\tuint64_t _cpu;\n"};
+	c->class[FR_CTF_FREE_ID] = (struct fr_ctf_class){
+		.name = "sched_process_free", .fields = "\t\tstring _comm;\n\t\tint64_t _tid;\n\t\tint64_t _prio;\n"};
+	c->class_cnt = 2;
 }
 
 static struct ids *ids_of(struct ctf *c, const struct fr_schema *schema)
@@ -231,11 +241,85 @@ static int put_head(struct ctf *c, u32 cpu, u32 id, u64 ts)
 	return 0;
 }
 
+static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f ? fr_view_field(v, r, f) : (struct fr_val){.kind = FR_VAL_NONE};
+}
+
+static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_who who = fr_view_who(v, r);
+	struct fr_val val;
+
+	switch (x->what) {
+	case FR_CTF_TID:
+		put_u64(b, r->tid);
+		break;
+	case FR_CTF_PID:
+		put_u64(b, (s64)who.pid);
+		break;
+	case FR_CTF_COMM:
+		put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+		break;
+	case FR_CTF_SOFTIRQ:
+		val = val_of(v, r, "vec");
+		b->p[b->len++] = val.kind == FR_VAL_NUM && val.num < 255 ? val.num : 255;
+		break;
+	case FR_CTF_RWBS:
+		val = val_of(v, r, "rwbs");
+		put_u64(b, val.kind == FR_VAL_TEXT ? fr_ctf_rwbs(val.text, val.len) : 0);
+		break;
+	}
+}
+
+/* sched_process_free: after its last switch a task is no more. */
+static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val prio = val_of(v, r, "prev_prio");
+	struct fr_who who = fr_view_who(v, r);
+	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
+	int err = put_head(c, r->cpu, FR_CTF_FREE_ID, r->ts);
+
+	if (err)
+		return err;
+	put_who(b, who, r->tid);
+	put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+	put_u64(b, r->tid);
+	put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
+	return 0;
+}
+
+static bool is_last_switch(const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val state;
+
+	if (r->ev->nr != FR_EV_sched_switch)
+		return false;
+	state = val_of(v, r, "prev_state");
+	return state.kind == FR_VAL_NUM && state.num & STATE_DEAD;
+}
+
+static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
+	const struct fr_ctf_extra *extra;
+	u32 i;
+
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		put_val(b, &r->ev->fields[i], &val);
+	}
+	for (extra = c->class[id].extra; extra && extra->name; extra++)
+		put_extra(b, extra, v, r);
+}
+
 static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct ctf *c = x->state;
-	struct fr_pbuf *b;
-	u32 id, i;
+	u32 id;
 	int err;
 
 	if (r->cpu >= c->cpu_cnt)
@@ -244,15 +328,12 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	err = err ?: put_head(c, r->cpu, id, r->ts);
 	if (err)
 		return err;
-	b = &c->cpu[r->cpu].packet;
-	put_who(b, fr_view_who(v, r), r->tid);
-	for (i = 0; i < r->ev->field_cnt; i++) {
-		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
-
-		put_val(b, &r->ev->fields[i], &val);
-	}
+	put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
+	put_fields(c, id, v, r);
 	x->event_cnt++;
-	return b->len > PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
+	if (is_last_switch(v, r))
+		err = put_free(c, v, r);
+	return err ?: c->cpu[r->cpu].packet.len > PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
 }
 
 /* ---- who lived, when the trace begins ---- */
@@ -320,7 +401,6 @@ static int begin(struct fr_export *x)
 {
 	struct ctf *c = calloc(1, sizeof(*c));
 	size_t cnt;
-	u32 id;
 	int err;
 
 	x->state = c;
@@ -336,8 +416,8 @@ static int begin(struct fr_export *x)
 
 		c->trace.offset_ns = last->real_ns - last->ts;
 	}
-	err = new_class(c, NULL, &(struct fr_sys){0}, -1, &id);
-	err = err ?: make_streams(c, x);
+	begin_classes(c);
+	err = make_streams(c, x);
 	return err ?: put_statedump(c, x);
 }
 

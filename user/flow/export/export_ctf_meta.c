@@ -1,69 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The metadata of a CTF 1.8 trace (diamon.org/ctf/v1.8.3), with the names LTTng's kernel tracer uses, which Trace Compass
- * knows. Every field's name has an underscore in front, which readers take off: so no name is a word of the language.
+ * The metadata of a CTF 1.8 trace (diamon.org/ctf/v1.8.3). Every field's name has an underscore in front, which readers take
+ * off: so no name is a word of the language.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "flow/export/export_ctf.h"
 #include "version.h"
-
-struct rename {
-	const char *from, *to;
-};
-
-static const struct rename event_renames[] = {
-	{"softirq_entry", "irq_softirq_entry"},
-	{"softirq_exit", "irq_softirq_exit"},
-	{"page_fault_user", "x86_exceptions_page_fault_user"},
-	{"page_fault_kernel", "x86_exceptions_page_fault_kernel"},
-};
-
-/* LTTng says tid where the kernel's tracepoints say pid. */
-static const struct rename field_renames[] = {
-	{"prev_pid", "prev_tid"},     {"next_pid", "next_tid"},	  {"target_pid", "tid"},       {"target_comm", "comm"},
-	{"parent_pid", "parent_tid"}, {"child_pid", "child_tid"}, {"child_tgid", "child_pid"}, {"old_pid", "old_tid"},
-};
-
-/* Names that say x86 are of x86 only. */
-static bool fits(const char *name, const struct fr_sys *sys)
-{
-	return strncmp(name, "x86_", 4) || (sys->arch && !strcmp(sys->arch, "x86_64"));
-}
-
-static const char *renamed(const struct rename *r, size_t cnt, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < cnt; i++) {
-		if (!strcmp(r[i].from, name))
-			return r[i].to;
-	}
-	return name;
-}
-
-/* The name LTTng has for a field of this event (prev_tid), or its own. */
-static const char *field_name(const struct fr_event *ev, const char *field)
-{
-	if (ev->group == FR_GROUP_SIGNAL && !strcmp(field, "target_pid"))
-		return "pid";
-	return renamed(field_renames, sizeof(field_renames) / sizeof(field_renames[0]), field);
-}
-
-void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const struct fr_sys *sys, s64 call)
-{
-	const char *plain = renamed(event_renames, sizeof(event_renames) / sizeof(event_renames[0]), ev->name);
-	const char *way = ev->nr == FR_EV_sys_enter ? "entry" : "exit", *compat = sys->abi ? "compat_" : "";
-	const char *name = call < 0 ? NULL : fr_sysname(sys, FR_STYLE_SYSCALL, call);
-
-	if (call < 0)
-		snprintf(buf, sz, "%s", fits(plain, sys) ? plain : ev->name);
-	else if (name)
-		snprintf(buf, sz, "%ssyscall_%s_%s", compat, way, name);
-	else
-		snprintf(buf, sz, "%ssyscall_%s_unknown_%lld", compat, way, (long long)call);
-}
 
 /* ---- text ---- */
 
@@ -162,7 +106,7 @@ static const char *type_of(const struct fr_field *f)
 
 static void put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)
 {
-	const char *name = field_name(ev, field->name);
+	const char *name = fr_ctf_field_name(ev, field->name);
 
 	switch (fr_field_kind(field)) {
 	case FR_VAL_TEXT:
@@ -176,18 +120,48 @@ static void put_field(FILE *f, const struct fr_event *ev, const struct fr_field 
 	}
 }
 
-static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
+static void put_extra(FILE *f, const struct fr_ctf_extra *x)
 {
+	static const char *const type[] = {
+		[FR_CTF_TID] = "int64_t",	    [FR_CTF_PID] = "int64_t",	[FR_CTF_COMM] = "string",
+		[FR_CTF_SOFTIRQ] = "softirq_names", [FR_CTF_RWBS] = "uint64_t",
+	};
+
+	fprintf(f, "\t\t%s _%s;\n", type[x->what], x->name);
+}
+
+static void put_fields(FILE *f, const struct fr_ctf_class *c)
+{
+	const struct fr_ctf_extra *x;
 	u32 i;
 
-	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", c->name, id);
-	for (i = 0; c->ev && i < c->ev->field_cnt; i++)
+	for (i = 0; i < c->ev->field_cnt; i++)
 		put_field(f, c->ev, &c->ev->fields[i]);
-	if (!c->ev)
-		fputs("\t\tint64_t _tid;\n\t\tint64_t _pid;\n\t\tint64_t _ppid;\n\t\tstring _name;\n\t\tuint64_t _type;\n"
-		      "\t\tuint64_t _mode;\n\t\tuint64_t _submode;\n\t\tuint64_t _status;\n\t\tuint64_t _cpu;\n",
-		      f);
+	for (x = c->extra; x && x->name; x++)
+		put_extra(f, x);
+}
+
+static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
+{
+	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", c->name, id);
+	if (c->ev)
+		put_fields(f, c);
+	else
+		fputs(c->fields, f);
 	fputs("\t};\n};\n\n", f);
+}
+
+/* LTTng's, with the names that /proc/softirqs has. */
+static void put_softirqs(FILE *f)
+{
+	const struct fr_sys none = {0};
+	const char *name;
+	u32 i;
+
+	fputs("typealias enum : uint8_t {", f);
+	for (i = 0; (name = fr_sysname(&none, FR_STYLE_SOFTIRQ, i)); i++)
+		fprintf(f, "%s \"%s\" = %u", i ? "," : "", name, i);
+	fputs(" } := softirq_names;\n\n", f);
 }
 
 int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
@@ -198,6 +172,7 @@ int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
 	put_environment(f, t);
 	put_clock(f, t);
 	put_stream(f);
+	put_softirqs(f);
 	for (i = 0; i < t->class_cnt; i++)
 		put_class(f, &t->class[i], i);
 	return ferror(f) ? -EIO : 0;

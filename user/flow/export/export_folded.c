@@ -277,15 +277,13 @@ static int find_gaps(struct folded *f, const struct fr_export *x)
 	size_t ring_cnt, hole_cnt, i;
 	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &ring_cnt);
 	const struct fr_snap_hole *hole = fr_snap_holes(x->snap, &hole_cnt);
-	s64 begin_ns = 0;
 
-	fr_snap_fact_num(x->snap, "begin_ns", &begin_ns);
 	f->gap = calloc(ring_cnt + hole_cnt + 1, sizeof(*f->gap));
 	if (!f->gap)
 		return -ENOMEM;
 	for (i = 0; i < ring_cnt; i++) {
 		if (ring[i].tier == FR_TIER_MAIN)
-			add_gap(f, 0, ring[i].horizon_ns ? ring[i].horizon_ns : (u64)begin_ns);
+			add_gap(f, 0, fr_ring_horizon(x->snap, &ring[i]));
 	}
 	for (i = 0; i < hole_cnt; i++) {
 		if (hole[i].tier == FR_TIER_MAIN)

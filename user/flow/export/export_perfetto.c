@@ -381,7 +381,10 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	return err;
 }
 
-/* From when on each CPU's history is complete, by its counters. */
+/*
+ * From when on each CPU's history is complete, by its counters: the reader drops switches before. Of a session's first moments,
+ * while its programs are attached one by one, nothing is dropped: those switches are true, and a track says what they are.
+ */
 static void set_valid(struct perfetto *p, const struct fr_export *x)
 {
 	u64 begin_ns, end_ns;

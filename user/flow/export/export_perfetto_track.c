@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "flow/export/export_perfetto.h"
+#include "flow/replay/summary.h"
 
 #define PACKET_TRACK_EVENT 11u
 #define PACKET_TRACK	   60u
@@ -133,17 +134,19 @@ static int put_slice(struct fr_perfetto_out *to, u64 track, const char *name, u6
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, to_ns + to->shift_ns);
 }
 
-static int put_ring(struct fr_perfetto_out *to, const struct fr_snap_ring *ring, u64 begin_ns, u64 end_ns)
+static int put_ring(struct fr_perfetto_out *to, const struct fr_snap *snap, const struct fr_snap_ring *ring, u64 begin_ns,
+		    u64 end_ns)
 {
-	u64 until = ring->horizon_ns < end_ns ? ring->horizon_ns : end_ns;
+	const char *why = ring->horizon_ns ? "overwritten before the snapshot" : "not all programs were attached yet";
+	u64 horizon_ns = fr_ring_horizon(snap, ring), until = horizon_ns < end_ns ? horizon_ns : end_ns;
 	char name[64];
 	int err;
 
-	if (ring->tier != FR_TIER_MAIN || ring->horizon_ns <= begin_ns)
+	if (ring->tier != FR_TIER_MAIN || horizon_ns <= begin_ns)
 		return 0;
 	snprintf(name, sizeof(name), "CPU %u: what is missing", ring->cpu);
 	err = describe(to, TRACK_CPU + ring->cpu, name, TRACK_OURS);
-	return err ?: put_slice(to, TRACK_CPU + ring->cpu, "overwritten before the snapshot", begin_ns, until);
+	return err ?: put_slice(to, TRACK_CPU + ring->cpu, why, begin_ns, until);
 }
 
 static int put_hole(struct fr_perfetto_out *to, const struct fr_snap_hole *h, u64 begin_ns, u64 end_ns)
@@ -171,7 +174,7 @@ int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x)
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < ring_cnt && !err; i++)
-		err = put_ring(to, &ring[i], begin_ns, end_ns);
+		err = put_ring(to, x->snap, &ring[i], begin_ns, end_ns);
 	for (i = 0; i < hole_cnt && !err; i++)
 		err = put_hole(to, &hole[i], begin_ns, end_ns);
 	return err;
