@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzz target of what people write: any text as a trigger and as a configuration. What is refused points into the text and says
- * why; a trigger that is taken is kept as given, and is the same when parsed again.
+ * Fuzz target of what people write, any text as a trigger and as a configuration, and of the journal's lines, which anybody may
+ * have changed. What people wrote and is refused points into the text and says why; a trigger that is taken is kept as given,
+ * and is the same when parsed again; so is an incident.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pure/config/config.h"
+#include "pure/incident.h"
 #include "pure/trigger/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
@@ -44,6 +46,29 @@ static void try_config(const char *text, size_t sz)
 	fr_config_free(&c);
 }
 
+/* A line of the journal of incidents: what is taken is the same when written and read again, and can be said in words. */
+static void try_incident(const char *text, size_t sz)
+{
+	struct fr_incident_item item, again;
+	struct fr_out *o;
+	char *line;
+	size_t len;
+
+	if (fr_incident_parse(text, sz, &item))
+		return;
+	o = malloc(sizeof(*o));
+	fr_out_init_mem(o);
+	fr_incident_json(o, &item);
+	line = fr_out_take_mem(o, &len);
+	if (item.rec.kind && (!line || fr_incident_parse(line, len, &again) || memcmp(&item, &again, sizeof(item))))
+		abort();
+	free(line);
+	fr_out_init_mem(o);
+	fr_incident_words(o, &item.rec);
+	free(fr_out_take_mem(o, &len));
+	free(o);
+}
+
 /* A copy of exactly its size, so that a byte read behind it is seen. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
@@ -56,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	text = malloc(sz ?: 1);
 	memcpy(text, data, sz);
 	try_config(text, sz);
+	try_incident(text, sz);
 	free(text);
 	return 0;
 }

@@ -116,7 +116,7 @@ static s32 take_s32(const struct fr_jsonr *j, const char *key)
 
 	if (!m || m->type != FR_JSONR_INT)
 		return 0;
-	return m->negative ? -(s32)m->number : (s32)m->number;
+	return (s32)(m->negative ? -m->number : m->number);
 }
 
 static u64 take_hex(const struct fr_jsonr *j, const char *key)

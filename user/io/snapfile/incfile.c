@@ -191,11 +191,17 @@ void fr_incfile_limit(struct fr_incfile *f, u64 max_sz)
 	f->max_sz = max_sz;
 }
 
-static void close_file(struct fr_incfile *f)
+/* What is known of it stays known. */
+static void let_go(struct fr_incfile *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
 	f->fd = -1;
+}
+
+static void close_file(struct fr_incfile *f)
+{
+	let_go(f);
 	f->known = false;
 }
 
@@ -326,6 +332,12 @@ static int write_all(int fd, const char *p, size_t sz)
 	return 0;
 }
 
+/* Of one of the two files: what can still be read. */
+static u64 most(const struct fr_incfile *f)
+{
+	return f->max_sz / 2 < FILE_MAX / 2 ? f->max_sz / 2 : FILE_MAX / 2;
+}
+
 static int write_added(struct fr_incfile *f)
 {
 	struct stat st;
@@ -333,7 +345,7 @@ static int write_added(struct fr_incfile *f)
 
 	if (fstat(f->fd, &st))
 		return -errno;
-	if (st.st_size && st.st_size + f->add_sz > f->max_sz / 2) {
+	if (st.st_size && st.st_size + f->add_sz > most(f)) {
 		err = rotate(f);
 		if (err)
 			return err;
@@ -360,6 +372,6 @@ int fr_incfile_end(struct fr_incfile *f)
 	if (f->fd < 0)
 		return err;
 	note(f);
-	close_file(f); /* an open file would keep its file system from being made read-only, or unmounted */
+	let_go(f); /* an open file would keep its file system from being made read-only, or unmounted */
 	return err;
 }
