@@ -13,6 +13,7 @@
  *	exec TID PATH
  *	proc PID EXE CWD	a process that lives
  *	sample TID KSTACK USTACK
+ *	crash TID KSTACK USTACK
  */
 #include "unit/host_ring.h"
 
@@ -99,6 +100,14 @@ static void add_sample(char **word)
 	host_ring_put(ring[MAIN], FR_EV_cpu_sample, &s, sizeof(s));
 }
 
+static void add_crash(char **word)
+{
+	struct fr_rec_crash c = {.task = atoi(word[1]), .sig = 11, .kstack_id = hex(word[2]), .ustack_id = hex(word[3])};
+
+	host_clock_ns += 1000;
+	host_ring_put(ring[MAIN], FR_EV_crash, &c, sizeof(c));
+}
+
 static void add_exec(char **word)
 {
 	struct fr_rec_sched_process_exec exec = {.task = atoi(word[1]), .old_pid = atoi(word[1])};
@@ -158,9 +167,9 @@ static int add_line(struct fr_snap_writer *w, char **word, u32 cnt)
 		u32 cnt;
 		void (*add)(char **word);
 	} kind[] = {
-		{"fact", 3, NULL},     {"stack", 2, NULL},    {"ids", 2, NULL},
-		{"task", 4, add_task}, {"sym", 6, add_sym},   {"map", 7, add_map},
-		{"exec", 3, add_exec}, {"proc", 4, add_proc}, {"sample", 4, add_sample},
+		{"fact", 3, NULL},	   {"stack", 2, NULL},	    {"ids", 2, NULL},	   {"task", 4, add_task},
+		{"sym", 6, add_sym},	   {"map", 7, add_map},	    {"exec", 3, add_exec}, {"proc", 4, add_proc},
+		{"sample", 4, add_sample}, {"crash", 4, add_crash},
 	};
 	size_t i = 0, kinds = sizeof(kind) / sizeof(kind[0]);
 

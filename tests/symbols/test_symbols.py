@@ -191,6 +191,23 @@ def kernel_names_are_in_the_file(e):
     equal(row["ustack_sym"], [])
 
 
+def frames_of_the_recorder_are_left_out(e):
+    """Of a crash, which is a program's at a tracepoint; of a sample they say where time went."""
+    stack = ["bpf_prog_0123456789abcdef_fr_crash_deliver", "bpf_trace_run3", "__traceiter_signal_deliver", "get_signal", "bpf_trace_run3"]
+    at = [f"ffffffff8100{i}000" for i in range(len(stack))]
+    s = make(f"{e.dir}/o.flight", [
+        "fact boot_id b", "task 100 100 prog", *(f"sym 0 {a} 100 {name} {'bpf' if i == 0 else '-'}" for i, (a, name) in enumerate(zip(at, stack))),
+        "stack 78 " + " ".join(at), "sample 100 78 0", "crash 100 78 0"])
+
+    def names(*options):
+        return [[f.split("+")[0] for f in json.loads(line)["kstack_sym"]] for line in e.run("replay", "--json", *options, s).splitlines()]
+
+    equal(names("--symbols"), [stack, stack[3:]])
+    equal(names("--raw-symbols"), [stack, stack])
+    has(e.run("replay", "-f", "event == crash", s), "kstack=[get_signal+0x0; bpf_trace_run3+0x0]")
+    equal(len(json.loads(e.run("replay", "--json", "-f", "event == crash", s))["kstack"]), len(stack))
+
+
 def code_made_at_run_time(e):
     s = make(f"{e.dir}/j.flight", [
         "fact boot_id b", "task 100 100 java", "sym 100 7f0000001000 100 Interpreter -", "sym 200 7f0000002000 100 Other -",
@@ -492,7 +509,7 @@ def symbols_command(e):
 
 
 TESTS = [
-    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file,
+    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
     code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* profile_json: everything, for programs. With diff each number has what it was before beside it. */
 #include "flow/profile/profile.h"
+#include "io/snapfile/snapfile.h"
+#include "pure/profile/sample_event.h"
 #include "pure/text/jsonw.h"
 
 static void put_sum(struct fr_jsonw *w, const char *key, const struct fr_profile_sum *s)
@@ -70,6 +72,7 @@ void fr_profile_json(struct fr_profile *p)
 
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_u64(&w, "hz", p->prof->hz);
+	fr_jsonw_text(&w, "event", fr_sample_event_name(fr_sample_event_find(fr_snap_fact(p->snap, "sample_event"))));
 	fr_jsonw_u64(&w, "cpus", p->prof->cpu_cnt);
 	fr_jsonw_u64(&w, "covers_since_ns", p->prof->bucket[0].begin_ns);
 	fr_jsonw_u64(&w, "stackless", p->prof->stackless);

@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "io/snapfile/snapfile.h"
+#include "pure/profile/sample_event.h"
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
 
@@ -56,13 +58,14 @@ void fr_profile_name(struct fr_out *o, const struct fr_profile_func *f, u32 room
 
 void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s)
 {
+	enum fr_sample_event event = fr_sample_event_find(fr_snap_fact(p->snap, "sample_event"));
 	struct fr_out *o = p->out;
 	char span[32];
 
-	fr_out_printf(o, "%s, %u CPUs, %u Hz: %llu samples taken of %llu expected (%.1f%%), %llu lost",
+	fr_out_printf(o, "%s, %u CPUs, %u Hz by %s: %llu samples taken of %s%llu expected (%.1f%%), %llu lost",
 		      fr_show_duration(s->end_ns - s->begin_ns, span, sizeof(span)), p->prof->cpu_cnt, p->prof->hz,
-		      (unsigned long long)s->taken, (unsigned long long)s->expected, fr_profile_percent(s->taken, s->expected),
-		      (unsigned long long)s->lost);
+		      fr_sample_event_name(event), (unsigned long long)s->taken, event == FR_SAMPLE_CYCLES ? "at most " : "",
+		      (unsigned long long)s->expected, fr_profile_percent(s->taken, s->expected), (unsigned long long)s->lost);
 	fr_out_printf(o, "; idle %.1f%%\n", fr_profile_percent(s->idle, s->cnt));
 	if (s->other)
 		fr_out_printf(o, "%llu samples had no room for their stacks: [other]\n", (unsigned long long)s->other);

@@ -90,6 +90,9 @@ struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt);
 /* The function of a frame of the stack in focus: user or kernel's. */
 struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
 
+/* How many of its innermost frames are the recorder's own, which is no part of what happened. */
+size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
+
 /* ---- order of importance (report_rank.c) ---- */
 
 /* Records of a tally, the most important first, at most ask->top of them if that is given: to be freed. NULL: no memory. */

@@ -126,6 +126,7 @@ static void put_frames(struct fr_jsonw *w, struct fr_report *r, const char *key,
 {
 	size_t cnt = 0, i;
 	const u64 *ip = stack_id ? fr_stacks_find(r->view->stacks, stack_id, &cnt) : NULL;
+	size_t own = ip ? fr_report_own_frames(r, user, ip, cnt) : 0;
 
 	fr_jsonw_open(w, key, '[');
 	for (i = 0; ip && i < cnt; i++) {
@@ -137,6 +138,7 @@ static void put_frames(struct fr_jsonw *w, struct fr_report *r, const char *key,
 		fr_jsonw_u64(w, "off", s.off);
 		fr_jsonw_text(w, "module", s.module);
 		fr_jsonw_text(w, "missing", s.missing);
+		fr_jsonw_bool(w, "recorder", i < own);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');

@@ -294,10 +294,12 @@ static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
 	size_t cnt = 0, i;
 	const u64 *ip = stack_id ? fr_stacks_find(p->r->view->stacks, stack_id, &cnt) : NULL;
 
-	for (i = 0; ip && i < cnt && i < FRAMES_SHOWN; i++) {
+	size_t own = ip ? fr_report_own_frames(p->r, user, ip, cnt) : 0;
+
+	for (i = own; ip && i < cnt && i < own + FRAMES_SHOWN; i++) {
 		struct fr_symbol s = fr_report_frame(p->r, user, i, ip[i]);
 
-		fr_out_printf(p->o, "    #%-2zu 0x%016llx ", i, (unsigned long long)ip[i]);
+		fr_out_printf(p->o, "    #%-2zu 0x%016llx ", i - own, (unsigned long long)ip[i]);
 		if (s.name) {
 			fr_escape_text(p->o, s.name, strlen(s.name));
 			fr_out_printf(p->o, "+0x%llx", (unsigned long long)s.off);
@@ -313,8 +315,8 @@ static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
 			fr_out_printf(p->o, ": %s", s.missing);
 		fr_out_char(p->o, '\n');
 	}
-	if (cnt > FRAMES_SHOWN)
-		fr_out_printf(p->o, "    and %zu more\n", cnt - FRAMES_SHOWN);
+	if (cnt > own + FRAMES_SHOWN)
+		fr_out_printf(p->o, "    and %zu more\n", cnt - own - FRAMES_SHOWN);
 }
 
 static void put_stack(struct fr_report_page *p)

@@ -13,6 +13,7 @@
 struct stack {
 	u64 id;
 	u32 pid, file;
+	u32 first;		/* frame that is told: those before it are left out */
 	struct fr_frame *frame; /* NULL: free */
 	const char **text;
 	u32 cnt;
@@ -121,14 +122,25 @@ static u32 file_of_stack(const struct fr_frames *f, u32 file, u64 id)
 	return file;
 }
 
-/* Into f->frame; how many. */
+/* Frames that are not told: of an event's stack those of the recorder, but of a sample, which says where time went, none. */
+static u32 left_out(struct fr_frames *f, const struct stack *key, const struct fr_row *r, const u64 *ips, size_t ip_cnt)
+{
+	struct fr_symbols *y;
+
+	if (f->opts.raw || !strcmp(r->ev->name, "cpu_sample"))
+		return 0;
+	y = fr_frames_symbols(f, key->file);
+	return y ? fr_symbols_recorder_frames(y, ips, ip_cnt) : 0;
+}
+
+/* From the key's first frame on, into f->frame; how many. */
 static u32 find_frames(struct fr_frames *f, const struct stack *key, const u64 *ips, size_t ip_cnt)
 {
 	struct fr_symbols *y = fr_frames_symbols(f, file_of_stack(f, key->file, key->id));
 	struct fr_symbol s[INLINE_MAX];
 	u32 cnt = 0, i, found, nr;
 
-	for (nr = 0; y && nr < ip_cnt; nr++) {
+	for (nr = key->first; y && nr < ip_cnt; nr++) {
 		if (fr_is_kernel_ip(ips[nr]))
 			found = find_kernel(f, key->file, ips[nr], s);
 		else
@@ -179,7 +191,7 @@ static struct stack *slot_of(struct fr_frames *f, const struct stack *key)
 	for (;; i++) {
 		struct stack *s = &f->cache[i & (CACHE_CNT - 1)];
 
-		if (!s->frame || (s->id == key->id && s->pid == key->pid && s->file == key->file))
+		if (!s->frame || (s->id == key->id && s->pid == key->pid && s->file == key->file && s->first == key->first))
 			return s;
 	}
 }
@@ -197,6 +209,7 @@ static const struct stack *stack_of(struct fr_frames *f, const struct fr_row *r,
 	if (f->cache_cnt > CACHE_CNT / 4 * 3)
 		forget(f);
 	key.id = fr_row_num(r, id);
+	key.first = left_out(f, &key, r, v.nums, v.len);
 	s = slot_of(f, &key);
 	if (!s->frame) {
 		*s = key;

@@ -133,6 +133,31 @@ void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out)
 	};
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* bpf_prog_0123456789abcdef_fr_NAME, and tracepoints' way to it: the last two by the kernel's version. */
+static bool is_recorder(const char *name)
+{
+	return (begins(name, "bpf_prog_") && strstr(name, "_fr_")) || begins(name, "bpf_trace_run") ||
+	       begins(name, "__bpf_trace_") || begins(name, "__traceiter_");
+}
+
+u32 fr_symbols_recorder_frames(struct fr_symbols *y, const u64 *ip, size_t ip_cnt)
+{
+	const struct fr_snap_symbol *s;
+	u32 i;
+
+	for (i = 0; i < ip_cnt && ip[i] >> 63; i++) {
+		s = known(y->snap, 0, ip[i]);
+		if (!s || !is_recorder(s->name))
+			break;
+	}
+	return i;
+}
+
 /* ---- user frames ---- */
 
 /* Where a frame lies. */

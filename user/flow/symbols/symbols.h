@@ -42,6 +42,12 @@ void fr_symbols_free(struct fr_symbols *y); /* NULL is fine */
 void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out);
 
 /*
+ * How many of the innermost frames of a kernel stack are the recorder's own: its program, which took the stack at a tracepoint,
+ * and how the kernel called it. Not to be asked of samples, which say where time went, ours as well.
+ */
+u32 fr_symbols_recorder_frames(struct fr_symbols *y, const u64 *ip, size_t ip_cnt);
+
+/*
  * Frame nr, at ip, of the user stack stack_id of process pid. At most max symbols to out, the innermost (inlined) first;
  * returns how many, 1 at least. A return address (nr > 0) is looked up one byte before.
  */
