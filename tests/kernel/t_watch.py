@@ -163,7 +163,8 @@ def context(events, cpu, from_ns, to_ns):
     def spend(until):
         nonlocal since
         lo, hi = max(since, from_ns), min(until, to_ns)
-        who = ("irq", irq[-1]) if irq else ("softirq", soft) if soft is not None else ("task", task)
+        running = ("task", task) if task else ("idle", 0)
+        who = ("irq", irq[-1]) if irq else ("softirq", soft) if soft is not None else running
         if hi > lo:
             spent[who] = spent.get(who, 0) + hi - lo
         since = max(since, until)
@@ -208,7 +209,7 @@ def exact():
         kinds = {(r["what"], r.get("name", r.get("comm"))) for r in h["ran"]}
         check(("softirq", "NET_RX") in kinds and ("task", "hog") in kinds, f"no packets among {kinds}")
         # switches away from some tasks are not told, neither by BPF nor by ftrace, where a kernel hides them
-        if h["gaps"] or any(r["what"] == "idle" for r in h["ran"]):
+        if h["gaps"]:
             continue
         want = context(events, cpu, h["ts"], h["ts"] + h["length_ns"])
         got = {(r["what"], r.get("vec", r.get("irq", r.get("tid")))): r["ns"] for r in h["ran"]}
@@ -399,6 +400,28 @@ def text():
     check(any("hog_inner < " in lines[i + 1] and "samples)" in lines[i + 1] for i in mine), out)
     check("holdoffs of 2 ms and more" in out and "####" in out and "due to" in out, out)
     check("\x1b" not in out, "colour in a pipe")
+
+
+@test("a terminal is told that programs are being loaded, before the watch begins; a pipe is not")
+def loading():
+    t, name = Stopped(), new_name()
+    with ended(name), contextlib.closing(t):
+        p = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--cpu", str(CPUS[0])], stdout=subprocess.DEVNULL, stderr=t.slave)
+        try:
+            said = b""
+            while b"watching" not in said:
+                check(select.select([t.master], [], [], 120)[0], f"nothing more is said: {said}")
+                said += os.read(t.master, 4096)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(60), 0, "exit status")
+        finally:
+            p.kill()
+            p.wait()
+    equal(said.count(b"loading programs"), 1, said)
+    check(said.index(b"loading") < said.index(b"watching"), said)
+    with watching() as w:
+        pass
+    check("loading" not in w.err, w.err)
 
 
 @test("usage: values that are none, CPUs that are not there, triggers of others; record names the watch")

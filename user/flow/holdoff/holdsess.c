@@ -113,12 +113,20 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
+/* It takes seconds on a busy machine, in which nothing is to be seen. */
+static void tell_loading(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("loading programs, of a session of the watch's own\n", stderr);
+}
+
 static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_holdsess *h)
 {
 	char buf[FR_NAME_MAX + 1];
 	int status;
 
 	snprintf(buf, sizeof(buf), "watch-%d", (int)getpid());
+	tell_loading();
 	status = make_own(ask, name ?: buf, &h->look);
 	if (status)
 		return status;
