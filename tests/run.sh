@@ -18,6 +18,7 @@ stress	1200	tests/stress/run.sh
 files	 900	tests/files/run.sh
 dist	 240	tests/dist/run.sh
 cli	 600	tests/cli/run.sh
+gate	 600	tests/gate/run.sh
 lib	 400	tests/lib/run.sh
 report	 400	tests/report/run.sh
 cut	 300	tests/cut/run.sh
