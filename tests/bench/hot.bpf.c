@@ -68,6 +68,12 @@ FR_INLINE void put_stores(u64 tid, s64 id)
 		fill(rec, bpf_ktime_get_ns(), tid, id);
 }
 
+/* What is read once an event whatever one does with it: what the rest is measured against. */
+FR_INLINE void put_clock(u64 *to)
+{
+	*(volatile u64 *)to = bpf_ktime_get_ns();
+}
+
 FR_INLINE void put_ringbuf(u64 tid, s64 id)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -103,6 +109,15 @@ int BPF_PROG(call_empty, struct pt_regs *regs, long id)
 }
 
 SEC("tp_btf/sys_enter")
+int BPF_PROG(call_clock, struct pt_regs *regs, long id)
+{
+	u64 now;
+
+	put_clock(&now);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
 int BPF_PROG(call_stores, struct pt_regs *regs, long id)
 {
 	put_stores(bpf_get_current_pid_tgid(), id);
@@ -127,6 +142,14 @@ int BPF_PROG(call_ring, struct pt_regs *regs, long id)
 
 static int one_empty(u32 i, u64 *tid)
 {
+	return 0;
+}
+
+static int one_clock(u32 i, u64 *tid)
+{
+	u64 now;
+
+	put_clock(&now);
 	return 0;
 }
 
@@ -182,6 +205,7 @@ static int one_ring_once(u32 i, struct once *once)
 	}
 
 LOOP(empty)
+LOOP(clock)
 LOOP(stores)
 LOOP(ringbuf)
 LOOP(ring)
@@ -201,3 +225,5 @@ int loop_ring_once(struct bpf_raw_tracepoint_args *ctx)
 	took_ns[cpu % CPU_MAX * CPU_STEP] = bpf_ktime_get_ns() - begin;
 	return 0;
 }
+
+#include "payload.bpf.h"

@@ -11,6 +11,8 @@ import statistics
 import subprocess
 import tempfile
 
+import common
+
 # What perf records: the kinds that the profile "full" has most of.
 PERF_EVENTS = ("raw_syscalls:*,sched:sched_switch,sched:sched_waking,sched:sched_process_*,task:task_rename,"
                "irq:softirq_entry,irq:softirq_exit,irq:irq_handler_*,exceptions:*")
@@ -47,13 +49,8 @@ def remove(path):
 def measure_one(args, out):
     """Seconds of processor time, and bytes resident at most."""
     remove(out)
-    command = ["taskset", "-c", str(os.cpu_count() - 1), "chrt", "-f", "1", *args]
-    p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(p.pid, 0)
-    p.returncode = os.waitstatus_to_exitcode(status)
-    if p.returncode:
-        raise SystemExit(f"bench: {' '.join(args)}: exit status {p.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    took = common.spent(*args)
+    return (took["user_ns"] + took["sys_ns"]) / 1e9, took["resident"]
 
 
 def lines_of(*args):
@@ -118,7 +115,7 @@ def take_turns(commands, out, rounds):
 
 def offline(opts, bench):
     """The whole part; bench: the module with its helpers."""
-    seconds, rounds = (3, 2) if opts.quick else (12, 5)
+    seconds, rounds = (3, 2) if opts.quick else (8, 3)
     bench.title(f"Reading a snapshot on one core, beside other tools (medians of {rounds} turns, lowest and highest)")
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         half, path, half_events, events = record(bench, tmp, seconds)

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Measure what is promised: a table on the terminal, build/bench.json for programs. As root, on a machine that is otherwise
-# quiet, for some three minutes; --quick takes less than one.
+# quiet, for less than 15 minutes; --quick takes less than two. run.sh [--quick] [PART...], run.sh --docs
 set -eu
 cd "$(dirname "$0")/../.."
 export PATH=$PATH:/usr/sbin:/sbin
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 export FR_BENCH_BIN=$(dirname "$FLIGHTREC")/tests/bench
+
+# What was measured becomes docs/performance.md
+[[ ${1:-} == --docs ]] && exec /usr/bin/python3 -B tests/bench/docs.py --update
 
 ((EUID == 0)) || { echo "the benchmarks load BPF programs: they need root" >&2; exit 1; }
 arch=$(uname -m)
@@ -17,6 +20,20 @@ clang -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-unused-parameter -I
 bpftool gen skeleton "$FR_BENCH_BIN/hot.bpf.o" name hot > "$FR_BENCH_BIN/hot.skel.h"
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_BENCH_BIN" tests/bench/hot.c \
 	-lbpf -lelf -lz -lpthread -o "$FR_BENCH_BIN/hot"
-gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/bench/rules.c -lpthread -o "$FR_BENCH_BIN/rules"
+for tool in rules stall spent clockword; do
+	gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf "tests/bench/$tool.c" -lpthread -o "$FR_BENCH_BIN/$tool"
+done
+build=$(dirname "$FLIGHTREC")
+if [[ -e $build/libfrcore.a ]]; then
+	gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser tests/bench/grow.c -Wl,--start-group "$build/libfrcore.a" \
+		"$build/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty -lncursesw -ltinfo \
+		-lpthread -o "$FR_BENCH_BIN/grow"
+fi
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/kernel/hog.c -o "$FR_BENCH_BIN/hog"
+# Of LTTng-UST where it is installed; the tables say where it is not
+rm -f "$FR_BENCH_BIN/ust"
+if echo '#include <lttng/tracepoint.h>' | gcc -E - > /dev/null 2>&1; then
+	gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Itests/bench/ust tests/bench/ust/ust.c \
+		-llttng-ust -ldl -lpthread -o "$FR_BENCH_BIN/ust"
+fi
 exec /usr/bin/python3 -B tests/bench/bench.py "$@"

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""docs/performance.md and docs/scale.md: tables and plots are made of docs/performance/bench.json; the prose around them is
+written by hand.
+
+	docs.py --update	what build/bench.json has becomes the documents
+	docs.py --check		that the documents are what their bench.json makes: 0 or 1
+	docs.py --preview DIR	tables and plots of build/bench.json there
+"""
+import json
+import os
+import sys
+
+import plots
+import rows as table
+import scale
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join(ROOT, "docs", "performance.md")
+SCALE = os.path.join(ROOT, "docs", "scale.md")
+PLACE = os.path.join(ROOT, "docs", "performance")
+BUILT = os.path.join(ROOT, "build", "bench.json")
+BEGIN, END = "<!-- made by tests/bench/run.sh --docs -->\n", "<!-- end of what is made -->\n"
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        doc = json.load(f)
+    if doc.get("version") != table.VERSION:
+        raise SystemExit(f"{path}: version {doc.get('version')}, not {table.VERSION}: run the benchmarks again")
+    return doc
+
+
+def cell(text):
+    return str(text).replace("|", "\\|")
+
+
+def unit_of(r):
+    return f" {r['unit']}" if r["unit"] else ""
+
+
+def table_row(r):
+    if r["not_measured"]:
+        return f"| {cell(r['case'])} | {cell(r['peer'])} | not measured: {cell(r['not_measured'])} | | | | |\n"
+    spread = f"{table.figure(r['spread'][0])} to {table.figure(r['spread'][1])}" if r["spread"] else ""
+    word = {None: "", True: "kept", False: "**missed**"}[r["kept"]]
+    least = table.figure(r["min"]) if r["n"] > 1 else ""
+    return (f"| {cell(r['case'])} | {cell(r['peer'])} | {table.figure(r['median'])}{unit_of(r)} | {least} | {spread} "
+            f"| {table.promised(r['promise'])} | {word} |\n")
+
+
+def tables(of):
+    """Of one part's rows, group by group."""
+    text, group = "", None
+    for r in of:
+        if r["group"] != group:
+            group = r["group"]
+            text += f"\n{group}\n\n| | | median | smallest | quartiles | promised | |\n|---|---|---:|---:|---:|---:|---|\n"
+        text += table_row(r)
+    return text
+
+
+def machine(doc):
+    m = doc["machine"]
+    virtual = f", virtual ({m['hypervisor']})" if m["hypervisor"] not in ("", "none") else ""
+    return f"{m['cpu']}, {m['cpus']} CPUs{virtual}, {m['memory_bytes'] / 2**30:.0f} GiB, Linux {doc['kernel']}, {doc['distribution']}"
+
+
+def head(doc):
+    promises = [r for r in doc["rows"] if r["kept"] is not None]
+    missed = [r for r in promises if not r["kept"]]
+    text = f"{len(promises) - len(missed)} of {len(promises)} promises were kept on {machine(doc)}{', few rounds' * doc['quick']}.\n"
+    if missed:
+        text += "\nMissed:\n\n" + "".join(f"- {r['part']}: {r['case']}, {r['peer']}: {table.figure(r['median'])}{unit_of(r)}, promised "
+                                          f"{table.promised(r['promise'])}\n" for r in missed)
+    reasons = sorted({f"- {r['part']}: {r['peer']}: {r['not_measured']}\n" for r in doc["rows"] if r["not_measured"]})
+    return text + ("\nNot measured:\n\n" + "".join(reasons) if reasons else "")
+
+
+def conditions(entry, name):
+    noise = (f"load before {entry['load_before']:.1f}, others used {entry['others_percent']:g} % of the CPUs meanwhile, the hypervisor took "
+             f"{entry['steal_percent']:g} %")
+    return (f"`tests/bench/run.sh {name}`, {entry['date'][:16].replace('T', ' ')} UTC, {entry['seconds']:.0f} s; "
+            + ("quiet" if entry["quiet"] else f"**not quiet**: {noise}") + ".\n" + "".join(f"{note}.\n" for note in entry["notes"]))
+
+
+def generated(doc, where):
+    """The text, and the plots by file name."""
+    drawn = plots.drawn(doc["rows"])
+    text = head(doc)
+    for name in dict.fromkeys(r["part"] for r in doc["rows"]):
+        text += f"\n### {name}\n\n{conditions(doc['parts'][name], name)}"
+        text += "".join(f"\n![{title}]({where}{file})\n" for file, _, title in drawn.get(name, ()))
+        text += tables([r for r in doc["rows"] if r["part"] == name])
+    return text, {file: svg for of in drawn.values() for file, svg, _ in of}
+
+
+def page(doc):
+    """docs/performance.md with its made part anew, and the plots."""
+    with open(PAGE, encoding="utf-8") as f:
+        before, begin, rest = f.read().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{PAGE} has no lines {BEGIN.strip()} and {END.strip()}")
+    text, drawn = generated(doc, "performance/")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}", drawn
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def update():
+    doc = load(BUILT)
+    os.makedirs(PLACE, exist_ok=True)
+    text, drawn = page(doc)
+    for old in os.listdir(PLACE):
+        if old.endswith(".svg") and old not in drawn:
+            os.unlink(os.path.join(PLACE, old))
+    write(os.path.join(PLACE, "bench.json"), json.dumps(doc, indent=1) + "\n")
+    write(PAGE, text)
+    if scale.has_inputs(doc):
+        write(SCALE, scale.page(doc, read(SCALE)))
+    for file, svg in drawn.items():
+        write(os.path.join(PLACE, file), svg)
+    return 0
+
+
+def check():
+    """Says which file is not what bench.json makes."""
+    doc = load(os.path.join(PLACE, "bench.json"))
+    text, drawn = page(doc)
+    wrong = [PAGE] * (read(PAGE) != text) + [SCALE] * (scale.has_inputs(doc) and read(SCALE) != scale.page(doc, read(SCALE)))
+    wrong += [f for f, svg in drawn.items() if read(os.path.join(PLACE, f)) != svg]
+    wrong += [f for f in os.listdir(PLACE) if f.endswith(".svg") and f not in drawn]
+    for file in wrong:
+        print(f"{os.path.basename(file)} is not what docs/performance/bench.json makes: tests/bench/run.sh --docs")
+    return 1 if wrong else 0
+
+
+def preview(where, doc):
+    """The same beside the build, for who does not want to change the documents."""
+    os.makedirs(where, exist_ok=True)
+    text, drawn = generated(doc, "")
+    write(os.path.join(where, "performance.md"), text)
+    for file, svg in drawn.items():
+        write(os.path.join(where, file), svg)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--update"]:
+        sys.exit(update())
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    if len(sys.argv) == 3 and sys.argv[1] == "--preview":
+        sys.exit(preview(sys.argv[2], load(BUILT)))
+    raise SystemExit("usage: docs.py --update | --check | --preview DIR")
