@@ -28,6 +28,10 @@ is() {
 		head -n 5 "$dir/out" "$dir/err"
 	fi
 }
+# flip FILE BYTE: one bit of it
+flip() {
+	/usr/bin/python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2])); b = f.read(1)[0]; f.seek(-1, 1); f.write(bytes([b ^ 16]))' "$@"
+}
 # program BUILD-DIR NAME: its own summary is added to ours
 program() {
 	local log=$dir/$2.log p f s
@@ -87,6 +91,43 @@ for golden in tests/files/golden/*.flight; do
 		diff "${golden%.flight}.json" "$dir/out" | head -n 6
 	fi
 done
+
+# whatever is wrong with a file, several threads print and say what one does
+load=tests/gate/load.flight
+says() { # NAME JOBS COMMAND...: its output, messages and status go to a file
+	local name=$1 jobs=$2
+	shift 2
+	"$fr" "$@" --jobs "$jobs" "$dir/hurt.flight" > "$dir/$name" 2>> "$dir/$name"
+	echo "status $?" >> "$dir/$name"
+}
+same_with_threads() {
+	local command
+	for command in "replay --json" "replay --count -f latency>1ms" "report" "export --to csv"; do
+		# shellcheck disable=SC2086
+		says one 1 $command
+		# shellcheck disable=SC2086
+		says four 4 $command
+		cmp -s "$dir/one" "$dir/four" || { diff "$dir/one" "$dir/four" | head -n 4; return 1; }
+	done
+}
+size=$(stat -c %s $load) hurt=0 differ=0
+for ((at = 0; at < size; at += size / 24)); do
+	cp $load "$dir/hurt.flight"
+	# the first as it is, then one byte at a time
+	((at)) && flip "$dir/hurt.flight" $at
+	same_with_threads || { echo "  byte $at"; ((differ++)); }
+	grep -q "^status 3" "$dir/four" && ((hurt++))
+done
+head -c $((size * 2 / 3)) $load > "$dir/hurt.flight"
+same_with_threads || ((differ++))
+if ((!differ && hurt > 10)); then ok "threads print and say what one does"; else bad "threads: $differ files differ, $hurt are damaged"; fi
+if command -v valgrind > /dev/null; then
+	cp $load "$dir/hurt.flight"
+	is 0 "threads do not race" valgrind -q --tool=helgrind --error-exitcode=99 $fr replay --count -f 'latency > 1ms' --jobs 3 "$dir/hurt.flight"
+else
+	echo "SKIP threads do not race: valgrind is not installed"
+	((skipped++))
+fi
 
 is 0 "the example of docs/format.md" python3 tests/files/example.py
 

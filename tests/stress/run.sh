@@ -62,17 +62,21 @@ caught() { # NAME PROGRAM HOW_LONG ARGS
 	esac
 }
 
-bad_clock() { # NAME SCRIPT FLAGS
-	name=$1 script=$2
-	shift 2
-	if ! change "$name" bpf/clock.h "$script"; then
+bad_header() { # PROGRAM HOW_LONG HEADER NAME SCRIPT FLAGS: what the header made so is to be caught
+	test=$1 span=$2 header=$3 name=$4 script=$5
+	shift 5
+	if ! change "$name" "$header" "$script"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
-	elif ! build "$dir/$name" "$dir/$name/clock" tests/stress/clock.c "$@"; then
+	elif ! build "$dir/$name" "$dir/$name/$test" "tests/stress/$test.c" "$@"; then
 		verdict "$name" FAILED "does not build"
 	else
-		caught "$name" "$dir/$name/clock" 500
+		caught "$name" "$dir/$name/$test" "$span"
 	fi
 }
+
+bad_clock() { bad_header clock 500 bpf/clock.h "$@"; }
+bad_log() { bad_header incident 500 bpf/incident.h "$@"; }
+bad_hits() { bad_header hits 1 bpf/hits.h "$@"; }
 
 bad_ring() { # NAME FILE SCRIPT MODE FLAGS
 	name=$1 file=$2 script=$3 mode=$4 reader=user/io/ring/ring_read.c
@@ -86,18 +90,6 @@ bad_ring() { # NAME FILE SCRIPT MODE FLAGS
 		verdict "$name" FAILED "does not build"
 	else
 		caught "$name" "$dir/$name/ring" 4 $mode
-	fi
-}
-
-bad_log() { # NAME SCRIPT FLAGS
-	name=$1 script=$2
-	shift 2
-	if ! change "$name" bpf/incident.h "$script"; then
-		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
-	elif ! build "$dir/$name" "$dir/$name/incident" tests/stress/incident.c "$@"; then
-		verdict "$name" FAILED "does not build"
-	else
-		caught "$name" "$dir/$name/incident" 500
 	fi
 }
 
@@ -124,24 +116,12 @@ bad_follow() { # NAME SCRIPT
 	fi
 }
 
-bad_hits() { # NAME SCRIPT FLAGS
-	name=$1 script=$2
-	shift 2
-	if ! change "$name" bpf/hits.h "$script"; then
-		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
-	elif ! build "$dir/$name" "$dir/$name/hits" tests/stress/hits.c "$@"; then
-		verdict "$name" FAILED "does not build"
-	else
-		caught "$name" "$dir/$name/hits" 1
-	fi
-}
-
 bad_guardq() { # NAME SCRIPT FLAGS
 	name=$1 script=$2
 	shift 2
-	mkdir -p "$dir/$name/pure"
-	sed "$script" user/pure/set/guardq.h >"$dir/$name/pure/guardq.h"
-	if cmp -s user/pure/set/guardq.h "$dir/$name/pure/guardq.h"; then
+	mkdir -p "$dir/$name/pure/set"
+	sed "$script" user/pure/set/guardq.h >"$dir/$name/pure/set/guardq.h"
+	if cmp -s user/pure/set/guardq.h "$dir/$name/pure/set/guardq.h"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
 	elif ! build "$dir/$name" "$dir/$name/guardq" tests/stress/guardq.c "$@"; then
 		verdict "$name" FAILED "does not build"
