@@ -99,9 +99,13 @@ def match(told, cpu, spins):
 
 
 def near(h, spin):
-    """Within 10 % or 100 us."""
+    """
+    Within 10 % or 100 us. An idle CPU is kept from a watch that is due by its hypervisor only, which is longer, on a busy
+    host, and is told as such: the hog did not do it.
+    """
     want = spin[1] - spin[0]
-    return abs(h["length_ns"] - want) <= max(want / 10, 100_000)
+    idle = sum(r["ns"] for r in h["ran"] if r["what"] == "idle")
+    return abs(h["length_ns"] - idle - want) <= max(want / 10, 100_000)
 
 
 def hog_nr(h):
@@ -134,16 +138,18 @@ def lengths():
         short = hog(CPUS[0], 4, 3.0)
         told = w.end()
     found = [h for h in told if h["watch"] == "holdoff"]
-    good = total = named = first = 0
+    total = named = first = 0
+    wrong = []
     for cpu, list_ in list(spins.items()) + [(CPUS[0], short)]:
         for h, spin in zip(match(found, cpu, list_), list_):
             check_hog(h, spin)
             total += 1
-            good += near(h, spin)
+            if not near(h, spin):
+                wrong.append((spin[1] - spin[0], h))
             named += {"hog_inner", "main"} <= frames(h, hog_nr(h))
             first += hog_nr(h) == 0
     # a hypervisor may take the CPU away between a clock's reading and the switch
-    check(good >= total * 3 / 4, f"{good} of {total} lengths are within 10 % or 100 us")
+    check(len(wrong) <= total / 4, f"{len(wrong)} of {total} lengths are not within 10 % or 100 us: {wrong}")
     check(first >= total * 3 / 4, f"{first} of {total} are told to be the hog's")
     # frames may be overwritten before a busy machine comes to look them up
     check(named, f"{named} of {total} stacks have the function")
