@@ -209,7 +209,7 @@ def machine():
 
 def document(flightrec, quick, argv):
     version = subprocess.run([flightrec, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    return {"version": VERSION, "machine": machine(), "kernel": os.uname().release,
+    return {"version": VERSION, "machine": machine(), "kernel": os.uname().release.split("-")[0],
             "distribution": _first("/etc/os-release", "PRETTY_NAME", "="), "flightrec": version,
             "command": " ".join(["tests/bench/run.sh", *argv]), "quick": quick, "parts": parts, "rows": rows}
 

@@ -84,7 +84,7 @@ def one_load(what, events, options, command, kib, seconds, rounds):
 def lttng_reason():
     release = os.uname().release
     if not glob.glob(f"/lib/modules/{release}/**/lttng-tracer.ko*", recursive=True):
-        return f"no lttng-modules for kernel {release} are installed"
+        return f"no lttng-modules for kernel {release.split('-')[0]} are installed"
     return "lttng-modules are installed, but this benchmark has never seen them"
 
 

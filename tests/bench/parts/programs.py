@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What recording costs whole programs, for each profile, beside ftrace and perf record --overwrite with the same events."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import time
 
 import common
 import overwriting
+import sampling
 
 KIB = 8192
 DEFAULT = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:")))
@@ -181,6 +183,8 @@ RECORDERS = (
 )
 
 
+# Whose programs are timed by the kernel, too
+COUNTED = ("flightrec, default", WITH_CALLS, "flightrec, full")
 # Without --quick only
 LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
@@ -199,6 +203,31 @@ def take_turn(loads, tmp, got, failed):
             failed[who] = str(e)
 
 
+def programs_ns():
+    """How long each BPF program of the machine has run, by the kernel's count: by its id."""
+    return {p["id"]: p.get("run_time_ns", 0) for p in json.loads(common.run("bpftool", "-j", "prog").stdout)}
+
+
+def count_time(loads, tmp):
+    """By load and recorder: percent of all CPUs' time in programs while the load ran. Noise of the machine does not show in it."""
+    got, was = {}, sampling.set_stats("1")
+    try:
+        for who, begin in RECORDERS:
+            if who not in COUNTED:
+                continue
+            others = programs_ns()
+            with begin(tmp):
+                for load in loads:
+                    before, began = programs_ns(), time.monotonic_ns()
+                    load.run()
+                    of = (time.monotonic_ns() - began) * os.cpu_count()
+                    spent = sum(ns - before.get(nr, 0) for nr, ns in programs_ns().items() if nr not in others)
+                    got[load.name, who] = 100 * spent / of
+    finally:
+        sampling.set_stats(was)
+    return got
+
+
 def slower(value, off, more_is_better):
     return 100 * ((off / value if more_is_better else value / off) - 1)
 
@@ -210,8 +239,8 @@ def promised(load, who, noise):
     return 15 if who == WITH_CALLS and load.name in ("redis", "nginx") else None
 
 
-def table(load, turns, failed):
-    """turns: of each turn what take_turn() got."""
+def table(load, turns, failed, in_programs):
+    """turns: of each turn what take_turn() got; in_programs: what count_time() got."""
     common.title(f"{load.what[0].upper()}{load.what[1:]}: with each recorder, {KIB // 1024} MiB a CPU; by turns")
     peers = list(dict.fromkeys(who for who, _ in RECORDERS))
     if isinstance(load.run, str):
@@ -235,6 +264,10 @@ def table(load, turns, failed):
                 common.row("noise: turns without from their median", added, "%", peer=who, load=load.name)
             else:
                 common.row("slower than without", added, "%", peer=who, at_most=promised(load, who, noise), load=load.name)
+    for who in COUNTED:
+        if (load.name, who) in in_programs:
+            common.report("time in its programs, by the kernel's count, of all CPUs'", in_programs[load.name, who], "%", peer=who,
+                          load=load.name)
 
 
 @common.part("programs", order=14)
@@ -249,5 +282,6 @@ def programs(opts):
         for _ in range(1 if opts.quick else 3):
             turns.append({})
             take_turn(here, tmp, turns[-1], failed)
+        in_programs = {} if opts.quick else count_time(here, tmp)
     for load in loads:
-        table(load, turns, failed)
+        table(load, turns, failed, in_programs)
