@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tables import Tables, place  # noqa: E402
+from words import Words, is_error, paths, signal_name, watch  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
@@ -107,16 +108,32 @@ def check_tasks(c, rep, t):
 def check_groups(c, rep, t, pairs):
     """Which process and cgroup a task is in, is as the list of tasks says; a task that is not listed has nothing to add."""
     for name, key in (("processes", "pid"), ("cgroups", "cgroup")):
-        want = {}
+        want, members = {}, collections.defaultdict(list)
         for g, w in pairs:
             want.setdefault(g[key], type(w.sums)()).add(w.sums)
+            members[g[key]].append(g)
         for group in rep[name]:
             sums = want.pop(group[key], None)
+            # a task that is only spoken of is not listed, but one of them
+            c.equal(f"{key} {group[key]} tasks", group["tasks"] >= max(1, len(members[group[key]])), True)
             if sums:
                 c.sums(f"{key} {group[key]}", group, sums)
             else:
                 c.equal(f"{key} {group[key]} events", group["events"], 0)
         c.equal(name + " that are not there", want, {})
+    for process in rep["processes"]:
+        names = {g["comm"] for g, _ in pairs if g["pid"] == process["pid"]}
+        names |= {w.comm for w in t.all_tasks if names and w.tid == process["pid"]}
+        c.equal(f"pid {process['pid']} comm", not names or process["comm"] in names, True)
+
+
+def check_cgroup_paths(c, rep, file, window):
+    """Whose events `cgroup == "PATH"` chooses, are the tasks that the report has in the cgroup of that path."""
+    for group in rep["cgroups"]:
+        if group["path"] and '"' not in group["path"]:
+            rows = map(json.loads, lines(run("replay", "--json", *window, "-f", f'cgroup == "{group["path"]}"', file)))
+            tids = {t["tid"] for t in rep["tasks"] if t["cgroup"] == group["cgroup"]}
+            c.equal(f"tasks of cgroup {group['path']}", {row["tid"] for row in rows} <= tids, True)
 
 
 def check_cpus(c, rep, t):
@@ -131,31 +148,47 @@ def check_cpus(c, rep, t):
         c.hist(what + " wakeup", got["wakeup"], want.wakeup)
         ran = ([(t.w["moment_begin_ns"], want.first)] if want.first is not None else []) + want.ran
         c.equal(what + " ran", [(s["ts"], s["tid"]) for s in got["ran"]], ran)
+        comms = [s["comm"] for s in got["ran"]][-len(want.ran):] if want.ran else []
+        c.equal(what + " ran, names", comms, want.ran_comms)
 
 
-def check_syscalls(c, rep, t):
+def check_syscalls(c, rep, t, words):
     def one(what, got, want):
+        words.check_call(c, what, got)
         for key in ("enters", "rated_enters", "exits", "errors"):
             c.equal(f"{what} {key}", got[key], want.n[key])
         c.hist(what, got["latency"], want.latency)
     c.table("syscalls", {(x["abi"], x["id"]): x for x in rep["syscalls"]}, t.calls, one)
     c.equal("errors", {(x["abi"], x["id"], x["errno"]): x["count"] for x in rep["errors"]}, dict(t.errors))
+    for x in rep["errors"]:
+        words.check_call(c, f"error {x['errno']}", x)
+        c.equal(f"error {x['errno']} name", is_error(x["errno_name"], x["errno"]), True)
 
 
-def check_waits(c, rep, t, pairs):
+def check_waits(c, rep, t, pairs, words):
+    task_of = {g["nr"]: (g["tid"], g["comm"]) for g, _ in pairs}
+    task_of[0] = (0, None)
     nr_of = {id(w): g["nr"] for g, w in pairs}
     nr_of[id(t.all_tasks[0])] = 0
     want = {(by, nr_of.get(id(who)) if by == "task" else who, nr_of.get(id(task))): v for (by, who, task), v in t.waits.items()}
     got = {(x["by"], x.get("waker_task", x.get("irq", x.get("softirq"))), x["task"]): [x["count"], x["offcpu_ns"], x["wakeup_ns"]]
            for x in rep["waits"]}
     c.equal("waits", got, want)
+    for x in rep["waits"]:
+        what = f"wait of {x['tid']}"
+        c.equal(what, (x["tid"], x["comm"]), task_of[x["task"]])
+        words.check_by(c, what, x)
+        if x["by"] == "task":
+            c.equal(what + " waker", (x["waker_tid"], x["waker_tid"] and x["waker_comm"] or None), task_of[x["waker_task"]])
+    for x in rep["offcpu"]:
+        words.check_in(c, "off the CPU", x)
 
     def key(x):
         return (x["state"], x["in"], x.get("abi"), x.get("id"))
     c.table("off the CPU", {key(x): x for x in rep["offcpu"]}, t.reasons, lambda what, g, w: c.hist(what, g["offcpu"], w))
 
 
-def check_handlers(c, rep, t):
+def check_handlers(c, rep, t, words):
     def one(hist, keys):
         def compare(what, got, want):
             for key in keys:
@@ -169,6 +202,8 @@ def check_handlers(c, rep, t):
             one("latency", handler + ("errors", "bytes")))
     for x in rep["irqs"]:
         c.equal(f"irq {x['irq']} name", x["name"], t.irq_names.get(x["irq"], ""))
+    for x in rep["softirqs"]:
+        c.equal(f"softirq {x['vec']} name", x["name"], words.softirqs[x["vec"]])
 
 
 def check_total(c, rep, t):
@@ -184,6 +219,7 @@ def check_total(c, rep, t):
     for f in rep["functions"]:
         samples[f["user"], f["ip"]] += f["samples"]
     c.equal("functions", samples, t.samples)
+    c.equal("functions without symbols", {(f["name"], f["module"]) for f in rep["functions"]} - {(None, None)}, set())
 
 
 # ---- the task in focus ----
@@ -216,7 +252,23 @@ def step_of(s):
     return step
 
 
-def check_focus(c, rep, t, texts):
+def check_focus_words(c, got, about, words):
+    own = [row["comm"] for row in about if row["tid"] == got["tid"]]
+    c.equal("focus comm", got["comm"], own[-1] if own else got["comm"])
+    for x in got["syscalls"]:
+        words.check_call(c, "its call", x)
+        failed = x["ret"] is not None and -4095 <= x["ret"] < 0
+        c.equal("its call's error", is_error(x["errno_name"], -x["ret"]) if failed else x["errno_name"], failed or None)
+    for x in got["states"]:
+        if x["did"] == "leaves":
+            words.check_in(c, "its state", x)
+        elif x["did"] == "woken":
+            words.check_by(c, "its state", x)
+    for x in got["woken_by"]:
+        words.check_by(c, "wake chain", x)
+
+
+def check_focus(c, rep, t, texts, words):
     got = rep["focus"]
     c.equal("focus", got and got["tid"], t.focus or None)
     if not got:
@@ -228,23 +280,29 @@ def check_focus(c, rep, t, texts):
     keys = ("id", "abi", "enter_ns", "exit_ns", "args", "ret")
     c.equal("its calls", [{k: x[k] for k in keys} for x in got["syscalls"]], calls_of(about, t.focus))
     c.equal("its states", [step_of(s) for s in got["states"]], t.steps[-64:])
-    chain = [dict(tid=x["tid"], by=by_of(x)[0], nr=by_of(x)[1], woken_ns=x["woken_ns"], ran_ns=x["ran_ns"]) for x in got["woken_by"]]
+    check_focus_words(c, got, about, words)
+    chain = [dict(tid=x["tid"], by=by_of(x)[0], nr=by_of(x)[1], woken_ns=x["woken_ns"], ran_ns=x["ran_ns"], comm=x["comm"],
+                  waker_comm=x.get("waker_comm")) for x in got["woken_by"]]
     c.equal("wake chain", chain, [{k: v for k, v in x.items() if k != "parent"} for x in t.chain])
     s = got["stack"]
+    for f in s["kernel"] + s["user"]:
+        c.equal("frame without symbols", [f[k] for k in ("name", "off", "module", "missing", "recorder")], [None, 0, None, None, False])
     c.equal("stack", (s["from"], s["ts"], [f["ip"] for f in s["kernel"]], [f["ip"] for f in s["user"]]), t.stack or (None, None, [], []))
 
 
 def check_file(c, rep, info):
+    c.equal("layout", rep["report"], 1)
     for key in ("reason", "pid", "comm", "sig", "ts"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"][key])
-    for key in ("tid", "rule", "addr", "ip", "code", "value_ns", "limit_ns", "text"):
+    for key in ("tid", "rule", "exe", "cgroup", "addr", "ip", "code", "status", "latency", "what", "value_ns", "limit_ns", "text"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"].get(key))
+    c.equal("trigger sig_name", rep["trigger"]["sig_name"], signal_name(info["trigger"]["sig"]))
     for why in ("wrap", "retry", "broken"):
         c.equal("lost, " + why, rep["lost"][why], sum(x["lost"][why] for x in info["cpus"]))
     c.equal("holes", rep["lost"]["holes"], sum(x["holes"] for x in info["cpus"]))
     c.equal("damage", rep["lost"]["damage"], info["damage"])
     cut = info.get("cut")
-    c.equal("cut", rep["cut"], cut and {k: cut[k] for k in rep["cut"]})
+    c.equal("cut", rep["cut"] and {k: rep["cut"][k] for k in rep["cut"]}, cut and {k: cut[k] for k in rep["cut"]})
     for key in ("mode", "grain_ns", "ties", "ahead", "losers"):
         c.equal("clock " + key, rep["clock"][key], info["clock"][key])
 
@@ -258,9 +316,18 @@ def check_window(c, rep, info, rows):
         c.equal("window holds the rows", w["begin_ns"] <= rows[0]["ts"] and rows[-1]["ts"] <= w["end_ns"], True)
         c.equal("no window was asked for", (w["begin_ns"], w["end_ns"]), (rows[0]["ts"], rows[-1]["ts"])) if not any(
             a in WINDOW for a in sys.argv) else None
-    at = rep["trigger"]["at_ns"]
+    at, ts = rep["trigger"]["at_ns"], info["trigger"]["ts"]
+    c.equal("trigger's place", at, ts if ts and w["begin_ns"] <= ts <= w["end_ns"] else w["end_ns"])
     c.equal("before the end", rep["trigger"]["before_end_ns"], w["end_ns"] - at)
     c.equal("the moment holds the trigger", w["begin_ns"] <= w["moment_begin_ns"] <= at <= w["moment_end_ns"] <= w["end_ns"], True)
+
+
+def check_wall(c, rep, info):
+    """By the clock sample before it, or the first; between two of them, as far as they agree."""
+    samples, at = sorted((x["ts"], x["real_ns"]) for x in info["clock"]["samples"]), rep["trigger"]["at_ns"]
+    near = [real + at - ts for ts, real in samples]
+    real = rep["trigger"]["real_ns"]
+    c.equal("wall time", min(near) <= real <= max(near) if near else real == 0, True)
 
 
 def options_of(args):
@@ -278,26 +345,31 @@ def options_of(args):
 
 def main(file, args):
     window, filt, task = options_of(args)
-    rep = json.loads(run("report", "--json", "--no-symbols", *args, file))
+    looked = set()
+    plain = json.loads(run("report", "--json", "--no-symbols", *args, file))
+    rep = watch(plain, "", looked)
     info = json.loads(run("info", "--json", file))
     rows = [json.loads(line) for line in lines(run("replay", "--json", "--pos", *window, file))]
     counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
     focus = task or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
     t = Tables(rows, counted, rep["window"], info, focus)
-    texts = {}
-    if focus:
-        texts = dict(zip(map(place, rows), lines(run("replay", "--no-symbols", *window, file))))
+    texts = dict(zip(map(place, rows), lines(run("replay", "--no-symbols", *window, file))))
+    words = Words(rows, texts)
     c = Check()
     check_file(c, rep, info)
     check_window(c, rep, info, rows)
+    check_wall(c, rep, info)
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
+    check_cgroup_paths(c, rep, file, window)
     check_cpus(c, rep, t)
     check_total(c, rep, t)
-    check_syscalls(c, rep, t)
-    check_waits(c, rep, t, pairs)
-    check_handlers(c, rep, t)
-    check_focus(c, rep, t, texts)
+    check_syscalls(c, rep, t, words)
+    check_waits(c, rep, t, pairs, words)
+    check_handlers(c, rep, t, words)
+    check_focus(c, rep, t, texts, words)
+    if not c.wrong:
+        c.equal("figures that nothing was compared with", sorted(set(paths(plain)) - looked), [])
     for line in c.wrong[:20]:
         print(line)
     if len(c.wrong) > 20:

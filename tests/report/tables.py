@@ -29,7 +29,7 @@ class Task:
         self.call = None  # (abi, id) it is in
         self.fault = False
         self.off = None  # (state, in, abi, id) it left its CPU with
-        self.wake = None  # (how, number, waker's tid, when, link of the waker), and whether behind its leaving
+        self.wake = None  # (how, number, waker's tid, when, link and name of the waker), and whether behind its leaving
         self.wake_off = False
         self.link = None
 
@@ -40,7 +40,7 @@ class Cpu:
         self.wakeup = []
         self.since_ns, self.tid = since_ns, None
         self.irq = self.softirq = None
-        self.first, self.ran = None, []
+        self.first, self.ran, self.ran_comms = None, [], []
 
 
 class Call:
@@ -187,6 +187,7 @@ class Tables:
             c.first = tid
         elif ts <= self.w["moment_end_ns"]:
             c.ran.append((ts, tid))
+            c.ran_comms.append(row["next_comm"])
 
     def gets_cpu(self, row, c, t, pair, counts):
         if counts:
@@ -205,8 +206,9 @@ class Tables:
                 w[2] += pair.latency
         t.comm = row["next_comm"]
         if pair.latency and t.wake:
-            by, nr, tid, woken, parent = t.wake
-            t.link = dict(tid=t.tid, by=by, nr=nr if by != "task" else tid, woken_ns=woken, ran_ns=row["ts"], parent=parent)
+            by, nr, tid, woken, parent, waker = t.wake
+            t.link = dict(tid=t.tid, by=by, nr=nr if by != "task" else tid, woken_ns=woken, ran_ns=row["ts"], parent=parent,
+                          comm=row["next_comm"], waker_comm=waker if by == "task" and tid else None)
         t.off, t.wake, t.wake_off = None, None, False
         if t.tid == self.focus:
             self.note(row)
@@ -222,7 +224,7 @@ class Tables:
             self.step(row, "woken", by=by, nr=nr)
         if target.off and target.wake_off:
             return
-        target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" else None)
+        target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" else None, row["comm"])
         target.wake_off = target.off is not None
 
     on_sched_wakeup_new = on_sched_waking
