@@ -235,6 +235,28 @@ def merge_cuts():
     assert [h["cpu"] for h in info(merge("out.flight", "b.flight"))["holes"]] == [0]
 
 
+def merge_versions():
+    """One session by several versions: what one schema can say is one snapshot, by the larger one; the rest one of its own."""
+    assert rows(merge("a.flight", "more.flight")) == rows("a.flight", "more.flight")
+    assert run("verify", "m.flight").stdout.count(b": OK") == 1 and info("m.flight")["merge_cnt"] == 2
+    schema = subprocess.run(["zstd", "-dcq", os.path.join(dir, "m.flight")], capture_output=True).stdout
+    assert b"event 250 novel" in schema
+    # a field of another name: each event once, as the one that is told of first says it
+    for parts in (["a.flight", "other.flight"], ["a.flight", "apart.flight"], ["c.flight", "other.flight", "a.flight"]):
+        expected = rows(*parts)
+        said = run("merge", "-o", fresh("m.flight"), *parts).stdout.decode()
+        assert "holds 2 snapshots" in said and "versions of flightrec" in said, said
+        assert rows("m.flight") == expected, parts
+        assert {place(json.loads(l)) for l in expected} == set(union(*parts))
+        assert run("verify", "m.flight").stdout.count(b": OK") == 2
+        exits = [e for e in map(json.loads, expected) if e["event"] == "sys_exit"]
+        assert {"ret" in e for e in exits} == {"outcome" in e for e in exits} == {True, False}
+        merged = [e for e in exits if e.get("ret", e.get("outcome")) < 0]
+        count = run("replay", "--count", "-f", "event == sys_exit && ret < 0", "m.flight").stdout
+        assert int(count) == len([e for e in merged if "ret" in e]) > 0
+    assert "versions" not in run("merge", "-o", fresh("m.flight"), "a.flight", "random.flight").stdout.decode()
+
+
 def merge_hosts():
     parts = ["a.flight", "random.flight", "b.flight"]
     out = merge(*parts)

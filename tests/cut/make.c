@@ -2,10 +2,13 @@
 /*
  * make DIR: snapshots to be cut, merged and compared, the same each time: a.flight, b.flight and c.flight of one session one
  * after another, of which a and b, and b and c overlap; b lacks a lap that a has. random.flight has events of every type.
+ * more.flight, other.flight and apart.flight are b as other versions of the program would have written it.
  */
 #include "unit/host_ring.h"
 
 #include <stdio.h>
+
+#include "pure/schema/schema.h"
 
 #define BUDGET_SZ (16u << 20)
 #define REAL_NS	  1767225600000000000ULL
@@ -16,6 +19,7 @@
 enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 
 static struct host_ring *ring[RING_CNT];
+static struct fr_schema *schema; /* of another version, NULL: ours */
 
 #define PUT(where, type, who, ...)                                           \
 	do {                                                                 \
@@ -183,7 +187,7 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 	snprintf(path, sizeof(path), "%s/%s.flight", dir, name);
 	if (fr_snap_create(path, BUDGET_SZ, &w))
 		return 1;
-	err = fr_snap_put_schema(w, fr_schema_builtin());
+	err = fr_snap_put_schema(w, schema ?: fr_schema_builtin());
 	err = err ? err : put_facts(w, boot);
 	for (i = 0; i < RING_CNT && !err; i++)
 		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
@@ -218,6 +222,46 @@ static u64 last_whole_lap(void)
 	return fr_w_seq(ring[MAIN0]->r.wr->w) - 1;
 }
 
+/* Ours, with a text of it replaced by another, and lines behind it. */
+static struct fr_schema *other_schema(const char *from, const char *to, const char *more)
+{
+	struct fr_schema *s = NULL;
+	size_t sz;
+	char *ours = fr_schema_write(fr_schema_builtin(), &sz), *text = NULL, *at;
+	int len;
+
+	at = memmem(ours, sz, from, strlen(from));
+	len = asprintf(&text, "%.*s%s%.*s%s", (int)(at - ours), ours, to, (int)(ours + sz - at - strlen(from)),
+		       at + strlen(from), more);
+	if (len > 0 && fr_schema_parse(text, len, &s))
+		s = NULL;
+	free(text);
+	free(ours);
+	return s;
+}
+
+/* An event more; a field of another name; both: neither this nor ours has all of the other. */
+static int dump_versions(const char *dir)
+{
+	static const struct {
+		const char *name, *to, *more;
+	} version[] = {
+		{"more", "s64 ret ", "event 250 novel main mark something new\n"},
+		{"other", "s64 outcome ", ""},
+		{"apart", "s64 outcome ", "event 250 novel main mark something new\n"},
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(version) / sizeof(version[0]) && !err; i++) {
+		schema = other_schema("s64 ret ", version[i].to, version[i].more);
+		err = schema ? dump(dir, version[i].name, "boot-1", 0) : 1;
+		fr_schema_free(schema);
+		schema = NULL;
+	}
+	return err;
+}
+
 static int put_session(const char *dir)
 {
 	u64 lap;
@@ -228,6 +272,7 @@ static int put_session(const char *dir)
 	lap = last_whole_lap();
 	put_turns(1200, 1600);
 	err = err ? err : dump(dir, "b", "boot-1", lap);
+	err = err ? err : dump_versions(dir);
 	put_turns(1600, 2600);
 	return err ? err : dump(dir, "c", "boot-1", 0);
 }

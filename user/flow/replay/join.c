@@ -29,6 +29,7 @@ struct join {
 	struct fr_join_group *group;
 	u32 group_cnt;
 	bool unreadable; /* one of the files was no snapshot, and that has been said */
+	bool split;	 /* files of a session are in several groups */
 };
 
 /* ---- files ---- */
@@ -120,6 +121,7 @@ static int make_group(struct join *j, struct fr_join_file *first)
 {
 	struct fr_join_group *g = realloc(j->group, (j->group_cnt + 1) * sizeof(*g));
 	struct fr_join_file *f;
+	u32 i, all;
 
 	if (!g)
 		return -ENOMEM;
@@ -128,31 +130,28 @@ static int make_group(struct join *j, struct fr_join_file *first)
 	*g = (struct fr_join_group){.file = calloc(j->file_cnt, sizeof(*g->file)), .all_cut = true};
 	if (!g->file)
 		return -ENOMEM;
-	for (f = first; f < j->file + j->file_cnt; f++) {
-		if (f->joined || !same_session(first, f))
-			continue;
-		f->joined = true;
-		g->all_cut &= f->is_cut;
-		g->file[g->file_cnt++] = f;
-	}
+	for (f = first; f < j->file + j->file_cnt; f++)
+		if (!f->joined && same_session(first, f))
+			g->file[g->file_cnt++] = f;
 	qsort(g->file, g->file_cnt, sizeof(*g->file), by_age);
-	g->schema = fr_join_schema(g);
-	if (g->schema)
-		return 0;
-	fr_err("%s and others with it are of versions of flightrec that record the same event in different ways: see them "
-	       "together "
-	       "with `flightrec replay FILE...`",
-	       first->path);
-	return -EPROTO;
+	all = g->file_cnt;
+	fr_join_schema(g);
+	j->split |= g->file_cnt < all;
+	for (i = 0; i < g->file_cnt; i++) {
+		g->file[i]->joined = true;
+		g->all_cut &= g->file[i]->is_cut;
+	}
+	return 0;
 }
 
+/* What one schema cannot say is in a group of its own. */
 static int make_groups(struct join *j)
 {
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < j->file_cnt && !err; i++)
-		if (!j->file[i].joined)
+	for (i = 0; i < j->file_cnt; i++)
+		while (!j->file[i].joined && !err)
 			err = make_group(j, &j->file[i]);
 	return err;
 }
@@ -375,10 +374,10 @@ static void say_order(const struct join *j)
 		for (k = 0; k < cnt; k++)
 			most_ns = c[k].uncertainty_ns > most_ns ? c[k].uncertainty_ns : most_ns;
 	}
-	printf("%s holds %u snapshots of different boots or sessions. Events of different boots are in order by wall time, "
-	       "which each "
-	       "host read to within %llu ns of its own clock\n",
-	       j->out, j->group_cnt, (unsigned long long)most_ns);
+	printf("%s holds %u snapshots of different boots or sessions%s. Events of different boots are in order by wall time, "
+	       "which each host read to within %llu ns of its own clock\n",
+	       j->out, j->group_cnt, j->split ? ", or versions of flightrec that say the same event in different ways" : "",
+	       (unsigned long long)most_ns);
 }
 
 static int status_of(const struct join *j, int err)

@@ -58,7 +58,7 @@ int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_schema.c ---- */
 
-/* The schema that all the group's events can be read by, NULL: there is none. */
-const struct fr_schema *fr_join_schema(const struct fr_join_group *g);
+/* Find the schema by which most of the group's files can be read, field by field, and leave only these in it: one at least. */
+void fr_join_schema(struct fr_join_group *g);
 
 #endif

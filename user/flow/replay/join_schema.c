@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* join_schema: snapshots of one session may be taken by several versions of the program. */
+/* join_schema: snapshots of one session may be taken by several versions of the program, with more events or other fields. */
 #include <string.h>
 
 #include "flow/replay/join_int.h"
@@ -36,17 +36,29 @@ static bool contains(const struct fr_schema *all, const struct fr_schema *s)
 	return true;
 }
 
-const struct fr_schema *fr_join_schema(const struct fr_join_group *g)
+/* How many files of the group have no event that is not there. */
+static u32 count_read_by(const struct fr_join_group *g, const struct fr_schema *all)
 {
-	u32 i, j;
+	u32 i, cnt = 0;
 
-	for (i = g->file_cnt; i-- > 0;) {
-		const struct fr_schema *all = fr_snap_schema(g->file[i]->snap);
+	for (i = 0; i < g->file_cnt; i++)
+		cnt += contains(all, fr_snap_schema(g->file[i]->snap));
+	return cnt;
+}
 
-		for (j = 0; j < g->file_cnt && contains(all, fr_snap_schema(g->file[j]->snap)); j++)
-			;
-		if (j == g->file_cnt)
-			return all;
+void fr_join_schema(struct fr_join_group *g)
+{
+	u32 i, cnt, most = 0, kept = 0;
+
+	for (i = g->file_cnt; i-- > 0;) { /* of equals the latest's */
+		cnt = count_read_by(g, fr_snap_schema(g->file[i]->snap));
+		if (cnt > most) {
+			most = cnt;
+			g->schema = fr_snap_schema(g->file[i]->snap);
+		}
 	}
-	return NULL;
+	for (i = 0; i < g->file_cnt; i++)
+		if (contains(g->schema, fr_snap_schema(g->file[i]->snap)))
+			g->file[kept++] = g->file[i];
+	g->file_cnt = kept;
 }
