@@ -126,51 +126,48 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	return err;
 }
 
-static int export_to_file(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+static int export_to_file(struct fr_export *x, const struct fr_exporter *e, const char *path)
 {
 	struct fr_newfile *f;
 	/* of what dead writers left, only empty files can be told to be ours: nothing begins with this */
-	int err = fr_newfile_create(ask->path, "\377\377\377\377", 4, &f);
+	int err = fr_newfile_create(path, "\377\377\377\377", 4, &f);
 
-	if (!err) {
-		err = export_to(x, e, fr_newfile_fd(f));
-		if (err)
-			fr_newfile_abort(f);
-		else
-			err = fr_newfile_finish(f);
-	}
-	if (err == -EEXIST)
-		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (err)
+		return err;
+	err = export_to(x, e, fr_newfile_fd(f));
 	if (!err)
-		say(x, ask);
+		return fr_newfile_finish(f);
+	fr_newfile_abort(f);
 	return err;
 }
 
-static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, const char *path)
 {
 	struct fr_newdir *d;
-	int err = fr_newdir_create(ask->path, &d);
+	int err = fr_newdir_create(path, &d);
 
-	if (!err) {
-		x->dir_fd = fr_newdir_fd(d);
-		err = export_to(x, e, -1);
-		if (err)
-			fr_newdir_abort(d);
-		else
-			err = fr_newdir_finish(d);
-	}
-	if (err == -EEXIST)
-		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (err)
+		return err;
+	x->dir_fd = fr_newdir_fd(d);
+	err = export_to(x, e, -1);
 	if (!err)
-		say(x, ask);
+		return fr_newdir_finish(d);
+	fr_newdir_abort(d);
 	return err;
 }
 
 static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
-	if (e->folder)
-		return export_to_folder(x, e, ask);
-	return ask->path ? export_to_file(x, e, ask) : export_to(x, e, STDOUT_FILENO);
+	int err;
+
+	if (!ask->path)
+		return export_to(x, e, STDOUT_FILENO);
+	err = e->folder ? export_to_folder(x, e, ask->path) : export_to_file(x, e, ask->path);
+	if (err == -EEXIST)
+		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+	if (!err)
+		say(x, ask);
+	return err;
 }
 
 static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)

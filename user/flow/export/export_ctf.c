@@ -3,10 +3,11 @@
  * ctf: a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass: a directory with the file `metadata` and one
  * stream for each CPU.
  *
- *	stream file	packets, one after the other
- *	packet		head { magic, uuid, stream_id, instance }, context { begin, end, content, size, seq, discarded, cpu },
- *events event		{ id:32, time:64 } { tid, pid, procname } fields, byte by byte
+ *	export_ctf_stream.c	packets of events
+ *	export_ctf_lttng.c	what LTTng calls things
+ *	export_ctf_meta.c	the metadata
  *
+ * An event is { id, time }, { tid, pid, procname }, its fields, and what LTTng's have beside them.
  * Classes of events are found while the events go by; the metadata that names them is written last.
  */
 #include <errno.h>
@@ -18,24 +19,9 @@
 #include <unistd.h>
 
 #include "flow/export/export_ctf.h"
-#include "pure/rows/pbuf.h"
 
-#define MAGIC	      0xC1FC1FC1u
-#define PACKET_SZ     (256u * 1024) /* a packet is written when it has this size */
-#define HEAD_SZ	      (4 + FR_CTF_UUID_SZ + 4 + 8)
-#define CONTEXT_SZ    (6 * 8 + 4)
-#define EVENT_SZ_MOST (16u * 1024) /* of any event: a record is at most 2040 bytes, and has two stacks of 127 frames */
-#define STATE_DEAD    (16u | 32u)  /* sched_switch's prev_state: X, Z */
-#define CALL_MAX      1024	   /* system calls with classes of their own; higher numbers share one */
-
-struct stream {
-	int fd; /* -1: not begun */
-	struct fr_pbuf packet;
-	u64 begin_ts, end_ts;
-	u64 seq;
-	u64 discarded;	     /* told so far */
-	u64 discarded_total; /* by the ring's counters */
-};
+#define STATE_DEAD (16u | 32u) /* sched_switch's prev_state: X, Z */
+#define CALL_MAX   1024	       /* system calls with classes of their own; higher numbers share one */
 
 /* Classes of a schema's events: of plain ones by number, of system calls by direction, ABI and number; 0: none yet. */
 struct ids {
@@ -51,85 +37,9 @@ struct ctf {
 	struct fr_ctf_class *class;
 	u32 class_cnt;
 	struct ids *ids;
-	struct stream *cpu;
+	struct fr_ctf_stream *cpu;
 	u32 cpu_cnt;
 };
-
-/* ---- bytes ---- */
-
-static void put(struct fr_pbuf *b, const void *p, size_t sz)
-{
-	memcpy(b->p + b->len, p, sz);
-	b->len += sz;
-}
-
-static void put_u32(struct fr_pbuf *b, u32 v)
-{
-	put(b, &v, sizeof(v));
-}
-
-static void put_u64(struct fr_pbuf *b, u64 v)
-{
-	put(b, &v, sizeof(v));
-}
-
-static void put_text(struct fr_pbuf *b, const char *s, size_t len)
-{
-	put(b, s, strnlen(s, len));
-	b->p[b->len++] = 0;
-}
-
-/* ---- packets ---- */
-
-static int write_all(int fd, const u8 *p, size_t sz)
-{
-	ssize_t got;
-
-	for (; sz; p += got, sz -= got) {
-		got = write(fd, p, sz);
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got < 0)
-			got = 0;
-	}
-	return 0;
-}
-
-static int open_stream(struct ctf *c, u32 cpu)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "cpu_%u", cpu);
-	c->cpu[cpu].fd = openat(c->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return c->cpu[cpu].fd < 0 ? -errno : 0;
-}
-
-static int flush_packet(struct ctf *c, u32 cpu, bool last)
-{
-	struct stream *s = &c->cpu[cpu];
-	u8 mem[HEAD_SZ + CONTEXT_SZ];
-	struct fr_pbuf head = {.p = mem, .cap = sizeof(mem)};
-	u64 bits = (sizeof(mem) + s->packet.len) * 8;
-	int err = s->fd < 0 ? open_stream(c, cpu) : 0;
-
-	if (last)
-		s->discarded = s->discarded_total;
-	put_u32(&head, MAGIC);
-	put(&head, c->trace.uuid, FR_CTF_UUID_SZ);
-	put_u32(&head, 0);
-	put_u64(&head, cpu);
-	put_u64(&head, s->begin_ts);
-	put_u64(&head, s->end_ts);
-	put_u64(&head, bits);
-	put_u64(&head, bits);
-	put_u64(&head, s->seq++);
-	put_u64(&head, s->discarded);
-	put_u32(&head, cpu);
-	err = err ?: write_all(s->fd, mem, head.len);
-	err = err ?: write_all(s->fd, s->packet.p, s->packet.len);
-	s->packet.len = 0;
-	return err;
-}
 
 /* ---- classes ---- */
 
@@ -204,41 +114,32 @@ static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row 
 
 /* ---- events ---- */
 
+static int flush_packet(struct ctf *c, u32 cpu, bool last)
+{
+	return fr_ctf_stream_flush(&c->cpu[cpu], c->dir_fd, c->trace.uuid, last);
+}
+
 static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
 {
 	enum fr_val_kind kind = fr_field_kind(f);
 	bool known = v->kind == kind;
 
 	if (kind == FR_VAL_NUM) {
-		put_u64(b, known ? v->num : 0);
+		fr_ctf_put_u64(b, known ? v->num : 0);
 	} else if (kind == FR_VAL_TEXT) {
-		put_text(b, known ? v->text : "", known ? v->len : 0);
+		fr_ctf_put_text(b, known ? v->text : "", known ? v->len : 0);
 	} else {
-		put_u32(b, known ? v->len : 0);
+		fr_ctf_put_u32(b, known ? v->len : 0);
 		if (known && v->len)
-			put(b, v->nums, v->len * sizeof(u64));
+			fr_ctf_put(b, v->nums, v->len * sizeof(u64));
 	}
 }
 
 static void put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
 {
-	put_u32(b, tid);
-	put_u32(b, who.pid);
-	put_text(b, who.comm ?: "", who.comm ? who.len : 0);
-}
-
-static int put_head(struct ctf *c, u32 cpu, u32 id, u64 ts)
-{
-	struct stream *s = &c->cpu[cpu];
-
-	if (fr_pbuf_room(&s->packet, EVENT_SZ_MOST))
-		return -ENOMEM;
-	if (!s->packet.len)
-		s->begin_ts = ts;
-	s->end_ts = ts;
-	put_u32(&s->packet, id);
-	put_u64(&s->packet, ts);
-	return 0;
+	fr_ctf_put_u32(b, tid);
+	fr_ctf_put_u32(b, who.pid);
+	fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
 }
 
 static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
@@ -255,13 +156,13 @@ static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const str
 
 	switch (x->what) {
 	case FR_CTF_TID:
-		put_u64(b, r->tid);
+		fr_ctf_put_u64(b, r->tid);
 		break;
 	case FR_CTF_PID:
-		put_u64(b, (s64)who.pid);
+		fr_ctf_put_u64(b, (s64)who.pid);
 		break;
 	case FR_CTF_COMM:
-		put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+		fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
 		break;
 	case FR_CTF_SOFTIRQ:
 		val = val_of(v, r, "vec");
@@ -269,7 +170,7 @@ static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const str
 		break;
 	case FR_CTF_RWBS:
 		val = val_of(v, r, "rwbs");
-		put_u64(b, val.kind == FR_VAL_TEXT ? fr_ctf_rwbs(val.text, val.len) : 0);
+		fr_ctf_put_u64(b, val.kind == FR_VAL_TEXT ? fr_ctf_rwbs(val.text, val.len) : 0);
 		break;
 	}
 }
@@ -280,14 +181,14 @@ static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row 
 	struct fr_val prio = val_of(v, r, "prev_prio");
 	struct fr_who who = fr_view_who(v, r);
 	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
-	int err = put_head(c, r->cpu, FR_CTF_FREE_ID, r->ts);
+	int err = fr_ctf_stream_event(&c->cpu[r->cpu], FR_CTF_FREE_ID, r->ts);
 
 	if (err)
 		return err;
 	put_who(b, who, r->tid);
-	put_text(b, who.comm ?: "", who.comm ? who.len : 0);
-	put_u64(b, r->tid);
-	put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
+	fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+	fr_ctf_put_u64(b, r->tid);
+	fr_ctf_put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
 	return 0;
 }
 
@@ -325,7 +226,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	if (r->cpu >= c->cpu_cnt)
 		return -EBADMSG;
 	err = class_of(c, v, r, &id);
-	err = err ?: put_head(c, r->cpu, id, r->ts);
+	err = err ?: fr_ctf_stream_event(&c->cpu[r->cpu], id, r->ts);
 	if (err)
 		return err;
 	put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
@@ -333,7 +234,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	x->event_cnt++;
 	if (is_last_switch(v, r))
 		err = put_free(c, v, r);
-	return err ?: c->cpu[r->cpu].packet.len > PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
+	return err ?: c->cpu[r->cpu].packet.len > FR_CTF_PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
 }
 
 /* ---- who lived, when the trace begins ---- */
@@ -345,21 +246,21 @@ static int put_task(struct ctf *c, const struct fr_snap_task *t, u64 ts)
 {
 	struct fr_pbuf *b = &c->cpu[0].packet;
 	const char *comm = t->task.renamed_ns ? t->task.first_comm : t->task.comm;
-	int err = put_head(c, 0, FR_CTF_STATEDUMP_ID, ts);
+	int err = fr_ctf_stream_event(&c->cpu[0], FR_CTF_STATEDUMP_ID, ts);
 
 	if (err)
 		return err;
 	put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
-	put_u64(b, t->tid);
-	put_u64(b, t->task.tgid);
-	put_u64(b, t->task.ppid);
-	put_text(b, comm, FR_COMM_SZ);
-	put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
-	put_u64(b, 0);
-	put_u64(b, 0);
-	put_u64(b, STATUS_WAIT);
-	put_u64(b, 0);
-	return b->len > PACKET_SZ ? flush_packet(c, 0, false) : 0;
+	fr_ctf_put_u64(b, t->tid);
+	fr_ctf_put_u64(b, t->task.tgid);
+	fr_ctf_put_u64(b, t->task.ppid);
+	fr_ctf_put_text(b, comm, FR_COMM_SZ);
+	fr_ctf_put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
+	fr_ctf_put_u64(b, 0);
+	fr_ctf_put_u64(b, 0);
+	fr_ctf_put_u64(b, STATUS_WAIT);
+	fr_ctf_put_u64(b, 0);
+	return b->len > FR_CTF_PACKET_SZ ? flush_packet(c, 0, false) : 0;
 }
 
 static int put_statedump(struct ctf *c, const struct fr_export *x)
@@ -385,11 +286,9 @@ static int make_streams(struct ctf *c, const struct fr_export *x)
 	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
 
 	c->cpu_cnt = fr_export_cpu_cnt(x);
-	c->cpu = calloc(c->cpu_cnt, sizeof(*c->cpu));
+	c->cpu = fr_ctf_streams_new(c->cpu_cnt);
 	if (!c->cpu)
 		return -ENOMEM;
-	for (i = 0; i < c->cpu_cnt; i++)
-		c->cpu[i].fd = -1;
 	for (i = 0; i < cnt; i++) {
 		for (why = 0; ring[i].cpu < c->cpu_cnt && why < FR_LOST_CNT; why++)
 			c->cpu[ring[i].cpu].discarded_total += ring[i].lost[why];
@@ -455,21 +354,15 @@ static void release(struct fr_export *x)
 {
 	struct ctf *c = x->state;
 	struct ids *next;
-	u32 i;
 
-	for (i = 0; c && c->cpu && i < c->cpu_cnt; i++) {
-		if (c->cpu[i].fd >= 0)
-			close(c->cpu[i].fd);
-		free(c->cpu[i].packet.p);
-	}
-	for (; c && c->ids; c->ids = next) {
+	if (!c)
+		return;
+	for (; c->ids; c->ids = next) {
 		next = c->ids->next;
 		free(c->ids);
 	}
-	if (c) {
-		free(c->cpu);
-		free(c->class);
-	}
+	fr_ctf_streams_free(c->cpu, c->cpu_cnt);
+	free(c->class);
 }
 
 const struct fr_exporter fr_export_ctf = {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "flow/export/export.h"
+#include "flow/export/export_ctf_stream.h"
 
 #define FR_CTF_CLASS_MAX 4096u /* event classes of a trace: one for each event, and one for each system call and direction */
-#define FR_CTF_UUID_SZ	 16u
 
 /* What LTTng's events have beside the fields of ours. */
 struct fr_ctf_extra {
