@@ -3,10 +3,11 @@
  * all FILE: a snapshot with every event and every kind of chunk that this build writes, some of each: what golden/all-*.flight
  * was made by, and the exporters' fuzzer begins with. A stack that a sample names is there, and where its frames lay.
  */
+#include "files/hour.h"
 #include "files/small.h"
 
 #define PER_EVENT 3u
-#define STACK_ID  0x1122334455667788ull
+#define STACK_ID  HOUR_STACK_ID
 
 static const u64 frames[] = {0x401020, 0x401100, 0x7f0000001234};
 
@@ -106,6 +107,15 @@ static int put_facts(struct fr_snap_writer *w)
 	return err;
 }
 
+static int put_profile(struct fr_snap_writer *w)
+{
+	struct fr_prof *p = hour_new();
+	int err = p ? fr_snap_put_profile(w, p) : -1;
+
+	free(p);
+	return err;
+}
+
 static int put_meta(struct fr_snap_writer *w)
 {
 	struct fr_snap_task task[] = {{.tid = 100, .start_ns = 5, .task = {.tgid = 100, .ppid = 1, .comm = "one"}},
@@ -122,8 +132,8 @@ static int put_meta(struct fr_snap_writer *w)
 				      .build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
 				      .build_id_sz = 20};
 
-	return put_facts(w) || fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, task, 2) ||
-	       fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
+	return put_facts(w) || small_put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
+	       fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
 	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1);
 }
 

@@ -125,10 +125,14 @@ static bool meta_is_true(struct fr_snap *s)
 {
 	const char *version = fr_snap_fact(s, "version");
 	size_t cnt;
-	const struct fr_snap_task *task = fr_snap_tasks(s, &cnt);
+	const struct fr_snap_task *task;
+	const struct fr_snap_incident *inc = fr_snap_incidents(s, &cnt);
 
 	if (version && strcmp(version, "small"))
 		return false;
+	if (cnt && (cnt != 2 || inc[0].rec.sig != 11 || strcmp(inc[0].rec.text, "nowhere/server") || inc[1].rec.count != 40))
+		return false;
+	task = fr_snap_tasks(s, &cnt);
 	return !cnt || (cnt == 2 && task[1].tid == 101 && !strcmp(task[1].task.comm, "two"));
 }
 

@@ -82,14 +82,26 @@ is 3 "replay of junk" $fr replay "$dir/junk"
 is 1 "replay of nothing" $fr replay "$dir/none"
 
 # a file that an earlier build wrote reads as it did then
-for golden in tests/files/golden/*.flight; do
-	is 0 "replay of ${golden##*/}" $fr replay --json --pos "$golden"
-	if cmp -s "$dir/out" "${golden%.flight}.json"; then
-		ok "${golden##*/} reads as it always did"
+same_as() { # WHAT FILE: is this what the last command printed?
+	if cmp -s "$dir/out" "$2"; then
+		ok "$1 reads as it always did"
 	else
-		bad "${golden##*/} reads differently"
-		diff "${golden%.flight}.json" "$dir/out" | head -n 6
+		bad "$1 reads differently"
+		diff "$2" "$dir/out" | head -n 6
 	fi
+}
+for golden in tests/files/golden/*.flight; do
+	name=${golden##*/}
+	is 0 "verify of $name" $fr verify "$golden"
+	is 0 "replay of $name" $fr replay --json --pos "$golden"
+	same_as "$name" "${golden%.flight}.json"
+	is 0 "incidents of $name" $fr incidents --json "$golden"
+	incidents=${golden%.flight}.incidents
+	[[ -e $incidents ]] || incidents=/dev/null
+	same_as "incidents of $name" "$incidents"
+	[[ -e ${golden%.flight}.profile ]] || continue
+	is 0 "profile of $name" $fr profile --json --since 1h --no-symbols "$golden"
+	same_as "profile of $name" "${golden%.flight}.profile"
 done
 
 # whatever is wrong with a file, several threads print and say what one does

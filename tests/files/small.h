@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* small: a snapshot of a few KiB with each kind of chunk and each event, for tests that go through all its bytes. */
+/*
+ * small: a snapshot of a few KiB with each event and each kind of chunk but the profile, for tests that go through all its
+ * bytes.
+ */
 #ifndef FR_SMALL_H
 #define FR_SMALL_H
 
@@ -44,6 +47,40 @@ static int small_put_names(struct fr_snap_writer *w)
 	return fr_snap_put_symbols(w, y, 2) || fr_snap_put_mappings(w, &m, 1);
 }
 
+/* Two of a session's log: a death, and a loss that nobody is to blame for. */
+static int small_put_incidents(struct fr_snap_writer *w)
+{
+	const struct fr_snap_incident inc[] = {
+		{.epoch = 0xabcd1234,
+		 .rec = {.done = 1,
+			 .ts = 1000001000,
+			 .addr = 0x10,
+			 .ip = 0x401020,
+			 .count = 1,
+			 .cgroup = 7,
+			 .start_ns = 5,
+			 .kind = FR_INCIDENT_signal,
+			 .cpu = 1,
+			 .pid = 100,
+			 .tid = 100,
+			 .uid = 1000,
+			 .sig = 11,
+			 .code = 1,
+			 .comm = "one",
+			 .text = "nowhere/server"}},
+		{.epoch = 0xabcd1234,
+		 .rec = {.done = 3,
+			 .ts = 1000002000,
+			 .count = 40,
+			 .kind = FR_INCIDENT_loss,
+			 .cpu = 1,
+			 .uid = ~0u,
+			 .text = "wrap"}},
+	};
+
+	return fr_snap_put_incidents(w, inc, 2);
+}
+
 static int small_put_meta(struct fr_snap_writer *w)
 {
 	struct fr_snap_task task[2] = {{.tid = 100, .start_ns = 5}, {.tid = 101, .start_ns = 6}};
@@ -54,7 +91,7 @@ static int small_put_meta(struct fr_snap_writer *w)
 	memcpy(task[1].task.comm, "two", 4);
 	return fr_snap_put_fact(w, "version", "small") || fr_snap_put_fact(w, "clock_mode", "global") ||
 	       fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) ||
-	       fr_snap_put_procs(w, "{\"pid\":100}\n", 12) || small_put_names(w);
+	       fr_snap_put_procs(w, "{\"pid\":100}\n", 12) || small_put_names(w) || small_put_incidents(w);
 }
 
 /* Write it to path. The count of its events, 0 on failure. */

@@ -5,6 +5,7 @@
  *	'P'	a file, as its magic begins; after a mutation its hashes are put right, so that what is behind them is reached
  *	'D'	struct fr_rows_head and the content of an event chunk, as behind zstd
  *	'S'	a schema's text
+ *	'H'	the profile of an hour, as behind zstd
  *
  * Everything the API offers of what was read is looked at.
  */
@@ -107,6 +108,33 @@ static void look_at_names(const struct fr_snap *s)
 	sum += fr_snap_frame_stack_cnt(s) + fr_snap_frame(s, 1, 0, &frame);
 }
 
+/* What docs/format.md says of a profile holds: stacks lead to their outermost frame, buckets use all hits, counts add up. */
+static void look_at_profile(const struct fr_prof *p)
+{
+	u32 i, k, used = 0;
+
+	for (i = 0; i < p->node_cnt; i++)
+		if (p->node[i].parent > i ||
+		    (fr_prof_is_file(p->node[i].frame) && fr_prof_file(p->node[i].frame) >= p->file_cnt))
+			abort();
+	for (i = 0; i < p->key_cnt; i++)
+		if (p->key[i].kstack > p->node_cnt || p->key[i].ustack > p->node_cnt || !memchr(p->key[i].comm, 0, 16))
+			abort();
+	for (i = 0; i < p->bucket_cnt; i++) {
+		u64 left = p->bucket[i].taken - p->bucket[i].lost;
+
+		for (k = 0; k < p->bucket[i].hit_cnt; k++, used++) {
+			if (p->hit[used].key >= p->key_cnt)
+				abort();
+			left -= p->hit[used].hits;
+		}
+		if (left)
+			abort();
+	}
+	if (used != p->hit_cnt)
+		abort();
+}
+
 static void look_at_meta(const struct fr_snap *s)
 {
 	const void *p;
@@ -124,6 +152,10 @@ static void look_at_meta(const struct fr_snap *s)
 	look(p, n * sizeof(struct fr_snap_clock));
 	p = fr_snap_procs(s, &n);
 	look(p, n);
+	p = fr_snap_profile(s);
+	look(p, p ? offsetof(struct fr_prof, bucket) : 0);
+	if (p)
+		look_at_profile(p);
 	p = fr_snap_fact(s, "version");
 	look(p, p ? strlen(p) : 0);
 	for (i = 0; i < fr_snap_damage(s); i++)
@@ -179,6 +211,25 @@ static void read_content(const u8 *data, size_t sz)
 	free(copy);
 }
 
+/* What is good is so again, in the same words. */
+static void read_profile(const u8 *data, size_t sz)
+{
+	static u8 buf[FR_PROF_SZ_MAX];
+	struct fr_prof *p, *again;
+	size_t written;
+
+	if (fr_prof_read(data, sz, &p))
+		return;
+	look_at_profile(p);
+	written = fr_prof_write(p, buf, sizeof(buf));
+	if (!written || fr_prof_read(buf, written, &again))
+		abort();
+	if (memcmp(p, again, offsetof(struct fr_prof, bucket)))
+		abort();
+	free(again);
+	free(p);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
 {
 	struct fr_schema *s;
@@ -187,6 +238,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
 		return 0;
 	if (*data == 'D')
 		read_content(data + 1, sz - 1);
+	else if (*data == 'H')
+		read_profile(data + 1, sz - 1);
 	else if (*data != 'S')
 		read_file(data, sz);
 	else if (!fr_schema_parse((const char *)data + 1, sz - 1, &s)) {

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# run.sh [SECONDS]: fuzz the reader of snapshots that long (60), exporters a third of it, and a quarter the other parsers: of triggers
-# and configurations, and of ELF files. Each from the corpus kept here. No root.
+# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots that long (60), exporters, the library and `top` a third of it, and a quarter the other
+# parsers: of triggers and configurations, and of ELF files. Each from the corpus kept here and, if it reads snapshots, the golden ones.
+# No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 seconds=${1:-60}
+targets=" ${*:2} "
 out=build/fuzz
 passed=0 failed=0
 if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null; then
@@ -15,7 +17,23 @@ fi
 flags='-O1 -g -fsanitize=fuzzer-no-link'
 make -s O=$out CC=clang CFLAGS="$flags" SANITIZE=address,undefined $out/libfrcore.a || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
-# fuzz NAME SECONDS CORPUS [OPTION]: what is found goes to a directory of its own: the corpus kept stays until somebody adds to it
+# seeds NAME [HEAD...]: a folder with each golden snapshot behind each head of so many bytes, filled up with NUL; prints its name
+seeds() {
+	local dir=$out/seed_$1 size=${2:-0} n=0 golden head
+	shift 2
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	(($#)) || set -- ""
+	for golden in tests/files/golden/*.flight; do
+		for head; do
+			{ printf "$head"; head -c "$size" /dev/zero; } | head -c "$size" | cat - "$golden" > "$dir/$n"
+			((++n))
+		done
+	done
+	echo "$dir"
+}
+
+# fuzz NAME SECONDS CORPUS[ CORPUS] [OPTION]: what is found goes to a directory of its own: the corpus kept stays until somebody adds to it
 fuzz() {
 	local name=$1 seconds=$2 corpus=$3
 	shift 3
@@ -24,8 +42,9 @@ fuzz() {
 		return 1
 	mkdir -p "$out/new_$name"
 	rm -f "$out/new_$name"/*
+	# shellcheck disable=SC2086
 	if "$out/$name" -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-		-artifact_prefix="$out/$name-" "$@" "$out/new_$name" "$corpus" > "$out/$name.log" 2>&1; then
+		-artifact_prefix="$out/$name-" "$@" "$out/new_$name" $corpus > "$out/$name.log" 2>&1; then
 		echo "$name: $(grep -E 'cov:' "$out/$name.log" | tail -n 1)"
 		grep -E 'number_of_executed_units|average_exec|peak_rss' "$out/$name.log"
 		return 0
@@ -35,9 +54,20 @@ fuzz() {
 	return 1
 }
 
-fuzz read "$seconds" tests/fuzz/corpus && ((++passed)) || ((++failed))
-fuzz export $(((seconds + 2) / 3)) tests/fuzz/corpus_export -close_fd_mask=3 && ((++passed)) || ((++failed))
-fuzz text $(((seconds + 3) / 4)) tests/fuzz/corpus_text && ((++passed)) || ((++failed))
-fuzz elf $(((seconds + 3) / 4)) tests/fuzz/corpus_elf && ((++passed)) || ((++failed))
+# run NAME SECONDS CORPUS [OPTION]: if it is asked for
+run() {
+	[[ -z ${targets// /} || $targets == *" $1 "* ]] || return 0
+	if fuzz "$@"; then ((++passed)); else ((++failed)); fi
+}
+
+third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4))
+run read "$seconds" "tests/fuzz/corpus $(seeds read 0)"
+run export $third "tests/fuzz/corpus_export $(seeds export 0)" -close_fd_mask=3
+run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"')" -close_fd_mask=3
+# what is pressed: zoom, jumps and each panel; a search and where it leads; tables and their keys, clicks
+run top $third "$(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
+	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
+run text $quarter tests/fuzz/corpus_text
+run elf $quarter tests/fuzz/corpus_elf
 echo "$passed passed, $failed failed, 0 skipped"
 ((!failed))

@@ -8,6 +8,10 @@
 
 #include "io/snapfile/snapfile_format.h"
 
+#ifndef FR_SEAL_AT
+#define FR_SEAL_AT 0u /* bytes of an input before the snapshot */
+#endif
+
 size_t LLVMFuzzerMutate(u8 *data, size_t sz, size_t max_sz);
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t sz, size_t max_sz, unsigned seed);
 
@@ -45,8 +49,8 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t sz, size_t max_sz, unsigned seed
 {
 	size_t n = LLVMFuzzerMutate(data, sz, max_sz);
 
-	if (n > sizeof(struct fr_file_head) && data[0] == (FR_FILE_MAGIC & 0xff) && seed % 4)
-		seal_all(data, n);
+	if (n > FR_SEAL_AT + sizeof(struct fr_file_head) && data[FR_SEAL_AT] == (FR_FILE_MAGIC & 0xff) && seed % 4)
+		seal_all(data + FR_SEAL_AT, n - FR_SEAL_AT);
 	return n;
 }
 

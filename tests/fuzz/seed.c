@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* seed DIR: write one input of each kind that read.c takes. */
+#include "files/hour.h"
 #include "files/small.h"
 
 #include "pure/rows/columns.h"
@@ -50,6 +51,18 @@ static int save_content(const char *dir)
 	return save(dir, "content", "D", &head, sizeof(head), buf, sz);
 }
 
+static int save_profile(const char *dir)
+{
+	struct fr_prof *p = hour_new();
+	u8 *buf = malloc(FR_PROF_SZ_MAX);
+	size_t sz;
+
+	if (!p || !buf)
+		return -1;
+	sz = fr_prof_write(p, buf, FR_PROF_SZ_MAX);
+	return save(dir, "profile", "H", "", 0, buf, sz);
+}
+
 int main(int argc, char **argv)
 {
 	char path[4096], *text;
@@ -59,5 +72,6 @@ int main(int argc, char **argv)
 		return 2;
 	snprintf(path, sizeof(path), "%s/file", argv[1]);
 	text = fr_schema_write(fr_schema_builtin(), &sz);
-	return !small_write(path) || save(argv[1], "schema", "S", "", 0, text, sz) || save_content(argv[1]);
+	return !small_write(path) || save(argv[1], "schema", "S", "", 0, text, sz) || save_content(argv[1]) ||
+	       save_profile(argv[1]);
 }

@@ -129,7 +129,7 @@ void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c,
 	const struct fr_tl_change *v = fr_tl_change_at(c, from);
 	struct line l = new_line(from, to, width, col);
 
-	for (v = v ?: c->v; v < c->v + c->cnt && v->at < to && l.x < width; v++)
+	for (v = v ?: c->v; v && v < c->v + c->cnt && v->at < to && l.x < width; v++)
 		put_piece(&l, v->at, fr_tl_change_end(t, c, v), fr_tl_state(v->what), v->what, true);
 	end_line(&l);
 }
@@ -140,7 +140,7 @@ void fr_tl_cpu_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, 
 	const struct fr_tl_change *v = fr_tl_change_at(c, from);
 	struct line l = new_line(from, to, width, col);
 
-	for (v = v ?: c->v; v < c->v + c->cnt && v->at < to && l.x < width; v++) {
+	for (v = v ?: c->v; v && v < c->v + c->cnt && v->at < to && l.x < width; v++) {
 		u32 state = v->what == FR_TL_RUN_UNKNOWN ? FR_TL_UNKNOWN
 			    : v->what == FR_TL_RUN_IDLE	 ? FR_TL_SLEEPS
 							 : FR_TL_RUNS;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * made: a snapshot made of a fuzzer's bytes: the bytes themselves, if they begin as one does; else of records, each of them
+ * said by three bytes (its event, its CPU and time, its length) and its content.
+ */
+#ifndef FR_FUZZ_MADE_H
+#define FR_FUZZ_MADE_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fuzz/seal.h"
+#include "unit/host_ring.h"
+
+#define MADE_RING_CNT 6u /* three tiers of two CPUs */
+
+/* The next record of the input to its ring; what it took of the input. */
+static size_t made_put_record(struct host_ring **ring, const u8 *data, size_t sz)
+{
+	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), data[0] % FR_EVENT_MAX);
+	u8 rec[FR_REC_MAX_SZ] = {0};
+	size_t rec_sz, body;
+
+	if (!ev || ev->tier > FR_TIER_STACK)
+		return 1;
+	rec_sz = (ev->fixed_sz + (ev->tail ? data[2] % 250 * 8u : 0) + 7) / 8 * 8;
+	rec_sz = rec_sz < FR_REC_MAX_SZ ? rec_sz : FR_REC_MAX_SZ;
+	body = rec_sz - 8 < sz - 3 ? rec_sz - 8 : sz - 3;
+	memcpy(rec + 8, data + 3, body);
+	host_clock_ns += (u64)(data[1] >> 1) << (data[1] & 31);
+	host_ring_put(ring[(data[1] & 1) * 3 + ev->tier], ev->nr, rec, rec_sz);
+	return 3 + body;
+}
+
+static int made_of_records(const char *path, const u8 *data, size_t sz)
+{
+	struct host_ring *ring[MADE_RING_CNT];
+	struct fr_snap_clock clock = {1000, 1000, 2000, 1000, 1767225600000000000ull, 50};
+	struct fr_snap_task task = {.tid = 100, .start_ns = 5, .task = {.tgid = 100, .comm = "one;"}};
+	struct fr_snap_writer *w;
+	u32 i;
+	int err;
+
+	if (fr_snap_create(path, 16u << 20, &w))
+		abort();
+	host_clock_ns = 1000000;
+	for (i = 0; i < MADE_RING_CNT; i++)
+		ring[i] = host_ring_new(i / 3, i % 3, 16, 2);
+	while (sz > 3) {
+		size_t used = made_put_record(ring, data, sz);
+
+		data += used;
+		sz -= used;
+	}
+	err = fr_snap_put_schema(w, fr_schema_builtin()) || fr_snap_put_clocks(w, &clock, 1) || fr_snap_put_tasks(w, &task, 1);
+	for (i = 0; i < MADE_RING_CNT; i++) {
+		err = err || host_ring_put_laps(ring[i], w);
+		host_ring_free(ring[i]);
+	}
+	if (!err)
+		return fr_snap_finish(w);
+	fr_snap_abort(w);
+	return -1;
+}
+
+static int made_save(const char *path, const u8 *data, size_t sz)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), err = fd < 0 || write(fd, data, sz) != (ssize_t)sz;
+
+	close(fd);
+	return err;
+}
+
+/* Write it to path, where nothing is. 0: it is there. */
+static int made_write(const char *path, const u8 *data, size_t sz)
+{
+	if (!sz)
+		return -1;
+	return data[0] == (FR_FILE_MAGIC & 0xff) ? made_save(path, data, sz) : made_of_records(path, data + 1, sz - 1);
+}
+
+#endif
