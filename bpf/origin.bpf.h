@@ -29,6 +29,8 @@ struct stack_origins {
 	u64 file[FR_ORIGIN_FILES * FR_ORIGIN_WORDS]; /* likewise */
 	u32 file_cnt;
 	u32 valid_cnt; /* frames whose file is known */
+	u32 frame_cnt; /* what was found by them to be a stack (place.bpf.h) */
+	u32 pad;
 };
 
 /* Whoever includes this has buffers, known by numbers: NULL if there is none. */
@@ -37,8 +39,10 @@ FR_INLINE struct stack_origins *fr_origins(u32 buf_nr);
 /* Stack id was written, and it is not known yet where its frames lay? In stack.bpf.h. */
 u32 fr_origins_due(u64 id);
 
-/* Write what is in the buffer, of cnt frames, to the stack ring. Nothing if no frame's file is known: it will be tried again.
- */
+/* Fill in words and files from what the kernel told. How many words they are, 0 if no frame's file is known. */
+u32 fr_origins_pack(u32 buf_nr, u32 cnt);
+
+/* Write words and files, of cnt frames, to the stack ring. Nothing if no frame's file is known: it will be tried again. */
 int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id);
 
 /* For a user stack just kept: the same stack again, by files. */
@@ -53,7 +57,7 @@ FR_INLINE void fr_origins_tell(void *ctx, u32 buf_nr, u32 depth, u32 tid, u64 id
 	if (!o)
 		return;
 	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
-	if (sz == (long)(depth * sizeof(o->frame[0])))
+	if (sz == (long)(depth * sizeof(o->frame[0])) && fr_origins_pack(buf_nr, depth))
 		fr_origins_keep(buf_nr, depth, tid, id);
 }
 

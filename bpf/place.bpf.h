@@ -1,138 +1,424 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * place: where pages of code lie, by build-id and file offset, remembered for a while.
+ * place: where code lies, by build-id and file offset, of the process that runs.
  *
- * To ask the kernel (bpf_get_stack() with BPF_F_USER_BUILD_ID) costs a second walk, the lock of the address space, which is let
- * go by an interrupt of its own, and a look into each file: more than all the rest of a sample. Samples hit few pages, so what
- * was told of one is kept, per CPU: for a process, between two of its execs, and for ten seconds, as it may map another file
- * there.
+ * To ask the kernel (bpf_get_stack() with BPF_F_USER_BUILD_ID) costs a second walk of the stack, the lock of the address space,
+ * which is let go by an interrupt of its own, and a look into each file: more than all the rest of a sample. But only the
+ * build-id needs the kernel: which file is mapped where can be read. So there are three steps, each kept per CPU:
+ *
+ *	address -> mapping	in the mm's maple tree, without a lock
+ *	mapping -> file		by its inode
+ *	file -> build-id	asked for once in ten seconds, whichever process runs it
+ *
+ * A mapping found is remembered for as long as nobody changed any: the kernel counts in mm_lock_seq who locks the mappings for
+ * writing. Where it does not (before 6.4) the tree is read each time. So a file that is mapped where another one was never
+ * gets the other one's name.
+ *
+ * The tree's nodes and mappings are freed only after a grace period, or (mappings before 6.4) reused as mappings only. What is
+ * read is believed if the node is alive and the mapping is this mm's and holds the address, looked at last.
  */
 #ifndef FR_PLACE_BPF_H
 #define FR_PLACE_BPF_H
 
 #include "stack.bpf.h"
 
-#define FR_PLACE_CNT	 256u /* per CPU; a power of two */
-#define FR_PLACE_S	 10u
-#define FR_PLACE_PAGE_SZ 4096u /* mappings are of whole pages of this size or larger */
+#define FR_PLACE_CNT	  128u /* mappings remembered, by page, per CPU; a power of two */
+#define FR_PLACE_FILE_CNT 64u  /* files, likewise */
+#define FR_PLACE_WAYS	  4u   /* places a file may be remembered at */
+#define FR_PLACE_FILE_S	  10u
+#define FR_PLACE_TRIES	  4u /* of asking for a file's build-id, which may just not be in memory, before it has none */
+#define FR_PLACE_PAGE_SZ  4096u
+#define FR_VM_EXEC	  4u
 
-struct place {
-	u64 id;	 /* hash of the process and the page; 0: nothing */
-	u64 off; /* of the page, in the file */
-	u32 build_id[5];
-	s32 status; /* as the kernel's */
-	u32 until_s;
+/* lib/maple_tree.c, as of 54a611b60590 (6.1) */
+#define FR_MAPLE_LEVELS	 8u
+#define FR_MAPLE_MASK	 255ULL /* of a node's address: type and flags */
+#define FR_MAPLE_LEAF	 1u
+#define FR_MAPLE_RANGE	 2u
+#define FR_MAPLE_ARANGE	 3u
+#define FR_MAPLE_PIVOTS	 15u
+#define FR_MAPLE_ARANGES 9u
+#define FR_MAPLE_DEAD	 1ULL /* no entry is that */
+
+/* Of an address space, from start to below end. */
+struct place_map {
+	u64 start, end;
+	u64 off;  /* what makes offsets in the file of addresses; wraps */
+	u64 file; /* hash of its inode; 0: none */
+	u64 is_code;
+};
+
+struct place_seen {
+	u64 id; /* hash of process and page; 0: nothing */
+	u32 gen;
 	u32 pad;
+	struct place_map map;
+};
+
+struct place_file {
+	u64 id; /* 0: nothing */
+	u64 build_id[FR_ORIGIN_WORDS];
+	u32 until_s;
+	u16 tries; /* left, while there is no build-id */
+	u16 known; /* there is one */
+	u64 asked; /* the asking that was counted last */
+};
+
+struct places {
+	/* of the stack that is looked at */
+	u64 process;
+	u32 gen;
+	u32 has_gen;
+	u32 now_s;
+	u32 file_nr; /* among the stack's files, of map; 0: unknown */
+	u64 asking;
+	struct place_map map; /* where the frame before was */
+	/* kept */
+	struct place_seen seen[FR_PLACE_CNT];
+	struct place_file file[FR_PLACE_FILE_CNT];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, FR_PLACE_CNT);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct place);
+	__type(value, struct places);
 } fr_places SEC(".maps");
 
-FR_INLINE u32 fr_place_now_s(void)
+FR_INLINE struct places *my_places(void)
 {
-	return bpf_ktime_get_ns() >> 30;
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&fr_places, &zero);
 }
 
-/* The process that runs, since its last exec. */
-FR_INLINE u64 fr_place_process(void)
+/* ---- from an address to its mapping ---- */
+
+/* A node, and not the only mapping there is; nodes below have not these bits. */
+FR_INLINE bool fr_maple_is_root(u64 entry)
+{
+	return (entry & 3) == 2 && entry > FR_PLACE_PAGE_SZ;
+}
+
+FR_INLINE u32 fr_maple_type(u64 entry)
+{
+	return entry >> 3 & 15;
+}
+
+/* The entry of a node for an index; FR_MAPLE_DEAD: it is none, or no longer. */
+__noinline u64 fr_maple_next(u64 entry, u64 index)
+{
+	u32 type = fr_maple_type(entry), cnt = type == FR_MAPLE_ARANGE ? FR_MAPLE_ARANGES : FR_MAPLE_PIVOTS, i;
+	u64 node = entry & ~FR_MAPLE_MASK, pivot[FR_MAPLE_PIVOTS], parent = node, next = 0, slots;
+
+	if (!bpf_core_type_exists(struct maple_range_64) || type < FR_MAPLE_LEAF || type > FR_MAPLE_ARANGE)
+		return FR_MAPLE_DEAD;
+	/* pivots are where they are in both kinds; of the one with fewer what follows is not looked at */
+	if (bpf_probe_read_kernel(pivot, sizeof(pivot), (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
+		return FR_MAPLE_DEAD;
+	for (i = 0; i < FR_MAPLE_PIVOTS; i++)
+		if (i >= cnt || pivot[i] >= index || (i && !pivot[i]))
+			break;
+	slots = type == FR_MAPLE_ARANGE ? bpf_core_field_offset(struct maple_arange_64, slot)
+					: bpf_core_field_offset(struct maple_range_64, slot);
+	bpf_probe_read_kernel(&next, sizeof(next), (void *)(node + slots + i * sizeof(next)));
+	bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node); /* a dead node's is itself */
+	return (parent & ~FR_MAPLE_MASK) == node ? FR_MAPLE_DEAD : next;
+}
+
+/* The address of the vm_area_struct there, 0 if nothing is mapped; FR_MAPLE_DEAD: not to be found. */
+__noinline u64 fr_place_vma(u64 addr)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct mm_struct *mm = task->mm;
+	u32 level, is_leaf;
+	u64 entry;
 
-	return (task->group_leader->start_time * 0x9e3779b97f4a7c15ULL ^ (u64)task->tgid << 32 ^ task->self_exec_id) *
-	       0xff51afd7ed558ccdULL;
+	if (!mm || !bpf_core_field_exists(mm->mm_mt))
+		return FR_MAPLE_DEAD;
+	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root); /* a number: newer verifiers know an address */
+	if (!fr_maple_is_root(entry))
+		return FR_MAPLE_DEAD;
+	for (level = 0; level < FR_MAPLE_LEVELS && entry > FR_MAPLE_DEAD; level++) {
+		is_leaf = fr_maple_type(entry) == FR_MAPLE_LEAF;
+		entry = fr_maple_next(entry, addr);
+		if (is_leaf)
+			return entry & 3 ? FR_MAPLE_DEAD : entry;
+	}
+	return FR_MAPLE_DEAD;
 }
 
-FR_INLINE u64 fr_place_id(u64 process, u64 ip)
+/* What a file is known by while it is mapped. Its inode's memory may be another's later, with another number or generation. */
+FR_INLINE u64 fr_place_inode(struct file *file)
 {
-	u64 h = (process ^ ip / FR_PLACE_PAGE_SZ) * 0x9e3779b97f4a7c15ULL;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	u64 h = fr_stack_mix((u64)inode, (u64)BPF_CORE_READ(inode, i_sb));
 
-	h ^= h >> 32;
+	h = fr_stack_mix(h, BPF_CORE_READ(inode, i_ino));
+	h = fr_stack_mix(h, BPF_CORE_READ(inode, i_size));
+	h = fr_stack_mix(h, BPF_CORE_READ(inode, i_generation));
 	return h ? h : 1;
 }
 
-FR_INLINE struct place *fr_place(u64 id)
+/* Read the mapping of an address into places.map. 0 or -1. */
+__noinline int fr_place_read(u64 addr)
 {
-	u32 at = id & (FR_PLACE_CNT - 1);
+	struct vm_area_struct *vma = (void *)fr_place_vma(addr);
+	struct places *p = my_places();
+	struct place_map map = {};
+	struct file *file;
+	u64 mm;
 
-	return bpf_map_lookup_elem(&fr_places, &at);
-}
-
-/* Frame i; NULL: there is no such frame. The barrier keeps the check beside the access, where the verifier wants it. */
-FR_INLINE struct stack_origin *fr_origin_frame(u32 origins_nr, u32 i)
-{
-	struct stack_origins *o = fr_origins(origins_nr);
-
-	asm volatile("" : "+r"(i));
-	return o && i < FR_STACK_DEPTH_MAX ? &o->frame[i] : NULL;
-}
-
-/* What is remembered of frame i. 0, or -1: the kernel must be asked. */
-__noinline int fr_place_find(u32 origins_nr, u32 i, u64 process, u64 ip)
-{
-	u64 id = fr_place_id(process, ip);
-	const struct place *p = fr_place(id);
-	struct stack_origin *frame;
-
-	if (!p || p->id != id || (s32)(p->until_s - fr_place_now_s()) <= 0)
+	if (!p || (u64)vma == FR_MAPLE_DEAD)
 		return -1;
-	frame = fr_origin_frame(origins_nr, i);
-	if (!frame)
-		return -1;
-	frame->status = p->status;
-	frame->off = p->off + ip % FR_PLACE_PAGE_SZ;
-	__builtin_memcpy(frame->build_id, p->build_id, sizeof(p->build_id));
+	map.start = addr & ~(u64)(FR_PLACE_PAGE_SZ - 1);
+	map.end = map.start + FR_PLACE_PAGE_SZ;
+	if (vma) {
+		file = BPF_CORE_READ(vma, vm_file);
+		map.file = file ? fr_place_inode(file) : 0;
+		map.off = BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift;
+		map.start = BPF_CORE_READ(vma, vm_start);
+		map.end = BPF_CORE_READ(vma, vm_end);
+		map.is_code = BPF_CORE_READ(vma, vm_flags) & FR_VM_EXEC;
+		map.off -= map.start;
+		mm = (u64)BPF_CORE_READ(vma, vm_mm);
+		if (mm != (u64)bpf_get_current_task_btf()->mm || addr < map.start || addr >= map.end)
+			return -1;
+	}
+	p->map = map;
 	return 0;
 }
 
-/* Remember what the kernel told of frame i, if it is in a file or not, as asked. How many frames that is. */
-__noinline u32 fr_place_learn(u32 origins_nr, u32 i, u64 process, u64 ip, u32 in_file)
+/* mm_lock_seq became a sequence count in 6.13 (eb449bd96954); it is odd while somebody has the lock. */
+struct seqcount___fr {
+	u32 sequence;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___seqcount {
+	struct seqcount___fr mm_lock_seq;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___int {
+	int mm_lock_seq;
+} __attribute__((preserve_access_index));
+
+/* The number of the mappings' last change. False: it is not counted, or they change just now. */
+FR_INLINE bool fr_place_gen(const struct mm_struct *mm, u32 *gen)
 {
-	u64 id = fr_place_id(process, ip);
-	const struct stack_origin *frame;
-	struct place *p = fr_place(id);
+	const struct mm_struct___seqcount *now = (const void *)mm;
+	const struct mm_struct___int *old = (const void *)mm;
+
+	if (bpf_core_field_exists(old->mm_lock_seq)) {
+		*gen = BPF_CORE_READ(old, mm_lock_seq);
+		return true;
+	}
+	if (!bpf_core_field_exists(now->mm_lock_seq))
+		return false;
+	*gen = BPF_CORE_READ(now, mm_lock_seq.sequence);
+	return !(*gen & 1);
+}
+
+/* Begin with a stack of the process that runs. 0; -1: its mappings cannot be read. */
+__noinline int fr_place_begin(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct mm_struct *mm = task->mm;
+	struct places *p = my_places();
+
+	if (!p || !mm || !bpf_core_field_exists(mm->mm_mt))
+		return -1;
+	p->process = fr_stack_process();
+	p->has_gen = fr_place_gen(mm, &p->gen);
+	p->now_s = bpf_ktime_get_ns() >> 30;
+	p->map = (struct place_map){};
+	p->file_nr = 0;
+	return 0;
+}
+
+/* The mapping of an address, into places.map: as it was for the frame before, as it was a while ago, or as it is read. */
+__noinline int fr_place_find(u64 addr)
+{
+	struct places *p = my_places();
+	struct place_seen *s;
+	u64 id;
 
 	if (!p)
-		return 0;
-	frame = fr_origin_frame(origins_nr, i);
-	if (!frame || (frame->status == FR_ORIGIN_VALID) != (in_file != 0))
-		return 0;
-	p->id = id;
-	p->off = frame->off - ip % FR_PLACE_PAGE_SZ;
-	p->status = frame->status;
-	p->until_s = fr_place_now_s() + FR_PLACE_S;
-	__builtin_memcpy(p->build_id, frame->build_id, sizeof(p->build_id));
-	return 1;
-}
-
-/* Where the first depth frames of a buffer lie, if all of them are remembered. 0 or -1. */
-__noinline int fr_places_find(u32 origins_nr, u32 buf_nr, u32 depth)
-{
-	const struct stack_buf *buf = fr_frames(buf_nr);
-	u64 process = fr_place_process();
-	u32 i;
-
-	if (!buf)
 		return -1;
-	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++)
-		if (fr_place_find(origins_nr, i, process, buf->pc[i]))
-			return -1;
+	if (addr >= p->map.start && addr < p->map.end)
+		return 0;
+	p->file_nr = 0;
+	id = fr_stack_mix(p->process, addr / FR_PLACE_PAGE_SZ) | 1;
+	s = &p->seen[id >> 32 & (FR_PLACE_CNT - 1)];
+	if (p->has_gen && s->id == id && s->gen == p->gen) {
+		p->map = s->map;
+		return 0;
+	}
+	p->map = (struct place_map){};
+	if (fr_place_read(addr))
+		return -1;
+	if (p->has_gen)
+		*s = (struct place_seen){.id = id, .gen = p->gen, .map = p->map};
 	return 0;
 }
 
-/* Of what the kernel told remember the frames in files, or those in none. How many there are. */
-__noinline u32 fr_places_learn(u32 origins_nr, u32 buf_nr, u32 depth, u32 in_file)
+/* ---- from the mapping to a build-id ---- */
+
+FR_INLINE bool fr_place_is_fresh(const struct places *p, const struct place_file *f, u64 id)
+{
+	return f->id == id && (s32)(f->until_s - p->now_s) > 0;
+}
+
+/* Its build-id is known, or that it has none. */
+FR_INLINE bool fr_place_is_told(const struct place_file *f)
+{
+	return f->known || !f->tries;
+}
+
+/* What is remembered of a file, NULL: nothing. */
+FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
+{
+	struct place_file *f;
+	u32 i;
+
+	for (i = 0; i < FR_PLACE_WAYS; i++) {
+		f = &p->file[(id & (FR_PLACE_FILE_CNT / FR_PLACE_WAYS - 1)) * FR_PLACE_WAYS + i];
+		if (fr_place_is_fresh(p, f, id))
+			return f;
+	}
+	return NULL;
+}
+
+/* Remember a file, whose build-id is to be told, instead of one that is old, or of another one. */
+FR_INLINE struct place_file *fr_place_add_file(struct places *p, u64 id)
+{
+	u32 set = (id & (FR_PLACE_FILE_CNT / FR_PLACE_WAYS - 1)) * FR_PLACE_WAYS, i, way = p->asking & (FR_PLACE_WAYS - 1);
+	struct place_file *f;
+
+	for (i = 0; i < FR_PLACE_WAYS; i++)
+		if (!fr_place_is_fresh(p, &p->file[set + i], p->file[set + i].id))
+			way = i;
+	f = &p->file[set + (way & (FR_PLACE_WAYS - 1))];
+	*f = (struct place_file){.id = id, .until_s = p->now_s + FR_PLACE_FILE_S, .tries = FR_PLACE_TRIES};
+	return f;
+}
+
+/* The word of frame i, at an address, as in a record. 0; 1: the kernel must be asked for its file; -1: there is no code. */
+__noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
+{
+	struct stack_origins *o = fr_origins(origins_nr);
+	struct places *p = my_places();
+	struct place_file *f;
+	u64 off;
+
+	asm volatile("" : "+r"(i));
+	if (!p || !o || i >= FR_STACK_DEPTH_MAX)
+		return 0;
+	o->word[i] = 0;
+	if (fr_place_find(addr))
+		return 0;
+	if (i && !p->map.is_code)
+		return -1;
+	if (!p->map.file)
+		return 0;
+	f = fr_place_file(p, p->map.file);
+	if (!f || !fr_place_is_told(f))
+		return 1;
+	if (!p->file_nr && f->known)
+		p->file_nr = fr_origin_file(o, f->build_id);
+	off = addr + p->map.off;
+	if (p->file_nr && !(off >> FR_ORIGIN_OFF_BITS)) {
+		o->word[i] = (u64)p->file_nr << FR_ORIGIN_OFF_BITS | off;
+		o->valid_cnt++;
+	}
+	return 0;
+}
+
+/*
+ * Fill in words and files of the first depth frames of a buffer, up to the first one that returns to what is no code: that one
+ * and those behind were found by a register that holds no frame. How many frames the kernel must be asked for; -1: for all, as
+ * mappings cannot be read here (before 6.1).
+ */
+__noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
-	u64 process = fr_place_process();
-	u32 i, learnt = 0;
+	struct stack_origins *o = fr_origins(origins_nr);
+	int asks = 0, ret;
+	u32 i;
 
-	for (i = 0; buf && i < FR_STACK_DEPTH_MAX && i < depth; i++)
-		learnt += fr_place_learn(origins_nr, i, process, buf->pc[i], in_file);
-	return learnt;
+	if (!buf || !o)
+		return 0;
+	o->file_cnt = 0;
+	o->valid_cnt = 0;
+	o->frame_cnt = depth;
+	if (fr_place_begin())
+		return -1;
+	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++) {
+		ret = fr_place_word(origins_nr, i, buf->pc[i]);
+		if (ret < 0)
+			break;
+		asks += ret;
+	}
+	o->frame_cnt = i;
+	return asks;
+}
+
+/* What the kernel told of frame i: its file's build-id, if it told of the same place; or one try less, once an asking. */
+__noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
+{
+	const struct stack_origins *o = fr_origins(origins_nr);
+	const struct stack_origin *frame;
+	struct places *p = my_places();
+	struct place_file *f;
+
+	asm volatile("" : "+r"(i));
+	if (!p || !o || i >= FR_STACK_DEPTH_MAX || fr_place_find(addr) || !p->map.file)
+		return 0;
+	frame = &o->frame[i];
+	f = fr_place_file(p, p->map.file);
+	if (!f)
+		f = fr_place_add_file(p, p->map.file);
+	else if (fr_place_is_told(f))
+		return 0;
+	if (frame->status == FR_ORIGIN_VALID && frame->off == addr + p->map.off) {
+		fr_origin_build_id(frame, f->build_id);
+		f->known = 1;
+	} else if (f->asked != p->asking) {
+		f->asked = p->asking;
+		f->tries--;
+	}
+	return 0;
+}
+
+/* Learn from what the kernel told of the first depth frames of a buffer. */
+__noinline int fr_places_learn(u32 origins_nr, u32 buf_nr, u32 depth)
+{
+	const struct stack_buf *buf = fr_frames(buf_nr);
+	struct places *p = my_places();
+	u32 i;
+
+	if (!p || !buf)
+		return -1;
+	p->asking++;
+	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++)
+		fr_place_learn(origins_nr, i, buf->pc[i]);
+	return 0;
+}
+
+/* What the packed frames say, never 0: the same for all processes as far as files are known. */
+__noinline u64 fr_places_hash(u32 origins_nr, u32 buf_nr, u32 depth)
+{
+	const struct stack_origins *o = fr_origins(origins_nr);
+	const struct stack_buf *buf = fr_frames(buf_nr);
+	u64 h = depth;
+	u32 i;
+
+	if (!o || !buf)
+		return 1;
+	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++)
+		h = fr_stack_mix(h, o->word[i] ? o->word[i] : buf->pc[i]);
+	for (i = 0; i < FR_ORIGIN_FILES * FR_ORIGIN_WORDS && i < o->file_cnt * FR_ORIGIN_WORDS; i++)
+		h = fr_stack_mix(h, o->file[i]);
+	return h ? h : 1;
 }
 
 #endif

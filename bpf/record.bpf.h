@@ -46,6 +46,7 @@ const volatile u32 fr_epoch SEC(".rodata") __weak = 0;
 const volatile u32 fr_generation SEC(".rodata") __weak = 0;
 const volatile u64 fr_grain_ns SEC(".rodata") __weak = 0;
 const volatile u32 fr_pid_filter_cnt SEC(".rodata") __weak = 0;
+const volatile u32 fr_page_shift SEC(".rodata") __weak = 12;	 /* of the kernel's pages */
 const volatile bool fr_filter_all SEC(".rodata") __weak = false; /* the filters are for all groups */
 const volatile u32 fr_comm_filter_cnt SEC(".rodata") __weak = 0;
 const volatile u32 fr_cgroup_filter_cnt SEC(".rodata") __weak = 0;

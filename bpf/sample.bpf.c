@@ -35,29 +35,30 @@ FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
 }
 
 /* The hash of a stack in its buffer, which is in the ring from then on; if it can be. */
-FR_INLINE u64 keep_stack(u32 buf_nr, u32 depth, u32 tid, u64 *hash)
+FR_INLINE u64 keep_stack(u32 depth, u32 tid, u64 *hash)
 {
-	u64 id = depth ? fr_stack_keep(buf_nr, depth, tid) : 0;
+	u64 id = depth ? fr_stack_keep(FR_PROFILE_KERNEL_BUF, depth, tid, 0) : 0;
 
-	*hash = id || !depth ? id : fr_stack_hash(buf_nr, depth);
+	*hash = id || !depth ? id : fr_stack_hash(FR_PROFILE_KERNEL_BUF, depth, 0);
 	return id;
 }
 
-/* Where the frames of the user's stack lie, into buffer 0 of origins, not packed yet. True: known. */
-FR_INLINE bool take_origins(void *ctx, u32 depth)
+/* Where the frames of the user's stack lie, packed into buffer 0 of origins. What the kernel does not tell stays unknown. */
+FR_INLINE void take_places(void *ctx, u32 depth)
 {
+	int asks = fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
 	struct stack_origins *o = fr_origins(0);
+	long sz;
 
-	if (!o || !fr_places_find(0, FR_PROFILE_USER_BUF, depth))
-		return o;
-	if (bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID) <
-	    (long)(depth * sizeof(o->frame[0])))
-		return false;
-	/* that a frame is in no file it tells only if it could look at all: then others are in files, or it is not remembered
-	 */
-	if (fr_places_learn(0, FR_PROFILE_USER_BUF, depth, true))
-		fr_places_learn(0, FR_PROFILE_USER_BUF, depth, false);
-	return true;
+	if (!asks || !o)
+		return;
+	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
+	if (asks < 0) {
+		fr_origins_pack(0, sz > 0 ? sz / sizeof(o->frame[0]) : 0);
+	} else if (sz >= (long)(o->frame_cnt * sizeof(o->frame[0]))) {
+		fr_places_learn(0, FR_PROFILE_USER_BUF, o->frame_cnt);
+		fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
+	}
 }
 
 /* How many files the packed frames are of. */
@@ -68,18 +69,41 @@ __noinline u32 fr_origin_files(void)
 	return o && o->valid_cnt ? o->file_cnt : 0;
 }
 
-/* Where the frames lie costs several times what the stack does: for a stack that is new to the ring or to the profile. */
-FR_INLINE u32 tell_origins(void *ctx, u32 depth, u32 tid, u64 id, u64 hash)
+/* How many frames there are. */
+__noinline u32 fr_origin_frames(void)
 {
-	bool ring = id && fr_origins_due(id), profile = fr_profile && depth && !fr_profile_knows(hash);
+	struct stack_origins *o = fr_origins(0);
 
-	if ((!ring && !profile) || !take_origins(ctx, depth))
+	return o && o->frame_cnt < FR_STACK_DEPTH_MAX ? o->frame_cnt : FR_STACK_DEPTH_MAX;
+}
+
+/* Is each of the packed frames in a file that is known? */
+__noinline u32 fr_origins_whole(u32 depth)
+{
+	struct stack_origins *o = fr_origins(0);
+
+	return o && o->valid_cnt == depth;
+}
+
+/*
+ * The user's stack of a sample, and where it lies, into the ring; its id there, 0: none. The profile knows it by what it says;
+ * the ring by that and by its addresses, which mean something in their process only if a file is not known.
+ */
+FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
+{
+	u64 id, seed;
+
+	if (!h->udepth)
 		return 0;
-	if (ring)
-		fr_origins_keep(0, depth, tid, id);
-	else
-		fr_origins_pack(0, depth);
-	return profile ? fr_origin_files() : 0;
+	take_places(ctx, h->udepth);
+	h->udepth = fr_origin_frames();
+	h->file_cnt = fr_origin_files();
+	h->ustack = fr_places_hash(0, FR_PROFILE_USER_BUF, h->udepth);
+	seed = fr_origins_whole(h->udepth) ? h->ustack : h->ustack ^ fr_stack_process();
+	id = fr_stack_keep(FR_PROFILE_USER_BUF, h->udepth, tid, seed);
+	if (id && fr_origins_due(id))
+		fr_origins_keep(0, h->udepth, tid, id);
+	return id;
 }
 
 /*
@@ -100,15 +124,11 @@ __noinline int fr_sample_write(u64 ip, u64 kstack, u64 ustack, u32 tid, u32 user
 	return fr_commit(&w);
 }
 
-/* Count it. A table that is full is changed for the other one, to which the user's stack may be new. */
-FR_INLINE void count_hit(void *ctx, struct profile_hit *h)
+/* Count it. A table that is full is changed for the other one. */
+FR_INLINE void count_hit(const struct profile_hit *h)
 {
 	if (!fr_profile_put(h) || fr_profile_next())
 		return;
-	if (h->ustack && !h->file_cnt && take_origins(ctx, h->udepth)) {
-		fr_origins_pack(0, h->udepth);
-		h->file_cnt = fr_origin_files();
-	}
 	if (fr_profile_put(h))
 		fr_profile_lose();
 }
@@ -127,13 +147,12 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	if (tid) {
 		h.state = fr_perf_user(ctx) ? FR_HIT_user : FR_HIT_kernel;
 		h.kdepth = h.state == FR_HIT_kernel ? fr_stack_take(ctx, FR_PROFILE_KERNEL_BUF, 0) : 0;
-		kstack = keep_stack(FR_PROFILE_KERNEL_BUF, h.kdepth, tid, &h.kstack);
+		kstack = keep_stack(h.kdepth, tid, &h.kstack);
 		h.udepth = fr_stack_take_user(ctx, FR_PROFILE_USER_BUF);
-		ustack = keep_stack(FR_PROFILE_USER_BUF, h.udepth, tid, &h.ustack);
-		h.file_cnt = tell_origins(ctx, h.udepth, tid, ustack, h.ustack);
+		ustack = keep_user_stack(ctx, &h, tid);
 	}
 	if (counts) {
-		count_hit(ctx, &h);
+		count_hit(&h);
 		fr_profile_leave();
 	}
 	if (!tid)

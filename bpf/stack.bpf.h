@@ -24,6 +24,20 @@ struct stack_buf {
 
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr);
 
+FR_INLINE u64 fr_stack_mix(u64 h, u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
+}
+
+/* The process that runs, since its last exec. */
+FR_INLINE u64 fr_stack_process(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return fr_stack_mix(fr_stack_mix(task->group_leader->start_time, (u64)task->tgid << 32 | (u32)task->self_exec_id), 1);
+}
+
 /* A stack written to this CPU's ring: its hash and the lap it went to. */
 struct stack_seen {
 	u64 id;
@@ -38,11 +52,14 @@ struct {
 	__type(value, struct stack_seen);
 } fr_stack_seen SEC(".maps");
 
-/* Hash of the first depth frames of a buffer, never 0. */
-__noinline u64 fr_stack_hash(u32 buf_nr, u32 depth)
+/*
+ * Hash of the first depth frames of a buffer, never 0. The seed says whose addresses they are: what another program, or a file
+ * mapped later, has at the same ones is another stack. 0: the kernel's.
+ */
+__noinline u64 fr_stack_hash(u32 buf_nr, u32 depth, u64 seed)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
-	u64 h = 0xcbf29ce484222325ULL ^ depth;
+	u64 h = 0xcbf29ce484222325ULL ^ depth ^ seed;
 	u32 i;
 
 	for (i = 0; buf && i < FR_STACK_DEPTH_MAX && i < depth; i++) {
@@ -75,13 +92,13 @@ FR_INLINE bool fr_stack_is_fresh(const struct stack_seen *seen, u64 id, u64 seq)
 }
 
 /* Write the first depth frames of a buffer to the stack ring, unless they are there. Their id, 0: not written. */
-__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid)
+__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 {
 	struct fr_rec_stack *rec;
 	struct stack_seen *seen;
 	struct fr_ring ring;
 	struct fr_writing w;
-	u64 id = fr_stack_hash(buf_nr, depth), seq;
+	u64 id = fr_stack_hash(buf_nr, depth, seed), seq;
 	u32 slot = id % FR_SEEN_CNT;
 
 	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
@@ -116,23 +133,29 @@ __noinline u32 fr_origins_due(u64 id)
 	return 1;
 }
 
-/* Number of the file that has the build-id of frame i, from 1; 0: there are too many. */
-FR_INLINE u32 fr_origin_file(struct stack_origins *o, const struct stack_origin *f)
+FR_INLINE void fr_origin_build_id(const struct stack_origin *f, u64 word[FR_ORIGIN_WORDS])
 {
-	u64 a = f->build_id[0] | (u64)f->build_id[1] << 32, b = f->build_id[2] | (u64)f->build_id[3] << 32, c = f->build_id[4];
+	word[0] = f->build_id[0] | (u64)f->build_id[1] << 32;
+	word[1] = f->build_id[2] | (u64)f->build_id[3] << 32;
+	word[2] = f->build_id[4];
+}
+
+/* Number of the file that has a build-id, from 1; 0: there are too many. */
+FR_INLINE u32 fr_origin_file(struct stack_origins *o, const u64 id[FR_ORIGIN_WORDS])
+{
 	u64 *file;
 	u32 i;
 
 	for (i = 0; i < FR_ORIGIN_FILES; i++) {
 		file = &o->file[i * FR_ORIGIN_WORDS];
 		if (i >= o->file_cnt) {
-			file[0] = a;
-			file[1] = b;
-			file[2] = c;
+			file[0] = id[0];
+			file[1] = id[1];
+			file[2] = id[2];
 			o->file_cnt = i + 1;
 			return i + 1;
 		}
-		if (file[0] == a && file[1] == b && file[2] == c)
+		if (file[0] == id[0] && file[1] == id[1] && file[2] == id[2])
 			return i + 1;
 	}
 	return 0;
@@ -143,19 +166,21 @@ __noinline int fr_origin_word(u32 buf_nr, u32 i)
 {
 	struct stack_origins *o = fr_origins(buf_nr);
 	const struct stack_origin *f;
+	u64 id[FR_ORIGIN_WORDS];
 	u32 nr = 0;
 
 	if (!o || i >= FR_STACK_DEPTH_MAX)
 		return 0;
 	f = &o->frame[i];
-	if (f->status == FR_ORIGIN_VALID && !(f->off >> FR_ORIGIN_OFF_BITS))
-		nr = fr_origin_file(o, f);
+	if (f->status == FR_ORIGIN_VALID && !(f->off >> FR_ORIGIN_OFF_BITS)) {
+		fr_origin_build_id(f, id);
+		nr = fr_origin_file(o, id);
+	}
 	o->word[i] = nr ? (u64)nr << FR_ORIGIN_OFF_BITS | f->off : 0;
 	o->valid_cnt += nr != 0;
 	return 0;
 }
 
-/* Fill in words and files. How many of them there are, 0 if no frame's file is known. */
 __noinline u32 fr_origins_pack(u32 buf_nr, u32 cnt)
 {
 	struct stack_origins *o = fr_origins(buf_nr);
@@ -190,13 +215,15 @@ __noinline int fr_origins_copy(u32 buf_nr, u32 page_nr, u32 unit, u32 cnt)
 
 __noinline int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id)
 {
-	u32 words = fr_origins_pack(buf_nr, cnt), slot = id % FR_SEEN_CNT;
+	const struct stack_origins *o = fr_origins(buf_nr);
+	u32 slot = id % FR_SEEN_CNT, words;
 	struct fr_rec_stack_build_ids *rec;
 	struct stack_seen *seen;
 	struct fr_writing w;
 
-	if (!words || cnt > FR_STACK_DEPTH_MAX || words > cnt + FR_ORIGIN_FILES * FR_ORIGIN_WORDS)
+	if (!o || !o->valid_cnt || cnt > FR_STACK_DEPTH_MAX || o->file_cnt > FR_ORIGIN_FILES)
 		return 0;
+	words = cnt + o->file_cnt * FR_ORIGIN_WORDS;
 	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack_build_ids, sizeof(*rec) + words * sizeof(u64), sizeof(*rec),
 		       tid, cnt);
 	if (!rec)

@@ -132,8 +132,6 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	return fr_commit(&w);
 }
 
-const volatile u32 fr_page_shift = 12;
-
 /* struct mm_struct before 6.2 (f1a7941243c1) */
 struct mm_rss_stat___atomic {
 	atomic_long_t count[4];

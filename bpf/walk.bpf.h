@@ -4,10 +4,10 @@
  *
  * The kernel follows whatever the register holds. Of a program without frame pointers, as most of a distribution are, that is
  * a number or somebody's address: each time another one, so that each sample is a stack of its own, and each walk ends with a
- * page fault. Here a frame must lie on the stack, above the one it was called from, and return to an address of user space; so
- * such a program's stack is where it is, one frame, and the next sample there is the same stack.
+ * page fault. Here a frame must lie on the stack, above the one it was called from, and return to an address of user space;
+ * so such a program's stack is where it is, one frame, and the next sample there is the same stack.
  *
- * What is found is the beginning of what the kernel would find.
+ * What is found is the beginning of what the kernel would find; place.bpf.h cuts off what returns to where no code is.
  */
 #ifndef FR_WALK_BPF_H
 #define FR_WALK_BPF_H

@@ -101,7 +101,7 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
 		bpf_probe_read_kernel(m->alert.kframe, sizeof(m->alert.kframe), m->pc);
 		m->alert.kframe_cnt = cnt;
 	}
-	return fr_stack_keep(nr, depth, m->alert.tid);
+	return fr_stack_keep(nr, depth, m->alert.tid, user ? fr_stack_process() : 0);
 }
 
 /* ---- whom it is about ---- */

@@ -262,9 +262,14 @@ struct dentry {
 	struct qstr d_name;
 };
 
+typedef long long int __kernel_loff_t;
+typedef __kernel_loff_t loff_t;
+
 struct inode {
 	long unsigned int i_ino;
 	struct super_block *i_sb;
+	loff_t i_size;
+	u32 i_generation;
 };
 
 typedef u32 __kernel_dev_t;
@@ -274,15 +279,40 @@ struct super_block {
 	dev_t s_dev;
 };
 
+struct maple_tree {
+	void *ma_root;
+};
+
 struct percpu_counter {
 	s64 count;
 };
 
 struct mm_struct {
+	struct maple_tree mm_mt;
 	long unsigned int total_vm;
 	struct percpu_counter rss_stat[4];
 	atomic_long_t pgtables_bytes;
 	struct file *exe_file;
+};
+
+struct maple_range_64 {
+	long unsigned int pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	void *slot[10];
+};
+
+typedef long unsigned int vm_flags_t;
+
+struct vm_area_struct {
+	long unsigned int vm_start;
+	long unsigned int vm_end;
+	struct mm_struct *vm_mm;
+	vm_flags_t vm_flags;
+	long unsigned int vm_pgoff;
+	struct file *vm_file;
 };
 
 typedef unsigned int __kernel_uid32_t;

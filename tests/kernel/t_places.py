@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where sampled code lies: the user's stack by frame pointers, and which file an address is of while mappings change."""
+import bisect
+import json
+import os
+import re
+import subprocess
+
+from frtest import Skip, check, dump, equal, fr_json, helper, main, new_name, path, recorder, replay, run, session, test
+
+SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499")
+CHAIN = helper("chain")
+
+
+def last_words(*args):
+    """Lines of a helper up to "done"; and the helper, which waits."""
+    p = subprocess.Popen([str(a) for a in args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    said = []
+    for line in p.stdout:
+        if line == "done\n":
+            return p, said
+        said.append(line)
+    if p.wait() == 77:
+        raise Skip("only on x86_64")
+    check(False, f"{args}: ended with {p.returncode}")
+
+
+def put_away(p):
+    p.kill()
+    p.wait()
+    p.stdout.close()
+
+
+def files_of_frames(file):
+    """{stack: {nr of the frame: (build-id, offset)}}"""
+    got = {}
+    for line in run(helper("addrs"), file).stdout.splitlines():
+        line = json.loads(line)
+        if line["what"] == "frame":
+            got.setdefault(line["stack"], {})[line["nr"]] = line["build_id"], line["off"]
+    return got
+
+
+def build_id(file):
+    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", file).stdout).group(1)
+
+
+def functions(file):
+    """[(offset, name)] of a small program: its code's addresses are its file offsets."""
+    rows = [line.split() for line in run("nm", "--defined-only", file).stdout.splitlines()]
+    return sorted((int(r[0], 16), r[2]) for r in rows if len(r) == 3 and r[1] in "tT")
+
+
+def at(funcs, off):
+    i = bisect.bisect_right(funcs, (off, "\xff")) - 1
+    return funcs[i][1] if i >= 0 else None
+
+
+def samples(file, pid):
+    return [e for e in replay(file) if e["event"] == "cpu_sample" and e["pid"] == pid and e["user"] and e["ustack_id"]]
+
+
+def named(file, pid):
+    """Of each sample of the chain: names of its frames, None: of another file or none."""
+    funcs, id, frames = functions(CHAIN), build_id(CHAIN), files_of_frames(file)
+    got = []
+    for e in samples(file, pid):
+        by_nr = frames.get(e["ustack_id"], {})
+        got.append([at(funcs, by_nr[i][1]) if by_nr.get(i, "?")[0] == id else None for i in range(len(e["ustack"]))])
+    return got
+
+
+@test("a program with frame pointers: the whole chain of its calls, innermost first")
+def chain():
+    with session(*SAMPLES) as name:
+        p, _ = last_words(CHAIN, 1)
+        file = dump(name)
+        put_away(p)
+    want = ["chain_leaf", *(f"chain_{i}" for i in range(6, 0, -1)), "main"]
+    got = [names for names in named(file, p.pid) if names[:1] == ["chain_leaf"]]
+    check(len(got) > 20, f"{len(got)} samples in chain_leaf()")
+    good = [names for names in got if names[:len(want)] == want]
+    # at a function's first and last instructions its caller's frame is not there: the loop has neither
+    check(len(good) > 0.98 * len(got), f"{len(good)} of {len(got)}, others are {[n for n in got if n not in good][:3]}")
+    return f"{len(good)} of {len(got)} samples"
+
+
+@test("a register that holds no frame: the stack is where the program is, nothing is invented")
+def bare():
+    told = []
+    with session(*SAMPLES) as name:
+        for what in "frame", "odd", "below", "far", "nowhere", "data":
+            p, _ = last_words(CHAIN, 0.3, what)
+            told.append((what, p.pid))
+            put_away(p)
+        file = dump(name)
+    for what, pid in told:
+        got = [names for names in named(file, pid) if names[:1] == ["chain_bare"]]
+        check(len(got) > 5, f"{what}: {len(got)} samples in chain_bare()")
+        # the loop is nearly all of it; what is looked at is found if it is a frame
+        want = ["chain_bare", "chain_1"] if what == "frame" else ["chain_bare"]
+        good = got.count(want)
+        check(good > 0.9 * len(got), f"{what}: {good} of {len(got)} are {want}: {[n for n in got if n != want][:3]}")
+
+
+SOURCE = "void %s(long rounds) { for (volatile long i = 0; i < rounds; i++); }\n"
+
+
+def object_of(name):
+    """A shared object whose code is the other's to the byte, but not its build-id."""
+    file = path(f"{name}.so")
+    with open(path(f"{name}.c"), "w") as f:
+        f.write(SOURCE % name)
+    run("gcc", "-O1", "-shared", "-fPIC", "-nostdlib", f"-Wl,-e,{name},--build-id=sha1", "-o", file, path(f"{name}.c"))
+    return file
+
+
+@test("another file at the same address: each sample is of the file that was mapped then, in the ring and in the profile")
+def remapped():
+    libs = [object_of("one"), object_of("two")]
+    ids = [build_id(lib) for lib in libs]
+    name = new_name()
+    # a recorder reads tables before other tasks of a busy machine have filled them
+    with recorder(name, *SAMPLES):
+        p, said = last_words(helper("remap"), 40, 50, *libs)
+        file = dump(name)
+        put_away(p)
+    phases = [tuple(map(int, line.split())) for line in said]
+    equal(len(phases), 40, "phases")
+    begins, frames, good, unknown = [b for b, _, _ in phases], files_of_frames(file), 0, 0
+    for e in samples(file, p.pid):
+        i = bisect.bisect_right(begins, e["ts"]) - 1
+        if e["ip"] >> 32 != 0x1234 or i < 0 or e["ts"] > phases[i][1]:
+            continue
+        id = frames.get(e["ustack_id"], {}).get(0, (None,))[0]
+        check(id in (None, ids[phases[i][2]]), f"phase {i}: a sample has the build-id {id} of the other file of {ids}")
+        good += id is not None
+        unknown += id is None
+    check(good > 100 and unknown < good / 10, f"{good} samples, {unknown} of which the file is not known")
+    got = fr_json("profile", file, "--since", "1h")
+    # they are not mapped any more: their functions have no names
+    hits = [sum(f["self"] for f in got["functions"] if f["name"].startswith(f"[{id}]")) for id in ids]
+    check(min(hits) > 0.6 * max(hits), f"of the profile, halves of the same length: {hits}")
+    return f"{good} samples, {unknown} unknown, profile {hits}"
+
+
+if __name__ == "__main__":
+    main()
