@@ -26,6 +26,10 @@
 
 #include "atomic.h"
 
+/*
+ * Sizes of a table where CPUs are few; where they are many they are halved shift times, so that all tables together keep within
+ * a limit (fr_hits_shift_for()).
+ */
 #ifndef FR_HITS_CNT
 #define FR_HITS_CNT 512u /* keys of a table; a power of two, and so are the others */
 #endif
@@ -35,9 +39,10 @@
 #ifndef FR_HITS_WORDS
 #define FR_HITS_WORDS 8192u /* frames of its stacks */
 #endif
-#define FR_HITS_PROBES 16u
-#define FR_HITS_USERS  0xffffULL
-#define FR_HITS_SHIFT  16
+#define FR_HITS_SHIFT_MAX 7u
+#define FR_HITS_PROBES	  16u
+#define FR_HITS_USERS	  0xffffULL
+#define FR_HITS_SHIFT	  16
 
 /* What the CPU did. */
 enum fr_hit_state { FR_HIT_user, FR_HIT_kernel, FR_HIT_idle, FR_HIT_STATE_CNT };
@@ -70,9 +75,8 @@ struct fr_hits_table {
 	u64 lost;  /* of these, hits that found no room */
 	u32 hit_cnt, stack_cnt, word_cnt;
 	u32 told; /* the reader was told that it fills */
-	struct fr_hit hit[FR_HITS_CNT];
-	struct fr_hits_stack stack[FR_HITS_STACKS];
-	u64 word[FR_HITS_WORDS];
+	struct fr_hit hit[];
+	/* struct fr_hits_stack stack[], u64 word[] */
 };
 
 struct fr_hits_cpu {
@@ -80,7 +84,7 @@ struct fr_hits_cpu {
 	u64 drained; /* the reader's */
 	u64 nested;  /* hits lost because another was being counted */
 	u64 flips;   /* by the CPU itself */
-	struct fr_hits_table table[2];
+		     /* struct fr_hits_table table[2] */
 };
 
 /* A message to the reader: a table fills, or is full. */
@@ -89,9 +93,51 @@ struct fr_hits_call {
 	u32 full;
 };
 
-FR_INLINE struct fr_hits_table *fr_hits_table(struct fr_hits_cpu *c, u64 gen)
+FR_INLINE u32 fr_hits_cnt(u32 shift)
 {
-	return &c->table[gen & 1];
+	return FR_HITS_CNT >> shift;
+}
+
+FR_INLINE u32 fr_hits_stack_cnt(u32 shift)
+{
+	return FR_HITS_STACKS >> shift;
+}
+
+FR_INLINE u32 fr_hits_word_cnt(u32 shift)
+{
+	return FR_HITS_WORDS >> shift;
+}
+
+/* Bytes before a table's words, and of a table. */
+FR_INLINE u32 fr_hits_head_sz(u32 shift)
+{
+	return sizeof(struct fr_hits_table) + fr_hits_cnt(shift) * sizeof(struct fr_hit) +
+	       fr_hits_stack_cnt(shift) * sizeof(struct fr_hits_stack);
+}
+
+FR_INLINE u32 fr_hits_table_sz(u32 shift)
+{
+	return fr_hits_head_sz(shift) + fr_hits_word_cnt(shift) * sizeof(u64);
+}
+
+FR_INLINE u32 fr_hits_cpu_sz(u32 shift)
+{
+	return sizeof(struct fr_hits_cpu) + 2 * fr_hits_table_sz(shift);
+}
+
+FR_INLINE struct fr_hits_table *fr_hits_table(struct fr_hits_cpu *c, u32 shift, u64 gen)
+{
+	return (struct fr_hits_table *)((char *)(c + 1) + (gen & 1 ? fr_hits_table_sz(shift) : 0));
+}
+
+FR_INLINE struct fr_hits_stack *fr_hits_stack(const struct fr_hits_table *t, u32 shift, u32 i)
+{
+	return (struct fr_hits_stack *)&t->hit[fr_hits_cnt(shift)] + (i & (fr_hits_stack_cnt(shift) - 1));
+}
+
+FR_INLINE u64 *fr_hits_word(const struct fr_hits_table *t, u32 shift, u32 i)
+{
+	return (u64 *)((char *)t + fr_hits_head_sz(shift)) + (i & (fr_hits_word_cnt(shift) - 1));
 }
 
 /* ---- the writer ---- */
@@ -148,32 +194,34 @@ FR_INLINE int fr_hits_same(const struct fr_hit *a, const struct fr_hit *b)
 }
 
 /* Number of a stack, from 1; 0: it is not in the table. */
-FR_INLINE u32 fr_hits_find_stack(struct fr_hits_table *t, u64 id)
+FR_INLINE u32 fr_hits_find_stack(struct fr_hits_table *t, u32 shift, u64 id)
 {
+	const struct fr_hits_stack *s;
 	u32 i, at;
 
 	for (i = 0; i < FR_HITS_PROBES; i++) {
-		at = fr_hits_probe(id, i, FR_HITS_STACKS);
-		if (t->stack[at].id == id)
+		at = fr_hits_probe(id, i, fr_hits_stack_cnt(shift));
+		s = fr_hits_stack(t, shift, at);
+		if (s->id == id)
 			return at + 1;
-		if (!t->stack[at].id)
+		if (!s->id)
 			return 0;
 	}
 	return 0;
 }
 
 /* Room for a stack that is not there: its number; 0: there is none. Its words, from word[off] on, are the caller's to fill. */
-FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u64 id, u32 frame_cnt, u32 file_cnt, u32 file_words)
+FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u32 shift, u64 id, u32 frame_cnt, u32 file_cnt, u32 file_words)
 {
 	u32 i, at, words = frame_cnt + file_cnt * file_words;
 
-	if (t->word_cnt > FR_HITS_WORDS || words > FR_HITS_WORDS - t->word_cnt)
+	if (t->word_cnt > fr_hits_word_cnt(shift) || words > fr_hits_word_cnt(shift) - t->word_cnt)
 		return 0;
 	for (i = 0; i < FR_HITS_PROBES; i++) {
 		struct fr_hits_stack *s;
 
-		at = fr_hits_probe(id, i, FR_HITS_STACKS);
-		s = &t->stack[at];
+		at = fr_hits_probe(id, i, fr_hits_stack_cnt(shift));
+		s = fr_hits_stack(t, shift, at);
 		if (s->id)
 			continue;
 		s->id = id;
@@ -188,13 +236,13 @@ FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u64 id, u32 frame_cnt, 
 }
 
 /* Count a hit of a key, whose stacks are in the table. Returns 0, or -1: there is no room. */
-FR_INLINE int fr_hits_count(struct fr_hits_table *t, const struct fr_hit *key, u64 now_ns)
+FR_INLINE int fr_hits_count(struct fr_hits_table *t, u32 shift, const struct fr_hit *key, u64 now_ns)
 {
 	u64 hash = fr_hits_hash(key);
 	u32 i;
 
 	for (i = 0; i < FR_HITS_PROBES; i++) {
-		struct fr_hit *h = &t->hit[fr_hits_probe(hash, i, FR_HITS_CNT)];
+		struct fr_hit *h = &t->hit[fr_hits_probe(hash, i, fr_hits_cnt(shift))];
 
 		if (h->hits && !fr_hits_same(h, key))
 			continue;
@@ -222,9 +270,10 @@ FR_INLINE void fr_hits_lose(struct fr_hits_table *t, u64 now_ns)
 }
 
 /* Is it time to tell the reader? Says so once a table: at half its size, so that the other half is for its way. */
-FR_INLINE int fr_hits_fills(struct fr_hits_table *t)
+FR_INLINE int fr_hits_fills(struct fr_hits_table *t, u32 shift)
 {
-	if (t->told || (t->hit_cnt < FR_HITS_CNT / 2 && t->stack_cnt < FR_HITS_STACKS / 2 && t->word_cnt < FR_HITS_WORDS / 2))
+	if (t->told || (t->hit_cnt < fr_hits_cnt(shift) / 2 && t->stack_cnt < fr_hits_stack_cnt(shift) / 2 &&
+			t->word_cnt < fr_hits_word_cnt(shift) / 2))
 		return 0;
 	t->told = 1;
 	return 1;
@@ -253,12 +302,20 @@ FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
 }
 
 /* Generation gen, the oldest one, is merged: its table may be written again. Words need not be emptied. */
-FR_INLINE void fr_hits_release(struct fr_hits_cpu *c, u64 gen)
+FR_INLINE void fr_hits_release(struct fr_hits_cpu *c, u32 shift, u64 gen)
 {
-	struct fr_hits_table *t = fr_hits_table(c, gen);
-
-	memset(t, 0, offsetof(struct fr_hits_table, word));
+	memset(fr_hits_table(c, shift, gen), 0, fr_hits_head_sz(shift));
 	fr_store(&c->drained, gen + 1);
+}
+
+/* The largest tables that all CPUs together have within so many bytes. */
+FR_INLINE u32 fr_hits_shift_for(u32 cpu_cnt, u64 limit_sz)
+{
+	u32 shift = 0;
+
+	while (shift < FR_HITS_SHIFT_MAX && (u64)cpu_cnt * fr_hits_cpu_sz(shift) > limit_sz)
+		shift++;
+	return shift;
 }
 
 #endif

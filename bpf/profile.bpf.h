@@ -16,14 +16,15 @@
 #define FR_PROFILE_USER_BUF   1
 
 const volatile bool fr_profile SEC(".rodata") = false;
+const volatile u32 fr_hits_shift SEC(".rodata") = 0; /* FR_HITS_SHIFT_MAX at most */
 
-/* One of each possible CPU; how many is the loader's. */
+/* A struct fr_hits_cpu and its tables of each possible CPU; how many, and their size, is the loader's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fr_hits_cpu);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct fr_hits_cpu));
 } fr_hits SEC(".maps");
 
 /* From all CPUs to the recorder. What finds no room is not missed: the recorder comes by its timer, too. */
@@ -41,7 +42,7 @@ FR_INLINE struct fr_hits_cpu *my_hits(void)
 
 FR_INLINE struct fr_hits_table *my_table(struct fr_hits_cpu *c)
 {
-	return fr_hits_table(c, fr_load(&c->ctl) >> FR_HITS_SHIFT);
+	return fr_hits_table(c, fr_hits_shift, fr_load(&c->ctl) >> FR_HITS_SHIFT);
 }
 
 __noinline int fr_profile_enter(void)
@@ -66,19 +67,11 @@ __noinline int fr_profile_leave(void)
 
 	if (!c)
 		return 0;
-	fills = fr_hits_fills(my_table(c));
+	fills = fr_hits_fills(my_table(c), fr_hits_shift);
 	fr_hits_leave(c);
 	if (fills)
 		call_reader(0);
 	return 0;
-}
-
-/* Is a stack in the table? */
-__noinline u32 fr_profile_knows(u64 id)
-{
-	struct fr_hits_cpu *c = my_hits();
-
-	return c ? fr_hits_find_stack(my_table(c), id) : 1;
 }
 
 /* Copy the frames of a buffer to where stack nr has its words; of the user's with file_cnt files. */
@@ -93,11 +86,11 @@ __noinline int fr_profile_copy(u32 buf_nr, u32 nr, u32 depth, u32 file_cnt)
 	if (!c || !buf || !o)
 		return -1;
 	t = my_table(c);
-	off = t->stack[(nr - 1) & (FR_HITS_STACKS - 1)].off;
+	off = fr_hits_stack(t, fr_hits_shift, nr - 1)->off;
 	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++)
-		t->word[(off + i) & (FR_HITS_WORDS - 1)] = file_cnt && o->word[i] ? o->word[i] : buf->pc[i];
+		*fr_hits_word(t, fr_hits_shift, off + i) = file_cnt && o->word[i] ? o->word[i] : buf->pc[i];
 	for (i = 0; i < FR_ORIGIN_FILES * FR_ORIGIN_WORDS && i < file_cnt * FR_ORIGIN_WORDS; i++)
-		t->word[(off + depth + i) & (FR_HITS_WORDS - 1)] = o->file[i];
+		*fr_hits_word(t, fr_hits_shift, off + depth + i) = o->file[i];
 	return 0;
 }
 
@@ -111,10 +104,10 @@ __noinline u32 fr_profile_stack(u32 buf_nr, u64 id, u32 depth, u32 file_cnt)
 	if (!c || depth > FR_STACK_DEPTH_MAX || file_cnt > FR_ORIGIN_FILES)
 		return 0;
 	t = my_table(c);
-	nr = fr_hits_find_stack(t, id);
+	nr = fr_hits_find_stack(t, fr_hits_shift, id);
 	if (nr)
 		return nr;
-	nr = fr_hits_add_stack(t, id, depth, file_cnt, FR_ORIGIN_WORDS);
+	nr = fr_hits_add_stack(t, fr_hits_shift, id, depth, file_cnt, FR_ORIGIN_WORDS);
 	if (nr)
 		fr_profile_copy(buf_nr, nr, depth, file_cnt);
 	return nr;
@@ -129,14 +122,14 @@ __noinline int fr_profile_count(u64 kstack, u64 ustack, u32 nrs, u32 state)
 		return -1;
 	key.task = bpf_get_current_pid_tgid();
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
-	return fr_hits_count(my_table(c), &key, fr_now());
+	return fr_hits_count(my_table(c), fr_hits_shift, &key, fr_now());
 }
 
 /* A sample: its stacks, in their buffers, and their hashes. */
 struct profile_hit {
 	u64 kstack, ustack;
 	u32 kdepth, udepth;
-	u32 file_cnt; /* of the user's stack, when it is new to the table */
+	u32 file_cnt; /* of the user's stack */
 	u32 state;
 };
 
@@ -167,7 +160,7 @@ __noinline int fr_profile_next(void)
 		return -1;
 	gen = fr_load(&c->ctl) >> FR_HITS_SHIFT;
 	if (fr_hits_next(c, &gen)) {
-		fr_hits_lose(fr_hits_table(c, gen), fr_now());
+		fr_hits_lose(fr_hits_table(c, fr_hits_shift, gen), fr_now());
 		return -1;
 	}
 	call_reader(1);

@@ -20,7 +20,7 @@
 #define CPUS 4u
 #define KEYS 96u
 
-static struct fr_hits_cpu cpu[CPUS];
+static struct fr_hits_cpu *cpu[CPUS];
 static u64 stop;
 static u64 did[CPUS][KEYS], missed[CPUS];	       /* the writers' */
 static u64 seen[CPUS][KEYS], lost[CPUS], merged[CPUS]; /* the reader's: hits, losses, generations */
@@ -36,16 +36,16 @@ static void count_one(u32 nr, u64 *seed)
 {
 	u32 k = rnd(seed) % KEYS;
 	struct fr_hit key = {.kstack = 1000 + k, .task = nr, .state = FR_HIT_user};
-	struct fr_hits_cpu *c = &cpu[nr];
+	struct fr_hits_cpu *c = cpu[nr];
 	u64 gen;
 
 	if (fr_hits_enter(c, &gen))
 		abort();
-	if (!fr_hits_count(fr_hits_table(c, gen), &key, 1) ||
-	    (!fr_hits_next(c, &gen) && !fr_hits_count(fr_hits_table(c, gen), &key, 1))) {
+	if (!fr_hits_count(fr_hits_table(c, 0, gen), 0, &key, 1) ||
+	    (!fr_hits_next(c, &gen) && !fr_hits_count(fr_hits_table(c, 0, gen), 0, &key, 1))) {
 		did[nr][k]++;
 	} else {
-		fr_hits_lose(fr_hits_table(c, gen), 1);
+		fr_hits_lose(fr_hits_table(c, 0, gen), 1);
 		missed[nr]++;
 	}
 	fr_hits_leave(c);
@@ -64,7 +64,7 @@ static void *writer(void *arg)
 /* Into what is kept, in one step: generations that are in it are not added again. */
 static void merge(u32 nr, u64 gen)
 {
-	const struct fr_hits_table *t = fr_hits_table(&cpu[nr], gen);
+	const struct fr_hits_table *t = fr_hits_table(cpu[nr], 0, gen);
 	u64 sum = 0;
 	u32 i;
 
@@ -91,7 +91,7 @@ static bool dies(u64 *seed, bool mortal)
 
 static void drain(u32 nr, u64 *seed, bool mortal)
 {
-	struct fr_hits_cpu *c = &cpu[nr];
+	struct fr_hits_cpu *c = cpu[nr];
 
 	if (c->drained == fr_hits_gen(c)) {
 		if (fr_hits_flip(c, c->drained)) {
@@ -105,7 +105,7 @@ static void drain(u32 nr, u64 *seed, bool mortal)
 	merge(nr, c->drained);
 	if (dies(seed, mortal))
 		return;
-	fr_hits_release(c, c->drained);
+	fr_hits_release(c, 0, c->drained);
 }
 
 static double now(void)
@@ -124,6 +124,11 @@ int main(int argc, char **argv)
 	pthread_t id[CPUS];
 	u32 i, k;
 
+	for (i = 0; i < CPUS; i++) {
+		cpu[i] = calloc(1, fr_hits_cpu_sz(0));
+		if (!cpu[i])
+			abort();
+	}
 	for (i = 0; i < CPUS; i++)
 		pthread_create(&id[i], NULL, writer, (void *)(size_t)i);
 	while (now() < until)
@@ -140,7 +145,7 @@ int main(int argc, char **argv)
 			bad += seen[i][k] != did[i][k];
 			total += did[i][k];
 		}
-		bad += lost[i] != missed[i] || cpu[i].nested;
+		bad += lost[i] != missed[i] || cpu[i]->nested;
 		all_lost += missed[i];
 	}
 	printf("  %llu hits, %llu lost, %llu flips, %llu tries while a writer was inside, %llu deaths\n",

@@ -25,23 +25,23 @@ static u32 rnd(u32 below)
 
 static struct fr_hits_table *new_table(void)
 {
-	return calloc(1, sizeof(struct fr_hits_table));
+	return calloc(1, fr_hits_table_sz(0));
 }
 
 /* A stack of a table: frames from the one given on, of a file (build-id of 20 bytes of that number) or addresses. */
 static u32 put_stack(struct fr_hits_table *t, u64 id, u64 frame, u32 cnt, u8 file)
 {
-	u32 nr = fr_hits_find_stack(t, id), off, i;
+	u32 nr = fr_hits_find_stack(t, 0, id), off, i;
 
 	if (nr)
 		return nr;
-	nr = fr_hits_add_stack(t, id, cnt, file != 0, 3);
+	nr = fr_hits_add_stack(t, 0, id, cnt, file != 0, 3);
 	assert_true(nr);
-	off = t->stack[nr - 1].off;
+	off = fr_hits_stack(t, 0, nr - 1)->off;
 	for (i = 0; i < cnt; i++)
-		t->word[off + i] = file ? 1ULL << 56 | (frame + i) : frame + i;
+		*fr_hits_word(t, 0, off + i) = file ? 1ULL << 56 | (frame + i) : frame + i;
 	if (file)
-		memset(&t->word[off + cnt], file, 20);
+		memset(fr_hits_word(t, 0, off + cnt), file, 20);
 	return nr;
 }
 
@@ -51,7 +51,7 @@ static void hit(struct fr_hits_table *t, const char *comm, u32 pid, u64 ustack, 
 
 	memcpy(k.comm, comm, strlen(comm));
 	while (cnt--)
-		assert_int_equal(fr_hits_count(t, &k, 1), 0);
+		assert_int_equal(fr_hits_count(t, 0, &k, 1), 0);
 }
 
 static u64 sum(const struct fr_prof *p)
@@ -107,7 +107,7 @@ static void what_tables_held_is_in_it(void **state)
 	hit(t, "two", 8, 12, put_stack(t, 12, 0x7f0000, 2, 0), 2);
 	fr_hits_lose(t, 1);
 	fr_prof_open(p, 200, 10);
-	assert_true(fr_prof_add_table(p, t));
+	assert_true(fr_prof_add_table(p, t, 0));
 	assert_int_equal(hits_of(p, "one", 7), 5);
 	assert_int_equal(hits_of(p, "two", 8), 2);
 	assert_int_equal(p->taken, 8);
@@ -135,7 +135,7 @@ static void what_contradicts_itself_is_told(void **state)
 	hit(t, "a", 1, 0, 0, 3);
 	t->taken = 2;
 	fr_prof_open(p, SEC, 0);
-	assert_false(fr_prof_add_table(p, t));
+	assert_false(fr_prof_add_table(p, t, 0));
 	assert_int_equal(sum_of(p).taken, sum(p) + p->lost);
 	free(t);
 	free(p);
@@ -157,7 +157,7 @@ static void no_word_of_a_table_is_believed(void **state)
 		for (i = 0; i < FR_HITS_CNT; i++)
 			t->hit[i].hits %= 1000;
 		fr_prof_open(p, round * SEC, 0);
-		fr_prof_add_table(p, t);
+		fr_prof_add_table(p, t, 0);
 		assert_int_equal(sum_of(p).taken, sum(p) + p->lost);
 	}
 	free(t);
@@ -175,7 +175,7 @@ static void old_time_is_put_together_and_goes(void **state)
 	hit(t, "a", 1, 0, 0, 3);
 	for (s = 1; s <= 5400; s++) {
 		fr_prof_open(p, s * SEC, s * 198);
-		fr_prof_add_table(p, t);
+		fr_prof_add_table(p, t, 0);
 	}
 	assert_in_range(p->bucket_cnt, 60, 80);
 	assert_in_range(p->bucket[0].end_ns, 1740 * SEC, 1860 * SEC);
@@ -215,7 +215,7 @@ static void without_room_counts_stay_exact(void **state)
 		}
 		want += 200;
 		fr_prof_open(p, s * SEC, 0);
-		assert_true(fr_prof_add_table(p, t));
+		assert_true(fr_prof_add_table(p, t, 0));
 		free(t);
 	}
 	assert_int_equal(p->taken, want);
@@ -235,13 +235,13 @@ static void equal_programs_share_their_stacks(void **state)
 	(void)state;
 	hit(t, "cc1", 1, 1, put_stack(t, 1, 0x1000, 30, 4), 1);
 	fr_prof_open(p, SEC, 0);
-	fr_prof_add_table(p, t);
+	fr_prof_add_table(p, t, 0);
 	nodes = p->node_cnt;
 	assert_int_equal(nodes, 30);
 	for (i = 2; i < 50; i++) {
-		memset(t, 0, sizeof(*t));
+		memset(t, 0, fr_hits_table_sz(0));
 		hit(t, "cc1", i, i, put_stack(t, i, 0x1000, 30, 4), 1);
-		fr_prof_add_table(p, t);
+		fr_prof_add_table(p, t, 0);
 	}
 	assert_int_equal(p->node_cnt, nodes);
 	free(t);
@@ -258,14 +258,14 @@ static struct fr_prof *some(void)
 	u32 i;
 
 	for (s = 1; s < 40; s++) {
-		memset(t, 0, sizeof(*t));
+		memset(t, 0, fr_hits_table_sz(0));
 		for (i = 0; i < 40; i++) {
 			u64 id = 1 + rnd(60);
 
 			hit(t, id % 2 ? "odd" : "even", id, id, put_stack(t, id, id << 16, 1 + id % 20, id % 5), 1 + rnd(9));
 		}
 		fr_prof_open(p, s * 7 * SEC, s * 90);
-		fr_prof_add_table(p, t);
+		fr_prof_add_table(p, t, 0);
 	}
 	fr_prof_add_nested(p, 3);
 	p->hz = 99;
@@ -293,8 +293,8 @@ static void bytes_come_back(void **state)
 		hit(t, "odd", 1, 1, put_stack(t, 1, 1 << 16, 2, 1), 5);
 		fr_prof_open(p, (300 + i) * SEC, 5000);
 		fr_prof_open(q, (300 + i) * SEC, 5000);
-		fr_prof_add_table(p, t);
-		fr_prof_add_table(q, t);
+		fr_prof_add_table(p, t, 0);
+		fr_prof_add_table(q, t, 0);
 		free(t);
 	}
 	sz = fr_prof_write(p, a, FR_PROF_SZ_MAX);

@@ -6,42 +6,47 @@
 #include "flow/recorder/live.h"
 #include "flow/recorder/sampler.h"
 
-static bool counts_profile(const struct fr_live *l)
+/* How often its tables are halved; -1: it counts none. */
+static int table_shift(const struct fr_live *l)
 {
 	char *text = fr_sess_fact(l->s, "cpu_profile");
 	bool yes = text && !strcmp(text, "yes");
 
 	free(text);
-	return yes;
+	return yes ? fr_hits_sess_shift(l->s) : -1;
 }
 
-static bool exceeds(const struct fr_live *l)
+static bool exceeds(const struct fr_live *l, u32 shift)
 {
-	return fr_sess_sample_hz(l->s) > fr_sampler_rate_max();
+	return fr_sess_sample_hz(l->s) > fr_sampler_rate_max(shift);
 }
 
 void fr_live_profile_json(const struct fr_live *l, struct fr_out *o)
 {
-	if (!counts_profile(l))
+	int shift = table_shift(l);
+
+	if (shift < 0)
 		return;
 	fr_out_printf(o,
 		      "\"cpu_profile\":{\"tables\":2,\"keys\":%u,\"stacks\":%u,\"words\":%u,\"interval_ms\":%llu,"
 		      "\"latency_ms\":%llu,\"rate_max\":%llu,\"hz\":%u,\"exceeded\":%s},",
-		      FR_HITS_CNT, FR_HITS_STACKS, FR_HITS_WORDS, FR_SAMPLER_INTERVAL_NS / 1000000,
-		      FR_SAMPLER_LATENCY_NS / 1000000, (unsigned long long)fr_sampler_rate_max(), fr_sess_sample_hz(l->s),
-		      exceeds(l) ? "true" : "false");
+		      fr_hits_cnt(shift), fr_hits_stack_cnt(shift), fr_hits_word_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000,
+		      FR_SAMPLER_LATENCY_NS / 1000000, (unsigned long long)fr_sampler_rate_max(shift), fr_sess_sample_hz(l->s),
+		      exceeds(l, shift) ? "true" : "false");
 }
 
 void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
 {
-	if (!counts_profile(l))
+	int shift = table_shift(l);
+
+	if (shift < 0)
 		return;
 	fr_out_printf(o, "  %-10s ", "profile");
 	fr_out_printf(
 		o,
 		"2 tables of %u keys a CPU, read when one is half full and every %llu s: up to %llu different stacks/s a CPU",
-		FR_HITS_CNT, FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max());
-	if (exceeds(l)) {
+		fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max(shift));
+	if (exceeds(l, shift)) {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));
 		fr_out_paint(o, FR_PAINT_NONE);

@@ -290,15 +290,16 @@ static int start(struct fr_record_ask *ask, struct fr_sess **out)
 static void show_start(const struct fr_record_ask *ask)
 {
 	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
+	u64 rate_max = fr_sampler_rate_max(fr_hits_shift_of(fr_load_possible_cnt()));
 	char a[32], b[32], c[32];
 
 	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
 		ask->cpu_cnt, ask->live->config.dir);
-	if (ask->load.profile && ask->load.sample_hz > fr_sampler_rate_max())
+	if (ask->load.profile && ask->load.sample_hz > rate_max)
 		fr_warn("--hz %u is more than the profile surely takes of each CPU: %llu hits a second of different stacks: "
 			"what "
 			"is too much is counted as lost",
-			ask->load.sample_hz, (unsigned long long)fr_sampler_rate_max());
+			ask->load.sample_hz, (unsigned long long)rate_max);
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
 		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));

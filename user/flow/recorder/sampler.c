@@ -52,10 +52,10 @@ void fr_sampler_close(struct fr_sampler *sp)
 	free(sp);
 }
 
-u64 fr_sampler_rate_max(void)
+u64 fr_sampler_rate_max(u32 shift)
 {
 	/* told at half of a table: the other half and the other table are for the way */
-	return (FR_HITS_CNT / 2 + FR_HITS_CNT) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
+	return (fr_hits_cnt(shift) / 2 + fr_hits_cnt(shift)) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
 }
 
 static void nap(long ns)
@@ -121,7 +121,7 @@ static void put_right(struct fr_sampler *sp, u32 cpu)
 
 	if (c->drained < sp->merged[cpu] && sp->merged[cpu] - c->drained <= 2)
 		while (c->drained < sp->merged[cpu])
-			fr_hits_release(c, c->drained);
+			fr_hits_release(c, fr_hits_shift(sp->hits), c->drained);
 	sp->merged[cpu] = c->drained;
 }
 
@@ -143,6 +143,7 @@ static int flip(struct fr_hits_cpu *c, u64 gen)
 static void merge(struct fr_sampler *sp, u32 cpu, struct fr_sampler_read *what)
 {
 	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
+	u32 shift = fr_hits_shift(sp->hits);
 	u64 gen = fr_hits_gen(c);
 
 	if (c->drained > gen || gen - c->drained > 1) {
@@ -151,14 +152,14 @@ static void merge(struct fr_sampler *sp, u32 cpu, struct fr_sampler_read *what)
 	}
 	sp->again |= c->drained != gen;
 	if (c->drained == gen) {
-		if (!fr_load(&fr_hits_table(c, gen)->taken))
+		if (!fr_load(&fr_hits_table(c, shift, gen)->taken))
 			return;
 		if (flip(c, gen)) {
 			what->late++;
 			return;
 		}
 	}
-	what->damaged += !fr_prof_add_table(sp->prof, fr_hits_table(c, c->drained));
+	what->damaged += !fr_prof_add_table(sp->prof, fr_hits_table(c, shift, c->drained), shift);
 	what->tables++;
 	sp->merged[cpu] = c->drained + 1;
 }
@@ -191,7 +192,7 @@ static void release_all(struct fr_sampler *sp)
 	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++) {
 		c = fr_hits_cpu(sp->hits, i);
 		if (c->drained < sp->merged[i])
-			fr_hits_release(c, c->drained);
+			fr_hits_release(c, fr_hits_shift(sp->hits), c->drained);
 	}
 }
 

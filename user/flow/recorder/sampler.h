@@ -31,9 +31,11 @@ struct fr_sampler_read {
  */
 int fr_sampler_read(struct fr_sampler *sp, u32 timeout_ms, const struct fr_prof **prof, struct fr_sampler_read *what);
 
-/* Hits a second and CPU that are surely not lost, though each of them has a key of its own: what `status` and `profile` show.
+/*
+ * Hits a second and CPU that are surely not lost, though each of them has a key of its own, in tables halved so often: what
+ * `status` and `profile` show.
  */
-u64 fr_sampler_rate_max(void);
+u64 fr_sampler_rate_max(u32 shift);
 
 /* ---- the recorder's ---- */
 

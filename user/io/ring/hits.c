@@ -26,8 +26,8 @@ struct store {
 };
 
 struct fr_hits {
-	struct fr_hits_cpu *cpu;
-	u32 cpu_cnt;
+	char *cpu; /* fr_hits_cpu_sz(shift) bytes each */
+	u32 cpu_cnt, shift;
 	struct store *store;
 	struct ring_buffer *calls;
 	u32 call_cnt;
@@ -42,9 +42,34 @@ static size_t map_sz(u32 cnt, size_t sz)
 	return (cnt * ((sz + 7) & ~7UL) + page - 1) & ~(page - 1);
 }
 
+/* The kernel's: a page for each array's head; the queue has two pages of positions, and one of its own. */
+static u64 rest_sz(void)
+{
+	return map_sz(1, sizeof(struct store)) + 6 * FR_PAGE_SZ;
+}
+
+u32 fr_hits_shift_of(u32 cpu_cnt)
+{
+	return fr_hits_shift_for(cpu_cnt, FR_HITS_LIMIT_SZ - rest_sz());
+}
+
 u64 fr_hits_sz(u32 cpu_cnt)
 {
-	return map_sz(cpu_cnt, sizeof(struct fr_hits_cpu)) + map_sz(1, sizeof(struct store)) + 4 * FR_PAGE_SZ;
+	return map_sz(cpu_cnt, fr_hits_cpu_sz(fr_hits_shift_of(cpu_cnt))) + rest_sz();
+}
+
+int fr_hits_sess_shift(struct fr_sess *s)
+{
+	int fd = fr_sess_get_pin(s, "hits"), shift = fd < 0 ? fd : -EPROTO;
+	u32 i, cnt;
+
+	if (fd < 0)
+		return fd;
+	for (i = 0; i <= FR_HITS_SHIFT_MAX; i++)
+		if (fr_sess_is_array(fd, fr_hits_cpu_sz(i), &cnt))
+			shift = i;
+	close(fd);
+	return shift;
 }
 
 int fr_hits_make_store(void)
@@ -105,9 +130,12 @@ static int open_lock(struct fr_sess *s, struct fr_hits *h)
 static int open_all(struct fr_sess *s, struct fr_hits *h)
 {
 	u32 one;
-	int err = open_lock(s, h);
+	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : open_lock(s, h);
 
-	err = err ?: map_pin(s, "hits", sizeof(struct fr_hits_cpu), &h->cpu_cnt, (void **)&h->cpu);
+	if (err)
+		return err;
+	h->shift = shift;
+	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), &h->cpu_cnt, (void **)&h->cpu);
 	err = err ?: map_pin(s, "profile", sizeof(struct store), &one, (void **)&h->store);
 	err = err ?: open_calls(s, h);
 	return err;
@@ -139,7 +167,7 @@ void fr_hits_close(struct fr_hits *h)
 	if (h->dir_fd >= 0)
 		close(h->dir_fd);
 	if (h->cpu)
-		munmap(h->cpu, map_sz(h->cpu_cnt, sizeof(*h->cpu)));
+		munmap(h->cpu, map_sz(h->cpu_cnt, fr_hits_cpu_sz(h->shift)));
 	if (h->store)
 		munmap(h->store, map_sz(1, sizeof(*h->store)));
 	free(h);
@@ -160,9 +188,14 @@ u32 fr_hits_cpu_cnt(const struct fr_hits *h)
 	return h->cpu_cnt < FR_HITS_CPU_MAX ? h->cpu_cnt : FR_HITS_CPU_MAX;
 }
 
+u32 fr_hits_shift(const struct fr_hits *h)
+{
+	return h->shift;
+}
+
 struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu)
 {
-	return &h->cpu[cpu];
+	return (struct fr_hits_cpu *)(h->cpu + (size_t)cpu * fr_hits_cpu_sz(h->shift));
 }
 
 u64 fr_hits_stored(const struct fr_hits *h)

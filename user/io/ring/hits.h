@@ -2,7 +2,7 @@
 /*
  * hits: what a session has of its profile, in pinned maps: the CPUs' tables, the merged profile, the CPUs' calls.
  *
- *	hits		a struct fr_hits_cpu of each possible CPU (bpf/hits.h)
+ *	hits		a struct fr_hits_cpu and its tables of each possible CPU (bpf/hits.h)
  *	profile		two halves: the merged profile as bytes, and which generations of each CPU are in it
  *	hits-calls	a queue with many writers: a CPU's table fills
  *	hits-reader/	flock here: one reader at a time
@@ -16,7 +16,8 @@
 #include "io/session/sess.h"
 #include "pure/profile/prof.h"
 
-#define FR_HITS_CPU_MAX 1024u
+#define FR_HITS_CPU_MAX	 1024u
+#define FR_HITS_LIMIT_SZ (4u << 20)
 
 struct fr_hits; /* opaque */
 
@@ -29,6 +30,7 @@ int fr_hits_lock(struct fr_hits *h);
 void fr_hits_unlock(struct fr_hits *h);
 
 u32 fr_hits_cpu_cnt(const struct fr_hits *h);
+u32 fr_hits_shift(const struct fr_hits *h);
 struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu);
 
 /* The merged profile, a copy: malloc'ed, NULL with *sz 0: nothing yet. Generations below merged[cpu] are in it. 0 or -ENOMEM.
@@ -46,7 +48,13 @@ int fr_hits_take_calls(struct fr_hits *h);
 /* Make the map of the merged profile: its fd, or -errno. */
 int fr_hits_make_store(void);
 
+/* How often the tables are halved for so many possible CPUs, so that all these maps have FR_HITS_LIMIT_SZ at most. */
+u32 fr_hits_shift_of(u32 cpu_cnt);
+
 /* Bytes of all these maps, for so many possible CPUs. */
 u64 fr_hits_sz(u32 cpu_cnt);
+
+/* How often those of a session are halved; -ENOENT: it counts no profile; -errno. */
+int fr_hits_sess_shift(struct fr_sess *s);
 
 #endif

@@ -100,6 +100,7 @@ static void set_constants(struct load *l)
 	l->skel->rodata->fr_generation = 1;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
 	l->skel->rodata->fr_profile = c->profile;
+	l->skel->rodata->fr_hits_shift = fr_hits_shift_of(fr_load_possible_cnt());
 	l->skel->rodata->fr_incident_cnt = c->incident_cnt;
 	l->skel->rodata->fr_pid_filter_cnt = c->pid_cnt;
 	l->skel->rodata->fr_comm_filter_cnt = c->comm_cnt;
@@ -162,20 +163,29 @@ static int size_maps(struct load *l)
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tasks, l->conf->task_cnt);
 	bpf_map__set_max_entries(l->skel->maps.fr_dead, l->conf->task_cnt / 2);
+	/* the verifier looks at programs that count without a profile, too */
+	bpf_map__set_value_size(l->skel->maps.fr_hits, fr_hits_cpu_sz(l->skel->rodata->fr_hits_shift));
 	if (l->conf->profile)
 		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }
 
+u32 fr_load_possible_cnt(void)
+{
+	int possible = libbpf_num_possible_cpus();
+
+	return possible > 0 ? possible : 1;
+}
+
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 {
-	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(cpu_cnt) : 0;
+	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(fr_load_possible_cnt()) : 0;
 
 	/* kernel/bpf/hashtab.c: an element's header of 48 bytes and a bucket of 16 to 32 each; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 16 + 256 * 48;
+	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
 
 	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32);  /* fr_dying */
 	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */

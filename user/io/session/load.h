@@ -45,7 +45,10 @@ struct fr_load_result {
  */
 int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res);
 
-/* Bytes of maps beside the rings, for so many possible CPUs. */
+/* CPUs there may be: what has a place for each is made for so many. */
+u32 fr_load_possible_cnt(void);
+
+/* Bytes of maps beside the rings, for so many CPUs. */
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt);
 
 /* libbpf's words go to standard error, or nowhere. */

@@ -110,8 +110,8 @@ struct fr_prof *fr_prof_new(u64 begin_ns);
  */
 void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due);
 
-/* A CPU's table, whatever is in it; false: its counts contradict each other. */
-bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t);
+/* A CPU's table, of a size halved so often, whatever is in it; false: its counts contradict each other. */
+bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t, u32 shift);
 
 /* Hits that were lost without a table. */
 void fr_prof_add_nested(struct fr_prof *p, u64 nested);

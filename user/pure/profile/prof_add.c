@@ -219,18 +219,19 @@ static u64 frame_of(struct fr_prof *p, const u64 *files, u32 file_cnt, u64 word)
 	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | off;
 }
 
-static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, struct frames *to)
+static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, u32 nr, struct frames *to)
 {
-	const struct fr_hits_stack s = t->stack[(nr - 1) % FR_HITS_STACKS];
-	u32 i;
+	const struct fr_hits_stack s = *fr_hits_stack(t, shift, nr - 1);
+	u32 i, words = fr_hits_word_cnt(shift);
 
 	to->cnt = 0;
 	to->raw = false;
-	if (!nr || nr > FR_HITS_STACKS || s.frame_cnt > FR_STACK_DEPTH_MAX || s.off > FR_HITS_WORDS ||
-	    s.frame_cnt + (u32)s.file_cnt * FILE_WORDS > FR_HITS_WORDS - s.off)
+	if (!nr || nr > fr_hits_stack_cnt(shift) || s.frame_cnt > FR_STACK_DEPTH_MAX || s.off > words ||
+	    s.frame_cnt + (u32)s.file_cnt * FILE_WORDS > words - s.off)
 		return false;
 	for (i = 0; i < s.frame_cnt; i++) {
-		to->frame[i] = frame_of(p, &t->word[s.off + s.frame_cnt], s.file_cnt, t->word[s.off + i]);
+		to->frame[i] = frame_of(p, fr_hits_word(t, shift, s.off + s.frame_cnt), s.file_cnt,
+					*fr_hits_word(t, shift, s.off + i));
 		to->raw |= to->frame[i] >> 62 == 0;
 	}
 	to->cnt = i;
@@ -238,12 +239,12 @@ static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 nr
 }
 
 /* Number of the stack here; *raw is set if its frames are addresses of one process. */
-static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, u64 hits, bool *raw)
+static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, u32 nr, u64 hits, bool *raw)
 {
 	struct frames f;
 	u32 here = 0, i;
 
-	if (!nr || !take_frames(p, t, nr, &f))
+	if (!nr || !take_frames(p, t, shift, nr, &f))
 		return 0;
 	for (i = f.cnt; i--;) {
 		here = fr_prof_put_node(p, here, f.frame[i]);
@@ -257,13 +258,13 @@ static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 nr, u
 }
 
 /* Where keys are many, processes of one name are one, unless its addresses need the process. */
-static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, const struct fr_hit *h)
+static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, const struct fr_hit *h)
 {
 	struct fr_prof_key k = {.pid = h->task >> 32, .state = h->state < FR_HIT_STATE_CNT ? h->state : FR_HIT_kernel};
 	bool raw = false;
 
-	k.kstack = put_stack(p, t, h->k_nr, h->hits, &raw);
-	k.ustack = put_stack(p, t, h->u_nr, h->hits, &raw);
+	k.kstack = put_stack(p, t, shift, h->k_nr, h->hits, &raw);
+	k.ustack = put_stack(p, t, shift, h->u_nr, h->hits, &raw);
 	memcpy(k.comm, h->comm, sizeof(k.comm));
 	k.comm[strnlen(k.comm, sizeof(k.comm) - 1)] = 0;
 	memset(k.comm + strlen(k.comm), 0, sizeof(k.comm) - strlen(k.comm));
@@ -282,15 +283,15 @@ static void count(struct fr_prof *p, u64 taken, u64 lost)
 	p->lost += lost;
 }
 
-bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t)
+bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t, u32 shift)
 {
 	u64 sum = 0;
 	u32 i;
 
-	for (i = 0; i < FR_HITS_CNT; i++) {
+	for (i = 0; i < fr_hits_cnt(shift); i++) {
 		if (!t->hit[i].hits)
 			continue;
-		add_hit(p, t, &t->hit[i]);
+		add_hit(p, t, shift, &t->hit[i]);
 		sum += t->hit[i].hits;
 	}
 	count(p, sum + t->lost, t->lost);
