@@ -7,6 +7,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frtest import (FLIGHTREC, Failed, Skip, check, dump, ended, equal, fr, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
@@ -152,6 +153,43 @@ def triggers():
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: governor(name)["trigger_cost_percent"] == 0, "they are gone again", 60)
         return f"{g['trigger_cost_percent']} %"
+
+
+@contextlib.contextmanager
+def signals():
+    """Handled signals on all CPUs, as fast as they go."""
+    procs = [subprocess.Popen(["nice", "-n", "-10", "bash", "-c", "trap : USR1; while :; do kill -USR1 $$; done"], stdin=subprocess.DEVNULL)
+             for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for p in procs:
+            p.kill()
+            p.wait()
+
+
+def costs(name, seconds=5):
+    """What it measured, one second after the other."""
+    got = []
+    for _ in range(seconds):
+        time.sleep(1)
+        got.append(governor(name)["cost_percent"])
+    return got
+
+
+@test("what the incident log costs is part of the sum: it looks at each signal")
+def incidents():
+    name = new_name()
+    # of events only births and ends of tasks have programs; the log's are there in each session
+    with recorder(name, "-p", "minimal", "-e", "-sched", "-e", "-task", "-e", "-signal", "-e", "mark", "-m", "1M", "--config",
+                  settings(name, "50%")):
+        wait_for(lambda: governor(name)["cost_percent"] > 0, "it measures", 60)
+        before = max(costs(name))
+        with signals():
+            # each time: what others on this machine do comes and goes
+            now = wait_for(lambda: min(costs(name)) > before + 0.03 and min(costs(name)), f"more than {before} % with signals", 90)
+        equal(governor(name)["trigger_cost_percent"], 0, "cost of no triggers")
+        return f"at most {before} %, then at least {now} %"
 
 
 @test("a budget that a reload brings is kept to, and one that it takes away no more")

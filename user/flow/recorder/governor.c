@@ -29,10 +29,11 @@
 #define INTERVAL_MIN	  (2 * WINDOW_NS)
 #define SAMPLE_LEVELS	  3u /* halvings of the rate before samples are turned off */
 #define CLOCK_READS	  100
-#define CLOCK_READ_MAX_NS 40	       /* a slow clock is not to hide what programs cost */
-#define WHOLE		  100000.0     /* 100 % in 1/1000 % */
-#define TRIGGERS	  FR_GROUP_CNT /* as a group: counted, and never touched */
-#define GROUP_CNT	  (FR_GROUP_CNT + 1)
+#define CLOCK_READ_MAX_NS 40		     /* a slow clock is not to hide what programs cost */
+#define WHOLE		  100000.0	     /* 100 % in 1/1000 % */
+#define TRIGGERS	  FR_GROUP_CNT	     /* as a group: counted, and never touched */
+#define INCIDENTS	  (FR_GROUP_CNT + 1) /* likewise */
+#define GROUP_CNT	  (FR_GROUP_CNT + 2)
 
 struct progs {
 	struct fr_sess_prog *list;
@@ -43,7 +44,7 @@ struct fr_governor {
 	struct fr_daemon *d;
 	struct fr_sess *s;
 	struct fr_govern policy;
-	struct progs event, trigger; /* as the window began */
+	struct progs event, trigger, incident; /* as the window began */
 	int tick_fd, window_fd, on_fd;
 	u64 begun_ns;
 	u32 budget;
@@ -93,6 +94,7 @@ static u32 levels_of(const struct fr_governor *g, u32 group)
 	case FR_GROUP_SIGNAL:
 	case FR_GROUP_MARK:
 	case TRIGGERS:
+	case INCIDENTS:
 		return 0;
 	case FR_GROUP_SCHED:
 		return 2;
@@ -365,6 +367,8 @@ static struct sums sum_up(const struct fr_governor *g)
 	}
 	for (i = 0; i < g->trigger.cnt; i++)
 		add(&s, TRIGGERS, &g->trigger.list[i]);
+	for (i = 0; i < g->incident.cnt; i++)
+		add(&s, INCIDENTS, &g->incident.list[i]);
 	return s;
 }
 
@@ -421,8 +425,10 @@ static void read_programs(struct fr_governor *g)
 {
 	free_progs(&g->event);
 	free_progs(&g->trigger);
+	free_progs(&g->incident);
 	if (fr_sess_progs(g->s, &g->event.list, &g->event.cnt) ||
-	    fr_sess_trigger_progs(g->s, &g->trigger.list, &g->trigger.cnt))
+	    fr_sess_trigger_progs(g->s, &g->trigger.list, &g->trigger.cnt) ||
+	    fr_sess_incident_progs(g->s, &g->incident.list, &g->incident.cnt))
 		fr_warn("the governor cannot see what all programs cost: too little memory, or too many open files");
 }
 
@@ -543,5 +549,6 @@ void fr_governor_free(struct fr_governor *g)
 	stop(g);
 	free_progs(&g->event);
 	free_progs(&g->trigger);
+	free_progs(&g->incident);
 	free(g);
 }

@@ -147,9 +147,10 @@ int fr_sess_only_read(struct fr_sess *s);
 /* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
 int fr_sess_stats_on(void);
 
-/* What the kernel counts of an event program. */
+/* What the kernel counts of a program. */
 struct fr_sess_prog {
 	char name[64];
+	bool incident; /* of the incident log, not of an event */
 	int fd;
 	u64 run_cnt; /* only while BPF statistics are on */
 	u64 run_ns;  /* likewise */
@@ -168,6 +169,8 @@ void fr_sess_hold(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
 
 /* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
+/* Those of the incident log, likewise. */
+int fr_sess_incident_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Those of the triggers that this process loaded last (io/trig/trig.h), to free likewise. 0 or -errno. */
 int fr_sess_trigger_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Read the counts again: also after fr_sess_detach(), when they are final. */

@@ -233,12 +233,14 @@ void fr_sess_progs_free(struct fr_sess_prog *list, size_t cnt)
 	free(list);
 }
 
-/* "link-cpu_sample-0" and "link-cpu_sample-1" are one program. */
-static bool name_of_link(const char *pin, char *name, size_t sz)
+/* "link-cpu_sample-0" and "link-cpu_sample-1" are one program; those of the incident log are "inc-NAME". */
+static bool name_of_link(const char *pin, struct fr_sess_prog *p)
 {
-	if (strncmp(pin, "link-", 5))
+	p->incident = !strncmp(pin, "inc-", 4);
+	if (!p->incident && strncmp(pin, "link-", 5))
 		return false;
-	snprintf(name, sz, "%.*s", (int)strcspn(pin + 5, "-"), pin + 5);
+	pin = strchr(pin, '-') + 1;
+	snprintf(p->name, sizeof(p->name), "%.*s", (int)strcspn(pin, "-"), pin);
 	return true;
 }
 
@@ -271,7 +273,7 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 		return -ENOMEM;
 	}
 	while ((e = readdir(d)) && n < FR_EVENT_MAX)
-		if (name_of_link(e->d_name, list[n].name, sizeof(list[n].name)) && !has_prog(list, n, list[n].name) &&
+		if (name_of_link(e->d_name, &list[n]) && !has_prog(list, n, list[n].name) &&
 		    !prog_of_link(s, e->d_name, &list[n]))
 			n++;
 	closedir(d);
@@ -303,9 +305,37 @@ static int copy_progs(const struct fr_sess_prog *from, size_t from_cnt, struct f
 	return 0;
 }
 
+/* Of these programs the incident log's, or the others; the rest is closed. */
+static size_t only(struct fr_sess_prog *list, size_t cnt, bool incident)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < cnt; i++) {
+		if (list[i].incident == incident)
+			list[n++] = list[i];
+		else
+			close(list[i].fd);
+	}
+	return n;
+}
+
+static int some_progs(struct fr_sess *s, bool incident, struct fr_sess_prog **out, size_t *cnt)
+{
+	int err = s->held ? copy_progs(s->held, s->held_cnt, out, cnt) : find_progs(s, out, cnt);
+
+	if (!err)
+		*cnt = only(*out, *cnt, incident);
+	return err;
+}
+
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 {
-	return s->held ? copy_progs(s->held, s->held_cnt, out, cnt) : find_progs(s, out, cnt);
+	return some_progs(s, false, out, cnt);
+}
+
+int fr_sess_incident_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
+{
+	return some_progs(s, true, out, cnt);
 }
 
 int fr_sess_hold_progs(struct fr_sess *s)
