@@ -254,6 +254,12 @@ def merge_versions():
         merged = [e for e in exits if e.get("ret", e.get("outcome")) < 0]
         count = run("replay", "--count", "-f", "event == sys_exit && ret < 0", "m.flight").stdout
         assert int(count) == len([e for e in merged if "ret" in e]) > 0
+    # what takes one schema and one account of rings says so
+    for args in ("report",), ("view", "-o", "x.html"), ("export", "--to", "trace-cmd", "-o", "x.dat"):
+        err = run(*args, "m.flight", want=2).stderr.decode()
+        assert "is of one session, and these are 2 snapshots" in err and "flightrec merge" in err, err
+    assert "several sessions" in run("top", "--once", "--panel", "tasks", "m.flight").stdout.decode()
+    assert len(rows("m.flight")) == int(run("replay", "--count", "--tier", "all", "m.flight").stdout)
     assert "versions" not in run("merge", "-o", fresh("m.flight"), "a.flight", "random.flight").stdout.decode()
 
 

@@ -172,7 +172,8 @@ static int write_out(struct fr_export *x, const struct fr_exporter *e, const str
 
 static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
-	if (e->one_boot && fr_replay_say_boots(x->replay, e->name))
+	if (e->one_session ? fr_replay_say_sessions(x->replay, e->name)
+			   : e->one_boot && fr_replay_say_boots(x->replay, e->name))
 		return -EINVAL;
 	if (ask->off_cpu && e != &fr_export_folded) {
 		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");

@@ -43,10 +43,11 @@ struct fr_export {
 struct fr_exporter {
 	const char *name;
 	const char *doc;
-	bool binary;   /* not for a terminal */
-	bool one_boot; /* cannot hold several hosts or boots */
-	bool folder;   /* writes several files into a new directory */
-	bool stacks;   /* has stacks in words */
+	bool binary;	  /* not for a terminal */
+	bool one_boot;	  /* cannot hold several hosts or boots */
+	bool one_session; /* nor several snapshots of one boot; one_boot need not be said then */
+	bool folder;	  /* writes several files into a new directory */
+	bool stacks;	  /* has stacks in words */
 	/* each 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);

@@ -439,7 +439,7 @@ static void html_release(struct fr_export *x)
 const struct fr_exporter fr_export_html = {
 	.name = "html",
 	.doc = "a page for a browser: timeline, search, histograms, flame graph (`flightrec view`)",
-	.one_boot = true,
+	.one_session = true,
 	.stacks = true,
 	.binary = true,
 	.begin = html_begin,

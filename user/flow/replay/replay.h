@@ -104,6 +104,9 @@ bool fr_replay_say_damage(const struct fr_replay *r);
  */
 bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
 
+/* The same of several snapshots of one boot, of which each may have other events, rings and holes. */
+bool fr_replay_say_sessions(const struct fr_replay *r, const char *what);
+
 /* The same for one snapshot: at most `most` findings in words, then how many more. */
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
 

@@ -71,6 +71,19 @@ bool fr_replay_say_boots(const struct fr_replay *r, const char *what)
 	return true;
 }
 
+bool fr_replay_say_sessions(const struct fr_replay *r, const char *what)
+{
+	if (fr_replay_say_boots(r, what))
+		return true;
+	if (r->file_cnt < 2)
+		return false;
+	fr_err("%s is of one session, and these are %u snapshots: give one by itself, as it was before it was merged with "
+	       "others; "
+	       "those of one session become one by `flightrec merge`",
+	       what, r->file_cnt);
+	return true;
+}
+
 bool fr_replay_say_damage(const struct fr_replay *r)
 {
 	bool damaged = r->unreadable;

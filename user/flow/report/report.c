@@ -101,7 +101,7 @@ int fr_report(const struct fr_report_ask *ask)
 	if (err)
 		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	else
-		status = fr_replay_say_boots(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
+		status = fr_replay_say_sessions(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
 	close_all(r);
 	return status;
 }

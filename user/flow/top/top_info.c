@@ -51,11 +51,9 @@ void fr_top_hist(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	const struct fr_an_result *res = fr_top_result(t);
 	u32 third = g->width / 3, half = g->width / 2;
 
-	if (t->tl->boot_cnt > 1 || !res) {
+	if (!res) {
 		fr_grid_text(g, 1, y, g->width,
-			     res		   ? ""
-			     : t->tl->boot_cnt > 1 ? "Tables are of one host: see tasks."
-						   : "reading the window",
+			     fr_replay_file_cnt(t->replay) > 1 ? "Tables are of one host: see tasks." : "reading the window",
 			     FR_INK_DIM);
 		return;
 	}

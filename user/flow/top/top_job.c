@@ -91,7 +91,7 @@ static int go_on(struct fr_top *t, struct made *m)
 static bool is_wanted(const struct fr_top *t)
 {
 	return t->panel_size && ((t->panel >= FR_TOP_TASKS && t->panel < FR_TOP_FLAME) || t->panel == FR_TOP_HIST) &&
-	       t->tl->boot_cnt == 1;
+	       fr_replay_file_cnt(t->replay) == 1;
 }
 
 static bool is_of(const struct made *m, const struct fr_top *t)

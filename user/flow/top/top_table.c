@@ -213,10 +213,16 @@ static void draw_state(const struct fr_top *t, struct fr_grid *g, u32 y)
 
 static bool refuses(const struct fr_top *t, struct fr_grid *g, u32 y)
 {
-	if (t->tl->boot_cnt < 2)
+	bool boots = t->tl->boot_cnt > 1;
+
+	if (fr_replay_file_cnt(t->replay) < 2)
 		return false;
-	fr_grid_text(g, 1, y, g->width, "This file is of several hosts or boots; tables are of one.", FR_INK_BOLD);
-	fr_grid_text(g, 1, y + 1, g->width, "Take one out: flightrec cut --host NAME -o one.flight FILE", FR_INK_NONE);
+	fr_grid_printf(g, 1, y, g->width, FR_INK_BOLD, "This file is of several %s; tables are of one.",
+		       boots ? "hosts or boots" : "sessions");
+	fr_grid_text(g, 1, y + 1, g->width,
+		     boots ? "Take one out: flightrec cut --host NAME -o one.flight FILE"
+			   : "Look at one of the files by itself, as it was before they were merged.",
+		     FR_INK_NONE);
 	return true;
 }
 
