@@ -209,6 +209,9 @@ class Terminal:
         self.rest = b""
 
     def own(self):
+        """A terminal of its own, and signals as a login has them: who runs tests in the background ignores some."""
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
