@@ -6,8 +6,9 @@ import os
 import re
 import signal
 import subprocess
+import time
 
-from frtest import (FLIGHTREC, check, dump, ended, equal, exists, fr, lost, main, new_name, path, recorder, run, session,
+from frtest import (FLIGHTREC, Skip, check, dump, ended, equal, exists, fr, lost, main, new_name, path, recorder, run, session,
                     status, test, wait_for as wait_so_long)
 
 # The helper programs are what is recorded, so that a test has as much to do on a busy machine as on an idle one
@@ -20,11 +21,11 @@ def wait_for(fn, what):
 
 
 @contextlib.contextmanager
-def tail(name, *options, stdout=None):
+def tail(name, *options, stdout=None, before=()):
     """A tail with its output in a file; interrupted at the end if it still runs. Gives the process, with .file and .errors."""
     file = path(f"tail-{new_name()}.json")
     with open(file, "w") as out, open(file + ".err", "w") as err:
-        p = subprocess.Popen([FLIGHTREC, "tail", "-n", name, *options], stdin=subprocess.DEVNULL,
+        p = subprocess.Popen([*before, FLIGHTREC, "tail", "-n", name, *options], stdin=subprocess.DEVNULL,
                              stdout=out if stdout is None else stdout, stderr=err)
     p.file, p.errors, p.looked = file, file + ".err", 0
     try:
@@ -253,6 +254,31 @@ def restart():
                 interrupt(p)
                 end = json.loads(lines(p.file)[-1])
                 equal(end["end"], "interrupt", "why it ended")
+
+
+@test("in a time namespace: the same events with the same times, and --last counts back from the recording's own time")
+def namespace():
+    ahead = ["unshare", "-T", "--monotonic", "100000"]
+    back = ["unshare", "-T", "--monotonic", f"-{int(time.monotonic() * 0.9)}"]
+    if run(*ahead, "true", status=None).returncode:
+        raise Skip("no time namespaces")
+    with session(*QUIET, "-m", "2M") as name:
+        run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-before > /dev/null")
+        with contextlib.ExitStack() as stack:
+            tails = [stack.enter_context(tail(name, "--json", "--pos", "--last", "1h", before=b)) for b in ((), ahead, back)]
+            run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
+            make_events()
+            file = dump(name)
+            for p in tails:
+                wait_for(lambda p=p: seen(p, rb'"event":"snapshot_end"'), "the dump's end")
+            for p in tails:
+                interrupt(p)
+        want = by_place(fr("replay", "--json", "--pos", file).stdout.splitlines())
+        got = [by_place(lines(p.file)) for p in tails]
+        execs = [sum('"sched_process_exec"' in line and "/bin/echo" in line for line in g.values()) for g in got]
+        equal(execs, execs[:1] * 3, "programs begun, before tail did and since")
+        check(execs[0] >= 2, f"{execs[0]} programs begun")
+        return f"{min(compare(g, want) for g in got)} events"
 
 
 @test("what cannot be followed is refused with its cure")
