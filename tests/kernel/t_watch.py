@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 import tty
 
 from frtest import *
@@ -347,6 +348,38 @@ def beside():
             wait_for(lambda: w.p.poll() is not None, "it ends with its session", 120)
             equal(w.p.wait(), 4, "exit status")
             check("has ended" in w.err, w.err)
+
+
+def counted(name):
+    """Samples expected and taken until now, and the time."""
+    p = fr_json("profile", "-n", name, "--since", "1h")
+    w = p["window"]
+    equal(w["taken"], w["counted"] + w["lost"], "taken = counted + lost")
+    equal(w["taken"], p["taken_ever"], "all is in the last hour")
+    return w["expected"], w["taken"], time.monotonic()
+
+
+@test("a profile beside a watch expects and counts the samples of the raised rate, and of its own afterwards")
+def beside_profile():
+    name = new_name()
+    with recorder(name, "-m", "2M", "--hz", "99"):
+        with watching("--hz", "1999", name=name) as w:
+            meanwhile = links(name)
+            begin = counted(name)
+            time.sleep(3)
+            end = counted(name)
+            w.end()
+        wait_for(lambda: links(name) != meanwhile, "the rate is as before", 120)
+        rest = counted(name)
+        time.sleep(3)
+        last = counted(name)
+    cpus = len(CPUS)
+    raised, own = ((b[0] - a[0]) / (b[2] - a[2]) / cpus for a, b in ((begin, end), (rest, last)))
+    check(1500 < raised < 2500, f"{raised:.0f} samples a second and CPU are expected, not about 1999")
+    check(70 < own < 130, f"{own:.0f} a second are expected afterwards, not about 99")
+    taken = (end[1] - begin[1]) / (end[0] - begin[0])
+    check(0 < taken < 1.1, f"{taken:.2f} of those expected are taken")
+    return f"{raised:.0f}, then {own:.0f} a second expected; {taken:.2f} of them taken"
 
 
 @test("a session that lacks what is needed stays; the watch has one of its own beside it, which a kill does not leave behind")
