@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzz target of every exporter: a snapshot, its hashes put right after a mutation, goes into each format, to nowhere. Messages
- * and output are not looked at (-close_fd_mask=3); the formats must keep within their buffers, and return.
+ * Fuzz target of every exporter, and of the report: a snapshot, its hashes put right after a mutation, goes into each format,
+ * to nowhere. Messages and output are not looked at (-close_fd_mask=3); the formats must keep within their buffers, and return.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "flow/export/export.h"
+#include "flow/report/report.h"
 #include "fuzz/made.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);
@@ -56,6 +57,21 @@ static void export_as(const struct fr_exporter *e, bool off_cpu)
 		remove_folder();
 }
 
+static void report_on(bool json)
+{
+	static const struct fr_symbols_opts symbols = {.symfs = "/nonexistent"};
+	const struct fr_report_ask ask = {
+		.path = input,
+		.opts = {.tiers = FR_REPLAY_TIERS, .names = true},
+		.analyze = {.moment_ns = 10000000, .focus_tid = 100},
+		.symbols = &symbols,
+		.json = json,
+		.top = json ? 0 : 8,
+	};
+
+	fr_report(&ask);
+}
+
 /* One format an input, by its bytes, so that each is as quick as it can be. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
 {
@@ -69,11 +85,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
 		return 0;
 	while (fr_exporter_nr(cnt))
 		cnt++;
-	/* one more: time off the CPU */
-	if (hash % (cnt + 1) < cnt)
-		export_as(fr_exporter_nr(hash % (cnt + 1)), false);
-	else
+	/* two more: time off the CPU, a report */
+	if (hash % (cnt + 2) < cnt)
+		export_as(fr_exporter_nr(hash % (cnt + 2)), false);
+	else if (hash % (cnt + 2) == cnt)
 		export_as(&fr_export_folded, true);
+	else
+		report_on(hash >> 63);
 	unlink(input);
 	return 0;
 }

@@ -115,6 +115,14 @@ empty_window() {
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
 }
 
+# A file without events, one of which only the beginning is left, a window that holds none.
+nothing_at_all() {
+	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
+	status 0 report "$tmp/none.flight" && prints 'of 0 events in 0 ns; `flightrec info`' || return
+	status 3 report "$tmp/head.flight" && status 0 report --window 1ns..2ns "$snap" && prints 'of 0 events' || return
+	/usr/bin/python3 tests/report/check.py "$tmp/none.flight" && /usr/bin/python3 tests/report/check.py "$tmp/head.flight"
+}
+
 make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "the snapshot has everything" has_all
 check "all figures" figures
@@ -135,5 +143,6 @@ check "a damaged snapshot" damaged
 check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "nothing to report" empty_window
+check "no event at all" nothing_at_all
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))

@@ -14,6 +14,8 @@ void fr_snap_say_error(const char *path, int err)
 {
 	if (err == -EBADMSG)
 		fr_err("%s: not a snapshot of flightrec, or nothing in it can be read", path);
+	else if (err == -EPROTONOSUPPORT)
+		fr_err("%s: it is of a later format: use a newer flightrec", path);
 	else
 		fr_err("cannot open %s: %s", path, strerror(-err));
 }

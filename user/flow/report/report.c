@@ -16,7 +16,6 @@ static int analyze(struct fr_report *r)
 
 	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
-		r->view = run.view;
 		err = got < 0 ? got : fr_analyze_run(r->analyze, &run);
 	}
 	return err ?: fr_analyze_end(r->analyze, &r->res);
@@ -41,6 +40,7 @@ static int gather(struct fr_report *r)
 	int err;
 
 	r->snap = fr_replay_snap(r->replay, 0);
+	r->view = fr_replay_view(r->replay, 0); /* also where there is no event to come with it */
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
 	if (!err)

@@ -68,6 +68,10 @@ static void put_window(struct fr_report_page *p)
 		fr_out_str(p->o, " that match ");
 		fr_escape_text(p->o, p->r->ask->opts.filter, strlen(p->r->ask->opts.filter));
 	}
+	if (!res->event_cnt) {
+		fr_out_str(p->o, "; `flightrec info` tells what the file holds, and of which time\n");
+		return;
+	}
 	fr_out_str(p->o, "; shares and rates a second (/s) of the last ");
 	fr_report_duration(p->o, rated_ns, 0);
 	fr_out_str(p->o, ", complete on all CPUs\n");
