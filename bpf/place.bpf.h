@@ -274,6 +274,16 @@ FR_INLINE bool fr_place_is_told(const struct place_file *f)
 	return f->known || !f->tries;
 }
 
+/* Place i of a set. The barrier keeps the mask beside the access: older verifiers (6.1) do not follow what clang makes of it.
+ */
+FR_INLINE struct place_file *fr_place_file_at(struct places *p, u64 id, u32 i)
+{
+	u32 at = (u32)id * FR_PLACE_WAYS + i;
+
+	asm volatile("" : "+r"(at));
+	return &p->file[at & (FR_PLACE_FILE_CNT - 1)];
+}
+
 /* What is remembered of a file, NULL: nothing. */
 FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
 {
@@ -281,7 +291,7 @@ FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
 	u32 i;
 
 	for (i = 0; i < FR_PLACE_WAYS; i++) {
-		f = &p->file[(id & (FR_PLACE_FILE_CNT / FR_PLACE_WAYS - 1)) * FR_PLACE_WAYS + i];
+		f = fr_place_file_at(p, id, i);
 		if (fr_place_is_fresh(p, f, id))
 			return f;
 	}
@@ -291,13 +301,15 @@ FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
 /* Remember a file, whose build-id is to be told, instead of one that is old, or of another one. */
 FR_INLINE struct place_file *fr_place_add_file(struct places *p, u64 id)
 {
-	u32 set = (id & (FR_PLACE_FILE_CNT / FR_PLACE_WAYS - 1)) * FR_PLACE_WAYS, i, way = p->asking & (FR_PLACE_WAYS - 1);
+	u32 way = p->asking & (FR_PLACE_WAYS - 1), i;
 	struct place_file *f;
 
-	for (i = 0; i < FR_PLACE_WAYS; i++)
-		if (!fr_place_is_fresh(p, &p->file[set + i], p->file[set + i].id))
+	for (i = 0; i < FR_PLACE_WAYS; i++) {
+		f = fr_place_file_at(p, id, i);
+		if (!fr_place_is_fresh(p, f, f->id))
 			way = i;
-	f = &p->file[set + (way & (FR_PLACE_WAYS - 1))];
+	}
+	f = fr_place_file_at(p, id, way);
 	*f = (struct place_file){.id = id, .until_s = p->now_s + FR_PLACE_FILE_S, .tries = FR_PLACE_TRIES};
 	return f;
 }
