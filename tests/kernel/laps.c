@@ -4,10 +4,10 @@
  *
  *	laps FILE...
  *
- * Torn: each record's content is checked by what flood and the kernel guarantee: self-checking arguments, stacks whose id is
- * their hash, switches that follow each other. Out of order: times along a ring. Duplicated: a lap twice in a file, a count
- * twice in a thread. Over files: a lap read again must hold the same records, or go on from where it was.
- * Prints the findings, then a line of JSON; exit status 1 if there were any.
+ * Torn: each record's content is checked by what flood and the kernel guarantee: self-checking arguments, stacks of the kernel
+ * whose id is their hash, stacks of users that are the same whenever their id is, switches that follow each other. Out of
+ *order: times along a ring. Duplicated: a lap twice in a file, a count twice in a thread. Over files: a lap read again must
+ *hold the same records, or go on from where it was. Prints the findings, then a line of JSON; exit status 1 if there were any.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@
 #define RING_MAX   1024u
 #define TID_MAX	   (1u << 22)
 #define BROKEN_MAX 4096u
+#define STACK_MAX  (1u << 20)
 
 /* A lap as an earlier snapshot showed it. */
 struct lap {
@@ -61,6 +62,10 @@ static struct counts n;
 static u32 broken[BROKEN_MAX]; /* tasks that got a CPU and did not leave it */
 static size_t broken_cnt;
 static bool *tid_seen; /* a record was made in that task */
+static struct {
+	u64 id;
+	u64 frames; /* their hash */
+} * stack_seen;	    /* users', by id */
 
 static void __attribute__((format(printf, 2, 3))) finding(u64 *counter, const char *fmt, ...)
 {
@@ -139,7 +144,7 @@ static void check_call(const struct ring *ring, const struct fr_row *r)
 	check_count(ring, r, a[0]);
 }
 
-/* The sum bpf/sample.bpf.c makes. */
+/* The sum that bpf/stack.bpf.h makes, without a seed. */
 static u64 stack_hash(const u64 *pc, size_t depth)
 {
 	u64 h = 0xcbf29ce484222325ULL ^ depth;
@@ -152,12 +157,31 @@ static u64 stack_hash(const u64 *pc, size_t depth)
 	return h ? h : 1;
 }
 
+/* Is it what this id had before? A user's id is made of what its frames lie in, too, which the record does not say. */
+static bool is_as_before(u64 id, u64 frames)
+{
+	size_t i = id % STACK_MAX, tries;
+
+	for (tries = 0; tries < STACK_MAX; tries++, i = (i + 1) % STACK_MAX) {
+		if (stack_seen[i].id == id)
+			return stack_seen[i].frames == frames;
+		if (!stack_seen[i].id) {
+			stack_seen[i].id = id;
+			stack_seen[i].frames = frames;
+			return true;
+		}
+	}
+	return false; /* more than there is room for */
+}
+
 static void check_stack(const struct fr_row *r)
 {
 	size_t cnt;
 	const u64 *pc = fr_row_nums(r, fr_event_field(r->ev, "frames"), &cnt);
+	u64 id = num(r, "stack_id"), hash = stack_hash(pc, cnt);
+	bool kernel = cnt && pc[0] >> 63;
 
-	if (stack_hash(pc, cnt) != num(r, "stack_id"))
+	if (kernel ? hash != id : !is_as_before(id, hash))
 		finding(&n.torn, "torn: stack at %llu, cpu %u", (unsigned long long)r->ts, r->cpu);
 }
 
@@ -458,7 +482,8 @@ int main(int argc, char **argv)
 
 	last_count = calloc(TID_MAX, sizeof(*last_count));
 	tid_seen = calloc(TID_MAX, sizeof(*tid_seen));
-	if (!last_count || !tid_seen)
+	stack_seen = calloc(STACK_MAX, sizeof(*stack_seen));
+	if (!last_count || !tid_seen || !stack_seen)
 		return 1;
 	for (i = 1; i < argc; i++)
 		bad |= check_file(argv[i]);
