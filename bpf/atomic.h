@@ -4,6 +4,7 @@
  *
  *	fr_load(p)		one whole load; the host's acquires
  *	fr_store(p, v)		one whole store; the host's releases
+ *	fr_publish(p, v)	one whole store, which is seen after all that was stored before; BPF: on x86 only
  *	fr_cas(p, old, new)	compare and exchange, returns what was there; a full barrier
  *	fr_add(p, v)		fetch and add, returns what was there; a full barrier
  *	fr_xchg(p, v)		store, returns what was there; a full barrier
@@ -12,6 +13,7 @@
  * clang 14 cannot select __atomic_load_n, __atomic_store_n or fences for BPF; __sync_* works with -mcpu=v3. A BPF
  * fetch-and-add whose result is unused becomes an unordered add (on arm64 a commit could then be seen before the bytes it
  * commits): fr_add() uses it itself, so that no inlined caller can lose the order. Callers of fr_count() do not need it.
+ * fr_publish() rests on x86, whose stores are seen in their order: BPF has no other store that orders them.
  * fr_cas() hides what it returns from clang, which else makes of the caller's comparison a flag, and compares that again.
  */
 #ifndef FR_ATOMIC_H
@@ -28,6 +30,12 @@ FR_INLINE u64 fr_load(const u64 *p)
 
 FR_INLINE void fr_store(u64 *p, u64 v)
 {
+	*(volatile u64 *)p = v;
+}
+
+FR_INLINE void fr_publish(u64 *p, u64 v)
+{
+	asm volatile("" : : : "memory");
 	*(volatile u64 *)p = v;
 }
 
@@ -70,6 +78,11 @@ FR_INLINE u64 fr_load(const u64 *p)
 FR_INLINE void fr_store(u64 *p, u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+FR_INLINE void fr_publish(u64 *p, u64 v)
+{
+	fr_store(p, v);
 }
 
 FR_INLINE u64 fr_cas(u64 *p, u64 old, u64 new)

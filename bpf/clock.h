@@ -45,11 +45,13 @@ FR_INLINE u64 fr_clock_behind(u64 seen, u64 now, struct fr_clock_health *health)
 }
 
 /* The word, seen with this value, is behind this CPU by more than the grain, or ahead of it. */
-FR_COLD u64 fr_clock_move(u64 *word, u64 grain_ns, struct fr_clock_health *health, u64 seen, u64 now)
+FR_ONCE u64 fr_clock_move(u64 *word, u64 grain_ns, struct fr_clock_health *health, u64 seen, u64 now)
 {
 	u64 was;
 	int i;
 
+	if (!word || !health)
+		return now;
 	for (i = 0; i < FR_CLOCK_TRIES; i++) {
 		if (now <= seen)
 			return fr_clock_behind(seen, now, health);

@@ -55,9 +55,9 @@ FR_INLINE void peek(void *rings, u16 tier)
 	fr_call.peek_word = fr_call.peek_w = 0;
 	if (fr_ring_get(&ring, rings, tier))
 		return;
-	w = fr_load(&ring.wr->w);
-	fr_call.peek_word = fr_load(fr_ring_slot(&ring, fr_w_slot(w)));
-	fr_call.peek_w = fr_load(&ring.wr->w);
+	w = fr_writer_w(ring.wr);
+	fr_call.peek_word = fr_load(fr_ring_slot(ring.sl, fr_w_slot(w)));
+	fr_call.peek_w = fr_writer_w(ring.wr);
 }
 
 /*

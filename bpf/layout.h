@@ -5,21 +5,24 @@
 #ifndef FR_LAYOUT_H
 #define FR_LAYOUT_H
 
+#include "atomic.h"
 #include "event.h"
 
 /*
  * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
  * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins. A session says the oldest version that can read it, so that an
- * older program can take over from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
+ * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were. A session says the oldest
+ * version that can read it (FR_LAYOUT_READER: 4 knows of fr_writer.ahead), so that an older program can take over from a newer
+ * one likewise. Event numbers need not agree: the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 3u
+#define FR_LAYOUT_VERSION 4u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u
 #endif
+#define FR_LAYOUT_READER 4u
 /* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
  */
 FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
@@ -40,7 +43,9 @@ FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
 #define FR_SLOT_PAGE   1u
 #define FR_DATA_PAGE   2u
 
-#define FR_SLOT_MAX	   448u /* N at most: the words fit their page */
+#define FR_SLOT_MAX	   448u	       /* N at most: the words fit their page */
+#define FR_SLOT_OWED	   FR_SLOT_MAX /* the word behind them */
+#define FR_SLOT_MASK	   ((1u << FR_W_SLOT_BITS) - 1)
 #define FR_SLOT_MIN	   2u	/* N at least */
 #define FR_SUBBUF_PAGE_MAX 256u /* P at most: 1 MiB */
 
@@ -57,7 +62,7 @@ FR_INLINE u64 fr_w_seq(u64 w)
 }
 FR_INLINE u32 fr_w_slot(u64 w)
 {
-	return w >> FR_W_OFF_BITS & ((1u << FR_W_SLOT_BITS) - 1);
+	return w >> FR_W_OFF_BITS & FR_SLOT_MASK;
 }
 FR_INLINE u32 fr_w_off(u64 w)
 {
@@ -141,16 +146,33 @@ struct fr_clock_health {
 	u64 losers; /* the word moved under us in each of FR_CLOCK_TRIES tries */
 };
 
+/* What the writer is at who found nobody at anything (bpf/ring.h). */
+enum fr_busy {
+	FR_BUSY_RECORD = 1,
+	FR_BUSY_SETTLING = 2,
+};
+
 /* Page 0 of a ring's map: only BPF writes it, user space maps it read-only. All zero when fresh. */
 struct fr_writer {
 	u64 w;
 	u64 page_base_ns; /* time base of a recent page; may be an older page's, never a newer one's */
-	u64 pad0[FR_CACHE_SZ / 8 - 2];
+	u64 busy;	  /* an enum fr_busy */
+	u64 ahead;	  /* if not 0: instead of w */
+	u64 found;	  /* the w before it */
+	u64 pad0[FR_CACHE_SZ / 8 - 5];
 	u64 overwritten;	       /* records, let go by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page has them all */
 	struct fr_clock_health health;
 };
+
+/* Where the next record goes, for all who read: loaded after the slot's word. */
+FR_INLINE u64 fr_writer_w(const struct fr_writer *wr)
+{
+	u64 ahead = fr_load(&wr->ahead);
+
+	return ahead ? ahead : fr_load(&wr->w);
+}
 
 /* Page 1 of a ring's map: set up by user space; slot words moved by writers and the reader. */
 struct fr_slots {
@@ -162,7 +184,7 @@ struct fr_slots {
 	u32 slot_cnt;	  /* N */
 	u32 subbuf_pages; /* P */
 	u64 pad0[FR_CACHE_SZ / 8 - 3];
-	u64 slot[FR_SLOT_MAX];
+	u64 slot[FR_SLOT_MAX + 1]; /* the last: what is owed to the lap of found, as a commit adds it */
 };
 
 /* The first 32 bytes of each page of a sub-buffer: a crash dump can be carved page by page. */

@@ -37,6 +37,32 @@ u32 fr_incident_loss(u32 what, u64 cnt);
 #define FR_RING_LOST(r, why, cnt) fr_incident_loss((r)->tier << 8 | (why), cnt)
 #endif
 
+#ifndef FR_WATCH
+/* The parts of each tier's slow path: global functions, which the verifier looks at once for a program, whatever the ring. */
+struct fr_place;
+struct fr_grant;
+#define FR_TIER_PARTS(name)                                           \
+	s32 fr_open_##name(u32 nr, u64 seq);                          \
+	u32 fr_enter_##name(u32 mine);                                \
+	int fr_try_##name(u32 nested, u32 units, struct fr_place *p); \
+	int fr_ready_##name(u32 lost, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g);
+
+FR_TIER_PARTS(main)
+FR_TIER_PARTS(life)
+FR_TIER_PARTS(stack)
+
+/* Of the ring's tier, which is known where it is inlined. */
+#define FR_OF_TIER(tier, part, ...)                               \
+	((tier) == FR_TIER_MAIN	  ? fr_##part##_main(__VA_ARGS__) \
+	 : (tier) == FR_TIER_LIFE ? fr_##part##_life(__VA_ARGS__) \
+				  : fr_##part##_stack(__VA_ARGS__))
+#define FR_RING_OPEN(r, nr, seq)		    FR_OF_TIER((r)->tier, open, nr, seq)
+#define FR_RING_TRY(r, nested, units, p)	    FR_OF_TIER((r)->tier, try, nested, units, p)
+#define FR_RING_ENTER(r, mine)			    FR_OF_TIER((r)->tier, enter, mine)
+#define FR_RING_READY(r, lost, nested, units, p, g) FR_OF_TIER((r)->tier, ready, lost, nested, units, p, g)
+#define FR_RING_SETTLE(res)			    FR_OF_TIER((res)->tier, enter, 1)
+#endif
+
 #include "ring.h"
 #include "session.h"
 
@@ -44,6 +70,7 @@ u32 fr_incident_loss(u32 what, u64 cnt);
 const volatile struct fr_geometry fr_geometry[FR_TIER_CNT] SEC(".rodata") __weak = {};
 const volatile u32 fr_epoch SEC(".rodata") __weak = 0;
 const volatile u32 fr_generation SEC(".rodata") __weak = 0;
+const volatile u32 fr_plain SEC(".rodata") __weak = 0; /* programs nest strictly (user/io/session/nest.h) */
 const volatile u64 fr_grain_ns SEC(".rodata") __weak = 0;
 const volatile u32 fr_pid_filter_cnt SEC(".rodata") __weak = 0;
 const volatile u32 fr_page_shift SEC(".rodata") __weak = 12;	 /* of the kernel's pages */
@@ -131,10 +158,52 @@ FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 	r->epoch = fr_epoch;
 	r->cpu = cpu;
 	r->tier = tier;
+	r->way = fr_plain ? FR_WAY_PLAIN : FR_WAY_LOCKED;
 	return 0;
 }
 
 #ifndef FR_WATCH
+#define FR_TIER_SLOW(name, TIER)                                                                                             \
+	__weak __noinline s32 fr_open_##name(u32 nr, u64 seq)                                                                \
+	{                                                                                                                    \
+		struct fr_ring ring;                                                                                         \
+                                                                                                                             \
+		if (fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                          \
+			return -1;                                                                                           \
+		return fr_ring_open(&ring, nr, seq);                                                                         \
+	}                                                                                                                    \
+                                                                                                                             \
+	__weak __noinline int fr_try_##name(u32 nested, u32 units, struct fr_place *p)                                       \
+	{                                                                                                                    \
+		struct fr_ring ring;                                                                                         \
+                                                                                                                             \
+		if (!p || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                    \
+			return FR_LOST_broken + 1;                                                                           \
+		return fr_ring_try(&ring, nested, units, p);                                                                 \
+	}                                                                                                                    \
+                                                                                                                             \
+	__weak __noinline u32 fr_enter_##name(u32 mine)                                                                      \
+	{                                                                                                                    \
+		struct fr_ring ring;                                                                                         \
+                                                                                                                             \
+		if (fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                          \
+			return 0;                                                                                            \
+		return fr_ring_enter(&ring, mine);                                                                           \
+	}                                                                                                                    \
+                                                                                                                             \
+	__weak __noinline int fr_ready_##name(u32 lost, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g) \
+	{                                                                                                                    \
+		struct fr_ring ring;                                                                                         \
+                                                                                                                             \
+		if (!p || !g || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                              \
+			return -1;                                                                                           \
+		return fr_ring_ready(&ring, lost, nested, units, p, g);                                                      \
+	}
+
+FR_TIER_SLOW(main, MAIN)
+FR_TIER_SLOW(life, LIFE)
+FR_TIER_SLOW(stack, STACK)
+
 FR_INLINE int fr_filtered(enum fr_filtered why)
 {
 	u32 cpu = bpf_get_smp_processor_id(), nr = FR_WRITER_PAGE;
@@ -229,6 +298,7 @@ FR_INLINE void *fr_begin_in(struct fr_writing *w, const struct fr_ring *ring, u3
 	asm volatile("" : "+r"(off));
 	if (!w->page || off > FR_PAGE_SZ - fixed_sz) {
 		fr_ring_lose(ring, FR_LOST_broken);
+		fr_ring_drop(&w->res);
 		return NULL;
 	}
 	rec = (void *)w->page + off;
@@ -247,6 +317,19 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 		return NULL;
 	}
 	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, flags);
+}
+
+/* The same for a program that may be preempted where the others may not: an iterator's. */
+FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 tid)
+{
+	struct fr_ring ring;
+
+	if (fr_ring_get(&ring, rings, tier)) {
+		fr_count(&fr_session.no_ring, 1);
+		return NULL;
+	}
+	ring.way = FR_WAY_APART;
+	return fr_begin_in(w, &ring, event, sz, sz, tid, 0);
 }
 
 /*

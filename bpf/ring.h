@@ -40,6 +40,20 @@
  *  4. Write the heads of page and sub-buffer if the reservation begins one, then the record.
  *  5. Commit: add units and count to the slot word.
  *
+ * Without locked instructions (FR_WAY_PLAIN), where writers nest strictly: whoever interrupts one on its CPU ends before it
+ *goes on. busy	RECORD: a writer between its load of w and its commit; SETTLING: it puts away what nested ones left ahead
+ *where the next record goes, instead of w, if it is not 0: writers came who found another busy found	the w that they found
+ *	owed	a word behind the slots: what they committed to the lap of found
+ *  A. Finds nobody busy: store busy, load w, the clock and the slot's word; if the record fits, store w. Look at ahead: if
+ *there is none, or found is what was stored, the place is taken before all others'. If not, it is theirs: settle, then as
+ *above. Write; store the slot's word, as loaded and with the commit; not busy; if there is ahead, settle. B. Finds A busy: as
+ *above, but by ahead instead of w; and what it commits to A's lap, of which A may have loaded the word, goes to owed. Settle:
+ *busy again, so that nobody takes w; owed to its word, w by ahead, ahead cleared by CAS, for it may move; not busy; and look
+ *again. A writer that finds ahead, but nobody busy, has come just before that: it has lost its place and settles itself. A
+ *writer that never goes on leaves busy: all others are B from then on. Writers that do not nest strictly with each other may be
+ *among them (FR_WAY_APART): they go by locked instructions as ever, or as B does if they find busy; but A and B must not be
+ *  interrupted by them.
+ *
  * Rules
  *  - Every byte is written by the one who reserved it, once; there is no field that is filled in later. (A field that an
  *    interrupted opener "initialised" destroyed what nested writers had stored: found by stepping, not by stress.)
@@ -58,6 +72,13 @@
 #define FR_TRIES 12 /* of a reservation, and of opening a slot */
 #endif
 
+/* How to reserve and commit. */
+enum fr_way {
+	FR_WAY_LOCKED, /* by locked instructions, however writers interrupt each other */
+	FR_WAY_PLAIN,  /* by plain stores: they nest strictly */
+	FR_WAY_APART,  /* by locked ones in a ring of the second kind */
+};
+
 /* One ring as a writer sees it. map is the environment's: what fr_ring_page() takes. */
 struct fr_ring {
 	void *map;
@@ -70,15 +91,31 @@ struct fr_ring {
 	u32 epoch;
 	u16 cpu;
 	u16 tier;
+	enum fr_way way;
 };
 
 /* A reservation: what fr_ring_reserve() gives and fr_ring_commit() takes. */
 struct fr_res {
 	u64 time_ns;
-	u64 *word;   /* slot word to commit to */
-	u64 add;     /* what to add to it */
+	u64 add;     /* what to add to the slot word */
+	u64 whole;   /* what it is to be, by a plain store; 0: it is added to */
 	u32 page_nr; /* page of the ring's map */
 	u32 unit;    /* record's first unit on that page */
+	u32 slot;    /* whose word, or FR_SLOT_OWED */
+	u16 tier;
+	struct fr_writer *wr;
+	struct fr_slots *sl;
+};
+
+/* A reservation in numbers, as the slow path makes it. */
+struct fr_grant {
+	u64 time_ns;
+	u64 add;
+	u64 whole; /* 0 */
+	u32 page_nr;
+	u32 unit;
+	u32 slot;
+	u32 pad;
 };
 
 /* What the environment may do at the first, second, fourth, eighth record that is lost for a reason, and so on. */
@@ -102,6 +139,7 @@ FR_INLINE u32 fr_ring_page_nr(const struct fr_ring *r, u32 idx, u32 off)
 /* Where a reservation goes. */
 struct fr_place {
 	u64 seq; /* lap */
+	u64 time_ns;
 	u32 slot;
 	u32 start;   /* first unit reserved in this lap, heads included */
 	u32 off;     /* first unit of the record */
@@ -118,6 +156,7 @@ FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now,
 	u64 base = fr_load(&r->wr->page_base_ns);
 
 	p->seq = fr_w_seq(w);
+	p->time_ns = now;
 	p->slot = fr_w_slot(w);
 	p->pad_off = off;
 	p->pad = 0;
@@ -140,10 +179,11 @@ FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now,
 	p->off = FR_PAGE_HEAD_UNITS + FR_SUBBUF_HEAD_UNITS;
 }
 
-/* The word of a slot; slot is masked by its caller's compare with slot_cnt and by this. */
-FR_INLINE u64 *fr_ring_slot(const struct fr_ring *r, u32 slot)
+/* The word of a slot, or FR_SLOT_OWED's. */
+FR_INLINE u64 *fr_ring_slot(struct fr_slots *sl, u32 slot)
 {
-	return &r->sl->slot[slot < FR_SLOT_MAX ? slot : 0];
+	asm volatile("" : "+r"(slot)); /* what is compared is what is used, for the verifier */
+	return &sl->slot[slot <= FR_SLOT_OWED ? slot : 0];
 }
 
 /* Is lap seq's slot free to be taken, i.e. is the lap before it in the same slot complete? */
@@ -157,8 +197,9 @@ FR_INLINE int fr_slot_free(const struct fr_ring *r, u64 word, u64 seq)
  * -1 if the word is damaged. The CAS pairs with the reader's swap (user/io/ring/ring_read.c): one of both wins, the other sees
  * it.
  */
-FR_COLD s32 fr_ring_open(const struct fr_ring *r, u64 *slot, u64 seq)
+FR_INLINE s32 fr_ring_open(const struct fr_ring *r, u32 nr, u64 seq)
 {
+	u64 *slot = fr_ring_slot(r->sl, nr);
 	int i;
 
 	for (i = 0; i < FR_TRIES; i++) {
@@ -219,18 +260,23 @@ FR_INLINE void fr_ring_heads(const struct fr_ring *r, u64 *page, const struct fr
 }
 
 /*
- * Take a place and a time for a record of units. Returns 0, or -1 when w moved meanwhile (try again), or the
- * enum fr_lost + 1 by which the record is lost.
+ * Take a place and a time for a record of units, by ahead if nested. Returns 0, or -1 when it moved meanwhile (try again), or
+ * the enum fr_lost + 1 by which the record is lost.
  */
-FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 units, struct fr_place *p, u64 *now)
+FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 nested, u32 units, struct fr_place *p)
 {
-	u64 w = fr_load(&r->wr->w);
+	u64 *at = nested ? &r->wr->ahead : &r->wr->w;
+	u64 seen = fr_load(at), w = seen, now;
 
-	*now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
-	fr_ring_place(r, w, units, *now, p);
-	if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r, p->slot)), p->seq))
-		return fr_load(&r->wr->w) != w ? -1 : FR_LOST_wrap + 1;
-	return fr_cas(&r->wr->w, w, fr_w(p->seq, p->slot, p->off + units)) == w ? 0 : -1;
+	if (nested && !seen) {
+		w = fr_load(&r->wr->w); /* stands still: its owner is the one we interrupted */
+		fr_store(&r->wr->found, w);
+	}
+	now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
+	fr_ring_place(r, w, units, now, p);
+	if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))
+		return fr_load(at) != seen ? -1 : FR_LOST_wrap + 1;
+	return fr_cas(at, seen, fr_w(p->seq, p->slot, p->off + units)) == seen ? 0 : -1;
 }
 
 /* Count a lost record. Returns -1. */
@@ -250,97 +296,256 @@ FR_INLINE int fr_ring_lose_aloud(const struct fr_ring *r, u32 why)
 	return -1;
 }
 
+/* ---- all cases ---- */
+
+/*
+ * How the environment gets to the parts of the slow path: functions of their own, once for all who record. What is passed by
+ * address is a copy, so that the rest stays in registers.
+ */
+#ifndef FR_RING_TRY
+FR_COLD s32 fr_ring_open_here(const struct fr_ring *r, u32 nr, u64 seq)
+{
+	return fr_ring_open(r, nr, seq);
+}
+#define FR_RING_OPEN(r, nr, seq)		    fr_ring_open_here(r, nr, seq)
+#define FR_RING_TRY(r, nested, units, p)	    fr_ring_try(r, nested, units, p)
+#define FR_RING_ENTER(r, mine)			    fr_ring_enter(r, mine)
+#define FR_RING_READY(r, lost, nested, units, p, g) fr_ring_ready(r, lost, nested, units, p, g)
+#define FR_RING_SETTLE(res)			    fr_ring_settle((res)->wr, (res)->sl)
+#define FR_RING_HERE
+#endif
+
+/* Where to commit to lap seq in slot. A busy writer may have loaded the word of found's lap, and will store it. */
+FR_INLINE u32 fr_ring_due(const struct fr_ring *r, u32 nested, u64 seq, u32 slot)
+{
+	if (nested && fr_load(&r->wr->busy) == FR_BUSY_RECORD && fr_w_seq(fr_load(&r->wr->found)) == seq)
+		return FR_SLOT_OWED;
+	return slot;
+}
+
 /* Step 2: padding that ends the lap before p's. Returns 0, or -1 if its word is damaged. */
-FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, const struct fr_place *p)
+FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct fr_place *p)
 {
 	u32 prev = p->slot ? p->slot - 1 : r->slot_cnt - 1;
-	u64 *slot = fr_ring_slot(r, prev);
-	s32 idx = fr_ring_open(r, slot, p->seq - 1);
+	s32 idx = FR_RING_OPEN(r, prev, p->seq - 1);
 
 	if (idx < 0 || fr_ring_pad(r, idx, p->pad_off))
 		return -1;
-	fr_add(slot, fr_slot_add(0, p->pad));
+	fr_add(fr_ring_slot(r->sl, fr_ring_due(r, nested, p->seq - 1, prev)), fr_slot_add(0, p->pad));
 	return 0;
 }
 
-/* The record goes to p, in sub-buffer idx. */
-FR_INLINE void fr_ring_found(const struct fr_ring *r, const struct fr_place *p, u32 idx, u32 units, struct fr_res *res)
+/* p is reserved: make it ready to be written to. Returns 0, or -1 if something is damaged. */
+FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g)
 {
-	res->word = fr_ring_slot(r, p->slot);
-	res->page_nr = fr_ring_page_nr(r, idx, p->off);
-	res->unit = p->off % FR_PAGE_UNITS;
-	res->add = fr_slot_add(1, p->off + units - p->start);
-}
-
-/* Reserve in all cases: pages and laps that begin, w moved by nested writers. Returns 0, or the enum fr_lost + 1. */
-FR_INLINE int fr_ring_reserve_slow(const struct fr_ring *r, u32 units, struct fr_res *res)
-{
-	struct fr_place p = {};
-	int i, ret = -1;
 	s32 idx;
 
-	for (i = 0; i < FR_TRIES && ret < 0; i++)
-		ret = fr_ring_try(r, units, &p, &res->time_ns);
-	if (ret)
-		return ret < 0 ? FR_LOST_retry + 1 : ret;
-	if (p.cross && p.pad && fr_ring_end_lap(r, &p))
-		return FR_LOST_broken + 1;
-	idx = fr_ring_open(r, fr_ring_slot(r, p.slot), p.seq);
+	if (p->cross && p->pad && fr_ring_end_lap(r, nested, p))
+		return -1;
+	idx = FR_RING_OPEN(r, p->slot, p->seq);
 	if (idx < 0)
-		return FR_LOST_broken + 1;
-	fr_ring_found(r, &p, idx, units, res);
-	if (p.new_page) {
-		u64 *page = fr_ring_page(r, res->page_nr);
+		return -1;
+	g->time_ns = p->time_ns;
+	g->page_nr = fr_ring_page_nr(r, idx, p->off);
+	g->unit = p->off % FR_PAGE_UNITS;
+	g->slot = fr_ring_due(r, nested, p->seq, p->slot);
+	g->add = fr_slot_add(1, p->off + units - p->start);
+	if (p->new_page) {
+		u64 *page = fr_ring_page(r, g->page_nr);
 
-		if (!page || (!p.cross && p.pad && fr_ring_pad(r, idx, p.pad_off)))
-			return FR_LOST_broken + 1;
-		fr_ring_heads(r, page, &p, res->time_ns);
+		if (!page || (!p->cross && p->pad && fr_ring_pad(r, idx, p->pad_off)))
+			return -1;
+		fr_ring_heads(r, page, p, g->time_ns);
 	}
 	return 0;
 }
 
-/* The same out of the way of what runs each time. As fr_ring_reserve(). */
-FR_COLD int fr_ring_reserve_any(const struct fr_ring *r, u32 units, struct fr_res *res)
+/*
+ * Put away what nested writers left; see above. Whoever gives up, interrupted each time, leaves it busy, so that all others go
+ * by ahead.
+ */
+FR_INLINE void fr_ring_settle(struct fr_writer *wr, struct fr_slots *sl)
 {
-	int lost = fr_ring_reserve_slow(r, units, res);
+	u64 ahead;
+	int i;
 
+	fr_store(&wr->busy, FR_BUSY_SETTLING);
+	for (i = 0; i < FR_TRIES; i++) {
+		ahead = fr_load(&wr->ahead);
+		if (ahead) {
+			fr_add(fr_ring_slot(sl, fr_w_slot(fr_load(&wr->found))), fr_xchg(&sl->slot[FR_SLOT_OWED], 0));
+			fr_store(&wr->w, ahead);
+			if (fr_cas(&wr->ahead, ahead, 0) != ahead)
+				continue;
+		}
+		fr_store(&wr->busy, 0);
+		if (!fr_load(&wr->ahead))
+			return;
+		fr_store(&wr->busy, FR_BUSY_SETTLING);
+	}
+}
+
+/* The same, unless it was reserved for nobody: lost, an enum fr_lost + 1, or 0. Returns 0, or -1, counted as lost. */
+FR_INLINE int fr_ring_ready(const struct fr_ring *r, u32 lost, u32 nested, u32 units, const struct fr_place *p,
+			    struct fr_grant *g)
+{
+	if (!lost && fr_ring_prepare(r, nested, units, p, g))
+		lost = FR_LOST_broken + 1;
 	return lost ? fr_ring_lose_aloud(r, lost - 1) : 0;
+}
+
+/* Before a reservation in all cases. mine: the caller is who is busy. Returns whether it is nested. */
+FR_INLINE u32 fr_ring_enter(const struct fr_ring *r, u32 mine)
+{
+	if (mine)
+		fr_ring_settle(r->wr, r->sl);
+	return r->way != FR_WAY_LOCKED && fr_load(&r->wr->busy);
+}
+
+/* The lap of held, at which the caller has reserved, was not open. */
+FR_INLINE void fr_ring_place_held(u64 held, u64 time_ns, struct fr_place *p)
+{
+	p->seq = fr_w_seq(held);
+	p->slot = fr_w_slot(held);
+	p->off = p->start = fr_w_off(held);
+	p->time_ns = time_ns;
+}
+
+/*
+ * Reserve in all cases: pages and laps that begin, w moved by nested writers. held: the w at which the caller has reserved at
+ * g->time_ns; 0: it has not. Returns 0 and *g, or -1, counted as lost. It calls, and is not called: the frames of all have 512
+ * bytes.
+ */
+FR_INLINE int fr_ring_slow(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_grant *g)
+{
+	struct fr_place p = {};
+	u32 nested = FR_RING_ENTER(r, mine);
+	int i, lost = -1;
+
+	if (held) {
+		fr_ring_place_held(held, g->time_ns, &p);
+		lost = 0;
+	}
+	for (i = 0; i < FR_TRIES && lost < 0; i++)
+		lost = FR_RING_TRY(r, nested, units, &p);
+	if (lost < 0)
+		lost = FR_LOST_retry + 1;
+	return FR_RING_READY(r, lost, nested, units, &p, g);
+}
+
+#ifdef FR_RING_HERE
+FR_COLD int fr_ring_slow_here(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_grant *g)
+{
+	return fr_ring_slow(r, units, mine, held, g);
+}
+#define FR_RING_SLOW(r, units, mine, held, g) fr_ring_slow_here(r, units, mine, held, g)
+#else
+#define FR_RING_SLOW(r, units, mine, held, g) fr_ring_slow(r, units, mine, held, g)
+#endif
+
+/* ---- what is nearly always so, in a straight line: the record fits the page, nobody came between, the lap is open ---- */
+
+enum fr_straight {
+	FR_STRAIGHT_DONE,
+	FR_STRAIGHT_NOT,  /* nothing was done */
+	FR_STRAIGHT_MINE, /* we are busy */
+	FR_STRAIGHT_HELD, /* reserved, but the lap is not open */
+};
+
+/* The record goes to w in sub-buffer idx of word. */
+FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 word, u32 units, struct fr_res *res)
+{
+	u32 off = fr_w_off(w);
+
+	res->page_nr = fr_ring_page_nr(r, fr_slot_idx(word), off);
+	res->unit = off % FR_PAGE_UNITS;
+	res->slot = fr_w_slot(w);
+	res->add = fr_slot_add(1, units);
+}
+
+FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, struct fr_res *res, u64 *held)
+{
+	u64 w = fr_load(&r->wr->w), word;
+	struct fr_place p;
+
+	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
+	fr_ring_place(r, w, units, res->time_ns, &p);
+	if (p.new_page || fr_cas(&r->wr->w, w, w + units) != w)
+		return FR_STRAIGHT_NOT;
+	word = fr_load(fr_ring_slot(r->sl, p.slot));
+	fr_ring_found(r, w, word, units, res);
+	res->whole = 0;
+	*held = w;
+	return fr_slot_seq(word) == (p.seq & FR_SEQ_MASK) ? FR_STRAIGHT_DONE : FR_STRAIGHT_HELD;
+}
+
+FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, struct fr_res *res)
+{
+	struct fr_writer *wr = r->wr;
+	struct fr_place p;
+	u64 w, word;
+
+	if (fr_load(&wr->busy))
+		return FR_STRAIGHT_NOT;
+	fr_store(&wr->busy, FR_BUSY_RECORD);
+	w = fr_load(&wr->w);
+	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &wr->health);
+	fr_ring_place(r, w, units, res->time_ns, &p);
+	if (p.new_page)
+		return FR_STRAIGHT_MINE;
+	word = fr_load(fr_ring_slot(r->sl, p.slot));
+	if (fr_slot_seq(word) != (p.seq & FR_SEQ_MASK))
+		return FR_STRAIGHT_MINE;
+	fr_store(&wr->w, w + units);
+	if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)
+		return FR_STRAIGHT_MINE;
+	fr_ring_found(r, w, word, units, res);
+	res->whole = word + res->add;
+	return FR_STRAIGHT_DONE;
+}
+
+/* By the slow path. As fr_ring_reserve(). */
+FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_res *res)
+{
+	struct fr_grant g = {.time_ns = held ? res->time_ns : 0};
+
+	if (FR_RING_SLOW(r, units, mine, held, &g))
+		return -1;
+	res->time_ns = g.time_ns;
+	res->page_nr = g.page_nr;
+	res->unit = g.unit % FR_PAGE_UNITS;
+	res->slot = g.slot & FR_SLOT_MASK;
+	res->add = g.add;
+	res->whole = g.whole;
+	return 0;
 }
 
 /*
  * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ). Returns 0 and *res, of which the
  * caller fills the record at res->page_nr, res->unit and then commits; or -1, counted as lost.
- *
- * What is nearly always so stands here in a straight line: the record fits the page, nobody came between, the lap is open.
- * The other cases get copies, so that what is passed to them by address stays in registers here.
  */
 FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res *res)
 {
-	u64 w = fr_load(&r->wr->w), word;
-	struct fr_ring ring;
-	struct fr_place p;
-	struct fr_res any;
-	s32 idx;
+	enum fr_straight got = FR_STRAIGHT_NOT;
+	u64 held = 0;
 
-	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
-	fr_ring_place(r, w, units, res->time_ns, &p);
-	if (p.new_page || fr_cas(&r->wr->w, w, w + units) != w) {
-		ring = *r;
-		if (fr_ring_reserve_any(&ring, units, &any))
-			return -1;
-		*res = any;
+	res->wr = r->wr;
+	res->sl = r->sl;
+	res->tier = r->tier;
+	if (r->way == FR_WAY_PLAIN)
+		got = fr_ring_plain(r, units, res);
+	else if (r->way == FR_WAY_LOCKED)
+		got = fr_ring_locked(r, units, res, &held);
+	if (got == FR_STRAIGHT_DONE)
 		return 0;
-	}
-	word = fr_load(fr_ring_slot(r, p.slot));
-	idx = fr_slot_idx(word);
-	if (fr_slot_seq(word) != (p.seq & FR_SEQ_MASK)) {
-		ring = *r;
-		idx = fr_ring_open(&ring, fr_ring_slot(r, p.slot), p.seq);
-		if (idx < 0)
-			return fr_ring_lose(r, FR_LOST_broken);
-	}
-	fr_ring_found(r, &p, idx, units, res);
-	return 0;
+	return fr_ring_reserve_any(r, units, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0, res);
+}
+
+/* What was reserved cannot be written: its lap stays incomplete. */
+FR_INLINE void fr_ring_drop(const struct fr_res *res)
+{
+	if (res->whole)
+		fr_store(&res->wr->busy, 0);
 }
 
 /*
@@ -349,7 +554,16 @@ FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res 
  */
 FR_INLINE void fr_ring_commit(const struct fr_res *res)
 {
-	fr_add(res->word, res->add);
+	u64 *word = fr_ring_slot(res->sl, res->slot);
+
+	if (!res->whole) {
+		fr_add(word, res->add);
+		return;
+	}
+	fr_publish(word, res->whole);
+	fr_store(&res->wr->busy, 0);
+	if (fr_load(&res->wr->ahead))
+		FR_RING_SETTLE(res);
 }
 
 #endif

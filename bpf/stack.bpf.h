@@ -104,7 +104,7 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
 	if (!seen || depth > FR_STACK_DEPTH_MAX || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
 		return 0;
-	seq = fr_w_seq(fr_load(&ring.wr->w));
+	seq = fr_w_seq(fr_writer_w(ring.wr));
 	if (fr_stack_is_fresh(seen, id, seq))
 		return id;
 	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sizeof(*rec) + depth * sizeof(u64), sizeof(*rec), tid, 0);

@@ -20,7 +20,13 @@ typedef int64_t s64;
 
 #define FR_INLINE static inline __attribute__((always_inline))
 /* Out of the way of what runs each time: a function of its own, so that its needs of registers are not the fast path's. */
-#define FR_COLD	      static __attribute__((noinline, unused))
+#define FR_COLD static __attribute__((noinline, unused))
+/* The same, and looked at by the verifier once for a program, whoever calls it: takes numbers and structs that may be NULL. */
+#ifdef __bpf__
+#define FR_ONCE __attribute__((weak, noinline))
+#else
+#define FR_ONCE FR_COLD
+#endif
 #define FR_ALIGNED(n) __attribute__((aligned(n)))
 #define FR_CACHE_SZ   128 /* two lines: adjacent-line prefetch and arm64's largest */
 

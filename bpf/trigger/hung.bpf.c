@@ -50,7 +50,7 @@ __noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid)
 	struct fr_rec_hung *rec;
 	struct fr_writing w;
 
-	rec = FR_BEGIN(&w, hung, LIFE);
+	rec = fr_begin_apart(&w, &fr_life, FR_TIER_LIFE, FR_EV_hung, sizeof(*rec), (u32)bpf_get_current_pid_tgid());
 	fr_mark(rec);
 	if (!rec)
 		return 0;

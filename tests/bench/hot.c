@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/session/nest.h"
 #include "session.h"
 
 #include "hot.skel.h" /* names the types above */
@@ -126,6 +127,7 @@ static void load(struct set *set, u64 grain_ns)
 		skel->rodata->fr_geometry[tier].slot_cnt = SLOT_CNT;
 		skel->rodata->fr_geometry[tier].subbuf_pages = SUBBUF_PAGES;
 	}
+	skel->rodata->fr_plain = fr_nest_strictly();
 	skel->rodata->fr_grain_ns = grain_ns;
 	skel->rodata->fr_generation = 1;
 	skel->data_session->fr_session.enable[FR_EV_sys_enter] = 1;

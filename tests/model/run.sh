@@ -24,6 +24,8 @@ LONG="-DNW=2 -DRECS=3"             # more laps under the reader
 MORTAL="-DMORTAL -DNW=2 -DREADS=1" # a writer may die
 SHORT="-DNW=2"
 WIDE="-DNW=2 -DSB=3 -DRECS=3 -DREADS=1" # a partial lap has several cells
+PLAIN="-DPLAIN -DNO_READER -DCLOCK -DTRIES=2" # without locked instructions: writers that nest strictly
+ROOMY="-DPLAIN -DNW=2 -DSB=4"		      # a lap has room for both
 CYCLES="-DNW=2 -DRECS=1 -DREADS=1 -DCYCLES"
 
 # of the incident log
@@ -40,6 +42,11 @@ runs() {
 	pass	2-writers-wide	$WIDE
 	pass	writer-dies-heal	$MORTAL
 	pass	no-cycles	$CYCLES
+	pass	plain-3-writers	$PLAIN
+	pass	plain-apart	$PLAIN -DAPART=2 -DRECS=1 -DFIRST=2
+	pass	plain-roomy	$ROOMY -DRECS=3 -DNO_READER -DCLOCK
+	pass	plain-reader-kill	$ROOMY -DRECS=2 -DREADS=1
+	pass	plain-writer-dies	-DPLAIN $MORTAL -DRECS=1 -DFIRST=2
 	pass	guardq	-DN=3
 	pass	guardq-two-slots	-DN=2
 	pass	guardq-long	-DN=4 -DITEMS=12
@@ -71,6 +78,16 @@ runs() {
 	fail	no_grace	$MORTAL
 	fail	heal_store	$MORTAL
 	fail	no_hole	$MORTAL
+	fail	busy_unseen	$PLAIN
+	fail	busy_late	$PLAIN
+	fail	ahead_unseen	$PLAIN
+	fail	always_lost	$PLAIN
+	fail	never_settled	$PLAIN
+	fail	look_first	$PLAIN
+	fail	settle_busy	$PLAIN
+	fail	ahead_store	$PLAIN
+	fail	look_once	$PLAIN
+	fail	to_word	$ROOMY -DRECS=3 -DNO_READER -DCLOCK
 	fail	inc-claim_store	$SAVER
 	fail	inc-never_full	$SAVER
 	fail	inc-one_too_many	$SAVER
@@ -89,6 +106,7 @@ search() {
 	safety="-DSAFETY"
 	args=""
 	case "$*" in *-DCYCLES*) safety="-DNP" args="-l" ;; esac
+	case "$*" in *-DPLAIN*) safety="$safety -DNOREDUCE" ;; esac # who may run is no matter of its own variables
 	model=ring
 	case "$name" in guardq*) model=guardq ;; inc-*) model=incident ;; esac
 	spin -a "$@" "$models/$model.pml" >spin.out 2>&1 || return 2

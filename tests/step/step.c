@@ -30,6 +30,7 @@ int main(void)
 #define NESTED_MAX 2
 
 static u64 ticks;
+static enum fr_way way;
 
 FR_INLINE u64 fr_clock_cpu_ns(void)
 {
@@ -52,7 +53,11 @@ static struct run {
 		bool done;
 	} level[NESTED_MAX];
 	int depth; /* of nested stepping */
-	bool bad;
+	struct {
+		u32 at, now; /* instruction after the first interruption, at which to interrupt again; 0: not */
+		bool stepping, done;
+	} again;
+	bool bad, over;
 	void *buf;
 } run;
 
@@ -110,7 +115,7 @@ static void read_all(void)
 static void swap_and_die(void)
 {
 	const struct fr_ring_map *m = &run.rig.map;
-	u64 *slot = &run.rig.sl.slot[(fr_w_slot(run.rig.wr.w) + 1) % m->slot_cnt], word = *slot;
+	u64 *slot = &run.rig.sl.slot[(fr_w_slot(fr_writer_w(m->wr)) + 1) % m->slot_cnt], word = *slot;
 	struct fr_ring_reader r;
 
 	if (fr_ring_read_open(&r, m, NULL, NULL))
@@ -182,6 +187,8 @@ static void __attribute__((noinline)) write_trapped(bool stepped, u32 units)
 	write_one(units);
 	if (stepped)
 		STEP_OFF();
+	else
+		run.over = true;
 	SHARE();
 }
 
@@ -230,6 +237,16 @@ static void on_step(greg_t *reg)
 			trace.at[trace.cnt++] = (u8 *)reg[REG_RIP];
 		return;
 	}
+	if (run.again.stepping && !run.depth) {
+		if (run.over || ++run.again.now == run.again.at) {
+			reg[REG_EFL] &= ~TRAP_FLAG;
+			run.again.stepping = false;
+			run.again.done = !run.over;
+			if (!run.over)
+				inject(run.level[0].what);
+		}
+		return;
+	}
 	if (!run.depth) { /* past the breakpoint, which is wanted again */
 		write_code(bp.at, BREAKPOINT);
 		reg[REG_EFL] &= ~TRAP_FLAG;
@@ -248,6 +265,9 @@ static void on_breakpoint(greg_t *reg)
 		reg[REG_EFL] |= TRAP_FLAG;
 	} else {
 		fire(0);
+		run.again.stepping = run.again.at;
+		if (run.again.at)
+			reg[REG_EFL] |= TRAP_FLAG;
 	}
 }
 
@@ -292,6 +312,8 @@ static bool check_counts(void)
 
 	if (run.tries != run.written + run.lost || rig_lost(rig) != run.lost)
 		return false;
+	if (rig->wr.busy || rig->wr.ahead || rig->sl.slot[FR_SLOT_OWED])
+		return false;
 	if (rig->wr.lost[FR_LOST_broken] || rig->wr.lost[FR_LOST_retry])
 		return false;
 	return fr_ring_read_present(&rig->map) + rig->wr.overwritten == run.written;
@@ -319,6 +341,8 @@ static bool check_content(void)
 }
 
 /* ---- where the outer write begins ---- */
+
+static const char *const way_name[] = {"", ", plain stores", ", apart"};
 
 struct place {
 	const char *name;
@@ -372,6 +396,7 @@ static void prepare(const struct place *at, u32 slot_cnt, u32 pages)
 	memset(&run, 0, sizeof(run));
 	ticks = 1000;
 	rig_init(&run.rig, slot_cnt, pages);
+	run.rig.ring.way = way;
 	run.buf = aligned_alloc(FR_PAGE_SZ, rig_subbuf_sz(&run.rig));
 	if (!run.buf)
 		exit(1);
@@ -393,10 +418,11 @@ static void judge(const struct place *at, enum inject what, u32 n, u32 m)
 	}
 	failed++;
 	if (failed <= 5)
-		printf("  FAILED: %s, N=%u P=%u, %s at instruction %u, nested at %u: written %u lost %u (wrap %llu broken "
+		printf("  FAILED: %s%s, N=%u P=%u, %s at instruction %u, nested at %u: written %u lost %u (wrap %llu broken "
 		       "%llu)\n",
-		       at->name, run.rig.map.slot_cnt, run.rig.map.subbuf_pages, inject_name[what], n, m, run.written, run.lost,
-		       (unsigned long long)run.rig.wr.lost[FR_LOST_wrap], (unsigned long long)run.rig.wr.lost[FR_LOST_broken]);
+		       at->name, way_name[way], run.rig.map.slot_cnt, run.rig.map.subbuf_pages, inject_name[what], n, m,
+		       run.written, run.lost, (unsigned long long)run.rig.wr.lost[FR_LOST_wrap],
+		       (unsigned long long)run.rig.wr.lost[FR_LOST_broken]);
 	if (stop_at_first)
 		exit(1);
 }
@@ -426,6 +452,20 @@ static bool step(const struct place *at, u32 slot_cnt, u32 pages, enum inject wh
 	return run.level[1].done;
 }
 
+/* Interrupted at instruction n, and again m later. Returns whether it was. */
+static bool step_again(const struct place *at, u32 slot_cnt, u32 pages, enum inject what, u32 n, u32 m)
+{
+	prepare(at, slot_cnt, pages);
+	run.level[0].what = what;
+	run.again.at = m;
+	set_breakpoint(n);
+	write_trapped(false, OUTER);
+	write_code(bp.at, bp.code);
+	if (run.again.done)
+		judge(at, what, n, m);
+	return run.again.done;
+}
+
 static void every_instruction(const struct place *at, u32 slot_cnt, u32 pages, enum inject what)
 {
 	u32 n;
@@ -433,6 +473,17 @@ static void every_instruction(const struct place *at, u32 slot_cnt, u32 pages, e
 	learn(at, slot_cnt, pages);
 	for (n = 0; n < trace.cnt; n++)
 		step(at, slot_cnt, pages, what, n, 0);
+}
+
+/* Again: interrupted at every few instructions, and once more at each one after that, where what was left is put away. */
+static void twice(const struct place *at, u32 slot_cnt, u32 pages, enum inject what, u32 stride)
+{
+	u32 n, m;
+
+	learn(at, slot_cnt, pages);
+	for (n = stride / 2; n < trace.cnt; n += stride)
+		for (m = 1; step_again(at, slot_cnt, pages, what, n, m); m++)
+			;
 }
 
 /* Two levels: every few instructions of both, at strides that meet all pairs of phases. */
@@ -446,6 +497,8 @@ static void two_levels(const struct place *at, u32 slot_cnt, u32 pages, enum inj
 			;
 }
 
+#define PLACE_MID_PAGE 1 /* in places */
+
 static void run_place(u32 nr)
 {
 	const struct place *at = &places[nr];
@@ -454,15 +507,22 @@ static void run_place(u32 nr)
 	every_instruction(at, 3, 2, ONE);
 	every_instruction(at, 3, 2, nr % 2 ? LAP : READ);
 	every_instruction(at, 3, 2, THREE_LAPS);
-	every_instruction(at, 3, 2, SWAP);
-	every_instruction(at, 2, 1, nr % 2 ? TWO_LAPS : LAP);
-	every_instruction(at, 2, 1, QUIET);
-	two_levels(at, 3, 2, ONE);
-	two_levels(at, 2, 1, THREE_LAPS);
-	printf("%-20s %6u runs\n", at->name, passed + failed - before);
+	if (way != FR_WAY_APART) {
+		every_instruction(at, 3, 2, SWAP);
+		every_instruction(at, 2, 1, nr % 2 ? TWO_LAPS : LAP);
+		every_instruction(at, 2, 1, QUIET);
+		two_levels(at, 3, 2, ONE);
+		two_levels(at, 2, 1, THREE_LAPS);
+	}
+	if (way == FR_WAY_PLAIN && nr == PLACE_MID_PAGE) {
+		twice(at, 3, 2, ONE, 5);
+		twice(at, 2, 1, THREE_LAPS, 29);
+	}
+	printf("%-20s %6u runs%s\n", at->name, passed + failed - before, way_name[way]);
+	fflush(stdout);
 }
 
-/* step [first]: with any argument, stop at the first failure. */
+/* step [first [plain]]: with any argument, stop at the first failure; with a second, begin with plain stores. */
 int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -475,8 +535,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	sigaction(SIGTRAP, &sa, NULL);
-	for (i = 0; i < PLACE_CNT; i++)
-		run_place(i);
+	for (way = argc > 2 ? FR_WAY_PLAIN : FR_WAY_LOCKED; way <= FR_WAY_APART; way++)
+		for (i = 0; i < PLACE_CNT; i++)
+			run_place(i);
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed != 0;
 }

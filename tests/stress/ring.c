@@ -3,14 +3,16 @@
  * ring: one ring, several writers at once (they stand for nested and preempted ones) and a reader that heals, swaps, copies,
  * and is killed now and then.
  *
- *	ring SECONDS [mortal]
+ *	ring SECONDS [mortal] [nested]
  *
- * mortal: writers die within a record now and then; their laps are healed. Each record checks itself; each complete lap
- * that is read again must be the same again; in the end the accounts are settled.
+ * mortal: writers die within a record now and then; their laps are healed. nested: the first writer alone is a thread, the
+ *others are signals that interrupt it and each other, so that all of them nest strictly, and do without locked instructions.
+ *Each record checks itself; each complete lap that is read again must be the same again; in the end the accounts are settled.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <time.h>
 
 #include "../step/rig.h"
@@ -30,11 +32,11 @@ FR_INLINE u64 fr_clock_cpu_ns(void)
 
 static struct rig rig;
 static u64 stop;
-static bool mortal;
+static bool mortal, nested;
 
 static struct writer {
 	pthread_t id;
-	u64 nr;
+	u64 nr, n;
 	u64 step; /* odd: within a record */
 	u64 written, lost, died;
 } FR_ALIGNED(FR_CACHE_SZ) writer[WRITERS];
@@ -54,7 +56,7 @@ static bool die_writing(struct writer *w)
 /* Stay within a record until others had to be refused for it. Returns false if it was lost. */
 static bool write_late(u64 tag)
 {
-	u64 refused = fr_load(&rig.wr.lost[FR_LOST_wrap]), seq = fr_w_seq(fr_load(&rig.wr.w));
+	u64 refused = fr_load(&rig.wr.lost[FR_LOST_wrap]), seq = fr_w_seq(fr_writer_w(&rig.wr));
 	struct fr_res res;
 	u64 *rec;
 	u32 i;
@@ -62,7 +64,7 @@ static bool write_late(u64 tag)
 	if (fr_ring_reserve(&rig.ring, 2, &res))
 		return false;
 	for (i = 0; i < 1000 && fr_load(&rig.wr.lost[FR_LOST_wrap]) == refused; i++) {
-		if (fr_w_seq(fr_load(&rig.wr.w)) > seq + SLOTS)
+		if (fr_w_seq(fr_writer_w(&rig.wr)) > seq + SLOTS)
 			break; /* never, unless the check is missing */
 		sched_yield();
 	}
@@ -95,25 +97,67 @@ static bool write_some(struct writer *w, u64 n)
 	return false;
 }
 
+static bool write_step(struct writer *w)
+{
+	bool ok;
+
+	fr_store(&w->step, w->step + 1);
+	ok = write_some(w, ++w->n);
+	fr_store(&w->step, w->step + 1);
+	return ok;
+}
+
 static void *write_on(void *arg)
 {
 	struct writer *w = arg;
-	u64 n = 0;
 
 	while (!fr_load(&stop)) {
-		bool ok;
+		bool ok = write_step(w);
 
-		fr_store(&w->step, w->step + 1);
-		ok = write_some(w, ++n);
-		fr_store(&w->step, w->step + 1);
 		/*
 		 * Whoever holds the lap may be waiting for this CPU. And at times nothing but a commit may tell others of a
 		 * record: not the next reservation either, which orders it too.
 		 */
-		if (!ok || n % 64 == 0)
+		if (!ok || w->n % 64 == 0)
 			sched_yield();
 	}
 	return NULL;
+}
+
+/* Interrupts the first writer, or the second. Now and then for longer than a lap, or than all laps. */
+static void write_nested(int sig)
+{
+	struct writer *w = &writer[sig == SIGUSR1 ? 1 : 2];
+	u32 cnt = w->n % 101 ? 1 : w->n % 3 ? 40 : 200;
+
+	while (cnt--)
+		write_step(w);
+}
+
+/* Signals as fast as they are taken. */
+static void *interrupt_on(void *arg)
+{
+	u64 nr;
+
+	(void)arg;
+	for (nr = 0; !fr_load(&stop); nr++) {
+		pthread_kill(writer[0].id, nr % 3 ? SIGUSR1 : SIGUSR2);
+		if (nr % 64 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static bool begin_nested(pthread_t *interrupter)
+{
+	struct sigaction sa = {.sa_handler = write_nested, .sa_flags = SA_RESTART};
+
+	rig.ring.way = FR_WAY_PLAIN;
+	sigaction(SIGUSR1, &sa, NULL); /* which the other may interrupt */
+	sigaddset(&sa.sa_mask, SIGUSR1);
+	sigaction(SIGUSR2, &sa, NULL);
+	return !pthread_create(&writer[0].id, NULL, write_on, &writer[0]) &&
+	       !pthread_create(interrupter, NULL, interrupt_on, NULL);
 }
 
 static int grace(void *arg)
@@ -267,21 +311,29 @@ static bool settle(void)
 
 int main(int argc, char **argv)
 {
+	pthread_t interrupter;
 	u64 pass = 1, i, until = time(NULL) + (argc > 1 ? strtoul(argv[1], NULL, 10) : 3);
 	bool ok;
 
-	mortal = argc > 2 && !strcmp(argv[2], "mortal");
+	for (i = 2; i < (u64)argc; i++) {
+		mortal |= !strcmp(argv[i], "mortal");
+		nested |= !strcmp(argv[i], "nested");
+	}
 	rig_init(&rig, SLOTS, PAGES);
 	rd.buf = aligned_alloc(FR_PAGE_SZ, rig_subbuf_sz(&rig));
 	for (i = 0; i < WRITERS; i++) {
 		writer[i].nr = i;
-		if (!rd.buf || pthread_create(&writer[i].id, NULL, write_on, &writer[i]))
+		if (!rd.buf || (!nested && pthread_create(&writer[i].id, NULL, write_on, &writer[i])))
 			return 2;
 	}
+	if (nested && !begin_nested(&interrupter))
+		return 2;
 	while ((u64)time(NULL) < until && !rd.bad)
 		read_pass(pass++);
 	fr_store(&stop, 1);
-	for (i = 0; i < WRITERS; i++)
+	if (nested)
+		pthread_join(interrupter, NULL);
+	for (i = 0; i < (nested ? 1 : WRITERS); i++)
 		pthread_join(writer[i].id, NULL);
 	printf("  %llu passes: whole %llu, partial %llu, in flight %llu, overwritten %llu, damaged %llu; kills %llu, repairs "
 	       "%llu\n",

@@ -132,7 +132,8 @@ bad_guardq() { # NAME SCRIPT FLAGS
 
 build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
 build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
-build bpf "$dir/ring" tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal
+build bpf "$dir/ring" tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal &&
+	good ring-nested "$dir/ring" 4 nested && good ring-nested-mortal "$dir/ring" 3 mortal nested
 build bpf "$dir/follow" $follow_src user/io/ring/ring_follow.c && good follow "$dir/follow" 3
 build bpf "$dir/guardq" tests/stress/guardq.c && good guardq "$dir/guardq" 300
 build bpf "$dir/hits" tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
@@ -150,7 +151,7 @@ else
 fi
 if can_sanitize -fsanitize=address,undefined; then
 	build bpf "$dir/ring-a" tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
-		good ring-asan-ubsan "$dir/ring-a" 3
+		good ring-asan-ubsan "$dir/ring-a" 3 && good ring-nested-asan-ubsan "$dir/ring-a" 3 nested
 else
 	verdict asan skip "AddressSanitizer does not build or run here"
 fi
@@ -180,7 +181,11 @@ DURING_COPY='/^	for (i = 0; i < units; i++)$/{n;s/.*/{ static __thread int n; if
 BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
 slow_ring slow_copy "$DURING_COPY"
 bad_ring no_recheck user/io/ring/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
-bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r, p->slot)), p->seq))/if (0)/' ""
+bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))/if (0)/' ""
+bad_ring nested_busy_unseen bpf/ring.h 's/if (fr_load(&wr->busy))/if (0)/' nested
+bad_ring nested_ahead_unseen bpf/ring.h 's/if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)/if (0)/' nested
+bad_ring nested_to_word bpf/ring.h 's/return FR_SLOT_OWED;/return slot;/' nested
+bad_ring nested_ahead_unread bpf/layout.h 's/return ahead ? ahead : fr_load(&wr->w);/return fr_load(\&wr->w);/; s/u64 ahead = fr_load(&wr->ahead);//' "mortal nested"
 bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
 slow_ring slow_back "$BEFORE_BACK"
 bad_ring back_store user/io/ring/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \

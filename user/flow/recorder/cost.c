@@ -17,7 +17,7 @@ struct sums {
 
 static u64 ring_pos(const struct fr_ring_map *m)
 {
-	u64 w = fr_load(&m->wr->w);
+	u64 w = fr_writer_w(m->wr);
 
 	return fr_w_seq(w) * m->subbuf_pages * FR_PAGE_SZ + fr_w_off(w) * FR_UNIT_SZ;
 }

@@ -46,7 +46,7 @@ static void read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
 		r->filtered[i] = fr_load(&m->wr->filtered[i]);
 	if (fr_ring_read_range(m, &first, &last))
 		return;
-	r->used_sz = (last - first) * m->subbuf_pages * FR_PAGE_SZ + (u64)fr_w_off(fr_load(&m->wr->w)) * FR_UNIT_SZ;
+	r->used_sz = (last - first) * m->subbuf_pages * FR_PAGE_SZ + (u64)fr_w_off(fr_writer_w(m->wr)) * FR_UNIT_SZ;
 	for (seq = first; first > 1 && seq <= last && !r->oldest_ns; seq++)
 		r->oldest_ns = lap_begin(m, seq);
 }

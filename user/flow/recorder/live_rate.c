@@ -67,7 +67,7 @@ static bool look_at_ring(struct look *k)
 
 	if (fr_ring_read_range(k->m, &first, &last))
 		return true;
-	w = fr_load(&k->m->wr->w);
+	w = fr_writer_w(k->m->wr);
 	for (seq = last; seq >= first && seq; seq--) {
 		page = k->m->subbuf_pages;
 		end = FR_PAGE_UNITS;

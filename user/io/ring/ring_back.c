@@ -18,7 +18,7 @@ static bool is_quiet(u64 word, u64 seq, u32 off)
 
 int fr_ring_back_begin(struct fr_ring_back *l, const struct fr_ring_map *m, u32 tries)
 {
-	u64 w = fr_load(&m->wr->w), word;
+	u64 w = fr_writer_w(m->wr), word;
 	bool quiet = false;
 
 	if (!fr_ring_geometry_ok(m))
@@ -27,7 +27,7 @@ int fr_ring_back_begin(struct fr_ring_back *l, const struct fr_ring_map *m, u32 
 		if (!fr_ring_w_ok(m, w))
 			return -EBADMSG;
 		word = load_slot(m, fr_w_seq(w));
-		w = fr_load(&m->wr->w);
+		w = fr_writer_w(m->wr);
 		quiet = is_quiet(word, fr_w_seq(w), fr_w_off(w));
 	} while (!quiet && tries--);
 	if (!fr_ring_w_ok(m, w))

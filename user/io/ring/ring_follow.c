@@ -39,7 +39,7 @@ static int try_look(const struct fr_ring_map *m, u64 seq, u64 word, u64 w, u64 *
 		return -EAGAIN;
 	copy_units(buf + have, from + have, com - have);
 	after = fr_load(fr_ring_slot_of(m, seq));
-	if (!fr_ring_word_is(m, after, seq) || fr_w_seq(fr_load(&m->wr->w)) >= seq + m->slot_cnt)
+	if (!fr_ring_word_is(m, after, seq) || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;
 	if (fr_slot_idx(after) != fr_slot_idx(word))
 		return -EAGAIN;
@@ -55,7 +55,7 @@ int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units
 	do {
 		for (i = 0; i < FR_RING_SPIN_CNT && err == -EAGAIN; i++) {
 			word = fr_load(fr_ring_slot_of(m, seq));
-			err = try_look(m, seq, word, fr_load(&m->wr->w), buf, have_units, out);
+			err = try_look(m, seq, word, fr_writer_w(m->wr), buf, have_units, out);
 		}
 		until = until ?: fr_ring_now_ns() + FR_RING_READ_TRY_NS;
 	} while (err == -EAGAIN && fr_ring_now_ns() < until);
@@ -67,11 +67,11 @@ int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units
 /* Is nothing in flight at this moment in the lap that w is in? *seq: its number, 0 if nothing was written. */
 static bool is_quiet(const struct fr_ring_map *m, u64 *seq)
 {
-	u64 w = fr_load(&m->wr->w), word;
+	u64 w = fr_writer_w(m->wr), word;
 
 	*seq = fr_w_seq(w);
 	word = fr_load(fr_ring_slot_of(m, *seq));
-	w = fr_load(&m->wr->w);
+	w = fr_writer_w(m->wr);
 	return !*seq || (fr_w_seq(w) == *seq && fr_ring_word_is(m, word, *seq) && fr_slot_com(word) == fr_w_off(w));
 }
 
@@ -98,7 +98,7 @@ static int try_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 {
 	u64 last;
 
-	if (!fr_ring_w_ok(m, fr_load(&m->wr->w)))
+	if (!fr_ring_w_ok(m, fr_writer_w(m->wr)))
 		return -EBADMSG;
 	if (!is_quiet(m, &last))
 		return -EAGAIN;
@@ -133,7 +133,7 @@ static void go_to(struct fr_ring_follow *f, u64 seq, u64 before)
 /* From what is committed now on. The lap so far comes along: what follows in it is read with its heads. */
 static int begin_now(struct fr_ring_follow *f)
 {
-	u64 seq = fr_w_seq(fr_load(&f->map.wr->w)), before;
+	u64 seq = fr_w_seq(fr_writer_w(f->map.wr)), before;
 	struct fr_lap lap;
 	int err;
 
@@ -168,7 +168,7 @@ static int begin_oldest(struct fr_ring_follow *f)
 int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, void *buf, bool from_oldest)
 {
 	*f = (struct fr_ring_follow){.map = *m, .buf = buf};
-	if (!fr_ring_geometry_ok(m) || !fr_ring_w_ok(m, fr_load(&m->wr->w)))
+	if (!fr_ring_geometry_ok(m) || !fr_ring_w_ok(m, fr_writer_w(m->wr)))
 		return -EBADMSG;
 	return from_oldest ? begin_oldest(f) : begin_now(f);
 }
@@ -192,7 +192,7 @@ static int skip_to(struct fr_ring_follow *f, u64 seq)
 /* Overwritten: into the middle of what is there, so that the next laps are not gone too before they are read. */
 static int catch_up(struct fr_ring_follow *f)
 {
-	u64 last = fr_w_seq(fr_load(&f->map.wr->w)), back = (f->map.slot_cnt - 1) / 2;
+	u64 last = fr_w_seq(fr_writer_w(f->map.wr)), back = (f->map.slot_cnt - 1) / 2;
 
 	return skip_to(f, last > back ? last - back : 1);
 }
@@ -203,7 +203,7 @@ static int give_up(struct fr_ring_follow *f, u64 patience_ns)
 	u64 now = fr_ring_now_ns();
 
 	f->stuck_ns = f->stuck_ns ?: now;
-	if (now - f->stuck_ns < patience_ns || fr_w_seq(fr_load(&f->map.wr->w)) <= f->seq)
+	if (now - f->stuck_ns < patience_ns || fr_w_seq(fr_writer_w(f->map.wr)) <= f->seq)
 		return -EAGAIN;
 	return skip_to(f, f->seq + 1);
 }
@@ -241,7 +241,7 @@ int fr_ring_follow_next(struct fr_ring_follow *f, struct fr_ring_piece *out)
 {
 	int ret = 2;
 
-	if (!f->seq && !fr_w_seq(fr_load(&f->map.wr->w)))
+	if (!f->seq && !fr_w_seq(fr_writer_w(f->map.wr)))
 		return 0;
 	f->seq = f->seq ?: 1;
 	while (ret == 2)

@@ -92,7 +92,7 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 	u32 i, cnt = 0;
 
 	for (i = 0; i < m->slot_cnt; i++) {
-		u64 word = fr_load(&m->sl->slot[i]), w = fr_load(&m->wr->w);
+		u64 word = fr_load(&m->sl->slot[i]), w = fr_writer_w(m->wr);
 
 		if (!fr_ring_w_ok(m, w))
 			return 0;
@@ -128,7 +128,7 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 /* Swap back the lap a killed reader held: the spare is that lap by its page, and its slot names another lap's sub-buffer. */
 static int heal_swapped(const struct fr_ring_map *m)
 {
-	u64 w = fr_load(&m->wr->w), word, seq;
+	u64 w = fr_writer_w(m->wr), word, seq;
 	u16 names[FR_SLOT_MAX + 1];
 	s32 spare;
 	u64 *slot;
@@ -178,7 +178,7 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
 
 int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq)
 {
-	u64 w = fr_load(&m->wr->w), seq = fr_w_seq(w);
+	u64 w = fr_writer_w(m->wr), seq = fr_w_seq(w);
 
 	if (!fr_ring_geometry_ok(m) || !fr_ring_w_ok(m, w))
 		return -EBADMSG;
@@ -196,7 +196,7 @@ u64 fr_ring_read_present(const struct fr_ring_map *m)
 
 	for (i = 0; i < m->slot_cnt; i++)
 		cnt += fr_slot_cnt(fr_load(&m->sl->slot[i]));
-	return cnt;
+	return cnt + fr_slot_cnt(fr_load(&m->sl->slot[FR_SLOT_OWED]));
 }
 
 /*
@@ -241,7 +241,7 @@ static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, 
 
 	copy_units(buf, fr_ring_subbuf(m, idx), fr_slot_com(word));
 	after = fr_add(slot, 0);
-	if (!fr_ring_word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_load(&m->wr->w)) >= seq + m->slot_cnt)
+	if (!fr_ring_word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;
 	*out = (struct fr_lap){seq, idx, fr_slot_com(word), fr_slot_cnt(word), true};
 	return 0;
@@ -268,7 +268,7 @@ static int try_here(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap 
 		for (i = 0; i < FR_RING_SPIN_CNT && err == -EAGAIN; i++) {
 			u64 word = fr_load(fr_ring_slot_of(r->map, seq));
 
-			err = try_copy(r, seq, word, fr_load(&r->map->wr->w), buf, out);
+			err = try_copy(r, seq, word, fr_writer_w(r->map->wr), buf, out);
 		}
 	} while (err == -EAGAIN && fr_ring_now_ns() < until);
 	return err;
@@ -300,7 +300,7 @@ int fr_ring_read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz
 	if (buf_sz < (size_t)fr_ring_full_units(r->map) * FR_UNIT_SZ)
 		return -EINVAL;
 	err = seq ? try_here(r, seq, buf, &lap) : -ENOENT;
-	if (err == -EAGAIN && r->peek && fr_w_seq(fr_load(&r->map->wr->w)) == seq)
+	if (err == -EAGAIN && r->peek && fr_w_seq(fr_writer_w(r->map->wr)) == seq)
 		err = try_there(r, seq, buf, &lap);
 	if (!err && !fr_ring_head_is(r->map, buf, seq))
 		err = -EBADMSG;

@@ -17,6 +17,7 @@
 #include "io/cpus.h"
 #include "io/ring/hits.h"
 #include "io/ring/percpu.h"
+#include "io/session/nest.h"
 #include "io/symbol/kbtf.h"
 #include "io/trig/incident_load.h"
 #include "pure/err.h"
@@ -98,6 +99,8 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_geometry, c->geo, sizeof(c->geo));
 	l->skel->rodata->fr_epoch = c->epoch;
 	l->skel->rodata->fr_generation = 1;
+	l->res->plain = fr_nest_strictly();
+	l->skel->rodata->fr_plain = l->res->plain;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
 	l->skel->rodata->fr_profile = c->profile;
 	l->skel->rodata->fr_hits_shift = fr_hits_shift_of(fr_load_possible_cnt());

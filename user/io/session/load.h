@@ -34,6 +34,7 @@ struct fr_load_result {
 	bool missing[FR_EVENT_MAX]; /* asked for, and not to be had in this kernel */
 	enum fr_sample_event sample_event;
 	u32 cpu_cnt;		     /* rings made */
+	bool plain;		     /* programs write without locked instructions */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
 	char incidents_missing[128]; /* tracepoints of the incident log that this kernel does not have */
 };

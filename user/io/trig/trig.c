@@ -203,6 +203,16 @@ static u64 grain_ns(const struct fr_sess *s)
 	return ns;
 }
 
+/* Whoever writes to a ring must do so in the same way as all others. */
+static u32 is_plain(struct fr_sess *s)
+{
+	char *plain = fr_sess_fact(s, "plain");
+	u32 yes = plain && !strcmp(plain, "1");
+
+	free(plain);
+	return yes;
+}
+
 /* What the session's own programs were built for: its rings say it. */
 static void set_session_constants(struct trig *t)
 {
@@ -216,6 +226,7 @@ static void set_session_constants(struct trig *t)
 		t->skel->rodata->fr_epoch = ring[i].epoch;
 	}
 	t->skel->rodata->fr_generation = 1;
+	t->skel->rodata->fr_plain = is_plain(t->s);
 	t->skel->rodata->fr_grain_ns = grain_ns(t->s);
 	t->skel->rodata->fr_incident_cnt = t->s->inc_cnt;
 }
