@@ -41,18 +41,22 @@
  *  5. Commit: add units and count to the slot word.
  *
  * Without locked instructions (FR_WAY_PLAIN), where writers nest strictly: whoever interrupts one on its CPU ends before it
- *goes on. busy	RECORD: a writer between its load of w and its commit; SETTLING: it puts away what nested ones left ahead
- *where the next record goes, instead of w, if it is not 0: writers came who found another busy found	the w that they found
- *	owed	a word behind the slots: what they committed to the lap of found
- *  A. Finds nobody busy: store busy, load w, the clock and the slot's word; if the record fits, store w. Look at ahead: if
- *there is none, or found is what was stored, the place is taken before all others'. If not, it is theirs: settle, then as
- *above. Write; store the slot's word, as loaded and with the commit; not busy; if there is ahead, settle. B. Finds A busy: as
- *above, but by ahead instead of w; and what it commits to A's lap, of which A may have loaded the word, goes to owed. Settle:
- *busy again, so that nobody takes w; owed to its word, w by ahead, ahead cleared by CAS, for it may move; not busy; and look
- *again. A writer that finds ahead, but nobody busy, has come just before that: it has lost its place and settles itself. A
- *writer that never goes on leaves busy: all others are B from then on. Writers that do not nest strictly with each other may be
- *among them (FR_WAY_APART): they go by locked instructions as ever, or as B does if they find busy; but A and B must not be
- *  interrupted by them.
+ * goes on. Words of the writer's page, and one behind the slots:
+ *	busy	RECORD: a writer is between its load of w and its commit; SETTLING: it puts away what nested ones left
+ *	ahead	where the next record goes, instead of w, if it is not 0: writers came who found another one busy
+ *	found	the w that they found
+ *	owed	what they committed to the lap of found
+ *  A. Who finds nobody busy: store busy; load w, the clock, the slot's word; if the record fits, store w. Look at ahead: if
+ *     there is none, or found is what was stored, the place was taken before all others'. If not, it is theirs: settle,
+ *     then as above. Write; store the slot's word, as loaded and with the commit; not busy; if there is ahead, settle.
+ *  B. Who finds A busy: as above, but by ahead instead of w; and what it commits to A's lap goes to owed, since A may have
+ *     loaded the lap's word, which it will store.
+ *  S. Settle: busy again, so that nobody takes w; owed to its word, w by ahead, ahead cleared by CAS, for it may move; not
+ *     busy; and look again. A writer that finds ahead, but nobody busy, has come just before that look: it has lost its
+ *     place, and settles itself.
+ *  A writer that never goes on leaves busy: all others are B from then on. Writers that do not nest strictly with each other
+ *  may be among them (FR_WAY_APART): they go by locked instructions as ever, or as B does if they find busy; but they must
+ *  not interrupt A or B.
  *
  * Rules
  *  - Every byte is written by the one who reserved it, once; there is no field that is filled in later. (A field that an
