@@ -293,8 +293,10 @@ FR_INLINE int fr_ring_lose(const struct fr_ring *r, enum fr_lost why)
 /* The same, and said: as often as the count doubles. */
 FR_INLINE int fr_ring_lose_aloud(const struct fr_ring *r, u32 why)
 {
-	u64 cnt = fr_add(&r->wr->lost[why < FR_LOST_CNT ? why : FR_LOST_broken], 1) + 1;
+	u64 nr = why, cnt;
 
+	asm volatile("" : "+r"(nr)); /* what is compared is what is used, for the verifier of 6.1 */
+	cnt = fr_add(&r->wr->lost[nr < FR_LOST_CNT ? nr : FR_LOST_broken], 1) + 1;
 	if (!(cnt & (cnt - 1)))
 		FR_RING_LOST(r, why, cnt);
 	return -1;
