@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The incident log: what is recorded, exactly, whoever else dies on this machine; what is saved, once, whoever is killed."""
+import datetime
 import json
 import os
 import random
@@ -247,7 +248,16 @@ def command():
         equal(len([t for t in text if " fri-text " in t and "SIGSEGV at 0x10" in t]), 3, "lines")
         equal(len(of(incidents("-n", name, "--since", "1h"), "signal", "fri-text")), 3, "since an hour")
         equal(incidents("-n", name, "--since", "2100-01-01"), [], "since a time to come")
-        fr("incidents", "--since", "nonsense", status=2)
+        when = sorted(i["wall_ns"] for i in of(incidents("-n", name), "signal", "fri-text"))
+        behind = (when[0] + when[1]) // 2  # the wall clock is asked anew each time
+        at = datetime.datetime.fromtimestamp(behind // 1_000_000_000)
+        fraction = f".{behind % 1_000_000_000:09}"
+        for since in f"{at.isoformat()}{fraction}", at.strftime("%H:%M:%S") + fraction:
+            equal(len(of(incidents("-n", name, "--since", str(since)), "signal", "fri-text")), 2, f"since the second one, {since}, of {when}")
+        for since, cnt in ("-1h", 3), (at.strftime("%Y-%m-%d"), 3), ("0s", 0):
+            equal(len(of(incidents("-n", name, "--since", str(since)), "signal", "fri-text")), cnt, f"since {since}")
+        for since in "nonsense", "", "1x", "50%", "trigger-1s":
+            fr("incidents", "-n", name, "--since", since, status=2)
         fr("stop", "-n", name)
     equal(os.stat(f"{dir}/incidents.journal").st_mode & 0o777, 0o600, "mode")
     raw = open(f"{dir}/incidents.journal").read().splitlines()

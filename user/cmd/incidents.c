@@ -179,6 +179,12 @@ static u64 real_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* Not what only a snapshot's window has: a part of it, and its trigger. */
+static bool is_wall(const struct fr_when *when)
+{
+	return when->kind != FR_WHEN_PART && when->kind != FR_WHEN_TRIGGER;
+}
+
 /* Wall time takes the recording clock's place; a duration, with or without a sign, is one ago. */
 static int since_ns(const struct ask *ask, u64 *out)
 {
@@ -310,7 +316,7 @@ int fr_cmd_incidents(int argc, char **argv)
 			ask.json = true;
 			break;
 		case 's':
-			if (!fr_when_parse(optarg, &ask.since))
+			if (!fr_when_parse(optarg, &ask.since) && is_wall(&ask.since))
 				break;
 			fr_err("--since %s: give a duration (10m) or a time (14:30, 2026-01-31T14:02)", optarg);
 			return FR_EXIT_USAGE;
