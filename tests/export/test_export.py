@@ -32,6 +32,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; cat /
 dd if=/dev/zero of="$1/block" bs=4k count=50 oflag=dsync 2> /dev/null
 i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
 sh -c 'kill -USR1 $$' ; true
+sh -c 'spin() { i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; }; spin; printf named > /proc/$$/comm; spin'
 """
 HERE = os.path.dirname(os.path.abspath(__file__))
 

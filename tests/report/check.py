@@ -127,11 +127,12 @@ def check_groups(c, rep, t, pairs):
         c.equal(f"pid {process['pid']} comm", not names or process["comm"] in names, True)
 
 
-def check_cgroup_paths(c, rep, file, window):
-    """Whose events `cgroup == "PATH"` chooses, are the tasks that the report has in the cgroup of that path."""
+def check_cgroup_paths(c, rep, file, window, filt):
+    """Whose events `cgroup == "PATH"` chooses, of those counted, are the tasks that the report has in the cgroup of that path."""
+    counted = f"({filt[1]}) && " if filt else ""
     for group in rep["cgroups"]:
         if group["path"] and '"' not in group["path"]:
-            rows = map(json.loads, lines(run("replay", "--json", *window, "-f", f'cgroup == "{group["path"]}"', file)))
+            rows = map(json.loads, lines(run("replay", "--json", *window, "-f", f'{counted}cgroup == "{group["path"]}"', file)))
             tids = {t["tid"] for t in rep["tasks"] if t["cgroup"] == group["cgroup"]}
             c.equal(f"tasks of cgroup {group['path']}", {row["tid"] for row in rows} <= tids, True)
 
@@ -361,7 +362,7 @@ def main(file, args):
     check_wall(c, rep, info)
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
-    check_cgroup_paths(c, rep, file, window)
+    check_cgroup_paths(c, rep, file, window, filt)
     check_cpus(c, rep, t)
     check_total(c, rep, t)
     check_syscalls(c, rep, t, words)

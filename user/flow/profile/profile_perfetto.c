@@ -16,13 +16,14 @@
 #define PACKET_DEFAULTS	    59u
 #define PACKET_PERF_SAMPLE  66u
 #define NAME_SZ		    1000u
-#define PID_MADE	    (1u << 30) /* of tasks that were several processes */
+#define ID_MADE		    (1u << 30) /* of what was several processes, or is a second name of one: and the key's number */
 
 struct trace {
 	struct fr_perfetto_out to;
 	const char **module; /* known to the reader: number from 1 */
 	u32 module_cnt;
 	u32 *stack_of; /* by key: number of its stack, from 1; 0: none */
+	u32 *tid_of;   /* by key: a thread for each name that a process had, since the reader gives a thread one */
 };
 
 /* Valid UTF-8 is not looked for here: what is no printable ASCII is shown as ?. */
@@ -124,14 +125,50 @@ static int put_defaults(struct trace *t)
 
 static u32 pid_of(const struct fr_profile *p, const struct fr_prof_key *k)
 {
-	return k->pid ? k->pid : PID_MADE + (u32)(k - p->prof->key);
+	return k->pid ? k->pid : ID_MADE + (u32)(k - p->prof->key);
+}
+
+static int by_task(const void *x, const void *y)
+{
+	const struct fr_prof_key *a = *(const struct fr_prof_key *const *)x, *b = *(const struct fr_prof_key *const *)y;
+	int names;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	names = strcmp(a->comm, b->comm);
+	return names ? names : (a > b) - (a < b);
+}
+
+/* The first name of a process goes with its own number. 0 or -ENOMEM. */
+static int number_threads(struct trace *t, const struct fr_profile *p)
+{
+	const struct fr_prof_key **sorted = calloc(p->prof->key_cnt + 1, sizeof(const struct fr_prof_key *)), *k, *prev;
+	u32 i;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < p->prof->key_cnt; i++)
+		sorted[i] = &p->prof->key[i];
+	qsort(sorted, p->prof->key_cnt, sizeof(*sorted), by_task);
+	for (i = 0; i < p->prof->key_cnt; i++) {
+		k = sorted[i];
+		prev = i ? sorted[i - 1] : NULL;
+		if (!k->pid || !prev || prev->pid != k->pid)
+			t->tid_of[k - p->prof->key] = pid_of(p, k);
+		else if (!strcmp(prev->comm, k->comm))
+			t->tid_of[k - p->prof->key] = t->tid_of[prev - p->prof->key];
+		else
+			t->tid_of[k - p->prof->key] = ID_MADE + (u32)(k - p->prof->key);
+	}
+	free(sorted);
+	return 0;
 }
 
 /* ProcessTree { processes 1 { pid 1, cmdline 3 }, threads 2 { tid 1, name 2, tgid 3 } } */
 static int put_task(struct trace *t, const struct fr_profile *p, const struct fr_prof_key *k)
 {
 	struct fr_pbuf *b = &t->to.packet;
-	u32 pid = pid_of(p, k);
+	u32 pid = pid_of(p, k), tid = t->tid_of[k - p->prof->key];
 	size_t at, in;
 
 	if (fr_pbuf_room(b, 512))
@@ -139,10 +176,11 @@ static int put_task(struct trace *t, const struct fr_profile *p, const struct fr
 	at = fr_pbuf_open(b, PACKET_PROCESS_TREE);
 	in = fr_pbuf_open(b, 1);
 	fr_pbuf_num(b, 1, pid);
-	put_text(b, 3, k->comm);
+	if (tid == pid)
+		put_text(b, 3, k->comm);
 	fr_pbuf_close(b, in);
 	in = fr_pbuf_open(b, 2);
-	fr_pbuf_num(b, 1, pid);
+	fr_pbuf_num(b, 1, tid);
 	put_text(b, 2, k->comm);
 	fr_pbuf_num(b, 3, pid);
 	fr_pbuf_close(b, in);
@@ -161,7 +199,7 @@ static int put_sample(struct trace *t, const struct fr_profile *p, const struct 
 	at = fr_pbuf_open(b, PACKET_PERF_SAMPLE);
 	fr_pbuf_num(b, 1, 0);
 	fr_pbuf_num(b, 2, pid);
-	fr_pbuf_num(b, 3, pid);
+	fr_pbuf_num(b, 3, t->tid_of[k - p->prof->key]);
 	if (stack && p->stack[stack - 1].cnt)
 		fr_pbuf_num(b, 4, stack);
 	fr_pbuf_num(b, 5, k->state == FR_HIT_user ? 2 : 1);
@@ -222,11 +260,14 @@ int fr_profile_perfetto(struct fr_profile *p)
 		t->to.shift_ns = c[cnt - 1].boot_ns - c[cnt - 1].ts;
 	t->module = calloc(p->func_cnt + 1, sizeof(*t->module));
 	t->stack_of = calloc(p->prof->key_cnt, sizeof(*t->stack_of));
-	if (t->module && t->stack_of)
-		err = put_all(t, p);
+	t->tid_of = calloc(p->prof->key_cnt, sizeof(*t->tid_of));
+	if (t->module && t->stack_of && t->tid_of)
+		err = number_threads(t, p);
+	err = err ?: put_all(t, p);
 	free(t->to.packet.p);
 	free(t->module);
 	free(t->stack_of);
+	free(t->tid_of);
 	free(t);
 	return err;
 }
