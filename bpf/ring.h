@@ -80,7 +80,7 @@
 enum fr_way {
 	FR_WAY_LOCKED, /* by locked instructions, however writers interrupt each other */
 	FR_WAY_PLAIN,  /* by plain stores: they nest strictly */
-	FR_WAY_APART,  /* by locked ones in a ring of the second kind */
+	FR_WAY_APART,  /* by locked ones, in a ring whose other writers go by plain stores */
 };
 
 /* One ring as a writer sees it. map is the environment's: what fr_ring_page() takes. */
