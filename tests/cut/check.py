@@ -292,6 +292,21 @@ def merge_hosts():
     assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
 
 
+def cut_hosts():
+    """A window of several hosts is on each host's own clock, also where its file says from when on it is complete."""
+    out, whole = merge("a.flight", "random.flight", "b.flight"), {}
+    for host in "boot-1", "boot-2":
+        run("cut", "-o", fresh("whole.flight"), "--host", host, out)
+        whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), info("whole.flight")["horizon_ns"]
+    for window in "94%..96%", "-20ms..-14ms":
+        for host, (every, horizon) in whole.items():
+            run("cut", "-o", fresh("part.flight"), "--host", host, "--window", window, out)
+            there, said = sorted(json.loads(l)["ts"] for l in rows("part.flight")), info("part.flight")
+            since, until = said["cut"]["since_ns"], said["cut"]["until_ns"]
+            assert 0 < len(there) < len(every) and there == [ts for ts in every if since <= ts <= until], (window, host, since, until)
+            assert said["horizon_ns"] == max(since, horizon), (window, host, said["horizon_ns"])
+
+
 def merge_several_hosts():
     """What is of one host says so, and the cure works; CPUs of one host are none of another's."""
     out = merge("a.flight", "random.flight", "b.flight")

@@ -14,6 +14,7 @@
 #define REAL_NS	  1767225600000000000ULL
 #define SEC	  1000000000ULL
 #define US	  1000ULL
+#define MS	  1000000ULL
 #define TASK_CNT  8u
 
 enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
@@ -177,8 +178,12 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 
 static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 {
-	const struct fr_snap_clock clock = {
-		.ts = host_clock_ns, .mono_ns = host_clock_ns, .real_ns = REAL_NS + host_clock_ns, .uncertainty_ns = 1234};
+	/* the second host has been up for longer: what happens at once has different times there */
+	u64 boot_ns = strcmp(boot, "boot-1") ? 450 * MS : 0;
+	const struct fr_snap_clock clock = {.ts = host_clock_ns,
+					    .mono_ns = host_clock_ns,
+					    .real_ns = REAL_NS - boot_ns + host_clock_ns,
+					    .uncertainty_ns = 1234};
 	struct fr_snap_writer *w;
 	char path[4096];
 	int err;

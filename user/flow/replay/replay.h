@@ -91,6 +91,9 @@ const char *fr_replay_path(const struct fr_replay *r, u32 file);
 /* First and last event of the window that is shown, on the first file's clock. */
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 
+/* The same on another file's clock: of several boots each has its own. */
+void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u64 *end_ns);
+
 /* The schema of a file's events. */
 const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);
 

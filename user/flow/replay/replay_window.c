@@ -91,11 +91,24 @@ void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
 	*end_ns = r->boot_cnt > 1 ? r->end_key : r->boot_cnt ? fr_wall_real(&b->wall, r->end_key) : 0;
 }
 
-void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
+/* A moment on a boot's clock; of what was before it began, 0. */
+static u64 on_clock(const struct fr_replay_boot *b, u64 key)
 {
-	const struct fr_replay_boot *b = &r->boot[r->file[0].boot];
-	u64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
+	s64 ts = key - b->shift_ns;
+
+	return ts > 0 ? ts : 0;
+}
+
+void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u64 *end_ns)
+{
+	const struct fr_replay_boot *b = &r->boot[r->file[file].boot];
+	u64 first = on_clock(b, r->begin_key), last = on_clock(b, r->end_key);
 
 	*begin_ns = b->since_ns > 0 && (u64)b->since_ns > first ? (u64)b->since_ns : first;
 	*end_ns = b->until_ns >= 0 && (u64)b->until_ns < last ? (u64)b->until_ns : last;
+}
+
+void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
+{
+	fr_replay_file_window(r, 0, begin_ns, end_ns);
 }

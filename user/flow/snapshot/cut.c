@@ -220,8 +220,14 @@ static bool is_of_host(const struct fr_snap *s, const char *glob)
 
 static int make_part(struct fr_cut *c, u32 i)
 {
+	const struct fr_replay_opts *opts = &c->ask->opts;
 	struct fr_cut_part *p = &c->part[i];
 
+	fr_replay_file_window(c->replay, i, &p->since_ns, &p->until_ns);
+	if (opts->since.kind == FR_WHEN_NEVER)
+		p->since_ns = 0;
+	if (opts->until.kind == FR_WHEN_NEVER)
+		p->until_ns = ~0ULL;
 	p->snap = fr_replay_file(c->replay, i);
 	p->left_out = c->ask->host && !is_of_host(p->snap, c->ask->host);
 	p->keep = fr_keep_new(p->snap);
@@ -231,7 +237,6 @@ static int make_part(struct fr_cut *c, u32 i)
 static int set_up(struct fr_cut *c)
 {
 	struct fr_replay_opts opts = c->ask->opts;
-	u64 begin_ns, end_ns;
 	int err;
 	u32 i;
 
@@ -242,9 +247,6 @@ static int set_up(struct fr_cut *c)
 	err = err ? err : fr_replay_open(&c->ask->path, 1, &opts, &c->replay);
 	if (err)
 		return err;
-	fr_replay_window(c->replay, &begin_ns, &end_ns);
-	c->since_ns = opts.since.kind == FR_WHEN_NEVER ? 0 : begin_ns;
-	c->until_ns = opts.until.kind == FR_WHEN_NEVER ? ~0ULL : end_ns;
 	c->part_cnt = fr_replay_file_cnt(c->replay);
 	c->part = calloc(c->part_cnt, sizeof(*c->part));
 	err = c->part ? 0 : -ENOMEM;

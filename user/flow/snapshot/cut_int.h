@@ -10,7 +10,8 @@
 struct fr_cut_part {
 	struct fr_snap *snap;
 	struct fr_keep *keep;
-	bool left_out; /* it is of another host */
+	bool left_out;		/* it is of another host */
+	u64 since_ns, until_ns; /* on its recording clock; 0, ~0: no limit */
 };
 
 struct fr_cut {
@@ -19,7 +20,6 @@ struct fr_cut {
 	char *filter; /* with what --cgroup asks for */
 	struct fr_cut_part *part;
 	u32 part_cnt;
-	u64 since_ns, until_ns; /* recording clock; 0, ~0: no limit */
 };
 
 /* Everything but the schema and the events. 0 or -errno. */

@@ -56,13 +56,14 @@ static u64 chunk_events(const struct fr_snap *s)
 	return sum;
 }
 
-static int put_window(const struct fr_cut *c, const struct fr_snap *s, struct fr_snap_writer *w)
+static int put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
+	const struct fr_snap *s = p->snap;
 	u64 since_ns = number(s, "cut_since", 0), until_ns = number(s, "cut_until", ~0ULL);
 	int err = 0;
 
-	since_ns = c->since_ns > since_ns ? c->since_ns : since_ns;
-	until_ns = c->until_ns < until_ns ? c->until_ns : until_ns;
+	since_ns = p->since_ns > since_ns ? p->since_ns : since_ns;
+	until_ns = p->until_ns < until_ns ? p->until_ns : until_ns;
 	if (since_ns)
 		err = fr_snap_put_fact(w, "cut_since", "%llu", (unsigned long long)since_ns);
 	if (until_ns != ~0ULL)
@@ -80,7 +81,7 @@ static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	int err = copy_facts(s, w);
 
 	err = err ? err : fr_snap_put_fact(w, "cut_from", "%s", name ? name + 1 : ask->path);
-	err = err ? err : put_window(c, s, w);
+	err = err ? err : put_window(p, w);
 	err = err ? err : put_asked(s, w, "cut_cpu", ask->cpu_text);
 	err = err ? err : put_asked(s, w, "cut_pid", ask->pid_text);
 	err = err ? err : put_asked(s, w, "cut_cgroup", ask->cgroup);
@@ -122,7 +123,7 @@ static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
 }
 
 /* Counters stay: they are the session's. From the window's begin on the history is as complete as it was. */
-static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int put_rings(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	size_t cnt, i;
 	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
@@ -133,8 +134,8 @@ static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++) {
 		account(p, &r[i]);
-		if (r[i].horizon_ns < c->since_ns)
-			r[i].horizon_ns = c->since_ns;
+		if (r[i].horizon_ns < p->since_ns)
+			r[i].horizon_ns = p->since_ns;
 	}
 	err = fr_snap_put_rings(w, r, cnt);
 	free(r);
@@ -152,8 +153,8 @@ static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	if (!h)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++) {
-		bool before = h[i].until_ns && h[i].until_ns < c->since_ns;
-		bool behind = h[i].since_ns && h[i].since_ns > c->until_ns;
+		bool before = h[i].until_ns && h[i].until_ns < p->since_ns;
+		bool behind = h[i].since_ns && h[i].since_ns > p->until_ns;
 		bool here = !c->ask->cpus.cnt || fr_ranges_have(&c->ask->cpus, h[i].cpu);
 
 		if (!before && !behind && here)
@@ -277,7 +278,7 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 {
 	int err = put_facts(c, p, w);
 
-	err = err ? err : put_rings(c, p, w);
+	err = err ? err : put_rings(p, w);
 	err = err ? err : put_holes(c, p, w);
 	err = err ? err : put_tasks(p, w);
 	err = err ? err : put_clocks(p, w);
