@@ -77,6 +77,20 @@ is_as_wide() {
 		sed '/^Its last events/,/^$/d; /^Its system calls/,/^$/d; 1,/^  task /d' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad }' || return
 	done
 }
+# Narrower than any table: lines are cut there, and only where somebody looks. Colours are no columns.
+is_as_narrow() {
+	local width
+	for width in 40 53 66 79 250; do
+		COLUMNS=$width TERM=xterm status 0 script -qec "$FLIGHTREC report --top 0 $snap" /dev/null || return
+		sed 's/\x1b\[[0-9]*m//g; s/\r//' "$tmp/out" | sed -n '/^What each CPU ran/,/^On the CPU, by function/p' > "$tmp/page"
+		awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 100 }' "$tmp/page" || return
+		((width > 200)) || awk -v w=$width 'length == w { cut = 1 } END { exit !cut }' "$tmp/page" || { echo "nothing was cut at $width"; return 1; }
+	done
+	# cut lines begin as whole ones do
+	status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/whole"
+	COLUMNS=40 status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/page"
+	[[ -s $tmp/page ]] && cut -c 1-40 "$tmp/whole" | head -n "$(wc -l < "$tmp/page")" | diff - "$tmp/page"
+}
 wide_has_more() {
 	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
 }
@@ -135,6 +149,7 @@ check "another task, longer moments" figures --task 110 --moment 30ms
 check "the page" page_tells
 check "the page is plain where it is piped" is_plain
 check "the page is as wide as COLUMNS says" is_as_wide
+check "a narrow page is cut" is_as_narrow
 check "a wide page has more columns" wide_has_more
 check "colour on a terminal" is_colourful
 check "--top" top_is_top

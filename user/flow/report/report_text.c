@@ -13,11 +13,11 @@
 #include "pure/text/format_text.h"
 
 #define WIDTH_DEFAULT 100u
-#define WIDTH_LEAST   60u
+#define WIDTH_LEAST   40u
 #define WIDTH_MOST    400u
 
 /* COLUMNS, else the terminal's width, else what fits most pages. */
-static u32 find_width(void)
+static void find_width(struct fr_report_page *p)
 {
 	const char *text = getenv("COLUMNS");
 	struct winsize size = {0};
@@ -25,10 +25,61 @@ static u32 find_width(void)
 
 	if (v <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		v = size.ws_col;
+	p->fits = v > 0;
 	if (v <= 0)
-		return WIDTH_DEFAULT;
-	return v < (long)WIDTH_LEAST ? WIDTH_LEAST : v > (long)WIDTH_MOST ? WIDTH_MOST : (u32)v;
+		v = WIDTH_DEFAULT;
+	p->width = v < (long)WIDTH_LEAST ? WIDTH_LEAST : v > (long)WIDTH_MOST ? WIDTH_MOST : (u32)v;
 }
+
+/* ---- what would be wider than the page ---- */
+
+#define ESCAPE 0x1b
+
+/* Lines up to a width; colours take no column, what belongs to one character takes one. */
+static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
+{
+	bool code = false;
+	u32 cols = 0;
+	size_t i;
+
+	for (i = 0; i < sz; i++) {
+		u8 c = text[i];
+
+		code |= c == ESCAPE;
+		if (c == '\n')
+			cols = 0;
+		else if (!code && (c & 0xc0) != 0x80)
+			cols++;
+		if (code || cols <= width)
+			fr_out_char(o, c);
+		code &= c != 'm';
+	}
+}
+
+/* A part of the page, made in memory and cut to its width. */
+static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
+{
+	struct fr_out *to = p->o, *mem = p->fits ? malloc(sizeof(*mem)) : NULL;
+	size_t sz = 0;
+	char *text;
+
+	if (!mem) {
+		put(p);
+		return;
+	}
+	fr_out_init_mem(mem);
+	mem->color = to->color;
+	p->o = mem;
+	put(p);
+	p->o = to;
+	text = fr_out_take_mem(mem, &sz);
+	if (text)
+		put_narrow(to, text, sz, p->width);
+	free(text);
+	free(mem);
+}
+
+/* ---- the page ---- */
 
 static void put_fact(struct fr_report_page *p, const char *before, const char *fact)
 {
@@ -91,14 +142,16 @@ static void put_incidents(struct fr_report_page *p)
 
 void fr_report_text(struct fr_report *r)
 {
-	struct fr_report_page p = {.r = r, .o = r->out, .width = find_width()};
+	struct fr_report_page p = {.r = r, .o = r->out};
 
+	find_width(&p);
 	put_head(&p);
 	fr_report_put_trigger(&p);
 	put_window(&p);
 	put_incidents(&p);
 	fr_report_put_focus(&p);
-	fr_report_put_timeline(&p);
-	fr_report_put_tables(&p);
+	put_fitting(&p, fr_report_put_timeline);
+	put_fitting(&p, fr_report_put_tables);
+	fr_report_put_samples(&p);
 	fr_report_put_health(&p);
 }

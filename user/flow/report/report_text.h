@@ -9,6 +9,7 @@ struct fr_report_page {
 	struct fr_report *r;
 	struct fr_out *o;
 	u32 width; /* columns of the page */
+	bool fits; /* somebody looks at so many: tables and timelines are cut there */
 };
 
 /* ---- pieces (report_draw.c) ---- */
@@ -34,6 +35,7 @@ void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_focus(struct fr_report_page *p);
 void fr_report_put_timeline(struct fr_report_page *p);
 void fr_report_put_tables(struct fr_report_page *p);
+void fr_report_put_samples(struct fr_report_page *p);
 void fr_report_put_health(struct fr_report_page *p);
 
 #endif

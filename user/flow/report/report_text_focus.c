@@ -352,7 +352,8 @@ void fr_report_put_focus(struct fr_report_page *p)
 
 /* ---- what each CPU ran ---- */
 
-#define LABEL_CNT 26u
+#define LABEL_CNT  26u
+#define LABEL_COLS 27u /* of one at most: ", A ", a name of 15 and a tid */
 
 /* Who had most of a column's time. */
 struct lane {
@@ -412,11 +413,11 @@ static void put_lane(struct fr_report_page *p, u32 nr, u32 *labels, u32 *label_c
 
 static void put_labels(struct fr_report_page *p, const u32 *labels, u32 cnt)
 {
-	u32 i;
+	u32 each = p->width > LABEL_COLS + 7 ? (p->width - 7) / LABEL_COLS : 1, i;
 
 	fr_out_str(p->o, "       . idle");
 	for (i = 0; i < cnt; i++) {
-		fr_out_printf(p->o, i % 4 == 3 ? "\n       %c " : ", %c ", 'A' + i);
+		fr_out_printf(p->o, (i + 1) % each == 0 ? "\n       %c " : ", %c ", 'A' + i);
 		fr_report_who(p, labels[i], p->r->res->moment_end_ns, 0);
 	}
 	if (cnt == LABEL_CNT)

@@ -400,7 +400,7 @@ static void put_hists(struct fr_report_page *p)
 	fr_report_hist(p, "on the CPU at a time", &res->oncpu);
 }
 
-static void put_samples(struct fr_report_page *p)
+void fr_report_put_samples(struct fr_report_page *p)
 {
 	u32 cnt, i;
 	struct fr_report_fn *fn = fr_report_functions(p->r, &cnt);
@@ -434,7 +434,6 @@ void fr_report_put_tables(struct fr_report_page *p)
 	put_hists(p);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		put_table(p, &tables[i]);
-	put_samples(p);
 }
 
 /* ---- what is missing ---- */
