@@ -108,18 +108,34 @@ static const char *parse_time_of_day(const char *text, struct tm *tm)
 	return strptime(text, "%H:%M:%S", tm) ?: strptime(text, "%H:%M", tm);
 }
 
+/* 20260131T140211: the short form of ISO 8601, as in names of snapshots. */
+static bool is_short_date(const char *text)
+{
+	return strspn(text, "0123456789") == 8 && text[8] == 'T' && strspn(text + 9, "0123456789") == 6;
+}
+
+/* 2026-01-31T14:02:11, 2026-01-31, 20260131T140211; behind it, or NULL. */
+static const char *parse_date(const char *text, struct tm *tm)
+{
+	const char *rest;
+
+	if (is_short_date(text))
+		return strptime(text, "%Y%m%dT%H%M%S", tm);
+	rest = strptime(text, "%Y-%m-%d", tm);
+	if (!rest || (*rest && *rest != 'T' && *rest != ' '))
+		return NULL;
+	return *rest ? parse_time_of_day(rest + 1, tm) : rest;
+}
+
 static int parse_wall(const char *text, struct fr_when *w)
 {
 	struct tm tm = {.tm_isdst = -1};
-	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+	const char *rest = parse_date(text, &tm);
 	int day = tm.tm_mday;
 	bool local;
 	s64 east_s, sec;
 	u64 ns;
 
-	if (!rest || (*rest && *rest != 'T' && *rest != ' '))
-		return -EINVAL;
-	rest = *rest ? parse_time_of_day(rest + 1, &tm) : rest;
 	if (!rest)
 		return -EINVAL;
 	ns = parse_fraction(&rest);
@@ -148,7 +164,7 @@ static int parse_daytime(const char *text, struct fr_when *w)
 /* 2026-01-31: no span, no time of day begins like that */
 static bool is_day(const char *text)
 {
-	return strspn(text, "0123456789") == 4 && text[4] == '-';
+	return is_short_date(text) || (strspn(text, "0123456789") == 4 && text[4] == '-');
 }
 
 int fr_when_parse(const char *text, struct fr_when *w)

@@ -6,7 +6,7 @@
  *	50%			of the way between	8123456789012	the recording clock, ns, at least 10 digits
  *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms before and behind it
  *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00 of that zone; without the day: the last such time; without
- *				the time of day: the day's begin
+ *				the time of day: the day's begin; 20260131T140211.500Z, as in names of snapshots, is the same
  *
  * A window is two of them, A..B; where one is left out nothing limits it: trigger-50ms..trigger+5ms, 10%..20%, -1s..
  */
