@@ -56,10 +56,11 @@ def schema(command, library):
     command, library = command[0], library
     assert len(command) == len(library) > 20
     for c, l in zip(command, library):
-        assert all(c[k] == l[k] for k in ("nr", "name", "doc", "group", "tier")), (c, l)
+        assert all(c[k] == l[k] for k in ("nr", "name", "doc", "group", "tier", "bytes")), (c, l)
         assert len(c["fields"]) == len(l["fields"])
         for a, b in zip(c["fields"], l["fields"]):
             assert all(a[k] == b[k] for k in ("name", "type", "style", "derived", "doc")), (a, b)
+            assert b["from"] == a.get("from") and (b["from"] is not None) == b["derived"], b
             assert b["kind"] == kinds.get(a["type"], 2 if a["type"][0] == "s" else 1), b
 
 

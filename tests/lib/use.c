@@ -272,7 +272,7 @@ static void schema(const char *path)
 		put_text("group", flightrec_type_group(t));
 		putchar(',');
 		put_text("tier", flightrec_type_tier(t));
-		printf(",\"fields\":[");
+		printf(",\"bytes\":%u,\"fields\":[", flightrec_type_bytes(t));
 		for (i = 0; i < flightrec_type_field_cnt(t); i++) {
 			const struct flightrec_field *f = flightrec_type_field(t, (int)i);
 
@@ -283,6 +283,8 @@ static void schema(const char *path)
 			putchar(',');
 			put_text("style", flightrec_field_style(f));
 			printf(",\"derived\":%s,", flightrec_field_is_derived(f) ? "true" : "false");
+			put_text("from", flightrec_field_from(f));
+			putchar(',');
 			put_text("doc", flightrec_field_doc(f));
 			printf(",\"kind\":%d}", flightrec_field_kind(f));
 		}
@@ -367,6 +369,19 @@ static void errors(const char *good, const char *damaged)
 	unsigned i;
 
 	flightrec_set_log(fr, say, (void *)"log");
+	if (flightrec_add(NULL, good) != -EINVAL || flightrec_set_since(NULL, "1s") != -EINVAL ||
+	    flightrec_set_filter(NULL, "cpu") != -EINVAL || flightrec_set_tiers(NULL, "all") != -EINVAL ||
+	    flightrec_set_flags(NULL, 0) != -EINVAL || flightrec_open(NULL) != -EINVAL ||
+	    flightrec_next(NULL, &ev) != -EINVAL || flightrec_count(NULL, &v) != -EINVAL ||
+	    flightrec_filter_new(NULL, "cpu", &f) != -EINVAL ||
+	    flightrec_printer_new(NULL, FLIGHTREC_FORMAT_TEXT, 0, -1, &p) != -EINVAL || flightrec_file_cnt(NULL) ||
+	    flightrec_fact(NULL, 0, "host") || !*flightrec_error(NULL))
+		FAIL("a handle that is none");
+	flightrec_set_log(NULL, say, NULL);
+	printf("%d add nothing\n", flightrec_add(fr, NULL));
+	printf("%d until nothing\n", flightrec_set_until(fr, NULL));
+	printf("%d window nothing\n", flightrec_set_window(fr, NULL));
+	printf("%d tiers nothing\n", flightrec_set_tiers(fr, NULL));
 	printf("%d since\n", flightrec_set_since(fr, "yesterday"));
 	printf("%d window\n", flightrec_set_window(fr, "1..2..3"));
 	printf("%d tiers\n", flightrec_set_tiers(fr, "mian"));
@@ -392,6 +407,7 @@ static void errors(const char *good, const char *damaged)
 
 	fr = open_file(good, 0, NULL);
 	printf("%d filter\n", flightrec_filter_new(fr, "cpu == ", &f));
+	printf("%d filter of nothing\n", flightrec_filter_new(fr, NULL, &f));
 	printf("%d filter for pairs\n", flightrec_filter_new(fr, "latency > 1ms", &f));
 	printf("%d filter for cgroups\n", flightrec_filter_new(fr, "cgroup ~ \"/a*\"", &f));
 	printf("%d printer\n", flightrec_printer_new(fr, FLIGHTREC_FORMAT_TEXT, 0x100, -1, &p));
@@ -405,6 +421,7 @@ static void errors(const char *good, const char *damaged)
 	flightrec_add(fr, damaged);
 	printf("%d open damaged\n", flightrec_open(fr));
 	printf("%d count\n", flightrec_count(fr, &v));
+	printf("%d %d next behind the end\n", flightrec_next(fr, &ev), flightrec_next(fr, &ev));
 	for (i = 0; flightrec_damage(fr, 0, i); i++)
 		printf("damage: %s\n", flightrec_damage(fr, 0, i));
 	printf("%d is damaged\n", flightrec_is_damaged(fr));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "lib/flightrec.h"
 #include "pure/text/format_text.h"
 #include "pure/text/jsonw.h"
 
@@ -25,73 +26,89 @@ static const struct option options[] = {
 
 enum form { TEXT, JSON, MARKDOWN };
 
-static const char *rule_word(const struct fr_field *f)
+static bool is(const char *text, const char *word)
 {
-	static const char *const words[FR_RULE_CNT] = {
-		[FR_RULE_TID] = "the task's tid", [FR_RULE_COMM] = "name of", [FR_RULE_STACK] = "frames of"};
-
-	return words[f->rule];
+	return !strcmp(text, word);
 }
 
-static const char *type_word(const struct fr_field *f)
+static const char *type_word(const struct flightrec_field *f)
 {
-	return f->type == FR_TYPE_u64s				    ? "u64[]"
-	       : f->type == FR_TYPE_str || f->type == FR_TYPE_text8 ? "text"
-								    : fr_type_name(f->type);
+	const char *type = flightrec_field_type(f);
+
+	return is(type, "u64s") ? "u64[]" : is(type, "str") || is(type, "text8") ? "text" : type;
+}
+
+/* The field after nr, NULL behind the last. */
+static const struct flightrec_field *next_field(const struct flightrec_type *t, int *nr)
+{
+	return flightrec_type_field(t, (*nr)++);
 }
 
 /* ---- text ---- */
 
-static void text_field(struct fr_out *o, const struct fr_field *f)
+static enum fr_paint group_paint(const char *group)
 {
-	fr_out_printf(o, "    %-14s ", f->name);
+	u32 nr;
+
+	for (nr = 0; fr_group_name(nr); nr++) {
+		if (is(group, fr_group_name(nr)))
+			return fr_text_group_paint(nr);
+	}
+	return FR_PAINT_NONE;
+}
+
+static void text_field(struct fr_out *o, const struct flightrec_field *f)
+{
+	fr_out_printf(o, "    %-14s ", flightrec_field_name(f));
 	fr_out_paint(o, FR_PAINT_DIM);
 	fr_out_printf(o, "%-6s", type_word(f));
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_printf(o, " %s\n", f->doc);
+	fr_out_printf(o, " %s\n", flightrec_field_doc(f));
 }
 
-static void text_event(struct fr_out *o, const struct fr_event *ev)
+static void text_event(struct fr_out *o, const struct flightrec_type *t)
 {
-	u32 i;
+	const struct flightrec_field *f;
+	int nr = 0;
 
-	fr_out_paint(o, fr_text_group_paint(ev->group));
-	fr_out_printf(o, "%-18s", ev->name);
+	fr_out_paint(o, group_paint(flightrec_type_group(t)));
+	fr_out_printf(o, "%-18s", flightrec_type_name(t));
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_printf(o, " %-8s %-6s %s\n", fr_group_name(ev->group), fr_tier_name(ev->tier), ev->doc);
-	for (i = 0; i < ev->field_cnt; i++)
-		text_field(o, &ev->fields[i]);
+	fr_out_printf(o, " %-8s %-6s %s\n", flightrec_type_group(t), flightrec_type_tier(t), flightrec_type_doc(t));
+	while ((f = next_field(t, &nr)))
+		text_field(o, f);
 }
 
 /* ---- JSON ---- */
 
-static void json_field(struct fr_jsonw *w, const struct fr_field *f)
+static void json_field(struct fr_jsonw *w, const struct flightrec_field *f)
 {
 	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_text(w, "name", f->name);
-	fr_jsonw_text(w, "type", fr_type_name(f->type));
-	fr_jsonw_text(w, "style", fr_style_name(f->style));
-	fr_jsonw_bool(w, "derived", f->kind == FR_KIND_DERIVED);
-	if (f->kind == FR_KIND_DERIVED)
-		fr_jsonw_text(w, "from", f->from);
-	fr_jsonw_text(w, "doc", f->doc);
+	fr_jsonw_text(w, "name", flightrec_field_name(f));
+	fr_jsonw_text(w, "type", flightrec_field_type(f));
+	fr_jsonw_text(w, "style", flightrec_field_style(f));
+	fr_jsonw_bool(w, "derived", flightrec_field_is_derived(f));
+	if (flightrec_field_is_derived(f))
+		fr_jsonw_text(w, "from", flightrec_field_from(f));
+	fr_jsonw_text(w, "doc", flightrec_field_doc(f));
 	fr_jsonw_close(w, '}');
 }
 
-static void json_event(struct fr_jsonw *w, const struct fr_event *ev)
+static void json_event(struct fr_jsonw *w, const struct flightrec_type *t)
 {
-	u32 i;
+	const struct flightrec_field *f;
+	int nr = 0;
 
 	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_u64(w, "nr", ev->nr);
-	fr_jsonw_text(w, "name", ev->name);
-	fr_jsonw_text(w, "group", fr_group_name(ev->group));
-	fr_jsonw_text(w, "tier", fr_tier_name(ev->tier));
-	fr_jsonw_u64(w, "bytes", ev->fixed_sz);
-	fr_jsonw_text(w, "doc", ev->doc);
+	fr_jsonw_u64(w, "nr", flightrec_type_nr(t));
+	fr_jsonw_text(w, "name", flightrec_type_name(t));
+	fr_jsonw_text(w, "group", flightrec_type_group(t));
+	fr_jsonw_text(w, "tier", flightrec_type_tier(t));
+	fr_jsonw_u64(w, "bytes", flightrec_type_bytes(t));
+	fr_jsonw_text(w, "doc", flightrec_type_doc(t));
 	fr_jsonw_open(w, "fields", '[');
-	for (i = 0; i < ev->field_cnt; i++)
-		json_field(w, &ev->fields[i]);
+	while ((f = next_field(t, &nr)))
+		json_field(w, f);
 	fr_jsonw_close(w, ']');
 	fr_jsonw_close(w, '}');
 }
@@ -116,46 +133,77 @@ static void md_cell(struct fr_out *o, const char *s)
 	}
 }
 
-static void md_field(struct fr_out *o, const struct fr_field *f)
+/* What a field that is not stored is made of. */
+static void md_from(struct fr_out *o, const struct flightrec_field *f)
 {
-	bool derived = f->kind == FR_KIND_DERIVED;
+	const char *from = flightrec_field_from(f);
 
-	fr_out_printf(o, "| `%s`%s | %s | ", f->name, derived ? " *" : "", type_word(f));
-	md_cell(o, f->doc);
-	if (derived && f->rule != FR_RULE_TID)
-		fr_out_printf(o, " (%s `%s`)", rule_word(f), f->from);
-	else if (derived)
-		fr_out_printf(o, " (%s)", rule_word(f));
+	if (flightrec_field_is_stack(f))
+		fr_out_printf(o, " (frames of `%s`)", from);
+	else if (flightrec_field_kind(f) == FLIGHTREC_TEXT)
+		fr_out_printf(o, " (name of `%s`)", from);
+	else
+		fr_out_str(o, " (the task's tid)");
+}
+
+static void md_field(struct fr_out *o, const struct flightrec_field *f)
+{
+	bool derived = flightrec_field_is_derived(f);
+
+	fr_out_printf(o, "| `%s`%s | %s | ", flightrec_field_name(f), derived ? " *" : "", type_word(f));
+	md_cell(o, flightrec_field_doc(f));
+	if (derived)
+		md_from(o, f);
 	fr_out_str(o, " |\n");
 }
 
-static void md_event(struct fr_out *o, const struct fr_event *ev)
+/* Does the record end in a text or an array, of whatever length? */
+static bool has_tail(const struct flightrec_type *t)
 {
-	u32 i;
+	const struct flightrec_field *f;
+	bool has = false;
+	int nr = 0;
 
-	fr_out_printf(o, "\n## %s\n\n%s. Group `%s`, tier `%s`, number %u, %u bytes%s.\n", ev->name, ev->doc,
-		      fr_group_name(ev->group), fr_tier_name(ev->tier), ev->nr, ev->fixed_sz,
-		      ev->tail ? " and what its last field takes" : "");
-	if (!ev->field_cnt)
+	while ((f = next_field(t, &nr)))
+		has |= !flightrec_field_is_derived(f) &&
+		       (is(flightrec_field_type(f), "str") || is(flightrec_field_type(f), "u64s"));
+	return has;
+}
+
+static void md_event(struct fr_out *o, const struct flightrec_type *t)
+{
+	const struct flightrec_field *f;
+	int nr = 0;
+
+	fr_out_printf(o, "\n## %s\n\n%s. Group `%s`, tier `%s`, number %u, %u bytes%s.\n", flightrec_type_name(t),
+		      flightrec_type_doc(t), flightrec_type_group(t), flightrec_type_tier(t), flightrec_type_nr(t),
+		      flightrec_type_bytes(t), has_tail(t) ? " and what its last field takes" : "");
+	if (!flightrec_type_field_cnt(t))
 		return;
 	fr_out_str(o, "\n| field | type | |\n|---|---|---|\n");
-	for (i = 0; i < ev->field_cnt; i++)
-		md_field(o, &ev->fields[i]);
+	while ((f = next_field(t, &nr)))
+		md_field(o, f);
 }
 
 /* ---- all ---- */
 
-static bool is_named(const struct fr_event *ev, const char *name)
+/* The event of this version after t, the first after NULL. */
+static const struct flightrec_type *next_type(const struct flightrec_type *t)
 {
-	return !strcmp(ev->name, name) || !strcmp(fr_group_name(ev->group), name);
+	return flightrec_type_next(NULL, 0, t);
 }
 
-static bool is_wanted(const struct fr_event *ev, char *const *name, int cnt)
+static bool is_named(const struct flightrec_type *t, const char *name)
+{
+	return is(flightrec_type_name(t), name) || is(flightrec_type_group(t), name);
+}
+
+static bool is_wanted(const struct flightrec_type *t, char *const *name, int cnt)
 {
 	int i;
 
 	for (i = 0; i < cnt; i++) {
-		if (is_named(ev, name[i]))
+		if (is_named(t, name[i]))
 			return true;
 	}
 	return !cnt;
@@ -163,25 +211,22 @@ static bool is_wanted(const struct fr_event *ev, char *const *name, int cnt)
 
 static void print_events(struct fr_out *o, enum form form, char *const *name, int cnt)
 {
-	const struct fr_schema *s = fr_schema_builtin();
+	const struct flightrec_type *t = NULL;
 	struct fr_jsonw w = {.o = o};
-	u32 nr;
 
 	if (form == JSON)
 		fr_jsonw_open(&w, NULL, '[');
 	if (form == MARKDOWN)
 		md_intro(o);
-	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-		const struct fr_event *ev = fr_schema_event(s, nr);
-
-		if (!ev || !is_wanted(ev, name, cnt))
+	while ((t = next_type(t))) {
+		if (!is_wanted(t, name, cnt))
 			continue;
 		if (form == TEXT)
-			text_event(o, ev);
+			text_event(o, t);
 		else if (form == JSON)
-			json_event(&w, ev);
+			json_event(&w, t);
 		else
-			md_event(o, ev);
+			md_event(o, t);
 	}
 	if (form == JSON) {
 		fr_jsonw_close(&w, ']');
@@ -189,23 +234,26 @@ static void print_events(struct fr_out *o, enum form form, char *const *name, in
 	}
 }
 
+static bool is_known(const char *name)
+{
+	const struct flightrec_type *t = NULL;
+
+	while ((t = next_type(t))) {
+		if (is_named(t, name))
+			return true;
+	}
+	return false;
+}
+
 static int check_names(char *const *name, int cnt)
 {
 	int i;
-	u32 nr;
 
 	for (i = 0; i < cnt; i++) {
-		bool known = false;
-
-		for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-			const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), nr);
-
-			known |= ev && is_named(ev, name[i]);
-		}
-		if (!known) {
-			fr_err("there is no event or group '%s': `flightrec events` lists all", name[i]);
-			return FR_EXIT_USAGE;
-		}
+		if (is_known(name[i]))
+			continue;
+		fr_err("there is no event or group '%s': `flightrec events` lists all", name[i]);
+		return FR_EXIT_USAGE;
 	}
 	return FR_EXIT_OK;
 }

@@ -39,11 +39,13 @@ static int compile(struct flightrec *fr, u32 file, const char *expr, struct fr_f
 int flightrec_filter_new(struct flightrec *fr, const char *expr, struct flightrec_filter **filter)
 {
 	struct flightrec_filter *f;
+	int err = fr_lib_check_open(fr);
 	u32 cnt, i;
-	int err = 0;
 
-	if (!fr->replay)
-		return fr_lib_fail(fr, -EINVAL, "the handle is not open");
+	if (err)
+		return err;
+	if (!expr)
+		return fr_lib_fail(fr, -EINVAL, "an expression is needed, and NULL was given");
 	cnt = fr_replay_file_cnt(fr->replay);
 	f = calloc(1, sizeof(*f) + cnt * sizeof(f->of[0]));
 	if (!f)

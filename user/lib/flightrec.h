@@ -13,9 +13,10 @@
  *		puts(flightrec_event_text(ev, NULL));
  *	flightrec_free(fr);
  *
- * Calls return 0, or a negative errno; then flightrec_error() says what failed, why, and what to do. Nothing is printed, and
- *the process is never ended. Times are ns: of the recording clock, unless a name says wall. Texts are UTF-8 as far as the
- *recorded host's were; they come from files of others, so escape them before a terminal sees them.
+ * Calls return 0, or a negative errno; then flightrec_error() says what failed, why, and what to do. NULL in place of a handle,
+ *or of a text that opening needs, is -EINVAL. Nothing is printed, and the process is never ended. Times are ns: of the
+ *recording clock, unless a name says wall. Texts are UTF-8 as far as the recorded host's were; they come from files of others,
+ *so escape them before a terminal sees them.
  *
  * A handle, with all that was made from it, is for one thread at a time. Handles share nothing: each may have its thread.
  */
@@ -220,6 +221,8 @@ const char *flightrec_type_doc(const struct flightrec_type *t);
 const char *flightrec_type_group(const struct flightrec_type *t); /* "sched", NULL: this version has no name for it */
 const char *flightrec_type_tier(const struct flightrec_type *t);  /* likewise */
 unsigned flightrec_type_field_cnt(const struct flightrec_type *t);
+/* Bytes of its record in a ring; what a text ("str") or an array at its end takes comes on top. */
+unsigned flightrec_type_bytes(const struct flightrec_type *t);
 int flightrec_type_find(const struct flightrec_type *t, const char *name); /* number of a field, or -ENOENT */
 const struct flightrec_field *flightrec_type_field(const struct flightrec_type *t, int field); /* NULL: there is none */
 
@@ -229,7 +232,9 @@ enum flightrec_kind flightrec_field_kind(const struct flightrec_field *f);
 const char *flightrec_field_type(const struct flightrec_field *f);  /* "u32", "s64", "str", ... */
 const char *flightrec_field_style(const struct flightrec_field *f); /* what its numbers mean: "syscall", "sig", "hex" */
 bool flightrec_field_is_derived(const struct flightrec_field *f);   /* made on reading, not stored */
-bool flightrec_field_is_stack(const struct flightrec_field *f);	    /* flightrec_value_stack() takes it */
+/* Of one that is made on reading: the field it is made from, "tid" the event's own; else NULL. */
+const char *flightrec_field_from(const struct flightrec_field *f);
+bool flightrec_field_is_stack(const struct flightrec_field *f); /* flightrec_value_stack() takes it */
 
 /* ---- filters beside the one of the handle ---- */
 

@@ -58,13 +58,22 @@ int fr_lib_no_memory(struct flightrec *fr)
 	return fr_lib_fail(fr, -ENOMEM, "out of memory");
 }
 
+int fr_lib_check_open(struct flightrec *fr)
+{
+	if (!fr)
+		return -EINVAL;
+	return fr->replay ? 0 : fr_lib_fail(fr, -EINVAL, "the handle is not open");
+}
+
 const char *flightrec_error(const struct flightrec *fr)
 {
-	return fr->error;
+	return fr ? fr->error : "there is no handle: out of memory?";
 }
 
 void flightrec_set_log(struct flightrec *fr, flightrec_log_fn fn, void *arg)
 {
+	if (!fr)
+		return;
 	fr->log = fn;
 	fr->log_arg = arg;
 }

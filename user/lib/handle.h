@@ -71,10 +71,13 @@ void fr_lib_leave(const struct fr_err_sink *was);
 int fr_lib_fail(struct flightrec *fr, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int fr_lib_no_memory(struct flightrec *fr);
 
+/* 0, or -EINVAL and said: there is none, or it is not open. */
+int fr_lib_check_open(struct flightrec *fr);
+
 /* Is it open, and is there such a file? */
 static inline bool fr_lib_has_file(const struct flightrec *fr, unsigned file)
 {
-	return fr->replay && file < fr_replay_file_cnt(fr->replay);
+	return fr && fr->replay && file < fr_replay_file_cnt(fr->replay);
 }
 
 /* The frames of the handle's stacks, ready for rows of its run. NULL: no memory. */

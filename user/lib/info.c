@@ -6,7 +6,7 @@
 
 unsigned flightrec_file_cnt(const struct flightrec *fr)
 {
-	return fr->replay ? fr_replay_file_cnt(fr->replay) : 0;
+	return fr && fr->replay ? fr_replay_file_cnt(fr->replay) : 0;
 }
 
 const char *flightrec_file_path(const struct flightrec *fr, unsigned file)

@@ -28,8 +28,6 @@ static int next_run(struct flightrec *fr)
 	const struct fr_err_sink *was;
 	int got;
 
-	if (!fr->replay)
-		return fr_lib_fail(fr, -EINVAL, "the handle is not open");
 	was = fr_lib_enter(fr);
 	got = fr_replay_next(fr->replay, &fr->run);
 	if (got > 0) {
@@ -62,6 +60,10 @@ static bool take_row(struct flightrec *fr, u32 i)
 
 int flightrec_next(struct flightrec *fr, const struct flightrec_event **ev)
 {
+	int err = fr_lib_check_open(fr);
+
+	if (err)
+		return err;
 	for (;;) {
 		while (fr->at < fr->run.to) {
 			if (take_row(fr, fr->at++)) {
@@ -92,9 +94,12 @@ static u64 count_run(struct flightrec *fr)
 
 int flightrec_count(struct flightrec *fr, uint64_t *cnt)
 {
-	u64 sum = count_run(fr);
-	int got;
+	int got = fr_lib_check_open(fr);
+	u64 sum;
 
+	if (got)
+		return got;
+	sum = count_run(fr);
 	while ((got = next_run(fr)) > 0)
 		sum += count_run(fr);
 	if (!got)

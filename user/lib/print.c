@@ -120,10 +120,11 @@ static int make(struct flightrec_printer *p, unsigned flags, int fd)
 int flightrec_printer_new(struct flightrec *fr, enum flightrec_format format, unsigned flags, int fd,
 			  struct flightrec_printer **printer)
 {
+	int err = fr_lib_check_open(fr);
 	struct flightrec_printer *p;
 
-	if (!fr->replay)
-		return fr_lib_fail(fr, -EINVAL, "the handle is not open");
+	if (err)
+		return err;
 	if (format > FLIGHTREC_FORMAT_JSON || flags & ~PRINT_FLAGS)
 		return fr_lib_fail(fr, -EINVAL, "this version of the library knows no such format or flags");
 	p = calloc(1, sizeof(*p));

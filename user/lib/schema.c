@@ -71,6 +71,11 @@ unsigned flightrec_type_field_cnt(const struct flightrec_type *t)
 	return type_of(t)->field_cnt;
 }
 
+unsigned flightrec_type_bytes(const struct flightrec_type *t)
+{
+	return type_of(t)->fixed_sz;
+}
+
 int flightrec_type_find(const struct flightrec_type *t, const char *name)
 {
 	const struct fr_field *f = fr_event_field(type_of(t), name);
@@ -108,6 +113,11 @@ const char *flightrec_field_style(const struct flightrec_field *f)
 bool flightrec_field_is_derived(const struct flightrec_field *f)
 {
 	return field_of(f)->kind == FR_KIND_DERIVED;
+}
+
+const char *flightrec_field_from(const struct flightrec_field *f)
+{
+	return flightrec_field_is_derived(f) ? field_of(f)->from : NULL;
 }
 
 bool flightrec_field_is_stack(const struct flightrec_field *f)

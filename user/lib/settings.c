@@ -14,7 +14,19 @@
 /* Settings come before the opening. */
 static int check_closed(struct flightrec *fr)
 {
-	return fr->replay || fr->failed ? fr_lib_fail(fr, -EBUSY, "the handle was opened: settings come before that") : 0;
+	if (!fr)
+		return -EINVAL;
+	if (fr->failed)
+		return fr_lib_fail(fr, -EBUSY, "the handle could not be opened: free it, and begin with a new one");
+	return fr->replay ? fr_lib_fail(fr, -EBUSY, "the handle was opened: settings come before that") : 0;
+}
+
+/* Likewise, of one that needs a text. */
+static int check_text(struct flightrec *fr, const char *text)
+{
+	int err = check_closed(fr);
+
+	return err || text ? err : fr_lib_fail(fr, -EINVAL, "a text is needed, and NULL was given");
 }
 
 /* A copy of text in place of what *to was. */
@@ -31,7 +43,7 @@ static int set_text(struct flightrec *fr, char **to, const char *text)
 
 int flightrec_add(struct flightrec *fr, const char *path)
 {
-	int err = check_closed(fr);
+	int err = check_text(fr, path);
 	char **grown;
 
 	if (err)
@@ -46,9 +58,10 @@ int flightrec_add(struct flightrec *fr, const char *path)
 	return err;
 }
 
+/* to: NULL of no handle */
 static int set_when(struct flightrec *fr, struct fr_when *to, const char *when)
 {
-	int err = check_closed(fr);
+	int err = check_text(fr, when);
 
 	if (err || !fr_when_parse(when, to))
 		return err;
@@ -57,17 +70,17 @@ static int set_when(struct flightrec *fr, struct fr_when *to, const char *when)
 
 int flightrec_set_since(struct flightrec *fr, const char *when)
 {
-	return set_when(fr, &fr->opts.since, when);
+	return set_when(fr, fr ? &fr->opts.since : NULL, when);
 }
 
 int flightrec_set_until(struct flightrec *fr, const char *when)
 {
-	return set_when(fr, &fr->opts.until, when);
+	return set_when(fr, fr ? &fr->opts.until : NULL, when);
 }
 
 int flightrec_set_window(struct flightrec *fr, const char *window)
 {
-	int err = check_closed(fr);
+	int err = check_text(fr, window);
 
 	if (err || !fr_when_parse_window(window, &fr->opts.since, &fr->opts.until))
 		return err;
@@ -78,7 +91,9 @@ int flightrec_set_filter(struct flightrec *fr, const char *expr)
 {
 	int err = check_closed(fr);
 
-	err = err ? err : set_text(fr, &fr->filter, expr);
+	if (err)
+		return err;
+	err = set_text(fr, &fr->filter, expr);
 	fr->opts.filter = fr->filter;
 	return err;
 }
@@ -86,7 +101,7 @@ int flightrec_set_filter(struct flightrec *fr, const char *expr)
 int flightrec_set_tiers(struct flightrec *fr, const char *tiers)
 {
 	const struct fr_err_sink *was;
-	int err = check_closed(fr);
+	int err = check_text(fr, tiers);
 	u32 bits;
 
 	if (err)
