@@ -235,29 +235,55 @@ FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u32 shift, u64 id, u32 
 	return 0;
 }
 
+/* The place of a key, or the free one that it would take; -1: there is no room. */
+FR_INLINE s32 fr_hits_place(const struct fr_hits_table *t, u32 shift, const struct fr_hit *key)
+{
+	u64 hash = fr_hits_hash(key);
+	u32 i, at;
+
+	for (i = 0; i < FR_HITS_PROBES; i++) {
+		at = fr_hits_probe(hash, i, fr_hits_cnt(shift));
+		if (!t->hit[at].hits || fr_hits_same(&t->hit[at], key))
+			return at;
+	}
+	return -1;
+}
+
+FR_INLINE void fr_hits_add(struct fr_hits_table *t, struct fr_hit *h, u64 now_ns)
+{
+	h->hits++;
+	if (!t->taken)
+		t->first_ns = now_ns;
+	t->last_ns = now_ns;
+	t->taken++;
+}
+
+/* Count a hit of a key that is in the table, and so are its stacks. Returns 0, or -1: it is not. */
+FR_INLINE int fr_hits_again(struct fr_hits_table *t, u32 shift, const struct fr_hit *key, u64 now_ns)
+{
+	s32 at = fr_hits_place(t, shift, key);
+	struct fr_hit *h = &t->hit[at & (fr_hits_cnt(shift) - 1)];
+
+	if (at < 0 || !h->hits)
+		return -1;
+	fr_hits_add(t, h, now_ns);
+	return 0;
+}
+
 /* Count a hit of a key, whose stacks are in the table. Returns 0, or -1: there is no room. */
 FR_INLINE int fr_hits_count(struct fr_hits_table *t, u32 shift, const struct fr_hit *key, u64 now_ns)
 {
-	u64 hash = fr_hits_hash(key);
-	u32 i;
+	s32 at = fr_hits_place(t, shift, key);
+	struct fr_hit *h = &t->hit[at & (fr_hits_cnt(shift) - 1)];
 
-	for (i = 0; i < FR_HITS_PROBES; i++) {
-		struct fr_hit *h = &t->hit[fr_hits_probe(hash, i, fr_hits_cnt(shift))];
-
-		if (h->hits && !fr_hits_same(h, key))
-			continue;
-		if (!h->hits) {
-			*h = *key;
-			t->hit_cnt++;
-		}
-		h->hits++;
-		if (!t->taken)
-			t->first_ns = now_ns;
-		t->last_ns = now_ns;
-		t->taken++;
-		return 0;
+	if (at < 0)
+		return -1;
+	if (!h->hits) {
+		*h = *key;
+		t->hit_cnt++;
 	}
-	return -1;
+	fr_hits_add(t, h, now_ns);
+	return 0;
 }
 
 FR_INLINE void fr_hits_lose(struct fr_hits_table *t, u64 now_ns)

@@ -70,6 +70,8 @@ struct places {
 	u32 gen;
 	u32 has_gen;
 	u32 now_s;
+	u32 until_s; /* what is found of it holds */
+	u32 pad;
 	u32 file_nr; /* among the stack's files, of map; 0: unknown */
 	u64 asking;
 	struct place_map map; /* where the frame before was */
@@ -218,6 +220,11 @@ FR_INLINE bool fr_place_gen(const struct mm_struct *mm, u32 *gen)
 	return !(*gen & 1);
 }
 
+FR_INLINE u32 fr_place_now_s(void)
+{
+	return bpf_ktime_get_ns() >> 30;
+}
+
 /* Begin with a stack of the process that runs. 0; -1: its mappings cannot be read. */
 __noinline int fr_place_begin(void)
 {
@@ -229,7 +236,8 @@ __noinline int fr_place_begin(void)
 		return -1;
 	p->process = fr_stack_process();
 	p->has_gen = fr_place_gen(mm, &p->gen);
-	p->now_s = bpf_ktime_get_ns() >> 30;
+	p->now_s = fr_place_now_s();
+	p->until_s = p->now_s + FR_PLACE_FILE_S;
 	p->map = (struct place_map){};
 	p->file_nr = 0;
 	return 0;
@@ -335,6 +343,8 @@ __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 	f = fr_place_file(p, p->map.file);
 	if (!f || !fr_place_is_told(f))
 		return 1;
+	if ((s32)(f->until_s - p->until_s) < 0)
+		p->until_s = f->until_s;
 	if (!p->file_nr && f->known)
 		p->file_nr = fr_origin_file(o, f->build_id);
 	off = addr + p->map.off;

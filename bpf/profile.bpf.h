@@ -113,21 +113,41 @@ __noinline u32 fr_profile_stack(u32 buf_nr, u64 id, u32 depth, u32 file_cnt)
 	return nr;
 }
 
+/* The key of a sample, without its stacks' places. */
+FR_INLINE struct fr_hit fr_profile_key(u64 kstack, u64 ustack, u32 state)
+{
+	struct fr_hit key = {.kstack = kstack, .ustack = ustack, .state = state, .task = bpf_get_current_pid_tgid()};
+
+	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	return key;
+}
+
+/* Count a sample like one that the table has: one line of the cache, and its stacks need not be looked for. 0; -1: it has none.
+ */
+__noinline int fr_profile_again(u64 kstack, u64 ustack, u32 state)
+{
+	struct fr_hit key = fr_profile_key(kstack, ustack, state);
+	struct fr_hits_cpu *c = my_hits();
+
+	return c ? fr_hits_again(my_table(c), fr_hits_shift, &key, fr_now()) : -1;
+}
+
 __noinline int fr_profile_count(u64 kstack, u64 ustack, u32 nrs, u32 state)
 {
-	struct fr_hit key = {.kstack = kstack, .ustack = ustack, .state = state, .k_nr = nrs & 0xffff, .u_nr = nrs >> 16};
+	struct fr_hit key = fr_profile_key(kstack, ustack, state);
 	struct fr_hits_cpu *c = my_hits();
 
 	if (!c)
 		return -1;
-	key.task = bpf_get_current_pid_tgid();
-	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	key.k_nr = nrs & 0xffff;
+	key.u_nr = nrs >> 16;
 	return fr_hits_count(my_table(c), fr_hits_shift, &key, fr_now());
 }
 
 /* A sample: its stacks, in their buffers, and their hashes. */
 struct profile_hit {
 	u64 kstack, ustack;
+	u64 frames; /* of the user's stack, as it was walked (known.bpf.h) */
 	u32 kdepth, udepth;
 	u32 file_cnt; /* of the user's stack */
 	u32 state;

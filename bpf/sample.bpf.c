@@ -4,7 +4,7 @@
  * One timer serves two: the ring, which has the last moments' samples, and the profile (profile.bpf.h), which counts them.
  */
 #include "arch.bpf.h"
-#include "place.bpf.h"
+#include "known.bpf.h"
 #include "profile.bpf.h"
 #include "walk.bpf.h"
 
@@ -43,15 +43,18 @@ FR_INLINE u64 keep_stack(u32 depth, u32 tid, u64 *hash)
 	return id;
 }
 
-/* Where the frames of the user's stack lie, packed into buffer 0 of origins. What the kernel does not tell stays unknown. */
-FR_INLINE void take_places(void *ctx, u32 depth)
+/*
+ * Where the frames of the user's stack lie, packed into buffer 0 of origins. What the kernel does not tell stays unknown.
+ * Returns whether nobody was asked.
+ */
+FR_INLINE bool take_places(void *ctx, u32 depth)
 {
 	int asks = fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
 	struct stack_origins *o = fr_origins(0);
 	long sz;
 
 	if (!asks || !o)
-		return;
+		return !asks;
 	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
 	if (asks < 0) {
 		fr_origins_pack(0, sz > 0 ? sz / sizeof(o->frame[0]) : 0);
@@ -59,6 +62,7 @@ FR_INLINE void take_places(void *ctx, u32 depth)
 		fr_places_learn(0, FR_PROFILE_USER_BUF, o->frame_cnt);
 		fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
 	}
+	return false;
 }
 
 /* How many files the packed frames are of. */
@@ -85,6 +89,21 @@ __noinline u32 fr_origins_whole(u32 depth)
 	return o && o->valid_cnt == depth;
 }
 
+/* What is known of the user's stack in its buffer: its id in the ring, 0: nothing. */
+FR_INLINE u64 known_user_stack(struct profile_hit *h)
+{
+	const struct known_stack *k;
+
+	if (!h->udepth)
+		return 0;
+	h->frames = fr_stack_hash(FR_PROFILE_USER_BUF, h->udepth, fr_stack_process());
+	k = fr_known_at(h->frames);
+	if (!k || !fr_known_holds(k, h->frames))
+		return 0;
+	h->ustack = k->ustack;
+	return k->id;
+}
+
 /*
  * The user's stack of a sample, and where it lies, into the ring; its id there, 0: none. The profile knows it by what it says;
  * the ring by that and by its addresses, which mean something in their process only if a file is not known.
@@ -92,10 +111,11 @@ __noinline u32 fr_origins_whole(u32 depth)
 FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
 {
 	u64 id, seed;
+	bool told;
 
 	if (!h->udepth)
 		return 0;
-	take_places(ctx, h->udepth);
+	told = take_places(ctx, h->udepth);
 	h->udepth = fr_origin_frames();
 	h->file_cnt = fr_origin_files();
 	h->ustack = fr_places_hash(0, FR_PROFILE_USER_BUF, h->udepth);
@@ -103,6 +123,8 @@ FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
 	id = fr_stack_keep(FR_PROFILE_USER_BUF, h->udepth, tid, seed);
 	if (id && fr_origins_due(id))
 		fr_origins_keep(0, h->udepth, tid, id);
+	if (id && told)
+		fr_known_put(h->frames, h->ustack, id);
 	return id;
 }
 
@@ -139,7 +161,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	struct profile_hit h = {.state = FR_HIT_idle};
 	u32 tid = bpf_get_current_pid_tgid();
 	u64 kstack = 0, ustack = 0;
-	bool counts;
+	bool counts, counted = false;
 
 	FR_CHECK_ENABLED(cpu_sample);
 	fr_count(&fr_session.sample_taken, 1);
@@ -149,10 +171,16 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		h.kdepth = h.state == FR_HIT_kernel ? fr_stack_take(ctx, FR_PROFILE_KERNEL_BUF, 0) : 0;
 		kstack = keep_stack(h.kdepth, tid, &h.kstack);
 		h.udepth = fr_stack_take_user(ctx, FR_PROFILE_USER_BUF);
-		ustack = keep_user_stack(ctx, &h, tid);
+		ustack = known_user_stack(&h);
 	}
+	/* nothing more is asked of a stack that is known, of a sample like one before */
+	if (ustack || !h.udepth)
+		counted = !counts || !fr_profile_again(h.kstack, h.ustack, h.state);
+	if (!counted)
+		ustack = keep_user_stack(ctx, &h, tid);
 	if (counts) {
-		count_hit(&h);
+		if (!counted)
+			count_hit(&h);
 		fr_profile_leave();
 	}
 	if (!tid)

@@ -85,10 +85,31 @@ __noinline int fr_stack_copy(u32 buf_nr, u32 page_nr, u32 unit, u32 depth)
 	return 0;
 }
 
-/* Was stack id written to this ring less than half of it ago? */
-FR_INLINE bool fr_stack_is_fresh(const struct stack_seen *seen, u64 id, u64 seq)
+/* Is lap was less than half of the ring before lap seq? */
+FR_INLINE bool fr_stack_is_near(u64 was, u64 seq)
 {
-	return seen->id == id && seq - seen->seq < fr_geometry[FR_TIER_STACK].slot_cnt / 2;
+	return seq - was < fr_geometry[FR_TIER_STACK].slot_cnt / 2;
+}
+
+/* Will what was written to that lap of this CPU's ring be there for long? */
+FR_INLINE bool fr_stack_is_fresh(u64 was)
+{
+	struct fr_ring ring;
+
+	return !fr_ring_get(&ring, &fr_stack, FR_TIER_STACK) && fr_stack_is_near(was, fr_w_seq(fr_writer_w(ring.wr)));
+}
+
+/* The lap to which stack id was written. 0; -1: it was not, or it is to be told yet where its frames lay. */
+FR_INLINE int fr_stack_lap(u64 id, u64 *seq)
+{
+	const struct stack_seen *seen;
+	u32 slot = id % FR_SEEN_CNT;
+
+	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
+	if (!seen || seen->id != id || seen->tries)
+		return -1;
+	*seq = seen->seq;
+	return 0;
 }
 
 /* Write the first depth frames of a buffer to the stack ring, unless they are there. Their id, 0: not written. */
@@ -105,7 +126,7 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 	if (!seen || depth > FR_STACK_DEPTH_MAX || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
 		return 0;
 	seq = fr_w_seq(fr_writer_w(ring.wr));
-	if (fr_stack_is_fresh(seen, id, seq))
+	if (seen->id == id && fr_stack_is_near(seen->seq, seq))
 		return id;
 	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sizeof(*rec) + depth * sizeof(u64), sizeof(*rec), tid, 0);
 	if (!rec)

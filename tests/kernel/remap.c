@@ -3,7 +3,10 @@
  * remap PHASES MS FILE...: map the code of one shared object after the other at one address, and spend MS of CPU time in the
  * function it begins at (ld -e), which gets a number of rounds. A line for each: "BEGIN END NR", the times it was mapped by
  * CLOCK_MONOTONIC, and which file. Then wait to be killed.
+ *
+ * Its frames are frames, so that its stack is the same, address by address, whichever file is mapped.
  */
+#pragma GCC optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")
 #include <elf.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -111,7 +111,7 @@ def object_of(name):
     file = path(f"{name}.so")
     with open(path(f"{name}.c"), "w") as f:
         f.write(SOURCE % name)
-    run("gcc", "-O1", "-shared", "-fPIC", "-nostdlib", f"-Wl,-e,{name},--build-id=sha1", "-o", file, path(f"{name}.c"))
+    run("gcc", "-O1", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-nostdlib", f"-Wl,-e,{name},--build-id=sha1", "-o", file, path(f"{name}.c"))
     return file
 
 
