@@ -138,6 +138,20 @@ static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
 		m->total[p->hit[i].key] += p->hit[i].hits;
 }
 
+/*
+ * Is there enough to be put together, or to go? It takes a millisecond: so a minute's pieces together, and not one by one as
+ * each gets old.
+ */
+static bool is_due(const struct fr_prof *p, u64 now_ns)
+{
+	u32 i, cnt = 0;
+
+	for (i = 0; i + 1 < p->bucket_cnt; i++)
+		cnt += is_one_slot(&p->bucket[i], &p->bucket[i + 1], now_ns);
+	return cnt >= FR_PROF_MINUTE_NS / SLOT_NEW_NS || p->bucket_cnt > FR_PROF_BUCKET_MAX - 8 || is_full(p, FULL_EIGHTHS) ||
+	       (p->bucket_cnt && p->bucket[0].end_ns + FR_PROF_HOUR_NS + FR_PROF_MINUTE_NS < now_ns);
+}
+
 #define LEVEL_MAX 40u /* by then all are others */
 
 /* Without memory for it, it stays as it is for now. */
@@ -170,7 +184,8 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 	struct fr_prof_bucket *last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 
 	if (!last || !is_one_slot(last, &b, now_ns) || is_full(p, FULL_EIGHTHS)) {
-		compact(p, now_ns);
+		if (is_due(p, now_ns))
+			compact(p, now_ns);
 		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
 			p->bucket_cnt = p->hit_cnt = 0; /* there was no memory for better */
