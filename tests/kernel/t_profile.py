@@ -38,6 +38,10 @@ def taken(name):
     return frtest.status(name)["samples"]["taken"]
 
 
+def problems(name):
+    return {e["what"]: e["text"] for e in frtest.status(name)["problems"]}
+
+
 @contextlib.contextmanager
 def recording(*options):
     """A session with a recorder, which reads tables before other tasks of a busy machine have filled them; gives its name."""
@@ -121,12 +125,18 @@ def full():
     with session(*SAMPLES, "--hz", "4999") as name:
         # each process has addresses of its own: each of its stacks is new
         load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
-        wait_for(lambda: taken(name) > 10000, "samples are taken", 120)
+        wait_for(lambda: taken(name) > 10000 and "profile" in problems(name), "a table is full, and status says so", 120)
         load.kill()
         load.wait()
         stop_sampling(name)
+        full = problems(name)["profile"]
+        text = fr("status", "-n", name).stdout
         p = of_live(name, "--since", "1h")
         equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
+        check(p["lost_ever"] > 0, "nothing was lost")
+        check(f"{p['lost_ever']} samples were only counted" in full, f"of {p['lost_ever']} status says: {full}")
+        check("flightrec profile" in full and full in text, text)
+        check("profile" not in problems(name), "it is still said when somebody has read them")
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 
 

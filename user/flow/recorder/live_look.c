@@ -13,6 +13,7 @@
 #include "flow/recorder/live.h"
 #include "io/cpus.h"
 #include "io/ctl/ctl.h"
+#include "io/ring/hits.h"
 #include "pure/err.h"
 #include "pure/text/jsonr.h"
 #include "pure/text/units.h"
@@ -221,6 +222,20 @@ static void check_recording(struct fr_live *l)
 	free(missing);
 }
 
+/* What is full without anybody who reads it: of a session without a recorder. */
+static void check_tables(struct fr_live *l)
+{
+	struct fr_hits_unread unread;
+
+	if (!fr_hits_unread(l->s, &unread) && unread.lost)
+		add_problem(l, "profile", "the profile's tables are full on %u CPUs: %" PRIu64 " samples were only counted%s",
+			    unread.cpus, unread.lost,
+			    l->owned ? "" : ": `flightrec profile` empties them, a recorder does by itself");
+	if (l->has_incidents && l->incidents.dropped)
+		add_problem(l, "incidents", "%" PRIu64 " incidents found their log full, and were only counted%s",
+			    l->incidents.dropped, l->owned ? "" : ": `flightrec incidents` saves, a recorder does by itself");
+}
+
 static void check_clock(struct fr_live *l)
 {
 	u64 ahead = fr_live_ahead(l);
@@ -258,6 +273,7 @@ void fr_live_look(struct fr_live *l)
 	estimate_cost(l);
 	check_recording(l);
 	check_cpus(l);
+	check_tables(l);
 	check_clock(l);
 	check_store(l);
 	check_triggers(l);

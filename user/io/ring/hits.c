@@ -80,7 +80,7 @@ int fr_hits_make_store(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int map_pin(struct fr_sess *s, const char *name, size_t sz, u32 *cnt, void **out)
+static int map_pin(struct fr_sess *s, const char *name, size_t sz, int prot, u32 *cnt, void **out)
 {
 	int fd = fr_sess_get_pin(s, name);
 	void *p;
@@ -91,7 +91,7 @@ static int map_pin(struct fr_sess *s, const char *name, size_t sz, u32 *cnt, voi
 		close(fd);
 		return -EPROTO;
 	}
-	p = mmap(NULL, map_sz(*cnt, sz), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, map_sz(*cnt, sz), prot, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -129,14 +129,15 @@ static int open_lock(struct fr_sess *s, struct fr_hits *h)
 
 static int open_all(struct fr_sess *s, struct fr_hits *h)
 {
+	const int prot = PROT_READ | PROT_WRITE;
 	u32 one;
 	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : open_lock(s, h);
 
 	if (err)
 		return err;
 	h->shift = shift;
-	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), &h->cpu_cnt, (void **)&h->cpu);
-	err = err ?: map_pin(s, "profile", sizeof(struct store), &one, (void **)&h->store);
+	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), prot, &h->cpu_cnt, (void **)&h->cpu);
+	err = err ?: map_pin(s, "profile", sizeof(struct store), prot, &one, (void **)&h->store);
 	err = err ?: open_calls(s, h);
 	return err;
 }
@@ -234,6 +235,33 @@ void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merg
 	memcpy(to->merged, merged, sizeof(to->merged));
 	to->sz = sz;
 	fr_store(&h->store->seq, seq + 1);
+}
+
+int fr_hits_unread(struct fr_sess *s, struct fr_hits_unread *out)
+{
+	struct fr_hits h = {.shift = 0};
+	int shift = fr_hits_sess_shift(s), err = shift;
+	u64 lost;
+	u32 i;
+
+	if (shift < 0)
+		return err;
+	h.shift = shift;
+	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), PROT_READ, &h.cpu_cnt, (void **)&h.cpu);
+	if (err)
+		return err;
+	*out = (struct fr_hits_unread){};
+	for (i = 0; i < fr_hits_cpu_cnt(&h); i++) {
+		const struct fr_hits_table *a = fr_hits_table(fr_hits_cpu(&h, i), shift, 0);
+		const struct fr_hits_table *b = fr_hits_table(fr_hits_cpu(&h, i), shift, 1);
+
+		lost = fr_load(&a->lost) + fr_load(&b->lost);
+		out->taken += fr_load(&a->taken) + fr_load(&b->taken);
+		out->lost += lost;
+		out->cpus += lost != 0;
+	}
+	munmap(h.cpu, map_sz(h.cpu_cnt, fr_hits_cpu_sz(shift)));
+	return 0;
 }
 
 int fr_hits_calls_fd(const struct fr_hits *h)

@@ -54,6 +54,16 @@ u32 fr_hits_shift_of(u32 cpu_cnt);
 /* Bytes of all these maps, for so many possible CPUs. */
 u64 fr_hits_sz(u32 cpu_cnt);
 
+/* What nobody has read yet. */
+struct fr_hits_unread {
+	u64 taken; /* samples */
+	u64 lost;  /* of these, samples that found no room */
+	u32 cpus;  /* that have lost some */
+};
+
+/* 0 and *out; -ENOENT: the session counts no profile; -errno. */
+int fr_hits_unread(struct fr_sess *s, struct fr_hits_unread *out);
+
 /* How often those of a session are halved; -ENOENT: it counts no profile; -errno. */
 int fr_hits_sess_shift(struct fr_sess *s);
 
