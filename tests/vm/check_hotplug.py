@@ -65,6 +65,38 @@ def adopted():
     equal({e["cpu"] for e in got}, {2}, f"CPUs ({said('hot2.err')})")
 
 
+@test("a tail beside CPUs that come and go: what it told is what the snapshot has, and each record is accounted for")
+def tailed():
+    told = [json.loads(line) for line in said("hot.tail").splitlines()]
+    end = told.pop()
+    equal((end["end"], said("hot-tail.err").splitlines()[-1]), ("session", "0"), f"end and exit status: {said('hot-tail.err')}")
+    written = {(c["cpu"], t["name"]): t["written"] for c in json.loads(said("hot.stop"))["cpus"] for t in c["tiers"]}
+    for r in end["rings"]:
+        equal(r["begun"] + r["printed"] + r["filtered"] + r["skipped"], written[r["cpu"], r["tier"]], f"{r}: in all")
+    equal(sorted({r["cpu"] for r in end["rings"]}), [0, 1, 2, 3], "CPUs that it followed")
+    want = [e for e in events("hot.flight") if e["comm"].startswith("work-") and e["event"] == "cpu_sample"]
+    got = [e for e in told if e.get("event") == "cpu_sample"]
+    if not end["skipped"]:
+        equal([(e["ts"], e["cpu"], e["comm"]) for e in got], [(e["ts"], e["cpu"], e["comm"]) for e in want], "samples")
+    equal({e["cpu"] for e in got if e["comm"] == "work-3"}, {3}, "CPUs of who ran on the one that came")
+    return f"{len(got)} samples, {end['skipped']} events skipped"
+
+
+@test("watch goes on when a CPU goes, says so, and watches it again when it comes back")
+def watched():
+    told = [json.loads(line) for line in said("hot3.watch").splitlines()]
+    err = said("hot3.err")
+    equal((told[0]["cpus"], err.splitlines()[-1]), ([1, 2], "0"), f"CPUs and exit status: {err}")
+    equal((err.count("CPU 2 went offline"), err.count("CPU 2 came online")), (1, 1), err)
+    for cpu in (1, 2):
+        mine = [h for h in told if h["watch"] == "holdoff" and h["cpu"] == cpu and h["ran"] and h["ran"][0].get("comm") == f"keeps-{cpu}"]
+        check(mine, f"no holdoff of keeps-{cpu} among {[h for h in told if h['watch'] == 'holdoff']}")
+        check(any(h["ran"][0]["samples"] for h in mine), f"no samples of CPU {cpu}: {mine}")
+    end = told[-1]
+    equal(([c["cpu"] for c in end["cpus"]], sum(c["told"] for c in end["cpus"])),
+          ([1, 2], len([h for h in told if h["watch"] == "holdoff"])), "in the end")
+
+
 def seconds_of_day(name):
     """When replay says that a worker got its name."""
     out = fr("replay", "-f", f'event == "task_rename" && newcomm == "{name}"', os.path.join(GOT, "hot.flight"),

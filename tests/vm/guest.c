@@ -55,6 +55,14 @@ static int busy(void)
 	return 0;
 }
 
+/* The same above nearly all others. */
+static int keep(void)
+{
+	const struct sched_param param = {.sched_priority = 80};
+
+	return sched_setscheduler(0, SCHED_FIFO, &param) || busy();
+}
+
 /* One write of known place and size, straight to the device. */
 static int block(const char *path)
 {
@@ -95,12 +103,14 @@ int main(int argc, char **argv)
 		return calls();
 	if (argc == 2 && !strcmp(argv[1], "busy"))
 		return busy();
+	if (argc == 2 && !strcmp(argv[1], "keep"))
+		return keep();
 	if (argc == 2 && !strcmp(argv[1], "eat"))
 		return eat();
 	if (argc == 2 && !strcmp(argv[1], "elder"))
 		return elder();
 	if (argc == 3 && !strcmp(argv[1], "block"))
 		return block(argv[2]);
-	fprintf(stderr, "usage: guest calls|busy|eat|elder|block DEVICE\n");
+	fprintf(stderr, "usage: guest calls|busy|keep|eat|elder|block DEVICE\n");
 	return 2;
 }

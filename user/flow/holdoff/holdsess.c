@@ -313,6 +313,12 @@ const struct fr_ring_map *fr_holdsess_ring(const struct fr_holdsess *h, u32 cpu)
 	return NULL;
 }
 
+void fr_holdsess_came(struct fr_holdsess *h, u32 cpu)
+{
+	if (h->is_own && h->hz)
+		fr_sess_sample_cpu(h->look, NULL, cpu, h->hz);
+}
+
 bool fr_holdsess_lives(const struct fr_holdsess *h)
 {
 	return is_there(fr_sess_name(h->look));

@@ -32,6 +32,9 @@ void fr_holdsess_close(struct fr_holdsess *h);
 /* The ring of a CPU, NULL: it has none. */
 const struct fr_ring_map *fr_holdsess_ring(const struct fr_holdsess *h, u32 cpu);
 
+/* The CPU was offline: what took its samples is gone. Of a session with a recorder that one sees to it. */
+void fr_holdsess_came(struct fr_holdsess *h, u32 cpu);
+
 /* Is the session still there? */
 bool fr_holdsess_lives(const struct fr_holdsess *h);
 

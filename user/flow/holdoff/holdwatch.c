@@ -137,12 +137,21 @@ static void tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 	cpu->told_missed = st->missed;
 }
 
-static void tell_gone(struct fr_holdwatch_cpu *cpu)
+/* A CPU that went is tried each time: nothing else is asked for it. */
+static void follow_cpu(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
-	if (cpu->told_gone || !fr_sleeper_is_gone(cpu->sleeper))
+	const u32 nr = fr_sleeper_cpu(cpu->sleeper);
+
+	if (!fr_sleeper_is_gone(cpu->sleeper))
 		return;
-	fr_warn("CPU %u went offline: it is not watched any more", fr_sleeper_cpu(cpu->sleeper));
+	if (!cpu->told_gone)
+		fr_warn("CPU %u went offline: it is not watched until it comes again", nr);
 	cpu->told_gone = true;
+	if (fr_sleeper_resume(cpu->sleeper))
+		return;
+	fr_holdsess_came(&w->sess, nr);
+	fr_warn("CPU %u came online: it is watched again", nr);
+	cpu->told_gone = false;
 }
 
 static void take_all(struct fr_holdwatch *w)
@@ -157,7 +166,6 @@ static void take_all(struct fr_holdwatch *w)
 	for (i = 0; i < w->cpu_cnt; i++) {
 		fr_sleeper_stats(w->cpu[i].sleeper, &w->cpu[i].stats);
 		tell_missed(w, &w->cpu[i]);
-		tell_gone(&w->cpu[i]);
 	}
 }
 
@@ -223,9 +231,12 @@ static int loop(struct fr_holdwatch *w, int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
+	u32 i;
 
 	while (poll(&p, 1, wait_ms(w, tick)) <= 0 && !is_over(w)) {
 		take_all(w);
+		for (i = 0; i < w->cpu_cnt; i++)
+			follow_cpu(w, &w->cpu[i]);
 		tell_baseline(w);
 		if (fr_out_flush(w->o))
 			return FR_EXIT_OK;

@@ -271,6 +271,21 @@ void fr_sleeper_stop(struct fr_sleeper *s)
 	s->is_running = false;
 }
 
+int fr_sleeper_resume(struct fr_sleeper *s)
+{
+	bool is_rt;
+	int err;
+
+	fr_sleeper_stop(s);
+	fr_store(&s->stop, 0);
+	err = create(s, &is_rt);
+	if (err)
+		return err;
+	fr_store(&s->gone, 0);
+	s->is_running = true;
+	return 0;
+}
+
 void fr_sleeper_free(struct fr_sleeper *s)
 {
 	if (!s)

@@ -45,6 +45,9 @@ struct fr_sleeper; /* opaque */
  * -errno.
  */
 int fr_sleeper_start(const struct fr_sleeper_conf *conf, const struct fr_ring_map *ring, bool *is_rt, struct fr_sleeper **out);
+
+/* Go on where it was, with what it counted: its CPU was gone, and came again. 0; -EINVAL: it has not; -errno. */
+int fr_sleeper_resume(struct fr_sleeper *s);
 void fr_sleeper_stop(struct fr_sleeper *s); /* ends within an interval; what it found stays */
 void fr_sleeper_free(struct fr_sleeper *s); /* stops; NULL is fine */
 
