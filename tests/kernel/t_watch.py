@@ -229,6 +229,51 @@ def exact():
     return f"{checked} holdoffs, {len(events)} events"
 
 
+def keep_in(what, cnt, ms):
+    """Handlers that take so long, of softirqs or interrupts: [(cpu, begin, end)], ns."""
+    file = path("handler.data")
+    with open(file, "wb") as f:
+        f.write(bytes(1 << 16))
+        f.flush()
+        os.fsync(f.fileno())
+    p = run(helper("handler"), what, cnt, ms, 60, file, status=None)
+    if p.returncode == 77:
+        raise Skip(f"no {what} comes when it is called for, or none can be kept")
+    equal(p.returncode, 0, f"exit status of handler: {p.stderr}")
+    return [tuple(map(int, line.split())) for line in p.stdout.splitlines()]
+
+
+def check_handlers(what, found, spins, name):
+    """Each is found, as long as it was, and it is the handler's time, not that of the task it interrupted."""
+    wrong = []
+    for cpu, begin, end in spins:
+        h = match(found, cpu, [(begin, end)])[0]
+        check(h, f"no holdoff was told of CPU {cpu}, {begin} to {end}: {[x for x in found if x['cpu'] == cpu]}")
+        check(h["length_ns"] >= (end - begin) * 0.9, f"too short: {h}")
+        mine = [r for r in h["ran"] if r["what"] == what and (name is None or r["name"] == name)]
+        check(mine and mine[0]["ns"] >= (end - begin) * 0.9, f"not the time of {what}: {h}, {end - begin}")
+        if not near(h, (begin, end)) or h["ran"][0] != mine[0]:
+            wrong.append((end - begin, h))
+    # others may keep the CPU just before and after, which is one holdoff, and a hypervisor may take it away
+    check(len(wrong) <= len(spins) / 2, f"{len(wrong)} of {len(spins)} are not within 10 % or 100 us, or not told first: {wrong}")
+
+
+@test("softirqs alone: each that keeps a CPU is found, with its length and name")
+def softirqs():
+    with watching() as w:
+        spins = keep_in("soft", 8, 12)
+        told = w.end()
+    check_handlers("softirq", [h for h in told if h["watch"] == "holdoff"], spins, "NET_RX")
+
+
+@test("handlers of interrupts alone: likewise")
+def interrupts():
+    with watching() as w:
+        spins = keep_in("irq", 6, 6)
+        told = w.end()
+    check_handlers("irq", [h for h in told if h["watch"] == "holdoff"], spins, None)
+
+
 class Stopped:
     """A terminal that nobody reads until it is told to."""
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One ring of a tail: whenever it is read, what was there before, handed out and skipped is what was written; each skip told
+ * once. */
+/* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "host_ring.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "flow/tail/tail_ring.h"
+
+#define SLOTS  4u
+#define PAGES  1u
+#define ROOM   3u
+#define BEFORE 20u /* records that are there when a tail begins */
+
+struct fixture {
+	struct host_ring *ring;
+	struct fr_ring_map map;
+	struct fr_lapbatch *lapbatch;
+	struct fr_tail_ring tail;
+	u64 out;	   /* handed out */
+	u64 skipped, laps; /* told */
+	u64 last_ts;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->ring = host_ring_new(3, FR_TIER_MAIN, SLOTS, PAGES);
+	f->map = (struct fr_ring_map){.wr = f->ring->r.wr,
+				      .sl = f->ring->r.sl,
+				      .data = fr_ring_page(&f->ring->r, FR_DATA_PAGE),
+				      .slot_cnt = SLOTS,
+				      .subbuf_pages = PAGES,
+				      .epoch = f->ring->r.epoch,
+				      .cpu = f->ring->r.cpu,
+				      .tier = f->ring->r.tier};
+	f->lapbatch = fr_lapbatch_new(fr_schema_builtin(), PAGES * FR_PAGE_SZ);
+	*state = f;
+	return !f->lapbatch;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	fr_tail_ring_free(&f->tail);
+	fr_lapbatch_free(f->lapbatch);
+	host_ring_free(f->ring);
+	free(f);
+	return 0;
+}
+
+static void begin(struct fixture *f, bool shown, bool from_oldest)
+{
+	assert_int_equal(fr_tail_ring_open(&f->tail, &f->map, ROOM, shown, from_oldest), 0);
+}
+
+static int read_some(struct fixture *f)
+{
+	return fr_tail_ring_read(&f->tail, f->lapbatch, host_clock_ns, NULL, NULL);
+}
+
+static void tell(struct fixture *f)
+{
+	u64 laps;
+
+	f->skipped += fr_tail_ring_skipped(&f->tail, &laps);
+	f->laps += laps;
+}
+
+/* As a round of a tail does: rows in their order, what was skipped before them, and at the end what was skipped since. */
+static void hand_out(struct fixture *f)
+{
+	struct fr_stretch s;
+	u32 i;
+
+	while (fr_tail_ring_next(&f->tail, ~0ULL, &s)) {
+		tell(f);
+		for (i = s.from; i < s.to; i++) {
+			assert_true(s.b->ts[i] >= f->last_ts);
+			f->last_ts = s.b->ts[i];
+			f->out++;
+		}
+	}
+	tell(f);
+}
+
+static void read_all(struct fixture *f)
+{
+	int more;
+
+	do {
+		more = read_some(f);
+		assert_in_range(more, 0, 1);
+		hand_out(f);
+	} while (more);
+}
+
+/* Lost to it: what it skipped, and records that were none. */
+static u64 missed(const struct fixture *f)
+{
+	return f->tail.follow.skipped + f->tail.damaged;
+}
+
+static void adds_up(const struct fixture *f)
+{
+	assert_int_equal(f->tail.follow.begun + f->out + missed(f), f->ring->rec_cnt);
+	assert_int_equal(f->skipped, missed(f));
+	assert_int_equal(f->laps, f->tail.follow.skipped_laps);
+}
+
+static void a_tail_that_keeps_up_skips_nothing(void **state)
+{
+	struct fixture *f = *state;
+	u32 i;
+
+	host_ring_fill(f->ring, BEFORE);
+	begin(f, true, false);
+	assert_int_equal(f->tail.follow.begun, BEFORE);
+	for (i = 0; i < 500; i++) {
+		host_ring_fill(f->ring, 1 + i % 7);
+		read_all(f);
+		adds_up(f);
+	}
+	assert_int_equal(missed(f), 0);
+	assert_int_equal(f->out, f->ring->rec_cnt - BEFORE);
+}
+
+static void what_was_overwritten_is_counted_to_the_record(void **state)
+{
+	struct fixture *f = *state;
+	u64 before = 0;
+	u32 i;
+
+	host_ring_fill(f->ring, BEFORE);
+	begin(f, true, false);
+	for (i = 0; i < 300; i++) {
+		host_ring_fill(f->ring, host_random() % (i % 3 ? 20 : 2000));
+		/* at times only some of it is read before more is overwritten */
+		assert_in_range(read_some(f), 0, 1);
+		if (i % 5) {
+			read_all(f);
+			adds_up(f);
+		}
+		assert_true(missed(f) >= before);
+		before = missed(f);
+	}
+	read_all(f);
+	adds_up(f);
+	assert_true(f->skipped > 10000);
+	assert_true(f->laps > 100);
+}
+
+static void from_the_oldest_on_nothing_that_is_there_is_skipped(void **state)
+{
+	struct fixture *f = *state;
+
+	host_ring_fill(f->ring, 3000);
+	begin(f, true, true);
+	read_all(f);
+	adds_up(f);
+	assert_int_equal(f->skipped, 0);
+	assert_int_equal(f->tail.follow.begun, f->ring->r.wr->overwritten);
+	assert_true(f->out > 0);
+}
+
+/* A hole, which healing left: its records are not looked at, but were counted. */
+static void a_healed_lap_is_skipped(void **state)
+{
+	struct fixture *f = *state;
+	u64 seq;
+
+	host_ring_fill(f->ring, BEFORE);
+	begin(f, true, true);
+	read_all(f);
+	seq = fr_w_seq(f->ring->r.wr->w) + 1;
+	while (fr_w_seq(f->ring->r.wr->w) < seq + 1)
+		host_ring_fill(f->ring, 1);
+	f->ring->r.sl->slot[seq % SLOTS] |= FR_SLOT_HOLE;
+	read_all(f);
+	adds_up(f);
+	assert_true(f->skipped > 0);
+	assert_int_equal(f->laps, 1);
+}
+
+/* What the slot's word counts and is no record. */
+static void damaged_records_are_counted_as_skipped(void **state)
+{
+	struct fixture *f = *state;
+	const struct host_rec *rec;
+	u64 *page;
+
+	host_ring_fill(f->ring, BEFORE);
+	begin(f, true, false);
+	host_ring_fill(f->ring, 1);
+	rec = &f->ring->rec[BEFORE];
+	page = fr_ring_page(&f->ring->r, FR_DATA_PAGE + fr_slot_idx(f->ring->r.sl->slot[rec->seq % SLOTS]) * PAGES);
+	page[rec->off / FR_UNIT_SZ] = 0;
+	read_all(f);
+	adds_up(f);
+	assert_int_equal(f->tail.damaged, 1);
+	assert_int_equal(f->out, 0);
+}
+
+/* A ring that is read for names only: nothing of it waits to be handed out, however much comes. */
+static void a_ring_that_is_not_shown_holds_nothing(void **state)
+{
+	struct fixture *f = *state;
+	u32 i;
+
+	begin(f, false, true);
+	for (i = 0; i < 20; i++) {
+		host_ring_fill(f->ring, 100);
+		while (read_some(f) > 0)
+			;
+		assert_int_equal(f->tail.cnt, 0);
+	}
+	hand_out(f);
+	assert_int_equal(f->out, 0);
+	assert_int_equal(f->skipped, missed(f));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_tail_that_keeps_up_skips_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_overwritten_is_counted_to_the_record, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(from_the_oldest_on_nothing_that_is_there_is_skipped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_healed_lap_is_skipped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(damaged_records_are_counted_as_skipped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_is_not_shown_holds_nothing, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
