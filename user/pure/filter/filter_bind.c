@@ -197,7 +197,7 @@ static int bind_tier(struct fr_filter *f, struct fr_node *n)
 			return 0;
 		}
 	}
-	return fr_filter_unknown(f, n->at, "tier", n->text, fr_tier_name(0));
+	return fr_filter_unknown(f, n->at, "tier", n->text, fr_filter_near_tier(n->text));
 }
 
 /* Is this an error's name beside what calls return? There it stands for the negative number, with and without a minus. */
@@ -254,8 +254,7 @@ static int check_pattern(struct fr_filter *f, struct fr_node *n)
 	int err;
 
 	if (p->op != FR_OP_TEXT)
-		return fr_filter_fail(f, p->at,
-				      "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/");
+		return fr_filter_fail(f, p->at, FR_PATTERN_WORDS);
 	if (p->is_regex && n->op == FR_OP_GLOB)
 		n->op = FR_OP_REGEX;
 	if (p->is_regex && n->op == FR_OP_NOT_GLOB)
@@ -288,6 +287,8 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
 	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text))
 		return 0;
+	if (strpbrk(word->text, "*?["))
+		return fr_filter_fail(f, word->at, "this is a pattern: event ~ \"%.63s\"", word->text);
 	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_near_event(f->schema, word->text));
 }
 
@@ -355,7 +356,7 @@ static u8 kinds_of(const struct fr_node *n)
 
 static int check_name(struct fr_filter *f, const struct fr_node *n)
 {
-	return n->op == FR_OP_NAME ? fr_filter_unknown(f, n->at, "field", n->text, fr_filter_near_name(f->schema, n->text)) : 0;
+	return n->op == FR_OP_NAME ? fr_filter_unknown_name(f, n) : 0;
 }
 
 static int check_number(struct fr_filter *f, const struct fr_node *n)

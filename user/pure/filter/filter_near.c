@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* filter_near: what was perhaps meant, and where in the expression it stands. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pure/err.h"
 #include "pure/filter/filter_node.h"
@@ -22,7 +24,32 @@ const char *fr_filter_near_event(const struct fr_schema *s, const char *to)
 	return fr_near_likely(&near);
 }
 
-const char *fr_filter_near_name(const struct fr_schema *s, const char *to)
+const char *fr_filter_near_tier(const char *to)
+{
+	struct fr_near near = {.to = to};
+	u32 tier;
+
+	for (tier = 0; fr_tier_name(tier); tier++)
+		fr_near_consider(&near, fr_tier_name(tier));
+	return fr_near_likely(&near);
+}
+
+/* Errors and signals, which nobody means who writes small letters. */
+static void consider_constants(struct fr_near *near)
+{
+	int i;
+
+	if (!isupper((unsigned char)near->to[0]))
+		return;
+	for (i = 1; i <= VALUE_LAST; i++) {
+		if (fr_errno_name(i))
+			fr_near_consider(near, fr_errno_name(i));
+		if (fr_signal_name(i))
+			fr_near_consider(near, fr_signal_name(i));
+	}
+}
+
+static const char *near_name(const struct fr_schema *s, const char *to)
 {
 	struct fr_near near = {.to = to};
 	u32 nr, i;
@@ -35,13 +62,47 @@ const char *fr_filter_near_name(const struct fr_schema *s, const char *to)
 		for (i = 0; ev && i < ev->field_cnt; i++)
 			fr_near_consider(&near, ev->fields[i].name);
 	}
-	for (i = 1; i <= VALUE_LAST; i++) {
-		if (fr_errno_name(i))
-			fr_near_consider(&near, fr_errno_name(i));
-		if (fr_signal_name(i))
-			fr_near_consider(&near, fr_signal_name(i));
-	}
+	consider_constants(&near);
 	return fr_near_likely(&near);
+}
+
+/* What others call our fields; no letters are near each other there. */
+static const struct {
+	const char *theirs, *ours;
+} synonyms[] = {
+	{"syscall", "id"},  {"nr", "id"},	 {"process", "pid"}, {"tgid", "pid"},
+	{"thread", "tid"},  {"task", "comm"},	 {"name", "comm"},   {"command", "comm"},
+	{"time", "ts"},	    {"timestamp", "ts"}, {"signal", "sig"},  {"duration", "latency"},
+	{"dur", "latency"}, {"result", "ret"},	 {"error", "ret"},
+};
+
+static const char *synonym_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++)
+		if (!strcasecmp(name, synonyms[i].theirs))
+			return synonyms[i].ours;
+	return NULL;
+}
+
+static bool is_syscall(const struct fr_filter *f, const char *name)
+{
+	struct fr_sys sys = {.arch = f->arch};
+	s64 v;
+
+	return !fr_sysname_find(&sys, FR_STYLE_SYSCALL, name, &v);
+}
+
+int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n)
+{
+	const char *ours = synonym_of(n->text);
+
+	if (fr_schema_find(f->schema, n->text))
+		return fr_filter_fail(f, n->at, "%s is an event: event == %s", n->text, n->text);
+	if (!ours && is_syscall(f, n->text))
+		return fr_filter_fail(f, n->at, "%s is a system call: id == %s", n->text, n->text);
+	return fr_filter_unknown(f, n->at, "field", n->text, ours ? ours : near_name(f->schema, n->text));
 }
 
 static void consider_values(struct fr_near *near, const char *arch, const struct fr_field *f)

@@ -120,15 +120,20 @@ int fr_filter_fail(struct fr_filter *f, size_t at, const char *fmt, ...) __attri
 /* NULL: too many, or no memory; said. */
 struct fr_node *fr_node_new(struct fr_filter *f, enum fr_op op, size_t at);
 
+#define FR_PATTERN_WORDS "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/"
+
 /* Parse expr into f->root. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_parse(struct fr_filter *f, const char *expr);
 
 /* Say that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest);
 
-/* The nearest names, NULL: none is near. Of an event; of anything that stands for a value; of what a field's numbers go by. */
+/* The same of a name that is no field and nothing else: what it is, or which one was meant. Returns -EINVAL. */
+int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
+
+/* The nearest names, NULL: none is near. Of an event; of a tier; of what a field's numbers go by. */
 const char *fr_filter_near_event(const struct fr_schema *s, const char *to);
-const char *fr_filter_near_name(const struct fr_schema *s, const char *to);
+const char *fr_filter_near_tier(const char *to);
 const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */

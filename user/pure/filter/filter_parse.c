@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pure/filter/filter_node.h"
 
@@ -103,6 +104,14 @@ static void scan_number(struct parser *p)
 	num = strtoull(from, &end, 0);
 	if (errno) {
 		fail(p, p->at, "this number does not fit 64 bits");
+		return;
+	}
+	if (*from == '0' && (isdigit((unsigned char)*end) || (*end == '.' && end > from + 1))) {
+		fail(p, p->at, "a number that begins with 0 is octal, with 0x hexadecimal: leave the 0 out");
+		return;
+	}
+	if (end == from + 1 && (*end == 'x' || *end == 'X')) {
+		fail(p, p->at, "behind 0x come hexadecimal digits");
 		return;
 	}
 	p->tok.kind = NUMBER;
@@ -227,6 +236,64 @@ static void expect(struct parser *p, const char *punct, const char *what)
 		next(p);
 	else if (!p->failed)
 		fail(p, p->tok.at, what);
+}
+
+/* ---- what stands where an operator should ---- */
+
+/* Operators of other languages. */
+static const struct {
+	const char *word, *hint;
+} words[] = {
+	{"and", "write && for and"},
+	{"or", "write || for or"},
+	{"is", "write == for is"},
+	{"like", "write ~ \"PATTERN\" for like"},
+	{"matches", "write ~ \"PATTERN\" or =~ /EXPRESSION/ for matches"},
+	{"contains", "write has for contains"},
+	{"AND", "write && for AND"},
+	{"OR", "write || for OR"},
+};
+
+/* A unit with a blank before it? */
+static bool is_lone_unit(const struct parser *p)
+{
+	size_t at = p->tok.at, i;
+
+	if (p->tok.kind != NAME || at < 2 || !isspace((unsigned char)p->expr[at - 1]))
+		return false;
+	while (at && isspace((unsigned char)p->expr[at - 1]))
+		at--;
+	if (!at || !isdigit((unsigned char)p->expr[at - 1]))
+		return false;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (is_word(p, units[i].name))
+			return true;
+	return false;
+}
+
+/* Is the name before the token a lone `not`? */
+static bool is_behind_not(const struct parser *p)
+{
+	size_t at = p->tok.at;
+
+	while (at && isspace((unsigned char)p->expr[at - 1]))
+		at--;
+	return at >= 3 && !strncasecmp(p->expr + at - 3, "not", 3) && (at == 3 || !is_name(p->expr[at - 4]));
+}
+
+/* What is wrong with the token, if it is more than `otherwise` says. */
+static const char *hint_of(const struct parser *p, const char *otherwise)
+{
+	size_t i;
+
+	if (is_lone_unit(p))
+		return "a unit stands right behind its number: 1ms";
+	if (is_behind_not(p))
+		return "write !(...) for not";
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is_word(p, words[i].word))
+			return words[i].hint;
+	return otherwise;
 }
 
 /* ---- tree ---- */
@@ -382,7 +449,7 @@ static struct fr_node *parse_primary(struct parser *p)
 	}
 	next(p);
 	n = parse_level(p, 0);
-	expect(p, ")", "a ) is missing");
+	expect(p, ")", hint_of(p, "a ) is missing"));
 	return n;
 }
 
@@ -464,17 +531,24 @@ static struct fr_node *parse_list(struct parser *p)
 	return p->failed ? NULL : first;
 }
 
+static bool is_pattern_op(enum fr_op op)
+{
+	return op == FR_OP_GLOB || op == FR_OP_NOT_GLOB || op == FR_OP_REGEX;
+}
+
 static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum fr_op op, u32 level)
 {
 	struct fr_node *n = new_node(p, op, p->tok.at);
 
-	p->wants_pattern = op == FR_OP_GLOB || op == FR_OP_NOT_GLOB || op == FR_OP_REGEX;
+	p->wants_pattern = is_pattern_op(op);
 	next(p);
 	if (!n)
 		return NULL;
 	n->a = left;
 	if (op == FR_OP_IN)
 		n->b = parse_list(p);
+	else if (is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
+		fail(p, p->tok.at, FR_PATTERN_WORDS);
 	else if (p->tok.kind == REGEX)
 		n->b = parse_regex(p);
 	else if (op == FR_OP_REGEX && p->tok.kind == STRING)
@@ -516,6 +590,7 @@ int fr_filter_parse(struct fr_filter *f, const char *expr)
 		fail(&p, 0, "the expression is empty");
 	f->root = parse_level(&p, 0);
 	if (!p.failed && p.tok.kind != END)
-		fail(&p, p.tok.at, is_punct(&p, ")") ? "this ) has no (" : "here an operator is missing, as && or ||");
+		fail(&p, p.tok.at,
+		     is_punct(&p, ")") ? "this ) has no (" : hint_of(&p, "here an operator is missing, as && or ||"));
 	return p.failed ? -EINVAL : 0;
 }
