@@ -241,6 +241,46 @@ def cut(small, folder):
         browser.close()
 
 
+@test("from when on it is complete, and what is damaged, is what info tells")
+def complete(_, folder):
+    with open("tests/gate/load.flight", "rb") as f:
+        whole = f.read()
+    for name, data in ("whole", whole), ("half", whole[:len(whole) // 2]):
+        file = os.path.join(folder, name)
+        with open(file, "wb") as f:
+            f.write(data)
+        info = json.loads(subprocess.run([FLIGHTREC, "info", "--json", file], capture_output=True).stdout)
+        status = subprocess.run([FLIGHTREC, "view", "-o", file + ".html", file], capture_output=True).returncode
+        equal((status, info["damage"] > 0), (3, True) if name == "half" else (0, False), f"{name}: exit status, damage")
+        browser = Browser()
+        try:
+            equal(browser.open(file + ".html"), "", "what the page says")
+            origin = int(browser.run("return flightrec.data.origin"))
+            want = [[c["cpu"], nr, max(t["horizon_ns"] - origin, 0)] for c in info["cpus"] for t in c["tiers"]
+                    for nr in [["main", "life", "stack"].index(t["name"])]]
+            equal(sorted(browser.run("return flightrec.data.rings.map(r => [r.cpu, r.tier, r.horizon])")), sorted(want), f"{name}: horizons")
+            browser.keys("6")
+            text = browser.run("return document.getElementById('health').textContent")
+            equal("damaged" in text, name == "half", f"{name}: {text}")
+        finally:
+            browser.close()
+
+
+@test("the window's last event belongs to it: a sample there is in the flame graph")
+def last(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "last.html")
+    samples = [json.loads(line)["ts"] for line in flightrec("replay", "--json", "-f", "event == cpu_sample", load).splitlines()]
+    flightrec("view", "-o", html, "--until", str(samples[-1]), load)
+    browser = Browser()
+    try:
+        equal(browser.open(html), "", "what the page says")
+        browser.keys("f5")
+        browser.run("flightrec.timeline.selected = null; flightrec.panel.fill()")
+        equal(browser.run("return document.querySelector('#flame title').textContent.split('  ')[1]"), str(len(samples)), "samples")
+    finally:
+        browser.close()
+
+
 def ran_by_replay(events):
     """ns that each task ran, as far as switches tell, and waits of runnable tasks that ended."""
     ran, since, on, waits, ready = collections.Counter(), {}, {}, [], {}
@@ -284,6 +324,9 @@ def real(_, folder):
     flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "1M", "-o", out, "--", "sh", "-c", WORK)
     with Page(glob.glob(f"{out}/*.flight")[0]) as page:
         compare_all(page)
+        info = json.loads(flightrec("info", "--json", glob.glob(f"{out}/*.flight")[0]))
+        equal(int(page.js("return flightrec.data.origin")) + page.js("return flightrec.model.horizon"),
+              max(info["horizon_ns"], page.events[0]["ts"]), "the common horizon")
         ran, _ = ran_by_replay(page.events)
         top = [tid for tid, _ in ran.most_common(5)]
         runs = page.js("""return arguments[0].map(tid => { let ns = 0; for (const c of flightrec.model.cpus.filter(c => c)) {

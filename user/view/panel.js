@@ -212,7 +212,7 @@ class Panel {
 	// Frames as a tree: { name, cnt, kids }
 	tree(from, to, tid) {
 		const m = this.model.samples, root = { name: "all", cnt: 0, kids: new Map() }, d = this.data;
-		for (let k = lower(m.at.a, from, m.at.n); k < m.at.n && m.at.a[k] < to; k++) {
+		for (let k = lower(m.at.a, from, m.at.n); k < m.at.n && m.at.a[k] <= to; k++) {
 			const i = m.row.a[k];
 			if (tid && d.tid[i] !== tid)
 				continue;
@@ -278,6 +278,8 @@ class Panel {
 		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the begin."));
 		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
 				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "begin"), num(r.lost), num(r.overwritten)])));
+		if (d.damage)
+			s.append(el("p", { class: "bad" }, `${d.damage} parts of the file are damaged or missing: nothing is known of what they held`));
 		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${d.holes.length} holes: hatched in the timeline` : "no holes"));
 	}
 }

@@ -16,6 +16,7 @@
 
 #include "flow/export/export.h"
 #include "flow/export/page_columns.h"
+#include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
 #include "pure/text/jsonw.h"
 
@@ -209,27 +210,33 @@ static u64 behind(const struct page *p, u64 ts)
 	return ts > p->origin_ns ? ts - p->origin_ns : 0;
 }
 
-static void put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
+/* As `info` has them: complete since all programs were attached, and without an account since the first event. */
+static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
 {
-	const struct fr_snap_ring *r;
-	size_t cnt, i, why;
+	struct fr_summary *m;
+	u32 i, why;
 
-	r = fr_snap_rings(s, &cnt);
+	if (fr_summary_new(s, &m))
+		return -ENOMEM;
 	fr_jsonw_open(w, "rings", '[');
-	for (i = 0; i < cnt; i++) {
+	for (i = 0; i < m->ring_cnt; i++) {
+		const struct fr_sum_ring *r = &m->ring[i];
 		u64 lost = 0;
 
 		for (why = 0; why < FR_LOST_CNT; why++)
-			lost += r[i].lost[why];
+			lost += r->count.lost[why];
 		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_u64(w, "cpu", r[i].cpu);
-		fr_jsonw_u64(w, "tier", r[i].tier);
-		fr_jsonw_u64(w, "horizon", behind(p, r[i].horizon_ns));
+		fr_jsonw_u64(w, "cpu", r->cpu);
+		fr_jsonw_u64(w, "tier", r->tier);
+		fr_jsonw_u64(w, "horizon", behind(p, r->horizon_ns));
 		fr_jsonw_u64(w, "lost", lost);
-		fr_jsonw_u64(w, "overwritten", r[i].overwritten);
+		fr_jsonw_u64(w, "overwritten", r->count.overwritten);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
+	fr_jsonw_u64(w, "damage", fr_snap_damage(s));
+	fr_summary_free(m);
+	return 0;
 }
 
 static void put_holes(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
@@ -323,7 +330,8 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	fr_jsonw_mem(&w, "schema", text, sz);
 	free(text);
 	put_facts(&w, x->snap);
-	put_rings(&w, p, x->snap);
+	if (put_rings(&w, p, x->snap))
+		return -ENOMEM;
 	put_holes(&w, p, x->snap);
 	put_tasks(&w, x->snap);
 	put_texts(&w, p);
