@@ -81,6 +81,7 @@ void fr_report_text(struct fr_report *r);
 /* What samples found, by function: a list to be freed with free(); *cnt. NULL: no memory. */
 struct fr_report_fn {
 	const char *name, *module; /* NULL unknown */
+	const char *missing;	   /* why there is no name */
 	u64 ip;			   /* one of it */
 	u64 cnt;
 	bool user;

@@ -400,6 +400,23 @@ static void put_hists(struct fr_report_page *p)
 	fr_report_hist(p, "on the CPU at a time", &res->oncpu);
 }
 
+/* What has no name is one line for each module: not of one function, so no address stands for it. */
+static void put_function(struct fr_report_page *p, const struct fr_report_fn *fn)
+{
+	if (fn->name)
+		fr_escape_text(p->o, fn->name, strlen(fn->name));
+	else if (fn->module)
+		fr_out_printf(p->o, "no name: %s", fn->missing ?: "not known");
+	else
+		fr_out_printf(p->o, "0x%llx", (unsigned long long)fn->ip);
+	if (fn->module) {
+		fr_out_str(p->o, " (");
+		fr_escape_text(p->o, fn->module, strlen(fn->module));
+		fr_out_char(p->o, ')');
+	}
+	fr_out_char(p->o, '\n');
+}
+
 void fr_report_put_samples(struct fr_report_page *p)
 {
 	u32 cnt, i;
@@ -412,16 +429,7 @@ void fr_report_put_samples(struct fr_report_page *p)
 		fr_report_count(p->o, fn[i].cnt, 8);
 		fr_report_share(p->o, fn[i].cnt, p->r->res->all.sample_cnt + p->r->res->task[FR_AN_IDLE]->sum.sample_cnt);
 		fr_out_str(p->o, fn[i].user ? "  user    " : "  kernel  ");
-		if (fn[i].name)
-			fr_escape_text(p->o, fn[i].name, strlen(fn[i].name));
-		else
-			fr_out_printf(p->o, "0x%llx", (unsigned long long)fn[i].ip);
-		if (fn[i].module) {
-			fr_out_str(p->o, " (");
-			fr_escape_text(p->o, fn[i].module, strlen(fn[i].module));
-			fr_out_char(p->o, ')');
-		}
-		fr_out_char(p->o, '\n');
+		put_function(p, &fn[i]);
 	}
 	free(fn);
 }

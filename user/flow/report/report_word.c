@@ -67,8 +67,12 @@ static void find_function(struct fr_report *r, const struct fr_an_sample *sample
 		fr_symbols_user(r->symbols, sample->pid, sample->stack_id, 0, sample->ip, &s, 1);
 	else if (r->symbols)
 		fr_symbols_kernel(r->symbols, sample->ip, &s);
-	*fn = (struct fr_report_fn){
-		.name = s.name, .module = s.module, .ip = sample->ip, .cnt = sample->cnt, .user = sample->user};
+	*fn = (struct fr_report_fn){.name = s.name,
+				    .module = s.module,
+				    .missing = s.missing,
+				    .ip = sample->ip,
+				    .cnt = sample->cnt,
+				    .user = sample->user};
 }
 
 static int compare_text(const char *a, const char *b)
