@@ -80,6 +80,18 @@ windows() {
 		count 3 --since 2026-01-01T01:00:00.007+01:00 &&
 		count 10 --until 50%
 }
+# Where no event can be is said, and why; the answer is still an answer.
+empty_windows() {
+	local of="$tmp/cli-windows.flight"
+	cp "$snap" "$of"
+	empty() { status 0 "$flightrec" replay --count "${@:2}" "$of" && prints 0 && says "$1: no event is in it" && says "flightrec info $of"; }
+	empty "the window begins behind the last event" --since 1d && empty "the window begins behind the last event" --since 2099-01-01 &&
+		empty "the window begins behind the last event" --since 99999999999 --until 199999999999 &&
+		empty "the window ends before the first event" --until 1999-01-01 && empty "the window ends before the first event" --until -1d &&
+		empty "the window ends before it begins" --window 70%..20% && [[ $(wc -l < "$tmp/err") == 1 ]] &&
+		status 0 "$flightrec" replay --since 1d --until 1h "$of" && says "behind the last event" &&
+		status 0 "$flightrec" replay --count --since -1d --until 1d "$of" && is_quiet && prints 14
+}
 tiers() { count 4 --life && count 4 --tier life && count 1 --tier stack && count 15 --tier all && count 14 --tier main,life; }
 several_files() {
 	cp "$snap" "$tmp/b.flight"
@@ -120,6 +132,22 @@ missing_file() {
 		status 1 "$flightrec" info "$tmp/none" && says "No such file" &&
 		status 1 "$flightrec" verify "$snap" "$tmp/none" && says "No such file" &&
 		status 1 "$flightrec" replay "$tmp" && says "directory"
+}
+# A snapshot is read at several places: no pipe is one, and none is written into one.
+pipes() {
+	local got
+	got=$(cat "$snap" | "$flightrec" replay /dev/stdin 2> "$tmp/err" || echo $?)
+	[[ $got == 3 ]] && says "a pipe: one is read at several places" || return
+	"$flightrec" replay --count /dev/stdin < "$snap" > "$tmp/out" && prints 14 || return
+	(cd "$tmp" && status 1 "$flightrec" replay - && says "give a file" && status 2 "$flightrec" cut -o - "$snap" && says "name the new file" &&
+		status 2 "$flightrec" merge -o - "$snap" && says "name the new file" && [[ ! -e ./- ]])
+}
+not_ours() {
+	command -v setpriv > /dev/null || { echo "setpriv is not installed"; return 77; }
+	((EUID == 0)) || { echo "root reads everything, others are tried as root"; return 77; }
+	cp "$flightrec" "$tmp/flightrec" && cp "$snap" "$tmp/closed.flight" && chmod 755 "$tmp" && chmod 600 "$tmp/closed.flight" || return
+	status 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" replay "$tmp/closed.flight" &&
+		says "Permission denied" && says "as root, or a copy"
 }
 no_snapshot() {
 	local file
@@ -284,6 +312,7 @@ check "NDJSON is as it was" json_output
 check "NDJSON parses" json_is_json
 check "filters" filters
 check "windows" windows
+check "windows outside the file" empty_windows
 check "tiers" tiers
 check "several files" several_files
 check "--speed" pacing
@@ -291,6 +320,8 @@ check "a file that was cut" cut_file
 check "a file with a wrong byte" damaged_file
 check "a file that is missing" missing_file
 check "a file that is no snapshot" no_snapshot
+check "a pipe is no snapshot" pipes
+check "a file of others" not_ours
 check "wrong usage" wrong_usage
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe

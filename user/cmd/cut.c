@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/winopts.h"
@@ -84,8 +85,8 @@ int fr_cmd_cut(int argc, char **argv)
 		if (parse_option(&ask, opt))
 			return FR_EXIT_USAGE;
 	}
-	if (!ask.out) {
-		fr_err("name the new file: flightrec cut -o OUT FILE");
+	if (!ask.out || !strcmp(ask.out, "-")) {
+		fr_err("name the new file, for a snapshot cannot be piped: flightrec cut -o OUT FILE");
 		return FR_EXIT_USAGE;
 	}
 	if (optind + 1 != argc) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "flow/replay/join.h"
@@ -37,8 +38,8 @@ int fr_cmd_merge(int argc, char **argv)
 			return FR_EXIT_USAGE;
 		out = optarg;
 	}
-	if (!out) {
-		fr_err("name the new file: flightrec merge -o OUT FILE...");
+	if (!out || !strcmp(out, "-")) {
+		fr_err("name the new file, for a snapshot cannot be piped: flightrec merge -o OUT FILE...");
 		return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {

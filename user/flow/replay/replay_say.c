@@ -5,14 +5,28 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pure/err.h"
 
 #define FINDINGS_MOST 10
 
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 void fr_snap_say_error(const char *path, int err)
 {
-	if (err == -EBADMSG)
+	if ((err == -ENOENT && !strcmp(path, "-")) || (err == -EBADMSG && is_pipe(path)))
+		fr_err("%s: not a snapshot of flightrec but a pipe: one is read at several places, so give a file", path);
+	else if (err == -EACCES)
+		fr_err("cannot open %s: %s: snapshots tell of a whole machine, so they are root's alone; read it as root, or a "
+		       "copy",
+		       path, strerror(-err));
+	else if (err == -EBADMSG)
 		fr_err("%s: not a snapshot of flightrec, or nothing in it can be read", path);
 	else if (err == -EPROTONOSUPPORT)
 		fr_err("%s: it is of a later format: use a newer flightrec", path);

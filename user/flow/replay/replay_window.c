@@ -63,6 +63,32 @@ static void find_trigger(struct fr_replay *r)
 	}
 }
 
+/* Why no event of this boot can be in the window, NULL: one can. */
+static const char *why_empty(const struct fr_replay *r, const struct fr_replay_boot *b)
+{
+	s64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
+
+	return b->until_ns < first	   ? "the window ends before the first event"
+	       : b->since_ns > last	   ? "the window begins behind the last event"
+	       : b->since_ns > b->until_ns ? "the window ends before it begins"
+					   : NULL;
+}
+
+/* Said once, and only if it is so of all boots: each has its own clock. */
+static void say_empty(const struct fr_replay *r)
+{
+	const char *why = NULL;
+	u32 i;
+
+	for (i = 0; i < r->boot_cnt; i++) {
+		why = why_empty(r, &r->boot[i]);
+		if (!why)
+			return;
+	}
+	if (why)
+		fr_warn("%s: no event is in it; `flightrec info %s` tells of which time the file is", why, r->file[0].path);
+}
+
 int fr_replay_find_window(struct fr_replay *r)
 {
 	u32 i;
@@ -77,9 +103,9 @@ int fr_replay_find_window(struct fr_replay *r)
 		err = err ? err : resolve(r, b, &r->opts.until, INT64_MAX, &b->until_ns);
 		if (b->since_ns < 0)
 			b->since_ns = 0;
-		if (!err && b->since_ns > b->until_ns)
-			fr_warn("the window ends before it begins: no event is in it");
 	}
+	if (!err && r->end_key)
+		say_empty(r);
 	return err;
 }
 
