@@ -139,8 +139,11 @@ FR_INLINE u64 fr_now(void)
 #include "incident.bpf.h"
 #endif
 
-/* Find this CPU's ring of a tier. Returns 0, or -1 if the CPU has none (it came online after the recorder looked). */
-FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
+/*
+ * Find this CPU's ring of a tier, as far as the straight path looks at it: the slow path finds the rest itself. Returns 0, or
+ * -1 if the CPU has none (it came online after the recorder looked).
+ */
+FR_INLINE int fr_ring_find(struct fr_ring *r, void *rings, u16 tier)
 {
 	u32 cpu = bpf_get_smp_processor_id(), writer = FR_WRITER_PAGE, slots = FR_SLOT_PAGE;
 
@@ -153,12 +156,20 @@ FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 		return -1;
 	r->clock_word = &fr_clock_word;
 	r->grain_ns = fr_grain_ns;
-	r->slot_cnt = fr_geometry[tier].slot_cnt;
 	r->subbuf_pages = fr_geometry[tier].subbuf_pages;
-	r->epoch = fr_epoch;
 	r->cpu = cpu;
 	r->tier = tier;
 	r->way = fr_plain ? FR_WAY_PLAIN : FR_WAY_LOCKED;
+	return 0;
+}
+
+/* The same, and the rest. */
+FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
+{
+	if (fr_ring_find(r, rings, tier))
+		return -1;
+	r->slot_cnt = fr_geometry[tier].slot_cnt;
+	r->epoch = fr_epoch;
 	return 0;
 }
 
@@ -312,7 +323,7 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 {
 	struct fr_ring ring;
 
-	if (fr_ring_get(&ring, rings, tier)) {
+	if (fr_ring_find(&ring, rings, tier)) {
 		fr_count(&fr_session.no_ring, 1);
 		return NULL;
 	}
@@ -324,7 +335,7 @@ FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 
 {
 	struct fr_ring ring;
 
-	if (fr_ring_get(&ring, rings, tier)) {
+	if (fr_ring_find(&ring, rings, tier)) {
 		fr_count(&fr_session.no_ring, 1);
 		return NULL;
 	}

@@ -103,9 +103,9 @@ struct fr_res {
 	u64 time_ns;
 	u64 add;     /* what to add to the slot word */
 	u64 whole;   /* what it is to be, by a plain store; 0: it is added to */
+	u64 *word;   /* the slot's, or FR_SLOT_OWED's */
 	u32 page_nr; /* page of the ring's map */
 	u32 unit;    /* record's first unit on that page */
-	u32 slot;    /* whose word, or FR_SLOT_OWED */
 	u16 tier;
 	struct fr_writer *wr;
 	struct fr_slots *sl;
@@ -168,7 +168,7 @@ FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now,
 	p->new_page = 0;
 	p->start = off;
 	p->off = off;
-	if (off && units <= room && now - base < FR_PAGE_SPAN_NS)
+	if (units <= room && now - base < FR_PAGE_SPAN_NS) /* off 0: no room */
 		return;
 	p->new_page = 1;
 	if (off)
@@ -458,28 +458,29 @@ enum fr_straight {
 	FR_STRAIGHT_HELD, /* reserved, but the lap is not open */
 };
 
-/* The record goes to w in sub-buffer idx of word. */
-FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 word, u32 units, struct fr_res *res)
+/* The record goes to w in the sub-buffer that its slot's word says. */
+FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word, u32 units, struct fr_res *res)
 {
 	u32 off = fr_w_off(w);
 
 	res->page_nr = fr_ring_page_nr(r, fr_slot_idx(word), off);
 	res->unit = off % FR_PAGE_UNITS;
-	res->slot = fr_w_slot(w);
+	res->word = slot;
 	res->add = fr_slot_add(1, units);
 }
 
 FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, struct fr_res *res, u64 *held)
 {
-	u64 w = fr_load(&r->wr->w), word;
+	u64 w = fr_load(&r->wr->w), *slot, word;
 	struct fr_place p;
 
 	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
 	fr_ring_place(r, w, units, res->time_ns, &p);
 	if (p.new_page || fr_cas(&r->wr->w, w, w + units) != w)
 		return FR_STRAIGHT_NOT;
-	word = fr_load(fr_ring_slot(r->sl, p.slot));
-	fr_ring_found(r, w, word, units, res);
+	slot = fr_ring_slot(r->sl, p.slot);
+	word = fr_load(slot);
+	fr_ring_found(r, w, slot, word, units, res);
 	res->whole = 0;
 	*held = w;
 	return fr_slot_seq(word) == (p.seq & FR_SEQ_MASK) ? FR_STRAIGHT_DONE : FR_STRAIGHT_HELD;
@@ -489,7 +490,7 @@ FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, str
 {
 	struct fr_writer *wr = r->wr;
 	struct fr_place p;
-	u64 w, word;
+	u64 w, *slot, word;
 
 	if (fr_load(&wr->busy))
 		return FR_STRAIGHT_NOT;
@@ -499,13 +500,14 @@ FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, str
 	fr_ring_place(r, w, units, res->time_ns, &p);
 	if (p.new_page)
 		return FR_STRAIGHT_MINE;
-	word = fr_load(fr_ring_slot(r->sl, p.slot));
+	slot = fr_ring_slot(r->sl, p.slot);
+	word = fr_load(slot);
 	if (fr_slot_seq(word) != (p.seq & FR_SEQ_MASK))
 		return FR_STRAIGHT_MINE;
 	fr_store(&wr->w, w + units);
 	if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)
 		return FR_STRAIGHT_MINE;
-	fr_ring_found(r, w, word, units, res);
+	fr_ring_found(r, w, slot, word, units, res);
 	res->whole = word + res->add;
 	return FR_STRAIGHT_DONE;
 }
@@ -520,7 +522,7 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 	res->time_ns = g.time_ns;
 	res->page_nr = g.page_nr;
 	res->unit = g.unit % FR_PAGE_UNITS;
-	res->slot = g.slot & FR_SLOT_MASK;
+	res->word = fr_ring_slot(r->sl, g.slot & FR_SLOT_MASK);
 	res->add = g.add;
 	res->whole = g.whole;
 	return 0;
@@ -560,13 +562,11 @@ FR_INLINE void fr_ring_drop(const struct fr_res *res)
  */
 FR_INLINE void fr_ring_commit(const struct fr_res *res)
 {
-	u64 *word = fr_ring_slot(res->sl, res->slot);
-
 	if (!res->whole) {
-		fr_add(word, res->add);
+		fr_add(res->word, res->add);
 		return;
 	}
-	fr_publish(word, res->whole);
+	fr_publish(res->word, res->whole);
 	fr_store(&res->wr->busy, 0);
 	if (fr_load(&res->wr->ahead))
 		FR_RING_SETTLE(res);
