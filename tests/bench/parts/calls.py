@@ -110,7 +110,7 @@ def promise(added, peer, at_most):
 def calls(opts):
     """What is added to a system call and to a switch: ftrace's clocks, perf record, bpftrace, beside ours."""
     for watched in WATCHED:
-        added = table(*watched, 1 if opts.quick else 4)
+        added = table(*watched, 1 if opts.quick else 3)
         if watched[0] == "calls":
             for clock in "local", "mono", "global":
                 promise(added, f"ftrace, clock {clock}", 0.7 if clock == "local" else None)

@@ -175,7 +175,7 @@ def perf_z(what, command, options, seconds, tmp):
 
 
 def one_load(what, command, options, perf_options, opts):
-    seconds = 1 if opts.quick else 4
+    seconds = 1 if opts.quick else 3
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         ours(what, options, command, seconds, tmp)
         if not perf_options:

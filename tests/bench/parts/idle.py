@@ -38,7 +38,7 @@ def wake_ups(seconds, *options):
 @common.part("idle", order=60)
 def idle(opts):
     """That a recorder in the foreground does nothing under load; the profile is read every 10 s, and when a table fills."""
-    seconds = 4 if opts.quick else 10
+    seconds = 2 if opts.quick else 10
     common.title(f"The recorder's own process during {seconds} s of mixed load")
     cpu_ms, woke = wake_ups(seconds, "--cpu-profile", "no")
     common.report("CPU time, without the profile", cpu_ms, "ms", 0)

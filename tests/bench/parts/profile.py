@@ -7,7 +7,7 @@ import sampling
 def profile_costs(opts):
     for hz, limit in (99, 0.1), (999, 1.0):
         for what, script in ("busy CPUs", sampling.BUSY), ("new processes all the time", sampling.FORKS):
-            seconds = 4 if opts.quick else 6
+            seconds = 4 if opts.quick else 5
             off = sampling.cost(common.run, common.FLIGHTREC, common.NAME, seconds, script, "--hz", str(hz), "--cpu-profile", "no")
             on = sampling.cost(common.run, common.FLIGHTREC, common.NAME, seconds, script, "--hz", str(hz))
             common.report(f"{hz} Hz, {what}", on[0], "%", limit if script == sampling.BUSY else None)

@@ -17,7 +17,7 @@ import sampling
 
 KIB = 8192
 DEFAULT = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:")))
-UNITS, FUNCTIONS = 4, 60  # of what is compiled
+UNITS, FUNCTIONS = 4, 45  # of what is compiled
 
 
 class Load:
@@ -134,7 +134,7 @@ def make_loads(tmp, stack, quick):
             times, "perf", "bench", "sched", "messaging", "-g", "4", "-l", "60")),
         Load("build", f"a build of {UNITS} C files", TIME, ["gcc"], lambda: build(tmp)),
         Load("redis", "redis on loopback, SET by 20 connections", SERVED, ["redis-server", "redis-benchmark"],
-             lambda: redis(ports[0], 15000 if quick else 60000)),
+             lambda: redis(ports[0], 15000 if quick else 40000)),
         Load("nginx", "nginx on loopback, 16 connections", SERVED, ["nginx", "wrk"], lambda: nginx(ports[1], 1)),
     ]
     write_sources(tmp)

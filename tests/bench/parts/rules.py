@@ -51,7 +51,7 @@ def rules(opts):
     """What latency and hung rules cost: rules.c, with the rule and without it by turns."""
     common.title("Rules that BPF decides, ns added to what they watch (medians of the best batches; rules.c has the loads)")
     added = {text: [] for _, text, _ in RULES}
-    for _ in range(2 if opts.quick else 3):
+    for _ in range(2):
         with rule():
             base = json.loads(common.run(os.path.join(common.BIN, "rules")).stdout)
         for what, text, _ in RULES:

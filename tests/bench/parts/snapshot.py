@@ -154,12 +154,12 @@ def ours(opts):
         common.row("by the command dump, which takes its memory first: all bytes copied", [t[1] / 1e6 for t in taken], "ms", at_most=20)
         common.row("by the command dump: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")
         common.report("memory of the dump, the rings it maps not counted", (max(t[3] for t in taken) - rings) / common.MIB, "MiB", 64)
-        taken, losses = under_load(tmp, 2 if opts.quick else 5)
+        taken, losses = under_load(tmp, 1 if opts.quick else 5)
         common.row("under a mixed load: all bytes copied", [t[1] / 1e6 for t in taken], "ms")
         common.row("under a mixed load: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")
         common.row("under a mixed load: events lost", [n[0] for n in losses], "", at_most=0)
         common.row("under a mixed load: holes, sub-buffers that could not be read", [n[1] for n in losses], "", at_most=0)
-        alone, beside, took, silence = our_turns(tmp, 5 if opts.quick else 15)
+        alone, beside, took, silence = our_turns(tmp, 3 if opts.quick else 12)
     common.row("beside the writer: until the command has ended", [ns / 1e6 for ns in took], "ms")
     held_up("flightrec", alone, beside, silence, True)
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
@@ -190,7 +190,7 @@ def ftrace(opts, kib):
             fill()
             took.append(take()[1])
         # Silence is the time it was stopped: what is read is gone, and no event can show it.
-        alone, beside, _, _ = turns(take, lambda pid, _: [], 2 if opts.quick else 8)
+        alone, beside, _, _ = turns(take, lambda pid, _: [], 1 if opts.quick else 6)
         common.row("the file complete and synced", [ns / 1e6 for ns in took], "ms", peer="ftrace, stopped and read")
         held_up("ftrace, stopped and read", alone, beside, [ns / 1e6 for ns in took], False)
 
