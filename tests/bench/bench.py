@@ -64,7 +64,7 @@ def main():
     opts = arguments(parts)
     rows.adopt()
     above_others()
-    chosen = opts.part or [name for name in parts if not (opts.quick and name in common.NOT_QUICK)]
+    chosen = opts.part or [name for name in parts if name not in (common.NOT_QUICK if opts.quick else common.IF_NAMED)]
     failed = [name for name, fn in parts.items() if name in chosen and not run_part(name, fn, opts)]
     out = os.path.join(common.ROOT, "build", "bench.json")
     doc = rows.write(out, rows.document(common.FLIGHTREC, opts.quick, sys.argv[1:]), keep=bool(opts.part))
@@ -77,8 +77,8 @@ def main():
         print(f"  missed: {r['part']}, {r['peer']}: {r['case']}, {rows.figure(r['median'])} {r['unit']}, {rows.promised(r['promise'])}")
     for line in sorted({f"  not measured: {r['part']}, {r['peer']}: {r['not_measured']}" for r in rows.rows if r["not_measured"]}):
         print(line)
-    if not opts.part and len(chosen) < len(parts):
-        print(f"  left out because of --quick: {', '.join(name for name in parts if name not in chosen)}; name them to have them")
+    if not opts.part:
+        print(f"  left out: {', '.join(name for name in parts if name not in chosen)}; name them to have them")
     return 1 if failed else 0
 
 

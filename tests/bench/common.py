@@ -29,15 +29,18 @@ TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
 
 PARTS = {}
-NOT_QUICK = set()
+NOT_QUICK, IF_NAMED = set(), set()
 
 
-def part(name, order, quick=True):
-    """Registers a part; those of lower order run first. quick: --quick makes it, too, unasked; all of it is to take two minutes."""
+def part(name, order, quick=True, unasked=True):
+    """Registers a part; those of lower order run first. quick: --quick makes it, too, unasked; all of it is to take two minutes.
+    unasked: it is made when none is named."""
     def register(fn):
         PARTS[name] = (order, fn)
-        if not quick:
+        if not quick or not unasked:
             NOT_QUICK.add(name)
+        if not unasked:
+            IF_NAMED.add(name)
         return fn
     return register
 

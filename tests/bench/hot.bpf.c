@@ -227,3 +227,4 @@ int loop_ring_once(struct bpf_raw_tracepoint_args *ctx)
 }
 
 #include "payload.bpf.h"
+#include "tried.bpf.h"

@@ -4,7 +4,7 @@
  * take turns in each round, and the figure is the median over the rounds of each round's best batch: other jobs of the
  * machine make single batches slow, never fast. One JSON object a line.
  *
- *	hot ROUNDS [CASE...]	only the cases named, and what they are compared with
+ *	hot ROUNDS [CASE...]	only the cases named, and what they are compared with; those that were only tried have to be
  *	{"case": "call_ringbuf", "clock": "exact", "cpus": 1, "each_ns": [149.5, ...], "each_added_ns": [37.8, ...], "ns":
  *149.46, "added_ns": 37.76}	by round, and the medians; a case that needs what this kernel has not is left out
  */
@@ -36,7 +36,10 @@
 #define SUBBUF_PAGES 16
 #define ROUNDS_MAX   99
 
-#define RB_OVERWRITE (1u << 19) /* BPF_F_RB_OVERWRITE, which is younger than the headers */
+#define RB_OVERWRITE   (1u << 19)   /* BPF_F_RB_OVERWRITE, which is younger than the headers */
+#define MAP_TYPE_ARENA 33	    /* BPF_MAP_TYPE_ARENA, as young */
+#define ARENA_ADDR     (1ull << 44) /* far from all that is mapped, 4 GiB from each other */
+#define ARENA_STEP     (1ull << 32)
 
 /* ---- one set of programs, for one clock ---- */
 
@@ -60,15 +63,25 @@ static void die(const char *what, int err)
 	exit(1);
 }
 
-/* Whether this kernel has ringbufs that overwrite: it is asked. */
-static bool overwrites(void)
+/* Whether this kernel makes such a map: it is asked. */
+static bool has_map(int type, u32 flags, u32 entries)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = RB_OVERWRITE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "hot_over", 0, 0, sysconf(_SC_PAGESIZE), &opts);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	int fd = bpf_map_create(type, "hot_asks", 0, 0, entries, &opts);
 
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+static bool overwrites(void)
+{
+	return has_map(BPF_MAP_TYPE_RINGBUF, RB_OVERWRITE, sysconf(_SC_PAGESIZE));
+}
+
+static bool has_arenas(void)
+{
+	return has_map(MAP_TYPE_ARENA, BPF_F_MMAPABLE, 1);
 }
 
 static int make_ring(void)
@@ -115,6 +128,30 @@ static void drain(const struct set *set)
 	__atomic_store_n(set->consumer, __atomic_load_n(set->producer, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 }
 
+/* Its address has to be known before the programs are loaded, and be the same here: where nothing else is. */
+static void place_arena(struct hot *skel, int nr)
+{
+	bool has = has_arenas();
+
+	skel->rodata->arena_addr = ARENA_ADDR + nr * ARENA_STEP;
+	bpf_map__set_autocreate(skel->maps.arena, has);
+	bpf_map__set_map_extra(skel->maps.arena, skel->rodata->arena_addr);
+	bpf_program__set_autoload(skel->progs.loop_tried_arena, has);
+}
+
+/* Its pages come into being when they are touched here; a program that touches one that is not there writes nowhere. */
+static void map_arena(const struct hot *skel)
+{
+	size_t sz = bpf_map__max_entries(skel->maps.arena) * sysconf(_SC_PAGESIZE);
+	void *at = (void *)skel->rodata->arena_addr;
+
+	if (!has_arenas())
+		return;
+	if (mmap(at, sz, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, bpf_map__fd(skel->maps.arena), 0) != at)
+		die("cannot map the arena", errno);
+	memset(at, 0, sz);
+}
+
 static void load(struct set *set, u64 grain_ns)
 {
 	int template = make_ring(), tier, err;
@@ -136,10 +173,12 @@ static void load(struct set *set, u64 grain_ns)
 	bpf_map__set_inner_map_fd(skel->maps.fr_stack, template);
 	bpf_map__set_max_entries(skel->maps.fr_main, libbpf_num_possible_cpus());
 	bpf_map__set_map_flags(skel->maps.ringbuf_over, overwrites() ? RB_OVERWRITE : 0);
+	place_arena(skel, set - sets);
 	err = hot__load(skel);
 	if (err)
 		die("cannot load", err);
 	set->skel = skel;
+	map_arena(skel);
 	for (cpu = 0; cpu < CPU_MAX; cpu++)
 		add_ring(skel, cpu);
 	map_ringbuf(set);
@@ -193,7 +232,8 @@ struct bench {
 	u64 (*run)(struct set *set, int prog_fd);
 	enum clock_mode clock;
 	int cpus;
-	bool over; /* needs a ringbuf that overwrites */
+	bool over;  /* needs a ringbuf that overwrites */
+	bool tried; /* not of the product: made if named */
 	bool on;
 	double best[ROUNDS_MAX];
 	double base_ns[ROUNDS_MAX]; /* its base, just before */
@@ -209,6 +249,14 @@ struct bench {
 	}
 #define PAYLOAD_CASES_OF(cnt) \
 	PAYLOAD_CASES(16, cnt), PAYLOAD_CASES(32, cnt), PAYLOAD_CASES(64, cnt), PAYLOAD_CASES(128, cnt), PAYLOAD_CASES(256, cnt)
+
+#define TRIED(what, cnt)                                                                                             \
+	{                                                                                                            \
+		.name = "loop_tried_" what, .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = cnt, \
+		.tried = true                                                                                        \
+	}
+#define TRIED_CASES(cnt) \
+	TRIED("locked", cnt), TRIED("counted", cnt), TRIED("trylock", cnt), TRIED("any", cnt), TRIED("arena", cnt)
 
 static struct bench benches[] = {
 	{.name = "none", .run = run_calls, .cpus = 1},
@@ -236,6 +284,10 @@ static struct bench benches[] = {
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_LOCAL, .cpus = 2},
 	PAYLOAD_CASES_OF(1),
 	PAYLOAD_CASES_OF(2),
+	{.name = "loop_stores", .base = "loop_empty", .run = run_loop, .cpus = 2, .tried = true},
+	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 2, .tried = true},
+	TRIED_CASES(1),
+	TRIED_CASES(2),
 };
 
 #define BENCH_CNT (sizeof(benches) / sizeof(benches[0]))
@@ -424,7 +476,7 @@ static void report(const struct bench *b, int rounds)
 
 static bool runs_here(const struct bench *b)
 {
-	return b->on && (!b->over || overwrites());
+	return b->on && (!b->over || overwrites()) && (strcmp(b->name, "loop_tried_arena") || has_arenas());
 }
 
 static void run_turn(struct bench *b, int round)
@@ -441,7 +493,7 @@ static void check_losses(void)
 	int i;
 
 	for (i = 0; i < CLOCK_CNT; i++)
-		if (sets[i].skel->bss->ringbuf_lost || sets[i].skel->bss->perfbuf_lost ||
+		if (sets[i].skel->bss->ringbuf_lost || sets[i].skel->bss->perfbuf_lost || sets[i].skel->bss->tried_lost ||
 		    sets[i].skel->data_session->fr_session.no_ring) {
 			fprintf(stderr, "hot: %llu records of the ringbuf were lost, %llu of the perf buffer, %llu of ours\n",
 				(unsigned long long)sets[i].skel->bss->ringbuf_lost,
@@ -461,7 +513,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < CLOCK_CNT; i++)
 		load(&sets[i], clocks[i].grain_ns);
 	for (k = 0; k < BENCH_CNT && argc <= 2; k++)
-		benches[k].on = true;
+		benches[k].on = !benches[k].tried;
 	choose(argv + 2, argc - 2);
 	for (round = -1; round < rounds; round++) /* the first is for the caches, and forgotten */
 		for (k = 0; k < BENCH_CNT; k++)

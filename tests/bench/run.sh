@@ -14,14 +14,8 @@ export FR_BENCH_BIN=$(dirname "$FLIGHTREC")/tests/bench
 ((EUID == 0)) || { echo "the benchmarks load BPF programs: they need root" >&2; exit 1; }
 # ftrace, perf and bpftrace look for events there; a host that never traced has it not mounted
 [[ -d /sys/kernel/tracing/instances ]] || mount -t tracefs nodev /sys/kernel/tracing || true # a row says who needed it
-arch=$(uname -m)
-arch=${arch/aarch64/arm64}
 mkdir -p "$FR_BENCH_BIN"
-clang -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-unused-parameter -Ibpf "-Ivmlinux/$arch" \
-	"-D__TARGET_ARCH_${arch/x86_64/x86}" -c tests/bench/hot.bpf.c -o "$FR_BENCH_BIN/hot.bpf.o"
-bpftool gen skeleton "$FR_BENCH_BIN/hot.bpf.o" name hot > "$FR_BENCH_BIN/hot.skel.h"
-gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_BENCH_BIN" tests/bench/hot.c user/io/session/nest.c \
-	-lbpf -lelf -lz -lpthread -o "$FR_BENCH_BIN/hot"
+tests/bench/hot.sh clang "$FR_BENCH_BIN"
 for tool in rules stall spent clockword; do
 	gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf "tests/bench/$tool.c" -lpthread -o "$FR_BENCH_BIN/$tool"
 done

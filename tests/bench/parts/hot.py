@@ -84,6 +84,8 @@ def both_cpus(got):
     for name in CLOCKS:
         common.row(f"two CPUs / one, clock {name}", ratio(got.full("loop_ring", name, 2), got.full("loop_ring", name)), "",
                    at_most=1.03 if name == "10us" else None)
+    if got.has("loop_clock", cpus=2):  # what two CPUs that share a core, or a host, take from each other whatever they do
+        common.row("two CPUs / one, the clock only", ratio(got.full("loop_clock", cpus=2), got.full("loop_clock")), "", peer="floor")
     common.row("two CPUs / one", ratio(got.full("loop_ringbuf", "exact", 2), got.full("loop_ringbuf")), "", peer="bpf_ringbuf")
 
 
