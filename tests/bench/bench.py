@@ -33,7 +33,12 @@ def arguments(parts):
         prog="tests/bench/run.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="parts:\n" + "\n".join(f"  {name:<{width}}  {(fn.__doc__ or '').splitlines()[0]}" for name, fn in parts.items()))
     ask.add_argument("--quick", action="store_true", help="fewer rounds, shorter loads")
-    ask.add_argument("part", nargs="*", metavar="PART", choices=[[], *parts],
+
+    def known(name):
+        if name not in parts:
+            raise argparse.ArgumentTypeError(f"no part is called {name}; there are {', '.join(parts)}")
+        return name
+    ask.add_argument("part", nargs="*", metavar="PART", type=known,
                      help="only these; what build/bench.json has of the others stays")
     return ask.parse_args()
 
