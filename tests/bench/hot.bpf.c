@@ -131,6 +131,13 @@ int BPF_PROG(call_ringbuf, struct pt_regs *regs, long id)
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_ringbuf, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	put_ringbuf(bpf_get_current_pid_tgid(), next->pid);
+	return 0;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(call_ring, struct pt_regs *regs, long id)
 {

@@ -185,14 +185,14 @@ RECORDERS = (
 
 # Whose programs are timed by the kernel, too
 COUNTED = ("flightrec, default", WITH_CALLS, "flightrec, full")
-# Without --quick only
+# Without --quick only, and not in the last turn
 LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
 
-def take_turn(loads, tmp, got, failed):
+def take_turn(loads, tmp, got, failed, without=()):
     """Each recorder once, with all loads. got: by load, metric and recorder, a list of this turn's figures."""
     for who, begin in RECORDERS:
-        if who in failed:
+        if who in failed or who in without:
             continue
         try:
             with begin(tmp):
@@ -254,10 +254,10 @@ def table(load, turns, failed, in_programs):
                 common.not_measured(metric, who, failed[who], unit, load=load.name)
                 continue
             of = [t[load.name, metric] for t in turns]
-            common.row(metric, [v for t in of for v in t[who]], unit, peer=who, load=load.name)
+            common.row(metric, [v for t in of for v in t.get(who, ())], unit, peer=who, load=load.name)
             if metric == "p99":
                 continue
-            added = [slower(v, statistics.median(t[OFF]), more) for t in of for v in t[who]]
+            added = [slower(v, statistics.median(t[OFF]), more) for t in of for v in t.get(who, ())]
             if who == OFF:
                 low, high = statistics.quantiles(added, n=4, method="inclusive")[::2]
                 noise = max(high - low, 0.1)
@@ -279,9 +279,9 @@ def programs(opts):
         turns, failed = [], {who: "left out because of --quick" for who in LONG if opts.quick}
         for load in here:
             load.run()  # the caches, and files that are read once
-        for _ in range(1 if opts.quick else 3):
+        for without in [()] if opts.quick else [(), (), LONG]:
             turns.append({})
-            take_turn(here, tmp, turns[-1], failed)
+            take_turn(here, tmp, turns[-1], failed, without)
         in_programs = {} if opts.quick else count_time(here, tmp)
     for load in loads:
         table(load, turns, failed, in_programs)

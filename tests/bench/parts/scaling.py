@@ -86,4 +86,4 @@ def scaling(opts):
             common.load(1 if opts.quick else 3)
             start_up(tmp, 9 if opts.quick else 25)
             for events in sizes:
-                one_size(tmp, events, 1 if opts.quick else 3 if events < 10_000_000 else 2)
+                one_size(tmp, events, 1 if opts.quick else 3 if events < 10_000_000 else 1)
