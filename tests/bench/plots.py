@@ -41,7 +41,7 @@ def loop(rows):
 
 
 def added(load, what):
-    return lambda rows: bars(f"As added to {what}", "ns", of(rows, "calls", unit="ns", load=load))
+    return lambda rows: bars(f"As added to {what}", "ns", of(rows, "calls", unit="ns", load=load, cpus="one"))
 
 
 def program(load, what):
