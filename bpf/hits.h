@@ -295,11 +295,23 @@ FR_INLINE void fr_hits_lose(struct fr_hits_table *t, u64 now_ns)
 	t->lost++;
 }
 
-/* Is it time to tell the reader? Says so once a table: at half its size, so that the other half is for its way. */
+/* So much of cnt is left when the reader is told: with the other table it is for its way. */
+FR_INLINE u32 fr_hits_rest(u32 cnt)
+{
+	return cnt / 4;
+}
+
+FR_INLINE int fr_hits_is_low(u32 used, u32 cnt)
+{
+	return used >= cnt - fr_hits_rest(cnt);
+}
+
+/* Is it time to tell the reader? Says so once a table. */
 FR_INLINE int fr_hits_fills(struct fr_hits_table *t, u32 shift)
 {
-	if (t->told || (t->hit_cnt < fr_hits_cnt(shift) / 2 && t->stack_cnt < fr_hits_stack_cnt(shift) / 2 &&
-			t->word_cnt < fr_hits_word_cnt(shift) / 2))
+	if (t->told ||
+	    (!fr_hits_is_low(t->hit_cnt, fr_hits_cnt(shift)) && !fr_hits_is_low(t->stack_cnt, fr_hits_stack_cnt(shift)) &&
+	     !fr_hits_is_low(t->word_cnt, fr_hits_word_cnt(shift))))
 		return 0;
 	t->told = 1;
 	return 1;

@@ -159,7 +159,7 @@ static void says_once_that_it_fills(void **state)
 	u32 i, told = 0;
 
 	(void)state;
-	for (i = 1; t->hit_cnt < FR_HITS_CNT / 2; i++) {
+	for (i = 1; t->hit_cnt < FR_HITS_CNT / 4 * 3; i++) {
 		struct fr_hit k = key(i);
 
 		assert_int_equal(told, 0);

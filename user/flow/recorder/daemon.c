@@ -97,12 +97,17 @@ static void free_sources(struct fr_daemon *d, bool all)
 	d->unwatched = false;
 }
 
-int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg)
+static struct itimerspec timer_of(u64 delay_ns, u64 period_ns)
 {
-	const struct itimerspec when = {
+	return (struct itimerspec){
 		.it_value = {delay_ns / 1000000000, delay_ns % 1000000000 ?: !delay_ns},
 		.it_interval = {period_ns / 1000000000, period_ns % 1000000000},
 	};
+}
+
+int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg)
+{
+	const struct itimerspec when = timer_of(delay_ns, period_ns);
 	struct source src = {.fn = fn, .arg = arg, .is_timer = true};
 	int err;
 
@@ -115,6 +120,13 @@ int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_
 		return err;
 	}
 	return src.fd;
+}
+
+void fr_daemon_timer_again(int fd, u64 period_ns)
+{
+	const struct itimerspec when = timer_of(period_ns, period_ns);
+
+	timerfd_settime(fd, 0, &when, NULL);
 }
 
 static void run_source(const struct source *src, u32 events)

@@ -25,6 +25,9 @@ void fr_daemon_unwatch(struct fr_daemon *d, int fd);
  * and closed; or -errno. */
 int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg);
 
+/* What it is for has just been done: the next time is a period from now. */
+void fr_daemon_timer_again(int fd, u64 period_ns);
+
 /* What modules may ask for. */
 struct fr_sess *fr_daemon_sess(struct fr_daemon *d);
 const struct fr_config *fr_daemon_config(const struct fr_daemon *d); /* the one in force */

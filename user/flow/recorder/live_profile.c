@@ -42,10 +42,8 @@ void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
 	if (shift < 0)
 		return;
 	fr_out_printf(o, "  %-10s ", "profile");
-	fr_out_printf(
-		o,
-		"2 tables of %u keys a CPU, read when one is half full and every %llu s: up to %llu different stacks/s a CPU",
-		fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max(shift));
+	fr_out_printf(o, "2 tables of %u keys a CPU, read when one fills and every %llu s: up to %llu different stacks/s a CPU",
+		      fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max(shift));
 	if (exceeds(l, shift)) {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));

@@ -54,8 +54,7 @@ void fr_sampler_close(struct fr_sampler *sp)
 
 u64 fr_sampler_rate_max(u32 shift)
 {
-	/* told at half of a table: the other half and the other table are for the way */
-	return (fr_hits_cnt(shift) / 2 + fr_hits_cnt(shift)) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
+	return (u64)(fr_hits_rest(fr_hits_cnt(shift)) + fr_hits_cnt(shift)) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
 }
 
 static void nap(long ns)
@@ -272,11 +271,13 @@ struct fr_sampling {
 	bool said;
 };
 
+/* Read, and not again for an interval, unless a table fills. */
 static void read_now(struct fr_sampling *m)
 {
 	struct fr_sampler_read what = {};
 	int err = fr_sampler_read(m->sp, 0, NULL, &what);
 
+	fr_daemon_timer_again(m->timer_fd, FR_SAMPLER_INTERVAL_NS);
 	if ((err && err != -EWOULDBLOCK) || what.damaged) {
 		if (!m->said)
 			fr_warn("the profile cannot be read: %s: some of it is missing",
