@@ -274,6 +274,29 @@ def interrupts():
     check_handlers("irq", [h for h in told if h["watch"] == "holdoff"], spins, None)
 
 
+@test("a CPU that is kept without end: the watch ends when it is told to, and says so")
+def kept():
+    if len(CPUS) < 2:
+        raise Skip("only one CPU")
+    cpu = CPUS[-1]
+    with watching("--cpu", cpu) as w:
+        keeper = subprocess.Popen([helper("hog"), str(cpu), "80", "1", "60000", "1"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            def keeps():
+                if keeper.poll() == 77:
+                    raise Skip("no right to real-time priority here")
+                with open(f"/proc/{keeper.pid}/schedstat") as f:
+                    return int(f.read().split()[0]) > 100_000_000
+            wait_for(keeps, "the CPU is kept", 60)
+            told = w.end()
+            equal(keeper.poll(), None, "exit status of who still keeps it")
+        finally:
+            keeper.kill()
+            keeper.wait()
+    check(f"CPU {cpu} is kept from the watch" in w.err, w.err)
+    equal([told[-1]["watch"], told[-1]["cpus"][0]["offline"]], ["end", False], "its end")
+
+
 class Stopped:
     """A terminal that nobody reads until it is told to."""
 

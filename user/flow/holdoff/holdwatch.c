@@ -370,7 +370,9 @@ static void stop(struct fr_holdwatch *w)
 	u32 i;
 
 	for (i = 0; i < w->cpu_cnt; i++)
-		fr_sleeper_stop(w->cpu[i].sleeper);
+		if (!fr_sleeper_stop(w->cpu[i].sleeper))
+			fr_warn("CPU %u is kept from the watch at its end: that holdoff goes on, and is not told",
+				fr_sleeper_cpu(w->cpu[i].sleeper));
 	w->ended_ns = clock_ns(CLOCK_MONOTONIC);
 }
 

@@ -18,7 +18,9 @@
 #define LOOK_TRIES  64u
 #define LOOK_MAX_NS 10000000ULL /* so long it reads at most: it has a high priority */
 #define LOOK_PAGES  32u		/* pages between two looks at the clock */
-#define AGAIN_MAX   16u		/* looks in a row at what came while it looked */
+#define STOP_NS	    500000000u	/* its end is waited for so much longer than an interval */
+#define CPU_CNT_MAX 65536u
+#define AGAIN_MAX   16u /* looks in a row at what came while it looked */
 
 struct fr_sleeper {
 	struct fr_sleeper_conf conf;
@@ -167,7 +169,7 @@ static void *run(void *arg)
 		sleep_until(next);
 		now = mono_ns();
 		if (sched_getcpu() != s->ring.cpu) {
-			fr_store(&s->gone, 1);
+			fr_store(&s->gone, !fr_load(&s->stop));
 			break;
 		}
 		note_lateness(&s->stats, now - next);
@@ -263,12 +265,37 @@ int fr_sleeper_start(const struct fr_sleeper_conf *conf, const struct fr_ring_ma
 	return 0;
 }
 
-void fr_sleeper_stop(struct fr_sleeper *s)
+/* Who keeps its CPU from it need not end: on another one it sees that it is to. */
+static void move_away(struct fr_sleeper *s)
 {
+	const size_t sz = CPU_ALLOC_SIZE(CPU_CNT_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPU_CNT_MAX);
+
+	if (set && !pthread_getaffinity_np(pthread_self(), sz, set))
+		pthread_setaffinity_np(s->thread, sz, set);
+	CPU_FREE(set);
+}
+
+bool fr_sleeper_stop(struct fr_sleeper *s)
+{
+	const u64 wait_ns = s->conf.interval_ns + STOP_NS;
+	struct timespec until;
+	bool kept;
+
 	fr_store(&s->stop, 1);
-	if (s->is_running)
+	if (!s->is_running)
+		return true;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += wait_ns % 1000000000;
+	until.tv_sec += wait_ns / 1000000000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	kept = pthread_timedjoin_np(s->thread, NULL, &until) != 0;
+	if (kept) {
+		move_away(s);
 		pthread_join(s->thread, NULL);
+	}
 	s->is_running = false;
+	return !kept;
 }
 
 int fr_sleeper_resume(struct fr_sleeper *s)

@@ -48,7 +48,9 @@ int fr_sleeper_start(const struct fr_sleeper_conf *conf, const struct fr_ring_ma
 
 /* Go on where it was, with what it counted: its CPU was gone, and came again. 0; -EINVAL: it has not; -errno. */
 int fr_sleeper_resume(struct fr_sleeper *s);
-void fr_sleeper_stop(struct fr_sleeper *s); /* ends within an interval; what it found stays */
+
+/* What it found stays. False: its CPU was not to be had for it, so that what keeps that is not told. */
+bool fr_sleeper_stop(struct fr_sleeper *s);
 void fr_sleeper_free(struct fr_sleeper *s); /* stops; NULL is fine */
 
 u32 fr_sleeper_cpu(const struct fr_sleeper *s);
