@@ -218,6 +218,21 @@ def test_perfetto_profile(reader, folder, flight):
     judge(reader, trace, profile.test_profile, json.loads(told.stdout))
 
 
+def test_perfetto_several(reader, folder, flight):
+    """Two parts of a recording are what they are when merged: the second tells of tasks, too."""
+    parts, whole = [f"{folder}/first.flight", f"{folder}/second.flight"], f"{folder}/whole.flight"
+    for part, window in zip(parts, ("0%..3%", "3%..100%")):
+        run(FLIGHTREC, "cut", "--window", window, "-o", part, flight)
+    run(FLIGHTREC, "merge", "-o", whole, *parts)
+    sql = "select tid, pid, thread.name name from thread left join process using (upid) order by tid, pid, name"
+    got = []
+    for out, files in (f"{folder}/parts.pftrace", parts), (f"{folder}/whole.pftrace", [whole]):
+        run(FLIGHTREC, "export", "--to", "perfetto", "-o", out, *files)
+        got.append(query(reader, out, sql))
+    differs = [(a, b) for a, b in zip(*got) if a != b]
+    return f"{len(got[0])} threads, {len(got[1])} when merged: {differs[:3]}" if got[0] != got[1] or len(got[0]) < 20 else None
+
+
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
@@ -247,6 +262,10 @@ def test_perfetto(folder, flight, events):
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
     test_perfetto_profile(reader, folder, flight)
+    try:
+        verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))
+    except RuntimeError as e:
+        verdict("test_perfetto_several", str(e))
     try:
         verdict("test_perf_text", test_perf_text(reader, folder, events))
     except RuntimeError as e:

@@ -50,6 +50,44 @@ u32 fr_export_cpu_cnt(const struct fr_export *x)
 	return max + 1;
 }
 
+static int by_life(const void *a, const void *b)
+{
+	const struct fr_snap_task *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt)
+{
+	struct fr_snap_task *all;
+	size_t sum = 0, kept = 0, one, i;
+	u32 file;
+
+	for (file = 0; file < fr_replay_file_cnt(x->replay); file++) {
+		fr_snap_tasks(fr_replay_snap(x->replay, file), &one);
+		sum += one;
+	}
+	all = malloc((sum + 1) * sizeof(*all));
+	if (!all)
+		return NULL;
+	for (file = 0, sum = 0; file < fr_replay_file_cnt(x->replay); file++, sum += one) {
+		const struct fr_snap_task *t = fr_snap_tasks(fr_replay_snap(x->replay, file), &one);
+
+		if (one)
+			memcpy(all + sum, t, one * sizeof(*t));
+	}
+	qsort(all, sum, sizeof(*all), by_life);
+	for (i = 0; i < sum; i++)
+		if (!kept || by_life(&all[kept - 1], &all[i]))
+			all[kept++] = all[i];
+		else if (all[i].task.exit_ns)
+			all[kept - 1] = all[i]; /* it knows more */
+	*cnt = kept;
+	return all;
+}
+
 /* The row i of a run, and to those who want to see all of them also what does not match. */
 static int put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
 {

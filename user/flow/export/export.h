@@ -66,6 +66,9 @@ const struct fr_exporter *fr_exporter_nr(u32 i);
 /* Numbers of CPUs are below this in all files. */
 u32 fr_export_cpu_cnt(const struct fr_export *x);
 
+/* Tasks of all files, each once, by tid and start: malloc'ed. NULL: no memory. */
+struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt);
+
 /* Returns the exit status; messages are printed. A file gets its name when it is complete, or does not exist. */
 int fr_export(const struct fr_export_ask *ask);
 

@@ -266,15 +266,16 @@ static int put_task(struct ctf *c, const struct fr_snap_task *t, u64 ts)
 static int put_statedump(struct ctf *c, const struct fr_export *x)
 {
 	u64 begin_ns, end_ns;
-	size_t cnt, i;
-	const struct fr_snap_task *t = fr_snap_tasks(x->snap, &cnt);
-	int err = 0;
+	size_t cnt = 0, i;
+	struct fr_snap_task *t = fr_export_tasks(x, &cnt);
+	int err = t ? 0 : -ENOMEM;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < cnt && !err; i++) {
 		if (t[i].start_ns <= begin_ns && (!t[i].task.exit_ns || t[i].task.exit_ns >= begin_ns))
 			err = put_task(c, &t[i], begin_ns);
 	}
+	free(t);
 	return err;
 }
 

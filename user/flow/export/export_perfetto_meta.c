@@ -128,15 +128,6 @@ static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t)
 	fr_pbuf_close(b, at);
 }
 
-static int by_tid(const void *a, const void *b)
-{
-	const struct fr_snap_task *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
 /* The tasks from *i on that one packet takes. */
 static int put_tree(struct fr_perfetto_out *to, const struct fr_snap_task *t, size_t cnt, size_t *i, u64 begin_ns)
 {
@@ -157,21 +148,15 @@ static int put_tree(struct fr_perfetto_out *to, const struct fr_snap_task *t, si
 
 static int put_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 {
-	size_t cnt, i = 0;
-	const struct fr_snap_task *t = fr_snap_tasks(x->snap, &cnt);
-	struct fr_snap_task *sorted = malloc((cnt + 1) * sizeof(*sorted));
+	size_t cnt = 0, i = 0;
+	struct fr_snap_task *t = fr_export_tasks(x, &cnt);
 	u64 begin_ns, end_ns;
-	int err = 0;
+	int err = t ? 0 : -ENOMEM;
 
-	if (!sorted)
-		return -ENOMEM;
-	if (cnt)
-		memcpy(sorted, t, cnt * sizeof(*t));
-	qsort(sorted, cnt, sizeof(*sorted), by_tid);
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	while (i < cnt && !err)
-		err = put_tree(to, sorted, cnt, &i, begin_ns);
-	free(sorted);
+		err = put_tree(to, t, cnt, &i, begin_ns);
+	free(t);
 	return err;
 }
 
