@@ -33,12 +33,14 @@ static inline void mb_init(struct make_batch *m, const struct fr_schema *s, u16 
 
 static inline void mb_new_col(struct fr_col *c, const struct fr_field *f)
 {
-	c->num = f->type <= FR_TYPE_text8 ? calloc(MB_ROWS, sizeof(u64)) : NULL;
+	c->mask = ~0u;
+	c->num = f->type <= FR_TYPE_text8  ? calloc(MB_ROWS, sizeof(u64))
+		 : f->type == FR_TYPE_u64s ? calloc(MB_ROWS * MB_TAIL, sizeof(u64))
+					   : NULL;
 	c->off = f->type >= FR_TYPE_str ? calloc(MB_ROWS + 1, sizeof(u32)) : NULL;
 	c->text = f->type == FR_TYPE_comm  ? calloc(MB_ROWS, FR_COMM_SZ)
 		  : f->type == FR_TYPE_str ? calloc(MB_ROWS, MB_TAIL * 8)
 					   : NULL;
-	c->nums = f->type == FR_TYPE_u64s ? calloc(MB_ROWS * MB_TAIL, sizeof(u64)) : NULL;
 }
 
 static inline void mb_new_type(struct fr_type_cols *t, const struct fr_event *ev)
@@ -133,7 +135,7 @@ static inline void mb_nums(struct make_batch *m, const char *field, const u64 *v
 	struct fr_col *c = mb_col(m, field, &k, &f);
 
 	assert(cnt <= MB_TAIL);
-	memcpy(c->nums + c->off[k], v, cnt * sizeof(*v));
+	memcpy(c->num + c->off[k], v, cnt * sizeof(*v));
 	c->off[k + 1] = c->off[k] + cnt;
 }
 
@@ -149,7 +151,6 @@ static inline void mb_free(struct make_batch *m)
 			free(c[i].num);
 			free(c[i].off);
 			free(c[i].text);
-			free(c[i].nums);
 		}
 		free(c);
 	}

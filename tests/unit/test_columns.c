@@ -159,7 +159,7 @@ static u8 form_of(struct fixture *f, const u64 *val, u32 cnt)
 {
 	struct fr_rec_snapshot_begin rec = {};
 	struct host_ring *h = host_ring_new(1, FR_TIER_LIFE, 3, 8);
-	u64 *back;
+	const struct fr_col *back;
 	u32 i, skip;
 
 	h->remember = false;
@@ -173,8 +173,9 @@ static u8 form_of(struct fixture *f, const u64 *val, u32 cnt)
 	assert_int_equal(f->rows.cnt, cnt);
 	encode(f);
 	assert_int_equal(decode(f, fr_schema_builtin()), 0);
-	back = f->b.type[FR_EV_snapshot_begin].col[0].num;
-	assert_memory_equal(back, val, cnt * 8);
+	back = &f->b.type[FR_EV_snapshot_begin].col[0];
+	for (i = 0; i < cnt; i++)
+		assert_int_equal(*fr_col_num(back, i), val[i]);
 	host_ring_free(h);
 	/* the section's length stands before it, and it ends the content */
 	for (skip = f->sz - 4;; skip--) {
@@ -238,7 +239,7 @@ static void test_keys_predict(void **state)
 	assert_true(f->sz < plain_sz);
 	assert_int_equal(decode(f, fr_schema_builtin()), 0);
 	for (i = 0; i < cnt; i++)
-		assert_int_equal(f->b.type[FR_EV_sys_enter].col[2].nums[i], per_call[f->b.type[FR_EV_sys_enter].col[1].num[i]]);
+		assert_int_equal(f->b.type[FR_EV_sys_enter].col[2].num[i], per_call[f->b.type[FR_EV_sys_enter].col[1].num[i]]);
 	host_ring_free(h);
 }
 

@@ -198,7 +198,7 @@ static int take(struct fr_analyze *a, const struct fr_row *row, struct fr_an_row
 		return 0;
 	col = row->b->type[nr].col;
 	for (i = 0; i < a->col_cnt[nr]; i++)
-		r->v[i] = col[a->col[nr][i]].num[row->k];
+		r->v[i] = *fr_col_num(&col[a->col[nr][i]], row->k);
 	return fn(a, r);
 }
 
@@ -225,7 +225,7 @@ static void fetch(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
 	u32 k = b->in_type[i], f;
 
 	for (f = 0; f < a->col_cnt[nr]; f++)
-		__builtin_prefetch(&col[a->col[nr][f]].num[k]);
+		__builtin_prefetch(fr_col_num(&col[a->col[nr][f]], k));
 }
 
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)

@@ -338,7 +338,7 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	if (err || !b->fn[nr])
 		return err;
 	for (k = 0; k < b->col_cnt[nr]; k++)
-		f.v[k] = row.b->type[nr].col[b->col[nr][k]].num[row.k];
+		f.v[k] = *fr_col_num(&row.b->type[nr].col[b->col[nr][k]], row.k);
 	return b->fn[nr](t, &f);
 }
 

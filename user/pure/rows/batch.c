@@ -14,7 +14,7 @@ const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t
 		*len = col->off[r->k + 1] - col->off[r->k] - 1;
 		return col->text + col->off[r->k];
 	}
-	text = f->type == FR_TYPE_comm ? col->text + (size_t)r->k * FR_COMM_SZ : (const char *)&col->num[r->k];
+	text = f->type == FR_TYPE_comm ? col->text + (size_t)r->k * FR_COMM_SZ : (const char *)fr_col_num(col, r->k);
 	*len = strnlen(text, f->type == FR_TYPE_comm ? FR_COMM_SZ : sizeof(u64));
 	return text;
 }
@@ -24,7 +24,7 @@ const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t 
 	const struct fr_col *col = &r->b->type[r->ev->nr].col[f->col];
 
 	*cnt = col->off[r->k + 1] - col->off[r->k];
-	return col->nums + col->off[r->k];
+	return col->num + col->off[r->k];
 }
 
 u32 fr_batch_rec_sz(const struct fr_batch *b, const struct fr_event *ev, u32 k)

@@ -10,11 +10,17 @@
 
 /* One column of one event type. */
 struct fr_col {
-	u64 *num;   /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); comm, str, u64s: NULL */
-	u32 *off;   /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; comm: NULL */
+	u64 *num; /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); u64s: of all rows; else NULL */
+	u32 *off; /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; else NULL */
 	char *text; /* comm: 16 bytes a row; str: all texts, each NUL-terminated */
-	u64 *nums;  /* u64s: all numbers */
+	u32 mask;   /* numbers, text8: ~0; 0: all rows have the same one, which stands there once */
 };
+
+/* The number of a row of the type. */
+static inline const u64 *fr_col_num(const struct fr_col *c, u32 k)
+{
+	return &c->num[k & c->mask];
+}
 
 struct fr_type_cols {
 	u32 cnt;	    /* rows of this type */
@@ -74,7 +80,7 @@ static inline struct fr_row fr_batch_row(const struct fr_batch *b, u32 i)
 /* A stored number (or flags, or text8) of a row; f->kind is not DERIVED. */
 static inline u64 fr_row_num(const struct fr_row *r, const struct fr_field *f)
 {
-	return r->b->type[r->ev->nr].col[f->col].num[r->k];
+	return *fr_col_num(&r->b->type[r->ev->nr].col[f->col], r->k);
 }
 
 /* A stored text (text8, comm, str): *len bytes, not necessarily terminated, no NUL within. */

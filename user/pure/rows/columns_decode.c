@@ -27,6 +27,13 @@ struct decode {
 	u64 tail_left; /* bytes that texts and arrays may still have taken in the ring */
 };
 
+/* What numbers of a column may be: of each, with sign added, only bits that are not outside are set. */
+struct fit {
+	u64 sign, outside;
+};
+
+static const struct fit any_number;
+
 int fr_event_key_col(const struct fr_event *ev)
 {
 	u32 i;
@@ -91,7 +98,7 @@ static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head
 		if (cnt[nr] && fr_schema_event(schema, nr))
 			sz += type_sz(fr_schema_event(schema, nr), cnt[nr]);
 	sz += rows * (8 + 4 + 4 + 1 + 2 * sizeof(struct fr_pos_run) + 8 + 1 + 1);
-	return sz + words * 8 + head->raw_sz + 16 * 16;
+	return sz + words * (8 + 4) + head->raw_sz + 16 * 16;
 }
 
 static int make_room(struct fr_batch *b, size_t sz)
@@ -118,82 +125,123 @@ void fr_batch_free(struct fr_batch *b)
 
 /* ---- one column of numbers ---- */
 
-static void unzigzag_all(u64 *val, u32 cnt)
+/* These return the bits that are set with sign added: what is outside is looked at once. */
+
+static u64 check_plain(const u64 *val, u32 cnt, u64 sign)
 {
+	u64 bits = 0;
 	u32 i;
 
 	for (i = 0; i < cnt; i++)
+		bits |= val[i] + sign;
+	return bits;
+}
+
+static u64 undo_zigzag(u64 *val, u32 cnt, u64 sign)
+{
+	u64 bits = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
 		val[i] = fr_unzigzag(val[i]);
+		bits |= val[i] + sign;
+	}
+	return bits;
 }
 
-static void undo_delta(u64 *val, u32 cnt)
+static u64 undo_delta(u64 *val, u32 cnt, u64 sign)
 {
-	u64 prev = 0;
+	u64 prev = 0, bits = 0;
 	u32 i;
 
-	for (i = 0; i < cnt; i++)
+	for (i = 0; i < cnt; i++) {
 		val[i] = prev += fr_unzigzag(val[i]);
+		bits |= prev + sign;
+	}
+	return bits;
 }
 
-static void undo_rising(u64 *val, u32 cnt)
+static u64 undo_rising(u64 *val, u32 cnt, u64 sign)
 {
-	u64 prev = 0;
+	u64 prev = 0, bits = 0;
 	u32 i;
 
-	for (i = 0; i < cnt; i++)
+	for (i = 0; i < cnt; i++) {
 		val[i] = prev += val[i];
+		bits |= prev + sign;
+	}
+	return bits;
 }
 
-static void undo_keyed(u64 *val, const u8 *key, u32 cnt)
+static u64 undo_keyed(u64 *val, const u8 *key, u32 cnt, u64 sign)
 {
-	u64 last[FR_KEY_CNT] = {};
+	u64 last[FR_KEY_CNT] = {}, bits = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		val[i] = last[key[i]] += fr_unzigzag(val[i]);
+		bits |= val[i] + sign;
+	}
+	return bits;
+}
+
+static u64 fill(u64 *out, u64 v, u32 cnt, u64 sign)
+{
 	u32 i;
 
 	for (i = 0; i < cnt; i++)
-		val[i] = last[key[i]] += fr_unzigzag(val[i]);
+		out[i] = v;
+	return v + sign;
 }
 
-/* CONST and WIDE: no varints. */
-static bool get_wide(struct decode *d, bool is_const, u64 *out, u32 cnt)
+static bool undo_form(u8 form, const u8 *key, struct fit fit, u64 *val, u32 cnt)
 {
-	size_t sz = is_const ? 8 : 8 * (size_t)cnt;
-	u32 i;
+	u64 bits;
 
-	if (sz > (size_t)(d->end - d->p))
-		return false;
-	for (i = 0; is_const && i < cnt; i++)
-		out[i] = fr_get64(d->p);
-	if (!is_const)
-		memcpy(out, d->p, sz);
-	d->p += sz;
-	return true;
-}
-
-static bool undo_form(u8 form, const u8 *key, u64 *val, u32 cnt)
-{
 	switch (form) {
 	case FR_FORM_PLAIN:
-		return true;
+		bits = fit.outside ? check_plain(val, cnt, fit.sign) : 0;
+		break;
 	case FR_FORM_SIGNED:
-		unzigzag_all(val, cnt);
-		return true;
+		bits = undo_zigzag(val, cnt, fit.sign);
+		break;
 	case FR_FORM_DELTA:
-		undo_delta(val, cnt);
-		return true;
+		bits = undo_delta(val, cnt, fit.sign);
+		break;
 	case FR_FORM_RISING:
-		undo_rising(val, cnt);
-		return true;
+		bits = undo_rising(val, cnt, fit.sign);
+		break;
 	case FR_FORM_KEYED:
-		if (key)
-			undo_keyed(val, key, cnt);
-		return key != NULL;
+		if (!key)
+			return false;
+		bits = undo_keyed(val, key, cnt, fit.sign);
+		break;
 	default:
 		return false;
 	}
+	return !(bits & fit.outside);
 }
 
-/* Read a column of cnt numbers. key is NULL where there are none. */
-static bool get_numbers(struct decode *d, const u8 *key, u64 *out, u32 cnt)
+/* CONST and WIDE: no varints. */
+static bool get_wide(struct decode *d, bool is_const, struct fit fit, u64 *out, u32 cnt)
+{
+	size_t sz = is_const ? 8 : 8 * (size_t)cnt;
+	u64 bits;
+
+	if (sz > (size_t)(d->end - d->p))
+		return false;
+	if (is_const) {
+		bits = fill(out, fr_get64(d->p), cnt, fit.sign);
+	} else {
+		memcpy(out, d->p, sz);
+		bits = fit.outside ? check_plain(out, cnt, fit.sign) : 0;
+	}
+	d->p += sz;
+	return !(bits & fit.outside);
+}
+
+/* Read a column of cnt numbers that fit. key is NULL where there are none. */
+static bool get_numbers(struct decode *d, const u8 *key, struct fit fit, u64 *out, u32 cnt)
 {
 	u8 form;
 
@@ -203,9 +251,9 @@ static bool get_numbers(struct decode *d, const u8 *key, u64 *out, u32 cnt)
 		return false;
 	form = *d->p++;
 	if (form == FR_FORM_CONST || form == FR_FORM_WIDE)
-		return get_wide(d, form == FR_FORM_CONST, out, cnt);
+		return get_wide(d, form == FR_FORM_CONST, fit, out, cnt);
 	d->p = fr_varint_get_all(d->p, d->end, out, cnt);
-	return d->p && undo_form(form, key, out, cnt);
+	return d->p && undo_form(form, key, fit, out, cnt);
 }
 
 static bool get_u32(struct decode *d, u32 *v)
@@ -239,17 +287,12 @@ static u64 sign_of(u8 type)
 	return type == FR_TYPE_s16 ? 1ULL << 15 : type == FR_TYPE_s32 ? 1ULL << 31 : 0;
 }
 
-/* Does each number fit the type? Readers rely on it: they index by what they print. */
-static bool numbers_fit(u8 type, const u64 *val, u32 cnt)
+/* What fits the type. Readers rely on it: they index by what they print. */
+static struct fit fit_of(u8 type)
 {
-	u64 sign = sign_of(type), outside = sign ? ~(2 * sign - 1) : ~mask_of(type), bad = 0;
-	u32 i;
+	u64 sign = sign_of(type);
 
-	if (!outside)
-		return true;
-	for (i = 0; i < cnt; i++)
-		bad |= (val[i] + sign) & outside;
-	return !bad;
+	return (struct fit){.sign = sign, .outside = sign ? ~(2 * sign - 1) : ~mask_of(type)};
 }
 
 static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt)
@@ -291,7 +334,7 @@ static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt)
 	u32 k;
 
 	col->off = take(d, (size_t)(cnt + 1) * 4);
-	if (!col->off || !get_numbers(d, NULL, d->tmp, cnt) || !make_starts(d, col->off, cnt, 1, 1, &sum))
+	if (!col->off || !get_numbers(d, NULL, any_number, d->tmp, cnt) || !make_starts(d, col->off, cnt, 1, 1, &sum))
 		return false;
 	col->text = take(d, sum + cnt);
 	if (!col->text || sum > (u64)(d->end - d->p) || memchr(d->p, 0, sum))
@@ -306,55 +349,103 @@ static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt)
 	return true;
 }
 
-/* Keys of the rows that have a number at place j; how many these are. */
-static u32 rows_with(struct decode *d, const u32 *off, u32 cnt, u32 j)
-{
-	u32 k, n = 0;
+/* Which rows have a number at place j: row[begin[j]] to row[begin[j + 1]]. */
+struct places {
+	u32 *row;
+	u32 begin[FR_REC_MAX_SZ / 8 + 1];
+};
 
-	for (k = 0; k < cnt; k++) {
-		d->sub_key[n] = d->key[k];
-		n += off[k + 1] - off[k] > j;
+/* Of each place from the rows of the one before, so that this takes as long as there are numbers, however long the longest row.
+ */
+static void list_places(struct places *p, const u32 *off, u32 cnt, u32 max)
+{
+	u32 *row = p->row, j, i, n = 0;
+
+	for (i = 0; i < cnt; i++) {
+		row[n] = i;
+		n += off[i + 1] > off[i];
 	}
-	return n;
+	p->begin[0] = 0;
+	p->begin[1] = n;
+	for (j = 1; j < max; j++) {
+		for (i = p->begin[j - 1]; i < p->begin[j]; i++) {
+			row[n] = row[i];
+			n += off[row[i] + 1] - off[row[i]] > j;
+		}
+		p->begin[j + 1] = n;
+	}
 }
 
-/*
- * Put the numbers of place j where they belong. Without a branch: a row that has none at j gets one written over what is a
- * later row's, at a lower place or in this pass; places come last first, so that the right one is written afterwards.
- */
-static void scatter(const u64 *val, const u32 *off, u32 cnt, u32 j, u64 *nums)
+static void keys_of(const u8 *key, const u32 *row, u32 cnt, u8 *out)
 {
-	u32 k, n = 0;
+	u32 i;
 
-	for (k = 0; k < cnt; k++) {
-		nums[off[k] + j] = val[n];
-		n += off[k + 1] - off[k] > j;
+	for (i = 0; i < cnt; i++)
+		out[i] = key[row[i]];
+}
+
+/* Put the numbers of place j where they belong. */
+static void scatter(const u64 *val, const u32 *row, u32 cnt, const u32 *off, u32 j, u64 *nums)
+{
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		nums[off[row[i]] + j] = val[i];
+}
+
+/* The last place comes first. */
+static bool get_places(struct decode *d, const struct places *p, u32 max, const u32 *off, u64 *nums, bool keyed)
+{
+	u32 j;
+
+	for (j = max; j-- > 0;) {
+		const u32 *row = p->row + p->begin[j];
+		u32 cnt = p->begin[j + 1] - p->begin[j];
+
+		if (keyed)
+			keys_of(d->key, row, cnt, d->sub_key);
+		if (!get_numbers(d, keyed ? d->sub_key : NULL, any_number, d->tmp, cnt))
+			return false;
+		scatter(d->tmp, row, cnt, off, j, nums);
 	}
+	return true;
 }
 
 static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed)
 {
-	u32 k, j, n, max = 0;
+	struct places p;
+	u32 k, max = 0;
+	size_t used;
+	bool good;
 	u64 sum;
 
 	col->off = take(d, (size_t)(cnt + 1) * 4);
-	if (!col->off || !get_numbers(d, keyed ? d->key : NULL, d->tmp, cnt) || !make_starts(d, col->off, cnt, 0, 8, &sum))
+	if (!col->off || !get_numbers(d, keyed ? d->key : NULL, any_number, d->tmp, cnt) ||
+	    !make_starts(d, col->off, cnt, 0, 8, &sum))
 		return false;
 	for (k = 0; k < cnt; k++)
 		max = d->tmp[k] > max ? d->tmp[k] : max;
 	if (max > FR_REC_MAX_SZ / 8)
 		return false;
-	col->nums = take(d, (sum + max) * 8);
-	if (!col->nums)
+	col->num = take(d, sum * 8);
+	used = d->arena->used;
+	p.row = take(d, (sum + 1) * 4);
+	if (!col->num || !p.row)
 		return false;
-	for (j = max; j-- > 0;) {
-		n = rows_with(d, col->off, cnt, j);
-		if (!get_numbers(d, keyed ? d->sub_key : NULL, d->tmp, n))
-			return false;
-		d->tmp[n] = 0;
-		scatter(d->tmp, col->off, cnt, j, col->nums);
-	}
-	return true;
+	list_places(&p, col->off, cnt, max);
+	good = get_places(d, &p, max, col->off, col->num, keyed);
+	d->arena->used = used;
+	return good;
+}
+
+/* A column of numbers. What is the same in all rows is kept once: less to write, and less to read. */
+static bool get_column(struct decode *d, const u8 *key, struct fit fit, struct fr_col *col, u32 cnt)
+{
+	bool is_const = d->p < d->end && *d->p == FR_FORM_CONST;
+
+	col->mask = is_const ? 0 : ~0u;
+	col->num = take(d, (is_const ? 1 : (size_t)cnt) * 8);
+	return col->num && get_numbers(d, key, fit, col->num, is_const ? 1 : cnt);
 }
 
 static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type_cols *t, int key_col)
@@ -371,13 +462,12 @@ static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type
 	case FR_TYPE_u64s:
 		return get_arrays(d, col, t->cnt, keyed);
 	}
-	col->num = take(d, (size_t)t->cnt * 8);
-	if (!col->num || !get_numbers(d, keyed ? d->key : NULL, col->num, t->cnt))
+	if (!get_column(d, keyed ? d->key : NULL, fit_of(f->type), col, t->cnt))
 		return false;
 	if (f->col == key_col)
 		for (k = 0; k < t->cnt; k++)
-			d->key[k] = col->num[k];
-	return numbers_fit(f->type, col->num, t->cnt);
+			d->key[k] = *fr_col_num(col, k);
+	return true;
 }
 
 /* One type's section; it must be used up exactly. */
@@ -429,7 +519,7 @@ static bool get_times(struct decode *d)
 	u64 *ts = d->b->ts;
 	u32 i, falls = 0;
 
-	if (!get_numbers(d, NULL, ts, h->row_cnt))
+	if (!get_numbers(d, NULL, any_number, ts, h->row_cnt))
 		return false;
 	for (i = 1; i < h->row_cnt; i++)
 		falls |= ts[i] < ts[i - 1];
@@ -438,16 +528,14 @@ static bool get_times(struct decode *d)
 
 static bool get_tids(struct decode *d)
 {
+	const struct fit fit = {.outside = ~(u64)FR_TID_MASK};
 	u32 i, cnt = d->head->row_cnt;
-	u64 all = 0;
 
-	if (!get_numbers(d, NULL, d->tmp, cnt))
+	if (!get_numbers(d, NULL, fit, d->tmp, cnt))
 		return false;
-	for (i = 0; i < cnt; i++) {
-		all |= d->tmp[i];
+	for (i = 0; i < cnt; i++)
 		d->b->tid[i] = d->tmp[i];
-	}
-	return all <= FR_TID_MASK;
+	return true;
 }
 
 static bool run_is_good(const struct decode *d, const struct fr_pos_run *run)
@@ -471,15 +559,15 @@ static bool get_runs(struct decode *d)
 	if (!get_u32(d, &b->run_cnt) || !b->run_cnt || b->run_cnt > d->head->row_cnt)
 		return false;
 	b->run = take(d, b->run_cnt * sizeof(*b->run));
-	if (!b->run || !get_numbers(d, NULL, d->tmp, b->run_cnt))
+	if (!b->run || !get_numbers(d, NULL, any_number, d->tmp, b->run_cnt))
 		return false;
 	for (i = 0; i < b->run_cnt; i++)
 		b->run[i].row = d->tmp[i] < d->head->row_cnt ? d->tmp[i] : d->head->row_cnt;
-	if (!get_numbers(d, NULL, d->tmp, b->run_cnt))
+	if (!get_numbers(d, NULL, any_number, d->tmp, b->run_cnt))
 		return false;
 	for (i = 0; i < b->run_cnt; i++)
 		b->run[i].seq = d->tmp[i];
-	if (!get_numbers(d, NULL, d->tmp, b->run_cnt))
+	if (!get_numbers(d, NULL, any_number, d->tmp, b->run_cnt))
 		return false;
 	for (i = 0; i < b->run_cnt; i++) {
 		b->run[i].off = d->tmp[i] < FR_LAP_MAX_SZ ? d->tmp[i] : FR_LAP_MAX_SZ;

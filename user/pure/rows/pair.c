@@ -280,7 +280,7 @@ int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *ou
 	row.cpu = &p->cpu[r->cpu];
 	col = r->b->type[nr].col;
 	for (i = 0; i < plan->col_cnt[nr]; i++)
-		row.v[i] = col[plan->col[nr][i]].num[r->k];
+		row.v[i] = *fr_col_num(&col[plan->col[nr][i]], r->k);
 	err = fn(p, &row, out);
 	if (out->latency_ns && !out->begin_ns)
 		out->begin_ns = r->ts - out->latency_ns;
