@@ -7,23 +7,21 @@
 
 #include "pure/set/ranges.h"
 
-#define FETCH_AHEAD 8u /* rows */
-
 /* ---- events and their fields ---- */
 
 /* A file's schema may lack fields, or have them of another type: then its event only counts. */
-static bool bind_fields(struct fr_analyze *a, const struct fr_event *ev, const struct fr_an_rule *rule)
+static bool bind_fields(struct fr_an_event *e, const struct fr_an_rule *rule)
 {
 	u32 i;
 
 	for (i = 0; i < FR_AN_FIELD_MAX && rule->field[i]; i++) {
-		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
+		const struct fr_field *f = fr_event_field(e->ev, rule->field[i]);
 
 		if (!f || f->kind == FR_KIND_DERIVED || f->type > FR_TYPE_text8)
 			return false;
-		a->col[ev->nr][i] = f->col;
+		e->col[i] = f->col;
 	}
-	a->col_cnt[ev->nr] = i;
+	e->col_cnt = i;
 	return true;
 }
 
@@ -32,22 +30,51 @@ static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct f
 	for (; rule->event; rule++) {
 		const struct fr_event *ev = fr_schema_find(s, rule->event);
 
-		if (ev && bind_fields(a, ev, rule))
-			a->fn[ev->nr] = rule->fn;
+		if (ev && bind_fields(&a->event[ev->nr], rule))
+			a->event[ev->nr].fn = rule->fn;
 	}
 }
 
-static void bind_all(struct fr_analyze *a, const struct fr_schema *s)
+/* The numbers that the pairs ask for are mostly the same, else they stand behind. */
+static void add_pair_cols(struct fr_an_event *e)
+{
+	bool same = e->pair.col_cnt <= e->col_cnt && !memcmp(e->pair.col, e->col, e->pair.col_cnt);
+
+	if (same)
+		return;
+	e->pair_at = e->col_cnt;
+	memcpy(e->col + e->col_cnt, e->pair.col, e->pair.col_cnt);
+	e->col_cnt += e->pair.col_cnt;
+}
+
+static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
+{
+	u32 nr, i;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		struct fr_an_event *e = &a->event[nr];
+
+		if (fr_pairs_rule(a->pairs, s, nr, &e->pair))
+			return -ENOMEM;
+		add_pair_cols(e);
+		for (i = e->col_cnt; i < FR_AN_FEW; i++)
+			e->col[i] = e->col[0];
+	}
+	return 0;
+}
+
+static int bind_all(struct fr_analyze *a, const struct fr_schema *s)
 {
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		a->event[nr] = fr_schema_event(s, nr);
+		a->event[nr].ev = fr_schema_event(s, nr);
 	bind(a, s, fr_an_sched_rules);
 	bind(a, s, fr_an_syscall_rules);
 	bind(a, s, fr_an_block_rules);
 	bind(a, s, fr_an_irq_rules);
 	bind(a, s, fr_an_fault_rules);
+	return bind_pairs(a, s);
 }
 
 /* ---- CPUs ---- */
@@ -136,6 +163,15 @@ static int add_holes(struct fr_analyze *a)
 	return 0;
 }
 
+/* Until when nothing comes that rows are no part of. */
+static void find_due(struct fr_analyze *a)
+{
+	u64 hole_ns = a->hole_at < a->hole_cnt ? a->hole[a->hole_at].since_ns : ~0ULL;
+	u64 chain_ns = a->chained ? ~0ULL : a->res.focus.at_ns;
+
+	a->due_ns = hole_ns < chain_ns ? hole_ns : chain_ns;
+}
+
 /* Holes that begin before now. One whose end is not known is at the end of its ring. */
 static void pass_holes(struct fr_analyze *a, u64 now_ns)
 {
@@ -167,87 +203,81 @@ static void count(struct fr_analyze *a, const struct fr_an_row *r)
 	r->task->sum.event_cnt++;
 }
 
-static int take(struct fr_analyze *a, const struct fr_row *row, struct fr_an_row *r)
+/* What comes before this row and is none. */
+static void pass_due(struct fr_analyze *a, u64 now_ns)
 {
-	u8 nr = row->ev->nr;
-	const struct fr_col *col;
-	fr_an_fn fn = a->fn[nr];
+	pass_holes(a, now_ns);
+	if (now_ns > a->res.focus.at_ns && !a->chained)
+		fr_an_sched_chain(a);
+	find_due(a);
+}
+
+/* The numbers that are asked for: of most events two or three, so three are taken in any case, without a branch. */
+static inline void get_nums(const struct fr_row *row, const struct fr_an_event *e, u64 *num)
+{
+	const struct fr_col *c = row->b->type[row->ev->nr].col;
 	u32 i;
+
+	if (!e->col_cnt)
+		return;
+#pragma GCC unroll 3
+	for (i = 0; i < FR_AN_FEW; i++)
+		num[i] = *fr_col_num(&c[e->col[i]], row->k);
+	for (; i < e->col_cnt; i++)
+		num[i] = *fr_col_num(&c[e->col[i]], row->k);
+}
+
+static int take(struct fr_analyze *a, const struct fr_an_event *e, struct fr_an_row *r)
+{
+	const struct fr_row *row = r->row;
 	int err;
 
-	if (a->hole_at < a->hole_cnt)
-		pass_holes(a, row->ts);
-	err = fr_pairs_feed(a->pairs, row, &r->pair);
+	if (row->ts > a->due_ns)
+		pass_due(a, row->ts);
+	get_nums(row, e, r->v);
+	err = fr_pairs_take(a->pairs, &e->pair, row, r->v + e->pair_at, &r->pair);
 	if (err)
 		return err;
-	if (row->ts > a->res.focus.at_ns && !a->chained)
-		fr_an_sched_chain(a);
 	r->task = fr_an_task(a, row->tid);
 	if (!r->task)
 		return -ENOMEM;
-	r->row = row;
 	r->ts = row->ts;
 	r->counted = !a->filtered || is_match(r->run, row);
-	r->rated = r->counted && row->ts >= a->res.rated_ns;
+	r->rated = r->counted & (row->ts >= a->res.rated_ns);
 	r->task->seen_ns = row->ts;
 	if (r->counted)
 		count(a, r);
 	if (row->tid == a->res.focus.tid && row->tid)
 		fr_an_note(a, row->ts);
-	if (!fn)
-		return 0;
-	col = row->b->type[nr].col;
-	for (i = 0; i < a->col_cnt[nr]; i++)
-		r->v[i] = *fr_col_num(&col[a->col[nr][i]], row->k);
-	return fn(a, r);
-}
-
-/* As fr_batch_row(), by events that were looked up before. */
-static struct fr_row row_of(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
-{
-	return (struct fr_row){
-		.b = b,
-		.ev = a->event[b->ev[i]],
-		.ts = b->ts[i],
-		.i = i,
-		.k = b->in_type[i],
-		.tid = b->tid[i],
-		.cpu = b->cpu,
-		.tier = b->tier,
-	};
-}
-
-/* The columns of a row that comes soon: a batch does not fit the nearest cache. */
-static void fetch(const struct fr_analyze *a, const struct fr_batch *b, u32 i)
-{
-	u8 nr = b->ev[i];
-	const struct fr_col *col = b->type[nr].col;
-	u32 k = b->in_type[i], f;
-
-	for (f = 0; f < a->col_cnt[nr]; f++)
-		__builtin_prefetch(fr_col_num(&col[a->col[nr][f]], k));
+	return e->fn ? e->fn(a, r) : 0;
 }
 
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 {
+	const struct fr_batch *b = run->b;
+	struct fr_row row = {.b = b, .cpu = b->cpu, .tier = b->tier};
 	struct fr_an_row r; /* take() fills in the rest; runs are short */
-	int err = have_cpu(a, run->b->cpu);
+	int err = have_cpu(a, b->cpu);
 	u32 i;
 
 	if (err)
 		return err;
 	r.run = run;
-	r.cpu_nr = run->b->cpu;
-	r.cpu = &a->res.cpu[run->b->cpu];
+	r.row = &row;
+	r.cpu_nr = b->cpu;
+	r.cpu = &a->res.cpu[b->cpu];
 	r.cpu->seen = true;
 	a->filtered = run->filter;
 	a->names = run->view->names;
 	for (i = run->from; i < run->to && !err; i++) {
-		struct fr_row row = row_of(a, run->b, i);
+		const struct fr_an_event *e = &a->event[b->ev[i]];
 
-		if (i + FETCH_AHEAD < run->b->row_cnt)
-			fetch(a, run->b, i + FETCH_AHEAD);
-		err = take(a, &row, &r);
+		row.ev = e->ev;
+		row.ts = b->ts[i];
+		row.i = i;
+		row.k = b->in_type[i];
+		row.tid = b->tid[i];
+		err = take(a, e, &r);
 	}
 	return err;
 }
@@ -315,14 +345,15 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 
 	init_tallies(&a->res);
 	find_times(a, r, sum, opts);
-	bind_all(a, fr_replay_schema(r, 0));
 	a->pairs = fr_pairs_new();
 	a->link = calloc(FR_AN_WAKE_MAX, sizeof(*a->link));
 	if (!a->pairs || !a->link)
 		return -ENOMEM;
 	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
-	err = fr_an_tasks_init(a);
+	err = bind_all(a, fr_replay_schema(r, 0));
+	err = err ?: fr_an_tasks_init(a);
 	err = err ?: add_holes(a);
+	find_due(a);
 	return err ?: add_cpus(a, sum);
 }
 

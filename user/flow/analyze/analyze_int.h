@@ -8,6 +8,8 @@
 #include "pure/rows/pair.h"
 
 #define FR_AN_FIELD_MAX 6
+#define FR_AN_NUM_MAX	(FR_AN_FIELD_MAX + FR_PAIR_FIELD_MAX)
+#define FR_AN_FEW	3u
 #define FR_AN_WAKE_MAX	65536u /* wakings kept for chains, a power of two */
 
 #define FR_AN_NEAR_ABIS	 2u
@@ -60,12 +62,22 @@ struct fr_an_row {
 	const struct fr_replay_run *run;
 	struct fr_pair pair;
 	u64 ts;
-	u64 v[FR_AN_FIELD_MAX];
+	u64 v[FR_AN_NUM_MAX]; /* then those of the pair */
 	u16 cpu_nr;
 	struct fr_an_cpu *cpu;
 	struct fr_an_task *task; /* the row's own */
 	bool counted;		 /* the filter takes it */
 	bool rated;		 /* and it is behind the common horizon */
+};
+
+/* An event of the file's schema: what it means here and to the pairs, and the columns that tell it, as far as it has them. */
+struct fr_an_event {
+	const struct fr_event *ev;
+	fr_an_fn fn; /* NULL: its rows only count */
+	struct fr_pair_rule pair;
+	u8 pair_at; /* its numbers among all */
+	u8 col_cnt;
+	u8 col[FR_AN_NUM_MAX]; /* FR_AN_FEW at least, the first one again */
 };
 
 #define FR_AN_BLOCK_SZ 1024u /* tasks that are allocated at once: they never move */
@@ -76,11 +88,7 @@ struct fr_analyze {
 	const struct fr_snap *snap;
 	struct fr_pairs *pairs;
 	bool filtered;
-	/* events that have a meaning in the file's schema */
-	const struct fr_event *event[FR_EVENT_MAX];
-	fr_an_fn fn[FR_EVENT_MAX];
-	u8 col[FR_EVENT_MAX][FR_AN_FIELD_MAX];
-	u8 col_cnt[FR_EVENT_MAX];
+	struct fr_an_event event[FR_EVENT_MAX];
 	/* tasks */
 	struct fr_an_task **task;
 	u32 task_cap;
@@ -97,6 +105,7 @@ struct fr_analyze {
 	struct fr_an_link *link;
 	u64 link_cnt;
 	bool chained; /* the moment is over */
+	u64 due_ns;   /* behind it comes a hole, or the moment is over */
 };
 
 /* Those of each subject. */

@@ -19,14 +19,10 @@ static u32 *near(struct fr_analyze *a, u64 key)
 	return abi < FR_AN_NEAR_ABIS && id < FR_AN_NEAR_CALLS ? &a->near_call[abi][id] : NULL;
 }
 
-static struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
+static struct fr_an_call *have_call(struct fr_analyze *a, u64 key, u32 *nr)
 {
-	u32 *nr = near(a, key);
-	struct fr_an_call *c;
+	struct fr_an_call *c = fr_tally_get(&a->res.calls, key);
 
-	if (nr && *nr)
-		return fr_tally_at(&a->res.calls, *nr - 1);
-	c = fr_tally_get(&a->res.calls, key);
 	if (!c)
 		return NULL;
 	c->id = (s32)key;
@@ -34,6 +30,13 @@ static struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
 	if (nr)
 		*nr = c - (struct fr_an_call *)a->res.calls.rec + 1;
 	return c;
+}
+
+static inline struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
+{
+	u32 *nr = near(a, key);
+
+	return nr && *nr ? (struct fr_an_call *)a->res.calls.rec + (*nr - 1) : have_call(a, key, nr);
 }
 
 /* fields: id, abi */

@@ -24,7 +24,11 @@ static bool is_over(void *arg, u64 tid, void *record)
 
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 {
-	if (fr_idmap_is_full(&p->tasks) && !fr_idmap_find(&p->tasks, tid))
+	struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
+
+	if (t)
+		return t;
+	if (fr_idmap_is_full(&p->tasks))
 		fr_idmap_sweep(&p->tasks, is_over, &now_ns);
 	return fr_idmap_get(&p->tasks, tid);
 }
@@ -155,16 +159,14 @@ static const struct {
 	{"governor", governor, {NULL}},
 };
 
-/* Which events of a schema have a rule, and where their fields are. */
+/* The events of a schema. */
 struct fr_pair_plan {
 	const struct fr_schema *schema;
-	fr_pair_fn fn[FR_EVENT_MAX];
-	u8 col[FR_EVENT_MAX][FR_PAIR_FIELD_MAX]; /* of its fields */
-	u8 col_cnt[FR_EVENT_MAX];
+	struct fr_pair_rule rule[FR_EVENT_MAX];
 };
 
 /* A file's schema may have other fields, or of other types: then its events mean nothing here. */
-static bool find_fields(struct fr_pair_plan *plan, const struct fr_event *ev, const char *const *name)
+static bool find_fields(struct fr_pair_rule *rule, const struct fr_event *ev, const char *const *name)
 {
 	u32 i;
 
@@ -173,9 +175,9 @@ static bool find_fields(struct fr_pair_plan *plan, const struct fr_event *ev, co
 
 		if (!f || f->kind == FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUM)
 			return false;
-		plan->col[ev->nr][i] = f->col;
+		rule->col[i] = f->col;
 	}
-	plan->col_cnt[ev->nr] = i;
+	rule->col_cnt = i;
 	return true;
 }
 
@@ -193,8 +195,8 @@ static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema 
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct fr_event *ev = fr_schema_find(s, rules[i].event);
 
-		if (ev && find_fields(plan, ev, rules[i].field))
-			plan->fn[ev->nr] = rules[i].fn;
+		if (ev && find_fields(&plan->rule[ev->nr], ev, rules[i].field))
+			plan->rule[ev->nr].fn = rules[i].fn;
 	}
 	p->plan_cur = p->plan_cnt++;
 	return plan;
@@ -255,36 +257,51 @@ static void forget(struct fr_pairs *p, u64 now_ns)
 	}
 }
 
-int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)
+int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule)
 {
-	struct fr_pair_plan *plan = plan_of(p, r->b->schema);
-	struct fr_pair_row row; /* v: only what the rule asked for */
-	const struct fr_col *col;
-	fr_pair_fn fn;
-	int err;
-	u8 nr;
-	u32 i;
+	const struct fr_pair_plan *plan = plan_of(p, s);
 
-	memset(out, 0, sizeof(*out));
-	if (!plan || !have_cpu(p, r->cpu))
+	if (!plan)
+		return -ENOMEM;
+	*rule = plan->rule[nr];
+	return 0;
+}
+
+int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_row *r, const u64 *num,
+		  struct fr_pair *out)
+{
+	struct fr_pair_row row = {.ts = r->ts, .v = num, .tid = r->tid};
+	int err;
+
+	*out = (struct fr_pair){0};
+	if (!have_cpu(p, r->cpu))
 		return -ENOMEM;
 	if (p->forget)
 		forget(p, r->ts);
-	nr = r->ev->nr;
-	fn = plan->fn[nr];
-	if (!fn)
+	if (!rule->fn)
 		return 0;
-	row.ts = r->ts;
-	row.tid = r->tid;
-	row.nr_cpu = r->cpu;
 	row.cpu = &p->cpu[r->cpu];
-	col = r->b->type[nr].col;
-	for (i = 0; i < plan->col_cnt[nr]; i++)
-		row.v[i] = *fr_col_num(&col[plan->col[nr][i]], r->k);
-	err = fn(p, &row, out);
+	err = rule->fn(p, &row, out);
 	if (out->latency_ns && !out->begin_ns)
 		out->begin_ns = r->ts - out->latency_ns;
 	return err;
+}
+
+int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)
+{
+	const struct fr_pair_plan *plan = plan_of(p, r->b->schema);
+	const struct fr_pair_rule *rule;
+	u64 num[FR_PAIR_FIELD_MAX];
+	const struct fr_col *col;
+	u32 i;
+
+	if (!plan)
+		return -ENOMEM;
+	rule = &plan->rule[r->ev->nr];
+	col = r->b->type[r->ev->nr].col;
+	for (i = 0; i < rule->col_cnt; i++)
+		num[i] = *fr_col_num(&col[rule->col[i]], r->k);
+	return fr_pairs_take(p, rule, r, num, out);
 }
 
 /* ---- life ---- */

@@ -42,6 +42,25 @@ void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
 /* The next row, of any event; *out is cleared and filled in. 0 or -ENOMEM. */
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out);
 
+#define FR_PAIR_FIELD_MAX 4
+
+struct fr_pair_row; /* the module's own */
+typedef int (*fr_pair_fn)(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+
+/* What rows of an event mean, and the columns of the numbers that tell it. */
+struct fr_pair_rule {
+	fr_pair_fn fn; /* NULL: nothing */
+	u8 col_cnt;
+	u8 col[FR_PAIR_FIELD_MAX];
+};
+
+/* The rule of an event of this schema. 0 and *rule, or -ENOMEM. */
+int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule);
+
+/* As fr_pairs_feed(), for who knows the rule of the row's event, and has its numbers at hand. */
+int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_row *r, const u64 *num,
+		  struct fr_pair *out);
+
 /* Events were lost on this CPU (a hole): what was under way there is forgotten. Said before the first row behind the hole. */
 void fr_pairs_forget(struct fr_pairs *p, u16 cpu);
 

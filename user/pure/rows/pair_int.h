@@ -7,8 +7,6 @@
 #include "pure/rows/pair.h"
 #include "pure/set/idmap.h"
 
-#define FR_PAIR_FIELD_MAX 4
-
 /* A task, by tid; made when it is first heard of. */
 struct fr_pair_task {
 	struct fr_lat_task lat;
@@ -39,17 +37,13 @@ struct fr_pairs {
 	u32 plan_cnt, plan_cur;
 };
 
-/* A row, with the fields that its handler asked for. */
+/* A row, with the numbers that its rule asks for. What handles it returns 0 or -ENOMEM; *out is clear. */
 struct fr_pair_row {
 	u64 ts;
-	u64 v[FR_PAIR_FIELD_MAX];
+	const u64 *v;
 	u32 tid;
-	u16 nr_cpu;
 	struct fr_pair_cpu *cpu;
 };
-
-/* What a row of an event means. 0 or -ENOMEM; *out is clear. */
-typedef int (*fr_pair_fn)(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 
 /* NULL: no memory. */
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);

@@ -32,33 +32,6 @@ static void *record(const struct fr_idmap *m, u32 i)
 	return m->record + i * m->record_sz;
 }
 
-static u32 home(const struct fr_idmap *m, u64 key)
-{
-	u64 h = key * 0x9e3779b97f4a7c15ULL;
-
-	return (h ^ h >> 32) & (m->cap - 1);
-}
-
-/* Where the key is, or would be. There is always a free place. */
-static u32 place(const struct fr_idmap *m, u64 key)
-{
-	u32 i = home(m, key);
-
-	while (m->used[i] && m->key[i] != key)
-		i = (i + 1) & (m->cap - 1);
-	return i;
-}
-
-void *fr_idmap_find(const struct fr_idmap *m, u64 key)
-{
-	u32 i;
-
-	if (!m->cnt)
-		return NULL;
-	i = place(m, key);
-	return m->used[i] ? record(m, i) : NULL;
-}
-
 bool fr_idmap_is_full(const struct fr_idmap *m)
 {
 	return m->cnt >= m->cap / 2;
@@ -86,7 +59,7 @@ static bool grow(struct fr_idmap *m)
 	}
 	for (i = 0; i < m->cap; i++)
 		if (m->used[i])
-			memcpy(add(&more, place(&more, m->key[i]), m->key[i]), record(m, i), m->record_sz);
+			memcpy(add(&more, fr_idmap_place(&more, m->key[i]), m->key[i]), record(m, i), m->record_sz);
 	fr_idmap_free(m);
 	*m = more;
 	return true;
@@ -100,7 +73,7 @@ void *fr_idmap_get(struct fr_idmap *m, u64 key)
 		return r;
 	if (fr_idmap_is_full(m) && !grow(m))
 		return NULL;
-	return memset(add(m, place(m, key), key), 0, m->record_sz);
+	return memset(add(m, fr_idmap_place(m, key), key), 0, m->record_sz);
 }
 
 /* Free place i: one that stands behind it and has its home at or before it comes here, and leaves a place in turn. */
@@ -112,7 +85,7 @@ static void drop_at(struct fr_idmap *m, u32 i)
 		j = (j + 1) & mask;
 		if (!m->used[j])
 			break;
-		if (((j - home(m, m->key[j])) & mask) < ((j - i) & mask))
+		if (((j - fr_idmap_home(m, m->key[j])) & mask) < ((j - i) & mask))
 			continue;
 		m->key[i] = m->key[j];
 		memcpy(record(m, i), record(m, j), m->record_sz);
@@ -128,7 +101,7 @@ void fr_idmap_drop(struct fr_idmap *m, u64 key)
 
 	if (!m->cnt)
 		return;
-	i = place(m, key);
+	i = fr_idmap_place(m, key);
 	if (m->used[i])
 		drop_at(m, i);
 }

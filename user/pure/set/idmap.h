@@ -21,8 +21,33 @@ void fr_idmap_init(struct fr_idmap *m, size_t record_sz);
 void fr_idmap_free(struct fr_idmap *m); /* leaves it empty */
 void fr_idmap_clear(struct fr_idmap *m);
 
+static inline u32 fr_idmap_home(const struct fr_idmap *m, u64 key)
+{
+	u64 h = key * 0x9e3779b97f4a7c15ULL;
+
+	return (h ^ h >> 32) & (m->cap - 1);
+}
+
+/* Where the key is, or would be. There is always a free place. */
+static inline u32 fr_idmap_place(const struct fr_idmap *m, u64 key)
+{
+	u32 i = fr_idmap_home(m, key);
+
+	while (m->used[i] && m->key[i] != key)
+		i = (i + 1) & (m->cap - 1);
+	return i;
+}
+
 /* NULL: it is not there. */
-void *fr_idmap_find(const struct fr_idmap *m, u64 key);
+static inline void *fr_idmap_find(const struct fr_idmap *m, u64 key)
+{
+	u32 i;
+
+	if (!m->cnt)
+		return NULL;
+	i = fr_idmap_place(m, key);
+	return m->used[i] ? m->record + i * m->record_sz : NULL;
+}
 
 /* The record, all zero if it was not there. NULL: no memory. */
 void *fr_idmap_get(struct fr_idmap *m, u64 key);
