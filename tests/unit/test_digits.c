@@ -95,6 +95,28 @@ static void test_copies(void **state)
 	}
 }
 
+static void test_same(void **state)
+{
+	size_t sz, at;
+
+	(void)state;
+	for (sz = 0; sz <= 16; sz++) {
+		char *a = malloc(sz + 1), *b = malloc(sz + 1); /* one byte behind that is another */
+
+		memset(a, 'a', sz + 1);
+		memset(b, 'a', sz);
+		b[sz] = 'b';
+		assert_true(fr_same_short(a, b, sz));
+		for (at = 0; at < sz; at++) {
+			b[at] = 'b';
+			assert_false(fr_same_short(a, b, sz));
+			b[at] = 'a';
+		}
+		free(a);
+		free(b);
+	}
+}
+
 /* Each byte, at each place of texts of each length, among others that stand for themselves. */
 static void test_plain(void **state)
 {
@@ -124,10 +146,8 @@ static void test_plain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_room),  cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_same),	cmocka_unit_test(test_plain),
 	};
 
 	return cmocka_run_group_tests_name("digits", tests, NULL, NULL);

@@ -182,6 +182,52 @@ static void test_text_line(void **state)
 			    "prev_prio=-1 next_prio=0\n");
 }
 
+/* Of CPUs that share a place, of tasks that are renamed, whose names begin or end alike, that are not known. */
+static void add_names(struct world *w)
+{
+	static const char *const comm[] = {
+		"one", "two", "nginx: worker 1", "nginx: worker 2", "a\x01", "a\x01\x02\x03\x04\x05\x06\x07\x08"};
+	u32 i;
+
+	for (i = 0; i < sizeof(comm) / sizeof(comm[0]); i++) {
+		struct fr_task t = {.tgid = 80, .renamed_ns = 20 * SEC};
+
+		strcpy(t.first_comm, comm[i]);
+		strcpy(t.comm, comm[i ^ 1]);
+		fr_names_add_task(w->view.names, 80 + i, 1, &t);
+	}
+	fr_names_ready(w->view.names);
+}
+
+/* What is kept from line to line changes none. */
+static void test_kept_pieces(void **state)
+{
+	static const char *const event[] = {"sys_enter", "sys_exit", "sched_process_exit", "crash"};
+	struct world *w = *state;
+	struct fr_text kept, fresh;
+	char line[512];
+	u32 i;
+
+	add_names(w);
+	fr_text_init(&kept, false, false);
+	for (i = 0; i < 1000; i++) {
+		u32 x = i * 2654435761u >> 8;
+		struct fr_row r;
+
+		mb_free(&w->m);
+		mb_init(&w->m, fr_schema_builtin(), 1, FR_TIER_MAIN);
+		mb_row(&w->m, (x >> 3 & 1 ? 19 : 21) * SEC, 80 + (x >> 4 & 7), event[x >> 7 & 3]);
+		r = mb_at(&w->m, 0);
+		r.cpu = 1 + (x >> 9 & 1) * FR_TEXT_WHO_CNT;
+		w->out.color = !(x >> 10 & 7);
+		fr_text_init(&fresh, false, false);
+		fr_text_row(&fresh, &w->out, &w->view, &r);
+		strcpy(line, printed(w));
+		fr_text_row(&kept, &w->out, &w->view, &r);
+		assert_string_equal(printed(w), line);
+	}
+}
+
 /* Each style once; what has no name stays a number. */
 static void test_styles(void **state)
 {
@@ -429,6 +475,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_json_exact_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_styles, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_escapes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_out_numbers, setup, teardown),

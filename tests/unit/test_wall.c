@@ -100,6 +100,25 @@ static void the_latest_are_kept(void **state)
 	}
 }
 
+/* Wherever the last time was found. */
+static void near_is_no_other(void **state)
+{
+	struct fr_wall w;
+	u32 near = 0, i;
+
+	(void)state;
+	fr_wall_init(&w);
+	assert_int_equal(fr_wall_real_near(&w, 10 * SEC, &near), 0);
+	for (i = 1; i <= 20; i++)
+		fr_wall_add(&w, i * SEC, AT(i * SEC) + i * i * MS / 100);
+	for (i = 0; i < 1000; i++) {
+		u64 ts = i * 89ULL % 220 * (SEC / 10);
+
+		assert_int_equal(fr_wall_real_near(&w, ts, &near), fr_wall_real(&w, ts));
+		assert_int_equal(fr_wall_real_near(&w, ts + 1, &near), fr_wall_real(&w, ts + 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +127,7 @@ int main(void)
 		cmocka_unit_test(after_a_sleep_the_time_awake_is_right),
 		cmocka_unit_test(a_clock_set_back),
 		cmocka_unit_test(the_latest_are_kept),
+		cmocka_unit_test(near_is_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

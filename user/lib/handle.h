@@ -13,6 +13,7 @@
 #include "flow/symbols/frames.h"
 #include "lib/flightrec.h"
 #include "pure/err.h"
+#include "pure/text/format_text.h"
 #include "pure/text/out.h"
 
 #define FR_LIB_ERROR_SZ 2048
@@ -61,6 +62,7 @@ struct flightrec {
 	struct flightrec_stack stack;
 	struct flightrec_printer *text, *json;
 	struct fr_out words;
+	struct fr_text words_text; /* what is kept for them */
 };
 
 /* Messages of what is called go into the handle, from fr_lib_enter() to fr_lib_leave(), which takes what it returned. */

@@ -100,12 +100,11 @@ const char *flightrec_value_words(const struct flightrec_event *ev, int field)
 {
 	const struct fr_field *f = fr_lib_field(ev, field);
 	struct fr_out *o = &ev->fr->words;
-	struct fr_text t = {};
 
 	if (!f)
 		return NULL;
 	fr_lib_text_begin(o);
-	fr_text_value(&t, o, ev->fr->run.view, &ev->row, f);
+	fr_text_value(&ev->fr->words_text, o, ev->fr->run.view, &ev->row, f);
 	return fr_lib_text(o, NULL);
 }
 

@@ -83,6 +83,12 @@ static inline u64 fr_row_num(const struct fr_row *r, const struct fr_field *f)
 	return *fr_col_num(&r->b->type[r->ev->nr].col[f->col], r->k);
 }
 
+/* The ABI of the system call that a row is of, 0: native, or it is of none. */
+static inline u32 fr_row_abi(const struct fr_row *r)
+{
+	return r->ev->abi_col < 0 ? 0 : *fr_col_num(&r->b->type[r->ev->nr].col[r->ev->abi_col], r->k);
+}
+
 /* A stored text (text8, comm, str): *len bytes, not necessarily terminated, no NUL within. */
 const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t *len);
 

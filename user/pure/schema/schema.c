@@ -208,6 +208,7 @@ static int begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 
 		.nr = nr,
 		.tier = tier,
 		.group = group,
+		.abi_col = -1,
 		.name_len = strlen(name),
 	};
 	return 0;
@@ -223,6 +224,18 @@ static void place_field(struct build *b, struct fr_field *f)
 	b->ev->tail = !types[f->type].sz;
 }
 
+static void make_label(struct fr_field *f)
+{
+	u32 len = f->name_len + 2u;
+
+	if (len > FR_LABEL_SZ)
+		return;
+	f->label[0] = ' ';
+	memcpy(f->label + 1, f->name, f->name_len);
+	f->label[len - 1] = '=';
+	f->label_len = len;
+}
+
 static int add_field(struct build *b, struct fr_field f)
 {
 	struct fr_event *ev = b->ev;
@@ -232,12 +245,15 @@ static int add_field(struct build *b, struct fr_field f)
 	if (f.type == FR_TYPE_CNT)
 		b->drop = true;
 	f.name_len = strlen(f.name);
+	make_label(&f);
 	f.col = -1;
 	f.from_idx = -1;
 	if (f.kind == FR_KIND_FLAGS)
 		f.off = REC_FLAGS_OFF;
 	if (f.kind != FR_KIND_DERIVED)
 		f.col = ev->col_cnt++;
+	if (f.kind == FR_KIND_FLAGS && f.style == FR_STYLE_ABI)
+		ev->abi_col = f.col;
 	if (f.kind == FR_KIND_FIELD) {
 		if (ev->tail || b->off > FR_REC_MAX_SZ)
 			return -EINVAL;

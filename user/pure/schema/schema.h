@@ -15,6 +15,8 @@
 #define FR_NAME_MAX  63 /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
 #define FR_FIELD_MAX 32 /* fields of one event, derived ones included */
 
+#define FR_LABEL_SZ 16u
+
 enum fr_kind { FR_KIND_FLAGS, FR_KIND_FIELD, FR_KIND_DERIVED };
 
 enum fr_type {
@@ -67,6 +69,8 @@ struct fr_field {
 	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
 	u16 off;     /* stored: byte offset in the record */
 	u8 name_len;
+	u8 label_len;
+	char label[FR_LABEL_SZ]; /* " name=", label_len bytes, not terminated; 0: it is longer */
 };
 
 struct fr_event {
@@ -79,7 +83,8 @@ struct fr_event {
 	u8 nr;
 	u8 tier;
 	u8 group;
-	bool tail; /* ends in str or u64s */
+	bool tail;  /* ends in str or u64s */
+	s8 abi_col; /* the column that tells the system call's ABI, -1: none does */
 	u8 name_len;
 };
 

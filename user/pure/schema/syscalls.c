@@ -5,42 +5,29 @@
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* By number; what is between has no name. */
-struct call {
-	const char *name;
-	s8 args;
-};
-
-struct table {
-	const char *arch;
-	u32 abi;
-	const struct call *call;
-	u32 cnt;
-};
-
 /* clang-format off */
-#define SYSCALL(nr, name, args) [nr] = {#name, args},
-static const struct call x86_64[] = {
+#define SYSCALL(nr, name, args) [nr] = {#name, sizeof(#name) - 1, args},
+static const struct fr_syscall x86_64[] = {
 #include "pure/schema/syscalls_x86_64.def"
 };
 
-static const struct call i386[] = {
+static const struct fr_syscall i386[] = {
 #include "pure/schema/syscalls_i386.def"
 };
 
-static const struct call aarch64[] = {
+static const struct fr_syscall aarch64[] = {
 #include "pure/schema/syscalls_aarch64.def"
 };
 #undef SYSCALL
 /* clang-format on */
 
-static const struct table tables[] = {
+static const struct fr_syscalls tables[] = {
 	{"x86_64", 0, x86_64, CNT(x86_64)},
 	{"x86_64", 1, i386, CNT(i386)},
 	{"aarch64", 0, aarch64, CNT(aarch64)},
 };
 
-static const struct table *table_find(const char *arch, u32 abi)
+const struct fr_syscalls *fr_syscalls_find(const char *arch, u32 abi)
 {
 	size_t i;
 
@@ -51,23 +38,21 @@ static const struct table *table_find(const char *arch, u32 abi)
 	return NULL;
 }
 
-static const struct call *call_find(const char *arch, u32 abi, s64 nr)
+static const struct fr_syscall *call_find(const char *arch, u32 abi, s64 nr)
 {
-	const struct table *t = table_find(arch, abi);
-
-	return t && nr >= 0 && nr < t->cnt && t->call[nr].name ? &t->call[nr] : NULL;
+	return fr_syscalls_at(fr_syscalls_find(arch, abi), nr);
 }
 
 const char *fr_syscall_name(const char *arch, u32 abi, s64 nr)
 {
-	const struct call *c = call_find(arch, abi, nr);
+	const struct fr_syscall *c = call_find(arch, abi, nr);
 
 	return c ? c->name : NULL;
 }
 
 int fr_syscall_nr(const char *arch, u32 abi, const char *name)
 {
-	const struct table *t = table_find(arch, abi);
+	const struct fr_syscalls *t = fr_syscalls_find(arch, abi);
 	u32 i;
 
 	for (i = 0; t && i < t->cnt; i++) {
@@ -79,7 +64,7 @@ int fr_syscall_nr(const char *arch, u32 abi, const char *name)
 
 int fr_syscall_args(const char *arch, u32 abi, s64 nr)
 {
-	const struct call *c = call_find(arch, abi, nr);
+	const struct fr_syscall *c = call_find(arch, abi, nr);
 
 	return c ? c->args : -1;
 }

@@ -8,7 +8,34 @@
 #ifndef FR_SYSCALLS_H
 #define FR_SYSCALLS_H
 
+#include <stddef.h>
+
 #include "types.h"
+
+#define FR_SYSCALL_ABIS 2u
+
+struct fr_syscall {
+	const char *name; /* NULL: the number is no call's */
+	u8 len;		  /* of the name */
+	s8 args;
+};
+
+/* The calls of a machine and ABI, by number. */
+struct fr_syscalls {
+	const char *arch;
+	u32 abi;
+	const struct fr_syscall *call;
+	u32 cnt;
+};
+
+/* NULL: they are not known. Static. */
+const struct fr_syscalls *fr_syscalls_find(const char *arch, u32 abi);
+
+/* One of them, NULL if unknown. */
+static inline const struct fr_syscall *fr_syscalls_at(const struct fr_syscalls *c, s64 nr)
+{
+	return c && nr >= 0 && nr < c->cnt && c->call[nr].name ? &c->call[nr] : NULL;
+}
 
 /* The name of a call, NULL if unknown. Static. */
 const char *fr_syscall_name(const char *arch, u32 abi, s64 nr);

@@ -3,6 +3,7 @@
 #ifndef FR_DIGITS_H
 #define FR_DIGITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -93,14 +94,16 @@ static inline u64 fr_digits_hex8(u32 v)
 static inline char *fr_digits_hex(char *p, u64 v)
 {
 	u32 cnt = (67 - __builtin_clzll(v | 1)) / 4;
-	u64 first, last;
+	u64 digits;
 
-	v <<= 64 - 4 * cnt;
-	first = fr_digits_hex8(v >> 32);
-	last = fr_digits_hex8(v);
 	memcpy(p, "0x", 2);
-	memcpy(p + 2, &first, 8);
-	memcpy(p + 10, &last, 8);
+	v <<= 64 - 4 * cnt;
+	digits = fr_digits_hex8(v >> 32);
+	memcpy(p + 2, &digits, 8);
+	if (cnt > 8) {
+		digits = fr_digits_hex8(v);
+		memcpy(p + 10, &digits, 8);
+	}
 	return p + 2 + cnt;
 }
 
@@ -122,6 +125,23 @@ static inline char *fr_copy_short(char *to, const char *from, size_t sz)
 		to[sz - 1] = from[sz - 1];
 	}
 	return to + sz;
+}
+
+/* Are two texts of up to 16 bytes the same? Likewise. */
+static inline bool fr_same_short(const char *a, const char *b, size_t sz)
+{
+	u64 x[2] = {0}, y[2] = {0};
+
+	if (sz >= 8) {
+		memcpy(x, a, 8);
+		memcpy(x + 1, a + sz - 8, 8);
+		memcpy(y, b, 8);
+		memcpy(y + 1, b + sz - 8, 8);
+	} else {
+		fr_copy_short((char *)x, a, sz);
+		fr_copy_short((char *)y, b, sz);
+	}
+	return x[0] == y[0] && x[1] == y[1];
 }
 
 #endif

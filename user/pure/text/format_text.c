@@ -8,11 +8,18 @@
 #include "pure/text/escape.h"
 #include "pure/text/format_pair.h"
 
+/* A line being put. */
+struct line {
+	struct fr_text *t;
+	struct fr_out *o;
+	const struct fr_view *view;
+	const struct fr_row *r;
+};
+
 #define SEC_NS	   1000000000ULL
 #define COMM_COLS  15
 #define EVENT_COLS 18
 #define TID_COLS   8
-#define COLS_MOST  18 /* of them */
 #define FEW	   6u /* numbers */
 #define ERRNO_MAX  4095
 #define DEV_MINORS 20		 /* bits of a device's minor number */
@@ -20,7 +27,10 @@
 
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos)
 {
-	*t = (struct fr_text){.with_date = with_date, .with_pos = with_pos, .sec = ~0ULL};
+	memset(t, 0, sizeof(*t));
+	t->with_date = with_date;
+	t->with_pos = with_pos;
+	t->sec = ~0ULL;
 }
 
 enum fr_paint fr_text_group_paint(u32 group)
@@ -33,15 +43,6 @@ enum fr_paint fr_text_group_paint(u32 group)
 	};
 
 	return group < FR_GROUP_CNT ? paint[group] : FR_PAINT_NONE;
-}
-
-static void painted(struct fr_out *o, enum fr_paint p, const char *s)
-{
-	if (p)
-		fr_out_paint(o, p);
-	fr_out_str(o, s);
-	if (p)
-		fr_out_paint(o, FR_PAINT_NONE);
 }
 
 /* As fr_out_paint(), where there is room. */
@@ -126,20 +127,25 @@ static void put_text(struct fr_out *o, const char *s, size_t len)
 		fr_escape_text(o, s, len);
 }
 
-static void put_ret(struct fr_out *o, s64 v)
+/* Numbers, and their names, are put at p, where there is room for them; returned is where they end. */
+
+static char *put_signed(char *p, s64 v)
+{
+	*p = '-';
+	return fr_digits_dec(p + (v < 0), v < 0 ? 0 - (u64)v : (u64)v);
+}
+
+static char *put_ret(const struct fr_out *o, char *p, s64 v)
 {
 	const char *name = v < 0 && v >= -ERRNO_MAX ? fr_errno_name(-v) : NULL;
 
 	if (name) {
-		fr_out_paint(o, FR_PAINT_RED);
-		fr_out_char(o, '-');
-		painted(o, FR_PAINT_NONE, name);
-		fr_out_paint(o, FR_PAINT_NONE);
-	} else if (v >= POINTER || v <= -POINTER) {
-		fr_out_hex(o, v);
-	} else {
-		fr_out_s64(o, v);
+		p = put_paint(o, p, FR_PAINT_RED);
+		*p++ = '-';
+		p = put_name(p, name, strlen(name));
+		return put_paint(o, p, FR_PAINT_NONE);
 	}
+	return v >= POINTER || v <= -POINTER ? fr_digits_hex(p, v) : put_signed(p, v);
 }
 
 /* As wait() gives it: exit(1), SIGSEGV, SIGSEGV+core. */
@@ -155,54 +161,75 @@ static void put_exit(struct fr_out *o, s64 v)
 		fr_out_printf(o, "exit(%d)", (int)(v >> 8 & 0xff));
 }
 
-static void put_plain(struct fr_out *o, const struct fr_val *v)
+static char *put_plain(char *p, const struct fr_field *f, u64 v)
 {
-	if (v->is_signed)
-		fr_out_s64(o, v->num);
-	else
-		fr_out_u64(o, v->num);
+	return fr_field_signed(f) ? put_signed(p, v) : fr_digits_dec(p, v);
 }
 
-static void put_num(struct fr_out *o, const struct fr_view *view, const struct fr_row *r, const struct fr_field *f,
-		    const struct fr_val *v)
+/* The call of this number on the machine of the events. */
+static const struct fr_syscall *call_of(const struct line *l, s64 nr)
 {
-	struct fr_sys sys = {.arch = view->arch};
-	const char *name;
+	struct fr_text *t = l->t;
+	u32 abi = fr_row_abi(l->r), i;
 
+	if (t->arch != l->view->arch) {
+		t->arch = l->view->arch;
+		for (i = 0; i < FR_SYSCALL_ABIS; i++)
+			t->calls[i] = t->arch ? fr_syscalls_find(t->arch, i) : NULL;
+	}
+	return abi < FR_SYSCALL_ABIS ? fr_syscalls_at(t->calls[abi], nr) : NULL;
+}
+
+static char *put_call(const struct line *l, char *p, const struct fr_field *f, u64 v)
+{
+	const struct fr_syscall *c = call_of(l, v);
+
+	return c ? put_name(p, c->name, c->len) : put_plain(p, f, v);
+}
+
+static char *put_named(char *p, const struct fr_field *f, u64 v)
+{
+	const char *name = fr_sysname(&(struct fr_sys){0}, f->style, v);
+
+	if (name)
+		return put_name(p, name, strlen(name));
+	return f->style == FR_STYLE_HANDLER ? fr_digits_hex(p, v) : put_plain(p, f, v);
+}
+
+/* Of what needs more words. */
+static char *put_long_num(struct fr_out *o, char *p, const struct fr_field *f, u64 v)
+{
+	o->len = p - o->buf;
+	if (f->style == FR_STYLE_EXIT) {
+		put_exit(o, v);
+	} else if (f->style == FR_STYLE_NS) {
+		fr_out_u64(o, v / SEC_NS);
+		put_ns(o, v % SEC_NS);
+	} else {
+		fr_out_printf(o, "%u,%u", (u32)v >> DEV_MINORS, (u32)v & ((1u << DEV_MINORS) - 1));
+	}
+	return o->buf + o->len;
+}
+
+static char *put_num(const struct line *l, char *p, const struct fr_field *f, u64 v)
+{
 	switch (f->style) {
 	case FR_STYLE_DEC:
 	case FR_STYLE_TID:
-		put_plain(o, v);
-		return;
+		return put_plain(p, f, v);
 	case FR_STYLE_HEX:
-		fr_out_hex(o, v->num);
-		return;
+		return fr_digits_hex(p, v);
 	case FR_STYLE_RET:
-		put_ret(o, v->num);
-		return;
-	case FR_STYLE_EXIT:
-		put_exit(o, v->num);
-		return;
-	case FR_STYLE_NS:
-		fr_out_u64(o, v->num / SEC_NS);
-		put_ns(o, v->num % SEC_NS);
-		return;
-	case FR_STYLE_DEV:
-		fr_out_printf(o, "%u,%u", (u32)v->num >> DEV_MINORS, (u32)v->num & ((1u << DEV_MINORS) - 1));
-		return;
+		return put_ret(l->o, p, v);
 	case FR_STYLE_SYSCALL:
-		sys = fr_view_sys(view, r);
-		break;
+		return put_call(l, p, f, v);
+	case FR_STYLE_EXIT:
+	case FR_STYLE_NS:
+	case FR_STYLE_DEV:
+		return put_long_num(l->o, p, f, v);
 	default:
-		break;
+		return put_named(p, f, v);
 	}
-	name = fr_sysname(&sys, f->style, v->num);
-	if (name)
-		fr_out_str(o, name);
-	else if (f->style == FR_STYLE_HANDLER)
-		fr_out_hex(o, v->num);
-	else
-		put_plain(o, v);
 }
 
 /* Arguments of a system call, mostly. */
@@ -255,37 +282,30 @@ static void put_stack(struct fr_out *o, const char *const *text, u32 cnt)
 	fr_out_char(o, ']');
 }
 
-/* The native ABI and a stack that was not taken are what one expects: nothing to say. */
-static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
+static void put_array(const struct line *l, const struct fr_field *f, const struct fr_val *v)
 {
-	if (f->style == FR_STYLE_ABI)
-		return v->num;
-	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
-}
-
-static void put_array(struct fr_text *t, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
-		      const struct fr_val *v)
-{
+	const struct fr_stacktexts *stacks = &l->t->stacks;
 	const char *const *text = NULL;
 	u32 cnt = 0;
 
-	if (t->stacks.of && fr_is_stack(f))
-		text = t->stacks.of(t->stacks.arg, r, f, &cnt);
+	if (stacks->of && fr_is_stack(f))
+		text = stacks->of(stacks->arg, l->r, f, &cnt);
 	if (text && cnt)
-		put_stack(o, text, cnt);
+		put_stack(l->o, text, cnt);
 	else
-		put_nums(o, f, v);
+		put_nums(l->o, f, v);
 }
 
-static void put_value(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
-		      const struct fr_field *f, const struct fr_val *v)
+static void put_value(const struct line *l, const struct fr_field *f, const struct fr_val *v)
 {
+	struct fr_out *o = l->o;
+
 	if (v->kind == FR_VAL_NUM)
-		put_num(o, view, r, f, v);
+		o->len = put_num(l, fr_out_room(o), f, v->num) - o->buf;
 	else if (v->kind == FR_VAL_TEXT)
 		put_text(o, v->text, v->len);
 	else if (v->kind == FR_VAL_NUMS)
-		put_array(t, o, r, f, v);
+		put_array(l, f, v);
 	else
 		fr_out_str(o, "<...>");
 }
@@ -293,39 +313,91 @@ static void put_value(struct fr_text *t, struct fr_out *o, const struct fr_view 
 void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r,
 		   const struct fr_field *f)
 {
+	struct line l = {.t = t, .o = o, .view = v, .r = r};
 	struct fr_val val = fr_view_field(v, r, f);
 
-	put_value(t, o, v, r, f, &val);
+	put_value(&l, f, &val);
 }
 
-static void put_label(struct fr_out *o, const struct fr_field *f)
+static char *put_long_label(const struct fr_out *o, char *p, const struct fr_field *f)
 {
-	char *p = fr_out_room(o);
-
 	*p++ = ' ';
 	p = put_paint(o, p, FR_PAINT_DIM);
 	p = put_name(p, f->name, f->name_len);
 	*p++ = '=';
-	p = put_paint(o, p, FR_PAINT_NONE);
-	o->len = p - o->buf;
+	return put_paint(o, p, FR_PAINT_NONE);
 }
 
-static void put_field(struct fr_text *t, struct fr_out *o, const struct fr_view *view, const struct fr_row *r,
-		      const struct fr_field *f)
+static inline char *put_label(const struct fr_out *o, char *p, const struct fr_field *f)
 {
-	struct fr_val v = fr_view_field(view, r, f);
+	if (o->color || !f->label_len)
+		return put_long_label(o, p, f);
+	memcpy(p, f->label, FR_LABEL_SZ);
+	return p + f->label_len;
+}
 
+/* A stored number, as most are. The native ABI is what one expects: nothing to say. */
+static void put_stored(const struct line *l, const struct fr_field *f)
+{
+	u64 v = fr_row_num(l->r, f);
+	char *p;
+
+	if (f->style == FR_STYLE_ABI && !v)
+		return;
+	p = put_label(l->o, fr_out_room(l->o), f);
+	l->o->len = put_num(l, p, f, v) - l->o->buf;
+}
+
+/* Likewise a stack that was not taken. */
+static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
+{
+	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
+}
+
+static void put_field(const struct line *l, const struct fr_field *f)
+{
+	struct fr_out *o = l->o;
+	struct fr_val v;
+
+	if (fr_is_stored_num(f)) {
+		put_stored(l, f);
+		return;
+	}
+	v = fr_view_other(l->view, l->r, f);
 	if (!is_worth_a_word(f, &v))
 		return;
-	put_label(o, f);
-	put_value(t, o, view, r, f, &v);
+	o->len = put_label(o, fr_out_room(o), f) - o->buf;
+	put_value(l, f, &v);
+}
+
+/* ---- pieces of lines, copied where they are the same again ---- */
+
+static void put_piece(struct fr_out *o, const struct fr_text_piece *k)
+{
+	memcpy(fr_out_room(o), k->text, FR_TEXT_PIECE_SZ);
+	o->len += k->sz;
+}
+
+/* What was put from begin on, unless the buffer was flushed meanwhile. */
+static void keep_piece(struct fr_text_piece *k, const struct fr_out *o, size_t begin)
+{
+	size_t sz = o->len - begin;
+
+	k->sz = sz <= FR_TEXT_PIECE_SZ ? sz : 0;
+	k->color = o->color;
+	memcpy(k->text, o->buf + begin, k->sz);
+}
+
+static bool is_kept(const struct fr_text_piece *k, const struct fr_out *o)
+{
+	return k->sz && k->color == o->color;
 }
 
 /* ---- lines ---- */
 
 static char *put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 ts)
 {
-	u64 ns = fr_wall_real(v->wall, ts);
+	u64 ns = fr_wall_real_near(v->wall, ts, &t->wall_near);
 
 	if (ns) {
 		have_clock(t, ns / SEC_NS);
@@ -338,68 +410,101 @@ static char *put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 t
 	return fr_digits_9(p, ns % SEC_NS);
 }
 
-static char *put_cpu(char *p, u16 cpu)
+static void put_when(const struct line *l)
+{
+	struct fr_out *o = l->o;
+	char *p = put_paint(o, fr_out_room(o), FR_PAINT_DIM);
+
+	o->len = put_time(l->t, p, l->view, l->r->ts) - o->buf;
+}
+
+static void put_cpu(struct fr_out *o, u16 cpu)
 {
 	u32 width = cpu < 1000 ? 3 : 5;
+	char *p = fr_out_room(o);
 
 	memcpy(p, " [00000", 8);
 	fr_digits_dec(p + 2 + width - fr_digits_cnt(cpu), cpu);
 	memcpy(p + 2 + width, "] ", 2);
-	return p + 2 + width + 2;
+	o->len = put_paint(o, p + 2 + width + 2, FR_PAINT_NONE) - o->buf;
 }
 
-/* Where a line is to be `width` further than p; blanks up to there, when len are used. */
-static char *put_blanks(char *p, size_t len, size_t width)
+static void put_comm(struct fr_out *o, const struct fr_who *who)
 {
-	memset(p + len, ' ', COLS_MOST);
-	return p + (len > width ? len : width);
-}
-
-/* Up to the name of the task. */
-static void put_when(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
-{
-	char *p = fr_out_room(o);
-
-	p = put_paint(o, p, FR_PAINT_DIM);
-	p = put_time(t, p, v, r->ts);
-	p = put_cpu(p, r->cpu);
-	o->len = put_paint(o, p, FR_PAINT_NONE) - o->buf;
-}
-
-static void put_comm(struct fr_out *o, struct fr_who who)
-{
-	char *p = fr_out_room(o);
 	size_t cols = 5;
 
-	if (who.comm && fr_is_plain(who.comm, who.len)) {
-		fr_copy_short(p, who.comm, who.len);
-		o->len = put_blanks(p, who.len, COMM_COLS) - o->buf;
-		return;
-	}
-	if (who.comm)
-		cols = fr_escape_text(o, who.comm, who.len);
+	if (who->comm)
+		cols = fr_escape_text(o, who->comm, who->len);
 	else
 		fr_out_str(o, "<...>");
 	fr_out_pad(o, cols, COMM_COLS);
 }
 
-/* The task's number and the event. */
-static void put_what(struct fr_out *o, const struct fr_row *r)
+static void put_tid(struct fr_out *o, u32 tid)
 {
-	enum fr_paint paint = fr_text_group_paint(r->ev->group);
-	char *p = fr_out_room(o);
-	u32 digits = fr_digits_cnt(r->tid);
+	fr_out_pad(o, fr_digits_cnt(tid), TID_COLS);
+	fr_out_u64(o, tid);
+	fr_out_char(o, ' ');
+}
 
-	p = put_blanks(p, 0, digits < TID_COLS ? TID_COLS - digits : 0);
-	p = fr_digits_dec(p, r->tid);
-	*p++ = ' ';
+static bool is_same_who(const struct fr_text_who *k, const struct fr_who *who, const struct fr_row *r)
+{
+	return k->tid == r->tid && k->cpu == r->cpu && k->len == who->len && fr_same_short(k->comm, who->comm, k->len);
+}
+
+/* CPU, name and tid. */
+static void put_who(const struct line *l)
+{
+	struct fr_who who = fr_view_who(l->view, l->r);
+	const struct fr_row *r = l->r;
+	struct fr_text_who *k = &l->t->who[r->cpu % FR_TEXT_WHO_CNT];
+	struct fr_out *o = l->o;
+	size_t begin;
+
+	if (who.comm && is_kept(&k->piece, o) && is_same_who(k, &who, r)) {
+		put_piece(o, &k->piece);
+		return;
+	}
+	begin = fr_out_room(o) - o->buf;
+	put_cpu(o, r->cpu);
+	put_comm(o, &who);
+	put_tid(o, r->tid);
+	if (!who.comm || who.len > FR_COMM_SZ)
+		return;
+	k->tid = r->tid;
+	k->cpu = r->cpu;
+	k->len = who.len;
+	memcpy(k->comm, who.comm, who.len);
+	keep_piece(&k->piece, o, begin);
+}
+
+static void put_event(struct fr_out *o, const struct fr_event *ev)
+{
+	enum fr_paint paint = fr_text_group_paint(ev->group);
+
 	if (paint)
-		p = put_paint(o, p, paint);
-	put_name(p, r->ev->name, r->ev->name_len);
-	p = put_blanks(p, r->ev->name_len, EVENT_COLS);
+		fr_out_paint(o, paint);
+	fr_out_str(o, ev->name);
+	fr_out_pad(o, ev->name_len, EVENT_COLS);
 	if (paint)
-		p = put_paint(o, p, FR_PAINT_NONE);
-	o->len = p - o->buf;
+		fr_out_paint(o, FR_PAINT_NONE);
+}
+
+static void put_what(const struct line *l)
+{
+	const struct fr_event *ev = l->r->ev;
+	struct fr_text_what *k = &l->t->what[ev->nr % FR_TEXT_WHAT_CNT];
+	struct fr_out *o = l->o;
+	size_t begin;
+
+	if (k->ev == ev && is_kept(&k->piece, o)) {
+		put_piece(o, &k->piece);
+		return;
+	}
+	begin = fr_out_room(o) - o->buf;
+	put_event(o, ev);
+	k->ev = ev;
+	keep_piece(&k->piece, o, begin);
 }
 
 static void put_pos(struct fr_out *o, const struct fr_row *r)
@@ -414,13 +519,14 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
-	u32 i;
+	const struct line l = {.t = t, .o = o, .view = v, .r = r};
+	const struct fr_field *f = r->ev->fields, *end = f + r->ev->field_cnt;
 
-	put_when(t, o, v, r);
-	put_comm(o, fr_view_who(v, r));
-	put_what(o, r);
-	for (i = 0; i < r->ev->field_cnt; i++)
-		put_field(t, o, v, r, &r->ev->fields[i]);
+	put_when(&l);
+	put_who(&l);
+	put_what(&l);
+	for (; f < end; f++)
+		put_field(&l, f);
 	if (v->shows_pairs)
 		fr_pair_text(o, fr_view_pair(v, r));
 	if (t->with_pos)

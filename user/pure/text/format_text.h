@@ -10,17 +10,51 @@
 #define FR_FORMAT_TEXT_H
 
 #include "pure/rows/stacktexts.h"
+#include "pure/schema/syscalls.h"
 #include "pure/text/out.h"
 #include "pure/text/view.h"
 
-/* What is kept from line to line: the second shown last, since asking for local time is slow. */
+#define FR_TEXT_PIECE_SZ 48u /* " [000] nginx              71 " */
+#define FR_TEXT_WHO_CNT	 16u
+#define FR_TEXT_WHAT_CNT 64u
+
+/* A piece of a line as it was put last; it is copied whole. */
+struct fr_text_piece {
+	bool color;
+	u8 sz; /* 0: none */
+	char text[FR_TEXT_PIECE_SZ];
+};
+
+/* CPU, name and tid: mostly those of the line before of that CPU. */
+struct fr_text_who {
+	u32 tid, len;
+	u16 cpu;
+	char comm[FR_COMM_SZ];
+	struct fr_text_piece piece;
+};
+
+/* An event's name. */
+struct fr_text_what {
+	const struct fr_event *ev;
+	struct fr_text_piece piece;
+};
+
+/*
+ * What is kept from line to line: pieces of them, the second shown last, since asking for local time is slow, and where the
+ * last time was among the clock's samples. All zero is none.
+ */
 struct fr_text {
 	bool with_date;
 	bool with_pos;
 	u64 sec;
 	char clock[24]; /* of sec, with its date in front if wanted */
 	u32 clock_len;
-	struct fr_stacktexts stacks; /* set by who wants stacks in words: [inner+0x1; outer+0x2]; else numbers */
+	u32 wall_near;
+	const char *arch; /* whose calls these are */
+	const struct fr_syscalls *calls[FR_SYSCALL_ABIS];
+	struct fr_text_who who[FR_TEXT_WHO_CNT];    /* by CPU */
+	struct fr_text_what what[FR_TEXT_WHAT_CNT]; /* by number */
+	struct fr_stacktexts stacks;		    /* set by who wants stacks in words: [inner+0x1; outer+0x2]; else numbers */
 };
 
 /* with_date: each line tells the day too; with_pos: each line ends with epoch, tier, seq and offset. */

@@ -100,14 +100,5 @@ struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, con
 
 struct fr_sys fr_view_sys(const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_sys sys = {.arch = v->arch};
-	u32 i;
-
-	for (i = 0; i < r->ev->field_cnt; i++) {
-		const struct fr_field *f = &r->ev->fields[i];
-
-		if (f->kind == FR_KIND_FLAGS && f->style == FR_STYLE_ABI)
-			sys.abi = fr_row_num(r, f);
-	}
-	return sys;
+	return (struct fr_sys){.arch = v->arch, .abi = fr_row_abi(r)};
 }

@@ -50,13 +50,18 @@ static inline bool fr_field_signed(const struct fr_field *f)
 	return f->type == FR_TYPE_s16 || f->type == FR_TYPE_s32 || f->type == FR_TYPE_s64;
 }
 
+static inline bool fr_is_stored_num(const struct fr_field *f)
+{
+	return f->kind != FR_KIND_DERIVED && f->type <= FR_TYPE_s64;
+}
+
 /* As fr_view_field(), of fields that are no stored numbers. */
 struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f);
 
 /* The value of a field in a row; FR_VAL_NONE: unknown (a name or a stack that is not in the file). */
 static inline struct fr_val fr_view_field(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
-	if (f->kind == FR_KIND_DERIVED || f->type > FR_TYPE_s64)
+	if (!fr_is_stored_num(f))
 		return fr_view_other(v, r, f);
 	return (struct fr_val){.kind = FR_VAL_NUM, .num = fr_row_num(r, f), .is_signed = fr_field_signed(f)};
 }

@@ -46,20 +46,42 @@ static u64 between(const struct fr_wall_sample *a, const struct fr_wall_sample *
 	return ts + shift(a) + (s64)((double)drift * (double)(ts - a->ts) / (double)span);
 }
 
-u64 fr_wall_real(const struct fr_wall *w, u64 ts)
+/* How many samples are not later than ts. */
+static u32 samples_to(const struct fr_wall *w, u64 ts)
 {
 	u32 i = 0, step;
 
-	if (!w->cnt)
-		return 0;
-	for (step = 1u << (31 - __builtin_clz(w->cnt)); step; step /= 2) /* i: so many samples are not later than ts */
+	for (step = 1u << (31 - __builtin_clz(w->cnt)); step; step /= 2)
 		if (i + step <= w->cnt && w->sample[i + step - 1].ts <= ts)
 			i += step;
+	return i;
+}
+
+static bool is_between(const struct fr_wall *w, u32 i, u64 ts)
+{
+	return i && i < w->cnt && w->sample[i - 1].ts <= ts && ts < w->sample[i].ts;
+}
+
+u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near)
+{
+	u32 i = *near;
+
+	if (!w->cnt)
+		return 0;
+	if (!is_between(w, i, ts))
+		*near = i = samples_to(w, ts);
 	if (!i)
 		return ts + shift(&w->sample[0]);
 	if (i == w->cnt)
 		return ts + shift(&w->sample[i - 1]);
 	return between(&w->sample[i - 1], &w->sample[i], ts);
+}
+
+u64 fr_wall_real(const struct fr_wall *w, u64 ts)
+{
+	u32 near = 0;
+
+	return fr_wall_real_near(w, ts, &near);
 }
 
 u64 fr_wall_shift(const struct fr_wall *w)

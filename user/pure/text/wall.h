@@ -31,6 +31,9 @@ void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns);
  */
 u64 fr_wall_real(const struct fr_wall *w, u64 ts);
 
+/* The same for times that are mostly near each other: *near, at first 0, is where the last one was found. */
+u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near);
+
 /* The inverse by the last sample alone; 0 without samples. */
 u64 fr_wall_ts(const struct fr_wall *w, u64 real_ns);
 
