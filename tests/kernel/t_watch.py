@@ -437,7 +437,9 @@ def beside_profile():
             time.sleep(3)
             end = counted(name)
             w.end()
-        wait_for(lambda: links(name) != meanwhile, "the rate is as before", 120)
+        # of all CPUs, and of what is expected of them, which comes last
+        wait_for(lambda: status(name)["cpu_profile"]["hz"] == 99, "the rate is as before", 120)
+        check(links(name) != meanwhile, "samples are taken as they were for the watch")
         rest = counted(name)
         time.sleep(3)
         last = counted(name)
