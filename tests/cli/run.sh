@@ -167,6 +167,9 @@ wrong_usage() {
 		status 2 "$flightrec" status --json --metrics && says "choose one" &&
 		status 2 "$flightrec" follow nonsense && status 2 "$flightrec" follow -n ../x && says "../x" &&
 		status 2 "$flightrec" reload --json && status 4 "$flightrec" reload -n no-such-session && says "no recorder" &&
+		status 2 "$flightrec" export --to Perfeto "$snap" && says "did you mean perfetto?" &&
+		status 2 "$flightrec" export --to xyzzyx "$snap" && says "no format 'xyzzyx': \`flightrec export" &&
+		status 1 "$flightrec" export --to json -o /dev/null "$snap" && says "or - for standard output" &&
 		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says nonsense
 }
 caret() {

@@ -11,6 +11,7 @@
 #include "io/snapfile/newdir.h"
 #include "io/snapfile/newfile.h"
 #include "pure/err.h"
+#include "pure/filter/near.h"
 
 static const struct fr_exporter *const exporters[] = {
 	&fr_export_perfetto, &fr_export_ctf,  &fr_export_tracecmd, &fr_export_folded,
@@ -26,13 +27,18 @@ const struct fr_exporter *fr_exporter_nr(u32 i)
 
 static const struct fr_exporter *find(const char *name)
 {
+	struct fr_near near = {.to = name};
 	u32 i;
 
 	for (i = 0; i < EXPORTER_CNT; i++) {
 		if (!strcmp(exporters[i]->name, name))
 			return exporters[i];
+		fr_near_consider(&near, exporters[i]->name);
 	}
-	fr_err("there is no format '%s': `flightrec export --help` lists them", name);
+	if (fr_near_likely(&near))
+		fr_err("there is no format '%s': did you mean %s? `flightrec export --help` lists them", name, near.name);
+	else
+		fr_err("there is no format '%s': `flightrec export --help` lists them", name);
 	return NULL;
 }
 
@@ -202,7 +208,8 @@ static int write_out(struct fr_export *x, const struct fr_exporter *e, const str
 		return export_to(x, e, STDOUT_FILENO);
 	err = e->folder ? export_to_folder(x, e, ask->path) : export_to_file(x, e, ask->path);
 	if (err == -EEXIST)
-		fr_err("%s exists and is not replaced: give another name with -o", ask->path);
+		fr_err("%s exists and is not replaced: give another name with -o%s", ask->path,
+		       e->folder ? "" : ", or - for standard output");
 	if (!err)
 		say(x, ask);
 	return err;
