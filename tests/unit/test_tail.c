@@ -93,10 +93,13 @@ static void hand_out_until(struct fixture *f, u64 limit_ns)
 		tell(f);
 }
 
-/* At first only to some time, in the middle of a piece: what was skipped before it is not told again with the rest of it. */
+/* The first piece in two parts: what was skipped before it is not told again with the second. */
 static void hand_out(struct fixture *f)
 {
-	hand_out_until(f, f->last_ts + (host_clock_ns - f->last_ts) / 2);
+	const struct fr_tail_piece *p = &f->tail.piece[f->tail.first];
+
+	if (f->tail.cnt)
+		hand_out_until(f, p->b.ts[(p->row + p->b.row_cnt) / 2]);
 	hand_out_until(f, ~0ULL);
 }
 
