@@ -184,7 +184,14 @@ closed_pipe() {
 	[[ $codes == "0 0" ]] || { echo "exit statuses $codes"; return 1; }
 	is_quiet
 }
-full_disk() { [[ -e /dev/full ]] || { echo "no /dev/full"; return 77; }; "$flightrec" replay "$snap" > /dev/full 2> "$tmp/err"; [[ $? == 1 ]] && says "No space left"; }
+full_disk() {
+	local args
+	[[ -e /dev/full ]] || { echo "no /dev/full"; return 77; }
+	for args in "replay $snap" --help --version "dump --help"; do
+		"$flightrec" $args > /dev/full 2> "$tmp/err"
+		[[ $? == 1 ]] && says "No space left" || { echo "flightrec $args"; return 1; }
+	done
+}
 
 # Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
 no_control_characters() {

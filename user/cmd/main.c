@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +80,15 @@ static int run_option(const char *arg)
 	return FR_EXIT_USAGE;
 }
 
+/* Help and versions go by stdio, and are in its buffer until here. */
+static int written(int status)
+{
+	if (status != FR_EXIT_OK || !fflush(stdout) || errno == EPIPE)
+		return status;
+	fr_err("cannot write the output: %s", strerror(errno));
+	return FR_EXIT_FAIL;
+}
+
 int main(int argc, char **argv)
 {
 	int i;
@@ -89,7 +99,7 @@ int main(int argc, char **argv)
 	}
 	i = find_command(argv[1]);
 	if (i < 0)
-		return run_option(argv[1]);
+		return written(run_option(argv[1]));
 	argv[1] = commands[i].full;
-	return commands[i].run(argc - 1, argv + 1);
+	return written(commands[i].run(argc - 1, argv + 1));
 }
