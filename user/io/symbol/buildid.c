@@ -10,6 +10,7 @@
 
 #define PHDR_MAX  256u
 #define NOTES_MAX 16384u
+#define HEAD_SZ	  4096u
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OUR_DATA ELFDATA2LSB
@@ -47,6 +48,22 @@ u8 fr_build_id_in_notes(const void *notes, size_t sz, u8 *id)
 	return 0;
 }
 
+/* A file, and its begin, in which nearly always all is that is looked for. */
+struct begun {
+	int fd;
+	ssize_t sz;
+	u8 head[HEAD_SZ];
+};
+
+/* sz bytes at off, as pread() does. */
+static ssize_t get(const struct begun *b, void *to, size_t sz, u64 off)
+{
+	if (b->sz < 0 || off > (u64)b->sz || sz > (u64)b->sz - off)
+		return pread(b->fd, to, sz, off);
+	memcpy(to, b->head + off, sz);
+	return sz;
+}
+
 /* Where program headers are. */
 struct table {
 	u64 off;
@@ -54,7 +71,7 @@ struct table {
 	bool is_64;
 };
 
-static bool read_head(int fd, struct table *t)
+static bool read_head(const struct begun *b, struct table *t)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -62,7 +79,7 @@ static bool read_head(int fd, struct table *t)
 		Elf32_Ehdr e32;
 	} h;
 
-	if (pread(fd, &h, sizeof(h), 0) < (ssize_t)sizeof(h.e32) || memcmp(h.ident, ELFMAG, SELFMAG) ||
+	if (get(b, &h, sizeof(h), 0) < (ssize_t)sizeof(h.e32) || memcmp(h.ident, ELFMAG, SELFMAG) ||
 	    h.ident[EI_DATA] != OUR_DATA)
 		return false;
 	if (h.ident[EI_CLASS] == ELFCLASS64)
@@ -73,14 +90,14 @@ static bool read_head(int fd, struct table *t)
 }
 
 /* Program header nr, if it is of notes: their place. */
-static bool read_notes_place(int fd, const struct table *t, u32 nr, u64 *off, u64 *sz)
+static bool read_notes_place(const struct begun *b, const struct table *t, u32 nr, u64 *off, u64 *sz)
 {
 	union {
 		Elf64_Phdr p64;
 		Elf32_Phdr p32;
 	} p;
 
-	if (pread(fd, &p, t->entry_sz, t->off + (u64)nr * t->entry_sz) != (ssize_t)t->entry_sz)
+	if (get(b, &p, t->entry_sz, t->off + (u64)nr * t->entry_sz) != (ssize_t)t->entry_sz)
 		return false;
 	*off = t->is_64 ? p.p64.p_offset : p.p32.p_offset;
 	*sz = t->is_64 ? p.p64.p_filesz : p.p32.p_filesz;
@@ -90,17 +107,20 @@ static bool read_notes_place(int fd, const struct table *t, u32 nr, u64 *off, u6
 u8 fr_build_id_of(int fd, u8 *id)
 {
 	u8 notes[NOTES_MAX], found = 0;
+	struct begun b;
 	struct table t;
 	u64 off, sz;
 	ssize_t n;
 	u32 i;
 
-	if (!read_head(fd, &t))
+	b.fd = fd;
+	b.sz = pread(fd, b.head, sizeof(b.head), 0);
+	if (!read_head(&b, &t))
 		return 0;
 	for (i = 0; i < t.cnt && i < PHDR_MAX && !found; i++) {
-		if (!read_notes_place(fd, &t, i, &off, &sz) || (s64)off < 0)
+		if (!read_notes_place(&b, &t, i, &off, &sz) || (s64)off < 0)
 			continue;
-		n = pread(fd, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
+		n = get(&b, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
 		found = n > 0 ? fr_build_id_in_notes(notes, n, id) : 0;
 	}
 	return found;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/symbol/buildid.h"
+
 #define PAGE_MASK 0xfffull
 
 /* ---- program headers, notes ---- */
@@ -155,19 +157,31 @@ static int read_fd(struct fr_symfile *f, int fd)
 	return err;
 }
 
-size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ])
+static size_t read_any_id(int fd, u8 to[FR_BUILD_ID_MAX_SZ])
 {
 	struct fr_symfile f = {};
-	int fd = fr_symfile_fd(root, path);
-	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		read_note_segments(&f, elf);
 	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
 	memcpy(to, f.build_id, f.build_id_sz);
 	return f.build_id_sz;
+}
+
+size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ])
+{
+	int fd = fr_symfile_fd(root, path);
+	size_t sz;
+
+	if (fd < 0)
+		return 0;
+	/* thousands of libraries are asked when one is looked for: libelf only where a few reads do not tell */
+	sz = fr_build_id_of(fd, to);
+	if (!sz)
+		sz = read_any_id(fd, to);
+	close(fd);
+	return sz;
 }
 
 int fr_symfile_open(const char *root, const char *path, struct fr_symfile **out)
