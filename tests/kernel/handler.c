@@ -83,6 +83,7 @@ int main(int argc, char **argv)
 		none = strcmp(argv[1], "soft") ? once(&h->bss->hard_armed, &h->bss->cnt, argv[5])
 					       : once(&h->bss->soft_armed, &h->bss->cnt, NULL);
 	}
+	nanosleep(&nap, NULL); /* for those who watch to see the last one, too */
 	for (i = 0; i < (int)h->bss->cnt; i++)
 		printf("%u %llu %llu\n", h->bss->cpu[i], (unsigned long long)h->bss->begin_ns[i],
 		       (unsigned long long)h->bss->end_ns[i]);
