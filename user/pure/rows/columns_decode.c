@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pure/rows/columns.h"
+#include "pure/rows/numbers.h"
 
 /* A batch's memory: one block, cut from the front, kept from chunk to chunk. */
 struct arena {
@@ -27,12 +28,7 @@ struct decode {
 	u64 tail_left; /* bytes that texts and arrays may still have taken in the ring */
 };
 
-/* What numbers of a column may be: of each, with sign added, only bits that are not outside are set. */
-struct fit {
-	u64 sign, outside;
-};
-
-static const struct fit any_number;
+static const struct fr_fit any_number;
 
 int fr_event_key_col(const struct fr_event *ev)
 {
@@ -123,137 +119,11 @@ void fr_batch_free(struct fr_batch *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* ---- one column of numbers ---- */
-
-/* These return the bits that are set with sign added: what is outside is looked at once. */
-
-static u64 check_plain(const u64 *val, u32 cnt, u64 sign)
-{
-	u64 bits = 0;
-	u32 i;
-
-	for (i = 0; i < cnt; i++)
-		bits |= val[i] + sign;
-	return bits;
-}
-
-static u64 undo_zigzag(u64 *val, u32 cnt, u64 sign)
-{
-	u64 bits = 0;
-	u32 i;
-
-	for (i = 0; i < cnt; i++) {
-		val[i] = fr_unzigzag(val[i]);
-		bits |= val[i] + sign;
-	}
-	return bits;
-}
-
-static u64 undo_delta(u64 *val, u32 cnt, u64 sign)
-{
-	u64 prev = 0, bits = 0;
-	u32 i;
-
-	for (i = 0; i < cnt; i++) {
-		val[i] = prev += fr_unzigzag(val[i]);
-		bits |= prev + sign;
-	}
-	return bits;
-}
-
-static u64 undo_rising(u64 *val, u32 cnt, u64 sign)
-{
-	u64 prev = 0, bits = 0;
-	u32 i;
-
-	for (i = 0; i < cnt; i++) {
-		val[i] = prev += val[i];
-		bits |= prev + sign;
-	}
-	return bits;
-}
-
-static u64 undo_keyed(u64 *val, const u8 *key, u32 cnt, u64 sign)
-{
-	u64 last[FR_KEY_CNT] = {}, bits = 0;
-	u32 i;
-
-	for (i = 0; i < cnt; i++) {
-		val[i] = last[key[i]] += fr_unzigzag(val[i]);
-		bits |= val[i] + sign;
-	}
-	return bits;
-}
-
-static u64 fill(u64 *out, u64 v, u32 cnt, u64 sign)
-{
-	u32 i;
-
-	for (i = 0; i < cnt; i++)
-		out[i] = v;
-	return v + sign;
-}
-
-static bool undo_form(u8 form, const u8 *key, struct fit fit, u64 *val, u32 cnt)
-{
-	u64 bits;
-
-	switch (form) {
-	case FR_FORM_PLAIN:
-		bits = fit.outside ? check_plain(val, cnt, fit.sign) : 0;
-		break;
-	case FR_FORM_SIGNED:
-		bits = undo_zigzag(val, cnt, fit.sign);
-		break;
-	case FR_FORM_DELTA:
-		bits = undo_delta(val, cnt, fit.sign);
-		break;
-	case FR_FORM_RISING:
-		bits = undo_rising(val, cnt, fit.sign);
-		break;
-	case FR_FORM_KEYED:
-		if (!key)
-			return false;
-		bits = undo_keyed(val, key, cnt, fit.sign);
-		break;
-	default:
-		return false;
-	}
-	return !(bits & fit.outside);
-}
-
-/* CONST and WIDE: no varints. */
-static bool get_wide(struct decode *d, bool is_const, struct fit fit, u64 *out, u32 cnt)
-{
-	size_t sz = is_const ? 8 : 8 * (size_t)cnt;
-	u64 bits;
-
-	if (sz > (size_t)(d->end - d->p))
-		return false;
-	if (is_const) {
-		bits = fill(out, fr_get64(d->p), cnt, fit.sign);
-	} else {
-		memcpy(out, d->p, sz);
-		bits = fit.outside ? check_plain(out, cnt, fit.sign) : 0;
-	}
-	d->p += sz;
-	return !(bits & fit.outside);
-}
-
 /* Read a column of cnt numbers that fit. key is NULL where there are none. */
-static bool get_numbers(struct decode *d, const u8 *key, struct fit fit, u64 *out, u32 cnt)
+static bool get_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u64 *out, u32 cnt)
 {
-	u8 form;
-
-	if (!cnt)
-		return true;
-	if (d->p >= d->end)
-		return false;
-	form = *d->p++;
-	if (form == FR_FORM_CONST || form == FR_FORM_WIDE)
-		return get_wide(d, form == FR_FORM_CONST, fit, out, cnt);
-	d->p = fr_varint_get_all(d->p, d->end, out, cnt);
-	return d->p && undo_form(form, key, fit, out, cnt);
+	d->p = fr_numbers_get(d->p, d->end, key, fit, out, cnt);
+	return d->p;
 }
 
 static bool get_u32(struct decode *d, u32 *v)
@@ -266,34 +136,6 @@ static bool get_u32(struct decode *d, u32 *v)
 }
 
 /* ---- the columns of one type ---- */
-
-static u64 mask_of(u8 type)
-{
-	switch (type) {
-	case FR_TYPE_u8:
-		return 0xff;
-	case FR_TYPE_u16:
-		return 0xffff;
-	case FR_TYPE_u32:
-		return 0xffffffff;
-	default:
-		return ~0ULL;
-	}
-}
-
-/* Bits above a signed type's sign must repeat it. */
-static u64 sign_of(u8 type)
-{
-	return type == FR_TYPE_s16 ? 1ULL << 15 : type == FR_TYPE_s32 ? 1ULL << 31 : 0;
-}
-
-/* What fits the type. Readers rely on it: they index by what they print. */
-static struct fit fit_of(u8 type)
-{
-	u64 sign = sign_of(type);
-
-	return (struct fit){.sign = sign, .outside = sign ? ~(2 * sign - 1) : ~mask_of(type)};
-}
 
 static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt)
 {
@@ -439,7 +281,7 @@ static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed
 }
 
 /* A column of numbers. What is the same in all rows is kept once: less to write, and less to read. */
-static bool get_column(struct decode *d, const u8 *key, struct fit fit, struct fr_col *col, u32 cnt)
+static bool get_column(struct decode *d, const u8 *key, struct fr_fit fit, struct fr_col *col, u32 cnt)
 {
 	bool is_const = d->p < d->end && *d->p == FR_FORM_CONST;
 
@@ -462,7 +304,7 @@ static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type
 	case FR_TYPE_u64s:
 		return get_arrays(d, col, t->cnt, keyed);
 	}
-	if (!get_column(d, keyed ? d->key : NULL, fit_of(f->type), col, t->cnt))
+	if (!get_column(d, keyed ? d->key : NULL, fr_fit_of(f->type), col, t->cnt))
 		return false;
 	if (f->col == key_col)
 		for (k = 0; k < t->cnt; k++)
@@ -528,7 +370,7 @@ static bool get_times(struct decode *d)
 
 static bool get_tids(struct decode *d)
 {
-	const struct fit fit = {.outside = ~(u64)FR_TID_MASK};
+	const struct fr_fit fit = {.outside = ~(u64)FR_TID_MASK};
 	u32 i, cnt = d->head->row_cnt;
 
 	if (!get_numbers(d, NULL, fit, d->tmp, cnt))

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One column of numbers, out of its bytes: varints, constants, differences. What does not fit its type is refused. */
+#ifndef FR_NUMBERS_H
+#define FR_NUMBERS_H
+
+#include "types.h"
+
+/* What numbers of a column may be: of each, with sign added, only bits that are not outside are set. */
+struct fr_fit {
+	u64 sign, outside;
+};
+
+/* What fits an enum fr_type. Readers rely on it: they index by what they print. */
+struct fr_fit fr_fit_of(u8 type);
+
+/*
+ * Read cnt numbers that fit, from p on and before end, which are anybody's bytes. key: of each row, NULL where there are none.
+ * Returns where the next column begins, NULL: they are wrong.
+ */
+const u8 *fr_numbers_get(const u8 *p, const u8 *end, const u8 *key, struct fr_fit fit, u64 *out, u32 cnt);
+
+#endif
