@@ -14,8 +14,8 @@ struct fr_fit {
 struct fr_fit fr_fit_of(u8 type);
 
 /*
- * Read cnt numbers that fit, from p on and before end, which are anybody's bytes. key: of each row, NULL where there are none.
- * Returns where the next column begins, NULL: they are wrong.
+ * Read cnt numbers that fit, from p on and before end, which are anybody's bytes; FR_VARINT_SLACK_SZ more can be read behind.
+ * key: of each row, NULL where there are none. Returns where the next column begins, NULL: they are wrong.
  */
 const u8 *fr_numbers_get(const u8 *p, const u8 *end, const u8 *key, struct fr_fit fit, u64 *out, u32 cnt);
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A column of numbers: what does not fit its type is refused, in each form. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pure/rows/columns.h"
+#include "pure/rows/numbers.h"
+#include "pure/rows/varint.h"
+
+/* Is this number taken, as the only one of a column of this form and type? */
+static bool taken(u8 form, u8 type, u64 val)
+{
+	bool word = form == FR_FORM_CONST || form == FR_FORM_WIDE, plain = form == FR_FORM_PLAIN || form == FR_FORM_RISING;
+	u8 buf[1 + 16 + FR_VARINT_SLACK_SZ] = {form}, key = 0;
+	u64 stored = word || plain ? val : fr_zigzag(val), out = 0;
+	const u8 *end = buf + 1 + 8, *got;
+
+	if (word)
+		fr_put64(buf + 1, stored);
+	else
+		end = fr_varint_put_all(buf + 1, &stored, 1);
+	got = fr_numbers_get(buf, end, &key, fr_fit_of(type), &out, 1);
+	if (got)
+		assert_ptr_equal(got, end);
+	return got && out == val;
+}
+
+static const u8 forms[] = {FR_FORM_PLAIN, FR_FORM_SIGNED, FR_FORM_DELTA, FR_FORM_RISING,
+			   FR_FORM_KEYED, FR_FORM_CONST,  FR_FORM_WIDE};
+
+static void unsigned_ones(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(forms); i++) {
+		assert_true(taken(forms[i], FR_TYPE_u8, 255));
+		assert_false(taken(forms[i], FR_TYPE_u8, 256));
+		assert_true(taken(forms[i], FR_TYPE_u64, 256));
+	}
+}
+
+static void signed_ones(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(forms); i++) {
+		assert_true(taken(forms[i], FR_TYPE_s16, (u64)-32768));
+		assert_false(taken(forms[i], FR_TYPE_s16, (u64)-32769));
+		assert_false(taken(forms[i], FR_TYPE_s16, 32768));
+		assert_true(taken(forms[i], FR_TYPE_s32, (u64)-32769));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unsigned_ones),
+		cmocka_unit_test(signed_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
