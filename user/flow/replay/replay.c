@@ -17,8 +17,7 @@ static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
 	err = err ? err : fr_replay_read_cgroups(r);
 	err = err ? err : fr_replay_make_pairs(r);
 	err = err ? err : fr_replay_make_rings(r);
-	err = err ? err : fr_replay_start_jobs(r);
-	return err ? err : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);
+	return err ? err : fr_replay_start_jobs(r);
 }
 
 int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out)
@@ -112,12 +111,20 @@ static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay
 	return err ? err : 1;
 }
 
+/* The first chunk of each ring is decoded by this: whoever asks for no events does not pay for one. 0 or -ENOMEM. */
+static int begin(struct fr_replay *r)
+{
+	return r->merge ? 0 : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);
+}
+
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run)
 {
 	struct fr_stretch s;
-	struct fr_replay_file *f;
-	int got = next_rows(r, &s, &f);
+	struct fr_replay_file *f = NULL;
+	int got = begin(r);
 
+	if (!got)
+		got = next_rows(r, &s, &f);
 	if (got <= 0)
 		return got;
 	*run = (struct fr_replay_run){

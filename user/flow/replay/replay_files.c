@@ -69,15 +69,9 @@ static int open_member(struct fr_replay *r, const char *path, const struct fr_me
 	return err;
 }
 
-static int open_file(struct fr_replay *r, const char *path)
+/* It could not be opened: what is no snapshot is left out, and damage; the others are read. */
+static int say_error(struct fr_replay *r, const char *path, int err)
 {
-	struct fr_members m;
-	size_t i;
-	int err = fr_members_find(path, &m);
-
-	for (i = 0; !err && i < m.cnt; i++)
-		err = open_member(r, path, &m, i);
-	fr_members_free(&m);
 	if (!err || err == -ENOMEM)
 		return err;
 	fr_snap_say_error(path, err);
@@ -85,6 +79,18 @@ static int open_file(struct fr_replay *r, const char *path)
 		return err;
 	r->unreadable = true;
 	return 0;
+}
+
+static int open_file(struct fr_replay *r, const char *path)
+{
+	struct fr_members m;
+	size_t i;
+	int err = say_error(r, path, fr_members_find(path, &m));
+
+	for (i = 0; !err && i < m.cnt; i++)
+		err = say_error(r, path, open_member(r, path, &m, i));
+	fr_members_free(&m);
+	return err;
 }
 
 int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
