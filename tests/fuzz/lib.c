@@ -137,18 +137,42 @@ static void look_at_schema(const struct flightrec *fr, unsigned file)
 	}
 }
 
+/* A cell is a number, a text, both, or not known. */
+static void look_at_tables(struct flightrec *fr, unsigned file)
+{
+	const char *column, *text;
+	unsigned t, i;
+	uint64_t v;
+	size_t row;
+
+	for (t = 0; flightrec_table_name(t); t++)
+		for (row = 0; row < flightrec_table_rows(fr, file, t); row++)
+			for (i = 0; (column = flightrec_table_column(t, i)) != NULL; i++) {
+				int err = flightrec_table_u64(fr, file, t, row, column, &v);
+
+				text = flightrec_table_text(fr, file, t, row, column);
+				if (err && err != -EINVAL)
+					abort();
+				look_at_text(text);
+				sum += err ? 0 : v;
+			}
+	if (!flightrec_table_u64(fr, file, FLIGHTREC_TABLE_SUMMARY, 1, "events", &v))
+		abort();
+}
+
 static void look_at_file(struct flightrec *fr, unsigned file)
 {
 	const struct flightrec_ring *r;
 	unsigned i, k;
 
 	look_at_schema(fr, file);
+	look_at_tables(fr, file);
 	look_at_text(flightrec_file_path(fr, file));
 	look_at_text(flightrec_fact(fr, file, "version"));
 	sum += flightrec_wall_ns(fr, file, 1) + flightrec_horizon_ns(fr, file, "main");
 	for (i = 0; (r = flightrec_ring(fr, file, i)) != NULL; i++) {
 		look_at_text(flightrec_ring_tier(r));
-		for (k = 0; k <= FLIGHTREC_RING_HOLES; k++)
+		for (k = 0; k <= FLIGHTREC_RING_SUBBUF_BYTES; k++)
 			sum += flightrec_ring_get(r, k);
 		for (k = 0; flightrec_loss_name(k); k++)
 			sum += flightrec_ring_lost(r, k);

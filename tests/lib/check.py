@@ -71,20 +71,65 @@ def info(command, library):
         assert c[key] == l[key], key
     assert c["trigger"]["reason"] == l["trigger_reason"]
     assert l["begin"] < l["end"] and l["wall_ns"] > 10**18
-    tiers = collections.Counter()
-    lost = overwritten = holes = 0
-    for r in l["rings"]:
-        tiers[r["tier"]] += r["events"]
-        assert r["lost"] == sum(r["by"].values()), r
-        assert r["horizon_ns"] <= r["last_ns"] or not r["events"], r
-        if r["tier"] != "stack":
-            lost += r["lost"]
-            overwritten += r["overwritten"]
-            holes += r["holes"]
-    assert sum(n for t, n in tiers.items() if t != "stack") == c["events"], (tiers, c["events"])
-    assert lost == sum(sum(cpu["lost"].values()) for cpu in c["cpus"]), lost
-    assert overwritten == sum(cpu["overwritten"] for cpu in c["cpus"])
-    assert holes == len(c["holes"]) == 1
+
+
+def rings(cpus, library):
+    """Those of the command stand below their CPU."""
+    got = iter(library)
+    for cpu in cpus:
+        for c in cpu["tiers"]:
+            l = next(got)
+            assert l["cpu"] == cpu["cpu"] and l["tier"] == c["name"] and l["by"] == c["lost"], (c, l)
+            assert l["lost"] == sum(c["lost"].values()), l
+            assert ["main", "life", "stack"][l["tier_nr"]] == l["tier"], l
+            for ours, its in (("first_ns", "first_ts"), ("last_ns", "last_ts")):
+                assert l[ours] == c[its], (c, l)
+            for key in ("events", "horizon_ns", "written", "overwritten", "present", "holes", "first_seq", "last_seq", "slots", "subbuf_bytes"):
+                assert l[key] == c[key], (key, c, l)
+    assert next(got, None) is None, "rings that the command has not"
+
+
+def chunks(rows, library):
+    """What they hold in all is what each ring holds."""
+    held = collections.Counter()
+    at = 0
+    for r in rows:
+        held[r["cpu"], r["tier"]] += r["events"]
+        assert r["first_ts"] <= r["last_ts"] and r["first_seq"] <= r["last_seq"] and r["stored_bytes"] and r["epoch"], r
+        assert r["file_off"] > at, (at, r)
+        at = r["file_off"] + r["stored_bytes"]
+    assert +held == +collections.Counter({(r["cpu"], r["tier"]): r["events"] for r in library}), held
+
+
+def tables(command, library):
+    assert len(command) == len(library) > 0
+    for c, l in zip(command, library):
+        only = l["summary"][0]
+        assert len(l["summary"]) == len(l["names"]) == 1
+        for key, want in list(c.items()) + list(c["clock"].items()):
+            assert key not in only or key == "holes" or only[key] == want, (key, want, only)
+        assert only["holes"] == len(c["holes"]) and c["holes"] == l["holes"]
+        assert only["lost"] == sum(sum(cpu["lost"].values()) for cpu in c["cpus"])
+        assert c["tiers"] == l["tiers"] and c["clock"]["samples"] == l["clocks"]
+        known = {f["name"]: f["value"] for f in l["facts"]}
+        assert len(known) == len(l["facts"]) and known.get("host") == c["host"] and known.get("boot_id") == c["boot_id"], known
+        for cpu, row in zip(c["cpus"], l["cpus"], strict=True):
+            lost = {key[5:]: row.pop(key) for key in list(row) if key.startswith("lost_")}
+            assert dict(row, lost=lost) == {key: cpu[key] for key in list(row) + ["lost"]}, (cpu, row, lost)
+        assert len(l["tasks"]) == c["tasks"]["known"]
+        assert all(t["tid"] and t["pid"] and t["comm"] and (not t["exit_ns"] or t["exit_ns"] >= t["start_ns"]) for t in l["tasks"]), l["tasks"]
+        assert l["names"][0].items() <= c["names"].items()
+        if l["profile"]:
+            taken = l["profile"][0].pop("taken")
+            assert l["profile"] == [c["cpu_profile"]] and taken <= c["cpu_profile"]["taken_ever"]
+        else:
+            assert "cpu_profile" not in c
+        kinds = {i["kind"]: i["count"] for i in l["incidents"]}
+        assert not kinds.pop("unknown")
+        assert kinds == c["incidents"]["kinds"] if "incidents" in c else not any(kinds.values()), kinds
+        assert sum(r["raw_bytes"] for r in l["chunks"]) == c["raw_bytes"]
+        rings(c["cpus"], l["rings"])
+        chunks(l["chunks"], l["rings"])
 
 
 def slow(command, path, most):
@@ -103,14 +148,38 @@ def slow(command, path, most):
         assert any(int(words[4].rstrip(",")) == x["ts"] and int(words[6]) == x["tid"] for x in known), (line, known)
 
 
+def lose(path, to):
+    """Between two snapshots in a file the head of one whose rest is lost; and the last byte of all is, too."""
+    with open(path, "rb") as f:
+        data = f.read()
+    second = data.index(data[:16], 16)
+    head = int.from_bytes(data[4:8], "little") + 8
+    with open(to, "wb") as f:
+        f.write(data[:second] + data[:head] + data[second:-1])
+
+
+def flip(path, to, tables):
+    """A byte in the first piece of events."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    chunk = objects(tables)[0]["chunks"][0]
+    data[chunk["file_off"] + chunk["stored_bytes"] - 1] ^= 1
+    with open(to, "wb") as f:
+        f.write(data)
+
+
 def main():
     what, command, library = sys.argv[1:4]
-    if what == "slow":
+    if what == "lose":
+        lose(command, library)
+    elif what == "flip":
+        flip(command, library, sys.argv[4])
+    elif what == "slow":
         slow(objects(command), library, int(sys.argv[4]))
     elif what == "schema":
         schema(objects(command), json.load(open(library, encoding="utf-8")))
     else:
-        {"fields": fields, "stacks": stacks, "info": info}[what](objects(command), objects(library))
+        {"fields": fields, "stacks": stacks, "info": info, "tables": tables}[what](objects(command), objects(library))
 
 
 main()

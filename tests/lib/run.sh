@@ -10,6 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
 export PKG_CONFIG_PATH=$tmp/root/lib/pkgconfig
+golden=tests/files/golden/all-2.flight
 warnings='-Wall -Wextra -Werror -pedantic'
 
 # Frames with names and without: of the kernel, a module, code made at run time, a program that is not here
@@ -40,11 +41,12 @@ check() {
 	esac
 }
 
-# use WHAT ARG...: the test's program says nothing on standard error; its output is in $tmp/out
-use() {
-	LD_LIBRARY_PATH=$tmp/root/lib "$tmp/use" "$@" > "$tmp/out" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
+# by PROGRAM ARG...: a program of this test says nothing on standard error; its output is in $tmp/out
+by() {
+	LD_LIBRARY_PATH=$tmp/root/lib "$tmp/$1" "${@:2}" > "$tmp/out" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
 	[[ ! -s $tmp/err ]] || { echo "on standard error:"; cat "$tmp/err"; return 1; }
 }
+use() { by use "$@"; }
 slow() { LD_LIBRARY_PATH=$tmp/root/lib "$tmp/slow" "$@"; }
 by_python() { /usr/bin/python3 tests/lib/check.py "$@"; }
 
@@ -175,6 +177,28 @@ info_is_the_same() {
 	use info "$tmp/load.flight" && "$FLIGHTREC" info --json "$tmp/load.flight" > "$tmp/json" && by_python info "$tmp/json" "$tmp/out"
 }
 
+tables_are_the_same() {
+	by tables "$1" && { "$FLIGHTREC" info --json "$1" > "$tmp/json" 2> /dev/null || (($? == 3)); } && by_python tables "$tmp/json" "$tmp/out"
+}
+
+# What needs no event decodes none, so it does not see what is wrong with one.
+tables_need_no_event() {
+	by tables "$tmp/load.flight" && by_python flip "$tmp/load.flight" "$tmp/flipped.flight" "$tmp/out" && by tables "$tmp/flipped.flight" &&
+		[[ $(jq '.summary[0].damage' "$tmp/out") == 0 ]] && ! "$FLIGHTREC" replay --count "$tmp/flipped.flight" && tables_are_the_same "$tmp/flipped.flight"
+}
+
+# Columns keep their names; new ones come behind the others of their table.
+columns_are_stable() {
+	by tables && diff tests/lib/columns.txt "$tmp/out"
+}
+
+# Of several snapshots in one file one is lost but for its head: those behind it are there.
+lost_member_hides_none() {
+	"$FLIGHTREC" merge -o "$tmp/merged.flight" "$tmp/load.flight" "$golden" && by_python lose "$tmp/merged.flight" "$tmp/lost.flight" &&
+		by tables "$tmp/lost.flight" && { "$FLIGHTREC" info --json "$tmp/lost.flight" > "$tmp/json" 2> "$tmp/err" || (($? == 3)); } &&
+		grep -q 'lost.flight: not a snapshot' "$tmp/err" && [[ $(wc -l < "$tmp/out") == 2 ]] && by_python tables "$tmp/json" "$tmp/out"
+}
+
 filters_agree() {
 	local expr cnt
 	for expr in 'cpu == 0' 'event == sys_exit && latency > 10us' 'event == sched_switch && next_comm ~ "*a*"' 'ret == -ENOENT' \
@@ -225,7 +249,9 @@ make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/mak
 	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "install" installs
 check "gcc and clang compile the example" example_compiles
-compile gcc "$tmp/use" tests/lib/use.c || { echo "FAIL tests/lib/use.c"; echo "$passed passed, $((failed + 1)) failed, 0 skipped"; exit 1; }
+for program in use tables; do
+	compile gcc "$tmp/$program" tests/lib/$program.c || { echo "FAIL tests/lib/$program.c"; echo "$passed passed, $((failed + 1)) failed, 0 skipped"; exit 1; }
+done
 check "the header, by four compilers" header_is_plain
 check "a C++ program" cxx_links
 check "the archive" example_is_static
@@ -242,6 +268,12 @@ for snap in small load stacks; do
 done
 check "schema" schema_is_the_same
 check "info" info_is_the_same
+for snap in "$tmp"/{small,load,stacks}.flight "$golden"; do
+	check "tables, ${snap##*/}" tables_are_the_same "$snap"
+done
+check "tables without events" tables_need_no_event
+check "columns are stable" columns_are_stable
+check "a lost part of a merged file" lost_member_hides_none
 check "filters" filters_agree
 check "errors" errors_are_told
 check "the example's sums" example_is_right

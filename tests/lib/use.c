@@ -5,50 +5,9 @@
 #include <flightrec.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define FAIL(...) (fprintf(stderr, __VA_ARGS__), exit(9))
-
-static struct flightrec *open_file(const char *path, unsigned flags, const char *filter)
-{
-	struct flightrec *fr = flightrec_new();
-
-	if (!fr || flightrec_add(fr, path) || flightrec_set_flags(fr, flags) || flightrec_set_filter(fr, filter) ||
-	    flightrec_set_tiers(fr, "all"))
-		FAIL("setting: %s", fr ? flightrec_error(fr) : "no memory");
-	if (flightrec_open(fr))
-		FAIL("opening: %s", flightrec_error(fr));
-	return fr;
-}
-
-/* ---- JSON of our own ---- */
-
-static void put_json(const char *s, size_t sz)
-{
-	putchar('"');
-	for (; sz--; s++) {
-		if (*s == '"' || *s == '\\' || (unsigned char)*s < 0x20)
-			printf("\\u%04x", (unsigned char)*s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
-}
-
-static void put_text(const char *key, const char *s)
-{
-	printf("\"%s\":", key);
-	if (s)
-		put_json(s, strlen(s));
-	else
-		printf("null");
-}
-
-static void put_u64(const char *key, uint64_t v)
-{
-	printf("\"%s\":%llu", key, (unsigned long long)v);
-}
+#include "use.h"
 
 /* A field by the call for its kind; the others have to refuse it. */
 static void put_value(const struct flightrec_event *ev, int i)
@@ -298,31 +257,6 @@ static void schema(const char *path)
 	flightrec_free(fr);
 }
 
-static void rings(struct flightrec *fr)
-{
-	static const char *const names[] = {"cpu",     "events",      "first_ns", "last_ns", "horizon_ns",
-					    "written", "overwritten", "lost",	  "holes"};
-	const struct flightrec_ring *r;
-	unsigned nr, i;
-
-	printf("\"rings\":[");
-	for (nr = 0; (r = flightrec_ring(fr, 0, nr)); nr++) {
-		printf("%s{", nr ? "," : "");
-		put_text("tier", flightrec_ring_tier(r));
-		for (i = FLIGHTREC_RING_CPU; i <= FLIGHTREC_RING_HOLES; i++) {
-			putchar(',');
-			put_u64(names[i], flightrec_ring_get(r, (enum flightrec_ring_value)i));
-		}
-		printf(",\"by\":{");
-		for (i = 0; flightrec_loss_name(i); i++) {
-			printf("%s", i ? "," : "");
-			put_u64(flightrec_loss_name(i), flightrec_ring_lost(r, i));
-		}
-		printf("}}");
-	}
-	printf("]");
-}
-
 static void info(const char *path)
 {
 	static const char *const facts[] = {"host",    "kernel",  "arch",	    "boot_id",
@@ -342,8 +276,6 @@ static void info(const char *path)
 	put_u64("wall_ns", flightrec_wall_ns(fr, 0, end));
 	putchar(',');
 	put_u64("horizon_ns", flightrec_horizon_ns(fr, 0, "main"));
-	putchar(',');
-	rings(fr);
 	puts("}");
 	if (flightrec_fact(fr, 1, "host") || flightrec_file_path(fr, 1) || flightrec_ring(fr, 1, 0) ||
 	    flightrec_damage(fr, 0, 0) || flightrec_is_damaged(fr) || flightrec_warn_damage(fr))

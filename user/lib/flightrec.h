@@ -270,7 +270,7 @@ int flightrec_printer_flush(struct flightrec_printer *p);
 /* What was printed since the last time, NUL-terminated, *sz bytes (or NULL); until the next call. NULL: no memory. */
 const char *flightrec_printer_take(struct flightrec_printer *p, size_t *sz);
 
-/* ---- snapshots ---- */
+/* ---- snapshots: these need no event to be read; with FLIGHTREC_NO_NAMES opening decodes none ---- */
 
 /* How many there are: a file that was merged holds several. Numbers below that are `file` in what follows. */
 unsigned flightrec_file_cnt(const struct flightrec *fr);
@@ -282,6 +282,9 @@ const char *flightrec_file_path(const struct flightrec *fr, unsigned file);
  * all.
  */
 const char *flightrec_fact(const struct flightrec *fr, unsigned file, const char *name);
+
+/* The same as a number. -ENODATA: there is none such; -EINVAL: it is no number. */
+int flightrec_fact_s64(const struct flightrec *fr, unsigned file, const char *name, int64_t *v);
 
 /* First and last event that is shown, but for the filter. Of several boots: on the clock of the first file. */
 void flightrec_window(const struct flightrec *fr, uint64_t *begin_ns, uint64_t *end_ns);
@@ -314,6 +317,13 @@ enum flightrec_ring_value {
 	FLIGHTREC_RING_OVERWRITTEN, /* by later ones, as a flight recorder does */
 	FLIGHTREC_RING_LOST,	    /* never written, for all reasons */
 	FLIGHTREC_RING_HOLES,	    /* stretches that are missing within */
+	/* 1.3; before, 0 */
+	FLIGHTREC_RING_TIER,	  /* number of the tier, which may have no name here */
+	FLIGHTREC_RING_PRESENT,	  /* events in the file, as the ring itself counted */
+	FLIGHTREC_RING_FIRST_SEQ, /* first and last lap in the file */
+	FLIGHTREC_RING_LAST_SEQ,
+	FLIGHTREC_RING_SLOTS,	     /* laps that it has room for */
+	FLIGHTREC_RING_SUBBUF_BYTES, /* bytes of each */
 };
 uint64_t flightrec_ring_get(const struct flightrec_ring *r, enum flightrec_ring_value which); /* 0: unknown, too */
 const char *flightrec_ring_tier(const struct flightrec_ring *r);
@@ -321,6 +331,38 @@ const char *flightrec_ring_tier(const struct flightrec_ring *r);
 /* The reasons of losses, numbered from 0, and how many there were for one; NULL: there are no more. */
 const char *flightrec_loss_name(unsigned reason);
 uint64_t flightrec_ring_lost(const struct flightrec_ring *r, unsigned reason);
+
+/*
+ * What else a snapshot has beside its events, as tables: rows are numbered from 0, columns go by name, and are those of
+ * `flightrec info --json` where it has them. Tables and columns are added, at the end. flightrec(3) says what each column is.
+ */
+enum flightrec_table {
+	FLIGHTREC_TABLE_SUMMARY, /* one row: how much it holds, what it lacks, the clock's health */
+	FLIGHTREC_TABLE_FACTS,	 /* name and value */
+	FLIGHTREC_TABLE_TIERS,	 /* those that this version knows */
+	FLIGHTREC_TABLE_CPUS,	 /* sums over a CPU's tiers, without stacks */
+	FLIGHTREC_TABLE_HOLES,	 /* laps that should have been there and are not */
+	FLIGHTREC_TABLE_CLOCKS,	 /* all clocks at one moment: what wall time is made of */
+	FLIGHTREC_TABLE_TASKS,	/* that were known when it was taken, the dead too; names of the time of an event are its own */
+	FLIGHTREC_TABLE_CHUNKS, /* pieces in which events are stored */
+	FLIGHTREC_TABLE_NAMES,	/* one row: what is known of addresses. Reads the stacks */
+	FLIGHTREC_TABLE_PROFILE,   /* one row: the profile of the last hour, or none */
+	FLIGHTREC_TABLE_INCIDENTS, /* kinds of incidents, and how many there are of each */
+};
+
+const char *flightrec_table_name(enum flightrec_table table);		     /* "summary", NULL: there is none */
+const char *flightrec_table_column(enum flightrec_table table, unsigned nr); /* its name, NULL: there are no more */
+size_t flightrec_table_rows(struct flightrec *fr, unsigned file, enum flightrec_table table);
+
+/*
+ * -ENOENT: there is no such file, table, row or column. -EINVAL: it is a text. A column may be both: of tiers, the number and
+ * the name.
+ */
+int flightrec_table_u64(struct flightrec *fr, unsigned file, enum flightrec_table table, size_t row, const char *column,
+			uint64_t *v);
+/* NULL: not known, a number, or no such. Until a table is asked again. */
+const char *flightrec_table_text(struct flightrec *fr, unsigned file, enum flightrec_table table, size_t row,
+				 const char *column);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -30,6 +30,30 @@ struct flightrec_stack {
 	char text[FR_FRAME_TEXT_SZ];
 };
 
+/* A row of a table that is made of several things. */
+union fr_lib_row {
+	struct {
+		u64 events, bytes, raw_bytes, start_ns, end_ns, lost, holes, damage, ties, ahead, losers;
+	} summary;
+	struct {
+		const char *name, *value;
+	} fact;
+	struct {
+		const char *name;
+		u64 horizon_ns, events;
+	} tier;
+	struct {
+		u64 kernel, jit, mappings, processes, stacks;
+	} names;
+	struct {
+		u64 begin_ns, end_ns, hz, taken, taken_ever, lost_ever, keys, stackless;
+	} profile;
+	struct {
+		const char *kind;
+		u64 count;
+	} incidents;
+};
+
 struct flightrec {
 	/* what is to be read; texts are the handle's */
 	char **path;
@@ -63,6 +87,8 @@ struct flightrec {
 	struct flightrec_printer *text, *json;
 	struct fr_out words;
 	struct fr_text words_text; /* what is kept for them */
+	union fr_lib_row row;
+	char row_text[FR_COMM_SZ + 1];
 };
 
 /* Messages of what is called go into the handle, from fr_lib_enter() to fr_lib_leave(), which takes what it returned. */
@@ -81,6 +107,9 @@ static inline bool fr_lib_has_file(const struct flightrec *fr, unsigned file)
 {
 	return fr && fr->replay && file < fr_replay_file_cnt(fr->replay);
 }
+
+/* What a file holds, from its headers and counters. NULL: there is no such file, or no memory. */
+const struct fr_summary *fr_lib_summary(struct flightrec *fr, unsigned file);
 
 /* The frames of the handle's stacks, ready for rows of its run. NULL: no memory. */
 struct fr_frames *fr_lib_frames(struct flightrec *fr);

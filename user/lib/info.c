@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* info: what snapshots tell of themselves, what they hold, and what they lack. */
+#include <errno.h>
 #include <string.h>
 
 #include "lib/handle.h"
@@ -17,6 +18,18 @@ const char *flightrec_file_path(const struct flightrec *fr, unsigned file)
 const char *flightrec_fact(const struct flightrec *fr, unsigned file, const char *name)
 {
 	return fr_lib_has_file(fr, file) ? fr_snap_fact(fr_replay_snap(fr->replay, file), name) : NULL;
+}
+
+int flightrec_fact_s64(const struct flightrec *fr, unsigned file, const char *name, int64_t *v)
+{
+	s64 got;
+
+	if (!flightrec_fact(fr, file, name))
+		return -ENODATA;
+	if (!fr_snap_fact_num(fr_replay_snap(fr->replay, file), name, &got))
+		return -EINVAL;
+	*v = got;
+	return 0;
 }
 
 void flightrec_window(const struct flightrec *fr, uint64_t *begin_ns, uint64_t *end_ns)
@@ -60,7 +73,7 @@ bool flightrec_warn_damage(struct flightrec *fr)
 
 /* ---- rings ---- */
 
-static const struct fr_summary *summary_of(struct flightrec *fr, unsigned file)
+const struct fr_summary *fr_lib_summary(struct flightrec *fr, unsigned file)
 {
 	if (!fr_lib_has_file(fr, file) || !fr->summary)
 		return NULL;
@@ -71,7 +84,7 @@ static const struct fr_summary *summary_of(struct flightrec *fr, unsigned file)
 
 uint64_t flightrec_horizon_ns(struct flightrec *fr, unsigned file, const char *tier)
 {
-	const struct fr_summary *m = summary_of(fr, file);
+	const struct fr_summary *m = fr_lib_summary(fr, file);
 	u32 nr;
 
 	for (nr = 0; m && fr_tier_name(nr); nr++) {
@@ -83,7 +96,7 @@ uint64_t flightrec_horizon_ns(struct flightrec *fr, unsigned file, const char *t
 
 const struct flightrec_ring *flightrec_ring(struct flightrec *fr, unsigned file, unsigned nr)
 {
-	const struct fr_summary *m = summary_of(fr, file);
+	const struct fr_summary *m = fr_lib_summary(fr, file);
 
 	return m && nr < m->ring_cnt ? (const struct flightrec_ring *)&m->ring[nr] : NULL;
 }
@@ -126,6 +139,18 @@ uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ri
 		return all_lost(r);
 	case FLIGHTREC_RING_HOLES:
 		return r->hole_cnt;
+	case FLIGHTREC_RING_TIER:
+		return r->tier;
+	case FLIGHTREC_RING_PRESENT:
+		return r->count.present;
+	case FLIGHTREC_RING_FIRST_SEQ:
+		return r->count.first_seq;
+	case FLIGHTREC_RING_LAST_SEQ:
+		return r->count.last_seq;
+	case FLIGHTREC_RING_SLOTS:
+		return r->count.slot_cnt;
+	case FLIGHTREC_RING_SUBBUF_BYTES:
+		return r->count.subbuf_sz;
 	}
 	return 0;
 }

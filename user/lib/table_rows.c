@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* table_rows: the rows of tables, gathered where they do not lie in the snapshot as they are. */
+#include "flow/incident/incsnap.h"
+#include "io/snapfile/snapfile_rows.h"
+#include "lib/table.h"
+
+static const void *summary_row(struct flightrec *fr, unsigned file)
+{
+	const struct fr_snap *s = fr_replay_snap(fr->replay, file);
+	const struct fr_summary *m = fr_lib_summary(fr, file);
+
+	if (!m)
+		return NULL;
+	fr->row = (union fr_lib_row){.summary = {
+					     .events = m->event_cnt,
+					     .bytes = fr_snap_size(s),
+					     .raw_bytes = m->raw_sz,
+					     .start_ns = m->start_ns,
+					     .end_ns = m->end_ns,
+					     .lost = m->lost_cnt,
+					     .holes = m->hole_cnt,
+					     .damage = fr_snap_damage(s),
+					     .ties = m->ties,
+					     .ahead = m->ahead,
+					     .losers = m->losers,
+				     }};
+	return &fr->row;
+}
+
+static const void *fact_row(struct flightrec *fr, unsigned file, size_t nr)
+{
+	const char *name, *value = fr_snap_fact_at(fr_replay_snap(fr->replay, file), nr, &name);
+
+	if (!value)
+		return NULL;
+	fr->row = (union fr_lib_row){.fact = {.name = name, .value = value}};
+	return &fr->row;
+}
+
+static size_t fact_cnt(const struct flightrec *fr, unsigned file)
+{
+	const char *name;
+	size_t cnt = 0;
+
+	while (fr_snap_fact_at(fr_replay_snap(fr->replay, file), cnt, &name))
+		cnt++;
+	return cnt;
+}
+
+static size_t tier_cnt(void)
+{
+	u32 cnt = 0;
+
+	while (fr_tier_name(cnt))
+		cnt++;
+	return cnt;
+}
+
+static const void *tier_row(struct flightrec *fr, unsigned file, size_t nr)
+{
+	const struct fr_summary *m = fr_lib_summary(fr, file);
+
+	if (!m)
+		return NULL;
+	fr->row = (union fr_lib_row){.tier = {
+					     .name = fr_tier_name(nr),
+					     .horizon_ns = fr_summary_horizon(m, nr),
+					     .events = fr_summary_tier_events(m, nr),
+				     }};
+	return &fr->row;
+}
+
+static const void *names_row(struct flightrec *fr, unsigned file)
+{
+	const struct fr_snap *s = fr_replay_snap(fr->replay, file);
+	size_t cnt, i;
+	const struct fr_snap_symbol *y = fr_snap_symbols(s, &cnt);
+	const struct fr_snap_mapping *m;
+
+	fr->row = (union fr_lib_row){.names.stacks = fr_snap_frame_stack_cnt(s)};
+	for (i = 0; i < cnt; i++)
+		*(y[i].pid ? &fr->row.names.jit : &fr->row.names.kernel) += 1;
+	m = fr_snap_mappings(s, &cnt);
+	for (i = 0; i < cnt; i++)
+		fr->row.names.processes += !i || m[i].pid != m[i - 1].pid;
+	fr->row.names.mappings = cnt;
+	return &fr->row;
+}
+
+static const struct fr_prof *profile_of(const struct flightrec *fr, unsigned file)
+{
+	const struct fr_prof *p = fr_snap_profile(fr_replay_snap(fr->replay, file));
+
+	return p && p->bucket_cnt ? p : NULL;
+}
+
+static const void *profile_row(struct flightrec *fr, unsigned file)
+{
+	const struct fr_prof *p = profile_of(fr, file);
+	u32 i;
+
+	fr->row = (union fr_lib_row){.profile = {
+					     .begin_ns = p->bucket[0].begin_ns,
+					     .end_ns = p->end_ns,
+					     .hz = p->hz,
+					     .taken_ever = p->taken,
+					     .lost_ever = p->lost,
+					     .keys = p->key_cnt,
+					     .stackless = p->stackless,
+				     }};
+	for (i = 0; i < p->bucket_cnt; i++)
+		fr->row.profile.taken += p->bucket[i].taken;
+	return &fr->row;
+}
+
+/* Kinds that a later version added are counted as the first, unknown. */
+static const void *incident_row(struct flightrec *fr, unsigned file, size_t nr)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+	u32 i;
+
+	fr_incsnap_count(fr_replay_snap(fr->replay, file), of_kind);
+	for (i = FR_INCIDENT_KIND_END; i < FR_INCIDENT_KIND_MAX; i++)
+		of_kind[0] += of_kind[i];
+	fr->row = (union fr_lib_row){.incidents = {.kind = fr_incident_kind(nr), .count = of_kind[nr]}};
+	return &fr->row;
+}
+
+size_t flightrec_table_rows(struct flightrec *fr, unsigned file, enum flightrec_table table)
+{
+	const struct fr_snap *s = fr_lib_has_file(fr, file) ? fr_replay_snap(fr->replay, file) : NULL;
+	const struct fr_summary *m;
+	size_t cnt = 0;
+
+	if (!s)
+		return 0;
+	switch (table) {
+	case FLIGHTREC_TABLE_SUMMARY:
+	case FLIGHTREC_TABLE_NAMES:
+		return 1;
+	case FLIGHTREC_TABLE_FACTS:
+		return fact_cnt(fr, file);
+	case FLIGHTREC_TABLE_TIERS:
+		return tier_cnt();
+	case FLIGHTREC_TABLE_CPUS:
+		m = fr_lib_summary(fr, file);
+		return m ? m->cpu_cnt : 0;
+	case FLIGHTREC_TABLE_HOLES:
+		fr_snap_holes(s, &cnt);
+		return cnt;
+	case FLIGHTREC_TABLE_CLOCKS:
+		fr_snap_clocks(s, &cnt);
+		return cnt;
+	case FLIGHTREC_TABLE_TASKS:
+		fr_snap_tasks(s, &cnt);
+		return cnt;
+	case FLIGHTREC_TABLE_CHUNKS:
+		fr_snap_chunks(s, &cnt);
+		return cnt;
+	case FLIGHTREC_TABLE_PROFILE:
+		return profile_of(fr, file) ? 1 : 0;
+	case FLIGHTREC_TABLE_INCIDENTS:
+		return FR_INCIDENT_KIND_END;
+	}
+	return 0;
+}
+
+const void *fr_lib_table_row(struct flightrec *fr, unsigned file, enum flightrec_table table, size_t row)
+{
+	const struct fr_snap *s = fr_lib_has_file(fr, file) ? fr_replay_snap(fr->replay, file) : NULL;
+	size_t cnt;
+
+	/* facts would be counted one by one */
+	if (!s || (table != FLIGHTREC_TABLE_FACTS && row >= flightrec_table_rows(fr, file, table)))
+		return NULL;
+	switch (table) {
+	case FLIGHTREC_TABLE_SUMMARY:
+		return summary_row(fr, file);
+	case FLIGHTREC_TABLE_FACTS:
+		return fact_row(fr, file, row);
+	case FLIGHTREC_TABLE_TIERS:
+		return tier_row(fr, file, row);
+	case FLIGHTREC_TABLE_CPUS:
+		return &fr_lib_summary(fr, file)->cpu[row];
+	case FLIGHTREC_TABLE_HOLES:
+		return &fr_snap_holes(s, &cnt)[row];
+	case FLIGHTREC_TABLE_CLOCKS:
+		return &fr_snap_clocks(s, &cnt)[row];
+	case FLIGHTREC_TABLE_TASKS:
+		return &fr_snap_tasks(s, &cnt)[row];
+	case FLIGHTREC_TABLE_CHUNKS:
+		return &fr_snap_chunks(s, &cnt)[row];
+	case FLIGHTREC_TABLE_NAMES:
+		return names_row(fr, file);
+	case FLIGHTREC_TABLE_PROFILE:
+		return profile_row(fr, file);
+	case FLIGHTREC_TABLE_INCIDENTS:
+		return incident_row(fr, file, row);
+	}
+	return NULL;
+}
