@@ -90,6 +90,8 @@ same_as() { # WHAT FILE: is this what the last command printed?
 		diff "$2" "$dir/out" | head -n 6
 	fi
 }
+# infos FILE: as text and as JSON
+infos() { TZ=UTC $fr info "$1" && $fr info --json "$1"; }
 for golden in tests/files/golden/*.flight; do
 	name=${golden##*/}
 	is 0 "verify of $name" $fr verify "$golden"
@@ -99,10 +101,14 @@ for golden in tests/files/golden/*.flight; do
 	incidents=${golden%.flight}.incidents
 	[[ -e $incidents ]] || incidents=/dev/null
 	same_as "incidents of $name" "$incidents"
+	is 0 "info of $name" infos "$golden"
+	same_as "info of $name" "${golden%.flight}.info"
 	[[ -e ${golden%.flight}.profile ]] || continue
 	is 0 "profile of $name" $fr profile --json --since 1h --no-symbols "$golden"
 	same_as "profile of $name" "${golden%.flight}.profile"
 done
+is 0 "info of load.flight" infos tests/gate/load.flight
+same_as "info of load.flight" tests/files/golden/load.info
 
 # whatever is wrong with a file, several threads print and say what one does
 load=tests/gate/load.flight

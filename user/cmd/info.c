@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "flow/replay/replay.h"
-#include "io/snapfile/snapfile_members.h"
-
-#define FINDINGS_MOST 10
+#include "incident_layout.h"
 
 static const char help[] = "Usage: flightrec info FILE [--json]\n"
 			   "What a snapshot holds: why and where it was taken, from when on each CPU's\n"
@@ -29,25 +26,38 @@ static const struct option options[] = {
 	{},
 };
 
-#define L(nr, name, doc) #name,
-const char *const fr_lost_words[FR_LOST_CNT] = {FR_LOSTS(L)};
-#undef L
-
-const char *const fr_hole_words[FR_HOLE_CNT] = {
-	[FR_HOLE_overwritten] = "overwritten", [FR_HOLE_inflight] = "inflight", [FR_HOLE_damaged] = "damaged"};
-
-void fr_info_names(const struct fr_snap *s, struct fr_info_names *n)
+const char *fr_info_fact(const struct fr_info *s, const char *name)
 {
-	size_t cnt, i;
-	const struct fr_snap_symbol *y = fr_snap_symbols(s, &cnt);
-	const struct fr_snap_mapping *m;
+	return flightrec_fact(s->fr, s->file, name);
+}
 
-	*n = (struct fr_info_names){.stacks = fr_snap_frame_stack_cnt(s)};
-	for (i = 0; i < cnt; i++)
-		*(y[i].pid ? &n->jit : &n->kernel) += 1;
-	m = fr_snap_mappings(s, &n->mappings);
-	for (i = 0; i < n->mappings; i++)
-		n->procs += !i || m[i].pid != m[i - 1].pid;
+u64 fr_info_num(const struct fr_info *s, enum flightrec_table table, size_t row, const char *column)
+{
+	uint64_t v;
+
+	return flightrec_table_u64(s->fr, s->file, table, row, column, &v) ? 0 : v;
+}
+
+u64 fr_info_sum(const struct fr_info *s, const char *column)
+{
+	return fr_info_num(s, FLIGHTREC_TABLE_SUMMARY, 0, column);
+}
+
+u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind)
+{
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;
+	u64 sum = 0;
+
+	if (of_kind)
+		memset(of_kind, 0, FR_INCIDENT_KIND_MAX * sizeof(*of_kind));
+	for (row = 0; row < cnt && row < FR_INCIDENT_KIND_MAX; row++) {
+		u64 of_this = fr_info_num(s, FLIGHTREC_TABLE_INCIDENTS, row, "count");
+
+		sum += of_this;
+		if (of_kind)
+			of_kind[row] = of_this;
+	}
+	return sum;
 }
 
 bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
@@ -64,51 +74,59 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
-static int info_member(struct fr_out *out, const char *path, const struct fr_members *members, size_t i, bool json)
+static void say(void *arg, int level, const char *text)
 {
-	struct fr_summary *m;
-	struct fr_snap *s;
-	int err = fr_snap_open_member(path, members, i, &s), status = FR_EXIT_OK;
-
-	if (err) {
-		fr_snap_say_error(path, err);
-		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	}
-	if (fr_summary_new(s, &m)) {
-		fr_err("out of memory");
-		fr_snap_close(s);
-		return FR_EXIT_FAIL;
-	}
-	if (i && !json)
-		fr_out_char(out, '\n');
-	if (json)
-		fr_info_json(out, s, m);
+	(void)arg;
+	if (level == FLIGHTREC_LOG_ERROR)
+		fr_err("%s", text);
 	else
-		fr_info_text(out, s, m, path);
-	if (fr_snap_say_damage(s, path, FINDINGS_MOST))
-		status = FR_EXIT_CORRUPT;
-	fr_summary_free(m);
-	fr_snap_close(s);
-	return status;
+		fr_warn("%s", text);
 }
 
-/* Each snapshot in the file. */
-static int info(const char *path, bool json)
+/* 0 or -errno, said. */
+static int open_file(struct flightrec *fr, const char *path)
+{
+	int err = flightrec_set_flags(fr, FLIGHTREC_NO_NAMES);
+
+	err = err ? err : flightrec_add(fr, path);
+	return err ? err : flightrec_open(fr);
+}
+
+/* Each snapshot in the file. Returns the exit status. */
+static int put_all(struct flightrec *fr, bool json)
 {
 	static struct fr_out out;
-	struct fr_members m;
-	int err = fr_members_find(path, &m), status = FR_EXIT_OK, got;
-	size_t i;
+	struct fr_info s = {.fr = fr};
 
-	if (err)
-		fr_snap_say_error(path, err);
 	fr_out_init(&out, STDOUT_FILENO);
-	for (i = 0; !err && i < m.cnt; i++) {
-		got = info_member(&out, path, &m, i, json);
-		status = got > status || got == FR_EXIT_FAIL ? got : status;
+	for (; s.file < flightrec_file_cnt(fr); s.file++) {
+		if (s.file && !json)
+			fr_out_char(&out, '\n');
+		if (json)
+			fr_info_json(&out, &s);
+		else
+			fr_info_text(&out, &s);
 	}
-	fr_members_free(&m);
-	return fr_out_finish(&out, err ? FR_EXIT_FAIL : status);
+	return fr_out_finish(&out, flightrec_warn_damage(fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+}
+
+static int info(const char *path, bool json)
+{
+	struct flightrec *fr = flightrec_new();
+	int err, status;
+
+	if (!fr) {
+		fr_err("out of memory");
+		return FR_EXIT_FAIL;
+	}
+	flightrec_set_log(fr, say, NULL);
+	err = open_file(fr, path);
+	if (err)
+		status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	else
+		status = put_all(fr, json);
+	flightrec_free(fr);
+	return status;
 }
 
 int fr_cmd_info(int argc, char **argv)

@@ -6,48 +6,49 @@
 #include "pure/text/escape.h"
 #include "pure/text/jsonw.h"
 
-static void put_cut(struct fr_out *o, const struct fr_snap *s)
+static void put_cut(struct fr_out *o, const struct fr_info *s)
 {
 	fr_info_label(o, "cut");
-	fr_info_fact(o, s, "from ", "cut_from", "");
-	fr_info_fact(o, s, ", since ", "cut_since", " ns");
-	fr_info_fact(o, s, ", until ", "cut_until", " ns");
-	fr_info_fact(o, s, ", CPUs ", "cut_cpu", "");
-	fr_info_fact(o, s, ", processes ", "cut_pid", "");
-	fr_info_fact(o, s, ", cgroups ", "cut_cgroup", "");
-	fr_info_fact(o, s, ", events that match ", "cut_filter", "");
-	fr_info_fact(o, s, "; ", "cut_away", " events were cut away: they were not lost");
-	fr_info_fact(o, s, "; it had ", "cut_damage", " damaged part(s)");
+	fr_info_put(o, s, "from ", "cut_from", "");
+	fr_info_put(o, s, ", since ", "cut_since", " ns");
+	fr_info_put(o, s, ", until ", "cut_until", " ns");
+	fr_info_put(o, s, ", CPUs ", "cut_cpu", "");
+	fr_info_put(o, s, ", processes ", "cut_pid", "");
+	fr_info_put(o, s, ", cgroups ", "cut_cgroup", "");
+	fr_info_put(o, s, ", events that match ", "cut_filter", "");
+	fr_info_put(o, s, "; ", "cut_away", " events were cut away: they were not lost");
+	fr_info_put(o, s, "; it had ", "cut_damage", " damaged part(s)");
 	fr_out_char(o, '\n');
 }
 
-static void put_merge(struct fr_out *o, const struct fr_snap *s)
+static void put_merge(struct fr_out *o, const struct fr_info *s)
 {
 	char name[32], reason[48];
 	u32 i;
 
 	fr_info_label(o, "merged");
-	fr_info_fact(o, s, "of ", "merge_cnt", " snapshot(s):");
+	fr_info_put(o, s, "of ", "merge_cnt", " snapshot(s):");
 	for (i = 0;; i++) {
 		snprintf(name, sizeof(name), "merge_%u", i);
 		snprintf(reason, sizeof(reason), "merge_%u_trigger_reason", i);
-		if (!fr_snap_fact(s, name))
+		if (!fr_info_fact(s, name))
 			break;
-		fr_info_fact(o, s, i ? ", " : " ", name, "");
-		fr_info_fact(o, s, " (", reason, ")");
+		fr_info_put(o, s, i ? ", " : " ", name, "");
+		fr_info_put(o, s, " (", reason, ")");
 	}
 	fr_out_char(o, '\n');
 }
 
 /* How well wall time is known: what events of several hosts are ordered by. */
-static void put_uncertainty(struct fr_out *o, const struct fr_snap *s)
+static void put_uncertainty(struct fr_out *o, const struct fr_info *s)
 {
-	size_t cnt, i;
-	const struct fr_snap_clock *c = fr_snap_clocks(s, &cnt);
-	u64 most_ns = 0;
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_CLOCKS), row;
+	u64 most_ns = 0, ns;
 
-	for (i = 0; i < cnt; i++)
-		most_ns = c[i].uncertainty_ns > most_ns ? c[i].uncertainty_ns : most_ns;
+	for (row = 0; row < cnt; row++) {
+		ns = fr_info_num(s, FLIGHTREC_TABLE_CLOCKS, row, "uncertainty_ns");
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
 	if (!cnt)
 		return;
 	fr_info_label(o, "wall time");
@@ -55,41 +56,41 @@ static void put_uncertainty(struct fr_out *o, const struct fr_snap *s)
 		      (unsigned long long)most_ns);
 }
 
-void fr_info_cut_text(struct fr_out *o, const struct fr_snap *s)
+void fr_info_cut_text(struct fr_out *o, const struct fr_info *s)
 {
-	if (fr_snap_fact(s, "cut_from"))
+	if (fr_info_fact(s, "cut_from"))
 		put_cut(o, s);
-	if (fr_snap_fact(s, "merge_cnt")) {
+	if (fr_info_fact(s, "merge_cnt")) {
 		put_merge(o, s);
 		put_uncertainty(o, s);
 	}
 }
 
-static void json_num(struct fr_jsonw *w, const struct fr_snap *s, const char *key, const char *fact)
+static void json_num(struct fr_jsonw *w, const struct fr_info *s, const char *key, const char *fact)
 {
-	s64 v;
+	int64_t v;
 
-	if (fr_snap_fact_num(s, fact, &v))
-		fr_jsonw_s64(w, key, v);
-	else
+	if (flightrec_fact_s64(s->fr, s->file, fact, &v))
 		fr_jsonw_text(w, key, NULL);
+	else
+		fr_jsonw_s64(w, key, v);
 }
 
-void fr_info_cut_json(struct fr_jsonw *w, const struct fr_snap *s)
+void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s)
 {
-	if (fr_snap_fact(s, "cut_from")) {
+	if (fr_info_fact(s, "cut_from")) {
 		fr_jsonw_open(w, "cut", '{');
-		fr_jsonw_text(w, "from", fr_snap_fact(s, "cut_from"));
+		fr_jsonw_text(w, "from", fr_info_fact(s, "cut_from"));
 		json_num(w, s, "since_ns", "cut_since");
 		json_num(w, s, "until_ns", "cut_until");
-		fr_jsonw_text(w, "cpu", fr_snap_fact(s, "cut_cpu"));
-		fr_jsonw_text(w, "pid", fr_snap_fact(s, "cut_pid"));
-		fr_jsonw_text(w, "cgroup", fr_snap_fact(s, "cut_cgroup"));
-		fr_jsonw_text(w, "filter", fr_snap_fact(s, "cut_filter"));
+		fr_jsonw_text(w, "cpu", fr_info_fact(s, "cut_cpu"));
+		fr_jsonw_text(w, "pid", fr_info_fact(s, "cut_pid"));
+		fr_jsonw_text(w, "cgroup", fr_info_fact(s, "cut_cgroup"));
+		fr_jsonw_text(w, "filter", fr_info_fact(s, "cut_filter"));
 		json_num(w, s, "away", "cut_away");
 		json_num(w, s, "damage", "cut_damage");
 		fr_jsonw_close(w, '}');
 	}
-	if (fr_snap_fact(s, "merge_cnt"))
+	if (fr_info_fact(s, "merge_cnt"))
 		json_num(w, s, "merge_cnt", "merge_cnt");
 }

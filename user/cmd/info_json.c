@@ -4,34 +4,33 @@
 
 #include "alert.h"
 #include "cmd/info.h"
-#include "flow/incident/incsnap.h"
 #include "pure/text/jsonw.h"
 
 /* A number if the fact is one, else null. */
-static void put_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+static void put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
-	s64 v;
+	int64_t v;
 
-	if (fr_snap_fact_num(s, fact, &v))
-		fr_jsonw_s64(w, key, v);
-	else
+	if (flightrec_fact_s64(s->fr, s->file, fact, &v))
 		fr_jsonw_text(w, key, NULL);
+	else
+		fr_jsonw_s64(w, key, v);
 }
 
-static void put_fact(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+static void put_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
-	fr_jsonw_text(w, key, fr_snap_fact(s, fact));
+	fr_jsonw_text(w, key, fr_info_fact(s, fact));
 }
 
-static void put_if_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+static void put_if_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
-	if (fr_snap_fact(s, fact))
+	if (fr_info_fact(s, fact))
 		put_num(w, key, s, fact);
 }
 
-static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_snap *s, const char *fact)
+static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
-	if (fr_snap_fact(s, fact))
+	if (fr_info_fact(s, fact))
 		put_fact(w, key, s, fact);
 }
 
@@ -52,61 +51,59 @@ static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 }
 
 /* The recorder's rules, and what came of their moments since its snapshot before. */
-static void put_rules(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
 {
 	char name[32], since[32];
 	u32 i;
 
-	if (!fr_snap_fact(s, "rule_0"))
+	if (!fr_info_fact(s, "rule_0"))
 		return;
 	fr_jsonw_open(w, "rules", '[');
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		snprintf(name, sizeof(name), "rule_%u", i);
 		snprintf(since, sizeof(since), "rule_%u_since", i);
-		if (!fr_snap_fact(s, name))
+		if (!fr_info_fact(s, name))
 			break;
 		fr_jsonw_open(w, NULL, '{');
 		put_fact(w, "rule", s, name);
-		put_counts(w, "since", fr_snap_fact(s, since));
+		put_counts(w, "since", fr_info_fact(s, since));
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
 }
 
-static void put_lost(struct fr_jsonw *w, const u64 *lost)
+/* Columns of a row, NULL behind the last, each under its name. */
+static void put_columns(struct fr_jsonw *w, const struct fr_info *s, enum flightrec_table table, size_t row,
+			const char *const *column)
 {
-	u32 i;
+	uint64_t v;
 
-	fr_jsonw_open(w, "lost", '{');
-	for (i = 0; i < FR_LOST_CNT; i++)
-		fr_jsonw_u64(w, fr_lost_words[i], lost[i]);
-	fr_jsonw_close(w, '}');
+	for (; *column; column++) {
+		const char *text = flightrec_table_text(s->fr, s->file, table, row, *column);
+
+		if (text || flightrec_table_u64(s->fr, s->file, table, row, *column, &v))
+			fr_jsonw_text(w, *column, text);
+		else
+			fr_jsonw_u64(w, *column, v);
+	}
 }
 
-static void put_tier_name(struct fr_jsonw *w, const char *key, u8 tier)
+/* All rows of a table, as objects in an array. */
+static void put_table(struct fr_jsonw *w, const char *key, const struct fr_info *s, enum flightrec_table table,
+		      const char *const *column)
 {
-	if (fr_tier_name(tier))
-		fr_jsonw_text(w, key, fr_tier_name(tier));
-	else
-		fr_jsonw_u64(w, key, tier);
-}
+	size_t cnt = flightrec_table_rows(s->fr, s->file, table), row;
 
-static void put_tiers(struct fr_jsonw *w, const struct fr_summary *m)
-{
-	u32 tier;
-
-	fr_jsonw_open(w, "tiers", '[');
-	for (tier = 0; fr_tier_name(tier); tier++) {
+	fr_jsonw_open(w, key, '[');
+	for (row = 0; row < cnt; row++) {
 		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_text(w, "name", fr_tier_name(tier));
-		fr_jsonw_u64(w, "horizon_ns", fr_summary_horizon(m, tier));
-		fr_jsonw_u64(w, "events", fr_summary_tier_events(m, tier));
+		put_columns(w, s, table, row, column);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
 }
 
-static void put_trigger(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_trigger(struct fr_jsonw *w, const struct fr_info *s)
 {
 	fr_jsonw_open(w, "trigger", '{');
 	put_fact(w, "reason", s, "trigger_reason");
@@ -136,105 +133,99 @@ static void put_trigger(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, '}');
 }
 
-/* All clocks at one moment: what wall time is made of. */
-static void put_clock_samples(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_clock(struct fr_jsonw *w, const struct fr_info *s)
 {
-	size_t cnt, i;
-	const struct fr_snap_clock *c = fr_snap_clocks(s, &cnt);
+	static const char *const health[] = {"ties", "ahead", "losers", NULL};
+	static const char *const sample[] = {"ts", "mono_ns", "boot_ns", "tai_ns", "real_ns", "uncertainty_ns", NULL};
 
-	fr_jsonw_open(w, "samples", '[');
-	for (i = 0; i < cnt; i++) {
-		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_u64(w, "ts", c[i].ts);
-		fr_jsonw_u64(w, "mono_ns", c[i].mono_ns);
-		fr_jsonw_u64(w, "boot_ns", c[i].boot_ns);
-		fr_jsonw_u64(w, "tai_ns", c[i].tai_ns);
-		fr_jsonw_u64(w, "real_ns", c[i].real_ns);
-		fr_jsonw_u64(w, "uncertainty_ns", c[i].uncertainty_ns);
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, ']');
-}
-
-static void put_clock(struct fr_jsonw *w, const struct fr_snap *s, const struct fr_summary *m)
-{
 	fr_jsonw_open(w, "clock", '{');
 	put_fact(w, "mode", s, "clock_mode");
 	put_num(w, "grain_ns", s, "clock_grain_ns");
-	fr_jsonw_u64(w, "ties", m->ties);
-	fr_jsonw_u64(w, "ahead", m->ahead);
-	fr_jsonw_u64(w, "losers", m->losers);
-	put_clock_samples(w, s);
+	put_columns(w, s, FLIGHTREC_TABLE_SUMMARY, 0, health);
+	put_table(w, "samples", s, FLIGHTREC_TABLE_CLOCKS, sample);
 	fr_jsonw_close(w, '}');
 }
 
-static void put_ring(struct fr_jsonw *w, const struct fr_sum_ring *r)
+static void put_ring_lost(struct fr_jsonw *w, const struct flightrec_ring *r)
 {
-	fr_jsonw_open(w, NULL, '{');
-	put_tier_name(w, "name", r->tier);
-	fr_jsonw_u64(w, "events", r->event_cnt);
-	fr_jsonw_u64(w, "first_ts", r->first_ts);
-	fr_jsonw_u64(w, "last_ts", r->last_ts);
-	fr_jsonw_u64(w, "horizon_ns", r->horizon_ns);
-	fr_jsonw_u64(w, "written", r->count.written);
-	fr_jsonw_u64(w, "overwritten", r->count.overwritten);
-	fr_jsonw_u64(w, "present", r->count.present);
-	put_lost(w, r->count.lost);
-	fr_jsonw_u64(w, "holes", r->hole_cnt);
-	fr_jsonw_u64(w, "first_seq", r->count.first_seq);
-	fr_jsonw_u64(w, "last_seq", r->count.last_seq);
-	fr_jsonw_u64(w, "slots", r->count.slot_cnt);
-	fr_jsonw_u64(w, "subbuf_bytes", r->count.subbuf_sz);
+	unsigned i;
+
+	fr_jsonw_open(w, "lost", '{');
+	for (i = 0; flightrec_loss_name(i); i++)
+		fr_jsonw_u64(w, flightrec_loss_name(i), flightrec_ring_lost(r, i));
 	fr_jsonw_close(w, '}');
 }
 
-static void put_cpu(struct fr_jsonw *w, const struct fr_summary *m, const struct fr_sum_cpu *c)
+static void put_ring(struct fr_jsonw *w, const struct flightrec_ring *r)
 {
-	u32 i;
+	fr_jsonw_open(w, NULL, '{');
+	if (flightrec_ring_tier(r))
+		fr_jsonw_text(w, "name", flightrec_ring_tier(r));
+	else
+		fr_jsonw_u64(w, "name", flightrec_ring_get(r, FLIGHTREC_RING_TIER));
+	fr_jsonw_u64(w, "events", flightrec_ring_get(r, FLIGHTREC_RING_EVENTS));
+	fr_jsonw_u64(w, "first_ts", flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS));
+	fr_jsonw_u64(w, "last_ts", flightrec_ring_get(r, FLIGHTREC_RING_LAST_NS));
+	fr_jsonw_u64(w, "horizon_ns", flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS));
+	fr_jsonw_u64(w, "written", flightrec_ring_get(r, FLIGHTREC_RING_WRITTEN));
+	fr_jsonw_u64(w, "overwritten", flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN));
+	fr_jsonw_u64(w, "present", flightrec_ring_get(r, FLIGHTREC_RING_PRESENT));
+	put_ring_lost(w, r);
+	fr_jsonw_u64(w, "holes", flightrec_ring_get(r, FLIGHTREC_RING_HOLES));
+	fr_jsonw_u64(w, "first_seq", flightrec_ring_get(r, FLIGHTREC_RING_FIRST_SEQ));
+	fr_jsonw_u64(w, "last_seq", flightrec_ring_get(r, FLIGHTREC_RING_LAST_SEQ));
+	fr_jsonw_u64(w, "slots", flightrec_ring_get(r, FLIGHTREC_RING_SLOTS));
+	fr_jsonw_u64(w, "subbuf_bytes", flightrec_ring_get(r, FLIGHTREC_RING_SUBBUF_BYTES));
+	fr_jsonw_close(w, '}');
+}
+
+static void put_cpu_lost(struct fr_jsonw *w, const struct fr_info *s, size_t row)
+{
+	char column[64];
+	unsigned i;
+
+	fr_jsonw_open(w, "lost", '{');
+	for (i = 0; flightrec_loss_name(i); i++) {
+		snprintf(column, sizeof(column), "lost_%s", flightrec_loss_name(i));
+		fr_jsonw_u64(w, flightrec_loss_name(i), fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, column));
+	}
+	fr_jsonw_close(w, '}');
+}
+
+/* A CPU, and its rings from number *ring on, which is moved behind them. */
+static void put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, unsigned *ring)
+{
+	static const char *const sums[] = {"cpu", "events", "first_ts", "last_ts", "overwritten", NULL};
+	u64 cpu = fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "cpu");
+	const struct flightrec_ring *r;
 
 	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_u64(w, "cpu", c->cpu);
-	fr_jsonw_u64(w, "events", c->event_cnt);
-	fr_jsonw_u64(w, "first_ts", c->first_ts);
-	fr_jsonw_u64(w, "last_ts", c->last_ts);
-	fr_jsonw_u64(w, "overwritten", c->overwritten);
-	put_lost(w, c->lost);
-	fr_jsonw_u64(w, "holes", c->hole_cnt);
+	put_columns(w, s, FLIGHTREC_TABLE_CPUS, row, sums);
+	put_cpu_lost(w, s, row);
+	fr_jsonw_u64(w, "holes", fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "holes"));
 	fr_jsonw_open(w, "tiers", '[');
-	for (i = 0; i < c->ring_cnt; i++)
-		put_ring(w, &m->ring[c->ring_at + i]);
+	for (; (r = flightrec_ring(s->fr, s->file, *ring)) && flightrec_ring_get(r, FLIGHTREC_RING_CPU) == cpu; ++*ring)
+		put_ring(w, r);
 	fr_jsonw_close(w, ']');
 	fr_jsonw_close(w, '}');
 }
 
-static void put_holes(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_cpus(struct fr_jsonw *w, const struct fr_info *s)
 {
-	size_t cnt, i;
-	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_CPUS), row;
+	unsigned ring = 0;
 
-	fr_jsonw_open(w, "holes", '[');
-	for (i = 0; i < cnt; i++) {
-		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_u64(w, "cpu", h[i].cpu);
-		put_tier_name(w, "tier", h[i].tier);
-		fr_jsonw_text(w, "why", h[i].why < FR_HOLE_CNT ? fr_hole_words[h[i].why] : NULL);
-		fr_jsonw_u64(w, "first_seq", h[i].first_seq);
-		fr_jsonw_u64(w, "last_seq", h[i].last_seq);
-		fr_jsonw_u64(w, "since_ns", h[i].since_ns);
-		fr_jsonw_u64(w, "until_ns", h[i].until_ns);
-		fr_jsonw_close(w, '}');
-	}
+	fr_jsonw_open(w, "cpus", '[');
+	for (row = 0; row < cnt; row++)
+		put_cpu(w, s, row, &ring);
 	fr_jsonw_close(w, ']');
 }
 
 /* What counters tell beside the rings. */
-static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 {
-	size_t cnt;
-
-	fr_snap_tasks(s, &cnt);
 	fr_jsonw_open(w, "tasks", '{');
-	fr_jsonw_u64(w, "known", cnt);
+	fr_jsonw_u64(w, "known", flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TASKS));
 	put_num(w, "evicted", s, "task_evicted");
 	put_num(w, "lost", s, "task_lost");
 	fr_jsonw_close(w, '}');
@@ -245,39 +236,28 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_snap *s)
 	put_num(w, "taken", s, "sample_taken");
 	fr_jsonw_close(w, '}');
 	put_num(w, "no_ring", s, "no_ring");
-	put_counts(w, "missed", fr_snap_fact(s, "missed"));
+	put_counts(w, "missed", fr_info_fact(s, "missed"));
 	put_fact(w, "events_missing", s, "events_missing");
-	fr_jsonw_u64(w, "damage", fr_snap_damage(s));
+	fr_jsonw_u64(w, "damage", fr_info_sum(s, "damage"));
 }
 
-static void put_profile(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_profile(struct fr_jsonw *w, const struct fr_info *s)
 {
-	const struct fr_prof *p = fr_snap_profile(s);
+	static const char *const columns[] = {"begin_ns", "end_ns", "hz", "taken_ever", "lost_ever", "keys", "stackless", NULL};
 
-	if (!p || !p->bucket_cnt)
+	if (!flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_PROFILE))
 		return;
 	fr_jsonw_open(w, "cpu_profile", '{');
-	fr_jsonw_u64(w, "begin_ns", p->bucket[0].begin_ns);
-	fr_jsonw_u64(w, "end_ns", p->end_ns);
-	fr_jsonw_u64(w, "hz", p->hz);
-	fr_jsonw_u64(w, "taken_ever", p->taken);
-	fr_jsonw_u64(w, "lost_ever", p->lost);
-	fr_jsonw_u64(w, "keys", p->key_cnt);
-	fr_jsonw_u64(w, "stackless", p->stackless);
+	put_columns(w, s, FLIGHTREC_TABLE_PROFILE, 0, columns);
 	fr_jsonw_close(w, '}');
 }
 
-static void put_names(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_names(struct fr_jsonw *w, const struct fr_info *s)
 {
-	struct fr_info_names n;
+	static const char *const columns[] = {"kernel", "jit", "mappings", "processes", "stacks", NULL};
 
-	fr_info_names(s, &n);
 	fr_jsonw_open(w, "names", '{');
-	fr_jsonw_u64(w, "kernel", n.kernel);
-	fr_jsonw_u64(w, "jit", n.jit);
-	fr_jsonw_u64(w, "mappings", n.mappings);
-	fr_jsonw_u64(w, "processes", n.procs);
-	fr_jsonw_u64(w, "stacks", n.stacks);
+	put_columns(w, s, FLIGHTREC_TABLE_NAMES, 0, columns);
 	put_fact(w, "kernel_symbols", s, "kernel_symbols");
 	put_fact(w, "kernel_build_id", s, "kernel_build_id");
 	put_fact(w, "kernel_stext", s, "kernel_stext");
@@ -285,46 +265,43 @@ static void put_names(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, '}');
 }
 
-static void put_incidents(struct fr_jsonw *w, const struct fr_snap *s)
+static void put_incidents(struct fr_jsonw *w, const struct fr_info *s)
 {
-	u64 of_kind[FR_INCIDENT_KIND_MAX];
-	size_t cnt = fr_incsnap_count(s, of_kind);
-	u32 i;
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;
+	u64 sum = fr_info_incidents(s, NULL);
 
-	if (!cnt && !fr_snap_fact(s, "incidents_recorded"))
+	if (!sum && !fr_info_fact(s, "incidents_recorded"))
 		return;
 	fr_jsonw_open(w, "incidents", '{');
-	fr_jsonw_u64(w, "count", cnt);
+	fr_jsonw_u64(w, "count", sum);
 	put_num(w, "recorded", s, "incidents_recorded");
 	put_num(w, "dropped", s, "incidents_dropped");
 	put_fact(w, "missing", s, "incidents_missing");
 	fr_jsonw_open(w, "kinds", '{');
-	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
-		fr_jsonw_u64(w, fr_incident_kind(i), of_kind[i]);
+	for (row = 1; row < cnt; row++)
+		fr_jsonw_u64(w, flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS, row, "kind"),
+			     fr_info_num(s, FLIGHTREC_TABLE_INCIDENTS, row, "count"));
 	fr_jsonw_close(w, '}');
 	fr_jsonw_close(w, '}');
 }
 
-void fr_info_json(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
+void fr_info_json(struct fr_out *o, const struct fr_info *s)
 {
+	static const char *const sizes[] = {"events", "bytes", "raw_bytes", NULL};
+	static const char *const tier[] = {"name", "horizon_ns", "events", NULL};
+	static const char *const times[] = {"start_ns", "end_ns", NULL};
+	static const char *const hole[] = {"cpu", "tier", "why", "first_seq", "last_seq", "since_ns", "until_ns", NULL};
 	struct fr_jsonw w = {.o = o};
-	u32 i;
 
 	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_u64(&w, "events", m->event_cnt);
-	fr_jsonw_u64(&w, "bytes", fr_snap_size(s));
-	fr_jsonw_u64(&w, "raw_bytes", m->raw_sz);
-	fr_jsonw_u64(&w, "horizon_ns", fr_summary_horizon(m, FR_TIER_MAIN));
-	put_tiers(&w, m);
-	fr_jsonw_u64(&w, "start_ns", m->start_ns);
-	fr_jsonw_u64(&w, "end_ns", m->end_ns);
+	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, sizes);
+	fr_jsonw_u64(&w, "horizon_ns", flightrec_horizon_ns(s->fr, s->file, "main"));
+	put_table(&w, "tiers", s, FLIGHTREC_TABLE_TIERS, tier);
+	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, times);
 	put_trigger(&w, s);
-	put_clock(&w, s, m);
-	fr_jsonw_open(&w, "cpus", '[');
-	for (i = 0; i < m->cpu_cnt; i++)
-		put_cpu(&w, m, &m->cpu[i]);
-	fr_jsonw_close(&w, ']');
-	put_holes(&w, s);
+	put_clock(&w, s);
+	put_cpus(&w, s);
+	put_table(&w, "holes", s, FLIGHTREC_TABLE_HOLES, hole);
 	put_fact(&w, "host", s, "host");
 	put_fact(&w, "kernel", s, "kernel");
 	put_fact(&w, "arch", s, "arch");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "alert.h"
 #include "cmd/info.h"
-#include "flow/incident/incsnap.h"
+#include "pure/incident.h"
 #include "pure/profile/sample_event.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
@@ -32,9 +33,9 @@ static void put_text(struct fr_out *o, const char *s)
 	fr_escape_text(o, s, strlen(s));
 }
 
-void fr_info_fact(struct fr_out *o, const struct fr_snap *s, const char *before, const char *fact, const char *after)
+void fr_info_put(struct fr_out *o, const struct fr_info *s, const char *before, const char *fact, const char *after)
 {
-	const char *text = fr_snap_fact(s, fact);
+	const char *text = fr_info_fact(s, fact);
 
 	if (!text || !*text)
 		return;
@@ -80,183 +81,188 @@ static void put_count(struct fr_out *o, u64 v)
 	fr_out_str(o, show_count(v, text, sizeof(text)));
 }
 
-static void put_where(struct fr_out *o, const struct fr_snap *s)
+static void put_where(struct fr_out *o, const struct fr_info *s)
 {
 	fr_info_label(o, "host");
-	fr_info_fact(o, s, "", "host", "");
-	fr_info_fact(o, s, ", Linux ", "kernel", "");
-	fr_info_fact(o, s, " ", "arch", "");
-	fr_info_fact(o, s, ", flightrec ", "version", "");
+	fr_info_put(o, s, "", "host", "");
+	fr_info_put(o, s, ", Linux ", "kernel", "");
+	fr_info_put(o, s, " ", "arch", "");
+	fr_info_put(o, s, ", flightrec ", "version", "");
 	fr_out_char(o, '\n');
 }
 
-static void put_when(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
+static void put_when(struct fr_out *o, const struct fr_info *s)
 {
-	struct fr_wall wall;
-	size_t cnt, i;
-	const struct fr_snap_clock *c = fr_snap_clocks(s, &cnt);
+	u64 end_ns = fr_info_sum(s, "end_ns"), wall_ns = flightrec_wall_ns(s->fr, s->file, end_ns);
 
-	fr_wall_init(&wall);
-	for (i = 0; i < cnt; i++)
-		fr_wall_add(&wall, c[i].ts, c[i].real_ns);
 	fr_info_label(o, "until");
-	if (wall.cnt)
-		fr_text_wall(o, fr_wall_real(&wall, m->end_ns));
+	if (wall_ns)
+		fr_text_wall(o, wall_ns);
 	else
-		fr_out_printf(o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)m->end_ns);
+		fr_out_printf(o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)end_ns);
 	fr_out_char(o, '\n');
 }
 
 /* Where it was, by which rule, and what else came since the snapshot before. */
-static void put_trigger(struct fr_out *o, const struct fr_snap *s)
+static void put_trigger(struct fr_out *o, const struct fr_info *s)
 {
 	char name[32];
 	u32 i;
 
-	if (fr_snap_fact(s, "trigger_exe")) {
+	if (fr_info_fact(s, "trigger_exe")) {
 		fr_info_label(o, "program");
-		fr_info_fact(o, s, "", "trigger_exe", "");
-		fr_info_fact(o, s, ", ip ", "trigger_ip", "");
-		fr_info_fact(o, s, ", address ", "trigger_addr", "");
-		fr_info_fact(o, s, ", uid ", "trigger_uid", "");
-		fr_info_fact(o, s, ", cgroup ", "trigger_cgroup", "");
+		fr_info_put(o, s, "", "trigger_exe", "");
+		fr_info_put(o, s, ", ip ", "trigger_ip", "");
+		fr_info_put(o, s, ", address ", "trigger_addr", "");
+		fr_info_put(o, s, ", uid ", "trigger_uid", "");
+		fr_info_put(o, s, ", cgroup ", "trigger_cgroup", "");
 		fr_out_char(o, '\n');
 	}
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		snprintf(name, sizeof(name), "rule_%u", i);
-		if (!fr_snap_fact(s, name))
+		if (!fr_info_fact(s, name))
 			break;
 		fr_info_label(o, "trigger");
-		fr_info_fact(o, s, "", name, "");
+		fr_info_put(o, s, "", name, "");
 		snprintf(name, sizeof(name), "rule_%u_since", i);
-		fr_info_fact(o, s, ": ", name, "\n");
+		fr_info_put(o, s, ": ", name, "\n");
 	}
 }
 
-static void put_why(struct fr_out *o, const struct fr_snap *s)
+static void put_why(struct fr_out *o, const struct fr_info *s)
 {
 	const char *name;
-	s64 sig = 0;
+	int64_t sig;
 
 	fr_info_label(o, "because");
-	fr_info_fact(o, s, "", "trigger_reason", "");
-	name = fr_snap_fact_num(s, "trigger_sig", &sig) && sig ? fr_signal_name(sig) : NULL;
+	fr_info_put(o, s, "", "trigger_reason", "");
+	name = !flightrec_fact_s64(s->fr, s->file, "trigger_sig", &sig) && sig ? fr_signal_name(sig) : NULL;
 	if (name)
 		fr_out_printf(o, " %s", name);
-	fr_info_fact(o, s, " of ", "trigger_comm", "");
-	fr_info_fact(o, s, ", pid ", "trigger_pid", "");
-	fr_info_fact(o, s, ", exit status ", "trigger_status", "");
-	fr_info_fact(o, s, ", ", "trigger_latency", "");
-	fr_info_fact(o, s, ", ", "trigger_value_ns", " ns");
-	fr_info_fact(o, s, ": ", "trigger_text", "");
+	fr_info_put(o, s, " of ", "trigger_comm", "");
+	fr_info_put(o, s, ", pid ", "trigger_pid", "");
+	fr_info_put(o, s, ", exit status ", "trigger_status", "");
+	fr_info_put(o, s, ", ", "trigger_latency", "");
+	fr_info_put(o, s, ", ", "trigger_value_ns", " ns");
+	fr_info_put(o, s, ": ", "trigger_text", "");
 	fr_out_char(o, '\n');
 	put_trigger(o, s);
-	if (fr_snap_fact(s, "command")) {
+	if (fr_info_fact(s, "command")) {
 		fr_info_label(o, "command");
-		fr_info_fact(o, s, "", "command", "\n");
+		fr_info_put(o, s, "", "command", "\n");
 	}
 }
 
-static void put_session(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
+static void put_session(struct fr_out *o, const struct fr_info *s)
 {
+	u64 ties = fr_info_sum(s, "ties"), ahead = fr_info_sum(s, "ahead");
+
 	fr_info_label(o, "session");
-	fr_info_fact(o, s, "", "session", "");
-	fr_info_fact(o, s, ", profile ", "profile", "");
-	fr_info_fact(o, s, ", clock ", "clock_mode", "");
-	fr_info_fact(o, s, " grain ", "clock_grain_ns", " ns");
+	fr_info_put(o, s, "", "session", "");
+	fr_info_put(o, s, ", profile ", "profile", "");
+	fr_info_put(o, s, ", clock ", "clock_mode", "");
+	fr_info_put(o, s, " grain ", "clock_grain_ns", " ns");
 	fr_out_str(o, ", ");
-	put_count(o, m->ties);
-	fr_out_str(o, m->ties == 1 ? " tie" : " ties");
-	if (m->ahead) {
+	put_count(o, ties);
+	fr_out_str(o, ties == 1 ? " tie" : " ties");
+	if (ahead) {
 		fr_out_str(o, ", not believed ");
-		put_count(o, m->ahead);
+		put_count(o, ahead);
 	}
 	fr_out_char(o, '\n');
 }
 
-static void put_contents(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
+static void put_contents(struct fr_out *o, const struct fr_info *s)
 {
+	u64 event_cnt = fr_info_sum(s, "events"), sz = fr_info_sum(s, "bytes");
+
 	fr_info_label(o, "holds");
-	put_count(o, m->event_cnt);
+	put_count(o, event_cnt);
 	fr_out_str(o, " events over ");
-	put_duration(o, m->end_ns - m->start_ns);
+	put_duration(o, fr_info_sum(s, "end_ns") - fr_info_sum(s, "start_ns"));
 	fr_out_str(o, "; ");
-	put_size(o, m->raw_sz);
+	put_size(o, fr_info_sum(s, "raw_bytes"));
 	fr_out_str(o, " of ring in a file of ");
-	put_size(o, fr_snap_size(s));
-	if (m->event_cnt)
-		fr_out_printf(o, ", %.2f bytes an event", (double)fr_snap_size(s) / (double)m->event_cnt);
+	put_size(o, sz);
+	if (event_cnt)
+		fr_out_printf(o, ", %.2f bytes an event", (double)sz / (double)event_cnt);
 	fr_out_char(o, '\n');
 }
 
-/* What its addresses are called by. */
-static void put_profile(struct fr_out *o, const struct fr_snap *s)
+static void put_profile(struct fr_out *o, const struct fr_info *s)
 {
-	const struct fr_prof *p = fr_snap_profile(s);
-	u64 taken = 0;
+	u64 begin_ns, end_ns;
 	char span[32];
-	u32 i;
 
-	if (!p || !p->bucket_cnt)
+	if (!flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_PROFILE))
 		return;
-	for (i = 0; i < p->bucket_cnt; i++)
-		taken += p->bucket[i].taken;
+	begin_ns = fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "begin_ns");
+	end_ns = fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "end_ns");
 	fr_info_label(o, "profile");
-	fr_out_printf(o, "of the last %s: ", fr_show_duration(p->end_ns - p->bucket[0].begin_ns, span, sizeof(span)));
-	put_count(o, taken);
+	fr_out_printf(o, "of the last %s: ", fr_show_duration(end_ns - begin_ns, span, sizeof(span)));
+	put_count(o, fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "taken"));
 	fr_out_str(o, " samples (`flightrec profile`)\n");
 }
 
-static void put_names(struct fr_out *o, const struct fr_snap *s)
+/* What its addresses are called by. */
+static void put_names(struct fr_out *o, const struct fr_info *s)
 {
-	const char *kernel = fr_snap_fact(s, "kernel_symbols");
-	struct fr_info_names n;
+	const char *why = fr_info_fact(s, "kernel_symbols");
+	u64 kernel = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "kernel"), jit = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "jit");
+	u64 mappings = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "mappings");
+	u64 procs = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "processes");
+	u64 stacks = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "stacks");
 
-	fr_info_names(s, &n);
-	if (!kernel && !n.kernel && !n.mappings && !n.stacks)
+	if (!why && !kernel && !mappings && !stacks)
 		return;
 	fr_info_label(o, "names");
-	put_count(o, n.kernel);
+	put_count(o, kernel);
 	fr_out_str(o, " kernel functions");
-	if (kernel && strcmp(kernel, "ok"))
-		fr_info_fact(o, s, " (", "kernel_symbols", ")");
+	if (why && strcmp(why, "ok"))
+		fr_info_put(o, s, " (", "kernel_symbols", ")");
 	fr_out_str(o, ", ");
-	put_count(o, n.mappings);
+	put_count(o, mappings);
 	fr_out_str(o, " mappings of ");
-	put_count(o, n.procs);
-	fr_out_str(o, n.procs == 1 ? " process, " : " processes, ");
-	if (n.jit) {
-		put_count(o, n.jit);
+	put_count(o, procs);
+	fr_out_str(o, procs == 1 ? " process, " : " processes, ");
+	if (jit) {
+		put_count(o, jit);
 		fr_out_str(o, " JITed functions, ");
 	}
-	put_count(o, n.stacks);
-	fr_out_str(o, n.stacks == 1 ? " user stack by build-id\n" : " user stacks by build-id\n");
+	put_count(o, stacks);
+	fr_out_str(o, stacks == 1 ? " user stack by build-id\n" : " user stacks by build-id\n");
 }
 
-static void put_incidents(struct fr_out *o, const struct fr_snap *s)
+static void put_incidents(struct fr_out *o, const struct fr_info *s)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
 
-	if (!fr_incsnap_count(s, of_kind))
+	if (!fr_info_incidents(s, of_kind))
 		return;
 	fr_info_label(o, "incidents");
 	fr_incident_put_kinds(o, of_kind);
 	fr_out_str(o, ": `flightrec incidents FILE`\n");
 }
 
-static void put_horizons(struct fr_out *o, const struct fr_summary *m)
+static const char *tier_name(const struct fr_info *s, size_t row)
 {
-	u32 tier;
+	return flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_TIERS, row, "name");
+}
+
+static void put_horizons(struct fr_out *o, const struct fr_info *s)
+{
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TIERS), row;
+	u64 end_ns = fr_info_sum(s, "end_ns");
 
 	fr_info_label(o, "complete");
-	for (tier = 0; fr_tier_name(tier); tier++) {
-		u64 horizon_ns = fr_summary_horizon(m, tier);
+	for (row = 0; row < cnt; row++) {
+		u64 horizon_ns = fr_info_num(s, FLIGHTREC_TABLE_TIERS, row, "horizon_ns");
 
-		if (tier == FR_TIER_STACK || !horizon_ns || !m->end_ns)
+		if (!strcmp(tier_name(s, row), "stack") || !horizon_ns || !end_ns)
 			continue;
-		fr_out_str(o, tier ? "; " : "");
-		fr_out_printf(o, "%s: the last ", fr_tier_name(tier));
-		put_duration(o, m->end_ns > horizon_ns ? m->end_ns - horizon_ns : 0);
+		fr_out_str(o, row ? "; " : "");
+		fr_out_printf(o, "%s: the last ", tier_name(s, row));
+		put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
 	}
 	fr_out_str(o, ", on all CPUs\n");
 }
@@ -273,13 +279,15 @@ static u32 column(u64 ts, u64 from_ns, u64 to_ns)
 }
 
 /* # complete, + in part (before the horizon), . nothing */
-static void put_bar(struct fr_out *o, const struct fr_sum_ring *r, u64 from_ns, u64 to_ns)
+static void put_bar(struct fr_out *o, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
 {
-	u32 first = column(r->first_ts, from_ns, to_ns), complete = column(r->horizon_ns, from_ns, to_ns), i;
+	u32 first = column(flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS), from_ns, to_ns);
+	u32 complete = column(flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), from_ns, to_ns), i;
+	bool any = flightrec_ring_get(r, FLIGHTREC_RING_EVENTS);
 
 	fr_out_paint(o, FR_PAINT_GREEN);
 	for (i = 0; i < BAR_COLS; i++)
-		fr_out_char(o, i >= complete ? '#' : r->event_cnt && i >= first ? '+' : '.');
+		fr_out_char(o, i >= complete ? '#' : any && i >= first ? '+' : '.');
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
@@ -294,48 +302,64 @@ static void put_number(struct fr_out *o, u64 v, bool bad, int width)
 		fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_ring(struct fr_out *o, const struct fr_sum_ring *r, u64 from_ns, u64 to_ns)
+static void put_ring(struct fr_out *o, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
 {
-	u64 lost = 0;
+	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS);
 	char span[32];
-	u32 i;
 
-	for (i = 0; i < FR_LOST_CNT; i++)
-		lost += r->count.lost[i];
-	fr_out_printf(o, "  %4u ", r->cpu);
+	fr_out_printf(o, "  %4u ", (unsigned)flightrec_ring_get(r, FLIGHTREC_RING_CPU));
 	put_bar(o, r, from_ns, to_ns);
-	fr_out_printf(o, " %9s", fr_show_duration(to_ns > r->horizon_ns ? to_ns - r->horizon_ns : 0, span, sizeof(span)));
-	put_number(o, r->event_cnt, false, 12);
-	put_number(o, r->count.overwritten, false, 14);
-	put_number(o, lost, true, 8);
-	put_number(o, r->hole_cnt, true, 6);
+	fr_out_printf(o, " %9s", fr_show_duration(to_ns > horizon_ns ? to_ns - horizon_ns : 0, span, sizeof(span)));
+	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_EVENTS), false, 12);
+	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN), false, 14);
+	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_LOST), true, 8);
+	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_HOLES), true, 6);
 	fr_out_char(o, '\n');
 }
 
-static void put_coverage(struct fr_out *o, const struct fr_summary *m, u8 tier)
+/* The next ring of a tier from number *nr on, which is moved behind it; NULL: there are no more. */
+static const struct flightrec_ring *next_ring(const struct fr_info *s, const char *tier, unsigned *nr)
 {
-	u64 from_ns = ~0ULL;
-	bool titled = false;
-	char span[32];
-	u32 i;
+	const struct flightrec_ring *r;
 
-	for (i = 0; i < m->ring_cnt; i++) {
-		if (m->ring[i].tier == tier && m->ring[i].event_cnt && m->ring[i].first_ts < from_ns)
-			from_ns = m->ring[i].first_ts;
+	while ((r = flightrec_ring(s->fr, s->file, (*nr)++))) {
+		const char *its = flightrec_ring_tier(r);
+
+		if (its && !strcmp(its, tier))
+			break;
 	}
-	if (from_ns >= m->end_ns)
+	return r;
+}
+
+/* The first event of a tier, ~0: there is none. */
+static u64 first_event(const struct fr_info *s, const char *tier)
+{
+	const struct flightrec_ring *r;
+	u64 from_ns = ~0ULL, first_ns;
+	unsigned nr = 0;
+
+	while ((r = next_ring(s, tier, &nr))) {
+		first_ns = flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS);
+		if (flightrec_ring_get(r, FLIGHTREC_RING_EVENTS) && first_ns < from_ns)
+			from_ns = first_ns;
+	}
+	return from_ns;
+}
+
+static void put_coverage(struct fr_out *o, const struct fr_info *s, const char *tier)
+{
+	u64 from_ns = first_event(s, tier), end_ns = fr_info_sum(s, "end_ns");
+	const struct flightrec_ring *r;
+	unsigned nr = 0;
+	char span[32];
+
+	if (from_ns >= end_ns)
 		return;
-	for (i = 0; i < m->ring_cnt; i++) {
-		if (m->ring[i].tier != tier)
-			continue;
-		if (!titled) {
-			fr_out_printf(o, "\nTier %s, the last %s: # complete, + in part\n", fr_tier_name(tier),
-				      fr_show_duration(m->end_ns - from_ns, span, sizeof(span)));
-			fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", BAR_COLS, "");
-		}
-		titled = true;
-		put_ring(o, &m->ring[i], from_ns, m->end_ns);
-	}
+	fr_out_printf(o, "\nTier %s, the last %s: # complete, + in part\n", tier,
+		      fr_show_duration(end_ns - from_ns, span, sizeof(span)));
+	fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", BAR_COLS, "");
+	while ((r = next_ring(s, tier, &nr)))
+		put_ring(o, r, from_ns, end_ns);
 }
 
 /* ---- what it lacks ---- */
@@ -354,16 +378,16 @@ static void put_lack(struct fr_out *o, bool *any, u64 cnt, const char *what)
 	fr_out_char(o, '\n');
 }
 
-static u64 fact_count(const struct fr_snap *s, const char *name)
+static u64 fact_count(const struct fr_info *s, const char *name)
 {
-	s64 v;
+	int64_t v;
 
-	return fr_snap_fact_num(s, name, &v) && v > 0 ? (u64)v : 0;
+	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
 }
 
-static void put_missed(struct fr_out *o, bool *any, const struct fr_snap *s)
+static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 {
-	const char *at = fr_snap_fact(s, "missed"), *name;
+	const char *at = fr_info_fact(s, "missed"), *name;
 	char what[128];
 	int len;
 	u64 v;
@@ -375,50 +399,50 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_snap *s)
 	}
 }
 
-static void put_lacks(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m)
+static void put_lacks(struct fr_out *o, const struct fr_info *s)
 {
 	u64 expected = fact_count(s, "sample_expected"), taken = fact_count(s, "sample_taken");
 	bool any = false;
 
-	put_lack(o, &any, fr_snap_damage(s), "part(s) of the file are damaged");
-	put_lack(o, &any, m->lost_cnt, "event(s) lost: rings too small or too slow, see lost above");
-	put_lack(o, &any, m->hole_cnt, "hole(s): laps overwritten or in flight while they were read");
+	put_lack(o, &any, fr_info_sum(s, "damage"), "part(s) of the file are damaged");
+	put_lack(o, &any, fr_info_sum(s, "lost"), "event(s) lost: rings too small or too slow, see lost above");
+	put_lack(o, &any, fr_info_sum(s, "holes"), "hole(s): laps overwritten or in flight while they were read");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");
 	/* a CPU that sleeps has no cycles, and takes no samples by them */
-	if (fr_sample_event_find(fr_snap_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
+	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	put_missed(o, &any, s);
-	if (fr_snap_fact(s, "events_missing") && *fr_snap_fact(s, "events_missing")) {
+	if (fr_info_fact(s, "events_missing") && *fr_info_fact(s, "events_missing")) {
 		if (!any)
 			put_title(o, "What it lacks");
 		any = true;
-		fr_info_fact(o, s, "  events this kernel does not have: ", "events_missing", "\n");
+		fr_info_put(o, s, "  events this kernel does not have: ", "events_missing", "\n");
 	}
 	if (!any)
 		fr_out_str(o, "\nNothing was lost within the covered time.\n");
 }
 
-void fr_info_text(struct fr_out *o, const struct fr_snap *s, const struct fr_summary *m, const char *path)
+void fr_info_text(struct fr_out *o, const struct fr_info *s)
 {
-	u8 tier;
+	size_t tier_cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TIERS), tier;
 
 	fr_out_paint(o, FR_PAINT_BOLD);
-	put_text(o, path);
+	put_text(o, flightrec_file_path(s->fr, s->file));
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_char(o, '\n');
 	put_where(o, s);
-	put_when(o, s, m);
+	put_when(o, s);
 	put_why(o, s);
 	fr_info_cut_text(o, s);
-	put_session(o, s, m);
-	put_contents(o, s, m);
+	put_session(o, s);
+	put_contents(o, s);
 	put_names(o, s);
 	put_profile(o, s);
 	put_incidents(o, s);
-	put_horizons(o, m);
-	for (tier = 0; fr_tier_name(tier); tier++)
-		put_coverage(o, m, tier);
-	put_lacks(o, s, m);
+	put_horizons(o, s);
+	for (tier = 0; tier < tier_cnt; tier++)
+		put_coverage(o, s, tier_name(s, tier));
+	put_lacks(o, s);
 }
