@@ -193,6 +193,18 @@ full_disk() {
 	done
 }
 
+# Formats that have one number a stack do not leave out the other one silently.
+profile_diff_formats() {
+	local format from=tests/files/golden/all-2.flight
+	for format in folded perfetto; do
+		status 2 "$flightrec" profile --diff --to $format -o "$tmp/none" "$from" && says "take text or json" || return
+	done
+	[[ ! -e $tmp/none ]] || { echo "a file was written"; return 1; }
+	for format in text json; do
+		status 0 "$flightrec" profile --diff --no-symbols --to $format "$from" || return
+	done
+}
+
 # Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
 no_control_characters() {
 	"$flightrec" replay "$snap" > "$tmp/out" && "$flightrec" info "$snap" >> "$tmp/out" && "$flightrec" events >> "$tmp/out" || return
@@ -342,6 +354,7 @@ check "list" list_prints
 check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list, wrong usage" list_wrong
+check "profile --diff is for formats that have it" profile_diff_formats
 check "info --json" info_json
 check "info" info_text
 check "verify" verify_sound

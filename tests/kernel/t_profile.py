@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import frtest
-from frtest import check, dump, equal, fr, fr_json, helper, main, new_name, recorder, session, test, wait_for
+from frtest import FLIGHTREC, check, dump, equal, fr, fr_json, helper, main, new_name, recorder, session, test, wait_for
 
 SAMPLES = ("-p", "minimal", "-e", "sample")
 SHARE = helper("share")
@@ -205,6 +205,25 @@ def formats():
         data = f.read()
     equal(packets(data)[66], busy, "PerfSample packets")
     return f"{busy} samples"
+
+
+@test("a profile larger than its buffer that cannot be written is told once; where nobody reads on there is nothing to tell")
+def unwritten():
+    with recording("--hz", "1999") as name:
+        task = spend(70)
+        seen(name, 4000)
+        file = dump(name)
+        put_away(task)
+    command = [FLIGHTREC, "profile", file, "--since", "1h", "--no-symbols", "--to", "perfetto"]
+    check(len(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) > 65536, "it is small")
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    equal((p.returncode, p.stderr), (1, "flightrec: cannot write the output: No space left on device\n"), "on a full disk")
+    read, write = os.pipe()
+    os.close(read)
+    p = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    equal((p.returncode, p.stderr), (0, ""), "in a closed pipe")
 
 
 def varint(data, at):

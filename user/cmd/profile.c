@@ -24,7 +24,7 @@ static const char help[] = "Usage: flightrec profile [-n NAME] [options]      of
 			   "  -n, --name NAME    session (default: default)\n"
 			   "      --since T      so far back: 30s, 10m, 1h (default 1m; an hour at most), to the\n"
 			   "                     nearest piece of 10 s, beyond the last minute of 1 m\n"
-			   "      --diff         what became hotter in that time, against the time before it\n"
+			   "      --diff         what became hotter in that time, against the time before it: text, json\n"
 			   "  -t, --to FORMAT    text (default), folded for flame graphs, json, perfetto\n"
 			   "      --json         the same as --to json\n"
 			   "  -o, --output FILE  into this file (default: standard output)\n"
@@ -53,7 +53,7 @@ static int set_since(struct asked *a)
 
 	if (!fr_parse_duration(text, &a->ask.since_ns) && a->ask.since_ns)
 		return 0;
-	fr_err("--since: '%s' is not a duration: 30s, 10m, 1h", optarg);
+	fr_err("--since: '%s' is not a duration: give one like 30s, 10m or 1h", optarg);
 	return -EINVAL;
 }
 
@@ -182,6 +182,10 @@ int fr_cmd_profile(int argc, char **argv)
 	a.ask.no_symbols = a.symbols.off;
 	if (optind + 1 < argc || (optind < argc && a.session)) {
 		fr_err("name one snapshot, or a session with -n");
+		return FR_EXIT_USAGE;
+	}
+	if (a.ask.diff && strcmp(a.ask.format, "text") && strcmp(a.ask.format, "json")) {
+		fr_err("--diff: %s has one number a stack, not two: take text or json", a.ask.format);
 		return FR_EXIT_USAGE;
 	}
 	if (!strcmp(a.ask.format, "perfetto") && !a.ask.output && isatty(STDOUT_FILENO)) {

@@ -289,6 +289,8 @@ static int print_to(struct fr_profile *p, int fd, int status)
 		return FR_EXIT_FAIL;
 	fr_out_init(p->out, fd);
 	err = print(p);
+	if (err == fr_out_error(p->out)) /* that one is told below, once, and no fault if nobody reads on */
+		err = 0;
 	if (err)
 		fr_err("cannot print the profile: %s", strerror(-err));
 	status = fr_out_finish(p->out, err ? FR_EXIT_FAIL : status);
