@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, run, session,
+from frtest import (FLIGHTREC, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, recorder, run, session,
                     small_memory, status, test, wait_for)
 
 QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
@@ -269,6 +269,25 @@ def command():
     got = fr("incidents", "-o", dir, "--json", status=3)
     equal(len(of(lines(got.stdout), "signal", "fri-text")), 2, "sound ones")
     check("1 line" in got.stderr, got.stderr)
+
+
+@test("a journal that cannot be written: the log's incidents are shown, told to stay, and said to be lost when the session ends")
+def no_journal():
+    file, dir, name = program("fri-kept"), new_dir(), new_name()
+    os.mkdir(f"{dir}/incidents.journal")
+    with recorder(name, *QUIET, "-o", dir) as p:
+        run(file, "2")
+        kept = wait_for(lambda: (s := account(name))["recorded"] >= 3 and s, "they are in the log", 60)
+        equal(kept["saved"], 0, "saved")
+        got = fr("incidents", "-n", name, "--json", status=1)
+        equal(len(of(lines(got.stdout), "signal", "fri-kept")), 2, "those of the log")
+        check("cannot read the journal" in got.stderr, got.stderr)
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(60), 0, "exit status of the recorder")
+        err = p.stderr.read()
+    check(f"to the journal in {dir}: Is a directory: they stay in the log" in err, err)
+    check("incidents that were not saved are lost with the session: Is a directory" in err, err)
+    check("No such file" not in err, err)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ static int from_journal(const struct ask *ask, const char *dir, struct found *f)
 	return add(f, item, kept);
 }
 
-/* Of the two either is enough. */
+/* Of the two either is enough: what the log has is shown, also where the journal cannot be read. */
 static int gather(const struct ask *ask, struct found *f)
 {
 	char *dir = NULL;
@@ -146,7 +146,7 @@ static int gather(const struct ask *ask, struct found *f)
 		f->status = no_session == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
 	}
 	free(dir);
-	return f->status == FR_EXIT_OK || f->status == FR_EXIT_CORRUPT ? 0 : -EIO;
+	return f->status == FR_EXIT_OK || f->status == FR_EXIT_CORRUPT || !no_session ? 0 : -EIO;
 }
 
 /* In a snapshot. */

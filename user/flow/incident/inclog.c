@@ -15,6 +15,7 @@
 #include "flow/snapshot/dump.h"
 #include "io/bootid.h"
 #include "io/snapfile/incfile.h"
+#include "pure/err.h"
 
 #define NAP_MS 5
 
@@ -213,6 +214,16 @@ int fr_inclog_save_once(struct fr_sess *s, const char *dir)
 	fr_inclog_close(l);
 	free(fact);
 	return err;
+}
+
+void fr_inclog_save_last(struct fr_sess *s, const char *dir)
+{
+	struct fr_incident_counts c;
+	int err = fr_sess_has_incidents(s) ? fr_inclog_save_once(s, dir) : 0;
+
+	if (err && !fr_sess_incident_counts(s, &c))
+		fr_warn("%llu incidents that were not saved are lost with the session: %s",
+			(unsigned long long)(c.next - c.saved), strerror(-err));
 }
 
 /* ---- looking ---- */

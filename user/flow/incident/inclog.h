@@ -33,6 +33,9 @@ int fr_inclog_save(struct fr_inclog *l, u32 wait_ms);
 /* The same where nobody watches: before a session ends, or for who wants to see all. dir NULL: where its snapshots go. */
 int fr_inclog_save_once(struct fr_sess *s, const char *dir);
 
+/* The same before the session goes: what cannot be saved is lost with it, which is said. */
+void fr_inclog_save_last(struct fr_sess *s, const char *dir);
+
 /* What of the log a journal may lack, or all that still lies in it: *cnt items, malloc'ed. 0 or -errno. */
 int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item **out, size_t *cnt);
 

@@ -22,6 +22,7 @@ struct fr_incwatch {
 	struct fr_sess *s; /* the thread's own */
 	struct fr_inclog *log;
 	struct fr_bell *bell;
+	char *dir; /* of the journal */
 	int wake_fd;
 	pthread_t thread;
 	bool runs;
@@ -34,8 +35,11 @@ static void save(struct fr_incwatch *w)
 {
 	int err = fr_inclog_save(w->log, FR_INCLOG_WAIT_MS);
 
+	if (err && fr_sess_is_gone(w->s)) /* whoever ended it has saved them, or said that they are lost */
+		return;
 	if (err && err != w->err)
-		fr_warn("incidents cannot be saved: %s: they stay in the log, as many as it holds", strerror(-err));
+		fr_warn("incidents cannot be saved to the journal in %s: %s: they stay in the log, as many as it holds", w->dir,
+			strerror(-err));
 	w->err = err;
 }
 
@@ -70,6 +74,8 @@ static int open_all(struct fr_incwatch *w, struct fr_daemon *d)
 	int err = fr_sess_open(fr_sess_name(fr_daemon_sess(d)), &w->s);
 
 	w->max_sz = c->incident_sz;
+	w->dir = strdup(c->dir);
+	err = err ?: w->dir ? 0 : -ENOMEM;
 	err = err ?: fr_inclog_open(w->s, c->dir, w->max_sz, &w->log);
 	err = err ?: fr_bell_open(w->s, &w->bell);
 	if (err)
@@ -85,6 +91,7 @@ static void free_watch(struct fr_incwatch *w)
 	fr_bell_close(w->bell);
 	fr_inclog_close(w->log);
 	fr_sess_close(w->s);
+	free(w->dir);
 	free(w);
 }
 

@@ -438,7 +438,7 @@ static void end_session(struct fr_daemon *d)
 	if (fr_sess_lock(d->s, FR_DUMP_TIMEOUT_MS))
 		return;
 	fr_sess_detach(d->s);
-	fr_inclog_save_once(d->s, d->live->config.dir);
+	fr_inclog_save_last(d->s, d->live->config.dir);
 	fr_sess_remove(d->s);
 }
 

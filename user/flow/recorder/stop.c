@@ -76,15 +76,6 @@ static int end_owner(struct fr_sess *s)
 	return -ETIMEDOUT;
 }
 
-/* Those of the log are not to go with it. */
-static void save_incidents(struct fr_sess *s)
-{
-	int err = fr_inclog_save_once(s, NULL);
-
-	if (err && err != -ENOENT)
-		fr_warn("incidents that were not saved are lost with the session: %s", strerror(-err));
-}
-
 /* Counters are read while the links exist, and once more when nothing runs any more. */
 static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
@@ -97,7 +88,7 @@ static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct f
 	if (last && fr_sess_shared(s))
 		have = !fr_live_read(s, &l);
 	err = fr_sess_detach(s);
-	save_incidents(s);
+	fr_inclog_save_last(s, NULL);
 	if (have) {
 		fr_live_refresh(&l);
 		last(arg, &l);

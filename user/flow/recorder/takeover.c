@@ -29,7 +29,7 @@ static int remove_it(struct fr_sess *s, const char *dir)
 	if (err)
 		return err;
 	err = fr_sess_detach(s);
-	fr_inclog_save_once(s, dir);
+	fr_inclog_save_last(s, dir);
 	err = fr_sess_remove(s) ?: err;
 	fr_sess_unlock(s);
 	return err;
