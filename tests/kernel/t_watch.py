@@ -418,6 +418,62 @@ def beside():
             check("has ended" in w.err, w.err)
 
 
+def rate(name):
+    return status(name)["cpu_profile"]["hz"]
+
+
+@test("watches of one session: the greatest rate that one of them asks for, and what it was after the last, in whatever order they end")
+def rates():
+    with session() as name:
+        own = rate(name)
+        for first, second, then in ((1000, 2000, 2000), (2000, 1000, 1000), (1000, 1000, 1000)):
+            with watching("--hz", first, name=name) as a, watching("--hz", second, name=name) as b:
+                equal([b.told("begin")[0]["sample_hz"], rate(name)], [max(first, second)] * 2, "rate of both")
+                a.end()
+                equal(rate(name), then, f"rate of {second} alone, after {first}")
+                b.p.kill()
+                b.p.wait()
+                wait_for(lambda: rate(name) == own, "the rate is as before", 120)
+        left = [e for e in os.listdir(f"{SESSIONS}/{name}") if e.startswith("asked-")]
+        equal(left, [], "what is left of them")
+
+
+@test("a recorder that adopts a session beside a watch leaves the rate to it")
+def adopted():
+    name = new_name()
+    with recorder(name) as p:
+        own = rate(name)
+        with watching(name=name) as w:
+            p.kill()
+            p.wait()
+            with recorder(name) as p:
+                # the last line of what it says of itself
+                check(any(line.startswith("history") for line in iter(p.stderr.readline, "")), "it has not begun")
+                equal(rate(name), 1000, "rate")
+                w.end()
+                equal(rate(name), own, "rate afterwards")
+
+
+def governed(name, budget):
+    file = path(f"{name}.conf")
+    with open(file, "w") as f:
+        f.write(f"[Governor]\nBudget={budget}\nInterval=1s\n[Control]\nSocket=no\n")
+    return file
+
+
+@test("a rate that somebody else lowers meanwhile is told")
+def lowered():
+    name = new_name()
+    with recorder(name, "-e", "-syscall", "--config", governed(name, "0%")) as p:
+        with watching(name=name) as w:
+            governed(name, "0.001%")
+            p.send_signal(signal.SIGHUP)
+            wait_for(lambda: "somebody else has changed the rate" in w.err, "it is told", 120)
+            said = re.search(r"samples are taken (\d+) times a second now, not 1000", w.err)
+            check(said and int(said[1]) < 1000, w.err)
+            w.end()
+
+
 def counted(name):
     """Samples expected and taken until now, and the time."""
     p = fr_json("profile", "-n", name, "--since", "1h")

@@ -131,7 +131,7 @@ static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 	if (status)
 		return status;
 	h->is_own = true;
-	h->hz = h->was_hz = ask->hz;
+	h->hz = ask->hz;
 	return FR_EXIT_OK;
 }
 
@@ -184,15 +184,17 @@ static int set_rate(struct fr_sess *s, u32 hz)
 	return err;
 }
 
-static void raise_rate(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+/* Others may ask for more, or have asked for less. */
+static void raise_rate(struct fr_holdsess *h)
 {
-	int err;
+	int err = h->rate_err;
 
-	if (!ask->hz || h->was_hz >= ask->hz)
-		return;
-	err = set_rate(h->look, ask->hz);
+	if (!err && h->want_hz > fr_sess_sample_hz(h->look))
+		err = set_rate(h->look, h->want_hz);
 	if (err)
-		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err), h->was_hz);
+		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err),
+			fr_sess_sample_hz(h->look));
+	fr_rateask_done(&h->rate);
 	h->hz = fr_sess_sample_hz(h->look);
 }
 
@@ -207,16 +209,26 @@ static void end_own(struct fr_sess *s)
 	fr_sess_unlock(s);
 }
 
-/* Unless somebody else has changed the rate since: the governor, another watch. */
+/* Unless somebody else has changed the rate since: the governor, a recorder that adopted the session. */
+static void lower_rate(struct fr_holdsess *h)
+{
+	u32 was, want;
+
+	if (h->rate.mark_fd < 0 || fr_rateask_end(&h->rate, &was, &want))
+		return;
+	if (want != was && fr_sess_sample_hz(h->look) == was)
+		set_rate(h->look, want);
+	fr_rateask_done(&h->rate);
+}
+
 static void put_right(void *arg)
 {
 	struct fr_holdsess *h = arg;
-	u32 hz = fr_sess_sample_hz(h->look);
 
 	if (h->is_own)
 		end_own(h->look);
-	else if (h->hz != h->was_hz && hz == h->hz)
-		set_rate(h->look, h->was_hz);
+	else
+		lower_rate(h);
 }
 
 /* ---- clocks ---- */
@@ -259,18 +271,16 @@ static int prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 		fr_err("cannot read the clock of session '%s': %s: run as root", fr_sess_name(h->look), strerror(-err));
 		return FR_EXIT_FAIL;
 	}
-	if (!h->is_own) {
-		h->was_hz = h->hz = fr_sess_sample_hz(h->look);
-		if (ask->hz > h->hz)
-			h->hz = ask->hz; /* so that the keeper knows it */
-	}
+	if (!h->is_own && ask->hz)
+		h->rate_err = fr_rateask_begin(&h->rate, h->look, ask->hz, &h->want_hz);
 	err = fr_keeper_start(&h->keeper, put_right, h);
 	if (err) {
 		fr_err("cannot start a process: %s", strerror(-err));
+		fr_rateask_done(&h->rate);
 		return FR_EXIT_FAIL;
 	}
 	if (!h->is_own)
-		raise_rate(ask, h);
+		raise_rate(h);
 	return FR_EXIT_OK;
 }
 
@@ -278,7 +288,7 @@ int fr_holdsess_open(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 {
 	int status;
 
-	*h = (struct fr_holdsess){};
+	*h = (struct fr_holdsess){.rate = {.turn_fd = -1, .mark_fd = -1}};
 	status = open_recording(ask, h);
 	if (!status && !h->look)
 		status = open_own(ask, h->take ? NULL : ask->name, h);

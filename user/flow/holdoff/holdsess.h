@@ -7,6 +7,7 @@
 #define FR_HOLDSESS_H
 
 #include "flow/holdoff/keeper.h"
+#include "io/session/rateask.h"
 #include "io/session/sess.h"
 
 struct fr_holdsess_ask {
@@ -20,8 +21,11 @@ struct fr_holdsess {
 	struct fr_sess *look; /* whose rings are read */
 	struct fr_sess *take; /* of which snapshots are taken: look, or the one that was named and has not all events */
 	bool is_own;	      /* look ends with the watch */
-	u32 was_hz, hz;	      /* samples a second before, and now */
-	s64 clock_off_ns;     /* the recording clock less CLOCK_MONOTONIC here */
+	u32 hz;		      /* samples a second now */
+	u32 want_hz;	      /* to be, with what other watches want */
+	int rate_err;	      /* it cannot be asked for */
+	struct fr_rateask rate;
+	s64 clock_off_ns; /* the recording clock less CLOCK_MONOTONIC here */
 	struct fr_keeper keeper;
 };
 

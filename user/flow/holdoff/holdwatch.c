@@ -195,6 +195,16 @@ static void tell_baseline(struct fr_holdwatch *w)
 	w->told_baseline = true;
 }
 
+/* The governor thins samples, another recorder has a rate of its own: stacks are rarer then than the watch said. */
+static void tell_rate(struct fr_holdwatch *w)
+{
+	const u32 hz = fr_sess_sample_hz(w->sess.look);
+
+	if (hz < w->sess.hz && hz != w->told_hz)
+		fr_warn("samples are taken %u times a second now, not %u: somebody else has changed the rate", hz, w->sess.hz);
+	w->told_hz = hz;
+}
+
 /* ---- loop ---- */
 
 /* nohup: it stays ignored. */
@@ -238,6 +248,7 @@ static int loop(struct fr_holdwatch *w, int fd)
 		for (i = 0; i < w->cpu_cnt; i++)
 			follow_cpu(w, &w->cpu[i]);
 		tell_baseline(w);
+		tell_rate(w);
 		if (fr_out_flush(w->o))
 			return FR_EXIT_OK;
 		if (!fr_holdsess_lives(&w->sess)) {

@@ -52,6 +52,7 @@ struct fr_holdwatch {
 	u32 who_cnt;
 	u64 who_other; /* holdoffs of those that did not fit */
 	u64 incomplete_cnt, snapshot_cnt;
+	u32 told_hz; /* rate of samples, as of the last tick */
 };
 
 /* ---- holdwatch_name.c ---- */

@@ -20,6 +20,7 @@
 #include "flow/recorder/daemon.h"
 #include "io/cpus.h"
 #include "io/session/admin.h"
+#include "io/session/rateask.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
 #include "pure/schema/schema.h"
@@ -239,17 +240,17 @@ static bool do_step(struct fr_governor *g, const struct fr_govern_step *step)
 	return !apply(g, step->group, step->level);
 }
 
-/* Record everything again that this or a killed recorder held, at its full rate. */
+/* Record everything again that this or a killed recorder held, at its full rate, or a watch's if that is more. */
 static void release(struct fr_governor *g)
 {
 	struct fr_session *sh = fr_sess_shared(g->s);
+	u32 nr, asked = fr_rateask_most(g->s), hz = asked > g->hz ? asked : g->hz;
 	int err = 0;
-	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		hold(sh, nr, false);
-	if (g->hz && g->hz != fr_sess_sample_hz(g->s))
-		err = sample_at(g, g->hz);
+	if (g->hz && hz != fr_sess_sample_hz(g->s))
+		err = sample_at(g, hz);
 	if (err)
 		warn_of_rate(g, err);
 	if (err)
