@@ -82,6 +82,10 @@ static void test_shown(void **state)
 	assert_string_equal(fr_show_size(8 << 20, buf, sizeof(buf)), "8.0 MiB");
 	assert_string_equal(fr_show_size(448 << 10, buf, sizeof(buf)), "448 KiB");
 	assert_string_equal(fr_show_duration(350000, buf, sizeof(buf)), "350 us");
+	assert_string_equal(fr_show_duration(999499, buf, sizeof(buf)), "999 us");
+	assert_string_equal(fr_show_duration(999500, buf, sizeof(buf)), "1 ms"); /* not 1e+03 us */
+	assert_string_equal(fr_show_duration(999499999, buf, sizeof(buf)), "999 ms");
+	assert_string_equal(fr_show_duration(999500000, buf, sizeof(buf)), "1.00 s");
 	assert_string_equal(fr_show_duration(1250000000, buf, sizeof(buf)), "1.25 s");
 	assert_string_equal(fr_show_duration(90 * 60000000000ULL, buf, sizeof(buf)), "90.0 min");
 	assert_string_equal(fr_show_duration(36 * 3600000000000ULL, buf, sizeof(buf)), "36.0 h");

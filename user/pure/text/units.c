@@ -85,13 +85,29 @@ const char *fr_show_size(u64 bytes, char *buf, size_t sz)
 	return buf;
 }
 
+/*
+ * A point, whatever the locale of the program that the library is in has for one: what stands behind the first digits of a
+ * text, but for a blank.
+ */
+static const char *with_point(char *buf)
+{
+	size_t at = strspn(buf, "0123456789"), digits;
+
+	if (!buf[at] || strchr(". ", buf[at]))
+		return buf;
+	digits = at + strcspn(buf + at, "0123456789");
+	buf[at] = '.';
+	memmove(buf + at + 1, buf + digits, strlen(buf + digits) + 1);
+	return buf;
+}
+
 const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 {
 	if (ns < 1000)
 		snprintf(buf, sz, "%llu ns", (unsigned long long)ns);
-	else if (ns < 1000000)
+	else if (ns < 999500) /* more would be 1e+03 */
 		snprintf(buf, sz, "%.3g us", ns / 1e3);
-	else if (ns < 1000000000)
+	else if (ns < 999500000)
 		snprintf(buf, sz, "%.3g ms", ns / 1e6);
 	else if (ns < 600000000000)
 		snprintf(buf, sz, "%.*f s", ns < 10000000000 ? 2 : 1, ns / 1e9);
@@ -101,5 +117,5 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 		snprintf(buf, sz, "%.1f h", ns / 3.6e12);
 	else
 		snprintf(buf, sz, "%.1f d", ns / 8.64e13);
-	return buf;
+	return with_point(buf);
 }

@@ -29,15 +29,24 @@ static int parse_clock(const char *text, struct fr_when *w)
 	return errno ? -EINVAL : 0;
 }
 
+/* "12.5%". By hand: the decimal point of strtod() is that of the locale of whichever program the library is in. */
 static int parse_part(const char *text, struct fr_when *w)
 {
-	char *end;
+	double digits = 0, scale = 100;
+	bool behind = false;
 
 	if (!isdigit((unsigned char)*text))
 		return -EINVAL;
-	w->part = strtod(text, &end) / 100;
+	for (; isdigit((unsigned char)*text) || (*text == '.' && !behind); text++) {
+		behind |= *text == '.';
+		if (*text == '.')
+			continue;
+		digits = digits * 10 + (*text - '0');
+		scale *= behind ? 10 : 1;
+	}
+	w->part = digits / scale;
 	w->kind = FR_WHEN_PART;
-	return strcmp(end, "%") || w->part > 1 ? -EINVAL : 0;
+	return strcmp(text, "%") || !(w->part <= 1) ? -EINVAL : 0;
 }
 
 /* A duration that can be added to any time there is. */
