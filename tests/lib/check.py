@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """check.py WHAT COMMAND'S_JSON LIBRARY'S_OUTPUT: are they the same? By a reader that knows neither's text."""
 import collections
+import ctypes
 import json
 import sys
 
@@ -168,10 +169,25 @@ def flip(path, to, tables):
         f.write(data)
 
 
+def later(path, to):
+    """The same in a format of another major version, of which only the head is as it is in this."""
+    xxhash = ctypes.CDLL("libxxhash.so.0")
+    xxhash.XXH64.restype = ctypes.c_uint64
+    with open(path, "rb") as f:
+        data = f.read()
+    size = int.from_bytes(data[4:8], "little")
+    assert data[8:16] == b"flight-1"
+    head = data[:15] + b"2" + data[16:size]
+    with open(to, "wb") as f:
+        f.write(head + xxhash.XXH64(head, ctypes.c_size_t(len(head)), ctypes.c_uint64(0)).to_bytes(8, "little") + data[size + 8 :])
+
+
 def main():
     what, command, library = sys.argv[1:4]
     if what == "lose":
         lose(command, library)
+    elif what == "later":
+        later(command, library)
     elif what == "flip":
         flip(command, library, sys.argv[4])
     elif what == "slow":

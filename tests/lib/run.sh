@@ -21,6 +21,7 @@ sym 0 ffffffff81000000 100 do_nanosleep -
 sym 0 ffffffffa0000000 100 ext4_write [ext4]
 sym 100 7f0000001000 80 Interpreter -
 map 100 400000 402000 0 /nonexistent/prog 0123456789abcdef0123
+map 100 500000 502000 0 /nonexistent/lib 0123456789abcdef0124
 stack 11 ffffffff8100006d ffffffffa0000010 ffffffffb0000000
 stack 12 401234 7f0000001008 7f1111111111
 sample 100 11 12
@@ -181,6 +182,10 @@ tables_are_the_same() {
 	by tables "$1" && { "$FLIGHTREC" info --json "$1" > "$tmp/json" 2> /dev/null || (($? == 3)); } && by_python tables "$tmp/json" "$tmp/out"
 }
 
+names_are_counted() {
+	by tables "$tmp/stacks.flight" && jq -c '.names[]' "$tmp/out" | grep -Fx '{"kernel":2,"jit":1,"mappings":2,"processes":1,"stacks":0}'
+}
+
 # What needs no event decodes none, so it does not see what is wrong with one.
 tables_need_no_event() {
 	by tables "$tmp/load.flight" && by_python flip "$tmp/load.flight" "$tmp/flipped.flight" "$tmp/out" && by tables "$tmp/flipped.flight" &&
@@ -210,7 +215,8 @@ filters_agree() {
 
 errors_are_told() {
 	head -c -300 "$tmp/load.flight" > "$tmp/damaged.flight"
-	use errors "$tmp/load.flight" "$tmp/damaged.flight" || return
+	by_python later "$tmp/load.flight" "$tmp/later.flight" || return
+	use errors "$tmp/load.flight" "$tmp/damaged.flight" "$tmp/later.flight" || return
 	sed -E "s,$tmp/,,; s/bytes [0-9]+ to [0-9]+/bytes N to M/" "$tmp/out" | diff tests/lib/errors.txt -
 }
 
@@ -232,7 +238,30 @@ is_leakless() {
 	under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/slow" "$tmp/load.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" stacks "$tmp/stacks.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" printed-json "$tmp/small.flight" &&
-		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" > /dev/null
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
+		under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
+}
+
+windows_agree() {
+	local when
+	for when in 12.5%..60.25% 0%..100% -12.5ms.. ; do
+		use window "$tmp/load.flight" "$when" && [[ $(< "$tmp/out") == $("$FLIGHTREC" replay --count --window "$when" "$tmp/load.flight") ]] ||
+			{ echo "$when: $(< "$tmp/out")"; return 1; }
+	done
+}
+
+# In the locale of a program that writes 1,5: the same.
+locale_is_of_no_account() {
+	localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" || { echo "localedef cannot make de_DE.UTF-8: install locales"; return 77; }
+	export LOCPATH=$tmp
+	{ export LC_ALL=de_DE.UTF-8; } 2> /dev/null # the shell looks for it elsewhere
+	[[ $(locale decimal_point) == , ]] || { echo "its decimal point is not a comma"; return 1; }
+	use printed-text "$tmp/load.flight" && mv "$tmp/out" "$tmp/german" && windows_agree && LC_ALL=C use printed-text "$tmp/load.flight" && cmp "$tmp/german" "$tmp/out" &&
+		grep -q '=[0-9]*\.[0-9]* [um]s' "$tmp/german"
+}
+
+others_are_refused() {
+	use others "$tmp/load.flight"
 }
 
 threads_are_apart() {
@@ -271,11 +300,15 @@ check "info" info_is_the_same
 for snap in "$tmp"/{small,load,stacks}.flight "$golden"; do
 	check "tables, ${snap##*/}" tables_are_the_same "$snap"
 done
+check "names are counted" names_are_counted
 check "tables without events" tables_need_no_event
 check "columns are stable" columns_are_stable
 check "a lost part of a merged file" lost_member_hides_none
 check "filters" filters_agree
+check "windows" windows_agree
+check "locale" locale_is_of_no_account
 check "errors" errors_are_told
+check "what is not there, or another's" others_are_refused
 check "the example's sums" example_is_right
 check "valgrind: memory" is_leakless
 check "two handles in two threads" threads_are_apart

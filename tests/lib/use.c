@@ -3,6 +3,7 @@
  * check.py. */
 #include <errno.h>
 #include <flightrec.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -291,7 +292,7 @@ static void say(void *arg, int level, const char *text)
 }
 
 /* Everything that can be refused, and what is said of it: on standard output, for standard error has to stay empty. */
-static void errors(const char *good, const char *damaged)
+static void errors(const char *good, const char *damaged, const char *later)
 {
 	struct flightrec *fr = flightrec_new();
 	struct flightrec_filter *f;
@@ -349,6 +350,23 @@ static void errors(const char *good, const char *damaged)
 	flightrec_free(fr);
 
 	fr = flightrec_new();
+	flightrec_add(fr, good);
+	flightrec_add(fr, later);
+	printf("%d open one of a later format\n", flightrec_open(fr));
+	printf("%s\n", flightrec_error(fr));
+	flightrec_free(fr);
+
+	fr = flightrec_new();
+	flightrec_set_log(fr, say, (void *)"one of two");
+	flightrec_add(fr, "/dev/null");
+	flightrec_add(fr, good);
+	printf("%d open, ", flightrec_open(fr));
+	printf("%u files\n", flightrec_file_cnt(fr));
+	printf("'%s'\n", flightrec_error(fr));
+	printf("%d is damaged\n", flightrec_is_damaged(fr));
+	flightrec_free(fr);
+
+	fr = flightrec_new();
 	flightrec_set_log(fr, say, (void *)"damaged");
 	flightrec_add(fr, damaged);
 	printf("%d open damaged\n", flightrec_open(fr));
@@ -396,6 +414,67 @@ static void filtered(const char *path, const char *expr)
 		FAIL("%llu by the handle, %llu beside, %llu marked, 1 + %llu counted", (unsigned long long)own,
 		     (unsigned long long)beside, (unsigned long long)marked, (unsigned long long)counted);
 	printf("%llu\n", (unsigned long long)own);
+}
+
+/* How many events are in a window. */
+static void window(const char *path, const char *when)
+{
+	struct flightrec *fr = flightrec_new();
+	uint64_t begin, end, cnt;
+
+	if (flightrec_add(fr, path) || flightrec_set_window(fr, when) || flightrec_open(fr))
+		FAIL("%s", flightrec_error(fr));
+	flightrec_window(fr, &begin, NULL);
+	flightrec_window(fr, NULL, &end);
+	if (begin >= end || flightrec_count(fr, &cnt))
+		FAIL("a window");
+	flightrec_free(fr);
+	printf("%llu\n", (unsigned long long)cnt);
+}
+
+/* ---- what is not there, or another's ---- */
+
+/* NULL in place of handles and names; handles that are not open. */
+static void nothing(const struct flightrec_event *ev, struct flightrec *fr)
+{
+	struct flightrec *closed = flightrec_new();
+	uint64_t begin = 1, end = 1, v;
+
+	flightrec_window(NULL, &begin, &end);
+	if (begin || end || flightrec_is_damaged(NULL) || flightrec_warn_damage(NULL) || flightrec_warn_symbols(NULL) ||
+	    flightrec_horizon_ns(NULL, 0, "main") || flightrec_ring(NULL, 0, 0) || flightrec_damage(NULL, 0, 0) ||
+	    flightrec_wall_ns(NULL, 0, 1) || flightrec_file_path(NULL, 0))
+		FAIL("something of a handle that is none");
+	if (flightrec_is_damaged(closed) || flightrec_warn_damage(closed) || flightrec_warn_symbols(closed) ||
+	    flightrec_horizon_ns(closed, 0, "main") || flightrec_ring(closed, 0, 0) || flightrec_type_next(closed, 0, NULL) ||
+	    flightrec_type_named(closed, 0, "sched_switch") || flightrec_fact(closed, 0, "host") || flightrec_file_cnt(closed))
+		FAIL("something of a handle that is not open");
+	if (flightrec_fact(fr, 0, NULL) || flightrec_horizon_ns(fr, 0, NULL) || flightrec_type_named(NULL, 0, NULL) ||
+	    flightrec_get_u64(ev, NULL, &v) != -ENOENT || flightrec_get_words(ev, NULL))
+		FAIL("something that has no name");
+	flightrec_free(closed);
+}
+
+/* Filters and printers are for events of their own handle: others' schemas are others. */
+static void others(const char *path)
+{
+	struct flightrec *fr = open_file(path, 0, NULL), *other = open_file(path, 0, NULL);
+	const struct flightrec_event *ev, *theirs;
+	struct flightrec_printer *p;
+	struct flightrec_filter *f;
+
+	if (flightrec_next(fr, &ev) != 1 || flightrec_next(other, &theirs) != 1 || flightrec_filter_new(fr, "ts > 0", &f) ||
+	    flightrec_printer_new(fr, FLIGHTREC_FORMAT_JSON, 0, -1, &p))
+		FAIL("%s", flightrec_error(fr));
+	if (!flightrec_filter_match(f, ev) || flightrec_filter_match(f, theirs))
+		FAIL("a filter of another handle");
+	if (flightrec_print(p, ev) || flightrec_print(p, theirs) != -EINVAL || strchr(flightrec_printer_take(p, NULL), '\n')[1])
+		FAIL("a printer of another handle");
+	nothing(ev, fr);
+	flightrec_printer_free(p);
+	flightrec_filter_free(f);
+	flightrec_free(other);
+	flightrec_free(fr);
 }
 
 /* ---- two handles in two threads ---- */
@@ -455,6 +534,8 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : NULL, *arg = argc > 3 ? argv[3] : NULL;
 
+	if (!setlocale(LC_ALL, "")) /* as programs with a window do */
+		FAIL("there is no such locale");
 	if (!strcmp(what, "version"))
 		version();
 	else if (!strcmp(what, "schema"))
@@ -477,10 +558,14 @@ int main(int argc, char **argv)
 		info(path);
 	else if (!strcmp(what, "filter") && arg)
 		filtered(path, arg);
+	else if (!strcmp(what, "window") && arg)
+		window(path, arg);
+	else if (!strcmp(what, "others"))
+		others(path);
 	else if (!strcmp(what, "threads"))
 		threads(path);
-	else if (!strcmp(what, "errors") && arg)
-		errors(path, arg);
+	else if (!strcmp(what, "errors") && argc == 5)
+		errors(path, arg, argv[4]);
 	else
 		FAIL("use WHAT ARG...\n");
 	return 0;

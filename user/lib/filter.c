@@ -6,6 +6,7 @@
 #include "lib/handle.h"
 
 struct flightrec_filter {
+	const struct flightrec *fr; /* whose schemas it was compiled for */
 	u32 cnt;
 	struct fr_filter *of[]; /* by file: each has its schema */
 };
@@ -50,6 +51,7 @@ int flightrec_filter_new(struct flightrec *fr, const char *expr, struct flightre
 	f = calloc(1, sizeof(*f) + cnt * sizeof(f->of[0]));
 	if (!f)
 		return fr_lib_no_memory(fr);
+	f->fr = fr;
 	f->cnt = cnt;
 	for (i = 0; i < cnt && !err; i++)
 		err = compile(fr, i, expr, &f->of[i]);
@@ -73,5 +75,5 @@ bool flightrec_filter_match(const struct flightrec_filter *f, const struct fligh
 {
 	const struct fr_replay_run *run = &ev->fr->run;
 
-	return run->file < f->cnt && fr_filter_match(f->of[run->file], run->view, &ev->row);
+	return ev->fr == f->fr && fr_filter_match(f->of[run->file], run->view, &ev->row);
 }

@@ -13,10 +13,12 @@
  *		puts(flightrec_event_text(ev, NULL));
  *	flightrec_free(fr);
  *
- * Calls return 0, or a negative errno; then flightrec_error() says what failed, why, and what to do. NULL in place of a handle,
- *or of a text that opening needs, is -EINVAL. Nothing is printed, and the process is never ended. Times are ns: of the
- *recording clock, unless a name says wall. Texts are UTF-8 as far as the recorded host's were; they come from files of others,
- *so escape them before a terminal sees them.
+ * Calls return 0, or a negative errno. Those that set, open, read on or make something then have flightrec_error() say what
+ * failed, why, and what to do; of those that ask an event or a table for a value, and of printing, the number says all. NULL in
+ * place of a handle is -EINVAL, or nothing; in place of a name one that does not exist; of a text that opening needs -EINVAL.
+ * Nothing is printed, and the process is never ended. Times are ns: of the recording clock, unless a name says wall. Texts are
+ * UTF-8 as far as the recorded host's were; they come from files of others, so escape them before a terminal sees them. How
+ * numbers and times are written and read does not depend on the process's locale.
  *
  * A handle, with all that was made from it, is for one thread at a time. Handles share nothing: each may have its thread.
  */
@@ -106,8 +108,9 @@ int flightrec_set_flags(struct flightrec *fr, unsigned flags);
 int flightrec_set_symbols(struct flightrec *fr, const char *symfs, unsigned flags);
 
 /*
- * Open them. -EINVAL: the filter or a time is wrong. -EBADMSG: none of the files is a snapshot; -ENOENT and others: what the
- * system says. Of several files some may be none: that is a warning, and damage. After an error the handle can only be freed.
+ * Open them. -EINVAL: the filter or a time is wrong. -EBADMSG: none of the files is a snapshot. -EPROTONOSUPPORT: one is of a
+ * later format. -ENOENT and others: what the system says. Of several files, or several snapshots in a file, some may be none:
+ * that goes to the log, and is damage. After an error the handle can only be freed.
  */
 int flightrec_open(struct flightrec *fr);
 
@@ -244,6 +247,7 @@ bool flightrec_field_is_stack(const struct flightrec_field *f); /* flightrec_val
  */
 int flightrec_filter_new(struct flightrec *fr, const char *expr, struct flightrec_filter **filter);
 void flightrec_filter_free(struct flightrec_filter *f); /* NULL is fine */
+/* False of another handle's event. */
 bool flightrec_filter_match(const struct flightrec_filter *f, const struct flightrec_event *ev);
 
 /* ---- many events, printed quickly ---- */
@@ -263,7 +267,7 @@ int flightrec_printer_new(struct flightrec *fr, enum flightrec_format format, un
 			  struct flightrec_printer **printer);
 void flightrec_printer_free(struct flightrec_printer *p); /* without flushing; NULL is fine */
 
-/* 0, or the first error there was in writing. */
+/* 0, or the first error there was in writing, as the system has it. -EINVAL: it is another handle's event. */
 int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *ev);
 int flightrec_printer_flush(struct flightrec_printer *p);
 
@@ -286,7 +290,7 @@ const char *flightrec_fact(const struct flightrec *fr, unsigned file, const char
 /* The same as a number. -ENODATA: there is none such; -EINVAL: it is no number. */
 int flightrec_fact_s64(const struct flightrec *fr, unsigned file, const char *name, int64_t *v);
 
-/* First and last event that is shown, but for the filter. Of several boots: on the clock of the first file. */
+/* First and last event that is shown, but for the filter. Of several boots: on the clock of the first file. 0: not open. */
 void flightrec_window(const struct flightrec *fr, uint64_t *begin_ns, uint64_t *end_ns);
 
 /* The time on the wall, ns since 1970, at a moment of the file's recording clock; 0 unknown. */

@@ -17,7 +17,7 @@ const char *flightrec_file_path(const struct flightrec *fr, unsigned file)
 
 const char *flightrec_fact(const struct flightrec *fr, unsigned file, const char *name)
 {
-	return fr_lib_has_file(fr, file) ? fr_snap_fact(fr_replay_snap(fr->replay, file), name) : NULL;
+	return name && fr_lib_has_file(fr, file) ? fr_snap_fact(fr_replay_snap(fr->replay, file), name) : NULL;
 }
 
 int flightrec_fact_s64(const struct flightrec *fr, unsigned file, const char *name, int64_t *v)
@@ -36,10 +36,12 @@ void flightrec_window(const struct flightrec *fr, uint64_t *begin_ns, uint64_t *
 {
 	u64 begin = 0, end = 0;
 
-	if (fr->replay)
+	if (fr && fr->replay)
 		fr_replay_window(fr->replay, &begin, &end);
-	*begin_ns = begin;
-	*end_ns = end;
+	if (begin_ns)
+		*begin_ns = begin;
+	if (end_ns)
+		*end_ns = end;
 }
 
 uint64_t flightrec_wall_ns(const struct flightrec *fr, unsigned file, uint64_t ts)
@@ -56,13 +58,16 @@ const char *flightrec_damage(const struct flightrec *fr, unsigned file, unsigned
 
 bool flightrec_is_damaged(const struct flightrec *fr)
 {
-	return fr->disorder || (fr->replay && fr_replay_is_damaged(fr->replay));
+	return fr && (fr->disorder || (fr->replay && fr_replay_is_damaged(fr->replay)));
 }
 
 bool flightrec_warn_damage(struct flightrec *fr)
 {
-	const struct fr_err_sink *was = fr_lib_enter(fr);
+	const struct fr_err_sink *was;
 
+	if (!fr)
+		return false;
+	was = fr_lib_enter(fr);
 	if (fr->replay)
 		fr_replay_say_damage(fr->replay);
 	if (fr->disorder)
@@ -87,7 +92,7 @@ uint64_t flightrec_horizon_ns(struct flightrec *fr, unsigned file, const char *t
 	const struct fr_summary *m = fr_lib_summary(fr, file);
 	u32 nr;
 
-	for (nr = 0; m && fr_tier_name(nr); nr++) {
+	for (nr = 0; m && tier && fr_tier_name(nr); nr++) {
 		if (!strcmp(fr_tier_name(nr), tier))
 			return fr_summary_horizon(m, nr);
 	}

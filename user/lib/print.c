@@ -166,6 +166,8 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 {
 	const struct fr_replay_run *run = &ev->fr->run;
 
+	if (ev->fr != p->fr) /* of other schemas than it prints */
+		return -EINVAL;
 	if (p->taken)
 		begin(p);
 	if (p->format == FLIGHTREC_FORMAT_JSON)

@@ -38,7 +38,7 @@ const struct flightrec_type *flightrec_type_named(const struct flightrec *fr, un
 {
 	const struct fr_schema *s = schema_of(fr, file);
 
-	return s ? (const struct flightrec_type *)fr_schema_find(s, name) : NULL;
+	return s && name ? (const struct flightrec_type *)fr_schema_find(s, name) : NULL;
 }
 
 unsigned flightrec_type_nr(const struct flightrec_type *t)
@@ -78,7 +78,7 @@ unsigned flightrec_type_bytes(const struct flightrec_type *t)
 
 int flightrec_type_find(const struct flightrec_type *t, const char *name)
 {
-	const struct fr_field *f = fr_event_field(type_of(t), name);
+	const struct fr_field *f = name ? fr_event_field(type_of(t), name) : NULL;
 
 	return f ? (int)(f - type_of(t)->fields) : -ENOENT;
 }

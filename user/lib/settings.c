@@ -183,6 +183,7 @@ int flightrec_open(struct flightrec *fr)
 	fr->failed = err;
 	if (err)
 		return err;
+	fr->error[0] = 0; /* of a file that was left out: the call did not fail */
 	fr->summary = calloc(fr_replay_file_cnt(fr->replay), sizeof(*fr->summary));
 	return fr->summary ? 0 : fr_lib_no_memory(fr);
 }

@@ -40,9 +40,13 @@ int flightrec_value_stack(const struct flightrec_event *ev, int field, const str
 
 unsigned flightrec_warn_symbols(struct flightrec *fr)
 {
-	const struct fr_err_sink *was = fr_lib_enter(fr);
-	u32 cnt = fr->frames ? fr_frames_say_missing(fr->frames) : 0;
+	const struct fr_err_sink *was;
+	u32 cnt;
 
+	if (!fr || !fr->frames)
+		return 0;
+	was = fr_lib_enter(fr);
+	cnt = fr_frames_say_missing(fr->frames);
 	fr_lib_leave(was);
 	return cnt;
 }
