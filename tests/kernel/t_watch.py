@@ -589,6 +589,21 @@ def loading():
     check("loading" not in w.err, w.err)
 
 
+@test("stop while the watch loads a session of its own: it waits until there is one, and both end well")
+def stopped_early():
+    name = new_name()
+    w = Watch(name)
+    try:
+        wait_for(lambda: os.path.isdir(f"{SESSIONS}/{name}"), "it is being made", 60)
+        p = fr("stop", "-n", name)
+        equal(w.p.wait(120), 0, f"exit status of watch: {w.err}")
+        check("cannot be reached" not in p.stderr, p.stderr)
+        check(not os.path.exists(f"{SESSIONS}/{name}"), "the session is still there")
+    finally:
+        w.p.kill()
+        w.p.wait()
+
+
 @test("usage: values that are none, CPUs that are not there, triggers of others; record names the watch")
 def usage():
     for args, word in ((["--cpu", "x"], "list of CPUs"), (["--cpu", "65000"], "no CPU 65000"), (["--threshold", "5"], "duration"),

@@ -110,6 +110,8 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 
 	if (err == -EINVAL)
 		return FR_EXIT_USAGE;
+	if (!err)
+		fr_sess_be_self(*out, true, NULL); /* so that `stop` knows whom to tell */
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 

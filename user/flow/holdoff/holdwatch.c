@@ -387,9 +387,9 @@ static void stop(struct fr_holdwatch *w)
 	w->ended_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
+static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 {
-	int fd = signal_fd(), status = prepare(w);
+	int status = prepare(w);
 
 	mlockall(MCL_CURRENT); /* code, too; what comes later need not stay */
 	status = status ?: add_cpus(w, cpus);
@@ -404,7 +404,6 @@ static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 		qsort(w->who, w->who_cnt, sizeof(w->who[0]), by_sum);
 		printer(w)->end(w);
 	}
-	close(fd);
 	return status;
 }
 
@@ -424,14 +423,18 @@ static void free_watch(struct fr_holdwatch *w)
 
 static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 {
-	int status = check_cpus(w->ask, cpus);
+	int status = check_cpus(w->ask, cpus), fd;
 
-	status = status ?: fr_holdsess_open(&w->ask->sess, &w->sess);
 	if (status)
 		return status;
-	status = watch(w, cpus);
-	fr_out_flush(w->o);
-	fr_holdsess_close(&w->sess);
+	fd = signal_fd(); /* one that comes while programs are loaded is not lost, and kills nobody */
+	status = fr_holdsess_open(&w->ask->sess, &w->sess);
+	if (!status) {
+		status = watch(w, cpus, fd);
+		fr_out_flush(w->o);
+		fr_holdsess_close(&w->sess);
+	}
+	close(fd);
 	return status;
 }
 

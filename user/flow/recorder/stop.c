@@ -15,17 +15,60 @@
 #include "pure/err.h"
 
 #define ASK_TIMEOUT_MS	 5000
+#define START_TIMEOUT_MS 60000 /* of its programs, on a busy machine */
+#define SELF_TIMEOUT_MS	 2000
+#define NAP_MS		 10
 #define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
+
+static void nap(void)
+{
+	const struct timespec ts = {.tv_nsec = NAP_MS * 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* A session whose programs are being loaded cannot be ended yet. One whose maker dies meanwhile is put away. */
+static int wait_finished(const char *name)
+{
+	u32 waited;
+
+	fr_sess_sweep();
+	for (waited = 0; fr_sess_is_unfinished(name); waited += NAP_MS) {
+		if (!waited)
+			fr_warn("session '%s' is just being started: waiting until it records, to end it then", name);
+		if (waited >= START_TIMEOUT_MS) {
+			fr_err("session '%s' is still being started: try again", name);
+			return -EBUSY;
+		}
+		nap();
+		fr_sess_sweep();
+	}
+	return 0;
+}
+
+/* Who owns the session says who it is right after it began. 0: it does not. */
+static u32 find_owner(struct fr_sess *s)
+{
+	const struct fr_session *sh = fr_sess_shared(s);
+	u32 waited, pid = 0;
+
+	for (waited = 0; sh && waited < SELF_TIMEOUT_MS && fr_sess_is_owned(s); waited += NAP_MS) {
+		pid = __atomic_load_n(&sh->self_tgid[FR_SELF_RECORDER], __ATOMIC_RELAXED);
+		if (pid)
+			break;
+		nap();
+	}
+	return pid;
+}
 
 static bool wait_unowned(struct fr_sess *s)
 {
-	const struct timespec nap = {.tv_nsec = 10000000};
 	int i;
 
-	for (i = 0; i < OWNER_TIMEOUT_MS / 10; i++) {
+	for (i = 0; i < OWNER_TIMEOUT_MS / NAP_MS; i++) {
 		if (!fr_sess_is_owned(s))
 			return true;
-		nanosleep(&nap, NULL);
+		nap();
 	}
 	return false;
 }
@@ -63,9 +106,10 @@ static int ask_to_end(struct fr_sess *s)
 
 static int end_owner(struct fr_sess *s)
 {
-	const struct fr_session *sh = fr_sess_shared(s);
-	u32 pid = sh ? sh->self_tgid[FR_SELF_RECORDER] : 0;
+	u32 pid = find_owner(s);
 
+	if (!fr_sess_is_owned(s))
+		return 0;
 	if ((!pid || !same_pids(s) || kill(pid, SIGTERM)) && ask_to_end(s)) {
 		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
 		return -EBUSY;
@@ -118,7 +162,8 @@ int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), 
 	struct fr_sess *s;
 	int err;
 
-	fr_sess_sweep();
+	if (wait_finished(name))
+		return FR_EXIT_FAIL;
 	err = fr_sess_open_any(name, &s);
 	if (err == -ENOENT) {
 		fr_err("no session '%s' is recording: `ls " FR_SESSION_ROOT "` shows those that are", name);

@@ -339,6 +339,14 @@ static bool is_unfinished(const char *dir)
 	return access(meta, F_OK) && errno == ENOENT;
 }
 
+bool fr_sess_is_unfinished(const char *name)
+{
+	char dir[128];
+
+	snprintf(dir, sizeof(dir), FR_SESSION_ROOT "/%s", name);
+	return !access(dir, F_OK) && is_unfinished(dir);
+}
+
 int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res,
 		   struct fr_sess **out)
 {

@@ -67,6 +67,9 @@ int fr_sess_remove(struct fr_sess *s);
 /* Was it ended since it was opened, whether or not another one has its name now? Its maps are still there. */
 bool fr_sess_is_gone(const struct fr_sess *s);
 
+/* Is there a session of this name that is not finished: after a sweep, one that a live process is making? */
+bool fr_sess_is_unfinished(const char *name);
+
 /* Remove what dead processes left: sessions never finished. Quiet. */
 void fr_sess_sweep(void);
 
