@@ -10,6 +10,7 @@ import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import tty
@@ -587,6 +588,27 @@ def loading():
     with watching() as w:
         pass
     check("loading" not in w.err, w.err)
+
+
+@test("a watch that is itself stopped, and goes on, says so; it is no holdoff of a CPU, and takes no snapshot")
+def paused():
+    dir = tempfile.mkdtemp(dir=TMP)
+    for after in (None, signal.SIGINT):
+        with watching("--threshold", "500ms", "--on", "holdoff>2s", "-o", dir) as w:
+            time.sleep(0.5)
+            w.p.send_signal(signal.SIGSTOP)
+            time.sleep(3)
+            if after:
+                w.p.send_signal(after)  # taken when it goes on, together with that
+            w.p.send_signal(signal.SIGCONT)
+            if not after:
+                wait_for(lambda: w.told("stopped"), "it is told", 60)
+            told = w.end()
+        stops = [e["length_ns"] for e in told if e["watch"] == "stopped"]
+        check(len(stops) == 1 and stops[0] > 2_500_000_000, f"stops {stops}: {told}")
+        equal([e for e in told if e["watch"] == "holdoff" and e["length_ns"] > 2_000_000_000], [], "holdoffs of that length")
+        equal(sum(c["holdoffs"] for c in told[-1]["cpus"]), told[-1]["holdoffs"], "holdoffs by CPU")
+    equal([e for e in os.listdir(dir) if "holdoff" in e], [], "snapshots")
 
 
 @test("stop while the watch loads a session of its own: it waits until there is one, and both end well")

@@ -115,12 +115,43 @@ static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
 	return best;
 }
 
+/*
+ * A stopped process (SIGSTOP, ^Z) sleeps too long on each CPU: nobody was held off. What is most of the time in which that was
+ * is it; a stop that is no longer than a tick may look like a holdoff.
+ */
+static bool is_stop(const struct fr_holdwatch *w, const struct fr_holdoff *h)
+{
+	u64 from = h->at_ns > w->stop_from_ns ? h->at_ns : w->stop_from_ns, to = h->at_ns + h->length_ns;
+
+	to = to < w->stop_to_ns ? to : w->stop_to_ns;
+	return from < to && to - from > (w->stop_to_ns - w->stop_from_ns) / 2;
+}
+
+static void note_stop(struct fr_holdwatch *w)
+{
+	w->stop_from_ns = w->awake_ns;
+	w->stop_to_ns = fr_holdsess_now(&w->sess);
+	w->told_stop = false;
+}
+
+static void tell_stop(struct fr_holdwatch *w, const struct fr_holdoff *h)
+{
+	if (!w->told_stop)
+		printer(w)->stopped(w, h->at_ns, h->length_ns);
+	w->told_stop = true;
+}
+
 /* There is room again in the queue, however long the rest takes. */
 static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
 
 	fr_sleeper_drop(cpu->sleeper);
+	if (is_stop(w, &h)) {
+		tell_stop(w, &h);
+		cpu->stop_cnt++;
+		return;
+	}
 	fr_holdwatch_gather(w, &h);
 	sum_up(w, cpu, &h);
 	printer(w)->holdoff(w, &h);
@@ -216,6 +247,7 @@ static int signal_fd(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCONT);
 	if (sigaction(SIGHUP, NULL, &act) || act.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -237,13 +269,39 @@ static bool is_over(const struct fr_holdwatch *w)
 	return w->ask->duration_ns && clock_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
 }
 
-static int loop(struct fr_holdwatch *w, int fd)
+/* What signals say: true, to end. One to go on is no more than a note, whatever came with it. */
+static bool hear(struct fr_holdwatch *w, int fd)
+{
+	struct signalfd_siginfo got[8];
+	ssize_t i, sz = read(fd, got, sizeof(got)), cnt = sz > 0 ? sz / (ssize_t)sizeof(got[0]) : 0;
+	bool to_end = sz < 0;
+
+	for (i = 0; i < cnt; i++) {
+		if (got[i].ssi_signo == SIGCONT)
+			note_stop(w);
+		else
+			to_end = true;
+	}
+	return to_end;
+}
+
+/* Waits for the next tick. True: it is to end. */
+static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	w->awake_ns = fr_holdsess_now(&w->sess);
+	if (poll(&p, 1, wait_ms(w, tick_ns)) > 0 && hear(w, fd))
+		return true;
+	return is_over(w);
+}
+
+static int loop(struct fr_holdwatch *w, int fd)
+{
 	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
 	u32 i;
 
-	while (poll(&p, 1, wait_ms(w, tick)) <= 0 && !is_over(w)) {
+	while (!is_told_to_end(w, fd, tick)) {
 		take_all(w);
 		for (i = 0; i < w->cpu_cnt; i++)
 			follow_cpu(w, &w->cpu[i]);
@@ -255,7 +313,8 @@ static int loop(struct fr_holdwatch *w, int fd)
 			fr_err("session '%s' has ended: nothing is recorded any more", fr_sess_name(w->sess.look));
 			return FR_EXIT_NO_SESSION;
 		}
-		tick += FR_HOLDWATCH_TICK_NS;
+		if (clock_ns(CLOCK_MONOTONIC) >= tick)
+			tick += FR_HOLDWATCH_TICK_NS;
 	}
 	return FR_EXIT_OK;
 }

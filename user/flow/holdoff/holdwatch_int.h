@@ -32,6 +32,7 @@ struct fr_holdwatch_cpu {
 	struct fr_sleeper_stats stats; /* as last read */
 	u64 told_missed;
 	u64 cnt, sum_ns, max_ns; /* of holdoffs that were told */
+	u64 stop_cnt;		 /* found, but the watch itself was stopped */
 	bool told_gone;
 };
 
@@ -53,6 +54,9 @@ struct fr_holdwatch {
 	u64 who_other; /* holdoffs of those that did not fit */
 	u64 incomplete_cnt, snapshot_cnt;
 	u32 told_hz; /* rate of samples, as of the last tick */
+	/* the watch itself was stopped somewhere in between, recording clock; it was awake last */
+	u64 stop_from_ns, stop_to_ns, awake_ns;
+	bool told_stop;
 };
 
 /* ---- holdwatch_name.c ---- */
@@ -101,6 +105,7 @@ struct fr_holdwatch_printer {
 	void (*begin)(struct fr_holdwatch *w);
 	void (*holdoff)(struct fr_holdwatch *w, const struct fr_holdoff *h);
 	void (*missed)(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns);
+	void (*stopped)(struct fr_holdwatch *w, u64 ts, u64 ns);
 	void (*snapshot)(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file);
 	void (*end)(struct fr_holdwatch *w);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One object a line: {"watch":"begin"}, "holdoff", "missed", "snapshot", "end". Durations in ns. */
+/* One object a line: {"watch":"begin"}, "holdoff", "missed", "stopped", "snapshot", "end". Durations in ns. */
 #include <sched.h>
 
 #include "flow/holdoff/holdwatch_int.h"
@@ -145,6 +145,16 @@ static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 	close_line(&j);
 }
 
+static void put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
+{
+	struct fr_jsonw j = open_line(w, "stopped");
+
+	fr_jsonw_u64(&j, "ts", ts);
+	fr_jsonw_u64(&j, "real_ns", fr_holdwatch_wall_ns(w, ts));
+	fr_jsonw_u64(&j, "length_ns", ns);
+	close_line(&j);
+}
+
 static void put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
 {
 	struct fr_jsonw j = open_line(w, "snapshot");
@@ -182,7 +192,7 @@ static void put_cpu(struct fr_jsonw *j, const struct fr_holdwatch_cpu *x)
 	fr_jsonw_u64(j, "woke", st->woke);
 	fr_jsonw_u64(j, "expected", st->expected);
 	fr_jsonw_u64(j, "looked", st->looked);
-	fr_jsonw_u64(j, "holdoffs", st->found);
+	fr_jsonw_u64(j, "holdoffs", st->found - x->stop_cnt);
 	fr_jsonw_u64(j, "told", x->cnt);
 	fr_jsonw_u64(j, "missed", st->missed);
 	fr_jsonw_u64(j, "missed_max_ns", st->missed_max_ns);
@@ -235,4 +245,4 @@ static void end(struct fr_holdwatch *w)
 	close_line(&j);
 }
 
-const struct fr_holdwatch_printer fr_holdwatch_json = {begin, put_holdoff, put_missed, put_snapshot, end};
+const struct fr_holdwatch_printer fr_holdwatch_json = {begin, put_holdoff, put_missed, put_stopped, put_snapshot, end};

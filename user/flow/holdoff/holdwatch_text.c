@@ -177,6 +177,14 @@ static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 	fr_out_paint(w->o, FR_PAINT_NONE);
 }
 
+static void put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
+{
+	char a[NS_SZ];
+
+	put_time(w, ts);
+	fr_out_printf(w->o, "  the watch itself was stopped (SIGSTOP, ^Z) for %s, and looked at nothing\n", ns_text(ns, a));
+}
+
 static void put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
 {
 	fr_out_printf(w->o, "%36s%s: ", "", rule);
@@ -225,7 +233,7 @@ static void put_cpus(struct fr_holdwatch *w)
 			      (unsigned long long)st->woke, (unsigned long long)st->expected,
 			      ns_text(fr_holdwatch_late(st, 500000), a), ns_text(fr_holdwatch_late(st, 990000), b),
 			      ns_text(fr_holdwatch_late(st, 999000), c), ns_text(st->late_max_ns, d),
-			      (unsigned long long)st->found, x->cnt ? ns_text(x->max_ns, e) : "-",
+			      (unsigned long long)(st->found - x->stop_cnt), x->cnt ? ns_text(x->max_ns, e) : "-",
 			      (unsigned long long)st->missed);
 	}
 }
@@ -263,4 +271,4 @@ static void end(struct fr_holdwatch *w)
 	put_who(w);
 }
 
-const struct fr_holdwatch_printer fr_holdwatch_text = {begin, put_holdoff, put_missed, put_snapshot, end};
+const struct fr_holdwatch_printer fr_holdwatch_text = {begin, put_holdoff, put_missed, put_stopped, put_snapshot, end};
