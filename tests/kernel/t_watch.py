@@ -566,6 +566,7 @@ def text():
     check(any("hog_inner < " in lines[i + 1] and "samples)" in lines[i + 1] for i in mine), out)
     check("holdoffs of 2 ms and more" in out and "####" in out and "due to" in out, out)
     check("\x1b" not in out, "colour in a pipe")
+    check(" on 1 CPU: " in out and all(line == line.rstrip() for line in lines), f"words and blanks: {lines}")
 
 
 @test("a terminal is told that programs are being loaded, before the watch begins; a pipe is not")
@@ -632,9 +633,13 @@ def usage():
                        (["--interval", "1ns"], "not from"), (["--prio", "FIFO:100"], "1 to 99"), (["--prio", "high"], "FIFO:1"),
                        (["--queue", "0"], "not a number"), (["--on", "crash"], "holdoff>T only"), (["--on", "holdof>5ms"], "holdoff"),
                        (["--on", "holdoff"], "needs a time"), (["--on", "holdoff>5ms,post=1s"], "makes no sense"),
+                       (["--on", "holdoff>5ms", "--threshold", "6ms"], "is below the 6 ms"),
+                       (["--on", "holdoff>500ns"], "is below the 1 us"),
                        (["-m", "1"], "give more memory"), (["-n", "../x"], "not a session's name"), (["nonsense"], "follow")):
         got = fr("watch", *args, status=2)
         check(word in got.stderr, f"{args}: {got.stderr}")
+    with watching("--on", "holdoff>7ms", "--on", "holdoff>900us") as w:
+        equal(w.told("begin")[0]["threshold_ns"], 900_000, "the threshold that the rules need")
     got = fr("record", "--on", "holdoff>5ms", "-n", new_name(), "-o", TMP, status=2)
     check("flightrec watch" in got.stderr, got.stderr)
 

@@ -29,7 +29,7 @@ static const char help[] = "Usage: flightrec watch [options]\n"
 			   "  -n, --name NAME      read this session's rings (default: default); if it does not\n"
 			   "                       record, a small session is begun, and ended with the watch\n"
 			   "      --cpu LIST       these CPUs only: 0,2-3\n"
-			   "      --threshold T    tell holdoffs from this length on (2ms)\n"
+			   "      --threshold T    tell holdoffs from this length on (2ms, or what --on has if that is less)\n"
 			   "      --interval T     each CPU is tried so often (1ms)\n"
 			   "      --prio POLICY:N  at this priority (FIFO:50); RR:N, OTHER\n"
 			   "  -f, --duration T     end after T (default: when interrupted)\n"
@@ -65,6 +65,7 @@ struct watch_opts {
 	struct fr_holdwatch_ask ask;
 	struct fr_ranges cpus;
 	struct fr_trigger rule[FR_TRIGGER_MAX];
+	bool threshold_given;
 	char *dir; /* as made absolute, to be freed */
 };
 
@@ -200,6 +201,7 @@ static int set_option(struct watch_opts *w, int opt, const char *arg)
 	case OPT_CPU:
 		return set_cpus(w, arg);
 	case OPT_THRESHOLD:
+		w->threshold_given = true;
 		return set_time("--threshold", arg, THRESHOLD_MIN, ~0ULL / 4, &c->threshold_ns);
 	case OPT_INTERVAL:
 		return set_time("--interval", arg, INTERVAL_MIN, INTERVAL_MAX, &c->interval_ns);
@@ -216,6 +218,29 @@ static int set_option(struct watch_opts *w, int opt, const char *arg)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+/* A holdoff below the threshold is not looked at, so no rule sees it. */
+static int check_rules(struct watch_opts *w)
+{
+	u64 *threshold_ns = &w->ask.sleep.threshold_ns;
+	char a[32], b[32];
+	u32 i;
+
+	for (i = 0; i < w->ask.rule_cnt; i++) {
+		const u64 ns = w->rule[i].limit_ns;
+
+		if (ns >= *threshold_ns)
+			continue;
+		if (w->threshold_given || ns < THRESHOLD_MIN) {
+			fr_err("--on: 'holdoff>%s' is below the %s from which on holdoffs are looked for: see --threshold",
+			       fr_show_duration(ns, a, sizeof(a)),
+			       fr_show_duration(w->threshold_given ? *threshold_ns : THRESHOLD_MIN, b, sizeof(b)));
+			return -EINVAL;
+		}
+		*threshold_ns = ns;
+	}
+	return 0;
 }
 
 /* A directory that cannot be written to is said now, not when there is something to lose. */
@@ -250,7 +275,7 @@ static int parse(struct watch_opts *w, int argc, char **argv)
 		fr_err("'%s' is not an option: see --help; what a recorder does is shown by `flightrec follow`", argv[optind]);
 		err = -EINVAL;
 	}
-	return err;
+	return err ?: check_rules(w);
 }
 
 static int run(const struct watch_opts *w)

@@ -24,6 +24,11 @@ static const char *ns_text(u64 ns, char buf[NS_SZ])
 	return fr_show_duration(ns, buf, NS_SZ);
 }
 
+static const char *plural(u64 cnt)
+{
+	return cnt == 1 ? "" : "s";
+}
+
 static void put_text(struct fr_out *o, const char *s)
 {
 	fr_escape_text(o, s, strlen(s));
@@ -51,8 +56,8 @@ static void begin(struct fr_holdwatch *w)
 	const struct fr_sleeper_conf *c = &w->ask->sleep;
 	char a[NS_SZ], b[NS_SZ];
 
-	fprintf(stderr, "watching %u CPUs every %s for holdoffs of %s and more", w->cpu_cnt, ns_text(c->interval_ns, a),
-		ns_text(c->threshold_ns, b));
+	fprintf(stderr, "watching %u CPU%s every %s for holdoffs of %s and more", w->cpu_cnt, plural(w->cpu_cnt),
+		ns_text(c->interval_ns, a), ns_text(c->threshold_ns, b));
 	if (w->is_rt)
 		fprintf(stderr, ", at priority %s:%d", policy_name(c->policy), c->prio);
 	fprintf(stderr, "; session '%s'%s, %u samples a second\n", fr_sess_name(w->sess.look),
@@ -212,7 +217,7 @@ static void put_lengths(struct fr_holdwatch *w)
 		last = i > last ? i : last;
 	}
 	for (i = 0; most && i <= last; i++) {
-		fr_out_printf(w->o, "  from %8s %8llu  ", ns_text(low << i, a), (unsigned long long)cnt[i]);
+		fr_out_printf(w->o, "  from %8s %8llu%s", ns_text(low << i, a), (unsigned long long)cnt[i], cnt[i] ? "  " : "");
 		for (n = 0; n < (cnt[i] * BAR_MOST + most - 1) / most; n++)
 			fr_out_char(w->o, '#');
 		fr_out_char(w->o, '\n');
@@ -259,8 +264,9 @@ static void end(struct fr_holdwatch *w)
 {
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ];
 
-	fr_out_printf(w->o, "\n%s on %u CPUs: %llu holdoffs of %s and more", ns_text(w->ended_ns - w->begun_ns, a), w->cpu_cnt,
-		      (unsigned long long)w->hist.cnt, ns_text(w->ask->sleep.threshold_ns, b));
+	fr_out_printf(w->o, "\n%s on %u CPU%s: %llu holdoff%s of %s and more", ns_text(w->ended_ns - w->begun_ns, a),
+		      w->cpu_cnt, plural(w->cpu_cnt), (unsigned long long)w->hist.cnt, plural(w->hist.cnt),
+		      ns_text(w->ask->sleep.threshold_ns, b));
 	if (w->hist.cnt)
 		fr_out_printf(w->o, ", %s in all", ns_text(fr_hist_sum(&w->hist), c));
 	if (w->incomplete_cnt)
