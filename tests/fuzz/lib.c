@@ -15,6 +15,8 @@
 #define FR_SEAL_AT 64u
 #define EVENTS_MAX 64u /* that all is asked of */
 
+#include <errno.h>
+
 #include "fuzz/made.h"
 #include "lib/flightrec.h"
 
