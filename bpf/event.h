@@ -3,8 +3,14 @@
  * Records: what one event is in a ring. Structs and numbers are made from events.def.
  *
  *	byte 0		u64 head	{ time:48 | event:8 | len:8 }, len in 8-byte units, stored in one piece
- *	byte 8		u32 task	{ flags:8 | tid:24 } (the kernel's tids end at 2^22)
+ *	byte 8		u32 task	{ flags:8 | 0:2 | tid:22 } (the kernel's tids end at 2^22)
  *	byte 12		the event's fields, naturally aligned, padded to 8 bytes
+ *
+ * or, of an event whose fields are BITS, for short, since there are so many of them:
+ *
+ *	byte 8		u64 bits	{ 0 | ... | second field | first field | tid:22 }
+ *
+ * bits.h makes the one form of the other: who has such an event in hand has the first, struct fr_rec_NAME.
  *
  * time is the low 48 bits of the clock in ns; the page header's time base gives the rest. A head with len 0 is padding:
  * nothing follows on this page. Event 255 is reserved for an extended number.
@@ -20,7 +26,8 @@
 #define FR_TIME_BITS   48
 #define FR_TIME_MASK   ((1ULL << FR_TIME_BITS) - 1)
 #define FR_COMM_SZ     16
-#define FR_TID_MASK    0xffffffu
+#define FR_TID_BITS    22
+#define FR_TID_MASK    ((1u << FR_TID_BITS) - 1)
 #define FR_EVENT_MAX   256 /* event numbers are below */
 
 /* Tiers: sets of rings with a size and events of their own. Their numbers are in page headers and files. */
@@ -114,13 +121,9 @@ struct fr_rec {
 #undef FIELD
 #undef DERIVED
 #undef END
+
 #pragma pop_macro("sa_handler")
 #pragma pop_macro("errno")
-
-_Static_assert(sizeof(struct fr_rec_sched_switch) == 24, "small records are history");
-_Static_assert(sizeof(struct fr_rec_sched_waking) == 24, "small records are history");
-_Static_assert(sizeof(struct fr_rec_sys_enter) == 16, "small records are history");
-_Static_assert(sizeof(struct fr_rec_sys_exit) == 24, "small records are history");
 
 FR_INLINE u64 fr_rec_head(u64 time_ns, u32 event, u32 units)
 {

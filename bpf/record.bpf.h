@@ -63,6 +63,7 @@ FR_TIER_PARTS(stack)
 #define FR_RING_SETTLE(res)			    FR_OF_TIER((res)->tier, enter, 1)
 #endif
 
+#include "bits.h"
 #include "ring.h"
 #include "session.h"
 
@@ -374,6 +375,39 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 					  sizeof(struct fr_rec_##name), tid, flags))
 
 #define FR_BEGIN(w, name, TIER) FR_BEGIN_TID(w, name, TIER, (u32)bpf_get_current_pid_tgid(), 0)
+
+/*
+ * Record an event of bits: in the layout of name, with number event, of this tid. v: the fields, in a struct fr_rec_NAME. It is
+ * what the program returns.
+ */
+#ifndef FR_WATCH
+FR_INLINE int fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
+{
+	struct fr_writing w;
+	u64 *rec = fr_begin(&w, rings, tier, event, FR_BITS_REC_SZ, FR_BITS_REC_SZ, bits, 0);
+
+	if (!rec)
+		return 0;
+	rec[1] = bits;
+	return fr_commit(&w);
+}
+
+#define FR_RECORD_BITS(name, TIER, event, tid, v) fr_record_bits(&FR_MAP_##TIER, FR_TIER_##TIER, event, fr_bits_##name(v, tid))
+#else
+#define FR_RECORD_BITS(name, TIER, event, tid, v)                                                                \
+	({                                                                                                       \
+		struct fr_writing w;                                                                             \
+		struct fr_rec_##name *rec =                                                                      \
+			fr_begin(&w, &FR_MAP_##TIER, FR_TIER_##TIER, event, sizeof(*rec), sizeof(*rec), tid, 0); \
+                                                                                                                 \
+		if (rec) {                                                                                       \
+			(v)->task = rec->task;                                                                   \
+			*rec = *(v);                                                                             \
+			fr_commit(&w);                                                                           \
+		}                                                                                                \
+		0;                                                                                               \
+	})
+#endif
 
 /* Return from a program whose event is off, or, if all groups are filtered, whose task is not chosen. */
 #define FR_CHECK_ENABLED(name)                                                          \

@@ -5,7 +5,6 @@
 /* Kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
 #define FR_TASK_REPORT		0x7fu
 #define FR_TASK_UNINTERRUPTIBLE 0x02u
-#define FR_TASK_PARKED		0x40u
 #define FR_TASK_IDLE		0x402u
 #define FR_TASK_RTLOCK_WAIT	0x1000u
 #define FR_TASK_FROZEN		0x8000u
@@ -15,16 +14,16 @@
 /* The highest set bit of the state is what is reported, as the kernel's __trace_sched_switch_state() does. */
 FR_INLINE u16 normalise(u32 raw, u32 exit_state)
 {
-	u32 state = (raw | exit_state) & FR_TASK_REPORT, bit;
+	u32 state = (raw | exit_state) & FR_TASK_REPORT;
 
 	if ((raw & FR_TASK_IDLE) == FR_TASK_IDLE)
 		return FR_STATE_IDLE;
 	if (raw & (FR_TASK_RTLOCK_WAIT | FR_TASK_FROZEN))
 		return FR_TASK_UNINTERRUPTIBLE;
-	for (bit = FR_TASK_PARKED; bit; bit >>= 1)
-		if (state & bit)
-			return bit;
-	return 0;
+	state |= state >> 1;
+	state |= state >> 2;
+	state |= state >> 4;
+	return state ^ state >> 1;
 }
 
 /* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; the loader asks BTF. */
@@ -33,28 +32,17 @@ const volatile bool fr_switch_tells_state = false;
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct fr_rec_sched_switch *rec;
-	u32 prev_pid, next_pid, exit_state;
-	s16 prev_prio, next_prio;
-	struct fr_writing w;
+	struct fr_rec_sched_switch v = {};
 	u32 raw;
 
 	FR_CHECK_ENABLED(sched_switch);
 	/* the task's own may be another by now: its waker need not wait for this switch */
 	raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
-	exit_state = prev->exit_state;
-	prev_pid = prev->pid;
-	next_pid = next->pid;
-	prev_prio = prev->prio;
-	next_prio = next->prio;
-	rec = FR_BEGIN_TID(&w, sched_switch, MAIN, prev_pid, 0);
-	if (!rec)
-		return 0;
-	rec->next_pid = next_pid;
-	rec->prev_state = preempt ? FR_STATE_PREEMPTED : normalise(raw, exit_state);
-	rec->prev_prio = prev_prio;
-	rec->next_prio = next_prio;
-	return fr_commit(&w);
+	v.next_pid = next->pid;
+	v.prev_state = preempt ? FR_STATE_PREEMPTED : normalise(raw, prev->exit_state);
+	v.prev_prio = prev->prio;
+	v.next_prio = next->prio;
+	return FR_RECORD_BITS(sched_switch, MAIN, FR_EV_sched_switch, prev->pid, &v);
 }
 
 /* struct task_struct before 5.16 (bcf9033e5449) kept its CPU elsewhere on some configurations */
@@ -71,28 +59,18 @@ FR_INLINE u16 task_cpu(struct task_struct *task)
 	struct thread_info___cpu *ti = (void *)&task->thread_info;
 
 	if (bpf_core_field_exists(ti->cpu))
-		return BPF_CORE_READ(ti, cpu);
-	return BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
+		return ti->cpu;
+	return ((struct task_struct___cpu *)task)->cpu;
 }
 
 /* sched_waking and sched_wakeup_new say the same of a task. */
-_Static_assert(sizeof(struct fr_rec_sched_waking) == sizeof(struct fr_rec_sched_wakeup_new), "one layout");
+_Static_assert(sizeof(struct fr_places_sched_waking) == sizeof(struct fr_places_sched_wakeup_new), "one layout");
 
 FR_INLINE int wakeup(u32 event, struct task_struct *task)
 {
-	struct fr_rec_sched_waking *rec;
-	u32 tid = bpf_get_current_pid_tgid(), pid = task->pid;
-	struct fr_writing w;
-	s16 prio = task->prio;
-	u16 cpu = task_cpu(task);
+	struct fr_rec_sched_waking v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
 
-	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, sizeof(*rec), sizeof(*rec), tid, 0);
-	if (!rec)
-		return 0;
-	rec->target_pid = pid;
-	rec->prio = prio;
-	rec->target_cpu = cpu;
-	return fr_commit(&w);
+	return FR_RECORD_BITS(sched_waking, MAIN, event, (u32)bpf_get_current_pid_tgid(), &v);
 }
 
 SEC("tp_btf/sched_waking")

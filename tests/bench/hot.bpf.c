@@ -11,7 +11,7 @@
 /* The 24 bytes, in our layout: head, task, number, one word more. */
 _Static_assert(sizeof(struct fr_rec_sys_exit) == 24, "the record compared");
 /* Promised to users: small records are history. */
-_Static_assert(sizeof(struct fr_rec_sched_switch) == 24, "sched_switch takes 24 bytes in the ring");
+_Static_assert(FR_RING_SZ(sched_switch) == 16, "sched_switch takes 16 bytes in the ring");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

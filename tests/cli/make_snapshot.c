@@ -13,12 +13,12 @@ enum { MAIN0, LIFE0, STACK0, MAIN1, RING_CNT };
 
 static struct host_ring *ring[RING_CNT];
 
-#define PUT(where, at_ns, type, who, ...)                                    \
-	do {                                                                 \
-		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__};   \
-                                                                             \
-		host_clock_ns = (at_ns);                                     \
-		host_ring_put(ring[where], FR_EV_##type, &rec, sizeof(rec)); \
+#define PUT(where, at_ns, type, who, ...)                                  \
+	do {                                                               \
+		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__}; \
+                                                                           \
+		host_clock_ns = (at_ns);                                   \
+		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
 /* A record that ends in numbers. */

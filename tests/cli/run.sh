@@ -248,7 +248,7 @@ verify_sound() { status 0 "$flightrec" verify "$snap" "$tmp/a.flight" && [[ $(gr
 # Every entry of the table, and no other.
 events_are_the_table() {
 	diff <(grep -oP '^EVENT\(\d+, \K\w+' bpf/events.def | sort) <("$flightrec" events --json | jq -r '.[].name' | sort) &&
-		diff <(grep -oP '^\s+(FLAGS|FIELD|DERIVED)\((u8, |u16, |u32, |u64, |s16, |s32, |s64, |comm, |text8, |str, |u64s, )?\K\w+' \
+		diff <(grep -oP '^\s+(FLAGS|FIELD|BITS|DERIVED)\((u8, |u16, |u32, |u64, |s16, |s32, |s64, |comm, |text8, |str, |u64s, )?\K\w+' \
 			bpf/events.def) <("$flightrec" events --json | jq -r '.[].fields[].name') &&
 		diff <(grep -oP '^\s+DERIVED\(\w+, \w+, \K\w+' bpf/events.def) <("$flightrec" events --json | jq -r '.[].fields[].from | strings')
 }

@@ -22,11 +22,11 @@ enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 static struct host_ring *ring[RING_CNT];
 static struct fr_schema *schema; /* of another version, NULL: ours */
 
-#define PUT(where, type, who, ...)                                           \
-	do {                                                                 \
-		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__};   \
-                                                                             \
-		host_ring_put(ring[where], FR_EV_##type, &rec, sizeof(rec)); \
+#define PUT(where, type, who, ...)                                         \
+	do {                                                               \
+		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__}; \
+                                                                           \
+		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
 static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
@@ -278,7 +278,7 @@ static int put_session(const char *dir)
 	put_turns(1200, 1600);
 	err = err ? err : dump(dir, "b", "boot-1", lap);
 	err = err ? err : dump_versions(dir);
-	put_turns(1600, 2600);
+	put_turns(1600, 2900);
 	return err ? err : dump(dir, "c", "boot-1", 0);
 }
 

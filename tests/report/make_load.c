@@ -34,11 +34,11 @@ static bool in_softirq[CPU_CNT], in_irq[CPU_CNT];
 static u32 next_tid = FIRST_TID;
 static u64 trigger_ns;
 
-#define PUT(cpu, tier, type, who, ...)                                           \
-	do {                                                                     \
-		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__};       \
-                                                                                 \
-		host_ring_put(ring[cpu][tier], FR_EV_##type, &rec, sizeof(rec)); \
+#define PUT(cpu, tier, type, who, ...)                                     \
+	do {                                                               \
+		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__}; \
+                                                                           \
+		host_ring_put_rec(ring[cpu][tier], type, &rec);            \
 	} while (0)
 
 static u32 any(u32 cnt)

@@ -24,7 +24,7 @@ static struct host_ring *ring[CPU_MAX];
 	do {                                                               \
 		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__}; \
                                                                            \
-		host_ring_put(ring[cpu], FR_EV_##type, &rec, sizeof(rec)); \
+		host_ring_put_rec(ring[cpu], type, &rec);                  \
 	} while (0)
 
 /* Tasks wake each other and run in turn, on all CPUs. */

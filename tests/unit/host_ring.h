@@ -110,6 +110,14 @@ __attribute__((unused)) static int host_ring_put(struct host_ring *h, u32 event,
 	return 0;
 }
 
+/* The same of a struct fr_rec_NAME, as BPF does: one of bits becomes such. */
+#define host_ring_put_rec(h, name, rec)                                                  \
+	({                                                                               \
+		u64 bits_[] = {0, fr_bits_##name(rec, (rec)->task)};                     \
+		FR_HAS_BITS(name) ? host_ring_put(h, FR_EV_##name, bits_, sizeof(bits_)) \
+				  : host_ring_put(h, FR_EV_##name, rec, sizeof(*(rec))); \
+	})
+
 /* The i'th lap present, oldest first. false: there are no more. */
 __attribute__((unused)) static bool host_ring_lap(const struct host_ring *h, u32 i, struct fr_snap_lap *lap)
 {
@@ -176,6 +184,7 @@ __attribute__((unused)) static u32 host_random_text(u8 *out, u32 room)
 __attribute__((unused)) static u32 host_random_record(const struct fr_event *ev, u8 rec[FR_REC_MAX_SZ])
 {
 	u32 task = host_random() & 0xff003fff, i, sz = ev->fixed_sz, cnt;
+	u64 bits = 0;
 
 	memset(rec, 0, FR_REC_MAX_SZ);
 	memcpy(rec + 8, &task, 4);
@@ -188,7 +197,9 @@ __attribute__((unused)) static u32 host_random_record(const struct fr_event *ev,
 
 		if (f->kind != FR_KIND_FIELD)
 			continue;
-		if (f->type == FR_TYPE_u64s) {
+		if (f->bit_cnt) {
+			bits |= (v & ((1ULL << f->bit_cnt) - 1)) << f->bit;
+		} else if (f->type == FR_TYPE_u64s) {
 			for (cnt = host_random() % (host_random() % 64 ? 7 : 100); cnt; cnt--, sz += 8) {
 				v = host_random_number();
 				memcpy(rec + sz, &v, 8);
@@ -201,6 +212,8 @@ __attribute__((unused)) static u32 host_random_record(const struct fr_event *ev,
 			memcpy(rec + f->off, &v, sizes[f->type]);
 		}
 	}
+	if (bits)
+		memcpy(rec + 8, &(u64){bits | (task & FR_TID_MASK)}, 8);
 	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
 }
 

@@ -59,7 +59,7 @@ static void put_switch(struct host_ring *h, u32 from, s32 from_prio, u32 to, s32
 {
 	struct fr_rec_sched_switch r = {.task = from, .next_pid = to, .prev_prio = from_prio, .next_prio = to_prio};
 
-	assert_int_equal(host_ring_put(h, FR_EV_sched_switch, &r, sizeof(r)), 0);
+	assert_int_equal(host_ring_put_rec(h, sched_switch, &r), 0);
 }
 
 static void put_softirq(struct host_ring *h, u32 event, u32 vec)
@@ -145,7 +145,7 @@ static void run_task(struct host_ring *h, u32 tid, s32 prio)
 			put_sample(h, tid, 100 * tid);
 			break;
 		default:
-			host_ring_put(h, FR_EV_sched_waking, (u64[3]){none}, 24);
+			host_ring_put(h, FR_EV_sched_waking, (u64[2]){none}, 16);
 		}
 		spend(FR_RAN_TASK, tid, prio, some_ns());
 	}

@@ -12,8 +12,8 @@
 #include "pure/rows/numbers.h"
 #include "pure/rows/varint.h"
 
-/* Is this number taken, as the only one of a column of this form and type? */
-static bool taken(u8 form, u8 type, u64 val)
+/* Is this number taken, as the only one of a column of this form, where such fit? */
+static bool fits(u8 form, struct fr_fit fit, u64 val)
 {
 	bool word = form == FR_FORM_CONST || form == FR_FORM_WIDE, plain = form == FR_FORM_PLAIN || form == FR_FORM_RISING;
 	u8 buf[1 + 16 + FR_VARINT_SLACK_SZ] = {form}, key = 0;
@@ -24,10 +24,15 @@ static bool taken(u8 form, u8 type, u64 val)
 		fr_put64(buf + 1, stored);
 	else
 		end = fr_varint_put_all(buf + 1, &stored, 1);
-	got = fr_numbers_get(buf, end, &key, fr_fit_of(type), &out, 1);
+	got = fr_numbers_get(buf, end, &key, fit, &out, 1);
 	if (got)
 		assert_ptr_equal(got, end);
 	return got && out == val;
+}
+
+static bool taken(u8 form, u8 type, u64 val)
+{
+	return fits(form, fr_fit_of(type), val);
 }
 
 static const u8 forms[] = {FR_FORM_PLAIN, FR_FORM_SIGNED, FR_FORM_DELTA, FR_FORM_RISING,
@@ -58,11 +63,33 @@ static void signed_ones(void **state)
 	}
 }
 
+static void bits(void **state)
+{
+	const struct fr_field plain = {.type = FR_TYPE_s32, .bit_cnt = 22, .code = FR_CODE_PLAIN},
+			      less1 = {.type = FR_TYPE_s16, .bit_cnt = 8, .code = FR_CODE_LESS1},
+			      onebit = {.type = FR_TYPE_u16, .bit_cnt = 4, .code = FR_CODE_ONEBIT};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(forms); i++) {
+		assert_true(fits(forms[i], fr_fit_of_bits(&plain), (1 << 22) - 1));
+		assert_false(fits(forms[i], fr_fit_of_bits(&plain), 1 << 22));
+		assert_false(fits(forms[i], fr_fit_of_bits(&plain), (u64)-1));
+		assert_true(fits(forms[i], fr_fit_of_bits(&less1), (u64)-1));
+		assert_true(fits(forms[i], fr_fit_of_bits(&less1), 254));
+		assert_false(fits(forms[i], fr_fit_of_bits(&less1), 255));
+		assert_false(fits(forms[i], fr_fit_of_bits(&less1), (u64)-2));
+		assert_true(fits(forms[i], fr_fit_of_bits(&onebit), 1 << 14));
+		assert_false(fits(forms[i], fr_fit_of_bits(&onebit), 1 << 15));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unsigned_ones),
 		cmocka_unit_test(signed_ones),
+		cmocka_unit_test(bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,8 +361,9 @@ static void test_trigger_window(void **state)
 	h->trigger_ns = mid;
 	snapshot(h, 0, 3);
 	assert_int_equal(count_window("trigger", NULL), count_kept(h, mid, ~0ULL));
-	assert_int_equal(count_window("trigger-1ms", "trigger+500us"), count_kept(h, mid - 1000000, mid + 500000));
-	assert_true(count_kept(h, mid - 1000000, mid + 500000) > 0);
+	/* events are 5 ms apart at most: host_ring_fill() */
+	assert_int_equal(count_window("trigger-20ms", "trigger+500us"), count_kept(h, mid - 20000000, mid + 500000));
+	assert_true(count_kept(h, mid - 20000000, mid + 500000) > 0);
 	host_free(h);
 }
 

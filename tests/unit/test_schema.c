@@ -18,8 +18,9 @@
 	static void check_##event(void)                                                   \
 	{                                                                                 \
 		typedef struct fr_rec_##event rec;                                        \
+		typedef struct fr_places_##event bits __attribute__((unused));            \
 		const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), number); \
-		const size_t whole = sizeof(rec);                                         \
+		const size_t whole = FR_RING_SZ(event);                                   \
 		size_t fixed = whole;                                                     \
                                                                                           \
 		assert_non_null(ev);                                                      \
@@ -42,6 +43,12 @@
 	assert_int_equal(fr_event_field(ev, #field)->kind, FR_KIND_FIELD);       \
 	if (FR_TYPE_##type_ == FR_TYPE_str || FR_TYPE_##type_ == FR_TYPE_u64s)   \
 		fixed = offsetof(rec, field);
+#undef BITS
+#define BITS(type_, field, cnt, code_, style_, what)                         \
+	FIELD(type_, field, style_, what)                                    \
+	assert_int_equal(fr_event_field(ev, #field)->bit_cnt, cnt);          \
+	assert_int_equal(fr_event_field(ev, #field)->code, FR_CODE_##code_); \
+	assert_int_equal(fr_event_field(ev, #field)->bit, offsetof(bits, field));
 #define DERIVED(field, rule_, from_, what)                                   \
 	assert_int_equal(fr_event_field(ev, #field)->kind, FR_KIND_DERIVED); \
 	assert_int_equal(fr_event_field(ev, #field)->rule, FR_RULE_##rule_); \
@@ -68,6 +75,7 @@ static bool has_tail(const struct fr_event *ev)
 #undef EVENT
 #undef FLAGS
 #undef FIELD
+#undef BITS
 #undef DERIVED
 #undef END
 /* clang-format on */
@@ -99,6 +107,9 @@ static void check_same_field(const struct fr_field *a, const struct fr_field *b)
 	assert_int_equal(a->from_idx, b->from_idx);
 	assert_int_equal(a->col, b->col);
 	assert_int_equal(a->off, b->off);
+	assert_int_equal(a->bit, b->bit);
+	assert_int_equal(a->bit_cnt, b->bit_cnt);
+	assert_int_equal(a->code, b->code);
 }
 
 static void check_same_event(const struct fr_event *a, const struct fr_event *b)
@@ -162,6 +173,9 @@ static void test_later_versions_degrade(void **state)
 				    "field u128 x DEC d\n"
 				    "field u64 y DEC d\n"
 				    "derived z COMM x d\n"
+				    "event 10 new_code main sched d\n"
+				    "field u16:4:ROMAN x DEC d\n"
+				    "field s16:8:LESS1 y DEC d\n"
 				    "event 9 last main sched\n",
 			       &s),
 			 0);
@@ -176,6 +190,7 @@ static void test_later_versions_degrade(void **state)
 	assert_int_equal(ev->fixed_sz, 24);
 	assert_null(fr_schema_find(s, "odd"));
 	assert_null(fr_schema_event(s, 8));
+	assert_null(fr_schema_event(s, 10));
 	assert_int_equal(fr_schema_find(s, "last")->nr, 9);
 	assert_int_equal(fr_schema_find(s, "last")->fixed_sz, 16);
 	assert_string_equal(fr_schema_find(s, "last")->doc, "");
@@ -215,6 +230,23 @@ static void test_bad_texts_are_refused(void **state)
 		HEAD "event 1 a main sched d\nderived x COMM x d\n",
 		HEAD "event 1 a main sched d\nderived x COMM y d\nderived y COMM x d\n",
 		HEAD "event 1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa main sched d\n",
+		HEAD "event 1 a main sched d\nfield u8: x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8:4 x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8:0:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8:04:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8:9:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield s16:16:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u16:5:LESS1 x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u16:5:ONEBIT x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u64:6:ONEBIT x DEC d\n",
+		HEAD "event 1 a main sched d\nfield comm:8:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield str:8:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u64:43:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u64:200:PLAIN x DEC d\n",
+		HEAD "event 1 a main sched d\nfield u64:40:PLAIN x DEC d\nfield u8:3:PLAIN y DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8:3:PLAIN x DEC d\nfield u8 y DEC d\n",
+		HEAD "event 1 a main sched d\nfield u8 x DEC d\nfield u8:3:PLAIN y DEC d\n",
+		HEAD "event 1 a main sched d\nflags x DEC d\nfield u8:3:PLAIN y DEC d\n",
 		HEAD "what\n",
 	};
 	struct fr_schema *s = (void *)1;
@@ -227,6 +259,27 @@ static void test_bad_texts_are_refused(void **state)
 		assert_ptr_equal(s, (void *)1);
 	}
 	assert_int_equal(fr_schema_parse(HEAD "\0x\n", sizeof(HEAD "\0x\n") - 1, &s), -EINVAL);
+}
+
+static void test_bits_have_their_places(void **state)
+{
+	const struct fr_event *ev;
+	struct fr_schema *s;
+
+	(void)state;
+	assert_int_equal(parse(HEAD "event 1 a main sched d\n"
+				    "derived t TID tid d\n"
+				    "field u32:31:PLAIN x DEC d\n"
+				    "field s16:7:LESS1 y DEC d\n"
+				    "field u16:4:ONEBIT z DEC d\n",
+			       &s),
+			 0);
+	ev = fr_schema_find(s, "a");
+	assert_int_equal(ev->fixed_sz, 16);
+	assert_int_equal(fr_event_field(ev, "x")->bit, 22);
+	assert_int_equal(fr_event_field(ev, "y")->bit, 22 + 31);
+	assert_int_equal(fr_event_field(ev, "z")->bit, 22 + 31 + 7);
+	fr_schema_free(s);
 }
 
 static void test_counts_are_bounded(void **state)
@@ -250,7 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_offsets_are_the_compilers), cmocka_unit_test(test_text_comes_back),
 		cmocka_unit_test(test_later_versions_degrade),	  cmocka_unit_test(test_bad_texts_are_refused),
-		cmocka_unit_test(test_counts_are_bounded),
+		cmocka_unit_test(test_bits_have_their_places),	  cmocka_unit_test(test_counts_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("schema", tests, NULL, NULL);

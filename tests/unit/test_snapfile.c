@@ -87,6 +87,18 @@ static size_t text_room(const struct fr_field *f, const struct host_rec *rec)
 	return f->type == FR_TYPE_comm ? FR_COMM_SZ : f->type == FR_TYPE_text8 ? 8 : rec->sz - f->off;
 }
 
+/* What the record's bits say of it. */
+static u64 bits_of(const struct fr_field *f, const struct host_rec *rec)
+{
+	u64 word, code;
+
+	memcpy(&word, rec->bytes + 8, 8);
+	code = word >> f->bit & ((1ULL << f->bit_cnt) - 1);
+	if (f->code == FR_CODE_ONEBIT && code)
+		return 1ULL << (code - 1);
+	return f->code == FR_CODE_LESS1 ? code - 1 : code;
+}
+
 /* Is the field of a row what its record said? */
 static void check_field(const struct fr_row *row, const struct fr_field *f, const struct host_rec *rec)
 {
@@ -97,6 +109,10 @@ static void check_field(const struct fr_row *row, const struct fr_field *f, cons
 	u64 v = 0;
 	size_t n;
 
+	if (f->bit_cnt) {
+		assert_int_equal(fr_row_num(row, f), bits_of(f, rec));
+		return;
+	}
 	switch (f->type) {
 	case FR_TYPE_comm:
 	case FR_TYPE_text8:

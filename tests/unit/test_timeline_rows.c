@@ -22,12 +22,12 @@ static struct fr_timeline *t;
 static char text[1024];
 
 /* `at` behind the first event */
-#define PUT(at, where, type, who, ...)                                       \
-	do {                                                                 \
-		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__};   \
-                                                                             \
-		host_clock_ns = BASE + (at);                                 \
-		host_ring_put(ring[where], FR_EV_##type, &rec, sizeof(rec)); \
+#define PUT(at, where, type, who, ...)                                     \
+	do {                                                               \
+		struct fr_rec_##type rec = {.task = (who), ##__VA_ARGS__}; \
+                                                                           \
+		host_clock_ns = BASE + (at);                               \
+		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
 #define SWITCH(at, cpu, from, state, to) PUT(at, cpu, sched_switch, from, .next_pid = (to), .prev_state = (state))

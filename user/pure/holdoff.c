@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/holdoff.h"
 
+#include "bits.h"
+
 #include <string.h>
 
 #define SLOT_CNT (2 * FR_HOLDOFF_SCAN_MAX)
@@ -108,19 +110,22 @@ static void spend(struct fr_holdoff_scan *s, u64 ts)
 
 /* ---- records, each undone ---- */
 
-static void undo_switch(struct fr_holdoff_scan *s, const struct fr_rec_sched_switch *r)
+static void undo_switch(struct fr_holdoff_scan *s, u64 bits)
 {
+	struct fr_rec_sched_switch r;
+
+	fr_unbits_sched_switch(bits, &r);
 	if (!s->own_known) {
-		s->own_tid = s->tid = r->next_pid;
-		s->own_prio = r->next_prio;
+		s->own_tid = s->tid = r.next_pid;
+		s->own_prio = r.next_prio;
 		s->own_known = true;
 	}
-	if ((u32)r->next_pid != s->tid || s->softirq >= 0 || s->irq_cnt)
+	if ((u32)r.next_pid != s->tid || s->softirq >= 0 || s->irq_cnt)
 		s->gaps++;
 	s->softirq = -1;
 	s->irq_cnt = 0;
-	s->tid = r->task & FR_TID_MASK;
-	s->prio = r->prev_prio;
+	s->tid = r.task;
+	s->prio = r.prev_prio;
 	s->is_new[FR_RAN_TASK] = true;
 }
 
@@ -192,9 +197,9 @@ static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_c
 	add_stack(s, i, r);
 }
 
-/* Is the record all of its struct? */
+/* Is the record all there? */
 #define IS(rec, name) \
-	(fr_head_event((rec)->head) == FR_EV_##name && fr_head_units((rec)->head) * FR_UNIT_SZ >= sizeof(struct fr_rec_##name))
+	(fr_head_event((rec)->head) == FR_EV_##name && fr_head_units((rec)->head) * FR_UNIT_SZ >= FR_RING_SZ(name))
 
 static void take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
 {
@@ -208,7 +213,7 @@ static void take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
 	if (s->done)
 		return;
 	if (is_switch)
-		undo_switch(s, (const void *)r);
+		undo_switch(s, ((const u64 *)r)[1]);
 	else if (is_sample)
 		take_sample(s, ts, (const void *)r);
 	else if (is_soft_exit)

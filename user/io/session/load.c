@@ -157,6 +157,10 @@ static int size_maps(struct load *l)
 
 	if (possible < 0)
 		return possible;
+	if ((u32)possible > FR_CPU_MAX) {
+		fr_err("this machine can have %d CPUs, flightrec records %u at most", possible, FR_CPU_MAX);
+		return -E2BIG;
+	}
 	for (tier = 0; tier < FR_TIER_CNT; tier++) {
 		l->template_fd[tier] = fr_percpu_make_ring(&l->conf->geo[tier], fr_cpus_node(l->cpus, fr_cpus_nr(l->cpus, 0)));
 		if (l->template_fd[tier] < 0)

@@ -304,7 +304,7 @@ static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type
 	case FR_TYPE_u64s:
 		return get_arrays(d, col, t->cnt, keyed);
 	}
-	if (!get_column(d, keyed ? d->key : NULL, fr_fit_of(f->type), col, t->cnt))
+	if (!get_column(d, keyed ? d->key : NULL, f->bit_cnt ? fr_fit_of_bits(f) : fr_fit_of(f->type), col, t->cnt))
 		return false;
 	if (f->col == key_col)
 		for (k = 0; k < t->cnt; k++)

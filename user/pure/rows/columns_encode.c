@@ -202,11 +202,24 @@ static u32 record_sz(const struct typed *t, u32 k)
 	}                                                            \
 	break
 
+/* Collect a field's numbers out of bits. */
+static void gather_bits(const struct typed *t, const struct fr_field *f, u64 *val)
+{
+	u32 k;
+
+	for (k = 0; k < t->cnt; k++)
+		val[k] = fr_bits_value(fr_get64(record(t, k) + FR_UNIT_SZ), f->code, f->bit, f->bit_cnt);
+}
+
 /* Collect a field's numbers. */
 static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 {
 	u32 k;
 
+	if (f->bit_cnt) {
+		gather_bits(t, f, val);
+		return;
+	}
 	switch (f->type) {
 	case FR_TYPE_u8:
 		GATHER(u8);

@@ -33,6 +33,14 @@ struct fr_fit fr_fit_of(u8 type)
 	return (struct fr_fit){.sign = sign, .outside = sign ? ~(2 * sign - 1) : ~mask_of(type)};
 }
 
+/* One is added to what stands for one less. Of several bits where one may be the reader makes no record: rows_put.c. */
+struct fr_fit fr_fit_of_bits(const struct fr_field *f)
+{
+	u32 cnt = f->code == FR_CODE_ONEBIT ? (1u << f->bit_cnt) - 1 : f->bit_cnt;
+
+	return (struct fr_fit){.sign = f->code == FR_CODE_LESS1, .outside = ~((1ULL << cnt) - 1)};
+}
+
 /* These return the bits that are set with sign added: what is outside is looked at once. */
 
 static u64 check_plain(const u64 *val, u32 cnt, u64 sign)

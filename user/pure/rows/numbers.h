@@ -3,7 +3,7 @@
 #ifndef FR_NUMBERS_H
 #define FR_NUMBERS_H
 
-#include "types.h"
+#include "pure/schema/schema.h"
 
 /* What numbers of a column may be: of each, with sign added, only bits that are not outside are set. */
 struct fr_fit {
@@ -12,6 +12,9 @@ struct fr_fit {
 
 /* What fits an enum fr_type. Readers rely on it: they index by what they print. */
 struct fr_fit fr_fit_of(u8 type);
+
+/* The same of bits. */
+struct fr_fit fr_fit_of_bits(const struct fr_field *f);
 
 /*
  * Read cnt numbers that fit, from p on and before end, which are anybody's bytes; FR_VARINT_SLACK_SZ more can be read behind.

@@ -82,8 +82,17 @@ static void put_number(u8 *to, u64 v, u8 type)
 	}
 }
 
-/* Text to the record's end lies behind all that has a fixed place; its NUL is there already. */
-static void put_field(u8 *rec, const struct fr_row *row, const struct fr_field *f)
+/* Returns whether it fits. */
+static bool put_bits(u8 *rec, u64 v, const struct fr_field *f)
+{
+	u64 code = fr_bits_code(v, f->code, f->bit_cnt), bits = fr_get64(rec + FR_UNIT_SZ) | code << f->bit;
+
+	memcpy(rec + FR_UNIT_SZ, &bits, sizeof(bits));
+	return fr_bits_value(code, f->code, 0, f->bit_cnt) == v;
+}
+
+/* Text to the record's end lies behind all that has a fixed place; its NUL is there already. Returns whether it fits. */
+static bool put_field(u8 *rec, const struct fr_row *row, const struct fr_field *f)
 {
 	const void *from;
 	size_t len;
@@ -101,14 +110,18 @@ static void put_field(u8 *rec, const struct fr_row *row, const struct fr_field *
 		memcpy(rec + f->off, from, len * 8);
 		break;
 	default:
+		if (f->bit_cnt)
+			return put_bits(rec, fr_row_num(row, f), f);
 		put_number(rec + f->off, fr_row_num(row, f), f->type);
 	}
+	return true;
 }
 
-/* What a recorder would have written: length, flags and tid, fields. */
-static void put_record(u8 *rec, const struct fr_row *row, u32 sz)
+/* What a recorder would have written: length, flags and tid, fields. Returns whether it could have been. */
+static bool put_record(u8 *rec, const struct fr_row *row, u32 sz)
 {
 	u64 head = fr_rec_head(row->ts, row->ev->nr, sz / FR_UNIT_SZ);
+	bool fits = true;
 	u32 i;
 
 	memset(rec, 0, sz);
@@ -116,7 +129,8 @@ static void put_record(u8 *rec, const struct fr_row *row, u32 sz)
 	memcpy(rec + sizeof(head), &row->tid, sizeof(row->tid));
 	for (i = 0; i < row->ev->field_cnt; i++)
 		if (row->ev->fields[i].kind != FR_KIND_DERIVED)
-			put_field(rec, row, &row->ev->fields[i]);
+			fits &= put_field(rec, row, &row->ev->fields[i]);
+	return fits;
 }
 
 /* A run goes on where the record before ends, on the same page of the ring: so that places are found by a short walk. */
@@ -142,6 +156,8 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 		return -EBADMSG;
 	if (!fr_rows_takes_row(r, row, seq, off))
 		return -ENOBUFS;
+	if (!put_record(r->raw + r->raw_sz, row, sz))
+		return -EBADMSG;
 	if (!goes_on(r, seq, off))
 		r->run[r->run_cnt++] = (struct fr_pos_run){.row = r->cnt, .off = off, .seq = seq};
 	count_in_lap(r, seq);
@@ -152,7 +168,6 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 	r->tid[r->cnt] = row->tid;
 	r->ev[r->cnt] = row->ev->nr;
 	r->rec[r->cnt++] = r->raw_sz;
-	put_record(r->raw + r->raw_sz, row, sz);
 	r->raw_sz += sz;
 	r->rec_sz += sz;
 	return 0;

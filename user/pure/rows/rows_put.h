@@ -26,7 +26,7 @@ void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off);
 /* May this row, at (seq, off), be added to what is there: same ring, later in it and in time, and room for it? */
 bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
 
-/* Add it. 0; -EBADMSG: no recorder wrote so long a record; -ENOBUFS if fr_rows_takes_row() says no. */
+/* Add it. 0; -EBADMSG: no recorder wrote such a record; -ENOBUFS if fr_rows_takes_row() says no. */
 int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
 
 #endif

@@ -30,7 +30,8 @@ struct build {
 	struct fr_schema *s;
 	struct fr_event *ev; /* NULL before the first */
 	u32 off;	     /* end of the record so far */
-	bool drop;	     /* of unknown type: cannot be decoded */
+	u32 bit;	     /* of bits, the first that is free */
+	bool drop;	     /* of unknown type or code: cannot be decoded */
 };
 
 static const char *const style_names[FR_STYLE_CNT] = {
@@ -51,6 +52,12 @@ static const struct {
 	[FR_TYPE_u64] = {"u64", 8, 8}, [FR_TYPE_s16] = {"s16", 2, 2},	  [FR_TYPE_s32] = {"s32", 4, 4},
 	[FR_TYPE_s64] = {"s64", 8, 8}, [FR_TYPE_text8] = {"text8", 8, 1}, [FR_TYPE_comm] = {"comm", FR_COMM_SZ, 1},
 	[FR_TYPE_str] = {"str", 0, 1}, [FR_TYPE_u64s] = {"u64s", 0, 8},
+};
+
+static const char *const code_names[FR_CODE_CNT] = {
+	[FR_CODE_PLAIN] = "PLAIN",
+	[FR_CODE_LESS1] = "LESS1",
+	[FR_CODE_ONEBIT] = "ONEBIT",
 };
 
 static const char *const rule_names[FR_RULE_CNT] = {
@@ -101,6 +108,11 @@ const char *fr_style_name(u32 style)
 const char *fr_type_name(u32 type)
 {
 	return type < FR_TYPE_CNT ? types[type].name : NULL;
+}
+
+const char *fr_code_name(u32 code)
+{
+	return code < FR_CODE_CNT ? code_names[code] : NULL;
 }
 
 static const char *rule_name(u32 rule)
@@ -169,6 +181,11 @@ static bool from_is_good(const struct fr_event *ev, struct fr_field *f)
 	return from->type <= FR_TYPE_s64;
 }
 
+static bool has_bits(const struct build *b)
+{
+	return b->bit > FR_TID_BITS;
+}
+
 static int end_event(struct build *b)
 {
 	struct fr_event *ev = b->ev;
@@ -183,6 +200,8 @@ static int end_event(struct build *b)
 			return -EINVAL;
 	}
 	ev->fixed_sz = ev->tail ? b->off : (b->off + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
+	if (has_bits(b))
+		ev->fixed_sz = FR_BITS_REC_SZ;
 	if (ev->fixed_sz > FR_REC_MAX_SZ)
 		return -EINVAL;
 	if (b->drop)
@@ -200,6 +219,7 @@ static int begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 
 		return -EINVAL;
 	b->ev = &b->s->ev[nr];
 	b->off = FR_REC_HEAD_SZ;
+	b->bit = FR_TID_BITS;
 	b->drop = false;
 	*b->ev = (struct fr_event){
 		.name = name,
@@ -222,6 +242,29 @@ static void place_field(struct build *b, struct fr_field *f)
 	f->off = b->off = (b->off + align - 1) / align * align;
 	b->off += types[f->type].sz;
 	b->ev->tail = !types[f->type].sz;
+}
+
+/* Bits of which each code is a value of the field's type. */
+static bool bits_are_good(const struct fr_field *f)
+{
+	bool is_signed = f->type >= FR_TYPE_s16 && f->type <= FR_TYPE_s64;
+	u32 room = types[f->type].sz * 8 - is_signed;
+
+	if (f->type > FR_TYPE_s64 || f->bit_cnt > room)
+		return false;
+	if (f->code == FR_CODE_ONEBIT)
+		return f->bit_cnt < 6 && (1u << f->bit_cnt) - 1 <= room;
+	return f->code != FR_CODE_LESS1 || is_signed;
+}
+
+/* The same of bits, behind those before. An event has bits, or other fields and flags. */
+static int place_bits(struct build *b, struct fr_field *f)
+{
+	if (!bits_are_good(f) || f->bit_cnt > 64 - b->bit || (b->ev->col_cnt > 1 && !has_bits(b)))
+		return -EINVAL;
+	f->bit = b->bit;
+	b->bit += f->bit_cnt;
+	return 0;
 }
 
 static void make_label(struct fr_field *f)
@@ -255,7 +298,9 @@ static int add_field(struct build *b, struct fr_field f)
 	if (f.kind == FR_KIND_FLAGS && f.style == FR_STYLE_ABI)
 		ev->abi_col = f.col;
 	if (f.kind == FR_KIND_FIELD) {
-		if (ev->tail || b->off > FR_REC_MAX_SZ)
+		if (ev->tail || b->off > FR_REC_MAX_SZ || (!f.bit_cnt && has_bits(b)))
+			return -EINVAL;
+		if (!b->drop && f.bit_cnt && place_bits(b, &f))
 			return -EINVAL;
 		if (!b->drop)
 			place_field(b, &f);
@@ -277,6 +322,19 @@ static int add_flags(struct build *b, u32 style, const char *name, const char *d
 static int add_stored(struct build *b, u32 type, u32 style, const char *name, const char *doc)
 {
 	return add_field(b, (struct fr_field){.name = name, .doc = doc, .kind = FR_KIND_FIELD, .type = type, .style = style});
+}
+
+static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, const char *name, const char *doc)
+{
+	if (code >= FR_CODE_CNT)
+		type = FR_TYPE_CNT; /* of a later version */
+	return add_field(b, (struct fr_field){.name = name,
+					      .doc = doc,
+					      .kind = FR_KIND_FIELD,
+					      .type = type,
+					      .style = style,
+					      .bit_cnt = cnt,
+					      .code = code});
 }
 
 static int add_derived(struct build *b, u32 rule, const char *from, const char *name, const char *doc)
@@ -338,12 +396,16 @@ static int add_builtin(struct build *b)
 #define EVENT(nr, name, tier, group, doc) err = err ? err : begin_event(b, nr, #name, FR_TIER_##tier, FR_GROUP_##group, doc);
 #define FLAGS(name, style, doc)		  err = err ? err : add_flags(b, FR_STYLE_##style, #name, doc);
 #define FIELD(type, name, style, doc)	  err = err ? err : add_stored(b, FR_TYPE_##type, FR_STYLE_##style, #name, doc);
-#define DERIVED(name, rule, from, doc)	  err = err ? err : add_derived(b, FR_RULE_##rule, #from, #name, doc);
+#undef BITS
+#define BITS(type, name, cnt, code, style, doc) \
+	err = err ? err : add_bits(b, FR_TYPE_##type, cnt, FR_CODE_##code, FR_STYLE_##style, #name, doc);
+#define DERIVED(name, rule, from, doc) err = err ? err : add_derived(b, FR_RULE_##rule, #from, #name, doc);
 #define END(name)
 #include "events.def"
 #undef EVENT
 #undef FLAGS
 #undef FIELD
+#undef BITS
 #undef DERIVED
 #undef END
 	return err ? err : end_event(b);
@@ -424,14 +486,36 @@ static int parse_flags(struct build *b, char *line)
 	return name_is_good(name) ? add_flags(b, style, name, line) : -EINVAL;
 }
 
+/* TYPE, or TYPE:BITS:CODE, of which *cnt is 0 if it has none. */
+static int parse_type(char *word, u32 *type, u32 *cnt, u32 *code)
+{
+	char *bits = strchr(word, ':'), *end;
+
+	*cnt = *code = 0;
+	if (bits) {
+		*bits++ = 0;
+		end = strchr(bits, ':');
+		if (!end)
+			return -EINVAL;
+		*end = 0;
+		*cnt = parse_nr(bits);
+		*code = number_of(end + 1, fr_code_name, FR_CODE_CNT);
+	}
+	*type = number_of(word, fr_type_name, FR_TYPE_CNT);
+	return bits && (!*cnt || *cnt > 64) ? -EINVAL : 0;
+}
+
 /* field TYPE NAME STYLE DOC */
 static int parse_field(struct build *b, char *line)
 {
-	u32 type = number_of(next_word(&line), fr_type_name, FR_TYPE_CNT);
+	u32 type, cnt, code;
+	int err = parse_type(next_word(&line), &type, &cnt, &code);
 	const char *name = next_word(&line);
 	u32 style = parse_style(&line);
 
-	return name_is_good(name) ? add_stored(b, type, style, name, line) : -EINVAL;
+	if (err || !name_is_good(name))
+		return -EINVAL;
+	return cnt ? add_bits(b, type, cnt, code, style, name, line) : add_stored(b, type, style, name, line);
 }
 
 /* derived NAME RULE FROM DOC */
@@ -519,6 +603,9 @@ static void write_field(FILE *f, const struct fr_field *field)
 
 	if (field->kind == FR_KIND_FLAGS)
 		fprintf(f, "flags %s %s %s\n", field->name, style, field->doc);
+	else if (field->bit_cnt)
+		fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt, fr_code_name(field->code),
+			field->name, style, field->doc);
 	else if (field->kind == FR_KIND_FIELD)
 		fprintf(f, "field %s %s %s %s\n", fr_type_name(field->type), field->name, style, field->doc);
 	else

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "event.h"
+#include "bits.h"
 
 #define FR_NAME_MAX  63 /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
 #define FR_FIELD_MAX 32 /* fields of one event, derived ones included */
@@ -67,7 +67,10 @@ struct fr_field {
 	u8 rule;
 	s8 from_idx; /* derived: index of `from` in fields[], -1 for the record's own tid */
 	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
-	u16 off;     /* stored: byte offset in the record */
+	u16 off;     /* stored: byte offset in the record, of bits in its struct fr_rec_NAME */
+	u8 bit_cnt;  /* bits: how many, 0: it is no such field */
+	u8 bit;	     /* bits: the first of them */
+	u8 code;     /* bits: enum fr_code */
 	u8 name_len;
 	u8 label_len;
 	char label[FR_LABEL_SZ]; /* " name=", label_len bytes, not terminated; 0: it is longer */
@@ -79,7 +82,7 @@ struct fr_event {
 	const struct fr_field *fields;
 	u32 field_cnt;
 	u32 col_cnt;
-	u32 fixed_sz; /* bytes of the record up to its str or u64s, or all of it (padded to 8) if it has none */
+	u32 fixed_sz; /* bytes of the record in a ring up to its str or u64s, or all of it (padded to 8) if it has none */
 	u8 nr;
 	u8 tier;
 	u8 group;
@@ -111,5 +114,6 @@ const char *fr_tier_name(u32 tier);   /* NULL if there is none */
 const char *fr_group_name(u32 group); /* NULL if there is none */
 const char *fr_style_name(u32 style);
 const char *fr_type_name(u32 type);
+const char *fr_code_name(u32 code);
 
 #endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bits: events whose fields are BITS (events.def), as they are in a ring. Made from the table.
+ *
+ * A record of such an event has two words: its head, and bits { 0 | ... | second field | first field | tid:22 }. Sched_switch
+ * needs all 64:
+ *
+ *	63	56	    48	       44	    22	      0
+ *	[ next_prio | prev_prio | prev_state | next_pid | tid ]
+ *
+ * Its struct fr_rec_NAME is what it is without that: programs fill it, the programs of triggers look at it, and readers
+ * undo the bits one by one by the schema.
+ */
+#ifndef FR_BITS_H
+#define FR_BITS_H
+
+#include "event.h"
+
+/* What bits say of a number: BITS(..., code, ...). */
+enum fr_code { FR_CODE_PLAIN, FR_CODE_LESS1, FR_CODE_ONEBIT, FR_CODE_CNT };
+
+/* The highest counts, of those there is a code for. */
+FR_INLINE u64 fr_onebit_code(u64 value)
+{
+	u64 code = 2;
+
+	if (value <= 2)
+		return value;
+	for (value &= 0x7fff; value > 3; value >>= 1)
+		code++;
+	return code;
+}
+
+FR_INLINE u64 fr_bits_code(u64 value, enum fr_code code, u32 cnt)
+{
+	value = code == FR_CODE_LESS1 ? value + 1 : code == FR_CODE_ONEBIT ? fr_onebit_code(value) : value;
+	return value & ((1ULL << cnt) - 1);
+}
+
+/* The number again, signed ones extended to 64 bits. */
+FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
+{
+	u64 value = bits >> shift & ((1ULL << cnt) - 1);
+
+	if (code == FR_CODE_ONEBIT)
+		return value ? 1ULL << (value - 1) : 0;
+	return code == FR_CODE_LESS1 ? value - 1 : value;
+}
+
+/* Where each is. struct fr_places_sched_switch: a field's offset is its first bit, the struct's size the bits used */
+#undef BITS
+#define EVENT(nr, name, tier, group, doc) \
+	struct fr_places_##name {         \
+		char tid[FR_TID_BITS];
+#define FLAGS(name, style, doc)
+#define FIELD(type, name, style, doc)
+#define BITS(type, name, cnt, code, style, doc) char name[cnt];
+#define DERIVED(name, rule, from, doc)
+#define END(name) \
+	}         \
+	;
+#include "events.def"
+#undef EVENT
+#undef BITS
+#undef END
+
+/* u64 fr_bits_sched_switch(rec, tid), fr_unbits_sched_switch(bits, rec): the field's values, and rec->task is the tid. */
+#define EVENT(nr, event, tier, group, doc)                                              \
+	FR_INLINE u64 fr_bits_##event(const struct fr_rec_##event *rec, u32 tid)        \
+	{                                                                               \
+		typedef struct fr_places_##event places;                                \
+		u64 bits = tid & FR_TID_MASK;                                           \
+                                                                                        \
+		_Static_assert(sizeof(places) <= 64, #event " has more bits than are"); \
+		(void)rec;
+#define BITS(type, name, cnt, code, style, doc) \
+	bits |= fr_bits_code(rec->name, FR_CODE_##code, cnt) << __builtin_offsetof(places, name);
+#define END(event)   \
+	return bits; \
+	}
+#include "events.def"
+#undef EVENT
+#undef BITS
+#undef END
+
+#define EVENT(nr, event, tier, group, doc)                                       \
+	FR_INLINE void fr_unbits_##event(u64 bits, struct fr_rec_##event *rec)   \
+	{                                                                        \
+		typedef struct fr_places_##event places __attribute__((unused)); \
+                                                                                 \
+		rec->task = bits & FR_TID_MASK;
+#define BITS(type, name, cnt, code, style, doc) \
+	rec->name = fr_bits_value(bits, FR_CODE_##code, __builtin_offsetof(places, name), cnt);
+#define END(event) }
+#include "events.def"
+#undef EVENT
+#undef FLAGS
+#undef FIELD
+#undef BITS
+#undef DERIVED
+#undef END
+#define FR_BITS_REC_SZ	  16u /* head and bits */
+#define FR_HAS_BITS(name) (sizeof(struct fr_places_##name) > FR_TID_BITS)
+/* Bytes of a record in a ring, up to what it ends in. */
+#define FR_RING_SZ(name) (FR_HAS_BITS(name) ? FR_BITS_REC_SZ : (u32)sizeof(struct fr_rec_##name))
+
+#define FR_CPU_MAX 4096u /* so many CPUs at most: numbers of CPUs have 12 bits */
+_Static_assert(FR_CPU_MAX <= 1u << sizeof(((struct fr_places_sched_waking *)0)->target_cpu), "a CPU's number fits");
+
+_Static_assert(FR_RING_SZ(sched_switch) == 16, "small records are history");
+_Static_assert(FR_RING_SZ(sched_waking) == 16, "small records are history");
+_Static_assert(FR_RING_SZ(sys_enter) == 16, "small records are history");
+_Static_assert(FR_RING_SZ(sys_exit) == 24, "small records are history");
+
+#endif
