@@ -22,6 +22,13 @@ static void put_rec(struct host_ring *h, u32 nr, const void *fixed, u32 fixed_sz
 	host_ring_put(h, nr, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
 }
 
+/* Of a struct fr_rec_NAME, as it is. */
+#define PUT(h, name, rec)                          \
+	do {                                       \
+		host_clock_ns += 1000;             \
+		host_ring_put_rec(h, name, (rec)); \
+	} while (0)
+
 static void put_stack(struct host_ring *h)
 {
 	struct fr_rec_stack stack = {.task = 100, .stack_id = STACK_ID};
@@ -44,13 +51,13 @@ static void put_story(struct host_ring *h)
 	struct fr_rec_sched_waking waking = {.task = 0, .target_pid = 100, .prio = 120};
 	struct fr_rec_cpu_sample sample = {.task = 100 | 1u << 24, .ip = frames[0], .ustack_id = STACK_ID};
 
-	put_rec(h, FR_EV_sched_switch, &in, sizeof(in), NULL, 0);
-	put_rec(h, FR_EV_cpu_sample, &sample, sizeof(sample), NULL, 0);
+	PUT(h, sched_switch, &in);
+	PUT(h, cpu_sample, &sample);
 	put_rec(h, FR_EV_sys_enter, &enter, offsetof(struct fr_rec_sys_enter, args), args, 3);
-	put_rec(h, FR_EV_sched_switch, &out, sizeof(out), NULL, 0);
-	put_rec(h, FR_EV_sched_waking, &waking, sizeof(waking), NULL, 0);
-	put_rec(h, FR_EV_sched_switch, &in, sizeof(in), NULL, 0);
-	put_rec(h, FR_EV_sys_exit, &leave, sizeof(leave), NULL, 0);
+	PUT(h, sched_switch, &out);
+	PUT(h, sched_waking, &waking);
+	PUT(h, sched_switch, &in);
+	PUT(h, sys_exit, &leave);
 }
 
 static u64 put_laps(struct fr_snap_writer *w, struct host_ring *h)

@@ -18,23 +18,23 @@ static void hour_count(struct fr_prof *p, struct fr_hits_table *t, u64 at, u64 d
 	struct fr_hit user = {.ustack = HOUR_STACK_ID, .task = 100ull << 32 | 100, .state = FR_HIT_user};
 	struct fr_hit idle = {.state = FR_HIT_idle};
 
-	memset(t, 0, sizeof(*t));
+	memset(t, 0, fr_hits_table_sz(0));
 	memcpy(user.comm, "one", 4);
 	memcpy(idle.comm, "swapper/0", 10);
-	user.u_nr = fr_hits_add_stack(t, HOUR_STACK_ID, 3, 1, 3);
-	memcpy(&t->word[t->stack[user.u_nr - 1].off], words, sizeof(words));
+	user.u_nr = fr_hits_add_stack(t, 0, HOUR_STACK_ID, 3, 1, 3);
+	memcpy(fr_hits_word(t, 0, fr_hits_stack(t, 0, user.u_nr - 1)->off), words, sizeof(words));
 	while (cnt--)
-		fr_hits_count(t, &user, at);
-	fr_hits_count(t, &idle, at);
+		fr_hits_count(t, 0, &user, at);
+	fr_hits_count(t, 0, &idle, at);
 	fr_hits_lose(t, at);
 	fr_prof_open(p, at + 1000, due);
-	fr_prof_add_table(p, t);
+	fr_prof_add_table(p, t, 0);
 }
 
 /* To be freed; NULL: no memory. */
 static struct fr_prof *hour_new(void)
 {
-	struct fr_hits_table *t = malloc(sizeof(*t));
+	struct fr_hits_table *t = malloc(fr_hits_table_sz(0));
 	struct fr_prof *p = fr_prof_new(1);
 
 	if (t && p) {

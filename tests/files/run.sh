@@ -47,7 +47,8 @@ program() {
 	fi
 }
 
-make -s build/flightrec build/tests/files/bomb build/tests/files/small &&
+# all and seed made what golden/ and the fuzzers' corpus hold, and must be there for the next of it
+make -s build/flightrec build/tests/files/bomb build/tests/files/small build/tests/files/all build/tests/fuzz/seed &&
 	make -s O=build/asan SANITIZE=address,undefined build/asan/tests/files/damage || exit
 fr=build/flightrec
 
@@ -92,6 +93,14 @@ same_as() { # WHAT FILE: is this what the last command printed?
 }
 # infos FILE: as text and as JSON
 infos() { TZ=UTC $fr info "$1" && $fr info --json "$1"; }
+is 0 "a file of every event" build/tests/files/all "$dir/all.flight"
+is 0 "replay of every event" $fr replay --json --tier all "$dir/all.flight"
+if diff <(jq -r .event "$dir/out" | sort -u) <($fr events --json | jq -r '.[].name' | sort) > "$dir/missing"; then
+	ok "every event is in it"
+else
+	bad "not every event is in it"
+	cat "$dir/missing"
+fi
 for golden in tests/files/golden/*.flight; do
 	name=${golden##*/}
 	is 0 "verify of $name" $fr verify "$golden"
