@@ -539,9 +539,9 @@ def test_json(folder, flight, plain):
     return None if same and not r.returncode else "differs from replay --json"
 
 
-def test_csv(folder, flight, events):
-    out = f"{folder}/x.csv"
-    export(flight, "csv", out)
+def test_csv(folder, flight, events, *more):
+    out = f"{folder}/x{len(more)}.csv"
+    export(flight, "csv", out, *more)
     with open(out, newline="", encoding="utf-8", errors="surrogateescape") as f:
         rows = list(csv.DictReader(f))
     if len(rows) != len(events):
@@ -558,6 +558,13 @@ def test_csv(folder, flight, events):
             if not ok:
                 return f"{e['event']}.{key} is {cell!r}, not {value!r}"
     return None
+
+
+def test_csv_of_several(folder, _, __):
+    """Files whose kinds of events are others under the same numbers."""
+    files = [f"{HERE}/../files/golden/{name}.flight" for name in ("tiny", "all-1", "small")]
+    plain = run(FLIGHTREC, "replay", "--json", *files).stdout
+    return test_csv(folder, files[-1], [json.loads(line) for line in io.BytesIO(plain)], *files[:-1])
 
 
 def test_filter(folder, flight, events):
@@ -595,7 +602,7 @@ def main():
         flight = record(folder, "-p", "full")
         plain, events = events_of(flight)
         verdict("json", test_json(folder, flight, plain))
-        for test in (test_csv, test_filter, test_whole_or_not_at_all, test_usage):
+        for test in (test_csv, test_csv_of_several, test_filter, test_whole_or_not_at_all, test_usage):
             verdict(test.__name__, test(folder, flight, events))
         test_ctf(folder, flight, events)
         test_tracecmd(folder, flight, events)

@@ -52,6 +52,8 @@ static void export_as(const struct fr_exporter *e, bool off_cpu)
 		.symbols = {.symfs = "/nonexistent"},
 	};
 
+	if (e->by_library) /* that has a target of its own */
+		return;
 	fr_export(&ask);
 	if (e->folder)
 		remove_folder();

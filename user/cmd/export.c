@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/exportopts.h"
+#include "cmd/export_each.h"
+#include "cmd/say.h"
 
 static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE...\n"
 			   "Write the events of one or several snapshots in the format of another tool.\n"
@@ -56,9 +57,21 @@ static int parse_option(struct fr_exportopts *x, int opt)
 	}
 }
 
-int fr_cmd_export(int argc, char **argv)
+static int export(const struct fr_exportopts *x)
 {
-	struct fr_exportopts x = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}};
+	const struct fr_exporter *e = fr_exporter_find(x->ask.format);
+
+	if (!e)
+		return FR_EXIT_USAGE;
+	if (x->ask.off_cpu && e != &fr_export_folded) {
+		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");
+		return FR_EXIT_USAGE;
+	}
+	return e->by_library ? fr_export_each(x) : fr_export(&x->ask);
+}
+
+static int parse_and_export(struct fr_exportopts *x, int argc, char **argv)
+{
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {
@@ -66,17 +79,33 @@ int fr_cmd_export(int argc, char **argv)
 			show_help();
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&x, opt))
+		if (parse_option(x, opt))
 			return FR_EXIT_USAGE;
 	}
-	if (!x.ask.format) {
+	if (!x->ask.format) {
 		fr_err("say in which format: --to perfetto; `flightrec export --help` lists them");
 		return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {
-		fr_err("name the snapshot to be exported: flightrec export --to %s FILE", x.ask.format);
+		fr_err("name the snapshot to be exported: flightrec export --to %s FILE", x->ask.format);
 		return FR_EXIT_USAGE;
 	}
-	fr_exportopts_done(&x, (const char *const *)argv + optind, argc - optind);
-	return fr_export(&x.ask);
+	fr_exportopts_done(x, (const char *const *)argv + optind, argc - optind);
+	return export(x);
+}
+
+int fr_cmd_export(int argc, char **argv)
+{
+	struct fr_exportopts x = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}};
+	int status;
+
+	x.fr = flightrec_new();
+	if (!x.fr) {
+		fr_err("out of memory");
+		return FR_EXIT_FAIL;
+	}
+	flightrec_set_log(x.fr, fr_cmd_say, NULL);
+	status = parse_and_export(&x, argc, argv);
+	flightrec_free(x.fr);
+	return status;
 }

@@ -7,6 +7,8 @@ int fr_exportopts_parse(int opt, struct fr_exportopts *to)
 {
 	int got = fr_winopts_parse(opt, &to->ask.opts.since, &to->ask.opts.until);
 
+	if (!got && to->fr)
+		got = fr_winopts_set(opt, to->fr);
 	if (got > 0)
 		got = fr_jobs_parse(opt, FR_REPLAY_JOBS_FEW, &to->ask.opts.jobs);
 	if (got > 0)
@@ -32,5 +34,4 @@ void fr_exportopts_done(struct fr_exportopts *to, const char *const *file, u32 f
 	to->ask.file_cnt = file_cnt;
 	to->ask.symbols = to->symbols.opts;
 	to->ask.no_symbols = to->symbols.off;
-	to->ask.symbols_too = to->symbols.on;
 }

@@ -26,7 +26,8 @@
 struct fr_exportopts {
 	struct fr_export_ask ask;
 	struct fr_symopts symbols;
-	bool to_stdout; /* -o - */
+	struct flightrec *fr; /* has the window too; NULL: none is needed */
+	bool to_stdout;	      /* -o - */
 };
 
 /* 0: it was one of these, but for help; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/say.h"
 #include "incident_layout.h"
 
 static const char help[] = "Usage: flightrec info FILE [--json]\n"
@@ -74,15 +75,6 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
-static void say(void *arg, int level, const char *text)
-{
-	(void)arg;
-	if (level == FLIGHTREC_LOG_ERROR)
-		fr_err("%s", text);
-	else
-		fr_warn("%s", text);
-}
-
 /* 0 or -errno, said. */
 static int open_file(struct flightrec *fr, const char *path)
 {
@@ -119,7 +111,7 @@ static int info(const char *path, bool json)
 		fr_err("out of memory");
 		return FR_EXIT_FAIL;
 	}
-	flightrec_set_log(fr, say, NULL);
+	flightrec_set_log(fr, fr_cmd_say, NULL);
 	err = open_file(fr, path);
 	if (err)
 		status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;

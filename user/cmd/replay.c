@@ -222,20 +222,10 @@ static int count(const struct ask *ask)
 	return write_status(err, got ? FR_EXIT_FAIL : status);
 }
 
-static int set_symbols(const struct ask *ask)
-{
-	const struct fr_symbols_opts *y = &ask->symopts.opts;
-	unsigned flags = y->debuginfod ? FLIGHTREC_SYMBOLS_DEBUGINFOD : 0;
-
-	flags |= y->lines ? FLIGHTREC_SYMBOLS_LINES : 0;
-	flags |= y->raw ? FLIGHTREC_SYMBOLS_RAW : 0;
-	return flightrec_set_symbols(ask->fr, y->symfs, flags);
-}
-
 static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
 {
 	unsigned flags = ask->pairs ? FLIGHTREC_PAIRS : 0;
-	int err = set_symbols(ask);
+	int err = fr_symopts_set(&ask->symopts, ask->fr);
 	u32 i;
 
 	flags |= ask->mode == COUNT && !ask->filter ? FLIGHTREC_NO_NAMES : 0;
@@ -264,16 +254,7 @@ static int parse_window(struct ask *ask, int opt)
 {
 	int err = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
 
-	if (err)
-		return err;
-	switch (opt) {
-	case FR_WINOPT_SINCE:
-		return flightrec_set_since(ask->fr, optarg);
-	case FR_WINOPT_UNTIL:
-		return flightrec_set_until(ask->fr, optarg);
-	default:
-		return flightrec_set_window(ask->fr, optarg);
-	}
+	return err ? err : fr_winopts_set(opt, ask->fr);
 }
 
 static int parse_tiers(struct ask *ask, const char *tiers)

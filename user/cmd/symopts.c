@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/flightrec.h"
 #include "pure/err.h"
 
 static int set_symfs(struct fr_symopts *to, const char *dir)
@@ -48,4 +49,13 @@ int fr_symopts_parse(int opt, struct fr_symopts *to)
 	to->on = true;
 	to->off = false;
 	return 0;
+}
+
+int fr_symopts_set(const struct fr_symopts *s, struct flightrec *fr)
+{
+	unsigned flags = s->opts.debuginfod ? FLIGHTREC_SYMBOLS_DEBUGINFOD : 0;
+
+	flags |= s->opts.lines ? FLIGHTREC_SYMBOLS_LINES : 0;
+	flags |= s->opts.raw ? FLIGHTREC_SYMBOLS_RAW : 0;
+	return flightrec_set_symbols(fr, s->opts.symfs, flags);
 }

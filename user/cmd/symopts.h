@@ -46,4 +46,8 @@ struct fr_symopts {
 /* 0: it was one of these; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
 int fr_symopts_parse(int opt, struct fr_symopts *to);
 
+/* Set the same in a handle of the library. 0 or -errno, said by it. */
+struct flightrec;
+int fr_symopts_set(const struct fr_symopts *s, struct flightrec *fr);
+
 #endif

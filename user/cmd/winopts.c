@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "lib/flightrec.h"
 #include "pure/err.h"
 
 static int parse_when(const char *option, struct fr_when *w)
@@ -32,5 +33,17 @@ int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until)
 		return parse_window(since, until);
 	default:
 		return 1;
+	}
+}
+
+int fr_winopts_set(int opt, struct flightrec *fr)
+{
+	switch (opt) {
+	case FR_WINOPT_SINCE:
+		return flightrec_set_since(fr, optarg);
+	case FR_WINOPT_UNTIL:
+		return flightrec_set_until(fr, optarg);
+	default:
+		return flightrec_set_window(fr, optarg);
 	}
 }

@@ -33,4 +33,8 @@ enum {
 /* 0: it was one of these, and into *since, *until; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
 int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until);
 
+/* Set the same in a handle of the library, which takes the same texts. After 0; 0 or -errno. */
+struct flightrec;
+int fr_winopts_set(int opt, struct flightrec *fr);
+
 #endif

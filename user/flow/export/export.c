@@ -13,9 +13,21 @@
 #include "pure/err.h"
 #include "pure/filter/near.h"
 
+static const struct fr_exporter export_json = {
+	.name = "json",
+	.doc = "NDJSON, an object an event, as `replay --json`",
+	.by_library = true,
+};
+
+static const struct fr_exporter export_csv = {
+	.name = "csv",
+	.doc = "comma-separated values, a column for each field there is",
+	.by_library = true,
+};
+
 static const struct fr_exporter *const exporters[] = {
-	&fr_export_perfetto, &fr_export_ctf,  &fr_export_tracecmd, &fr_export_folded,
-	&fr_export_perf,     &fr_export_json, &fr_export_csv,	   &fr_export_html,
+	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_folded,
+	&fr_export_perf,     &export_json,   &export_csv,	  &fr_export_html,
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
@@ -25,7 +37,7 @@ const struct fr_exporter *fr_exporter_nr(u32 i)
 	return i < EXPORTER_CNT ? exporters[i] : NULL;
 }
 
-static const struct fr_exporter *find(const char *name)
+const struct fr_exporter *fr_exporter_find(const char *name)
 {
 	struct fr_near near = {.to = name};
 	u32 i;
@@ -134,19 +146,21 @@ static int put_all(struct fr_export *x, const struct fr_exporter *e)
 	return err ?: e->end ? e->end(x) : 0;
 }
 
-/* What is in the file is said, so that a file cut off on its way can be told from a whole one. */
+void fr_export_say(const char *path, const char *format, u64 event_cnt)
+{
+	fprintf(stderr, "%s: %llu events as %s\n", path, (unsigned long long)event_cnt, format);
+}
+
 static void say(const struct fr_export *x, const struct fr_export_ask *ask)
 {
-	fprintf(stderr, "%s: %llu events as %s\n", ask->path, (unsigned long long)x->event_cnt, ask->format);
+	fr_export_say(ask->path, ask->format, x->event_cnt);
 	if (x->left_out)
 		fprintf(stderr, "%llu events have no place in this format and were left out\n",
 			(unsigned long long)x->left_out);
 }
 
-static int status_of(const struct fr_replay *r, int err)
+int fr_export_status(int err, bool damaged)
 {
-	bool damaged = fr_replay_say_damage(r);
-
 	if (err == -EPIPE)
 		return FR_EXIT_OK;
 	return err ? FR_EXIT_FAIL : damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK;
@@ -170,7 +184,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	return err;
 }
 
-static int export_to_file(struct fr_export *x, const struct fr_exporter *e, const char *path)
+static int write_file(const char *path, fr_export_fn fn, void *arg)
 {
 	struct fr_newfile *f;
 	/* of what dead writers left, only empty files can be told to be ours: nothing begins with this */
@@ -178,11 +192,38 @@ static int export_to_file(struct fr_export *x, const struct fr_exporter *e, cons
 
 	if (err)
 		return err;
-	err = export_to(x, e, fr_newfile_fd(f));
+	err = fn(arg, fr_newfile_fd(f));
 	if (!err)
 		return fr_newfile_finish(f);
 	fr_newfile_abort(f);
 	return err;
+}
+
+static void say_exists(const char *path, const char * or)
+{
+	fr_err("%s exists and is not replaced: give another name with -o%s", path, or);
+}
+
+int fr_export_to_path(const char *path, fr_export_fn fn, void *arg)
+{
+	int err = path ? write_file(path, fn, arg) : fn(arg, STDOUT_FILENO);
+
+	if (err == -EEXIST)
+		say_exists(path, ", or - for standard output");
+	return err;
+}
+
+/* What writes, for the above. */
+struct job {
+	struct fr_export *x;
+	const struct fr_exporter *e;
+};
+
+static int run_job(void *arg, int fd)
+{
+	const struct job *j = arg;
+
+	return export_to(j->x, j->e, fd);
 }
 
 static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, const char *path)
@@ -190,6 +231,8 @@ static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, co
 	struct fr_newdir *d;
 	int err = fr_newdir_create(path, &d);
 
+	if (err == -EEXIST)
+		say_exists(path, "");
 	if (err)
 		return err;
 	x->dir_fd = fr_newdir_fd(d);
@@ -202,15 +245,10 @@ static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, co
 
 static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
-	int err;
+	struct job job = {.x = x, .e = e};
+	int err = e->folder ? export_to_folder(x, e, ask->path) : fr_export_to_path(ask->path, run_job, &job);
 
-	if (!ask->path)
-		return export_to(x, e, STDOUT_FILENO);
-	err = e->folder ? export_to_folder(x, e, ask->path) : export_to_file(x, e, ask->path);
-	if (err == -EEXIST)
-		fr_err("%s exists and is not replaced: give another name with -o%s", ask->path,
-		       e->folder ? "" : ", or - for standard output");
-	if (!err)
+	if (!err && ask->path)
 		say(x, ask);
 	return err;
 }
@@ -220,10 +258,6 @@ static int check(const struct fr_export *x, const struct fr_exporter *e, const s
 	if (e->one_session ? fr_replay_say_sessions(x->replay, e->name)
 			   : e->one_boot && fr_replay_say_boots(x->replay, e->name))
 		return -EINVAL;
-	if (ask->off_cpu && e != &fr_export_folded) {
-		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");
-		return -EINVAL;
-	}
 	if (e->folder && !ask->path) {
 		fr_err("%s makes a directory: name it with -o", e->name);
 		return -EINVAL;
@@ -237,16 +271,16 @@ static int check(const struct fr_export *x, const struct fr_exporter *e, const s
 
 static bool wants_symbols(const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
-	return !ask->no_symbols && (e->stacks || (e == &fr_export_json && ask->symbols_too));
+	return !ask->no_symbols && e->stacks;
 }
 
 int fr_export(const struct fr_export_ask *ask)
 {
-	const struct fr_exporter *e = find(ask->format);
+	const struct fr_exporter *e = fr_exporter_find(ask->format);
 	struct fr_export x = {0};
 	int err, status;
 
-	if (!e)
+	if (!e || e->by_library)
 		return FR_EXIT_USAGE;
 	err = fr_replay_open(ask->file, ask->file_cnt, &ask->opts, &x.replay);
 	if (err)
@@ -261,7 +295,7 @@ int fr_export(const struct fr_export_ask *ask)
 	status = FR_EXIT_USAGE;
 	if (!err) {
 		err = write_out(&x, e, ask);
-		status = status_of(x.replay, err);
+		status = fr_export_status(err, fr_replay_say_damage(x.replay));
 	}
 	free(x.out);
 	fr_frames_free(x.frames);

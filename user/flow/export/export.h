@@ -2,7 +2,8 @@
 /*
  * export: the events of snapshots in the format of another tool. Streaming: memory does not grow with the file.
  *
- * Each format is an fr_exporter in a file of its own (export_NAME.c) and a line of the table in export.c.
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and a line of the table in export.c. json and csv are only
+ * lines there: they need an event at a time, and are made of the public library, by the command.
  */
 #ifndef FR_EXPORT_H
 #define FR_EXPORT_H
@@ -17,9 +18,8 @@ struct fr_export_ask {
 	struct fr_replay_opts opts;
 	const char *const *file;
 	u32 file_cnt;
-	bool off_cpu;	  /* folded: time off the CPU, not samples */
-	bool no_symbols;  /* addresses */
-	bool symbols_too; /* asked for: formats of numbers add words */
+	bool off_cpu;	 /* folded: time off the CPU, not samples */
+	bool no_symbols; /* addresses */
 	struct fr_symbols_opts symbols;
 };
 
@@ -48,6 +48,7 @@ struct fr_exporter {
 	bool one_session; /* nor several snapshots of one boot; one_boot need not be said then */
 	bool folder;	  /* writes several files into a new directory */
 	bool stacks;	  /* has stacks in words */
+	bool by_library;  /* not here: it has only a name */
 	/* each 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
@@ -57,11 +58,27 @@ struct fr_exporter {
 	void (*release)(struct fr_export *x); /* what state points to */
 };
 
-extern const struct fr_exporter fr_export_csv, fr_export_ctf, fr_export_folded, fr_export_html, fr_export_json, fr_export_perf,
-	fr_export_perfetto, fr_export_tracecmd;
+extern const struct fr_exporter fr_export_ctf, fr_export_folded, fr_export_html, fr_export_perf, fr_export_perfetto,
+	fr_export_tracecmd;
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);
+
+/* One by its name, NULL: there is none, and that is said. */
+const struct fr_exporter *fr_exporter_find(const char *name);
+
+/*
+ * Have fn write into a file that gets its name when it is complete, or does not exist. path NULL: to standard output. 0 or
+ * -errno, of fn (which says why) or of the file (said).
+ */
+typedef int (*fr_export_fn)(void *arg, int fd);
+int fr_export_to_path(const char *path, fr_export_fn fn, void *arg);
+
+/* Say how much was written, so that a file cut off on its way can be told from a whole one. */
+void fr_export_say(const char *path, const char *format, u64 event_cnt);
+
+/* If writing failed say so, but for a pipe that nobody reads. Returns the exit status. */
+int fr_export_status(int err, bool damaged);
 
 /* Numbers of CPUs are below this in all files. */
 u32 fr_export_cpu_cnt(const struct fr_export *x);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* export as comma-separated values (RFC 4180), with one column for each field there is. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/export_each.h"
+#include "pure/text/out.h"
+
+#define COLUMN_MAX 256u
+#define TYPE_MAX   256u /* numbers of kinds of events are below this */
+
+/* Which field of a kind of event stands in a column, -1: none. */
+struct cell {
+	int field;
+	enum flightrec_kind kind;
+};
+
+/* Columns: names of fields, each once. */
+struct csv {
+	struct flightrec *fr;
+	const char *name[COLUMN_MAX];
+	u32 cnt;
+	unsigned file; /* whose schema the cells are of */
+	struct cell cell[TYPE_MAX][COLUMN_MAX];
+	struct fr_out out;
+};
+
+static bool has_column(const struct csv *c, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < c->cnt; i++) {
+		if (!strcmp(c->name[i], name))
+			return true;
+	}
+	return false;
+}
+
+static int add_columns(struct csv *c, unsigned file)
+{
+	const struct flightrec_type *t = NULL;
+	const char *name;
+	unsigned i;
+
+	while ((t = flightrec_type_next(c->fr, file, t))) {
+		for (i = 0; i < flightrec_type_field_cnt(t); i++) {
+			name = flightrec_field_name(flightrec_type_field(t, (int)i));
+			if (has_column(c, name))
+				continue;
+			if (c->cnt == COLUMN_MAX)
+				return -E2BIG;
+			c->name[c->cnt++] = name;
+		}
+	}
+	return 0;
+}
+
+static void bind(struct csv *c, unsigned file)
+{
+	const struct flightrec_type *t = NULL;
+	u32 i;
+
+	while ((t = flightrec_type_next(c->fr, file, t)) && flightrec_type_nr(t) < TYPE_MAX) {
+		for (i = 0; i < c->cnt; i++) {
+			struct cell *cell = &c->cell[flightrec_type_nr(t)][i];
+
+			cell->field = flightrec_type_find(t, c->name[i]);
+			if (cell->field >= 0)
+				cell->kind = flightrec_field_kind(flightrec_type_field(t, cell->field));
+		}
+	}
+	c->file = file;
+}
+
+static void put_text(struct fr_out *o, const char *s, size_t len)
+{
+	size_t i;
+
+	fr_out_char(o, '"');
+	for (i = 0; i < len; i++) {
+		if (s[i] == '"')
+			fr_out_char(o, '"');
+		fr_out_char(o, s[i]);
+	}
+	fr_out_char(o, '"');
+}
+
+/* Numbers of an array stand in one cell, with blanks between. */
+static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_char(o, ' ');
+		fr_out_u64(o, nums[i]);
+	}
+}
+
+/* Nothing if it is not known. */
+static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
+{
+	const uint64_t *nums;
+	const char *text;
+	uint64_t u;
+	int64_t s;
+	size_t sz;
+
+	switch (c->kind) {
+	case FLIGHTREC_U64:
+		if (!flightrec_value_u64(ev, c->field, &u))
+			fr_out_u64(o, u);
+		break;
+	case FLIGHTREC_S64:
+		if (!flightrec_value_s64(ev, c->field, &s))
+			fr_out_s64(o, s);
+		break;
+	case FLIGHTREC_TEXT:
+		if (!flightrec_value_text(ev, c->field, &text, &sz))
+			put_text(o, text, sz);
+		break;
+	case FLIGHTREC_ARRAY:
+		if (!flightrec_value_array(ev, c->field, &nums, &sz))
+			put_nums(o, nums, sz);
+		break;
+	case FLIGHTREC_NONE:
+		break;
+	}
+}
+
+static void put_who(struct fr_out *o, const struct flightrec_event *ev)
+{
+	int64_t pid = flightrec_event_pid(ev);
+	const char *comm = flightrec_event_comm(ev);
+
+	if (pid >= 0)
+		fr_out_s64(o, pid);
+	fr_out_char(o, ',');
+	fr_out_u64(o, flightrec_event_tid(ev));
+	fr_out_char(o, ',');
+	if (comm)
+		put_text(o, comm, strlen(comm));
+}
+
+static void put_event(struct csv *c, const struct flightrec_event *ev)
+{
+	const struct flightrec_type *t = flightrec_event_type(ev);
+	const struct cell *cell = c->cell[flightrec_type_nr(t) % TYPE_MAX];
+	struct fr_out *o = &c->out;
+	u32 i;
+
+	fr_out_u64(o, flightrec_event_ts(ev));
+	fr_out_char(o, ',');
+	fr_out_u64(o, flightrec_event_cpu(ev));
+	fr_out_char(o, ',');
+	fr_out_str(o, flightrec_type_name(t));
+	fr_out_char(o, ',');
+	put_who(o, ev);
+	for (i = 0; i < c->cnt; i++) {
+		fr_out_char(o, ',');
+		if (cell[i].field >= 0)
+			put_cell(o, ev, &cell[i]);
+	}
+	fr_out_str(o, "\r\n");
+}
+
+static int put_head(struct csv *c)
+{
+	unsigned file, cnt = flightrec_file_cnt(c->fr);
+	int err = 0;
+	u32 i;
+
+	for (file = 0; file < cnt && !err; file++)
+		err = add_columns(c, file);
+	fr_out_str(&c->out, "ts,cpu,event,pid,tid,comm");
+	for (i = 0; i < c->cnt; i++) {
+		fr_out_char(&c->out, ',');
+		fr_out_str(&c->out, c->name[i]);
+	}
+	fr_out_str(&c->out, "\r\n");
+	bind(c, 0);
+	return err;
+}
+
+static int put_events(struct csv *c, u64 *event_cnt, bool *said)
+{
+	const struct flightrec_event *ev;
+	int got;
+
+	while ((got = flightrec_next(c->fr, &ev)) > 0 && !fr_out_error(&c->out)) {
+		if (flightrec_event_file(ev) != c->file)
+			bind(c, flightrec_event_file(ev));
+		put_event(c, ev);
+		++*event_cnt;
+	}
+	*said = got < 0;
+	return got < 0 ? got : fr_out_flush(&c->out);
+}
+
+int fr_export_csv(struct flightrec *fr, int fd, u64 *event_cnt, bool *said)
+{
+	struct csv *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->fr = fr;
+	fr_out_init_fd(&c->out, fd, false);
+	err = put_head(c);
+	err = err ? err : put_events(c, event_cnt, said);
+	free(c);
+	return err;
+}

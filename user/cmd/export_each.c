@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/export_each.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+/* An export under way. */
+struct each {
+	const struct fr_exportopts *x;
+	u64 event_cnt;
+};
+
+static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool *said)
+{
+	unsigned flags = x->symbols.on ? FLIGHTREC_PRINT_SYMBOLS : 0;
+	const struct flightrec_event *ev;
+	struct flightrec_printer *p;
+	int got = flightrec_printer_new(x->fr, FLIGHTREC_FORMAT_JSON, flags, fd, &p), err = 0;
+
+	*said = got;
+	if (got)
+		return got;
+	while (!err && (got = flightrec_next(x->fr, &ev)) > 0) {
+		err = flightrec_print(p, ev);
+		++*event_cnt;
+	}
+	*said = got < 0;
+	err = got < 0 ? got : err ? err : flightrec_printer_flush(p);
+	flightrec_printer_free(p);
+	return err;
+}
+
+static int put(void *arg, int fd)
+{
+	struct each *e = arg;
+	const struct fr_exportopts *x = e->x;
+	bool said = false;
+	int err;
+
+	signal(SIGPIPE, SIG_IGN);
+	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
+					   : fr_export_csv(x->fr, fd, &e->event_cnt, &said);
+	if (!err)
+		flightrec_warn_symbols(x->fr);
+	else if (err != -EPIPE && !said)
+		fr_err("export stopped: %s", strerror(-err));
+	return err;
+}
+
+/* 0 or -errno, said. */
+static int open_all(const struct fr_exportopts *x)
+{
+	unsigned jobs = x->ask.opts.jobs == FR_REPLAY_JOBS_FEW ? 0 : x->ask.opts.jobs;
+	int err = fr_symopts_set(&x->symbols, x->fr);
+	u32 i;
+
+	err = err ? err : flightrec_set_jobs(x->fr, jobs);
+	err = err ? err : flightrec_set_filter(x->fr, x->ask.opts.filter);
+	for (i = 0; i < x->ask.file_cnt && !err; i++)
+		err = flightrec_add(x->fr, x->ask.file[i]);
+	return err ? err : flightrec_open(x->fr);
+}
+
+int fr_export_each(const struct fr_exportopts *x)
+{
+	struct each e = {.x = x};
+	int err = open_all(x);
+
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	err = fr_export_to_path(x->ask.path, put, &e);
+	if (!err && x->ask.path)
+		fr_export_say(x->ask.path, x->ask.format, e.event_cnt);
+	return fr_export_status(err, flightrec_warn_damage(x->fr));
+}
