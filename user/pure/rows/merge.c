@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A loser tree: leaves are streams, each inner node remembers who lost there, so that a new head is compared only with the
- * losers on its way up. tree[0] is the winner. The runner-up is the best of the losers on the winner's way.
+ * A heap: its root is the stream whose next row comes first, and the one behind that is the first of the root's two children.
+ * Events that cause each other alternate between few streams, so a root that was moved on mostly sinks by one place.
  */
 #include "pure/rows/merge.h"
 
@@ -9,108 +9,92 @@
 #include <stdlib.h>
 
 struct head {
-	u64 key; /* time and shift of row `from`; at the end: the greatest */
-	bool ended;
-	struct fr_stretch s;
+	u64 key; /* time and shift of its next row */
+	u32 stream;
 };
 
 struct fr_merge {
-	u32 cnt, leaf_cnt; /* leaf_cnt: a power of two */
+	u32 stream_cnt;
+	u32 cnt; /* streams that have not ended: in the heap */
 	fr_stretch_fn next;
 	void *arg;
-	struct head *head; /* [leaf_cnt], those from cnt on have ended */
-	u32 *tree;	   /* [leaf_cnt] */
+	struct head *heap;
+	struct fr_stretch *s; /* of each stream, what is still to come */
 	bool started;
 };
 
-static int refill(struct fr_merge *m, u32 i)
+static inline bool is_before(const struct head *a, const struct head *b)
 {
-	struct head *h = &m->head[i];
-	int got = m->next(m->arg, i, &h->s);
+	return a->key < b->key || (a->key == b->key && a->stream < b->stream);
+}
 
-	h->s.stream = i;
-	h->ended = got <= 0;
-	h->key = got > 0 ? h->s.b->ts[h->s.from] + h->s.shift_ns : ~0ULL;
+/* Which child of a place comes first; cnt or more: it has none. */
+static inline u32 first_child(const struct fr_merge *m, u32 at)
+{
+	u32 left = 2 * at + 1;
+
+	return left + (left + 1 < m->cnt && is_before(&m->heap[left + 1], &m->heap[left]));
+}
+
+/* Put h where it belongs, at this place or below. */
+static void sink(struct fr_merge *m, u32 at, struct head h)
+{
+	u32 child;
+
+	for (child = first_child(m, at); child < m->cnt && is_before(&m->heap[child], &h); child = first_child(m, at)) {
+		m->heap[at] = m->heap[child];
+		at = child;
+	}
+	m->heap[at] = h;
+}
+
+/* The next stretch of a stream. As fr_stretch_fn. */
+static int refill(struct fr_merge *m, u32 stream)
+{
+	int got = m->next(m->arg, stream, &m->s[stream]);
+
+	m->s[stream].stream = stream;
+	return got;
+}
+
+static struct head head_of(const struct fr_merge *m, u32 stream)
+{
+	const struct fr_stretch *s = &m->s[stream];
+
+	return (struct head){.key = s->b->ts[s->from] + s->shift_ns, .stream = stream};
+}
+
+static int begin(struct fr_merge *m)
+{
+	int got = 0;
+	u32 i;
+
+	m->started = true;
+	for (i = 0; i < m->stream_cnt && got >= 0; i++) {
+		got = refill(m, i);
+		if (got > 0)
+			m->heap[m->cnt++] = head_of(m, i);
+	}
+	for (i = m->cnt / 2; i-- > 0;)
+		sink(m, i, m->heap[i]);
 	return got < 0 ? got : 0;
-}
-
-/* Does stream a come before b? An ended stream comes after all others. */
-static inline bool is_before(const struct fr_merge *m, u32 a, u32 b)
-{
-	const struct head *x = &m->head[a], *y = &m->head[b];
-
-	if (x->key != y->key)
-		return x->key < y->key;
-	if (x->ended != y->ended)
-		return y->ended;
-	return a < b;
-}
-
-static u32 play(struct fr_merge *m, u32 node)
-{
-	u32 left, right;
-
-	if (node >= m->leaf_cnt)
-		return node - m->leaf_cnt;
-	left = play(m, node * 2);
-	right = play(m, node * 2 + 1);
-	m->tree[node] = is_before(m, left, right) ? right : left;
-	return is_before(m, left, right) ? left : right;
-}
-
-static void replay(struct fr_merge *m, u32 stream)
-{
-	u32 node, winner = stream;
-
-	for (node = (stream + m->leaf_cnt) / 2; node; node /= 2) {
-		if (is_before(m, m->tree[node], winner)) {
-			u32 loser = winner;
-
-			winner = m->tree[node];
-			m->tree[node] = loser;
-		}
-	}
-	m->tree[0] = winner;
-}
-
-static u32 runner_up(const struct fr_merge *m, u32 winner)
-{
-	u32 node, best = winner;
-
-	for (node = (winner + m->leaf_cnt) / 2; node; node /= 2) {
-		if (best == winner || is_before(m, m->tree[node], best))
-			best = m->tree[node];
-	}
-	return best;
 }
 
 int fr_merge_new(u32 cnt, fr_stretch_fn next, void *arg, struct fr_merge **out)
 {
 	struct fr_merge *m = calloc(1, sizeof(*m));
-	int err = 0;
-	u32 i;
 
 	if (!m)
 		return -ENOMEM;
-	m->cnt = cnt;
+	m->stream_cnt = cnt;
 	m->next = next;
 	m->arg = arg;
-	for (m->leaf_cnt = 1; m->leaf_cnt < cnt;)
-		m->leaf_cnt *= 2;
-	m->head = calloc(m->leaf_cnt, sizeof(*m->head));
-	m->tree = calloc(m->leaf_cnt, sizeof(*m->tree));
-	if (!m->head || !m->tree)
-		err = -ENOMEM;
-	for (i = 0; !err && i < m->leaf_cnt; i++) {
-		m->head[i] = (struct head){.key = ~0ULL, .ended = true};
-		if (i < cnt)
-			err = refill(m, i);
-	}
-	if (err) {
+	m->heap = calloc(cnt + 1, sizeof(*m->heap));
+	m->s = calloc(cnt + 1, sizeof(*m->s));
+	if (!m->heap || !m->s) {
 		fr_merge_free(m);
-		return err;
+		return -ENOMEM;
 	}
-	m->tree[0] = play(m, 1);
 	*out = m;
 	return 0;
 }
@@ -119,19 +103,20 @@ void fr_merge_free(struct fr_merge *m)
 {
 	if (!m)
 		return;
-	free(m->head);
-	free(m->tree);
+	free(m->heap);
+	free(m->s);
 	free(m);
 }
 
-/* The first row from `from` on that does not come before (key, stream): alternating streams make short runs, so look near. */
-static u32 run_end(const struct head *h, u64 key, bool wins_ties)
+/* The first row behind the first that does not come before the other stream's: alternating streams make short runs, so look
+ * near. */
+static u32 run_end(const struct fr_stretch *s, const struct head *other)
 {
-	const u64 *ts = h->s.b->ts;
-	u64 shift = h->s.shift_ns;
-	u32 i = h->s.from + 1, to = h->s.to;
+	const u64 *ts = s->b->ts;
+	u64 shift = s->shift_ns, key = other->key;
+	u32 i = s->from + 1, to = s->to;
 
-	if (wins_ties) {
+	if (s->stream < other->stream) {
 		while (i < to && ts[i] + shift <= key)
 			i++;
 	} else {
@@ -141,40 +126,36 @@ static u32 run_end(const struct head *h, u64 key, bool wins_ties)
 	return i;
 }
 
-/* The winner's rows handed out last are done with: move its head on. */
+/* The root's rows handed out last are done with: move it on. */
 static int advance(struct fr_merge *m)
 {
-	u32 winner = m->tree[0];
-	struct head *h = &m->head[winner];
-	int err = 0;
+	u32 stream = m->heap[0].stream;
+	int got = m->s[stream].from < m->s[stream].to ? 1 : refill(m, stream);
 
-	if (h->s.from < h->s.to)
-		h->key = h->s.b->ts[h->s.from] + h->s.shift_ns;
-	else
-		err = refill(m, winner);
-	replay(m, winner);
-	return err;
+	if (got > 0)
+		sink(m, 0, head_of(m, stream));
+	else if (--m->cnt)
+		sink(m, 0, m->heap[m->cnt]);
+	return got < 0 ? got : 0;
 }
 
 int fr_merge_next(struct fr_merge *m, struct fr_stretch *run)
 {
-	struct head *h;
+	struct fr_stretch *s;
 	u32 second;
-	int err;
+	int err = 0;
 
-	if (m->started && !m->head[m->tree[0]].ended) {
+	if (!m->started)
+		err = begin(m);
+	else if (m->cnt)
 		err = advance(m);
-		if (err)
-			return err;
-	}
-	m->started = true;
-	h = &m->head[m->tree[0]];
-	if (h->ended)
-		return 0;
-	second = runner_up(m, m->tree[0]);
-	*run = h->s;
-	if (second != m->tree[0] && !m->head[second].ended)
-		run->to = run_end(h, m->head[second].key, m->tree[0] < second);
-	h->s.from = run->to;
+	if (err || !m->cnt)
+		return err;
+	s = &m->s[m->heap[0].stream];
+	second = first_child(m, 0);
+	*run = *s;
+	if (second < m->cnt)
+		run->to = run_end(s, &m->heap[second]);
+	s->from = run->to;
 	return 1;
 }

@@ -26,11 +26,12 @@ typedef int (*fr_stretch_fn)(void *arg, u32 stream, struct fr_stretch *s);
 
 struct fr_merge; /* opaque */
 
-/* Merge streams 0 to cnt - 1; at equal times the lower number comes first. 0 and *out, -ENOMEM, or what next() said. */
+/* Merge streams 0 to cnt - 1, of which none is asked yet; at equal times the lower number comes first. 0 and *out, or -ENOMEM.
+ */
 int fr_merge_new(u32 cnt, fr_stretch_fn next, void *arg, struct fr_merge **out);
 void fr_merge_free(struct fr_merge *m); /* NULL is fine */
 
-/* The next run: 1 and *run, valid until the next call; 0 at the end; or -errno. */
+/* The next run: 1 and *run, valid until the next call; 0 at the end; or what a stream's next() said. */
 int fr_merge_next(struct fr_merge *m, struct fr_stretch *run);
 
 #endif
