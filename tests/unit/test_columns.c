@@ -382,6 +382,88 @@ static void test_records_come_back(void **state)
 	fr_rows_free(&back);
 }
 
+static void same_rows(const struct fr_batch *a, const struct fr_batch *b)
+{
+	assert_int_equal(a->row_cnt, b->row_cnt);
+	assert_memory_equal(a->ts, b->ts, a->row_cnt * sizeof(*a->ts));
+	assert_memory_equal(a->ev, b->ev, a->row_cnt);
+	assert_memory_equal(a->tid, b->tid, a->row_cnt * sizeof(*a->tid));
+	assert_memory_equal(a->in_type, b->in_type, a->row_cnt * sizeof(*a->in_type));
+}
+
+/* A row's field, of which b has only what it was asked for. */
+static void same_field(const struct fr_batch *a, const struct fr_batch *b, u32 i, const struct fr_field *f)
+{
+	struct fr_row x = fr_batch_row(a, i), y = fr_batch_row(b, i);
+	const struct fr_col *col = &b->type[y.ev->nr].col[f->col];
+	size_t n, m;
+
+	if (f->type == FR_TYPE_str || f->type == FR_TYPE_u64s) /* where the row lies is known in any case */
+		assert_memory_equal(a->type[x.ev->nr].col[f->col].off + x.k, col->off + y.k, 8);
+	if (!fr_wants_col(b->wants, y.ev->nr, f->col)) {
+		assert_null(col->text);
+		assert_true(!col->num || f->col == fr_event_key_col(y.ev));
+	} else if (f->type == FR_TYPE_u64s) {
+		const u64 *p = fr_row_nums(&x, f, &n), *q = fr_row_nums(&y, f, &m);
+
+		assert_memory_equal(p, q, n * sizeof(*p));
+	} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm) {
+		const char *p = fr_row_text(&x, f, &n), *q = fr_row_text(&y, f, &m);
+
+		assert_int_equal(n, m);
+		assert_memory_equal(p, q, n);
+	} else {
+		assert_int_equal(fr_row_num(&x, f), fr_row_num(&y, f));
+	}
+}
+
+static void same_wanted(const struct fr_batch *a, const struct fr_batch *b)
+{
+	u32 i, k;
+
+	same_rows(a, b);
+	for (i = 0; i < a->row_cnt; i++) {
+		const struct fr_event *ev = fr_batch_row(a, i).ev;
+
+		for (k = 0; k < ev->field_cnt; k++)
+			if (ev->fields[k].kind != FR_KIND_DERIVED)
+				same_field(a, b, i, &ev->fields[k]);
+	}
+}
+
+/* What nobody wants is not there, and yet refused where it is wrong. */
+static void test_unwanted_columns_are_checked(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_wants wants = {};
+	struct fr_batch all = {};
+	u32 round, i, unknown, taken = 0;
+	u8 *copy;
+	int err;
+
+	fill(f, 250);
+	copy = malloc(f->sz);
+	memcpy(copy, f->buf, f->sz);
+	for (round = 0; round < 5000; round++) {
+		for (i = 0; i < round % 3; i++)
+			f->buf[host_random() % f->sz] = host_random();
+		for (i = 0; i < FR_EVENT_MAX; i++)
+			wants.cols[i] = round % 2 ? host_random() : 0;
+		f->b.wants = NULL;
+		err = decode(f, fr_schema_builtin());
+		all.wants = &wants;
+		assert_int_equal(fr_decode_rows(fr_schema_builtin(), &f->head, f->buf, f->sz, &all, &unknown), err);
+		if (!err) {
+			taken++;
+			same_wanted(&f->b, &all);
+		}
+		memcpy(f->buf, copy, f->sz);
+	}
+	assert_true(taken > round / 3 && taken < round);
+	fr_batch_free(&all);
+	free(copy);
+}
+
 /* What a reader without this event does: its rows are left out, the others keep their places. */
 static void test_unknown_events_are_left_out(void **state)
 {
@@ -437,6 +519,7 @@ int main(void)
 		TEST(test_cut_content_is_refused),
 		TEST(test_content_and_head_must_agree),
 		TEST(test_any_bytes_may_come),
+		TEST(test_unwanted_columns_are_checked),
 		TEST(test_unknown_events_are_left_out),
 		TEST(test_records_come_back),
 	};

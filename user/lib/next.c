@@ -15,14 +15,11 @@ static void check_order(struct flightrec *fr)
 	fr->last_key = last;
 }
 
-/* The next run. As fr_replay_next(). */
-static int next_run(struct flightrec *fr)
+/* The next run, by who has entered. As fr_replay_next(). */
+static int read_run(struct flightrec *fr)
 {
-	const struct fr_err_sink *was;
-	int got;
+	int got = fr_replay_next(fr->replay, &fr->run);
 
-	was = fr_lib_enter(fr);
-	got = fr_replay_next(fr->replay, &fr->run);
 	if (got > 0) {
 		check_order(fr);
 		fr->at = fr->run.from;
@@ -31,6 +28,14 @@ static int next_run(struct flightrec *fr)
 	}
 	if (got < 0)
 		fr_err("replay stopped: %s", strerror(-got));
+	return got;
+}
+
+static int next_run(struct flightrec *fr)
+{
+	const struct fr_err_sink *was = fr_lib_enter(fr);
+	int got = read_run(fr);
+
 	fr_lib_leave(was);
 	return got;
 }
@@ -71,6 +76,8 @@ int flightrec_next(struct flightrec *fr, const struct flightrec_event **ev)
 	}
 }
 
+static const struct fr_wants no_columns;
+
 static u64 count_run(struct flightrec *fr)
 {
 	u32 from = fr->at, to = fr->run.to, i;
@@ -87,14 +94,18 @@ static u64 count_run(struct flightrec *fr)
 
 int flightrec_count(struct flightrec *fr, uint64_t *cnt)
 {
+	const struct fr_err_sink *was;
 	int got = fr_lib_check_open(fr);
 	u64 sum;
 
 	if (got)
 		return got;
+	was = fr_lib_enter(fr);
+	fr_replay_want(fr->replay, &no_columns);
 	sum = count_run(fr);
-	while ((got = next_run(fr)) > 0)
+	while ((got = read_run(fr)) > 0)
 		sum += count_run(fr);
+	fr_lib_leave(was);
 	if (!got)
 		*cnt = sum;
 	return got;

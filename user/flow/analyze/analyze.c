@@ -57,6 +57,8 @@ static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 		if (fr_pairs_rule(a->pairs, s, nr, &e->pair))
 			return -ENOMEM;
 		add_pair_cols(e);
+		for (i = 0; i < e->col_cnt; i++)
+			a->wants.cols[nr] |= 1u << e->col[i];
 		for (i = e->col_cnt; i < FR_AN_FEW; i++)
 			e->col[i] = e->col[0];
 	}
@@ -74,6 +76,7 @@ static int bind_all(struct fr_analyze *a, const struct fr_schema *s)
 	bind(a, s, fr_an_block_rules);
 	bind(a, s, fr_an_irq_rules);
 	bind(a, s, fr_an_fault_rules);
+	fr_an_irq_want(a, s);
 	return bind_pairs(a, s);
 }
 
@@ -250,6 +253,11 @@ static int take(struct fr_analyze *a, const struct fr_an_event *e, struct fr_an_
 	if (row->tid == a->res.focus.tid && row->tid)
 		fr_an_note(a, row->ts);
 	return e->fn ? e->fn(a, r) : 0;
+}
+
+const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a)
+{
+	return &a->wants;
 }
 
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)

@@ -219,6 +219,9 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		   struct fr_analyze **out);
 void fr_analyze_free(struct fr_analyze *a); /* NULL is fine */
 
+/* The columns of events that it looks at. */
+const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a);
+
 /* The rows that come next. 0 or -ENOMEM. */
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run);
 

@@ -89,6 +89,7 @@ struct fr_analyze {
 	struct fr_pairs *pairs;
 	bool filtered;
 	struct fr_an_event event[FR_EVENT_MAX];
+	struct fr_wants wants; /* all columns that are looked at */
 	/* tasks */
 	struct fr_an_task **task;
 	u32 task_cap;
@@ -111,6 +112,15 @@ struct fr_analyze {
 /* Those of each subject. */
 extern const struct fr_an_rule fr_an_sched_rules[], fr_an_syscall_rules[], fr_an_block_rules[], fr_an_irq_rules[],
 	fr_an_fault_rules[];
+
+/* A column that is looked at, beside those of the rules' fields. f may be NULL. */
+static inline void fr_an_want(struct fr_analyze *a, u8 nr, const struct fr_field *f)
+{
+	if (f && f->kind != FR_KIND_DERIVED)
+		a->wants.cols[nr] |= 1u << f->col;
+}
+
+void fr_an_irq_want(struct fr_analyze *a, const struct fr_schema *s); /* analyze_irq.c */
 
 /* ---- tasks (analyze_task.c) ---- */
 

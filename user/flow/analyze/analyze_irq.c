@@ -22,14 +22,29 @@ static int count_end(const struct fr_an_row *r, struct fr_an_irq *i)
 	return r->pair.latency_ns ? fr_hist_add(&i->latency, r->pair.latency_ns) : 0;
 }
 
+static const struct fr_field *name_field(const struct fr_event *ev)
+{
+	const struct fr_field *f = fr_event_field(ev, "name");
+
+	return f && f->kind == FR_KIND_FIELD && f->type == FR_TYPE_comm ? f : NULL;
+}
+
+void fr_an_irq_want(struct fr_analyze *a, const struct fr_schema *s)
+{
+	const struct fr_event *ev = fr_schema_find(s, "irq_handler_entry");
+
+	if (ev)
+		fr_an_want(a, ev->nr, name_field(ev));
+}
+
 /* The last one counts: a number may get another handler. */
 static void keep_name(const struct fr_an_row *r, struct fr_an_irq *i)
 {
-	const struct fr_field *f = fr_event_field(r->row->ev, "name");
+	const struct fr_field *f = name_field(r->row->ev);
 	const char *name;
 	size_t len;
 
-	if (!f || f->kind != FR_KIND_FIELD || f->type != FR_TYPE_comm)
+	if (!f)
 		return;
 	name = fr_row_text(r->row, f, &len);
 	len = len < FR_COMM_SZ ? len : FR_COMM_SZ;

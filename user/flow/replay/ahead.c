@@ -37,6 +37,7 @@ struct fr_ahead {
 	size_t next;	      /* in order: those before have been begun */
 	u32 begun, begun_max; /* RUNNING and READY */
 	bool over;
+	const struct fr_wants *wants;
 	struct fr_batch **spare; /* [begun_max] */
 	u32 spare_cnt;
 };
@@ -135,6 +136,8 @@ static struct job *begin(struct fr_ahead *a)
 /* The lock is let go meanwhile. */
 static void run(struct fr_ahead *a, struct job *j, struct fr_snap_decoder *d)
 {
+	if (j->batch)
+		j->batch->wants = a->wants;
 	pthread_mutex_unlock(&a->lock);
 	j->got.err = -ENOMEM;
 	if (j->batch)
@@ -250,6 +253,13 @@ static void wait_for(struct fr_ahead *a, const struct job *j)
 	}
 }
 
+void fr_ahead_want(struct fr_ahead *a, const struct fr_wants *w)
+{
+	pthread_mutex_lock(&a->lock);
+	a->wants = w;
+	pthread_mutex_unlock(&a->lock);
+}
+
 int fr_ahead_take(struct fr_ahead *a, size_t nr, struct fr_batch *b)
 {
 	struct job *j = &a->job[nr];
@@ -259,6 +269,7 @@ int fr_ahead_take(struct fr_ahead *a, size_t nr, struct fr_batch *b)
 	mine = j->state == WAITING;
 	if (mine) {
 		j->state = TAKEN;
+		b->wants = a->wants;
 	} else {
 		wait_for(a, j);
 		hand_over(a, j, b);

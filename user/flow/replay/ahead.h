@@ -23,6 +23,9 @@ int fr_ahead_add(struct fr_ahead *a, struct fr_snap *s, size_t i, u64 time_ns, s
  */
 int fr_ahead_start(struct fr_ahead *a, u32 jobs);
 
+/* Of chunks that nobody has begun yet these columns will be looked at, as fr_batch.wants. */
+void fr_ahead_want(struct fr_ahead *a, const struct fr_wants *w);
+
 /* As fr_snap_read_chunk(), of the chunk that got number nr, which is asked for once. b's memory becomes the threads'. */
 int fr_ahead_take(struct fr_ahead *a, size_t nr, struct fr_batch *b);
 

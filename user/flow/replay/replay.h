@@ -55,6 +55,12 @@ struct fr_replay_run {
 int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out);
 void fr_replay_close(struct fr_replay *r); /* NULL is fine */
 
+/*
+ * From here on only these columns of events will be looked at: said once. All that is checked still is. Chunks that have been
+ * read already have all columns, and so do all chunks where a filter, or pairs, look at them.
+ */
+void fr_replay_want(struct fr_replay *r, const struct fr_wants *w);
+
 /* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
 

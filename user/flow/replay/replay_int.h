@@ -48,7 +48,9 @@ struct fr_replay {
 	u64 begin_key, end_key;	       /* first and last event's time and shift */
 	u64 trigger_key;
 	bool has_trigger;
-	bool unreadable; /* one of the files was no snapshot at all, and has been said */
+	struct fr_wants wants; /* fr_replay_want(): threads read it */
+	bool is_narrow;	       /* that has been said */
+	bool unreadable;       /* one of the files was no snapshot at all, and has been said */
 };
 
 /* ---- replay_files.c: files, and whose they are ---- */

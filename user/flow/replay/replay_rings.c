@@ -172,6 +172,20 @@ int fr_replay_start_jobs(struct fr_replay *r)
 	return err ? err : fr_ahead_start(r->ahead, jobs);
 }
 
+void fr_replay_want(struct fr_replay *r, const struct fr_wants *w)
+{
+	u32 i;
+
+	if (r->pairs || r->opts.filter || r->is_narrow)
+		return;
+	r->is_narrow = true;
+	r->wants = *w;
+	for (i = 0; i < r->ring_cnt; i++)
+		fr_ringsrc_want(r->ring[i].src, &r->wants);
+	if (r->ahead)
+		fr_ahead_want(r->ahead, &r->wants);
+}
+
 int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s)
 {
 	struct fr_replay *r = arg;

@@ -124,6 +124,14 @@ int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns)
 	return err;
 }
 
+void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w)
+{
+	u32 i;
+
+	for (i = 0; i < r->cnt; i++)
+		r->cur[i].batch.wants = w;
+}
+
 /* The first row that is not before ts. */
 static u32 lower_row(const struct fr_batch *b, u64 ts)
 {

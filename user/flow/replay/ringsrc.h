@@ -27,6 +27,9 @@ int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 un
  */
 int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns);
 
+/* Of chunks that are read from now on these columns will be looked at, as fr_batch.wants. */
+void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w);
+
 /* As fr_stretch_fn; stream and shift_ns are left alone. Damaged chunks are passed over (fr_snap_damage() knows). */
 int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s);
 

@@ -15,6 +15,8 @@ static int analyze(struct fr_report *r)
 	int err, got;
 
 	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
+	if (!err)
+		fr_replay_want(r->replay, fr_analyze_wants(r->analyze));
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
 		err = got < 0 ? got : fr_analyze_run(r->analyze, &run);
 	}

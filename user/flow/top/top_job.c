@@ -70,7 +70,10 @@ static int start(struct fr_top *t, struct made *m)
 	m->to = t->to;
 	err = fr_replay_open(&t->ask->path, 1, &opts, &m->replay);
 	err = err ?: fr_summary_new(fr_replay_snap(m->replay, 0), &m->sum);
-	return err ?: fr_analyze_new(m->replay, m->sum, &analyze, &m->analyze);
+	err = err ?: fr_analyze_new(m->replay, m->sum, &analyze, &m->analyze);
+	if (!err)
+		fr_replay_want(m->replay, fr_analyze_wants(m->analyze));
+	return err;
 }
 
 static int go_on(struct fr_top *t, struct made *m)

@@ -22,6 +22,16 @@ static inline const u64 *fr_col_num(const struct fr_col *c, u32 k)
 	return &c->num[k & c->mask];
 }
 
+/* Which columns of each event somebody looks at: a bit for each. The others are checked, and then forgotten. */
+struct fr_wants {
+	u32 cols[FR_EVENT_MAX];
+};
+
+static inline bool fr_wants_col(const struct fr_wants *w, u32 nr, u32 col)
+{
+	return !w || w->cols[nr] >> col & 1;
+}
+
 struct fr_type_cols {
 	u32 cnt;	    /* rows of this type */
 	struct fr_col *col; /* [event's col_cnt] */
@@ -48,7 +58,10 @@ struct fr_batch {
 	struct fr_pos_run *run;
 	u32 run_cnt;
 	size_t chunk; /* which of its file it was read from, fr_snap_read_chunk() */
-	void *arena;  /* the module's own */
+	/* Before rows are decoded into it: of which only these columns are wanted; NULL: all. Of the others there are no
+	 * numbers (num), and no text. */
+	const struct fr_wants *wants;
+	void *arena; /* the module's own */
 };
 
 /* A row of a batch: what merge hands out and printers, filters take. */

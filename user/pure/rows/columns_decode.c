@@ -135,16 +135,29 @@ static bool get_u32(struct decode *d, u32 *v)
 	return true;
 }
 
+/* The same of numbers that nobody looks at: those that fit whatever they are need not be undone. */
+static bool pass_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u32 cnt)
+{
+	if (fit.outside)
+		return get_numbers(d, key, fit, d->tmp, cnt);
+	d->p = fr_numbers_skip(d->p, d->end, key, cnt);
+	return d->p;
+}
+
 /* ---- the columns of one type ---- */
 
-static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt)
+static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt, bool wanted)
 {
 	size_t sz = (size_t)cnt * FR_COMM_SZ;
 
-	col->text = take(d, sz);
-	if (!col->text || sz > (size_t)(d->end - d->p))
+	if (sz > (size_t)(d->end - d->p))
 		return false;
-	memcpy(col->text, d->p, sz);
+	if (wanted) {
+		col->text = take(d, sz);
+		if (!col->text)
+			return false;
+		memcpy(col->text, d->p, sz);
+	}
 	d->p += sz;
 	return true;
 }
@@ -170,24 +183,36 @@ static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit
 	return true;
 }
 
-static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt)
+/* A NUL behind each. */
+static void put_texts(struct fr_col *col, const u8 *p, u32 cnt)
+{
+	u32 k;
+
+	for (k = 0; k < cnt; k++) {
+		u32 len = col->off[k + 1] - col->off[k] - 1;
+
+		memcpy(col->text + col->off[k], p, len);
+		col->text[col->off[k] + len] = 0;
+		p += len;
+	}
+}
+
+static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt, bool wanted)
 {
 	u64 sum;
-	u32 k;
 
 	col->off = take(d, (size_t)(cnt + 1) * 4);
 	if (!col->off || !get_numbers(d, NULL, any_number, d->tmp, cnt) || !make_starts(d, col->off, cnt, 1, 1, &sum))
 		return false;
-	col->text = take(d, sum + cnt);
-	if (!col->text || sum > (u64)(d->end - d->p) || memchr(d->p, 0, sum))
+	if (sum > (u64)(d->end - d->p) || memchr(d->p, 0, sum))
 		return false;
-	for (k = 0; k < cnt; k++) {
-		u32 len = col->off[k + 1] - col->off[k] - 1;
-
-		memcpy(col->text + col->off[k], d->p, len);
-		col->text[col->off[k] + len] = 0;
-		d->p += len;
+	if (wanted) {
+		col->text = take(d, sum + cnt);
+		if (!col->text)
+			return false;
+		put_texts(col, d->p, cnt);
 	}
+	d->p += sum;
 	return true;
 }
 
@@ -253,7 +278,22 @@ static bool get_places(struct decode *d, const struct places *p, u32 max, const 
 	return true;
 }
 
-static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed)
+/* The same of arrays that nobody looks at; their lengths are in tmp. */
+static bool pass_places(struct decode *d, u32 cnt, u32 max, bool keyed)
+{
+	u32 of_len[FR_REC_MAX_SZ / 8 + 1] = {}, j, k, rows = 0;
+
+	for (k = 0; k < cnt; k++)
+		of_len[d->tmp[k]]++;
+	for (j = max; j-- > 0;) {
+		rows += of_len[j + 1];
+		if (!pass_numbers(d, keyed ? d->key : NULL, any_number, rows))
+			return false;
+	}
+	return true;
+}
+
+static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed, bool wanted)
 {
 	struct places p;
 	u32 k, max = 0;
@@ -269,6 +309,8 @@ static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed
 		max = d->tmp[k] > max ? d->tmp[k] : max;
 	if (max > FR_REC_MAX_SZ / 8)
 		return false;
+	if (!wanted)
+		return pass_places(d, cnt, max, keyed);
 	col->num = take(d, sum * 8);
 	used = d->arena->used;
 	p.row = take(d, (sum + 1) * 4);
@@ -290,21 +332,26 @@ static bool get_column(struct decode *d, const u8 *key, struct fr_fit fit, struc
 	return col->num && get_numbers(d, key, fit, col->num, is_const ? 1 : cnt);
 }
 
-static bool get_field(struct decode *d, const struct fr_field *f, struct fr_type_cols *t, int key_col)
+static bool get_field(struct decode *d, u32 nr, const struct fr_field *f, int key_col)
 {
-	bool keyed = key_col >= 0 && f->col > key_col;
+	bool keyed = key_col >= 0 && f->col > key_col, wanted = fr_wants_col(d->b->wants, nr, f->col);
+	struct fr_type_cols *t = &d->b->type[nr];
 	struct fr_col *col = &t->col[f->col];
+	struct fr_fit fit;
 	u32 k;
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return get_comms(d, col, t->cnt);
+		return get_comms(d, col, t->cnt, wanted);
 	case FR_TYPE_str:
-		return get_texts(d, col, t->cnt);
+		return get_texts(d, col, t->cnt, wanted);
 	case FR_TYPE_u64s:
-		return get_arrays(d, col, t->cnt, keyed);
+		return get_arrays(d, col, t->cnt, keyed, wanted);
 	}
-	if (!get_column(d, keyed ? d->key : NULL, f->bit_cnt ? fr_fit_of_bits(f) : fr_fit_of(f->type), col, t->cnt))
+	fit = f->bit_cnt ? fr_fit_of_bits(f) : fr_fit_of(f->type);
+	if (!wanted && f->col != key_col)
+		return pass_numbers(d, keyed ? d->key : NULL, fit, t->cnt);
+	if (!get_column(d, keyed ? d->key : NULL, fit, col, t->cnt))
 		return false;
 	if (f->col == key_col)
 		for (k = 0; k < t->cnt; k++)
@@ -334,7 +381,7 @@ static bool get_type(struct decode *d, u32 nr)
 			return false;
 		memset(t->col, 0, ev->col_cnt * sizeof(*t->col));
 		for (i = 0; i < ev->field_cnt; i++)
-			if (ev->fields[i].kind != FR_KIND_DERIVED && !get_field(d, &ev->fields[i], t, key_col))
+			if (ev->fields[i].kind != FR_KIND_DERIVED && !get_field(d, nr, &ev->fields[i], key_col))
 				return false;
 	}
 	if (d->p != d->end)
@@ -526,10 +573,7 @@ static bool get_all(struct decode *d, const u8 *ev)
 
 static void forget_rows(struct fr_batch *b)
 {
-	void *arena = b->arena;
-
-	memset(b, 0, sizeof(*b));
-	b->arena = arena;
+	*b = (struct fr_batch){.wants = b->wants, .arena = b->arena};
 }
 
 static bool knows_all(const struct fr_schema *schema, const u32 cnt[FR_EVENT_MAX])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/rows/numbers.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "pure/rows/columns.h"
@@ -168,4 +167,23 @@ const u8 *fr_numbers_get(const u8 *p, const u8 *end, const u8 *key, struct fr_fi
 		return get_wide(p, end, form == FR_FORM_CONST, fit, out, cnt);
 	p = fr_varint_get_all(p, end, out, cnt);
 	return p && undo_form(form, key, fit, out, cnt) ? p : NULL;
+}
+
+const u8 *fr_numbers_skip(const u8 *p, const u8 *end, bool has_key, u32 cnt)
+{
+	u64 wide_sz;
+	u8 form;
+
+	if (!cnt)
+		return p;
+	if (p >= end)
+		return NULL;
+	form = *p++;
+	if (form == FR_FORM_CONST || form == FR_FORM_WIDE) {
+		wide_sz = form == FR_FORM_CONST ? 8 : 8 * (u64)cnt;
+		return wide_sz <= (u64)(end - p) ? p + wide_sz : NULL;
+	}
+	if (form >= FR_FORM_CNT || (form == FR_FORM_KEYED && !has_key))
+		return NULL;
+	return fr_varint_skip_all(p, end, cnt);
 }

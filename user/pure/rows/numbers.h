@@ -3,6 +3,8 @@
 #ifndef FR_NUMBERS_H
 #define FR_NUMBERS_H
 
+#include <stdbool.h>
+
 #include "pure/schema/schema.h"
 
 /* What numbers of a column may be: of each, with sign added, only bits that are not outside are set. */
@@ -21,5 +23,8 @@ struct fr_fit fr_fit_of_bits(const struct fr_field *f);
  * key: of each row, NULL where there are none. Returns where the next column begins, NULL: they are wrong.
  */
 const u8 *fr_numbers_get(const u8 *p, const u8 *end, const u8 *key, struct fr_fit fit, u64 *out, u32 cnt);
+
+/* Pass over cnt numbers that fit whatever they are (u64, s64, text8), refusing what fr_numbers_get() refuses. */
+const u8 *fr_numbers_skip(const u8 *p, const u8 *end, bool has_key, u32 cnt);
 
 #endif

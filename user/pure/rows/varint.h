@@ -122,4 +122,32 @@ static inline const u8 *fr_varint_get_all(const u8 *p, const u8 *end, u64 *out, 
 	return !bad && i == cnt && bytes <= end ? bytes : NULL;
 }
 
+/* Bytes of 16 numbers with these lengths. */
+FR_INLINE u32 fr_varint_sum(u64 lengths)
+{
+	u64 pairs = (lengths & 0x0f0f0f0f0f0f0f0fULL) + (lengths >> 4 & 0x0f0f0f0f0f0f0f0fULL);
+
+	return pairs * 0x0101010101010101ULL >> 56;
+}
+
+/* Pass over cnt numbers from p on, of which nobody asks more than where they end. As fr_varint_get_all(). */
+static inline const u8 *fr_varint_skip_all(const u8 *p, const u8 *end, u32 cnt)
+{
+	const u8 *bytes = p + (cnt + 1) / 2;
+	u64 bad = 0, sz = 0;
+	u32 i;
+
+	if ((size_t)(end - p) < (cnt + 1) / 2)
+		return NULL;
+	for (i = 0; i < cnt; i += FR_VARINT_BLOCK) {
+		u64 lengths = fr_get64(p + i / 2);
+
+		if (cnt - i < FR_VARINT_BLOCK)
+			lengths &= (1ULL << (cnt - i) * 4) - 1;
+		bad |= fr_varint_bad(lengths);
+		sz += fr_varint_sum(lengths);
+	}
+	return !bad && sz <= (size_t)(end - bytes) ? bytes + sz : NULL;
+}
+
 #endif
