@@ -10,12 +10,12 @@
 /* ---- events and their fields ---- */
 
 /* A file's schema may lack fields, or have them of another type: then its event only counts. */
-static bool bind_fields(struct fr_an_event *e, const struct fr_an_rule *rule)
+static bool bind_fields(struct fr_an_event *e, const struct fr_event *ev, const struct fr_an_rule *rule)
 {
 	u32 i;
 
 	for (i = 0; i < FR_AN_FIELD_MAX && rule->field[i]; i++) {
-		const struct fr_field *f = fr_event_field(e->ev, rule->field[i]);
+		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
 
 		if (!f || f->kind == FR_KIND_DERIVED || f->type > FR_TYPE_text8)
 			return false;
@@ -30,7 +30,7 @@ static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct f
 	for (; rule->event; rule++) {
 		const struct fr_event *ev = fr_schema_find(s, rule->event);
 
-		if (ev && bind_fields(&a->event[ev->nr], rule))
+		if (ev && bind_fields(&a->event[ev->nr], ev, rule))
 			a->event[ev->nr].fn = rule->fn;
 	}
 }
@@ -67,10 +67,6 @@ static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 
 static int bind_all(struct fr_analyze *a, const struct fr_schema *s)
 {
-	u32 nr;
-
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		a->event[nr].ev = fr_schema_event(s, nr);
 	bind(a, s, fr_an_sched_rules);
 	bind(a, s, fr_an_syscall_rules);
 	bind(a, s, fr_an_block_rules);
@@ -98,8 +94,11 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 		cpu[i].state = calloc(1, sizeof(*cpu[i].state));
 		if (!cpu[i].state)
 			return -ENOMEM;
-		cpu[i].state->since_ns = a->res.begin_ns;
 		a->res.cpu_cnt = i + 1;
+		cpu[i].state->since_ns = a->res.begin_ns;
+		cpu[i].state->pair = fr_pairs_cpu(a->pairs, i);
+		if (!cpu[i].state->pair)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -189,17 +188,15 @@ static void pass_holes(struct fr_analyze *a, u64 now_ns)
 
 /* ---- rows ---- */
 
-static bool is_match(const struct fr_replay_run *run, const struct fr_row *r)
+static bool is_match(const struct fr_an_row *r)
 {
-	enum fr_verdict verdict = fr_filter_verdict(run->filter, r->ev->nr);
+	struct fr_row row;
 
-	return verdict == FR_VERDICT_YES || (verdict == FR_VERDICT_LOOK && fr_filter_match(run->filter, run->view, r));
+	return fr_replay_match(r->run, r->i, &row);
 }
 
-static void count(struct fr_analyze *a, const struct fr_an_row *r)
+static void count(struct fr_analyze *a, u8 nr, const struct fr_an_row *r)
 {
-	u8 nr = r->row->ev->nr;
-
 	a->res.cnt_of[nr]++;
 	a->res.rated_of[nr] += r->rated;
 	r->cpu->event_cnt++;
@@ -216,42 +213,48 @@ static void pass_due(struct fr_analyze *a, u64 now_ns)
 }
 
 /* The numbers that are asked for: of most events two or three, so three are taken in any case, without a branch. */
-static inline void get_nums(const struct fr_row *row, const struct fr_an_event *e, u64 *num)
+static inline void get_nums(const struct fr_col *c, u32 k, const struct fr_an_event *e, u64 *num)
 {
-	const struct fr_col *c = row->b->type[row->ev->nr].col;
 	u32 i;
 
 	if (!e->col_cnt)
 		return;
 #pragma GCC unroll 3
 	for (i = 0; i < FR_AN_FEW; i++)
-		num[i] = *fr_col_num(&c[e->col[i]], row->k);
+		num[i] = *fr_col_num(&c[e->col[i]], k);
 	for (; i < e->col_cnt; i++)
-		num[i] = *fr_col_num(&c[e->col[i]], row->k);
+		num[i] = *fr_col_num(&c[e->col[i]], k);
 }
 
-static int take(struct fr_analyze *a, const struct fr_an_event *e, struct fr_an_row *r)
+/* Row i of a batch. */
+static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, struct fr_an_row *r)
 {
-	const struct fr_row *row = r->row;
+	u8 nr = b->ev[i];
+	const struct fr_an_event *e = &a->event[nr];
+	u64 ts = b->ts[i];
+	u32 tid = b->tid[i];
 	int err;
 
-	if (row->ts > a->due_ns)
-		pass_due(a, row->ts);
-	get_nums(row, e, r->v);
-	err = fr_pairs_take(a->pairs, &e->pair, row, r->v + e->pair_at, &r->pair);
+	if (ts > a->due_ns)
+		pass_due(a, ts);
+	get_nums(b->type[nr].col, b->in_type[i], e, r->v);
+	r->i = i;
+	r->in.ts = ts;
+	r->in.tid = tid;
+	r->in.v = r->v + e->pair_at;
+	err = fr_pairs_take(a->pairs, &e->pair, &r->in, &r->pair);
 	if (err)
 		return err;
-	r->task = fr_an_task(a, row->tid);
+	r->task = fr_an_task(a, tid);
 	if (!r->task)
 		return -ENOMEM;
-	r->ts = row->ts;
-	r->counted = !a->filtered || is_match(r->run, row);
-	r->rated = r->counted & (row->ts >= a->res.rated_ns);
-	r->task->seen_ns = row->ts;
+	r->counted = !a->filtered || is_match(r);
+	r->rated = r->counted & (ts >= a->res.rated_ns);
+	r->task->seen_ns = ts;
 	if (r->counted)
-		count(a, r);
-	if (row->tid == a->res.focus.tid && row->tid)
-		fr_an_note(a, row->ts);
+		count(a, nr, r);
+	if (tid == a->res.focus.tid && tid)
+		fr_an_note(a, ts);
 	return e->fn ? e->fn(a, r) : 0;
 }
 
@@ -263,30 +266,21 @@ const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a)
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
-	struct fr_row row = {.b = b, .cpu = b->cpu, .tier = b->tier};
 	struct fr_an_row r; /* take() fills in the rest; runs are short */
-	int err = have_cpu(a, b->cpu);
+	int err = 0;
 	u32 i;
 
-	if (err)
-		return err;
+	if (b->cpu >= a->res.cpu_cnt && have_cpu(a, b->cpu))
+		return -ENOMEM;
 	r.run = run;
-	r.row = &row;
 	r.cpu_nr = b->cpu;
 	r.cpu = &a->res.cpu[b->cpu];
 	r.cpu->seen = true;
+	r.in.cpu = r.cpu->state->pair;
 	a->filtered = run->filter;
 	a->names = run->view->names;
-	for (i = run->from; i < run->to && !err; i++) {
-		const struct fr_an_event *e = &a->event[b->ev[i]];
-
-		row.ev = e->ev;
-		row.ts = b->ts[i];
-		row.i = i;
-		row.k = b->in_type[i];
-		row.tid = b->tid[i];
-		err = take(a, e, &r);
-	}
+	for (i = run->from; i < run->to && !err; i++)
+		err = take(a, b, i, &r);
 	return err;
 }
 

@@ -31,13 +31,13 @@ static void keep_stack(struct fr_analyze *a, const struct fr_an_row *r, u64 ksta
 {
 	struct fr_an_focus *f = &a->res.focus;
 
-	if (r->row->tid != f->tid || r->ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
+	if (r->in.tid != f->tid || r->in.ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
 		return;
 	if (sampled && f->stack_ns && !f->stack_sampled)
 		return;
 	f->kstack_id = kstack_id;
 	f->ustack_id = ustack_id;
-	f->stack_ns = r->ts;
+	f->stack_ns = r->in.ts;
 	f->stack_sampled = sampled;
 }
 
@@ -53,7 +53,8 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	bool user = r->v[3];
 	u64 stack_id = user ? r->v[2] : 0;
-	s32 pid = user ? fr_view_who(r->run->view, r->row).pid : 0;
+	struct fr_row row = fr_batch_row(r->run->b, r->i);
+	s32 pid = user ? fr_view_who(r->run->view, &row).pid : 0;
 	struct fr_an_sample *s;
 
 	keep_stack(a, r, r->v[1], r->v[2], true);

@@ -35,6 +35,7 @@ struct fr_an_state {
 };
 
 struct fr_an_cpu_state {
+	struct fr_pair_cpu *pair;
 	bool known; /* who runs */
 	u32 tid;
 	u64 since_ns;	  /* since then, as far as it is covered */
@@ -58,10 +59,10 @@ struct fr_an_rule {
 
 /* A row, with the fields its rule asked for. */
 struct fr_an_row {
-	const struct fr_row *row;
 	const struct fr_replay_run *run;
+	u32 i;		       /* its number in the run's batch */
+	struct fr_pair_row in; /* what the pairs see of it */
 	struct fr_pair pair;
-	u64 ts;
 	u64 v[FR_AN_NUM_MAX]; /* then those of the pair */
 	u16 cpu_nr;
 	struct fr_an_cpu *cpu;
@@ -72,7 +73,6 @@ struct fr_an_row {
 
 /* An event of the file's schema: what it means here and to the pairs, and the columns that tell it, as far as it has them. */
 struct fr_an_event {
-	const struct fr_event *ev;
 	fr_an_fn fn; /* NULL: its rows only count */
 	struct fr_pair_rule pair;
 	u8 pair_at; /* its numbers among all */
@@ -97,7 +97,7 @@ struct fr_analyze {
 	struct fr_an_state *block_state;
 	void **owned; /* blocks, to be freed */
 	u32 owned_cnt;
-	u32 *by_tid;					  /* number of the task that has it now, + 1 */
+	struct fr_an_task **by_tid;			  /* the task that has it now, NULL: none yet */
 	u32 near_call[FR_AN_NEAR_ABIS][FR_AN_NEAR_CALLS]; /* number in res.calls + 1 */
 	/* holes of the main tier, by time */
 	struct fr_snap_hole *hole;
@@ -133,9 +133,7 @@ void fr_an_sums_free(struct fr_an_sums *s);
 /* The task that has this tid now. NULL: no memory. */
 static inline struct fr_an_task *fr_an_task(struct fr_analyze *a, u32 tid)
 {
-	u32 nr = a->by_tid[tid & FR_TID_MASK];
-
-	return nr ? a->task[nr - 1] : fr_an_new_task(a, tid & FR_TID_MASK);
+	return a->by_tid[tid & FR_TID_MASK] ?: fr_an_new_task(a, tid & FR_TID_MASK);
 }
 
 /* An event by or about the task in focus. */

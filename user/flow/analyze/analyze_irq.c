@@ -40,13 +40,14 @@ void fr_an_irq_want(struct fr_analyze *a, const struct fr_schema *s)
 /* The last one counts: a number may get another handler. */
 static void keep_name(const struct fr_an_row *r, struct fr_an_irq *i)
 {
-	const struct fr_field *f = name_field(r->row->ev);
+	struct fr_row row = fr_batch_row(r->run->b, r->i);
+	const struct fr_field *f = name_field(row.ev);
 	const char *name;
 	size_t len;
 
 	if (!f)
 		return;
-	name = fr_row_text(r->row, f, &len);
+	name = fr_row_text(&row, f, &len);
 	len = len < FR_COMM_SZ ? len : FR_COMM_SZ;
 	memcpy(i->name, name, len);
 	i->name[len] = 0;

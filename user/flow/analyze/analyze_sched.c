@@ -58,10 +58,10 @@ static struct fr_an_step *new_step(struct fr_analyze *a, const struct fr_an_row 
 	struct fr_an_focus *f = &a->res.focus;
 	struct fr_an_step *s;
 
-	if (r->ts > a->res.moment_end_ns)
+	if (r->in.ts > a->res.moment_end_ns)
 		return NULL;
 	s = &f->step[f->step_cnt++ % FR_AN_STEP_MAX];
-	*s = (struct fr_an_step){.ts = r->ts, .did = did, .cpu = r->cpu_nr};
+	*s = (struct fr_an_step){.ts = r->in.ts, .did = did, .cpu = r->cpu_nr};
 	return s;
 }
 
@@ -81,7 +81,7 @@ static void note_waking(struct fr_analyze *a, const struct fr_an_row *r, u8 by, 
 {
 	struct fr_an_step *step = new_step(a, r, FR_AN_WOKEN);
 
-	fr_an_note(a, r->ts);
+	fr_an_note(a, r->in.ts);
 	if (!step)
 		return;
 	step->by = by;
@@ -90,7 +90,7 @@ static void note_waking(struct fr_analyze *a, const struct fr_an_row *r, u8 by, 
 
 static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	fr_an_note(a, r->ts);
+	fr_an_note(a, r->in.ts);
 	new_step(a, r, FR_AN_RUNS);
 }
 
@@ -199,7 +199,7 @@ static u8 woken_by(const struct fr_an_row *r, u32 *nr)
 {
 	const struct fr_an_cpu_state *s = r->cpu->state;
 
-	*nr = s->irq ? s->irq - 1 : s->softirq ? s->softirq - 1 : r->row->tid;
+	*nr = s->irq ? s->irq - 1 : s->softirq ? s->softirq - 1 : r->in.tid;
 	return s->irq ? FR_AN_BY_IRQ : s->softirq ? FR_AN_BY_SOFTIRQ : FR_AN_BY_TASK;
 }
 
@@ -213,7 +213,7 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 
 	if (!t)
 		return -ENOMEM;
-	t->seen_ns = r->ts;
+	t->seen_ns = r->in.ts;
 	r->task->sum.wake_cnt += r->counted;
 	if (t->tid && t->tid == a->res.focus.tid)
 		note_waking(a, r, by, nr);
@@ -223,8 +223,8 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 	s->wake_off = s->off;
 	s->wake_by = by;
 	s->wake_nr = nr;
-	s->wake_tid = r->row->tid;
-	s->wake_ns = r->ts;
+	s->wake_tid = r->in.tid;
+	s->wake_ns = r->in.ts;
 	s->wake_parent = by == FR_AN_BY_TASK ? r->task->state->link : 0;
 	return 0;
 }
@@ -261,8 +261,8 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 	u16 state = r->v[1];
 	int err = 0;
 
-	if (r->ts > c->since_ns && r->counted)
-		err = count_oncpu(a, r->cpu, t, c->since_ns, r->ts);
+	if (r->in.ts > c->since_ns && r->counted)
+		err = count_oncpu(a, r->cpu, t, c->since_ns, r->in.ts);
 	if (!t->tid)
 		return err;
 	t->sum.preempt_cnt += r->counted && (!state || state == STATE_PREEMPTED);
@@ -304,9 +304,9 @@ static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_ta
 	struct fr_an_state *s = t->state;
 	int err = r->counted ? count_run(a, r, t) : 0;
 
-	t->seen_ns = r->ts;
+	t->seen_ns = r->in.ts;
 	if (r->pair.latency_ns && s->wake)
-		new_link(a, t, r->ts);
+		new_link(a, t, r->in.ts);
 	s->off = s->wake = s->wake_off = false;
 	if (t->tid == a->res.focus.tid)
 		note_running(a, r);
@@ -326,12 +326,12 @@ static int switches(struct fr_analyze *a, const struct fr_an_row *r)
 	r->cpu->switch_cnt += r->counted;
 	if (next)
 		err = runs(a, r, t);
-	if (r->ts >= c->since_ns) {
-		c->since_ns = r->ts;
+	if (r->in.ts >= c->since_ns) {
+		c->since_ns = r->in.ts;
 		c->known = true;
 	}
 	c->tid = next;
-	return err ?: keep_seg(a, r->cpu, r->ts, next);
+	return err ?: keep_seg(a, r->cpu, r->in.ts, next);
 }
 
 /* fields: target_pid */
@@ -341,7 +341,7 @@ static int migrates(struct fr_analyze *a, const struct fr_an_row *r)
 
 	if (!t)
 		return -ENOMEM;
-	t->seen_ns = r->ts;
+	t->seen_ns = r->in.ts;
 	t->sum.migrate_cnt += r->counted;
 	return 0;
 }
@@ -353,7 +353,7 @@ static int forks(struct fr_analyze *a, const struct fr_an_row *r)
 
 	if (!t)
 		return -ENOMEM;
-	t->seen_ns = r->ts;
+	t->seen_ns = r->in.ts;
 	t->state->cgroup = r->v[1];
 	return 0;
 }

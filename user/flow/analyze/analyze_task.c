@@ -77,7 +77,8 @@ struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid)
 	t->pid = -1;
 	t->state = &a->block_state[nr % FR_AN_BLOCK_SZ];
 	a->task[nr] = t;
-	a->by_tid[tid] = ++a->res.task_cnt;
+	a->by_tid[tid] = t;
+	a->res.task_cnt++;
 	return t;
 }
 

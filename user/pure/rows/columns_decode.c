@@ -102,6 +102,7 @@ static int make_room(struct fr_batch *b, size_t sz)
 	struct arena *a = b->arena;
 
 	if (!a || a->cap < sz) {
+		sz += sz / 8; /* chunks are about as large as each other */
 		free(a);
 		a = malloc(sizeof(*a) + sz);
 		b->arena = a;

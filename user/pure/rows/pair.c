@@ -129,7 +129,7 @@ static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 void fr_pairs_forget(struct fr_pairs *p, u16 cpu)
 {
 	if (cpu < p->cpu_cnt)
-		p->cpu[cpu].forget = true;
+		p->cpu[cpu]->forget = true;
 	p->forget = true;
 }
 
@@ -221,17 +221,20 @@ static struct fr_pair_plan *plan_of(struct fr_pairs *p, const struct fr_schema *
 
 static bool have_cpu(struct fr_pairs *p, u16 cpu)
 {
-	u32 cnt = cpu + 1u;
-	struct fr_pair_cpu *more;
+	struct fr_pair_cpu **more;
 
 	if (cpu < p->cpu_cnt)
 		return true;
-	more = realloc(p->cpu, cnt * sizeof(*more));
+	more = realloc(p->cpu, (cpu + 1u) * sizeof(struct fr_pair_cpu *));
 	if (!more)
 		return false;
-	memset(more + p->cpu_cnt, 0, (cnt - p->cpu_cnt) * sizeof(*more));
 	p->cpu = more;
-	p->cpu_cnt = cnt;
+	while (p->cpu_cnt <= cpu) {
+		more[p->cpu_cnt] = calloc(1, sizeof(**more));
+		if (!more[p->cpu_cnt])
+			return false;
+		p->cpu_cnt++;
+	}
 	return true;
 }
 
@@ -239,8 +242,8 @@ void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns)
 {
 	if (until_ns > p->blind_ns)
 		p->blind_ns = until_ns;
-	if (have_cpu(p, cpu) && until_ns > p->cpu[cpu].blind_ns)
-		p->cpu[cpu].blind_ns = until_ns;
+	if (have_cpu(p, cpu) && until_ns > p->cpu[cpu]->blind_ns)
+		p->cpu[cpu]->blind_ns = until_ns;
 }
 
 static void forget(struct fr_pairs *p, u64 now_ns)
@@ -251,9 +254,9 @@ static void forget(struct fr_pairs *p, u64 now_ns)
 	if (now_ns > p->blind_ns)
 		p->blind_ns = now_ns;
 	for (i = 0; i < p->cpu_cnt; i++) {
-		if (p->cpu[i].forget)
+		if (p->cpu[i]->forget)
 			fr_pairs_gap(p, i, now_ns);
-		p->cpu[i].forget = false;
+		p->cpu[i]->forget = false;
 	}
 }
 
@@ -267,24 +270,9 @@ int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct f
 	return 0;
 }
 
-int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_row *r, const u64 *num,
-		  struct fr_pair *out)
+struct fr_pair_cpu *fr_pairs_cpu(struct fr_pairs *p, u16 cpu)
 {
-	struct fr_pair_row row = {.ts = r->ts, .v = num, .tid = r->tid};
-	int err;
-
-	*out = (struct fr_pair){0};
-	if (!have_cpu(p, r->cpu))
-		return -ENOMEM;
-	if (p->forget)
-		forget(p, r->ts);
-	if (!rule->fn)
-		return 0;
-	row.cpu = &p->cpu[r->cpu];
-	err = rule->fn(p, &row, out);
-	if (out->latency_ns && !out->begin_ns)
-		out->begin_ns = r->ts - out->latency_ns;
-	return err;
+	return have_cpu(p, cpu) ? p->cpu[cpu] : NULL;
 }
 
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)
@@ -292,16 +280,19 @@ int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *ou
 	const struct fr_pair_plan *plan = plan_of(p, r->b->schema);
 	const struct fr_pair_rule *rule;
 	u64 num[FR_PAIR_FIELD_MAX];
+	struct fr_pair_row row = {.ts = r->ts, .v = num, .tid = r->tid, .cpu = fr_pairs_cpu(p, r->cpu)};
 	const struct fr_col *col;
 	u32 i;
 
-	if (!plan)
+	if (!plan || !row.cpu)
 		return -ENOMEM;
+	if (p->forget)
+		forget(p, r->ts);
 	rule = &plan->rule[r->ev->nr];
 	col = r->b->type[r->ev->nr].col;
 	for (i = 0; i < rule->col_cnt; i++)
 		num[i] = *fr_col_num(&col[rule->col[i]], r->k);
-	return fr_pairs_take(p, rule, r, num, out);
+	return fr_pairs_take(p, rule, &row, out);
 }
 
 /* ---- life ---- */
@@ -333,11 +324,15 @@ u32 fr_pairs_task_cnt(const struct fr_pairs *p)
 
 void fr_pairs_free(struct fr_pairs *p)
 {
+	u32 i;
+
 	if (!p)
 		return;
 	fr_idmap_free(&p->tasks);
 	fr_idmap_free(&p->requests);
 	fr_idmap_free(&p->ios);
+	for (i = 0; i < p->cpu_cnt; i++)
+		free(p->cpu[i]);
 	free(p->cpu);
 	free(p->plan);
 	free(p);

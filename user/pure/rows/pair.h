@@ -44,7 +44,17 @@ int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *ou
 
 #define FR_PAIR_FIELD_MAX 4
 
-struct fr_pair_row; /* the module's own */
+struct fr_pair_cpu; /* opaque; the state of one CPU */
+
+/* A row, with the numbers that its rule asks for. */
+struct fr_pair_row {
+	u64 ts;
+	const u64 *v;
+	u32 tid;
+	struct fr_pair_cpu *cpu;
+};
+
+/* What handles a row returns 0 or -ENOMEM; *out is clear. */
 typedef int (*fr_pair_fn)(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 
 /* What rows of an event mean, and the columns of the numbers that tell it. */
@@ -57,9 +67,24 @@ struct fr_pair_rule {
 /* The rule of an event of this schema. 0 and *rule, or -ENOMEM. */
 int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule);
 
-/* As fr_pairs_feed(), for who knows the rule of the row's event, and has its numbers at hand. */
-int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_row *r, const u64 *num,
-		  struct fr_pair *out);
+/* A CPU; it stays where it is. NULL: no memory. */
+struct fr_pair_cpu *fr_pairs_cpu(struct fr_pairs *p, u16 cpu);
+
+/* As fr_pairs_feed(), for who knows the rule of the row's event, has its numbers and CPU at hand, and never says
+ * fr_pairs_forget(). */
+static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_pair_row *r,
+				struct fr_pair *out)
+{
+	int err;
+
+	*out = (struct fr_pair){0};
+	if (!rule->fn)
+		return 0;
+	err = rule->fn(p, r, out);
+	if (out->latency_ns && !out->begin_ns)
+		out->begin_ns = r->ts - out->latency_ns;
+	return err;
+}
 
 /* Events were lost on this CPU (a hole): what was under way there is forgotten. Said before the first row behind the hole. */
 void fr_pairs_forget(struct fr_pairs *p, u16 cpu);

@@ -28,21 +28,13 @@ struct fr_pair_plan;
 
 struct fr_pairs {
 	struct fr_idmap tasks, requests, ios;
-	struct fr_pair_cpu *cpu;
+	struct fr_pair_cpu **cpu; /* they never move */
 	u32 cpu_cnt;
 	u64 blind_ns; /* all CPUs' events are complete from here on, as far as is known by now */
 	bool forget;
 	s32 restart_nr[2];	   /* restart_syscall, native and 32-bit */
 	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
-};
-
-/* A row, with the numbers that its rule asks for. What handles it returns 0 or -ENOMEM; *out is clear. */
-struct fr_pair_row {
-	u64 ts;
-	const u64 *v;
-	u32 tid;
-	struct fr_pair_cpu *cpu;
 };
 
 /* NULL: no memory. */
