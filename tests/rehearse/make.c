@@ -38,6 +38,15 @@ static void put_number(u8 *rec, const struct fr_field *f, u64 v)
 	memcpy(rec + f->off, &v, sz[f->type]);
 }
 
+static void put_bits(u8 *rec, const struct fr_field *f, u64 value)
+{
+	u64 bits;
+
+	memcpy(&bits, rec + 8, sizeof(bits));
+	bits |= fr_bits_code(value, f->code, f->bit_cnt) << f->bit;
+	memcpy(rec + 8, &bits, sizeof(bits));
+}
+
 /* Returns the record's bytes so far. */
 static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 {
@@ -57,6 +66,8 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 		return f->off + strlen(value) + 1;
 	} else if (f->type >= FR_TYPE_text8) {
 		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);
+	} else if (f->bit_cnt) {
+		put_bits(rec, f, strtoull(value, NULL, 0));
 	} else {
 		put_number(rec, f, strtoull(value, NULL, 0));
 	}

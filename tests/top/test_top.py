@@ -187,7 +187,7 @@ def opens(snap):
     for term, utf8 in (("xterm-256color", True), ("xterm-256color", False), ("linux", True), ("linux", False), ("vt100", False), ("vt100", True)):
         with top(snap, term=term, utf8=utf8) as t:
             text = t.wait(f"a screen on {term}", ready)
-            check("load.flight  7960 events in 231 ms  trigger: crash t\\x1b[31m\"3" in text.split("\n")[0], text.split("\n")[0])
+            check("load.flight  8787 events in 231 ms  trigger: crash t\\x1b[31m\"3" in text.split("\n")[0], text.split("\n")[0])
             check(re.search(r"^ CPU 0 ", text, re.M) and re.search(r"^. ?t?ask-3 103", text, re.M), text)
             equal(all(ord(c) < 128 for c in text), not utf8, f"ASCII only on {term} {utf8}")
             equal(bool(t.screen.colors), term != "vt100", f"colours on {term}")
