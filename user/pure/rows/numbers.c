@@ -32,7 +32,8 @@ struct fr_fit fr_fit_of(u8 type)
 	return (struct fr_fit){.sign = sign, .outside = sign ? ~(2 * sign - 1) : ~mask_of(type)};
 }
 
-/* One is added to what stands for one less. Of several bits where one may be the reader makes no record: rows_put.c. */
+/* LESS1 is held against its bits with 1 added. That ONEBIT has one bit only is seen where a record is made of it: rows_put.c.
+ */
 struct fr_fit fr_fit_of_bits(const struct fr_field *f)
 {
 	u32 cnt = f->code == FR_CODE_ONEBIT ? (1u << f->bit_cnt) - 1 : f->bit_cnt;
