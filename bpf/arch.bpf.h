@@ -12,7 +12,7 @@
 #define FR_ABI_NATIVE 0u
 #define FR_ABI_COMPAT 1u
 
-/* fr_syscall_abi(task): task is a pointer the verifier trusts, of bpf_get_current_task_btf(): one load, no call. */
+/* fr_syscall_abi(task): task is a pointer the verifier lets load through, of fr_current(): one load, no call. */
 
 #if defined(__TARGET_ARCH_x86)
 

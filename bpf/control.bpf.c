@@ -3,6 +3,7 @@
  * control: programs that user space runs by BPF_PROG_TEST_RUN. The clock and the rings are moved by BPF only; these are the
  * ways to ask it. raw_tp programs of their own: tp_btf programs cannot be test-run. Callers hold the session's reader lock.
  */
+#include "current.bpf.h"
 #include "record.bpf.h"
 #include "self.bpf.h"
 #include "triggers.bpf.h" /* made with the session, though nothing here uses them */
@@ -44,6 +45,14 @@ int fr_self(struct bpf_raw_tracepoint_args *ctx)
 		fr_self_is_recorder();
 	else
 		fr_self_add(fr_call.tgid);
+	return 0;
+}
+
+/* Find where this CPU's current task is kept. */
+SEC("raw_tp")
+int fr_find_current(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_current_find();
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* syscall and fault: what tasks ask of the kernel. Of the tasks chosen; flightrec's own are left out. */
 #include "arch.bpf.h"
+#include "current.bpf.h"
 #include "record.bpf.h"
 
 /* How many arguments each system call takes: native, 32-bit. Unknown ones take six. Set by the loader. */
@@ -34,7 +35,7 @@ FR_INLINE void put_arg(const struct fr_writing *w, struct pt_regs *regs, u32 abi
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = fr_current();
 	u64 pid_tgid = task_pid_tgid(task);
 	struct fr_rec_sys_enter *rec;
 	struct fr_writing w;
@@ -69,7 +70,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = fr_current();
 	u64 pid_tgid = task_pid_tgid(task);
 	struct fr_rec_sys_exit *rec;
 	struct fr_writing w;

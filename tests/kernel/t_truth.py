@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 
-from frtest import Failed, Skip, check, dump, equal, helper, lost, main, path, replay, run, session, status, test
+from frtest import SESSIONS, Failed, Skip, check, dump, equal, helper, lost, main, path, replay, run, session, status, test
 
 MARK, MAGIC = 1001, 0x666c69676874
 
@@ -33,6 +33,15 @@ def record_exact(cnt, *args):
     return want, got
 
 
+def record_on(cpu):
+    """The tid of a program that ran on this CPU only, and its calls."""
+    p = subprocess.Popen([helper("exact"), "100"], stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+    want = [json.loads(line) for line in p.communicate()[0].splitlines()]
+    equal(p.returncode, 0, "exit status of the program")
+    return p.pid, want
+
+
 def compare_calls(want, got):
     equal(len(got), 2 * len(want), "events of the calls")
     for i, w in enumerate(want):
@@ -47,6 +56,37 @@ def compare_calls(want, got):
 def exact_native():
     for cnt in (1, 100, 20000):
         compare_calls(*record_exact(cnt))
+
+
+@test("exactly N system calls, on each CPU: whose they are")
+def exact_on_each_cpu():
+    with session("-p", "minimal", "-e", "syscall", "--comm", "exact") as name:
+        ran = [(cpu, record_on(cpu)) for cpu in sorted(os.sched_getaffinity(0))]
+        file = dump(name)
+    for cpu, (tid, want) in ran:
+        got = between_marks(replay(file, "-f", f"tid == {tid}"), tid)
+        compare_calls(want, got)
+        equal({e["cpu"] for e in got}, {cpu}, "on CPUs")
+
+
+def current_cpus(name):
+    """On how many CPUs the session's programs know where the current task is."""
+    pin = os.path.join(SESSIONS, name, "prog-fr_find_current")
+    ids = json.loads(run("bpftool", "-j", "prog", "show", "pinned", pin).stdout)["map_ids"]
+    for id in ids:
+        if json.loads(run("bpftool", "-j", "map", "show", "id", id).stdout).get("name") == ".data.current":
+            table = json.loads(run("bpftool", "-j", "map", "dump", "id", id).stdout)
+            return sum(1 for at in table[0]["formatted"]["value"][".data.current"][0]["fr_current_at"] if at)
+    raise Failed("no map of where the current tasks are")
+
+
+@test("the current task is found without a call, on each CPU, by kernels that can")
+def current_found():
+    release = tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", platform.release()).groups())
+    if platform.machine() != "x86_64" or not (6, 10) <= release <= (6, 18):
+        raise Skip("not such a kernel")
+    with session("-p", "minimal", "-e", "syscall", "-m", "1M") as name:
+        equal(current_cpus(name), os.cpu_count(), "CPUs found")
 
 
 @test("calls by int 0x80 carry their ABI")

@@ -17,6 +17,7 @@
 #include "io/cpus.h"
 #include "io/ring/hits.h"
 #include "io/ring/percpu.h"
+#include "io/session/current.h"
 #include "io/session/nest.h"
 #include "io/symbol/kbtf.h"
 #include "io/trig/incident_load.h"
@@ -73,6 +74,7 @@ static void set_drift(struct load *l)
 	l->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(l->btf);
 	l->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(l->btf);
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
+	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }
 
@@ -197,7 +199,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 triggers = sizeof(struct fr_triggers) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32);  /* fr_dying */
 	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */
 
-	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 24 * FR_PAGE_SZ;
+	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 26 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -238,6 +240,15 @@ static int add_rings(const struct load *l)
 		}
 	l->res->cpu_cnt = fr_cpus_cnt(l->cpus);
 	return 0;
+}
+
+/* On the CPUs that are there; on others when they come (sess_cpu.c). */
+static void find_current(const struct load *l)
+{
+	u32 i;
+
+	for (i = 0; l->skel->rodata->fr_current_off && i < fr_cpus_cnt(l->cpus); i++)
+		fr_current_find_on(bpf_program__fd(l->skel->progs.fr_find_current), fr_cpus_nr(l->cpus, i));
 }
 
 static int fill_filters(const struct load *l)
@@ -534,6 +545,7 @@ static int run(struct load *l)
 	err = flightrec__load(l->skel);
 	if (err)
 		return explain_load(err);
+	find_current(l);
 	err = add_rings(l);
 	err = err ?: fr_incident_init(bpf_map__fd(l->skel->maps.fr_incidents), l->conf->incident_cnt, l->conf->epoch);
 	err = err ?: fill_filters(l);

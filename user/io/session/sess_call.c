@@ -97,6 +97,11 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 	return err;
 }
 
+void fr_sess_find_current(struct fr_sess *s, u32 cpu)
+{
+	call(s, "fr_find_current", NULL, 0, cpu, NULL);
+}
+
 static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, u64 *ts)
 {
 	struct fr_call left;

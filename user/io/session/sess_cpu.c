@@ -110,6 +110,8 @@ int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 		err = add_tier(s, cpu, tier);
 		made |= err;
 	}
+	if (made > 0)
+		fr_sess_find_current(s, cpu);
 	if (err >= 0)
 		err = fr_sess_map_rings(s);
 	if (err < 0)

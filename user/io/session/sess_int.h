@@ -37,6 +37,9 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name);
 /* Map the rings and the shared structs, after checking that they are what they should be. 0 or -errno. */
 int fr_sess_map(struct fr_sess *s);
 int fr_sess_map_rings(struct fr_sess *s); /* those that are not mapped yet */
+
+/* Where a CPU that came later keeps its current task (bpf/current.bpf.h). One that cannot be asked is left to the helper. */
+void fr_sess_find_current(struct fr_sess *s, u32 cpu);
 void fr_sess_unmap(struct fr_sess *s);
 
 /* Is this an array map of such values? *entries: how many. */

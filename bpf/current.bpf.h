@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * current: the current task without a helper's call. Where the kernel makes returns safe each call costs 20 ns and more
+ * (docs/hotpath.md). On x86-64 the kernel keeps the task in a variable of each CPU; kernels that inline the CPU's number, but
+ * not yet the task, are helped: fr_find_current looks up that variable's address on a CPU, and from then on it is loaded.
+ *
+ * What is at an address is looked at through bpf_rdonly_cast(), which is no call either: the verifier makes a move of it, and
+ * of what is loaded through it loads that may fault.
+ *
+ * Rules
+ *  - An address is believed once it was seen on its own CPU to hold the task that the helper tells. A CPU that nobody looked
+ *    at, since it came later or has a number too high, asks the helper.
+ *  - fr_current_off is constant after load: if it is 0, the verifier drops all of this but the helper's call.
+ */
+#ifndef FR_CURRENT_BPF_H
+#define FR_CURRENT_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "atomic.h"
+#include "types.h"
+
+#ifndef FR_WATCH
+/* Set by the loader: how far behind a CPU's runqueue its task's variable is, in bytes (user/io/session/current.h). */
+const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
+#endif
+
+#if defined(__TARGET_ARCH_x86) && !defined(FR_WATCH)
+
+#define FR_CURRENT_CPU_MAX 1024u
+
+/* By CPU: where its task's variable is, 0 not known. Written by fr_find_current only, so that its lines stay in all caches. */
+u64 fr_current_at[FR_CURRENT_CPU_MAX] SEC(".data.current") FR_ALIGNED(FR_CACHE_SZ) __weak = {};
+
+/*
+ * Since 6.2 (a35b9af4ec2c). Looked for by the loader. Called in one source file of an object only: libbpf 1.1 cannot
+ * link a second one.
+ */
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
+
+/* Any of the kernel's structs that begins with a pointer: what the verifier is told to be at an address. */
+struct list_head___fr {
+	void *next;
+} __attribute__((preserve_access_index));
+
+struct rq___fr {
+	u32 cpu;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___fr {
+	struct rq___fr *rq;
+} __attribute__((preserve_access_index));
+
+struct sched_entity___fr {
+	struct cfs_rq___fr *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct___fr {
+	struct sched_entity___fr se;
+} __attribute__((preserve_access_index));
+
+FR_INLINE void *fr_current_load(u64 at)
+{
+	struct list_head___fr *var = bpf_rdonly_cast((void *)at, bpf_core_type_id_kernel(struct list_head___fr));
+
+	return var->next;
+}
+
+FR_INLINE const struct task_struct *fr_current(void)
+{
+	u32 cpu;
+	void *task;
+	u64 at = 0;
+
+	if (!fr_current_off)
+		return bpf_get_current_task_btf();
+	cpu = bpf_get_smp_processor_id();
+	asm volatile("" : "+r"(cpu)); /* what is compared is what is used, for the verifier */
+	if (cpu < FR_CURRENT_CPU_MAX)
+		at = fr_load(&fr_current_at[cpu]);
+	task = at ? fr_current_load(at) : (void *)bpf_get_current_task();
+	return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
+}
+
+/*
+ * This CPU's runqueue, by way of the current task's, fair or not: all have one. BTF knows no addresses, and not each kernel
+ * tells programs those of its variables.
+ */
+FR_INLINE u64 fr_current_rq(struct task_struct *task)
+{
+	struct task_struct___fr *t = (void *)task;
+	struct rq___fr *rq;
+
+	if (!bpf_core_field_exists(t->se.cfs_rq))
+		return 0;
+	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
+	return rq && BPF_CORE_READ(rq, cpu) == bpf_get_smp_processor_id() ? (u64)rq : 0;
+}
+
+/* Find this CPU's. */
+FR_INLINE void fr_current_find(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;
+	u32 cpu = bpf_get_smp_processor_id();
+	u64 rq;
+
+	if (!fr_current_off || cpu >= FR_CURRENT_CPU_MAX)
+		return;
+	rq = fr_current_rq(task);
+	if (rq && !bpf_probe_read_kernel(&seen, sizeof(seen), (void *)(rq + fr_current_off)) && seen == task)
+		fr_store(&fr_current_at[cpu], rq + fr_current_off);
+}
+
+#else
+
+FR_INLINE const struct task_struct *fr_current(void)
+{
+	return bpf_get_current_task_btf();
+}
+
+FR_INLINE void fr_current_find(void)
+{
+}
+
+#endif
+#endif
