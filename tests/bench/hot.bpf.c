@@ -100,6 +100,13 @@ FR_INLINE void put_ring(u64 tid, s64 id)
 	fr_commit(&w);
 }
 
+SEC("raw_tp")
+int fr_find_current(struct bpf_raw_tracepoint_args *ctx)
+{
+	fr_current_find();
+	return 0;
+}
+
 /* ---- attached ---- */
 
 SEC("tp_btf/sys_enter")

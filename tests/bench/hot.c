@@ -10,6 +10,7 @@
  *149.46, "added_ns": 37.76}	by round, and the medians; a case that needs what this kernel has not is left out
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/session/current.h"
 #include "io/session/nest.h"
 #include "session.h"
 
@@ -153,6 +155,15 @@ static void map_arena(const struct hot *skel)
 	memset(at, 0, sz);
 }
 
+static s64 current_offset(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	s64 off = btf ? fr_current_offset(btf) : 0;
+
+	btf__free(btf);
+	return off;
+}
+
 static void load(struct set *set, u64 grain_ns)
 {
 	int template = make_ring(), tier, err;
@@ -166,6 +177,7 @@ static void load(struct set *set, u64 grain_ns)
 		skel->rodata->fr_geometry[tier].subbuf_pages = SUBBUF_PAGES;
 	}
 	skel->rodata->fr_plain = fr_nest_strictly();
+	skel->rodata->fr_current_off = current_offset();
 	skel->rodata->fr_grain_ns = grain_ns;
 	skel->rodata->fr_generation = 1;
 	skel->data_session->fr_session.enable[FR_EV_sys_enter] = 1;
@@ -180,8 +192,10 @@ static void load(struct set *set, u64 grain_ns)
 		die("cannot load", err);
 	set->skel = skel;
 	map_arena(skel);
-	for (cpu = 0; cpu < CPU_MAX; cpu++)
+	for (cpu = 0; cpu < CPU_MAX; cpu++) {
 		add_ring(skel, cpu);
+		fr_current_find_on(bpf_program__fd(skel->progs.fr_find_current), cpu);
+	}
 	map_ringbuf(set);
 	for (cpu = 0; cpu < CPU_MAX; cpu++)
 		add_perfbuf(bpf_map__fd(skel->maps.perfbuf), cpu);
