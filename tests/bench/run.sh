@@ -21,9 +21,11 @@ for tool in rules stall spent clockword; do
 done
 build=$(dirname "$FLIGHTREC")
 if [[ -e $build/libfrcore.a ]]; then
-	gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser tests/bench/grow.c -Wl,--start-group "$build/libfrcore.a" \
-		"$build/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty -lncursesw -ltinfo \
-		-lpthread -o "$FR_BENCH_BIN/grow"
+	for tool in grow toggle; do
+		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "tests/bench/$tool.c" -Wl,--start-group \
+			"$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp \
+			-liberty -lncursesw -ltinfo -lpthread -o "$FR_BENCH_BIN/$tool"
+	done
 fi
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror tests/kernel/hog.c -o "$FR_BENCH_BIN/hog"
 # Of LTTng-UST where it is installed; the tables say where it is not

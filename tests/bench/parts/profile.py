@@ -3,13 +3,14 @@
 import common
 import sampling
 
+SECONDS = 4  # of a load
 
-def profile_costs(opts):
+
+def profile_costs():
     for hz, limit in (99, 0.1), (999, 1.0):
         for what, script in ("busy CPUs", sampling.BUSY), ("new processes all the time", sampling.FORKS):
-            seconds = 4 if opts.quick else 5
-            off = sampling.cost(common.run, common.FLIGHTREC, common.NAME, seconds, script, "--hz", str(hz), "--cpu-profile", "no")
-            on = sampling.cost(common.run, common.FLIGHTREC, common.NAME, seconds, script, "--hz", str(hz))
+            off = sampling.cost(common.run, common.FLIGHTREC, common.NAME, SECONDS, script, "--hz", str(hz), "--cpu-profile", "no")
+            on = sampling.cost(common.run, common.FLIGHTREC, common.NAME, SECONDS, script, "--hz", str(hz))
             common.report(f"{hz} Hz, {what}", on[0], "%", limit if script == sampling.BUSY else None)
             common.report("of this the samples themselves, profile or not", off[0], "%")
             common.report("of this the recorder", on[2], "%")
@@ -24,7 +25,7 @@ def profile(opts):
     common.title("The always-on profile, percent of all CPUs' time: sampling, counting, and the recorder that reads")
     was = sampling.set_stats("1")
     try:
-        profile_costs(opts)
+        profile_costs()
     finally:
         sampling.set_stats(was)
     with common.session("-p", "minimal", "-e", "sample"):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What recording costs whole programs, for each profile, beside ftrace and perf record --overwrite with the same events."""
+"""What recording costs whole programs, for each profile, beside ftrace and perf record --overwrite with the same events.
+
+A run with a recorder stands between runs without, some tenths of a second away, and is compared with those two: what a virtual
+machine gets of its host changes by the second.
+"""
 import contextlib
 import json
 import os
-import re
-import shutil
-import socket
 import statistics
 import subprocess
 import tempfile
@@ -14,209 +15,197 @@ import time
 import common
 import overwriting
 import sampling
+import timed
 
 KIB = 8192
-DEFAULT = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:")))
-UNITS, FUNCTIONS = 4, 45  # of what is compiled
+DEFAULT_EVENTS = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:")))
+HZ = 99  # of samples, as a session that is not asked for others takes them
 
 
-class Load:
-    """run() makes it once: figures by name. metrics: name, unit, whether more of it is better."""
+# ---- recorders: on() is a context in which it records ----
 
-    def __init__(self, name, what, metrics, needs, run):
-        self.name, self.what, self.metrics, self.needs, self.run = name, what, metrics, needs, run
+class Toggled:
+    """A session of flightrec, begun once: its start takes a second, most of which it measures what it costs. toggle.c."""
 
+    begun = 0
 
-def output(*args):
-    return common.run(*args, timeout=60).stdout
+    def __init__(self, *options):
+        self.options = options
 
+    def __enter__(self):
+        Toggled.begun += 1
+        self.name = f"{common.NAME}-{Toggled.begun}"
+        toggle = os.path.join(common.BIN, "toggle")
+        if not os.path.exists(toggle):
+            raise OSError("toggle.c is built with the tree's library only")
+        common.run(common.FLIGHTREC, "record", "-n", self.name, "--detach", "-m", f"{KIB}K", *self.options)
+        self.p = subprocess.Popen([toggle, os.path.join(os.path.dirname(common.PINS), self.name), str(HZ)], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.hear("on")
+            self.say("off")
+        except OSError:
+            self.__exit__()
+            raise
+        return self
 
-def total_s(times, *args):
-    """What perf bench says that it took, the best of so many times."""
-    return {"time": min(float(re.search(r"Total time:\s+([\d.]+)", output(*args))[1]) for _ in range(times))}
+    def __exit__(self, *failed):
+        self.p.communicate()
+        common.run(common.FLIGHTREC, "stop", "-n", self.name)
 
+    def say(self, what):
+        self.p.stdin.write(f"{what}\n")
+        self.p.stdin.flush()
+        self.hear(what)
 
-# ---- a build ----
+    def hear(self, what):
+        if self.p.stdout.readline() != f"{what}\n":
+            raise OSError(f"toggle does not say {what}")
 
-def write_sources(tmp):
-    """C files that are the same in each run."""
-    for unit in range(UNITS):
-        with open(os.path.join(tmp, f"unit{unit}.c"), "w", encoding="ascii") as f:
-            f.write("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/socket.h>\n")
-            for nr in range(FUNCTIONS):
-                f.write(f"int fn_{unit}_{nr}(int *to, int n)\n{{\n\tint i, sum = {nr};\n\n\tfor (i = 0; i < n; i++) {{\n"
-                        f"\t\tto[i] = to[(i * {nr + 3}) % n] ^ (sum += i * {unit + 2});\n"
-                        f"\t\tif (to[i] % {nr + 7} == 0)\n\t\t\tprintf(\"%d\\n\", to[i]);\n\t}}\n\treturn sum;\n}}\n")
-
-
-def build(tmp):
-    """All files, as many at a time as there are CPUs."""
-    begin = time.monotonic()
-    subprocess.run(["xargs", "-n", "1", "-P", str(os.cpu_count()), "/usr/bin/gcc", "-O1", "-c", "-o", "/dev/null"], check=True, timeout=60,
-                   env={**os.environ, "CCACHE_DISABLE": "1"}, text=True,
-                   input="\n".join(os.path.join(tmp, f"unit{unit}.c") for unit in range(UNITS)))
-    return {"time": time.monotonic() - begin}
-
-
-# ---- servers, on the first CPU; their clients are on the last ----
-
-def on_cpu(nr, *args):
-    return ["taskset", "-c", str(nr), *args]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serving(port, args):
-    """Its server, which answers by now."""
-    p = subprocess.Popen(on_cpu(0, *args), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            if p.poll() is not None:
-                raise OSError(f"{args[0]} ended at once")
-            time.sleep(0.05)
-        yield
-    finally:
-        p.terminate()
-        p.wait()
+    @contextlib.contextmanager
+    def on(self):
+        self.say("on")
+        try:
+            yield
+        finally:
+            self.say("off")
 
 
-def redis_server(tmp, port):
-    return serving(port, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", tmp])
+class Begun(contextlib.nullcontext):
+    """One that is begun for each run: begin() makes its context."""
 
-
-def redis(port, requests):
-    said = output(*on_cpu(os.cpu_count() - 1, "redis-benchmark", "-p", str(port), "-t", "set", "-n", str(requests), "-c", "20",
-                          "-d", "64", "--csv"))
-    words = [word.strip('"') for word in said.splitlines()[-1].split(",")]
-    return {"throughput": float(words[1]), "p99": float(words[6])}
-
-
-def nginx_server(tmp, port):
-    conf = os.path.join(tmp, "nginx.conf")
-    os.chmod(tmp, 0o755)
-    with open(os.path.join(tmp, "index.html"), "w", encoding="ascii") as f:
-        f.write("x" * 612)
-    with open(conf, "w", encoding="ascii") as f:
-        f.write(f"daemon off; worker_processes 1; pid {tmp}/nginx.pid; error_log /dev/null; events {{ worker_connections 256; }}\n"
-                f"http {{ access_log off; keepalive_requests 1000000000; client_body_temp_path {tmp}/1; proxy_temp_path {tmp}/2;\n"
-                f"fastcgi_temp_path {tmp}/3; uwsgi_temp_path {tmp}/4; scgi_temp_path {tmp}/5;\n"
-                f"server {{ listen 127.0.0.1:{port}; root {tmp}; }} }}\n")
-    return serving(port, ["nginx", "-p", tmp, "-c", conf])
-
-
-def nginx(port, seconds):
-    said = output(*on_cpu(os.cpu_count() - 1, "wrk", "-t1", "-c16", f"-d{seconds}s", "--latency", f"http://127.0.0.1:{port}/"))
-    if "Non-2xx" in said:
-        raise OSError("nginx answers with errors")
-    number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", said).groups()
-    return {"throughput": float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1]),
-            "p99": float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]}
-
-
-TIME = (("time", "s", False),)
-SERVED = (("throughput", "1/s", True), ("p99", "ms", False))
-
-
-def make_loads(tmp, stack, quick):
-    """Those that can run here, their servers begun; those that cannot have a reason instead of run."""
-    ports, times = (free_port(), free_port()), 1 if quick else 3
-    loads = [
-        Load("pipe", "perf bench sched pipe, on one CPU", TIME, ["perf"], lambda: total_s(
-            times, *on_cpu(os.cpu_count() - 1, "perf", "bench", "sched", "pipe", "-l", "20000"))),
-        Load("messaging", "perf bench sched messaging", TIME, ["perf"], lambda: total_s(
-            times, "perf", "bench", "sched", "messaging", "-g", "4", "-l", "60")),
-        Load("build", f"a build of {UNITS} C files", TIME, ["gcc"], lambda: build(tmp)),
-        Load("redis", "redis on loopback, SET by 20 connections", SERVED, ["redis-server", "redis-benchmark"],
-             lambda: redis(ports[0], 15000 if quick else 40000)),
-        Load("nginx", "nginx on loopback, 16 connections", SERVED, ["nginx", "wrk"], lambda: nginx(ports[1], 1)),
-    ]
-    write_sources(tmp)
-    servers = {"redis": lambda: redis_server(tmp, ports[0]), "nginx": lambda: nginx_server(tmp, ports[1])}
-    for load in loads:
-        missing = [tool for tool in load.needs if not shutil.which(tool)]
-        if missing:
-            load.run = f"{missing[0]} is not installed"
-        elif load.name in servers:
-            try:
-                stack.enter_context(servers[load.name]())
-            except OSError as e:
-                load.run = str(e)
-    return loads
-
-
-# ---- recorders ----
-
-def flightrec(*options):
-    return lambda tmp: common.session("-m", f"{KIB}K", *options)
+    def __init__(self, begin):
+        super().__init__(self)
+        self.on = begin
 
 
 def ftrace(events):
-    return lambda tmp: overwriting.Ftrace(events, KIB)
+    return lambda tmp: Begun(lambda: overwriting.Ftrace(events, KIB))
 
 
 def perf(events):
-    return lambda tmp: overwriting.PerfDropped(events, KIB, tmp)
+    return lambda tmp: Begun(lambda: overwriting.PerfDropped(events, KIB, tmp))
 
 
-OFF = "nobody"
-WITH_CALLS = "flightrec, default and system calls"
-# Who records, and how it begins. OFF stands among them, so that there is one near each
-RECORDERS = (
-    (OFF, lambda tmp: contextlib.nullcontext()),
-    ("flightrec, minimal", flightrec("-p", "minimal")),
-    ("flightrec, default", flightrec("-p", "default")),
-    (WITH_CALLS, flightrec("-p", "default", "-e", "syscall")),
-    ("flightrec, full", flightrec("-p", "full")),
-    (OFF, lambda tmp: contextlib.nullcontext()),
-    ("ftrace, the default's events", ftrace(DEFAULT)),
-    ("ftrace, the full's events", ftrace(overwriting.FULL)),
-    (OFF, lambda tmp: contextlib.nullcontext()),
-    ("perf record --overwrite, the default's events", perf(DEFAULT)),
-    ("perf record --overwrite, the full's events", perf(overwriting.FULL)),
-)
+def flightrec(*options):
+    return lambda tmp: Toggled(*options)
 
 
+OFF, DEFAULT, WITH_CALLS = "nobody", "flightrec, default", "flightrec, default and system calls"
+RECORDERS = {
+    OFF: lambda tmp: Begun(contextlib.nullcontext),
+    "flightrec, minimal": flightrec("-p", "minimal"),
+    DEFAULT: flightrec("-p", "default"),
+    WITH_CALLS: flightrec("-p", "default", "-e", "syscall"),
+    "flightrec, full": flightrec("-p", "full"),
+    "ftrace, the default's events": ftrace(DEFAULT_EVENTS),
+    "ftrace, the full's events": ftrace(overwriting.FULL),
+    "perf record --overwrite, the default's events": perf(DEFAULT_EVENTS),
+    "perf record --overwrite, the full's events": perf(overwriting.FULL),
+}
 # Whose programs are timed by the kernel, too
-COUNTED = ("flightrec, default", WITH_CALLS, "flightrec, full")
-# Without --quick only, and not in the last turn
+COUNTED = (DEFAULT, WITH_CALLS, "flightrec, full")
+# Without --quick only
 LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
+# What is promised, by load: of whom, and how many more runs of each a turn; by turns with as many without
+MORE_RUNS = {"messaging": ((DEFAULT,), 22), "redis": ((DEFAULT, WITH_CALLS), 12), "nginx": ((DEFAULT, WITH_CALLS), 10)}
+TURNS, QUICK_SHARE = 2, 8
 
-def take_turn(loads, tmp, got, failed, without=()):
-    """Each recorder once, with all loads. got: by load, metric and recorder, a list of this turn's figures."""
-    for who, begin in RECORDERS:
-        if who in failed or who in without:
+
+# ---- runs ----
+
+class Run:
+    """One of a load. at: the middle of it, in seconds."""
+
+    def __init__(self, who, load):
+        begin = time.monotonic()
+        self.who, self.got = who, load.run()
+        self.at = (begin + time.monotonic()) / 2
+
+
+def run_all(load, order, recorders, failed):
+    """The load with each of these after the other, so that those next to each other saw the same machine."""
+    runs = []
+    for who in order:
+        if who in failed:
             continue
         try:
-            with begin(tmp):
-                for load in loads:
-                    for metric, value in load.run().items():
-                        got.setdefault((load.name, metric), {}).setdefault(who, []).append(value)
+            with recorders[who].on():
+                runs.append(Run(who, load))
         except (OSError, SystemExit) as e:
+            if who == OFF:
+                raise
             failed[who] = str(e)
+    return runs
 
+
+def order_of_all(who, nr):
+    """Each once; two between two runs without, in each other turn the second first."""
+    order = [OFF]
+    for i in range(0, len(who), 2):
+        order += [*(who[i:i + 2][::-1] if nr % 2 else who[i:i + 2]), OFF]
+    return order
+
+
+def order_of_promised(who, times):
+    return [OFF, *(next_one for _ in range(times) for w in who for next_one in (w, OFF))]
+
+
+def without(runs, nr, metric):
+    """What run nr would have been without a recorder, by the runs before and behind it that were; the nearer one counts more."""
+    before = next((r for r in reversed(runs[:nr]) if r.who == OFF), None)
+    behind = next((r for r in runs[nr + 1:] if r.who == OFF), None)
+    if not before or not behind:
+        return None
+    share = (runs[nr].at - before.at) / (behind.at - before.at)
+    return before.got[metric] * (1 - share) + behind.got[metric] * share
+
+
+def slower(value, off, more_is_better):
+    return 100 * ((off / value if more_is_better else value / off) - 1)
+
+
+def slower_of(metric, who, stretches):
+    """Percent of each of its runs."""
+    found = []
+    for runs in stretches:
+        for nr, run in enumerate(runs):
+            off = without(runs, nr, metric.name) if run.who == who else None
+            if off:
+                found.append(slower(run.got[metric.name], off, metric.more_is_better))
+    return found
+
+
+def take_turns(loads, recorders, failed, opts):
+    """By load: stretches of runs, each without a gap."""
+    stretches = {load.name: [] for load in loads}
+    here = [who for who in recorders if who != OFF]
+    for nr in range(1 if opts.quick else TURNS):
+        for load in loads:
+            stretches[load.name].append(run_all(load, order_of_all(here, nr), recorders, failed))
+            if load.name in MORE_RUNS:
+                who, times = MORE_RUNS[load.name]
+                order = order_of_promised(who, times // (QUICK_SHARE if opts.quick else 1))
+                stretches[load.name].append(run_all(load, order, recorders, failed))
+    return stretches
+
+
+# ---- the kernel's count ----
 
 def programs_ns():
     """How long each BPF program of the machine has run, by the kernel's count: by its id."""
     return {p["id"]: p.get("run_time_ns", 0) for p in json.loads(common.run("bpftool", "-j", "prog").stdout)}
 
 
-def count_time(loads, tmp):
+def count_time(loads, recorders, others):
     """By load and recorder: percent of all CPUs' time in programs while the load ran. Noise of the machine does not show in it."""
     got, was = {}, sampling.set_stats("1")
     try:
-        for who, begin in RECORDERS:
-            if who not in COUNTED:
+        for who in COUNTED:
+            if who not in recorders:
                 continue
-            others = programs_ns()
-            with begin(tmp):
+            with recorders[who].on():
                 for load in loads:
                     before, began = programs_ns(), time.monotonic_ns()
                     load.run()
@@ -228,60 +217,82 @@ def count_time(loads, tmp):
     return got
 
 
-def slower(value, off, more_is_better):
-    return 100 * ((off / value if more_is_better else value / off) - 1)
-
+# ---- tables ----
 
 def promised(load, who, noise):
     """At most so many percent slower, or None."""
-    if who == "flightrec, default":
+    if who == DEFAULT:
         return {"messaging": 2, "redis": noise, "nginx": noise}.get(load.name)
     return 15 if who == WITH_CALLS and load.name in ("redis", "nginx") else None
 
 
-def table(load, turns, failed, in_programs):
-    """turns: of each turn what take_turn() got; in_programs: what count_time() got."""
+def rows_of_noise(load, metric, stretches):
+    """How runs without differ from the median of those of their stretch. The width of it."""
+    noise = []
+    for runs in stretches:
+        values = [r.got[metric.name] for r in runs if r.who == OFF]
+        noise += [slower(value, statistics.median(values), metric.more_is_better) for value in values]
+    common.row(metric.noise, noise, "%", peer=OFF, load=load.name)
+    low, high = statistics.quantiles(noise, n=4, method="inclusive")[::2]
+    return max(high - low, 0.1)
+
+
+def rows_of_metric(load, metric, stretches, failed):
+    noise = None
+    for who in RECORDERS:
+        if who in failed:
+            common.not_measured(metric.name, who, failed[who], metric.unit, load=load.name)
+            continue
+        common.row(metric.name, [r.got[metric.name] for runs in stretches for r in runs if r.who == who], metric.unit, peer=who,
+                   load=load.name)
+        if not metric.slower:
+            continue
+        if who == OFF:
+            noise = rows_of_noise(load, metric, stretches)
+        else:
+            limit = promised(load, who, noise) if metric.slower == timed.SLOWER else None
+            common.row(metric.slower, slower_of(metric, who, stretches), "%", peer=who, at_most=limit, load=load.name)
+
+
+def table(load, stretches, failed, in_programs):
+    """in_programs: what count_time() got."""
     common.title(f"{load.what[0].upper()}{load.what[1:]}: with each recorder, {KIB // 1024} MiB a CPU; by turns")
-    peers = list(dict.fromkeys(who for who, _ in RECORDERS))
     if isinstance(load.run, str):
-        for who in peers:
+        for who in RECORDERS:
             common.not_measured(load.what, who, load.run, load=load.name)
         return
-    for metric, unit, more in load.metrics:
-        noise = None
-        for who in peers:
-            if who in failed:
-                common.not_measured(metric, who, failed[who], unit, load=load.name)
-                continue
-            of = [t[load.name, metric] for t in turns]
-            common.row(metric, [v for t in of for v in t.get(who, ())], unit, peer=who, load=load.name)
-            if metric == "p99":
-                continue
-            added = [slower(v, statistics.median(t[OFF]), more) for t in of for v in t.get(who, ())]
-            if who == OFF:
-                low, high = statistics.quantiles(added, n=4, method="inclusive")[::2]
-                noise = max(high - low, 0.1)
-                common.row("noise: turns without from their median", added, "%", peer=who, load=load.name)
-            else:
-                common.row("slower than without", added, "%", peer=who, at_most=promised(load, who, noise), load=load.name)
+    for metric in load.metrics:
+        rows_of_metric(load, metric, stretches, failed)
     for who in COUNTED:
         if (load.name, who) in in_programs:
             common.report("time in its programs, by the kernel's count, of all CPUs'", in_programs[load.name, who], "%", peer=who,
                           load=load.name)
 
 
+def begin_all(stack, tmp, failed):
+    """Those that can be begun; not recording yet."""
+    recorders = {}
+    for who, make in RECORDERS.items():
+        if who in failed:
+            continue
+        try:
+            recorders[who] = stack.enter_context(make(tmp))
+        except (OSError, SystemExit) as e:
+            failed[who] = str(e)
+    return recorders
+
+
 @common.part("programs", order=14)
 def programs(opts):
     """Whole programs: perf bench pipe and messaging, a build, redis, nginx; profiles, ftrace, perf record."""
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp, contextlib.ExitStack() as stack:
-        loads = make_loads(tmp, stack, opts.quick)
+        loads = timed.make_loads(tmp, stack, opts.quick)
         here = [load for load in loads if not isinstance(load.run, str)]
-        turns, failed = [], {who: "left out because of --quick" for who in LONG if opts.quick}
+        others, failed = programs_ns(), {who: "left out because of --quick" for who in LONG if opts.quick}
+        recorders = begin_all(stack, tmp, failed)
         for load in here:
             load.run()  # the caches, and files that are read once
-        for without in [()] if opts.quick else [(), (), LONG]:
-            turns.append({})
-            take_turn(here, tmp, turns[-1], failed, without)
-        in_programs = {} if opts.quick else count_time(here, tmp)
+        stretches = take_turns(here, recorders, failed, opts)
+        in_programs = {} if opts.quick else count_time(here, recorders, others)
     for load in loads:
-        table(load, turns, failed, in_programs)
+        table(load, stretches.get(load.name), failed, in_programs)
