@@ -270,8 +270,9 @@ struct bench {
 		.name = "loop_tried_" what, .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = cnt, \
 		.tried = true                                                                                        \
 	}
-#define TRIED_CASES(cnt) \
-	TRIED("locked", cnt), TRIED("counted", cnt), TRIED("trylock", cnt), TRIED("any", cnt), TRIED("arena", cnt)
+#define TRIED_CASES(cnt)                                                                                            \
+	TRIED("locked", cnt), TRIED("counted", cnt), TRIED("trylock", cnt), TRIED("any", cnt), TRIED("arena", cnt), \
+		TRIED("head", cnt), TRIED("zeroed", cnt), TRIED("packed", cnt), TRIED("packed_add", cnt)
 
 static struct bench benches[] = {
 	{.name = "none", .run = run_calls, .cpus = 1},

@@ -8,13 +8,22 @@
  *	trylock		one exchange, the rest plain; who finds it taken would go to another ring, here he is counted
  *	any		what kind of event and how long is read from memory: one program for all events
  *	arena		bare stores into an arena, where no page is looked up; what they are to be beside is loop_stores
+ *	head		one compare-and-exchange reserves; the record's head is stored last and is its commit, nothing is added
+ *	zeroed		the same, and each page is zeroed when it is begun: old bytes are not to be taken for a head
+ *	packed		where the next record goes and how many are being written in one word: one compare-and-exchange
+ *			reserves, another commits
+ *	packed_add	the same, an add commits
+ *
+ * The last four show the best case: what their records are of a lap is added to its slot's word once a page, by who begins the
+ * next, which he could do only if nobody were interrupted. So the rest of the ring goes as ever.
  */
 #ifndef FR_BENCH_TRIED_H
 #define FR_BENCH_TRIED_H
 
 struct {
 	u64 taken, records;
-	u64 pad[14]; /* a line for itself */
+	u64 packed;  /* w, and below it how many records are being written */
+	u64 pad[13]; /* a line for itself */
 } tried_words[CPU_MAX] FR_ALIGNED(FR_CACHE_SZ) = {};
 u64 tried_lost = 0;
 
@@ -106,7 +115,141 @@ static int one_tried_any(u32 i, struct once *once)
 	return fr_commit(&w);
 }
 
-#define TRIED_LOOP(name, one, how)                                              \
+/* ---- commits that leave the slot's word alone ---- */
+
+#define TRIED_PENDING_BITS 8 /* w's lap loses as many */
+
+/* What of the lap at w is not in its slot's word yet, all of it written: units, and records of 24 bytes. */
+FR_INLINE void tried_settle(const struct fr_ring *r)
+{
+	u64 w = fr_load(&r->wr->w), *slot = fr_ring_slot(r->sl, fr_w_slot(w)), word = fr_load(slot), units;
+
+	units = fr_w_off(w) - fr_slot_com(word);
+	if (fr_slot_seq(word) == (fr_w_seq(w) & FR_SEQ_MASK) && fr_w_off(w) > fr_slot_com(word))
+		fr_add(slot, fr_slot_add(units / (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ), units));
+}
+
+/* The record at w in a lap that is open, NULL if there is none. */
+FR_INLINE struct fr_rec_sys_exit *tried_record(const struct fr_ring *r, u64 w)
+{
+	u64 word = fr_load(fr_ring_slot(r->sl, fr_w_slot(w)));
+	u32 off = fr_w_off(w) % FR_PAGE_UNITS * FR_UNIT_SZ;
+	u64 *page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(word), fr_w_off(w)));
+
+	asm volatile("" : "+r"(off)); /* as in fr_begin_in() */
+	if (fr_slot_seq(word) != (fr_w_seq(w) & FR_SEQ_MASK) || !page || off > FR_PAGE_SZ - sizeof(struct fr_rec_sys_exit)) {
+		fr_count(&tried_lost, 1);
+		return NULL;
+	}
+	return (void *)page + off;
+}
+
+/* The head last: who sees it sees the rest. */
+FR_INLINE void tried_fill_head(struct fr_rec_sys_exit *rec, u64 now, u64 tid, u32 i)
+{
+	rec->task = tid & FR_TID_MASK;
+	rec->id = i;
+	rec->ret = i;
+	fr_publish(&rec->head, fr_rec_head(now, FR_EV_sys_exit, sizeof(*rec) / FR_UNIT_SZ));
+}
+
+/* The page that was just begun, but for an eighth that has its heads. A read of address 0 fails and leaves zeros: a memset().
+ */
+FR_INLINE void tried_zero(const struct fr_ring *r)
+{
+	u64 w = fr_load(&r->wr->w);
+	u64 *page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(w)))), fr_w_off(w)));
+
+	if (page)
+		bpf_probe_read_kernel(&page[FR_PAGE_UNITS / 8], FR_PAGE_SZ - FR_PAGE_SZ / 8, NULL);
+}
+
+FR_INLINE int tried_head(u32 i, struct once *once, int zero)
+{
+	const struct fr_ring *r = &once->ring;
+	u64 w = fr_load(&r->wr->w), now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
+	struct fr_rec_sys_exit *rec;
+	struct fr_place p;
+
+	fr_ring_place(r, w, sizeof(*rec) / FR_UNIT_SZ, now, &p);
+	if (p.new_page || fr_cas(&r->wr->w, w, w + sizeof(*rec) / FR_UNIT_SZ) != w) {
+		tried_settle(r);
+		put_ring(once->tid, i);
+		if (zero)
+			tried_zero(r);
+		return 0;
+	}
+	rec = tried_record(r, w);
+	if (rec)
+		tried_fill_head(rec, now, once->tid, i);
+	return 0;
+}
+
+static int one_tried_head(u32 i, struct once *once)
+{
+	return tried_head(i, once, 0);
+}
+
+static int one_tried_zeroed(u32 i, struct once *once)
+{
+	return tried_head(i, once, 1);
+}
+
+/* w of the ring and the packed word, by turns: the one that is in use is the other's. */
+FR_INLINE void tried_pack(const struct fr_ring *r)
+{
+	fr_store(&tried_words[r->cpu % CPU_MAX].packed, fr_load(&r->wr->w) << TRIED_PENDING_BITS);
+}
+
+FR_INLINE void tried_unpack(const struct fr_ring *r)
+{
+	fr_store(&r->wr->w, fr_load(&tried_words[r->cpu % CPU_MAX].packed) >> TRIED_PENDING_BITS);
+	tried_settle(r);
+}
+
+FR_INLINE int tried_packed(u32 i, struct once *once, int add)
+{
+	const struct fr_ring *r = &once->ring;
+	u64 *packed = &tried_words[r->cpu % CPU_MAX].packed, seen = fr_load(packed), w = seen >> TRIED_PENDING_BITS, next;
+	u64 now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
+	struct fr_rec_sys_exit *rec;
+	struct fr_place p;
+
+	fr_ring_place(r, w, sizeof(*rec) / FR_UNIT_SZ, now, &p);
+	next = seen + (sizeof(*rec) / FR_UNIT_SZ << TRIED_PENDING_BITS) + 1;
+	if (p.new_page || fr_cas(packed, seen, next) != seen) {
+		tried_unpack(r);
+		put_ring(once->tid, i);
+		tried_pack(r);
+		return 0;
+	}
+	rec = tried_record(r, w);
+	if (!rec)
+		return 0;
+	fill(rec, now, once->tid, i);
+	if (add)
+		fr_add(packed, -1ull);
+	else if (fr_cas(packed, next, next - 1) != next)
+		fr_count(&tried_lost, 1);
+	return 0;
+}
+
+static int one_tried_packed(u32 i, struct once *once)
+{
+	return tried_packed(i, once, 0);
+}
+
+static int one_tried_packed_add(u32 i, struct once *once)
+{
+	return tried_packed(i, once, 1);
+}
+
+FR_INLINE void tried_nothing(const struct fr_ring *r)
+{
+}
+
+/* before, behind: what is done once to the ring. */
+#define TRIED_LOOP_WITH(name, one, how, before, behind)                         \
 	SEC("raw_tp")                                                           \
 	int loop_tried_##name(struct bpf_raw_tracepoint_args *ctx)              \
 	{                                                                       \
@@ -119,15 +262,22 @@ static int one_tried_any(u32 i, struct once *once)
 			return 0;                                               \
 		}                                                               \
 		once.ring.way = how;                                            \
+		before(&once.ring);                                             \
 		bpf_loop(ctx->args[0], one, &once, 0);                          \
+		behind(&once.ring);                                             \
 		took_ns[cpu % CPU_MAX * CPU_STEP] = bpf_ktime_get_ns() - begin; \
 		return 0;                                                       \
 	}
+#define TRIED_LOOP(name, one, how) TRIED_LOOP_WITH(name, one, how, tried_nothing, tried_nothing)
 
 TRIED_LOOP(locked, one_ring_once, FR_WAY_LOCKED)
 TRIED_LOOP(counted, one_tried_counted, FR_WAY_LOCKED)
 TRIED_LOOP(trylock, one_tried_trylock, once.ring.way)
 TRIED_LOOP(any, one_tried_any, once.ring.way)
+TRIED_LOOP_WITH(head, one_tried_head, once.ring.way, tried_nothing, tried_settle)
+TRIED_LOOP_WITH(zeroed, one_tried_zeroed, once.ring.way, tried_nothing, tried_settle)
+TRIED_LOOP_WITH(packed, one_tried_packed, once.ring.way, tried_pack, tried_unpack)
+TRIED_LOOP_WITH(packed_add, one_tried_packed_add, once.ring.way, tried_pack, tried_unpack)
 
 /* ---- arena: memory that programs address as it is (6.9) ---- */
 

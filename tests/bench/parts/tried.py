@@ -19,6 +19,10 @@ DESIGNS = (
     ("loop_tried_counted", "flightrec", "the same, records counted by a word of their own"),
     ("loop_tried_trylock", "flightrec", "a try-lock by one exchange, the rest plain"),
     ("loop_tried_any", "flightrec", "event and size from memory: one program for all events"),
+    ("loop_tried_head", "flightrec", "commit without an add: the head stored last"),
+    ("loop_tried_zeroed", "flightrec", "the same, pages zeroed when they are begun"),
+    ("loop_tried_packed", "flightrec", "packed words: one compare-and-exchange reserves, another commits"),
+    ("loop_tried_packed_add", "flightrec", "the same, an add commits"),
 )
 CLANGS = ("clang", "clang-16", "clang-19", "clang-22")
 COMPILED = ("loop_ring_once", "loop_ring", "sys_enter")
