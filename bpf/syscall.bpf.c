@@ -109,7 +109,7 @@ FR_INLINE int fault(u32 event, u32 tid, u64 address, struct pt_regs *regs, u64 e
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(page_fault_user, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = task_pid_tgid(fr_current());
 
 	FR_CHECK_ENABLED(page_fault_user);
 	FR_CHECK_TASK(pid_tgid >> 32);
@@ -119,7 +119,7 @@ int BPF_PROG(page_fault_user, unsigned long address, struct pt_regs *regs, unsig
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(page_fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = task_pid_tgid(fr_current());
 
 	FR_CHECK_ENABLED(page_fault_kernel);
 	FR_CHECK_TASK(pid_tgid >> 32);
