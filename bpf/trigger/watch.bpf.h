@@ -71,6 +71,15 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 	return rec;
 }
 
+FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 units, u64 word)
+{
+	u64 *rec = fr_begin(w, rings, tier, event, units * FR_UNIT_SZ, 2 * FR_UNIT_SZ, word, 0);
+
+	if (rec)
+		rec[1] = word;
+	return rec;
+}
+
 FR_INLINE void fr_put(const struct fr_writing *w, u32 nr, u64 value)
 {
 	w->rec[nr % (FR_WATCH_REC_SZ / FR_UNIT_SZ)] = value;
