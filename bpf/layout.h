@@ -12,17 +12,17 @@
  * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
  * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, and 5 events of bits. A
- * session says the oldest version that can read it (FR_LAYOUT_READER: 5 knows of bits), so that an older program can take over
- * from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
+ * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, 5 events of bits, and 6 short
+ * records. A session says the oldest version that can read it (FR_LAYOUT_READER: 6 knows of these), so that an older program
+ * can take over from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 5u
+#define FR_LAYOUT_VERSION 6u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u
 #endif
-#define FR_LAYOUT_READER 5u
+#define FR_LAYOUT_READER 6u
 /* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
  */
 FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)

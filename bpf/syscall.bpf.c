@@ -3,6 +3,7 @@
 #include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
+#include "short.h"
 
 /* How many arguments each system call takes: native, 32-bit. Unknown ones take six. Set by the loader. */
 const volatile u8 fr_arg_cnt[2][FR_SYSCALL_MAX] = {};
@@ -27,17 +28,57 @@ FR_INLINE u64 task_pid_tgid(const struct task_struct *task)
 	return (u64)task->tgid << 32 | (u32)task->pid;
 }
 
-FR_INLINE void put_arg(const struct fr_writing *w, struct pt_regs *regs, u32 abi, u32 nr)
+/* Write the arguments from the first one on that is not in the words before; unit is where the first of all would be. */
+FR_INLINE void put_args(const struct fr_writing *w, u32 unit, struct pt_regs *regs, u32 abi, u32 cnt, u32 first)
 {
-	fr_put(w, sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ + nr, fr_syscall_arg(regs, abi, nr));
+	switch (cnt) {
+	case 6:
+		fr_put(w, unit + 5, fr_syscall_arg(regs, abi, 5)); /* fall through */
+	case 5:
+		fr_put(w, unit + 4, fr_syscall_arg(regs, abi, 4)); /* fall through */
+	case 4:
+		fr_put(w, unit + 3, fr_syscall_arg(regs, abi, 3)); /* fall through */
+	case 3:
+		if (first > 2)
+			return;
+		fr_put(w, unit + 2, fr_syscall_arg(regs, abi, 2)); /* fall through */
+	case 2:
+		if (first > 1)
+			return;
+		fr_put(w, unit + 1, fr_syscall_arg(regs, abi, 1)); /* fall through */
+	case 1:
+		fr_put(w, unit, fr_syscall_arg(regs, abi, 0));
+	}
 }
+
+/* The word beside the head in the table's form. */
+FR_INLINE u64 full_word(u32 tid, u32 abi, s32 id)
+{
+	return (tid & FR_TID_MASK) | abi << 24 | (u64)(u32)id << 32;
+}
+
+#ifndef FR_WATCH
+FR_INLINE void shorten(struct fr_call_form *f, struct pt_regs *regs, u32 abi, u32 tid, s64 id, u32 cnt)
+{
+	u64 a = cnt > 0 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 0) : 0, b = cnt > 1 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 1) : 0,
+	    c = cnt > 2 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 2) : 0;
+
+	if (abi == FR_ABI_NATIVE && fr_short_has_id(id))
+		fr_short_enter(f, tid, id, cnt, a, b, c);
+}
+#define EXIT_IS_SHORT(abi, id, ret) ((abi) == FR_ABI_NATIVE && fr_short_has_id(id) && fr_short_has_ret(ret))
+#else /* event rules look at the fields of the table */
+#define shorten(f, regs, abi, tid, id, cnt) ((void)0)
+#define EXIT_IS_SHORT(abi, id, ret)	    0
+#endif
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
 	const struct task_struct *task = fr_current();
 	u64 pid_tgid = task_pid_tgid(task);
-	struct fr_rec_sys_enter *rec;
+	const u32 fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ;
+	struct fr_call_form f = {.event = FR_EV_sys_enter};
 	struct fr_writing w;
 	u32 abi, cnt;
 
@@ -45,24 +86,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	FR_CHECK_TASK(pid_tgid >> 32);
 	abi = fr_syscall_abi(task);
 	cnt = arg_cnt(abi, id);
-	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, FR_EV_sys_enter, sizeof(*rec) + cnt * sizeof(u64), sizeof(*rec), pid_tgid,
-		       abi);
-	if (!rec)
+	f.word = full_word(pid_tgid, abi, id);
+	f.units = fixed + cnt;
+	shorten(&f, regs, abi, pid_tgid, id, cnt);
+	if (!fr_begin_word(&w, &fr_main, FR_TIER_MAIN, f.event, f.units, f.word))
 		return 0;
-	rec->id = id;
-	switch (cnt) {
-	case 6:
-		put_arg(&w, regs, abi, 5); /* fall through */
-	case 5:
-		put_arg(&w, regs, abi, 4); /* fall through */
-	case 4:
-		put_arg(&w, regs, abi, 3); /* fall through */
-	case 3:
-		put_arg(&w, regs, abi, 2); /* fall through */
-	case 2:
-		put_arg(&w, regs, abi, 1); /* fall through */
-	case 1:
-		put_arg(&w, regs, abi, 0);
+	if (f.event == FR_EV_sys_enter) {
+		put_args(&w, fixed, regs, abi, cnt, 0);
+	} else if (cnt > 1) {
+		fr_put(&w, 2, f.second);
+		put_args(&w, 3 - fr_short_put(f.event), regs, FR_ABI_NATIVE, cnt, fr_short_put(f.event));
 	}
 	return fr_commit(&w);
 }
@@ -71,21 +104,25 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	const struct task_struct *task = fr_current();
-	u64 pid_tgid = task_pid_tgid(task);
-	struct fr_rec_sys_exit *rec;
+	u64 pid_tgid = task_pid_tgid(task), word;
+	u32 abi, event = FR_EV_sys_exit, units = sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ;
 	struct fr_writing w;
-	u32 abi;
 	s32 id;
 
 	FR_CHECK_ENABLED(sys_exit);
 	FR_CHECK_TASK(pid_tgid >> 32);
 	abi = fr_syscall_abi(task);
 	id = fr_syscall_nr(regs);
-	rec = FR_BEGIN_TID(&w, sys_exit, MAIN, pid_tgid, abi);
-	if (!rec)
+	word = full_word(pid_tgid, abi, id);
+	if (EXIT_IS_SHORT(abi, id, ret)) {
+		word = fr_short_word(pid_tgid, id, ret);
+		event = FR_SHORT_EXIT;
+		units = 2;
+	}
+	if (!fr_begin_word(&w, &fr_main, FR_TIER_MAIN, event, units, word))
 		return 0;
-	rec->id = id;
-	rec->ret = ret;
+	if (units > 2)
+		fr_put(&w, offsetof(struct fr_rec_sys_exit, ret) / FR_UNIT_SZ, ret);
 	return fr_commit(&w);
 }
 

@@ -15,21 +15,28 @@
 
 #define MADE_RING_CNT 6u /* three tiers of two CPUs */
 
+/* Bytes of a record; of a short form those of any length. */
+static size_t made_rec_sz(u8 event, const struct fr_event *ev, u8 more)
+{
+	size_t sz = fr_is_short(event) ? 16 + more % 8 * 8u : (ev->fixed_sz + (ev->tail ? more % 250 * 8u : 0) + 7) / 8 * 8;
+
+	return sz < FR_REC_MAX_SZ ? sz : FR_REC_MAX_SZ;
+}
+
 /* The next record of the input to its ring; what it took of the input. */
 static size_t made_put_record(struct host_ring **ring, const u8 *data, size_t sz)
 {
-	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), data[0] % FR_EVENT_MAX);
+	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), fr_unfolded_event(data[0]));
 	u8 rec[FR_REC_MAX_SZ] = {0};
 	size_t rec_sz, body;
 
 	if (!ev || ev->tier > FR_TIER_STACK)
 		return 1;
-	rec_sz = (ev->fixed_sz + (ev->tail ? data[2] % 250 * 8u : 0) + 7) / 8 * 8;
-	rec_sz = rec_sz < FR_REC_MAX_SZ ? rec_sz : FR_REC_MAX_SZ;
+	rec_sz = made_rec_sz(data[0], ev, data[2]);
 	body = rec_sz - 8 < sz - 3 ? rec_sz - 8 : sz - 3;
 	memcpy(rec + 8, data + 3, body);
 	host_clock_ns += (u64)(data[1] >> 1) << (data[1] & 31);
-	host_ring_put(ring[(data[1] & 1) * 3 + ev->tier], ev->nr, rec, rec_sz);
+	host_ring_put(ring[(data[1] & 1) * 3 + ev->tier], data[0], rec, rec_sz);
 	return 3 + body;
 }
 

@@ -14,7 +14,7 @@
 
 #define NR_MARK	   1001 /* no such call: takes six arguments, gives ENOSYS */
 #define NR_UNKNOWN 1002
-#define KIND_CNT   9
+#define KIND_CNT   17
 
 struct call {
 	int abi;
@@ -66,6 +66,15 @@ static void prepare(struct call *c, unsigned i, int with_compat)
 		{.id = NR_UNKNOWN, .arg_cnt = 6, .arg = {i, ~0ul, 1ul << 63, 3, 0x8000000000000000ul | i, 5}},
 		{.id = SYS_write, .arg_cnt = 3, .arg = {999, (unsigned long)buf, i}},
 		{.id = SYS_getpgid, .arg_cnt = 1, .arg = {0}},
+		/* what decides which form a record has (bpf/short.h) */
+		{.id = SYS_close, .arg_cnt = 1, .arg = {1ul << 32 | 999}},
+		{.id = SYS_munlock, .arg_cnt = 2, .arg = {0x7fff, 1ul << 47 | i}},
+		{.id = SYS_munlock, .arg_cnt = 2, .arg = {0x8000 + i, 0x8000 + i + 1}},
+		{.id = SYS_lseek, .arg_cnt = 3, .arg = {12345, 1ul << 48, 7}},
+		{.id = SYS_lseek, .arg_cnt = 3, .arg = {0x12345678 + i, 0x7ffe, 0xffffffff}},
+		{.id = SYS_pread64, .arg_cnt = 4, .arg = {999, (1ul << 48) - 1, 1ul << 32, ~0ul - i}},
+		{.id = SYS_splice, .arg_cnt = 6, .arg = {(1ul << 48) - 1, (1ul << 48) - 1, 3, 4, 5, i}},
+		{.id = SYS_brk, .arg_cnt = 1, .arg = {0}},
 		{.abi = with_compat, .id = with_compat ? 20 : SYS_getuid, .arg_cnt = 0},
 	};
 

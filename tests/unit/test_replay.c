@@ -162,7 +162,7 @@ static void take(struct host *h, const struct fr_row *row)
 	for (i = 0; i < h->ring[ring]->rec_cnt; i++) {
 		const struct host_rec *rec = &h->ring[ring]->rec[i];
 
-		if (rec->seq == seq && rec->off == off) {
+		if (rec->seq == seq && host_place(rec) == off) {
 			assert_true(h->kept[ring][i]);
 			assert_int_equal(rec->ts, row->ts);
 			h->kept[ring][i] = false;

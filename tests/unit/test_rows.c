@@ -25,18 +25,56 @@ struct fixture {
 	u32 cnt;
 };
 
-static int set_up(void **state)
+/* A system call's beginning or end, in a short form. */
+static u32 random_short(u64 *rec, u32 *event)
+{
+	struct fr_call_form form = {};
+	u32 cnt = host_random() % (FR_UNFOLDED_MAX_SZ / 8 - 1), tid = host_random() & FR_TID_MASK, i;
+	u64 arg[8] = {};
+
+	if (host_random() % 3 == 0) {
+		*event = FR_SHORT_EXIT;
+		rec[1] = fr_short_word(tid, host_random() % 400, host_random());
+		return 16;
+	}
+	for (i = 0; i < cnt; i++)
+		arg[i] = host_random() >> (40 + host_random() % 24);
+	fr_short_enter(&form, tid, host_random() % 400, cnt, arg[0], arg[1], arg[2]);
+	*event = form.event;
+	rec[1] = form.word;
+	rec[2] = form.second;
+	for (i = fr_short_put(form.event); i < cnt; i++)
+		rec[3 + i - fr_short_put(form.event)] = arg[i];
+	return form.units * FR_UNIT_SZ;
+}
+
+/* Among others. */
+static void fill_with_shorts(struct host_ring *h, u32 cnt)
+{
+	u64 rec[16];
+	u32 event, sz;
+
+	for (; cnt; cnt--) {
+		sz = random_short(rec, &event);
+		host_clock_ns += 1 + host_random() % 5000;
+		host_ring_put(h, event, rec, sz);
+		if (cnt % 10 == 0)
+			host_ring_put(h, FR_EV_softirq_entry, rec, sizeof(struct fr_rec_softirq_entry));
+	}
+}
+
+static int set_up_ring(void **state, void (*fill)(struct host_ring *h, u32 cnt))
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct fr_snap_lap lap;
 	u32 i;
 
 	f->ring = host_ring_new(5, FR_TIER_MAIN, 4, PAGES);
-	host_ring_fill(f->ring, 2000);
+	fill(f->ring, 4000);
 	if (!host_ring_lap(f->ring, 0, &lap) || lap.sz != SUBBUF_SZ)
 		return -1;
 	memcpy(f->copy, lap.buf, lap.sz);
-	f->lap = (struct fr_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+	f->lap = (struct fr_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
 	for (i = 0; f->ring->rec[i].seq != lap.seq; i++)
 		;
 	f->first = &f->ring->rec[i];
@@ -47,6 +85,16 @@ static int set_up(void **state)
 		return -1;
 	f->rows.schema = fr_schema_builtin();
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_ring(state, host_ring_fill);
+}
+
+static int set_up_shorts(void **state)
+{
+	return set_up_ring(state, fill_with_shorts);
 }
 
 static int tear_down(void **state)
@@ -78,6 +126,24 @@ static u32 records_on(const struct fixture *f, u32 page, u32 *first)
 	return n;
 }
 
+/* Is the row's record this one, as the table has it? */
+static void check_record(const struct fixture *f, u32 row, const struct host_rec *rec)
+{
+	u64 in[FR_UNFOLDED_MAX_SZ / 8], out[FR_UNFOLDED_MAX_SZ / 8];
+	const void *want = rec->bytes;
+	u32 event = rec->bytes[1], sz = rec->sz;
+
+	if (fr_is_short(event)) {
+		memcpy(in, rec->bytes, rec->sz);
+		sz = fr_unfold(in, out);
+		want = out;
+		assert_true(sz >= rec->sz);
+	}
+	assert_int_equal(f->rows.ts[row], rec->ts);
+	assert_int_equal(f->rows.ev[row], fr_unfolded_event(event));
+	assert_memory_equal(f->rows.raw + f->rows.rec[row], want, sz);
+}
+
 /* Are the rows listed all but those of page `without`? */
 static void check_rows(const struct fixture *f, u32 without)
 {
@@ -87,10 +153,7 @@ static void check_rows(const struct fixture *f, u32 without)
 		if (f->first[i].off / FR_PAGE_SZ == without)
 			continue;
 		assert_true(n < f->rows.cnt);
-		assert_int_equal(f->rows.ts[n], f->first[i].ts);
-		assert_int_equal(f->rows.ev[n], f->first[i].bytes[1]);
-		assert_memory_equal(f->rows.raw + f->rows.rec[n], f->first[i].bytes, f->first[i].sz);
-		n++;
+		check_record(f, n++, &f->first[i]);
 	}
 	assert_int_equal(n, f->rows.cnt);
 }
@@ -216,6 +279,74 @@ static void test_partial_laps_end_anywhere(void **state)
 	}
 }
 
+/* A page's rows are told by one run, so that places are found by the rows alone. */
+static void test_places(void **state)
+{
+	struct fixture *f = *state;
+	u32 page, head = sizeof(struct fr_page_head) + sizeof(struct fr_subbuf_head), first, row = 0;
+
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.run_cnt, PAGES);
+	for (page = 0; page < PAGES; page++) {
+		assert_int_equal(f->rows.run[page].row, row);
+		assert_int_equal(f->rows.run[page].off, page * FR_PLACE_PAGE_SZ + head);
+		assert_int_equal(f->rows.run[page].seq, f->lap.seq);
+		row += records_on(f, page, &first);
+		head = sizeof(struct fr_page_head);
+	}
+	assert_true(f->rows.ring_sz <= f->rows.rec_sz);
+}
+
+static void test_rows_before_an_offset_are_told(void **state)
+{
+	struct fixture *f = *state;
+	u32 i;
+
+	for (i = 0; i < f->cnt; i += 7) {
+		f->lap.from_off = f->first[i].off;
+		fr_rows_clear(&f->rows);
+		assert_int_equal(fr_rows_add(&f->rows, &f->lap, f->first[i / 2].ts), 0);
+		assert_int_equal(f->rows.lap[0].before_cnt + f->cnt - i, f->rows.cnt);
+	}
+}
+
+/* Of layouts before, these numbers were nobody's. */
+static void test_older_layouts_have_no_short_forms(void **state)
+{
+	struct fixture *f = *state;
+	u32 page;
+
+	for (page = 0; page < PAGES; page++)
+		page_head(f, page)->layout = FR_UNFOLD_LAYOUT - 1;
+	f->lap.layout = FR_UNFOLD_LAYOUT - 1;
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.lap[0].damaged_pages, PAGES);
+	assert_int_equal(f->rows.cnt, 0);
+}
+
+/* As much as a page of the records that grow most becomes, and as many rows as there can be. */
+static void test_there_is_room_for_all(void **state)
+{
+	struct fixture *f = *state;
+	struct host_ring *h = host_ring_new(5, FR_TIER_MAIN, 2, FR_SUBBUF_PAGE_MAX);
+	u64 rec[3] = {0, fr_short_word(1, 0, 2), 3 | 4ULL << FR_SHORT_WIDE_BITS};
+	struct fr_snap_lap lap;
+	u32 i;
+
+	h->remember = false;
+	for (i = 0; i < FR_LAP_MAX_SZ / 24; i++) {
+		host_clock_ns++;
+		host_ring_put(h, i % 2 ? FR_SHORT_EXIT : FR_SHORT_ENTER_SMALL, rec, i % 2 ? 16 : 24);
+	}
+	assert_true(host_ring_lap(h, 0, &lap));
+	fr_rows_clear(&f->rows);
+	f->lap = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.lap[0].damaged_pages, 0);
+	assert_int_equal(f->rows.ring_sz, f->rows.rec_sz / 8 * 5);
+	host_ring_free(h);
+}
+
 static void test_sizes_are_checked(void **state)
 {
 	struct fixture *f = *state;
@@ -252,7 +383,8 @@ static void test_other_rings_and_older_laps_begin_anew(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)	  cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST_SHORTS(name) cmocka_unit_test_setup_teardown(name, set_up_shorts, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_all_records_are_listed),
 		TEST(test_head_of_a_page_is_checked),
@@ -260,6 +392,15 @@ int main(void)
 		TEST(test_records_are_checked),
 		TEST(test_any_byte_may_be_changed),
 		TEST(test_partial_laps_end_anywhere),
+		TEST_SHORTS(test_all_records_are_listed),
+		TEST_SHORTS(test_head_of_a_page_is_checked),
+		TEST_SHORTS(test_time_before_the_last_page_is_refused),
+		TEST_SHORTS(test_any_byte_may_be_changed),
+		TEST_SHORTS(test_partial_laps_end_anywhere),
+		TEST_SHORTS(test_places),
+		TEST_SHORTS(test_rows_before_an_offset_are_told),
+		TEST_SHORTS(test_older_layouts_have_no_short_forms),
+		TEST(test_there_is_room_for_all),
 		TEST(test_sizes_are_checked),
 		TEST(test_other_rings_and_older_laps_begin_anew),
 	};

@@ -151,7 +151,7 @@ static void check_row(const struct fr_row *row, const struct host_rec *rec)
 	assert_int_equal(row->ev->nr, rec->bytes[1]);
 	assert_int_equal(row->tid, task & FR_TID_MASK);
 	assert_int_equal(seq, rec->seq);
-	assert_int_equal(off, rec->off);
+	assert_int_equal(off, host_place(rec));
 	for (i = 0; i < row->ev->field_cnt; i++)
 		if (row->ev->fields[i].kind != FR_KIND_DERIVED)
 			check_field(row, &row->ev->fields[i], rec);

@@ -76,7 +76,7 @@ static const struct column chunks[] = {
 	CHUNK("last_ts", last_ts, NUM),
 	CHUNK("first_seq", first_seq, NUM),
 	CHUNK("last_seq", last_seq, NUM),
-	CHUNK("raw_bytes", raw_sz, NUM),
+	CHUNK("raw_bytes", ring_sz, NUM),
 	CHUNK("stored_bytes", stored_sz, NUM),
 	CHUNK("file_off", file_off, NUM),
 	{},

@@ -14,7 +14,7 @@ static const void *summary_row(struct flightrec *fr, unsigned file)
 	fr->row = (union fr_lib_row){.summary = {
 					     .events = m->event_cnt,
 					     .bytes = fr_snap_size(s),
-					     .raw_bytes = m->raw_sz,
+					     .raw_bytes = m->ring_sz,
 					     .start_ns = m->start_ns,
 					     .end_ns = m->end_ns,
 					     .lost = m->lost_cnt,

@@ -8,6 +8,7 @@
 
 #include "atomic.h"
 #include "flow/recorder/live.h"
+#include "pure/rows/unfold.h"
 #include "pure/schema/schema.h"
 
 #define RATE_NS	      1000000000ULL
@@ -114,7 +115,7 @@ void fr_live_read_rates(struct fr_live *l)
 		return;
 	}
 	for (i = 0; i < 256; i++) {
-		ev = fr_schema_event(fr_schema_builtin(), i);
+		ev = fr_schema_event(fr_schema_builtin(), fr_unfolded_event(i));
 		k->group[i] = ev ? ev->group : FR_GROUP_MARK;
 	}
 	k->now_ns = l->now_ns;

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define OFF_BITS 20 /* an offset in a sub-buffer is below 1 MiB */
+#include "pure/rows/unfold.h"
+
+#define OFF_BITS 22 /* of a place in a sub-buffer */
+_Static_assert(FR_PLACE_MAX <= 1u << OFF_BITS, "a place fits");
 
 /* A reader's place in one snapshot. Rows [row, end) of batch are still to come, then the chunks behind. */
 struct cursor {

@@ -41,7 +41,7 @@ static int add_chunks(struct fr_summary *m, const struct fr_snap *s)
 		if (!r)
 			return -ENOMEM;
 		r->event_cnt += c[i].row_cnt;
-		m->raw_sz += c[i].raw_sz;
+		m->ring_sz += c[i].ring_sz;
 		extend(&r->first_ts, &r->last_ts, c[i].first_ts, c[i].last_ts);
 	}
 	return 0;

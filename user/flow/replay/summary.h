@@ -36,7 +36,7 @@ struct fr_summary {
 	u32 ring_cnt;
 	struct fr_sum_cpu *cpu;
 	u32 cpu_cnt;
-	u64 event_cnt, raw_sz;
+	u64 event_cnt, ring_sz;
 	u64 start_ns, end_ns; /* first and last event, 0: none */
 	u64 ties, ahead, losers;
 	u64 lost_cnt, hole_cnt;

@@ -56,9 +56,9 @@ static struct fr_rows_head head_of(const struct fr_rows *r)
 int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 from_off, u64 since_ns, struct fr_batch *out,
 		     u32 *first_row)
 {
-	const struct fr_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout};
+	const struct fr_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout, from_off};
 	struct fr_rows_head head;
-	u32 unknown, first = 0;
+	u32 unknown;
 	size_t sz;
 	int err;
 
@@ -68,12 +68,10 @@ int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 f
 	out->row_cnt = 0;
 	if (err || !l->rows.cnt)
 		return err ? -EBADMSG : 0;
-	while (first < l->rows.cnt && l->rows.rec[first] < from_off)
-		first++;
 	head = head_of(&l->rows);
 	sz = fr_encode_rows(l->encoder, &l->rows, l->content);
 	err = fr_decode_rows(l->schema, &head, l->content, sz, out, &unknown);
 	if (!err)
-		*first_row = first;
+		*first_row = l->rows.lap[0].before_cnt;
 	return err;
 }

@@ -168,7 +168,8 @@ struct fr_snap; /* opaque */
 struct fr_chunk {
 	u64 file_off;
 	u64 stored_sz; /* compressed */
-	u64 raw_sz;    /* bytes its records took in the ring */
+	u64 raw_sz;    /* bytes of its records, unfolded */
+	u64 ring_sz;   /* what they took in the ring */
 	u64 first_ts, last_ts;
 	u64 first_seq, last_seq;
 	u32 epoch;

@@ -117,6 +117,7 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 		.file_off = off,
 		.stored_sz = h->stored_sz,
 		.raw_sz = e->raw_sz,
+		.ring_sz = e->ring_sz && e->ring_sz < e->raw_sz ? e->ring_sz : e->raw_sz,
 		.first_ts = e->first_ts,
 		.last_ts = e->last_ts,
 		.first_seq = e->first_seq,

@@ -88,9 +88,9 @@ struct fr_events_head {
 	u32 first_off; /* of the first record, in its sub-buffer */
 	u32 row_cnt;
 	u64 first_ts, last_ts;
-	u64 raw_sz;
+	u64 raw_sz; /* unfolded (pure/rows/unfold.h) */
 	u32 lap_cnt;
-	u32 reserved1;
+	u32 ring_sz; /* what they took in the ring; 0: raw_sz */
 };
 
 /* Not events of the snapshot: they were cut away, but tell of names and stacks of those that are. */

@@ -219,6 +219,7 @@ static struct fr_events_head events_head(const struct fr_rows *r)
 		.first_ts = r->ts[0],
 		.last_ts = r->ts[r->cnt - 1],
 		.raw_sz = r->rec_sz,
+		.ring_sz = r->ring_sz < r->rec_sz ? r->ring_sz : 0,
 		.lap_cnt = r->lap_cnt,
 	};
 }
@@ -244,7 +245,7 @@ static int put_rows(struct fr_snap_writer *w)
 
 int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages)
 {
-	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout};
+	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout, 0};
 	const struct fr_lap_rows *added;
 	int err = w->err;
 
@@ -263,7 +264,7 @@ int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64
 	*damaged_pages = added->damaged_pages;
 	if (w->watch)
 		w->watch(w->watch_arg, &w->rows, w->rows.cnt - added->row_cnt, w->rows.cnt);
-	return w->rows.raw_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+	return w->rows.laps_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
 }
 
 void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg)

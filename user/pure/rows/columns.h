@@ -35,7 +35,7 @@ struct fr_rows_head {
 	u16 cpu;
 	u8 tier;
 	u32 row_cnt;
-	u64 raw_sz; /* bytes the records took in the ring */
+	u64 raw_sz; /* bytes of the records, unfolded */
 	u64 first_ts, last_ts;
 	u64 first_seq, last_seq;
 };

@@ -432,7 +432,7 @@ static bool run_is_good(const struct decode *d, const struct fr_pos_run *run)
 {
 	const struct fr_rows_head *h = d->head;
 
-	if (run->off % FR_UNIT_SZ || run->off >= FR_LAP_MAX_SZ || run->seq < h->first_seq || run->seq > h->last_seq)
+	if (run->off % FR_UNIT_SZ || run->off >= FR_PLACE_MAX || run->seq < h->first_seq || run->seq > h->last_seq)
 		return false;
 	if (run == d->b->run)
 		return !run->row;
@@ -460,7 +460,7 @@ static bool get_runs(struct decode *d)
 	if (!get_numbers(d, NULL, any_number, d->tmp, b->run_cnt))
 		return false;
 	for (i = 0; i < b->run_cnt; i++) {
-		b->run[i].off = d->tmp[i] < FR_LAP_MAX_SZ ? d->tmp[i] : FR_LAP_MAX_SZ;
+		b->run[i].off = d->tmp[i] < FR_PLACE_MAX ? d->tmp[i] : FR_PLACE_MAX;
 		if (!run_is_good(d, &b->run[i]))
 			return false;
 	}

@@ -12,24 +12,31 @@ struct walk {
 	struct fr_rows *r;
 	const struct fr_lap *lap;
 	u64 since_ns;
-	u32 page; /* within the sub-buffer */
-	u32 base; /* where the lap begins in r->raw */
-	u32 off;  /* of the next record, in the sub-buffer */
-	u32 end;  /* of the page */
+	u32 page;  /* within the sub-buffer */
+	u32 base;  /* where the lap begins in r->raw */
+	u32 off;   /* of the next record, in the sub-buffer */
+	u32 end;   /* of the page */
+	u32 place; /* of the next record (unfold.h) */
 	u64 base_ns;
 	u64 last_ts;
-	u32 next_off; /* where the row after the last one listed is expected, 0: nowhere */
+	u32 next_place; /* where the row after the last one listed is expected, 0: nowhere */
 };
 
 /* What a damaged page is rolled back to. */
 struct mark {
-	u32 cnt, run_cnt;
-	u64 rec_sz, last_ts;
+	u32 cnt, run_cnt, before_cnt;
+	u64 rec_sz, ring_sz, last_ts;
 };
 
 static u32 row_cap(size_t raw_cap)
 {
 	return raw_cap / FR_REC_MIN_SZ;
+}
+
+/* Laps, and what was unfolded. */
+static size_t raw_mem(size_t raw_cap)
+{
+	return (1 + FR_UNFOLD_GROWS) * raw_cap;
 }
 
 static u32 lap_cap(size_t raw_cap)
@@ -39,7 +46,7 @@ static u32 lap_cap(size_t raw_cap)
 
 size_t fr_rows_mem_sz(size_t raw_cap)
 {
-	return raw_cap + row_cap(raw_cap) * (8 + 4 + 4 + sizeof(struct fr_pos_run) + 1) +
+	return raw_mem(raw_cap) + row_cap(raw_cap) * (8 + 4 + 4 + sizeof(struct fr_pos_run) + 1) +
 	       lap_cap(raw_cap) * sizeof(struct fr_lap_rows);
 }
 
@@ -57,7 +64,7 @@ int fr_rows_init(struct fr_rows *r, size_t raw_cap)
 	r->run = (struct fr_pos_run *)(r->ts + rows);
 	r->lap = (struct fr_lap_rows *)(r->run + rows);
 	r->raw = (u8 *)(r->lap + lap_cap(raw_cap));
-	r->tid = (u32 *)(r->raw + raw_cap);
+	r->tid = (u32 *)(r->raw + raw_mem(raw_cap));
 	r->rec = r->tid + rows;
 	r->ev = (u8 *)(r->rec + rows);
 	return 0;
@@ -75,7 +82,9 @@ void fr_rows_clear(struct fr_rows *r)
 	r->run_cnt = 0;
 	r->lap_cnt = 0;
 	r->raw_sz = 0;
+	r->laps_sz = 0;
 	r->rec_sz = 0;
+	r->ring_sz = 0;
 }
 
 static u64 page_base_ns(const void *page)
@@ -89,10 +98,20 @@ bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
 		return lap->sz <= r->raw_cap;
 	if (r->epoch != lap->epoch || r->cpu != lap->cpu || r->tier != lap->tier || r->lap[r->lap_cnt - 1].seq >= lap->seq)
 		return false;
-	if (r->raw_sz + lap->sz > r->raw_cap || r->lap_cnt == lap_cap(r->raw_cap))
+	if (r->laps_sz + lap->sz > r->raw_cap || r->lap_cnt == lap_cap(r->raw_cap))
 		return false;
 	/* A damaged clock must not shut out all that follows: a lap that would run backwards begins a chunk of its own. */
 	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
+}
+
+static u32 layout_of(const struct fr_lap *lap)
+{
+	return lap->layout ?: FR_LAYOUT_VERSION;
+}
+
+static bool has_shorts(const struct fr_lap *lap)
+{
+	return layout_of(lap) >= FR_UNFOLD_LAYOUT;
 }
 
 /* Is the page's head what this lap's must be, and its time not before what precedes it? */
@@ -100,15 +119,17 @@ static bool head_is_good(struct walk *w)
 {
 	const struct fr_page_head *h = (const void *)(w->r->raw + w->base + w->off);
 	const struct fr_lap *lap = w->lap;
+	u32 sz = sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head));
 
-	if (w->end - w->off < sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head)))
+	if (w->end - w->off < sz)
 		return false;
 	if (h->magic != FR_PAGE_MAGIC || h->epoch != lap->epoch || h->seq != lap->seq || h->cpu != lap->cpu)
 		return false;
-	if (h->page != w->page || h->tier != lap->tier || h->layout != (lap->layout ?: FR_LAYOUT_VERSION) || h->reserved)
+	if (h->page != w->page || h->tier != lap->tier || h->layout != layout_of(lap) || h->reserved)
 		return false;
 	w->base_ns = h->base_ns;
-	w->off += sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head));
+	w->off += sz;
+	w->place += sz;
 	return h->base_ns >= w->last_ts;
 }
 
@@ -126,21 +147,41 @@ static bool size_is_good(const struct fr_event *ev, u32 sz)
 	return ev->tail ? sz >= ev->fixed_sz : sz == ev->fixed_sz;
 }
 
-/* List the record at w->off. Runs begin where a page does, so that a row's place is found by walking one page at most. */
+/* List the record at rec, of sz bytes in its full form. Runs begin where a page does, so that a row's place is found by walking
+ * one page at most. */
 static void list_row(struct walk *w, const struct fr_event *ev, const u8 *rec, u32 sz, u64 ts)
 {
 	struct fr_rows *r = w->r;
 	u32 task;
 
 	memcpy(&task, rec + REC_TASK_OFF, sizeof(task));
-	if (w->next_off != w->off)
-		r->run[r->run_cnt++] = (struct fr_pos_run){.row = r->cnt, .off = w->off, .seq = w->lap->seq};
-	w->next_off = w->off + (ev->tail ? fr_rec_sz(ev, tail_cnt(ev, rec, sz)) : sz);
+	if (w->next_place != w->place)
+		r->run[r->run_cnt++] = (struct fr_pos_run){.row = r->cnt, .off = w->place, .seq = w->lap->seq};
+	w->next_place = w->place + (ev->tail ? fr_rec_sz(ev, tail_cnt(ev, rec, sz)) : sz);
+	r->lap[r->lap_cnt].before_cnt += w->off < w->lap->from_off;
 	r->ts[r->cnt] = ts;
 	r->ev[r->cnt] = ev->nr;
 	r->tid[r->cnt] = task & FR_TID_MASK;
-	r->rec[r->cnt++] = w->base + w->off;
+	r->rec[r->cnt++] = rec - r->raw;
 	r->rec_sz += sz;
+	r->ring_sz += fr_head_units(fr_get64(r->raw + w->base + w->off)) * FR_UNIT_SZ;
+}
+
+/* The record at rec, which has all of its units, in its full form, *sz bytes: itself, or made behind all that is there. */
+static const u8 *unfolded(struct walk *w, const u8 *rec, u32 *sz)
+{
+	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ], out[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
+	u8 *to = w->r->raw + w->r->raw_sz;
+
+	if (!has_shorts(w->lap) || !fr_is_short(fr_head_event(fr_get64(rec))) || *sz > sizeof(in))
+		return rec;
+	memcpy(in, rec, *sz);
+	*sz = fr_unfold(in, out);
+	if (!*sz)
+		return rec;
+	memcpy(to, out, *sz);
+	w->r->raw_sz += *sz;
+	return to;
 }
 
 /* Check the record at w->off and step over it. 1, 0 at the end of the page, -1 if it is not a record. */
@@ -148,23 +189,27 @@ static int walk_record(struct walk *w)
 {
 	const u8 *rec = w->r->raw + w->base + w->off;
 	const struct fr_event *ev;
+	u32 ring_sz, sz;
 	u64 head, ts;
-	u32 sz;
 
 	if (w->off == w->end)
 		return 0;
 	head = fr_get64(rec);
-	sz = fr_head_units(head) * FR_UNIT_SZ;
+	ring_sz = sz = fr_head_units(head) * FR_UNIT_SZ;
 	if (!sz)
 		return 0;
-	ev = fr_schema_event(w->r->schema, fr_head_event(head));
+	if (sz > w->end - w->off)
+		return -1;
+	rec = unfolded(w, rec, &sz);
+	ev = fr_schema_event(w->r->schema, fr_head_event(fr_get64(rec)));
 	ts = fr_time_unroll(w->base_ns, fr_head_time(head));
-	if (!ev || sz > w->end - w->off || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
+	if (!ev || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
 		return -1;
 	w->last_ts = ts;
 	if (ts >= w->since_ns)
 		list_row(w, ev, rec, sz, ts);
-	w->off += sz;
+	w->off += ring_sz;
+	w->place += sz;
 	return 1;
 }
 
@@ -172,10 +217,11 @@ static int walk_record(struct walk *w)
 static bool walk_page(struct walk *w)
 {
 	struct fr_rows *r = w->r;
-	struct mark mark = {.cnt = r->cnt, .run_cnt = r->run_cnt, .rec_sz = r->rec_sz, .last_ts = w->last_ts};
+	struct fr_lap_rows *lap = &r->lap[r->lap_cnt];
+	struct mark mark = {r->cnt, r->run_cnt, lap->before_cnt, r->rec_sz, r->ring_sz, w->last_ts};
 	int ret = -1;
 
-	w->next_off = 0;
+	w->next_place = 0;
 	if (head_is_good(w))
 		while ((ret = walk_record(w)) > 0)
 			;
@@ -183,7 +229,9 @@ static bool walk_page(struct walk *w)
 		return true;
 	r->cnt = mark.cnt;
 	r->run_cnt = mark.run_cnt;
+	lap->before_cnt = mark.before_cnt;
 	r->rec_sz = mark.rec_sz;
+	r->ring_sz = mark.ring_sz;
 	w->last_ts = mark.last_ts;
 	return false;
 }
@@ -211,9 +259,11 @@ int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns)
 		w.last_ts = r->ts[r->cnt - 1];
 	memcpy(r->raw + r->raw_sz, lap->buf, sz);
 	r->raw_sz += sz;
+	r->laps_sz += sz;
 	*out = (struct fr_lap_rows){.seq = lap->seq};
 	for (w.page = 0; w.page * FR_PAGE_SZ < sz; w.page++) {
 		w.off = w.page * FR_PAGE_SZ;
+		w.place = has_shorts(lap) ? w.page * FR_PLACE_PAGE_SZ : w.off;
 		w.end = sz - w.off < FR_PAGE_SZ ? sz : w.off + FR_PAGE_SZ;
 		out->damaged_pages += !walk_page(&w);
 	}

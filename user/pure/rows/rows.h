@@ -10,6 +10,7 @@
 
 #include "layout.h"
 #include "pure/rows/batch.h"
+#include "pure/rows/unfold.h"
 #include "pure/rows/varint.h"
 
 #define FR_LAP_MAX_SZ (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
@@ -23,7 +24,8 @@ struct fr_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
-	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
+	u32 layout;   /* of its pages, 0: FR_LAYOUT_VERSION */
+	u32 from_off; /* rows that lie before are told apart */
 };
 
 /* What came of each lap. */
@@ -31,6 +33,7 @@ struct fr_lap_rows {
 	u64 seq;
 	u32 row_cnt;
 	u32 damaged_pages; /* left out */
+	u32 before_cnt;	   /* rows that lie before the lap's from_off */
 };
 
 struct fr_rows {
@@ -47,7 +50,9 @@ struct fr_rows {
 	/* copies of laps */
 	u8 *raw;
 	size_t raw_sz, raw_cap;
-	u64 rec_sz; /* bytes the records took in the ring */
+	size_t laps_sz; /* bytes of the laps there: raw has what was unfolded, too */
+	u64 rec_sz;	/* bytes of the records, unfolded */
+	u64 ring_sz;	/* what they took in the ring */
 	struct fr_pos_run *run;
 	u32 run_cnt;
 	struct fr_lap_rows *lap;

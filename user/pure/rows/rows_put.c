@@ -152,7 +152,7 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 {
 	u32 sz = rec_sz(row);
 
-	if (sz > FR_REC_MAX_SZ || sz < FR_REC_MIN_SZ || off % FR_UNIT_SZ || off >= FR_LAP_MAX_SZ)
+	if (sz > FR_REC_MAX_SZ || sz < FR_REC_MIN_SZ || off % FR_UNIT_SZ || off >= FR_PLACE_MAX)
 		return -EBADMSG;
 	if (!fr_rows_takes_row(r, row, seq, off))
 		return -ENOBUFS;
@@ -170,5 +170,6 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 	r->rec[r->cnt++] = r->raw_sz;
 	r->raw_sz += sz;
 	r->rec_sz += sz;
+	r->ring_sz += sz;
 	return 0;
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * short: how system calls are in a ring. They are most of the history where they are recorded, and most bytes of their records
+ * are zeros. So a record whose values fit has a short form, with an event number of its own; all others have the table's
+ * (events.def). Readers unfold them (user/pure/rows/unfold.h) and know of nothing else from there on.
+ *
+ *	byte 8	       63		       32	 22	   0
+ *	EXIT	       [ ret			| id + 1 | tid	   ]
+ *	ENTER_1	       [ args[0]		| id + 1 | tid	   ]	one argument
+ *	ENTER_SMALL    [ args[2]		| id + 1 | tid	   ]	one of the first two is small: a descriptor, and
+ *	byte 16	       [ swapped:1 | small:15 | the other one:48   ]	something in memory, and its size
+ *	ENTER_WIDE     [ args[1] >> 16		| id + 1 | tid	   ]
+ *	byte 16	       [ args[1]:16 | args[0]:48		   ]
+ *
+ * Arguments for which there is no place there follow in words of their own. swapped: args[1] is the small one. Calls of another
+ * ABI have the table's form.
+ */
+#ifndef FR_SHORT_H
+#define FR_SHORT_H
+
+#include "event.h"
+
+/* Event numbers in a ring, behind the table's. How many arguments there are is said by the number or by the length. */
+enum fr_short {
+	FR_SHORT_FIRST = 240,
+	FR_SHORT_EXIT = FR_SHORT_FIRST,
+	FR_SHORT_ENTER_0,
+	FR_SHORT_ENTER_1,
+	FR_SHORT_ENTER_SMALL_2, /* without args[2] */
+	FR_SHORT_ENTER_SMALL,
+	FR_SHORT_ENTER_WIDE,
+	FR_SHORT_END
+};
+
+/* No number of the table is one of these. */
+#define EVENT(nr, name, tier, group, doc) _Static_assert((nr) < FR_SHORT_FIRST, #name " has a number of its own");
+#define FLAGS(name, style, doc)
+#define FIELD(type, name, style, doc)
+#define DERIVED(name, rule, from, doc)
+#define END(name)
+#include "events.def"
+#undef EVENT
+#undef FLAGS
+#undef FIELD
+#undef BITS
+#undef DERIVED
+#undef END
+
+#define FR_SHORT_ID_BITS    10u
+#define FR_SHORT_HALF	    32u /* bits of the word beside the head that are left for values */
+#define FR_SHORT_WIDE_BITS  48u
+#define FR_SHORT_SMALL_BITS 15u
+#define FR_SHORT_SWAPPED    (1ULL << 63)
+
+/* The word beside the head: id from -1 on (a call that a tracer skipped), value of 32 bits or cut off. */
+FR_INLINE u64 fr_short_word(u32 tid, s64 id, u64 value)
+{
+	return (tid & FR_TID_MASK) | (u64)(id + 1) << FR_TID_BITS | value << FR_SHORT_HALF;
+}
+
+FR_INLINE s32 fr_short_id(u64 word)
+{
+	return (s32)(word >> FR_TID_BITS & ((1u << FR_SHORT_ID_BITS) - 1)) - 1;
+}
+
+FR_INLINE int fr_short_has_id(s64 id)
+{
+	return (u64)(id + 1) < 1u << FR_SHORT_ID_BITS;
+}
+
+FR_INLINE int fr_short_has_ret(s64 ret)
+{
+	return ret == (s32)ret;
+}
+
+/* How a call is recorded. */
+struct fr_call_form {
+	u64 word;   /* beside the head */
+	u64 second; /* behind it, in a short form of two arguments and more */
+	u32 event;
+	u32 units;
+};
+
+/* So many arguments are in these words of a call of two arguments and more, or more than it has; others follow at unit 3. */
+FR_INLINE u32 fr_short_put(u32 event)
+{
+	return event == FR_SHORT_ENTER_WIDE ? 2 : 3;
+}
+
+/*
+ * The short form of a call with cnt arguments of which these are the first: arguments that it does not have are 0. f: as it is
+ * without one.
+ */
+FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, u64 a, u64 b, u64 c)
+{
+	u64 swapped = a >> FR_SHORT_SMALL_BITS ? FR_SHORT_SWAPPED : 0, small = swapped ? b : a, other = swapped ? a : b;
+
+	if (cnt < 2) {
+		if (a >> FR_SHORT_HALF)
+			return;
+		f->event = FR_SHORT_ENTER_0 + cnt;
+		f->word = fr_short_word(tid, id, a);
+		f->units = 2;
+	} else if (!(small >> FR_SHORT_SMALL_BITS | other >> FR_SHORT_WIDE_BITS | c >> FR_SHORT_HALF)) {
+		f->event = cnt == 2 ? FR_SHORT_ENTER_SMALL_2 : FR_SHORT_ENTER_SMALL;
+		f->word = fr_short_word(tid, id, c);
+		f->second = swapped | small << FR_SHORT_WIDE_BITS | other;
+		f->units = cnt == 2 ? 3 : cnt;
+	} else if (!((a | b) >> FR_SHORT_WIDE_BITS)) {
+		f->event = FR_SHORT_ENTER_WIDE;
+		f->word = fr_short_word(tid, id, b >> (64 - FR_SHORT_WIDE_BITS));
+		f->second = b << FR_SHORT_WIDE_BITS | a;
+		f->units = cnt + 1;
+	}
+}
+
+#endif

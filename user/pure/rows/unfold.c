@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pure/rows/unfold.h"
+
+#include <string.h>
+
+#define BELOW(bits) ((1ULL << (bits)) - 1)
+#define ARG_MAX	    6u /* of a system call */
+
+static void put_head(u64 *out, const u64 *rec, u32 event, u32 units)
+{
+	out[0] = fr_rec_head(fr_head_time(rec[0]), event, units);
+	out[1] = (rec[1] & FR_TID_MASK) | (u64)(u32)fr_short_id(rec[1]) << 32;
+}
+
+static u32 unfold_exit(const u64 *rec, u64 *out)
+{
+	u32 units = sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ;
+
+	if (fr_head_units(rec[0]) != 2)
+		return 0;
+	put_head(out, rec, FR_EV_sys_exit, units);
+	out[2] = (s64)rec[1] >> FR_SHORT_HALF;
+	return units * FR_UNIT_SZ;
+}
+
+/* The arguments that are in the first two words behind the head. Returns how many. */
+static u32 first_args(const u64 *rec, u32 event, u64 *arg)
+{
+	u64 half = rec[1] >> FR_SHORT_HALF, word;
+
+	arg[0] = half;
+	if (event == FR_SHORT_ENTER_0 || event == FR_SHORT_ENTER_1)
+		return event - FR_SHORT_ENTER_0;
+	word = rec[2];
+	if (event == FR_SHORT_ENTER_WIDE) {
+		arg[0] = word & BELOW(FR_SHORT_WIDE_BITS);
+		arg[1] = half << (64 - FR_SHORT_WIDE_BITS) | word >> FR_SHORT_WIDE_BITS;
+		return 2;
+	}
+	arg[!(word & FR_SHORT_SWAPPED)] = word & BELOW(FR_SHORT_WIDE_BITS);
+	arg[!!(word & FR_SHORT_SWAPPED)] = word >> FR_SHORT_WIDE_BITS & BELOW(FR_SHORT_SMALL_BITS);
+	arg[2] = half;
+	return event == FR_SHORT_ENTER_SMALL ? 3 : 2;
+}
+
+/* Could a sys_enter of so many units be? Others say how many arguments there are by their number. */
+static bool enter_is_good(const u64 *rec, u32 event, u32 units)
+{
+	switch (event) {
+	case FR_SHORT_ENTER_0:
+		return units == 2 && !(rec[1] >> FR_SHORT_HALF);
+	case FR_SHORT_ENTER_1:
+		return units == 2;
+	case FR_SHORT_ENTER_SMALL_2:
+		return units == 3 && !(rec[1] >> FR_SHORT_HALF);
+	case FR_SHORT_ENTER_SMALL:
+		return units >= 3 && units <= ARG_MAX;
+	default:
+		return units >= 3 && units <= ARG_MAX + 1;
+	}
+}
+
+static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
+{
+	u32 units = fr_head_units(rec[0]), fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ, cnt, behind;
+	u64 arg[ARG_MAX] = {};
+
+	if (!enter_is_good(rec, event, units))
+		return 0;
+	cnt = first_args(rec, event, arg);
+	behind = units > 3 ? units - 3 : 0;
+	memcpy(&arg[cnt], &rec[3], behind * FR_UNIT_SZ);
+	cnt += behind;
+	put_head(out, rec, FR_EV_sys_enter, fixed + cnt);
+	memcpy(&out[fixed], arg, cnt * FR_UNIT_SZ);
+	return (fixed + cnt) * FR_UNIT_SZ;
+}
+
+u32 fr_unfold(const u64 *rec, u64 *out)
+{
+	u32 event = fr_head_event(rec[0]);
+
+	if (!fr_is_short(event))
+		return 0;
+	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(rec, event, out);
+}

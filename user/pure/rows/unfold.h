@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* unfold: records of a short form (bpf/short.h), as the table has them. Pure. */
+#ifndef FR_UNFOLD_H
+#define FR_UNFOLD_H
+
+#include <stdbool.h>
+
+#include "layout.h"
+#include "short.h"
+
+/* Of laps of what layout on there are short forms. */
+#define FR_UNFOLD_LAYOUT 6u
+
+#define FR_UNFOLDED_MAX_SZ 64u /* bytes at most: a call of six arguments */
+#define FR_UNFOLD_GROWS	   2u  /* bytes of all records of a page become so many times as many at most */
+
+/*
+ * Where a row lies in its lap is told by rows alone: as if the records of each page had been unfolded, pages of laps that have
+ * short forms being so far apart that this is never in the next one.
+ */
+#define FR_PLACE_PAGE_SZ (4 * FR_PAGE_SZ)
+#define FR_PLACE_MAX	 (FR_SUBBUF_PAGE_MAX * FR_PLACE_PAGE_SZ) /* all are below */
+_Static_assert(FR_PLACE_PAGE_SZ / FR_PAGE_SZ >= FR_UNFOLD_GROWS, "an unfolded page is not in the next one");
+
+/* Is it the number of a short form? */
+static inline bool fr_is_short(u32 event)
+{
+	return event >= FR_SHORT_FIRST && event < FR_SHORT_END;
+}
+
+/* The table's number for what a ring calls so. */
+static inline u32 fr_unfolded_event(u32 event)
+{
+	return !fr_is_short(event) ? event : event == FR_SHORT_EXIT ? FR_EV_sys_exit : FR_EV_sys_enter;
+}
+
+/*
+ * Make the table's form of the short record rec, of as many units as its head says. Returns its bytes in out, at most
+ * FR_UNFOLDED_MAX_SZ; 0: no recorder wrote such a record.
+ */
+u32 fr_unfold(const u64 *rec, u64 *out);
+
+#endif
