@@ -14,7 +14,8 @@
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
  * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, 5 events of bits, and 6 short
  * records. A session says the oldest version that can read it (FR_LAYOUT_READER: 6 knows of these), so that an older program
- * can take over from a newer one likewise. Event numbers need not agree: the schema is pinned with the session.
+ * can take over from a newer one likewise. Event numbers need not agree, but sys_enter's and sys_exit's (short.h): the schema
+ * is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 6u

@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 
-from frtest import SESSIONS, Failed, Skip, check, dump, equal, helper, lost, main, path, replay, run, session, status, test
+from frtest import SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, lost, main, path, replay, run, session, status, test
 
 MARK, MAGIC = 1001, 0x666c69676874
 
@@ -87,6 +87,15 @@ def current_found():
         raise Skip("not such a kernel")
     with session("-p", "minimal", "-e", "syscall", "-m", "1M") as name:
         equal(current_cpus(name), os.cpu_count(), "CPUs found")
+
+
+@test("calls of a few small arguments take their short form")
+def exact_short():
+    with session("-p", "minimal", "-e", "-sched", "-e", "-signal", "-e", "syscall", "--comm", "dd", "-m", "4M") as name:
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=30000", stderr=subprocess.DEVNULL)
+        facts = fr_json("info", dump(name))
+    # a read or a write 24, its return 16; in the table's form 40 and 24
+    check(19 < facts["raw_bytes"] / facts["events"] < 22, f"{facts['raw_bytes']} bytes of {facts['events']} events")
 
 
 @test("calls by int 0x80 carry their ABI")

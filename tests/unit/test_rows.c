@@ -324,27 +324,81 @@ static void test_older_layouts_have_no_short_forms(void **state)
 	assert_int_equal(f->rows.cnt, 0);
 }
 
-/* As much as a page of the records that grow most becomes, and as many rows as there can be. */
-static void test_there_is_room_for_all(void **state)
+/* A whole lap of the largest sub-buffer, of such records. */
+static void check_room(struct fixture *f, u32 event, const u64 *short_rec, u32 sz, u32 full_sz)
 {
-	struct fixture *f = *state;
 	struct host_ring *h = host_ring_new(5, FR_TIER_MAIN, 2, FR_SUBBUF_PAGE_MAX);
-	u64 rec[3] = {0, fr_short_word(1, 0, 2), 3 | 4ULL << FR_SHORT_WIDE_BITS};
+	u64 rec[3] = {0, short_rec[0], short_rec[1]}, full[FR_UNFOLDED_MAX_SZ / 8];
 	struct fr_snap_lap lap;
 	u32 i;
 
 	h->remember = false;
-	for (i = 0; i < FR_LAP_MAX_SZ / 24; i++) {
+	do {
 		host_clock_ns++;
-		host_ring_put(h, i % 2 ? FR_SHORT_EXIT : FR_SHORT_ENTER_SMALL, rec, i % 2 ? 16 : 24);
-	}
-	assert_true(host_ring_lap(h, 0, &lap));
+		host_ring_put(h, event, rec, sz);
+		assert_true(host_ring_lap(h, 0, &lap));
+	} while (lap.sz < FR_LAP_MAX_SZ);
 	fr_rows_clear(&f->rows);
 	f->lap = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
 	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
 	assert_int_equal(f->rows.lap[0].damaged_pages, 0);
-	assert_int_equal(f->rows.ring_sz, f->rows.rec_sz / 8 * 5);
+	assert_true(f->rows.cnt > FR_LAP_MAX_SZ / sz / 50 * 49);
+	assert_true(f->rows.raw_sz <= (size_t)((u8 *)f->rows.tid - f->rows.raw));
+	assert_int_equal(f->rows.ring_sz, (u64)f->rows.cnt * sz);
+	assert_int_equal(f->rows.rec_sz, (u64)f->rows.cnt * full_sz);
+	assert_int_equal(fr_unfold(rec, full), full_sz);
+	for (i = 0; i < f->rows.cnt; i++) {
+		assert_int_equal(f->rows.tid[i], 7);
+		assert_memory_equal(f->rows.raw + f->rows.rec[i] + 8, &full[1], full_sz - 8);
+	}
 	host_ring_free(h);
+}
+
+/* For those that grow most, and for as many rows as there can be. */
+static void test_there_is_room_for_all(void **state)
+{
+	const u64 grows[] = {fr_short_word(7, 0, 2), 3 | 4ULL << FR_SHORT_WIDE_BITS}, least[2] = {fr_short_word(7, 0, -2)};
+
+	check_room(*state, FR_SHORT_ENTER_SMALL, grows, 24, 40);
+	check_room(*state, FR_SHORT_EXIT, least, 16, 24);
+}
+
+/* Of such a layout rows lie where they do. */
+static void test_places_of_older_layouts(void **state)
+{
+	struct fixture *f = *state;
+	u32 page, i, run = 0;
+
+	for (page = 0; page < PAGES; page++)
+		page_head(f, page)->layout = FR_UNFOLD_LAYOUT - 1;
+	f->lap.layout = FR_UNFOLD_LAYOUT - 1;
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.cnt, f->cnt);
+	for (i = 0; i < f->cnt; i++)
+		if (run < f->rows.run_cnt && f->rows.run[run].row == i)
+			assert_int_equal(f->rows.run[run++].off, f->first[i].off);
+	assert_int_equal(run, f->rows.run_cnt);
+}
+
+/* What is told of a damaged page's records is taken back. */
+static void test_damage_is_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	u32 i = 0, n, ring_sz = 0, before = 0;
+
+	f->lap.from_off = FR_PAGE_SZ * (BROKEN_PAGE + 1);
+	n = records_on(f, BROKEN_PAGE, &i);
+	f->copy[f->first[i + n - 1].off + 1] = 0; /* its last record's number: no event's */
+	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
+	assert_int_equal(f->rows.lap[0].damaged_pages, 1);
+	for (i = 0; i < f->cnt; i++) {
+		if (f->first[i].off / FR_PAGE_SZ == BROKEN_PAGE)
+			continue;
+		ring_sz += f->first[i].sz;
+		before += f->first[i].off < f->lap.from_off;
+	}
+	assert_int_equal(f->rows.ring_sz, ring_sz);
+	assert_int_equal(f->rows.lap[0].before_cnt, before);
 }
 
 static void test_sizes_are_checked(void **state)
@@ -401,6 +455,8 @@ int main(void)
 		TEST_SHORTS(test_rows_before_an_offset_are_told),
 		TEST_SHORTS(test_older_layouts_have_no_short_forms),
 		TEST(test_there_is_room_for_all),
+		TEST(test_places_of_older_layouts),
+		TEST_SHORTS(test_damage_is_not_counted),
 		TEST(test_sizes_are_checked),
 		TEST(test_other_rings_and_older_laps_begin_anew),
 	};

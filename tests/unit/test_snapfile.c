@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "flow/snapshot/dump_int.h"
+
 #define BUDGET_SZ	(64u << 20)
 #define SMALL_BUDGET_SZ (6u << 20)
 
@@ -496,6 +498,32 @@ static void test_a_small_budget_suffices(void **state)
 	host_ring_free(h);
 }
 
+/* Whatever size sub-buffers have, what a dump gives its writer is enough. */
+static void test_the_largest_lap_fits_a_dump(void **state)
+{
+	struct host_ring *h = host_ring_new(2, FR_TIER_MAIN, 2, FR_SUBBUF_PAGE_MAX);
+	struct fr_rec_softirq_entry rec = {.vec = 3};
+	struct fr_snap_writer *w;
+	struct fr_snap_lap lap;
+	struct fr_snap *s;
+
+	(void)state;
+	h->remember = false;
+	do {
+		host_clock_ns++;
+		host_ring_put(h, FR_EV_softirq_entry, &rec, sizeof(rec));
+		assert_true(host_ring_lap(h, 0, &lap));
+	} while (lap.sz < FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ);
+	assert_int_equal(fr_snap_create(path, FR_DUMP_WRITER_SZ, &w), 0);
+	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
+	assert_in_range(put_ring(w, h, 0), 60000, 70000);
+	assert_int_equal(fr_snap_finish(w), 0);
+	assert_int_equal(fr_snap_open(path, &s), 0);
+	assert_int_equal(fr_snap_damage(s), 0);
+	fr_snap_close(s);
+	host_ring_free(h);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -510,6 +538,7 @@ int main(void)
 		TEST(test_failing_writes_leave_nothing),
 		TEST(test_leftovers_of_the_dead_are_removed),
 		TEST(test_a_small_budget_suffices),
+		TEST(test_the_largest_lap_fits_a_dump),
 	};
 
 	return cmocka_run_group_tests_name("snapfile", tests, NULL, NULL);

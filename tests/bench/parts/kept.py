@@ -17,7 +17,7 @@ LOADS = (  # what, events, what flightrec is asked for, command
      ("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=300000")),
 )
 
-# Of the same fields; bytes more an event than our record, whose time, event, length and task are 12
+# Of records as ours are, short forms included; bytes more an event than ours, whose time, event, length and task are 12
 COMPUTED = (
     ("bpf_ringbuf with the same records, 8 bytes before each", 8),
     ("bpf_perf_event_output: head, task and time 24 bytes, size 4", 16),

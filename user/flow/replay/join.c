@@ -272,7 +272,7 @@ static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
 {
 	u64 ring = (u64)b->epoch << 32 | (u64)b->cpu << 8 | b->tier;
 
-	return (seq << 20 | off) ^ ring * 0x9e3779b97f4a7c15ULL;
+	return (seq << FR_PLACE_BITS | off) ^ ring * 0x9e3779b97f4a7c15ULL;
 }
 
 static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)

@@ -6,9 +6,6 @@
 
 #include "pure/rows/unfold.h"
 
-#define OFF_BITS 22 /* of a place in a sub-buffer */
-_Static_assert(FR_PLACE_MAX <= 1u << OFF_BITS, "a place fits");
-
 /* A reader's place in one snapshot. Rows [row, end) of batch are still to come, then the chunks behind. */
 struct cursor {
 	struct fr_snap *snap;
@@ -178,7 +175,7 @@ static int find_positions(struct cursor *cur)
 		u32 off;
 
 		fr_row_pos(&r, &seq, &off);
-		cur->pos[i] = seq << OFF_BITS | off;
+		cur->pos[i] = seq << FR_PLACE_BITS | off;
 	}
 	return 0;
 }

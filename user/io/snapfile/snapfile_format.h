@@ -47,7 +47,7 @@ enum fr_chunk_kind {
 #define FR_DECODED_MAX_SZ    (16u << 20) /* content of a chunk */
 #define FR_DECODED_FREE_SZ   (1u << 20)	 /* beyond it, at most FR_DECODED_RATIO times what is stored */
 #define FR_DECODED_RATIO     1024u
-#define FR_RING_BYTES_MAX_SZ (4u << 20) /* that the records of a chunk took in the ring */
+#define FR_RING_BYTES_MAX_SZ (4u << 20) /* of the records of a chunk, unfolded */
 #define FR_HEAD_MAX_SZ	     8192u	/* of a chunk's header */
 
 /* How each part begins; sz counts the bytes behind it. */
@@ -85,7 +85,7 @@ struct fr_events_head {
 	u8 tier;
 	u8 flags; /* FR_EVENTS_ */
 	u64 first_seq, last_seq;
-	u32 first_off; /* of the first record, in its sub-buffer */
+	u32 first_off; /* place of the first record (pure/rows/unfold.h) */
 	u32 row_cnt;
 	u64 first_ts, last_ts;
 	u64 raw_sz; /* unfolded (pure/rows/unfold.h) */

@@ -23,19 +23,19 @@ struct typed {
 	u32 cnt;
 };
 
-static size_t word_cap(size_t raw_cap)
+static size_t row_cap(size_t raw_cap)
 {
-	return raw_cap / 8;
+	return raw_cap / FR_REC_MIN_SZ;
 }
 
 size_t fr_encoder_mem_sz(size_t raw_cap)
 {
-	return sizeof(struct fr_encoder) + word_cap(raw_cap) * (8 + 8 + 4 + 4 + 1 + 1);
+	return sizeof(struct fr_encoder) + row_cap(raw_cap) * (8 + 8 + 4 + 4 + 1 + 1);
 }
 
 /*
  * Time and tid take at most 8 + 3.5 bytes for 12 they took in the ring, a field at most 1.5 bytes for each of its own, a
- * row's run at most 12, and no record is smaller than 16.
+ * row's run at most 12, and no record is smaller than 16. The fields of a short record take 5/3 of it at most.
  */
 size_t fr_encoded_max_sz(size_t raw_cap)
 {
@@ -44,18 +44,18 @@ size_t fr_encoded_max_sz(size_t raw_cap)
 
 int fr_encoder_new(size_t raw_cap, struct fr_encoder **out)
 {
-	size_t words = word_cap(raw_cap);
+	size_t rows = row_cap(raw_cap);
 	struct fr_encoder *e = malloc(fr_encoder_mem_sz(raw_cap));
 
 	if (!e)
 		return -ENOMEM;
 	memset(e, 0, fr_encoder_mem_sz(raw_cap));
 	e->val = (u64 *)(e + 1);
-	e->rest = e->val + words;
-	e->order = (u32 *)(e->rest + words);
-	e->cnt = e->order + words;
-	e->key = (u8 *)(e->cnt + words);
-	e->row_key = e->key + words;
+	e->rest = e->val + rows;
+	e->order = (u32 *)(e->rest + rows);
+	e->cnt = e->order + rows;
+	e->key = (u8 *)(e->cnt + rows);
+	e->row_key = e->key + rows;
 	*out = e;
 	return 0;
 }

@@ -50,7 +50,7 @@ struct fr_rows {
 	/* copies of laps */
 	u8 *raw;
 	size_t raw_sz, raw_cap;
-	size_t laps_sz; /* bytes of the laps there: raw has what was unfolded, too */
+	size_t laps_sz; /* bytes of the laps and of the rows put: raw has what was unfolded, too */
 	u64 rec_sz;	/* bytes of the records, unfolded */
 	u64 ring_sz;	/* what they took in the ring */
 	struct fr_pos_run *run;

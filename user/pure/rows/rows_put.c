@@ -133,7 +133,7 @@ static bool put_record(u8 *rec, const struct fr_row *row, u32 sz)
 	return fits;
 }
 
-/* A run goes on where the record before ends, on the same page of the ring: so that places are found by a short walk. */
+/* A run goes on where the record before ends, for 4096 bytes at most: so that places are found by a short walk. */
 static bool goes_on(const struct fr_rows *r, u64 seq, u32 off)
 {
 	const struct fr_pos_run *run = r->cnt ? &r->run[r->run_cnt - 1] : NULL;
@@ -169,6 +169,7 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 	r->ev[r->cnt] = row->ev->nr;
 	r->rec[r->cnt++] = r->raw_sz;
 	r->raw_sz += sz;
+	r->laps_sz += sz;
 	r->rec_sz += sz;
 	r->ring_sz += sz;
 	return 0;

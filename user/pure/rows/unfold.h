@@ -18,8 +18,10 @@
  * Where a row lies in its lap is told by rows alone: as if the records of each page had been unfolded, pages of laps that have
  * short forms being so far apart that this is never in the next one.
  */
-#define FR_PLACE_PAGE_SZ (4 * FR_PAGE_SZ)
-#define FR_PLACE_MAX	 (FR_SUBBUF_PAGE_MAX * FR_PLACE_PAGE_SZ) /* all are below */
+#define FR_PLACE_PAGE_SZ (2 * FR_PAGE_SZ)
+#define FR_PLACE_BITS	 21u
+#define FR_PLACE_MAX	 (1u << FR_PLACE_BITS) /* all are below */
+_Static_assert(FR_PLACE_MAX / FR_PLACE_PAGE_SZ >= FR_SUBBUF_PAGE_MAX, "all places have so many bits");
 _Static_assert(FR_PLACE_PAGE_SZ / FR_PAGE_SZ >= FR_UNFOLD_GROWS, "an unfolded page is not in the next one");
 
 /* Is it the number of a short form? */
