@@ -135,7 +135,7 @@ const char *flightrec_event_cgroup(const struct flightrec_event *ev); /* path, N
 const char *flightrec_event_tier(const struct flightrec_event *ev);   /* "main", NULL: this version has no name for it */
 bool flightrec_event_matches(const struct flightrec_event *ev);	      /* false only with FLIGHTREC_UNMATCHED */
 
-/* Where its record lay: epoch of the recording, lap, byte in its sub-buffer. NULL for what is not asked. */
+/* Where its record lay: epoch of the recording, lap, place in it, which rises. The same in each snapshot. NULL: not asked. */
 void flightrec_event_pos(const struct flightrec_event *ev, unsigned *epoch, uint64_t *seq, unsigned *offset);
 
 /*

@@ -37,7 +37,7 @@ struct fr_type_cols {
 	struct fr_col *col; /* [event's col_cnt] */
 };
 
-/* Where the rows lie in the ring: from row on, records follow each other from (seq, off); off in bytes in the sub-buffer. */
+/* Where the rows lie in the ring: from row on, records follow each other from (seq, off); off: their place (unfold.h). */
 struct fr_pos_run {
 	u32 row;
 	u32 off;
@@ -108,7 +108,7 @@ const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t
 /* A stored array (u64s): *cnt numbers. */
 const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt);
 
-/* The row's place in its ring: lap, and byte offset of the record in the sub-buffer. */
+/* The row's place in its ring: lap, and place of the record in the sub-buffer (unfold.h). */
 void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off);
 
 #endif

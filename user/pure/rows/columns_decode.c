@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Columns to a batch. The bytes are anybody's: each length is checked against the content's end, each count against the
- * bytes its records took in the ring, which bounds the memory before it is taken.
+ * bytes of its records, unfolded, which bounds the memory before it is taken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct decode {
 	u64 *tmp;      /* numbers of a column, before they get their place */
 	u8 *key;       /* keys of the rows of a type */
 	u8 *sub_key;   /* and of those that have a number at some place */
-	u64 tail_left; /* bytes that texts and arrays may still have taken in the ring */
+	u64 tail_left; /* bytes that texts and arrays of the records may still have */
 };
 
 static const struct fr_fit any_number;
@@ -525,7 +525,7 @@ static u32 drop_unknown(struct decode *d)
 
 /* ---- a chunk ---- */
 
-/* Count rows by type, and the bytes their records take in the ring at least: no more than the header says. */
+/* Count rows by type, and the bytes their records have at least: no more than the header says. */
 static bool count_types(const struct fr_schema *schema, const struct fr_rows_head *head, const u8 *ev, u32 cnt[FR_EVENT_MAX],
 			u64 *tail_left)
 {

@@ -147,8 +147,10 @@ static bool size_is_good(const struct fr_event *ev, u32 sz)
 	return ev->tail ? sz >= ev->fixed_sz : sz == ev->fixed_sz;
 }
 
-/* List the record at rec, of sz bytes in its full form. Runs begin where a page does, so that a row's place is found by walking
- * one page at most. */
+/*
+ * List the record at rec, of sz bytes in its full form. Runs begin where a page does, so that a row's place is found by walking
+ * one page at most.
+ */
 static void list_row(struct walk *w, const struct fr_event *ev, const u8 *rec, u32 sz, u64 ts)
 {
 	struct fr_rows *r = w->r;

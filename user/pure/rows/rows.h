@@ -47,7 +47,7 @@ struct fr_rows {
 	u32 *tid;
 	u32 *rec; /* byte offset of its record in raw */
 	u8 *ev;
-	/* copies of laps */
+	/* copies of laps, and what was unfolded */
 	u8 *raw;
 	size_t raw_sz, raw_cap;
 	size_t laps_sz; /* bytes of the laps and of the rows put: raw has what was unfolded, too */
