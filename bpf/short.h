@@ -3,7 +3,7 @@
  * short: how system calls are in a ring. They are most of the history where they are recorded, and most bytes of their records
  * are zeros. So a record whose values fit has a short form, with an event number of its own; all others have the table's
  * (events.def). Where laps become rows they are unfolded (user/pure/rows/unfold.h), and nobody behind knows of them; who counts
- *raw records by event asks there, too.
+ * raw records by event asks there, too.
  *
  *	byte 8	       63		       32	 22	   0
  *	EXIT	       [ ret			| id + 1 | tid	   ]
