@@ -12,18 +12,18 @@
  * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
  * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, 5 events of bits, and 6 short
- * records. A session says the oldest version that can read it (FR_LAYOUT_READER: 6 knows of these), so that an older program
- * can take over from a newer one likewise. Event numbers need not agree, but sys_enter's and sys_exit's (short.h): the schema
- * is pinned with the session.
+ * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, 5 events of bits, 6 short
+ * records, and 7 such of one unit. A session says the oldest version that can read it (FR_LAYOUT_READER: 7 knows of these), so
+ * that an older program can take over from a newer one likewise. Event numbers need not agree, but sys_enter's and sys_exit's
+ * (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 6u
+#define FR_LAYOUT_VERSION 7u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u
 #endif
-#define FR_LAYOUT_READER 6u
+#define FR_LAYOUT_READER 7u
 /* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
  */
 FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
@@ -160,7 +160,8 @@ struct fr_writer {
 	u64 busy;	  /* an enum fr_busy */
 	u64 ahead;	  /* if not 0: instead of w */
 	u64 found;	  /* the w before it */
-	u64 pad0[FR_CACHE_SZ / 8 - 5];
+	u64 call;	  /* the w of the last call that began here, if it is to be found (bpf/near.h) */
+	u64 pad0[FR_CACHE_SZ / 8 - 6];
 	u64 overwritten;	       /* records, let go by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page has them all */
@@ -215,7 +216,7 @@ _Static_assert(sizeof(struct fr_subbuf_head) == 32, "on disk in crash dumps");
 _Static_assert(FR_SEQ_SHIFT + FR_SEQ_BITS == 64, "a slot word is full");
 _Static_assert((FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS) / (sizeof(struct fr_rec) / FR_UNIT_SZ) * FR_SUBBUF_PAGE_MAX <
 		       1u << FR_CNT_BITS,
-	       "cnt holds a sub-buffer of the smallest records");
+	       "cnt holds a sub-buffer of the smallest records, but for near ones (bpf/near.h)");
 _Static_assert(sizeof(struct fr_writer) <= FR_PAGE_SZ, "one page");
 _Static_assert(sizeof(struct fr_slots) <= FR_PAGE_SZ, "one page");
 _Static_assert(FR_REC_MAX_SZ / FR_UNIT_SZ <= FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS - FR_SUBBUF_HEAD_UNITS, "fits a page");

@@ -174,6 +174,15 @@ FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 	return 0;
 }
 
+/* As fr_ring_find(), for a record: a CPU without a ring is counted. */
+FR_INLINE bool fr_has_ring(struct fr_ring *r, void *rings, u16 tier)
+{
+	if (!fr_ring_find(r, rings, tier))
+		return true;
+	fr_count(&fr_session.no_ring, 1);
+	return false;
+}
+
 #ifndef FR_WATCH
 #define FR_TIER_SLOW(name, TIER)                                                                                             \
 	__weak __noinline s32 fr_open_##name(u32 nr, u64 seq)                                                                \
@@ -334,11 +343,23 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 {
 	struct fr_ring ring;
 
-	if (fr_ring_find(&ring, rings, tier)) {
-		fr_count(&fr_session.no_ring, 1);
+	if (!fr_has_ring(&ring, rings, tier))
 		return NULL;
-	}
 	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, flags);
+}
+
+/* Reserve units, or one unit if near allows it: then w->res.is_near. What the record has goes by fr_put(). False: it is lost.
+ */
+FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring, u32 units, const struct fr_near *near)
+{
+	if (fr_ring_reserve_near(ring, units, near, &w->res))
+		return false;
+	w->page = fr_ring_page(ring, w->res.page_nr);
+	if (w->page)
+		return true;
+	fr_ring_lose(ring, FR_LOST_broken);
+	fr_ring_drop(&w->res);
+	return false;
 }
 
 /* A record of units, its head, and word beside it: the tid's bits are the lowest. False: it is lost, which is counted. */
@@ -347,10 +368,8 @@ FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 ev
 	struct fr_ring ring;
 	u64 *rec;
 
-	if (fr_ring_find(&ring, rings, tier)) {
-		fr_count(&fr_session.no_ring, 1);
+	if (!fr_has_ring(&ring, rings, tier))
 		return false;
-	}
 	rec = fr_reserve_in(w, &ring, units, 2 * FR_UNIT_SZ);
 	if (!rec)
 		return false;
@@ -364,10 +383,8 @@ FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 
 {
 	struct fr_ring ring;
 
-	if (fr_ring_find(&ring, rings, tier)) {
-		fr_count(&fr_session.no_ring, 1);
+	if (!fr_has_ring(&ring, rings, tier))
 		return NULL;
-	}
 	ring.way = FR_WAY_APART;
 	return fr_begin_in(w, &ring, event, sz, sz, tid, 0);
 }

@@ -101,6 +101,8 @@ struct fr_ring {
 /* A reservation: what fr_ring_reserve() gives and fr_ring_commit() takes. */
 struct fr_res {
 	u64 time_ns;
+	u64 at;	     /* the w of the record, 0 if it took the slow path */
+	u32 is_near; /* it has one unit, by a struct fr_near */
 	u64 add;     /* what to add to the slot word */
 	u64 whole;   /* what it is to be, by a plain store; 0: it is added to */
 	u64 *word;   /* the slot's, or FR_SLOT_OWED's */
@@ -120,6 +122,17 @@ struct fr_grant {
 	u32 unit;
 	u32 slot;
 	u32 pad;
+};
+
+/*
+ * A record that needs but one unit if it comes to a certain w, and less than span_ns behind a time of which 48 bits are given:
+ * what tells of another record by how far before it lies on the page.
+ */
+struct fr_near {
+	u64 w; /* 0: none */
+	u64 time;
+	u64 span_ns;
+	u32 back; /* units from there to w */
 };
 
 /* What the environment may do at the first, second, fourth, eighth record that is lost for a reason, and so on. */
@@ -458,10 +471,19 @@ enum fr_straight {
 	FR_STRAIGHT_HELD, /* reserved, but the lap is not open */
 };
 
+/* So many units does a record of units need at w and res->time_ns. */
+FR_INLINE u32 fr_ring_needs(const struct fr_near *near, u64 w, u32 units, struct fr_res *res)
+{
+	res->is_near = near && w == near->w && ((res->time_ns - near->time) & FR_TIME_MASK) < near->span_ns;
+	return res->is_near ? 1 : units;
+}
+
 /* The record goes to w in the sub-buffer that its slot's word says. */
 FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word, u32 units, struct fr_res *res)
 {
 	u32 off = fr_w_off(w);
+
+	res->at = w;
 
 	res->page_nr = fr_ring_page_nr(r, fr_slot_idx(word), off);
 	res->unit = off % FR_PAGE_UNITS;
@@ -469,12 +491,14 @@ FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word
 	res->add = fr_slot_add(1, units);
 }
 
-FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, struct fr_res *res, u64 *held)
+FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res,
+					  u64 *held)
 {
 	u64 w = fr_load(&r->wr->w), *slot, word;
 	struct fr_place p;
 
 	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
+	units = fr_ring_needs(near, w, units, res);
 	fr_ring_place(r, w, units, res->time_ns, &p);
 	if (p.new_page || fr_cas(&r->wr->w, w, w + units) != w)
 		return FR_STRAIGHT_NOT;
@@ -486,7 +510,7 @@ FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, st
 	return fr_slot_seq(word) == (p.seq & FR_SEQ_MASK) ? FR_STRAIGHT_DONE : FR_STRAIGHT_HELD;
 }
 
-FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, struct fr_res *res)
+FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
 {
 	struct fr_writer *wr = r->wr;
 	struct fr_place p;
@@ -497,6 +521,7 @@ FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, str
 	fr_store(&wr->busy, FR_BUSY_RECORD);
 	w = fr_load(&wr->w);
 	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &wr->health);
+	units = fr_ring_needs(near, w, units, res);
 	fr_ring_place(r, w, units, res->time_ns, &p);
 	if (p.new_page)
 		return FR_STRAIGHT_MINE;
@@ -520,6 +545,7 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 	if (FR_RING_SLOW(r, units, mine, held, &g))
 		return -1;
 	res->time_ns = g.time_ns;
+	res->at = 0;
 	res->page_nr = g.page_nr;
 	res->unit = g.unit % FR_PAGE_UNITS;
 	res->word = fr_ring_slot(r->sl, g.slot & FR_SLOT_MASK);
@@ -529,10 +555,11 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 }
 
 /*
- * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ). Returns 0 and *res, of which the
- * caller fills the record at res->page_nr, res->unit and then commits; or -1, counted as lost.
+ * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ), or of one if near (NULL: no record) allows
+ * it: then res->is_near. Returns 0 and *res, of which the caller fills the record at res->page_nr, res->unit and then commits;
+ * or -1, counted as lost.
  */
-FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res *res)
+FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
 {
 	enum fr_straight got = FR_STRAIGHT_NOT;
 	u64 held = 0;
@@ -541,12 +568,21 @@ FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res 
 	res->sl = r->sl;
 	res->tier = r->tier;
 	if (r->way == FR_WAY_PLAIN)
-		got = fr_ring_plain(r, units, res);
+		got = fr_ring_plain(r, units, near, res);
 	else if (r->way == FR_WAY_LOCKED)
-		got = fr_ring_locked(r, units, res, &held);
+		got = fr_ring_locked(r, units, near, res, &held);
 	if (got == FR_STRAIGHT_DONE)
 		return 0;
-	return fr_ring_reserve_any(r, units, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0, res);
+	if (got != FR_STRAIGHT_HELD)
+		res->is_near = 0;
+	return fr_ring_reserve_any(r, res->is_near ? 1 : units, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0,
+				   res);
+}
+
+/* The same of a record that needs its units wherever it comes. */
+FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res *res)
+{
+	return fr_ring_reserve_near(r, units, NULL, res);
 }
 
 /* What was reserved cannot be written: its lap stays incomplete. */

@@ -13,8 +13,12 @@
  *	ENTER_WIDE     [ args[1] >> 16		| id + 1 | tid	   ]
  *	byte 16	       [ args[1]:16 | args[0]:48		   ]
  *
+ *	byte 0	       63      44	   22	   16	   8	 0
+ *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1 ]	all of it: its call began so many units before
+ *
  * Arguments for which there is no place there follow in words of their own. swapped: args[1] is the small one. Calls of another
- * ABI have the table's form.
+ * ABI have the table's form. EXIT_NEAR has its id and tid of a record in a short form on the same page, the time less long ago
+ * than 2^22 ns: the last call that began on this CPU, if it is the one that ends. No two of them have the same one.
  */
 #ifndef FR_SHORT_H
 #define FR_SHORT_H
@@ -30,6 +34,7 @@ enum fr_short {
 	FR_SHORT_ENTER_SMALL_2, /* without args[2] */
 	FR_SHORT_ENTER_SMALL,
 	FR_SHORT_ENTER_WIDE,
+	FR_SHORT_EXIT_NEAR,
 	FR_SHORT_END,
 	FR_SHORT_KEPT = 250 /* up to here, for more of them */
 };
@@ -54,6 +59,15 @@ enum fr_short {
 #define FR_SHORT_WIDE_BITS  48u
 #define FR_SHORT_SMALL_BITS 15u
 #define FR_SHORT_SWAPPED    (1ULL << 63)
+#define FR_NEAR_RET_BITS    20u
+#define FR_NEAR_NS_BITS	    22u
+#define FR_NEAR_BACK_BITS   6u
+
+/* Is it how a call begins? */
+FR_INLINE int fr_short_is_enter(u32 event)
+{
+	return event >= FR_SHORT_ENTER_0 && event <= FR_SHORT_ENTER_WIDE;
+}
 
 /* The word beside the head: id from -1 on (a call that a tracer skipped), value of 32 bits or cut off. */
 FR_INLINE u64 fr_short_word(u32 tid, s64 id, u64 value)
@@ -74,6 +88,33 @@ FR_INLINE int fr_short_has_id(s64 id)
 FR_INLINE int fr_short_has_ret(s64 ret)
 {
 	return ret == (s32)ret;
+}
+
+FR_INLINE int fr_near_has_ret(s64 ret)
+{
+	return (u64)(ret + (1LL << (FR_NEAR_RET_BITS - 1))) < 1ULL << FR_NEAR_RET_BITS;
+}
+
+/* An EXIT_NEAR. ret, since_ns and back have so many bits. */
+FR_INLINE u64 fr_near_rec(s64 ret, u64 since_ns, u64 back)
+{
+	return (u64)ret << (64 - FR_NEAR_RET_BITS) | since_ns << (16 + FR_NEAR_BACK_BITS) | back << 16 |
+	       FR_SHORT_EXIT_NEAR << 8 | 1;
+}
+
+FR_INLINE s32 fr_near_ret(u64 rec)
+{
+	return (s64)rec >> (64 - FR_NEAR_RET_BITS);
+}
+
+FR_INLINE u32 fr_near_since_ns(u64 rec)
+{
+	return rec >> (16 + FR_NEAR_BACK_BITS) & ((1u << FR_NEAR_NS_BITS) - 1);
+}
+
+FR_INLINE u32 fr_near_back(u64 rec)
+{
+	return rec >> 16 & ((1u << FR_NEAR_BACK_BITS) - 1);
 }
 
 /* How a call is recorded. */

@@ -3,7 +3,8 @@
 #include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
-#include "short.h"
+
+#include "near.h" /* bpf/ring.h is as record.bpf.h wants it */
 
 /* How many arguments each system call takes: native, 32-bit. Unknown ones take six. Set by the loader. */
 const volatile u8 fr_arg_cnt[2][FR_SYSCALL_MAX] = {};
@@ -66,9 +67,41 @@ FR_INLINE void shorten(struct fr_call_form *f, struct pt_regs *regs, u32 abi, u3
 	if (abi == FR_ABI_NATIVE && fr_short_has_id(id))
 		fr_short_enter(f, tid, id, cnt, a, b, c);
 }
+
+/* A call has begun, as w has it recorded. */
+FR_INLINE int commit_enter(const struct fr_writing *w)
+{
+	fr_commit(w);
+	fr_near_begun(&w->res);
+	return 0;
+}
+
+/* A call's end in a short form, of one unit if it can be. */
+FR_INLINE int short_exit(u64 word, s64 ret)
+{
+	struct fr_near near = {};
+	struct fr_writing w;
+	struct fr_ring ring;
+
+	if (!fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
+		return 0;
+	if (fr_near_has_ret(ret))
+		fr_near_find(&ring, word, &near);
+	if (!fr_reserve_near(&w, &ring, 2, &near))
+		return 0;
+	if (w.res.is_near) {
+		fr_put(&w, 0, fr_near_ended(&near, &w.res, ret));
+	} else {
+		fr_put(&w, 0, fr_rec_head(w.res.time_ns, FR_SHORT_EXIT, 2));
+		fr_put(&w, 1, word);
+	}
+	return fr_commit(&w);
+}
 #define EXIT_IS_SHORT(abi, id, ret) ((abi) == FR_ABI_NATIVE && fr_short_has_id(id) && fr_short_has_ret(ret))
 #else /* event rules look at the fields of the table */
 #define shorten(f, regs, abi, tid, id, cnt) ((void)0)
+#define commit_enter(w)			    fr_commit(w)
+#define short_exit(word, ret)		    0
 #define EXIT_IS_SHORT(abi, id, ret)	    0
 #endif
 
@@ -97,32 +130,28 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		fr_put(&w, 2, f.second);
 		put_args(&w, 3 - fr_short_put(f.event), regs, FR_ABI_NATIVE, cnt, fr_short_put(f.event));
 	}
-	return fr_commit(&w);
+	return commit_enter(&w);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	const struct task_struct *task = fr_current();
-	u64 pid_tgid = task_pid_tgid(task), word;
-	u32 abi, event = FR_EV_sys_exit, units = sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ;
+	u64 pid_tgid = task_pid_tgid(task);
 	struct fr_writing w;
+	u32 abi;
 	s32 id;
 
 	FR_CHECK_ENABLED(sys_exit);
 	FR_CHECK_TASK(pid_tgid >> 32);
 	abi = fr_syscall_abi(task);
 	id = fr_syscall_nr(regs);
-	word = full_word(pid_tgid, abi, id);
-	if (EXIT_IS_SHORT(abi, id, ret)) {
-		word = fr_short_word(pid_tgid, id, ret);
-		event = FR_SHORT_EXIT;
-		units = 2;
-	}
-	if (!fr_begin_word(&w, &fr_main, FR_TIER_MAIN, event, units, word))
+	if (EXIT_IS_SHORT(abi, id, ret))
+		return short_exit(fr_short_word(pid_tgid, id, ret), ret);
+	if (!fr_begin_word(&w, &fr_main, FR_TIER_MAIN, FR_EV_sys_exit, sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ,
+			   full_word(pid_tgid, abi, id)))
 		return 0;
-	if (units > 2)
-		fr_put(&w, offsetof(struct fr_rec_sys_exit, ret) / FR_UNIT_SZ, ret);
+	fr_put(&w, offsetof(struct fr_rec_sys_exit, ret) / FR_UNIT_SZ, ret);
 	return fr_commit(&w);
 }
 

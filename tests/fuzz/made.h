@@ -23,6 +23,17 @@ static size_t made_rec_sz(u8 event, const struct fr_event *ev, u8 more)
 	return sz < FR_REC_MAX_SZ ? sz : FR_REC_MAX_SZ;
 }
 
+/* A near end of a call, so many units behind it, whatever lies there. */
+static void made_put_near(struct host_ring *h, const u8 *data)
+{
+	struct fr_res res;
+
+	if (fr_ring_reserve(&h->r, 1, &res))
+		return;
+	*((u64 *)fr_ring_page(&h->r, res.page_nr) + res.unit) = fr_near_rec((s8)data[1], data[1], data[2] % 64);
+	fr_ring_commit(&res);
+}
+
 /* The next record of the input to its ring; what it took of the input. */
 static size_t made_put_record(struct host_ring **ring, const u8 *data, size_t sz)
 {
@@ -32,6 +43,10 @@ static size_t made_put_record(struct host_ring **ring, const u8 *data, size_t sz
 
 	if (!ev || ev->tier > FR_TIER_STACK)
 		return 1;
+	if (data[0] == FR_SHORT_EXIT_NEAR) {
+		made_put_near(ring[(data[1] & 1) * 3 + ev->tier], data);
+		return 3;
+	}
 	rec_sz = made_rec_sz(data[0], ev, data[2]);
 	body = rec_sz - 8 < sz - 3 ? rec_sz - 8 : sz - 3;
 	memcpy(rec + 8, data + 3, body);

@@ -44,7 +44,7 @@ static void check_enter(u32 tid, s64 id, u32 cnt, const u64 *arg, u32 units)
 	memset(out, 0xaa, sizeof(out));
 	assert_true(make_enter(rec, tid, id, cnt, arg));
 	assert_int_equal(fr_head_units(rec[0]), units);
-	assert_int_equal(fr_unfold(rec, out), 16 + 8 * cnt);
+	assert_int_equal(fr_unfold(rec, NULL, out), 16 + 8 * cnt);
 	assert_int_equal(fr_head_time(e->head), TIME_NS);
 	assert_int_equal(fr_head_event(e->head), FR_EV_sys_enter);
 	assert_int_equal(fr_head_units(e->head), 2 + cnt);
@@ -152,7 +152,7 @@ static void test_results(void **state)
 		assert_true(fr_short_has_ret(rets[i]));
 		rec[0] = fr_rec_head(TIME_NS, FR_SHORT_EXIT, 2);
 		rec[1] = fr_short_word(4711, 3, rets[i]);
-		assert_int_equal(fr_unfold(rec, out), 24);
+		assert_int_equal(fr_unfold(rec, NULL, out), 24);
 		assert_int_equal(e->head, fr_rec_head(TIME_NS, FR_EV_sys_exit, 3));
 		assert_int_equal(e->task, 4711);
 		assert_int_equal(e->id, 3);
@@ -173,7 +173,7 @@ static void test_lengths(void **state)
 		for (units = 0; units < 256; units++) {
 			rec[0] = fr_rec_head(TIME_NS, event, units);
 			out[FR_UNFOLDED_MAX_SZ / 8] = 77;
-			sz = fr_unfold(rec, out);
+			sz = fr_unfold(rec, NULL, out);
 			assert_true(sz <= FR_UNFOLDED_MAX_SZ && sz <= FR_UNFOLD_GROWS * 8 * units);
 			assert_int_equal(out[FR_UNFOLDED_MAX_SZ / 8], 77);
 			assert_true(!sz || fr_is_short(event));
@@ -189,11 +189,11 @@ static void test_bits_that_nobody_sets(void **state)
 	u64 rec[4] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_0, 2), 1ULL << 32}, out[8];
 
 	(void)state;
-	assert_int_equal(fr_unfold(rec, out), 0);
+	assert_int_equal(fr_unfold(rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL_2, 3);
-	assert_int_equal(fr_unfold(rec, out), 0);
+	assert_int_equal(fr_unfold(rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL, 3);
-	assert_int_equal(fr_unfold(rec, out), 40);
+	assert_int_equal(fr_unfold(rec, NULL, out), 40);
 }
 
 int main(void)

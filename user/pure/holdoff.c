@@ -239,7 +239,7 @@ static u32 find_records(struct fr_holdoff_scan *s, const u64 *page, u32 end)
 	while (at < end) {
 		u32 units = fr_head_units(page[at]);
 
-		if (units * FR_UNIT_SZ < sizeof(struct fr_rec) || units > end - at)
+		if (!units || units > end - at)
 			break;
 		s->off[cnt++] = at;
 		at += units;

@@ -181,7 +181,7 @@ static void each_record(struct fr_livesym *y, const u64 *page, u32 end, record_f
 		const struct fr_rec *r = (const void *)&page[at];
 
 		units = fr_head_units(r->head);
-		if (units * FR_UNIT_SZ < sizeof(*r) || units > end - at)
+		if (!units || units > end - at)
 			return;
 		fn(y, r, units * FR_UNIT_SZ, id, cnt);
 	}

@@ -38,6 +38,16 @@ static bool copy_page(struct look *k, u64 seq, u32 nr)
 	return head->magic == FR_PAGE_MAGIC && head->epoch == k->m->epoch && head->seq == seq && head->page == nr;
 }
 
+/* The 48 bits of time of the record at unit. */
+static u64 time_of(const u64 *page, u32 unit)
+{
+	u64 rec = page[unit];
+
+	if (fr_head_event(rec) != FR_SHORT_EXIT_NEAR)
+		return fr_head_time(rec);
+	return fr_near_time(rec, page[(unit - fr_near_back(rec)) % FR_PAGE_UNITS]);
+}
+
 /* Count the records of the page in hand, up to unit end. Returns whether older ones may count too. */
 static bool count_page(struct look *k, u32 end)
 {
@@ -50,7 +60,7 @@ static bool count_page(struct look *k, u32 end)
 		units = fr_head_units(rec);
 		if (!units || unit + units > end)
 			break;
-		ts = fr_time_unroll(head->base_ns, fr_head_time(rec));
+		ts = fr_time_unroll(head->base_ns, time_of(k->page, unit));
 		if (ts < k->since_ns || ts > k->now_ns)
 			continue;
 		if (ts < k->oldest_ns)

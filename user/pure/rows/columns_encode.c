@@ -23,19 +23,15 @@ struct typed {
 	u32 cnt;
 };
 
-static size_t row_cap(size_t raw_cap)
-{
-	return raw_cap / FR_REC_MIN_SZ;
-}
-
 size_t fr_encoder_mem_sz(size_t raw_cap)
 {
-	return sizeof(struct fr_encoder) + row_cap(raw_cap) * (8 + 8 + 4 + 4 + 1 + 1);
+	return sizeof(struct fr_encoder) + fr_row_cap(raw_cap) * (8 + 8 + 4 + 4 + 1 + 1);
 }
 
 /*
  * Time and tid take at most 8 + 3.5 bytes for 12 they took in the ring, a field at most 1.5 bytes for each of its own, a
- * row's run at most 12, and no record is smaller than 16. The fields of a short record take 5/3 of it at most.
+ * row's run at most 12, and no record is smaller than 16. The fields of a short record take 5/3 of it at most; a near end takes
+ * 30 for 8, its call 18 for 16 and more.
  */
 size_t fr_encoded_max_sz(size_t raw_cap)
 {
@@ -44,7 +40,7 @@ size_t fr_encoded_max_sz(size_t raw_cap)
 
 int fr_encoder_new(size_t raw_cap, struct fr_encoder **out)
 {
-	size_t rows = row_cap(raw_cap);
+	size_t rows = fr_row_cap(raw_cap);
 	struct fr_encoder *e = malloc(fr_encoder_mem_sz(raw_cap));
 
 	if (!e)

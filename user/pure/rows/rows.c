@@ -19,7 +19,8 @@ struct walk {
 	u32 place; /* of the next record (unfold.h) */
 	u64 base_ns;
 	u64 last_ts;
-	u32 next_place; /* where the row after the last one listed is expected, 0: nowhere */
+	u32 next_place;		       /* where the row after the last one listed is expected, 0: nowhere */
+	u64 calls[FR_PAGE_UNITS / 64]; /* units of the page where a short call begins whose end was not near yet */
 };
 
 /* What a damaged page is rolled back to. */
@@ -27,11 +28,6 @@ struct mark {
 	u32 cnt, run_cnt, before_cnt;
 	u64 rec_sz, ring_sz, last_ts;
 };
-
-static u32 row_cap(size_t raw_cap)
-{
-	return raw_cap / FR_REC_MIN_SZ;
-}
 
 /* Laps, and what was unfolded. */
 static size_t raw_mem(size_t raw_cap)
@@ -46,13 +42,13 @@ static u32 lap_cap(size_t raw_cap)
 
 size_t fr_rows_mem_sz(size_t raw_cap)
 {
-	return raw_mem(raw_cap) + row_cap(raw_cap) * (8 + 4 + 4 + sizeof(struct fr_pos_run) + 1) +
+	return raw_mem(raw_cap) + fr_row_cap(raw_cap) * (8 + 4 + 4 + sizeof(struct fr_pos_run) + 1) +
 	       lap_cap(raw_cap) * sizeof(struct fr_lap_rows);
 }
 
 int fr_rows_init(struct fr_rows *r, size_t raw_cap)
 {
-	u32 rows = row_cap(raw_cap);
+	size_t rows = fr_row_cap(raw_cap);
 	size_t sz = fr_rows_mem_sz(raw_cap);
 	u8 *p = malloc(sz);
 
@@ -169,16 +165,49 @@ static void list_row(struct walk *w, const struct fr_event *ev, const u8 *rec, u
 	r->ring_sz += fr_head_units(fr_get64(r->raw + w->base + w->off)) * FR_UNIT_SZ;
 }
 
+static u32 unit_of(const struct walk *w)
+{
+	return w->off % FR_PAGE_SZ / FR_UNIT_SZ;
+}
+
+/* The call that the near end at w->off is the end of, and of which no other one is: its head and the word beside it. */
+static bool take_call(struct walk *w, u64 end, u64 call[2])
+{
+	u32 unit = unit_of(w), back = fr_near_back(end), at = unit - back;
+
+	if (back > unit || !(w->calls[at / 64] >> at % 64 & 1))
+		return false;
+	w->calls[at / 64] &= ~(1ULL << at % 64);
+	memcpy(call, w->r->raw + w->base + w->off - back * FR_UNIT_SZ, 2 * FR_UNIT_SZ);
+	return true;
+}
+
+/* The same of any short record of sz bytes. Returns the bytes of out. */
+static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
+{
+	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ], call[2];
+	u32 event = fr_head_event(fr_get64(rec)), unit = unit_of(w), out_sz;
+
+	if (sz > sizeof(in))
+		return 0;
+	memcpy(in, rec, sz);
+	if (event == FR_SHORT_EXIT_NEAR)
+		return take_call(w, in[0], call) ? fr_unfold(in, call, out) : 0;
+	out_sz = fr_unfold(in, NULL, out);
+	if (out_sz && fr_short_is_enter(event))
+		w->calls[unit / 64] |= 1ULL << unit % 64;
+	return out_sz;
+}
+
 /* The record at rec, which has all of its units, in its full form, *sz bytes: itself, or made behind all that is there. */
 static const u8 *unfolded(struct walk *w, const u8 *rec, u32 *sz)
 {
-	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ], out[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
+	u64 out[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
 	u8 *to = w->r->raw + w->r->raw_sz;
 
-	if (!has_shorts(w->lap) || !fr_is_short(fr_head_event(fr_get64(rec))) || *sz > sizeof(in))
+	if (!has_shorts(w->lap) || !fr_is_short(fr_head_event(fr_get64(rec))))
 		return rec;
-	memcpy(in, rec, *sz);
-	*sz = fr_unfold(in, out);
+	*sz = unfold(w, rec, *sz, out);
 	if (!*sz)
 		return rec;
 	memcpy(to, out, *sz);
@@ -192,19 +221,18 @@ static int walk_record(struct walk *w)
 	const u8 *rec = w->r->raw + w->base + w->off;
 	const struct fr_event *ev;
 	u32 ring_sz, sz;
-	u64 head, ts;
+	u64 ts;
 
 	if (w->off == w->end)
 		return 0;
-	head = fr_get64(rec);
-	ring_sz = sz = fr_head_units(head) * FR_UNIT_SZ;
+	ring_sz = sz = fr_head_units(fr_get64(rec)) * FR_UNIT_SZ;
 	if (!sz)
 		return 0;
 	if (sz > w->end - w->off)
 		return -1;
 	rec = unfolded(w, rec, &sz);
 	ev = fr_schema_event(w->r->schema, fr_head_event(fr_get64(rec)));
-	ts = fr_time_unroll(w->base_ns, fr_head_time(head));
+	ts = fr_time_unroll(w->base_ns, fr_head_time(fr_get64(rec)));
 	if (!ev || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
 		return -1;
 	w->last_ts = ts;
@@ -223,6 +251,7 @@ static bool walk_page(struct walk *w)
 	struct mark mark = {r->cnt, r->run_cnt, lap->before_cnt, r->rec_sz, r->ring_sz, w->last_ts};
 	int ret = -1;
 
+	memset(w->calls, 0, sizeof(w->calls));
 	w->next_place = 0;
 	if (head_is_good(w))
 		while ((ret = walk_record(w)) > 0)

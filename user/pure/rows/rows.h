@@ -14,7 +14,8 @@
 #include "pure/rows/varint.h"
 
 #define FR_LAP_MAX_SZ (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
-#define FR_REC_MIN_SZ 16u /* the smallest record */
+#define FR_REC_MIN_SZ 16u /* the smallest record, unfolded */
+#define FR_ROW_MIN_SZ 12u /* a row's share of a ring at least: the smallest call and its end are three units (bpf/near.h) */
 
 /* A lap to be added: sz committed bytes of a sub-buffer. */
 struct fr_lap {
@@ -63,6 +64,12 @@ struct fr_rows {
 /* Room for raw_cap bytes of laps, faulted in. 0, or -ENOMEM; free with fr_rows_free(). */
 int fr_rows_init(struct fr_rows *r, size_t raw_cap);
 void fr_rows_free(struct fr_rows *r);
+
+/* So many rows may be in raw_cap bytes of laps. */
+static inline size_t fr_row_cap(size_t raw_cap)
+{
+	return raw_cap / FR_ROW_MIN_SZ;
+}
 
 /* Bytes that fr_rows_init() takes. */
 size_t fr_rows_mem_sz(size_t raw_cap);

@@ -5,22 +5,30 @@
 
 #define BELOW(bits) ((1ULL << (bits)) - 1)
 #define ARG_MAX	    6u /* of a system call */
+#define EXIT_UNITS  (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ)
 
-static void put_head(u64 *out, const u64 *rec, u32 event, u32 units)
+static void put_head(u64 *out, u64 time, u64 word, u32 event, u32 units)
 {
-	out[0] = fr_rec_head(fr_head_time(rec[0]), event, units);
-	out[1] = (rec[1] & FR_TID_MASK) | (u64)(u32)fr_short_id(rec[1]) << 32;
+	out[0] = fr_rec_head(time, event, units);
+	out[1] = (word & FR_TID_MASK) | (u64)(u32)fr_short_id(word) << 32;
 }
 
 static u32 unfold_exit(const u64 *rec, u64 *out)
 {
-	u32 units = sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ;
-
 	if (fr_head_units(rec[0]) != 2)
 		return 0;
-	put_head(out, rec, FR_EV_sys_exit, units);
+	put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_exit, EXIT_UNITS);
 	out[2] = (s64)rec[1] >> FR_SHORT_HALF;
-	return units * FR_UNIT_SZ;
+	return EXIT_UNITS * FR_UNIT_SZ;
+}
+
+static u32 unfold_near(const u64 *rec, const u64 *call, u64 *out)
+{
+	if (fr_head_units(rec[0]) != 1 || !call)
+		return 0;
+	put_head(out, fr_near_time(rec[0], call[0]), call[1], FR_EV_sys_exit, EXIT_UNITS);
+	out[2] = fr_near_ret(rec[0]);
+	return EXIT_UNITS * FR_UNIT_SZ;
 }
 
 /* The arguments that are in the first two words behind the head. Returns how many. */
@@ -71,16 +79,18 @@ static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 	behind = units > 3 ? units - 3 : 0;
 	memcpy(&arg[cnt], &rec[3], behind * FR_UNIT_SZ);
 	cnt += behind;
-	put_head(out, rec, FR_EV_sys_enter, fixed + cnt);
+	put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_enter, fixed + cnt);
 	memcpy(&out[fixed], arg, cnt * FR_UNIT_SZ);
 	return (fixed + cnt) * FR_UNIT_SZ;
 }
 
-u32 fr_unfold(const u64 *rec, u64 *out)
+u32 fr_unfold(const u64 *rec, const u64 *call, u64 *out)
 {
 	u32 event = fr_head_event(rec[0]);
 
 	if (!fr_is_short(event))
 		return 0;
+	if (event == FR_SHORT_EXIT_NEAR)
+		return unfold_near(rec, call, out);
 	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(rec, event, out);
 }

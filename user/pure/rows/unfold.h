@@ -8,11 +8,11 @@
 #include "layout.h"
 #include "short.h"
 
-/* Of laps of what layout on there are short forms. */
+/* Of laps of what layout on there are short forms; those of one unit are from 7 on. */
 #define FR_UNFOLD_LAYOUT 6u
 
 #define FR_UNFOLDED_MAX_SZ 64u /* bytes at most: a call of six arguments */
-#define FR_UNFOLD_GROWS	   2u  /* bytes of all records of a page become so many times as many at most */
+#define FR_UNFOLD_GROWS	   2u  /* bytes of all records of a page become so many times as many at most: a call's 4 units are 8 */
 
 /*
  * Where a row lies in its lap is told by rows alone: as if the records of each page had been unfolded, pages of laps that have
@@ -33,13 +33,19 @@ static inline bool fr_is_short(u32 event)
 /* The table's number for what a ring calls so. */
 static inline u32 fr_unfolded_event(u32 event)
 {
-	return !fr_is_short(event) ? event : event == FR_SHORT_EXIT ? FR_EV_sys_exit : FR_EV_sys_enter;
+	return !fr_is_short(event) ? event : fr_short_is_enter(event) ? FR_EV_sys_enter : FR_EV_sys_exit;
+}
+
+/* The 48 bits of time of a record that is near the one with this head. */
+static inline u64 fr_near_time(u64 rec, u64 head)
+{
+	return (fr_head_time(head) + fr_near_since_ns(rec)) & FR_TIME_MASK;
 }
 
 /*
- * Make the table's form of the short record rec, of as many units as its head says. Returns its bytes in out, at most
- * FR_UNFOLDED_MAX_SZ; 0: no recorder wrote such a record.
+ * Make the table's form of the short record rec, of as many units as its head says. call: the short record of the call that an
+ * EXIT_NEAR ends; NULL of others. Returns its bytes in out, at most FR_UNFOLDED_MAX_SZ; 0: no recorder wrote such a record.
  */
-u32 fr_unfold(const u64 *rec, u64 *out);
+u32 fr_unfold(const u64 *rec, const u64 *call, u64 *out);
 
 #endif

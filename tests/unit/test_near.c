@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Ends of calls that are one unit (bpf/near.h): written as sys_exit's program does, each comes back as it was called, whatever
+ * came between; what no recorder wrote is damage.
+ */
+/* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "host_ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "near.h"
+#include "pure/rows/rows.h"
+
+#define PAGES	 4
+#define LAPS	 440
+#define CALL_CNT 10000
+#define TASK_CNT 3
+
+/* A row as it must come back. */
+struct want {
+	u64 ts;
+	u32 event, tid;
+	s32 id;
+	s64 ret;
+};
+
+struct fixture {
+	struct host_ring *ring;
+	struct fr_rows rows;
+	struct want *want;
+	u32 cnt, near_cnt;
+};
+
+static void set_up_ring(struct fixture *f, enum fr_way way, u32 slots, u32 pages)
+{
+	f->ring = host_ring_new(5, FR_TIER_MAIN, slots, pages);
+	f->ring->r.way = way;
+	f->ring->remember = false;
+	f->want = calloc(4 * FR_LAP_MAX_SZ / FR_REC_MIN_SZ, sizeof(*f->want));
+	assert_non_null(f->want);
+	assert_int_equal(fr_rows_init(&f->rows, FR_LAP_MAX_SZ), 0);
+	f->rows.schema = fr_schema_builtin();
+}
+
+static void tear_down_ring(struct fixture *f)
+{
+	fr_rows_free(&f->rows);
+	host_ring_free(f->ring);
+	free(f->want);
+}
+
+static u64 *record(struct fixture *f, const struct fr_res *res)
+{
+	return (u64 *)fr_ring_page(&f->ring->r, res->page_nr) + res->unit;
+}
+
+static void expect(struct fixture *f, const struct fr_res *res, u32 event, u32 tid, s32 id, s64 ret)
+{
+	f->want[f->cnt++] = (struct want){res->time_ns, event, tid, id, ret};
+}
+
+static void begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
+{
+	struct fr_call_form form = {.event = FR_EV_sys_enter};
+	struct fr_res res = {};
+
+	fr_short_enter(&form, tid, id, cnt, cnt ? arg : 0, 0, 0);
+	assert_int_not_equal(form.event, FR_EV_sys_enter);
+	assert_int_equal(fr_ring_reserve(&f->ring->r, form.units, &res), 0);
+	record(f, &res)[0] = fr_rec_head(res.time_ns, form.event, form.units);
+	record(f, &res)[1] = form.word;
+	if (form.units > 2)
+		record(f, &res)[2] = form.second;
+	if (form.units > 3)
+		memset(record(f, &res) + 3, 0, (form.units - 3) * FR_UNIT_SZ);
+	fr_ring_commit(&res);
+	fr_near_begun(&res);
+	expect(f, &res, FR_EV_sys_enter, tid, id, 0);
+}
+
+static void between(struct fixture *f)
+{
+	u32 units = sizeof(struct fr_rec_softirq_entry) / FR_UNIT_SZ;
+	struct fr_res res = {};
+
+	assert_int_equal(fr_ring_reserve(&f->ring->r, units, &res), 0);
+	memset(record(f, &res), 0, units * FR_UNIT_SZ);
+	record(f, &res)[0] = fr_rec_head(res.time_ns, FR_EV_softirq_entry, units);
+	record(f, &res)[1] = 7;
+	fr_ring_commit(&res);
+	expect(f, &res, FR_EV_softirq_entry, 7, 0, 0);
+}
+
+/* interrupted: another record comes after the call was found. Returns whether it was near. */
+static bool end(struct fixture *f, u32 tid, s32 id, s64 ret, bool interrupted)
+{
+	u64 word = fr_short_word(tid, id, ret);
+	struct fr_near near = {};
+	struct fr_res res = {};
+
+	if (fr_near_has_ret(ret))
+		fr_near_find(&f->ring->r, word, &near);
+	if (interrupted)
+		between(f);
+	assert_int_equal(fr_ring_reserve_near(&f->ring->r, 2, &near, &res), 0);
+	if (res.is_near) {
+		record(f, &res)[0] = fr_near_ended(&near, &res, ret);
+	} else {
+		record(f, &res)[0] = fr_rec_head(res.time_ns, FR_SHORT_EXIT, 2);
+		record(f, &res)[1] = word;
+	}
+	fr_ring_commit(&res);
+	expect(f, &res, FR_EV_sys_exit, tid, id, ret);
+	f->near_cnt += res.is_near;
+	return res.is_near;
+}
+
+/* What the rows that are there say of row i. */
+static void check_row(const struct fixture *f, u32 i, const struct want *want)
+{
+	const struct fr_rec_sys_exit *rec = (const void *)(f->rows.raw + f->rows.rec[i]);
+
+	assert_int_equal(f->rows.ts[i], want->ts);
+	assert_int_equal(f->rows.ev[i], want->event);
+	assert_int_equal(f->rows.tid[i], want->tid);
+	assert_int_equal(fr_head_time(rec->head), want->ts & FR_TIME_MASK);
+	if (want->event != FR_EV_softirq_entry)
+		assert_int_equal(rec->id, want->id);
+	if (want->event == FR_EV_sys_exit)
+		assert_true(rec->ret == want->ret);
+}
+
+/* All laps: what they hold is what was written, in order, to the last one. */
+static void check_all(struct fixture *f)
+{
+	struct fr_snap_lap lap;
+	u32 i, row, n = 0;
+
+	for (i = 0; host_ring_lap(f->ring, i, &lap); i++) {
+		struct fr_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+
+		fr_rows_clear(&f->rows);
+		assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
+		assert_int_equal(f->rows.lap[0].damaged_pages, 0);
+		assert_int_equal(f->rows.cnt, fr_slot_cnt(f->ring->r.sl->slot[lap.seq % f->ring->r.slot_cnt]));
+		assert_true(f->rows.raw_sz <= (size_t)((u8 *)f->rows.tid - f->rows.raw));
+		for (row = 0; row < f->rows.cnt; row++) {
+			assert_true(n < f->cnt);
+			check_row(f, row, &f->want[n++]);
+		}
+	}
+	assert_int_equal(n, f->cnt);
+}
+
+/* Of three tasks, which take turns within their calls, as switches do; time between is mostly short. */
+static void call_at_random(struct fixture *f, u32 task, s32 id[TASK_CNT])
+{
+	static const s64 rets[] = {0, -1, 4096, -4095, (1 << 19) - 1, 1 << 19, -(1 << 19), -(1 << 19) - 1, 1 << 30};
+	u64 r = host_random();
+	u32 i;
+
+	for (i = r % 7 ? 0 : r >> 8 & 31; i; i--)
+		between(f);
+	host_clock_ns += r >> 16 & 63 ? 1 + (r >> 24) % 3000 : (r >> 24) % (1 << 24);
+	if (id[task] < -1) {
+		id[task] = (s32)((r >> 40) % 300) - 1;
+		begin(f, 100 + task, id[task], r >> 50 & 3, r >> 52);
+	} else {
+		end(f, 100 + task, id[task], rets[(r >> 40) % 9], !(r >> 44 & 7));
+		id[task] = -2;
+	}
+}
+
+static void test_any_end_comes_back(void **state)
+{
+	enum fr_way way;
+	u32 i, task;
+
+	(void)state;
+	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
+		struct fixture f = {};
+		s32 id[TASK_CNT] = {-2, -2, -2};
+
+		set_up_ring(&f, way, LAPS, PAGES);
+		for (i = 0; i < CALL_CNT; i++)
+			for (task = host_random() % TASK_CNT, call_at_random(&f, task, id); host_random() & 3;)
+				call_at_random(&f, task, id);
+		assert_true(fr_w_seq(f.ring->r.wr->w) < LAPS);
+		/* about a third of all, or one of both forms is not tried */
+		assert_in_range(f.near_cnt, CALL_CNT / 4, CALL_CNT);
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
+/* The limits, one by one. */
+static void test_when_it_is_near(void **state)
+{
+	struct fixture f = {};
+	u32 i;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	begin(&f, 1, 0, 0, 0);
+	assert_false(end(&f, 1, 0, 0, false)); /* its call begins a page, by the slow path */
+	begin(&f, 1, 0, 0, 0);
+	assert_true(end(&f, 1, 0, 0, false));
+	assert_false(end(&f, 1, 0, 0, false)); /* a second end of it */
+	begin(&f, 1, 0, 0, 0);
+	assert_false(end(&f, 2, 0, 0, false)); /* another task's */
+	assert_false(end(&f, 1, 1, 0, false)); /* another call's */
+	assert_true(end(&f, 1, 0, 0, false));
+	begin(&f, 1, 0, 0, 0);
+	assert_false(end(&f, 1, 0, 0, true));
+	for (i = 0; i < 2; i++) { /* 63 and 65 units */
+		begin(&f, 1, 0, 2, 0);
+		while (f.ring->r.wr->w - f.ring->r.wr->call < 63 + 2 * i)
+			between(&f);
+		assert_int_equal(end(&f, 1, 0, 0, false), !i);
+	}
+	for (i = 0; i < 2; i++) { /* one less than 2^22 ns, and as many */
+		begin(&f, 1, 0, 0, 0);
+		host_clock_ns += (1 << 22) - 1 + i;
+		assert_int_equal(end(&f, 1, 0, 0, false), !i);
+	}
+	for (i = 0; i < 2; i++) {
+		begin(&f, 1, 0, 0, 0);
+		assert_int_equal(end(&f, 1, 0, (1 << 19) - 1 + i, false), !i);
+		begin(&f, 1, 0, 0, 0);
+		assert_int_equal(end(&f, 1, 0, -(1 << 19) - (s32)i, false), !i);
+	}
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+/* To the last unit of a page, and not beyond it. */
+static void test_the_end_of_a_page(void **state)
+{
+	u32 left;
+
+	(void)state;
+	for (left = 0; left < 3; left++) {
+		struct fixture f = {};
+		u64 *w;
+
+		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		w = &f.ring->r.wr->w;
+		begin(&f, 1, 0, 0, 0);
+		if ((fr_w_off(*w) + left) % 2) /* three units */
+			begin(&f, 1, 0, 2, 0);
+		while (fr_w_off(*w) < FR_PAGE_UNITS - 2 - left)
+			between(&f);
+		assert_int_equal(fr_w_off(*w), FR_PAGE_UNITS - 2 - left);
+		begin(&f, 1, 0, 0, 0);
+		assert_int_equal(end(&f, 1, 0, 0, false), left > 0);
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
+/* As many rows as a lap can have, in sub-buffers as large as they may be for it, and larger. */
+static void test_there_is_room_for_all(void **state)
+{
+	static const u32 pages[] = {FR_NEAR_PAGE_MAX, FR_NEAR_PAGE_MAX + 1};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, FR_WAY_LOCKED, 2, pages[i]);
+		while (fr_w_seq(f.ring->r.wr->w) < 2) {
+			host_clock_ns++;
+			begin(&f, 1, 0, 0, 0);
+			end(&f, 1, 0, 0, false);
+		}
+		if (i)
+			assert_int_equal(f.near_cnt, 0);
+		else
+			assert_in_range(f.cnt, 64800, 65535);
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
+/* Write one that says so, behind a call of two units and a record that is none. Returns damaged pages. */
+static u32 damage(struct fixture *f, u32 back, u32 twice)
+{
+	struct fr_snap_lap lap;
+	struct fr_res res = {};
+	struct fr_lap in;
+	u32 i;
+
+	set_up_ring(f, FR_WAY_LOCKED, 4, PAGES);
+	between(f);
+	begin(f, 1, 0, 0, 0);
+	between(f);
+	for (i = 0; i <= twice; i++) {
+		assert_int_equal(fr_ring_reserve(&f->ring->r, 1, &res), 0);
+		record(f, &res)[0] = fr_near_rec(0, 5, back + i);
+		fr_ring_commit(&res);
+	}
+	assert_true(host_ring_lap(f->ring, 0, &lap));
+	in = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
+	i = f->rows.lap[0].damaged_pages;
+	assert_int_equal(f->rows.cnt, i ? 0 : 4);
+	tear_down_ring(f);
+	return i;
+}
+
+static void test_what_nobody_wrote_is_damage(void **state)
+{
+	u32 back;
+
+	(void)state;
+	for (back = 0; back < 64; back++) {
+		struct fixture f = {};
+
+		assert_int_equal(damage(&f, back, 0), back != 4);
+	}
+	assert_int_equal(damage(&(struct fixture){}, 4, 1), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_end_comes_back),	    cmocka_unit_test(test_when_it_is_near),
+		cmocka_unit_test(test_the_end_of_a_page),	    cmocka_unit_test(test_there_is_room_for_all),
+		cmocka_unit_test(test_what_nobody_wrote_is_damage),
+	};
+
+	return cmocka_run_group_tests_name("near", tests, NULL, NULL);
+}
