@@ -8,17 +8,19 @@
  *	byte 8	       63		       32	 22	   0
  *	EXIT	       [ ret			| id + 1 | tid	   ]
  *	ENTER_1	       [ args[0]		| id + 1 | tid	   ]	one argument
- *	ENTER_SMALL    [ args[2]		| id + 1 | tid	   ]	one of the first two is small: a descriptor, and
- *	byte 16	       [ swapped:1 | small:15 | the other one:48   ]	something in memory, and its size
+ *	ENTER_SMALL    [ args[2]		| id + 1 | tid	   ]	a pair, and a third: a descriptor and something in
+ *	byte 16	       [ swapped:1 | small:15 | the other one:48   ]	memory, and its size
  *	ENTER_WIDE     [ args[1] >> 16		| id + 1 | tid	   ]
  *	byte 16	       [ args[1]:16 | args[0]:48		   ]
+ *	.._PAIR, byte 24 [ swapped:1 | small:15 | the other one:48 ]	the next two
  *
  *	byte 0	       63      44	   22	   16	   8	 0
  *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1 ]	all of it: its call began so many units before
  *
- * Arguments for which there is no place there follow in words of their own. swapped: args[1] is the small one. Calls of another
- * ABI have the table's form. EXIT_NEAR has its id and tid of a record in a short form on the same page, the time less long ago
- * than 2^22 ns: the last call that began on this CPU, if it is the one that ends. No two of them have the same one.
+ * Arguments for which there is no place there follow in words of their own. swapped: of a pair the second is the small one. Of
+ *a pair that the first argument is of, fr_short_first() is recorded. Calls of another ABI have the table's form. EXIT_NEAR has
+ *its id and tid of a record in a short form on the same page, the time less long ago than 2^22 ns: the last call that began on
+ *this CPU, if it is the one that ends. No two of them have the same one.
  */
 #ifndef FR_SHORT_H
 #define FR_SHORT_H
@@ -34,6 +36,8 @@ enum fr_short {
 	FR_SHORT_ENTER_SMALL_2, /* without args[2] */
 	FR_SHORT_ENTER_SMALL,
 	FR_SHORT_ENTER_WIDE,
+	FR_SHORT_ENTER_SMALL_PAIR,
+	FR_SHORT_ENTER_WIDE_PAIR,
 	FR_SHORT_EXIT_NEAR,
 	FR_SHORT_END,
 	FR_SHORT_KEPT = 250 /* up to here, for more of them */
@@ -66,7 +70,7 @@ enum fr_short {
 /* Is it how a call begins? */
 FR_INLINE int fr_short_is_enter(u32 event)
 {
-	return event >= FR_SHORT_ENTER_0 && event <= FR_SHORT_ENTER_WIDE;
+	return event >= FR_SHORT_ENTER_0 && event <= FR_SHORT_ENTER_WIDE_PAIR;
 }
 
 /* The word beside the head: id from -1 on (a call that a tracer skipped), value of 32 bits or cut off. */
@@ -117,19 +121,42 @@ FR_INLINE u32 fr_near_back(u64 rec)
 	return rec >> 16 & ((1u << FR_NEAR_BACK_BITS) - 1);
 }
 
+/*
+ * The first argument as it is recorded, and back: AT_FDCWD, which is what most calls have that could have a directory there,
+ * changes places with the largest of the small ones.
+ */
+FR_INLINE u64 fr_short_first(u64 arg)
+{
+	const u64 cwd = (u32)-100, last = (1u << FR_SHORT_SMALL_BITS) - 1;
+
+	return arg == cwd ? last : arg == last ? cwd : arg;
+}
+
+/* Two arguments in a word, of which one is small. Returns whether they are. */
+FR_INLINE int fr_short_pair(u64 x, u64 y, u64 *word)
+{
+	u64 swapped = x >> FR_SHORT_SMALL_BITS ? FR_SHORT_SWAPPED : 0, small = swapped ? y : x, other = swapped ? x : y;
+
+	*word = swapped | small << FR_SHORT_WIDE_BITS | other;
+	return !(small >> FR_SHORT_SMALL_BITS | other >> FR_SHORT_WIDE_BITS);
+}
+
+/* The arguments of such a word. */
+FR_INLINE void fr_short_unpair(u64 word, u64 *arg)
+{
+	arg[!(word & FR_SHORT_SWAPPED)] = word & ((1ULL << FR_SHORT_WIDE_BITS) - 1);
+	arg[!!(word & FR_SHORT_SWAPPED)] = word >> FR_SHORT_WIDE_BITS & ((1u << FR_SHORT_SMALL_BITS) - 1);
+}
+
 /* How a call is recorded. */
 struct fr_call_form {
 	u64 word;   /* beside the head */
 	u64 second; /* behind it, in a short form of two arguments and more */
+	u64 third;  /* behind that, in a form with another pair */
 	u32 event;
 	u32 units;
+	u32 put; /* so many arguments are in these words, or more than there are; others follow behind */
 };
-
-/* So many arguments are in these words of a call of two arguments and more, or more than it has; others follow at unit 3. */
-FR_INLINE u32 fr_short_put(u32 event)
-{
-	return event == FR_SHORT_ENTER_WIDE ? 2 : 3;
-}
 
 /*
  * The short form of a call with cnt arguments of which these are the first: arguments that it does not have are 0. f: as it is
@@ -137,25 +164,36 @@ FR_INLINE u32 fr_short_put(u32 event)
  */
 FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, u64 a, u64 b, u64 c)
 {
-	u64 swapped = a >> FR_SHORT_SMALL_BITS ? FR_SHORT_SWAPPED : 0, small = swapped ? b : a, other = swapped ? a : b;
-
 	if (cnt < 2) {
 		if (a >> FR_SHORT_HALF)
 			return;
 		f->event = FR_SHORT_ENTER_0 + cnt;
+		f->put = cnt;
 		f->word = fr_short_word(tid, id, a);
 		f->units = 2;
-	} else if (!(small >> FR_SHORT_SMALL_BITS | other >> FR_SHORT_WIDE_BITS | c >> FR_SHORT_HALF)) {
+	} else if (!(c >> FR_SHORT_HALF) && fr_short_pair(fr_short_first(a), b, &f->second)) {
 		f->event = cnt == 2 ? FR_SHORT_ENTER_SMALL_2 : FR_SHORT_ENTER_SMALL;
 		f->word = fr_short_word(tid, id, c);
-		f->second = swapped | small << FR_SHORT_WIDE_BITS | other;
 		f->units = cnt == 2 ? 3 : cnt;
+		f->put = 3;
 	} else if (!((a | b) >> FR_SHORT_WIDE_BITS)) {
 		f->event = FR_SHORT_ENTER_WIDE;
 		f->word = fr_short_word(tid, id, b >> (64 - FR_SHORT_WIDE_BITS));
 		f->second = b << FR_SHORT_WIDE_BITS | a;
 		f->units = cnt + 1;
+		f->put = 2;
 	}
 }
+
+/* The same of the next two arguments, x and y, of which there are at least so many. */
+FR_INLINE void fr_short_rest(struct fr_call_form *f, u64 x, u64 y)
+{
+	if (!fr_short_pair(x, y, &f->third))
+		return;
+	f->event += FR_SHORT_ENTER_SMALL_PAIR - FR_SHORT_ENTER_SMALL;
+	f->units--;
+	f->put += 2;
+}
+_Static_assert(FR_SHORT_ENTER_WIDE_PAIR - FR_SHORT_ENTER_WIDE == FR_SHORT_ENTER_SMALL_PAIR - FR_SHORT_ENTER_SMALL, "by adding");
 
 #endif

@@ -36,8 +36,12 @@ FR_INLINE void put_args(const struct fr_writing *w, u32 unit, struct pt_regs *re
 	case 6:
 		fr_put(w, unit + 5, fr_syscall_arg(regs, abi, 5)); /* fall through */
 	case 5:
+		if (first > 4)
+			return;
 		fr_put(w, unit + 4, fr_syscall_arg(regs, abi, 4)); /* fall through */
 	case 4:
+		if (first > 3)
+			return;
 		fr_put(w, unit + 3, fr_syscall_arg(regs, abi, 3)); /* fall through */
 	case 3:
 		if (first > 2)
@@ -64,8 +68,13 @@ FR_INLINE void shorten(struct fr_call_form *f, struct pt_regs *regs, u32 abi, u3
 	u64 a = cnt > 0 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 0) : 0, b = cnt > 1 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 1) : 0,
 	    c = cnt > 2 ? fr_syscall_arg(regs, FR_ABI_NATIVE, 2) : 0;
 
-	if (abi == FR_ABI_NATIVE && fr_short_has_id(id))
-		fr_short_enter(f, tid, id, cnt, a, b, c);
+	if (abi != FR_ABI_NATIVE || !fr_short_has_id(id))
+		return;
+	fr_short_enter(f, tid, id, cnt, a, b, c);
+	if (cnt >= 4 && f->put == 2)
+		fr_short_rest(f, c, fr_syscall_arg(regs, FR_ABI_NATIVE, 3));
+	else if (cnt >= 5 && f->put == 3)
+		fr_short_rest(f, fr_syscall_arg(regs, FR_ABI_NATIVE, 3), fr_syscall_arg(regs, FR_ABI_NATIVE, 4));
 }
 
 /* A call has begun, as w has it recorded. */
@@ -128,7 +137,9 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		put_args(&w, fixed, regs, abi, cnt, 0);
 	} else if (cnt > 1) {
 		fr_put(&w, 2, f.second);
-		put_args(&w, 3 - fr_short_put(f.event), regs, FR_ABI_NATIVE, cnt, fr_short_put(f.event));
+		if (f.put > 3)
+			fr_put(&w, 3, f.third);
+		put_args(&w, f.units - cnt, regs, FR_ABI_NATIVE, cnt, f.put);
 	}
 	return commit_enter(&w);
 }

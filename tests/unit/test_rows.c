@@ -40,11 +40,14 @@ static u32 random_short(u64 *rec, u32 *event)
 	for (i = 0; i < cnt; i++)
 		arg[i] = host_random() >> (40 + host_random() % 24);
 	fr_short_enter(&form, tid, host_random() % 400, cnt, arg[0], arg[1], arg[2]);
+	if (cnt > 1 && cnt >= form.put + 2)
+		fr_short_rest(&form, arg[form.put], arg[form.put + 1]);
 	*event = form.event;
 	rec[1] = form.word;
 	rec[2] = form.second;
-	for (i = fr_short_put(form.event); i < cnt; i++)
-		rec[3 + i - fr_short_put(form.event)] = arg[i];
+	rec[3] = form.third;
+	for (i = form.put; cnt > 1 && i < cnt; i++)
+		rec[form.units - cnt + i] = arg[i];
 	return form.units * FR_UNIT_SZ;
 }
 

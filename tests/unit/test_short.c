@@ -27,12 +27,16 @@ static bool make_enter(u64 *rec, u32 tid, s64 id, u32 cnt, const u64 *arg)
 	fr_short_enter(&f, tid, id, cnt, cnt > 0 ? arg[0] : 0, cnt > 1 ? arg[1] : 0, cnt > 2 ? arg[2] : 0);
 	if (f.event == FR_EV_sys_enter)
 		return false;
+	if (cnt >= f.put + 2)
+		fr_short_rest(&f, arg[f.put], arg[f.put + 1]);
 	rec[0] = fr_rec_head(TIME_NS, f.event, f.units);
 	rec[1] = f.word;
 	if (cnt > 1)
 		rec[2] = f.second;
-	for (i = fr_short_put(f.event); i < cnt; i++)
-		rec[3 + i - fr_short_put(f.event)] = arg[i];
+	if (f.put > 3)
+		rec[3] = f.third;
+	for (i = f.put; i < cnt; i++)
+		rec[f.units - cnt + i] = arg[i];
 	return true;
 }
 
@@ -57,7 +61,7 @@ static void check_enter(u32 tid, s64 id, u32 cnt, const u64 *arg, u32 units)
 /* How long each is: a table of what is promised. */
 static void test_sizes(void **state)
 {
-	static const u64 big = (1ULL << 48) - 1, half = (1ULL << 32) - 1, small = (1 << 15) - 1;
+	static const u64 big = (1ULL << 48) - 1, half = (1ULL << 32) - 1, small = (1 << 15) - 2, cwd = (u32)-100;
 	static const struct {
 		u32 cnt, units; /* 0: not short */
 		u64 arg[6];
@@ -67,20 +71,38 @@ static void test_sizes(void **state)
 		{1, 0, {half + 1}},
 		{2, 3, {small, big}},
 		{2, 3, {big, small}},
+		{2, 3, {cwd, big}},
+		{2, 3, {big, cwd}},
+		{2, 3, {cwd, cwd}},
+		{3, 3, {big, small + 1, half}},
+		{3, 4, {small + 1, big, half}},
+		{2, 0, {cwd, big + 1}},
+		{2, 0, {-100ULL, big}},
 		{2, 3, {big, big}},
 		{2, 0, {big + 1, 0}},
 		{2, 0, {0, big + 1}},
 		{3, 3, {small, big, half}},
 		{3, 3, {big, small, half}},
 		{3, 4, {small, big, half + 1}},
-		{3, 4, {small + 1, small + 1, 0}},
+		{3, 4, {small + 2, small + 2, 0}},
 		{3, 4, {big, big, ~0ULL}},
 		{3, 0, {big + 1, 0, 0}},
 		{3, 0, {0, ~0ULL, 0}},
+		{3, 4, {cwd + 1, cwd + 1, 0}},
 		{4, 4, {small, big, half, ~0ULL}},
+		{4, 4, {small, big, half, 0}},
+		{4, 4, {small, big, big, small}},
+		{4, 5, {small, big, half + 1, ~0ULL}},
 		{4, 5, {big, big, half, ~0ULL}},
+		{4, 4, {big, big, big, 8}},
+		{4, 5, {big, big, big, small + 2}},
+		{5, 4, {cwd, big, half, small, big}},
+		{5, 5, {cwd, big, half, small, big + 1}},
+		{5, 6, {big, big, big, cwd, ~0ULL}},
 		{6, 6, {small, big, half, ~0ULL, 0, 1}},
+		{6, 5, {cwd, big, half, cwd, 0, ~0ULL}},
 		{6, 7, {big, big, ~0ULL, ~0ULL, 5, 6}},
+		{6, 6, {big, big, small, big, ~0ULL, ~0ULL}},
 		{6, 0, {~0ULL, 1, 2, 3, 4, 5}},
 	};
 	u64 rec[UNIT_MAX];
@@ -179,8 +201,8 @@ static void test_lengths(void **state)
 			assert_true(!sz || fr_is_short(event));
 			taken += sz > 0;
 		}
-	/* exit; 0, 1, 2 arguments; 3 to 6; 2 to 6 */
-	assert_int_equal(taken, 4 + 4 + 5);
+	/* exit; 0, 1, 2 arguments; 3 to 6; 2 to 6; with another pair 5 and 6, 4 to 6 */
+	assert_int_equal(taken, 4 + 4 + 5 + 2 + 3);
 }
 
 /* Bits that no recorder sets. */

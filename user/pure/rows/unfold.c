@@ -31,24 +31,36 @@ static u32 unfold_near(const u64 *rec, const u64 *call, u64 *out)
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
 
-/* The arguments that are in the first two words behind the head. Returns how many. */
+/* Words behind the head in which arguments share their place. */
+static u32 shared_words(u32 event)
+{
+	return event == FR_SHORT_ENTER_SMALL_PAIR || event == FR_SHORT_ENTER_WIDE_PAIR ? 3 : 2;
+}
+
+/* The arguments that are there. Returns how many. */
 static u32 first_args(const u64 *rec, u32 event, u64 *arg)
 {
 	u64 half = rec[1] >> FR_SHORT_HALF, word;
+	u32 cnt;
 
 	arg[0] = half;
 	if (event == FR_SHORT_ENTER_0 || event == FR_SHORT_ENTER_1)
 		return event - FR_SHORT_ENTER_0;
 	word = rec[2];
-	if (event == FR_SHORT_ENTER_WIDE) {
+	if (event == FR_SHORT_ENTER_WIDE || event == FR_SHORT_ENTER_WIDE_PAIR) {
 		arg[0] = word & BELOW(FR_SHORT_WIDE_BITS);
 		arg[1] = half << (64 - FR_SHORT_WIDE_BITS) | word >> FR_SHORT_WIDE_BITS;
-		return 2;
+		cnt = 2;
+	} else {
+		fr_short_unpair(word, arg);
+		arg[0] = fr_short_first(arg[0]);
+		arg[2] = half;
+		cnt = event == FR_SHORT_ENTER_SMALL_2 ? 2 : 3;
 	}
-	arg[!(word & FR_SHORT_SWAPPED)] = word & BELOW(FR_SHORT_WIDE_BITS);
-	arg[!!(word & FR_SHORT_SWAPPED)] = word >> FR_SHORT_WIDE_BITS & BELOW(FR_SHORT_SMALL_BITS);
-	arg[2] = half;
-	return event == FR_SHORT_ENTER_SMALL ? 3 : 2;
+	if (shared_words(event) == 2)
+		return cnt;
+	fr_short_unpair(rec[3], &arg[cnt]);
+	return cnt + 2;
 }
 
 /* Could a sys_enter of so many units be? Others say how many arguments there are by their number. */
@@ -63,6 +75,10 @@ static bool enter_is_good(const u64 *rec, u32 event, u32 units)
 		return units == 3 && !(rec[1] >> FR_SHORT_HALF);
 	case FR_SHORT_ENTER_SMALL:
 		return units >= 3 && units <= ARG_MAX;
+	case FR_SHORT_ENTER_SMALL_PAIR:
+		return units >= 4 && units < ARG_MAX;
+	case FR_SHORT_ENTER_WIDE_PAIR:
+		return units >= 4 && units <= ARG_MAX;
 	default:
 		return units >= 3 && units <= ARG_MAX + 1;
 	}
@@ -70,14 +86,15 @@ static bool enter_is_good(const u64 *rec, u32 event, u32 units)
 
 static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 {
-	u32 units = fr_head_units(rec[0]), fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ, cnt, behind;
+	u32 units = fr_head_units(rec[0]), fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ, cnt, behind,
+	    shared = 1 + shared_words(event);
 	u64 arg[ARG_MAX] = {};
 
 	if (!enter_is_good(rec, event, units))
 		return 0;
 	cnt = first_args(rec, event, arg);
-	behind = units > 3 ? units - 3 : 0;
-	memcpy(&arg[cnt], &rec[3], behind * FR_UNIT_SZ);
+	behind = units > shared ? units - shared : 0;
+	memcpy(&arg[cnt], &rec[shared], behind * FR_UNIT_SZ);
 	cnt += behind;
 	put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_enter, fixed + cnt);
 	memcpy(&out[fixed], arg, cnt * FR_UNIT_SZ);
