@@ -205,6 +205,41 @@ static void test_lengths(void **state)
 	assert_int_equal(taken, 4 + 4 + 5 + 2 + 3);
 }
 
+/* An end that is near is one unit. */
+static void test_lengths_of_near_ends(void **state)
+{
+	const u64 call[2] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_0, 2), fr_short_word(4711, 3, 0)};
+	u64 rec, out[3];
+	u32 units;
+
+	(void)state;
+	for (units = 0; units < 256; units++) {
+		rec = (fr_near_rec(-2, 5, 2) & ~0xffULL) | units;
+		assert_int_equal(fr_unfold(&rec, call, out), units == 1 ? 24 : 0);
+	}
+}
+
+static void test_time_of_near_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_near_time(fr_near_rec(0, 10, 2), fr_rec_head(FR_TIME_MASK - 5, FR_SHORT_ENTER_0, 2)), 4);
+}
+
+static void test_numbers_in_the_table(void **state)
+{
+	u32 event;
+
+	(void)state;
+	for (event = 0; event < 256; event++) {
+		if (event == FR_SHORT_EXIT || event == FR_SHORT_EXIT_NEAR)
+			assert_int_equal(fr_unfolded_event(event), FR_EV_sys_exit);
+		else if (event > FR_SHORT_EXIT && event < FR_SHORT_EXIT_NEAR)
+			assert_int_equal(fr_unfolded_event(event), FR_EV_sys_enter);
+		else
+			assert_int_equal(fr_unfolded_event(event), event);
+	}
+}
+
 /* Bits that no recorder sets. */
 static void test_bits_that_nobody_sets(void **state)
 {
@@ -226,6 +261,9 @@ int main(void)
 		cmocka_unit_test(test_any_call_comes_back),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_lengths_of_near_ends),
+		cmocka_unit_test(test_time_of_near_ends),
+		cmocka_unit_test(test_numbers_in_the_table),
 		cmocka_unit_test(test_bits_that_nobody_sets),
 	};
 
