@@ -26,6 +26,7 @@ struct want {
 	u32 event, tid;
 	s32 id;
 	s64 ret;
+	u32 units; /* in the ring */
 };
 
 struct fixture {
@@ -42,7 +43,7 @@ static void set_up_ring(struct fixture *f, enum fr_way way, u32 slots, u32 pages
 	f->ring->remember = false;
 	f->want = calloc(4 * FR_LAP_MAX_SZ / FR_REC_MIN_SZ, sizeof(*f->want));
 	assert_non_null(f->want);
-	assert_int_equal(fr_rows_init(&f->rows, FR_LAP_MAX_SZ), 0);
+	assert_int_equal(fr_rows_init(&f->rows, (size_t)pages * FR_PAGE_SZ), 0);
 	f->rows.schema = fr_schema_builtin();
 }
 
@@ -60,7 +61,7 @@ static u64 *record(struct fixture *f, const struct fr_res *res)
 
 static void expect(struct fixture *f, const struct fr_res *res, u32 event, u32 tid, s32 id, s64 ret)
 {
-	f->want[f->cnt++] = (struct want){res->time_ns, event, tid, id, ret};
+	f->want[f->cnt++] = (struct want){res->time_ns, event, tid, id, ret, fr_head_units(record(f, res)[0])};
 }
 
 static void begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
@@ -80,6 +81,20 @@ static void begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
 	fr_ring_commit(&res);
 	fr_near_begun(&res);
 	expect(f, &res, FR_EV_sys_enter, tid, id, 0);
+}
+
+/* One of no arguments in the table's form, whose words are those of a short one as far as they are compared. */
+static void begin_full(struct fixture *f, u32 tid)
+{
+	struct fr_res res = {};
+
+	assert_int_equal(fr_ring_reserve(&f->ring->r, 2, &res), 0);
+	record(f, &res)[0] = fr_rec_head(res.time_ns, FR_EV_sys_enter, 2);
+	record(f, &res)[1] = tid | (u64)(u32)-1 << 32;
+	assert_int_equal((u32)record(f, &res)[1], (u32)fr_short_word(tid, -1, 0));
+	fr_ring_commit(&res);
+	fr_near_begun(&res);
+	expect(f, &res, FR_EV_sys_enter, tid, -1, 0);
 }
 
 static void between(struct fixture *f)
@@ -139,6 +154,7 @@ static void check_all(struct fixture *f)
 {
 	struct fr_snap_lap lap;
 	u32 i, row, n = 0;
+	u64 units;
 
 	for (i = 0; host_ring_lap(f->ring, i, &lap); i++) {
 		struct fr_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
@@ -148,10 +164,13 @@ static void check_all(struct fixture *f)
 		assert_int_equal(f->rows.lap[0].damaged_pages, 0);
 		assert_int_equal(f->rows.cnt, fr_slot_cnt(f->ring->r.sl->slot[lap.seq % f->ring->r.slot_cnt]));
 		assert_true(f->rows.raw_sz <= (size_t)((u8 *)f->rows.tid - f->rows.raw));
-		for (row = 0; row < f->rows.cnt; row++) {
+		assert_true(f->rows.cnt <= fr_row_cap(f->rows.raw_cap));
+		for (row = 0, units = 0; row < f->rows.cnt; row++) {
 			assert_true(n < f->cnt);
+			units += f->want[n].units;
 			check_row(f, row, &f->want[n++]);
 		}
+		assert_int_equal(f->rows.ring_sz, units * FR_UNIT_SZ);
 	}
 	assert_int_equal(n, f->cnt);
 }
@@ -237,6 +256,115 @@ static void test_when_it_is_near(void **state)
 	tear_down_ring(&f);
 }
 
+static void test_only_a_short_call_is_near(void **state)
+{
+	struct fixture f = {};
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	between(&f);
+	begin_full(&f, 1);
+	assert_false(end(&f, 1, -1, 0, false));
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+/* Of the call's time there are 48 bits: between them and the clock, and behind. */
+static void test_time_of_more_bits(void **state)
+{
+	struct fixture f = {};
+	u32 i;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	host_clock_ns = FR_TIME_MASK - 5;
+	between(&f);
+	for (i = 0; i < 2; i++) {
+		begin(&f, 1, 0, 0, 0);
+		host_clock_ns += 10;
+		assert_true(end(&f, 1, 0, 0, false));
+	}
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+/* The end would be near, but is too late for the call's page. */
+static void test_a_page_that_is_too_old(void **state)
+{
+	enum fr_way way;
+
+	(void)state;
+	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, way, 4, PAGES);
+		between(&f);
+		host_clock_ns = f.ring->r.wr->page_base_ns + FR_PAGE_SPAN_NS - 1;
+		begin(&f, 1, 0, 0, 0);
+		host_clock_ns++;
+		assert_false(end(&f, 1, 0, 0, false));
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
+/* The slow path does not say where it came to. */
+static void test_where_a_record_is(void **state)
+{
+	enum fr_way way;
+	u32 i;
+
+	(void)state;
+	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, way, 4, PAGES);
+		for (i = 0; i < 2; i++) {
+			u64 w = f.ring->r.wr->w;
+			struct fr_res res;
+
+			memset(&res, 0xff, sizeof(res));
+			assert_int_equal(fr_ring_reserve(&f.ring->r, 2, &res), 0);
+			assert_int_equal(res.at, i ? w : 0);
+			fr_ring_commit(&res);
+		}
+		tear_down_ring(&f);
+	}
+}
+
+/* One unit was reserved in a lap that who is interrupted has not opened: it stays one. */
+static void test_near_in_a_lap_that_is_not_open(void **state)
+{
+	u64 w = fr_w(1, 1, FR_PAGE_HEAD_UNITS + FR_SUBBUF_HEAD_UNITS + 2);
+	struct fr_near near = {.w = w, .time = host_clock_ns & FR_TIME_MASK, .span_ns = 1 << 22};
+	struct fr_res res = {};
+	struct fixture f = {};
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	f.ring->r.wr->w = w;
+	f.ring->r.wr->page_base_ns = host_clock_ns;
+	assert_int_equal(fr_ring_reserve_near(&f.ring->r, 2, &near, &res), 0);
+	assert_true(res.is_near);
+	fr_ring_commit(&res);
+	assert_int_equal(f.ring->r.wr->w, w + 1);
+	assert_int_equal(fr_slot_com(f.ring->r.sl->slot[1]), 1);
+	tear_down_ring(&f);
+}
+
+/* Calls, and what is between them, up to so many units before the end of the first page. */
+static void fill_page(struct fixture *f, u32 left)
+{
+	u64 *w = &f->ring->r.wr->w;
+
+	begin(f, 1, 0, 0, 0);
+	if ((fr_w_off(*w) + left) % 2) /* three units */
+		begin(f, 1, 0, 2, 0);
+	while (fr_w_off(*w) < FR_PAGE_UNITS - left)
+		between(f);
+	assert_int_equal(fr_w_off(*w), FR_PAGE_UNITS - left);
+}
+
 /* To the last unit of a page, and not beyond it. */
 static void test_the_end_of_a_page(void **state)
 {
@@ -245,21 +373,35 @@ static void test_the_end_of_a_page(void **state)
 	(void)state;
 	for (left = 0; left < 3; left++) {
 		struct fixture f = {};
-		u64 *w;
 
 		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
-		w = &f.ring->r.wr->w;
-		begin(&f, 1, 0, 0, 0);
-		if ((fr_w_off(*w) + left) % 2) /* three units */
-			begin(&f, 1, 0, 2, 0);
-		while (fr_w_off(*w) < FR_PAGE_UNITS - 2 - left)
-			between(&f);
-		assert_int_equal(fr_w_off(*w), FR_PAGE_UNITS - 2 - left);
+		fill_page(&f, 2 + left);
 		begin(&f, 1, 0, 0, 0);
 		assert_int_equal(end(&f, 1, 0, 0, false), left > 0);
 		check_all(&f);
 		tear_down_ring(&f);
 	}
+}
+
+/* The call is on the page before; at its unit of this one an earlier lap left the same call. */
+static void test_the_page_before(void **state)
+{
+	struct fixture f = {};
+	const struct fr_ring *r;
+	u64 *page;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	r = &f.ring->r;
+	fill_page(&f, 2);
+	page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(r->sl->slot[fr_w_slot(r->wr->w)]), FR_PAGE_UNITS));
+	page[FR_PAGE_UNITS - 2] = fr_rec_head(host_clock_ns, FR_SHORT_ENTER_0, 2);
+	page[FR_PAGE_UNITS - 1] = fr_short_word(1, 0, 0);
+	begin(&f, 1, 0, 0, 0);
+	between(&f);
+	assert_false(end(&f, 1, 0, 0, false));
+	check_all(&f);
+	tear_down_ring(&f);
 }
 
 /* As many rows as a lap can have, in sub-buffers as large as they may be for it, and larger. */
@@ -287,28 +429,41 @@ static void test_there_is_room_for_all(void **state)
 	}
 }
 
-/* Write one that says so, behind a call of two units and a record that is none. Returns damaged pages. */
-static u32 damage(struct fixture *f, u32 back, u32 twice)
+/* Write one that says so. */
+static void put_near(struct fixture *f, u32 back)
+{
+	struct fr_res res = {};
+
+	assert_int_equal(fr_ring_reserve(&f->ring->r, 1, &res), 0);
+	record(f, &res)[0] = fr_near_rec(0, 5, back);
+	fr_ring_commit(&res);
+}
+
+/* Damaged pages of the first lap, which is listed. */
+static u32 damaged_pages(struct fixture *f)
 {
 	struct fr_snap_lap lap;
-	struct fr_res res = {};
 	struct fr_lap in;
+
+	assert_true(host_ring_lap(f->ring, 0, &lap));
+	in = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
+	return f->rows.lap[0].damaged_pages;
+}
+
+/* Such a one behind a call of two units, a record that is none and an end, of two units as well. Returns damaged pages. */
+static u32 damage(struct fixture *f, u32 back, u32 twice)
+{
 	u32 i;
 
 	set_up_ring(f, FR_WAY_LOCKED, 4, PAGES);
 	between(f);
 	begin(f, 1, 0, 0, 0);
-	between(f);
-	for (i = 0; i <= twice; i++) {
-		assert_int_equal(fr_ring_reserve(&f->ring->r, 1, &res), 0);
-		record(f, &res)[0] = fr_near_rec(0, 5, back + i);
-		fr_ring_commit(&res);
-	}
-	assert_true(host_ring_lap(f->ring, 0, &lap));
-	in = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
-	assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
-	i = f->rows.lap[0].damaged_pages;
-	assert_int_equal(f->rows.cnt, i ? 0 : 4);
+	end(f, 1, 0, 0, true);
+	for (i = 0; i <= twice; i++)
+		put_near(f, back + i);
+	i = damaged_pages(f);
+	assert_int_equal(f->rows.cnt, i ? 0 : 5);
 	tear_down_ring(f);
 	return i;
 }
@@ -321,17 +476,47 @@ static void test_what_nobody_wrote_is_damage(void **state)
 	for (back = 0; back < 64; back++) {
 		struct fixture f = {};
 
-		assert_int_equal(damage(&f, back, 0), back != 4);
+		assert_int_equal(damage(&f, back, 0), back != 6);
 	}
-	assert_int_equal(damage(&(struct fixture){}, 4, 1), 1);
+	assert_int_equal(damage(&(struct fixture){}, 6, 1), 1);
+}
+
+/* Where calls are on the page before, this one has none. */
+static void test_calls_of_another_page(void **state)
+{
+	u32 back, i;
+
+	(void)state;
+	for (back = 0; back < 64; back++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+		begin(&f, 1, 0, 0, 0);
+		while (fr_w_off(f.ring->r.wr->w) <= FR_PAGE_UNITS - 2)
+			begin(&f, 1, 0, 0, 0);
+		for (i = 0; i < 40; i++)
+			between(&f);
+		put_near(&f, back);
+		assert_int_equal(damaged_pages(&f), 1);
+		tear_down_ring(&f);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_end_comes_back),	    cmocka_unit_test(test_when_it_is_near),
-		cmocka_unit_test(test_the_end_of_a_page),	    cmocka_unit_test(test_there_is_room_for_all),
+		cmocka_unit_test(test_any_end_comes_back),
+		cmocka_unit_test(test_when_it_is_near),
+		cmocka_unit_test(test_only_a_short_call_is_near),
+		cmocka_unit_test(test_time_of_more_bits),
+		cmocka_unit_test(test_a_page_that_is_too_old),
+		cmocka_unit_test(test_where_a_record_is),
+		cmocka_unit_test(test_near_in_a_lap_that_is_not_open),
+		cmocka_unit_test(test_the_end_of_a_page),
+		cmocka_unit_test(test_the_page_before),
+		cmocka_unit_test(test_there_is_room_for_all),
 		cmocka_unit_test(test_what_nobody_wrote_is_damage),
+		cmocka_unit_test(test_calls_of_another_page),
 	};
 
 	return cmocka_run_group_tests_name("near", tests, NULL, NULL);
