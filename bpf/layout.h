@@ -12,10 +12,10 @@
  * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
  * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 has words where zeros were, 5 events of bits, 6 short
- * records, and 7 such of one unit. A session says the oldest version that can read it (FR_LAYOUT_READER: 7 knows of these), so
- * that an older program can take over from a newer one likewise. Event numbers need not agree, but sys_enter's and sys_exit's
- * (short.h): the schema is pinned with the session.
+ * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 and 7 have words where zeros were, 5 events of bits, and
+ * 6 short records, of which 7 has more (user/pure/rows/unfold.h). A session says the oldest version that can read it
+ * (FR_LAYOUT_READER: 7 knows of these), so that an older program can take over from a newer one likewise. Event numbers need
+ * not agree, but sys_enter's and sys_exit's (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 7u

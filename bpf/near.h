@@ -11,8 +11,8 @@
  *
  * Rules
  *  - Both lie on one page of one lap: there is no page that needs another one to be read.
- *  - What an end found is forgotten, so that no two have the same beginning: a lap's cnt and the memory to unfold it rest on
- *it.
+ *  - What an end found is forgotten, so that no two have the same beginning: a lap's cnt rests on it, and the memory to unfold
+ *    the lap.
  */
 #ifndef FR_NEAR_H
 #define FR_NEAR_H

@@ -484,7 +484,6 @@ FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word
 	u32 off = fr_w_off(w);
 
 	res->at = w;
-
 	res->page_nr = fr_ring_page_nr(r, fr_slot_idx(word), off);
 	res->unit = off % FR_PAGE_UNITS;
 	res->word = slot;

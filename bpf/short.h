@@ -17,10 +17,10 @@
  *	byte 0	       63      44	   22	   16	   8	 0
  *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1 ]	all of it: its call began so many units before
  *
- * Arguments for which there is no place there follow in words of their own. swapped: of a pair the second is the small one. Of
- *a pair that the first argument is of, fr_short_first() is recorded. Calls of another ABI have the table's form. EXIT_NEAR has
- *its id and tid of a record in a short form on the same page, the time less long ago than 2^22 ns: the last call that began on
- *this CPU, if it is the one that ends. No two of them have the same one.
+ * Arguments for which there is no place there follow in words of their own. swapped: of a pair the second is the small one. A
+ * pair of the first two has fr_short_first() of args[0]. Calls of another ABI have the table's form. EXIT_NEAR has its id and
+ * tid of the record of a call in a short form, less than 2^22 ns before on the same page: the last one that began on this CPU,
+ * if it is the one that ends (near.h). No two of them have the same one.
  */
 #ifndef FR_SHORT_H
 #define FR_SHORT_H

@@ -365,6 +365,39 @@ static void fill_page(struct fixture *f, u32 left)
 	assert_int_equal(fr_w_off(*w), FR_PAGE_UNITS - left);
 }
 
+static struct fixture *interrupted;
+
+static void interrupt(void)
+{
+	between(interrupted);
+}
+
+/* While it is reserved another one comes: it is not where it would have been near. */
+static void test_interrupted_at_the_clock(void **state)
+{
+	enum fr_way way;
+
+	(void)state;
+	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, way, 4, PAGES);
+		interrupted = &f;
+		between(&f);
+		begin(&f, 1, 0, 0, 0);
+		host_at_clock = interrupt;
+		assert_false(end(&f, 1, 0, 0, false));
+		begin(&f, 1, 0, 0, 0);
+		assert_true(end(&f, 1, 0, 0, false));
+		host_at_clock = interrupt;
+		begin(&f, 1, 0, 0, 0); /* by the slow path: nobody knows where it is */
+		assert_false(end(&f, 1, 0, 0, false));
+		assert_int_equal(f.near_cnt, 1);
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
 /* To the last unit of a page, and not beyond it. */
 static void test_the_end_of_a_page(void **state)
 {
@@ -481,6 +514,56 @@ static void test_what_nobody_wrote_is_damage(void **state)
 	assert_int_equal(damage(&(struct fixture){}, 6, 1), 1);
 }
 
+/* As many in a lap as no count of it could say: rows have an end. */
+static void test_more_than_a_lap_can_have(void **state)
+{
+	struct fr_snap_lap lap;
+	struct fixture f = {};
+	struct fr_lap in;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 2, FR_SUBBUF_PAGE_MAX);
+	while (fr_w_seq(f.ring->r.wr->w) < 2) {
+		begin(&f, 1, 0, 0, 0);
+		host_clock_ns += 10;
+		if (f.ring->r.wr->call && fr_w_off(f.ring->r.wr->w) % FR_PAGE_UNITS)
+			put_near(&f, 2);
+	}
+	assert_true(host_ring_lap(f.ring, 0, &lap));
+	in = (struct fr_lap){lap.buf, FR_LAP_MAX_SZ, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	assert_int_equal(fr_rows_add(&f.rows, &in, 0), 0);
+	assert_in_range(f.rows.cnt, 65000, 65536);
+	assert_in_range(f.rows.lap[0].damaged_pages, 50, 70);
+	tear_down_ring(&f);
+}
+
+/* Two laps of half the room for bytes, and of two thirds of it for rows: the second one waits. */
+static void test_rows_are_gathered_while_there_is_room(void **state)
+{
+	struct fixture f = {};
+	struct fr_snap_lap lap;
+	struct fr_lap in[2];
+	u32 i;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, FR_SUBBUF_PAGE_MAX / 2);
+	fr_rows_free(&f.rows);
+	assert_int_equal(fr_rows_init(&f.rows, FR_LAP_MAX_SZ), 0);
+	f.rows.schema = fr_schema_builtin();
+	while (fr_w_seq(f.ring->r.wr->w) < 3) {
+		host_clock_ns += 10;
+		begin(&f, 1, 0, 0, 0);
+		end(&f, 1, 0, 0, false);
+	}
+	for (i = 0; i < 2; i++) {
+		assert_true(host_ring_lap(f.ring, i, &lap));
+		in[i] = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	}
+	assert_int_equal(fr_rows_add(&f.rows, &in[0], 0), 0);
+	assert_false(fr_rows_takes(&f.rows, &in[1]));
+	tear_down_ring(&f);
+}
+
 /* Where calls are on the page before, this one has none. */
 static void test_calls_of_another_page(void **state)
 {
@@ -512,11 +595,14 @@ int main(void)
 		cmocka_unit_test(test_a_page_that_is_too_old),
 		cmocka_unit_test(test_where_a_record_is),
 		cmocka_unit_test(test_near_in_a_lap_that_is_not_open),
+		cmocka_unit_test(test_interrupted_at_the_clock),
 		cmocka_unit_test(test_the_end_of_a_page),
 		cmocka_unit_test(test_the_page_before),
 		cmocka_unit_test(test_there_is_room_for_all),
 		cmocka_unit_test(test_what_nobody_wrote_is_damage),
 		cmocka_unit_test(test_calls_of_another_page),
+		cmocka_unit_test(test_more_than_a_lap_can_have),
+		cmocka_unit_test(test_rows_are_gathered_while_there_is_room),
 	};
 
 	return cmocka_run_group_tests_name("near", tests, NULL, NULL);

@@ -138,7 +138,7 @@ static void check_record(const struct fixture *f, u32 row, const struct host_rec
 
 	if (fr_is_short(event)) {
 		memcpy(in, rec->bytes, rec->sz);
-		sz = fr_unfold(in, NULL, out);
+		sz = fr_unfold(FR_LAYOUT_VERSION, in, NULL, out);
 		want = out;
 		assert_true(sz >= rec->sz);
 	}
@@ -349,7 +349,7 @@ static void check_room(struct fixture *f, u32 event, const u64 *short_rec, u32 s
 	assert_true(f->rows.raw_sz <= (size_t)((u8 *)f->rows.tid - f->rows.raw));
 	assert_int_equal(f->rows.ring_sz, (u64)f->rows.cnt * sz);
 	assert_int_equal(f->rows.rec_sz, (u64)f->rows.cnt * full_sz);
-	assert_int_equal(fr_unfold(rec, NULL, full), full_sz);
+	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, full), full_sz);
 	for (i = 0; i < f->rows.cnt; i++) {
 		assert_int_equal(f->rows.tid[i], 7);
 		assert_memory_equal(f->rows.raw + f->rows.rec[i] + 8, &full[1], full_sz - 8);

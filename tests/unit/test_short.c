@@ -48,7 +48,7 @@ static void check_enter(u32 tid, s64 id, u32 cnt, const u64 *arg, u32 units)
 	memset(out, 0xaa, sizeof(out));
 	assert_true(make_enter(rec, tid, id, cnt, arg));
 	assert_int_equal(fr_head_units(rec[0]), units);
-	assert_int_equal(fr_unfold(rec, NULL, out), 16 + 8 * cnt);
+	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 16 + 8 * cnt);
 	assert_int_equal(fr_head_time(e->head), TIME_NS);
 	assert_int_equal(fr_head_event(e->head), FR_EV_sys_enter);
 	assert_int_equal(fr_head_units(e->head), 2 + cnt);
@@ -174,7 +174,7 @@ static void test_results(void **state)
 		assert_true(fr_short_has_ret(rets[i]));
 		rec[0] = fr_rec_head(TIME_NS, FR_SHORT_EXIT, 2);
 		rec[1] = fr_short_word(4711, 3, rets[i]);
-		assert_int_equal(fr_unfold(rec, NULL, out), 24);
+		assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 24);
 		assert_int_equal(e->head, fr_rec_head(TIME_NS, FR_EV_sys_exit, 3));
 		assert_int_equal(e->task, 4711);
 		assert_int_equal(e->id, 3);
@@ -195,7 +195,7 @@ static void test_lengths(void **state)
 		for (units = 0; units < 256; units++) {
 			rec[0] = fr_rec_head(TIME_NS, event, units);
 			out[FR_UNFOLDED_MAX_SZ / 8] = 77;
-			sz = fr_unfold(rec, NULL, out);
+			sz = fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out);
 			assert_true(sz <= FR_UNFOLDED_MAX_SZ && sz <= FR_UNFOLD_GROWS * 8 * units);
 			assert_int_equal(out[FR_UNFOLDED_MAX_SZ / 8], 77);
 			assert_true(!sz || fr_is_short(event));
@@ -215,7 +215,7 @@ static void test_lengths_of_near_ends(void **state)
 	(void)state;
 	for (units = 0; units < 256; units++) {
 		rec = (fr_near_rec(-2, 5, 2) & ~0xffULL) | units;
-		assert_int_equal(fr_unfold(&rec, call, out), units == 1 ? 24 : 0);
+		assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, &rec, call, out), units == 1 ? 24 : 0);
 	}
 }
 
@@ -246,11 +246,33 @@ static void test_bits_that_nobody_sets(void **state)
 	u64 rec[4] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_0, 2), 1ULL << 32}, out[8];
 
 	(void)state;
-	assert_int_equal(fr_unfold(rec, NULL, out), 0);
+	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL_2, 3);
-	assert_int_equal(fr_unfold(rec, NULL, out), 0);
+	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL, 3);
-	assert_int_equal(fr_unfold(rec, NULL, out), 40);
+	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 40);
+}
+
+/* Of a ring of layout 6 AT_FDCWD is no small number, and there are no other forms than it had. */
+static void test_layout_6(void **state)
+{
+	const u64 last = (1 << 15) - 1, cwd = (u32)-100;
+	u64 rec[4] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL_2, 3), fr_short_word(1, 62, 0)}, out[8];
+	const struct fr_rec_sys_enter *e = (const void *)out;
+
+	(void)state;
+	rec[2] = last << FR_SHORT_WIDE_BITS | 9;
+	assert_int_equal(fr_unfold(6, rec, NULL, out), 32);
+	assert_int_equal(e->args[0], last);
+	assert_int_equal(fr_unfold(7, rec, NULL, out), 32);
+	assert_int_equal(e->args[0], cwd);
+	rec[2] = FR_SHORT_SWAPPED | 9ULL << FR_SHORT_WIDE_BITS | cwd;
+	assert_int_equal(fr_unfold(6, rec, NULL, out), 32);
+	assert_int_equal(e->args[0], cwd);
+	assert_int_equal(e->args[1], 9);
+	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_WIDE_PAIR, 4);
+	assert_int_equal(fr_unfold(6, rec, NULL, out), 0);
+	assert_int_equal(fr_unfold(7, rec, NULL, out), 48);
 }
 
 int main(void)
@@ -265,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_time_of_near_ends),
 		cmocka_unit_test(test_numbers_in_the_table),
 		cmocka_unit_test(test_bits_that_nobody_sets),
+		cmocka_unit_test(test_layout_6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

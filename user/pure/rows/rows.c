@@ -96,6 +96,8 @@ bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
 		return false;
 	if (r->laps_sz + lap->sz > r->raw_cap || r->lap_cnt == lap_cap(r->raw_cap))
 		return false;
+	if (r->cnt + lap->sz / FR_ROW_MIN_SZ > fr_row_cap(r->raw_cap))
+		return false;
 	/* A damaged clock must not shut out all that follows: a lap that would run backwards begins a chunk of its own. */
 	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
 }
@@ -192,8 +194,8 @@ static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 		return 0;
 	memcpy(in, rec, sz);
 	if (event == FR_SHORT_EXIT_NEAR)
-		return take_call(w, in[0], call) ? fr_unfold(in, call, out) : 0;
-	out_sz = fr_unfold(in, NULL, out);
+		return take_call(w, in[0], call) ? fr_unfold(layout_of(w->lap), in, call, out) : 0;
+	out_sz = fr_unfold(layout_of(w->lap), in, NULL, out);
 	if (out_sz && fr_short_is_enter(event))
 		w->calls[unit / 64] |= 1ULL << unit % 64;
 	return out_sz;
@@ -234,6 +236,8 @@ static int walk_record(struct walk *w)
 	ev = fr_schema_event(w->r->schema, fr_head_event(fr_get64(rec)));
 	ts = fr_time_unroll(w->base_ns, fr_head_time(fr_get64(rec)));
 	if (!ev || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
+		return -1;
+	if (w->r->cnt == fr_row_cap(w->r->raw_cap)) /* more than a lap's count says: no recorder wrote them */
 		return -1;
 	w->last_ts = ts;
 	if (ts >= w->since_ns)

@@ -65,10 +65,10 @@ struct fr_rows {
 int fr_rows_init(struct fr_rows *r, size_t raw_cap);
 void fr_rows_free(struct fr_rows *r);
 
-/* So many rows may be in raw_cap bytes of laps. */
+/* So many rows may be in raw_cap bytes of laps; in one lap, and so in all that are gathered, as many as its count can say. */
 static inline size_t fr_row_cap(size_t raw_cap)
 {
-	return raw_cap / FR_ROW_MIN_SZ;
+	return raw_cap / FR_ROW_MIN_SZ < 1u << FR_CNT_BITS ? raw_cap / FR_ROW_MIN_SZ : 1u << FR_CNT_BITS;
 }
 
 /* Bytes that fr_rows_init() takes. */

@@ -56,7 +56,8 @@ bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 se
 
 	if (!r->cnt)
 		return true;
-	if (r->epoch != b->epoch || r->cpu != b->cpu || r->tier != b->tier || r->raw_sz + FR_REC_MAX_SZ > r->raw_cap)
+	if (r->epoch != b->epoch || r->cpu != b->cpu || r->tier != b->tier || r->raw_sz + FR_REC_MAX_SZ > r->raw_cap ||
+	    r->cnt == fr_row_cap(r->raw_cap))
 		return false;
 	if (!is_later(r, row->ts, seq, off))
 		return false;

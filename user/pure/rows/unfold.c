@@ -38,7 +38,7 @@ static u32 shared_words(u32 event)
 }
 
 /* The arguments that are there. Returns how many. */
-static u32 first_args(const u64 *rec, u32 event, u64 *arg)
+static u32 first_args(u32 layout, const u64 *rec, u32 event, u64 *arg)
 {
 	u64 half = rec[1] >> FR_SHORT_HALF, word;
 	u32 cnt;
@@ -53,7 +53,8 @@ static u32 first_args(const u64 *rec, u32 event, u64 *arg)
 		cnt = 2;
 	} else {
 		fr_short_unpair(word, arg);
-		arg[0] = fr_short_first(arg[0]);
+		if (layout >= FR_UNFOLD_PAIR_LAYOUT)
+			arg[0] = fr_short_first(arg[0]);
 		arg[2] = half;
 		cnt = event == FR_SHORT_ENTER_SMALL_2 ? 2 : 3;
 	}
@@ -84,7 +85,7 @@ static bool enter_is_good(const u64 *rec, u32 event, u32 units)
 	}
 }
 
-static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
+static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
 {
 	u32 units = fr_head_units(rec[0]), fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ, cnt, behind,
 	    shared = 1 + shared_words(event);
@@ -92,7 +93,7 @@ static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 
 	if (!enter_is_good(rec, event, units))
 		return 0;
-	cnt = first_args(rec, event, arg);
+	cnt = first_args(layout, rec, event, arg);
 	behind = units > shared ? units - shared : 0;
 	memcpy(&arg[cnt], &rec[shared], behind * FR_UNIT_SZ);
 	cnt += behind;
@@ -101,13 +102,13 @@ static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 	return (fixed + cnt) * FR_UNIT_SZ;
 }
 
-u32 fr_unfold(const u64 *rec, const u64 *call, u64 *out)
+u32 fr_unfold(u32 layout, const u64 *rec, const u64 *call, u64 *out)
 {
 	u32 event = fr_head_event(rec[0]);
 
-	if (!fr_is_short(event))
+	if (!fr_is_short(event) || (layout < FR_UNFOLD_PAIR_LAYOUT && event > FR_SHORT_ENTER_WIDE))
 		return 0;
 	if (event == FR_SHORT_EXIT_NEAR)
 		return unfold_near(rec, call, out);
-	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(rec, event, out);
+	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(layout, rec, event, out);
 }

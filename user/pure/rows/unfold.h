@@ -8,8 +8,12 @@
 #include "layout.h"
 #include "short.h"
 
-/* Of laps of what layout on there are short forms; those of one unit are from 7 on. */
-#define FR_UNFOLD_LAYOUT 6u
+/*
+ * Of laps of what layout on there are short forms; and those of one unit, with a pair behind the first arguments, and with
+ * AT_FDCWD as a small number.
+ */
+#define FR_UNFOLD_LAYOUT      6u
+#define FR_UNFOLD_PAIR_LAYOUT 7u
 
 #define FR_UNFOLDED_MAX_SZ 64u /* bytes at most: a call of six arguments */
 #define FR_UNFOLD_GROWS	   2u  /* bytes of all records of a page become so many times as many at most: a call's 4 units are 8 */
@@ -43,9 +47,10 @@ static inline u64 fr_near_time(u64 rec, u64 head)
 }
 
 /*
- * Make the table's form of the short record rec, of as many units as its head says. call: the short record of the call that an
- * EXIT_NEAR ends; NULL of others. Returns its bytes in out, at most FR_UNFOLDED_MAX_SZ; 0: no recorder wrote such a record.
+ * Make the table's form of the short record rec of such a layout, of as many units as its head says. call: the short record of
+ * the call that an EXIT_NEAR ends; NULL of others. Returns its bytes in out, at most FR_UNFOLDED_MAX_SZ; 0: no recorder wrote
+ * such a record.
  */
-u32 fr_unfold(const u64 *rec, const u64 *call, u64 *out);
+u32 fr_unfold(u32 layout, const u64 *rec, const u64 *call, u64 *out);
 
 #endif
