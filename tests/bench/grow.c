@@ -14,6 +14,7 @@
 #include "io/session/sess.h"
 #include "pure/schema/facts.h"
 #include "pure/schema/schema.h"
+#include "short.h"
 
 #define WRITER_SZ (16u << 20)
 #define GAP_NS	  1000000u /* between two passes over the same laps */
@@ -66,7 +67,7 @@ static struct fr_page_head *lap_head(const struct laps *l, u64 nr)
 	return (struct fr_page_head *)(l->buf + nr * l->lap_sz);
 }
 
-/* All records of a page, and its base, by_ns later. */
+/* All records of a page, and its base, by_ns later; ends that are near are as far from their beginnings as they were. */
 static void move_page(u8 *page, u64 seq, u64 by_ns)
 {
 	struct fr_page_head *head = (struct fr_page_head *)page;
@@ -75,8 +76,12 @@ static void move_page(u8 *page, u64 seq, u64 by_ns)
 
 	head->seq = seq;
 	head->base_ns += by_ns;
-	for (; at < FR_PAGE_UNITS && (units = fr_head_units(unit[at])); at += units)
-		unit[at] = fr_rec_head(fr_head_time(unit[at]) + by_ns, fr_head_event(unit[at]), units);
+	for (; at < FR_PAGE_UNITS && (units = fr_head_units(unit[at])); at += units) {
+		u32 event = fr_head_event(unit[at]);
+
+		if (event != FR_SHORT_EXIT_NEAR)
+			unit[at] = fr_rec_head(fr_head_time(unit[at]) + by_ns, event, units);
+	}
 }
 
 static int put_lap(struct grow *g, struct laps *l, struct fr_snap_ring *acct, u64 nr)
