@@ -13,7 +13,7 @@ def history(opts):
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         path = os.path.join(tmp, "mixed.flight")
         with common.session("-p", "full", "-m", "64M"):
-            common.load(4 if opts.quick else 10)
+            common.load(3 if opts.quick else 10)
             common.dump(path)
         facts = common.info(path)
         common.report("events in it", facts["events"], "", 1e6, at_least=True)

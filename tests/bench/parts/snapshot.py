@@ -159,7 +159,7 @@ def ours(opts):
         common.row("under a mixed load: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")
         common.row("under a mixed load: events lost", [n[0] for n in losses], "", at_most=0)
         common.row("under a mixed load: holes, sub-buffers that could not be read", [n[1] for n in losses], "", at_most=0)
-        alone, beside, took, silence = our_turns(tmp, 3 if opts.quick else 12)
+        alone, beside, took, silence = our_turns(tmp, 2 if opts.quick else 12)
     common.row("beside the writer: until the command has ended", [ns / 1e6 for ns in took], "ms")
     held_up("flightrec", alone, beside, silence, True)
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
