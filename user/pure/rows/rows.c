@@ -184,7 +184,7 @@ static bool take_call(struct walk *w, u64 end, u64 call[2])
 	return true;
 }
 
-/* The same of any short record of sz bytes. Returns the bytes of out. */
+/* The full form of the short record at w->off, of sz bytes. Returns the bytes of out, 0 if no recorder wrote such a record. */
 static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 {
 	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ], call[2];
