@@ -9,7 +9,7 @@
 #include "io/progress.h"
 #include "io/ring/ring_read.h"
 
-#define FR_DUMP_WRITER_SZ (16ULL << 20) /* of the budget: for encoding and writing */
+#define FR_DUMP_WRITER_SZ (18ULL << 20) /* of the budget: for encoding and writing */
 #define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
 #define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* for copies of sub-buffers, at most */
 
