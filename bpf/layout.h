@@ -12,18 +12,18 @@
  * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
  * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
  * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4 and 7 have words where zeros were, 5 events of bits, and
- * 6 short records, of which 7 has more (user/pure/rows/unfold.h). A session says the oldest version that can read it
- * (FR_LAYOUT_READER: 7 knows of these), so that an older program can take over from a newer one likewise. Event numbers need
+ * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4, 7 and 8 have words where zeros were, 5 events of bits,
+ * and 6 short records, of which 7 and 8 have more (user/pure/rows/unfold.h). A session says the oldest version that can read it
+ * (FR_LAYOUT_READER: 8 knows of these), so that an older program can take over from a newer one likewise. Event numbers need
  * not agree, but sys_enter's and sys_exit's (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 7u
+#define FR_LAYOUT_VERSION 8u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u
 #endif
-#define FR_LAYOUT_READER 7u
+#define FR_LAYOUT_READER 8u
 /* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
  */
 FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
@@ -161,7 +161,10 @@ struct fr_writer {
 	u64 ahead;	  /* if not 0: instead of w */
 	u64 found;	  /* the w before it */
 	u64 call;	  /* the w of the last call that began here, if it is to be found (bpf/near.h) */
-	u64 pad0[FR_CACHE_SZ / 8 - 6];
+	u64 base;	  /* the same of the last one whose record says all of it, when it was, and whose */
+	u64 base_ns;
+	u64 base_tid;
+	u64 pad0[FR_CACHE_SZ / 8 - 9];
 	u64 overwritten;	       /* records, let go by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page has them all */

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * near: finding the call that ends, so that its end is one unit (EXIT_NEAR in short.h).
+ * near: finding the call that ends, so that its end is one unit (EXIT_NEAR in short.h), and the call before, so that one that
+ * begins need not say whose it is (NEAR_..).
  *
  * Each CPU's writer remembers where its last system call began. Whether that is the one that ends now is asked of the record
- * itself: the w that was remembered is exact, so what lies there is a record, and it says whose and which call it is. A record
- * that comes in between moves w, and the reservation then takes a form that needs nobody else.
+ * itself: the w that was remembered is exact, so what lies there is a record, and it says whose and which it is. A record that
+ * comes in between moves w, and the reservation then takes a form that needs nobody else.
  *
- *	page   | ... | ENTER_SMALL tid id | sched_waking | EXIT_NEAR	    | free
- *		     ^ call				 ^ w, back units behind
+ * Of the last call that says all of it, it remembers when and whose it was, too. These words belong together: where programs
+ * nest strictly (FR_WAY_PLAIN) nobody else on the CPU is at a system call before who writes them goes on. Where they may be
+ * preempted no call begins near.
+ *
+ *	page   | ... | ENTER_SMALL tid id | EXIT_NEAR | NEAR_WIDE id | sched_waking | EXIT_NEAR		| free
+ *		     ^ base				^ call			      ^ w, back units behind call
  *
  * Rules
- *  - Both lie on one page of one lap: there is no page that needs another one to be read.
- *  - What an end found is forgotten, so that no two have the same beginning: a lap's cnt rests on it, and the memory to unfold
- *    the lap.
+ *  - All lie on one page of one lap: there is no page that needs another one to be read.
+ *  - What a record is told by says all of it, or is told by one that does: there are no longer chains.
+ *  - What an end found is forgotten, so that no two have the same beginning, and a beginning has two units at least: on that a
+ *    lap's cnt rests, and the memory to unfold it.
  */
 #ifndef FR_NEAR_H
 #define FR_NEAR_H
@@ -25,39 +31,70 @@
 _Static_assert(((FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS) * 2 / 3 + 1) * FR_NEAR_PAGE_MAX < 1u << FR_CNT_BITS,
 	       "cnt holds a sub-buffer of the smallest calls");
 
-/* A call has begun: its record is reserved and written. */
-FR_INLINE void fr_near_begun(const struct fr_res *res)
+/* A call has begun: its record is reserved and written; is_base: in a short form that says all of it. */
+FR_INLINE void fr_near_begun(const struct fr_res *res, u32 tid, int is_base)
 {
-	fr_store(&res->wr->call, res->at);
+	struct fr_writer *wr = res->wr;
+
+	fr_store(&wr->call, res->at);
+	if (!is_base)
+		return;
+	fr_store(&wr->base, res->at);
+	fr_store(&wr->base_ns, res->time_ns);
+	fr_store(&wr->base_tid, tid);
 }
 
-/* What a call's end may be as it is now; word is its short form's, beside the head. near->w is 0 if it may not be near. */
-FR_INLINE void fr_near_find(const struct fr_ring *r, u64 word, struct fr_near *near)
+/* near->w becomes w if what began at near->at may be told by the record that comes there, else 0. */
+FR_INLINE void fr_near_at(const struct fr_ring *r, u64 w, struct fr_near *near)
 {
-	u64 w = fr_load(&r->wr->w), back = w - fr_load(&r->wr->call), *page, head;
-	u32 off = fr_w_off(w), unit = off % FR_PAGE_UNITS;
+	u64 back = w - near->at, unit = w % FR_PAGE_UNITS - back;
 
 	near->w = 0;
-	if (r->subbuf_pages > FR_NEAR_PAGE_MAX || back >> FR_NEAR_BACK_BITS || back > unit)
-		return;
-	/* that of the call is committed, so the lap is open and its sub-buffer will stay */
-	page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(w)))), off));
-	if (!page)
-		return;
-	head = page[(unit - back) % FR_PAGE_UNITS];
-	if (!fr_short_is_enter(fr_head_event(head)) || (u32)page[(unit - back + 1) % FR_PAGE_UNITS] != (u32)word)
-		return;
-	near->w = w;
-	near->back = back;
-	near->time = fr_head_time(head);
+	if (r->subbuf_pages <= FR_NEAR_PAGE_MAX && !(back >> FR_NEAR_BACK_BITS | unit / FR_PAGE_UNITS))
+		near->w = w;
+}
+
+/* What a call's end may be as it is now; word is its short form's, beside the head. */
+FR_INLINE void fr_near_find_call(const struct fr_ring *r, u64 word, struct fr_near *near)
+{
+	u64 w = fr_load(&r->wr->w), *page;
+	struct fr_begun call;
+
+	near->at = fr_load(&r->wr->call);
 	near->span_ns = 1ULL << FR_NEAR_NS_BITS;
+	fr_near_at(r, w, near);
+	if (!near->w)
+		return;
+	/* the call's record is committed, so the lap is open and its sub-buffer will stay */
+	page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(w)))), fr_w_off(w)));
+	if (page && fr_short_begun(page, near->at % FR_PAGE_UNITS, &call) && call.word == (u32)word)
+		near->time = call.time;
+	else
+		near->w = 0;
+}
+
+/* The same of a call that begins. */
+FR_INLINE void fr_near_find_base(const struct fr_ring *r, u32 tid, struct fr_near *near)
+{
+	near->at = fr_load(&r->wr->base);
+	near->time = fr_load(&r->wr->base_ns);
+	near->span_ns = 1ULL << FR_NEAR_ENTER_BITS;
+	if (r->way == FR_WAY_PLAIN && fr_load(&r->wr->base_tid) == tid)
+		fr_near_at(r, fr_load(&r->wr->w), near);
 }
 
 /* The record of a call's end at its reservation, which is near. */
 FR_INLINE u64 fr_near_ended(const struct fr_near *near, const struct fr_res *res, s64 ret)
 {
 	fr_store(&res->wr->call, 0);
-	return fr_near_rec(ret, (res->time_ns - near->time) & FR_TIME_MASK, near->back);
+	return fr_near_rec(ret, (res->time_ns - near->time) & FR_TIME_MASK, near->w - near->at);
+}
+
+/* The first word of a call that begins, likewise. */
+FR_INLINE u64 fr_near_begins_at(const struct fr_near *near, const struct fr_res *res, const struct fr_call_form *f)
+{
+	return fr_near_enter(f->word, (res->time_ns - near->time) & FR_TIME_MASK, near->w - near->at,
+			     f->event - FR_SHORT_NEAR_LESS, f->units - 1);
 }
 
 #endif

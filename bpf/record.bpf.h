@@ -348,7 +348,7 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, flags);
 }
 
-/* Reserve units, or one if near allows it: then w->res.is_near. The record goes by fr_put(). False: it is lost. */
+/* Reserve units, or one less if near allows it: then w->res.is_near. The record goes by fr_put(). False: it is lost. */
 FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring, u32 units, const struct fr_near *near)
 {
 	if (fr_ring_reserve_near(ring, units, near, &w->res))

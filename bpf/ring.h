@@ -102,7 +102,7 @@ struct fr_ring {
 struct fr_res {
 	u64 time_ns;
 	u64 at;	     /* the w of the record, 0 if it took the slow path */
-	u32 is_near; /* it has one unit, by a struct fr_near */
+	u32 is_near; /* it has one unit less, by a struct fr_near */
 	u64 add;     /* what to add to the slot word */
 	u64 whole;   /* what it is to be, by a plain store; 0: it is added to */
 	u64 *word;   /* the slot's, or FR_SLOT_OWED's */
@@ -125,14 +125,14 @@ struct fr_grant {
 };
 
 /*
- * A record that needs but one unit if it comes to a certain w, and less than span_ns behind a time of which 48 bits are given:
+ * A record that needs one unit less if it comes to a certain w, and less than span_ns behind a time of which 48 bits are given:
  * what tells of another record by how far before it lies on the page.
  */
 struct fr_near {
-	u64 w; /* 0: none */
+	u64 w;	/* 0: none */
+	u64 at; /* the other one's w */
 	u64 time;
 	u64 span_ns;
-	u32 back; /* units from there to w */
 };
 
 /* What the environment may do at the first, second, fourth, eighth record that is lost for a reason, and so on. */
@@ -475,7 +475,7 @@ enum fr_straight {
 FR_INLINE u32 fr_ring_needs(const struct fr_near *near, u64 w, u32 units, struct fr_res *res)
 {
 	res->is_near = near && w == near->w && ((res->time_ns - near->time) & FR_TIME_MASK) < near->span_ns;
-	return res->is_near ? 1 : units;
+	return units - res->is_near;
 }
 
 /* The record goes to w in the sub-buffer that its slot's word says. */
@@ -554,9 +554,9 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 }
 
 /*
- * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ), or of one if near (NULL: no record) allows
- * it: then res->is_near. Returns 0 and *res, of which the caller fills the record at res->page_nr, res->unit and then commits;
- * or -1, counted as lost.
+ * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ), or of one less if near (NULL: no
+ * record) allows it: then res->is_near. Returns 0 and *res, of which the caller fills the record at res->page_nr, res->unit and
+ * then commits; or -1, counted as lost.
  */
 FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
 {
@@ -574,8 +574,7 @@ FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const str
 		return 0;
 	if (got != FR_STRAIGHT_HELD)
 		res->is_near = 0;
-	return fr_ring_reserve_any(r, res->is_near ? 1 : units, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0,
-				   res);
+	return fr_ring_reserve_any(r, units - res->is_near, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0, res);
 }
 
 /* The same of a record that needs its units wherever it comes. */

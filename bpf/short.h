@@ -14,23 +14,32 @@
  *	byte 16	       [ args[1]:16 | args[0]:48		   ]
  *	.._PAIR, byte 24 [ swapped:1 | small:15 | the other one:48 ]	the next two
  *
- *	byte 0	       63      44	   22	   16	   8	 0
- *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1 ]	all of it: its call began so many units before
+ *	byte 0	       63      44	   22	   16	   8	     0
+ *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1     ]  all of it: its call began so many units before
+ *			       48	      32     22	    16	 8     0
+ *	NEAR_..	       [ value:16 | since_ns:16 | id + 1 | back:6 | event | units ]  value: as in ENTER_.., the lower half
+ *	byte 8	       [ swapped:1 | small:15 | the other one:48 ]	the first two; what is behind is as in ENTER_..
  *
  * Arguments for which there is no place there follow in words of their own. swapped: of a pair the second is the small one. A
  * pair of the first two has fr_short_first() of args[0]. Calls of another ABI have the table's form. EXIT_NEAR has its id and
  * tid of the record of a call in a short form, less than 2^22 ns before on the same page: the last one that began on this CPU,
- * if it is the one that ends (near.h). No two of them have the same one.
+ * if it is the one that ends (near.h). No two of them have the same one. NEAR_.. have their tid and time of an ENTER_.. less
+ * than 2^16 ns before on the same page: the last one on this CPU.
  */
 #ifndef FR_SHORT_H
 #define FR_SHORT_H
 
-#include "event.h"
+#include "layout.h"
 
 /* Event numbers in a ring, which the table leaves out. How many arguments there are is said by the number or by the length. */
 enum fr_short {
-	FR_SHORT_FIRST = 240,
-	FR_SHORT_EXIT = FR_SHORT_FIRST,
+	FR_SHORT_FIRST = 230,
+	FR_SHORT_NEAR_SMALL_2 = 233, /* each FR_SHORT_NEAR_LESS below the one that is not near */
+	FR_SHORT_NEAR_SMALL,
+	FR_SHORT_NEAR_WIDE,
+	FR_SHORT_NEAR_SMALL_PAIR,
+	FR_SHORT_NEAR_WIDE_PAIR,
+	FR_SHORT_EXIT = 240,
 	FR_SHORT_ENTER_0,
 	FR_SHORT_ENTER_1,
 	FR_SHORT_ENTER_SMALL_2, /* without args[2] */
@@ -66,11 +75,28 @@ enum fr_short {
 #define FR_NEAR_RET_BITS    20u
 #define FR_NEAR_NS_BITS	    22u
 #define FR_NEAR_BACK_BITS   6u
+#define FR_NEAR_VALUE_BITS  16u
+#define FR_NEAR_ENTER_BITS  16u /* of its since_ns */
+#define FR_SHORT_NEAR_LESS  (FR_SHORT_ENTER_WIDE_PAIR - FR_SHORT_NEAR_WIDE_PAIR)
+#define FR_SHORT_ID_MASK    (((1u << FR_SHORT_ID_BITS) - 1) << FR_TID_BITS)
+_Static_assert(FR_SHORT_ENTER_SMALL_2 - FR_SHORT_NEAR_SMALL_2 == FR_SHORT_NEAR_LESS, "by adding");
 
-/* Is it how a call begins? */
+/* Is it how a call begins, in a record that says all of it? */
 FR_INLINE int fr_short_is_enter(u32 event)
 {
 	return event >= FR_SHORT_ENTER_0 && event <= FR_SHORT_ENTER_WIDE_PAIR;
+}
+
+/* In one that is near such a one? */
+FR_INLINE int fr_short_is_near(u32 event)
+{
+	return event >= FR_SHORT_NEAR_SMALL_2 && event <= FR_SHORT_NEAR_WIDE_PAIR;
+}
+
+/* Is the record told by how far behind another one it is: what is where others have their time says something else? */
+FR_INLINE int fr_short_is_told(u32 event)
+{
+	return event == FR_SHORT_EXIT_NEAR || fr_short_is_near(event);
 }
 
 /* The word beside the head: id from -1 on (a call that a tracer skipped), value of 32 bits or cut off. */
@@ -121,6 +147,50 @@ FR_INLINE u32 fr_near_back(u64 rec)
 	return rec >> 16 & ((1u << FR_NEAR_BACK_BITS) - 1);
 }
 
+/* The first word of a NEAR_.., of what would be beside the head. since_ns and back have so many bits. */
+FR_INLINE u64 fr_near_enter(u64 word, u64 since_ns, u64 back, u32 event, u32 units)
+{
+	return word >> FR_SHORT_HALF << (64 - FR_NEAR_VALUE_BITS) | since_ns << FR_SHORT_HALF | (word & FR_SHORT_ID_MASK) |
+	       back << 16 | event << 8 | units;
+}
+
+FR_INLINE u32 fr_near_value(u64 rec)
+{
+	return rec >> (64 - FR_NEAR_VALUE_BITS);
+}
+
+/* A call that has begun, as far as records behind it are told by it. */
+struct fr_begun {
+	u64 time; /* 48 bits */
+	u32 word; /* lower half of the word beside the head: whose and which it is */
+};
+
+/* The call of a NEAR_.. near that one. */
+FR_INLINE struct fr_begun fr_near_begins(u64 rec, struct fr_begun base)
+{
+	u64 since_ns = rec >> FR_SHORT_HALF & ((1u << FR_NEAR_ENTER_BITS) - 1);
+
+	return (struct fr_begun){(base.time + since_ns) & FR_TIME_MASK, (rec & FR_SHORT_ID_MASK) | (base.word & FR_TID_MASK)};
+}
+
+/* The call whose record in a short form is at unit of a page. Returns whether one is there, and what it is near. */
+FR_INLINE int fr_short_begun(const u64 *page, u32 unit, struct fr_begun *call)
+{
+	u64 rec = page[unit % FR_PAGE_UNITS], base = rec;
+
+	if (fr_short_is_near(fr_head_event(rec))) {
+		unit -= fr_near_back(rec);
+		base = page[unit % FR_PAGE_UNITS];
+	}
+	if (unit >= FR_PAGE_UNITS || !fr_short_is_enter(fr_head_event(base)))
+		return 0;
+	call->time = fr_head_time(base);
+	call->word = page[(unit + 1) % FR_PAGE_UNITS];
+	if (fr_short_is_near(fr_head_event(rec)))
+		*call = fr_near_begins(rec, *call);
+	return 1;
+}
+
 /*
  * The first argument as it is recorded, and back: AT_FDCWD, which is what most calls have that could have a directory there,
  * changes places with the largest of the small ones.
@@ -153,9 +223,11 @@ struct fr_call_form {
 	u64 word;   /* beside the head */
 	u64 second; /* behind it, in a short form of two arguments and more */
 	u64 third;  /* behind that, in a form with another pair */
+	u64 pair;   /* second if it is near */
 	u32 event;
 	u32 units;
-	u32 put; /* so many arguments are in these words, or more than there are; others follow behind */
+	u32 put;	 /* so many arguments are in these words, or more than there are; others follow behind */
+	u32 may_be_near; /* it has a form with a unit less, if there is what that is near */
 };
 
 /*
@@ -164,6 +236,8 @@ struct fr_call_form {
  */
 FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, u64 a, u64 b, u64 c)
 {
+	int is_pair;
+
 	if (cnt < 2) {
 		if (a >> FR_SHORT_HALF)
 			return;
@@ -171,17 +245,23 @@ FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, 
 		f->put = cnt;
 		f->word = fr_short_word(tid, id, a);
 		f->units = 2;
-	} else if (!(c >> FR_SHORT_HALF) && fr_short_pair(fr_short_first(a), b, &f->second)) {
+		return;
+	}
+	is_pair = fr_short_pair(fr_short_first(a), b, &f->pair);
+	if (!(c >> FR_SHORT_HALF) && is_pair) {
 		f->event = cnt == 2 ? FR_SHORT_ENTER_SMALL_2 : FR_SHORT_ENTER_SMALL;
 		f->word = fr_short_word(tid, id, c);
+		f->second = f->pair;
 		f->units = cnt == 2 ? 3 : cnt;
 		f->put = 3;
+		f->may_be_near = !(c >> FR_NEAR_VALUE_BITS);
 	} else if (!((a | b) >> FR_SHORT_WIDE_BITS)) {
 		f->event = FR_SHORT_ENTER_WIDE;
 		f->word = fr_short_word(tid, id, b >> (64 - FR_SHORT_WIDE_BITS));
 		f->second = b << FR_SHORT_WIDE_BITS | a;
 		f->units = cnt + 1;
 		f->put = 2;
+		f->may_be_near = is_pair;
 	}
 }
 

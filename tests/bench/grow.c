@@ -16,8 +16,8 @@
 #include "pure/schema/schema.h"
 #include "short.h"
 
-#define WRITER_SZ (16u << 20)
-#define GAP_NS	  1000000u /* between two passes over the same laps */
+#define WRITER_SZ (18u << 20) /* as a dump has */
+#define GAP_NS	  1000000u    /* between two passes over the same laps */
 
 /* The whole laps of a ring, one behind the other. */
 struct laps {
@@ -67,7 +67,7 @@ static struct fr_page_head *lap_head(const struct laps *l, u64 nr)
 	return (struct fr_page_head *)(l->buf + nr * l->lap_sz);
 }
 
-/* All records of a page, and its base, by_ns later; ends that are near are as far from their beginnings as they were. */
+/* All records of a page, and its base, by_ns later; those that are near others are as far from them as they were. */
 static void move_page(u8 *page, u64 seq, u64 by_ns)
 {
 	struct fr_page_head *head = (struct fr_page_head *)page;
@@ -79,7 +79,7 @@ static void move_page(u8 *page, u64 seq, u64 by_ns)
 	for (; at < FR_PAGE_UNITS && (units = fr_head_units(unit[at])); at += units) {
 		u32 event = fr_head_event(unit[at]);
 
-		if (event != FR_SHORT_EXIT_NEAR)
+		if (!fr_short_is_told(event))
 			unit[at] = fr_rec_head(fr_head_time(unit[at]) + by_ns, event, units);
 	}
 }

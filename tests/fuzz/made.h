@@ -23,14 +23,19 @@ static size_t made_rec_sz(u8 event, const struct fr_event *ev, u8 more)
 	return sz < FR_REC_MAX_SZ ? sz : FR_REC_MAX_SZ;
 }
 
-/* A near end of a call, so many units behind it, whatever lies there. */
+/* A call that begins, or ends, near another one so many units before, whatever lies there. */
 static void made_put_near(struct host_ring *h, const u8 *data)
 {
+	u32 units = data[0] == FR_SHORT_EXIT_NEAR ? 1 : 2 + data[2] / 64, back = data[2] % 64;
 	struct fr_res res;
+	u64 *rec;
 
-	if (fr_ring_reserve(&h->r, 1, &res))
+	if (fr_ring_reserve(&h->r, units, &res))
 		return;
-	*((u64 *)fr_ring_page(&h->r, res.page_nr) + res.unit) = fr_near_rec((s8)data[1], data[1], data[2] % 64);
+	rec = (u64 *)fr_ring_page(&h->r, res.page_nr) + res.unit;
+	memset(rec, data[1], units * FR_UNIT_SZ);
+	rec[0] = units == 1 ? fr_near_rec((s8)data[1], data[1], back)
+			    : fr_near_enter((u64)data[1] << (FR_SHORT_HALF - 4) | data[1], data[1], back, data[0], units);
 	fr_ring_commit(&res);
 }
 
@@ -43,7 +48,7 @@ static size_t made_put_record(struct host_ring **ring, const u8 *data, size_t sz
 
 	if (!ev || ev->tier > FR_TIER_STACK)
 		return 1;
-	if (data[0] == FR_SHORT_EXIT_NEAR) {
+	if (fr_short_is_told(data[0])) {
 		made_put_near(ring[(data[1] & 1) * 3 + ev->tier], data);
 		return 3;
 	}

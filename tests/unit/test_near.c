@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ends of calls that are one unit (bpf/near.h): written as sys_exit's program does, each comes back as it was called, whatever
- * came between; what no recorder wrote is damage.
+ * Calls that begin or end near another record (bpf/near.h): written as the programs do, each comes back as it was called,
+ * whatever came between; what no recorder wrote is damage.
  */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
 #include "host_ring.h"
@@ -25,7 +25,7 @@ struct want {
 	u64 ts;
 	u32 event, tid;
 	s32 id;
-	s64 ret;
+	s64 ret;   /* of a call's end; of its beginning the last argument */
 	u32 units; /* in the ring */
 };
 
@@ -33,7 +33,7 @@ struct fixture {
 	struct host_ring *ring;
 	struct fr_rows rows;
 	struct want *want;
-	u32 cnt, near_cnt;
+	u32 cnt, near_cnt, begun_near_cnt;
 };
 
 static void set_up_ring(struct fixture *f, enum fr_way way, u32 slots, u32 pages)
@@ -64,23 +64,45 @@ static void expect(struct fixture *f, const struct fr_res *res, u32 event, u32 t
 	f->want[f->cnt++] = (struct want){res->time_ns, event, tid, id, ret, fr_head_units(record(f, res)[0])};
 }
 
-static void begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
+/* What is behind the words of the record's head: third is the third argument. */
+static void put_call(struct fixture *f, const struct fr_res *res, const struct fr_call_form *form, u32 heads, u64 second,
+		     u64 third)
+{
+	u64 *rec = record(f, res);
+
+	if (form->units > 2)
+		rec[heads] = second;
+	if (form->units > 3)
+		memset(&rec[heads + 1], 0, (form->units - 3) * FR_UNIT_SZ);
+	if (form->units > 3 && form->put == 2)
+		rec[heads + 1] = third;
+}
+
+/* With cnt arguments, of which the last of the first three is arg, all others 0. Returns whether it was near. */
+static bool begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
 {
 	struct fr_call_form form = {.event = FR_EV_sys_enter};
+	struct fr_near near = {};
 	struct fr_res res = {};
 
-	fr_short_enter(&form, tid, id, cnt, cnt ? arg : 0, 0, 0);
+	fr_short_enter(&form, tid, id, cnt, cnt == 1 ? arg : 0, cnt == 2 ? arg : 0, cnt > 2 ? arg : 0);
 	assert_int_not_equal(form.event, FR_EV_sys_enter);
-	assert_int_equal(fr_ring_reserve(&f->ring->r, form.units, &res), 0);
-	record(f, &res)[0] = fr_rec_head(res.time_ns, form.event, form.units);
-	record(f, &res)[1] = form.word;
-	if (form.units > 2)
-		record(f, &res)[2] = form.second;
-	if (form.units > 3)
-		memset(record(f, &res) + 3, 0, (form.units - 3) * FR_UNIT_SZ);
+	if (form.may_be_near)
+		fr_near_find_base(&f->ring->r, tid, &near);
+	assert_int_equal(fr_ring_reserve_near(&f->ring->r, form.units, &near, &res), 0);
+	if (res.is_near) {
+		record(f, &res)[0] = fr_near_begins_at(&near, &res, &form);
+		put_call(f, &res, &form, 1, form.pair, arg);
+	} else {
+		record(f, &res)[0] = fr_rec_head(res.time_ns, form.event, form.units);
+		record(f, &res)[1] = form.word;
+		put_call(f, &res, &form, 2, form.second, arg);
+	}
 	fr_ring_commit(&res);
-	fr_near_begun(&res);
-	expect(f, &res, FR_EV_sys_enter, tid, id, 0);
+	fr_near_begun(&res, tid, !res.is_near);
+	expect(f, &res, FR_EV_sys_enter, tid, id, cnt ? arg : 0);
+	f->begun_near_cnt += res.is_near;
+	return res.is_near;
 }
 
 /* One of no arguments in the table's form, whose words are those of a short one as far as they are compared. */
@@ -93,7 +115,7 @@ static void begin_full(struct fixture *f, u32 tid)
 	record(f, &res)[1] = tid | (u64)(u32)-1 << 32;
 	assert_int_equal((u32)record(f, &res)[1], (u32)fr_short_word(tid, -1, 0));
 	fr_ring_commit(&res);
-	fr_near_begun(&res);
+	fr_near_begun(&res, tid, 0);
 	expect(f, &res, FR_EV_sys_enter, tid, -1, 0);
 }
 
@@ -118,7 +140,7 @@ static bool end(struct fixture *f, u32 tid, s32 id, s64 ret, bool interrupted)
 	struct fr_res res = {};
 
 	if (fr_near_has_ret(ret))
-		fr_near_find(&f->ring->r, word, &near);
+		fr_near_find_call(&f->ring->r, word, &near);
 	if (interrupted)
 		between(f);
 	assert_int_equal(fr_ring_reserve_near(&f->ring->r, 2, &near, &res), 0);
@@ -138,6 +160,8 @@ static bool end(struct fixture *f, u32 tid, s32 id, s64 ret, bool interrupted)
 static void check_row(const struct fixture *f, u32 i, const struct want *want)
 {
 	const struct fr_rec_sys_exit *rec = (const void *)(f->rows.raw + f->rows.rec[i]);
+	const struct fr_rec_sys_enter *enter = (const void *)rec;
+	u32 args = fr_head_units(rec->head) - sizeof(*enter) / FR_UNIT_SZ;
 
 	assert_int_equal(f->rows.ts[i], want->ts);
 	assert_int_equal(f->rows.ev[i], want->event);
@@ -147,6 +171,8 @@ static void check_row(const struct fixture *f, u32 i, const struct want *want)
 		assert_int_equal(rec->id, want->id);
 	if (want->event == FR_EV_sys_exit)
 		assert_true(rec->ret == want->ret);
+	if (want->event == FR_EV_sys_enter && args)
+		assert_true(enter->args[args < 3 ? args - 1 : 2] == (u64)want->ret);
 }
 
 /* All laps: what they hold is what was written, in order, to the last one. */
@@ -187,7 +213,7 @@ static void call_at_random(struct fixture *f, u32 task, s32 id[TASK_CNT])
 	host_clock_ns += r >> 16 & 63 ? 1 + (r >> 24) % 3000 : (r >> 24) % (1 << 24);
 	if (id[task] < -1) {
 		id[task] = (s32)((r >> 40) % 300) - 1;
-		begin(f, 100 + task, id[task], r >> 50 & 3, r >> 52);
+		begin(f, 100 + task, id[task], (r >> 50) % 5, r >> 53 & 1 ? r >> 54 : r << 8 >> 40);
 	} else {
 		end(f, 100 + task, id[task], rets[(r >> 40) % 9], !(r >> 44 & 7));
 		id[task] = -2;
@@ -211,6 +237,8 @@ static void test_any_end_comes_back(void **state)
 		assert_true(fr_w_seq(f.ring->r.wr->w) < LAPS);
 		/* about a third of all, or one of both forms is not tried */
 		assert_in_range(f.near_cnt, CALL_CNT / 4, CALL_CNT);
+		/* where programs nest strictly a tenth of them and more begin near one of their task */
+		assert_in_range(f.begun_near_cnt, way == FR_WAY_PLAIN ? CALL_CNT / 10 : 0, way == FR_WAY_PLAIN ? CALL_CNT : 0);
 		check_all(&f);
 		tear_down_ring(&f);
 	}
@@ -462,6 +490,95 @@ static void test_there_is_room_for_all(void **state)
 	}
 }
 
+/* The limits of how a call begins, one by one. */
+static void test_when_it_begins_near(void **state)
+{
+	struct fixture f = {};
+	u32 i;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+	between(&f);
+	assert_false(begin(&f, 1, 0, 2, 5)); /* the first one */
+	assert_true(begin(&f, 1, 7, 2, 5));
+	assert_true(begin(&f, 1, 8, 3, 0xffff)); /* near the first one as well */
+	assert_true(end(&f, 1, 8, 0, false));	 /* to one that is near */
+	assert_false(begin(&f, 1, 8, 3, 0x10000));
+	assert_true(begin(&f, 1, 8, 3, 1ULL << 40)); /* wide */
+	assert_false(begin(&f, 1, 8, 1, 5));	     /* would have one unit */
+	assert_false(begin(&f, 1, 8, 0, 0));
+	assert_true(begin(&f, 1, 8, 2, 5));
+	assert_false(begin(&f, 2, 8, 2, 5)); /* another task */
+	assert_false(begin(&f, 1, 8, 2, 5));
+	begin_full(&f, 3); /* is not asked, and does not change who is */
+	assert_true(begin(&f, 1, 8, 2, 5));
+	for (i = 0; i < 2; i++) { /* one less than 2^16 ns, and as many */
+		begin(&f, 1, 0, 1, 0);
+		host_clock_ns += (1 << 16) - 1 + i;
+		assert_int_equal(begin(&f, 1, 0, 2, 0), !i);
+	}
+	for (i = 0; i < 2; i++) { /* 62 and 64 units */
+		begin(&f, 1, 0, 1, 0);
+		while (f.ring->r.wr->w - f.ring->r.wr->base < 62 + 2 * i)
+			between(&f);
+		assert_int_equal(begin(&f, 1, 0, 2, 0), !i);
+	}
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+static void test_programs_that_may_be_preempted_begin_far(void **state)
+{
+	struct fixture f = {};
+	u32 i;
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	for (i = 0; i < 9; i++)
+		assert_false(begin(&f, 1, 0, 2, i));
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+/* Another record comes while it is reserved, by which it is neither near nor known. */
+static void test_interrupted_when_it_begins(void **state)
+{
+	struct fixture f = {};
+
+	(void)state;
+	set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+	interrupted = &f;
+	between(&f);
+	begin(&f, 1, 0, 2, 5);
+	host_at_clock = interrupt;
+	assert_false(begin(&f, 1, 0, 2, 5));
+	assert_false(end(&f, 1, 0, 0, false));
+	assert_false(begin(&f, 1, 0, 2, 5)); /* nobody knows where the one before is */
+	assert_true(begin(&f, 1, 0, 2, 5));
+	check_all(&f);
+	tear_down_ring(&f);
+}
+
+/* To the last unit of a page; on the next one there is none before. */
+static void test_begins_at_the_end_of_a_page(void **state)
+{
+	u32 left;
+
+	(void)state;
+	for (left = 1; left < 4; left++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		fill_page(&f, 2 + left);
+		begin(&f, 1, 0, 0, 0);
+		assert_int_equal(begin(&f, 1, 0, 2, 5), left >= 2);
+		assert_int_equal(end(&f, 1, 0, 0, false), left == 3);
+		assert_false(begin(&f, 1, 0, 2, 5));
+		check_all(&f);
+		tear_down_ring(&f);
+	}
+}
+
 /* Write one that says so. */
 static void put_near(struct fixture *f, u32 back)
 {
@@ -512,6 +629,62 @@ static void test_what_nobody_wrote_is_damage(void **state)
 		assert_int_equal(damage(&f, back, 0), back != 6);
 	}
 	assert_int_equal(damage(&(struct fixture){}, 6, 1), 1);
+}
+
+/* A call that begins near what is so many units before it, whatever that is. */
+static void put_begun(struct fixture *f, u32 back)
+{
+	struct fr_res res = {};
+
+	assert_int_equal(fr_ring_reserve(&f->ring->r, 2, &res), 0);
+	record(f, &res)[0] = fr_near_enter(0, 5, back, FR_SHORT_NEAR_SMALL_2, 2);
+	record(f, &res)[1] = 0;
+	fr_ring_commit(&res);
+}
+
+/* Behind a record that is none, one that says all of it, one that is near it and an end. */
+static void test_what_no_call_is_near_is_damage(void **state)
+{
+	u32 back;
+
+	(void)state;
+	for (back = 0; back < 64; back++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		between(&f);
+		begin(&f, 1, 0, 2, 0);
+		assert_true(begin(&f, 1, 0, 2, 0));
+		end(&f, 1, 0, 0, true);
+		put_begun(&f, back);
+		assert_int_equal(damaged_pages(&f), back != 9);
+		tear_down_ring(&f);
+	}
+}
+
+/* The most that a page may grow by, and the most rows of calls that begin near, in sub-buffers as large as may be. */
+static void test_room_for_calls_that_begin_near(void **state)
+{
+	u32 cnt;
+
+	(void)state;
+	for (cnt = 2; cnt <= 3; cnt++) {
+		struct fixture f = {};
+		u32 i;
+
+		set_up_ring(&f, FR_WAY_PLAIN, 2, FR_NEAR_PAGE_MAX);
+		while (fr_w_seq(f.ring->r.wr->w) < 2) {
+			host_clock_ns++;
+			begin(&f, 1, 0, cnt, 5);
+			end(&f, 1, 0, 0, false);
+		}
+		assert_in_range(f.begun_near_cnt, f.cnt / 5 * 2, f.cnt / 2);
+		check_all(&f);
+		assert_in_range(f.rows.run_cnt, 1, FR_NEAR_PAGE_MAX);
+		for (i = 0; i < f.rows.run_cnt; i++)
+			assert_true(f.rows.run[i].off % FR_PLACE_PAGE_SZ < FR_PAGE_SZ);
+		tear_down_ring(&f);
+	}
 }
 
 /* As many in a lap as no count of it could say: rows have an end. */
@@ -585,6 +758,36 @@ static void test_calls_of_another_page(void **state)
 	}
 }
 
+/* Where a call is on the page before, this one has the midst of a record that looks like one. */
+static void test_what_looks_like_a_call(void **state)
+{
+	u32 is_end;
+
+	(void)state;
+	for (is_end = 0; is_end < 2; is_end++) {
+		struct fixture f = {};
+		struct fr_res res = {};
+		u32 unit = FR_PAGE_HEAD_UNITS + 9;
+
+		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		begin(&f, 1, 0, 2, 5);
+		while (fr_w_off(f.ring->r.wr->w) <= FR_PAGE_UNITS - 2)
+			begin(&f, 1, 0, 0, 0);
+		while (fr_w_off(f.ring->r.wr->w) % FR_PAGE_UNITS != unit - 1)
+			between(&f);
+		assert_int_equal(fr_ring_reserve(&f.ring->r, 2, &res), 0);
+		record(&f, &res)[0] = fr_rec_head(res.time_ns, FR_EV_softirq_entry, 2);
+		record(&f, &res)[1] = fr_rec_head(res.time_ns, FR_SHORT_ENTER_0, 2);
+		fr_ring_commit(&res);
+		if (is_end)
+			put_near(&f, 1);
+		else
+			put_begun(&f, 1);
+		assert_int_equal(damaged_pages(&f), 1);
+		tear_down_ring(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,8 +802,15 @@ int main(void)
 		cmocka_unit_test(test_the_end_of_a_page),
 		cmocka_unit_test(test_the_page_before),
 		cmocka_unit_test(test_there_is_room_for_all),
+		cmocka_unit_test(test_when_it_begins_near),
+		cmocka_unit_test(test_programs_that_may_be_preempted_begin_far),
+		cmocka_unit_test(test_interrupted_when_it_begins),
+		cmocka_unit_test(test_begins_at_the_end_of_a_page),
+		cmocka_unit_test(test_room_for_calls_that_begin_near),
 		cmocka_unit_test(test_what_nobody_wrote_is_damage),
+		cmocka_unit_test(test_what_no_call_is_near_is_damage),
 		cmocka_unit_test(test_calls_of_another_page),
+		cmocka_unit_test(test_what_looks_like_a_call),
 		cmocka_unit_test(test_more_than_a_lap_can_have),
 		cmocka_unit_test(test_rows_are_gathered_while_there_is_room),
 	};

@@ -42,10 +42,13 @@ static bool copy_page(struct look *k, u64 seq, u32 nr)
 static u64 time_of(const u64 *page, u32 unit)
 {
 	u64 rec = page[unit];
+	struct fr_begun call;
 
-	if (fr_head_event(rec) != FR_SHORT_EXIT_NEAR)
+	if (!fr_short_is_told(fr_head_event(rec)))
 		return fr_head_time(rec);
-	return fr_near_time(rec, page[(unit - fr_near_back(rec)) % FR_PAGE_UNITS]);
+	if (fr_short_is_near(fr_head_event(rec)))
+		return fr_short_begun(page, unit, &call) ? call.time : 0;
+	return fr_short_begun(page, unit - fr_near_back(rec), &call) ? fr_near_time(rec, &call) : 0;
 }
 
 /* Count the records of the page in hand, up to unit end. Returns whether older ones may count too. */

@@ -30,8 +30,8 @@ size_t fr_encoder_mem_sz(size_t raw_cap)
 
 /*
  * Time and tid take at most 8 + 3.5 bytes for 12 they took in the ring, a field at most 1.5 bytes for each of its own, a
- * row's run at most 12, and no unfolded one is smaller than 16. The fields of a short record take 5/3 of it at most; a near end
- * takes 30 for 8, its call 18 for 16 and more.
+ * row's run at most 12, and no unfolded one is smaller than 16. The fields of a short record take 5/3 of it at most. A call of
+ * two units that is near another one takes 32 for 16 (its three arguments have but 79 bits), its end 20 for 8.
  */
 size_t fr_encoded_max_sz(size_t raw_cap)
 {

@@ -21,6 +21,7 @@ struct walk {
 	u64 last_ts;
 	u32 next_place;		       /* where the row after the last one listed is expected, 0: nowhere */
 	u64 calls[FR_PAGE_UNITS / 64]; /* units of the page where a short call begins whose end was not near yet */
+	u64 bases[FR_PAGE_UNITS / 64]; /* where one begins that says all of it */
 };
 
 /* What a damaged page is rolled back to. */
@@ -172,33 +173,66 @@ static u32 unit_of(const struct walk *w)
 	return w->off % FR_PAGE_SZ / FR_UNIT_SZ;
 }
 
-/* The call that the near end at w->off is the end of, and of which no other one is: its head and the word beside it. */
-static bool take_call(struct walk *w, u64 end, u64 call[2])
+static void set_unit(u64 *set, u32 unit)
 {
-	u32 unit = unit_of(w), back = fr_near_back(end), at = unit - back;
+	set[unit / 64] |= 1ULL << unit % 64;
+}
 
-	if (back > unit || !(w->calls[at / 64] >> at % 64 & 1))
-		return false;
+/* The call that the near record at w->off is told by, which begins at one of the units of set. */
+static bool find_call(const struct walk *w, const u64 *set, u64 rec, struct fr_begun *call)
+{
+	u32 unit = unit_of(w), back = fr_near_back(rec), at = unit - back;
+
+	return back <= unit && set[at / 64] >> at % 64 & 1 &&
+	       fr_short_begun((const u64 *)(w->r->raw + w->base + w->page * FR_PAGE_SZ), at, call);
+}
+
+/* The full form of a near end: no other one has its call. */
+static u32 unfold_near_end(struct walk *w, const u64 *rec, u64 *out)
+{
+	u32 at = unit_of(w) - fr_near_back(rec[0]);
+	struct fr_begun call;
+
+	if (!find_call(w, w->calls, rec[0], &call))
+		return 0;
 	w->calls[at / 64] &= ~(1ULL << at % 64);
-	memcpy(call, w->r->raw + w->base + w->off - back * FR_UNIT_SZ, 2 * FR_UNIT_SZ);
-	return true;
+	return fr_unfold(layout_of(w->lap), rec, &call, out);
+}
+
+/* The same of how a call begins. */
+static u32 unfold_begun(struct walk *w, const u64 *rec, bool is_near, u64 *out)
+{
+	struct fr_begun base;
+	u32 sz;
+
+	if (is_near && !find_call(w, w->bases, rec[0], &base))
+		return 0;
+	sz = fr_unfold(layout_of(w->lap), rec, is_near ? &base : NULL, out);
+	if (!sz)
+		return 0;
+	set_unit(w->calls, unit_of(w));
+	if (!is_near)
+		set_unit(w->bases, unit_of(w));
+	return sz;
 }
 
 /* The full form of the short record at w->off, of sz bytes. Returns the bytes of out, 0 if no recorder wrote such a record. */
 static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 {
-	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ], call[2];
-	u32 event = fr_head_event(fr_get64(rec)), unit = unit_of(w), out_sz;
+	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
+	u32 event = fr_head_event(fr_get64(rec));
 
 	if (sz > sizeof(in))
 		return 0;
 	memcpy(in, rec, sz);
-	if (event == FR_SHORT_EXIT_NEAR)
-		return take_call(w, in[0], call) ? fr_unfold(layout_of(w->lap), in, call, out) : 0;
-	out_sz = fr_unfold(layout_of(w->lap), in, NULL, out);
-	if (out_sz && fr_short_is_enter(event))
-		w->calls[unit / 64] |= 1ULL << unit % 64;
-	return out_sz;
+	switch (event) {
+	case FR_SHORT_EXIT_NEAR:
+		return unfold_near_end(w, in, out);
+	case FR_SHORT_EXIT:
+		return fr_unfold(layout_of(w->lap), in, NULL, out);
+	default:
+		return unfold_begun(w, in, fr_short_is_near(event), out);
+	}
 }
 
 /* The record at rec, which has all of its units, in its full form, *sz bytes: itself, or made behind all that is there. */
@@ -256,6 +290,7 @@ static bool walk_page(struct walk *w)
 	int ret = -1;
 
 	memset(w->calls, 0, sizeof(w->calls));
+	memset(w->bases, 0, sizeof(w->bases));
 	w->next_place = 0;
 	if (head_is_good(w))
 		while ((ret = walk_record(w)) > 0)
@@ -298,7 +333,7 @@ int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns)
 	*out = (struct fr_lap_rows){.seq = lap->seq};
 	for (w.page = 0; w.page * FR_PAGE_SZ < sz; w.page++) {
 		w.off = w.page * FR_PAGE_SZ;
-		w.place = has_shorts(lap) ? w.page * FR_PLACE_PAGE_SZ : w.off;
+		w.place = w.page * fr_place_page_sz(layout_of(lap));
 		w.end = sz - w.off < FR_PAGE_SZ ? sz : w.off + FR_PAGE_SZ;
 		out->damaged_pages += !walk_page(&w);
 	}

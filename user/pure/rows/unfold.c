@@ -7,6 +7,7 @@
 #define ARG_MAX	    6u /* of a system call */
 #define EXIT_UNITS  (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ)
 
+/* word: its lower half is whose and which call it is. */
 static void put_head(u64 *out, u64 time, u64 word, u32 event, u32 units)
 {
 	out[0] = fr_rec_head(time, event, units);
@@ -22,11 +23,11 @@ static u32 unfold_exit(const u64 *rec, u64 *out)
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
 
-static u32 unfold_near(const u64 *rec, const u64 *call, u64 *out)
+static u32 unfold_near_exit(const u64 *rec, const struct fr_begun *call, u64 *out)
 {
-	if (fr_head_units(rec[0]) != 1 || !call)
+	if (fr_head_units(rec[0]) != 1)
 		return 0;
-	put_head(out, fr_near_time(rec[0], call[0]), call[1], FR_EV_sys_exit, EXIT_UNITS);
+	put_head(out, fr_near_time(rec[0], call), call->word, FR_EV_sys_exit, EXIT_UNITS);
 	out[2] = fr_near_ret(rec[0]);
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
@@ -102,13 +103,46 @@ static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
 	return (fixed + cnt) * FR_UNIT_SZ;
 }
 
-u32 fr_unfold(u32 layout, const u64 *rec, const u64 *call, u64 *out)
+/* By the record it would be without the one that it is near. */
+static u32 unfold_near_enter(u32 layout, const u64 *rec, const struct fr_begun *base, u64 *out)
+{
+	struct fr_begun call = fr_near_begins(rec[0], *base);
+	u32 event = fr_head_event(rec[0]) + FR_SHORT_NEAR_LESS, units = fr_head_units(rec[0]);
+	bool wide = event == FR_SHORT_ENTER_WIDE || event == FR_SHORT_ENTER_WIDE_PAIR;
+	u64 full[ARG_MAX + 1], arg[2], half = fr_near_value(rec[0]);
+
+	if (units < (wide ? 3 : 2) || units > ARG_MAX)
+		return 0;
+	full[0] = fr_rec_head(call.time, event, units + 1);
+	memcpy(&full[2], &rec[1], (units - 1) * FR_UNIT_SZ);
+	if (wide) {
+		fr_short_unpair(rec[1], arg);
+		half = arg[1] >> (64 - FR_SHORT_WIDE_BITS);
+		full[2] = arg[1] << FR_SHORT_WIDE_BITS | fr_short_first(arg[0]);
+	}
+	full[1] = call.word | half << FR_SHORT_HALF;
+	return fr_near_value(rec[0]) == (u16)half ? unfold_enter(layout, full, event, out) : 0;
+}
+
+/* Since which layout there are such records. */
+static u32 since_layout(u32 event)
+{
+	if (fr_short_is_near(event))
+		return FR_UNFOLD_NEAR_LAYOUT;
+	return event > FR_SHORT_ENTER_WIDE ? FR_UNFOLD_PAIR_LAYOUT : FR_UNFOLD_LAYOUT;
+}
+
+u32 fr_unfold(u32 layout, const u64 *rec, const struct fr_begun *call, u64 *out)
 {
 	u32 event = fr_head_event(rec[0]);
 
-	if (!fr_is_short(event) || (layout < FR_UNFOLD_PAIR_LAYOUT && event > FR_SHORT_ENTER_WIDE))
+	if (!fr_is_short(event) || layout < since_layout(event))
+		return 0;
+	if (fr_short_is_told(event) && !call)
 		return 0;
 	if (event == FR_SHORT_EXIT_NEAR)
-		return unfold_near(rec, call, out);
+		return unfold_near_exit(rec, call, out);
+	if (fr_short_is_near(event))
+		return unfold_near_enter(layout, rec, call, out);
 	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(layout, rec, event, out);
 }
