@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Interrupt bpf/ring.h at every instruction (step.c); then break copies of it, which the same test must notice.
+# Interrupt bpf/ring.h at every instruction (step.c), and calls that are near others (near.c); then break copies of the first,
+# which the same test must notice.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -17,6 +18,7 @@ build() { # INCLUDES OUT
 }
 
 build bpf "$dir/step" || exit 1
+make -s build/tests/step/near || exit 1
 # The mutations run on the second CPU meanwhile. `plain`: it begins with what goes by plain stores. Each is a sed script that must change ring.h, and be noticed.
 mutate() {
 	name=$1 script=$2 from=${3:-}
@@ -62,11 +64,16 @@ mutations() {
 mutations &
 "$dir/step" >"$dir/out"
 grep -v skipped "$dir/out"
+build/tests/step/near >"$dir/near"
+grep -v skipped "$dir/near"
 wait
 cat "$dir/mutations"
 set -- $(tail -1 "$dir/out") # N passed, N failed, N skipped
 [ "${2:-}" = passed, ] || set -- 0 passed, 1
-passed=$(($1 + $(grep -c ' ok ' "$dir/mutations")))
-failed=$(($3 + $(grep -c FAILED "$dir/mutations")))
+passed=$1 failed=$3
+set -- $(tail -1 "$dir/near")
+[ "${2:-}" = passed, ] || set -- 0 passed, 1
+passed=$((passed + $1 + $(grep -c ' ok ' "$dir/mutations")))
+failed=$((failed + $3 + $(grep -c FAILED "$dir/mutations")))
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -4,7 +4,7 @@
  * whatever came between; what no recorder wrote is damage.
  */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
-#include "host_ring.h"
+#include "host_calls.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "near.h"
 #include "pure/rows/rows.h"
 
 #define PAGES	 4
@@ -56,7 +55,7 @@ static void tear_down_ring(struct fixture *f)
 
 static u64 *record(struct fixture *f, const struct fr_res *res)
 {
-	return (u64 *)fr_ring_page(&f->ring->r, res->page_nr) + res->unit;
+	return host_record(f->ring, res);
 }
 
 static void expect(struct fixture *f, const struct fr_res *res, u32 event, u32 tid, s32 id, s64 ret)
@@ -64,42 +63,13 @@ static void expect(struct fixture *f, const struct fr_res *res, u32 event, u32 t
 	f->want[f->cnt++] = (struct want){res->time_ns, event, tid, id, ret, fr_head_units(record(f, res)[0])};
 }
 
-/* What is behind the words of the record's head: third is the third argument. */
-static void put_call(struct fixture *f, const struct fr_res *res, const struct fr_call_form *form, u32 heads, u64 second,
-		     u64 third)
-{
-	u64 *rec = record(f, res);
-
-	if (form->units > 2)
-		rec[heads] = second;
-	if (form->units > 3)
-		memset(&rec[heads + 1], 0, (form->units - 3) * FR_UNIT_SZ);
-	if (form->units > 3 && form->put == 2)
-		rec[heads + 1] = third;
-}
-
-/* With cnt arguments, of which the last of the first three is arg, all others 0. Returns whether it was near. */
+/* With cnt arguments, of which the last of the first three is arg. Returns whether it was near. */
 static bool begin(struct fixture *f, u32 tid, s32 id, u32 cnt, u64 arg)
 {
-	struct fr_call_form form = {.event = FR_EV_sys_enter};
-	struct fr_near near = {};
 	struct fr_res res = {};
 
-	fr_short_enter(&form, tid, id, cnt, cnt == 1 ? arg : 0, cnt == 2 ? arg : 0, cnt > 2 ? arg : 0);
-	assert_int_not_equal(form.event, FR_EV_sys_enter);
-	if (form.may_be_near)
-		fr_near_find_base(&f->ring->r, tid, &near);
-	assert_int_equal(fr_ring_reserve_near(&f->ring->r, form.units, &near, &res), 0);
-	if (res.is_near) {
-		record(f, &res)[0] = fr_near_begins_at(&near, &res, &form);
-		put_call(f, &res, &form, 1, form.pair, arg);
-	} else {
-		record(f, &res)[0] = fr_rec_head(res.time_ns, form.event, form.units);
-		record(f, &res)[1] = form.word;
-		put_call(f, &res, &form, 2, form.second, arg);
-	}
-	fr_ring_commit(&res);
-	fr_near_begun(&res, tid, !res.is_near);
+	assert_int_equal(host_begin_call(f->ring, tid, id, cnt, arg, &res), 0);
+	assert_true(fr_is_short(fr_head_event(record(f, &res)[0])));
 	expect(f, &res, FR_EV_sys_enter, tid, id, cnt ? arg : 0);
 	f->begun_near_cnt += res.is_near;
 	return res.is_near;
@@ -132,25 +102,21 @@ static void between(struct fixture *f)
 	expect(f, &res, FR_EV_softirq_entry, 7, 0, 0);
 }
 
-/* interrupted: another record comes after the call was found. Returns whether it was near. */
-static bool end(struct fixture *f, u32 tid, s32 id, s64 ret, bool interrupted)
+static struct fixture *interrupted;
+
+static void interrupt(void)
 {
-	u64 word = fr_short_word(tid, id, ret);
-	struct fr_near near = {};
+	between(interrupted);
+}
+
+/* late: another record comes after the call was found. Returns whether it was near. */
+static bool end(struct fixture *f, u32 tid, s32 id, s64 ret, bool late)
+{
 	struct fr_res res = {};
 
-	if (fr_near_has_ret(ret))
-		fr_near_find_call(&f->ring->r, word, &near);
-	if (interrupted)
-		between(f);
-	assert_int_equal(fr_ring_reserve_near(&f->ring->r, 2, &near, &res), 0);
-	if (res.is_near) {
-		record(f, &res)[0] = fr_near_ended(&near, &res, ret);
-	} else {
-		record(f, &res)[0] = fr_rec_head(res.time_ns, FR_SHORT_EXIT, 2);
-		record(f, &res)[1] = word;
-	}
-	fr_ring_commit(&res);
+	interrupted = f;
+	host_at_found = late ? interrupt : NULL;
+	assert_int_equal(host_end_call(f->ring, tid, id, ret, &res), 0);
 	expect(f, &res, FR_EV_sys_exit, tid, id, ret);
 	f->near_cnt += res.is_near;
 	return res.is_near;
@@ -391,13 +357,6 @@ static void fill_page(struct fixture *f, u32 left)
 	while (fr_w_off(*w) < FR_PAGE_UNITS - left)
 		between(f);
 	assert_int_equal(fr_w_off(*w), FR_PAGE_UNITS - left);
-}
-
-static struct fixture *interrupted;
-
-static void interrupt(void)
-{
-	between(interrupted);
 }
 
 /* While it is reserved another one comes: it is not where it would have been near. */
