@@ -160,11 +160,13 @@ struct fr_writer {
 	u64 busy;	  /* an enum fr_busy */
 	u64 ahead;	  /* if not 0: instead of w */
 	u64 found;	  /* the w before it */
-	u64 call;	  /* the w of the last call that began here, if it is to be found (bpf/near.h) */
-	u64 base;	  /* the same of the last one whose record says all of it, when it was, and whose */
+	u64 call;	  /* the w of the last call that began here, if it is to be found (bpf/near.h); when it was, and */
+	u64 call_ns;
+	u64 call_word; /* whose and which it is */
+	u64 base;      /* the same of the last one whose record says all of it */
 	u64 base_ns;
 	u64 base_tid;
-	u64 pad0[FR_CACHE_SZ / 8 - 9];
+	u64 pad0[FR_CACHE_SZ / 8 - 11];
 	u64 overwritten;	       /* records, let go by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page has them all */

@@ -78,7 +78,7 @@ FR_INLINE void shorten(struct fr_call_form *f, struct pt_regs *regs, u32 abi, u3
 }
 
 /* A call that begins is recorded as f says, but for what is behind the words of f. False: it is lost, which is counted. */
-FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u32 tid, u32 cnt)
+FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u32 cnt)
 {
 	struct fr_near near = {};
 	struct fr_ring ring;
@@ -87,7 +87,7 @@ FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u
 	if (!fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
 		return false;
 	if (f->may_be_near)
-		fr_near_find_base(&ring, tid, &near);
+		fr_near_find_base(&ring, f->word, &near);
 	if (!fr_reserve_near(w, &ring, f->units, &near))
 		return false;
 	if (w->res.is_near) {
@@ -104,10 +104,10 @@ FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u
 }
 
 /* A call has begun, as w has it recorded. */
-FR_INLINE int commit_enter(const struct fr_writing *w, u32 tid, u32 event)
+FR_INLINE int commit_enter(const struct fr_writing *w, const struct fr_call_form *f)
 {
 	fr_commit(w);
-	fr_near_begun(&w->res, tid, !w->res.is_near && event != FR_EV_sys_enter);
+	fr_near_begun(&w->res, f->word, f->event != FR_EV_sys_enter);
 	return 0;
 }
 
@@ -135,8 +135,8 @@ FR_INLINE int short_exit(u64 word, s64 ret)
 #define EXIT_IS_SHORT(abi, id, ret) ((abi) == FR_ABI_NATIVE && fr_short_has_id(id) && fr_short_has_ret(ret))
 #else /* event rules look at the fields of the table */
 #define shorten(f, regs, abi, tid, id, cnt) ((void)0)
-#define begin_enter(w, f, tid, cnt)	    fr_begin_word(w, &fr_main, FR_TIER_MAIN, (f)->event, (f)->units, (f)->word)
-#define commit_enter(w, tid, event)	    fr_commit(w)
+#define begin_enter(w, f, cnt)		    fr_begin_word(w, &fr_main, FR_TIER_MAIN, (f)->event, (f)->units, (f)->word)
+#define commit_enter(w, f)		    fr_commit(w)
 #define short_exit(word, ret)		    0
 #define EXIT_IS_SHORT(abi, id, ret)	    0
 #endif
@@ -158,7 +158,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	f.word = full_word(pid_tgid, abi, id);
 	f.units = fixed + cnt;
 	shorten(&f, regs, abi, pid_tgid, id, cnt);
-	if (!begin_enter(&w, &f, pid_tgid, cnt))
+	if (!begin_enter(&w, &f, cnt))
 		return 0;
 	if (f.event == FR_EV_sys_enter) {
 		put_args(&w, fixed, regs, abi, cnt, 0);
@@ -167,7 +167,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 			fr_put(&w, 3, f.third);
 		put_args(&w, f.units - cnt, regs, FR_ABI_NATIVE, cnt, f.put);
 	}
-	return commit_enter(&w, pid_tgid, f.event);
+	return commit_enter(&w, &f);
 }
 
 SEC("tp_btf/sys_exit")

@@ -33,7 +33,7 @@ static int host_begin_call(struct host_ring *h, u32 tid, s32 id, u32 cnt, u64 ar
 
 	fr_short_enter(&form, tid, id, cnt, cnt == 1 ? arg : 0, cnt == 2 ? arg : 0, cnt > 2 ? arg : 0);
 	if (form.may_be_near)
-		fr_near_find_base(&h->r, tid, &near);
+		fr_near_find_base(&h->r, form.word, &near);
 	if (fr_ring_reserve_near(&h->r, form.units, &near, res))
 		return -1;
 	rec = host_record(h, res);
@@ -46,7 +46,7 @@ static int host_begin_call(struct host_ring *h, u32 tid, s32 id, u32 cnt, u64 ar
 		host_put_args(rec, &form, 2, form.second, arg);
 	}
 	fr_ring_commit(res);
-	fr_near_begun(res, tid, !res->is_near);
+	fr_near_begun(res, form.word, 1);
 	return 0;
 }
 

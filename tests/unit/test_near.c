@@ -85,7 +85,7 @@ static void begin_full(struct fixture *f, u32 tid)
 	record(f, &res)[1] = tid | (u64)(u32)-1 << 32;
 	assert_int_equal((u32)record(f, &res)[1], (u32)fr_short_word(tid, -1, 0));
 	fr_ring_commit(&res);
-	fr_near_begun(&res, tid, 0);
+	fr_near_begun(&res, record(f, &res)[1], 0);
 	expect(f, &res, FR_EV_sys_enter, tid, -1, 0);
 }
 
