@@ -160,10 +160,10 @@ struct fr_writer {
 	u64 busy;	  /* an enum fr_busy */
 	u64 ahead;	  /* if not 0: instead of w */
 	u64 found;	  /* the w before it */
-	u64 call;	  /* the w of the last call that began here, if it is to be found (bpf/near.h); when it was, and */
-	u64 call_ns;
-	u64 call_word; /* whose and which it is */
-	u64 base;      /* the same of the last one whose record says all of it */
+	u64 call;	  /* the w of the last system call that began here, if it is to be found (bpf/near.h) */
+	u64 call_ns;	  /* when that was */
+	u64 call_word;	  /* whose and which it is */
+	u64 base;	  /* the same of the last one whose record says all of it */
 	u64 base_ns;
 	u64 base_tid;
 	u64 pad0[FR_CACHE_SZ / 8 - 11];

@@ -14,7 +14,7 @@
  *
  * Rules
  *  - All lie on one page of one lap: there is no page that needs another one to be read.
- *  - What a record is told by says all of it, or is told by one that does: there are no longer chains.
+ *  - What a record is told by says all of it, or is told by one that does: no chain is longer.
  *  - What an end found is forgotten, so that no two have the same beginning, and a beginning has two units at least: on that a
  *    lap's cnt rests, and the memory to unfold it.
  */
