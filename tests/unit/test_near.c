@@ -250,17 +250,23 @@ static void test_when_it_is_near(void **state)
 	tear_down_ring(&f);
 }
 
+/* Nor is the one before it, of the same task and number. */
 static void test_only_a_short_call_is_near(void **state)
 {
-	struct fixture f = {};
+	enum fr_way way;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
-	between(&f);
-	begin_full(&f, 1);
-	assert_false(end(&f, 1, -1, 0, false));
-	check_all(&f);
-	tear_down_ring(&f);
+	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
+		struct fixture f = {};
+
+		set_up_ring(&f, way, 4, PAGES);
+		between(&f);
+		begin(&f, 1, -1, 0, 0);
+		begin_full(&f, 1);
+		assert_false(end(&f, 1, -1, 0, false));
+		check_all(&f);
+		tear_down_ring(&f);
+	}
 }
 
 /* Of the call's time there are 48 bits: between them and the clock, and behind. */
