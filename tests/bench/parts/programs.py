@@ -109,7 +109,7 @@ COUNTED = (DEFAULT, WITH_CALLS, "flightrec, full")
 LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
 # What is promised, by load: of whom, and how many more runs of each a turn; by turns with as many without
-MORE_RUNS = {"messaging": ((DEFAULT,), 22), "redis": ((DEFAULT, WITH_CALLS), 12), "nginx": ((DEFAULT, WITH_CALLS), 10)}
+MORE_RUNS = {"messaging": ((DEFAULT,), 20), "redis": ((DEFAULT, WITH_CALLS), 10), "nginx": ((DEFAULT, WITH_CALLS), 8)}
 TURNS, QUICK_SHARE = 2, 8
 
 
