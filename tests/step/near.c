@@ -61,7 +61,8 @@ static void wrote(int err, const struct fr_res *res, u32 event, u32 tid, u32 id,
 	asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
 			     : "memory", "cc")
 
-static void begin(u32 tid, u32 id, u64 arg, bool stepping)
+/* A call that begins, with that argument, or ends, with that result. */
+static void call(u32 event, u32 tid, u32 id, u64 value, bool stepping)
 {
 	struct fr_res res = {};
 	int err;
@@ -70,23 +71,20 @@ static void begin(u32 tid, u32 id, u64 arg, bool stepping)
 	run.stepping = stepping;
 	if (stepping)
 		STEP_ON();
-	err = host_begin_call(run.ring, tid, id, 3, arg, &res);
+	err = event == FR_EV_sys_enter ? host_begin_call(run.ring, tid, id, 3, value, &res)
+				       : host_end_call(run.ring, tid, id, value, &res);
 	run.stepping = false;
-	wrote(err, &res, FR_EV_sys_enter, tid, id, arg);
+	wrote(err, &res, event, tid, id, value);
 }
 
-static void end(u32 tid, u32 id, s64 ret, bool stepping)
+static void begin(u32 tid, u32 id, u64 arg, bool stepping)
 {
-	struct fr_res res = {};
-	int err;
+	call(FR_EV_sys_enter, tid, id, arg, stepping);
+}
 
-	host_clock_ns += 3;
-	run.stepping = stepping;
-	if (stepping)
-		STEP_ON();
-	err = host_end_call(run.ring, tid, id, ret, &res);
-	run.stepping = false;
-	wrote(err, &res, FR_EV_sys_exit, tid, id, ret);
+static void end(u32 tid, u32 id, u64 ret, bool stepping)
+{
+	call(FR_EV_sys_exit, tid, id, ret, stepping);
 }
 
 static void other(void)
