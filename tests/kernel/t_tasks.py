@@ -49,7 +49,13 @@ def ended_before():
     after = [e for e in events[execs[0]:] if e["tid"] == p.pid]
     check(len(after) > 20, f"only {len(after)} events of it")
     equal({e["comm"] for e in after}, {"frt-ended"}, "its names after exec")
-    before = [e["comm"] for e in events[:execs[0]] if e["tid"] == p.pid and e["event"] != "task_rename"]
+    # it has its name from where it takes it, and may be switched from there on, before the rest of its exec
+    taken = [i for i, e in enumerate(events) if e["event"] == "task_rename" and e["tid"] == p.pid and e["newcomm"] == "frt-ended"]
+    equal(len(taken), 1, "renamings to it")
+    check(taken[0] < execs[0], "it took its name after it was executed")
+    between = {e["comm"] for e in events[taken[0] + 1:execs[0]] if e["tid"] == p.pid}
+    check(between <= {"frt-ended"}, f"its names since it took it: {between}")
+    before = {e["comm"] for e in events[:taken[0]] if e["tid"] == p.pid}
     check("frt-ended" not in before, "it had its name before it took it")
 
 
