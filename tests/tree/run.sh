@@ -55,6 +55,13 @@ public_header() {
 	! grep -E '^#include' user/lib/flightrec.h | grep -vE '<std(bool|def|int)\.h>'
 }
 
+# Of two headers of one guard a file that includes both would see one.
+guards() {
+	local twice
+	twice=$(grep -rhoE --include='*.h' '^#ifndef FR_[A-Z0-9_]+_H$' bpf user | sort | uniq -d)
+	[[ -z $twice ]] || { echo "${twice}: in two headers"; return 1; }
+}
+
 # includers N HEADER: that many files of user/ include it
 includers() {
 	local found
@@ -131,6 +138,7 @@ check "format" make -s check-format
 check "licences" licences
 check "layers" layers
 check "the public header stands alone" public_header
+check "each header has a guard of its own" guards
 check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'
 check "two files include zstd" includers 2 'zstd\.h'
 check "shell scripts parse" shell_scripts

@@ -333,6 +333,8 @@ static const struct {
 	{"ts > 5kib", 6, "KiB"},
 	{"latencyy > 5", 0, "latency?"},
 	{"cgrup == \"/\"", 0, "cgroup"},
+	{"tdi == 5", 0, "did you mean tid?"}, /* letters swapped: not ts */
+	{"evnet == 5", 0, "did you mean event?"},
 	{"ret == -ENOENTT", 8, "ENOENT"},
 	{"ret == ENOENTT", 7, "ENOENT?"},
 	{"id == openatt", 6, "did you mean openat?"},

@@ -11,7 +11,7 @@
 #include "io/snapfile/newdir.h"
 #include "io/snapfile/newfile.h"
 #include "pure/err.h"
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 
 static const struct fr_exporter export_json = {
 	.name = "json",
@@ -39,15 +39,15 @@ const struct fr_exporter *fr_exporter_nr(u32 i)
 
 const struct fr_exporter *fr_exporter_find(const char *name)
 {
-	struct fr_near near = {.to = name};
+	struct fr_nearest near = {.to = name};
 	u32 i;
 
 	for (i = 0; i < EXPORTER_CNT; i++) {
 		if (!strcmp(exporters[i]->name, name))
 			return exporters[i];
-		fr_near_consider(&near, exporters[i]->name);
+		fr_nearest_consider(&near, exporters[i]->name);
 	}
-	if (fr_near_likely(&near))
+	if (fr_nearest_likely(&near))
 		fr_err("there is no format '%s': did you mean %s? `flightrec export --help` lists them", name, near.name);
 	else
 		fr_err("there is no format '%s': `flightrec export --help` lists them", name);

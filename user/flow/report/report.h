@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report: what happened in a snapshot, for a person with a minute (text) and for programs (JSON, docs/report.md). */
-#ifndef FR_REPORT_H
-#define FR_REPORT_H
+#ifndef FR_FLOW_REPORT_H
+#define FR_FLOW_REPORT_H
 
 #include "flow/analyze/analyze.h"
 #include "flow/symbols/symbols.h"

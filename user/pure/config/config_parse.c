@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pure/config/config_int.h"
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 
 #define TEXT_MAX_SZ (1u << 20)
 #define NAME_MAX_SZ 64u
@@ -98,7 +98,7 @@ static char *trim(char *text)
 static int set_section(struct parser *p, char *line)
 {
 	char *name = line + 1, *close = strchr(line, ']');
-	struct fr_near near = {.to = name};
+	struct fr_nearest near = {.to = name};
 	const struct fr_config_slot *slot;
 	u32 i;
 
@@ -110,7 +110,7 @@ static int set_section(struct parser *p, char *line)
 			strcpy(p->section, slot->key.section);
 			return 0;
 		}
-		fr_near_consider(&near, slot->key.section);
+		fr_nearest_consider(&near, slot->key.section);
 	}
 	return fr_config_fail(p->error, p->first, "there is no section [%.40s]: did you mean [%s]?", name, near.name);
 }
@@ -130,7 +130,7 @@ static const struct fr_config_slot *find_anywhere(const char *key)
 static int unknown_key(struct parser *p, const char *key)
 {
 	const struct fr_config_slot *slot = find_anywhere(key);
-	struct fr_near near = {.to = key};
+	struct fr_nearest near = {.to = key};
 	u32 i;
 
 	if (slot)
@@ -138,7 +138,7 @@ static int unknown_key(struct parser *p, const char *key)
 				      p->section);
 	for (i = 0; (slot = fr_config_slot(i)); i++)
 		if (!strcmp(slot->key.section, p->section))
-			fr_near_consider(&near, slot->key.key);
+			fr_nearest_consider(&near, slot->key.key);
 	return fr_config_fail(p->error, p->first, "[%s] has no key '%.40s': did you mean %s?", p->section, key, near.name);
 }
 

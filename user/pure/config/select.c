@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 
 static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 {
@@ -48,14 +48,14 @@ int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX])
 static const char *find_nearest(const char *what)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
-	struct fr_near near = {.to = what};
+	struct fr_nearest near = {.to = what};
 	u32 nr;
 
 	for (nr = 0; nr < FR_GROUP_CNT; nr++)
-		fr_near_consider(&near, fr_group_name(nr));
+		fr_nearest_consider(&near, fr_group_name(nr));
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (fr_schema_event(schema, nr))
-			fr_near_consider(&near, fr_schema_event(schema, nr)->name);
+			fr_nearest_consider(&near, fr_schema_event(schema, nr)->name);
 	return near.name;
 }
 

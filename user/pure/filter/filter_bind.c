@@ -153,7 +153,7 @@ static void find_symbol(const struct fr_filter *filter, const struct fr_field *f
 
 static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
 {
-	const char *near = fr_filter_near_value(f, field, n->text);
+	const char *near = fr_filter_nearest_value(f, field, n->text);
 
 	if (near)
 		return fr_filter_fail(f, n->at, "%s has no value that is called %s: did you mean %s?", field->text, n->text,
@@ -197,7 +197,7 @@ static int bind_tier(struct fr_filter *f, struct fr_node *n)
 			return 0;
 		}
 	}
-	return fr_filter_unknown(f, n->at, "tier", n->text, fr_filter_near_tier(n->text));
+	return fr_filter_unknown(f, n->at, "tier", n->text, fr_filter_nearest_tier(n->text));
 }
 
 /* Is this an error's name beside what calls return? There it stands for the negative number, with and without a minus. */
@@ -289,7 +289,7 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 		return 0;
 	if (strpbrk(word->text, "*?["))
 		return fr_filter_fail(f, word->at, "this is a pattern: event ~ \"%.63s\"", word->text);
-	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_near_event(f->schema, word->text));
+	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_nearest_event(f->schema, word->text));
 }
 
 static int add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *word)

@@ -132,9 +132,9 @@ int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const ch
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
 
 /* The nearest names, NULL: none is near. Of an event; of a tier; of what a field's numbers go by. */
-const char *fr_filter_near_event(const struct fr_schema *s, const char *to);
-const char *fr_filter_near_tier(const char *to);
-const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
+const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
+const char *fr_filter_nearest_tier(const char *to);
+const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 #include "pure/schema/sysnames.h"
 #include "pure/trigger/trigger_text.h"
 
@@ -81,12 +81,12 @@ static int set_uid(struct fr_tp *p, struct fr_span s)
 
 static const char *nearest_signal(const char *name)
 {
-	struct fr_near near = {.to = name};
+	struct fr_nearest near = {.to = name};
 	u32 nr;
 
 	for (nr = 1; nr < 32; nr++)
 		if (fr_signal_name(nr))
-			fr_near_consider(&near, fr_signal_name(nr));
+			fr_nearest_consider(&near, fr_signal_name(nr));
 	return near.name;
 }
 
@@ -224,14 +224,14 @@ bool fr_tp_key_is(struct fr_span name, bool bare)
 static int unknown_key(struct fr_tp *p, struct fr_span name, bool valued)
 {
 	char buf[FR_TP_WORD_MAX];
-	struct fr_near near = {.to = buf};
+	struct fr_nearest near = {.to = buf};
 	size_t i;
 
 	span_copy((struct fr_span){name.at, name.sz < FR_TP_WORD_MAX ? name.sz : FR_TP_WORD_MAX - 1}, buf, sizeof(buf));
 	for (i = 0; i < KEY_CNT; i++)
 		if (keys[i].kinds & 1u << p->t.kind)
-			fr_near_consider(&near, keys[i].name);
-	if (fr_near_likely(&near))
+			fr_nearest_consider(&near, keys[i].name);
+	if (fr_nearest_likely(&near))
 		return fr_tp_fail(p, name.at, "there is no option '%.*s': did you mean %s?", FR_TP_SHOWN(name), near.name);
 	if (valued)
 		return fr_tp_fail(p, name.at,

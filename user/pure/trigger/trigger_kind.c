@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "pure/filter/filter.h"
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 #include "pure/schema/syscalls.h"
 #include "pure/text/units.h"
 #include "pure/trigger/trigger_text.h"
@@ -87,11 +87,11 @@ static int call_name(struct fr_tp *p, struct fr_span name)
 	}
 	p->t.call_nr = fr_syscall_nr(p->arch ? p->arch : "", 0, p->t.call);
 	if (p->t.call_nr < 0) {
-		struct fr_near near = {.to = p->t.call};
+		struct fr_nearest near = {.to = p->t.call};
 
 		for (nr = 0; nr < 1024; nr++)
 			if (fr_syscall_name(p->arch ? p->arch : "", 0, nr))
-				fr_near_consider(&near, fr_syscall_name(p->arch, 0, nr));
+				fr_nearest_consider(&near, fr_syscall_name(p->arch, 0, nr));
 		if (near.name)
 			return fr_tp_fail(p, name.at, "latency: there is no system call '%s': did you mean %s?", p->t.call,
 					  near.name);
@@ -105,7 +105,7 @@ static int latency_what(struct fr_tp *p, struct fr_span what)
 {
 	static const char *const other[][2] = {{"hardirq", "irq"}, {"off-cpu", "offcpu"}};
 	char buf[FR_TP_WORD_MAX] = "";
-	struct fr_near near = {.to = buf};
+	struct fr_nearest near = {.to = buf};
 	u32 i;
 
 	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
@@ -117,9 +117,9 @@ static int latency_what(struct fr_tp *p, struct fr_span what)
 			p->t.latency = i;
 			return 0;
 		}
-		fr_near_consider(&near, fr_latency_name(i));
+		fr_nearest_consider(&near, fr_latency_name(i));
 	}
-	if (*buf && fr_near_likely(&near))
+	if (*buf && fr_nearest_likely(&near))
 		return fr_tp_fail(p, what.at, "latency: there is no '%s': did you mean %s?", buf, near.name);
 	return fr_tp_fail(p, what.at,
 			  "latency: what is one of wakeup, offcpu, syscall, block, softirq, irq: latency:wakeup>10ms");
@@ -201,7 +201,7 @@ static int psi_resource(struct fr_tp *p, struct fr_span s)
 {
 	static const char *const known[] = {"cpu", "memory", "io"};
 	char buf[FR_TP_WORD_MAX] = "";
-	struct fr_near near = {.to = buf};
+	struct fr_nearest near = {.to = buf};
 	u32 i;
 
 	span_copy(s, buf, sizeof(buf));
@@ -210,9 +210,9 @@ static int psi_resource(struct fr_tp *p, struct fr_span s)
 			strcpy(p->t.psi, known[i]);
 			return 0;
 		}
-		fr_near_consider(&near, known[i]);
+		fr_nearest_consider(&near, known[i]);
 	}
-	if (*buf && fr_near_likely(&near))
+	if (*buf && fr_nearest_likely(&near))
 		return fr_tp_fail(p, s.at, "psi: there is no '%s': did you mean %s?", buf, near.name);
 	return fr_tp_fail(p, s.at, "psi: the resource is cpu, memory or io: psi:memory:20%%");
 }
@@ -257,7 +257,7 @@ static const struct fr_tp_kind kinds[] = {
 int fr_tp_find_kind(struct fr_tp *p, struct fr_span name, const struct fr_tp_kind **kind)
 {
 	char buf[FR_TP_WORD_MAX] = "";
-	struct fr_near near = {.to = buf};
+	struct fr_nearest near = {.to = buf};
 	size_t i;
 
 	span_copy(name, buf, sizeof(buf));
@@ -266,11 +266,11 @@ int fr_tp_find_kind(struct fr_tp *p, struct fr_span name, const struct fr_tp_kin
 			*kind = &kinds[i];
 			return 0;
 		}
-		fr_near_consider(&near, fr_trigger_kind_name(kinds[i].kind));
+		fr_nearest_consider(&near, fr_trigger_kind_name(kinds[i].kind));
 	}
 	if (span_is(name, "status"))
 		return fr_tp_fail(p, name.at, "there is no trigger 'status': a process's status is exit:STATUS, like exit:2");
-	if (*buf && fr_near_likely(&near))
+	if (*buf && fr_nearest_likely(&near))
 		return fr_tp_fail(p, name.at, "there is no trigger '%s': did you mean %s?", buf, near.name);
 	return fr_tp_fail(p, name.at,
 			  "there is no trigger '%.*s': crash, exit, oom, hung, latency, event, kernel, psi, signal, every, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -7,9 +7,9 @@
 
 #define LEN_MAX 63u
 
-static u32 min3(u32 a, u32 b, u32 c)
+static u32 min2(u32 a, u32 b)
 {
-	return a < b ? (a < c ? a : c) : (b < c ? b : c);
+	return a < b ? a : b;
 }
 
 static bool same(char a, char b)
@@ -17,24 +17,30 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
+/* Letters that are others, too many, missing, two swapped: optimal string alignment. Rows: this letter's, the two before. */
 static u32 distance(const char *a, const char *b)
 {
-	u32 row[LEN_MAX + 1], a_len = strnlen(a, LEN_MAX), b_len = strnlen(b, LEN_MAX), i, j, diag, up;
+	u32 rows[3][LEN_MAX + 1], *row = rows[0], *up = rows[1], *upper = rows[2], *last;
+	u32 a_len = strnlen(a, LEN_MAX), b_len = strnlen(b, LEN_MAX), i, j;
 
 	for (j = 0; j <= b_len; j++)
 		row[j] = j;
 	for (i = 0; i < a_len; i++) {
-		diag = row[0]++;
+		last = upper;
+		upper = up;
+		up = row;
+		row = last;
+		row[0] = i + 1;
 		for (j = 1; j <= b_len; j++) {
-			up = row[j];
-			row[j] = min3(row[j] + 1, row[j - 1] + 1, diag + !same(a[i], b[j - 1]));
-			diag = up;
+			row[j] = min2(min2(up[j], row[j - 1]) + 1, up[j - 1] + !same(a[i], b[j - 1]));
+			if (i && j > 1 && same(a[i], b[j - 2]) && same(a[i - 1], b[j - 1]))
+				row[j] = min2(row[j], upper[j - 2] + 1);
 		}
 	}
 	return row[b_len];
 }
 
-void fr_near_consider(struct fr_near *n, const char *name)
+void fr_nearest_consider(struct fr_nearest *n, const char *name)
 {
 	u32 to_len = strnlen(n->to, LEN_MAX), len = strnlen(name, LEN_MAX), d;
 
@@ -48,7 +54,7 @@ void fr_near_consider(struct fr_near *n, const char *name)
 	n->distance = d;
 }
 
-const char *fr_near_likely(const struct fr_near *n)
+const char *fr_nearest_likely(const struct fr_nearest *n)
 {
 	return n->name && n->distance <= strnlen(n->to, LEN_MAX) / 2 + 1 ? n->name : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* filter_near: what was perhaps meant, and where in the expression it stands. */
+/* filter_nearest: what was perhaps meant, and where in the expression it stands. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,35 +7,35 @@
 
 #include "pure/err.h"
 #include "pure/filter/filter_node.h"
-#include "pure/filter/near.h"
+#include "pure/filter/nearest.h"
 
 /* Numbers that go by names lie between: SI_* and results of calls below zero. */
 #define VALUE_FIRST (-1024)
 #define VALUE_LAST  2047
 
-const char *fr_filter_near_event(const struct fr_schema *s, const char *to)
+const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to)
 {
-	struct fr_near near = {.to = to};
+	struct fr_nearest near = {.to = to};
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (fr_schema_event(s, nr))
-			fr_near_consider(&near, fr_schema_event(s, nr)->name);
-	return fr_near_likely(&near);
+			fr_nearest_consider(&near, fr_schema_event(s, nr)->name);
+	return fr_nearest_likely(&near);
 }
 
-const char *fr_filter_near_tier(const char *to)
+const char *fr_filter_nearest_tier(const char *to)
 {
-	struct fr_near near = {.to = to};
+	struct fr_nearest near = {.to = to};
 	u32 tier;
 
 	for (tier = 0; fr_tier_name(tier); tier++)
-		fr_near_consider(&near, fr_tier_name(tier));
-	return fr_near_likely(&near);
+		fr_nearest_consider(&near, fr_tier_name(tier));
+	return fr_nearest_likely(&near);
 }
 
 /* Errors and signals, which nobody means who writes small letters. */
-static void consider_constants(struct fr_near *near)
+static void consider_constants(struct fr_nearest *near)
 {
 	int i;
 
@@ -43,27 +43,27 @@ static void consider_constants(struct fr_near *near)
 		return;
 	for (i = 1; i <= VALUE_LAST; i++) {
 		if (fr_errno_name(i))
-			fr_near_consider(near, fr_errno_name(i));
+			fr_nearest_consider(near, fr_errno_name(i));
 		if (fr_signal_name(i))
-			fr_near_consider(near, fr_signal_name(i));
+			fr_nearest_consider(near, fr_signal_name(i));
 	}
 }
 
 static const char *near_name(const struct fr_schema *s, const char *to)
 {
-	struct fr_near near = {.to = to};
+	struct fr_nearest near = {.to = to};
 	u32 nr, i;
 
 	for (i = 0; i < FR_BI_CNT; i++)
-		fr_near_consider(&near, fr_builtin_names[i]);
+		fr_nearest_consider(&near, fr_builtin_names[i]);
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		const struct fr_event *ev = fr_schema_event(s, nr);
 
 		for (i = 0; ev && i < ev->field_cnt; i++)
-			fr_near_consider(&near, ev->fields[i].name);
+			fr_nearest_consider(&near, ev->fields[i].name);
 	}
 	consider_constants(&near);
-	return fr_near_likely(&near);
+	return fr_nearest_likely(&near);
 }
 
 /* What others call our fields; no letters are near each other there. */
@@ -105,7 +105,7 @@ int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n)
 	return fr_filter_unknown(f, n->at, "field", n->text, ours ? ours : near_name(f->schema, n->text));
 }
 
-static void consider_values(struct fr_near *near, const char *arch, const struct fr_field *f)
+static void consider_values(struct fr_nearest *near, const char *arch, const struct fr_field *f)
 {
 	struct fr_sys sys = {.arch = arch};
 	s64 v;
@@ -117,20 +117,20 @@ static void consider_values(struct fr_near *near, const char *arch, const struct
 			const char *name = f->style == FR_STYLE_RET ? fr_errno_name(-v) : fr_sysname(&sys, f->style, v);
 
 			if (name)
-				fr_near_consider(near, name);
+				fr_nearest_consider(near, name);
 		}
 	}
 }
 
-const char *fr_filter_near_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
+const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
 {
-	struct fr_near near = {.to = to};
+	struct fr_nearest near = {.to = to};
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (field->field[nr])
 			consider_values(&near, f->arch, field->field[nr]);
-	return fr_near_likely(&near);
+	return fr_nearest_likely(&near);
 }
 
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest)
