@@ -151,6 +151,9 @@ $(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
 
 # ---- tests ----
+# What builds first and then does something uses all CPUs, unless it was told how many.
+JOBS		= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 unit: $(UNIT)
 
 asan:
@@ -160,19 +163,19 @@ clang-check:
 	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit
 
 check: deps
-	$(MAKE) all
+	$(MAKE) $(JOBS) all
 	tests/run.sh
 
 # A peer whose package cannot be had is told of in the tables.
 bench bench-quick:
 	@.ci/deps install build test
 	-@.ci/deps install bench
-	$(MAKE) all
+	$(MAKE) $(JOBS) all
 	tests/bench/run.sh $(if $(findstring quick,$@),--quick)
 
 demo:
 	@.ci/deps install build
-	$(MAKE) all
+	$(MAKE) $(JOBS) all
 	@tests/demo/run.sh
 
 format:
