@@ -91,9 +91,9 @@ def peers(bench, tmp, path, events, seconds):
 
 
 def record(bench, tmp, seconds):
-    """Two overlapping snapshots of a mixed load, two million events: others take a minute for each. Paths, and events of each."""
+    """Two overlapping snapshots of a mixed load, near two million events: others take a minute for each. Paths, and events of each."""
     half, path = os.path.join(tmp, "half.flight"), os.path.join(tmp, "x.flight")
-    with bench.session("-p", "full", "-m", "20M"):
+    with bench.session("-p", "full", "-m", "16M"):
         bench.load(seconds)
         bench.dump(half)
         bench.load(max(1, seconds // 5))
