@@ -80,10 +80,27 @@ struct pair {
 	int cpu;
 	int low_prio;
 	int pipe[2];
+	pid_t tid;
 	volatile int ready, done;
 	int spins; /* the one of low priority: until done. Else it reads the pipe */
 	long long looked_ns, away_ns;
 };
+
+/* Does the task sleep, so that it can be woken? */
+static int is_asleep(pid_t pid, pid_t tid)
+{
+	char path[64], stat[256] = "";
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	return got > 0 && strstr(stat, ") S") != NULL;
+}
 
 /* How long it was away since the last look. */
 static void look(struct pair *p)
@@ -100,8 +117,10 @@ static void *low(void *arg)
 	struct pair *p = arg;
 	char c;
 
-	prctl(PR_SET_NAME, p->name);
+	/* first where it is to be: on the way there it may wait for its turn as any other task */
 	be(p->cpu, p->low_prio);
+	prctl(PR_SET_NAME, p->name);
+	p->tid = syscall(SYS_gettid);
 	say();
 	if (p->spins)
 		look(p);
@@ -114,9 +133,9 @@ static void *low(void *arg)
 }
 
 /*
- * The main thread has the higher priority. Asleep, it lets the other come to where it waits. Where other real-time tasks have
- * used up their share of the CPU, the kernel lets the other one run meanwhile: then once more. It was away for half of MS, at
- * least, and for more than MS if it is of a real-time priority itself.
+ * The main thread has the higher priority. Asleep, it lets the other come to where it waits, and looks whether it did. Where
+ * other real-time tasks have used up their share of the CPU, the kernel lets the other one run meanwhile: then once more. It
+ * was away for half of MS, at least, and for more than MS if it is of a real-time priority itself.
  */
 static int pair(struct pair *p, long ms)
 {
@@ -132,7 +151,9 @@ static int pair(struct pair *p, long ms)
 	while (!p->ready)
 		sleep_ms(1);
 	for (i = 0; i < TRIES && (!i || (p->spins && p->away_ns < ms * 500000LL)); i++) {
-		sleep_ms(20);
+		do
+			sleep_ms(20);
+		while (!p->spins && !is_asleep(getpid(), p->tid));
 		if (!p->spins && write(p->pipe[1], "", 1) != 1)
 			return 1;
 		spin_ms(ms);
@@ -156,21 +177,34 @@ static int sleeps(long ms, int cnt)
 	return 0;
 }
 
-static int stopped(long ms)
+/* A child that is stopped in its sleep; 0: it slept to its end before, as this machine was busy. */
+static pid_t stop_sleeper(long ms)
 {
-	int pid, status;
+	pid_t pid = fork();
+	int status;
 
-	pid = fork();
 	if (!pid) {
 		sleep_ms(ms);
 		_exit(0);
 	}
-	printf("%d\n", pid);
-	fflush(stdout);
 	sleep_ms(ms / 4);
 	kill(pid, SIGSTOP);
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		return 1;
+	if (waitpid(pid, &status, WUNTRACED) != pid)
+		exit(1);
+	return WIFSTOPPED(status) ? pid : 0;
+}
+
+static int stopped(long ms)
+{
+	pid_t pid = 0;
+	int i, status;
+
+	for (i = 0; i < TRIES && !pid; i++)
+		pid = stop_sleeper(ms);
+	if (!pid)
+		return CANNOT;
+	printf("%d\n", pid);
+	fflush(stdout);
 	kill(pid, SIGCONT);
 	return waitpid(pid, &status, 0) != pid || status;
 }
