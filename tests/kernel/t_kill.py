@@ -117,7 +117,8 @@ def kill_recorders(v):
         v.killed["recorder"] += p.poll() is None
         p.kill()
         p.wait()
-        check(not status(v.name)["recorder"], "a dead recorder is said to live")
+        # a writer that it has just forked has what was its own until it closes it
+        wait_for(lambda: not status(v.name)["recorder"], "a dead recorder is no more said to live")
         v.goes_on()
 
 
@@ -187,6 +188,7 @@ def adoption():
             check("live recorder" in got.stderr, got.stderr)
             p.kill()
             p.wait()
+            wait_for(lambda: not status(name)["recorder"], "a dead recorder is no more said to live")
             before = status(name)
             got = fr("record", "-n", name, "-o", path("."), "-m", "4M", status=1)
             check(f"other settings ({' '.join(OPTIONS)})" in got.stderr, got.stderr)
