@@ -151,7 +151,7 @@ def lines(p, seconds=60):
 
 @test("follow: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
 def follow():
-    with daemon() as (name, _, _):
+    with daemon("[Trigger]\nStormCount=0\n") as (name, _, _):
         watchers = [subprocess.Popen([FLIGHTREC, "follow", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     for opt in (["--json"], [])]
         # until both have seen something, it is not known that both follow
@@ -206,13 +206,13 @@ def following(name):
 @test("follow goes on with the next recorder, ended or killed, and ends with the session")
 def follow_restart():
     with contextlib.ExitStack() as all_of_it:
-        name, p, _ = all_of_it.enter_context(daemon())
+        name, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n"))
         w, got, err = all_of_it.enter_context(following(name))
         for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
             p.send_signal(sig)
             p.wait(60)
             wait_for(lambda: open(err).read().count("waiting for the next") == times, "it says that it waits", 60)
-            _, p, _ = all_of_it.enter_context(daemon(name=name))
+            _, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n", name=name))
             wait_for(lambda: open(err).read().count("following the next") == times, "it says that it follows again", 60)
             take_seen(name, got)
         equal(w.poll(), None, "follow")
@@ -223,7 +223,7 @@ def follow_restart():
 
 @test("a dump by root is the recorder's, with its quota, and told to who watches; without it if it is stuck; -o never is")
 def dump_by_root():
-    with daemon("[Storage]\nMaxFiles=2\n") as (name, p, _):
+    with daemon("[Storage]\nMaxFiles=2\n[Trigger]\nStormCount=0\n") as (name, p, _):
         with following(name) as (w, got, _):
             files = [take_seen(name, got) for _ in range(3)]
             equal([os.path.exists(f) for f in files], [False, True, True], "three snapshots where two are kept")
