@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import Skip, check, dump, equal, fr, fr_json, main, new_name, path, recorder, session, test, wait_for  # noqa: E402
+from frtest import Skip, check, dump, equal, fr, fr_json, gone, main, new_name, path, recorder, session, test, wait_for  # noqa: E402
 
 OUTER = INNER = 100
 
@@ -34,16 +34,6 @@ def many():
     finally:
         for directory in reversed(made):
             wait_for(lambda d=directory: gone(d), f"{directory} is empty", 60)
-
-
-def gone(directory):
-    try:
-        os.rmdir(directory)
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return False
-    return True
 
 
 @test("a snapshot with 10,000 cgroups is no larger for them")
