@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 flightrec, dir, test = sys.argv[1:]
+golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../files/golden/all-2.flight")
 
 
 def run(*args, want=0):
@@ -290,6 +291,25 @@ def merge_hosts():
     assert whens(rows("random.flight")) <= whens(rows("bad.flight", want=3)) < whens(rows(out))
     said = run("verify", "bad.flight", want=3).stdout
     assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
+
+
+def merge_lost():
+    """Of several snapshots in one file one is lost but for its head: those behind it are there, for merge and incidents too."""
+    data, second = (open(p, "rb").read() for p in (os.path.join(dir, "a.flight"), golden))
+    head = int.from_bytes(data[4:8], "little") + 8
+    with open(os.path.join(dir, "lost.flight"), "wb") as f:
+        f.write(data + data[:head] + second[:-1])  # no end by which they would be found
+    with open(os.path.join(dir, "head.flight"), "wb") as f:
+        f.write(data[:head])
+    expected = rows("lost.flight", want=3)
+    assert len(expected) == len(rows("a.flight")) + len(rows(golden)) > len(rows("a.flight"))
+    p = run("merge", "-o", fresh("m.flight"), "lost.flight", want=3)
+    assert p.stderr.count(b"lost.flight: not a snapshot") == 1 and rows("m.flight") == expected, p.stderr
+    p = run("incidents", "--json", "lost.flight", want=3)
+    assert p.stdout == run("incidents", "--json", golden).stdout != b"" and b"lost.flight is damaged" in p.stderr, p
+    # nothing but a head
+    run("merge", "-o", fresh("m.flight"), "head.flight", want=3)
+    assert not os.path.exists(os.path.join(dir, "m.flight")) and not run("incidents", "head.flight", want=3).stdout
 
 
 def cut_hosts():

@@ -82,13 +82,19 @@ int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt
 {
 	struct fr_members m;
 	int err = fr_members_find(path, &m);
-	size_t i;
+	size_t i, lost = 0; /* those that could not be opened */
 
 	*out = NULL;
 	*cnt = 0;
 	*damaged = false;
-	for (i = 0; !err && i < m.cnt; i++)
+	for (i = 0; !err && i < m.cnt; i++) {
 		err = add_member(path, &m, i, out, cnt, damaged);
+		lost += err == -EBADMSG;
+		err = err == -EBADMSG ? 0 : err; /* those behind it are there */
+	}
+	if (!err && lost == m.cnt)
+		err = -EBADMSG;
+	*damaged |= lost > 0;
 	fr_members_free(&m);
 	if (err) {
 		free(*out);

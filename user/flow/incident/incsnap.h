@@ -12,7 +12,7 @@ int fr_incsnap_items(const struct fr_snap *s, struct fr_incident_item **out, siz
 /* How many of each kind a snapshot holds, and in all. */
 size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MAX]);
 
-/* Of all snapshots in a file. 0, -errno; *damaged: not all of it could be read. */
+/* Of all snapshots in a file. 0, -EBADMSG: none could be read, -errno; *damaged: not all of it could be read. */
 int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt, bool *damaged);
 
 #endif

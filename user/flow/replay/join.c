@@ -63,24 +63,37 @@ static int add_file(struct join *j, const char *path, struct fr_snap *s)
 	return 0;
 }
 
-static int open_file(struct join *j, const char *path)
+/* What is no snapshot is left out, and damage: those behind it in the file, and the other files, are merged. */
+static int say_error(struct join *j, const char *path, int err)
 {
-	struct fr_members m;
-	struct fr_snap *s;
-	size_t i;
-	int err = fr_members_find(path, &m);
-
-	for (i = 0; !err && i < m.cnt; i++) {
-		err = fr_snap_open_member(path, &m, i, &s);
-		err = err ? err : add_file(j, path, s);
-	}
-	fr_members_free(&m);
-	if (err && err != -ENOMEM)
-		fr_snap_say_error(path, err);
+	if (!err || err == -ENOMEM)
+		return err;
+	fr_snap_say_error(path, err);
 	if (err != -EBADMSG)
 		return err;
 	j->unreadable = true;
 	return 0;
+}
+
+/* One snapshot of a file of several. */
+static int open_member(struct join *j, const char *path, const struct fr_members *m, size_t i)
+{
+	struct fr_snap *s;
+	int err = fr_snap_open_member(path, m, i, &s);
+
+	return err ? err : add_file(j, path, s);
+}
+
+static int open_file(struct join *j, const char *path)
+{
+	struct fr_members m;
+	size_t i;
+	int err = say_error(j, path, fr_members_find(path, &m));
+
+	for (i = 0; !err && i < m.cnt; i++)
+		err = say_error(j, path, open_member(j, path, &m, i));
+	fr_members_free(&m);
+	return err;
 }
 
 static int open_files(struct join *j, const char *const *path, u32 cnt)
