@@ -4,6 +4,7 @@ older snapshots untouched, the session goes on recording, the message says what 
 import contextlib
 import errno
 import hashlib
+import json
 import mmap
 import os
 import shutil
@@ -363,6 +364,61 @@ def vanished():
         wait_for(lambda: written(d.name) > before, "recording goes on")
         os.makedirs(d.dir, exist_ok=True)
         d.clean()
+
+
+HZ = 4000  # a watch's
+
+
+def samples_in(name, seconds):
+    """Samples that are taken in that time, and what it was."""
+    begin, before = time.monotonic(), status(name)["samples"]["taken"]
+    time.sleep(seconds)
+    after = status(name)["samples"]["taken"]
+    return after - before, time.monotonic() - begin
+
+
+@test("a watch that dies, or fails, while it raises the rate of samples: it is as before on all CPUs, and the next watch begins")
+def rates():
+    control, cpus = Control(), os.cpu_count()
+    with session() as name:
+        @contextlib.contextmanager
+        def watch():
+            p = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--hz", str(HZ), "--json"], env=control.env, text=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            with p:
+                try:
+                    yield p
+                finally:
+                    p.kill()
+
+        def marks():
+            return [e for e in os.listdir(f"/sys/fs/bpf/flightrec/{name}") if e.startswith("asked-")]
+
+        own = status(name)["cpu_profile"]["hz"]
+        for err in (-signal.SIGKILL, errno.EMFILE):
+            for nth in range(1, cpus + 1):
+                what = f"error {err} at CPU {nth} of {cpus}"
+                control.set("perf_event", nth, err)
+                with watch() as p:
+                    begin = p.stdout.readline()
+                    equal(control.get()[1], 1, f"{what}: calls that failed")
+                    if err == errno.EMFILE:
+                        equal(json.loads(begin)["sample_hz"], own, f"{what}: rate that the watch has")
+                        cnt, seconds = samples_in(name, 1)
+                        check(cnt < 2 * own * cpus * seconds, f"{what}: {cnt} samples in {seconds:.1f} s beside the watch")
+                        p.send_signal(signal.SIGINT)
+                    _, err_text = p.communicate(timeout=60)  # of its keeper, too
+                equal(p.returncode, err if err < 0 else 0, f"{what}: exit status; {err_text}")
+                check(err < 0 or os.strerror(err) in err_text, f"{what}: {err_text}")
+                wait_for(lambda: not marks(), f"{what}: the rate is put back", 60)
+                cnt, seconds = samples_in(name, 1)
+                check(0 < cnt < 2 * own * cpus * seconds, f"{what}: {cnt} samples in {seconds:.1f} s afterwards")
+        control.set()
+        with watch() as p:
+            equal(json.loads(p.stdout.readline())["sample_hz"], HZ, "rate of a watch after these")
+            p.send_signal(signal.SIGINT)
+            p.communicate(timeout=60)
+        equal((p.returncode, marks(), status(name)["cpu_profile"]["hz"]), (0, [], own), "exit status, marks and rate at the end")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * LD_PRELOAD: makes the Nth call of a function fail. What fails is said by a file that the test and all processes of the
- * program map (FAULT_CONTROL), so that it can be changed while they run, and calls are counted over all of them.
+ * LD_PRELOAD: makes the Nth call of a function fail, or its process die there. What fails is said by a file that the test and
+ * all processes of the program map (FAULT_CONTROL), so that it can be changed while they run, and calls are counted over all of
+ * them.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@ struct control {
 	char call[16];	/* name of the function, "" none */
 	uint32_t nth;	/* from 1; 0: count only */
 	uint32_t last;	/* fail from nth to last */
-	int32_t err;	/* errno; 0: a short write */
+	int32_t err;	/* errno; 0: a short write; below: a signal that ends the process */
 	uint32_t count; /* calls so far */
 	uint32_t hits;	/* of these, made to fail */
 };
@@ -51,6 +53,8 @@ static int fails(const char *call)
 	if (!ctl->nth || nr < ctl->nth || nr > ctl->last)
 		return 0;
 	__atomic_add_fetch(&ctl->hits, 1, __ATOMIC_SEQ_CST);
+	if (ctl->err < 0)
+		raise(-ctl->err);
 	errno = ctl->err;
 	return 1;
 }
@@ -138,6 +142,8 @@ long syscall(long nr, ...)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
 	if (nr == SYS_bpf && fails("bpf"))
+		return -1;
+	if (nr == SYS_perf_event_open && fails("perf_event"))
 		return -1;
 	return real(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -189,10 +189,14 @@ static int set_rate(struct fr_sess *s, u32 hz)
 /* Others may ask for more, or have asked for less. */
 static void raise_rate(struct fr_holdsess *h)
 {
+	const u32 was = fr_sess_sample_hz(h->look);
 	int err = h->rate_err;
 
-	if (!err && h->want_hz > fr_sess_sample_hz(h->look))
+	if (!err && h->want_hz > was) {
 		err = set_rate(h->look, h->want_hz);
+		if (err)
+			set_rate(h->look, was); /* not some CPUs */
+	}
 	if (err)
 		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err),
 			fr_sess_sample_hz(h->look));
@@ -214,11 +218,12 @@ static void end_own(struct fr_sess *s)
 /* Unless somebody else has changed the rate since: the governor, a recorder that adopted the session. */
 static void lower_rate(struct fr_holdsess *h)
 {
-	u32 was, want;
+	u32 was, want, now;
 
 	if (h->rate.mark_fd < 0 || fr_rateask_end(&h->rate, &was, &want))
 		return;
-	if (want != was && fr_sess_sample_hz(h->look) == was)
+	now = fr_sess_sample_hz(h->look); /* as we want it: some CPUs may have been raised before it was to be told */
+	if (want != was && (now == was || now == want))
 		set_rate(h->look, want);
 	fr_rateask_done(&h->rate);
 }

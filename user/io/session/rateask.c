@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/session/sess_int.h"
@@ -16,6 +17,9 @@
 #define TURN   "asked"
 #define MARK   "asked-"
 #define BEFORE "asked-before"
+
+#define LOOKS	4
+#define LOOK_NS 1000000
 
 /* A directory of the session: an fd, locked as op says, or -errno. */
 static int lock_dir(const struct fr_sess *s, const char *name, int op)
@@ -41,11 +45,18 @@ static int make_dir(const struct fr_sess *s, const char *name)
 	return mkdirat(s->dir_fd, name, 0700) && errno != EEXIST ? -errno : 0;
 }
 
-/* Does somebody ask for this? What nobody asks for any more is put away, if it is our turn. */
+/*
+ * Does somebody ask for this? What nobody asks for any more is put away, if it is our turn. Who looks and does not wait for his
+ * turn has the lock for a moment, too: what is asked for stays locked.
+ */
 static bool is_asked(const struct fr_sess *s, const char *name, bool tidy)
 {
-	int fd = lock_dir(s, name, LOCK_EX | LOCK_NB);
+	int fd = lock_dir(s, name, LOCK_EX | LOCK_NB), i;
 
+	for (i = 0; tidy && fd == -EWOULDBLOCK && i < LOOKS; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+		fd = lock_dir(s, name, LOCK_EX | LOCK_NB);
+	}
 	if (fd == -EWOULDBLOCK)
 		return true;
 	if (fd >= 0) {
@@ -158,8 +169,10 @@ int fr_rateask_begin(struct fr_rateask *a, struct fr_sess *s, u32 hz, u32 *want)
 int fr_rateask_end(struct fr_rateask *a, u32 *was, u32 *want)
 {
 	u32 asked = 0, left = 0, before = 0;
-	int err = take_turn(a);
+	int err;
 
+	fr_rateask_done(a); /* who began was killed meanwhile, and we have its turn */
+	err = take_turn(a);
 	err = err ?: find_most(a->s, true, &asked, &left);
 	if (!err) {
 		before = read_before(a->s);
