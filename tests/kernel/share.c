@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * share SECONDS PERCENT: use so much CPU time, PERCENT of it in share_much() and the rest in share_little(), by turns of 10 ms,
- * then wait to be killed. CPU time and not time: other work on the machine does not change shares.
+ * share SECONDS PERCENT: use so much CPU time, PERCENT of it in share_much() and the rest in share_little(), by turns, then
+ * wait to be killed. CPU time and not time: other work on the machine does not change shares. Turns are of 1 to 19 ms, at
+ * random: were they of one length, a sampler of nearly the same period, or half of it, would meet the same function for
+ * seconds.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +11,8 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
-#define ROUND_NS 10000000
+#define TURN_NS	 1000000ul
+#define TURN_MAX 19
 
 static volatile uint64_t sum;
 
@@ -50,7 +53,7 @@ static uint64_t turn(void (*fn)(void), uint64_t ns)
 
 int main(int argc, char **argv)
 {
-	uint64_t much = 0, little = 0, all;
+	uint64_t much = 0, little = 0, all, ns;
 	unsigned percent;
 
 	if (argc != 3)
@@ -58,8 +61,9 @@ int main(int argc, char **argv)
 	all = (uint64_t)(atof(argv[1]) * 1e9);
 	percent = atoi(argv[2]);
 	while (much + little < all) {
-		much += turn(share_much, (uint64_t)ROUND_NS * percent / 100);
-		little += turn(share_little, (uint64_t)ROUND_NS * (100 - percent) / 100);
+		ns = TURN_NS + random() % ((TURN_MAX - 1) * TURN_NS + 1);
+		much += turn(share_much, ns * percent / 100);
+		little += turn(share_little, ns * (100 - percent) / 100);
 	}
 	pause();
 	return 0;
