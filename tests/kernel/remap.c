@@ -32,6 +32,20 @@ static void fail(const char *what)
 	exit(1);
 }
 
+/*
+ * Whose memory is wanted may drop what is in no process's memory: where its build-id stands, the kernel could not be asked for
+ * it. So that stays in ours.
+ */
+static void keep_head(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (fd < 0 || p == MAP_FAILED || mlock(p, 4096))
+		fail(path);
+	close(fd);
+}
+
 /* Its code at PLACE; *len of it. Returns the function it begins at. */
 static void (*map_code(const char *path, size_t *len))(long)
 {
@@ -76,6 +90,8 @@ int main(int argc, char **argv)
 	if (files < 1)
 		return 2;
 	phases = atoi(argv[1]);
+	for (i = 0; i < files; i++)
+		keep_head(argv[3 + i]);
 	for (i = 0; i < phases; i++)
 		phase(argv[3 + i % files], atoi(argv[2]) * 1000000ull, i % files);
 	puts("done");
