@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -190,6 +191,21 @@ def recorder(name, *options, command=None):
             if p.poll() is None:
                 p.kill()
             p.communicate()
+
+
+def wait_said(p, word):
+    """Read what a recorder says on standard error, up to a line with this word."""
+    limit = threading.Timer(120, p.kill)
+    limit.start()
+    try:
+        said = []
+        for line in iter(p.stderr.readline, ""):
+            said.append(line)
+            if word in line:
+                return
+        raise Failed(f"it ended, and did not say '{word}': {''.join(said)}")
+    finally:
+        limit.cancel()
 
 
 def wait_for(fn, what, seconds=30):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The always-on profile: exact under flips without pause, true in its shares, in each snapshot, safe from killed readers."""
 import contextlib
+import json
 import math
 import os
 import signal
@@ -8,7 +9,8 @@ import subprocess
 import time
 
 import frtest
-from frtest import FLIGHTREC, check, dump, equal, fr, fr_json, helper, main, new_name, recorder, session, test, wait_for
+from frtest import (FLIGHTREC, check, dump, equal, fr, fr_json, helper, main, new_name, recorder, run, session, test, wait_for,
+                    wait_said)
 
 SAMPLES = ("-p", "minimal", "-e", "sample")
 SHARE = helper("share")
@@ -77,10 +79,13 @@ def hits_of(p, comm, name):
 
 
 def stop_sampling(name):
-    """Without a link no sample is taken any more: what is counted is final."""
-    for pin in os.listdir(f"{frtest.SESSIONS}/{name}"):
-        if pin.startswith("link-cpu_sample-"):
-            os.unlink(f"{frtest.SESSIONS}/{name}/{pin}")
+    """Without a link no sample is taken any more: what is counted is final. A link goes a while after its pin."""
+    pins = [f"{frtest.SESSIONS}/{name}/{p}" for p in os.listdir(f"{frtest.SESSIONS}/{name}") if p.startswith("link-cpu_sample-")]
+    links = [json.loads(run("bpftool", "-j", "link", "show", "pinned", pin).stdout)["id"] for pin in pins]
+    for pin in pins:
+        os.unlink(pin)
+    for link in links:
+        wait_for(lambda: run("bpftool", "link", "show", "id", link, status=None).returncode, f"link {link} is gone", 120)
     last = None
 
     def still():
@@ -88,7 +93,6 @@ def stop_sampling(name):
         was, last = last, taken(name)
         return was == last
 
-    time.sleep(0.1)
     wait_for(still, "the samplers end")
 
 
@@ -280,6 +284,8 @@ def restart():
         p.wait()
         first = of_live(name, "--since", "1h")["taken_ever"]
         with recorder(name, *SAMPLES, "--hz", "499", "--keep") as q:
+            # the last line of what it says of itself: before, it may still be about to make the samplers
+            wait_said(q, "history")
             wait_for(lambda: of_live(name, "--since", "1h")["taken_ever"] > first + 200, "the next one counts on")
             stop_sampling(name)
             equal(of_live(name, "--since", "1h")["taken_ever"], taken(name), "samples counted or lost, of those taken")
