@@ -43,7 +43,9 @@ def test(name):
 def main():
     """Run the tests of a script; those whose name contains an argument, if there are any."""
     signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it, and so would all we start
+    # a shell's job in the background ignores these two, and so would all we start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     bad = 0
     for name, fn in _tests:
         if len(sys.argv) > 1 and not any(a in name for a in sys.argv[1:]):
