@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 
-from frtest import (SESSIONS, TMP, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, run, session,
-                    test, wait_for)
+from frtest import (TMP, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, run, session, test,
+                    wait_said)
 from matrix import CORE_SIGNALS, PROGRAMS, said
 
 CANNOT = 77
@@ -75,9 +75,8 @@ def one_by_one():
     options = ["-p", "default", "-e", "syscall", "--comm", f"{PREFIX}*", "-m", "64M"]
     for rule in RULES:
         options += ["--on", rule]
-    with recorder(name, *options):
-        wait_for(lambda: os.path.isdir(f"{SESSIONS}/{name}") and any(
-            p.startswith("trig-") and p.endswith("sys_exit") for p in os.listdir(f"{SESSIONS}/{name}")), "rules are loaded", 90)
+    with recorder(name, *options) as p:
+        wait_said(p, "armed")
         could_wait = act()
         fr("dump", "-n", name, "-o", file)
         live_sums = fr("status", "-n", name, "--json").stdout
