@@ -121,13 +121,26 @@ def kernel_names():
     return f"{len(symbols)} functions, {len(frames)} frames"
 
 
+def looked_at(name, pid, what):
+    """
+    A dump that tells of this process in what, and that: on a busy machine not every dump has the time to look at each process,
+    and then it says so.
+    """
+    deadline = time.monotonic() + 120
+    while True:
+        file = dump(name)
+        t = told(file)
+        if any(x["pid"] == pid for x in t[what]) or time.monotonic() > deadline:
+            return file, t
+        check(fr_json("info", file)["names"].get("left_out"), "a process was left out, and it is not said")
+
+
 @test("a living process: its mapping with build-id, where its frames lie")
 def living():
     with session("-p", "minimal", "-e", "sample", "--hz", "499", "--cpu-profile", "no") as name:
         p = spin("wait")
-        file = dump(name)
+        file, t = looked_at(name, p.pid, "mapping")
         put_away(p)
-    t = told(file)
     maps = [m for m in t["mapping"] if m["pid"] == p.pid and m["path"] == os.path.realpath(SPIN)]
     equal(len(maps), 1, "mappings of the program")
     equal(maps[0]["build_id"], build_id(SPIN), "its build-id")
@@ -137,9 +150,9 @@ def living():
     names = {at(funcs, ip - maps[0]["begin"] + maps[0]["off"]) for ip in ips}
     check("spin_inner" in names, f"by the mapping, samples are in {names}")
     # of the events alone: the profile's frames are of files that events need not name
+    all_ips = {ip for e in replay(file) if "ustack" in e for ip in [e["ip"], *(e["ustack"] or [])]}
     for m in t["mapping"]:
-        check(any(m["begin"] <= ip < m["end"] for e in replay(file) if "ustack" in e for ip in [e["ip"], *(e["ustack"] or [])]),
-              f"frames lie in {m}")
+        check(any(m["begin"] <= ip < m["end"] for ip in all_ips), f"frames lie in {m}")
     check_spinner(t, samples)
 
 
@@ -157,14 +170,9 @@ def ended():
 
 
 def named_in(name, p):
-    """A dump that has names of a process's JITed code: on a busy machine not every dump has the time to look at each process."""
-    deadline = time.monotonic() + 120
-    while True:
-        file = dump(name)
-        symbols = [y for y in told(file)["symbol"] if y["pid"] == p.pid]
-        if symbols or time.monotonic() > deadline:
-            return file, symbols
-        check(fr_json("info", file)["names"].get("left_out"), "a process was left out, and it is not said")
+    """A dump that has names of a process's JITed code, and these."""
+    file, t = looked_at(name, p.pid, "symbol")
+    return file, [y for y in t["symbol"] if y["pid"] == p.pid]
 
 
 @test("JITed code: the name its perf map gives last")
