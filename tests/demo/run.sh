@@ -82,8 +82,13 @@ fi
 # Until its process is gone: others may run before, on a busy machine.
 gone=$($flightrec replay $file --json -f "event == sched_process_exit && group_dead == 1 && comm ~ \"crash*\" && ts > $ts" | tail -n 1)
 gone=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$gone")
+# From when its worker was woken for the last time: it may have waited long for a CPU, or been off it since.
+woken=$($flightrec replay $file --json \
+	-f "event == sched_waking && comm == \"crash\" && target_comm == \"crash-worker\" && ts < $ts" | tail -n 1)
+woken=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$woken")
 since=$((ts - 10000000)) until=$((${gone:-$ts} + 100000))
-say "The program's last 10 ms: its switches, wakeups, signals, and the end"
+[[ -z $woken ]] || ((since <= woken - 100000)) || since=$((woken - 100000))
+say "The program's last $(((ts - since) / 1000000)) ms: its switches, wakeups, signals, and the end"
 show replay $file --since $since --until $until -f 'comm ~ "crash*" || next_comm ~ "crash*" || target_comm ~ "crash*"'
 say "What every CPU did in the last 0.5 ms before"
 show replay $file --since $((ts - 500000)) --until $((ts + 200000))
