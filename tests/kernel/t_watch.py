@@ -100,6 +100,12 @@ def match(told, cpu, spins):
     return got
 
 
+def until_told(w, spins):
+    """What is still to be told when a watch ends is told no more. Spins: (cpu, begin, end). Who checks them says which one is missing."""
+    with contextlib.suppress(Failed):
+        wait_for(lambda: all(match(w.told("holdoff"), cpu, [(begin, end)])[0] for cpu, begin, end in spins), "all are told", 60)
+
+
 def near(h, spin):
     """
     Within 10 % or 100 us. An idle CPU is kept from a watch that is due by its hypervisor only, which is longer, on a busy
@@ -268,6 +274,7 @@ def check_handlers(what, found, spins, name):
 def softirqs():
     with watching() as w:
         spins = keep_in("soft", 8, 12)
+        until_told(w, spins)
         told = w.end()
     check_handlers("softirq", [h for h in told if h["watch"] == "holdoff"], spins, "NET_RX")
 
@@ -276,6 +283,7 @@ def softirqs():
 def interrupts():
     with watching() as w:
         spins = keep_in("irq", 6, 6)
+        until_told(w, spins)
         told = w.end()
     check_handlers("irq", [h for h in told if h["watch"] == "holdoff"], spins, None)
 
@@ -352,7 +360,9 @@ def stopped_small():
     check(missed > 0 and missed == last["missed"], f"missed: {missed}, {last}")
     equal(len(holdoffs) + missed, last["holdoffs"], "told and counted")
     got = [h for h in match(holdoffs, CPUS[0], spins) if h]
-    check(len(got) >= 5 and len(got) + missed >= len(spins), f"{len(got)} told, {missed} counted of {len(spins)}")
+    # a hypervisor's have room in the queue before and between them
+    kept = [h for h in holdoffs if h["ts"] < spins[-1][1]]
+    check(len(kept) >= 5 and len(got) + missed >= len(spins), f"{len(got)} told, {missed} counted of {len(spins)}")
     check(last["missed_max_ns"] >= 4_500_000, last)
 
 
@@ -381,6 +391,7 @@ def normal_priority():
         equal(w.told("begin")[0]["policy"], "other", "policy")
         wait_for(lambda: "baseline" in w.err, "the baseline", 60)
         spins = hog(cpu)
+        until_told(w, [(cpu, *spin) for spin in spins])
         told = w.end()
     equal(w.err.count("no right to real-time priority"), 1, w.err)
     equal(w.err.count("baseline"), 1, w.err)
@@ -454,7 +465,7 @@ def adopted():
             p.wait()
             with recorder(name) as p:
                 # the last line of what it says of itself
-                check(any(line.startswith("history") for line in iter(p.stderr.readline, "")), "it has not begun")
+                wait_said(p, "history")
                 equal(rate(name), 1000, "rate")
                 w.end()
                 equal(rate(name), own, "rate afterwards")
@@ -481,12 +492,19 @@ def lowered():
 
 
 def counted(name):
-    """Samples expected and taken until now, and the time."""
+    """Samples expected and taken until some time, and what that time is not before and not after."""
+    begin = time.monotonic()
     p = fr_json("profile", "-n", name, "--since", "1h")
     w = p["window"]
     equal(w["taken"], w["counted"] + w["lost"], "taken = counted + lost")
     equal(w["taken"], p["taken_ever"], "all is in the last hour")
-    return w["expected"], w["taken"], time.monotonic()
+    return w["expected"], w["taken"], begin, time.monotonic()
+
+
+def rates_between(a, b):
+    """Least and most samples that can have been expected of each CPU in a second: a busy machine takes its time to ask."""
+    each = (b[0] - a[0]) / os.cpu_count()
+    return each / (b[3] - a[2]), each / (b[2] - a[3])
 
 
 @test("a profile beside a watch expects and counts the samples of the raised rate, and of its own afterwards")
@@ -505,13 +523,12 @@ def beside_profile():
         rest = counted(name)
         time.sleep(3)
         last = counted(name)
-    cpus = len(CPUS)
-    raised, own = ((b[0] - a[0]) / (b[2] - a[2]) / cpus for a, b in ((begin, end), (rest, last)))
-    check(1500 < raised < 2500, f"{raised:.0f} samples a second and CPU are expected, not about 1999")
-    check(70 < own < 130, f"{own:.0f} a second are expected afterwards, not about 99")
+    raised, own = rates_between(begin, end), rates_between(rest, last)
+    check(raised[1] > 1900 and raised[0] < 2100, f"{raised} samples a second and CPU are expected, not 1999")
+    check(own[1] > 90 and own[0] < 110, f"{own} a second are expected afterwards, not 99")
     taken = (end[1] - begin[1]) / (end[0] - begin[0])
     check(0 < taken < 1.1, f"{taken:.2f} of those expected are taken")
-    return f"{raised:.0f}, then {own:.0f} a second expected; {taken:.2f} of them taken"
+    return f"{raised[0]:.0f} to {raised[1]:.0f}, then {own[0]:.0f} to {own[1]:.0f} a second expected; {taken:.2f} of them taken"
 
 
 @test("a session that lacks what is needed stays; the watch has one of its own beside it, which a kill does not leave behind")
