@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, main, new_name, path, recorder,
+from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, recorder,
                     replay, run, session, snapshots, status, test, wait_for, written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
@@ -86,6 +86,40 @@ def last():
     check(info["start_ns"] >= info["snapshot_ns"] - 500_000_000, "older events are in the file")
     check(info["horizon_ns"] >= info["snapshot_ns"] - 500_000_000, "horizon")
     check(0 < info["events"] < whole["events"], f"{info['events']} events, {whole['events']} in all")
+
+
+@test("sub-buffers damaged in the ring: each run of them is a hole with its laps and times, and none where dump --last does not reach")
+def damaged_laps():
+    cpu = min(os.sched_getaffinity(0))
+    with session("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "dd", "-m", "4M", "--subbuf", "8K") as name:
+        run("taskset", "-c", cpu, "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=10000")
+        sound = dump(name)
+        begins, ends = {}, {}  # of laps: the first event's time, and the last one's
+        for line in fr("replay", "--json", "--pos", "-f", f"cpu == {cpu}", sound).stdout.splitlines():
+            e = json.loads(line)
+            begins.setdefault(e["pos"]["seq"], e["ts"])
+            ends[e["pos"]["seq"]] = e["ts"]
+        n = max(begins)
+        check(n > 30, f"only {n} laps")
+        pin = f"{SESSIONS}/{name}/ring-{cpu}-main"
+        run(helper("spoil"), pin, 1, n - 20, n - 13, n - 12, n - 9)
+        run(helper("spoil"), pin, 0, n - 16)  # this one is found while the ring is copied, the others later
+        runs = [(n - 20, n - 20), (n - 16, n - 16), (n - 13, n - 12), (n - 9, n - 9)]
+        got, late = fr("dump", "-n", name, "-o", path("spoilt.flight")), path("spoilt-late.flight")
+        info = fr_json("info", path("spoilt.flight"))
+        time.sleep(0.3)
+        last = fr("dump", "-n", name, "-o", late, "--last", "200ms")
+    holes = sorted(info["holes"], key=lambda h: h["first_seq"])
+    equal([(h["cpu"], h["tier"], h["why"], h["first_seq"], h["last_seq"]) for h in holes],
+          [(cpu, "main", "damaged", *r) for r in runs], "holes")
+    for h, head in zip(holes, (True, False, True, True)):
+        check(ends[h["first_seq"] - 1 - (not head)] <= h["since_ns"] <= begins[h["first_seq"]], f"begin of {h}: {begins}, {ends}")
+        check(ends[h["last_seq"]] <= h["until_ns"] <= begins[h["last_seq"] + 1], f"end of {h}: {begins}, {ends}")
+    equal(next(t["horizon_ns"] for c in info["cpus"] if c["cpu"] == cpu for t in c["tiers"] if t["name"] == "main"),
+          holes[-1]["until_ns"], "horizon")
+    check("5 sub-buffers could not be read" in got.stderr, got.stderr)
+    equal(fr_json("info", late)["holes"], [], "holes of --last")
+    check("could not be read" not in last.stderr, last.stderr)
 
 
 @test("SIGUSR1 takes a snapshot; its name, mode and directory are by the contract")

@@ -65,6 +65,43 @@ static int create_file(struct fr_dump *d)
 	return err;
 }
 
+/*
+ * Is the lap part of a hole? The ring was copied to its end already, holes that were found then may lie behind this one. As
+ * there, history is complete from the lap behind it on.
+ */
+static void note_damage(struct fr_dump *d, const struct fr_dump_lap *c, bool damaged)
+{
+	u64 base_ns = ((struct fr_page_head *)(d->buf + c->off))->base_ns;
+	struct fr_snap_hole *h = c->src->damaged;
+
+	if (h && damaged && h->last_seq + 1 == c->lap.seq) {
+		h->last_seq = c->lap.seq;
+		return;
+	}
+	if (h) {
+		h->until_ns = base_ns;
+		if (c->src->acct.horizon_ns < base_ns)
+			c->src->acct.horizon_ns = base_ns;
+	}
+	c->src->damaged = damaged ? fr_dump_add_hole(d, c->src, c->lap.seq, FR_HOLE_damaged, base_ns) : NULL;
+}
+
+/* Without those that ended before the window, which miss nothing of it. */
+static void count_holes(struct fr_dump *d)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < d->hole_cnt; i++) {
+		const struct fr_snap_hole *h = &d->hole[i];
+
+		if (h->until_ns && h->until_ns <= d->since_ns)
+			continue;
+		d->done->missed += h->last_seq + 1 - h->first_seq;
+		d->hole[kept++] = *h;
+	}
+	d->hole_cnt = kept;
+}
+
 static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
 {
 	struct fr_snap_lap lap = {
@@ -85,8 +122,7 @@ static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
 	/* frames of stacks belong to the samples that name them */
 	if (lap.tier != FR_TIER_STACK)
 		d->done->events += events;
-	if (damaged)
-		fr_dump_add_hole(d, c->src, c->lap.seq, FR_HOLE_damaged);
+	note_damage(d, c, damaged != 0);
 	d->done_sz += lap.sz;
 	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
 	return 0;
@@ -108,6 +144,7 @@ static int copy_and_encode(struct fr_dump *d)
 		for (i = 0; i < d->copied_cnt && !err; i++)
 			err = encode_lap(d, &d->copied[i]);
 	} while (!all && !err);
+	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
 	return err;
 }

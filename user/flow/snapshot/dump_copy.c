@@ -117,35 +117,33 @@ int fr_dump_open(struct fr_dump *d)
 	return err;
 }
 
-void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why)
+struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,
+				      u64 since_ns)
 {
-	d->done->missed++;
-	if (src->hole && src->hole->why == why) {
-		src->hole->last_seq = seq;
-		return;
-	}
 	if (d->hole_cnt == d->copied_room)
-		return;
-	src->hole = &d->hole[d->hole_cnt++];
-	*src->hole = (struct fr_snap_hole){
+		return NULL;
+	d->hole[d->hole_cnt] = (struct fr_snap_hole){
 		.cpu = src->map->cpu,
 		.tier = src->map->tier,
 		.why = why,
 		.first_seq = seq,
 		.last_seq = seq,
-		.since_ns = src->last_base_ns,
+		.since_ns = since_ns,
 	};
+	return &d->hole[d->hole_cnt++];
 }
 
 /* A lap that could not be read. Overwritten before anything of its ring was read, it is just no longer history. */
 static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int err)
 {
+	enum fr_hole_why why = err == -ESTALE ? FR_HOLE_overwritten : err == -EAGAIN ? FR_HOLE_inflight : FR_HOLE_damaged;
+
 	if (err == -ENOENT || (err == -ESTALE && !src->any))
 		return;
-	fr_dump_add_hole(d, src, seq,
-			 err == -ESTALE	  ? FR_HOLE_overwritten
-			 : err == -EAGAIN ? FR_HOLE_inflight
-					  : FR_HOLE_damaged);
+	if (src->hole && src->hole->why == why)
+		src->hole->last_seq = seq;
+	else
+		src->hole = fr_dump_add_hole(d, src, seq, why, src->last_base_ns);
 }
 
 /* History is complete from the first lap on, or from the one behind the last hole. */

@@ -19,9 +19,10 @@ struct fr_dump_ring {
 	struct fr_ring_reader reader;
 	u64 next_seq, last_seq; /* laps still to read */
 	struct fr_snap_ring acct;
-	u64 last_base_ns;	   /* when the lap read last began */
-	struct fr_snap_hole *hole; /* it goes on until the next lap that can be read */
-	bool any;		   /* a lap was read: what is missing from now on is a hole */
+	u64 last_base_ns;	      /* when the lap read last began */
+	struct fr_snap_hole *hole;    /* while copying: it goes on until the next lap that can be read */
+	struct fr_snap_hole *damaged; /* while encoding, which is later: it goes on until the next sound lap */
+	bool any;		      /* a lap was read: what is missing from now on is a hole */
 };
 
 /* A lap in the copy buffer. */
@@ -73,8 +74,9 @@ void fr_dump_find_ranges(struct fr_dump *d);
 /* Copy as much as the buffer takes, of each ring its oldest laps, from ring *first on. True: all rings are done. */
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
 
-/* Lap seq of a ring is missing in the snapshot. */
-void fr_dump_add_hole(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, enum fr_hole_why why);
+/* Lap seq of a ring is missing in the snapshot, and what is behind since_ns. The hole begins; NULL: there is no room for it. */
+struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,
+				      u64 since_ns);
 
 /* Read the profile and put it; its addresses are among those that names are looked for. 0 or -errno of the writer. */
 int fr_dump_put_profile(struct fr_dump *d);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * spoil: damages laps of a session's ring, as a stray store of whoever maps it would.
+ *
+ *	spoil PIN PAGE SEQ...
+ *
+ * Of each lap its page PAGE: of page 0 all, head too, of others the first record. Exit status 1 if one is not there.
+ */
+#include <bpf/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "layout.h"
+
+static void spoil(struct fr_page_head *h)
+{
+	if (h->page)
+		memset(h + 1, 0xff, FR_UNIT_SZ);
+	else
+		memset(h, 0xff, FR_PAGE_SZ);
+}
+
+static bool spoil_lap(u8 *data, size_t sz, u32 page, u64 seq)
+{
+	struct fr_page_head *h;
+	size_t off;
+
+	for (off = 0; off < sz; off += FR_PAGE_SZ) {
+		h = (void *)(data + off);
+		if (h->magic != FR_PAGE_MAGIC || h->seq != seq || h->page != page)
+			continue;
+		spoil(h);
+		return true;
+	}
+	printf("lap %llu has no page %u\n", (unsigned long long)seq, page);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_map_info info = {};
+	u32 len = sizeof(info);
+	int fd = argc > 3 ? bpf_obj_get(argv[1]) : -1, i, bad = 0;
+	size_t sz;
+	u8 *map;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 1;
+	sz = (size_t)info.max_entries * FR_PAGE_SZ;
+	map = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return 1;
+	for (i = 3; i < argc; i++)
+		bad |= !spoil_lap(map + FR_DATA_PAGE * FR_PAGE_SZ, sz - FR_DATA_PAGE * FR_PAGE_SZ, atoi(argv[2]),
+				  strtoull(argv[i], NULL, 0));
+	return bad;
+}
