@@ -310,5 +310,18 @@ def no_journal():
     check("No such file" not in err, err)
 
 
+@test("the journal's directory is gone: the log's incidents are shown, and told to stay, with the directory's name")
+def no_directory():
+    file, dir = program("fri-gone"), new_dir()
+    with ended(new_name()) as name:
+        fr("record", "-n", name, "-o", dir, "--detach", *QUIET)
+        os.rmdir(dir)
+        run(file, "2")
+        got = fr("incidents", "-n", name, "--json")
+        equal(len(of(lines(got.stdout), "signal", "fri-gone")), 2, "those of the log")
+        check(f"to the journal in {dir}: No such file or directory: they stay in its log" in got.stderr, got.stderr)
+        check("a version without" not in got.stderr, got.stderr)
+
+
 if __name__ == "__main__":
     main()

@@ -100,10 +100,11 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 		err = fr_inclog_save_once(s, ask->dir ?: *dir);
 	if (!fr_sess_incident_counts(s, &c))
 		f->dropped = c.dropped;
-	if (err == -ENOENT)
+	if (!fr_sess_has_incidents(s))
 		fr_warn("session '%s' was begun by a version without an incident log", name);
 	else if (err)
-		fr_warn("incidents of session '%s' cannot be saved: %s: they stay in its log", name, strerror(-err));
+		fr_warn("incidents of session '%s' cannot be saved to the journal in %s: %s: they stay in its log", name,
+			ask->dir ?: *dir ?: FR_DIR_DEFAULT, strerror(-err));
 	fr_sess_close(s);
 	return 0;
 }
