@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, check, ended, equal, fr, main, new_name, path, run, session, status, test, wait_for,  # noqa: E402
+from frtest import (FLIGHTREC, check, dump, ended, equal, fr, main, new_name, path, run, session, status, test, wait_for,  # noqa: E402
                     written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
@@ -258,13 +258,14 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def daemon(directory=None):
+def daemon(directory=None, rules=("signal:cooldown=0",)):
     name, control = new_name(), Control()
     directory = directory or path(name)
     os.makedirs(directory, exist_ok=True)
     conf, log = path(f"{name}.conf"), path(f"{name}.log")
     with open(conf, "w") as f:
-        f.write(f"[Trigger]\nOn=signal:cooldown=0\nStormCount=10000\n[Storage]\nDirectory={directory}\nKeepFree=0%\n"
+        f.write("[Trigger]\n" + "".join(f"On={rule}\n" for rule in rules))
+        f.write(f"StormCount=10000\n[Storage]\nDirectory={directory}\nKeepFree=0%\n"
                 "[Control]\nSocket=no\n[Notify]\nJournal=no\n")
     with ended(name), open(log, "w") as out:
         p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "--config", conf], env=control.env,
@@ -428,6 +429,42 @@ def rates():
             p.send_signal(signal.SIGINT)
             p.communicate(timeout=60)
         equal((p.returncode, marks(), status(name)["cpu_profile"]["hz"]), (0, [], own), "exit status, marks and rate at the end")
+
+
+@test("recorder: a snapshot for which no name is free has failed, is told so, and holds back none that comes later")
+def nameless():
+    program = path("frt-nameless")
+    shutil.copy("/bin/sh", program)
+    with daemon(rules=("signal:cooldown=1h,max=1/1h", "crash:comm=frt-nameless,cooldown=1h,max=1/1h")) as d:
+        def crash():
+            run(program, "-c", "kill -SEGV $$", status=None)
+
+        def verdicts():
+            rules = status(d.name)["triggers"]
+            for r in rules:
+                equal(sum(r["verdicts"].values()), r["seen"], f"what became of {r}")
+            return [{what: cnt for what, cnt in r["verdicts"].items() if cnt} for r in rules]
+
+        def decided(cnt):
+            return lambda: sum(sum(r["verdicts"].values()) for r in status(d.name)["triggers"]) == cnt or d.p.poll() is not None
+
+        d.control.set("access", 1, 0, last=1 << 30)
+        d.p.send_signal(signal.SIGUSR1)
+        crash()
+        wait_for(decided(2), f"both are decided: {d.said()}", 60)
+        d.control.set()
+        equal(verdicts(), [{"failed": 1}] * 2, "verdicts")
+        equal(d.files(), set(), "snapshots")
+        equal(d.said().count("cannot be named"), 2, d.said())
+        d.p.send_signal(signal.SIGUSR1)
+        crash()
+        wait_for(decided(4), f"both are taken: {d.said()}", 60)
+        equal(verdicts(), [{"failed": 1, "taken": 1}] * 2, "verdicts")
+        equal(len(d.files()), 2, "snapshots")
+        file = dump(d.name)
+    marks = [e for e in map(json.loads, fr("replay", "--json", "--life", file).stdout.splitlines()) if e["event"] == "trigger"]
+    for reason, want in ("signal", [0, 8, 0]), ("crash", [8, 0]):  # taken, and failed in spite of it; bpf/alert.h
+        equal([e["verdict"] for e in marks if e["reason"] == reason], want, f"marks of {reason}")
 
 
 if __name__ == "__main__":

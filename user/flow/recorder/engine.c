@@ -149,6 +149,19 @@ static void note_handled(struct fr_engine *e, const struct fr_alert *a)
 	__atomic_store_n(&e->tr->handled_ts, a->ts, __ATOMIC_RELEASE);
 }
 
+/* Keep it until it is taken: its index. What cannot be kept has failed, and the gate never let it through: -errno. */
+static int grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
+{
+	int i = fr_engine_grant(e, a, nr, now_ns, cookie);
+
+	if (i < 0) {
+		fr_engine_count(e, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
+		if (nr < e->rule_cnt)
+			fr_gate_undo(e->gate, nr, key_of(a), now_ns);
+	}
+	return i;
+}
+
 static void on_alert(void *arg, const struct fr_alert *a)
 {
 	u8 verdict[FR_TRIGGER_MAX];
@@ -166,10 +179,12 @@ static void on_alert(void *arg, const struct fr_alert *a)
 			continue;
 		rules |= 1u << nr;
 		verdict[nr] = decide(e, a, nr, now, granted);
-		if (verdict[nr] == FR_TRIGGER_VERDICT_taken)
-			granted = fr_engine_grant(e, a, nr, now, 0) >= 0;
-		else
+		if (verdict[nr] != FR_TRIGGER_VERDICT_taken)
 			fr_engine_count(e, e->slot_of[nr], verdict[nr]);
+		else if (grant(e, a, nr, now, 0) >= 0)
+			granted = true;
+		else
+			verdict[nr] = FR_TRIGGER_VERDICT_failed;
 	}
 	note_handled(e, a);
 	for (nr = 0; nr < e->rule_cnt; nr++)
@@ -210,6 +225,7 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32
 	u64 now = fr_engine_now(e), ts = 0;
 	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
 	u32 slot = slot_of(e, nr);
+	int i;
 
 	if (told)
 		*told = verdict;
@@ -223,7 +239,13 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32
 		fr_engine_count(e, slot, verdict);
 		return verdict == FR_TRIGGER_VERDICT_busy ? -EBUSY : -EAGAIN;
 	}
-	return fr_engine_grant(e, a, nr, now, cookie);
+	i = grant(e, a, nr, now, cookie);
+	if (i < 0) { /* the mark before said that a snapshot would come */
+		fr_engine_mark(e, a, nr, FR_TRIGGER_VERDICT_failed, NULL);
+		if (told)
+			*told = FR_TRIGGER_VERDICT_failed;
+	}
+	return i;
 }
 
 static struct fr_alert *new_alert(struct fr_engine *e, enum fr_trigger_kind kind)
