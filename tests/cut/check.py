@@ -2,6 +2,7 @@
 """check.py FLIGHTREC DIR TEST: what cut, merge and diff make, against the same done here to `replay --json --pos`."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -223,6 +224,17 @@ def merge_holes():
             (main_ring(a, cpu)["last_seq"], main_ring(c, cpu)["first_seq"] - 1)], holes
         assert main_ring(m, cpu)["horizon_ns"] == main_ring(c, cpu)["horizon_ns"]
     assert info(merge("a.flight", "b.flight", "c.flight"))["holes"] == [], "b has them"
+
+
+def merge_leaks():
+    """Memory is given back, whether laps are missing or not."""
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed")
+        sys.exit(77)
+    for paths in ("a.flight", "b.flight"), ("a.flight", "c.flight"):
+        p = subprocess.run(["valgrind", "-q", "--leak-check=full", "--error-exitcode=9", flightrec, "merge", "-o", fresh("leak.flight"), *paths],
+                           capture_output=True, text=True, cwd=dir)
+        assert p.returncode == 0, p.stderr[-2000:]
 
 
 def merge_cuts():

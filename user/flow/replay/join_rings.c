@@ -208,17 +208,18 @@ static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct f
 
 static int put_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_writer *w)
 {
-	struct fr_snap_hole *h;
+	struct fr_snap_hole *h = NULL;
 	struct fr_spans missing;
 	int err = fr_join_missing(g, r, &missing);
 	size_t i;
 
 	if (err || !missing.cnt)
-		return err;
+		goto out;
 	h = malloc(missing.cnt * sizeof(*h));
 	for (i = 0; i < missing.cnt && h; i++)
 		h[i] = hole_at(g, r, &missing.span[i]);
 	err = h ? fr_snap_put_holes(w, h, missing.cnt) : -ENOMEM;
+out:
 	free(h);
 	fr_spans_free(&missing);
 	return err;
