@@ -21,6 +21,14 @@ build() { # INCLUDES OUT SOURCES AND FLAGS
 	"$CC" $FLAGS -I"$includes" -Ibpf -Iuser -o "$out" "$@"
 }
 
+made() { # NAME SOURCES AND FLAGS: the tree's own, as $dir/NAME
+	name=$1
+	shift
+	build bpf "$dir/$name" "$@" && return
+	verdict "$name" FAILED "does not build"
+	return 1
+}
+
 can_sanitize() {
 	echo 'int main(void) { return 0; }' >"$dir/can.c"
 	"$CC" "$1" -o "$dir/can" "$dir/can.c" 2>/dev/null && "$dir/can" 2>/dev/null
@@ -130,37 +138,40 @@ bad_guardq() { # NAME SCRIPT FLAGS
 	fi
 }
 
-build bpf "$dir/clock" tests/stress/clock.c && good clock "$dir/clock" 700
-build bpf "$dir/clock1" tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock1" 400
-build bpf "$dir/ring" tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal &&
+made clock tests/stress/clock.c && good clock "$dir/clock" 700
+made clock-losers tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock-losers" 400
+made ring tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" 4 && good ring-mortal "$dir/ring" 3 mortal &&
 	good ring-nested "$dir/ring" 4 nested && good ring-nested-mortal "$dir/ring" 3 mortal nested
-build bpf "$dir/follow" $follow_src user/io/ring/ring_follow.c && good follow "$dir/follow" 3
-build bpf "$dir/guardq" tests/stress/guardq.c && good guardq "$dir/guardq" 300
-build bpf "$dir/hits" tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
-build bpf "$dir/incident" tests/stress/incident.c && good incident "$dir/incident" 1500
+made follow $follow_src user/io/ring/ring_follow.c && good follow "$dir/follow" 3
+made guardq tests/stress/guardq.c && good guardq "$dir/guardq" 300
+made hits tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
+made incident tests/stress/incident.c && good incident "$dir/incident" 1500
 if can_sanitize -fsanitize=thread; then
-	build bpf "$dir/follow-t" $follow_src user/io/ring/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-t" 3
-	build bpf "$dir/guardq-t" tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-t" 300
-	build bpf "$dir/hits-t" tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-t" 2 mortal
-	build bpf "$dir/incident-t" tests/stress/incident.c -fsanitize=thread && good incident-tsan "$dir/incident-t" 1500
-	build bpf "$dir/clock-t" tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-t" 400
-	build bpf "$dir/ring-t" tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-t" 4 &&
-		good ring-mortal-tsan "$dir/ring-t" 4 mortal
+	made follow-tsan $follow_src user/io/ring/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-tsan" 3
+	made guardq-tsan tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-tsan" 300
+	made hits-tsan tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-tsan" 2 mortal
+	made incident-tsan tests/stress/incident.c -fsanitize=thread && good incident-tsan "$dir/incident-tsan" 1500
+	made clock-tsan tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-tsan" 400
+	made ring-tsan tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-tsan" 4 &&
+		good ring-mortal-tsan "$dir/ring-tsan" 4 mortal
 else
 	verdict tsan skip "ThreadSanitizer does not build or run here"
 fi
 if can_sanitize -fsanitize=address,undefined; then
-	build bpf "$dir/ring-a" tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
-		good ring-asan-ubsan "$dir/ring-a" 3 && good ring-nested-asan-ubsan "$dir/ring-a" 3 nested
+	made ring-asan-ubsan tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
+		good ring-asan-ubsan "$dir/ring-asan-ubsan" 3 && good ring-nested-asan-ubsan "$dir/ring-asan-ubsan" 3 nested
 else
 	verdict asan skip "AddressSanitizer does not build or run here"
 fi
 
 # A reader that is slow to look again must pass; one that does not look must not.
 INCIDENT_COPIED='s/to\[i\] = fr_load(&from\[i\]);/{ static int n; if (i == 9 \&\& ++n % 50 == 0) usleep(200); & }/'
-build_slow_log() { change slow_look bpf/incident.h "$INCIDENT_COPIED" && build "$dir/slow_look" "$dir/slow_look/incident" \
-	tests/stress/incident.c -include unistd.h; }
-build_slow_log && good slow_look "$dir/slow_look/incident" 1000
+if change slow_look bpf/incident.h "$INCIDENT_COPIED" &&
+	build "$dir/slow_look" "$dir/slow_look/incident" tests/stress/incident.c -include unistd.h; then
+	good slow_look "$dir/slow_look/incident" 1000
+else
+	verdict slow_look FAILED "nothing was changed, or does not build"
+fi
 bad_log look_once "$INCIDENT_COPIED; s/return fr_load(&log->head->next) > seq + log->cnt ? FR_INCIDENT_GONE : FR_INCIDENT_GOT;/return FR_INCIDENT_GOT;/" \
 	-include unistd.h
 bad_log claim_store 's/if (fr_cas(&h->next, next, next + 1) == next)/fr_store(\&h->next, next + 1); if (1)/'
@@ -168,11 +179,11 @@ bad_log never_full 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next -
 bad_log one_too_many 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next - saved) > (s64)log->cnt)/'
 # A record that is being written is so for nanoseconds: drawn out likewise, for the right log and the wrong ones.
 SLOW_WRITE='-include unistd.h -DPAUSE()=usleep(50) -DPAUSE_EVERY=1'
-build bpf "$dir/slow_write" tests/stress/incident.c $SLOW_WRITE && good slow_write "$dir/slow_write" 3000
+made slow_write tests/stress/incident.c $SLOW_WRITE && good slow_write "$dir/slow_write" 3000
 bad_log done_first 's/return next;$/{ fr_xchg(\&fr_incident_slot(log, next)->done, next + 1); return next; }/' $SLOW_WRITE
 bad_log unfinished_read 's/if (fr_load(&slot->done) != seq + 1)/if (0)/' $SLOW_WRITE
 bad_log drop_uncounted 's/fr_count(&log->head->drop.*/(void)log; (void)kind;/'
-build bpf "$dir/naive" tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive" 300
+made naive-clock tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive-clock" 300
 bad_clock clock_own 's/return seen;/return now;/'
 bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
 # The moments of reading, before looking again, are nanoseconds: drawn out, so that finding the mistake is no matter of luck.
