@@ -127,6 +127,17 @@ links() {
 	return $bad
 }
 
+# Every suite, and every script of `kernel`, has a row in docs/testing.md.
+testing_page() {
+	local name names bad=0
+	names=$(sed -nE "/^suites='/,/^'/s,^([a-z]+)[[:blank:]].*tests/.*,\1,p" tests/run.sh)
+	(($(wc -w <<< "$names") >= 20)) || { echo "the suites of tests/run.sh were not found"; return 1; }
+	for name in $names $(basename -s .py -a tests/kernel/t_*.py); do
+		grep -qE "^\|[^|]*\`$name\`" docs/testing.md || { echo "docs/testing.md lacks $name"; bad=1; }
+	done
+	return $bad
+}
+
 shell_scripts() {
 	local file
 	for file in .ci/run .ci/deps tests/*.sh tests/*/*.sh completion/*.bash; do
@@ -148,6 +159,7 @@ check "man pages" man_pages
 check "flightrec(1) and completion are complete" man_is_complete
 check "completion" completion_works
 check "docs/performance.md is what its bench.json makes" performance_page
+check "docs/testing.md names every suite" testing_page
 check "docs/events.md is what the table makes" events_reference
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))
