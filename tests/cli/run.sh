@@ -184,6 +184,21 @@ closed_pipe() {
 	[[ $codes == "0 0" ]] || { echo "exit statuses $codes"; return 1; }
 	is_quiet
 }
+# The reader is gone before the first byte.
+closed_pipe_of_help() {
+	local args reader got
+	for args in --help --version $(sed -nE 's/^\t\{"([a-z]+)", "flightrec .*/\1/p' user/cmd/main.c); do
+		[[ $args == --* ]] || args="$args --help"
+		exec {reader}> >(exit 0)
+		wait $!
+		# shellcheck disable=SC2086
+		"$flightrec" $args >&$reader 2> "$tmp/err"
+		got=$?
+		exec {reader}>&-
+		((got == 0)) && is_quiet || { echo "flightrec $args: exit status $got"; return 1; }
+	done
+	[[ $args == "doctor --help" ]] || { echo "the last command was $args"; return 1; }
+}
 full_disk() {
 	local args
 	[[ -e /dev/full ]] || { echo "no /dev/full"; return 77; }
@@ -347,6 +362,7 @@ check "a file of others" not_ours
 check "wrong usage" wrong_usage
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe
+check "help into a closed pipe" closed_pipe_of_help
 check "a full disk" full_disk
 check "no control characters" no_control_characters
 check "colour" colour

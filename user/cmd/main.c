@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,9 +81,10 @@ static int run_option(const char *arg)
 	return FR_EXIT_USAGE;
 }
 
-/* Help and versions go by stdio, and are in its buffer until here. */
+/* Help and versions go by stdio, and are in its buffer until here. Who closed the pipe has read enough. */
 static int written(int status)
 {
+	signal(SIGPIPE, SIG_IGN);
 	if (status != FR_EXIT_OK || !fflush(stdout) || errno == EPIPE)
 		return status;
 	fr_err("cannot write the output: %s", strerror(errno));
