@@ -84,8 +84,8 @@ def helper(name):
 
 
 def run(*args, status=0, **kw):
-    """Run a program; its exit status must be this one (None: any)."""
-    kw.setdefault("timeout", 120)
+    """Run a program; its exit status must be this one (None: any). How long it takes is not tested: what hangs is ended."""
+    kw.setdefault("timeout", 600)
     kw.setdefault("stdin", subprocess.DEVNULL)
     kw.setdefault("stdout", subprocess.PIPE)
     kw.setdefault("stderr", subprocess.PIPE)
@@ -210,8 +210,8 @@ def wait_said(p, word):
         limit.cancel()
 
 
-def wait_for(fn, what, seconds=30):
-    """Wait until fn() is true: on a busy machine things take their time, so the limit is far."""
+def wait_for(fn, what, seconds=120):
+    """Wait until fn() is true: on a busy machine, or one whose disk stands still, things take their time, so the limit is far."""
     until = time.monotonic() + seconds
     while True:
         got = fn()

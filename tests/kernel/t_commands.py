@@ -132,7 +132,7 @@ def sigusr1():
         p.send_signal(signal.SIGUSR1)
         files = wait_for(lambda: [f for f in os.listdir(dir) if f.endswith(".flight")], "a snapshot")
         p.send_signal(signal.SIGINT)
-        equal(p.wait(30), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
         check(not exists(name), "the session is still there after SIGINT")
     equal(len(files), 1, "snapshots")
     check(re.fullmatch(r"[A-Za-z0-9._-]+-\d{8}T\d{6}\.\d{3}Z-signal\.flight", files[0]), files[0])
@@ -149,7 +149,7 @@ def on_exit():
             wait_for(lambda: status(name)["recorder"], "the session is owned")
             time.sleep(0.3)
             p.send_signal(sig)
-            equal(p.wait(30), 0, f"exit status after {sig.name}")
+            equal(p.wait(120), 0, f"exit status after {sig.name}")
         equal([re.sub(r".*Z-", "", f) for f in snapshots(dir)], ["exit.flight"], "snapshots")
         check(not exists(name), f"the session outlives {sig.name}")
 
@@ -194,7 +194,7 @@ def command_interrupt():
         ended_with_it = p.poll() is not None
         os.kill(shell, signal.SIGINT)  # in any case: its output is the recorder's
         check(not ended_with_it, "the recorder ended while the command runs")
-        equal(p.wait(30), 5, "exit status")
+        equal(p.wait(120), 5, "exit status")
 
 
 @test("no such session: exit status 4, and what to do")
@@ -309,7 +309,7 @@ def stopped_elsewhere():
         wait_for(lambda: status(name)["recorder"], "the session is owned")
         time.sleep(0.2)
         fr("stop", "-n", name)
-        equal(p.wait(30), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
         check(not exists(name), "the session is still there")
 
 

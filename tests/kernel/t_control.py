@@ -175,7 +175,7 @@ def follow():
             check(word in text, f"'{word}' is not in: {text}")
         for w in watchers:
             w.send_signal(signal.SIGINT)
-            equal(w.wait(30), 0, "exit status of follow")
+            equal(w.wait(120), 0, "exit status of follow")
             equal(w.stderr.read(), b"", "standard error of follow")
 
 

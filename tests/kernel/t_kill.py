@@ -205,7 +205,7 @@ def keep():
     with recorder(name, "--keep", *OPTIONS) as p:
         time.sleep(0.3)
         p.send_signal(signal.SIGTERM)
-        equal(p.wait(30), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
         st = status(name)
         equal(st["recorder"], False, "owned")
         wait_for(lambda: written(name) > sum(c["written"] for c in st["cpus"]), "recording goes on")
