@@ -8,7 +8,8 @@ import subprocess
 
 from frtest import Skip, check, dump, equal, fr_json, helper, main, new_name, path, recorder, replay, run, session, test
 
-SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499")
+# room for all stacks of a busy machine until the snapshot, however long it takes to come
+SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499", "-m", "32M", "--tier", "stack=16M")
 CHAIN = helper("chain")
 
 

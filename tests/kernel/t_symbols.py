@@ -10,6 +10,8 @@ import time
 from frtest import Skip, check, dump, equal, fr_json, helper, main, replay, run, session, test
 
 SPIN = helper("spin")
+# room for all stacks of a busy machine until the snapshot, however long it takes to come
+SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499", "-m", "32M", "--tier", "stack=16M")
 
 
 def told(file):
@@ -85,7 +87,7 @@ def kallsyms():
 
 @test("kernel functions are named as kallsyms does, and every kernel frame is in one")
 def kernel_names():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+    with session(*SAMPLES) as name:
         put_away(spin("wait", "0.5"))
         run("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
         file = dump(name)
@@ -137,7 +139,7 @@ def looked_at(name, pid, what):
 
 @test("a living process: its mapping with build-id, where its frames lie")
 def living():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499", "--cpu-profile", "no") as name:
+    with session(*SAMPLES, "--cpu-profile", "no") as name:
         p = spin("wait")
         file, t = looked_at(name, p.pid, "mapping")
         put_away(p)
@@ -158,7 +160,7 @@ def living():
 
 @test("a process that has ended: its frames by build-id and offset")
 def ended():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+    with session(*SAMPLES) as name:
         p = spin("end")
         p.wait()
         p.stdout.close()
@@ -177,7 +179,7 @@ def named_in(name, p):
 
 @test("JITed code: the name its perf map gives last")
 def jit():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+    with session(*SAMPLES) as name:
         p = spin("jit")
         file, symbols = named_in(name, p)
         put_away(p)
@@ -189,7 +191,7 @@ def jit():
 
 @test("JITed code of a process that has ended; but not by a map that was changed since")
 def jit_ended():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+    with session(*SAMPLES) as name:
         p = spin("jit")
         map = f"/tmp/perf-{p.pid}.map"
         put_away(p)
@@ -208,7 +210,7 @@ def jit_ended():
 
 @test("a perf map that is a link is not followed")
 def jit_link():
-    with session("-p", "minimal", "-e", "sample", "--hz", "499") as name:
+    with session(*SAMPLES) as name:
         p = spin("jit")
         map = f"/tmp/perf-{p.pid}.map"
         os.rename(map, map + ".real")
