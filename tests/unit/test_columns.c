@@ -288,6 +288,21 @@ static void test_content_and_head_must_agree(void **state)
 	assert_int_equal(decode(f, fr_schema_builtin()), 0);
 }
 
+/* The format's bound, which is the kernel's for pids. */
+static void test_tids_are_below_the_bound(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 300);
+	f->rows.tid[7] = (1u << 22) - 1;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	assert_int_equal(f->b.tid[7], (1u << 22) - 1);
+	f->rows.tid[7] = 1u << 22;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+}
+
 static volatile u64 touched; /* so that looking is not optimised away */
 
 /* Walk all that a batch offers: a sanitizer tells if any of it lies outside. */
@@ -518,6 +533,7 @@ int main(void)
 		TEST(test_keys_predict),
 		TEST(test_cut_content_is_refused),
 		TEST(test_content_and_head_must_agree),
+		TEST(test_tids_are_below_the_bound),
 		TEST(test_any_bytes_may_come),
 		TEST(test_unwanted_columns_are_checked),
 		TEST(test_unknown_events_are_left_out),
