@@ -348,7 +348,8 @@ static void test_rate(void **state)
 			run(r);
 	if (now_ns() - begin >= 1000000000ULL) {
 		close(fd);
-		skip(); /* slower than the limit */
+		print_message("skipped: slower than the limit\n");
+		skip();
 	}
 	assert_int_equal(r->asked, FR_CTL_RATE_MAX);
 	hear(r, fd, buf, sizeof(buf));
