@@ -11,18 +11,17 @@ trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
 snap=$tmp/load.flight
 
-# check NAME COMMAND...: it succeeds
+# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
 check() {
-	local name=$1
+	local name=$1 status
 	shift
-	if ("$@") > "$tmp/log" 2>&1; then
-		((passed++))
-	else
-		((failed++)) && true
-		echo "FAIL $name"
-		tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /'
-	fi
-	return 0
+	("$@") > "$tmp/log" 2>&1
+	status=$?
+	case $status in
+	0) ((passed++)) ;;
+	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
+	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /' ;;
+	esac
 }
 
 # status N COMMAND...: its output goes to $tmp/out and $tmp/err
@@ -95,7 +94,7 @@ wide_has_more() {
 	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
 }
 is_colourful() {
-	command -v script > /dev/null || return 0
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
 	TERM=xterm script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && prints $'\e\\[31m' &&
 		TERM=xterm NO_COLOR=1 script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && ! prints $'\e\\[31m' > /dev/null
 }
