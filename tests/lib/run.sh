@@ -141,23 +141,20 @@ versions_agree() {
 		((number == $(tr . ' ' <<< "$version" | awk '{ print $1 * 1000000 + $2 * 1000 + $3 }')))
 }
 
+# same_as_replay SNAPSHOT OPTION...: $tmp/out is what the command prints of it, which is something
+same_as_replay() {
+	"$FLIGHTREC" replay --tier all "${@:2}" "$tmp/$1.flight" > "$tmp/replay" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
+	[[ -s $tmp/replay ]] || { echo "replay printed nothing"; return 1; }
+	cmp "$tmp/replay" "$tmp/out"
+}
+
 lines_are_the_same() {
-	local what
-	for what in json text; do
-		use $what "$tmp/$1.flight" || return
-		if [[ $what == json ]]; then
-			"$FLIGHTREC" replay --tier all --json "$tmp/$1.flight" 2> /dev/null
-		else
-			"$FLIGHTREC" replay --tier all "$tmp/$1.flight" 2> /dev/null
-		fi | cmp - "$tmp/out" || return
-		[[ -s $tmp/out ]] || return
-	done
+	use json "$tmp/$1.flight" && same_as_replay "$1" --json && use text "$tmp/$1.flight" && same_as_replay "$1"
 }
 
 printers_are_the_same() {
-	use printed-json "$tmp/$1.flight" &&
-		"$FLIGHTREC" replay --tier all --pairs --pos --symbols --json "$tmp/$1.flight" 2> /dev/null | cmp - "$tmp/out" &&
-		use printed-text "$tmp/$1.flight" && "$FLIGHTREC" replay --tier all --pairs --pos "$tmp/$1.flight" 2> /dev/null | cmp - "$tmp/out"
+	use printed-json "$tmp/$1.flight" && same_as_replay "$1" --pairs --pos --symbols --json &&
+		use printed-text "$tmp/$1.flight" && same_as_replay "$1" --pairs --pos
 }
 
 fields_are_the_same() {
