@@ -120,9 +120,10 @@ def test_perfetto_counts(reader, trace, events):
         if got.get(name, 0) != want[name]:
             return f"{name}: {got.get(name, 0)} in the reader, {want[name]} in the snapshot"
     slices = query(reader, trace, "select name, count(*) n from slice where name like 'page_fault%' group by name")
-    for r in slices:
-        if r["n"] != want[r["name"]]:
-            return f"{r['name']}: {r['n']} slices, {want[r['name']]} events"
+    got = {r["name"]: r["n"] for r in slices}
+    for name in {e for e in want if e.startswith("page_fault")} | set(got):
+        if got.get(name, 0) != want[name]:
+            return f"{name}: {got.get(name, 0)} slices, {want[name]} events"
     samples = query(reader, trace, "select count(*) n from perf_sample")[0]["n"]
     if samples != want["cpu_sample"]:
         return f"{samples} samples, {want['cpu_sample']} in the snapshot"
@@ -541,7 +542,9 @@ def test_json(folder, flight, plain):
 
 def test_csv(folder, flight, events, *more):
     out = f"{folder}/x{len(more)}.csv"
-    export(flight, "csv", out, *more)
+    r = export(flight, "csv", out, *more)
+    if r.returncode:
+        return f"exit status {r.returncode}: {r.stderr.decode()}"
     with open(out, newline="", encoding="utf-8", errors="surrogateescape") as f:
         rows = list(csv.DictReader(f))
     if len(rows) != len(events):
@@ -563,8 +566,10 @@ def test_csv(folder, flight, events, *more):
 def test_csv_of_several(folder, _, __):
     """Files whose kinds of events are others under the same numbers."""
     files = [f"{HERE}/../files/golden/{name}.flight" for name in ("tiny", "all-1", "small")]
-    plain = run(FLIGHTREC, "replay", "--json", *files).stdout
-    return test_csv(folder, files[-1], [json.loads(line) for line in io.BytesIO(plain)], *files[:-1])
+    r = run(FLIGHTREC, "replay", "--json", *files)
+    if r.returncode or not r.stdout:
+        return f"replay: exit status {r.returncode}: {r.stderr.decode()}"
+    return test_csv(folder, files[-1], [json.loads(line) for line in io.BytesIO(r.stdout)], *files[:-1])
 
 
 def test_filter(folder, flight, events):
