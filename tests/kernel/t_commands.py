@@ -274,6 +274,26 @@ def read_only():
         check(exists(name), "the session is gone")
 
 
+def nested(sz):
+    """A new directory whose path has so many bytes."""
+    dir = tempfile.mkdtemp(dir=TMP)
+    while (left := sz - len(dir)) > 0:
+        dir += "/" + "d" * (left - 1 if left <= 202 else 200)
+    os.makedirs(dir)
+    return dir
+
+
+@test("a directory whose path is too long for names of snapshots: refused; in the longest one there are some")
+def long_dir():
+    got = fr("record", "-n", new_name(), "-o", nested(833), "--detach", status=1)
+    refused(got, "cannot write to directory", "File name too long", "-o")
+    dir, name = nested(832), new_name()
+    with recorder(name, "-o", dir, "--on", "signal", *MINIMAL) as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        p.send_signal(signal.SIGUSR1)
+        wait_for(lambda: snapshots(dir), "a snapshot")
+
+
 @test("a relative directory is meant as seen by who began to record")
 def relative_dir():
     os.mkdir(path("near"))

@@ -300,9 +300,15 @@ def reload():
                 wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, f"the new rule {i}: {r.rules()}", 60)
                 mapped = initial_values(r.p.pid) if mapped is None else mapped
             equal(initial_values(r.p.pid), mapped, "bytes that reloads left mapped")
-            for bad, word in (("On=crash\nOn=thursday\n", "thursday"), ("Nonsense=1\n", "Nonsense"), ("[Strorage]\n", "Storage")):
-                with open(file, "a") as f:
-                    f.write(bad)
+            deep = f"{dir}/" + "/".join(["d" * 200] * 4)
+            os.makedirs(deep)
+            for bad, word in (("On=crash\nOn=thursday\n", "thursday"), ("Nonsense=1\n", "Nonsense"), ("[Strorage]\n", "Storage"),
+                              (None, "File name too long")):
+                if bad:
+                    with open(file, "a") as f:
+                        f.write(bad)
+                else:
+                    write_config(file, name, deep + "/" + "d" * 40, ONE)
                 before = r.said().count("reload refused")
                 r.p.send_signal(signal.SIGHUP)
                 wait_for(lambda: r.said().count("reload refused") > before, f"refused: {r.said()}")

@@ -205,7 +205,7 @@ static int check_dir(struct fr_config *c, char *why, size_t why_sz)
 	int err = fr_record_out_dir(c->dir, &path);
 
 	if (err) {
-		snprintf(why, why_sz, "Storage.Directory: cannot write to %s: %s", c->dir, strerror(-err));
+		snprintf(why, why_sz, "Storage.Directory: cannot write there: %s: %s", strerror(-err), c->dir);
 		free(path);
 		return err;
 	}

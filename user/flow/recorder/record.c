@@ -19,6 +19,7 @@
 #include "flow/recorder/takeover.h"
 #include "flow/snapshot/clock_sample.h"
 #include "flow/snapshot/dump.h"
+#include "flow/snapshot/name.h"
 #include "io/cpus.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
@@ -112,6 +113,8 @@ int fr_record_out_dir(const char *dir, char **path)
 	found = realpath(dir, NULL);
 	if (!found || stat(found, &st))
 		err = -errno;
+	else if (strlen(found) + FR_NAME_SZ > FR_PENDING_PATH_MAX)
+		err = -ENAMETOOLONG;
 	else
 		err = S_ISDIR(st.st_mode) ? try_file(found) : -ENOTDIR;
 	if (err) {

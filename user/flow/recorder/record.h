@@ -49,7 +49,10 @@ int fr_record(struct fr_record_ask *ask);
  */
 int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
 
-/* Make dir if it is not there, and see that files can be made in it: 0 and its absolute path, to be freed; or -errno. */
+/*
+ * Make dir if it is not there, and see that files can be made in it, and that its path leaves room for their names: 0 and its
+ * absolute path, to be freed; or -errno.
+ */
 int fr_record_out_dir(const char *dir, char **path);
 
 /* Signals that the loop takes from its signalfd; blocked from the start. */

@@ -8,6 +8,8 @@
 
 #include "types.h"
 
+#define FR_NAME_SZ 192 /* bytes that a name takes behind its directory, at most: with the slash and the NUL */
+
 /*
  * The name of a snapshot taken at real_ns (CLOCK_REALTIME), in dir, into buf. HOST and COMM are reduced to letters, digits,
  * '.', '_' and '-'; nr > 0 tells apart snapshots that would be called the same. 0 or -ENAMETOOLONG.
