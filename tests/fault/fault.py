@@ -238,20 +238,25 @@ class Daemon:
         self.control.set()
         return self.files() - before, hits
 
-    def taken(self):
-        return self.rule()["verdicts"]["taken"]
+    def settled(self):
+        """The files, and how many were taken, at one moment: nothing is being taken, and nothing was meanwhile."""
+        def look():
+            rule, files = self.rule(), self.files()
+            over = rule["seen"] == sum(rule["verdicts"].values()) == self.seen()
+            return over and (files, rule["verdicts"]["taken"])
+        return wait_for(look, "all that was asked is over", 60)
 
     def clean(self, tries=1):
         """A snapshot with nothing failing. What was asked before may be taken only now, too: a file for each that was."""
-        before, taken = self.files(), self.taken()
+        before, taken = self.settled()
         new, _ = self.ask()
         while not new and tries > 1:
             tries -= 1
             new, _ = self.ask()
-        wait_for(lambda: self.seen() == self.decided(), "all that was asked is over", 60)
-        new = self.files() - before
+        files, now = self.settled()
+        new = files - before
         check(new, f"no file: {self.said()}")
-        equal(len(new), self.taken() - taken, f"files: {self.said()}")
+        equal(len(new), now - taken, f"files: {self.said()}")
         for file in new:
             fr("verify", os.path.join(self.dir, file))
         wait_for(lambda: not [f for f in os.listdir(self.dir) if f.startswith(".")], "nothing is left over")
