@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Of each CPU a snapshot covers the time from its horizon to its last event, but for the holes. What no snapshot of the session
- * covers is a gap:
+ * Of each CPU a snapshot covers the time from its horizon to its last event, and what is before the holes that the horizon is
+ * behind. What no snapshot of the session covers is a gap:
  *
  *	snapshot 0	      [=====   ====]
  *	snapshot 1	                     [=======]
@@ -148,14 +148,30 @@ static int find_holes(const struct fr_snap *snap, u16 cpu, struct stretches *hol
 	return err;
 }
 
-/* From the ring's horizon to the snapshot's end, without its holes. */
+/* The first event of the laps that a ring's account is of; from the first lap ever on the ring is as complete as any. */
+static u64 first_event_ns(const struct fr_snap *snap, const struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u64 first_ns = NEVER_NS;
+
+	for (i = 0; i < cnt; i++)
+		if ((c[i].cpu == r->cpu || r->first_seq == 1) && c[i].tier == r->tier && c[i].first_seq >= r->first_seq &&
+		    c[i].first_ts < first_ns)
+			first_ns = c[i].first_ts;
+	return first_ns;
+}
+
+/* To the snapshot's end, without its holes; from the ring's horizon, or if that is one for a hole, from the first event. */
 static int cover(struct session *s, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)
 {
 	struct stretches holes = {0};
-	u64 from_ns = r->horizon_ns;
+	u64 from_ns = r->horizon_ns, first_ns = first_event_ns(snap, r);
 	int err = find_holes(snap, r->cpu, &holes);
 	size_t i;
 
+	if (holes.cnt && first_ns < from_ns)
+		from_ns = first_ns;
 	for (i = 0; i < holes.cnt && !err && from_ns <= end_ns; i++) {
 		if (holes.s[i].since_ns > from_ns)
 			err = add(&s->covered, r->cpu, from_ns, holes.s[i].since_ns);
@@ -266,7 +282,7 @@ void fr_replay_pairs_lost(struct fr_replay_pairs *p, u32 boot, u32 epoch, u16 cp
 
 static void pass_gaps(struct session *s, u64 now_ns)
 {
-	for (; s->gap_at < s->gap.cnt && s->gap.s[s->gap_at].since_ns <= now_ns; s->gap_at++)
+	for (; s->gap_at < s->gap.cnt && s->gap.s[s->gap_at].since_ns < now_ns; s->gap_at++)
 		fr_pairs_gap(s->pairs, s->gap.s[s->gap_at].cpu, s->gap.s[s->gap_at].until_ns);
 }
 
