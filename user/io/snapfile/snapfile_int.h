@@ -119,6 +119,9 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 /* After the last chunk: let fr_snap_fact() find facts. 0 or -ENOMEM. */
 int fr_snap_split_facts(struct fr_snap *s);
 
+/* Then: holes that merge once wrote without times end where their ring is complete. */
+void fr_snap_end_holes(struct fr_snap *s);
+
 /* Free all that was taken of such chunks. */
 void fr_snap_free_meta(struct fr_snap *s);
 

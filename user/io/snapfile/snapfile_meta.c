@@ -131,6 +131,30 @@ int fr_snap_split_facts(struct fr_snap *s)
 	return 0;
 }
 
+static u64 horizon_at(const struct fr_snap *s, const struct fr_snap_hole *h)
+{
+	const struct fr_snap_ring *r = s->rings.items;
+	u64 horizon_ns = 0;
+	size_t i;
+
+	for (i = 0; i < s->rings.cnt; i++)
+		if (r[i].cpu == h->cpu && r[i].tier == h->tier)
+			horizon_ns = r[i].horizon_ns;
+	return horizon_ns;
+}
+
+void fr_snap_end_holes(struct fr_snap *s)
+{
+	struct fr_snap_hole *h = s->holes.items;
+	size_t i;
+
+	if (!fr_snap_fact(s, "merge_cnt"))
+		return;
+	for (i = 0; i < s->holes.cnt; i++)
+		if (!h[i].since_ns && !h[i].until_ns)
+			h[i].until_ns = horizon_at(s, &h[i]);
+}
+
 void fr_snap_free_meta(struct fr_snap *s)
 {
 	struct fact *f = s->facts.items;
