@@ -223,7 +223,50 @@ def merge_holes():
         assert [(h["first_seq"], h["last_seq"]) for h in holes] == [
             (main_ring(a, cpu)["last_seq"], main_ring(c, cpu)["first_seq"] - 1)], holes
         assert main_ring(m, cpu)["horizon_ns"] == main_ring(c, cpu)["horizon_ns"]
+        assert [(h["since_ns"], h["until_ns"]) for h in holes] == [(a["end_ns"], main_ring(c, cpu)["horizon_ns"])], holes
     assert info(merge("a.flight", "b.flight", "c.flight"))["holes"] == [], "b has them"
+    assert info(merge("b.flight"))["holes"] == info("b.flight")["holes"]
+
+
+def pairs(*paths):
+    """What each event ends, by its place."""
+    lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths).stdout.split(b"\n")[:-1]
+    return {place(e): e for e in map(json.loads, lines)}
+
+
+def merge_pairs():
+    """Nothing is measured over a hole, and what lies before it is measured as in the files."""
+    for parts in ["a.flight", "c.flight"], ["a.flight", "b.flight"], ["a.flight", "b.flight", "c.flight"], ["b.flight"]:
+        expected = pairs(*parts)
+        assert pairs(merge(*parts)) == expected
+        assert [e for e in expected.values() if e["pos"]["seq"] < 7 and "latency_ns" in e]
+    a, c = info("a.flight"), info("c.flight")
+    across = [e for e in pairs(merge("a.flight", "c.flight")).values()
+              if e["ts"] >= c["horizon_ns"] and e["ts"] - e.get("latency_ns", 0) <= a["end_ns"]]
+    assert not across, across
+    # what a file without holes says of its last event
+    assert pairs("a.flight").items() <= pairs("a.flight", "c.flight").items()
+
+
+def behind(horizon, path):
+    """What is told of a file from the horizon on."""
+    r = json.loads(run("report", "--json", "--since", str(horizon), path).stdout)
+    assert all(c["busy_ns"] > 0 for c in r["cpus"]) and r["total"]["runs"] > 1000
+    r["lost"].pop("holes")
+    return r, run("export", "--to", "folded", "--off-cpu", "--since", str(horizon), "-o", "-", path).stdout
+
+
+def merge_report():
+    """Behind the holes everything is told as of the file that begins there; also where holes have no times."""
+    horizon, c = info("c.flight")["horizon_ns"], json.loads(run("report", "--json", "c.flight").stdout)
+    expected = behind(horizon, "c.flight")
+    assert expected[1].count(b"\n") > 50
+    for path in merge("a.flight", "c.flight"), "old.flight":
+        assert info(path)["holes"] and info(path)["horizon_ns"] == horizon
+        assert behind(horizon, path) == expected, path
+        whole = json.loads(run("report", "--json", path).stdout)
+        assert [i["busy_ns"] for i in whole["cpus"]] == [i["busy_ns"] for i in c["cpus"]]
+        assert run("export", "--to", "folded", "--off-cpu", "-o", "-", path).stdout.count(b"\n") > 50
 
 
 def merge_leaks():
@@ -246,6 +289,66 @@ def merge_cuts():
     assert {place(json.loads(l)) for l in rows("m.flight")} == {place(json.loads(l)) for l in rows("b.flight")}
     cut("a.flight", "-f", "event == sys_exit")
     assert [h["cpu"] for h in info(merge("out.flight", "b.flight"))["holes"]] == [0]
+
+
+def named(new, *args):
+    cut(*args)
+    os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh(new)))
+    return new
+
+
+def horizons(path):
+    return [main_ring(info(path), cpu)["horizon_ns"] for cpu in (0, 1)]
+
+
+def merge_horizons():
+    """Complete is what some file has as a whole to its end; a cut that goes on does not make it so."""
+    b, end = horizons("b.flight"), info("c.flight")["end_ns"]
+    late = named("late.flight", "c.flight", "-f", "event == sys_exit")
+    m = info(merge("b.flight", late))
+    assert min(horizons("m.flight")) > end, horizons("m.flight")
+    holes = [h for h in m["holes"] if h["first_seq"] > 7]
+    assert [h["cpu"] for h in holes] == [0, 1] and all(h["until_ns"] == 0 for h in holes), holes
+    assert all(h["since_ns"] == info("b.flight")["end_ns"] for h in holes), holes
+    run("report", "m.flight")
+    run("info", "m.flight")
+    # a cut that came before adds nothing and takes nothing
+    assert horizons(merge(named("early.flight", "a.flight", "-f", "event == sys_exit"), "b.flight")) == b
+    os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("m1.flight")))
+    assert horizons(merge("m1.flight")) == b and info("m.flight")["holes"] == info("m1.flight")["holes"]
+    timed = [(k, e["latency_ns"]) for k, e in pairs("m1.flight").items() if "latency_ns" in e]
+    of_b = pairs("b.flight")
+    assert len(timed) > 1000 and all(k in of_b and of_b[k].get("latency_ns") == ns for k, ns in timed)
+    assert horizons(merge("early.flight", "a.flight")) == horizons("a.flight")
+    # what only a cut has stays unknown, merged once or twice
+    os.rename(os.path.join(dir, merge("early.flight", "c.flight")), os.path.join(dir, fresh("m1.flight")))
+    assert horizons(merge("a.flight", "m1.flight")) == horizons("c.flight") and len(info("m.flight")["holes"]) == 2
+    same = named("same.flight", "b.flight", "-f", "event == sys_exit")
+    for parts in ("b.flight", same), (same, "b.flight"):
+        assert horizons(merge(*parts)) == b and info("m.flight")["holes"] == info("b.flight")["holes"], parts
+    # cuts alone: windows that meet are one, from between those that do not nothing is claimed
+    x, y, z = mid("b.flight", 0.8), mid("b.flight", 0.9), mid("b.flight", 0.95)
+    cuts = [named("x.flight", "b.flight", "--until", str(x)), named("y.flight", "b.flight", "--window", f"{x}..{y}"),
+            named("z.flight", "b.flight", "--since", str(z))]
+    assert horizons(merge(*cuts[:2])) == b and horizons(merge(*reversed(cuts[:2]))) == b
+    assert horizons(merge(*cuts)) == [z, z]
+
+
+def merge_last():
+    """Dumps of the last moments: laps are in part in them, and complete is what they say."""
+    c, end = horizons("c.flight"), info("c.flight")["end_ns"]
+    b = info("b.flight")["end_ns"]
+    assert horizons("last.flight") == [info("last.flight")["horizon_ns"]] * 2 and c[0] < info("last.flight")["horizon_ns"] < end
+    m = info(merge("b.flight", "last.flight"))
+    for cpu in 0, 1:
+        assert main_ring(info("last.flight"), cpu)["first_seq"] == main_ring(info("last.flight"), cpu)["last_seq"]
+        assert main_ring(m, cpu)["horizon_ns"] == main_ring(info("last.flight"), cpu)["horizon_ns"], m
+        hole = [h for h in m["holes"] if h["cpu"] == cpu][-1]
+        assert (hole["since_ns"], hole["until_ns"]) == (b, main_ring(m, cpu)["horizon_ns"]), hole
+    assert pairs("m.flight") == pairs("b.flight", "last.flight")
+    # none of its laps is whole, and another file begins behind them: complete only from the other one on
+    assert all(main_ring(info("mid.flight"), cpu)["last_seq"] < main_ring(info("c.flight"), cpu)["first_seq"] for cpu in (0, 1))
+    assert horizons(merge("mid.flight", "c.flight")) == c
 
 
 def merge_versions():

@@ -2,7 +2,9 @@
 /*
  * make DIR: snapshots to be cut, merged and compared, the same each time: a.flight, b.flight and c.flight of one session one
  * after another, of which a and b, and b and c overlap; b lacks a lap that a has. random.flight has events of every type.
- * more.flight, other.flight and apart.flight are b as other versions of the program would have written it.
+ * more.flight, other.flight and apart.flight are b as other versions of the program would have written it. old.flight is c as
+ * if it had been merged behind a hole without times. last.flight and mid.flight have what came just before c, and just before a
+ * moment between a and b: of each ring a part of one lap.
  */
 #include "unit/host_ring.h"
 
@@ -21,6 +23,7 @@ enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 
 static struct host_ring *ring[RING_CNT];
 static struct fr_schema *schema; /* of another version, NULL: ours */
+static u64 since_ns;		 /* only what is as young, 0: all */
 
 #define PUT(where, type, who, ...)                                         \
 	do {                                                               \
@@ -158,9 +161,9 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	for (k = 0; host_ring_lap(h, k, &lap) && !err; k++) {
 		u64 base_ns = ((const struct fr_page_head *)lap.buf)->base_ns;
 
-		if (!lap.sz || lap.seq == skip)
+		if (!lap.sz || lap.seq == skip || (since_ns && lap.seq < fr_w_seq(h->r.wr->w)))
 			continue;
-		err = fr_snap_put_lap(w, &lap, 0, &events, &damaged);
+		err = fr_snap_put_lap(w, &lap, since_ns, &events, &damaged);
 		if (skip && lap.seq == skip + 1)
 			hole.until_ns = base_ns;
 		hole.since_ns = lap.seq < skip ? base_ns : hole.since_ns;
@@ -170,10 +173,22 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 		r.last_seq = lap.seq;
 		r.present += events;
 	}
+	if (r.horizon_ns < since_ns)
+		r.horizon_ns = since_ns;
 	r.overwritten = h->r.wr->overwritten;
 	r.written = r.overwritten + r.present;
 	err = err ? err : fr_snap_put_rings(w, &r, 1);
 	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
+}
+
+/* Of the laps before a ring's, as merge once wrote them. */
+static int put_old_holes(struct fr_snap_writer *w)
+{
+	const struct fr_snap_hole hole[] = {{.cpu = 0, .first_seq = 8, .last_seq = 9},
+					    {.cpu = 1, .first_seq = 8, .last_seq = 9}};
+	int err = fr_snap_put_fact(w, "merge_cnt", "2");
+
+	return err ? err : fr_snap_put_holes(w, hole, 2);
 }
 
 static int dump(const char *dir, const char *name, const char *boot, u64 skip)
@@ -196,6 +211,8 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 	err = err ? err : put_facts(w, boot);
 	for (i = 0; i < RING_CNT && !err; i++)
 		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
+	if (!strcmp(name, "old"))
+		err = err ? err : put_old_holes(w);
 	err = err ? err : put_tasks(w);
 	err = err ? err : fr_snap_put_clocks(w, &clock, 1);
 	return err ? err : fr_snap_finish(w);
@@ -267,6 +284,16 @@ static int dump_versions(const char *dir)
 	return err;
 }
 
+static int dump_last(const char *dir, const char *name)
+{
+	int err;
+
+	since_ns = host_clock_ns - 200 * US;
+	err = dump(dir, name, "boot-1", 0);
+	since_ns = 0;
+	return err;
+}
+
 static int put_session(const char *dir)
 {
 	u64 lap;
@@ -275,11 +302,15 @@ static int put_session(const char *dir)
 	put_turns(0, 1200);
 	err = dump(dir, "a", "boot-1", 0);
 	lap = last_whole_lap();
-	put_turns(1200, 1600);
+	put_turns(1200, 1350);
+	err = err ? err : dump_last(dir, "mid");
+	put_turns(1350, 1600);
 	err = err ? err : dump(dir, "b", "boot-1", lap);
 	err = err ? err : dump_versions(dir);
 	put_turns(1600, 2900);
-	return err ? err : dump(dir, "c", "boot-1", 0);
+	err = err ? err : dump(dir, "c", "boot-1", 0);
+	err = err ? err : dump_last(dir, "last");
+	return err ? err : dump(dir, "old", "boot-1", 0);
 }
 
 static int put_random(const char *dir)

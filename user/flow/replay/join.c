@@ -217,17 +217,6 @@ static int find_rings(struct fr_join_group *g)
 
 /* ---- events ---- */
 
-static void note_row(struct fr_join_ring *r, u64 ts, u64 seq)
-{
-	if (!r->present++)
-		r->first_seq = seq;
-	r->last_seq = seq;
-	if (seq < r->complete_seq)
-		r->before_ns = ts;
-	else if (!r->complete_ns)
-		r->complete_ns = ts;
-}
-
 static int put_stretch(struct fr_join_ring *ring, const struct fr_stretch *s, struct fr_snap_writer *w)
 {
 	struct fr_pos_walk walk = fr_pos_walk(s->b);
@@ -241,7 +230,7 @@ static int put_stretch(struct fr_join_ring *ring, const struct fr_stretch *s, st
 		fr_pos_walk_to(&walk, i, &seq, &off);
 		err = w ? fr_snap_put_row(w, &row, seq, off, false) : 0;
 		if (!err)
-			note_row(ring, row.ts, seq);
+			fr_join_note(ring, row.ts, seq);
 		err = err == -EBADMSG ? 0 : err; /* longer than any recorder writes: left out */
 	}
 	return err;
@@ -263,19 +252,27 @@ static int walk_ring(const struct fr_join_group *g, struct fr_join_ring *ring, s
 	return err;
 }
 
-/* That a chunk is damaged turns out when it is read: then what is complete is found out again. */
+static size_t damage_of(const struct fr_join_group *g)
+{
+	size_t cnt = 0;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++)
+		cnt += fr_snap_damage(g->file[i]->snap);
+	return cnt;
+}
+
+/* That a chunk is damaged turns out when it is read: then what is missing is found out again. */
 static int put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
 {
-	int err = fr_join_find_complete(g, ring);
-	u64 seq;
+	size_t damage = damage_of(g);
+	int err = fr_join_find_gaps(g, ring);
 
 	err = err ? err : walk_ring(g, ring, w);
-	seq = ring->complete_seq;
-	err = err ? err : fr_join_find_complete(g, ring);
-	if (err || ring->complete_seq == seq)
+	if (err || damage_of(g) == damage)
 		return err;
-	ring->present = ring->before_ns = ring->complete_ns = 0;
-	return walk_ring(g, ring, NULL);
+	err = fr_join_find_gaps(g, ring);
+	return err ? err : walk_ring(g, ring, NULL);
 }
 
 /* ---- context ---- */
@@ -415,9 +412,11 @@ static int status_of(const struct join *j, int err)
 
 static void tear_down(struct join *j)
 {
-	u32 i;
+	u32 i, k;
 
 	for (i = 0; i < j->group_cnt; i++) {
+		for (k = 0; k < j->group[i].ring_cnt; k++)
+			free(j->group[i].ring[k].gap);
 		free(j->group[i].file);
 		free(j->group[i].ring);
 	}

@@ -16,15 +16,21 @@ struct fr_join_file {
 	bool joined;  /* it is in a group */
 };
 
+/* Laps of a ring that none of the files holds as a whole. */
+struct fr_join_gap {
+	struct fr_span lap;
+	u64 before_ns, behind_ns; /* times of the events around them, 0: there is none */
+};
+
 /* A ring of a group. */
 struct fr_join_ring {
 	u32 epoch;
 	u16 cpu;
 	u8 tier;
 	u64 present, first_seq, last_seq;
-	u64 complete_seq; /* history is complete from this lap on */
-	u64 before_ns;	  /* time of the last event before it, 0: there is none */
-	u64 complete_ns;  /* time of the first event from there on, 0: none yet */
+	u64 last_ns;		 /* time of the last event */
+	struct fr_join_gap *gap; /* what is before the first whole lap, then what is missing between; all cut: none */
+	u32 gap_cnt, gap_at;	 /* events behind those before gap_at have come */
 };
 
 /* Snapshots of one session, the oldest first. */
@@ -39,14 +45,11 @@ struct fr_join_group {
 
 /* ---- join_rings.c: which laps there are ---- */
 
-/*
- * The laps of a ring between its first and its last that none of the files holds as a whole. Free it with fr_spans_free().
- * 0 or -ENOMEM.
- */
-int fr_join_missing(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_spans *missing);
+/* Find the gaps of a ring anew, before events are noted. 0 or -ENOMEM. */
+int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
 
-/* Find complete_seq, before events are written. 0 or -ENOMEM. */
-int fr_join_find_complete(const struct fr_join_group *g, struct fr_join_ring *r);
+/* An event that is written; in the ring's order. */
+void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq);
 
 /* The rings' accounts and holes. 0 or -errno. */
 int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "flow/replay/join_int.h"
+#include "flow/replay/summary.h"
 
 static const struct fr_snap_ring *account_of(const struct fr_snap *s, const struct fr_join_ring *r)
 {
@@ -95,6 +96,7 @@ static int add_whole(const struct fr_join_file *f, const struct fr_join_ring *r,
 	if (f->is_cut || !a || !laps_of(f->snap, r, &first, &last))
 		return 0;
 	last = a->last_seq > last ? a->last_seq : last;
+	first = a->first_seq > first ? a->first_seq : first;
 	first += begins_by_choice(f->snap, a);
 	err = fr_spans_add(&whole, first, newest ? last : last - 1);
 	err = err ? err : cut_holes(f->snap, r, &whole);
@@ -114,115 +116,316 @@ static u64 last_lap(const struct fr_join_file *f, const struct fr_join_ring *r)
 	return a && a->last_seq > last ? a->last_seq : last;
 }
 
-/* The file that knows the ring's latest lap; of several the one taken last. */
+/* Of a ring; NULL: of all. */
+static u64 last_event_ns(const struct fr_snap *s, const struct fr_join_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	u64 last_ns = 0;
+
+	for (i = 0; i < cnt; i++)
+		if (c[i].last_ts > last_ns && (!r || (c[i].epoch == r->epoch && c[i].cpu == r->cpu && c[i].tier == r->tier)))
+			last_ns = c[i].last_ts;
+	return last_ns;
+}
+
+static bool is_newer(const struct fr_join_file *f, const struct fr_join_file *than, const struct fr_join_ring *r)
+{
+	u64 lap = last_lap(f, r), other = last_lap(than, r), ns = last_event_ns(f->snap, r),
+	    other_ns = last_event_ns(than->snap, r);
+
+	if (lap != other)
+		return lap > other;
+	return ns != other_ns ? ns > other_ns : !f->is_cut || than->is_cut;
+}
+
+/* The file that knows the latest of the ring; of several one that was not cut, and of these the one taken last. */
 static u32 newest_of(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
 	u32 i, best = 0;
 
 	for (i = 1; i < g->file_cnt; i++)
-		if (last_lap(g->file[i], r) >= last_lap(g->file[best], r))
+		if (is_newer(g->file[i], g->file[best], r))
 			best = i;
 	return best;
 }
 
-int fr_join_missing(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_spans *missing)
+/* Laps that are whole in one of the files or another. */
+static int find_whole(const struct fr_join_group *g, const struct fr_join_ring *r, u32 newest, struct fr_spans *have)
 {
-	struct fr_spans have = {};
-	u32 i, newest = newest_of(g, r);
-	u64 first = ~0ULL, last = last_lap(g->file[newest], r);
-	size_t k;
+	u32 i;
 	int err = 0;
 
-	*missing = (struct fr_spans){};
 	for (i = 0; i < g->file_cnt && !err; i++)
-		err = add_whole(g->file[i], r, i == newest, &have);
-	if (have.cnt)
-		first = have.span[0].first;
-	err = err ? err : fr_spans_add(missing, first, last);
+		err = add_whole(g->file[i], r, i == newest, have);
+	return err;
+}
+
+/* *before: how many laps there may have been before the first whole one; *missing: those behind it that are not. */
+static int find_missing(const struct fr_join_group *g, const struct fr_join_ring *r, u64 *before, struct fr_spans *missing)
+{
+	struct fr_spans have = {};
+	u32 newest = newest_of(g, r);
+	u64 last = last_lap(g->file[newest], r);
+	size_t k;
+	int err = find_whole(g, r, newest, &have);
+
+	*before = last;
+	if (have.cnt) {
+		*before = have.span[0].first ? have.span[0].first - 1 : 0;
+		err = err ? err : fr_spans_add(missing, have.span[0].first, last);
+	}
 	for (k = 0; k < have.cnt && !err; k++)
 		err = fr_spans_cut(missing, have.span[k].first, have.span[k].last);
 	fr_spans_free(&have);
 	return err;
 }
 
-int fr_join_find_complete(const struct fr_join_group *g, struct fr_join_ring *r)
+static int make_gaps(struct fr_join_ring *r, u64 before, const struct fr_spans *missing)
 {
-	struct fr_spans missing;
-	int err = fr_join_missing(g, r, &missing);
+	size_t i;
 
-	if (!err)
-		r->complete_seq = missing.cnt ? missing.span[missing.cnt - 1].last + 1 : 0;
+	r->gap = calloc(missing->cnt + 1, sizeof(*r->gap));
+	if (!r->gap)
+		return -ENOMEM;
+	r->gap[r->gap_cnt++].lap.last = before;
+	for (i = 0; i < missing->cnt; i++)
+		r->gap[r->gap_cnt++].lap = missing->span[i];
+	return 0;
+}
+
+int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r)
+{
+	struct fr_spans missing = {};
+	u64 before;
+	int err = 0;
+
+	free(r->gap);
+	*r = (struct fr_join_ring){.epoch = r->epoch, .cpu = r->cpu, .tier = r->tier};
+	if (g->all_cut)
+		return 0;
+	err = find_missing(g, r, &before, &missing);
+	err = err ? err : make_gaps(r, before, &missing);
 	fr_spans_free(&missing);
 	return err;
 }
 
+void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq)
+{
+	if (!r->present++)
+		r->first_seq = seq;
+	r->last_seq = seq;
+	while (r->gap_at < r->gap_cnt && seq > r->gap[r->gap_at].lap.last) {
+		r->gap[r->gap_at++].behind_ns = ts;
+		if (r->gap_at < r->gap_cnt)
+			r->gap[r->gap_at].before_ns = r->last_ns;
+	}
+	if (r->gap_at < r->gap_cnt && seq < r->gap[r->gap_at].lap.first)
+		r->gap[r->gap_at].before_ns = ts;
+	r->last_ns = ts;
+}
+
+/* ---- when ---- */
+
+/* A time through which a file has all of a ring. */
+struct stretch {
+	u64 from_ns, to_ns; /* to_ns: its last event; ~0: to the ring's end */
+	u64 end_ns;	    /* the file's last event: nothing came in between */
+};
+
+static bool is_damaged_from(const struct fr_snap *s, const struct fr_join_ring *r, u64 from_ns)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (c[i].damaged && c[i].epoch == r->epoch && c[i].cpu == r->cpu && c[i].tier == r->tier &&
+		    c[i].last_ts >= from_ns)
+			return true;
+	return false;
+}
+
+/* But for one at the ring's end. */
+static bool has_hole_behind(const struct fr_snap *s, const struct fr_join_ring *r, u64 from_ns)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (is_hole_of(&h[i], r) && h[i].until_ns > from_ns)
+			return true;
+	return false;
+}
+
+/* When the hole at the ring's end begins, ~0: there is none. */
+static u64 end_hole_ns(const struct fr_snap *s, const struct fr_join_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+	u64 since_ns = ~0ULL;
+
+	for (i = 0; i < cnt; i++)
+		if (is_hole_of(&h[i], r) && !h[i].until_ns && h[i].since_ns < since_ns)
+			since_ns = h[i].since_ns;
+	return since_ns;
+}
+
+/* From the file's horizon of the ring to its last event there. False: not even that is known to be whole. */
+static bool find_stretch(const struct fr_join_group *g, const struct fr_join_ring *r, u32 file, struct stretch *out)
+{
+	const struct fr_snap *s = g->file[file]->snap;
+	const struct fr_snap_ring *a = account_of(s, r);
+
+	if (!a || g->file[file]->is_cut || is_damaged_from(s, r, a->horizon_ns) || has_hole_behind(s, r, a->horizon_ns))
+		return false;
+	*out = (struct stretch){a->horizon_ns, last_event_ns(s, r), last_event_ns(s, NULL)};
+	if (end_hole_ns(s, r) != ~0ULL)
+		out->to_ns = out->end_ns = end_hole_ns(s, r);
+	else if (file == newest_of(g, r))
+		out->to_ns = ~0ULL;
+	return true;
+}
+
+/* The last time before a gap until which nothing is missing: a file may end within its first lap. */
+static u64 gap_since(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap)
+{
+	u64 before_ns = gap->before_ns, behind_ns = gap->behind_ns ? gap->behind_ns : ~0ULL, since_ns = before_ns;
+	struct stretch s;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		if (!find_stretch(g, r, i, &s) || s.from_ns > before_ns || s.to_ns < before_ns || s.to_ns >= behind_ns)
+			continue;
+		if (s.end_ns < behind_ns)
+			s.to_ns = s.end_ns;
+		since_ns = s.to_ns > since_ns ? s.to_ns : since_ns;
+	}
+	return since_ns;
+}
+
+/* From when on nothing is missing again: a file may begin within its last lap. False: nobody has what is behind it. */
+static bool gap_until(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap, u64 *until_ns)
+{
+	u64 since_ns = gap_since(g, r, gap), end_ns = gap->behind_ns ? gap->behind_ns : ~0ULL, best = end_ns;
+	struct stretch s;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++)
+		if (find_stretch(g, r, i, &s) && s.from_ns >= since_ns && s.from_ns < best && s.to_ns >= end_ns)
+			best = s.from_ns;
+	*until_ns = best;
+	return best != ~0ULL;
+}
+
+/* Of cuts alone: the latest horizon, or that of a window that reaches to it, and so on. */
+static u64 horizon_of_cuts(const struct fr_join_group *g, const struct fr_join_ring *r)
+{
+	const struct fr_snap_ring *a;
+	u64 horizon_ns = 0;
+	bool more = true;
+	s64 until_ns;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		a = account_of(g->file[i]->snap, r);
+		horizon_ns = a && a->horizon_ns > horizon_ns ? a->horizon_ns : horizon_ns;
+	}
+	while (more) {
+		more = false;
+		for (i = 0; i < g->file_cnt; i++) {
+			a = account_of(g->file[i]->snap, r);
+			if (!fr_snap_fact_num(g->file[i]->snap, "cut_until", &until_ns))
+				until_ns = g->file[i]->taken_ns;
+			if (!a || a->horizon_ns >= horizon_ns || (u64)until_ns < horizon_ns)
+				continue;
+			horizon_ns = a->horizon_ns;
+			more = true;
+		}
+	}
+	return horizon_ns;
+}
+
 /* ---- what is written ---- */
 
-/*
- * From when on a ring is complete. With no lap missing: since the earliest file is. Else what a file says that begins behind
- * the gap, if one does; or since the first event there.
- */
-static u64 horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
+static u64 earliest_horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
-	u64 best = r->complete_seq ? r->complete_ns : ~0ULL;
-	u64 from = 0, least = ~0ULL;
+	u64 least = ~0ULL;
 	u32 i;
 
 	for (i = 0; i < g->file_cnt; i++) {
 		const struct fr_snap_ring *a = account_of(g->file[i]->snap, r);
 
-		if (!a || (g->file[i]->is_cut && !g->all_cut))
-			continue;
-		if (a->horizon_ns < least)
+		if (a && !g->file[i]->is_cut && a->horizon_ns < least)
 			least = a->horizon_ns;
-		if (a->horizon_ns > r->before_ns && a->horizon_ns < best)
-			from = a->horizon_ns > from ? a->horizon_ns : from;
 	}
-	if (!r->complete_seq)
-		return least == ~0ULL ? 0 : least;
-	return from ? from : best;
+	return least;
 }
 
-/* What an input says of a hole; if none does: its laps were gone before the later snapshot was taken. */
-static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_span *s)
+/*
+ * From when on a ring is complete: behind its last gap, and not before a file says so. If nobody has what is behind the gap:
+ * behind all that is known of.
+ */
+static u64 horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
+{
+	u64 until_ns, least;
+
+	if (g->all_cut)
+		return horizon_of_cuts(g, r);
+	if (!gap_until(g, r, &r->gap[r->gap_cnt - 1], &until_ns))
+		return g->file[g->file_cnt - 1]->taken_ns + 1;
+	least = earliest_horizon(g, r);
+	return until_ns > least ? until_ns : least;
+}
+
+/* A gap as an input tells of it, if it does; else its laps were gone before the later snapshot was taken. */
+static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap)
 {
 	struct fr_snap_hole hole = {.cpu = r->cpu, .tier = r->tier, .why = FR_HOLE_overwritten};
 	size_t cnt, k;
 	u32 i;
 
-	for (i = g->file_cnt; i-- > 0;) {
+	for (i = 0; i < g->file_cnt; i++) {
 		const struct fr_snap_hole *h = fr_snap_holes(g->file[i]->snap, &cnt);
 
 		for (k = 0; k < cnt; k++) {
-			if (is_hole_of(&h[k], r) && h[k].first_seq <= s->last && h[k].last_seq >= s->first) {
-				hole = h[k];
-				i = 0;
-				break;
-			}
+			if (!is_hole_of(&h[k], r) || h[k].first_seq > gap->lap.last || h[k].last_seq < gap->lap.first)
+				continue;
+			hole.why = h[k].why;
+			if (h[k].first_seq == gap->lap.first && h[k].last_seq == gap->lap.last && h[k].until_ns)
+				return h[k];
 		}
 	}
-	hole.first_seq = s->first;
-	hole.last_seq = s->last;
+	hole.first_seq = gap->lap.first;
+	hole.last_seq = gap->lap.last;
+	hole.since_ns = gap_since(g, r, gap);
+	if (!gap_until(g, r, gap, &hole.until_ns))
+		hole.until_ns = 0;
 	return hole;
 }
 
+/* What is before the first whole lap is no hole. */
 static int put_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_writer *w)
 {
-	struct fr_snap_hole *h = NULL;
-	struct fr_spans missing;
-	int err = fr_join_missing(g, r, &missing);
-	size_t i;
+	struct fr_snap_hole *h;
+	u32 i;
+	int err;
 
-	if (err || !missing.cnt)
-		goto out;
-	h = malloc(missing.cnt * sizeof(*h));
-	for (i = 0; i < missing.cnt && h; i++)
-		h[i] = hole_at(g, r, &missing.span[i]);
-	err = h ? fr_snap_put_holes(w, h, missing.cnt) : -ENOMEM;
-out:
+	if (r->gap_cnt < 2)
+		return 0;
+	h = malloc((r->gap_cnt - 1) * sizeof(*h));
+	for (i = 1; i < r->gap_cnt && h; i++)
+		h[i - 1] = hole_at(g, r, &r->gap[i]);
+	err = h ? fr_snap_put_holes(w, h, r->gap_cnt - 1) : -ENOMEM;
 	free(h);
-	fr_spans_free(&missing);
 	return err;
+}
+
+/* The first that is whole, if one is. */
+static u64 first_lap(const struct fr_join_ring *r)
+{
+	u64 whole = r->gap_cnt && r->gap[0].behind_ns ? r->gap[0].lap.last + 1 : 0;
+
+	return whole > r->first_seq ? whole : r->first_seq;
 }
 
 /* The account of who was last to ask, of what is in the file now. */
@@ -238,7 +441,7 @@ static struct fr_snap_ring account(const struct fr_join_group *g, const struct f
 		if (r->cpu != a->cpu || r->tier != a->tier)
 			continue;
 		out.present += r->present;
-		out.first_seq = r->first_seq;
+		out.first_seq = first_lap(r);
 		out.last_seq = last_lap(g->file[newest_of(g, r)], r);
 		out.horizon_ns = horizon(g, r);
 	}
