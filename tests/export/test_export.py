@@ -460,10 +460,22 @@ def test_ctf(folder, flight, events):
 LAST = 60_000  # events that trace-cmd's reader is asked about: it prints 10 thousand lines a second
 
 
+def test_tracecmd_reads_within(folder):
+    """Texts end where trace-cmd ends reading: behind them it would find another clock by chance."""
+    path = f"{folder}/few.dat"
+    export(f"{HERE}/../files/golden/small.flight", "trace-cmd", path)
+    r = run("valgrind", "-q", "--error-exitcode=9", "trace-cmd", "report", "-t", "-R", path)
+    return f"status {r.returncode}: {r.stderr.decode()[:300]}" if r.returncode or b"sched_switch" not in r.stdout else None
+
+
 def test_tracecmd(folder, flight, events):
     if not shutil.which("trace-cmd"):
         skip("trace-cmd", "trace-cmd is not installed")
         return
+    if shutil.which("valgrind"):
+        verdict("tracecmd.test_reads_within", test_tracecmd_reads_within(folder))
+    else:
+        skip("tracecmd.test_reads_within", "valgrind is not installed")
     path, since = f"{folder}/x.dat", events[-LAST:][0]["ts"]
     events = [e for e in events if e["ts"] >= since]
     r = export(flight, "trace-cmd", path, "--since", str(since))

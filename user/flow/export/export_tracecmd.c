@@ -372,6 +372,13 @@ static void write_uname(FILE *f, const void *arg)
 	fputc(0, f);
 }
 
+/* trace-cmd reads an option up to its NUL, whatever its size is. */
+static void write_ended(FILE *f, const void *arg)
+{
+	fputs(arg, f);
+	fputc(0, f);
+}
+
 static int put_option(struct fr_pbuf *b, u32 option, text_fn write, const void *arg)
 {
 	int err = put_num(b, option, 2);
@@ -386,9 +393,9 @@ static int put_options(struct fr_pbuf *b, const struct fr_export *x)
 {
 	int err = put(b, "options  ", 10);
 
-	err = err ?: put_option(b, OPTION_TRACECLOCK, write_string, "");
+	err = err ?: put_option(b, OPTION_TRACECLOCK, write_ended, clock_text);
 	err = err ?: put_option(b, OPTION_UNAME, write_uname, x->snap);
-	err = err ?: put_option(b, OPTION_VERSION, write_string, "flightrec " FR_VERSION);
+	err = err ?: put_option(b, OPTION_VERSION, write_ended, "flightrec " FR_VERSION);
 	return err ?: put_num(b, OPTION_DONE, 2);
 }
 
