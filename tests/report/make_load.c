@@ -28,6 +28,7 @@ struct task {
 };
 
 static struct host_ring *ring[CPU_CNT][FR_TIER_CNT];
+static u64 put_cnt[CPU_CNT][FR_TIER_CNT]; /* events in the file */
 static struct task task[TASK_CNT];
 static u32 on_cpu[CPU_CNT]; /* task + 1, 0 idle */
 static bool in_softirq[CPU_CNT], in_irq[CPU_CNT];
@@ -383,34 +384,40 @@ static int put_hole(struct fr_snap_writer *w, const struct host_ring *h, u64 seq
 	return fr_snap_put_holes(w, &hole, 1);
 }
 
-static int put_laps(struct fr_snap_writer *w, struct host_ring *h)
+/* The older laps of a ring, or its latest. */
+static int put_laps(struct fr_snap_writer *w, struct host_ring *h, bool latest)
 {
 	bool lacks = h->r.cpu == 2 && h->r.tier == FR_TIER_MAIN;
-	u64 events, damaged, missing = fr_w_seq(h->r.wr->w) - MISSING, present = 0;
+	u64 events, damaged, seq = fr_w_seq(h->r.wr->w), missing = seq - MISSING, *present = &put_cnt[h->r.cpu][h->r.tier];
 	struct fr_snap_lap lap;
 	int err = 0;
 	u32 i;
 
 	for (i = 0; host_ring_lap(h, i, &lap) && !err; i++) {
+		if ((lap.seq + SLOT_CNT / 2 > seq) != latest)
+			continue;
 		if (lacks && lap.seq == missing)
 			err = put_hole(w, h, missing);
 		else if (lap.sz && !(err = fr_snap_put_lap(w, &lap, 0, &events, &damaged)))
-			present += events;
+			*present += events;
 	}
-	return err ? err : put_ring(w, h, present);
+	return err || !latest ? err : put_ring(w, h, *present);
 }
 
-static int put_all(struct fr_snap_writer *w)
+/* In parts: each ring in two chunks, the later one behind the first ones of all rings. */
+static int put_all(struct fr_snap_writer *w, bool parts)
 {
 	struct fr_snap_clock c = {.ts = SEC, .mono_ns = SEC, .real_ns = REAL_NS};
 	int err = fr_snap_put_schema(w, fr_schema_builtin());
-	u32 i;
+	u32 i, rings = CPU_CNT * FR_TIER_CNT, at;
 
 	err = err ? err : put_facts(w);
 	err = err ? err : put_tasks(w);
 	err = err ? err : fr_snap_put_clocks(w, &c, 1);
-	for (i = 0; i < CPU_CNT * FR_TIER_CNT && !err; i++)
-		err = put_laps(w, ring[i / FR_TIER_CNT][i % FR_TIER_CNT]);
+	for (i = 0; i < 2 * rings && !err; i++) {
+		at = parts ? i % rings : i / 2;
+		err = put_laps(w, ring[at / FR_TIER_CNT][at % FR_TIER_CNT], parts ? i >= rings : i % 2);
+	}
 	return err;
 }
 
@@ -420,7 +427,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
-	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc < 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
 		return 1;
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
 		ring[i / FR_TIER_CNT][i % FR_TIER_CNT] = host_ring_new(i / FR_TIER_CNT, i % FR_TIER_CNT, SLOT_CNT, PAGES);
@@ -433,7 +440,7 @@ int main(int argc, char **argv)
 			crash();
 		step(i);
 	}
-	err = put_all(w);
+	err = put_all(w, argc > 2);
 	err = err ? err : fr_snap_finish(w);
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
 		host_ring_free(ring[i / FR_TIER_CNT][i % FR_TIER_CNT]);

@@ -118,6 +118,10 @@ damaged() {
 	status 3 report "$tmp/cut.flight" && prints 'What is missing' && status 3 report --json "$tmp/cut.flight" &&
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null && echo "no snapshot" > "$tmp/text" && status 3 report "$tmp/text"
 }
+# Nothing goes on across what is damaged: no pair that replay does not find, no time on a CPU.
+damaged_part() {
+	build/tests/report/make_load "$tmp/parts.flight" parts && /usr/bin/python3 tests/report/damaged.py "$tmp/parts.flight" "$tmp/bad.flight"
+}
 cut_away() {
 	local file=$tmp/away.flight
 	"$FLIGHTREC" cut "$@" -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" && status 0 report "$file" &&
@@ -154,6 +158,7 @@ check "colour on a terminal" is_colourful
 check "--top" top_is_top
 check "usage" usage
 check "a damaged snapshot" damaged
+check "a damaged part" damaged_part
 check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "nothing to report" empty_window

@@ -186,6 +186,21 @@ static void pass_holes(struct fr_analyze *a, u64 now_ns)
 	}
 }
 
+/* As fr_replay_lost_fn: nothing goes on across what is damaged. Stacks tell nothing that is paired. */
+static int pass_damage(void *arg, u16 cpu, u8 tier, u64 until_ns)
+{
+	struct fr_analyze *a = arg;
+
+	if (tier > FR_TIER_LIFE)
+		return 0;
+	if (have_cpu(a, cpu))
+		return -ENOMEM;
+	fr_pairs_gap(a->pairs, cpu, until_ns);
+	if (tier == FR_TIER_MAIN)
+		fr_an_sched_gap(a, cpu, until_ns);
+	return 0;
+}
+
 /* ---- rows ---- */
 
 static bool is_match(const struct fr_an_row *r)
@@ -371,6 +386,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		fr_analyze_free(a);
 		return -ENOMEM;
 	}
+	fr_replay_tell_lost(r, pass_damage, a);
 	*out = a;
 	return 0;
 }

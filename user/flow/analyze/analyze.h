@@ -214,7 +214,7 @@ struct fr_analyze_opts {
 	u64 moment_ns; /* how long the last moments are */
 };
 
-/* The replay must be of one boot, opened with names, and live as long. 0 and *out, or -ENOMEM. */
+/* The replay must be of one boot, opened with names, not begun, and read no more when *out is freed. 0 and *out, or -ENOMEM. */
 int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts,
 		   struct fr_analyze **out);
 void fr_analyze_free(struct fr_analyze *a); /* NULL is fine */

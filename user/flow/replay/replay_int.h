@@ -48,9 +48,11 @@ struct fr_replay {
 	u64 begin_key, end_key;	       /* first and last event's time and shift */
 	u64 trigger_key;
 	bool has_trigger;
-	struct fr_wants wants; /* fr_replay_want(): threads read it */
-	bool is_narrow;	       /* that has been said */
-	bool unreadable;       /* one of the files was no snapshot at all, and has been said */
+	struct fr_wants wants;	   /* fr_replay_want(): threads read it */
+	bool is_narrow;		   /* that has been said */
+	bool unreadable;	   /* one of the files was no snapshot at all, and has been said */
+	fr_replay_lost_fn lost_fn; /* NULL: nobody asks what could not be read */
+	void *lost_arg;
 };
 
 /* ---- replay_files.c: files, and whose they are ---- */

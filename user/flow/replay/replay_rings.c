@@ -190,11 +190,19 @@ int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s)
 {
 	struct fr_replay *r = arg;
 	struct fr_replay_ring *ring = &r->ring[stream];
-	int got = fr_ringsrc_next(ring->src, s);
-	u64 lost_ns = r->pairs ? fr_ringsrc_lost(ring->src) : 0;
+	int got = fr_ringsrc_next(ring->src, s), err = 0;
+	u64 lost_ns = fr_ringsrc_lost(ring->src);
 
 	s->shift_ns = r->boot[ring->boot].shift_ns;
-	if (lost_ns)
+	if (lost_ns && r->pairs)
 		fr_replay_pairs_lost(r->pairs, ring->boot, ring->epoch, ring->cpu, lost_ns);
-	return got;
+	if (lost_ns && r->lost_fn)
+		err = r->lost_fn(r->lost_arg, ring->cpu, ring->tier, lost_ns);
+	return err ? err : got;
+}
+
+void fr_replay_tell_lost(struct fr_replay *r, fr_replay_lost_fn fn, void *arg)
+{
+	r->lost_fn = fn;
+	r->lost_arg = arg;
 }
