@@ -136,6 +136,25 @@ def cut_again():
     assert said["away"] == len(rows("b.flight")) - len(expected)
 
 
+def cut_cpus_again():
+    """What a CPU that was cut away did stays unknown, however often it is cut, and in whatever way."""
+    def moved(name, *args):
+        cut(*args)
+        os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh(name)))
+        return name
+    once = moved("once.flight", "b.flight", "--cpu", "0")
+    whole = run("replay", "--pairs", "--json", "-f", "cpu == 0", "b.flight").stdout
+    pairs = run("replay", "--pairs", "--json", once).stdout
+    assert pairs and pairs != whole, "the other CPU does not matter"
+    report = lambda path: {k: v for k, v in json.loads(run("report", "--json", path).stdout).items() if k not in ("file", "cut")}
+    for lists in ["0", "0"], ["0-1", "0"], ["0", "0-1"], ["0,7", "0-3", "0"]:
+        path = "b.flight"
+        for i, text in enumerate(lists):
+            path = moved(f"cpus-{i}.flight", path, "--cpu", text)
+        assert run("replay", "--pairs", "--json", path).stdout == pairs, lists
+        assert report(path) == report(once), lists
+
+
 def cut_refused():
     out, err = cut("b.flight", "-f", "event == mark_victim", want=1)
     assert "no event matches" in err and not os.path.exists(os.path.join(dir, out))

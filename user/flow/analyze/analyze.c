@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/set/ranges.h"
-
 /* ---- events and their fields ---- */
 
 /* A file's schema may lack fields, or have them of another type: then its event only counts. */
@@ -103,15 +101,6 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 	return 0;
 }
 
-/* What a CPU whose events were cut away did is not known at all. */
-static bool is_cut_away(const struct fr_snap *s, u16 cpu)
-{
-	const char *cut = fr_snap_fact(s, "cut_cpu");
-	struct fr_ranges kept = {0};
-
-	return cut && !fr_ranges_parse(cut, &kept) && !fr_ranges_have(&kept, cpu);
-}
-
 static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 {
 	u32 i;
@@ -123,7 +112,8 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
-		if (is_cut_away(a->snap, r->cpu)) {
+		/* what a CPU whose events were cut away did is not known at all */
+		if (!fr_cut_has_cpu(a->snap, r->cpu)) {
 			fr_pairs_gap(a->pairs, r->cpu, ~0ULL);
 			continue;
 		}

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/set/ranges.h"
+#include "flow/replay/summary.h"
 
 #define NEVER_NS (~0ULL)
 
@@ -197,18 +197,15 @@ static u64 end_of(const struct fr_snap *snap)
 /* CPUs that were cut away are not covered. A file that does not tell of its rings is taken to be complete. */
 static int cover_rings(struct session *s, const struct fr_snap *snap)
 {
-	const char *cut = fr_snap_fact(snap, "cut_cpu");
 	size_t cnt, i;
 	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
 	u64 end_ns = end_of(snap);
-	struct fr_ranges kept = {0};
-	bool all = !cut || fr_ranges_parse(cut, &kept);
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++) {
 		if (r[i].tier != FR_TIER_MAIN)
 			continue;
-		if (all || fr_ranges_have(&kept, r[i].cpu))
+		if (fr_cut_has_cpu(snap, r[i].cpu))
 			err = cover(s, snap, &r[i], end_ns);
 		else
 			err = add(&s->gap, r[i].cpu, 0, NEVER_NS);

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "pure/set/ranges.h"
 
 static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
 {
@@ -211,6 +214,21 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
 	for (i = 0; i < m->ring_cnt; i++)
 		cnt += m->ring[i].tier == tier ? m->ring[i].event_cnt : 0;
 	return cnt;
+}
+
+/* "0,2-3" or, of several cuts, "((0,2-3) && (0)) && (0)": what stands between lists means that all of them hold. */
+bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
+{
+	const char *fact = fr_snap_fact(s, "cut_cpu"), *list;
+	char *text = strdup(fact ?: ""), *at;
+	struct fr_ranges kept;
+	bool has;
+
+	list = text ? strtok_r(text, "()& ", &at) : NULL;
+	for (has = !fact || list; list && has; list = strtok_r(NULL, "()& ", &at))
+		has = !fr_ranges_parse(list, &kept) && fr_ranges_have(&kept, cpu);
+	free(text);
+	return has;
 }
 
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v)

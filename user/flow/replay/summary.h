@@ -55,6 +55,12 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier);
 /* From when on a ring's history is complete: by its counters, else since all programs of the session were attached. */
 u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r);
 
+/*
+ * Are a CPU's events in the file, as far as a cut by CPU is concerned? A file that was cut several times has several lists, and
+ * what is in all of them. Of a list that cannot be read nobody knows: no.
+ */
+bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu);
+
 /* A fact that is a number: true and *v. */
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
 
