@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/text/wall.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define SLEW_MAX 1000 /* a clock is slewed by less than 1 / this */
@@ -89,7 +90,11 @@ u64 fr_wall_shift(const struct fr_wall *w)
 	return w->cnt ? shift(&w->sample[w->cnt - 1]) : 0;
 }
 
-u64 fr_wall_ts(const struct fr_wall *w, u64 real_ns)
+s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns)
 {
-	return w->cnt ? real_ns - fr_wall_shift(w) : 0;
+	s64 ts;
+
+	if (!w->cnt)
+		return 0;
+	return __builtin_sub_overflow(real_ns, (s64)fr_wall_shift(w), &ts) ? INT64_MAX : ts;
 }

@@ -154,7 +154,8 @@ static int parse_wall(const char *text, struct fr_when *w)
 	if (sec < east_s || tm.tm_mday != day) /* there is no 31st of April */
 		return -EINVAL;
 	w->kind = FR_WHEN_WALL;
-	w->ns = (sec - east_s) * SEC_NS + ns;
+	if (__builtin_mul_overflow(sec - east_s, SEC_NS, &w->ns) || __builtin_add_overflow(w->ns, ns, &w->ns))
+		w->ns = ~0ULL; /* the year 2555 or later: behind whatever was recorded */
 	return 0;
 }
 
