@@ -174,14 +174,16 @@ def several():
 def options():
     shell, post = path(f"sh{TAG}"), f"post{TAG}"
     shutil.copy("/bin/sh", shell)
-    rules = [f"crash:comm={post},post=700ms,last=1s", f"exit:7:comm=sh{TAG},cooldown=1h,dedupe=no", "crash:exe=/nowhere/*"]
+    rules = [f"crash:comm={post},post=1s,last=500ms", f"exit:7:comm=sh{TAG},cooldown=1h,dedupe=no", "crash:exe=/nowhere/*"]
     with recording(*[a for rule in rules for a in ("--on", rule)]) as r:
         time.sleep(1.2)
         crash(post)
         file = r.wait_files(1)[0]
         info = fr_json("info", file)
-        check(info["snapshot_ns"] - info["trigger"]["ts"] >= 700_000_000, f"it went on for {info}")
-        check(info["start_ns"] >= info["snapshot_ns"] - 1_000_000_000, "older events are in the file")
+        at = info["trigger"]["ts"]
+        check(info["snapshot_ns"] - at >= 1_000_000_000, f"it went on for {info}")
+        check(at - 500_000_000 <= info["start_ns"] <= at, f"500 ms before the moment, and it, are in the file: {info}")
+        equal([e["ts"] for e in replay(file, "--life") if e["event"] == "crash" and e["comm"] == post], [at], "the moment")
         for _ in range(3):
             run(shell, "-c", "exit 7", status=7)
         run(shell, "-c", "exit 6", status=6)
@@ -346,6 +348,32 @@ def other_settings():
             finally:
                 kill(r)
         fr("verify", *r.files())
+
+
+@test("what persons asked for is no storm for the next recorder; what rules had taken is, and its dedupe")
+def storm_kept():
+    one, other = f"storm-a{TAG}", f"storm-b{TAG}"
+    rule = f"crash:comm={one}|{other},cooldown=1h"
+    with configured(rule) as (name, dir, file):
+        with open(file) as f:
+            text = f.read()
+        with open(file, "w") as f:
+            f.write(text.replace("StormCount=0", "StormCount=2\nStormTime=1h").replace("Socket=no", "Socket=yes"))
+        # of the second no snapshot, as it is the same; of the third one, though three were asked for
+        for nr, (asked, who, taken, dedupe) in enumerate(((3, one, 1, 0), (0, one, 1, 1), (0, other, 2, 1))):
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                for _ in range(asked):
+                    fr("dump", "-n", name)
+                crash(who)
+                # others that die on this host are filtered
+                wait_for(lambda: sum(r.rules()[rule]["verdicts"][v] for v in ("taken", "dedupe", "storm")) == nr + 1, f"moment {nr} is decided", 60)
+                verdicts = r.rules()[rule]["verdicts"]
+                equal((verdicts["taken"], verdicts["dedupe"]), (taken, dedupe), f"moment {nr}: {verdicts}")
+                wait_for(lambda: len([f for f in r.files() if "-crash-" in f]) == taken, "its snapshot")
+            finally:
+                kill(r)
 
 
 @test("deaths while no recorder lives are seen by the next, with other triggers too; cooldowns hold over a kill")

@@ -229,6 +229,24 @@ static void test_undo(void **state)
 	fr_gate_free(g);
 }
 
+/* What was taken before counts, also what would be refused under the limits of now. */
+static void test_count(void **state)
+{
+	static const struct fr_gate_conf few = {.storm_cnt = 2, .storm_ns = 600 * SEC};
+	struct fr_gate *g = made(&few);
+	struct fr_trigger t = rule("crash,max=1/10m"), other = rule("crash");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		fr_gate_count(g, 0, 1 + i, (100 + i) * SEC);
+	for (i = 0; i < 3; i++)
+		asks(g, &t, 0, 1 + i, 110 * SEC, "dedupe");
+	asks(g, &t, 0, 9, 110 * SEC, "max");
+	asks(g, &other, 1, 9, 110 * SEC, "storm");
+	fr_gate_free(g);
+}
+
 /* Of more keys than are kept the oldest is forgotten, and only it. */
 static void test_many_keys(void **state)
 {
@@ -289,10 +307,11 @@ static void test_crash_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),  cmocka_unit_test(test_cooldown),
-		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	    cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	    cmocka_unit_test(test_undo),
-		cmocka_unit_test(test_many_keys),  cmocka_unit_test(test_renumber), cmocka_unit_test(test_crash_loop),
+		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),   cmocka_unit_test(test_cooldown),
+		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	     cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	     cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_count),	   cmocka_unit_test(test_many_keys), cmocka_unit_test(test_renumber),
+		cmocka_unit_test(test_crash_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,10 +316,10 @@ static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 	for (i = first; i < tr->granted_cnt; i++) {
 		was = &tr->granted[i % FR_GRANTED_MAX];
 		nr = fr_engine_rule_of_slot(e, was->slot);
-		if (!was->ts)
+		if (!was->ts || was->slot == SLOT_NONE)
 			continue;
 		if (nr != FR_RULE_NONE)
-			fr_gate_ask(g, &e->rule[nr], nr, was->key, was->ts, false);
+			fr_gate_count(g, nr, was->key, was->ts);
 		else
 			fr_gate_seed(g, was->ts);
 	}

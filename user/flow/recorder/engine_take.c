@@ -137,10 +137,13 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 	return err;
 }
 
+/* For the gate of the next recorder, or of other limits. What a person asked for passes none. */
 static void note_granted(struct fr_engine *e, const struct fr_pending *p, u64 now_ns)
 {
 	struct fr_triggers *tr = e->tr;
 
+	if (p->slot == SLOT_NONE)
+		return;
 	tr->granted[tr->granted_cnt % FR_GRANTED_MAX] =
 		(struct fr_granted){.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
 	__atomic_store_n(&tr->granted_cnt, tr->granted_cnt + 1, __ATOMIC_RELEASE);

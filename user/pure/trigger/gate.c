@@ -212,13 +212,17 @@ enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *
 {
 	enum fr_trigger_verdict verdict = judge(g, t, &g->rule[nr], key, now_ns, busy);
 
-	if (verdict != FR_TRIGGER_VERDICT_taken)
-		return verdict;
-	times_add(&g->rule[nr], now_ns);
-	times_add(&g->storm, now_ns);
-	if (key)
-		count_key(g, key, now_ns);
+	if (verdict == FR_TRIGGER_VERDICT_taken)
+		fr_gate_count(g, nr, key, now_ns);
 	return verdict;
+}
+
+void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
+{
+	times_add(&g->rule[nr], then_ns);
+	times_add(&g->storm, then_ns);
+	if (key)
+		count_key(g, key, then_ns);
 }
 
 enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigger *t, u32 nr, const struct fr_moment *m,

@@ -53,7 +53,11 @@ enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigge
  * is not looked at. */
 void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns);
 
-/* A snapshot of an earlier recorder, taken at then_ns: counts for the storm. Before the first ask, oldest first. */
+/*
+ * Snapshots of an earlier recorder, or under other limits, taken at then_ns: they count, whatever the limits are now. Before
+ * the first ask, oldest first. Of rule nr; of a rule that is no more, for the storm only.
+ */
+void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, u64 then_ns);
 void fr_gate_seed(struct fr_gate *g, u64 then_ns);
 
 /* Rules were changed by a reload: rule of_nr[i] before is rule i now, -1 none. What the new rules had stays counted. */
