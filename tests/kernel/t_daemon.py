@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, Skip, TMP, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay, run,
-                    status, test, wait_for)
+from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
+                    run, status, test, wait_for)
 
 SMALL = ("-p", "minimal", "-m", "2M")
 TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
@@ -332,6 +332,51 @@ def reload():
             return f"{died} deaths over 10 reloads, {rule['taken']} snapshots"
         finally:
             kill_load(load)
+            kill(r)
+
+
+def send_reload(r):
+    """A reload, by SIGHUP, until it is in force."""
+    before = r.said().count("reloaded:")
+    r.p.send_signal(signal.SIGHUP)
+    wait_for(lambda: r.said().count("reloaded:") > before, f"reload: {r.said()}", 60)
+
+
+@contextlib.contextmanager
+def hanging(name):
+    """A task of that name in D, while it lasts."""
+    with subprocess.Popen([helper("waits"), "vfork", name, "600000"], stdout=subprocess.PIPE, text=True) as p:
+        tid = int(p.stdout.readline())
+        try:
+            yield tid
+        finally:
+            for child in children(tid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+
+
+@test("--config: reloads that change no rule's text leave its programs alone: a pause of hung is told once")
+def reload_of_others():
+    hung = f"hung>200ms:comm=hang{TAG},cooldown=0s"
+    with configured(hung) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            with hanging(f"hang{TAG}"):
+                r.wait_seen(hung, 1)
+                links = sorted(glob.glob(f"{SESSIONS}/{name}/trig-*"))
+                for cnt in (50, 51):
+                    write_config(file, name, dir, hung, more=f"[Storage]\nMaxFiles={cnt}\n")
+                    send_reload(r)
+                    equal(sorted(glob.glob(f"{SESSIONS}/{name}/trig-*")), links, "links of the programs")
+                time.sleep(1)  # 20 looks
+                equal(r.rules()[hung]["seen"], 1, "pauses told")
+                write_config(file, name, dir, hung, "exit:26")
+                send_reload(r)
+                run("sh", "-c", "exit 26", status=26)
+                r.wait_seen("exit:26", 1)
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
             kill(r)
 
 

@@ -389,7 +389,20 @@ static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cn
 	return err;
 }
 
-int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
+/* Are they in force already? A text says all of a rule, but for whose number a user's name is. */
+static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
+{
+	u32 i;
+
+	if (!e->gate || cnt != e->rule_cnt)
+		return false;
+	for (i = 0; i < cnt; i++)
+		if (strcmp(rules[i].text, e->rule[i].text) || rules[i].uid != e->rule[i].uid)
+			return false;
+	return true;
+}
+
+static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
 	struct fr_trigger *copy = calloc(cnt ?: 1, sizeof(*copy));
 	u32 slot[FR_TRIGGER_MAX], old_slot[FR_TRIGGER_MAX], old_cnt = e->rule_cnt;
@@ -415,6 +428,15 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 	e->sources = sources;
 	err = change_gate(e, old_slot, old_cnt);
 	return err ?: fr_sources_start(sources);
+}
+
+/* Programs that go on know what they have seen: a pause that was told, a request in flight, when a timer is due. */
+int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
+{
+	if (!are_in_force(e, rules, cnt))
+		return change_rules(e, rules, cnt);
+	memcpy(e->rule, rules, cnt * sizeof(*rules));
+	return change_gate(e, e->slot_of, cnt);
 }
 
 /* ---- begin and end ---- */

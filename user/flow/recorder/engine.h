@@ -35,7 +35,7 @@ int fr_engine_start(struct fr_engine *e);
 /* Take all that was granted, whatever its post time, and wait for it: before the end. */
 void fr_engine_finish(struct fr_engine *e);
 
-/* Put rules in force: at start and at each reload. 0; or -errno with a message, and the old stay. */
+/* Put rules in force: at start and at each reload; the same ones go on. 0; or -errno with a message, and the old stay. */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt);
 
 /* A moment that BPF did not see: psi, signal, every, exit, command. sync: do not return before the file is there. */
