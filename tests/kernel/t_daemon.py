@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
-                    run, status, test, wait_for)
+from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, end, equal, exists, fr, fr_json, helper, main, new_name, path,
+                    replay, run, status, test, wait_for)
 
 SMALL = ("-p", "minimal", "-m", "2M")
 TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
@@ -377,6 +377,42 @@ def reload_of_others():
                 r.wait_seen("exit:26", 1)
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
+            kill(r)
+
+
+@test("--config: reloads that change a rule's text under its deaths: each has one decision, counted where its rule counts")
+def reload_of_texts():
+    texts = [f"crash:comm=loop{TAG},last={ms}ms,cooldown=1h" for ms in (1, 2)]
+    sets = [texts[:1], ["exit:27", texts[1]]]  # another number, too
+    more = "[Session]\nMemory=16M\n"
+    with configured() as (name, dir, file):
+        write_config(file, name, dir, *sets[0], more=more)
+        r = Recorder(name, dir, "--config", file)
+        load = None
+        try:
+            r.armed()
+            load = start_load(f"loop{TAG}", 20000)
+            for i in range(1, 8):
+                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, f"deaths: {r.rules()}", 60)
+                write_config(file, name, dir, *sets[i % 2], more=more)
+                send_reload(r)
+            died = end_load(load)
+            rules = [None, r.wait_seen(texts[1], 1)]
+            write_config(file, name, dir, *sets[0], more=more)
+            send_reload(r)
+            rules[0] = r.rules()[texts[0]]
+            events = [e for e in replay(dump(name), "--life") if e["event"] in ("crash", "trigger")]
+            check(accounted(rules[0]), f"verdicts of what came while others were loaded: {rules[0]}")
+            equal(sum(x["seen"] for x in rules), died, f"deaths that were seen: {rules}")
+            crashes = [e["pid"] for e in events if e["event"] == "crash"]
+            marks = [e["target_pid"] for e in events if e["event"] == "trigger" and e["reason"] == "crash"]
+            equal(len(crashes), died, "events of deaths")
+            equal(len(marks) + sum(x["queue_lost"] for x in rules), died, "decisions in the history, and alerts lost")
+            equal((len(set(marks)), set(marks) - set(crashes)), (len(marks), set()), "whom they are about: each once")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            return f"{died} deaths over 8 reloads"
+        finally:
+            kill_load(load)
             kill(r)
 
 

@@ -26,7 +26,7 @@ u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot)
 {
 	u32 i;
 
-	for (i = 0; i < e->rule_cnt; i++)
+	for (i = 0; i < e->known_cnt; i++)
 		if (e->slot_of[i] == slot)
 			return i;
 	return FR_RULE_NONE;
@@ -34,12 +34,12 @@ u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot)
 
 const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr)
 {
-	return nr < e->rule_cnt ? &e->rule[nr] : NULL;
+	return nr < e->known_cnt ? &e->rule[nr] : NULL;
 }
 
 static u32 slot_of(const struct fr_engine *e, u32 nr)
 {
-	return nr < e->rule_cnt ? e->slot_of[nr] : SLOT_NONE;
+	return nr < e->known_cnt ? e->slot_of[nr] : SLOT_NONE;
 }
 
 static void add(u64 *counter)
@@ -156,7 +156,7 @@ static int grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_
 
 	if (i < 0) {
 		fr_engine_count(e, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
-		if (nr < e->rule_cnt)
+		if (nr < e->known_cnt)
 			fr_gate_undo(e->gate, nr, key_of(a), now_ns);
 	}
 	return i;
@@ -174,7 +174,7 @@ static void on_alert(void *arg, const struct fr_alert *a)
 		note_handled(e, a);
 		return;
 	}
-	for (nr = 0; nr < e->rule_cnt; nr++) {
+	for (nr = 0; nr < e->known_cnt; nr++) {
 		if (!(a->rule_set >> e->slot_of[nr] & 1) || e->rule[nr].kind != a->kind)
 			continue;
 		rules |= 1u << nr;
@@ -187,7 +187,7 @@ static void on_alert(void *arg, const struct fr_alert *a)
 			verdict[nr] = FR_TRIGGER_VERDICT_failed;
 	}
 	note_handled(e, a);
-	for (nr = 0; nr < e->rule_cnt; nr++)
+	for (nr = 0; nr < e->known_cnt; nr++)
 		if (rules >> nr & 1)
 			fr_engine_mark(e, a, nr, verdict[nr], NULL);
 }
@@ -349,7 +349,7 @@ static void renumber(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
 
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		of_nr[i] = -1;
-		for (k = 0; i < e->rule_cnt && k < old_cnt; k++)
+		for (k = 0; i < e->known_cnt && k < old_cnt; k++)
 			if (old_slot[k] == e->slot_of[i])
 				of_nr[i] = k;
 	}
@@ -402,27 +402,48 @@ static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rul
 	return true;
 }
 
+/*
+ * What the programs before have told while the new ones were loaded, or tell still, is for rules that may be no more: these are
+ * kept behind the new ones, each with its slot, until the next reload. One whose slot was taken is not. Returns how many in
+ * all.
+ */
+static u32 keep_ended(const struct fr_engine *e, struct fr_trigger all[], u32 slot[], u32 cnt)
+{
+	u32 used = 0, i;
+
+	for (i = 0; i < cnt; i++)
+		used |= 1u << slot[i];
+	for (i = 0; i < e->rule_cnt; i++) {
+		if (used >> e->slot_of[i] & 1)
+			continue;
+		slot[cnt] = e->slot_of[i];
+		all[cnt++] = e->rule[i];
+	}
+	return cnt;
+}
+
 static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
-	struct fr_trigger *copy = calloc(cnt ?: 1, sizeof(*copy));
+	struct fr_trigger *all = calloc(FR_TRIGGER_MAX, sizeof(*all));
 	u32 slot[FR_TRIGGER_MAX], old_slot[FR_TRIGGER_MAX], old_cnt = e->rule_cnt;
 	struct fr_sources *sources = NULL;
-	int err = copy ? fr_sources_new(e, rules, cnt, &sources) : -ENOMEM;
+	int err = all ? fr_sources_new(e, rules, cnt, &sources) : -ENOMEM;
 
 	if (e->gate)
 		on_alerts(e, 0); /* what waits was for the rules before */
 	err = err ?: load_rules(e, rules, cnt, slot);
 	if (err) {
 		fr_sources_free(sources);
-		free(copy);
+		free(all);
 		return err;
 	}
 	fr_engine_tell_held(e);
-	memcpy(copy, rules, cnt * sizeof(*copy));
+	memcpy(all, rules, cnt * sizeof(*all));
+	e->known_cnt = keep_ended(e, all, slot, cnt);
 	memcpy(old_slot, e->slot_of, sizeof(old_slot));
 	memcpy(e->slot_of, slot, sizeof(e->slot_of));
 	free(e->rule);
-	e->rule = copy;
+	e->rule = all;
 	e->rule_cnt = cnt;
 	fr_sources_free(e->sources);
 	e->sources = sources;
@@ -436,7 +457,7 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 	if (!are_in_force(e, rules, cnt))
 		return change_rules(e, rules, cnt);
 	memcpy(e->rule, rules, cnt * sizeof(*rules));
-	return change_gate(e, e->slot_of, cnt);
+	return change_gate(e, e->slot_of, e->known_cnt);
 }
 
 /* ---- begin and end ---- */

@@ -51,7 +51,8 @@ struct fr_engine {
 	struct fr_gate *gate;
 	struct fr_gate_conf gate_conf;
 	struct fr_trigger *rule;
-	u32 rule_cnt;
+	u32 rule_cnt;  /* in force */
+	u32 known_cnt; /* with those that the last reload ended: behind, for moments that their programs have told */
 	u32 slot_of[FR_TRIGGER_MAX];
 	struct fr_sources *sources;
 	struct fr_engine_job job[FR_PENDING_MAX];

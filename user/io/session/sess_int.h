@@ -29,6 +29,7 @@ struct fr_sess {
 	size_t held_cnt;
 	struct fr_sess_prog *trig; /* by fr_sess_hold_trigger_progs(), NULL none */
 	size_t trig_cnt;
+	u32 trig_slots; /* of the rules that we put in force */
 };
 
 /* The fd of a pin in the session's directory, or -errno. */

@@ -283,12 +283,15 @@ static int find_slot(const struct fr_triggers *sh, const char *text, u32 used)
 	return -1;
 }
 
-/* One that is free, or else one whose rule is no more. There is one: there are no more rules than slots. */
-static int free_slot(const struct fr_triggers *sh, u32 used)
+/*
+ * One that is free, or else one whose rule is no more. The slot of a rule in force is last: it acts until the new ones are
+ * loaded. There is one: there are no more rules than slots.
+ */
+static int free_slot(const struct fr_triggers *sh, u32 used, u32 in_force)
 {
-	int i = find_slot(sh, "", used);
+	int i = find_slot(sh, "", used | in_force);
 
-	return i >= 0 ? i : __builtin_ctz(~used);
+	return i >= 0 ? i : __builtin_ctz(~(used | in_force) ?: ~used);
 }
 
 static void begin_slot(struct fr_trigger_slot *slot, const char *text)
@@ -298,7 +301,8 @@ static void begin_slot(struct fr_trigger_slot *slot, const char *text)
 }
 
 /* Rules that were there before keep their slots, and so their counts; only then others take what is left. */
-static void take_slots(struct fr_triggers *sh, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX])
+static void take_slots(struct fr_triggers *sh, u32 in_force, const struct fr_trigger *rules, u32 cnt,
+		       u32 slot_of[FR_TRIGGER_MAX])
 {
 	int found[FR_TRIGGER_MAX];
 	u32 used = 0, i;
@@ -310,12 +314,21 @@ static void take_slots(struct fr_triggers *sh, const struct fr_trigger *rules, u
 	}
 	for (i = 0; i < cnt; i++) {
 		if (found[i] < 0) {
-			found[i] = free_slot(sh, used);
+			found[i] = free_slot(sh, used, in_force);
 			begin_slot(&sh->slot[found[i]], rules[i].text);
 			used |= 1u << found[i];
 		}
 		slot_of[i] = found[i];
 	}
+}
+
+static u32 set_of(const u32 slot_of[FR_TRIGGER_MAX], u32 cnt)
+{
+	u32 set = 0, i;
+
+	for (i = 0; i < cnt; i++)
+		set |= 1u << slot_of[i];
+	return set;
 }
 
 /* ---- load, attach, hand over ---- */
@@ -465,13 +478,14 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	remove_pins(s, sh->generation, false); /* of a load that was killed */
 	t.generation = sh->generation + 1 ?: 1;
 	fr_load_words(verbose);
-	take_slots(sh, rules, cnt, slot_of);
+	take_slots(sh, s->trig_slots, rules, cnt, slot_of);
 	err = prepare(&t, slot_of);
 	if (err)
 		remove_pins(s, t.generation, true);
 	else
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 	if (!err) {
+		s->trig_slots = set_of(slot_of, cnt);
 		hold_programs(&t);
 		warn_of_unrecorded(&t);
 	}

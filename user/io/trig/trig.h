@@ -20,7 +20,8 @@ struct fr_trig_result {
 
 /*
  * Load and attach what rules need (those without a BPF part are passed over; none at all is fine), find or take each rule's
- * slot by its text (slot_of[i]), flip the generation, detach what was loaded before. The caller owns the session (fr_sess_own).
+ * slot by its text (slot_of[i]), flip the generation, detach what was loaded before. No slot of a rule that we put in
+ * force before is given to another, unless there are more than 32 texts of both. The caller owns the session (fr_sess_own).
  * 0; or -errno with a message, and the rules before stay. A rule that this kernel cannot serve makes it -ENOTSUP with res->why.
  */
 int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX],
