@@ -519,6 +519,16 @@ def diff_latencies():
             assert p99 <= i[side]["p99_ns"] <= p99 * 33 // 32 + 1
 
 
+def diff_cuts():
+    """Of a file of some tasks' events nobody is said to have run while others did."""
+    whole = {i["name"]: i["a"]["ns"] for i in json.loads(run("diff", "--json", "a.flight", "a.flight").stdout)["cpu"]}
+    cut("a.flight", "--pid", "102")
+    d = json.loads(run("diff", "--json", "a.flight", "out.flight").stdout)
+    assert whole and d["b"]["events"] > 0
+    assert all(i["b"]["ns"] <= whole[i["name"]] for i in d["cpu"]), (d["cpu"], whole)
+    assert {i["name"] for i in d["cpu"] if i["b"]["ns"]} <= {"old-2"}, d["cpu"]
+
+
 def diff_text():
     text = run("diff", "a.flight", "c.flight").stdout.decode()
     assert "\x1b" not in text and "System calls" in text and "openat" in text and "old-1" in text

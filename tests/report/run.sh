@@ -122,6 +122,23 @@ damaged() {
 damaged_part() {
 	build/tests/report/make_load "$tmp/parts.flight" parts && /usr/bin/python3 tests/report/damaged.py "$tmp/parts.flight" "$tmp/bad.flight"
 }
+# In a file of some tasks' events nobody is said to run while others, who are not in it, did.
+tasks_cut_away() {
+	"$FLIGHTREC" cut "$@" -o "$tmp/few.flight" "$snap" && /usr/bin/python3 tests/report/check.py "$tmp/few.flight" &&
+		status 0 report --json "$tmp/few.flight" && /usr/bin/python3 - "$tmp/out" <<- 'EOF' && rm "$tmp/few.flight"
+			import json, sys
+			r = json.load(open(sys.argv[1]))
+			assert sum(c["switches"] for c in r["cpus"]) > 50, r["cpus"]
+			assert not r["total"]["oncpu_ns"] and not any(c["busy_ns"] + c["idle_ns"] for c in r["cpus"]), r["total"]["oncpu_ns"]
+		EOF
+}
+cut_away() {
+	local file=$tmp/few.flight args
+	for args in "--pid 102,106" "--cgroup *" "-f pid==102||pid==106"; do
+		"$FLIGHTREC" cut ${args/ /$'\n'} -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" || return
+		rm -f "$file"
+	done
+}
 cut_away() {
 	local file=$tmp/away.flight
 	"$FLIGHTREC" cut "$@" -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" && status 0 report "$file" &&
@@ -161,6 +178,8 @@ check "a damaged snapshot" damaged
 check "a damaged part" damaged_part
 check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
+check "a snapshot of some processes" tasks_cut_away --pid 102,106
+check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switch || next_pid > 110'
 check "nothing to report" empty_window
 check "no event at all" nothing_at_all
 echo "$passed passed, $failed failed, $skipped skipped"

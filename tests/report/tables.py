@@ -86,6 +86,11 @@ class Tables:
         ends = [part.partition("-") for part in cut["cpu"].split(",")]
         return {n for first, _, last in ends for n in range(int(first), int(last or first) + 1)}
 
+    def is_picked(self):
+        """Of a snapshot that was cut by tasks or a filter no CPU's time is covered."""
+        cut = self.info.get("cut") or {}
+        return bool(cut.get("pid") or cut.get("cgroup") or cut.get("filter"))
+
     def begin(self):
         self.horizon = {}
         kept = self.cpus_kept()
@@ -96,14 +101,14 @@ class Tables:
                 elif ring["name"] == "main":
                     self.horizon[c["cpu"]] = ring["horizon_ns"]
         for cpu, horizon in self.horizon.items():
-            self.cpu(cpu).since_ns = max(horizon, self.w["begin_ns"])
+            self.cpu(cpu).since_ns = max(horizon, self.cpu(cpu).since_ns)
             if horizon > self.w["begin_ns"]:
                 self.pairs.gap(cpu, horizon)
         self.holes = sorted((h for h in self.info["holes"] if h["tier"] == "main"), key=lambda h: h["since_ns"])
 
     def cpu(self, nr):
         if nr not in self.cpus:
-            self.cpus[nr] = Cpu(self.w["begin_ns"])
+            self.cpus[nr] = Cpu(1 << 64 if self.is_picked() else self.w["begin_ns"])
         return self.cpus[nr]
 
     def task(self, tid):
@@ -183,6 +188,8 @@ class Tables:
             self.gets_cpu(row, c, self.task(tid), pair, counts)
         if ts >= c.since_ns:
             c.since_ns, c.tid = ts, tid
+        if self.is_picked():
+            return
         if ts < self.w["moment_begin_ns"]:
             c.first = tid
         elif ts <= self.w["moment_end_ns"]:

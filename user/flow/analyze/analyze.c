@@ -93,7 +93,7 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 		if (!cpu[i].state)
 			return -ENOMEM;
 		a->res.cpu_cnt = i + 1;
-		cpu[i].state->since_ns = a->res.begin_ns;
+		cpu[i].state->since_ns = a->picked ? ~0ULL : a->res.begin_ns;
 		cpu[i].state->pair = fr_pairs_cpu(a->pairs, i);
 		if (!cpu[i].state->pair)
 			return -ENOMEM;
@@ -125,7 +125,7 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 		c->horizon_ns = r->horizon_ns;
 		if (c->horizon_ns <= a->res.begin_ns)
 			continue;
-		c->state->since_ns = c->horizon_ns;
+		fr_an_sched_gap(a, r->cpu, c->horizon_ns);
 		fr_pairs_gap(a->pairs, r->cpu, c->horizon_ns);
 	}
 	return err;
@@ -372,6 +372,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 	if (!a)
 		return -ENOMEM;
 	a->snap = fr_replay_snap(r, 0);
+	a->picked = fr_cut_is_picked(a->snap);
 	if (set_up(a, r, sum, opts)) {
 		fr_analyze_free(a);
 		return -ENOMEM;

@@ -88,6 +88,7 @@ struct fr_analyze {
 	const struct fr_snap *snap;
 	struct fr_pairs *pairs;
 	bool filtered;
+	bool picked; /* switches were cut away from the file: no CPU's time is covered */
 	struct fr_an_event event[FR_EVENT_MAX];
 	struct fr_wants wants; /* all columns that are looked at */
 	/* tasks */

@@ -3,7 +3,8 @@
  * analyze_sched: who ran, who waited, for whom.
  *
  * A CPU's time is covered from the window's begin or its horizon on, but for holes. Whoever leaves it has run since the switch
- * before, or since the covered time began: nobody else can have run there in between.
+ * before, or since the covered time began: nobody else can have run there in between. Of a file that was cut by tasks or by a
+ * filter no time is covered.
  *
  * Each run of a task that began with a waking gets a link that names the waking and the link by which its waker ran then: from
  * link to link goes the chain of who waited for whom. The last FR_AN_WAKE_MAX links are kept.
@@ -118,11 +119,11 @@ static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_t
 static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
 {
 	if (ts < a->res.moment_begin_ns) {
-		c->first_known = true;
+		c->first_known = !a->picked;
 		c->first_tid = tid;
 		return 0;
 	}
-	if (ts > a->res.moment_end_ns)
+	if (ts > a->res.moment_end_ns || a->picked)
 		return 0;
 	if (c->seg_cnt == c->seg_cap) {
 		u32 cap = c->seg_cap ? c->seg_cap * 2 : 64;

@@ -49,7 +49,7 @@ struct look {
 	const struct fr_schema *schema; /* that bound is of */
 	struct bound bound[FR_EVENT_MAX];
 	u32 cpu_cnt;
-	struct running *cpu; /* [cpu_cnt], those of a boot behind those of another; NULL: a filter leaves out who comes next */
+	struct running *cpu; /* [cpu_cnt], those of a boot behind those of another; NULL: who comes next may be left out */
 };
 
 /* ---- items ---- */
@@ -269,9 +269,21 @@ static void find_window(struct look *l)
 		s->begin_ns = horizon_ns;
 }
 
+/* Does a filter, or what was cut away, leave out who comes next? */
+static bool is_picked(const struct look *l, const struct fr_replay_opts *opts)
+{
+	bool picked = opts->filter;
+	u32 i;
+
+	for (i = 0; i < fr_replay_file_cnt(l->replay); i++)
+		picked |= fr_cut_is_picked(fr_replay_snap(l->replay, i));
+	return picked;
+}
+
 static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 {
 	struct fr_replay_opts opts = ask->opts[l->side];
+	bool picked;
 	int err;
 
 	opts.tiers = FR_REPLAY_TIERS;
@@ -282,8 +294,9 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	l->d->side[l->side].path = ask->path[l->side];
 	find_window(l);
 	l->cpu_cnt = CPU_CNT * fr_replay_boot_cnt(l->replay);
-	l->cpu = opts.filter ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
-	err = opts.filter || l->cpu ? fr_replay_each(l->replay, look_at, l) : -ENOMEM;
+	picked = is_picked(l, &opts);
+	l->cpu = picked ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
+	err = picked || l->cpu ? fr_replay_each(l->replay, look_at, l) : -ENOMEM;
 	err = err ? err : add_running(l);
 	free(l->cpu);
 	*damaged |= fr_replay_say_damage(l->replay);

@@ -246,3 +246,8 @@ bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v)
 	*v = got;
 	return true;
 }
+
+bool fr_cut_is_picked(const struct fr_snap *s)
+{
+	return fr_snap_fact(s, "cut_pid") || fr_snap_fact(s, "cut_cgroup") || fr_snap_fact(s, "cut_filter");
+}

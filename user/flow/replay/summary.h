@@ -64,4 +64,7 @@ bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu);
 /* A fact that is a number: true and *v. */
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
 
+/* Was a file cut by tasks, cgroups or a filter? Then nobody knows what its CPUs did between two events. */
+bool fr_cut_is_picked(const struct fr_snap *s);
+
 #endif
