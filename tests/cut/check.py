@@ -170,6 +170,30 @@ def cut_refused():
     assert not [f for f in os.listdir(dir) if ".tmp" in f]
 
 
+def damaged_is_a_hole(out):
+    """What could not be read was not cut away: it is missing, and nothing is paired across it."""
+    lines = lambda path: list(map(json.loads, rows(path, want=0 if path != "bad.flight" else 3)))
+    left = {place(e) for e in lines("bad.flight")}
+    lost = [e for e in lines("b.flight") if place(e) not in left]
+    i = info(out)
+    assert lost and i["cut"]["away"] == 0, i["cut"]
+    holes = [h for h in i["holes"] if h["why"] == "damaged"]
+    assert len(holes) == 1, i["holes"]
+    h = holes[0]
+    assert {(e["cpu"], e["pos"]["tier"]) for e in lost} == {(h["cpu"], h["tier"])}, holes
+    seqs, times = [e["pos"]["seq"] for e in lost], [e["ts"] for e in lost]
+    assert (h["first_seq"], h["last_seq"]) == (min(seqs), max(seqs)), holes
+    assert next(t for c in i["cpus"] if c["cpu"] == h["cpu"] for t in c["tiers"] if t["name"] == h["tier"])["horizon_ns"] >= max(times)
+    pairs = lambda path: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(
+        "replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", path).stdout.split(b"\n")[:-1])}
+    truth, said = pairs("b.flight"), pairs(out)
+    assert any(said.values()) and not [p for p in said if not said[p].items() <= truth[p].items()]
+    run("verify", out)
+    out, _ = cut("bad.flight", "--cpu", str(1 - h["cpu"]), want=3)
+    i = info(out)
+    assert h not in i["holes"] and i["cut"]["away"] == len(rows("b.flight")) - len(rows(out)), i["cut"]
+
+
 def damaged():
     """What can be read is cut, and that something could not be is said, by the status too."""
     data = bytearray(open(os.path.join(dir, "b.flight"), "rb").read())
@@ -180,6 +204,7 @@ def damaged():
     assert 0 < len(left) < len(rows("b.flight"))
     out, err = cut("bad.flight", "--window", "0%..100%", want=3)
     assert "damaged" in err and rows(out) == left and info(out)["cut"]["damage"] > 0
+    damaged_is_a_hole(out)
     run("merge", "-o", fresh("m.flight"), "bad.flight", "a.flight", want=3)
     whole = set(rows("a.flight")) | set(left)
     assert len(set(rows("m.flight"))) == len(whole) and run("verify", "m.flight")

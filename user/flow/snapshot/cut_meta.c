@@ -56,6 +56,35 @@ static u64 chunk_events(const struct fr_snap *s)
 	return sum;
 }
 
+/* Does something that is missing, between two times, concern what was asked for? Of a time that is not known, 0, nobody can
+ * tell. */
+static bool is_asked(const struct fr_cut *c, const struct fr_cut_part *p, u16 cpu, u64 since_ns, u64 until_ns)
+{
+	bool before = until_ns && until_ns < p->since_ns;
+	bool behind = since_ns && since_ns > p->until_ns;
+	bool here = !c->ask->cpus.cnt || fr_ranges_have(&c->ask->cpus, cpu);
+
+	return !before && !behind && here;
+}
+
+/* Was a chunk damaged, and would something of it have been kept? */
+static bool is_lost(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_chunk *chunk)
+{
+	return chunk->damaged && is_asked(c, p, chunk->cpu, chunk->first_ts, chunk->last_ts);
+}
+
+/* Events that nobody could read were not cut away. */
+static u64 lost_events(const struct fr_cut *c, const struct fr_cut_part *p)
+{
+	size_t cnt, i;
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
+	u64 sum = 0;
+
+	for (i = 0; i < cnt; i++)
+		sum += is_lost(c, p, &chunk[i]) ? chunk[i].row_cnt : 0;
+	return sum;
+}
+
 static int put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	const struct fr_snap *s = p->snap;
@@ -75,7 +104,7 @@ static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 {
 	const struct fr_cut_ask *ask = c->ask;
 	const struct fr_snap *s = p->snap;
-	u64 away = number(s, "cut_away", 0) + chunk_events(s) - fr_keep_all(p->keep);
+	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
 	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
 	const char *name = strrchr(ask->path, '/');
 	int err = copy_facts(s, w);
@@ -122,8 +151,21 @@ static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
 	}
 }
 
-/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was. */
-static int put_rings(const struct fr_cut_part *p, struct fr_snap_writer *w)
+/* As a recorder has it: complete behind what could not be read. 0: nothing of the ring was damaged. */
+static u64 behind_damage(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
+	u64 ns = 0;
+
+	for (i = 0; i < cnt; i++)
+		if (chunk[i].cpu == r->cpu && chunk[i].tier == r->tier && is_lost(c, p, &chunk[i]) && chunk[i].last_ts > ns)
+			ns = chunk[i].last_ts;
+	return ns;
+}
+
+/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
+static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	size_t cnt, i;
 	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
@@ -133,33 +175,49 @@ static int put_rings(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	if (!r)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++) {
+		u64 damage_ns = behind_damage(c, p, &r[i]);
+		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
+
 		account(p, &r[i]);
-		if (r[i].horizon_ns < p->since_ns)
-			r[i].horizon_ns = p->since_ns;
+		if (fr_ring_horizon(p->snap, &r[i]) < since_ns)
+			r[i].horizon_ns = since_ns;
 	}
 	err = fr_snap_put_rings(w, r, cnt);
 	free(r);
 	return err;
 }
 
-/* Holes within what is left; of those whose time is not known nobody can tell. */
+/* A chunk that could not be read is missing as a whole. */
+static struct fr_snap_hole hole_of(const struct fr_chunk *c)
+{
+	return (struct fr_snap_hole){
+		.cpu = c->cpu,
+		.tier = c->tier,
+		.why = FR_HOLE_damaged,
+		.first_seq = c->first_seq,
+		.last_seq = c->last_seq,
+		.since_ns = c->first_ts,
+		.until_ns = c->last_ts,
+	};
+}
+
+/* Holes within what is left, and what was damaged there. */
 static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
-	size_t cnt, i, kept = 0;
+	size_t cnt, chunk_cnt, i, kept = 0;
 	const struct fr_snap_hole *from = fr_snap_holes(p->snap, &cnt);
-	struct fr_snap_hole *h = copy(from, cnt, sizeof(*h));
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &chunk_cnt);
+	struct fr_snap_hole *h = malloc((cnt + chunk_cnt) * sizeof(*h) + 1);
 	int err;
 
 	if (!h)
 		return -ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		bool before = h[i].until_ns && h[i].until_ns < p->since_ns;
-		bool behind = h[i].since_ns && h[i].since_ns > p->until_ns;
-		bool here = !c->ask->cpus.cnt || fr_ranges_have(&c->ask->cpus, h[i].cpu);
-
-		if (!before && !behind && here)
-			h[kept++] = h[i];
-	}
+	for (i = 0; i < cnt; i++)
+		if (is_asked(c, p, from[i].cpu, from[i].since_ns, from[i].until_ns))
+			h[kept++] = from[i];
+	for (i = 0; i < chunk_cnt; i++)
+		if (is_lost(c, p, &chunk[i]))
+			h[kept++] = hole_of(&chunk[i]);
 	err = fr_snap_put_holes(w, h, kept);
 	free(h);
 	return err;
@@ -278,7 +336,7 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 {
 	int err = put_facts(c, p, w);
 
-	err = err ? err : put_rings(p, w);
+	err = err ? err : put_rings(c, p, w);
 	err = err ? err : put_holes(c, p, w);
 	err = err ? err : put_tasks(p, w);
 	err = err ? err : put_clocks(p, w);
