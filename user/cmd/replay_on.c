@@ -387,8 +387,10 @@ int fr_replay_on_run(const struct fr_replay_on *ask, const struct fr_replay_opts
 	struct on *on = calloc(1, sizeof(*on));
 	int err, status = FR_EXIT_FAIL;
 
-	if (!on)
+	if (!on) {
+		fr_err("out of memory");
 		return FR_EXIT_FAIL;
+	}
 	on->ask = ask;
 	on->pace.speed = ask->speed;
 	err = fr_replay_open(path, cnt, opts, &on->replay);

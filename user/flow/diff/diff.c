@@ -241,24 +241,31 @@ static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_r
 
 /* ---- a side ---- */
 
-/* From where on all CPUs' main history is complete. Of several files or boots: from the begin. */
-static u64 common_horizon(const struct fr_replay *r)
+/* From where on all CPUs' main history is complete. Of several files or boots: from the begin. 0 or -ENOMEM. */
+static int common_horizon(const struct fr_replay *r, u64 *horizon_ns)
 {
 	struct fr_summary *m;
-	u64 horizon_ns;
+	int err;
 
-	if (fr_replay_file_cnt(r) != 1 || fr_summary_new(fr_replay_snap(r, 0), &m))
+	*horizon_ns = 0;
+	if (fr_replay_file_cnt(r) != 1)
 		return 0;
-	horizon_ns = fr_summary_horizon(m, FR_TIER_MAIN);
+	err = fr_summary_new(fr_replay_snap(r, 0), &m);
+	if (err)
+		return err;
+	*horizon_ns = fr_summary_horizon(m, FR_TIER_MAIN);
 	fr_summary_free(m);
-	return horizon_ns;
+	return 0;
 }
 
-static void find_window(struct look *l)
+static int find_window(struct look *l)
 {
 	struct fr_diff_side *s = &l->d->side[l->side];
-	u64 horizon_ns = common_horizon(l->replay), from, to;
+	u64 horizon_ns, from, to;
+	int err = common_horizon(l->replay, &horizon_ns);
 
+	if (err)
+		return err;
 	fr_replay_window(l->replay, &from, &to);
 	if (fr_replay_boot_cnt(l->replay) > 1)
 		fr_replay_span(l->replay, &from, &to);
@@ -267,6 +274,7 @@ static void find_window(struct look *l)
 	s->late = horizon_ns >= to && horizon_ns > from;
 	if (horizon_ns > from && !s->late)
 		s->begin_ns = horizon_ns;
+	return 0;
 }
 
 /* Does a filter, or what was cut away, leave out who comes next? */
@@ -292,11 +300,11 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	if (err)
 		return err;
 	l->d->side[l->side].path = ask->path[l->side];
-	find_window(l);
 	l->cpu_cnt = CPU_CNT * fr_replay_boot_cnt(l->replay);
 	picked = is_picked(l, &opts);
 	l->cpu = picked ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
-	err = picked || l->cpu ? fr_replay_each(l->replay, look_at, l) : -ENOMEM;
+	err = picked || l->cpu ? find_window(l) : -ENOMEM;
+	err = err ? err : fr_replay_each(l->replay, look_at, l);
 	err = err ? err : add_running(l);
 	free(l->cpu);
 	*damaged |= fr_replay_say_damage(l->replay);
@@ -356,8 +364,10 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 
 	*damaged = false;
 	*d = (struct fr_diff){.items.rec_sz = sizeof(struct fr_diff_item)};
-	if (!l)
+	if (!l) {
+		fr_err("out of memory");
 		return -ENOMEM;
+	}
 	for (l->d = d; l->side < 2 && !err; l->side++)
 		err = look(l, ask, damaged);
 	free(l);

@@ -292,7 +292,9 @@ int fr_export(const struct fr_export_ask *ask)
 	if (wants_symbols(e, ask))
 		x.frames = fr_frames_new(x.replay, &ask->symbols);
 	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
-	status = FR_EXIT_USAGE;
+	status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+	if (err == -ENOMEM)
+		fr_err("out of memory");
 	if (!err) {
 		err = write_out(&x, e, ask);
 		status = fr_export_status(err, fr_replay_say_damage(x.replay));

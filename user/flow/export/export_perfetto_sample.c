@@ -168,7 +168,9 @@ static u32 put_frames(struct fr_perfetto_out *to, const struct fr_row *r, const 
 		return 0;
 	if (to->frames)
 		frame = fr_frames_of(to->frames, r, fr_event_field(r->ev, field), &cnt);
-	if (!frame || !cnt)
+	if (!cnt)
+		frame = NULL;
+	if (!frame)
 		cnt = v->len;
 	cnt = cnt < FRAME_CNT ? cnt : FRAME_CNT;
 	for (i = 0; i < cnt; i++) {
