@@ -197,6 +197,40 @@ def kernel():
     return "; ".join((each("flock", errno.ENOLCK), each("bpf", errno.EPERM, says=False)))
 
 
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all-2.flight")
+READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
+           "info", "verify", "incidents", "symbols", "profile", "profile --json", "export --to perfetto", "export --to folded",
+           "export --to trace-cmd", "diff --json @ @")
+
+
+def reading(control, argv):
+    p = subprocess.run([FLIGHTREC, *argv], env=control.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=120)
+    return p, control.get()
+
+
+@test("memory: each allocation of what reads a snapshot fails: it says so and fails, or all is there")
+def reading_memory():
+    control, done = Control(), 0
+    for command in READERS:
+        argv = [GOLDEN if a == "@" else a for a in (command if "@" in command else command + " @").split()]
+        if argv[0] in ("report", "replay", "export"):
+            argv += ["--jobs", "1"]
+        control.set("malloc")
+        whole, (cnt, _) = reading(control, argv)
+        check(whole.returncode == 0 and cnt > 20, f"{command}: {whole.returncode}, {cnt} allocations: {whole.stderr}")
+        for nth in range(1, cnt + 1):
+            control.set("malloc", nth, errno.ENOMEM)
+            p, (_, hits) = reading(control, argv)
+            what = f"{command}: allocation {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}"
+            equal(hits, 1, what)
+            check(p.returncode in (0, 1), what)
+            check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
+            check(p.returncode or p.stdout == whole.stdout, f"{what}: something is missing")
+        done += cnt
+    return f"{done} failures"
+
+
 # ---- a recorder that takes snapshots by itself: its writer process meets the failures ----
 
 class Daemon:

@@ -256,6 +256,8 @@ static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incide
 	}
 	fr_out_mem(o, words ?: "", at);
 	fr_out_char(o, '\n');
+	if (!words)
+		fr_out_fail(o, -ENOMEM);
 	free(words);
 }
 

@@ -84,12 +84,22 @@ static int open_file(struct flightrec *fr, const char *path)
 	return err ? err : flightrec_open(fr);
 }
 
+/* What is missing in the output, as it could not be found out, is a failure. */
+static void say(void *failed, int level, const char *text)
+{
+	*(bool *)failed |= level == FLIGHTREC_LOG_ERROR;
+	fr_cmd_say(NULL, level, text);
+}
+
 /* Each snapshot in the file. Returns the exit status. */
 static int put_all(struct flightrec *fr, bool json)
 {
 	static struct fr_out out;
 	struct fr_info s = {.fr = fr};
+	bool failed = false;
+	int status;
 
+	flightrec_set_log(fr, say, &failed);
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; s.file < flightrec_file_cnt(fr); s.file++) {
 		if (s.file && !json)
@@ -99,7 +109,8 @@ static int put_all(struct flightrec *fr, bool json)
 		else
 			fr_info_text(&out, &s);
 	}
-	return fr_out_finish(&out, flightrec_warn_damage(fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+	status = flightrec_warn_damage(fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	return fr_out_finish(&out, failed ? FR_EXIT_FAIL : status);
 }
 
 static int info(const char *path, bool json)

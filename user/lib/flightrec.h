@@ -267,7 +267,8 @@ int flightrec_printer_new(struct flightrec *fr, enum flightrec_format format, un
 			  struct flightrec_printer **printer);
 void flightrec_printer_free(struct flightrec_printer *p); /* without flushing; NULL is fine */
 
-/* 0, or the first error there was in writing, as the system has it. -EINVAL: it is another handle's event. */
+/* 0, or the first error there was in writing, as the system has it. -EINVAL: it is another handle's event. -ENOMEM: also if
+ * a stack in words lacks what there was no memory for. */
 int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *ev);
 int flightrec_printer_flush(struct flightrec_printer *p);
 

@@ -80,6 +80,7 @@ struct flightrec {
 	struct flightrec_event event;
 	struct fr_summary **summary; /* by file, NULL until it is asked for */
 	struct fr_frames *frames;    /* likewise */
+	int stacks_err;		     /* -ENOMEM: one that was printed in words is not all there */
 
 	/* what was asked last, and lives until it is asked again */
 	char comm[FR_COMM_SZ + 1];

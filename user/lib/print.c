@@ -78,6 +78,8 @@ static const char *const *stack_texts(void *arg, const struct fr_row *r, const s
 
 		text = t.of(t.arg, r, f, cnt);
 	}
+	if (!frames || fr_frames_error(frames))
+		fr->stacks_err = -ENOMEM;
 	fr_lib_leave(was);
 	return text;
 }
@@ -174,7 +176,7 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 		fr_json_row(p->json[run->file], &p->out, run->view, &ev->row);
 	else
 		fr_text_row(&p->text, &p->out, run->view, &ev->row);
-	return fr_out_error(&p->out);
+	return fr_out_error(&p->out) ?: p->has_stacks ? p->fr->stacks_err : 0;
 }
 
 int flightrec_printer_flush(struct flightrec_printer *p)
@@ -203,7 +205,8 @@ static const char *render(const struct flightrec_event *ev, enum flightrec_forma
 	if (!*p && flightrec_printer_new(ev->fr, format, 0, -1, p))
 		return NULL;
 	begin(*p);
-	flightrec_print(*p, ev);
+	if (flightrec_print(*p, ev))
+		return NULL;
 	text = fr_lib_text(&(*p)->out, &len);
 	if (!text || !len)
 		return text;

@@ -32,6 +32,8 @@ int flightrec_value_stack(const struct flightrec_event *ev, int field, const str
 	s->cnt = 0;
 	s->frame = fr_frames_of(fr->frames, &ev->row, f, &s->cnt);
 	fr_lib_leave(was);
+	if (fr_frames_error(fr->frames))
+		return fr_lib_no_memory(fr);
 	if (!s->frame)
 		s->cnt = 0;
 	*stack = s;

@@ -173,6 +173,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	fr_out_init(x->out, fd);
 	x->out->color = false;
 	err = put_all(x, e);
+	err = err ?: x->frames ? fr_frames_error(x->frames) : 0;
 	err = err ?: fr_out_flush(x->out);
 	if (e->release)
 		e->release(x);

@@ -221,11 +221,13 @@ static int put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void
 	size_t sz = 0;
 	FILE *f = open_memstream(&text, &sz);
 	int err = -ENOMEM;
+	bool failed;
 
 	if (!f)
 		return err;
 	write(f, arg);
-	if (!fclose(f)) {
+	failed = ferror(f);
+	if (!fclose(f) && text && !failed) {
 		err = put_num(b, sz, size_sz);
 		err = err ?: put(b, text, sz);
 	}

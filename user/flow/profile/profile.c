@@ -225,7 +225,7 @@ static int add_keys(struct fr_profile *p)
 	for (i = FR_PROF_OTHER + 1; i < p->prof->key_cnt && !err; i++)
 		if ((p->hits[i][0] || p->hits[i][1]) && p->prof->key[i].state != FR_HIT_idle)
 			err = add_key(p, i);
-	return err;
+	return err ?: p->symbols ? fr_symbols_error(p->symbols) : 0;
 }
 
 /* ---- life ---- */
@@ -285,8 +285,10 @@ static int print_to(struct fr_profile *p, int fd, int status)
 	int err;
 
 	p->out = malloc(sizeof(*p->out));
-	if (!p->out)
+	if (!p->out) {
+		fr_err("out of memory");
 		return FR_EXIT_FAIL;
+	}
 	fr_out_init(p->out, fd);
 	err = print(p);
 	if (err == fr_out_error(p->out)) /* that one is told below, once, and no fault if nobody reads on */

@@ -2,6 +2,7 @@
 /* profile_text: a page: how much was taken, which tasks, which functions, the hottest stack. */
 #include "flow/profile/profile_page.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,8 @@ static struct task *tasks_of(const struct fr_profile *p, u32 *cnt)
 	struct task *t = calloc(p->stack_cnt + 1, sizeof(*t));
 	u32 i, n = 0;
 
+	if (!t)
+		fr_out_fail(p->out, -ENOMEM);
 	for (i = 0; t && i < p->stack_cnt; i++) {
 		const struct fr_profile_stack *s = &p->stack[i];
 		u64 hits = s->hits[FR_PROFILE_NOW];
@@ -187,6 +190,8 @@ struct fr_profile_func **fr_profile_sorted(const struct fr_profile *p, int (*com
 	struct fr_profile_func **f = calloc(p->func_cnt + 1, sizeof(*f));
 	u32 i;
 
+	if (!f)
+		fr_out_fail(p->out, -ENOMEM);
 	for (i = 0; f && i < p->func_cnt; i++)
 		f[i] = &p->func[i];
 	if (f && p->func_cnt)

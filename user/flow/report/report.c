@@ -23,18 +23,19 @@ static int analyze(struct fr_report *r)
 	return err ?: fr_analyze_end(r->analyze, &r->res);
 }
 
-/* Programs may lie beside the snapshot. Without symbols a report has addresses instead of names. */
-static void open_symbols(struct fr_report *r)
+/* Programs may lie beside the snapshot. 0 or -ENOMEM. */
+static int open_symbols(struct fr_report *r)
 {
 	struct fr_symbols_opts opts;
 
 	if (!r->ask->symbols)
-		return;
+		return 0;
 	opts = *r->ask->symbols;
 	r->beside = strdup(r->ask->path);
-	opts.beside = r->beside ? dirname(r->beside) : NULL;
-	if (fr_symbols_new(r->snap, &opts, &r->symbols))
-		r->symbols = NULL;
+	if (!r->beside)
+		return -ENOMEM;
+	opts.beside = dirname(r->beside);
+	return fr_symbols_new(r->snap, &opts, &r->symbols);
 }
 
 static int gather(struct fr_report *r)
@@ -45,8 +46,7 @@ static int gather(struct fr_report *r)
 	r->view = fr_replay_view(r->replay, 0); /* also where there is no event to come with it */
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
-	if (!err)
-		open_symbols(r);
+	err = err ?: open_symbols(r);
 	err = err ?: fr_report_cgroups_read(r);
 	return err ?: fr_report_last_read(r);
 }
@@ -58,6 +58,8 @@ static void print(struct fr_report *r)
 		fr_report_json(r);
 	else
 		fr_report_text(r);
+	if (r->symbols && fr_symbols_error(r->symbols))
+		fr_out_fail(r->out, fr_symbols_error(r->symbols));
 }
 
 static int report(struct fr_report *r)

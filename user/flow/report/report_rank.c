@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_rank: each table's order: what costs most time comes first; equal ones by their key. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "flow/report/report.h"
@@ -117,6 +118,8 @@ const void **fr_report_rank(const struct fr_report *r, enum fr_rank what, u32 *c
 			rec[i] = item[i].rec;
 		if (r->ask->top && *cnt > r->ask->top)
 			*cnt = r->ask->top;
+	} else {
+		fr_out_fail(r->out, -ENOMEM);
 	}
 	free(item);
 	return rec;

@@ -3,6 +3,7 @@
 
 #include "flow/incident/incsnap.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +60,17 @@ static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 /* A part of the page, made in memory and cut to its width. */
 static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
 {
-	struct fr_out *to = p->o, *mem = p->fits ? malloc(sizeof(*mem)) : NULL;
+	struct fr_out *to = p->o, *mem;
 	size_t sz = 0;
 	char *text;
 
-	if (!mem) {
+	if (!p->fits) {
 		put(p);
+		return;
+	}
+	mem = malloc(sizeof(*mem));
+	if (!mem) {
+		fr_out_fail(to, -ENOMEM);
 		return;
 	}
 	fr_out_init_mem(mem);
@@ -75,6 +81,8 @@ static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_p
 	text = fr_out_take_mem(mem, &sz);
 	if (text)
 		put_narrow(to, text, sz, p->width);
+	else
+		fr_out_fail(to, -ENOMEM);
 	free(text);
 	free(mem);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_word: what numbers are called, in text and in JSON alike; functions of samples and frames. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +110,10 @@ struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt)
 	u32 i, to = 0;
 
 	*cnt = 0;
-	if (!fn)
+	if (!fn) {
+		fr_out_fail(r->out, -ENOMEM);
 		return NULL;
+	}
 	for (i = 0; i < t->cnt; i++)
 		find_function(r, fr_tally_at(t, i), &fn[i]);
 	qsort(fn, t->cnt, sizeof(*fn), by_function);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "flow/symbols/frames.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct fr_frames {
 	u32 file_cnt;
 	struct stack *cache;
 	u32 cache_cnt;
+	bool no_memory;			  /* for a stack, or a file's symbols */
 	struct fr_frame frame[FRAME_MAX]; /* of the stack being made */
 };
 
@@ -163,8 +165,10 @@ static void keep(struct fr_frames *f, struct stack *to)
 		sz += strlen(text) + 1;
 	}
 	to->frame = malloc(sz + 1);
-	if (!to->frame)
+	if (!to->frame) {
+		f->no_memory = true;
 		return;
+	}
 	memcpy(to->frame, f->frame, to->cnt * sizeof(*to->frame));
 	to->text = (const char **)(to->frame + to->cnt);
 	for (i = 0, p = (char *)to->frame + fixed_sz; i < to->cnt; i++, p += strlen(p) + 1) {
@@ -263,8 +267,19 @@ struct fr_symbols *fr_frames_symbols(struct fr_frames *f, u32 file)
 		return f->symbols[file];
 	if (!opts.beside)
 		opts.beside = f->dir[file] = dir_of(fr_replay_path(f->replay, file));
-	fr_symbols_new(fr_replay_snap(f->replay, file), &opts, &f->symbols[file]);
+	f->no_memory |= !opts.beside;
+	f->no_memory |= fr_symbols_new(fr_replay_snap(f->replay, file), &opts, &f->symbols[file]) != 0;
 	return f->symbols[file];
+}
+
+int fr_frames_error(const struct fr_frames *f)
+{
+	bool no_memory = f->no_memory;
+	u32 i;
+
+	for (i = 0; i < f->file_cnt; i++)
+		no_memory |= f->symbols[i] && fr_symbols_error(f->symbols[i]);
+	return no_memory ? -ENOMEM : 0;
 }
 
 u32 fr_frames_say_missing(const struct fr_frames *f)

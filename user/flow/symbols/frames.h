@@ -48,6 +48,9 @@ struct fr_stacktexts fr_frames_texts(struct fr_frames *f);
 /* The symbols of a file, for who wants more than texts. NULL: no memory. */
 struct fr_symbols *fr_frames_symbols(struct fr_frames *f, u32 file);
 
+/* -ENOMEM: of what was asked for so far something is told wrongly, as memory ran out; else 0. */
+int fr_frames_error(const struct fr_frames *f);
+
 /* Say which programs and libraries had no symbols. Returns how many. */
 u32 fr_frames_say_missing(const struct fr_frames *f);
 

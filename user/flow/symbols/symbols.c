@@ -27,6 +27,7 @@ struct fr_symbols {
 	bool mapped;		       /* objects of mappings are in objs */
 	struct shown *shown;
 	u32 shown_cnt, shown_cap; /* cap is a power of two */
+	bool no_memory;		  /* for a name, or for paths */
 	u64 stext;
 	const char *kernel_missing;
 	u64 kernel_cnt, kernel_named; /* addresses asked for */
@@ -79,8 +80,12 @@ static const char *shown(struct fr_symbols *y, const char *raw)
 {
 	struct shown *s;
 
-	if (!raw || y->opts.raw || !grow_shown(y))
+	if (!raw || y->opts.raw)
 		return raw;
+	if (!grow_shown(y)) {
+		y->no_memory = true;
+		return raw;
+	}
 	s = shown_slot(y->shown, y->shown_cap, raw);
 	if (!s->raw) {
 		*s = (struct shown){.raw = raw, .text = fr_symbol_shown(raw)};
@@ -229,8 +234,8 @@ static void look(struct fr_symbols *y, struct fr_symobj *o)
 	if (!o->want.path && o->want.build_id_sz) {
 		if (!y->guesses)
 			y->guesses = fr_symguesses_new(y->snap, &y->opts);
-		if (y->guesses)
-			fr_symguesses_look(y->guesses, o);
+		if (!y->guesses || fr_symguesses_look(y->guesses, o))
+			y->no_memory = true;
 	}
 	fr_symobj_look(o, y->find);
 }
@@ -485,6 +490,11 @@ int fr_symbols_new(const struct fr_snap *snap, const struct fr_symbols_opts *opt
 	read_facts(y);
 	*out = y;
 	return 0;
+}
+
+int fr_symbols_error(const struct fr_symbols *y)
+{
+	return y->no_memory || y->objs.no_memory ? -ENOMEM : 0;
 }
 
 void fr_symbols_free(struct fr_symbols *y)

@@ -38,6 +38,9 @@ struct fr_symbol {
 int fr_symbols_new(const struct fr_snap *snap, const struct fr_symbols_opts *opts, struct fr_symbols **out);
 void fr_symbols_free(struct fr_symbols *y); /* NULL is fine */
 
+/* -ENOMEM: of what was asked for so far something is told wrongly, as memory ran out; else 0. */
+int fr_symbols_error(const struct fr_symbols *y);
+
 /* A kernel address: 1 symbol at *out. Without a name if it is not in the file. */
 void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out);
 

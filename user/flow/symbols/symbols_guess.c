@@ -210,7 +210,7 @@ static const char *find(struct fr_symguess *g, const struct fr_symwant *w, bool 
 }
 
 /* What was executed first, then libraries, of which there are thousands. */
-void fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
+int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
 {
 	const char *path = find(g->symfs, &o->want, false), *beside = find(g->beside, &o->want, false);
 
@@ -219,8 +219,7 @@ void fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
 		path = find(g->symfs, &o->want, true);
 		path = path ? path : find(g->here, &o->want, true);
 	}
-	if (path)
-		fr_symobj_set_path(o, path);
 	if (beside)
 		o->want.name = strrchr(beside, '/') + 1;
+	return path ? fr_symobj_set_path(o, path) : 0;
 }

@@ -26,14 +26,15 @@ struct fr_symobjs {
 	u32 cnt;
 	u32 *slot; /* open hash of numbers in obj, + 1; slot_cnt is a power of two */
 	u32 slot_cnt;
+	bool no_memory; /* for one of them: it was asked for, and not got */
 };
 
 /* The object of that key, made if it is new; path may be NULL if there is a build-id. NULL: no memory. */
 struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path);
 void fr_symobjs_free(struct fr_symobjs *o);
 
-/* Its path has become known. */
-void fr_symobj_set_path(struct fr_symobj *o, const char *path);
+/* Its path has become known; NULL: it is not, and it has a build-id. 0, or -ENOMEM: it is called as before. */
+int fr_symobj_set_path(struct fr_symobj *o, const char *path);
 
 /* Look for its files, once. */
 void fr_symobj_look(struct fr_symobj *o, struct fr_symfind *find);
@@ -58,7 +59,7 @@ struct fr_symguesses; /* opaque */
 struct fr_symguesses *fr_symguesses_new(const struct fr_snap *s, const struct fr_symbols_opts *opts);
 void fr_symguesses_free(struct fr_symguesses *g); /* NULL is fine */
 
-/* Find out the object's path, if that can be. */
-void fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o);
+/* Find out the object's path, if that can be. 0 or -ENOMEM. */
+int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,15 +88,20 @@ static bool is_path(const char *path)
 	return path[0] == '/' && path[1] != '/' && !strstr(path, "/../") && (len < 3 || strcmp(path + len - 3, "/.."));
 }
 
-void fr_symobj_set_path(struct fr_symobj *o, const char *path)
+int fr_symobj_set_path(struct fr_symobj *o, const char *path)
 {
-	char *label = path ? strdup(path) : NULL;
+	char *label = NULL;
 
-	if (!label && o->id && asprintf(&label, "[%s]", o->id) < 0)
+	if (path)
+		label = strdup(path);
+	else if (asprintf(&label, "[%s]", o->id) < 0)
 		label = NULL;
+	if (!label)
+		return -ENOMEM;
 	free(o->label);
 	o->label = label;
-	o->want.path = path && label && is_path(label) ? label : NULL;
+	o->want.path = path && is_path(label) ? label : NULL;
+	return 0;
 }
 
 static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path)
@@ -110,32 +116,42 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 	o->want.build_id_sz = id_sz;
 	fr_build_id_text(id, id_sz, text);
 	o->id = id_sz ? strdup(text) : NULL;
-	fr_symobj_set_path(o, path);
-	if (o->label)
+	if ((o->id || !id_sz) && !fr_symobj_set_path(o, path))
 		return o;
 	free_object(o);
 	return NULL;
 }
 
-struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path)
+static struct fr_symobj *get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path)
 {
 	struct fr_symobj *x;
 	u32 *slot;
 
-	if (build_id_sz > FR_BUILD_ID_MAX_SZ || (!build_id_sz && !path) || !grow(o))
+	if (!grow(o))
 		return NULL;
 	slot = slot_of(o, build_id, build_id_sz, path);
 	if (*slot) {
 		x = o->obj[*slot - 1];
-		if (path && !x->want.path && x->label[0] == '[')
-			fr_symobj_set_path(x, path);
-		return x->label ? x : NULL;
+		if (path && !x->want.path && x->label[0] == '[' && fr_symobj_set_path(x, path))
+			return NULL;
+		return x;
 	}
 	x = new_object(build_id, build_id_sz, path);
 	if (!x)
 		return NULL;
 	o->obj[o->cnt++] = x;
 	*slot = o->cnt;
+	return x;
+}
+
+struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path)
+{
+	struct fr_symobj *x;
+
+	if (build_id_sz > FR_BUILD_ID_MAX_SZ || (!build_id_sz && !path))
+		return NULL;
+	x = get(o, build_id, build_id_sz, path);
+	o->no_memory |= !x;
 	return x;
 }
 

@@ -34,6 +34,7 @@ struct fr_node *fr_node_new(struct fr_filter *f, enum fr_op op, size_t at)
 	}
 	n = calloc(1, sizeof(*n));
 	if (!n) {
+		f->no_memory = true;
 		fr_filter_fail(f, at, "no memory");
 		return NULL;
 	}
@@ -77,6 +78,7 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 		err = fr_filter_bind(f);
 	f->error = NULL;
 	if (err) {
+		err = f->no_memory ? -ENOMEM : err;
 		fr_filter_free(f);
 		return err;
 	}

@@ -112,6 +112,7 @@ struct fr_filter {
 	u32 node_cnt;
 	u8 verdict[FR_EVENT_MAX];
 	struct fr_filter_error *error; /* while compiling */
+	bool no_memory;		       /* that is what was wrong */
 };
 
 /* Say what is wrong, once: the first error stays. Returns -EINVAL. */

@@ -315,8 +315,10 @@ static void keep_text(struct parser *p, struct fr_node *n, const char *s, size_t
 {
 	n->text = strndup(s, len);
 	n->len = len;
-	if (!n->text)
-		fail(p, n->at, "no memory");
+	if (n->text)
+		return;
+	p->f->no_memory = true;
+	fail(p, n->at, "no memory");
 }
 
 static int hex_digit(char c)

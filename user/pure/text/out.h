@@ -80,6 +80,12 @@ static inline int fr_out_error(const struct fr_out *o)
 	return o->error;
 }
 
+/* What was to be printed is not there, -ENOMEM mostly: from now on as if a write had failed so. */
+static inline void fr_out_fail(struct fr_out *o, int err)
+{
+	o->error = o->error ? o->error : err;
+}
+
 /* At least FR_OUT_ROOM bytes of buffer, to be written by the caller, who adds to len. */
 static inline char *fr_out_room(struct fr_out *o)
 {
