@@ -133,7 +133,8 @@ struct fr_alert {
 	s32 exit_code;	  /* of status, and of deaths without core, as wait() gives it */
 	u64 addr, ip, sp; /* latency of block: addr is the sector */
 	u64 value_ns;	  /* latency, hung: how long it was */
-	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number */
+	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number;
+			   * kernel: of the report (report.h) */
 	u64 cgroup;	  /* its id */
 	u64 start_ns;	  /* the task's, monotonic */
 	u64 exe_ino, exe_dev;

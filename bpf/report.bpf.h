@@ -25,9 +25,6 @@ struct {
 	__type(value, struct fr_report);
 } fr_reports SEC(".maps") __weak;
 
-/* What error_report_end's numbers mean. */
-static const char fr_detectors[4][8] = {"KFENCE", "KASAN", "WARN", "error"};
-
 /* Global functions below: the verifier looks at each once. Buffers are numbers to them. */
 
 FR_INLINE struct fr_report *fr_report_buf(u32 nr)

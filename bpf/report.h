@@ -23,6 +23,7 @@
 #define FR_REPORT_LINE_MAX 6u			/* lines of a text looked at */
 #define FR_REPORT_BUF_SZ   (FR_REPORT_SZ + 40u) /* of the buffer: zeros behind the text */
 #define FR_REPORT_NONE	   FR_REPORT_SZ
+#define FR_REPORT_DETECTOR 1000u /* and a detector's number: the kind of a report that its tracepoint tells */
 
 /* 24 characters tell, and what is longer is cut there. One a line, which clang-format does not keep. */
 /* clang-format off */
@@ -54,6 +55,9 @@
 	R("Bad mode in ") \
 	R("Insufficient stack space")
 /* clang-format on */
+
+/* What error_report_end's numbers mean. */
+static const char fr_detectors[4][8] = {"KFENCE", "KASAN", "WARN", "error"};
 
 #ifdef __bpf__
 /* Both architectures load from anywhere; clang, told so by a memcpy(), makes eight loads of it. */
@@ -98,32 +102,21 @@ FR_INLINE u64 fr_report_is_zero(u64 v)
 	return differs ^ 1;
 }
 
-/*
- * 1 if differs is not 0, without a branch that clang could make of it: before 6.2 (be2ef8161572) the verifier follows each
- * combination of what branches have decided, and 26 of them are too many.
- */
-FR_INLINE u64 fr_report_is_set(u64 differs)
-{
-	u64 minus = -differs;
-
-	asm volatile("" : "+r"(minus));
-	return (differs | minus) >> 63;
-}
-
-/* Does a report begin with this line? FR_REPORT_HEAD_SZ bytes of it can be read. */
+/* Which of FR_REPORTS, from 1, this line begins with; 0: none. FR_REPORT_HEAD_SZ bytes of it can be read. */
 FR_INLINE u32 fr_report_begins(const u8 *line)
 {
 	u64 a = fr_report_word(line), b = fr_report_word(line + 8), c = fr_report_word(line + 16);
-	u64 none = 1;
+	u32 nr = 0, found = 0;
 
-#define R(text)                                                                    \
-	_Static_assert(sizeof(text) - 1 <= FR_REPORT_HEAD_SZ, "cut it");           \
-	none &= fr_report_is_set(fr_report_differs(a, text, sizeof(text) - 1, 0) | \
-				 fr_report_differs(b, text, sizeof(text) - 1, 1) | \
-				 fr_report_differs(c, text, sizeof(text) - 1, 2));
+#define R(text)                                                                           \
+	_Static_assert(sizeof(text) - 1 <= FR_REPORT_HEAD_SZ, "cut it");                  \
+	nr++;                                                                             \
+	found |= nr * fr_report_is_zero(fr_report_differs(a, text, sizeof(text) - 1, 0) | \
+					fr_report_differs(b, text, sizeof(text) - 1, 1) | \
+					fr_report_differs(c, text, sizeof(text) - 1, 2));
 	FR_REPORTS(R)
 #undef R
-	return !none;
+	return found;
 }
 
 /* Where "<N>" at `at` ends; `at` if there is none. */

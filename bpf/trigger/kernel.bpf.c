@@ -44,8 +44,8 @@ FR_INLINE u32 kernel_rules(void)
 	return set;
 }
 
-/* A moment with len bytes of text as its line. addr: what the detector names. */
-FR_INLINE int tell(const void *text, u32 len, u64 addr)
+/* A moment with len bytes of text as its line. what: its kind. addr: what the detector names. */
+FR_INLINE int tell(const void *text, u32 len, u32 what, u64 addr)
 {
 	u32 due = fr_rules_due(kernel_rules()), nr = due ? fr_moment_begin(FR_TRIGGER_kernel, due) : FR_MOMENT_NONE;
 	struct fr_alert *a = fr_alert(nr);
@@ -54,6 +54,7 @@ FR_INLINE int tell(const void *text, u32 len, u64 addr)
 		return 0;
 	len = len < FR_ALERT_PATH_MAX - 1 ? len : FR_ALERT_PATH_MAX - 1;
 	bpf_probe_read_kernel(a->text, len & (FR_ALERT_PATH_MAX - 1), text);
+	a->what = what;
 	a->addr = addr;
 	fr_moment_of(nr, bpf_get_current_task());
 	a->ts = fr_report_write(nr, len);
@@ -71,7 +72,7 @@ int BPF_PROG(fr_console, const char *text, size_t len)
 		return 0;
 	sz = fr_report_look(nr, text, len, &line);
 	if (sz && line < FR_REPORT_SZ)
-		tell(r->text + line, sz < FR_REPORT_SZ ? sz : FR_REPORT_SZ, 0);
+		tell(r->text + line, sz < FR_REPORT_SZ ? sz : FR_REPORT_SZ, fr_report_begins_at(nr, line), 0);
 	fr_store(&r->busy, 0);
 	return 0;
 }
@@ -82,7 +83,8 @@ int BPF_PROG(fr_error_report_end, u32 detector, unsigned long id)
 {
 	if (fr_trigger_idle())
 		return 0;
-	return tell(fr_detectors[detector < 3 ? detector : 3], sizeof(fr_detectors[0]) - 1, id);
+	detector = detector < 3 ? detector : 3;
+	return tell(fr_detectors[detector], sizeof(fr_detectors[0]) - 1, FR_REPORT_DETECTOR + detector, id);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -12,8 +12,8 @@ import platform
 import subprocess
 import time
 
-from frtest import (SESSIONS, Failed, Skip, check, dump, equal, helper, main, new_name, path, recorder, replay, session, test,
-                    wait_for)
+from frtest import (SESSIONS, Failed, Skip, check, dump, equal, helper, main, new_name, path, recorder, replay, session, status, test,
+                    wait_for, wait_said)
 
 CANNOT = 77
 MS = 1_000_000
@@ -340,6 +340,21 @@ def kernel():
     check(a.matched()[0] >= 2, "the panic was not counted")
     event = [e for e in replay(file) if e["event"] == "kernel_report" and mark in e["text"]]
     equal([e["text"] for e in event], [want], "events")
+
+
+@test("kernel: a report of another kind is not the same, one of the same kind is")
+def kernel_kinds():
+    name, verdicts = new_name(), {}
+    with recorder(name, "-p", "minimal", "-m", "2M", "--on", "kernel,cooldown=1h") as p:
+        wait_said(p, "armed")
+        for text, want in (("WARNING: CPU: 0 PID: 1 at", "taken"), ("BUG: kernel NULL pointer dereference", "taken"),
+                           ("WARNING: CPU: 1 PID: 2 at", "dedupe")):
+            kmsg(f"<4>{text} frt-{os.getpid()}")
+            verdicts[want] = verdicts.get(want, 0) + 1
+            got = lambda: status(name)["triggers"][0]["verdicts"]
+            wait_for(lambda: sum(got().values()) == sum(verdicts.values()), f"{text} is decided", 60)
+            equal({k: v for k, v in got().items() if v}, verdicts, f"verdicts after {text}")
+            time.sleep(1.1)  # more than the rule's gap
 
 
 if __name__ == "__main__":

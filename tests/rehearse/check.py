@@ -243,9 +243,13 @@ def absurd_times_end():
 def kernel_reports():
     m = Made(rule_cnt=1, rule_0="kernel,post=1s")
     for t in (10, 10.2, 10.9, 11.05, 80):
-        m.at(t, "kernel_report", 5, text="BUG:x")
+        m.at(t, "kernel_report", 5, text="WARN")
+    m.at(83, "kernel_report", 5, text="KASAN").at(86, "kernel_report", 5, text="WARN")
+    m.at(89, "kernel_report", 5, text="BUG:~KASAN:~x").at(92, "kernel_report", 5, text="WARNING:~CPU:~1")
     moments, _ = on(m.write("kernel"), "kernel")
-    equal(short(moments, "text"), [(0, 10, "taken", "BUG:x"), (0, 11.05, "dedupe", "BUG:x"), (0, 80, "taken", "BUG:x")], "moments")
+    equal(short(moments, "text"), [(0, 10, "taken", "WARN"), (0, 11.05, "dedupe", "WARN"), (0, 80, "taken", "WARN"),
+                                   (0, 83, "taken", "KASAN"), (0, 86, "dedupe", "WARN"), (0, 89, "taken", "BUG: KASAN: x"),
+                                   (0, 92, "taken", "WARNING: CPU: 1")], "moments")
 
 
 @test

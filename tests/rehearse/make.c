@@ -5,7 +5,8 @@
  *	fact NAME VALUE			horizon CPU NS
  *	kthread TID			event NS CPU NAME TID [FIELD=VALUE]...
  *
- * The field that is kept beside the tid is given like the others; texts are without spaces.
+ * The field that is kept beside the tid is given like the others; texts are without spaces, for
+ * which ~ stands.
  */
 #include "unit/host_ring.h"
 
@@ -47,6 +48,13 @@ static void put_bits(u8 *rec, const struct fr_field *f, u64 value)
 	memcpy(rec + 8, &bits, sizeof(bits));
 }
 
+static void put_str(char *to, const char *text)
+{
+	do
+		*to++ = *text == '~' ? ' ' : *text;
+	while (*text++);
+}
+
 /* Returns the record's bytes so far. */
 static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 {
@@ -62,7 +70,7 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 	if (f->kind == FR_KIND_FLAGS) {
 		rec[11] = strtoul(value, NULL, 0);
 	} else if (f->type == FR_TYPE_str) {
-		strcpy((char *)rec + f->off, value);
+		put_str((char *)rec + f->off, value);
 		return f->off + strlen(value) + 1;
 	} else if (f->type >= FR_TYPE_text8) {
 		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);

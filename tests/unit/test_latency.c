@@ -298,6 +298,28 @@ static void test_lines(void **state)
 	}
 }
 
+/* Each text is a kind of its own, whatever comes behind it, and a line that begins no report is of none. */
+static void test_kinds(void **state)
+{
+	static const char *const text[] = {
+#define R(text) text,
+		FR_REPORTS(R)
+#undef R
+	};
+	u8 buf[FR_REPORT_BUF_SZ];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		memset(buf, 'x', sizeof(buf));
+		memcpy(buf, text[i], strlen(text[i]));
+		assert_int_equal(fr_report_begins(buf), i + 1);
+		buf[strlen(text[i]) - 1] ^= 1;
+		assert_int_equal(fr_report_begins(buf), 0);
+	}
+	assert_true(i < FR_REPORT_DETECTOR);
+}
+
 /* Nothing is read beyond the buffer, whatever is in it: a line may begin at its last byte. */
 static void test_lines_at_the_end(void **state)
 {
@@ -320,15 +342,11 @@ static void test_lines_at_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_hung),
-		cmocka_unit_test(test_hung_before_anybody_looked),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_calls_restarted),
-		cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_lines_at_the_end),
+		cmocka_unit_test(test_runs),	   cmocka_unit_test(test_states),
+		cmocka_unit_test(test_hung),	   cmocka_unit_test(test_hung_before_anybody_looked),
+		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_calls_restarted),
+		cmocka_unit_test(test_interrupts), cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_lines_at_the_end),
 	};
 
 	return cmocka_run_group_tests_name("latency", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "flow/rehearse/rehearse_int.h"
 #include "io/trig/trig_rule.h"
 #include "pure/trigger/watch_set.h"
+#include "report.h"
 
 #define NEVER	  (~0ULL)
 #define TICKS_MAX 1000000ULL /* between two events: a day of tenths of a second. More is no recording, and not waited for */
@@ -89,6 +90,17 @@ static int pass_time(struct fr_re *re, u64 now_ns)
 
 /* ---- rows ---- */
 
+/* Its kind, as bpf/trigger/kernel.bpf.c has it. */
+static u32 report_kind(const char *text)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(fr_detectors) / sizeof(fr_detectors[0]); i++)
+		if (!strcmp(text, fr_detectors[i]))
+			return FR_REPORT_DETECTOR + i;
+	return fr_report_begins((const u8 *)text);
+}
+
 static int on_report(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u32 set = 0, i;
@@ -100,6 +112,7 @@ static int on_report(struct fr_re *re, const struct fr_re_schema *s, const struc
 	fr_re_moment(re, FR_TRIGGER_kernel, r->ts, r->tid, r->cpu);
 	fr_re_text(s, r, FR_RE_REPORT, 0, re->moment.text_buf, sizeof(re->moment.text_buf));
 	re->moment.text = re->moment.text_buf;
+	re->moment.m.what = report_kind(re->moment.text);
 	return fr_re_tell(re, set);
 }
 
