@@ -4,29 +4,28 @@
 
 #include "siginfo.bpf.h"
 
-/* The dying task is the current one; an OOM killer's victim is not. */
-FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid)
+FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
 
 	if (!fr_rule_is_for_death(r, kind, value) || !fr_rule_user_fits(r, uid))
 		return 0;
-	return kind == FR_TRIGGER_oom || fr_rule_is_for_current(rule);
+	return !named || fr_rule_is_for_name_of(rule, named);
 }
 
 /* Of its own for each rule: what is decided here is no branch to its caller. */
-__noinline u32 fr_death_rule(u32 rule, u32 kind, u32 value, u32 uid)
+__noinline u32 fr_death_rule(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
 {
-	return holds(rule, kind, value, uid) ? 1u << rule % FR_TRIGGER_MAX : 0;
+	return holds(rule, kind, value, uid, named) ? 1u << rule % FR_TRIGGER_MAX : 0;
 }
 
-__noinline u32 fr_death_rules(u32 kind, u32 value, u32 uid)
+__noinline u32 fr_death_rules(u32 kind, u32 value, u32 uid, u64 named)
 {
 	u32 set = 0, i;
 
 	for (i = 0; i < FR_TRIGGER_MAX; i++)
 		if (fr_rules[i].kind)
-			set |= fr_death_rule(i, kind, value, uid);
+			set |= fr_death_rule(i, kind, value, uid, named);
 	return set;
 }
 
@@ -102,7 +101,7 @@ int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_si
 	if (fr_trigger_idle() || ka->sa.sa_handler)
 		return 0;
 	fatal = fr_dying_signal(task->signal, sig);
-	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task)) : 0;
+	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task), FR_ADDRESS(task)) : 0;
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
 	sig_info(&si, sig, info);

@@ -13,8 +13,11 @@
 
 #include "dying.bpf.h"
 
-/* Rules of a kind that such a death of a process of this user is for. value: signal or status. Counts nothing. crash.bpf.c */
-u32 fr_death_rules(u32 kind, u32 value, u32 uid);
+/*
+ * Rules of a kind that such a death of a process of this user is for. value: signal or status. named: the task whose name
+ * counts, 0: none does. Counts nothing. crash.bpf.c
+ */
+u32 fr_death_rules(u32 kind, u32 value, u32 uid, u64 named);
 
 /* Has nobody told of the end of this process yet? From now on somebody has. */
 u32 fr_death_is_first(u32 tgid, u64 start_ns);
@@ -35,6 +38,12 @@ FR_INLINE u32 fr_task_uid(struct task_struct *task)
 	return BPF_CORE_READ(task, cred, uid.val);
 }
 
+/* The moment is about a process, not about which of its threads ended last: it has its first thread's name. */
+FR_INLINE void fr_moment_name_process(struct fr_alert *a, struct task_struct *task)
+{
+	BPF_CORE_READ_STR_INTO(&a->comm, task, group_leader, comm);
+}
+
 /* A crash of the current task: its stacks, its event, into the queue. */
 FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death *d)
 {
@@ -49,6 +58,8 @@ FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death 
 	a->addr = d->addr;
 	a->exit_code = d->exit_code;
 	fr_moment_of(nr, bpf_get_current_task());
+	if (late)
+		fr_moment_name_process(a, bpf_get_current_task_btf());
 	kstack_id = fr_moment_stack(ctx, nr, 0);
 	ustack_id = fr_moment_stack(ctx, nr, BPF_F_USER_STACK);
 	fr_crash_write(nr, late, kstack_id, ustack_id);

@@ -11,6 +11,7 @@ FR_INLINE int tell_status(u32 due, s32 code)
 		return 0;
 	a->exit_code = code;
 	fr_moment_of(nr, bpf_get_current_task());
+	fr_moment_name_process(a, bpf_get_current_task_btf());
 	return fr_moment_end(nr, due);
 }
 
@@ -18,17 +19,20 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fr_process_exit, struct task_struct *task)
 {
 	struct fr_death d = {};
-	u32 sig, set;
+	u32 sig, set, uid;
+	u64 named;
 	s32 code;
 
 	if (fr_trigger_idle() || !fr_dying_is_last(task))
 		return 0;
 	code = fr_dying_code(task);
 	sig = fr_wait_signal(code);
+	uid = fr_task_uid(task);
+	named = FR_ADDRESS(task->group_leader);
 	if (sig)
-		set = fr_death_rules(FR_TRIGGER_crash, sig, fr_task_uid(task));
+		set = fr_death_rules(FR_TRIGGER_crash, sig, uid, named);
 	else
-		set = fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task));
+		set = fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), uid, named);
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
 	if (!sig)

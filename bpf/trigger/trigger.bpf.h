@@ -84,13 +84,14 @@ FR_INLINE struct fr_trigger_slot *fr_slot_at(u32 rule)
 	return &fr_triggers.slot[fr_slot_of[rule % FR_TRIGGER_MAX] % FR_TRIGGER_MAX];
 }
 
-/* Does the rule's filter by name allow the current task? */
-FR_INLINE bool fr_rule_is_for_current(u32 rule)
+/* Does the rule's filter by name allow this task? */
+FR_INLINE bool fr_rule_is_for_name_of(u32 rule, u64 address)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
+	struct task_struct *task = (void *)address;
 	u64 comm[2] = {};
 
-	bpf_get_current_comm(comm, sizeof(comm));
+	BPF_CORE_READ_INTO(&comm, task, comm);
 	return fr_rule_name_fits(r, comm);
 }
 

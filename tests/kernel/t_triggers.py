@@ -82,6 +82,36 @@ def exit_race():
     equal([e["pid"] for e in of(told, "status", pids)], pids, "told")
 
 
+NAMED = """
+import os, threading, time
+def rename(name):
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as f: f.write(name)
+def work():
+    rename("frt-worker")
+    barrier.wait()
+    time.sleep(1000)
+rename("frt-main")
+barrier = threading.Barrier(5)
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+barrier.wait()
+os._exit(7)
+"""
+
+
+@test("exit:STATUS: a process has its first thread's name, whichever thread ends last")
+def exit_name():
+    rules = ("exit:7:comm=frt-main", "exit:7:comm=frt-w*", "exit:7:comm=*-main")
+    with session(*QUIET) as name, alerts(name, *rules) as a:
+        pids = []
+        for _ in range(10):
+            p = subprocess.Popen(["/usr/bin/python3", "-S", "-c", NAMED])
+            equal(p.wait(), 7, "exit status")
+            pids.append(p.pid)
+        told = a.finish()[0]
+    equal([(e["pid"], e["comm"], e["rule_set"]) for e in of(told, "status", pids)], [(pid, "frt-main", 0b101) for pid in pids],
+          "told")
+
+
 @test("oom: a memory cgroup's victim, with its name, program and user; not a crash, but one for crash:all")
 def oom():
     file = path("frd-eater")

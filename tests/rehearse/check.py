@@ -142,6 +142,21 @@ def statuses_and_victims():
     equal(sums[6]["evaluated"], "no", "users of ended processes are not recorded")
 
 
+@test
+def a_process_has_its_first_threads_name():
+    m = Made().born(5, 300, "main").born(6, 301, "worker", tgid=300).born(5, 310, "main").born(6, 311, "worker", tgid=310)
+    m.born(5, 320, "main").born(6, 321, "worker", tgid=320)
+    m.at(10, "sched_process_exit", 300, exit_code=3 << 8).at(10.5, "sched_process_exit", 301, exit_code=3 << 8, group_dead=1)
+    m.at(20, "sched_process_exit", 310, exit_code=11).at(20.5, "sched_process_exit", 311, exit_code=11, group_dead=1)
+    m.at(30, "signal_deliver", 321, sig=11, fatal=1).at(30.5, "sched_process_exit", 321, exit_code=11, group_dead=1)
+    file = m.write("threads")
+    moments, _ = on(file, "exit:3:comm=main", "crash:comm=main,cooldown=0")
+    equal(short(moments, "pid", "comm"), [(0, 10.5, "taken", 300, "main"), (1, 20.5, "taken", 310, "main"),
+                                          (1, 30.5, "taken", 320, "main")], "of processes")
+    moments, _ = on(file, "exit:3:comm=worker", "crash:comm=worker")
+    equal(short(moments, "pid", "comm"), [(1, 30, "taken", 320, "worker")], "of the thread that a signal was delivered to")
+
+
 # ---- latencies ----
 
 def waits():

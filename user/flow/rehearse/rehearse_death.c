@@ -249,7 +249,8 @@ static int death(struct fr_re *re, u32 value)
 	return set && is_first(re->deaths, m->pid ?: m->tid) ? fr_re_tell(re, set) : 0;
 }
 
-static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 uid)
+/* late: seen at the process's end. */
+static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 uid, bool late)
 {
 	struct fr_moment *m;
 
@@ -260,6 +261,8 @@ static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 
 	m->ip = ip;
 	m->uid = uid;
 	m->core = fr_sig_in(sig, FR_SIG_CORE);
+	if (late)
+		fr_re_name_process(re, r->cpu);
 	return death(re, sig);
 }
 
@@ -269,12 +272,13 @@ static int on_deliver(struct fr_re *re, const struct fr_re_schema *s, const stru
 
 	if (!fr_re_num(s, r, FR_RE_DELIVER, 1) || crash_follows(re->deaths, r->tid, r->ts, false))
 		return 0;
-	return crash(re, r, died_of(re->deaths, r->tid, r->ts, sig), fr_re_num(s, r, FR_RE_DELIVER, 2), ~0u);
+	return crash(re, r, died_of(re->deaths, r->tid, r->ts, sig), fr_re_num(s, r, FR_RE_DELIVER, 2), ~0u, false);
 }
 
 static int on_crash(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
-	return crash(re, r, fr_re_num(s, r, FR_RE_CRASH, 0), fr_re_num(s, r, FR_RE_CRASH, 2), fr_re_num(s, r, FR_RE_CRASH, 3));
+	return crash(re, r, fr_re_num(s, r, FR_RE_CRASH, 0), fr_re_num(s, r, FR_RE_CRASH, 2), fr_re_num(s, r, FR_RE_CRASH, 3),
+		     fr_re_num(s, r, FR_RE_CRASH, 1));
 }
 
 static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
@@ -288,12 +292,13 @@ static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct f
 		return 0;
 	code = code_of_process(re->deaths, pid, r->ts, fr_re_num(s, r, FR_RE_EXIT, 0));
 	if (fr_wait_signal(code))
-		return crash_follows(re->deaths, r->tid, r->ts, true) ? 0 : crash(re, r, fr_wait_signal(code), 0, ~0u);
+		return crash_follows(re->deaths, r->tid, r->ts, true) ? 0 : crash(re, r, fr_wait_signal(code), 0, ~0u, true);
 	status = fr_wait_status(code);
 	if (!rules_for(re, FR_TRIGGER_status, status))
 		return 0;
 	m = fr_re_moment(re, FR_TRIGGER_status, r->ts, r->tid, r->cpu);
 	m->status = status;
+	fr_re_name_process(re, r->cpu);
 	return death(re, status);
 }
 

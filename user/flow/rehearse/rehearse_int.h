@@ -133,6 +133,9 @@ int fr_re_tell_each(struct fr_re *re, u32 rules);
 /* Begin a moment of this kind; whom it is about, if tid is not 0: names, program, cgroup. */
 struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 cpu);
 
+/* The moment is its process's, whichever thread it was seen at: it has the first thread's name. */
+void fr_re_name_process(struct fr_re *re, u16 cpu);
+
 /* ---- rehearse_who.c ---- */
 
 int fr_re_who_new(struct fr_re *re, struct fr_re_who **out);

@@ -52,6 +52,14 @@ struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 
 	return &m->m;
 }
 
+void fr_re_name_process(struct fr_re *re, u16 cpu)
+{
+	const struct fr_moment *m = &re->moment.m;
+
+	if (m->pid)
+		copy_comm(re->moment.comm, fr_names_who(re->view->names, m->pid, m->ts, cpu));
+}
+
 /* Only what is told is asked for. */
 static void find_program(struct fr_re *re)
 {
