@@ -94,7 +94,7 @@ struct fr_trigger_rule {
 	u32 latency;  /* enum fr_latency */
 	u64 limit_ns; /* of latency and hung */
 	u64 gap_ns;   /* between two alerts, 0: each */
-	u64 sig_set;  /* crash: bit N is signal N, of those that may kill */
+	u64 sig_set;  /* crash: FR_SIG() of those that may kill */
 	s32 status;   /* of status: 0 to 255 */
 	s32 id;	      /* latency syscall: its number, -1 all */
 	u32 all;      /* crash: deaths without core too */

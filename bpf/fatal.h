@@ -15,18 +15,21 @@
 
 #define FR_SIGKILL 9
 
+/* A signal's bit in a set: there are 64, and none has number 0. */
+#define FR_SIG(nr) (1ULL << ((nr)-1))
+
 /* Signals whose default action does nothing or stops: CHLD CONT STOP TSTP TTIN TTOU URG WINCH. */
-#define FR_SIG_HARMLESS (1ULL << 17 | 1ULL << 18 | 1ULL << 19 | 1ULL << 20 | 1ULL << 21 | 1ULL << 22 | 1ULL << 23 | 1ULL << 28)
+#define FR_SIG_HARMLESS (FR_SIG(17) | FR_SIG(18) | FR_SIG(19) | FR_SIG(20) | FR_SIG(21) | FR_SIG(22) | FR_SIG(23) | FR_SIG(28))
 /* Signals a fault sends: their siginfo has an address. ILL TRAP BUS FPE SEGV. */
-#define FR_SIG_FAULT (1ULL << 4 | 1ULL << 5 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11)
+#define FR_SIG_FAULT (FR_SIG(4) | FR_SIG(5) | FR_SIG(7) | FR_SIG(8) | FR_SIG(11))
 /* Signals whose default action dumps core: QUIT ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS. */
 #define FR_SIG_CORE                                                                                                     \
-	(1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11 | 1ULL << 24 | 1ULL << 25 | \
-	 1ULL << 31)
+	(FR_SIG(3) | FR_SIG(4) | FR_SIG(5) | FR_SIG(6) | FR_SIG(7) | FR_SIG(8) | FR_SIG(11) | FR_SIG(24) | FR_SIG(25) | \
+	 FR_SIG(31))
 
 FR_INLINE u32 fr_sig_in(u32 sig, u64 set)
 {
-	return sig < 64 && (1ULL << sig & set);
+	return sig - 1 < 64 && (set >> (sig - 1) & 1);
 }
 
 /* A status as wait() gives it: the signal that ended it, 0 none; else its exit status. */

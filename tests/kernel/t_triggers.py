@@ -140,6 +140,16 @@ def filters():
     equal([(r["matched"], r["alerted"]) for r in ours], [(2, 2), (4, 4), (1, 1)], "counted")
 
 
+@test("crash:all: the last signal is one, too")
+def last_signal():
+    with session(*QUIET) as name, alerts(name, "crash:all,sig=64", "crash:all", "crash:all,sig=63") as a:
+        p = subprocess.Popen(["/bin/sleep", "1000"])
+        p.send_signal(64)
+        equal(p.wait(), -64, "status")
+        told = a.finish()[0]
+    equal([(e["sig"], e["rule_set"]) for e in of(told, "crash", [p.pid])], [(64, 0b11)], "told")
+
+
 @test("a path that is too long is cut from the left")
 def long_path():
     dir = TMP

@@ -115,6 +115,9 @@ def crashes_of_core_signals():
 
 @test
 def crashes_of_all_signals_once_each():
+    last = Made().born(5, 300, "web").at(10, "signal_deliver", 300, sig=64, fatal=1).write("last")
+    equal(short(on(last, "crash:all", "crash:all,sig=64", "crash:all,sig=63")[0], "sig"),
+          [(0, 10, "taken", 64), (1, 10, "busy", 64)], "the last signal")
     moments, _ = on(deaths(), "crash:all,cooldown=0,sig=TERM|ABRT", "crash:comm=nobody", "crash:comm=w?b,cooldown=0")
     equal(short(moments, "pid", "sig"), [(2, 10.0, "taken", 200, 11), (2, 20.0, "taken", 201, 11), (0, 21.0, "taken", 202, 6),
                                          (2, 21.0, "busy", 202, 6), (0, 23.0, "taken", 204, 15), (0, 24.0, "taken", 205, 6),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fatal.h"
 #include "pure/trigger/trigger.h"
 
 #define MS  1000000ULL
@@ -144,10 +145,11 @@ static void test_filters(void **state)
 	assert_string_equal(t.exe, "/usr/bin/*");
 	assert_string_equal(t.cgroup, "/system.slice/*");
 	assert_int_equal(t.uid, 0);
-	assert_int_equal(t.sig_set, 1 << 11 | 1 << 7 | 1 << 9);
-	assert_int_equal(parsed("crash:sig=SIGSEGV").sig_set, 1 << 11);
-	assert_int_equal(parsed("crash,signal=6").sig_set, 1 << 6);
-	assert_int_equal(parsed("crash:all,sig=RTMIN+3").sig_set, 1ULL << 37);
+	assert_int_equal(t.sig_set, FR_SIG(11) | FR_SIG(7) | FR_SIG(9));
+	assert_int_equal(parsed("crash:sig=SIGSEGV").sig_set, FR_SIG(11));
+	assert_int_equal(parsed("crash,signal=6").sig_set, FR_SIG(6));
+	assert_int_equal(parsed("crash:all,sig=RTMIN+3").sig_set, FR_SIG(37));
+	assert_int_equal(parsed("crash:all,sig=64").sig_set, FR_SIG(64));
 	/* what looks like separators, but is within a value */
 	assert_string_equal(parsed("crash:comm=\"a,b\",post=1s").comm, "a,b");
 	assert_string_equal(parsed("crash:comm=a\\,b").comm, "a\\,b");
@@ -229,8 +231,9 @@ static const struct {
 	{"crash:sig=", 10, "missing"},
 	{"crash:sig=SEGV|", 15, "missing"},
 	{"crash:sig=SEVG", 10, "SEGV"},
-	{"crash:sig=0", 10, "1 to 63"},
-	{"crash:sig=64", 10, "1 to 63"},
+	{"crash:sig=0", 10, "1 to 64"},
+	{"crash:sig=65", 10, "1 to 64"},
+	{"crash:sig=64", 10, "no core"},
 	{"crash:sig=99999999999999999999", 10, "there is no signal"},
 	{"crash:sig=SEGV|KILL", 10, "crash:all,sig=KILL"},
 	{"crash:all,sig=CHLD", 14, "nothing dies of SIGCHLD"},

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fatal.h"
 #include "pure/filter/filter.h"
 
 /* Of an address, what address space randomisation leaves alone: each run of one program would be another crash else. */
@@ -111,7 +112,7 @@ static bool filters_fit(const struct fr_trigger *t, const struct fr_moment *m)
 {
 	if (t->uid != ~0u && t->uid != m->uid)
 		return false;
-	if (t->sig_set && (m->sig < 1 || m->sig > 63 || !(t->sig_set >> m->sig & 1)))
+	if (t->sig_set && !fr_sig_in(m->sig, t->sig_set))
 		return false;
 	return one_fits(t->comm, m->comm, name_fits) && one_fits(t->exe, m->exe, path_fits) &&
 	       one_fits(t->cgroup, m->cgroup, path_fits);

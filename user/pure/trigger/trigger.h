@@ -54,7 +54,7 @@ struct fr_trigger {
 	char exe[FR_TRIGGER_GLOB_MAX];
 	char cgroup[FR_TRIGGER_GLOB_MAX];
 	u32 uid;     /* ~0 any */
-	u64 sig_set; /* bit N: signal N; 0 any */
+	u64 sig_set; /* FR_SIG() of each; 0 any */
 	/* options */
 	u64 post_ns;	 /* go on recording so long, then take it */
 	u64 last_ns;	 /* only so much history, 0 all */

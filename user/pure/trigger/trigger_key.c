@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fatal.h"
 #include "pure/filter/nearest.h"
 #include "pure/schema/sysnames.h"
 #include "pure/trigger/trigger_text.h"
@@ -111,9 +112,9 @@ static int one_signal(struct fr_tp *p, struct fr_span s, u64 *set)
 					  nearest_signal(name) + 3);
 		v = found;
 	}
-	if (v < 1 || v > 63)
-		return fr_tp_fail(p, s.at, "sig: %.*s cannot be chosen: 1 to 63", FR_TP_SHOWN(s));
-	*set |= 1ULL << v;
+	if (v < 1 || v > 64)
+		return fr_tp_fail(p, s.at, "sig: %.*s cannot be chosen: 1 to 64", FR_TP_SHOWN(s));
+	*set |= FR_SIG(v);
 	return 0;
 }
 

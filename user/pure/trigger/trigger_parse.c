@@ -116,11 +116,11 @@ static int check_whole(struct fr_tp *p)
 	u32 nr;
 
 	if (not_core & FR_SIG_HARMLESS) {
-		nr = __builtin_ctzll(not_core & FR_SIG_HARMLESS);
+		nr = __builtin_ctzll(not_core & FR_SIG_HARMLESS) + 1;
 		return fr_tp_fail(p, p->sig.at, "sig: nothing dies of %s", fr_signal_name(nr));
 	}
 	if (!p->t.all && not_core) {
-		nr = __builtin_ctzll(not_core);
+		nr = __builtin_ctzll(not_core) + 1;
 		return fr_tp_fail(p, p->sig.at, "sig: %s dumps no core: such deaths need crash:all, like crash:all,sig=%s",
 				  fr_signal_name(nr) ?: "this signal", fr_signal_name(nr) ? fr_signal_name(nr) + 3 : "KILL");
 	}
