@@ -91,7 +91,7 @@ FR_INLINE bool fr_rule_is_for_name_of(u32 rule, u64 address)
 	struct task_struct *task = (void *)address;
 	u64 comm[2] = {};
 
-	BPF_CORE_READ_INTO(&comm, task, comm);
+	BPF_CORE_READ_STR_INTO(&comm, task, comm); /* zeros behind its end, which the task's own need not have */
 	return fr_rule_name_fits(r, comm);
 }
 
