@@ -91,15 +91,18 @@ FR_INLINE u64 fr_report_differs(u64 word, const char *text, u32 len, u32 nr)
 }
 
 /*
- * 1 if v is 0, else 0, without a branch, also where clang would like one: before 6.2 (be2ef8161572) the verifier follows each
- * path of as many branches as there are texts.
+ * 1 if differs is 0, else 0, without a branch that clang could make of either step: before 6.2 (be2ef8161572) the verifier
+ * follows each combination of what branches have decided, and 26 of them are too many. Newer ones do so for an AND with 0 or
+ * -1.
  */
-FR_INLINE u64 fr_report_is_zero(u64 v)
+FR_INLINE u64 fr_report_is_zero(u64 differs)
 {
-	u64 differs = (v | (0 - v)) >> 63;
+	u64 minus = -differs, is_set;
 
-	asm volatile("" : "+r"(differs));
-	return differs ^ 1;
+	asm volatile("" : "+r"(minus));
+	is_set = (differs | minus) >> 63;
+	asm volatile("" : "+r"(is_set));
+	return is_set ^ 1;
 }
 
 /* Which of FR_REPORTS, from 1, this line begins with; 0: none. FR_REPORT_HEAD_SZ bytes of it can be read. */
