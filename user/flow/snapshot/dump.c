@@ -166,7 +166,7 @@ static u64 behind(u64 ts, u64 ns)
 	return ts > ns ? ts - ns : 0;
 }
 
-/* The last of history is counted from the moment on: a snapshot may come long after it. */
+/* The last of history is counted back from the moment, if there was one: a snapshot may come long after it. */
 static int begin(struct fr_dump *d)
 {
 	const struct fr_dump_ask *ask = d->ask;
@@ -178,7 +178,7 @@ static int begin(struct fr_dump *d)
 		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
 	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts);
 	if (!err && ask->last_ns)
-		d->since_ns = behind(d->trigger_ts < d->begin_ts ? d->trigger_ts : d->begin_ts, ask->last_ns);
+		d->since_ns = behind(ask->at_ns && ask->at_ns < d->begin_ts ? ask->at_ns : d->begin_ts, ask->last_ns);
 	return err;
 }
 
