@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The C library's own. It makes a node of each repetition: x{1000} is a thousand, (x{1000}){1000} a million. And it goes back
- * and forth for back-references. So both are bounded before it sees the pattern.
+ * The C library's own. It writes repetitions out, one in another too: x{1000} is a thousand nodes, (x{1000}){1000} a million,
+ * x+ is xx* and so (x+)+ or x++ four, 22 times + four million. And it goes back and forth for back-references. So both are
+ * bounded before it sees the pattern.
  */
 #include "pure/filter/regex.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #define PATTERN_MAX 256	 /* bytes */
-#define REPEAT_MAX  1000 /* of all {n} of a pattern multiplied */
+#define WRITTEN_MAX 4096 /* characters with all repetitions written out: 0.4 KiB each */
 #define DEPTH_MAX   30	 /* of brackets */
 
 struct fr_regex {
@@ -40,35 +41,70 @@ static const char *skip_set(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* The larger number of {n,m}, 1 if that is none. */
+/* How often what stands before the + or {n,m} at p is written out; 1 if it is neither. */
 static unsigned long repeats(const char *p)
 {
-	unsigned long n = strtoul(p + 1, (char **)&p, 10),
-		      m = *p == ',' && isdigit((unsigned char)p[1]) ? strtoul(p + 1, NULL, 10) : 0;
+	unsigned long n, m;
 
-	n = m > n ? m : n;
-	return n > 1 ? n : 1;
+	if (*p == '+')
+		return 2;
+	if (*p != '{')
+		return 1;
+	n = strtoul(p + 1, (char **)&p, 10);
+	m = *p != ',' ? n : isdigit((unsigned char)p[1]) ? strtoul(p + 1, NULL, 10) : n < WRITTEN_MAX ? n + 1 : n;
+	m = m > n ? m : n;
+	return m > 1 ? m : 1;
+}
+
+/* What a pattern, or the part of it in one pair of brackets, is written out to, in characters. */
+struct written {
+	unsigned long before; /* the last thing, */
+	unsigned long last;   /* and it: a character, a set, brackets; with all repetitions so far */
+};
+
+static void add(struct written *w, unsigned long chars)
+{
+	w->before += w->last;
+	w->last = chars;
+}
+
+static bool is_too_long(const struct written *w, unsigned long times)
+{
+	return times > WRITTEN_MAX || w->before + w->last * times > WRITTEN_MAX;
+}
+
+/* Behind the character, set or operator at p. */
+static const char *next(const char *p)
+{
+	if (*p == '[')
+		return skip_set(p);
+	if (*p == '{' && strchr(p, '}'))
+		return strchr(p, '}') + 1;
+	return p + (*p == '\\' && p[1] ? 2 : 1);
 }
 
 static int check(const char *p, char *why, size_t sz)
 {
-	unsigned long product = 1;
-	int depth = 0;
+	struct written levels[DEPTH_MAX + 1] = {0}, *w = levels;
 
-	while (*p) {
+	for (; *p; p = next(p)) {
 		if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
 			return fail(why, sz, "back-references are not known here");
-		if (*p == '[') {
-			p = skip_set(p);
-			continue;
-		}
-		if (*p == '{' && (repeats(p) > REPEAT_MAX || (product *= repeats(p)) > REPEAT_MAX))
-			return fail(why, sz, "this repeats too often: all {n} multiplied are 1000 at most");
-		depth += *p == '(';
-		depth -= *p == ')';
-		if (depth > DEPTH_MAX)
+		if (*p == '(' && w == levels + DEPTH_MAX)
 			return fail(why, sz, "too deep: use fewer brackets");
-		p += *p == '\\' && p[1] ? 2 : 1;
+		if (is_too_long(w, repeats(p)))
+			return fail(why, sz,
+				    "this repeats too often: with all {n} and + written out it is more than 4096 characters");
+		if (strchr("+{*?", *p)) {
+			w->last *= repeats(p);
+		} else if (*p == '(') {
+			*++w = (struct written){0};
+		} else if (*p == ')' && w > levels) {
+			w--;
+			add(w, w[1].before + w[1].last + 1);
+		} else {
+			add(w, 1);
+		}
 	}
 	return 0;
 }
