@@ -3,21 +3,7 @@
 # Clean builds by both compilers, BPF for arm64, installing and uninstalling.
 set -u
 cd "$(dirname "$0")/../.." || exit
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-
-check() {
-	local name=$1
-	shift
-	if "$@" > "$tmp/log" 2>&1; then
-		((passed++))
-	else
-		echo "FAIL $name"
-		tail -n 20 "$tmp/log"
-		((failed++))
-	fi
-}
+. tests/check.sh
 
 build() { make -s -j2 O="$tmp/$1" CC="$1" all unit && "$tmp/$1/flightrec" --help > /dev/null; }
 
@@ -53,5 +39,4 @@ check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "install" installs
 check "uninstall" uninstalls
 check "a changed configuration is kept" keeps_conf
-echo "$passed passed, $failed failed, 0 skipped"
-((!failed))
+finish

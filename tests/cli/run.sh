@@ -5,22 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C
 flightrec=$PWD/build/flightrec here=$PWD/tests/cli
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
-check() {
-	local name=$1 status
-	shift
-	("$@") > "$tmp/log" 2>&1
-	status=$?
-	case $status in
-	0) ((passed++)) ;;
-	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | sed 's/^/    /' ;;
-	esac
-}
+. tests/check.sh
 
 # status N COMMAND...: run it, its output in $tmp/out and $tmp/err, and compare the exit status
 status() {
@@ -380,5 +365,4 @@ check "without root" without_root
 check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
-echo "$passed passed, $failed failed, $skipped skipped"
-((!failed))
+finish

@@ -3,15 +3,7 @@
 # The demo shows what it promises, in under two minutes, in colour on a terminal only, and leaves nothing behind.
 set -u
 cd "$(dirname "$0")/../.." || exit
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-
-check() {
-	local name=$1
-	shift
-	if "$@"; then ((passed++)); else echo "FAIL $name"; ((failed++)); fi
-}
+. tests/check.sh
 
 if ! why=$(build/flightrec doctor 2>&1); then
 	grep -E '^(MISSING|missing|no)' <<< "$why"
@@ -48,5 +40,4 @@ check "no colour in a file" no_colour "$tmp/out"
 check "colour on a terminal" colour
 check "nothing is left behind" nothing_left
 ((failed)) && tail -n 40 "$tmp/out"
-echo "$passed passed, $failed failed, 0 skipped"
-((!failed))
+finish

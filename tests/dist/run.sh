@@ -3,24 +3,9 @@
 # What is installed beside the program: the service, its configuration, the container's files. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
+. tests/check.sh
 unit=dist/flightrec.service
 exposure=27 # tenths, at most
-
-# check NAME COMMAND...: 0 passes, 77 could not run (the last line says why), else fails
-check() {
-	local name=$1 status
-	shift
-	"$@" > "$tmp/log" 2>&1
-	status=$?
-	case $status in
-	0) ((passed++)) ;;
-	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" ;;
-	esac
-}
 
 analyze() {
 	command -v systemd-analyze > /dev/null || { echo "systemd-analyze is not installed"; return 77; }
@@ -128,5 +113,4 @@ check "dist/flightrec.conf is taken" conf_is_right
 check "the image's libraries" image_has_libraries
 check "kubernetes.yaml" yaml_is_right
 check "the configuration in kubernetes.yaml is taken" yaml_conf_is_right
-echo "$passed passed, $failed failed, $skipped skipped"
-((!failed))
+finish

@@ -6,9 +6,7 @@ cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 build=$(dirname "$FLIGHTREC")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
+. tests/check.sh
 export PKG_CONFIG_PATH=$tmp/root/lib/pkgconfig
 golden=tests/files/golden/all-2.flight
 warnings='-Wall -Wextra -Werror -pedantic'
@@ -28,19 +26,6 @@ sample 100 11 12
 sample 100 11 0
 sample 100 99 12
 '
-
-# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
-check() {
-	local name=$1 status
-	shift
-	("$@") > "$tmp/log" 2>&1
-	status=$?
-	case $status in
-	0) ((passed++)) ;;
-	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /' ;;
-	esac
-}
 
 # by PROGRAM ARG...: a program of this test says nothing on standard error; its output is in $tmp/out
 by() {
@@ -310,5 +295,4 @@ check "the example's sums" example_is_right
 check "valgrind: memory" is_leakless
 check "two handles in two threads" threads_are_apart
 check "valgrind: threads" threads_do_not_race
-echo "$passed passed, $failed failed, $skipped skipped"
-((!failed))
+finish

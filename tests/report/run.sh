@@ -6,23 +6,8 @@ cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 unset COLUMNS NO_COLOR
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
+. tests/check.sh
 snap=$tmp/load.flight
-
-# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why
-check() {
-	local name=$1 status
-	shift
-	("$@") > "$tmp/log" 2>&1
-	status=$?
-	case $status in
-	0) ((passed++)) ;;
-	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /' ;;
-	esac
-}
 
 # status N COMMAND...: its output goes to $tmp/out and $tmp/err
 status() {
@@ -182,5 +167,4 @@ check "a snapshot of some processes" tasks_cut_away --pid 102,106
 check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switch || next_pid > 110'
 check "nothing to report" empty_window
 check "no event at all" nothing_at_all
-echo "$passed passed, $failed failed, $skipped skipped"
-((!failed))
+finish

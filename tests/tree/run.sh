@@ -3,22 +3,7 @@
 # The tree itself: its format, licences, layers, and that what is made from tables is what the tables make.
 set -u
 cd "$(dirname "$0")/../.." || exit
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-# check NAME COMMAND...: 0 passes, 77 could not run (the last line says why), else fails
-check() {
-	local name=$1 status
-	shift
-	"$@" > "$tmp/log" 2>&1
-	status=$?
-	case $status in
-	0) ((passed++)) ;;
-	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" ;;
-	esac
-}
+. tests/check.sh
 
 # none PATTERN FILE...: no line matches
 none() {
@@ -161,5 +146,4 @@ check "completion" completion_works
 check "docs/performance.md is what its bench.json makes" performance_page
 check "docs/testing.md names every suite" testing_page
 check "docs/events.md is what the table makes" events_reference
-echo "$passed passed, $failed failed, $skipped skipped"
-((!failed))
+finish
