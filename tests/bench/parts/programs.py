@@ -110,7 +110,7 @@ LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "p
 
 # What is promised, by load: of whom, and how many more runs of each a turn; by turns with as many without
 MORE_RUNS = {"messaging": ((DEFAULT,), 20), "redis": ((DEFAULT, WITH_CALLS), 10), "nginx": ((DEFAULT, WITH_CALLS), 8)}
-TURNS, QUICK_SHARE = 2, 8
+TURNS, QUICK_SHARE = 2, 14
 
 
 # ---- runs ----

@@ -143,7 +143,7 @@ def under_load(tmp, rounds):
 
 
 def ours(opts):
-    rounds = 3 if opts.quick else 9
+    rounds = 2 if opts.quick else 9
     with common.session("-p", "full", "-m", "16M"), tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         fill()
         rings = sum(common.ring_memory().values())
