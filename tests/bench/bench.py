@@ -10,6 +10,7 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 
 import common
@@ -48,7 +49,7 @@ def run_part(name, fn, opts):
     with rows.Conditions(name):
         try:
             fn(opts)
-        except (SystemExit, OSError, RuntimeError, ValueError, KeyError) as e:
+        except (Exception, SystemExit) as e:  # whatever it is: the figures of the others are not to be lost by it
             rows.not_measured("the rest of this part", "flightrec", f"{type(e).__name__}: {e}")
             print(f"bench: {name}: {e}", file=sys.stderr)
             return False
@@ -64,9 +65,17 @@ def above_others():
         f.write("-20")
 
 
+def end_as_by_ctrl_c():
+    """Ended by a signal it takes back what it did to the machine: sessions, instances of tracefs, settings of the kernel."""
+    for nr in signal.SIGTERM, signal.SIGHUP:
+        if signal.getsignal(nr) == signal.SIG_DFL:  # nohup's choice stays
+            signal.signal(nr, signal.default_int_handler)
+
+
 def main():
     parts = discover()
     opts = arguments(parts)
+    end_as_by_ctrl_c()
     rows.adopt()
     above_others()
     chosen = opts.part or [name for name in parts if name not in (common.NOT_QUICK if opts.quick else common.IF_NAMED)]

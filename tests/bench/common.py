@@ -58,11 +58,16 @@ def run(*args, **kw):
 @contextlib.contextmanager
 def session(*args):
     """A session that records with nobody attending."""
-    begun = run(FLIGHTREC, "record", "-n", NAME, "--detach", *args)
+    begun = None
     try:
+        begun = run(FLIGHTREC, "record", "-n", NAME, "--detach", *args)
         yield begun.stdout + begun.stderr
     finally:
-        run(FLIGHTREC, "stop", "-n", NAME)
+        stop = (FLIGHTREC, "stop", "-n", NAME)
+        if begun:
+            run(*stop)
+        else:  # it may have been interrupted when half of it was there
+            subprocess.run(stop, capture_output=True, check=False)
 
 
 def load(seconds):

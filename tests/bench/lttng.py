@@ -34,7 +34,7 @@ class Snapshot:
             raise OSError("lttng is not installed (packages lttng-tools, liblttng-ust-dev)")
         try:
             self.begin()
-        except OSError:
+        except BaseException:
             self.__exit__()
             raise
         return self

@@ -35,7 +35,9 @@ def here(events):
 def common_horizon(by_cpu):
     """Events, and the time from which on every CPU's history is there: by_cpu has (count, first ns) of each."""
     cpus = [c for c in by_cpu.values() if c[0]]
-    return sum(c[0] for c in cpus), max((c[1] for c in cpus), default=0)
+    if not cpus:
+        raise OSError("nothing was recorded")
+    return sum(c[0] for c in cpus), max(c[1] for c in cpus)
 
 
 def write(path, text):
@@ -50,20 +52,33 @@ class Ftrace:
 
     def __init__(self, events, kib, clock="mono"):
         self.events, self.kib, self.clock = here(events), kib, clock
-        self.dir = f"{TRACEFS}/instances/{common.NAME}"
+        self.dir, self.is_on = f"{TRACEFS}/instances/{common.NAME}", False
 
     def __enter__(self):
         os.mkdir(self.dir)
+        try:
+            self.begin()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def begin(self):
         write(f"{self.dir}/tracing_on", "0")
         write(f"{self.dir}/buffer_size_kb", str(self.kib))
         write(f"{self.dir}/trace_clock", self.clock)
         for event in self.events:
             write(f"{self.dir}/events/{event.replace(':', '/')}/enable", "1")
-        write(f"{self.dir}/tracing_on", "1")
-        return self
+        self.go_on()
 
-    def __exit__(self, *failed):
-        self.stop()
+    def __exit__(self, kind, *failed):
+        try:
+            if not kind:
+                self.stop()
+        finally:
+            self.remove()
+
+    def remove(self):
         write(f"{self.dir}/events/enable", "0")
         for _ in range(50):
             try:
@@ -71,12 +86,27 @@ class Ftrace:
                 return
             except OSError:
                 time.sleep(0.1)
+        raise OSError(f"cannot remove {self.dir}")
 
     def stop(self):
+        if not self.is_on:
+            return
         write(f"{self.dir}/tracing_on", "0")
+        self.is_on = False
+        if not self.entries():
+            raise OSError("ftrace recorded nothing")
 
     def go_on(self):
         write(f"{self.dir}/tracing_on", "1")
+        self.is_on = True
+
+    def entries(self):
+        """Events that are in its buffers."""
+        cnt = 0
+        for stats in glob.glob(f"{self.dir}/per_cpu/cpu*/stats"):
+            with open(stats, encoding="ascii") as f:
+                cnt += int(re.search(r"^entries: (\d+)", f.read(), re.M)[1])
+        return cnt
 
     def kept(self):
         return common_horizon({path: text_begin(["cat", path]) for path in glob.glob(f"{self.dir}/per_cpu/cpu*/trace")})
@@ -109,7 +139,7 @@ def text_begin(command):
     cnt = first = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
         for line in p.stdout:
-            if line.startswith(b"#"):
+            if line.startswith((b"#", b"CPU:")):  # "CPU:0 [LOST 12 EVENTS]"
                 continue
             if not cnt:
                 at = stamp.search(line)
@@ -125,7 +155,7 @@ class Perf:
 
     def __init__(self, events, kib, tmp, *options):
         self.events, self.pages, self.tmp, self.options = here(events), kib * 1024 // PAGE, tmp, options
-        self.data = os.path.join(tmp, "perf.data")
+        self.data, self.stopped = os.path.join(tmp, "perf.data"), False
 
     def __enter__(self):
         if not shutil.which("perf"):
@@ -144,14 +174,26 @@ class Perf:
             raise OSError(f"perf record: {self.p.communicate()[1]}")
         return self
 
-    def __exit__(self, *failed):
-        self.stop()
+    def __exit__(self, kind, *failed):
+        try:
+            self.stop()
+        except OSError:
+            if not kind:  # else what failed first is told
+                raise
 
     def stop(self):
-        if self.p.poll() is None:
-            self.p.send_signal(signal.SIGINT)
-            self.said = self.p.communicate()[1]
+        if self.stopped:
+            return
+        self.stopped, ended = True, self.p.poll()
+        if ended is None:
+            self.end()
         self.close()
+        if ended is not None:
+            raise OSError(f"perf record ended by itself, exit status {ended}: {self.p.communicate()[1]}")
+
+    def end(self):
+        self.p.send_signal(signal.SIGINT)
+        self.p.communicate()
 
     def close(self):
         while self.control:
@@ -196,8 +238,6 @@ class PerfSwitch(Perf):
 class PerfDropped(Perf):
     """The same, for what it costs while it records: what is in its buffers is not written in the end."""
 
-    def stop(self):
-        if self.p.poll() is None:
-            self.p.kill()
-            self.p.communicate()
-        self.close()
+    def end(self):
+        self.p.kill()
+        self.p.communicate()

@@ -166,7 +166,7 @@ class Conditions:
         self.part = part
 
     def __enter__(self):
-        _now["part"] = self.part
+        _now.update(part=self.part, group=self.part)
         parts[self.part] = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                             "load_before": os.getloadavg()[0], "notes": []}
         others = recording()

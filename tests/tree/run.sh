@@ -97,6 +97,10 @@ events_reference() {
 	build/flightrec events --md | diff - docs/events.md
 }
 
+benchmarks_notice() {
+	python3 -B tests/bench/check.py
+}
+
 performance_page() {
 	python3 -B tests/bench/docs.py --check
 }
@@ -144,6 +148,7 @@ check "man pages" man_pages
 check "flightrec(1) and completion are complete" man_is_complete
 check "completion" completion_works
 check "docs/performance.md is what its bench.json makes" performance_page
+check "benchmarks take nothing that failed for a figure" benchmarks_notice
 check "docs/testing.md names every suite" testing_page
 check "docs/events.md is what the table makes" events_reference
 finish

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Bytes that an event takes on disk, on five loads, beside what others make of them; and how fast it is written."""
-import glob
 import itertools
 import json
 import os
@@ -149,10 +148,7 @@ def ftrace_pages(what, command, seconds, tmp):
     with overwriting.Ftrace(overwriting.FULL, 16384) as f:
         run_for(command, seconds)
         f.stop()
-        events = 0
-        for stats in glob.glob(f"{f.dir}/per_cpu/cpu*/stats"):
-            with open(stats, encoding="ascii") as s:
-                events += int(re.search(r"^entries: (\d+)", s.read(), re.M)[1])
+        events = f.entries()
         f.read_raw(raw)
     size, _ = packed(["cat", raw])
     common.report(f"{what}: bytes an event", size / events, "bytes", peer="ftrace's pages, as in trace.dat, zstd -1", load=what)

@@ -9,6 +9,7 @@ import tempfile
 import time
 
 import common
+import sampling
 
 RULES = (  # what it adds to; the rule, of a limit that nothing reaches
     ("calls", "latency:syscall:fsync>1h", "a system call that no rule is for"),
@@ -29,11 +30,15 @@ def rule(*texts):
     try:
         wanted = f"{common.PINS}/trig-1-*" if texts else f"{common.PINS}/meta"
         for _ in range(1200):
-            if glob.glob(wanted):
+            if glob.glob(wanted) or p.poll() is not None:
                 break
             time.sleep(0.05)
         time.sleep(1)  # it attaches one program after the other
+        if not glob.glob(wanted):
+            raise SystemExit(f"bench: the recorder did not begin with {' '.join(texts) or 'no rule'}")
         yield
+        if p.poll() is not None:
+            raise SystemExit(f"bench: the recorder ended by itself, exit status {p.returncode}")
     finally:
         p.terminate()
         p.wait()
@@ -44,6 +49,17 @@ def counted(prefix):
     """ns of a run and the runs' number, by the kernel's count, of programs whose names begin so."""
     progs = [p for p in json.loads(common.run("bpftool", "-j", "prog").stdout) if p.get("name", "").startswith(prefix[:15])]
     return {p["name"]: (p.get("run_time_ns", 0), p.get("run_cnt", 0)) for p in progs}
+
+
+def count_all():
+    """Of each rule that is counted all programs, each once."""
+    for text, prefix in COUNTED.items():
+        what = f"{text.replace('>1h', '')}: all its programs once, by the kernel's count"
+        ran = [t / n for t, n in counted(prefix).values() if n]
+        if ran:
+            common.report(what, sum(ran), "ns")
+        else:
+            common.not_measured(what, "flightrec", "the load has nothing that the rule watches", "ns")
 
 
 @common.part("rules", order=70, quick=False)
@@ -59,14 +75,10 @@ def rules(opts):
                 added[text].append(json.loads(common.run(os.path.join(common.BIN, "rules")).stdout)[what] - base[what])
     for _, text, label in RULES:
         common.row(f"{text.replace('>1h', '')}: {label}", added[text], "ns")
-    with open("/proc/sys/kernel/bpf_stats_enabled", "r+", encoding="ascii") as f:
-        was = f.read().strip()
-        f.write("1")
-        f.flush()
+    was = sampling.set_stats("1")
+    try:
         with rule(*COUNTED):
             common.load(2 if opts.quick else 3)
-            for text, prefix in COUNTED.items():
-                ran = [t / n for t, n in counted(prefix).values() if n]
-                if ran:
-                    common.report(f"{text.replace('>1h', '')}: all its programs once, by the kernel's count", sum(ran), "ns")
-        f.write(was)
+            count_all()
+    finally:
+        sampling.set_stats(was)

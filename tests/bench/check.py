@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""That the benchmarks do not take what failed for a figure. Measures nothing, needs no root."""
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import bench
+import overwriting
+import rows
+
+
+class Quiet(unittest.TestCase):
+    """What is measured goes into rows of its own, and nothing to the terminal."""
+
+    def setUp(self):
+        rows.rows.clear()
+        stack = contextlib.ExitStack()
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        self.addCleanup(stack.close)
+
+    def told(self):
+        """Why there is no figure."""
+        return [r["not_measured"] for r in rows.rows if r["not_measured"]]
+
+
+class Parts(Quiet):
+    def test_a_part_that_fails_in_any_way_is_told(self):
+        def fails(opts):
+            raise opts
+        for error in TypeError("no match"), ZeroDivisionError(), subprocess.TimeoutExpired("redis-benchmark", 60), SystemExit("bench: x"):
+            self.assertFalse(bench.run_part("fails", fails, error))
+            self.assertIn(type(error).__name__, self.told()[-1])
+
+    def test_what_a_part_fails_with_stands_below_no_table_of_another(self):
+        bench.run_part("first", lambda opts: rows.title("A table of the first"), None)
+        bench.run_part("second", lambda opts: 1 / 0, None)
+        self.assertEqual([r["group"] for r in rows.rows], ["second"])
+
+    def test_ended_by_a_signal_it_cleans_up(self):
+        was = signal.getsignal(signal.SIGTERM)
+        try:
+            bench.end_as_by_ctrl_c()
+            with self.assertRaises(KeyboardInterrupt):
+                bench.run_part("ended", lambda opts: os.kill(os.getpid(), signal.SIGTERM), None)
+        finally:
+            signal.signal(signal.SIGTERM, was)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+class Peers(Quiet):
+    def test_nothing_recorded_is_no_figure(self):
+        with self.assertRaises(OSError):
+            overwriting.common_horizon({"cpu0": (0, 0), "cpu1": (0, 0)})
+
+    def perf(self, script):
+        """A perf that is begun, and does this instead."""
+        p = overwriting.PerfDropped((), 4096, tempfile.gettempdir())
+        p.p = subprocess.Popen(["sh", "-c", script], text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        p.control = []
+        return p
+
+    def test_a_perf_that_ended_by_itself_has_failed(self):
+        p = self.perf("exit 3")
+        p.p.wait()
+        with self.assertRaisesRegex(OSError, "exit status 3"):
+            p.stop()
+
+    def test_one_that_was_stopped_has_not(self):
+        p = self.perf("exec sleep 60")
+        p.stop()
+        p.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()
