@@ -416,6 +416,43 @@ def reload_of_texts():
             kill(r)
 
 
+def deaths_in_journal(dir, who):
+    """How many deaths by a signal of programs of that name a directory's journal of incidents tells."""
+    if not os.path.exists(f"{dir}/incidents.journal"):
+        return 0
+    with open(f"{dir}/incidents.journal") as f:
+        return sum('"kind":"signal"' in line and f'"comm":"{who}"' in line for line in f)
+
+
+@test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
+def other_directory():
+    who = f"moved{TAG}"
+    with configured("exit:28") as (name, first, file):
+        second, third = (tempfile.mkdtemp(dir=TMP) for _ in range(2))
+        r = Recorder(name, first, "--config", file)
+        try:
+            r.armed()
+            crash(who)
+            wait_for(lambda: deaths_in_journal(first, who) == 1, "a death in the first journal", 60)
+            write_config(file, name, second, "exit:28")
+            send_reload(r)
+            equal(status(name)["dir"], second, "directory of the session")
+            crash(who)
+            wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal", 60)
+            equal(os.path.dirname(fr("dump", "-n", name).stdout.strip()), second, "directory of a snapshot")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            write_config(file, name, third, "exit:28")
+            r = Recorder(name, third, "--config", file).armed()
+            check("adopted" in r.said(), r.said())
+            equal(status(name)["dir"], third, "directory of the session, adopted")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+        crash(who)
+        fr("stop", "-n", name)
+        equal([deaths_in_journal(dir, who) for dir in (first, second, third)], [1, 1, 1], "deaths in the journals")
+
+
 @test("--config: a restart with other [Session] settings saves the history and begins anew")
 def other_settings():
     with configured() as (name, dir, file):

@@ -153,6 +153,18 @@ static void test_facts(void **state)
 	free(text);
 }
 
+static void test_facts_set(void **state)
+{
+	char *text = fr_facts_set("dir=/a\ndirs=2\nodd=x\\\\y\n", "dir", "/b\nc"), *more;
+
+	(void)state;
+	assert_string_equal(text, "dirs=2\nodd=x\\\\y\ndir=/b\\nc\n");
+	more = fr_facts_set(text, "new", "1");
+	assert_string_equal(more, "dirs=2\nodd=x\\\\y\ndir=/b\\nc\nnew=1\n");
+	free(text);
+	free(more);
+}
+
 static void test_snapshot_names(void **state)
 {
 	char buf[256], *base;
@@ -176,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_record_filter),
 		cmocka_unit_test(test_record_filter_refused),
 		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_facts_set),
 		cmocka_unit_test(test_snapshot_names),
 	};
 

@@ -22,7 +22,8 @@ struct fr_incwatch {
 	struct fr_sess *s; /* the thread's own */
 	struct fr_inclog *log;
 	struct fr_bell *bell;
-	char *dir; /* of the journal */
+	char *dir;	/* of the journal; the thread's, once it runs */
+	char *next_dir; /* where it goes from now on, for the thread to take; NULL: where it is */
 	int wake_fd;
 	pthread_t thread;
 	bool runs;
@@ -43,10 +44,30 @@ static void save(struct fr_incwatch *w)
 	w->err = err;
 }
 
+/* Into another directory. What is saved already stays where it is. */
+static void move(struct fr_incwatch *w, char *dir)
+{
+	struct fr_inclog *log = NULL;
+	int err = strcmp(dir, w->dir) ? fr_inclog_open(w->s, dir, fr_load(&w->max_sz), &log) : 0;
+
+	if (err)
+		fr_warn("incidents are saved to the journal in %s as before, not in %s: %s", w->dir, dir, strerror(-err));
+	if (!log) {
+		free(dir);
+		return;
+	}
+	fr_inclog_close(w->log);
+	free(w->dir);
+	w->log = log;
+	w->dir = dir;
+	w->err = 0;
+}
+
 static void *watch(void *arg)
 {
 	struct fr_incwatch *w = arg;
 	struct pollfd p[2] = {{.fd = fr_bell_fd(w->bell), .events = POLLIN}, {.fd = w->wake_fd, .events = POLLIN}};
+	char *dir;
 	u64 woken;
 
 	do {
@@ -54,6 +75,9 @@ static void *watch(void *arg)
 		if (p[1].revents && read(w->wake_fd, &woken, sizeof(woken)) < 0)
 			continue;
 		fr_bell_hear(w->bell);
+		dir = __atomic_exchange_n(&w->next_dir, NULL, __ATOMIC_ACQ_REL);
+		if (dir)
+			move(w, dir);
 		fr_inclog_limit(w->log, fr_load(&w->max_sz));
 		save(w);
 	} while (!fr_load(&w->stop));
@@ -92,6 +116,7 @@ static void free_watch(struct fr_incwatch *w)
 	fr_inclog_close(w->log);
 	fr_sess_close(w->s);
 	free(w->dir);
+	free(w->next_dir);
 	free(w);
 }
 
@@ -127,7 +152,14 @@ int fr_incwatch_start(struct fr_incwatch *w)
 
 void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
 {
-	fr_store(&w->max_sz, fr_daemon_config(d)->incident_sz);
+	const struct fr_config *c = fr_daemon_config(d);
+	char *dir = strdup(c->dir);
+
+	if (!dir)
+		fr_warn("out of memory: incidents are saved to the journal in the directory before");
+	else
+		free(__atomic_exchange_n(&w->next_dir, dir, __ATOMIC_ACQ_REL));
+	fr_store(&w->max_sz, c->incident_sz);
 	wake(w);
 }
 

@@ -239,6 +239,7 @@ static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char
 		return err;
 	}
 	say_new_ring(d, &live->config);
+	fr_record_set_dir(d->s, live->config.dir);
 	fr_modules_change(d, &d->mod);
 	if (old != d->ask->live)
 		free_live(old);

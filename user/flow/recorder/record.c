@@ -227,6 +227,15 @@ static int check_settings(const struct fr_record_ask *ask, struct fr_sess *s)
 	return err;
 }
 
+void fr_record_set_dir(struct fr_sess *s, const char *dir)
+{
+	int err = fr_sess_set_fact(s, "dir", dir);
+
+	if (err)
+		fr_warn("commands do not see that snapshots and incidents of session '%s' go to %s now: %s: name it with -o",
+			fr_sess_name(s), dir, strerror(-err));
+}
+
 /* -EAGAIN: it was of another version's layout, or of other settings, and is ended now: begin anew. */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
@@ -252,6 +261,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		fr_sess_close(s);
 		return err;
 	}
+	fr_record_set_dir(s, ask->live->config.dir);
 	fprintf(stderr, "adopted session '%s': its history is intact\n", ask->name);
 	*out = s;
 	return 0;

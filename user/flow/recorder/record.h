@@ -55,6 +55,9 @@ int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
  */
 int fr_record_out_dir(const char *dir, char **path);
 
+/* Snapshots and incidents of the session go there from now on: commands see it. Where it cannot be kept, a warning says so. */
+void fr_record_set_dir(struct fr_sess *s, const char *dir);
+
 /* Signals that the loop takes from its signalfd; blocked from the start. */
 void fr_record_signals(sigset_t *set);
 

@@ -61,7 +61,7 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name)
 
 /* ---- meta: facts and schema, in a map of their own ---- */
 
-static int pin_meta(const struct fr_sess *s, const char *facts, const char *schema, size_t schema_sz)
+static int pin_meta(const struct fr_sess *s, const char *pin, const char *facts, const char *schema, size_t schema_sz)
 {
 	char path[320], *page = calloc(1, FR_META_SZ);
 	u32 key = META_FACTS;
@@ -86,7 +86,7 @@ static int pin_meta(const struct fr_sess *s, const char *facts, const char *sche
 	key = META_SCHEMA;
 	if (!err && bpf_map_update_elem(fd, &key, page, BPF_ANY))
 		err = -errno;
-	snprintf(path, sizeof(path), "%s/meta", s->dir);
+	snprintf(path, sizeof(path), "%s/%s", s->dir, pin);
 	if (!err && bpf_obj_pin(fd, path))
 		err = -errno;
 	close(fd);
@@ -320,7 +320,7 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 	}
 	facts = facts_fn(arg, s, res);
 	schema = fr_schema_write(fr_schema_builtin(), &schema_sz);
-	err = facts && schema ? pin_meta(s, facts, schema, schema_sz) : -ENOMEM;
+	err = facts && schema ? pin_meta(s, "meta", facts, schema, schema_sz) : -ENOMEM;
 	if (err)
 		fr_err("cannot keep what session '%s' is: %s", s->name, strerror(-err));
 	free(facts);
@@ -491,6 +491,40 @@ const char *fr_sess_facts(const struct fr_sess *s)
 char *fr_sess_fact(const struct fr_sess *s, const char *name)
 {
 	return fr_facts_get(s->facts, name);
+}
+
+/* Another map takes the place of the one that is there, at once: who opens the session finds the facts before or those behind.
+ */
+static int replace_meta(const struct fr_sess *s, const char *facts)
+{
+	char now[320], next[320];
+	int err;
+
+	snprintf(now, sizeof(now), "%s/meta", s->dir);
+	snprintf(next, sizeof(next), "%s/meta-next", s->dir);
+	unlink(next); /* of one that was killed at this */
+	err = pin_meta(s, "meta-next", facts, s->schema, s->schema_sz);
+	return err ?: rename(next, now) ? -errno : 0;
+}
+
+int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value)
+{
+	char *was = fr_sess_fact(s, name), *facts;
+	bool same = was && !strcmp(was, value);
+	int err;
+
+	free(was);
+	if (same)
+		return 0;
+	facts = fr_facts_set(s->facts, name, value);
+	err = facts ? replace_meta(s, facts) : -ENOMEM;
+	if (err) {
+		free(facts);
+		return err;
+	}
+	free(s->facts);
+	s->facts = facts;
+	return 0;
 }
 
 const char *fr_sess_schema(const struct fr_sess *s, size_t *sz)

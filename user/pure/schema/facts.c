@@ -2,6 +2,7 @@
 #include "pure/schema/facts.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,13 +61,38 @@ static char *unescape(const char *value, size_t len)
 	return out;
 }
 
+static bool is_name(const char *n, size_t n_len, const char *name)
+{
+	return n_len == strlen(name) && !memcmp(n, name, n_len);
+}
+
 char *fr_facts_get(const char *text, const char *name)
 {
 	const char *n, *v;
 	size_t pos = 0, n_len, v_len;
 
 	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
-		if (n_len == strlen(name) && !memcmp(n, name, n_len))
+		if (is_name(n, n_len, name))
 			return unescape(v, v_len);
 	return NULL;
+}
+
+char *fr_facts_set(const char *text, const char *name, const char *value)
+{
+	const char *n, *v;
+	size_t pos = 0, n_len, v_len, sz;
+	char *out = NULL;
+	FILE *f = open_memstream(&out, &sz);
+
+	if (!f)
+		return NULL;
+	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
+		if (!is_name(n, n_len, name))
+			fprintf(f, "%.*s=%.*s\n", (int)n_len, n, (int)v_len, v);
+	fr_facts_put(f, name, "%s", value);
+	if (fclose(f)) {
+		free(out);
+		return NULL;
+	}
+	return out;
 }

@@ -12,6 +12,9 @@ void fr_facts_put(FILE *f, const char *name, const char *fmt, ...) __attribute__
 /* The value of name in text, unescaped: malloc'ed, the caller frees. NULL: there is none, or no memory. */
 char *fr_facts_get(const char *text, const char *name);
 
+/* The text with another value of name, which comes behind the others: malloc'ed, the caller frees. NULL: no memory. */
+char *fr_facts_set(const char *text, const char *name, const char *value);
+
 /* Walk: the next line at *pos: its name and value (not unescaped) as pointers into text. 1, or 0 at the end. */
 int fr_facts_next(const char *text, size_t *pos, const char **name, size_t *name_len, const char **value, size_t *value_len);
 
