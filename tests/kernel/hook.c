@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hook COMMAND USER TIMEOUT_MS TIMES FILE [confined]: run hooks as a recorder does, TIMES of them at once, until none is left.
- * Prints what was counted. One signal is blocked and one descriptor left open, as in a recorder: no hook may see either.
+ * hook COMMAND USER TIMEOUT_MS TIMES FILE [confined | LIMIT_MS]: run hooks as a recorder does, TIMES of them at once, until
+ * none is left, or, as a recorder that ends, for LIMIT_MS at most. Prints what was counted. One signal is blocked and one
+ * descriptor left open, as in a recorder: no hook may see either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,10 +45,13 @@ int main(int argc, char **argv)
 	be_like_a_recorder();
 	if (fr_hooks_new(&conf, &h))
 		return 1;
-	if (argc > 6 && fr_confine_main(&(struct fr_confine_conf){.hook = fr_hooks_wants_user(h)}, NULL))
+	if (argc > 6 && !strcmp(argv[6], "confined") &&
+	    fr_confine_main(&(struct fr_confine_conf){.hook = fr_hooks_wants_user(h)}, NULL))
 		return 1;
 	for (i = 0; i < atoi(argv[4]); i++)
 		fr_hooks_run(h, &ask);
+	if (argc > 6 && strcmp(argv[6], "confined"))
+		fr_hooks_finish(h, strtoull(argv[6], NULL, 10) * 1000000, -1);
 	for (fr_hooks_count(h, &c); c.running + c.queued; fr_hooks_count(h, &c)) {
 		struct pollfd p = {.fd = fr_hooks_fd(h), .events = POLLIN};
 

@@ -630,6 +630,21 @@ def writer_killed():
         equal(r.end(), 0, f"exit status: {r.said()}")
 
 
+@test("at the end the last snapshot's hook runs to its end; one that takes too long is ended by another signal")
+def last_hook():
+    told, begun = path("last-hook"), path("last-hook-begun")
+    with recording("--on", "exit", "--exec-user", "root", "--exec", f"sleep 1; echo $FLIGHTREC_FILE > {told}") as r:
+        equal(r.end(), 0, f"exit status: {r.said()}")
+        check(os.path.exists(told), f"the hook was not waited for: {r.said()}")
+        with open(told) as f:
+            equal(f.read().splitlines(), r.files(), "the hook's file")
+    with recording("--on", "exit", "--exec-user", "root", "--exec", f"touch {begun}; exec sleep 1000") as r:
+        r.p.send_signal(signal.SIGTERM)
+        wait_for(lambda: os.path.exists(begun) and "waiting for hooks (1)" in r.said(), f"the hook runs: {r.said()}", 60)
+        equal(r.end(), 0, f"exit status: {r.said()}")
+        check("it is ended: the recorder ends" in r.said(), r.said())
+
+
 @test("--check-config: what would be recorded, or what is wrong; needs no root")
 def check_config():
     with configured("crash", "latency:wakeup>5ms") as (name, dir, file):

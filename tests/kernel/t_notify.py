@@ -18,9 +18,10 @@ def snapshot_file():
     return path
 
 
-def hook(command, user="", timeout_ms=60000, times=1, confined=False):
+def hook(command, user="", timeout_ms=60000, times=1, confined=False, limit_ms=None):
     """Run hooks; gives what they printed, what was counted, and what was said."""
-    p = run(helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined)
+    p = run(helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined,
+            *[limit_ms] * (limit_ms is not None))
     *printed, counted = p.stdout.splitlines()
     words = counted.split()
     return printed, {k: int(v) for k, v in zip(words[::2], words[1::2])}, p.stderr
@@ -120,6 +121,15 @@ def failing():
     check("ended with status 3" in said, said)
     p = run(helper("hook"), "true", "no-such-user", 1000, 1, "/nowhere", status=1)
     check("there is no user 'no-such-user'" in p.stderr, p.stderr)
+
+
+@test("at the end hooks that run and wait come to theirs; those that take too long are ended, those that wait still are dropped")
+def finish():
+    printed, counted, said = hook("sleep 0.2; echo done", times=6, limit_ms=600000)
+    equal((printed, counted["started"], counted["dropped"], counted["failed"]), (["done"] * 6, 6, 0, 0), f"all of them: {said}")
+    _, counted, said = hook("trap '' TERM; sleep 1000 & wait; sleep 1000", timeout_ms=0, times=6, limit_ms=100)
+    equal((counted["started"], counted["timed_out"], counted["dropped"]), (4, 4, 2), "started, ended, dropped")
+    check(said.count("it is ended: the recorder ends") == 4 and said.count("no hook for ") == 2, said)
 
 
 def confine(part, name, where=TMP):

@@ -5,10 +5,12 @@
 #include "flow/recorder/notify.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "flow/recorder/daemon.h"
@@ -206,6 +208,28 @@ static void poll_hooks(void *arg, u32 events)
 	fr_hooks_poll(n->hooks);
 }
 
+/* A hook is wanted most for the snapshot of the last moment. Who tells us to end again does not want to wait. */
+static void finish_hooks(struct fr_notify *n)
+{
+	struct fr_hook_count c;
+	sigset_t again;
+	char limit[32];
+	int fd;
+
+	fr_hooks_count(n->hooks, &c);
+	if (!c.running && !c.queued)
+		return;
+	fprintf(stderr, "waiting for hooks (%u), %s at most: another SIGINT or SIGTERM ends them now\n", c.running + c.queued,
+		fr_show_duration(FR_HOOK_FINISH_NS, limit, sizeof(limit)));
+	sigemptyset(&again);
+	sigaddset(&again, SIGINT);
+	sigaddset(&again, SIGTERM);
+	fd = signalfd(-1, &again, SFD_CLOEXEC | SFD_NONBLOCK);
+	fr_hooks_finish(n->hooks, FR_HOOK_FINISH_NS, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* ---- the module ---- */
 
 static struct fr_hook_conf hook_conf(const struct fr_notify *n)
@@ -261,8 +285,10 @@ void fr_notify_free(struct fr_notify *n)
 		fr_daemon_unwatch(n->d, n->watchdog_fd);
 		close(n->watchdog_fd);
 	}
-	if (n->hooks)
+	if (n->hooks) {
 		fr_daemon_unwatch(n->d, fr_hooks_fd(n->hooks));
+		finish_hooks(n);
+	}
 	fr_hooks_free(n->hooks);
 	fr_sdnotify_close(n->manager);
 	free(n);

@@ -22,7 +22,8 @@ struct fr_notify; /* opaque */
  * Takes NOTIFY_SOCKET out of the environment. 0 or -errno with a message (an unknown user of the hook).
  */
 int fr_notify_new(struct fr_daemon *d, struct fr_notify **out);
-void fr_notify_free(struct fr_notify *n); /* NULL is fine, as below */
+/* Waits for hooks, FR_HOOK_FINISH_NS at most; NULL is fine, as below. */
+void fr_notify_free(struct fr_notify *n);
 
 /* Are hooks to be run as another user than ours? */
 bool fr_notify_wants_user(const struct fr_notify *n);

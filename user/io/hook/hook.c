@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,21 +70,26 @@ static void set_timer(struct fr_hooks *h)
 	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
+static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const char *why)
 {
-	if (!j->pid || !j->due_ns || now_ns < j->due_ns)
-		return;
-	if (j->told) {
-		kill(-j->pid, SIGKILL);
-		j->due_ns = 0;
-		return;
-	}
 	h->count.timed_out++;
-	fr_warn("the hook for %s takes too long: it is ended: give it more time with ExecTimeout=", j->file);
+	fr_warn("the hook for %s takes too long: it is ended: %s", j->file, why);
 	if (kill(-j->pid, SIGTERM))
 		fr_warn("cannot end the hook for %s: %s", j->file, strerror(errno));
 	j->told = true;
 	j->due_ns = now_ns + FR_HOOK_GRACE_NS;
+}
+
+static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
+{
+	if (!j->pid || !j->due_ns || now_ns < j->due_ns)
+		return;
+	if (!j->told) {
+		tell_to_end(h, j, now_ns, "give it more time with ExecTimeout=");
+		return;
+	}
+	kill(-j->pid, SIGKILL);
+	j->due_ns = 0;
 }
 
 /* ---- ends ---- */
@@ -211,6 +217,51 @@ void fr_hooks_poll(struct fr_hooks *h)
 	}
 	start_queued(h);
 	set_timer(h);
+}
+
+/* ---- the end ---- */
+
+static bool is_busy(const struct fr_hooks *h)
+{
+	struct fr_hook_count c;
+
+	fr_hooks_count(h, &c);
+	return c.running + c.queued;
+}
+
+static void poll_until(struct fr_hooks *h, u64 until_ns, int enough_fd)
+{
+	struct pollfd p[2] = {{.fd = h->epoll_fd, .events = POLLIN}, {.fd = enough_fd, .events = POLLIN}};
+	u64 now_ns;
+
+	while (is_busy(h) && !p[1].revents && (now_ns = mono_ns()) < until_ns) {
+		poll(p, 2, (until_ns - now_ns) / 1000000 + 1);
+		fr_hooks_poll(h);
+	}
+}
+
+static void drop_queued(struct fr_hooks *h)
+{
+	while (h->queued) {
+		h->count.dropped++;
+		fr_warn("no hook for %s: the recorder ends", h->queue[--h->queued]->file);
+		fr_hook_own_free(h->queue[h->queued]);
+	}
+}
+
+void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd)
+{
+	u64 now_ns = mono_ns();
+	u32 i;
+
+	poll_until(h, now_ns + limit_ns, enough_fd);
+	drop_queued(h);
+	now_ns = mono_ns();
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
+		if (h->job[i].pid && !h->job[i].told)
+			tell_to_end(h, &h->job[i], now_ns, "the recorder ends");
+	set_timer(h);
+	poll_until(h, now_ns + 2 * FR_HOOK_GRACE_NS, -1);
 }
 
 /* ---- the module ---- */

@@ -21,7 +21,8 @@
 #define FR_HOOK_RUN_MAX	  4u
 #define FR_HOOK_QUEUE_MAX 32u
 #define FR_HOOK_FD	  3
-#define FR_HOOK_GRACE_NS  2000000000ULL /* from SIGTERM to SIGKILL */
+#define FR_HOOK_GRACE_NS  2000000000ULL	 /* from SIGTERM to SIGKILL */
+#define FR_HOOK_FINISH_NS 20000000000ULL /* at a recorder's end; the unit's TimeoutStopSec= is 60s */
 
 struct fr_hooks; /* opaque */
 
@@ -62,6 +63,12 @@ int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask);
 /* Readable when fr_hooks_poll() has something to do: a command ended, or its time is over. */
 int fr_hooks_fd(const struct fr_hooks *h);
 void fr_hooks_poll(struct fr_hooks *h);
+
+/*
+ * Before the end: let those that run or wait come to theirs, for limit_ns at most and until enough_fd (-1: none) is readable.
+ * What runs then is ended as if its time was over, what waits is dropped: counted and said.
+ */
+void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd);
 
 void fr_hooks_count(const struct fr_hooks *h, struct fr_hook_count *out);
 
