@@ -5,12 +5,19 @@ import io
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import bench
+import common
 import overwriting
 import rows
+
+sys.path.append(os.path.join(common.HERE, "parts"))  # behind this directory's own, some of which have the same names
+import programs  # noqa: E402
+import snapshot  # noqa: E402
+import timed  # noqa: E402
 
 
 class Quiet(unittest.TestCase):
@@ -74,6 +81,38 @@ class Peers(Quiet):
         p = self.perf("exec sleep 60")
         p.stop()
         p.stop()
+
+
+class Promises(Quiet):
+    def test_a_ratio_to_what_added_nothing_keeps_no_promise(self):
+        rows.ratio_row("ours / another's", [20, 20], [-1, 40], at_most=0.7)
+        rows.ratio_row("ours / another's", [-20, 20], [1, 40], at_most=0.7)
+        self.assertEqual([r["kept"] for r in rows.rows], [None, None])
+        self.assertEqual(len(self.told()), 2)
+        rows.ratio_row("ours / another's", [20, 20, 20], [-1, 40, 50], at_most=0.7)
+        self.assertEqual((rows.rows[-1]["n"], rows.rows[-1]["kept"]), (2, True))
+
+    def test_events_are_lost_if_one_snapshot_has_lost_some(self):
+        snapshot.no_losses([(0, 0), (0, 2), (3, 0), (0, 0), (0, 0)])
+        self.assertEqual([(r["median"], r["kept"]) for r in rows.rows], [(3, False), (2, False)])
+
+    def test_who_was_not_recorded_was_not_silent_for_no_time(self):
+        for stamps in [], [5], list(range(0, snapshot.BEGUN_NS, 1000)):
+            with self.assertRaises(OSError):
+                snapshot.silence_ms(stamps)
+        self.assertEqual(snapshot.silence_ms([0, snapshot.BEGUN_NS + 1, snapshot.BEGUN_NS + 2_000_001]), 2)
+
+    def test_the_worst_pause_is_told(self):
+        snapshot.held_up("x", [1, 1, 4], [1, 1, 9], [0], False)
+        self.assertEqual([r["median"] for r in rows.rows if r["case"].startswith("the longest of all rounds")], [4, 9])
+
+    def test_noise_is_what_runs_without_have_more_not_the_width_of_it(self):
+        load = timed.Load("redis", "", (), (), None)
+        runs = []
+        for took in 80, 90, 100, 110, 120:
+            runs.append(programs.Run.__new__(programs.Run))
+            runs[-1].who, runs[-1].got = programs.OFF, {"time": took}
+        self.assertAlmostEqual(programs.rows_of_noise(load, timed.TIME[0], [runs]), 10)
 
 
 if __name__ == "__main__":

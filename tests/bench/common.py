@@ -17,7 +17,7 @@ import resource
 import subprocess
 import tempfile
 
-from rows import not_measured, note, report, row, title  # noqa: F401: parts use these as common's
+from rows import not_measured, note, ratio_row, report, row, title  # noqa: F401: parts use these as common's
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -25,7 +25,6 @@ FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec")
 BIN = os.environ.get("FR_BENCH_BIN", os.path.join(ROOT, "build", "tests", "bench"))
 NAME = f"bench-{os.getpid()}"
 PINS = f"/sys/fs/bpf/flightrec/{NAME}"
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
 
 PARTS = {}
@@ -68,6 +67,11 @@ def session(*args):
             run(*stop)
         else:  # it may have been interrupted when half of it was there
             subprocess.run(stop, capture_output=True, check=False)
+
+
+def written(name=NAME):
+    """Events that the session has recorded so far."""
+    return sum(cpu["written"] for cpu in json.loads(run(FLIGHTREC, "status", "-n", name, "--json").stdout)["cpus"])
 
 
 def load(seconds):

@@ -8,6 +8,7 @@ import time
 import common
 
 BUF_KIB, BUFS = 512, 8
+PATIENT = {**os.environ, "LTTNG_UST_REGISTER_TIMEOUT": "5000"}  # for programs: to be recorded from the begin, or to say so
 
 
 def lttng(*args, check=True):

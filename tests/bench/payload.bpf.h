@@ -115,8 +115,10 @@ struct payload_head {
 		u32 cpu = bpf_get_smp_processor_id();                           \
 		u64 begin = bpf_ktime_get_ns();                                 \
 		run.ctx = ctx;                                                  \
-		if (fr_ring_get(&run.ring, &fr_main, FR_TIER_MAIN))             \
+		if (fr_ring_get(&run.ring, &fr_main, FR_TIER_MAIN)) {           \
+			fr_count(&fr_session.no_ring, 1);                       \
 			return 0;                                               \
+		}                                                               \
 		bpf_loop(ctx->args[0], one_##name, &run, 0);                    \
 		took_ns[cpu % CPU_MAX * CPU_STEP] = bpf_ktime_get_ns() - begin; \
 		return 0;                                                       \

@@ -95,6 +95,18 @@ def row(case, samples, unit, peer="flightrec", at_most=None, at_least=None, **at
                 spread=spread and [rounded(s) for s in spread], n=len(samples), promise=promise, kept=kept, not_measured=None, at=at)
 
 
+def ratio_row(case, of, to, peer="flightrec", at_most=None, at_least=None, **at):
+    """
+    row() of the ratios of each round. Where by noise one of two differences is not above zero they have no ratio; and where half of
+    the rounds have none, there is nothing to hold a promise against.
+    """
+    found = [a / b for a, b in zip(of, to) if a > 0 and b > 0]
+    if 2 * len(found) > len(of):
+        row(case, found, "", peer, at_most, at_least, **at)
+    else:
+        not_measured(case, peer, f"noise: in {len(of) - len(found)} of {len(of)} rounds one of both added nothing", **at)
+
+
 def report(what, value, unit, limit=None, at_least=False, spread=None, peer="flightrec", **at):
     """One line of a single value. limit: what is promised, None: for information; spread: lowest and highest, if they are known."""
     promise = None if limit is None else {"at_least" if at_least else "at_most": limit}

@@ -46,13 +46,22 @@ def set_stats(value):
     return was
 
 
-def cpu_ns(pid):
-    """Of the recorder and of those it forked."""
+def threads(pid):
+    """Where /proc tells of all threads of a process and of those it forked."""
+    return [f"/proc/{task}/task/{thread}" for task in [pid, *children(pid)] for thread in os.listdir(f"/proc/{task}/task")]
+
+
+def cpu_ns_of(some):
     total = 0
-    for task in [pid, *children(pid)]:
-        with open(f"/proc/{task}/schedstat", encoding="ascii") as f:
+    for thread in some:
+        with open(f"{thread}/schedstat", encoding="ascii") as f:
             total += int(f.read().split()[0])
     return total
+
+
+def cpu_ns(pid):
+    """Processor time of a process and of those it forked."""
+    return cpu_ns_of(threads(pid))
 
 
 def children(pid):

@@ -3,7 +3,9 @@
 import contextlib
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -12,6 +14,7 @@ import common
 import overwriting
 
 KIB = 4096
+LEAST = 10_000  # events that the loads make by far
 ONE, ALL = "one", "all"  # CPUs: how rules takes it
 ATTACHED = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"  # set, bpftrace says so on stderr
 # The load of rules.c; the tracepoint; flightrec's event; what bpftrace prints of it; hot's programs on it
@@ -19,6 +22,7 @@ WATCHED = (
     ("calls", "a system call", "raw_syscalls:sys_enter", "sys_enter", 'printf("%llu %d %ld\\n", nsecs, tid, args->id)', "call"),
     ("switches", "a switch", "sched:sched_switch", "sched_switch", 'printf("%llu %d %d\\n", nsecs, tid, args->next_pid)', "switch"),
 )
+BY_LINE = "bpftrace, a line for each event"
 CLOCKS = ("local", "global:0", "global:1us", "global:2us")
 OF_QUICK = ("flightrec", "flightrec, clock local", "bpf_ringbuf, emptied every ms", "bpf_perf_event_output, overwriting",
             "ftrace, clock local", "perf record --overwrite")
@@ -28,17 +32,19 @@ OF_QUICK = ("flightrec", "flightrec, clock local", "bpf_ringbuf, emptied every m
 def flightrec(event, *options):
     with common.session("-p", "minimal", "-m", f"{KIB}K", "-e", "-sched", "-e", "-signal", "-e", event, *options):
         yield
+        if common.written() < LEAST:
+            raise OSError("the load was not recorded")
 
 
 @contextlib.contextmanager
-def bpftrace(tracepoint, action, tmp):
-    """Its output is thrown away."""
+def bpftrace(tracepoint, action, tmp, lost):
+    """Appends to lost how many events it lost and how many lines it printed."""
     if not shutil.which("bpftrace"):
         raise OSError("bpftrace is not installed")
-    said = os.path.join(tmp, "bpftrace.said")
-    with open(said, "w", encoding="utf-8") as err:
+    said, lines = os.path.join(tmp, "bpftrace.said"), os.path.join(tmp, "bpftrace.lines")
+    with open(said, "w", encoding="utf-8") as err, open(lines, "wb") as out:
         p = subprocess.Popen(["bpftrace", "-e", f"tracepoint:{tracepoint} {{ {action}; }}"], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=err, env={**os.environ, ATTACHED: "1"})
+                             stdout=out, stderr=err, env={**os.environ, ATTACHED: "1"})
     try:
         for _ in range(600):
             with open(said, encoding="utf-8") as f:
@@ -52,8 +58,21 @@ def bpftrace(tracepoint, action, tmp):
             raise OSError("bpftrace does not begin")
         yield
     finally:
-        p.kill()
-        p.wait()
+        p.send_signal(signal.SIGINT)  # it reads what is left, and what was lost, when the loads let it
+        try:
+            p.wait(10)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
+    lost.append(count_lost(lines))
+
+
+def count_lost(path):
+    """Of bpftrace's output, which has "Lost 12 events" between its lines."""
+    with open(path, "rb") as f:
+        text = f.read()
+    told = [int(cnt) for cnt in re.findall(rb"^Lost (\d+) events$", text, re.M)]
+    return sum(told), text.count(b"\n") - len(told)
 
 
 @contextlib.contextmanager
@@ -69,8 +88,8 @@ def one_program(name):
             raise OSError(said)
 
 
-def recorders(tracepoint, event, action, program, tmp):
-    """Who is measured: name, how it is begun."""
+def recorders(tracepoint, event, action, program, tmp, lost):
+    """Who is measured: name, how it is begun. lost: what BY_LINE loses, and prints, each time."""
     events = [tracepoint]
     yield "flightrec", lambda: flightrec(event)
     for clock in CLOCKS:
@@ -80,8 +99,8 @@ def recorders(tracepoint, event, action, program, tmp):
     for clock in "local", "mono", "global":
         yield f"ftrace, clock {clock}", lambda clock=clock: overwriting.Ftrace(events, KIB, clock)
     yield "perf record --overwrite", lambda: overwriting.PerfDropped(events, KIB, tmp)
-    yield "bpftrace, a line for each event", lambda: bpftrace(tracepoint, action, tmp)
-    yield "bpftrace, counting only", lambda: bpftrace(tracepoint, "@ = count()", tmp)
+    yield BY_LINE, lambda: bpftrace(tracepoint, action, tmp, lost)
+    yield "bpftrace, counting only", lambda: bpftrace(tracepoint, "@ = count()", tmp, [])
 
 
 def load_ns(load, where):
@@ -111,7 +130,8 @@ def table(load, what, tracepoint, event, action, program, quick):
     """One CPU, and all; what is promised is of one."""
     load_ns(load, ONE)
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
-        who = list(recorders(tracepoint, event, action, program, tmp))
+        lost = []
+        who = list(recorders(tracepoint, event, action, program, tmp, lost))
         added, off = take_turns(load, [(name, begin) for name, begin in who if not quick or name in OF_QUICK], 1 if quick else 2)
     for name, _ in who:
         for of in added.values():
@@ -127,6 +147,8 @@ def table(load, what, tracepoint, event, action, program, quick):
                 common.row(f"added to {what}", of, "ns", peer=name, **at)
         if load == "calls" and where == ONE:
             promises(added[where])
+    if lost:
+        common.row("of the events of both tables lost", [100 * cnt / max(1, cnt + lines) for cnt, lines in lost], "%", peer=BY_LINE, load=load)
 
 
 def promises(added):
@@ -140,7 +162,7 @@ def promise(added, peer, at_most):
     if reasons:
         common.not_measured(what, "flightrec", reasons[0])
     else:
-        common.row(what, [a / b for a, b in zip(added["flightrec"], added[peer])], "", at_most=at_most)
+        common.ratio_row(what, added["flightrec"], added[peer], at_most=at_most)
 
 
 @common.part("calls", order=12)

@@ -2,6 +2,7 @@
 """What recording one event costs in a tight loop, beside what else takes events there: hot.c, ust/ust.c."""
 import json
 import os
+import subprocess
 import tempfile
 
 import common
@@ -31,11 +32,6 @@ class Cases:
         return self.of[name, clock, cpus]["each_ns"]
 
 
-def ratio(of, to):
-    """By rounds."""
-    return [a / b for a, b in zip(of, to)]
-
-
 def attached(got):
     common.title("Recording one event, attached to a system call, ns added over an empty program (hot.bpf.c has the programs)")
     ringbuf = got.added("call_ringbuf")
@@ -46,8 +42,8 @@ def attached(got):
     common.row("24 bytes", ringbuf, "ns", peer="bpf_ringbuf")
     common.row("24 bytes", got.added("call_ring", "10us"), "ns")
     common.row("the product's sys_enter", got.added("sys_enter", "10us"), "ns")
-    common.row("24 bytes: flightrec / bpf_ringbuf", ratio(got.added("call_ring", "10us"), ringbuf), "", at_most=1.2)
-    common.row("the product's sys_enter / bpf_ringbuf's 24 bytes", ratio(got.added("sys_enter", "10us"), ringbuf), "", at_most=1.2)
+    common.ratio_row("24 bytes: flightrec / bpf_ringbuf", got.added("call_ring", "10us"), ringbuf, at_most=1.2)
+    common.ratio_row("the product's sys_enter / bpf_ringbuf's 24 bytes", got.added("sys_enter", "10us"), ringbuf, at_most=1.2)
 
 
 def floor(got):
@@ -70,8 +66,8 @@ def looped(got):
     common.row("the ring found once, clock 10us", once, "ns")
     if clock:
         common.row("the ring found once - the clock only", [a - b for a, b in zip(once, clock)], "ns", at_most=10)
-    common.row("the ring found once / bpf_ringbuf", ratio(once, ringbuf), "", at_most=0.75)
-    common.row("the ring found for each record / bpf_ringbuf", ratio(got.added("loop_ring", "10us"), ringbuf), "")
+    common.ratio_row("the ring found once / bpf_ringbuf", once, ringbuf, at_most=0.75)
+    common.ratio_row("the ring found for each record / bpf_ringbuf", got.added("loop_ring", "10us"), ringbuf)
 
 
 def both_cpus(got):
@@ -80,13 +76,13 @@ def both_cpus(got):
     for name in CLOCKS:
         common.row(f"the ring found for each record, clock {name}", got.added("loop_ring", name, 2), "ns", clock=name, cpus=2)
     common.row("24 bytes", ringbuf, "ns", peer="bpf_ringbuf")
-    common.row("flightrec / one bpf_ringbuf for both", ratio(ours, ringbuf), "", at_most=0.1)
+    common.ratio_row("flightrec / one bpf_ringbuf for both", ours, ringbuf, at_most=0.1)
     for name in CLOCKS:
-        common.row(f"two CPUs / one, clock {name}", ratio(got.full("loop_ring", name, 2), got.full("loop_ring", name)), "",
-                   at_most=1.03 if name == "10us" else None)
+        common.ratio_row(f"two CPUs / one, clock {name}", got.full("loop_ring", name, 2), got.full("loop_ring", name),
+                         at_most=1.03 if name == "10us" else None)
     if got.has("loop_clock", cpus=2):  # what two CPUs that share a core, or a host, take from each other whatever they do
-        common.row("two CPUs / one, the clock only", ratio(got.full("loop_clock", cpus=2), got.full("loop_clock")), "", peer="floor")
-    common.row("two CPUs / one", ratio(got.full("loop_ringbuf", "exact", 2), got.full("loop_ringbuf")), "", peer="bpf_ringbuf")
+        common.ratio_row("two CPUs / one, the clock only", got.full("loop_clock", cpus=2), got.full("loop_clock"), peer="floor")
+    common.ratio_row("two CPUs / one", got.full("loop_ringbuf", "exact", 2), got.full("loop_ringbuf"), peer="bpf_ringbuf")
 
 
 def ust(rounds):
@@ -97,9 +93,8 @@ def ust(rounds):
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         try:
             with lttng.Snapshot("fr_bench:*", tmp):
-                env = {**os.environ, "LTTNG_UST_REGISTER_TIMEOUT": "5000"}
-                lines = common.run(program, str(rounds), env=env, timeout=100).stdout.splitlines()
-        except OSError as e:
+                lines = common.run(program, str(rounds), env=lttng.PATIENT, timeout=100).stdout.splitlines()
+        except (OSError, SystemExit, subprocess.TimeoutExpired) as e:
             return str(e)
     return {(c["bytes"], c["cpus"]): c["each_added_ns"] for c in map(json.loads, lines)}
 
@@ -122,8 +117,7 @@ def payloads(got, ust_ns):
         if isinstance(ust_ns, str):
             common.not_measured("16 bytes: flightrec / LTTng-UST", "flightrec", ust_ns)
         else:
-            common.row("16 bytes: flightrec / LTTng-UST", ratio(got.added("loop_ring_16", "10us", cpus), ust_ns[16, cpus]), "",
-                       at_most=0.4)
+            common.ratio_row("16 bytes: flightrec / LTTng-UST", got.added("loop_ring_16", "10us", cpus), ust_ns[16, cpus], at_most=0.4)
 
 
 @common.part("hot", order=10)

@@ -5,18 +5,27 @@ import subprocess
 import time
 
 import common
+import sampling
 
 
-def cpu_and_switches(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        switches = re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M)
-    return int(fields[11]) + int(fields[12]), int(switches[1])
+def cpu_and_switches(threads):
+    """ns, and how often they slept."""
+    switches = 0
+    for thread in threads:
+        with open(f"{thread}/status", encoding="ascii") as f:
+            switches += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M)[1])
+    return sampling.cpu_ns_of(threads), switches
+
+
+def of_recorder(pid):
+    """What the recorder and those it forked used so far, and what its other thread did, which writes the log of incidents."""
+    threads = sampling.threads(pid)
+    log = [t for t in threads if t.startswith(f"/proc/{pid}/") and t != f"/proc/{pid}/task/{pid}"]
+    return *cpu_and_switches([t for t in threads if t not in log]), *cpu_and_switches(log)
 
 
 def wake_ups(seconds, *options):
-    """Milliseconds of CPU time, and how often it woke up."""
+    """Milliseconds of CPU time, and how often it woke up; the same of its log of incidents."""
     recorder = subprocess.Popen([common.FLIGHTREC, "record", "-n", common.NAME, "-p", "full", *options], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
     try:
@@ -25,14 +34,18 @@ def wake_ups(seconds, *options):
             if time.monotonic() > deadline:
                 raise SystemExit("bench: the recorder did not begin")
             time.sleep(0.2)
+        had = common.written()  # asking wakes it, too
         time.sleep(2)
-        before = cpu_and_switches(recorder.pid)
+        before = of_recorder(recorder.pid)
         common.load(seconds)
-        after = cpu_and_switches(recorder.pid)
+        after = of_recorder(recorder.pid)
+        if recorder.poll() is not None or common.written() == had:
+            raise SystemExit("bench: the recorder ended by itself, or recorded nothing")
     finally:
         recorder.terminate()
         recorder.wait()
-    return (after[0] - before[0]) * common.TICK_NS / 1e6, after[1] - before[1]
+    cpu_ns, woke, log_ns, log_woke = (b - a for a, b in zip(before, after))
+    return cpu_ns / 1e6, woke, log_ns / 1e6, log_woke
 
 
 @common.part("idle", order=60)
@@ -40,9 +53,11 @@ def idle(opts):
     """That a recorder in the foreground does nothing under load; the profile is read every 10 s, and when a table fills."""
     seconds = 2 if opts.quick else 10
     common.title(f"The recorder's own process during {seconds} s of mixed load")
-    cpu_ms, woke = wake_ups(seconds, "--cpu-profile", "no")
+    cpu_ms, woke, log_ms, log_woke = wake_ups(seconds, "--cpu-profile", "no")
     common.report("CPU time, without the profile", cpu_ms, "ms", 0)
     common.report("times it woke up, without the profile", woke, "", 0)
-    cpu_ms, woke = wake_ups(seconds)
+    common.report("CPU time of its log of incidents: some of the load die by a signal", log_ms, "ms")
+    common.report("times its log of incidents woke up", log_woke, "")
+    cpu_ms, woke, _, _ = wake_ups(seconds)
     common.report("CPU time, with the profile", cpu_ms, "ms")
     common.report("times it woke up, with the profile", woke, "")

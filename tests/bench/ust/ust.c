@@ -136,6 +136,10 @@ int main(int argc, char **argv)
 
 	if (rounds < 1 || rounds > ROUNDS_MAX)
 		return 2;
+	if (!lttng_ust_tracepoint_enabled(fr_bench, bytes_16) || !lttng_ust_tracepoint_enabled(fr_bench, bytes_256)) {
+		fprintf(stderr, "ust: no session of LTTng records this program\n");
+		return 1;
+	}
 	for (round = -1; round < rounds; round++) /* the first is for the caches, and forgotten */
 		for (cpus = 1; cpus <= CPU_MAX; cpus++)
 			for (i = 0; i < SIZE_CNT; i++)
