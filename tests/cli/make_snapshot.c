@@ -21,16 +21,6 @@ static struct host_ring *ring[RING_CNT];
 		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
-/* A record that ends in numbers. */
-static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
-{
-	u8 rec[FR_REC_MAX_SZ] = {0};
-
-	memcpy(rec, fixed, fixed_sz);
-	memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
-	host_ring_put(ring[where], event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
-}
-
 static void put_life(void)
 {
 	static const char path[] = "/bin/a \"b\"\n\xff";
@@ -55,7 +45,7 @@ static void put_main0(void)
 
 	PUT(MAIN0, 10 * SEC + 3 * MS, sched_switch, 0, .next_pid = 101, .prev_prio = 120, .next_prio = 120);
 	host_clock_ns = 10 * SEC + 4 * MS;
-	put_nums(MAIN0, FR_EV_sys_enter, &enter, sizeof(enter), args, 4);
+	host_ring_put_nums(ring[MAIN0], FR_EV_sys_enter, &enter, sizeof(enter), args, 4);
 	PUT(MAIN0, 10 * SEC + 4 * MS + 900, sys_exit, 101, .id = 257, .ret = -2);
 	PUT(MAIN0, 10 * SEC + 5 * MS, signal_deliver, 101 | 1u << 24, .sig = 11, .code = 1, .addr = 0xdead, .ip = 0x401000);
 	PUT(MAIN0, 10 * SEC + 7 * MS, sched_switch, 101, .next_pid = 0, .prev_state = 16, .prev_prio = 120, .next_prio = 120);
@@ -77,7 +67,7 @@ static void put_stack(void)
 	struct fr_rec_stack stack = {.task = 100, .stack_id = 0x77};
 
 	host_clock_ns = 10 * SEC + 5 * MS;
-	put_nums(STACK0, FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames, 2);
+	host_ring_put_nums(ring[STACK0], FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames, 2);
 }
 
 static int put_facts(struct fr_snap_writer *w)

@@ -32,15 +32,6 @@ static u64 since_ns;		 /* only what is as young, 0: all */
 		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
-static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
-{
-	u8 rec[FR_REC_MAX_SZ] = {0};
-
-	memcpy(rec, fixed, fixed_sz);
-	memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
-	host_ring_put(ring[where], event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
-}
-
 /* Who was born, as the task table has it: its stamp of a renaming is a little before the event. */
 static struct fr_snap_task born[32];
 static u32 born_cnt;
@@ -75,7 +66,8 @@ static void put_sample(u32 cpu, u32 tid, u64 id)
 	struct fr_rec_stack stack = {.task = tid, .stack_id = id};
 
 	if (!(seen >> id & 1)) {
-		put_nums(STACK0, FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames, 1 + id % 3);
+		host_ring_put_nums(ring[STACK0], FR_EV_stack, &stack, offsetof(struct fr_rec_stack, frames), frames,
+				   1 + id % 3);
 		seen |= 1ULL << id;
 	}
 	PUT(cpu, cpu_sample, tid | 1u << 24, .ip = 0x400000 + id, .ustack_id = id);
@@ -94,7 +86,7 @@ static void put_turn(u32 n)
 	PUT(cpu, sched_switch, now[cpu], .next_pid = tid, .prev_state = n % 3);
 	now[cpu] = tid;
 	host_clock_ns += 700;
-	put_nums(cpu, FR_EV_sys_enter, &enter, sizeof(enter), args, 3);
+	host_ring_put_nums(ring[cpu], FR_EV_sys_enter, &enter, sizeof(enter), args, 3);
 	host_clock_ns += 2 * US + host_random() % 9000;
 	PUT(cpu, sys_exit, tid, .id = enter.id, .ret = n % 7 ? 64 : -2);
 	if (n % 5 == 0)

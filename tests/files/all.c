@@ -13,13 +13,8 @@ static const u64 frames[] = {0x401020, 0x401100, 0x7f0000001234};
 
 static void put_rec(struct host_ring *h, u32 nr, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
 {
-	u8 rec[FR_REC_MAX_SZ] = {0};
-
-	memcpy(rec, fixed, fixed_sz);
-	if (cnt)
-		memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
 	host_clock_ns += 1000;
-	host_ring_put(h, nr, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
+	host_ring_put_nums(h, nr, fixed, fixed_sz, nums, cnt);
 }
 
 /* Of a struct fr_rec_NAME, as it is. */

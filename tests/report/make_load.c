@@ -92,15 +92,12 @@ static void wake(u32 cpu)
 static void put_enter(u32 cpu, u32 tid, s32 id)
 {
 	struct fr_rec_sys_enter enter = {.task = tid, .id = id};
-	u8 rec[FR_REC_MAX_SZ] = {0};
 	u64 args[6];
 	u32 i, cnt = any(7);
 
 	for (i = 0; i < 6; i++)
 		args[i] = host_random_number();
-	memcpy(rec, &enter, sizeof(enter));
-	memcpy(rec + sizeof(enter), args, cnt * 8);
-	host_ring_put(ring[cpu][FR_TIER_MAIN], FR_EV_sys_enter, rec, (sizeof(enter) + cnt * 8 + 7) / 8 * 8);
+	host_ring_put_nums(ring[cpu][FR_TIER_MAIN], FR_EV_sys_enter, &enter, sizeof(enter), args, cnt);
 }
 
 /* read, write, openat, nanosleep, restart_syscall, rt_sigreturn, and one that has no name */

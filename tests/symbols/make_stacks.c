@@ -54,12 +54,8 @@ static u8 put_id(const char *s, u8 to[FR_BUILD_ID_MAX])
 
 static void put_nums(u32 where, u32 event, const void *fixed, u32 fixed_sz, const u64 *nums, u32 cnt)
 {
-	u8 rec[FR_REC_MAX_SZ] = {0};
-
-	memcpy(rec, fixed, fixed_sz);
-	memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
 	host_clock_ns += 1000;
-	host_ring_put(ring[where], event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
+	host_ring_put_nums(ring[where], event, fixed, fixed_sz, nums, cnt);
 }
 
 static void add_stack(char **word, u32 cnt)

@@ -132,6 +132,18 @@ __attribute__((unused)) static int host_ring_put(struct host_ring *h, u32 event,
 				  : host_ring_put(h, FR_EV_##name, rec, sizeof(*(rec))); \
 	})
 
+/* A record that ends in cnt numbers (0: nums may be NULL), behind fixed_sz bytes. 0, or -1 when the ring lost it. */
+__attribute__((unused)) static int host_ring_put_nums(struct host_ring *h, u32 event, const void *fixed, u32 fixed_sz,
+						      const u64 *nums, u32 cnt)
+{
+	u8 rec[FR_REC_MAX_SZ] = {0};
+
+	memcpy(rec, fixed, fixed_sz);
+	if (cnt)
+		memcpy(rec + fixed_sz, nums, cnt * sizeof(*nums));
+	return host_ring_put(h, event, rec, (fixed_sz + cnt * 8 + 7) / 8 * 8);
+}
+
 /* The i'th lap present, oldest first. false: there are no more. */
 __attribute__((unused)) static bool host_ring_lap(const struct host_ring *h, u32 i, struct fr_snap_lap *lap)
 {

@@ -13,6 +13,7 @@
 #include "cmd/open.h"
 #include "cmd/remote.h"
 #include "flow/recorder/live.h"
+#include "io/fd.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
 
@@ -134,20 +135,6 @@ static int remote(const struct ask *ask, struct fr_out *o)
 
 /* ---- where it goes ---- */
 
-static int write_all(int fd, const char *p, size_t sz)
-{
-	ssize_t n;
-
-	for (; sz; p += n, sz -= n) {
-		n = write(fd, p, sz);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		if (n < 0)
-			return -errno;
-	}
-	return 0;
-}
-
 /* Whoever reads the file sees the old metrics or the new ones. Its name while it is written does not end in .prom. */
 static int replace_file(const char *path, const char *text, size_t sz)
 {
@@ -159,7 +146,7 @@ static int replace_file(const char *path, const char *text, size_t sz)
 	fd = mkostemp(tmp, O_CLOEXEC);
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
-		err = fchmod(fd, 0644) ? -errno : write_all(fd, text, sz);
+		err = fchmod(fd, 0644) ? -errno : fr_write_all(fd, text, sz);
 		if (close(fd) && !err)
 			err = -errno;
 		if (!err && rename(tmp, path))

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "flow/export/export_ctf_stream.h"
+#include "io/fd.h"
 
 #define MAGIC	      0xC1FC1FC1u
 #define HEAD_SZ	      (4 + FR_CTF_UUID_SZ + 4 + 8)
@@ -51,20 +52,6 @@ int fr_ctf_stream_event(struct fr_ctf_stream *s, u32 id, u64 ts)
 
 /* ---- writing ---- */
 
-static int write_all(int fd, const u8 *p, size_t sz)
-{
-	ssize_t got;
-
-	for (; sz; p += got, sz -= got) {
-		got = write(fd, p, sz);
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got < 0)
-			got = 0;
-	}
-	return 0;
-}
-
 static int open_file(struct fr_ctf_stream *s, int dir_fd)
 {
 	char name[32];
@@ -94,8 +81,8 @@ int fr_ctf_stream_flush(struct fr_ctf_stream *s, int dir_fd, const u8 uuid[FR_CT
 	fr_ctf_put_u64(&head, s->seq++);
 	fr_ctf_put_u64(&head, s->discarded);
 	fr_ctf_put_u32(&head, s->cpu);
-	err = err ?: write_all(s->fd, mem, head.len);
-	err = err ?: write_all(s->fd, s->packet.p, s->packet.len);
+	err = err ?: fr_write_all(s->fd, mem, head.len);
+	err = err ?: fr_write_all(s->fd, s->packet.p, s->packet.len);
 	s->packet.len = 0;
 	return err;
 }

@@ -405,23 +405,11 @@ static void warn_of_priority(const struct fr_holdwatch *w)
 			"its pages");
 }
 
-static bool same_pids(struct fr_sess *s)
-{
-	u32 pid = 0;
-	bool same;
-
-	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
-		return false;
-	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
-	fr_sess_unlock(s);
-	return same;
-}
-
 static int prepare(struct fr_holdwatch *w)
 {
 	static const struct fr_gate_conf storm = {FR_GATE_STORM_CNT, FR_GATE_STORM_NS};
 
-	w->same_pids = same_pids(w->sess.look);
+	w->same_pids = fr_sess_same_pids(w->sess.look, FR_DUMP_TIMEOUT_MS);
 	if (!fr_livesym_new(w->sess.look, &w->sym) && !fr_gate_new(&storm, &w->gate))
 		return FR_EXIT_OK;
 	fr_err("cannot watch: out of memory");

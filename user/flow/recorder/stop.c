@@ -73,19 +73,6 @@ static bool wait_unowned(struct fr_sess *s)
 	return false;
 }
 
-/* BPF knows processes by their pid in the first namespace. Is that how we know ourselves? */
-static bool same_pids(struct fr_sess *s)
-{
-	u32 pid = 0;
-	bool same;
-
-	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
-		return false;
-	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
-	fr_sess_unlock(s);
-	return same;
-}
-
 /* From another PID namespace: by its control socket, if it listens. */
 static int ask_to_end(struct fr_sess *s)
 {
@@ -110,7 +97,7 @@ static int end_owner(struct fr_sess *s)
 
 	if (!fr_sess_is_owned(s))
 		return 0;
-	if ((!pid || !same_pids(s) || kill(pid, SIGTERM)) && ask_to_end(s)) {
+	if ((!pid || !fr_sess_same_pids(s, FR_DUMP_TIMEOUT_MS) || kill(pid, SIGTERM)) && ask_to_end(s)) {
 		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
 		return -EBUSY;
 	}

@@ -146,8 +146,8 @@ void fr_re_deaths_free(struct fr_re_deaths *d)
 
 /* ---- what came of it ---- */
 
-/* The first of this thread behind (tid, ts), and how many there are from there on; the same event of another file is passed. */
-static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
+/* Which is the first behind (tid, ts), of this thread or another; the same event of another file is passed. */
+static size_t nr_behind(const struct fr_re_deaths *d, u32 tid, u64 ts)
 {
 	size_t lo = 0, hi = d->cnt, mid;
 
@@ -158,6 +158,14 @@ static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, s
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+/* It, and how many of this thread there are from there on. */
+static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
+{
+	size_t lo = nr_behind(d, tid, ts);
+
 	for (*cnt = 0; lo + *cnt < d->cnt && d->end[lo + *cnt].tid == tid; (*cnt)++)
 		;
 	return d->end + lo;
@@ -193,18 +201,11 @@ static u32 died_of(const struct fr_re_deaths *d, u32 tid, u64 ts, u32 sig)
 /* The exit code of a thread that ended at or before ts; 0: it has not, or it is not known. */
 static s32 exit_code_of(const struct fr_re_deaths *d, u32 tid, u64 ts)
 {
-	size_t lo = 0, hi = d->cnt, mid;
+	size_t nr = nr_behind(d, tid, ts);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (d->end[mid].tid < tid || (d->end[mid].tid == tid && d->end[mid].ts <= ts))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo && d->end[lo - 1].tid == tid && d->end[lo - 1].what != FR_RE_FORK; lo--)
-		if (d->end[lo - 1].what == FR_RE_EXIT)
-			return d->end[lo - 1].value;
+	for (; nr && d->end[nr - 1].tid == tid && d->end[nr - 1].what != FR_RE_FORK; nr--)
+		if (d->end[nr - 1].what == FR_RE_EXIT)
+			return d->end[nr - 1].value;
 	return 0;
 }
 

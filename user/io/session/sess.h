@@ -99,6 +99,11 @@ int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
 /* Leave out the system calls and faults of this process, the session's recorder or not; *pid (or NULL): as BPF knows it. */
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
+/*
+ * BPF knows processes by their pid in the first namespace. Is that how this one knows itself? Waits so long for the reader's
+ * lock; false if that cannot be had.
+ */
+bool fr_sess_same_pids(struct fr_sess *s, unsigned timeout_ms);
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
 int fr_sess_mark_begin(struct fr_sess *s, u64 *ts);
 int fr_sess_mark_end(struct fr_sess *s, u64 *ts);

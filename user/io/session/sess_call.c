@@ -83,6 +83,18 @@ int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid)
 	return err;
 }
 
+bool fr_sess_same_pids(struct fr_sess *s, unsigned timeout_ms)
+{
+	u32 pid = 0;
+	bool same;
+
+	if (fr_sess_lock(s, timeout_ms))
+		return false;
+	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
+	fr_sess_unlock(s);
+	return same;
+}
+
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 {
 	struct fr_sess *s = sess;

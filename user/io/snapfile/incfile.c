@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "io/fd.h"
+
 #define OLDER	    FR_INCFILE_NAME ".1"
 #define SUM_BEGIN   ",\"sum\":\""
 #define SUM_LEN	    (sizeof(SUM_BEGIN) - 1 + 16 + 2) /* with "} */
@@ -318,20 +320,6 @@ static int rotate(struct fr_incfile *f)
 	return lock(f) ?: sync_dir(f->dir);
 }
 
-static int write_all(int fd, const char *p, size_t sz)
-{
-	ssize_t n;
-
-	for (; sz; p += n, sz -= n) {
-		n = write(fd, p, sz);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		if (n < 0)
-			return -errno;
-	}
-	return 0;
-}
-
 /* Of one of the two files: what can still be read. */
 static u64 most(const struct fr_incfile *f)
 {
@@ -351,7 +339,7 @@ static int write_added(struct fr_incfile *f)
 			return err;
 		st.st_size = 0;
 	}
-	err = write_all(f->fd, f->add, f->add_sz);
+	err = fr_write_all(f->fd, f->add, f->add_sz);
 	if (!err && fdatasync(f->fd))
 		err = -errno;
 	/* on a full disk: what came of a line is no line */

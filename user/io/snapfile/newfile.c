@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/fd.h"
 #include "pure/err.h"
 
 #define TMP_WORD ".tmp-"
@@ -181,19 +182,9 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 
 int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz)
 {
-	const char *p = buf;
+	int err = fr_write_all(f->fd, buf, sz);
 
-	while (sz) {
-		ssize_t n = write(f->fd, p, sz);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return say(f, n ? -errno : -EIO, "write", "free some space, or name another directory with -o");
-		p += n;
-		sz -= n;
-	}
-	return 0;
+	return err ? say(f, err, "write", "free some space, or name another directory with -o") : 0;
 }
 
 /* Rename without replacing; file systems that cannot do it in one step can by a second link. */
