@@ -3,18 +3,22 @@
 import contextlib
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import bench
 import common
+import offline
 import overwriting
 import rows
 
 sys.path.append(os.path.join(common.HERE, "parts"))  # behind this directory's own, some of which have the same names
+import disk  # noqa: E402
 import programs  # noqa: E402
 import snapshot  # noqa: E402
 import timed  # noqa: E402
@@ -81,6 +85,25 @@ class Peers(Quiet):
         p = self.perf("exec sleep 60")
         p.stop()
         p.stop()
+
+
+    def test_who_is_not_installed_is_told_in_rows(self):
+        with mock.patch("shutil.which", return_value=None):
+            self.assertEqual(offline.peers(common, "", "", 1, 1), [])
+        self.assertEqual([r["peer"] for r in rows.rows if "is not installed" in r["not_measured"]],
+                         ["trace-cmd report", "babeltrace2", "perf script"])
+
+
+class Loads(Quiet):
+    def test_a_load_that_ends_by_itself_has_failed(self):
+        with self.assertRaisesRegex(SystemExit, "no such program"):
+            disk.run_for(("sh", "-c", "echo no such program >&2; exit 1"), 60)
+        disk.run_for(("sleep", "60"), 0.1)
+
+    @unittest.skipUnless(shutil.which("zstd"), "there is no zstd")
+    def test_what_was_not_read_is_not_packed(self):
+        with self.assertRaisesRegex(SystemExit, "exit status 3, 0"):
+            disk.packed(["sh", "-c", "exit 3"])
 
 
 class Promises(Quiet):

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 
+import common
+
 SPINS, SPIN_MS, NAP_MS = 20, 20, 100
 TRACERS = "/sys/kernel/tracing/available_tracers"
 
@@ -63,29 +65,32 @@ def quantile(late, share):
     return late[-1][0] if late else 0
 
 
-def errors(report, who, truth, mine):
+def found(who, truth, mine, half_late_us, cpu):
     want = sorted(truth)[len(truth) // 2]
-    report(f"{who}: spins of {want:.2f} ms found, of {len(truth)}", len(mine), "spins")
+    common.report(f"spins of {want:.2f} ms found, of {len(truth)}", len(mine), "spins", peer=who)
     if mine:
-        report(f"{who}: median length", sorted(mine)[len(mine) // 2], "ms")
-        report(f"{who}: largest difference from the hog's own", max(abs(m - want) for m in mine), "ms")
+        common.report("median length", sorted(mine)[len(mine) // 2], "ms", peer=who)
+        common.report("largest difference from the hog's own", max(abs(m - want) for m in mine), "ms", peer=who)
+    common.report("half of all wakeups late by no more than", half_late_us, "us", peer=who)
+    common.report("CPU time, all threads", cpu, "% of one", peer=who)
 
 
-def run(flightrec, name, bin_dir, report, title):
-    title("holdoff watch: 20 ms at a higher priority, 20 times, found by; all every 1 ms at FIFO 50 on CPU 0")
+def timerlat_reason():
+    try:
+        with open(TRACERS, encoding="ascii") as f:
+            has = "timerlat" in f.read().split()
+    except OSError as e:
+        return e
+    return "this benchmark does not use it" if has else "kernel without CONFIG_TIMERLAT_TRACER"
+
+
+def run(flightrec, name, bin_dir):
+    common.title("holdoff watch: 20 ms at a higher priority, 20 times, found by; all every 1 ms at FIFO 50 on CPU 0")
     truth, mine, last, cpu = watch(flightrec, name, lambda: spins(bin_dir))
-    errors(report, "watch", truth, mine)
-    late = last["cpus"][0]["late"]
-    report("watch: half of all wakeups late by no more than", late["p50_ns"] / 1e3, "us")
-    report("watch: CPU time, both threads", cpu, "% of one")
+    found("flightrec", truth, mine, last["cpus"][0]["late"]["p50_ns"] / 1e3, cpu)
     if shutil.which("cyclictest"):
         truth, mine, late, cpu = cyclictest(lambda: spins(bin_dir))
-        errors(report, "cyclictest", truth, mine)
-        report("cyclictest: half of all wakeups late by no more than", quantile(late, 0.5), "us")
-        report("cyclictest: CPU time", cpu, "% of one")
+        found("cyclictest", truth, mine, quantile(late, 0.5), cpu)
     else:
-        print("  cyclictest is not installed (rt-tests)")
-    with open(TRACERS, encoding="ascii") as f:
-        has = {"osnoise", "timerlat"} & set(f.read().split())
-    if not has:
-        print("  this kernel has neither osnoise nor timerlat (CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER)")
+        common.not_measured("spins found", "cyclictest", "it is not installed (package rt-tests)", "spins")
+    common.not_measured("spins found", "timerlat", timerlat_reason(), "spins")

@@ -7,7 +7,6 @@ machine's other processes, their output thrown away or, where they write files, 
 """
 import os
 import shutil
-import statistics
 import subprocess
 import tempfile
 
@@ -17,6 +16,7 @@ import common
 PERF_EVENTS = ("raw_syscalls:*,sched:sched_switch,sched:sched_waking,sched:sched_process_*,task:task_rename,"
                "irq:softirq_entry,irq:softirq_exit,irq:irq_handler_*,exceptions:*")
 TEXT = "replay, as text"
+PEER_TEXT = "as text: %s"  # what a peer reads
 
 FAILED = "event == sys_exit && ret < 0"
 
@@ -62,31 +62,49 @@ def lines_of(*args):
     return cnt
 
 
-def peers(bench, tmp, path, events, seconds):
-    """The peers that are here: what, arguments, events."""
-    found = []
-    if shutil.which("trace-cmd"):
-        dat = os.path.join(tmp, "x.dat")
-        bench.run(bench.FLIGHTREC, "export", "--to", "trace-cmd", "-o", dat, path)
-        found.append(("trace-cmd report, the same events", ("trace-cmd", "report", dat), events))
-    if shutil.which("babeltrace2"):
-        ctf = os.path.join(tmp, "x.ctf")
-        bench.run(bench.FLIGHTREC, "export", "--to", "ctf", "-o", ctf, path)
-        found.append(("babeltrace2, the same events", ("babeltrace2", ctf), events))
-    if shutil.which("perf"):
-        data = os.path.join(tmp, "perf.data")
-        load = subprocess.Popen([os.path.join(bench.HERE, "mixed.sh"), str(seconds + 1)])
-        done = subprocess.run(["perf", "record", "-q", "-a", "-m", "4096", "-e", PERF_EVENTS, "--exclude-perf", "-o", data,
-                               "sleep", str(seconds)], capture_output=True, text=True, check=False)
+def trace_cmd(bench, tmp, path, events, seconds):
+    dat = os.path.join(tmp, "x.dat")
+    bench.run(bench.FLIGHTREC, "export", "--to", "trace-cmd", "-o", dat, path)
+    return "the same events", ("trace-cmd", "report", dat), events
+
+
+def babeltrace2(bench, tmp, path, events, seconds):
+    ctf = os.path.join(tmp, "x.ctf")
+    bench.run(bench.FLIGHTREC, "export", "--to", "ctf", "-o", ctf, path)
+    return "the same events", ("babeltrace2", ctf), events
+
+
+def perf_script(bench, tmp, path, events, seconds):
+    data = os.path.join(tmp, "perf.data")
+    load = subprocess.Popen([os.path.join(bench.HERE, "mixed.sh"), str(seconds + 1)])
+    try:
+        bench.run("perf", "record", "-q", "-a", "-m", "4096", "-e", PERF_EVENTS, "--exclude-perf", "-o", data, "sleep", str(seconds))
+    finally:
         load.wait()
-        if done.returncode == 0 and os.path.exists(data):
-            script = ("perf", "script", "-i", data)
-            found.append(("perf script, its own recording of that load", script, lines_of(*script)))
-        else:
-            print(f"  perf script: SKIP, perf record says {done.stderr.strip().splitlines()[-1:]}")
-    for tool, package in (("trace-cmd", "trace-cmd"), ("babeltrace2", "babeltrace2"), ("perf", "linux-perf")):
-        if not shutil.which(tool):
-            print(f"  {tool}: SKIP, package {package} is not installed")
+    script = ("perf", "script", "-i", data)
+    return "its own recording of that load", script, lines_of(*script)
+
+
+PEERS = (  # who, what makes it ready: what it reads, arguments, events; its program and package
+    ("trace-cmd report", trace_cmd, "trace-cmd", "trace-cmd"),
+    ("babeltrace2", babeltrace2, "babeltrace2", "babeltrace2"),
+    ("perf script", perf_script, "perf", "linux-perf"),
+)
+
+
+def peers(bench, *about):
+    """Those that are here: who and what, arguments, events. Who is not is told."""
+    found = []
+    for who, make, program, package in PEERS:
+        try:
+            if not shutil.which(program):
+                raise OSError(f"{program} is not installed (package {package})")
+            what, args, events = make(bench, *about)
+            if not events:
+                raise OSError("it has no events to read")
+            found.append(((who, PEER_TEXT % what), args, events))
+        except (OSError, SystemExit) as e:
+            bench.not_measured("as text", who, e, "M/s")
     return found
 
 
@@ -102,12 +120,12 @@ def record(bench, tmp, seconds):
 
 
 def take_turns(commands, out, rounds):
-    """By command, of each round: events a second; and the most bytes of all rounds."""
+    """By command, of each round: million events a second; and the most bytes of all rounds."""
     rates, resident = {what: [] for what, _, _ in commands}, {}
     for _ in range(rounds):
         for what, args, events in commands:
             seconds, most = measure_one(args, out)
-            rates[what].append(events / seconds)
+            rates[what].append(events / seconds / 1e6)
             resident[what] = max(most, resident.get(what, 0))
     remove(out)
     return rates, resident
@@ -116,24 +134,24 @@ def take_turns(commands, out, rounds):
 def offline(opts, bench):
     """The whole part; bench: the module with its helpers."""
     seconds, rounds = 2, 2 if opts.quick else 3
-    bench.title(f"Reading a snapshot on one core, beside other tools (medians of {rounds} turns, lowest and highest)")
+    bench.title("Reading a snapshot on one core, beside other tools")
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         half, path, half_events, events = record(bench, tmp, seconds)
         out = os.path.join(tmp, "out")
         others = peers(bench, tmp, path, events, max(2, seconds // 3))
         place = {"in": path, "half": half, "out": out}
-        ours = [(what, [bench.FLIGHTREC, *(a.format(**place) for a in args)],
+        ours = [(("flightrec", what), [bench.FLIGHTREC, *(a.format(**place) for a in args)],
                  events + half_events if "{half}" in args else events) for what, args, _ in OURS]
         bench.report("events in it", events, "", 1e6, at_least=True)
         rates, resident = take_turns([*others, *ours], out, rounds)
     promised = {what: limit for what, _, limit in OURS}
-    for what, of in rates.items():
-        bench.report(what, statistics.median(of) / 1e6, "M/s", promised.get(what), at_least=True,
-                     spread=(min(of) / 1e6, max(of) / 1e6))
+    for (who, what), of in rates.items():
+        bench.row(what, of, "M/s", peer=who, at_least=promised.get(what))
     if others:
-        ratio = [rates[TEXT][i] / max(rates[what][i] for what, _, _ in others) for i in range(rounds)]
-        bench.report("replay as text / the fastest of the others, in one turn", statistics.median(ratio), "", 10, at_least=True,
-                     spread=(min(ratio), max(ratio)))
+        fastest = [max(rates[what][i] for what, _, _ in others) for i in range(rounds)]
+        bench.ratio_row("replay as text / the fastest of the others, in one turn", rates["flightrec", TEXT], fastest, at_least=10)
+    else:
+        bench.not_measured("replay as text / the fastest of the others, in one turn", "flightrec", "there are no others")
     bench.title("Memory of the same, resident at most")
-    for what, most in resident.items():
-        bench.report(what, most / bench.MIB, "MiB")
+    for (who, what), most in resident.items():
+        bench.report(what, most / bench.MIB, "MiB", peer=who)

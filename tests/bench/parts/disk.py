@@ -12,8 +12,8 @@ import tempfile
 import common
 import overwriting
 
-BUILD = 'while :; do gcc -O1 -I/usr/include -c -o /dev/null "$0"; done'
-MESSAGING = "while :; do perf bench sched messaging -g 4 -l 100; done"
+BUILD = 'while gcc -O1 -I/usr/include -c -o /dev/null "$0"; do :; done'
+MESSAGING = "while perf bench sched messaging -g 4 -l 100; do :; done"
 SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "999")
 LOADS = (  # what, command that goes on for ever (None: the mixed load), flightrec's options, perf's
     ("mixed", None, ("-p", "full"), None),
@@ -24,6 +24,7 @@ LOADS = (  # what, command that goes on for ever (None: the mixed load), flightr
      ("-F", "999", "-e", "cpu-clock", "-g")),
 )
 MIXED_MOST = 3.6  # bytes
+TIMED_OUT = 124  # timeout's exit status
 ROWS_MOST = 200_000  # events turned into wprof-like rows: it is done in Python
 
 
@@ -31,8 +32,10 @@ def run_for(command, seconds):
     if command is None:
         common.load(seconds)
     else:
-        subprocess.run(["timeout", str(seconds), "setsid", "--wait", *command], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run(["timeout", str(seconds), "setsid", "--wait", *command], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+        if done.returncode != TIMED_OUT:  # it goes on for ever, or something fails in it
+            raise SystemExit(f"bench: the load ends by itself: {done.stderr or done.returncode}")
 
 
 def packed(read_from):
@@ -41,8 +44,10 @@ def packed(read_from):
         out = subprocess.Popen(["zstd", "-1", "-q", "-c", "--single-thread"], stdin=source.stdout, stdout=subprocess.PIPE)
         source.stdout.close()
         size = sum(map(len, iter(lambda: out.stdout.read(1 << 20), b"")))
-        _, _, usage = os.wait4(out.pid, 0)
-        out.returncode = 0
+        _, status, usage = os.wait4(out.pid, 0)
+        out.returncode = os.waitstatus_to_exitcode(status)
+    if out.returncode or source.returncode:
+        raise SystemExit(f"bench: {' '.join(read_from)} | zstd: exit status {source.returncode}, {out.returncode}")
     return size, usage.ru_utime + usage.ru_stime
 
 
@@ -143,7 +148,11 @@ def ours(what, options, command, seconds, tmp):
 
 # ---- others' own recordings ----
 
-def ftrace_pages(what, command, seconds, tmp):
+FTRACE = "ftrace's pages, as in trace.dat, zstd -1"
+
+def ftrace_pages(what, command, samples, seconds, tmp):
+    if samples:
+        raise OSError("it takes no samples")
     raw = os.path.join(tmp, "pages")
     with overwriting.Ftrace(overwriting.FULL, 16384) as f:
         run_for(command, seconds)
@@ -151,7 +160,7 @@ def ftrace_pages(what, command, seconds, tmp):
         events = f.entries()
         f.read_raw(raw)
     size, _ = packed(["cat", raw])
-    common.report(f"{what}: bytes an event", size / events, "bytes", peer="ftrace's pages, as in trace.dat, zstd -1", load=what)
+    common.report(f"{what}: bytes an event", size / events, "bytes", peer=FTRACE, load=what)
 
 
 def perf_z(what, command, options, seconds, tmp):
@@ -174,12 +183,12 @@ def one_load(what, command, options, perf_options, opts):
     seconds = 1 if opts.quick else 3
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         ours(what, options, command, seconds, tmp)
-        if not perf_options:
-            ftrace_pages(what, command, seconds, tmp)
-        try:
-            perf_z(what, command, perf_options, 1 if opts.quick else 2, tmp)
-        except OSError as e:
-            common.not_measured(f"{what}: bytes an event", "perf record -z", e, "bytes", load=what)
+        for peer, begin in ((FTRACE, lambda: ftrace_pages(what, command, perf_options, seconds, tmp)),
+                            ("perf record -z", lambda: perf_z(what, command, perf_options, 1 if opts.quick else 2, tmp))):
+            try:
+                begin()
+            except OSError as e:
+                common.not_measured(f"{what}: bytes an event", peer, e, "bytes", load=what)
 
 
 @common.part("disk", order=55)

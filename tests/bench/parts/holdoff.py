@@ -8,4 +8,4 @@ import holdoff
 def watch(opts):
     """The holdoff watch beside cyclictest: the same hog."""
     del opts
-    holdoff.run(common.FLIGHTREC, f"{common.NAME}-watch", common.BIN, common.report, common.title)
+    holdoff.run(common.FLIGHTREC, f"{common.NAME}-watch", common.BIN)
