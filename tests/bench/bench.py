@@ -88,7 +88,7 @@ def main():
     print(f"{len(promised) - len(missed)} of {len(promised)} promises kept; {os.path.relpath(out, common.ROOT)} has the figures, build/performance/ "
           "tables and plots; tests/bench/run.sh --docs puts these into docs/")
     for r in missed:
-        print(f"  missed: {r['part']}, {r['peer']}: {r['case']}, {rows.figure(r['median'])} {r['unit']}, {rows.promised(r['promise'])}")
+        print(f"  missed: {rows.place(r)}, {r['peer']}: {r['case']}, {rows.figure(r['median'])} {r['unit']}, {rows.promised(r['promise'])}")
     for line in sorted({f"  not measured: {r['part']}, {r['peer']}: {r['not_measured']}" for r in rows.rows if r["not_measured"]}):
         print(line)
     if not opts.part:

@@ -107,6 +107,11 @@ class Loads(Quiet):
 
 
 class Promises(Quiet):
+    def test_of_two_loads_it_is_told_which_missed(self):
+        rows.row("slower than without", [20], "%", at_most=2, load="redis")
+        rows.row("mixed load: events", [20], "", at_most=2, load="mixed load")
+        self.assertEqual([rows.place({**r, "part": "programs"}) for r in rows.rows], ["programs, redis", "programs"])
+
     def test_a_ratio_to_what_added_nothing_keeps_no_promise(self):
         rows.ratio_row("ours / another's", [20, 20], [-1, 40], at_most=0.7)
         rows.ratio_row("ours / another's", [-20, 20], [1, 40], at_most=0.7)

@@ -40,11 +40,11 @@ def unit_of(r):
 
 def table_row(r):
     if r["not_measured"]:
-        return f"| {cell(r['case'])} | {cell(r['peer'])} | not measured: {cell(r['not_measured'])} | | | | |\n"
+        return f"| {cell(r['case'])} | {cell(r['peer'])} | not measured: {cell(r['not_measured'])} | | | | | |\n"
     spread = f"{table.figure(r['spread'][0])} to {table.figure(r['spread'][1])}" if r["spread"] else ""
     word = {None: "", True: "kept", False: "**missed**"}[r["kept"]]
     least = table.figure(r["min"]) if r["n"] > 1 else ""
-    return (f"| {cell(r['case'])} | {cell(r['peer'])} | {table.figure(r['median'])}{unit_of(r)} | {least} | {spread} "
+    return (f"| {cell(r['case'])} | {cell(r['peer'])} | {table.figure(r['median'])}{unit_of(r)} | {r['n']} | {least} | {spread} "
             f"| {table.promised(r['promise'])} | {word} |\n")
 
 
@@ -54,7 +54,7 @@ def tables(of):
     for r in of:
         if r["group"] != group:
             group = r["group"]
-            text += f"\n{group}\n\n| | | median | smallest | quartiles | promised | |\n|---|---|---:|---:|---:|---:|---|\n"
+            text += f"\n{group}\n\n| | | median | of | smallest | quartiles | promised | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
         text += table_row(r)
     return text
 
@@ -70,7 +70,7 @@ def head(doc):
     missed = [r for r in promises if not r["kept"]]
     text = f"{len(promises) - len(missed)} of {len(promises)} promises were kept on {machine(doc)}{', few rounds' * doc['quick']}.\n"
     if missed:
-        text += "\nMissed:\n\n" + "".join(f"- {r['part']}: {r['case']}, {r['peer']}: {table.figure(r['median'])}{unit_of(r)}, promised "
+        text += "\nMissed:\n\n" + "".join(f"- {table.place(r)}: {r['case']}, {r['peer']}: {table.figure(r['median'])}{unit_of(r)}, promised "
                                           f"{table.promised(r['promise'])}\n" for r in missed)
     reasons = sorted({f"- {r['part']}: {r['peer']}: {r['not_measured']}\n" for r in doc["rows"] if r["not_measured"]})
     return text + ("\nNot measured:\n\n" + "".join(reasons) if reasons else "")

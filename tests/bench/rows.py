@@ -46,7 +46,7 @@ parts = {}
 def title(text):
     """A table of its own begins."""
     _now["group"], _now["peer"] = text, None
-    print(f"{text}\n  {'':<66} {'median':>12} {'':<9} {'smallest':>10} {'quartiles':<19} {'promised':<12}".rstrip(), flush=True)
+    print(f"{text}\n  {'':<66} {'median':>12} {'':<9} {'of':>3} {'smallest':>10} {'quartiles':<19} {'promised':<12}".rstrip(), flush=True)
 
 
 def figure(value):
@@ -65,6 +65,12 @@ def promised(promise):
     return f"{'>=' if kind == 'at_least' else '<='} {figure(limit)}"
 
 
+def place(r):
+    """The part, and the load if neither it nor the case names it."""
+    load = r["at"].get("load", "")
+    return r["part"] if load in r["part"] or load in r["case"] else f"{r['part']}, {load}"
+
+
 def _print(r):
     what = r["case"] if r["peer"] == "flightrec" else f"{r['case']}: {r['peer']}"
     if r["not_measured"]:
@@ -73,7 +79,7 @@ def _print(r):
     spread = f"{figure(r['spread'][0])} to {figure(r['spread'][1])}" if r["spread"] else ""
     word = {None: "", True: "PASS", False: "MISS"}[r["kept"]]
     least = figure(r["min"]) if r["n"] > 1 else ""
-    print(f"  {what:<66} {figure(r['median']):>12} {r['unit']:<9} {least:>10} {spread:<19} {promised(r['promise']):<12} {word}".rstrip(),
+    print(f"  {what:<66} {figure(r['median']):>12} {r['unit']:<9} {r['n']:>3} {least:>10} {spread:<19} {promised(r['promise']):<12} {word}".rstrip(),
           flush=True)
 
 

@@ -84,8 +84,8 @@ def one_load(what, events, options, command, kib, seconds, rounds):
         common.report(f"{what}: events a MiB, computed", common.MIB / (record + head), "1/MiB", peer=peer, load=what)
     common.not_measured(f"{what}: events a MiB", "LTTng, kernel events", lttng_reason(), "1/MiB", load=what)
     if not isinstance(got[overwriting.Ftrace.peer], str):
-        common.ratio_row(f"{what}: flightrec's events a MiB / ftrace's", *([t[0] for t in got[who]] for who in ("flightrec", overwriting.Ftrace.peer)),
-                         at_least=2.5, load=what)
+        ours_mib, ftrace_mib = ([t[0] for t in got[who]] for who in ("flightrec", overwriting.Ftrace.peer))
+        common.ratio_row(f"{what}: flightrec's events a MiB / ftrace's", ours_mib, ftrace_mib, at_least=2.5, load=what)
 
 
 def lttng_reason():
