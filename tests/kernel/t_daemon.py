@@ -18,6 +18,7 @@ from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, end, equal, exi
 SMALL = ("-p", "minimal", "-m", "2M")
 TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
 KILLS = int(os.environ.get("FR_KILLS", "12"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
+NOBODY = f"crash:comm=nobody{TAG}"
 ONE = f"crash:comm=one{TAG},cooldown=0s"
 SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
 
@@ -427,21 +428,21 @@ def deaths_in_journal(dir, who):
 @test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
 def other_directory():
     who = f"moved{TAG}"
-    with configured("exit:28") as (name, first, file):
+    with configured(NOBODY) as (name, first, file):
         second, third = (tempfile.mkdtemp(dir=TMP) for _ in range(2))
         r = Recorder(name, first, "--config", file)
         try:
             r.armed()
             crash(who)
             wait_for(lambda: deaths_in_journal(first, who) == 1, "a death in the first journal", 60)
-            write_config(file, name, second, "exit:28")
+            write_config(file, name, second, NOBODY)
             send_reload(r)
             equal(status(name)["dir"], second, "directory of the session")
             crash(who)
             wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal", 60)
             equal(os.path.dirname(fr("dump", "-n", name).stdout.strip()), second, "directory of a snapshot")
             equal(r.end(), 0, f"exit status: {r.said()}")
-            write_config(file, name, third, "exit:28")
+            write_config(file, name, third, NOBODY)
             r = Recorder(name, third, "--config", file).armed()
             check("adopted" in r.said(), r.said())
             equal(status(name)["dir"], third, "directory of the session, adopted")
@@ -628,6 +629,32 @@ def writer_killed():
         rule = r.wait_seen(f"crash:comm=w{TAG}-*", 5)
         equal((rule["taken"], rule["verdicts"]["failed"]), (5, 0), f"verdicts: {rule}")
         equal(r.end(), 0, f"exit status: {r.said()}")
+
+
+@test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
+def quiet_host():
+    with configured(NOBODY) as (name, dir, file):
+        def limit(quota):
+            write_config(file, name, dir, NOBODY, more=f"[Storage]\n{quota}\nKeepFree=0%\n")
+        limit("MaxAge=0")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            files = [fr("dump", "-n", name).stdout.strip() for _ in range(4)]
+            fr("list", "--keep", files[0])
+            for quota, left in (("MaxFiles=3", 3), (f"MaxBytes={os.path.getsize(files[0]) + os.path.getsize(files[3]) - 1}", 1)):
+                limit(quota)
+                send_reload(r)
+                equal(r.files()[0], files[0], f"the marked one, with {quota}")
+                check(len(r.files()) <= left, f"{quota}: {r.files()}")
+            limit("MaxAge=8s")
+            send_reload(r)
+            newest = fr("dump", "-n", name).stdout.strip()
+            wait_for(lambda: not os.path.exists(newest), f"it leaves when it is old: {r.files()}")
+            equal(r.files(), files[:1], "the marked one stays")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
 
 
 @test("at the end the last snapshot's hook runs to its end; one that takes too long is ended by another signal")

@@ -16,6 +16,7 @@ struct fr_modules {
 	struct fr_wallstep *wallstep;
 	struct fr_sampling *sampling;
 	struct fr_incwatch *incwatch;
+	struct fr_tidy *tidy;
 };
 
 /* Make all that a recorder cannot do without, and what else can be made. 0 or -errno with a message; free it in any case. */

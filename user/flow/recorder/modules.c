@@ -11,6 +11,7 @@
 #include "flow/recorder/hotplug.h"
 #include "flow/recorder/notify.h"
 #include "flow/recorder/sampler.h"
+#include "flow/recorder/tidy.h"
 #include "flow/recorder/wallstep.h"
 #include "flow/snapshot/store.h"
 #include "io/confine.h"
@@ -47,6 +48,8 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->sampling = NULL;
 	if (fr_incwatch_new(d, &m->incwatch))
 		m->incwatch = NULL;
+	if (fr_tidy_new(d, &m->tidy))
+		m->tidy = NULL;
 }
 
 static struct fr_store_conf store_conf(const struct fr_config *c)
@@ -85,6 +88,7 @@ int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
 void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 {
 	(void)d;
+	fr_tidy_free(m->tidy);
 	fr_sampling_free(m->sampling);
 	fr_governor_free(m->governor);
 	fr_wallstep_free(m->wallstep);
@@ -121,6 +125,8 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 		fr_governor_change(m->governor);
 	if (m->incwatch)
 		fr_incwatch_change(m->incwatch, d);
+	if (m->tidy)
+		fr_tidy_change(m->tidy);
 }
 
 void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)

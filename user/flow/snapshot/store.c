@@ -275,23 +275,33 @@ static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 wan
 	st->told = true;
 }
 
-static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
+/* Remove what the limits leave no room for. 0 and *is_short, or -errno. */
+static int keep_limits(struct fr_store *st, const struct listing *l, const struct fr_quota_limit *limit,
+		       const struct fr_quota_now *now, enum fr_quota_short *is_short, u32 *removed)
 {
 	struct fr_quota_file *file = quota_files(l);
-	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
-	struct fr_quota_now now = {.real_ns = wall_ns(), .want_sz = want_sz};
-	enum fr_quota_short is_short = FR_QUOTA_ROOM;
-	u64 fs_sz;
 	int err = file ? 1 : -ENOMEM;
 
-	disk_space(l->dir_fd, &now.free_sz, &fs_sz);
-	limit.keep_free_sz = fs_sz / 100000 * st->conf.keep_free;
 	while (err == 1) {
-		is_short = fr_quota_choose(file, l->cnt, &limit, &now);
+		*is_short = fr_quota_choose(file, l->cnt, limit, now);
 		err = check_chosen(st, l, file);
 	}
 	err = err ?: remove_chosen(st, l, file, removed);
 	free(file);
+	return err;
+}
+
+static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
+{
+	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
+	struct fr_quota_now now = {.real_ns = wall_ns(), .want_sz = want_sz};
+	enum fr_quota_short is_short = FR_QUOTA_ROOM;
+	u64 fs_sz;
+	int err;
+
+	disk_space(l->dir_fd, &now.free_sz, &fs_sz);
+	limit.keep_free_sz = fs_sz / 100000 * st->conf.keep_free;
+	err = keep_limits(st, l, &limit, &now, &is_short, removed);
 	if (!err && is_short) {
 		say_short(st, is_short, want_sz);
 		return -ENOSPC;
@@ -313,6 +323,29 @@ int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
 	close_listing(&l);
 	if (removed)
 		*removed = mine;
+	return err;
+}
+
+int fr_store_tidy(struct fr_store *st, bool age_only)
+{
+	const struct fr_quota_limit limit = {
+		.max_files = age_only ? 0 : st->conf.max_files,
+		.max_sz = age_only ? 0 : st->conf.max_sz,
+		.max_age_ns = st->conf.max_age_ns,
+	};
+	const struct fr_quota_now now = {.real_ns = wall_ns()};
+	enum fr_quota_short is_short;
+	struct listing l;
+	u32 removed = 0;
+	int err;
+
+	if (!limit.max_files && !limit.max_sz && !limit.max_age_ns)
+		return 0;
+	err = look(st, &l);
+	if (err)
+		return err;
+	err = keep_limits(st, &l, &limit, &now, &is_short, &removed);
+	close_listing(&l);
 	return err;
 }
 

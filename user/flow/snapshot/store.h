@@ -48,6 +48,12 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
  */
 int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed);
 
+/*
+ * The same while no snapshot is to come: age alone, or count and bytes, too. Free space is for who writes: what others fill
+ * costs no history before. 0 or -errno, said.
+ */
+int fr_store_tidy(struct fr_store *st, bool age_only);
+
 struct fr_store_usage {
 	u32 files, marked;
 	u64 sz;
