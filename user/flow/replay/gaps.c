@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flow/replay/gaps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "flow/replay/summary.h"
+
+/* ---- lists ---- */
+
+int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap)
+{
+	struct fr_gap *more;
+
+	if (gap.since_ns > gap.until_ns)
+		return 0;
+	if (to->cnt == to->cap) {
+		more = realloc(to->g, (to->cap ? to->cap * 2 : 64) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		to->g = more;
+		to->cap = to->cap ? to->cap * 2 : 64;
+	}
+	to->g[to->cnt++] = gap;
+	return 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct fr_gap *x = a, *y = b;
+
+	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct fr_gap *x = a, *y = b;
+
+	return x->cpu != y->cpu ? (int)x->cpu - (int)y->cpu : by_begin(a, b);
+}
+
+static void sort(struct fr_gap_list *l, int (*order)(const void *, const void *))
+{
+	if (l->cnt)
+		qsort(l->g, l->cnt, sizeof(*l->g), order);
+}
+
+void fr_gaps_clear(struct fr_gaps *g)
+{
+	free(g->covered.g);
+	free(g->hole.g);
+	free(g->end.g);
+	free(g->gap.g);
+}
+
+/* ---- what is covered ---- */
+
+/* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
+static int find_holes(const struct fr_snap *snap, u16 cpu, struct fr_gap_list *holes)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (h[i].cpu == cpu && h[i].tier == FR_TIER_MAIN)
+			err = fr_gap_list_add(holes, (struct fr_gap){.cpu = cpu,
+								     .why = h[i].why,
+								     .since_ns = h[i].since_ns,
+								     .until_ns = h[i].until_ns ?: FR_GAP_OPEN});
+	sort(holes, by_begin);
+	return err;
+}
+
+/* The first event of the laps that a ring's account is of; from the first lap ever on the ring is as complete as any. */
+static u64 first_event_ns(const struct fr_snap *snap, const struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u64 first_ns = ~0ULL;
+
+	for (i = 0; i < cnt; i++)
+		if ((c[i].cpu == r->cpu || r->first_seq == 1) && c[i].tier == r->tier && c[i].first_seq >= r->first_seq &&
+		    c[i].first_ts < first_ns)
+			first_ns = c[i].first_ts;
+	return first_ns;
+}
+
+/* From the ring's horizon on, or if that is one for a hole, from the first event. */
+static u64 begin_of(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, bool has_holes)
+{
+	u64 first_ns = first_event_ns(snap, r);
+
+	if (has_holes && first_ns < r->horizon_ns)
+		return first_ns;
+	return g->attached ? fr_ring_horizon(snap, r) : r->horizon_ns;
+}
+
+/* What lies before, between and behind the holes of a ring, to the snapshot's end. */
+static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *holes, u64 from_ns, u64 end_ns)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < holes->cnt && !err; i++) {
+		const struct fr_gap *h = &holes->g[i];
+
+		err = fr_gap_list_add(&g->hole, *h);
+		if (!err && h->since_ns > from_ns && from_ns <= end_ns)
+			err = fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, h->since_ns});
+		if (!err && h->until_ns == FR_GAP_OPEN)
+			err = fr_gap_list_add(&g->end, (struct fr_gap){cpu, h->why, h->since_ns, end_ns});
+		if (h->until_ns > from_ns)
+			from_ns = h->until_ns;
+	}
+	return err ?: fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, end_ns});
+}
+
+static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)
+{
+	struct fr_gap_list holes = {0};
+	int err = find_holes(snap, r->cpu, &holes);
+
+	err = err ?: cover_around(g, r->cpu, &holes, begin_of(g, snap, r, holes.cnt), end_ns);
+	free(holes.g);
+	return err;
+}
+
+static u64 end_of(const struct fr_snap *snap)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u64 end_ns = 0;
+
+	for (i = 0; i < cnt; i++)
+		end_ns = c[i].last_ts > end_ns ? c[i].last_ts : end_ns;
+	return end_ns;
+}
+
+/* CPUs that were cut away are not covered. A file that does not tell of its rings is taken to be complete. */
+int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
+{
+	size_t cnt, i;
+	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
+	u64 end_ns = end_of(snap);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (r[i].tier != FR_TIER_MAIN)
+			continue;
+		if (fr_cut_has_cpu(snap, r[i].cpu))
+			err = cover(g, snap, &r[i], end_ns);
+		else
+			err = fr_gap_list_add(&g->end, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, end_ns});
+	}
+	return err;
+}
+
+/* ---- gaps ---- */
+
+/* Why events of a CPU are missing then: a hole says so itself. */
+static u8 why_of(const struct fr_gaps *g, const struct fr_gap *gap)
+{
+	size_t i;
+
+	for (i = 0; i < g->hole.cnt; i++) {
+		const struct fr_gap *h = &g->hole.g[i];
+
+		if (h->cpu == gap->cpu && h->since_ns < gap->until_ns && h->until_ns > gap->since_ns)
+			return h->why;
+	}
+	return gap->since_ns ? FR_GAP_between : FR_GAP_before;
+}
+
+static int add_gap(struct fr_gaps *g, u16 cpu, u64 since_ns, u64 until_ns)
+{
+	struct fr_gap gap = {.cpu = cpu, .since_ns = since_ns, .until_ns = until_ns};
+
+	gap.why = why_of(g, &gap);
+	return fr_gap_list_add(&g->gap, gap);
+}
+
+/* What lies before and between the stretches of each CPU. */
+static int find_between(struct fr_gaps *g)
+{
+	const struct fr_gap_list *c = &g->covered;
+	u64 covered_ns = 0;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < c->cnt && !err; i++) {
+		if (!i || c->g[i].cpu != c->g[i - 1].cpu)
+			covered_ns = 0;
+		if (c->g[i].since_ns > covered_ns)
+			err = add_gap(g, c->g[i].cpu, covered_ns, c->g[i].since_ns);
+		if (c->g[i].until_ns > covered_ns)
+			covered_ns = c->g[i].until_ns;
+	}
+	return err;
+}
+
+static u64 covered_until(const struct fr_gaps *g, u16 cpu)
+{
+	u64 until_ns = 0;
+	size_t i;
+
+	for (i = 0; i < g->covered.cnt; i++)
+		if (g->covered.g[i].cpu == cpu && g->covered.g[i].until_ns > until_ns)
+			until_ns = g->covered.g[i].until_ns;
+	return until_ns;
+}
+
+/* What a snapshot does not have to its end is closed by another that goes on; else nothing is known behind it. */
+static int find_ends(struct fr_gaps *g)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < g->end.cnt && !err; i++) {
+		struct fr_gap gap = g->end.g[i];
+		u64 until_ns = covered_until(g, gap.cpu);
+
+		if (until_ns >= gap.until_ns)
+			continue;
+		gap.since_ns = until_ns > gap.since_ns ? until_ns : gap.since_ns;
+		gap.until_ns = FR_GAP_OPEN;
+		err = fr_gap_list_add(&g->gap, gap);
+	}
+	return err;
+}
+
+int fr_gaps_ready(struct fr_gaps *g)
+{
+	int err;
+
+	sort(&g->covered, by_cpu);
+	err = find_between(g) ?: find_ends(g);
+	sort(&g->gap, by_begin);
+	return err;
+}
