@@ -55,8 +55,9 @@ def state_name(bits):
     return {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I"}.get(bits & 0xff, "?")
 
 
-def off_cpu(events, known_from):
-    """ns off the CPU by task name, state and number of the system call; what began before known_from may be wrong."""
+def off_cpu(events, known_from, gaps=()):
+    """ns off the CPU by task name, state and number of the system call; what began before known_from may be wrong, and what has a
+    part of a gap (since, until) is not known."""
     tasks, got = collections.defaultdict(Task), collections.Counter()
     for e in events:
         name, tid = e["event"], e["tid"]
@@ -69,7 +70,7 @@ def off_cpu(events, known_from):
             tasks.pop(e["child_pid"], None)
         elif name == "sched_switch":
             t = tasks[e["next_pid"]]
-            if e["next_pid"] and t.left and t.left >= known_from:
+            if e["next_pid"] and t.left and t.left >= known_from and not any(u > t.left and s < e["ts"] for s, u in gaps):
                 woken = t.woken or e["ts"]
                 key = (e["next_comm"], t.state, t.call)
                 got[key + (False,)] += woken - t.left

@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 
+import gaps
 import perfetto
 import profile
 import stacks
@@ -516,6 +517,20 @@ def test_perf_text(reader, folder, events):
     return None if got == want else f"{got} samples, {want} in the snapshot"
 
 
+# ---- gaps ----
+
+
+def test_gaps(folder):
+    whole = f"{folder}/gaps.flight"
+    run(LOAD, whole, check=True)
+    run(LOAD, f"{whole}.parts", "parts", check=True)
+    for test in gaps.TESTS:
+        try:
+            verdict(f"gaps.{test.__name__}", test(folder, whole))
+        except RuntimeError as e:
+            verdict(f"gaps.{test.__name__}", str(e))
+
+
 # ---- memory ----
 
 LOAD = os.environ.get("FR_LOAD", "build/tests/report/make_load")
@@ -624,6 +639,7 @@ def main():
         test_ctf(folder, flight, events)
         test_tracecmd(folder, flight, events)
         test_stacks(folder, flight, events)
+        test_gaps(folder)
         test_perfetto(folder, flight, events)
         verdict("test_memory", test_memory(folder))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -177,17 +177,17 @@ static void pass_holes(struct fr_analyze *a, u64 now_ns)
 }
 
 /* As fr_replay_lost_fn: nothing goes on across what is damaged. Stacks tell nothing that is paired. */
-static int pass_damage(void *arg, u16 cpu, u8 tier, u64 until_ns)
+static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_analyze *a = arg;
 
-	if (tier > FR_TIER_LIFE)
+	if (lost->tier > FR_TIER_LIFE)
 		return 0;
-	if (have_cpu(a, cpu))
+	if (have_cpu(a, lost->cpu))
 		return -ENOMEM;
-	fr_pairs_gap(a->pairs, cpu, until_ns);
-	if (tier == FR_TIER_MAIN)
-		fr_an_sched_gap(a, cpu, until_ns);
+	fr_pairs_gap(a->pairs, lost->cpu, lost->until_ns);
+	if (lost->tier == FR_TIER_MAIN)
+		fr_an_sched_gap(a, lost->cpu, lost->until_ns);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/export/export_gaps.h"
 #include "flow/symbols/frames.h"
 #include "io/snapfile/newdir.h"
 #include "io/snapfile/newfile.h"
@@ -151,6 +152,15 @@ void fr_export_say(const char *path, const char *format, u64 event_cnt)
 	fprintf(stderr, "%s: %llu events as %s\n", path, (unsigned long long)event_cnt, format);
 }
 
+/* Formats tell of it as well as they can: a reader of rows sees nothing of it. */
+static void say_missing(const struct fr_export *x)
+{
+	size_t cnt = fr_export_gap_cnt(x);
+
+	if (cnt)
+		fr_warn("events of CPUs are missing in %zu places: `flightrec info` tells where and why", cnt);
+}
+
 static void say(const struct fr_export *x, const struct fr_export_ask *ask)
 {
 	fr_export_say(ask->path, ask->format, x->event_cnt);
@@ -180,6 +190,8 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	free(x->state);
 	if (!err && x->frames)
 		fr_frames_say_missing(x->frames);
+	if (!err)
+		say_missing(x);
 	if (err && err != -EPIPE)
 		fr_err("export stopped: %s", strerror(-err));
 	return err;
@@ -294,6 +306,7 @@ int fr_export(const struct fr_export_ask *ask)
 		x.frames = fr_frames_new(x.replay, &ask->symbols);
 	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
 	status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+	err = err ?: fr_export_gaps_new(&x);
 	if (err == -ENOMEM)
 		fr_err("out of memory");
 	if (!err) {
@@ -302,6 +315,7 @@ int fr_export(const struct fr_export_ask *ask)
 	}
 	free(x.out);
 	fr_frames_free(x.frames);
+	fr_export_gaps_free(&x);
 	fr_replay_close(x.replay);
 	return status;
 }

@@ -24,14 +24,16 @@ struct fr_export_ask {
 };
 
 struct fr_frames;
+struct fr_export_gaps;
 
 /* An export under way: what a format has to work with. */
 struct fr_export {
 	struct fr_replay *replay;
-	const struct fr_snap *snap; /* the first file: host, clocks, losses */
-	struct fr_out *out;	    /* formats of one file */
-	const char *path;	    /* what will be written, NULL: standard output */
-	u32 file;		    /* of the row at hand: number of its snapshot */
+	const struct fr_snap *snap;  /* the first file: host, clocks */
+	struct fr_export_gaps *gaps; /* what is missing, of all files: flow/export/export_gaps.h */
+	struct fr_out *out;	     /* formats of one file */
+	const char *path;	     /* what will be written, NULL: standard output */
+	u32 file;		     /* of the row at hand: number of its snapshot */
 	bool off_cpu;
 	struct fr_frames *frames; /* symbols, NULL: none are wanted; fr_frames_of() is for the row at hand */
 	int dir_fd;		  /* formats of a folder: the directory, under a temporary name */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "flow/export/export_ctf.h"
+#include "flow/export/export_gaps.h"
 
 #define STATE_DEAD (16u | 32u) /* sched_switch's prev_state: X, Z */
 #define CALL_MAX   1024	       /* system calls with classes of their own; higher numbers share one */
@@ -217,6 +218,15 @@ static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const str
 		put_extra(b, extra, v, r);
 }
 
+/* An event comes behind a gap: the reader is told by a packet that is missing. */
+static int pass_gap(struct ctf *c, u32 cpu)
+{
+	int err = c->cpu[cpu].packet.len ? flush_packet(c, cpu, false) : 0;
+
+	c->cpu[cpu].seq++;
+	return err;
+}
+
 static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct ctf *c = x->state;
@@ -225,7 +235,8 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 
 	if (r->cpu >= c->cpu_cnt)
 		return -EBADMSG;
-	err = class_of(c, v, r, &id);
+	err = fr_export_passes_gap(x, r->cpu, r->ts) ? pass_gap(c, r->cpu) : 0;
+	err = err ?: class_of(c, v, r, &id);
 	err = err ?: fr_ctf_stream_event(&c->cpu[r->cpu], id, r->ts);
 	if (err)
 		return err;
@@ -281,19 +292,58 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 
 /* ---- life ---- */
 
-static int make_streams(struct ctf *c, const struct fr_export *x)
+/* Do two snapshots of a boot have rings of one session? */
+static bool is_same_session(const struct fr_export *x, u32 a, u32 b)
+{
+	size_t a_cnt, b_cnt;
+	const struct fr_chunk *ca = fr_snap_chunks(fr_replay_snap(x->replay, a), &a_cnt);
+	const struct fr_chunk *cb = fr_snap_chunks(fr_replay_snap(x->replay, b), &b_cnt);
+
+	return a_cnt && b_cnt && ca->epoch == cb->epoch;
+}
+
+/* Does no other snapshot of the session know the ring's account at a later time? */
+static bool is_latest(const struct fr_export *x, u32 file, const struct fr_snap_ring *r)
+{
+	u32 other;
+	size_t cnt, i;
+
+	for (other = 0; other < fr_replay_file_cnt(x->replay); other++) {
+		const struct fr_snap_ring *o = fr_snap_rings(fr_replay_snap(x->replay, other), &cnt);
+
+		if (other == file || !is_same_session(x, file, other))
+			continue;
+		for (i = 0; i < cnt; i++)
+			if (o[i].cpu == r->cpu && o[i].tier == r->tier &&
+			    (o[i].written > r->written || (o[i].written == r->written && other < file)))
+				return false;
+	}
+	return true;
+}
+
+static void count_discarded(struct ctf *c, const struct fr_export *x, u32 file)
 {
 	size_t cnt, i, why;
-	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
+	const struct fr_snap_ring *ring = fr_snap_rings(fr_replay_snap(x->replay, file), &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		if (ring[i].cpu >= c->cpu_cnt || !is_latest(x, file, &ring[i]))
+			continue;
+		for (why = 0; why < FR_LOST_CNT; why++)
+			c->cpu[ring[i].cpu].discarded_total += ring[i].lost[why];
+	}
+}
+
+static int make_streams(struct ctf *c, const struct fr_export *x)
+{
+	u32 i;
 
 	c->cpu_cnt = fr_export_cpu_cnt(x);
 	c->cpu = fr_ctf_streams_new(c->cpu_cnt);
 	if (!c->cpu)
 		return -ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		for (why = 0; ring[i].cpu < c->cpu_cnt && why < FR_LOST_CNT; why++)
-			c->cpu[ring[i].cpu].discarded_total += ring[i].lost[why];
-	}
+	for (i = 0; i < fr_replay_file_cnt(x->replay); i++)
+		count_discarded(c, x, i);
 	return 0;
 }
 

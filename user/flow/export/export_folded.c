@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "flow/export/export_gaps.h"
 #include "flow/export/export_stack.h"
-#include "flow/replay/summary.h"
 #include "pure/schema/sysnames.h"
 #include "pure/set/foldset.h"
 #include "pure/set/idmap.h"
@@ -33,21 +33,13 @@ struct off {
 	bool in_call;
 };
 
-struct gap {
-	u64 since_ns, until_ns;
-};
-
 struct folded {
 	struct fr_foldset *set;
 	struct fr_export_frame frame[FR_EXPORT_FRAME_MAX];
 	char line[LINE_SZ];
 	size_t len;
 	struct fr_idmap off; /* by boot and tid */
-	struct gap *gap;
-	size_t gap_cnt;
-	u64 gap_until_ns;
-	const struct fr_names **boot;
-	u32 boot_cnt;
+	u32 boot;	     /* of the row at hand */
 };
 
 /* ---- lines ---- */
@@ -145,32 +137,9 @@ static u64 num_of(const struct fr_row *r, const char *name)
 	return f && f->kind != FR_KIND_DERIVED && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
 }
 
-/* Tasks of several boots are told apart by their tables of names. */
-static u32 boot_of(struct folded *f, const struct fr_view *v)
+static u64 task_of(const struct folded *f, u32 tid)
 {
-	u32 i;
-
-	for (i = 0; i < f->boot_cnt && f->boot[i] && f->boot[i] != v->names; i++)
-		;
-	if (i < f->boot_cnt)
-		f->boot[i] = v->names;
-	return i;
-}
-
-static struct off *off_of(struct folded *f, const struct fr_view *v, u32 tid)
-{
-	return fr_idmap_get(&f->off, (u64)boot_of(f, v) << 32 | tid);
-}
-
-static bool is_gap(const struct folded *f, u64 from_ns, u64 to_ns)
-{
-	size_t i;
-
-	for (i = 0; from_ns < f->gap_until_ns && i < f->gap_cnt; i++) {
-		if (f->gap[i].until_ns > from_ns && f->gap[i].since_ns < to_ns)
-			return true;
-	}
-	return false;
+	return (u64)f->boot << 32 | tid;
 }
 
 static void add_state(struct folded *f, u16 state)
@@ -197,11 +166,11 @@ static void add_call(struct folded *f, const struct off *off, const char *arch)
 static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 tid = num_of(r, "next_pid") & FR_TID_MASK;
-	const struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | tid);
+	const struct off *off = fr_idmap_find(&f->off, task_of(f, tid));
 	u64 from = off ? off->left_ns : 0, ready;
 	int err;
 
-	if (!tid || !from || from > r->ts || is_gap(f, from, r->ts))
+	if (!tid || !from || from > r->ts || fr_export_is_gap(x, f->boot, from, r->ts))
 		return 0;
 	ready = off->woken_ns ? off->woken_ns : r->ts;
 	add_comm(f, fr_names_who(v->names, tid, r->ts, r->cpu));
@@ -213,9 +182,9 @@ static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *
 	return err ?: weigh(x, f, r->ts - ready);
 }
 
-static int leave(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static int leave(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = r->tid ? off_of(f, v, r->tid) : NULL;
+	struct off *off = r->tid ? fr_idmap_get(&f->off, task_of(f, r->tid)) : NULL;
 	u16 state = num_of(r, "prev_state");
 
 	if (!off)
@@ -224,29 +193,29 @@ static int leave(struct folded *f, const struct fr_view *v, const struct fr_row 
 	off->state = state;
 	off->woken_ns = state & 0xff ? 0 : r->ts; /* it still could run */
 	if (state & STATE_DEAD)
-		fr_idmap_drop(&f->off, (u64)boot_of(f, v) << 32 | r->tid);
+		fr_idmap_drop(&f->off, task_of(f, r->tid));
 	return 0;
 }
 
-static void come(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static void come(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "next_pid") & FR_TID_MASK));
+	struct off *off = fr_idmap_find(&f->off, task_of(f, num_of(r, "next_pid") & FR_TID_MASK));
 
 	if (off)
 		off->left_ns = 0;
 }
 
-static void wake(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static void wake(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = fr_idmap_find(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "target_pid") & FR_TID_MASK));
+	struct off *off = fr_idmap_find(&f->off, task_of(f, num_of(r, "target_pid") & FR_TID_MASK));
 
 	if (off && off->left_ns && !off->woken_ns)
 		off->woken_ns = r->ts;
 }
 
-static int call(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static int call(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = off_of(f, v, r->tid);
+	struct off *off = fr_idmap_get(&f->off, task_of(f, r->tid));
 
 	if (!off)
 		return -ENOMEM;
@@ -257,39 +226,9 @@ static int call(struct folded *f, const struct fr_view *v, const struct fr_row *
 }
 
 /* A new task has a tid that another may have had. */
-static void born(struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static void born(struct folded *f, const struct fr_row *r)
 {
-	fr_idmap_drop(&f->off, (u64)boot_of(f, v) << 32 | (num_of(r, "child_pid") & FR_TID_MASK));
-}
-
-/* ---- what is missing ---- */
-
-static void add_gap(struct folded *f, u64 since_ns, u64 until_ns)
-{
-	if (since_ns >= until_ns)
-		return;
-	f->gap[f->gap_cnt++] = (struct gap){since_ns, until_ns};
-	f->gap_until_ns = until_ns > f->gap_until_ns ? until_ns : f->gap_until_ns;
-}
-
-static int find_gaps(struct folded *f, const struct fr_export *x)
-{
-	size_t ring_cnt, hole_cnt, i;
-	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &ring_cnt);
-	const struct fr_snap_hole *hole = fr_snap_holes(x->snap, &hole_cnt);
-
-	f->gap = calloc(ring_cnt + hole_cnt + 1, sizeof(*f->gap));
-	if (!f->gap)
-		return -ENOMEM;
-	for (i = 0; i < ring_cnt; i++) {
-		if (ring[i].tier == FR_TIER_MAIN)
-			add_gap(f, 0, fr_ring_horizon(x->snap, &ring[i]));
-	}
-	for (i = 0; i < hole_cnt; i++) {
-		if (hole[i].tier == FR_TIER_MAIN)
-			add_gap(f, hole[i].since_ns, hole[i].until_ns ? hole[i].until_ns : ~0ull);
-	}
-	return 0;
+	fr_idmap_drop(&f->off, task_of(f, num_of(r, "child_pid") & FR_TID_MASK));
 }
 
 /* ---- life ---- */
@@ -303,17 +242,14 @@ static int begin(struct fr_export *x)
 		return -ENOMEM;
 	fr_idmap_init(&f->off, sizeof(struct off));
 	f->set = fr_foldset_new();
-	f->boot_cnt = fr_replay_boot_cnt(x->replay);
-	f->boot = calloc(f->boot_cnt + 1, sizeof(*f->boot));
-	if (!f->set || !f->boot)
-		return -ENOMEM;
-	return x->off_cpu && fr_replay_file_cnt(x->replay) == 1 ? find_gaps(f, x) : 0;
+	return f->set ? 0 : -ENOMEM;
 }
 
 static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct folded *f = x->state;
 
+	f->boot = fr_replay_boot(x->replay, x->file);
 	if (x->off_cpu)
 		return r->ev->nr == FR_EV_sched_switch ? put_off(x, f, v, r) : 0;
 	return r->ev->nr == FR_EV_cpu_sample ? put_sample(x, f, v, r) : 0;
@@ -323,21 +259,23 @@ static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row
 {
 	struct folded *f = x->state;
 
+	(void)v;
+	f->boot = fr_replay_boot(x->replay, x->file);
 	if (!x->off_cpu)
 		return 0;
 	switch (r->ev->nr) {
 	case FR_EV_sched_switch:
-		come(f, v, r);
-		return leave(f, v, r);
+		come(f, r);
+		return leave(f, r);
 	case FR_EV_sched_waking:
-		wake(f, v, r);
+		wake(f, r);
 		return 0;
 	case FR_EV_sched_process_fork:
-		born(f, v, r);
+		born(f, r);
 		return 0;
 	case FR_EV_sys_enter:
 	case FR_EV_sys_exit:
-		return call(f, v, r);
+		return call(f, r);
 	default:
 		return 0;
 	}
@@ -359,8 +297,6 @@ static void release(struct fr_export *x)
 		return;
 	fr_foldset_free(f->set);
 	fr_idmap_free(&f->off);
-	free(f->gap);
-	free(f->boot);
 }
 
 const struct fr_exporter fr_export_folded = {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "flow/export/export.h"
+#include "flow/export/export_gaps.h"
 #include "flow/export/page_columns.h"
 #include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
@@ -239,21 +239,28 @@ static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_s
 	return 0;
 }
 
-static void put_holes(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
+static void put_hole(struct fr_jsonw *w, const struct page *p, u32 cpu, u32 tier, u64 since_ns, u64 until_ns)
 {
-	const struct fr_snap_hole *h;
-	size_t cnt, i;
+	fr_jsonw_open(w, NULL, '{');
+	fr_jsonw_u64(w, "cpu", cpu);
+	fr_jsonw_u64(w, "tier", tier);
+	fr_jsonw_u64(w, "since", behind(p, since_ns));
+	fr_jsonw_u64(w, "until", behind(p, until_ns ? until_ns : p->end_ns));
+	fr_jsonw_close(w, '}');
+}
 
-	h = fr_snap_holes(s, &cnt);
+/* What was found damaged on the way here is one, too. */
+static void put_holes(struct fr_jsonw *w, const struct page *p, const struct fr_export *x)
+{
+	const struct fr_gap_list *damage = fr_export_damage(x, 0);
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(x->snap, &cnt);
+
 	fr_jsonw_open(w, "holes", '[');
-	for (i = 0; i < cnt; i++) {
-		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_u64(w, "cpu", h[i].cpu);
-		fr_jsonw_u64(w, "tier", h[i].tier);
-		fr_jsonw_u64(w, "since", behind(p, h[i].since_ns));
-		fr_jsonw_u64(w, "until", behind(p, h[i].until_ns ? h[i].until_ns : p->end_ns));
-		fr_jsonw_close(w, '}');
-	}
+	for (i = 0; i < cnt; i++)
+		put_hole(w, p, h[i].cpu, h[i].tier, h[i].since_ns, h[i].until_ns);
+	for (i = 0; i < damage->cnt; i++)
+		put_hole(w, p, damage->g[i].cpu, FR_TIER_MAIN, damage->g[i].since_ns, damage->g[i].until_ns);
 	fr_jsonw_close(w, ']');
 }
 
@@ -332,7 +339,7 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	put_facts(&w, x->snap);
 	if (put_rings(&w, p, x->snap))
 		return -ENOMEM;
-	put_holes(&w, p, x->snap);
+	put_holes(&w, p, x);
 	put_tasks(&w, x->snap);
 	put_texts(&w, p);
 	fr_jsonw_open(&w, "names", '[');

@@ -13,9 +13,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "flow/export/export.h"
+#include "flow/export/export_gaps.h"
 #include "flow/export/export_perfetto.h"
-#include "flow/replay/summary.h"
 
 #define BUNDLE_SZ (48u * 1024) /* events of a CPU gathered before they are written */
 #define ARG_MAX	  8u
@@ -96,7 +95,6 @@ struct bound {
 struct bundle {
 	struct fr_pbuf b; /* FtraceEvent messages */
 	u64 valid_ns;	  /* BOOTTIME from which on it is complete, told in the first bundle; 0: told */
-	u64 gap_ns;	  /* BOOTTIME at which its next hole ends, ~0: there are no more */
 	bool lost;	  /* events are missing before those of b */
 };
 
@@ -106,8 +104,6 @@ struct perfetto {
 	struct bound bound[FR_EVENT_MAX];
 	struct bundle *cpu;
 	u32 cpu_cnt;
-	const struct fr_snap_hole *hole;
-	size_t hole_cnt;
 	bool by_driver; /* block slices are made of what the driver does */
 };
 
@@ -309,41 +305,19 @@ static int flush_bundle(struct perfetto *p, u32 cpu)
 	return fr_perfetto_packet(&p->to, FR_PERFETTO_SEQ_FTRACE, 0);
 }
 
-/* The end of the CPU's first hole behind ns. */
-static u64 next_gap(const struct perfetto *p, u32 cpu, u64 ns)
+static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
-	u64 gap_ns = ~0ull;
-	size_t i;
-
-	for (i = 0; i < p->hole_cnt; i++) {
-		const struct fr_snap_hole *h = &p->hole[i];
-		u64 until_ns = h->until_ns + p->to.shift_ns;
-
-		if (h->tier == FR_TIER_MAIN && h->cpu == cpu && h->until_ns && until_ns > ns && until_ns < gap_ns)
-			gap_ns = until_ns;
-	}
-	return gap_ns;
-}
-
-/* An event at ns comes behind a hole: it begins a bundle that says so. */
-static int cross_gap(struct perfetto *p, u32 cpu, u64 ns)
-{
-	int err = flush_bundle(p, cpu);
-
-	p->cpu[cpu].lost = true;
-	p->cpu[cpu].gap_ns = next_gap(p, cpu, ns);
-	return err;
-}
-
-static int put_ftrace(struct perfetto *p, u64 ns, const struct fr_view *v, const struct fr_row *r)
-{
+	struct perfetto *p = x->state;
 	struct bundle *bundle;
-	int err;
+	int err = 0;
 
 	if (r->cpu >= p->cpu_cnt)
 		return -EBADMSG;
 	bundle = &p->cpu[r->cpu];
-	err = ns >= bundle->gap_ns ? cross_gap(p, r->cpu, ns) : 0;
+	if (fr_export_passes_gap(x, r->cpu, r->ts)) {
+		err = flush_bundle(p, r->cpu);
+		bundle->lost = true;
+	}
 	if (err)
 		return err;
 	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
@@ -364,7 +338,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 		bind_all(p, r->b->schema);
 	switch (p->bound[r->ev->nr].way) {
 	case FR_PERFETTO_FTRACE:
-		err = put_ftrace(p, ns, v, r);
+		err = put_ftrace(x, ns, v, r);
 		break;
 	case FR_PERFETTO_SAMPLE:
 		err = fr_perfetto_sample(&p->to, ns, v, r);
@@ -387,19 +361,15 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
  */
 static void set_valid(struct perfetto *p, const struct fr_export *x)
 {
+	const struct fr_snap_ring *ring;
+	const struct fr_snap *snap;
 	u64 begin_ns, end_ns;
-	size_t cnt, i;
-	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &cnt);
+	u32 i;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
-	p->hole = fr_snap_holes(x->snap, &p->hole_cnt);
 	for (i = 0; i < p->cpu_cnt; i++) {
-		p->cpu[i].valid_ns = begin_ns + p->to.shift_ns;
-		p->cpu[i].gap_ns = next_gap(p, i, p->cpu[i].valid_ns);
-	}
-	for (i = 0; i < cnt; i++) {
-		if (ring[i].tier == FR_TIER_MAIN && ring[i].cpu < p->cpu_cnt && ring[i].horizon_ns > begin_ns)
-			p->cpu[ring[i].cpu].valid_ns = ring[i].horizon_ns + p->to.shift_ns;
+		ring = fr_export_first_ring(x, i, &snap);
+		p->cpu[i].valid_ns = (ring && ring->horizon_ns > begin_ns ? ring->horizon_ns : begin_ns) + p->to.shift_ns;
 	}
 }
 
@@ -429,7 +399,7 @@ static int end(struct fr_export *x)
 
 	for (i = 0; i < p->cpu_cnt && !err; i++)
 		err = flush_bundle(p, i);
-	return err;
+	return err ?: fr_perfetto_damage(&p->to, x);
 }
 
 static void release(struct fr_export *x)

@@ -43,7 +43,10 @@ int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view 
 int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r,
 			enum fr_perfetto_way way);
 
-/* Slices of what is not in the file: before each CPU's horizon, and in holes. */
+/* Slices of what is not in the files: before each CPU's horizon, and in gaps. 0 or -errno. */
 int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x);
+
+/* The same of what was found damaged, at the end. */
+int fr_perfetto_damage(struct fr_perfetto_out *to, const struct fr_export *x);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "flow/export/export_gaps.h"
 #include "flow/export/export_perfetto.h"
 #include "flow/replay/summary.h"
 
@@ -134,48 +135,63 @@ static int put_slice(struct fr_perfetto_out *to, u64 track, const char *name, u6
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, to_ns + to->shift_ns);
 }
 
-static int put_ring(struct fr_perfetto_out *to, const struct fr_snap *snap, const struct fr_snap_ring *ring, u64 begin_ns,
-		    u64 end_ns)
+/* A slice on the track of a CPU, of what of it lies in the window. */
+static int put_missing(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, const char *why, u64 from_ns, u64 to_ns)
 {
-	const char *why = ring->horizon_ns ? "overwritten before the snapshot" : "not all programs were attached yet";
-	u64 horizon_ns = fr_ring_horizon(snap, ring), until = horizon_ns < end_ns ? horizon_ns : end_ns;
+	u64 begin_ns, end_ns;
 	char name[64];
 	int err;
 
-	if (ring->tier != FR_TIER_MAIN || horizon_ns <= begin_ns)
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	from_ns = from_ns > begin_ns ? from_ns : begin_ns;
+	to_ns = to_ns < end_ns ? to_ns : end_ns;
+	if (from_ns >= to_ns)
 		return 0;
-	snprintf(name, sizeof(name), "CPU %u: what is missing", ring->cpu);
-	err = describe(to, TRACK_CPU + ring->cpu, name, TRACK_OURS);
-	return err ?: put_slice(to, TRACK_CPU + ring->cpu, why, begin_ns, until);
+	snprintf(name, sizeof(name), "CPU %u: what is missing", cpu);
+	err = describe(to, TRACK_CPU + cpu, name, TRACK_OURS);
+	return err ?: put_slice(to, TRACK_CPU + cpu, why, from_ns, to_ns);
 }
 
-static int put_hole(struct fr_perfetto_out *to, const struct fr_snap_hole *h, u64 begin_ns, u64 end_ns)
+static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu)
 {
-	static const char *const why[FR_HOLE_CNT] = {"overwritten while it was read", "still being written", "damaged"};
-	u64 from = h->since_ns > begin_ns ? h->since_ns : begin_ns,
-	    until = h->until_ns && h->until_ns < end_ns ? h->until_ns : end_ns;
-	char name[64];
-	int err;
+	const struct fr_snap *snap;
+	const struct fr_snap_ring *r = fr_export_first_ring(x, cpu, &snap);
 
-	if (h->tier != FR_TIER_MAIN || from >= until || h->why >= FR_HOLE_CNT)
+	if (!r)
 		return 0;
-	snprintf(name, sizeof(name), "CPU %u: what is missing", h->cpu);
-	err = describe(to, TRACK_CPU + h->cpu, name, TRACK_OURS);
-	return err ?: put_slice(to, TRACK_CPU + h->cpu, why[h->why], from, until);
+	return put_missing(to, x, cpu, r->horizon_ns ? "overwritten before the snapshot" : "not all programs were attached yet",
+			   0, fr_ring_horizon(snap, r));
+}
+
+static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)
+{
+	static const char *const why[FR_GAP_CNT] = {
+		[FR_HOLE_overwritten] = "overwritten while it was read",
+		[FR_HOLE_inflight] = "still being written",
+		[FR_HOLE_damaged] = "damaged",
+		[FR_GAP_between] = "in none of the snapshots",
+		[FR_GAP_cut] = "cut away",
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < l->cnt && !err; i++)
+		if (l->g[i].why < FR_GAP_CNT && why[l->g[i].why])
+			err = put_missing(to, x, l->g[i].cpu, why[l->g[i].why], l->g[i].since_ns, l->g[i].until_ns);
+	return err;
 }
 
 int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x)
 {
-	u64 begin_ns, end_ns;
-	size_t ring_cnt, hole_cnt, i;
-	const struct fr_snap_ring *ring = fr_snap_rings(x->snap, &ring_cnt);
-	const struct fr_snap_hole *hole = fr_snap_holes(x->snap, &hole_cnt);
 	int err = describe(to, TRACK_OURS, "flightrec", 0);
+	u32 i;
 
-	fr_replay_window(x->replay, &begin_ns, &end_ns);
-	for (i = 0; i < ring_cnt && !err; i++)
-		err = put_ring(to, x->snap, &ring[i], begin_ns, end_ns);
-	for (i = 0; i < hole_cnt && !err; i++)
-		err = put_hole(to, &hole[i], begin_ns, end_ns);
-	return err;
+	for (i = 0; i < fr_export_cpu_cnt(x) && !err; i++)
+		err = put_horizon(to, x, i);
+	return err ?: put_gaps(to, x, fr_export_gaps(x, 0));
+}
+
+int fr_perfetto_damage(struct fr_perfetto_out *to, const struct fr_export *x)
+{
+	return put_gaps(to, x, fr_export_damage(x, 0));
 }

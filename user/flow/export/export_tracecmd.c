@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "flow/export/export_gaps.h"
 #include "flow/export/export_tracecmd.h"
 #include "io/snapfile/spool.h"
 #include "version.h"
@@ -36,8 +37,7 @@ struct cpu {
 	u64 slot;  /* of the page being filled */
 	u64 first; /* its first slot */
 	u64 page_cnt;
-	u64 ts;	     /* of the last event */
-	u64 hole_ns; /* end of the next hole, ~0: none */
+	u64 ts; /* of the last event */
 	u32 len;
 	bool begun;
 	u8 page[PAGE_BYTES];
@@ -111,33 +111,6 @@ static void put_event(struct cpu *c, u64 ts, const u8 *data, u32 sz)
 	c->ts = ts;
 }
 
-/* ---- what is missing ---- */
-
-/* The end of the first hole of a CPU's main ring that ends after ts. */
-static u64 next_hole(const struct fr_snap *s, u32 cpu, u64 ts)
-{
-	u64 end = ~0ull;
-	size_t cnt, i;
-	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
-
-	for (i = 0; i < cnt; i++) {
-		if (h[i].cpu == cpu && h[i].tier == FR_TIER_MAIN && h[i].until_ns > ts && h[i].until_ns < end)
-			end = h[i].until_ns;
-	}
-	return end;
-}
-
-/* A hole ends here: the reader is told by a page of its own. */
-static int pass_hole(struct tracecmd *t, const struct fr_export *x, u32 nr, u64 ts)
-{
-	struct cpu *c = &t->cpu[nr];
-
-	c->hole_ns = next_hole(x->snap, nr, ts);
-	if (c->len)
-		return flush_page(t, c);
-	return 0;
-}
-
 /* ---- rows ---- */
 
 static void bind_all(struct tracecmd *t, const struct fr_schema *s)
@@ -180,11 +153,9 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	t->view = v;
 	sz = fr_trc_put(&t->event[r->ev->nr], v, r, data);
 	err = see(t, r->tid, r->ts);
-	if (!err && r->ts >= c->hole_ns) {
-		err = pass_hole(t, x, r->cpu, r->ts);
-		missed = MISSED_EVENTS;
-	}
-	if (!err && c->len && (c->len + sz + 16 > ROOM_SZ))
+	if (fr_export_passes_gap(x, r->cpu, r->ts))
+		missed = MISSED_EVENTS; /* the reader is told by a page of its own */
+	if (!err && c->len && (missed || c->len + sz + 16 > ROOM_SZ))
 		err = flush_page(t, c);
 	if (err)
 		return err;
@@ -441,7 +412,6 @@ static int put_head(struct tracecmd *t, const struct fr_export *x)
 static int begin(struct fr_export *x)
 {
 	struct tracecmd *t = calloc(1, sizeof(*t));
-	u32 i;
 
 	x->state = t;
 	if (!t)
@@ -452,8 +422,6 @@ static int begin(struct fr_export *x)
 	t->seen = calloc((FR_TID_MASK + 1) / TID_BLOCK, sizeof(*t->seen));
 	if (!t->cpu || !t->seen)
 		return -ENOMEM;
-	for (i = 0; i < t->cpu_cnt; i++)
-		t->cpu[i].hole_ns = next_hole(x->snap, i, 0);
 	bind_all(t, fr_replay_schema(x->replay, 0));
 	t->spool_fd = fr_spool_open(x->path);
 	return t->spool_fd < 0 ? t->spool_fd : 0;

@@ -61,9 +61,16 @@ void fr_replay_close(struct fr_replay *r); /* NULL is fine */
  */
 void fr_replay_want(struct fr_replay *r, const struct fr_wants *w);
 
-/* What a CPU has in a tier could not be read: events are missing there until until_ns, on the clock of the ring. 0 or -errno.
- */
-typedef int (*fr_replay_lost_fn)(void *arg, u16 cpu, u8 tier, u64 until_ns);
+/* What a CPU has in a tier could not be read: events are missing there, the first at since_ns, the last at until_ns. */
+struct fr_replay_lost {
+	u32 boot;
+	u16 cpu;
+	u8 tier;
+	u64 since_ns, until_ns; /* on the clock of the ring */
+};
+
+/* 0 or -errno. */
+typedef int (*fr_replay_lost_fn)(void *arg, const struct fr_replay_lost *lost);
 
 /* From here on call fn for each part that is passed over: behind the runs before it and before those behind it. */
 void fr_replay_tell_lost(struct fr_replay *r, fr_replay_lost_fn fn, void *arg);

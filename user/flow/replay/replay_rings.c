@@ -191,13 +191,14 @@ int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s)
 	struct fr_replay *r = arg;
 	struct fr_replay_ring *ring = &r->ring[stream];
 	int got = fr_ringsrc_next(ring->src, s), err = 0;
-	u64 lost_ns = fr_ringsrc_lost(ring->src);
+	struct fr_replay_lost lost = {.boot = ring->boot, .cpu = ring->cpu, .tier = ring->tier};
+	bool has_lost = fr_ringsrc_lost(ring->src, &lost.since_ns, &lost.until_ns);
 
 	s->shift_ns = r->boot[ring->boot].shift_ns;
-	if (lost_ns && r->pairs)
-		fr_replay_pairs_lost(r->pairs, ring->boot, ring->epoch, ring->cpu, lost_ns);
-	if (lost_ns && r->lost_fn)
-		err = r->lost_fn(r->lost_arg, ring->cpu, ring->tier, lost_ns);
+	if (has_lost && r->pairs)
+		fr_replay_pairs_lost(r->pairs, ring->boot, ring->epoch, ring->cpu, lost.until_ns);
+	if (has_lost && r->lost_fn)
+		err = r->lost_fn(r->lost_arg, &lost);
 	return err ? err : got;
 }
 

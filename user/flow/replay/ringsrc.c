@@ -26,7 +26,7 @@ struct fr_ringsrc {
 	u8 tier;
 	struct cursor *cur;
 	u32 cnt;
-	u64 lost_ns;
+	u64 lost_since_ns, lost_until_ns; /* in damaged chunks, until 0: none */
 };
 
 struct fr_ringsrc *fr_ringsrc_new(u32 epoch, u16 cpu, u8 tier)
@@ -185,17 +185,22 @@ static void lose(struct fr_ringsrc *r, const struct cursor *cur)
 {
 	size_t cnt;
 	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
-	u64 last_ts = c[cur->chunk[cur->chunk_at - 1]].last_ts;
 
-	r->lost_ns = last_ts > r->lost_ns ? last_ts : r->lost_ns;
+	c += cur->chunk[cur->chunk_at - 1];
+	if (!r->lost_until_ns || c->first_ts < r->lost_since_ns)
+		r->lost_since_ns = c->first_ts;
+	if (c->last_ts > r->lost_until_ns)
+		r->lost_until_ns = c->last_ts;
 }
 
-u64 fr_ringsrc_lost(struct fr_ringsrc *r)
+bool fr_ringsrc_lost(struct fr_ringsrc *r, u64 *since_ns, u64 *until_ns)
 {
-	u64 lost_ns = r->lost_ns;
-
-	r->lost_ns = 0;
-	return lost_ns;
+	if (!r->lost_until_ns)
+		return false;
+	*since_ns = r->lost_since_ns;
+	*until_ns = r->lost_until_ns;
+	r->lost_until_ns = 0;
+	return true;
 }
 
 /* As fr_snap_read_chunk(). */

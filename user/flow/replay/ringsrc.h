@@ -33,7 +33,7 @@ void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w);
 /* As fr_stretch_fn; stream and shift_ns are left alone. Damaged chunks are passed over (fr_snap_damage() knows). */
 int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s);
 
-/* The last time in damaged chunks that were passed over since this was asked last, 0: none was. */
-u64 fr_ringsrc_lost(struct fr_ringsrc *r);
+/* Were damaged chunks passed over since this was asked last? Then their first and last time are in *since_ns and *until_ns. */
+bool fr_ringsrc_lost(struct fr_ringsrc *r, u64 *since_ns, u64 *until_ns);
 
 #endif
