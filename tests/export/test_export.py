@@ -101,6 +101,14 @@ def query(reader, trace, *sql):
     return [json.loads(line) for line in r.stdout.splitlines()]
 
 
+def shown(flight, events):
+    """Without the switches before the latest horizon of a CPU whose ring was overwritten: the reader drops these of all CPUs."""
+    info = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout)
+    rings = [t["horizon_ns"] for c in info["cpus"] for t in c["tiers"] if t["name"] == "main"]
+    since = max((ns for ns in rings if ns != info["begin_ns"]), default=0)
+    return [e for e in events if e["event"] != "sched_switch" or e["ts"] >= since]
+
+
 def mismatches(events):
     """Switches from another task than the CPU was last switched to: some kernels hide a process from tracing."""
     last, cnt = {}, 0
@@ -208,6 +216,10 @@ def test_perfetto_gaps(reader, folder):
     flight, trace = f"{folder}/load.flight", f"{folder}/load.pftrace"
     run(LOAD, flight, check=True)
     export(flight, "perfetto", trace)
+    events = events_of(flight)[1]
+    left = shown(flight, events)
+    verdict("perfetto.test_overwritten", f"{len(events)} events are all shown" if len(left) == len(events)
+            else test_perfetto_counts(reader, trace, left))
     judge(reader, trace, perfetto.test_gaps, json.loads(run(FLIGHTREC, "info", "--json", flight).stdout))
     judge(reader, trace, perfetto.test_stacks, None)
 
@@ -249,9 +261,10 @@ def test_perfetto(folder, flight, events):
     if r.returncode or f"{len(events)} events" not in r.stderr.decode():
         verdict("perfetto", f"export says {r.returncode}: {r.stderr.decode()}")
         return
+    left = shown(flight, events)
     for test in tests:
         try:
-            verdict(test.__name__, test(reader, trace, events))
+            verdict(test.__name__, test(reader, trace, left))
         except RuntimeError as e:
             verdict(test.__name__, str(e))
     # before a CPU's history is complete the reader makes no slices, where rings were too small for all of it
