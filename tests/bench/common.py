@@ -54,6 +54,11 @@ def run(*args, **kw):
 
 # ---- sessions and loads ----
 
+def leave_nothing(name=NAME):
+    """Behind a recorder that should have taken its session along, but may have died: it would go on recording, and slow down the rest."""
+    subprocess.run([FLIGHTREC, "stop", "-n", name], capture_output=True, check=False)
+
+
 @contextlib.contextmanager
 def session(*args):
     """A session that records with nobody attending."""
@@ -62,11 +67,10 @@ def session(*args):
         begun = run(FLIGHTREC, "record", "-n", NAME, "--detach", *args)
         yield begun.stdout + begun.stderr
     finally:
-        stop = (FLIGHTREC, "stop", "-n", NAME)
         if begun:
-            run(*stop)
+            run(FLIGHTREC, "stop", "-n", NAME)
         else:  # it may have been interrupted when half of it was there
-            subprocess.run(stop, capture_output=True, check=False)
+            leave_nothing()
 
 
 def written(name=NAME):

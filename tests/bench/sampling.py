@@ -6,6 +6,8 @@ import os
 import subprocess
 import time
 
+import common
+
 BUSY = "while :; do :; done"	# the same stacks again and again
 FORKS = "while :; do /bin/true; done"	# each process has stacks of its own
 
@@ -34,6 +36,7 @@ def recorder(flightrec, name, *options):
     finally:
         p.terminate()
         p.communicate()
+        common.leave_nothing(name)
 
 
 def set_stats(value):

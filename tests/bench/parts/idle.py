@@ -44,6 +44,7 @@ def wake_ups(seconds, *options):
     finally:
         recorder.terminate()
         recorder.wait()
+        common.leave_nothing()
     cpu_ns, woke, log_ns, log_woke = (b - a for a, b in zip(before, after))
     return cpu_ns / 1e6, woke, log_ns / 1e6, log_woke
 

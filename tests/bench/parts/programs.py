@@ -142,7 +142,7 @@ def run_all(load, order, recorders, failed):
         try:
             with recorders[who].on():
                 runs.append(Run(who, load))
-        except (OSError, SystemExit) as e:
+        except (OSError, SystemExit, subprocess.TimeoutExpired) as e:
             if who == OFF:
                 raise
             failed[who] = str(e)

@@ -42,7 +42,7 @@ def rule(*texts):
     finally:
         p.terminate()
         p.wait()
-        subprocess.run([common.FLIGHTREC, "stop", "-n", common.NAME], capture_output=True, check=False)
+        common.leave_nothing()
 
 
 def counted(prefix):

@@ -82,6 +82,8 @@ def by_recorder(tmp, rounds):
                 taken.append((common.ns(found[2]), common.ns(found[1])))
         finally:
             p.terminate()
+            p.communicate()
+            common.leave_nothing()
     return taken
 
 
