@@ -193,6 +193,19 @@ full_disk() {
 	done
 }
 
+# What writes a file says why it cannot, and leaves nothing of it.
+file_limit() {
+	local args dir=$tmp/limited
+	mkdir "$dir"
+	for args in "cut --window 0%.. -o" "merge -o" "view -o" "export --to perfetto -o" "export --to ctf -o"; do
+		# shellcheck disable=SC2086
+		(ulimit -f 1 && status 1 "$flightrec" $args "$dir/out.flight" "$snap" && says "File too large") || { echo "flightrec $args"; return 1; }
+		[[ -z $(ls -A "$dir") ]] || { echo "flightrec $args leaves:"; ls -A "$dir"; return 1; }
+	done
+	(ulimit -f 1 && status 1 "$flightrec" cut -o "$dir/out.flight" "$snap" && says "ulimit -f") &&
+		status 1 "$flightrec" cut -o "$dir/$(printf '%0256d' 0)" "$snap" && says "File name too long: give a shorter name"
+}
+
 # Formats that have one number a stack do not leave out the other one silently.
 profile_diff_formats() {
 	local format from=tests/files/golden/all-2.flight
@@ -349,6 +362,7 @@ check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe
 check "help into a closed pipe" closed_pipe_of_help
 check "a full disk" full_disk
+check "a limit of file sizes" file_limit
 check "no control characters" no_control_characters
 check "colour" colour
 check "list" list_prints

@@ -262,6 +262,20 @@ def disk_full():
         fr("verify", dump(name))
 
 
+@test("a limit of file sizes: no file, and the cure; the recorded command meets it as ever")
+def file_limit():
+    limited = ["sh", "-c", 'ulimit -f 4; exec "$@"', "sh", FLIGHTREC]
+    dir = tempfile.mkdtemp(dir=TMP)
+    with session("-p", "full") as name:
+        refused(run(*limited, "dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "ulimit -f", "session goes on recording")
+        equal(os.listdir(dir), [], "files left")
+    with ended(new_name()) as name:
+        got = run(*limited, "record", "-n", name, "-o", dir, *MINIMAL, "--keep", "--", "dd", "if=/dev/zero", f"of={dir}/zeros", "bs=64k",
+                  "count=1", "conv=fsync", "oflag=append", status=128 + signal.SIGXFSZ)
+        check("ulimit -f" in got.stderr and "ended from outside" not in got.stderr, got.stderr)
+        equal(snapshots(dir), [], "snapshots")
+
+
 @test("a directory that cannot be written: refused, with the cure")
 def read_only():
     with small_disk("1m") as dir, session(*MINIMAL) as name:

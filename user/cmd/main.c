@@ -99,6 +99,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return FR_EXIT_USAGE;
 	}
+	/* A limit of file sizes (ulimit -f, LimitFSIZE=) is an error of writing, which is said, and leaves no half file. */
+	signal(SIGXFSZ, SIG_IGN);
 	i = find_command(argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));

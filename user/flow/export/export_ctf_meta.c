@@ -175,5 +175,5 @@ int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
 	put_softirqs(f);
 	for (i = 0; i < t->class_cnt; i++)
 		put_class(f, &t->class[i], i);
-	return ferror(f) ? -EIO : 0;
+	return ferror(f) ? -errno : 0; /* of the write that failed: nothing else here does */
 }

@@ -30,9 +30,25 @@ struct fr_newfile {
 	char tmp[NAME_MAX + 1];
 };
 
+/* Where the error itself says what to do; else the usual, of what was tried. */
+static const char *cure_of(int err, const char *usual)
+{
+	switch (err) {
+	case -EFBIG:
+		return "raise the limit of file sizes (ulimit -f)";
+	case -EMFILE:
+	case -ENFILE:
+		return "raise the limit of open files (ulimit -n)";
+	case -ENAMETOOLONG:
+		return "give a shorter name";
+	default:
+		return usual;
+	}
+}
+
 static int say(const struct fr_newfile *f, int err, const char *what, const char *cure)
 {
-	fr_err("cannot %s %s: %s: %s", what, f->path, strerror(-err), cure);
+	fr_err("cannot %s %s: %s: %s", what, f->path, strerror(-err), cure_of(err, cure));
 	return err;
 }
 
@@ -103,8 +119,11 @@ static int open_dir(struct fr_newfile *f)
 
 	if (!dir)
 		return say(f, -ENOMEM, "create", "free some memory");
-	if (*name && strlen(name) < sizeof(f->name))
-		strcpy(f->name, name);
+	if (strlen(name) >= sizeof(f->name)) {
+		free(dir);
+		return say(f, -ENAMETOOLONG, "create", NULL);
+	}
+	strcpy(f->name, name);
 	f->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(dir);
 	if (f->dir_fd < 0)
