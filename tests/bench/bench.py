@@ -11,11 +11,13 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
 
 import common
 import docs
 import rows
+from overwriting import TRACEFS
 
 
 def discover():
@@ -72,10 +74,17 @@ def end_as_by_ctrl_c():
             signal.signal(nr, signal.default_int_handler)
 
 
+def mount_tracefs():
+    """ftrace, perf and bpftrace look for events there. A host that never traced has it not mounted, and is left like that."""
+    if not os.path.isdir(f"{TRACEFS}/instances") and not subprocess.run(["mount", "-t", "tracefs", "nodev", TRACEFS], check=False).returncode:
+        atexit.register(subprocess.run, ["umount", TRACEFS], check=False)
+
+
 def main():
     parts = discover()
     opts = arguments(parts)
     end_as_by_ctrl_c()
+    mount_tracefs()  # if it cannot be, a row says who needed it
     rows.adopt()
     above_others()
     chosen = opts.part or [name for name in parts if name not in (common.NOT_QUICK if opts.quick else common.IF_NAMED)]

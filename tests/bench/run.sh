@@ -12,8 +12,6 @@ export FR_BENCH_BIN=$(dirname "$FLIGHTREC")/tests/bench
 [[ ${1:-} == --docs ]] && exec /usr/bin/python3 -B tests/bench/docs.py --update
 
 ((EUID == 0)) || { echo "the benchmarks load BPF programs: they need root" >&2; exit 1; }
-# ftrace, perf and bpftrace look for events there; a host that never traced has it not mounted
-[[ -d /sys/kernel/tracing/instances ]] || mount -t tracefs nodev /sys/kernel/tracing || true # a row says who needed it
 mkdir -p "$FR_BENCH_BIN"
 tests/bench/hot.sh clang "$FR_BENCH_BIN"
 for tool in rules stall spent clockword; do
