@@ -218,6 +218,18 @@ profile_diff_formats() {
 	done
 }
 
+# Least of all the snapshot that it is of.
+profile_output_is_new() {
+	local from=$tmp/profiled.flight
+	cp tests/files/golden/all-2.flight "$from"
+	status 1 "$flightrec" profile --no-symbols -o "$from" "$from" && says "exists and is not replaced" || return
+	cmp tests/files/golden/all-2.flight "$from" || return
+	status 0 "$flightrec" profile --no-symbols --json "$from" && cp "$tmp/out" "$tmp/profile" || return
+	status 0 "$flightrec" profile --no-symbols --json -o - "$from" && cmp "$tmp/profile" "$tmp/out" || return
+	status 0 "$flightrec" profile --no-symbols --json -o "$tmp/profile.json" "$from" && is_quiet || return
+	cmp "$tmp/profile" "$tmp/profile.json"
+}
+
 # Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
 no_control_characters() {
 	"$flightrec" replay "$snap" > "$tmp/out" && "$flightrec" info "$snap" >> "$tmp/out" && "$flightrec" events >> "$tmp/out" || return
@@ -370,6 +382,7 @@ check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
+check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
 check "verify" verify_sound

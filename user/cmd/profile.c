@@ -27,7 +27,7 @@ static const char help[] = "Usage: flightrec profile [-n NAME] [options]      of
 			   "      --diff         what became hotter in that time, against the time before it: text, json\n"
 			   "  -t, --to FORMAT    text (default), folded for flame graphs, json, perfetto\n"
 			   "      --json         the same as --to json\n"
-			   "  -o, --output FILE  into this file (default: standard output)\n"
+			   "  -o, --output FILE  into this file, a new one (default, or -: standard output)\n"
 			   "      --top N        functions to show (20)\n" FR_SYMOPTS_HELP "\n"
 			   "Example: flightrec profile --diff crash.flight\n";
 
@@ -97,7 +97,7 @@ static int parse_option(struct asked *a, int opt)
 	case 't':
 		return set_format(a);
 	case 'o':
-		a->ask.output = optarg;
+		a->ask.output = strcmp(optarg, "-") ? optarg : NULL;
 		return 0;
 	case OPT_JSON:
 		a->ask.format = "json";

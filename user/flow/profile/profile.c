@@ -2,12 +2,11 @@
 #include "flow/profile/profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "flow/export/export.h"
 #include "pure/err.h"
 
 #define INLINE_MAX 16u
@@ -280,14 +279,16 @@ static int print(struct fr_profile *p)
 	return 0;
 }
 
-static int print_to(struct fr_profile *p, int fd, int status)
+/* 0 or -errno, which has been said. */
+static int print_to(void *arg, int fd)
 {
+	struct fr_profile *p = arg;
 	int err;
 
 	p->out = malloc(sizeof(*p->out));
 	if (!p->out) {
 		fr_err("out of memory");
-		return FR_EXIT_FAIL;
+		return -ENOMEM;
 	}
 	fr_out_init(p->out, fd);
 	err = print(p);
@@ -295,26 +296,15 @@ static int print_to(struct fr_profile *p, int fd, int status)
 		err = 0;
 	if (err)
 		fr_err("cannot print the profile: %s", strerror(-err));
-	status = fr_out_finish(p->out, err ? FR_EXIT_FAIL : status);
+	if (fr_out_finish(p->out, FR_EXIT_OK) && !err)
+		err = fr_out_error(p->out);
 	free(p->out);
-	return status;
+	return err;
 }
 
 static int print_all(struct fr_profile *p, int status)
 {
-	const char *path = p->ask->output;
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : STDOUT_FILENO;
-
-	if (fd < 0) {
-		fr_err("cannot write %s: %s", path, strerror(errno));
-		return FR_EXIT_FAIL;
-	}
-	status = print_to(p, fd, status);
-	if (path && close(fd)) {
-		fr_err("cannot write %s: %s", path, strerror(errno));
-		status = FR_EXIT_FAIL;
-	}
-	return status;
+	return fr_export_to_path(p->ask->output, print_to, p) ? FR_EXIT_FAIL : status;
 }
 
 static int explain_open(const char *path, int err)

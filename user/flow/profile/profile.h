@@ -16,7 +16,7 @@ struct fr_profile_ask {
 	const char *path;   /* of a snapshot */
 	const char *name;   /* what it is called in headings */
 	const char *format; /* text, folded, json, perfetto */
-	const char *output; /* NULL: standard output */
+	const char *output; /* a new file; NULL: standard output */
 	u64 since_ns;	    /* so much before the end */
 	u32 top;	    /* functions shown */
 	bool diff;	    /* against what was before since_ns */
