@@ -281,6 +281,67 @@ def last(_, folder):
         browser.close()
 
 
+@test("the trigger is as far away as it is, in the window or not, and has a line only in it")
+def trigger(_, folder):
+    load = "tests/gate/load.flight"
+    at = json.loads(flightrec("report", "--json", load))["trigger"]["at_ns"]
+    for nr, (window, inside) in enumerate([([], True), (["--until", "20%"], False), (["--since", "-1ms"], False)]):
+        html = os.path.join(folder, f"trigger-{nr}.html")
+        flightrec("view", "-o", html, *window, load)
+        browser = Browser()
+        try:
+            equal(browser.open(html), "", "what the page says")
+            origin, span = browser.run("return [Number(flightrec.data.origin), flightrec.data.span]")
+            far = origin + span / 2 - at
+            words = browser.run("return duration(arguments[0])", abs(far)) + (" before" if far < 0 else " behind") + " the trigger"
+            told = browser.run("return flightrec.panel.when(flightrec.data.span / 2)")
+            check(words in told, f"{window}: {told}, not {words}")
+            equal(browser.run("return [flightrec.model.trigger >= 0, !document.getElementById('trigger').hidden]"), [inside, inside], f"{window}: a line, a button")
+        finally:
+            browser.close()
+
+
+def innermost(events):
+    """Of each CPU: [from, until, entry's event] of who handled what, where the one that began last counts."""
+    handlers, begun = collections.defaultdict(list), {}
+    for e in events:
+        key = (e["cpu"], e["event"].split("_")[0], e.get("irq", e.get("vec")))
+        if e["event"] in ("irq_handler_entry", "softirq_entry"):
+            begun[key] = e
+        if e["event"] in ("irq_handler_exit", "softirq_exit") and key in begun:
+            handlers[e["cpu"]].append((begun[key]["ts"], e["ts"], begun.pop(key)["event"]))
+    pieces = {}
+    for cpu, all_of in handlers.items():
+        moments, pieces[cpu] = sorted({t for h in all_of for t in h[:2]}), []
+        for since, until in zip(moments, moments[1:]):
+            h = max((h for h in all_of if h[0] <= since and h[1] >= until), default=None)
+            if h and pieces[cpu] and pieces[cpu][-1][1] == since and pieces[cpu][-1][3] == h:
+                pieces[cpu][-1][1] = until
+            elif h:
+                pieces[cpu].append([since, until, h[2], h])
+    return {cpu: [p[:3] for p in of] for cpu, of in pieces.items()}
+
+
+@test("an interrupt in a softirq: each is where it ran, and so is the softirq behind it")
+def nested(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "nested.html")
+    events = [json.loads(line) for line in flightrec("replay", "--json", load).splitlines()]
+    flightrec("view", "-o", html, load)
+    browser = Browser()
+    try:
+        equal(browser.open(html), "", "what the page says")
+        origin = int(browser.run("return flightrec.data.origin"))
+        got = browser.run("""const d = flightrec.data;
+            return flightrec.model.cpus.map(c => c ? [...c.irqs.at.a.slice(0, c.irqs.n)].map((at, i) =>
+                [at, c.irqs.until.a[i], d.schemaOf[d.ev[c.irqs.row.a[i]]].name]) : [])""")
+        for cpu, want in innermost(events).items():
+            equal(got[cpu], [[a - origin, b - origin, name] for a, b, name in want], f"CPU {cpu}")
+        rows = browser.run("return flightrec.model.cpus.flatMap(c => c ? [...c.irqs.row.a.slice(0, c.irqs.n)] : [])")
+        check(len(rows) > len(set(rows)) + 9, f"{len(rows)} pieces of {len(set(rows))} handlers: none is cut")
+    finally:
+        browser.close()
+
+
 def ran_by_replay(events):
     """ns that each task ran, as far as switches tell, and waits of runnable tasks that ended."""
     ran, since, on, waits, ready = collections.Counter(), {}, {}, [], {}

@@ -78,7 +78,7 @@ class Model {
 			this.samples.row.push(i);
 		});
 		this.orderTasks();
-		this.trigger = data.trigger === undefined ? -1 : Math.min(data.trigger, data.span);
+		this.trigger = data.trigger >= 0 && data.trigger <= data.span ? data.trigger : -1; // in the window, else -1
 		this.horizon = Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.horizon));
 	}
 	task(tid) {
@@ -246,17 +246,30 @@ class Model {
 				}
 			}
 		}
-		// Interrupts nest in softirqs: the outer one is cut where the inner one lies.
-		this.cpus.forEach((c, nr) => {
-			if (!c)
-				return;
-			spans[nr].sort((x, y) => x[0] - y[0]);
-			let until = -1;
-			for (const s of spans[nr]) {
-				c.irqs.push(Math.max(s[0], Math.min(until, s[1])), s[1], s[2], s[3]);
-				until = Math.max(until, s[1]);
+		this.cpus.forEach((c, nr) => c && this.lay(c.irqs, spans[nr]));
+	}
+	// Interrupts nest in softirqs: the outer one is cut where the inner one lies, and goes on behind it.
+	lay(to, nested) {
+		const open = []; // those that the next one may lie in, the innermost last
+		let at = 0;
+		const put = (s, until) => {
+			if (until > at)
+				to.push(at, until, s[2], s[3]);
+			at = Math.max(at, until);
+		};
+		nested.sort((x, y) => x[0] - y[0] || y[1] - x[1]);
+		for (const s of nested) {
+			while (open.length && open.at(-1)[1] <= s[0]) {
+				const ended = open.pop();
+				put(ended, ended[1]);
 			}
-		});
+			if (open.length)
+				put(open.at(-1), s[0]);
+			at = Math.max(at, s[0]);
+			open.push(s);
+		}
+		for (const s of open.reverse())
+			put(s, s[1]);
 	}
 	orderTasks() {
 		const who = Number(this.data.facts.trigger_tid || 0);

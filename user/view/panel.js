@@ -72,9 +72,9 @@ class Panel {
 		return s;
 	}
 	when(ns) {
-		const t = this.model.trigger, d = this.data;
+		const d = this.data, t = d.trigger;
 		let text = `${(ns / 1e6).toFixed(6)} ms`;
-		if (t >= 0)
+		if (t !== undefined)
 			text += `, ${ns < t ? duration(t - ns) + " before" : duration(ns - t) + " behind"} the trigger`;
 		if (d.wall_us)
 			text += `, ${new Date((d.wall_us + ns / 1e3) / 1e3).toISOString()}`;

@@ -306,7 +306,7 @@ static void put_name(void *arg, enum fr_style style, u32 abi, s64 v, const char 
 	fr_jsonw_close(w, ']');
 }
 
-/* The begin as the recording clock has it, and on the wall; the trigger behind it. */
+/* The begin as the recording clock has it, and on the wall; how far behind it the trigger is, in the window or not. */
 static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
 {
 	const char *trigger = fr_snap_fact(s, "trigger_ts");
@@ -318,7 +318,7 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 	if (p->wall)
 		fr_jsonw_u64(w, "wall_us", fr_wall_real(p->wall, p->origin_ns) / 1000);
 	if (trigger)
-		fr_jsonw_u64(w, "trigger", behind(p, strtoull(trigger, NULL, 10)));
+		fr_jsonw_s64(w, "trigger", (s64)(strtoull(trigger, NULL, 10) - p->origin_ns));
 }
 
 static int put_rest_json(struct fr_export *x, struct fr_out *o)
