@@ -176,11 +176,11 @@ struct fr_granted {
 
 struct fr_triggers {
 	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
-	u32 pad;
-	u64 marks;     /* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
-	u64 mark_lost; /* and could not write */
-	u64 unwatched; /* events that event rules did not look at: too many at once on a CPU, nested */
-	u64 untracked; /* tasks or requests that latency and hung rules could not follow: their table was full */
+	u32 ended;	/* user space: bit i: the rule of slot i is no more in force, and only its counters are there */
+	u64 marks;	/* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
+	u64 mark_lost;	/* and could not write */
+	u64 unwatched;	/* events that event rules did not look at: too many at once on a CPU, nested */
+	u64 untracked;	/* tasks or requests that latency and hung rules could not follow: their table was full */
 	/* user space: the alert handled last, in case a recorder was killed before it took it out of the queue */
 	u64 handled_ts;
 	u64 handled_who; /* { kind:32 | tid:32 } */

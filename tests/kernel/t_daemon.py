@@ -523,6 +523,34 @@ def take_over():
         end(name)
 
 
+@test("status says which rules are in force; what waited for one that a take-over or a reload ended is counted")
+def ended_rules():
+    who = f"ended{TAG}"
+    before, after = (f"crash:comm={who},cooldown={hours}h" for hours in (1, 2))
+    with configured(before) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            kill(r)
+            for _ in range(3):
+                crash(who)
+            write_config(file, name, dir, NOBODY)
+            r = Recorder(name, dir, "--config", file).armed()
+            rules = r.rules()
+            equal((rules[before]["in_force"], rules[NOBODY]["in_force"]), (False, True), "in force after a take-over")
+            equal((rules[before]["seen"], rules[before]["verdicts"]["filtered"]), (3, 3), f"moments that waited: {rules[before]}")
+            check(f"moments of '{before}', which is no more in force" in r.said(), r.said())
+            write_config(file, name, dir, after)
+            send_reload(r)
+            rules = r.rules()
+            equal({text: rule["in_force"] for text, rule in rules.items()}, {before: False, NOBODY: False, after: True}, "after a reload")
+            text = fr("status", "-n", name).stdout
+            equal(text.count("(no more in force)"), 2, text)
+            equal((r.files(), r.end()), ([], 0), f"snapshots, and exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children") as f:
         return [int(c) for c in f.read().split()]

@@ -162,6 +162,25 @@ static int grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_
 	return i;
 }
 
+/* Of rules that were in force before us and are not ours: what they asked for nobody knows any more. Each has its verdict. */
+static void count_ended(struct fr_engine *e, const struct fr_alert *a)
+{
+	u32 ended = a->rule_set, i;
+
+	for (i = 0; i < e->known_cnt; i++)
+		ended &= ~(1u << e->slot_of[i]);
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		if (!(ended >> i & 1) || !e->tr->slot[i].text[0])
+			continue;
+		fr_engine_count(e, i, FR_TRIGGER_VERDICT_filtered);
+		if (!e->said_ended++)
+			fr_warn("moments of '%.*s', which is no more in force, waited: they are counted as filtered, as those "
+				"of "
+				"other such rules",
+				FR_TRIGGER_TEXT_MAX, e->tr->slot[i].text);
+	}
+}
+
 static void on_alert(void *arg, const struct fr_alert *a)
 {
 	u8 verdict[FR_TRIGGER_MAX];
@@ -174,6 +193,7 @@ static void on_alert(void *arg, const struct fr_alert *a)
 		note_handled(e, a);
 		return;
 	}
+	count_ended(e, a);
 	for (nr = 0; nr < e->known_cnt; nr++) {
 		if (!(a->rule_set >> e->slot_of[nr] & 1) || e->rule[nr].kind != a->kind)
 			continue;

@@ -54,6 +54,7 @@ struct fr_engine {
 	u32 rule_cnt;  /* in force */
 	u32 known_cnt; /* with those that the last reload ended: behind, for moments that their programs have told */
 	u32 slot_of[FR_TRIGGER_MAX];
+	u64 said_ended; /* moments of rules that are none of ours; said once */
 	struct fr_sources *sources;
 	struct fr_engine_job job[FR_PENDING_MAX];
 	int running; /* index of the pending one that the writer has, -1 none */

@@ -198,6 +198,11 @@ const char *const fr_live_verdicts[] = {
 #undef V
 };
 
+bool fr_live_in_force(const struct fr_live *l, u32 slot)
+{
+	return !(__atomic_load_n(&l->triggers->ended, __ATOMIC_RELAXED) >> slot & 1);
+}
+
 u64 fr_live_suppressed(const struct fr_trigger_slot *t)
 {
 	u64 sum = 0;

@@ -95,9 +95,10 @@ double fr_live_seconds(const struct fr_live *l, u64 since_ns); /* until now; 0: 
 u64 fr_live_ties(const struct fr_live *l);
 u64 fr_live_ahead(const struct fr_live *l); /* times the shared clock was not believed */
 u64 fr_live_lost(const struct fr_live *l);
-double fr_live_rate(const struct fr_live *l);		 /* of all groups */
-u64 fr_live_suppressed(const struct fr_trigger_slot *t); /* moments that got no snapshot though the rule is for them */
-extern const char *const fr_live_verdicts[];		 /* names of FR_VERDICTS */
+double fr_live_rate(const struct fr_live *l);		  /* of all groups */
+bool fr_live_in_force(const struct fr_live *l, u32 slot); /* or only its counters are there; l->triggers is not NULL */
+u64 fr_live_suppressed(const struct fr_trigger_slot *t);  /* moments that got no snapshot though the rule is for them */
+extern const char *const fr_live_verdicts[];		  /* names of FR_VERDICTS */
 void fr_live_read_rates(struct fr_live *l);
 
 /* The profile's tables, sizes and greatest rate; nothing if the session counts none. */

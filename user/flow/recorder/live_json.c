@@ -139,7 +139,7 @@ static void json_text(struct fr_out *o, const char *key, const char *text, size_
 	fr_out_char(o, '"');
 }
 
-static void json_rule(struct fr_out *o, const struct fr_trigger_slot *t)
+static void json_rule(struct fr_out *o, const struct fr_trigger_slot *t, bool in_force)
 {
 	u64 verdict[FR_TRIGGER_VERDICT_CNT], suppressed;
 	u32 v;
@@ -149,10 +149,10 @@ static void json_rule(struct fr_out *o, const struct fr_trigger_slot *t)
 	suppressed = fr_live_suppressed(t);
 	json_text(o, "rule", t->text, sizeof(t->text));
 	fr_out_printf(o,
-		      ",\"seen\":%" PRIu64 ",\"alerted\":%" PRIu64 ",\"queue_lost\":%" PRIu64 ",\"taken\":%" PRIu64
-		      ",\"suppressed\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",",
-		      fr_load(&t->matched), fr_load(&t->alerted), fr_load(&t->full), verdict[FR_TRIGGER_VERDICT_taken],
-		      suppressed, fr_load(&t->last_ns));
+		      ",\"in_force\":%s,\"seen\":%" PRIu64 ",\"alerted\":%" PRIu64 ",\"queue_lost\":%" PRIu64
+		      ",\"taken\":%" PRIu64 ",\"suppressed\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",",
+		      in_force ? "true" : "false", fr_load(&t->matched), fr_load(&t->alerted), fr_load(&t->full),
+		      verdict[FR_TRIGGER_VERDICT_taken], suppressed, fr_load(&t->last_ns));
 	json_counts(o, "verdicts", fr_live_verdicts, verdict, FR_TRIGGER_VERDICT_CNT);
 }
 
@@ -166,7 +166,7 @@ static void json_triggers(const struct fr_live *l, struct fr_out *o)
 		if (!l->triggers->slot[i].text[0])
 			continue;
 		fr_out_str(o, comma ? ",{" : "{");
-		json_rule(o, &l->triggers->slot[i]);
+		json_rule(o, &l->triggers->slot[i], fr_live_in_force(l, i));
 		fr_out_char(o, '}');
 		comma = true;
 	}

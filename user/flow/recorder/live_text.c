@@ -289,7 +289,7 @@ static void why_not(struct fr_out *o, const struct fr_trigger_slot *t)
 		fr_out_printf(o, "%s%" PRIu64 " lost, the queue was full", sep, cnt);
 }
 
-static void rule_row(const struct fr_live *l, struct fr_out *o, const struct fr_trigger_slot *t)
+static void rule_row(const struct fr_live *l, struct fr_out *o, const struct fr_trigger_slot *t, bool in_force)
 {
 	u64 last = fr_load(&t->last_ns), taken = fr_load(&t->verdict[FR_TRIGGER_VERDICT_taken]);
 	char ago[32] = "-";
@@ -302,6 +302,8 @@ static void rule_row(const struct fr_live *l, struct fr_out *o, const struct fr_
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_printf(o, " %10" PRIu64 " %10s  ", fr_live_suppressed(t), ago);
 	fr_escape_text(o, t->text, strnlen(t->text, sizeof(t->text)));
+	if (!in_force)
+		fr_out_str(o, "  (no more in force)");
 	why_not(o, t);
 	fr_out_char(o, '\n');
 }
@@ -321,7 +323,7 @@ static void triggers(const struct fr_live *l, struct fr_out *o)
 			fr_out_paint(o, FR_PAINT_NONE);
 		}
 		any = true;
-		rule_row(l, o, &l->triggers->slot[i]);
+		rule_row(l, o, &l->triggers->slot[i], fr_live_in_force(l, i));
 	}
 }
 

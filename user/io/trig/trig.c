@@ -331,6 +331,17 @@ static u32 set_of(const u32 slot_of[FR_TRIGGER_MAX], u32 cnt)
 	return set;
 }
 
+/* Slots of rules before, whose counters are kept as long as nobody needs the slot. */
+static u32 ended_slots(const struct fr_triggers *sh, u32 in_force)
+{
+	u32 ended = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (sh->slot[i].text[0] && !(in_force >> i & 1))
+			ended |= 1u << i;
+	return ended;
+}
+
 /* ---- load, attach, hand over ---- */
 
 static int explain_load(int err)
@@ -486,6 +497,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 	if (!err) {
 		s->trig_slots = set_of(slot_of, cnt);
+		__atomic_store_n(&sh->ended, ended_slots(sh, s->trig_slots), __ATOMIC_RELAXED);
 		hold_programs(&t);
 		warn_of_unrecorded(&t);
 	}
