@@ -194,6 +194,24 @@ def options():
         equal(r.wait_seen(rules[2], 1)["taken"], 0, "a filter that does not fit")
 
 
+@test("exit:STATUS:exe=: holds where the kernel tells an ending process's program; elsewhere it is refused, with what holds there")
+def exit_of_program():
+    shell, release = path(f"sx{TAG}"), tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
+    shutil.copy("/bin/sh", shell)
+    rule = f"exit:31:exe={shell},cooldown=0s"
+    if release < (6, 16):
+        name = new_name()
+        said = fr("record", "-n", name, "-o", TMP, *SMALL, "--on", rule, status=1).stderr
+        end(name)
+        check("use comm= or cgroup=" in said, said)
+        return "refused"
+    with recording("--on", rule) as r:
+        run(shell, "-c", "exit 31", status=31)
+        r.wait_files(1)
+        equal(r.rules()[rule]["taken"], 1, f"taken: {r.rules()}")
+    return "holds"
+
+
 @test("every:T, SIGUSR1 and exit, with their options; a recorder without periodic triggers does not wake up")
 def own_moments():
     with recording("--on", "every:400ms,max=3/1h", "--on", "signal:last=100ms", "--on", "exit") as r:

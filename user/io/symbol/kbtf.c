@@ -53,3 +53,8 @@ bool fr_kbtf_block_error_is_status(const struct btf *btf)
 
 	return error && btf_is_typedef(error) && !strcmp(btf__name_by_offset(btf, error->name_off), "blk_status_t");
 }
+
+bool fr_kbtf_exit_has_mm(const struct btf *btf)
+{
+	return param(btf, "sched_process_exit", 2) != NULL;
+}

@@ -21,4 +21,10 @@ bool fr_kbtf_switch_tells_state(const struct btf *btf);
 /* Is block_rq_complete's error a blk_status_t? Since 5.16; an errno before. */
 bool fr_kbtf_block_error_is_status(const struct btf *btf);
 
+/*
+ * Has a task its memory, and so its program, still at sched_process_exit? Since 6.16, where the tracepoint came before
+ * exit_mm() and got a parameter more, group_dead.
+ */
+bool fr_kbtf_exit_has_mm(const struct btf *btf);
+
 #endif

@@ -93,6 +93,12 @@ static const char *tracepoint_of(const struct bpf_program *prog)
 	return strncmp(section, "tp_btf/", 7) ? NULL : section + 7;
 }
 
+/* A filter that never holds is worse than none. */
+static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
+{
+	return r->kind == FR_TRIGGER_status && *r->exe && !fr_kbtf_exit_has_mm(t->btf);
+}
+
 /* Have the programs of a rule loaded. Returns how many it has, or -ENOTSUP and why. */
 static int want_programs(struct trig *t, u32 rule)
 {
@@ -105,6 +111,11 @@ static int want_programs(struct trig *t, u32 rule)
 	if (r->kind == FR_TRIGGER_event)
 		return fr_trig_watch_want(t->skel->obj, t->btf, &t->watch, r, rule, t->res->why[rule],
 					  sizeof(t->res->why[rule]));
+	if (cannot_know_exe(t, r)) {
+		snprintf(t->res->why[rule], sizeof(t->res->why[rule]),
+			 "before 6.16 a kernel does not say what program a process was that ends: use comm= or cgroup=");
+		return -ENOTSUP;
+	}
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (!needs_prog(r, i) || is_superfluous(t, needs[i].prog))
 			continue;
