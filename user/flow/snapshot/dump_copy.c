@@ -146,11 +146,21 @@ static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int e
 		src->hole = fr_dump_add_hole(d, src, seq, why, src->last_base_ns);
 }
 
+/* Laps that are missing one behind the other, for one reason and another, all end before the next that there is. */
+static void end_holes(const struct fr_dump *d, const struct fr_dump_ring *src, u64 base_ns)
+{
+	struct fr_snap_hole *h;
+
+	for (h = d->hole; h < d->hole + d->hole_cnt; h++)
+		if (h->cpu == src->map->cpu && h->tier == src->map->tier && !h->until_ns)
+			h->until_ns = base_ns;
+}
+
 /* History is complete from the first lap on, or from the one behind the last hole. */
-static void note_lap(struct fr_dump_ring *src, u64 seq, u64 base_ns)
+static void note_lap(const struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 base_ns)
 {
 	if (src->hole)
-		src->hole->until_ns = base_ns;
+		end_holes(d, src, base_ns);
 	if (!src->any)
 		src->acct.first_seq = seq;
 	if (src->hole || (!src->any && seq > 1))
@@ -176,7 +186,7 @@ static void copy_lap(struct fr_dump *d, struct fr_dump_ring *src)
 	c->off = d->buf_used;
 	d->buf_used += (size_t)c->lap.com_units * FR_UNIT_SZ;
 	d->copied_cnt++;
-	note_lap(src, seq, ((struct fr_page_head *)(d->buf + c->off))->base_ns);
+	note_lap(d, src, seq, ((struct fr_page_head *)(d->buf + c->off))->base_ns);
 }
 
 static bool room_for(const struct fr_dump *d, const struct fr_dump_ring *src)
