@@ -184,6 +184,7 @@ def damaged_is_a_hole(out):
     seqs, times = [e["pos"]["seq"] for e in lost], [e["ts"] for e in lost]
     assert (h["first_seq"], h["last_seq"]) == (min(seqs), max(seqs)), holes
     assert next(t for c in i["cpus"] if c["cpu"] == h["cpu"] for t in c["tiers"] if t["name"] == h["tier"])["horizon_ns"] >= max(times)
+    assert b"1 hole(s): laps damaged" in run("info", out).stdout and (len(i["holes"]) > 1) == (b"hole(s): laps overw" in run("info", out).stdout)
     pairs = lambda path: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(
         "replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", path).stdout.split(b"\n")[:-1])}
     truth, said = pairs("b.flight"), pairs(out)
