@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """damaged.py FILE BAD: `report` of FILE with a part of a CPU's events damaged finds what `replay --pairs` does, and no time that
-the CPU's events that are left do not tell."""
+the CPU's events that are left do not tell. Where the part's header is damaged, too, nothing more is found."""
 import json
 import os
 import subprocess
@@ -44,6 +44,19 @@ def covered(rep):
     return cpu["busy_ns"] + cpu["idle_ns"]
 
 
+def check_header(data, at, left, rep):
+    """The same rows are left, and of their values none that is not there when the header tells which are lost."""
+    head = data.rfind(b"fl-chunk", 0, at) + 20
+    with open(bad, "wb") as f:
+        f.write(data[:head] + bytes([data[head] ^ 0xff]) + data[head + 1:])
+    headless, bad_rep = rows(bad), report(bad)
+    assert list(map(place, headless)) == list(map(place, left))
+    for row, known in zip(headless, left):
+        assert all(not row.get(key) or row[key] == known.get(key) for key in PAIRED.values()), (row, known)
+    check_pairs(bad_rep, headless)
+    assert covered(bad_rep) <= covered(rep), (covered(bad_rep), covered(rep))
+
+
 def main():
     data, all_rows, rep = open(whole, "rb").read(), rows(whole), report(whole)
     check_pairs(rep, all_rows)
@@ -65,6 +78,7 @@ def main():
         goes_on = any(row["cpu"] == CPU and row["ts"] > lost[-1]["ts"] for row in left)
         end = lost[-1]["ts"] if goes_on else rep["window"]["end_ns"]
         assert covered(rep) - covered(bad_rep) == end - begin, (covered(rep), covered(bad_rep), end - begin)
+        check_header(data, at, left, bad_rep)
     assert found == 2, found
 
 

@@ -53,18 +53,68 @@ void fr_gaps_clear(struct fr_gaps *g)
 	free(g->gap.g);
 }
 
+/* ---- chunks that were lost with their headers ---- */
+
+static bool is_of(const struct fr_chunk *c, const struct fr_snap_ring *r)
+{
+	return c->cpu == r->cpu && c->tier == r->tier;
+}
+
+/* Are all events there that the ring's account is of, in parts that can be read or not? */
+static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt)
+{
+	u64 row_cnt = 0;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		row_cnt += is_of(&c[i], r) ? c[i].row_cnt : 0;
+	return row_cnt >= r->present;
+}
+
+/* What of a ring may be missing at a place in the file: from its last chunk before to its first one behind. */
+static struct fr_gap gap_at(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt, u64 file_off)
+{
+	struct fr_gap gap = {r->cpu, FR_HOLE_damaged, 0, FR_GAP_OPEN};
+	size_t i;
+
+	for (i = 0; i < cnt && gap.until_ns == FR_GAP_OPEN; i++) {
+		if (!is_of(&c[i], r))
+			continue;
+		if (c[i].file_off < file_off)
+			gap.since_ns = c[i].last_ts;
+		else
+			gap.until_ns = c[i].first_ts;
+	}
+	return gap;
+}
+
+/* A ring's chunks come in its order; which ring one without a header was of is told by what the accounts miss. */
+int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost)
+{
+	size_t cnt, lost_cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	const u64 *off = fr_snap_lost_chunks(snap, &lost_cnt);
+	int err = 0;
+
+	if (!lost_cnt || has_all(r, c, cnt))
+		return 0;
+	for (i = 0; i < lost_cnt && !err; i++)
+		err = fr_gap_list_add(lost, gap_at(r, c, cnt, off[i]));
+	return err;
+}
+
 /* ---- what is covered ---- */
 
 /* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
-static int find_holes(const struct fr_snap *snap, u16 cpu, struct fr_gap_list *holes)
+static int find_holes(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
-	int err = 0;
+	int err = fr_gaps_find_lost(snap, r, holes);
 
 	for (i = 0; i < cnt && !err; i++)
-		if (h[i].cpu == cpu && h[i].tier == FR_TIER_MAIN)
-			err = fr_gap_list_add(holes, (struct fr_gap){.cpu = cpu,
+		if (h[i].cpu == r->cpu && h[i].tier == r->tier)
+			err = fr_gap_list_add(holes, (struct fr_gap){.cpu = r->cpu,
 								     .why = h[i].why,
 								     .since_ns = h[i].since_ns,
 								     .until_ns = h[i].until_ns ?: FR_GAP_OPEN});
@@ -119,7 +169,7 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)
 {
 	struct fr_gap_list holes = {0};
-	int err = find_holes(snap, r->cpu, &holes);
+	int err = find_holes(snap, r, &holes);
 
 	err = err ?: cover_around(g, r->cpu, &holes, begin_of(g, snap, r, holes.cnt), end_ns);
 	free(holes.g);

@@ -47,6 +47,12 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap);
 /* All are in: find the gaps. 0 or -ENOMEM. */
 int fr_gaps_ready(struct fr_gaps *g);
 
+/*
+ * When events of a ring may be missing whose chunk's header is damaged, so that nothing else tells of it: added to *lost. 0 or
+ * -ENOMEM.
+ */
+int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost);
+
 /* One more to a list, that is not empty. 0 or -ENOMEM. */
 int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap);
 

@@ -203,8 +203,10 @@ const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
-const struct fr_prof *fr_snap_profile(const struct fr_snap *s);			      /* NULL: there is none */
-u64 fr_snap_size(const struct fr_snap *s);					      /* bytes of the file */
+const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
+			       size_t *cnt);			/* places, as file_off, of those of events without a header */
+const struct fr_prof *fr_snap_profile(const struct fr_snap *s); /* NULL: there is none */
+u64 fr_snap_size(const struct fr_snap *s);			/* bytes of the file */
 
 /*
  * Decode chunk i into b (zero it before first use; its memory is used again, fr_batch_free() at the end). 0, or -EBADMSG:

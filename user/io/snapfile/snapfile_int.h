@@ -63,6 +63,8 @@ struct fr_snap {
 	size_t context_cnt; /* behind them, when all have been read: those of context */
 	u64 *off;	    /* of all chunks */
 	size_t off_cnt;
+	u64 *lost; /* of chunks of events whose header is damaged, as the index has them */
+	size_t lost_cnt;
 	char **damage;
 	size_t damage_cnt;
 	bool has_index, has_trailer;

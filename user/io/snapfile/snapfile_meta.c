@@ -242,6 +242,12 @@ const struct fr_snap_hole *fr_snap_holes(const struct fr_snap *s, size_t *cnt)
 	return s->holes.items;
 }
 
+const u64 *fr_snap_lost_chunks(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->lost_cnt;
+	return s->lost;
+}
+
 const struct fr_snap_clock *fr_snap_clocks(const struct fr_snap *s, size_t *cnt)
 {
 	*cnt = s->clocks.cnt;

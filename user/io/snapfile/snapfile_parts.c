@@ -101,25 +101,43 @@ static bool found_chunk_at(const struct fr_snap *s, u64 off)
 	return false;
 }
 
-static void take_index(struct fr_snap *s, u64 off, size_t sz)
+static int note_lost(struct fr_snap *s, const struct fr_index_entry *e)
+{
+	u64 *more;
+
+	fr_snap_note(s, "chunk at byte %llu: its header is damaged", (unsigned long long)e->file_off);
+	if (e->kind != FR_CHUNK_EVENTS)
+		return 0;
+	more = realloc(s->lost, (s->lost_cnt + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->lost = more;
+	more[s->lost_cnt++] = e->file_off;
+	return 0;
+}
+
+/* 0 or -ENOMEM. */
+static int take_index(struct fr_snap *s, u64 off, size_t sz)
 {
 	struct fr_index_entry e;
 	u32 i, cnt;
+	int err = 0;
 
 	memcpy(&cnt, s->own.stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
 	s->has_index = true;
 	if (sizeof(struct fr_index_head) + (u64)cnt * sizeof(e) + 8 != sz) {
 		fr_snap_note(s, "index at byte %llu: its size is not its count", (unsigned long long)off);
-		return;
+		return 0;
 	}
-	for (i = 0; i < cnt; i++) {
+	for (i = 0; i < cnt && !err; i++) {
 		memcpy(&e, s->own.stored + sizeof(struct fr_index_head) + i * sizeof(e), sizeof(e));
 		if (!found_chunk_at(s, e.file_off))
-			fr_snap_note(s, "chunk at byte %llu: its header is damaged", (unsigned long long)e.file_off);
+			err = note_lost(s, &e);
 	}
 	if (cnt != s->off_cnt)
 		fr_snap_note(s, "index at byte %llu: %u chunks were written, %zu found", (unsigned long long)off, cnt,
 			     s->off_cnt);
+	return err;
 }
 
 static void take_trailer(struct fr_snap *s, u64 off)
@@ -185,9 +203,9 @@ static int take_part(struct fr_snap *s, u64 pos, u64 *end)
 	if (!sz)
 		sz = read_part(s, pos, FR_INDEX_MAGIC, FR_INDEX_TAG, INDEX_PART_MIN, INDEX_PART_MAX);
 	if (sz > 0) {
-		take_index(s, pos, sz);
+		err = take_index(s, pos, sz);
 		*end = pos + sz;
-		return 1;
+		return err ? err : 1;
 	}
 	if (!sz)
 		sz = read_part(s, pos, FR_TRAILER_MAGIC, FR_TRAILER_TAG, TRAILER_SZ, TRAILER_SZ);

@@ -151,6 +151,7 @@ void fr_snap_close(struct fr_snap *s)
 	free(s->chunk);
 	free(s->place);
 	free(s->off);
+	free(s->lost);
 	free(s);
 }
 
