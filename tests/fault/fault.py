@@ -19,6 +19,7 @@ from frtest import (FLIGHTREC, check, dump, ended, equal, fr, main, new_name, pa
                     written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
+MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
 LAYOUT = struct.Struct("16sIIiII")
 SMALL = ("-p", "minimal", "-m", "512K", "--subbuf", "16K")
 EACH = 20  # calls that are made to fail one by one, first and last; of those between, ever fewer
@@ -211,9 +212,35 @@ def reading(control, argv):
 
 @test("memory: each allocation of what reads a snapshot fails: it says so and fails, or all is there")
 def reading_memory():
+    return f"{each_allocation(READERS, GOLDEN)} failures"
+
+
+def library_and_stack():
+    """A program's library with functions, and a snapshot with a stack in it."""
+    lib, snap, text = path("reading.so"), path("reading.flight"), path("reading.c")
+    with open(text, "w") as f:
+        f.writelines(f"int function_{i}(void) {{ return {i}; }}\n" for i in range(9))
+    run("gcc", "-shared", "-nostdlib", "-Wl,--build-id=0x0123456789abcdef", "-o", lib, text)
+    symbols = run("nm", lib).stdout.split()
+    at = 0x400000 + int(symbols[symbols.index("function_7") - 2], 16)
+    with open(text, "w") as f:
+        f.write(f"fact arch x86_64\ntask 100 100 prog\nmap 100 400000 410000 0 {lib} 0123456789abcdef\nstack 11 {at:x}\nsample 100 0 11\n")
+    with open(text) as f:
+        run(MAKE_STACKS, snap, stdin=f)
+    return snap
+
+
+@test("memory: each allocation of what reads a program's symbols fails: likewise")
+def symbols_memory():
+    snap = library_and_stack()
+    check("function_7+0x0 (reading.so)" in fr("replay", snap).stdout, "the name is not there")
+    return f"{each_allocation(('replay', 'symbols', 'export --to folded'), snap)} failures"
+
+
+def each_allocation(commands, snap):
     control, done = Control(), 0
-    for command in READERS:
-        argv = [GOLDEN if a == "@" else a for a in (command if "@" in command else command + " @").split()]
+    for command in commands:
+        argv = [snap if a == "@" else a for a in (command if "@" in command else command + " @").split()]
         if argv[0] in ("report", "replay", "export"):
             argv += ["--jobs", "1"]
         control.set("malloc")
@@ -228,7 +255,7 @@ def reading_memory():
             check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
             check(p.returncode or p.stdout == whole.stdout, f"{what}: something is missing")
         done += cnt
-    return f"{done} failures"
+    return done
 
 
 # ---- a recorder that takes snapshots by itself: its writer process meets the failures ----

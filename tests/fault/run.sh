@@ -23,6 +23,7 @@ if ! gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -fno-builtin -sh
 	echo "0 passed, 1 failed, 0 skipped"
 	exit 1
 fi
+make -s O="$(dirname "$FLIGHTREC")" "$(dirname "$FLIGHTREC")/tests/symbols/make_stacks" || exit
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 /usr/bin/python3 tests/fault/fault.py "$@" 2>&1 | tee "$log"

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -432,6 +433,23 @@ def damaged_files(e):
             assert len(e.frames(s, "--lines")) >= 2
 
 
+def files_of_terabytes(e):
+    """A sparse file whose sections are said to fill it: that there is no memory for them is its own fault, and no failure of ours."""
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping()])
+    with open(e.prog, "r+b") as f:
+        head = f.read(64)
+        begin, cnt = struct.unpack_from("<Q", head, 40)[0], struct.unpack_from("<H", head, 60)[0]
+        for nr in range(1, cnt):
+            f.seek(begin + 64 * nr + 32)
+            f.write(struct.pack("<Q", (1 << 40) // 24 * 24))
+        try:
+            f.truncate(2 << 40)
+        except OSError as err:
+            raise Skip(f"no file so large is possible: {err}") from err
+    has(e.frames(s)[0], "stripped")
+
+
 # ---- lines ----
 
 
@@ -512,7 +530,7 @@ TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
     code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
-    special_paths_are_not_opened, damaged_files, lines_and_inlined_functions, debuginfod, symbols_command,
+    special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
 ]
 
 

@@ -27,7 +27,7 @@ struct fr_symbols {
 	bool mapped;		       /* objects of mappings are in objs */
 	struct shown *shown;
 	u32 shown_cnt, shown_cap; /* cap is a power of two */
-	bool no_memory;		  /* for a name, or for paths */
+	bool no_memory;		  /* for a name, for paths, or for a file */
 	u64 stext;
 	const char *kernel_missing;
 	u64 kernel_cnt, kernel_named; /* addresses asked for */
@@ -238,6 +238,7 @@ static void look(struct fr_symbols *y, struct fr_symobj *o)
 			y->no_memory = true;
 	}
 	fr_symobj_look(o, y->find);
+	y->no_memory |= o->got.no_memory;
 }
 
 /* The function at off; back: 1 to look one byte before. */

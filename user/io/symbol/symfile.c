@@ -5,11 +5,13 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/symbol/buildid.h"
 
 #define PAGE_MASK 0xfffull
+#define SANE_SZ	  (4ll << 30)
 
 /* ---- program headers, notes ---- */
 
@@ -142,6 +144,14 @@ static int read_elf(struct fr_symfile *f, Elf *elf)
 	return fr_symfile_read_tables(f, elf, &t);
 }
 
+/* Where a file says that it has terabytes, as sparse ones can, that is not memory that we lack. */
+static bool is_of_sane_size(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_size <= SANE_SZ;
+}
+
 static int read_fd(struct fr_symfile *f, int fd)
 {
 	Elf *elf;
@@ -149,10 +159,11 @@ static int read_fd(struct fr_symfile *f, int fd)
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOSYS;
+	errno = 0;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return -EBADMSG;
-	err = read_elf(f, elf);
+	err = elf ? read_elf(f, elf) : -EBADMSG;
+	if (errno == ENOMEM && is_of_sane_size(fd)) /* libelf says "damaged", as of a file that is */
+		err = -ENOMEM;
 	elf_end(elf);
 	return err;
 }

@@ -104,14 +104,18 @@ __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, cons
 	char path[PATH_MAX];
 	struct fr_symfile *f;
 	va_list args;
-	int len;
+	int len, err;
 
 	if (is_done(x))
 		return;
 	va_start(args, fmt);
 	len = vsnprintf(path, sizeof(path), fmt, args);
 	va_end(args);
-	if (len < 0 || len >= (int)sizeof(path) || fr_symfile_open(x->root, path, &f))
+	if (len < 0 || len >= (int)sizeof(path))
+		return;
+	err = fr_symfile_open(x->root, path, &f);
+	x->got->no_memory |= err == -ENOMEM;
+	if (err)
 		return;
 	if (is_wanted(x, f)) {
 		keep(x, f, path);

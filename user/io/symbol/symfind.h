@@ -50,7 +50,8 @@ struct fr_symgot {
 	struct fr_symplace code;  /* the program's own file */
 	struct fr_symplace debug; /* a debug file, or the program unstripped; with functions, perhaps with lines */
 	enum fr_symwhy why;
-	char *differs; /* path of the file that is another version, NULL: none was met */
+	char *differs;	/* path of the file that is another version, NULL: none was met */
+	bool no_memory; /* for one of the files that were looked at: it is as if it were not there */
 };
 
 /* Look. What is not found is said in why; files then may be there all the same, stripped. */
