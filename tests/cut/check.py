@@ -155,6 +155,117 @@ def cut_cpus_again():
         assert report(path) == report(once), lists
 
 
+def ends(*paths):
+    """What each row ends, by its place: (event, value) -> what it is, where that is known."""
+    found = {}
+    for e in map(json.loads, run("replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", *paths).stdout.splitlines()):
+        found[place(e)] = {(e["event"], k): e[k] for k in PAIRED if k in e}
+    return found
+
+
+PAIRED = "latency_ns", "offcpu_ns", "queued_ns", "blocked_ns", "oncpu_ns", "waker"
+CALLS, OFF, ON = ("sys_exit", "latency_ns"), ("sched_switch", "offcpu_ns"), ("sched_switch", "oncpu_ns")
+QUEUED, WAITS, WAKERS = ("sched_switch", "queued_ns"), ("sched_switch", "latency_ns"), ("sched_switch", "waker")
+IRQS, SOFTIRQS = ("irq_handler_exit", "latency_ns"), ("softirq_exit", "latency_ns")
+REQUESTS, IOS = ("block_rq_complete", "latency_ns"), ("block_io_done", "latency_ns")
+SWITCHES = {OFF, QUEUED, WAITS, WAKERS, ("sched_switch", "blocked_ns")}
+
+
+def check_pairs(truth, *paths, all=(), some=(), since=0):
+    """No value is another than the whole file's; those of all are all known, behind a time; of some, some; else none is."""
+    got = ends(*paths)
+    wrong = [(p, got[p], truth[p]) for p in got if not got[p].items() <= truth[p].items()]
+    assert got and not wrong, (paths, len(wrong), wrong[0])
+    behind = {place(e) for e in map(json.loads, rows(*paths)) if e["ts"] > since}
+    for key in {k for p in got for k in truth[p]}:
+        known, there = sum(key in got[p] for p in behind), sum(key in truth[p] for p in behind)
+        if key in all:
+            assert known == there > 0, (paths, key, known, there)
+        else:
+            assert (known > 0) == (key in some), (paths, key, known, there)
+
+
+def governor_ns(path):
+    """Behind the governor's step, and what began before it."""
+    return next(e["ts"] for e in map(json.loads, rows(path)) if e["event"] == "governor") + 15000000
+
+
+def cut_pairs_of_tasks():
+    """Of tasks' own rows calls, times off the CPU and interrupts are known; what others tell of them is not."""
+    truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
+    own = dict(all=(CALLS, IRQS, SOFTIRQS), some=(OFF, QUEUED, ON), since=since)
+    for args in (["--pid", "103"], ["--pid", "101-104"], ["--cgroup", "/a"], ["-f", "pid == 103"], ["-f", "!(tid in (103, 104))"],
+                 ["--pid", "101-104", "-f", "pid != 101"], ["-f", "cgroup ~ \"/*\" && pid < 107"]):
+        check_pairs(truth, cut("tasks.flight", *args)[0], **own)
+    check_pairs(truth, cut("tasks.flight", "--pid", "103", "-f", "event ~ \"sys_*\"")[0], all=[CALLS], since=since)
+    check_pairs(truth, cut("tasks.flight", "-f", "pid == 103 || next_pid == 103")[0], all=(CALLS, IRQS, SOFTIRQS), since=since)
+
+
+def cut_pairs_of_events():
+    """What all the rows are there of is known, and else nothing."""
+    truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
+    every = SWITCHES | {CALLS, ON, IRQS, SOFTIRQS, REQUESTS, IOS}
+    for expr, known, some in (
+            ("event != sys_enter", every - {CALLS}, ()),
+            ("ret < 0 || event != sys_exit", every - {CALLS}, ()),
+            ("event ~ \"sched_*\"", SWITCHES | {ON}, ()),
+            ("event == sched_switch", {OFF, ON}, [QUEUED]),
+            ("event != sched_waking || target_pid != 105", every - SWITCHES | {OFF}, [QUEUED]),
+            ("event != sched_switch || next_pid > 105", every - SWITCHES - {ON}, ()),
+            ("event == sched_switch && oncpu > 100us", (), ()),
+            ("event !~ \"irq_handler_*\" && event != softirq_entry", every - {IRQS, SOFTIRQS}, ()),
+            ("event ~ \"block_rq_*\" || event ~ \"block_io_*\" && sector != 1", {REQUESTS}, ()),
+            ("latency > 1us", (), ()), ("comm ~ \"task-*\"", (), ()), ("cpu == 0", (), ())):
+        check_pairs(truth, cut("tasks.flight", "-f", expr)[0], all=known, some=some, since=since)
+
+
+def cut_pairs_again():
+    """What two cuts have left out is not known, whichever was the first, and not across a step of the governor."""
+    truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
+    asks = ["--pid", "101-104"], ["-f", "event != sys_enter"], ["-f", "event != sched_switch || next_pid > 105"]
+    for first in asks:
+        cut("tasks.flight", *first)
+        os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh("once.flight")))
+        for second in asks:
+            got, once = ends(cut("once.flight", *second)[0]), ends("once.flight")
+            wrong = [p for p in got if not got[p].items() <= once[p].items() or not got[p].items() <= truth[p].items()]
+            assert got and not wrong, (first, second, len(wrong), wrong[0])
+    early = {place(e) for e in map(json.loads, rows("tasks.flight")) if e["ts"] < since - 15000000}
+    for args in (["--pid", "103"], ["-f", "event != governor"], ["--cpu", "1"]):
+        got = ends(cut("tasks.flight", *args)[0])
+        assert not any(got[p] for p in got if p in early), args
+    os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh("once.flight")))
+    assert not any(v for p, v in ends(cut("once.flight", "-f", "event ~ \"s*\"")[0]).items() if p in early)
+
+
+def cut_pairs_of_several():
+    """Where a whole file tells what was cut away from another all is known; of cuts of other tasks, nothing; nor of both merged."""
+    truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
+    middle = mid("tasks.flight", 0.5)
+    every = SWITCHES | {CALLS, ON, IRQS, SOFTIRQS, REQUESTS, IOS}
+    for name, *args in (("one.flight", "--pid", "101-104"), ("two.flight", "--pid", "105-110"),
+                        ("early.flight", "--until", str(middle)), ("late.flight", "--since", str(middle))):
+        cut("tasks.flight", *args)
+        os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh(name)))
+    check_pairs(truth, "one.flight", "tasks.flight", all=every, since=since)
+    check_pairs(truth, "early.flight", "one.flight", some=every, since=since)
+    check_pairs(truth, "one.flight", "late.flight", some=every, since=since)
+    check_pairs(truth, "one.flight", "two.flight")
+    for paths, said in ((["one.flight", "two.flight"], ("(101-104) || (105-110)", None)),
+                        (["two.flight", "early.flight"], ("(105-110) || (all)", None)),
+                        (["early.flight", "late.flight"], (None, None))):
+        run("merge", "-o", fresh("m.flight"), *paths)
+        run("verify", "m.flight")
+        c = info("m.flight")["cut"]
+        assert (c["pid"], c["since_ns"]) == said, (paths, c)
+        if c["pid"]:
+            check_pairs(truth, "m.flight")
+            check_pairs(truth, cut("m.flight", "--pid", "101-104")[0])
+    # the cut fills in what no whole lap of another file has, and is taken for nothing more
+    run("merge", "-o", fresh("m.flight"), "tasks.flight", "one.flight")
+    check_pairs(truth, "m.flight", all=every)
+
+
 def cut_refused():
     out, err = cut("b.flight", "-f", "event == mark_victim", want=1)
     assert "no event matches" in err and not os.path.exists(os.path.join(dir, out))

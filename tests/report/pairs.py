@@ -24,7 +24,9 @@ class Pair:
 
 
 class Pairs:
-    def __init__(self, arch):
+    def __init__(self, arch, lacks=()):
+        # what is not known, for rows were cut away: call, off, wake, rq, io; wakers: who woke, a task or an interrupt
+        self.lacks = lacks
         self.tasks = {}
         self.cpus = {}  # cpu -> (task on it, since when)
         self.blind = 0  # before this, events may be missing somewhere
@@ -61,6 +63,11 @@ class Pairs:
     def runs(self, t, ts, p):
         if t.left_ns < self.blind:
             t.left_ns, t.how, t.wake = 0, RUNS, 0
+        if "off" in self.lacks:
+            t.left_ns, t.how, t.wake, t.ran_ns = 0, RUNS, 0, ts
+        if "wake" in self.lacks:
+            t.wake = 0
+            t.how = SLEEPS if t.how == BLOCKED else t.how
         if t.wake not in (0, EARLY):
             queued = t.wake
         else:
@@ -136,7 +143,7 @@ class Pairs:
             t.call = (row["ts"], row["id"], False)
 
     def ran_through(self, row, since_ns):
-        tid, ran_ns = self.cpus.get(row["cpu"], (None, 0))
+        tid, ran_ns = (None, 0) if "off" in self.lacks else self.cpus.get(row["cpu"], (None, 0))
         return tid == row["tid"] and ran_ns and self.cpu_blind.get(row["cpu"], 0) <= ran_ns <= since_ns
 
     def on_sys_exit(self, row, p):
@@ -149,7 +156,7 @@ class Pairs:
             return
         is_it = self.restarts(row) if again else row["id"] in (nr, -1)
         t.call = (since, nr, True) if is_it and row["ret"] == RESTART_BLOCK else None
-        p.latency = row["ts"] - since if is_it else 0
+        p.latency = row["ts"] - since if is_it and "call" not in self.lacks else 0
 
     # ---- interrupts ----
 
@@ -198,10 +205,12 @@ class Pairs:
             where[key[0], key[1] + cnt] = [q[0], q[1] - cnt, 1]
 
     def on_block_rq_issue(self, row, p):
-        self.begins(self.requests, row)
+        if "rq" not in self.lacks:
+            self.begins(self.requests, row)
 
     def on_block_io_start(self, row, p):
-        self.begins(self.ios, row)
+        if "io" not in self.lacks:
+            self.begins(self.ios, row)
 
     def on_block_rq_complete(self, row, p):
         key = row["dev"], row["sector"]

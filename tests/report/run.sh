@@ -118,13 +118,6 @@ tasks_cut_away() {
 		EOF
 }
 cut_away() {
-	local file=$tmp/few.flight args
-	for args in "--pid 102,106" "--cgroup *" "-f pid==102||pid==106"; do
-		"$FLIGHTREC" cut ${args/ /$'\n'} -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" || return
-		rm -f "$file"
-	done
-}
-cut_away() {
 	local file=$tmp/away.flight
 	"$FLIGHTREC" cut "$@" -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" && status 0 report "$file" &&
 		prints 'events were cut away' && rm -f "$file"
@@ -165,6 +158,8 @@ check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "a snapshot of some processes" tasks_cut_away --pid 102,106
 check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switch || next_pid > 110'
+check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || event ~ "irq*" || event == softirq_entry'
+check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'
 check "nothing to report" empty_window
 check "no event at all" nothing_at_all
 finish

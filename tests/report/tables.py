@@ -7,6 +7,13 @@ from pairs import Pairs
 PREEMPTED = 256
 ABI_NAMES = ("sys_enter", "sys_exit")
 
+# What is not known of pairs in files that run.sh cuts with these filters.
+FILTER_LACKS = {
+    "event != sys_exit": ("call",),
+    "event != sched_switch || next_pid > 110": ("off", "wake"),
+    "event ~ \"sched_*\" || event ~ \"irq*\" || event == softirq_entry": ("call", "wakers"),
+}
+
 
 class Sums:
     """What tasks, processes, cgroups and all have alike."""
@@ -67,7 +74,7 @@ class Tables:
         self.offcpu, self.queued, self.blocked, self.oncpu = [], [], [], []
         self.steps, self.about, self.chain, self.chained = [], [], [], False
         self.stack = None
-        self.pairs = Pairs(info["arch"])
+        self.pairs = Pairs(info["arch"], self.lacks())
         self.task(0)
         self.begin()
         for row in rows:
@@ -90,6 +97,12 @@ class Tables:
         """Of a snapshot that was cut by tasks or a filter no CPU's time is covered."""
         cut = self.info.get("cut") or {}
         return bool(cut.get("pid") or cut.get("cgroup") or cut.get("filter"))
+
+    def lacks(self):
+        """What is not known of pairs, for some of the rows they are found from were cut away: those of other tasks, or events."""
+        cut = self.info.get("cut") or {}
+        lacks = set(FILTER_LACKS[cut["filter"]]) if cut.get("filter") else set()
+        return lacks | ({"wake", "rq", "io"} if cut.get("pid") or cut.get("cgroup") else set())
 
     def begin(self):
         self.horizon = {}
@@ -170,6 +183,8 @@ class Tables:
             self.oncpu.append(ns)
 
     def what_in(self, t, state):
+        if "call" in self.pairs.lacks:
+            return (state, "none", None, None)
         if t.call:
             return (state, "syscall") + t.call
         return (state, "fault" if t.fault and state in (1, 2) else "none", None, None)
@@ -228,6 +243,9 @@ class Tables:
         t.sums.n["wakes"] += counts
         if target.tid and target.tid == self.focus:
             self.note(row)
+        if "wakers" in self.pairs.lacks:
+            return
+        if target.tid and target.tid == self.focus:
             self.step(row, "woken", by=by, nr=nr)
         if target.off and target.wake_off:
             return

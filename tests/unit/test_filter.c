@@ -558,6 +558,42 @@ static void test_verdicts(void **state)
 	fr_filter_free(f);
 }
 
+static void test_takes(void **state)
+{
+	static const struct {
+		const char *expr;
+		enum fr_takes calls, switches;
+	} ask[] = {
+		{"event != sched_waking", FR_TAKES_ALL, FR_TAKES_ALL},
+		{"event ~ \"sys_*\"", FR_TAKES_ALL, FR_TAKES_SOME},
+		{"event == sys_enter", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid == 7", FR_TAKES_TASKS, FR_TAKES_TASKS},
+		{"(pid == 7) && (event != sched_switch)", FR_TAKES_TASKS, FR_TAKES_SOME},
+		{"!(tid in (7, 8)) && cgroup !~ \"/a*\" || tid + 1 == pid", FR_TAKES_TASKS, FR_TAKES_TASKS},
+		{"pid == 7 || next_pid == 7", FR_TAKES_TASKS, FR_TAKES_SOME},
+		{"pid == 7 || event == sys_exit", FR_TAKES_SOME, FR_TAKES_TASKS},
+		{"event == sys_enter && pid == 7 || event == sys_exit && pid == 7", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid == cpu", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid in (7, ret)", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"comm ~ \"a*\"", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"ts > 5", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"latency > 5", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"5", FR_TAKES_TASKS, FR_TAKES_TASKS}, /* of all of them, at that */
+	};
+	static const u8 calls[] = {FR_EV_sys_enter, FR_EV_sys_exit}, switches[] = {FR_EV_sched_switch};
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		assert_int_equal(fr_filter_new(ask[i].expr, w->view.schema, "x86_64", &f, &e), 0);
+		if (fr_filter_takes(f, calls, 2) != ask[i].calls || fr_filter_takes(f, switches, 1) != ask[i].switches)
+			fail_msg("%s", ask[i].expr);
+		fr_filter_free(f);
+	}
+}
+
 static void test_glob(void **state)
 {
 	static const struct {
@@ -585,6 +621,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_takes, setup, teardown),
 		cmocka_unit_test(test_glob),
 		cmocka_unit_test_setup_teardown(test_too_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),

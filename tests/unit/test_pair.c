@@ -355,6 +355,63 @@ static void test_behind_a_gap(void **state)
 	assert_int_equal(block(w, 3400, "block_rq_complete", 8, 64, 16)->latency_ns, 400);
 }
 
+/* Values whose rows were cut away are not known, others are; those that begin behind it all are. */
+static void test_lacks(void **state)
+{
+	struct world *w = *state;
+
+	fr_pairs_lack(w->p, 1u << FR_PAIR_WAKE, 5000);
+	sw(w, 0, 1000, 10, 2, 12);
+	waking(w, 0, 1200, 12, 10);
+	assert_run(sw(w, 0, 1500, 12, 256, 10), 0, 500, 0, 0, 500, 0);
+	assert_run(sw(w, 0, 1700, 10, 1, 12), 0, 200, 200, 0, 200, 0); /* preempted: nobody woke it */
+	sw(w, 0, 4900, 12, 1, 0);
+	waking(w, 1, 5100, 13, 12);
+	assert_run(sw(w, 0, 5200, 0, 0, 12), 0, 300, 0, 0, 300, 0);
+	sw(w, 0, 5300, 12, 2, 0);
+	waking(w, 1, 5400, 13, 12);
+	assert_run(sw(w, 0, 5500, 0, 0, 12), 100, 200, 100, 100, 200, 13);
+}
+
+static void test_lacks_more(void **state)
+{
+	struct world *w = *state;
+
+	fr_pairs_lack(w->p, FR_PAIR_WHAT_ALL & ~(1u << FR_PAIR_SOFTIRQ), 5000);
+	sw(w, 0, 1000, 10, 1, 12);
+	enter(w, 0, 1100, 12, 7, 0);
+	row1(w, 0, 1150, 12, "softirq_entry", "vec", 3);
+	row1(w, 0, 1200, 12, "irq_handler_entry", "irq", 3);
+	assert_int_equal(row1(w, 0, 1250, 12, "irq_handler_exit", "irq", 3)->latency_ns, 0);
+	assert_int_equal(row1(w, 0, 1300, 12, "softirq_exit", "vec", 3)->latency_ns, 150);
+	block(w, 1310, "block_rq_issue", 8, 64, 16);
+	block(w, 1320, "block_io_start", 8, 64, 16);
+	assert_int_equal(leave(w, 0, 1400, 12, 7, 0, 0)->latency_ns, 0);
+	assert_run(sw(w, 0, 1500, 12, 256, 10), 0, 0, 0, 0, 0, 0);
+	assert_int_equal(block(w, 5100, "block_rq_complete", 8, 64, 16)->latency_ns, 0);
+	assert_int_equal(block(w, 5200, "block_io_done", 8, 64, 16)->latency_ns, 0);
+	sw(w, 0, 5300, 10, 256, 12);
+	enter(w, 0, 5400, 12, 7, 0);
+	assert_int_equal(leave(w, 0, 5500, 12, 7, 0, 0)->latency_ns, 100);
+	assert_run(sw(w, 0, 5600, 12, 256, 10), 0, 300, 300, 0, 300, 0);
+}
+
+/* Rows of tasks 10 and 11 alone are there: another one may end unseen, and its tid, or that of one that ended, be given away.
+ */
+static void test_lacks_others(void **state)
+{
+	struct world *w = *state;
+
+	fr_pairs_lack(w->p, 1u << FR_PAIR_WAKE | 1u << FR_PAIR_OTHERS, ~0ULL);
+	sw(w, 0, 1000, 10, 1, 12);
+	assert_run(sw(w, 0, 3000, 12, 1, 10), 0, 2000, 0, 0, 0, 0);
+	sw(w, 0, 3100, 10, 1, 0);
+	sw(w, 1, 3200, 11, 1, 10);
+	assert_run(sw(w, 1, 3300, 10, 1, 0), 0, 0, 0, 0, 100, 0);
+	row1(w, 0, 3400, 10, "sched_process_exit", NULL, 0);
+	assert_run(sw(w, 1, 3500, 11, 1, 10), 0, 0, 0, 0, 0, 0);
+}
+
 static void test_forget(void **state)
 {
 	struct world *w = *state;
@@ -467,6 +524,9 @@ int main(void)
 		TEST(test_requests),
 		TEST(test_gap),
 		TEST(test_behind_a_gap),
+		TEST(test_lacks),
+		TEST(test_lacks_more),
+		TEST(test_lacks_others),
 		TEST(test_forget),
 		TEST(test_gap_without_switches),
 		TEST(test_governor),

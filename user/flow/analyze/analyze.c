@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/replay/gaps.h"
+#include "flow/replay/lacks.h"
 
 /* ---- events and their fields ---- */
 
@@ -105,9 +106,11 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 
 static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 {
+	u64 governor_ns = fr_cut_governor_ns(a->snap);
 	u32 i;
 	int err = 0;
 
+	fr_pairs_lack(a->pairs, a->lacks, ~0ULL);
 	for (i = 0; i < sum->ring_cnt && !err; i++) {
 		const struct fr_sum_ring *r = &sum->ring[i];
 		struct fr_an_cpu *c;
@@ -122,6 +125,8 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 		err = have_cpu(a, r->cpu);
 		if (err)
 			break;
+		if (governor_ns > a->res.begin_ns)
+			fr_pairs_gap(a->pairs, r->cpu, governor_ns);
 		c = &a->res.cpu[r->cpu];
 		c->seen = true;
 		c->horizon_ns = r->horizon_ns;
@@ -394,7 +399,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		return -ENOMEM;
 	a->snap = fr_replay_snap(r, 0);
 	a->picked = fr_cut_is_picked(a->snap);
-	if (set_up(a, r, sum, opts)) {
+	if (fr_cut_lacks(a->snap, &a->lacks) || set_up(a, r, sum, opts)) {
 		fr_analyze_free(a);
 		return -ENOMEM;
 	}

@@ -89,6 +89,7 @@ struct fr_analyze {
 	struct fr_pairs *pairs;
 	bool filtered;
 	bool picked; /* switches were cut away from the file: no CPU's time is covered */
+	u32 lacks;   /* what is not known of pairs, as of fr_pairs_lack() */
 	struct fr_an_event event[FR_EVENT_MAX];
 	struct fr_wants wants; /* all columns that are looked at */
 	/* tasks */
@@ -113,6 +114,12 @@ struct fr_analyze {
 /* Those of each subject. */
 extern const struct fr_an_rule fr_an_sched_rules[], fr_an_syscall_rules[], fr_an_block_rules[], fr_an_irq_rules[],
 	fr_an_fault_rules[];
+
+/* Is this known only in part, for some of the rows that tell it were cut away? */
+static inline bool fr_an_lacks(const struct fr_analyze *a, enum fr_pair_what what)
+{
+	return a->lacks >> what & 1;
+}
 
 /* A column that is looked at, beside those of the rules' fields. f may be NULL. */
 static inline void fr_an_want(struct fr_analyze *a, u8 nr, const struct fr_field *f)

@@ -20,20 +20,20 @@
 
 /* ---- reasons ---- */
 
-/* Only in a call, or in a page fault, does a task of user space sleep. */
-static u8 what_in(const struct fr_an_state *s, u16 state)
+/* Only in a call, or in a page fault, does a task of user space sleep. Where calls were cut away nobody knows. */
+static u8 what_in(const struct fr_analyze *a, const struct fr_an_state *s, u16 state)
 {
-	bool sleeps = state == STATE_SLEEPING || state == STATE_BLOCKED;
+	bool sleeps = (state == STATE_SLEEPING || state == STATE_BLOCKED) && !fr_an_lacks(a, FR_PAIR_CALL);
 
 	return s->call ? FR_AN_IN_CALL : s->fault && sleeps ? FR_AN_IN_FAULT : FR_AN_IN_USER;
 }
 
-static void note_reason(struct fr_an_task *t, u16 state)
+static void note_reason(const struct fr_analyze *a, struct fr_an_task *t, u16 state)
 {
 	struct fr_an_state *s = t->state;
 
 	s->off_state = state;
-	s->off_in = what_in(s, state);
+	s->off_in = what_in(a, s, state);
 	s->off_abi = s->call ? (s->call - 1) >> 32 : 0;
 	s->off_id = s->call ? (s32)(s->call - 1) : 0;
 }
@@ -82,7 +82,6 @@ static void note_waking(struct fr_analyze *a, const struct fr_an_row *r, u8 by, 
 {
 	struct fr_an_step *step = new_step(a, r, FR_AN_WOKEN);
 
-	fr_an_note(a, r->in.ts);
 	if (!step)
 		return;
 	step->by = by;
@@ -166,6 +165,12 @@ void fr_an_sched_end(struct fr_analyze *a)
 
 /* ---- wakings ---- */
 
+/* Did a task wake, or an interrupt? Where begins and ends of handlers were cut away nobody knows. */
+static bool knows_wakers(const struct fr_analyze *a)
+{
+	return !fr_an_lacks(a, FR_PAIR_IRQ) && !fr_an_lacks(a, FR_PAIR_SOFTIRQ);
+}
+
 static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
 {
 	return nr && nr + FR_AN_WAKE_MAX > a->link_cnt ? &a->link[(nr - 1) % FR_AN_WAKE_MAX] : NULL;
@@ -217,6 +222,10 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 	t->seen_ns = r->in.ts;
 	r->task->sum.wake_cnt += r->counted;
 	if (t->tid && t->tid == a->res.focus.tid)
+		fr_an_note(a, r->in.ts);
+	if (!knows_wakers(a))
+		return 0;
+	if (t->tid && t->tid == a->res.focus.tid)
 		note_waking(a, r, by, nr);
 	if (s->off && s->wake_off)
 		return 0;
@@ -267,7 +276,7 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 	if (!t->tid)
 		return err;
 	t->sum.preempt_cnt += r->counted && (!state || state == STATE_PREEMPTED);
-	note_reason(t, state);
+	note_reason(a, t, state);
 	s->off = true;
 	s->wake_off = false;
 	s->link = 0;

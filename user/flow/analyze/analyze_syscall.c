@@ -46,7 +46,7 @@ static int enters(struct fr_analyze *a, const struct fr_an_row *r)
 	u64 key = key_of(r->v[0], r->v[1]);
 	struct fr_an_call *c;
 
-	s->call = key + 1;
+	s->call = fr_an_lacks(a, FR_PAIR_CALL) ? 0 : key + 1;
 	s->fault = false;
 	if (!r->counted)
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flow/replay/join_int.h"
+#include "flow/replay/summary.h"
 
 #define TOLD_MAX 100u /* files whose reasons are told one by one */
 
@@ -313,10 +314,101 @@ static int put_told(const struct fr_join_file *f, u32 i, struct fr_snap_writer *
 	return err;
 }
 
-/* A file among whole ones that was cut takes nothing away from them. */
+/* What was cut away is told apart: a file among whole ones that was cut takes nothing away from them. */
 static bool is_left_out(const struct fr_join_group *g, const char *name)
 {
-	return !strncmp(name, "merge_", 6) || (!g->all_cut && !strncmp(name, "cut_", 4));
+	bool is_cut = !strncmp(name, "cut_", 4) && (!g->all_cut || strcmp(name, "cut_from"));
+
+	return !strncmp(name, "merge_", 6) || (is_cut && (!g->all_cut || g->file_cnt > 1));
+}
+
+/* Do all files say the same of it? */
+static bool is_same(const struct fr_join_group *g, const char *name)
+{
+	u32 i;
+
+	for (i = 1; i < g->file_cnt; i++)
+		if (by_text(fr_snap_fact(g->file[i]->snap, name), fr_snap_fact(g->file[0]->snap, name)))
+			return false;
+	return true;
+}
+
+/* "(what was asked for of one) || (of another) || ..." */
+static int put_asked(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name)
+{
+	struct items text = {.sz = 1};
+	int err = 0;
+	u32 i;
+
+	if (is_same(g, name)) {
+		const char *value = fr_snap_fact(g->file[0]->snap, name);
+
+		return value ? fr_snap_put_fact(w, name, "%s", value) : 0;
+	}
+	for (i = 0; i < g->file_cnt && !err; i++) {
+		const char *value = fr_snap_fact(g->file[i]->snap, name) ?: FR_CUT_ALL;
+
+		err = add_items(&text, i ? ") || (" : "(", i ? 6 : 1);
+		err = err ? err : add_items(&text, value, strlen(value));
+	}
+	err = err ? err : add_items(&text, ")", 2);
+	err = err ? err : fr_snap_put_fact(w, name, "%s", text.mem);
+	free(text.mem);
+	return err;
+}
+
+/* The earliest begin of a window, or the latest end; none if one of the files has no such limit. */
+static int put_limit(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name, bool earliest)
+{
+	s64 ns, limit_ns = 0;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		if (!fr_snap_fact_num(g->file[i]->snap, name, &ns))
+			return 0;
+		limit_ns = !i || (earliest ? ns < limit_ns : ns > limit_ns) ? ns : limit_ns;
+	}
+	return fr_snap_put_fact(w, name, "%lld", (long long)limit_ns);
+}
+
+/* The greatest number that a file says, if one does. */
+static int put_most(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name)
+{
+	s64 v, most = 0;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++)
+		if (fr_snap_fact_num(g->file[i]->snap, name, &v) && v > most)
+			most = v;
+	return most ? fr_snap_put_fact(w, name, "%lld", (long long)most) : 0;
+}
+
+/* How many cuts there are in it, also those that were merged before. */
+static int put_cut_cnt(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	s64 all = 0, cnt;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++)
+		all += fr_snap_fact_num(g->file[i]->snap, "merge_cuts", &cnt) ? cnt : 1;
+	return fr_snap_put_fact(w, "merge_cuts", "%lld", (long long)all);
+}
+
+/* Of cuts alone. How many events are missing nobody knows: one may have what another has not. */
+static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	static const char *const asked[] = {"cut_cpu", "cut_pid", "cut_cgroup", "cut_filter"};
+	int err = put_cut_cnt(g, w);
+	size_t i;
+
+	if (g->file_cnt == 1)
+		return err;
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]) && !err; i++)
+		err = put_asked(g, w, asked[i]);
+	err = err ? err : put_limit(g, w, "cut_since", true);
+	err = err ? err : put_limit(g, w, "cut_until", false);
+	err = err ? err : put_most(g, w, "cut_damage");
+	return err ? err : put_most(g, w, "cut_governor");
 }
 
 /* The latest file's hold; why the others were taken is kept beside. */
@@ -330,6 +422,7 @@ static int put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	for (i = 0; !err && (value = fr_snap_fact_at(newest->snap, i, &name)); i++)
 		if (!is_left_out(g, name))
 			err = fr_snap_put_fact(w, name, "%s", value);
+	err = err || !g->all_cut ? err : put_cuts(g, w);
 	err = err ? err : fr_snap_put_fact(w, "merge_cnt", "%u", g->file_cnt);
 	for (i = 0; i < g->file_cnt && i < TOLD_MAX && !err; i++)
 		err = put_told(g->file[i], i, w);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sessions: nothing is paired across a gap, and a session's snapshots are looked at together. */
+/*
+ * Sessions: nothing is paired across a gap, and a session's snapshots are looked at together. Of one that was cut by tasks or a
+ * filter some rows are there, and so some values are known (lacks.h): but for those it covers nothing, and what began before
+ * its part does not go on in it.
+ */
 #include "flow/replay/replay_pairs.h"
 
 #include <errno.h>
@@ -7,13 +11,17 @@
 #include <string.h>
 
 #include "flow/replay/gaps.h"
+#include "flow/replay/lacks.h"
 
 /* The recording of one session of a boot. */
 struct session {
 	u32 boot, epoch;
 	struct fr_pairs *pairs;
 	struct fr_gaps gaps;
-	size_t gap_at; /* those before have begun */
+	size_t gap_at;	       /* those before have begun */
+	u32 picked_cnt, lacks; /* snapshots that lack something, and what */
+	struct fr_gaps whole;  /* of the others */
+	size_t lack_at;	       /* as gap_at, of the gaps in whole */
 };
 
 struct fr_replay_pairs {
@@ -39,6 +47,7 @@ void fr_replay_pairs_free(struct fr_replay_pairs *p)
 	for (i = 0; i < p->session_cnt; i++) {
 		fr_pairs_free(p->session[i].pairs);
 		fr_gaps_clear(&p->session[i].gaps);
+		fr_gaps_clear(&p->session[i].whole);
 	}
 	free(p->session);
 	free(p->pair);
@@ -76,6 +85,39 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 
 /* ---- gaps ---- */
 
+/* In each ring what the governor did that is not told of, and that nothing is whole but where another snapshot is. */
+static int add_cut(struct session *s, const struct fr_snap *snap, u32 lacks)
+{
+	u64 governor_ns = fr_cut_governor_ns(snap);
+	size_t cnt, i;
+	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (r[i].tier != FR_TIER_MAIN)
+			continue;
+		if (governor_ns)
+			err = fr_gap_list_add(&s->gaps.gap, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, governor_ns});
+		if (lacks)
+			err = err ?: fr_gap_list_add(&s->whole.end, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, FR_GAP_OPEN});
+	}
+	return err;
+}
+
+/* Each of several cuts has the rows of other tasks, at other times. */
+static int add_snap(struct session *s, const struct fr_snap *snap)
+{
+	u32 lacks;
+	int err = fr_cut_lacks(snap, &lacks);
+
+	if (err)
+		return err;
+	s->picked_cnt += lacks != 0;
+	s->lacks |= s->picked_cnt > 1 ? FR_PAIR_WHAT_ALL : lacks;
+	err = fr_gaps_add(&s->gaps, snap) ?: add_cut(s, snap, lacks);
+	return err || lacks ? err : fr_gaps_add(&s->whole, snap);
+}
+
 int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, const struct fr_snap *snap)
 {
 	size_t cnt, i;
@@ -92,7 +134,7 @@ int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, const struct fr_sna
 		if (!is_first)
 			continue;
 		s = have_session(p, boot, c[i].epoch, fr_snap_fact(snap, "arch"));
-		err = s ? fr_gaps_add(&s->gaps, snap) : -ENOMEM;
+		err = s ? add_snap(s, snap) : -ENOMEM;
 	}
 	return err;
 }
@@ -103,7 +145,7 @@ int fr_replay_pairs_ready(struct fr_replay_pairs *p)
 	int err = 0;
 
 	for (i = 0; i < p->session_cnt && !err; i++)
-		err = fr_gaps_ready(&p->session[i].gaps);
+		err = fr_gaps_ready(&p->session[i].gaps) ?: fr_gaps_ready(&p->session[i].whole);
 	return err;
 }
 
@@ -119,10 +161,14 @@ void fr_replay_pairs_lost(struct fr_replay_pairs *p, u32 boot, u32 epoch, u16 cp
 
 static void pass_gaps(struct session *s, u64 now_ns)
 {
-	const struct fr_gap_list *gap = &s->gaps.gap;
+	const struct fr_gap_list *gap = &s->gaps.gap, *lack = &s->whole.gap;
 
 	for (; s->gap_at < gap->cnt && gap->g[s->gap_at].since_ns < now_ns; s->gap_at++)
 		fr_pairs_gap(s->pairs, gap->g[s->gap_at].cpu, gap->g[s->gap_at].until_ns);
+	for (; s->lacks && s->lack_at < lack->cnt && lack->g[s->lack_at].since_ns < now_ns; s->lack_at++) {
+		fr_pairs_gap(s->pairs, lack->g[s->lack_at].cpu, lack->g[s->lack_at].since_ns);
+		fr_pairs_lack(s->pairs, s->lacks, lack->g[s->lack_at].until_ns);
+	}
 }
 
 static bool have_room(struct fr_replay_pairs *p, u32 cnt)

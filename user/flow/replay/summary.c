@@ -216,7 +216,10 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
 	return cnt;
 }
 
-/* "0,2-3" or, of several cuts, "((0,2-3) && (0)) && (0)": what stands between lists means that all of them hold. */
+/*
+ * "0,2-3" or, of several cuts, "((0,2-3) && (0)) && (0)": what stands between lists means that all of them hold. Of cuts that
+ * were merged, "(0,2-3) || (0)", or "(0) || (all)": a CPU of which some of the cuts have nothing is not there either.
+ */
 bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
 {
 	const char *fact = fr_snap_fact(s, "cut_cpu"), *list;
@@ -224,9 +227,9 @@ bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
 	struct fr_ranges kept;
 	bool has;
 
-	list = text ? strtok_r(text, "()& ", &at) : NULL;
-	for (has = !fact || list; list && has; list = strtok_r(NULL, "()& ", &at))
-		has = !fr_ranges_parse(list, &kept) && fr_ranges_have(&kept, cpu);
+	list = text ? strtok_r(text, "()&| ", &at) : NULL;
+	for (has = !fact || list; list && has; list = strtok_r(NULL, "()&| ", &at))
+		has = !strcmp(list, FR_CUT_ALL) || (!fr_ranges_parse(list, &kept) && fr_ranges_have(&kept, cpu));
 	free(text);
 	return has;
 }

@@ -55,6 +55,8 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier);
 /* From when on a ring's history is complete: by its counters, else since all programs of the session were attached. */
 u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r);
 
+#define FR_CUT_ALL "all" /* in what was asked for of cuts that were merged: of one of them nothing was, in this respect */
+
 /*
  * Are a CPU's events in the file, as far as a cut by CPU is concerned? A file that was cut several times has several lists, and
  * what is in all of them. Of a list that cannot be read nobody knows: no.

@@ -119,8 +119,17 @@ static int put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
+/* Events may be missing before a step of the governor: that there was one must not be cut away. */
+static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
+{
+	bool here = r->ts >= p->since_ns && r->ts <= p->until_ns;
+
+	if (here && r->ts > p->governor_ns && !strcmp(r->ev->name, "governor"))
+		p->governor_ns = r->ts;
+}
+
 /* Of a chunk: what is not kept and yet needed for names and stacks. */
-static int put_context_of(const struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
+static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
 	struct fr_pos_walk walk = fr_pos_walk(b);
 	int err = 0;
@@ -129,14 +138,17 @@ static int put_context_of(const struct fr_cut_part *p, const struct fr_batch *b,
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row r = fr_batch_row(b, i);
 
-		if (!fr_keep_has(p->keep, b->chunk, i) && fr_keep_explains(p->keep, &r))
+		if (fr_keep_has(p->keep, b->chunk, i))
+			continue;
+		note_governor(p, &r);
+		if (fr_keep_explains(p->keep, &r))
 			err = put_row(w, &walk, &r, true);
 	}
 	return err;
 }
 
 /* What was context already, of a file that was cut before, comes behind its other chunks. */
-static int put_context(const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	struct fr_batch b = {0};
 	size_t cnt, context_cnt, i;
@@ -155,7 +167,7 @@ static int put_context(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
-static int put_part(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	int err = fr_snap_put_schema(w, fr_snap_schema(p->snap));
 

@@ -12,6 +12,7 @@ struct fr_cut_part {
 	struct fr_keep *keep;
 	bool left_out;		/* it is of another host */
 	u64 since_ns, until_ns; /* on its recording clock; 0, ~0: no limit */
+	u64 governor_ns;	/* the governor's last step there that is cut away, 0: none */
 };
 
 struct fr_cut {

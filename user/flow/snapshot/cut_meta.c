@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/lacks.h"
 #include "flow/replay/summary.h"
 #include "flow/snapshot/cut_int.h"
 #include "io/snapfile/snapfile_rows.h"
@@ -106,6 +107,7 @@ static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	const struct fr_snap *s = p->snap;
 	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
 	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
+	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
 	const char *name = strrchr(ask->path, '/');
 	int err = copy_facts(s, w);
 
@@ -116,6 +118,8 @@ static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	err = err ? err : put_asked(s, w, "cut_cgroup", ask->cgroup);
 	err = err ? err : put_asked(s, w, "cut_filter", ask->opts.filter);
 	err = err ? err : fr_snap_put_fact(w, "cut_away", "%llu", (unsigned long long)away);
+	if (governor_ns)
+		err = err ? err : fr_snap_put_fact(w, "cut_governor", "%llu", (unsigned long long)governor_ns);
 	if (damage)
 		err = err ? err : fr_snap_put_fact(w, "cut_damage", "%llu", (unsigned long long)damage);
 	return err;

@@ -49,6 +49,15 @@ void fr_filter_free(struct fr_filter *f); /* NULL is fine */
 
 enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event);
 
+/* How much of events a filter takes. */
+enum fr_takes { FR_TAKES_SOME, FR_TAKES_TASKS, FR_TAKES_ALL };
+
+/*
+ * What does it take of each of these events? All rows, or all rows of tasks that are the same for all these events: it looks at
+ * nothing but pid, tid and cgroup there. Else some, maybe none.
+ */
+enum fr_takes fr_filter_takes(const struct fr_filter *f, const u8 *event, u32 cnt);
+
 /* Does it ask what rows end (latency, offcpu, ...)? Then the view has to know: view->pair. */
 bool fr_filter_uses_pairs(const struct fr_filter *f);
 

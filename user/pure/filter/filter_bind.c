@@ -448,21 +448,21 @@ static bool is_missing(const struct fr_node *n, u32 nr)
 	return is_missing(n->a, nr) || (n->b && is_missing(n->b, nr));
 }
 
-static enum fr_verdict verdict(const struct fr_node *n, u32 nr)
+enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr)
 {
 	enum fr_verdict a, b;
 
 	if (n->op == FR_OP_EVENTS)
 		return n->events[nr] ? FR_VERDICT_YES : FR_VERDICT_NO;
 	if (n->op == FR_OP_NOT) {
-		a = verdict(n->a, nr);
+		a = fr_node_verdict(n->a, nr);
 		return a == FR_VERDICT_LOOK ? a : a == FR_VERDICT_NO ? FR_VERDICT_YES : FR_VERDICT_NO;
 	}
 	if (n->op == FR_OP_AND || n->op == FR_OP_OR) {
 		enum fr_verdict strong = n->op == FR_OP_AND ? FR_VERDICT_NO : FR_VERDICT_YES;
 
-		a = verdict(n->a, nr);
-		b = verdict(n->b, nr);
+		a = fr_node_verdict(n->a, nr);
+		b = fr_node_verdict(n->b, nr);
 		return a == strong || b == strong ? strong : a == b ? a : FR_VERDICT_LOOK;
 	}
 	if (fr_op_is_compare(n->op))
@@ -503,6 +503,6 @@ int fr_filter_bind(struct fr_filter *f)
 	if (!err)
 		err = check_name(f, f->root);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++)
-		f->verdict[nr] = verdict(f->root, nr);
+		f->verdict[nr] = fr_node_verdict(f->root, nr);
 	return err;
 }

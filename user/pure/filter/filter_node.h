@@ -140,6 +140,9 @@ const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_n
 /* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
 
+/* What the event's number alone decides of an expression that is bound. */
+enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr);
+
 /* Does the one element of a pattern at *p, which is no *, take the character c? Moves *p behind the element, whatever c is. */
 bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c);
 

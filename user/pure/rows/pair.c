@@ -53,11 +53,12 @@ static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pai
 }
 
 /* Has this CPU run the task from then to now, without a pause? */
-static bool ran_through(const struct fr_pair_row *r, u64 since_ns)
+static bool ran_through(const struct fr_pairs *p, const struct fr_pair_row *r, u64 since_ns)
 {
 	const struct fr_pair_cpu *c = r->cpu;
+	bool seen = c->ran_ns >= c->blind_ns && c->ran_ns >= p->lack_ns[FR_PAIR_ON];
 
-	return c->tid == r->tid && c->ran_ns && c->ran_ns <= since_ns && c->ran_ns >= c->blind_ns;
+	return c->tid == r->tid && c->ran_ns && c->ran_ns <= since_ns && seen;
 }
 
 /* fields: id, abi, ret */
@@ -65,10 +66,12 @@ static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 {
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
 	s32 nr = r->v[0], entered;
+	bool seen;
 
 	if (!t || !t->lat.call)
 		return 0;
-	if (t->lat.call < p->blind_ns && !ran_through(r, t->lat.call)) {
+	seen = t->lat.call >= p->blind_ns || ran_through(p, r, t->lat.call);
+	if (!seen || t->lat.call < p->lack_ns[FR_PAIR_CALL]) {
 		t->lat.call = 0;
 		t->lat.call_again = 0;
 		return 0;
@@ -87,16 +90,17 @@ static int softirq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struc
 	return 0;
 }
 
-static int ended(const struct fr_pair_row *r, struct fr_pair *out, u64 ns)
+static int ended(const struct fr_pairs *p, enum fr_pair_what what, const struct fr_pair_row *r, struct fr_pair *out, u64 ns)
 {
-	out->latency_ns = r->ts - ns >= r->cpu->blind_ns ? ns : 0;
+	u64 begin_ns = r->ts - ns;
+
+	out->latency_ns = begin_ns >= r->cpu->blind_ns && begin_ns >= p->lack_ns[what] ? ns : 0;
 	return 0;
 }
 
 static int softirq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	(void)p;
-	return ended(r, out, fr_lat_softirq_ends(&r->cpu->lat, r->ts, r->v[0]));
+	return ended(p, FR_PAIR_SOFTIRQ, r, out, fr_lat_softirq_ends(&r->cpu->lat, r->ts, r->v[0]));
 }
 
 static int irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
@@ -109,8 +113,7 @@ static int irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr
 
 static int irq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	(void)p;
-	return ended(r, out, fr_lat_irq_ends(&r->cpu->lat, r->ts, r->v[0]));
+	return ended(p, FR_PAIR_IRQ, r, out, fr_lat_irq_ends(&r->cpu->lat, r->ts, r->v[0]));
 }
 
 /* ---- what is missing ---- */
@@ -244,6 +247,15 @@ void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns)
 		p->blind_ns = until_ns;
 	if (have_cpu(p, cpu) && until_ns > p->cpu[cpu]->blind_ns)
 		p->cpu[cpu]->blind_ns = until_ns;
+}
+
+void fr_pairs_lack(struct fr_pairs *p, u32 what, u64 until_ns)
+{
+	u32 i;
+
+	for (i = 0; i < FR_PAIR_WHAT_CNT; i++)
+		if (what & 1u << i && until_ns > p->lack_ns[i])
+			p->lack_ns[i] = until_ns;
 }
 
 static void forget(struct fr_pairs *p, u64 now_ns)

@@ -11,6 +11,9 @@
  *	CPU 0	---runs---enters---exits---leaves-----------	yes: it was on CPU 0 all the time
  *	CPU 1	-------------[   gap    ]-------------------
  *
+ * Where rows were cut away by what they say or whose they are, kinds of values are not known, and others are: what is found
+ *from a task's own rows alone is, if all of these are there.
+ *
  * Tasks that have ended, and requests that are complete, are dropped: memory is bounded by what lives.
  */
 #ifndef FR_PAIR_H
@@ -31,6 +34,22 @@ struct fr_pair {
 	u32 waker;	/* sched_switch: tid of who woke the next task, 0 nobody known */
 	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, else when the task left */
 };
+
+/* Values that are found from the same rows, and so are known together. */
+enum fr_pair_what {
+	FR_PAIR_CALL,	 /* latency of sys_exit */
+	FR_PAIR_OFF,	 /* offcpu; queued of a task that did not sleep */
+	FR_PAIR_WAKE,	 /* what a waking tells: queued, blocked, latency and waker of a task that slept */
+	FR_PAIR_ON,	 /* oncpu */
+	FR_PAIR_OTHERS,	 /* none: whether a task whose own rows are not there still has the CPU */
+	FR_PAIR_IRQ,	 /* latency of irq_handler_exit */
+	FR_PAIR_SOFTIRQ, /* of softirq_exit */
+	FR_PAIR_RQ,	 /* of block_rq_complete */
+	FR_PAIR_IO,	 /* of block_io_done */
+	FR_PAIR_WHAT_CNT
+};
+
+#define FR_PAIR_WHAT_ALL ((1u << FR_PAIR_WHAT_CNT) - 1)
 
 /* NULL: no memory. */
 struct fr_pairs *fr_pairs_new(void);
@@ -91,6 +110,9 @@ void fr_pairs_forget(struct fr_pairs *p, u16 cpu);
 
 /* From the rows that come next to until_ns, events of this CPU are missing (a hole, or the horizon at until_ns). */
 void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns);
+
+/* Until until_ns, of the rows that these values (bits 1 << enum fr_pair_what) are found from some were cut away. */
+void fr_pairs_lack(struct fr_pairs *p, u32 what, u64 until_ns);
 
 /* How many tasks are being followed. */
 u32 fr_pairs_task_cnt(const struct fr_pairs *p);

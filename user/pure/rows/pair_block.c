@@ -39,12 +39,17 @@ static struct request *find(const struct fr_idmap *m, u64 dev, u64 sector)
 	return q && q->dev == dev && q->sector == sector ? q : NULL;
 }
 
+static u64 blind_ns(const struct fr_pairs *p, const struct fr_idmap *m)
+{
+	return fr_pair_blind_ns(p, m == &p->ios ? FR_PAIR_IO : FR_PAIR_RQ);
+}
+
 static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r)
 {
 	u32 dev = r->v[0], nr_sector = r->v[2];
 	struct request *q = find(m, dev, r->v[1]);
 
-	if (q && q->issued_ns >= p->blind_ns) {
+	if (q && q->issued_ns >= blind_ns(p, m)) {
 		q->cnt += q->nr_sector != nr_sector;
 		return 0;
 	}
@@ -62,7 +67,7 @@ static void ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q
 {
 	if (q->cnt > 1)
 		q->issued_ns = 0;
-	if (q->issued_ns && q->issued_ns >= p->blind_ns)
+	if (q->issued_ns && q->issued_ns >= blind_ns(p, m))
 		out->latency_ns = fr_lat_since(q->issued_ns, now_ns);
 	if (!--q->cnt)
 		fr_idmap_drop(m, key_of(q->dev, q->sector));

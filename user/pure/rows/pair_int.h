@@ -14,6 +14,7 @@ struct fr_pair_task {
 	u64 ran_ns;   /* it runs since then, 0 not known */
 	u64 ended_ns; /* its exit, after which it still runs and sleeps a little; 0: it lives */
 	u32 waker;
+	bool has_own; /* rows of its own have told of it */
 };
 
 struct fr_pair_cpu {
@@ -30,12 +31,19 @@ struct fr_pairs {
 	struct fr_idmap tasks, requests, ios;
 	struct fr_pair_cpu **cpu; /* they never move */
 	u32 cpu_cnt;
-	u64 blind_ns; /* all CPUs' events are complete from here on, as far as is known by now */
+	u64 blind_ns;		       /* all CPUs' events are complete from here on, as far as is known by now */
+	u64 lack_ns[FR_PAIR_WHAT_CNT]; /* those that a value is found from are */
 	bool forget;
 	s32 restart_nr[2];	   /* restart_syscall, native and 32-bit */
 	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
 };
+
+/* What began before is not known, of any CPU's events. */
+static inline u64 fr_pair_blind_ns(const struct fr_pairs *p, enum fr_pair_what what)
+{
+	return p->lack_ns[what] > p->blind_ns ? p->lack_ns[what] : p->blind_ns;
+}
 
 /* NULL: no memory. */
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);

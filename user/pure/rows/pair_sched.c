@@ -35,11 +35,12 @@ static bool just_runs(const struct fr_pair_task *t, u64 now_ns)
 /* It may be seen to leave twice, where its running in between was lost; a waking before that is not for this sleep. */
 static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
 {
-	if (has_left(t) || t->early_ns < p->blind_ns || t->early_ns < t->ran_ns)
+	if (has_left(t) || t->early_ns < fr_pair_blind_ns(p, FR_PAIR_WAKE) || t->early_ns < t->ran_ns)
 		t->lat.wake = 0;
 	if (t->lat.wake != FR_WAKE_EARLY)
 		t->waker = 0;
 	t->ran_ns = 0;
+	t->has_own = true;
 	fr_lat_leaves(&t->lat, now_ns, fr_off_how(state == STATE_PREEMPTED, state));
 }
 
@@ -49,7 +50,7 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 	u64 state = r->v[1];
 	struct fr_pair_task *t;
 
-	if (c->ran_ns && c->tid == r->tid && c->ran_ns >= c->blind_ns)
+	if (c->ran_ns && c->tid == r->tid && c->ran_ns >= c->blind_ns && c->ran_ns >= p->lack_ns[FR_PAIR_ON])
 		out->oncpu_ns = fr_lat_since(c->ran_ns, r->ts);
 	if (!r->tid)
 		return 0;
@@ -64,12 +65,22 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 	return 0;
 }
 
+/* Who slept was woken at a time that is not known, and was in D until then. */
+static void forget_waking(struct fr_pair_task *t)
+{
+	t->lat.wake = 0;
+	if ((t->lat.off & FR_OFF_MASK) == FR_OFF_BLOCKED)
+		fr_lat_leaves(&t->lat, left_ns(t), FR_OFF_SLEEPS);
+}
+
 static void runs(struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, struct fr_pair *out)
 {
 	struct fr_lat_run ran;
 
-	if (left_ns(t) < p->blind_ns)
+	if (left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF))
 		t->lat.off = t->lat.wake = 0;
+	else if (left_ns(t) < p->lack_ns[FR_PAIR_WAKE])
+		forget_waking(t);
 	fr_lat_runs(&t->lat, now_ns, &ran);
 	t->ran_ns = now_ns;
 	out->latency_ns = ran.wakeup_ns;
@@ -96,6 +107,8 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	if (!t)
 		return -ENOMEM;
 	runs(p, t, r->ts, out);
+	if (r->ts < p->lack_ns[FR_PAIR_OTHERS] && !t->has_own)
+		r->cpu->ran_ns = 0; /* that it leaves may not be told, and then its tid may be another's */
 	return 0;
 }
 
@@ -133,7 +146,7 @@ int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	t = t ?: fr_pair_task(p, tid, r->ts);
 	if (!t)
 		return -ENOMEM;
-	if (is_new || (has_left(t) && left_ns(t) < p->blind_ns))
+	if (is_new || (has_left(t) && left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF)))
 		first_waking(t, r);
 	else if (!just_runs(t, r->ts))
 		waking(t, r);
@@ -189,7 +202,9 @@ int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
 
 	(void)out;
-	if (t)
+	if (r->ts < p->lack_ns[FR_PAIR_WAKE]) /* that its tid is another task's may have been cut away */
+		fr_idmap_drop(&p->tasks, r->tid);
+	else if (t)
 		t->ended_ns = r->ts;
 	return 0;
 }
