@@ -513,6 +513,20 @@ def storm_kept():
                 kill(r)
 
 
+@test("limits that look back on more snapshots than a session keeps: the next recorder says so, and counts those that are kept")
+def granted_forgotten():
+    rule = "every:100ms,max=66/1h"
+    with configured(rule) as (name, dir, file):
+        for cnt in (66, 68):  # two of the first 66 are not known to the second
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                wait_for(lambda: len(r.files()) == cnt and r.rules()[rule]["verdicts"]["max"], f"{cnt} snapshots: {r.rules()}")
+                equal("the last 64 of 66 are known" in r.said(), cnt > 66, f"said: {r.said()}")
+            finally:
+                kill(r)
+
+
 @test("deaths while no recorder lives are seen by the next, with other triggers too; cooldowns hold over a kill")
 def take_over():
     dir, name = tempfile.mkdtemp(dir=TMP), new_name()

@@ -325,12 +325,40 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 
 /* ---- rules ---- */
 
+/* How far back the limits of rules and of all of them look. */
+static u64 longest_ns(const struct fr_engine *e)
+{
+	const struct fr_config *c = fr_daemon_config(e->d);
+	u64 ns = c->storm_cnt ? c->storm_ns : 0;
+	u32 i;
+
+	for (i = 0; i < e->rule_cnt; i++) {
+		if (e->rule[i].cooldown_ns > ns)
+			ns = e->rule[i].cooldown_ns;
+		if (e->rule[i].max_cnt && e->rule[i].max_ns > ns)
+			ns = e->rule[i].max_ns;
+	}
+	return ns;
+}
+
+/* oldest_ns: of those that are kept. What was granted before it may count still, and nobody knows of it. */
+static void say_forgotten(struct fr_engine *e, u64 oldest_ns)
+{
+	u64 now = fr_engine_now(e);
+
+	if (e->tr->granted_cnt > FR_GRANTED_MAX && now > oldest_ns && now - oldest_ns < longest_ns(e))
+		fr_warn("of the snapshots that triggers had the last %u of %llu are known: limits that look back further count "
+			"these alone",
+			FR_GRANTED_MAX, (unsigned long long)e->tr->granted_cnt);
+}
+
 /* What was granted before counts on: by the recorder before us, or under other limits. */
 static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 {
 	const struct fr_triggers *tr = e->tr;
 	u64 first = tr->granted_cnt > FR_GRANTED_MAX ? tr->granted_cnt - FR_GRANTED_MAX : 0, i;
 	const struct fr_granted *was;
+	u64 oldest = 0;
 	u32 nr;
 
 	for (i = first; i < tr->granted_cnt; i++) {
@@ -338,11 +366,13 @@ static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 		nr = fr_engine_rule_of_slot(e, was->slot);
 		if (!was->ts || was->slot == SLOT_NONE)
 			continue;
+		oldest = oldest ?: was->ts;
 		if (nr != FR_RULE_NONE)
 			fr_gate_count(g, nr, was->key, was->ts);
 		else
 			fr_gate_seed(g, was->ts);
 	}
+	say_forgotten(e, oldest);
 }
 
 static int new_gate(struct fr_engine *e)
