@@ -172,6 +172,21 @@ def text_has_names_by_default(e):
     assert "ustack_sym" not in row and row["ustack"] == [0x55550000 + e.off(MANGLED, 4), 0x55550000 + e.off("main", 7)], row
 
 
+def a_flame_graph_is_of_functions(e):
+    """Two places in a function are one line of top's flame graph, whichever file it is in."""
+    e.build()
+    at = [0x55550000 + e.off("main", plus) for plus in (4, 7)]
+    s = make(f"{e.dir}/f.flight", [
+        "fact boot_id b", "fact arch x86_64", "task 100 100 prog", e.mapping(), "sym 0 ffffffff81000000 100 in_kernel -",
+        "sym 0 ffffffffc0000000 100 in_module ext4",
+        f"stack 77 {at[0]:x}", f"ids 77 {e.id}:{at[0] - 0x55550000:x}", f"stack 78 {at[1]:x}", f"ids 78 {e.id}:{at[1] - 0x55550000:x}",
+        "stack 79 ffffffff81000010 ffffffffc0000010", "stack 80 ffffffff81000020 ffffffffc0000020",
+        "sample 100 79 77", "sample 100 80 78"])
+    lines = e.run("top", "--once", "--panel", "flame", "--keys", "f", "--size", "60x40", s).splitlines()
+    graph = [re.sub("=.*", "", line).strip() for line in lines[next(i for i, line in enumerate(lines) if " all=" in line):]]
+    equal(graph[:5], ["all", "prog", "main (prog)", "in_module [ext4]", "in_kernel"])
+
+
 def a_return_address_is_looked_up_before(e):
     """The last byte of one function's call is the byte before the next function."""
     e.build()
@@ -527,7 +542,7 @@ def symbols_command(e):
 
 
 TESTS = [
-    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
+    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
     code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,

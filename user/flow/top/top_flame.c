@@ -4,6 +4,7 @@
  * CPU's line is selected (then of that CPU). Samples are read by their place in the file, so that each part of it is read once.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,12 +71,17 @@ static int enter(struct fr_top_flame *f, u32 *at, const char *name, size_t len)
 	return 0;
 }
 
-/* The function, wherever in it. */
-static size_t function_len(const char *text)
+/* The function, wherever in it: of "write+0x1f (libc.so.6)" "write (libc.so.6)". Returns its length. */
+static size_t put_function(const char *text, char to[FR_FRAME_TEXT_SZ])
 {
-	const char *plus = strstr(text, "+0x"), *end = plus ? plus + 3 + strspn(plus + 3, "0123456789abcdef") : NULL;
+	const char *plus = strstr(text, "+0x"), *end;
 
-	return plus && !*end ? (size_t)(plus - text) : strlen(text);
+	for (; plus; plus = strstr(end, "+0x")) {
+		end = plus + 3 + strspn(plus + 3, "0123456789abcdef");
+		if (!*end || *end == ' ')
+			return (size_t)snprintf(to, FR_FRAME_TEXT_SZ, "%.*s%s", (int)(plus - text), text, end);
+	}
+	return (size_t)snprintf(to, FR_FRAME_TEXT_SZ, "%s", text);
 }
 
 static int put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const char *name)
@@ -83,6 +89,7 @@ static int put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const 
 	const struct fr_field *field = fr_event_field(row->ev, name);
 	struct fr_stacktexts texts = fr_frames_texts(t->frames);
 	const char *const *text;
+	char function[FR_FRAME_TEXT_SZ];
 	u32 cnt = 0, i;
 	int err = 0;
 
@@ -90,7 +97,7 @@ static int put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const 
 		return 0;
 	text = texts.of(texts.arg, row, field, &cnt);
 	for (i = cnt; i-- && !err && cnt - i < DEPTH_MAX;)
-		err = enter(t->flame, at, text[i], function_len(text[i]));
+		err = enter(t->flame, at, function, put_function(text[i], function));
 	return err;
 }
 
