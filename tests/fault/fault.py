@@ -200,8 +200,8 @@ def kernel():
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all-2.flight")
 READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
-           "info", "verify", "incidents", "symbols", "profile", "profile --json", "export --to perfetto", "export --to folded",
-           "export --to trace-cmd", "export --to html", "diff --json @ @")
+           "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",
+           "export --to perfetto", "export --to folded", "export --to trace-cmd", "export --to html", "diff --json @ @")
 
 
 def reading(control, argv):

@@ -3,6 +3,7 @@
  * profile_diff: what became hotter, and what cooler, against the time before. Shares are of all CPUs' time, idle included: so
  * that a machine that just has more to do does not look as it did before.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,8 @@ static struct entry *funcs_by_change(const struct fr_profile *p)
 	struct entry *e = calloc(p->func_cnt + 1, sizeof(*e));
 	u32 i;
 
+	if (!e)
+		fr_out_fail(p->out, -ENOMEM);
 	for (i = 0; e && i < p->func_cnt; i++)
 		e[i] = (struct entry){change(p, p->func[i].self), i};
 	if (e && p->func_cnt)
@@ -71,7 +74,7 @@ static void put_funcs(struct fr_profile *p)
 	if (!i)
 		fr_out_str(p->out, "  none\n");
 	fr_profile_title(p->out, "Cooler functions");
-	for (i = 0; i < p->func_cnt && i < p->ask->top / 2 && e[p->func_cnt - 1 - i].change <= -LEAST; i++)
+	for (i = 0; i < p->func_cnt && i < (p->ask->top + 1) / 2 && e[p->func_cnt - 1 - i].change <= -LEAST; i++)
 		put_func(p, &p->func[e[p->func_cnt - 1 - i].nr], e[p->func_cnt - 1 - i].change);
 	if (!i)
 		fr_out_str(p->out, "  none\n");
@@ -85,6 +88,8 @@ static void put_stacks(struct fr_profile *p)
 	struct fr_out *o = p->out;
 	u32 i;
 
+	if (!e)
+		fr_out_fail(o, -ENOMEM);
 	for (i = 0; e && i < p->stack_cnt; i++)
 		e[i] = (struct entry){change(p, p->stack[i].hits), i};
 	if (e && p->stack_cnt)
