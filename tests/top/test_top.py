@@ -600,6 +600,9 @@ def looks(snap):
     with top(snap, env={"NO_COLOR": "1"}.items()) as t:
         t.wait("a screen", ready)
         check(not t.screen.colors, "NO_COLOR")
+    with top(snap, env={"NO_COLOR": ""}.items()) as t:
+        t.wait("a screen", ready)
+        check(t.screen.colors, "NO_COLOR that is empty, which is none: as all other commands take it")
 
 
 @test("flame graph: samples of a CPU, of a task, of the window")

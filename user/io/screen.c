@@ -13,6 +13,8 @@
 #include <term.h>
 #include <unistd.h>
 
+#include "pure/text/out.h"
+
 #define ESC_MS	   25  /* for a key's sequence to come */
 #define COLORS_MAX 257 /* and the ground's own */
 #define CTRL_L	   12
@@ -301,7 +303,7 @@ static void set_up(struct fr_screen *s, bool mouse)
 	set_escdelay(ESC_MS);
 	curs_set(0);
 	leaveok(stdscr, TRUE);
-	s->color = has_colors() && !getenv("NO_COLOR") && start_color() == OK && COLORS >= 8;
+	s->color = has_colors() && !fr_no_color() && start_color() == OK && COLORS >= 8;
 	if (s->color)
 		use_default_colors();
 	s->light = says_light();

@@ -10,11 +10,18 @@
 
 #include "pure/err.h"
 
+bool fr_no_color(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return no && *no;
+}
+
 static bool wants_color(int fd)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *term = getenv("TERM");
 
-	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
+	return isatty(fd) && !fr_no_color() && term && strcmp(term, "dumb");
 }
 
 void fr_out_init_fd(struct fr_out *o, int fd, bool may_color)

@@ -43,6 +43,9 @@ enum fr_paint {
 	FR_PAINT_CNT
 };
 
+/* Does the environment forbid colours? By NO_COLOR, unless it is empty. */
+bool fr_no_color(void);
+
 /*
  * Write to fd from now on; ignores SIGPIPE for the process. Colour only on a terminal that is not "dumb", and without
  * NO_COLOR in the environment.
