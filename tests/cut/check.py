@@ -384,6 +384,20 @@ def merge_holes():
     assert info(merge("b.flight"))["holes"] == info("b.flight")["holes"]
 
 
+def merge_end():
+    """A hole at a ring's very end stays one, and leaves what is before it complete; a file that has the lap closes it."""
+    hole, = info("end.flight")["holes"]
+    a = info("a.flight")
+    assert hole["until_ns"] == 0 and hole["first_seq"] == main_ring(info("b.flight"), 0)["last_seq"], hole
+    for parts, horizon in (["end.flight"], main_ring(info("end.flight"), 0)), (["a.flight", "end.flight"], main_ring(a, 0)):
+        m = info(merge(*parts))
+        assert m["holes"] == [hole], (parts, m["holes"])
+        assert main_ring(m, 0)["horizon_ns"] == horizon["horizon_ns"], parts
+        assert pairs("m.flight") == pairs(*parts), parts
+    for other in "b.flight", "c.flight":
+        assert info(merge("end.flight", other))["holes"] == [], f"{other} has the lap"
+
+
 def pairs(*paths):
     """What each event ends, by its place."""
     lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths).stdout.split(b"\n")[:-1]

@@ -3,8 +3,9 @@
  * make DIR: snapshots to be cut, merged and compared, the same each time: a.flight, b.flight and c.flight of one session one
  * after another, of which a and b, and b and c overlap; b lacks a lap that a has. random.flight has events of every type.
  * more.flight, other.flight and apart.flight are b as other versions of the program would have written it. old.flight is c as
- * if it had been merged behind a hole without times. last.flight and mid.flight have what came just before c, and just before a
- * moment between a and b: of each ring a part of one lap.
+ * if it had been merged behind a hole without times. end.flight is b without the lap that was being written, and with the one
+ * that b lacks. last.flight and mid.flight have what came just before c, and just before a moment between a and b: of each ring
+ * a part of one lap.
  */
 #include "unit/host_ring.h"
 
@@ -298,6 +299,7 @@ static int put_session(const char *dir)
 	err = err ? err : dump_last(dir, "mid");
 	put_turns(1350, 1600);
 	err = err ? err : dump(dir, "b", "boot-1", lap);
+	err = err ? err : dump(dir, "end", "boot-1", last_whole_lap() + 1);
 	err = err ? err : dump_versions(dir);
 	put_turns(1600, 2900);
 	err = err ? err : dump(dir, "c", "boot-1", 0);

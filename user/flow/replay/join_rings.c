@@ -116,6 +116,19 @@ static u64 last_lap(const struct fr_join_file *f, const struct fr_join_ring *r)
 	return a && a->last_seq > last ? a->last_seq : last;
 }
 
+/* The same, with laps that its snapshot could not read: of a hole at the ring's end. */
+static u64 last_known_lap(const struct fr_join_file *f, const struct fr_join_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(f->snap, &cnt);
+	u64 last = last_lap(f, r);
+
+	for (i = 0; i < cnt; i++)
+		if (is_hole_of(&h[i], r) && h[i].last_seq > last)
+			last = h[i].last_seq;
+	return last;
+}
+
 /* Of a ring; NULL: of all. */
 static u64 last_event_ns(const struct fr_snap *s, const struct fr_join_ring *r)
 {
@@ -173,7 +186,7 @@ static int find_missing(const struct fr_join_group *g, const struct fr_join_ring
 	*before = last;
 	if (have.cnt) {
 		*before = have.span[0].first ? have.span[0].first - 1 : 0;
-		err = err ? err : fr_spans_add(missing, have.span[0].first, last);
+		err = err ? err : fr_spans_add(missing, have.span[0].first, last_known_lap(g->file[newest], r));
 	}
 	for (k = 0; k < have.cnt && !err; k++)
 		err = fr_spans_cut(missing, have.span[k].first, have.span[k].last);
@@ -361,17 +374,26 @@ static u64 earliest_horizon(const struct fr_join_group *g, const struct fr_join_
 	return least;
 }
 
+/* Does a gap lie behind all laps there are? A snapshot tells of it as a hole without an end. */
+static bool is_end(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap)
+{
+	return gap->lap.first > last_lap(g->file[newest_of(g, r)], r);
+}
+
 /*
- * From when on a ring is complete: behind its last gap, and not before a file says so. If nobody has what is behind the gap:
- * behind all that is known of.
+ * From when on a ring is complete: behind its last gap, or the one before a hole at its end, and not before a file says so. If
+ * nobody has what is behind the gap: behind all that is known of.
  */
 static u64 horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
+	const struct fr_join_gap *gap = &r->gap[r->gap_cnt - 1];
 	u64 until_ns, least;
 
 	if (g->all_cut)
 		return horizon_of_cuts(g, r);
-	if (!gap_until(g, r, &r->gap[r->gap_cnt - 1], &until_ns))
+	if (gap > r->gap && is_end(g, r, gap))
+		gap--;
+	if (!gap_until(g, r, gap, &until_ns))
 		return g->file[g->file_cnt - 1]->taken_ns + 1;
 	least = earliest_horizon(g, r);
 	return until_ns > least ? until_ns : least;
@@ -391,7 +413,8 @@ static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct f
 			if (!is_hole_of(&h[k], r) || h[k].first_seq > gap->lap.last || h[k].last_seq < gap->lap.first)
 				continue;
 			hole.why = h[k].why;
-			if (h[k].first_seq == gap->lap.first && h[k].last_seq == gap->lap.last && h[k].until_ns)
+			if (h[k].first_seq == gap->lap.first && h[k].last_seq == gap->lap.last &&
+			    (h[k].until_ns || is_end(g, r, gap)))
 				return h[k];
 		}
 	}
