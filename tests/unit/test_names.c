@@ -247,7 +247,8 @@ static void test_wall(void **state)
 	assert_int_equal(fr_wall_real(&w, 20000001), 1020001001);
 	/* slewed by 1 us in 10 ms: half of it in the middle */
 	assert_int_equal(fr_wall_real(&w, 15000000), 1015000500);
-	assert_int_equal(fr_wall_ts(&w, 1020001005), 20000005);
+	assert_int_equal(fr_wall_ts(&w, 1020001005, false), 20000005);
+	assert_int_equal(fr_wall_ts(&w, 1020001005, true), 20000005);
 	/* the clock was set by an hour: what is nearer to the end counts */
 	fr_wall_add(&w, 30000000, 3600000000000 + 1030000000);
 	assert_int_equal(fr_wall_real(&w, 29999999), 3600000000000 + 1029999999);

@@ -24,7 +24,8 @@ static void without_samples(void **state)
 	fr_wall_add(&w, 0, AT(0));
 	fr_wall_add(&w, SEC, 0);
 	assert_int_equal(fr_wall_real(&w, 10 * SEC), 0);
-	assert_int_equal(fr_wall_ts(&w, AT(0)), 0);
+	assert_int_equal(fr_wall_ts(&w, AT(0), false), 0);
+	assert_int_equal(fr_wall_ts(&w, AT(0), true), 0);
 	assert_int_equal(fr_wall_shift(&w), 0);
 }
 
@@ -41,6 +42,15 @@ static void a_slewed_clock_is_followed(void **state)
 	assert_int_equal(fr_wall_real(&w, 120 * SEC), AT(120 * SEC) + 50 * MS);
 	fr_wall_add(&w, 210 * SEC, AT(210 * SEC)); /* and back */
 	assert_int_equal(fr_wall_real(&w, 160 * SEC), AT(160 * SEC) + 25 * MS);
+	for (u64 ts = 5 * SEC; ts < 230 * SEC; ts += 1234567891) {
+		s64 first = fr_wall_ts(&w, fr_wall_real(&w, ts), false), last = fr_wall_ts(&w, fr_wall_real(&w, ts), true);
+
+		assert_in_range(ts, first, last);
+		assert_int_equal(fr_wall_real(&w, first), fr_wall_real(&w, ts));
+		assert_int_equal(fr_wall_real(&w, last), fr_wall_real(&w, ts));
+		assert_true(fr_wall_real(&w, first - 1) < fr_wall_real(&w, ts));
+		assert_true(fr_wall_real(&w, last + 1) > fr_wall_real(&w, ts));
+	}
 }
 
 /* Samples before it fell asleep, one from the clock step that is noticed on waking, one of the snapshot. */
@@ -59,7 +69,11 @@ static void after_a_sleep_the_time_awake_is_right(void **state)
 	assert_int_equal(fr_wall_real(&w, 100 * SEC + 2 * MS), AT(100 * SEC + 2 * MS) + SLEPT);
 	assert_int_equal(fr_wall_real(&w, 120 * SEC), AT(120 * SEC) + SLEPT);
 	assert_int_equal(fr_wall_real(&w, 131 * SEC), AT(131 * SEC) + SLEPT);
-	assert_int_equal(fr_wall_ts(&w, AT(120 * SEC) + SLEPT), 120 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(120 * SEC) + SLEPT, false), 120 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(120 * SEC) + SLEPT, true), 120 * SEC);
+	/* while it slept nothing was recorded: from the waking on, or until it fell asleep */
+	assert_int_equal(fr_wall_ts(&w, AT(150 * SEC), false), 100 * SEC + 1);
+	assert_int_equal(fr_wall_ts(&w, AT(150 * SEC), true), 100 * SEC);
 	assert_int_equal(fr_wall_shift(&w), EPOCH + SLEPT);
 }
 
@@ -73,6 +87,27 @@ static void a_clock_set_back(void **state)
 	fr_wall_add(&w, 20 * SEC, AT(20 * SEC) - 3600 * SEC);
 	assert_int_equal(fr_wall_real(&w, 10 * SEC), AT(10 * SEC));
 	assert_int_equal(fr_wall_real(&w, 15 * SEC), AT(15 * SEC) - 3600 * SEC); /* the end matters */
+}
+
+/* As a recorder tells of a step: both sides, a nanosecond apart. What was before it is found by what the clock said then. */
+static void moments_on_both_sides_of_a_step(void **state)
+{
+	struct fr_wall w;
+
+	(void)state;
+	fr_wall_init(&w);
+	fr_wall_add(&w, 10 * SEC, AT(10 * SEC));
+	fr_wall_add(&w, 100 * SEC - 1, AT(100 * SEC - 1));
+	fr_wall_add(&w, 100 * SEC, AT(40 * SEC)); /* a minute back */
+	fr_wall_add(&w, 200 * SEC, AT(140 * SEC));
+	assert_int_equal(fr_wall_ts(&w, AT(20 * SEC), false), 20 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(20 * SEC), true), 20 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(50 * SEC), false), 50 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(50 * SEC), true), 110 * SEC); /* it comes twice */
+	assert_int_equal(fr_wall_ts(&w, AT(120 * SEC), false), 180 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(300 * SEC), true), 360 * SEC);
+	assert_int_equal(fr_wall_ts(&w, AT(5 * SEC), false), 5 * SEC);
+	assert_int_equal(fr_wall_ts(&w, ~0ULL, false), INT64_MAX);
 }
 
 /* Sleeps enough to fill it: the latest samples are kept, whatever the order they come in. */
@@ -126,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_slewed_clock_is_followed),
 		cmocka_unit_test(after_a_sleep_the_time_awake_is_right),
 		cmocka_unit_test(a_clock_set_back),
+		cmocka_unit_test(moments_on_both_sides_of_a_step),
 		cmocka_unit_test(the_latest_are_kept),
 		cmocka_unit_test(near_is_no_other),
 	};

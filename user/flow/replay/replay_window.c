@@ -91,16 +91,18 @@ static void say_empty(const struct fr_replay *r)
 
 int fr_replay_find_window(struct fr_replay *r)
 {
+	struct fr_when until = r->opts.until;
 	u32 i;
 	int err = 0;
 
+	until.last = true;
 	find_span(r);
 	find_trigger(r);
 	for (i = 0; i < r->boot_cnt && !err; i++) {
 		struct fr_replay_boot *b = &r->boot[i];
 
 		err = resolve(r, b, &r->opts.since, 0, &b->since_ns);
-		err = err ? err : resolve(r, b, &r->opts.until, INT64_MAX, &b->until_ns);
+		err = err ? err : resolve(r, b, &until, INT64_MAX, &b->until_ns);
 		if (b->since_ns < 0)
 			b->since_ns = 0;
 	}

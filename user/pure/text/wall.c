@@ -90,11 +90,73 @@ u64 fr_wall_shift(const struct fr_wall *w)
 	return w->cnt ? shift(&w->sample[w->cnt - 1]) : 0;
 }
 
-s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns)
+/* Times between two samples of which wall time rises: piece i ends at sample i, the last one never. */
+static s64 piece_begin(const struct fr_wall *w, u32 i)
 {
-	s64 ts;
+	return i ? (s64)(w->sample[i - 1].ts + 1) : INT64_MIN;
+}
 
+static s64 piece_end(const struct fr_wall *w, u32 i)
+{
+	return i < w->cnt ? (s64)w->sample[i].ts : INT64_MAX;
+}
+
+static s64 clamp(const struct fr_wall *w, u32 i, s64 ts)
+{
+	s64 begin = piece_begin(w, i), end = piece_end(w, i);
+
+	return ts < begin ? begin : ts > end ? end : ts;
+}
+
+/* Is the moment before the one that is looked for: the first that is not before real_ns, or the last that is not behind it? */
+static bool is_before(const struct fr_wall *w, s64 ts, u64 real_ns, bool last)
+{
+	return last ? fr_wall_real(w, ts + 1) <= real_ns : fr_wall_real(w, ts) < real_ns;
+}
+
+/* Of a piece, the first moment that is not before real_ns, or the last that is not behind it: what is drawn is rounded. */
+static s64 in_piece(const struct fr_wall *w, u32 i, u64 real_ns, bool last)
+{
+	u64 nearest = shift(&w->sample[i < w->cnt ? i : i - 1]);
+	s64 ts;
+	u32 k;
+
+	if (__builtin_sub_overflow(real_ns, (s64)nearest, &ts))
+		ts = INT64_MAX;
+	ts = clamp(w, i, ts);
+	if (!i || i == w->cnt)
+		return ts;
+	/* the clock is slewed by a thousandth: what one step misses, the next finds, to a nanosecond or two */
+	for (k = 0; k < 4; k++)
+		ts = clamp(w, i, (s64)(ts + (real_ns - fr_wall_real(w, ts))));
+	for (k = 0; k < 4 && ts < piece_end(w, i) && is_before(w, ts, real_ns, last); k++)
+		ts++;
+	for (k = 0; k < 4 && ts > piece_begin(w, i) && !is_before(w, ts - 1, real_ns, last); k++)
+		ts--;
+	return ts;
+}
+
+static s64 first_ts(const struct fr_wall *w, u64 real_ns)
+{
+	u32 i = 0;
+
+	while (i < w->cnt && fr_wall_real(w, piece_end(w, i)) < real_ns)
+		i++;
+	return in_piece(w, i, real_ns, false);
+}
+
+static s64 last_ts(const struct fr_wall *w, u64 real_ns)
+{
+	u32 i = w->cnt;
+
+	while (i && fr_wall_real(w, piece_begin(w, i)) > real_ns)
+		i--;
+	return in_piece(w, i, real_ns, true);
+}
+
+s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns, bool last)
+{
 	if (!w->cnt)
 		return 0;
-	return __builtin_sub_overflow(real_ns, (s64)fr_wall_shift(w), &ts) ? INT64_MAX : ts;
+	return last ? last_ts(w, real_ns) : first_ts(w, real_ns);
 }

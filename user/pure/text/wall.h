@@ -34,8 +34,12 @@ u64 fr_wall_real(const struct fr_wall *w, u64 ts);
 /* The same for times that are mostly near each other: *near, at first 0, is where the last one was found. */
 u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near);
 
-/* The inverse by the last sample alone, INT64_MAX at most; 0 without samples. Before the clock began it is negative. */
-s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns);
+/*
+ * The inverse: the first moment at which it was real_ns on the wall or later, or the last at which it was no later. They are
+ * the same but where the clock was set: back, a time comes twice; forward, never. INT64_MAX at most; 0 without samples;
+ * negative before the clock began.
+ */
+s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns, bool last);
 
 /* What to add to ts to get wall time, by the last sample (wrapping); 0 without samples. */
 u64 fr_wall_shift(const struct fr_wall *w);

@@ -273,10 +273,10 @@ int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const str
 		*ts = begin_ns + (s64)((double)(end_ns - begin_ns) * w->part);
 		return 0;
 	case FR_WHEN_WALL:
-		*ts = fr_wall_ts(wall, w->ns);
+		*ts = fr_wall_ts(wall, w->ns, w->last);
 		return 0;
 	case FR_WHEN_DAYTIME:
-		*ts = fr_wall_ts(wall, last_daytime(fr_wall_real(wall, end_ns), w->ns));
+		*ts = fr_wall_ts(wall, last_daytime(fr_wall_real(wall, end_ns), w->ns), w->last);
 		return 0;
 	default:
 		return -EINVAL;

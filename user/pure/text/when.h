@@ -32,6 +32,7 @@ struct fr_when {
 	enum fr_when_kind kind;
 	u64 ns;	     /* CLOCK, behind BEGIN, before END, WALL since 1970, DAYTIME since midnight, from TRIGGER */
 	bool before; /* TRIGGER: ns before it, else behind */
+	bool last;   /* WALL, DAYTIME: where the clock was set, the last such moment: of an end. Else the first: of a begin */
 	double part; /* PART: 0 to 1 */
 };
 
