@@ -199,6 +199,9 @@ def cut_pairs_of_tasks():
         check_pairs(truth, cut("tasks.flight", *args)[0], **own)
     check_pairs(truth, cut("tasks.flight", "--pid", "103", "-f", "event ~ \"sys_*\"")[0], all=[CALLS], since=since)
     check_pairs(truth, cut("tasks.flight", "-f", "pid == 103 || next_pid == 103")[0], all=(CALLS, IRQS, SOFTIRQS), since=since)
+    # restart_syscall goes on with what another CPU has begun
+    check_pairs(truth, cut("tasks.flight", "--cpu", "0")[0], all=(IRQS, SOFTIRQS, ON), some=[CALLS], since=since)
+    check_pairs(truth, cut("tasks.flight", "--cpu", "0", "--pid", "101-106")[0], all=(IRQS, SOFTIRQS), some=(CALLS, ON), since=since)
 
 
 def cut_pairs_of_events():

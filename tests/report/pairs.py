@@ -15,6 +15,7 @@ class Task:
         self.early_ns = self.ran_ns = 0
         self.waker = 0
         self.call = None  # (since, number, interrupted)
+        self.called = 0  # its last begin or end of a call that is known
 
 
 class Pair:
@@ -141,6 +142,9 @@ class Pairs:
         t = self.task(row["tid"])
         if not (self.restarts(row) and t.call and t.call[2]):
             t.call = (row["ts"], row["id"], False)
+            if self.restarts(row) and t.called < (1 << 64 if "call" in self.lacks else self.blind):
+                t.call = None
+        t.called = row["ts"]
 
     def ran_through(self, row, since_ns):
         tid, ran_ns = (None, 0) if "off" in self.lacks else self.cpus.get(row["cpu"], (None, 0))
@@ -148,14 +152,16 @@ class Pairs:
 
     def on_sys_exit(self, row, p):
         t = self.tasks.get(row["tid"])
-        if not t or not t.call:
+        if not t:
             return
-        since, nr, again = t.call
-        if since < self.blind and not self.ran_through(row, since):
+        since, nr, again = t.call or (0, None, False)
+        if not t.call or since < self.blind and not self.ran_through(row, since):
+            t.called = 0 if row["ret"] == RESTART_BLOCK else row["ts"]
             t.call = None
             return
         is_it = self.restarts(row) if again else row["id"] in (nr, -1)
         t.call = (since, nr, True) if is_it and row["ret"] == RESTART_BLOCK else None
+        t.called = row["ts"]
         p.latency = row["ts"] - since if is_it and "call" not in self.lacks else 0
 
     # ---- interrupts ----

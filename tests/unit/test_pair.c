@@ -427,6 +427,25 @@ static void test_forget(void **state)
 	assert_run(sw(w, 0, 2600, 12, 1, 0), 0, 0, 0, 0, 1600, 0);
 }
 
+/* restart_syscall goes on with what may have begun before the gap, or in it; what it began behind all of that is its own. */
+static void test_restart_behind_a_gap(void **state)
+{
+	struct world *w = *state;
+
+	enter(w, 0, 1000, 12, 35, 0);
+	fr_pairs_gap(w->p, 1, 2000);
+	enter(w, 0, 2100, 12, 219, 0);
+	assert_int_equal(leave(w, 0, 2200, 12, 219, 0, -516)->latency_ns, 0);
+	enter(w, 0, 2300, 12, 219, 0);
+	assert_int_equal(leave(w, 0, 2400, 12, 219, 0, 0)->latency_ns, 0);
+	enter(w, 0, 2500, 12, 219, 0);
+	assert_int_equal(leave(w, 0, 2700, 12, 219, 0, 0)->latency_ns, 200);
+	enter(w, 0, 2800, 12, 35, 0);
+	assert_int_equal(leave(w, 0, 2900, 12, 35, 0, -516)->latency_ns, 100);
+	enter(w, 0, 3000, 12, 219, 0);
+	assert_int_equal(leave(w, 0, 3100, 12, 219, 0, 0)->latency_ns, 300);
+}
+
 /* Calls alone are recorded: whether their task went away meanwhile is not known. */
 static void test_gap_without_switches(void **state)
 {
@@ -528,6 +547,7 @@ int main(void)
 		TEST(test_lacks_more),
 		TEST(test_lacks_others),
 		TEST(test_forget),
+		TEST(test_restart_behind_a_gap),
 		TEST(test_gap_without_switches),
 		TEST(test_governor),
 		TEST(test_memory_is_bounded),

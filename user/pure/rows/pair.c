@@ -40,15 +40,19 @@ static u32 restarts(const struct fr_pairs *p, u64 abi, s32 nr)
 	return nr >= 0 && nr == p->restart_nr[abi & 1];
 }
 
-/* fields: id, abi */
+/* fields: id, abi. What restart_syscall goes on with may have been interrupted unseen: then nobody knows when it began. */
 static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_pair_task(p, r->tid, r->ts);
+	u32 again = restarts(p, r->v[1], r->v[0]);
 
 	(void)out;
 	if (!t)
 		return -ENOMEM;
-	fr_lat_enters(&t->lat, r->ts, r->v[0], restarts(p, r->v[1], r->v[0]));
+	fr_lat_enters(&t->lat, r->ts, r->v[0], again);
+	if (again && t->lat.call == r->ts && t->called_ns < fr_pair_blind_ns(p, FR_PAIR_CALL))
+		t->lat.call = 0;
+	t->called_ns = r->ts;
 	return 0;
 }
 
@@ -61,17 +65,25 @@ static bool ran_through(const struct fr_pairs *p, const struct fr_pair_row *r, u
 	return c->tid == r->tid && c->ran_ns && c->ran_ns <= since_ns && seen;
 }
 
+/* Is the begin of the call it is in known? */
+static bool is_call_known(const struct fr_pairs *p, const struct fr_pair_task *t, const struct fr_pair_row *r)
+{
+	bool seen = t->lat.call >= p->blind_ns || ran_through(p, r, t->lat.call);
+
+	return t->lat.call && seen && t->lat.call >= p->lack_ns[FR_PAIR_CALL];
+}
+
 /* fields: id, abi, ret */
 static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
 	s32 nr = r->v[0], entered;
-	bool seen;
+	bool known = t && is_call_known(p, t, r);
 
-	if (!t || !t->lat.call)
+	if (!t)
 		return 0;
-	seen = t->lat.call >= p->blind_ns || ran_through(p, r, t->lat.call);
-	if (!seen || t->lat.call < p->lack_ns[FR_PAIR_CALL]) {
+	t->called_ns = known || (s64)r->v[2] != FR_RESTART_BLOCK ? r->ts : 0;
+	if (!known) {
 		t->lat.call = 0;
 		t->lat.call_again = 0;
 		return 0;

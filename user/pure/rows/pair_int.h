@@ -10,9 +10,10 @@
 /* A task, by tid; made when it is first heard of. */
 struct fr_pair_task {
 	struct fr_lat_task lat;
-	u64 early_ns; /* of FR_WAKE_EARLY: when */
-	u64 ran_ns;   /* it runs since then, 0 not known */
-	u64 ended_ns; /* its exit, after which it still runs and sleeps a little; 0: it lives */
+	u64 early_ns;  /* of FR_WAKE_EARLY: when */
+	u64 ran_ns;    /* it runs since then, 0 not known */
+	u64 ended_ns;  /* its exit, after which it still runs and sleeps a little; 0: it lives */
+	u64 called_ns; /* the last begin or end of a call that is known, 0: none */
 	u32 waker;
 	bool has_own; /* rows of its own have told of it */
 };
