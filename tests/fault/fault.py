@@ -258,6 +258,55 @@ def each_allocation(commands, snap):
     return done
 
 
+def exporting(control, to, directory, *fault):
+    """Its exit status, and the files that are there then."""
+    control.set(*fault)
+    p, _ = reading(control, ("export", "--to", to, "-o", f"{directory}/out", GOLDEN))
+    return p, sorted(os.listdir(directory))
+
+
+@test("an export that is killed leaves nothing; one that fails tells it, and leaves nothing")
+def exports():
+    done = 0
+    for to in "perfetto", "folded", "trace-cmd", "html":
+        control, directory = Control(), path(f"export-{to}")
+        os.mkdir(directory)
+        for call in "write", "fdatasync", "linkat", "fsync":
+            p, files = exporting(control, to, directory, call)
+            equal((p.returncode, files), (0, ["out"]), f"{to}: {p.stderr}")
+            whole, cnt = digest(f"{directory}/out"), control.get()[0]
+            check(cnt > 0, f"{to} has no {call}")
+            os.unlink(f"{directory}/out")
+            for nth in range(1, cnt + 1):
+                what = f"{to}: {call} {nth} of {cnt}"
+                p, files = exporting(control, to, directory, call, nth, -signal.SIGKILL)
+                equal(p.returncode, -signal.SIGKILL, f"{what} dies")
+                equal(files, ["out"] if call == "fsync" else [], f"{what} dies")
+                if files:
+                    equal(digest(f"{directory}/out"), whole, f"{what} dies")
+                    os.unlink(f"{directory}/out")
+                p, files = exporting(control, to, directory, call, nth, errno.EIO)
+                equal((p.returncode, files), (1, []), f"{what} fails: {p.stderr}")
+                check(b"Input/output error" in p.stderr, f"{what} fails: {p.stderr}")
+                done += 2
+        done += unopened(control, to, directory, whole)
+    return f"{done} failures"
+
+
+def unopened(control, to, directory, whole):
+    """Each openat fails, that of a file without a name too, which some file systems do not have: then it has a temporary one."""
+    exporting(control, to, directory, "openat")
+    os.unlink(f"{directory}/out")
+    cnt = control.get()[0]
+    for nth in range(1, cnt + 1):
+        p, files = exporting(control, to, directory, "openat", nth, errno.EOPNOTSUPP)
+        equal(files, [] if p.returncode else ["out"], f"{to}: openat {nth} of {cnt}: {p.stderr}")
+        if files:
+            equal(digest(f"{directory}/out"), whole, f"{to}: openat {nth} of {cnt}")
+            os.unlink(f"{directory}/out")
+    return cnt
+
+
 # ---- a recorder that takes snapshots by itself: its writer process meets the failures ----
 
 class Daemon:

@@ -200,8 +200,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 static int write_file(const char *path, fr_export_fn fn, void *arg)
 {
 	struct fr_newfile *f;
-	/* of what dead writers left, only empty files can be told to be ours: nothing begins with this */
-	int err = fr_newfile_create(path, "\377\377\377\377", 4, &f);
+	int err = fr_newfile_create(path, NULL, 0, &f);
 
 	if (err)
 		return err;

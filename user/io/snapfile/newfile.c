@@ -27,7 +27,7 @@ struct fr_newfile {
 	int fd, dir_fd;
 	char *path;		 /* as given, for messages */
 	char name[NAME_MAX + 1]; /* final, in the directory */
-	char tmp[NAME_MAX + 1];
+	char tmp[NAME_MAX + 1];	 /* "": it has none yet */
 };
 
 /* Where the error itself says what to do; else the usual, of what was tried. */
@@ -76,6 +76,8 @@ static bool is_leftover(int dir_fd, const char *name, int fd, const void *tag, s
 		return false;
 	if (st.st_ino != named.st_ino || st.st_dev != named.st_dev)
 		return false;
+	if (!tag_sz)
+		return !st.st_size;
 	got = pread(fd, buf, tag_sz, 0);
 	return got == 0 || (got > 0 && !memcmp(buf, tag, got));
 }
@@ -152,6 +154,27 @@ static int open_tmp(struct fr_newfile *f, int attempt)
 	return -EAGAIN;
 }
 
+/* How linkat() finds a file that has no name: /proc need not be there, or ours. */
+static void own_path(const struct fr_newfile *f, char *buf, size_t sz)
+{
+	snprintf(buf, sz, "/proc/self/fd/%d", f->fd);
+}
+
+static bool open_nameless(struct fr_newfile *f)
+{
+	char self[32];
+
+	f->fd = openat(f->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (f->fd < 0)
+		return false;
+	own_path(f, self, sizeof(self));
+	if (!faccessat(AT_FDCWD, self, F_OK, 0))
+		return true;
+	close(f->fd);
+	f->fd = -1;
+	return false;
+}
+
 static int open_any_tmp(struct fr_newfile *f)
 {
 	int i, err = -EAGAIN;
@@ -187,7 +210,10 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 	err = open_dir(f);
 	if (!err) {
 		remove_leftovers(f->dir_fd, tag, tag_sz < TAG_MAX ? tag_sz : TAG_MAX);
-		err = faccessat(f->dir_fd, f->name, F_OK, AT_SYMLINK_NOFOLLOW) ? open_any_tmp(f) : -EEXIST;
+		if (!faccessat(f->dir_fd, f->name, F_OK, AT_SYMLINK_NOFOLLOW))
+			err = -EEXIST;
+		else if (tag_sz || !open_nameless(f))
+			err = open_any_tmp(f);
 	}
 	if (err) {
 		release(f);
@@ -209,6 +235,12 @@ int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz)
 /* Rename without replacing; file systems that cannot do it in one step can by a second link. */
 static int give_name(struct fr_newfile *f)
 {
+	char self[32];
+
+	if (!f->tmp[0]) {
+		own_path(f, self, sizeof(self));
+		return linkat(AT_FDCWD, self, f->dir_fd, f->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+	}
 	if (!renameat2(f->dir_fd, f->tmp, f->dir_fd, f->name, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
@@ -252,6 +284,7 @@ void fr_newfile_abort(struct fr_newfile *f)
 {
 	if (!f)
 		return;
-	unlinkat(f->dir_fd, f->tmp, 0);
+	if (f->tmp[0])
+		unlinkat(f->dir_fd, f->tmp, 0);
 	release(f);
 }
