@@ -17,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
 BIN = os.environ.get("FR_KERNEL_BIN", os.path.join(ROOT, "build", "tests", "kernel"))
 SESSIONS = "/sys/fs/bpf/flightrec"
+TRACEFS = "/sys/kernel/tracing"
 TMP = tempfile.mkdtemp(prefix="frtest-")
 atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 
@@ -77,6 +78,15 @@ def check(ok, what):
 
 def equal(got, want, what):
     check(got == want, f"{what}: {got!r}, not {want!r}")
+
+
+def tracefs():
+    """Where it is mounted; it is, if it was not."""
+    if not os.path.isdir(f"{TRACEFS}/events"):
+        p = run("mount", "-t", "tracefs", "nodev", TRACEFS, status=None)
+        if p.returncode:
+            raise Skip(f"tracefs cannot be mounted: {p.stderr.strip()}")
+    return TRACEFS
 
 
 def helper(name):

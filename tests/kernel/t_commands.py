@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, recorder,
-                    replay, run, session, snapshots, status, test, wait_for, written)
+                    replay, run, session, snapshots, status, test, tracefs, wait_for, written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
@@ -354,7 +354,7 @@ def doctor():
     names = {c["what"] for c in got["checks"]}
     for event in ("sched_switch", "sys_enter", "block_rq_issue", "signal_deliver", "mark_victim"):
         check(event in names, f"{event} is not in {names}")
-    for event in names & set(os.listdir("/sys/kernel/tracing/events/sched")):
+    for event in names & set(os.listdir(f"{tracefs()}/events/sched")):
         check(next(c["grade"] for c in got["checks"] if c["what"] == event) == "ok", f"{event} is there")
     got = run("setpriv", "--reuid", "65534", "--clear-groups", FLIGHTREC, "doctor", "--json", status=None)
     check(got.returncode == 1, f"exit status without root: {got.returncode}")

@@ -8,7 +8,8 @@ import re
 import subprocess
 import time
 
-from frtest import SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, lost, main, path, replay, run, session, status, test, wait_for
+from frtest import (SESSIONS, TRACEFS, Failed, Skip, check, dump, equal, fr_json, helper, lost, main, path, replay, run, session, status,
+                    test, tracefs, wait_for)
 
 MARK, MAGIC = 1001, 0x666c69676874
 
@@ -188,7 +189,7 @@ def check_signals(events, parent, tasks, life):
 
 # ---- another tracer ----
 
-INSTANCE = f"/sys/kernel/tracing/instances/frtest-{os.getpid()}"
+INSTANCE = f"{TRACEFS}/instances/frtest-{os.getpid()}"
 SWITCH = re.compile(r"\[(\d+)\] .* (\d+)\.(\d{6}): sched_switch: .*prev_pid=(\d+) .*prev_state=(\S+) .*next_pid=(\d+)")
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I", 256: "R+"}
 
@@ -261,9 +262,8 @@ def compare_switches(cpu, theirs, ours):
 
 
 @test("per-CPU sched_switch agree with a tracefs instance, states included")
-def tracefs():
-    if not os.path.isdir("/sys/kernel/tracing/instances"):
-        run("mount", "-t", "tracefs", "nodev", "/sys/kernel/tracing", status=None)
+def instance_agrees():
+    tracefs()
     try:
         os.mkdir(INSTANCE)
     except OSError as e:
