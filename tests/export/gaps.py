@@ -115,6 +115,15 @@ def test_several(folder, whole):
     return None
 
 
+def test_touching(folder, whole):
+    """Two parts that touch, which miss nothing between them."""
+    parts = [f"{folder}/touch{i}.flight" for i in range(2)]
+    for part, window in zip(parts, ("0%..50%", "50%..100%")):
+        run(FLIGHTREC, "cut", "--window", window, "-o", part, whole)
+    trace = slices(*parts)
+    return "something is missing between them" if b"in none of the snapshots" in trace or b"flightrec" not in trace else None
+
+
 def damage(whole, bad, cpu):
     """Make a file of which one chunk of a CPU's main ring cannot be read, and that has more behind it: what is lost."""
     data, all_rows, at = open(whole, "rb").read(), rows(whole), -1

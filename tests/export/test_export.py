@@ -533,7 +533,7 @@ def test_perf_text(reader, folder, events):
 # ---- gaps ----
 
 
-def test_gaps(folder):
+def test_gaps(folder, flight):
     whole = f"{folder}/gaps.flight"
     run(LOAD, whole, check=True)
     run(LOAD, f"{whole}.parts", "parts", check=True)
@@ -542,6 +542,7 @@ def test_gaps(folder):
             verdict(f"gaps.{test.__name__}", test(folder, whole))
         except RuntimeError as e:
             verdict(f"gaps.{test.__name__}", str(e))
+    verdict("gaps.test_touching", gaps.test_touching(folder, flight))
 
 
 # ---- memory ----
@@ -652,7 +653,7 @@ def main():
         test_ctf(folder, flight, events)
         test_tracecmd(folder, flight, events)
         test_stacks(folder, flight, events)
-        test_gaps(folder)
+        test_gaps(folder, flight)
         test_perfetto(folder, flight, events)
         verdict("test_memory", test_memory(folder))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -176,11 +176,22 @@ static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_
 	return err;
 }
 
+/* Until when a cut has what its snapshot had, 0: it is none. */
+static u64 cut_end(const struct fr_snap *snap)
+{
+	s64 until_ns, taken_ns;
+
+	if (!fr_snap_fact_num(snap, "cut_until", &until_ns) || !fr_snap_fact_num(snap, "snapshot_ns", &taken_ns))
+		return 0;
+	return until_ns < taken_ns ? until_ns : taken_ns;
+}
+
+/* The last event, or the end of a window that was cut out: between it and that, nothing happened. */
 static u64 end_of(const struct fr_snap *snap)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
-	u64 end_ns = 0;
+	u64 end_ns = cut_end(snap);
 
 	for (i = 0; i < cnt; i++)
 		end_ns = c[i].last_ts > end_ns ? c[i].last_ts : end_ns;
