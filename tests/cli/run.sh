@@ -187,9 +187,9 @@ closed_pipe_of_help() {
 full_disk() {
 	local args
 	[[ -e /dev/full ]] || { echo "no /dev/full"; return 77; }
-	for args in "replay $snap" --help --version "dump --help"; do
+	for args in "replay $snap" "replay --json $snap" "info $snap" "export --to json $snap" "export --to csv $snap" --help --version "dump --help"; do
 		"$flightrec" $args > /dev/full 2> "$tmp/err"
-		[[ $? == 1 ]] && says "No space left" || { echo "flightrec $args"; return 1; }
+		[[ $? == 1 ]] && says "No space left on device: free some space" || { echo "flightrec $args"; return 1; }
 	done
 }
 
@@ -199,7 +199,7 @@ file_limit() {
 	mkdir "$dir"
 	for args in "cut --window 0%.. -o" "merge -o" "view -o" "export --to perfetto -o" "export --to ctf -o"; do
 		# shellcheck disable=SC2086
-		(ulimit -f 1 && status 1 "$flightrec" $args "$dir/out.flight" "$snap" && says "File too large") || { echo "flightrec $args"; return 1; }
+		(ulimit -f 1 && status 1 "$flightrec" $args "$dir/out.flight" "$snap" && says "File too large: raise the limit") || { echo "flightrec $args"; return 1; }
 		[[ -z $(ls -A "$dir") ]] || { echo "flightrec $args leaves:"; ls -A "$dir"; return 1; }
 	done
 	(ulimit -f 1 && status 1 "$flightrec" cut -o "$dir/out.flight" "$snap" && says "ulimit -f") &&

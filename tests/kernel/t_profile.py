@@ -227,7 +227,7 @@ def unwritten():
     check(len(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) > 65536, "it is small")
     with open("/dev/full", "wb") as full:
         p = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    equal((p.returncode, p.stderr), (1, "flightrec: cannot write the output: No space left on device\n"), "on a full disk")
+    equal((p.returncode, p.stderr), (1, "flightrec: cannot write the output: No space left on device: free some space, or write elsewhere\n"), "on a full disk")
     read, write = os.pipe()
     os.close(read)
     p = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)

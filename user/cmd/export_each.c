@@ -46,7 +46,7 @@ static int put(void *arg, int fd)
 	if (!err)
 		flightrec_warn_symbols(x->fr);
 	else if (err != -EPIPE && !said)
-		fr_err("export stopped: %s", strerror(-err));
+		fr_err_errno("export stopped", err);
 	return err;
 }
 

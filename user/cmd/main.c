@@ -87,7 +87,7 @@ static int written(int status)
 	signal(SIGPIPE, SIG_IGN);
 	if (status != FR_EXIT_OK || !fflush(stdout) || errno == EPIPE)
 		return status;
-	fr_err("cannot write the output: %s", strerror(errno));
+	fr_err_errno("cannot write the output", -errno);
 	return FR_EXIT_FAIL;
 }
 

@@ -3,7 +3,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -157,7 +156,7 @@ static int write_status(int err, int status)
 {
 	if (!err || err == -EPIPE)
 		return status;
-	fr_err("cannot write the output: %s", strerror(-err));
+	fr_err_errno("cannot write the output", err);
 	return FR_EXIT_FAIL;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TEXT_SZ 2048
 
@@ -59,4 +61,31 @@ void fr_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	say(false, fmt, ap);
 	va_end(ap);
+}
+
+const char *fr_err_cure(int err, const char *usual)
+{
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "free some space, or write elsewhere";
+	case -EFBIG:
+		return "raise the limit of file sizes (ulimit -f)";
+	case -EMFILE:
+	case -ENFILE:
+		return "raise the limit of open files (ulimit -n)";
+	case -ENAMETOOLONG:
+		return "give a shorter name";
+	case -ENOMEM:
+		return "free some memory";
+	default:
+		return usual;
+	}
+}
+
+void fr_err_errno(const char *what, int err)
+{
+	const char *cure = fr_err_cure(err, NULL);
+
+	fr_err("%s: %s%s%s", what, strerror(-err), cure ? ": " : "", cure ?: "");
 }

@@ -23,6 +23,12 @@ void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same with "flightrec: warning: ". */
 void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* What to do about an error of opening or writing (-errno) that tells it by itself; usual (or NULL) for all others. */
+const char *fr_err_cure(int err, const char *usual);
+
+/* fr_err() of what failed, why, and what to do, if err (-errno) tells that. */
+void fr_err_errno(const char *what, int err);
+
 /*
  * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be: a library
  * says nothing itself. NULL: to standard error again. Returns where they went before; *to must live until it is put back.

@@ -30,25 +30,9 @@ struct fr_newfile {
 	char tmp[NAME_MAX + 1];	 /* "": it has none yet */
 };
 
-/* Where the error itself says what to do; else the usual, of what was tried. */
-static const char *cure_of(int err, const char *usual)
-{
-	switch (err) {
-	case -EFBIG:
-		return "raise the limit of file sizes (ulimit -f)";
-	case -EMFILE:
-	case -ENFILE:
-		return "raise the limit of open files (ulimit -n)";
-	case -ENAMETOOLONG:
-		return "give a shorter name";
-	default:
-		return usual;
-	}
-}
-
 static int say(const struct fr_newfile *f, int err, const char *what, const char *cure)
 {
-	fr_err("cannot %s %s: %s: %s", what, f->path, strerror(-err), cure_of(err, cure));
+	fr_err("cannot %s %s: %s: %s", what, f->path, strerror(-err), fr_err_cure(err, cure));
 	return err;
 }
 

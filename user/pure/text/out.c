@@ -114,7 +114,7 @@ int fr_out_finish(struct fr_out *o, int status)
 
 	if (!err || err == -EPIPE)
 		return status;
-	fr_err("cannot write the output: %s", strerror(-err));
+	fr_err_errno("cannot write the output", err);
 	return FR_EXIT_FAIL;
 }
 
