@@ -6,9 +6,12 @@ ask(sql) answers with the rows of the trace at hand.
 import collections
 
 
+NAME_SZ = 1000  # of user/flow/profile/profile_perfetto.c
+
+
 def shown(name):
-    """As the trace has it."""
-    return "".join(c if " " <= c < "\x7f" else "?" * len(c.encode()) for c in name)
+    """As the trace has it: the first bytes of a long one, as C++ has them."""
+    return "".join(c if " " <= c < "\x7f" else "?" * len(c.encode()) for c in name)[:NAME_SZ]
 
 
 def difference(what, got, want):
