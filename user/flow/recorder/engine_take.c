@@ -232,7 +232,6 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	u64 cookie = e->job[i].cookie;
 
 	e->last_err = err;
-	fr_engine_count(e, p->slot, verdict_of(err));
 	if (err)
 		give_back(e, i);
 	else if (p->slot < FR_TRIGGER_MAX)
@@ -244,6 +243,8 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	if (was)
 		*was = *p;
 	fr_tell_snapshot(e->s, p->path, err ? 0 : done->bytes, err);
+	/* with nothing between: a recorder that is killed there leaves it to the next, which counts it once more */
+	fr_engine_count(e, p->slot, verdict_of(err));
 	set_order(e, i, 0);
 	if (!was)
 		return;
