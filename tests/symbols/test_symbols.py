@@ -306,6 +306,17 @@ def below_symfs(e):
     has(e.err, "--symfs", f"{e.tmp}/none")
 
 
+def among_the_libraries(e):
+    """Of an ended process only the build-id is known: each directory of libraries is looked through, 32-bit ones too."""
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)])
+    root = f"{e.tmp}/root"
+    for dir in ("usr/lib", "lib", "usr/lib64", "lib64", "usr/lib32", "lib32", "usr/local/lib", "usr/lib/i386-linux-gnu", "lib/arm-linux-gnueabihf"):
+        put(e.prog, f"{root}/{dir}/libprog.so.1")
+        equal(e.frames(s, "--symfs", root), [f"{SEND}+0x4 (libprog.so.1)"])
+        shutil.rmtree(root)
+
+
 def caches(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
@@ -543,7 +554,7 @@ def symbols_command(e):
 
 TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
-    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, caches,
+    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
 ]

@@ -145,7 +145,8 @@ void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
 /* Those of other machines too (symfs): named by their triplet, as x86_64-linux-gnu. */
 static void add_libraries(struct fr_symguess *g)
 {
-	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib"};
+	static const char *const parent[] = {"/usr/lib", "/lib"};
+	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib", "/usr/lib32", "/lib32"};
 	struct dirs seen = {.cnt = 0};
 	struct dirent *e;
 	char path[512];
@@ -155,10 +156,10 @@ static void add_libraries(struct fr_symguess *g)
 	g->has_libraries = true;
 	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
 		add_files_of(g, dir[i], ".so", &seen);
-	for (i = 2; i < 4; i++) {
-		d = open_dir(g, dir[i]);
+	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {
+		d = open_dir(g, parent[i]);
 		while (d && (e = readdir(d))) {
-			int len = snprintf(path, sizeof(path), "%s/%s", dir[i], e->d_name);
+			int len = snprintf(path, sizeof(path), "%s/%s", parent[i], e->d_name);
 
 			if (strstr(e->d_name, "-linux-") && len > 0 && len < (int)sizeof(path))
 				add_files_of(g, path, ".so", &seen);
