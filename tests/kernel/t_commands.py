@@ -371,6 +371,37 @@ def doctor_no_btf():
     equal((found["sched_switch"], found["tp_btf programs"]), ("unknown", "unknown"), "what is not known")
 
 
+def in_mounts(*commands):
+    """Runs what follows with mounts of its own, changed so."""
+    return "unshare", "-m", "sh", "-c", " && ".join([*commands, 'exec "$@"']), "sh"
+
+
+NO_CAPS = "setpriv", "--bounding-set", "-all", "--inh-caps", "-all"
+CONTAINER_CAPS = "setpriv", "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps", "-all"
+
+
+@test("what a container lacks: doctor and record name it, and its cure")
+def lacks():
+    for before, what, found, word in (
+            (NO_CAPS, "permission", "root without capabilities", "CAP_BPF and CAP_PERFMON"),
+            (("unshare", "-Ur"), "permission", "of a user namespace", "outside of user namespaces"),
+            ((*in_mounts("mount -t tmpfs none /sys/fs/bpf"), *CONTAINER_CAPS), "bpffs at /sys/fs/bpf", "no", "-v /sys/fs/bpf:/sys/fs/bpf"),
+            (in_mounts("mount -t bpf none /sys/fs/bpf", "mount -o remount,bind,ro /sys/fs/bpf"), "bpffs at /sys/fs/bpf", "Read-only file system",
+             "-v /sys/fs/bpf:/sys/fs/bpf"),
+            (("sh", "-c", 'ulimit -n 40; exec "$@"', "sh"), None, None, "ulimit -n")):
+        if before[:2] == ("unshare", "-Ur") and run(*before, "true", status=None).returncode:
+            continue  # user namespaces may be forbidden, or not be there
+        if what:
+            got = json.loads(run(*before, FLIGHTREC, "doctor", "--json", status=1).stdout)
+            fatal = {c["what"]: c["found"] for c in got["checks"] if c["grade"] == "fatal"}
+            equal((got["able"], fatal.get(what)), (False, found), f"{before}: doctor")
+        with ended(new_name()) as name:
+            refused(run(*before, FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *MINIMAL, status=None), word)
+            check(not exists(name), f"{before}: a session was left")
+    got = json.loads(run(*CONTAINER_CAPS, FLIGHTREC, "doctor", "--json").stdout)
+    equal(got["able"], True, "able with what dist/kubernetes.yaml gives")
+
+
 @test("what is recorded, where, and how much memory it takes is printed at the start")
 def says_what():
     with ended(new_name()) as name:

@@ -83,6 +83,19 @@ const char *fr_err_cure(int err, const char *usual)
 	}
 }
 
+const char *fr_err_bpf_cure(int err, const char *usual)
+{
+	switch (err) {
+	case -EPERM:
+		return "run as root, or with CAP_BPF and CAP_PERFMON, outside of user namespaces; kernel lockdown forbids it "
+		       "too";
+	case -ENOMEM:
+		return "use less memory (-m)";
+	default:
+		return fr_err_cure(err, usual);
+	}
+}
+
 void fr_err_errno(const char *what, int err)
 {
 	const char *cure = fr_err_cure(err, NULL);

@@ -26,6 +26,9 @@ void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* What to do about an error of opening or writing (-errno) that tells it by itself; usual (or NULL) for all others. */
 const char *fr_err_cure(int err, const char *usual);
 
+/* The same of an error of bpf(). */
+const char *fr_err_bpf_cure(int err, const char *usual);
+
 /* fr_err() of what failed, why, and what to do, if err (-errno) tells that. */
 void fr_err_errno(const char *what, int err);
 

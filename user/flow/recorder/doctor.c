@@ -59,8 +59,8 @@ static void say(struct doctor *d, enum grade grade, const char *what, const char
 static void ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
 {
 	/* what was forbidden says nothing about the kernel */
-	if ((ret == -EPERM || ret == -EACCES) && fr_probe_caps() <= 0)
-		cure = "ask again as root: see permission";
+	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_probe_host()))
+		cure = "ask again with what is missing: see permission";
 	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
 }
 
@@ -98,8 +98,17 @@ static void permissions(struct doctor *d)
 {
 	bool root = !geteuid();
 
-	say(d, root || fr_probe_caps() > 0 ? GRADE_OK : GRADE_FATAL, "permission", root ? "root" : "not root",
-	    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
+	if (!fr_probe_host())
+		say(d, GRADE_FATAL, "permission", "of a user namespace",
+		    "run outside of user namespaces: BPF asks for capabilities in the first one");
+	else if (fr_probe_caps() <= 0 && root)
+		say(d, GRADE_FATAL, "permission", "root without capabilities",
+		    "give it CAP_BPF and CAP_PERFMON, and CAP_SYS_ADMIN where /sys/fs/bpf is to be mounted");
+	else if (fr_probe_caps() <= 0)
+		say(d, GRADE_FATAL, "permission", "not root",
+		    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
+	else
+		say(d, GRADE_OK, "permission", root ? "root" : "not root", "");
 }
 
 static void kernel_names(struct doctor *d)
@@ -153,7 +162,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	lockdown(&d);
 	ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(), "use a kernel built with CONFIG_DEBUG_INFO_BTF=y");
 	ask(&d, GRADE_FATAL, "bpffs at /sys/fs/bpf", fr_probe_bpffs(),
-	    "flightrec mounts it as root; else `mount -t bpf bpf /sys/fs/bpf`");
+	    "`mount -t bpf bpf /sys/fs/bpf`, writable; a container is given the host's (-v /sys/fs/bpf:/sys/fs/bpf)");
 	tracing(&d);
 	ask(&d, GRADE_FATAL, "mapped arrays", fr_probe_mmapable(), "use a kernel from 5.15 on");
 	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),

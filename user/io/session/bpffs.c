@@ -22,19 +22,34 @@ static bool is_bpffs(const char *root)
 	return !statfs(root, &sfs) && sfs.f_type == BPF_FS_MAGIC;
 }
 
+#define GIVE_HOSTS "a container is given the host's (-v /sys/fs/bpf:/sys/fs/bpf)"
+
+const char *fr_bpffs_cure(int err, const char *usual)
+{
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		return "run as root";
+	case -EROFS:
+		return "mount bpffs writable; " GIVE_HOSTS;
+	default:
+		return usual;
+	}
+}
+
 int fr_bpffs_prepare(const char *root, const char *dir)
 {
 	int err;
 
 	if (!is_bpffs(root) && mount("bpf", root, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
 		err = -errno;
-		fr_err("no bpffs at %s, and it cannot be mounted: %s: run as root, or `mount -t bpf bpf %s`", root,
+		fr_err("no bpffs at %s, and it cannot be mounted: %s: run as root, or `mount -t bpf bpf %s`; " GIVE_HOSTS, root,
 		       strerror(-err), root);
 		return err;
 	}
 	if (mkdir(dir, 0700) && errno != EEXIST) {
 		err = -errno;
-		fr_err("cannot make %s: %s: run as root", dir, strerror(-err));
+		fr_err("cannot make %s: %s: %s", dir, strerror(-err), fr_bpffs_cure(err, "run as root"));
 		return err;
 	}
 	return 0;

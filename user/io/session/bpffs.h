@@ -9,6 +9,9 @@
 /* Make sure bpffs is mounted at root and dir exists in it. 0, or -errno with a message that names the cure. */
 int fr_bpffs_prepare(const char *root, const char *dir);
 
+/* What to do about an error (-errno) of making something there; usual for those that do not tell. */
+const char *fr_bpffs_cure(int err, const char *usual);
+
 /* Open and lock a directory: its fd, -EWOULDBLOCK if it is locked, -errno. Quiet. */
 int fr_bpffs_lock(const char *dir, bool wait);
 

@@ -512,13 +512,9 @@ static int explain_load(int err)
 {
 	const char *cure = "run `flightrec doctor` to see what this kernel offers, or add -v for the kernel's own words";
 
-	if (err == -EPERM)
-		cure = "run as root, or with CAP_BPF and CAP_PERFMON; kernel lockdown forbids it too";
 	if (err == -E2BIG)
 		cure = "they are too complex for its verifier: leave groups out (-e -GROUP), and report this";
-	if (err == -ENOMEM)
-		cure = "use less memory (-m)";
-	fr_err("the kernel refuses the BPF programs: %s: %s", strerror(-err), cure);
+	fr_err("the kernel refuses the BPF programs: %s: %s", strerror(-err), fr_err_bpf_cure(err, cure));
 	return err;
 }
 

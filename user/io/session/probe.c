@@ -5,17 +5,22 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "io/session/sess.h"
 #include "types.h"
+
+#define INIT_USER_NS 0xeffffffdu /* inode of the first one: PROC_USER_INIT_INO */
 
 static int close_fd(int fd)
 {
@@ -44,28 +49,61 @@ int fr_probe_btf(void)
 	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 1;
 }
 
-int fr_probe_caps(void)
+/* The capabilities in effect; 0, or -errno. */
+static int read_caps(unsigned long long *eff)
 {
-	unsigned long long eff = 0;
 	char line[128];
 	FILE *f = fopen("/proc/self/status", "re");
 
 	if (!f)
 		return -errno;
+	*eff = 0;
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &eff) == 1)
+		if (sscanf(line, "CapEff: %llx", eff) == 1)
 			break;
 	fclose(f);
-	return (eff >> CAP_SYS_ADMIN & 1) || ((eff >> CAP_BPF & 1) && (eff >> CAP_PERFMON & 1));
+	return 0;
+}
+
+int fr_probe_caps(void)
+{
+	unsigned long long eff;
+	int err = read_caps(&eff);
+
+	return err ?: (eff >> CAP_SYS_ADMIN & 1) || ((eff >> CAP_BPF & 1) && (eff >> CAP_PERFMON & 1));
+}
+
+int fr_probe_host(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) ? -errno : st.st_ino == INIT_USER_NS;
+}
+
+static int can_mount(void)
+{
+	unsigned long long eff;
+	int err = read_caps(&eff);
+
+	return err ?: (eff >> CAP_SYS_ADMIN & 1) && fr_probe_host();
+}
+
+static int can_write(const char *dir)
+{
+	return faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) ? -errno : 1;
 }
 
 int fr_probe_bpffs(void)
 {
 	struct statfs sfs;
+	int ret;
 
-	if (statfs("/sys/fs/bpf", &sfs))
+	if (statfs(FR_BPFFS_ROOT, &sfs))
 		return -errno;
-	return sfs.f_type == BPF_FS_MAGIC || !geteuid();
+	if (sfs.f_type != BPF_FS_MAGIC)
+		return can_mount();
+	ret = can_write(FR_SESSION_ROOT);
+	return ret == -ENOENT ? can_write(FR_BPFFS_ROOT) : ret;
 }
 
 /* "return 0" on sched_switch: loaded, never attached. */

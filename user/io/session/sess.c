@@ -371,7 +371,7 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 	}
 	if (err)
 		fr_err("cannot make %s: %s: %s", s->dir, strerror(-err),
-		       err == -EACCES || err == -EPERM ? "run as root" : "another flightrec may be at it: try again");
+		       fr_bpffs_cure(err, "another flightrec may be at it: try again"));
 	err = err ?: fill(s, conf, facts_fn, arg, res);
 	if (err) {
 		fr_bpffs_remove(s->dir);

@@ -359,9 +359,7 @@ static int explain_load(int err)
 {
 	const char *cure = "run `flightrec doctor` to see what this kernel offers, or add -v for the kernel's own words";
 
-	if (err == -EPERM)
-		cure = "run as root, or with CAP_BPF and CAP_PERFMON";
-	fr_err("the kernel refuses the triggers' BPF programs: %s: %s", strerror(-err), cure);
+	fr_err("the kernel refuses the triggers' BPF programs: %s: %s", strerror(-err), fr_err_bpf_cure(err, cure));
 	return err;
 }
 
