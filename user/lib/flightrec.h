@@ -282,7 +282,7 @@ unsigned flightrec_file_cnt(const struct flightrec *fr);
 const char *flightrec_file_path(const struct flightrec *fr, unsigned file);
 
 /*
- * What it tells of itself, NULL: it does not. host, kernel, arch, boot_id, version, session, profile, clock_mode, command;
+ * What it tells of itself, NULL: it does not. host, kernel, arch, boot_id, version, session, profile, clock_mode, settings;
  * trigger_reason, trigger_pid, trigger_comm, trigger_sig, trigger_ts, trigger_text; begin_ns, snapshot_ns; docs/format.md has
  * all.
  */
