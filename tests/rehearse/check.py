@@ -300,6 +300,38 @@ def two_boots_have_a_recorder_each():
     equal(short(moments), [(0, 10.0, "taken")], "two files of one boot")
 
 
+def lent(name, taken, *processes):
+    """What a snapshot at a time has of pid 200: one process after the other, crashing; (cgroup id, start, end), one that lives last."""
+    m = Made(horizon=0.5, epoch=0xabcd1234, snapshot_ns=taken * S)
+    for cgroup, start, end in processes:
+        m.lines.append(f"process 200 {start * S} {end * S} {cgroup} web")
+        m.at(start + 3, "signal_deliver", 200, sig=11, fatal=1, ip=cgroup)
+    for _, start, _ in processes[1:]:
+        m.born(start, 200, "web")
+    m.lines.append('proc ' + json.dumps({"pid": 200, "exe": f"/bin/{len(processes)}", "cgroup": f"/{len(processes)}"}).replace(" ", ""))
+    return m.write(name)
+
+
+@test
+def a_pid_is_lent():
+    first, second, third = (7, 2, 0), (8, 12, 0), (9, 22, 0)
+    files = [lent("lent-1", 10, first), lent("lent-2", 20, (7, 2, 11), second), lent("lent-3", 30, (7, 2, 11), (8, 12, 21), third)]
+    merged, again, ours = (os.path.join(TMP, f"lent-{n}.flight") for n in ("merged", "again", "ours"))
+    merge = lambda out, *paths: subprocess.run([FLIGHTREC, "merge", "-o", out, *paths], check=True, stdout=subprocess.PIPE)
+    merge(merged, *files[:2])
+    merge(again, files[2], merged)
+    merge(ours, *files[1:])
+    whens = lambda path, cgroup: [json.loads(l)["ts"] // S for l in fr("--json", "-f", f'event == signal_deliver && cgroup == "{cgroup}"',
+                                                                     *([path] if isinstance(path, str) else path)).stdout.splitlines()]
+    for paths, known in (files, "123"), (files[::-1], "123"), (again, "123"), (merged, "12"), (ours, "23"), ([files[0], files[2]], "13"), (files[2], "3"):
+        exes = [m["exe"] for m in on(paths, "crash,cooldown=0")[0]]
+        equal(exes, [f"/bin/{n}" if n in known else None for n in "123"][:len(exes)], f"programs in {paths}")
+        assert len(exes) == (2 if paths == merged else 3), exes
+        equal([whens(paths, f"/{n}") for n in "123"], [[t] if n in known else [] for n, t in zip("123", (5, 15, 25))], f"cgroups in {paths}")
+    report = json.loads(subprocess.run([FLIGHTREC, "report", "--json", again], check=True, stdout=subprocess.PIPE).stdout)
+    assert "cgroups" in report, report
+
+
 @test
 def text_and_sums_alone():
     out = fr("--on", "crash", "--on", "psi:cpu:10%", deaths(), status=1).stdout.splitlines()

@@ -3,7 +3,8 @@
  * make FILE: a snapshot of the events on standard input, a line each, in order of time:
  *
  *	fact NAME VALUE			horizon CPU NS
- *	kthread TID			event NS CPU NAME TID [FIELD=VALUE]...
+ *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
+ *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
  * which ~ stands.
@@ -25,6 +26,7 @@ static struct fact fact[MAX];
 static struct fr_snap_task task[MAX];
 static u64 horizon[CPU_CNT];
 static u32 fact_cnt, task_cnt;
+static char procs[4096]; /* what /proc said */
 
 static void die(const char *what)
 {
@@ -104,6 +106,22 @@ static void put_event(char *args)
 		die("the ring is full");
 }
 
+static bool read_process(const char *line)
+{
+	unsigned long long start_ns, exit_ns, cgroup;
+	struct fr_snap_task *t = &task[task_cnt];
+	char comm[FR_COMM_SZ];
+	u32 pid;
+
+	if (task_cnt == MAX || sscanf(line, "process %u %llu %llu %llu %15s", &pid, &start_ns, &exit_ns, &cgroup, comm) != 5)
+		return false;
+	*t = (struct fr_snap_task){
+		.tid = pid, .start_ns = start_ns, .task = {.tgid = pid, .cgroup = cgroup, .exit_ns = exit_ns}};
+	memcpy(t->task.comm, comm, strlen(comm));
+	task_cnt++;
+	return true;
+}
+
 static void read_line(char *line)
 {
 	unsigned long long ns;
@@ -115,6 +133,10 @@ static void read_line(char *line)
 		horizon[cpu % CPU_CNT] = ns;
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
+	else if (read_process(line))
+		;
+	else if (!strncmp(line, "proc ", 5) && strlen(procs) + strlen(line) < sizeof(procs))
+		strcat(procs, line + 5);
 	else if (!strncmp(line, "event ", 6))
 		put_event(line + 6);
 	else
@@ -153,6 +175,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < fact_cnt && !err; i++)
 		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
 	err = err ?: fr_snap_put_tasks(w, task, task_cnt);
+	err = err ?: fr_snap_put_procs(w, procs, strlen(procs));
 	err = err ?: put_rings(w);
 	err = err ?: fr_snap_finish(w);
 	for (cpu = 0; cpu < CPU_CNT; cpu++)

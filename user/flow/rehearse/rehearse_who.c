@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "flow/rehearse/rehearse_int.h"
+#include "flow/replay/living.h"
+#include "pure/rows/cgroups.h"
 #include "pure/text/jsonr.h"
 
 #define SELF	  "flightrec"
@@ -21,12 +23,16 @@ struct step {
 	u64 ts;
 	u32 pid;
 	u32 what;
-	u32 parent; /* BORN: its tid; of a thread its process is asked by name */
-	char *exe;  /* EXECUTED */
+	u32 parent;   /* BORN: its tid; of a thread its process is asked by name */
+	u64 start_ns; /* BORN: the new process's identity, 0: not known */
+	char *exe;    /* EXECUTED */
 };
 
+/* What /proc said of a process; of several lines about it the last counts. */
 struct proc {
 	u32 pid;
+	u32 nr;
+	u64 start_ns; /* 0: not known */
 	char *exe;
 };
 
@@ -69,14 +75,25 @@ static int by_pid_and_time(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-static int by_pid(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct proc *x = a, *y = b;
 
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
 /* ---- what the file tells ---- */
+
+static u64 birth_of(const struct fr_row *r)
+{
+	const struct fr_field *f = fr_event_field(r->ev, "child_start");
+
+	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
+}
 
 static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
 {
@@ -95,7 +112,7 @@ static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const st
 	st = add_step(w);
 	if (!st)
 		return -ENOMEM;
-	*st = (struct step){.ts = r->ts, .pid = pid, .what = BORN, .parent = r->tid};
+	*st = (struct step){.ts = r->ts, .pid = pid, .what = BORN, .parent = r->tid, .start_ns = birth_of(r)};
 	return 0;
 }
 
@@ -163,19 +180,23 @@ static int add_kthreads(struct fr_re_who *w, const struct fr_snap *snap)
 	return 0;
 }
 
-static int add_proc(struct fr_re_who *w, const char *line, size_t sz)
+static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const char *line, size_t sz)
 {
 	struct fr_jsonr j;
 	const char *why;
+	const u64 *start_ns;
 	struct proc *p;
 	int err = fr_jsonr_parse(line, sz, &j, &why);
 
 	if (err)
 		return err == -ENOMEM ? err : 0; /* of no use, and no harm */
+	start_ns = fr_idmap_find(living, fr_jsonr_u64(&j, "pid", 0));
 	p = more((void **)&w->proc, &w->proc_cnt, &w->proc_cap, sizeof(*p));
 	if (p)
 		*p = (struct proc){
 			.pid = fr_jsonr_u64(&j, "pid", 0),
+			.nr = w->proc_cnt,
+			.start_ns = fr_jsonr_u64(&j, FR_PROC_START, start_ns ? *start_ns : 0),
 			.exe = strdup(fr_jsonr_text(&j, "exe", "")),
 		};
 	fr_jsonr_free(&j);
@@ -186,13 +207,15 @@ static int add_procs(struct fr_re_who *w, const struct fr_snap *snap)
 {
 	size_t sz;
 	const char *text = fr_snap_procs(snap, &sz), *end;
-	int err = 0;
+	struct fr_idmap living;
+	int err = fr_living_find(snap, &living);
 
 	for (; text && sz && !err; sz -= end - text, text = end) {
 		end = memchr(text, '\n', sz);
 		end = end ? end + 1 : text + sz;
-		err = add_proc(w, text, end - text);
+		err = add_proc(w, &living, text, end - text);
 	}
+	fr_idmap_free(&living);
 	return err;
 }
 
@@ -219,7 +242,7 @@ int fr_re_who_new(struct fr_re *re, struct fr_re_who **out)
 	if (!err && w->step_cnt)
 		qsort(w->step, w->step_cnt, sizeof(*w->step), by_pid_and_time);
 	if (!err && w->proc_cnt)
-		qsort(w->proc, w->proc_cnt, sizeof(*w->proc), by_pid);
+		qsort(w->proc, w->proc_cnt, sizeof(*w->proc), by_process);
 	if (err)
 		fr_re_who_free(w);
 	else
@@ -245,8 +268,8 @@ void fr_re_who_free(struct fr_re_who *w)
 
 /* ---- questions ---- */
 
-/* The last step of a process not later than ts; NULL: none is known. */
-static const struct step *find_step(const struct fr_re_who *w, u32 pid, u64 ts)
+/* The first step behind those of a process until ts. */
+static size_t step_behind(const struct fr_re_who *w, u32 pid, u64 ts)
 {
 	size_t lo = 0, hi = w->step_cnt, mid;
 	const struct step key = {.pid = pid, .ts = ts};
@@ -258,20 +281,61 @@ static const struct step *find_step(const struct fr_re_who *w, u32 pid, u64 ts)
 		else
 			hi = mid;
 	}
-	return lo && w->step[lo - 1].pid == pid ? &w->step[lo - 1] : NULL;
+	return lo;
+}
+
+/* The last step of a process not later than ts; NULL: none is known. */
+static const struct step *find_step(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	size_t i = step_behind(w, pid, ts);
+
+	return i && w->step[i - 1].pid == pid ? &w->step[i - 1] : NULL;
+}
+
+/* The next one, be it another process's birth; NULL: there is none. */
+static const struct step *next_step(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	size_t i = step_behind(w, pid, ts);
+
+	return i < w->step_cnt && w->step[i].pid == pid ? &w->step[i] : NULL;
+}
+
+/* The last that /proc said of the last process of this pid that had begun at ts; NULL: nothing. */
+static const struct proc *last_proc(const struct fr_re_who *w, u32 pid, u64 ts)
+{
+	size_t lo = 0, hi = w->proc_cnt, mid;
+	const struct proc key = {.pid = pid, .start_ns = ts, .nr = ~0u};
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (by_process(&w->proc[mid], &key) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && w->proc[lo - 1].pid == pid ? &w->proc[lo - 1] : NULL;
+}
+
+/* Has the pid been given to a process that is younger than this one? */
+static bool is_past(const struct fr_re_who *w, const struct proc *p, u64 ts)
+{
+	const struct step *st = next_step(w, p->pid, p->start_ns);
+
+	for (; st && st->ts <= ts; st = next_step(w, p->pid, st->ts))
+		if (st->what == BORN && st->start_ns > p->start_ns)
+			return true;
+	return false;
 }
 
 /* Does /proc tell of this process as it was after ts: did it become nothing else since? */
-static const struct proc *find_proc(const struct fr_re_who *w, u32 pid, const struct step *last)
+static const struct proc *find_proc(const struct fr_re_who *w, u32 pid, u64 ts)
 {
-	const struct proc key = {.pid = pid};
-	const struct step *end = w->step + w->step_cnt;
+	const struct proc *p = last_proc(w, pid, ts);
+	const struct step *next = next_step(w, pid, ts);
 
-	if (last && last + 1 < end && last[1].pid == pid)
+	if (!p || is_past(w, p, ts))
 		return NULL;
-	if (!last && find_step(w, pid, ~0ULL))
-		return NULL;
-	return w->proc_cnt ? bsearch(&key, w->proc, w->proc_cnt, sizeof(key), by_pid) : NULL;
+	return !next || (next->what == BORN && p->start_ns) ? p : NULL;
 }
 
 const char *fr_re_exe(const struct fr_re_who *w, u32 pid, u64 ts)
@@ -280,7 +344,7 @@ const char *fr_re_exe(const struct fr_re_who *w, u32 pid, u64 ts)
 
 	for (depth = 0; depth < DEPTH_MAX; depth++) {
 		const struct step *st = find_step(w, pid, ts);
-		const struct proc *p = find_proc(w, pid, st);
+		const struct proc *p = find_proc(w, pid, ts);
 
 		if (p && *p->exe)
 			return p->exe;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "flow/replay/join_int.h"
+#include "flow/replay/living.h"
 #include "flow/replay/summary.h"
+#include "pure/rows/cgroups.h"
 
 #define TOLD_MAX 100u /* files whose reasons are told one by one */
 
@@ -240,38 +242,82 @@ static int put_symbols(const struct fr_join_group *g, struct fr_snap_writer *w)
 /* A line about a process, and how late it was written. */
 struct line {
 	unsigned long pid;
+	u64 start_ns; /* 0: not known */
 	u32 file;
 	const char *text;
 	size_t len;
+	size_t head;  /* bytes to the end of the pid */
+	bool is_told; /* the line itself says when the process began */
 };
 
-static int by_pid(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
 	LESS(x->pid, y->pid);
+	LESS(x->start_ns, y->start_ns);
 	LESS(y->file, x->file);
 	return 0;
+}
+
+/* A line ends in a newline, so a number ends in it. */
+static u64 number_in(const struct line *l, const char *key, size_t *end)
+{
+	const char *at = memmem(l->text, l->len, key, strlen(key));
+	char *behind;
+	u64 v;
+
+	if (!at)
+		return 0;
+	v = strtoull(at + strlen(key), &behind, 10);
+	*end = behind - l->text;
+	return v;
+}
+
+static int add_line(struct items *lines, struct line l, const struct fr_idmap *start)
+{
+	size_t end = 0;
+	const u64 *ns;
+
+	l.pid = number_in(&l, "\"pid\":", &l.head);
+	l.start_ns = number_in(&l, "\"" FR_PROC_START "\":", &end);
+	l.is_told = end;
+	ns = end ? NULL : fr_idmap_find(start, l.pid);
+	l.start_ns = ns ? *ns : l.start_ns;
+	return add_items(lines, &l, 1);
 }
 
 static int add_lines(struct items *lines, const struct fr_snap *s, u32 file)
 {
 	size_t sz, at = 0;
-	const char *text = fr_snap_procs(s, &sz), *pid;
-	int err = 0;
+	const char *text = fr_snap_procs(s, &sz);
+	struct fr_idmap start;
+	int err = fr_living_find(s, &start);
 
 	while (at < sz && !err) {
 		const char *end = memchr(text + at, '\n', sz - at);
 		struct line l = {.file = file, .text = text + at, .len = end ? (size_t)(end + 1 - text) - at : sz - at};
 
-		pid = memmem(l.text, l.len, "\"pid\":", 6);
-		l.pid = pid ? strtoul(pid + 6, NULL, 10) : 0;
-		err = end ? add_items(lines, &l, 1) : 0;
+		err = end ? add_line(lines, l, &start) : 0;
 		at += l.len;
 	}
+	fr_idmap_free(&start);
 	return err;
 }
 
+/* With the process's identity, by which it is known among others of that pid. */
+static int put_line(struct items *text, const struct line *l)
+{
+	char start[64];
+	int len = snprintf(start, sizeof(start), ",\"" FR_PROC_START "\":%llu", (unsigned long long)l->start_ns);
+	int err = add_items(text, l->text, l->head);
+
+	if (l->head && l->start_ns && !l->is_told)
+		err = err ? err : add_items(text, start, len);
+	return err ? err : add_items(text, l->text + l->head, l->len - l->head);
+}
+
+/* Of each process what the latest file says. */
 static int put_procs(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	struct items lines = {.sz = sizeof(struct line)}, text = {.sz = 1};
@@ -283,11 +329,11 @@ static int put_procs(const struct fr_join_group *g, struct fr_snap_writer *w)
 	for (i = 0; i < g->file_cnt && !err; i++)
 		err = add_lines(&lines, g->file[i]->snap, i);
 	if (!err && lines.cnt)
-		qsort(lines.mem, lines.cnt, lines.sz, by_pid);
+		qsort(lines.mem, lines.cnt, lines.sz, by_process);
 	l = (void *)lines.mem;
 	for (k = 0; k < lines.cnt && !err; k++)
-		if (!k || l[k].pid != l[k - 1].pid)
-			err = add_items(&text, l[k].text, l[k].len);
+		if (!k || l[k].pid != l[k - 1].pid || l[k].start_ns != l[k - 1].start_ns)
+			err = put_line(&text, &l[k]);
 	err = err ? err : fr_snap_put_procs(w, text.mem, text.cnt);
 	free(lines.mem);
 	free(text.mem);

@@ -5,6 +5,7 @@
 
 #include "flow/analyze/analyze.h"
 #include "flow/symbols/symbols.h"
+#include "pure/rows/cgroups.h"
 #include "pure/text/out.h"
 
 struct fr_report_ask {
@@ -60,7 +61,7 @@ struct fr_report {
 	struct fr_analyze *analyze;
 	const struct fr_an_result *res;
 	struct fr_report_last last;
-	struct fr_tally cgroups;    /* paths, as far as the snapshot tells them */
+	struct fr_cgroups *paths;   /* as far as the snapshot tells them */
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
 	char *beside;		    /* the snapshot's directory, for symbols */
 	const struct fr_view *view;

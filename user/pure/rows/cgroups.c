@@ -8,11 +8,22 @@
 #include "pure/set/idmap.h"
 #include "pure/text/jsonr.h"
 
-/* A process that lives. */
+/* A process. */
 struct proc {
 	u64 start_ns;
 	u64 cgroup;
 	const char *path; /* NULL unknown */
+	u32 past;	  /* who had the pid before, as struct last has it */
+};
+
+/* Of a pid: its latest process, number + 1; 0: there is none. */
+struct last {
+	u32 proc;
+};
+
+/* Which process it is that lives, as the tasks tell that came since processes last did. */
+struct living {
+	u64 start_ns;
 };
 
 /*
@@ -25,7 +36,10 @@ struct group {
 };
 
 struct fr_cgroups {
-	struct fr_idmap procs;	/* by pid */
+	struct proc *proc;
+	u32 proc_cnt, proc_cap;
+	struct fr_idmap last;	/* by pid */
+	struct fr_idmap living; /* by pid */
 	struct fr_idmap groups; /* by id */
 	char **path;		/* all there are */
 	size_t path_cnt;
@@ -37,7 +51,8 @@ struct fr_cgroups *fr_cgroups_new(void)
 
 	if (!c)
 		return NULL;
-	fr_idmap_init(&c->procs, sizeof(struct proc));
+	fr_idmap_init(&c->last, sizeof(struct last));
+	fr_idmap_init(&c->living, sizeof(struct living));
 	fr_idmap_init(&c->groups, sizeof(struct group));
 	return c;
 }
@@ -51,24 +66,83 @@ void fr_cgroups_free(struct fr_cgroups *c)
 	for (i = 0; i < c->path_cnt; i++)
 		free(c->path[i]);
 	free(c->path);
-	fr_idmap_free(&c->procs);
+	free(c->proc);
+	fr_idmap_free(&c->last);
+	fr_idmap_free(&c->living);
 	fr_idmap_free(&c->groups);
 	free(c);
+}
+
+/* ---- processes: of each pid the latest first ---- */
+
+/* The last process of a pid that had begun at ts; NULL: none is known. */
+static struct proc *find(const struct fr_cgroups *c, u64 pid, u64 ts)
+{
+	const struct last *l = fr_idmap_find(&c->last, pid);
+	u32 nr = l ? l->proc : 0;
+
+	while (nr && c->proc[nr - 1].start_ns > ts)
+		nr = c->proc[nr - 1].past;
+	return nr ? &c->proc[nr - 1] : NULL;
+}
+
+static int make_room(struct fr_cgroups *c)
+{
+	u32 cap = c->proc_cap ? 2 * c->proc_cap : 256;
+	struct proc *more;
+
+	if (c->proc_cnt < c->proc_cap)
+		return 0;
+	more = realloc(c->proc, cap * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->proc = more;
+	c->proc_cap = cap;
+	return 0;
+}
+
+/* One that is not there yet. */
+static int insert(struct fr_cgroups *c, u64 pid, struct proc p)
+{
+	struct last *l = make_room(c) ? NULL : fr_idmap_get(&c->last, pid);
+	u32 *at;
+
+	if (!l)
+		return -ENOMEM;
+	for (at = &l->proc; *at && c->proc[*at - 1].start_ns > p.start_ns; at = &c->proc[*at - 1].past)
+		;
+	p.past = *at;
+	*at = c->proc_cnt + 1;
+	c->proc[c->proc_cnt++] = p;
+	return 0;
+}
+
+static int note_living(struct fr_cgroups *c, u64 pid, u64 start_ns)
+{
+	struct living *l = fr_idmap_get(&c->living, pid);
+
+	if (!l)
+		return -ENOMEM;
+	l->start_ns = start_ns > l->start_ns ? start_ns : l->start_ns;
+	return 0;
 }
 
 int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struct fr_task *task)
 {
 	struct proc *p;
+	int err;
 
-	if (tid != task->tgid || task->exit_ns)
+	if (tid != task->tgid)
 		return 0;
-	p = fr_idmap_get(&c->procs, tid);
-	if (!p)
-		return -ENOMEM;
-	if (start_ns >= p->start_ns)
-		*p = (struct proc){.start_ns = start_ns, .cgroup = task->cgroup};
+	err = task->exit_ns ? 0 : note_living(c, tid, start_ns);
+	p = find(c, tid, start_ns);
+	if (err || !p || p->start_ns != start_ns)
+		return err ?: insert(c, tid, (struct proc){.start_ns = start_ns, .cgroup = task->cgroup});
+	p->cgroup = task->cgroup ?: p->cgroup;
 	return 0;
 }
+
+/* ---- where they are ---- */
 
 static char *keep(struct fr_cgroups *c, const char *path)
 {
@@ -98,11 +172,15 @@ static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
 	return 0;
 }
 
-static int add_proc(struct fr_cgroups *c, u64 pid, const char *path)
+static int add_proc(struct fr_cgroups *c, const struct fr_jsonr *j)
 {
-	struct proc *p = fr_idmap_find(&c->procs, pid);
+	u64 pid = fr_jsonr_u64(j, "pid", 0);
+	const struct living *l = fr_idmap_find(&c->living, pid);
+	u64 start_ns = fr_jsonr_u64(j, FR_PROC_START, l ? l->start_ns : ~0ULL);
+	const char *path = fr_jsonr_text(j, "cgroup", NULL);
+	struct proc *p = find(c, pid, start_ns);
 
-	if (!p || !path)
+	if (!p || p->start_ns != start_ns || !path)
 		return 0;
 	p->path = keep(c, path);
 	return p->path ? vote(c, p->cgroup, p->path) : -ENOMEM;
@@ -119,18 +197,19 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 		err = fr_jsonr_parse(text, next - text, &j, &why);
 		if (err)
 			continue;
-		err = add_proc(c, fr_jsonr_u64(&j, "pid", 0), fr_jsonr_text(&j, "cgroup", NULL));
+		err = add_proc(c, &j);
 		fr_jsonr_free(&j);
 	}
+	fr_idmap_clear(&c->living);
 	return err == -EINVAL ? 0 : err;
 }
 
 const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
 {
-	const struct proc *p = pid > 0 ? fr_idmap_find(&c->procs, pid) : NULL;
+	const struct proc *p = pid > 0 ? find(c, pid, ts) : NULL;
 	const struct group *g;
 
-	if (p && p->path && p->start_ns <= ts)
+	if (p && p->path)
 		return p->path;
 	g = cgroup ? fr_idmap_find(&c->groups, cgroup) : NULL;
 	return g ? g->path : NULL;

@@ -2,7 +2,8 @@
 /*
  * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The table of tasks and births know ids, of the
  * time a task was born; the list of living processes knows each one's path, of the time the snapshot was taken. A process that
- * lives is in the cgroup of that path; one that has ended is where those who were born in the same cgroup are. Pure.
+ * lives is in the cgroup of that path; one that has ended is where those who were born in the same cgroup are. A pid is lent,
+ * as in names.h: of several processes the time tells which. Pure.
  */
 #ifndef FR_CGROUPS_H
 #define FR_CGROUPS_H
@@ -11,12 +12,14 @@
 
 #include "session.h"
 
+#define FR_PROC_START "start_ns" /* in a line about a process: of several of that pid it is this one */
+
 struct fr_cgroups; /* opaque; of one boot of one machine */
 
 struct fr_cgroups *fr_cgroups_new(void);    /* NULL: no memory */
 void fr_cgroups_free(struct fr_cgroups *c); /* NULL is fine */
 
-/* A task of the table; before the processes are added. 0 or -ENOMEM. */
+/* A task of the table; those of a snapshot before its processes, and these before the next snapshot. 0 or -ENOMEM. */
 int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struct fr_task *task);
 
 /* The processes' text (fr_snap_procs()); lines that are not as they should be tell nothing. 0 or -ENOMEM. */
