@@ -11,13 +11,13 @@ static const char help[] = "Usage: flightrec cut [options] -o OUT FILE\n"
 			   "Write a smaller snapshot: the events that match, and what names them.\n"
 			   "\n"
 			   "  -o, --output OUT   the new file; one that exists is not replaced\n" FR_WINOPTS_HELP
-			   "      --cpu LIST     only of these CPUs: 0,2-3\n"
-			   "      --pid LIST     only of these processes\n"
-			   "      --cgroup GLOB  only of tasks in such cgroups: '/system.slice/*'\n"
-			   "      --host GLOB    only of such hosts, of a file that merge made of several\n"
+			   "      --cpu LIST     only these CPUs: 0,2-3\n"
+			   "      --pid LIST     only these processes\n"
+			   "      --cgroup GLOB  only tasks in matching cgroups: '/system.slice/*'\n"
+			   "      --host GLOB    only matching hosts, of a file that merge made of several\n"
 			   "  -f, --filter EXPR  only events that match, as in replay\n"
 			   "\n"
-			   "All that is given must hold. If no event is left, no file is written: status 1.\n"
+			   "All options must match. If no event is left, no file is written: status 1.\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 FILE is damaged: what could be read was cut.\n"
 			   "Example: flightrec cut --since -100ms --pid 4711 -o small.flight x.flight\n";
 

@@ -22,13 +22,13 @@
 #define NO_ANSWER   (-1) /* no exit status */
 
 static const char help[] = "Usage: flightrec dump [-n NAME] [-o FILE] [--last DURATION]\n"
-			   "Take a snapshot of a session now, also when no recorder process lives.\n"
+			   "Take a snapshot of a session now, even if no recorder process runs.\n"
 			   "Prints the snapshot's path.\n"
 			   "\n"
 			   "  -n, --name NAME      session (default: default)\n"
 			   "  -o, --output FILE    the snapshot (default: a name of host, time, reason,\n"
 			   "                       in the session's directory)\n"
-			   "      --last DURATION  only so much history: 500ms, 10s, 2m\n"
+			   "      --last DURATION  only this much history: 500ms, 10s, 2m\n"
 			   "\n"
 			   "Example: flightrec dump --last 5s -o incident.flight\n";
 

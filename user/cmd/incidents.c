@@ -18,17 +18,17 @@
 #include "pure/text/when.h"
 
 static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--since T] [--json] [FILE.flight]\n"
-			   "What must not be forgotten: processes that died of signals, OOM kills, oopses and\n"
-			   "warnings, hung tasks, triggers, losses, what the governor and the recorder did. From the\n"
-			   "journal in the directory of snapshots, and from the session's log what is not there yet;\n"
-			   "or those that a snapshot holds. Each once, by time.\n"
+			   "Print incidents by time: processes that died of signals, OOM kills, oopses and\n"
+			   "warnings, hung tasks, triggers, losses, what the governor and the recorder did. They come\n"
+			   "from the journal in the directory of snapshots and, if not there yet, from the session's\n"
+			   "log, each once; or from a snapshot.\n"
 			   "\n"
 			   "  -n, --name NAME   of this session only (default: all that the journal has)\n"
 			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DIR_DEFAULT "]\n"
-			   "      --since T     from then on: 10m ago, 14:30, 2026-01-31T14:02\n"
+			   "      --since T     only from this time on: 10m ago, 14:30, 2026-01-31T14:02\n"
 			   "      --json        one JSON object a line\n"
 			   "\n"
-			   "Where no recorder lives, what is shown is saved to the journal, which makes room in the log.\n"
+			   "If no recorder runs, this also saves them to the journal, which makes room in the log.\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 something is damaged; 4 no session and no journal.\n"
 			   "Example: flightrec incidents --since 1h\n";
 

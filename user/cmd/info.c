@@ -13,7 +13,7 @@
 #include "incident_layout.h"
 
 static const char help[] = "Usage: flightrec info FILE [--json]\n"
-			   "What a snapshot holds: why and where it was taken, from when on each CPU's\n"
+			   "What a snapshot holds: why and where it was taken, from what time each CPU's\n"
 			   "history is complete, and what it lacks: losses, holes, forgotten tasks.\n"
 			   "\n"
 			   "      --json  the same as JSON\n"

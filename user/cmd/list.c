@@ -13,16 +13,16 @@
 
 static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
 			   "       flightrec list --keep|--no-keep FILE...\n"
-			   "The snapshots of a directory, oldest first: when, why, whose, how large, whether\n"
-			   "they are kept for good, and the core file of the same death where there is one\n"
+			   "The snapshots of a directory, oldest first: when, why, which process, how large, whether\n"
+			   "they are kept for good, and the core file of the same death if there is one\n"
 			   "(systemd-coredump's, or by kernel.core_pattern).\n"
 			   "\n"
 			   "  -o, --output DIR  this directory [" FR_DIR_DEFAULT "]\n"
 			   "      --json        the same as JSON\n"
 			   "      --keep        mark snapshots: no quota removes them\n"
-			   "      --no-keep     take the mark away\n"
+			   "      --no-keep     remove the mark\n"
 			   "\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or no snapshot.\n"
+			   "Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or is not a snapshot.\n"
 			   "Example: flightrec list --keep /var/lib/flightrec/*-crash-nginx-*.flight\n";
 
 static const struct option options[] = {

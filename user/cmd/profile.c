@@ -22,12 +22,12 @@ static const char help[] = "Usage: flightrec profile [-n NAME] [options]      of
 			   "Who used the CPUs: tasks, functions, stacks, from samples that are always counted.\n"
 			   "\n"
 			   "  -n, --name NAME    session (default: default)\n"
-			   "      --since T      so far back: 30s, 10m, 1h (default 1m; an hour at most), to the\n"
-			   "                     nearest piece of 10 s, beyond the last minute of 1 m\n"
-			   "      --diff         what became hotter in that time, against the time before it: text, json\n"
+			   "      --since T      go this far back: 30s, 10m, 1h (default 1m; at most 1h), rounded to\n"
+			   "                     10 s, or to 1 m beyond the last minute\n"
+			   "      --diff         what became hotter in that time than in the time before it: text, json\n"
 			   "  -t, --to FORMAT    text (default), folded for flame graphs, json, perfetto\n"
 			   "      --json         the same as --to json\n"
-			   "  -o, --output FILE  into this file, a new one (default, or -: standard output)\n"
+			   "  -o, --output FILE  write to this new file (default, or -: standard output)\n"
 			   "      --top N        functions to show (20)\n" FR_SYMOPTS_HELP "\n"
 			   "Example: flightrec profile --diff crash.flight\n";
 

@@ -8,8 +8,8 @@
 #define TIMEOUT_MS 60000 /* loading the programs of triggers takes its time on a busy machine */
 
 static const char help[] = "Usage: flightrec reload [-n NAME]\n"
-			   "Let a recorder read its configuration file again. A bad file is refused, and the\n"
-			   "settings before stay; the session goes on recording in either case.\n"
+			   "Make a recorder read its configuration file again. A bad file is refused, and the\n"
+			   "old settings stay in force; the session goes on recording in either case.\n"
 			   "\n"
 			   "  -n, --name NAME  session (default: default)\n"
 			   "\n"

@@ -9,7 +9,7 @@
 
 static const char help[] =
 	"Usage: flightrec view [options] FILE\n"
-	"Make a page for a browser out of a snapshot: timeline of CPUs and tasks, search,\n"
+	"Make a page for a browser from a snapshot: timeline of CPUs and tasks, search,\n"
 	"histograms, flame graph. One file, without network; open it where you like.\n"
 	"\n"
 	"  -o, --output FILE  the page (default: the snapshot's name and .html)\n"

@@ -24,10 +24,10 @@ enum {
 	{"window", required_argument, NULL, FR_WINOPT_WINDOW}
 /* clang-format on */
 
-#define FR_WINOPTS_HELP                                                                    \
-	"      --since T      from then on: 2s after the begin, -200ms before the end,\n"  \
-	"      --until T      50%, trigger-50ms, 14:02:11.5, 2026-01-31T14:02:11, or ns\n" \
-	"                     of the recording clock\n"                                    \
+#define FR_WINOPTS_HELP                                                                   \
+	"      --since T      from then, until then: 2s after the start, -200ms before\n" \
+	"      --until T      the end, 50%, trigger-50ms, 14:02:11.5,\n"                  \
+	"                     2026-01-31T14:02:11, or ns of the recording clock\n"        \
 	"      --window A..B  both: trigger-50ms..trigger+5ms, 10%..20%, -1s..\n"
 
 /* 0: it was one of these, and into *since, *until; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
