@@ -582,5 +582,35 @@ def nameless():
         equal([e["verdict"] for e in marks if e["reason"] == reason], want, f"marks of {reason}")
 
 
+@test("a recorder that is killed between two rules' decisions about one moment: the next one counts each rule's once")
+def killed_deciding():
+    program = path("frt-between")
+    shutil.copy("/bin/sh", program)
+    first = ["crash:comm=frt-between,exe=/not/this", "crash:comm=frt-between,cooldown=0s"]  # filtered; or a snapshot is granted
+    for before, verdict in zip(first, ("filtered", "taken")):
+        asks = "crash:comm=frt-between,cgroup=/not/this"  # the cgroup's file system, and is killed there
+        with daemon(rules=(before, asks)) as d:
+            d.control.set("readlink", 1, -signal.SIGKILL)
+            run(program, "-c", "kill -SEGV $$", status=None)
+            equal(d.p.wait(60), -signal.SIGKILL, f"exit status: {d.said()}")
+            equal(d.control.get()[1], 1, "deaths in readlink")
+            d.control.set()
+            p = subprocess.Popen(d.p.args, env=d.control.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                def verdicts():
+                    rules = {r["rule"]: r for r in status(d.name)["triggers"]}
+                    return [{v: cnt for v, cnt in rules[rule]["verdicts"].items() if cnt} for rule in (before, asks)]
+
+                wait_for(lambda: all(verdicts()) or p.poll() is not None, f"both rules' verdicts: {status(d.name)['triggers']}", 60)
+                p.send_signal(signal.SIGTERM)
+                equal(p.wait(60), 0, "exit status of the next")
+                equal(verdicts(), [{verdict: 1}, {"filtered": 1}], "verdicts")
+                equal(len(d.files()), verdict == "taken", "snapshots")
+            finally:
+                if p.poll() is None:
+                    p.kill()
+                p.wait()
+
+
 if __name__ == "__main__":
     main()

@@ -85,6 +85,8 @@ WRAP(int, -1, faccessat, (int dir, const char *path, int mode, int flags), (dir,
 WRAP(void *, MAP_FAILED, mmap, (void *at, size_t sz, int prot, int flags, int fd, off_t off), (at, sz, prot, flags, fd, off))
 WRAP(ssize_t, -1, pwrite, (int fd, const void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 
+WRAP(ssize_t, -1, readlink, (const char *path, char *buf, size_t sz), (path, buf, sz))
+
 /* What does not exist is there, whatever its name. */
 WRAP(int, 0, access, (const char *path, int mode), (path, mode))
 

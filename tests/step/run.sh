@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Interrupt bpf/ring.h at every instruction (step.c), and calls that are near others (near.c); then break copies of the first,
-# which the same test must notice.
+# Interrupt bpf/ring.h at every instruction (step.c), calls that are near others (near.c), and what a recorder does about a moment
+# (ledger.c); then break copies of the first, which the same test must notice.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -18,7 +18,7 @@ build() { # INCLUDES OUT
 }
 
 build bpf "$dir/step" || exit 1
-make -s build/tests/step/near || exit 1
+make -s build/tests/step/near build/tests/step/ledger || exit 1
 # The mutations run on the second CPU meanwhile. `plain`: it begins with what goes by plain stores. Each is a sed script that must change ring.h, and be noticed.
 mutate() {
 	name=$1 script=$2 from=${3:-}
@@ -28,7 +28,7 @@ mutate() {
 		verdict="FAILED  nothing was changed: bring the mutation up to date"
 	elif ! build "$dir/$name" "$dir/$name/step" 2>"$dir/$name/cc.out"; then
 		verdict="FAILED  does not build"
-	elif timeout 60 "$dir/$name/step" first $from >"$dir/$name/out" 2>&1; then
+	elif timeout 600 "$dir/$name/step" first $from >"$dir/$name/out" 2>&1; then
 		verdict="FAILED  not noticed"
 	elif [ $? -ge 124 ]; then
 		verdict="FAILED  no result"
@@ -66,12 +66,17 @@ mutations &
 grep -v skipped "$dir/out"
 build/tests/step/near >"$dir/near"
 grep -v skipped "$dir/near"
+build/tests/step/ledger >"$dir/ledger"
+grep -v skipped "$dir/ledger"
 wait
 cat "$dir/mutations"
 set -- $(tail -1 "$dir/out") # N passed, N failed, N skipped
 [ "${2:-}" = passed, ] || set -- 0 passed, 1
 passed=$1 failed=$3
 set -- $(tail -1 "$dir/near")
+[ "${2:-}" = passed, ] || set -- 0 passed, 1
+passed=$((passed + $1)) failed=$((failed + $3))
+set -- $(tail -1 "$dir/ledger")
 [ "${2:-}" = passed, ] || set -- 0 passed, 1
 passed=$((passed + $1 + $(grep -c ' ok ' "$dir/mutations")))
 failed=$((failed + $3 + $(grep -c FAILED "$dir/mutations")))

@@ -42,15 +42,10 @@ static u32 slot_of(const struct fr_engine *e, u32 nr)
 	return nr < e->known_cnt ? e->slot_of[nr] : SLOT_NONE;
 }
 
-static void add(u64 *counter)
-{
-	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-}
-
-void fr_engine_count(struct fr_engine *e, u32 slot, u32 verdict)
+void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verdict)
 {
 	if (slot < FR_TRIGGER_MAX)
-		add(&e->tr->slot[slot].verdict[verdict % FR_TRIGGER_VERDICT_CNT]);
+		fr_entry_add(n, e->tr, &e->tr->slot[slot].verdict[verdict % FR_TRIGGER_VERDICT_CNT], 1);
 }
 
 void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts)
@@ -137,25 +132,27 @@ static u64 who(const struct fr_alert *a)
 	return (u64)a->kind << 32 | a->tid;
 }
 
-/* A recorder that was killed may have decided about it already. */
+/* A recorder that was killed may have decided about it already; one of a version without a ledger only that it waits. */
 static bool is_handled(const struct fr_engine *e, const struct fr_alert *a)
 {
 	return (e->tr->handled_ts == a->ts && e->tr->handled_who == who(a)) || fr_engine_is_waiting(e, a);
 }
 
-static void note_handled(struct fr_engine *e, const struct fr_alert *a)
+/* With all that is decided about it. */
+static void commit_handled(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a)
 {
-	e->tr->handled_who = who(a);
-	__atomic_store_n(&e->tr->handled_ts, a->ts, __ATOMIC_RELEASE);
+	fr_entry_set(n, e->tr, &e->tr->handled_who, who(a));
+	fr_entry_set(n, e->tr, &e->tr->handled_ts, a->ts);
+	fr_ledger_commit(e->ledger, e->tr, n);
 }
 
 /* Keep it until it is taken: its index. What cannot be kept has failed, and the gate never let it through: -errno. */
-static int grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
+static int grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
 {
-	int i = fr_engine_grant(e, a, nr, now_ns, cookie);
+	int i = fr_engine_grant(e, n, a, nr, now_ns, cookie);
 
 	if (i < 0) {
-		fr_engine_count(e, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
+		fr_engine_count(e, n, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
 		if (nr < e->known_cnt)
 			fr_gate_undo(e->gate, nr, key_of(a), now_ns);
 	}
@@ -163,7 +160,7 @@ static int grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_
 }
 
 /* Of rules that were in force before us and are not ours: what they asked for nobody knows any more. Each has its verdict. */
-static void count_ended(struct fr_engine *e, const struct fr_alert *a)
+static void count_ended(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a)
 {
 	u32 ended = a->rule_set, i;
 
@@ -172,7 +169,7 @@ static void count_ended(struct fr_engine *e, const struct fr_alert *a)
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		if (!(ended >> i & 1) || !e->tr->slot[i].text[0])
 			continue;
-		fr_engine_count(e, i, FR_TRIGGER_VERDICT_filtered);
+		fr_engine_count(e, n, i, FR_TRIGGER_VERDICT_filtered);
 		if (!e->said_ended++)
 			fr_warn("moments of '%.*s', which is no more in force, waited: they are counted as filtered, as those "
 				"of "
@@ -184,29 +181,28 @@ static void count_ended(struct fr_engine *e, const struct fr_alert *a)
 static void on_alert(void *arg, const struct fr_alert *a)
 {
 	u8 verdict[FR_TRIGGER_MAX];
+	struct fr_entry entry = {};
 	struct fr_engine *e = arg;
 	u64 now = fr_engine_now(e);
 	bool granted = false;
 	u32 nr, rules = 0;
 
-	if (is_handled(e, a)) {
-		note_handled(e, a);
-		return;
-	}
-	count_ended(e, a);
+	if (is_handled(e, a))
+		return commit_handled(e, &entry, a);
+	count_ended(e, &entry, a);
 	for (nr = 0; nr < e->known_cnt; nr++) {
 		if (!(a->rule_set >> e->slot_of[nr] & 1) || e->rule[nr].kind != a->kind)
 			continue;
 		rules |= 1u << nr;
 		verdict[nr] = decide(e, a, nr, now, granted);
 		if (verdict[nr] != FR_TRIGGER_VERDICT_taken)
-			fr_engine_count(e, e->slot_of[nr], verdict[nr]);
-		else if (grant(e, a, nr, now, 0) >= 0)
+			fr_engine_count(e, &entry, e->slot_of[nr], verdict[nr]);
+		else if (grant(e, &entry, a, nr, now, 0) >= 0)
 			granted = true;
 		else
 			verdict[nr] = FR_TRIGGER_VERDICT_failed;
 	}
-	note_handled(e, a);
+	commit_handled(e, &entry, a);
 	for (nr = 0; nr < e->known_cnt; nr++)
 		if (rules >> nr & 1)
 			fr_engine_mark(e, a, nr, verdict[nr], NULL);
@@ -239,28 +235,34 @@ static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
 	return FR_RULE_NONE;
 }
 
+/* Nobody but us counts what the kernel does not see. */
+static void count_seen(struct fr_engine *e, struct fr_entry *n, u32 slot)
+{
+	if (slot >= FR_TRIGGER_MAX)
+		return;
+	fr_entry_add(n, e->tr, &e->tr->slot[slot].matched, 1);
+	fr_entry_add(n, e->tr, &e->tr->slot[slot].alerted, 1);
+}
+
 /* The mark is its moment. The index of what is pending now, or as fr_engine_pull(). */
 static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
 {
 	u64 now = fr_engine_now(e), ts = 0;
 	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
-	u32 slot = slot_of(e, nr);
-	int i;
+	struct fr_entry entry = {};
+	int i = verdict == FR_TRIGGER_VERDICT_busy ? -EBUSY : -EAGAIN;
 
 	if (told)
 		*told = verdict;
-	if (slot < FR_TRIGGER_MAX) {
-		add(&e->tr->slot[slot].matched);
-		add(&e->tr->slot[slot].alerted);
-	}
 	fr_engine_mark(e, a, nr, verdict, &ts);
 	a->ts = ts ?: now;
-	if (verdict != FR_TRIGGER_VERDICT_taken) {
-		fr_engine_count(e, slot, verdict);
-		return verdict == FR_TRIGGER_VERDICT_busy ? -EBUSY : -EAGAIN;
-	}
-	i = grant(e, a, nr, now, cookie);
-	if (i < 0) { /* the mark before said that a snapshot would come */
+	count_seen(e, &entry, slot_of(e, nr));
+	if (verdict == FR_TRIGGER_VERDICT_taken)
+		i = grant(e, &entry, a, nr, now, cookie);
+	else
+		fr_engine_count(e, &entry, slot_of(e, nr), verdict);
+	fr_ledger_commit(e->ledger, e->tr, &entry);
+	if (i < 0 && verdict == FR_TRIGGER_VERDICT_taken) { /* the mark before said that a snapshot would come */
 		fr_engine_mark(e, a, nr, FR_TRIGGER_VERDICT_failed, NULL);
 		if (told)
 			*told = FR_TRIGGER_VERDICT_failed;
@@ -341,38 +343,40 @@ static u64 longest_ns(const struct fr_engine *e)
 	return ns;
 }
 
-/* oldest_ns: of those that are kept. What was granted before it may count still, and nobody knows of it. */
-static void say_forgotten(struct fr_engine *e, u64 oldest_ns)
+/* whole_ns: from when on all are known. What was granted before it may count still, and nobody knows of it. */
+static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 {
 	u64 now = fr_engine_now(e);
 
-	if (e->tr->granted_cnt > FR_GRANTED_MAX && now > oldest_ns && now - oldest_ns < longest_ns(e))
-		fr_warn("of the snapshots that triggers had the last %u of %llu are known: limits that look back further count "
-			"these alone",
-			FR_GRANTED_MAX, (unsigned long long)e->tr->granted_cnt);
+	if (known_cnt < e->tr->granted_cnt && now > whole_ns && now - whole_ns < longest_ns(e))
+		fr_warn("of the %llu snapshots that triggers had %llu are known: limits that look back further count these "
+			"alone",
+			(unsigned long long)e->tr->granted_cnt, (unsigned long long)known_cnt);
 }
 
 /* What was granted before counts on: by the recorder before us, or under other limits. */
 static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 {
-	const struct fr_triggers *tr = e->tr;
-	u64 first = tr->granted_cnt > FR_GRANTED_MAX ? tr->granted_cnt - FR_GRANTED_MAX : 0, i;
-	const struct fr_granted *was;
-	u64 oldest = 0;
+	u64 i, known = 0, whole = 0;
+	struct fr_granted was;
 	u32 nr;
 
-	for (i = first; i < tr->granted_cnt; i++) {
-		was = &tr->granted[i % FR_GRANTED_MAX];
-		nr = fr_engine_rule_of_slot(e, was->slot);
-		if (!was->ts || was->slot == SLOT_NONE)
+	for (i = fr_ledger_first(e->tr); i < e->tr->granted_cnt; i++) {
+		if (!fr_ledger_granted(e->ledger, e->tr, i, &was)) {
+			whole = 0;
 			continue;
-		oldest = oldest ?: was->ts;
+		}
+		known++;
+		nr = fr_engine_rule_of_slot(e, was.slot);
+		if (!was.ts || was.slot == SLOT_NONE)
+			continue;
+		whole = whole ?: was.ts;
 		if (nr != FR_RULE_NONE)
-			fr_gate_count(g, nr, was->key, was->ts);
+			fr_gate_count(g, nr, was.key, was.ts);
 		else
-			fr_gate_seed(g, was->ts);
+			fr_gate_seed(g, was.ts);
 	}
-	say_forgotten(e, oldest);
+	say_forgotten(e, known, whole);
 }
 
 static int new_gate(struct fr_engine *e)
@@ -512,6 +516,25 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 
 /* ---- begin and end ---- */
 
+/* Without it the recorder works as well: only what it is killed in may be counted twice, or not. */
+static int find_ledger(struct fr_engine *e)
+{
+	int err = e->own ? -ENOENT : fr_trig_ledger_open(e->s, &e->ledger);
+
+	if (err) {
+		e->ledger = e->own_ledger = calloc(1, sizeof(*e->own_ledger));
+		if (!e->own)
+			fr_warn("no ledger of triggers can be kept with session '%s': %s: should this recorder be killed, "
+				"counts "
+				"may be off by one, and the next one knows of %u snapshots alone",
+				fr_sess_name(e->s), strerror(-err), FR_GRANTED_MAX - 1);
+	}
+	if (!e->ledger)
+		return -ENOMEM;
+	fr_ledger_recover(e->ledger, e->tr);
+	return 0;
+}
+
 /* The session's, or for one that has none, ours alone. */
 static int find_triggers(struct fr_engine *e)
 {
@@ -522,8 +545,9 @@ static int find_triggers(struct fr_engine *e)
 		e->tr = e->own = calloc(1, sizeof(*e->own));
 	if (!e->tr)
 		return -ENOMEM;
-	if (e->own)
-		return 0;
+	err = find_ledger(e);
+	if (err || e->own)
+		return err;
 	err = fr_alerts_open(e->s, &e->alerts);
 	return err ?: fr_daemon_watch(e->d, fr_alerts_fd(e->alerts), EPOLLIN, on_alerts, e);
 }
@@ -590,6 +614,9 @@ void fr_engine_free(struct fr_engine *e)
 		close(e->post_fd);
 	}
 	fr_gate_free(e->gate);
+	if (!e->own_ledger)
+		fr_trig_ledger_close(e->ledger);
+	free(e->own_ledger);
 	free(e->rule);
 	free(e->own);
 	free(e);

@@ -7,9 +7,10 @@
  *	engine_facts.c	what the file says of its trigger
  *	sources.c	moments that user space sees by itself: psi, every; looking for hung tasks
  *
- * What is granted and not written yet is in struct fr_triggers, which lives with the session; see bpf/alert.h. Its words are
- * stored in this order, so that a recorder that is killed anywhere neither takes nor counts a moment twice:
- *	pending, counters, handled, the mark in the ring, out of the queue.
+ * What is granted and not written yet is in struct fr_triggers, which lives with the session; see bpf/alert.h. What is decided
+ * about a moment (the snapshot that waits, the counters of all its rules, that it is handled) is one entry of the session's
+ * ledger (pure/trigger/ledger.h), so that a recorder that is killed anywhere neither takes nor counts a moment twice, nor
+ * forgets one of its rules. Then come the mark in the ring, and out of the queue.
  */
 #ifndef FR_ENGINE_INT_H
 #define FR_ENGINE_INT_H
@@ -44,6 +45,8 @@ struct fr_engine {
 	struct fr_sess *s;
 	struct fr_triggers *tr; /* the session's, or one of ours if it has none */
 	struct fr_triggers *own;
+	struct fr_ledger *ledger; /* likewise */
+	struct fr_ledger *own_ledger;
 	struct fr_alerts *alerts;
 	struct fr_writer_proc *writer;
 	int writer_fd;	  /* watched, -1 none */
@@ -76,7 +79,7 @@ struct fr_engine {
 u64 fr_engine_now(struct fr_engine *e);					    /* the recording clock; 0: it cannot be read */
 u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot);	    /* its number, FR_RULE_NONE */
 const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr); /* NULL: none */
-void fr_engine_count(struct fr_engine *e, u32 slot, u32 verdict);
+void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verdict);
 void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts);
 
 /* A moment of rule nr, which user space saw. text: what there is to say about it, "" nothing. */
@@ -84,8 +87,8 @@ int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *t
 
 /* ---- engine_take.c ---- */
 
-/* Keep a granted moment until it is taken. Its index, or -errno. */
-int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
+/* Keep a granted moment until it is taken, once the entry is committed. Its index, or -errno. */
+int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
 bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* this very moment */
 bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot); /* one of the same key */
 u32 fr_engine_waiting_cnt(const struct fr_engine *e);

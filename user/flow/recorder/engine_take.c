@@ -138,18 +138,15 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 }
 
 /* For the gate of the next recorder, or of other limits. What a person asked for passes none. */
-static void note_granted(struct fr_engine *e, const struct fr_pending *p, u64 now_ns)
+static void note_granted(struct fr_engine *e, struct fr_entry *n, const struct fr_pending *p, u64 now_ns)
 {
-	struct fr_triggers *tr = e->tr;
+	const struct fr_granted g = {.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
 
-	if (p->slot == SLOT_NONE)
-		return;
-	tr->granted[tr->granted_cnt % FR_GRANTED_MAX] =
-		(struct fr_granted){.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
-	__atomic_store_n(&tr->granted_cnt, tr->granted_cnt + 1, __ATOMIC_RELEASE);
+	if (p->slot != SLOT_NONE)
+		fr_ledger_grant(e->ledger, e->tr, n, &g);
 }
 
-int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
+int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
 	u64 order = next_order(e);
@@ -170,8 +167,8 @@ int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 n
 		return err;
 	}
 	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
-	set_order(e, i, order);
-	note_granted(e, p, now_ns);
+	fr_entry_set(n, e->tr, &p->order, order);
+	note_granted(e, n, p, now_ns);
 	return i;
 }
 
@@ -180,11 +177,9 @@ int fr_engine_grant(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 n
 static void give_back(struct fr_engine *e, u32 i)
 {
 	const struct fr_pending *p = pending(e, i);
-	u32 nr = fr_engine_rule_of_slot(e, p->slot), k;
+	u32 nr = fr_engine_rule_of_slot(e, p->slot);
 
-	for (k = 0; k < FR_GRANTED_MAX; k++)
-		if (e->tr->granted[k].ts == e->job[i].granted_ns && e->tr->granted[k].slot == p->slot)
-			e->tr->granted[k].ts = 0;
+	fr_ledger_give_back(e->ledger, e->tr, p->slot, e->job[i].granted_ns);
 	if (nr != FR_RULE_NONE)
 		fr_gate_undo(e->gate, nr, key_of(&p->alert), e->job[i].granted_ns);
 }
@@ -229,13 +224,14 @@ static enum fr_trigger_verdict verdict_of(int err)
 static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done *done)
 {
 	struct fr_pending *p = pending(e, i), *was = malloc(sizeof(*was));
+	struct fr_entry entry = {};
 	u64 cookie = e->job[i].cookie;
 
 	e->last_err = err;
 	if (err)
 		give_back(e, i);
 	else if (p->slot < FR_TRIGGER_MAX)
-		e->tr->slot[p->slot].last_ns = fr_engine_now(e);
+		fr_entry_set(&entry, e->tr, &e->tr->slot[p->slot].last_ns, fr_engine_now(e));
 	if (!err) {
 		memcpy(e->base, e->asked, sizeof(e->base));
 		e->last_bytes = done->bytes;
@@ -243,9 +239,9 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	if (was)
 		*was = *p;
 	fr_tell_snapshot(e->s, p->path, err ? 0 : done->bytes, err);
-	/* with nothing between: a recorder that is killed there leaves it to the next, which counts it once more */
-	fr_engine_count(e, p->slot, verdict_of(err));
-	set_order(e, i, 0);
+	fr_engine_count(e, &entry, p->slot, verdict_of(err));
+	fr_entry_set(&entry, e->tr, &p->order, 0);
+	fr_ledger_commit(e->ledger, e->tr, &entry);
 	if (!was)
 		return;
 	if (err)

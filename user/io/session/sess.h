@@ -6,7 +6,7 @@
  *	owner/				flock here: the owner's lock, held while a recorder process lives
  *	meta				facts and schema; pinned last, so a session without it was never finished
  *	session, clock, call, tasks, dead, rings-TIER, ring-CPU-TIER, prog-*, link-*
- *	triggers, alerts, dying, trig-GENERATION-*	of triggers (io/trig/trig.h)
+ *	triggers, alerts, dying, ledger, trig-GENERATION-*	of triggers (io/trig/trig.h)
  *	incidents, incident-*, inc-*	of the incident log (io/session/sess_incident.h)
  *
  * What is read from the maps is checked when the session is opened; nothing in it is trusted to be ours.

@@ -11,6 +11,7 @@
 
 #include "alert.h"
 #include "io/session/sess.h"
+#include "pure/trigger/ledger.h"
 #include "pure/trigger/trigger.h"
 
 /* What of the rules this kernel cannot do: reason for rule i in why[i], "" if it is fine. */
@@ -32,6 +33,10 @@ int fr_trig_unload(struct fr_sess *s);
 
 /* The counters, mapped read-write with the session; NULL if it has none. */
 struct fr_triggers *fr_trig_shared(struct fr_sess *s);
+
+/* The ledger, mapped; made if the session has none. The caller owns the session. 0 and *out, or -errno. */
+int fr_trig_ledger_open(struct fr_sess *s, struct fr_ledger **out);
+void fr_trig_ledger_close(struct fr_ledger *l); /* NULL is fine */
 
 /* The queue. fr_alerts_fd() polls readable when there is something. */
 struct fr_alerts;
