@@ -301,6 +301,19 @@ struct fr_writing {
 	u64 *page;
 };
 
+/* How far ahead to have the page in the cache, in units: two lines, or one of arm64's largest. */
+#define FR_AHEAD_UNITS (FR_CACHE_SZ / FR_UNIT_SZ)
+
+/*
+ * Load the line that the next records will want: their commits wait for it otherwise (1 ns an event). Between the clock and
+ * the record's stores, as early as the page is known: the next reading of the clock waits for all loads before it, so behind
+ * the commit a tight loop would wait for this one (2 ns, docs/hotpath.md).
+ */
+FR_INLINE void fr_load_ahead(const struct fr_writing *w, u32 units)
+{
+	(void)*(volatile u64 *)&w->page[(w->res.unit + units + FR_AHEAD_UNITS) % FR_PAGE_UNITS];
+}
+
 /*
  * Reserve units in a ring of this CPU. Returns where the record is to be, of which fixed_sz bytes (a constant, what the
  * verifier is shown) may be written through the pointer; the rest goes by fr_put(). NULL if it is lost, which is counted. A
@@ -321,6 +334,7 @@ FR_INLINE void *fr_reserve_in(struct fr_writing *w, const struct fr_ring *ring, 
 		fr_ring_drop(&w->res);
 		return NULL;
 	}
+	fr_load_ahead(w, units);
 	return (void *)w->page + off;
 }
 
@@ -354,8 +368,10 @@ FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring,
 	if (fr_ring_reserve_near(ring, units, near, &w->res))
 		return false;
 	w->page = fr_ring_page(ring, w->res.page_nr);
-	if (w->page)
+	if (w->page) {
+		fr_load_ahead(w, units);
 		return true;
+	}
 	fr_ring_lose(ring, FR_LOST_broken);
 	fr_ring_drop(&w->res);
 	return false;
@@ -397,14 +413,9 @@ FR_INLINE void fr_put(const struct fr_writing *w, u32 nr, u64 value)
 	w->page[(w->res.unit + nr) % FR_PAGE_UNITS] = value;
 }
 
-/* How far ahead to have the page in the cache, in units: two lines, or one of arm64's largest. */
-#define FR_AHEAD_UNITS (FR_CACHE_SZ / FR_UNIT_SZ)
-
-/* The load is for its line only: without it the next commits wait for their records' stores to get it (1 ns an event). */
 FR_INLINE int fr_commit(const struct fr_writing *w)
 {
 	fr_ring_commit(&w->res);
-	(void)*(volatile u64 *)&w->page[(w->res.unit + FR_AHEAD_UNITS) % FR_PAGE_UNITS];
 	return 0;
 }
 #endif
