@@ -13,6 +13,7 @@ from unittest import mock
 
 import bench
 import common
+import docs
 import offline
 import overwriting
 import rows
@@ -141,6 +142,36 @@ class Promises(Quiet):
             runs.append(programs.Run.__new__(programs.Run))
             runs[-1].who, runs[-1].got = programs.OFF, {"time": took}
         self.assertAlmostEqual(programs.rows_of_noise(load, timed.TIME[0], [runs]), 10)
+
+
+class Machines(Quiet):
+    """Promises of several machines' runs side by side."""
+
+    def run_on(self, cpu, median, case="ours / theirs"):
+        rows.rows.clear()
+        with mock.patch.dict(rows._now, part="hot"):
+            for group in "In a loop, 1 CPU", "In a loop, 2 CPUs":
+                rows.title(group)
+                rows.row(case, [median], "", at_most=0.5)
+            rows.row("not promised", [1], "ns")
+        part = {"date": "2026-11-23T15:50:14+00:00", "quiet": True}
+        return {"version": rows.VERSION, "kernel": "6.1", "distribution": "Debian", "flightrec": "0.1", "quick": False,
+                "machine": {"cpu": cpu, "cpus": 2, "hypervisor": "", "memory_bytes": 2**30},
+                "parts": {"hot": part}, "rows": list(rows.rows)}
+
+    def test_only_promises_are_kept_of_others(self):
+        kept = docs.promises_of(self.run_on("A", 0.4))
+        self.assertEqual([r["case"] for r in kept["rows"]], ["ours / theirs"] * 2)
+
+    def test_each_promise_is_a_line_with_what_was_missed(self):
+        text = docs.elsewhere([self.run_on("A", 0.4), self.run_on("B", 0.6)])
+        self.assertIn("ours / theirs, 1 CPU | <= 0.5 | 0.4 | **0.6** |", text)
+        self.assertIn("ours / theirs, 2 CPUs | <= 0.5 | 0.4 | **0.6** |", text)
+
+    def test_a_promise_that_one_machine_did_not_measure_is_empty(self):
+        text = docs.elsewhere([self.run_on("A", 0.4), self.run_on("B", 0.6, case="another")])
+        self.assertIn("ours / theirs, 1 CPU | <= 0.5 | 0.4 |  |", text)
+        self.assertIn("another, 2 CPUs | <= 0.5 |  | **0.6** |", text)
 
 
 if __name__ == "__main__":

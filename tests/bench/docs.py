@@ -3,6 +3,7 @@
 written by hand.
 
 	docs.py --update	what build/bench.json has becomes the documents
+	docs.py --other NAME	its promises become a column of another machine there, kept as docs/performance/other/NAME.json
 	docs.py --check		that the documents are what their bench.json makes: 0 or 1
 	docs.py --preview DIR	tables and plots of build/bench.json there
 """
@@ -18,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = os.path.join(ROOT, "docs", "performance.md")
 SCALE = os.path.join(ROOT, "docs", "scale.md")
 PLACE = os.path.join(ROOT, "docs", "performance")
+OTHER = os.path.join(PLACE, "other")
 BUILT = os.path.join(ROOT, "build", "bench.json")
 BEGIN, END = "<!-- made by tests/bench/run.sh --docs -->\n", "<!-- end of what is made -->\n"
 
@@ -76,6 +78,59 @@ def head(doc):
     return text + ("\nNot measured:\n\n" + "".join(reasons) if reasons else "")
 
 
+def promises_of(doc):
+    """What another machine's run is kept for."""
+    kept = {key: doc[key] for key in ("version", "machine", "kernel", "distribution", "flightrec", "quick")}
+    rows = [r for r in doc["rows"] if r["promise"]]
+    parts = {name: entry for name, entry in doc["parts"].items() if any(r["part"] == name for r in rows)}
+    return {**kept, "parts": parts, "rows": rows}
+
+
+def others():
+    """The runs of other machines, by name."""
+    names = sorted(n for n in os.listdir(OTHER) if n.endswith(".json")) if os.path.isdir(OTHER) else ()
+    return [load(os.path.join(OTHER, n)) for n in names]
+
+
+def key_of(r):
+    return r["part"], r["group"], r["case"], r["peer"]
+
+
+def elsewhere_name(r, rows):
+    """The part and the case; of two that have the same, the end of what stands above their table, too."""
+    peer = "" if r["peer"] == "flightrec" else f", {r['peer']}"
+    same = [o for o in rows if o["part"] == r["part"] and (o["case"], o["peer"], o["at"]) == (r["case"], r["peer"], r["at"])]
+    return cell(f"{table.place(r)}: {r['case']}{peer}{', ' + r['group'].rsplit(', ', 1)[-1] if len(same) > 1 else ''}")
+
+
+def elsewhere_cell(r, promise):
+    """With its own promise, where that is of the machine's noise."""
+    if not r:
+        return ""
+    if r["not_measured"]:
+        return "not measured"
+    own = f" ({table.promised(r['promise'])})" if r["promise"] != promise else ""
+    text = f"{table.figure(r['median'])}{unit_of(r)}{own}"
+    return text if r["kept"] else f"**{text}**"
+
+
+def elsewhere(docs):
+    """Each promise on each machine; the first one's run is the page's."""
+    of = [{key_of(r): r for r in doc["rows"] if r["promise"]} for doc in docs]
+    text = "\n### Promises by machine\n\nBold: missed.\n\n"
+    for nr, doc in enumerate(docs, 1):
+        since = min(entry["date"] for entry in doc["parts"].values())[:10]
+        noisy = [name for name, entry in doc["parts"].items() if not entry["quiet"]]
+        text += (f"{nr}. {machine(doc)}, {since}{': all tables below' * (nr == 1)}"
+                 f"{'; not quiet: ' * bool(noisy)}{', '.join(noisy)}\n")
+    text += f"\n| | promised | {' | '.join(str(nr + 1) for nr in range(len(docs)))} |\n|---|---|{'---:|' * len(docs)}\n"
+    for key in dict.fromkeys(key for rows in of for key in rows):
+        rows, first = next((rows.values(), rows[key]) for rows in of if key in rows)
+        cells = " | ".join(elsewhere_cell(there.get(key), first["promise"]) for there in of)
+        text += f"| {elsewhere_name(first, rows)} | {table.promised(first['promise'])} | {cells} |\n"
+    return text
+
+
 def conditions(entry, name):
     noise = (f"load before {entry['load_before']:.1f}, others used {entry['others_percent']:g} % of the CPUs meanwhile, the hypervisor took "
              f"{entry['steal_percent']:g} %")
@@ -83,10 +138,10 @@ def conditions(entry, name):
             + ("quiet" if entry["quiet"] else f"**not quiet**: {noise}") + ".\n" + "".join(f"{note}.\n" for note in entry["notes"]))
 
 
-def generated(doc, where):
+def generated(doc, where, also=()):
     """The text, and the plots by file name."""
     drawn = plots.drawn(doc["rows"])
-    text = head(doc)
+    text = head(doc) + (elsewhere([doc, *also]) if also else "")
     for name in dict.fromkeys(r["part"] for r in doc["rows"]):
         text += f"\n### {name}\n\n{conditions(doc['parts'][name], name)}"
         text += "".join(f"\n![{title}]({where}{file})\n" for file, _, title in drawn.get(name, ()))
@@ -101,7 +156,7 @@ def page(doc):
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{PAGE} has no lines {BEGIN.strip()} and {END.strip()}")
-    text, drawn = generated(doc, "performance/")
+    text, drawn = generated(doc, "performance/", others())
     return f"{before}{BEGIN}\n{text}\n{END}{after}", drawn
 
 
@@ -134,6 +189,14 @@ def update():
     return 0
 
 
+def keep_other(name):
+    """build/bench.json is another machine's."""
+    os.makedirs(OTHER, exist_ok=True)
+    write(os.path.join(OTHER, f"{name}.json"), json.dumps(promises_of(load(BUILT)), indent=1) + "\n")
+    write(PAGE, page(load(os.path.join(PLACE, "bench.json")))[0])
+    return 0
+
+
 def check():
     """Says which file is not what bench.json makes."""
     doc = load(os.path.join(PLACE, "bench.json"))
@@ -158,8 +221,10 @@ def preview(where, doc):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--update"]:
         sys.exit(update())
+    if len(sys.argv) == 3 and sys.argv[1] == "--other":
+        sys.exit(keep_other(sys.argv[2]))
     if sys.argv[1:] == ["--check"]:
         sys.exit(check())
     if len(sys.argv) == 3 and sys.argv[1] == "--preview":
         sys.exit(preview(sys.argv[2], load(BUILT)))
-    raise SystemExit("usage: docs.py --update | --check | --preview DIR")
+    raise SystemExit("usage: docs.py --update | --other NAME | --check | --preview DIR")

@@ -132,7 +132,7 @@ def table(load, what, tracepoint, event, action, program, quick):
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         lost = []
         who = list(recorders(tracepoint, event, action, program, tmp, lost))
-        added, off = take_turns(load, [(name, begin) for name, begin in who if not quick or name in OF_QUICK], 1 if quick else 2)
+        added, off = take_turns(load, [(name, begin) for name, begin in who if not quick or name in OF_QUICK], 1 if quick else 3)
     for name, _ in who:
         for of in added.values():
             of.setdefault(name, "left out because of --quick")
