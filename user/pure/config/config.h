@@ -40,42 +40,42 @@ struct fr_config_list {
 #define FR_CONFIG_KEYS(K) \
 	K(Session, Name, text, name, R, "default", "name of the session") \
 	K(Session, Profile, text, profile, R, "default", "what is recorded: minimal, default or full") \
-	K(Session, Event, list, event, R, "", "add a group or an event to the profile; -WHAT takes it away") \
+	K(Session, Event, list, event, R, "", "add a group or an event to the profile; -WHAT removes it") \
 	K(Session, Memory, size, memory_sz, R, "8M", "memory of the rings per online CPU") \
 	K(Session, SubBuffer, size, subbuf_sz, R, "64K", "size of the main tier's sub-buffers") \
 	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
-	K(Session, Clock, text, clock, R, "global", "how stamps of different CPUs agree: global, global:GRAIN or local") \
+	K(Session, Clock, text, clock, R, "global", "how timestamps of different CPUs agree: global, global:GRAIN or local") \
 	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second and CPU") \
 	K(Session, CpuProfile, flag, cpu_profile, R, "yes", "count CPU samples for `flightrec profile`") \
 	K(Session, Pid, text, pid, R, "", \
-	  "record system calls and page faults of these processes only: numbers, with commas between") \
-	K(Session, Comm, text, comm, R, "", "likewise of tasks of these names: NAME or PREFIX*, with commas between") \
+	  "record system calls and page faults of these processes only: numbers, separated by commas") \
+	K(Session, Comm, text, comm, R, "", "likewise of tasks with these names: NAME or PREFIX*, separated by commas") \
 	K(Session, Cgroup, text, cgroup, R, "", \
-	  "likewise of these cgroups and what is below them: paths, with commas between") \
-	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as -f of record") \
-	K(Session, Incidents, count, incident_cnt, R, "1024", "records of the incident log, 8 to 65536") \
-	K(Trigger, On, list, on, L, "", "a trigger, as --on of record: see TRIGGERS in flightrec(1)") \
+	  "likewise of these cgroups and all below them: paths, separated by commas") \
+	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", "number of records in the incident log, 8 to 65536") \
+	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
 	K(Trigger, StormCount, count, storm_cnt, L, "30", \
-	  "at most so many snapshots of all triggers in StormTime; 0: no limit") \
-	K(Trigger, StormTime, duration, storm_ns, L, "10m", "the time that StormCount is for") \
+	  "at most this many snapshots of all triggers in StormTime; 0: no limit") \
+	K(Trigger, StormTime, duration, storm_ns, L, "10m", "the period in which StormCount applies") \
 	K(Storage, Directory, text, dir, L, "/var/lib/flightrec", "where snapshots go") \
 	K(Storage, MaxFiles, count, max_files, L, "100", \
-	  "keep at most so many snapshots, the oldest that is not marked goes first; 0: no limit") \
-	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most so many bytes of them; 0: no limit") \
-	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots of this age; 0: no limit") \
-	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave so much of the file system free") \
-	K(Storage, MaxIncidents, size, incident_sz, L, "8M", "size of the incidents' journal there, beyond which the oldest half leaves") \
-	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, by /bin/sh -c") \
+	  "keep at most this many snapshots; the oldest unmarked one is removed first; 0: no limit") \
+	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most this many bytes of them; 0: no limit") \
+	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots older than this; 0: no limit") \
+	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave this much of the file system free") \
+	K(Storage, MaxIncidents, size, incident_sz, L, "8M", "size of the incidents' journal there, beyond which the oldest half is removed") \
+	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, with /bin/sh -c") \
 	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
-	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end it after so long") \
+	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end the command after this time") \
 	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
 	K(Control, Socket, flag, socket, L, "yes", "listen on /run/flightrec/NAME.sock") \
 	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and follow") \
 	K(Control, DumpGroup, text, dump_group, L, "", "members of this group may take snapshots, too") \
 	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", \
-	  "the shortest time between two snapshots that they take") \
-	K(Governor, Budget, percent, budget, L, "0%", "what recording may cost of each CPU; 0%: no limit") \
-	K(Governor, Interval, duration, governor_ns, L, "10s", "how often that is measured")
+	  "the shortest time between two snapshots taken by them") \
+	K(Governor, Budget, percent, budget, L, "0%", "how much of each CPU recording may cost; 0%: no limit") \
+	K(Governor, Interval, duration, governor_ns, L, "10s", "how often the cost is measured")
 /* clang-format on */
 
 #define FR_CONFIG_C_text     char *
