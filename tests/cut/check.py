@@ -507,6 +507,77 @@ def merge_horizons():
     assert horizons(merge(*cuts)) == [z, z]
 
 
+def missing(*paths):
+    """In how many places, as exports say it."""
+    words = run("export", "--to", "perfetto", "-o", fresh("x.pftrace"), *paths).stderr.decode().split()
+    return int(words[words.index("missing") + 2]) if "missing" in words else 0
+
+
+def merge_windows():
+    """Between windows that were cut out of a file events are missing: the merged file knows as much of it as its parts."""
+    at = [mid("b.flight", x) for x in (0.7, 0.8, 0.9, 0.95)]
+    early, middle, late = (named("early.flight", "b.flight", "--until", str(at[0])), named("middle.flight", "b.flight", "--window", f"{at[1]}..{at[2]}"),
+                           named("late.flight", "b.flight", "--since", str(at[3])))
+    of_b = [h for h in info("b.flight")["holes"]]
+    assert len(of_b) == 1 and of_b[0]["until_ns"] < at[0], "in the first window"
+    for parts, between in ([early, middle, late], [(at[0], at[1]), (at[2], at[3])]), ([late, early], [(at[0], at[3])]), ([middle, late], [(at[2], at[3])]):
+        m = info(merge(*parts))
+        holes = [h for h in m["holes"] if h["tier"] == "main"]
+        assert [h for h in holes if h["why"] != "cut"] == (of_b if early in parts else []), m["holes"]
+        for cpu in 0, 1:
+            cut_out = [h for h in holes if h["cpu"] == cpu and h["why"] == "cut"]
+            assert [(h["since_ns"], h["until_ns"]) for h in cut_out] == between, (parts, cut_out)
+            times = [e for e in map(json.loads, rows("b.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main"]
+            for h in cut_out:
+                lost = [e["pos"]["seq"] for e in times if h["since_ns"] < e["ts"] < h["until_ns"]]
+                assert h["first_seq"] <= min(lost) and max(lost) <= h["last_seq"], (h, min(lost), max(lost))
+        assert horizons("m.flight") == [at[3]] * 2
+        got, of_parts = pairs("m.flight"), pairs(*parts)
+        # from the window's begin to a CPU's first event nothing happened, which only the part itself still knows
+        assert got == of_parts if early in parts else (got.keys() == of_parts.keys() and all(e.items() <= of_parts[k].items() for k, e in got.items()))
+        assert sum(got[k] != of_parts[k] for k in got) < 5
+        assert missing("m.flight") == missing(*parts) >= 2 * len(between), (missing("m.flight"), missing(*parts))
+        text = run("info", "m.flight").stdout.decode()
+        assert f"{len([h for h in m['holes'] if h['tier'] != 'stack' and h['why'] == 'cut'])} hole(s): between the parts" in text, text
+        os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("m1.flight")))
+        for again in ["m1.flight"], ["m1.flight", parts[0]]:
+            assert info(merge(*again))["holes"] == m["holes"], again
+            assert pairs("m.flight") == got and horizons("m.flight") == [at[3]] * 2
+        # a whole file that has what was cut away closes what it can
+        assert info(merge("m1.flight", "b.flight"))["holes"] == of_b
+    # what a window misses another may have
+    both = named("both.flight", "b.flight", "--window", f"{at[0]}..{at[3]}")
+    assert info(merge(early, both, late))["holes"] == of_b and pairs("m.flight").items() <= pairs("b.flight").items()
+    # one without an end of its own knows nothing of what came behind its file's
+    old, new = named("old.part", "a.flight", "--since", str(mid("a.flight", 0.5))), named("new.part", "c.flight", "--until", str(mid("c.flight", 0.9)))
+    m = info(merge(old, new))
+    assert m["cut"]["until_ns"] == mid("c.flight", 0.9), m["cut"]
+    assert [h["since_ns"] for h in m["holes"] if h["tier"] == "main"] == [info("a.flight")["end_ns"]] * 2, m["holes"]
+
+
+def merge_damaged_cuts():
+    """What could not be read of a cut is a hole of the merged file, unless another has it."""
+    middle = mid("b.flight", 0.7)
+    one, two = named("one.flight", "b.flight", "--until", str(middle)), named("two.flight", "b.flight", "--since", str(middle))
+    data = bytearray(open(os.path.join(dir, two), "rb").read())
+    data[data.index(b"\x28\xb5\x2f\xfd", data.index(b"fl-chunk", data.index(b"fl-chunk") + 200)) + 50] ^= 0xff
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data)
+    left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
+    lost = [e for e in map(json.loads, rows(two)) if place(e) not in left]
+    assert lost and left
+    for parts in (["bad.flight"], [one, "bad.flight"]):
+        run("merge", "-o", fresh("m.flight"), *parts, want=3)
+        hole, = [h for h in info("m.flight")["holes"] if h["why"] == "damaged"]
+        ring = next(t for c in info("m.flight")["cpus"] if c["cpu"] == hole["cpu"] for t in c["tiers"] if t["name"] == hole["tier"])
+        assert ring["horizon_ns"] == hole["until_ns"] == max(e["ts"] for e in lost), (ring, hole)
+        assert {(e["cpu"], e["pos"]["tier"]) for e in lost} == {(hole["cpu"], hole["tier"])}, hole
+        assert hole["since_ns"] <= min(e["ts"] for e in lost) and max(e["ts"] for e in lost) <= hole["until_ns"], hole
+        assert hole["first_seq"] <= min(e["pos"]["seq"] for e in lost) and max(e["pos"]["seq"] for e in lost) <= hole["last_seq"], hole
+    run("merge", "-o", fresh("m.flight"), one, "bad.flight", two, want=3)
+    assert info("m.flight")["holes"] == info("b.flight")["holes"] and rows("m.flight") == rows("b.flight")
+
+
 def merge_last():
     """Dumps of the last moments: laps are in part in them, and complete is what they say."""
     c, end = horizons("c.flight"), info("c.flight")["end_ns"]

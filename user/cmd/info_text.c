@@ -399,31 +399,33 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	}
 }
 
-/* Holes of what was damaged, in the ring or in a file that this one was cut from; stacks' are not counted among holes. */
-static u64 damaged_holes(const struct fr_info *s)
+/* Holes with this reason; stacks' are not counted among holes. */
+static u64 holes_of(const struct fr_info *s, const char *reason)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_HOLES), row;
-	u64 damaged = 0;
+	u64 sum = 0;
 
 	for (row = 0; row < cnt; row++) {
 		const char *why = flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_HOLES, row, "why");
 		const char *tier = flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_HOLES, row, "tier");
 
-		damaged += why && !strcmp(why, "damaged") && tier && strcmp(tier, "stack");
+		sum += why && !strcmp(why, reason) && tier && strcmp(tier, "stack");
 	}
-	return damaged;
+	return sum;
 }
 
 static void put_lacks(struct fr_out *o, const struct fr_info *s)
 {
 	u64 expected = fact_count(s, "sample_expected"), taken = fact_count(s, "sample_taken");
-	u64 damaged = damaged_holes(s);
+	u64 damaged = holes_of(s, "damaged"), cut = holes_of(s, "cut");
 	bool any = false;
 
 	put_lack(o, &any, fr_info_sum(s, "damage"), "part(s) of the file are damaged");
 	put_lack(o, &any, fr_info_sum(s, "lost"), "event(s) lost: rings too small or too slow, see lost above");
-	put_lack(o, &any, fr_info_sum(s, "holes") - damaged, "hole(s): laps overwritten or in flight while they were read");
+	put_lack(o, &any, fr_info_sum(s, "holes") - damaged - cut,
+		 "hole(s): laps overwritten or in flight while they were read");
 	put_lack(o, &any, damaged, "hole(s): laps damaged in the ring, or in the file that this one was made of");
+	put_lack(o, &any, cut, "hole(s): between the parts that were cut out of the files that this one was made of");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");

@@ -180,8 +180,10 @@ int flightrec_table_u64(struct flightrec *fr, unsigned file, enum flightrec_tabl
 
 static const char *hole_why(u8 why)
 {
-	static const char *const words[FR_HOLE_CNT] = {
-		[FR_HOLE_overwritten] = "overwritten", [FR_HOLE_inflight] = "inflight", [FR_HOLE_damaged] = "damaged"};
+	static const char *const words[FR_HOLE_CNT] = {[FR_HOLE_overwritten] = "overwritten",
+						       [FR_HOLE_inflight] = "inflight",
+						       [FR_HOLE_damaged] = "damaged",
+						       [FR_HOLE_cut] = "cut"};
 
 	return why < FR_HOLE_CNT ? words[why] : NULL;
 }

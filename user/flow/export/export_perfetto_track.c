@@ -169,8 +169,8 @@ static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const
 		[FR_HOLE_overwritten] = "overwritten while it was read",
 		[FR_HOLE_inflight] = "still being written",
 		[FR_HOLE_damaged] = "damaged",
+		[FR_HOLE_cut] = "cut away",
 		[FR_GAP_between] = "in none of the snapshots",
-		[FR_GAP_cut] = "cut away",
 	};
 	size_t i;
 	int err = 0;

@@ -105,13 +105,28 @@ int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, 
 
 /* ---- what is covered ---- */
 
+/* Parts that were found damaged, of which no more than the header is known. */
+static int find_damage(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (is_of(&c[i], r) && c[i].damaged)
+			err = fr_gap_list_add(holes, (struct fr_gap){r->cpu, FR_HOLE_damaged, c[i].first_ts, c[i].last_ts});
+	return err;
+}
+
 /* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
-static int find_holes(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
+static int find_holes(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r,
+		      struct fr_gap_list *holes)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
 	int err = fr_gaps_find_lost(snap, r, holes);
 
+	err = err || !g->is_read ? err : find_damage(snap, r, holes);
 	for (i = 0; i < cnt && !err; i++)
 		if (h[i].cpu == r->cpu && h[i].tier == r->tier)
 			err = fr_gap_list_add(holes, (struct fr_gap){.cpu = r->cpu,
@@ -169,7 +184,7 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)
 {
 	struct fr_gap_list holes = {0};
-	int err = find_holes(snap, r, &holes);
+	int err = find_holes(g, snap, r, &holes);
 
 	err = err ?: cover_around(g, r->cpu, &holes, begin_of(g, snap, r, holes.cnt), end_ns);
 	free(holes.g);
@@ -207,12 +222,12 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++) {
-		if (r[i].tier != FR_TIER_MAIN)
+		if (r[i].tier != g->tier)
 			continue;
 		if (fr_cut_has_cpu(snap, r[i].cpu))
 			err = cover(g, snap, &r[i], end_ns);
 		else
-			err = fr_gap_list_add(&g->end, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, end_ns});
+			err = fr_gap_list_add(&g->end, (struct fr_gap){r[i].cpu, FR_HOLE_cut, 0, end_ns});
 	}
 	return err;
 }

@@ -20,7 +20,6 @@
 enum fr_gap_why {
 	FR_GAP_before = FR_HOLE_CNT, /* they were before what the first snapshot has */
 	FR_GAP_between,		     /* after one snapshot's end, and before what the next one has */
-	FR_GAP_cut,		     /* the CPU was cut away */
 	FR_GAP_CNT
 };
 
@@ -36,6 +35,8 @@ struct fr_gap_list {
 };
 
 struct fr_gaps {
+	u8 tier;       /* whose rings are looked at: FR_TIER_MAIN, if nothing is said */
+	bool is_read;  /* all events have been: what was found damaged then is a hole, too */
 	bool attached; /* before all programs of a session were attached events are missing, too */
 	struct fr_gap_list covered, hole, end;
 	struct fr_gap_list gap; /* by since_ns */

@@ -415,8 +415,10 @@ static void tear_down(struct join *j)
 	u32 i, k;
 
 	for (i = 0; i < j->group_cnt; i++) {
-		for (k = 0; k < j->group[i].ring_cnt; k++)
+		for (k = 0; k < j->group[i].ring_cnt; k++) {
+			fr_gaps_clear(&j->group[i].ring[k].missing);
 			free(j->group[i].ring[k].gap);
+		}
 		free(j->group[i].file);
 		free(j->group[i].ring);
 	}

@@ -3,6 +3,7 @@
 #ifndef FR_JOIN_INT_H
 #define FR_JOIN_INT_H
 
+#include "flow/replay/gaps.h"
 #include "flow/replay/join.h"
 #include "io/snapfile/snapfile_rows.h"
 #include "pure/set/spans.h"
@@ -28,8 +29,9 @@ struct fr_join_ring {
 	u16 cpu;
 	u8 tier;
 	u64 present, first_seq, last_seq;
-	u64 last_ns;		 /* time of the last event */
+	u64 first_ns, last_ns;	 /* times of the first and last event */
 	struct fr_join_gap *gap; /* what is before the first whole lap, then what is missing between; all cut: none */
+	struct fr_gaps missing;	 /* all cut: when events are */
 	u32 gap_cnt, gap_at;	 /* events behind those before gap_at have come */
 };
 

@@ -403,18 +403,38 @@ static int put_asked(const struct fr_join_group *g, struct fr_snap_writer *w, co
 	return err;
 }
 
-/* The earliest begin of a window, or the latest end; none if one of the files has no such limit. */
-static int put_limit(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name, bool earliest)
+/* The earliest begin of a window; none if one of the files has no such limit. */
+static int put_since(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
-	s64 ns, limit_ns = 0;
+	s64 ns, since_ns = 0;
 	u32 i;
 
 	for (i = 0; i < g->file_cnt; i++) {
-		if (!fr_snap_fact_num(g->file[i]->snap, name, &ns))
+		if (!fr_snap_fact_num(g->file[i]->snap, "cut_since", &ns))
 			return 0;
-		limit_ns = !i || (earliest ? ns < limit_ns : ns > limit_ns) ? ns : limit_ns;
+		since_ns = !i || ns < since_ns ? ns : since_ns;
 	}
-	return fr_snap_put_fact(w, name, "%lld", (long long)limit_ns);
+	return fr_snap_put_fact(w, "cut_since", "%lld", (long long)since_ns);
+}
+
+/* The latest end of one, and not behind that of what it was cut from: what came then none of them knows. */
+static int put_until(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	u64 until_ns = 0;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		u64 end_ns = g->file[i]->taken_ns;
+		s64 ns;
+
+		if (fr_snap_fact_num(g->file[i]->snap, "cut_until", &ns)) {
+			any = true;
+			end_ns = (u64)ns < end_ns ? (u64)ns : end_ns;
+		}
+		until_ns = end_ns > until_ns ? end_ns : until_ns;
+	}
+	return any ? fr_snap_put_fact(w, "cut_until", "%llu", (unsigned long long)until_ns) : 0;
 }
 
 /* The greatest number that a file says, if one does. */
@@ -451,8 +471,8 @@ static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
 		return err;
 	for (i = 0; i < sizeof(asked) / sizeof(asked[0]) && !err; i++)
 		err = put_asked(g, w, asked[i]);
-	err = err ? err : put_limit(g, w, "cut_since", true);
-	err = err ? err : put_limit(g, w, "cut_until", false);
+	err = err ? err : put_since(g, w);
+	err = err ? err : put_until(g, w);
 	err = err ? err : put_most(g, w, "cut_damage");
 	return err ? err : put_most(g, w, "cut_governor");
 }

@@ -35,6 +35,11 @@ static bool begins_by_choice(const struct fr_snap *s, const struct fr_snap_ring 
 	return false;
 }
 
+static bool is_chunk_of(const struct fr_chunk *c, const struct fr_join_ring *r)
+{
+	return c->epoch == r->epoch && c->cpu == r->cpu && c->tier == r->tier;
+}
+
 /* First and last lap that a file has events of. False: none. */
 static bool laps_of(const struct fr_snap *s, const struct fr_join_ring *r, u64 *first, u64 *last)
 {
@@ -43,7 +48,7 @@ static bool laps_of(const struct fr_snap *s, const struct fr_join_ring *r, u64 *
 	bool any = false;
 
 	for (i = 0; i < cnt; i++) {
-		if (c[i].epoch != r->epoch || c[i].cpu != r->cpu || c[i].tier != r->tier)
+		if (!is_chunk_of(&c[i], r))
 			continue;
 		if (!any || c[i].first_seq < *first)
 			*first = c[i].first_seq;
@@ -79,7 +84,7 @@ static int cut_damage(const struct fr_snap *s, const struct fr_join_ring *r, str
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++)
-		if (c[i].damaged && c[i].epoch == r->epoch && c[i].cpu == r->cpu && c[i].tier == r->tier)
+		if (c[i].damaged && is_chunk_of(&c[i], r))
 			err = fr_spans_cut(have, c[i].first_seq, c[i].last_seq);
 	return err;
 }
@@ -137,7 +142,7 @@ static u64 last_event_ns(const struct fr_snap *s, const struct fr_join_ring *r)
 	u64 last_ns = 0;
 
 	for (i = 0; i < cnt; i++)
-		if (c[i].last_ts > last_ns && (!r || (c[i].epoch == r->epoch && c[i].cpu == r->cpu && c[i].tier == r->tier)))
+		if (c[i].last_ts > last_ns && (!r || is_chunk_of(&c[i], r)))
 			last_ns = c[i].last_ts;
 	return last_ns;
 }
@@ -225,8 +230,10 @@ int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r)
 
 void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq)
 {
-	if (!r->present++)
+	if (!r->present++) {
 		r->first_seq = seq;
+		r->first_ns = ts;
+	}
 	r->last_seq = seq;
 	while (r->gap_at < r->gap_cnt && seq > r->gap[r->gap_at].lap.last) {
 		r->gap[r->gap_at++].behind_ns = ts;
@@ -252,8 +259,7 @@ static bool is_damaged_from(const struct fr_snap *s, const struct fr_join_ring *
 	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
 
 	for (i = 0; i < cnt; i++)
-		if (c[i].damaged && c[i].epoch == r->epoch && c[i].cpu == r->cpu && c[i].tier == r->tier &&
-		    c[i].last_ts >= from_ns)
+		if (c[i].damaged && is_chunk_of(&c[i], r) && c[i].last_ts >= from_ns)
 			return true;
 	return false;
 }
@@ -330,6 +336,26 @@ static bool gap_until(const struct fr_join_group *g, const struct fr_join_ring *
 	return best != ~0ULL;
 }
 
+/* What could not be read is missing, too. */
+static u64 behind_gaps(const struct fr_join_ring *r, u64 horizon_ns)
+{
+	size_t i;
+
+	for (i = 0; i < r->missing.gap.cnt; i++) {
+		const struct fr_gap *gap = &r->missing.gap.g[i];
+
+		if (gap->cpu == r->cpu && gap->until_ns != FR_GAP_OPEN && gap->until_ns > horizon_ns)
+			horizon_ns = gap->until_ns;
+	}
+	return horizon_ns;
+}
+
+/* NULL also where the CPU was cut away. */
+static const struct fr_snap_ring *account_of_cut(const struct fr_snap *s, const struct fr_join_ring *r)
+{
+	return fr_cut_has_cpu(s, r->cpu) ? account_of(s, r) : NULL;
+}
+
 /* Of cuts alone: the latest horizon, or that of a window that reaches to it, and so on. */
 static u64 horizon_of_cuts(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
@@ -340,13 +366,13 @@ static u64 horizon_of_cuts(const struct fr_join_group *g, const struct fr_join_r
 	u32 i;
 
 	for (i = 0; i < g->file_cnt; i++) {
-		a = account_of(g->file[i]->snap, r);
+		a = account_of_cut(g->file[i]->snap, r);
 		horizon_ns = a && a->horizon_ns > horizon_ns ? a->horizon_ns : horizon_ns;
 	}
 	while (more) {
 		more = false;
 		for (i = 0; i < g->file_cnt; i++) {
-			a = account_of(g->file[i]->snap, r);
+			a = account_of_cut(g->file[i]->snap, r);
 			if (!fr_snap_fact_num(g->file[i]->snap, "cut_until", &until_ns))
 				until_ns = g->file[i]->taken_ns;
 			if (!a || a->horizon_ns >= horizon_ns || (u64)until_ns < horizon_ns)
@@ -355,7 +381,7 @@ static u64 horizon_of_cuts(const struct fr_join_group *g, const struct fr_join_r
 			more = true;
 		}
 	}
-	return horizon_ns;
+	return behind_gaps(r, horizon_ns);
 }
 
 /* ---- what is written ---- */
@@ -443,6 +469,125 @@ static int put_holes(const struct fr_join_group *g, const struct fr_join_ring *r
 	return err;
 }
 
+/* ---- holes of cuts alone: laps are whole in none, so it is time that tells what is missing ---- */
+
+static void take_laps(struct fr_snap_hole *to, u64 first, u64 last)
+{
+	to->first_seq = to->first_seq && to->first_seq < first ? to->first_seq : first;
+	to->last_seq = to->last_seq > last ? to->last_seq : last;
+}
+
+static bool overlaps(const struct fr_snap_hole *hole, u64 since_ns, u64 until_ns)
+{
+	return since_ns < (hole->until_ns ?: FR_GAP_OPEN) && until_ns > hole->since_ns;
+}
+
+/* Those of holes and damaged parts of the files, if it is they who lack it. */
+static bool find_told_laps(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_hole *to)
+{
+	size_t cnt, k;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		const struct fr_snap_hole *h = fr_snap_holes(g->file[i]->snap, &cnt);
+		const struct fr_chunk *c;
+
+		for (k = 0; k < cnt; k++)
+			if (is_hole_of(&h[k], r) && overlaps(to, h[k].since_ns, h[k].until_ns ?: FR_GAP_OPEN))
+				take_laps(to, h[k].first_seq, h[k].last_seq);
+		c = fr_snap_chunks(g->file[i]->snap, &cnt);
+		for (k = 0; k < cnt; k++)
+			if (is_chunk_of(&c[k], r) && c[k].damaged && overlaps(to, c[k].first_ts, c[k].last_ts))
+				take_laps(to, c[k].first_seq, c[k].last_seq);
+	}
+	return to->last_seq;
+}
+
+/* The laps of the last event before a gap and of the first one behind. */
+static void find_laps(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_hole *hole)
+{
+	u64 before = 0, behind = ~0ULL;
+	size_t cnt, k;
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		const struct fr_chunk *c = fr_snap_chunks(g->file[i]->snap, &cnt);
+
+		for (k = 0; k < cnt; k++) {
+			if (!is_chunk_of(&c[k], r))
+				continue;
+			if (c[k].last_ts <= hole->since_ns && c[k].last_seq > before)
+				before = c[k].last_seq;
+			if (hole->until_ns && c[k].first_ts >= hole->until_ns && c[k].first_seq < behind)
+				behind = c[k].first_seq;
+		}
+	}
+	hole->first_seq = before ?: behind != ~0ULL ? behind : r->first_seq;
+	hole->last_seq = behind != ~0ULL && behind > hole->first_seq ? behind : hole->first_seq;
+}
+
+static struct fr_snap_hole hole_of_gap(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_gap *gap)
+{
+	struct fr_snap_hole hole = {
+		.cpu = r->cpu,
+		.tier = r->tier,
+		.why = gap->why < FR_HOLE_CNT ? gap->why : FR_HOLE_cut,
+		.since_ns = gap->since_ns,
+		.until_ns = gap->until_ns == FR_GAP_OPEN ? 0 : gap->until_ns,
+	};
+
+	if (!find_told_laps(g, r, &hole))
+		find_laps(g, r, &hole);
+	return hole;
+}
+
+/* What is before all that the files have is none, but where some events of it are there; nor a CPU that was cut away from all.
+ */
+static bool is_hole(const struct fr_join_ring *r, const struct fr_gap *gap)
+{
+	if (gap->cpu != r->cpu)
+		return false;
+	return gap->since_ns || (gap->until_ns > r->first_ns && gap->until_ns != FR_GAP_OPEN);
+}
+
+static int put_holes_of_cuts(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_writer *w)
+{
+	const struct fr_gap_list *gap = &r->missing.gap;
+	struct fr_snap_hole *h = malloc((gap->cnt + 1) * sizeof(*h));
+	size_t i, cnt = 0;
+	int err;
+
+	for (i = 0; i < gap->cnt && h; i++)
+		if (is_hole(r, &gap->g[i]))
+			h[cnt++] = hole_of_gap(g, r, &gap->g[i]);
+	err = h ? fr_snap_put_holes(w, h, cnt) : -ENOMEM;
+	free(h);
+	return err;
+}
+
+/* When events of a ring are missing. */
+static int find_gaps_of_cuts(const struct fr_join_group *g, struct fr_join_ring *r)
+{
+	u32 i;
+	int err = 0;
+
+	r->missing = (struct fr_gaps){.tier = r->tier, .is_read = true};
+	for (i = 0; i < g->file_cnt && !err; i++)
+		err = fr_gaps_add(&r->missing, g->file[i]->snap);
+	return err ? err : fr_gaps_ready(&r->missing);
+}
+
+/* Of one file alone it is as it was. */
+static int copy_holes(const struct fr_snap *s, struct fr_snap_writer *w)
+{
+	size_t cnt;
+	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+
+	return fr_snap_put_holes(w, h, cnt);
+}
+
+/* ---- accounts ---- */
+
 /* The first that is whole, if one is. */
 static u64 first_lap(const struct fr_join_ring *r)
 {
@@ -507,12 +652,25 @@ static int put_accounts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	return err;
 }
 
-int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w)
+static int put_all_holes(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
-	int err = put_accounts(g, w);
+	int err = 0;
 	u32 i;
 
+	if (g->all_cut && g->file_cnt == 1 && !fr_snap_damage(g->file[0]->snap))
+		return copy_holes(g->file[0]->snap, w);
 	for (i = 0; i < g->ring_cnt && !err; i++)
-		err = put_holes(g, &g->ring[i], w);
+		err = g->all_cut ? put_holes_of_cuts(g, &g->ring[i], w) : put_holes(g, &g->ring[i], w);
 	return err;
+}
+
+int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < g->ring_cnt && g->all_cut && !err; i++)
+		err = find_gaps_of_cuts(g, &g->ring[i]);
+	err = err ? err : put_accounts(g, w);
+	return err ? err : put_all_holes(g, w);
 }

@@ -97,9 +97,9 @@ static int add_cut(struct session *s, const struct fr_snap *snap, u32 lacks)
 		if (r[i].tier != FR_TIER_MAIN)
 			continue;
 		if (governor_ns)
-			err = fr_gap_list_add(&s->gaps.gap, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, governor_ns});
+			err = fr_gap_list_add(&s->gaps.gap, (struct fr_gap){r[i].cpu, FR_HOLE_cut, 0, governor_ns});
 		if (lacks)
-			err = err ?: fr_gap_list_add(&s->whole.end, (struct fr_gap){r[i].cpu, FR_GAP_cut, 0, FR_GAP_OPEN});
+			err = err ?: fr_gap_list_add(&s->whole.end, (struct fr_gap){r[i].cpu, FR_HOLE_cut, 0, FR_GAP_OPEN});
 	}
 	return err;
 }

@@ -41,7 +41,7 @@ struct fr_snap_ring {
 };
 
 /* Laps that should have been there and are not. */
-enum fr_hole_why { FR_HOLE_overwritten, FR_HOLE_inflight, FR_HOLE_damaged, FR_HOLE_CNT };
+enum fr_hole_why { FR_HOLE_overwritten, FR_HOLE_inflight, FR_HOLE_damaged, FR_HOLE_cut, FR_HOLE_CNT };
 struct fr_snap_hole {
 	u16 cpu;
 	u8 tier;
