@@ -8,6 +8,7 @@
 #include "cmd/record_opts.h"
 #include "flow/snapshot/dump.h"
 #include "incident_layout.h"
+#include "io/cgroup.h"
 #include "pure/config/select.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -67,13 +68,27 @@ static u32 path_level(const char *path)
 	return level;
 }
 
-/* A cgroup's id is its directory's inode number; its level is its depth below the root. */
+/* Its depth below the machine's root, which may be above what is mounted; -errno: that is not known. */
+static int cgroup_level(const char *root, const char *item, u64 id)
+{
+	char path[4096];
+	struct stat st;
+	int err;
+
+	if (!stat(root, &st) && st.st_ino == FR_CGROUP_ROOT_ID)
+		return path_level(item);
+	err = fr_cgroup_path(id, path, sizeof(path));
+	return err ? err : (int)path_level(path);
+}
+
+/* A cgroup's id is its directory's inode number. */
 static int add_cgroup(struct fr_record_opts *o, const char *item)
 {
 	struct fr_load_conf *l = &o->ask.load;
 	const char *root = CGROUP_ROOT;
 	char path[4096];
 	struct stat st;
+	int level;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", CGROUP_ROOT_MIX);
 	if (!stat(path, &st))
@@ -85,7 +100,14 @@ static int add_cgroup(struct fr_record_opts *o, const char *item)
 		fr_err("--cgroup: no cgroup %s, or more than %u: give paths below %s", path, FR_CGROUP_FILTER_MAX, root);
 		return -EINVAL;
 	}
-	l->cgroup[l->cgroup_cnt++] = (struct fr_cgroup_filter){.id = st.st_ino, .level = path_level(item)};
+	level = cgroup_level(root, item, st.st_ino);
+	if (level < 0) {
+		fr_err("--cgroup: where %s is in the machine's hierarchy is not known here: %s: in a container take the host's "
+		       "(--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
+		       path, strerror(-level));
+		return level;
+	}
+	l->cgroup[l->cgroup_cnt++] = (struct fr_cgroup_filter){.id = st.st_ino, .level = level};
 	return 0;
 }
 

@@ -7,8 +7,15 @@
 
 #include "types.h"
 
-/* The path below the hierarchy's root ("/system.slice/x.service") of the cgroup with this id. 0 or -errno. Needs
- * CAP_DAC_READ_SEARCH. */
+#define FR_CGROUP_ROOT_ID 1u /* of the whole machine's root */
+
+/*
+ * The path below the hierarchy's root ("/system.slice/x.service") of the cgroup with this id. 0 or -errno: -ENOENT where only
+ * a part of the hierarchy is mounted, as in a container. Needs CAP_DAC_READ_SEARCH.
+ */
 int fr_cgroup_path(u64 id, char *buf, size_t sz);
+
+/* The path that those in /proc/PID/cgroup are relative to, for this process: "" but in a cgroup namespace. Likewise. */
+int fr_cgroup_here(char *buf, size_t sz);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "io/ns.h"
 #include "io/ring/percpu.h"
 #include "io/session/probe.h"
 #include "pure/schema/schema.h"
@@ -59,7 +60,7 @@ static void say(struct doctor *d, enum grade grade, const char *what, const char
 static void ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
 {
 	/* what was forbidden says nothing about the kernel */
-	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_probe_host()))
+	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_ns_is_first(FR_NS_USER)))
 		cure = "ask again with what is missing: see permission";
 	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
 }
@@ -98,7 +99,7 @@ static void permissions(struct doctor *d)
 {
 	bool root = !geteuid();
 
-	if (!fr_probe_host())
+	if (!fr_ns_is_first(FR_NS_USER))
 		say(d, GRADE_FATAL, "permission", "of a user namespace",
 		    "run outside of user namespaces: BPF asks for capabilities in the first one");
 	else if (fr_probe_caps() <= 0 && root)
@@ -109,6 +110,14 @@ static void permissions(struct doctor *d)
 		    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
 	else
 		say(d, GRADE_OK, "permission", root ? "root" : "not root", "");
+}
+
+static void processes(struct doctor *d)
+{
+	bool all = fr_ns_is_first(FR_NS_PID);
+
+	say(d, all ? GRADE_OK : GRADE_MISSING, "processes of the machine", all ? "in /proc" : "of a pid namespace",
+	    "names, programs and cgroups of those that live: in a container take the host's pids (--pid=host)");
 }
 
 static void kernel_names(struct doctor *d)
@@ -169,6 +178,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	    "names of tasks that lived before recording come from /proc, at the snapshot");
 	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
 	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, 99)), "");
+	processes(&d);
 	kernel_names(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
 	events(&d);

@@ -430,6 +430,23 @@ static void say_why_not(const struct fr_trigger *rule, u32 cnt, const struct fr_
 			fr_err("trigger '%s': %s", rule[i].text, res->why[i]);
 }
 
+/* A filter on what is not known does not hold: better said now than found out by a death that had no snapshot. */
+static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
+{
+	char path[64];
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		int err = *rule[i].cgroup ? fr_cgroup_path(FR_CGROUP_ROOT_ID, path, sizeof(path)) : 0;
+
+		if (err)
+			fr_warn("trigger '%s' cannot hold: paths of cgroups are not known here: %s: mount cgroup v2, with "
+				"CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host and "
+				"CAP_SYS_PTRACE)",
+				rule[i].text, strerror(-err));
+	}
+}
+
 static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, u32 slot[FR_TRIGGER_MAX])
 {
 	struct fr_trig_result *res = calloc(1, sizeof(*res));
@@ -491,6 +508,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 		free(all);
 		return err;
 	}
+	say_no_cgroups(rules, cnt);
 	fr_engine_tell_held(e);
 	memcpy(all, rules, cnt * sizeof(*all));
 	e->known_cnt = keep_ended(e, all, slot, cnt);

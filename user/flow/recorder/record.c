@@ -21,6 +21,7 @@
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/name.h"
 #include "io/cpus.h"
+#include "io/ns.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
@@ -319,6 +320,13 @@ static void show_start(const struct fr_record_ask *ask)
 		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));
 }
 
+static void warn_container(void)
+{
+	if (!fr_ns_is_first(FR_NS_PID))
+		fr_warn("in a pid namespace: names of tasks that live already, and command lines, programs, cgroups and JITed "
+			"code of living processes are not in snapshots: take the host's pids (--pid=host, hostPID)");
+}
+
 /* nohup: a blocked signal would come although it is ignored. */
 static bool hangup_is_ignored(void)
 {
@@ -382,6 +390,7 @@ static int record_into(struct fr_record_ask *ask)
 		return FR_EXIT_FAIL;
 	fr_sess_be_self(s, true, NULL);
 	show_start(ask);
+	warn_container();
 	status = ask->detach ? record_detached(ask, s) : fr_daemon_run(ask, s);
 	fr_sess_close(s);
 	return status;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
+#include "io/cgroup.h"
 #include "io/confine.h"
 #include "pure/err.h"
 
@@ -87,7 +88,14 @@ static const char *text_of(const struct request *r, enum has which, const char *
 	return r->has & which ? text : NULL;
 }
 
-static void serve(struct fr_sess *s, const struct fr_dump_room *room, struct request *r, struct answer *a)
+/* What a dump takes, had before it is wanted, and before the writer is confined. */
+struct stock {
+	struct fr_dump_room room;
+	char cgroup_here[4096];
+	bool has_cgroup_here;
+};
+
+static void serve(struct fr_sess *s, const struct stock *have, struct request *r, struct answer *a)
 {
 	const struct fr_dump_ask ask = {
 		.path = text_of(r, HAS_path, r->path),
@@ -100,14 +108,15 @@ static void serve(struct fr_sess *s, const struct fr_dump_room *room, struct req
 		.at_ns = r->at_ns,
 		.facts = text_of(r, HAS_facts, r->facts),
 		.retake = r->retake,
-		.room = room,
+		.cgroup_here = have->has_cgroup_here ? have->cgroup_here : NULL,
+		.room = &have->room,
 	};
 
 	memset(a, 0, sizeof(*a));
 	a->err = fr_dump(s, &ask, &a->done);
 }
 
-static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
+static int work(struct fr_sess *s, const struct stock *have, int fd)
 {
 	struct request *r = malloc(sizeof(*r));
 	struct answer *a = calloc(1, sizeof(*a));
@@ -123,7 +132,7 @@ static int work(struct fr_sess *s, const struct fr_dump_room *room, int fd)
 			continue;
 		if (got != sizeof(*r))
 			break;
-		serve(s, room, r, a);
+		serve(s, have, r, a);
 		if (send(fd, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
 			break;
 	}
@@ -170,7 +179,7 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 	const struct fr_confine_conf conf = {.dir = dir};
 	struct fr_sess_prog *prog;
 	char name[FR_NAME_MAX + 1];
-	struct fr_dump_room room;
+	struct stock have;
 	struct fr_sess *s;
 	size_t prog_cnt;
 
@@ -183,13 +192,14 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 	if (fr_sess_open(name, &s))
 		return 1;
 	fr_sess_hold(s, prog, prog_cnt);
-	if (take_memory(s, &room)) {
+	have.has_cgroup_here = !fr_cgroup_here(have.cgroup_here, sizeof(have.cgroup_here));
+	if (take_memory(s, &have.room)) {
 		fr_err("the writer has no memory for snapshots");
 		return 1;
 	}
 	if (fr_sess_hold_progs(s) || fr_confine_writer(&conf, NULL))
 		return 1;
-	return work(s, &room, fd);
+	return work(s, &have, fd);
 }
 
 /* ---- the recorder's side ---- */

@@ -23,11 +23,12 @@ struct fr_dump_ask {
 	const char *comm;   /* the task it is about, NULL none */
 	u32 pid;
 	s32 sig;
-	u64 last_ns;	   /* only so much history, 0: all */
-	u64 at_ns;	   /* the moment, already marked in the ring; 0: now, and the dump marks it */
-	const char *facts; /* more name=value lines about the trigger, NULL none */
-	bool profile_only; /* no events: nothing is copied from the rings, or marked in them */
-	bool retake;	   /* path may be there already: taken before, and that is fine: -EEXIST without a message */
+	u64 last_ns;		 /* only so much history, 0: all */
+	u64 at_ns;		 /* the moment, already marked in the ring; 0: now, and the dump marks it */
+	const char *facts;	 /* more name=value lines about the trigger, NULL none */
+	const char *cgroup_here; /* what cgroups of processes are relative to, NULL: it is asked for (procs.h) */
+	bool profile_only;	 /* no events: nothing is copied from the rings, or marked in them */
+	bool retake;		 /* path may be there already: taken before, and that is fine: -EEXIST without a message */
 	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
 };
 

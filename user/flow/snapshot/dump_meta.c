@@ -147,7 +147,7 @@ static int put_procs(struct fr_dump *d)
 {
 	char *text;
 	size_t sz;
-	int err = fr_procs_read(&text, &sz);
+	int err = fr_procs_read(d->ask->cgroup_here, &text, &sz);
 
 	/* command lines are good to have; the events are what the snapshot is for */
 	if (err) {

@@ -12,8 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/cgroup.h"
+#include "io/ns.h"
 #include "pure/text/escape.h"
 #include "pure/text/out.h"
+#include "pure/text/path.h"
 
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
 #define PROCS_MAX_SZ (16u << 20) /* of all: some 50,000 processes */
@@ -63,23 +66,25 @@ static void put_link(struct fr_out *o, int dir, const char *name)
 		put(o, name, buf, n);
 }
 
-/* The path in the unified hierarchy: the line that begins with "0::". */
-static void put_cgroup(struct fr_out *o, int dir)
+/* The path in the unified hierarchy: the line that begins with "0::", relative to here. NULL: to what is not known. */
+static void put_cgroup(struct fr_out *o, int dir, const char *here)
 {
-	char buf[4 * VALUE_MAX], *line;
+	char buf[4 * VALUE_MAX], path[8 * VALUE_MAX], *line;
 	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
 
-	if (n <= 0)
+	if (n <= 0 || !here)
 		return;
 	buf[n] = 0;
 	line = !strncmp(buf, "0::", 3) ? buf : strstr(buf, "\n0::");
 	if (!line)
 		return;
 	line += *line == '\n' ? 4 : 3;
-	put(o, "cgroup", line, strcspn(line, "\n"));
+	line[strcspn(line, "\n")] = 0;
+	if (fr_path_join(path, sizeof(path), here, line))
+		put(o, "cgroup", *path ? path : "/", *path ? strlen(path) : 1);
 }
 
-static void put_proc(struct fr_out *o, int proc, const char *pid)
+static void put_proc(struct fr_out *o, int proc, const char *pid, const char *cgroup_here)
 {
 	int dir = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -90,12 +95,12 @@ static void put_proc(struct fr_out *o, int proc, const char *pid)
 	put_cmdline(o, dir);
 	put_link(o, dir, "exe");
 	put_link(o, dir, "cwd");
-	put_cgroup(o, dir);
+	put_cgroup(o, dir, cgroup_here);
 	fr_out_str(o, "}\n");
 	close(dir);
 }
 
-static int write_procs(int fd)
+static int write_procs(int fd, const char *cgroup_here)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	DIR *d = opendir("/proc");
@@ -106,7 +111,7 @@ static int write_procs(int fd)
 		fr_out_init(o, fd);
 		while ((e = readdir(d)) && lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
 			if (isdigit((unsigned char)e->d_name[0]))
-				put_proc(o, dirfd(d), e->d_name);
+				put_proc(o, dirfd(d), e->d_name, cgroup_here);
 		err = fr_out_flush(o);
 	}
 	free(o);
@@ -131,14 +136,18 @@ static int read_all(int fd, char **text, size_t *sz)
 	return 0;
 }
 
-int fr_procs_read(char **text, size_t *sz)
+int fr_procs_read(const char *cgroup_here, char **text, size_t *sz)
 {
 	int fd = memfd_create("procs", MFD_CLOEXEC);
+	char here[4096];
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = write_procs(fd);
+	if (!cgroup_here && !fr_cgroup_here(here, sizeof(here)))
+		cgroup_here = here;
+	/* in another pid namespace than the events' these pids are others' */
+	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here) : 0;
 	err = err ?: read_all(fd, text, sz);
 	close(fd);
 	return err;

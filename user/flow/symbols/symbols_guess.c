@@ -11,6 +11,7 @@
 #include "flow/symbols/symbols_int.h"
 #include "io/symbol/symguess.h"
 #include "pure/text/jsonr.h"
+#include "pure/text/path.h"
 
 #define NAME_MAX_CNT 256u /* names that were executed from somewhere */
 #define DIR_MAX_CNT  64u
@@ -66,29 +67,6 @@ static void add(struct fr_symguesses *g, const char *path, size_t len)
 	add_text(&g->dirs, DIR_MAX_CNT, path, slash - path);
 }
 
-/* DIR/NAME without "." and ".."; false: it does not fit. */
-static bool join(char *to, const char *dir, const char *name)
-{
-	size_t len = strlen(dir), part;
-
-	if (len + strlen(name) + 2 > JOINED_SZ)
-		return false;
-	memcpy(to, dir, len);
-	for (; *name; name += part + (name[part] == '/')) {
-		part = strcspn(name, "/");
-		if (part == 2 && name[0] == '.' && name[1] == '.') {
-			while (len && to[--len] != '/')
-				;
-		} else if (part && !(part == 1 && name[0] == '.')) {
-			to[len++] = '/';
-			memcpy(to + len, name, part);
-			len += part;
-		}
-	}
-	to[len] = 0;
-	return true;
-}
-
 /* Each relative name in each directory; whether it is there, and the right one, is seen by its build-id. */
 static void add_joined(struct fr_symguesses *g)
 {
@@ -97,7 +75,7 @@ static void add_joined(struct fr_symguesses *g)
 
 	for (i = 0; i < g->names.cnt; i++) {
 		for (d = 0; d < g->dirs.cnt; d++) {
-			if (join(path, g->dirs.text[d], g->names.text[i]))
+			if (fr_path_join(path, sizeof(path), g->dirs.text[d], g->names.text[i]))
 				add_path(g, path, strlen(path));
 		}
 	}

@@ -81,7 +81,7 @@ static int load_procs(struct fr_know *k)
 {
 	char *text;
 	size_t sz;
-	int err = fr_procs_read(&text, &sz);
+	int err = fr_procs_read(NULL, &text, &sz);
 
 	if (err)
 		return err;

@@ -12,15 +12,13 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "io/ns.h"
 #include "io/session/sess.h"
 #include "types.h"
-
-#define INIT_USER_NS 0xeffffffdu /* inode of the first one: PROC_USER_INIT_INO */
 
 static int close_fd(int fd)
 {
@@ -73,19 +71,12 @@ int fr_probe_caps(void)
 	return err ?: (eff >> CAP_SYS_ADMIN & 1) || ((eff >> CAP_BPF & 1) && (eff >> CAP_PERFMON & 1));
 }
 
-int fr_probe_host(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/user", &st) ? -errno : st.st_ino == INIT_USER_NS;
-}
-
 static int can_mount(void)
 {
 	unsigned long long eff;
 	int err = read_caps(&eff);
 
-	return err ?: (eff >> CAP_SYS_ADMIN & 1) && fr_probe_host();
+	return err ?: (eff >> CAP_SYS_ADMIN & 1) && fr_ns_is_first(FR_NS_USER);
 }
 
 static int can_write(const char *dir)

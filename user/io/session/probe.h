@@ -5,7 +5,6 @@
 
 int fr_probe_btf(void);
 int fr_probe_caps(void);     /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
-int fr_probe_host(void);     /* they count: this is not in a user namespace of its own */
 int fr_probe_bpffs(void);    /* it can be written, or mounted */
 int fr_probe_tracing(void);  /* load a tp_btf program */
 int fr_probe_mmapable(void); /* make an array map that can be mapped */

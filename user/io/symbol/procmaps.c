@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/ns.h"
 #include "io/symbol/lines.h"
 #include "io/symbol/procquery.h"
 
@@ -26,8 +27,10 @@ int fr_proc_open(u32 pid, struct fr_proc *p)
 	char path[32];
 	int err;
 
+	*p = (struct fr_proc){.pid = pid, .dir = -1, .maps = -1};
+	if (!fr_ns_is_first(FR_NS_PID))
+		return -ESRCH; /* another process has this pid here */
 	snprintf(path, sizeof(path), "/proc/%u", pid);
-	*p = (struct fr_proc){.pid = pid, .maps = -1};
 	p->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (p->dir < 0)
 		return -errno;
@@ -248,8 +251,11 @@ static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
 int fr_ended_perf_map(u32 pid, u64 start_ns, u64 exit_ns)
 {
 	struct stat st = {};
-	int fd = open_map(AT_FDCWD, "/proc/1/root", pid, &st);
+	int fd;
 
+	if (!fr_ns_is_first(FR_NS_PID))
+		return -ESRCH;
+	fd = open_map(AT_FDCWD, "/proc/1/root", pid, &st);
 	if (fd < 0)
 		fd = open_map(AT_FDCWD, "/", pid, &st);
 	return if_trusted(fd, st.st_nlink == 1 && !(st.st_mode & 002) && is_of(&st, start_ns, exit_ns));

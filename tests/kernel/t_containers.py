@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The recorder in a container: in namespaces of its own what it says of cgroups and processes is the machine's, or is not said."""
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+
+from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, main, new_name, path, replay, run,
+                    snapshots, test, wait_for)
+
+SMALL = ("-p", "minimal", "-m", "2M")
+
+
+def hierarchy():
+    root = next((d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")
+                 and os.path.exists(f"{d}/cgroup.subtree_control")), None)
+    if not root:
+        raise Skip("no cgroup v2")
+    return root
+
+
+@contextlib.contextmanager
+def cgroups():
+    """The hierarchy, and below it a cgroup for a container and one beside it."""
+    root, top = hierarchy(), f"frtest-{os.getpid()}"
+    dirs = [f"{root}/{top}", f"{root}/{top}/pod", f"{root}/{top}/other"]
+    made = []
+    try:
+        try:
+            for dir in dirs:
+                os.mkdir(dir)
+                made.append(dir)
+        except OSError as why:
+            raise Skip(f"cgroups cannot be made here: {why}") from why
+        yield root, f"/{top}/pod", f"/{top}/other"
+    finally:
+        for dir in [f"{dirs[1]}/inner", f"{dirs[1]}/unified", *reversed(made)]:
+            wait_for(lambda d=dir: gone(d), f"{dir} is empty", 60)
+
+
+def enter(dir):
+    return "sh", "-c", f'echo 0 > {dir}/cgroup.procs && exec "$@"', "sh"
+
+
+def container(root, pod, whole):
+    """
+    Before a command: it runs in this cgroup, in a cgroup namespace of its own that has this root. whole: the machine's
+    hierarchy is mounted beside it.
+    """
+    keep = tempfile.mkdtemp(dir=TMP)
+    script = [f"mount --bind {root} {keep}", "umount -R /sys/fs/cgroup", "mount -t cgroup2 none /sys/fs/cgroup"]
+    if whole:
+        script += ["mkdir -p /sys/fs/cgroup/unified", f"mount --bind {keep} /sys/fs/cgroup/unified"]
+    script += [f"umount {keep}", 'exec "$@"']
+    return *enter(root + pod), "unshare", "-Cm", "sh", "-c", " && ".join(script), "sh"
+
+
+# its shell is pid 1 of a namespace, with the machine's cgroups
+FIRST = "unshare", "-fp", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"
+
+
+@contextlib.contextmanager
+def recording(name, before, *options):
+    """A recorder somewhere; gives its directory, a function that ends it and gives what it said, and its pid."""
+    dir = tempfile.mkdtemp(dir=TMP)
+    with ended(name):
+        p = subprocess.Popen([*before, FLIGHTREC, "record", "-n", name, "-o", dir, *SMALL, *options], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta"), "the recorder starts")
+            if p.poll() is None:
+                wait_for(lambda: p.poll() is not None or fr_json("status", "-n", name).get("recorder"), "it is there")
+
+            def said():
+                fr("stop", "-n", name, status=None)
+                return p.communicate(timeout=120)[1]
+            yield dir, said, p.pid
+        finally:
+            if p.poll() is None:
+                p.kill()
+                p.communicate()
+
+
+def die_in(dir):
+    p = run(*enter(dir), "sh", "-c", "ulimit -c 0; echo $$; kill -SEGV $$", status=None)
+    equal(p.returncode, -signal.SIGSEGV, f"a death in {dir}: {p.stderr}")
+    return int(p.stdout)
+
+
+def moments(name):
+    """Of the session's rules: (held, taken)."""
+    return [(t["matched"], t["verdicts"].get("taken", 0)) for t in fr_json("status", "-n", name)["triggers"]]
+
+
+def snapshot_in(dir):
+    return f"{dir}/{wait_for(lambda: snapshots(dir), 'a snapshot')[0]}"
+
+
+@test("a cgroup namespace, the machine's hierarchy beside its own: cgroup= holds for others, paths are the machine's")
+def beside():
+    with cgroups() as (root, pod, other):
+        name = new_name()
+        with recording(name, container(root, pod, True), "--on", f"crash:cgroup={other}") as (dir, said, _):
+            sleeper = subprocess.Popen([*enter(root + other), "sh", "-c", "while :; do sleep 0.01; done"])
+            try:
+                pid = die_in(root + other)
+                file = snapshot_in(dir)
+            finally:
+                sleeper.kill()
+                sleeper.wait()
+            check("cannot hold" not in said(), "a rule is said not to hold")
+        trigger = fr_json("info", file)["trigger"]
+        equal((trigger["pid"], trigger.get("cgroup")), (pid, other), "the death")
+        equal({e["pid"] for e in replay(file, "-f", f'cgroup == "{other}" && event == sched_switch')} & {sleeper.pid}, {sleeper.pid},
+              f"a process in {other}")
+        check(not replay(file, "-f", 'cgroup ~ "/..*"'), "there are paths relative to the container")
+
+
+@test("a cgroup namespace without it: no path is made up, and a rule that cannot hold is named")
+def alone():
+    with cgroups() as (root, pod, _):
+        name = new_name()
+        with recording(name, container(root, pod, False), "--on", "crash:cgroup=/nowhere", "--on", "crash") as (dir, said, _):
+            die_in(root + pod)
+            file = snapshot_in(dir)
+            text = said()
+        found = fr_json("info", file)["trigger"].get("cgroup")
+        # where pid 1's mounts can be looked at, the whole is found there
+        check(found == pod or (found is None and "cannot hold" in text and "--cgroupns=host" in text), f"cgroup {found}; {text}")
+
+
+@test("--cgroup in a cgroup namespace: its depth is the machine's")
+def depth():
+    with cgroups() as (root, pod, _):
+        os.mkdir(f"{root}{pod}/inner")
+        name = new_name()
+        with recording(name, container(root, pod, False), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
+            if not os.path.exists(f"{SESSIONS}/{name}/meta"):
+                check("--cgroupns=host" in said(), "refused, and not with the cure")
+        # by the mounts of pid 1, which is outside
+        with recording(name, (*FIRST, *container(root, pod, False)), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
+            check(os.path.exists(f"{SESSIONS}/{name}/meta"), "no session")
+            inside = run(*enter(f"{root}{pod}/inner"), "sh", "-c", f"echo $$; exec {helper('exact')} 100").stdout
+            run(helper("exact"), "100")
+            file = path(f"{name}.flight")
+            fr("dump", "-n", name, "-o", file)
+        equal({e["pid"] for e in replay(file, "-f", "event == sys_enter && comm == \"exact\"")}, {int(inside.split()[0])}, "whose calls")
+
+
+def child_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return f.read().split()[0]
+
+
+@test("a pid namespace: what has the same pid there is not taken for the machine's")
+def pids():
+    with cgroups() as (root, pod, _):
+        name = new_name()
+        with recording(name, ("unshare", "-fp", "--kill-child", "--mount-proc")) as (_, said, outer):
+            mine = subprocess.Popen(["sh", "-c", "while :; do sleep 0.01; done"])
+            script = (f"echo {mine.pid - 1} > /proc/sys/kernel/ns_last_pid && {{ sleep 600 & }} && [ $! = {mine.pid} ] && "
+                      f"echo $! > {root}{pod}/cgroup.procs")
+            try:
+                if run("nsenter", "-t", child_of(outer), "-p", "-m", "sh", "-c", script, status=None, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL).returncode:
+                    raise Skip("the pid could not be used again")
+                file = fr("dump", "-n", name).stdout.strip()
+                text = said()
+            finally:
+                mine.kill()
+                mine.wait()
+        check(replay(file, "-f", f"pid == {mine.pid}"), "the process with that pid was recorded")
+        equal(replay(file, "-f", f'pid == {mine.pid} && cgroup == "{pod}"'), [], "events of it in the container's cgroup")
+        check("--pid=host" in text, f"it is not said that processes are missing: {text}")
+
+
+if __name__ == "__main__":
+    main()
