@@ -100,7 +100,7 @@ class Env:
 
 
 def make(path, lines):
-    subprocess.run([MAKE_STACKS, path], input="\n".join(lines) + "\n", text=True, check=True)
+    subprocess.run([MAKE_STACKS, path], input=os.fsencode("\n".join(lines) + "\n"), check=True)
     return path
 
 
@@ -235,6 +235,37 @@ def names_cannot_move_the_cursor(e):
     s = make(f"{e.dir}/e.flight", [
         "fact boot_id b", "task 100 100 x", "sym 0 ffffffff81000000 100 a\x1b[2Jb -", "stack 78 ffffffff81000010", "sample 100 78 0"])
     has(e.run("replay", s), r"kstack=[a\x1b[2Jb+0x10]")
+
+
+# What turns the line, is not seen, ends it, and is obeyed
+SLY = "\u202e\u2066\u200b\u2028\x9b\x1b"
+
+
+def whatever_is_named_disguises_no_line(e):
+    """Names, paths, facts and the file's own name are anybody's: no command prints what a line must not show, or no UTF-8."""
+    e.build()
+    named = lambda name: name + SLY + "\udcff"
+    s = make(f"{e.dir}/{named('s')}.flight", [
+        "fact arch x86_64", "fact trigger_reason crash", "fact trigger_ts 9000", "fact trigger_pid 100", "fact trigger_tid 100",
+        *(f"fact {name} {named(name)}" for name in ("boot_id", "host", "kernel", "version", "session", "kernel_symbols", "kernel_build_id",
+                                                    "trigger_comm", "trigger_rule", "trigger_exe", "cut_filter", "cut_cgroup", "cut_pid")),
+        f"task 100 100 {named('p')}", f"task 101 100 {named('q')}", f"sym 0 ffffffff81000000 100 {named('kf')} {named('mod')}",
+        f"sym 100 7000000 100 {named('jit')} -", e.mapping(f"/bin/{named('prog')}"), f"exec 100 /bin/{named('x')}",
+        f"proc 100 /bin/{named('exe')} /{named('cwd')}", "stack 78 ffffffff81000010", "stack 77 55550100 7000010 41",
+        "sample 100 78 77", "sample 101 78 77", "crash 100 78 77"])
+    for args in (["replay"], ["report"], ["info"], ["symbols"], ["verify"], ["diff", s], ["top", "--once"], ["replay", "--on", "crash"],
+                 ["list", "-o", e.dir], ["incidents"], ["info", "--json"], ["replay", "--json"], ["report", "--json"], ["symbols", "--json"]):
+        files = [s] * (args[0] != "list")
+        r = subprocess.run([FLIGHTREC, *args, *files], capture_output=True, stdin=subprocess.DEVNULL, env={**e.vars, "COLUMNS": "400"}, timeout=120)
+        assert r.returncode in (0, 3), (args, r.stderr)
+        is_json = "--json" in args
+        for text in (r.stdout.decode(), r.stderr.decode()):
+            assert is_json or not set(text) & set(SLY), (args, text)
+        if is_json:
+            lines = [r.stdout] if args[0] in ("info", "report") else r.stdout.splitlines()
+            assert any(SLY in json.dumps(json.loads(line), ensure_ascii=False).replace(r"\u001b", "\x1b") for line in lines), (args, r.stdout)
+    has(e.run("replay", s), r"\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b", r"[mod\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xe2\x80\xa8\xc2\x9b\x1b\xff]")
+    has(e.err, r"/bin/prog\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xe2\x80\xa8\xc2\x9b\x1b\xff")
 
 
 # ---- where files are ----
@@ -554,7 +585,7 @@ def symbols_command(e):
 
 TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
-    code_made_at_run_time, names_cannot_move_the_cursor, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
+    code_made_at_run_time, names_cannot_move_the_cursor, whatever_is_named_disguises_no_line, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
     special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
 ]

@@ -15,6 +15,7 @@
 #include "pure/err.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
+#include "pure/text/utf8.h"
 #include "pure/text/when.h"
 
 static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--since T] [--json] [FILE.flight]\n"

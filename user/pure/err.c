@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pure/text/utf8.h"
+
 #define TEXT_SZ 2048
 
 /* Of the thread, since calls that say something are below calls that know where it belongs, and no two threads share those. */
@@ -19,16 +21,25 @@ const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to)
 	return was;
 }
 
-/* Control characters as \xNN; to has room for 4 bytes for each of text. */
+static char *put_hex(char *to, const char *text, size_t sz)
+{
+	for (; sz; sz--)
+		to += sprintf(to, "\\x%02x", (unsigned char)*text++);
+	return to;
+}
+
+/* What a line must not show as \xNN, newlines and tabs as they are; to has room for 4 bytes for each of text. */
 static void escape(char *to, const char *text)
 {
-	const unsigned char *c;
+	size_t left = strlen(text), len, i;
 
-	for (c = (const unsigned char *)text; *c; c++) {
-		if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
-			to += sprintf(to, "\\x%02x", *c);
+	for (; left; text += i, left -= i) {
+		len = fr_utf8_len(text, left);
+		i = len ?: 1;
+		if (*text == '\n' || *text == '\t' || (len && !fr_utf8_is_sly(fr_utf8_char(text, len))))
+			to = mempcpy(to, text, i);
 		else
-			*to++ = (char)*c;
+			to = put_hex(to, text, i);
 	}
 	*to = 0;
 }

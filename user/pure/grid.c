@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-#include "pure/text/escape.h"
+#include "pure/text/utf8.h"
 
 #define PRINTF_SZ 1024
 
@@ -48,34 +48,6 @@ void fr_grid_char(struct fr_grid *g, u32 x, u32 y, u32 ch, enum fr_ink ink)
 }
 
 /* ---- text ---- */
-
-static u32 decode(const char *s, size_t len)
-{
-	const u8 *c = (const u8 *)s;
-
-	switch (len) {
-	case 1:
-		return c[0];
-	case 2:
-		return (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu);
-	case 3:
-		return (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
-	default:
-		return (c[0] & 7u) << 18 | (c[1] & 0x3fu) << 12 | (c[2] & 0x3fu) << 6 | (c[3] & 0x3fu);
-	}
-}
-
-/* Ones that turn the direction of writing, or are told apart from nothing by the eye, are no text of ours. */
-static bool is_sly(u32 ch)
-{
-	return (ch >= 0x200b && ch <= 0x200f) || (ch >= 0x2028 && ch <= 0x202e) || (ch >= 0x2060 && ch <= 0x206f) ||
-	       ch == 0xfeff;
-}
-
-static bool is_control(u32 ch)
-{
-	return ch < 0x20 || (ch >= 0x7f && ch < 0xa0) || is_sly(ch);
-}
 
 /* Columns of a character; where the locale does not know it, one. */
 static u32 columns(u32 ch)
@@ -123,9 +95,9 @@ u32 fr_grid_mem(struct fr_grid *g, u32 x, u32 y, u32 end, const char *s, size_t 
 
 	while (i < sz && x < end) {
 		size_t len = fr_utf8_len(s + i, sz - i), take = len ? len : 1;
-		u32 ch = len ? decode(s + i, len) : 0;
+		u32 ch = len ? fr_utf8_char(s + i, len) : 0;
 
-		if (!len || is_control(ch))
+		if (!len || fr_utf8_is_sly(ch))
 			x = put_escaped(g, x, y, end, s + i, take, ink);
 		else
 			x = put_char(g, x, y, end, ch, ink);

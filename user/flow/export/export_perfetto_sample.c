@@ -9,7 +9,7 @@
 
 #include "flow/export/export_perfetto.h"
 #include "flow/symbols/frames.h"
-#include "pure/text/escape.h"
+#include "pure/text/utf8.h"
 
 #define PACKET_INTERNED	   12u
 #define PACKET_DEFAULTS	   59u

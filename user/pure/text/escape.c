@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/text/escape.h"
 
+#include "pure/text/utf8.h"
+
 /* ---- whole words at once: most texts need no escape ---- */
 
 #define ONES  0x0101010101010101ULL
@@ -65,33 +67,6 @@ bool fr_is_word(const char *s, size_t sz)
 
 /* ---- one character after the other ---- */
 
-static bool is_cont(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-size_t fr_utf8_len(const char *s, size_t sz)
-{
-	const unsigned char *c = (const unsigned char *)s;
-
-	if (c[0] < 0x80)
-		return 1;
-	if (c[0] < 0xc2 || c[0] > 0xf4 || sz < 2 || !is_cont(c[1]))
-		return 0;
-	if (c[0] < 0xe0)
-		return 2;
-	if (sz < 3 || !is_cont(c[2]))
-		return 0;
-	if (c[0] < 0xf0) {
-		bool overlong = c[0] == 0xe0 && c[1] < 0xa0, surrogate = c[0] == 0xed && c[1] > 0x9f;
-
-		return overlong || surrogate ? 0 : 3;
-	}
-	if (sz < 4 || !is_cont(c[3]) || (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
-	return 4;
-}
-
 static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
 {
 	const char *hex = "0123456789abcdef";
@@ -107,12 +82,12 @@ static bool is_backslash_x(const char *s, size_t sz)
 	return sz > 1 && s[0] == '\\' && s[1] == 'x';
 }
 
-/* C0, DEL, or C1 (U+0080 to U+009F), which terminals obey too. */
-static bool is_control(const char *s, size_t len)
+/* The next character as text: its bytes, 0: each is to be escaped. */
+static size_t plain_len(const char *s, size_t sz)
 {
-	unsigned char c = s[0];
+	size_t len = fr_utf8_len(s, sz);
 
-	return len == 1 ? c < 0x20 || c == 0x7f : c == 0xc2 && (unsigned char)s[1] < 0xa0;
+	return len && !fr_utf8_is_sly(fr_utf8_char(s, len)) && !is_backslash_x(s, sz) ? len : 0;
 }
 
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
@@ -124,16 +99,16 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
 		return sz;
 	}
 	while (i < sz) {
-		size_t len = fr_utf8_len(s + i, sz - i), take = len ? len : 1;
+		size_t len = plain_len(s + i, sz - i);
 
-		if (len && !is_control(s + i, len) && !is_backslash_x(s + i, sz - i)) {
+		if (len) {
 			fr_out_mem(o, s + i, len);
 			cols++;
-		} else {
-			for (j = 0; j < take; j++)
-				cols += put_hex(o, "\\x", 2, s[i + j]);
+			i += len;
+			continue;
 		}
-		i += take;
+		for (j = fr_utf8_len(s + i, sz - i) ?: 1; j; j--)
+			cols += put_hex(o, "\\x", 2, s[i++]);
 	}
 	return cols;
 }
@@ -145,7 +120,7 @@ static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t 
 		put_hex(o, "\\\\x", 3, s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
 		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
-	else if (is_control(s, len) && len == 1)
+	else if (len == 1 && fr_utf8_is_sly(s[0]))
 		put_hex(o, "\\u00", 4, s[0]);
 	else
 		fr_out_mem(o, s, len);

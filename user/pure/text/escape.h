@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * escape: names and paths are bytes that anybody can choose. Here they become text that can neither move a terminal's
- * cursor nor break a line of JSON.
+ * cursor nor disguise a line, nor break one of JSON.
  *
  * A byte that is not part of valid UTF-8 is written \xNN. As text, so is each byte of a control character (C0, DEL and
- * C1). In JSON control characters are \u00NN as usual, and \xNN stands in the string as a backslash, an x and two digits.
+ * C1), and of one that turns the direction of writing or is not seen (fr_utf8_is_sly()). In JSON control characters are
+ * \u00NN as usual, and \xNN stands in the string as a backslash, an x and two digits.
  * So that this can be undone, a backslash that is followed by x is itself written \x5c; any other stands for itself.
  */
 #ifndef FR_ESCAPE_H
@@ -26,8 +27,5 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz);
 
 /* Undo what fr_escape_json() did beyond JSON's own escapes: \xNN becomes its byte, in place. Returns the new length. */
 size_t fr_unescape(char *s, size_t sz);
-
-/* Bytes of the valid UTF-8 character at s (sz left, at least 1), 0 if it is none. No surrogates, no overlong forms. */
-size_t fr_utf8_len(const char *s, size_t sz);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/text/escape.h"
+#include "pure/text/utf8.h"
 
 /* A text being read: what is left of it, where decoded bytes go, and the first thing that is wrong. */
 struct reader {
