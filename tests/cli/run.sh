@@ -120,9 +120,15 @@ missing_file() {
 }
 # A snapshot is read at several places: no pipe is one, and none is written into one.
 pipes() {
-	local got
+	local got command
 	got=$(cat "$snap" | "$flightrec" replay /dev/stdin 2> "$tmp/err" || echo $?)
-	[[ $got == 3 ]] && says "a pipe: one is read at several places" || return
+	[[ $got == 1 ]] && says "a pipe: one is read at several places" || return
+	mkfifo "$tmp/fifo" || return
+	for command in info replay report verify "incidents" "profile" "top --once" "cut -o $tmp/new" "symbols" "diff $snap" "export --to csv"; do
+		# shellcheck disable=SC2086
+		status 1 "$flightrec" $command "$tmp/fifo" && says "$tmp/fifo: not a snapshot of flightrec but a pipe" || return
+	done
+	status 1 "$flightrec" replay --count "$snap" "$tmp/fifo" && says "but a pipe" || return
 	"$flightrec" replay --count /dev/stdin < "$snap" > "$tmp/out" && prints 14 || return
 	(cd "$tmp" && status 1 "$flightrec" replay - && says "give a file" && status 2 "$flightrec" cut -o - "$snap" && says "name the new file" &&
 		status 2 "$flightrec" merge -o - "$snap" && says "name the new file" && [[ ! -e ./- ]])
@@ -228,6 +234,26 @@ profile_output_is_new() {
 	status 0 "$flightrec" profile --no-symbols --json -o - "$from" && cmp "$tmp/profile" "$tmp/out" || return
 	status 0 "$flightrec" profile --no-symbols --json -o "$tmp/profile.json" "$from" && is_quiet || return
 	cmp "$tmp/profile" "$tmp/profile.json"
+}
+
+# No line is wider than the page, which is as wide as COLUMNS says, and what it cannot tell of a stack is a share like others.
+profile_fits_its_page() {
+	local from=$tmp/no-room.flight width
+	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" || return
+	for width in 40 59 60 80 100 200; do
+		COLUMNS=$width status 0 "$flightrec" profile "$from" || return
+		sed 1,2d "$tmp/out" | python3 -c '
+import sys
+page = sys.stdin.buffer.read().decode()
+width = int(sys.argv[1])
+for line in page.splitlines():
+    assert len(line) <= width, line
+shares = [float(line.split("%")[0]) for line in page.split("Tasks")[1].split("\n\n")[0].splitlines() if "%" in line]
+assert shares == [70, 30], page
+assert "kworker/u256:12/4194303" in page and "[other]" in page, page
+assert ("_room_for_ä\\xe2\\x80\\xae" in page.split("Hottest")[0]) == (width >= 200), page' $width || { cat "$tmp/out"; return 1; }
+	done
+	status 0 "$flightrec" profile --to folded "$from" && grep -qx '\[other\] 30' "$tmp/out" && [[ $(awk '{ sum += $NF } END { print sum }' "$tmp/out") == 100 ]]
 }
 
 # Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
@@ -382,6 +408,7 @@ check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
+check "profile fits its page, and adds up" profile_fits_its_page
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text

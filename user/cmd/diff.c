@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -61,16 +60,10 @@ struct ask {
 	struct fr_when since, until;
 };
 
-static u32 find_width(void)
+static u32 find_width(const struct fr_out *o)
 {
-	const char *text = getenv("COLUMNS");
-	struct winsize size = {0};
-	long v = text ? strtol(text, NULL, 10) : 0;
+	u32 v = fr_out_columns(o) ?: WIDTH_DEFAULT;
 
-	if (v <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		v = size.ws_col;
-	if (v <= 0)
-		return WIDTH_DEFAULT;
 	return v < WIDTH_LEAST ? WIDTH_LEAST : v > WIDTH_MOST ? WIDTH_MOST : v;
 }
 
@@ -188,7 +181,7 @@ static int diff(const struct ask *ask)
 	if (ask->json)
 		fr_diff_json(&out, &d);
 	else
-		fr_diff_text(&out, &d, ask->top, find_width());
+		fr_diff_text(&out, &d, ask->top, find_width(&out));
 	fr_diff_free(&d);
 	return fr_out_finish(&out, damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }

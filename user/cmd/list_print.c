@@ -9,7 +9,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -167,10 +166,10 @@ static void put_heads(struct fr_out *o, const size_t width[COL_CNT], bool own_li
 static bool needs_own_line(const struct fr_out *o, const struct fr_stored *s, size_t cnt, const size_t width[COL_CNT])
 {
 	size_t sum = TIME_W, widest = 0, i, w;
-	struct winsize ws;
+	u32 columns = isatty(o->fd) ? fr_out_columns(o) : 0;
 	int c;
 
-	if (!isatty(o->fd) || ioctl(o->fd, TIOCGWINSZ, &ws) || !ws.ws_col)
+	if (!columns)
 		return false;
 	for (c = 0; c < COL_CNT; c++)
 		sum += width[c] + 2;
@@ -179,7 +178,7 @@ static bool needs_own_line(const struct fr_out *o, const struct fr_stored *s, si
 		if (w > widest)
 			widest = w;
 	}
-	return sum + widest > ws.ws_col;
+	return sum + widest > columns;
 }
 
 void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,11 +42,10 @@ struct ask {
 	const char *file; /* of the metrics, NULL: standard output */
 };
 
-static u32 columns(void)
+/* Of the terminal; a pipe gets whole lines. */
+static u32 columns(const struct fr_out *o)
 {
-	struct winsize w;
-
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+	return isatty(o->fd) ? fr_out_columns(o) : 0;
 }
 
 static void show(const struct ask *ask, const struct fr_live *l, struct fr_out *o)
@@ -57,7 +55,7 @@ static void show(const struct ask *ask, const struct fr_live *l, struct fr_out *
 	else if (ask->metrics)
 		fr_live_metrics(l, o);
 	else
-		fr_live_text(l, o, columns());
+		fr_live_text(l, o, columns(o));
 }
 
 /* As root: from the session itself, whether or not a recorder lives. */
@@ -124,7 +122,7 @@ static int remote(const struct ask *ask, struct fr_out *o)
 		 ask->json	? "json"
 		 : ask->metrics ? "metrics"
 				: "text",
-		 columns());
+		 columns(o));
 	status = fr_cmd_ask_once(ask->name, request, TIMEOUT_MS, &line);
 	if (status)
 		return status;

@@ -81,14 +81,9 @@ static bool has_latencies(u8 kind)
 
 static void put_name(struct fr_out *o, const struct fr_diff_item *it, u32 width)
 {
-	size_t len = it->len, used;
-
-	/* names end where the numbers begin: cut by bytes, as a control character takes four columns */
-	while (len > width / 4 && len > width - 1)
-		len--;
+	/* names end where the numbers begin */
 	fr_out_str(o, "  ");
-	used = fr_escape_text(o, it->name, len);
-	fr_out_pad(o, used, width);
+	fr_out_pad(o, fr_escape_text_to(o, it->name, it->len, width - 1), width);
 }
 
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)

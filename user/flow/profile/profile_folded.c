@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* profile_folded: a line for each different stack with its samples, as export --to folded. */
+/* profile_folded: a line for each different stack with its samples, as export --to folded, and one for those without. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +49,7 @@ static void put_line(void *arg, const char *text, size_t sz, u64 weight)
 
 int fr_profile_folded(struct fr_profile *p)
 {
+	static const char other[] = "[other]";
 	struct line *l = calloc(1, sizeof(*l));
 	int err = 0;
 	u32 i;
@@ -59,6 +60,8 @@ int fr_profile_folded(struct fr_profile *p)
 		err = -ENOMEM;
 	for (i = 0; i < p->stack_cnt && !err; i++)
 		err = add_stack(p, l, &p->stack[i]);
+	if (!err && p->sum[FR_PROFILE_NOW].other)
+		err = fr_foldset_add(l->now, other, strlen(other), p->sum[FR_PROFILE_NOW].other);
 	if (!err)
 		fr_foldset_take(l->now, put_line, p->out);
 	if (l)

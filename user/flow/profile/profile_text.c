@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "io/snapfile/snapfile.h"
 #include "pure/profile/sample_event.h"
@@ -15,18 +13,21 @@
 #include "pure/text/units.h"
 
 #define WIDTH_DEFAULT 100u
-#define WIDTH_LEAST   60u
+#define WIDTH_LEAST   40u
 #define BAR_MOST      24u
+#define BAR_LEAST     4u
+#define FUNC_COLS     20u /* of a line, beside bar and function */
+#define SHARE_COLS    10u /* of the share that a line begins with */
+#define BESIDE_COLS   36u /* either, with 16 of a function or 24 of a task: a bar gives up its own for them */
+#define WIDTH_WORDS   80u /* from here on there is room for words */
 #define STACK_DEPTH   12u
 #define TASK_TOP      8u
 
 u32 fr_profile_width(const struct fr_profile *p)
 {
-	struct winsize ws;
+	u32 v = fr_out_columns(p->out) ?: WIDTH_DEFAULT;
 
-	if (!isatty(p->out->fd) || ioctl(p->out->fd, TIOCGWINSZ, &ws) || !ws.ws_col)
-		return WIDTH_DEFAULT;
-	return ws.ws_col < WIDTH_LEAST ? WIDTH_LEAST : ws.ws_col;
+	return v < WIDTH_LEAST ? WIDTH_LEAST : v;
 }
 
 void fr_profile_title(struct fr_out *o, const char *title)
@@ -46,7 +47,7 @@ double fr_profile_percent(u64 part, u64 whole)
 void fr_profile_name(struct fr_out *o, const struct fr_profile_func *f, u32 room)
 {
 	const char *slash = f->module ? strrchr(f->module, '/') : NULL, *module = slash && slash[1] ? slash + 1 : f->module;
-	size_t len = strlen(f->name), cols = fr_escape_text(o, f->name, len < room ? len : room);
+	size_t cols = fr_escape_text_to(o, f->name, strlen(f->name), room);
 
 	if (!module || !strncmp(f->name, module, strlen(module)) || cols + strlen(module) + 3 > room)
 		return;
@@ -70,6 +71,11 @@ void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s)
 	fr_out_printf(o, "; idle %.1f%%\n", fr_profile_percent(s->idle, s->cnt));
 	if (s->other)
 		fr_out_printf(o, "%llu samples had no room for their stacks: [other]\n", (unsigned long long)s->other);
+}
+
+static u32 bar_width(u32 width)
+{
+	return width > BESIDE_COLS + BAR_MOST ? BAR_MOST : width < BESIDE_COLS + BAR_LEAST ? BAR_LEAST : width - BESIDE_COLS;
 }
 
 static void put_bar(struct fr_out *o, double percent, u32 width, enum fr_paint paint)
@@ -147,30 +153,60 @@ static struct task *tasks_of(const struct fr_profile *p, u32 *cnt)
 	return t;
 }
 
+/* Returns the columns used. */
+static u32 put_who(struct fr_out *o, const char *comm, u32 pid)
+{
+	u32 cols = fr_escape_text(o, comm, strlen(comm));
+	char nr[16] = "";
+
+	if (pid)
+		snprintf(nr, sizeof(nr), "/%u", pid);
+	fr_out_str(o, nr);
+	return cols + strlen(nr);
+}
+
+/* A row's share and bar, then who it is; likewise. */
+static u32 put_share(struct fr_profile *p, u64 hits, u64 busy, const char *comm, u32 pid)
+{
+	u32 bar = bar_width(fr_profile_width(p));
+	double percent = fr_profile_percent(hits, busy);
+
+	fr_out_printf(p->out, "  %5.1f%%  ", percent);
+	put_bar(p->out, percent, bar, heat(percent));
+	fr_out_str(p->out, "  ");
+	return SHARE_COLS + bar + 2 + put_who(p->out, comm, pid);
+}
+
+/* Behind a row, if there is room. */
+static void put_note(struct fr_profile *p, u32 used, const char *note)
+{
+	if (used + strlen(note) <= fr_profile_width(p)) {
+		fr_out_paint(p->out, FR_PAINT_DIM);
+		fr_out_str(p->out, note);
+		fr_out_paint(p->out, FR_PAINT_NONE);
+	}
+	fr_out_char(p->out, '\n');
+}
+
 static void put_tasks(struct fr_profile *p, u64 busy)
 {
 	struct fr_out *o = p->out;
+	u64 other = p->sum[FR_PROFILE_NOW].other;
 	struct task *t;
 	u32 cnt = 0, i;
-	double percent;
+	char note[40];
 
 	t = tasks_of(p, &cnt);
 	fr_profile_title(o, "Tasks");
 	for (i = 0; t && i < cnt && i < TASK_TOP; i++) {
-		percent = fr_profile_percent(t[i].user + t[i].kernel, busy);
-		fr_out_printf(o, "  %5.1f%%  ", percent);
-		put_bar(o, percent, BAR_MOST, heat(percent));
-		fr_out_str(o, "  ");
-		fr_escape_text(o, t[i].comm, strlen(t[i].comm));
-		if (t[i].pid)
-			fr_out_printf(o, "/%u", t[i].pid);
-		fr_out_paint(o, FR_PAINT_DIM);
-		fr_out_printf(o, "  %.0f%% in the kernel", fr_profile_percent(t[i].kernel, t[i].user + t[i].kernel));
-		fr_out_paint(o, FR_PAINT_NONE);
-		fr_out_char(o, '\n');
+		snprintf(note, sizeof(note), "  %.0f%% in the kernel",
+			 fr_profile_percent(t[i].kernel, t[i].user + t[i].kernel));
+		put_note(p, put_share(p, t[i].user + t[i].kernel, busy, t[i].comm, t[i].pid), note);
 	}
 	if (cnt > TASK_TOP)
 		fr_out_printf(o, "  and %u more\n", cnt - TASK_TOP);
+	if (other)
+		put_note(p, put_share(p, other, busy, "[other]", 0), "  no room for who it was");
 	free(t);
 }
 
@@ -202,20 +238,21 @@ struct fr_profile_func **fr_profile_sorted(const struct fr_profile *p, int (*com
 static void put_funcs(struct fr_profile *p, u64 busy)
 {
 	struct fr_profile_func **f = fr_profile_sorted(p, by_self);
-	u32 width = fr_profile_width(p), i;
+	u32 width = fr_profile_width(p), bar = bar_width(width), i;
 	struct fr_out *o = p->out;
 	double percent;
 
 	fr_profile_title(o, "Functions");
 	fr_out_paint(o, FR_PAINT_DIM);
-	fr_out_printf(o, "    self   total  %-*s  of samples that were not idle\n", BAR_MOST, "");
+	fr_out_printf(o, "    self   total  %-*s  %s\n", bar, "",
+		      width < WIDTH_WORDS ? "of busy samples" : "of samples that were not idle");
 	fr_out_paint(o, FR_PAINT_NONE);
 	for (i = 0; f && i < p->func_cnt && i < p->ask->top && (f[i]->self[0] || i < 3); i++) {
 		percent = fr_profile_percent(f[i]->self[0], busy);
 		fr_out_printf(o, "  %5.1f%%  %5.1f%%  ", percent, fr_profile_percent(f[i]->total[0], busy));
-		put_bar(o, percent, BAR_MOST, heat(percent));
+		put_bar(o, percent, bar, heat(percent));
 		fr_out_str(o, "  ");
-		fr_profile_name(o, f[i], width - BAR_MOST - 20);
+		fr_profile_name(o, f[i], width - bar - FUNC_COLS);
 		fr_out_char(o, '\n');
 	}
 	free(f);
@@ -241,19 +278,19 @@ static void put_hottest(struct fr_profile *p, u64 busy)
 {
 	const struct fr_profile_stack *s = p->stack;
 	struct fr_out *o = p->out;
-	u32 i;
+	char note[16];
+	u32 i, cols;
 
 	for (i = 0; i < p->stack_cnt; i++)
 		if (p->stack[i].hits[0] > s->hits[0])
 			s = &p->stack[i];
 	if (!p->stack_cnt || !s->hits[0])
 		return;
-	fr_profile_title(o, "Hottest stack");
+	fr_profile_title(o, "Hottest stack, innermost first");
 	fr_out_printf(o, "  %5.1f%%  ", fr_profile_percent(s->hits[0], busy));
-	fr_escape_text(o, s->key->comm, strlen(s->key->comm));
-	if (s->key->pid)
-		fr_out_printf(o, "/%u", s->key->pid);
-	fr_out_printf(o, ", %s, innermost first\n", fr_profile_state(s->key->state));
+	cols = put_who(o, s->key->comm, s->key->pid);
+	snprintf(note, sizeof(note), ", %s", fr_profile_state(s->key->state));
+	put_note(p, SHARE_COLS + cols, note);
 	fr_profile_put_stack(p, s);
 }
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
@@ -17,19 +15,13 @@
 #define WIDTH_LEAST   40u
 #define WIDTH_MOST    400u
 
-/* COLUMNS, else the terminal's width, else what fits most pages. */
 static void find_width(struct fr_report_page *p)
 {
-	const char *text = getenv("COLUMNS");
-	struct winsize size = {0};
-	long v = text ? strtol(text, NULL, 10) : 0;
+	u32 v = fr_out_columns(p->o);
 
-	if (v <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		v = size.ws_col;
-	p->fits = v > 0;
-	if (v <= 0)
-		v = WIDTH_DEFAULT;
-	p->width = v < (long)WIDTH_LEAST ? WIDTH_LEAST : v > (long)WIDTH_MOST ? WIDTH_MOST : (u32)v;
+	p->fits = v;
+	v = v ?: WIDTH_DEFAULT;
+	p->width = v < WIDTH_LEAST ? WIDTH_LEAST : v > WIDTH_MOST ? WIDTH_MOST : v;
 }
 
 /* ---- what would be wider than the page ---- */

@@ -67,6 +67,8 @@ bool fr_is_word(const char *s, size_t sz)
 
 /* ---- one character after the other ---- */
 
+#define HEX_COLS 4u /* \xNN */
+
 static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
 {
 	const char *hex = "0123456789abcdef";
@@ -90,27 +92,35 @@ static size_t plain_len(const char *s, size_t sz)
 	return len && !fr_utf8_is_sly(fr_utf8_char(s, len)) && !is_backslash_x(s, sz) ? len : 0;
 }
 
-size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
+size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most)
 {
-	size_t i = 0, cols = 0, j;
+	size_t i = 0, cols = 0, len, j;
 
 	if (fr_is_plain(s, sz)) {
+		sz = sz < most ? sz : most;
 		fr_out_mem(o, s, sz);
 		return sz;
 	}
-	while (i < sz) {
-		size_t len = plain_len(s + i, sz - i);
-
+	while (i < sz && cols < most) {
+		len = plain_len(s + i, sz - i);
 		if (len) {
 			fr_out_mem(o, s + i, len);
 			cols++;
 			i += len;
 			continue;
 		}
-		for (j = fr_utf8_len(s + i, sz - i) ?: 1; j; j--)
+		len = fr_utf8_len(s + i, sz - i) ?: 1;
+		if (HEX_COLS * len > most - cols)
+			break;
+		for (j = 0; j < len; j++)
 			cols += put_hex(o, "\\x", 2, s[i++]);
 	}
 	return cols;
+}
+
+size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
+{
+	return fr_escape_text_to(o, s, sz, ~(size_t)0);
 }
 
 /* What cannot stand as it is in a JSON string. */

@@ -22,6 +22,9 @@ bool fr_is_word(const char *s, size_t sz);
 /* As text. Returns the columns used: characters, not bytes. */
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 
+/* The same, of as many whole characters, escaped or not, as most columns have room for. */
+size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most);
+
 /* As the inside of a JSON string: without the quotes. */
 void fr_escape_json(struct fr_out *o, const char *s, size_t sz);
 

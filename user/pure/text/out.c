@@ -6,9 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "pure/err.h"
+
+#define COLUMNS_MOST 65535 /* of a terminal */
 
 bool fr_no_color(void)
 {
@@ -48,6 +51,17 @@ void fr_out_init_mem(struct fr_out *o)
 	o->is_mem = true;
 	o->mem = NULL;
 	o->mem_sz = 0;
+}
+
+u32 fr_out_columns(const struct fr_out *o)
+{
+	const char *text = getenv("COLUMNS");
+	long v = text ? strtol(text, NULL, 10) : 0;
+	struct winsize size = {0};
+
+	if (v <= 0 && !ioctl(o->fd, TIOCGWINSZ, &size))
+		v = size.ws_col;
+	return v <= 0 ? 0 : v > COLUMNS_MOST ? COLUMNS_MOST : (u32)v;
 }
 
 static void keep(struct fr_out *o, const char *p, size_t sz)

@@ -61,6 +61,9 @@ void fr_out_init_mem(struct fr_out *o);
 /* What was kept: malloc'ed and NUL-terminated, *sz bytes (or NULL) before that; NULL: no memory. Ends the output. */
 char *fr_out_take_mem(struct fr_out *o, size_t *sz);
 
+/* Columns of the page: what COLUMNS says, else as many as the terminal has; 0: it is none, and so as wide as one likes. */
+u32 fr_out_columns(const struct fr_out *o);
+
 /* Write out what is buffered. 0 or -errno, as fr_out_error(). */
 int fr_out_flush(struct fr_out *o);
 
