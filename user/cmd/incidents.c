@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "flow/incident/inclog.h"
 #include "flow/incident/incsnap.h"
+#include "flow/replay/replay.h"
 #include "flow/snapshot/dump.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
@@ -157,13 +157,9 @@ static int from_file(const char *path, struct found *f)
 	bool damaged;
 	int err = fr_incsnap_file(path, &f->item, &f->cnt, &damaged);
 
-	if (err == -EBADMSG || err == -EPROTONOSUPPORT) {
-		fr_err("%s: %s", path,
-		       err == -EBADMSG ? "not a snapshot, or nothing of it can be read" : "it is of a later version");
-		f->status = FR_EXIT_CORRUPT;
-	} else if (err) {
-		fr_err("cannot read %s: %s: check the name", path, strerror(-err));
-		f->status = FR_EXIT_FAIL;
+	if (err) {
+		fr_snap_say_error(path, err);
+		f->status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	} else if (damaged) {
 		fr_warn("%s is damaged: `flightrec verify` says where", path);
 		f->status = FR_EXIT_CORRUPT;
@@ -207,11 +203,10 @@ static int since_ns(const struct ask *ask, u64 *out)
 	return err;
 }
 
-static u32 columns(void)
+/* Of the terminal; a pipe gets whole lines. */
+static u32 columns(const struct fr_out *o)
 {
-	struct winsize w;
-
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+	return isatty(o->fd) ? fr_out_columns(o) : 0;
 }
 
 /* "2026-01-31 14:02:11.123"; without wall time seconds of the recording clock */
@@ -264,7 +259,7 @@ static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incide
 
 static void show(const struct ask *ask, const struct found *f, u64 since, struct fr_out *o, struct fr_out *tmp)
 {
-	u32 cols = columns();
+	u32 cols = columns(o);
 	size_t i;
 
 	for (i = 0; i < f->cnt && !fr_out_error(o); i++) {

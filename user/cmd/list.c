@@ -73,7 +73,8 @@ static int list(const struct ask *ask)
 	int err = fr_store_list(ask->dir, &s, &cnt), status = FR_EXIT_OK;
 
 	if (err) {
-		fr_err("cannot read directory %s: %s: name another with -o", ask->dir, strerror(-err));
+		fr_err("cannot read directory %s: %s: %s", ask->dir, strerror(-err),
+		       err == -EACCES ? "run as root, or name another with -o" : fr_err_cure(err, "name another with -o"));
 		return FR_EXIT_FAIL;
 	}
 	fr_out_init(&out, STDOUT_FILENO);

@@ -109,8 +109,8 @@ int flightrec_set_symbols(struct flightrec *fr, const char *symfs, unsigned flag
 
 /*
  * Open them. -EINVAL: the filter or a time is wrong. -EBADMSG: none of the files is a snapshot. -EPROTONOSUPPORT: one is of a
- * later format. -ENOENT and others: what the system says. Of several files, or several snapshots in a file, some may be none:
- * that goes to the log, and is damage. After an error the handle can only be freed.
+ * later format. -ESPIPE: one is a pipe. -ENOENT and others: what the system says. Of several files, or several snapshots in a
+ * file, some may be none: that goes to the log, and is damage. After an error the handle can only be freed.
  */
 int flightrec_open(struct flightrec *fr);
 

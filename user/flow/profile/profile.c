@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/export/export.h"
+#include "flow/replay/replay.h"
 #include "pure/err.h"
 
 #define INLINE_MAX 16u
@@ -307,17 +308,6 @@ static int print_all(struct fr_profile *p, int status)
 	return fr_export_to_path(p->ask->output, print_to, p) ? FR_EXIT_FAIL : status;
 }
 
-static int explain_open(const char *path, int err)
-{
-	if (err == -EBADMSG)
-		fr_err("%s is not a snapshot, or nothing in it could be read", path);
-	else if (err == -EPROTONOSUPPORT)
-		fr_err("%s is of another format: use a newer flightrec", path);
-	else
-		fr_err("cannot open %s: %s", path, strerror(-err));
-	return err == -EBADMSG || err == -EPROTONOSUPPORT ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-}
-
 static bool has_profile(const struct fr_profile *p)
 {
 	if (p->prof && p->prof->bucket_cnt)
@@ -335,8 +325,10 @@ int fr_profile(const struct fr_profile_ask *ask)
 	struct fr_profile p = {.ask = ask};
 	int err = fr_snap_open(ask->path, &p.snap), status = FR_EXIT_FAIL;
 
-	if (err)
-		return explain_open(ask->path, err);
+	if (err) {
+		fr_snap_say_error(ask->path, err);
+		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	}
 	p.prof = fr_snap_profile(p.snap);
 	if (has_profile(&p)) {
 		err = prepare(&p);

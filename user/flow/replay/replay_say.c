@@ -5,22 +5,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "pure/err.h"
 
 #define FINDINGS_MOST 10
 
-static bool is_pipe(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
 void fr_snap_say_error(const char *path, int err)
 {
-	if ((err == -ENOENT && !strcmp(path, "-")) || (err == -EBADMSG && is_pipe(path)))
+	const char *cure = fr_err_cure(err, err == -ENOENT ? "check the name" : NULL);
+
+	if ((err == -ENOENT && !strcmp(path, "-")) || err == -ESPIPE)
 		fr_err("%s: not a snapshot of flightrec but a pipe: one is read at several places, so give a file", path);
 	else if (err == -EACCES)
 		fr_err("cannot open %s: %s: snapshots tell of a whole machine, so they are root's alone; read it as root, or a "
@@ -31,7 +25,7 @@ void fr_snap_say_error(const char *path, int err)
 	else if (err == -EPROTONOSUPPORT)
 		fr_err("%s: it is of a later format: use a newer flightrec", path);
 	else
-		fr_err("cannot open %s: %s", path, strerror(-err));
+		fr_err("cannot open %s: %s%s%s", path, strerror(-err), cure ? ": " : "", cure ?: "");
 }
 
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most)

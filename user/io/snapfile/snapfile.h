@@ -182,8 +182,8 @@ struct fr_chunk {
 
 /*
  * Open a snapshot. 0 and *out; -EBADMSG: not a snapshot, or nothing in it could be read; -EPROTONOSUPPORT: a sound file of
- * another major version of the format; -errno of the system. Damage that leaves something to read is not an error here: see
- * fr_snap_damage(). Messages are the caller's.
+ * another major version of the format; -ESPIPE: a pipe; -errno of the system. Damage that leaves something to read is not an
+ * error here: see fr_snap_damage(). Messages are the caller's.
  */
 int fr_snap_open(const char *path, struct fr_snap **out);
 void fr_snap_close(struct fr_snap *s);

@@ -117,6 +117,8 @@ static int find(int fd, struct fr_members *m)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		return -ESPIPE;
 	err = S_ISREG(st.st_mode) ? find_backward(fd, st.st_size, m, &all) : 0;
 	if (!err && !all)
 		err = find_forward(fd, st.st_size, m);

@@ -13,7 +13,8 @@ struct fr_members {
 	size_t cnt; /* 1 at least */
 };
 
-/* 0 and *m (free with fr_members_free(), also after an error), or -errno of the system. What is no snapshot is one member. */
+/* 0 and *m (free with fr_members_free(), also after an error), or -errno of the system, -ESPIPE for a pipe. What is no snapshot
+ * is one member. */
 int fr_members_find(const char *path, struct fr_members *m);
 void fr_members_free(struct fr_members *m);
 
