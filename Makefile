@@ -185,35 +185,42 @@ check-format:
 	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
 
 # ---- install ----
-UNIT_DIR	:= $(PREFIX)/lib/systemd/system
-LIB_DESTS	:= $(addprefix $(PREFIX)/,include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a \
-		   lib/pkgconfig/flightrec.pc share/doc/flightrec/examples/slow.c)
-DESTS		:= $(LIB_DESTS) $(PREFIX)/bin/flightrec $(PREFIX)/share/bash-completion/completions/flightrec $(UNIT_DIR)/flightrec.service \
-		   $(foreach m,$(MAN),$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
-CONF		:= $(DESTDIR)$(SYSCONFDIR)/flightrec.conf
+# A word of the shell, of a unit's command line, and what sed puts in for something; whatever is in it
+shell_word	= '$(subst ','\'',$(1))'
+unit_word	= $(if $(word 2,$(1)),"$(1)",$(1))
+sed_text	= $(subst &,\&,$(subst |,\|,$(subst \,\\,$(1))))
+dest		= $(call shell_word,$(DESTDIR)$(PREFIX)/$(1))
+man_dest	= share/man/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+sed_to		= sed -e $(call shell_word,s|$(1)|$(call sed_text,$(2))|)
+
+LIB_DESTS	:= include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a lib/pkgconfig/flightrec.pc \
+		   share/doc/flightrec/examples/slow.c
+DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec lib/systemd/system/flightrec.service \
+		   $(foreach m,$(MAN),$(call man_dest,$(m)))
+CONF		:= $(call shell_word,$(DESTDIR)$(SYSCONFDIR)/flightrec.conf)
 
 # An existing configuration stays as it is, also when the rest is removed.
 install: all lib
-	install -D -m 755 $(O)/flightrec $(DESTDIR)$(PREFIX)/bin/flightrec
-	install -D -m 644 completion/flightrec.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flightrec
-	$(foreach m,$(MAN),install -D -m 644 $(m) \
-		$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(notdir $(m)) &&) true
-	install -d $(DESTDIR)$(UNIT_DIR)
-	sed 's,/usr/bin/flightrec,$(PREFIX)/bin/flightrec,; s,/etc/flightrec.conf,$(SYSCONFDIR)/flightrec.conf,' \
-		dist/flightrec.service > $(DESTDIR)$(UNIT_DIR)/flightrec.service
-	install -D -m 644 user/lib/flightrec.h $(DESTDIR)$(PREFIX)/include/flightrec.h
-	install -D -m 755 $(O)/$(LIB_NAME) $(DESTDIR)$(PREFIX)/lib/$(LIB_NAME)
-	ln -sf $(LIB_NAME) $(DESTDIR)$(PREFIX)/lib/libflightrec.so
-	install -D -m 644 $(O)/libflightrec.a $(DESTDIR)$(PREFIX)/lib/libflightrec.a
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(VERSION),; s,@LIBS@,$(LIB_LIBS),' dist/flightrec.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/flightrec.pc
-	install -D -m 644 docs/examples/slow.c $(DESTDIR)$(PREFIX)/share/doc/flightrec/examples/slow.c
+	install -D -m 755 $(O)/flightrec $(call dest,bin/flightrec)
+	install -D -m 644 completion/flightrec.bash $(call dest,share/bash-completion/completions/flightrec)
+	$(foreach m,$(MAN),install -D -m 644 $(m) $(call dest,$(call man_dest,$(m))) &&) true
+	install -d $(call dest,lib/systemd/system)
+	$(call sed_to,/usr/bin/flightrec,$(call unit_word,$(PREFIX)/bin/flightrec)) dist/flightrec.service | \
+		$(call sed_to,/etc/flightrec.conf,$(call unit_word,$(SYSCONFDIR)/flightrec.conf)) > \
+		$(call dest,lib/systemd/system/flightrec.service)
+	install -D -m 644 user/lib/flightrec.h $(call dest,include/flightrec.h)
+	install -D -m 755 $(O)/$(LIB_NAME) $(call dest,lib/$(LIB_NAME))
+	ln -sf $(LIB_NAME) $(call dest,lib/libflightrec.so)
+	install -D -m 644 $(O)/libflightrec.a $(call dest,lib/libflightrec.a)
+	install -d $(call dest,lib/pkgconfig)
+	$(call sed_to,@PREFIX@,$(PREFIX)) -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIB_LIBS)|' dist/flightrec.pc.in > \
+		$(call dest,lib/pkgconfig/flightrec.pc)
+	install -D -m 644 docs/examples/slow.c $(call dest,share/doc/flightrec/examples/slow.c)
 	[ -e $(CONF) ] || install -D -m 644 dist/flightrec.conf $(CONF)
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(DESTS))
-	@if cmp -s dist/flightrec.conf $(CONF); then rm -f $(CONF); elif [ -e $(CONF) ]; then echo "kept: $(CONF)"; fi
+	rm -f $(foreach d,$(DESTS),$(call dest,$(d)))
+	@if cmp -s dist/flightrec.conf $(CONF); then rm -f $(CONF); elif [ -e $(CONF) ]; then echo kept: $(CONF); fi
 
 clean:
 	rm -rf $(O)

@@ -29,6 +29,16 @@ keeps_conf() {
 	[[ $(cat "$conf") == '# mine' ]]
 }
 
+# What a shell, sed or a unit's command line would take apart stays whole.
+installs_anywhere() {
+	local at="$tmp/root of it" prefix="/opt/it's a & b" to=(DESTDIR="$tmp/root of it" PREFIX="/opt/it's a & b" SYSCONFDIR="/etc/x y")
+	make -s O="$tmp/gcc" install "${to[@]}" && "$at$prefix/bin/flightrec" --help > /dev/null || return
+	grep -qxF "ExecStart=\"$prefix/bin/flightrec\" record --config \"/etc/x y/flightrec.conf\"" "$at$prefix/lib/systemd/system/flightrec.service" || return
+	grep -qxF "prefix=$prefix" "$at$prefix/lib/pkgconfig/flightrec.pc" && [[ -s "$at/etc/x y/flightrec.conf" ]] || return
+	[[ $(find "$at" ! -type d | wc -l) == $(find "$tmp/root" ! -type d | wc -l) ]] || return
+	make -s O="$tmp/gcc" uninstall "${to[@]}" && [[ -z $(find "$at" ! -type d) ]]
+}
+
 uninstalls() {
 	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
 }
@@ -37,6 +47,7 @@ check "gcc" build gcc
 check "clang" build clang
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "install" installs
+check "install where names have blanks" installs_anywhere
 check "uninstall" uninstalls
 check "a changed configuration is kept" keeps_conf
 finish
