@@ -10,9 +10,10 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (FLIGHTREC, Failed, Skip, check, dump, ended, equal, fr, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
+from frtest import (FLIGHTREC, Failed, Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
                     written)
 
+HELD = "sys_enter,sys_exit"
 WHAT = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
 
@@ -68,8 +69,14 @@ def off_and_on():
             check(g["step"] >= 1 and g["cost_percent"] > 0, f"status: {g}")
             equal(steps(name)[0], ("syscall", "off"), "first step")
             wait_for(lambda: not calls(name), "system calls are recorded no more")
+            equal(governor(name)["held"], HELD, "events that status tells of")
+            check(f"not recorded now: {HELD}\n" in fr("status", "-n", name).stdout, "status does not say what is left out")
+            file = dump(name)
+            equal(fr_json("info", file)["events_held"], HELD, "events that a snapshot tells of")
+            check(f"governor had turned off when it was taken: {HELD}\n" in fr("info", file).stdout, "info does not say what it lacks")
         wait_on(name)
         check(("syscall", "on") in steps(name), f"steps {steps(name)}")
+        check("events_held" not in fr_json("info", dump(name)), "nothing is turned off any more")
         p.send_signal(signal.SIGTERM)
         said = p.communicate()[1]
         check("governor: syscall off: recording costs" in said and "governor: syscall on: " in said, said)
@@ -90,6 +97,7 @@ def killed():
                 try:
                     wait_for(lambda: governor(name)["step"] == 0, "the next one releases it", 60)
                     wait_for(lambda: calls(name), "system calls are recorded again")
+                    equal((steps(name)[-1], governor(name)["held"]), (("syscall", "on"), ""), "what the history and status say of it")
                 finally:
                     q.send_signal(signal.SIGTERM)
                     q.communicate()
@@ -206,6 +214,7 @@ def by_reload():
             settings(name, "0%")
             p.send_signal(signal.SIGHUP)
             wait_for(lambda: governor(name)["step"] == 0 and calls(name), "system calls are recorded again, under the load", 60)
+            equal(steps(name)[-1], ("syscall", "on"), "what the history says of it")
         p.send_signal(signal.SIGTERM)
         said = p.communicate()[1]
         check("no overhead governor" not in said and "any more" not in said, said)
@@ -241,6 +250,28 @@ def no_helper():
                 equal(p.poll(), None, "the recorder")
             finally:
                 p.kill()
+
+
+def helper_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        for child in f.read().split():
+            with contextlib.suppress(OSError), open(f"/proc/{child}/comm") as comm:
+                if comm.read() == "flightrec-admin\n":
+                    return int(child)
+    return 0
+
+
+@test("a governor whose helper is killed while something is left out: everything is recorded again, and it says so")
+def helper_killed():
+    name = new_name()
+    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, load():
+        wait_for(lambda: governor(name)["held"] == HELD, "it acts", 60)
+        os.kill(helper_of(p.pid), signal.SIGKILL)
+        says(p, "cannot measure any more: the helper process has ended: everything is recorded")
+        wait_for(lambda: calls(name), "system calls are recorded again", 60)
+        g = governor(name)
+        equal((steps(name)[-1], g["budget_percent"], g["step"], g["held"]), (("syscall", "on"), 0, 0, ""), "history and status")
+        equal(p.poll(), None, "the recorder")
 
 
 @test("a generous budget: nothing is ever left out")

@@ -238,6 +238,8 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 	put_num(w, "no_ring", s, "no_ring");
 	put_counts(w, "missed", fr_info_fact(s, "missed"));
 	put_fact(w, "events_missing", s, "events_missing");
+	if (fr_info_fact(s, "events_held"))
+		put_fact(w, "events_held", s, "events_held");
 	fr_jsonw_u64(w, "damage", fr_info_sum(s, "damage"));
 }
 

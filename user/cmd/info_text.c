@@ -378,6 +378,18 @@ static void put_lack(struct fr_out *o, bool *any, u64 cnt, const char *what)
 	fr_out_char(o, '\n');
 }
 
+static void put_lack_names(struct fr_out *o, bool *any, const struct fr_info *s, const char *what, const char *fact)
+{
+	const char *names = fr_info_fact(s, fact);
+
+	if (!names || !*names)
+		return;
+	if (!*any)
+		put_title(o, "What it lacks");
+	*any = true;
+	fr_info_put(o, s, what, fact, "\n");
+}
+
 static u64 fact_count(const struct fr_info *s, const char *name)
 {
 	int64_t v;
@@ -433,12 +445,8 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	put_missed(o, &any, s);
-	if (fr_info_fact(s, "events_missing") && *fr_info_fact(s, "events_missing")) {
-		if (!any)
-			put_title(o, "What it lacks");
-		any = true;
-		fr_info_put(o, s, "  events this kernel does not have: ", "events_missing", "\n");
-	}
+	put_lack_names(o, &any, s, "  events this kernel does not have: ", "events_missing");
+	put_lack_names(o, &any, s, "  events that the governor had turned off when it was taken: ", "events_held");
 	if (!any)
 		fr_out_str(o, "\nNothing was lost within the covered time.\n");
 }

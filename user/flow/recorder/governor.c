@@ -57,6 +57,7 @@ struct fr_governor {
 };
 
 _Static_assert(GROUP_CNT <= FR_GOVERN_GROUP_MAX, "all groups");
+_Static_assert(FR_GROUP_CNT <= 32, "a bit each");
 
 static u64 mono_ns(void)
 {
@@ -240,26 +241,6 @@ static bool do_step(struct fr_governor *g, const struct fr_govern_step *step)
 	return !apply(g, step->group, step->level);
 }
 
-/* Record everything again that this or a killed recorder held, at its full rate, or a watch's if that is more. */
-static void release(struct fr_governor *g)
-{
-	struct fr_session *sh = fr_sess_shared(g->s);
-	u32 nr, asked = fr_rateask_most(g->s), hz = asked > g->hz ? asked : g->hz;
-	int err = 0;
-
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		hold(sh, nr, false);
-	if (g->hz && hz != fr_sess_sample_hz(g->s))
-		err = sample_at(g, hz);
-	if (err)
-		warn_of_rate(g, err);
-	if (err)
-		expect_samples(g, g->hz_now);
-	store(&sh->governing.step, 0);
-	store(&sh->governing.budget, 0);
-	store(&sh->governing.trigger_cost, 0);
-}
-
 /* ---- telling ---- */
 
 static u32 steps_down(const struct fr_governor *g)
@@ -291,6 +272,15 @@ static const char *action_of(const struct fr_governor *g, const struct fr_govern
 	return step->level == levels_of(g, step->group) ? "off" : "thin";
 }
 
+static void put_mark(struct fr_governor *g, const struct fr_sess_governor *mark)
+{
+	u64 ts = 0;
+
+	fr_sess_mark_governor(g->s, mark, &ts);
+	fr_tell_governor(g->s, mark);
+	note(g, mark, ts);
+}
+
 static void tell(struct fr_governor *g, const struct fr_govern_step *step)
 {
 	const struct fr_sess_governor mark = {
@@ -300,13 +290,71 @@ static void tell(struct fr_governor *g, const struct fr_govern_step *step)
 		.what = fr_group_name(step->group),
 		.action = action_of(g, step),
 	};
-	u64 ts = 0;
 
 	fprintf(stderr, "governor: %s %s: recording costs %.2f %% of each CPU, of %.2f %% allowed\n", mark.what, mark.action,
 		mark.cost / 1000.0, mark.budget / 1000.0);
-	fr_sess_mark_governor(g->s, &mark, &ts);
-	fr_tell_governor(g->s, &mark);
-	note(g, &mark, ts);
+	put_mark(g, &mark);
+}
+
+/* ---- everything again ---- */
+
+static bool holds_any(const struct fr_governor *g, u32 group)
+{
+	const struct fr_session *sh = fr_sess_shared(g->s);
+	const struct fr_event *ev;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(fr_schema_builtin(), nr);
+		if (ev && ev->group == group && load(&sh->enable[nr]) & FR_ENABLE_HELD)
+			return true;
+	}
+	return false;
+}
+
+/* At its full rate, or a watch's if that is more. */
+static void release_samples(struct fr_governor *g, u32 hz)
+{
+	int err = g->hz && hz != fr_sess_sample_hz(g->s) ? sample_at(g, hz) : 0;
+
+	if (!err)
+		return;
+	warn_of_rate(g, err);
+	expect_samples(g, g->hz_now);
+}
+
+/* The history says since when a group is whole again, whoever held it. */
+static void tell_released(struct fr_governor *g, u32 groups)
+{
+	const struct fr_governing *now = &fr_sess_shared(g->s)->governing;
+	struct fr_sess_governor mark = {.cost = now->cost, .budget = now->budget, .action = "on"};
+
+	for (; groups; groups &= groups - 1) {
+		mark.step = __builtin_popcount(groups) - 1;
+		mark.what = fr_group_name(__builtin_ctz(groups));
+		fprintf(stderr, "governor: %s on: the budget of %.2f %% leaves it out no longer\n", mark.what,
+			mark.budget / 1000.0);
+		put_mark(g, &mark);
+	}
+}
+
+/* Record everything again that this or a killed recorder held. */
+static void release(struct fr_governor *g)
+{
+	struct fr_session *sh = fr_sess_shared(g->s);
+	u32 nr, asked = fr_rateask_most(g->s), hz = asked > g->hz ? asked : g->hz, groups = 0;
+
+	for (nr = 0; nr < FR_GROUP_CNT; nr++)
+		groups |= (u32)holds_any(g, nr) << nr;
+	if (fr_sess_sample_hz(g->s) < g->hz)
+		groups |= 1u << FR_GROUP_SAMPLE;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		hold(sh, nr, false);
+	release_samples(g, hz);
+	tell_released(g, groups);
+	store(&sh->governing.step, 0);
+	store(&sh->governing.budget, 0);
+	store(&sh->governing.trigger_cost, 0);
 }
 
 /* ---- measuring ---- */
@@ -433,6 +481,21 @@ static void read_programs(struct fr_governor *g)
 		fr_warn("the governor cannot see what all programs cost: too little memory, or too many open files");
 }
 
+/* The helper ends at once where it has not the capability: then nobody reads what it is asked. */
+static const char *why(int err)
+{
+	return err == -EPIPE ? "the helper process has ended" : strerror(-err);
+}
+
+/* Whoever cannot measure does not know what may come back. */
+static void stop(struct fr_governor *g)
+{
+	drop(g, &g->tick_fd, true);
+	drop(g, &g->window_fd, true);
+	drop(g, &g->on_fd, false);
+	release(g);
+}
+
 static void on_tick(void *arg, u32 events)
 {
 	struct fr_governor *g = arg;
@@ -442,9 +505,11 @@ static void on_tick(void *arg, u32 events)
 		return;
 	g->on_fd = fr_admin_stats_on(fr_daemon_admin(g->d));
 	if (g->on_fd < 0) {
-		fr_warn("the overhead governor cannot measure any more: %s: nothing more is left out, or comes back",
-			strerror(-g->on_fd));
-		drop(g, &g->tick_fd, true);
+		fr_warn("the overhead governor cannot measure any more: %s: everything is recorded; restart the recorder to "
+			"keep to "
+			"the budget again",
+			why(g->on_fd));
+		stop(g);
 		return;
 	}
 	read_programs(g);
@@ -455,12 +520,6 @@ static void on_tick(void *arg, u32 events)
 }
 
 /* ---- beginning, change and end ---- */
-
-/* The helper ends at once where it has not the capability: then nobody reads what it is asked. */
-static const char *why(int err)
-{
-	return err == -EPIPE ? "the helper process has ended" : strerror(-err);
-}
 
 static void refuse(int err)
 {
@@ -476,14 +535,6 @@ static int try_statistics(struct fr_admin *admin)
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
-}
-
-static void stop(struct fr_governor *g)
-{
-	drop(g, &g->tick_fd, true);
-	drop(g, &g->window_fd, true);
-	drop(g, &g->on_fd, false);
-	release(g);
 }
 
 /* By the configuration in force. */

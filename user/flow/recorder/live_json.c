@@ -195,6 +195,7 @@ static void json_store(const struct fr_live *l, struct fr_out *o)
 static void json_governor(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_governing *g = &fr_sess_shared(l->s)->governing;
+	char *held = fr_sess_held(l->s);
 
 	fr_out_printf(o, "\"governor\":{\"budget_percent\":%.3f,\"cost_percent\":%.3f,\"trigger_cost_percent\":%.3f,",
 		      g->budget / 1000.0, g->cost / 1000.0, g->trigger_cost / 1000.0);
@@ -202,7 +203,10 @@ static void json_governor(const struct fr_live *l, struct fr_out *o)
 	json_text(o, "what", g->what, sizeof(g->what));
 	fr_out_char(o, ',');
 	json_text(o, "action", g->action, sizeof(g->action));
+	fr_out_char(o, ',');
+	json_text(o, "held", held ?: "", held ? strlen(held) : 0);
 	fr_out_str(o, "},");
+	free(held);
 }
 
 static void json_incidents(const struct fr_live *l, struct fr_out *o)

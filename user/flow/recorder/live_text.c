@@ -186,9 +186,11 @@ static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
 static void governor(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_governing *g = &fr_sess_shared(l->s)->governing;
+	char *held;
 
 	if (!g->budget)
 		return;
+	held = fr_sess_held(l->s);
 	label(o, "governor");
 	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %" PRIu64 " steps taken",
 		      g->cost / 1000.0, g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt);
@@ -198,7 +200,10 @@ static void governor(const struct fr_live *l, struct fr_out *o)
 		fr_out_char(o, ' ');
 		fr_escape_text(o, g->action, strnlen(g->action, sizeof(g->action)));
 	}
+	if (held && *held)
+		fr_out_printf(o, "; not recorded now: %s", held);
 	fr_out_char(o, '\n');
+	free(held);
 }
 
 static void quota(const struct fr_live *l, struct fr_out *o)

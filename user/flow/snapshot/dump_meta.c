@@ -244,12 +244,25 @@ static int put_counts(struct fr_dump *d)
 	return err ?: put_missed(d);
 }
 
+/* Its programs run, and record nothing: the history lacks them since the governor's last step. */
+static int put_held(struct fr_dump *d)
+{
+	char *held = fr_sess_held(d->s);
+	int err = held ? 0 : -ENOMEM;
+
+	if (!err && *held)
+		err = fr_snap_put_fact(d->w, "events_held", "%s", held);
+	free(held);
+	return err;
+}
+
 static int put_facts(struct fr_dump *d)
 {
 	int err = copy_facts(d, fr_sess_facts(d->s));
 
 	err = err ?: put_host_facts(d);
 	err = err ?: put_trigger_facts(d);
+	err = err ?: put_held(d);
 	return err ?: put_counts(d);
 }
 

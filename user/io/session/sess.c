@@ -493,6 +493,25 @@ char *fr_sess_fact(const struct fr_sess *s, const char *name)
 	return fr_facts_get(s->facts, name);
 }
 
+char *fr_sess_held(const struct fr_sess *s)
+{
+	const struct fr_event *ev;
+	char *text = NULL;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+	u32 nr;
+
+	for (nr = 0; f && nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(fr_schema_builtin(), nr);
+		if (ev && s->shared->enable[nr] & FR_ENABLE_HELD)
+			fprintf(f, "%s%s", ftell(f) ? "," : "", ev->name);
+	}
+	if (!f || !fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
 /* Another map takes the place of the one that is there, at once: who opens the session finds the facts before or those behind.
  */
 static int replace_meta(const struct fr_sess *s, const char *facts)

@@ -77,6 +77,7 @@ u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or one that t
 const char *fr_sess_name(const struct fr_sess *s);
 const char *fr_sess_facts(const struct fr_sess *s);	       /* name=value lines */
 char *fr_sess_fact(const struct fr_sess *s, const char *name); /* malloc'ed value, NULL if there is none */
+char *fr_sess_held(const struct fr_sess *s); /* events that the governor turned off: "a,b", malloc'ed; NULL: no memory */
 /* Change a fact: who opens the session from now on finds the new one. The caller owns the session. 0 or -errno. */
 int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value);
 const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
