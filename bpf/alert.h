@@ -2,10 +2,11 @@
 /*
  * alert: what BPF and user space share about triggers. Pure.
  *
- *	something happens	a program of bpf/trigger/ decides that a rule's condition holds: it writes the moment into the
- *life tier (crash, latency, hung, kernel_report; an exit, an OOM kill and an event are there anyway), counts it in the rule's
- *slot, and puts an fr_alert into the queue the recorder wakes	matches the rule's filters, asks the gate (cooldown, quota,
- *...), writes the decision as event `trigger` into the life tier, counts it in the slot, and takes the snapshot or not
+ *	something happens	a program of bpf/trigger/ decides that a rule's condition holds: it writes the moment to the
+ *				life tier (crash, latency, hung, kernel_report; an exit, an OOM kill and an event are there
+ *				anyway), counts it in the rule's slot, and puts an fr_alert into the queue
+ *	the recorder wakes	it matches the rule's filters, asks the gate (cooldown, quota, ...), writes the decision to
+ *				the life tier as event `trigger`, counts it in the slot, and takes the snapshot or not
  *
  * The queue and the slots are pinned with the session: what happens while no recorder lives waits for the next one.
  * A moment that floods (a latency rule that holds a million times a second) is written and alerted once per the rule's gap, and
@@ -22,11 +23,11 @@
 #define FR_ALERT_PATH_MAX   256u
 #define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
 #define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency or event rule; of hung: of what ended meanwhile */
-#define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: one report is many lines, also on a slow console */
+#define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: a report has many lines, and the console may be slow */
 
 /*
- * What pulls a trigger: number, name in `--on` and in the trigger event's reason (8 bytes at most), what it means. `exit` and
- * `status` are both written `exit` in --on: with a status it is a process's, without the recorder's.
+ * What pulls a trigger: number, name in `--on` and in the trigger event's reason (at most 8 bytes), meaning. Both `exit` and
+ * `status` are written `exit` in --on: with a status it is a process that ends, without one the recorder.
  */
 /* clang-format off */
 #define FR_TRIGGERS(T) \
@@ -54,7 +55,7 @@
 	L(4, softirq, "softirq_entry to softirq_exit") \
 	L(5, irq,     "irq_handler_entry to irq_handler_exit")
 
-/* What became of a moment: written in the trigger event and counted in the rule's slot. */
+/* What became of a moment: written to the trigger event and counted in the rule's slot. */
 #define FR_VERDICTS(V) \
 	V(0, taken,    "a snapshot was asked for") \
 	V(1, filtered, "not what the rule is for") \
@@ -88,51 +89,51 @@ enum fr_trigger_verdict {
 		FR_TRIGGER_VERDICT_CNT
 };
 
-/* A rule as BPF needs it; user space fills it before load and never again: a reload loads programs of a new generation. */
+/* A rule as BPF needs it. User space fills it before load and never changes it: a reload loads programs of a new generation. */
 struct fr_trigger_rule {
 	u32 kind;     /* enum fr_trigger_kind, 0: no rule */
 	u32 latency;  /* enum fr_latency */
 	u64 limit_ns; /* of latency and hung */
-	u64 gap_ns;   /* between two alerts, 0: each */
-	u64 sig_set;  /* crash: FR_SIG() of those that may kill */
+	u64 gap_ns;   /* least time between two alerts, 0: no limit */
+	u64 sig_set;  /* crash: FR_SIG() of the signals that count */
 	s32 status;   /* of status: 0 to 255 */
-	s32 id;	      /* latency syscall: its number, -1 all */
-	u32 all;      /* crash: deaths without core too */
-	u32 uid;      /* ~0 any */
+	s32 id;	      /* latency syscall: its number, -1: all */
+	u32 all;      /* crash: deaths without core, too */
+	u32 uid;      /* ~0: any */
 	/*
-	 * A name or PREFIX*, as in struct fr_comm_filter: (comm & mask) == text; mask 0 any. BPF looks at this and at uid
-	 * before it counts, so that other tasks' moments neither fire nor use up the gap. What it cannot decide (a glob with *,
-	 * ? or [ elsewhere, exe, cgroup) is left to user space: such moments are counted, take the gap, and get the verdict
+	 * A name or PREFIX*, as in struct fr_comm_filter: (comm & mask) == text; mask 0: any. BPF checks this and uid before it
+	 * counts, so that other tasks' moments neither fire nor use up the gap. What it cannot decide (a glob with *, ? or [
+	 * elsewhere, exe, cgroup) is left to user space: such moments are counted, use up the gap, and get the verdict
 	 * `filtered`.
 	 */
 	u64 comm_text[2];
 	u64 comm_mask[2];
 };
 
-/* Counters of a rule that outlive recorders, found again by the rule's text. In .data.triggers. */
+/* A rule's counters. They outlive recorders and are found again by the rule's text. In .data.triggers. */
 struct fr_trigger_slot {
 	char text[FR_TRIGGER_TEXT_MAX];	     /* written by user space: the rule as given, NUL-terminated; empty: free */
 	u64 matched;			     /* BPF: the condition held */
 	u64 alerted;			     /* BPF: of these, alerts put into the queue */
-	u64 full;			     /* BPF: of these, alerts lost since the queue was full */
+	u64 full;			     /* BPF: of these, alerts lost because the queue was full */
 	u64 verdict[FR_TRIGGER_VERDICT_CNT]; /* user space */
 	u64 last_ns;			     /* user space: recording clock of the last snapshot taken */
-	u64 next_ns;			     /* BPF: no alert before */
+	u64 next_ns;			     /* BPF: no alert before this */
 } FR_ALIGNED(FR_CACHE_SZ);
 
-/* What BPF tells user space. All that may be gone when it wakes is in here. Not trusted: checked on reading. */
+/* What BPF tells user space: everything that may be gone when that wakes. Not trusted: checked on reading. */
 struct fr_alert {
 	u64 ts;	      /* recording clock, of the moment's record */
 	u64 mono_ns;  /* bpf_ktime_get_ns() */
-	u32 rule_set; /* bit i: the rule of slot i holds; slots stay when rules are loaded anew */
+	u32 rule_set; /* bit i: the rule of slot i holds; a rule keeps its slot when rules are loaded again */
 	u32 kind;
-	u32 tid, pid; /* of the task it is about, in the first pid namespace; 0 none */
+	u32 tid, pid; /* the task it is about, in the first pid namespace; 0: none */
 	u32 uid;
 	s32 sig;
 	s32 code;
-	s32 exit_code;	  /* of status, and of deaths without core, as wait() gives it */
+	s32 exit_code;	  /* status, and deaths without core: as wait() gives it */
 	u64 addr, ip, sp; /* latency of block: addr is the sector */
-	u64 value_ns;	  /* latency, hung: how long it was */
+	u64 value_ns;	  /* latency, hung: how long it took */
 	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number;
 			   * kernel: of the report (report.h) */
 	u64 cgroup;	  /* its id */
@@ -140,8 +141,7 @@ struct fr_alert {
 	u64 exe_ino, exe_dev;
 	char comm[FR_COMM_SZ];
 	char text[FR_ALERT_PATH_MAX]; /* kernel: the line */
-	char exe[FR_ALERT_PATH_MAX]; /* its program's path, "" unknown; cut from the left where too long, then begins with "..."
-				      */
+	char exe[FR_ALERT_PATH_MAX];  /* its program's path, "" unknown; if too long, cut on the left: "..." and its end */
 	u32 kframe_cnt, uframe_cnt;
 	u64 kframe[FR_ALERT_FRAME_MAX];
 	u64 uframe[FR_ALERT_FRAME_MAX];
@@ -151,22 +151,22 @@ struct fr_alert {
 #define FR_PENDING_PATH_MAX 1024u
 
 /*
- * A snapshot that was granted and is not there yet. Written by user space, kept with the session: the next recorder takes it
- * if this one is killed, under the same path, and never twice.
+ * A snapshot that was granted and does not exist yet. Written by user space, kept with the session: if the recorder is killed,
+ * the next one takes it, under the same path, and never twice.
  */
 struct fr_pending {
-	u64 order; /* grows; 0: free. Written last when it is taken */
-	u32 slot;  /* of its rule, ~0 none */
+	u64 order; /* grows; 0: free. Written last when an entry is taken */
+	u32 slot;  /* its rule's, ~0: none */
 	u32 pad;
-	u64 due_ns;	       /* recording clock: not before (post=) */
-	u64 last_ns;	       /* only so much history, 0 all */
-	struct fr_alert alert; /* the moment; kind, ts, pid and comm alone where no alert was */
+	u64 due_ns;	       /* recording clock: not before this (post=) */
+	u64 last_ns;	       /* only this much history, 0: all */
+	struct fr_alert alert; /* the moment; only kind, ts, pid and comm where there was no alert */
 	char path[FR_PENDING_PATH_MAX];
 } FR_ALIGNED(8);
 
 #define FR_GRANTED_MAX 64u
 
-/* A snapshot that was granted: what the gate has to know of again after the recorder was killed. */
+/* A snapshot that was granted: what the gate has to know again after the recorder was killed. */
 struct fr_granted {
 	u64 ts;	 /* recording clock; 0: none, or it was not taken after all */
 	u64 key; /* fr_trigger_key() */
@@ -175,13 +175,13 @@ struct fr_granted {
 };
 
 struct fr_triggers {
-	u32 generation; /* of the programs of bpf/trigger/ that act; 0 none. Flipped by user space */
-	u32 ended;	/* user space: bit i: the rule of slot i is no more in force, and only its counters are there */
-	u64 marks;	/* records that programs of bpf/trigger/ wrote: moments, frames of their stacks */
-	u64 mark_lost;	/* and could not write */
-	u64 unwatched;	/* events that event rules did not look at: too many at once on a CPU, nested */
-	u64 untracked;	/* tasks or requests that latency and hung rules could not follow: their table was full */
-	/* user space: the alert handled last, in case a recorder was killed before it took it out of the queue */
+	u32 generation; /* of the programs of bpf/trigger/ that act; 0: none. Changed by user space */
+	u32 ended;	/* user space: bit i: the rule of slot i is no longer in force, only its counters remain */
+	u64 marks;	/* records written by programs of bpf/trigger/: moments, frames of their stacks */
+	u64 mark_lost;	/* records that they could not write */
+	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, nested */
+	u64 untracked;	/* tasks or requests that latency and hung rules could not follow: the table was full */
+	/* user space: the last alert handled, in case a recorder is killed before it takes it out of the queue */
 	u64 handled_ts;
 	u64 handled_who; /* { kind:32 | tid:32 } */
 	struct fr_trigger_slot slot[FR_TRIGGER_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few ordered memory accesses the ring and the clock are built from, for BPF and for the host side by side.
+ * The few ordered memory accesses that the ring and the clock are built on, for BPF and for the host side by side.
  *
- *	fr_load(p)		one whole load; the host's acquires
- *	fr_store(p, v)		one whole store; the host's releases
- *	fr_publish(p, v)	one whole store, which is seen after all that was stored before; BPF: on x86 only
+ *	fr_load(p)		one whole load; acquire on the host
+ *	fr_store(p, v)		one whole store; release on the host
+ *	fr_publish(p, v)	one whole store, seen after everything stored before it; BPF: on x86 only
  *	fr_cas(p, old, new)	compare and exchange, returns what was there; a full barrier
  *	fr_add(p, v)		fetch and add, returns what was there; a full barrier
  *	fr_xchg(p, v)		store, returns what was there; a full barrier
@@ -12,9 +12,9 @@
  *
  * clang 14 cannot select __atomic_load_n, __atomic_store_n or fences for BPF; __sync_* works with -mcpu=v3. A BPF
  * fetch-and-add whose result is unused becomes an unordered add (on arm64 a commit could then be seen before the bytes it
- * commits): fr_add() uses it itself, so that no inlined caller can lose the order. Callers of fr_count() do not need it.
- * fr_publish() rests on x86, whose stores are seen in their order: BPF has no other store that orders them.
- * fr_cas() hides what it returns from clang, which else makes of the caller's comparison a flag, and compares that again.
+ * commits), so fr_add() uses the result itself: no inlined caller can lose the order. Callers of fr_count() do not need it.
+ * fr_publish() relies on x86, whose stores are seen in order: BPF has no other store that orders them.
+ * fr_cas() hides its result from clang, which otherwise turns the caller's comparison into a flag, and compares that again.
  */
 #ifndef FR_ATOMIC_H
 #define FR_ATOMIC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * layout: the bytes of a ring. The words of the protocol and the pages of a ring's map; ring.h is what moves them.
+ * layout: the bytes of a ring: the words of the protocol, and the pages of a ring's map. ring.h moves them.
  */
 #ifndef FR_LAYOUT_H
 #define FR_LAYOUT_H
@@ -9,13 +9,13 @@
 #include "event.h"
 
 /*
- * Of everything in this file and of the maps' layout. A session of another layout is not adopted: it has not all that this
- * version needs. Its rings can still be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on: since then nothing changed
- * in this file's structs, in what struct fr_session and struct fr_call begin with, in the control programs' names and
- * arguments (bpf/control.bpf.c), nor in the names of pins; but that 4, 7 and 8 have words where zeros were, 5 events of bits,
- * and 6 short records, of which 7 and 8 have more (user/pure/rows/unfold.h). A session says the oldest version that can read it
- * (FR_LAYOUT_READER: 8 knows of these), so that an older program can take over from a newer one likewise. Event numbers need
- * not agree, but sys_enter's and sys_exit's (short.h): the schema is pinned with the session.
+ * The version of everything in this file and of the maps' layout. A session of another layout is not adopted: it lacks some of
+ * what this version needs. But its rings can be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on. Since then nothing
+ * changed in this file's structs, in the beginning of struct fr_session and struct fr_call, in the control programs' names and
+ * arguments (bpf/control.bpf.c), or in the names of pins, except: 4, 7 and 8 have words where zeros were, 5 has events of bits,
+ * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). A session records the oldest version that can
+ * read it (FR_LAYOUT_READER: version 8 knows all of these), so that an older program can take over from a newer one, too. Event
+ * numbers need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 8u
@@ -24,7 +24,8 @@
 #define FR_LAYOUT_OLDEST 1u
 #endif
 #define FR_LAYOUT_READER 8u
-/* Can this version read the rings of a session of that layout, which says that it is readable from oldest on (0: says nothing)?
+/*
+ * Can this version read the rings of a session of that layout, which says that versions from oldest on can (0: says nothing)?
  */
 FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
 {
@@ -39,16 +40,16 @@ FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
 #define FR_PAGE_MAGIC	0x52464c46u /* "FLFR": a page of a ring */
 #define FR_RING_MAGIC	0x474e4952u /* "RING": the page of slot words */
 
-/* A ring's map is an array of pages: page 0 the writer's, page 1 the slots, then N + 1 sub-buffers of P pages. */
+/* A ring's map is an array of pages: page 0 is the writer's, page 1 has the slots, then come N + 1 sub-buffers of P pages. */
 #define FR_WRITER_PAGE 0u
 #define FR_SLOT_PAGE   1u
 #define FR_DATA_PAGE   2u
 
-#define FR_SLOT_MAX	   448u	       /* N at most: the words fit their page */
+#define FR_SLOT_MAX	   448u	       /* largest N: the words fit their page */
 #define FR_SLOT_OWED	   FR_SLOT_MAX /* the word behind them */
 #define FR_SLOT_MASK	   ((1u << FR_W_SLOT_BITS) - 1)
-#define FR_SLOT_MIN	   2u	/* N at least */
-#define FR_SUBBUF_PAGE_MAX 256u /* P at most: 1 MiB */
+#define FR_SLOT_MIN	   2u	/* smallest N */
+#define FR_SUBBUF_PAGE_MAX 256u /* largest P: 1 MiB */
 
 /* w */
 #define FR_W_OFF_BITS  18
@@ -78,7 +79,7 @@ FR_INLINE u32 fr_w_off(u64 w)
 #define FR_IDX_SHIFT (FR_COM_BITS + FR_CNT_BITS + 1)
 #define FR_SEQ_SHIFT (FR_IDX_SHIFT + FR_IDX_BITS)
 #define FR_SEQ_MASK  ((1u << FR_SEQ_BITS) - 1)
-#define FR_SLOT_HOLE (1ULL << (FR_COM_BITS + FR_CNT_BITS)) /* completed by healing: not all in it was written */
+#define FR_SLOT_HOLE (1ULL << (FR_COM_BITS + FR_CNT_BITS)) /* completed by healing: not all of its bytes were written */
 FR_INLINE u64 fr_slot(u64 seq, u64 idx, u64 cnt, u64 com)
 {
 	return (seq & FR_SEQ_MASK) << FR_SEQ_SHIFT | idx << FR_IDX_SHIFT | cnt << FR_COM_BITS | com;
@@ -99,12 +100,12 @@ FR_INLINE u32 fr_slot_com(u64 word)
 {
 	return word & ((1u << FR_COM_BITS) - 1);
 }
-/* slot i of a fresh ring: a lap that is delivered and empty */
+/* Slot i of a fresh ring: a lap delivered and empty. */
 FR_INLINE u64 fr_slot_fresh(u32 i, u32 slot_cnt, u32 subbuf_pages)
 {
 	return fr_slot(i ? (u64)i - slot_cnt : 0, i, 0, (u64)subbuf_pages * FR_PAGE_UNITS);
 }
-/* what a commit adds to a slot word */
+/* What a commit adds to a slot word. */
 FR_INLINE u64 fr_slot_add(u64 cnt, u64 units)
 {
 	return cnt << FR_COM_BITS | units;
@@ -123,7 +124,7 @@ enum fr_lost {
 		FR_LOST_CNT
 };
 
-/* Why a program that ran wrote no record on purpose. */
+/* Why a program that ran deliberately wrote no record. */
 #define FR_FILTEREDS(F)                                                    \
 	F(0, off, "the event is switched off")                             \
 	F(1, self, "it came from flightrec itself")                        \
@@ -142,12 +143,12 @@ enum fr_filtered {
 
 /* Health of the clock, counted per CPU. */
 struct fr_clock_health {
-	u64 ties;   /* the CPU was behind the word: several events may carry the word's value */
+	u64 ties;   /* the CPU was behind the word: several events may have the word's value */
 	u64 ahead;  /* the word was not believed */
-	u64 losers; /* the word moved under us in each of FR_CLOCK_TRIES tries */
+	u64 losers; /* the word moved meanwhile in each of FR_CLOCK_TRIES tries */
 };
 
-/* What the writer is at who found nobody at anything (bpf/ring.h). */
+/* What the busy writer is doing (bpf/ring.h). */
 enum fr_busy {
 	FR_BUSY_RECORD = 1,
 	FR_BUSY_SETTLING = 2,
@@ -156,24 +157,24 @@ enum fr_busy {
 /* Page 0 of a ring's map: only BPF writes it, user space maps it read-only. All zero when fresh. */
 struct fr_writer {
 	u64 w;
-	u64 page_base_ns; /* time base of a recent page; may be an older page's, never a newer one's */
+	u64 page_base_ns; /* time base of a recent page; may be that of an older page, never of a newer one */
 	u64 busy;	  /* an enum fr_busy */
-	u64 ahead;	  /* if not 0: instead of w */
-	u64 found;	  /* the w before it */
-	u64 call;	  /* the w of the last system call that began here, if it is to be found (bpf/near.h) */
-	u64 call_ns;	  /* when that was */
-	u64 call_word;	  /* whose and which it is */
-	u64 base;	  /* the same of the last one whose record says all of it */
+	u64 ahead;	  /* if not 0, used instead of w */
+	u64 found;	  /* the w that ahead began from */
+	u64 call;	  /* where the last system call began here, as a w, if later records may refer to it (bpf/near.h) */
+	u64 call_ns;	  /* its time */
+	u64 call_word;	  /* its task and number */
+	u64 base;	  /* the same for the last one whose record is complete */
 	u64 base_ns;
 	u64 base_tid;
 	u64 pad0[FR_CACHE_SZ / 8 - 11];
-	u64 overwritten;	       /* records, let go by the opener of their slot */
+	u64 overwritten;	       /* records discarded by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
-	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page has them all */
+	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page counts them all */
 	struct fr_clock_health health;
 };
 
-/* Where the next record goes, for all who read: loaded after the slot's word. */
+/* Where the next record goes, for readers. Load the slot word first. */
 FR_INLINE u64 fr_writer_w(const struct fr_writer *wr)
 {
 	u64 ahead = fr_load(&wr->ahead);
@@ -181,7 +182,7 @@ FR_INLINE u64 fr_writer_w(const struct fr_writer *wr)
 	return ahead ? ahead : fr_load(&wr->w);
 }
 
-/* Page 1 of a ring's map: set up by user space; slot words moved by writers and the reader. */
+/* Page 1 of a ring's map: set up by user space; writers and the reader change the slot words. */
 struct fr_slots {
 	u32 magic;  /* FR_RING_MAGIC */
 	u32 layout; /* FR_LAYOUT_VERSION */
@@ -191,10 +192,10 @@ struct fr_slots {
 	u32 slot_cnt;	  /* N */
 	u32 subbuf_pages; /* P */
 	u64 pad0[FR_CACHE_SZ / 8 - 3];
-	u64 slot[FR_SLOT_MAX + 1]; /* the last: what is owed to the lap of found, as a commit adds it */
+	u64 slot[FR_SLOT_MAX + 1]; /* the last: what is owed to the lap of found, as a commit would add it */
 };
 
-/* The first 32 bytes of each page of a sub-buffer: a crash dump can be carved page by page. */
+/* The first 32 bytes of each page of a sub-buffer, so that pages can be carved from a crash dump one by one. */
 struct fr_page_head {
 	u32 magic; /* FR_PAGE_MAGIC */
 	u32 epoch;
@@ -207,7 +208,7 @@ struct fr_page_head {
 	u16 reserved;
 };
 
-/* Behind page 0's head: the ring's counters when this lap began, so that a loss has a place in time. */
+/* Behind page 0's head: the ring's counters when this lap began, so that each loss has a place in time. */
 struct fr_subbuf_head {
 	u64 lost[FR_LOST_CNT];
 	u64 overwritten;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * near: finding the call that ends, so that its end is one unit (EXIT_NEAR in short.h), and the call before, so that one that
- * begins need not say whose it is (NEAR_..).
+ * near: finds the call that ends, so that its end takes one unit (EXIT_NEAR in short.h), and the call before, so that the next
+ * beginning need not name its task (NEAR_..).
  *
- * Each CPU's writer remembers the last system call that began, and the last one that says all of it: where their records
- * are, when and whose they were. These words belong together where programs nest strictly (FR_WAY_PLAIN): nobody else on the
- * CPU is at a system call before who writes them goes on. Where they may be preempted the call is asked of its record, which is
- * where it is said to be, since a w is never given twice; and no call begins near. A record that comes in between moves w, and
- * the reservation then takes a form that needs nobody else.
+ * Each CPU's writer remembers the last system call that began, and the last one whose record is complete: where their records
+ * are, their time and task. Where programs nest strictly (FR_WAY_PLAIN), these words belong together: no other program of the
+ * CPU is at a system call before the one that writes them resumes. Where programs may be preempted, only the place is taken
+ * from here, and the rest from the record, which is where the place says, since no w is given out twice; and beginnings are
+ * never near. A record that comes in between moves w, and the reservation then uses a form that refers to no other record.
  *
  *	page   | ... | ENTER_SMALL tid id | EXIT_NEAR | NEAR_WIDE id | sched_waking | EXIT_NEAR		| free
  *		     ^ base				^ call			      ^ w, back units behind call
  *
  * Rules
- *  - All lie on one page of one lap: there is no page that needs another one to be read.
- *  - What a record is told by says all of it, or is told by one that does: no chain is longer.
- *  - What an end found is forgotten, so that no two have the same beginning, and a beginning has two units at least: on that a
- *    lap's cnt rests, and the memory to unfold it.
+ *  - All lie on one page of one lap: no page needs another one to be read.
+ *  - A record refers to a complete one, or to one that refers to a complete one. Chains are no longer.
+ *  - An end forgets the beginning that it refers to, so that no two ends have the same one, and a beginning has at least two
+ *    units. A lap's cnt relies on both, and so does the memory to unfold it.
  */
 #ifndef FR_NEAR_H
 #define FR_NEAR_H
@@ -24,12 +24,15 @@
 #include "ring.h"
 #include "short.h"
 
-/* Of sub-buffers with more pages cnt would not hold all records of three units for two. */
+/* In sub-buffers of more pages, cnt could not hold two records for every three units. */
 #define FR_NEAR_PAGE_MAX 192u
 _Static_assert(((FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS) * 2 / 3 + 1) * FR_NEAR_PAGE_MAX < 1u << FR_CNT_BITS,
 	       "cnt holds a sub-buffer of the smallest calls");
 
-/* A call has begun: its record is reserved and written; word is beside its head, or would be. is_short: it has a short form. */
+/*
+ * Remember a call that began, whose record is reserved and written. word: what is beside its head, or would be. is_short: it
+ * has a short form.
+ */
 FR_INLINE void fr_near_begun(const struct fr_res *res, u64 word, int is_short)
 {
 	struct fr_writer *wr = res->wr;
@@ -46,7 +49,7 @@ FR_INLINE void fr_near_begun(const struct fr_res *res, u64 word, int is_short)
 	fr_store(&wr->base_tid, word & FR_TID_MASK);
 }
 
-/* near->w becomes w if what began at near->at may be told by the record that comes there, else 0. */
+/* Set near->w to w if a record there may refer to the one at near->at, otherwise to 0. */
 FR_INLINE void fr_near_at(const struct fr_ring *r, u64 w, struct fr_near *near)
 {
 	u64 back = w - near->at, unit = w % FR_PAGE_UNITS - back;
@@ -56,10 +59,10 @@ FR_INLINE void fr_near_at(const struct fr_ring *r, u64 w, struct fr_near *near)
 		near->w = w;
 }
 
-/* The call that began at near->at, where the next record goes to w on the same page, as its record says, if it does. */
+/* Read the call that began at near->at from its record, if it is there. The next record goes to w, on the same page. */
 FR_INLINE void fr_near_ask(const struct fr_ring *r, u64 w, const struct fr_near *near, struct fr_begun *call)
 {
-	/* the call's record is committed, so the lap is open and its sub-buffer will stay */
+	/* the call's record is committed, so the lap is open and keeps its sub-buffer */
 	u32 idx = fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(w))));
 	const u64 *page = fr_ring_page(r, fr_ring_page_nr(r, idx, fr_w_off(w)));
 
@@ -67,7 +70,7 @@ FR_INLINE void fr_near_ask(const struct fr_ring *r, u64 w, const struct fr_near 
 		fr_short_begun(page, near->at % FR_PAGE_UNITS, call);
 }
 
-/* What a call's end may be as it is now; word is its short form's, beside the head. */
+/* Set *near for a call's end, as things are now. word: what would be beside the head in its short form. */
 FR_INLINE void fr_near_find_call(const struct fr_ring *r, u64 word, struct fr_near *near)
 {
 	struct fr_begun call = {.word = ~word};
@@ -87,7 +90,7 @@ FR_INLINE void fr_near_find_call(const struct fr_ring *r, u64 word, struct fr_ne
 		near->w = 0;
 }
 
-/* The same of a call that begins. */
+/* The same for a call's beginning. */
 FR_INLINE void fr_near_find_base(const struct fr_ring *r, u64 word, struct fr_near *near)
 {
 	near->at = fr_load(&r->wr->base);
@@ -97,14 +100,14 @@ FR_INLINE void fr_near_find_base(const struct fr_ring *r, u64 word, struct fr_ne
 		fr_near_at(r, fr_load(&r->wr->w), near);
 }
 
-/* The record of a call's end at its reservation, which is near. */
+/* The record of a call's end that was reserved near. */
 FR_INLINE u64 fr_near_ended(const struct fr_near *near, const struct fr_res *res, s64 ret)
 {
 	fr_store(&res->wr->call, 0);
 	return fr_near_rec(ret, (res->time_ns - near->time) & FR_TIME_MASK, near->w - near->at);
 }
 
-/* The first word of a call that begins, likewise. */
+/* The first word of a call's beginning that was reserved near. */
 FR_INLINE u64 fr_near_begins_at(const struct fr_near *near, const struct fr_res *res, const struct fr_call_form *f)
 {
 	return fr_near_enter(f->word, (res->time_ns - near->time) & FR_TIME_MASK, near->w - near->at,

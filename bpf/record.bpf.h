@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How a BPF program records an event: the maps, the checks before, reserve and commit. Included by each *.bpf.c; what is
- * weak here is one thing after linking.
+ * weak here exists once after linking.
  *
  *	SEC("tp_btf/softirq_entry") int BPF_PROG(softirq_entry, unsigned int vec)
  *	{
@@ -15,13 +15,13 @@
  *		return fr_commit(&w);
  *	}
  *
- * Rules: only tp_btf, raw_tp and perf_event programs (inside a running tp program all nested perf_event programs are
- * silently suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be
- * read before FR_BEGIN: between it and fr_commit the record is in flight.
+ * Rules: only tp_btf, raw_tp and perf_event programs (while a tp program runs, all nested perf_event programs are silently
+ * suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be read
+ * before FR_BEGIN: the record is in flight from there to fr_commit.
  *
  * With FR_WATCH the same programs are compiled a second time, into the triggers' object: they fill a buffer instead of a ring,
- *and fr_commit() evaluates event rules on it (trigger/watch.bpf.h). So one text knows the fields, and recording knows nothing
- *of it.
+ * and fr_commit() evaluates event rules on it (trigger/watch.bpf.h). So the fields are known in one place, and recording is not
+ * affected.
  */
 #ifndef FR_RECORD_BPF_H
 #define FR_RECORD_BPF_H
@@ -32,13 +32,13 @@
 #include <bpf/bpf_tracing.h>
 
 #if !defined(FR_WATCH) && !defined(FR_RING_LOST)
-/* The incident log is told of losses (incident.bpf.h). */
+/* Reports losses to the incident log (incident.bpf.h). */
 u32 fr_incident_loss(u32 what, u64 cnt);
 #define FR_RING_LOST(r, why, cnt) fr_incident_loss((r)->tier << 8 | (why), cnt)
 #endif
 
 #ifndef FR_WATCH
-/* The parts of each tier's slow path: global functions, which the verifier looks at once for a program, whatever the ring. */
+/* The parts of each tier's slow path: global functions, which the verifier checks once per program, whatever the ring. */
 struct fr_place;
 struct fr_grant;
 #define FR_TIER_PARTS(name)                                           \
@@ -51,7 +51,7 @@ FR_TIER_PARTS(main)
 FR_TIER_PARTS(life)
 FR_TIER_PARTS(stack)
 
-/* Of the ring's tier, which is known where it is inlined. */
+/* The part of the ring's tier, a constant where this is inlined. */
 #define FR_OF_TIER(tier, part, ...)                               \
 	((tier) == FR_TIER_MAIN	  ? fr_##part##_main(__VA_ARGS__) \
 	 : (tier) == FR_TIER_LIFE ? fr_##part##_life(__VA_ARGS__) \
@@ -67,7 +67,7 @@ FR_TIER_PARTS(stack)
 #include "ring.h"
 #include "session.h"
 
-/* Set by the loader before load, constant afterwards: the verifier knows them. */
+/* Set by the loader before load, constant from then on: the verifier knows them. */
 const volatile struct fr_geometry fr_geometry[FR_TIER_CNT] SEC(".rodata") __weak = {};
 const volatile u32 fr_epoch SEC(".rodata") __weak = 0;
 const volatile u32 fr_generation SEC(".rodata") __weak = 0;
@@ -75,7 +75,7 @@ const volatile u32 fr_plain SEC(".rodata") __weak = 0; /* programs nest strictly
 const volatile u64 fr_grain_ns SEC(".rodata") __weak = 0;
 const volatile u32 fr_pid_filter_cnt SEC(".rodata") __weak = 0;
 const volatile u32 fr_page_shift SEC(".rodata") __weak = 12;	 /* of the kernel's pages */
-const volatile bool fr_filter_all SEC(".rodata") __weak = false; /* the filters are for all groups */
+const volatile bool fr_filter_all SEC(".rodata") __weak = false; /* the filters apply to all groups */
 const volatile u32 fr_comm_filter_cnt SEC(".rodata") __weak = 0;
 const volatile u32 fr_cgroup_filter_cnt SEC(".rodata") __weak = 0;
 const volatile struct fr_comm_filter fr_comm_filter[FR_COMM_FILTER_MAX] SEC(".rodata") __weak = {};
@@ -122,13 +122,13 @@ FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr)
 }
 
 /*
- * The verifier forgets what it knows of var, so that all paths that lead here are one from here on: each would be followed
- * through reserve and commit. Before 6.2 (be2ef8161572) that is more than a million instructions after ten branches. Costs a
- * helper's call: for events that are not frequent.
+ * Make the verifier forget what it knows of var, so that all paths that lead here become one. Otherwise it follows each of them
+ * through reserve and commit: before 6.2 (be2ef8161572), more than a million instructions after ten branches. Costs a helper
+ * call: for infrequent events.
  */
 #define FR_FORGET(var) bpf_probe_read_kernel(&(var), sizeof(var), &(var))
 
-/* The time now by the session's clock, for what is kept beside the rings. */
+/* The time now by the session's clock, for what is kept besides the rings. */
 FR_INLINE u64 fr_now(void)
 {
 	struct fr_clock_health ignored = {};
@@ -141,8 +141,8 @@ FR_INLINE u64 fr_now(void)
 #endif
 
 /*
- * Find this CPU's ring of a tier, as far as the straight path looks at it: the slow path finds the rest itself. Returns 0, or
- * -1 if the CPU has none (it came online after the recorder looked).
+ * Find this CPU's ring of a tier, as far as the fast path needs it: the slow path finds the rest itself. Returns 0, or -1 if
+ * the CPU has none (it came online after the recorder looked).
  */
 FR_INLINE int fr_ring_find(struct fr_ring *r, void *rings, u16 tier)
 {
@@ -164,7 +164,7 @@ FR_INLINE int fr_ring_find(struct fr_ring *r, void *rings, u16 tier)
 	return 0;
 }
 
-/* The same, and the rest. */
+/* The same, with the rest. */
 FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 {
 	if (fr_ring_find(r, rings, tier))
@@ -174,7 +174,7 @@ FR_INLINE int fr_ring_get(struct fr_ring *r, void *rings, u16 tier)
 	return 0;
 }
 
-/* As fr_ring_find(), for a record: a CPU without a ring is counted. */
+/* As fr_ring_find(), for a record: counts it if the CPU has no ring. */
 FR_INLINE bool fr_has_ring(struct fr_ring *r, void *rings, u16 tier)
 {
 	if (!fr_ring_find(r, rings, tier))
@@ -248,7 +248,7 @@ FR_INLINE int fr_enabled(u32 event)
 #include "trigger/watch.bpf.h"
 #endif
 
-/* One after the other, which is two instructions each: clang would compare with all of them at once, which is five. */
+/* One after the other, which takes two instructions each: clang would compare with all of them at once, which takes five. */
 FR_INLINE int fr_is_self(u32 tgid)
 {
 	int i;
@@ -282,7 +282,7 @@ FR_INLINE int fr_cgroup_chosen(void)
 	return 0;
 }
 
-/* Is the current task one that --pid, --comm or --cgroup chose? Any of them is enough; none given chooses all. */
+/* Did --pid, --comm or --cgroup choose the current task? One of them is enough; if none is given, all tasks are chosen. */
 FR_INLINE int fr_task_chosen(u32 tgid)
 {
 	if (!fr_pid_filter_cnt && !fr_comm_filter_cnt && !fr_cgroup_filter_cnt)
@@ -301,13 +301,13 @@ struct fr_writing {
 	u64 *page;
 };
 
-/* How far ahead to have the page in the cache, in units: two lines, or one of arm64's largest. */
+/* How far ahead the page should be in the cache, in units: two lines, or one of arm64's largest. */
 #define FR_AHEAD_UNITS (FR_CACHE_SZ / FR_UNIT_SZ)
 
 /*
- * Load the line that the next records will want: their commits wait for it otherwise (1 ns an event). Between the clock and
- * the record's stores, as early as the page is known: the next reading of the clock waits for all loads before it, so behind
- * the commit a tight loop would wait for this one (2 ns, docs/hotpath.md).
+ * Load the line that the next records will need: otherwise their commits wait for it (1 ns per event). This is done between the
+ * clock and the record's stores, as soon as the page is known. The next reading of the clock waits for all earlier loads, so in
+ * a tight loop it would wait for one behind the commit (2 ns, docs/hotpath.md).
  */
 FR_INLINE void fr_load_ahead(const struct fr_writing *w, u32 units)
 {
@@ -315,9 +315,9 @@ FR_INLINE void fr_load_ahead(const struct fr_writing *w, u32 units)
 }
 
 /*
- * Reserve units in a ring of this CPU. Returns where the record is to be, of which fixed_sz bytes (a constant, what the
- * verifier is shown) may be written through the pointer; the rest goes by fr_put(). NULL if it is lost, which is counted. A
- * program that writes many records finds the ring once: 2 ns less for each.
+ * Reserve units in a ring of this CPU. Returns a pointer to the record, through which fixed_sz bytes may be written (a
+ * constant, for the verifier); the rest is written by fr_put(). Returns NULL if it is lost, which is counted. A program that
+ * writes many records finds the ring once: 2 ns less for each.
  */
 FR_INLINE void *fr_reserve_in(struct fr_writing *w, const struct fr_ring *ring, u32 units, u32 fixed_sz)
 {
@@ -327,7 +327,7 @@ FR_INLINE void *fr_reserve_in(struct fr_writing *w, const struct fr_ring *ring, 
 		return NULL;
 	w->page = fr_ring_page(ring, w->res.page_nr);
 	off = w->res.unit * FR_UNIT_SZ;
-	/* What the protocol guarantees and the verifier cannot know; the barrier keeps clang from knowing it either. */
+	/* The protocol guarantees this, but the verifier cannot know; the barrier keeps clang from knowing it. */
 	asm volatile("" : "+r"(off));
 	if (!w->page || off > FR_PAGE_SZ - fixed_sz) {
 		fr_ring_lose(ring, FR_LOST_broken);
@@ -338,7 +338,7 @@ FR_INLINE void *fr_reserve_in(struct fr_writing *w, const struct fr_ring *ring, 
 	return (void *)w->page + off;
 }
 
-/* Reserve sz bytes for event and write the record's head. As fr_reserve_in(). */
+/* Reserve sz bytes for event and write the record's head. Returns as fr_reserve_in(). */
 FR_INLINE void *fr_begin_in(struct fr_writing *w, const struct fr_ring *ring, u32 event, u32 sz, u32 fixed_sz, u32 tid,
 			    u32 flags)
 {
@@ -352,7 +352,7 @@ FR_INLINE void *fr_begin_in(struct fr_writing *w, const struct fr_ring *ring, u3
 	return rec;
 }
 
-/* The same in this CPU's ring of a tier, found for this record. */
+/* The same in this CPU's ring of a tier, looked up for this record. */
 FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 fixed_sz, u32 tid, u32 flags)
 {
 	struct fr_ring ring;
@@ -362,7 +362,10 @@ FR_INLINE void *fr_begin(struct fr_writing *w, void *rings, u16 tier, u32 event,
 	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, flags);
 }
 
-/* Reserve units, or one less if near allows it: then w->res.is_near. The record goes by fr_put(). False: it is lost. */
+/*
+ * Reserve units, or one less if near allows it, which sets w->res.is_near. The record is written by fr_put(). False: it is
+ * lost.
+ */
 FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring, u32 units, const struct fr_near *near)
 {
 	if (fr_ring_reserve_near(ring, units, near, &w->res))
@@ -377,7 +380,7 @@ FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring,
 	return false;
 }
 
-/* A record of units, its head, and word beside it: the tid's bits are the lowest. False: it is lost, which is counted. */
+/* Begin a record of units: its head, and beside it word, whose lowest bits are the tid. False: it is lost, which is counted. */
 FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 units, u64 word)
 {
 	struct fr_ring ring;
@@ -393,7 +396,7 @@ FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 ev
 	return true;
 }
 
-/* The same for a program that may be preempted where the others may not: an iterator's. */
+/* As fr_begin(), for a program that may be preempted where the others may not: an iterator. */
 FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 tid)
 {
 	struct fr_ring ring;
@@ -405,8 +408,8 @@ FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 
 }
 
 /*
- * Write unit nr of the record, counted from its head: for what lies behind the fixed part. Records do not cross pages; the
- * remainder says so to the verifier, at the price of an and.
+ * Write unit nr of the record, counted from its head: for what is behind the fixed part. Records do not cross pages; the
+ * remainder tells the verifier so, at the cost of an AND.
  */
 FR_INLINE void fr_put(const struct fr_writing *w, u32 nr, u64 value)
 {
@@ -424,7 +427,7 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 #define FR_MAP_LIFE  fr_life
 #define FR_MAP_STACK fr_stack
 
-/* Begin a record of a fixed size: of this tid, or of the current task. The event must have been found enabled. */
+/* Begin a record of a fixed size, for this tid or for the current task. The caller must have found the event enabled. */
 #define FR_BEGIN_TID(w, name, TIER, tid, flags)                                                                          \
 	((struct fr_rec_##name *)fr_begin(w, &FR_MAP_##TIER, FR_TIER_##TIER, FR_EV_##name, sizeof(struct fr_rec_##name), \
 					  sizeof(struct fr_rec_##name), tid, flags))
@@ -432,8 +435,8 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 #define FR_BEGIN(w, name, TIER) FR_BEGIN_TID(w, name, TIER, (u32)bpf_get_current_pid_tgid(), 0)
 
 /*
- * Record an event of bits: in the layout of name, with number event, of this tid. v: the fields, in a struct fr_rec_NAME. It is
- * what the program returns.
+ * Record an event of bits, in the layout of name, with number event, for this tid. v: its fields, in a struct fr_rec_NAME. The
+ * value is what the program returns.
  */
 #ifndef FR_WATCH
 FR_INLINE int fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
@@ -460,7 +463,7 @@ FR_INLINE int fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
 	})
 #endif
 
-/* Return from a program whose event is off, or, if all groups are filtered, whose task is not chosen. */
+/* Return from a program whose event is off, or, if the filters apply to all groups, whose task is not chosen. */
 #define FR_CHECK_ENABLED(name)                                                          \
 	do {                                                                            \
 		if (!fr_enabled(FR_EV_##name))                                          \
@@ -469,7 +472,7 @@ FR_INLINE int fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
 			return fr_filtered(FR_FILTERED_task);                           \
 	} while (0)
 
-/* Return from a program of a group that --pid, --comm and --cgroup choose from, unless the current task is chosen. */
+/* Return from a program of a group that --pid, --comm and --cgroup filter, unless the current task is chosen. */
 #define FR_CHECK_TASK(tgid)                                   \
 	do {                                                  \
 		if (fr_is_self(tgid))                         \

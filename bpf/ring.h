@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ring: one CPU's records of one tier, overwriting the oldest, read by swapping a spare sub-buffer in.
+ * The ring: one CPU's records of one tier. It overwrites the oldest, and is read by swapping a spare sub-buffer in.
  *
- * The swap is LTTng's flight recorder (M. Desnoyers, 2009): reservation and commit know nothing of it, only the word that
+ * The swap is that of LTTng's flight recorder (M. Desnoyers, 2009): reserve and commit know nothing of it, only the word that
  * says which sub-buffer a slot uses is exchanged. This file is the whole protocol, for BPF programs, the reader and host
- * tests alike; it calls nothing but fr_ring_page() and fr_clock_cpu_ns(), which each environment brings.
+ * tests alike. It calls nothing but fr_ring_page() and fr_clock_cpu_ns(), which each environment provides.
  * tests/model holds its Spin model, tests/step interrupts it at each instruction.
  *
  * Words
@@ -12,14 +12,14 @@
  *	page		512 units; records never cross a page; each begins with a struct fr_page_head
  *	sub-buffer	P pages; there are N + 1 of them, numbered by idx
  *	slot		a writer's place, N of them; slot i holds the word { seq | idx | cnt | com }
- *	lap		one filling of one slot, numbered by seq, 1 and up; lap s sits in slot s mod N
+ *	lap		one filling of one slot, numbered by seq from 1; lap s is in slot s mod N
  *	spare		the one idx that no slot names: the reader's. Derived, never stored
  *
  *	w    { seq:36 | slot:10 | off:18 }   where the next record goes; off 0: this lap was never begun (fresh ring).
  *					    Only grows. Only BPF writes it
- *	slot { seq:19 | idx:10 | hole:1 | cnt:16 | com:18 }	com units of lap seq are committed, cnt records among them.
- *					    com == P*512 <=> no reference is held, the lap may be read or overwritten.
- *					    hole: it was healed, not all of its bytes were written; the opener clears it
+ *	slot { seq:19 | idx:10 | hole:1 | cnt:16 | com:18 }	com units of lap seq are committed, with cnt records.
+ *					    com == P*512 <=> no reservation is open, the lap may be read or overwritten.
+ *					    hole: the lap was healed, not all of its bytes were written; the opener clears it
  *
  * A fresh ring has w = 0 and slot[i] = { i ? i - N : 0, i, 0, full }: laps delivered and empty.
  *
@@ -30,41 +30,42 @@
  *	     +---------+----------+----------+----------+     | reader's |
  *			  ^ was 1, swapped   ^ w	      +----------+
  *
- * Writer, on its own CPU, in any context, nested in any way, never waiting:
- *  1. Load w, then take the clock, then CAS w: position order is time order. If the record does not fit, lap seq+1 is
- *     wanted, and its slot word must say { seq+1-N, any idx, full }. If it does not, a record of the lap before is not
- *     committed: count and go, never wait, never overwrite.
- *  2. If the reservation ends the lap before: open that slot (its first writer may be the one we interrupted), write the
- *     padding head, commit the padding there.
- *  3. Open the target slot: CAS { s-N, idx, full } -> { s, idx, 0 }. Only then take idx: until then the reader may swap it.
+ * A writer runs on its own CPU, in any context, nested in any way, and never waits:
+ *  1. Load w, then read the clock, then CAS w: position order is time order. If the record does not fit, it needs lap seq+1,
+ *     whose slot word must be { seq+1-N, any idx, full }. If it is not, a record of the old lap is not committed yet: count a
+ *     loss and return. Never wait, never overwrite.
+ *  2. If the reservation ends the previous lap: open that slot (we may have interrupted its first writer), write the padding
+ *     head, commit the padding there.
+ *  3. Open the target slot: CAS { s-N, idx, full } -> { s, idx, 0 }. Only then use idx: until then the reader may swap it.
  *  4. Write the heads of page and sub-buffer if the reservation begins one, then the record.
  *  5. Commit: add units and count to the slot word.
  *
- * Without locked instructions (FR_WAY_PLAIN), where writers nest strictly: whoever interrupts one on its CPU ends before it
- * goes on. Words of the writer's page, and one behind the slots:
- *	busy	RECORD: a writer is between its load of w and its commit; SETTLING: it puts away what nested ones left
- *	ahead	where the next record goes, instead of w, if it is not 0: writers came who found another one busy
+ * Without locked instructions (FR_WAY_PLAIN). Writers of a CPU must nest strictly: one that interrupts another ends before the
+ * other resumes. Words of the writer's page, and one behind the slots:
+ *	busy	RECORD: a writer is between its load of w and its commit; SETTLING: a writer settles what nested ones left
+ *	ahead	if not 0, where the next record goes, instead of w: set by writers that found another one busy
  *	found	the w that they found
  *	owed	what they committed to the lap of found
- *  A. Who finds nobody busy: store busy; load w, the clock, the slot's word; if the record fits, store w. Look at ahead: if
- *     there is none, or found is what was stored, the place was taken before all others'. If not, it is theirs: settle,
- *     then as above. Write; store the slot's word, as loaded and with the commit; not busy; if there is ahead, settle.
- *  B. Who finds A busy: as above, but by ahead instead of w; and what it commits to A's lap goes to owed, since A may have
- *     loaded the lap's word, which it will store.
- *  S. Settle: busy again, so that nobody takes w; owed to its word, w by ahead, ahead cleared by CAS, for it may move; not
- *     busy; and look again. A writer that finds ahead, but nobody busy, has come just before that look: it has lost its
- *     place, and settles itself.
- *  A writer that never goes on leaves busy: all others are B from then on. Writers that do not nest strictly with each other
- *  may be among them (FR_WAY_APART): they go by locked instructions as ever, or as B does if they find busy; but they must
- *  not interrupt A or B.
+ *  A. A writer that finds nobody busy sets busy, loads w, the clock and the slot word, and stores w if the record fits. Then it
+ *     loads ahead: if that is 0, or found is the w just stored, this place was reserved before the nested writers came.
+ *     Otherwise they have the place: it settles, and takes the steps above. It writes the record, stores the slot word (the
+ *     loaded value plus the commit), clears busy, and settles if ahead is set.
+ *  B. A writer that finds A busy takes the steps above on ahead instead of w. What it commits to A's lap goes to owed, since A
+ *     may have loaded that slot word, and will store it.
+ *  S. To settle: set busy, so that nobody takes w; add owed to its slot word, set w to ahead, clear ahead by CAS, since it may
+ *     move; clear busy, then load ahead again. A writer that finds ahead set and nobody busy came just before that last load:
+ *     it has lost its place, and settles itself.
+ *  A writer that never resumes leaves busy set, and all others follow B from then on. Writers that do not nest strictly
+ *  (FR_WAY_APART) may use the same ring: they take the locked steps, on ahead as in B if they find busy set. But they must not
+ *  interrupt A or B.
  *
  * Rules
- *  - Every byte is written by the one who reserved it, once; there is no field that is filled in later. (A field that an
- *    interrupted opener "initialised" destroyed what nested writers had stored: found by stepping, not by stress.)
- *  - Whoever opens a slot holds a reservation in that lap, so it cannot become full before the opener goes on.
- *  - The opener adds the old cnt to `overwritten`: each record is counted once, by the CAS that lets it go.
- *  - A page holds no two records further apart than FR_PAGE_SPAN_NS, so that 48 bits of time are enough on a quiet CPU.
- *  - seq in the slot word is 19 bits: a stalled writer holds its lap, so nobody is ever more than N laps away from it.
+ *  - Every byte is written once, by the writer that reserved it; no field is filled in later. (An interrupted opener that
+ *    "initialised" a field destroyed what nested writers had stored: found by stepping, not by stress.)
+ *  - The writer that opens a slot holds a reservation in that lap, so the lap cannot become full before the opener resumes.
+ *  - The opener adds the old cnt to `overwritten`: each record is counted once, by the CAS that discards it.
+ *  - No two records of a page are more than FR_PAGE_SPAN_NS apart, so that 48 bits of time are enough on a quiet CPU.
+ *  - seq in the slot word has 19 bits: a stalled writer holds its lap, so no writer is ever more than N laps away from it.
  */
 #ifndef FR_RING_H
 #define FR_RING_H
@@ -73,17 +74,17 @@
 #include "layout.h"
 
 #ifndef FR_TRIES
-#define FR_TRIES 12 /* of a reservation, and of opening a slot */
+#define FR_TRIES 12 /* tries to reserve, and to open a slot */
 #endif
 
 /* How to reserve and commit. */
 enum fr_way {
-	FR_WAY_LOCKED, /* by locked instructions, however writers interrupt each other */
-	FR_WAY_PLAIN,  /* by plain stores: they nest strictly */
-	FR_WAY_APART,  /* by locked ones, in a ring whose other writers go by plain stores */
+	FR_WAY_LOCKED, /* locked instructions: writers may interrupt each other in any way */
+	FR_WAY_PLAIN,  /* plain stores: writers nest strictly */
+	FR_WAY_APART,  /* locked instructions, in a ring whose other writers use plain stores */
 };
 
-/* One ring as a writer sees it. map is the environment's: what fr_ring_page() takes. */
+/* One ring as a writer sees it. map belongs to the environment: it is what fr_ring_page() uses. */
 struct fr_ring {
 	void *map;
 	struct fr_writer *wr;
@@ -98,13 +99,13 @@ struct fr_ring {
 	enum fr_way way;
 };
 
-/* A reservation: what fr_ring_reserve() gives and fr_ring_commit() takes. */
+/* A reservation: filled by fr_ring_reserve(), taken by fr_ring_commit(). */
 struct fr_res {
 	u64 time_ns;
-	u64 at;	     /* the w of the record, 0 if it took the slow path */
-	u32 is_near; /* it has one unit less, by a struct fr_near */
+	u64 at;	     /* where the record begins, as a w; 0 if it took the slow path */
+	u32 is_near; /* it takes one unit less (struct fr_near) */
 	u64 add;     /* what to add to the slot word */
-	u64 whole;   /* what it is to be, by a plain store; 0: it is added to */
+	u64 whole;   /* the slot word after the commit, for a plain store; 0: add to it */
 	u64 *word;   /* the slot's, or FR_SLOT_OWED's */
 	u32 page_nr; /* page of the ring's map */
 	u32 unit;    /* record's first unit on that page */
@@ -113,7 +114,7 @@ struct fr_res {
 	struct fr_slots *sl;
 };
 
-/* A reservation in numbers, as the slow path makes it. */
+/* A reservation in numbers, as the slow path returns it. */
 struct fr_grant {
 	u64 time_ns;
 	u64 add;
@@ -125,22 +126,22 @@ struct fr_grant {
 };
 
 /*
- * A record that needs one unit less if it comes to a certain w, and less than span_ns behind a time of which 48 bits are given:
- * what tells of another record by how far before it lies on the page.
+ * The condition for a near form, which refers to an earlier record on its page and takes one unit less: the record must begin
+ * at w, less than span_ns after time (48 bits).
  */
 struct fr_near {
 	u64 w;	/* 0: none */
-	u64 at; /* the other one's w */
+	u64 at; /* where the earlier record begins */
 	u64 time;
 	u64 span_ns;
 };
 
-/* What the environment may do at the first, second, fourth, eighth record that is lost for a reason, and so on. */
+/* The environment may define this to report losses: called at the 1st, 2nd, 4th, 8th, ... loss for each reason. */
 #ifndef FR_RING_LOST
 #define FR_RING_LOST(r, why, cnt) ((void)(cnt))
 #endif
 
-/* What the environment gives: the start of page nr of the ring's map, NULL if there is no such page. */
+/* Provided by the environment: returns the start of page nr of the ring's map, NULL if there is no such page. */
 FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr);
 
 FR_INLINE u32 fr_ring_units(const struct fr_ring *r)
@@ -160,13 +161,13 @@ struct fr_place {
 	u32 slot;
 	u32 start;   /* first unit reserved in this lap, heads included */
 	u32 off;     /* first unit of the record */
-	u32 pad_off; /* padding in the lap before begins here */
-	u32 pad;     /* units of it; in this lap if !cross */
+	u32 pad_off; /* where padding in the previous lap begins */
+	u32 pad;     /* units of padding; in this lap if !cross */
 	u8 cross;    /* begins a lap */
 	u8 new_page; /* begins a page */
 };
 
-/* Place units after w at time now, by the rules above. */
+/* Place a record of units after w at time now. */
 FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now, struct fr_place *p)
 {
 	u32 off = fr_w_off(w), in_page = off % FR_PAGE_UNITS, room = (FR_PAGE_UNITS - in_page) % FR_PAGE_UNITS;
@@ -199,20 +200,19 @@ FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now,
 /* The word of a slot, or FR_SLOT_OWED's. */
 FR_INLINE u64 *fr_ring_slot(struct fr_slots *sl, u32 slot)
 {
-	asm volatile("" : "+r"(slot)); /* what is compared is what is used, for the verifier */
+	asm volatile("" : "+r"(slot)); /* the register compared is the one used, for the verifier */
 	return &sl->slot[slot <= FR_SLOT_OWED ? slot : 0];
 }
 
-/* Is lap seq's slot free to be taken, i.e. is the lap before it in the same slot complete? */
+/* Is the slot free for lap seq, i.e. is its previous lap complete? */
 FR_INLINE int fr_slot_free(const struct fr_ring *r, u64 word, u64 seq)
 {
 	return fr_slot_seq(word) == ((seq - r->slot_cnt) & FR_SEQ_MASK) && fr_slot_com(word) == fr_ring_units(r);
 }
 
 /*
- * Open the slot for lap seq, unless somebody has. The caller holds a reservation in that lap. Returns the idx it uses, or
- * -1 if the word is damaged. The CAS pairs with the reader's swap (user/io/ring/ring_read.c): one of both wins, the other sees
- * it.
+ * Open the slot for lap seq unless it is open. The caller holds a reservation in that lap. Returns the idx in use, or -1 if the
+ * word is damaged. The CAS pairs with the reader's swap (user/io/ring/ring_read.c): one of the two wins, the other sees it.
  */
 FR_INLINE s32 fr_ring_open(const struct fr_ring *r, u32 nr, u64 seq)
 {
@@ -234,7 +234,7 @@ FR_INLINE s32 fr_ring_open(const struct fr_ring *r, u32 nr, u64 seq)
 	return -1;
 }
 
-/* Write a head with len 0, which says that nothing follows on its page. Returns 0, or -1 if there is no such page. */
+/* Write a head with len 0: nothing follows on this page. Returns 0, or -1 if there is no such page. */
 FR_INLINE int fr_ring_pad(const struct fr_ring *r, u32 idx, u32 off)
 {
 	u64 *page = fr_ring_page(r, fr_ring_page_nr(r, idx, off));
@@ -246,8 +246,8 @@ FR_INLINE int fr_ring_pad(const struct fr_ring *r, u32 idx, u32 off)
 }
 
 /*
- * Write the head of the page that p begins, and of the sub-buffer if it begins one. Whole words: the partial read and healing
- * may look at a head while it is replaced.
+ * Write the head of the page that p begins, and of the sub-buffer if p begins one. Stores whole words: a partial read or
+ * healing may look at a head while it is replaced.
  */
 FR_INLINE void fr_ring_heads(const struct fr_ring *r, u64 *page, const struct fr_place *p, u64 now)
 {
@@ -267,7 +267,7 @@ FR_INLINE void fr_ring_heads(const struct fr_ring *r, u64 *page, const struct fr
 	__builtin_memcpy(unit, &head, sizeof(head));
 	for (i = 0; i < FR_PAGE_HEAD_UNITS; i++)
 		fr_store(&page[i], unit[i]);
-	/* An interrupted one of these leaves an older base than the newest page's: a page is then begun early, no more. */
+	/* A writer interrupted here may leave an older page's base: the next page is then begun early, no more. */
 	fr_store(&r->wr->page_base_ns, now);
 	if (!p->cross)
 		return;
@@ -277,8 +277,8 @@ FR_INLINE void fr_ring_heads(const struct fr_ring *r, u64 *page, const struct fr
 }
 
 /*
- * Take a place and a time for a record of units, by ahead if nested. Returns 0, or -1 when it moved meanwhile (try again), or
- * the enum fr_lost + 1 by which the record is lost.
+ * Reserve a place and a time for a record of units, from ahead if nested. Returns 0, -1 if the position moved meanwhile (try
+ * again), or the enum fr_lost + 1 that loses the record.
  */
 FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 nested, u32 units, struct fr_place *p)
 {
@@ -286,7 +286,7 @@ FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 nested, u32 units, struct
 	u64 seen = fr_load(at), w = seen, now;
 
 	if (nested && !seen) {
-		w = fr_load(&r->wr->w); /* stands still: its owner is the one we interrupted */
+		w = fr_load(&r->wr->w); /* does not move: we interrupted its owner */
 		fr_store(&r->wr->found, w);
 	}
 	now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
@@ -303,12 +303,12 @@ FR_INLINE int fr_ring_lose(const struct fr_ring *r, enum fr_lost why)
 	return -1;
 }
 
-/* The same, and said: as often as the count doubles. */
+/* Count a lost record, and report it if the count is a power of two. Returns -1. */
 FR_INLINE int fr_ring_lose_aloud(const struct fr_ring *r, u32 why)
 {
 	u64 nr = why, cnt;
 
-	asm volatile("" : "+r"(nr)); /* what is compared is what is used, for the verifier of 6.1 */
+	asm volatile("" : "+r"(nr)); /* the register compared is the one used, for the verifier of 6.1 */
 	cnt = fr_add(&r->wr->lost[nr < FR_LOST_CNT ? nr : FR_LOST_broken], 1) + 1;
 	if (!(cnt & (cnt - 1)))
 		FR_RING_LOST(r, why, cnt);
@@ -318,8 +318,8 @@ FR_INLINE int fr_ring_lose_aloud(const struct fr_ring *r, u32 why)
 /* ---- all cases ---- */
 
 /*
- * How the environment gets to the parts of the slow path: functions of their own, once for all who record. What is passed by
- * address is a copy, so that the rest stays in registers.
+ * How the environment reaches the parts of the slow path: separate functions, shared by all event programs. Only copies are
+ * passed by address, so that the rest stays in registers.
  */
 #ifndef FR_RING_TRY
 FR_COLD s32 fr_ring_open_here(const struct fr_ring *r, u32 nr, u64 seq)
@@ -334,7 +334,10 @@ FR_COLD s32 fr_ring_open_here(const struct fr_ring *r, u32 nr, u64 seq)
 #define FR_RING_HERE
 #endif
 
-/* Where to commit to lap seq in slot. A busy writer may have loaded the word of found's lap, and will store it. */
+/*
+ * The slot word to commit lap seq to: owed instead of slot if the lap is found's, since a busy writer may have loaded that
+ * slot's word, and will store it.
+ */
 FR_INLINE u32 fr_ring_due(const struct fr_ring *r, u32 nested, u64 seq, u32 slot)
 {
 	if (nested && fr_load(&r->wr->busy) == FR_BUSY_RECORD && fr_w_seq(fr_load(&r->wr->found)) == seq)
@@ -342,7 +345,7 @@ FR_INLINE u32 fr_ring_due(const struct fr_ring *r, u32 nested, u64 seq, u32 slot
 	return slot;
 }
 
-/* Step 2: padding that ends the lap before p's. Returns 0, or -1 if its word is damaged. */
+/* Step 2: write and commit the padding that ends the lap before p's. Returns 0, or -1 if its word is damaged. */
 FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct fr_place *p)
 {
 	u32 prev = p->slot ? p->slot - 1 : r->slot_cnt - 1;
@@ -354,7 +357,7 @@ FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct 
 	return 0;
 }
 
-/* p is reserved: make it ready to be written to. Returns 0, or -1 if something is damaged. */
+/* Prepare the reservation p for writing. Returns 0, or -1 if something is damaged. */
 FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g)
 {
 	s32 idx;
@@ -379,10 +382,7 @@ FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, co
 	return 0;
 }
 
-/*
- * Put away what nested writers left; see above. Whoever gives up, interrupted each time, leaves it busy, so that all others go
- * by ahead.
- */
+/* Settle what nested writers left (S above). If each try is interrupted, busy stays set, so that all others use ahead. */
 FR_INLINE void fr_ring_settle(struct fr_writer *wr, struct fr_slots *sl)
 {
 	u64 ahead;
@@ -404,7 +404,9 @@ FR_INLINE void fr_ring_settle(struct fr_writer *wr, struct fr_slots *sl)
 	}
 }
 
-/* The same, unless it was reserved for nobody: lost, an enum fr_lost + 1, or 0. Returns 0, or -1, counted as lost. */
+/*
+ * Prepare p, unless the reservation failed: lost is then the enum fr_lost + 1, otherwise 0. Returns 0, or -1, counted as lost.
+ */
 FR_INLINE int fr_ring_ready(const struct fr_ring *r, u32 lost, u32 nested, u32 units, const struct fr_place *p,
 			    struct fr_grant *g)
 {
@@ -413,7 +415,7 @@ FR_INLINE int fr_ring_ready(const struct fr_ring *r, u32 lost, u32 nested, u32 u
 	return lost ? fr_ring_lose_aloud(r, lost - 1) : 0;
 }
 
-/* Before a reservation in all cases. mine: the caller is who is busy. Returns whether it is nested. */
+/* First step of the slow path. mine: the busy writer is the caller. Returns whether the caller is nested. */
 FR_INLINE u32 fr_ring_enter(const struct fr_ring *r, u32 mine)
 {
 	if (mine)
@@ -421,7 +423,7 @@ FR_INLINE u32 fr_ring_enter(const struct fr_ring *r, u32 mine)
 	return r->way != FR_WAY_LOCKED && fr_load(&r->wr->busy);
 }
 
-/* The lap of held, at which the caller has reserved, was not open. */
+/* Set p to the reservation that the caller made at held, in a lap that was not open. */
 FR_INLINE void fr_ring_place_held(u64 held, u64 time_ns, struct fr_place *p)
 {
 	p->seq = fr_w_seq(held);
@@ -431,9 +433,9 @@ FR_INLINE void fr_ring_place_held(u64 held, u64 time_ns, struct fr_place *p)
 }
 
 /*
- * Reserve in all cases: pages and laps that begin, w moved by nested writers. held: the w at which the caller has reserved at
- * g->time_ns; 0: it has not. Returns 0 and *g, or -1, counted as lost. It calls, and is not called: the frames of all have 512
- * bytes.
+ * Reserve in any case: beginning pages and laps, or with w moved by nested writers. held: where the caller has already reserved
+ * at g->time_ns, as a w; 0: it has not. Returns 0 and *g, or -1, counted as lost. It is inlined, and only its parts are called:
+ * nested frames share 512 bytes of stack.
  */
 FR_INLINE int fr_ring_slow(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_grant *g)
 {
@@ -462,23 +464,23 @@ FR_COLD int fr_ring_slow_here(const struct fr_ring *r, u32 units, u32 mine, u64 
 #define FR_RING_SLOW(r, units, mine, held, g) fr_ring_slow(r, units, mine, held, g)
 #endif
 
-/* ---- what is nearly always so, in a straight line: the record fits the page, nobody came between, the lap is open ---- */
+/* ---- the fast path, a straight line: the record fits the page, nobody interrupted, the lap is open ---- */
 
 enum fr_straight {
 	FR_STRAIGHT_DONE,
 	FR_STRAIGHT_NOT,  /* nothing was done */
-	FR_STRAIGHT_MINE, /* we are busy */
+	FR_STRAIGHT_MINE, /* busy is set by us */
 	FR_STRAIGHT_HELD, /* reserved, but the lap is not open */
 };
 
-/* So many units does a record of units need at w and res->time_ns. */
+/* Units of the record if it is placed at w at res->time_ns. */
 FR_INLINE u32 fr_ring_needs(const struct fr_near *near, u64 w, u32 units, struct fr_res *res)
 {
 	res->is_near = near && w == near->w && ((res->time_ns - near->time) & FR_TIME_MASK) < near->span_ns;
 	return units - res->is_near;
 }
 
-/* The record goes to w in the sub-buffer that its slot's word says. */
+/* Fill res for a record at w, in the sub-buffer that the slot word names. */
 FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word, u32 units, struct fr_res *res)
 {
 	u32 off = fr_w_off(w);
@@ -536,7 +538,7 @@ FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, con
 	return FR_STRAIGHT_DONE;
 }
 
-/* By the slow path. As fr_ring_reserve(). */
+/* Reserve by the slow path. Returns as fr_ring_reserve(). */
 FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_res *res)
 {
 	struct fr_grant g = {.time_ns = held ? res->time_ns : 0};
@@ -554,9 +556,9 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 }
 
 /*
- * Reserve a record of units (heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ), or of one less if near (NULL: no
- * record) allows it: then res->is_near. Returns 0 and *res, of which the caller fills the record at res->page_nr, res->unit and
- * then commits; or -1, counted as lost.
+ * Reserve a record of units (page heads not counted; at most FR_REC_MAX_SZ / FR_UNIT_SZ), or one less if near allows it, which
+ * sets res->is_near (near NULL: never). Returns 0 and *res: the caller writes the record at res->page_nr, res->unit, then
+ * commits. Or returns -1, counted as lost.
  */
 FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
 {
@@ -577,13 +579,13 @@ FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const str
 	return fr_ring_reserve_any(r, units - res->is_near, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0, res);
 }
 
-/* The same of a record that needs its units wherever it comes. */
+/* The same without a near form. */
 FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res *res)
 {
 	return fr_ring_reserve_near(r, units, NULL, res);
 }
 
-/* What was reserved cannot be written: its lap stays incomplete. */
+/* The reserved record cannot be written: its lap stays incomplete. */
 FR_INLINE void fr_ring_drop(const struct fr_res *res)
 {
 	if (res->whole)
@@ -591,8 +593,8 @@ FR_INLINE void fr_ring_drop(const struct fr_res *res)
 }
 
 /*
- * Commit: the record and all it reserved is written. Pairs with the reader's load of the slot word: who sees the sum sees
- * the bytes.
+ * Commit: the record and everything else reserved with it is written. Pairs with the reader's load of the slot word: a reader
+ * that sees the sum sees the bytes.
  */
 FR_INLINE void fr_ring_commit(const struct fr_res *res)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The session: what BPF programs and user space share beside the rings. One struct each, all in maps that are pinned
+ * The session: what BPF programs and user space share besides the rings. One struct each, all in maps that are pinned
  * with the session and outlive every process of ours.
  */
 #ifndef FR_SESSION_H
@@ -13,10 +13,10 @@
 #define FR_STACK_DEPTH_MAX   127
 #define FR_FILENAME_MAX	     256
 #define FR_NAME_MAX	     63	 /* of a session's name */
-#define FR_SYSCALL_MAX	     512 /* numbers whose count of arguments is known */
+#define FR_SYSCALL_MAX	     512 /* numbers whose argument count is known */
 #define FR_ARG_CNT_MAX	     6
 
-/* Processes of ours at once, whose system calls and faults are left out; slot 0 is the recorder's. */
+/* At most this many processes of ours at once have their system calls and faults left out; slot 0 is the recorder's. */
 #define FR_SELF_RECORDER 0
 #define FR_SELF_MAX	 8
 
@@ -39,59 +39,59 @@ struct fr_cgroup_filter {
 	u32 pad;
 };
 
-/* In a word of fr_session.enable: the governor turned the event off; the other bits are what they were. */
+/* In a word of fr_session.enable: the governor turned the event off. The other bits keep their value. */
 #define FR_ENABLE_HELD (1u << 31)
 
-#define FR_WALL_STEP_MAX 16u /* steps of the wall clock kept, the latest ones */
+#define FR_WALL_STEP_MAX 16u /* steps of the wall clock that are kept, the latest ones */
 
-/* The wall clock was set, or the machine slept: its time at ts before and after. Written by the recorder. */
+/* The wall clock was set, or the machine slept: what the wall clock said before and after, at ts. Written by the recorder. */
 struct fr_wall_step {
 	u64 ts; /* recording clock */
 	u64 mono_ns;
 	u64 boot_ns;
 	u64 tai_ns;
-	u64 before_ns; /* ns since 1970 by the clock as it was */
+	u64 before_ns; /* ns since 1970, by the clock as it was */
 	u64 after_ns;
 	u64 uncertainty_ns;
 };
 
-/* What the overhead governor does; written by the recorder. */
+/* What the overhead governor is doing. Written by the recorder. */
 struct fr_governing {
 	u32 step;      /* 0: everything is recorded, at its full rate */
 	u32 cost;      /* as last measured, in 1/1000 % of all CPUs */
 	u32 budget;    /* likewise; 0: there is no governor now */
-	u32 sample_hz; /* rate of samples now, 0: as the recording began */
+	u32 sample_hz; /* sampling rate now, 0: as when the recording began */
 	u64 step_cnt;  /* steps ever taken */
-	u64 last_ns;   /* recording clock, of the last one */
-	char what[8];  /* its group, and what was done: thin, off, on */
+	u64 last_ns;   /* recording clock, of the last step */
+	char what[8];  /* the last step's group, and what was done: thin, off, on */
 	char action[8];
-	u64 sample_due; /* samples expected until sample_at_ns; then sample_hz on sample_cpus. 0 all: as recording began */
+	u64 sample_due; /* samples expected until sample_at_ns, then sample_hz on sample_cpus; all 0: as when it began */
 	u64 sample_at_ns;
 	u32 sample_cpus;
-	u32 trigger_cost; /* of cost, what programs of triggers take; 0 in older sessions, where sample_cpus had 64 bits */
+	u32 trigger_cost; /* the triggers' programs' part of cost; 0 in older sessions, where sample_cpus had 64 bits */
 };
 
-/* Written by user space (switches) and by BPF (counters), each on lines of its own. */
+/* Written by user space (switches) and by BPF (counters), each on cache lines of its own. */
 struct fr_session {
-	/* switches: read by every program, written seldom */
-	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0 none */
+	/* switches: read by every program, rarely written */
+	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0: none */
 	u32 self_tgid[FR_SELF_MAX];
 	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4];
-	u64 self_ino; /* our program, known by its inode: whoever starts it is one of ours */
+	u64 self_ino; /* inode of our program: a process that executes it is one of ours */
 	u64 self_dev;
 	/* rare counters */
 	u64 task_evicted; /* dead tasks dropped from the table to make room */
-	u64 task_lost;	  /* tasks that did not get into it: all of it was alive */
+	u64 task_lost;	  /* tasks that did not get into the table: all in it were alive */
 	u64 no_ring;	  /* events on a CPU without a ring */
 	u64 sample_taken; /* times the sampling timer ran our program */
 	u64 snapshot_nr;  /* snapshots begun */
-	/* written by the recorder; at the end: sessions of older layouts end before */
+	/* written by the recorder; at the end, since sessions of older layouts end before */
 	struct fr_governing governing;
-	u64 wall_step_cnt; /* ever; step i is in wall_step[i % FR_WALL_STEP_MAX] */
+	u64 wall_step_cnt; /* steps ever seen; step i is in wall_step[i % FR_WALL_STEP_MAX] */
 	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
 } FR_ALIGNED(FR_CACHE_SZ);
 
-/* The task table: who a tid was. Key: a tid and when it began, so that a reused pid is another task. */
+/* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */
 struct fr_task_key {
 	u32 tid;
 	u32 pad;
@@ -99,27 +99,27 @@ struct fr_task_key {
 };
 
 #define FR_TASK_KTHREAD 1u
-#define FR_TASK_SEEDED	2u /* lived before recording began */
+#define FR_TASK_SEEDED	2u /* existed before recording began */
 
 struct fr_task {
 	u32 tgid;
 	u32 ppid; /* tgid of the parent when last seen */
 	u64 cgroup;
 	u64 exit_ns;	/* 0: lives */
-	u64 renamed_ns; /* when comm became its name, 0: as long as it is known */
+	u64 renamed_ns; /* since when comm is its name, 0: for as long as it is known */
 	char comm[FR_COMM_SZ];
-	char first_comm[FR_COMM_SZ]; /* its first name known */
+	char first_comm[FR_COMM_SZ]; /* its first known name */
 	u32 flags;
 	s32 exit_code;
 };
 
-/* What the programs that user space runs by BPF_PROG_TEST_RUN take and leave behind. */
+/* Arguments and results of the programs that user space runs by BPF_PROG_TEST_RUN. */
 struct fr_call {
 	u64 ns;	       /* fr_now: the recording clock */
 	u64 mono_ns;   /* fr_now: bpf_ktime_get_ns() */
 	u64 boot_ns;   /* fr_now: bpf_ktime_get_boot_ns() */
 	u64 tai_ns;    /* fr_now: bpf_ktime_get_tai_ns(), 0 where the kernel has none */
-	u64 peek_word; /* fr_peek: slot word and w as seen on their own CPU in one instant */
+	u64 peek_word; /* fr_peek: slot word and w, as seen on the ring's own CPU at one instant */
 	u64 peek_w;
 	u32 tgid; /* fr_self: the caller's process, in the first pid namespace */
 	u32 cpu;
@@ -127,7 +127,9 @@ struct fr_call {
 
 #define FR_KSYM_SZ 576u /* the kernel's KSYM_SYMBOL_LEN and more */
 
-/* What fr_ksym leaves in .data.ksym: an address in the kernel's words, "name+0x1f/0x40 [module]"; "0x..." if it is in nothing.
+/*
+ * What fr_ksym leaves in .data.ksym: an address as the kernel prints it, "name+0x1f/0x40 [module]"; "0x..." if nothing is
+ * there.
  */
 struct fr_ksym_text {
 	char text[FR_KSYM_SZ];

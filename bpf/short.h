@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * short: how system calls are in a ring. They are most of the history where they are recorded, and most bytes of their records
- * are zeros. So a record whose values fit has a short form, with an event number of its own; all others have the table's
- * (events.def). Where laps become rows they are unfolded (user/pure/rows/unfold.h), and nobody behind knows of them; who counts
- * raw records by event asks there, too.
+ * short: the short forms of system calls in a ring. Where system calls are recorded, they are most of the history, and most
+ * bytes of their records are zeros. So a record whose values fit has a short form, with an event number of its own; all others
+ * have the table's form (events.def). Short forms are undone where laps become rows (user/pure/rows/unfold.h), and no code
+ * behind that knows of them; code that counts raw records by event asks there, too.
  *
  *	byte 8	       63		       32	 22	   0
  *	EXIT	       [ ret			| id + 1 | tid	   ]
@@ -15,26 +15,27 @@
  *	.._PAIR, byte 24 [ swapped:1 | small:15 | the other one:48 ]	the next two
  *
  *	byte 0	       63      44	   22	   16	   8	     0
- *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1     ]  all of it: its call began so many units before
- *			       48	      32     22	    16	 8     0
+ *	EXIT_NEAR      [ ret:20 | since_ns:22 | back:6 | event | 1     ]  the whole record: its call began back units before
+ *		       48	      32     22	    16	 8     0
  *	NEAR_..	       [ value:16 | since_ns:16 | id + 1 | back:6 | event | units ]  value: as in ENTER_.., the lower half
  *	byte 8	       [ swapped:1 | small:15 | the other one:48 ]	the first two; what is behind is as in ENTER_..
  *
- * Arguments for which there is no place there follow in words of their own. swapped: of a pair the second is the small one. A
- * pair of the first two has fr_short_first() of args[0]. Calls of another ABI have the table's form. EXIT_NEAR has its id and
- * tid of the record of a call in a short form, less than 2^22 ns before on the same page: the last one that began on this CPU,
- * if it is the one that ends (near.h). No two of them have the same one. NEAR_.. have their tid and time of an ENTER_.. less
- * than 2^16 ns before on the same page: the last one on this CPU.
+ * Arguments that have no place there follow in words of their own. swapped: the second one of the pair is the small one. A pair
+ * of the first two holds fr_short_first() of args[0]. Calls of another ABI have the table's form.
+ *
+ * EXIT_NEAR takes its id and tid from a call's record in a short form, less than 2^22 ns before it on the same page: the last
+ * call that began on this CPU, if it is the one that ends (near.h). No two of them refer to the same record. NEAR_.. take their
+ * tid and time from an ENTER_.. less than 2^16 ns before on the same page: the last one on this CPU.
  */
 #ifndef FR_SHORT_H
 #define FR_SHORT_H
 
 #include "layout.h"
 
-/* Event numbers in a ring, which the table leaves out. How many arguments there are is said by the number or by the length. */
+/* Event numbers in a ring, which the table leaves out. The number or the length says how many arguments there are. */
 enum fr_short {
 	FR_SHORT_FIRST = 230,
-	FR_SHORT_NEAR_SMALL_2 = 233, /* each FR_SHORT_NEAR_LESS below the one that is not near */
+	FR_SHORT_NEAR_SMALL_2 = 233, /* each is FR_SHORT_NEAR_LESS below the form that is not near */
 	FR_SHORT_NEAR_SMALL,
 	FR_SHORT_NEAR_WIDE,
 	FR_SHORT_NEAR_SMALL_PAIR,
@@ -49,10 +50,10 @@ enum fr_short {
 	FR_SHORT_ENTER_WIDE_PAIR,
 	FR_SHORT_EXIT_NEAR,
 	FR_SHORT_END,
-	FR_SHORT_KEPT = 250 /* up to here, for more of them */
+	FR_SHORT_KEPT = 250 /* numbers up to here are for more short forms */
 };
 
-/* No number of the table is one of these. */
+/* No event of the table has such a number. */
 #define EVENT(nr, name, tier, group, doc) \
 	_Static_assert((nr) < FR_SHORT_FIRST || (nr) >= FR_SHORT_KEPT, #name "'s number is a short form's");
 #define FLAGS(name, style, doc)
@@ -68,7 +69,7 @@ enum fr_short {
 #undef END
 
 #define FR_SHORT_ID_BITS    10u
-#define FR_SHORT_HALF	    32u /* bits of the word beside the head that are left for values */
+#define FR_SHORT_HALF	    32u /* bits left for values in the word beside the head */
 #define FR_SHORT_WIDE_BITS  48u
 #define FR_SHORT_SMALL_BITS 15u
 #define FR_SHORT_SWAPPED    (1ULL << 63)
@@ -81,25 +82,25 @@ enum fr_short {
 #define FR_SHORT_ID_MASK    (((1u << FR_SHORT_ID_BITS) - 1) << FR_TID_BITS)
 _Static_assert(FR_SHORT_ENTER_SMALL_2 - FR_SHORT_NEAR_SMALL_2 == FR_SHORT_NEAR_LESS, "by adding");
 
-/* Is it how a call begins, in a record that says all of it? */
+/* Is it the complete record of a call's beginning? */
 FR_INLINE int fr_short_is_enter(u32 event)
 {
 	return event >= FR_SHORT_ENTER_0 && event <= FR_SHORT_ENTER_WIDE_PAIR;
 }
 
-/* In one that is near such a one? */
+/* Is it a beginning near such a record? */
 FR_INLINE int fr_short_is_near(u32 event)
 {
 	return event >= FR_SHORT_NEAR_SMALL_2 && event <= FR_SHORT_NEAR_WIDE_PAIR;
 }
 
-/* Is the record told by how far behind another one it is: what is where others have their time says something else? */
+/* Does the record refer to an earlier one? Then it has something else where others have their time. */
 FR_INLINE int fr_short_is_told(u32 event)
 {
 	return event == FR_SHORT_EXIT_NEAR || fr_short_is_near(event);
 }
 
-/* The word beside the head: id from -1 on (a call that a tracer skipped), value of 32 bits or cut off. */
+/* The word beside the head. id: -1 (a call that a tracer skipped) and up; value: 32 bits, the rest is cut off. */
 FR_INLINE u64 fr_short_word(u32 tid, s64 id, u64 value)
 {
 	return (tid & FR_TID_MASK) | (u64)(id + 1) << FR_TID_BITS | value << FR_SHORT_HALF;
@@ -125,7 +126,7 @@ FR_INLINE int fr_near_has_ret(s64 ret)
 	return (u64)(ret + (1LL << (FR_NEAR_RET_BITS - 1))) < 1ULL << FR_NEAR_RET_BITS;
 }
 
-/* An EXIT_NEAR. ret, since_ns and back have so many bits. */
+/* An EXIT_NEAR. The values must fit their bits. */
 FR_INLINE u64 fr_near_rec(s64 ret, u64 since_ns, u64 back)
 {
 	return (u64)ret << (64 - FR_NEAR_RET_BITS) | since_ns << (16 + FR_NEAR_BACK_BITS) | back << 16 |
@@ -147,7 +148,7 @@ FR_INLINE u32 fr_near_back(u64 rec)
 	return rec >> 16 & ((1u << FR_NEAR_BACK_BITS) - 1);
 }
 
-/* The first word of a NEAR_.., of what would be beside the head. since_ns and back have so many bits. */
+/* The first word of a NEAR_.., from the word that would be beside its head. since_ns and back must fit their bits. */
 FR_INLINE u64 fr_near_enter(u64 word, u64 since_ns, u64 back, u32 event, u32 units)
 {
 	return word >> FR_SHORT_HALF << (64 - FR_NEAR_VALUE_BITS) | since_ns << FR_SHORT_HALF | (word & FR_SHORT_ID_MASK) |
@@ -159,13 +160,13 @@ FR_INLINE u32 fr_near_value(u64 rec)
 	return rec >> (64 - FR_NEAR_VALUE_BITS);
 }
 
-/* A call that has begun, as far as records behind it are told by it. */
+/* A call that has begun, as far as later records refer to it. */
 struct fr_begun {
 	u64 time; /* 48 bits */
-	u32 word; /* lower half of the word beside the head: whose and which it is */
+	u32 word; /* lower half of the word beside the head: its task and number */
 };
 
-/* The call of a NEAR_.. near that one. */
+/* The call of a NEAR_.. that refers to base. */
 FR_INLINE struct fr_begun fr_near_begins(u64 rec, struct fr_begun base)
 {
 	u64 since_ns = rec >> FR_SHORT_HALF & ((1u << FR_NEAR_ENTER_BITS) - 1);
@@ -173,7 +174,7 @@ FR_INLINE struct fr_begun fr_near_begins(u64 rec, struct fr_begun base)
 	return (struct fr_begun){(base.time + since_ns) & FR_TIME_MASK, (rec & FR_SHORT_ID_MASK) | (base.word & FR_TID_MASK)};
 }
 
-/* The call whose record in a short form is at unit of a page. Returns whether one is there, and what it is near. */
+/* Read the call whose short form is at unit of a page. Returns whether it is there, and the record that it refers to. */
 FR_INLINE int fr_short_begun(const u64 *page, u32 unit, struct fr_begun *call)
 {
 	u64 rec = page[unit % FR_PAGE_UNITS], base = rec;
@@ -192,8 +193,8 @@ FR_INLINE int fr_short_begun(const u64 *page, u32 unit, struct fr_begun *call)
 }
 
 /*
- * The first argument as it is recorded, and back: AT_FDCWD, which is what most calls have that could have a directory there,
- * changes places with the largest of the small ones.
+ * The first argument as it is recorded, and back again: AT_FDCWD, which most calls have where a directory may be, changes
+ * places with the largest small value.
  */
 FR_INLINE u64 fr_short_first(u64 arg)
 {
@@ -202,7 +203,7 @@ FR_INLINE u64 fr_short_first(u64 arg)
 	return arg == cwd ? last : arg == last ? cwd : arg;
 }
 
-/* Two arguments in a word, of which one is small. Returns whether they are. */
+/* Pack two arguments into a word, one of them small. Returns whether they fit. */
 FR_INLINE int fr_short_pair(u64 x, u64 y, u64 *word)
 {
 	u64 swapped = x >> FR_SHORT_SMALL_BITS ? FR_SHORT_SWAPPED : 0, small = swapped ? y : x, other = swapped ? x : y;
@@ -211,7 +212,7 @@ FR_INLINE int fr_short_pair(u64 x, u64 y, u64 *word)
 	return !(small >> FR_SHORT_SMALL_BITS | other >> FR_SHORT_WIDE_BITS);
 }
 
-/* The arguments of such a word. */
+/* Unpack such a word. */
 FR_INLINE void fr_short_unpair(u64 word, u64 *arg)
 {
 	arg[!(word & FR_SHORT_SWAPPED)] = word & ((1ULL << FR_SHORT_WIDE_BITS) - 1);
@@ -221,18 +222,18 @@ FR_INLINE void fr_short_unpair(u64 word, u64 *arg)
 /* How a call is recorded. */
 struct fr_call_form {
 	u64 word;   /* beside the head */
-	u64 second; /* behind it, in a short form of two arguments and more */
-	u64 third;  /* behind that, in a form with another pair */
-	u64 pair;   /* second if it is near */
+	u64 second; /* behind it, in short forms of two and more arguments */
+	u64 third;  /* behind that, in forms with another pair */
+	u64 pair;   /* second in the near form */
 	u32 event;
 	u32 units;
-	u32 put;	 /* so many arguments are in these words, or more than there are; others follow behind */
-	u32 may_be_near; /* it has a form with a unit less, if there is what that is near */
+	u32 put;	 /* how many arguments are in these words, maybe more than there are; the others follow behind */
+	u32 may_be_near; /* it has a form of one unit less, if the record to refer to is near */
 };
 
 /*
- * The short form of a call with cnt arguments of which these are the first: arguments that it does not have are 0. f: as it is
- * without one.
+ * Set *f to the short form of a call with cnt arguments, which begin with a, b, c (0: it has fewer). Leaves *f alone if there
+ * is none.
  */
 FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, u64 a, u64 b, u64 c)
 {
@@ -265,7 +266,7 @@ FR_INLINE void fr_short_enter(struct fr_call_form *f, u32 tid, s64 id, u32 cnt, 
 	}
 }
 
-/* The same of the next two arguments, x and y, of which there are at least so many. */
+/* The same for the next two arguments, x and y. The call must have that many. */
 FR_INLINE void fr_short_rest(struct fr_call_form *f, u64 x, u64 y)
 {
 	if (!fr_short_pair(x, y, &f->third))
