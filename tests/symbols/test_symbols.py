@@ -466,6 +466,79 @@ def garbage_offsets(e):
         has(frame, "no function there")
 
 
+def files_that_cannot_be_opened(e):
+    """The reason told is the system's, with its cure: it is not that there is no file."""
+    e.build()
+    s = e.snapshot([e.off(MANGLED, 4)], [e.mapping()])
+    missing = set()
+    for most in range(4, 16):
+        r = subprocess.run(["prlimit", f"--nofile={most}", FLIGHTREC, "replay", "--json", "--symbols", s], capture_output=True, text=True, env=e.vars)
+        if r.returncode:
+            has(r.stderr, "Too many open files")
+            continue
+        frame = json.loads(r.stdout.splitlines()[-1])["ustack_sym"][0]
+        missing.add(frame)
+        if frame != f"{SEND}+0x4 (prog)":
+            has(frame, "(Too many open files)")
+            has(r.stderr, f"{e.prog}: Too many open files: raise the limit of open files (ulimit -n)")
+    equal(len(missing), 2)
+    if os.geteuid():
+        raise Skip("root reads everything; others are tried as root")
+    flightrec = f"{e.tmp}/flightrec"
+    shutil.copy(FLIGHTREC, flightrec)
+    for path, mode in ((e.tmp, 0o755), (e.dir, 0o755), (s, 0o644), (flightrec, 0o755)):
+        os.chmod(path, mode)
+    for path, mode in ((e.prog, 0o600), (f"{e.tmp}/opt", 0o700)):
+        os.chmod(path, mode)
+        r = subprocess.run([flightrec, "symbols", "--json", s], capture_output=True, text=True, env=e.vars, user=65534, group=65534, extra_groups=[])
+        row = next(r for r in map(json.loads, r.stdout.splitlines()) if r["path"] == e.prog)
+        equal((r.returncode, row["missing"], row["found"]), (0, "Permission denied", None))
+        equal(r.stderr, f"flightrec: warning: {e.prog}: Permission denied: be root, or put copies beside the snapshot or below --symfs, and run it again\n")
+
+
+SLOW_CLIENT = r"""
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int (*progress)(void *, long, long);
+static void *data;
+static long calls;
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	long r = syscall(SYS_clock_gettime, id, t);
+	t->tv_sec += 200 * calls;
+	return r;
+}
+void *debuginfod_begin(void) { return &data; }
+void debuginfod_end(void *c) { (void)c; }
+void debuginfod_set_user_data(void *c, void *d) { (void)c; data = d; }
+void *debuginfod_get_user_data(void *c) { (void)c; return data; }
+void debuginfod_set_progressfn(void *c, int (*fn)(void *, long, long)) { (void)c; progress = fn; }
+static int find(void *c, const unsigned char *id, int sz, char **path)
+{
+	(void)id, (void)sz, (void)path;
+	while (!progress(c, 0, 0))
+		calls++;
+	return -62;
+}
+int debuginfod_find_debuginfo(void *c, const unsigned char *id, int sz, char **path) { return find(c, id, sz, path); }
+int debuginfod_find_executable(void *c, const unsigned char *id, int sz, char **path) { return find(c, id, sz, path); }
+"""
+
+
+def a_server_that_takes_too_long(e):
+    """A client whose minutes pass at once: it is said that it was too long, once, and that nothing else is asked for."""
+    e.build()
+    with open(f"{e.tmp}/slow.c", "w") as f:
+        f.write(SLOW_CLIENT)
+    sh("gcc", "-shared", "-fPIC", "-Wl,-soname,libdebuginfod.so.1", f"{e.tmp}/slow.c", "-o", f"{e.tmp}/libdebuginfod.so.1")
+    s = e.snapshot([e.off(MANGLED, 4), 0x99], ids=[f"{e.id}:10", f"{'cd' * 20}:10"])
+    has(e.frames(s, "--debuginfod", DEBUGINFOD_URLS="http://127.0.0.1:1", LD_PRELOAD=f"{e.tmp}/libdebuginfod.so.1")[0], "file not found")
+    equal([line for line in e.err.splitlines() if "debuginfod: " in line],
+          ["flightrec: warning: debuginfod: no file within 5 minutes; no more files are asked for: try again later, what was fetched is kept"])
+
+
 def special_paths_are_not_opened(e):
     """A path in a snapshot is anyone's: a pipe would hang, a device could do something."""
     e.build()
@@ -587,7 +660,7 @@ TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
     code_made_at_run_time, names_cannot_move_the_cursor, whatever_is_named_disguises_no_line, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
     another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
-    special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
+    files_that_cannot_be_opened, a_server_that_takes_too_long, special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
 ]
 
 

@@ -155,6 +155,12 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 		if (y)
 			print_file(&out, y, json);
 	}
+	fr_out_flush(&out);
+	for (i = 0; i < fr_replay_file_cnt(r); i++) {
+		y = fr_frames_symbols(frames, i);
+		if (y)
+			fr_symbols_say_unread(y);
+	}
 	if (fr_frames_error(frames))
 		fr_out_fail(&out, fr_frames_error(frames));
 	return fr_out_finish(&out, fr_replay_say_damage(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK);

@@ -439,6 +439,22 @@ static void say_kernel(const struct fr_symbols *y)
 			y->kernel_missing);
 }
 
+void fr_symbols_say_unread(const struct fr_symbols *y)
+{
+	const struct fr_symgot *got;
+	u32 i;
+
+	for (i = 0; i < y->objs.cnt; i++) {
+		got = &y->objs.obj[i]->got;
+		if (got->why != FR_SYM_UNREAD)
+			continue;
+		fr_warn("%s: %s: %s, and run it again", y->objs.obj[i]->label, fr_symobj_missing(y->objs.obj[i]),
+			got->err == -EACCES ? "be root, or put copies beside the snapshot or below --symfs"
+					    : fr_err_cure(got->err, "see to it that it can be read"));
+		return;
+	}
+}
+
 u32 fr_symbols_say_missing(const struct fr_symbols *y)
 {
 	struct fr_symbols_object o;
@@ -455,6 +471,8 @@ u32 fr_symbols_say_missing(const struct fr_symbols *y)
 	}
 	if (cnt > SAY_MOST)
 		fr_warn("and %u more without symbols: `flightrec symbols` lists all", cnt - SAY_MOST);
+	if (cnt)
+		fr_symbols_say_unread(y);
 	if (cnt)
 		fr_warn("to get names install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the "
 			"snapshot or below "

@@ -84,6 +84,9 @@ void fr_symbols_look(struct fr_symbols *y);
 u32 fr_symbols_object_cnt(struct fr_symbols *y);
 void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_object *out);
 
+/* Say why the first of those that could not be read was not, and what to do about it, if there is one. */
+void fr_symbols_say_unread(const struct fr_symbols *y);
+
 /* Say on standard error which of the needed objects had no symbols, and what to do about it. Returns how many. */
 u32 fr_symbols_say_missing(const struct fr_symbols *y);
 

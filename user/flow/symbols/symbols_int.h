@@ -45,7 +45,7 @@ bool fr_symobj_vaddr(const struct fr_symobj *o, u64 file_off, u64 *vaddr);
 /* Its lines, NULL: it has none. */
 struct fr_symlines *fr_symobj_lines(struct fr_symobj *o);
 
-/* "stripped", "build-id differs", "file not found"; NULL: nothing is missing. */
+/* "stripped", "build-id differs", "file not found", or why it cannot be read; NULL: nothing is missing. */
 const char *fr_symobj_missing(const struct fr_symobj *o);
 
 /* A raw name without its symbol's version (clock_gettime@@GLIBC_2.17), and demangled: malloc'ed. NULL: it is shown as it is. */

@@ -204,5 +204,5 @@ const char *fr_symobj_missing(const struct fr_symobj *o)
 		[FR_SYM_NO_FILE] = "file not found",
 	};
 
-	return why[o->got.why];
+	return o->got.why == FR_SYM_UNREAD ? strerrordesc_np(-o->got.err) ?: "cannot be read" : why[o->got.why];
 }

@@ -114,7 +114,9 @@ static int judge(struct fr_debuginfod *d, int err)
 		d->fail_cnt = 0;
 	} else if (++d->fail_cnt <= FAIL_MOST) {
 		fr_warn("debuginfod: %s%s", d->too_late ? "no file within 5 minutes" : strerror(-err),
-			d->fail_cnt < FAIL_MOST ? "" : "; no more files are asked for");
+			d->fail_cnt < FAIL_MOST && !d->too_late
+				? ""
+				: "; no more files are asked for: try again later, what was fetched is kept");
 	}
 	return err;
 }

@@ -99,6 +99,20 @@ static void note_other(struct search *x, const char *path)
 		x->got->differs = NULL;
 }
 
+/*
+ * Not that it is not there, or none. That a directory may not be searched tells something only of where the program is known to
+ * have been: elsewhere nothing need be in it.
+ */
+static void note_error(struct search *x, const char *path, int err)
+{
+	bool known = x->want->path && !strcmp(path, x->want->path);
+
+	if (err == -ENOMEM)
+		x->got->no_memory = true;
+	else if (err != -ENOENT && err != -ENOTDIR && err != -EBADMSG && err != -ENAMETOOLONG && (err != -EACCES || known))
+		x->got->err = x->got->err ?: err;
+}
+
 __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, const char *fmt, ...)
 {
 	char path[PATH_MAX];
@@ -114,9 +128,10 @@ __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, cons
 	if (len < 0 || len >= (int)sizeof(path))
 		return;
 	err = fr_symfile_open(x->root, path, &f);
-	x->got->no_memory |= err == -ENOMEM;
-	if (err)
+	if (err) {
+		note_error(x, path, err);
 		return;
+	}
 	if (is_wanted(x, f)) {
 		keep(x, f, path);
 		return;
@@ -224,8 +239,12 @@ static enum fr_symwhy why_not(const struct fr_symgot *got)
 {
 	const struct fr_symplace *p = fr_symgot_funcs(got);
 
+	if (p && fr_symfile_is_full(p->file))
+		return FR_SYM_FOUND;
+	if (got->err)
+		return FR_SYM_UNREAD;
 	if (p)
-		return fr_symfile_is_full(p->file) ? FR_SYM_FOUND : FR_SYM_STRIPPED;
+		return FR_SYM_STRIPPED;
 	return got->differs ? FR_SYM_DIFFERS : FR_SYM_NO_FILE;
 }
 

@@ -36,7 +36,7 @@ struct fr_symwant {
 	size_t build_id_sz; /* 0: it has none; then a file without one is taken to be it */
 };
 
-enum fr_symwhy { FR_SYM_FOUND, FR_SYM_STRIPPED, FR_SYM_DIFFERS, FR_SYM_NO_FILE };
+enum fr_symwhy { FR_SYM_FOUND, FR_SYM_STRIPPED, FR_SYM_DIFFERS, FR_SYM_NO_FILE, FR_SYM_UNREAD };
 
 struct fr_symplace {
 	struct fr_symfile *file; /* NULL: none */
@@ -50,7 +50,8 @@ struct fr_symgot {
 	struct fr_symplace code;  /* the program's own file */
 	struct fr_symplace debug; /* a debug file, or the program unstripped; with functions, perhaps with lines */
 	enum fr_symwhy why;
-	char *differs;	/* path of the file that is another version, NULL: none was met */
+	int err;       /* -errno why a file that may be the one was not read (FR_SYM_UNREAD, if no other is as good); 0: none */
+	char *differs; /* path of the file that is another version, NULL: none was met */
 	bool no_memory; /* for one of the files that were looked at: it is as if it were not there */
 };
 
