@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 
-from frtest import (SESSIONS, TMP, Skip, check, dump, end, equal, exists, fr, helper, main, new_name, path, replay, run,
+from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, dump, end, equal, exists, fr, helper, main, new_name, path, replay, run,
                     session, small_memory, test, wait_for)
 from matrix import Alerts, alerts
 
@@ -242,6 +243,56 @@ def account():
     want += sum(sum(c["filtered"].values()) for c in live["cpus"])
     equal(sum(p["run_cnt"] for p in live["programs"]), want, "runs of the event programs")
     check(counters["marks"] >= 50, f"{counters}")
+
+
+# ---- a kernel before 6.16 ----
+
+BTF = "/sys/kernel/btf/vmlinux"
+KIND_TYPEDEF = 8
+# bytes behind a type's 12, for one and for each of its members; by kind
+BEHIND = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0), 15: (0, 12), 17: (4, 0), 19: (0, 12)}
+
+
+def tracepoints_in(btf):
+    """{name: where the type of btf_trace_NAME stands} in the kernel's description of its types."""
+    head_sz, types_at, types_sz, names_at, _ = struct.unpack_from("<5I", btf, 4)
+    at, end_at, names, found = head_sz + types_at, head_sz + types_at + types_sz, head_sz + names_at, {}
+    while at < end_at:
+        name, info, _ = struct.unpack_from("<3I", btf, at)
+        kind, once, each = info >> 24 & 31, *BEHIND.get(info >> 24 & 31, (0, 0))
+        if kind == KIND_TYPEDEF and btf.startswith(b"btf_trace_", names + name):
+            found[btf[names + name + 10:btf.index(b"\0", names + name)].decode()] = at + 8
+        at += 12 + once + each * (info & 0xffff)
+    return found
+
+
+def without_mm(file):
+    """What a kernel before 6.16 says: the end of a process has no more than the task, as the freeing of one."""
+    with open(BTF, "rb") as f:
+        btf = bytearray(f.read())
+    at = tracepoints_in(btf)
+    exits, frees = at["sched_process_exit"], at["sched_process_free"]
+    btf[exits:exits + 4] = btf[frees:frees + 4]
+    with open(file, "wb") as f:
+        f.write(btf)
+
+
+@test("exit:STATUS with exe= where the kernel tells of an end too late: refused, with what can be asked instead; others are not")
+def exit_exe_refused():
+    older, name = path("older.btf"), new_name()
+    without_mm(older)
+    args = [FLIGHTREC, "record", "-n", name, "-o", path(name), *QUIET]
+    hidden = ["unshare", "-m", "sh", "-c", f"mount --bind {older} {BTF} && exec \"$@\"", "sh"]
+    if subprocess.run([*hidden, "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Skip("nothing can be mounted over the kernel's types")
+    try:
+        got = run(*hidden, *args, "--on", "exit:7:exe=/bin/*", status=1)
+        check("before 6.16 a kernel does not say what program a process was that ends: use comm= or cgroup=" in got.stderr, got.stderr)
+        check("exit:7:exe=/bin/*" in got.stderr, got.stderr)
+        check(not exists(name), "a session is left")
+        run(*hidden, *args, "--on", "exit:7:comm=nobody", "--", "true")
+    finally:
+        end(name)
 
 
 if __name__ == "__main__":
