@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What differs between architectures: registers of a system call, and whether it is a 32-bit one. */
+/* What differs between architectures: the registers of a system call, and whether it is a 32-bit one. */
 #ifndef FR_ARCH_BPF_H
 #define FR_ARCH_BPF_H
 
@@ -12,7 +12,7 @@
 #define FR_ABI_NATIVE 0u
 #define FR_ABI_COMPAT 1u
 
-/* fr_syscall_abi(task): task is a pointer the verifier lets load through, of fr_current(): one load, no call. */
+/* fr_syscall_abi(task): task comes from fr_current(), so that the verifier allows loads through it: one load, no call. */
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -40,13 +40,13 @@ FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
 			 : regs->r9;
 }
 
-/* The call's number as the kernel's tracepoint gives it: what it was when the call ends (-1: a tracer skipped it). */
+/* The call's number as the kernel's tracepoint gives it, which is the number when the call ends (-1: a tracer skipped it). */
 FR_INLINE s32 fr_syscall_nr(const struct pt_regs *regs)
 {
 	return (s32)regs->orig_ax;
 }
 
-/* Is this restart_syscall, by which an interrupted call goes on? */
+/* Is this restart_syscall, which resumes an interrupted call? */
 FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
 {
 	return nr == (abi == FR_ABI_COMPAT ? 0 : 219);
@@ -85,9 +85,9 @@ FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Whether the interrupted code was user code: the privilege level in cs. A perf_event program's registers are user ABI, whole
- * words at the places of ptrace's struct user_regs_struct. The kernel's own type does not say so: since 6.9 (ee63291aa8f8)
- * its cs has 16 bits, and CO-RE would make a load of them that some kernels' verifiers refuse, or refuse by itself.
+ * Was the interrupted code user code? That is the privilege level in cs. A perf_event program's registers are user ABI: whole
+ * words, placed as in ptrace's struct user_regs_struct. The kernel's own type does not say so: since 6.9 (ee63291aa8f8) its cs
+ * has 16 bits, and CO-RE would make a load of that, which some kernels' verifiers refuse, or refuse it by itself.
  */
 #define FR_USER_REGS_CS (17 * sizeof(u64))
 
@@ -101,9 +101,9 @@ struct fr_user_regs {
 	u64 ip, sp, fp;
 };
 
-#define FR_USER_CS 0x33u /* 64-bit code; saved, above it are flags since 6.9 */
+#define FR_USER_CS 0x33u /* 64-bit code; the saved word has flags above it since 6.9 */
 
-/* Of 64-bit user code; false for all other tasks. */
+/* The registers of 64-bit user code. False for all other tasks. */
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
 	const struct pt_regs *regs;
@@ -118,7 +118,7 @@ FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs
 	return !bpf_probe_read_kernel(&cs, sizeof(cs), (const char *)regs + FR_USER_REGS_CS) && (u16)cs == FR_USER_CS;
 }
 
-/* Can code of a process be there? Below the first pages nothing is mapped. */
+/* Can a process have code there? Nothing is mapped below the first pages. */
 FR_INLINE bool fr_is_user_ip(u64 ip)
 {
 	return ip >= 0x1000 && !(ip >> 56);
@@ -133,7 +133,7 @@ FR_INLINE u32 fr_syscall_abi(const struct task_struct *task)
 	return task->thread_info.flags & FR_TIF_32BIT ? FR_ABI_COMPAT : FR_ABI_NATIVE;
 }
 
-/* x0 is overwritten by the result, the kernel keeps the argument in orig_x0. */
+/* x0 is overwritten by the result; the kernel keeps the argument in orig_x0. */
 FR_INLINE u64 fr_syscall_arg(struct pt_regs *regs, u32 abi, u32 nr)
 {
 	u64 arg = nr == 0 ? regs->orig_x0 : regs->regs[nr];
@@ -178,7 +178,7 @@ FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
 	return ctx->regs.pc;
 }
 
-/* Whether the interrupted code was user code: exception level 0 in pstate. */
+/* Was the interrupted code user code? That is exception level 0 in pstate. */
 FR_INLINE u32 fr_perf_user(struct bpf_perf_event_data *ctx)
 {
 	return (ctx->regs.pstate & 0xf) == 0;
@@ -188,7 +188,7 @@ struct fr_user_regs {
 	u64 ip, sp, fp;
 };
 
-/* Return addresses may be signed here: the kernel knows how to take that off, and walks by itself. */
+/* Return addresses may be signed here. The kernel can undo that, and walks the stack itself. */
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
 	(void)ctx;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bits: events whose fields are BITS (events.def), as they are in a ring. Made from the table.
+ * bits: events whose fields are BITS (events.def), as they are in a ring. Generated from the table.
  *
- * A record of such an event has two words: its head, and bits { 0 | ... | second field | first field | tid:22 }. Sched_switch
+ * A record of such an event has two words: its head, and bits { 0 | ... | second field | first field | tid:22 }. sched_switch
  * needs all 64:
  *
  *	63	56	    48	       44	    22	      0
  *	[ next_prio | prev_prio | prev_state | next_pid | tid ]
  *
- * Its struct fr_rec_NAME is what it is without that: programs fill it, the programs of triggers look at it, and readers
- * undo the bits one by one by the schema.
+ * Its struct fr_rec_NAME is the form without bits: programs fill it, the triggers' programs read it, and readers extract the
+ * fields one by one, as the schema says.
  */
 #ifndef FR_BITS_H
 #define FR_BITS_H
 
 #include "event.h"
 
-/* What bits say of a number: BITS(..., code, ...). */
+/* How a number is coded: BITS(..., code, ...). */
 enum fr_code { FR_CODE_PLAIN, FR_CODE_LESS1, FR_CODE_ONEBIT, FR_CODE_CNT };
 
-/* The highest counts, of those there is a code for. */
+/* ONEBIT: the number of the highest bit that has a code, from 1. */
 FR_INLINE u64 fr_onebit_code(u64 value)
 {
 	u64 code = 2;
@@ -47,7 +47,7 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 	return code == FR_CODE_LESS1 ? value - 1 : value;
 }
 
-/* Where each is. struct fr_places_sched_switch: a field's offset is its first bit, the struct's size the bits used */
+/* Where each field is. struct fr_places_sched_switch: a field's offset is its first bit, the struct's size the bits used. */
 #undef BITS
 #define EVENT(nr, name, tier, group, doc) \
 	struct fr_places_##name {         \
@@ -64,7 +64,7 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 #undef BITS
 #undef END
 
-/* u64 fr_bits_sched_switch(rec, tid), fr_unbits_sched_switch(bits, rec): the field's values, and rec->task is the tid. */
+/* u64 fr_bits_sched_switch(rec, tid), fr_unbits_sched_switch(bits, rec): pack and unpack the fields; rec->task is the tid. */
 #define EVENT(nr, event, tier, group, doc)                                              \
 	FR_INLINE u64 fr_bits_##event(const struct fr_rec_##event *rec, u32 tid)        \
 	{                                                                               \
@@ -101,10 +101,10 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 #undef END
 #define FR_BITS_REC_SZ	  16u /* head and bits */
 #define FR_HAS_BITS(name) (sizeof(struct fr_places_##name) > FR_TID_BITS)
-/* Bytes of a record in a ring, up to what it ends in. */
+/* Bytes of a record in a ring, without what it may end in. */
 #define FR_RING_SZ(name) (FR_HAS_BITS(name) ? FR_BITS_REC_SZ : (u32)sizeof(struct fr_rec_##name))
 
-#define FR_CPU_MAX 4096u /* so many CPUs at most: numbers of CPUs have 12 bits */
+#define FR_CPU_MAX 4096u /* largest number of CPUs: CPU numbers have 12 bits */
 _Static_assert(FR_CPU_MAX <= 1u << sizeof(((struct fr_places_sched_waking *)0)->target_cpu), "a CPU's number fits");
 
 _Static_assert(FR_RING_SZ(sched_switch) == 16, "small records are history");

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records: what one event is in a ring. Structs and numbers are made from events.def.
+ * Records: what one event is in a ring. Structs and numbers are generated from events.def.
  *
  *	byte 0		u64 head	{ time:48 | event:8 | len:8 }, len in 8-byte units, stored in one piece
  *	byte 8		u32 task	{ flags:8 | 0:2 | tid:22 } (the kernel's tids end at 2^22)
  *	byte 12		the event's fields, naturally aligned, padded to 8 bytes
  *
- * or, of an event whose fields are BITS, for short, since there are so many of them:
+ * An event whose fields are BITS is shorter, since there are so many of them:
  *
  *	byte 8		u64 bits	{ 0 | ... | second field | first field | tid:22 }
  *
- * bits.h makes the one form of the other: who has such an event in hand has the first, struct fr_rec_NAME.
+ * bits.h converts between the two: code that handles such an event has the first form, struct fr_rec_NAME.
  *
  * time is the low 48 bits of the clock in ns; the page header's time base gives the rest. A head with len 0 is padding:
  * nothing follows on this page. Event 255 is reserved for an extended number.
@@ -28,9 +28,9 @@
 #define FR_COMM_SZ     16
 #define FR_TID_BITS    22
 #define FR_TID_MASK    ((1u << FR_TID_BITS) - 1)
-#define FR_EVENT_MAX   256 /* event numbers are below */
+#define FR_EVENT_MAX   256 /* event numbers are less than this */
 
-/* Tiers: sets of rings with a size and events of their own. Their numbers are in page headers and files. */
+/* Tiers: sets of rings with their own size and events. Their numbers are in page headers and files. */
 #define FR_TIERS(T)                                                                                         \
 	T(0, MAIN, main, "everything frequent")                                                             \
 	T(1, LIFE, life, "rare and precious: fork, exec, exit, names, fatal signals, OOM, triggers, marks") \
@@ -43,7 +43,7 @@ enum fr_tier {
 		FR_TIER_CNT
 };
 
-/* Groups: what `-e` and profiles choose by. One a line, which clang-format does not keep. */
+/* Groups: what `-e` and profiles choose from. One per line, which clang-format would not keep. */
 /* clang-format off */
 #define FR_GROUPS(G) \
 	G(0, SCHED, sched) \
@@ -80,7 +80,7 @@ enum fr_event_nr {
 #undef END
 };
 
-/* The C type of each field type; str and u64s are the bytes up to the record's end. */
+/* The C type of each field type; str and u64s extend to the record's end. */
 #define FR_CTYPE_u8(name)    u8 name
 #define FR_CTYPE_u16(name)   u16 name
 #define FR_CTYPE_u32(name)   u32 name
@@ -98,7 +98,7 @@ struct fr_rec {
 	u32 task;
 };
 
-/* Fields are called as the kernel calls them; <errno.h> and <signal.h> make macros of two of the words. */
+/* Fields have the kernel's names; <errno.h> and <signal.h> define two of them as macros. */
 #pragma push_macro("errno")
 #pragma push_macro("sa_handler")
 #undef errno
@@ -145,7 +145,7 @@ FR_INLINE u32 fr_head_units(u64 head)
 	return head & 0xff;
 }
 
-/* The full time of a record: base_ns is its page's time base, not later than the record by more than 2^47 ns. */
+/* The full time of a record. base_ns: its page's time base, at most 2^47 ns before the record. */
 FR_INLINE u64 fr_time_unroll(u64 base_ns, u64 time48)
 {
 	return base_ns + ((time48 - base_ns) & FR_TIME_MASK);

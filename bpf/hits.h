@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hits: the always-on profile as each CPU counts it: a pair of open-addressed tables of (stacks, task, state) -> hits.
+ * hits: the always-on profile, as each CPU counts it: a pair of open-addressed tables of (stacks, task, state) -> hits.
  *
- * Hits concentrate on few keys, so a small table absorbs nearly all of them. The sampling program counts into the current
- * one of the pair; a reader has the CPU go on with the other one and adds the old one up at leisure (docs/profile.md).
+ * Hits concentrate on few keys, so a small table absorbs nearly all of them. The sampling program counts into the current table
+ * of the pair. A reader makes the CPU switch to the other one, and merges the old one at leisure (docs/profile.md).
  *
  *	ctl	{ generation:48 | writers:16 }	generation g counts in table g % 2
  *	drained	generations below this are merged, and their tables are empty
  *
  * Rules
  *  - A writer enters by one add to ctl, which also tells it the generation, and leaves by another. It runs on its own CPU, one
- *    at a time: the kernel does not nest programs of perf events. One that finds another inside counts itself as lost.
- *  - The reader flips by a compare-and-exchange of ctl that succeeds only while nobody is inside: what it gets is complete,
- *    there is no grace period to be waited for, and a CPU never waits. A program runs some microseconds; the reader tries
- *    again for a while, then leaves that CPU to the next reading.
- *  - A CPU whose table is full goes on with the other one by itself, if that is drained; if not, the hit is lost, and counted.
- *  - A table may be written again only when `drained` says so, which only the reader stores: after what it held is merged and
- *    it has been emptied. So a reader that is killed leaves a table that the next one finds as it was.
+ *    at a time: the kernel does not nest programs of perf events. A writer that finds another inside counts its hit as lost.
+ *  - The reader flips by a compare-and-exchange of ctl that succeeds only while no writer is inside: what it gets is
+ *    complete, there is no grace period to wait for, and a CPU never waits. A program runs some microseconds; the reader
+ *    tries again for a while, then leaves that CPU to the next reading.
+ *  - A CPU whose table is full switches to the other one by itself if that is drained; if not, the hit is lost, and counted.
+ *  - A table may be written again only when `drained` says so. Only the reader stores that, after it has merged and emptied the
+ *    table. So if a reader is killed, the next one finds the table as it was.
  *  - Of each table: taken = sum of hits + lost.
  *
- * Stacks are in the table, too, each once: what the reader gets stands for itself, however long ago it was.
+ * The table has the stacks, too, each once: what the reader gets is complete in itself, however old it is.
  */
 #ifndef FR_HITS_H
 #define FR_HITS_H
@@ -27,11 +27,11 @@
 #include "atomic.h"
 
 /*
- * Sizes of a table where CPUs are few; where they are many they are halved shift times, so that all tables together keep within
- * a limit (fr_hits_shift_for()).
+ * Sizes of a table if there are few CPUs. If there are many, the sizes are halved shift times, so that all tables together stay
+ * within a limit (fr_hits_shift_for()).
  */
 #ifndef FR_HITS_CNT
-#define FR_HITS_CNT 512u /* keys of a table; a power of two, and so are the others */
+#define FR_HITS_CNT 512u /* keys of a table; a power of two, as are the others */
 #endif
 #ifndef FR_HITS_STACKS
 #define FR_HITS_STACKS 512u
@@ -58,8 +58,8 @@ struct fr_hit {
 };
 
 /*
- * Frames, innermost first, then the build-ids of their files, FR_ORIGIN_WORDS words each. A frame is an address, or
- * { file:8, from 1 | offset in it:56 }; addresses of the kernel begin with ones.
+ * Frames, innermost first, then the build-ids of their files, FR_ORIGIN_WORDS words each. A frame is an address, or { file:8,
+ * from 1 | offset in it:56 }; kernel addresses begin with ones.
  */
 struct fr_hits_stack {
 	u64 id; /* 0: the slot is free */
@@ -69,12 +69,12 @@ struct fr_hits_stack {
 };
 
 struct fr_hits_table {
-	u64 first_ns; /* recording clock: of the first hit and the last */
+	u64 first_ns; /* recording clock: of the first and the last hit */
 	u64 last_ns;
 	u64 taken; /* hits that came */
 	u64 lost;  /* of these, hits that found no room */
 	u32 hit_cnt, stack_cnt, word_cnt;
-	u32 told; /* the reader was told that it fills */
+	u32 told; /* the reader was told that it fills up */
 	struct fr_hit hit[];
 	/* struct fr_hits_stack stack[], u64 word[] */
 };
@@ -87,7 +87,7 @@ struct fr_hits_cpu {
 		     /* struct fr_hits_table table[2] */
 };
 
-/* A message to the reader: a table fills, or is full. */
+/* A message to the reader: a table fills up, or is full. */
 struct fr_hits_call {
 	u32 cpu;
 	u32 full;
@@ -108,7 +108,7 @@ FR_INLINE u32 fr_hits_word_cnt(u32 shift)
 	return FR_HITS_WORDS >> shift;
 }
 
-/* Bytes before a table's words, and of a table. */
+/* Bytes before a table's words, and of a whole table. */
 FR_INLINE u32 fr_hits_head_sz(u32 shift)
 {
 	return sizeof(struct fr_hits_table) + fr_hits_cnt(shift) * sizeof(struct fr_hit) +
@@ -142,7 +142,7 @@ FR_INLINE u64 *fr_hits_word(const struct fr_hits_table *t, u32 shift, u32 i)
 
 /* ---- the writer ---- */
 
-/* Returns 0 and the generation to count in; or -1, counted. fr_hits_leave() ends it in the first case. */
+/* Returns 0 and the generation to count in, to be ended by fr_hits_leave(); or -1, counted. */
 FR_INLINE int fr_hits_enter(struct fr_hits_cpu *c, u64 *gen)
 {
 	u64 was = fr_add(&c->ctl, 1);
@@ -155,13 +155,13 @@ FR_INLINE int fr_hits_enter(struct fr_hits_cpu *c, u64 *gen)
 	return -1;
 }
 
-/* Pairs with the reader's compare-and-exchange: who finds nobody inside sees what was counted. */
+/* Pairs with the reader's compare-and-exchange: a reader that finds nobody inside sees what was counted. */
 FR_INLINE void fr_hits_leave(struct fr_hits_cpu *c)
 {
 	fr_add(&c->ctl, -1ULL);
 }
 
-/* The table is full: go on with the other one. Returns 0, or -1 if it is not drained. Only from inside. */
+/* The table is full: switch to the other one. Returns 0, or -1 if that is not drained. Only from inside. */
 FR_INLINE int fr_hits_next(struct fr_hits_cpu *c, u64 *gen)
 {
 	u64 was = *gen << FR_HITS_SHIFT | 1;
@@ -193,7 +193,7 @@ FR_INLINE int fr_hits_same(const struct fr_hit *a, const struct fr_hit *b)
 	       a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1];
 }
 
-/* Number of a stack, from 1; 0: it is not in the table. */
+/* The number of a stack, from 1; 0: it is not in the table. */
 FR_INLINE u32 fr_hits_find_stack(struct fr_hits_table *t, u32 shift, u64 id)
 {
 	const struct fr_hits_stack *s;
@@ -210,7 +210,10 @@ FR_INLINE u32 fr_hits_find_stack(struct fr_hits_table *t, u32 shift, u64 id)
 	return 0;
 }
 
-/* Room for a stack that is not there: its number; 0: there is none. Its words, from word[off] on, are the caller's to fill. */
+/*
+ * Make room for a stack that is not there. Returns its number; 0: there is no room. The caller fills its words, from word[off]
+ * on.
+ */
 FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u32 shift, u64 id, u32 frame_cnt, u32 file_cnt, u32 file_words)
 {
 	u32 i, at, words = frame_cnt + file_cnt * file_words;
@@ -235,7 +238,7 @@ FR_INLINE u32 fr_hits_add_stack(struct fr_hits_table *t, u32 shift, u64 id, u32 
 	return 0;
 }
 
-/* The place of a key, or the free one that it would take; -1: there is no room. */
+/* The slot of a key, or the free one that it would take; -1: there is no room. */
 FR_INLINE s32 fr_hits_place(const struct fr_hits_table *t, u32 shift, const struct fr_hit *key)
 {
 	u64 hash = fr_hits_hash(key);
@@ -258,7 +261,7 @@ FR_INLINE void fr_hits_add(struct fr_hits_table *t, struct fr_hit *h, u64 now_ns
 	t->taken++;
 }
 
-/* Count a hit of a key that is in the table, and so are its stacks. Returns 0, or -1: it is not. */
+/* Count a hit of a key that is in the table, with its stacks. Returns 0, or -1: it is not there. */
 FR_INLINE int fr_hits_again(struct fr_hits_table *t, u32 shift, const struct fr_hit *key, u64 now_ns)
 {
 	s32 at = fr_hits_place(t, shift, key);
@@ -270,7 +273,7 @@ FR_INLINE int fr_hits_again(struct fr_hits_table *t, u32 shift, const struct fr_
 	return 0;
 }
 
-/* Count a hit of a key, whose stacks are in the table. Returns 0, or -1: there is no room. */
+/* Count a hit of a key whose stacks are in the table. Returns 0, or -1: there is no room. */
 FR_INLINE int fr_hits_count(struct fr_hits_table *t, u32 shift, const struct fr_hit *key, u64 now_ns)
 {
 	s32 at = fr_hits_place(t, shift, key);
@@ -295,7 +298,7 @@ FR_INLINE void fr_hits_lose(struct fr_hits_table *t, u64 now_ns)
 	t->lost++;
 }
 
-/* So much of cnt is left when the reader is told: with the other table it is for its way. */
+/* The reader is told when this much of cnt is left: that and the other table must last until it comes. */
 FR_INLINE u32 fr_hits_rest(u32 cnt)
 {
 	return cnt / 4;
@@ -306,7 +309,7 @@ FR_INLINE int fr_hits_is_low(u32 used, u32 cnt)
 	return used >= cnt - fr_hits_rest(cnt);
 }
 
-/* Is it time to tell the reader? Says so once a table. */
+/* Should the reader be told? Says so once per table. */
 FR_INLINE int fr_hits_fills(struct fr_hits_table *t, u32 shift)
 {
 	if (t->told ||
@@ -323,13 +326,13 @@ FR_INLINE int fr_hits_fills(struct fr_hits_table *t, u32 shift)
 
 #include <string.h>
 
-/* The generation that is counted in now. */
+/* The generation that counts now. */
 FR_INLINE u64 fr_hits_gen(const struct fr_hits_cpu *c)
 {
 	return fr_load(&c->ctl) >> FR_HITS_SHIFT;
 }
 
-/* Let the CPU go on from generation gen with the other table. Returns 0; -1: it is counting just now, or went on by itself. */
+/* Switch the CPU from generation gen to the other table. Returns 0; -1: it is counting just now, or has switched by itself. */
 FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
 {
 	u64 was = gen << FR_HITS_SHIFT;
@@ -339,14 +342,14 @@ FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
 	return fr_cas(&c->ctl, was, was + (1ULL << FR_HITS_SHIFT)) == was ? 0 : -1;
 }
 
-/* Generation gen, the oldest one, is merged: its table may be written again. Words need not be emptied. */
+/* Generation gen, the oldest, is merged: its table may be written again. Words need not be emptied. */
 FR_INLINE void fr_hits_release(struct fr_hits_cpu *c, u32 shift, u64 gen)
 {
 	memset(fr_hits_table(c, shift, gen), 0, fr_hits_head_sz(shift));
 	fr_store(&c->drained, gen + 1);
 }
 
-/* The largest tables that all CPUs together have within so many bytes. */
+/* The shift of the largest tables that fit limit_sz for all CPUs together. */
 FR_INLINE u32 fr_hits_shift_for(u32 cpu_cnt, u64 limit_sz)
 {
 	u32 shift = 0;

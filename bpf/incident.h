@@ -2,36 +2,36 @@
 /*
  * incident: the log of what must not be pushed out: few records of a fixed size, for the whole machine, in no ring.
  *
- * The idea is mcelog's: a slot is claimed by compare-and-exchange, filled, and then marked finished; a full log keeps the
- * oldest; nothing is used again before it was read. Here read means saved: on disk. This file is the whole protocol, for BPF
- * programs, readers and host tests alike; it calls nothing but fr_incident_at(), which each environment brings. tests/model
+ * The idea is mcelog's: a slot is claimed by compare-and-exchange, filled, and then marked finished. A full log keeps the
+ * oldest; no slot is reused before it was read. Here, read means saved: on disk. This file is the whole protocol, for BPF
+ * programs, readers and host tests alike. It calls nothing but fr_incident_at(), which each environment provides. tests/model
  * holds its Spin model (incident.pml), tests/stress runs it in threads.
  *
  * Words
- *	seq	number of a record, 0 and up, over the session's life; record seq lies in slot seq mod N, N a power of two
- *	next	the seq that is claimed next. Only BPF writes it
- *	saved	records before this one are on disk, or given up. Only a reader that saves writes it, one at a time, forward
- *	done	of a slot: seq + 1 of the record that was finished there last; 0: none ever was
+ *	seq	number of a record, from 0, over the session's life; record seq is in slot seq mod N, N a power of two
+ *	next	the next seq to be claimed. Only BPF writes it
+ *	saved	records before this one are on disk, or given up. Only a saving reader writes it, one at a time, forward
+ *	done	of a slot: seq + 1 of the last record finished there; 0: none yet
  *
  *	          saved            next           saved + N
  *	    ------+----------------+--------------+------
- *	     read |    to save     |     free     |		a record is claimed if next < saved + N, else it is counted as
- *	    ------+----------------+--------------+------	dropped, by kind: the oldest stay
+ *	     read |    to save     |     free     |		a record is claimed if next < saved + N, otherwise it is counted
+ *	    ------+----------------+--------------+------	as dropped, by kind: the oldest stay
  *
- * Writer, in any context (NMI, irq, nested in another), never waiting:
- *  1. Load next, then saved. Full: count, go. Else CAS next to next + 1: the slot is ours.
- *  2. Clear the slot but for `done`, fill it.
- *  3. Exchange `done` for seq + 1: only now it is a record.
+ * A writer runs in any context (NMI, irq, nested in another), and never waits:
+ *  1. Load next, then saved. If the log is full, count and return. Otherwise CAS next to next + 1: the slot is ours.
+ *  2. Clear the slot except for `done`, fill it.
+ *  3. Exchange `done` for seq + 1: only now is it a record.
  *
- * Reader that saves (whoever holds the lock for it):
- *  1. For each seq from saved to next: if `done` is seq + 1, copy. If not, somebody is filling it, or filled it in part and is
- *no more: wait a grace period, within which every BPF program that ran has ended; what is unfinished then will never be: skip
- *     it, count it.
+ * A reader that saves (the one that holds the lock for it):
+ *  1. For each seq from saved to next: if `done` is seq + 1, copy the record. If not, a writer is still filling it, or is gone
+ *     and left it unfinished. Wait for a grace period, in which every BPF program that was running has ended. What is
+ *     unfinished then will never be finished: skip it, count it.
  *  2. Write the copies to disk. Only then move saved, which frees their slots.
- * Killed between the two it, or the next one, finds by seq what is on disk already (flow/incident/inclog.c).
+ * If it is killed between the two, the next one finds by seq what is already on disk (flow/incident/inclog.c).
  *
- * Reader that looks (any number, any time): as the first, but what it copies may be claimed anew under it: it looks at next
- *once more after copying. If that has reached seq + N, the copy is worth nothing.
+ * A reader that looks (any number of them, at any time) does the same, but what it copies may be claimed anew meanwhile. So it
+ * loads next once more after copying: if that is past seq + N, the copy is worthless.
  *
  * Exact at any time: offered = next + dropped; next = saved ones + skipped + those still in the log.
  */
@@ -42,17 +42,17 @@
 #include "incident_layout.h"
 
 #ifndef FR_INCIDENT_TRIES
-#define FR_INCIDENT_TRIES 64 /* of a claim: each of them fails only if another's succeeded */
+#define FR_INCIDENT_TRIES 64 /* tries to claim: each fails only if another writer's succeeded */
 #endif
 
-/* A log as its users see it. map is the environment's: what fr_incident_at() takes. */
+/* A log as its users see it. map belongs to the environment: it is what fr_incident_at() uses. */
 struct fr_inc_log {
 	void *map;
 	struct fr_incident_head *head;
 	u32 cnt; /* N, a power of two */
 };
 
-/* What the environment gives: element nr of the map; 0 is the head, 1 + i is slot i. NULL: there is none. */
+/* Provided by the environment: element nr of the map; 0 is the head, 1 + i is slot i. NULL: there is none. */
 FR_INLINE void *fr_incident_at(const struct fr_inc_log *log, u32 nr);
 
 FR_INLINE struct fr_incident *fr_incident_slot(const struct fr_inc_log *log, u64 seq)
@@ -68,9 +68,9 @@ FR_INLINE void fr_incident_drop(const struct fr_inc_log *log, u32 kind)
 }
 
 /*
- * Claim a record: its seq, or ~0 and counted: no room. next is loaded before saved, and both only grow: what looks full then
- * was full. The load of saved pairs with fr_incident_recycle(): who sees it moved may overwrite what the reader has copied
- * before. The CAS, a full barrier, stands between that load and the first store to the slot.
+ * Claim a record. Returns its seq, or ~0 and counted: no room. next is loaded before saved, and both only grow: what looks full
+ * then was full. The load of saved pairs with fr_incident_recycle(): a writer that sees it moved may overwrite what the reader
+ * has copied before. The CAS, a full barrier, is between that load and the first store to the slot.
  */
 FR_INLINE u64 fr_incident_claim(const struct fr_inc_log *log, u32 kind)
 {
@@ -90,7 +90,7 @@ FR_INLINE u64 fr_incident_claim(const struct fr_inc_log *log, u32 kind)
 	return ~0ULL;
 }
 
-/* Clear a claimed slot, but for what says that it is not finished. */
+/* Clear a claimed slot, except for `done`, which says that it is not finished. */
 FR_INLINE void fr_incident_clear(struct fr_incident *slot)
 {
 	u64 *word = (u64 *)slot;
@@ -101,7 +101,10 @@ FR_INLINE void fr_incident_clear(struct fr_incident *slot)
 		fr_store(&word[i], 0);
 }
 
-/* It is filled. A full barrier, which pairs with the load of `done` in fr_incident_read(): who sees it sees the record. */
+/*
+ * The slot is filled. A full barrier, which pairs with the load of `done` in fr_incident_read(): a reader that sees `done` sees
+ * the record.
+ */
 FR_INLINE void fr_incident_finish(struct fr_incident *slot, u64 seq)
 {
 	fr_xchg(&slot->done, seq + 1);
@@ -110,8 +113,8 @@ FR_INLINE void fr_incident_finish(struct fr_incident *slot, u64 seq)
 /* ---- readers ---- */
 
 /*
- * Copy record seq, which was claimed. Each load acquires, so the last one, of next, comes after the copy: a writer that stores
- * to the slot has moved next before, and who has seen such a store sees that.
+ * Copy record seq, which was claimed. Each load acquires, so the last one, of next, comes after the copy: a writer moves next
+ * before it stores to the slot, so a reader that has seen such a store sees the move.
  */
 FR_INLINE enum fr_incident_read fr_incident_read(const struct fr_inc_log *log, u64 seq, struct fr_incident *out)
 {
@@ -130,8 +133,8 @@ FR_INLINE enum fr_incident_read fr_incident_read(const struct fr_inc_log *log, u
 }
 
 /*
- * All before upto is on disk, or given up: its slots are free. For the one reader that saves; never moves back. A full barrier,
- * which pairs with the load of saved in fr_incident_claim().
+ * Everything before upto is on disk, or given up: free its slots. For the one reader that saves; never moves back. A full
+ * barrier, which pairs with the load of saved in fr_incident_claim().
  */
 FR_INLINE void fr_incident_recycle(const struct fr_inc_log *log, u64 upto)
 {

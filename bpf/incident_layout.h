@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* incident_layout: the bytes of the incident log; incident.h is what moves them. */
+/* incident_layout: the bytes of the incident log. incident.h moves them. */
 #ifndef FR_INCIDENT_LAYOUT_H
 #define FR_INCIDENT_LAYOUT_H
 
 #include "event.h"
 
 #define FR_INCIDENT_MAGIC    0x44434e49u /* "INCD" */
-#define FR_INCIDENT_SZ	     256u	 /* of a record, and of the head, which lies before them */
+#define FR_INCIDENT_SZ	     256u	 /* of a record, and of the head before the records */
 #define FR_INCIDENT_WORDS    (FR_INCIDENT_SZ / 8)
 #define FR_INCIDENT_TEXT_MAX 144u
 #define FR_INCIDENT_KIND_MAX 16u /* kinds that can be counted */
-#define FR_INCIDENT_CNT_MIN  8u	 /* of N */
+#define FR_INCIDENT_CNT_MIN  8u	 /* smallest N */
 #define FR_INCIDENT_CNT_MAX  65536u
 
-/* Number, name, what it is. Numbers are in files: fixed for ever. */
+/* Number, name, meaning. Numbers are in files: fixed for ever. */
 /* clang-format off */
 #define FR_INCIDENTS(K) \
 	K(1, signal,   "a process died of a signal") \
@@ -37,18 +37,18 @@ enum fr_incident_kind {
 
 #define FR_INCIDENT_LATE 1u /* flags, signal: seen when the process ended, not when the signal came */
 
-/* A record. What a kind has no use for is 0. */
+/* A record. Fields that a kind does not use are 0. */
 struct fr_incident {
 	u64 done;
 	u64 ts;	      /* recording clock */
 	u64 addr;     /* signal: faulting address; kernel: what the detector names; mce: address */
 	u64 ip;	      /* signal: user instruction pointer */
 	u64 value;    /* oom: anonymous memory, KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 % */
-	u64 count;    /* how many it stands for: itself, and those before it that were not recorded; loss: lost ever */
+	u64 count;    /* how many it stands for: itself, and unrecorded ones before it; loss: all losses so far */
 	u64 cgroup;   /* id */
 	u64 start_ns; /* the process's, monotonic */
 	u32 kind;     /* enum fr_incident_kind */
-	u32 cpu;      /* it was seen on; loss: whose ring */
+	u32 cpu;      /* where it was seen; loss: whose ring */
 	u32 pid, tid;
 	u32 uid; /* ~0: nobody's */
 	s32 sig;
@@ -59,7 +59,7 @@ struct fr_incident {
 	char text[FR_INCIDENT_TEXT_MAX]; /* signal, oom, hung: end of the program's path; kernel: the line; others: in words */
 };
 
-/* What lies before the records. */
+/* What is before the records. */
 struct fr_incident_head {
 	u32 magic; /* FR_INCIDENT_MAGIC */
 	u32 cnt;   /* N */
@@ -67,9 +67,9 @@ struct fr_incident_head {
 	u32 pad;
 	u64 next;
 	u64 saved;
-	u64 skipped;			/* user space: of those before saved, never finished */
-	u64 merged;			/* kernel: lines that belong to a report recorded already */
-	u64 drop[FR_INCIDENT_KIND_MAX]; /* by kind: found no room */
+	u64 skipped;			/* user space: records before saved that were never finished */
+	u64 merged;			/* kernel: lines that belong to a report already recorded */
+	u64 drop[FR_INCIDENT_KIND_MAX]; /* by kind: records that found no room */
 	u64 reserved[10];
 };
 
@@ -77,11 +77,11 @@ _Static_assert(sizeof(struct fr_incident) == FR_INCIDENT_SZ, "in a map");
 _Static_assert(sizeof(struct fr_incident_head) == FR_INCIDENT_SZ, "in a map");
 _Static_assert(FR_INCIDENT_KIND_END <= FR_INCIDENT_KIND_MAX, "each kind has its count");
 
-/* What a reader finds. */
+/* What a reader found. */
 enum fr_incident_read {
 	FR_INCIDENT_GOT,
 	FR_INCIDENT_OPEN, /* claimed, not finished */
-	FR_INCIDENT_GONE, /* its slot is another's already */
+	FR_INCIDENT_GONE, /* its slot has been reused */
 };
 
 #endif

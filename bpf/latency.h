@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * latency: this began, that ended: how long was it? Pure, for the programs of triggers and for user space alike: a rule means
- * the same on a live machine and on a snapshot. Times are ns of one clock that does not run backwards; 0 is never a time.
+ * latency: this began, that ended: how long did it take? Pure, for the triggers' programs and for user space alike: a rule
+ * means the same on a live machine and on a snapshot. Times are ns of one clock that does not run backwards; 0 is never a
+ * time.
  *
  * A task and its CPU
  *
@@ -12,16 +13,15 @@
  *	 leaves(queued)			     runs		preempted: it never slept, so nothing woke it
  *	------|--------------------------------|------
  *
- * Events come from several CPUs: a task is woken on one while it leaves another. All that is known of it is in two words, each
- * written whole:
- *	off	{ when:61 | how:3 } it left its CPU; 0: it runs, or nobody has seen it leave
- *	wake	when it was woken since; FR_WAKE_EARLY: somebody did so while it still ran; 0: nobody
+ * Events come from several CPUs: a task is woken on one while it leaves another. Its state is two words, each written whole:
+ *	off	{ when:61 | how:3 } it left its CPU; 0: it runs, or was not seen leaving
+ *	wake	when it was woken since then; FR_WAKE_EARLY: woken while it still ran; 0: not woken
  *
  * Rules
- *  - The first waking counts: a second one finds wake set, and one of a task that is queued, or runs, begins nothing.
- *  - A waker may come when the task has decided to sleep and has not yet left. It waits until the task has left, and nobody
- *    tells of the waking again. So an early waking is remembered; if the task then runs again without another one, the early
- *    one was meant for this sleep, and the wait began when it left.
+ *  - The first waking counts: a second one finds wake set, and waking a task that is queued or runs begins nothing.
+ *  - A waker may come when the task has decided to sleep and has not yet left. It waits until the task has left, and the
+ *    waking is not reported again. So an early waking is remembered; if the task then runs again without another one, the
+ *    early one was meant for this sleep, and the wait began when the task left.
  *  - A task of which only the waking was seen is `new`: it has no time off its CPU.
  */
 #ifndef FR_LATENCY_H
@@ -34,8 +34,8 @@ enum fr_off_how {
 	FR_OFF_RUNS = 0,
 	FR_OFF_SLEEPS = 1,
 	FR_OFF_BLOCKED = 2, /* in D */
-	FR_OFF_QUEUED = 3,  /* runnable: preempted, or its time was over */
-	FR_OFF_NEW = 4,	    /* has not run yet, as far as is known */
+	FR_OFF_QUEUED = 3,  /* runnable: preempted, or its time slice was over */
+	FR_OFF_NEW = 4,	    /* has not run yet, as far as known */
 };
 
 #define FR_OFF_BITS   3
@@ -45,14 +45,14 @@ enum fr_off_how {
 struct fr_lat_task {
 	u64 off;
 	u64 wake;
-	u64 call; /* the system call it is in: since when, 0 none */
+	u64 call; /* since when it has been in a system call, 0: it is in none */
 	s32 call_nr;
-	u32 call_again; /* it was interrupted, and restart_syscall goes on with it */
-	u32 hung_set;	/* bit i: hung rule i has had this pause */
+	u32 call_again; /* it was interrupted, and restart_syscall resumes it */
+	u32 hung_set;	/* bit i: hung rule i has reported this pause */
 	u32 pad;
 };
 
-/* What ended when a task ran: 0 for what there was not. */
+/* What ended when a task ran. 0: there was none. */
 struct fr_lat_run {
 	u64 wakeup_ns;	/* woken until now */
 	u64 offcpu_ns;	/* left until now */
@@ -68,9 +68,9 @@ FR_INLINE u64 fr_lat_since(u64 from_ns, u64 now_ns)
 /* task_struct.__state, stable since 4.14; FROZEN since 6.1 (f5d39b020809). */
 #define FR_STATE_BLOCKED   0x0002u
 #define FR_STATE_WAKING	   0x0200u
-#define FR_STATE_NOLOAD	   0x0400u /* with BLOCKED: idle, of kernel threads that wait for work */
+#define FR_STATE_NOLOAD	   0x0400u /* with BLOCKED: idle, a kernel thread that waits for work */
 #define FR_STATE_RTLOCK	   0x1000u
-#define FR_STATE_FREEZER   0x2000u /* may be frozen as it sleeps, and then is not told from sleeping */
+#define FR_STATE_FREEZER   0x2000u /* may be frozen while it sleeps, and then looks like sleeping */
 #define FR_STATE_IS_FROZEN 0x8000u
 
 /* Is it in D? Killable (0x100) or not. */
@@ -99,7 +99,7 @@ FR_INLINE void fr_lat_leaves(struct fr_lat_task *t, u64 now_ns, u32 how)
 	fr_store(&t->off, fr_off_word(now_ns, how));
 }
 
-/* It is woken, by whom and from where ever. */
+/* It is woken, by any task, on any CPU. */
 FR_INLINE void fr_lat_woken(struct fr_lat_task *t, u64 now_ns)
 {
 	u64 how = fr_load(&t->off) & FR_OFF_MASK;
@@ -110,14 +110,14 @@ FR_INLINE void fr_lat_woken(struct fr_lat_task *t, u64 now_ns)
 		fr_store(&t->wake, now_ns);
 }
 
-/* It is woken for the first time, or for the first time that is known. */
+/* It is woken for the first time, or the first time known. */
 FR_INLINE void fr_lat_born(struct fr_lat_task *t, u64 now_ns)
 {
 	fr_store(&t->off, fr_off_word(now_ns, FR_OFF_NEW));
 	fr_store(&t->wake, now_ns);
 }
 
-/* When it became runnable; 0: it is not, or it is not known. */
+/* When it became runnable; 0: it is not, or that is unknown. */
 FR_INLINE u64 fr_lat_queued_at(u64 off, u64 wake)
 {
 	if (wake > FR_WAKE_EARLY)
@@ -141,8 +141,8 @@ FR_INLINE void fr_lat_runs(struct fr_lat_task *t, u64 now_ns, struct fr_lat_run 
 }
 
 /*
- * A task was found not running, in this state, off as it is read before state: how long has it been hung? *blocked: in D, else
- * runnable. 0: it is not hung, or since when it is is not known; then this moment is taken for it, so that it will be.
+ * A task was found not running, in this state; off was read before state. Returns how long it has been hung. *blocked: in D,
+ * otherwise runnable. 0: it is not hung, or it is unknown since when; then it counts from now on.
  */
 FR_INLINE u64 fr_lat_hung(struct fr_lat_task *t, u64 now_ns, u64 off, u32 state, u32 *blocked)
 {
@@ -151,7 +151,7 @@ FR_INLINE u64 fr_lat_hung(struct fr_lat_task *t, u64 now_ns, u64 off, u32 state,
 	*blocked = how != FR_OFF_QUEUED && fr_state_is_blocked(state);
 	if (!*blocked && how != FR_OFF_QUEUED && state && state != FR_STATE_WAKING)
 		return 0;
-	if (!off) { /* as it was before anybody looked */
+	if (!off) { /* off its CPU since before the rules were loaded */
 		fr_cas(&t->off, 0, fr_off_word(now_ns, *blocked ? FR_OFF_BLOCKED : FR_OFF_QUEUED));
 		return 0;
 	}
@@ -165,11 +165,11 @@ FR_INLINE u64 fr_lat_hung(struct fr_lat_task *t, u64 now_ns, u64 off, u32 state,
 
 /* ---- system calls ---- */
 
-#define FR_RESTART_BLOCK (-516) /* -ERESTART_RESTARTBLOCK: restart_syscall goes on with the call, unless a handler runs */
+#define FR_RESTART_BLOCK (-516) /* -ERESTART_RESTARTBLOCK: restart_syscall resumes the call, unless a handler runs */
 
 /*
- * It enters a system call. restarts: this is restart_syscall, native or not. That of an interrupted call goes on with it; what
- * else comes in between, of calls measured or not, ends the wait for it.
+ * It enters a system call. restarts: this is restart_syscall, native or not, which resumes an interrupted call. Any other call
+ * in between, measured or not, ends the wait for that.
  */
 FR_INLINE void fr_lat_enters(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restarts)
 {
@@ -181,8 +181,8 @@ FR_INLINE void fr_lat_enters(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 rest
 }
 
 /*
- * It leaves the call that is nr by now: -1 if that is no more known (rt_sigreturn). Returns how long the call was, 0 if its
- * entry is not known; *entered is its number. Calls that never return leave t->call to the task's end.
+ * It leaves a call whose number is now nr, -1 if that is no longer known (rt_sigreturn). Returns how long the call took, 0 if
+ * its entry is unknown; *entered is its number. Calls that never return leave t->call set until the task ends.
  */
 FR_INLINE u64 fr_lat_exits(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restarts, s64 ret, s32 *entered)
 {
@@ -200,14 +200,14 @@ FR_INLINE u64 fr_lat_exits(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restar
 
 struct fr_lat_request {
 	u64 issued;
-	u32 tid; /* who issued it */
+	u32 tid; /* the task that issued it */
 	u32 tgid;
 	u32 uid;
-	u32 requeued; /* it is to be issued again, and that is not a new request */
+	u32 requeued; /* it will be issued again, which is not a new request */
 	u64 comm[2];
 };
 
-/* It is done if no bytes are left; a part of them: not yet. */
+/* It is done if no bytes are left; not if only a part was completed. */
 FR_INLINE u32 fr_lat_request_done(u32 done_sz, u32 left_sz)
 {
 	return done_sz >= left_sz;
@@ -217,9 +217,9 @@ FR_INLINE u32 fr_lat_request_done(u32 done_sz, u32 left_sz)
 
 #define FR_SOFTIRQ_MAX 16u /* a power of two; the kernel has 10 */
 
-/* Handlers of one kind do not nest in each other; those of interrupts nest in softirqs, so each has its own. */
+/* Handlers of one kind do not nest; those of interrupts nest in softirqs, so each kind has its own. */
 struct fr_lat_cpu {
-	u64 softirq[FR_SOFTIRQ_MAX]; /* since when it runs, 0 not */
+	u64 softirq[FR_SOFTIRQ_MAX]; /* since when it runs, 0: it does not */
 	u64 irq;
 	u32 irq_nr;
 	u32 pad;
@@ -230,7 +230,7 @@ FR_INLINE void fr_lat_softirq_begins(struct fr_lat_cpu *c, u64 now_ns, u32 vec)
 	c->softirq[vec % FR_SOFTIRQ_MAX] = now_ns;
 }
 
-/* How long it ran; 0: its begin is not known. */
+/* How long it ran; 0: its beginning is unknown. */
 FR_INLINE u64 fr_lat_softirq_ends(struct fr_lat_cpu *c, u64 now_ns, u32 vec)
 {
 	u64 since = c->softirq[vec % FR_SOFTIRQ_MAX];

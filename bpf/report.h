@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report: does a line of the kernel's log begin a report of an error of the kernel's own? Pure; for the console's tracepoint
- *and for host tests.
+ * report: does a line of the kernel's log begin a report of a kernel error? Pure; for the console's tracepoint and for host
+ * tests.
  *
- * The tracepoint gives what printk() was given, before anybody's log level: mostly a line without a prefix. What goes through
- * /dev/kmsg or through a console driver may have "<3>" and "[   12.345678] " before it, and some callers print several lines at
- * once, so each line of a text is looked at.
+ * The tracepoint gives what printk() was given, whatever the log level: mostly a line without a prefix. What comes through
+ * /dev/kmsg or a console driver may begin with "<3>" and "[   12.345678] ", and some callers print several lines at once, so
+ * each line of a text is examined.
  *
  *	"<4>[  106.3] WARNING: CPU: 1 PID: 412 at fs/x.c:12 f+0x3/0x9\nModules linked in:"
  *		      ^ begins here
  *
- * A report is many lines; the ones below are those it begins with, or those of its first ones that say most. The "cut here"
- *line is not among them: it says nothing.
+ * A report has many lines. Those below are the ones it begins with, or those of its first ones that say most. The "cut here"
+ * line is not among them: it says nothing.
  */
 #ifndef FR_REPORT_H
 #define FR_REPORT_H
 
 #include "types.h"
 
-#define FR_REPORT_SZ	   256u			/* of a text, what is looked at; a power of two */
-#define FR_REPORT_HEAD_SZ  24u			/* of a line, what tells; three words */
-#define FR_REPORT_LINE_MAX 6u			/* lines of a text looked at */
-#define FR_REPORT_BUF_SZ   (FR_REPORT_SZ + 40u) /* of the buffer: zeros behind the text */
+#define FR_REPORT_SZ	   256u			/* of a text, the part examined; a power of two */
+#define FR_REPORT_HEAD_SZ  24u			/* of a line, the part compared; three words */
+#define FR_REPORT_LINE_MAX 6u			/* lines of a text examined */
+#define FR_REPORT_BUF_SZ   (FR_REPORT_SZ + 40u) /* of the buffer: zeros after the text */
 #define FR_REPORT_NONE	   FR_REPORT_SZ
-#define FR_REPORT_DETECTOR 1000u /* and a detector's number: the kind of a report that its tracepoint tells */
+#define FR_REPORT_DETECTOR 1000u /* plus a detector's number: the kind of a report whose tracepoint tells it */
 
-/* 24 characters tell, and what is longer is cut there. One a line, which clang-format does not keep. */
+/* 24 characters are compared; longer texts are cut there. One per line, which clang-format would not keep. */
 /* clang-format off */
 #define FR_REPORTS(R) \
 	R("BUG: ")			/* page faults, KASAN, KFENCE, KCSAN, soft lockups, workqueue lockups, scheduling while atomic */ \
@@ -56,11 +56,11 @@
 	R("Insufficient stack space")
 /* clang-format on */
 
-/* What error_report_end's numbers mean. */
+/* What the numbers of error_report_end mean. */
 static const char fr_detectors[4][8] = {"KFENCE", "KASAN", "WARN", "error"};
 
 #ifdef __bpf__
-/* Both architectures load from anywhere; clang, told so by a memcpy(), makes eight loads of it. */
+/* Both architectures load from any address; clang turns a memcpy() into eight loads. */
 FR_INLINE u64 fr_report_word(const u8 *p)
 {
 	return *(const volatile u64 *)p;
@@ -75,7 +75,9 @@ FR_INLINE u64 fr_report_word(const u8 *p)
 }
 #endif
 
-/* What differs of word nr of a line and a text of len characters, all constants but for the line: the compiler makes a mask. */
+/*
+ * How word nr of a line differs from that of a text of len characters. All but word are constants: the compiler makes a mask.
+ */
 FR_INLINE u64 fr_report_differs(u64 word, const char *text, u32 len, u32 nr)
 {
 	u64 want = 0, mask = 0;
@@ -91,9 +93,8 @@ FR_INLINE u64 fr_report_differs(u64 word, const char *text, u32 len, u32 nr)
 }
 
 /*
- * 1 if differs is 0, else 0, without a branch that clang could make of either step: before 6.2 (be2ef8161572) the verifier
- * follows each combination of what branches have decided, and 26 of them are too many. Newer ones do so for an AND with 0 or
- * -1.
+ * Returns 1 if differs is 0, otherwise 0, without a branch that clang could make of either step. Before 6.2 (be2ef8161572) the
+ * verifier follows each combination of branch decisions, and 26 of them are too many. Newer ones do so for an AND with 0 or -1.
  */
 FR_INLINE u64 fr_report_is_zero(u64 differs)
 {
@@ -105,7 +106,7 @@ FR_INLINE u64 fr_report_is_zero(u64 differs)
 	return is_set ^ 1;
 }
 
-/* Which of FR_REPORTS, from 1, this line begins with; 0: none. FR_REPORT_HEAD_SZ bytes of it can be read. */
+/* Which of FR_REPORTS, from 1, this line begins with; 0: none. FR_REPORT_HEAD_SZ bytes of it must be readable. */
 FR_INLINE u32 fr_report_begins(const u8 *line)
 {
 	u64 a = fr_report_word(line), b = fr_report_word(line + 8), c = fr_report_word(line + 16);
@@ -154,7 +155,7 @@ FR_INLINE u32 fr_report_skip(const u8 *text, u32 at)
 	return fr_report_skip_stamp(text, fr_report_skip_level(text, at));
 }
 
-/* Where the line behind that at `at` begins; FR_REPORT_NONE: there is none. */
+/* Where the line after the one at `at` begins; FR_REPORT_NONE: there is none. */
 FR_INLINE u32 fr_report_next(const u8 *text, u32 at)
 {
 	u32 i;
@@ -166,8 +167,8 @@ FR_INLINE u32 fr_report_next(const u8 *text, u32 at)
 }
 
 /*
- * Of a text in a buffer of FR_REPORT_BUF_SZ bytes, zeros behind it: where the first line that begins a report begins, or
- * FR_REPORT_NONE. (A BPF program takes the same steps, each in a function that the verifier looks at once.)
+ * Where the first line that begins a report begins, or FR_REPORT_NONE. The text is in a buffer of FR_REPORT_BUF_SZ bytes,
+ * followed by zeros. (A BPF program takes the same steps, each in a function that is verified once.)
  */
 FR_INLINE u32 fr_report_find(const u8 *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rule: does a rule hold, as the kernel side decides it, and is it time to tell? Pure: one text for the programs of triggers
- * and for replay --on. What is decided after that, in user space: fr_trigger_match() (pure/trigger/trigger.h), fr_gate_decide()
+ * rule: does a rule hold, as the kernel side decides it, and may it alert again? Pure: the same text for the triggers' programs
+ * and for replay --on. User space then decides the rest: fr_trigger_match() (pure/trigger/trigger.h), fr_gate_decide()
  * (pure/trigger/gate.h).
  */
 #ifndef FR_RULE_H
@@ -11,7 +11,7 @@
 #include "atomic.h"
 #include "fatal.h"
 
-/* Does the rule's filter by user allow this one? ~0: unknown, or nobody's. */
+/* Does the rule's filter by user allow this one? ~0: unknown, or no user's. */
 FR_INLINE u32 fr_rule_user_fits(const volatile struct fr_trigger_rule *r, u32 uid)
 {
 	return r->uid == ~0u || r->uid == uid;
@@ -23,7 +23,7 @@ FR_INLINE u32 fr_rule_name_fits(const volatile struct fr_trigger_rule *r, const 
 	return (comm[0] & r->comm_mask[0]) == r->comm_text[0] && (comm[1] & r->comm_mask[1]) == r->comm_text[1];
 }
 
-/* Is it for such an end of a process? value: of crash the signal, of status the status. */
+/* Is the rule for such an end of a process? value: the signal for crash, the status for status. */
 FR_INLINE u32 fr_rule_is_for_death(const volatile struct fr_trigger_rule *r, u32 kind, u32 value)
 {
 	if (r->kind != kind)
@@ -33,7 +33,7 @@ FR_INLINE u32 fr_rule_is_for_death(const volatile struct fr_trigger_rule *r, u32
 	return kind != FR_TRIGGER_status || r->status == (s32)value;
 }
 
-/* Is it for something that took so long? id: of a system call its number. */
+/* Is the rule for something that took this long? id: the number of a system call. */
 FR_INLINE u32 fr_rule_is_for_latency(const volatile struct fr_trigger_rule *r, u32 latency, u64 value_ns, u64 id)
 {
 	if (r->kind != FR_TRIGGER_latency || r->latency != latency || value_ns <= r->limit_ns)
@@ -41,15 +41,15 @@ FR_INLINE u32 fr_rule_is_for_latency(const volatile struct fr_trigger_rule *r, u
 	return latency != FR_LATENCY_syscall || r->id < 0 || (!(id >> 32) && r->id == (s32)id);
 }
 
-/* Is it for a task that has not run for so long? */
+/* Is the rule for a task that has not run for this long? */
 FR_INLINE u32 fr_rule_is_for_hung(const volatile struct fr_trigger_rule *r, u64 value_ns)
 {
 	return r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns;
 }
 
 /*
- * Is the gap since the rule's last alert over? Then the next begins. *next_ns: the rule's own, 0 at first; too far ahead is
- * damage, and not believed.
+ * Is the gap since the rule's last alert over? Then this begins the next one. *next_ns: the rule's own, 0 at first; a time too
+ * far ahead is damage and is ignored.
  */
 FR_INLINE u32 fr_gap_over(u64 *next_ns, u64 now_ns, u64 gap_ns)
 {

@@ -19,9 +19,9 @@ typedef int64_t s64;
 #endif
 
 #define FR_INLINE static inline __attribute__((always_inline))
-/* Out of the way of what runs each time: a function of its own, so that its needs of registers are not the fast path's. */
+/* Not on the fast path: a separate function, so that its registers do not burden the fast path. */
 #define FR_COLD static __attribute__((noinline, unused))
-/* The same, and looked at by the verifier once for a program, whoever calls it: takes numbers and structs that may be NULL. */
+/* The same, and verified once per program, whatever calls it: takes numbers, and structs that may be NULL. */
 #ifdef __bpf__
 #define FR_ONCE __attribute__((weak, noinline))
 #else
