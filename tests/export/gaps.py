@@ -49,13 +49,14 @@ def holes(path):
 
 
 def check_folded(files, gaps):
-    """Time off the CPU that no gap is in, and no other, of any CPU: sums for each state."""
+    """Time off the CPU that no gap is in, and no other, of any CPU: sums for each state, in calls and out of them."""
     want, got = collections.Counter(), collections.Counter()
-    for (_, state, _, _), ns in stacks.off_cpu(rows(*files), 0, gaps).items():
-        want[f"[{state}]"] += ns
+    for (_, state, call, _), ns in stacks.off_cpu(rows(*files), 0, gaps).items():
+        want[f"[{state}]", call is not None] += ns
     for line in export("folded", *files, args=("--off-cpu",)).stdout.decode().splitlines():
         stack, ns = line.rsplit(" ", 1)
-        got[stack.split(";")[1]] += int(ns)
+        frames = stack.removesuffix(";[runnable]").split(";")
+        got[frames[1], len(frames) > 2] += int(ns)
     for key in set(want) | set(got):
         if want[key] != got[key]:
             return f"{files}: {key}: {got[key]} ns off the CPU, {want[key]} without gaps"

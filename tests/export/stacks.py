@@ -48,7 +48,7 @@ def differ(got, want):
 
 class Task:
     def __init__(self):
-        self.left, self.woken, self.state, self.call = None, None, "R", None
+        self.left, self.woken, self.state, self.call, self.call_at = None, None, "R", None, 0
 
 
 def state_name(bits):
@@ -57,12 +57,13 @@ def state_name(bits):
 
 def off_cpu(events, known_from, gaps=()):
     """ns off the CPU by task name, state and number of the system call; what began before known_from may be wrong, and what has a
-    part of a gap (since, until) is not known."""
+    part of a gap (since, until) is not known, nor is a call behind it that began before."""
     tasks, got = collections.defaultdict(Task), collections.Counter()
     for e in events:
         name, tid = e["event"], e["tid"]
         if name == "sys_enter" or name == "sys_exit":
             tasks[tid].call = (e["id"], e["abi"]) if name == "sys_enter" else None
+            tasks[tid].call_at = e["ts"]
         elif name == "sched_waking":
             t = tasks[e["target_pid"]]
             t.woken = t.woken or e["ts"]
@@ -72,7 +73,8 @@ def off_cpu(events, known_from, gaps=()):
             t = tasks[e["next_pid"]]
             if e["next_pid"] and t.left and t.left >= known_from and not any(u > t.left and s < e["ts"] for s, u in gaps):
                 woken = t.woken or e["ts"]
-                key = (e["next_comm"], t.state, t.call)
+                is_known = not any(u > t.call_at and s < t.left for s, u in gaps)
+                key = (e["next_comm"], t.state, t.call if is_known else None)
                 got[key + (False,)] += woken - t.left
                 got[key + (True,)] += e["ts"] - woken
             t.left = None

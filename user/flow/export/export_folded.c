@@ -27,6 +27,7 @@
 struct off {
 	u64 left_ns;  /* 0: it runs, or nothing is known */
 	u64 woken_ns; /* 0: not woken yet */
+	u64 call_ns;  /* since when the call is known */
 	u16 state;
 	u16 abi;
 	s32 call; /* the system call it is in, -1 none */
@@ -151,13 +152,14 @@ static void add_state(struct folded *f, u16 state)
 	add_str(f, text);
 }
 
-static void add_call(struct folded *f, const struct off *off, const char *arch)
+/* Behind a gap nobody knows whether it is still the same one. */
+static void add_call(struct fr_export *x, struct folded *f, const struct off *off, const char *arch)
 {
 	struct fr_sys sys = {.arch = arch, .abi = off->abi};
-	const char *name = off->in_call ? fr_sysname(&sys, FR_STYLE_SYSCALL, off->call) : NULL;
+	const char *name = fr_sysname(&sys, FR_STYLE_SYSCALL, off->call);
 	char text[32];
 
-	if (!off->in_call)
+	if (!off->in_call || fr_export_is_gap(x, f->boot, off->call_ns, off->left_ns))
 		return;
 	snprintf(text, sizeof(text), "syscall_%d", off->call);
 	add_str(f, name ?: text);
@@ -175,7 +177,7 @@ static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *
 	ready = off->woken_ns ? off->woken_ns : r->ts;
 	add_comm(f, fr_names_who(v->names, tid, r->ts, r->cpu));
 	add_state(f, off->state);
-	add_call(f, off, v->arch);
+	add_call(x, f, off, v->arch);
 	err = weigh(x, f, ready - from);
 	add_str(f, "[runnable]");
 	x->event_cnt++;
@@ -221,6 +223,7 @@ static int call(struct folded *f, const struct fr_row *r)
 		return -ENOMEM;
 	off->in_call = r->ev->nr == FR_EV_sys_enter;
 	off->call = num_of(r, "id");
+	off->call_ns = r->ts;
 	off->abi = num_of(r, "abi");
 	return 0;
 }
