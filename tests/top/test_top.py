@@ -12,6 +12,7 @@ import traceback
 from terminal import Terminal
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
+CPUS = 4  # of the snapshot
 WIDE = {"width": 200, "height": 50}
 tests = []
 
@@ -237,6 +238,22 @@ def usage(snap):
         check(run("top", *args, status=status)[1], f"words for {args}")
     out, _ = run("top", "--help")
     check(out.startswith("Usage:") and len(out.splitlines()) < 27 and max(map(len, out.splitlines())) <= 80, out)
+
+
+def damage_part(load, bad):
+    """A part of CPU 1's main ring that has more behind it."""
+    with open(load, "rb") as f:
+        data = f.read()
+    whole = [e for e in events(load, "--pos") if (e["cpu"], e["pos"]["tier"]) == (1, "main")]
+    at = -1
+    while (at := data.find(b"\x28\xb5\x2f\xfd", at + 1)) >= 0:
+        with open(bad, "wb") as f:
+            f.write(data[:at + 50] + bytes([data[at + 50] ^ 0xff]) + data[at + 51:])
+        left = [json.loads(line) for line in run("replay", "--json", "--pos", "--no-symbols", bad, status=3)[0].splitlines()]
+        there = [e for e in left if (e["cpu"], e["pos"]["tier"]) == (1, "main")]
+        if there and len(there) < len(whole) and there[-1] == whole[-1]:
+            return bad
+    raise AssertionError("no part could be damaged")
 
 
 @test("damage is said, and what can be read is shown")
@@ -638,6 +655,31 @@ def losses(snap):
     check(f"all CPUs complete from -{duration(horizon)}" in text, f"{horizon}\n{text}")
     check("!!!" in text and re.search(r"^ +3  main ", text, re.M), text)
     check(info, "info")
+
+
+def hatched(*files, status=0):
+    """How many holes are told, and on the lines of how many CPUs they are seen."""
+    text = run("top", "--once", "--panel", "info", "--size", "140x40", *files, status=status)[0]
+    lines = [line for line in text.split("\n") if re.match(r" *CPU +\d+ ", line) and "!" in line]
+    return int(re.search(r"holes (\d+)", text)[1]), len(lines)
+
+
+@test("holes: between files, of CPUs that were cut away, of what is damaged")
+def gaps(snap):
+    with tempfile.TemporaryDirectory() as d:
+        parts = [f"{d}/{i}.flight" for i in range(2)]
+        for part, window in zip(parts, ("0%..40%", "60%..100%")):
+            run("cut", "--window", window, "-o", part, snap)
+        one = report(snap)["lost"]["holes"]
+        equal(hatched(snap), (one, 1), "whole")
+        run("merge", "-o", f"{d}/merged.flight", *parts)
+        equal(hatched(f"{d}/merged.flight"), (one + CPUS, CPUS), "parts that were merged")
+        run("cut", "--cpu", "0-1,3", "-o", f"{d}/cut.flight", snap)
+        equal(hatched(f"{d}/cut.flight"), (1, 1), "three CPUs of four")
+        load = f"{d}/parts.flight"
+        subprocess.run([f"{sys.argv[1]}/tests/report/make_load", load, "parts"], check=True)
+        bad = damage_part(load, f"{d}/bad.flight")
+        equal(hatched(bad, status=3), (one + 1, 2), "damaged")
 
 
 @test("--once: plain, as wide and high as it was told")

@@ -20,6 +20,7 @@ static struct host_ring *ring[RING_CNT];
 static struct fr_replay *replay;
 static struct fr_timeline *t;
 static char text[1024];
+static const char *cut_cpu; /* of the snapshot, NULL: it is whole */
 
 /* `at` behind the first event */
 #define PUT(at, where, type, who, ...)                                     \
@@ -53,6 +54,8 @@ static void save(const char *path, u64 horizon1_ns, const struct fr_snap_hole *h
 	assert_int_equal(fr_snap_create(path, 16u << 20, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_fact(w, "arch", "x86_64"), 0);
+	if (cut_cpu)
+		assert_int_equal(fr_snap_put_fact(w, "cut_cpu", "%s", cut_cpu), 0);
 	for (i = 0; i < RING_CNT; i++)
 		put_ring(w, ring[i], i == CPU1 ? horizon1_ns : 0);
 	if (hole)
@@ -243,6 +246,37 @@ static void what_is_missing_is_not_known(void **state)
 	assert_int_equal(t->horizon, 170);
 }
 
+/* A call that goes on across a hole may have ended in it, and another of that number begun. */
+static void calls_end_at_holes(void **state)
+{
+	const struct fr_snap_hole hole = {
+		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
+
+	(void)state;
+	SWITCH(0, CPU1, 0, 0, 103);
+	PUT(10, CPU0, sys_enter, 100, .id = 0);
+	PUT(300, CPU0, sys_exit, 100, .id = 0);
+	PUT(310, CPU0, sys_enter, 100, .id = 1);
+	PUT(320, CPU0, sys_exit, 100, .id = 1);
+	load(0, &hole);
+	spans_are(&task(100)->calls, "open", "call", "10-200 open 0, 310-320 call 1");
+}
+
+static void a_cpu_that_was_cut_away_is_not_known(void **state)
+{
+	(void)state;
+	cut_cpu = "0";
+	SWITCH(0, CPU0, 0, 0, 100);
+	SWITCH(50, CPU0, 100, 1, 0);
+	load(0, NULL);
+	cut_cpu = NULL;
+	runs_are(0, "0 100, 50 idle");
+	runs_are(1, "0 unknown");
+	assert_int_equal(t->hole_cnt, 1);
+	assert_true(t->hole[0].until > t->span);
+	assert_int_equal(t->cpu[t->hole[0].cpu].nr, 1);
+}
+
 /* A snapshot that takes long has events of the life tier behind those of the main tier. */
 static void the_life_tier_goes_on(void **state)
 {
@@ -298,6 +332,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_run_wait_and_sleep, begin, end),
 		cmocka_unit_test_setup_teardown(a_switch_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_not_known, begin, end),
+		cmocka_unit_test_setup_teardown(calls_end_at_holes, begin, end),
+		cmocka_unit_test_setup_teardown(a_cpu_that_was_cut_away_is_not_known, begin, end),
 		cmocka_unit_test_setup_teardown(the_life_tier_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(calls_begin_and_end, begin, end),
 		cmocka_unit_test_setup_teardown(handlers_nest, begin, end),

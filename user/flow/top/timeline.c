@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "flow/replay/gaps.h"
 #include "flow/replay/summary.h"
 #include "flow/top/timeline_int.h"
 
@@ -81,34 +82,83 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 	return err;
 }
 
-static int add_hole(struct fr_timeline *t, u32 boot, const struct fr_snap_hole *h)
+/* From the place `to` on in the list. */
+static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap *gap)
 {
 	struct fr_tl_hole *hole;
 	u32 nr;
-	int err = fr_tl_cpu_nr(t, boot, h->cpu, &nr);
+	int err = fr_tl_cpu_nr(t, boot, gap->cpu, &nr);
 
 	hole = err ? NULL : realloc(t->hole, (t->hole_cnt + 1) * sizeof(*hole));
 	if (!hole)
 		return -ENOMEM;
 	t->hole = hole;
-	hole[t->hole_cnt++] = (struct fr_tl_hole){
-		.since = at_of(t, boot, h->since_ns),
-		.until = h->until_ns ? at_of(t, boot, h->until_ns) : UINT64_MAX / 2,
+	memmove(hole + to + 1, hole + to, (t->hole_cnt++ - to) * sizeof(*hole));
+	hole[to] = (struct fr_tl_hole){
+		.since = at_of(t, boot, gap->since_ns),
+		.until = gap->until_ns == FR_GAP_OPEN ? UINT64_MAX / 2 : at_of(t, boot, gap->until_ns),
 		.cpu = nr,
 	};
 	return 0;
 }
 
-static int add_holes(struct fr_timeline *t, u32 file)
+static int find_gaps(const struct fr_timeline *t, u32 boot, struct fr_gaps *gaps)
 {
-	size_t cnt, i;
-	const struct fr_snap_hole *h = fr_snap_holes(fr_replay_snap(t->replay, file), &cnt);
+	u32 i;
 	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++)
-		if (h[i].tier == FR_TIER_MAIN)
-			err = add_hole(t, fr_replay_boot(t->replay, file), &h[i]);
+	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
+		if (fr_replay_boot(t->replay, i) == boot)
+			err = fr_gaps_add(gaps, fr_replay_snap(t->replay, i));
+	return err ?: fr_gaps_ready(gaps);
+}
+
+/* What is before all that there is, is no hole: CPUs have horizons. */
+static int add_holes(struct fr_timeline *t, u32 boot)
+{
+	struct fr_gaps gaps = {};
+	int err = find_gaps(t, boot, &gaps);
+	size_t i;
+
+	for (i = 0; i < gaps.gap.cnt && !err; i++)
+		if (gaps.gap.g[i].why != FR_GAP_before)
+			err = add_hole(t, t->hole_cnt, boot, &gaps.gap.g[i]);
+	fr_gaps_clear(&gaps);
 	return err;
+}
+
+static int add_lost(struct fr_timeline *t, u32 to, const struct fr_replay_lost *lost)
+{
+	const struct fr_gap gap = {lost->cpu, FR_HOLE_damaged, lost->since_ns, lost->until_ns};
+
+	return add_hole(t, to, lost->boot, &gap);
+}
+
+static int note_early(struct fr_timeline_work *w, const struct fr_replay_lost *lost)
+{
+	int err = fr_tl_grow((void **)&w->early, w->early_cnt, &w->early_cap, sizeof(*w->early));
+
+	if (!err)
+		w->early[w->early_cnt++] = *lost;
+	return err;
+}
+
+/* As fr_replay_lost_fn: what was found damaged on the way is a hole, too. The origin is known with the first rows. */
+static int take_damage(void *arg, const struct fr_replay_lost *lost)
+{
+	struct fr_timeline *t = arg;
+	u32 at = t->work->hole_at;
+	int err;
+
+	if (lost->tier != FR_TIER_MAIN)
+		return 0;
+	if (!t->work->has_run)
+		return note_early(t->work, lost);
+	err = add_lost(t, at, lost);
+	if (err)
+		return err;
+	t->work->hole_at++;
+	return fr_tl_rows_gap(t, t->hole[at].cpu, t->hole[at].since);
 }
 
 static int by_since(const void *a, const void *b)
@@ -213,6 +263,7 @@ int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out)
 		fr_timeline_free(t);
 		return -ENOMEM;
 	}
+	fr_replay_tell_lost(r, take_damage, t);
 	*out = t;
 	return 0;
 }
@@ -225,6 +276,7 @@ static void free_work(struct fr_timeline *t)
 		free(t->work->boot[i].by_tid);
 		free(t->work->boot[i].by_cpu);
 	}
+	free(t->work->early);
 	free(t->work->boot);
 	free(t->work->bind);
 	free(t->work);
@@ -272,7 +324,11 @@ static int begin(struct fr_timeline *t)
 	t->origin_key = first;
 	t->span = last > first ? last - first : 1;
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
-		err = add_cpus(t, i) ?: add_holes(t, i);
+		err = add_cpus(t, i);
+	for (i = 0; i < t->boot_cnt && !err; i++)
+		err = add_holes(t, i);
+	for (i = 0; i < t->work->early_cnt && !err; i++)
+		err = add_lost(t, t->hole_cnt, &t->work->early[i]);
 	if (t->hole_cnt)
 		qsort(t->hole, t->hole_cnt, sizeof(*t->hole), by_since);
 	return err;

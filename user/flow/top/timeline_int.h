@@ -48,7 +48,9 @@ struct fr_timeline_work {
 	struct fr_replay_run run;
 	u32 run_at; /* next row of it */
 	bool has_run;
-	u32 hole_at; /* holes up to here are told */
+	u32 hole_at;		      /* holes up to here are told */
+	struct fr_replay_lost *early; /* found damaged before there was a row */
+	u32 early_cnt, early_cap;
 };
 
 /* Room for one more of v. 0 or -ENOMEM. */

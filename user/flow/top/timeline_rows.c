@@ -273,12 +273,29 @@ const struct fr_tl_rule fr_tl_rules[] = {
 
 /* ---- gaps, the end ---- */
 
+/* Calls that were under way may have ended unseen, and others of the same number begun. */
+static int leave_calls(struct fr_timeline *t, u64 at)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 1; i < t->task_cnt && !err; i++) {
+		struct fr_tl_task *k = &t->task[i];
+
+		err = k->in_call ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
+		k->in_call = false;
+	}
+	return err;
+}
+
 int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at)
 {
 	struct fr_tl_cpu *c = &t->cpu[cpu];
 	u32 what = now(&c->runs);
-	int err;
+	int err = leave_calls(t, at);
 
+	if (err)
+		return err;
 	c->hard.in = c->soft.in = false;
 	err = change(&c->runs, at, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
 	if (!err && what >= FR_TL_RUN_TASK)
