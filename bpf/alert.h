@@ -21,8 +21,8 @@
 #define FR_TRIGGER_TEXT_MAX 256u
 #define FR_ALERT_FRAME_MAX  64u /* of each stack */
 #define FR_ALERT_PATH_MAX   256u
-#define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
-#define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency or event rule; of hung: of what ended meanwhile */
+#define FR_ALERT_QUEUE_SZ   (512u << 10)  /* a power of two; some 300 alerts wait in it */
+#define FR_LAT_GAP_NS	    10000000ULL	  /* between two alerts of one latency or event rule; hung: of pauses that have ended */
 #define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: a report has many lines, and the console may be slow */
 
 /*

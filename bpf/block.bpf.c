@@ -3,7 +3,7 @@
 #include "record.bpf.h"
 #include "rq.bpf.h"
 
-/* struct request before 6.13 (6975c1a486a4) had the priority that its first bio has now. */
+/* struct request had the priority itself before 6.13 (6975c1a486a4); now its first bio has it. */
 struct request___ioprio {
 	unsigned short ioprio;
 } __attribute__((preserve_access_index));
@@ -39,7 +39,7 @@ FR_INLINE void add(u64 *text, u32 *len, char c)
 	*len += 1;
 }
 
-/* The kernel's blk_fill_rwbs(): operation and flags as letters. Flags' places differ between kernels: CO-RE knows them. */
+/* The kernel's blk_fill_rwbs(): operation and flags as letters. The flags' bits differ between kernels: CO-RE knows them. */
 FR_INLINE u64 rwbs(u32 cmd_flags)
 {
 	u32 op = cmd_flags & 0xff, len = 0;
@@ -106,7 +106,7 @@ FR_INLINE int request(u32 event, struct request *rq)
 	return fr_commit(&w);
 }
 
-/* Before 5.11 (a54895fa057c) the request was the second argument: not supported, 5.15 is the oldest. */
+/* Before 5.11 (a54895fa057c) the request was the second argument. Not supported: 5.15 is the oldest kernel. */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(block_rq_issue, struct request *rq)
 {
@@ -128,10 +128,10 @@ int BPF_PROG(block_io_done, struct request *rq)
 	return request(FR_EV_block_io_done, rq);
 }
 
-/* Since 5.16 the tracepoint gives a blk_status_t, an errno before; the loader asks BTF which. */
+/* Since 5.16 the tracepoint gives a blk_status_t, before that an errno; the loader asks BTF which. */
 const volatile bool fr_block_error_is_status = false;
 
-/* The kernel's blk_status_to_errno(), for the values all kernels share. */
+/* The kernel's blk_status_to_errno(), for the values that all kernels share. */
 FR_INLINE s32 status_errno(u32 status)
 {
 	static const s8 errnos[] = {0,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * control: programs that user space runs by BPF_PROG_TEST_RUN. The clock and the rings are moved by BPF only; these are the
- * ways to ask it. raw_tp programs of their own: tp_btf programs cannot be test-run. Callers hold the session's reader lock.
+ * control: programs that user space runs by BPF_PROG_TEST_RUN. Only BPF moves the clock and the rings; these programs are how
+ * user space asks for it. They are raw_tp, since tp_btf programs cannot be test-run. Callers hold the session's reader lock.
  */
 #include "current.bpf.h"
 #include "record.bpf.h"
 #include "self.bpf.h"
-#include "triggers.bpf.h" /* made with the session, though nothing here uses them */
+#include "triggers.bpf.h" /* created with the session, though nothing here uses them */
 
 struct fr_call fr_call SEC(".data.call") = {};
 
 struct fr_ksym_text fr_ksym_text SEC(".data.ksym") = {};
 
-/* Which function the address args[0] is in: a microsecond, where reading /proc/kallsyms takes tens of milliseconds. */
+/* Which function the address args[0] is in. Takes a microsecond; reading /proc/kallsyms takes tens of milliseconds. */
 SEC("raw_tp")
 int fr_ksym(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -23,7 +23,7 @@ int fr_ksym(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The clocks, all in one run. TAI is since 6.1 (c8996c98f703). */
+/* All clocks in one run. TAI exists since 6.1 (c8996c98f703). */
 SEC("raw_tp")
 int fr_clocks(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -36,7 +36,7 @@ int fr_clocks(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The caller is a process of ours; args[0]: and the recorder. */
+/* The caller is a process of ours; args[0] not 0: it is the recorder. */
 SEC("raw_tp")
 int fr_self(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -48,7 +48,7 @@ int fr_self(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Find where this CPU's current task is kept. */
+/* Find where the kernel keeps this CPU's current task. */
 SEC("raw_tp")
 int fr_find_current(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -70,8 +70,9 @@ FR_INLINE void peek(void *rings, u16 tier)
 }
 
 /*
- * The word of the slot that w is in, and w, of tier args[0], as this CPU sees them: run on a ring's own CPU
- * (BPF_F_TEST_RUN_ON_CPU) nothing moves between the two loads but nested writers. Word before w, as for any reader.
+ * The word of the slot that w is in, and w, of tier args[0], as this CPU sees them. Run on the ring's own CPU
+ * (BPF_F_TEST_RUN_ON_CPU): between the two loads nothing moves but by nested writers. The word is loaded before w, as by any
+ * reader.
  */
 SEC("raw_tp")
 int fr_peek(struct bpf_raw_tracepoint_args *ctx)
@@ -108,7 +109,7 @@ FR_INLINE int snapshot(u32 event, u64 nr)
 	return fr_commit(&w);
 }
 
-/* Each leaves its record's time in fr_call.ns, 0 if it was lost. */
+/* Each leaves its record's time in fr_call.ns, 0 if the record was lost. */
 SEC("raw_tp")
 int fr_snapshot_begin(struct bpf_raw_tracepoint_args *ctx)
 {

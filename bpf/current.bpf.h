@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * current: the current task without a helper's call. Where the kernel makes returns safe each call costs 20 ns and more
- * (docs/hotpath.md). On x86-64 the kernel keeps the task in a variable of each CPU; kernels that inline the CPU's number, but
- * not yet the task, are helped: fr_find_current looks up that variable's address on a CPU, and from then on it is loaded.
+ * current: the current task without a helper call. With return thunks each call costs 20 ns and more (docs/hotpath.md). On
+ * x86-64 the kernel keeps the task in a per-CPU variable. Kernels that inline the CPU's number, but not yet the task, are
+ * helped: fr_find_current looks up that variable's address on a CPU, and from then on it is loaded.
  *
- * What is at an address is looked at through bpf_rdonly_cast(), which is no call either: the verifier makes a move of it, and
- * of what is loaded through it loads that may fault.
+ * What is at an address is read through bpf_rdonly_cast(), which is not a call either: the verifier turns it into a move, and
+ * loads through its result into loads that may fault.
  *
  * Rules
- *  - An address is believed once it was seen on its own CPU to hold the task that the helper tells. A CPU that nobody looked
- *    at, since it came later or has a number too high, asks the helper.
- *  - fr_current_off is constant after load: if it is 0, the verifier drops all of this but the helper's call.
+ *  - An address is used once it was seen, on its own CPU, to hold the task that the helper returns. A CPU whose address nobody
+ *    looked up, because it came later or its number is too high, calls the helper.
+ *  - fr_current_off is constant after load: if it is 0, the verifier drops all of this except the helper call.
  */
 #ifndef FR_CURRENT_BPF_H
 #define FR_CURRENT_BPF_H
@@ -23,7 +23,7 @@
 #include "types.h"
 
 #ifndef FR_WATCH
-/* Set by the loader: how far behind a CPU's runqueue its task's variable is, in bytes (user/io/session/current.h). */
+/* Set by the loader: offset from a CPU's runqueue to its task's variable, in bytes (user/io/session/current.h). */
 const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
 #endif
 
@@ -31,16 +31,16 @@ const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
 
 #define FR_CURRENT_CPU_MAX 1024u
 
-/* By CPU: where its task's variable is, 0 not known. Written by fr_find_current only, so that its lines stay in all caches. */
+/* By CPU: the address of its task's variable, 0: unknown. Written by fr_find_current only, so its lines stay in all caches. */
 u64 fr_current_at[FR_CURRENT_CPU_MAX] SEC(".data.current") FR_ALIGNED(FR_CACHE_SZ) __weak = {};
 
 /*
- * Since 6.2 (a35b9af4ec2c). Looked for by the loader. Called in one source file of an object only: libbpf 1.1 cannot
- * link a second one.
+ * Since 6.2 (a35b9af4ec2c). The loader checks for it. Called in one source file of an object only: libbpf 1.1 cannot link a
+ * second one.
  */
 extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 
-/* Any of the kernel's structs that begins with a pointer: what the verifier is told to be at an address. */
+/* Any kernel struct that begins with a pointer: what the verifier is told is at an address. */
 struct list_head___fr {
 	void *next;
 } __attribute__((preserve_access_index));
@@ -77,7 +77,7 @@ FR_INLINE const struct task_struct *fr_current(void)
 	if (!fr_current_off)
 		return bpf_get_current_task_btf();
 	cpu = bpf_get_smp_processor_id();
-	asm volatile("" : "+r"(cpu)); /* what is compared is what is used, for the verifier */
+	asm volatile("" : "+r"(cpu)); /* the register compared is the one used, for the verifier */
 	if (cpu < FR_CURRENT_CPU_MAX)
 		at = fr_load(&fr_current_at[cpu]);
 	task = at ? fr_current_load(at) : (void *)bpf_get_current_task();
@@ -85,8 +85,8 @@ FR_INLINE const struct task_struct *fr_current(void)
 }
 
 /*
- * This CPU's runqueue, by way of the current task's, fair or not: all have one. BTF knows no addresses, and not each kernel
- * tells programs those of its variables.
+ * This CPU's runqueue, through the current task's sched_entity, which every task has, fair or not. BTF has no addresses, and
+ * not every kernel gives programs those of its variables.
  */
 FR_INLINE u64 fr_current_rq(struct task_struct *task)
 {
@@ -99,7 +99,7 @@ FR_INLINE u64 fr_current_rq(struct task_struct *task)
 	return rq && BPF_CORE_READ(rq, cpu) == bpf_get_smp_processor_id() ? (u64)rq : 0;
 }
 
-/* Find this CPU's. */
+/* Find this CPU's variable. */
 FR_INLINE void fr_current_find(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident: what goes into the incident log by itself, whatever is recorded and whichever triggers there are. Nothing here runs
- * often but the delivery of signals, which ends at once where there is a handler.
+ * often except at the delivery of signals, which returns at once if there is a handler.
  *
- *	signal	signal_deliver, with where it came from and where it happened; else sched_process_exit, with the signal alone
+ *	signal	signal_deliver, with its source and the place where it happened; otherwise sched_process_exit, with the signal
+ *		alone
  *	oom	mark_victim
  *	kernel	console lines that begin a report, error_report_end
  *	hung	sched_process_hang: the kernel's own detector; also what a `hung` rule finds (trigger/hung.bpf.c)
  *	mce	mce_record
- *	loss	by whoever loses (bpf/ring.h)
- * All others are user space's, by fr_incident_put.
+ *	loss	the writer that loses records (bpf/ring.h)
+ * User space adds all others, by fr_incident_put.
  */
 #include "arch.bpf.h"
 #include "dying.bpf.h"
@@ -21,9 +22,9 @@
 #define ASK_MAX	    64u
 #define REPORT_MAX  256u
 #define LINE_GAP_NS 1000000000ULL  /* between two lines of a report */
-#define REPORT_NS   10000000000ULL /* no report is longer */
+#define REPORT_NS   10000000000ULL /* no report takes longer */
 
-/* A pointer as a number, for global functions: they take no pointers. */
+/* A pointer as a number, for global functions, which take no pointers. */
 #define ADDRESS(p)                       \
 	({                               \
 		u64 address_ = (u64)(p); \
@@ -77,7 +78,7 @@ int BPF_PROG(fr_incident_deliver, int sig, struct kernel_siginfo *info, struct k
 	d.sig = fr_dying_signal(task->signal, sig);
 	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
 		return 0;
-	if (d.sig == (u32)sig) { /* else it is the 9 that wakes threads: not where the signal came from */
+	if (d.sig == (u32)sig) { /* otherwise it is the 9 that wakes threads, not the source of the signal */
 		sig_info(&si, sig, info);
 		d.code = si.code;
 		d.addr = si.addr;
@@ -131,8 +132,7 @@ int BPF_PROG(fr_incident_oom)
 
 /* ---- the kernel's own reports ---- */
 
-/* Since when whoever printed it reports, and its last line. A report is many lines, all by one task, or on one CPU outside of
- * any. */
+/* When a task's report began, and its last line. A report is many lines, all by one task, or on one CPU outside of any. */
 struct reporting {
 	u64 begin_ns, last_ns;
 };
@@ -144,7 +144,7 @@ struct {
 	__type(value, struct reporting);
 } fr_incident_reporting SEC(".maps");
 
-/* Does a report begin with this line, and not go on? From now on one goes on. */
+/* Does this line begin a report rather than continue one? The next lines then continue it. */
 __noinline u32 fr_incident_begins(u32 tid)
 {
 	u32 who = tid ? tid : 1u << 31 | bpf_get_smp_processor_id();
@@ -169,7 +169,7 @@ FR_INLINE void count_merged(void)
 		fr_count(&head->merged, 1);
 }
 
-/* A report begins, whose first line has len bytes. addr: what the detector names. */
+/* A report begins, with a first line of len bytes. addr: what the detector names. */
 FR_INLINE int tell_report(const void *text, u32 len, u64 addr)
 {
 	struct fr_incident *inc;
@@ -205,7 +205,7 @@ int BPF_PROG(fr_incident_console, const char *text, size_t len)
 	return 0;
 }
 
-/* Since 5.12 (9c0dee54eb91); its detector WARN since 5.17. */
+/* Since 5.12 (9c0dee54eb91); the detector WARN since 5.17. */
 SEC("tp_btf/error_report_end")
 int BPF_PROG(fr_incident_error, u32 detector, unsigned long id)
 {
@@ -229,7 +229,7 @@ int BPF_PROG(fr_incident_hang, struct task_struct *task)
 
 /* ---- hardware errors ---- */
 
-/* Of its argument, which is this or (since 6.13) begins with it. */
+/* Fields of its argument, which is this struct or (since 6.13) begins with it. */
 struct mce___fr {
 	u64 status, addr;
 	u8 bank;
@@ -252,7 +252,7 @@ int BPF_PROG(fr_incident_mce)
 
 /* ---- user space's ---- */
 
-/* What user space wants to have recorded, by a random number. */
+/* What user space wants recorded, by a random number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, ASK_MAX);
@@ -260,7 +260,7 @@ struct {
 	__type(value, struct fr_incident);
 } fr_incident_ask SEC(".maps");
 
-/* args: the number. Time and CPU are taken here. Returns 1: it is recorded. */
+/* args: the number. Time and CPU are filled in here. Returns 1 if it is recorded. */
 SEC("raw_tp")
 int fr_incident_put(struct bpf_raw_tracepoint_args *ctx)
 {

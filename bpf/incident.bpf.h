@@ -11,8 +11,8 @@
  *	fr_incident_who(nr, FR_ADDRESS(task));
  *	return fr_incident_close(nr);				finishes, and wakes the recorder
  *
- * All that calls and loops is in global functions, which the verifier looks at once, with a stack of their own: any program may
- * have an incident to tell.
+ * Everything that calls or loops is in global functions, which are verified once and have stack frames of their own, since any
+ * program may report an incident.
  */
 #ifndef FR_INCIDENT_BPF_H
 #define FR_INCIDENT_BPF_H
@@ -23,7 +23,7 @@
 #define FR_INCIDENT_FORCE_WAKE (1ULL << 1) /* BPF_RB_FORCE_WAKEUP */
 #define FR_INCIDENT_NAME_MAX   64u	   /* of a name in a path */
 
-/* Set by the loader before load: N, 0 no log. */
+/* Set by the loader before load: N, 0: no log. */
 const volatile u32 fr_incident_cnt SEC(".rodata") __weak = 0;
 
 /* The head, then the records; sized by the loader. */
@@ -35,7 +35,7 @@ struct {
 	__type(value, struct fr_incident);
 } fr_incidents SEC(".maps") __weak;
 
-/* What wakes the recorder. Full, it has been rung. */
+/* Wakes the recorder. If it is full, it has been rung. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, FR_INCIDENT_BELL_SZ);
@@ -46,7 +46,7 @@ FR_INLINE void *fr_incident_at(const struct fr_inc_log *log, u32 nr)
 	return bpf_map_lookup_elem(&fr_incidents, &nr);
 }
 
-/* The record of a number that fr_incident_open() gave; NULL: it gave none. */
+/* The record of a number from fr_incident_open(); NULL: that gave none. */
 FR_INLINE struct fr_incident *fr_incident_of(u64 nr)
 {
 	const struct fr_inc_log log = {.cnt = fr_incident_cnt};
@@ -83,13 +83,13 @@ FR_INLINE u32 fr_incident_ring(struct fr_incident *inc, u64 nr)
 	return 0;
 }
 
-/* Claim a record of a kind, cleared, with the time and the CPU: its seq + 1. 0: no room, and counted. */
+/* Claim a record of a kind, cleared, with time and CPU filled in. Returns its seq + 1, or 0: no room, and counted. */
 __weak __noinline u64 fr_incident_open(u32 kind)
 {
 	return fr_incident_open_at(kind, fr_now());
 }
 
-/* It is filled. Returns 0. */
+/* The record is filled. Returns 0. */
 __weak __noinline u32 fr_incident_close(u64 nr)
 {
 	struct fr_incident *inc = fr_incident_of(nr);
@@ -97,7 +97,7 @@ __weak __noinline u32 fr_incident_close(u64 nr)
 	return inc ? fr_incident_ring(inc, nr) : 0;
 }
 
-/* The end of a program's path, DIRECTORY/NAME, into the text. */
+/* Put the end of a program's path, DIRECTORY/NAME, into the text. */
 __weak __noinline u32 fr_incident_exe(u64 nr, u64 file)
 {
 	struct fr_incident *inc = fr_incident_of(nr);
@@ -120,7 +120,7 @@ __weak __noinline u32 fr_incident_exe(u64 nr, u64 file)
 	return 0;
 }
 
-/* Whom it is about, without its program: task is the address of a task_struct. */
+/* The task it is about, without its program. address: of a task_struct. */
 __weak __noinline u32 fr_incident_task(u64 nr, u64 address)
 {
 	struct fr_incident *inc = fr_incident_of(nr);
@@ -137,7 +137,7 @@ __weak __noinline u32 fr_incident_task(u64 nr, u64 address)
 	return 0;
 }
 
-/* The same, and its program. */
+/* The same, with its program. */
 __weak __noinline u32 fr_incident_who(u64 nr, u64 address)
 {
 	struct task_struct *task = (void *)address;
@@ -147,9 +147,8 @@ __weak __noinline u32 fr_incident_who(u64 nr, u64 address)
 }
 
 /*
- * Of what { tier:8 | reason:8 } a CPU's ring has lost cnt records by now. Called from the depth of programs that write records:
- * all their frames have 512 bytes, so it calls nothing, and takes the CPU's own clock, which is within the grain of the
- * session's.
+ * A CPU's ring has lost cnt records so far; what: { tier:8 | reason:8 }. Called from deep inside programs that write records,
+ * whose frames share 512 bytes: so it calls nothing, and uses the CPU's own clock, which is within the grain of the session's.
  */
 __weak __noinline u32 fr_incident_loss(u32 what, u64 cnt)
 {

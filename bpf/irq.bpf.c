@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* irq and softirq: handlers' entries and exits. */
+/* irq and softirq: entries and exits of handlers. */
 #include "record.bpf.h"
 
 SEC("tp_btf/irq_handler_entry")

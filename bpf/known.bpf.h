@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * known: user's stacks that were looked at before. The same frames of the same process, whose mappings nobody changed since
- * (mm_lock_seq, as in place.bpf.h), say the same: where code lies need not be looked up again, nor two hashes be made, nor the
- * stack's place among those that the ring has be found. What is known of one is in one line of the cache.
+ * known: user stacks seen before. The same frames of the same process, whose mappings did not change since (mm_lock_seq, as in
+ * place.bpf.h), mean the same: no need to look up again where the code is, to compute two hashes, or to look for the stack
+ * among those in the ring. What is known of a stack is in one cache line.
  *
- * It is believed for as long as the build-ids that it rests on, and as long as the ring surely has the stack.
+ * It is believed as long as the build-ids that it relies on, and as long as the ring certainly has the stack.
  */
 #ifndef FR_KNOWN_BPF_H
 #define FR_KNOWN_BPF_H
@@ -14,10 +14,10 @@
 #define FR_KNOWN_CNT 512u /* a power of two */
 
 struct known_stack {
-	u64 frames; /* hash of process and frames, as they were walked; 0: nothing is known */
-	u64 ustack; /* what it says */
+	u64 frames; /* hash of process and frames, as they were walked; 0: free */
+	u64 ustack; /* hash of what the frames mean */
 	u64 id;	    /* in the ring */
-	u64 seq;    /* lap that it was written to */
+	u64 seq;    /* lap it was written to */
 	u32 gen;    /* of the mappings */
 	u32 until_s;
 	u64 pad[3];
@@ -45,7 +45,7 @@ FR_INLINE struct known_stack *fr_known_at(u64 frames)
 	return all ? &all->stack[at & (FR_KNOWN_CNT - 1)] : NULL;
 }
 
-/* Is it as it was? */
+/* Is the stack still as it was? */
 FR_INLINE bool fr_known_holds(const struct known_stack *k, u64 frames)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -58,7 +58,7 @@ FR_INLINE bool fr_known_holds(const struct known_stack *k, u64 frames)
 	return (s32)(k->until_s - now_s) > 0 && fr_stack_is_fresh(k->seq);
 }
 
-/* Remember the stack with these frames, which was looked at last (place.bpf.h). */
+/* Remember the stack with these frames, the last one that was looked up (place.bpf.h). */
 FR_INLINE void fr_known_put(u64 frames, u64 ustack, u64 id)
 {
 	struct known_stack *k = fr_known_at(frames);

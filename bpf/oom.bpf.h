@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* oom: whom the out-of-memory killer chose. */
+/* oom: the task that the out-of-memory killer chose. */
 #ifndef FR_OOM_BPF_H
 #define FR_OOM_BPF_H
 
@@ -9,7 +9,10 @@
 /* Before 72ba14deb40a (6.8, and some stable kernels) mark_victim gives a pid only; the loader asks BTF which. */
 const volatile bool fr_victim_is_task SEC(".rodata") __weak = false;
 
-/* There the victim is the task that this CPU has just sent SIGKILL: oom_kill.c does it right before, without a break. */
+/*
+ * There, the victim is the task that this CPU has just sent SIGKILL: oom_kill.c does that right before, with nothing in
+ * between.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -30,7 +33,7 @@ FR_INLINE void fr_oom_note(u32 sig, const void *info, u64 task)
 		*killed = task;
 }
 
-/* The task with this pid, 0 if it is not known. Its memory is held by the OOM killer. */
+/* The task with this pid, 0 if unknown. The OOM killer holds its memory. */
 FR_INLINE u64 fr_oom_victim_of(u32 pid)
 {
 	u32 zero = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the frames of a user stack lay, by build-id and file offset, taken when the stack is written for the first time: so its
- * names can be found when the process has ended, on another machine. It takes several times as long as the stack itself, which
- * is why it is done once.
+ * Where the frames of a user stack are, by build-id and file offset, taken when the stack is first written: so its names can be
+ * found after the process has ended, on another machine. This takes several times as long as the stack itself, so it is done
+ * once.
  */
 #ifndef FR_ORIGIN_BPF_H
 #define FR_ORIGIN_BPF_H
@@ -12,40 +12,40 @@
 #define FR_USER_STACK	   (1ULL << 8)	/* BPF_F_USER_STACK */
 #define FR_USER_BUILD_ID   (1ULL << 11) /* BPF_F_USER_BUILD_ID */
 #define FR_ORIGIN_VALID	   1		/* BPF_STACK_BUILD_ID_VALID */
-#define FR_ORIGIN_FILES	   16u		/* of one stack: with all frames they fit a record */
-#define FR_ORIGIN_WORDS	   3u		/* a build-id's */
+#define FR_ORIGIN_FILES	   16u		/* of one stack: they fit a record together with all frames */
+#define FR_ORIGIN_WORDS	   3u		/* of a build-id */
 #define FR_ORIGIN_OFF_BITS 56
 
-/* As bpf_get_stack() fills it in. */
+/* As bpf_get_stack() fills it. */
 struct stack_origin {
 	s32 status;
 	u32 build_id[5];
-	u64 off; /* in the file; in case of another status something else */
+	u64 off; /* in the file; meaningless with any other status */
 };
 
 struct stack_origins {
 	struct stack_origin frame[FR_STACK_DEPTH_MAX];
 	u64 word[FR_STACK_DEPTH_MAX];		     /* as in the record */
-	u64 file[FR_ORIGIN_FILES * FR_ORIGIN_WORDS]; /* likewise */
+	u64 file[FR_ORIGIN_FILES * FR_ORIGIN_WORDS]; /* as in the record */
 	u32 file_cnt;
 	u32 valid_cnt; /* frames whose file is known */
-	u32 frame_cnt; /* what was found by them to be a stack (place.bpf.h) */
+	u32 frame_cnt; /* frames that turned out to be a stack (place.bpf.h) */
 	u32 pad;
 };
 
-/* Whoever includes this has buffers, known by numbers: NULL if there is none. */
+/* A file that includes this has buffers, known by numbers. NULL: there is no such buffer. */
 FR_INLINE struct stack_origins *fr_origins(u32 buf_nr);
 
-/* Stack id was written, and it is not known yet where its frames lay? In stack.bpf.h. */
+/* Was stack id written, and is it still unknown where its frames are? In stack.bpf.h. */
 u32 fr_origins_due(u64 id);
 
-/* Fill in words and files from what the kernel told. How many words they are, 0 if no frame's file is known. */
+/* Fill in words and files from what the kernel returned. Returns the number of words, 0 if no frame's file is known. */
 u32 fr_origins_pack(u32 buf_nr, u32 cnt);
 
 /* Write words and files, of cnt frames, to the stack ring. Nothing if no frame's file is known: it will be tried again. */
 int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id);
 
-/* For a user stack just kept: the same stack again, by files. */
+/* For a user stack just written: the same stack again, by files. */
 FR_INLINE void fr_origins_tell(void *ctx, u32 buf_nr, u32 depth, u32 tid, u64 id)
 {
 	struct stack_origins *o;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * place: where code lies, by build-id and file offset, of the process that runs.
+ * place: where code of the running process is, by build-id and file offset.
  *
- * To ask the kernel (bpf_get_stack() with BPF_F_USER_BUILD_ID) costs a second walk of the stack, the lock of the address space,
- * which is let go by an interrupt of its own, and a look into each file: more than all the rest of a sample. But only the
- * build-id needs the kernel: which file is mapped where can be read. So there are three steps, each kept per CPU:
+ * Asking the kernel (bpf_get_stack() with BPF_F_USER_BUILD_ID) costs a second walk of the stack, the lock of the address space,
+ * which is released by an interrupt of its own, and a look into each file: more than all the rest of a sample. But only the
+ * build-id needs the kernel; which file is mapped where can be read. So there are three steps, each with a cache per CPU:
  *
  *	address -> mapping	in the mm's maple tree, without a lock
  *	mapping -> file		by its inode
- *	file -> build-id	asked for once in ten seconds, whichever process runs it
+ *	file -> build-id	asked once in ten seconds, whichever process runs the file
  *
- * A mapping found is remembered for as long as nobody changed any: the kernel counts in mm_lock_seq who locks the mappings for
- * writing. Where it does not (before 6.4) the tree is read each time. So a file that is mapped where another one was never
+ * A mapping is remembered until any mapping changes: the kernel counts in mm_lock_seq whenever the mappings are locked for
+ * writing. Kernels without this (before 6.4) have the tree read each time. So a file that is mapped where another one was never
  * gets the other one's name.
  *
  * The tree's nodes and mappings are freed only after a grace period, or (mappings before 6.4) reused as mappings only. What is
- * read is believed if the node is alive and the mapping is this mm's and holds the address, looked at last.
+ * read is believed if the node is alive, and the mapping belongs to this mm and contains the address, checked last.
  */
 #ifndef FR_PLACE_BPF_H
 #define FR_PLACE_BPF_H
@@ -23,58 +23,58 @@
 #include "stack.bpf.h"
 
 #define FR_PLACE_CNT	  128u /* mappings remembered, by page, per CPU; a power of two */
-#define FR_PLACE_FILE_CNT 64u  /* files, likewise */
-#define FR_PLACE_WAYS	  4u   /* places a file may be remembered at */
+#define FR_PLACE_FILE_CNT 64u  /* files, also per CPU */
+#define FR_PLACE_WAYS	  4u   /* slots where a file may be */
 #define FR_PLACE_FILE_S	  10u
-#define FR_PLACE_TRIES	  4u /* of asking for a file's build-id, which may just not be in memory, before it has none */
+#define FR_PLACE_TRIES	  4u /* to get a file's build-id, which may just not be in memory, before it counts as having none */
 #define FR_PLACE_PAGE_SZ  4096u
 #define FR_VM_EXEC	  4u
 
 /* lib/maple_tree.c, as of 54a611b60590 (6.1) */
 #define FR_MAPLE_LEVELS	 8u
-#define FR_MAPLE_MASK	 255ULL /* of a node's address: type and flags */
+#define FR_MAPLE_MASK	 255ULL /* not part of a node's address: type and flags */
 #define FR_MAPLE_LEAF	 1u
 #define FR_MAPLE_RANGE	 2u
 #define FR_MAPLE_ARANGE	 3u
 #define FR_MAPLE_PIVOTS	 15u
 #define FR_MAPLE_ARANGES 9u
-#define FR_MAPLE_DEAD	 1ULL /* no entry is that */
+#define FR_MAPLE_DEAD	 1ULL /* never an entry */
 
-/* Of an address space, from start to below end. */
+/* A mapping, from start to below end. */
 struct place_map {
 	u64 start, end;
-	u64 off;  /* what makes offsets in the file of addresses; wraps */
+	u64 off;  /* added to an address, gives the offset in the file; wraps */
 	u64 file; /* hash of its inode; 0: none */
 	u64 is_code;
 };
 
 struct place_seen {
-	u64 id; /* hash of process and page; 0: nothing */
+	u64 id; /* hash of process and page; 0: free */
 	u32 gen;
 	u32 pad;
 	struct place_map map;
 };
 
 struct place_file {
-	u64 id; /* 0: nothing */
+	u64 id; /* 0: free */
 	u64 build_id[FR_ORIGIN_WORDS];
 	u32 until_s;
-	u16 tries; /* left, while there is no build-id */
-	u16 known; /* there is one */
-	u64 asked; /* the asking that was counted last */
+	u16 tries; /* left, while the build-id is unknown */
+	u16 known; /* the build-id is known */
+	u64 asked; /* the last asking that was counted */
 };
 
 struct places {
-	/* of the stack that is looked at */
+	/* of the stack being looked up */
 	u64 process;
 	u32 gen;
 	u32 has_gen;
 	u32 now_s;
-	u32 until_s; /* what is found of it holds */
+	u32 until_s; /* until when what was found for it holds */
 	u32 pad;
-	u32 file_nr; /* among the stack's files, of map; 0: unknown */
+	u32 file_nr; /* number of map's file among the stack's files; 0: unknown */
 	u64 asking;
-	struct place_map map; /* where the frame before was */
+	struct place_map map; /* the mapping of the previous frame */
 	/* kept */
 	struct place_seen seen[FR_PLACE_CNT];
 	struct place_file file[FR_PLACE_FILE_CNT];
@@ -96,7 +96,7 @@ FR_INLINE struct places *my_places(void)
 
 /* ---- from an address to its mapping ---- */
 
-/* A node, and not the only mapping there is; nodes below have not these bits. */
+/* Is it a node, and not the only mapping? Nodes below do not have these bits. */
 FR_INLINE bool fr_maple_is_root(u64 entry)
 {
 	return (entry & 3) == 2 && entry > FR_PLACE_PAGE_SZ;
@@ -107,7 +107,7 @@ FR_INLINE u32 fr_maple_type(u64 entry)
 	return entry >> 3 & 15;
 }
 
-/* The entry of a node for an index; FR_MAPLE_DEAD: it is none, or no longer. */
+/* The entry of a node for an index; FR_MAPLE_DEAD: it is not a node, or no longer. */
 __noinline u64 fr_maple_next(u64 entry, u64 index)
 {
 	u32 type = fr_maple_type(entry), cnt = type == FR_MAPLE_ARANGE ? FR_MAPLE_ARANGES : FR_MAPLE_PIVOTS, i;
@@ -115,7 +115,7 @@ __noinline u64 fr_maple_next(u64 entry, u64 index)
 
 	if (!bpf_core_type_exists(struct maple_range_64) || type < FR_MAPLE_LEAF || type > FR_MAPLE_ARANGE)
 		return FR_MAPLE_DEAD;
-	/* pivots are where they are in both kinds; of the one with fewer what follows is not looked at */
+	/* both kinds have pivots at the same place; what follows those of the shorter one is not used */
 	if (bpf_probe_read_kernel(pivot, sizeof(pivot), (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
 		return FR_MAPLE_DEAD;
 	for (i = 0; i < FR_MAPLE_PIVOTS; i++)
@@ -124,11 +124,11 @@ __noinline u64 fr_maple_next(u64 entry, u64 index)
 	slots = type == FR_MAPLE_ARANGE ? bpf_core_field_offset(struct maple_arange_64, slot)
 					: bpf_core_field_offset(struct maple_range_64, slot);
 	bpf_probe_read_kernel(&next, sizeof(next), (void *)(node + slots + i * sizeof(next)));
-	bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node); /* a dead node's is itself */
+	bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node); /* a dead node is its own parent */
 	return (parent & ~FR_MAPLE_MASK) == node ? FR_MAPLE_DEAD : next;
 }
 
-/* The address of the vm_area_struct there, 0 if nothing is mapped; FR_MAPLE_DEAD: not to be found. */
+/* The address of the vm_area_struct there, 0 if nothing is mapped; FR_MAPLE_DEAD: it cannot be found. */
 __noinline u64 fr_place_vma(u64 addr)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -138,7 +138,7 @@ __noinline u64 fr_place_vma(u64 addr)
 
 	if (!mm || !bpf_core_field_exists(mm->mm_mt))
 		return FR_MAPLE_DEAD;
-	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root); /* a number: newer verifiers know an address */
+	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root); /* as a number: newer verifiers know it as an address */
 	if (!fr_maple_is_root(entry))
 		return FR_MAPLE_DEAD;
 	for (level = 0; level < FR_MAPLE_LEVELS && entry > FR_MAPLE_DEAD; level++) {
@@ -150,7 +150,7 @@ __noinline u64 fr_place_vma(u64 addr)
 	return FR_MAPLE_DEAD;
 }
 
-/* What a file is known by while it is mapped. Its inode's memory may be another's later, with another number or generation. */
+/* What identifies a file while it is mapped. Its inode's memory may be reused later, with another number or generation. */
 FR_INLINE u64 fr_place_inode(struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -162,7 +162,7 @@ FR_INLINE u64 fr_place_inode(struct file *file)
 	return h ? h : 1;
 }
 
-/* Read the mapping of an address into places.map. 0 or -1. */
+/* Read the mapping of an address into places.map. Returns 0 or -1. */
 __noinline int fr_place_read(u64 addr)
 {
 	struct vm_area_struct *vma = (void *)fr_place_vma(addr);
@@ -191,7 +191,7 @@ __noinline int fr_place_read(u64 addr)
 	return 0;
 }
 
-/* mm_lock_seq became a sequence count in 6.13 (eb449bd96954); it is odd while somebody has the lock. */
+/* mm_lock_seq became a sequence count in 6.13 (eb449bd96954); it is odd while the lock is held. */
 struct seqcount___fr {
 	u32 sequence;
 } __attribute__((preserve_access_index));
@@ -204,7 +204,7 @@ struct mm_struct___int {
 	int mm_lock_seq;
 } __attribute__((preserve_access_index));
 
-/* The number of the mappings' last change. False: it is not counted, or they change just now. */
+/* The number of the last change of the mappings. False: it is not counted, or they are changing just now. */
 FR_INLINE bool fr_place_gen(const struct mm_struct *mm, u32 *gen)
 {
 	const struct mm_struct___seqcount *now = (const void *)mm;
@@ -225,7 +225,7 @@ FR_INLINE u32 fr_place_now_s(void)
 	return bpf_ktime_get_ns() >> 30;
 }
 
-/* Begin with a stack of the process that runs. 0; -1: its mappings cannot be read. */
+/* Begin with a stack of the running process. Returns 0; -1: its mappings cannot be read. */
 __noinline int fr_place_begin(void)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -243,7 +243,7 @@ __noinline int fr_place_begin(void)
 	return 0;
 }
 
-/* The mapping of an address, into places.map: as it was for the frame before, as it was a while ago, or as it is read. */
+/* Put the mapping of an address into places.map: that of the previous frame, a remembered one, or one just read. */
 __noinline int fr_place_find(u64 addr)
 {
 	struct places *p = my_places();
@@ -276,14 +276,13 @@ FR_INLINE bool fr_place_is_fresh(const struct places *p, const struct place_file
 	return f->id == id && (s32)(f->until_s - p->now_s) > 0;
 }
 
-/* Its build-id is known, or that it has none. */
+/* Is its build-id known, or known not to exist? */
 FR_INLINE bool fr_place_is_told(const struct place_file *f)
 {
 	return f->known || !f->tries;
 }
 
-/* Place i of a set. The barrier keeps the mask beside the access: older verifiers (6.1) do not follow what clang makes of it.
- */
+/* Slot i of a set. The barrier keeps the mask next to the access: older verifiers (6.1) cannot follow clang's version. */
 FR_INLINE struct place_file *fr_place_file_at(struct places *p, u64 id, u32 i)
 {
 	u32 at = (u32)id * FR_PLACE_WAYS + i;
@@ -292,7 +291,7 @@ FR_INLINE struct place_file *fr_place_file_at(struct places *p, u64 id, u32 i)
 	return &p->file[at & (FR_PLACE_FILE_CNT - 1)];
 }
 
-/* What is remembered of a file, NULL: nothing. */
+/* What is remembered of a file. NULL: nothing. */
 FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
 {
 	struct place_file *f;
@@ -306,7 +305,7 @@ FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
 	return NULL;
 }
 
-/* Remember a file, whose build-id is to be told, instead of one that is old, or of another one. */
+/* Remember a file whose build-id is still unknown, in the slot of one that is out of date, or of another one. */
 FR_INLINE struct place_file *fr_place_add_file(struct places *p, u64 id)
 {
 	u32 way = p->asking & (FR_PLACE_WAYS - 1), i;
@@ -322,7 +321,9 @@ FR_INLINE struct place_file *fr_place_add_file(struct places *p, u64 id)
 	return f;
 }
 
-/* The word of frame i, at an address, as in a record. 0; 1: the kernel must be asked for its file; -1: there is no code. */
+/*
+ * Set the word of frame i, at addr, as in a record. Returns 0; 1: the kernel must be asked for its file; -1: no code is there.
+ */
 __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 {
 	struct stack_origins *o = fr_origins(origins_nr);
@@ -356,9 +357,9 @@ __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 }
 
 /*
- * Fill in words and files of the first depth frames of a buffer, up to the first one that returns to what is no code: that one
- * and those behind were found by a register that holds no frame. How many frames the kernel must be asked for; -1: for all, as
- * mappings cannot be read here (before 6.1).
+ * Fill in words and files of the first depth frames of a buffer, up to the first one that returns to something that is not
+ * code: this and later ones were found through a register that holds no frame. Returns how many frames the kernel must be asked
+ * for; -1: all, since mappings cannot be read here (before 6.1).
  */
 __noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 {
@@ -384,7 +385,10 @@ __noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 	return asks;
 }
 
-/* What the kernel told of frame i: its file's build-id, if it told of the same place; or one try less, once an asking. */
+/*
+ * Learn from what the kernel returned for frame i: its file's build-id if it means the same place; otherwise one try less, once
+ * per asking.
+ */
 __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 {
 	const struct stack_origins *o = fr_origins(origins_nr);
@@ -411,7 +415,7 @@ __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 	return 0;
 }
 
-/* Learn from what the kernel told of the first depth frames of a buffer. */
+/* Learn from what the kernel returned for the first depth frames of a buffer. */
 __noinline int fr_places_learn(u32 origins_nr, u32 buf_nr, u32 depth)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
@@ -426,7 +430,7 @@ __noinline int fr_places_learn(u32 origins_nr, u32 buf_nr, u32 depth)
 	return 0;
 }
 
-/* What the packed frames say, never 0: the same for all processes as far as files are known. */
+/* A hash of what the packed frames mean, never 0. The same in all processes as far as files are known. */
 __noinline u64 fr_places_hash(u32 origins_nr, u32 buf_nr, u32 depth)
 {
 	const struct stack_origins *o = fr_origins(origins_nr);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * profile: samples counted in the CPU's pair of tables (bpf/hits.h). Who includes this has stacks in buffers (stack.bpf.h) and
- * where the user's lay in buffer 0 of origins.
+ * profile: samples counted in the CPU's pair of tables (bpf/hits.h). A file that includes this has stacks in buffers
+ * (stack.bpf.h), and where the user's frames are in buffer 0 of origins.
  *
- * Functions that are not inlined are global ones, as in stack.bpf.h: the verifier looks at each once. Between enter and leave
- * the generation is the CPU's: no reader can flip.
+ * Functions that are not inlined are global, as in stack.bpf.h: they are verified once. Between enter and leave the generation
+ * belongs to the CPU: no reader can flip.
  */
 #ifndef FR_PROFILE_BPF_H
 #define FR_PROFILE_BPF_H
@@ -16,9 +16,9 @@
 #define FR_PROFILE_USER_BUF   1
 
 const volatile bool fr_profile SEC(".rodata") = false;
-const volatile u32 fr_hits_shift SEC(".rodata") = 0; /* FR_HITS_SHIFT_MAX at most */
+const volatile u32 fr_hits_shift SEC(".rodata") = 0; /* at most FR_HITS_SHIFT_MAX */
 
-/* A struct fr_hits_cpu and its tables of each possible CPU; how many, and their size, is the loader's. */
+/* A struct fr_hits_cpu and its tables for each possible CPU; the loader sets count and size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -27,7 +27,7 @@ struct {
 	__uint(value_size, sizeof(struct fr_hits_cpu));
 } fr_hits SEC(".maps");
 
-/* From all CPUs to the recorder. What finds no room is not missed: the recorder comes by its timer, too. */
+/* From all CPUs to the recorder. A message that finds no room is not missed: the recorder also comes by its timer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, FR_PAGE_SZ);
@@ -74,7 +74,7 @@ __noinline int fr_profile_leave(void)
 	return 0;
 }
 
-/* Copy the frames of a buffer to where stack nr has its words; of the user's with file_cnt files. */
+/* Copy the frames of a buffer to the words of stack nr; for a user stack, with file_cnt files. */
 __noinline int fr_profile_copy(u32 buf_nr, u32 nr, u32 depth, u32 file_cnt)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
@@ -94,7 +94,7 @@ __noinline int fr_profile_copy(u32 buf_nr, u32 nr, u32 depth, u32 file_cnt)
 	return 0;
 }
 
-/* Number of the stack in a buffer, which is put into the table if it is not there. 0: it is full. */
+/* The number of the stack in a buffer, which is added to the table if it is not there. 0: the table is full. */
 __noinline u32 fr_profile_stack(u32 buf_nr, u64 id, u32 depth, u32 file_cnt)
 {
 	struct fr_hits_cpu *c = my_hits();
@@ -113,7 +113,7 @@ __noinline u32 fr_profile_stack(u32 buf_nr, u64 id, u32 depth, u32 file_cnt)
 	return nr;
 }
 
-/* The key of a sample, without its stacks' places. */
+/* The key of a sample, without the numbers of its stacks. */
 FR_INLINE struct fr_hit fr_profile_key(u64 kstack, u64 ustack, u32 state)
 {
 	struct fr_hit key = {.kstack = kstack, .ustack = ustack, .state = state, .task = bpf_get_current_pid_tgid()};
@@ -122,7 +122,9 @@ FR_INLINE struct fr_hit fr_profile_key(u64 kstack, u64 ustack, u32 state)
 	return key;
 }
 
-/* Count a sample like one that the table has: one line of the cache, and its stacks need not be looked for. 0; -1: it has none.
+/*
+ * Count a sample whose key is in the table: one cache line, and its stacks need not be looked up. Returns 0; -1: it is not
+ * there.
  */
 __noinline int fr_profile_again(u64 kstack, u64 ustack, u32 state)
 {
@@ -147,9 +149,9 @@ __noinline int fr_profile_count(u64 kstack, u64 ustack, u32 nrs, u32 state)
 /* A sample: its stacks, in their buffers, and their hashes. */
 struct profile_hit {
 	u64 kstack, ustack;
-	u64 frames; /* of the user's stack, as it was walked (known.bpf.h) */
+	u64 frames; /* hash of the user stack, as it was walked (known.bpf.h) */
 	u32 kdepth, udepth;
-	u32 file_cnt; /* of the user's stack */
+	u32 file_cnt; /* of the user stack */
 	u32 state;
 };
 
@@ -170,7 +172,7 @@ FR_INLINE int fr_profile_put(const struct profile_hit *h)
 	return fr_profile_count(h->kstack, h->ustack, k | u << 16, h->state);
 }
 
-/* The table is full: the other one, if it may be written. */
+/* The table is full: switch to the other one, if it may be written. */
 __noinline int fr_profile_next(void)
 {
 	struct fr_hits_cpu *c = my_hits();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Console lines that begin a report of the kernel's own (report.h), as the console's tracepoint gives them.
+ * Console lines that begin a kernel report (report.h), as the console's tracepoint gives them.
  *
- * It sees each line as printk() stores it, whatever the console's log level. It also sees what is written to /dev/kmsg, which
- * takes root (or what root allows): who may do that can make the kernel seem to report.
+ * The tracepoint sees each line as printk() stores it, whatever the console's log level. It also sees what is written to
+ * /dev/kmsg, which takes root (or root's permission): whoever may do that can make the kernel seem to report.
  */
 #ifndef FR_REPORT_BPF_H
 #define FR_REPORT_BPF_H
@@ -11,7 +11,7 @@
 #include "record.bpf.h"
 #include "report.h"
 
-#define FR_REPORT_CNT 2u /* texts at once on a CPU: a line, and that of an NMI in it */
+#define FR_REPORT_CNT 2u /* texts at once on a CPU: a line, and one of an NMI that interrupts it */
 
 struct fr_report {
 	u64 busy;
@@ -25,14 +25,14 @@ struct {
 	__type(value, struct fr_report);
 } fr_reports SEC(".maps") __weak;
 
-/* Global functions below: the verifier looks at each once. Buffers are numbers to them. */
+/* Global functions follow, which are verified once. They know buffers by number. */
 
 FR_INLINE struct fr_report *fr_report_buf(u32 nr)
 {
 	return bpf_map_lookup_elem(&fr_reports, &nr);
 }
 
-/* A free buffer, to be given back; FR_REPORT_CNT: none. */
+/* Take a free buffer, to be released by the caller; FR_REPORT_CNT: there is none. */
 FR_INLINE u32 fr_report_take(void)
 {
 	struct fr_report *r;
@@ -82,8 +82,8 @@ __weak __noinline u32 fr_report_find_in(u32 nr)
 }
 
 /*
- * Copy len bytes of console text into buffer nr and find the line in it that begins a report: *line, and its bytes, newline
- * included. 0: there is none.
+ * Copy len bytes of console text into buffer nr and find the line in it that begins a report. Returns that line's length,
+ * newline included, and *line, or 0: there is none.
  */
 FR_INLINE u32 fr_report_look(u32 nr, const void *text, u64 len, u32 *line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* rq: what programs want to know of a block request, whatever the kernel. */
+/* rq: facts about a block request, on any kernel. */
 #ifndef FR_RQ_BPF_H
 #define FR_RQ_BPF_H
 
@@ -9,7 +9,7 @@
 
 #include "types.h"
 
-/* struct request before 5.16 (f3fa33acca9f) named its disk; later ones know it by their queue. */
+/* Before 5.16 (f3fa33acca9f) struct request named its disk; later ones have it through their queue. */
 struct request___rq_disk {
 	struct gendisk *rq_disk;
 } __attribute__((preserve_access_index));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * sample: what the CPU executes, by a timer, with kernel and user stacks. Stacks repeat: a sample names them (bpf/stack.bpf.h).
- * One timer serves two: the ring, which has the last moments' samples, and the profile (profile.bpf.h), which counts them.
+ * One timer serves two: the ring, which has the last samples, and the profile (profile.bpf.h), which counts them.
  */
 #include "arch.bpf.h"
 #include "known.bpf.h"
 #include "profile.bpf.h"
 #include "walk.bpf.h"
 
-/* Sampling is not nested with itself: the timer's interrupt waits for the one before. */
+/* Sampling does not nest: the timer's interrupt waits for the one before. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2); /* the kernel's and the user's */
+	__uint(max_entries, 2); /* kernel's and user's */
 	__type(key, u32);
 	__type(value, struct stack_buf);
 } fr_stack_buf SEC(".maps");
@@ -23,7 +23,7 @@ struct {
 	__type(value, struct stack_origins);
 } fr_origin_buf SEC(".maps");
 
-/* The number is used, though it is always 0: of an argument nobody uses clang passes nothing, which the verifier refuses. */
+/* buf_nr is used although it is always 0: clang passes no value for an unused argument, which the verifier refuses. */
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 {
 	return bpf_map_lookup_elem(&fr_stack_buf, &buf_nr);
@@ -34,7 +34,7 @@ FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
 	return bpf_map_lookup_elem(&fr_origin_buf, &buf_nr);
 }
 
-/* The hash of a stack in its buffer, which is in the ring from then on; if it can be. */
+/* Write the stack in its buffer to the ring if it is not there. Returns its id in the ring, 0: none; *hash is always set. */
 FR_INLINE u64 keep_stack(u32 depth, u32 tid, u64 *hash)
 {
 	u64 id = depth ? fr_stack_keep(FR_PROFILE_KERNEL_BUF, depth, tid, 0) : 0;
@@ -44,8 +44,8 @@ FR_INLINE u64 keep_stack(u32 depth, u32 tid, u64 *hash)
 }
 
 /*
- * Where the frames of the user's stack lie, packed into buffer 0 of origins. What the kernel does not tell stays unknown.
- * Returns whether nobody was asked.
+ * Find where the frames of the user stack are, packed into buffer 0 of origins. What the kernel does not tell stays unknown.
+ * Returns whether the kernel was not asked.
  */
 FR_INLINE bool take_places(void *ctx, u32 depth)
 {
@@ -65,7 +65,7 @@ FR_INLINE bool take_places(void *ctx, u32 depth)
 	return false;
 }
 
-/* How many files the packed frames are of. */
+/* How many files the packed frames are in. */
 __noinline u32 fr_origin_files(void)
 {
 	struct stack_origins *o = fr_origins(0);
@@ -81,7 +81,7 @@ __noinline u32 fr_origin_frames(void)
 	return o && o->frame_cnt < FR_STACK_DEPTH_MAX ? o->frame_cnt : FR_STACK_DEPTH_MAX;
 }
 
-/* Is each of the packed frames in a file that is known? */
+/* Is each of the packed frames in a known file? */
 __noinline u32 fr_origins_whole(u32 depth)
 {
 	struct stack_origins *o = fr_origins(0);
@@ -89,7 +89,7 @@ __noinline u32 fr_origins_whole(u32 depth)
 	return o && o->valid_cnt == depth;
 }
 
-/* What is known of the user's stack in its buffer: its id in the ring, 0: nothing. */
+/* Look up the user stack in its buffer. Returns its id in the ring, 0: it is not known. */
 FR_INLINE u64 known_user_stack(struct profile_hit *h)
 {
 	const struct known_stack *k;
@@ -105,8 +105,8 @@ FR_INLINE u64 known_user_stack(struct profile_hit *h)
 }
 
 /*
- * The user's stack of a sample, and where it lies, into the ring; its id there, 0: none. The profile knows it by what it says;
- * the ring by that and by its addresses, which mean something in their process only if a file is not known.
+ * Write the user stack of a sample, and where it is, to the ring. Returns its id there, 0: none. The profile identifies it by
+ * what it means; the ring by that and by its addresses, which depend on the process only if a file is unknown.
  */
 FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
 {
@@ -129,8 +129,8 @@ FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
 }
 
 /*
- * Write the sample itself. Beside fr_stack_keep() and not around it, as the stack of all frames of a call chain together may
- * have 512 bytes: the verifier counts so before 6.13 (e00931c02568 gives tracing programs private stacks).
+ * Write the sample itself. Called next to fr_stack_keep() and not around it: all frames of a call chain share 512 bytes of
+ * stack. The verifier counts so before 6.13 (e00931c02568 gives tracing programs private stacks).
  */
 __noinline int fr_sample_write(u64 ip, u64 kstack, u64 ustack, u32 tid, u32 user)
 {
@@ -146,7 +146,7 @@ __noinline int fr_sample_write(u64 ip, u64 kstack, u64 ustack, u32 tid, u32 user
 	return fr_commit(&w);
 }
 
-/* Count it. A table that is full is changed for the other one. */
+/* Count it. If the table is full, switch to the other one. */
 FR_INLINE void count_hit(const struct profile_hit *h)
 {
 	if (!fr_profile_put(h) || fr_profile_next())
@@ -173,7 +173,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		h.udepth = fr_stack_take_user(ctx, FR_PROFILE_USER_BUF);
 		ustack = known_user_stack(&h);
 	}
-	/* nothing more is asked of a stack that is known, of a sample like one before */
+	/* if the stack is known, and the sample is like an earlier one, nothing more is asked */
 	if (ustack || !h.udepth)
 		counted = !counts || !fr_profile_again(h.kstack, h.ustack, h.state);
 	if (!counted)

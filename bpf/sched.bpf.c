@@ -2,7 +2,7 @@
 /* sched: switches, wakeups, migrations. */
 #include "record.bpf.h"
 
-/* Kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
+/* The kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
 #define FR_TASK_REPORT		0x7fu
 #define FR_TASK_UNINTERRUPTIBLE 0x02u
 #define FR_TASK_IDLE		0x402u
@@ -11,7 +11,7 @@
 #define FR_STATE_IDLE		0x80u
 #define FR_STATE_PREEMPTED	0x100u
 
-/* The highest set bit of the state is what is reported, as the kernel's __trace_sched_switch_state() does. */
+/* Report the highest set bit of the state, as the kernel's __trace_sched_switch_state() does. */
 FR_INLINE u16 normalise(u32 raw, u32 exit_state)
 {
 	u32 state = (raw | exit_state) & FR_TASK_REPORT;
@@ -26,7 +26,7 @@ FR_INLINE u16 normalise(u32 raw, u32 exit_state)
 	return state ^ state >> 1;
 }
 
-/* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; the loader asks BTF. */
+/* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; the loader asks BTF. */
 const volatile bool fr_switch_tells_state = false;
 
 SEC("tp_btf/sched_switch")
@@ -36,7 +36,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	u32 raw;
 
 	FR_CHECK_ENABLED(sched_switch);
-	/* the task's own may be another by now: its waker need not wait for this switch */
+	/* the task's own state may have changed by now: its waker need not wait for this switch */
 	raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
 	v.next_pid = next->pid;
 	v.prev_state = preempt ? FR_STATE_PREEMPTED : normalise(raw, prev->exit_state);
@@ -45,7 +45,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return FR_RECORD_BITS(sched_switch, MAIN, FR_EV_sched_switch, prev->pid, &v);
 }
 
-/* struct task_struct before 5.16 (bcf9033e5449) kept its CPU elsewhere on some configurations */
+/* Before 5.16 (bcf9033e5449) struct task_struct kept its CPU elsewhere on some configurations. */
 struct task_struct___cpu {
 	u32 cpu;
 } __attribute__((preserve_access_index));
@@ -63,7 +63,7 @@ FR_INLINE u16 task_cpu(struct task_struct *task)
 	return ((struct task_struct___cpu *)task)->cpu;
 }
 
-/* sched_waking and sched_wakeup_new say the same of a task. */
+/* sched_waking and sched_wakeup_new record the same of a task. */
 _Static_assert(sizeof(struct fr_places_sched_waking) == sizeof(struct fr_places_sched_wakeup_new), "one layout");
 
 FR_INLINE int wakeup(u32 event, struct task_struct *task)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which processes are flightrec's own. The recorder says so by a control program, and with it which program it is; whoever
- * executes that program later is ours from its first instruction, and so is a fork of one of ours until it executes another.
+ * Which processes are flightrec's own. The recorder announces itself by a control program, and with it its program's file. A
+ * process that executes that file later is ours from its first instruction, and so is a fork of one of ours until it executes
+ * another file.
  */
 #ifndef FR_SELF_BPF_H
 #define FR_SELF_BPF_H
@@ -9,7 +10,7 @@
 #include "record.bpf.h"
 
 #ifdef FR_WATCH
-/* The session's programs keep account of them. */
+/* The session's programs keep the list. */
 FR_INLINE void fr_self_add(u32 tgid)
 {
 }
@@ -24,7 +25,7 @@ FR_INLINE bool fr_self_is_program(struct file *exe)
 }
 #else
 
-/* Take a free slot behind the recorder's. None free: that process is recorded like any other. */
+/* Take a free slot after the recorder's. If none is free, the process is recorded like any other. */
 FR_INLINE void fr_self_add(u32 tgid)
 {
 	int i;
@@ -36,7 +37,7 @@ FR_INLINE void fr_self_add(u32 tgid)
 			return;
 }
 
-/* A process ended, or became another program: its pid may become another's, which is not ours. */
+/* A process ended, or executed another program: its pid may later belong to a process that is not ours. */
 FR_INLINE void fr_self_gone(u32 tgid)
 {
 	int i;

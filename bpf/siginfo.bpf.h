@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* siginfo: what programs make of a signal and its kernel_siginfo. */
+/* siginfo: what programs read from a signal and its kernel_siginfo. */
 #ifndef FR_SIGINFO_BPF_H
 #define FR_SIGINFO_BPF_H
 
@@ -8,7 +8,7 @@
 
 #include "fatal.h"
 
-#define FR_SI_NOINFO ((void *)0) /* SEND_SIG_NOINFO and _PRIV: constants where a siginfo pointer is expected */
+#define FR_SI_NOINFO ((void *)0) /* SEND_SIG_NOINFO and _PRIV: constants in place of a siginfo pointer */
 #define FR_SI_PRIV   ((void *)1)
 
 #define FR_SI_USER   0
@@ -20,7 +20,7 @@ struct sig_info {
 	u64 addr;
 };
 
-/* What the kernel's tracepoints make of a siginfo, and the address of a fault. */
+/* What the kernel's tracepoints read from a siginfo, and the address of a fault. */
 FR_INLINE void sig_info(struct sig_info *out, u32 sig, struct kernel_siginfo *info)
 {
 	out->errno = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* signal: sent and delivered. A delivery that ends the process is kept in the life tier. */
+/* signal: sent and delivered. A delivery that ends the process goes to the life tier. */
 #include "arch.bpf.h"
 #include "record.bpf.h"
 #include "siginfo.bpf.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* syscall and fault: what tasks ask of the kernel. Of the tasks chosen; flightrec's own are left out. */
+/* syscall and fault: what tasks ask of the kernel. Only chosen tasks are recorded; flightrec's own are left out. */
 #include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
 
-#include "near.h" /* bpf/ring.h is as record.bpf.h wants it */
+#include "near.h" /* needs bpf/ring.h, which record.bpf.h has set up */
 
-/* How many arguments each system call takes: native, 32-bit. Unknown ones take six. Set by the loader. */
+/* How many arguments each system call takes: native, 32-bit. Unknown calls take six. Set by the loader. */
 const volatile u8 fr_arg_cnt[2][FR_SYSCALL_MAX] = {};
 
 FR_INLINE u32 arg_cnt(u32 abi, u64 id)
@@ -15,7 +15,9 @@ FR_INLINE u32 arg_cnt(u32 abi, u64 id)
 	u32 cnt;
 
 #ifdef FR_WATCH
-	/* short of registers, clang masks nothing and compares id instead, of which 6.1 knows nothing when it is loaded again
+	/*
+	 * short of registers, clang compares id instead of masking, and 6.1 does not know the bounds of id when it is loaded
+	 * again
 	 */
 	asm volatile("" : "+r"(nr));
 #endif
@@ -23,13 +25,13 @@ FR_INLINE u32 arg_cnt(u32 abi, u64 id)
 	return cnt < FR_ARG_CNT_MAX ? cnt : FR_ARG_CNT_MAX;
 }
 
-/* As bpf_get_current_pid_tgid(), of the current task, which is needed anyway: a helper's call takes 20 ns and more. */
+/* Like bpf_get_current_pid_tgid(), but from the current task, which is needed anyway: a helper call takes 20 ns and more. */
 FR_INLINE u64 task_pid_tgid(const struct task_struct *task)
 {
 	return (u64)task->tgid << 32 | (u32)task->pid;
 }
 
-/* Write the arguments from the first one on that is not in the words before; unit is where the first of all would be. */
+/* Write the arguments from number first on, which the words before do not hold; unit is where argument 0 would be. */
 FR_INLINE void put_args(const struct fr_writing *w, u32 unit, struct pt_regs *regs, u32 abi, u32 cnt, u32 first)
 {
 	switch (cnt) {
@@ -77,7 +79,7 @@ FR_INLINE void shorten(struct fr_call_form *f, struct pt_regs *regs, u32 abi, u3
 		fr_short_rest(f, fr_syscall_arg(regs, FR_ABI_NATIVE, 3), fr_syscall_arg(regs, FR_ABI_NATIVE, 4));
 }
 
-/* A call that begins is recorded as f says, but for what is behind the words of f. False: it is lost, which is counted. */
+/* Begin the record of a call that begins, as f says, without what follows f's words. False: it is lost, which is counted. */
 FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u32 cnt)
 {
 	struct fr_near near = {};
@@ -91,7 +93,7 @@ FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u
 	if (!fr_reserve_near(w, &ring, f->units, &near))
 		return false;
 	if (w->res.is_near) {
-		w->res.unit--; /* what follows comes where it would behind a word beside the head */
+		w->res.unit--; /* what follows is then placed as if there were a word beside the head */
 		second = f->pair;
 		fr_put(w, 1, fr_near_begins_at(&near, &w->res, f));
 	} else {
@@ -103,7 +105,7 @@ FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u
 	return true;
 }
 
-/* A call has begun, as w has it recorded. */
+/* Commit the record w of a call that has begun. */
 FR_INLINE int commit_enter(const struct fr_writing *w, const struct fr_call_form *f)
 {
 	fr_commit(w);
@@ -111,7 +113,7 @@ FR_INLINE int commit_enter(const struct fr_writing *w, const struct fr_call_form
 	return 0;
 }
 
-/* A call's end in a short form, of one unit if it can be. */
+/* Record a call's end in a short form, of one unit if possible. */
 FR_INLINE int short_exit(u64 word, s64 ret)
 {
 	struct fr_near near = {};
@@ -133,7 +135,7 @@ FR_INLINE int short_exit(u64 word, s64 ret)
 	return fr_commit(&w);
 }
 #define EXIT_IS_SHORT(abi, id, ret) ((abi) == FR_ABI_NATIVE && fr_short_has_id(id) && fr_short_has_ret(ret))
-#else /* event rules look at the fields of the table */
+#else /* event rules read the fields of the table's form */
 #define shorten(f, regs, abi, tid, id, cnt) ((void)0)
 #define begin_enter(w, f, cnt)		    fr_begin_word(w, &fr_main, FR_TIER_MAIN, (f)->event, (f)->units, (f)->word)
 #define commit_enter(w, f)		    fr_commit(w)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* task: birth, names and death of tasks, in the ring's life tier and in the task table; the OOM killer's victims. */
+/* task: birth, names and death of tasks, to the life tier and to the task table; the OOM killer's victims. */
 #include "oom.bpf.h"
 #include "self.bpf.h"
 #include "tasks.bpf.h"
@@ -33,7 +33,7 @@ struct filename_buf {
 	u64 text[FR_FILENAME_MAX / FR_UNIT_SZ];
 };
 
-/* Too large for the stack; per CPU, and exec is not nested. */
+/* Too large for the stack. Per CPU: exec does not nest. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -41,7 +41,7 @@ struct {
 	__type(value, struct filename_buf);
 } fr_filename SEC(".maps");
 
-/* A thread's exec takes its process's tid and start time over: it is the leader from now on. */
+/* A thread that calls exec takes over its process's tid and start time: it becomes the leader. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
@@ -71,7 +71,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, pid_t old_pid, struct
 	return fr_commit(&w);
 }
 
-/* Its argument group_dead came with 6.18: what it says is read from the process instead. */
+/* Its argument group_dead came with 6.18; the process has the same information. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *task)
 {
@@ -119,7 +119,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	/* an exec renames when the new program's file is set, and faults before its own tracepoint */
 	if (fr_self_is_program(BPF_CORE_READ(task, mm, exe_file)))
 		fr_self_add(task->tgid);
-	/* not by task: all events are read by it, also those under a name that -f has yet to choose */
+	/* not filtered by task: every reader needs all renames, even from names that -f does not choose */
 	if (!fr_enabled(FR_EV_task_rename))
 		return fr_filtered(FR_FILTERED_off);
 	rec = FR_BEGIN(&w, task_rename, LIFE);
@@ -187,7 +187,7 @@ int BPF_PROG(mark_victim)
 }
 
 #ifndef FR_WATCH
-/* Who lived before recording began: run once by the loader, after the programs above are attached. */
+/* Tasks that existed before recording began. The loader runs this once, after it has attached the programs above. */
 SEC("iter/task")
 int fr_seed_tasks(struct bpf_iter__task *ctx)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The task table: who every tid was, living or not, also after the ring has overwritten how it began.
+ * The task table: who every tid was, living or dead, even after the ring has overwritten how it began.
  *
- * A hash keyed by (tid, start time) and a queue of the dead, first in first out. A death that finds the queue full drops
- * the longest dead task and counts it; so does a birth that finds the table full. An LRU hash cannot do this: it evicts
- * the living, and counts nothing. The kernel's iterator fills in who lived before recording began.
+ * A hash keyed by (tid, start time), and a queue of the dead, first in, first out. A death that finds the queue full drops the
+ * longest dead task and counts it; so does a birth that finds the table full. An LRU hash cannot do this: it evicts the living,
+ * and counts nothing. The kernel's iterator fills in tasks that existed before recording began.
  */
 #ifndef FR_TASKS_BPF_H
 #define FR_TASKS_BPF_H
@@ -32,7 +32,7 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 }
 #else
 
-/* Sizes are the loader's. */
+/* The loader sets the sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -75,7 +75,7 @@ FR_INLINE void fr_task_fill(struct fr_task *t, struct task_struct *task)
 	__builtin_memcpy(t->first_comm, t->comm, sizeof(t->comm));
 }
 
-/* Put a task into the table unless it is there; the longest dead one makes room. */
+/* Put a task into the table unless it is there. If the table is full, the longest dead task is dropped. */
 FR_INLINE void fr_task_add(struct task_struct *task, u32 flags)
 {
 	struct fr_task_key key = fr_task_key(task);
@@ -89,7 +89,7 @@ FR_INLINE void fr_task_add(struct task_struct *task, u32 flags)
 		fr_count(&fr_session.task_lost, 1);
 }
 
-/* The table's entry of a task, made if it has none. NULL: the table is full of the living. */
+/* The table's entry of a task, created if there is none. NULL: the table is full of living tasks. */
 FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
 {
 	struct fr_task_key key = fr_task_key(task);
@@ -101,7 +101,7 @@ FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
 	return bpf_map_lookup_elem(&fr_tasks, &key);
 }
 
-/* Once only in the queue: of a death that is seen twice (seeded, and by its event) the second says more, but ends nothing. */
+/* Put into the queue only once: if a death is seen twice (seeded, and by its event), the second only adds what it knows. */
 FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 {
 	struct fr_task_key key = fr_task_key(task);
@@ -119,8 +119,8 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 }
 
 /*
- * A task that lived before recording began. One that is ending may have told of its exit before anybody listened, and still
- * run, and be switched from: it is taken as dead now. One that will never run again is in no event.
+ * Add a task that existed before recording began. A task that is ending may have reported its exit before anybody listened, and
+ * may still run and be switched from: it is recorded as dead now. A task that will never run again is in no event.
  */
 FR_INLINE void fr_task_seed(struct task_struct *task)
 {

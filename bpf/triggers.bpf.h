@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What triggers keep with the session, across recorders and reloads. The session's object makes these, the triggers' object
- * uses its pins (user/io/trig/trig.c).
+ * What triggers keep with the session, across recorders and reloads. The session's object creates these maps, the triggers'
+ * object uses their pins (user/io/trig/trig.c).
  */
 #ifndef FR_TRIGGERS_BPF_H
 #define FR_TRIGGERS_BPF_H
@@ -18,7 +18,7 @@ struct {
 	__uint(max_entries, FR_ALERT_QUEUE_SZ);
 } fr_alerts SEC(".maps") __weak;
 
-/* Processes whose end was told: pid and start time. It is of use between a signal's delivery and the end of the last thread. */
+/* Processes whose end was reported: pid and start time. Needed from a signal's delivery to the end of the last thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, FR_DYING_MAX);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * walk: the user's stack by frame pointers, in as few loads as can be.
+ * walk: the user stack by frame pointers, in as few loads as possible.
  *
- * The kernel follows whatever the register holds. Of a program without frame pointers, as most of a distribution are, that is
- * a number or somebody's address: each time another one, so that each sample is a stack of its own, and each walk ends with a
- * page fault. Here a frame must lie on the stack, above the one it was called from, and return to an address of user space;
- * so such a program's stack is where it is, one frame, and the next sample there is the same stack.
+ * The kernel follows whatever the register holds. In a program without frame pointers, like most of a distribution's, that is a
+ * number or some address, different each time. So each sample would be a stack of its own, and each walk would end with a page
+ * fault. Here, a frame must be on the stack, above the one it was called from, and return to a user-space address. So the stack
+ * of such a program is one frame, the place where it is, and the next sample there has the same stack.
  *
- * What is found is the beginning of what the kernel would find; place.bpf.h cuts off what returns to where no code is.
+ * The result is the beginning of what the kernel would find; place.bpf.h cuts off what returns to where there is no code.
  */
 #ifndef FR_WALK_BPF_H
 #define FR_WALK_BPF_H
@@ -22,11 +22,11 @@ FR_INLINE bool fr_is_frame(u64 fp, u64 below)
 	return fp >= below && fp - below < FR_FRAME_MAX && !(fp & 7);
 }
 
-/* Frames from these registers on, into a buffer: how many. */
+/* Walk from these registers into a buffer. Returns the number of frames. */
 __noinline u32 fr_walk(u32 buf_nr, u64 ip, u64 sp, u64 fp)
 {
 	struct stack_buf *buf = fr_frames(buf_nr);
-	u64 frame[2]; /* the caller's frame pointer, and where it goes on */
+	u64 frame[2]; /* the caller's frame pointer and return address */
 	u32 i;
 
 	if (!buf)
@@ -42,7 +42,7 @@ __noinline u32 fr_walk(u32 buf_nr, u64 ip, u64 sp, u64 fp)
 	return i;
 }
 
-/* The user's stack of a sample. The kernel's own walk is for what is not this architecture's usual process. */
+/* The user stack of a sample. The kernel walks itself for all but this architecture's usual processes. */
 FR_INLINE u32 fr_stack_take_user(struct bpf_perf_event_data *ctx, u32 buf_nr)
 {
 	struct fr_user_regs regs;

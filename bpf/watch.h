@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * watch: is this record one that an event rule is for? The bytecode of an expression, and what evaluates it. Pure: one text
- * for BPF programs and for the host test that compares it with the filter it was compiled from (user/pure/trigger/watch_set.c
- *makes it).
+ * watch: does an event rule apply to this record? The bytecode of an expression, and its evaluator. Pure: one text for BPF
+ * programs and for the host test that compares it with the filter it was compiled from (by user/pure/trigger/watch_set.c).
  *
  *	record		the event as it would be in a ring, and what is known of the current task, in one area of bytes, so that
  *			an operand is an offset and a type
- *	value		128 bits, as the filter's, known or not: any u64 and any s64 compare and add exactly as on replay
+ *	value		128 bits, as in the filter, known or not: any u64 and any s64 compare and add exactly as in replay
  *	slot		where a value is; an instruction names a slot to write and two to read, the second may be its immediate
- *	program		instructions in order; jumps go forward only, so a program ends after insn_cnt steps at most
+ *	program		instructions in order; jumps go forward only, so a program ends after at most insn_cnt steps
  *	table		what a text is compared with: the text itself, or a pattern
  *
- * A pattern of up to 63 elements runs without going back (Baeza-Yates, Gonnet: "shift and", with stars): bit i of the state
- *says that the first i elements may have been matched; set[c] has bit i if element i takes character c; star has bit i if a *
+ * A pattern of up to 63 elements runs without backtracking (Baeza-Yates, Gonnet: "shift and", with stars). Bit i of the state
+ * says that the first i elements may have been matched; set[c] has bit i if element i takes character c; star has bit i if a *
  * follows element i.
  *
- * All that evaluates is in map memory: on the stack the verifier would follow each value along each path.
+ * Everything that evaluates works in map memory: on the stack, the verifier would follow each value along each path.
  */
 #ifndef FR_WATCH_H
 #define FR_WATCH_H
@@ -26,24 +25,24 @@
 #define FR_WATCH_SLOT_MAX  16u	/* powers of two, for masks */
 #define FR_WATCH_REC_SZ	   512u /* of a record that is watched */
 #define FR_WATCH_AREA_SZ   1024u
-#define FR_WATCH_TEXT_MAX  256u /* bytes of a text that are looked at */
+#define FR_WATCH_TEXT_MAX  256u /* bytes of a text that are compared */
 #define FR_WATCH_STATE_MAX 63u	/* elements of a pattern */
 #define FR_WATCH_TABLE_MAX 32u
 #define FR_WATCH_PROG_MAX  64u	/* of all rules */
 #define FR_WATCH_IMM	   255u /* as operand b: the immediate */
 
 enum fr_watch_op {
-	FR_WATCH_LOAD,	/* dst = number of this type at off; unknown if it lies behind the record */
+	FR_WATCH_LOAD,	/* dst = number of this type at off; unknown if it is behind the record */
 	FR_WATCH_CONST, /* dst = imm */
-	FR_WATCH_ABI,	/* dst = lo in a native call, hi in a 32-bit one (both signed); known there: bits 0, 1 of a */
-	FR_WATCH_OR,	/* dst = a op b; unknown if one of them is */
+	FR_WATCH_ABI,	/* dst = lo in a native call, hi in a 32-bit one (both signed); bits 0 and 1 of a: known there */
+	FR_WATCH_OR,	/* dst = a op b; unknown if either is */
 	FR_WATCH_AND,
 	FR_WATCH_ADD,
 	FR_WATCH_SUB,
 	FR_WATCH_MUL,
-	FR_WATCH_DIV, /* of magnitudes below 2^64; by 0: unknown */
+	FR_WATCH_DIV, /* magnitudes below 2^64; by 0: unknown */
 	FR_WATCH_MOD,
-	FR_WATCH_EQ, /* dst = truth; false if one of them is unknown */
+	FR_WATCH_EQ, /* dst = truth; false if either is unknown */
 	FR_WATCH_NE,
 	FR_WATCH_LT,
 	FR_WATCH_LE,
@@ -55,8 +54,8 @@ enum fr_watch_op {
 	FR_WATCH_SOME,	/* dst = text at off is not empty */
 	FR_WATCH_NOT,	/* dst = a is unknown or 0 */
 	FR_WATCH_TRUTH, /* dst = a is known and not 0 */
-	FR_WATCH_JF,	/* to instruction off if a is unknown or 0 */
-	FR_WATCH_JT,	/* else */
+	FR_WATCH_JF,	/* jump to instruction off if a is unknown or 0 */
+	FR_WATCH_JT,	/* otherwise */
 	FR_WATCH_OP_CNT
 };
 
@@ -73,34 +72,34 @@ enum fr_watch_type {
 struct fr_watch_insn {
 	u8 op;
 	u8 dst, a, b;
-	u16 off;  /* in the area; of a jump: the instruction */
-	u16 type; /* LOAD: enum fr_watch_type; of texts: bytes at most, 0: to the record's end */
+	u16 off;  /* in the area; jumps: the instruction */
+	u16 type; /* LOAD: enum fr_watch_type; texts: at most this many bytes, 0: to the record's end */
 	u64 lo, hi;
 };
 
 #define FR_WATCH_NEEDS_COMM 1u
 #define FR_WATCH_NEEDS_TIME 2u
 
-/* The expression of a rule, for one event. No instruction: it holds for each. Result: slot 0. */
+/* The expression of a rule, for one event. Without instructions, it always holds. Result: slot 0. */
 struct fr_watch_prog {
 	u32 rule;
 	u32 event;
 	u32 insn_cnt;
 	u32 needs;		    /* FR_WATCH_NEEDS_* */
-	struct fr_watch_insn guard; /* EQ: a LOAD whose number must be lo (native) or hi (32-bit), in ABIs a; else false */
+	struct fr_watch_insn guard; /* EQ: a LOAD whose number must be lo (native) or hi (32-bit), in ABIs a; otherwise false */
 	struct fr_watch_insn insn[FR_WATCH_INSN_MAX];
 };
 
 struct fr_watch_table {
 	u64 star;
-	u64 end; /* the bit of the state that has matched all */
+	u64 end; /* the bit of the state in which all elements are matched */
 	union {
 		u64 set[256];
 		char text[FR_WATCH_TEXT_MAX]; /* padded with zeros */
 	};
 };
 
-/* The programs of an event: cnt from first on. */
+/* The programs of an event: cnt of them, from first on. */
 struct fr_watch_of {
 	u16 first, cnt;
 };
@@ -110,7 +109,9 @@ struct fr_watch_value {
 	u64 known;
 };
 
-/* What is evaluated, and with it; the area is larger than what is in it, so that a masked offset and its 8 bytes fit. */
+/*
+ * The input and the state of an evaluation. The area is larger than its contents, so that a masked offset and its 8 bytes fit.
+ */
 struct fr_watch_work {
 	u64 busy; /* 0: free */
 	union {
@@ -176,7 +177,7 @@ FR_INLINE u64 fr_watch_magnitude(const struct fr_watch_value *v)
 	return (s64)v->hi < 0 ? 0 - v->lo : v->lo;
 }
 
-/* Quotient or remainder; the compiler has seen to it that magnitudes fit a word. */
+/* Quotient or remainder. The compiler has made sure that the magnitudes fit a word. */
 FR_INLINE void fr_watch_divide(struct fr_watch_value *d, const struct fr_watch_value *a, const struct fr_watch_value *b,
 			       u32 mod)
 {
@@ -282,7 +283,7 @@ FR_INLINE void fr_watch_load(const struct fr_watch_work *w, const struct fr_watc
 	}
 }
 
-/* Bytes that the text of an instruction has at most. */
+/* The most bytes that the text of an instruction can have. */
 FR_INLINE u32 fr_watch_room(const struct fr_watch_work *w, const struct fr_watch_insn *in)
 {
 	u32 room = in->type;
@@ -332,7 +333,7 @@ FR_INLINE u64 fr_watch_is_text(const struct fr_watch_work *w, const struct fr_wa
 
 /* ---- a program ---- */
 
-/* Is its number lo <= a <= hi, in a call of an ABI that was meant? */
+/* Is the number lo <= a <= hi, in a call of an ABI that is meant? */
 FR_INLINE u64 fr_watch_in_range(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_value *a)
 {
 	struct fr_watch_value lo, hi;
@@ -362,7 +363,7 @@ FR_INLINE int fr_watch_takes_table(const struct fr_watch_insn *in)
 	return in->op == FR_WATCH_TEXT || in->op == FR_WATCH_GLOB;
 }
 
-/* Can it hold at all? Most events fail the first comparison: this one needs no step. */
+/* Can the expression hold at all? Most events fail its first comparison: checking that takes no step. */
 FR_INLINE u32 fr_watch_may_hold(const struct fr_watch_work *w, const struct fr_watch_insn *guard)
 {
 	struct fr_watch_value v;
@@ -375,7 +376,7 @@ FR_INLINE u32 fr_watch_may_hold(const struct fr_watch_work *w, const struct fr_w
 	return (guard->a >> fr_watch_abi(w) & 1) && v.known && v.lo == (u64)want && v.hi == (u64)(want >> 63);
 }
 
-/* Before the first instruction: none is needed for what always holds. */
+/* Before the first instruction: an expression that always holds has none. */
 FR_INLINE void fr_watch_begin(struct fr_watch_work *w)
 {
 	fr_watch_set(&w->slot[0], 1, 0);
@@ -386,7 +387,7 @@ FR_INLINE u32 fr_watch_result(const struct fr_watch_work *w)
 	return w->slot[0].known && (w->slot[0].lo | w->slot[0].hi);
 }
 
-/* Do instruction pc; t: its table, NULL if it takes none. Returns the next one's number. */
+/* Execute instruction pc; t: its table, NULL if it takes none. Returns the next instruction's number. */
 FR_INLINE u32 fr_watch_step(struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t, u32 pc)
 {
 	struct fr_watch_value *d = &w->slot[in->dst % FR_WATCH_SLOT_MAX];

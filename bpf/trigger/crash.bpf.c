@@ -13,7 +13,7 @@ FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
 	return !named || fr_rule_is_for_name_of(rule, named);
 }
 
-/* Of its own for each rule: what is decided here is no branch to its caller. */
+/* A function for each rule: decisions made here are no branches of the caller. */
 __noinline u32 fr_death_rule(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
 {
 	return holds(rule, kind, value, uid, named) ? 1u << rule % FR_TRIGGER_MAX : 0;

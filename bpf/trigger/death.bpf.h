@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * death: which end of a process pulls a trigger, once: at a delivery that ends it, or at the end of its last thread what no
- * delivery showed (late). What ends a process, and by which signal: fatal.h.
+ * death: which end of a process pulls a trigger, once: at the delivery of the signal that ends it, or at the end of its last
+ * thread if no delivery showed it (late). What ends a process, and which signal: fatal.h.
  *
  * Not a death: a signal that is handled, ignored, or swallowed by a tracer (there is no delivery then); one that the init of a
  * PID namespace is immune to; 9 to the siblings of a thread that executes a program.
@@ -14,18 +14,18 @@
 #include "dying.bpf.h"
 
 /*
- * Rules of a kind that such a death of a process of this user is for. value: signal or status. named: the task whose name
- * counts, 0: none does. Counts nothing. crash.bpf.c
+ * The rules of a kind that apply to such a death of a process of this user. value: signal or status. named: the task whose name
+ * counts, 0: no name does. Counts nothing. In crash.bpf.c.
  */
 u32 fr_death_rules(u32 kind, u32 value, u32 uid, u64 named);
 
-/* Has nobody told of the end of this process yet? From now on somebody has. */
+/* Is this the first report of this process's end? Remembers it. */
 u32 fr_death_is_first(u32 tgid, u64 start_ns);
 
-/* Write event crash from the alert in buffer nr. late: seen at exit. */
+/* Write event crash from the alert in buffer nr. late: seen at the exit. */
 int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id);
 
-/* How it dies. */
+/* How a process dies. */
 struct fr_death {
 	u64 addr;
 	s32 sig;
@@ -38,13 +38,13 @@ FR_INLINE u32 fr_task_uid(struct task_struct *task)
 	return BPF_CORE_READ(task, cred, uid.val);
 }
 
-/* The moment is about a process, not about which of its threads ended last: it has its first thread's name. */
+/* The moment is about the process, not about the thread that ended last: it has the first thread's name. */
 FR_INLINE void fr_moment_name_process(struct fr_alert *a, struct task_struct *task)
 {
 	BPF_CORE_READ_STR_INTO(&a->comm, task, group_leader, comm);
 }
 
-/* A crash of the current task: its stacks, its event, into the queue. */
+/* Report a crash of the current task: its stacks, its event, and the alert to the queue. */
 FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death *d)
 {
 	u32 nr = due ? fr_moment_begin(FR_TRIGGER_crash, due) : FR_MOMENT_NONE;

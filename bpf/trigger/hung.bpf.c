@@ -2,20 +2,21 @@
 /*
  * hung: a task that has been in D, or runnable without running, for longer than a rule allows.
  *
- * Since when it has been so is what the programs of latency.bpf.c saw: it left its CPU then, or was woken then. User space
- * looks at all tasks every quarter of the limit; a pause that begins and ends between two looks is told when it ends. A task of
- * which they saw nothing was so before the rule came; the first look takes its own time for it, so its value is a lower bound.
+ * The programs of latency.bpf.c know since when: they saw the task leave its CPU, or be woken. User space runs a look at all
+ * tasks every quarter of the limit; a pause that begins and ends between two looks is reported when it ends. A task of which
+ * they saw nothing has been like that since before the rule; the first look notes its own time, so that the value is a lower
+ * bound.
  *
  * In D: TASK_UNINTERRUPTIBLE, killable or not, as ps shows it; not TASK_IDLE (kernel threads waiting for work), not frozen.
  */
 #include "trigger/latency.bpf.h"
 
 #define TOLD_MAX \
-	16u /* in one look: a thousand tasks that wait for one disk do not fill the queue; the rest is told by the next */
+	16u /* per look: a thousand tasks that wait for one disk do not fill the queue; the next look reports the rest */
 
 u32 fr_hung_left = 0;
 
-/* Of its own for each rule: what is decided here is no branch to its caller. */
+/* A function for each rule: decisions made here are no branches of the caller. */
 __noinline u32 fr_hung_rule(u32 rule, u64 value_ns, const struct fr_lat_who *who)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
@@ -90,7 +91,7 @@ __noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
 	return fr_moment_end(nr, due);
 }
 
-/* Each hung task is told once by a look, so no gap is minded; TOLD_MAX bounds them. */
+/* A look reports each hung task once, so no gap is needed; TOLD_MAX bounds their number. */
 FR_INLINE void count_matched(u32 set)
 {
 	u32 i;
@@ -119,7 +120,7 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	fr_hung_tell(value, blocked ? FR_STATE_BLOCKED : 0, set, address);
 }
 
-/* Is it worth a look? Not what runs, sleeps, or is no more. */
+/* Is it worth a look? Not if it runs, sleeps or has ended. */
 FR_INLINE bool may_hang(struct task_struct *task)
 {
 	u32 state = *(volatile u32 *)&task->__state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kernel: the kernel reports an error of its own: a line of its log that begins a report (report.h), or a detector's
+ * kernel: the kernel reports an error of its own: by a line of its log that begins a report (report.h), or by a detector's
  * tracepoint.
  *
- * A report is many lines, and WARN(), KASAN and KFENCE also pull the detector's tracepoint when it is complete: the rule's gap
- * makes one moment of them, that of the first line.
+ * A report has many lines, and WARN(), KASAN and KFENCE also fire the detector's tracepoint at its end. The rule's gap makes
+ * one moment of them, that of the first line.
  */
 #include "trigger/trigger.bpf.h"
 
@@ -44,7 +44,7 @@ FR_INLINE u32 kernel_rules(void)
 	return set;
 }
 
-/* A moment with len bytes of text as its line. what: its kind. addr: what the detector names. */
+/* Report a moment whose line is len bytes of text. what: its kind. addr: what the detector names. */
 FR_INLINE int tell(const void *text, u32 len, u32 what, u64 addr)
 {
 	u32 due = fr_rules_due(kernel_rules()), nr = due ? fr_moment_begin(FR_TRIGGER_kernel, due) : FR_MOMENT_NONE;
@@ -77,7 +77,7 @@ int BPF_PROG(fr_console, const char *text, size_t len)
 	return 0;
 }
 
-/* Since 5.12 (9c0dee54eb91); its detector WARN since 5.17. */
+/* Since 5.12 (9c0dee54eb91); the detector WARN since 5.17. */
 SEC("tp_btf/error_report_end")
 int BPF_PROG(fr_error_report_end, u32 detector, unsigned long id)
 {

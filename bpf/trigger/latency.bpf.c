@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * latency: something took longer than a rule allows. What begins, ends, and how long that is, is decided in latency.h; here are
- * the tracepoints that say so, and what follows. Beginnings are kept beside what began; nothing is read from the rings.
+ * latency: something took longer than a rule allows. latency.h decides what begins, what ends, and how long that took; here are
+ * the tracepoints, and what follows. Beginnings are kept for what began; nothing is read from the rings.
  */
 #include "trigger/latency.bpf.h"
 
 #include "rq.bpf.h"
 
-/* ---- what became of it ---- */
+/* ---- reporting ---- */
 
 __noinline u32 fr_lat_who(u64 address, struct fr_lat_who *who)
 {
@@ -31,7 +31,7 @@ __noinline u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who)
 	return 1u << rule % FR_TRIGGER_MAX;
 }
 
-/* Of its own for each rule: what is decided here is no branch to its caller. */
+/* A function for each rule: decisions made here are no branches of the caller. */
 __noinline u32 fr_lat_rule(u32 rule, u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
@@ -51,7 +51,7 @@ __noinline u32 fr_lat_rules(u32 latency, u64 value_ns, u64 id, const struct fr_l
 	return set;
 }
 
-/* Of rules that are due together: the first one's. */
+/* The limit of the first of the rules that are due. */
 __noinline u64 fr_lat_limit(u32 due)
 {
 	u32 i;
@@ -126,7 +126,7 @@ FR_INLINE int tell_of(struct task_struct *task, u32 latency, u64 value_ns, u64 i
 
 /* ---- tasks and their CPUs ---- */
 
-/* Since 5.18 (9c2136be0878) the tracepoint tells the state it went by; user/io/trig/trig.c asks BTF. */
+/* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; user/io/trig/trig.c asks BTF. */
 const volatile bool fr_lat_switch_tells_state = false;
 
 FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run *ran, u32 said)
@@ -174,7 +174,7 @@ int BPF_PROG(fr_lat_waking, struct task_struct *task)
 		fr_lat_woken(t, bpf_ktime_get_ns());
 		return 0;
 	}
-	/* it has slept since before anybody looked; what runs will be seen when it leaves */
+	/* it has slept since before the rules were loaded; a running task will be seen when it leaves */
 	if (task->on_cpu)
 		return 0;
 	t = fr_lat_get(task);
@@ -193,7 +193,7 @@ int BPF_PROG(fr_lat_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* The last that is heard of a task: it does not run any more, and its address is not yet another's. */
+/* The last event of a task: it never runs again, and its address is not yet reused. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(fr_lat_free, struct task_struct *task)
 {
@@ -207,7 +207,10 @@ int BPF_PROG(fr_lat_free, struct task_struct *task)
 
 #define CALL_WORDS (FR_SYSCALL_MAX / 64)
 
-/* Which to measure: all, or those of the rules. Set by user/io/trig/trig.c. A 32-bit call's number is not a native one's. */
+/*
+ * Which calls to measure: all, or those of the rules. Set by user/io/trig/trig.c. 32-bit calls have other numbers than native
+ * ones.
+ */
 const volatile bool fr_lat_call_all = false;
 const volatile u64 fr_lat_call_set[CALL_WORDS] = {};
 
@@ -215,7 +218,7 @@ FR_INLINE bool is_chosen(u64 nr)
 {
 	u32 word = nr / 64;
 
-	/* the verifier wants to see the bound that clang would take for known */
+	/* the verifier needs to see the bound that clang takes for known */
 	asm volatile("" : "+r"(word));
 	return nr < FR_SYSCALL_MAX && fr_lat_call_set[word % CALL_WORDS] >> nr % 64 & 1;
 }
@@ -244,7 +247,7 @@ int BPF_PROG(fr_lat_sys_exit, struct pt_regs *regs, long ret)
 	struct fr_lat_task *t;
 	u64 value;
 
-	/* the number may be gone (rt_sigreturn), and an execve may end in another ABI than it began */
+	/* the number may be gone (rt_sigreturn), and an execve may end in another ABI than it began in */
 	if (!fr_lat_call_all && nr != -1 && !restarts && !is_chosen(nr))
 		return 0;
 	t = fr_lat_find(task);
@@ -260,7 +263,7 @@ int BPF_PROG(fr_lat_sys_exit, struct pt_regs *regs, long ret)
 
 #define REQUEST_MAX 16384u /* in flight at once */
 
-/* By the request's address: drivers keep theirs, and use them again. */
+/* By the request's address: drivers keep their requests, and reuse them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, REQUEST_MAX);
@@ -323,7 +326,7 @@ int BPF_PROG(fr_lat_rq_complete, struct request *rq, int error, unsigned int nr_
 	return 0;
 }
 
-/* ---- interrupts: whom they interrupt has nothing to do with them ---- */
+/* ---- interrupts: the interrupted task has nothing to do with them ---- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of latency and hung rules share. They follow tasks also while another generation acts: those of a reload
+ * What the programs of latency and hung rules share. They follow tasks even while another generation acts: those of a reload
  * know what has begun before they take over.
  */
 #ifndef FR_LATENCY_BPF_H
@@ -9,15 +9,16 @@
 #include "latency.h"
 #include "trigger/trigger.bpf.h"
 
-/* Set by user/io/trig/trig.c before load: the least limit of the rules, ~0 if there is none. What is below costs a comparison.
+/*
+ * Set by user/io/trig/trig.c before load: the least limit of the rules, ~0 if there is none. Values below cost one comparison.
  */
 const volatile u64 fr_lat_min_ns[FR_LATENCY_CNT] SEC(".rodata") __weak = {};
 const volatile u64 fr_hung_min_ns SEC(".rodata") __weak = 0;
 
 /*
- * Tasks by the address of their task_struct, which is another's only after sched_process_free: a tid may be another's before.
- * Made when a task is first seen and kept to its end, so that what runs often only looks up. Its size is user/io/trig/trig.c's.
- * A preallocated hash: it can be changed with a runqueue locked.
+ * Tasks by the address of their task_struct, which is reused only after sched_process_free; a tid may be reused earlier. An
+ * entry is made when a task is first seen and kept to its end, so that frequent programs only look up. user/io/trig/trig.c sets
+ * the size. A preallocated hash: it can be changed while a runqueue is locked.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -26,7 +27,7 @@ struct {
 	__type(value, struct fr_lat_task);
 } fr_lat_tasks SEC(".maps") __weak;
 
-/* Whom it happened to; tid 0: nobody, uid ~0. */
+/* The task that it happened to; tid 0 and uid ~0: none. */
 struct fr_lat_who {
 	u64 comm[2];
 	u32 uid;
@@ -42,7 +43,7 @@ FR_INLINE struct fr_lat_task *fr_lat_find(struct task_struct *task)
 	return bpf_map_lookup_elem(&fr_lat_tasks, &key);
 }
 
-/* The same, made if it is not there. NULL, and counted: the table is full. */
+/* The same, made if it is not there. NULL, which is counted: the table is full. */
 FR_INLINE struct fr_lat_task *fr_lat_get(struct task_struct *task)
 {
 	struct fr_lat_task *t = fr_lat_find(task), fresh = {};
@@ -57,19 +58,18 @@ FR_INLINE struct fr_lat_task *fr_lat_get(struct task_struct *task)
 	return t;
 }
 
-/* Global functions: who is at the caller's stack; a task is an address. */
+/* Global functions: who is on the caller's stack; a task is an address. */
 
-/* Fill in who a task is. 1, or 0: it is one of ours, which pulls no trigger. */
+/* Fill in who a task is. Returns 1, or 0: it is one of ours, which pulls no trigger. */
 u32 fr_lat_who(u64 task, struct fr_lat_who *who);
 
-/* Bit `rule` if that rule's filters let such a task pass, else 0. */
+/* Returns bit `rule` if that rule's filters accept such a task, otherwise 0. */
 u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who);
 
-/* It took longer than a rule allows: count, write event latency, alert. task: 0 none lives. addr: of a block request its
- * sector. */
+/* It took longer than a rule allows: count, write event latency, alert. task: 0: none lives. addr: a block request's sector. */
 int fr_lat_tell(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr);
 
-/* A task has not run for so long: of which hung rules is this, that have not had this pause? */
+/* A task has not run for this long: which hung rules apply, except those in said, which have reported this pause? */
 u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *who);
 
 /* Count, write event hung, alert. state: 2 D, 0 runnable. */

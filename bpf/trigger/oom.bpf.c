@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* oom: the out-of-memory killer chose a victim: of the whole machine or of a memory cgroup. */
+/* oom: the out-of-memory killer chose a victim, of the whole machine or of a memory cgroup. */
 #include "trigger/death.bpf.h"
 
 #include "oom.bpf.h"
@@ -11,7 +11,7 @@ int BPF_PROG(fr_oom_signal, int sig, struct kernel_siginfo *info, struct task_st
 	return 0;
 }
 
-/* Rules' names are not looked at here: what runs now is not the victim, and there are few. */
+/* Does not check the rules' names: the current task is not the victim, and there are few victims. */
 __noinline int fr_oom_tell(u64 victim, u32 pid)
 {
 	u32 uid = victim ? fr_task_uid((struct task_struct *)victim) : ~0u;

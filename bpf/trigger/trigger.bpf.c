@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* trigger: what the programs of triggers have in common. */
+/* trigger: what the triggers' programs have in common. */
 #include "trigger/trigger.bpf.h"
 
 #include "stack.bpf.h"
@@ -61,7 +61,7 @@ __noinline u32 fr_moment_begin(u32 kind, u32 due)
 	return FR_MOMENT_NONE;
 }
 
-/* Rules have other numbers after a reload, their slots have not. */
+/* Rules get other numbers at a reload; their slots stay. */
 FR_INLINE u32 slots_of(u32 due)
 {
 	u32 set = 0, i;
@@ -104,17 +104,19 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
 	return fr_stack_keep(nr, depth, m->alert.tid, user ? fr_stack_process() : 0);
 }
 
-/* ---- whom it is about ---- */
+/* ---- the task it is about ---- */
 
-/* A path is put together from its end, in the first half of a buffer of twice its size: no index needs a second look. */
-#define PATH_STEPS 40u /* names and mounts at most */
+/*
+ * A path is put together from its end, in the first half of a buffer of twice its size, so that a masked index is always valid.
+ */
+#define PATH_STEPS 40u /* at most this many names and mounts */
 #define PATH_LAST  (FR_ALERT_PATH_MAX - 1)
 
 struct path_walk {
 	struct dentry *dentry;
 	struct vfsmount *mnt;
 	u32 pos; /* the text begins here */
-	u32 cut; /* it would not fit */
+	u32 cut; /* it did not fit */
 };
 
 /* Put /NAME in front of the text. False: no room. */
@@ -132,7 +134,7 @@ FR_INLINE bool put_name(struct path_walk *p, char *text, struct dentry *dentry)
 	return true;
 }
 
-/* One name, or one mount, up. False: at the root, or no room. A file that is in no directory (memfd) has its name only. */
+/* Go one name, or one mount, up. False: at the root, or no room. A file in no directory (memfd) has its name only. */
 FR_INLINE bool step_up(struct path_walk *p, char *text)
 {
 	struct dentry *dentry = p->dentry, *up;
@@ -161,13 +163,13 @@ FR_INLINE void say_cut(struct path_walk *p, char *text)
 		text[(p->pos + i) & PATH_LAST] = '.';
 }
 
-/* Behind the text's buffer. */
+/* It is behind the text's buffer. */
 FR_INLINE struct path_walk *path_walk(struct fr_moment *m)
 {
 	return (struct path_walk *)&m->pc[2 * FR_ALERT_PATH_MAX / sizeof(m->pc[0])];
 }
 
-/* Of its own: inlined 40 times it is 130,000 instructions to the verifier, of each program that tells. */
+/* A function of its own: inlined 40 times, it is 130,000 instructions to the verifier, in each program that reports. */
 __noinline u32 fr_path_step(u32 nr)
 {
 	struct fr_moment *m = fr_moment(nr);
@@ -175,7 +177,7 @@ __noinline u32 fr_path_step(u32 nr)
 	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
 }
 
-/* The path of a file, as its mount namespace has it, into the alert's exe. */
+/* Put the path of a file, as its mount namespace has it, into the alert's exe. */
 __noinline int fr_moment_exe(u32 nr, u64 file)
 {
 	struct fr_moment *m = fr_moment(nr);

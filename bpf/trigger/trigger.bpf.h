@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How a program of a trigger decides and tells. Included by each file of bpf/trigger/; these make an object of their own,
- * loaded for a set of rules over the session's pinned maps (user/io/trig/trig.c).
- *
+ * How a trigger's program decides and reports. Included by each file of bpf/trigger/, which make an object of their own, loaded
+ * for a set of rules over the session's pinned maps (user/io/trig/trig.c).
  *
  *	SEC("tp_btf/something") int BPF_PROG(fr_something, struct task_struct *task)
  *	{
@@ -11,30 +10,33 @@
  *
  *		if (fr_trigger_idle())			another set of programs acts
  *			return 0;
- *		for (i = 0; i < FR_TRIGGER_MAX; i++)	each rule it is for: counts, and minds the rule's gap
+ *		for (i = 0; i < FR_TRIGGER_MAX; i++)	each rule of this kind: counts, and checks the rule's gap
  *			if (fr_rules[i].kind == FR_TRIGGER_hung)
  *				due |= fr_rule_due(i, value > fr_rules[i].limit_ns);
  *		nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
  *		a = fr_alert(nr);
  *		if (!a)
  *			return 0;
- *		fr_moment_of(nr, FR_ADDRESS(task));	its task, from anywhere
+ *		fr_moment_of(nr, FR_ADDRESS(task));	its task, from any context
  *		a->value_ns = value;
  *		a->ts = w.res.time_ns;			of the event, if it writes one: FR_BEGIN(), fr_commit(), fr_mark()
  *		return fr_moment_end(nr, due);		into the queue
  *	}
  *
  * Rules
- *  - fr_rules is constant to the verifier: a rule of another kind costs nothing. What is decided about one must not branch
- *    before the next, or the paths are 2^32: hence fr_rule_due(), a global function.
- *  - A moment is written in one of a few buffers of the CPU, taken by compare-and-exchange: programs of triggers interrupt
- *    each other, and newer kernels preempt them.
- *  - Nothing of this is on the recording path. A program that runs often (sched_switch) must decide before it takes anything.
+ *  - fr_rules is constant to the verifier: a rule of another kind costs nothing. A decision about one rule must not branch
+ *    before the next, or there are 2^32 paths: hence fr_rule_due(), a global function.
+ *  - A moment is written to one of a few buffers per CPU, taken by compare-and-exchange: triggers' programs interrupt each
+ *    other, and newer kernels preempt them.
+ *  - None of this is on the recording path. A program that runs often (sched_switch) must decide before it takes a buffer.
  */
 #ifndef FR_TRIGGER_BPF_H
 #define FR_TRIGGER_BPF_H
 
-/* Losses here are counted as mark_lost. To tell the incident log takes a stack that is not there: 512 bytes for all frames. */
+/*
+ * Losses here are counted as mark_lost. Reporting them to the incident log needs more than the 512 bytes of stack for all
+ * frames.
+ */
 #define FR_RING_LOST(r, why, cnt) ((void)(cnt))
 
 #include "arch.bpf.h"
@@ -45,16 +47,16 @@
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
 #define FR_MOMENT_NONE FR_MOMENT_CNT
 
-/* Set by user/io/trig/trig.c before load, constant afterwards. */
+/* Set by user/io/trig/trig.c before load, constant from then on. */
 const volatile struct fr_trigger_rule fr_rules[FR_TRIGGER_MAX] SEC(".rodata") __weak = {};
 const volatile u32 fr_slot_of[FR_TRIGGER_MAX] SEC(".rodata") __weak = {}; /* of each rule: in fr_triggers.slot */
 const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;
 
-/* A moment being told. */
+/* A moment being reported. */
 struct fr_moment {
 	u64 busy; /* 0: free */
 	struct fr_alert alert;
-	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is kept; of a path, while it is put together */
+	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is written; of a path, while it is put together */
 	struct stack_origins origins;
 };
 
@@ -65,7 +67,7 @@ struct {
 	__type(value, struct fr_moment);
 } fr_moments SEC(".maps") __weak;
 
-/* A pointer as a number, for global functions: they take no pointers. */
+/* A pointer as a number, for global functions, which take no pointers. */
 #define FR_ADDRESS(p)                    \
 	({                               \
 		u64 address_ = (u64)(p); \
@@ -73,7 +75,7 @@ struct {
 		address_;                \
 	})
 
-/* Programs of another generation act now: those before a reload, or those after. */
+/* Programs of another generation act now: those before a reload, or those after it. */
 FR_INLINE bool fr_trigger_idle(void)
 {
 	return *(volatile u32 *)&fr_triggers.generation != fr_trigger_generation;
@@ -91,11 +93,11 @@ FR_INLINE bool fr_rule_is_for_name_of(u32 rule, u64 address)
 	struct task_struct *task = (void *)address;
 	u64 comm[2] = {};
 
-	BPF_CORE_READ_STR_INTO(&comm, task, comm); /* zeros behind its end, which the task's own need not have */
+	BPF_CORE_READ_STR_INTO(&comm, task, comm); /* zero-padded, which the task's own need not be */
 	return fr_rule_name_fits(r, comm);
 }
 
-/* A record was written beside the events' own, or was lost: the exact account needs to know. */
+/* A record was written in addition to the events' own, or was lost: the exact account must know. */
 FR_INLINE void fr_mark(bool written)
 {
 	fr_count(written ? &fr_triggers.marks : &fr_triggers.mark_lost, 1);
@@ -120,27 +122,27 @@ FR_INLINE struct fr_alert *fr_alert(u32 nr)
 	return m ? &m->alert : NULL;
 }
 
-/* Global functions, in trigger.bpf.c: the verifier looks at each once. */
+/* Global functions, in trigger.bpf.c: each is verified once. */
 
-/* The condition of a rule holds, or not: counts it. Returns the rule's bit if it is to be told now, else 0. */
+/* Does the condition of a rule hold? Counts it. Returns the rule's bit if an alert is due now, otherwise 0. */
 u32 fr_rule_due(u32 rule, u32 holds);
 
-/* Of these rules, whose condition holds, those to be told now. Counts. In crash.bpf.c. */
+/* Returns which of these rules, whose conditions hold, are due for an alert now. Counts. In crash.bpf.c. */
 u32 fr_rules_due(u32 set);
 
-/* Take a buffer, cleared, for a moment of these rules; FR_MOMENT_NONE, and counted, if all are taken. */
+/* Take a buffer, cleared, for a moment of these rules. Returns FR_MOMENT_NONE, counted, if all are taken. */
 u32 fr_moment_begin(u32 kind, u32 due);
 
-/* Fill in whom it is about: task is the address of a task_struct. Uses pc. */
+/* Fill in which task it is about. task: the address of a task_struct. Uses pc. */
 int fr_moment_of(u32 nr, u64 task);
 
-/* The first depth frames in pc: into the alert, and into the stack tier. Their id there, 0 none. */
+/* Write the first depth frames in pc to the alert and to the stack tier. Returns their id there, 0: none. */
 u64 fr_moment_keep(u32 nr, u32 depth, u32 user);
 
-/* Put it into the queue, count, give the buffer back. Returns 0. */
+/* Put the alert into the queue, count, release the buffer. Returns 0. */
 int fr_moment_end(u32 nr, u32 due);
 
-/* Take the current task's stack: flags 0 kernel's, BPF_F_USER_STACK user's. Its id in the stack tier, 0 none. */
+/* Take the current task's stack. flags: 0 kernel's, BPF_F_USER_STACK user's. Returns its id in the stack tier, 0: none. */
 FR_INLINE u64 fr_moment_stack(void *ctx, u32 nr, u64 flags)
 {
 	struct fr_moment *m = fr_moment(nr);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * watch: event rules. Each program of an event (bpf/watch.h) is run on the record that the event's own program, compiled a
- * second time, has put into a buffer.
+ * watch: event rules. Each program of an event (bpf/watch.h) runs on the record that the event's own program, compiled a second
+ * time, has put into a buffer.
  */
 #define FR_WATCH
 #include "record.bpf.h"
 
-/* Filled by user/io/trig/trig_watch.c before the programs are attached; their sizes are its too. */
+/* Filled, and sized, by user/io/trig/trig_watch.c before the programs are attached. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -42,7 +42,7 @@ __noinline u32 fr_watch_take(u32 sz, u32 tid)
 	return FR_WATCH_WORK_NONE;
 }
 
-/* Instruction pc of a program. Returns the next one's number. */
+/* Execute instruction pc of a program. Returns the next instruction's number. */
 __noinline u32 fr_watch_do(u32 work, u32 prog, u32 pc)
 {
 	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
@@ -82,7 +82,7 @@ __noinline u32 fr_watch_holds(u32 work, u32 prog)
 	return fr_watch_result(w);
 }
 
-/* One program of an event: is its rule to be told? Its bit. */
+/* Run one program of an event. Returns its rule's bit if an alert is due. */
 __noinline u32 fr_watch_due(u32 work, u32 prog)
 {
 	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * watch: the event programs, compiled with FR_WATCH, as programs of triggers: what record.bpf.h gives them to write a record
- * to.
+ * watch: the event programs, compiled with FR_WATCH, as triggers' programs: what record.bpf.h gives them to write a record to.
  *
- * The record goes to one of a few buffers of the CPU, taken by compare-and-exchange, since these programs interrupt each other;
- * an event that finds all taken is counted and not looked at. fr_commit() has the rules of its event evaluated. Of the checks
- * before, --pid, --comm, --cgroup and -f are not set here: they choose what is recorded. flightrec's own system calls and
- * faults stay left out.
+ * The record goes to one of a few buffers per CPU, taken by compare-and-exchange, since these programs interrupt each other. An
+ * event that finds all taken is counted and not evaluated. fr_commit() evaluates the rules of its event. Of the checks before
+ * it, --pid, --comm, --cgroup and -f are not set here: they choose what is recorded. flightrec's own system calls and faults
+ * are still left out.
  */
 #ifndef FR_TRIGGER_WATCH_BPF_H
 #define FR_TRIGGER_WATCH_BPF_H
@@ -24,12 +23,12 @@ struct {
 	__type(value, struct fr_watch_work);
 } fr_watch_works SEC(".maps") __weak;
 
-/* Global functions, in watch.bpf.c: the verifier looks at each once. */
+/* Global functions, in watch.bpf.c: each is verified once. */
 
-/* Take a buffer for a record of sz bytes of this task; FR_WATCH_WORK_NONE, and counted, if all are taken. */
+/* Take a buffer for a record of sz bytes of this task. Returns FR_WATCH_WORK_NONE, counted, if all are taken. */
 u32 fr_watch_take(u32 sz, u32 tid);
 
-/* Evaluate the rules of its event, tell, give the buffer back. Returns 0. */
+/* Evaluate the rules of the event, alert, release the buffer. Returns 0. */
 int fr_watch_done(u32 work, u32 event);
 
 FR_INLINE struct fr_watch_work *fr_watch_work(u32 nr)
