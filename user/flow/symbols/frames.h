@@ -9,7 +9,7 @@
  *	/usr/bin/server+0x1234 (stripped)			no name: byte of the file, and why
  *	[0123abcd...]+0x1234 (file not found)			likewise, of a build-id
  *	parse (server) main.c:12 (inlined)			with opts.lines
- *	Interpreter+0x10 [jit]					made at run time; likewise [vdso]
+ *	Interpreter+0x10 [jit]					made at run time
  *	0x7f001234						in no file
  */
 #ifndef FR_FRAMES_H
