@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Where sampled code lies: the user's stack by frame pointers, and which file an address is of while mappings change."""
 import bisect
+import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 
-from frtest import Skip, check, dump, equal, fr_json, helper, main, new_name, path, recorder, replay, run, session, test
+from frtest import Skip, check, dump, equal, fr_json, helper, main, new_name, path, recorder, replay, run, session, test, wait_for
 
 # room for all stacks of a busy machine until the snapshot, however long it takes to come
 SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499", "-m", "32M", "--tier", "stack=16M")
@@ -143,6 +145,58 @@ def remapped():
     hits = [sum(f["self"] for f in got["functions"] if f["name"].startswith(f"[{id}]")) for id in ids]
     check(min(hits) > 0.6 * max(hits), f"of the profile, halves of the same length: {hits}")
     return f"{good} samples, {unknown} unknown, profile {hits}"
+
+
+def looper(function, file):
+    """A program without a build-id and without libraries that is in this function for ever."""
+    with open(path(f"{function}.c"), "w") as f:
+        f.write("__attribute__((noinline)) void %s(void) { for (;;) __asm__ volatile(\"\"); }\nvoid _start(void) { %s(); }\n" % (function, function))
+    run("gcc", "-O1", "-fno-omit-frame-pointer", "-static", "-nostdlib", "-Wl,--build-id=none", "-o", file, path(f"{function}.c"))
+
+
+@test("without a build-id: the file at the path is not taken for one that was replaced, or that is in a container")
+def not_there():
+    # not beside the snapshot, where a file of that name is believed
+    root, prog, other = path("root"), path("bin/looper"), path("bin/other")
+    os.mkdir(os.path.dirname(prog))
+    os.makedirs(root + os.path.dirname(prog))
+    looper("the_right_one", prog)
+    looper("another_one", other)
+    shutil.copy(prog, root + prog)
+    # the container's own root is a mount, so that its program has the path that another one has here
+    inside = f"mount --rbind {root} {root} && cd {root} && mkdir -p old && pivot_root . old && exec {prog}"
+    started = []
+    with session(*SAMPLES) as name:
+        try:
+            started.append(subprocess.Popen(["unshare", "-m", "sh", "-c", inside]))
+            wait_for(lambda: exe_is(started[0].pid, prog), "the container's program runs")
+            started.append(subprocess.Popen([prog]))
+            wait_for(lambda: exe_is(started[1].pid, prog), "it runs")
+            os.rename(other, prog)
+            started.append(subprocess.Popen([prog]))
+            pids = [p.pid for p in started]
+            file = wait_for(lambda: sampled_in(name, pids), "all are sampled")
+        finally:
+            for p in started:
+                p.kill()
+                p.wait()
+    for pid, want in zip(pids, (None, None, "another_one+0x")):
+        found = {e["ustack_sym"][0] for e in replay(file, "--symbols", "-f", f"event == cpu_sample && pid == {pid} && user == 1 && comm == \"looper\"")}
+        good = {f for f in found if (f.startswith(want) if want else f.endswith("(file not found)"))}
+        check(found and found == good, f"frames of program {pids.index(pid)}: {found}, not {want or 'unnamed'}")
+
+
+def exe_is(pid, prog):
+    """Has it executed that, wherever it is?"""
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{pid}/exe").endswith(prog)
+
+
+def sampled_in(name, pids):
+    """A snapshot with samples of all of them, and what they have mapped."""
+    file = dump(name)
+    mapped = {json.loads(line).get("pid") for line in run(helper("addrs"), file).stdout.splitlines() if '"mapping"' in line}
+    return file if all(samples(file, pid) for pid in pids) and mapped >= set(pids) else None
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
  *	task TID TGID COMM
  *	sym PID ADDR SZ NAME MODULE
  *	map PID BEGIN END OFF PATH BUILDID
+ *	gone PID BEGIN END OFF PATH BUILDID	likewise, but the path did not lead to it
  *	stack ID IP...
  *	ids ID BUILDID:OFF...		of the stack's frames; "-" not known
  *	exec TID PATH
@@ -138,6 +139,12 @@ static void add_map(char **word)
 	m->build_id_sz = put_id(word[6], m->build_id);
 }
 
+static void add_gone(char **word)
+{
+	add_map(word);
+	map[map_cnt - 1].deleted = true;
+}
+
 static void add_proc(char **word)
 {
 	snprintf(procs + strlen(procs), sizeof(procs) - strlen(procs), "{\"pid\":%s,\"exe\":\"%s\",\"cwd\":\"%s\"}\n", word[1],
@@ -163,9 +170,9 @@ static int add_line(struct fr_snap_writer *w, char **word, u32 cnt)
 		u32 cnt;
 		void (*add)(char **word);
 	} kind[] = {
-		{"fact", 3, NULL},	   {"stack", 2, NULL},	    {"ids", 2, NULL},	   {"task", 4, add_task},
-		{"sym", 6, add_sym},	   {"map", 7, add_map},	    {"exec", 3, add_exec}, {"proc", 4, add_proc},
-		{"sample", 4, add_sample}, {"crash", 4, add_crash},
+		{"fact", 3, NULL},     {"stack", 2, NULL},	  {"ids", 2, NULL},	   {"task", 4, add_task},
+		{"sym", 6, add_sym},   {"map", 7, add_map},	  {"gone", 7, add_gone},   {"exec", 3, add_exec},
+		{"proc", 4, add_proc}, {"sample", 4, add_sample}, {"crash", 4, add_crash},
 	};
 	size_t i = 0, kinds = sizeof(kind) / sizeof(kind[0]);
 

@@ -458,6 +458,26 @@ def a_program_without_build_id(e):
     has(e.err, "no build-id")
 
 
+def another_file_at_its_path(e):
+    """It was replaced, or lived in a container: without a build-id the file at its path is not believed, with one it need not be."""
+    e.build()
+    off, name = e.off(MANGLED, 4), f"{SEND}+0x4 (prog)"
+    mapping = e.mapping().replace("map", "gone", 1)
+    equal(e.frames(e.snapshot([off], [mapping], ids=[])), [name])
+    sh("objcopy", "--remove-section=.note.gnu.build-id", e.prog)
+    mapping = e.mapping(build_id="-").replace("map", "gone", 1)
+    s = e.snapshot([off], [mapping], ids=[], name="b.flight")
+    equal(e.frames(s), [f"{e.prog}+{off:#x} (file not found)"])
+    # the same path was another process's, which it led to
+    both = e.snapshot([off], [mapping, e.mapping(build_id="-").replace("map 100", "map 101")], ids=[], name="c.flight")
+    equal(e.frames(both), [f"{e.prog}+{off:#x} (file not found)"])
+    # whoever reads knows where it is
+    put(e.prog, f"{e.tmp}/root{e.prog}")
+    equal(e.frames(s, "--symfs", f"{e.tmp}/root"), [name])
+    put(e.prog, f"{e.dir}/prog")
+    equal(e.frames(s), [name])
+
+
 def garbage_offsets(e):
     """The kernel calls frames good that are none: no name is given to what is not code."""
     e.build()
@@ -659,7 +679,7 @@ def symbols_command(e):
 TESTS = [
     names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
     code_made_at_run_time, names_cannot_move_the_cursor, whatever_is_named_disguises_no_line, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
-    another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, garbage_offsets,
+    another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, another_file_at_its_path, garbage_offsets,
     files_that_cannot_be_opened, a_server_that_takes_too_long, special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
 ]
 

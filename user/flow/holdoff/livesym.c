@@ -317,7 +317,7 @@ static int take_map(void *arg, const struct fr_procmap *m)
 	if (!m->path[0])
 		return 0;
 	id_sz = fr_proc_build_id(&r->proc, m, id);
-	to->obj = fr_symobjs_get(&y->objs, id, id_sz, m->path);
+	to->obj = fr_symobjs_get(&y->objs, id, id_sz, m->path, !id_sz && fr_procmap_is_gone(m));
 	if (to->obj && m->off < to->obj->first_off)
 		to->obj->first_off = m->off;
 	return 0;
@@ -391,7 +391,7 @@ static void name_in_file(struct fr_livesym *y, struct fr_symobj *o, u64 off, u64
 /* Of a process that has ended: what only its build-id tells, and perhaps a path that was executed. */
 static void name_by_origin(struct fr_livesym *y, const struct fr_origin *f, u64 back, struct fr_symbol *out)
 {
-	struct fr_symobj *o = fr_symobjs_get(&y->objs, f->build_id, f->build_id_sz, NULL);
+	struct fr_symobj *o = fr_symobjs_get(&y->objs, f->build_id, f->build_id_sz, NULL, false);
 	const char *path;
 
 	if (!o)

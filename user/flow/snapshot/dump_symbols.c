@@ -183,6 +183,8 @@ static int keep_mapping(struct finds *f, const struct fr_procmap *m)
 		.deleted = m->deleted,
 	};
 	to->build_id_sz = fr_proc_build_id(&f->proc, m, to->build_id);
+	/* without a build-id nothing else tells it from a file of that path here */
+	to->deleted |= !to->build_id_sz && fr_procmap_is_gone(m);
 	return 0;
 }
 

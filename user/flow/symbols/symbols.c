@@ -180,7 +180,7 @@ static int map_objects(struct fr_symbols *y)
 	for (i = 0; i < cnt && !y->mapped; i++) {
 		if (!m[i].build_id_sz && !m[i].path)
 			continue;
-		o = fr_symobjs_get(&y->objs, m[i].build_id, m[i].build_id_sz, m[i].path);
+		o = fr_symobjs_get(&y->objs, m[i].build_id, m[i].build_id_sz, m[i].path, m[i].deleted);
 		if (!o)
 			return -ENOMEM;
 		if (m[i].file_off < o->first_off)
@@ -216,13 +216,14 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 	if (map_objects(y))
 		return false;
 	if (stack_id && fr_snap_frame(y->snap, stack_id, nr, &f) && f.build_id_sz) {
-		*to = (struct spot){fr_symobjs_get(&y->objs, f.build_id, f.build_id_sz, NULL), f.file_off};
+		*to = (struct spot){fr_symobjs_get(&y->objs, f.build_id, f.build_id_sz, NULL, false), f.file_off};
 		return to->obj;
 	}
 	m = mapping_of(y, pid, ip);
 	if (!m || (!m->build_id_sz && !m->path))
 		return false;
-	*to = (struct spot){fr_symobjs_get(&y->objs, m->build_id, m->build_id_sz, m->path), ip - m->begin + m->file_off};
+	*to = (struct spot){fr_symobjs_get(&y->objs, m->build_id, m->build_id_sz, m->path, m->deleted),
+			    ip - m->begin + m->file_off};
 	return to->obj;
 }
 
@@ -320,7 +321,7 @@ u32 fr_symbols_place(struct fr_symbols *y, const u8 *build_id, size_t build_id_s
 	*out = (struct fr_symbol){.missing = "not mapped"};
 	if (map_objects(y))
 		return 1;
-	at.obj = fr_symobjs_get(&y->objs, build_id, build_id_sz, NULL);
+	at.obj = fr_symobjs_get(&y->objs, build_id, build_id_sz, NULL, false);
 	if (!at.obj)
 		return 1;
 	cnt = name_spot(y, &at, nr && off, out, max);

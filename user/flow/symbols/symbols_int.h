@@ -20,7 +20,7 @@ struct fr_symobj {
 	u64 frame_cnt, named_cnt;
 };
 
-/* All of a snapshot: by build-id, or without one by path. */
+/* All of a snapshot: by build-id, or without one by path, and by whether it led there. */
 struct fr_symobjs {
 	struct fr_symobj **obj;
 	u32 cnt;
@@ -29,8 +29,11 @@ struct fr_symobjs {
 	bool no_memory; /* for one of them: it was asked for, and not got */
 };
 
-/* The object of that key, made if it is new; path may be NULL if there is a build-id. NULL: no memory. */
-struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path);
+/*
+ * The object of that key, made if it is new; path may be NULL if there is a build-id. gone: the path did not lead to it, which
+ * counts where there is none. NULL: no memory.
+ */
+struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone);
 void fr_symobjs_free(struct fr_symobjs *o);
 
 /* Its path has become known; NULL: it is not, and it has a build-id. 0, or -ENOMEM: it is called as before. */

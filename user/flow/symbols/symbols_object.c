@@ -24,18 +24,18 @@ static u64 hash_key(const u8 *id, size_t id_sz, const char *path)
 	return id_sz ? hash_of(id, id_sz) : hash_of(path, strlen(path));
 }
 
-static bool is_key(const struct fr_symobj *o, const u8 *id, size_t id_sz, const char *path)
+static bool is_key(const struct fr_symobj *o, const u8 *id, size_t id_sz, const char *path, bool gone)
 {
 	if (o->want.build_id_sz != id_sz)
 		return false;
-	return id_sz ? !memcmp(o->want.build_id, id, id_sz) : !strcmp(o->label, path);
+	return id_sz ? !memcmp(o->want.build_id, id, id_sz) : o->want.gone == gone && !strcmp(o->label, path);
 }
 
-static u32 *slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, const char *path)
+static u32 *slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, const char *path, bool gone)
 {
 	u32 i = hash_key(id, id_sz, path) & (o->slot_cnt - 1);
 
-	while (o->slot[i] && !is_key(o->obj[o->slot[i] - 1], id, id_sz, path))
+	while (o->slot[i] && !is_key(o->obj[o->slot[i] - 1], id, id_sz, path, gone))
 		i = (i + 1) & (o->slot_cnt - 1);
 	return &o->slot[i];
 }
@@ -60,7 +60,7 @@ static bool grow(struct fr_symobjs *o)
 	for (i = 0; i < o->cnt; i++) {
 		const struct fr_symwant *w = &obj[i]->want;
 
-		*slot_of(&bigger, w->build_id, w->build_id_sz, obj[i]->label) = i + 1;
+		*slot_of(&bigger, w->build_id, w->build_id_sz, obj[i]->label, w->gone) = i + 1;
 	}
 	free(o->slot);
 	*o = bigger;
@@ -104,7 +104,7 @@ int fr_symobj_set_path(struct fr_symobj *o, const char *path)
 	return 0;
 }
 
-static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path)
+static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path, bool gone)
 {
 	struct fr_symobj *o = calloc(1, sizeof(*o));
 	char text[2 * FR_BUILD_ID_MAX_SZ + 1];
@@ -114,6 +114,7 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 	o->first_off = ~0ull;
 	memcpy(o->want.build_id, id, id_sz);
 	o->want.build_id_sz = id_sz;
+	o->want.gone = gone && !id_sz;
 	fr_build_id_text(id, id_sz, text);
 	o->id = id_sz ? strdup(text) : NULL;
 	if ((o->id || !id_sz) && !fr_symobj_set_path(o, path))
@@ -122,21 +123,21 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 	return NULL;
 }
 
-static struct fr_symobj *get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path)
+static struct fr_symobj *get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone)
 {
 	struct fr_symobj *x;
 	u32 *slot;
 
 	if (!grow(o))
 		return NULL;
-	slot = slot_of(o, build_id, build_id_sz, path);
+	slot = slot_of(o, build_id, build_id_sz, path, gone);
 	if (*slot) {
 		x = o->obj[*slot - 1];
 		if (path && !x->want.path && x->label[0] == '[' && fr_symobj_set_path(x, path))
 			return NULL;
 		return x;
 	}
-	x = new_object(build_id, build_id_sz, path);
+	x = new_object(build_id, build_id_sz, path, gone);
 	if (!x)
 		return NULL;
 	o->obj[o->cnt++] = x;
@@ -144,13 +145,13 @@ static struct fr_symobj *get(struct fr_symobjs *o, const u8 *build_id, size_t bu
 	return x;
 }
 
-struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path)
+struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone)
 {
 	struct fr_symobj *x;
 
 	if (build_id_sz > FR_BUILD_ID_MAX_SZ || (!build_id_sz && !path))
 		return NULL;
-	x = get(o, build_id, build_id_sz, path);
+	x = get(o, build_id, build_id_sz, path, gone);
 	o->no_memory |= !x;
 	return x;
 }

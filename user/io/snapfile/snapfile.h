@@ -85,7 +85,7 @@ struct fr_snap_mapping {
 	const char *path; /* as the process saw it, perhaps in another root; "[vdso]" */
 	u8 build_id[FR_BUILD_ID_MAX];
 	u8 build_id_sz; /* 0: none, or it could not be read */
-	bool deleted;	/* no file had that path any more */
+	bool deleted;	/* the path led to no file any more, or, where there is no build-id, to another one */
 };
 
 /* Where a frame of a user stack lay, as the kernel knew it when the stack was taken: holds for processes that have ended too.

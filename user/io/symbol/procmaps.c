@@ -170,6 +170,13 @@ u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id)
 	return sz;
 }
 
+bool fr_procmap_is_gone(const struct fr_procmap *m)
+{
+	struct stat st;
+
+	return m->deleted || (m->path[0] == '/' && (stat(m->path, &st) || st.st_ino != m->inode));
+}
+
 /* ---- JITed code ---- */
 
 /* Of /proc/PID/status: its pid in its innermost namespace, and its effective user. */

@@ -42,6 +42,9 @@ int fr_proc_maps(struct fr_proc *p, fr_procmap_fn fn, void *arg);
  */
 u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id);
 
+/* Does its path not lead to the mapped file, as we see it? It was deleted or replaced, or its process lives in another root. */
+bool fr_procmap_is_gone(const struct fr_procmap *m);
+
 /*
  * Open the map of JITed code of a process, /tmp/perf-PID.map where it lives: a regular file of its user or root, with one name,
  * reached without a link. The descriptor, or -errno: -ENOENT there is none, -EPERM it is not to be trusted.

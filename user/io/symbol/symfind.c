@@ -207,7 +207,7 @@ static void look_at_original(struct search *x)
 {
 	x->where = "/usr/lib/debug";
 	look_by_id(x, "/usr/lib/debug");
-	if (!x->want->path)
+	if (!x->want->path || x->want->gone)
 		return;
 	look_at(x, "/usr/lib/debug%s.debug", x->want->path);
 	x->where = "original path";

@@ -34,6 +34,7 @@ struct fr_symwant {
 	const char *name; /* of a file beside the snapshot, if the path is not known; NULL */
 	u8 build_id[FR_BUILD_ID_MAX_SZ];
 	size_t build_id_sz; /* 0: it has none; then a file without one is taken to be it */
+	bool gone;	    /* it has none, and the path did not lead to it: where it was is not looked at */
 };
 
 enum fr_symwhy { FR_SYM_FOUND, FR_SYM_STRIPPED, FR_SYM_DIFFERS, FR_SYM_NO_FILE, FR_SYM_UNREAD };
