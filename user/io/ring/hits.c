@@ -20,7 +20,7 @@ struct half {
 };
 
 struct store {
-	u64 seq; /* half seq % 2 holds; 0: nothing yet */
+	u64 seq; /* half seq % 2 is current; 0: nothing yet */
 	u64 pad[7];
 	struct half half[2];
 };
@@ -34,7 +34,7 @@ struct fr_hits {
 	int calls_fd, dir_fd;
 };
 
-/* An element of an array map begins at a multiple of 8 bytes. */
+/* Elements of an array map are aligned to 8 bytes. */
 static size_t map_sz(u32 cnt, size_t sz)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -42,7 +42,7 @@ static size_t map_sz(u32 cnt, size_t sz)
 	return (cnt * ((sz + 7) & ~7UL) + page - 1) & ~(page - 1);
 }
 
-/* The kernel's: a page for each array's head; the queue has two pages of positions, and one of its own. */
+/* The kernel's overhead: a page for each array's head; the queue has two pages of positions, plus one of its own. */
 static u64 rest_sz(void)
 {
 	return map_sz(1, sizeof(struct store)) + 6 * FR_PAGE_SZ;
@@ -225,7 +225,7 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 	return 0;
 }
 
-/* The word comes last: pairs with its load by the next reader, maybe of another process, after this one was killed. */
+/* The word comes last: pairs with its load by the next reader, possibly another process after this one was killed. */
 void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX])
 {
 	u64 seq = fr_hits_stored(h);

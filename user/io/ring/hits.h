@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hits: what a session has of its profile, in pinned maps: the CPUs' tables, the merged profile, the CPUs' calls.
  *
- *	hits		a struct fr_hits_cpu and its tables of each possible CPU (bpf/hits.h)
+ * hits: the profile of a session, in pinned maps: the CPUs' tables, the merged profile, the calls from CPUs.
+ *
+ *	hits		for each possible CPU, a struct fr_hits_cpu and its tables (bpf/hits.h)
  *	profile		two halves: the merged profile as bytes, and which generations of each CPU are in it
- *	hits-calls	a queue with many writers: a CPU's table fills
+ *	hits-calls	a queue with many writers: a CPU's table is filling up
  *	hits-reader/	flock here: one reader at a time
  *
- * A half is written whole, then one word makes it the one that holds: a reader that is killed leaves the profile as it was or
- *as it is to be, and which tables are in it is never in doubt.
+ * A half is written completely, then a single word makes it current. A killed reader therefore leaves either the old profile or
+ * the new one, and there is never any doubt which tables are in it.
  */
 #ifndef FR_IO_HITS_H
 #define FR_IO_HITS_H
@@ -25,7 +26,7 @@ struct fr_hits; /* opaque */
 int fr_hits_open(struct fr_sess *s, struct fr_hits **out);
 void fr_hits_close(struct fr_hits *h); /* NULL is fine */
 
-/* 0; -EWOULDBLOCK: another process reads now; -errno. */
+/* 0; -EWOULDBLOCK: another process is reading; -errno. */
 int fr_hits_lock(struct fr_hits *h);
 void fr_hits_unlock(struct fr_hits *h);
 
@@ -33,7 +34,9 @@ u32 fr_hits_cpu_cnt(const struct fr_hits *h);
 u32 fr_hits_shift(const struct fr_hits *h);
 struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu);
 
-/* The merged profile, a copy: malloc'ed, NULL with *sz 0: nothing yet. Generations below merged[cpu] are in it. 0 or -ENOMEM.
+/*
+ * A malloc'ed copy of the merged profile, NULL with *sz 0 if there is none yet. Holds generations below merged[cpu]. 0 or
+ * -ENOMEM.
  */
 int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_CPU_MAX]);
 
@@ -41,30 +44,30 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 u64 fr_hits_stored(const struct fr_hits *h);
 void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX]);
 
-/* Readable when a CPU calls; -1: not opened. Taking them returns how many. */
+/* Readable when a CPU calls; -1: not open. Taking the calls returns how many there were. */
 int fr_hits_calls_fd(const struct fr_hits *h);
 int fr_hits_take_calls(struct fr_hits *h);
 
 /* Make the map of the merged profile: its fd, or -errno. */
 int fr_hits_make_store(void);
 
-/* How often the tables are halved for so many possible CPUs, so that all these maps have FR_HITS_LIMIT_SZ at most. */
+/* How often the tables are halved for this many possible CPUs, so that all these maps take at most FR_HITS_LIMIT_SZ. */
 u32 fr_hits_shift_of(u32 cpu_cnt);
 
-/* Bytes of all these maps, for so many possible CPUs. */
+/* Bytes of all these maps for this many possible CPUs. */
 u64 fr_hits_sz(u32 cpu_cnt);
 
-/* What nobody has read yet. */
+/* What has not been read yet. */
 struct fr_hits_unread {
 	u64 taken; /* samples */
 	u64 lost;  /* of these, samples that found no room */
-	u32 cpus;  /* that have lost some */
+	u32 cpus;  /* CPUs that lost some */
 };
 
 /* 0 and *out; -ENOENT: the session counts no profile; -errno. */
 int fr_hits_unread(struct fr_sess *s, struct fr_hits_unread *out);
 
-/* How often those of a session are halved; -ENOENT: it counts no profile; -errno. */
+/* How often this session's tables are halved; -ENOENT: it counts no profile; -errno. */
 int fr_hits_sess_shift(struct fr_sess *s);
 
 #endif

@@ -62,7 +62,7 @@ static int open_event(const struct perf_event_attr *attr, u32 cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* This process's cycles, while it has some. */
+/* Does the counter count this process's cycles? */
 static bool cycles_count(void)
 {
 	struct perf_event_attr attr = {
@@ -95,7 +95,7 @@ int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz)
 	return fr_sample_event_open(&ops, ev, cpu, hz);
 }
 
-/* In one step, so that a killed process leaves one of the two: pin beside it, then rename over it. */
+/* Atomic, so that a killed process leaves one pin or the other: pin beside it, then rename over it. */
 static int pin_over(int fd, const char *path)
 {
 	char beside[512];
@@ -108,7 +108,7 @@ static int pin_over(int fd, const char *path)
 	return rename(beside, path) ? -errno : 0;
 }
 
-/* libbpf's link of a perf event disables the event when it is destroyed, pinned or not: so a bare link it is. */
+/* libbpf's link of a perf event disables the event when the link is destroyed, pinned or not, so make a bare link. */
 int fr_percpu_sample(int prog_fd, int event_fd, const char *path)
 {
 	int link = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, NULL), err;

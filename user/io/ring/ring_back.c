@@ -3,14 +3,14 @@
 
 #include "io/ring/ring_check.h"
 
-#define COPY_TRIES 4 /* a snapshot may swap the sub-buffer twice while it is copied */
+#define COPY_TRIES 4 /* a snapshot may swap the sub-buffer twice during the copy */
 
 static u64 load_slot(const struct fr_ring_map *m, u64 seq)
 {
 	return fr_load(fr_ring_slot_of(m, seq));
 }
 
-/* Is all of lap seq up to off committed, by a word that was loaded before off was? */
+/* Is all of lap seq up to off committed, judging by a word that was loaded before off? */
 static bool is_quiet(u64 word, u64 seq, u32 off)
 {
 	return fr_slot_seq(word) == (seq & FR_SEQ_MASK) && fr_slot_com(word) == off;
@@ -49,13 +49,13 @@ static const u64 *page_of(const struct fr_ring_back *l, u32 idx)
 	return fr_ring_subbuf(l->map, idx) + (size_t)l->page * FR_PAGE_UNITS;
 }
 
-/* The sub-buffer that no slot names: the reader's. False: a swap is under way, or a word is damaged. */
+/* Find the sub-buffer that no slot names: the reader's. False: a swap is under way, or a word is damaged. */
 static bool find_spare(const struct fr_ring_map *m, u32 *idx)
 {
 	u32 i, nr, cnt = m->slot_cnt;
 	u64 sum = (u64)cnt * (cnt + 1) / 2;
 
-	/* all are named once but one: what is left of their sum */
+	/* all but one are named once: the spare is what remains of their sum */
 	for (i = 0; i < cnt; i++) {
 		nr = fr_slot_idx(fr_load(&m->sl->slot[i]));
 		if (nr > cnt || nr > sum)
@@ -66,7 +66,7 @@ static bool find_spare(const struct fr_ring_map *m, u32 *idx)
 	return sum <= cnt;
 }
 
-/* Is this the page it should be? */
+/* Is this the expected page? */
 static bool head_ok(const struct fr_ring_back *l)
 {
 	const struct fr_ring_map *m = l->map;
@@ -83,13 +83,15 @@ static void copy_page(u64 *to, const u64 *from)
 
 	for (i = 0; i < FR_PAGE_UNITS; i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-	/* The words are loaded after the bytes. Pairs with the CAS by which fr_ring_open() takes the slot before it writes. */
+	/*
+	 * The words are loaded after the bytes. Pairs with the CAS with which fr_ring_open() takes the slot before it writes.
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
 /* ---- copying ---- */
 
-/* 1: done; 0: the word moved, or a snapshot has the lap; -errno. */
+/* 1: done; 0: the word changed, or a snapshot has the lap; -errno. */
 static int copy_in_slot(struct fr_ring_back *l, u64 word)
 {
 	u64 after;

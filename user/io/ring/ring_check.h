@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ring_check: what both ways of reading a mapped ring check in it: the words of slots and w, the head of a lap. */
+/* ring_check: the checks that both ways of reading a mapped ring share: slot words and w, the head of a lap. */
 #ifndef FR_RING_CHECK_H
 #define FR_RING_CHECK_H
 
@@ -49,7 +49,7 @@ static inline bool fr_ring_word_full(const struct fr_ring_map *m, u64 word, u64 
 	return fr_ring_word_is(m, word, seq) && fr_slot_com(word) == fr_ring_full_units(m);
 }
 
-/* Does this page 0 begin lap seq of this ring? Loads of a whole word: a writer may be at it. */
+/* Does this page 0 begin lap seq of this ring? Whole words are loaded: a writer may be changing them. */
 static inline bool fr_ring_head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)
 {
 	u64 unit[FR_PAGE_HEAD_UNITS];
@@ -66,8 +66,8 @@ static inline bool fr_ring_head_is(const struct fr_ring_map *m, const u64 *page,
 enum fr_ring_state { FR_RING_WHOLE, FR_RING_PARTIAL };
 
 /*
- * Can lap seq be copied, by a word of its slot and w, loaded in this order? An enum fr_ring_state; -ENOENT: not written yet;
- * -ESTALE: overwritten; -EAGAIN: in flight just now; -EBADMSG: damaged.
+ * Can lap seq be copied, given its slot's word and w, loaded in this order? An enum fr_ring_state; -ENOENT: not written yet;
+ * -ESTALE: overwritten; -EAGAIN: in flight right now; -EBADMSG: damaged.
  */
 static inline int fr_ring_lap_state(const struct fr_ring_map *m, u64 seq, u64 word, u64 w)
 {
@@ -78,7 +78,7 @@ static inline int fr_ring_lap_state(const struct fr_ring_map *m, u64 seq, u64 wo
 	if (seq + m->slot_cnt <= fr_w_seq(w))
 		return -ESTALE;
 	if (fr_ring_word_is(m, word, seq - m->slot_cnt))
-		return -EAGAIN; /* reserved, not opened */
+		return -EAGAIN; /* reserved, not opened yet */
 	if (!fr_ring_word_is(m, word, seq))
 		return fr_load(fr_ring_slot_of(m, seq)) == word ? -EBADMSG : -EAGAIN;
 	if (fr_ring_word_full(m, word, seq))

@@ -3,12 +3,12 @@
 
 #include "io/ring/ring_check.h"
 
-#define PATIENCE_NS 1000000000u /* a passed lap that cannot be read for so long will not be */
+#define PATIENCE_NS 1000000000u /* give up on a passed lap that stays unreadable this long */
 
 /* ---- one lap, in place ---- */
 
 /*
- * The acquiring loads keep the look at the slot word that follows behind them. Pairs with the opener's CAS (fr_ring_open()),
+ * The loads acquire, so that the later check of the slot word stays behind them. Pairs with the opener's CAS (fr_ring_open()),
  * before which no byte of the lap is overwritten.
  */
 static void copy_units(u64 *to, const u64 *from, u32 units)
@@ -20,9 +20,9 @@ static void copy_units(u64 *to, const u64 *from, u32 units)
 }
 
 /*
- * Copy by a word of the slot and w, loaded in this order. A slot may name the reader's spare while a snapshot copies the lap:
- * its head tells. Valid if the slot is still that lap's afterwards, and w, whose seq is whole, says that it is not one 2^19
- * laps later.
+ * Copy, given a word of the slot and w, loaded in this order. A slot may name the reader's spare while a snapshot copies the
+ * lap; the page head tells. The copy is valid if the slot still belongs to that lap afterwards, and w, whose seq is complete,
+ * rules out a lap 2^19 laps later.
  */
 static int try_look(const struct fr_ring_map *m, u64 seq, u64 word, u64 w, u64 *buf, u32 have, struct fr_lap *out)
 {
@@ -62,7 +62,7 @@ int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units
 	return err;
 }
 
-/* ---- how many there were ---- */
+/* ---- counting what came before ---- */
 
 /* Is nothing in flight at this moment in the lap that w is in? *seq: its number, 0 if nothing was written. */
 static bool is_quiet(const struct fr_ring_map *m, u64 *seq)
@@ -76,9 +76,9 @@ static bool is_quiet(const struct fr_ring_map *m, u64 *seq)
 }
 
 /*
- * Laps before seq, by their words; last: the lap of a quiet moment. Their openers have counted what they overwrote, since an
- * opener holds a record in its lap and these are complete. The next opener takes the slot of the first of them: seen complete
- * after the counter was read, it had not come.
+ * Sum up the laps before seq, by their words; last: the lap of a quiet moment. Their openers have counted what they overwrote:
+ * an opener holds a record in its lap, and these laps are complete. The next opener takes the slot of the first of them; if
+ * that lap is still seen complete after the counter was read, the opener had not come yet.
  */
 static int sum_before(const struct fr_ring_map *m, u64 seq, u64 last, u64 *cnt)
 {
@@ -130,7 +130,7 @@ static void go_to(struct fr_ring_follow *f, u64 seq, u64 before)
 	f->stuck_ns = 0;
 }
 
-/* From what is committed now on. The lap so far comes along: what follows in it is read with its heads. */
+/* Start behind what is committed now. The lap so far is copied too: reading the rest of it needs its page heads. */
 static int begin_now(struct fr_ring_follow *f)
 {
 	u64 seq = fr_w_seq(fr_writer_w(f->map.wr)), before;
@@ -173,7 +173,7 @@ int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, 
 	return from_oldest ? begin_oldest(f) : begin_now(f);
 }
 
-/* Go on at lap seq, and count what lies between. */
+/* Continue at lap seq, and count what lies between. */
 static int skip_to(struct fr_ring_follow *f, u64 seq)
 {
 	u64 before;
@@ -189,7 +189,7 @@ static int skip_to(struct fr_ring_follow *f, u64 seq)
 	return 0;
 }
 
-/* Overwritten: into the middle of what is there, so that the next laps are not gone too before they are read. */
+/* Overwritten: jump to the middle of what is present, so that the next laps are not overwritten, too, before they are read. */
 static int catch_up(struct fr_ring_follow *f)
 {
 	u64 last = fr_w_seq(fr_writer_w(f->map.wr)), back = (f->map.slot_cnt - 1) / 2;
@@ -197,7 +197,7 @@ static int catch_up(struct fr_ring_follow *f)
 	return skip_to(f, last > back ? last - back : 1);
 }
 
-/* The lap cannot be read just now: it may never be, if a killed process left it so, and is given up once w has passed it. */
+/* The lap cannot be read right now, and never will be if a killed process left it so: give it up once w has passed it. */
 static int give_up(struct fr_ring_follow *f, u64 patience_ns)
 {
 	u64 now = fr_ring_now_ns();
@@ -208,7 +208,7 @@ static int give_up(struct fr_ring_follow *f, u64 patience_ns)
 	return skip_to(f, f->seq + 1);
 }
 
-/* Look at the lap we are at: 1 and *out, 0 all is known, -EAGAIN; 2: look again. */
+/* Look at the current lap: 1 and *out; 0: up to date; -EAGAIN; 2: look again. */
 static int step(struct fr_ring_follow *f, struct fr_ring_piece *out)
 {
 	struct fr_lap lap;

@@ -48,7 +48,7 @@ int fr_ring_read_grace(void *arg)
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) ? -errno : 0;
 }
 
-/* The lap that slot i holds or held last before w's: N laps end with the one w is in. Zero and below: a fresh slot's. */
+/* The lap that slot i holds, or held last before w's: N laps end with the one w is in. Zero or less: a fresh slot's. */
 static s64 lap_of(const struct fr_ring_map *m, u64 w, u32 i)
 {
 	u32 back = (fr_w_slot(w) + m->slot_cnt - i) % m->slot_cnt;
@@ -56,7 +56,10 @@ static s64 lap_of(const struct fr_ring_map *m, u64 w, u32 i)
 	return (s64)(fr_w_seq(w) - back);
 }
 
-/* Is slot i's word as a lap that w has passed must leave it? An idx that two slots name is whose page says so. */
+/*
+ * Is slot i's word as a lap that w has passed must leave it? If two slots name the same idx, its page decides which of them
+ * owns it.
+ */
 static bool passed_ok(const struct fr_ring_map *m, u64 word, s64 seq, const u16 *names)
 {
 	u32 idx = fr_slot_idx(word);
@@ -64,7 +67,7 @@ static bool passed_ok(const struct fr_ring_map *m, u64 word, s64 seq, const u16 
 	return fr_ring_word_full(m, word, seq) && (names[idx] == 1 || fr_ring_head_is(m, fr_ring_subbuf(m, idx), seq));
 }
 
-/* A word that was left behind: complete, with a hole. Its count stays, so that written = present + overwritten. */
+/* The replacement for an abandoned word: complete, with a hole. It keeps its count, so that written = present + overwritten. */
 static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 {
 	bool ours = fr_ring_word_is(m, word, seq) || fr_ring_word_is(m, word, seq - m->slot_cnt);
@@ -79,14 +82,14 @@ static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 	return fr_slot(seq, idx, ours ? fr_slot_cnt(word) : 0, fr_ring_full_units(m)) | FR_SLOT_HOLE;
 }
 
-/* A slot that w has passed and that is not as it must be. */
+/* A slot that w has passed and whose word is not as it must be. */
 struct suspect {
 	u64 word;
 	s64 seq; /* lap it should hold */
 	u32 slot;
 };
 
-/* Word before w, as always: a word can then not be of a later lap than w tells. */
+/* Load the word before w, as always: then the word cannot belong to a later lap than w says. */
 static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct suspect *s)
 {
 	u32 i, cnt = 0;
@@ -102,7 +105,9 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 	return cnt;
 }
 
-/* Most suspects are writers at work: look for a moment without. What is left after a grace period has no writer. */
+/*
+ * Most suspects are active writers: look for a moment without them. Suspects that remain after a grace period have no writer.
+ */
 static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, void *arg)
 {
 	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
@@ -125,7 +130,10 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 	return healed_cnt;
 }
 
-/* Swap back the lap a killed reader held: the spare is that lap by its page, and its slot names another lap's sub-buffer. */
+/*
+ * Swap back the lap that a killed reader held: the spare's page says it is that lap, and its slot names another lap's
+ * sub-buffer.
+ */
 static int heal_swapped(const struct fr_ring_map *m)
 {
 	u64 w = fr_writer_w(m->wr), word, seq;
@@ -200,8 +208,8 @@ u64 fr_ring_read_present(const struct fr_ring_map *m)
 }
 
 /*
- * Copy a complete lap: swap the spare in, and the sub-buffer is ours for as long as we like; then swap it back, or, if a
- * writer took the slot meanwhile, keep it as the new spare. The CAS pairs with fr_ring_open()'s. -EAGAIN: the word moved.
+ * Copy a complete lap. Swap the spare in, and the sub-buffer is ours for as long as we need. Then swap it back, or, if a writer
+ * took the slot meanwhile, keep it as the new spare. The CAS pairs with fr_ring_open()'s. -EAGAIN: the word changed.
  */
 static int copy_full(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, struct fr_lap *out)
 {
@@ -229,9 +237,9 @@ static void copy_units(u64 *to, const u64 *from, u32 units)
 }
 
 /*
- * Copy the lap that w is in: word and w, loaded in this order, agreed that nothing was in flight. Valid if the slot is still
- * that lap's afterwards; a writer may overwrite what we copy only after that word has changed. The add of nothing is a load
- * that the copy's loads cannot be moved behind; w, whose seq is whole, tells laps 2^19 apart from each other.
+ * Copy the lap that w is in: word and w, loaded in this order, agreed that nothing was in flight. The copy is valid if the slot
+ * still belongs to that lap afterwards, because a writer may overwrite it only after that word has changed. Adding zero is a
+ * load that the copy's loads cannot be moved behind; w, whose seq is complete, distinguishes laps 2^19 apart.
  */
 static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, struct fr_lap *out)
 {
@@ -247,7 +255,7 @@ static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, 
 	return 0;
 }
 
-/* Try to copy lap seq by a word of its slot and w, loaded in this order. -EAGAIN: in flight just now. */
+/* Try to copy lap seq, given its slot's word and w, loaded in this order. -EAGAIN: in flight right now. */
 static int try_copy(struct fr_ring_reader *r, u64 seq, u64 word, u64 w, void *buf, struct fr_lap *out)
 {
 	int state = fr_ring_lap_state(r->map, seq, word, w);
@@ -274,7 +282,7 @@ static int try_here(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap 
 	return err;
 }
 
-/* Ask the ring's own CPU, which sees what is in flight there stand still. Only for the lap that w is in. */
+/* Ask the ring's own CPU, where records in flight stand still. Only for the lap that w is in. */
 static int try_there(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap *out)
 {
 	const struct fr_ring_map *m = r->map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ring_read: the reader's side of bpf/ring.h. Copies laps out of a mapped ring while writers go on, and puts right what a
- * killed reader left behind. No libbpf: tests run it over plain memory.
+ * ring_read: the reader's side of bpf/ring.h. Copies laps out of a mapped ring while writers go on, and repairs what a killed
+ * reader left behind. Does not use libbpf: tests run it on plain memory.
  *
  *	fr_ring_read_heal(map, fr_ring_read_grace, NULL);
  *	fr_ring_read_open(&r, map, peek, arg);
@@ -9,8 +9,8 @@
  *	for (seq = first; seq <= last; seq++)
  *		err = fr_ring_read_lap(&r, seq, buf, sz, &lap);
  *
- * One reader at a time: callers hold the session's reader lock from heal to the last lap. The reader moves slot words only,
- * never w. All it takes from shared memory is checked against the geometry, which the caller has from a trusted place.
+ * One reader at a time: callers hold the session's reader lock from heal to the last lap. The reader changes only slot words,
+ * never w. Everything read from shared memory is checked against the geometry, which the caller gets from a trusted place.
  */
 #ifndef FR_RING_READ_H
 #define FR_RING_READ_H
@@ -22,7 +22,7 @@
 
 #define FR_RING_READ_TRY_NS 100000u /* how long to look for a moment without a record in flight */
 
-/* One ring as mapped: page 0 read-only, page 1 read-write, the sub-buffers read-only. */
+/* One mapped ring: page 0 read-only, page 1 read-write, the sub-buffers read-only. */
 struct fr_ring_map {
 	const struct fr_writer *wr;
 	struct fr_slots *sl;
@@ -35,45 +35,47 @@ struct fr_ring_map {
 	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
 };
 
-/* A lap that was copied. */
+/* A copied lap. */
 struct fr_lap {
 	u64 seq;
 	u32 idx;       /* of the sub-buffer it was in */
-	u32 com_units; /* copied: all of it is committed */
+	u32 com_units; /* copied, all of them committed */
 	u32 cnt;       /* records in it */
-	bool partial;  /* w was in it: more may follow */
+	bool partial;  /* w was in it: there may be more later */
 };
 
 /*
- * Load on the ring's own CPU the word of w's slot, then w: there only nested writers come between. 0 or -errno. It is asked
- * when user space finds no quiet moment by itself.
+ * Load the word of w's slot, then w, on the ring's own CPU: only nested writers can come between the two loads. 0 or -errno.
+ * Used when user space finds no quiet moment by itself.
  */
 typedef int (*fr_ring_peek_fn)(void *arg, u32 cpu, u16 tier, u64 *word, u64 *w);
 
-/* Return when each writer that was in flight at the call has ended. 0 or -errno. */
+/* Return when every writer that was in flight at the call has ended. 0 or -errno. */
 typedef int (*fr_ring_grace_fn)(void *arg);
 
 struct fr_ring_reader {
 	const struct fr_ring_map *map;
 	fr_ring_peek_fn peek; /* NULL: none */
 	void *peek_arg;
-	u32 spare; /* idx that no slot names */
+	u32 spare; /* idx of the sub-buffer that no slot names */
 };
 
-/* The grace period of BPF writers, by membarrier(2): they run in RCU read sections. arg is not used. */
+/* A grace period for BPF writers, by membarrier(2): they run in RCU read-side critical sections. arg is not used. */
 int fr_ring_read_grace(void *arg);
 
 /*
- * Put right what a killed reader or a damaged map left: a lap that is swapped out is swapped back; the word of a passed lap
- * that is still incomplete or wrong after a grace period (asked for only then) is set to complete, with a hole. Returns
- * the count of repairs or -errno of grace.
+ * Repair what a killed reader or a damaged map left behind. A lap that is swapped out is swapped back. If the word of a passed
+ * lap is still incomplete or wrong after a grace period (requested only if needed), it is set to complete, with a hole. Returns
+ * the number of repairs, or -errno of grace.
  */
 int fr_ring_read_heal(const struct fr_ring_map *m, fr_ring_grace_fn grace, void *arg);
 
-/* Begin to read m, which must outlive r. 0, or -EBADMSG: the slots do not leave exactly one sub-buffer over. */
+/* Begin to read m, which must outlive r. 0, or -EBADMSG: the slots do not leave exactly one sub-buffer spare. */
 int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_ring_peek_fn peek, void *peek_arg);
 
-/* The laps that may be present now, the last one w is in. 0, -ENOENT: nothing was ever written, -EBADMSG: w is damaged. */
+/*
+ * The laps that may be present now; the last is the one w is in. 0, -ENOENT: nothing was ever written, -EBADMSG: w is damaged.
+ */
 int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq);
 
 /*
@@ -83,8 +85,8 @@ int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_se
 int fr_ring_read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz, struct fr_lap *out);
 
 /*
- * The records in the laps present, by their slot words. present + overwritten = written, exactly when no writer runs;
- * while they run, an opener may be between the two.
+ * Count the records of the laps present, by their slot words. present + overwritten = written holds exactly when no writer
+ * runs; otherwise an opener may be between the two.
  */
 u64 fr_ring_read_present(const struct fr_ring_map *m);
 

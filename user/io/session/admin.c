@@ -27,7 +27,7 @@
 #define OUR_ARCH AUDIT_ARCH_X86_64
 #endif
 
-#define SOCKET 3 /* the helper's only file */
+#define SOCKET 3 /* the helper's only open file */
 
 struct fr_admin {
 	int fd;
@@ -49,7 +49,7 @@ static int enable(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* ---- messages: a request; an errno, and an fd or none ---- */
+/* ---- messages: a request; an errno, with or without an fd ---- */
 
 union fd_room {
 	struct cmsghdr head;
@@ -80,10 +80,13 @@ static void answer(int fd)
 /* Two instructions. */
 #define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* Skip so many of what follows unless the value is this. */
+/* Skip this many instructions unless the value matches. */
 #define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (u32)(value), 0, (skip))
 
-/* Receive, send, close, end; of bpf() and perf_event_open() only what it is for: a CPU's event, no task's, no group's. */
+/*
+ * Allow receive, send, close, exit, and bpf() and perf_event_open() only for their purpose: events of a CPU, not of a task or
+ * group.
+ */
 static int forbid_the_rest(void)
 {
 	struct sock_filter code[] = {
@@ -137,7 +140,7 @@ static void serve(void)
 	}
 }
 
-/* Nothing of the recorder's stays open in it: its locks would outlive it. */
+/* None of the recorder's files stays open in the helper: their locks would outlive it. */
 static void be_helper(int fd)
 {
 	sigset_t all;
@@ -145,7 +148,7 @@ static void be_helper(int fd)
 	if (dup2(fd, SOCKET) != SOCKET || close_range(SOCKET + 1, ~0u, 0))
 		_exit(1);
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL); /* a terminal's interrupt is the recorder's to understand */
+	sigprocmask(SIG_SETMASK, &all, NULL); /* the recorder handles interrupts from the terminal */
 	close(0);
 	close(1);
 	close(2);
@@ -155,7 +158,7 @@ static void be_helper(int fd)
 	_exit(0);
 }
 
-/* ---- its maker ---- */
+/* ---- the recorder's side ---- */
 
 int fr_admin_start(struct fr_admin **out)
 {

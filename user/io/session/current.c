@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The offset of one of the per-CPU variables in their section; -1: there is none of this name. */
+/* The offset of a per-CPU variable in its section; -1: there is none of this name. */
 static s64 percpu_offset(const struct btf *btf, const char *name)
 {
 	s32 id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
@@ -29,14 +29,14 @@ s64 fr_current_offset_of(const struct btf *btf)
 {
 	s64 rq = percpu_offset(btf, "runqueues"), task = percpu_offset(btf, "current_task");
 
-	if (task < 0) /* 6.2 to 6.14: the first of what was kept together */
+	if (task < 0) /* 6.2 to 6.14: the first member of struct pcpu_hot */
 		task = percpu_offset(btf, "pcpu_hot");
 	if (rq < 0 || task < 0 || btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0)
 		return 0;
 	return task - rq;
 }
 
-/* Does the verifier put instructions where a program calls this helper? Then the program is longer afterwards. */
+/* Does the verifier inline this helper? Then the program grows. */
 static bool is_inlined(u32 helper)
 {
 	const struct bpf_insn insns[] = {
@@ -56,7 +56,7 @@ static bool is_inlined(u32 helper)
 	return inlined;
 }
 
-/* The CPU's number: since 6.10 (1ae6921009e5), if programs are compiled. */
+/* The CPU number is inlined since 6.10 (1ae6921009e5), if programs are JIT-compiled. */
 s64 fr_current_offset(const struct btf *btf)
 {
 	if (!is_inlined(BPF_FUNC_get_smp_processor_id) || is_inlined(BPF_FUNC_get_current_task_btf))

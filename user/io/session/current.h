@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* current: may programs find the current task without a helper's call (bpf/current.bpf.h), and the way to it. */
+/* current: can programs find the current task without a helper call (bpf/current.bpf.h), and where? */
 #ifndef FR_CURRENT_H
 #define FR_CURRENT_H
 
@@ -8,15 +8,15 @@
 struct btf;
 
 /*
- * What fr_current_off is to be: from a CPU's runqueue to the variable that its current task is in. 0: programs ask the helper,
- * as that is no call either, or the rest would be calls, too, or the kernel does not tell.
+ * The value for fr_current_off: the distance from a CPU's runqueue to the variable that holds its current task. 0: programs use
+ * the helper, because it is no call either, because the alternative would take calls too, or because the kernel does not say.
  */
 s64 fr_current_offset(const struct btf *btf);
 
 /* The same, by the kernel's types alone. */
 s64 fr_current_offset_of(const struct btf *btf);
 
-/* Run fr_find_current on this CPU. One that cannot be asked is left to the helper. */
+/* Run fr_find_current on this CPU. A CPU that cannot be asked keeps using the helper. */
 void fr_current_find_on(int prog_fd, u32 cpu);
 
 #endif

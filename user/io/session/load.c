@@ -26,7 +26,7 @@
 #include "pure/schema/syscalls.h"
 #include "pure/trigger/ledger.h"
 
-/* Programs that keep the task table: attached whether or not their events are recorded. */
+/* Programs that maintain the task table: attached whether or not their events are recorded. */
 static const u8 table_events[] = {FR_EV_sched_process_fork, FR_EV_sched_process_exec, FR_EV_sched_process_exit,
 				  FR_EV_task_rename};
 
@@ -69,7 +69,7 @@ static bool keeps_table(u32 nr)
 
 /* ---- what the kernel offers ---- */
 
-/* Tracepoints whose arguments changed over time: ask BTF what this kernel gives. */
+/* Tracepoints whose arguments changed over time: take this kernel's from BTF. */
 static void set_drift(struct load *l)
 {
 	l->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(l->btf);
@@ -118,7 +118,7 @@ static void set_constants(struct load *l)
 	set_drift(l);
 }
 
-/* Choose the programs: those of enabled events that this kernel has, those that keep the task table, and the controls. */
+/* Choose the programs: those of enabled events that this kernel has, those that maintain the task table, and the controls. */
 static void choose_programs(struct load *l)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
@@ -152,7 +152,7 @@ static struct bpf_map *tier_map(const struct load *l, u32 tier)
 	return map[tier];
 }
 
-/* The outer maps take one entry per possible CPU, and know their inner maps' geometry from a template. */
+/* The outer maps have one entry per possible CPU, and take their inner maps' geometry from a template. */
 static int size_maps(struct load *l)
 {
 	int possible = libbpf_num_possible_cpus();
@@ -173,7 +173,7 @@ static int size_maps(struct load *l)
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tasks, l->conf->task_cnt);
 	bpf_map__set_max_entries(l->skel->maps.fr_dead, l->conf->task_cnt / 2);
-	/* the verifier looks at programs that count without a profile, too */
+	/* the verifier also checks the counting programs when there is no profile */
 	bpf_map__set_value_size(l->skel->maps.fr_hits, fr_hits_cpu_sz(l->skel->rodata->fr_hits_shift));
 	if (l->conf->profile)
 		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
@@ -192,7 +192,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 {
 	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(fr_load_possible_cnt()) : 0;
 
-	/* kernel/bpf/hashtab.c: an element's header of 48 bytes and a bucket of 16 to 32 each; the queue's keys */
+	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
@@ -244,7 +244,7 @@ static int add_rings(const struct load *l)
 	return 0;
 }
 
-/* On the CPUs that are there; on others when they come (sess_cpu.c). */
+/* On the CPUs that are online; others follow when they come (sess_cpu.c). */
 static void find_current(const struct load *l)
 {
 	u32 i;
@@ -266,7 +266,7 @@ static int fill_filters(const struct load *l)
 	return 0;
 }
 
-/* Maps that a later process needs: by their names without the prefix. */
+/* Pin the maps that a later process needs, under their names without the prefix. */
 static int pin_maps(const struct load *l)
 {
 	const struct {
@@ -305,7 +305,7 @@ static int pin_maps(const struct load *l)
 	return 0;
 }
 
-/* The profile: tables and calls, a place for what is merged, and a directory to lock. */
+/* The profile: tables and calls, room for the merged profile, and a directory to lock. */
 static int pin_profile(const struct load *l)
 {
 	int store = fr_hits_make_store(), err = store < 0 ? store : 0;
@@ -365,7 +365,7 @@ static int attach_one(const struct load *l, struct bpf_program *prog)
 	return err;
 }
 
-/* raw_tp programs are run by test_run, the iterator once by seed_tasks(), samples have a link per CPU. */
+/* raw_tp programs are run by test_run, the iterator once by seed_tasks(), and samples have a link per CPU. */
 static bool is_tracepoint(const struct bpf_program *prog)
 {
 	return bpf_program__type(prog) == BPF_PROG_TYPE_TRACING && bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP;
@@ -404,7 +404,7 @@ static int attach_sample(const struct load *l, u32 cpu)
 	return err;
 }
 
-/* A kernel or a host without this perf event is recorded without samples, as with any event that is not there. */
+/* A kernel or host without this perf event records without samples, as with any missing event. */
 static int attach_samples(const struct load *l)
 {
 	u32 i, cpu;
@@ -432,7 +432,7 @@ static int attach_samples(const struct load *l)
 	return 0;
 }
 
-/* Programs that are run or attached later: the controls, and the samples' for CPUs that come. */
+/* Programs that are run or attached later: the controls, and the sampling programs for CPUs that come later. */
 static bool is_for_later(const struct load *l, const struct bpf_program *prog)
 {
 	return bpf_program__type(prog) == BPF_PROG_TYPE_RAW_TRACEPOINT ||
@@ -461,7 +461,7 @@ static int pin_programs(const struct load *l)
 	return 0;
 }
 
-/* Run the iterator once. Kernels without it know the tasks that lived before from /proc only, at the snapshot. */
+/* Run the iterator once. On kernels without it, older tasks are known only from /proc, when the snapshot is taken. */
 static int seed_tasks(const struct load *l)
 {
 	struct bpf_link *link;
@@ -492,7 +492,7 @@ static int seed_tasks(const struct load *l)
 	return err;
 }
 
-/* Before the first event is recorded: this process, and whoever runs its program, is left out. */
+/* Before the first event is recorded: exclude this process, and whoever runs its program. */
 static int be_recorder(const struct load *l)
 {
 	u64 args[1] = {true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* load: BPF programs and maps into the kernel, pinned as a session. The one user of the skeleton. */
+/* load: loads BPF programs and maps and pins them as a session. The only user of the skeleton. */
 #ifndef FR_LOAD_H
 #define FR_LOAD_H
 
@@ -11,7 +11,7 @@
 
 /* What to load. Everything but names is copied. */
 struct fr_load_conf {
-	const char *dir; /* bpffs directory to pin in: exists, and is empty */
+	const char *dir; /* bpffs directory to pin in: exists and is empty */
 	struct fr_geometry geo[FR_TIER_CNT];
 	u64 grain_ns; /* FR_CLOCK_LOCAL: no shared word */
 	u32 epoch;
@@ -25,37 +25,36 @@ struct fr_load_conf {
 	u32 comm_cnt;
 	struct fr_cgroup_filter cgroup[FR_CGROUP_FILTER_MAX];
 	u32 cgroup_cnt;
-	bool profile;	 /* count samples too: io/ring/hits.h */
-	bool filter_all; /* apply them to all events */
-	bool verbose;	 /* libbpf's words to standard error */
+	bool profile;	 /* also count samples: io/ring/hits.h */
+	bool filter_all; /* apply these filters to all events */
+	bool verbose;	 /* pass libbpf's messages to standard error */
 };
 
 struct fr_load_result {
-	bool missing[FR_EVENT_MAX]; /* asked for, and not to be had in this kernel */
+	bool missing[FR_EVENT_MAX]; /* requested, but not available in this kernel */
 	enum fr_sample_event sample_event;
 	u32 cpu_cnt;		     /* rings made */
 	bool plain;		     /* programs write without locked instructions */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
-	char incidents_missing[128]; /* tracepoints of the incident log that this kernel does not have */
+	char incidents_missing[128]; /* tracepoints of the incident log that this kernel lacks */
 };
 
 /*
- * Load, make a ring for each online CPU and tier, attach, pin everything in conf->dir, list who lives, then enable all
- * events at one moment. Returns 0 and *res; or -errno, with a message that names the cure; what it had pinned is the
- * caller's to remove then.
+ * Load, make a ring for each online CPU and tier, attach, pin everything in conf->dir, list the living tasks, then enable all
+ * events at one moment. 0 and *res; or -errno with a message that names the cure. The caller then removes what had been pinned.
  */
 int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res);
 
-/* CPUs there may be: what has a place for each is made for so many. */
+/* Number of possible CPUs: per-CPU tables have this many entries. */
 u32 fr_load_possible_cnt(void);
 
-/* Bytes of maps beside the rings, for so many CPUs. */
+/* Bytes of maps beside the rings, for this many CPUs. */
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt);
 
-/* libbpf's words go to standard error, or nowhere. */
+/* Send libbpf's messages to standard error, or nowhere. */
 void fr_load_words(bool verbose);
 
-/* How many arguments each system call takes, native and 32-bit: six where it is not known. */
+/* Number of arguments of each system call, native and 32-bit; six where unknown. */
 void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX]);
 
 #endif

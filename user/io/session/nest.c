@@ -6,18 +6,18 @@
 #include <sys/utsname.h>
 
 /*
- * Up to here each way into a program that records disables preemption: tracepoints, those of system calls too, test runs, and
- * timers are interrupts. Later ones preempt tracepoints. Nothing that a program can ask tells so: the version is looked at. It
- * does not see what a distribution brings back to an older kernel.
+ * Up to this version, every way into a recording program disables preemption: tracepoints including those of system calls, and
+ * test runs; timers are interrupts. In later kernels tracepoints can be preempted. A program cannot query this, so check the
+ * version. That misses what a distribution backports to an older kernel.
  */
-#define NEWEST_MAJOR 6 /* 5: 5.15, the oldest; less: a program made to see an old version */
+#define NEWEST_MAJOR 6 /* 5: 5.15, the oldest; lower in a program built to see an old version */
 #define NEWEST_MINOR 18
 
 bool fr_nest_strictly_on(const char *machine, const char *release)
 {
 	int major, minor;
 
-	/* the commit is a plain store, which only x86 shows after the record's own */
+	/* the commit is a plain store, and only x86 orders it after the record's own stores */
 	if (strcmp(machine, "x86_64") || sscanf(release, "%d.%d", &major, &minor) != 2)
 		return false;
 	return major == 5 || (major == NEWEST_MAJOR && minor <= NEWEST_MINOR);

@@ -33,7 +33,7 @@ static int find_type(const char *name, u32 kind)
 	struct btf *btf;
 	s32 id;
 
-	libbpf_set_print(NULL); /* the answer is for whoever asks */
+	libbpf_set_print(NULL); /* the caller reports the answer */
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return -errno;
@@ -47,7 +47,7 @@ int fr_probe_btf(void)
 	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 1;
 }
 
-/* The capabilities in effect; 0, or -errno. */
+/* The effective capabilities; 0, or -errno. */
 static int read_caps(unsigned long long *eff)
 {
 	char line[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* probe: ask the running kernel what it offers. Each returns 1 yes, 0 no, or -errno: could not be asked, and why. */
+/* probe: asks the running kernel what it supports. Each returns 1 yes, 0 no, or -errno: could not ask, and why. */
 #ifndef FR_PROBE_H
 #define FR_PROBE_H
 

@@ -21,7 +21,7 @@
 #define LOOKS	4
 #define LOOK_NS 1000000
 
-/* A directory of the session: an fd, locked as op says, or -errno. */
+/* Open a directory of the session: an fd, locked according to op, or -errno. */
 static int lock_dir(const struct fr_sess *s, const char *name, int op)
 {
 	int fd, err;
@@ -39,15 +39,15 @@ static int lock_dir(const struct fr_sess *s, const char *name, int op)
 	return fd;
 }
 
-/* Not at the end: a session that is being removed is to be empty. */
+/* Not once the session ends: the directory of a session that is being removed must stay empty. */
 static int make_dir(const struct fr_sess *s, const char *name)
 {
 	return mkdirat(s->dir_fd, name, 0700) && errno != EEXIST ? -errno : 0;
 }
 
 /*
- * Does somebody ask for this? What nobody asks for any more is put away, if it is our turn. Who looks and does not wait for his
- * turn has the lock for a moment, too: what is asked for stays locked.
+ * Is this rate still requested? If it is our turn, remove it when it is not. A process that looks without waiting for its turn
+ * also holds the lock for a moment; a real request stays locked, so look several times.
  */
 static bool is_asked(const struct fr_sess *s, const char *name, bool tidy)
 {
@@ -67,7 +67,7 @@ static bool is_asked(const struct fr_sess *s, const char *name, bool tidy)
 	return false;
 }
 
-/* The greatest that is asked for, *left that was, of all that is there. */
+/* Find the highest rate still requested (*asked), and the highest that has a mark at all (*left). */
 static int find_most(const struct fr_sess *s, bool tidy, u32 *asked, u32 *left)
 {
 	int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +103,7 @@ u32 fr_rateask_most(const struct fr_sess *s)
 	return asked;
 }
 
-/* 0: it is not known. */
+/* 0: unknown. */
 static u32 read_before(const struct fr_sess *s)
 {
 	char text[16] = "";
@@ -125,7 +125,7 @@ static u32 more(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
-/* The first that asks notes what it finds; after one that was killed, with all that belongs to it, what that one found. */
+/* The first request notes the current rate. What killed requesters noted still holds if the rate is as they left it. */
 static int note_before(struct fr_sess *s, u32 asked, u32 left, u32 *before)
 {
 	const u32 now = fr_sess_sample_hz(s);
@@ -171,7 +171,7 @@ int fr_rateask_end(struct fr_rateask *a, u32 *was, u32 *want)
 	u32 asked = 0, left = 0, before = 0;
 	int err;
 
-	fr_rateask_done(a); /* who began was killed meanwhile, and we have its turn */
+	fr_rateask_done(a); /* the process that began was killed meanwhile, and we hold its turn */
 	err = take_turn(a);
 	err = err ?: find_most(a->s, true, &asked, &left);
 	if (!err) {
@@ -190,7 +190,7 @@ int fr_rateask_end(struct fr_rateask *a, u32 *was, u32 *want)
 	return 0;
 }
 
-/* Its lock is a child's, too, that was forked meanwhile. */
+/* A child forked meanwhile shares the lock, so unlock explicitly. */
 void fr_rateask_done(struct fr_rateask *a)
 {
 	if (a->turn_fd < 0)

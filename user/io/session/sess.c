@@ -121,7 +121,7 @@ static int read_meta(struct fr_sess *s)
 	return err;
 }
 
-/* A fact that is a number, 0 if there is none; takes no memory. */
+/* A fact that is a number, 0 if there is none; allocates nothing. */
 static u32 number(const struct fr_sess *s, const char *fact)
 {
 	const char *name, *value;
@@ -153,7 +153,7 @@ static int open_sess(struct fr_sess *s)
 	return err ?: fr_sess_map(s);
 }
 
-/* Pins can be removed by hand: what is not there is not in a snapshot, and that must be said. */
+/* Pins can be removed by hand. Missing rings are missing in a snapshot, too: warn about that. */
 static void warn_missing_rings(const struct fr_sess *s)
 {
 	size_t want = (size_t)number(s, "cpu_cnt") * FR_TIER_CNT;
@@ -274,7 +274,7 @@ bool fr_sess_is_owned(struct fr_sess *s)
 	return fd == -EWOULDBLOCK;
 }
 
-/* -ENOENT: another process swept the directory away before it was locked, as it would what a dead maker left. */
+/* -ENOENT: before it was locked, another process swept the directory away like that of a dead creator. */
 static int try_make_dir(struct fr_sess *s)
 {
 	char owner[192];
@@ -420,7 +420,7 @@ void fr_sess_sweep(void)
 	for (i = 0; i < cnt; i++) {
 		snprintf(dir, sizeof(dir), FR_SESSION_ROOT "/%s", names[i]);
 		fd = is_unfinished(dir) ? fr_bpffs_lock(dir, false) : -1;
-		/* its maker holds the lock until meta is there: look again under it */
+		/* its creator holds the lock until meta is there: check again under the lock */
 		if (fd >= 0 && is_unfinished(dir))
 			fr_bpffs_remove(dir);
 		if (fd >= 0)
@@ -521,7 +521,7 @@ static int replace_meta(const struct fr_sess *s, const char *facts)
 
 	snprintf(now, sizeof(now), "%s/meta", s->dir);
 	snprintf(next, sizeof(next), "%s/meta-next", s->dir);
-	unlink(next); /* of one that was killed at this */
+	unlink(next); /* left by a process that was killed doing this */
 	err = pin_meta(s, "meta-next", facts, s->schema, s->schema_sz);
 	return err ?: rename(next, now) ? -errno : 0;
 }

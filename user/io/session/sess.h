@@ -2,14 +2,14 @@
 /*
  * sess: a recording pinned in bpffs, which outlives the process that started it. Create, find, open, lock, end.
  *
- * /sys/fs/bpf/flightrec/NAME/		flock here: the reader's lock, one snapshot (or repair) at a time
+ * /sys/fs/bpf/flightrec/NAME/ flock here: the reader's lock, one snapshot (or repair) at a time
  *	owner/				flock here: the owner's lock, held while a recorder process lives
  *	meta				facts and schema; pinned last, so a session without it was never finished
  *	session, clock, call, tasks, dead, rings-TIER, ring-CPU-TIER, prog-*, link-*
  *	triggers, alerts, dying, ledger, trig-GENERATION-*	of triggers (io/trig/trig.h)
  *	incidents, incident-*, inc-*	of the incident log (io/session/sess_incident.h)
  *
- * What is read from the maps is checked when the session is opened; nothing in it is trusted to be ours.
+ * The maps' contents are checked when the session is opened; they are not trusted.
  */
 #ifndef FR_SESS_H
 #define FR_SESS_H
@@ -30,50 +30,50 @@
 struct fr_sess; /* opaque: an open session */
 struct fr_admin;
 
-/* Is this a session's name: 1 to FR_NAME_MAX letters, digits, - and _ ? */
+/* Is this a valid session name: 1 to FR_NAME_MAX letters, digits, - and _ ? */
 bool fr_sess_name_ok(const char *name);
 
 /*
- * Create session name, load conf into it (conf->dir is set here) and pin facts (name=value lines) and the built-in schema
- * with it. The owner's lock is held by the calling process until it ends or fr_sess_close(). 0 and *out; -EEXIST if it
- * exists (finished, or being made by a live process); -errno with a message otherwise. facts_fn is called when it records
- * and returns malloc'ed facts, which are freed here.
+ * Create session name, load conf into it (conf->dir is set here) and pin facts (name=value lines) and the built-in schema with
+ * it. The calling process holds the owner's lock until it ends or calls fr_sess_close(). 0 and *out; -EEXIST: it exists
+ * (complete, or being made by a live process); otherwise -errno with a message. facts_fn is called once recording runs; it
+ * returns malloc'ed facts, which are freed here.
  */
 typedef char *(*fr_facts_fn)(void *arg, struct fr_sess *s, const struct fr_load_result *res);
 int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res,
 		   struct fr_sess **out);
 
 /*
- * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is another version's that this one cannot read;
- * -errno; with a message. One of another layout that can be read can be dumped and ended, not adopted: fr_sess_layout().
+ * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is one that this version cannot read; -errno; with a
+ * message. A session of another layout that can be read can be dumped and ended, but not adopted: fr_sess_layout().
  */
 int fr_sess_open(const char *name, struct fr_sess **out);
-/* The same for ending it, whatever is in it: maps of another layout are left unmapped. -ENOENT without a message. */
+/* Open it in order to end it, whatever it contains: maps of another layout stay unmapped. -ENOENT without a message. */
 int fr_sess_open_any(const char *name, struct fr_sess **out);
 void fr_sess_close(struct fr_sess *s); /* NULL is fine; the recording goes on */
 
 /* The owner's lock: 0, or -EWOULDBLOCK if a live process has it. Kept until fr_sess_close(). */
 int fr_sess_own(struct fr_sess *s);
-bool fr_sess_is_owned(struct fr_sess *s); /* by whom ever */
+bool fr_sess_is_owned(struct fr_sess *s); /* by any process */
 
-/* The reader's lock: waits up to timeout_ms (says so when it has to), then -ETIMEDOUT. 0, or -errno with a message. */
+/* The reader's lock: waits up to timeout_ms (and says so if it has to), then -ETIMEDOUT. 0, or -errno with a message. */
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms);
 void fr_sess_unlock(struct fr_sess *s);
 
-/* End the session: detach (runs of programs in flight end first), then remove all pins. The maps live until closed. */
+/* End the session: detach (waits for program runs in flight), then remove all pins. The maps live until closed. */
 int fr_sess_detach(struct fr_sess *s);
 int fr_sess_remove(struct fr_sess *s);
 
-/* Was it ended since it was opened, whether or not another one has its name now? Its maps are still there. */
+/* Has it been ended since it was opened, even if a new session has its name now? Its maps are still there. */
 bool fr_sess_is_gone(const struct fr_sess *s);
 
-/* Is there a session of this name that is not finished: after a sweep, one that a live process is making? */
+/* Is there an incomplete session of this name? After a sweep: one that a live process is creating. */
 bool fr_sess_is_unfinished(const char *name);
 
-/* Remove what dead processes left: sessions never finished. Quiet. */
+/* Remove what dead processes left behind: incomplete sessions. Prints nothing. */
 void fr_sess_sweep(void);
 
-u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or one that this version can read */
+u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or an older one that this version can read */
 const char *fr_sess_name(const struct fr_sess *s);
 const char *fr_sess_facts(const struct fr_sess *s);	       /* name=value lines */
 char *fr_sess_fact(const struct fr_sess *s, const char *name); /* malloc'ed value, NULL if there is none */
@@ -82,7 +82,7 @@ char *fr_sess_held(const struct fr_sess *s); /* events that the governor turned 
 int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value);
 const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
 
-/* Rings, by CPU then tier. */
+/* Rings, sorted by CPU, then by tier. */
 const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt);
 struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and counters, mapped read-write */
 
@@ -90,26 +90,28 @@ struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and coun
 int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt);
 
 /*
- * Look up cnt kernel addresses by the session's program: their other members 0, and to be freed as those of kallsyms.h. Within
- * the reader's lock. 0, or -errno, and then nothing is filled in: the session may be of an older version that has no such
- * program.
+ * Look up cnt kernel addresses with the session's program; the other members of k are 0 on entry, and freed as described in
+ * kallsyms.h. The caller holds the reader's lock. 0, or -errno with nothing filled in: the session may be of an older version
+ * without this program.
  */
 int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 
-/* The control programs. Each 0 or -errno. No lock is needed but for snapshots' marks: those are within the reader's. */
+/* The control programs. Each returns 0 or -errno. Only the snapshots' marks need a lock: the reader's. */
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
-/* Leave out the system calls and faults of this process, the session's recorder or not; *pid (or NULL): as BPF knows it. */
+/*
+ * Exclude the system calls and faults of this process, the session's recorder or not; *pid (or NULL): its pid as BPF sees it.
+ */
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
 /*
- * BPF knows processes by their pid in the first namespace. Is that how this one knows itself? Waits so long for the reader's
- * lock; false if that cannot be had.
+ * BPF sees pids of the initial pid namespace. Does this process see the same ones? Waits up to timeout_ms for the reader's
+ * lock; false if it does not get it.
  */
 bool fr_sess_same_pids(struct fr_sess *s, unsigned timeout_ms);
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
 int fr_sess_mark_begin(struct fr_sess *s, u64 *ts);
 int fr_sess_mark_end(struct fr_sess *s, u64 *ts);
 
-/* What became of a trigger, for its event. */
+/* The outcome of a trigger, for its event. */
 #define FR_RULE_NONE 0xffffu
 struct fr_sess_trigger {
 	const char *reason; /* 8 bytes at most */
@@ -123,7 +125,7 @@ int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64
 
 /* A step of the overhead governor, for its event. */
 struct fr_sess_governor {
-	s32 step;	    /* after it: 0 everything is recorded */
+	s32 step;	    /* after it; 0: everything is recorded */
 	u32 cost, budget;   /* 1/1000 % of all CPUs */
 	const char *what;   /* the group, 8 bytes at most */
 	const char *action; /* thin, off, on */
@@ -134,57 +136,59 @@ int fr_sess_mark_governor(struct fr_sess *s, const struct fr_sess_governor *g, u
 
 bool fr_sess_is_new(const struct fr_sess *s); /* made by fr_sess_create(), not opened */
 
-/* Make, pin and map the rings of a CPU that came, if it has none. Returns 1: made, 0: had them; -errno with a message. */
+/* Make, pin and map the rings of a newly arrived CPU, if it has none. 1: made, 0: had them; -errno with a message. */
 int fr_sess_add_cpu(struct fr_sess *s, u32 cpu);
 
 /*
- * Sample a CPU, which is online, hz times a second from now on, instead of before; admin (or NULL) is asked where this process
- * may not. 0; -ENOENT: no samples in this session; -errno: it is sampled as before.
+ * Sample an online CPU hz times per second from now on, replacing its current rate. admin (or NULL) is asked if this process
+ * lacks permission. 0; -ENOENT: this session takes no samples; -errno: it is sampled as before.
  */
 int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz);
 
-/* Samples are taken hz times a second on cpu_cnt CPUs from ts now_ns on: so that it is known how many to expect. */
+/* Note that from now_ns on, cpu_cnt CPUs are sampled hz times per second, so that the expected number of samples is known. */
 void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns);
 u32 fr_sess_sample_hz(struct fr_sess *s); /* now; 0: no samples */
 enum fr_sample_event fr_sess_sample_event(struct fr_sess *s);
-u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began; cycles: at most */
+u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began; for cycles an upper limit */
 
-/* Map rings that another process added since the session was opened: pointers from fr_sess_rings() end. 0 or -errno. */
+/* Map rings that another process added since the session was opened; invalidates pointers from fr_sess_rings(). 0 or -errno. */
 int fr_sess_refresh_rings(struct fr_sess *s);
 
-/* Map all rings read-only: for those who read them in place (io/ring/ring_follow.h). Again after a refresh. 0 or -errno. */
+/* Map all rings read-only, for readers that read them in place (io/ring/ring_follow.h). Repeat after a refresh. 0 or -errno. */
 int fr_sess_only_read(struct fr_sess *s);
 
-/* Switch the kernel's BPF run-time statistics on until the fd returned is closed; -errno. */
+/* Enable the kernel's BPF run-time statistics until the returned fd is closed; -errno. */
 int fr_sess_stats_on(void);
 
-/* What the kernel counts of a program. */
+/* The kernel's counters of a program. */
 struct fr_sess_prog {
 	char name[64];
 	bool incident; /* of the incident log, not of an event */
 	int fd;
 	u64 run_cnt; /* only while BPF statistics are on */
 	u64 run_ns;  /* likewise */
-	u64 missed;  /* runs refused because the program ran already on that CPU */
+	u64 missed;  /* runs refused because the program was already running on that CPU */
 };
 
 /*
  * Keep the programs open until the session is closed: finding them takes CAP_SYS_ADMIN, which a recorder gives up
- * (io/confine.h). fr_sess_progs() gives these then. 0 or -errno.
+ * (io/confine.h). From then on fr_sess_progs() returns these. 0 or -errno.
  */
 int fr_sess_hold_progs(struct fr_sess *s);
 
-/* The programs that a session holds, for another one to hold: taken from it, *out NULL if it holds none; then given. */
+/* Move the held programs of one session to another: take them (*out NULL: it holds none), then hand them over. */
 void fr_sess_take_held(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 void fr_sess_hold(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
 
-/* The attached event programs, by name, samples' links of all CPUs as one: *cnt entries, to free. 0 or -errno. */
+/*
+ * The attached event programs, by name, the sampling links of all CPUs as one: *cnt entries, freed by the caller. 0 or -errno.
+ */
 int fr_sess_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
 /* Those of the incident log, likewise. */
 int fr_sess_incident_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
-/* Those of the triggers that this process loaded last (io/trig/trig.h), to free likewise. 0 or -errno. */
+/* Those of the triggers that this process loaded last (io/trig/trig.h), freed by the caller too. 0 or -errno. */
 int fr_sess_trigger_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt);
-/* Read the counts again: also after fr_sess_detach(), when they are final. */
+/* Read the counters again; also after fr_sess_detach(), when they are final. */
 void fr_sess_progs_update(struct fr_sess_prog *list, size_t cnt);
 void fr_sess_progs_free(struct fr_sess_prog *list, size_t cnt);
 

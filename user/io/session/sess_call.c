@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sess_call: ask a session's programs and maps. */
+/* sess_call: calls a session's programs and reads its maps. */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,9 +16,9 @@
 /* ---- control programs ---- */
 
 /*
- * What a program leaves behind is in one struct for all callers: a lock of its own, held for microseconds, so that a recorder
- * can mark a trigger while another process takes a snapshot. One that is stopped in between must not stop others: after a
- * while they go on without it, and may get a wrong time.
+ * Programs leave their result in one struct shared by all callers. It has its own lock, held for microseconds, so that a
+ * recorder can mark a trigger while another process takes a snapshot. A process that is stopped while it holds the lock must
+ * not stop others: after a while they go on without it, and may get a wrong time.
  */
 #define CALL_TRIES 200
 
@@ -42,7 +42,7 @@ static void unlock_call(struct fr_sess *s)
 		flock(s->call_fd, LOCK_UN);
 }
 
-/* Run a control program; *out (or NULL): what it left behind. */
+/* Run a control program; *out (or NULL): its result. */
 static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = arg_cnt * sizeof(*args));
@@ -172,7 +172,7 @@ int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt
 
 	if (fd < 0)
 		return fd;
-	/* tasks come and go meanwhile: a deleted key starts the walk anew, so it is bounded */
+	/* tasks come and go meanwhile, and a deleted key restarts the walk: bound it */
 	while (n < 1u << 20 && !bpf_map_get_next_key(fd, prev, &key)) {
 		if (n == room) {
 			room = room ? room * 2 : 1024;
@@ -250,7 +250,7 @@ void fr_sess_progs_free(struct fr_sess_prog *list, size_t cnt)
 	free(list);
 }
 
-/* "link-cpu_sample-0" and "link-cpu_sample-1" are one program; those of the incident log are "inc-NAME". */
+/* "link-cpu_sample-0" and "link-cpu_sample-1" are the same program; those of the incident log are "inc-NAME". */
 static bool name_of_link(const char *pin, struct fr_sess_prog *p)
 {
 	p->incident = !strncmp(pin, "inc-", 4);
@@ -300,7 +300,7 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 	return 0;
 }
 
-/* The same programs through descriptors of the caller's own. */
+/* Duplicate the programs, with descriptors of the caller's own. */
 static int copy_progs(const struct fr_sess_prog *from, size_t from_cnt, struct fr_sess_prog **out, size_t *cnt)
 {
 	struct fr_sess_prog *list = calloc(from_cnt + 1, sizeof(*list));
@@ -322,7 +322,7 @@ static int copy_progs(const struct fr_sess_prog *from, size_t from_cnt, struct f
 	return 0;
 }
 
-/* Of these programs the incident log's, or the others; the rest is closed. */
+/* Keep only the incident log's programs, or only the others; close the rest. */
 static size_t only(struct fr_sess_prog *list, size_t cnt, bool incident)
 {
 	size_t i, n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sess_cpu: a session gets used to CPUs that come after it began. */
+/* sess_cpu: extends a session to CPUs that come after it began. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int fr_sess_refresh_rings(struct fr_sess *s)
 	return fr_sess_map_rings(s);
 }
 
-/* Any ring of a tier: all have one geometry and epoch. */
+/* Any ring of a tier: all share one geometry and epoch. */
 static const struct fr_ring_map *any_ring(const struct fr_sess *s, u32 tier)
 {
 	size_t i;
@@ -42,7 +42,7 @@ static u32 map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
 }
 
-/* Let writers find it: unless it is there already, as what is in the outer map is in use. */
+/* Make it visible to writers, unless there already is one: an entry in the outer map is in use. */
 static int publish(const struct fr_sess *s, int fd, u32 cpu, u32 tier)
 {
 	int outer, err = 0;
@@ -82,7 +82,7 @@ static int make_ring(const struct fr_sess *s, u32 cpu, u32 tier, const char *pin
 	return err;
 }
 
-/* Pinned before it is published: a recorder killed between the two leaves what the next one publishes. */
+/* Pin before publishing: if a recorder is killed in between, the next one publishes what it left. */
 static int add_tier(const struct fr_sess *s, u32 cpu, u32 tier)
 {
 	int fd, err, made = 0;
@@ -119,7 +119,7 @@ int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 	return err < 0 ? err : made;
 }
 
-/* kernel.perf_event_paranoid of 3, which Debian's and other kernels know, asks for more than CAP_PERFMON. */
+/* kernel.perf_event_paranoid of 3, known to Debian's and other kernels, requires more than CAP_PERFMON. */
 static int open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
 {
 	int fd = fr_percpu_open_event(ev, cpu, hz);
@@ -152,7 +152,7 @@ int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 h
 	return err;
 }
 
-/* ---- how many samples are to be expected ---- */
+/* ---- the expected number of samples ---- */
 
 static u64 fact(const struct fr_sess *s, const char *name)
 {

@@ -34,7 +34,7 @@ bool fr_sess_is_gone(const struct fr_sess *s)
 	return fstat(s->dir_fd, &then) || stat(s->dir, &now) || then.st_ino != now.st_ino || then.st_dev != now.st_dev;
 }
 
-/* A link goes when its last reference does, a while after its pin: wait until the kernel does not know it any more. */
+/* A link disappears with its last reference, some time after its pin: wait until the kernel no longer knows it. */
 static void wait_gone(u32 link)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
@@ -65,8 +65,7 @@ static int add_id(struct links *l, u32 id)
 	return 0;
 }
 
-/* Links are pinned as link-EVENT, those of triggers' programs as trig-GENERATION-PROGRAM, of the incident log's as inc-PROGRAM.
- */
+/* Links are pinned as link-EVENT; those of trigger programs as trig-GENERATION-PROGRAM, of the incident log as inc-PROGRAM. */
 static bool is_link(const char *pin)
 {
 	return !strncmp(pin, "link-", 5) || !strncmp(pin, "trig-", 5) || !strncmp(pin, "inc-", 4);
@@ -117,7 +116,7 @@ int fr_sess_detach(struct fr_sess *s)
 	for (i = 0; i < links.cnt; i++)
 		wait_gone(links.id[i]);
 	free(links.id);
-	/* programs still running on other CPUs hold RCU's read side */
+	/* programs still running on other CPUs are in RCU read-side critical sections */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	return err;
 }

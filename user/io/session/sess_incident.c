@@ -38,7 +38,7 @@ int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *
 	if (!h)
 		return -ENOENT;
 	*out = (struct fr_incident_counts){.cnt = s->inc_cnt, .epoch = h->epoch};
-	/* saved before next: it is never more than what is seen of that */
+	/* loaded before next, so never more than the next seen */
 	out->skipped = fr_load(&h->skipped);
 	out->saved = fr_load(&h->saved);
 	out->next = fr_load(&h->next);
@@ -100,7 +100,7 @@ int fr_sess_incident_lock(const struct fr_sess *s)
 	return fr_bpffs_lock(path, false);
 }
 
-/* Counted before it is freed: a kill between the two counts it twice, and loses nothing. */
+/* Counted before it is freed: a kill between the two counts it twice but loses nothing. */
 void fr_sess_incident_recycle(struct fr_sess *s, u64 upto, u64 skipped)
 {
 	const struct fr_inc_log log = log_of(s);
@@ -181,7 +181,7 @@ static int run_put(const struct fr_sess *s, u64 key)
 	return err ?: opts.retval ? 0 : -ENOSPC;
 }
 
-/* By a number of its own: nobody else's can come between. */
+/* Each call has a number of its own, so concurrent ones do not mix. */
 int fr_sess_put_incident(struct fr_sess *s, const struct fr_incident *inc)
 {
 	u64 key;

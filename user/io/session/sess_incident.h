@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sess_incident: a session's incident log (bpf/incident.h), for those who read it, save it, or add to it. */
+/* sess_incident: a session's incident log (bpf/incident.h): reading it, saving it, adding to it. */
 #ifndef FR_SESS_INCIDENT_H
 #define FR_SESS_INCIDENT_H
 
@@ -15,20 +15,22 @@ struct fr_incident_counts {
 	u64 dropped; /* of all kinds */
 };
 
-/* Does the session have one? Those of older versions have not: the rest below gives -ENOENT then. */
+/* Does the session have one? Sessions of older versions do not; the functions below then return -ENOENT. */
 bool fr_sess_has_incidents(const struct fr_sess *s);
 int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *out);
 
-/* A copy of record seq, checked: its texts end, its kind is one. */
+/* Copy and check record seq: its texts are terminated, its kind is valid. */
 enum fr_incident_read fr_sess_incident(const struct fr_sess *s, u64 seq, struct fr_incident *out);
 
 /*
- * All records from `from` to next that lie in the log, finished: *cnt malloc'ed ones, by seq (done - 1). 0 or -errno. Disturbs
- * nobody.
+ * All finished records in the log from `from` to next: *cnt malloc'ed ones, by seq (done - 1). 0 or -errno. Read-only: disturbs
+ * neither writers nor other readers.
  */
 int fr_sess_incidents(const struct fr_sess *s, u64 from, struct fr_incident **out, size_t *cnt);
 
-/* For who saves, one at a time: his lock, as fd to close (-EWOULDBLOCK: another has it); then, once it is on disk, recycle. */
+/*
+ * For savers, one at a time: take the lock, an fd to close (-EWOULDBLOCK: it is taken). Recycle records once they are on disk.
+ */
 int fr_sess_incident_lock(const struct fr_sess *s);
 void fr_sess_incident_recycle(struct fr_sess *s, u64 upto, u64 skipped);
 
@@ -39,7 +41,7 @@ void fr_bell_close(struct fr_bell *b); /* NULL is fine */
 int fr_bell_fd(const struct fr_bell *b);
 void fr_bell_hear(struct fr_bell *b);
 
-/* Record one: time and CPU are taken in BPF. 0; -ENOSPC: no room, and counted; -errno. */
+/* Add a record; BPF supplies its time and CPU. 0; -ENOSPC: no room, which is counted; -errno. */
 int fr_sess_put_incident(struct fr_sess *s, const struct fr_incident *inc);
 
 #endif

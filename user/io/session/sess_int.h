@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sess_int: what the parts of sess share; nobody else's business. */
+/* sess_int: shared by the parts of sess, and by nothing else. */
 #ifndef FR_SESS_INT_H
 #define FR_SESS_INT_H
 
@@ -39,17 +39,20 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name);
 int fr_sess_map(struct fr_sess *s);
 int fr_sess_map_rings(struct fr_sess *s); /* those that are not mapped yet */
 
-/* Where a CPU that came later keeps its current task (bpf/current.bpf.h). One that cannot be asked is left to the helper. */
+/*
+ * Where does a CPU that came later keep its current task (bpf/current.bpf.h)? A CPU that cannot be asked keeps using the
+ * helper.
+ */
 void fr_sess_find_current(struct fr_sess *s, u32 cpu);
 void fr_sess_unmap(struct fr_sess *s);
 
-/* Is this an array map of such values? *entries: how many. */
+/* Is this an array map with values of this size? *entries: how many. */
 bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries);
 
-/* list of cnt programs of triggers, to keep open instead of those before; it is taken over. */
+/* Keep these cnt programs of triggers open instead of the previous ones. Takes ownership of list. */
 void fr_sess_hold_trigger_progs(struct fr_sess *s, struct fr_sess_prog *list, size_t cnt);
 
-/* Ids of a link and of its program. 0 or -errno. */
+/* The ids of a link and of its program. 0 or -errno. */
 int fr_sess_link_id(int fd, u32 *link, u32 *prog);
 
 #endif

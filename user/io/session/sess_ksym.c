@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sess_ksym: kernel addresses in the kernel's own words, by the control program fr_ksym. */
+/* sess_ksym: kernel addresses as the kernel names them, by the control program fr_ksym. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>

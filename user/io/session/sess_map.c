@@ -11,7 +11,7 @@
 
 #include "io/session/sess_int.h"
 
-#define RING_MAX 65536u /* rings of a session: more cannot be ours */
+#define RING_MAX 65536u /* rings per session; more means it is not ours */
 
 bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries)
 {
@@ -24,7 +24,7 @@ bool fr_sess_is_array(int fd, u32 value_sz, u32 *entries)
 	return info.type == BPF_MAP_TYPE_ARRAY && info.value_size == value_sz;
 }
 
-/* Map a global's map (one element); NULL with errno. */
+/* Map a global variable's map (one element); NULL with errno. */
 static void *map_global(const struct fr_sess *s, const char *name, size_t sz)
 {
 	int fd = fr_sess_get_pin(s, name);
@@ -44,7 +44,7 @@ static size_t ring_sz(const struct fr_ring_map *m)
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
 }
 
-/* The slot page describes the ring; what it says must agree with the map's size and the pin's name. */
+/* The slot page describes the ring; it must agree with the map's size and the pin's name. */
 static bool slots_ok(const struct fr_slots *sl, u32 entries, const struct fr_ring_map *want)
 {
 	return sl->magic == FR_RING_MAGIC && sl->layout == want->layout && sl->cpu == want->cpu && sl->tier == want->tier &&
@@ -53,8 +53,8 @@ static bool slots_ok(const struct fr_slots *sl, u32 entries, const struct fr_rin
 }
 
 /*
- * Only the slot words are for user space to write; it never writes the write position, and here it cannot. Where the
- * machine's pages are larger than the ring's (arm64 with 64 KiB) they cannot be protected one by one.
+ * User space may write only the slot words, never the write position; make that impossible here. Where the machine's pages are
+ * larger than the ring's (arm64 with 64 KiB) they cannot be protected separately.
  */
 static int protect(char *base, size_t sz)
 {
@@ -184,7 +184,7 @@ int fr_sess_map_rings(struct fr_sess *s)
 	return err;
 }
 
-/* What lies there says its size, which must agree with the map's. Without a log the session is as good as an older one. */
+/* The log states its own size, which must agree with the map's. Without a log the session is like an older one. */
 static void map_incidents(struct fr_sess *s)
 {
 	int fd = fr_sess_get_pin(s, "incidents");
@@ -216,7 +216,7 @@ int fr_sess_map(struct fr_sess *s)
 	if (!s->call)
 		return -errno;
 	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* not in sessions of the first version */
-	map_incidents(s);					       /* nor of the second */
+	map_incidents(s);					       /* nor in those of the second */
 	return 0;
 }
 

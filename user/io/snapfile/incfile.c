@@ -17,14 +17,14 @@
 #define OLDER	    FR_INCFILE_NAME ".1"
 #define SUM_BEGIN   ",\"sum\":\""
 #define SUM_LEN	    (sizeof(SUM_BEGIN) - 1 + 16 + 2) /* with "} */
-#define FILE_MAX    (1ULL << 30)		     /* more is not read */
+#define FILE_MAX    (1ULL << 30)		     /* read at most */
 #define LINE_MAX_SZ 4096u
 
 struct fr_incfile {
 	char dir[PATH_MAX];
 	u64 max_sz;
 	int fd;	    /* -1: not open */
-	bool known; /* it is as we left it: */
+	bool known; /* it is as we left it, with: */
 	u64 size;   /* bytes */
 	ino_t inode;
 	char *add; /* lines to be written */
@@ -33,7 +33,7 @@ struct fr_incfile {
 
 /* ---- lines ---- */
 
-/* Bytes of the object without its sum and last brace; 0: the line is not sound. */
+/* Bytes of the object without its sum and closing brace; 0: the line is not sound. */
 static size_t sound_len(const char *line, size_t len)
 {
 	char want[SUM_LEN + 1];
@@ -50,7 +50,7 @@ struct look {
 	fr_incfile_fn fn;
 	void *arg;
 	u64 bad;
-	size_t good_end; /* behind the last sound line */
+	size_t good_end; /* end of the last sound line */
 };
 
 static void look_at_line(struct look *l, const char *line, size_t len)
@@ -122,7 +122,7 @@ static int look_in(int fd, struct look *l)
 	return 0;
 }
 
-/* A plain file of ours: no link that somebody put there, no pipe that would wait. */
+/* Open a regular file only: not a symlink placed there, not a pipe that would block. */
 static int open_file(const char *dir, const char *name, int flags)
 {
 	char path[PATH_MAX + 32];
@@ -150,7 +150,7 @@ static int look_in_named(const char *dir, const char *name, struct look *l)
 	return err;
 }
 
-/* Rotated between the two it is read twice: who wants each incident once looks at its number. */
+/* If it is rotated between the two, it is read twice: callers that want each incident once check its number. */
 int fr_incfile_read(const char *dir, fr_incfile_fn fn, void *arg, u64 *bad)
 {
 	struct look l = {.fn = fn, .arg = arg};
@@ -193,7 +193,7 @@ void fr_incfile_limit(struct fr_incfile *f, u64 max_sz)
 	f->max_sz = max_sz;
 }
 
-/* What is known of it stays known. */
+/* What is known about it stays known. */
 static void let_go(struct fr_incfile *f)
 {
 	if (f->fd >= 0)
@@ -216,7 +216,7 @@ void fr_incfile_close(struct fr_incfile *f)
 	free(f);
 }
 
-/* Is the file that is open still the one of that name? */
+/* Is the open file still the one of that name? */
 static bool is_current(const struct fr_incfile *f)
 {
 	char path[PATH_MAX + 32];
@@ -226,7 +226,7 @@ static bool is_current(const struct fr_incfile *f)
 	return !fstat(f->fd, &ours) && !lstat(path, &named) && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-/* Open, and lock: another may have rotated it away meanwhile. */
+/* Open and lock; retry if another process rotated it away in between. */
 static int lock(struct fr_incfile *f)
 {
 	int tries;
@@ -264,7 +264,7 @@ static bool is_as_left(const struct fr_incfile *f)
 	return f->known && !fstat(f->fd, &st) && (u64)st.st_size == f->size && st.st_ino == f->inode;
 }
 
-/* What is behind the last sound line was being written when its writer or the machine was ended. */
+/* Cut off what follows the last sound line: its writer was killed, or the machine went down, in the middle of it. */
 static int cut_tail(struct fr_incfile *f, size_t good_end)
 {
 	struct stat st;
@@ -307,7 +307,7 @@ int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
 	return 0;
 }
 
-/* The file becomes the older one, and a new one begins, locked. */
+/* The file becomes the older one; start a new one, locked. */
 static int rotate(struct fr_incfile *f)
 {
 	char from[PATH_MAX + 32], to[PATH_MAX + 32];
@@ -320,7 +320,7 @@ static int rotate(struct fr_incfile *f)
 	return lock(f) ?: sync_dir(f->dir);
 }
 
-/* Of one of the two files: what can still be read. */
+/* Read what is readable of one of the two files. */
 static u64 most(const struct fr_incfile *f)
 {
 	return f->max_sz / 2 < FILE_MAX / 2 ? f->max_sz / 2 : FILE_MAX / 2;
@@ -342,7 +342,7 @@ static int write_added(struct fr_incfile *f)
 	err = fr_write_all(f->fd, f->add, f->add_sz);
 	if (!err && fdatasync(f->fd))
 		err = -errno;
-	/* on a full disk: what came of a line is no line */
+	/* disk full: remove the incomplete line */
 	if (err && ftruncate(f->fd, st.st_size))
 		close_file(f);
 	return err;
@@ -360,6 +360,6 @@ int fr_incfile_end(struct fr_incfile *f)
 	if (f->fd < 0)
 		return err;
 	note(f);
-	let_go(f); /* an open file would keep its file system from being made read-only, or unmounted */
+	let_go(f); /* an open file would block a remount read-only, or an unmount, of its file system */
 	return err;
 }

@@ -68,7 +68,7 @@ static const char *find(const struct fr_journal_field *field, u32 cnt, const cha
 	return "";
 }
 
-/* In quotes; what could end them or the line is shown as \xNN. */
+/* In quotes; bytes that would end the quotes or the line become \xNN. */
 static void put_quoted(FILE *f, const char *value)
 {
 	const unsigned char *p;
@@ -104,7 +104,7 @@ static int pack_line(char *buf, size_t sz, const struct fr_journal_field *field,
 		fprintf(f, " %s=", field[i].name);
 		put_quoted(f, field[i].value);
 	}
-	fclose(f); /* what did not fit is cut */
+	fclose(f); /* what did not fit is truncated */
 	buf[sz - 1] = 0;
 	return strlen(buf);
 }

@@ -94,7 +94,7 @@ int fr_newdir_fd(const struct fr_newdir *d)
 	return d->fd;
 }
 
-/* Its files are on disk before it has its name. */
+/* Its files reach the disk before it gets its name. */
 static int sync_files(const struct fr_newdir *d)
 {
 	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -21,13 +21,13 @@
 
 #define TMP_WORD ".tmp-"
 #define TAG_MAX	 64
-#define TRIES	 16 /* names tried; each fails only when somebody removes it under us */
+#define TRIES	 16 /* names tried; each fails only if somebody removes it under us */
 
 struct fr_newfile {
 	int fd, dir_fd;
 	char *path;		 /* as given, for messages */
 	char name[NAME_MAX + 1]; /* final, in the directory */
-	char tmp[NAME_MAX + 1];	 /* "": it has none yet */
+	char tmp[NAME_MAX + 1];	 /* "": none yet */
 };
 
 static int say(const struct fr_newfile *f, int err, const char *what, const char *cure)
@@ -36,7 +36,7 @@ static int say(const struct fr_newfile *f, int err, const char *what, const char
 	return err;
 }
 
-/* ---- what dead writers left ---- */
+/* ---- leftovers of dead writers ---- */
 
 /* .NAME.tmp-DIGITS */
 static bool is_tmp_name(const char *name)
@@ -49,7 +49,7 @@ static bool is_tmp_name(const char *name)
 	       !word[strlen(TMP_WORD) + strspn(word + strlen(TMP_WORD), "0123456789-")];
 }
 
-/* Is it one of ours, by what it begins with, and still the file of that name? */
+/* Does it begin like one of ours, and is it still the file of that name? */
 static bool is_leftover(int dir_fd, const char *name, int fd, const void *tag, size_t tag_sz)
 {
 	struct stat st, named;
@@ -72,7 +72,7 @@ static void remove_leftover(int dir_fd, const char *name, const void *tag, size_
 
 	if (fd < 0)
 		return;
-	/* Whoever writes it holds this lock until it has its final name. */
+	/* Its writer holds this lock until the file has its final name. */
 	if (!flock(fd, LOCK_EX | LOCK_NB) && is_leftover(dir_fd, name, fd, tag, tag_sz))
 		unlinkat(dir_fd, name, 0);
 	close(fd);
@@ -119,18 +119,18 @@ static int open_dir(struct fr_newfile *f)
 	return 0;
 }
 
-/* Open a temporary name and lock it. -EAGAIN: somebody took it for a leftover between the two. */
+/* Create a temporary file and lock it. -EAGAIN: somebody removed it as a leftover in between. */
 static int open_tmp(struct fr_newfile *f, int attempt)
 {
 	struct stat st;
-	int keep = NAME_MAX - 32; /* a long name is cut: the temporary one has no need of all of it */
+	int keep = NAME_MAX - 32; /* a long name is truncated: the temporary one need not contain all of it */
 
 	snprintf(f->tmp, sizeof(f->tmp), attempt ? ".%.*s" TMP_WORD "%d-%d" : ".%.*s" TMP_WORD "%d", keep, f->name,
 		 (int)getpid(), attempt);
 	f->fd = openat(f->dir_fd, f->tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (f->fd < 0)
 		return errno == EEXIST ? -EAGAIN : -errno;
-	/* where there are no locks, nobody can take it for a leftover either */
+	/* without lock support nobody can remove it as a leftover either */
 	if ((!flock(f->fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(f->fd, &st) && st.st_nlink)
 		return 0;
 	close(f->fd);
@@ -138,7 +138,7 @@ static int open_tmp(struct fr_newfile *f, int attempt)
 	return -EAGAIN;
 }
 
-/* How linkat() finds a file that has no name: /proc need not be there, or ours. */
+/* How linkat() finds a file without a name: /proc may be missing, or not ours. */
 static void own_path(const struct fr_newfile *f, char *buf, size_t sz)
 {
 	snprintf(buf, sz, "/proc/self/fd/%d", f->fd);
@@ -216,7 +216,7 @@ int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz)
 	return err ? say(f, err, "write", "free some space, or name another directory with -o") : 0;
 }
 
-/* Rename without replacing; file systems that cannot do it in one step can by a second link. */
+/* Rename without replacing; on file systems that cannot do it atomically, by a second link. */
 static int give_name(struct fr_newfile *f)
 {
 	char self[32];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#define LEVEL 1 /* level 3 is 5 % smaller at twice the time, and a snapshot is wanted now */
+#define LEVEL 1 /* level 3 is 5 % smaller but takes twice the time, and a snapshot is urgent */
 
 struct fr_pack {
 	ZSTD_CCtx *ctx;
@@ -19,7 +19,7 @@ static bool set_up(ZSTD_CCtx *ctx)
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_contentSizeFlag, 1));
 }
 
-/* zstd takes a context's memory on first use: use it once, on as much as it will ever see. */
+/* zstd allocates a context's memory on first use: use it once, on the largest size it will ever see. */
 static bool warm_up(struct fr_pack *p, size_t max_sz)
 {
 	void *src = calloc(1, max_sz), *dst = malloc(ZSTD_compressBound(max_sz));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pack: bytes to one zstd frame with checksum and declared size, and back. The only users of zstd. */
+/* pack: packs bytes into one zstd frame with checksum and declared size, and unpacks them. The only user of zstd. */
 #ifndef FR_PACK_H
 #define FR_PACK_H
 
@@ -7,11 +7,11 @@
 
 struct fr_pack; /* opaque */
 
-/* A packer for up to max_sz bytes; all its memory is taken here. 0 and *out (free with fr_pack_free(), takes NULL), -ENOMEM. */
+/* A packer for up to max_sz bytes; allocates all its memory here. 0 and *out (fr_pack_free(), takes NULL), -ENOMEM. */
 int fr_pack_new(size_t max_sz, struct fr_pack **out);
 void fr_pack_free(struct fr_pack *p);
 
-/* Room a frame of sz bytes needs at most; memory of a packer, roughly. */
+/* The most room a frame of sz bytes needs; the memory of a packer, roughly. */
 size_t fr_pack_bound(size_t sz);
 size_t fr_pack_mem_sz(size_t max_sz);
 
@@ -24,10 +24,7 @@ struct fr_unpack; /* opaque */
 int fr_unpack_new(struct fr_unpack **out);
 void fr_unpack_free(struct fr_unpack *u);
 
-/*
- * Is src one whole frame, no more and no less, that declares to hold sz bytes? Asked before memory is taken for them. 0, or
- * -EBADMSG.
- */
+/* Is src exactly one frame that declares sz bytes of content? Asked before memory is allocated for them. 0, or -EBADMSG. */
 int fr_unpack_check(const void *src, size_t packed_sz, size_t sz);
 
 /* Unpack exactly sz bytes to dst. 0, -EBADMSG. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ *
  * snapfile: the .flight file, written and read. docs/format.md is the specification.
  *
- * Writing: raw copies of sub-buffers in, a file under its final name out, or nothing.
- * Reading: nothing from the file is believed before it is checked; damaged parts are left out, and said.
+ * Writing: takes raw copies of sub-buffers; the result is a complete file under its final name, or nothing. Reading: nothing in
+ * the file is trusted before it is checked; damaged parts are left out and reported.
  */
 #ifndef FR_SNAPFILE_H
 #define FR_SNAPFILE_H
@@ -15,7 +16,7 @@
 #include "pure/rows/batch.h"
 #include "session.h"
 
-/* ---- what both sides share: the parts of a snapshot beside its events ---- */
+/* ---- shared by both sides: the parts of a snapshot beside its events ---- */
 
 /* A task of the task table, as in bpf/session.h, with its key. */
 struct fr_snap_task {
@@ -34,8 +35,8 @@ struct fr_snap_ring {
 	u64 overwritten;
 	u64 present; /* records in the file from this ring */
 	u64 lost[FR_LOST_CNT];
-	u64 horizon_ns;		       /* history is complete from here on, 0: from the session's begin */
-	u64 first_seq, last_seq;       /* laps in the file, the last one in part */
+	u64 horizon_ns;		       /* history is complete from here on; 0: from the session's start */
+	u64 first_seq, last_seq;       /* laps in the file, the last one possibly partial */
 	u64 ties, ahead, losers;       /* clock health, of the CPU; in its main tier's entry */
 	u64 filtered[FR_FILTERED_CNT]; /* likewise */
 };
@@ -47,10 +48,10 @@ struct fr_snap_hole {
 	u8 tier;
 	u8 why; /* enum fr_hole_why */
 	u64 first_seq, last_seq;
-	u64 since_ns, until_ns; /* between the events around it, 0 unknown */
+	u64 since_ns, until_ns; /* between the events around the hole, 0 unknown */
 };
 
-/* The clocks at one moment: all of BPF's in one run, wall time between two such runs. */
+/* All clocks at one moment: BPF's are read in one run, wall time between two such runs. */
 struct fr_snap_clock {
 	u64 ts; /* recording clock */
 	u64 mono_ns, boot_ns, tai_ns;
@@ -67,29 +68,28 @@ struct fr_snap_incident {
 #define FR_BUILD_ID_MAX 20
 
 /*
- * A function that addresses of the file lie in, as it was known when the snapshot was taken: of the kernel or a module of it
- * (pid 0), or of code that process pid made while it ran (its perf map).
+ * A function that contains addresses of the file, as known when the snapshot was taken: of the kernel or one of its modules
+ * (pid 0), or code that process pid generated at run time (its perf map).
  */
 struct fr_snap_symbol {
 	u32 pid;
-	u64 addr, sz;	    /* it begins there and has so many bytes, 0: not known */
-	const char *name;   /* as it was there: not demangled */
-	const char *module; /* of the kernel; NULL: the kernel itself, or not of the kernel */
+	u64 addr, sz;	    /* its start and size in bytes; sz 0: unknown */
+	const char *name;   /* as found, not demangled */
+	const char *module; /* kernel module; NULL: the kernel itself, or not the kernel */
 };
 
-/* A file mapped to be executed, in a process that lived when the snapshot was taken, where frames of its stacks lie. */
+/* An executable file mapping that frames of stacks lie in, of a process that was alive when the snapshot was taken. */
 struct fr_snap_mapping {
 	u32 pid;
 	u64 begin, end;	  /* addresses: [begin, end) */
 	u64 file_off;	  /* of begin, in bytes */
-	const char *path; /* as the process saw it, perhaps in another root; "[vdso]" */
+	const char *path; /* as the process saw it, perhaps under another root; "[vdso]" */
 	u8 build_id[FR_BUILD_ID_MAX];
 	u8 build_id_sz; /* 0: none, or it could not be read */
 	bool deleted;	/* the path led to no file any more, or, where there is no build-id, to another one */
 };
 
-/* Where a frame of a user stack lay, as the kernel knew it when the stack was taken: holds for processes that have ended too.
- */
+/* Where a frame of a user stack lay, as the kernel knew when the stack was taken. Also valid for processes that have ended. */
 struct fr_snap_frame {
 	u64 stack_id;
 	u32 nr; /* 0: innermost */
@@ -106,17 +106,17 @@ struct fr_snap_frame {
 
 struct fr_snap_writer; /* opaque */
 
-/* How far: called after each piece of work; done and total in bytes of ring. */
+/* Progress, called after each piece of work; done and total in bytes of ring. */
 typedef void (*fr_progress_fn)(void *arg, u64 done, u64 total);
 
 /*
- * Begin a snapshot that will be called path. It is written to a temporary name beside it, locked (flock) while it is
- * being written. Leftover temporary files of dead writers in that directory are removed. All memory is taken here:
- * budget_sz bytes at most are used later. 0 and *out, or -errno (and a message).
+ * Begin a snapshot that will be called path. It is written to a temporary file beside path, locked (flock) meanwhile. Temporary
+ * files that dead writers left in that directory are removed. All memory is allocated here: later calls use at most budget_sz
+ * bytes. 0 and *out, or -errno (and a message).
  */
 int fr_snap_create(const char *path, size_t budget_sz, struct fr_snap_writer **out);
 
-/* First of all; s must live until the snapshot is finished: laps are read by it. */
+/* Call this first. s must live until the snapshot is finished: it is needed to read the laps. */
 int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s);
 int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int fr_snap_put_tasks(struct fr_snap_writer *w, const struct fr_snap_task *t, size_t cnt);
@@ -124,14 +124,14 @@ int fr_snap_put_rings(struct fr_snap_writer *w, const struct fr_snap_ring *r, si
 int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, size_t cnt);
 int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt);
 int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt);
-/* NDJSON about living processes: {"pid":..,"cmdline":..,"exe":..,"cgroup":..} a line. */
+/* NDJSON about living processes, one per line: {"pid":..,"cmdline":..,"exe":..,"cgroup":..}. */
 int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
-/* In any order. Texts of more than 4095 bytes are cut. */
+/* In any order. Texts longer than 4095 bytes are truncated. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
 
-/* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf, oldest first per ring. */
+/* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf. Oldest first for each ring. */
 struct fr_snap_lap {
 	const void *buf;
 	size_t sz;
@@ -143,18 +143,18 @@ struct fr_snap_lap {
 };
 
 /*
- * Add the events of a lap (from since_ns on; 0: all). Its bytes are checked like a file's: a page that is not what it
- * should be is left out and counted in *damaged_pages. *events gets the count of records stored. Rings may be given in any
- * order, the laps of one ring oldest first and without other rings' between them is fastest.
+ * Add the events of a lap from since_ns on (0: all). Its bytes are checked like a file's: a bad page is left out and counted in
+ * *damaged_pages. *events gets the number of records stored. Rings may come in any order; fastest is to put all laps of one
+ * ring, oldest first, before those of the next.
  */
 int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages);
 
-/* Have fn called for the rows of each lap as it is put: [from, to) of r, which is the writer's. */
+/* Call fn for the rows of each lap as it is put: [from, to) of r, which belongs to the writer. */
 struct fr_rows;
 typedef void (*fr_snap_rows_fn)(void *arg, const struct fr_rows *r, u32 from, u32 to);
 void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg);
 
-/* Finish: index, fdatasync, rename without replacing, fsync of the directory. Frees w. 0 or -errno; then no file is left. */
+/* Finish: index, fdatasync, rename without replacing, fsync of the directory. Frees w. 0; or -errno, and no file is left. */
 int fr_snap_finish(struct fr_snap_writer *w);
 
 /* Give up: removes the temporary file, frees w; NULL is fine. */
@@ -164,20 +164,20 @@ void fr_snap_abort(struct fr_snap_writer *w);
 
 struct fr_snap; /* opaque */
 
-/* An event chunk as its header tells. */
+/* An event chunk, as described by its header. */
 struct fr_chunk {
 	u64 file_off;
 	u64 stored_sz; /* compressed */
 	u64 raw_sz;    /* bytes of its records, unfolded */
-	u64 ring_sz;   /* what they took in the ring */
+	u64 ring_sz;   /* bytes they took in the ring */
 	u64 first_ts, last_ts;
 	u64 first_seq, last_seq;
 	u32 epoch;
 	u32 row_cnt;
 	u16 cpu;
 	u8 tier;
-	bool damaged; /* found to be, when it was decoded */
-	bool context; /* see io/snapfile/snapfile_rows.h; none of fr_snap_chunks() is */
+	bool damaged; /* found damaged when it was decoded */
+	bool context; /* see io/snapfile/snapfile_rows.h; never set in fr_snap_chunks() */
 };
 
 /*
@@ -191,7 +191,7 @@ void fr_snap_close(struct fr_snap *s);
 const struct fr_schema *fr_snap_schema(const struct fr_snap *s);
 const char *fr_snap_fact(const struct fr_snap *s, const char *name); /* NULL if there is none */
 
-/* Was an event recorded, as far as the file says? Where it does not, what its schema knows was. */
+/* Was this event recorded, according to the file? If the file does not say: does its schema know the event? */
 bool fr_snap_records(const struct fr_snap *s, const char *event);
 
 const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt);
@@ -204,26 +204,25 @@ const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cn
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
-			       size_t *cnt);			/* places, as file_off, of those of events without a header */
+			       size_t *cnt);			/* places, as file_off, of event chunks without a header */
 const struct fr_prof *fr_snap_profile(const struct fr_snap *s); /* NULL: there is none */
 u64 fr_snap_size(const struct fr_snap *s);			/* bytes of the file */
 
 /*
- * Decode chunk i into b (zero it before first use; its memory is used again, fr_batch_free() at the end). 0, or -EBADMSG:
- * damaged, nothing of it is shown, and it is counted. -ENOMEM.
+ * Decode chunk i into b (zero it before first use; its memory is reused; fr_batch_free() at the end). 0, or -EBADMSG: damaged,
+ * none of it is shown, and it is counted. -ENOMEM.
  */
 int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b);
 void fr_batch_free(struct fr_batch *b);
 
 /*
- * The same in two steps, of which the first may be taken by several threads at once, each with a decoder of its own: nothing
- * of s is changed by it. What it found is told, and counted, by the second, in the thread that s belongs to. Returns as
- * fr_snap_read_chunk().
+ * The same in two steps. The first does not change s, so several threads can take it at once, each with its own decoder. The
+ * second reports and counts what the first found, in the thread that owns s. Both return as fr_snap_read_chunk().
  */
 struct fr_snap_decoder; /* opaque */
 struct fr_snap_decoded {
 	int err;
-	u32 unknown; /* events that its schema does not know */
+	u32 unknown; /* events unknown to its schema */
 };
 int fr_snap_decoder_new(struct fr_snap_decoder **out); /* 0 or -ENOMEM */
 void fr_snap_decoder_free(struct fr_snap_decoder *d);  /* NULL is fine */
@@ -231,16 +230,19 @@ struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_s
 int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got);
 
 /*
- * Where frame nr of user stack stack_id lay: true and *out, false if the file does not tell. The kernel has been seen to call
- * frames good that were garbage: an offset is to be looked for in what the file with that build-id lets be executed. The first
- * call reads all stacks, so calls are not for several threads at once.
+ * Where frame nr of user stack stack_id lay: true and *out, or false if the file does not say. The kernel has been seen to
+ * report garbage frames as valid: check that the offset lies in an executable part of the file with that build-id. The first
+ * call reads all stacks, so do not call this from several threads at once.
  */
 bool fr_snap_frame(const struct fr_snap *s, u64 stack_id, u32 nr, struct fr_snap_frame *out);
 
-/* How many stacks have frames that fr_snap_frame() finds. */
+/* The number of stacks with frames that fr_snap_frame() finds. */
 size_t fr_snap_frame_stack_cnt(const struct fr_snap *s);
 
-/* What is wrong with the file: count of findings so far and the text of each ("chunk at byte 1234: checksum"), 0 if sound. */
+/*
+ * What is wrong with the file: the number of findings so far and the text of each ("chunk at byte 1234: checksum"); 0 if it is
+ * sound.
+ */
 size_t fr_snap_damage(const struct fr_snap *s);
 const char *fr_snap_damage_text(const struct fr_snap *s, size_t i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a snapshot: the header and content of a chunk, and chunks of events. */
+/* Reading a snapshot: headers and contents of chunks, and event chunks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- the content of a chunk ---- */
 
-/* May so much come out of so little? Asked before memory is taken. */
+/* Can stored data of this size decode to that much? Checked before memory is allocated. */
 static bool size_is_sane(u64 stored_sz, u64 decoded_sz)
 {
 	if (!stored_sz || !decoded_sz || decoded_sz > FR_DECODED_MAX_SZ || stored_sz > 2 * FR_DECODED_MAX_SZ)
@@ -75,7 +75,7 @@ void fr_snap_decoder_free(struct fr_snap_decoder *d)
 
 /* ---- chunk headers ---- */
 
-/* Does an event chunk's header make sense, as far as it can be told without the content? */
+/* Is an event chunk's header plausible, as far as that can be said without the content? */
 static bool events_are_sane(const struct fr_events_head *e, const u8 *laps, size_t head_sz, u64 decoded_sz)
 {
 	u64 rows = 0, seq = 0;
@@ -168,7 +168,7 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 		return err;
 	if (h.stored_sz > s->size - p.stored_off) {
 		fr_snap_note(s, "chunk at byte %llu: the file ends within it", (unsigned long long)off);
-		*end = p.stored_off; /* a later part may still follow where bytes were lost */
+		*end = p.stored_off; /* if bytes were lost, a later part may still follow here */
 		return 0;
 	}
 	*end = p.stored_off + h.stored_sz;
@@ -177,14 +177,14 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	else if (fr_snap_is_meta(h.kind))
 		err = fr_snap_take_meta(s, h.kind, &p, h.stored_sz);
 	else
-		err = read_stored(s, &s->own, &p, h.stored_sz); /* a later version's: skipped, and told if it is damaged */
+		err = read_stored(s, &s->own, &p, h.stored_sz); /* of a later version: skipped, but reported if damaged */
 	if (err != -EBADMSG)
 		return err;
 	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
 	return 0;
 }
 
-/* ---- chunks of events ---- */
+/* ---- event chunks ---- */
 
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt)
 {
@@ -207,7 +207,7 @@ static struct fr_rows_head rows_head(const struct fr_chunk *c)
 	};
 }
 
-/* Each chunk's finding is told once, however often it is read. */
+/* Report each chunk's finding once, however often it is read. */
 static void note_chunk(struct fr_snap *s, struct fr_chunk *c, u32 unknown)
 {
 	if (c->damaged)

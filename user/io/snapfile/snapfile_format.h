@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The bytes of a .flight file beside zstd's own. docs/format.md is the specification; all numbers are little-endian.
+ * The layout of a .flight file around zstd's own frames. docs/format.md is the specification; all numbers are little-endian.
  *
  *	file header | { chunk header | zstd frame } ... | index | trailer
  *
@@ -12,13 +12,13 @@
 #include "pure/rows/varint.h"
 #include "session.h"
 
-/* The first word of each part: zstd's numbers of skippable frames. */
+/* The first word of each part: zstd's magic numbers for skippable frames. */
 #define FR_FILE_MAGIC	 0x184d2a50u
 #define FR_CHUNK_MAGIC	 0x184d2a51u
 #define FR_INDEX_MAGIC	 0x184d2a52u
 #define FR_TRAILER_MAGIC 0x184d2a53u
 
-/* The eight bytes behind it and its length: others use skippable frames too. */
+/* The next eight bytes, after magic and length: others use skippable frames too. */
 #define FR_FILE_TAG    "flight-1"
 #define FR_CHUNK_TAG   "fl-chunk"
 #define FR_INDEX_TAG   "fl-index"
@@ -43,14 +43,14 @@ enum fr_chunk_kind {
 	FR_CHUNK_INCIDENTS = 13, /* list */
 };
 
-/* What a reader takes no more than. A writer keeps well below. */
+/* Limits of a reader. A writer keeps well below. */
 #define FR_DECODED_MAX_SZ    (16u << 20) /* content of a chunk */
-#define FR_DECODED_FREE_SZ   (1u << 20)	 /* beyond it, at most FR_DECODED_RATIO times what is stored */
+#define FR_DECODED_FREE_SZ   (1u << 20)	 /* above this, at most FR_DECODED_RATIO times the stored size */
 #define FR_DECODED_RATIO     1024u
-#define FR_RING_BYTES_MAX_SZ (4u << 20) /* of the records of a chunk, unfolded */
+#define FR_RING_BYTES_MAX_SZ (4u << 20) /* of a chunk's records, unfolded */
 #define FR_HEAD_MAX_SZ	     8192u	/* of a chunk's header */
 
-/* How each part begins; sz counts the bytes behind it. */
+/* How each part begins; sz counts the bytes after it. */
 struct fr_part_head {
 	u32 magic;
 	u32 sz;
@@ -58,7 +58,7 @@ struct fr_part_head {
 	u64 file_id; /* random; the same in all parts of a file */
 };
 
-/* Each part ends in the XXH64 (seed 0) of all its bytes before. */
+/* Each part ends with the XXH64 (seed 0) of all its preceding bytes. */
 struct fr_file_head {
 	struct fr_part_head part;
 	u16 minor;
@@ -78,7 +78,7 @@ struct fr_chunk_head {
 	u64 stored_hash; /* XXH64 of the stored bytes */
 };
 
-/* Behind it in an event chunk; then lap_cnt struct fr_lap_entry. Other kinds have nothing here. */
+/* Follows the header of an event chunk; then lap_cnt struct fr_lap_entry. Other kinds have nothing here. */
 struct fr_events_head {
 	u32 epoch;
 	u16 cpu;
@@ -90,10 +90,10 @@ struct fr_events_head {
 	u64 first_ts, last_ts;
 	u64 raw_sz; /* unfolded (pure/rows/unfold.h) */
 	u32 lap_cnt;
-	u32 ring_sz; /* what they took in the ring; 0: raw_sz */
+	u32 ring_sz; /* bytes they took in the ring; 0: raw_sz */
 };
 
-/* Not events of the snapshot: they were cut away, but tell of names and stacks of those that are. */
+/* Not events of the snapshot: they were cut away, but names and stacks are still read from them. */
 #define FR_EVENTS_CONTEXT 1u
 
 struct fr_lap_entry {
@@ -125,7 +125,7 @@ struct fr_trailer {
 	u64 hash;
 };
 
-/* Lists: entries may grow at their end in later minor versions. */
+/* Lists: entries may get longer in later minor versions. */
 struct fr_list_head {
 	u32 entry_sz;
 	u32 cnt;
@@ -178,7 +178,7 @@ struct fr_incident_entry {
 	u32 reserved;
 };
 
-/* In lists with texts a text is said by its offset in what follows the entries; 0 is the empty one. */
+/* In lists with texts, a text is given by its offset in what follows the entries; offset 0 is the empty text. */
 struct fr_mapping_entry {
 	u32 pid;
 	u32 path;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * snapfile_int: what the parts of snapfile's reader share. There is one way through a file, whole or damaged: part by part
- * from its beginning, each checked by its own hash; where something else stands, on to the next place that is a part of this
- * file. The index then tells whether all that was written has been found.
+ * snapfile_int: what the parts of snapfile's reader share. Whole or damaged, a file is read in one way: part by part from its
+ * beginning, each checked by its own hash. Anything else is skipped up to the next place that holds a part of this file. The
+ * index then tells whether everything that was written has been found.
  *
  *	snapfile_read.c	 opening and closing, findings
  *	snapfile_parts.c the way through: parts, damage between them, index and trailer
@@ -27,12 +27,12 @@ struct fr_snap_list {
 	size_t cnt;
 };
 
-/* What a chunk is decoded by, beside what the API shows of it. */
+/* How to decode a chunk, beside what the API shows of it. */
 struct fr_snap_place {
 	u64 stored_off, stored_hash, decoded_sz;
 };
 
-/* A chunk on its way from the file to what is made of it. */
+/* The buffers that a chunk passes through when it is decoded. */
 struct fr_snap_decoder {
 	struct fr_unpack *unpack;
 	u8 *stored, *content;
@@ -41,17 +41,17 @@ struct fr_snap_decoder {
 
 struct fr_snap {
 	int fd;
-	u64 base; /* where it begins in the file: all offsets are from there */
+	u64 base; /* where it begins in the file; all offsets are relative to it */
 	u64 size;
 	u64 file_id;
-	bool has_id; /* from the file's header, or where that is damaged from the first chunk's */
+	bool has_id; /* from the file's header, or from the first chunk's if that is damaged */
 	u64 schema_hash;
 	struct fr_schema *schema; /* the file's own, NULL: none read */
 	const struct fr_schema *use;
 	struct fr_snap_list tasks, rings, holes, clocks, incidents;
 	struct fr_snap_list mappings, symbols;
-	struct fr_snap_texts *texts; /* theirs */
-	struct fr_stacks *stacks;    /* NULL: not asked for yet */
+	struct fr_snap_texts *texts; /* their texts */
+	struct fr_stacks *stacks;    /* NULL: not requested yet */
 	struct fr_snap_list facts;   /* struct fact */
 	struct fr_prof *profile;     /* NULL: none */
 	char *facts_text, *procs;
@@ -60,10 +60,10 @@ struct fr_snap {
 	struct fr_chunk *chunk; /* event chunks */
 	struct fr_snap_place *place;
 	size_t chunk_cnt;
-	size_t context_cnt; /* behind them, when all have been read: those of context */
+	size_t context_cnt; /* context chunks, stored after the others once all have been read */
 	u64 *off;	    /* of all chunks */
 	size_t off_cnt;
-	u64 *lost; /* of chunks of events whose header is damaged, as the index has them */
+	u64 *lost; /* event chunks whose header is damaged, according to the index */
 	size_t lost_cnt;
 	char **damage;
 	size_t damage_cnt;
@@ -78,58 +78,58 @@ static inline u64 fr_snap_hash(const void *p, size_t sz)
 
 /* ---- snapfile_read.c ---- */
 
-/* Add a finding to those of fr_snap_damage(). */
+/* Add a finding for fr_snap_damage(). */
 void fr_snap_note(struct fr_snap *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- snapfile_parts.c ---- */
 
-/* Read sz bytes at off, all of them. 0, -ENODATA where the file ends before, -errno. */
+/* Read exactly sz bytes at off. 0, -ENODATA if the file ends first, -errno. */
 int fr_snap_bytes(const struct fr_snap *s, u64 off, void *buf, size_t sz);
 
-/* Let *buf have sz bytes at least. 0 or -ENOMEM. */
+/* Make *buf at least sz bytes large. 0 or -ENOMEM. */
 int fr_snap_grow(u8 **buf, size_t *cap, size_t sz);
 
-/* Go through the whole file and take what is in it. 0, -EPROTONOSUPPORT: of another major version, -errno of the system. */
+/* Read the whole file and take what it contains. 0, -EPROTONOSUPPORT: another major version, -errno from the system. */
 int fr_snap_read_parts(struct fr_snap *s);
 
 /* ---- snapfile_chunk.c ---- */
 
 /*
- * Take the chunk at off, whose header of head_sz bytes, checked by its hash, is in s->own.stored. 0: *end is where the next
- * part begins; -errno of the system.
+ * Take the chunk at off. Its header of head_sz bytes, already checked by its hash, is in s->own.stored. 0: *end is where the
+ * next part begins; -errno from the system.
  */
 int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end);
 
-/* Read a chunk's content to d->content. 0, -EBADMSG: damaged, -errno. */
+/* Read a chunk's content into d->content. 0, -EBADMSG: damaged, -errno. */
 int fr_snap_content(const struct fr_snap *s, struct fr_snap_decoder *d, const struct fr_snap_place *p, u64 stored_sz);
 
-/* Free what it holds, not d itself. */
+/* Free what it holds, but not d itself. */
 void fr_snap_decoder_clear(struct fr_snap_decoder *d);
 
 /* ---- snapfile_rows.c ---- */
 
-/* After the last chunk: put those of context behind the others. 0 or -ENOMEM. */
+/* After the last chunk: move the context chunks behind the others. 0 or -ENOMEM. */
 int fr_snap_sort_context(struct fr_snap *s);
 
 /* ---- snapfile_meta.c ---- */
 
 bool fr_snap_is_meta(u32 kind);
 
-/* Add the content of such a chunk to what there is. 0, -EBADMSG: damaged, or more than a file may have; -errno. */
+/* Add the content of a metadata chunk. 0, -EBADMSG: damaged, or more than a file may have; -errno. */
 int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p, u64 stored_sz);
 
-/* After the last chunk: let fr_snap_fact() find facts. 0 or -ENOMEM. */
+/* After the last chunk: split the facts for fr_snap_fact(). 0 or -ENOMEM. */
 int fr_snap_split_facts(struct fr_snap *s);
 
-/* Then: holes that merge once wrote without times end where their ring is complete. */
+/* Then: end the holes that merge used to write without times where their ring is complete. */
 void fr_snap_end_holes(struct fr_snap *s);
 
-/* Free all that was taken of such chunks. */
+/* Free everything taken from metadata chunks. */
 void fr_snap_free_meta(struct fr_snap *s);
 
 /* ---- snapfile_profile.c ---- */
 
-/* s->own.content, sz bytes, are a profile; the first counts. 0, -EBADMSG, -ENOMEM. */
+/* Take s->own.content, sz bytes, as a profile; only the first counts. 0, -EBADMSG, -ENOMEM. */
 int fr_snap_take_profile(struct fr_snap *s, size_t sz);
 
 /* ---- snapfile_symbols.c ---- */

@@ -45,7 +45,7 @@ static void entry_to_task(void *item, const void *entry)
 	};
 	memcpy(t->task.comm, e.comm, FR_COMM_SZ);
 	memcpy(t->task.first_comm, e.first_comm, FR_COMM_SZ);
-	/* Users take names for strings. */
+	/* Users treat names as strings. */
 	t->task.comm[FR_COMM_SZ - 1] = 0;
 	t->task.first_comm[FR_COMM_SZ - 1] = 0;
 }
@@ -247,7 +247,7 @@ int fr_list_check(const u8 *buf, size_t sz, size_t *cnt)
 	if (sz < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, buf, sizeof(head));
-	/* An entry holds at least its first word; what a list of empty entries would hold is anybody's guess. */
+	/* An entry holds at least its first word; a list of empty entries would have no defined meaning. */
 	if (head.entry_sz < 8 || head.entry_sz > ENTRY_MAX_SZ || (u64)head.entry_sz * head.cnt != sz - sizeof(head))
 		return -EBADMSG;
 	*cnt = head.cnt;

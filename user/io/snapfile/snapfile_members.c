@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where snapshots begin is told from the file's end, trailer by trailer, each of which says how long its snapshot is. If the
- * end is lost they are walked from the begin as far as that goes; what follows belongs to the one found last.
+ * The beginnings of snapshots are found from the file's end, trailer by trailer; each says how long its snapshot is. If the end
+ * is lost, the file is walked from its beginning as far as possible; what follows belongs to the last one found.
  */
 #include "io/snapfile/snapfile_members.h"
 
@@ -39,7 +39,7 @@ static bool is_file_head(int fd, u64 off)
 	return get(fd, off, &h, sizeof(h)) && h.part.magic == FR_FILE_MAGIC && !memcmp(h.part.tag, FR_FILE_TAG, FR_TAG_SZ);
 }
 
-/* The length of the snapshot that ends at end, 0: none does. */
+/* The length of the snapshot that ends at end; 0: none does. */
 static u64 length_before(int fd, u64 end)
 {
 	struct fr_trailer t;
@@ -63,7 +63,7 @@ static void turn_around(struct fr_members *m)
 	}
 }
 
-/* From the end. *all: down to the file's begin. */
+/* From the end. *all: did this reach the beginning of the file? */
 static int find_backward(int fd, u64 sz, struct fr_members *m, bool *all)
 {
 	u64 at = sz, len;
@@ -78,7 +78,7 @@ static int find_backward(int fd, u64 sz, struct fr_members *m, bool *all)
 	return err;
 }
 
-/* The length of the part at off, a chunk's content included; 0: there is none. */
+/* The length of the part at off, including a chunk's content; 0: there is none. */
 static u64 part_length(int fd, u64 off)
 {
 	struct fr_chunk_head h = {};

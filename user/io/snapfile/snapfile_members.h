@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * snapfile_members: a file may hold several snapshots, one behind the other, each as whole as one in a file of its own: those
- * of other hosts and boots that were merged. fr_snap_open() opens the first.
+ * snapfile_members: a file may hold several snapshots, one after the other, each as complete as in a file of its own: a merge
+ * of snapshots of different hosts or boots. fr_snap_open() opens the first.
  */
 #ifndef FR_SNAPFILE_MEMBERS_H
 #define FR_SNAPFILE_MEMBERS_H
@@ -18,10 +18,10 @@ struct fr_members {
 int fr_members_find(const char *path, struct fr_members *m);
 void fr_members_free(struct fr_members *m);
 
-/* As fr_snap_open(), of one of them. */
+/* Like fr_snap_open(), for one of them. */
 int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, struct fr_snap **out);
 
-/* Finish what is being written as a snapshot, and begin another behind it in the same file, with its schema. 0 or -errno. */
+/* Finish the snapshot being written and begin another one behind it in the same file, with its schema. 0 or -errno. */
 int fr_snap_next_member(struct fr_snap_writer *w);
 
 #endif

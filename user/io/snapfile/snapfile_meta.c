@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a snapshot: its chunks of everything but events. */
+/* Reading a snapshot: all chunks but events. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -79,7 +79,7 @@ static int set_schema(struct fr_snap *s, size_t sz)
 	int err;
 
 	if (s->schema)
-		return 0; /* there is one; a second changes nothing */
+		return 0; /* there is one already; ignore a second */
 	err = fr_schema_parse((const char *)s->own.content, sz, &s->schema);
 	return err == -EINVAL ? -EBADMSG : err;
 }
@@ -177,7 +177,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	fr_schema_free(s->schema);
 }
 
-/* ---- what was found ---- */
+/* ---- access ---- */
 
 const struct fr_schema *fr_snap_schema(const struct fr_snap *s)
 {

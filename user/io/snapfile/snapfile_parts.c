@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a snapshot: the way through its parts. */
+/* Reading a snapshot: finding its parts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static void take_trailer(struct fr_snap *s, u64 off)
 
 /* ---- the way through ---- */
 
-/* Is it a sound file of another major version, which must not be read by this one's rules? */
+/* Is it a sound file of another major version, which this version's rules do not apply to? */
 static bool is_other_version(struct fr_snap *s)
 {
 	char tag[FR_TAG_SZ];
@@ -189,7 +189,7 @@ static int read_file_head(struct fr_snap *s, u64 *pos)
 	return 0;
 }
 
-/* Take the part at pos, whatever it is. 1 and *end, 0 if there is none, -errno. */
+/* Take the part at pos, whatever its kind. 1 and *end; 0 if there is none; -errno. */
 static int take_part(struct fr_snap *s, u64 pos, u64 *end)
 {
 	s64 sz = read_part(s, pos, FR_CHUNK_MAGIC, FR_CHUNK_TAG, CHUNK_PART_MIN, FR_HEAD_MAX_SZ);
@@ -217,7 +217,7 @@ static int take_part(struct fr_snap *s, u64 pos, u64 *end)
 	return sz;
 }
 
-/* The first place from pos on where a tag of ours stands where a part's would: *out, or the file's end. 0 or -errno. */
+/* Find the first place from pos on that has our tag where a part would have it: *out, or the file's end. 0 or -errno. */
 static int find_part(const struct fr_snap *s, u64 pos, u64 *out)
 {
 	static const size_t tag_off = offsetof(struct fr_part_head, tag);
@@ -254,7 +254,7 @@ static bool is_part(struct fr_snap *s, u64 pos)
 	       read_part(s, pos, FR_TRAILER_MAGIC, FR_TRAILER_TAG, TRAILER_SZ, TRAILER_SZ) > 0;
 }
 
-/* From pos, which is no part, to the next that is. 0 or -errno. */
+/* Skip from pos, which is no part, to the next part. 0 or -errno. */
 static int skip_damage(struct fr_snap *s, u64 pos, u64 *end)
 {
 	u64 at = pos;

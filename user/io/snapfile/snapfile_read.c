@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a snapshot: opening and closing it, and what was found to be wrong. */
+/* Reading a snapshot: opening and closing it, and findings of damage. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@
 #include "io/snapfile/snapfile_int.h"
 #include "io/snapfile/snapfile_members.h"
 
-#define DAMAGE_MAX 1000u /* findings told */
+#define DAMAGE_MAX 1000u /* findings reported */
 
 /* ---- findings ---- */
 
@@ -50,8 +50,8 @@ const char *fr_snap_damage_text(const struct fr_snap *s, size_t i)
 /* ---- opening ---- */
 
 /*
- * Which schema events are read by: the file's own; where it is lost, this build's, if it is the same by its hash. By
- * another one no event must be read.
+ * Choose the schema to read events by: the file's own, or, if that is lost, this build's if its hash is the same. Events must
+ * not be read by any other.
  */
 static int choose_schema(struct fr_snap *s)
 {

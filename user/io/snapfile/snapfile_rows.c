@@ -7,7 +7,7 @@
 
 #include "io/snapfile/snapfile_int.h"
 
-/* One chunk and what it is decoded by. */
+/* A chunk and what it is decoded with. */
 struct both {
 	struct fr_chunk chunk;
 	struct fr_snap_place place;
@@ -44,7 +44,7 @@ const struct fr_chunk *fr_snap_context(const struct fr_snap *s, size_t *first, s
 	return s->chunk ? s->chunk + s->chunk_cnt : NULL;
 }
 
-/* The header of the chunk at off, which was found good when the file was opened. */
+/* The header of the chunk at off, which was found valid when the file was opened. */
 static int read_head(struct fr_snap *s, u64 off, struct fr_chunk_head *h)
 {
 	int err = fr_snap_bytes(s, off, h, sizeof(*h));

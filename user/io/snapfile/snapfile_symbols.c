@@ -8,7 +8,7 @@
 #include "io/snapfile/snapfile_texts.h"
 #include "pure/rows/stacks.h"
 
-/* Texts of a chunk, that its items point into. */
+/* The texts of a chunk; its items point into them. */
 struct fr_snap_texts {
 	struct fr_snap_texts *next;
 	char bytes[];
@@ -19,7 +19,7 @@ static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
 	return kind == FR_CHUNK_SYMBOLS ? &s->symbols : &s->mappings;
 }
 
-/* A copy of a chunk's texts, the snapshot's. NULL: no memory. */
+/* A copy of a chunk's texts, owned by the snapshot. NULL: no memory. */
 static const char *keep_texts(struct fr_snap *s, const u8 *bytes, size_t sz)
 {
 	struct fr_snap_texts *t = malloc(sizeof(*t) + sz);
@@ -85,10 +85,13 @@ const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *
 
 /* ---- where frames lay ---- */
 
-/* All stacks of the file, read once. What is damaged or finds no memory is missing: frames then have no names. */
+/*
+ * All stacks of the file, read once. Stacks that are damaged, or that memory does not suffice for, are missing: their frames
+ * have no names.
+ */
 static const struct fr_stacks *stacks_of(const struct fr_snap *snap)
 {
-	struct fr_snap *s = (struct fr_snap *)snap; /* none is made const, and what readers are shown stays as it is */
+	struct fr_snap *s = (struct fr_snap *)snap; /* no snapshot is created const, and nothing that readers see changes */
 	struct fr_batch b = {};
 	size_t i;
 

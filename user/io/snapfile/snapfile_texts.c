@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRY_MIN_SZ 24u /* as far as what makes a good one: a small file is no long list */
+#define ENTRY_MIN_SZ 24u /* up to the members that a valid entry needs: a small file must not claim a long list */
 #define ENTRY_MAX_SZ 4096u
 #define TEXT_MAX     4095u
 
-/* Texts while they are written: offset 0 is the empty one. */
+/* Texts while they are written: offset 0 is the empty text. */
 struct texts {
-	char *at; /* NULL: only counted */
+	char *at; /* NULL: only count */
 	u32 sz;
 };
 
@@ -207,7 +207,7 @@ size_t fr_text_write(const struct fr_text_kind *k, const void *items, size_t cnt
 	return head.cnt;
 }
 
-/* Entry i of a content, of which an older writer's ends in zeros. */
+/* Entry i of a content; the end of an older writer's shorter entry is zeros. */
 static void load_entry(const struct fr_text_kind *k, const struct fr_list_head *head, const u8 *buf, u32 i, u8 *entry)
 {
 	u32 sz = head->entry_sz < k->entry_sz ? head->entry_sz : k->entry_sz;
@@ -229,7 +229,7 @@ int fr_text_check(const struct fr_text_kind *k, const u8 *buf, size_t sz, size_t
 	entries_sz = (u64)head.entry_sz * head.cnt;
 	if (head.entry_sz < ENTRY_MIN_SZ || head.entry_sz > ENTRY_MAX_SZ || entries_sz >= sz - sizeof(head))
 		return -EBADMSG;
-	/* begins with the empty text, and the last one ends */
+	/* the first text is empty, and the last one is terminated */
 	if (buf[sizeof(head) + entries_sz] || buf[sz - 1])
 		return -EBADMSG;
 	*texts_sz = sz - sizeof(head) - entries_sz;
@@ -259,7 +259,7 @@ void fr_text_sort(const struct fr_text_kind *k, void *items, size_t cnt)
 {
 	size_t i;
 
-	/* ours are sorted: nothing to do */
+	/* our own are already sorted */
 	for (i = 1; i < cnt; i++)
 		if (k->compare(item_at(k, items, i - 1), item_at(k, items, i)) > 0)
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writing a snapshot: chunks are packed straight into the output buffer, in file order; laps of one ring gather to a chunk
- * until another ring's begin or there are enough of them.
+ * Writing a snapshot: chunks are packed straight into the output buffer, in file order. Laps of one ring are gathered into a
+ * chunk until there are enough of them or another ring's laps begin.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,10 +24,10 @@
 #include "pure/rows/rows_put.h"
 #include "pure/schema/facts.h"
 
-#define RAW_MAX_SZ    (1u << 20)  /* laps gathered at most: any lap fits */
-#define RAW_MIN_SZ    (64u << 10) /* with less a chunk compresses badly */
+#define RAW_MAX_SZ    (1u << 20)  /* of laps gathered; any lap fits */
+#define RAW_MIN_SZ    (64u << 10) /* smaller chunks compress badly */
 #define RAW_TARGET_SZ (512u << 10)
-#define META_MAX_SZ   (1u << 20) /* of a metadata chunk's content; more becomes several */
+#define META_MAX_SZ   (1u << 20) /* of a metadata chunk's content; longer content is split */
 #define OUT_SZ	      (2u << 20)
 #define INDEX_CNT     4096u
 
@@ -36,21 +36,21 @@ struct fr_snap_writer {
 	struct fr_pack *pack;
 	struct fr_encoder *encoder;
 	struct fr_rows rows;
-	const struct fr_schema *schema; /* the caller's; NULL until it is put */
+	const struct fr_schema *schema; /* the caller's; NULL until put */
 	char *facts;
 	size_t facts_sz;
-	FILE *facts_file; /* facts not written yet */
+	FILE *facts_file; /* facts not yet written */
 	u8 *content;
 	u8 *out;
 	size_t out_sz, out_cap;
-	u64 off; /* in the file, of out[0] */
+	u64 off; /* position of out[0] in the file */
 	u64 file_id;
 	fr_snap_rows_fn watch; /* or NULL */
 	void *watch_arg;
 	struct fr_index_entry *index;
 	u32 chunk_cnt, index_cap;
 	bool begun;   /* the file header is written */
-	bool context; /* the rows gathered are not events of the snapshot, but tell of names and stacks in it */
+	bool context; /* the gathered rows are not events of the snapshot, but supply names and stacks in it */
 	int err;      /* the first failure; nothing is written after it */
 };
 
@@ -79,7 +79,7 @@ static int flush(struct fr_snap_writer *w)
 	return 0;
 }
 
-/* sz bytes of output buffer, to be filled in and counted by the caller. NULL: out of order. */
+/* sz bytes of output buffer, for the caller to fill in and count. NULL: out of order. */
 static u8 *room(struct fr_snap_writer *w, size_t sz)
 {
 	if (w->err || (w->out_sz + sz > w->out_cap && flush(w)))
@@ -99,7 +99,7 @@ static struct fr_part_head part_head(const struct fr_snap_writer *w, u32 magic, 
 	return h;
 }
 
-/* The file header tells the schema's hash: it is written when that is known, before the first chunk. */
+/* The file header contains the schema's hash: write it when that is known, before the first chunk. */
 static int put_file_head(struct fr_snap_writer *w, u64 schema_hash)
 {
 	struct fr_file_head h = {.minor = FR_FORMAT_MINOR, .schema_hash = schema_hash};
@@ -117,7 +117,7 @@ static int put_file_head(struct fr_snap_writer *w, u64 schema_hash)
 
 /* ---- chunks ---- */
 
-/* What a chunk's header holds behind the part all kinds have. */
+/* The kind's own part of a chunk header. */
 struct extra {
 	const struct fr_events_head *events;
 	const struct fr_lap_rows *lap;
@@ -155,7 +155,7 @@ static int note_chunk(struct fr_snap_writer *w, u16 kind, u32 head_sz)
 	return 0;
 }
 
-/* Pack content into the output buffer, its header before it. */
+/* Pack content into the output buffer, after its header. */
 static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz, const struct extra *x)
 {
 	size_t head_sz = sizeof(struct fr_chunk_head) + extra_sz(x) + 8, stored_sz;
@@ -184,7 +184,7 @@ static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, si
 	return 0;
 }
 
-/* Facts come one at a time and are written together, before whatever comes next. */
+/* Facts come one by one and are written together, before whatever comes next. */
 static int put_pending_facts(struct fr_snap_writer *w)
 {
 	int err = 0;
@@ -224,7 +224,7 @@ static struct fr_events_head events_head(const struct fr_rows *r)
 	};
 }
 
-/* Write the rows gathered as a chunk. */
+/* Write the gathered rows as a chunk. */
 static int put_rows(struct fr_snap_writer *w)
 {
 	struct fr_rows *r = &w->rows;
@@ -405,7 +405,7 @@ int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping 
 	return put_texts(w, FR_CHUNK_MAPPINGS, m, cnt);
 }
 
-/* The end of the last whole line within max bytes, or max where a line is longer. */
+/* The end of the last complete line within max bytes, or max if a line is longer. */
 static size_t whole_lines(const char *text, size_t sz, size_t max)
 {
 	const char *nl;
@@ -503,7 +503,7 @@ static int new_file_id(struct fr_snap_writer *w)
 	return getrandom(&w->file_id, sizeof(w->file_id), 0) == sizeof(w->file_id) ? 0 : -errno;
 }
 
-/* All of a snapshot that is not written yet. */
+/* Write everything that is still missing. */
 static int end_snapshot(struct fr_snap_writer *w)
 {
 	int err = w->err ? w->err : put_rows(w);
@@ -571,7 +571,7 @@ static size_t mem_sz(size_t raw_cap)
 	       out_cap(raw_cap) + fr_pack_mem_sz(content_cap(raw_cap)) + INDEX_CNT * sizeof(struct fr_index_entry);
 }
 
-/* The most laps to gather that budget_sz allows, 0: none. */
+/* The most bytes of laps to gather that budget_sz allows; 0: none. */
 static size_t fit_raw_cap(size_t budget_sz)
 {
 	size_t cap;
@@ -603,7 +603,7 @@ static int take_memory(struct fr_snap_writer *w, size_t raw_cap)
 	return fr_pack_new(content_cap(raw_cap), &w->pack);
 }
 
-/* Everything but the file. */
+/* Set up everything but the file. */
 static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
 {
 	struct fr_snap_writer *w = calloc(1, sizeof(*w));
@@ -620,7 +620,7 @@ static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
 
 int fr_snap_create(const char *path, size_t budget_sz, struct fr_snap_writer **out)
 {
-	/* How our files begin: only such leftovers are removed. */
+	/* How our files begin: only leftovers that begin so are removed. */
 	struct fr_part_head begin = {.magic = FR_FILE_MAGIC, .sz = sizeof(struct fr_file_head) - 8};
 	size_t raw_cap = fit_raw_cap(budget_sz);
 	struct fr_snap_writer *w;

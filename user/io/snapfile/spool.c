@@ -24,7 +24,7 @@ static int directory_of(const char *beside, char *dir, size_t sz)
 	return (size_t)len < sz ? 0 : -ENAMETOOLONG;
 }
 
-/* Where the file system has no files without a name: one that loses its name at once. */
+/* For file systems without O_TMPFILE: create a name and remove it at once. */
 static int open_and_unlink(const char *dir)
 {
 	char path[4096 + 32];

@@ -34,7 +34,7 @@ void fr_unpack_free(struct fr_unpack *u)
 
 int fr_unpack_check(const void *src, size_t packed_sz, size_t sz)
 {
-	/* Both are unsigned and large where they are errors. */
+	/* Both return large unsigned values on errors. */
 	if (ZSTD_getFrameContentSize(src, packed_sz) != sz || ZSTD_findFrameCompressedSize(src, packed_sz) != packed_sz)
 		return -EBADMSG;
 	return 0;
