@@ -53,7 +53,7 @@ static int open_root(void)
 	return -ENOENT;
 }
 
-/* The kernel finds it by its id, however many there are. */
+/* The kernel finds it by id, no matter how many there are. */
 static int open_by_id(int root_fd, u64 id)
 {
 	struct {

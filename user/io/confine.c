@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* confine: capabilities. What system calls are left stands in confine_calls.c. */
+/* confine: capabilities. The permitted system calls are in confine_calls.c. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,7 +19,7 @@
 
 #define BIT(cap) (1ULL << (cap))
 
-/* What CAP_BPF and CAP_PERFMON are called by older headers is not known to them: these numbers are the kernel's. */
+/* Older headers lack CAP_BPF and CAP_PERFMON; these are the kernel's numbers. */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
@@ -64,7 +64,7 @@ const char *fr_confine_caps_text(u64 caps, char *buf, size_t sz)
 	return buf;
 }
 
-/* ---- the kernel's sets; glibc has no wrappers for them ---- */
+/* ---- the kernel's sets; glibc has no wrappers ---- */
 
 static int get_caps(u64 *effective, u64 *permitted)
 {
@@ -78,7 +78,7 @@ static int get_caps(u64 *effective, u64 *permitted)
 	return 0;
 }
 
-/* The inheritable set is emptied, and the ambient one with it. */
+/* Clears the inheritable set, and the ambient one with it. */
 static int set_caps(u64 effective, u64 permitted)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -90,15 +90,17 @@ static int set_caps(u64 effective, u64 permitted)
 	return syscall(SYS_capset, &h, d) ? -errno : 0;
 }
 
-/* ---- giving up ---- */
+/* ---- dropping privileges ---- */
 
-/* Can the directory be written only by overriding its permissions? Asked with the effective set as it will be. */
+/* Can the directory be written only by overriding its permissions? Checked with the future effective set. */
 static bool needs_override(const char *dir)
 {
 	return dir && faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) && errno == EACCES;
 }
 
-/* All but keep leave the bounding set. It takes CAP_SETPCAP: a service's user does without, its manager bounds it. */
+/*
+ * Drop everything but keep from the bounding set. That needs CAP_SETPCAP: a service's user lacks it, but its manager bounds it.
+ */
 static bool bound(u64 keep)
 {
 	unsigned int cap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * confine_calls: which system calls are left. The recorder's main process starts hooks, which may be any program: it loses what
- * no recorder and no hook needs. The writer does one thing: it has a list of what that takes, and the rest is refused with
- * EPERM: a call that a newer C library makes instead of an older one degrades, and kills nothing.
+ * confine_calls: the permitted system calls. The recorder's main process starts hooks, which may be any program, so it loses
+ * only what neither recorders nor hooks need. The writer does one thing, so it gets a list of what that takes; anything else
+ * fails with EPERM. Thus a new system call that a newer C library tries first makes it fall back, and kills nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
 #define REFUSE	   SCMP_ACT_ERRNO(EPERM)
 
-/* By name: a machine that lacks one of them, or a library that does not know it, has nothing to filter. */
+/* By name: if this machine lacks the call, or the library does not know it, there is nothing to filter. */
 static int add_name(scmp_filter_ctx ctx, u32 action, const char *name, size_t len)
 {
 	char text[32];
@@ -58,7 +58,7 @@ static scmp_filter_ctx new_filter(u32 action)
 		return NULL;
 	if (!seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)) &&
 	    !seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0)) {
-		/* a tree instead of a list of a hundred comparisons for each call, where the library can */
+		/* if the library can, a tree instead of a hundred comparisons per call */
 		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 		return ctx;
 	}
@@ -85,7 +85,7 @@ int fr_confine_calls_main(void)
 	if (!ctx)
 		return -ENOMEM;
 #ifdef __x86_64__
-	/* a hook may be a program of 32 bits: the same is refused to it */
+	/* a hook may be a 32-bit program: deny it the same calls */
 	seccomp_arch_add(ctx, SCMP_ARCH_X86);
 #endif
 	err = add_names(ctx, REFUSE, never);
@@ -102,7 +102,7 @@ static const char always[] =
 	"fdatasync flock fstat fstatfs fsync ftruncate getcwd getdents getdents64 link linkat lseek lstat mkdir "
 	"mkdirat newfstatat open openat pread64 preadv pwrite64 pwritev read readlink readlinkat readv rename "
 	"renameat renameat2 rmdir stat statfs statx sync_file_range umask unlink unlinkat write writev "
-	/* messages over the descriptors it was given */
+	/* messages on inherited descriptors */
 	"epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 pipe2 poll ppoll pselect6 recvfrom recvmsg "
 	"select sendmsg sendto shutdown signalfd4 timerfd_create timerfd_gettime timerfd_settime "
 	/* memory */
@@ -115,7 +115,7 @@ static const char always[] =
 	"rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_getaffinity "
 	"sched_setaffinity sched_yield set_robust_list setitimer sigaltstack sysinfo uname wait4 waitid ";
 
-/* Of bpf(): what reads and runs things that are there. Nothing that loads, makes or attaches. */
+/* The bpf() commands that read or run what exists; none that loads, makes or attaches. */
 static const u32 bpf_cmds[] = {
 	BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,    BPF_MAP_DELETE_ELEM,  BPF_MAP_GET_NEXT_KEY, BPF_OBJ_GET,
 	BPF_PROG_TEST_RUN,   BPF_OBJ_GET_INFO_BY_FD, BPF_MAP_LOOKUP_BATCH, BPF_ITER_CREATE,
@@ -125,7 +125,7 @@ static const u32 prctls[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_SET_
 
 static const u32 ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FR_PROCMAP_QUERY};
 
-/* Call nr if argument at, masked, is value; 32 bits where the kernel takes no more. */
+/* Allow call nr if argument at, masked, equals value; compares 32 bits where the kernel uses no more. */
 static int add_if(scmp_filter_ctx ctx, int nr, u32 at, u64 mask, u64 value)
 {
 	const struct scmp_arg_cmp cmp = {at, SCMP_CMP_MASKED_EQ, mask, value};
@@ -149,10 +149,10 @@ static int add_bounded(scmp_filter_ctx ctx)
 
 	err = err ?: add_values(ctx, SCMP_SYS(prctl), 0, prctls, CNT(prctls));
 	err = err ?: add_values(ctx, SCMP_SYS(ioctl), 1, ioctls, CNT(ioctls));
-	/* memory that can be executed is not to be had */
+	/* no executable memory */
 	err = err ?: add_if(ctx, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
 	err = err ?: add_if(ctx, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
-	/* signals and limits of its own only: abort() */
+	/* signals and limits only for itself: abort() */
 	err = err ?: add_if(ctx, SCMP_SYS(tgkill), 0, ~0U, getpid());
 	err = err ?: add_if(ctx, SCMP_SYS(kill), 0, ~0U, getpid());
 	return err ?: add_if(ctx, SCMP_SYS(prlimit64), 2, ~0ULL, 0);

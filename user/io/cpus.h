@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cpus: which CPUs are online, and on which NUMA node each is. From /sys. */
+/* cpus: the online CPUs and their NUMA nodes, from /sys. */
 #ifndef FR_CPUS_H
 #define FR_CPUS_H
 
@@ -13,6 +13,6 @@ void fr_cpus_free(struct fr_cpus *c);
 
 u32 fr_cpus_cnt(const struct fr_cpus *c);
 u32 fr_cpus_nr(const struct fr_cpus *c, u32 i);	    /* number of the i'th online CPU */
-int fr_cpus_node(const struct fr_cpus *c, u32 cpu); /* its NUMA node, 0 where the machine has none */
+int fr_cpus_node(const struct fr_cpus *c, u32 cpu); /* its NUMA node, 0 on machines without */
 
 #endif

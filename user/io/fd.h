@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Write all sz bytes of p, however many calls and signals it takes. 0 or -errno; how much was written then is not known. */
+/* Write all sz bytes of p, however many calls and signals it takes. 0, or -errno after an unknown part was written. */
 int fr_write_all(int fd, const void *p, size_t sz);
 
 #endif

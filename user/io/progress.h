@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* progress: a bar on a terminal, for work that takes longer than a blink. Nothing where standard error is no terminal. */
+/*
+ * progress: a progress bar on a terminal, for work that takes noticeable time. Does nothing if standard error is not a
+ * terminal.
+ */
 #ifndef FR_PROGRESS_H
 #define FR_PROGRESS_H
 
@@ -9,7 +12,7 @@
 
 struct fr_progress {
 	const char *what;
-	int shown; /* percent drawn last, -1 none */
+	int shown; /* percentage drawn last, -1 none */
 	bool tty;
 };
 

@@ -15,10 +15,10 @@
 
 #include "pure/text/out.h"
 
-#define ESC_MS	   25  /* for a key's sequence to come */
-#define COLORS_MAX 257 /* and the ground's own */
+#define ESC_MS	   25  /* time for the rest of a key's sequence to arrive */
+#define COLORS_MAX 257 /* and the default background */
 #define CTRL_L	   12
-/* A release too: when it comes at once with its press, ncurses tells of the later one only */
+/* Releases too: ncurses reports only the release when it follows its press at once */
 #define CLICKS (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED)
 
 struct fr_screen {
@@ -35,8 +35,8 @@ struct fr_screen {
 /* ---- colours ---- */
 
 struct paint {
-	short dark, light, few; /* of 256 on a dark, a light ground; of 8. -1: the terminal's own */
-	attr_t attr;		/* besides */
+	short dark, light, few; /* of 256 on a dark or light background; of 8. -1: the terminal's own */
+	attr_t attr;		/* in addition */
 };
 
 static const struct paint paints[FR_INK_CNT] = {
@@ -75,7 +75,7 @@ static short color_of(enum fr_ink ink, bool light)
 	return COLORS < 256 ? p->few : light ? p->light : p->dark;
 }
 
-/* Terminals have few pairs of colours: only those in use are made. 0, the terminal's own, when there is no more room. */
+/* Terminals have few color pairs: allocate only those in use. 0, the terminal's own, when there is no more room. */
 static short pair_of(struct fr_screen *s, short fore, short back)
 {
 	short *pair = &s->pair[fore + 1][back + 1];
@@ -231,7 +231,7 @@ static int read_signal(struct fr_screen *s)
 int fr_screen_key(struct fr_screen *s, int timeout_ms)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
-	int key = fds[0].revents ? FR_KEY_NONE : read_key(s); /* what ncurses has read already */
+	int key = fds[0].revents ? FR_KEY_NONE : read_key(s); /* keys that ncurses has already read */
 
 	if (key != FR_KEY_NONE)
 		return key;
@@ -254,7 +254,7 @@ void fr_screen_point(const struct fr_screen *s, u32 *x, u32 *y)
 
 /* ---- life ---- */
 
-/* Only what can move a cursor and clear itself can be drawn on. */
+/* The terminal must be able to move the cursor and clear the screen. */
 static int check_terminal(void)
 {
 	int found;
@@ -285,7 +285,7 @@ static int take_signals(struct fr_screen *s)
 	return 0;
 }
 
-/* COLORFGBG is "text;ground": 7 and 15 are light. */
+/* COLORFGBG is "text;background": 7 and 15 are light. */
 static bool says_light(void)
 {
 	const char *said = getenv("COLORFGBG"), *ground = said ? strrchr(said, ';') : NULL;
@@ -347,7 +347,7 @@ int fr_screen_close(struct fr_screen *s)
 	if (s->screen) {
 		endwin();
 		delscreen(s->screen);
-		signal(SIGINT, SIG_DFL); /* ncurses' own would exit */
+		signal(SIGINT, SIG_DFL); /* the handler of ncurses would exit */
 		signal(SIGTERM, SIG_DFL);
 	}
 	if (s->signals > 0) {

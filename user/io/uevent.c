@@ -24,7 +24,7 @@ int fr_uevent_open(void)
 	return err;
 }
 
-/* "online@/devices/system/cpu/cpu3", then NAME=VALUE strings that are not needed */
+/* "online@/devices/system/cpu/cpu3", then NAME=VALUE strings, which are not needed */
 int fr_uevent_parse(const char *msg, u32 sz, u32 *cpu)
 {
 	char head[64];

@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_MAX_SZ	   (64u << 20) /* of an answer: many CPUs have many counters */
+#define LINE_MAX_SZ	   (64u << 20) /* of an answer: many CPUs mean many counters */
 #define CONNECT_TIMEOUT_MS 3000
 
 struct fr_ctl_conn {
 	int fd;
-	char *buf; /* [begin, end): read, and not yet given out */
+	char *buf; /* [begin, end): read, but not yet returned */
 	size_t begin, end, cap;
 };
 
@@ -28,7 +28,7 @@ static s64 now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* A recorder whose queue is full gets a moment. */
+/* Retry for a moment if the recorder's queue is full. */
 static int connect_to(int fd, const struct sockaddr_un *addr)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
@@ -96,7 +96,7 @@ int fr_ctl_ask(struct fr_ctl_conn *c, const char *request)
 
 	if (iov[0].iov_len + 1 > FR_CTL_REQUEST_MAX)
 		return -EMSGSIZE;
-	/* a request fits the empty buffer of a socket: it goes whole, or there is nobody */
+	/* a request fits a socket's empty buffer: it is sent whole, or nobody is there */
 	n = sendmsg(c->fd, &msg, MSG_NOSIGNAL);
 	if (n < 0)
 		return -errno;
@@ -156,7 +156,7 @@ int fr_ctl_line(struct fr_ctl_conn *c, int timeout_ms, char **line)
 		err = receive(c, until_ms);
 		if (err)
 			return err;
-		/* make_room() has moved what was left to the front */
+		/* make_room() has moved the rest to the front */
 	}
 	*line = strndup(c->buf + c->begin, end - (c->buf + c->begin));
 	if (!*line)

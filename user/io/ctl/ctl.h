@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * ctl: the control socket /run/flightrec/NAME.sock. Lines of JSON: a request {"cmd":"status"} has one answer {"ok":true,...} or
- * {"ok":false,"error":"...","cure":"..."}; watch has one more line for each snapshot. Who asks is known by SO_PEERCRED.
+ * {"ok":false,"error":"...","cure":"..."}; watch adds a line for each snapshot. SO_PEERCRED identifies the client.
  *
  *	status, watch		root, the owner's user, the status group and the dump group
  *	dump			root and the dump group, not more often than the interval
@@ -15,8 +15,8 @@
 #define FR_CTL_DIR	   "/run/flightrec"
 #define FR_CTL_CLIENT_MAX  32u
 #define FR_CTL_REQUEST_MAX 4096u
-#define FR_CTL_OUT_MAX	   (256u << 10) /* answers a client has not read; beyond it is dropped */
-#define FR_CTL_TIMEOUT_MS  5000		/* for a request to be complete */
+#define FR_CTL_OUT_MAX	   (256u << 10) /* unread answers of a client; beyond that it is dropped */
+#define FR_CTL_TIMEOUT_MS  5000		/* to receive a complete request */
 
 /* ---- the client's side ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One client of the control socket's server: its bytes in, its bytes out. */
+/* A client of the control socket's server: its input and its output. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static size_t unread(const struct fr_ctl_client *c)
 	return c->out_end - c->out_begin;
 }
 
-/* Room for sz more bytes: moves what is left to the front before it takes more memory. */
+/* Room for sz more bytes: move what is left to the front before allocating more. */
 static bool make_room(struct fr_ctl_client *c, size_t sz)
 {
 	size_t cap = c->out_cap ?: 4096;
@@ -78,7 +78,7 @@ void fr_ctl_client_write(struct fr_ctl_client *c)
 		if (!c->watches)
 			c->deadline_ns = fr_ctl_now_ns() + TIMEOUT_NS;
 	}
-	/* the memory of a large answer is not kept */
+	/* do not keep the memory of a large answer */
 	free(c->out);
 	c->out = NULL;
 	c->out_begin = c->out_end = c->out_cap = 0;
@@ -103,7 +103,7 @@ static bool too_often(struct fr_ctl_client *c)
 	return ++c->rate_cnt > FR_CTL_RATE_MAX;
 }
 
-/* Is the next request to be looked at? Not before the answer to the one before, nor while answers pile up. */
+/* May its next request be handled? Not before the previous answer is given, nor while answers pile up. */
 static bool is_heard(const struct fr_ctl_client *c)
 {
 	return !c->dead && !c->leaving && !c->deferred && unread(c) < TELL_MAX;
@@ -158,7 +158,7 @@ u32 fr_ctl_client_wants(const struct fr_ctl_client *c)
 {
 	u32 events = 0;
 
-	/* who does not read its answers is not heard either */
+	/* a client that does not read its answers is not read from either */
 	if (!c->ended && !c->leaving && c->in_sz < sizeof(c->in) && unread(c) < TELL_MAX)
 		events |= EPOLLIN;
 	return events | (unread(c) ? EPOLLOUT : 0);
@@ -180,7 +180,7 @@ void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz)
 	fr_ctl_client_put(c, line, sz);
 	if (!c->watches)
 		c->deadline_ns = fr_ctl_now_ns() + TIMEOUT_NS;
-	/* sent, and the next request looked at, when the server runs */
+	/* the server sends this, and handles the next request, when it runs */
 	fr_ctl_server_changed(c->server);
 }
 
@@ -199,7 +199,7 @@ int fr_ctl_watch(struct fr_ctl_client *c)
 	return 0;
 }
 
-/* Lines that were not sent are told of before the next one that is. */
+/* Report skipped lines before the next one that is sent. */
 static void tell_missed(struct fr_ctl_client *c)
 {
 	char line[80];
@@ -223,7 +223,7 @@ void fr_ctl_client_tell(struct fr_ctl_client *c, const char *line, size_t sz)
 
 void fr_ctl_client_close(struct fr_ctl_client *c)
 {
-	close(c->fd); /* epoll forgets it */
+	close(c->fd); /* also removes it from epoll */
 	free(c->out);
 	free(c->group);
 	*c = (struct fr_ctl_client){.fd = -1, .server = c->server};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the two halves of the control socket's server share: ctl_server.c has the house, ctl_client.c one guest. */
+/* Shared by the two halves of the control socket's server: ctl_server.c (the server), ctl_client.c (one client). */
 #ifndef FR_CTL_INT_H
 #define FR_CTL_INT_H
 
@@ -7,21 +7,21 @@
 
 struct fr_ctl_client {
 	struct fr_ctl_server *server;
-	int fd; /* -1: this place is free */
+	int fd; /* -1: this slot is free */
 	u64 id;
 	struct fr_ctl_peer peer;
 	gid_t *group;	  /* what peer.group points to */
-	u64 deadline_ns;  /* of its request, or of reading its answer; CLOCK_MONOTONIC, 0 none */
-	u64 rate_from_ns; /* requests are counted from here */
+	u64 deadline_ns;  /* for its request, or for reading its answer; CLOCK_MONOTONIC, 0 none */
+	u64 rate_from_ns; /* start of the interval in which requests are counted */
 	u32 rate_cnt;
-	u64 missed; /* lines told that it was not sent */
+	u64 missed; /* lines for watchers that were not sent */
 	bool watches;
-	bool deferred; /* its answer comes later: no other request is looked at */
-	bool ended;    /* nothing more comes from it */
-	bool leaving;  /* closed as soon as what it is to be sent is sent */
-	bool dead;     /* to be closed: by whoever has no hand on it */
+	bool deferred; /* its answer comes later; no further request is handled until then */
+	bool ended;    /* it will send nothing more */
+	bool leaving;  /* close it once its output has been sent */
+	bool dead;     /* to be closed, once no caller uses it */
 	u32 events;    /* as registered with epoll */
-	char *out;     /* from out_begin on to be sent */
+	char *out;     /* to be sent from out_begin on */
 	size_t out_begin, out_end, out_cap;
 	u32 in_sz;
 	char in[FR_CTL_REQUEST_MAX];
@@ -31,29 +31,29 @@ struct fr_ctl_server {
 	struct fr_ctl_ops ops;
 	int listen_fd, epoll_fd, timer_fd;
 	char *path;
-	dev_t dev; /* of the socket's inode: removed only if it is still ours */
+	dev_t dev; /* of the socket's inode: remove it only if it is still ours */
 	ino_t ino;
 	u64 next_id;
-	u64 timer_ns;	   /* the timer is set to this, 0 off */
-	u64 deaf_until_ns; /* nobody is accepted before, 0 now */
+	u64 timer_ns;	   /* expiry that the timer is set to, 0 off */
+	u64 deaf_until_ns; /* accept nobody before, 0 now */
 	struct fr_ctl_client client[FR_CTL_CLIENT_MAX];
 };
 
 u64 fr_ctl_now_ns(void);
 
-/* Read, answer and send, as far as goes without waiting. This and the others set dead when it is to be closed. */
+/* Read, answer and send as far as possible without blocking. This function and the others set dead to have it closed. */
 void fr_ctl_client_serve(struct fr_ctl_client *c);
 void fr_ctl_client_write(struct fr_ctl_client *c);
 
-/* Queue a line. With too much unread, or no memory, the client is dead. */
+/* Queue a line. If too much is unread, or there is no memory, the client becomes dead. */
 void fr_ctl_client_put(struct fr_ctl_client *c, const char *line, size_t sz);
-void fr_ctl_client_tell(struct fr_ctl_client *c, const char *line, size_t sz); /* one of those that may be missed */
+void fr_ctl_client_tell(struct fr_ctl_client *c, const char *line, size_t sz); /* a line for watchers, which may be skipped */
 void fr_ctl_client_close(struct fr_ctl_client *c);
 
-/* What epoll is to watch for it now. */
+/* The events that epoll must watch for it now. */
 u32 fr_ctl_client_wants(const struct fr_ctl_client *c);
 
-/* Let fr_ctl_server_run() run soon. */
+/* Make fr_ctl_server_run() run soon. */
 void fr_ctl_server_changed(struct fr_ctl_server *s);
 
 #endif

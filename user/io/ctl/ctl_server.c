@@ -20,7 +20,7 @@
 
 #define BACKLOG	   128
 #define EVENT_CNT  16
-#define ACCEPT_CNT 16 /* at one go */
+#define ACCEPT_CNT 16 /* per run */
 #define GROUP_MAX  65536u
 #define DEAF_NS	   1000000000ULL
 #define LISTENER   FR_CTL_CLIENT_MAX /* in an event's data: not a client's index */
@@ -40,8 +40,8 @@ u64 fr_ctl_now_ns(void)
 /* ---- the socket's file ---- */
 
 /*
- * Who listens at the other end of fd may be gone, while a process it forked still has the socket: nobody will answer. In
- * another PID namespace its pid is 0: then it is believed to live.
+ * The process that listens at the other end of fd may be dead, while a process it forked still holds the socket: then nobody
+ * will answer. In another PID namespace its pid is 0: assume that it lives.
  */
 static bool listener_lives(int fd)
 {
@@ -51,7 +51,7 @@ static bool listener_lives(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &sz) || cred.pid <= 0 || !kill(cred.pid, 0) || errno != ESRCH;
 }
 
-/* Is somebody listening there? A full queue is somebody too. */
+/* Is anybody listening there? A full queue counts. */
 static bool is_live(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -70,7 +70,7 @@ static bool is_live(const struct sockaddr_un *addr)
 static int make_dir(const char *dir)
 {
 	if (!mkdir(dir, 0755))
-		return chmod(dir, 0755) ? -errno : 0; /* whatever the umask */
+		return chmod(dir, 0755) ? -errno : 0; /* regardless of the umask */
 	if (errno == EEXIST)
 		return 0;
 	fr_err("cannot make %s for the control socket: %s: make it (RuntimeDirectory=flightrec), or say Socket=no", dir,
@@ -78,7 +78,7 @@ static int make_dir(const char *dir)
 	return -errno;
 }
 
-/* What stands where the socket is to be: 0: it may be replaced. */
+/* What exists at the socket's path? 0: it may be replaced. */
 static int check_place(const struct sockaddr_un *addr)
 {
 	struct stat st;
@@ -96,8 +96,8 @@ static int check_place(const struct sockaddr_un *addr)
 }
 
 /*
- * Under a name of its own, then to its place: there a socket is complete or not at all, and one of a dead recorder is gone in
- * the same moment. All may connect: who may ask is decided by SO_PEERCRED.
+ * Bind under a temporary name, then rename: the socket appears complete or not at all, and atomically replaces that of a dead
+ * recorder. Anybody may connect: SO_PEERCRED decides who may ask what.
  */
 static int bind_and_listen(struct fr_ctl_server *s, const struct sockaddr_un *addr)
 {
@@ -146,7 +146,7 @@ static int open_socket(struct fr_ctl_server *s, const char *dir)
 	return err;
 }
 
-/* ---- the house ---- */
+/* ---- clients ---- */
 
 static int add_fd(struct fr_ctl_server *s, int fd, u32 nr)
 {
@@ -226,15 +226,15 @@ int fr_ctl_server_fd(const struct fr_ctl_server *s)
 	return s->epoll_fd;
 }
 
-/* ---- who comes ---- */
+/* ---- new connections ---- */
 
 static int read_groups(int fd, struct fr_ctl_client *c)
 {
 	socklen_t sz = 0;
 
-	/* asks for the size by an answer that does not fit */
+	/* query the size with a buffer that is too small */
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &sz) || errno != ERANGE || sz > GROUP_MAX * sizeof(gid_t))
-		return 0; /* none, or a kernel that does not tell: no membership, no right */
+		return 0; /* none, or a kernel that cannot tell: no membership, no permission */
 	c->group = malloc(sz);
 	if (!c->group)
 		return -ENOMEM;
@@ -256,7 +256,7 @@ static int read_peer(int fd, struct fr_ctl_client *c)
 	return read_groups(fd, c);
 }
 
-/* Who has been silent the longest, of one user (or of all), and neither watches nor waits for its answer. */
+/* The client, of one user or of all, that has been silent longest and neither watches nor waits for its answer. */
 static struct fr_ctl_client *find_idle(struct fr_ctl_server *s, bool any, uid_t uid)
 {
 	struct fr_ctl_client *c, *found = NULL;
@@ -297,7 +297,7 @@ static void say_and_close(int fd, struct fr_ctl_client *c, const char *line)
 	free(c->group);
 }
 
-/* A place for a new client; NULL: there is none even if one that is silent goes. */
+/* A slot for a new client; NULL: none, even by dropping a silent one. */
 static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
 {
 	bool own = uid && count_user(s, uid) >= FR_CTL_USER_MAX;
@@ -344,7 +344,9 @@ static void hear(struct fr_ctl_server *s, bool on)
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->listen_fd, &ev);
 }
 
-/* No descriptor or memory for a client now: it waits in the queue, and the loop does not spin meanwhile. */
+/*
+ * No descriptor or memory for a client: leave it in the queue, and do not accept for a while, so that the loop does not spin.
+ */
 static void be_deaf(struct fr_ctl_server *s)
 {
 	hear(s, false);
@@ -367,7 +369,7 @@ static void accept_some(struct fr_ctl_server *s)
 	}
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
 {
@@ -381,7 +383,7 @@ static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
 	c->events = wants;
 }
 
-/* Closes the dead, watches the living for what they wait for, and wakes again at the nearest deadline. */
+/* Close dead clients, update what epoll watches for the others, and set the timer to the nearest deadline. */
 static void settle(struct fr_ctl_server *s)
 {
 	u64 now = fr_ctl_now_ns(), next;
@@ -416,7 +418,7 @@ static void serve(struct fr_ctl_client *c, u32 events)
 	if (c->fd < 0)
 		return;
 	fr_ctl_client_serve(c);
-	/* what was said before hanging up was heard; there is nobody to be answered */
+	/* anything sent before hanging up has been handled; there is nobody to answer */
 	if (events & (EPOLLHUP | EPOLLERR))
 		c->dead = true;
 }
@@ -436,7 +438,7 @@ void fr_ctl_server_run(struct fr_ctl_server *s)
 			s->timer_ns = 0;
 		come |= ev[i].data.u32 == LISTENER;
 	}
-	/* last: an event above was for who had the place then */
+	/* last: the events above belong to the slots' previous clients */
 	if (come)
 		accept_some(s);
 	settle(s);

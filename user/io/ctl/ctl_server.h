@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ctl_server: the recorder's side of the control socket. Lines in, lines out, never waiting; what they mean is the caller's.
  *
- * The server has an epoll of its own, so that a loop watches one descriptor for all of it: when fr_ctl_server_fd() is readable,
- * fr_ctl_server_run() does what there is to do. No timer runs while nobody is connected but watchers.
+ * ctl_server: the recorder's side of the control socket. Lines in, lines out, never blocking; the caller interprets them.
  *
- *	a request line		is complete within FR_CTL_TIMEOUT_MS of the connection or of the answer before, at most
- *				FR_CTL_REQUEST_MAX bytes; a client has at most FR_CTL_RATE_MAX of them a second
+ * The server has its own epoll, so a loop watches a single descriptor: when fr_ctl_server_fd() is readable, fr_ctl_server_run()
+ * does what there is to do. No timer runs while only watchers are connected.
+ *
+ *	a request line		must be complete within FR_CTL_TIMEOUT_MS of the connection or of the previous answer, at most
+ *				FR_CTL_REQUEST_MAX bytes; a client may send FR_CTL_RATE_MAX of them per second
  *	an answer		is one line; a client that leaves more than FR_CTL_OUT_MAX unread, or does not read for
  *				FR_CTL_TIMEOUT_MS (unless it watches), is dropped
- *	a full house		lets the client go that has been silent the longest, not one that watches or waits for its
- *answer; of a user other than root one of its own, from FR_CTL_USER_MAX on
+ *	too many clients	drop the one that has been silent longest and neither watches nor waits for an answer; for
+ *				a user other than root one of its own, from FR_CTL_USER_MAX on
  */
 #ifndef FR_CTL_SERVER_H
 #define FR_CTL_SERVER_H
@@ -21,14 +22,14 @@
 
 #include "io/ctl/ctl.h"
 
-#define FR_CTL_WATCH_MAX 24u /* of the clients: the others are for those who ask */
+#define FR_CTL_WATCH_MAX 24u /* of the clients; the others can make requests */
 #define FR_CTL_USER_MAX	 8u  /* connections of one user, unless it is root */
 #define FR_CTL_RATE_MAX	 100u
 
 struct fr_ctl_server; /* opaque */
-struct fr_ctl_client; /* opaque: valid within the call it was given to; remember its id */
+struct fr_ctl_client; /* opaque: valid within the call it was passed to; keep its id */
 
-/* Who is at the other end: as the kernel knows it from the time of connect(). */
+/* The other end, as the kernel saw it at connect(). */
 struct fr_ctl_peer {
 	pid_t pid;
 	uid_t uid;
@@ -38,16 +39,16 @@ struct fr_ctl_peer {
 };
 
 struct fr_ctl_ops {
-	/* May it talk to us at all? NULL: yes; else the line it is sent before it is shown the door. */
+	/* May it talk to us at all? NULL: yes; otherwise the line to send it before it is disconnected. */
 	const char *(*refuse)(void *arg, const struct fr_ctl_peer *peer);
-	/* A request, sz bytes without the newline. Answer it now by fr_ctl_reply(), or say fr_ctl_defer() and answer later. */
+	/* A request, sz bytes without the newline. Answer it with fr_ctl_reply(), or call fr_ctl_defer() and answer later. */
 	void (*request)(void *arg, struct fr_ctl_client *c, const char *line, size_t sz);
 	void *arg;
 };
 
 /*
- * Listen on dir/NAME.sock; dir is made if it is not there. A socket nobody listens on is replaced, one that lives never is. 0
- * and *out; -EADDRINUSE: somebody listens; -errno; with a message.
+ * Listen on dir/NAME.sock; creates dir if necessary. Replaces a socket that nobody listens on, never a live one. 0 and *out;
+ * -EADDRINUSE: somebody listens; -errno; with a message.
  */
 int fr_ctl_server_new(const char *dir, const char *name, const struct fr_ctl_ops *ops, struct fr_ctl_server **out);
 void fr_ctl_server_free(struct fr_ctl_server *s); /* sends what can be sent, removes the socket; NULL is fine */
@@ -56,20 +57,20 @@ int fr_ctl_server_fd(const struct fr_ctl_server *s);
 void fr_ctl_server_run(struct fr_ctl_server *s);
 
 const struct fr_ctl_peer *fr_ctl_client_peer(const struct fr_ctl_client *c);
-u64 fr_ctl_client_id(const struct fr_ctl_client *c); /* never 0, never given twice */
+u64 fr_ctl_client_id(const struct fr_ctl_client *c); /* never 0, never reused */
 
 /* Send one line, without its newline: the answer. sz bytes. */
 void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz);
 void fr_ctl_defer(struct fr_ctl_client *c);			    /* its answer comes later */
 struct fr_ctl_client *fr_ctl_find(struct fr_ctl_server *s, u64 id); /* NULL: it is gone */
 
-/* From now on it gets what fr_ctl_tell() tells, and no time runs for it. 0, or -EUSERS: too many watch already. */
+/* From now on it gets the lines of fr_ctl_tell(), without a timeout. 0, or -EUSERS: too many watchers. */
 int fr_ctl_watch(struct fr_ctl_client *c);
 u32 fr_ctl_watchers(const struct fr_ctl_server *s);
 
 /*
- * Send a line to all who watch. One that has a quarter of FR_CTL_OUT_MAX unread misses it, and is told by a line
- * {"watch":"missed","lines":N} as soon as it reads again.
+ * Send a line to all watchers. A watcher with a quarter of FR_CTL_OUT_MAX unread misses it. As soon as it reads again it gets a
+ * line {"watch":"missed","lines":N}.
  */
 void fr_ctl_tell(struct fr_ctl_server *s, const char *line, size_t sz);
 

@@ -110,7 +110,7 @@ static int send_text(struct fr_sdnotify *n, const char *text)
 	return 0;
 }
 
-/* A status is one line: what is behind a newline would be an assignment. */
+/* A status is one line: text after a newline would be another assignment. */
 static int send_with_status(struct fr_sdnotify *n, const char *text, const char *status)
 {
 	char buf[TEXT_SZ];

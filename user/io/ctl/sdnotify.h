@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sdnotify: sd_notify(3)'s protocol: tells a service manager how things are, by datagrams to $NOTIFY_SOCKET (a path, or
- * @ABSTRACT). The variables are taken out of the environment, so that no child speaks in our name. Without a manager all of
- * this does nothing. A manager that does not read, or is gone, is not waited for.
+ * sdnotify: the protocol of sd_notify(3): reports state to a service manager, by datagrams to $NOTIFY_SOCKET (a path, or
+ * @ABSTRACT). The variables are removed from the environment, so that no child can speak for us. Without a manager all of this
+ * does nothing. Never waits for a manager that does not read or is gone.
  */
 #ifndef FR_SDNOTIFY_H
 #define FR_SDNOTIFY_H
@@ -15,11 +15,11 @@ struct fr_sdnotify; /* opaque */
 int fr_sdnotify_open(struct fr_sdnotify **out);
 void fr_sdnotify_close(struct fr_sdnotify *n); /* NULL is fine, here and below */
 
-/* How often to call fr_sdnotify_watchdog(): half of what the manager allows ($WATCHDOG_USEC), 0: it does not watch us. */
+/* How often to call fr_sdnotify_watchdog(): half of what the manager allows ($WATCHDOG_USEC); 0: it does not watch us. */
 u64 fr_sdnotify_watchdog_ns(const struct fr_sdnotify *n);
 
-/* Each 0 or -errno, quietly. status: a line for people, NULL none. */
-int fr_sdnotify_ready(struct fr_sdnotify *n, const char *status); /* also when a reload is over */
+/* Each returns 0 or -errno and prints nothing. status: a line for people, NULL none. */
+int fr_sdnotify_ready(struct fr_sdnotify *n, const char *status); /* also at the end of a reload */
 int fr_sdnotify_status(struct fr_sdnotify *n, const char *status);
 int fr_sdnotify_reloading(struct fr_sdnotify *n);
 int fr_sdnotify_stopping(struct fr_sdnotify *n, const char *status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hook: who runs, who waits, whose time is over. How one is started stands in hook_spawn.c. */
+/* hook: running, queued and overdue commands. hook_spawn.c starts one. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,7 +27,7 @@
 struct job {
 	pid_t pid; /* 0: free */
 	int pidfd;
-	u64 due_ns; /* its time is over, or the grace after SIGTERM is; 0: no limit */
+	u64 due_ns; /* its timeout, or the end of the grace period after SIGTERM; 0: no limit */
 	bool told;  /* SIGTERM was sent */
 	char *file; /* for messages */
 };
@@ -53,7 +53,7 @@ static u64 mono_ns(void)
 
 /* ---- time ---- */
 
-/* The timer goes off when the first job's time is over; none: never. */
+/* Set the timer to the first timeout of a job; off if there is none. */
 static void set_timer(struct fr_hooks *h)
 {
 	struct itimerspec t = {};
@@ -92,7 +92,7 @@ static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
 	j->due_ns = 0;
 }
 
-/* ---- ends ---- */
+/* ---- ending ---- */
 
 static void say_end(struct fr_hooks *h, const struct job *j, const siginfo_t *info)
 {
@@ -113,7 +113,7 @@ static void forget(struct fr_hooks *h, struct job *j)
 	memset(j, 0, sizeof(*j));
 }
 
-/* Has it ended? While it is not reaped its number names its process group and nobody else's: kill what it left there. */
+/* Has it ended? Until it is reaped, nothing else can have its pid as a process group: kill what is left in the group. */
 static void reap(struct fr_hooks *h, struct job *j)
 {
 	siginfo_t info = {};
@@ -126,7 +126,7 @@ static void reap(struct fr_hooks *h, struct job *j)
 	forget(h, j);
 }
 
-/* ---- starts ---- */
+/* ---- starting ---- */
 
 static struct job *free_job(struct fr_hooks *h)
 {
@@ -219,7 +219,7 @@ void fr_hooks_poll(struct fr_hooks *h)
 	set_timer(h);
 }
 
-/* ---- the end ---- */
+/* ---- shutting down ---- */
 
 static bool is_busy(const struct fr_hooks *h)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hook: the command of --exec, run by /bin/sh -c for each snapshot as the configured user, not waited for.
  *
- * It sees FLIGHTREC_FILE, _REASON, _SESSION, _HOST, and where known _PID, _COMM, _SIGNAL (a number), _EXE; PATH, LANG, USER,
- * HOME, SHELL, and nothing else of ours. Its working directory is /, its standard input /dev/null, output and error are
- * ours, and descriptor FLIGHTREC_FD (3) is the snapshot, open for reading: files are 0600 and root's, so that a hook of another
- * user reads it by `<&3`. No capabilities, no new privileges, default signals, a process group of its own: which is ended
- * (SIGTERM, and SIGKILL two seconds later) when the time is over, and killed with what is left in it when the command ends.
+ * hook: the command of --exec, run by /bin/sh -c for each snapshot as the configured user, in the background.
  *
- * FR_HOOK_RUN_MAX run at once, FR_HOOK_QUEUE_MAX wait, what comes beyond is counted and said. Children are reaped by their
- * pidfd: a loop beside it must not wait for any child (waitpid(-1)).
+ * Its environment has FLIGHTREC_FILE, _REASON, _SESSION, _HOST, and where known _PID, _COMM, _SIGNAL (a number), _EXE; PATH,
+ * LANG, USER, HOME, SHELL, and nothing else of ours. Its working directory is /, its standard input /dev/null; output and error
+ * are ours. Descriptor FLIGHTREC_FD (3) is the snapshot, open for reading: files are 0600 and owned by root, so a hook of
+ * another user reads it by `<&3`. It has no capabilities, no new privileges, default signals, and its own process group. On a
+ * timeout the group is terminated (SIGTERM, and SIGKILL two seconds later); when the command ends, what is left in the group is
+ * killed.
+ *
+ * FR_HOOK_RUN_MAX run at once, FR_HOOK_QUEUE_MAX wait; any beyond these are counted and reported. Children are reaped by pidfd:
+ * other code of the same loop must not wait for any child (waitpid(-1)).
  */
 #ifndef FR_HOOK_H
 #define FR_HOOK_H
@@ -22,13 +24,13 @@
 #define FR_HOOK_QUEUE_MAX 32u
 #define FR_HOOK_FD	  3
 #define FR_HOOK_GRACE_NS  2000000000ULL	 /* from SIGTERM to SIGKILL */
-#define FR_HOOK_FINISH_NS 20000000000ULL /* at a recorder's end; the unit's TimeoutStopSec= is 60s */
+#define FR_HOOK_FINISH_NS 20000000000ULL /* when the recorder ends; the unit's TimeoutStopSec= is 60s */
 
 struct fr_hooks; /* opaque */
 
 struct fr_hook_conf {
 	const char *command; /* "" or NULL: none */
-	const char *user;    /* name or number; "" or NULL: as we are */
+	const char *user;    /* name or number; "" or NULL: ours */
 	u64 timeout_ns;	     /* 0: none */
 };
 
@@ -36,7 +38,7 @@ struct fr_hook_ask {
 	const char *file;
 	const char *reason;
 	const char *session;
-	const char *comm; /* NULL or "": not known, as below */
+	const char *comm; /* NULL or "": unknown; likewise below */
 	const char *exe;
 	u32 pid; /* 0 */
 	s32 sig; /* 0 */
@@ -51,22 +53,22 @@ struct fr_hook_count {
 int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out);
 void fr_hooks_free(struct fr_hooks *h); /* kills what runs; NULL is fine */
 
-/* From the next command on. 0; or -errno with a message, and the old stays. */
+/* Applies to the next command. 0; or -errno with a message, and the old configuration stays. */
 int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf);
 
-/* Does it take the right to change users? */
+/* Does it need permission to change users? */
 bool fr_hooks_wants_user(const struct fr_hooks *h);
 
-/* Start, or queue. 0; -ENOBUFS: too many wait; -errno. All with a message, and counted. No command: 0. */
+/* Start, or queue. 0; -ENOBUFS: too many wait; -errno. Errors are counted and have a message. No command: 0. */
 int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask);
 
-/* Readable when fr_hooks_poll() has something to do: a command ended, or its time is over. */
+/* Readable when fr_hooks_poll() has something to do: a command ended or timed out. */
 int fr_hooks_fd(const struct fr_hooks *h);
 void fr_hooks_poll(struct fr_hooks *h);
 
 /*
- * Before the end: let those that run or wait come to theirs, for limit_ns at most and until enough_fd (-1: none) is readable.
- * What runs then is ended as if its time was over, what waits is dropped: counted and said.
+ * At shutdown: let running and queued commands finish, for at most limit_ns and until enough_fd (-1: none) becomes readable.
+ * Those still running are then ended as on a timeout, those queued are dropped, counted and reported.
  */
 void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd);
 

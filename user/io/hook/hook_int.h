@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hook_int: what the parts of hook share. */
+/* hook_int: shared by the parts of hook. */
 #ifndef FR_HOOK_INT_H
 #define FR_HOOK_INT_H
 
@@ -8,9 +8,9 @@
 
 #include "io/hook/hook.h"
 
-/* Whom to become, looked up before: a child between fork() and execve() may not. */
+/* The user to become, looked up in advance: a child between fork() and execve() may not. */
 struct fr_hook_user {
-	bool change; /* false: as we are */
+	bool change; /* false: stay as we are */
 	uid_t uid;
 	gid_t gid;
 	gid_t *group;
@@ -18,11 +18,11 @@ struct fr_hook_user {
 	char *name, *home;
 };
 
-/* 0; -ENOENT: there is no such user, -errno; with a message. */
+/* 0; -ENOENT: no such user; -errno; with a message. */
 int fr_hook_find_user(const char *name, struct fr_hook_user *out);
 void fr_hook_user_free(struct fr_hook_user *u);
 
-/* A copy of what was asked: the file, and the environment made of the rest. NULL: no memory. */
+/* A copy of a request: the file, and the environment built from the rest. NULL: no memory. */
 #define FR_HOOK_ENV_MAX 20u
 struct fr_hook_own {
 	char *file;
@@ -32,7 +32,7 @@ struct fr_hook_own {
 struct fr_hook_own *fr_hook_own(const struct fr_hook_ask *ask);
 void fr_hook_own_free(struct fr_hook_own *o);
 
-/* Start it. 0, *pid and *pidfd; -errno, also where it could not become the user or run the shell. */
+/* Start it. 0, *pid and *pidfd; -errno, also if it could not become the user or run the shell. */
 int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own, pid_t *pid, int *pidfd);
 
 #endif

@@ -25,7 +25,7 @@
 #include "pure/err.h"
 
 #define GROUP_MAX 1024
-#define SAFE_FD	  16 /* descriptors that the child needs are moved to here and above first */
+#define SAFE_FD	  16 /* descriptors that the child needs are first moved here or above */
 
 /* ---- the user ---- */
 
@@ -169,7 +169,7 @@ static int default_signals(void)
 	int sig;
 
 	for (sig = 1; sig < NSIG; sig++)
-		sigaction(sig, &act, NULL); /* KILL and STOP refuse, and need not */
+		sigaction(sig, &act, NULL); /* fails for SIGKILL and SIGSTOP, which is fine */
 	sigemptyset(&none);
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -181,7 +181,7 @@ static int become_user(const struct fr_hook_user *u)
 	return setgroups(u->group_cnt, u->group) || setresgid(u->gid, u->gid, u->gid) || setresuid(u->uid, u->uid, u->uid);
 }
 
-/* Also where the user stays root: a hook has no business with them. */
+/* Even if the user stays root: a hook has no business with them. */
 static int drop_caps(void)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -191,7 +191,7 @@ static int drop_caps(void)
 	return syscall(SYS_capset, &h, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe closes by itself. */
+/* 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe is close-on-exec. */
 static int arrange_fds(const struct child *c)
 {
 	if (dup2(c->null_fd, 0) < 0 || dup2(c->file_fd, FR_HOOK_FD) < 0)
@@ -216,7 +216,7 @@ static _Noreturn void be_child(const struct child *c)
 
 /* ---- the parent ---- */
 
-/* Keep the low numbers free for what the child puts there. */
+/* Keep the low numbers free: the child uses them. */
 static int move_up(int fd)
 {
 	int up, err;
@@ -235,7 +235,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Wait until it has become the command, or told why not. */
+/* Wait until it has become the command or reported why not. */
 static int hear(int fd, pid_t pid)
 {
 	int err = 0;
@@ -291,7 +291,7 @@ int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const st
 	}
 	env[cnt] = NULL;
 	c.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	/* removed meanwhile: the hook is told of it all the same, its descriptor reads as empty */
+	/* if it was removed meanwhile, run the hook anyway; its descriptor reads as empty */
 	c.file_fd = move_up(open(own->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
 	if (c.file_fd < 0)
 		c.file_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));

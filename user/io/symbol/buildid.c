@@ -27,7 +27,7 @@ static u64 padded(u32 sz)
 u8 fr_build_id_in_notes(const void *notes, size_t sz, u8 *id)
 {
 	const u8 *p = notes;
-	Elf64_Nhdr n; /* the same in 32 bits */
+	Elf64_Nhdr n; /* also fits 32-bit files */
 
 	while (sz >= sizeof(n)) {
 		u64 all;
@@ -48,14 +48,14 @@ u8 fr_build_id_in_notes(const void *notes, size_t sz, u8 *id)
 	return 0;
 }
 
-/* A file, and its begin, in which nearly always all is that is looked for. */
+/* A file, and its beginning, which nearly always contains all that is needed. */
 struct begun {
 	int fd;
 	ssize_t sz;
 	u8 head[HEAD_SZ];
 };
 
-/* sz bytes at off, as pread() does. */
+/* Read sz bytes at off, like pread(). */
 static ssize_t get(const struct begun *b, void *to, size_t sz, u64 off)
 {
 	if (b->sz < 0 || off > (u64)b->sz || sz > (u64)b->sz - off)
@@ -64,7 +64,7 @@ static ssize_t get(const struct begun *b, void *to, size_t sz, u64 off)
 	return sz;
 }
 
-/* Where program headers are. */
+/* Where the program headers are. */
 struct table {
 	u64 off;
 	u32 cnt, entry_sz;
@@ -89,7 +89,7 @@ static bool read_head(const struct begun *b, struct table *t)
 	return t->cnt && t->entry_sz == (t->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
 }
 
-/* Program header nr, if it is of notes: their place. */
+/* The position of program header nr, if it is one of notes. */
 static bool read_notes_place(const struct begun *b, const struct table *t, u32 nr, u64 *off, u64 *sz)
 {
 	union {

@@ -12,8 +12,8 @@
 
 #include "pure/err.h"
 
-#define TIME_LIMIT_S 300 /* for one file: debug files of browsers are a gigabyte */
-#define FAIL_MOST    8	 /* files in a row that failed otherwise than by being unknown */
+#define TIME_LIMIT_S 300 /* per file: debug files of browsers have a gigabyte */
+#define FAIL_MOST    8	 /* failures in a row, other than "unknown" */
 
 typedef struct debuginfod_client client;
 typedef int (*find_fn)(client *c, const unsigned char *build_id, int sz, char **path);
@@ -41,8 +41,8 @@ static time_t now_s(void)
 }
 
 /*
- * The library calls this about once a second; anything but 0 ends the transfer. What was asked is found by the client's user
- * data, and the function that gets that by name: it was loaded, or there were no client.
+ * The library calls this about once a second; any value but 0 ends the transfer. The request is found through the client's user
+ * data, by a function looked up by name: the library has been loaded, or there would be no client.
  */
 static int look_at_the_clock(client *c, long done, long total)
 {
@@ -105,7 +105,7 @@ void fr_debuginfod_free(struct fr_debuginfod *d)
 	free(d);
 }
 
-/* Servers that are down would make each file wait: after some in a row none is asked for any more. */
+/* If servers are down every file would wait: give up after some failures in a row. */
 static int judge(struct fr_debuginfod *d, int err)
 {
 	if (d->too_late)

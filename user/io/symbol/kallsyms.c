@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For each line, the first address asked that is not below the symbol's remembers it if it is nearer than what it had, and the
- * one before remembers that its function ends there at the latest. What lies between two symbols inherits from its
- * neighbours in the end. So lines may come in any order (modules' do), and no symbol is kept that nobody asked for.
+ * Lines may come in any order, as those of modules do. For each line, the first requested address at or above its symbol keeps
+ * the symbol if it is nearer than the previous one, and the requested address before that notes that its function ends there at
+ * the latest. In the end, addresses without a symbol inherit their neighbour's. No symbol is kept that was not asked for.
  */
 #include "io/symbol/kallsyms.h"
 
@@ -16,11 +16,11 @@
 #include "io/symbol/lines.h"
 
 #define READ_MAX_SZ (256u << 20)
-#define FUNC_MAX_SZ (4u << 20) /* an address farther from the last symbol before it is in none */
+#define FUNC_MAX_SZ (4u << 20) /* an address farther than this from the symbol before it is in no function */
 #define NAME_MAX_SZ 1024u
 #define NO_END	    (~0ULL)
 
-/* A line of the file: "ffffffff81000000 T _stext", and of a module "...\t[name]". */
+/* A line of the file: "ffffffff81000000 T _stext", or of a module "...\t[name]". */
 struct line {
 	u64 addr;
 	char type;
@@ -28,7 +28,7 @@ struct line {
 	size_t name_len, module_len;
 };
 
-/* The nearest symbol for address i so far: copied only when lines go on to another address, as they mostly ascend. */
+/* The nearest symbol for address i so far, copied only when lines move on to another address: they mostly ascend. */
 struct pending {
 	size_t i;
 	bool any;
@@ -61,7 +61,7 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* The first address that is not below addr; cnt if all are. */
+/* The first address at or above addr; cnt if there is none. */
 static size_t first_from(const struct finder *f, u64 addr)
 {
 	size_t lo = 0, hi = f->cnt;
@@ -101,7 +101,7 @@ static void copy(char *to, size_t sz, const char *text, size_t len)
 	to[len] = 0;
 }
 
-/* Of several symbols of one address the first one of the file counts, as for the kernel. */
+/* Of several symbols at one address the first in the file counts, as in the kernel. */
 static int take(struct finder *f, const struct line *l, size_t i)
 {
 	u64 have = f->p.any && f->p.i == i ? f->p.begin : f->k[i].name ? f->k[i].begin : 0;
@@ -129,7 +129,7 @@ static int take_line(struct finder *f, const struct line *l)
 	return is_text(l->type) && i < f->cnt ? take(f, l, i) : 0;
 }
 
-/* What has no symbol of its own is in its neighbour's function, if that is not too far. */
+/* An address without a symbol of its own is in its neighbour's function, unless it is too far away. */
 static int inherit(struct finder *f)
 {
 	struct fr_ksym *k;
@@ -263,7 +263,8 @@ void fr_kallsyms_free(struct fr_ksym *k, size_t cnt)
 	}
 }
 
-/* Code made of BPF: "bpf_prog_<16 hex digits>_name", "bpf_trampoline_<number>". The kernel has functions that begin likewise.
+/*
+ * Code generated from BPF: "bpf_prog_<16 hex digits>_name", "bpf_trampoline_<number>". Some kernel functions begin similarly.
  */
 static bool is_bpf(const char *name)
 {
@@ -274,7 +275,7 @@ static bool is_bpf(const char *name)
 	return !strncmp(name, trampoline, sizeof(trampoline) - 1) && isdigit((unsigned char)name[sizeof(trampoline) - 1]);
 }
 
-/* open: "[module]" or "[module build-id]", NULL where the kernel names none. 0 or -ENOMEM. */
+/* open: "[module]" or "[module build-id]"; NULL: the kernel names none. 0 or -ENOMEM. */
 static int name_module(const char *open, struct fr_ksym *k)
 {
 	if (!open && !is_bpf(k->name))

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The prototype of a tracepoint as BPF sees it. NULL if the kernel does not have it. */
+/* The prototype of a tracepoint as BPF sees it; NULL if the kernel lacks it. */
 static const struct btf_type *proto(const struct btf *btf, const char *name)
 {
 	const struct btf_type *t;
@@ -27,7 +27,7 @@ bool fr_kbtf_has(const struct btf *btf, const char *tracepoint)
 	return proto(btf, tracepoint) != NULL;
 }
 
-/* The type of a tracepoint's parameter as BPF sees it: 0 is the context. NULL: it has not so many, or there is none. */
+/* The type of a tracepoint's parameter nr as BPF sees it; 0 is the context. NULL: no such parameter or tracepoint. */
 static const struct btf_type *param(const struct btf *btf, const char *tracepoint, u32 nr)
 {
 	const struct btf_type *p = proto(btf, tracepoint);

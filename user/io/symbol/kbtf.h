@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* kbtf: what the running kernel's BTF says of its tracepoints. */
+/* kbtf: what the running kernel's BTF says about its tracepoints. */
 #ifndef FR_KBTF_H
 #define FR_KBTF_H
 
@@ -15,15 +15,15 @@ bool fr_kbtf_has(const struct btf *btf, const char *tracepoint);
 /* Is mark_victim's parameter a task? Before 72ba14deb40a (6.8, and some stable kernels) it is a pid. */
 bool fr_kbtf_victim_is_task(const struct btf *btf);
 
-/* Does sched_switch tell the state it went by? Since 5.18 (9c2136be0878). */
+/* Does sched_switch report the previous task's state? Since 5.18 (9c2136be0878). */
 bool fr_kbtf_switch_tells_state(const struct btf *btf);
 
 /* Is block_rq_complete's error a blk_status_t? Since 5.16; an errno before. */
 bool fr_kbtf_block_error_is_status(const struct btf *btf);
 
 /*
- * Has a task its memory, and so its program, still at sched_process_exit? Since 6.16, where the tracepoint came before
- * exit_mm() and got a parameter more, group_dead.
+ * Does a task still have its memory, and thus its program, at sched_process_exit? Since 6.16, which moved the tracepoint before
+ * exit_mm() and added a parameter, group_dead.
  */
 bool fr_kbtf_exit_has_mm(const struct btf *btf);
 

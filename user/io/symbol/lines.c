@@ -13,7 +13,7 @@ void fr_lines_init(struct fr_lines *l, int fd, u64 max_sz)
 	l->at = l->end = 0;
 }
 
-/* More bytes behind those that are there. False: there are none, or no room. */
+/* Read more behind what is there. False: at the end, or no room. */
 static bool fill(struct fr_lines *l)
 {
 	size_t room;

@@ -8,9 +8,9 @@
 
 #include "io/symbol/lines.h"
 
-#define READ_MAX_SZ (32u << 20) /* of a longer map its end: what was made last */
+#define READ_MAX_SZ (32u << 20) /* of a longer map, read the end: the latest code */
 #define NAME_MAX_SZ 1024u
-#define TAKE_MAX    (1u << 20) /* names taken: lines that all tell of the same addresses end it */
+#define TAKE_MAX    (1u << 20) /* names taken; bounds lines that all name the same addresses */
 
 static size_t first_from(const struct fr_jit_sym *s, size_t cnt, u64 addr)
 {
@@ -69,7 +69,7 @@ int fr_perfmap_find(int fd, struct fr_jit_sym *s, size_t cnt)
 	lseek(fd, sz > READ_MAX_SZ ? sz - READ_MAX_SZ : 0, SEEK_SET);
 	fr_lines_init(l, fd, READ_MAX_SZ);
 	if (sz > READ_MAX_SZ)
-		fr_lines_next(l); /* the rest of one */
+		fr_lines_next(l); /* the rest of a line */
 	while (!err && (text = fr_lines_next(l)))
 		err = take_line(text, s, cnt, &taken);
 	err = err ?: l->err;

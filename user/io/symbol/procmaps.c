@@ -20,7 +20,7 @@
 #define MAPS_MAX_SZ (8u << 20)
 #define DELETED	    " (deleted)"
 
-#define CTIME_SLACK_NS 20000000LL /* inode times are those of the last tick, and clocks are read one after the other */
+#define CTIME_SLACK_NS 20000000LL /* inode times are those of the last tick, and the clocks are read one after the other */
 
 int fr_proc_open(u32 pid, struct fr_proc *p)
 {
@@ -51,7 +51,7 @@ void fr_proc_close(struct fr_proc *p)
 	p->dir = p->maps = -1;
 }
 
-/* "55d0c000-55d0f000 r-xp 00002000 fd:01 1835 /usr/bin/cat": 1 if it can be executed, 0 not, -1 no such line */
+/* "55d0c000-55d0f000 r-xp 00002000 fd:01 1835 /usr/bin/cat": 1 executable, 0 not, -1 no such line */
 static int parse(char *text, struct fr_procmap *m)
 {
 	const char *at = text, *perms;
@@ -94,9 +94,9 @@ int fr_proc_maps(struct fr_proc *p, fr_procmap_fn fn, void *arg)
 	return err;
 }
 
-/* ---- files of others ---- */
+/* ---- untrusted files ---- */
 
-/* Open what is there for reading, if it is a regular file: looked at before, as opening others has effects. Or -errno. */
+/* Open a path for reading if it is a regular file; check first, because opening other kinds has effects. Or -errno. */
 static int open_regular(int dir, const char *path, int flags, struct stat *st)
 {
 	int place = openat(dir, path, O_PATH | O_CLOEXEC | flags), fd;
@@ -116,7 +116,7 @@ static int open_regular(int dir, const char *path, int flags, struct stat *st)
 	return fd;
 }
 
-/* The file behind a mapping, by the kernel's own link, which may be refused, or by its path in the process's root. */
+/* Open the file behind a mapping: by the kernel's own link, which may be refused, or by its path in the process's root. */
 static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 {
 	char path[64 + 4096];
@@ -137,7 +137,7 @@ static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 	return fd;
 }
 
-/* Before Linux 6.11 the kernel does not know the question. */
+/* The kernel answers this since Linux 6.11. */
 static bool ask_kernel(const struct fr_proc *p, const struct fr_procmap *m, u8 *id, u8 *sz)
 {
 	struct fr_procmap_query q = {
@@ -179,7 +179,7 @@ bool fr_procmap_is_gone(const struct fr_procmap *m)
 
 /* ---- JITed code ---- */
 
-/* Of /proc/PID/status: its pid in its innermost namespace, and its effective user. */
+/* From /proc/PID/status: its pid in its innermost namespace, and its effective user. */
 static int read_status(const struct fr_proc *p, u32 *ns_pid, u32 *uid)
 {
 	char text[8192], *line, *last;
@@ -205,7 +205,7 @@ static int read_status(const struct fr_proc *p, u32 *ns_pid, u32 *uid)
 	return line && sscanf(line, "\nUid: %*u %u", uid) == 1 ? 0 : -EIO;
 }
 
-/* perf-PID.map of tmp below a root, *st told; or -errno. */
+/* Open perf-PID.map in tmp below a root, and stat it to *st; or -errno. */
 static int open_map(int dir, const char *root_path, u32 ns_pid, struct stat *st)
 {
 	int root = openat(dir, root_path, O_PATH | O_DIRECTORY | O_CLOEXEC), tmp, fd;
@@ -242,7 +242,7 @@ int fr_proc_perf_map(const struct fr_proc *p)
 	return if_trusted(fd, (!st.st_uid || st.st_uid == uid) && st.st_nlink == 1);
 }
 
-/* By its inode's times, which no user can set, it was last written in this span of CLOCK_MONOTONIC. */
+/* Was it last written in this span of CLOCK_MONOTONIC, by its inode's ctime, which users cannot set? */
 static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
 {
 	struct timespec real, mono;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* procquery: the question about an address that /proc/PID/maps answers since Linux 6.11, for headers that do not know it. */
+/* procquery: the query by address that /proc/PID/maps answers since Linux 6.11, for older headers. */
 #ifndef FR_PROCQUERY_H
 #define FR_PROCQUERY_H
 
@@ -17,7 +17,7 @@ struct fr_procmap_query {
 	u64 inode;
 	u32 dev_major, dev_minor;
 	u32 vma_name_size;
-	u32 build_id_size; /* room; then the build-id's size, 0: none */
+	u32 build_id_size; /* in: room; out: the build-id's size, 0: none */
 	u64 vma_name_addr, build_id_addr;
 };
 

@@ -65,7 +65,7 @@ static void read_note_segments(struct fr_symfile *f, Elf *elf)
 	}
 }
 
-/* A file may have lost its section headers, and a debug file the bytes behind its program headers: both are looked at. */
+/* A file may have lost its section headers, and a debug file the bytes behind its program headers: look at both. */
 static void read_notes(struct fr_symfile *f, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -144,7 +144,7 @@ static int read_elf(struct fr_symfile *f, Elf *elf)
 	return fr_symfile_read_tables(f, elf, &t);
 }
 
-/* Where a file says that it has terabytes, as sparse ones can, that is not memory that we lack. */
+/* A size of terabytes, as sparse files can claim, does not mean that we lack memory. */
 static bool is_of_sane_size(int fd)
 {
 	struct stat st;
@@ -162,7 +162,7 @@ static int read_fd(struct fr_symfile *f, int fd)
 	errno = 0;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	err = elf ? read_elf(f, elf) : -EBADMSG;
-	if (errno == ENOMEM && is_of_sane_size(fd)) /* libelf says "damaged", as of a file that is */
+	if (errno == ENOMEM && is_of_sane_size(fd)) /* libelf would report "damaged" */
 		err = -ENOMEM;
 	elf_end(elf);
 	return err;
@@ -187,7 +187,7 @@ size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_
 
 	if (fd < 0)
 		return 0;
-	/* thousands of libraries are asked when one is looked for: libelf only where a few reads do not tell */
+	/* finding a library takes thousands of these: use libelf only where a few reads are not enough */
 	sz = fr_build_id_of(fd, to);
 	if (!sz)
 		sz = read_any_id(fd, to);
@@ -250,8 +250,8 @@ bool fr_symfile_is_debug_only(const struct fr_symfile *f)
 /* ---- look-up ---- */
 
 /*
- * objcopy leaves the addresses in a debug file's program headers, and not the offsets. Linkers lay code out page by page: its
- * pages in the file are those of its addresses, from where the code begins, or if that is not known, from the file's begin.
+ * objcopy keeps the addresses in a debug file's program headers, but not the offsets. Linkers lay code out page by page, so
+ * file pages follow addresses: from where the code begins, or, if that is unknown, from the beginning of the file.
  */
 static bool vaddr_of_debug(const struct fr_symfile *f, u64 file_off, u64 first_off, u64 *vaddr)
 {
@@ -304,7 +304,7 @@ static u32 last_before(const struct fr_symfile *f, u64 vaddr)
 	return low ? low - 1 : f->func_cnt;
 }
 
-/* One without a size, as assembly has them, lasts until the next; where most are missing that says nothing. */
+/* Assembly functions may lack a size: they last until the next one. Where most functions are missing, that says nothing. */
 bool fr_symfile_find(const struct fr_symfile *f, u64 vaddr, struct fr_symfile_func *func)
 {
 	u32 i = last_before(f, vaddr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symfile: an ELF file as symbols need it: build-id, program headers, functions sorted by address. The file is anyone's: what
- * cannot be is refused or left out.
+ * symfile: what symbolization needs of an ELF file: build-id, program headers, functions sorted by address. The file is
+ * untrusted: invalid parts are refused or left out.
  */
 #ifndef FR_SYMFILE_H
 #define FR_SYMFILE_H
@@ -11,21 +11,21 @@
 
 #include "types.h"
 
-#define FR_BUILD_ID_MAX_SZ 64u /* the longest that is read; GNU ld writes 20, Go and lld 8 or 16 too */
+#define FR_BUILD_ID_MAX_SZ 64u /* the longest that is read; GNU ld writes 20, Go and lld 8 or 16, too */
 
 struct fr_symfile; /* opaque */
 
 /* A function around an address. */
 struct fr_symfile_func {
 	const char *name; /* raw; lives as long as the file */
-	u64 vaddr;	  /* where it begins */
-	u32 nr;		  /* its place among fr_symfile_cnt() */
+	u64 vaddr;	  /* its first byte */
+	u32 nr;		  /* its index below fr_symfile_cnt() */
 };
 
 /*
- * Open what lies at path: a plain file and nothing else (no device, no pipe), an ELF executable, library or debug file.
- * root: where / is for the path and for all symbolic links, or NULL. 0 and *out; -ENOENT and other -errno of the system;
- * -EBADMSG not such a file; -ENOMEM.
+ * Open path: only a regular file (no device, no pipe) that is an ELF executable, library or debug file. root: where / is for
+ * the path and for all symbolic links, or NULL. 0 and *out; -ENOENT and other -errno from the system; -EBADMSG: not such a
+ * file; -ENOMEM.
  */
 int fr_symfile_open(const char *root, const char *path, struct fr_symfile **out);
 void fr_symfile_close(struct fr_symfile *f); /* NULL is fine */
@@ -36,27 +36,27 @@ int fr_symfile_fd(const char *root, const char *path);
 /* A directory below root, likewise. */
 int fr_symfile_dir(const char *root, const char *path);
 
-/* Just the build-id of a file, which is quicker. Returns its bytes, 0: none, or no such file. */
+/* Read only the build-id of a file, which is quicker. Returns its size; 0: none, or no such file. */
 size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ]);
 
-/* *sz bytes, NULL and 0 if it has none. */
+/* *sz bytes; NULL and 0 if there is none. */
 const u8 *fr_symfile_build_id(const struct fr_symfile *f, size_t *sz);
 
 /* Name of the file its symbols were moved to (.gnu_debuglink), without a directory; NULL: none. */
 const char *fr_symfile_link(const struct fr_symfile *f);
 
-/* Has it all functions (.symtab), or, stripped, just those that others may call (.dynsym)? */
+/* Does it have all functions (.symtab), or, being stripped, only exported ones (.dynsym)? */
 bool fr_symfile_is_full(const struct fr_symfile *f);
 
-/* Are lines in it (.debug_info)? */
+/* Does it have source lines (.debug_info)? */
 bool fr_symfile_has_lines(const struct fr_symfile *f);
 
-/* A debug file without its program's bytes: its program headers do not say where in the program's file these were. */
+/* Is it a debug file without the program's bytes? Then its program headers do not give their offsets in the program's file. */
 bool fr_symfile_is_debug_only(const struct fr_symfile *f);
 
 /*
- * The virtual address of a byte of the file, by its program headers. False: it is in no segment. first_off: of a debug
- * file, where in the program's file the code begins, as known by a mapping; ~0 unknown, then a usual layout is assumed.
+ * The virtual address of a byte of the file, by its program headers. False: it is in no segment. first_off: for a debug file,
+ * where the code begins in the program's file, as known from a mapping; ~0 unknown: assumes a usual layout.
  */
 bool fr_symfile_vaddr(const struct fr_symfile *f, u64 file_off, u64 first_off, u64 *vaddr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* symfile_int: an ELF file being read: its headers (symfile.c), its tables of symbols (symfile_tables.c). */
+/* symfile_int: an ELF file being read: its headers (symfile.c), its symbol tables (symfile_tables.c). */
 #ifndef FR_SYMFILE_INT_H
 #define FR_SYMFILE_INT_H
 
@@ -12,7 +12,7 @@
 struct fr_symfile_entry {
 	u64 vaddr, size;
 	u32 name; /* offset in names */
-	u32 rank; /* of several at one address the highest is shown */
+	u32 rank; /* of several at one address the highest is used */
 };
 
 struct fr_symfile_segment {
@@ -35,16 +35,16 @@ struct fr_symfile {
 
 struct fr_symfile_tables {
 	Elf_Scn *symtab, *dynsym;
-	Elf_Scn *mini; /* .gnu_debugdata: an ELF file with what .dynsym lacks of .symtab, packed by xz */
+	Elf_Scn *mini; /* .gnu_debugdata: an xz-compressed ELF file with symbols of .symtab that .dynsym lacks */
 };
 
-/* Where they are; and of what else sections tell, what f keeps. */
+/* Find the symbol tables, and note in f what it keeps of the other sections. */
 struct fr_symfile_tables fr_symfile_find_tables(struct fr_symfile *f, Elf *elf);
 
-/* Is the address one of code, by the program headers? */
+/* Is the address in code, according to the program headers? */
 bool fr_symfile_is_code(const struct fr_symfile *f, u64 vaddr);
 
-/* Functions of the best table there is, sorted. 0 or -ENOMEM. */
+/* Read the functions of the best table available, sorted. 0 or -ENOMEM. */
 int fr_symfile_read_tables(struct fr_symfile *f, Elf *elf, const struct fr_symfile_tables *t);
 
 void fr_symfile_drop_symbols(struct fr_symfile *f);

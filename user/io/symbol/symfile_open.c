@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Opening files by paths that are anyone's, below a root directory. */
+/* Opens files by untrusted paths, below a root directory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "io/symbol/symfile.h"
 
-/* As open(), with / at root; an old kernel cannot do that, and looks at the path below root. */
+/* Like open(), with / at root; an old kernel cannot do that, and resolves the path below root normally. */
 static int open_in(const char *root, const char *path, int flags)
 {
 	struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
@@ -37,7 +37,7 @@ static bool is_plain(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode);
 }
 
-/* Paths are from snapshots: opening a device or a pipe could do something, so it is looked at first. */
+/* Paths come from snapshots, and opening a device or a pipe can have effects: check first. */
 int fr_symfile_fd(const char *root, const char *path)
 {
 	int fd = open_in(root, path, O_PATH);

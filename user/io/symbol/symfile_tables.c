@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of symbols in ELF files: the functions in them, one name for each address. */
+/* Symbol tables of ELF files: their functions, one name per address. */
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "io/symbol/xz.h"
 
 #define FUNC_MAX    (64u << 20)
-#define MINI_MAX_SZ (64u << 20) /* of .gnu_debugdata, unpacked */
+#define MINI_MAX_SZ (64u << 20) /* of .gnu_debugdata, uncompressed */
 
-/* Of names for the same code people know the global one, and not that of an inner label. */
+/* Of several names for the same code, people know the global one rather than an inner label. */
 static u32 rank_of(const GElf_Sym *s, const char *name)
 {
 	u32 bind = GELF_ST_BIND(s->st_info);
@@ -20,7 +20,7 @@ static u32 rank_of(const GElf_Sym *s, const char *name)
 	       (bind == STB_WEAK) << 1 | (name[0] != '_');
 }
 
-/* Functions, and labels of assembly that are not the assembler's own ($x, .L1). */
+/* Functions, and assembly labels other than the assembler's own ($x, .L1). */
 static bool is_func(const GElf_Sym *s, const char *name)
 {
 	u32 type = GELF_ST_TYPE(s->st_info);
@@ -43,7 +43,7 @@ bool fr_symfile_is_code(const struct fr_symfile *f, u64 vaddr)
 	return false;
 }
 
-/* base: of its table's names among all. */
+/* base: where its table's names begin among all names. */
 static void add_func(struct fr_symfile *f, const GElf_Sym *s, u32 base)
 {
 	const char *name = s->st_name < f->names_sz - base ? f->names + base + s->st_name : "";
@@ -58,7 +58,7 @@ static void add_func(struct fr_symfile *f, const GElf_Sym *s, u32 base)
 	};
 }
 
-/* Behind those of other tables. */
+/* Append to the names of other tables. */
 static int copy_names(struct fr_symfile *f, const Elf_Data *d)
 {
 	char *more = realloc(f->names, f->names_sz + d->d_size + 1);
@@ -93,7 +93,7 @@ static int by_vaddr(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Sorted, one name an address. */
+/* Sort; keep one name per address. */
 static void put_in_order(struct fr_symfile *f)
 {
 	u32 i, cnt = 0;
@@ -143,7 +143,7 @@ void fr_symfile_drop_symbols(struct fr_symfile *f)
 	f->names_sz = 0;
 }
 
-/* Nothing else of the file in it is used: where code is, the program itself says. */
+/* Uses nothing else of that file: the program itself says where code is. */
 static int read_mini_elf(struct fr_symfile *f, Elf *mini)
 {
 	struct fr_symfile ignored = {};
@@ -152,7 +152,7 @@ static int read_mini_elf(struct fr_symfile *f, Elf *mini)
 	return t.symtab ? read_symbols(f, mini, t.symtab) : -EBADMSG;
 }
 
-/* Whether there were functions in it. What stays behind is added to. */
+/* Returns whether it added functions. */
 static bool read_mini(struct fr_symfile *f, Elf_Scn *scn)
 {
 	const Elf_Data *d = elf_getdata(scn, NULL);
@@ -170,7 +170,7 @@ static bool read_mini(struct fr_symfile *f, Elf_Scn *scn)
 	return f->func_cnt > before;
 }
 
-/* A table that is damaged or says nothing is as good as none. */
+/* A damaged or empty table counts as none. */
 int fr_symfile_read_tables(struct fr_symfile *f, Elf *elf, const struct fr_symfile_tables *t)
 {
 	int err = t->symtab ? read_symbols(f, elf, t->symtab) : -EBADMSG;

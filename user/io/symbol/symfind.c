@@ -25,7 +25,7 @@ struct search {
 	struct fr_symfind *s;
 	const struct fr_symwant *want;
 	struct fr_symgot *got;
-	const char *root;  /* for files that are looked at now */
+	const char *root;  /* for the files being looked at */
 	const char *where; /* likewise, in words */
 	char id[2 * FR_BUILD_ID_MAX_SZ + 1];
 	const char *base; /* last part of the path, NULL: no path */
@@ -66,13 +66,13 @@ static bool is_enough(const struct search *x)
 	return p && fr_symfile_is_full(p->file) && (!x->s->opts.lines || fr_symfile_has_lines(p->file));
 }
 
-/* A debug file is enough for names; the program itself, if it is here as well, tells better what its addresses are. */
+/* A debug file is enough for names, but the program itself, if present, describes its addresses better. */
 static bool is_done(const struct search *x)
 {
 	return is_enough(x) && x->got->code.file;
 }
 
-/* Keep f if it says more than what there is; takes it over in any case. */
+/* Keep f if it is better than what we have; takes ownership in any case. */
 static void keep(struct search *x, struct fr_symfile *f, const char *path)
 {
 	struct fr_symplace p = {.file = f};
@@ -304,7 +304,7 @@ static const char *env(const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
-/* Our own cache, which is for whoever keeps symbols of what was shipped, and debuginfod's. */
+/* Our own cache, for people who keep symbols of what they shipped, and debuginfod's. */
 static bool add_caches(struct fr_symfind *s)
 {
 	const char *home = env("HOME"), *xdg = env("XDG_CACHE_HOME"), *debuginfod = env("DEBUGINFOD_CACHE_PATH");

@@ -11,7 +11,7 @@
 #include "io/symbol/symfile.h"
 
 #define GUESS_MAX 16384u
-#define DIRS_MAX  64u /* that are remembered as looked through */
+#define DIRS_MAX  64u /* remembered as searched */
 
 struct guess {
 	char *path;
@@ -20,7 +20,7 @@ struct guess {
 	bool looked;
 };
 
-/* Directories that were looked through: /lib and /usr/lib are mostly one. */
+/* Directories already searched: /lib and /usr/lib are mostly the same. */
 struct dirs {
 	dev_t dev[DIRS_MAX];
 	ino_t ino[DIRS_MAX];
@@ -116,7 +116,7 @@ static bool is_new(struct dirs *seen, DIR *d)
 	return true;
 }
 
-/* seen: where not to look again, or NULL. */
+/* seen: directories not to search again, or NULL. */
 static void add_files_of(struct fr_symguess *g, const char *dir, const char *part, struct dirs *seen)
 {
 	DIR *d = open_dir(g, dir);
@@ -142,7 +142,7 @@ void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
 	add_files_of(g, dir, "", NULL);
 }
 
-/* Those of other machines too (symfs): named by their triplet, as x86_64-linux-gnu. */
+/* Those of other machines too (symfs), in directories named by their triplet, as x86_64-linux-gnu. */
 static void add_libraries(struct fr_symguess *g)
 {
 	static const char *const parent[] = {"/usr/lib", "/lib"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symguess: the path of a program or library of which only the build-id is known, as of processes that had ended. Likely paths
- * are put in; they, and then the directories of libraries, are compared by build-id.
+ * symguess: finds the path of a program or library when only its build-id is known, as for processes that have ended. Likely
+ * paths are added by the caller; these, and then the library directories, are compared by build-id.
  */
 #ifndef FR_SYMGUESS_H
 #define FR_SYMGUESS_H
@@ -13,18 +13,17 @@
 
 struct fr_symguess; /* opaque */
 
-/* root: where paths begin, NULL: /. NULL: no memory. */
+/* root: where paths begin, NULL: /. Returns NULL if there is no memory. */
 struct fr_symguess *fr_symguess_new(const char *root);
 void fr_symguess_free(struct fr_symguess *g); /* NULL is fine */
 
-/* A likely path. Others than absolute ones, and more than some thousands, are passed over. */
+/* Add a likely path. Ignores paths that are not absolute, and more than some thousands. */
 void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len);
 
-/* All that lies in a directory. */
+/* Add everything in a directory. */
 void fr_symguess_add_dir(struct fr_symguess *g, const char *dir);
 
-/* The path of the file with that build-id, NULL: none is known; libraries: look at those that are installed too. It lives as
- * long as g. */
+/* The path of the file with this build-id, NULL: unknown; libraries: also search installed libraries. Valid as long as g. */
 const char *fr_symguess_find(struct fr_symguess *g, const u8 *build_id, size_t sz, bool libraries);
 
 #endif

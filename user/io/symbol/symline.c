@@ -10,14 +10,14 @@
 #include "io/symbol/symfile.h"
 
 #define DEPTH_MAX 64u
-#define DIE_MAX	  (4u << 20) /* looked at for one address: of what is hostile or absurd no more is read */
+#define DIE_MAX	  (4u << 20) /* DIEs looked at per address, a limit for hostile or absurd files */
 
 struct fr_symlines {
 	int fd;
 	Dwarf *dwarf;
 };
 
-/* From the outermost function to the innermost. */
+/* The path from the outermost function to the innermost. */
 struct walk {
 	u64 pc;
 	Dwarf_Die func[DEPTH_MAX];
@@ -32,14 +32,14 @@ static bool is_func(int tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* What has no addresses itself, but functions in it. */
+/* DIEs that have no addresses themselves but contain functions. */
 static bool is_container(int tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_module ||
 	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
 }
 
-/* True when the innermost function was found below die. */
+/* True if the innermost function was found below die. */
 static bool descend(struct walk *w, Dwarf_Die *die, u32 depth)
 {
 	Dwarf_Die child;
@@ -64,7 +64,7 @@ static bool descend(struct walk *w, Dwarf_Die *die, u32 depth)
 	return found;
 }
 
-/* The unit: by the table of address ranges, or where a compiler wrote none, by asking each. */
+/* Find the unit: by the table of address ranges, or, if the compiler wrote none, by trying each. */
 static bool find_unit(struct fr_symlines *l, u64 vaddr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
@@ -79,7 +79,7 @@ static bool find_unit(struct fr_symlines *l, u64 vaddr, Dwarf_Die *unit)
 	return false;
 }
 
-/* ---- what they are called, and where ---- */
+/* ---- names and source lines ---- */
 
 static const char *text_of(Dwarf_Die *die, u32 attr)
 {

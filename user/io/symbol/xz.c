@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #define LIBRARY	  "liblzma.so.5"
-#define MEMORY_SZ (100ull << 20) /* for its dictionary: levels up to 9 need 65 MiB */
+#define MEMORY_SZ (100ull << 20) /* for the dictionary: levels up to 9 need 65 MiB */
 
-/* lzma_stream_buffer_decode(), of a stable interface: 0 is LZMA_OK. */
+/* lzma_stream_buffer_decode(), a stable interface: 0 is LZMA_OK. */
 typedef int (*decode_fn)(u64 *memory, u32 flags, const void *allocator, const u8 *in, size_t *in_pos, size_t in_sz, u8 *out,
 			 size_t *out_pos, size_t out_sz);
 

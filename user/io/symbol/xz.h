@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* xz: what others compressed with it. The library is loaded when something is; where it is not installed, nothing can be read.
- */
+/* xz: decompresses xz data. The library is loaded on first use; where it is not installed, such data cannot be read. */
 #ifndef FR_XZ_H
 #define FR_XZ_H
 
@@ -8,7 +7,7 @@
 
 #include "types.h"
 
-/* 0 and *out: malloc'ed, *out_sz bytes, max_sz at most; -ENOSYS no library; -EBADMSG no xz, or longer; -ENOMEM. */
+/* 0 and *out: malloc'ed, *out_sz bytes, at most max_sz; -ENOSYS: no library; -EBADMSG: not xz, or longer; -ENOMEM. */
 int fr_xz_unpack(const void *in, size_t sz, size_t max_sz, u8 **out, size_t *out_sz);
 
 #endif

@@ -38,7 +38,7 @@ void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *mis
 		there = fr_kbtf_has(btf, tracepoint_of(prog));
 		if (!there && len < sz)
 			len += snprintf(missing + len, sz - len, "%s%s", len ? "," : "", tracepoint_of(prog));
-		/* only where mark_victim gives no more than a pid */
+		/* only where mark_victim provides no more than a pid */
 		if (!strcmp(bpf_program__name(prog), "fr_incident_oom_signal") && fr_kbtf_victim_is_task(btf))
 			there = false;
 		bpf_program__set_autoload(prog, there);

@@ -15,10 +15,10 @@ struct bpf_program;
 /* Is it one of them? Their links are pinned as inc-NAME. */
 bool fr_incident_is_prog(const struct bpf_program *prog);
 
-/* Leave out those whose tracepoint this kernel does not have: names of these, with commas between, in missing. */
+/* Leave out programs whose tracepoint this kernel lacks; missing gets the tracepoints' names, separated by commas. */
 void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *missing, size_t sz);
 
-/* N as asked for, or the next that is possible: a power of two. */
+/* N as requested, or the next valid number: a power of two. */
 u32 fr_incident_cnt_for(u64 wanted);
 
 /* Write the head of an empty log into its map. 0 or -errno. */

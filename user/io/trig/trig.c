@@ -22,7 +22,7 @@
 #include "pure/err.h"
 #include "triggers.skel.h"
 
-/* Which programs a rule needs. latency ANY: whatever it measures. */
+/* Which programs a rule needs. latency ANY: whichever it measures. */
 #define ANY	      (-1)
 #define HUNG_ITERATOR "fr_hung_look"
 #define PROG_MAX      64 /* in one object */
@@ -80,7 +80,7 @@ static bool needs_prog(const struct fr_trigger *rule, size_t i)
 	return needs[i].kind == rule->kind && (needs[i].latency == ANY || needs[i].latency == (int)rule->latency);
 }
 
-/* Only where mark_victim gives no more than a pid. */
+/* Needed only where mark_victim provides no more than a pid. */
 static bool is_superfluous(const struct trig *t, const char *prog)
 {
 	return !strcmp(prog, "fr_oom_signal") && fr_kbtf_victim_is_task(t->btf);
@@ -93,13 +93,13 @@ static const char *tracepoint_of(const struct bpf_program *prog)
 	return strncmp(section, "tp_btf/", 7) ? NULL : section + 7;
 }
 
-/* A filter that never holds is worse than none. */
+/* Here the filter could never hold, which is worse than no filter. */
 static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
 {
 	return r->kind == FR_TRIGGER_status && *r->exe && !fr_kbtf_exit_has_mm(t->btf);
 }
 
-/* Have the programs of a rule loaded. Returns how many it has, or -ENOTSUP and why. */
+/* Have the programs of a rule loaded. Returns how many it has; or -ENOTSUP, and why. */
 static int want_programs(struct trig *t, u32 rule)
 {
 	const struct fr_trigger *r = &t->rules[rule];
@@ -160,8 +160,8 @@ static size_t mapped_sz(const struct bpf_map *map)
 }
 
 /*
- * The object's own initial values are larger than the map: linked, it has a copy of what is weak from each of its files. libbpf
- * maps all of them, and unmaps later what the map it was given has: the rest is ours to unmap, or each reload leaves it.
+ * The object's own initial values are larger than the map: a linked object has a copy of weak symbols from each of its files.
+ * libbpf maps all of them, but later unmaps only the given map's size. Unmap the rest here, or each reload leaks it.
  */
 static int reuse_map(struct bpf_map *map, int fd)
 {
@@ -174,7 +174,7 @@ static int reuse_map(struct bpf_map *map, int fd)
 	return err;
 }
 
-/* The session's maps by their pins; what else the object has is its own. */
+/* Reuse the session's maps by their pins; the object's other maps are its own. */
 static int reuse_maps(struct trig *t)
 {
 	const struct {
@@ -194,7 +194,7 @@ static int reuse_maps(struct trig *t)
 		fd = fr_sess_get_pin(t->s, maps[i].pin);
 		err = fd < 0 ? fd : reuse_map(maps[i].map, fd);
 		if (fd >= 0)
-			close(fd); /* libbpf has one of its own */
+			close(fd); /* libbpf has its own copy */
 		if (err)
 			fr_err("session '%s' has no usable map %s: %s: end it with `flightrec stop -n %s`", fr_sess_name(t->s),
 			       maps[i].pin, strerror(-err), fr_sess_name(t->s));
@@ -214,7 +214,7 @@ static u64 grain_ns(const struct fr_sess *s)
 	return ns;
 }
 
-/* Whoever writes to a ring must do so in the same way as all others. */
+/* All writers of a ring must write in the same way. */
 static u32 is_plain(struct fr_sess *s)
 {
 	char *plain = fr_sess_fact(s, "plain");
@@ -224,7 +224,7 @@ static u32 is_plain(struct fr_sess *s)
 	return yes;
 }
 
-/* What the session's own programs were built for: its rings say it. */
+/* What the session's own programs were built for, as their rings say. */
 static void set_session_constants(struct trig *t)
 {
 	size_t i, cnt;
@@ -242,7 +242,7 @@ static void set_session_constants(struct trig *t)
 	t->skel->rodata->fr_incident_cnt = t->s->inc_cnt;
 }
 
-/* What the event programs were built for in the session, and which of them has which rules. */
+/* What the session's event programs were built for, and which rules apply to which program. */
 static void set_watch(struct trig *t)
 {
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
@@ -283,7 +283,7 @@ static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 
 /* ---- slots ---- */
 
-/* The slot with this text that no rule before has, or -1. */
+/* The slot with this text that no earlier rule has taken, or -1. */
 static int find_slot(const struct fr_triggers *sh, const char *text, u32 used)
 {
 	u32 i;
@@ -295,8 +295,8 @@ static int find_slot(const struct fr_triggers *sh, const char *text, u32 used)
 }
 
 /*
- * One that is free, or else one whose rule is no more. The slot of a rule in force is last: it acts until the new ones are
- * loaded. There is one: there are no more rules than slots.
+ * Take a free slot, or else one whose rule has ended. The slot of a rule in force is the last choice, since it acts until the
+ * new rules are loaded. There is always one: rules are never more than slots.
  */
 static int free_slot(const struct fr_triggers *sh, u32 used, u32 in_force)
 {
@@ -311,7 +311,7 @@ static void begin_slot(struct fr_trigger_slot *slot, const char *text)
 	snprintf(slot->text, sizeof(slot->text), "%s", text);
 }
 
-/* Rules that were there before keep their slots, and so their counts; only then others take what is left. */
+/* Existing rules keep their slots, and thus their counters; then the others take what is left. */
 static void take_slots(struct fr_triggers *sh, u32 in_force, const struct fr_trigger *rules, u32 cnt,
 		       u32 slot_of[FR_TRIGGER_MAX])
 {
@@ -342,7 +342,7 @@ static u32 set_of(const u32 slot_of[FR_TRIGGER_MAX], u32 cnt)
 	return set;
 }
 
-/* Slots of rules before, whose counters are kept as long as nobody needs the slot. */
+/* Slots of earlier rules; their counters stay until the slot is needed. */
 static u32 ended_slots(const struct fr_triggers *sh, u32 in_force)
 {
 	u32 ended = 0, i;
@@ -397,7 +397,7 @@ static int attach(const struct trig *t)
 	return err;
 }
 
-/* Remove the pins of a generation (is), or of all others (!is): their programs are detached a moment later. */
+/* Remove the pins of a generation (is), or of all others (!is); their programs are detached soon after. */
 static int remove_pins(const struct fr_sess *s, u32 generation, bool is)
 {
 	DIR *d = opendir(s->dir);
@@ -419,7 +419,7 @@ static int remove_pins(const struct fr_sess *s, u32 generation, bool is)
 	return err;
 }
 
-/* An event need not be recorded to be watched; but then no snapshot shows it. */
+/* An event can be watched without being recorded, but then no snapshot shows it. */
 static void warn_of_unrecorded(const struct trig *t)
 {
 	const struct fr_session *session = fr_sess_shared(t->s);
@@ -433,7 +433,10 @@ static void warn_of_unrecorded(const struct trig *t)
 	}
 }
 
-/* What its programs cost is read from descriptors: to find them takes CAP_SYS_ADMIN. Without memory that is not known. */
+/*
+ * The cost of its programs is read through descriptors, because finding them takes CAP_SYS_ADMIN. Without memory the cost is
+ * unknown.
+ */
 static void hold_programs(const struct trig *t)
 {
 	struct fr_sess_prog *list = calloc(PROG_MAX, sizeof(*list));
@@ -451,7 +454,7 @@ static void hold_programs(const struct trig *t)
 	fr_sess_hold_trigger_progs(t->s, list, n);
 }
 
-/* Load and attach, not acting yet. */
+/* Load and attach, but not in effect yet. */
 static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 {
 	int cnt, err;
@@ -495,7 +498,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 				: "this session was begun by a version without triggers: end it with `flightrec stop`");
 		return -EINVAL;
 	}
-	remove_pins(s, sh->generation, false); /* of a load that was killed */
+	remove_pins(s, sh->generation, false); /* left by a load that was killed */
 	t.generation = sh->generation + 1 ?: 1;
 	fr_load_words(verbose);
 	take_slots(sh, s->trig_slots, rules, cnt, slot_of);
@@ -529,9 +532,9 @@ struct fr_triggers *fr_trig_shared(struct fr_sess *s)
 	return s->triggers;
 }
 
-/* ---- hung: run what walks the tasks ---- */
+/* ---- hung: run the task iterator ---- */
 
-/* A run of an iterator is a file that is read to its end. */
+/* Reading an iterator's file to its end runs it. */
 static int run_iterator(int link_fd)
 {
 	int fd = bpf_iter_create(link_fd), err = 0;

@@ -26,7 +26,7 @@ static bool alert_ok(const struct fr_alert *a)
 	       a->uframe_cnt <= FR_ALERT_FRAME_MAX;
 }
 
-/* Texts end, frames behind the last are none. */
+/* Terminate texts; clear frames after the last. */
 static void tidy(struct fr_alert *a)
 {
 	a->comm[sizeof(a->comm) - 1] = 0;
@@ -36,7 +36,7 @@ static void tidy(struct fr_alert *a)
 	memset(a->uframe + a->uframe_cnt, 0, (FR_ALERT_FRAME_MAX - a->uframe_cnt) * sizeof(*a->uframe));
 }
 
-/* The queue is shared memory: checked is a copy. */
+/* The queue is shared memory: check a copy. */
 static int take_one(void *ctx, void *data, size_t sz)
 {
 	struct fr_alerts *q = ctx;
@@ -105,7 +105,7 @@ void fr_alerts_close(struct fr_alerts *q)
 	free(q);
 }
 
-/* libbpf's epoll, which is readable when the queue is. */
+/* libbpf's epoll, readable when the queue is. */
 int fr_alerts_fd(const struct fr_alerts *q)
 {
 	return ring_buffer__epoll_fd(q->rb);

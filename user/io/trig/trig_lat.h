@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* trig_lat: what latency and hung rules are to the programs that measure: what to measure, and the least that matters. */
+/*
+ * trig_lat: latency and hung rules as the measuring programs need them: what to measure, and the least duration that matters.
+ */
 #ifndef FR_TRIG_LAT_H
 #define FR_TRIG_LAT_H
 
@@ -8,7 +10,7 @@
 #include "pure/trigger/trigger.h"
 #include "session.h"
 
-#define FR_TRIG_TASK_CNT    65536u /* tasks followed at once; 150 bytes each, taken only where a rule follows tasks */
+#define FR_TRIG_TASK_CNT    65536u /* tasks followed at once; 150 bytes each, allocated only if a rule follows tasks */
 #define FR_TRIG_REQUEST_CNT 16384u /* block requests in flight at once, likewise */
 
 struct fr_trig_lat {
@@ -16,7 +18,7 @@ struct fr_trig_lat {
 	u64 hung_min_ns;
 	bool call_all;
 	u64 call_set[FR_SYSCALL_MAX / 64]; /* bit N: system call N is measured */
-	u32 task_cnt;			   /* entries of the tables: 1 where none is needed */
+	u32 task_cnt;			   /* entries of the tables: 1 if none is needed */
 	u32 request_cnt;
 };
 

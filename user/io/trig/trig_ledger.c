@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* trig_ledger: the session's ledger. One that an older version began has none until a recorder of ours makes it. */
+/* trig_ledger: the session's ledger. A session that an older version began gets one from the first recorder of this version. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,10 @@
 #include "fatal.h"
 #include "pure/config/select.h"
 
-/* The gap between two alerts; 0: each is told. Ends of processes are, whatever they come from: each may be the one. */
+/*
+ * The minimum gap between two alerts; 0: report each. Ends of processes are all reported, whatever caused them: each may be the
+ * one.
+ */
 static u64 gap_ns(enum fr_trigger_kind kind)
 {
 	switch (kind) {
@@ -28,7 +31,7 @@ static u64 sig_set(const struct fr_trigger *t)
 	return t->all ? set : set & FR_SIG_CORE;
 }
 
-/* A name or PREFIX* is for BPF. A name longer than the kernel's has no meaning to it. */
+/* BPF can check a name or PREFIX*. A name longer than the kernel's never matches there. */
 static void set_comm(const char *glob, struct fr_trigger_rule *out)
 {
 	struct fr_comm_filter f;

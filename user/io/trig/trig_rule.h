@@ -6,7 +6,7 @@
 #include "alert.h"
 #include "pure/trigger/trigger.h"
 
-/* Fill in *out. What BPF cannot decide of the filters is left out: those moments come, and user space decides. */
+/* Fill in *out. Filters that BPF cannot evaluate are left out: it reports those moments too, and user space decides. */
 void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out);
 
 #endif

@@ -13,7 +13,7 @@
 #define PROGS  "fr_watch_progs"
 #define TABLES "fr_watch_tables"
 
-/* Where the kernel has its tracepoint, load the event's program, which is called like the event. */
+/* If the kernel has the event's tracepoint, load its program, which has the event's name. */
 static bool want_event(struct bpf_object *obj, const struct btf *btf, u32 nr)
 {
 	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), nr);
