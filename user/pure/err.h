@@ -23,21 +23,22 @@ void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same with "flightrec: warning: ". */
 void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What to do about an error of opening or writing (-errno) that tells it by itself; usual (or NULL) for all others. */
+/* What to do about an error of opening or writing (-errno) if the error itself tells; otherwise usual (or NULL). */
 const char *fr_err_cure(int err, const char *usual);
 
-/* The same of an error of bpf(). */
+/* The same for an error of bpf(). */
 const char *fr_err_bpf_cure(int err, const char *usual);
 
-/* fr_err() of what failed, why, and what to do, if err (-errno) tells that. */
+/* fr_err() with what failed, why, and what to do, if err (-errno) tells that. */
 void fr_err_errno(const char *what, int err);
 
 /*
- * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be: a library
- * says nothing itself. NULL: to standard error again. Returns where they went before; *to must live until it is put back.
+ * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be there: a
+ * library itself prints nothing. NULL: to standard error again. Returns where they went before; *to must live until that is
+ * restored.
  */
 struct fr_err_sink {
-	void (*say)(void *arg, bool is_error, const char *text); /* it may not say anything by these functions */
+	void (*say)(void *arg, bool is_error, const char *text); /* must not call these functions itself */
 	void *arg;
 };
 const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to);

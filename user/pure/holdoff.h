@@ -7,12 +7,12 @@
  *	---+----- X -----+----- X --+-irq-+- X --+-softirq-+- we run, and look
  *	   went to sleep  should have woken		   woke
  *
- * It is read backwards: what the CPU is at now is known, and each record says what was before it. Time goes to the innermost:
- * a handler's is neither its softirq's nor its task's.
+ * The ring is read backwards: the CPU's current state is known, and each record says what was before it. Time counts for the
+ * innermost: a handler's time belongs neither to its softirq nor to its task.
  *
- * The holdoff began at late_ns at the latest. What the CPU was at then may have kept everyone out for longer: a handler, a
- * softirq, a task of higher priority. If so it began where that began, and its length is what the CPU was not to be had for,
- * not just what was left of it when the thread's time came.
+ * The holdoff began at late_ns at the latest. What the CPU ran then may have kept everyone out for longer: a handler, a
+ * softirq, a task of higher priority. If so, the holdoff began where that began, and its length is how long the CPU was not to
+ * be had, not just the part that was left when the thread's time came.
  *
  * Pure, without memory of its own: the watching thread has no time for either. Times are of the recording clock.
  */
@@ -24,7 +24,7 @@
 #include "layout.h"
 
 #define FR_HOLDOFF_RAN_MAX   16u /* kept of a holdoff: those that ran longest */
-#define FR_HOLDOFF_STACK_MAX 32u /* and the stacks met most often */
+#define FR_HOLDOFF_STACK_MAX 32u /* and the most frequent stacks */
 #define FR_HOLDOFF_SCAN_MAX  128u
 #define FR_HOLDOFF_IRQ_DEPTH 4u
 
@@ -35,7 +35,7 @@ struct fr_ran {
 	u64 ns;
 	u32 what;	       /* enum fr_ran_what */
 	u32 id;		       /* tid (0: idle), vector, interrupt */
-	u32 cnt;	       /* how often it began or went on, pauses for handlers apart */
+	u32 cnt;	       /* how often it began or resumed, not counting pauses for handlers */
 	u32 samples;	       /* taken in it */
 	s32 prio;	       /* of a task: as in sched_switch */
 	char name[FR_COMM_SZ]; /* of an interrupt's handler, as far as known; not always NUL-terminated */
@@ -43,48 +43,48 @@ struct fr_ran {
 
 /* A stack that samples found. */
 struct fr_ran_stack {
-	u64 kstack_id, ustack_id; /* 0 none */
+	u64 kstack_id, ustack_id; /* 0: none */
 	u64 ip;			  /* of the last one */
-	u32 ran;		  /* what it was met in: index in ran[] */
+	u32 ran;		  /* what it interrupted: index in ran[] */
 	u32 cnt;		  /* samples */
 };
 
 struct fr_holdoff {
-	u64 at_ns;     /* the CPU was not to be had from here on */
+	u64 at_ns;     /* from here on the CPU was not to be had */
 	u64 length_ns; /* until the thread ran */
-	u64 late_ns;   /* how much later than it meant to it ran: never longer than length_ns */
-	u64 known_ns;  /* so much of length_ns, its end, the ring could tell of */
-	u64 other_ns;  /* of known_ns, what is not in ran[] */
-	u64 own_ns;    /* of known_ns, the watching thread itself: not in ran[] either */
+	u64 late_ns;   /* how much later than intended the thread ran: never longer than length_ns */
+	u64 known_ns;  /* the part of length_ns, at its end, that the ring could tell */
+	u64 other_ns;  /* the part of known_ns that is not in ran[] */
+	u64 own_ns;    /* the part of known_ns of the watching thread itself: not in ran[] either */
 	u32 cpu;
 	u32 other_cnt;
 	u32 ran_cnt, stack_cnt;
 	u32 samples;
 	u32 gaps;			       /* records that did not fit together: some were lost */
-	u32 missed;			       /* holdoffs of this CPU before this one that there was no room for */
-	bool incomplete;		       /* known_ns is less than length_ns: the ring had wrapped past the rest */
+	u32 missed;			       /* earlier holdoffs of this CPU for which there was no room */
+	bool incomplete;		       /* known_ns is less than length_ns: the rest was already overwritten */
 	struct fr_ran ran[FR_HOLDOFF_RAN_MAX]; /* longest first */
 	struct fr_ran_stack stack[FR_HOLDOFF_STACK_MAX];
 };
 
-/* What is asked. */
+/* What to look for. */
 struct fr_holdoff_ask {
 	u64 slept_ns, late_ns, to_ns;
 	u32 cpu;
 };
 
-/* A look in progress; its members are its own. */
+/* A look in progress; its members are private. */
 struct fr_holdoff_scan {
 	struct fr_holdoff_ask ask;
-	u64 high_ns; /* from here on all is told */
+	u64 high_ns; /* everything from here on is known */
 	bool done;
-	u32 own_tid; /* the thread that looks, as the ring calls it, and its priority: of the last switch, which was to it */
+	u32 own_tid; /* tid and priority of the thread that looks, as in the ring: from the last switch, which was to it */
 	s32 own_prio;
 	bool own_known;
-	/* what the CPU was at, just before the record that was read last */
+	/* what the CPU was doing just before the record that was read last */
 	u32 tid;
 	s32 prio;
-	s32 softirq; /* -1 none */
+	s32 softirq; /* -1: none */
 	u32 irq[FR_HOLDOFF_IRQ_DEPTH], irq_cnt;
 	bool is_new[3]; /* by enum fr_ran_what: not yet counted */
 	u64 own_ns, other_ns;
@@ -98,12 +98,12 @@ struct fr_holdoff_scan {
 void fr_holdoff_begin(struct fr_holdoff_scan *s, const struct fr_holdoff_ask *ask);
 
 /*
- * The records of a page, up to unit end; pages come newest first, each once. They are checked, not trusted. True: enough is
- * known, older pages need not be read.
+ * Read the records of a page, up to unit end. Pages come newest first, each once. They are checked, not trusted. True: enough
+ * is known, older pages are not needed.
  */
 bool fr_holdoff_page(struct fr_holdoff_scan *s, const u64 *page, u32 end);
 
-/* What is known. Without a page that was the last one, it is incomplete. */
+/* Return what is known. Incomplete if the last page was not reached. */
 void fr_holdoff_end(struct fr_holdoff_scan *s, struct fr_holdoff *out);
 
 #endif

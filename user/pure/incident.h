@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* incident: records of the incident log outside of it: their names, as a line of JSON and back, as words for people. Pure. */
+/* incident: records of the incident log outside of it: their names, as a line of JSON and back, and in words. Pure. */
 #ifndef FR_INCIDENT_TEXT_H
 #define FR_INCIDENT_TEXT_H
 
@@ -8,37 +8,37 @@
 
 #define FR_INCIDENT_LINE_MAX 4096u
 
-/* A record, and what makes it one of a kind in the world: boot, epoch of the session, number. */
+/* A record, and what makes it unique in the world: boot, epoch of the session, number. */
 struct fr_incident_item {
-	char boot[40];	  /* boot id, "" not known */
+	char boot[40];	  /* boot id, "": unknown */
 	char session[64]; /* its name */
 	u32 epoch;
 	u64 seq;
-	u64 wall_ns; /* since 1970, 0 not known */
+	u64 wall_ns; /* since 1970, 0: unknown */
 	struct fr_incident rec;
 };
 
 const char *fr_incident_kind(u32 kind);	     /* "signal", "unknown" */
-u32 fr_incident_kind_find(const char *name); /* its number, 0 none */
-const char *fr_incident_verdict(s32 code);   /* of trigger */
+u32 fr_incident_kind_find(const char *name); /* its number, 0: none */
+const char *fr_incident_verdict(s32 code);   /* of a trigger incident */
 
-/* "3 signal, 1 oom", of the kinds that there are. */
+/* "3 signal, 1 oom": the kinds that occur. */
 void fr_incident_put_kinds(struct fr_out *o, const u64 of_kind[FR_INCIDENT_KIND_MAX]);
 
 /* One JSON object, without a newline. */
 void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item);
 
-/* The way back. 0 and *out; -EINVAL: it is none; -ENOMEM. Members it does not know are passed over. */
+/* The inverse. Returns 0 and *out; -EINVAL: it is not such a line; -ENOMEM. Unknown members are skipped. */
 int fr_incident_parse(const char *line, size_t len, struct fr_incident_item *out);
 
 /* What happened, in words: "SIGSEGV at 0x10, ip 0x55..., bin/foo". */
 void fr_incident_words(struct fr_out *o, const struct fr_incident *rec);
 enum fr_paint fr_incident_paint(u32 kind);
 
-/* By time, then session and number: 0 is the same one. For qsort(). */
+/* By time, then session and number; 0: they are the same. For qsort(). */
 int fr_incident_compare(const void *a, const void *b);
 
-/* Sort, and leave each once. Returns how many are left. */
+/* Sort, and remove duplicates. Returns how many are left. */
 size_t fr_incident_unique(struct fr_incident_item *item, size_t cnt);
 
 #endif

@@ -5,14 +5,14 @@
  *	[Section]
  *	# comment, also with ;
  *	Key=Value		a backslash at the end continues the line
- *	Key="Value"		quotes around all of it are taken away, and within them \" and \\ are " and \
- *	Key=			takes away what was given before: the default again
+ *	Key="Value"		quotes around all of it are removed; within them \" and \\ are " and \
+ *	Key=			discards what was given before: back to the default
  *
- * A key that may be repeated adds to what it has, of any other the last counts. Unknown sections and keys are errors that name
- * the nearest one. Values are checked as far as that needs nothing of the host but its architecture and its users' names:
- * a trigger, an event, an expression that is wrong has a line number, and not a late surprise.
+ * A key that may be repeated adds to its values; of any other, the last value counts. Unknown sections and keys are errors that
+ * name the nearest one. Values are checked as far as that needs nothing of the host but its architecture and its users' names:
+ * a wrong trigger, event or expression gives a line number now, and not a surprise later.
  *
- * One table (FR_CONFIG_KEYS) is the parser, the example and what the documentation is checked against.
+ * One table (FR_CONFIG_KEYS) is the parser, the example, and what the documentation is checked against.
  */
 #ifndef FR_CONFIG_H
 #define FR_CONFIG_H
@@ -27,12 +27,12 @@
 /* A value that may be given several times. */
 struct fr_config_list {
 	char *item[FR_CONFIG_ITEM_MAX];
-	u32 line[FR_CONFIG_ITEM_MAX]; /* where it stands in the file, for messages */
+	u32 line[FR_CONFIG_ITEM_MAX]; /* its line in the file, for messages */
 	u32 cnt;
 };
 
 /*
- * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, what it is.
+ * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, description.
  * Types: text (char *), list (struct fr_config_list), size (u64 bytes), duration (u64 ns), count (u32), percent (u32, 1/1000
  * %), flag (bool).
  */
@@ -93,18 +93,18 @@ struct fr_config {
 };
 
 struct fr_config_error {
-	u32 line; /* 0: not of a line */
+	u32 line; /* 0: not about a line */
 	char text[200];
 };
 
-/* All defaults. 0 or -ENOMEM; fr_config_free() at the end. */
+/* Set all defaults. Returns 0 or -ENOMEM; end with fr_config_free(). */
 int fr_config_init(struct fr_config *c);
 void fr_config_free(struct fr_config *c);
 
-/* Parse sz bytes of text over what is in c. 0, or -EINVAL and *error (c is then to be freed and not used), or -ENOMEM. */
+/* Parse sz bytes of text over c. Returns 0, -EINVAL and *error (then free c and do not use it), or -ENOMEM. */
 int fr_config_parse(struct fr_config *c, const char *text, size_t sz, struct fr_config_error *error);
 
-/* A key of the table, for documentation and its tests; NULL behind the last. */
+/* A key of the table, for documentation and its tests; NULL after the last. */
 struct fr_config_key {
 	const char *section, *key, *def, *doc;
 	const char *type; /* "text", "list", ... */
@@ -112,12 +112,12 @@ struct fr_config_key {
 };
 const struct fr_config_key *fr_config_key(u32 i);
 
-/* Keys ("Session.Memory") that differ and need a new ring: comma-separated in buf. Returns how many. */
+/* Puts the keys ("Session.Memory") that differ and need a new ring into buf, comma-separated. Returns how many. */
 u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz);
 
 /*
- * The file with every key, commented out with its default and what it is, but for the triggers, of which a host wants some:
- * dist/flightrec.conf is made of it. malloc'ed; NULL: no memory.
+ * The file with every key, commented out, with its default and its description, except for the triggers, of which a host wants
+ * some: the source of dist/flightrec.conf. malloc'ed; NULL: no memory.
  */
 char *fr_config_example(void);
 

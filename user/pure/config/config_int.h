@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* config_int: inside of the configuration. Not for others: see config.h. */
+/* config_int: internals of the configuration. Not for others: see config.h. */
 #ifndef FR_CONFIG_INT_H
 #define FR_CONFIG_INT_H
 
 #include "pure/config/config.h"
 
-/* name, what the example says of it */
+/* name, description in the example */
 #define FR_CONFIG_TYPES(T)      \
 	T(text, "")             \
 	T(list, "; repeatable") \
@@ -28,19 +28,19 @@ struct fr_config_slot {
 	size_t at; /* in struct fr_config */
 };
 
-const struct fr_config_slot *fr_config_slot(u32 i); /* NULL behind the last */
+const struct fr_config_slot *fr_config_slot(u32 i); /* NULL after the last */
 
-/* Give it a value (not empty) of this line: 0, -EINVAL and *error, -ENOMEM. */
+/* Set the value (not empty) from this line. Returns 0, -EINVAL and *error, or -ENOMEM. */
 int fr_config_set(struct fr_config *c, const struct fr_config_slot *slot, const char *value, u32 line,
 		  struct fr_config_error *error);
 
 int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error); /* its default */
 void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot); /* frees its value */
 
-/* What no single value shows. 0, or -EINVAL and *error. */
+/* Check what no single value shows. Returns 0, or -EINVAL and *error. */
 int fr_config_check(const struct fr_config *c, struct fr_config_error *error);
 
-/* -EINVAL. */
+/* Returns -EINVAL. */
 __attribute__((format(printf, 3, 4))) int fr_config_fail(struct fr_config_error *error, u32 line, const char *fmt, ...);
 
 #endif

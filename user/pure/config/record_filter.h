@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * record_filter: what of a filter expression can be decided while recording, in BPF. Pure.
+ * record_filter: the part of a filter expression that BPF can decide while recording. Pure.
  *
- * An expression is a choice of events, of tasks, or both: EVENTS, TASKS, EVENTS && TASKS. EVENTS is anything that the
+ * An expression chooses events, tasks, or both: EVENTS, TASKS, EVENTS && TASKS. EVENTS is anything that the
  * event's name alone decides; TASKS is pid == N, comm == "NAME" and comm ~ "PREFIX*", joined by ||. Everything else is
- * refused with the reason: replay evaluates all of the language.
+ * refused with the reason: replay evaluates the whole language.
  */
 #ifndef FR_RECORD_FILTER_H
 #define FR_RECORD_FILTER_H
@@ -22,7 +22,7 @@ struct fr_record_filter {
 	u32 comm_cnt;
 };
 
-/* 0 and *out; -EINVAL and *error: wrong, or not to be decided in BPF; -ENOMEM. */
+/* Returns 0 and *out; -EINVAL and *error: wrong, or BPF cannot decide it; -ENOMEM. */
 int fr_record_filter(const char *expr, struct fr_record_filter *out, struct fr_filter_error *error);
 
 #endif

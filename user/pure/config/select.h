@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* select: which events to record, from a profile and -e options; and which tasks' names. Pure. */
+/* select: which events to record, from a profile and -e options, and which tasks' names. Pure. */
 #ifndef FR_SELECT_H
 #define FR_SELECT_H
 
@@ -16,15 +16,16 @@
 		  1u << FR_GROUP_BLOCK | 1u << FR_GROUP_SAMPLE)                                                              \
 	P(full, "everything, system calls and page faults too", (1u << FR_GROUP_CNT) - 1)
 
-/*
- * Enable the events of a profile. Marks always are. 0, or -EINVAL: there is none of that name.
- */
+/* Enable the events of a profile; marks always are. Returns 0, or -EINVAL: no profile has that name. */
 int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX]);
 
-/* Apply one -e: GROUP, -GROUP, EVENT or -EVENT. 0, or -EINVAL: unknown; *nearest is then the most similar name. */
+/* Apply one -e: GROUP, -GROUP, EVENT or -EVENT. Returns 0, or -EINVAL: unknown; *nearest is then the most similar name. */
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest);
 
-/* A comm to match: NAME, or PREFIX*. 0, or -EINVAL: empty, or another pattern. Names are cut at 15 bytes, as the kernel's. */
+/*
+ * A comm to match: NAME, or PREFIX*. Returns 0, or -EINVAL: empty, or another pattern. Names are cut at 15 bytes, as the kernel
+ * does.
+ */
 int fr_select_comm(const char *pattern, struct fr_comm_filter *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-/* "main,life", or "all", as bits of tiers. 0; or -EINVAL, said, behind `option` ("--tier: "). */
+/* "main,life", or "all", as bits of tiers. Returns 0, or -EINVAL, reported after `option` ("--tier: "). */
 int fr_tiers_parse(const char *option, const char *text, u32 *tiers);
 
 #endif

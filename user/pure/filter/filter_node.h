@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tree of a filter, between its three parts: filter_parse.c makes it, filter_bind.c finds what its names mean and
+ * The tree of a filter, shared by its three parts: filter_parse.c makes it, filter_bind.c finds what its names mean and
  * checks that the operands fit, filter.c evaluates it.
  */
 #ifndef FR_FILTER_NODE_H
@@ -53,7 +53,7 @@ enum fr_op {
 	FR_OP_OR,
 };
 
-/* What every event has; then what it ends (struct fr_pair), first and last. */
+/* What every event has, then what it ends (struct fr_pair): the first and the last of these. */
 enum fr_builtin {
 	FR_BI_event,
 	FR_BI_ts,
@@ -95,58 +95,58 @@ struct fr_node {
 	bool has_index;		       /* FIELD, NAME */
 	u32 index;		       /* FIELD, NAME */
 	u8 builtin;		       /* BUILTIN */
-	u8 kinds;		       /* FIELD: 1 << enum fr_val_kind of each event that has it; 0: none has */
+	u8 kinds;		       /* FIELD: 1 << enum fr_val_kind of each event that has it; 0: no event has it */
 	const struct fr_field **field; /* FIELD: by event, NULL where it has none; owned */
 	struct fr_symbol *symbol;      /* SYMBOL: by event; owned */
 	bool *events;		       /* EVENTS: by event; BUILTIN of a pair: those that may have it; owned */
 	struct fr_regex *regex;	       /* TEXT, right of REGEX; owned */
-	bool is_regex;		       /* TEXT: it stood between slashes */
-	bool ignores_case;	       /* likewise, with an i behind */
+	bool is_regex;		       /* TEXT: it was between slashes */
+	bool ignores_case;	       /* the same, followed by an i */
 };
 
 struct fr_filter {
 	const struct fr_schema *schema;
 	const char *arch;
 	struct fr_node *root;
-	struct fr_node *node[FR_NODE_MAX]; /* all there are */
+	struct fr_node *node[FR_NODE_MAX]; /* all nodes */
 	u32 node_cnt;
 	u8 verdict[FR_EVENT_MAX];
 	struct fr_filter_error *error; /* while compiling */
-	bool no_memory;		       /* that is what was wrong */
+	bool no_memory;		       /* that was the error */
 };
 
-/* Say what is wrong, once: the first error stays. Returns -EINVAL. */
+/* Report what is wrong, once: the first error stays. Returns -EINVAL. */
 int fr_filter_fail(struct fr_filter *f, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* NULL: too many, or no memory; said. */
+/* NULL: too many, or no memory; reported. */
 struct fr_node *fr_node_new(struct fr_filter *f, enum fr_op op, size_t at);
 
 #define FR_PATTERN_WORDS "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/"
 
-/* Parse expr into f->root. 0 or -EINVAL, -ENOMEM. */
+/* Parse expr into f->root. Returns 0, -EINVAL or -ENOMEM. */
 int fr_filter_parse(struct fr_filter *f, const char *expr);
 
-/* Say that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
+/* Report that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest);
 
-/* The same of a name that is no field and nothing else: what it is, or which one was meant. Returns -EINVAL. */
+/* The same for a name that is neither a field nor anything else: what it is, or which one was meant. Returns -EINVAL. */
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
 
-/* The nearest names, NULL: none is near. Of an event; of a tier; of what a field's numbers go by. */
+/* The nearest name of an event; of a tier; of a value of a field. NULL: none is near. */
 const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_nearest_tier(const char *to);
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
-/* Bind names, check operands, find verdicts. 0 or -EINVAL, -ENOMEM. */
+/* Bind names, check operands, find verdicts. Returns 0, -EINVAL or -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
 
-/* What the event's number alone decides of an expression that is bound. */
+/* What the event's number alone decides about a bound expression. */
 enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr);
 
-/* Does the one element of a pattern at *p, which is no *, take the character c? Moves *p behind the element, whatever c is. */
+/* Does the pattern element at *p, which is not a *, match the character c? Moves *p past the element in any case. */
 bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c);
 
-/* a op b as filters calculate: wrapping. False: divided by 0. */
+/* a op b as filters calculate: wrapping. False: division by 0. */
 bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out);
 
 static inline bool fr_op_is_compare(enum fr_op op)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* regex: extended regular expressions of POSIX, of bounded size and without back-references, on texts that are not terminated.
- * Pure. */
+/*
+ * regex: POSIX extended regular expressions, of bounded size and without back-references, on texts without a NUL at the end.
+ * Pure.
+ */
 #ifndef FR_REGEX_H
 #define FR_REGEX_H
 
@@ -9,9 +11,7 @@
 
 struct fr_regex; /* opaque */
 
-/*
- * 0 and *out (fr_regex_free), or -EINVAL with what is wrong in why[why_sz], or -ENOMEM. pattern is sz bytes.
- */
+/* Returns 0 and *out (fr_regex_free), -EINVAL with what is wrong in why[why_sz], or -ENOMEM. pattern is sz bytes. */
 int fr_regex_new(const char *pattern, size_t sz, bool ignores_case, struct fr_regex **out, char *why, size_t why_sz);
 void fr_regex_free(struct fr_regex *r); /* NULL is fine */
 

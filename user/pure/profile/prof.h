@@ -2,12 +2,12 @@
 /*
  * prof: a merged profile of bounded size: who was on a CPU, with which stacks, in the last hour. Pure.
  *
- * Time is in buckets: of ten seconds in the last minute, of a minute before. Each has hits of keys; a key is a task, a state
- * and two stacks; stacks are a tree: a frame called from the same frames is there once. Frames of files are build-id and
+ * Time is in buckets: of ten seconds in the last minute, of a minute before that. Each has hits of keys. A key is a task, a
+ * state and two stacks. Stacks are a tree: a frame called from the same frames is there once. Frames in files are build-id and
  * offset, so that what the same program does is one stack in all its processes. When room gets short, processes of one name are
- * put together, then the rarest keys into one for all others: counts stay exact.
+ * joined, then the rarest keys become one for all others: counts stay exact.
  *
- * Written as bytes it is the profile chunk of a snapshot (docs/format.md), and what recorders leave to each other.
+ * As bytes it is the profile chunk of a snapshot (docs/format.md), and what recorders leave to each other.
  */
 #ifndef FR_PROF_H
 #define FR_PROF_H
@@ -22,11 +22,11 @@
 #define FR_PROF_KEY_MAX	   4096u
 #define FR_PROF_HIT_MAX	   24576u
 #define FR_PROF_BUCKET_MAX 128u
-#define FR_PROF_SZ_MAX	   (800u << 10) /* of one, written */
+#define FR_PROF_SZ_MAX	   (800u << 10) /* of one, as bytes */
 #define FR_PROF_MINUTE_NS  60000000000ULL
 #define FR_PROF_HOUR_NS	   3600000000000ULL
 
-/* A frame: an address of the kernel (bit 63), a place in a file { 1:2 | file:14 | offset:48 }, or an address of the process. */
+/* A frame: a kernel address (bit 63), a place in a file { 1:2 | file:14 | offset:48 }, or an address of the process. */
 #define FR_PROF_IN_FILE	 (1ULL << 62)
 #define FR_PROF_OFF_BITS 48
 static inline bool fr_prof_is_kernel(u64 frame)
@@ -48,25 +48,25 @@ static inline u64 fr_prof_off(u64 frame)
 
 struct fr_prof_file {
 	u8 build_id[20];
-	u8 sz; /* of it */
+	u8 sz; /* of the build-id */
 	u8 pad[3];
 };
 
-/* A frame and who called it. Number n, from 1, is node[n - 1]; a stack is the number of its innermost frame. */
+/* A frame and its caller. Number n, from 1, is node[n - 1]; a stack is the number of its innermost frame. */
 struct fr_prof_node {
 	u64 frame;
-	u32 parent; /* lower than its own number; 0: nobody */
-	u32 depth;  /* 1 for the outermost; FR_STACK_DEPTH_MAX at most */
+	u32 parent; /* lower than its own number; 0: none */
+	u32 depth;  /* 1 for the outermost; at most FR_STACK_DEPTH_MAX */
 };
 
 struct fr_prof_key {
 	u32 kstack, ustack; /* numbers of nodes, from 1; 0: none */
-	u32 pid;	    /* 0: of several */
+	u32 pid;	    /* 0: several processes */
 	u32 state;	    /* enum fr_hit_state */
-	char comm[16];	    /* ends in NUL */
+	char comm[16];	    /* NUL-terminated */
 };
 
-/* Key 0 is what had no room. */
+/* Key 0: hits for which there was no room. */
 #define FR_PROF_OTHER 0u
 
 struct fr_prof_bucket {
@@ -83,9 +83,9 @@ struct fr_prof_hit {
 };
 
 struct fr_prof {
-	u64 begin_ns, end_ns; /* counted since, and until */
+	u64 begin_ns, end_ns; /* counted from, and to */
 	u64 due;	      /* samples expected since the recording began, until end_ns */
-	u64 nested;	      /* of all CPUs, since then */
+	u64 nested;	      /* on all CPUs, since then */
 	u64 taken, lost;      /* since then */
 	u64 stackless;	      /* hits whose stacks had no room, since then */
 	u32 hz, cpu_cnt;      /* of the timer, when last read */
@@ -98,30 +98,29 @@ struct fr_prof {
 	/* not written */
 	u32 node_slot[2 * FR_PROF_NODE_MAX]; /* numbers, from 1 */
 	u32 key_slot[2 * FR_PROF_KEY_MAX];
-	u32 cur[FR_PROF_KEY_MAX]; /* a key's hit in the last bucket, from 1; what is below its first is none */
+	u32 cur[FR_PROF_KEY_MAX]; /* a key's hit in the last bucket, from 1; a number below the bucket's first means none */
 };
 
-/* Empty, counting since begin_ns. NULL: no memory. free() frees it. */
+/* Create an empty profile, counting since begin_ns. NULL: no memory. free() frees it. */
 struct fr_prof *fr_prof_new(u64 begin_ns);
 
 /* ---- adding (prof_add.c) ---- */
 
-/* What is added from now on was counted until now_ns; due: samples expected until then. What is old is put together, or goes.
- */
+/* What is added from now on was counted until now_ns. due: samples expected until then. Old buckets are joined, or dropped. */
 void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due);
 
-/* A CPU's table, of a size halved so often, whatever is in it; false: its counts contradict each other. */
+/* Add a CPU's table, whose size was halved shift times, whatever is in it. False: its counts contradict each other. */
 bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t, u32 shift);
 
-/* Hits that were lost without a table. */
+/* Add hits that were lost without a table. */
 void fr_prof_add_nested(struct fr_prof *p, u64 nested);
 
 /* ---- bytes (prof_bytes.c) ---- */
 
-/* Write to cap bytes: how many; 0: they are not enough. FR_PROF_SZ_MAX are. */
+/* Write to cap bytes. Returns how many; 0: cap is too small. FR_PROF_SZ_MAX is enough. */
 size_t fr_prof_write(const struct fr_prof *p, u8 *buf, size_t cap);
 
-/* Read what was written, by anybody. 0, -EBADMSG: nothing of it holds; -ENOMEM. *out is the caller's to free(). */
+/* Read what anybody may have written. Returns 0; -EBADMSG: it is not valid; -ENOMEM. The caller must free() *out. */
 int fr_prof_read(const u8 *buf, size_t sz, struct fr_prof **out);
 
 #endif

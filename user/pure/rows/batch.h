@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * batch: events of one CPU and tier in ring order, decoded, as columns per event type. What a snapshot's event chunk holds
+ * batch: decoded events of one CPU and tier in ring order, as columns per event type. What a snapshot's event chunk holds
  * and what replay walks. Pure.
  */
 #ifndef FR_BATCH_H
@@ -10,10 +10,10 @@
 
 /* One column of one event type. */
 struct fr_col {
-	u64 *num; /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); u64s: of all rows; else NULL */
-	u32 *off; /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; else NULL */
+	u64 *num;   /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); u64s: of all rows; or NULL */
+	u32 *off;   /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; or NULL */
 	char *text; /* comm: 16 bytes a row; str: all texts, each NUL-terminated */
-	u32 mask;   /* numbers, text8: ~0; 0: all rows have the same one, which stands there once */
+	u32 mask;   /* numbers, text8: ~0; 0: all rows have the same one, which is there once */
 };
 
 /* The number of a row of the type. */
@@ -22,7 +22,7 @@ static inline const u64 *fr_col_num(const struct fr_col *c, u32 k)
 	return &c->num[k & c->mask];
 }
 
-/* Which columns of each event somebody looks at: a bit for each. The others are checked, and then forgotten. */
+/* Which columns of each event are needed: a bit for each. The others are checked, then dropped. */
 struct fr_wants {
 	u32 cols[FR_EVENT_MAX];
 };
@@ -37,7 +37,7 @@ struct fr_type_cols {
 	struct fr_col *col; /* [event's col_cnt] */
 };
 
-/* Where the rows lie in the ring: from row on, records follow each other from (seq, off); off: their place (unfold.h). */
+/* Where the rows are in the ring: from row on, records follow each other from (seq, off); off: their place (unfold.h). */
 struct fr_pos_run {
 	u32 row;
 	u32 off;
@@ -57,14 +57,16 @@ struct fr_batch {
 	struct fr_type_cols type[FR_EVENT_MAX];
 	struct fr_pos_run *run;
 	u32 run_cnt;
-	size_t chunk; /* which of its file it was read from, fr_snap_read_chunk() */
-	/* Before rows are decoded into it: of which only these columns are wanted; NULL: all. Of the others there are no
-	 * numbers (num), and no text. */
+	size_t chunk; /* the chunk of its file that it was read from, fr_snap_read_chunk() */
+	/*
+	 * Set before rows are decoded: only these columns are needed, NULL: all. The others have neither numbers (num) nor
+	 * text.
+	 */
 	const struct fr_wants *wants;
-	void *arena; /* the module's own */
+	void *arena; /* private to the module */
 };
 
-/* A row of a batch: what merge hands out and printers, filters take. */
+/* A row of a batch: what merge returns, and printers and filters take. */
 struct fr_row {
 	const struct fr_batch *b;
 	const struct fr_event *ev;
@@ -90,13 +92,13 @@ static inline struct fr_row fr_batch_row(const struct fr_batch *b, u32 i)
 	};
 }
 
-/* A stored number (or flags, or text8) of a row; f->kind is not DERIVED. */
+/* A stored number (or flags, or text8) of a row; f->kind must not be DERIVED. */
 static inline u64 fr_row_num(const struct fr_row *r, const struct fr_field *f)
 {
 	return *fr_col_num(&r->b->type[r->ev->nr].col[f->col], r->k);
 }
 
-/* The ABI of the system call that a row is of, 0: native, or it is of none. */
+/* The ABI of the row's system call; 0: native, or not a system call. */
 static inline u32 fr_row_abi(const struct fr_row *r)
 {
 	return r->ev->abi_col < 0 ? 0 : *fr_col_num(&r->b->type[r->ev->nr].col[r->ev->abi_col], r->k);

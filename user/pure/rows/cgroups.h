@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The table of tasks and births know ids, of the
- * time a task was born; the list of living processes knows each one's path, of the time the snapshot was taken. A process that
- * lives is in the cgroup of that path; one that has ended is where those who were born in the same cgroup are. A pid is lent,
- * as in names.h: of several processes the time tells which. Pure.
+ * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The task table and births have cgroup ids, of
+ * the time when a task was born; the list of living processes has each one's path, of the time when the snapshot was taken. A
+ * living process is in the cgroup of that path; one that has ended is where those born in the same cgroup are. A pid is lent,
+ * as in names.h: the time tells which of several processes it is. Pure.
  */
 #ifndef FR_CGROUPS_H
 #define FR_CGROUPS_H
@@ -12,20 +12,22 @@
 
 #include "session.h"
 
-#define FR_PROC_START "start_ns" /* in a line about a process: of several of that pid it is this one */
+#define FR_PROC_START "start_ns" /* in a line about a process: tells it from others of that pid */
 
 struct fr_cgroups; /* opaque; of one boot of one machine */
 
 struct fr_cgroups *fr_cgroups_new(void);    /* NULL: no memory */
 void fr_cgroups_free(struct fr_cgroups *c); /* NULL is fine */
 
-/* A task of the table; those of a snapshot before its processes, and these before the next snapshot. 0 or -ENOMEM. */
+/*
+ * Add a task of the table; those of a snapshot before its processes, and these before the next snapshot. Returns 0 or -ENOMEM.
+ */
 int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struct fr_task *task);
 
-/* The processes' text (fr_snap_procs()); lines that are not as they should be tell nothing. 0 or -ENOMEM. */
+/* Add the processes' text (fr_snap_procs()); malformed lines are ignored. Returns 0 or -ENOMEM. */
 int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz);
 
-/* The path of process pid (-1 unknown) at time ts; cgroup: the id it was born in, 0 unknown. NULL: not known. */
+/* The path of process pid (-1: unknown) at time ts. cgroup: the id it was born in, 0: unknown. NULL: unknown. */
 const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * columns: rows turned into columns and back: the content of an event chunk, before compression. docs/format.md has the
+ * columns: rows turned into columns and back: the content of an event chunk before compression. docs/format.md has the
  * bytes. Pure.
  *
- * The event numbers come first, since they tell how many rows of which type there are, and so how much memory is needed.
+ * The event numbers come first, since they tell how many rows of each type there are, and so how much memory is needed.
  */
 #ifndef FR_COLUMNS_H
 #define FR_COLUMNS_H
@@ -11,14 +11,14 @@
 #include "pure/rows/rows.h"
 #include "pure/rows/varint.h"
 
-/* How a column of numbers is written; the first byte of it. */
+/* How a column of numbers is written; its first byte. */
 enum fr_form {
 	FR_FORM_CONST,	/* 8 bytes: all are this number */
 	FR_FORM_PLAIN,	/* varints */
 	FR_FORM_SIGNED, /* varints, zigzag */
-	FR_FORM_DELTA,	/* varints, zigzag, of the difference to the number before, at first to 0 */
-	FR_FORM_KEYED,	/* the same to the last number whose row has the same key */
-	FR_FORM_RISING, /* varints of the difference to the number before, which is never larger */
+	FR_FORM_DELTA,	/* varints, zigzag, of the difference from the number before, initially 0 */
+	FR_FORM_KEYED,	/* the same, from the last number whose row has the same key */
+	FR_FORM_RISING, /* varints of the difference from the number before, which is never larger */
 	FR_FORM_WIDE,	/* 8 bytes each */
 	FR_FORM_CNT
 };
@@ -29,7 +29,7 @@ enum fr_form {
 /* The column of ev that keys are taken from, -1: it has none. */
 int fr_event_key_col(const struct fr_event *ev);
 
-/* What a chunk's header says of its rows, and the content must agree with. */
+/* What a chunk's header says of its rows; the content must agree. */
 struct fr_rows_head {
 	u32 epoch;
 	u16 cpu;
@@ -42,21 +42,21 @@ struct fr_rows_head {
 
 struct fr_encoder; /* opaque */
 
-/* Scratch memory to encode rows of up to raw_cap bytes of laps, faulted in. 0 and *out, or -ENOMEM; free takes NULL. */
+/* Scratch memory to encode rows of up to raw_cap bytes of laps, faulted in. Returns 0 and *out, or -ENOMEM. Free takes NULL. */
 int fr_encoder_new(size_t raw_cap, struct fr_encoder **out);
 void fr_encoder_free(struct fr_encoder *e);
 
-/* Bytes that fr_encoder_new() takes; and that encoded rows take at most. */
+/* Bytes that fr_encoder_new() takes; the most that encoded rows take. */
 size_t fr_encoder_mem_sz(size_t raw_cap);
 size_t fr_encoded_max_sz(size_t raw_cap);
 
-/* Encode rows, of which there is at least one, to out, of fr_encoded_max_sz() bytes. Returns the bytes written. */
+/* Encode rows, at least one, to out, of fr_encoded_max_sz() bytes. Returns the bytes written. */
 size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out);
 
 /*
- * Decode sz bytes, behind which FR_VARINT_SLACK_SZ more are readable, into b, whose memory is used again. Rows of events
- * that schema does not know are left out and counted in *unknown. 0, -EBADMSG if they are not what head says (b is then
- * empty), -ENOMEM.
+ * Decode sz bytes into b, whose memory is reused. FR_VARINT_SLACK_SZ more bytes must be readable after them. Rows of events
+ * that schema does not know are left out and counted in *unknown. Returns 0, -EBADMSG if they are not what head says (b is then
+ * empty), or -ENOMEM.
  */
 int fr_decode_rows(const struct fr_schema *schema, const struct fr_rows_head *head, const u8 *buf, size_t sz,
 		   struct fr_batch *b, u32 *unknown);

@@ -4,15 +4,15 @@
  * completion, the begin and end of an interrupt. Rows go in, in merge order; out comes how long what this row ends has taken.
  * The rules are those of the live triggers (bpf/latency.h). Pure.
  *
- * Where events are missing, what began before or among them and may have ended there is not known, and is said to be so:
+ * If events are missing, what began before or among them, and may have ended there, is unknown and reported as such:
  *
  *	CPU 0	---leaves S--------------------------runs---	no: CPU 1 may have run it in between
  *	CPU 0	---irq begins------irq ends-----------------	yes: that is CPU 0's own
  *	CPU 0	---runs---enters---exits---leaves-----------	yes: it was on CPU 0 all the time
  *	CPU 1	-------------[   gap    ]-------------------
  *
- * Where rows were cut away by what they say or whose they are, kinds of values are not known, and others are: what is found
- *from a task's own rows alone is, if all of these are there.
+ * If rows were cut out by what they say or whose they are, some kinds of values are unknown, and others are not: what follows
+ * from a task's own rows alone is known if all of these are there.
  *
  * Tasks that have ended, and requests that are complete, are dropped: memory is bounded by what lives.
  */
@@ -23,25 +23,25 @@
 
 struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
 
-/* What a row ends. All in ns, 0: not known, or nothing of the kind. */
+/* What a row ends. All in ns, 0: unknown, or nothing of the kind. */
 struct fr_pair {
 	u64 latency_ns; /* sys_exit: the call; sched_switch: next task's waking to now; block_rq_complete, block_io_done: the
 			   request; irq_handler_exit, softirq_exit: the handler */
 	u64 offcpu_ns;	/* sched_switch: since the next task left its CPU */
 	u64 queued_ns;	/* sched_switch: since it was runnable */
 	u64 blocked_ns; /* sched_switch: in D, until it was woken */
-	u64 oncpu_ns;	/* sched_switch: the task that leaves has run for so long; tid 0: the CPU was idle */
-	u32 waker;	/* sched_switch: tid of who woke the next task, 0 nobody known */
-	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, else when the task left */
+	u64 oncpu_ns;	/* sched_switch: how long the task that leaves has run; tid 0: the CPU was idle */
+	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown */
+	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, otherwise when the task left */
 };
 
-/* Values that are found from the same rows, and so are known together. */
+/* Values that are computed from the same rows, and so are known together. */
 enum fr_pair_what {
 	FR_PAIR_CALL,	 /* latency of sys_exit */
 	FR_PAIR_OFF,	 /* offcpu; queued of a task that did not sleep */
 	FR_PAIR_WAKE,	 /* what a waking tells: queued, blocked, latency and waker of a task that slept */
 	FR_PAIR_ON,	 /* oncpu */
-	FR_PAIR_OTHERS,	 /* none: whether a task whose own rows are not there still has the CPU */
+	FR_PAIR_OTHERS,	 /* no value: whether a task whose own rows are missing still has the CPU */
 	FR_PAIR_IRQ,	 /* latency of irq_handler_exit */
 	FR_PAIR_SOFTIRQ, /* of softirq_exit */
 	FR_PAIR_RQ,	 /* of block_rq_complete */
@@ -55,17 +55,20 @@ enum fr_pair_what {
 struct fr_pairs *fr_pairs_new(void);
 void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
 
-/* The machine, as `uname -m` says: whose number restart_syscall has. Without it, interrupted calls end where they were. */
+/*
+ * The machine, as `uname -m` says: it determines restart_syscall's number. Without it, interrupted calls end at the
+ * interruption.
+ */
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
 
-/* The next row, of any event; *out is cleared and filled in. 0 or -ENOMEM. */
+/* Take the next row, of any event; *out is cleared and filled in. Returns 0 or -ENOMEM. */
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out);
 
 #define FR_PAIR_FIELD_MAX 4
 
 struct fr_pair_cpu; /* opaque; the state of one CPU */
 
-/* A row, with the numbers that its rule asks for. */
+/* A row, with the numbers that its rule needs. */
 struct fr_pair_row {
 	u64 ts;
 	const u64 *v;
@@ -73,24 +76,26 @@ struct fr_pair_row {
 	struct fr_pair_cpu *cpu;
 };
 
-/* What handles a row returns 0 or -ENOMEM; *out is clear. */
+/* A function that handles a row returns 0 or -ENOMEM; *out is clear. */
 typedef int (*fr_pair_fn)(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 
-/* What rows of an event mean, and the columns of the numbers that tell it. */
+/* What rows of an event mean, and the columns of the numbers needed. */
 struct fr_pair_rule {
 	fr_pair_fn fn; /* NULL: nothing */
 	u8 col_cnt;
 	u8 col[FR_PAIR_FIELD_MAX];
 };
 
-/* The rule of an event of this schema. 0 and *rule, or -ENOMEM. */
+/* The rule of an event of this schema. Returns 0 and *rule, or -ENOMEM. */
 int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule);
 
-/* A CPU; it stays where it is. NULL: no memory. */
+/* A CPU; it never moves. NULL: no memory. */
 struct fr_pair_cpu *fr_pairs_cpu(struct fr_pairs *p, u16 cpu);
 
-/* As fr_pairs_feed(), for who knows the rule of the row's event, has its numbers and CPU at hand, and never says
- * fr_pairs_forget(). */
+/*
+ * As fr_pairs_feed(), for a caller that knows the rule of the row's event, has its numbers and CPU at hand, and never calls
+ * fr_pairs_forget().
+ */
 static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_pair_row *r,
 				struct fr_pair *out)
 {
@@ -105,13 +110,13 @@ static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *r
 	return err;
 }
 
-/* Events were lost on this CPU (a hole): what was under way there is forgotten. Said before the first row behind the hole. */
+/* Events were lost on this CPU (a hole): forget what was going on there. Call it before the first row after the hole. */
 void fr_pairs_forget(struct fr_pairs *p, u16 cpu);
 
-/* From the rows that come next to until_ns, events of this CPU are missing (a hole, or the horizon at until_ns). */
+/* From the next rows to until_ns, events of this CPU are missing (a hole, or the horizon at until_ns). */
 void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns);
 
-/* Until until_ns, of the rows that these values (bits 1 << enum fr_pair_what) are found from some were cut away. */
+/* Until until_ns, some of the rows that these values (bits 1 << enum fr_pair_what) are computed from were cut out. */
 void fr_pairs_lack(struct fr_pairs *p, u32 what, u64 until_ns);
 
 /* How many tasks are being followed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pair_int: between the parts of pair: pair.c takes rows apart, calls and interrupts; pair_sched.c; pair_block.c. */
+/* pair_int: shared by the parts of pair: pair.c handles rows in general, calls and interrupts; pair_sched.c; pair_block.c. */
 #ifndef FR_PAIR_INT_H
 #define FR_PAIR_INT_H
 
@@ -7,20 +7,20 @@
 #include "pure/rows/pair.h"
 #include "pure/set/idmap.h"
 
-/* A task, by tid; made when it is first heard of. */
+/* A task, by tid; created when it is first seen. */
 struct fr_pair_task {
 	struct fr_lat_task lat;
 	u64 early_ns;  /* of FR_WAKE_EARLY: when */
-	u64 ran_ns;    /* it runs since then, 0 not known */
+	u64 ran_ns;    /* running since then, 0: unknown */
 	u64 ended_ns;  /* its exit, after which it still runs and sleeps a little; 0: it lives */
 	u64 called_ns; /* the last begin or end of a call that is known, 0: none */
 	u32 waker;
-	bool has_own; /* rows of its own have told of it */
+	bool has_own; /* rows of its own were seen */
 };
 
 struct fr_pair_cpu {
 	struct fr_lat_cpu lat;
-	u64 ran_ns;   /* the task on it came then, 0 not known */
+	u64 ran_ns;   /* when its task came, 0: unknown */
 	u64 blind_ns; /* its events are complete from here on */
 	u32 tid;
 	bool forget; /* complete from the next row on */
@@ -32,15 +32,15 @@ struct fr_pairs {
 	struct fr_idmap tasks, requests, ios;
 	struct fr_pair_cpu **cpu; /* they never move */
 	u32 cpu_cnt;
-	u64 blind_ns;		       /* all CPUs' events are complete from here on, as far as is known by now */
-	u64 lack_ns[FR_PAIR_WHAT_CNT]; /* those that a value is found from are */
+	u64 blind_ns;		       /* all CPUs' events are complete from here on, as far as known by now */
+	u64 lack_ns[FR_PAIR_WHAT_CNT]; /* the rows that a value is computed from are complete from here on */
 	bool forget;
 	s32 restart_nr[2];	   /* restart_syscall, native and 32-bit */
 	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
 };
 
-/* What began before is not known, of any CPU's events. */
+/* What began before this is unknown, whichever CPU's events. */
 static inline u64 fr_pair_blind_ns(const struct fr_pairs *p, enum fr_pair_what what)
 {
 	return p->lack_ns[what] > p->blind_ns ? p->lack_ns[what] : p->blind_ns;

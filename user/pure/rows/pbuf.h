@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pbuf: protocol buffer messages, written into memory field by field. Pure.
+ * pbuf: protocol buffer messages, written to memory field by field. Pure.
  *
- * A nested message is opened and closed; its length is written afterwards into a varint of a fixed width, as the encoding
- * permits, so that nothing is moved. Room is made once for a message, by whoever knows how large it can get:
+ * A nested message is opened and closed; its length is filled in afterwards, as a varint of fixed width, which the encoding
+ * permits, so that nothing is moved. Room is reserved once per message, by the caller, who knows how large it can get:
  *
  *	if (fr_pbuf_room(b, 512))
  *		return -ENOMEM;
@@ -28,7 +28,7 @@ struct fr_pbuf {
 	size_t len, cap;
 };
 
-/* Room for sz bytes more. 0 or -ENOMEM. */
+/* Make room for sz more bytes. Returns 0 or -ENOMEM. */
 static inline int fr_pbuf_room(struct fr_pbuf *b, size_t sz)
 {
 	size_t cap = b->cap;
@@ -58,14 +58,14 @@ static inline void fr_pbuf_varint(struct fr_pbuf *b, u64 v)
 	b->len = p - b->p;
 }
 
-/* A number; negative ones sign-extended to 64 bits, as int32, int64 and enums want. */
+/* A number; negative ones sign-extended to 64 bits, as int32, int64 and enums require. */
 static inline void fr_pbuf_num(struct fr_pbuf *b, u32 field, u64 v)
 {
 	fr_pbuf_varint(b, field << 3);
 	fr_pbuf_varint(b, v);
 }
 
-/* A text, bytes, or a message that was written before: FR_PBUF_NUM_SZ + sz bytes. */
+/* A text, bytes, or a finished message: FR_PBUF_NUM_SZ + sz bytes. */
 static inline void fr_pbuf_mem(struct fr_pbuf *b, u32 field, const void *p, size_t sz)
 {
 	fr_pbuf_varint(b, field << 3 | 2);
@@ -80,7 +80,7 @@ static inline void fr_pbuf_str(struct fr_pbuf *b, u32 field, const char *s)
 	fr_pbuf_mem(b, field, s, strlen(s));
 }
 
-/* Begin a nested message; what is returned ends it. */
+/* Begin a nested message. Pass the result to fr_pbuf_close(). */
 static inline size_t fr_pbuf_open(struct fr_pbuf *b, u32 field)
 {
 	fr_pbuf_varint(b, field << 3 | 2);

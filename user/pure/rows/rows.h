@@ -2,8 +2,8 @@
 /*
  * rows: the records of one ring's laps, checked and listed, to become an event chunk. Pure.
  *
- * A lap's bytes come from memory that others may write: they are copied first and checked afterwards, and every check is
- * on the copy.
+ * A lap's bytes come from memory that others may write to: they are copied first and checked afterwards, and every check is
+ * done on the copy.
  */
 #ifndef FR_ROWS_H
 #define FR_ROWS_H
@@ -15,9 +15,9 @@
 
 #define FR_LAP_MAX_SZ (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
 #define FR_REC_MIN_SZ 16u /* the smallest record, unfolded */
-#define FR_ROW_MIN_SZ 12u /* a row's share of a ring at least: the smallest call and its end are three units (bpf/near.h) */
+#define FR_ROW_MIN_SZ 12u /* a row's least share of a ring: the smallest call and its end are three units (bpf/near.h) */
 
-/* A lap to be added: sz committed bytes of a sub-buffer. */
+/* A lap to add: sz committed bytes of a sub-buffer. */
 struct fr_lap {
 	const void *buf;
 	size_t sz;
@@ -26,15 +26,15 @@ struct fr_lap {
 	u8 tier;
 	u64 seq;
 	u32 layout;   /* of its pages, 0: FR_LAYOUT_VERSION */
-	u32 from_off; /* rows that lie before are told apart */
+	u32 from_off; /* rows before this are counted separately */
 };
 
-/* What came of each lap. */
+/* What became of each lap. */
 struct fr_lap_rows {
 	u64 seq;
 	u32 row_cnt;
 	u32 damaged_pages; /* left out */
-	u32 before_cnt;	   /* rows that lie before the lap's from_off */
+	u32 before_cnt;	   /* rows before the lap's from_off */
 };
 
 struct fr_rows {
@@ -51,7 +51,7 @@ struct fr_rows {
 	/* copies of laps, and what was unfolded */
 	u8 *raw;
 	size_t raw_sz, raw_cap;
-	size_t laps_sz; /* bytes of the laps and of the rows put: raw has what was unfolded, too */
+	size_t laps_sz; /* bytes of the laps and of the rows put; raw also has what was unfolded */
 	u64 rec_sz;	/* bytes of the records, unfolded */
 	u64 ring_sz;	/* what they took in the ring */
 	struct fr_pos_run *run;
@@ -65,7 +65,9 @@ struct fr_rows {
 int fr_rows_init(struct fr_rows *r, size_t raw_cap);
 void fr_rows_free(struct fr_rows *r);
 
-/* So many rows may be in raw_cap bytes of laps; in one lap, and so in all that are gathered, as many as its count can say. */
+/*
+ * The most rows that raw_cap bytes of laps may hold; a lap, and so all laps gathered, has at most as many as its count can say.
+ */
 static inline size_t fr_row_cap(size_t raw_cap)
 {
 	return raw_cap / FR_ROW_MIN_SZ < 1u << FR_CNT_BITS ? raw_cap / FR_ROW_MIN_SZ : 1u << FR_CNT_BITS;
@@ -77,12 +79,12 @@ size_t fr_rows_mem_sz(size_t raw_cap);
 /* Forget all rows. */
 void fr_rows_clear(struct fr_rows *r);
 
-/* May this lap be added to what is there: same ring, later, and room for it? Always so when there is nothing. */
+/* May this lap be added: same ring, later than those there, and there is room? Always true if there is none. */
 bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap);
 
 /*
- * Add the records of a lap from since_ns on. A page that is not what it should be is left out and counted in the lap's
- * damaged_pages. 0, -EINVAL if sz is no size of a lap, -ENOBUFS if fr_rows_takes() says no.
+ * Add the records of a lap from since_ns on. A malformed page is left out and counted in the lap's damaged_pages. Returns 0,
+ * -EINVAL if sz is not the size of a lap, -ENOBUFS if fr_rows_takes() says no.
  */
 int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns);
 
@@ -96,7 +98,7 @@ static inline const struct fr_field *fr_event_tail(const struct fr_event *ev)
 	return f;
 }
 
-/* Bytes of a record that ends in so many bytes (str: without NUL) or numbers (u64s), as its length word should say. */
+/* Bytes of a record that ends in this many bytes (str: without NUL) or numbers (u64s), as its length word should say. */
 static inline u32 fr_rec_sz(const struct fr_event *ev, u32 tail_cnt)
 {
 	u32 sz = ev->fixed_sz;
@@ -106,7 +108,7 @@ static inline u32 fr_rec_sz(const struct fr_event *ev, u32 tail_cnt)
 	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
 }
 
-/* The same of row k of the rows of type ev in a batch. */
+/* The same for row k of the rows of type ev in a batch. */
 u32 fr_batch_rec_sz(const struct fr_batch *b, const struct fr_event *ev, u32 k);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rows_put: rows of decoded batches, to become an event chunk again: what a smaller or a joined snapshot is made of. Rows keep
- * their place in the ring; the bytes of their records are made anew. Pure.
+ * rows_put: rows of decoded batches, to become an event chunk again: how a smaller or a joined snapshot is made. Rows keep
+ * their place in the ring; the bytes of their records are written anew. Pure.
  */
 #ifndef FR_ROWS_PUT_H
 #define FR_ROWS_PUT_H
 
 #include "pure/rows/rows.h"
 
-/* Where rows of a batch lie in their ring, asked for in rising order: quicker than fr_row_pos() for each. */
+/* Where rows of a batch are in their ring, for questions in rising order: quicker than fr_row_pos() for each. */
 struct fr_pos_walk {
 	const struct fr_batch *b;
 	u32 row, run;
@@ -20,13 +20,13 @@ static inline struct fr_pos_walk fr_pos_walk(const struct fr_batch *b)
 	return (struct fr_pos_walk){.b = b, .off = b->run_cnt ? b->run[0].off : 0};
 }
 
-/* The place of row i, which is not before those asked for so far. */
+/* The place of row i, which must not be before those asked for so far. */
 void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off);
 
-/* May this row, at (seq, off), be added to what is there: same ring, later in it and in time, and room for it? */
+/* May this row, at (seq, off), be added: same ring, later in it and in time than those there, and there is room? */
 bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
 
-/* Add it. 0; -EBADMSG: no recorder wrote such a record; -ENOBUFS if fr_rows_takes_row() says no. */
+/* Add it. Returns 0; -EBADMSG: no recorder wrote such a record; -ENOBUFS if fr_rows_takes_row() says no. */
 int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* stacktexts: how printers ask for the frames of a stack in words, without knowing where these come from. Pure. */
+/* stacktexts: how printers ask for the frames of a stack in words, without knowing their source. Pure. */
 #ifndef FR_STACKTEXTS_H
 #define FR_STACKTEXTS_H
 
 #include "pure/rows/batch.h"
 
 struct fr_stacktexts {
-	/* The texts of the stack that field f (rule STACK) of row r is, innermost first; NULL or *cnt 0: none. Until the next
-	 * call. */
+	/*
+	 * The texts of the stack in field f (rule STACK) of row r, innermost first; NULL or *cnt 0: none. Valid until the next
+	 * call.
+	 */
 	const char *const *(*of)(void *arg, const struct fr_row *r, const struct fr_field *f, u32 *cnt);
 	void *arg;
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * varint: numbers in 0 to 8 bytes, their lengths apart from them.
+ * varint: numbers in 0 to 8 bytes, their lengths stored separately.
  *
  *	lengths	4 bits a number, the first in the low half of a byte; an odd count leaves the last half 0
  *	bytes	of each number as many of its low bytes as its length says, little-endian
  *
- * A number's place depends on lengths alone, so reading one takes a load and a mask and waits for no other, and sixteen
- * zeros, the usual thing after good prediction, are one comparison. Against a length marked in the number's first byte
- * (1 to 9 bytes) it was 1.4 % smaller behind zstd and read 1.5 times as fast; docs/format.md has the figures. Pure.
+ * A number's place depends on lengths alone. So reading one takes a load and a mask and waits for no other number, and sixteen
+ * zeros, the usual thing after good prediction, are one comparison. Compared with a length in the number's first byte (1 to 9
+ * bytes), it was 1.4 % smaller after zstd and read 1.5 times as fast; docs/format.md has the figures. Pure.
  */
 #ifndef FR_VARINT_H
 #define FR_VARINT_H
@@ -19,9 +19,9 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and rings are little-endian");
 
-#define FR_VARINT_BLOCK 16u /* numbers read between two looks at the end: as many as a word has lengths */
+#define FR_VARINT_BLOCK 16u /* numbers read between two checks of the end: as many as a word has lengths */
 
-/* Readable bytes behind what is decoded: a block of numbers of 15 bytes, as a bad length may say, and a word. */
+/* Bytes that must be readable after what is decoded: a block of numbers of 15 bytes, as a bad length may say, and a word. */
 #define FR_VARINT_SLACK_SZ (FR_VARINT_BLOCK * 15u + 8u)
 
 FR_INLINE u64 fr_get64(const u8 *p)
@@ -37,7 +37,7 @@ FR_INLINE void fr_put64(u8 *p, u64 v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Small negative numbers become small: 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
+/* Small negative numbers become small: 0, -1, 1, -2 ... become 0, 1, 2, 3 ... */
 FR_INLINE u64 fr_zigzag(u64 v)
 {
 	return v << 1 ^ -(v >> 63);
@@ -54,13 +54,13 @@ FR_INLINE u32 fr_varint_sz(u64 v)
 	return v ? (71 - __builtin_clzll(v)) / 8 : 0;
 }
 
-/* Bytes that cnt numbers take at most, and what may be written behind them. */
+/* The most bytes that cnt numbers take, and that may be written after them. */
 FR_INLINE size_t fr_varint_max_sz(size_t cnt)
 {
 	return (cnt + 1) / 2 + cnt * 8 + 8;
 }
 
-/* Write cnt numbers to p, of fr_varint_max_sz(cnt) bytes. Returns the end of them. */
+/* Write cnt numbers to p, of fr_varint_max_sz(cnt) bytes. Returns their end. */
 static inline u8 *fr_varint_put_all(u8 *p, const u64 *val, u32 cnt)
 {
 	u8 *bytes = p + (cnt + 1) / 2;
@@ -77,15 +77,15 @@ static inline u8 *fr_varint_put_all(u8 *p, const u64 *val, u32 cnt)
 	return bytes;
 }
 
-/* Does a word of 16 lengths hold one over 8: its highest bit and any other? */
+/* Does a word of 16 lengths have one over 8: the highest bit and any other? */
 FR_INLINE u64 fr_varint_bad(u64 lengths)
 {
 	return lengths & 0x8888888888888888ULL & (lengths << 1 | lengths << 2 | lengths << 3);
 }
 
 /*
- * Read cnt numbers from p to out. FR_VARINT_SLACK_SZ bytes behind end are readable. Returns the end of them, NULL if they
- * reach over end or a length is none.
+ * Read cnt numbers from p to out. FR_VARINT_SLACK_SZ bytes after end must be readable. Returns their end, NULL if they extend
+ * past end or a length is invalid.
  */
 static inline const u8 *fr_varint_get_all(const u8 *p, const u8 *end, u64 *out, u32 cnt)
 {
@@ -130,7 +130,7 @@ FR_INLINE u32 fr_varint_sum(u64 lengths)
 	return pairs * 0x0101010101010101ULL >> 56;
 }
 
-/* Pass over cnt numbers from p on, of which nobody asks more than where they end. As fr_varint_get_all(). */
+/* Skip cnt numbers from p on, to find where they end. Returns as fr_varint_get_all(). */
 static inline const u8 *fr_varint_skip_all(const u8 *p, const u8 *end, u32 cnt)
 {
 	const u8 *bytes = p + (cnt + 1) / 2;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* flagnames: bits in arguments of system calls, by the kernel's own names: O_CREAT, PROT_EXEC, MAP_ANONYMOUS, CLONE_THREAD. */
+/* flagnames: bits in arguments of system calls, by the kernel's names: O_CREAT, PROT_EXEC, MAP_ANONYMOUS, CLONE_THREAD. */
 #ifndef FR_FLAGNAMES_H
 #define FR_FLAGNAMES_H
 
 #include "types.h"
 
-/* The value of a name on a machine of that arch (NULL unknown: as x86_64). 0 and *v, or -ENOENT. */
+/* The value of a name on a machine of that arch (NULL: unknown, taken as x86_64). Returns 0 and *v, or -ENOENT. */
 int fr_flag_find(const char *arch, const char *name, s64 *v);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * schema: the table of events at run time, from bpf/events.def or out of a file. Pure.
+ * schema: the table of events at run time, from bpf/events.def or from a file. Pure.
  *
- * A file's schema is what its events are decoded by, so that an older reader prints events it has never heard of.
+ * A file's events are decoded by the file's own schema, so an older reader prints events that it has never heard of.
  */
 #ifndef FR_SCHEMA_H
 #define FR_SCHEMA_H
@@ -60,7 +60,7 @@ enum fr_rule { FR_RULE_TID, FR_RULE_COMM, FR_RULE_STACK, FR_RULE_CNT };
 struct fr_field {
 	const char *name;
 	const char *doc;
-	const char *from; /* derived: the field it is made from, "tid" for the record's own */
+	const char *from; /* derived: the field it is computed from, "tid" for the record's own */
 	u8 kind;
 	u8 type; /* of flags: FR_TYPE_u8; of derived: what it reads as (s32, comm, u64s) */
 	u8 style;
@@ -68,12 +68,12 @@ struct fr_field {
 	s8 from_idx; /* derived: index of `from` in fields[], -1 for the record's own tid */
 	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
 	u16 off;     /* stored: byte offset in the record, of bits in its struct fr_rec_NAME */
-	u8 bit_cnt;  /* bits: how many, 0: it is no such field */
-	u8 bit;	     /* bits: the first of them */
+	u8 bit_cnt;  /* bits: how many, 0: the field is not bits */
+	u8 bit;	     /* bits: the first one */
 	u8 code;     /* bits: enum fr_code */
 	u8 name_len;
 	u8 label_len;
-	char label[FR_LABEL_SZ]; /* " name=", label_len bytes, not terminated; 0: it is longer */
+	char label[FR_LABEL_SZ]; /* " name=", label_len bytes, not terminated; 0: too long */
 };
 
 struct fr_event {
@@ -87,7 +87,7 @@ struct fr_event {
 	u8 tier;
 	u8 group;
 	bool tail;  /* ends in str or u64s */
-	s8 abi_col; /* the column that tells the system call's ABI, -1: none does */
+	s8 abi_col; /* the column that has the system call's ABI, -1: none */
 	u8 name_len;
 };
 
@@ -96,22 +96,22 @@ struct fr_schema; /* opaque */
 /* The schema of this build. Static, never freed. Cannot fail after the first call succeeded; aborts only on OOM. */
 const struct fr_schema *fr_schema_builtin(void);
 
-/* The schema as text (docs/format.md), *sz bytes, not NUL-terminated; malloc'ed, the caller frees. NULL: no memory. */
+/* The schema as text (docs/format.md), *sz bytes, not NUL-terminated; malloc'ed, the caller frees it. NULL: no memory. */
 char *fr_schema_write(const struct fr_schema *s, size_t *sz);
 
-/* Parse and check such a text. 0 and *out (free with fr_schema_free), or -EINVAL, -ENOMEM with *out untouched. */
+/* Parse and check such a text. Returns 0 and *out (free with fr_schema_free), or -EINVAL, -ENOMEM with *out untouched. */
 int fr_schema_parse(const char *text, size_t sz, struct fr_schema **out);
 void fr_schema_free(struct fr_schema *s);
 
-/* The event of a number or a name, NULL if there is none. */
+/* The event of a number or a name, NULL: none. */
 const struct fr_event *fr_schema_event(const struct fr_schema *s, u32 nr);
 const struct fr_event *fr_schema_find(const struct fr_schema *s, const char *name);
 
-/* A field of an event by name, NULL if there is none. */
+/* A field of an event by name, NULL: none. */
 const struct fr_field *fr_event_field(const struct fr_event *ev, const char *name);
 
-const char *fr_tier_name(u32 tier);   /* NULL if there is none */
-const char *fr_group_name(u32 group); /* NULL if there is none */
+const char *fr_tier_name(u32 tier);   /* NULL: none */
+const char *fr_group_name(u32 group); /* NULL: none */
 const char *fr_style_name(u32 style);
 const char *fr_type_name(u32 type);
 const char *fr_code_name(u32 code);

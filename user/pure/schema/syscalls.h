@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * syscalls: numbers, names and counts of arguments of system calls.
+ * syscalls: numbers, names and argument counts of system calls.
  *
- * arch is the machine as uname -m says it: "x86_64" or "aarch64"; of any other all is unknown. abi is 0 for native calls,
- * 1 for those of 32-bit programs (i386; arm's are not known). x32 calls (bit 30 of the number) are not known either.
+ * arch is the machine as uname -m says: "x86_64" or "aarch64"; for any other everything is unknown. abi is 0 for native calls,
+ * 1 for those of 32-bit programs (i386; arm's are unknown). x32 calls (bit 30 of the number) are unknown, too.
  */
 #ifndef FR_SYSCALLS_H
 #define FR_SYSCALLS_H
@@ -15,7 +15,7 @@
 #define FR_SYSCALL_ABIS 2u
 
 struct fr_syscall {
-	const char *name; /* NULL: the number is no call's */
+	const char *name; /* NULL: no call has this number */
 	u8 len;		  /* of the name */
 	s8 args;
 };
@@ -28,22 +28,22 @@ struct fr_syscalls {
 	u32 cnt;
 };
 
-/* NULL: they are not known. Static. */
+/* NULL: unknown. Static. */
 const struct fr_syscalls *fr_syscalls_find(const char *arch, u32 abi);
 
-/* One of them, NULL if unknown. */
+/* One of them, NULL: unknown. */
 static inline const struct fr_syscall *fr_syscalls_at(const struct fr_syscalls *c, s64 nr)
 {
 	return c && nr >= 0 && nr < c->cnt && c->call[nr].name ? &c->call[nr] : NULL;
 }
 
-/* The name of a call, NULL if unknown. Static. */
+/* The name of a call, NULL: unknown. Static. */
 const char *fr_syscall_name(const char *arch, u32 abi, s64 nr);
 
-/* Its number, -1 if unknown. */
+/* Its number, -1: unknown. */
 int fr_syscall_nr(const char *arch, u32 abi, const char *name);
 
-/* How many arguments it takes, 0 to 6, -1 if unknown. */
+/* How many arguments it takes, 0 to 6; -1: unknown. */
 int fr_syscall_args(const char *arch, u32 abi, s64 nr);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sysnames: the names behind numbers that are not a machine's own: signals, errors, task states, softirqs, origins of
- * signals. By the numbers of x86 and arm64, not of the machine that reads.
+ * sysnames: the names of numbers that do not depend on the machine: signals, errors, task states, softirqs, origins of signals.
+ * By the numbers of x86 and arm64, not those of the machine that reads.
  */
 #ifndef FR_SYSNAMES_H
 #define FR_SYSNAMES_H
@@ -11,23 +11,23 @@
 
 #include "pure/schema/schema.h"
 
-/* Where system calls' numbers come from: the recorded machine, as `uname -m` says, and the calling task's ABI. */
+/* What system call numbers depend on: the recorded machine, as `uname -m` says, and the calling task's ABI. */
 struct fr_sys {
 	const char *arch;
 	u32 abi;
 };
 
-/* The name of a number printed in this style ("SIGSEGV", "D", "openat", "-ENOENT"), NULL if it has none. Static. */
+/* The name of a number in this style ("SIGSEGV", "D", "openat", "-ENOENT"), NULL: none. Static. */
 const char *fr_sysname(const struct fr_sys *sys, enum fr_style style, s64 v);
 
-/* The number of a name in this style. 0 and *v, or -ENOENT. */
+/* The number of a name in this style. Returns 0 and *v, or -ENOENT. */
 int fr_sysname_find(const struct fr_sys *sys, enum fr_style style, const char *name, s64 *v);
 
 /* Can values of this style have names? */
 bool fr_sysname_style(enum fr_style style);
 
-const char *fr_errno_name(s64 nr);   /* "ENOENT" of 2, NULL */
-s64 fr_errno_find(const char *name); /* 2 of "ENOENT", 0 unknown */
-const char *fr_signal_name(s64 nr);  /* "SIGSEGV" of 11; also "SIGRTMIN+3"; NULL */
+const char *fr_errno_name(s64 nr);   /* "ENOENT" for 2, or NULL */
+s64 fr_errno_find(const char *name); /* 2 for "ENOENT", 0: unknown */
+const char *fr_signal_name(s64 nr);  /* "SIGSEGV" for 11; also "SIGRTMIN+3"; or NULL */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* foldset: texts and their weights, added up. Pure. */
+/* foldset: texts with weights, added up. Pure. */
 #ifndef FR_FOLDSET_H
 #define FR_FOLDSET_H
 
@@ -12,13 +12,13 @@ struct fr_foldset; /* opaque */
 struct fr_foldset *fr_foldset_new(void);    /* NULL: no memory */
 void fr_foldset_free(struct fr_foldset *s); /* NULL is fine */
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight);
 
-/* Bytes of memory it takes. */
+/* Bytes of memory in use. */
 size_t fr_foldset_size(const struct fr_foldset *s);
 
-/* Give each text to put, in the order of bytes, and forget them all. */
+/* Pass each text to put, in byte order, and forget them all. */
 void fr_foldset_take(struct fr_foldset *s, void (*put)(void *arg, const char *text, size_t sz, u64 weight), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* idmap: records of one size by a number, found by hashing. Pure. */
+/* idmap: records of one size by number, in a hash table. Pure. */
 #ifndef FR_IDMAP_H
 #define FR_IDMAP_H
 
@@ -8,13 +8,15 @@
 
 #include "types.h"
 
-/* Begin with fr_idmap_init(); its memory is the map's own. Records move when others come or go: keep keys, not addresses. */
+/*
+ * Begin with fr_idmap_init(); the map owns its memory. Records move when others are added or removed: keep keys, not addresses.
+ */
 struct fr_idmap {
 	u64 *key;
 	bool *used;
 	char *record;
 	size_t record_sz;
-	u32 cnt, cap; /* records, places: a power of two, 0 before the first */
+	u32 cnt, cap; /* records; places: a power of two, 0 before the first */
 };
 
 void fr_idmap_init(struct fr_idmap *m, size_t record_sz);
@@ -49,15 +51,15 @@ static inline void *fr_idmap_find(const struct fr_idmap *m, u64 key)
 	return m->used[i] ? m->record + i * m->record_sz : NULL;
 }
 
-/* The record, all zero if it was not there. NULL: no memory. */
+/* The record, all zero if it is new. NULL: no memory. */
 void *fr_idmap_get(struct fr_idmap *m, u64 key);
 
 void fr_idmap_drop(struct fr_idmap *m, u64 key);
 
-/* Will the next new record make the table grow? Then it is time to drop what is not needed. */
+/* Will the next new record make the table grow? Then drop what is not needed. */
 bool fr_idmap_is_full(const struct fr_idmap *m);
 
-/* Drop the records for which is_over() says so. */
+/* Drop the records for which is_over() is true. */
 void fr_idmap_sweep(struct fr_idmap *m, bool (*is_over)(void *arg, u64 key, void *record), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ranges: lists of numbers as options take them: 0,2-3,8. Pure. */
+/* ranges: lists of numbers, as in options: 0,2-3,8. Pure. */
 #ifndef FR_RANGES_H
 #define FR_RANGES_H
 
@@ -16,7 +16,7 @@ struct fr_ranges {
 	} range[FR_RANGE_MAX];
 };
 
-/* 0 and *r, or -EINVAL: not such a list, or too long a one. */
+/* Returns 0 and *r, or -EINVAL: not such a list, or too long. */
 int fr_ranges_parse(const char *text, struct fr_ranges *r);
 
 bool fr_ranges_have(const struct fr_ranges *r, u32 v);

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FR_DEMANGLE_SZ 1024u /* what is longer ends in "..." */
+#define FR_DEMANGLE_SZ 1024u /* longer names end in "..." */
 
-/* Write the name's demangled form to to, NUL-terminated. False: it is not mangled, or cannot be demangled; to is untouched. */
+/* Write the demangled name to to, NUL-terminated. False: it is not mangled, or cannot be demangled; to is untouched. */
 bool fr_demangle(const char *name, char to[FR_DEMANGLE_SZ]);
 
 #endif

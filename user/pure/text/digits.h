@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* digits: numbers as text, and short texts, put where the caller has room. Returned is where they end. Pure. */
+/* digits: numbers and short texts, written where the caller has room. Each returns the end of what it wrote. Pure. */
 #ifndef FR_DIGITS_H
 #define FR_DIGITS_H
 
@@ -9,8 +9,8 @@
 
 #include "types.h"
 
-#define FR_DIGITS_DEC_SZ 24u /* room that must be there for any number */
-#define FR_DIGITS_HEX_SZ 18u /* likewise, 0x included */
+#define FR_DIGITS_DEC_SZ 24u /* room needed for any number */
+#define FR_DIGITS_HEX_SZ 18u /* the same, 0x included */
 #define FR_COPY_MOST_SZ	 32u
 
 #define FR_DIGITS_ONES 0x0101010101010101ULL
@@ -26,7 +26,7 @@ static inline u32 fr_digits_cnt(u64 v)
 	return log + (v >= fr_digit_powers[log]);
 }
 
-/* The eight decimal digits of v below 10^8 as numbers, the first one in the lowest byte: halves of halves, side by side. */
+/* The eight decimal digits of v (below 10^8) as numbers, the first one in the lowest byte: halved repeatedly, side by side. */
 static inline u64 fr_digits_split8(u32 v)
 {
 	u64 x = v / 10000 | (u64)(v % 10000) << 32, high;
@@ -45,7 +45,7 @@ static inline char *fr_digits_8(char *p, u32 v)
 	return p + 8;
 }
 
-/* The nine digits of v below 10^9. */
+/* The nine digits of v, which is below 10^9. */
 static inline char *fr_digits_9(char *p, u32 v)
 {
 	*p = '0' + v / FR_DIGITS_1E8;
@@ -63,7 +63,7 @@ static inline char *fr_digits_short(char *p, u32 v)
 	return p + 8 - zeros;
 }
 
-/* FR_DIGITS_DEC_SZ bytes must be there, whatever the number. */
+/* FR_DIGITS_DEC_SZ bytes must be writable, whatever the number. */
 static inline char *fr_digits_dec(char *p, u64 v)
 {
 	if (v < 10) {
@@ -79,7 +79,7 @@ static inline char *fr_digits_dec(char *p, u64 v)
 	return fr_digits_8(p, v % FR_DIGITS_1E8);
 }
 
-/* The eight digits of v, the first one in the lowest byte. */
+/* The eight hexadecimal digits of v, the first one in the lowest byte. */
 static inline u64 fr_digits_hex8(u32 v)
 {
 	u64 x = v;
@@ -107,7 +107,7 @@ static inline char *fr_digits_hex(char *p, u64 v)
 	return p + 2 + cnt;
 }
 
-/* Up to FR_COPY_MOST_SZ bytes: quicker than memcpy(), which has to find out how it does it best. */
+/* Copy up to FR_COPY_MOST_SZ bytes: quicker than memcpy(), which first has to find the best way. */
 static inline char *fr_copy_short(char *to, const char *from, size_t sz)
 {
 	if (sz >= 16) {
@@ -127,7 +127,7 @@ static inline char *fr_copy_short(char *to, const char *from, size_t sz)
 	return to + sz;
 }
 
-/* Are two texts of up to 16 bytes the same? Likewise. */
+/* Compare two texts of up to 16 bytes, as quickly. */
 static inline bool fr_same_short(const char *a, const char *b, size_t sz)
 {
 	u64 x[2] = {0}, y[2] = {0};

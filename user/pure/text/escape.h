@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * escape: names and paths are bytes that anybody can choose. Here they become text that can neither move a terminal's
- * cursor nor disguise a line, nor break one of JSON.
+ * cursor nor disguise a line, nor break a JSON line.
  *
- * A byte that is not part of valid UTF-8 is written \xNN. As text, so is each byte of a control character (C0, DEL and
- * C1), and of one that turns the direction of writing or is not seen (fr_utf8_is_sly()). In JSON control characters are
- * \u00NN as usual, and \xNN stands in the string as a backslash, an x and two digits.
- * So that this can be undone, a backslash that is followed by x is itself written \x5c; any other stands for itself.
+ * A byte that is not part of valid UTF-8 is written \xNN. In text, so is each byte of a control character (C0, DEL and
+ * C1), and of a character that changes the direction of writing or is invisible (fr_utf8_is_sly()). In JSON, control characters
+ * are \u00NN as usual, and \xNN is in the string as a backslash, an x and two digits.
+ * To make this reversible, a backslash followed by x is itself written \x5c; any other stands for itself.
  */
 #ifndef FR_ESCAPE_H
 #define FR_ESCAPE_H
 
 #include "pure/text/out.h"
 
-/* Is a text of printable ASCII only, with no quote and no backslash? Then it stands for itself everywhere. */
+/* Is the text printable ASCII only, with no quote and no backslash? Then it stands for itself everywhere. */
 bool fr_is_plain(const char *s, size_t sz);
 
-/* Is it such a text, not empty, without spaces and = too? */
+/* Is it also not empty, and without spaces and =? */
 bool fr_is_word(const char *s, size_t sz);
 
 /* As text. Returns the columns used: characters, not bytes. */
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 
-/* The same, of as many whole characters, escaped or not, as most columns have room for. */
+/* The same, but only as many whole characters, escaped or not, as fit into most columns. */
 size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most);
 
 /* As the inside of a JSON string: without the quotes. */

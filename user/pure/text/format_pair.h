@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* format_pair: what a row ends, as replay --pairs adds it: of each value that is known its name. Pure. */
+/* format_pair: what a row ends, as replay --pairs adds it: each known value with its name. Pure. */
 #ifndef FR_FORMAT_PAIR_H
 #define FR_FORMAT_PAIR_H
 

@@ -4,7 +4,7 @@
  *
  *	14:02:11.123456789 [001] nginx              71 sys_exit           id=openat ret=-ENOENT
  *
- * Wall time in the local zone, or seconds of the recording clock where a file holds no clock sample.
+ * Wall time in the local zone, or seconds of the recording clock if the file has no clock sample.
  */
 #ifndef FR_FORMAT_TEXT_H
 #define FR_FORMAT_TEXT_H
@@ -18,14 +18,14 @@
 #define FR_TEXT_WHO_CNT	 16u
 #define FR_TEXT_WHAT_CNT 64u
 
-/* A piece of a line as it was put last; it is copied whole. */
+/* A piece of a line as it was last printed; it is copied whole. */
 struct fr_text_piece {
 	bool color;
 	u8 sz; /* 0: none */
 	char text[FR_TEXT_PIECE_SZ];
 };
 
-/* CPU, name and tid: mostly those of the line before of that CPU. */
+/* CPU, name and tid: usually those of the CPU's previous line. */
 struct fr_text_who {
 	u32 tid, len;
 	u16 cpu;
@@ -40,24 +40,24 @@ struct fr_text_what {
 };
 
 /*
- * What is kept from line to line: pieces of them, the second shown last, since asking for local time is slow, and where the
- * last time was among the clock's samples. All zero is none.
+ * What is kept from line to line: pieces of lines; the last second shown, since local time is slow to compute; and where the
+ * last time was among the clock samples. Empty if all zero.
  */
 struct fr_text {
 	bool with_date;
 	bool with_pos;
 	u64 sec;
-	char clock[24]; /* of sec, with its date in front if wanted */
+	char clock[24]; /* of sec, preceded by its date if requested */
 	u32 clock_len;
 	u32 wall_near;
 	const char *arch; /* whose calls these are */
 	const struct fr_syscalls *calls[FR_SYSCALL_ABIS];
 	struct fr_text_who who[FR_TEXT_WHO_CNT];    /* by CPU */
 	struct fr_text_what what[FR_TEXT_WHAT_CNT]; /* by number */
-	struct fr_stacktexts stacks;		    /* set by who wants stacks in words: [inner+0x1; outer+0x2]; else numbers */
+	struct fr_stacktexts stacks; /* set if stacks are wanted in words: [inner+0x1; outer+0x2]; else numbers */
 };
 
-/* with_date: each line tells the day too; with_pos: each line ends with epoch, tier, seq and offset. */
+/* with_date: each line has the day, too; with_pos: each line ends with epoch, tier, seq and offset. */
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos);
 
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jsonw: JSON documents piece by piece: puts the commas, escapes the texts. key NULL: an element of an array. Pure. */
+/* jsonw: writes JSON documents piece by piece, with commas and escapes. key NULL: an element of an array. Pure. */
 #ifndef FR_JSONW_H
 #define FR_JSONW_H
 
@@ -7,7 +7,7 @@
 
 struct fr_jsonw {
 	struct fr_out *o;
-	bool comma; /* something stands before in this object or array */
+	bool comma; /* something was written before in this object or array */
 };
 
 void fr_jsonw_open(struct fr_jsonw *w, const char *key, char bracket); /* { or [ */

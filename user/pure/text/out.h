@@ -2,8 +2,8 @@
 /*
  * out: buffered output to a file descriptor, quick enough for a million lines a second.
  *
- * The first failing write is remembered and everything after it thrown away, so that printers need no checks of their
- * own; whoever loops looks at fr_out_error() now and then. A closed pipe is such an error, -EPIPE, and not worth a word.
+ * The first failed write is remembered and everything after it is discarded, so that printers need no checks of their
+ * own; a caller that loops checks fr_out_error() now and then. A closed pipe is such an error, -EPIPE, and not worth a message.
  */
 #ifndef FR_OUT_H
 #define FR_OUT_H
@@ -22,7 +22,7 @@ struct fr_out {
 	int fd;
 	int error; /* 0, or -errno of the first write that failed */
 	bool color;
-	bool is_mem; /* into mem, not to fd */
+	bool is_mem; /* to mem, not to fd */
 	char *mem;
 	size_t mem_sz;
 	size_t len;
@@ -43,56 +43,56 @@ enum fr_paint {
 	FR_PAINT_CNT
 };
 
-/* Does the environment forbid colours? By NO_COLOR, unless it is empty. */
+/* Does the environment forbid colours? If NO_COLOR is set and not empty. */
 bool fr_no_color(void);
 
 /*
- * Write to fd from now on; ignores SIGPIPE for the process. Colour only on a terminal that is not "dumb", and without
- * NO_COLOR in the environment.
+ * Write to fd from now on; ignores SIGPIPE for the process. Colour only on a terminal that is not "dumb", and if NO_COLOR is
+ * not set.
  */
 void fr_out_init(struct fr_out *o, int fd);
 
-/* The same, but what SIGPIPE does is the process's own business, and colour only if it may be. */
+/* The same, but leaves SIGPIPE to the process, and colour only if may_color. */
 void fr_out_init_fd(struct fr_out *o, int fd, bool may_color);
 
-/* Keep it all in memory; without colour. */
+/* Keep everything in memory, without colour. */
 void fr_out_init_mem(struct fr_out *o);
 
-/* What was kept: malloc'ed and NUL-terminated, *sz bytes (or NULL) before that; NULL: no memory. Ends the output. */
+/* What was kept: malloc'ed and NUL-terminated, *sz bytes (or NULL) without the NUL; NULL: no memory. Ends the output. */
 char *fr_out_take_mem(struct fr_out *o, size_t *sz);
 
-/* Columns of the page: what COLUMNS says, else as many as the terminal has; 0: it is none, and so as wide as one likes. */
+/* Columns of the page: COLUMNS, or the terminal's; 0: not a terminal, so there is no limit. */
 u32 fr_out_columns(const struct fr_out *o);
 
-/* Write out what is buffered. 0 or -errno, as fr_out_error(). */
+/* Write out the buffer. Returns 0 or -errno, as fr_out_error(). */
 int fr_out_flush(struct fr_out *o);
 
 /*
- * Flush, and turn the result into a message and an exit status (enum fr_exit): a failed write is said once and gives
- * FR_EXIT_FAIL, a closed pipe gives status quietly.
+ * Flush, and turn the result into a message and an exit status (enum fr_exit): a failed write is reported once and gives
+ * FR_EXIT_FAIL, a closed pipe gives status silently.
  */
 int fr_out_finish(struct fr_out *o, int status);
 
-void fr_out_any(struct fr_out *o, const void *p, size_t sz); /* fr_out_mem() of what is long, or how long is not known */
+void fr_out_any(struct fr_out *o, const void *p, size_t sz); /* fr_out_mem() for what is long, or of unknown length */
 void fr_out_u64(struct fr_out *o, u64 v);
 void fr_out_s64(struct fr_out *o, s64 v);
 void fr_out_hex(struct fr_out *o, u64 v); /* 0x1f */
 void fr_out_printf(struct fr_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-const char *fr_paint_code(enum fr_paint p); /* what makes a terminal do it: at most 5 bytes */
+const char *fr_paint_code(enum fr_paint p); /* the terminal's code: at most 5 bytes */
 
 static inline int fr_out_error(const struct fr_out *o)
 {
 	return o->error;
 }
 
-/* What was to be printed is not there, -ENOMEM mostly: from now on as if a write had failed so. */
+/* Something to be printed is missing, mostly -ENOMEM: from now on as if a write had failed with that. */
 static inline void fr_out_fail(struct fr_out *o, int err)
 {
 	o->error = o->error ? o->error : err;
 }
 
-/* At least FR_OUT_ROOM bytes of buffer, to be written by the caller, who adds to len. */
+/* At least FR_OUT_ROOM bytes of buffer, for the caller to write to and then add to len. */
 static inline char *fr_out_room(struct fr_out *o)
 {
 	if (sizeof(o->buf) - o->len < FR_OUT_ROOM)
@@ -121,14 +121,14 @@ static inline void fr_out_str(struct fr_out *o, const char *s)
 	fr_out_mem(o, s, strlen(s));
 }
 
-/* Colour on, and off by FR_PAINT_NONE; nothing where there is no colour. */
+/* Colour on, and off by FR_PAINT_NONE; nothing if there is no colour. */
 static inline void fr_out_paint(struct fr_out *o, enum fr_paint p)
 {
 	if (o->color)
 		fr_out_str(o, fr_paint_code(p));
 }
 
-/* Spaces up to width columns, when cnt are used. */
+/* Spaces up to width columns, of which cnt are used. */
 static inline void fr_out_pad(struct fr_out *o, size_t cnt, size_t width)
 {
 	const size_t most = 32;

@@ -7,16 +7,16 @@
 
 #include "types.h"
 
-/* "64K", "8M", "1G", "1T", "4096": bytes. 0, or -EINVAL. */
+/* "64K", "8M", "1G", "1T", "4096": bytes. Returns 0, or -EINVAL. */
 int fr_parse_size(const char *text, u64 *bytes);
 
-/* "250ns", "10us", "5ms", "2s", "1.5s", "3m", "1h", "30d"; a number needs its unit. 0, or -EINVAL. */
+/* "250ns", "10us", "5ms", "2s", "1.5s", "3m", "1h", "30d"; a number needs its unit. Returns 0, or -EINVAL. */
 int fr_parse_duration(const char *text, u64 *ns);
 
-/* "5%", "0.5%": thousandths of a percent, 100% at most. 0, or -EINVAL. */
+/* "5%", "0.5%": thousandths of a percent, at most 100%. Returns 0, or -EINVAL. */
 int fr_parse_percent(const char *text, u32 *thousandths);
 
-/* "8.0 MiB", "312 B"; "1.25 s", "350 us". Into buf, which is returned. */
+/* "8.0 MiB", "312 B"; "1.25 s", "350 us". Written to buf, which is returned. */
 const char *fr_show_size(u64 bytes, char *buf, size_t sz);
 const char *fr_show_duration(u64 ns, char *buf, size_t sz);
 

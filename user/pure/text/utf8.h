@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* utf8: characters in bytes that anybody can choose, and those among them that a line of text must not show as they are. */
+/* utf8: characters in bytes that anybody can choose, and those that a line of text must not show as they are. */
 #ifndef FR_UTF8_H
 #define FR_UTF8_H
 
@@ -8,15 +8,15 @@
 
 #include "types.h"
 
-/* Bytes of the valid UTF-8 character at s (sz left, at least 1), 0 if it is none. No surrogates, no overlong forms. */
+/* Bytes of the valid UTF-8 character at s (sz left, at least 1), 0: not valid. No surrogates, no overlong forms. */
 size_t fr_utf8_len(const char *s, size_t sz);
 
-/* Its number; len as returned by fr_utf8_len(). */
+/* Its code point; len as returned by fr_utf8_len(). */
 u32 fr_utf8_char(const char *s, size_t len);
 
 /*
- * May a line not show it as it is? Controls (C0, DEL, C1), which terminals obey; what ends a line or turns the direction of
- * writing; and what is not seen at all, so that two names look like one.
+ * Must a line not show it as it is? Controls (C0, DEL, C1), which terminals obey; what ends a line or changes the direction of
+ * writing; and what is invisible, so that two names look the same.
  */
 bool fr_utf8_is_sly(u32 ch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * view: a row with all that is known around it: names, stacks, wall time, the machine. What printers and filters read,
- * so that a derived field is like a stored one to them. Pure.
+ * view: a row with everything known around it: names, stacks, wall time, the machine. Printers and filters read it, so that a
+ * derived field is like a stored one to them. Pure.
  */
 #ifndef FR_VIEW_H
 #define FR_VIEW_H
@@ -18,14 +18,14 @@ struct fr_view {
 	struct fr_names *names;
 	const struct fr_stacks *stacks;
 	const struct fr_wall *wall;
-	const struct fr_cgroups *cgroups; /* NULL: they were not asked for */
-	const char *arch;		  /* as `uname -m` says, NULL unknown */
-	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: it was not asked for */
+	const struct fr_cgroups *cgroups; /* NULL: not requested */
+	const char *arch;		  /* as `uname -m` says, NULL: unknown */
+	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: not requested */
 	u32 pair_from;
-	bool shows_pairs; /* printers show them, where they are known */
+	bool shows_pairs; /* printers show them if they are known */
 };
 
-/* What a row ends; NULL: it was not asked for. */
+/* What a row ends; NULL: not requested. */
 static inline const struct fr_pair *fr_view_pair(const struct fr_view *v, const struct fr_row *r)
 {
 	return v->pair ? &v->pair[r->i - v->pair_from] : NULL;
@@ -42,7 +42,7 @@ struct fr_val {
 	size_t len;
 };
 
-/* Is the field a number, a text, an array? By its type; derived ones too. */
+/* Is the field a number, a text, an array? By its type, also for derived ones. */
 enum fr_val_kind fr_field_kind(const struct fr_field *f);
 
 static inline bool fr_field_signed(const struct fr_field *f)
@@ -55,7 +55,7 @@ static inline bool fr_is_stored_num(const struct fr_field *f)
 	return f->kind != FR_KIND_DERIVED && f->type <= FR_TYPE_s64;
 }
 
-/* As fr_view_field(), of fields that are no stored numbers. */
+/* As fr_view_field(), for fields that are not stored numbers. */
 struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f);
 
 /* The value of a field in a row; FR_VAL_NONE: unknown (a name or a stack that is not in the file). */
@@ -66,7 +66,7 @@ static inline struct fr_val fr_view_field(const struct fr_view *v, const struct 
 	return (struct fr_val){.kind = FR_VAL_NUM, .num = fr_row_num(r, f), .is_signed = fr_field_signed(f)};
 }
 
-/* The names numbers of this row go by. */
+/* The names of this row's numbers. */
 struct fr_sys fr_view_sys(const struct fr_view *v, const struct fr_row *r);
 
 static inline struct fr_who fr_view_who(const struct fr_view *v, const struct fr_row *r)
@@ -74,7 +74,7 @@ static inline struct fr_who fr_view_who(const struct fr_view *v, const struct fr
 	return fr_names_who(v->names, r->tid, r->ts, r->cpu);
 }
 
-/* The path of the cgroup that the row's task was in, NULL unknown. */
+/* The path of the cgroup that the row's task was in, NULL: unknown. */
 static inline const char *fr_view_cgroup(const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_who who = fr_view_who(v, r);

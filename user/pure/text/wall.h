@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* wall: from the recording clock to the time on the wall and back, by the clock samples of a file. Pure. */
+/* wall: from the recording clock to wall time and back, by the clock samples of a file. Pure. */
 #ifndef FR_WALL_H
 #define FR_WALL_H
 
@@ -7,7 +7,7 @@
 
 #include "types.h"
 
-#define FR_WALL_MAX 64 /* samples kept; the latest ones count */
+#define FR_WALL_MAX 64 /* samples kept, the latest ones */
 
 struct fr_wall_sample {
 	u64 ts;	     /* ns of the recording clock */
@@ -21,23 +21,23 @@ struct fr_wall {
 
 void fr_wall_init(struct fr_wall *w);
 
-/* Add a sample, in any order; one of ts or real_ns 0 is no sample. */
+/* Add a sample, in any order; ignored if ts or real_ns is 0. */
 void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns);
 
 /*
- * Wall time of ts, in ns since 1970; 0 without samples. Between two samples that disagree no more than clocks are slewed
- * (0.1 %) it is interpolated; if the clock was set, or the machine slept, the later sample counts
- * but at the earlier itself: the end matters.
+ * Wall time of ts, in ns since 1970; 0 without samples. Between two samples that differ by no more than clocks are slewed (0.1
+ * %) it is interpolated. If the clock was set, or the machine slept, the later sample counts, except at the earlier one itself:
+ * the end matters.
  */
 u64 fr_wall_real(const struct fr_wall *w, u64 ts);
 
-/* The same for times that are mostly near each other: *near, at first 0, is where the last one was found. */
+/* The same for times that are mostly near each other. *near, initially 0: where the last one was found. */
 u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near);
 
 /*
- * The inverse: the first moment at which it was real_ns on the wall or later, or the last at which it was no later. They are
- * the same but where the clock was set: back, a time comes twice; forward, never. INT64_MAX at most; 0 without samples;
- * negative before the clock began.
+ * The inverse: the first moment at which wall time was real_ns or later, or the last one at which it was no later. They are the
+ * same unless the clock was set: back, a time comes twice; forward, never. At most INT64_MAX; 0 without samples; negative
+ * before the clock began.
  */
 s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns, bool last);
 

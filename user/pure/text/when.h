@@ -2,13 +2,13 @@
 /*
  * when: the moments of --since, --until and --window. Pure.
  *
- *	-200ms			before the end		+2s, 2s		behind the beginning
+ *	-200ms			before the end		+2s, 2s		after the beginning
  *	50%			of the way between	8123456789012	the recording clock, ns, at least 10 digits
- *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms before and behind it
- *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00 of that zone; without the day: the last such time; without
+ *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms: before and after it
+ *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00: of that zone; without the day: the last such time; without
  *				the time of day: the day's begin; 20260131T140211.500Z, as in names of snapshots, is the same
  *
- * A window is two of them, A..B; where one is left out nothing limits it: trigger-50ms..trigger+5ms, 10%..20%, -1s..
+ * A window is two of them, A..B; one that is left out sets no limit: trigger-50ms..trigger+5ms, 10%..20%, -1s..
  */
 #ifndef FR_WHEN_H
 #define FR_WHEN_H
@@ -30,13 +30,13 @@ enum fr_when_kind {
 
 struct fr_when {
 	enum fr_when_kind kind;
-	u64 ns;	     /* CLOCK, behind BEGIN, before END, WALL since 1970, DAYTIME since midnight, from TRIGGER */
-	bool before; /* TRIGGER: ns before it, else behind */
-	bool last;   /* WALL, DAYTIME: where the clock was set, the last such moment: of an end. Else the first: of a begin */
+	u64 ns;	     /* CLOCK, after BEGIN, before END, WALL since 1970, DAYTIME since midnight, from TRIGGER */
+	bool before; /* TRIGGER: ns before it, otherwise after */
+	bool last;   /* WALL, DAYTIME: if the clock was set, the last such moment, for an end; else the first, for a begin */
 	double part; /* PART: 0 to 1 */
 };
 
-/* What to say of a text that is no time, or no window: formats of messages, with the text. */
+/* Messages for a text that is not a time, or not a window: formats that take the text. */
 #define FR_WHEN_WRONG                                                                                             \
 	"'%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
 	"14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)"
@@ -44,20 +44,20 @@ struct fr_when {
 	"'%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
 	"times are those of --since"
 
-/* 0 and *w, or -EINVAL. */
+/* Returns 0 and *w, or -EINVAL. */
 int fr_when_parse(const char *text, struct fr_when *w);
 
-/* A..B: 0 and both, or -EINVAL with both untouched. */
+/* A..B: returns 0 and both, or -EINVAL with both untouched. */
 int fr_when_parse_window(const char *text, struct fr_when *since, struct fr_when *until);
 
 /*
- * The moment on the recording clock, for events from begin_ns to end_ns (which may lie before the clock's zero when
- * several boots are looked at together). -ENODATA: it needs wall time, and there is no clock sample. -ENOMSG: it needs the
- * trigger's moment: see fr_when_know_trigger().
+ * The moment on the recording clock, for events from begin_ns to end_ns (which may be before the clock's zero if several boots
+ * are viewed together). -ENODATA: it needs wall time, and there is no clock sample. -ENOMSG: it needs the trigger's moment: see
+ * fr_when_know_trigger().
  */
 int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts);
 
-/* What is said from the trigger on becomes a moment of the recording clock; the others stay. */
+/* Turn times relative to the trigger into moments of the recording clock; others stay. */
 void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns);
 
 #endif

@@ -2,12 +2,11 @@
 /*
  * govern: what the overhead governor decides. Pure: costs in, one step out.
  *
- * Over budget, the costliest group that may be touched goes one level down: recorded in full, thinned (several levels, where
- * the group has such), off. What a level saved is remembered with the rate of events it was measured at; when what is measured
- * plus what would come back, at the rate now, stays below 80 % of the budget, FR_GOVERN_CALM times one after the other, the
- * group goes one level up. A group that is off still costs what its programs take to return at once: no other group goes down
- * for that, as long as the others are within the budget. A group that has to go down again soon after waits twice as long the
- * next time.
+ * Over budget, the costliest group that may be touched goes one level down: recorded in full, thinned (several levels, if the
+ * group has them), off. What a level saved is remembered with the event rate at which it was measured. When the measured cost
+ * plus what would come back, at the current rate, stays below 80 % of the budget FR_GOVERN_CALM times in a row, the group goes
+ * one level up. A group that is off still costs what its programs take to return at once: no other group goes down for that, as
+ * long as the others are within the budget. A group that has to go down again soon after waits twice as long the next time.
  */
 #ifndef FR_GOVERN_H
 #define FR_GOVERN_H
@@ -16,21 +15,21 @@
 
 #define FR_GOVERN_GROUP_MAX 16u
 #define FR_GOVERN_CALM	    3u	/* measurements with room before anything comes back */
-#define FR_GOVERN_CALM_MAX  48u /* and at most, for a group that had to go down again */
-#define FR_GOVERN_ROOM	    80u /* % of the budget that may be used with what comes back */
-#define FR_GOVERN_WORTH	    10u /* % of the budget: a group that costs less is not what is wrong */
+#define FR_GOVERN_CALM_MAX  48u /* at most, for a group that had to go down again */
+#define FR_GOVERN_ROOM	    80u /* % of the budget that may be used, including what comes back */
+#define FR_GOVERN_WORTH	    10u /* % of the budget: a group that costs less is not the problem */
 
 /* A group as measured. Costs in 1/1000 % of all CPUs. */
 struct fr_govern_group {
-	u32 levels; /* below full that it has: the last is off; 0: never touched */
+	u32 levels; /* below full; the last is off; 0: never touched */
 	u32 cost;   /* now, at its level */
-	u64 rate;   /* times a second that its programs ran, whatever its level */
+	u64 rate;   /* runs of its programs per second, whatever its level */
 };
 
 struct fr_govern_state {
-	u32 level;	/* 0 full */
-	u32 saved[8];	/* cost that going to level i + 1 saved */
-	u64 at_rate[8]; /* then */
+	u32 level;	/* 0: full */
+	u32 saved[8];	/* cost saved by going to level i + 1 */
+	u64 at_rate[8]; /* event rate at that time */
 	u32 calm, need; /* measurements with room, and how many are needed */
 	u32 since_up;	/* measurements since it came back, ~0: never */
 };
@@ -57,10 +56,10 @@ struct fr_govern_step {
 
 void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt);
 
-/* One measurement. The step is taken as done: the state has its new level. A step up is one group's at a time. */
+/* Take one measurement. The step counts as done: the state has the new level. A step up is for one group at a time. */
 struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now);
 
-/* The step up that was just told could not be done: the group stays as it is, and waits long until the next. */
+/* The last step up could not be done: the group stays as it is, and waits long until the next. */
 void fr_govern_refuse(struct fr_govern *g, u32 group);
 
 #endif

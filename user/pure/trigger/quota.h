@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * quota: which snapshots go, so that a new one has room. Pure.
+ * quota: which snapshots are removed to make room for a new one. Pure.
  *
- * Marked ones stay, and count. Those beyond the age go in any case. Of the others the oldest go first, as many as the limits
- * ask for. Where even all of them would not make room (the disk is filled by somebody else, marked ones fill the quota) none
- * goes for it: a history is not given up for nothing.
+ * Marked ones stay, and count. Those beyond the age are removed in any case. Of the others, the oldest are removed first, as
+ * many as the limits require. If even all of them would not make room (something else fills the disk, marked ones fill the
+ * quota), none is removed for it: history is not given up for nothing.
  */
 #ifndef FR_QUOTA_H
 #define FR_QUOTA_H
@@ -17,7 +17,7 @@
 struct fr_quota_file {
 	u64 real_ns; /* when it was taken */
 	u64 sz;	     /* bytes, as counted by the limit */
-	u64 disk_sz; /* bytes of disk that its removal frees */
+	u64 disk_sz; /* bytes of disk that removing it frees */
 	bool keep;   /* marked, or not ours to remove */
 	bool remove; /* the answer */
 };
@@ -40,8 +40,8 @@ struct fr_quota_now {
 enum fr_quota_short { FR_QUOTA_ROOM, FR_QUOTA_COUNT, FR_QUOTA_BYTES, FR_QUOTA_FREE };
 
 /*
- * Decide over cnt files, oldest first: sets remove of each. FR_QUOTA_ROOM; or what is short: then only files beyond the age are
- * to be removed.
+ * Decide about cnt files, oldest first: sets remove of each. Returns FR_QUOTA_ROOM, or what is short: then only files beyond
+ * the age are to be removed.
  */
 enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
 				    const struct fr_quota_now *now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * trigger: a rule of `--on`, parsed, and whether a moment is one that it is for. Pure: the recorder and `replay --on` use
- * the same text.
+ * trigger: a rule of `--on`, parsed, and whether it applies to a moment. Pure: the recorder and `replay --on` use the same
+ * text.
  *
  *	TRIGGER	:= KIND [":" ARGUMENT] [":" KEY=VALUE | "," KEY=VALUE]...
  *
@@ -14,8 +14,7 @@
  *	event:EXPR		an expression as in -f; options follow it after a comma
  *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
  *	every:T
- *	holdoff>T		nobody could have a CPU for longer than T: of `flightrec watch`, which finds them (also
- *holdoff:T)
+ *	holdoff>T		nobody could have a CPU for longer than T (also holdoff:T): found by `flightrec watch`
  *
  *	filters			comm=GLOB exe=GLOB cgroup=GLOB uid=N|NAME sig=SEGV|11 (crash, status, oom, hung, latency)
  *	options			post=T last=T cooldown=T max=N/T dedupe=yes|no
@@ -31,37 +30,37 @@
 
 #define FR_TRIGGER_GLOB_MAX    128u
 #define FR_TRIGGER_CNT_MAX     1000u	      /* of max=N/T */
-#define FR_TRIGGER_COOLDOWN_NS 60000000000ULL /* between two of the same, unless cooldown= says otherwise */
+#define FR_TRIGGER_COOLDOWN_NS 60000000000ULL /* between two equal ones, unless cooldown= says otherwise */
 
 struct fr_trigger {
 	char text[FR_TRIGGER_TEXT_MAX]; /* as given */
 	enum fr_trigger_kind kind;
-	/* what it is for */
+	/* what it applies to */
 	bool all;     /* crash:all */
 	s32 status;   /* exit:STATUS */
 	u64 limit_ns; /* hung, latency, holdoff */
 	enum fr_latency latency;
-	char call[32]; /* latency:syscall:NAME, "" all */
-	s32 call_nr;   /* its number on this machine, -1 all */
+	char call[32]; /* latency:syscall:NAME, "": all */
+	s32 call_nr;   /* its number on this machine, -1: all */
 	u64 every_ns;
 	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
 	char psi[8];			/* cpu, memory, io */
 	bool psi_full;
 	u64 psi_stall_us; /* of psi_window_us */
 	u64 psi_window_us;
-	/* filters; "" any */
+	/* filters; "": any */
 	char comm[FR_TRIGGER_GLOB_MAX];
 	char exe[FR_TRIGGER_GLOB_MAX];
 	char cgroup[FR_TRIGGER_GLOB_MAX];
-	u32 uid;     /* ~0 any */
-	u64 sig_set; /* FR_SIG() of each; 0 any */
+	u32 uid;     /* ~0: any */
+	u64 sig_set; /* FR_SIG() of each; 0: any */
 	/* options */
-	u64 post_ns;	 /* go on recording so long, then take it */
-	u64 last_ns;	 /* only so much history, 0 all */
+	u64 post_ns;	 /* go on recording this long before taking it */
+	u64 last_ns;	 /* only this much history, 0: all */
 	u64 cooldown_ns; /* between two snapshots of the same key (dedupe), or of the rule */
-	u32 max_cnt;	 /* at most so many ... 0: no limit */
-	u64 max_ns;	 /* ... in so long */
-	bool dedupe;	 /* the cooldown is for each (reason, exe, signal, ip), not for the rule */
+	u32 max_cnt;	 /* at most this many ... 0: no limit */
+	u64 max_ns;	 /* ... in this time */
+	bool dedupe;	 /* the cooldown is per (reason, exe, signal, ip), not per rule */
 };
 
 struct fr_trigger_error {
@@ -70,12 +69,12 @@ struct fr_trigger_error {
 };
 
 /*
- * Parse one rule for a machine of that arch ("x86_64", "aarch64"; for names of system calls). 0 and *out; -EINVAL and *error,
- * which names what would be right (the nearest name where one is misspelt).
+ * Parse one rule for a machine of that arch ("x86_64", "aarch64"; for names of system calls). Returns 0 and *out; or -EINVAL
+ * and *error, which names what would be right (the nearest name for a misspelt one).
  */
 int fr_trigger_parse(const char *text, const char *arch, struct fr_trigger *out, struct fr_trigger_error *error);
 
-/* A moment: what a rule can be for. Made from an fr_alert when live, from events when offline. Texts may be "" if unknown. */
+/* A moment that a rule may apply to. Made from an fr_alert when live, from events when offline. Texts may be "" if unknown. */
 struct fr_moment {
 	enum fr_trigger_kind kind;
 	u64 ts;
@@ -93,19 +92,24 @@ struct fr_moment {
 	u64 exe_id;	    /* inode and device mixed, for dedupe; 0: by exe */
 };
 
-/* Is the moment one the rule is for? A filter on what is unknown is not met. Not for event rules, which have their expression.
+/*
+ * Does the rule apply to the moment? A filter on something unknown does not match. Not for event rules, which have their
+ * expression.
  */
 bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
 
 /* How often a recorder looks at all tasks for a hung rule with this limit. */
 u64 fr_trigger_look_ns(u64 limit_ns);
 
-/* What dedupe goes by: a hash of (reason, exe, signal, ip), never 0. */
+/* The key of dedupe: a hash of (reason, exe, signal, ip), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 
-/* Its own name ("crash", "status"), "?" for none. */
+/* Its own name ("crash", "status"), "?": none. */
 const char *fr_trigger_kind_name(u32 kind);
-/* What a snapshot, its name and the trigger event call it: as --on does, so exit:STATUS is "exit"; that one has a pid. */
+/*
+ * Its name in a snapshot, in the snapshot's name and in the trigger event: as --on has it, so exit:STATUS is "exit"; that one
+ * has a pid.
+ */
 const char *fr_trigger_reason(u32 kind);
 const char *fr_trigger_verdict_name(u32 verdict);
 const char *fr_latency_name(u32 latency);

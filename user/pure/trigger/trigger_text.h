@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * trigger_text: inside of parsing a rule. Not for others: see trigger.h.
+ * trigger_text: internals of parsing a rule. Not for others: see trigger.h.
  *
  *	trigger_parse.c		parts, the kind, the whole
- *	trigger_kind.c		what stands behind the kind
+ *	trigger_kind.c		what follows the kind
  *	trigger_key.c		filters and options
  *	trigger_text.c		pieces of text and simple values
  */
@@ -15,7 +15,7 @@
 #include "pure/trigger/trigger.h"
 
 #define FR_TP_WORD_MAX 64u
-#define FR_TP_PLACE(p) ((p)->text + strlen((p)->text)) /* behind all: something is missing there */
+#define FR_TP_PLACE(p) ((p)->text + strlen((p)->text)) /* the end: something is missing there */
 
 /* Sets of kinds. */
 #define FR_TP_KIND(name) (1u << FR_TRIGGER_##name)
@@ -31,7 +31,7 @@ struct fr_span {
 	size_t sz;
 };
 
-/* For messages: what is quoted is short. */
+/* For messages: quotes are short. */
 #define FR_TP_SHOWN(s) (int)((s).sz < FR_TP_WORD_MAX ? (s).sz : FR_TP_WORD_MAX), (s).at
 
 struct fr_tp {
@@ -51,20 +51,20 @@ struct fr_span span_trim(struct fr_span s);
 struct fr_span span_from(struct fr_span s, const char *at);
 struct fr_span span_until(struct fr_span s, const char *end);
 bool span_is(struct fr_span s, const char *word);
-bool span_copy(struct fr_span s, char *buf, size_t sz); /* NUL-terminated; false: it is longer */
+bool span_copy(struct fr_span s, char *buf, size_t sz); /* NUL-terminated; false: it does not fit */
 const char *span_find(struct fr_span s, char c);
 const char *span_find_last(struct fr_span s, char c);
 
-/* 0, or -EINVAL and the error, which begins with what. */
+/* Returns 0, or -EINVAL and the error, which begins with what. */
 int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns);
-int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns); /* not nothing */
+int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns); /* not zero */
 int fr_tp_any_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns);  /* 0 needs no unit */
 bool fr_tp_number(struct fr_span s, u64 *out);
 const char *fr_tp_kind_shown(u32 kind); /* "crash", "exit:STATUS" */
 
 /* ---- keys ---- */
 
-bool fr_tp_key_is(struct fr_span name, bool bare); /* a key, and of those that may stand without a value? */
+bool fr_tp_key_is(struct fr_span name, bool bare); /* is it a key, and may it have no value (bare)? */
 int fr_tp_option(struct fr_tp *p, struct fr_span part);
 
 /* ---- kinds ---- */
@@ -72,7 +72,7 @@ int fr_tp_option(struct fr_tp *p, struct fr_span part);
 struct fr_tp_kind {
 	enum fr_trigger_kind kind;
 	int (*arg)(struct fr_tp *p, struct fr_span arg); /* arg.at NULL: none was given */
-	char also;					 /* may stand before the argument, as : does */
+	char also;					 /* may precede the argument, as : does */
 };
 
 int fr_tp_find_kind(struct fr_tp *p, struct fr_span name, const struct fr_tp_kind **kind);
