@@ -342,6 +342,33 @@ def nested(_, folder):
         browser.close()
 
 
+@test("calls are those that replay pairs: none goes on over a hole, or is another task's of that number")
+def calls(_, folder):
+    for name, *make in ("load.flight", "build/tests/report/make_load"), ("tasks.flight", "build/tests/cut/make_tasks"):
+        file = os.path.join(folder, name)
+        subprocess.run([*make, file], check=True)
+        flightrec("view", "-o", file + ".html", file)
+        pairs = [json.loads(line) for line in flightrec("replay", "--pairs", "--json", "-f", "event == sys_exit", file).splitlines()]
+        want = {(e["ts"], e["tid"], e["latency_ns"]) for e in pairs if "latency_ns" in e}
+        browser = Browser()
+        try:
+            equal(browser.open(file + ".html"), "", "what the page says")
+            got, origin = browser.run("""const c = flightrec.model.calls;
+                return [[...c.at.a.slice(0, c.at.n)].map((at, i) => [at, c.tid.a[i], c.ns.a[i], c.id.a[i]]), Number(flightrec.data.origin)]""")
+            horizon = max(t["horizon_ns"] for c in json.loads(flightrec("info", "--json", file))["cpus"] for t in c["tiers"] if t["name"] == "main")
+            steps = [json.loads(line)["ts"] for line in flightrec("replay", "--json", "-f", "event == governor", file).splitlines()]
+            horizon = max([horizon, *steps])  # what the governor let be recorded is less than all
+            # restart_syscall goes on with another call, which replay measures and a page does not
+            more = [c for c in got if (c[0] + origin, c[1], c[2]) not in want and c[3] != 219 and c[0] + origin - c[2] >= horizon]
+            check(len(got) > 100 and not more, f"{name}: {len(more)} of {len(got)} calls are none: {more[:3]}")
+            spans = browser.run("""return [...flightrec.model.tasks.values()].map(t => [t.tid, [...t.calls.at.a.slice(0, t.calls.n)],
+                [...t.calls.until.a.slice(0, t.calls.n)]])""")
+            for tid, at, until in spans:
+                check(all(a < u for a, u in zip(at, until)) and all(u <= a for u, a in zip(until, at[1:])), f"{name}: {tid}: {at} {until}")
+        finally:
+            browser.close()
+
+
 def ran_by_replay(events):
     """ns that each task ran, as far as switches tell, and waits of runnable tasks that ended."""
     ran, since, on, waits, ready = collections.Counter(), {}, {}, [], {}

@@ -200,14 +200,33 @@ class Model {
 		const d = this.data, id = this.field2("sys_enter", "id"), left = this.field2("sys_exit", "id"), ret = this.field2("sys_exit", "ret");
 		if (!id || !left)
 			return;
-		const open = new Map();
-		for (let i = 0; i < d.n; i++) {
-			if (d.ev[i] === d.nrOf.sys_enter) {
+		const open = new Map(), state = this.field2("sched_switch", "prev_state"), child = this.field2("sched_process_fork", "child_pid");
+		const holes = [...d.holes].sort((a, b) => a.since - b.since);
+		// what is open and cannot be told to have ended: it lasts until then at least
+		const leave = (tid, until) => {
+			const from = open.get(tid);
+			open.delete(tid);
+			if (from !== undefined && until > d.ts[from])
+				this.task(tid).calls.push(d.ts[from], until, d.get(from, "id"), from);
+		};
+		let unknown = 0; // what began before that may have ended unseen
+		for (let i = 0, hole = 0; i < d.n; i++) {
+			for (; hole < holes.length && holes[hole].since < d.ts[i]; hole++) {
+				unknown = Math.max(unknown, holes[hole].until);
+				for (const tid of [...open.keys()])
+					leave(tid, holes[hole].since);
+			}
+			if (d.ev[i] === d.nrOf.sched_switch && state) {
+				if (state(i) & DEAD)
+					leave(d.tid[i], d.ts[i]);
+			} else if (d.ev[i] === d.nrOf.sched_process_fork && child) {
+				leave(child(i), d.ts[i]); // a tid is lent: this is another task
+			} else if (d.ev[i] === d.nrOf.sys_enter) {
 				open.set(d.tid[i], i);
 			} else if (d.ev[i] === d.nrOf.sys_exit) {
 				const from = open.get(d.tid[i]);
 				open.delete(d.tid[i]);
-				if (from === undefined)
+				if (from === undefined || d.ts[from] < unknown)
 					continue;
 				const nr = d.get(from, "id");
 				if (nr !== left(i))
@@ -222,8 +241,8 @@ class Model {
 				c.row.push(from);
 			}
 		}
-		for (const [tid, from] of open)
-			this.task(tid).calls.push(d.ts[from], Math.min(d.span, this.task(tid).ended), d.get(from, "id"), from);
+		for (const tid of [...open.keys()])
+			leave(tid, d.span);
 	}
 	interruptsOf() {
 		const d = this.data;

@@ -239,28 +239,27 @@ static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_s
 	return 0;
 }
 
-static void put_hole(struct fr_jsonw *w, const struct page *p, u32 cpu, u32 tier, u64 since_ns, u64 until_ns)
+static void put_hole(struct fr_jsonw *w, const struct page *p, const struct fr_gap *gap)
 {
 	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_u64(w, "cpu", cpu);
-	fr_jsonw_u64(w, "tier", tier);
-	fr_jsonw_u64(w, "since", behind(p, since_ns));
-	fr_jsonw_u64(w, "until", behind(p, until_ns ? until_ns : p->end_ns));
+	fr_jsonw_u64(w, "cpu", gap->cpu);
+	fr_jsonw_u64(w, "since", behind(p, gap->since_ns));
+	fr_jsonw_u64(w, "until", behind(p, gap->until_ns == FR_GAP_OPEN ? p->end_ns : gap->until_ns));
 	fr_jsonw_close(w, '}');
 }
 
-/* What was found damaged on the way here is one, too. */
+/* What was found damaged on the way here is one, too; what is before all that there is, is none: rings have horizons. */
 static void put_holes(struct fr_jsonw *w, const struct page *p, const struct fr_export *x)
 {
-	const struct fr_gap_list *damage = fr_export_damage(x, 0);
-	size_t cnt, i;
-	const struct fr_snap_hole *h = fr_snap_holes(x->snap, &cnt);
+	const struct fr_gap_list *gaps = fr_export_gaps(x, 0), *damage = fr_export_damage(x, 0);
+	size_t i;
 
 	fr_jsonw_open(w, "holes", '[');
-	for (i = 0; i < cnt; i++)
-		put_hole(w, p, h[i].cpu, h[i].tier, h[i].since_ns, h[i].until_ns);
+	for (i = 0; i < gaps->cnt; i++)
+		if (gaps->g[i].why != FR_GAP_before)
+			put_hole(w, p, &gaps->g[i]);
 	for (i = 0; i < damage->cnt; i++)
-		put_hole(w, p, damage->g[i].cpu, FR_TIER_MAIN, damage->g[i].since_ns, damage->g[i].until_ns);
+		put_hole(w, p, &damage->g[i]);
 	fr_jsonw_close(w, ']');
 }
 
