@@ -384,6 +384,9 @@ CONTAINER_CAPS = "setpriv", "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps"
 def lacks():
     for before, what, found, word in (
             (NO_CAPS, "permission", "root without capabilities", "CAP_BPF and CAP_PERFMON"),
+            (NO_CAPS, None, None, "seccomp in a container"),
+            (in_mounts("mount -t tmpfs none /sys/kernel/btf"), "type information (BTF)", "No such file or directory",
+             "-v /sys/kernel/btf:/sys/kernel/btf"),
             (("unshare", "-Ur"), "permission", "of a user namespace", "outside of user namespaces"),
             ((*in_mounts("mount -t tmpfs none /sys/fs/bpf"), *CONTAINER_CAPS), "bpffs at /sys/fs/bpf", "no", "-v /sys/fs/bpf:/sys/fs/bpf"),
             (in_mounts("mount -t bpf none /sys/fs/bpf", "mount -o remount,bind,ro /sys/fs/bpf"), "bpffs at /sys/fs/bpf", "Read-only file system",

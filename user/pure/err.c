@@ -98,8 +98,8 @@ const char *fr_err_bpf_cure(int err, const char *usual)
 {
 	switch (err) {
 	case -EPERM:
-		return "run as root, or with CAP_BPF and CAP_PERFMON, outside of user namespaces; kernel lockdown forbids it "
-		       "too";
+		return "run as root, or with CAP_BPF and CAP_PERFMON, outside of user namespaces; kernel lockdown, and "
+		       "seccomp in a container, forbid it too";
 	case -ENOMEM:
 		return "use less memory (-m)";
 	default:

@@ -169,7 +169,9 @@ bool fr_doctor(struct fr_out *o, bool json)
 	kernel(&d);
 	permissions(&d);
 	lockdown(&d);
-	ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(), "use a kernel built with CONFIG_DEBUG_INFO_BTF=y");
+	ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(),
+	    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y; a container is given the host's (-v "
+	    "/sys/kernel/btf:/sys/kernel/btf)");
 	ask(&d, GRADE_FATAL, "bpffs at /sys/fs/bpf", fr_probe_bpffs(),
 	    "`mount -t bpf bpf /sys/fs/bpf`, writable; a container is given the host's (-v /sys/fs/bpf:/sys/fs/bpf)");
 	tracing(&d);

@@ -528,7 +528,7 @@ static int run(struct load *l)
 	if (!l->btf) {
 		err = -errno;
 		fr_err("this kernel has no type information (/sys/kernel/btf/vmlinux): %s: use a kernel built with "
-		       "CONFIG_DEBUG_INFO_BTF",
+		       "CONFIG_DEBUG_INFO_BTF; a container is given the host's (-v /sys/kernel/btf:/sys/kernel/btf)",
 		       strerror(errno));
 		return err;
 	}
