@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* filter: expressions beside the handle's own. */
+/* filter: expressions besides the handle's own. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,10 +8,10 @@
 struct flightrec_filter {
 	const struct flightrec *fr; /* whose schemas it was compiled for */
 	u32 cnt;
-	struct fr_filter *of[]; /* by file: each has its schema */
+	struct fr_filter *of[]; /* by file: each has its own schema */
 };
 
-/* What it asks for has to be known. */
+/* What the filter asks for must be available. */
 static int check_uses(struct flightrec *fr, const struct fr_filter *f, const struct fr_view *view)
 {
 	if (fr_filter_uses_pairs(f) && !(fr->flags & FLIGHTREC_PAIRS))

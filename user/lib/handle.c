@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* handle: its life, and what it has to say. */
+/* handle: its life, and its messages. */
 #include "lib/handle.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void take(void *arg, bool is_error, const char *text)
 		snprintf(fr->error, sizeof(fr->error), "%s", text);
 	if (!fr->log)
 		return;
-	was = fr_err_divert(NULL); /* what fn says is its own */
+	was = fr_err_divert(NULL); /* messages of fn itself are not the handle's */
 	fr->log(fr->log_arg, is_error ? FLIGHTREC_LOG_ERROR : FLIGHTREC_LOG_WARNING, text);
 	fr_err_divert(was);
 }

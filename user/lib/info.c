@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* info: what snapshots tell of themselves, what they hold, and what they lack. */
+/* info: what snapshots say about themselves, what they hold, and what they lack. */
 #include <errno.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "lib/handle.h"
 
-/* Whether runs follow each other in time, as the rows of each do: not believed, but seen. */
+/* Do runs follow each other in time, as the rows within each do? This is checked, not trusted. */
 static void check_order(struct flightrec *fr)
 {
 	const struct fr_replay_run *run = &fr->run;
@@ -15,7 +15,7 @@ static void check_order(struct flightrec *fr)
 	fr->last_key = last;
 }
 
-/* The next run, by who has entered. As fr_replay_next(). */
+/* The next run, inside fr_lib_enter(). Returns as fr_replay_next(). */
 static int read_run(struct flightrec *fr)
 {
 	int got = fr_replay_next(fr->replay, &fr->run);
@@ -40,7 +40,7 @@ static int next_run(struct flightrec *fr)
 	return got;
 }
 
-/* Is row i to be given out? Then it is in the event. */
+/* Is row i to be returned? If so, it becomes the event. */
 static bool take_row(struct flightrec *fr, u32 i)
 {
 	struct flightrec_event *ev = &fr->event;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* print: events as text or JSON, as `flightrec replay` prints them; it prints them by this. */
+/* print: events as text or JSON; `flightrec replay` prints through this. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +15,7 @@ struct flightrec_printer {
 	struct flightrec *fr;
 	enum flightrec_format format;
 	bool has_stacks; /* in words */
-	bool taken;	 /* what is in memory was */
+	bool taken;	 /* what is in memory was taken */
 	struct fr_text text;
 	struct fr_json **json; /* by file */
 	struct fr_out out;
@@ -41,7 +41,7 @@ const char *fr_lib_text(struct fr_out *o, size_t *sz)
 		return o->mem;
 	}
 	*fr_out_room(o) = 0;
-	if (o->mem_sz) /* there was no room: now it is there */
+	if (o->mem_sz) /* there was no room before; now there is */
 		return fr_lib_text(o, sz);
 	if (sz)
 		*sz = o->len;
@@ -64,7 +64,7 @@ static bool on_different_days(const struct fr_replay *r)
 	return a.tm_yday != b.tm_yday || a.tm_year != b.tm_year;
 }
 
-/* The stack in words, for printers; what is said meanwhile is the handle's. */
+/* The stack in words, for printers. Messages go to the handle. */
 static const char *const *stack_texts(void *arg, const struct fr_row *r, const struct fr_field *f, u32 *cnt)
 {
 	struct flightrec *fr = arg;
@@ -168,7 +168,7 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 {
 	const struct fr_replay_run *run = &ev->fr->run;
 
-	if (ev->fr != p->fr) /* of other schemas than it prints */
+	if (ev->fr != p->fr) /* its schemas are not those of the printer */
 		return -EINVAL;
 	if (p->taken)
 		begin(p);
@@ -194,7 +194,7 @@ const char *flightrec_printer_take(struct flightrec_printer *p, size_t *sz)
 	return fr_lib_text(&p->out, sz);
 }
 
-/* One event by a printer of the handle's own, which is made when it is needed. */
+/* Print one event by a printer of the handle's own, created when needed. */
 static const char *render(const struct flightrec_event *ev, enum flightrec_format format, struct flightrec_printer **p,
 			  size_t *sz)
 {
@@ -210,7 +210,7 @@ static const char *render(const struct flightrec_event *ev, enum flightrec_forma
 	text = fr_lib_text(&(*p)->out, &len);
 	if (!text || !len)
 		return text;
-	end = (char *)text + len - 1; /* the newline; the memory is the printer's */
+	end = (char *)text + len - 1; /* the newline; the printer owns the memory */
 	*end = 0;
 	if (sz)
 		*sz = len - 1;

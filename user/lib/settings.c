@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* settings: what is to be read, and the opening. */
+/* settings: what to read, and opening it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED)
 #define SYMBOLS_FLAGS (FLIGHTREC_SYMBOLS_DEBUGINFOD | FLIGHTREC_SYMBOLS_LINES | FLIGHTREC_SYMBOLS_RAW)
 
-/* Settings come before the opening. */
+/* Settings come before opening. */
 static int check_closed(struct flightrec *fr)
 {
 	if (!fr)
@@ -21,7 +21,7 @@ static int check_closed(struct flightrec *fr)
 	return fr->replay ? fr_lib_fail(fr, -EBUSY, "the handle was opened: settings come before that") : 0;
 }
 
-/* Likewise, of one that needs a text. */
+/* The same, for a setting that needs a text. */
 static int check_text(struct flightrec *fr, const char *text)
 {
 	int err = check_closed(fr);
@@ -29,7 +29,7 @@ static int check_text(struct flightrec *fr, const char *text)
 	return err || text ? err : fr_lib_fail(fr, -EINVAL, "a text is needed, and NULL was given");
 }
 
-/* A copy of text in place of what *to was. */
+/* Replace *to by a copy of text. */
 static int set_text(struct flightrec *fr, char **to, const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
@@ -58,7 +58,7 @@ int flightrec_add(struct flightrec *fr, const char *path)
 	return err;
 }
 
-/* to: NULL of no handle */
+/* to: NULL if the handle is */
 static int set_when(struct flightrec *fr, struct fr_when *to, const char *when)
 {
 	int err = check_text(fr, when);
@@ -183,7 +183,7 @@ int flightrec_open(struct flightrec *fr)
 	fr->failed = err;
 	if (err)
 		return err;
-	fr->error[0] = 0; /* of a file that was left out: the call did not fail */
+	fr->error[0] = 0; /* about a file that was left out: the call did not fail */
 	fr->summary = calloc(fr_replay_file_cnt(fr->replay), sizeof(*fr->summary));
 	return fr->summary ? 0 : fr_lib_no_memory(fr);
 }

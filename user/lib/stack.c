@@ -11,7 +11,7 @@ struct fr_frames *fr_lib_frames(struct flightrec *fr)
 		return fr->frames;
 	fr->frames = fr_frames_new(fr->replay, &fr->symbols);
 	if (fr->frames)
-		fr_frames_at(fr->frames, &fr->run); /* whichever it is, that is where it stands */
+		fr_frames_at(fr->frames, &fr->run); /* start at the current run, whichever it is */
 	return fr->frames;
 }
 
@@ -74,7 +74,7 @@ uint64_t flightrec_frame_ip(const struct flightrec_stack *s, unsigned nr)
 
 const char *flightrec_frame_text(const struct flightrec_stack *s, unsigned nr)
 {
-	struct flightrec_stack *to = (struct flightrec_stack *)s; /* it is the handle's, which is not const */
+	struct flightrec_stack *to = (struct flightrec_stack *)s; /* the handle's, which is not const */
 	const struct fr_frame *f = frame_of(s, nr);
 
 	fr_frame_text(&f->sym, f->ip, to->text);

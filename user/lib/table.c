@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * table: what lies beside the events, as tables: how much there is, and where the columns of a row stand in memory. What makes
- * the rows is in table_rows.c.
+ * table: what a snapshot has besides events, as tables: their sizes, and where the columns of a row are in memory. table_rows.c
+ * makes the rows.
  */
 #include "lib/table.h"
 
@@ -139,7 +139,7 @@ static const struct column *find_column(enum flightrec_table table, const char *
 	return c && c->name ? c : NULL;
 }
 
-/* The cell's place in memory, and its column; NULL: there is none. */
+/* The cell's place in memory, and its column; NULL: no such cell. */
 static const void *find_cell(struct flightrec *fr, unsigned file, enum flightrec_table table, size_t row, const char *column,
 			     const struct column **c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* table_rows: the rows of tables, gathered where they do not lie in the snapshot as they are. */
+/* table_rows: the rows of tables that are not in the snapshot in this form. */
 #include "flow/incident/incsnap.h"
 #include "io/snapfile/snapfile_rows.h"
 #include "lib/table.h"
@@ -113,7 +113,7 @@ static const void *profile_row(struct flightrec *fr, unsigned file)
 	return &fr->row;
 }
 
-/* Kinds that a later version added are counted as the first, unknown. */
+/* Kinds that a later version added are counted under the first one, unknown. */
 static const void *incident_row(struct flightrec *fr, unsigned file, size_t nr)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
@@ -170,7 +170,7 @@ const void *fr_lib_table_row(struct flightrec *fr, unsigned file, enum flightrec
 	const struct fr_snap *s = fr_lib_has_file(fr, file) ? fr_replay_snap(fr->replay, file) : NULL;
 	size_t cnt;
 
-	/* facts would be counted one by one */
+	/* counting facts would take one at a time */
 	if (!s || (table != FLIGHTREC_TABLE_FACTS && row >= flightrec_table_rows(fr, file, table)))
 		return NULL;
 	switch (table) {

@@ -5,7 +5,7 @@
 #include "lib/handle.h"
 #include "pure/text/format_text.h"
 
-/* The value of a field that must be of one kind; 0 or an error as the header has it. */
+/* The value of a field that must be of this kind. Returns 0, or an error as in the header. */
 static int value_of(const struct flightrec_event *ev, int field, enum fr_val_kind kind, struct fr_val *v)
 {
 	const struct fr_field *f = fr_lib_field(ev, field);

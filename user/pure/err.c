@@ -10,7 +10,7 @@
 
 #define TEXT_SZ 2048
 
-/* Of the thread, since calls that say something are below calls that know where it belongs, and no two threads share those. */
+/* Per thread: functions that report something are called by functions that know where it belongs, each in one thread. */
 static _Thread_local const struct fr_err_sink *sink;
 
 const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to)
@@ -28,7 +28,7 @@ static char *put_hex(char *to, const char *text, size_t sz)
 	return to;
 }
 
-/* What a line must not show as \xNN, newlines and tabs as they are; to has room for 4 bytes for each of text. */
+/* Escape as \xNN what a line must not show; newlines and tabs stay. to has room for 4 bytes per byte of text. */
 static void escape(char *to, const char *text)
 {
 	size_t left = strlen(text), len, i;

@@ -49,7 +49,7 @@ void fr_grid_char(struct fr_grid *g, u32 x, u32 y, u32 ch, enum fr_ink ink)
 
 /* ---- text ---- */
 
-/* Columns of a character; where the locale does not know it, one. */
+/* Columns of a character; one if the locale does not know it. */
 static u32 columns(u32 ch)
 {
 	int width = ch < 0x300 ? 1 : wcwidth((wchar_t)ch);

@@ -22,7 +22,7 @@ void fr_holdoff_begin(struct fr_holdoff_scan *s, const struct fr_holdoff_ask *as
 
 /* ---- who ran ---- */
 
-/* What the CPU is at: the innermost. */
+/* What the CPU is doing: the innermost. */
 static u32 at_what(const struct fr_holdoff_scan *s)
 {
 	return s->irq_cnt ? FR_RAN_IRQ : s->softirq >= 0 ? FR_RAN_SOFTIRQ : FR_RAN_TASK;
@@ -38,7 +38,7 @@ static bool is_own(const struct fr_holdoff_scan *s)
 	return at_what(s) == FR_RAN_TASK && s->tid == s->own_tid;
 }
 
-/* Does it keep the thread out, whatever its own time? */
+/* Does it keep the thread out, however long it takes itself? */
 static bool holds(const struct fr_holdoff_scan *s)
 {
 	if (at_what(s) != FR_RAN_TASK)
@@ -46,7 +46,7 @@ static bool holds(const struct fr_holdoff_scan *s)
 	return s->tid && s->tid != s->own_tid && s->prio < s->own_prio;
 }
 
-/* The entry of what ran, made if it is new: its index, or -1: there are too many. */
+/* The entry of what ran, created if it is new. Returns its index, or -1: there are too many. */
 static s32 find_ran(struct fr_holdoff_scan *s, u32 what, u32 id)
 {
 	u32 i = (id * 3 + what) * 0x9e3779b1u >> 16;
@@ -89,8 +89,8 @@ static void add_time(struct fr_holdoff_scan *s, u64 ns)
 }
 
 /*
- * The CPU was at this from ts until what is told of already. Before late_ns that counts if it kept the thread out: the first
- * that did not ends the look.
+ * The CPU did this from ts to the point already accounted for. Before late_ns it counts only if it kept the thread out: the
+ * first that did not ends the look.
  */
 static void spend(struct fr_holdoff_scan *s, u64 ts)
 {
@@ -108,7 +108,7 @@ static void spend(struct fr_holdoff_scan *s, u64 ts)
 	}
 }
 
-/* ---- records, each undone ---- */
+/* ---- records, each one undone ---- */
 
 static void undo_switch(struct fr_holdoff_scan *s, u64 bits)
 {
@@ -181,7 +181,7 @@ static void add_stack(struct fr_holdoff_scan *s, u32 ran, const struct fr_rec_cp
 	k->cnt++;
 }
 
-/* A sample is of what its timer interrupted: that interrupt is none of those the ring tells of. */
+/* A sample belongs to what its timer interrupted: the timer's interrupt is not one that the ring records. */
 static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_cpu_sample *r)
 {
 	u32 what = at_what(s);
@@ -197,7 +197,7 @@ static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_c
 	add_stack(s, i, r);
 }
 
-/* Is the record all there? */
+/* Is the whole record there? */
 #define IS(rec, name) \
 	(fr_head_event((rec)->head) == FR_EV_##name && fr_head_units((rec)->head) * FR_UNIT_SZ >= FR_RING_SZ(name))
 
@@ -228,7 +228,7 @@ static void take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
 
 /* ---- pages ---- */
 
-/* Where the records of a page begin: how many there are. Damage ends the page. */
+/* Find where the records of a page begin. Returns their number. Damage ends the page. */
 static u32 find_records(struct fr_holdoff_scan *s, const u64 *page, u32 end)
 {
 	const struct fr_page_head *head = (const void *)page;
@@ -267,7 +267,7 @@ static bool goes_before(const struct fr_ran *a, const struct fr_ran *b)
 	return a->ns != b->ns ? a->ns > b->ns : a->samples > b->samples;
 }
 
-/* The longest ones, in order; the others are summed up. to[i]: where in out entry i went, ~0 nowhere. */
+/* Keep the longest ones, in order; sum up the others. to[i]: where in out entry i went, ~0: nowhere. */
 static void keep_longest(const struct fr_holdoff_scan *s, struct fr_holdoff *out, u32 to[FR_HOLDOFF_SCAN_MAX])
 {
 	u32 i, k, best;
@@ -291,7 +291,7 @@ static void keep_longest(const struct fr_holdoff_scan *s, struct fr_holdoff *out
 	}
 }
 
-/* The stacks met most often, of what was kept. */
+/* Keep the most frequent stacks of what was kept. */
 static void keep_stacks(struct fr_holdoff_scan *s, struct fr_holdoff *out, const u32 to[FR_HOLDOFF_SCAN_MAX])
 {
 	u32 i, best;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Settings by the table: defaults, comparison, example. The text: config_parse.c; what values may be: config_value.c. */
+/* Settings by the table: defaults, comparison, example. Parsing is in config_parse.c, checks of values in config_value.c. */
 #include "pure/config/config.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static const char head[] =
 	"# What begins with # is the default. `flightrec record --config FILE --check-config` says what is wrong, and\n"
 	"# `systemctl reload flightrec` puts changes in force; those under [Session] need `systemctl restart flightrec`.\n";
 
-/* What a host wants to have from boot. */
+/* What a host wants from boot. */
 static const char triggers[] = "On=crash\n"
 			       "On=oom\n"
 			       "On=kernel\n"

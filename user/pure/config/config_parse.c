@@ -15,11 +15,11 @@ struct parser {
 	struct fr_config *c;
 	struct fr_config_error *error;
 	const char *at, *end; /* what is still to be read */
-	u32 line;	      /* the number of the line read last */
-	u32 first;	      /* where what is being read began, before continuation */
-	char *buf;	      /* a line with its continuations; as long as the text */
+	u32 line;	      /* number of the line read last */
+	u32 first;	      /* where the current line began, before its continuations */
+	char *buf;	      /* a line with its continuations; as large as the text */
 	size_t sz;
-	char section[NAME_MAX_SZ]; /* "" none yet */
+	char section[NAME_MAX_SZ]; /* "": none yet */
 };
 
 /* ---- lines ---- */
@@ -56,7 +56,7 @@ static int next_physical(struct parser *p, const char **begin, const char **end)
 	return check_bytes(p, *begin, *end);
 }
 
-/* A line and those that continue it, in p->buf; comments between them are passed over. */
+/* A line and its continuations, in p->buf; comments between them are skipped. */
 static int next_line(struct parser *p)
 {
 	const char *begin, *end;
@@ -158,7 +158,7 @@ static int find_slot(struct parser *p, const char *key, const struct fr_config_s
 	return unknown_key(p, key);
 }
 
-/* Takes away quotes that are around all of a value; others belong to it. */
+/* Remove quotes that enclose a whole value; others belong to it. */
 static char *unquote(char *value)
 {
 	char *from, *to;

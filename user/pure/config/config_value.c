@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a key's value may be. */
+/* What values a key may have. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ struct value {
 	const char *text;
 	u32 line;
 	struct fr_config_error *error;
-	u64 num; /* of size, duration, count, percent, flag */
+	u64 num; /* for size, duration, count, percent, flag */
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(const struct value *v, const char *fmt, ...)
@@ -108,7 +108,7 @@ static int check_clock(const struct value *v)
 	return 0;
 }
 
-/* Each item of a list with commas. */
+/* Check each item of a comma-separated list. */
 static int each_item(const struct value *v, int (*check)(const struct value *v, const char *item))
 {
 	char *copy = strdup(v->text), *rest = copy, *item;
@@ -157,7 +157,7 @@ static int check_filter(const struct value *v)
 	return err == -EINVAL ? fail(v, "%s (at character %zu)", error.text, error.at + 1) : err;
 }
 
-/* What replay can look for is more than what BPF can. */
+/* Replay can look for more than BPF can. */
 static int check_watch(const struct value *v, const char *expr, const char *arch)
 {
 	struct fr_filter_error error;

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define SMALL_TIER_SHARE 16u /* life and stack each get this part of the whole */
+#define SMALL_TIER_SHARE 16u /* life and stack each get this share of the whole */
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
 #define SUBBUF_PAGES	 16u /* 64 KiB */
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
 #define TIERS_TOO_LARGE \
 	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
-#define SUBBUF_CNT_GOOD 8u /* a ring of fewer loses too large a part of its history with each lap */
+#define SUBBUF_CNT_GOOD 8u /* a smaller ring loses too much of its history with each lap */
 
 u64 fr_plan_tier_sz(const struct fr_geometry *geo)
 {
@@ -27,7 +27,7 @@ u64 fr_plan_cpu_sz(const struct fr_geometry geo[FR_TIER_CNT])
 	return sum;
 }
 
-/* Pages of a sub-buffer: large ones until the ring would have too few, larger ones where it would have too many. */
+/* Pages of a sub-buffer: large ones unless the ring would have too few, larger ones if it would have too many. */
 static u32 choose_subbuf(u64 pages)
 {
 	u32 p = SUBBUF_PAGES;

@@ -15,7 +15,7 @@ static int refuse(struct fr_filter_error *error, const struct fr_node *n, const 
 	return -EINVAL;
 }
 
-/* Is it decided by the event's name alone? */
+/* Does the event's name alone decide it? */
 static bool is_events(const struct fr_node *n)
 {
 	switch (n->op) {

@@ -14,7 +14,7 @@ static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(schema, nr);
-		/* stacks are written by the samples' program */
+		/* the samples' program writes the stacks */
 		if (ev && ev->group == group)
 			enable[nr] = on;
 	}

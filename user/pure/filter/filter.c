@@ -113,7 +113,7 @@ enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event)
 
 /* ---- globs ---- */
 
-/* One set [...] at *p, moved behind it. Without a closing bracket it is an ordinary [. */
+/* Match one set [...] at *p, and move past it. Without a closing bracket it is an ordinary [. */
 static bool match_set(const char *pattern, size_t sz, size_t *p, char c)
 {
 	size_t i = *p + 1;
@@ -148,7 +148,7 @@ bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c)
 	return pattern[(*p)++] == c;
 }
 
-/* Going back to the last * only is enough: what an earlier one could take, the last can too. */
+/* Backtracking to the last * is enough: what an earlier one could match, the last one can, too. */
 bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t text_sz)
 {
 	size_t p = 0, t = 0, star = pattern_sz, star_t = 0, try;
@@ -210,7 +210,7 @@ static struct value from_val(const struct fr_val *v)
 	return none;
 }
 
-/* 0 is what is not known. */
+/* 0: unknown. */
 static struct value pair(const struct env *e, enum fr_builtin b)
 {
 	const struct fr_pair *p = fr_view_pair(e->view, e->row);
@@ -402,7 +402,7 @@ static bool is_in(const struct env *e, const struct fr_node *n)
 	return false;
 }
 
-/* The name a number goes by, as text prints it. */
+/* The name of a number, as text prints it. */
 static struct value name_of(const struct env *e, const struct fr_node *n, const struct value *v)
 {
 	const struct fr_field *f = n->op == FR_OP_FIELD ? n->field[e->row->ev->nr] : NULL;
@@ -444,7 +444,7 @@ static bool holds(const struct env *e, const struct fr_node *n)
 	return compare(n->op, &a, &b);
 }
 
-/* A value where a truth is asked for: not 0, not empty, and known. */
+/* A value used as a truth: true if known, not 0 and not empty. */
 static bool is_something(struct value v)
 {
 	return v.kind == FR_VAL_NUM ? v.num != 0 : v.kind == FR_VAL_TEXT && v.len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the names in a filter mean for each event of the schema, whether operands fit each other, what is decided at once. */
+/* What the names in a filter mean for each event of the schema, whether operands fit, and what is decided in advance. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ const char *const fr_builtin_names[FR_BI_CNT] = {"event", "ts",	     "cpu",    "
 
 /* ---- names ---- */
 
-/* Which events end something: those of a switch are many things at once. */
+/* The events that have this value: latency in all that end something, the others in switches only. */
 static int find_pair_events(struct fr_filter *f, struct fr_node *n)
 {
 	static const char *const ends[] = {"sched_switch",  "sys_exit",		"block_rq_complete",
@@ -50,7 +50,7 @@ static bool find_builtin(struct fr_filter *f, struct fr_node *n)
 	return false;
 }
 
-/* The field in each event of s that has it. Returns their kinds; by_event may be NULL. */
+/* Find the field in each event of s that has it. Returns their kinds; by_event may be NULL. */
 static u8 find_fields(const struct fr_schema *s, const char *name, const struct fr_field **by_event)
 {
 	u8 kinds = 0;
@@ -68,7 +68,7 @@ static u8 find_fields(const struct fr_schema *s, const char *name, const struct 
 	return kinds;
 }
 
-/* A field of this build's events that the file's do not have is one that is never there. */
+/* A field of this build's events that the file's events lack is valid, and never there. */
 static bool find_field(struct fr_filter *f, struct fr_node *n)
 {
 	const struct fr_field **by_event = calloc(FR_EVENT_MAX, sizeof(*by_event));
@@ -87,7 +87,7 @@ static bool find_field(struct fr_filter *f, struct fr_node *n)
 	return true;
 }
 
-/* SYS_openat: the call's number of 64-bit programs, wherever it stands. */
+/* SYS_openat: the call's 64-bit number, anywhere. */
 static bool find_syscall(const struct fr_filter *f, const char *name, s64 *v)
 {
 	struct fr_sys sys = {.arch = f->arch};
@@ -120,7 +120,7 @@ static int check_index(struct fr_filter *f, const struct fr_node *n)
 	return 0;
 }
 
-/* A name that is nothing here may still stand for a number or an event, by what it is compared with. */
+/* A name that means nothing here may still be a number or an event, depending on what it is compared with. */
 static int bind_name(struct fr_filter *f, struct fr_node *n)
 {
 	if (!find_builtin(f, n) && !find_field(f, n) && !find_constant(f, n))
@@ -135,7 +135,7 @@ static bool is_word(const struct fr_node *n)
 	return n->op == FR_OP_NAME || n->op == FR_OP_TEXT;
 }
 
-/* What name stands for where field f holds a number: a system call, a signal, a state... */
+/* What name means if field f holds a number: a system call, a signal, a state... */
 static void find_symbol(const struct fr_filter *filter, const struct fr_field *f, const char *name, struct fr_symbol *s)
 {
 	struct fr_sys sys = {.arch = filter->arch};
@@ -161,7 +161,7 @@ static int fail_value(struct fr_filter *f, const struct fr_node *field, const st
 	return fr_filter_fail(f, n->at, "%s has no value that is called %s", field->text, n->text);
 }
 
-/* Turn a word that is compared with a field into the number it stands for, event by event. */
+/* Turn a word that is compared with a field into its number, event by event. */
 static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct fr_node *n)
 {
 	struct fr_symbol *s = calloc(FR_EVENT_MAX, sizeof(*s));
@@ -200,7 +200,7 @@ static int bind_tier(struct fr_filter *f, struct fr_node *n)
 	return fr_filter_unknown(f, n->at, "tier", n->text, fr_filter_nearest_tier(n->text));
 }
 
-/* Is this an error's name beside what calls return? There it stands for the negative number, with and without a minus. */
+/* Is this the name of an error, compared with a call's result? There it means the negative number, with or without a minus. */
 static bool is_returned(const struct fr_node *with, const struct fr_node *n)
 {
 	u32 nr;
@@ -213,7 +213,7 @@ static bool is_returned(const struct fr_node *with, const struct fr_node *n)
 	return false;
 }
 
-/* A word compared with something: what does it mean there? */
+/* A word is compared with something: find what it means there. */
 static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
 {
 	if (is_returned(with, n))
@@ -246,7 +246,7 @@ static int bind_words(struct fr_filter *f, struct fr_node *n)
 
 /* ---- patterns ---- */
 
-/* ~ with a pattern between slashes is =~; what stands right of that is compiled. */
+/* ~ with a pattern between slashes is =~, whose right side is compiled. */
 static int check_pattern(struct fr_filter *f, struct fr_node *n)
 {
 	struct fr_node *p = n->b;
@@ -274,13 +274,13 @@ static bool event_is(const struct fr_node *n, const struct fr_node *word, const 
 	return is_pattern_op(n) ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
 }
 
-/* An event may be called like something that is a value elsewhere: event == latency. */
+/* An event may have the name of something that is a value elsewhere: event == latency. */
 static bool is_event_word(const struct fr_node *n)
 {
 	return n->text && !n->has_index;
 }
 
-/* An event another kernel or build knows is no mistake; one that nobody knows is. */
+/* The name of an event of another kernel or build is no mistake; a name that nobody knows is. */
 static int check_event(struct fr_filter *f, const struct fr_node *n, const struct fr_node *word)
 {
 	if (!is_event_word(word))
@@ -336,7 +336,7 @@ static int bind_events(struct fr_filter *f, struct fr_node *n)
 
 /* ---- do operands fit ---- */
 
-/* What a value can be; a field that is never there can be anything. */
+/* The kinds that a value can have; a field that is never there can have any. */
 static u8 kinds_of(const struct fr_node *n)
 {
 	switch (n->op) {
@@ -366,7 +366,7 @@ static int check_number(struct fr_filter *f, const struct fr_node *n)
 	return kinds_of(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
 }
 
-/* A bare word beside a text was meant as one. */
+/* A bare word next to a text was meant as a text. */
 static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
 {
 	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
@@ -388,7 +388,7 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct
 	return 0;
 }
 
-/* The left side of ~ is a text, or a number that goes by names. */
+/* The left side of ~ is a text, or a number that has names. */
 static int check_match(struct fr_filter *f, struct fr_node *n)
 {
 	int err;
@@ -436,7 +436,7 @@ static int bind_op(struct fr_filter *f, struct fr_node *n)
 
 /* ---- verdicts ---- */
 
-/* Is there no value in this event, whatever the row holds? */
+/* Does this have no value in this event, whatever the row holds? */
 static bool is_missing(const struct fr_node *n, u32 nr)
 {
 	if (n->op == FR_OP_FIELD)
@@ -475,7 +475,7 @@ static bool is_leaf(const struct fr_node *n)
 	return n->op <= FR_OP_SYMBOL;
 }
 
-/* Nodes are made before their right operands and after their left ones: so names first, then operators from the inside. */
+/* Nodes are created before their right operands and after their left ones: bind names first, then operators from the inside. */
 static int bind_tree(struct fr_filter *f, struct fr_node *n)
 {
 	struct fr_node *b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* filter_nearest: what was perhaps meant, and where in the expression it stands. */
+/* filter_nearest: what was perhaps meant, and where it is in the expression. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "pure/filter/filter_node.h"
 #include "pure/filter/nearest.h"
 
-/* Numbers that go by names lie between: SI_* and results of calls below zero. */
+/* Numbers that have names are between these: SI_* and results of calls are below zero. */
 #define VALUE_FIRST (-1024)
 #define VALUE_LAST  2047
 
@@ -34,7 +34,7 @@ const char *fr_filter_nearest_tier(const char *to)
 	return fr_nearest_likely(&near);
 }
 
-/* Errors and signals, which nobody means who writes small letters. */
+/* Errors and signals; lower-case letters never mean these. */
 static void consider_constants(struct fr_nearest *near)
 {
 	int i;
@@ -66,7 +66,7 @@ static const char *near_name(const struct fr_schema *s, const char *to)
 	return fr_nearest_likely(&near);
 }
 
-/* What others call our fields; no letters are near each other there. */
+/* Other tools' names of our fields, whose letters are not near each other. */
 static const struct {
 	const char *theirs, *ours;
 } synonyms[] = {
@@ -140,9 +140,9 @@ int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const ch
 	return fr_filter_fail(f, at, "no %s is called %.63s: `flightrec events` lists all", what, name);
 }
 
-/* ---- the place, with a caret below ---- */
+/* ---- the place, with a caret below it ---- */
 
-#define BEFORE_MAX 60 /* columns of the expression before the place, and behind it */
+#define BEFORE_MAX 60 /* columns of the expression before the place, and after it */
 #define BEHIND_MAX 40
 
 static bool goes_on(char c)
@@ -163,7 +163,7 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 		to++;
 	n = snprintf(buf, sz, "%s%s%.*s%s\n%s", indent, from ? "..." : "", (int)(to - from), expr + from, to < len ? "..." : "",
 		     indent);
-	/* a tab or a line's end would shift what follows */
+	/* a tab or newline would shift what follows */
 	for (i = strlen(indent); i + strlen(indent) + 1 < n && i + 1 < sz; i++)
 		if ((unsigned char)buf[i] < ' ' || buf[i] == 0x7f)
 			buf[i] = ' ';

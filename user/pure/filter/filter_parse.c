@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From text to tree: a scanner of one token ahead, and one function for each level of precedence by a table. */
+/* From text to tree: a scanner with one token of lookahead, and one function for all levels of precedence, by a table. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,11 +23,11 @@ struct token {
 struct parser {
 	struct fr_filter *f;
 	const char *expr;
-	size_t at; /* behind tok */
+	size_t at; /* after tok */
 	struct token tok;
 	u32 depth;
 	bool failed;
-	bool wants_pattern; /* a / begins a regular expression, and does not divide */
+	bool wants_pattern; /* a / begins a regular expression instead of dividing */
 };
 
 static void fail(struct parser *p, size_t at, const char *what)
@@ -55,7 +55,7 @@ static const struct {
 	{"TiB", 1ULL << 40},
 };
 
-/* The unit behind a number: its ns or bytes, 0 if there is none. */
+/* The unit after a number: its ns or bytes, 0: none. */
 static u64 scan_unit(struct parser *p, const char *from)
 {
 	size_t len = 0, i;
@@ -75,7 +75,7 @@ static u64 scan_unit(struct parser *p, const char *from)
 
 #define FRACTION_DIGITS 15
 
-/* What is behind the point of a duration or a size, in ns or bytes; *unit is its unit. */
+/* The digits after the point of a duration or a size, in ns or bytes; *unit is its unit. */
 static fr_wide scan_fraction(struct parser *p, u64 *unit)
 {
 	const char *digit = p->expr + p->at + 1;
@@ -137,7 +137,7 @@ static void scan_string(struct parser *p)
 	p->at = i + 1;
 }
 
-/* From / to /, and an i behind if it is alone there. */
+/* From / to /, and a following i if it stands alone. */
 static void scan_regex(struct parser *p)
 {
 	size_t i = p->at + 1;
@@ -238,7 +238,7 @@ static void expect(struct parser *p, const char *punct, const char *what)
 		fail(p, p->tok.at, what);
 }
 
-/* ---- what stands where an operator should ---- */
+/* ---- what was found in place of an operator ---- */
 
 /* Operators of other languages. */
 static const struct {
@@ -254,7 +254,7 @@ static const struct {
 	{"OR", "write || for OR"},
 };
 
-/* A unit with a blank before it? */
+/* Is it a unit with a blank before it? */
 static bool is_lone_unit(const struct parser *p)
 {
 	size_t at = p->tok.at, i;
@@ -281,7 +281,7 @@ static bool is_behind_not(const struct parser *p)
 	return at >= 3 && !strncasecmp(p->expr + at - 3, "not", 3) && (at == 3 || !is_name(p->expr[at - 4]));
 }
 
-/* What is wrong with the token, if it is more than `otherwise` says. */
+/* What is wrong with the token, if more is known than `otherwise` says. */
 static const char *hint_of(const struct parser *p, const char *otherwise)
 {
 	size_t i;
@@ -326,7 +326,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* One character behind a backslash, *i at it; moves *i behind what it takes. */
+/* The character escaped at s[*i], after the backslash; moves *i past it. */
 static char unescape_one(const char *s, size_t *i)
 {
 	char c = s[(*i)++];
@@ -346,7 +346,7 @@ static char unescape_one(const char *s, size_t *i)
 	return hi << 4 | lo;
 }
 
-/* In a pattern \. and the like stay what they are. */
+/* In a pattern, \. and the like stay as they are. */
 static void unescape(struct fr_node *n, bool is_pattern)
 {
 	size_t from = 0, to = 0;
@@ -361,7 +361,7 @@ static void unescape(struct fr_node *n, bool is_pattern)
 	n->len = to;
 }
 
-/* Between slashes: \/ is a slash, the rest is the pattern's own. */
+/* Between slashes: \/ is a slash, the rest belongs to the pattern. */
 static struct fr_node *parse_regex(struct parser *p)
 {
 	struct fr_node *n = new_node(p, FR_OP_TEXT, p->tok.at);
@@ -560,7 +560,7 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 	return n->b ? n : NULL;
 }
 
-/* A chain like a + b + c grows to the left without recursion here, but not where it is evaluated. */
+/* A chain like a + b + c grows to the left without recursion here, but its evaluation recurses. */
 static struct fr_node *parse_level(struct parser *p, u32 level)
 {
 	struct fr_node *left;

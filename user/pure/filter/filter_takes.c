@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* filter_takes: which rows a filter takes for certain, whatever they hold. */
+/* filter_takes: which rows a filter certainly accepts, whatever they hold. */
 #include "pure/filter/filter_node.h"
 
-/* What of an expression is left to look at in this event; NULL: nothing, for its number decides. */
+/* The part of an expression that is still open for this event; NULL: none, the event's number decides. */
 static const struct fr_node *rest(const struct fr_node *n, u32 nr)
 {
 	const struct fr_node *a, *b;

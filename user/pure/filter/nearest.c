@@ -17,7 +17,7 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Letters that are others, too many, missing, two swapped: optimal string alignment. Rows: this letter's, the two before. */
+/* Wrong, extra, missing, or two swapped letters: optimal string alignment. Rows: this letter's, and the two before. */
 static u32 distance(const char *a, const char *b)
 {
 	u32 rows[3][LEN_MAX + 1], *row = rows[0], *up = rows[1], *upper = rows[2], *last;
@@ -44,7 +44,7 @@ void fr_nearest_consider(struct fr_nearest *n, const char *name)
 {
 	u32 to_len = strnlen(n->to, LEN_MAX), len = strnlen(name, LEN_MAX), d;
 
-	/* no nearer than the lengths are: most names need no more */
+	/* at least the difference of the lengths: enough for most names */
 	if (n->name && (to_len > len ? to_len - len : len - to_len) >= n->distance)
 		return;
 	d = distance(n->to, name);

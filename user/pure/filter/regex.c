@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The C library's own. It writes repetitions out, one in another too: x{1000} is a thousand nodes, (x{1000}){1000} a million,
- * x+ is xx* and so (x+)+ or x++ four, 22 times + four million. And it goes back and forth for back-references. So both are
- * bounded before it sees the pattern.
+ * Uses the C library's. That expands repetitions, also nested ones: x{1000} is a thousand nodes, (x{1000}){1000} a million; x+
+ * is xx* and so (x+)+ or x++ four, 22 times + four million. And it backtracks for back-references. So both are bounded before
+ * it sees the pattern.
  */
 #include "pure/filter/regex.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PATTERN_MAX 256	 /* bytes */
-#define WRITTEN_MAX 4096 /* characters with all repetitions written out: 0.4 KiB each */
+#define WRITTEN_MAX 4096 /* characters with all repetitions expanded: 0.4 KiB each */
 #define DEPTH_MAX   30	 /* of brackets */
 
 struct fr_regex {
@@ -27,7 +27,7 @@ static int fail(char *why, size_t sz, const char *what)
 	return -EINVAL;
 }
 
-/* Behind a [set]: the ] that comes first belongs to it, as do those of [:alpha:]. */
+/* Past a [set]: a ] that comes first belongs to it, as do those of [:alpha:]. */
 static const char *skip_set(const char *p)
 {
 	p++;
@@ -41,7 +41,7 @@ static const char *skip_set(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* How often what stands before the + or {n,m} at p is written out; 1 if it is neither. */
+/* How often the + or {n,m} at p repeats what is before it; 1 if it is neither. */
 static unsigned long repeats(const char *p)
 {
 	unsigned long n, m;
@@ -56,10 +56,10 @@ static unsigned long repeats(const char *p)
 	return m > 1 ? m : 1;
 }
 
-/* What a pattern, or the part of it in one pair of brackets, is written out to, in characters. */
+/* The expanded size of a pattern, or of the part in one pair of brackets, in characters. */
 struct written {
-	unsigned long before; /* the last thing, */
-	unsigned long last;   /* and it: a character, a set, brackets; with all repetitions so far */
+	unsigned long before; /* all before the last item */
+	unsigned long last;   /* the last item: a character, a set, brackets; with all repetitions so far */
 };
 
 static void add(struct written *w, unsigned long chars)
@@ -73,7 +73,7 @@ static bool is_too_long(const struct written *w, unsigned long times)
 	return times > WRITTEN_MAX || w->before + w->last * times > WRITTEN_MAX;
 }
 
-/* Behind the character, set or operator at p. */
+/* Past the character, set or operator at p. */
 static const char *next(const char *p)
 {
 	if (*p == '[')

@@ -82,7 +82,7 @@ int fr_prof_put_file(struct fr_prof *p, const struct fr_prof_file *file)
 	return p->file_cnt++;
 }
 
-/* Each bucket begins with what had no room, so that there is room for that. */
+/* Each bucket begins with key 0, so that there is always room for that. */
 void fr_prof_push(struct fr_prof *p, const struct fr_prof_bucket *like)
 {
 	struct fr_prof_bucket *b = &p->bucket[p->bucket_cnt++];

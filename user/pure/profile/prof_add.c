@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* prof_add: tables of CPUs are added to a profile; what gets old is put together, and in the end goes. */
+/* prof_add: adds CPUs' tables to a profile; old buckets are joined, and finally dropped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "session.h"
 
 #define SLOT_NEW_NS    10000000000ULL /* buckets of the last minute */
-#define NEW_NS	       70000000000ULL /* they are that young */
+#define NEW_NS	       70000000000ULL /* buckets younger than this */
 #define FILE_WORDS     3u
 #define FILE_OFF_MAX   (1ULL << FR_PROF_OFF_BITS)
 #define FULL_EIGHTHS   7u
@@ -15,7 +15,7 @@
 
 /* ---- time ---- */
 
-/* Buckets of one slot are put together. */
+/* Buckets of one slot are joined. */
 static bool is_one_slot(const struct fr_prof_bucket *a, const struct fr_prof_bucket *b, u64 now_ns)
 {
 	u64 slot_ns = a->begin_ns + NEW_NS > now_ns ? SLOT_NEW_NS : FR_PROF_MINUTE_NS;
@@ -23,12 +23,12 @@ static bool is_one_slot(const struct fr_prof_bucket *a, const struct fr_prof_buc
 	return a->begin_ns / slot_ns == b->begin_ns / slot_ns;
 }
 
-/* What is copied of another profile: numbers there to numbers here, + 1; 0: not yet. */
+/* What was copied from another profile: numbers there to numbers here, + 1; 0: not yet. */
 struct moved {
 	u32 node[FR_PROF_NODE_MAX];
 	u32 key[FR_PROF_KEY_MAX];
 	u64 total[FR_PROF_KEY_MAX]; /* hits of each key there */
-	u32 level;		    /* 1: processes are put together; then keys of less than 2^level hits */
+	u32 level;		    /* 1: processes are joined; then keys of less than 2^level hits */
 };
 
 static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
@@ -41,7 +41,7 @@ static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
 	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | fr_prof_off(frame);
 }
 
-/* From the innermost frame out, as far as nothing is here yet, then back. */
+/* From the innermost frame outwards, until one is already here, then back. */
 static u32 move_stack(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
 {
 	u32 way[FR_STACK_DEPTH_MAX], cnt = 0, here = 0;
@@ -102,14 +102,14 @@ static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const st
 			fr_prof_hit(to, move_key(to, from, from->hit[i].key, m), from->hit[i].hits);
 }
 
-/* More than so many eighths of something are used. */
+/* Are more than this many eighths of anything used? */
 static bool is_full(const struct fr_prof *p, u32 eighths)
 {
 	return FULL(p->node_cnt, FR_PROF_NODE_MAX) || FULL(p->key_cnt, FR_PROF_KEY_MAX) || FULL(p->hit_cnt, FR_PROF_HIT_MAX) ||
 	       FULL(p->file_cnt, FR_PROF_FILE_MAX);
 }
 
-/* The same, from bucket first on, without what only older ones used. */
+/* Copy from bucket first on, without what only older ones used. */
 static void copy_from(struct fr_prof *to, const struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
 {
 	u32 i;
@@ -139,7 +139,7 @@ static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
 }
 
 /*
- * Is there enough to be put together, or to go? It takes a millisecond: so a minute's pieces together, and not one by one as
+ * Is there enough to join, or to drop? That takes a millisecond, so a minute's pieces are done together, and not one by one as
  * each gets old.
  */
 static bool is_due(const struct fr_prof *p, u64 now_ns)
@@ -152,9 +152,9 @@ static bool is_due(const struct fr_prof *p, u64 now_ns)
 	       (p->bucket_cnt && p->bucket[0].end_ns + FR_PROF_HOUR_NS + FR_PROF_MINUTE_NS < now_ns);
 }
 
-#define LEVEL_MAX 40u /* by then all are others */
+#define LEVEL_MAX 40u /* by then all are in key 0 */
 
-/* Without memory for it, it stays as it is for now. */
+/* Without memory for this, the profile stays as it is for now. */
 static void compact(struct fr_prof *p, u64 now_ns)
 {
 	struct fr_prof *from = malloc(sizeof(*from));
@@ -169,7 +169,7 @@ static void compact(struct fr_prof *p, u64 now_ns)
 		m->level = 0;
 		copy_from(p, from, first, m, now_ns);
 		sum_keys(from, first, m);
-		/* further than just below, so that it is not done again at once */
+		/* well below full, so that it is not done again at once */
 		if (is_full(p, FULL_EIGHTHS))
 			while (is_full(p, FULL_EIGHTHS - 2) && m->level++ < LEVEL_MAX)
 				copy_from(p, from, first, m, now_ns);
@@ -188,7 +188,7 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 			compact(p, now_ns);
 		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
-			p->bucket_cnt = p->hit_cnt = 0; /* there was no memory for better */
+			p->bucket_cnt = p->hit_cnt = 0; /* there was no memory for anything better */
 		if (!p->bucket_cnt || !is_one_slot(last, &b, now_ns))
 			fr_prof_push(p, &b);
 		last = &p->bucket[p->bucket_cnt - 1];
@@ -201,7 +201,7 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 
 /* ---- a table ---- */
 
-/* A stack of a table as it is kept. */
+/* A stack of a table in the profile's form. */
 struct frames {
 	u64 frame[FR_STACK_DEPTH_MAX];
 	u32 cnt;
@@ -253,7 +253,7 @@ static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 sh
 	return true;
 }
 
-/* Number of the stack here; *raw is set if its frames are addresses of one process. */
+/* The number of the stack in the profile. Sets *raw if its frames are addresses of one process. */
 static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, u32 nr, u64 hits, bool *raw)
 {
 	struct frames f;
@@ -272,7 +272,7 @@ static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift
 	return here;
 }
 
-/* Where keys are many, processes of one name are one, unless its addresses need the process. */
+/* If there are many keys, processes of one name are one, unless its addresses need the process. */
 static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, const struct fr_hit *h)
 {
 	struct fr_prof_key k = {.pid = h->task >> 32, .state = h->state < FR_HIT_STATE_CNT ? h->state : FR_HIT_kernel};

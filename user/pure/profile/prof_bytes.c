@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* prof_bytes: a profile as bytes; of what is read each number is checked before it is used. */
+/* prof_bytes: a profile as bytes. Each number read is checked before it is used. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "pure/profile/prof_int.h"
 #include "session.h"
 
-/* docs/format.md, profile; little-endian, as all numbers of the file. */
+/* docs/format.md, profile; little-endian, like all numbers in the file. */
 struct head {
-	u32 head_sz; /* a later version's is longer */
+	u32 head_sz; /* a later version may have a longer one */
 	u32 file_cnt, node_cnt, key_cnt, bucket_cnt, hit_cnt;
 	u32 hz, cpu_cnt;
 	u64 begin_ns, end_ns, due, nested, taken, lost, stackless;
@@ -137,7 +137,7 @@ static bool keys_ok(const struct fr_prof *p)
 	return true;
 }
 
-/* Buckets follow each other in time; their hits are all there are, and what was counted. */
+/* Buckets follow each other in time; their hits are complete, and add up to what was counted. */
 static bool bucket_ok(const struct fr_prof *p, struct fr_prof_bucket *b, u64 *at_ns, u32 *first)
 {
 	u64 sum = 0;
@@ -167,7 +167,7 @@ static bool buckets_ok(struct fr_prof *p)
 	return first == p->hit_cnt && at_ns <= p->end_ns;
 }
 
-/* Put in anew, as they are found by their content: equal ones would be one, and numbers others'. */
+/* Nodes are added anew, since they are found by content: equal ones would become one, and numbers would change. */
 static bool take_nodes(struct fr_prof *p, const u8 *frames, const u8 *parents, u32 cnt)
 {
 	u64 frame;

@@ -14,7 +14,7 @@ enum fr_sample_event fr_sample_event_find(const char *name)
 	return name && !strcmp(name, "cycles") ? FR_SAMPLE_CYCLES : FR_SAMPLE_CLOCK;
 }
 
-/* The kernel finds the number of cycles that comes to this rate by itself; a CPU that sleeps has none. */
+/* The kernel itself finds the number of cycles for this rate; a sleeping CPU has none. */
 static int open_cycles(const struct fr_sample_ops *ops, u32 cpu, u32 hz)
 {
 	const struct perf_event_attr attr = {

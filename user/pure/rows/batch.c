@@ -39,7 +39,7 @@ u32 fr_batch_rec_sz(const struct fr_batch *b, const struct fr_event *ev, u32 k)
 	return fr_rec_sz(ev, col->off[k + 1] - col->off[k] - (f->type == FR_TYPE_str));
 }
 
-/* The last run that begins at row i or before; the first one begins at row 0. */
+/* The last run that begins at row i or before it; the first one begins at row 0. */
 static const struct fr_pos_run *run_of(const struct fr_batch *b, u32 i)
 {
 	u32 lo = 0, hi = b->run_cnt;

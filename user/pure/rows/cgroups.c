@@ -12,23 +12,23 @@
 struct proc {
 	u64 start_ns;
 	u64 cgroup;
-	const char *path; /* NULL unknown */
-	u32 past;	  /* who had the pid before, as struct last has it */
+	const char *path; /* NULL: unknown */
+	u32 past;	  /* who had the pid before, numbered as in struct last */
 };
 
-/* Of a pid: its latest process, number + 1; 0: there is none. */
+/* The latest process of a pid, number + 1; 0: none. */
 struct last {
 	u32 proc;
 };
 
-/* Which process it is that lives, as the tasks tell that came since processes last did. */
+/* Which process is the living one, as the tasks tell that were added since the last processes. */
 struct living {
 	u64 start_ns;
 };
 
 /*
- * A cgroup: the path that most of those who were born in it are in now. One path's votes are counted, others' count against it
- * and take its place when it has none left.
+ * A cgroup: the path where most of those born in it are now. Votes are counted for one path; a vote for another counts against
+ * it, and takes its place when it has none left.
  */
 struct group {
 	const char *path;
@@ -41,7 +41,7 @@ struct fr_cgroups {
 	struct fr_idmap last;	/* by pid */
 	struct fr_idmap living; /* by pid */
 	struct fr_idmap groups; /* by id */
-	char **path;		/* all there are */
+	char **path;		/* all paths */
 	size_t path_cnt;
 };
 
@@ -75,7 +75,7 @@ void fr_cgroups_free(struct fr_cgroups *c)
 
 /* ---- processes: of each pid the latest first ---- */
 
-/* The last process of a pid that had begun at ts; NULL: none is known. */
+/* The last process of a pid that had begun by ts; NULL: unknown. */
 static struct proc *find(const struct fr_cgroups *c, u64 pid, u64 ts)
 {
 	const struct last *l = fr_idmap_find(&c->last, pid);
@@ -101,7 +101,7 @@ static int make_room(struct fr_cgroups *c)
 	return 0;
 }
 
-/* One that is not there yet. */
+/* Insert a process that is not there yet. */
 static int insert(struct fr_cgroups *c, u64 pid, struct proc p)
 {
 	struct last *l = make_room(c) ? NULL : fr_idmap_get(&c->last, pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Columns to a batch. The bytes are anybody's: each length is checked against the content's end, each count against the
- * bytes of its records, unfolded, which bounds the memory before it is taken.
+ * Columns to a batch. The bytes are untrusted: each length is checked against the content's end, each count against the
+ * bytes of its records, unfolded, which bounds the memory before it is allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ struct decode {
 	struct fr_batch *b;
 	struct arena *arena;
 	const u8 *p, *end;
-	u64 *tmp;      /* numbers of a column, before they get their place */
+	u64 *tmp;      /* numbers of a column, before they get to their place */
 	u8 *key;       /* keys of the rows of a type */
-	u8 *sub_key;   /* and of those that have a number at some place */
-	u64 tail_left; /* bytes that texts and arrays of the records may still have */
+	u8 *sub_key;   /* keys of the rows that have a number at some place */
+	u64 tail_left; /* bytes that texts and arrays of the records may still take */
 };
 
 static const struct fr_fit any_number;
@@ -58,7 +58,7 @@ static void *take(struct decode *d, size_t sz)
 	return p;
 }
 
-/* Memory of one column of a type, its tail's apart. */
+/* Memory of one column of a type, without its tail. */
 static size_t col_sz(const struct fr_field *f, u32 cnt)
 {
 	switch (f->type) {
@@ -81,10 +81,10 @@ static size_t type_sz(const struct fr_event *ev, u32 cnt)
 	for (i = 0; i < ev->field_cnt; i++)
 		if (ev->fields[i].kind != FR_KIND_DERIVED)
 			sz += col_sz(&ev->fields[i], cnt);
-	return sz + 16 + FR_REC_MAX_SZ; /* a tail's end, and what is written over it */
+	return sz + 16 + FR_REC_MAX_SZ; /* a tail's end, and what is written past it */
 }
 
-/* All memory that a batch of these rows can need. */
+/* The most memory that a batch of these rows can need. */
 static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head *head, const u32 cnt[FR_EVENT_MAX])
 {
 	size_t rows = head->row_cnt + 8, words = rows + head->raw_sz / 8, sz = 0;
@@ -120,7 +120,7 @@ void fr_batch_free(struct fr_batch *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Read a column of cnt numbers that fit. key is NULL where there are none. */
+/* Read a column of cnt numbers that fit. key is NULL if there are none. */
 static bool get_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u64 *out, u32 cnt)
 {
 	d->p = fr_numbers_get(d->p, d->end, key, fit, out, cnt);
@@ -136,7 +136,7 @@ static bool get_u32(struct decode *d, u32 *v)
 	return true;
 }
 
-/* The same of numbers that nobody looks at: those that fit whatever they are need not be undone. */
+/* The same for numbers that are not needed: if any number fits, they need not be decoded. */
 static bool pass_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u32 cnt)
 {
 	if (fit.outside)
@@ -163,7 +163,7 @@ static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt, bool wanted
 	return true;
 }
 
-/* Lengths in tmp become starts in off, each `extra` further; their sum is bounded by what the ring held. */
+/* Turn lengths in tmp into starts in off, each `extra` further; their sum is bounded by what the ring held. */
 static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit_sz, u64 *sum)
 {
 	u64 at = 0;
@@ -184,7 +184,7 @@ static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit
 	return true;
 }
 
-/* A NUL behind each. */
+/* Put a NUL after each. */
 static void put_texts(struct fr_col *col, const u8 *p, u32 cnt)
 {
 	u32 k;
@@ -223,7 +223,9 @@ struct places {
 	u32 begin[FR_REC_MAX_SZ / 8 + 1];
 };
 
-/* Of each place from the rows of the one before, so that this takes as long as there are numbers, however long the longest row.
+/*
+ * Each place is listed from the rows of the one before, so this takes time by the number of numbers, however long the longest
+ * row.
  */
 static void list_places(struct places *p, const u32 *off, u32 cnt, u32 max)
 {
@@ -279,7 +281,7 @@ static bool get_places(struct decode *d, const struct places *p, u32 max, const 
 	return true;
 }
 
-/* The same of arrays that nobody looks at; their lengths are in tmp. */
+/* The same for arrays that are not needed; their lengths are in tmp. */
 static bool pass_places(struct decode *d, u32 cnt, u32 max, bool keyed)
 {
 	u32 of_len[FR_REC_MAX_SZ / 8 + 1] = {}, j, k, rows = 0;
@@ -323,7 +325,7 @@ static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed
 	return good;
 }
 
-/* A column of numbers. What is the same in all rows is kept once: less to write, and less to read. */
+/* A column of numbers. One that is the same in all rows is kept once: less to write, and less to read. */
 static bool get_column(struct decode *d, const u8 *key, struct fr_fit fit, struct fr_col *col, u32 cnt)
 {
 	bool is_const = d->p < d->end && *d->p == FR_FORM_CONST;
@@ -360,7 +362,7 @@ static bool get_field(struct decode *d, u32 nr, const struct fr_field *f, int ke
 	return true;
 }
 
-/* One type's section; it must be used up exactly. */
+/* One type's section, which must be used up exactly. */
 static bool get_type(struct decode *d, u32 nr)
 {
 	const struct fr_event *ev = fr_schema_event(d->b->schema, nr);
@@ -481,8 +483,8 @@ static void get_events(struct decode *d, const u8 *ev)
 /* ---- rows of events that the schema does not know ---- */
 
 /*
- * Where such a row lies is known, what it takes is not: it counts as the smallest record, so that rows behind it keep
- * their order and a place of their own. To keep runs as they are understood, one begins at each row that is kept.
+ * The place of such a row is known, its size is not: it counts as the smallest record, so that rows after it keep their order
+ * and their own place. So that runs keep their meaning, one begins at each row that is kept.
  */
 static u32 split_runs(struct fr_batch *b, struct fr_pos_run *out)
 {
@@ -525,7 +527,7 @@ static u32 drop_unknown(struct decode *d)
 
 /* ---- a chunk ---- */
 
-/* Count rows by type, and the bytes their records have at least: no more than the header says. */
+/* Count rows by type, and the least bytes of their records: not more than the header says. */
 static bool count_types(const struct fr_schema *schema, const struct fr_rows_head *head, const u8 *ev, u32 cnt[FR_EVENT_MAX],
 			u64 *tail_left)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows to columns: event types are sorted apart, then each field is gathered and written in the form that is smallest. */
+/* Rows to columns: rows are sorted by event type, then each field is gathered and written in the smallest form. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,9 @@ size_t fr_encoder_mem_sz(size_t raw_cap)
 }
 
 /*
- * Time and tid take at most 8 + 3.5 bytes for 12 they took in the ring, a field at most 1.5 bytes for each of its own, a
- * row's run at most 12, and no unfolded one is smaller than 16. The fields of a short record take 5/3 of it at most. A call of
- * two units that is near another one takes 32 for 16 (its three arguments have but 79 bits), its end 20 for 8.
+ * Time and tid take at most 8 + 3.5 bytes for 12 in the ring, a field at most 1.5 bytes for each of its own, a row's run at
+ * most 12, and no unfolded row is smaller than 16. The fields of a short record take at most 5/3 of it. A call of two units
+ * that is near another one takes 32 for 16 (its three arguments have only 79 bits), its end 20 for 8.
  */
 size_t fr_encoded_max_sz(size_t raw_cap)
 {
@@ -63,7 +63,7 @@ void fr_encoder_free(struct fr_encoder *e)
 
 /* ---- one column of numbers ---- */
 
-/* Half bytes that a number takes with its length. */
+/* Half bytes that a number takes, including its length. */
 static u64 cost(u64 v)
 {
 	return 1 + 2 * fr_varint_sz(v);
@@ -99,7 +99,7 @@ static void measure(const u64 *val, const u8 *key, u32 cnt, u64 sz[FR_FORM_CNT])
 		sz[FR_FORM_KEYED] = ~0ULL;
 }
 
-/* Where sizes tie, zstd finds more in what repeats: numbers before differences. */
+/* If sizes are equal, zstd finds more in what repeats: numbers before differences. */
 static enum fr_form choose(const u64 *val, const u8 *key, u32 cnt)
 {
 	static const u8 order[] = {FR_FORM_CONST,  FR_FORM_PLAIN, FR_FORM_SIGNED, FR_FORM_KEYED,
@@ -150,7 +150,7 @@ static u8 *put_wide(u8 *p, const u64 *val, u32 cnt)
 	return p + 8ULL * cnt;
 }
 
-/* Write the first cnt numbers of e->val, in the form that is smallest. No numbers take no bytes. key may be NULL. */
+/* Write the first cnt numbers of e->val in the smallest form. No numbers take no bytes. key may be NULL. */
 static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
 {
 	enum fr_form form;
@@ -198,7 +198,7 @@ static u32 record_sz(const struct typed *t, u32 k)
 	}                                                            \
 	break
 
-/* Collect a field's numbers out of bits. */
+/* Gather a field's numbers from bits. */
 static void gather_bits(const struct typed *t, const struct fr_field *f, u64 *val)
 {
 	u32 k;
@@ -207,7 +207,7 @@ static void gather_bits(const struct typed *t, const struct fr_field *f, u64 *va
 		val[k] = fr_bits_value(fr_get64(record(t, k) + FR_UNIT_SZ), f->code, f->bit, f->bit_cnt);
 }
 
-/* Collect a field's numbers. */
+/* Gather a field's numbers. */
 static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 {
 	u32 k;
@@ -258,7 +258,7 @@ static u8 *put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const s
 	return p;
 }
 
-/* The j'th numbers of all rows that have so many. */
+/* The j'th numbers of all rows that have that many. */
 static u8 *put_place(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, bool keyed, u32 j)
 {
 	u32 k, n = 0;

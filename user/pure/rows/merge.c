@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A heap: its root is the stream whose next row comes first, and the one behind that is the first of the root's two children.
- * Events that cause each other alternate between few streams, so a root that was moved on mostly sinks by one place.
+ * A heap: its root is the stream whose next row comes first; the stream after that is the first of the root's two children.
+ * Events that cause each other alternate between few streams, so a root that was advanced mostly sinks by one place.
  */
 #include "pure/rows/merge.h"
 
@@ -15,11 +15,11 @@ struct head {
 
 struct fr_merge {
 	u32 stream_cnt;
-	u32 cnt; /* streams that have not ended: in the heap */
+	u32 cnt; /* streams that have not ended: those in the heap */
 	fr_stretch_fn next;
 	void *arg;
 	struct head *heap;
-	struct fr_stretch *s; /* of each stream, what is still to come */
+	struct fr_stretch *s; /* what is still to come of each stream */
 	bool started;
 };
 
@@ -28,7 +28,7 @@ static inline bool is_before(const struct head *a, const struct head *b)
 	return a->key < b->key || (a->key == b->key && a->stream < b->stream);
 }
 
-/* Which child of a place comes first; cnt or more: it has none. */
+/* The child of a place that comes first; cnt or more: it has none. */
 static inline u32 first_child(const struct fr_merge *m, u32 at)
 {
 	u32 left = 2 * at + 1;
@@ -36,7 +36,7 @@ static inline u32 first_child(const struct fr_merge *m, u32 at)
 	return left + (left + 1 < m->cnt && is_before(&m->heap[left + 1], &m->heap[left]));
 }
 
-/* Put h where it belongs, at this place or below. */
+/* Put h where it belongs, at this place or below it. */
 static void sink(struct fr_merge *m, u32 at, struct head h)
 {
 	u32 child;
@@ -48,7 +48,7 @@ static void sink(struct fr_merge *m, u32 at, struct head h)
 	m->heap[at] = h;
 }
 
-/* The next stretch of a stream. As fr_stretch_fn. */
+/* Get the next stretch of a stream. Returns as fr_stretch_fn. */
 static int refill(struct fr_merge *m, u32 stream)
 {
 	int got = m->next(m->arg, stream, &m->s[stream]);
@@ -108,8 +108,10 @@ void fr_merge_free(struct fr_merge *m)
 	free(m);
 }
 
-/* The first row behind the first that does not come before the other stream's: alternating streams make short runs, so look
- * near. */
+/*
+ * The first row after the first one that does not come before the other stream's. Alternating streams make short runs, so this
+ * searches step by step.
+ */
 static u32 run_end(const struct fr_stretch *s, const struct head *other)
 {
 	const u64 *ts = s->b->ts;
@@ -126,7 +128,7 @@ static u32 run_end(const struct fr_stretch *s, const struct head *other)
 	return i;
 }
 
-/* The root's rows handed out last are done with: move it on. */
+/* The root's last rows were returned: advance it. */
 static int advance(struct fr_merge *m)
 {
 	u32 stream = m->heap[0].stream;

@@ -32,7 +32,9 @@ struct fr_fit fr_fit_of(u8 type)
 	return (struct fr_fit){.sign = sign, .outside = sign ? ~(2 * sign - 1) : ~mask_of(type)};
 }
 
-/* LESS1 is held against its bits with 1 added. That ONEBIT has one bit only is seen where a record is made of it: rows_put.c.
+/*
+ * LESS1 is compared with its bits after adding 1. That ONEBIT has only one bit set is checked when a record is made:
+ * rows_put.c.
  */
 struct fr_fit fr_fit_of_bits(const struct fr_field *f)
 {
@@ -41,7 +43,7 @@ struct fr_fit fr_fit_of_bits(const struct fr_field *f)
 	return (struct fr_fit){.sign = f->code == FR_CODE_LESS1, .outside = ~((1ULL << cnt) - 1)};
 }
 
-/* These return the bits that are set with sign added: what is outside is looked at once. */
+/* These return the bits that are set with sign added: what is outside is checked once, at the end. */
 
 static u64 check_plain(const u64 *val, u32 cnt, u64 sign)
 {

@@ -9,7 +9,7 @@
 #include "pure/schema/syscalls.h"
 #include "pure/text/view.h"
 
-#define ENDED_NS 1000000000ULL /* so long after its exit nothing more is heard of a task */
+#define ENDED_NS 1000000000ULL /* nothing more comes of a task this long after its exit */
 
 /* ---- tasks ---- */
 
@@ -40,7 +40,7 @@ static u32 restarts(const struct fr_pairs *p, u64 abi, s32 nr)
 	return nr >= 0 && nr == p->restart_nr[abi & 1];
 }
 
-/* fields: id, abi. What restart_syscall goes on with may have been interrupted unseen: then nobody knows when it began. */
+/* fields: id, abi. The call that restart_syscall resumes may have been interrupted unseen: then its beginning is unknown. */
 static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_pair_task(p, r->tid, r->ts);
@@ -56,7 +56,7 @@ static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pai
 	return 0;
 }
 
-/* Has this CPU run the task from then to now, without a pause? */
+/* Has this CPU run the task from then until now, without a pause? */
 static bool ran_through(const struct fr_pairs *p, const struct fr_pair_row *r, u64 since_ns)
 {
 	const struct fr_pair_cpu *c = r->cpu;
@@ -65,7 +65,7 @@ static bool ran_through(const struct fr_pairs *p, const struct fr_pair_row *r, u
 	return c->tid == r->tid && c->ran_ns && c->ran_ns <= since_ns && seen;
 }
 
-/* Is the begin of the call it is in known? */
+/* Is the beginning of its current call known? */
 static bool is_call_known(const struct fr_pairs *p, const struct fr_pair_task *t, const struct fr_pair_row *r)
 {
 	bool seen = t->lat.call >= p->blind_ns || ran_through(p, r, t->lat.call);
@@ -130,7 +130,7 @@ static int irq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 
 /* ---- what is missing ---- */
 
-/* The governor turns groups of events off and on: what was under way may have gone on unseen. */
+/* The governor turns groups of events off and on: meanwhile, anything may have gone on unseen. */
 static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	u32 i;
@@ -180,7 +180,7 @@ struct fr_pair_plan {
 	struct fr_pair_rule rule[FR_EVENT_MAX];
 };
 
-/* A file's schema may have other fields, or of other types: then its events mean nothing here. */
+/* A file's schema may have other fields, or other types: such events mean nothing here. */
 static bool find_fields(struct fr_pair_rule *rule, const struct fr_event *ev, const char *const *name)
 {
 	u32 i;

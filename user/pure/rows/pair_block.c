@@ -2,15 +2,15 @@
 /*
  * pair_block: requests to block devices, by device and first sector.
  *
- * A part of a request completes at its first sector; what is left of it begins behind. The same request issued once more was
- * queued again, which begins nothing. Another one at the same place at the same time: whose completion comes first is not
- * known, so neither is how long they took.
+ * A part of a request completes at its first sector; the rest begins after it. If the same request is issued again, it was
+ * requeued, which begins nothing. If there is another one at the same place at the same time, it is unknown whose completion
+ * comes first, and so how long they took.
  */
 #include <errno.h>
 
 #include "pure/rows/pair_int.h"
 
-#define REQUEST_MAX 65536u /* in flight at once: more is a file in which they never complete */
+#define REQUEST_MAX 65536u /* in flight at once; more means a file in which they never complete */
 
 struct request {
 	u64 sector;
@@ -26,7 +26,7 @@ void fr_pair_block_init(struct fr_pairs *p)
 	fr_idmap_init(&p->ios, sizeof(struct request));
 }
 
-/* Different places may have one key: who finds one compares. */
+/* Different places may have one key: compare after finding one. */
 static u64 key_of(u64 dev, u64 sector)
 {
 	return sector ^ dev << 40 ^ dev << 8;
@@ -62,7 +62,7 @@ static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_r
 	return 0;
 }
 
-/* Of several at one place: none is known. */
+/* If there are several at one place, none is known. */
 static void ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q, u64 now_ns, struct fr_pair *out)
 {
 	if (q->cnt > 1)
@@ -73,7 +73,7 @@ static void ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q
 		fr_idmap_drop(m, key_of(q->dev, q->sector));
 }
 
-/* The first nr_sector of it are complete: it goes on behind them. */
+/* The first nr_sector of it are complete: it continues after them. */
 static int shorten(struct fr_idmap *m, struct request *q, u32 nr_sector)
 {
 	struct request left = *q;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pair_sched: tasks and their CPUs. A time before blind_ns tells nothing: what came behind it may not have been seen. */
+/* pair_sched: tasks and their CPUs. Times before blind_ns mean nothing: what came after them may not have been seen. */
 #include <errno.h>
 #include <string.h>
 
 #include "pure/rows/pair_int.h"
 
 /*
- * A waking recorded so shortly after its task began to run is this run's: the clocks of two CPUs do not agree about more. No
- * task gets to its next sleep sooner.
+ * A waking recorded this shortly after its task began to run belongs to this run: the clocks of two CPUs do not agree any
+ * better. No task gets to its next sleep sooner.
  */
 #define SLACK_NS 1000u
 
-/* prev_state of sched_switch, as bpf/sched.bpf.c says it: 2 is D, as in task_struct */
+/* prev_state of sched_switch, as in bpf/sched.bpf.c: 2 is D, as in task_struct */
 #define STATE_DEAD	16u
 #define STATE_ZOMBIE	32u
 #define STATE_PREEMPTED 256u
@@ -26,13 +26,13 @@ static bool has_left(const struct fr_pair_task *t)
 	return t->lat.off & FR_OFF_MASK;
 }
 
-/* Does it run, and has it come so lately that a waking told now may be the one it came by? */
+/* Does it run, and since so recently that a waking now may be the one that started it? */
 static bool just_runs(const struct fr_pair_task *t, u64 now_ns)
 {
 	return !has_left(t) && t->ran_ns && now_ns < t->ran_ns + SLACK_NS;
 }
 
-/* It may be seen to leave twice, where its running in between was lost; a waking before that is not for this sleep. */
+/* It may be seen to leave twice, if its run in between was lost; a waking before that is not for this sleep. */
 static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
 {
 	if (has_left(t) || t->early_ns < fr_pair_blind_ns(p, FR_PAIR_WAKE) || t->early_ns < t->ran_ns)
@@ -65,7 +65,7 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 	return 0;
 }
 
-/* Who slept was woken at a time that is not known, and was in D until then. */
+/* A sleeping task was woken at an unknown time, and was in D until then. */
 static void forget_waking(struct fr_pair_task *t)
 {
 	t->lat.wake = 0;
@@ -108,13 +108,13 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 		return -ENOMEM;
 	runs(p, t, r->ts, out);
 	if (r->ts < p->lack_ns[FR_PAIR_OTHERS] && !t->has_own)
-		r->cpu->ran_ns = 0; /* that it leaves may not be told, and then its tid may be another's */
+		r->cpu->ran_ns = 0; /* its leaving may not be recorded, and its tid may then be reused */
 	return 0;
 }
 
 /*
- * One of whom nothing is known, or nothing that holds any more, is taken to have slept; if it runs, that will be seen when it
- * leaves.
+ * A task of which nothing is known, or nothing that is still valid, is assumed to have slept; if it runs, that will be seen
+ * when it leaves.
  */
 static void first_waking(struct fr_pair_task *t, const struct fr_pair_row *r)
 {
@@ -169,7 +169,7 @@ int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct f
 	return 0;
 }
 
-/* A tid's new task has nothing of the old one. fields: child_pid */
+/* A tid's new task has nothing from the old one. fields: child_pid */
 int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	(void)out;
@@ -177,7 +177,7 @@ int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 	return 0;
 }
 
-/* A thread that is not the first and executes a program gets the first one's tid. fields: old_pid */
+/* If a thread other than the first executes a program, it gets the first one's tid. fields: old_pid */
 int fr_pair_exec(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	u32 old = r->v[0];
@@ -202,7 +202,7 @@ int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
 
 	(void)out;
-	if (r->ts < p->lack_ns[FR_PAIR_WAKE]) /* that its tid is another task's may have been cut away */
+	if (r->ts < p->lack_ns[FR_PAIR_WAKE]) /* the row that gave its tid to another task may have been cut out */
 		fr_idmap_drop(&p->tasks, r->tid);
 	else if (t)
 		t->ended_ns = r->ts;

@@ -19,9 +19,9 @@ struct walk {
 	u32 place; /* of the next record (unfold.h) */
 	u64 base_ns;
 	u64 last_ts;
-	u32 next_place;		       /* where the row after the last one listed is expected, 0: nowhere */
-	u64 calls[FR_PAGE_UNITS / 64]; /* units of the page where a short call begins whose end was not near yet */
-	u64 bases[FR_PAGE_UNITS / 64]; /* where one begins that says all of it */
+	u32 next_place;		       /* expected place of the row after the last one listed, 0: none */
+	u64 calls[FR_PAGE_UNITS / 64]; /* units of the page where a short call begins to which no end refers yet */
+	u64 bases[FR_PAGE_UNITS / 64]; /* the same, of complete records */
 };
 
 /* What a damaged page is rolled back to. */
@@ -30,7 +30,7 @@ struct mark {
 	u64 rec_sz, ring_sz, last_ts;
 };
 
-/* Laps, and what was unfolded. */
+/* Laps, and what is unfolded. */
 static size_t raw_mem(size_t raw_cap)
 {
 	return (1 + FR_UNFOLD_GROWS) * raw_cap;
@@ -55,7 +55,7 @@ int fr_rows_init(struct fr_rows *r, size_t raw_cap)
 
 	if (!p)
 		return -ENOMEM;
-	memset(p, 0, sz); /* faulted in now, not while memory is short */
+	memset(p, 0, sz); /* faulted in now, not when memory is short */
 	*r = (struct fr_rows){.mem = p, .raw_cap = raw_cap};
 	r->ts = (u64 *)p;
 	r->run = (struct fr_pos_run *)(r->ts + rows);
@@ -99,7 +99,7 @@ bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
 		return false;
 	if (r->cnt + lap->sz / FR_ROW_MIN_SZ > fr_row_cap(r->raw_cap))
 		return false;
-	/* A damaged clock must not shut out all that follows: a lap that would run backwards begins a chunk of its own. */
+	/* A damaged clock must not shut out everything after it: a lap that would run backwards begins a chunk of its own. */
 	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
 }
 
@@ -113,7 +113,7 @@ static bool has_shorts(const struct fr_lap *lap)
 	return layout_of(lap) >= FR_UNFOLD_LAYOUT;
 }
 
-/* Is the page's head what this lap's must be, and its time not before what precedes it? */
+/* Is the page's head as it must be in this lap, and its time not before what precedes it? */
 static bool head_is_good(struct walk *w)
 {
 	const struct fr_page_head *h = (const void *)(w->r->raw + w->base + w->off);
@@ -132,7 +132,7 @@ static bool head_is_good(struct walk *w)
 	return h->base_ns >= w->last_ts;
 }
 
-/* Numbers or bytes at the end of a record of an event that has such. */
+/* Numbers or bytes at the end of a record, for an event that has them. */
 static u32 tail_cnt(const struct fr_event *ev, const u8 *rec, u32 sz)
 {
 	if (fr_event_tail(ev)->type == FR_TYPE_u64s)
@@ -147,8 +147,8 @@ static bool size_is_good(const struct fr_event *ev, u32 sz)
 }
 
 /*
- * List the record at rec, of sz bytes in its full form. Runs begin where a page does, so that a row's place is found by walking
- * one page at most.
+ * List the record at rec, of sz bytes in its full form. A run begins at each page, so that finding a row's place walks at most
+ * one page.
  */
 static void list_row(struct walk *w, const struct fr_event *ev, const u8 *rec, u32 sz, u64 ts)
 {
@@ -178,7 +178,7 @@ static void set_unit(u64 *set, u32 unit)
 	set[unit / 64] |= 1ULL << unit % 64;
 }
 
-/* The call that the near record at w->off is told by, which begins at one of the units of set. */
+/* The call that the near record at w->off refers to, which begins at one of the units of set. */
 static bool find_call(const struct walk *w, const u64 *set, u64 rec, struct fr_begun *call)
 {
 	u32 unit = unit_of(w), back = fr_near_back(rec), at = unit - back;
@@ -187,7 +187,7 @@ static bool find_call(const struct walk *w, const u64 *set, u64 rec, struct fr_b
 	       fr_short_begun((const u64 *)(w->r->raw + w->base + w->page * FR_PAGE_SZ), at, call);
 }
 
-/* The full form of a near end: no other one has its call. */
+/* The full form of a near end. No other end may refer to its call. */
 static u32 unfold_near_end(struct walk *w, const u64 *rec, u64 *out)
 {
 	u32 at = unit_of(w) - fr_near_back(rec[0]);
@@ -199,7 +199,7 @@ static u32 unfold_near_end(struct walk *w, const u64 *rec, u64 *out)
 	return fr_unfold(layout_of(w->lap), rec, &call, out);
 }
 
-/* The same of how a call begins. */
+/* The full form of a call's beginning. */
 static u32 unfold_begun(struct walk *w, const u64 *rec, bool is_near, u64 *out)
 {
 	struct fr_begun base;
@@ -216,7 +216,7 @@ static u32 unfold_begun(struct walk *w, const u64 *rec, bool is_near, u64 *out)
 	return sz;
 }
 
-/* The full form of the short record at w->off, of sz bytes. Returns the bytes of out, 0 if no recorder wrote such a record. */
+/* The full form of the short record at w->off, of sz bytes. Returns the bytes in out, 0: no recorder wrote such a record. */
 static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 {
 	u64 in[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
@@ -235,7 +235,7 @@ static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 	}
 }
 
-/* The record at rec, which has all of its units, in its full form, *sz bytes: itself, or made behind all that is there. */
+/* The record at rec, all of whose units are there, in its full form, *sz bytes: itself, or made after everything in raw. */
 static const u8 *unfolded(struct walk *w, const u8 *rec, u32 *sz)
 {
 	u64 out[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
@@ -251,7 +251,7 @@ static const u8 *unfolded(struct walk *w, const u8 *rec, u32 *sz)
 	return to;
 }
 
-/* Check the record at w->off and step over it. 1, 0 at the end of the page, -1 if it is not a record. */
+/* Check the record at w->off and step over it. Returns 1, 0 at the end of the page, -1 if it is not a record. */
 static int walk_record(struct walk *w)
 {
 	const u8 *rec = w->r->raw + w->base + w->off;
@@ -271,7 +271,7 @@ static int walk_record(struct walk *w)
 	ts = fr_time_unroll(w->base_ns, fr_head_time(fr_get64(rec)));
 	if (!ev || !size_is_good(ev, sz) || ts < w->last_ts || ts - w->base_ns >= FR_PAGE_SPAN_NS)
 		return -1;
-	if (w->r->cnt == fr_row_cap(w->r->raw_cap)) /* more than a lap's count says: no recorder wrote them */
+	if (w->r->cnt == fr_row_cap(w->r->raw_cap)) /* more than a lap can count: no recorder wrote them */
 		return -1;
 	w->last_ts = ts;
 	if (ts >= w->since_ns)
@@ -281,7 +281,7 @@ static int walk_record(struct walk *w)
 	return 1;
 }
 
-/* All records of a page, or none of them if one of them is not what it should be. */
+/* List all records of a page, or none if one of them is malformed. */
 static bool walk_page(struct walk *w)
 {
 	struct fr_rows *r = w->r;

@@ -28,13 +28,13 @@ void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off)
 	*off = w->off;
 }
 
-/* The bytes of a record of a row. */
+/* Bytes of a row's record. */
 static u32 rec_sz(const struct fr_row *row)
 {
 	return fr_batch_rec_sz(row->b, row->ev, row->k);
 }
 
-/* Where the row listed last ends in its lap. */
+/* Where the last listed row ends in its lap. */
 static u32 last_end(const struct fr_rows *r)
 {
 	const struct fr_pos_run *run = &r->run[r->run_cnt - 1];
@@ -92,7 +92,7 @@ static bool put_bits(u8 *rec, u64 v, const struct fr_field *f)
 	return fr_bits_value(code, f->code, 0, f->bit_cnt) == v;
 }
 
-/* Text to the record's end lies behind all that has a fixed place; its NUL is there already. Returns whether it fits. */
+/* Text to the record's end is after all that has a fixed place; its NUL is already there. Returns whether it fits. */
 static bool put_field(u8 *rec, const struct fr_row *row, const struct fr_field *f)
 {
 	const void *from;
@@ -118,7 +118,7 @@ static bool put_field(u8 *rec, const struct fr_row *row, const struct fr_field *
 	return true;
 }
 
-/* What a recorder would have written: length, flags and tid, fields. Returns whether it could have been. */
+/* Write what a recorder would have written: length, flags and tid, fields. Returns whether that is possible. */
 static bool put_record(u8 *rec, const struct fr_row *row, u32 sz)
 {
 	u64 head = fr_rec_head(row->ts, row->ev->nr, sz / FR_UNIT_SZ);
@@ -134,7 +134,7 @@ static bool put_record(u8 *rec, const struct fr_row *row, u32 sz)
 	return fits;
 }
 
-/* A run goes on where the record before ends, for 4096 bytes at most: so that places are found by a short walk. */
+/* A run continues where the previous record ends, for at most 4096 bytes, so that finding a place is a short walk. */
 static bool goes_on(const struct fr_rows *r, u64 seq, u32 off)
 {
 	const struct fr_pos_run *run = r->cnt ? &r->run[r->run_cnt - 1] : NULL;

@@ -11,11 +11,11 @@ _Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_i
 #define OFF_BITS       56u
 #define OFF_MASK       ((1ULL << OFF_BITS) - 1)
 
-/* Where numbers of a stack lie in the pool; id 0 is no stack's. */
+/* Where numbers of a stack are in the pool; no stack has id 0. */
 struct entry {
 	u64 id;
 	size_t at, cnt;
-	u32 frame_cnt; /* of a table of origins: words before the build-ids */
+	u32 frame_cnt; /* in a table of origins: words before the build-ids */
 };
 
 /* Numbers by stack id: an open hash, at most half full. */
@@ -94,7 +94,7 @@ static int keep(struct table *t, const u64 *frame, size_t cnt)
 	return 0;
 }
 
-/* The id is a hash of the frames, so the first copy is as good as any. 0 or -ENOMEM. */
+/* The id is a hash of the frames, so the first copy is as good as any. Returns 0 or -ENOMEM. */
 static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
 {
 	struct entry *e;
@@ -123,9 +123,9 @@ static const struct entry *find(const struct table *t, u64 id)
 	return e->id ? e : NULL;
 }
 
-/* An event that carries numbers of a stack, as the file's schema has it. */
+/* An event that holds numbers of a stack, as in the file's schema. */
 struct carrier {
-	const struct fr_event *ev; /* NULL: the file has none */
+	const struct fr_event *ev; /* NULL: not in the file */
 	const struct fr_field *id, *nums;
 };
 
@@ -198,7 +198,7 @@ const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)
 	return s->frames.pool + e->at;
 }
 
-/* The kernel fills a shorter one up with zeros: 8 bytes and 16 are what linkers make beside 20. */
+/* The kernel pads shorter ones with zeros: linkers make 8 and 16 bytes besides 20. */
 static u8 build_id_size(const u8 *id)
 {
 	static const u8 zero[20];
@@ -212,7 +212,7 @@ bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origi
 {
 	const struct entry *e = find(&s->origins, id);
 	u64 word = e && nr < e->frame_cnt ? s->origins.pool[e->at + nr] : 0;
-	size_t at = word >> OFF_BITS; /* of the build-id's words behind the frames'; 0: none */
+	size_t at = word >> OFF_BITS; /* of the build-id's words after the frames'; 0: none */
 
 	if (!at)
 		return false;

@@ -7,7 +7,7 @@
 #define ARG_MAX	    6u /* of a system call */
 #define EXIT_UNITS  (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ)
 
-/* word: its lower half is whose and which call it is. */
+/* word: its lower half is the call's task and number. */
 static void put_head(u64 *out, u64 time, u64 word, u32 event, u32 units)
 {
 	out[0] = fr_rec_head(time, event, units);
@@ -32,13 +32,13 @@ static u32 unfold_near_exit(const u64 *rec, const struct fr_begun *call, u64 *ou
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
 
-/* Words behind the head in which arguments share their place. */
+/* Words after the head in which arguments share a place. */
 static u32 shared_words(u32 event)
 {
 	return event == FR_SHORT_ENTER_SMALL_PAIR || event == FR_SHORT_ENTER_WIDE_PAIR ? 3 : 2;
 }
 
-/* The arguments that are there. Returns how many. */
+/* Get the arguments of these words. Returns how many. */
 static u32 first_args(u32 layout, const u64 *rec, u32 event, u64 *arg)
 {
 	u64 half = rec[1] >> FR_SHORT_HALF, word;
@@ -65,7 +65,7 @@ static u32 first_args(u32 layout, const u64 *rec, u32 event, u64 *arg)
 	return cnt + 2;
 }
 
-/* Could a sys_enter of so many units be? Others say how many arguments there are by their number. */
+/* Is a sys_enter of this many units possible? Other forms tell the argument count by their number. */
 static bool enter_is_good(const u64 *rec, u32 event, u32 units)
 {
 	switch (event) {
@@ -103,7 +103,7 @@ static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
 	return (fixed + cnt) * FR_UNIT_SZ;
 }
 
-/* By the record it would be without the one that it is near. */
+/* Unfold the record that it would be if it were not near base. */
 static u32 unfold_near_enter(u32 layout, const u64 *rec, const struct fr_begun *base, u64 *out)
 {
 	struct fr_begun call = fr_near_begins(rec[0], *base);
@@ -124,7 +124,7 @@ static u32 unfold_near_enter(u32 layout, const u64 *rec, const struct fr_begun *
 	return fr_near_value(rec[0]) == (u16)half ? unfold_enter(layout, full, event, out) : 0;
 }
 
-/* Since which layout there are such records. */
+/* The first layout with such records. */
 static u32 since_layout(u32 event)
 {
 	if (fr_short_is_near(event))

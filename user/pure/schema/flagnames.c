@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* By the kernel's headers for x86 and arm64, not those of the machine that reads. */
+/* From the kernel's headers for x86 and arm64, not from those of the machine that reads. */
 #include "pure/schema/flagnames.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each fact is a mark: from this time on, this tid is called so. Sorted by (tid, time), a look-up is the last mark not
- * later than t; each tid keeps the mark found last, since the next look-up is mostly answered by it too.
+ * Each fact is a mark: from this time on, this tid has this name. Sorted by (tid, time), the answer to a look-up is the last
+ * mark not later than t. Each tid keeps the mark found last, which mostly answers the next look-up, too.
  */
 #include "pure/schema/names.h"
 
@@ -11,14 +11,14 @@
 #include <string.h>
 
 #define NO_PID	     (-1)
-#define SAME_NAME_NS 1000000000 /* the table's stamp of a renaming and its event's are closer, on a busy host too */
+#define SAME_NAME_NS 1000000000 /* a renaming's time in the table and its event's are closer than this, even on a busy host */
 #define CPU_MAX	     65536
 
 enum why { BIRTH, TABLE_NAME, RENAMED };
 
 struct mark {
 	u64 from_ns;
-	u64 cgroup; /* 0 unknown */
+	u64 cgroup; /* 0: unknown */
 	u32 tid;
 	s32 pid;
 	u8 why;
@@ -37,7 +37,7 @@ struct fr_names {
 	size_t cnt, cap;
 	struct span *span; /* by tid */
 	u32 span_cnt;
-	char (*idle)[FR_COMM_SZ]; /* swapper/CPU, made when first asked for */
+	char (*idle)[FR_COMM_SZ]; /* swapper/CPU, created when first asked for */
 };
 
 struct fr_names *fr_names_new(void)
@@ -107,7 +107,7 @@ int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr
 	return add(n, &m);
 }
 
-/* The columns of one event type that tell of names, by their place in the schema of the file. */
+/* The columns of an event type that tells names, as in the file's schema. */
 struct teller {
 	const struct fr_event *ev;
 	const struct fr_field *tid, *pid, *start, *comm, *oldcomm, *cgroup;
@@ -168,7 +168,7 @@ static int add_birth(struct fr_names *n, const struct fr_row *r, const struct te
 	return add(n, &m);
 }
 
-/* The kernel tells just before it renames: the event itself still happens under the old name. */
+/* The kernel reports just before it renames: the event itself still happens under the old name. */
 static int add_rename(struct fr_names *n, const struct fr_row *r, const struct teller *t)
 {
 	struct mark m = {.from_ns = r->ts + 1, .tid = fr_row_num(r, t->tid), .pid = NO_PID, .why = RENAMED};
@@ -227,14 +227,14 @@ static bool same_comm(const struct mark *a, const struct mark *b)
 	return !memcmp(a->comm, b->comm, FR_COMM_SZ);
 }
 
-/* The task table's stamp of a renaming that is known by its event too: the event's is the exact one. */
+/* A renaming's time in the task table, when its event is known, too: the event's time is the exact one. */
 static bool is_told_again(const struct mark *m, const struct mark *next)
 {
 	return m->why == TABLE_NAME && next->why == RENAMED && m->tid == next->tid && same_comm(m, next) &&
 	       next->from_ns - m->from_ns < SAME_NAME_NS;
 }
 
-/* Several files may tell the same. */
+/* Several files may contain the same mark. */
 static bool is_told_twice(const struct mark *m, const struct mark *next)
 {
 	return m->tid == next->tid && m->from_ns == next->from_ns && m->why == next->why && m->pid == next->pid &&
@@ -255,7 +255,7 @@ static void drop_retold(struct fr_names *n)
 	n->cnt = to;
 }
 
-/* A tid of which nothing earlier is known than its renaming had its old name before. */
+/* If nothing earlier is known of a tid than its renaming, it had its old name before. */
 static int add_old_names(struct fr_names *n)
 {
 	size_t i, cnt = n->cnt;
@@ -275,7 +275,7 @@ static int add_old_names(struct fr_names *n)
 	return 0;
 }
 
-/* A renaming does not say which process and cgroup it was in: the mark before does. */
+/* A renaming does not tell process and cgroup: the previous mark does. */
 static void inherit(struct fr_names *n)
 {
 	size_t i;

@@ -2,9 +2,9 @@
 /*
  * schema: built from bpf/events.def or from text, by the same three steps: begin an event, add its fields, end it.
  *
- * The text of a file may come from a newer build. What can be done without is degraded (a style, a tier, a rule nobody
- * knows); an event with a field of unknown type cannot be taken apart and is dropped; anything else that is not as the
- * specification says makes the whole text invalid.
+ * The text of a file may come from a newer build. What is not essential is degraded (an unknown style, tier or rule). An event
+ * with a field of unknown type cannot be decoded and is dropped. Anything else that does not follow the specification makes the
+ * whole text invalid.
  */
 #include "pure/schema/schema.h"
 
@@ -25,12 +25,12 @@ struct fr_schema {
 	struct fr_event ev[FR_EVENT_MAX]; /* by number, name NULL: none */
 };
 
-/* The event being added to. */
+/* The event being built. */
 struct build {
 	struct fr_schema *s;
 	struct fr_event *ev; /* NULL before the first */
 	u32 off;	     /* end of the record so far */
-	u32 bit;	     /* of bits, the first that is free */
+	u32 bit;	     /* of bits, the first free one */
 	bool drop;	     /* of unknown type or code: cannot be decoded */
 };
 
@@ -42,7 +42,7 @@ static const char *const style_names[FR_STYLE_CNT] = {
 	[FR_STYLE_VERDICT] = "VERDICT",
 };
 
-/* A type's name and the bytes it takes in a record, 0: the rest of it. */
+/* A type's name and the bytes it takes in a record, 0: the rest of the record. */
 static const struct {
 	const char *name;
 	u32 sz;
@@ -120,7 +120,7 @@ static const char *rule_name(u32 rule)
 	return rule < FR_RULE_CNT ? rule_names[rule] : NULL;
 }
 
-/* The number of a name, cnt if nobody has it. */
+/* The number of a name, cnt: none. */
 static u32 number_of(const char *name, const char *(*name_of)(u32 nr), u32 cnt)
 {
 	u32 nr;
@@ -164,7 +164,7 @@ static void drop_event(struct build *b)
 	*b->ev = (struct fr_event){};
 }
 
-/* What field f is made from must exist, and be what its rule takes. */
+/* The field that f is computed from must exist, and be what its rule takes. */
 static bool from_is_good(const struct fr_event *ev, struct fr_field *f)
 {
 	const struct fr_field *from;
@@ -244,7 +244,7 @@ static void place_field(struct build *b, struct fr_field *f)
 	b->ev->tail = !types[f->type].sz;
 }
 
-/* Bits of which each code is a value of the field's type. */
+/* Is each code of these bits a value of the field's type? */
 static bool bits_are_good(const struct fr_field *f)
 {
 	bool is_signed = f->type >= FR_TYPE_s16 && f->type <= FR_TYPE_s64;
@@ -257,7 +257,7 @@ static bool bits_are_good(const struct fr_field *f)
 	return f->code != FR_CODE_LESS1 || is_signed;
 }
 
-/* The same of bits, behind those before. An event has bits, or other fields and flags. */
+/* The same for bits, after the previous ones. An event has bits, or other fields and flags. */
 static int place_bits(struct build *b, struct fr_field *f)
 {
 	if (!bits_are_good(f) || f->bit_cnt > 64 - b->bit || (b->ev->col_cnt > 1 && !has_bits(b)))
@@ -312,7 +312,7 @@ static int add_field(struct build *b, struct fr_field f)
 
 static int add_flags(struct build *b, u32 style, const char *name, const char *doc)
 {
-	/* There is one byte for them: columns begin with it. */
+	/* There is one byte for them, and the columns begin with it. */
 	if (!b->ev || b->ev->col_cnt)
 		return -EINVAL;
 	return add_field(
@@ -327,7 +327,7 @@ static int add_stored(struct build *b, u32 type, u32 style, const char *name, co
 static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, const char *name, const char *doc)
 {
 	if (code >= FR_CODE_CNT)
-		type = FR_TYPE_CNT; /* of a later version */
+		type = FR_TYPE_CNT; /* from a later version */
 	return add_field(b, (struct fr_field){.name = name,
 					      .doc = doc,
 					      .kind = FR_KIND_FIELD,
@@ -340,7 +340,7 @@ static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, con
 static int add_derived(struct build *b, u32 rule, const char *from, const char *name, const char *doc)
 {
 	if (rule >= FR_RULE_CNT)
-		return b->ev ? 0 : -EINVAL; /* of a later version: the event is whole without it */
+		return b->ev ? 0 : -EINVAL; /* from a later version: the event is complete without it */
 	return add_field(b, (struct fr_field){.name = name,
 					      .doc = doc,
 					      .from = from,
@@ -411,13 +411,13 @@ static int add_builtin(struct build *b)
 	return err ? err : end_event(b);
 }
 
-static struct fr_schema *builtin; /* made once, by whichever thread asks first, and never changed */
+static struct fr_schema *builtin; /* created once, by the first thread that asks, and never changed */
 
 static void make_builtin(void)
 {
 	struct build b = {.s = new_schema(builtin_field_cnt)};
 
-	/* A table that breaks its own rules is a mistake in this build, found by its first run. */
+	/* A table that breaks its own rules is a bug of this build, found by its first run. */
 	if (!b.s || add_builtin(&b))
 		abort();
 	builtin = b.s;
@@ -458,7 +458,7 @@ static u32 parse_style(char **line)
 	return style < FR_STYLE_CNT ? style : FR_STYLE_DEC;
 }
 
-/* A decimal number from 1 to 254, 0 if it is none. */
+/* A decimal number from 1 to 254, 0: it is not. */
 static u32 parse_nr(const char *word)
 {
 	size_t len = strspn(word, "0123456789");
@@ -486,7 +486,7 @@ static int parse_flags(struct build *b, char *line)
 	return name_is_good(name) ? add_flags(b, style, name, line) : -EINVAL;
 }
 
-/* TYPE, or TYPE:BITS:CODE, of which *cnt is 0 if it has none. */
+/* TYPE, or TYPE:BITS:CODE; *cnt is 0 without bits. */
 static int parse_type(char *word, u32 *type, u32 *cnt, u32 *code)
 {
 	char *bits = strchr(word, ':'), *end;
@@ -597,7 +597,7 @@ int fr_schema_parse(const char *text, size_t sz, struct fr_schema **out)
 
 /* ---- to text ---- */
 
-/* As fprintf(): a stream in memory that finds none says so only to whoever writes. */
+/* As fprintf(). A memory stream that runs out of memory reports that only to the writer. */
 static int write_field(FILE *f, const struct fr_field *field)
 {
 	const char *style = fr_style_name(field->style);

@@ -11,7 +11,7 @@
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Names by number; numbers between may have none. */
+/* Names by number; some numbers may have none. */
 struct list {
 	const char *const *name;
 	size_t cnt;
@@ -26,7 +26,7 @@ static const char *const signals[] = {
 	[31] = "SIGSYS",
 };
 
-#define SIGRT_FIRST 34 /* SIGRTMIN as glibc leaves it: the threads library keeps 32 and 33 */
+#define SIGRT_FIRST 34 /* SIGRTMIN as glibc defines it: the threads library keeps 32 and 33 */
 #define SIGRT_LAST  64
 
 static const char *const realtime_signals[] = {
@@ -167,7 +167,7 @@ static const char *const errors[] = {
 	[130] = "EOWNERDEAD",
 	[131] = "ENOTRECOVERABLE",
 	[132] = "ERFKILL",
-	[133] = "EHWPOISON", /* the kernel's own, seen where a system call is being restarted */
+	[133] = "EHWPOISON", /* the kernel's own, seen when a system call is restarted */
 	[512] = "ERESTARTSYS",
 	[513] = "ERESTARTNOINTR",
 	[514] = "ERESTARTNOHAND",
@@ -190,7 +190,7 @@ static const char *const abis[] = {"native", "32-bit"};
 /* States are bits; a value of several has no name. 256: preempted, still runnable. */
 static const char *const state_bits[] = {"S", "D", "T", "t", "X", "Z", "P", "I", "R+"};
 
-/* SI_* that say who sent it; what is positive depends on the signal. */
+/* SI_* that tell who sent it; positive ones depend on the signal. */
 static const char *const negated_codes[] = {"SI_USER",	  "SI_QUEUE", "SI_TIMER", "SI_MESGQ",
 					    "SI_ASYNCIO", "SI_SIGIO", "SI_TKILL", "SI_DETHREAD"};
 #define CODE_KERNEL 0x80
@@ -323,7 +323,7 @@ const char *fr_sysname(const struct fr_sys *sys, enum fr_style style, s64 v)
 	}
 }
 
-/* ENOENT or -ENOENT: both name the negative value that is returned. */
+/* ENOENT or -ENOENT: both mean the negative value that is returned. */
 static int ret_find(const char *name, s64 *v)
 {
 	s64 nr = fr_errno_find(name + (*name == '-'));

@@ -49,7 +49,7 @@ static u64 hash_of(const char *text, size_t sz)
 	return h;
 }
 
-/* The slot of a text: its entry's, or where it would be put. */
+/* The slot of a text: that of its entry, or the one where it belongs. */
 static struct entry **find(struct entry **slot, size_t cap, u64 hash, const char *text, size_t sz)
 {
 	size_t i = (hash ^ hash >> 32) & (cap - 1);
@@ -96,7 +96,7 @@ int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight
 		memcpy(e->text, text, sz);
 		*at = e;
 		s->cnt++;
-		s->size += sizeof(*e) + sz + 16; /* and what malloc() takes */
+		s->size += sizeof(*e) + sz + 16; /* and malloc()'s overhead */
 	}
 	(*at)->weight += weight;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Buckets are numbered through: 0 to 31 the values themselves, then 32 to each power of two. 32 in a row are a group; from the
- * lowest to the highest group in use all are there.
+ * Buckets are numbered in a row: 0 to 31 are the values themselves, then 32 to each power of two. 32 in a row are a group; all
+ * groups from the lowest to the highest one in use exist.
  */
 #include "pure/set/hist.h"
 
@@ -29,7 +29,7 @@ void fr_hist_free(struct fr_hist *h)
 	*h = (struct fr_hist){0};
 }
 
-/* Groups [first, end) are to be there, beside those that are. */
+/* Make groups [first, end) exist, besides those that do. */
 static int reserve(struct fr_hist *h, u32 first, u32 end)
 {
 	u64 *bucket;

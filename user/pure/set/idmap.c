@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Open addressing. What is dropped leaves no mark: those behind it that can move up do so. */
+/* Open addressing. Dropping leaves no tombstone: records after it that can move up do so. */
 #include "pure/set/idmap.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ void *fr_idmap_get(struct fr_idmap *m, u64 key)
 	return memset(add(m, fr_idmap_place(m, key), key), 0, m->record_sz);
 }
 
-/* Free place i: one that stands behind it and has its home at or before it comes here, and leaves a place in turn. */
+/* Free place i: a record after it whose home is at or before i moves here, and leaves its place in turn. */
 static void drop_at(struct fr_idmap *m, u32 i)
 {
 	u32 mask = m->cap - 1, j = i;
@@ -110,7 +110,7 @@ void fr_idmap_sweep(struct fr_idmap *m, bool (*is_over)(void *arg, u64 key, void
 {
 	u32 i = 0;
 
-	/* what moves up to i is asked too; at the table's end it may be asked twice */
+	/* what moves up to i is asked about, too; at the table's end it may be asked about twice */
 	while (i < m->cap) {
 		if (m->used[i] && is_over(arg, m->key[i], record(m, i)))
 			drop_at(m, i);

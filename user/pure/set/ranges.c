@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A number at *p, which is stepped over. */
+/* Read the number at *p and step over it. */
 static bool get_number(const char **p, u32 *v)
 {
 	unsigned long long got;

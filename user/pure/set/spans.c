@@ -11,7 +11,7 @@ void fr_spans_free(struct fr_spans *s)
 	*s = (struct fr_spans){};
 }
 
-/* Put with[0..cnt) where spans [from, to) are. */
+/* Replace spans [from, to) by with[0..cnt). */
 static int replace(struct fr_spans *s, size_t from, size_t to, const struct fr_span *with, size_t cnt)
 {
 	size_t after = s->cnt - (to - from) + cnt;

@@ -6,12 +6,12 @@
 
 #include <libiberty/demangle.h>
 
-#define NAME_MAX_SZ 16384u /* longer ones are left as they are */
+#define NAME_MAX_SZ 16384u /* longer names are left as they are */
 
 struct sink {
 	char buf[FR_DEMANGLE_SZ];
 	size_t len;
-	jmp_buf full; /* the only way to stop the library when it has said enough: it holds no memory of its own */
+	jmp_buf full; /* the only way to stop the library once it wrote enough: it holds no memory of its own */
 };
 
 static void take(const char *s, size_t sz, void *arg)
@@ -25,7 +25,7 @@ static void take(const char *s, size_t sz, void *arg)
 		longjmp(k->full, 1);
 }
 
-/* Rust first: its older names are valid C++ names too, with a hash behind. */
+/* Rust first: its older names are also valid C++ names, followed by a hash. */
 static bool run(const char *name, struct sink *k)
 {
 	if (rust_demangle_callback(name, DMGL_NO_OPTS, take, k))

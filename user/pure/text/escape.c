@@ -8,7 +8,7 @@
 #define ONES  0x0101010101010101ULL
 #define HIGHS (0x80 * ONES)
 
-/* Not 0 if one of the bytes of w is c, or below it. */
+/* has(): not 0 if a byte of w is c; has_below(): if one is below c. */
 static inline u64 has(u64 w, u8 c)
 {
 	return ((w ^ c * ONES) - ONES) & ~(w ^ c * ONES) & HIGHS;
@@ -19,7 +19,7 @@ static inline u64 has_below(u64 w, u8 c)
 	return (w - c * ONES) & ~w & HIGHS;
 }
 
-/* Not 0 if a byte is no printable ASCII, or a quote or backslash; as a word, also a space or =. */
+/* Not 0 if a byte is not printable ASCII, or a quote or backslash; for a word, also a space or =. */
 static inline u64 odd(u64 w, bool word)
 {
 	u64 bad = (w & HIGHS) | has_below(w, word ? ' ' + 1 : ' ') | has(w, 0x7f) | has(w, '"') | has(w, '\\');
@@ -35,7 +35,7 @@ static inline u64 load(const char *s, size_t sz)
 	return w;
 }
 
-/* The bytes of a text of 1 to 8, in any order, some perhaps twice. */
+/* The bytes of a text of 1 to 8 bytes, in any order, some perhaps twice. */
 static inline u64 load_all(const char *s, size_t sz)
 {
 	if (sz >= 4)
@@ -65,7 +65,7 @@ bool fr_is_word(const char *s, size_t sz)
 	return sz && is_even(s, sz, true);
 }
 
-/* ---- one character after the other ---- */
+/* ---- one character at a time ---- */
 
 #define HEX_COLS 4u /* \xNN */
 
@@ -84,7 +84,7 @@ static bool is_backslash_x(const char *s, size_t sz)
 	return sz > 1 && s[0] == '\\' && s[1] == 'x';
 }
 
-/* The next character as text: its bytes, 0: each is to be escaped. */
+/* The length of the next character if it may be shown; 0: each byte must be escaped. */
 static size_t plain_len(const char *s, size_t sz)
 {
 	size_t len = fr_utf8_len(s, sz);
@@ -123,7 +123,7 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
 	return fr_escape_text_to(o, s, sz, ~(size_t)0);
 }
 
-/* What cannot stand as it is in a JSON string. */
+/* Write what cannot be in a JSON string as it is. */
 static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
 {
 	if (!len || is_backslash_x(s, sz))

@@ -12,7 +12,7 @@ struct text {
 	size_t sz;
 };
 
-/* What is always the same in the rows of an event. */
+/* What is the same in all rows of an event. */
 struct keys {
 	struct text event;  /* ,"event":"sched_switch","pid": */
 	struct text *field; /* ,"next_pid": */
@@ -25,7 +25,7 @@ struct fr_json {
 	struct keys keys[FR_EVENT_MAX];
 };
 
-/* before, name with escapes, after; o is used as a scratch buffer that never gets full. */
+/* before, escaped name, after; o is a scratch buffer that never gets full. */
 static bool make(struct fr_out *o, struct text *t, const char *before, const char *name, const char *after)
 {
 	o->len = 0;

@@ -8,7 +8,7 @@
 #include "pure/text/escape.h"
 #include "pure/text/format_pair.h"
 
-/* A line being put. */
+/* A line being printed. */
 struct line {
 	struct fr_text *t;
 	struct fr_out *o;
@@ -23,7 +23,7 @@ struct line {
 #define FEW	   6u /* numbers */
 #define ERRNO_MAX  4095
 #define DEV_MINORS 20		 /* bits of a device's minor number */
-#define POINTER	   0x100000000LL /* results from here on are addresses: in hex */
+#define POINTER	   0x100000000LL /* results above this are addresses: in hex */
 
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos)
 {
@@ -45,7 +45,7 @@ enum fr_paint fr_text_group_paint(u32 group)
 	return group < FR_GROUP_CNT ? paint[group] : FR_PAINT_NONE;
 }
 
-/* As fr_out_paint(), where there is room. */
+/* As fr_out_paint(), if there is room. */
 static inline char *put_paint(const struct fr_out *o, char *p, enum fr_paint paint)
 {
 	return o->color ? stpcpy(p, fr_paint_code(paint)) : p;
@@ -89,7 +89,7 @@ void fr_text_wall(struct fr_out *o, u64 real_ns)
 	put_ns(o, real_ns % SEC_NS);
 }
 
-/* The second of a time, if it is another one than the last line's. */
+/* Update the second, if it differs from the last line's. */
 static void have_clock(struct fr_text *t, u64 sec)
 {
 	if (sec == t->sec)
@@ -116,7 +116,7 @@ static void put_quoted(struct fr_out *o, const char *s, size_t len)
 	fr_out_char(o, '"');
 }
 
-/* A text that could be taken for something else stands in quotes. */
+/* A text that could be taken for something else is put in quotes. */
 static void put_text(struct fr_out *o, const char *s, size_t len)
 {
 	if (fr_is_word(s, len))
@@ -127,7 +127,7 @@ static void put_text(struct fr_out *o, const char *s, size_t len)
 		fr_escape_text(o, s, len);
 }
 
-/* Numbers, and their names, are put at p, where there is room for them; returned is where they end. */
+/* Numbers, and their names, are put at p, where there is room for them; returns where they end. */
 
 static char *put_signed(char *p, s64 v)
 {
@@ -166,7 +166,7 @@ static char *put_plain(char *p, const struct fr_field *f, u64 v)
 	return fr_field_signed(f) ? put_signed(p, v) : fr_digits_dec(p, v);
 }
 
-/* The call of this number on the machine of the events. */
+/* The system call with this number on the events' machine. */
 static const struct fr_syscall *call_of(const struct line *l, s64 nr)
 {
 	struct fr_text *t = l->t;
@@ -196,7 +196,7 @@ static char *put_named(char *p, const struct fr_field *f, u64 v)
 	return f->style == FR_STYLE_HANDLER ? fr_digits_hex(p, v) : put_plain(p, f, v);
 }
 
-/* Of what needs more words. */
+/* Numbers that need more words. */
 static char *put_long_num(struct fr_out *o, char *p, const struct fr_field *f, u64 v)
 {
 	o->len = p - o->buf;
@@ -336,7 +336,7 @@ static inline char *put_label(const struct fr_out *o, char *p, const struct fr_f
 	return p + f->label_len;
 }
 
-/* A stored number, as most are. The native ABI is what one expects: nothing to say. */
+/* A stored number, the usual case. The native ABI is expected and not printed. */
 static void put_stored(const struct line *l, const struct fr_field *f)
 {
 	u64 v = fr_row_num(l->r, f);
@@ -348,7 +348,7 @@ static void put_stored(const struct line *l, const struct fr_field *f)
 	l->o->len = put_num(l, p, f, v) - l->o->buf;
 }
 
-/* Likewise a stack that was not taken. */
+/* Nor is a stack that was not taken. */
 static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
 {
 	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
@@ -370,7 +370,7 @@ static void put_field(const struct line *l, const struct fr_field *f)
 	put_value(l, f, &v);
 }
 
-/* ---- pieces of lines, copied where they are the same again ---- */
+/* ---- pieces of lines, copied if they are the same again ---- */
 
 static void put_piece(struct fr_out *o, const struct fr_text_piece *k)
 {
@@ -378,7 +378,7 @@ static void put_piece(struct fr_out *o, const struct fr_text_piece *k)
 	o->len += k->sz;
 }
 
-/* What was put from begin on, unless the buffer was flushed meanwhile. */
+/* Keep what was put from begin on, unless the buffer was flushed meanwhile. */
 static void keep_piece(struct fr_text_piece *k, const struct fr_out *o, size_t begin)
 {
 	size_t sz = o->len - begin;

@@ -7,10 +7,10 @@
 
 #include "pure/text/utf8.h"
 
-/* A text being read: what is left of it, where decoded bytes go, and the first thing that is wrong. */
+/* A text being read: what is left of it, where decoded bytes go, and the first error. */
 struct reader {
 	const char *p, *end;
-	char *to; /* has room: a decoded text and its NUL are no longer than the text in its quotes */
+	char *to; /* large enough: a decoded text and its NUL are no longer than the text in its quotes */
 	const char *why;
 };
 
@@ -26,7 +26,7 @@ static void skip_space(struct reader *r)
 		r->p++;
 }
 
-/* Is c next, after white space? Then goes behind it. */
+/* Is c next, after white space? Then step over it. */
 static bool take(struct reader *r, char c)
 {
 	skip_space(r);
@@ -54,7 +54,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four digits; -1: they are not there. */
+/* Returns four digits, -1: they are not there. */
 static int take_hex4(struct reader *r)
 {
 	int v = 0, i, d;
@@ -90,7 +90,7 @@ static void put_utf8(struct reader *r, u32 c)
 	*r->to++ = 0x80 | (c & 0x3f);
 }
 
-/* Behind \u: six bytes of text become three at most, a pair of surrogates four of twelve. */
+/* After \u: six bytes of text become at most three, a pair of surrogates four of twelve. */
 static int take_unicode(struct reader *r)
 {
 	int c = take_hex4(r), low;
@@ -130,7 +130,7 @@ static int take_escape(struct reader *r)
 	return 0;
 }
 
-/* Behind the opening quote. */
+/* After the opening quote. */
 static int take_text(struct reader *r, const char **out)
 {
 	char *begin = r->to;

@@ -29,7 +29,7 @@ static int find_unit(const struct unit *unit, size_t cnt, const char *name, u64 
 	return -EINVAL;
 }
 
-/* Digits, perhaps a fraction, and a unit: exact for whole numbers. */
+/* Digits, an optional fraction, and a unit: exact for whole numbers. */
 static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out)
 {
 	u64 whole, worth, frac = 0, scale = 1;
@@ -86,8 +86,8 @@ const char *fr_show_size(u64 bytes, char *buf, size_t sz)
 }
 
 /*
- * A point, whatever the locale of the program that the library is in has for one: what stands behind the first digits of a
- * text, but for a blank.
+ * Turn the decimal separator into a point, whatever the locale of the program that uses the library: it is what follows the
+ * first digits of a text, unless that is a blank.
  */
 static const char *with_point(char *buf)
 {
@@ -105,7 +105,7 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 {
 	if (ns < 1000)
 		snprintf(buf, sz, "%llu ns", (unsigned long long)ns);
-	else if (ns < 999500) /* more would be 1e+03 */
+	else if (ns < 999500) /* above this it would be 1e+03 */
 		snprintf(buf, sz, "%.3g us", ns / 1e3);
 	else if (ns < 999500000)
 		snprintf(buf, sz, "%.3g ms", ns / 1e6);

@@ -45,8 +45,8 @@ u32 fr_utf8_char(const char *s, size_t len)
 }
 
 /*
- * Unicode's Default_Ignorable_Code_Point, as they are not seen, with the ends of lines and paragraphs (2028, 2029) and the
- * marks of annotations (fff9 to fffb), which are not seen either.
+ * Unicode's Default_Ignorable_Code_Point, which are invisible, with the ends of lines and paragraphs (2028, 2029) and the
+ * annotation marks (fff9 to fffb), which are invisible, too.
  */
 static const struct {
 	u32 first, last;

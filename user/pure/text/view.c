@@ -20,7 +20,7 @@ static struct fr_val num_of(u64 num, bool is_signed)
 	return (struct fr_val){.kind = FR_VAL_NUM, .num = num, .is_signed = is_signed};
 }
 
-/* The number a derived field is made from: the row's tid, or a stored field, perhaps by way of one derived TID. */
+/* The number that a derived field is computed from: the row's tid, or a stored field, perhaps through one derived TID. */
 static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
 {
 	if (f->from_idx >= 0) {
@@ -37,8 +37,8 @@ static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
 }
 
 /*
- * Task 0 is the CPU's idle task where the kernel names it; in the recorder's own events (a trigger of no task, a latency of a
- * device) the field is 0 for none.
+ * In the kernel's events, task 0 is the CPU's idle task; in the recorder's own (a trigger of no task, a latency of a device)
+ * the field is 0 for none.
  */
 static bool is_none(const struct fr_row *r, const struct fr_field *f, u64 tid)
 {
@@ -54,7 +54,7 @@ static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, co
 	return (struct fr_val){.kind = FR_VAL_TEXT, .text = who.comm, .len = who.len};
 }
 
-/* Id 0: no stack was taken; that is known, and empty. */
+/* Id 0: no stack was taken, which is known, and empty. */
 static struct fr_val stack_of(const struct fr_view *v, u64 id)
 {
 	struct fr_val val = {.kind = FR_VAL_NUMS};

@@ -47,7 +47,7 @@ static u64 between(const struct fr_wall_sample *a, const struct fr_wall_sample *
 	return ts + shift(a) + (s64)((double)drift * (double)(ts - a->ts) / (double)span);
 }
 
-/* How many samples are not later than ts. */
+/* How many samples are at or before ts. */
 static u32 samples_to(const struct fr_wall *w, u64 ts)
 {
 	u32 i = 0, step;
@@ -90,7 +90,7 @@ u64 fr_wall_shift(const struct fr_wall *w)
 	return w->cnt ? shift(&w->sample[w->cnt - 1]) : 0;
 }
 
-/* Times between two samples of which wall time rises: piece i ends at sample i, the last one never. */
+/* Times between two samples in which wall time rises: piece i ends at sample i, the last one never. */
 static s64 piece_begin(const struct fr_wall *w, u32 i)
 {
 	return i ? (s64)(w->sample[i - 1].ts + 1) : INT64_MIN;
@@ -108,13 +108,13 @@ static s64 clamp(const struct fr_wall *w, u32 i, s64 ts)
 	return ts < begin ? begin : ts > end ? end : ts;
 }
 
-/* Is the moment before the one that is looked for: the first that is not before real_ns, or the last that is not behind it? */
+/* Is the moment before the one looked for: the first that is not before real_ns, or the last that is not after it? */
 static bool is_before(const struct fr_wall *w, s64 ts, u64 real_ns, bool last)
 {
 	return last ? fr_wall_real(w, ts + 1) <= real_ns : fr_wall_real(w, ts) < real_ns;
 }
 
-/* Of a piece, the first moment that is not before real_ns, or the last that is not behind it: what is drawn is rounded. */
+/* In a piece, the first moment that is not before real_ns, or the last that is not after it: interpolation rounds. */
 static s64 in_piece(const struct fr_wall *w, u32 i, u64 real_ns, bool last)
 {
 	u64 nearest = shift(&w->sample[i < w->cnt ? i : i - 1]);
@@ -126,7 +126,7 @@ static s64 in_piece(const struct fr_wall *w, u32 i, u64 real_ns, bool last)
 	ts = clamp(w, i, ts);
 	if (!i || i == w->cnt)
 		return ts;
-	/* the clock is slewed by a thousandth: what one step misses, the next finds, to a nanosecond or two */
+	/* the clock is slewed by a thousandth: what one step misses, the next finds, except for a nanosecond or two */
 	for (k = 0; k < 4; k++)
 		ts = clamp(w, i, (s64)(ts + (real_ns - fr_wall_real(w, ts))));
 	for (k = 0; k < 4 && ts < piece_end(w, i) && is_before(w, ts, real_ns, last); k++)

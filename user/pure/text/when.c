@@ -29,7 +29,7 @@ static int parse_clock(const char *text, struct fr_when *w)
 	return errno ? -EINVAL : 0;
 }
 
-/* "12.5%". By hand: the decimal point of strtod() is that of the locale of whichever program the library is in. */
+/* "12.5%". Parsed by hand: strtod() takes the decimal point of the locale of the program that uses the library. */
 static int parse_part(const char *text, struct fr_when *w)
 {
 	double digits = 0, scale = 100;
@@ -49,7 +49,7 @@ static int parse_part(const char *text, struct fr_when *w)
 	return strcmp(text, "%") || !(w->part <= 1) ? -EINVAL : 0;
 }
 
-/* A duration that can be added to any time there is. */
+/* A duration that can be added to any time. */
 static int parse_ns(const char *text, u64 *ns)
 {
 	int err = fr_parse_duration(text, ns);
@@ -82,7 +82,7 @@ static int parse_trigger(const char *text, struct fr_when *w)
 	return *text == '-' || *text == '+' ? parse_ns(text + 1, &w->ns) : -EINVAL;
 }
 
-/* .5 or .123456789: ns, *text moved behind it */
+/* .5 or .123456789 as ns; *text moves past it */
 static u64 parse_fraction(const char **text)
 {
 	u64 ns = 0, unit = SEC_NS;
@@ -111,7 +111,7 @@ static int parse_zone(const char *text, bool *local, s64 *east_s)
 	return end && !*end ? 0 : -EINVAL;
 }
 
-/* 14:02:11 or 14:02; behind it, or NULL. */
+/* 14:02:11 or 14:02. Returns what follows, or NULL. */
 static const char *parse_time_of_day(const char *text, struct tm *tm)
 {
 	return strptime(text, "%H:%M:%S", tm) ?: strptime(text, "%H:%M", tm);
@@ -123,7 +123,7 @@ static bool is_short_date(const char *text)
 	return strspn(text, "0123456789") == 8 && text[8] == 'T' && strspn(text + 9, "0123456789") == 6;
 }
 
-/* 2026-01-31T14:02:11, 2026-01-31, 20260131T140211; behind it, or NULL. */
+/* 2026-01-31T14:02:11, 2026-01-31, 20260131T140211. Returns what follows, or NULL. */
 static const char *parse_date(const char *text, struct tm *tm)
 {
 	const char *rest;
@@ -155,7 +155,7 @@ static int parse_wall(const char *text, struct fr_when *w)
 		return -EINVAL;
 	w->kind = FR_WHEN_WALL;
 	if (__builtin_mul_overflow(sec - east_s, SEC_NS, &w->ns) || __builtin_add_overflow(w->ns, ns, &w->ns))
-		w->ns = ~0ULL; /* the year 2555 or later: behind whatever was recorded */
+		w->ns = ~0ULL; /* the year 2555 or later: after anything recorded */
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int parse_daytime(const char *text, struct fr_when *w)
 	return *rest ? -EINVAL : 0;
 }
 
-/* 2026-01-31: no span, no time of day begins like that */
+/* 2026-01-31: no duration and no time of day begins like this */
 static bool is_day(const char *text)
 {
 	return is_short_date(text) || (strspn(text, "0123456789") == 4 && text[4] == '-');
@@ -199,7 +199,7 @@ int fr_when_parse(const char *text, struct fr_when *w)
 	return err;
 }
 
-/* One end of a window; what is left out limits nothing. */
+/* One end of a window; an empty one sets no limit. */
 static int parse_end(const char *text, size_t len, struct fr_when *w)
 {
 	char *copy;
@@ -236,7 +236,7 @@ void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
 	*w = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
 }
 
-/* The last time it was so late in a day that lies not behind real_ns. */
+/* The last time, not after real_ns, that it was this late in a day. */
 static u64 last_daytime(u64 real_ns, u64 daytime_ns)
 {
 	time_t t = real_ns / SEC_NS;

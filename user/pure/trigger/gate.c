@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last times of something, newest at (next - 1) % max. */
+/* The last times of something; the newest is at (next - 1) % max. */
 struct times {
 	u64 *at;
 	u32 max, cnt, next;
@@ -14,8 +14,8 @@ struct times {
 struct key {
 	u64 key;      /* 0: free */
 	u64 last_ns;  /* of the last snapshot */
-	u64 prev_ns;  /* of the one before, for fr_gate_undo() */
-	bool prev_ok; /* there was one before */
+	u64 prev_ns;  /* of the one before it, for fr_gate_undo() */
+	bool prev_ok; /* there was one before it */
 };
 
 struct fr_gate {
@@ -50,7 +50,7 @@ static void times_add(struct times *t, u64 now_ns)
 		t->cnt++;
 }
 
-/* Takes the newest of that value away. */
+/* Remove the newest entry of that value. */
 static void times_remove(struct times *t, u64 then_ns)
 {
 	u32 i = 0;
@@ -66,8 +66,8 @@ static void times_remove(struct times *t, u64 then_ns)
 }
 
 /*
- * Is then less than span before now? Moments of several CPUs come slightly out of order, so a then that is a little later
- * than now counts; one that is much later is another clock's, and does not.
+ * Is then less than span before now? Moments of several CPUs are slightly out of order, so a then a little later than now
+ * counts; one much later is of another clock, and does not.
  */
 static bool within(u64 then_ns, u64 now_ns, u64 span_ns)
 {
@@ -92,7 +92,7 @@ static struct key *find_key(struct fr_gate *g, u64 key)
 	return NULL;
 }
 
-/* A free one, else the longest unused. */
+/* A free one, otherwise the longest unused. */
 static struct key *oldest_key(struct fr_gate *g)
 {
 	struct key *oldest = &g->key[0];
@@ -186,7 +186,7 @@ static bool cools_key(struct fr_gate *g, const struct fr_trigger *t, u64 key, u6
 	return k && within(k->last_ns, now_ns, t->cooldown_ns);
 }
 
-/* The last snapshot of an ending recorder is never one of too many: nothing follows it. */
+/* The last snapshot of an ending recorder is never one too many: nothing follows it. */
 static bool ends(const struct fr_trigger *t)
 {
 	return t->kind == FR_TRIGGER_exit || t->kind == FR_TRIGGER_end;
@@ -230,7 +230,7 @@ enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigge
 {
 	struct fr_moment of = *m;
 
-	of.latency = t->latency; /* the kernel has decided for this rule */
+	of.latency = t->latency; /* the kernel has decided that for this rule */
 	if (t->kind != FR_TRIGGER_event && !fr_trigger_match(t, &of))
 		return FR_TRIGGER_VERDICT_filtered;
 	if (asked->granted)
@@ -272,7 +272,7 @@ void fr_gate_renumber(struct fr_gate *g, const int of_nr[FR_TRIGGER_MAX])
 		} else {
 			g->rule[i].at = NULL;
 		}
-	/* rules that are new have the memory of those that went */
+	/* new rules get the memory of those that went */
 	for (i = 0; i < FR_TRIGGER_MAX; i++) {
 		if (g->rule[i].at)
 			continue;

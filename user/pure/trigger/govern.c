@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LEVEL_MAX (sizeof(((struct fr_govern_state *)0)->saved) / sizeof(u32))
-#define SOON	  16u /* measurements: down again within these is flapping */
+#define SOON	  16u /* measurements: going down again within these is flapping */
 
 void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt)
 {
@@ -28,7 +28,7 @@ static bool is_off(const struct fr_govern_state *s, const struct fr_govern_group
 	return s->level && s->level >= now->levels;
 }
 
-/* The costliest that can go down, or -1. */
+/* The costliest group that can go down, or -1. */
 static int costliest(const struct fr_govern *g, const struct fr_govern_group *now)
 {
 	int best = -1;
@@ -40,7 +40,7 @@ static int costliest(const struct fr_govern *g, const struct fr_govern_group *no
 	return best >= 0 && now[best].cost >= (u64)g->budget * FR_GOVERN_WORTH / 100 ? best : -1;
 }
 
-/* What one level up would cost more, at the rate now. Only the next measurement knows what the last step saved. */
+/* What one level up would cost in addition, at the current rate. Only the next measurement knows what the last step saved. */
 static u64 price(const struct fr_govern_state *s, const struct fr_govern_group *now)
 {
 	u32 saved = s->saved[s->level - 1];
@@ -49,7 +49,7 @@ static u64 price(const struct fr_govern_state *s, const struct fr_govern_group *
 	return rate ? (u64)((double)saved * (double)now->rate / (double)rate) : saved;
 }
 
-/* A level that saved nothing yet known is thought to have saved all; what is left is taken off at the next measurement. */
+/* A level whose saving is still unknown is assumed to have saved everything; the next measurement subtracts what is left. */
 static void go_down(struct fr_govern_state *s, const struct fr_govern_group *now)
 {
 	if (s->since_up < SOON && s->need < FR_GOVERN_CALM_MAX)
@@ -86,7 +86,7 @@ static void count_calm(struct fr_govern *g, const struct fr_govern_group *now, u
 	}
 }
 
-/* The one that waits longest with room for it, or -1. */
+/* The group that has waited longest with room for it, or -1. */
 static int calmest(const struct fr_govern *g)
 {
 	int best = -1;

@@ -20,7 +20,7 @@ static struct fr_change *find(struct fr_entry *n, u32 off)
 	return NULL;
 }
 
-/* The change of a word, made if there is none. There is room for all that one moment can change. */
+/* The change of a word, created if there is none. There is room for everything that one moment can change. */
 static struct fr_change *change_of(struct fr_entry *n, struct fr_triggers *tr, u64 *word)
 {
 	u32 off = (char *)word - (char *)tr;
@@ -48,7 +48,7 @@ static bool change_ok(const struct fr_change *c)
 	return c->off % sizeof(u64) == 0 && c->off <= sizeof(struct fr_triggers) - sizeof(u64);
 }
 
-/* One that was finished already is not done twice: its word is as it shall be. */
+/* A change that was already finished is not done twice: its word is as it shall be. */
 static void finish(struct fr_ledger *l, struct fr_triggers *tr)
 {
 	u32 cnt = l->entry.cnt, i;
@@ -62,7 +62,10 @@ static void finish(struct fr_ledger *l, struct fr_triggers *tr)
 	__atomic_store_n(&l->entry.cnt, 0, __ATOMIC_RELEASE);
 }
 
-/* Fences: who is killed between two of our instructions has done what is before, so it is the compiler's order that counts. */
+/*
+ * Compiler fences: a recorder killed between two instructions has done everything before them, so only the compiler's order
+ * counts.
+ */
 void fr_ledger_commit(struct fr_ledger *l, struct fr_triggers *tr, const struct fr_entry *n)
 {
 	u32 i;
@@ -101,7 +104,7 @@ u64 fr_ledger_first(const struct fr_triggers *tr)
 	return tr->granted_cnt > FR_LEDGER_GRANT_KNOWN ? tr->granted_cnt - FR_LEDGER_GRANT_KNOWN : 0;
 }
 
-/* Of the youngest, what all versions write is believed; one place of it is the next's, as here. */
+/* Of the youngest, what all versions write is believed. One of its places belongs to the next grant, as here. */
 bool fr_ledger_granted(const struct fr_ledger *l, const struct fr_triggers *tr, u64 nr, struct fr_granted *out)
 {
 	const struct fr_ledger_grant *there = &l->grant[nr % FR_LEDGER_GRANT_MAX];

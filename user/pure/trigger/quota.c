@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/trigger/quota.h"
 
-/* What is left if all that is chosen goes. */
+/* What is left if everything chosen is removed. */
 struct left {
 	u64 files, sz, free_sz;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What rules are for. Parsing them: trigger_parse.c. */
+/* What rules apply to. Parsing: trigger_parse.c. */
 #include "pure/trigger/trigger.h"
 
 #include <string.h>
@@ -7,10 +7,12 @@
 #include "fatal.h"
 #include "pure/filter/filter.h"
 
-/* Of an address, what address space randomisation leaves alone: each run of one program would be another crash else. */
+/*
+ * The part of an address that address space randomisation leaves alone: otherwise each run of a program would be another crash.
+ */
 #define IP_MASK 0xfffULL
 
-#define CUT "..." /* what a path begins with when its own begin did not fit into an alert */
+#define CUT "..." /* how a path begins whose own beginning did not fit into an alert */
 
 const char *fr_trigger_kind_name(u32 kind)
 {
@@ -52,7 +54,7 @@ const char *fr_latency_name(u32 latency)
 
 /* ---- matching ---- */
 
-/* How long the first of several patterns, with | between, is. */
+/* Length of the first of several patterns, separated by |. */
 static size_t first_pattern(const char *patterns)
 {
 	size_t i = 0;
@@ -70,9 +72,9 @@ static const char *last_part(const char *path)
 }
 
 /*
- * A pattern with a slash is for the whole path, one without for its last part. Of a path whose begin was cut off
- * (FR_ALERT_PATH_MAX) only what stands behind the pattern's last * is compared: a snapshot too many is better than a crash
- * without one.
+ * A pattern with a slash applies to the whole path, one without to its last part. If the beginning of a path was cut off
+ * (FR_ALERT_PATH_MAX), only what follows the pattern's last * is compared: a snapshot too many is better than a crash without
+ * one.
  */
 static bool path_fits(const char *pattern, size_t sz, const char *path)
 {
@@ -162,7 +164,7 @@ u64 fr_trigger_look_ns(u64 limit_ns)
 	return each_ns > LOOK_MAX_NS ? LOOK_MAX_NS : each_ns;
 }
 
-/* ---- what is the same ---- */
+/* ---- equal moments ---- */
 
 /* FNV-1a. */
 static u64 mix(u64 hash, const void *bytes, size_t sz)
@@ -174,7 +176,7 @@ static u64 mix(u64 hash, const void *bytes, size_t sz)
 	return hash;
 }
 
-/* The program: by its file; by its path; by its name. A report of the kernel's comes in whatever task was running. */
+/* The program: by its file, its path or its name. A kernel report comes in any task that was running. */
 static u64 mix_program(u64 hash, const struct fr_moment *m)
 {
 	const char *name = m->exe && *m->exe ? m->exe : m->comm;

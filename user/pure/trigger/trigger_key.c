@@ -16,7 +16,7 @@
 
 /* ---- filters and options ---- */
 
-/* Names as the kernel keeps them end after 15 bytes: a longer one would never be met. */
+/* Names in the kernel end after 15 bytes: a longer one would never match. */
 static int check_comm(struct fr_tp *p, struct fr_span s)
 {
 	const char *bar;
@@ -60,7 +60,7 @@ static int set_cgroup(struct fr_tp *p, struct fr_span s)
 	return glob(p, s, "cgroup", p->t.cgroup);
 }
 
-/* Names of users are this machine's, as the uids that BPF sees are. */
+/* Users' names are this machine's, as are the uids that BPF sees. */
 static int set_uid(struct fr_tp *p, struct fr_span s)
 {
 	char name[FR_TP_WORD_MAX];
@@ -184,7 +184,7 @@ static int set_all(struct fr_tp *p, struct fr_span s)
 static const struct key {
 	const char *name;
 	u32 kinds;
-	bool bare; /* may stand without a value: then it is yes */
+	bool bare; /* may have no value: then it is yes */
 	int (*set)(struct fr_tp *p, struct fr_span value);
 	const char *form;
 } keys[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Kinds of triggers, and what stands behind them. */
+/* Kinds of triggers, and what follows them. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 #define EVERY_MIN     100000000ULL
 #define PSI_WINDOW_US 1000000ULL
-#define PSI_MIN_US    500000ULL /* the kernel's bounds of a window */
+#define PSI_MIN_US    500000ULL /* the kernel's limits for a window */
 #define PSI_MAX_US    10000000ULL
 
 static int no_arg(struct fr_tp *p, struct fr_span arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A rule's text: parts, separated by commas, or by a colon in front of KEY=, outside of quotes and brackets. The first part is
- * the kind and its argument, each further one a filter or an option.
+ * A rule's text: parts, separated by commas, or by a colon before KEY=, outside of quotes and brackets. The first part is the
+ * kind and its argument, each of the others a filter or an option.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "pure/schema/sysnames.h"
 #include "pure/trigger/trigger_text.h"
 
-/* Is what follows a colon KEY=, or a key that may stand alone? */
+/* Is what follows a colon KEY=, or a key that needs no value? */
 static bool key_follows(const char *at)
 {
 	struct fr_span name = {at, strspn(at, "abcdefghijklmnopqrstuvwxyz")};
@@ -26,7 +26,7 @@ static bool separates(const char *at)
 	return *at == ',' || (*at == ':' && key_follows(at + 1));
 }
 
-/* The end of a text in quotes: behind the closing one, or NULL. */
+/* The end of a quoted text: after the closing quote, or NULL. */
 static const char *skip_quoted(const char *at)
 {
 	for (at++; *at && *at != '"'; at++)
@@ -72,7 +72,7 @@ static void set_defaults(struct fr_trigger *t)
 	t->dedupe = FR_TP_DEDUPED >> t->kind & 1;
 }
 
-/* KIND, KIND:ARG, hung>T. What comes behind goes to *rest. */
+/* KIND, KIND:ARG, hung>T. *rest is what follows. */
 static int parse_head(struct fr_tp *p, const char **rest)
 {
 	const char *at = p->text + strspn(p->text, " \t"), *behind;
@@ -109,7 +109,7 @@ static int parse_head(struct fr_tp *p, const char **rest)
 	return err;
 }
 
-/* What only the whole rule shows. */
+/* Check what only the whole rule shows. */
 static int check_whole(struct fr_tp *p)
 {
 	u64 not_core = p->t.sig_set & ~FR_SIG_CORE;

@@ -96,7 +96,7 @@ int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns
 	return 0;
 }
 
-/* A time that may be nothing: 0 needs no unit. */
+/* A time that may be zero: 0 needs no unit. */
 int fr_tp_any_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 {
 	if (!span_is(s, "0"))

@@ -8,7 +8,7 @@
 #include "pure/text/view.h"
 #include "pure/trigger/watch_int.h"
 
-/* A jump, to be aimed at what follows by land(). */
+/* A jump, aimed later by land() at what follows. */
 static u32 emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 on)
 {
 	struct fr_watch_insn *in = fr_watch_emit(b, n, op, 0);
@@ -61,7 +61,7 @@ static enum fr_watch_truth fold_compare(enum fr_op op, fr_wide a, fr_wide b)
 	}
 }
 
-/* Is the text in the area this one? Texts end with their first NUL, so one with a NUL in it is none. */
+/* Is the text in the area this one? Texts end at their first NUL, so none has a NUL in it. */
 static enum fr_watch_truth same_text(struct fr_watch_build *b, const struct fr_node *n, const struct fr_watch_operand *x,
 				     const struct fr_watch_operand *y, u32 dst)
 {
@@ -113,7 +113,7 @@ static enum fr_watch_truth compare(struct fr_watch_build *b, const struct fr_nod
 	return FR_WATCH_ASK;
 }
 
-/* One of a list: x stays in slot dst, what comes of it goes to dst + 1. */
+/* One item of a list: x stays in slot dst, the result goes to dst + 1. */
 static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_node *item, struct fr_watch_operand *x, u32 dst)
 {
 	struct fr_watch_operand y = fr_watch_value(b, item, dst + 1);
@@ -136,7 +136,7 @@ static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_nod
 	return FR_WATCH_ASK;
 }
 
-/* Each item that is asked for jumps to the end if it is the one. */
+/* Each item that is compiled jumps to the end if it matches. */
 static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	struct fr_watch_operand x = fr_watch_value(b, n->a, dst);
@@ -168,7 +168,7 @@ static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node 
 	return FR_WATCH_ASK;
 }
 
-/* Does the number in slot dst go by a name that matches? */
+/* Does the number in slot dst have a name that matches? */
 static enum fr_watch_truth has_name(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	const struct fr_field *f = n->a->op == FR_OP_FIELD ? n->a->field[b->ev->nr] : NULL;
@@ -208,7 +208,7 @@ static enum fr_watch_truth is_match(struct fr_watch_build *b, const struct fr_no
 
 /* ---- truths ---- */
 
-/* A value where a truth is asked for: not 0, not empty, and known. */
+/* A value used as a truth: true if known, not 0 and not empty. */
 static enum fr_watch_truth is_something(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	struct fr_watch_operand x = fr_watch_value(b, n, dst);
@@ -225,7 +225,7 @@ static enum fr_watch_truth is_something(struct fr_watch_build *b, const struct f
 	return FR_WATCH_ASK;
 }
 
-/* && and ||: the second is looked at only where the first does not decide. */
+/* && and ||: the second operand is evaluated only if the first does not decide. */
 static enum fr_watch_truth both(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	enum fr_watch_truth strong = decided(n->op == FR_OP_OR), t;
@@ -272,7 +272,7 @@ static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n
 	}
 }
 
-/* What is decided needs no instruction. */
+/* What is decided takes no instruction. */
 enum fr_watch_truth fr_watch_truth(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	u32 first = b->prog->insn_cnt;

@@ -45,7 +45,7 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	}
 }
 
-/* Is the event one that this part of the expression names: alone or beside few? Then the part, else NULL. */
+/* Does this part of the expression name the event, alone or among few? Returns the part, or NULL. */
 static const struct fr_node *named_by(const struct fr_filter *f, u8 nr)
 {
 	u32 i, k, cnt;
@@ -63,7 +63,7 @@ static const struct fr_node *named_by(const struct fr_filter *f, u8 nr)
 	return NULL;
 }
 
-/* Room for one more program; NULL: said. It counts once it is compiled. */
+/* Room for one more program; NULL: none, reported. It counts once it is compiled. */
 static struct fr_watch_prog *new_prog(struct fr_watch_build *b, const struct fr_node *n)
 {
 	struct fr_watch_set *s = b->set;
@@ -83,7 +83,7 @@ static struct fr_watch_prog *new_prog(struct fr_watch_build *b, const struct fr_
 	return &s->prog[s->prog_cnt];
 }
 
-/* A jump to a jump that will be taken too goes where that goes. */
+/* A jump to a jump that will also be taken goes directly to its target. */
 static void thread_jumps(struct fr_watch_prog *p)
 {
 	struct fr_watch_insn *in;
@@ -103,8 +103,7 @@ static bool is_small(const struct fr_watch_insn *in)
 }
 
 /*
- * Where a program begins by comparing a number of the event with one that is known, and is false if they differ, the two are
- * its guard.
+ * If a program begins by comparing a number of the event with a known one, and is false if they differ, the two are its guard.
  */
 static void find_guard(struct fr_watch_prog *p)
 {
@@ -150,7 +149,7 @@ static void add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 r
 	b->set->prog_cnt += truth != FR_WATCH_FALSE && !b->failed;
 }
 
-/* What the expression cannot be about is not compiled; nor need it be possible there. */
+/* An event that the expression cannot hold for is not compiled, and need not be supported. */
 static void add_events(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
 {
 	u32 nr, before = b->set->prog_cnt, cnt;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* watch_table: texts and patterns as tables; patterns on numbers that go by names as ranges. */
+/* watch_table: texts and patterns as tables; patterns on numbers that have names as ranges. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pure/schema/sysnames.h"
 #include "pure/trigger/watch_int.h"
 
-/* Numbers that may have names lie between: system calls, and SI_* and -errno below zero. */
+/* Numbers that may have names are between these: system calls, and SI_* and -errno below zero. */
 #define NAMED_FIRST (-1024)
 #define NAMED_LAST  2047
 
 /* ---- tables ---- */
 
-/* Take over a table, or find it. */
+/* Add a table, or find an equal one. */
 static int add_table(struct fr_watch_build *b, const struct fr_node *n, const struct fr_watch_table *t)
 {
 	struct fr_watch_set *s = b->set;
@@ -44,7 +44,7 @@ int fr_watch_add_text(struct fr_watch_build *b, const struct fr_node *n, const c
 	return add_table(b, n, &t);
 }
 
-/* Element i of the pattern at *p, moved behind it: whom does it take? */
+/* Element i of the pattern at *p: which characters does it match? Moves *p past it. */
 static void add_element(struct fr_watch_table *t, const struct fr_node *n, size_t *p, u32 i)
 {
 	size_t from = *p;
@@ -82,7 +82,7 @@ int fr_watch_add_glob(struct fr_watch_build *b, const struct fr_node *n)
 
 /* ---- numbers by names ---- */
 
-/* In which ABIs does number v go by a name that the pattern n->b takes, or with !~ does not? Bits 0 native, 1 32-bit. */
+/* In which ABIs does number v have a name that the pattern n->b matches, or with !~ does not? Bits 0 native, 1 32-bit. */
 static u32 named_in(const struct fr_watch_build *b, const struct fr_node *n, u8 style, s64 v)
 {
 	struct fr_sys sys = {.arch = b->arch};
@@ -112,7 +112,7 @@ static void emit_range(struct fr_watch_build *b, const struct fr_node *n, u32 a,
 		in->a = dst;
 }
 
-/* Each range jumps to the end if it has the number; the last result is the truth. */
+/* Each range jumps to the end if it contains the number; the last result is the truth. */
 bool fr_watch_names(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 a, u32 dst)
 {
 	u32 first = b->prog->insn_cnt, abis, before = 0, i;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* watch_value: the values in an expression that is compiled: fields, constants, arithmetic. */
+/* watch_value: the values in an expression being compiled: fields, constants, arithmetic. */
 #include <string.h>
 
 #include "pure/text/view.h"
 #include "pure/trigger/watch_int.h"
 
 #define WORD_MAX  ((fr_wide)UINT64_MAX)
-#define RANGE_MAX ((fr_wide)1 << 100) /* what may be larger is not followed */
+#define RANGE_MAX ((fr_wide)1 << 100) /* larger bounds are not tracked */
 
 static const struct fr_watch_operand none = {.kind = FR_WATCH_IS_NONE};
 
@@ -141,7 +141,7 @@ static struct fr_watch_operand field(struct fr_watch_build *b, const struct fr_n
 	if (f->kind == FR_KIND_DERIVED)
 		return derived(b, n, f, dst);
 	if (f->off + n->index * 8ULL + 8 > FR_WATCH_REC_SZ)
-		return none; /* no record is as long */
+		return none; /* no record is that long */
 	if (n->has_index != (f->type == FR_TYPE_u64s))
 		return none;
 	if (fr_field_kind(f) == FR_VAL_TEXT)
@@ -196,7 +196,7 @@ enum fr_watch_op fr_watch_two_op(enum fr_op op)
 	return two_ops[i].to;
 }
 
-/* A number in a slot of its own: one that is known is put there. */
+/* Make sure that a number is in slot dst: a known one is put there. */
 void fr_watch_put(struct fr_watch_build *b, const struct fr_node *n, const struct fr_watch_operand *o, u32 dst)
 {
 	struct fr_watch_insn *in;
@@ -237,7 +237,10 @@ static fr_wide largest(const struct fr_watch_operand *o)
 	return -o->min > o->max ? -o->min : o->max;
 }
 
-/* What x op y may be. Only division asks; so bits and products are known roughly, and products only of what fits a word. */
+/*
+ * The bounds of x op y. Only division needs them, so bits and products are known roughly, and products only of what fits a
+ * word.
+ */
 static struct fr_watch_operand range_of(enum fr_op op, const struct fr_watch_operand *x, const struct fr_watch_operand *y)
 {
 	struct fr_watch_operand r = {.kind = FR_WATCH_IS_SLOT, .wide = x->wide || y->wide};
@@ -281,8 +284,7 @@ static struct fr_watch_operand range_of(enum fr_op op, const struct fr_watch_ope
 	return r;
 }
 
-/* The two operands of n, in dst and dst + 1 where they are not known; -x is 0 - x. One that is known comes before what is not.
- */
+/* The two operands of n, in dst and dst + 1 unless they are known; -x is 0 - x. A known one is put before an unknown one. */
 void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 dst, struct fr_watch_operand *x,
 		       struct fr_watch_operand *y)
 {
@@ -306,7 +308,7 @@ static bool is_known_op(enum fr_op op)
 	return false;
 }
 
-/* ~ ^ << >>: of numbers that are known, as in 1 << 6. */
+/* ~ ^ << >>: only of known numbers, as in 1 << 6. */
 static struct fr_watch_operand known_only(struct fr_watch_build *b, const struct fr_node *n)
 {
 	struct fr_watch_operand x = fr_watch_value(b, n->a, 0), y = n->b ? fr_watch_value(b, n->b, 0) : number(-1);
@@ -367,7 +369,7 @@ static struct fr_watch_operand find(struct fr_watch_build *b, const struct fr_no
 	return t == FR_WATCH_ASK ? slot(0, 1) : number(t == FR_WATCH_TRUE);
 }
 
-/* What is known needs no instruction. */
+/* What is known takes no instruction. */
 struct fr_watch_operand fr_watch_value(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	u32 first = b->prog->insn_cnt;
