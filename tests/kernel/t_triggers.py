@@ -286,7 +286,7 @@ def exit_exe_refused():
     if subprocess.run([*hidden, "true"], stderr=subprocess.DEVNULL).returncode:
         raise Skip("nothing can be mounted over the kernel's types")
     try:
-        got = run(*hidden, *args, "--on", "exit:7:exe=/bin/*", status=1)
+        got = run(*hidden, *args, "--on", "exit:7:exe=/bin/*", "--", "true", status=1)
         check("before 6.16 a kernel does not say what program a process was that ends: use comm= or cgroup=" in got.stderr, got.stderr)
         check("exit:7:exe=/bin/*" in got.stderr, got.stderr)
         check(not exists(name), "a session is left")
