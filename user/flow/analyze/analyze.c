@@ -10,7 +10,7 @@
 
 /* ---- events and their fields ---- */
 
-/* A file's schema may lack fields, or have them of another type: then its event only counts. */
+/* A file's schema may lack fields, or have them with another type: then the event is only counted. */
 static bool bind_fields(struct fr_an_event *e, const struct fr_event *ev, const struct fr_an_rule *rule)
 {
 	u32 i;
@@ -36,7 +36,7 @@ static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct f
 	}
 }
 
-/* The numbers that the pairs ask for are mostly the same, else they stand behind. */
+/* The numbers for pairing are mostly among these; the others are appended. */
 static void add_pair_cols(struct fr_an_event *e)
 {
 	bool same = e->pair.col_cnt <= e->col_cnt && !memcmp(e->pair.col, e->col, e->pair.col_cnt);
@@ -117,7 +117,7 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
-		/* what a CPU whose events were cut away did is not known at all */
+		/* if a CPU's events were cut away, nothing is known about what it did */
 		if (!fr_cut_has_cpu(a->snap, r->cpu)) {
 			fr_pairs_gap(a->pairs, r->cpu, ~0ULL);
 			continue;
@@ -147,7 +147,7 @@ static int by_time(const void *a, const void *b)
 	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
 }
 
-/* Chunks whose headers are damaged. */
+/* Chunks with damaged headers. */
 static int find_lost(const struct fr_snap *s, struct fr_gap_list *lost)
 {
 	size_t cnt, i;
@@ -181,7 +181,7 @@ static int add_holes(struct fr_analyze *a)
 	return 0;
 }
 
-/* Until when nothing comes that rows are no part of. */
+/* The time before which only rows have to be handled. */
 static void find_due(struct fr_analyze *a)
 {
 	u64 hole_ns = a->hole_at < a->hole_cnt ? a->hole[a->hole_at].since_ns : ~0ULL;
@@ -190,7 +190,7 @@ static void find_due(struct fr_analyze *a)
 	a->due_ns = hole_ns < chain_ns ? hole_ns : chain_ns;
 }
 
-/* Holes that begin before now. One whose end is not known is at the end of its ring. */
+/* Handle holes that begin before now. A hole without a known end lies at the end of its ring. */
 static void pass_holes(struct fr_analyze *a, u64 now_ns)
 {
 	while (a->hole_at < a->hole_cnt && a->hole[a->hole_at].since_ns < now_ns) {
@@ -202,7 +202,7 @@ static void pass_holes(struct fr_analyze *a, u64 now_ns)
 	}
 }
 
-/* As fr_replay_lost_fn: nothing goes on across what is damaged. Stacks tell nothing that is paired. */
+/* A fr_replay_lost_fn: nothing continues across damage. Stacks are not paired, so their loss does not matter. */
 static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_analyze *a = arg;
@@ -234,7 +234,7 @@ static void count(struct fr_analyze *a, u8 nr, const struct fr_an_row *r)
 	r->task->sum.event_cnt++;
 }
 
-/* What comes before this row and is none. */
+/* Handle gaps that come before this row. */
 static void pass_due(struct fr_analyze *a, u64 now_ns)
 {
 	pass_holes(a, now_ns);
@@ -243,7 +243,7 @@ static void pass_due(struct fr_analyze *a, u64 now_ns)
 	find_due(a);
 }
 
-/* The numbers that are asked for: of most events two or three, so three are taken in any case, without a branch. */
+/* Load the requested numbers. Most events have two or three, so always load three, without a branch. */
 static inline void get_nums(const struct fr_col *c, u32 k, const struct fr_an_event *e, u64 *num)
 {
 	u32 i;
@@ -315,14 +315,14 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 	return err;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static u64 max64(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
 
-/* The trigger's moment; if it is not in the window, its end. */
+/* The trigger's moment; or the window's end, if the trigger lies outside. */
 static u64 find_moment(const struct fr_analyze *a)
 {
 	s64 ts;
@@ -343,7 +343,7 @@ static u32 find_focus(const struct fr_analyze *a, const struct fr_analyze_opts *
 	return tid > 0 && tid <= (s64)FR_TID_MASK ? (u32)tid : 0;
 }
 
-/* A tenth of the moment lies behind the trigger: what became of it. */
+/* A tenth of the moment lies after the trigger: its consequences. */
 static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum,
 		       const struct fr_analyze_opts *opts)
 {

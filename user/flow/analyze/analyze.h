@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * analyze: what happened in a snapshot, as tables: tasks, CPUs, system calls, waits, block requests, interrupts, page faults,
- * samples. Rows go in, in merge order, of one snapshot; memory grows with the number of different tasks, calls, stacks, ...,
- *not with the number of events.
  *
- *	window	first to last event that is looked at
- *	rated	the part of it behind the common horizon: only there is every CPU's history complete, and rates are of it
+ * analyze: the contents of a snapshot as tables: tasks, CPUs, system calls, waits, block requests, interrupts, page faults,
+ * samples. Its input is the rows of one snapshot in merge order. Memory grows with the number of different tasks, calls,
+ * stacks, ..., not with the number of events.
+ *
+ *	window	first to last event considered
+ *	rated	the part of it behind the common horizon: only there is every CPU's history complete; rates are computed over it
  *	moment	the last moments around the trigger, in detail
  *
- * What belongs together is decided by pure/rows/pair.h. A filter chooses which events are counted; what they end is found among
- *all events of the window.
+ * pure/rows/pair.h decides which events belong together. A filter chooses which events are counted; their partners are looked
+ * up among all events of the window.
  */
 #ifndef FR_ANALYZE_H
 #define FR_ANALYZE_H
@@ -21,23 +22,23 @@
 
 #define FR_AN_IDLE 0u /* number of the idle tasks in the list of tasks */
 
-/* What a task was in when it left its CPU. */
+/* What a task was doing when it left its CPU. */
 enum fr_an_in { FR_AN_IN_USER, FR_AN_IN_CALL, FR_AN_IN_FAULT };
 
-/* Who woke somebody: a task, or an interrupt on top of whatever ran there. */
+/* What woke a task: another task, or an interrupt on top of whatever ran there. */
 enum fr_an_by { FR_AN_BY_TASK, FR_AN_BY_IRQ, FR_AN_BY_SOFTIRQ };
 
-/* Sums that tasks, processes and cgroups have alike. */
+/* Sums kept for tasks, processes and cgroups alike. */
 struct fr_an_sums {
 	u64 event_cnt;
 	u64 oncpu_ns, rated_oncpu_ns;
-	u64 run_cnt;	       /* it got a CPU */
-	u64 preempt_cnt;       /* it left its CPU though it could have gone on */
+	u64 run_cnt;	       /* times it got a CPU */
+	u64 preempt_cnt;       /* times it left its CPU though it could have continued */
 	u64 offcpu_ns;	       /* off its CPU, until it ran again */
 	u64 queued_ns;	       /* of this, runnable and waiting for a CPU */
 	u64 blocked_ns;	       /* of this, in D */
 	struct fr_hist wakeup; /* from being woken to running */
-	u64 wake_cnt;	       /* it woke somebody */
+	u64 wake_cnt;	       /* times it woke another task */
 	u64 migrate_cnt;
 	u64 call_cnt, call_ns, error_cnt; /* system calls begun; time in those that ended; those that failed */
 	u64 fault_user, fault_kernel;
@@ -45,7 +46,7 @@ struct fr_an_sums {
 	u64 sample_cnt;
 };
 
-/* A tid, until a fork gives it to another task. */
+/* The owner of a tid, until a fork gives the tid to another task. */
 struct fr_an_task {
 	u32 nr; /* in the list */
 	u32 tid;
@@ -53,16 +54,16 @@ struct fr_an_task {
 	const char *comm; /* the last one, comm_len bytes; NULL unknown */
 	u32 comm_len;
 	u64 cgroup;  /* 0 unknown */
-	u64 seen_ns; /* the last event it is known by: its own, or one that names it */
+	u64 seen_ns; /* time of the last event by it or naming it */
 	struct fr_an_sums sum;
-	struct fr_an_state *state; /* the module's own */
+	struct fr_an_state *state; /* internal to the module */
 };
 
 /* A process (key: pid, ~0 unknown) or a cgroup (key: its id, 0 unknown). */
 struct fr_an_group {
 	u64 key;
 	u32 task_cnt;
-	u32 task; /* number of a task in it: for its name */
+	u32 task; /* number of one of its tasks, for the name */
 	struct fr_an_sums sum;
 };
 
@@ -73,7 +74,7 @@ struct fr_an_call {
 	u64 enter_cnt, rated_cnt; /* begun */
 	u64 exit_cnt;		  /* ended */
 	u64 error_cnt;
-	struct fr_hist latency; /* of those whose begin is known too */
+	struct fr_hist latency; /* of those whose begin is known */
 };
 
 struct fr_an_error {
@@ -84,7 +85,7 @@ struct fr_an_error {
 	u64 cnt;
 };
 
-/* Time off the CPU, by the state it was left in and what the task was in. */
+/* Time off the CPU, by the state and the situation in which the task left it. */
 struct fr_an_reason {
 	u64 key;
 	u16 state; /* as prev_state of sched_switch */
@@ -99,13 +100,13 @@ struct fr_an_wait {
 	u64 key;
 	u8 by;	   /* enum fr_an_by */
 	u32 by_nr; /* number of the task in the list, of the interrupt or softirq */
-	u32 task;  /* who was woken: its number in the list */
+	u32 task;  /* the woken task: its number in the list */
 	u64 cnt, offcpu_ns, wakeup_ns;
 };
 
 struct fr_an_block {
 	u64 key;
-	bool io; /* block_io_*: as the process sees it; else block_rq_*: the device's part of it */
+	bool io; /* block_io_*: as the process sees it; otherwise block_rq_*: the device's part */
 	u32 dev;
 	char rw; /* R W D F or N, as in rwbs */
 	u64 begin_cnt, rated_cnt, end_cnt, error_cnt, bytes;
@@ -122,36 +123,36 @@ struct fr_an_irq {
 struct fr_an_sample {
 	u64 key;
 	u64 ip, stack_id; /* user stack, of samples in user space */
-	s32 pid;	  /* of those, else 0 */
+	s32 pid;	  /* of samples in user space, else 0 */
 	bool user;
 	u64 cnt;
 };
 
-/* From ts on this task had the CPU. */
+/* This task had the CPU from ts on. */
 struct fr_an_seg {
 	u64 ts;
 	u32 tid;
 };
 
 struct fr_an_cpu {
-	bool seen; /* there are events of it, or a ring */
+	bool seen; /* it has events, or a ring */
 	u64 horizon_ns;
 	u64 event_cnt, switch_cnt;
 	u64 busy_ns, idle_ns, rated_busy_ns, rated_idle_ns;
 	u64 irq_ns, softirq_ns;
 	u64 call_cnt, fault_cnt;
 	struct fr_hist wakeup; /* of tasks that ran here */
-	/* the moment: who ran when; the first one since before if first_known */
+	/* the moment: which task ran when; first_known: the first one had been running before */
 	struct fr_an_seg *seg;
 	u32 seg_cnt, seg_cap;
 	bool first_known;
 	u32 first_tid;
-	struct fr_an_cpu_state *state; /* the module's own */
+	struct fr_an_cpu_state *state; /* internal to the module */
 };
 
 enum fr_an_did { FR_AN_RUNS, FR_AN_LEAVES, FR_AN_WOKEN };
 
-/* What became of the task in focus. */
+/* A step in the life of the focus task. */
 struct fr_an_step {
 	u64 ts;
 	u8 did;	    /* enum fr_an_did */
@@ -163,7 +164,7 @@ struct fr_an_step {
 	u32 by_nr; /* tid, number of the interrupt or softirq */
 };
 
-/* A link of the chain of wakings: tid was woken by. */
+/* A link of the chain of wakeups: tid was woken by ... */
 struct fr_an_wake {
 	u32 tid;
 	u8 by;
@@ -175,24 +176,24 @@ struct fr_an_wake {
 #define FR_AN_CHAIN_MAX 16
 #define FR_AN_LAST_MAX	64
 
-/* The task that a trigger is about, or that was asked for. */
+/* The task that the trigger is about, or that was asked for. */
 struct fr_an_focus {
-	u32 tid;				/* 0: there is none */
-	u64 at_ns;				/* the moment: of the trigger, or the window's end */
-	struct fr_an_step step[FR_AN_STEP_MAX]; /* the last ones, in a ring: step_cnt ever */
+	u32 tid;				/* 0: none */
+	u64 at_ns;				/* the moment: the trigger's, or the window's end */
+	struct fr_an_step step[FR_AN_STEP_MAX]; /* the last ones, as a ring buffer; step_cnt counts all */
 	u64 step_cnt;
-	u64 last_ts[FR_AN_LAST_MAX]; /* of events by or about it, in a ring: last_cnt ever */
+	u64 last_ts[FR_AN_LAST_MAX]; /* of events by or about it, as a ring buffer; last_cnt counts all */
 	u64 last_cnt;
 	struct fr_an_wake chain[FR_AN_CHAIN_MAX]; /* up to at_ns, the task itself first */
 	u32 chain_cnt;
-	u64 kstack_id, ustack_id, stack_ns; /* of the last sample or crash that had any, 0 none */
+	u64 kstack_id, ustack_id, stack_ns; /* of the last sample or crash with stacks, 0 none */
 	bool stack_sampled;
 };
 
-/* All tables. Ready after fr_analyze_end(); it is the analysis's own. */
+/* All tables. Complete after fr_analyze_end(); owned by the analysis. */
 struct fr_an_result {
 	u64 begin_ns, end_ns; /* window */
-	u64 rated_ns;	      /* rates are of [rated_ns, end_ns] */
+	u64 rated_ns;	      /* rates cover [rated_ns, end_ns] */
 	u64 horizon_ns;	      /* common */
 	u64 moment_begin_ns, moment_end_ns;
 	u64 event_cnt, rated_cnt;
@@ -201,7 +202,7 @@ struct fr_an_result {
 	struct fr_an_cpu *cpu;
 	u32 task_cnt;
 	struct fr_an_task *const *task;
-	struct fr_an_sums all; /* of all tasks but idle ones */
+	struct fr_an_sums all; /* of all tasks but the idle tasks */
 	struct fr_hist offcpu, queued, blocked, oncpu;
 	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups;
 	struct fr_an_focus focus;
@@ -210,22 +211,25 @@ struct fr_an_result {
 struct fr_analyze; /* opaque */
 
 struct fr_analyze_opts {
-	u32 focus_tid; /* 0: whom the trigger is about */
-	u64 moment_ns; /* how long the last moments are */
+	u32 focus_tid; /* 0: the trigger's task */
+	u64 moment_ns; /* length of the last moments */
 };
 
-/* The replay must be of one boot, opened with names, not begun, and read no more when *out is freed. 0 and *out, or -ENOMEM. */
+/*
+ * The replay must be of one boot, opened with names, and not begun; it is no longer read once *out is freed. 0 and *out, or
+ * -ENOMEM.
+ */
 int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts,
 		   struct fr_analyze **out);
 void fr_analyze_free(struct fr_analyze *a); /* NULL is fine */
 
-/* The columns of events that it looks at. */
+/* The columns of events that it reads. */
 const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a);
 
-/* The rows that come next. 0 or -ENOMEM. */
+/* Process the next rows. 0 or -ENOMEM. */
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run);
 
-/* That was all: names, groups, order by time or count. 0 and *out, or -ENOMEM. */
+/* End of input: resolve names and groups, sort by time or count. 0 and *out, or -ENOMEM. */
 int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_block: requests to block devices, by device and direction: as the device has them (rq), as processes wait (io). */
+/* analyze_block: requests to block devices, by device and direction: in the device (rq), and as processes wait (io). */
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
 
-/* What a request is for, out of its rwbs: 8 bytes of text. "FWS" is a write, "FF" a flush. */
+/* The direction of a request, from its rwbs: 8 bytes of text. "FWS" is a write, "FF" a flush. */
 static char direction(u64 rwbs)
 {
 	char first = 'N';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_fault: page faults, samples, and the stacks of the task in focus. */
+/* analyze_fault: page faults, samples, and the stacks of the focus task. */
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
@@ -26,7 +26,7 @@ static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* A crash's stack is the one that counts; until then the last sample's. */
+/* The stack of a crash takes precedence; until then the last sample's. */
 static void keep_stack(struct fr_analyze *a, const struct fr_an_row *r, u64 kstack_id, u64 ustack_id, bool sampled)
 {
 	struct fr_an_focus *f = &a->res.focus;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_int: between the parts of analyze: analyze.c takes rows apart, analyze_task.c knows the tasks, others a subject each.
+/*
+ * analyze_int: shared by the parts of analyze: analyze.c takes rows apart, analyze_task.c keeps the tasks, each other file a
+ * subject.
  */
 #ifndef FR_ANALYZE_INT_H
 #define FR_ANALYZE_INT_H
@@ -15,10 +17,10 @@
 #define FR_AN_NEAR_ABIS	 2u
 #define FR_AN_NEAR_CALLS 512u
 
-/* A task as it is now. */
+/* The current state of a task. */
 struct fr_an_state {
-	u64 cgroup; /* as its birth told, 0 unknown */
-	/* what it is in: the latest of call and fault */
+	u64 cgroup; /* from its fork event, 0 unknown */
+	/* what it is in: the later of call and fault */
 	u64 call; /* its key + 1, 0: in none */
 	bool fault;
 	/* how it left its CPU */
@@ -26,25 +28,25 @@ struct fr_an_state {
 	u8 off_in, off_abi;
 	u16 off_state;
 	s32 off_id;
-	/* who woke it since it last ran: the first after it left, else the last before */
-	bool wake, wake_off; /* there is one; behind its leaving */
+	/* what woke it since it last ran: the first waker after it left, else the last one before */
+	bool wake, wake_off; /* there is one; it came after the task left */
 	u8 wake_by;
 	u32 wake_tid, wake_nr;
 	u64 wake_ns, wake_parent;
-	u64 link; /* the waking it runs by: number in the ring + 1, 0 unknown */
+	u64 link; /* the wakeup that made it run: number in the ring + 1, 0 unknown */
 };
 
 struct fr_an_cpu_state {
 	struct fr_pair_cpu *pair;
-	bool known; /* who runs */
+	bool known; /* the running task is known */
 	u32 tid;
-	u64 since_ns;	  /* since then, as far as it is covered */
-	u32 irq, softirq; /* number + 1 of what it is in, 0: in none */
+	u64 since_ns;	  /* since then, as far as covered */
+	u32 irq, softirq; /* what it is in: number + 1, 0: in none */
 };
 
 struct fr_an_link {
 	struct fr_an_wake wake;
-	u64 parent; /* the waking that the waker ran by: number + 1 */
+	u64 parent; /* the wakeup that made the waker run: number + 1 */
 };
 
 struct fr_an_row;
@@ -61,26 +63,26 @@ struct fr_an_rule {
 struct fr_an_row {
 	const struct fr_replay_run *run;
 	u32 i;		       /* its number in the run's batch */
-	struct fr_pair_row in; /* what the pairs see of it */
+	struct fr_pair_row in; /* the part for pairing */
 	struct fr_pair pair;
-	u64 v[FR_AN_NUM_MAX]; /* then those of the pair */
+	u64 v[FR_AN_NUM_MAX]; /* followed by those of the pair */
 	u16 cpu_nr;
 	struct fr_an_cpu *cpu;
 	struct fr_an_task *task; /* the row's own */
-	bool counted;		 /* the filter takes it */
-	bool rated;		 /* and it is behind the common horizon */
+	bool counted;		 /* the filter accepts it */
+	bool rated;		 /* it also lies behind the common horizon */
 };
 
-/* An event of the file's schema: what it means here and to the pairs, and the columns that tell it, as far as it has them. */
+/* An event of the file's schema: what it means here and for pairing, and the columns for that which the schema has. */
 struct fr_an_event {
-	fr_an_fn fn; /* NULL: its rows only count */
+	fr_an_fn fn; /* NULL: its rows are only counted */
 	struct fr_pair_rule pair;
 	u8 pair_at; /* its numbers among all */
 	u8 col_cnt;
 	u8 col[FR_AN_NUM_MAX]; /* FR_AN_FEW at least, the first one again */
 };
 
-#define FR_AN_BLOCK_SZ 1024u /* tasks that are allocated at once: they never move */
+#define FR_AN_BLOCK_SZ 1024u /* tasks allocated at once; they never move */
 
 struct fr_analyze {
 	struct fr_an_result res;
@@ -89,9 +91,9 @@ struct fr_analyze {
 	struct fr_pairs *pairs;
 	bool filtered;
 	bool picked; /* switches were cut away from the file: no CPU's time is covered */
-	u32 lacks;   /* what is not known of pairs, as of fr_pairs_lack() */
+	u32 lacks;   /* what is unknown about pairs, see fr_pairs_lack() */
 	struct fr_an_event event[FR_EVENT_MAX];
-	struct fr_wants wants; /* all columns that are looked at */
+	struct fr_wants wants; /* all columns that are read */
 	/* tasks */
 	struct fr_an_task **task;
 	u32 task_cap;
@@ -99,7 +101,7 @@ struct fr_analyze {
 	struct fr_an_state *block_state;
 	void **owned; /* blocks, to be freed */
 	u32 owned_cnt;
-	struct fr_an_task **by_tid;			  /* the task that has it now, NULL: none yet */
+	struct fr_an_task **by_tid;			  /* the current owner, NULL: none yet */
 	u32 near_call[FR_AN_NEAR_ABIS][FR_AN_NEAR_CALLS]; /* number in res.calls + 1 */
 	/* holes of the main tier, by time */
 	struct fr_snap_hole *hole;
@@ -108,20 +110,20 @@ struct fr_analyze {
 	struct fr_an_link *link;
 	u64 link_cnt;
 	bool chained; /* the moment is over */
-	u64 due_ns;   /* behind it comes a hole, or the moment is over */
+	u64 due_ns;   /* a hole or the end of the moment comes after it */
 };
 
 /* Those of each subject. */
 extern const struct fr_an_rule fr_an_sched_rules[], fr_an_syscall_rules[], fr_an_block_rules[], fr_an_irq_rules[],
 	fr_an_fault_rules[];
 
-/* Is this known only in part, for some of the rows that tell it were cut away? */
+/* Is this known only in part, because some of the rows it depends on were cut away? */
 static inline bool fr_an_lacks(const struct fr_analyze *a, enum fr_pair_what what)
 {
 	return a->lacks >> what & 1;
 }
 
-/* A column that is looked at, beside those of the rules' fields. f may be NULL. */
+/* Request a column beside those of the rules' fields. f may be NULL. */
 static inline void fr_an_want(struct fr_analyze *a, u8 nr, const struct fr_field *f)
 {
 	if (f && f->kind != FR_KIND_DERIVED)
@@ -138,7 +140,7 @@ struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid); /* the tid's n
 int fr_an_tasks_end(struct fr_analyze *a);
 void fr_an_sums_free(struct fr_an_sums *s);
 
-/* The task that has this tid now. NULL: no memory. */
+/* The current owner of this tid. NULL: no memory. */
 static inline struct fr_an_task *fr_an_task(struct fr_analyze *a, u32 tid)
 {
 	return a->by_tid[tid & FR_TID_MASK] ?: fr_an_new_task(a, tid & FR_TID_MASK);
@@ -157,7 +159,7 @@ static inline void fr_an_note(struct fr_analyze *a, u64 ts)
 
 /* Events of this CPU are missing until until_ns. */
 void fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 until_ns);
-void fr_an_sched_chain(struct fr_analyze *a); /* keep how the task in focus came to run */
+void fr_an_sched_chain(struct fr_analyze *a); /* record how the focus task came to run */
 void fr_an_sched_end(struct fr_analyze *a);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_irq: time in handlers of interrupts and softirqs, and which one a CPU is in. Interrupts come on top of softirqs. */
+/* analyze_irq: time in handlers of interrupts and softirqs, and which one a CPU is in. Interrupts nest inside softirqs. */
 #include <errno.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ void fr_an_irq_want(struct fr_analyze *a, const struct fr_schema *s)
 		fr_an_want(a, ev->nr, name_field(ev));
 }
 
-/* The last one counts: a number may get another handler. */
+/* The last name counts: an interrupt number may get another handler. */
 static void keep_name(const struct fr_an_row *r, struct fr_an_irq *i)
 {
 	struct fr_row row = fr_batch_row(r->run->b, r->i);

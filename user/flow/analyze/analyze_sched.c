@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * analyze_sched: who ran, who waited, for whom.
  *
- * A CPU's time is covered from the window's begin or its horizon on, but for holes. Whoever leaves it has run since the switch
- * before, or since the covered time began: nobody else can have run there in between. Of a file that was cut by tasks or by a
- * filter no time is covered.
+ * analyze_sched: which tasks ran, which waited, and for what.
  *
- * Each run of a task that began with a waking gets a link that names the waking and the link by which its waker ran then: from
- * link to link goes the chain of who waited for whom. The last FR_AN_WAKE_MAX links are kept.
+ * A CPU's time is covered from the window's begin or its horizon on, except in holes. A task that leaves the CPU has run since
+ * the previous switch, or since the covered time began: no other task can have run in between. In a file cut by tasks or by a
+ * filter, no time is covered.
+ *
+ * Each run of a task that began with a wakeup gets a link, which names the wakeup and the link by which its waker was running
+ * then. Following these links gives the chain of which task waited for which. The last FR_AN_WAKE_MAX links are kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 /* ---- reasons ---- */
 
-/* Only in a call, or in a page fault, does a task of user space sleep. Where calls were cut away nobody knows. */
+/* A user-space task sleeps only in a call or in a page fault. If calls were cut away, the reason is unknown. */
 static u8 what_in(const struct fr_analyze *a, const struct fr_an_state *s, u16 state)
 {
 	bool sleeps = (state == STATE_SLEEPING || state == STATE_BLOCKED) && !fr_an_lacks(a, FR_PAIR_CALL);
@@ -52,7 +53,7 @@ static int count_reason(struct fr_analyze *a, const struct fr_an_state *s, u64 o
 	return fr_hist_add(&r->offcpu, offcpu_ns);
 }
 
-/* ---- the task in focus ---- */
+/* ---- the focus task ---- */
 
 static struct fr_an_step *new_step(struct fr_analyze *a, const struct fr_an_row *r, u8 did)
 {
@@ -96,7 +97,7 @@ static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
 
 /* ---- CPU time ---- */
 
-/* [from, to) that the CPU's task has run. */
+/* The CPU's task has run in [from, to). */
 static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_task *t, u64 from_ns, u64 to_ns)
 {
 	u64 ns = to_ns - from_ns, rated_ns = from_ns > a->res.rated_ns ? ns
@@ -149,7 +150,7 @@ void fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 until_ns)
 		s->since_ns = until_ns;
 }
 
-/* Those that still run at the window's end. */
+/* Tasks still running at the window's end. */
 void fr_an_sched_end(struct fr_analyze *a)
 {
 	u32 i;
@@ -163,9 +164,9 @@ void fr_an_sched_end(struct fr_analyze *a)
 	}
 }
 
-/* ---- wakings ---- */
+/* ---- wakeups ---- */
 
-/* Did a task wake, or an interrupt? Where begins and ends of handlers were cut away nobody knows. */
+/* Was the waker a task or an interrupt? Unknown if begins and ends of handlers were cut away. */
 static bool knows_wakers(const struct fr_analyze *a)
 {
 	return !fr_an_lacks(a, FR_PAIR_IRQ) && !fr_an_lacks(a, FR_PAIR_SOFTIRQ);

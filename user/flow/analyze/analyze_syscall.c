@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_syscall: which calls, how long, and which failed. */
+/* analyze_syscall: which calls were made, how long they took, and which failed. */
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
@@ -11,7 +11,7 @@ static u64 key_of(u64 id, u64 abi)
 	return (abi & 0xff) << 32 | (u32)id;
 }
 
-/* Most rows are system calls: their records are found without hashing. */
+/* Most rows are system calls: find their records without hashing. */
 static u32 *near(struct fr_analyze *a, u64 key)
 {
 	u32 abi = key >> 32, id = key;
@@ -88,7 +88,7 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 	return ret < 0 && ret >= -ERRNO_MAX ? count_error(a, r, c, -ret) : 0;
 }
 
-/* fields: id, abi, ret. rt_sigreturn has no number any more when it ends: then it is the one that was begun. */
+/* fields: id, abi, ret. At its end rt_sigreturn has no number any more: use the call that was begun. */
 static int exits(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_state *s = r->task->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * analyze_task: who there is. A tid is one task until a fork gives it to another. Tasks are allocated in blocks and never move.
- * Names, processes and cgroups are found at the end, once for each task.
+ * analyze_task: the tasks. A tid belongs to one task until a fork gives it to another. Tasks are allocated in blocks and never
+ * move. Names, processes and cgroups are looked up at the end, once per task.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 int fr_an_tasks_init(struct fr_analyze *a)
 {
 	a->names = NULL;
-	a->by_tid = calloc(FR_TID_MASK + 1, sizeof(*a->by_tid)); /* pages that are not touched take no memory */
+	a->by_tid = calloc(FR_TID_MASK + 1, sizeof(*a->by_tid)); /* untouched pages take no memory */
 	if (!a->by_tid)
 		return -ENOMEM;
 	return fr_an_new_task(a, 0) ? 0 : -ENOMEM;
@@ -93,7 +93,7 @@ static int by_tid_and_start(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* Of the table's tasks with this tid the last one that had begun by then; NULL: none. */
+/* The last of the table's tasks with this tid that had begun by then; NULL: none. */
 static const struct fr_snap_task *find_in_table(const struct fr_snap_task *const *table, size_t cnt, u32 tid, u64 ts)
 {
 	size_t lo = 0, hi = cnt;
@@ -194,7 +194,7 @@ static int sum_up(struct fr_analyze *a)
 		err = add_sums(&a->res.all, &t->sum);
 		err = err ?: add_to_group(&a->res.processes, t->pid < 0 ? ~0ULL : (u64)t->pid, i, &t->sum);
 		err = err ?: add_to_group(&a->res.cgroups, t->cgroup, i, &t->sum);
-		/* of a process its first thread, which has its name */
+		/* the process's first thread, which has its name */
 		if (!err && t->pid == (s32)t->tid)
 			((struct fr_an_group *)fr_tally_find(&a->res.processes, t->pid))->task = i;
 	}

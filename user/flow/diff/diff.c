@@ -12,7 +12,7 @@
 #define DEV_MINORS 20 /* bits of a device's minor number */
 #define ERRNO_MAX  4095
 
-/* What an event is to us. */
+/* The meaning of an event for us. */
 enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
 
 static const struct {
@@ -31,7 +31,7 @@ struct bound {
 	const struct fr_field *field[2];
 };
 
-/* Who has a CPU, since ts. */
+/* The task that has a CPU, since ts. */
 struct running {
 	bool known;
 	u32 tid;
@@ -39,17 +39,17 @@ struct running {
 	const struct fr_view *view;
 };
 
-#define CPU_CNT 65536u /* of a boot */
+#define CPU_CNT 65536u /* per boot */
 
-/* One side under way. */
+/* A side being analyzed. */
 struct look {
 	struct fr_diff *d;
 	u32 side;
 	struct fr_replay *replay;
-	const struct fr_schema *schema; /* that bound is of */
+	const struct fr_schema *schema; /* the schema that bound belongs to */
 	struct bound bound[FR_EVENT_MAX];
 	u32 cpu_cnt;
-	struct running *cpu; /* [cpu_cnt], those of a boot behind those of another; NULL: who comes next may be left out */
+	struct running *cpu; /* [cpu_cnt], boot after boot; NULL: next tasks may be left out */
 };
 
 /* ---- items ---- */
@@ -65,14 +65,14 @@ static u64 key_of(u8 kind, const char *name, size_t len)
 	return h ^ h >> 32;
 }
 
-/* The count of a thing on the side that is looked at; NULL: no memory. */
+/* The counters of a thing on the current side; NULL: no memory. */
 static struct fr_diff_count *count_of(struct look *l, u8 kind, const char *name, size_t len)
 {
 	struct fr_diff_item *it;
 	u64 key;
 
 	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
-	/* of two names with the same key the later takes the next */
+	/* if two names have the same key, the later one takes the next key */
 	for (key = key_of(kind, name, len);; key++) {
 		it = fr_tally_get(&l->d->items, key);
 		if (!it)
@@ -87,7 +87,7 @@ static struct fr_diff_count *count_of(struct look *l, u8 kind, const char *name,
 	}
 }
 
-/* One more, which took ns; 0: not known. */
+/* Count one more, which took ns; 0: unknown. */
 static int add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bool failed)
 {
 	struct fr_diff_count *c = count_of(l, kind, name, len);
@@ -111,7 +111,7 @@ static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u1
 
 /* ---- events ---- */
 
-/* Who ran since before the window, or since before it is known, had the CPU from its begin on: not longer. */
+/* A task that ran since before the window, or since before that is known, counts from the window's begin. */
 static u64 ran_ns(const struct running *before, const struct fr_pair *p, u64 since_ns)
 {
 	if (p->oncpu_ns)
@@ -138,7 +138,7 @@ static int add_switch(struct look *l, const struct fr_replay_run *run, const str
 	return err;
 }
 
-/* Who has a CPU when the window ends has had it until then. */
+/* A task that has a CPU when the window ends has had it until then. */
 static int add_running(struct look *l)
 {
 	u64 end_ns = l->d->side[l->side].end_ns;
@@ -203,7 +203,7 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 	}
 }
 
-/* The events of a schema that have what we look for. Several files may have several. */
+/* Find the events we need in a schema. Several files may have different schemas. */
 static void bind(struct look *l, const struct fr_schema *schema)
 {
 	size_t i, k;
@@ -241,7 +241,7 @@ static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_r
 
 /* ---- a side ---- */
 
-/* From where on all CPUs' main history is complete. Of several files or boots: from the begin. 0 or -ENOMEM. */
+/* The time from which all CPUs' main history is complete. For several files or boots: the begin. 0 or -ENOMEM. */
 static int common_horizon(const struct fr_replay *r, u64 *horizon_ns)
 {
 	struct fr_summary *m;
@@ -277,7 +277,7 @@ static int find_window(struct look *l)
 	return 0;
 }
 
-/* Does a filter, or what was cut away, leave out who comes next? */
+/* Does a filter, or a cut, leave out the next tasks of switches? */
 static bool is_picked(const struct look *l, const struct fr_replay_opts *opts)
 {
 	bool picked = opts->filter;
@@ -342,7 +342,7 @@ static double change(const struct fr_diff *d, const struct fr_diff_item *it)
 	return by < 0 ? -by : by;
 }
 
-/* By kind; what changed most first; those alike by name, so that the order is always the same. */
+/* By kind, then by change, largest first; equal ones by name, so that the order is stable. */
 static int by_change(const void *a, const void *b, void *arg)
 {
 	const struct fr_diff_item *x = a, *y = b;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * diff: two snapshots, or two windows, side by side: how often and how long, of the same things, per second of either.
  *
- * Only what lies behind the common horizon of the main tier counts: before it the history of some CPU is not complete.
+ * diff: compares two snapshots, or two windows: how often and how long the same things happened, per second of either.
+ *
+ * Only the part behind the common horizon of the main tier counts: before it some CPU's history is incomplete.
  */
 #ifndef FR_DIFF_H
 #define FR_DIFF_H
@@ -23,11 +24,11 @@ enum fr_diff_kind {
 	FR_DIFF_KIND_CNT
 };
 
-/* What one side has of a thing. */
+/* The counters of a thing on one side. */
 struct fr_diff_count {
 	u64 cnt;
 	u64 error_cnt;	    /* of cnt */
-	u64 ns;		    /* time it took in all, as far as it is known */
+	u64 ns;		    /* total time it took, as far as known */
 	struct fr_hist lat; /* of those whose begin is known */
 };
 
@@ -38,16 +39,16 @@ struct fr_diff_item {
 	u64 key; /* of kind and name */
 	u8 kind; /* enum fr_diff_kind */
 	u8 len;
-	char name[FR_DIFF_NAME_SZ]; /* len bytes, of anybody's choice */
+	char name[FR_DIFF_NAME_SZ]; /* len bytes, arbitrary */
 	struct fr_diff_count side[2];
 };
 
-/* A side: what it is of. */
+/* A side: what it covers. */
 struct fr_diff_side {
 	const char *path;
-	u64 begin_ns, end_ns; /* what counts, on the file's clock */
+	u64 begin_ns, end_ns; /* the part that counts, on the file's clock */
 	u64 cnt;	      /* events */
-	bool late;	      /* all of the window lies before the common horizon: what counts is not complete */
+	bool late;	      /* the whole window lies before the common horizon: the part that counts is incomplete */
 };
 
 struct fr_diff {
@@ -61,19 +62,19 @@ struct fr_diff_ask {
 };
 
 /*
- * Look at both. 0 and *d (end it with fr_diff_free(), also after an error), or -errno; messages are printed. *damaged: one of
- * them was, which has been said.
+ * Analyze both sides. 0 and *d (free it with fr_diff_free(), also after an error), or -errno; messages are printed. *damaged:
+ * one of them was damaged, which has been reported.
  */
 int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged);
 void fr_diff_free(struct fr_diff *d);
 
-/* Is time what this kind is measured by? Else how often. */
+/* Is this kind measured by time? Otherwise by count. */
 bool fr_diff_is_timed(u8 kind);
 
-/* Of an item, per second of that side: time in ns if its kind is timed, else how often. */
+/* The rate of an item on one side: ns per second if its kind is timed, otherwise count per second. */
 double fr_diff_rate(const struct fr_diff *d, const struct fr_diff_item *it, u32 side);
 
-/* How often per second. */
+/* Count per second. */
 double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side);
 
 #endif

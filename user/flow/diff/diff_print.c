@@ -10,11 +10,11 @@
 #define P50 500000u
 #define P99 990000u
 
-#define NUMBERS_W 48u /* columns of what stands beside the name, without percentiles */
-#define LATENCY_W 40u /* and with them */
+#define NUMBERS_W 48u /* columns beside the name, without percentiles */
+#define LATENCY_W 40u /* with them */
 
 static const struct {
-	const char *key, *title, *rate; /* rate: what is so much per second */
+	const char *key, *title, *rate; /* rate: what is counted per second */
 } kinds[FR_DIFF_KIND_CNT] = {
 	[FR_DIFF_EVENT] = {"events", "Events", "a second"},
 	[FR_DIFF_CPU] = {"cpu", "CPU time by task name", "% of a CPU"},
@@ -26,7 +26,7 @@ static const struct {
 	[FR_DIFF_SOFTIRQ] = {"softirq", "Softirqs", "a second"},
 };
 
-/* Are lines of this kind of time, in percent of it? Else of how often. */
+/* Are lines of this kind times, shown in percent? Otherwise counts. */
 static bool is_share(u8 kind)
 {
 	return kind == FR_DIFF_CPU || kind == FR_DIFF_RUNQ || kind == FR_DIFF_OFFCPU;
@@ -45,7 +45,7 @@ static void put_rate(struct fr_out *o, double v)
 	fr_out_printf(o, v >= 1000 ? "%12.0f" : v >= 10 ? "%12.1f" : "%12.3f", v);
 }
 
-/* More is not better: time and errors cost. Less than a tenth is no news. */
+/* More is worse: time and errors cost. Less than a tenth is not worth a mark. */
 static void put_change(struct fr_out *o, double a, double b, bool costs)
 {
 	char text[32];
@@ -94,7 +94,7 @@ static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_
 	put_rate(o, a);
 	put_rate(o, b);
 	if ((d->side[0].late && a <= 0) || (d->side[1].late && b <= 0))
-		fr_out_printf(o, "%10s", "-"); /* what is not known has not changed */
+		fr_out_printf(o, "%10s", "-"); /* an unknown value has not changed */
 	else
 		put_change(o, a, b, it->kind == FR_DIFF_RUNQ);
 	if (latencies) {

@@ -102,12 +102,12 @@ struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt)
 		if (!kept || by_life(&all[kept - 1], &all[i]))
 			all[kept++] = all[i];
 		else if (all[i].task.exit_ns)
-			all[kept - 1] = all[i]; /* it knows more */
+			all[kept - 1] = all[i]; /* it has more information */
 	*cnt = kept;
 	return all;
 }
 
-/* The row i of a run, and to those who want to see all of them also what does not match. */
+/* Pass on row i of a run; exporters with see() also get rows that do not match. */
 static int put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
 {
 	struct fr_row r;
@@ -152,7 +152,7 @@ void fr_export_say(const char *path, const char *format, u64 event_cnt)
 	fprintf(stderr, "%s: %llu events as %s\n", path, (unsigned long long)event_cnt, format);
 }
 
-/* Formats tell of it as well as they can: a reader of rows sees nothing of it. */
+/* Formats represent damage as well as they can, but a reader of the rows does not see it. */
 static void say_missing(const struct fr_export *x)
 {
 	size_t cnt = fr_export_gap_cnt(x);
@@ -225,7 +225,7 @@ int fr_export_to_path(const char *path, fr_export_fn fn, void *arg)
 	return err;
 }
 
-/* What writes, for the above. */
+/* The writing function for the above. */
 struct job {
 	struct fr_export *x;
 	const struct fr_exporter *e;

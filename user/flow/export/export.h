@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * export: the events of snapshots in the format of another tool. Streaming: memory does not grow with the file.
  *
- * Each format is an fr_exporter in a file of its own (export_NAME.c) and a line of the table in export.c. json and csv are only
- * lines there: they need an event at a time, and are made of the public library, by the command.
+ * export: writes the events of snapshots in the formats of other tools. Streaming: memory does not grow with the file.
+ *
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and an entry in the table in export.c. json and csv are
+ * only entries there: they need one event at a time, so the command implements them with the public library.
  */
 #ifndef FR_EXPORT_H
 #define FR_EXPORT_H
@@ -18,28 +19,28 @@ struct fr_export_ask {
 	struct fr_replay_opts opts;
 	const char *const *file;
 	u32 file_cnt;
-	bool off_cpu;	 /* folded: time off the CPU, not samples */
-	bool no_symbols; /* addresses */
+	bool off_cpu;	 /* folded: time off the CPU instead of samples */
+	bool no_symbols; /* raw addresses */
 	struct fr_symbols_opts symbols;
 };
 
 struct fr_frames;
 struct fr_export_gaps;
 
-/* An export under way: what a format has to work with. */
+/* An export in progress, for use by a format. */
 struct fr_export {
 	struct fr_replay *replay;
 	const struct fr_snap *snap;  /* the first file: host, clocks */
-	struct fr_export_gaps *gaps; /* what is missing, of all files: flow/export/export_gaps.h */
+	struct fr_export_gaps *gaps; /* what is missing from all files: flow/export/export_gaps.h */
 	struct fr_out *out;	     /* formats of one file */
-	const char *path;	     /* what will be written, NULL: standard output */
-	u32 file;		     /* of the row at hand: number of its snapshot */
+	const char *path;	     /* the file to be written, NULL: standard output */
+	u32 file;		     /* of the current row: number of its snapshot */
 	bool off_cpu;
-	struct fr_frames *frames; /* symbols, NULL: none are wanted; fr_frames_of() is for the row at hand */
-	int dir_fd;		  /* formats of a folder: the directory, under a temporary name */
-	void *state;		  /* the format's own, calloc'ed by it, freed here */
+	struct fr_frames *frames; /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
+	int dir_fd;		  /* formats that write a folder: the directory, under a temporary name */
+	void *state;		  /* private to the format, which allocates it with calloc(); freed here */
 	u64 event_cnt;		  /* events written */
-	u64 left_out;		  /* events that the format has no place for */
+	u64 left_out;		  /* events that the format cannot represent */
 };
 
 struct fr_exporter {
@@ -47,17 +48,17 @@ struct fr_exporter {
 	const char *doc;
 	bool binary;	  /* not for a terminal */
 	bool one_boot;	  /* cannot hold several hosts or boots */
-	bool one_session; /* nor several snapshots of one boot; one_boot need not be said then */
+	bool one_session; /* nor several snapshots of one boot; implies one_boot */
 	bool folder;	  /* writes several files into a new directory */
-	bool stacks;	  /* has stacks in words */
-	bool by_library;  /* not here: it has only a name */
-	/* each 0 or -errno; NULL: nothing to do */
+	bool stacks;	  /* has symbolized stacks */
+	bool by_library;  /* not implemented here: only the name is */
+	/* each returns 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
-	/* for every row of the window, whether it matches or not; after row() */
+	/* for every row of the window, matching or not; after row() */
 	int (*see)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
 	int (*end)(struct fr_export *x);
-	void (*release)(struct fr_export *x); /* what state points to */
+	void (*release)(struct fr_export *x); /* free what state points to */
 };
 
 extern const struct fr_exporter fr_export_ctf, fr_export_folded, fr_export_html, fr_export_perf, fr_export_perfetto,
@@ -66,7 +67,7 @@ extern const struct fr_exporter fr_export_ctf, fr_export_folded, fr_export_html,
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);
 
-/* One by its name, NULL: there is none, and that is said. */
+/* Find a format by name. NULL: there is none, which is reported. */
 const struct fr_exporter *fr_exporter_find(const char *name);
 
 /*
@@ -76,19 +77,19 @@ const struct fr_exporter *fr_exporter_find(const char *name);
 typedef int (*fr_export_fn)(void *arg, int fd);
 int fr_export_to_path(const char *path, fr_export_fn fn, void *arg);
 
-/* Say how much was written, so that a file cut off on its way can be told from a whole one. */
+/* Report how much was written, so that a truncated file can be told from a complete one. */
 void fr_export_say(const char *path, const char *format, u64 event_cnt);
 
-/* If writing failed say so, but for a pipe that nobody reads. Returns the exit status. */
+/* Report a failed write, unless it was to a pipe that nobody reads. Returns the exit status. */
 int fr_export_status(int err, bool damaged);
 
-/* Numbers of CPUs are below this in all files. */
+/* CPU numbers are below this in all files. */
 u32 fr_export_cpu_cnt(const struct fr_export *x);
 
-/* Tasks of all files, each once, by tid and start: malloc'ed. NULL: no memory. */
+/* The tasks of all files, each once, by tid and start: malloc'ed. NULL: no memory. */
 struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt);
 
-/* Returns the exit status; messages are printed. A file gets its name when it is complete, or does not exist. */
+/* Returns the exit status; messages are printed. A file gets its name once it is complete; otherwise it does not appear. */
 int fr_export(const struct fr_export_ask *ask);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ *
  * ctf: a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass: a directory with the file `metadata` and one
  * stream for each CPU.
  *
  *	export_ctf_stream.c	packets of events
- *	export_ctf_lttng.c	what LTTng calls things
+ *	export_ctf_lttng.c	LTTng's names
  *	export_ctf_meta.c	the metadata
  *
- * An event is { id, time }, { tid, pid, procname }, its fields, and what LTTng's have beside them.
- * Classes of events are found while the events go by; the metadata that names them is written last.
+ * An event is { id, time }, { tid, pid, procname }, its fields, and LTTng's additional ones. Event classes are collected while
+ * the events are written; the metadata that describes them is written last.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 #define STATE_DEAD (16u | 32u) /* sched_switch's prev_state: X, Z */
 #define CALL_MAX   1024	       /* system calls with classes of their own; higher numbers share one */
 
-/* Classes of a schema's events: of plain ones by number, of system calls by direction, ABI and number; 0: none yet. */
+/* Classes of a schema's events: plain events by number, system calls by direction, ABI and number; 0: none yet. */
 struct ids {
 	const struct fr_schema *schema;
 	u32 plain[FR_EVENT_MAX];
@@ -56,7 +57,7 @@ static int new_class(struct ctf *c, const struct fr_event *ev, const struct fr_s
 	return 0;
 }
 
-/* Those of LTTng's that no event of ours is. */
+/* LTTng's classes that match none of our events. */
 static void begin_classes(struct ctf *c)
 {
 	c->class[FR_CTF_STATEDUMP_ID] = (struct fr_ctf_class){
@@ -176,7 +177,7 @@ static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const str
 	}
 }
 
-/* sched_process_free: after its last switch a task is no more. */
+/* sched_process_free: the task is gone after its last switch. */
 static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_val prio = val_of(v, r, "prev_prio");
@@ -218,7 +219,7 @@ static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const str
 		put_extra(b, extra, v, r);
 }
 
-/* An event comes behind a gap: the reader is told by a packet that is missing. */
+/* An event follows a gap: tell the reader by a missing packet. */
 static int pass_gap(struct ctf *c, u32 cpu)
 {
 	int err = c->cpu[cpu].packet.len ? flush_packet(c, cpu, false) : 0;
@@ -248,7 +249,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	return err ?: c->cpu[r->cpu].packet.len > FR_CTF_PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
 }
 
-/* ---- who lived, when the trace begins ---- */
+/* ---- tasks that live when the trace begins ---- */
 
 enum { THREAD_USER = 0, THREAD_KERNEL = 1 }; /* LTTng's numbers */
 enum { STATUS_WAIT = 5 };
@@ -290,7 +291,7 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 	return err;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 /* Do two snapshots of a boot have rings of one session? */
 static bool is_same_session(const struct fr_export *x, u32 a, u32 b)
@@ -302,7 +303,7 @@ static bool is_same_session(const struct fr_export *x, u32 a, u32 b)
 	return a_cnt && b_cnt && ca->epoch == cb->epoch;
 }
 
-/* Does no other snapshot of the session know the ring's account at a later time? */
+/* Does this ring's account have the latest time of all snapshots of the session? */
 static bool is_latest(const struct fr_export *x, u32 file, const struct fr_snap_ring *r)
 {
 	u32 other;

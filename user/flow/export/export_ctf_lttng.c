@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names LTTng's kernel tracer has for events and fields, which Trace Compass knows (lttng-modules,
- * include/instrumentation/events). What it has beside our fields is made of what is known; an event has none twice.
+ * The names that LTTng's kernel tracer has for events and fields, known to Trace Compass (lttng-modules,
+ * include/instrumentation/events). Its additional fields are derived from what is known; no event gets a field twice.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "flow/export/export_ctf.h"
 
-/* LTTng's bits of what a request does. */
+/* LTTng's flags for a request's operation. */
 enum {
 	RWBS_WRITE = 1 << 0,
 	RWBS_DISCARD = 1 << 1,
@@ -55,7 +55,7 @@ static const struct {
 	{"block_io_done", {{"rwbs", FR_CTF_RWBS}}},
 };
 
-/* Names that say x86 are of x86 only. */
+/* Names that mention x86 are only for x86. */
 static bool fits(const char *name, const struct fr_sys *sys)
 {
 	return strncmp(name, "x86_", 4) || (sys->arch && !strcmp(sys->arch, "x86_64"));
@@ -93,7 +93,7 @@ void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const st
 		snprintf(buf, sz, "%ssyscall_%s_unknown_%lld", compat, way, (long long)call);
 }
 
-/* Has the event, as the file describes it, a field that goes by this name? */
+/* Does the event, as described by its file, have a field that gets this name? */
 static bool has(const struct fr_event *ev, const char *name)
 {
 	u32 i;
@@ -137,7 +137,7 @@ u32 fr_ctf_rwbs(const char *s, size_t len)
 	size_t i = 0;
 	u32 v = 0;
 
-	/* a flush before what is done has its letter in front */
+	/* the letter for a flush comes first */
 	if (at(s, len, 0) == 'F' && at(s, len, 1) && strchr("WDFRNZ", s[1]))
 		v |= RWBS_PREFLUSH, i++;
 	switch (at(s, len, i++)) {
@@ -153,7 +153,7 @@ u32 fr_ctf_rwbs(const char *s, size_t len)
 	case 'R':
 		v |= RWBS_READ;
 		break;
-	case 'Z': /* of a zone: a letter more, and no flag of LTTng's */
+	case 'Z': /* of a zone: has a second letter, but no flag in LTTng */
 		i++;
 		break;
 	}

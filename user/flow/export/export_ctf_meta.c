@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The metadata of a CTF 1.8 trace (diamon.org/ctf/v1.8.3). Every field's name has an underscore in front, which readers take
- * off: so no name is a word of the language.
+ * The metadata of a CTF 1.8 trace (diamon.org/ctf/v1.8.3). Field names get a leading underscore, which readers strip, so that
+ * none is a keyword.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- text ---- */
 
-/* A text of the language, from a file: what could end it is left out. */
+/* A string literal, with text from a file: leave out what could end it. */
 static void put_quoted(FILE *f, const char *s)
 {
 	for (; s && *s; s++) {
@@ -53,7 +53,7 @@ static void put_head(FILE *f, const struct fr_ctf_trace *t)
 	      f);
 }
 
-/* Trace Compass takes a trace with these words for one of LTTng's kernel tracer, and knows what its events mean. */
+/* These words make Trace Compass treat the trace as one of LTTng's kernel tracer, whose events it knows. */
 static void put_environment(FILE *f, const struct fr_ctf_trace *t)
 {
 	fputs("env {\n", f);
@@ -96,7 +96,7 @@ static void put_stream(FILE *f)
 	      f);
 }
 
-/* Numbers are written with the width and sign they have in a record. */
+/* Numbers have the width and sign of the record. */
 static const char *type_of(const struct fr_field *f)
 {
 	if (fr_field_signed(f))
@@ -151,7 +151,7 @@ static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
 	fputs("\t};\n};\n\n", f);
 }
 
-/* LTTng's, with the names that /proc/softirqs has. */
+/* LTTng's, with the names of /proc/softirqs. */
 static void put_softirqs(FILE *f)
 {
 	const struct fr_sys none = {0};
@@ -175,5 +175,5 @@ int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
 	put_softirqs(f);
 	for (i = 0; i < t->class_cnt; i++)
 		put_class(f, &t->class[i], i);
-	return ferror(f) ? -errno : 0; /* of the write that failed: nothing else here does */
+	return ferror(f) ? -errno : 0; /* of the failed write: nothing else here can fail */
 }

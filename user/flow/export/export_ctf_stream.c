@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* export_ctf_stream: packets of a CPU, written to its file. */
+/* export_ctf_stream: writes a CPU's packets to its file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define MAGIC	      0xC1FC1FC1u
 #define HEAD_SZ	      (4 + FR_CTF_UUID_SZ + 4 + 8)
 #define CONTEXT_SZ    (6 * 8 + 4)
-#define EVENT_SZ_MOST (16u * 1024) /* of any event: a record is at most 2040 bytes, and has two stacks of 127 frames */
+#define EVENT_SZ_MOST (16u * 1024) /* of any event: a record is at most 2040 bytes and has two stacks of 127 frames */
 
 struct fr_ctf_stream *fr_ctf_streams_new(u32 cpu_cnt)
 {

@@ -22,21 +22,21 @@ struct fr_ctf_stream {
 	struct fr_pbuf packet;
 	u64 begin_ts, end_ts;
 	u64 seq;
-	u64 discarded;	     /* told so far */
-	u64 discarded_total; /* by the ring's counters */
+	u64 discarded;	     /* reported so far */
+	u64 discarded_total; /* according to the ring's counters */
 };
 
 /* One for each CPU. NULL: no memory. */
 struct fr_ctf_stream *fr_ctf_streams_new(u32 cpu_cnt);
 void fr_ctf_streams_free(struct fr_ctf_stream *s, u32 cpu_cnt); /* NULL is fine */
 
-/* Begin an event: its head, and room for the rest of any. 0 or -ENOMEM. */
+/* Begin an event: write its head, and reserve room for any event's rest. 0 or -ENOMEM. */
 int fr_ctf_stream_event(struct fr_ctf_stream *s, u32 id, u64 ts);
 
-/* Write the packet to the stream's file, which the first makes; last: tell all that was lost. 0 or -errno. */
+/* Write the packet to the stream's file, which the first packet creates; last: report all losses. 0 or -errno. */
 int fr_ctf_stream_flush(struct fr_ctf_stream *s, int dir_fd, const u8 uuid[FR_CTF_UUID_SZ], bool last);
 
-/* ---- bytes of an event, for which there is room ---- */
+/* ---- bytes of an event; room has been reserved ---- */
 
 static inline void fr_ctf_put(struct fr_pbuf *b, const void *p, size_t sz)
 {

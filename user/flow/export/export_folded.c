@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * folded: a line for each different stack, with what it weighs: what flame graph tools, speedscope and others take.
  *
- *	sh;main;run;do_syscall_64;ksys_read 12			samples: who was on a CPU
- *	sh;[S];wait4 18303120					--off-cpu: ns that who was not
- *	sh;[S];wait4;[runnable] 20120				of these, runnable already, waiting for a CPU
+ * folded: one line per distinct stack, with its weight: the input format of flame graph tools, speedscope and others.
  *
- * Switches carry no stack, so time off the CPU is told by the task's state when it left and by the system call it was in. It
- * counts when the task runs again. Where a CPU's events are missing the task may have run there: that time is not counted.
+ *	sh;main;run;do_syscall_64;ksys_read 12			samples: on the CPU
+ *	sh;[S];wait4 18303120					--off-cpu: ns off the CPU
+ *	sh;[S];wait4;[runnable] 20120				of these, already runnable, waiting for a CPU
+ *
+ * Switches carry no stack, so time off the CPU is described by the task's state when it left, and the system call it was in. It
+ * is counted when the task runs again. Where a CPU's events are missing, the task may have run there: that time is not counted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,12 +21,12 @@
 #include "pure/set/idmap.h"
 
 #define LINE_SZ	     (64u * 1024)
-#define SET_SIZE_MAX (32u << 20) /* then it is written, and begun anew: readers add up equal lines */
+#define SET_SIZE_MAX (32u << 20) /* at this size it is written and started over: readers add up equal lines */
 #define STATE_DEAD   (16u | 32u)
 
 /* A task that left its CPU. */
 struct off {
-	u64 left_ns;  /* 0: it runs, or nothing is known */
+	u64 left_ns;  /* 0: it is running, or nothing is known */
 	u64 woken_ns; /* 0: not woken yet */
 	u64 call_ns;  /* since when the call is known */
 	u16 state;
@@ -40,7 +41,7 @@ struct folded {
 	char line[LINE_SZ];
 	size_t len;
 	struct fr_idmap off; /* by boot and tid */
-	u32 boot;	     /* of the row at hand */
+	u32 boot;	     /* of the current row */
 };
 
 /* ---- lines ---- */
@@ -55,7 +56,7 @@ static void put_line(void *arg, const char *text, size_t sz, u64 weight)
 	fr_out_char(o, '\n');
 }
 
-/* One more frame; what has a meaning in this format is another character then. */
+/* Append a frame; characters with a meaning in this format are replaced. */
 static void add_part(struct folded *f, const char *text, size_t sz)
 {
 	size_t i;
@@ -90,7 +91,7 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A function; without a name where in its file it is; without a file its address. */
+/* A function; without a name, its place in its file; without a file, its address. */
 static void add_frame(struct folded *f, const struct fr_export_frame *frame)
 {
 	const struct fr_symbol *s = &frame->symbol;
@@ -193,7 +194,7 @@ static int leave(struct folded *f, const struct fr_row *r)
 		return r->tid ? -ENOMEM : 0;
 	off->left_ns = r->ts;
 	off->state = state;
-	off->woken_ns = state & 0xff ? 0 : r->ts; /* it still could run */
+	off->woken_ns = state & 0xff ? 0 : r->ts; /* it was still runnable */
 	if (state & STATE_DEAD)
 		fr_idmap_drop(&f->off, task_of(f, r->tid));
 	return 0;
@@ -228,13 +229,13 @@ static int call(struct folded *f, const struct fr_row *r)
 	return 0;
 }
 
-/* A new task has a tid that another may have had. */
+/* A new task's tid may have belonged to another. */
 static void born(struct folded *f, const struct fr_row *r)
 {
 	fr_idmap_drop(&f->off, task_of(f, num_of(r, "child_pid") & FR_TID_MASK));
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int begin(struct fr_export *x)
 {

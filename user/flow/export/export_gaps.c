@@ -15,11 +15,11 @@ struct boot {
 struct fr_export_gaps {
 	struct boot *boot;
 	u32 boot_cnt;
-	u64 *next_ns; /* of each CPU: the end of the gap that its next events come behind, ~0: none */
+	u64 *next_ns; /* for each CPU: the end of the gap before its next events, ~0: none */
 	u32 cpu_cnt;
 };
 
-/* ---- which there are ---- */
+/* ---- finding them ---- */
 
 const struct fr_gap_list *fr_export_gaps(const struct fr_export *x, u32 boot)
 {
@@ -61,7 +61,7 @@ static u64 next_end(const struct fr_export_gaps *g, u32 cpu, u64 ts)
 	return a < b ? a : b;
 }
 
-/* Two files, or two tiers, may have lost the same. */
+/* Two files, or two tiers, may have lost the same events. */
 static void cut_known(const struct fr_gap_list *l, struct fr_gap *gap)
 {
 	size_t i;
@@ -71,7 +71,7 @@ static void cut_known(const struct fr_gap_list *l, struct fr_gap *gap)
 			gap->since_ns = l->g[i].until_ns;
 }
 
-/* As fr_replay_lost_fn: of stacks nothing is missing but themselves. */
+/* A fr_replay_lost_fn: lost stacks are not missing events. */
 static int take_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_export_gaps *g = ((struct fr_export *)arg)->gaps;
@@ -89,7 +89,7 @@ static int take_damage(void *arg, const struct fr_replay_lost *lost)
 	return err;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int find_all(struct fr_export *x, struct fr_export_gaps *g)
 {
@@ -146,7 +146,7 @@ void fr_export_gaps_free(struct fr_export *x)
 	free(g);
 }
 
-/* ---- what is asked of them ---- */
+/* ---- queries ---- */
 
 static bool has_any(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
 {
@@ -203,7 +203,7 @@ const struct fr_snap_ring *fr_export_first_ring(const struct fr_export *x, u32 c
 	return first;
 }
 
-/* Those in a window. */
+/* The gaps in a window. */
 static size_t count(const struct fr_gap_list *l, u64 begin_ns, u64 end_ns)
 {
 	size_t cnt = 0, i;
@@ -213,7 +213,7 @@ static size_t count(const struct fr_gap_list *l, u64 begin_ns, u64 end_ns)
 	return cnt;
 }
 
-/* The first of a boot's files: which of them it is does not matter to what is asked. */
+/* The first file of a boot: any of them would do here. */
 static u32 file_of(const struct fr_export *x, u32 boot)
 {
 	u32 file;

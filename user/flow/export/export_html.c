@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * export as a page: one HTML file with everything in it, for a browser without network (`flightrec view`).
+ * html: a self-contained HTML page for a browser without network access (`flightrec view`).
  *
  *	head, style		user/view/page.html up to its mark, style.css
  *	<script type=x>	events in pieces (page_columns.h), as they come: zlib, base64
  *	<script type=x>	the rest as JSON: schema, texts, names, stacks, tasks, rings, holes, facts: zlib, base64
  *	<script>		user/view/NN_*.js
  *
- * No byte of the snapshot gets into the page but as base64: a name cannot be markup.
+ * Snapshot data enters the page only as base64, so no name can be markup.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ PART(fr_page_main, "main.js");
 
 #define PUT_PART(o, name) fr_out_mem(o, name, name##_end - name)
 
-/* Stacks that were put into the list. */
+/* Stacks that are already in the list. */
 struct seen {
 	u64 *id; /* 0 free */
 	size_t cnt, cap;
@@ -48,7 +48,7 @@ struct page {
 	struct fr_out stacks; /* in memory: the members of an object */
 	struct fr_jsonw stack_list;
 	struct seen seen;
-	const struct fr_wall *wall; /* NULL until there was a row */
+	const struct fr_wall *wall; /* NULL until the first row */
 	u64 origin_ns, end_ns;
 };
 
@@ -116,7 +116,7 @@ static int grow_seen(struct seen *s)
 	return 0;
 }
 
-/* Is this stack put for the first time? 1, 0 or -ENOMEM. */
+/* Is this stack new? 1, 0 or -ENOMEM. */
 static int is_new_stack(struct seen *s, u64 id)
 {
 	u64 *slot;
@@ -131,7 +131,7 @@ static int is_new_stack(struct seen *s, u64 id)
 	return 1;
 }
 
-/* Its frames in words, or, without symbols, as numbers. */
+/* Its frames as text, or, without symbols, as numbers. */
 static void put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_view *v, const struct fr_row *r,
 		       const struct fr_field *f)
 {
@@ -204,13 +204,13 @@ static void put_facts(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, '}');
 }
 
-/* Times are exact in a double only as differences: ns behind the window's begin. */
+/* A double holds times exactly only as differences: ns after the window's begin. */
 static u64 behind(const struct page *p, u64 ts)
 {
 	return ts > p->origin_ns ? ts - p->origin_ns : 0;
 }
 
-/* As `info` has them: complete since all programs were attached, and without an account since the first event. */
+/* Like `info`: complete since all programs were attached; without an account, since the first event. */
 static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
 {
 	struct fr_summary *m;
@@ -305,7 +305,7 @@ static void put_name(void *arg, enum fr_style style, u32 abi, s64 v, const char 
 	fr_jsonw_close(w, ']');
 }
 
-/* The begin as the recording clock has it, and on the wall; how far behind it the trigger is, in the window or not. */
+/* The begin on the recording clock and in wall time; the trigger's distance from it, inside the window or not. */
 static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
 {
 	const char *trigger = fr_snap_fact(s, "trigger_ts");

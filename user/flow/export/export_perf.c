@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * perf-script: text as `perf script -F comm,pid,tid,cpu,time,event,trace,ip,sym,dso` prints it, for whatever reads that.
+ * perf-script: text as `perf script -F comm,pid,tid,cpu,time,event,trace,ip,sym,dso` prints it, for tools that read that.
  *
  *	sh 4711/4711 [001] 15619.092235:          1 cpu-clock:
  *		            7fa5bf3c7d24 read+0x14 (/usr/lib/libc.so.6)
@@ -8,9 +8,9 @@
  *
  *	sh 4711/4711 [001] 15619.092240: sched:sched_switch: prev_comm=sh prev_pid=4711 prev_prio=120 prev_state=S ==> ...
  *
- * As perf does where stacks are wanted, an empty line ends each event, whether it has a stack or not.
- * Microseconds have six digits: readers take no more. Events of the kernel go by its systems, fields and words (by the table of
- * export_tracecmd_format.c), ours by the system "flightrec".
+ * Like perf with stacks, an empty line ends each event, with or without a stack. Times have six decimals: readers accept no
+ * more. Kernel events have the kernel's system, field names and texts (from the table in export_tracecmd_format.c); ours have
+ * the system "flightrec".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@
 #include "pure/schema/sysnames.h"
 
 struct perf {
-	const struct fr_schema *schema; /* that event is for */
+	const struct fr_schema *schema; /* the schema that event belongs to */
 	struct fr_trc_event event[FR_EVENT_MAX];
 	struct fr_export_frame frame[FR_EXPORT_FRAME_MAX];
 };
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-/* One line stays one line, whatever a task calls itself. */
+/* One line stays one line, whatever name a task has. */
 static void put_clean(struct fr_out *o, const char *s, size_t sz)
 {
 	size_t i;
@@ -102,7 +102,7 @@ static void put_val(struct fr_out *o, const struct fr_trc_field *f, const struct
 		fr_out_u64(o, v->num);
 }
 
-/* name=value of the fields from nr on; stacks come on lines of their own. */
+/* name=value for the fields from nr on; stacks follow on separate lines. */
 static void put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, const struct fr_view *v, const struct fr_row *r)
 {
 	const char *before = "";
@@ -123,7 +123,7 @@ static void put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, c
 	}
 }
 
-/* ---- the kernel's words where they are not name=value ---- */
+/* ---- the kernel's own texts where they are not name=value ---- */
 
 static void put_enter(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
@@ -203,7 +203,7 @@ static void put_words(struct fr_out *o, const struct fr_trc_event *e, const stru
 
 /* ---- lines ---- */
 
-/* Who, where, when. */
+/* Task, CPU, time. */
 static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_who who = fr_view_who(v, r);
@@ -217,7 +217,7 @@ static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_
 		      (unsigned long long)(us / 1000000), (unsigned long long)(us % 1000000));
 }
 
-/* Where the kernel's own code lies goes by perf's name for it. */
+/* Kernel code has perf's name for its file. */
 static void put_module(struct fr_out *o, const struct fr_export_frame *f)
 {
 	const char *module = f->symbol.module;

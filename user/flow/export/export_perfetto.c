@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * perfetto: a trace for ui.perfetto.dev and trace_processor, by their protocol buffers (perfetto.dev, protos/perfetto/trace).
  *
- *	ClockSnapshot, SystemInfo, ProcessTree	once, at the begin
- *	FtraceEventBundle			kernel events of one CPU: the reader makes slices, states and wakers of them
+ * perfetto: a trace for ui.perfetto.dev and trace_processor, in their protocol buffers (perfetto.dev, protos/perfetto/trace).
+ *
+ *	ClockSnapshot, SystemInfo, ProcessTree	once, at the beginning
+ *	FtraceEventBundle			kernel events of one CPU: the reader derives slices, states and wakers
  *	PerfSample with InternedData		CPU samples
  *	TrackEvent				what only flightrec knows: triggers, crashes, losses, and page faults
  *
- * Times are CLOCK_BOOTTIME, as the reader takes ftrace events to be. Each CPU's first bundle tells from when on its events are
- * complete. The table below says which field of which event goes where; what it does not name goes into a generic event.
+ * Times are CLOCK_BOOTTIME, which the reader expects of ftrace events. Each CPU's first bundle says from when on its events are
+ * complete. The table below maps events' fields to messages; fields not in it go into a generic event.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_perfetto.h"
 
-#define BUNDLE_SZ (48u * 1024) /* events of a CPU gathered before they are written */
+#define BUNDLE_SZ (48u * 1024) /* events of a CPU, collected before writing */
 #define ARG_MAX	  8u
 
-/* Where a field goes: "" ends the list, "=N" is a constant, ".pid" the row's own tid, ".comm" its name. */
+/* The source of a field: "" ends the list, "=N" is a constant, ".pid" the row's own tid, ".comm" its name. */
 struct arg {
 	u8 field;
 	const char *name;
@@ -61,8 +62,8 @@ static const struct map {
 };
 
 /*
- * Before Linux 6.3, or where block_io_start was not recorded, the driver's part of a request is what can be shown. The reader
- * makes slices of one pair of messages only.
+ * Before Linux 6.3, or where block_io_start was not recorded, show the driver's part of a request. The reader makes slices from
+ * only one pair of messages.
  */
 static const struct map driver_maps[] = {
 	{"block_rq_issue",
@@ -81,33 +82,33 @@ static const struct map driver_maps[] = {
 
 /* A message for an event of a schema. */
 struct message {
-	const struct map *map;		       /* NULL: there is none */
+	const struct map *map;		       /* NULL: none */
 	const struct fr_field *field[ARG_MAX]; /* of each arg, NULL: not in this schema */
 };
 
 /* How an event of a schema is written. */
 struct bound {
 	struct message own;   /* none: generic */
-	struct message slice; /* one more, of which the reader makes a slice */
+	struct message slice; /* an additional message that the reader makes a slice of */
 	enum fr_perfetto_way way;
 };
 
 struct bundle {
 	struct fr_pbuf b; /* FtraceEvent messages */
-	u64 valid_ns;	  /* BOOTTIME from which on it is complete, told in the first bundle; 0: told */
-	bool lost;	  /* events are missing before those of b */
+	u64 valid_ns;	  /* BOOTTIME from which on it is complete, for the first bundle; 0: already written */
+	bool lost;	  /* events are missing before those in b */
 };
 
 struct perfetto {
 	struct fr_perfetto_out to;
-	const struct fr_schema *schema; /* that bound is for */
+	const struct fr_schema *schema; /* the schema that bound belongs to */
 	struct bound bound[FR_EVENT_MAX];
 	struct bundle *cpu;
 	u32 cpu_cnt;
-	bool by_driver; /* block slices are made of what the driver does */
+	bool by_driver; /* block slices show the driver's part */
 };
 
-/* ---- what an event goes by ---- */
+/* ---- names ---- */
 
 static enum fr_perfetto_way way_of(const struct fr_event *ev)
 {
@@ -214,7 +215,7 @@ static void put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct
 	fr_pbuf_close(b, at);
 }
 
-/* FtraceEvent { timestamp 1, pid 2, ... }; returns what ends it. */
+/* FtraceEvent { timestamp 1, pid 2, ... }; returns the position that ends it. */
 static size_t open_event(struct fr_pbuf *b, u64 ns, u32 tid)
 {
 	size_t at = fr_pbuf_open(b, 2);
@@ -231,7 +232,7 @@ static u64 num_of(const struct fr_row *r, const char *name)
 	return f && f->kind != FR_KIND_DERIVED && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
 }
 
-/* task_newtask { pid 1, comm 2, clone_flags 3 }: what makes a process or a thread to the reader. */
+/* task_newtask { pid 1, comm 2, clone_flags 3 }: tells the reader of a new process or thread. */
 static void put_newtask(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 {
 	const struct fr_field *comm = fr_event_field(r->ev, "child_comm");
@@ -246,7 +247,7 @@ static void put_newtask(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 	fr_pbuf_close(b, at);
 }
 
-/* sched_process_free { comm 1, pid 2 }: after its last switch a task is no more. */
+/* sched_process_free { comm 1, pid 2 }: the task is gone after its last switch. */
 static void put_free(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 {
 	size_t at = open_event(b, ns, r->tid), in = fr_pbuf_open(b, FTRACE_FREE);
@@ -326,7 +327,7 @@ static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, cons
 	return bundle->b.len > BUNDLE_SZ ? flush_bundle(p, r->cpu) : 0;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
@@ -356,8 +357,8 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 }
 
 /*
- * From when on each CPU's history is complete, by its counters: the reader drops switches before. Of a session's first moments,
- * while its programs are attached one by one, nothing is dropped: those switches are true, and a track says what they are.
+ * The time from which each CPU's history is complete, by its counters: the reader drops earlier switches. In a session's first
+ * moments, while its programs are attached one by one, nothing is dropped: those switches are real, and a track explains them.
  */
 static void set_valid(struct perfetto *p, const struct fr_export *x)
 {

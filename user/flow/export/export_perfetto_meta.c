@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What stands at the begin of a Perfetto trace: clocks, the machine, who lived. */
+/* The beginning of a Perfetto trace: clocks, the machine, living tasks. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #define CLOCK_ID_MONOTONIC 3u
 #define CLOCK_ID_BOOTTIME  6u
 
-#define TREE_PIECE_SZ (64u * 1024) /* of a process tree that goes into one packet */
+#define TREE_PIECE_SZ (64u * 1024) /* per packet of a process tree */
 
 int fr_perfetto_packet(struct fr_perfetto_out *to, u32 seq, u64 ns)
 {
@@ -50,7 +50,7 @@ static void put_clock(struct fr_pbuf *b, u32 id, u64 ns)
 	fr_pbuf_close(b, at);
 }
 
-/* The file's last sample is the nearest to what happened. */
+/* The file's last clock sample is nearest to the events. */
 static int put_clocks(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	struct fr_pbuf *b = &to->packet;
@@ -79,7 +79,7 @@ static void put_fact(struct fr_pbuf *b, u32 field, const struct fr_snap *s, cons
 		fr_pbuf_mem(b, field, fact, strnlen(fact, 256));
 }
 
-/* The machine's name makes names of system call numbers, its kernel's release tells what the task states mean. */
+/* The machine's name determines the names of system calls, its kernel's release the meaning of task states. */
 static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	struct fr_pbuf *b = &to->packet;
@@ -93,9 +93,9 @@ static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
 }
 
-/* ---- who lived ---- */
+/* ---- living tasks ---- */
 
-/* Of the tasks from i on that had one tid after each other, the first that lives after begin_ns; *next: the next tid's. */
+/* Of the tasks from i on with the same tid, the first that lives after begin_ns; *next: the first with the next tid. */
 static size_t who_lived(const struct fr_snap_task *t, size_t cnt, size_t i, u64 begin_ns, size_t *next)
 {
 	size_t found = cnt, j;
@@ -128,7 +128,7 @@ static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t)
 	fr_pbuf_close(b, at);
 }
 
-/* The tasks from *i on that one packet takes. */
+/* The tasks from *i on that go into one packet. */
 static int put_tree(struct fr_perfetto_out *to, const struct fr_snap_task *t, size_t cnt, size_t *i, u64 begin_ns)
 {
 	struct fr_pbuf *b = &to->packet;

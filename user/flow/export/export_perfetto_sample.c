@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPU samples in a Perfetto trace: PerfSample, whose stacks and frames are sent once and named by numbers afterwards. What the
- * reader knows is kept in two tables of fixed size; when one is full, the sequence begins anew and everything is sent again.
+ * CPU samples in a Perfetto trace: PerfSample, whose stacks and frames are sent once and then referred to by number. Two tables
+ * of fixed size hold what the reader already knows; when one is full, the sequence restarts and everything is sent again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define TABLE_CNT   (1u << 16) /* entries, a power of two */
 #define TABLE_FULL  (TABLE_CNT / 4 * 3)
-#define FRAME_CNT   (FR_STACK_DEPTH_MAX + 64u) /* frames of half a stack, with what is inlined; further out is cut */
+#define FRAME_CNT   (FR_STACK_DEPTH_MAX + 64u) /* frames of half a stack, with inlined ones; outer frames beyond that are cut */
 #define NAME_MAX_SZ 1100u
 #define PATH_MAX_SZ 512u
 #define FRAME_SZ    (NAME_MAX_SZ + PATH_MAX_SZ + 128u) /* of a frame with its name, encoded, at most */
@@ -38,7 +38,7 @@ struct fr_perfetto_intern {
 	struct table frame, stack, mapping;
 };
 
-/* The entry of key: *is_new if it was not there. */
+/* The entry of key: *is_new if it was added. */
 static u32 intern(struct table *t, u64 key, bool *is_new)
 {
 	u32 i = (key * 0x9e3779b97f4a7c15ull) >> 48;
@@ -65,7 +65,7 @@ void fr_perfetto_close(struct fr_perfetto_out *to)
 	free(to->task_track);
 }
 
-/* A text of at most max bytes that is valid UTF-8: others' names are any bytes. */
+/* A text of at most max bytes in valid UTF-8; foreign names may have any bytes. */
 static void put_name(struct fr_pbuf *b, u32 field, const char *s, size_t max)
 {
 	char text[NAME_MAX_SZ];
@@ -101,7 +101,7 @@ static u64 hash_text(u64 h, const char *s)
 	return h * 31;
 }
 
-/* InternedData { mapping_paths 17, mappings 19 { iid 1, path_string_ids 7 } }: the reader puts a / in front. 0: of no file. */
+/* InternedData { mapping_paths 17, mappings 19 { iid 1, path_string_ids 7 } }: the reader prepends a /. 0: no file. */
 static u32 put_mapping(struct fr_perfetto_out *to, const char *module)
 {
 	struct fr_pbuf *b = &to->packet;
@@ -122,7 +122,7 @@ static u32 put_mapping(struct fr_perfetto_out *to, const char *module)
 	return iid;
 }
 
-/* What the frame is called: the function without the offset in it, so that equal ones are one in a flame graph. */
+/* The frame's name: the function without an offset, so that equal ones merge in a flame graph. */
 static const char *name_of(const struct fr_frame *f, char *text, size_t sz)
 {
 	if (f->sym.name)
@@ -158,7 +158,7 @@ static u32 put_frame(struct fr_perfetto_out *to, const struct fr_frame *f)
 	return iid;
 }
 
-/* The frames of a part of the stack, outermost first; as numbers if nobody looks for names. */
+/* The frames of a part of the stack, outermost first; as numbers if no symbols are wanted. */
 static u32 put_frames(struct fr_perfetto_out *to, const struct fr_row *r, const char *field, const struct fr_val *v, u32 *iids)
 {
 	const struct fr_frame *frame = NULL;
@@ -201,8 +201,8 @@ static bool has_frames(const struct fr_val *v)
 }
 
 /*
- * callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the sample that has it first. Where the frames are lost, the
- * one it was in.
+ * callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the first sample that has it. If the frames are lost, the
+ * frame of the sample's own address.
  */
 static u32 put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *v, const struct fr_row *r)
 {

@@ -12,7 +12,7 @@
 
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 
-/* Numbers of tracks. A task's is TRACK_TASK + its tid. */
+/* Track numbers. A task's is TRACK_TASK + its tid. */
 #define TRACK_OURS 1ull
 #define TRACK_CPU  0x1000ull
 #define TRACK_TASK 0x100000000ull
@@ -79,7 +79,7 @@ static void annotate(struct fr_pbuf *b, const char *name, const struct fr_val *v
 	fr_pbuf_close(b, at);
 }
 
-/* A trigger is shown with its reason: it is what one looks for. */
+/* Show a trigger with its reason, since people look for that. */
 static void name_of(const struct fr_view *v, const struct fr_row *r, char *name, size_t sz)
 {
 	const struct fr_field *f = r->ev->nr == FR_EV_trigger ? fr_event_field(r->ev, "reason") : NULL;
@@ -135,7 +135,7 @@ static int put_slice(struct fr_perfetto_out *to, u64 track, const char *name, u6
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, to_ns + to->shift_ns);
 }
 
-/* A slice on the track of a CPU, of what of it lies in the window. */
+/* A slice on a CPU's track, clipped to the window. */
 static int put_missing(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, const char *why, u64 from_ns, u64 to_ns)
 {
 	u64 begin_ns, end_ns;

@@ -3,7 +3,7 @@
 
 #include "flow/symbols/frames.h"
 
-#define INLINE_MAX 16u /* functions at one address */
+#define INLINE_MAX 16u /* functions per address */
 
 bool fr_export_has_stack(const struct fr_event *ev)
 {
@@ -28,7 +28,7 @@ static u64 num_of(const struct fr_view *v, const struct fr_row *r, const char *n
 }
 
 struct stack {
-	struct fr_symbols *symbols; /* NULL: addresses */
+	struct fr_symbols *symbols; /* NULL: raw addresses */
 	u32 pid;
 	u64 id;
 	struct fr_export_frame *out;

@@ -6,9 +6,9 @@
  *	CPUs	one after the other, each the pages of its events: u64 time, u64 size, then per event
  *		u32 {type_len:5, delta:27}, data; a delta over 27 bits comes before, in an event of its own
  *
- * The head tells where each CPU's pages are and by which names tasks went, and the pages of a CPU lie together. Events come in
- * the order of time, so pages are kept in a spool, those of a CPU linked by the number of the next one, and head and pages are
- * written at the end: memory does not grow with the file, and it goes into a pipe too.
+ * The head says where each CPU's pages are and which names tasks had, and the pages of a CPU are contiguous. But events come in
+ * time order. So pages go into a spool, where those of a CPU are linked by the next one's number, and head and pages are
+ * written at the end: memory does not grow with the file, and output to a pipe works.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +48,9 @@ struct tracecmd {
 	u64 slot_cnt;
 	struct cpu *cpu;
 	u32 cpu_cnt;
-	const struct fr_schema *schema; /* that event is for */
+	const struct fr_schema *schema; /* the schema that event belongs to */
 	struct fr_trc_event event[FR_EVENT_MAX];
-	u64 **seen; /* blocks of times: when a tid's last event was */
+	u64 **seen; /* blocks of times: a tid's last event */
 	const struct fr_view *view;
 	struct fr_pbuf head;
 };
@@ -148,13 +148,13 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	if (r->cpu >= t->cpu_cnt)
 		return -EBADMSG;
 	if (v->schema != t->schema && t->schema)
-		return -EPROTO; /* events of one layout go into one file */
+		return -EPROTO; /* one file holds events of one layout only */
 	c = &t->cpu[r->cpu];
 	t->view = v;
 	sz = fr_trc_put(&t->event[r->ev->nr], v, r, data);
 	err = see(t, r->tid, r->ts);
 	if (fr_export_passes_gap(x, r->cpu, r->ts))
-		missed = MISSED_EVENTS; /* the reader is told by a page of its own */
+		missed = MISSED_EVENTS; /* tell the reader by a separate page */
 	if (!err && c->len && (missed || c->len + sz + 16 > ROOM_SZ))
 		err = flush_page(t, c);
 	if (err)
@@ -183,7 +183,7 @@ static int put_num(struct fr_pbuf *b, u64 v, size_t sz)
 	return put(b, &v, sz);
 }
 
-/* A text that a function writes, with its size in size_sz bytes before it. */
+/* The output of a function, preceded by its size in size_sz bytes. */
 typedef void (*text_fn)(FILE *f, const void *arg);
 
 static int put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void *arg)
@@ -246,7 +246,7 @@ static int put_begin(struct fr_pbuf *b)
 	return err ?: put_num(b, 0, 4); /* no events of the function tracers */
 }
 
-/* Is this event the first of its system? *cnt: how many there are of it. */
+/* Is this event the first of its system? *cnt: how many events that has. */
 static bool begins_system(const struct tracecmd *t, u32 nr, u32 *cnt)
 {
 	u32 i;
@@ -291,7 +291,7 @@ static int put_formats(const struct tracecmd *t, struct fr_pbuf *b)
 	return err;
 }
 
-/* "tid name" a line: each task goes by the name it had at its last event. */
+/* "tid name" lines: each task has its name from its last event. */
 static void write_names(FILE *f, const void *arg)
 {
 	const struct tracecmd *t = arg;
@@ -317,7 +317,7 @@ static void write_names(FILE *f, const void *arg)
 	}
 }
 
-/* As /proc/kallsyms has them; a name is from a file. */
+/* Like /proc/kallsyms; names come from a file. */
 static void write_symbols(FILE *f, const void *arg)
 {
 	size_t cnt, i;
@@ -345,7 +345,7 @@ static void write_uname(FILE *f, const void *arg)
 	fputc(0, f);
 }
 
-/* trace-cmd reads an option up to its NUL, whatever its size is. */
+/* trace-cmd reads an option up to its NUL, whatever its size says. */
 static void write_ended(FILE *f, const void *arg)
 {
 	fputs(arg, f);
@@ -359,7 +359,7 @@ static int put_option(struct fr_pbuf *b, u32 option, text_fn write, const void *
 	return err ?: put_text(b, 4, write, arg);
 }
 
-/* Which clock the times are of: the one in brackets. */
+/* The clock of the times: the one in brackets. */
 static const char clock_text[] = "[mono]";
 
 static int put_options(struct fr_pbuf *b, const struct fr_export *x)
@@ -372,7 +372,7 @@ static int put_options(struct fr_pbuf *b, const struct fr_export *x)
 	return err ?: put_num(b, OPTION_DONE, 2);
 }
 
-/* Where each CPU's pages will be; the head is filled up to a whole page. */
+/* Where each CPU's pages will be; the head is padded to a whole page. */
 static int put_places(struct tracecmd *t, struct fr_pbuf *b)
 {
 	u64 end = b->len + 10 + t->cpu_cnt * 16ull + 8 + sizeof(clock_text) - 1, at;
@@ -407,7 +407,7 @@ static int put_head(struct tracecmd *t, const struct fr_export *x)
 	return err ?: put_places(t, b);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int begin(struct fr_export *x)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How events are laid out in a trace.dat file, and the format texts that say so. An event of the kernel goes by the kernel's
- * system, field names and types, which is what plugins of trace-cmd and KernelShark look for; what we know beside comes
- * behind, under our names. An event without a line in the table below is laid out by its schema, in the system "flightrec".
+ * The layout of events in a trace.dat file, and the format texts that describe it. Kernel events have the kernel's system,
+ * field names and types, as expected by plugins of trace-cmd and KernelShark; our additional fields follow, under our names. An
+ * event that is not in the table below is laid out according to its schema, in the system "flightrec".
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #define COMMON_SZ 8u /* common_type, common_flags, common_preempt_count, common_pid */
 #define ID_FIRST  1000u
 
-/* type: as the format text names it; array: behind the name; print: %-format and what is printed */
+/* type: as in the format text; array: follows the name; print: %-format and its argument */
 static const struct kind {
 	const char *type, *array;
 	u8 size, align;
@@ -33,7 +33,7 @@ static const struct kind {
 	[FR_TRC_NUMS] = {"__data_loc unsigned long[]", "", 4, 4, false, "%s"},
 };
 
-/* from: field of ours, NULL: of the same name; ".pid", ".comm" the row's task; "0" */
+/* from: our field, NULL: of the same name; ".pid", ".comm" the row's task; "0" */
 #define MAP_FIELD_MAX 9u
 static const struct map {
 	const char *event, *system, *print;
@@ -196,7 +196,7 @@ static const struct map *map_of(const struct fr_event *ev)
 	return NULL;
 }
 
-/* What a field of ours is written as, where the kernel has none. */
+/* The form of our fields that the kernel does not have. */
 static enum fr_trc_kind kind_of(const struct fr_field *f)
 {
 	static const u8 kind[FR_TYPE_CNT] = {
@@ -289,7 +289,10 @@ struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v
 	return none;
 }
 
-/* What lies behind the fixed fields: bytes at buf + *end, and where they are, at `at`. What has no room is cut off. */
+/*
+ * Variable-length data after the fixed fields: writes it at buf + *end, and its position at `at`. Truncated if there is no
+ * room.
+ */
 static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, size_t unit)
 {
 	u32 off = (*end + unit - 1) / unit * unit, word;
@@ -305,7 +308,7 @@ static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, siz
 	*end = off + sz;
 }
 
-/* Readers print texts as they are: a line stays one. */
+/* Readers print texts unchanged: keep a line one line. */
 static void clean(u8 *p, size_t sz)
 {
 	for (; sz--; p++)
@@ -343,7 +346,7 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 		clean(at, len);
 		break;
 	default:
-		memcpy(at, &num, size); /* little-endian, as the file says it is */
+		memcpy(at, &num, size); /* little-endian, as declared in the file */
 	}
 }
 
@@ -405,7 +408,7 @@ static void put_print_arg(FILE *out, const struct fr_trc_field *f)
 		fprintf(out, ", REC->%s", f->name);
 }
 
-/* name=value of the fields from `from` on: the format, or what it takes. */
+/* name=value for the fields from `from` on: the format, or its arguments. */
 static void put_generic(FILE *out, const struct fr_trc_event *e, bool args, const char *before)
 {
 	u32 i;
@@ -423,7 +426,7 @@ static void put_generic(FILE *out, const struct fr_trc_event *e, bool args, cons
 	}
 }
 
-/* The kernel's words for its own fields, then ours. */
+/* The kernel's text for its own fields, then ours. */
 static void put_print(FILE *out, const struct fr_trc_event *e)
 {
 	const char *quote = e->print ? strchr(e->print + 1, '"') : NULL;

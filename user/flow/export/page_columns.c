@@ -8,9 +8,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#define FAST_LEVEL 3	       /* of zlib: 9 takes six times as long for a tenth less */
+#define FAST_LEVEL 3	       /* for zlib: 9 takes six times as long and saves a tenth */
 #define PLAIN_MAX  (1LL << 50) /* numbers and their differences are exact in a double */
-#define NAMED_MIN  (-4096)     /* numbers that may have a name */
+#define NAMED_MIN  (-4096)     /* numbers that may have a name begin here */
 #define NAMED_MAX  65536
 #define NAMED_CNT  (NAMED_MAX - NAMED_MIN)
 #define ABI_CNT	   2u
@@ -44,12 +44,12 @@ struct fr_page_columns {
 	struct bytes plain, packed;
 	struct fr_page_text *text;
 	size_t text_cnt, text_cap;
-	u32 *slot; /* hash table: number of a text, 0 free */
+	u32 *slot; /* hash table: index of a text, 0 free */
 	size_t slot_cnt;
 	u8 *named[FR_STYLE_CNT][ABI_CNT]; /* bits of numbers seen */
 };
 
-/* ---- memory that grows ---- */
+/* ---- growing arrays ---- */
 
 static int put_num(struct nums *n, u64 v)
 {
@@ -108,7 +108,7 @@ static u32 *find_slot(const struct fr_page_columns *p, const char *s, size_t len
 	return &p->slot[i];
 }
 
-/* Twice as many slots as texts, at least. */
+/* At least twice as many slots as texts. */
 static int grow_texts(struct fr_page_columns *p)
 {
 	size_t cap = p->text_cap ? 2 * p->text_cap : 1024, i;
@@ -130,7 +130,7 @@ static int grow_texts(struct fr_page_columns *p)
 	return 0;
 }
 
-/* The number of a text; < 0: no memory. */
+/* The index of a text; < 0: no memory. */
 static s64 text_nr(struct fr_page_columns *p, const char *s, size_t len)
 {
 	u32 *slot;
@@ -176,7 +176,7 @@ static int note_named(struct fr_page_columns *p, enum fr_style style, u32 abi, s
 	return 0;
 }
 
-/* The name of a number; of a result its error's, "-ENOENT". NULL: it has none. */
+/* The name of a number; of a result its error name, "-ENOENT". NULL: none. */
 static const char *name_of(const struct fr_sys *sys, enum fr_style style, s64 v, char buf[32])
 {
 	const char *error = style == FR_STYLE_RET ? fr_errno_name(-v) : NULL;
@@ -227,7 +227,7 @@ static int put_field(struct fr_page_columns *p, struct field_cols *c, const stru
 	struct fr_val val = {0};
 	s64 nr;
 
-	if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_STACK) /* stacks are found by their ids */
+	if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_STACK) /* stacks are looked up by id */
 		val = fr_view_field(v, r, f);
 	if (fr_field_kind(f) == FR_VAL_NUMS)
 		return put_array(c, &val);
@@ -318,7 +318,7 @@ static void put_wide(struct bytes *b, const struct nums *n)
 	}
 }
 
-/* And forgets its numbers: the next piece's come. */
+/* Also clears its numbers for the next piece. */
 static int put_column(struct bytes *b, struct nums *n)
 {
 	size_t at;

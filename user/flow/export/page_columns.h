@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * page_columns: rows as columns in compressed pieces, for a reader in a browser (user/view/data.js reads them).
+ *
+ * page_columns: rows as columns in compressed pieces, for a reader in a browser (user/view/data.js).
  *
  *	piece	u32 rows, then columns: event, time, cpu, tid, comm; then for each event that occurs, ascending: u8 its number,
- *		u32 its rows, a column for each of its fields in the schema's order; of an array two, counts and numbers
- *	column	u8 form, u32 bytes, then	0: varints (7 bits a byte, low first) of zigzag(number - the one before)
- *						1: 8 bytes a number
+ *		u32 its rows, a column for each of its fields in the schema's order; two for an array, counts and numbers
+ *	column	u8 form, u32 bytes, then	0: varints (7 bits a byte, low first) of zigzag(number - previous number)
+ *						1: 8 bytes per number
  *	text	is its number in the list of texts, 0 unknown; little-endian throughout; a piece is one zlib stream
  */
 #ifndef FR_PAGE_COLUMNS_H
@@ -13,31 +14,31 @@
 
 #include "pure/text/view.h"
 
-#define FR_PAGE_ROWS 16384u /* of a piece */
+#define FR_PAGE_ROWS 16384u /* per piece */
 
 struct fr_page_columns; /* opaque */
 
-/* For rows of this schema; origin_ns is taken off all times. NULL: no memory. */
+/* For rows of this schema; origin_ns is subtracted from all times. NULL: no memory. */
 struct fr_page_columns *fr_page_columns_new(const struct fr_schema *s, u64 origin_ns);
 void fr_page_columns_free(struct fr_page_columns *p); /* NULL is fine */
 
-/* Add a row. 1: the piece is full, and is to be taken before the next; 0; or -ENOMEM. */
+/* Add a row. 1: the piece is full and must be taken before the next row; 0; or -ENOMEM. */
 int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r);
 
 /*
- * The rows so far, compressed: *out, *sz bytes, valid until the next call; the next piece begins. *sz 0: there were none. 0 or
- * -ENOMEM.
+ * Compress the rows added so far: *out, *sz bytes, valid until the next call, and begin a new piece. *sz 0: there were none. 0
+ * or -ENOMEM.
  */
 int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz);
 
-/* The texts that rows name, [0] is "": *cnt of them, each len bytes. */
+/* The texts that rows refer to, [0] is "": *cnt of them, each len bytes. */
 struct fr_page_text {
 	const char *s;
 	size_t len;
 };
 const struct fr_page_text *fr_page_columns_texts(const struct fr_page_columns *p, size_t *cnt);
 
-/* Call fn for each number of a style with names that rows had, and its name. */
+/* For styles with names: call fn for each number that occurred in rows, with its name. */
 void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 			   void (*fn)(void *arg, enum fr_style style, u32 abi, s64 v, const char *name), void *arg);
 

@@ -17,11 +17,11 @@
 
 #define DEFAULT_NAME "default"
 #define TASK_CNT     32768u
-#define STACK_SHARE  4u /* of the memory: at so many samples frames come fast, and are looked up half a second later */
+#define STACK_SHARE  4u /* of the memory: at high rates new stacks come fast, and they are looked up half a second later */
 #define CLOCK_TRIES  16
-#define CLOCK_NEAR   10000000 /* ns: clocks that are nearer are one; a time namespace's are not */
+#define CLOCK_NEAR   10000000 /* ns: clocks this close are the same; a time namespace's are not */
 
-/* Of its own: what tells who runs, and nothing else; what tasks are called is told by group task. */
+/* The events of our own session: only those that say what runs; group task supplies the tasks' names. */
 static const char *const own_events[] = {"-signal", "-block"};
 
 static u64 mono_ns(void)
@@ -42,7 +42,7 @@ static bool is_there(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Are its events those of this version, by number? */
+/* Do its event numbers match this version's? */
 static bool is_same_schema(const struct fr_sess *s)
 {
 	size_t sz, own_sz;
@@ -54,7 +54,7 @@ static bool is_same_schema(const struct fr_sess *s)
 	return same && fr_sess_layout(s) == FR_LAYOUT_VERSION;
 }
 
-/* What is recorded now of an event: the governor may hold it. */
+/* Is this event being recorded now? The governor may hold it. */
 static bool has_event(const struct fr_sess *s, u32 nr)
 {
 	u32 word = __atomic_load_n(&fr_sess_shared(s)->enable[nr], __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ static bool has_event(const struct fr_sess *s, u32 nr)
 	return word && !(word & FR_ENABLE_HELD);
 }
 
-/* NULL: it has all that the watch looks for, of all tasks; else what is missing. */
+/* NULL: it has everything that the watch needs, of all tasks; otherwise what is missing. */
 static const char *what_is_missing(const struct fr_sess *s)
 {
 	static const u32 need[] = {FR_EV_sched_switch,	FR_EV_irq_handler_entry, FR_EV_irq_handler_exit,
@@ -82,7 +82,7 @@ static const char *what_is_missing(const struct fr_sess *s)
 	return chosen ? "all tasks" : NULL;
 }
 
-/* ---- one of its own ---- */
+/* ---- a session of our own ---- */
 
 static int own_selection(struct fr_load_conf *l)
 {
@@ -111,11 +111,11 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 	if (err == -EINVAL)
 		return FR_EXIT_USAGE;
 	if (!err)
-		fr_sess_be_self(*out, true, NULL); /* so that `stop` knows whom to tell */
+		fr_sess_be_self(*out, true, NULL); /* lets `stop` know which process to signal */
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
-/* It takes seconds on a busy machine, in which nothing is to be seen. */
+/* Loading takes seconds on a busy machine, during which nothing can be seen. */
 static void tell_loading(void)
 {
 	if (isatty(STDERR_FILENO))
@@ -137,7 +137,7 @@ static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 	return FR_EXIT_OK;
 }
 
-/* The one that was named, or the default one, if it records; h->take NULL: neither. */
+/* The named session, or the default one if it records; h->take NULL: neither. */
 static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 {
 	const char *name = ask->name ?: DEFAULT_NAME, *missing;
@@ -165,7 +165,7 @@ static u32 online_cnt(void)
 	return n > 0 ? n : 1;
 }
 
-/* All CPUs at one rate: that is how many are expected. */
+/* All CPUs at one rate: the expected number of samples depends on it. */
 static int set_rate(struct fr_sess *s, u32 hz)
 {
 	struct fr_cpus *cpus;
@@ -177,7 +177,7 @@ static int set_rate(struct fr_sess *s, u32 hz)
 		return -EIO;
 	for (i = 0; i < fr_cpus_cnt(cpus) && !err; i++) {
 		err = fr_sess_sample_cpu(s, NULL, fr_cpus_nr(cpus, i), hz);
-		if (err == -ENODEV) /* it went */
+		if (err == -ENODEV) /* it went offline */
 			err = 0;
 	}
 	fr_cpus_free(cpus);
@@ -186,7 +186,7 @@ static int set_rate(struct fr_sess *s, u32 hz)
 	return err;
 }
 
-/* Others may ask for more, or have asked for less. */
+/* Others may want a higher rate, or have wanted a lower one. */
 static void raise_rate(struct fr_holdsess *h)
 {
 	const u32 was = fr_sess_sample_hz(h->look);
@@ -195,7 +195,7 @@ static void raise_rate(struct fr_holdsess *h)
 	if (!err && h->want_hz > was) {
 		err = set_rate(h->look, h->want_hz);
 		if (err)
-			set_rate(h->look, was); /* not some CPUs */
+			set_rate(h->look, was); /* not only some CPUs */
 	}
 	if (err)
 		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err),
@@ -215,14 +215,14 @@ static void end_own(struct fr_sess *s)
 	fr_sess_unlock(s);
 }
 
-/* Unless somebody else has changed the rate since: the governor, a recorder that adopted the session. */
+/* Unless the rate was changed since by the governor, or by a recorder that adopted the session. */
 static void lower_rate(struct fr_holdsess *h)
 {
 	u32 was, want, now;
 
 	if (h->rate.mark_fd < 0 || fr_rateask_end(&h->rate, &was, &want))
 		return;
-	now = fr_sess_sample_hz(h->look); /* as we want it: some CPUs may have been raised before it was to be told */
+	now = fr_sess_sample_hz(h->look); /* may be as we want it: some CPUs may have been raised before that was noted */
 	if (want != was && (now == was || now == want))
 		set_rate(h->look, want);
 	fr_rateask_done(&h->rate);
@@ -240,7 +240,9 @@ static void put_right(void *arg)
 
 /* ---- clocks ---- */
 
-/* Their distance as one read of BPF's between two of ours tells it: the closest of some. Zero where they are one clock. */
+/*
+ * The difference between the clocks, from a read in BPF between two of ours: the closest of several. Zero if they are the same.
+ */
 static int measure_clock(struct fr_holdsess *h)
 {
 	u64 best = ~0ULL, before, after;

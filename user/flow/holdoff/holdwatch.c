@@ -21,7 +21,7 @@
 #include "pure/text/units.h"
 
 #define MS		1000000ULL
-#define BASELINE_CNT	250u /* wakeups, then the baseline is told */
+#define BASELINE_CNT	250u /* wakeups before the baseline is reported */
 #define BASELINE_MAX_NS 5000000000ULL
 
 static u64 clock_ns(clockid_t clock)
@@ -98,7 +98,7 @@ static void sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const s
 	cpu->max_ns = h->length_ns > cpu->max_ns ? h->length_ns : cpu->max_ns;
 }
 
-/* The CPU whose first holdoff is the earliest of all that wait and began before until_ns, NULL: none waits. */
+/* The CPU whose first waiting holdoff is the earliest of all that began before until_ns, NULL: none. */
 static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
 {
 	struct fr_holdwatch_cpu *best = NULL;
@@ -116,8 +116,8 @@ static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
 }
 
 /*
- * A stopped process (SIGSTOP, ^Z) sleeps too long on each CPU: nobody was held off. What is most of the time in which that was
- * is it; a stop that is no longer than a tick may look like a holdoff.
+ * If the process is stopped (SIGSTOP, ^Z), it oversleeps on every CPU, although nothing was held off. A holdoff that lies
+ * mostly within a stop is the stop's. A stop no longer than a tick may look like a holdoff.
  */
 static bool is_stop(const struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
@@ -141,7 +141,7 @@ static void tell_stop(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	w->told_stop = true;
 }
 
-/* There is room again in the queue, however long the rest takes. */
+/* Free the queue's entry first, however long the rest takes. */
 static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
@@ -168,7 +168,7 @@ static void tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 	cpu->told_missed = st->missed;
 }
 
-/* A CPU that went is tried each time: nothing else is asked for it. */
+/* Try again each time for a CPU that went offline: nothing else notices its return. */
 static void follow_cpu(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const u32 nr = fr_sleeper_cpu(cpu->sleeper);
@@ -200,7 +200,7 @@ static void take_all(struct fr_holdwatch *w)
 	}
 }
 
-/* Without the priority, what is waited for behind equals is counted too: how much that is here. */
+/* Without the priority, waiting behind equals counts as well: report how much that is here. */
 static void tell_baseline(struct fr_holdwatch *w)
 {
 	struct fr_sleeper_stats sum = {};
@@ -226,7 +226,7 @@ static void tell_baseline(struct fr_holdwatch *w)
 	w->told_baseline = true;
 }
 
-/* The governor thins samples, another recorder has a rate of its own: stacks are rarer then than the watch said. */
+/* The governor may thin samples, or another recorder set its own rate: stacks are then rarer than the watch announced. */
 static void tell_rate(struct fr_holdwatch *w)
 {
 	const u32 hz = fr_sess_sample_hz(w->sess.look);
@@ -238,7 +238,7 @@ static void tell_rate(struct fr_holdwatch *w)
 
 /* ---- loop ---- */
 
-/* nohup: it stays ignored. */
+/* nohup: stays ignored. */
 static int signal_fd(void)
 {
 	struct sigaction act;
@@ -254,7 +254,7 @@ static int signal_fd(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* How long until the next tick or the end, in ms, rounded up. */
+/* Time until the next tick or the end, in ms, rounded up. */
 static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), until = tick_ns;
@@ -269,7 +269,7 @@ static bool is_over(const struct fr_holdwatch *w)
 	return w->ask->duration_ns && clock_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
 }
 
-/* What signals say: true, to end. One to go on is no more than a note, whatever came with it. */
+/* Handle signals: true: end. SIGCONT is only noted, whatever came with it. */
 static bool hear(struct fr_holdwatch *w, int fd)
 {
 	struct signalfd_siginfo got[8];
@@ -285,7 +285,7 @@ static bool hear(struct fr_holdwatch *w, int fd)
 	return to_end;
 }
 
-/* Waits for the next tick. True: it is to end. */
+/* Wait for the next tick. True: end. */
 static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -351,7 +351,7 @@ static bool is_asked_for(const struct fr_holdwatch_ask *ask, u32 cpu)
 	return !ask->cpus || fr_ranges_have(ask->cpus, cpu);
 }
 
-/* All that are online and asked for. */
+/* All online CPUs that were requested. */
 static int add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 {
 	int status = FR_EXIT_OK;
@@ -376,7 +376,7 @@ static bool is_online(const struct fr_cpus *cpus, u32 cpu)
 	return false;
 }
 
-/* A CPU that was named and is not there: it may have been meant. */
+/* Warn about a named CPU that is not there: it may have been meant. */
 static int check_cpus(const struct fr_holdwatch_ask *ask, const struct fr_cpus *cpus)
 {
 	u32 i, cpu;
@@ -438,7 +438,7 @@ static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 {
 	int status = prepare(w);
 
-	mlockall(MCL_CURRENT); /* code, too; what comes later need not stay */
+	mlockall(MCL_CURRENT); /* including code; later allocations need not be locked */
 	status = status ?: add_cpus(w, cpus);
 	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!status) {
@@ -474,7 +474,7 @@ static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 
 	if (status)
 		return status;
-	fd = signal_fd(); /* one that comes while programs are loaded is not lost, and kills nobody */
+	fd = signal_fd(); /* a signal that arrives while programs are loaded is neither lost nor fatal */
 	status = fr_holdsess_open(&w->ask->sess, &w->sess);
 	if (!status) {
 		status = watch(w, cpus, fd);

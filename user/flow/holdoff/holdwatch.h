@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * holdwatch: looks for holdoffs, times when a thread of high priority could not have its CPU, and tells what the CPU ran.
+ *
+ * holdwatch: looks for holdoffs, times when a high-priority thread could not get its CPU, and reports what the CPU ran instead.
  *
  *	a sleeper for each CPU, of high priority		this thread, every half second
  *	sleeps; late? reads its CPU's ring, -- queue -->	names, prints, counts; a snapshot if a rule says so
@@ -19,7 +20,7 @@
 struct fr_holdwatch_ask {
 	struct fr_holdsess_ask sess;
 	struct fr_sleeper_conf sleep;
-	const struct fr_ranges *cpus; /* NULL: all that are online */
+	const struct fr_ranges *cpus; /* NULL: all online CPUs */
 	u64 duration_ns;	      /* 0: until interrupted */
 	bool json;
 	const struct fr_trigger *rule; /* holdoff>T */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * holdwatch_int: what the parts of holdwatch share.
  *
- *	holdwatch.c	  begin, loop, end
- *	holdwatch_name.c  who ran, and what its stacks are
- *	holdwatch_text.c  for people
- *	holdwatch_json.c  for programs
+ * holdwatch_int: shared by the parts of holdwatch.
+ *
+ *	holdwatch.c	  start, loop, end
+ *	holdwatch_name.c  the culprit, and its stacks
+ *	holdwatch_text.c  output for people
+ *	holdwatch_json.c  output for programs
  *	holdwatch_take.c  snapshots
  */
 #ifndef FR_HOLDWATCH_INT_H
@@ -17,10 +18,10 @@
 #include "pure/set/hist.h"
 #include "pure/trigger/gate.h"
 
-#define FR_HOLDWATCH_WHO_MAX 256u /* culprits that are summed up */
+#define FR_HOLDWATCH_WHO_MAX 256u /* culprits with sums of their own */
 #define FR_HOLDWATCH_WHO_SZ  64u
 
-/* Whom holdoffs were due to, summed up. */
+/* A culprit, with the sum of its holdoffs. */
 struct fr_holdwatch_who {
 	char text[FR_HOLDWATCH_WHO_SZ];
 	u64 cnt, sum_ns, max_ns;
@@ -31,7 +32,7 @@ struct fr_holdwatch_cpu {
 	struct fr_sleeper *sleeper;
 	struct fr_sleeper_stats stats; /* as last read */
 	u64 told_missed;
-	u64 cnt, sum_ns, max_ns; /* of holdoffs that were told */
+	u64 cnt, sum_ns, max_ns; /* of reported holdoffs */
 	u64 stop_cnt;		 /* found, but the watch itself was stopped */
 	bool told_gone;
 };
@@ -43,25 +44,25 @@ struct fr_holdwatch {
 	struct fr_holdwatch_cpu *cpu;
 	u32 cpu_cnt;
 	bool is_rt, is_locked, told_baseline;
-	bool same_pids;		/* processes are called here as in the rings */
+	bool same_pids;		/* pids here are the same as in the rings */
 	u64 begun_ns, ended_ns; /* CLOCK_MONOTONIC */
 	struct fr_livesym *sym;
-	struct fr_names *names; /* of this tick, NULL: not asked for yet */
+	struct fr_names *names; /* of this tick, NULL: not read yet */
 	struct fr_gate *gate;
 	struct fr_hist hist; /* lengths */
 	struct fr_holdwatch_who who[FR_HOLDWATCH_WHO_MAX];
 	u32 who_cnt;
-	u64 who_other; /* holdoffs of those that did not fit */
+	u64 who_other; /* holdoffs of culprits without an entry */
 	u64 incomplete_cnt, snapshot_cnt;
-	u32 told_hz; /* rate of samples, as of the last tick */
-	/* the watch itself was stopped somewhere in between, recording clock; it was awake last */
+	u32 told_hz; /* sampling rate at the last tick */
+	/* the watch itself was stopped at some point between these, recording clock; when it was last awake */
 	u64 stop_from_ns, stop_to_ns, awake_ns;
 	bool told_stop;
 };
 
 /* ---- holdwatch_name.c ---- */
 
-/* Who or what ran. */
+/* The culprit. */
 struct fr_holdwatch_ran {
 	const char *what; /* task, idle, softirq, irq */
 	u32 tid;
@@ -72,10 +73,10 @@ struct fr_holdwatch_ran {
 
 void fr_holdwatch_name(struct fr_holdwatch *w, const struct fr_holdoff *h, u32 i, struct fr_holdwatch_ran *out);
 
-/* Gather the frames of its stacks. */
+/* Collect the frames of its stacks. */
 void fr_holdwatch_gather(struct fr_holdwatch *w, const struct fr_holdoff *h);
 
-/* Frame nr of a stack, kernel frames first. False: there are no more. */
+/* Frame nr of a stack, kernel frames first. False: no more. */
 struct fr_holdwatch_frame {
 	u64 ip;
 	bool user;
@@ -85,22 +86,21 @@ bool fr_holdwatch_frame(struct fr_holdwatch *w, const struct fr_holdoff *h, cons
 			struct fr_holdwatch_frame *out);
 
 /*
- * A stack of the culprit that was met often: of those in the function that most samples were in. *cnt: samples in that
- * function. NULL: none.
+ * A frequent stack of the culprit: one in the function that has the most samples. *cnt: samples in that function. NULL: none.
  */
 const struct fr_ran_stack *fr_holdwatch_stack(struct fr_holdwatch *w, const struct fr_holdoff *h, u32 *cnt);
 
-/* Names are asked for anew: processes came and went. */
+/* Look names up again: processes have come and gone. */
 void fr_holdwatch_forget(struct fr_holdwatch *w);
 
 /* ---- printers ---- */
 
 u64 fr_holdwatch_wall_ns(const struct fr_holdwatch *w, u64 ts); /* ns since 1970 */
 
-/* The lateness that ppm millionths of all wakeups do not exceed, by buckets; 0 without wakeups. */
+/* The lateness that all but ppm millionths of the wakeups stay within, by buckets; 0 without wakeups. */
 u64 fr_holdwatch_late(const struct fr_sleeper_stats *st, u32 ppm);
 
-/* What holdwatch.c tells; one set for people, one for programs. */
+/* What holdwatch.c reports; one set for people, one for programs. */
 struct fr_holdwatch_printer {
 	void (*begin)(struct fr_holdwatch *w);
 	void (*holdoff)(struct fr_holdwatch *w, const struct fr_holdoff *h);
@@ -114,7 +114,7 @@ extern const struct fr_holdwatch_printer fr_holdwatch_text, fr_holdwatch_json;
 
 /* ---- holdwatch_take.c ---- */
 
-/* Ask the rules. A snapshot is taken at once: the sleepers go on meanwhile. */
+/* Check the rules. A snapshot is taken at once; the sleepers continue meanwhile. */
 void fr_holdwatch_take(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_holdwatch_printer *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One object a line: {"watch":"begin"}, "holdoff", "missed", "stopped", "snapshot", "end". Durations in ns. */
+/* One object per line: {"watch":"begin"}, "holdoff", "missed", "stopped", "snapshot", "end". Durations in ns. */
 #include <sched.h>
 
 #include "flow/holdoff/holdwatch_int.h"

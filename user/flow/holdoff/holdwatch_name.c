@@ -13,7 +13,7 @@ void fr_holdwatch_forget(struct fr_holdwatch *w)
 	fr_livesym_forget(w->sym);
 }
 
-/* ---- who ran ---- */
+/* ---- the culprit ---- */
 
 static void read_names(struct fr_holdwatch *w)
 {
@@ -92,7 +92,7 @@ void fr_holdwatch_gather(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	fr_livesym_gather(w->sym, h->cpu, id, 2 * h->stack_cnt);
 }
 
-/* The process whose user frames these are: of a handler, the task's that it interrupted, which is not known. */
+/* The process whose user frames these are: for a handler that of the interrupted task, which is unknown. */
 static u32 pid_of(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k)
 {
 	struct fr_holdwatch_ran r;
@@ -125,7 +125,7 @@ bool fr_holdwatch_frame(struct fr_holdwatch *w, const struct fr_holdoff *h, cons
 	return true;
 }
 
-/* The innermost function of a stack, NULL: not known. Names are kept for the tick, so one function may have several texts. */
+/* The innermost function of a stack, NULL: unknown. Names are kept per tick, so one function may have several texts. */
 static const char *innermost(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k)
 {
 	struct fr_holdwatch_frame f;
@@ -148,7 +148,7 @@ const struct fr_ran_stack *fr_holdwatch_stack(struct fr_holdwatch *w, const stru
 		for (k = 0, sum = 0; k < h->stack_cnt; k++)
 			if (k == i || (name[i] && name[k] && !strcmp(name[i], name[k])))
 				sum += h->stack[k].cnt;
-		if (sum > *cnt) { /* the first of several is the one met most often */
+		if (sum > *cnt) { /* of several, the first is the most frequent */
 			*cnt = sum;
 			best = &h->stack[i];
 		}

@@ -9,11 +9,11 @@
 #include "pure/err.h"
 #include "pure/schema/facts.h"
 
-/* What the rules are asked, and what its snapshot says. */
+/* What the rules are asked about, and what the snapshot says. */
 struct about {
 	struct fr_holdwatch *w;
 	const struct fr_holdoff *h;
-	struct fr_holdwatch_ran who; /* whom it was due to */
+	struct fr_holdwatch_ran who; /* the culprit */
 	struct fr_moment moment;
 };
 
@@ -64,7 +64,7 @@ static char *facts(const struct about *a, u32 nr)
 	return NULL;
 }
 
-/* 0 and the path in *done, or -errno, said. */
+/* 0 and the path in *done, or -errno, reported. */
 static int take(const struct about *a, u32 nr, struct fr_dump_done *done)
 {
 	const struct fr_dump_ask ask = {
@@ -96,7 +96,7 @@ static void mark(const struct about *a, u32 nr, u32 verdict)
 	fr_sess_mark_trigger(a->w->sess.take, &t, &ts);
 }
 
-/* Returns whether this moment has a snapshot now. */
+/* Does this moment have a snapshot now? */
 static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_holdwatch_printer *p)
 {
 	const char *rule = a->w->ask->rule[nr].text;

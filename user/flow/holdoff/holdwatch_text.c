@@ -93,8 +93,8 @@ static void put_ran(struct fr_holdwatch *w, const struct fr_holdoff *h)
 }
 
 /*
- * Idle, or while the watch itself runs, nothing that events tell of can hold off. Nor do samples stay away but where interrupts
- * are off, or a hypervisor runs somebody else.
+ * While the CPU is idle, or the watch itself runs, nothing that events show can hold off. Then samples are missing only where
+ * interrupts are off, or a hypervisor runs something else.
  */
 static void put_doubts(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A terminal's ^C is for all of its processes, and who reads our output is not to wait for this one. */
+/* ^C on a terminal goes to all of its processes: survive it. Close output, so that readers do not wait for this process. */
 static void step_aside(void)
 {
 	static const int sig[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};

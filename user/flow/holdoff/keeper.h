@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * keeper: a process that puts something right when this one ends, however it ends: killed, too. It sleeps in a read of a pipe
- * until then.
+ * keeper: a process that cleans up after this one, however it ends, even if it is killed. Until then it sleeps reading a pipe.
  */
 #ifndef FR_KEEPER_H
 #define FR_KEEPER_H
@@ -13,10 +12,10 @@ struct fr_keeper {
 	int fd;
 };
 
-/* Start it, before there are threads: fn(arg), with what is open now, is called there at the end. 0 or -errno. */
+/* Start it, before there are threads. At the end it calls fn(arg), with the files that are open now. 0 or -errno. */
 int fr_keeper_start(struct fr_keeper *k, void (*fn)(void *arg), void *arg);
 
-/* Let it do its work now, and wait for it. */
+/* Make it do its work now, and wait for it. */
 void fr_keeper_end(struct fr_keeper *k);
 
 #endif

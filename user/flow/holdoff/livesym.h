@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * livesym: the frames and names behind stack ids and addresses now, on the machine that records, without a snapshot.
  *
- *	fr_livesym_gather(y, cpu, id, cnt)	frames of these stacks, out of the stack ring that has them
+ * livesym: resolves stack ids and addresses to frames and names on the recording machine, now and without a snapshot.
+ *
+ *	fr_livesym_gather(y, cpu, id, cnt)	frames of these stacks, from the stack ring that has them
  *	fr_livesym_stack(y, id, &cnt)
- *	fr_livesym_kernel(y, ip, &sym)		the kernel's own words
- *	fr_livesym_user(y, pid, id, nr, &sym)	what the process has mapped; of one that has ended, by build-id
+ *	fr_livesym_kernel(y, ip, &sym)		from the kernel itself
+ *	fr_livesym_user(y, pid, id, nr, &sym)	from the process's mappings; after it has ended, by build-id
  *
- * For those who look every now and then: it locks, reads /proc and files.
+ * For occasional use: it takes locks and reads /proc and files.
  */
 #ifndef FR_LIVESYM_H
 #define FR_LIVESYM_H
@@ -21,13 +22,13 @@ struct fr_livesym; /* opaque */
 int fr_livesym_new(struct fr_sess *s, struct fr_livesym **out);
 void fr_livesym_free(struct fr_livesym *y); /* NULL is fine */
 
-/* Processes may have ended, and others have their numbers: forget what was known of any; and stacks, if there are many. */
+/* Forget everything about processes: they may have ended, and their pids been reused. Forget stacks, too, if there are many. */
 void fr_livesym_forget(struct fr_livesym *y);
 
-/* Find the frames of cnt stacks, 0 among them or not, in the stack ring of a CPU. What is not there stays unknown. */
+/* Find the frames of cnt stacks in the stack ring of a CPU; ids of 0 are fine. Stacks that are not there stay unknown. */
 void fr_livesym_gather(struct fr_livesym *y, u32 cpu, const u64 *id, u32 cnt);
 
-/* Frames of a stack, innermost first; NULL: not known. Until the next call of fr_livesym_gather() or _forget(). */
+/* The frames of a stack, innermost first; NULL: unknown. Valid until the next fr_livesym_gather() or _forget(). */
 const u64 *fr_livesym_stack(const struct fr_livesym *y, u64 id, size_t *cnt);
 
 /* Texts live until fr_livesym_forget(). */

@@ -6,13 +6,13 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/incident.h"
 
-/* Of one snapshot: *cnt items, malloc'ed. 0 or -ENOMEM. */
+/* The incidents of one snapshot: *cnt items, malloc'ed. 0 or -ENOMEM. */
 int fr_incsnap_items(const struct fr_snap *s, struct fr_incident_item **out, size_t *cnt);
 
-/* How many of each kind a snapshot holds, and in all. */
+/* The number of each kind in a snapshot, and the total. */
 size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MAX]);
 
-/* Of all snapshots in a file. 0, -EBADMSG: none could be read, -errno; *damaged: not all of it could be read. */
+/* The incidents of all snapshots in a file. 0; -EBADMSG: none could be read; -errno; *damaged: not all could be read. */
 int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt, bool *damaged);
 
 #endif

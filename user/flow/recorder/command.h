@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* command: the program that `record -- CMD` records. */
+/* command: the command that `record -- CMD` records. */
 #ifndef FR_COMMAND_H
 #define FR_COMMAND_H
 
@@ -9,11 +9,11 @@
 
 struct fr_command {
 	pid_t pid;  /* -1: none, or ended */
-	int sig;    /* it died of, 0 none */
-	int status; /* exit status as a shell gives it */
+	int sig;    /* the signal it died of, 0 none */
+	int status; /* exit status as a shell reports it */
 };
 
-/* Start argv with this signal mask. 0; or the exit status to give, 126 or 127 as a shell, or 1; with a message. */
+/* Start argv with this signal mask. 0; or, with a message, the exit status to return: 126 or 127 like a shell, or 1. */
 int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask);
 
 /* Has it ended? Then sig and status are filled in. */

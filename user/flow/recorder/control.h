@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * control: what the control socket answers (io/ctl/ctl.h). The recorder's loop makes it after the engine and the store, and
- * before capabilities are dropped; it adds one file descriptor to the loop, and nothing in it waits.
+ * control: answers requests on the control socket (io/ctl/ctl.h). The recorder's loop creates it after the engine and the
+ * store, and before capabilities are dropped. It adds one file descriptor to the loop and never blocks.
  */
 #ifndef FR_CONTROL_H
 #define FR_CONTROL_H
@@ -15,18 +15,18 @@ struct fr_trigger;
 struct fr_ctl; /* opaque; fr_daemon_ctl() gives it */
 
 /*
- * Listen by fr_daemon_config(): 0 and *out (also with Socket=no, which a reload may change; *out then listens to nobody); or
- * -errno with a message that names the cure. A recorder goes on without a socket, if it likes: *out stays as it was.
+ * Listen according to fr_daemon_config(). 0 and *out (also with Socket=no, which a reload may change; *out then listens to
+ * nobody); or -errno with a message that names the cure, and *out unchanged. A recorder may continue without a socket.
  */
 int fr_control_new(struct fr_daemon *d, struct fr_ctl **out);
 void fr_control_free(struct fr_ctl *c); /* removes the socket; NULL is fine */
 
-/* After a reload: the configuration's socket, groups and interval count from now on. NULL is fine. */
+/* After a reload: apply the new configuration's socket, groups and interval. NULL is fine. */
 void fr_control_change(struct fr_ctl *c);
 
 /*
- * Tell those who watch what was decided about a moment: the engine calls it for each decision (snapshots it learns by
- * fr_engine_listen()). rule NULL: none. Watchers who do not keep up are told how many they missed. c NULL is fine.
+ * Tell watchers what was decided about a moment: the engine calls this for each decision (snapshots arrive by
+ * fr_engine_listen()). rule NULL: none. Watchers that fall behind are told how many they missed. c NULL is fine.
  */
 void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rule_nr, const struct fr_alert *a, u32 verdict);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * daemon: the loop of a recorder: foreground `record`, `record -- CMD` and `record --config` are the same loop with more or
- * fewer sources. One epoll; every source is a file descriptor and a function; nothing in it waits.
+ * fewer sources. One epoll; every source is a file descriptor and a function; nothing in it blocks.
  *
  *	alerts ----.				.---> writer process (writer.h): copies, compresses, writes
  *	psi -------+--> engine.c: match, gate --+---> hook, journal, watchers of the control socket
@@ -21,22 +21,24 @@ typedef void (*fr_source_fn)(void *arg, u32 events);
 int fr_daemon_watch(struct fr_daemon *d, int fd, u32 epoll_events, fr_source_fn fn, void *arg); /* 0 or -errno */
 void fr_daemon_unwatch(struct fr_daemon *d, int fd);
 
-/* A timer: fn after delay_ns, then each period_ns (0: once). No timer, no wake-up. Its fd, to be given to fr_daemon_unwatch()
- * and closed; or -errno. */
+/*
+ * A timer: calls fn after delay_ns, then every period_ns (0: once). Returns its fd, to be passed to fr_daemon_unwatch() and
+ * closed; or -errno.
+ */
 int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg);
 
-/* What it is for has just been done: the next time is a period from now. */
+/* Its job has just been done: restart the period from now. */
 void fr_daemon_timer_again(int fd, u64 period_ns);
 
-/* What modules may ask for. */
+/* What modules may use. */
 struct fr_sess *fr_daemon_sess(struct fr_daemon *d);
-const struct fr_config *fr_daemon_config(const struct fr_daemon *d); /* the one in force */
+const struct fr_config *fr_daemon_config(const struct fr_daemon *d); /* the configuration in force */
 struct fr_engine *fr_daemon_engine(struct fr_daemon *d);
 struct fr_ctl *fr_daemon_ctl(struct fr_daemon *d); /* NULL: none */
 struct fr_store *fr_daemon_store(struct fr_daemon *d);
 struct fr_admin *fr_daemon_admin(struct fr_daemon *d);		     /* NULL: none */
-int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz); /* as SIGHUP: 0, or -errno and why */
-void fr_daemon_stop(struct fr_daemon *d);			     /* as SIGTERM */
+int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz); /* like SIGHUP: 0, or -errno and why */
+void fr_daemon_stop(struct fr_daemon *d);			     /* like SIGTERM */
 
 /* Record until told to end. Returns the exit status. The session is open and owned. */
 int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s);

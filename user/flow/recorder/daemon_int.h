@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* daemon_int: the modules of a recorder: made, changed and freed together, in an order that matters. */
+/* daemon_int: the modules of a recorder: created, reconfigured and freed together, in an order that matters. */
 #ifndef FR_DAEMON_INT_H
 #define FR_DAEMON_INT_H
 
@@ -19,11 +19,14 @@ struct fr_modules {
 	struct fr_tidy *tidy;
 };
 
-/* Make all that a recorder cannot do without, and what else can be made. 0 or -errno with a message; free it in any case. */
+/*
+ * Create everything a recorder needs, and the optional parts as far as possible. 0 or -errno with a message; free it in any
+ * case.
+ */
 int fr_modules_new(struct fr_daemon *d, struct fr_modules *m);
 void fr_modules_free(struct fr_daemon *d, struct fr_modules *m);
 
-/* Give up privileges that are not needed from here on. 0 or -errno with a message. */
+/* Drop privileges that are not needed from here on. 0 or -errno with a message. */
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m);
 
 /* The configuration has changed. */

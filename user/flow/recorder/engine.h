@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * engine: from moments to snapshots. Matches rules, asks the gate, marks the decision in the ring, counts it, and lets the
- * writer take the snapshot after the rule's post time. One snapshot at a time; what comes meanwhile is marked `busy` and
- * counted.
+ * engine: turns moments into snapshots. It matches rules, asks the gate, marks the decision in the ring, counts it, and makes
+ * the writer take the snapshot after the rule's post time. One snapshot at a time; moments that come meanwhile are marked
+ * `busy` and counted.
  */
 #ifndef FR_ENGINE_H
 #define FR_ENGINE_H
@@ -14,45 +14,51 @@
 struct fr_daemon;
 struct fr_engine; /* opaque */
 
-/* A snapshot that was asked for, and what came of it. */
+/* A requested snapshot, and its outcome. */
 struct fr_taken {
 	const struct fr_trigger *rule; /* NULL: none, a command */
 	u32 rule_nr;		       /* FR_RULE_NONE */
-	struct fr_alert alert;	       /* zeroed but for ts, kind, pid and comm where no alert was */
+	struct fr_alert alert;	       /* zero but for ts, kind, pid and comm if there was no alert */
 	char reason[9];
 	int err; /* 0: done is filled in */
 	struct fr_dump_done done;
-	u64 asked_mono_ns; /* the moment, to when the file was complete: done_mono_ns */
+	u64 asked_mono_ns; /* from the moment until the file was complete: done_mono_ns */
 	u64 done_mono_ns;
 };
 
 int fr_engine_new(struct fr_daemon *d, struct fr_engine **out);
 void fr_engine_free(struct fr_engine *e);
 
-/* Rules are in force: start the writer, take what a recorder before left, and what waits in the queue. 0 or -errno, said. */
+/*
+ * Start the writer, once rules are in force; take what a previous recorder left behind, and what waits in the queue. 0; or
+ * -errno, which is reported.
+ */
 int fr_engine_start(struct fr_engine *e);
 
-/* Take all that was granted, whatever its post time, and wait for it: before the end. */
+/* Take all granted snapshots now, regardless of post time, and wait for them: for shutdown. */
 void fr_engine_finish(struct fr_engine *e);
 
-/* Put rules in force: at start and at each reload; the same ones go on. 0; or -errno with a message, and the old stay. */
+/*
+ * Put rules in force: at start and at each reload; unchanged rules continue. 0; or -errno with a message, and the old rules
+ * stay.
+ */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt);
 
-/* A moment that BPF did not see: psi, signal, every, exit, command. sync: do not return before the file is there. */
+/* A moment that BPF did not see: psi, signal, every, exit, command. sync: return only when the file exists. */
 struct fr_moment_ask {
 	enum fr_trigger_kind kind;
 	u32 pid;
 	const char *comm;
 	s32 sig;
 	u64 last_ns;
-	u64 cookie;   /* given back to listeners, 0 none */
-	u32 *verdict; /* where enum fr_trigger_verdict goes, NULL: nobody wants to know */
+	u64 cookie;   /* passed to listeners, 0 none */
+	u32 *verdict; /* gets an enum fr_trigger_verdict; may be NULL */
 	bool sync;
 };
-/* 0; -EBUSY: another snapshot of the kind waits; -EAGAIN: the kind's rule refuses, *verdict says why; -errno. */
+/* 0; -EBUSY: another snapshot of this kind is waiting; -EAGAIN: this kind's rule refuses, *verdict says why; -errno. */
 int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask);
 
-/* Called after each snapshot, taken or failed: hook, journal, control socket, quota. */
+/* Called after each snapshot, whether taken or failed: hook, journal, control socket, quota. */
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg);
 

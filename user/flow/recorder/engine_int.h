@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * engine_int: what the parts of the engine share.
  *
- *	engine.c	a moment: matched, granted or not, counted, marked
- *	engine_take.c	what was granted: waits for its post time, is written, is told
- *	engine_facts.c	what the file says of its trigger
- *	sources.c	moments that user space sees by itself: psi, every; looking for hung tasks
+ * engine_int: shared by the parts of the engine.
  *
- * What is granted and not written yet is in struct fr_triggers, which lives with the session; see bpf/alert.h. What is decided
- * about a moment (the snapshot that waits, the counters of all its rules, that it is handled) is one entry of the session's
- * ledger (pure/trigger/ledger.h), so that a recorder that is killed anywhere neither takes nor counts a moment twice, nor
- * forgets one of its rules. Then come the mark in the ring, and out of the queue.
+ *	engine.c	a moment: match it, grant it or not, count it, mark it
+ *	engine_take.c	a granted snapshot: wait for its post time, write it, report it
+ *	engine_facts.c	the facts in the file about its trigger
+ *	sources.c	moments seen by user space: psi, every; looking for hung tasks
+ *
+ * Granted snapshots that are not written yet are kept in struct fr_triggers, which lives with the session; see bpf/alert.h. The
+ * decision about a moment (the snapshot that waits, the counters of all its rules, that it is handled) is one entry of the
+ * session's ledger (pure/trigger/ledger.h). So a recorder that is killed at any point neither takes nor counts a moment twice,
+ * and forgets none of its rules. After that come the mark in the ring, and the removal from the queue.
  */
 #ifndef FR_ENGINE_INT_H
 #define FR_ENGINE_INT_H
@@ -25,46 +26,46 @@
 
 struct fr_sources;
 
-/* What the incident log was told of a rule's moments with one verdict. */
+/* What the incident log was told about a rule's moments with one verdict. */
 struct fr_engine_told {
 	u64 next_ns; /* not before */
-	u64 held;    /* moments since */
+	u64 held;    /* moments since then */
 	u32 kind;    /* theirs */
 };
 
-/* Of a pending snapshot, what does not outlive us. */
+/* The state of a pending snapshot that does not outlive this process. */
 struct fr_engine_job {
 	u64 cookie;
-	u64 granted_ns; /* as the gate was asked */
+	u64 granted_ns; /* the time passed to the gate */
 	u32 tries;
-	bool retake; /* found pending when we began: its file may be there already */
+	bool retake; /* found pending when we began: its file may already exist */
 };
 
 struct fr_engine {
 	struct fr_daemon *d;
 	struct fr_sess *s;
-	struct fr_triggers *tr; /* the session's, or one of ours if it has none */
+	struct fr_triggers *tr; /* the session's, or our own if it has none */
 	struct fr_triggers *own;
 	struct fr_ledger *ledger; /* likewise */
 	struct fr_ledger *own_ledger;
 	struct fr_alerts *alerts;
 	struct fr_writer_proc *writer;
 	int writer_fd;	  /* watched, -1 none */
-	pid_t writer_pid; /* whose it is */
+	pid_t writer_pid; /* the process that the fd belongs to */
 	struct fr_gate *gate;
 	struct fr_gate_conf gate_conf;
 	struct fr_trigger *rule;
 	u32 rule_cnt;  /* in force */
-	u32 known_cnt; /* with those that the last reload ended: behind, for moments that their programs have told */
+	u32 known_cnt; /* including, behind them, rules that the last reload ended, for moments that their programs reported */
 	u32 slot_of[FR_TRIGGER_MAX];
-	u64 said_ended; /* moments of rules that are none of ours; said once */
+	u64 said_ended; /* reported once: moments of rules that are not ours */
 	struct fr_sources *sources;
 	struct fr_engine_job job[FR_PENDING_MAX];
 	int running; /* index of the pending one that the writer has, -1 none */
 	int post_fd; /* timer, -1 none */
 	u64 last_bytes;
-	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot told them */
-	struct fr_trigger_slot asked[FR_TRIGGER_MAX]; /* as the running one tells them */
+	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot reported them */
+	struct fr_trigger_slot asked[FR_TRIGGER_MAX]; /* as the running one reports them */
 	struct {
 		fr_taken_fn fn;
 		void *arg;
@@ -82,19 +83,19 @@ const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr); /* N
 void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verdict);
 void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts);
 
-/* A moment of rule nr, which user space saw. text: what there is to say about it, "" nothing. */
+/* A moment of rule nr, seen by user space. text: details, "" none. */
 int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text);
 
 /* ---- engine_take.c ---- */
 
-/* Keep a granted moment until it is taken, once the entry is committed. Its index, or -errno. */
+/* Keep a granted moment until its snapshot is taken, once the entry is committed. Its index, or -errno. */
 int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
-bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* this very moment */
+bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* exactly this moment */
 bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot); /* one of the same key */
 u32 fr_engine_waiting_cnt(const struct fr_engine *e);
-void fr_engine_kick(struct fr_engine *e);    /* begin the next if it is time */
-void fr_engine_wait(struct fr_engine *e);    /* until all that is due is taken */
-void fr_engine_recover(struct fr_engine *e); /* what a recorder before us left */
+void fr_engine_kick(struct fr_engine *e);    /* begin the next one if it is due */
+void fr_engine_wait(struct fr_engine *e);    /* until all that are due are taken */
+void fr_engine_recover(struct fr_engine *e); /* what a previous recorder left */
 int fr_engine_start_writer(struct fr_engine *e);
 
 /* ---- engine_tell.c ---- */

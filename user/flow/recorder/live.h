@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * live: the counters of a running session, as status and stop show them.
  *
- *	live.c		reads what is in the maps
- *	live_rate.c	events a second, from the newest pages
- *	live_look.c	what else is to be known: overhead, the directory, what is wrong
+ * live: the counters of a running session, as shown by status and stop.
+ *
+ *	live.c		reads the maps
+ *	live_rate.c	events per second, from the newest pages
+ *	live_look.c	everything else: overhead, the directory, problems
  *	live_json.c, live_text.c, live_metrics.c	print it
  */
 #ifndef FR_LIVE_H
@@ -21,17 +22,17 @@ struct fr_live_ring {
 	const struct fr_ring_map *map;
 	u64 written, overwritten, present; /* records */
 	u64 lost[FR_LOST_CNT];
-	u64 filtered[FR_FILTERED_CNT]; /* of the CPU; in its main tier */
+	u64 filtered[FR_FILTERED_CNT]; /* of the CPU; in its main tier's entry */
 	u64 oldest_ns;		       /* begin of the oldest lap, 0: nothing was overwritten yet */
 	u64 used_sz;		       /* bytes of the ring that hold records */
 };
 
-/* What recording costs, in percent of one CPU. */
+/* The overhead of recording, in percent of one CPU. */
 struct fr_live_cost {
 	bool known;
-	bool measured; /* over window_ns just now; else what runs cost when it was measured last, times the rate now */
+	bool measured; /* measured just now over window_ns; otherwise cost per run when last measured, times the current rate */
 	double percent;
-	double event_ns; /* a run of a program costs so much */
+	double event_ns; /* cost of a program's run */
 	u64 window_ns;
 };
 
@@ -39,12 +40,12 @@ struct fr_live_cost {
 struct fr_live_store {
 	bool known;
 	struct fr_store_usage usage;
-	u32 max_files; /* limits, 0: none, or not known */
+	u32 max_files; /* limits, 0: none, or unknown */
 	u64 max_sz, max_age_ns;
 	u32 keep_free; /* 1/1000 % of the file system */
 };
 
-/* Something that somebody should look at. */
+/* A condition that needs attention. */
 struct fr_live_problem {
 	const char *what; /* one word, for programs */
 	char text[200];
@@ -56,13 +57,13 @@ struct fr_live {
 	size_t ring_cnt;
 	struct fr_sess_prog *prog;
 	size_t prog_cnt;
-	u64 now_ns;			    /* by the recording clock, 0: could not be asked */
+	u64 now_ns;			    /* the recording clock, 0: unknown */
 	u64 begin_ns;			    /* the session's */
 	bool owned;			    /* a recorder process lives */
 	const struct fr_triggers *triggers; /* NULL: none */
 	bool has_incidents;
 	struct fr_incident_counts incidents;
-	/* by fr_live_look() */
+	/* filled in by fr_live_look() */
 	bool looked, has_rates;
 	double rate[FR_GROUP_CNT]; /* events a second */
 	struct fr_live_cost cost;
@@ -71,42 +72,42 @@ struct fr_live {
 	u32 problem_cnt;
 };
 
-/* Read all counters. 0, or -errno; fr_live_free() in either case. Moves nothing in the rings. */
+/* Read all counters. 0 or -errno; call fr_live_free() in either case. Does not change the rings. */
 int fr_live_read(struct fr_sess *s, struct fr_live *out);
 void fr_live_free(struct fr_live *l);
 
-/* Read them again, after fr_sess_detach(): they are final, and runs = written + lost + filtered. */
+/* Read them again, after fr_sess_detach(): now they are final, and runs = written + lost + filtered. */
 void fr_live_refresh(struct fr_live *l);
 
-/* The directory as the recorder knows it, or if there is none that answers, as it is. Waits a second at most. */
+/* The directory as the recorder knows it, or, if no recorder answers, as it is. Waits at most a second. */
 void fr_live_read_store(struct fr_live *l);
 
-/* Switch the kernel's statistics on for a second, to know what recording costs. 0, or -errno with a message. */
+/* Enable the kernel's statistics for a second, to measure the overhead of recording. 0, or -errno with a message. */
 int fr_live_measure(struct fr_live *l);
 
-/* After those two, if at all: rates, overhead, what is wrong. */
+/* After those two, if they are called: rates, overhead, problems. */
 void fr_live_look(struct fr_live *l);
 
-/* Oldest moment from which tier is complete, of one CPU (-1: of all, the latest of them). */
+/* The oldest moment from which a tier is complete, for one CPU (-1: for all, i.e. the latest of them). */
 u64 fr_live_horizon(const struct fr_live *l, u32 tier, int cpu);
 
-u64 fr_live_fact(const struct fr_live *l, const char *name);   /* a number; 0: there is none */
-double fr_live_seconds(const struct fr_live *l, u64 since_ns); /* until now; 0: the clock could not be asked */
+u64 fr_live_fact(const struct fr_live *l, const char *name);   /* as a number; 0: none */
+double fr_live_seconds(const struct fr_live *l, u64 since_ns); /* until now; 0: the clock could not be read */
 u64 fr_live_ties(const struct fr_live *l);
-u64 fr_live_ahead(const struct fr_live *l); /* times the shared clock was not believed */
+u64 fr_live_ahead(const struct fr_live *l); /* times the shared clock was rejected */
 u64 fr_live_lost(const struct fr_live *l);
 double fr_live_rate(const struct fr_live *l);		  /* of all groups */
-bool fr_live_in_force(const struct fr_live *l, u32 slot); /* or only its counters are there; l->triggers is not NULL */
-u64 fr_live_suppressed(const struct fr_trigger_slot *t);  /* moments that got no snapshot though the rule is for them */
+bool fr_live_in_force(const struct fr_live *l, u32 slot); /* otherwise only its counters remain; l->triggers is not NULL */
+u64 fr_live_suppressed(const struct fr_trigger_slot *t);  /* matching moments that got no snapshot */
 extern const char *const fr_live_verdicts[];		  /* names of FR_VERDICTS */
 void fr_live_read_rates(struct fr_live *l);
 
-/* The profile's tables, sizes and greatest rate; nothing if the session counts none. */
+/* The profile's tables, sizes and highest rate; nothing if the session counts none. */
 void fr_live_profile_json(const struct fr_live *l, struct fr_out *o);
 void fr_live_profile_text(const struct fr_live *l, struct fr_out *o);
 
 void fr_live_json(const struct fr_live *l, struct fr_out *o);
-void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: as wide as it gets */
+void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: unlimited width */
 void fr_live_metrics(const struct fr_live *l, struct fr_out *o);	   /* OpenMetrics 1.0 */
 
 #endif

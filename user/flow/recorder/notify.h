@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * notify: tells others of each snapshot: the journal, the hook; and the service manager of the recorder's state. By the
+ * notify: reports each snapshot to the journal and the hook, and the recorder's state to the service manager. Uses the
  * configuration in force (fr_daemon_config()) and fr_engine_listen().
  */
 #ifndef FR_NOTIFY_H
@@ -18,21 +18,22 @@ struct fr_notify; /* opaque */
 #define FR_MESSAGE_ID_FAILED "2e0b6c1e5a9747d9a2d3f8b1c7e94a55"
 
 /*
- * Once the daemon has its loop, configuration and engine; before fr_confine_main(), to which fr_notify_wants_user() is told.
- * Takes NOTIFY_SOCKET out of the environment. 0 or -errno with a message (an unknown user of the hook).
+ * Call it once the daemon has its loop, configuration and engine, and before fr_confine_main(), which needs
+ * fr_notify_wants_user(). Removes NOTIFY_SOCKET from the environment. 0 or -errno with a message (an unknown user for the
+ * hook).
  */
 int fr_notify_new(struct fr_daemon *d, struct fr_notify **out);
-/* Waits for hooks, FR_HOOK_FINISH_NS at most; NULL is fine, as below. */
+/* Waits for hooks, at most FR_HOOK_FINISH_NS; NULL is fine here and below. */
 void fr_notify_free(struct fr_notify *n);
 
-/* Are hooks to be run as another user than ours? */
+/* Do hooks run as another user? */
 bool fr_notify_wants_user(const struct fr_notify *n);
 
-/* After a reload: the configuration's values count from now on. 0; or -errno with a message, and the old stay. */
+/* After a reload: apply the new configuration's values. 0; or -errno with a message, and the old ones stay. */
 int fr_notify_change(struct fr_notify *n);
 
-/* To the service manager. status: a line for people, NULL: notify's own, with the count of snapshots. */
-void fr_notify_ready(struct fr_notify *n, const char *status); /* started, and again when a reload is over */
+/* To the service manager. status: a line for people; NULL: notify's own, with the number of snapshots. */
+void fr_notify_ready(struct fr_notify *n, const char *status); /* started, and at the end of a reload */
 void fr_notify_reloading(struct fr_notify *n);
 void fr_notify_stopping(struct fr_notify *n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record: start a session or adopt one, stay until told to end, take snapshots on the way. */
+/* record: starts or adopts a session, stays until told to end, takes snapshots meanwhile. */
 #ifndef FR_RECORD_H
 #define FR_RECORD_H
 
@@ -11,14 +11,14 @@
 #include "pure/config/plan.h"
 #include "pure/trigger/trigger.h"
 
-/* What can be changed while it records: the configuration file with the command line's options over it, and its triggers. */
+/* What can be changed while recording: the configuration file with the command line's options on top, and its triggers. */
 struct fr_live_settings {
 	struct fr_config config; /* owned: fr_config_free() */
 	struct fr_trigger rule[FR_TRIGGER_MAX];
 	u32 rule_cnt;
 };
 
-/* Read settings anew. 0 and *out, to be freed with its config; -errno, and why not. */
+/* Read the settings again. 0 and *out, freed with its config; -errno, and why not. */
 typedef int (*fr_settings_fn)(void *arg, struct fr_live_settings *out, char *why, size_t why_sz);
 
 struct fr_record_ask {
@@ -28,11 +28,11 @@ struct fr_record_ask {
 	struct fr_load_conf load; /* events, filters, rate; geometry and epoch are filled in here */
 	bool grain_given;
 	bool detach;	      /* leave the session recording and return */
-	bool keep;	      /* at the end leave the session recording */
-	bool is_daemon;	      /* runs by a configuration file: SIGHUP reads it anew, SIGTERM leaves the session recording */
-	const char *settings; /* the options that must be the same for a session to be adopted */
+	bool keep;	      /* leave the session recording at the end */
+	bool is_daemon;	      /* runs by a configuration file: SIGHUP reloads it, SIGTERM leaves the session recording */
+	const char *settings; /* options that must match for a session to be adopted */
 	char **command;	      /* record while it runs; NULL none */
-	struct fr_live_settings *live; /* its config's dir is where snapshots go; freed by the caller */
+	struct fr_live_settings *live; /* snapshots go to its config's dir; freed by the caller */
 	fr_settings_fn reload;	       /* of a daemon */
 	void *reload_arg;
 	/* filled in here */
@@ -44,21 +44,21 @@ struct fr_record_ask {
 int fr_record(struct fr_record_ask *ask);
 
 /*
- * Plan and make a session, or adopt one of the same settings, and nothing more: for who records for an end of his own. His is
- * the owner's lock. 0 and *out, or -errno with a message.
+ * Plan and create a session, or adopt one with the same settings, and do nothing more: for callers that record for their own
+ * purpose. The caller gets the owner's lock. 0 and *out, or -errno with a message.
  */
 int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
 
 /*
- * Make dir if it is not there, and see that files can be made in it, and that its path leaves room for their names: 0 and its
- * absolute path, to be freed; or -errno.
+ * Create dir if necessary; check that it is writable and that its path leaves room for file names. 0 and its absolute path,
+ * freed by the caller; or -errno.
  */
 int fr_record_out_dir(const char *dir, char **path);
 
-/* Snapshots and incidents of the session go there from now on: commands see it. Where it cannot be kept, a warning says so. */
+/* Snapshots and incidents of the session go there from now on: record that for commands. If that fails, a warning says so. */
 void fr_record_set_dir(struct fr_sess *s, const char *dir);
 
-/* Signals that the loop takes from its signalfd; blocked from the start. */
+/* Signals that the loop takes from its signalfd; blocked from the beginning. */
 void fr_record_signals(sigset_t *set);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * takeover: a session that another version's recorder left, whose layout is not ours, or a daemon's whose rings are to be other
- * ones now: it cannot be adopted, but what it recorded is saved.
+ * takeover: sessions that cannot be adopted: the layout is another version's, or a daemon's rings must change. What they
+ * recorded is saved.
  */
 #ifndef FR_TAKEOVER_H
 #define FR_TAKEOVER_H
@@ -10,13 +10,15 @@
 
 /*
  * The session is open, owned, and of another layout (fr_sess_layout() is not FR_LAYOUT_VERSION). Take a last snapshot (reason
- * "upgrade", into dir), end it, say so. 0: it is gone, create it anew; or -errno with a message, and it goes on recording.
+ * "upgrade", into dir), end the session, say so. 0: it is gone, create it again; or -errno with a message, and it goes on
+ * recording.
  */
 int fr_takeover(struct fr_sess *s, const char *dir);
 
 /*
- * The session is open, owned, and of our layout, but was begun with the settings was. As above, with reason "settings"; but
- * -ECANCELED when no last snapshot could be taken: it can be adopted as it is, and what was asked for waits for another start.
+ * The session is open, owned, and of our layout, but was started with the settings `was`. As above, with reason "settings"; but
+ * -ECANCELED if no last snapshot could be taken: the session can be adopted as it is, and the new settings wait for another
+ * start.
  */
 int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was);
 

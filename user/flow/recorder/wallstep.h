@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * wallstep: notices when the wall clock is set, or jumps over a suspend, and keeps clock samples of both sides with the
- * session, so that a snapshot's wall times are right before and after. Costs nothing while nobody sets the clock.
+ * wallstep: notices when the wall clock is set, or jumps over a suspend, and keeps clock samples from both sides with the
+ * session, so that a snapshot's wall times are right before and after. Costs nothing while the clock is not set.
  */
 #ifndef FR_WALLSTEP_H
 #define FR_WALLSTEP_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rehearse_int: between the parts of a rehearsal.
  *
- *	rehearse.c		rows in, time, life
- *	rehearse_tell.c		from a rule that holds to its verdict: gap, filters, gate, what is pending
+ * rehearse_int: shared by the parts of a rehearsal.
+ *
+ *	rehearse.c		input of rows, time, lifetime
+ *	rehearse_tell.c		from a rule that holds to its verdict: gap, filters, gate, pending snapshots
  *	rehearse_death.c	crash, exit:STATUS, oom
  *	rehearse_lat.c		latency, hung
  *	rehearse_known.c	when all CPUs' events are known
  *	rehearse_who.c		names, programs, cgroups
  *	rehearse_row.c		fields of rows by number
- *	rehearse_can.c		what the files can say
+ *	rehearse_can.c		what the files can answer
  */
 #ifndef FR_REHEARSE_INT_H
 #define FR_REHEARSE_INT_H
@@ -20,7 +21,7 @@
 #include "pure/trigger/gate.h"
 #include "rule.h"
 
-/* ---- rehearse_row.c: events that are looked at, and their fields ---- */
+/* ---- rehearse_row.c: the events used, and their fields ---- */
 
 enum fr_re_what {
 	FR_RE_NONE,
@@ -50,14 +51,14 @@ enum fr_re_what {
 
 struct fr_re_schema {
 	const struct fr_schema *schema;
-	u8 what[FR_EVENT_MAX]; /* by the event's number: enum fr_re_what */
+	u8 what[FR_EVENT_MAX]; /* by event number: enum fr_re_what */
 	const struct fr_field *field[FR_RE_WHAT_CNT][FR_RE_FIELD_MAX];
 };
 
 void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema);
 const char *fr_re_event_name(enum fr_re_what what);
 
-/* Field i of a row of this kind, as rehearse_row.c lists them: numbers; the last one may be a text. */
+/* Field i of a row of this kind, in the order of rehearse_row.c: a number; the last one may be a text. */
 u64 fr_re_num(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i);
 void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i, char *buf, size_t sz);
 
@@ -65,12 +66,12 @@ void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re
 
 /* ---- a boot ---- */
 
-/* A moment being told, and where its texts are. */
+/* A moment being reported, and where its texts are. */
 struct fr_re_moment {
 	struct fr_moment m;
 	char comm[FR_COMM_SZ + 1];
 	char text_buf[FR_ALERT_PATH_MAX];
-	const char *text; /* text_buf, or another's; NULL none */
+	const char *text; /* text_buf, or another one; NULL none */
 };
 
 struct fr_re_pending {
@@ -93,14 +94,14 @@ struct fr_re {
 	struct fr_rehearse_total total[FR_TRIGGER_MAX];
 	struct fr_re_pending pending[FR_PENDING_MAX];
 	u32 pending_cnt;
-	u64 every_ns[FR_TRIGGER_MAX]; /* next time of a rule by time, ~0 none */
-	u64 look_ns, look_each_ns;    /* next look for hung tasks; each 0: none */
-	u64 begin_ns, end_ns;	      /* first event, last one so far; 0: none yet */
+	u64 every_ns[FR_TRIGGER_MAX]; /* next time of a periodic rule, ~0 none */
+	u64 look_ns, look_each_ns;    /* next look for hung tasks, and the period; 0: none */
+	u64 begin_ns, end_ns;	      /* first event, last event so far; 0: none yet */
 	struct fr_re_who *who;
 	struct fr_re_deaths *deaths;
 	struct fr_re_lat *lat;
 	u64 report_cnt;		    /* kernel reports in its files */
-	struct fr_re_moment moment; /* the one being told */
+	struct fr_re_moment moment; /* the current one */
 };
 
 struct fr_rehearse {
@@ -108,11 +109,11 @@ struct fr_rehearse {
 	const struct fr_trigger *rule;
 	struct fr_trigger_rule bpf[FR_TRIGGER_MAX];
 	u32 rule_cnt;
-	u32 kinds; /* bit: a rule of this kind is there */
+	u32 kinds; /* bit set: there is a rule of this kind */
 	struct fr_rehearse_notes notes[FR_TRIGGER_MAX];
 	struct fr_re_schema *schema;		      /* by file */
 	struct fr_filter **filter;		      /* by file, FR_TRIGGER_MAX each: event rules */
-	bool unwatched[FR_TRIGGER_MAX][FR_EVENT_MAX]; /* live, an event rule does not look at this event */
+	bool unwatched[FR_TRIGGER_MAX][FR_EVENT_MAX]; /* the live event rule does not watch this event */
 	struct fr_re *boot;
 	u32 boot_cnt;
 	fr_rehearsed_fn fn;
@@ -121,19 +122,22 @@ struct fr_rehearse {
 
 /* ---- rehearse_tell.c ---- */
 
-/* Rules of this kind that hold in the kernel for this user and name (fr_rule_user_fits(), fr_rule_name_fits()). */
+/* The rules of this kind that hold in the kernel for this user and name (fr_rule_user_fits(), fr_rule_name_fits()). */
 u32 fr_re_passing(const struct fr_re *re, u32 rules, const char *comm, u32 uid);
 
-/* The moment in re->moment, for which these rules hold: gap, verdict, count, tell. 0 or what the caller of all returned. */
+/*
+ * Process the moment in re->moment, for which these rules hold: gap, verdict, count, report. 0 or what the caller's fn
+ * returned.
+ */
 int fr_re_tell(struct fr_re *re, u32 rules);
 
-/* The same without a gap: each is told. */
+/* The same without a gap: each moment is reported. */
 int fr_re_tell_each(struct fr_re *re, u32 rules);
 
-/* Begin a moment of this kind; whom it is about, if tid is not 0: names, program, cgroup. */
+/* Begin a moment of this kind, with names, program and cgroup of the task it is about if tid is not 0. */
 struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 cpu);
 
-/* The moment is its process's, whichever thread it was seen at: it has the first thread's name. */
+/* The moment belongs to the process, whichever thread it was seen in: use the first thread's name. */
 void fr_re_name_process(struct fr_re *re, u16 cpu);
 
 /* ---- rehearse_who.c ---- */
@@ -165,7 +169,7 @@ struct fr_re_known;
 
 int fr_re_known_new(const struct fr_re *re, struct fr_re_known **out); /* 0 or -ENOMEM */
 void fr_re_known_free(struct fr_re_known *k);			       /* NULL is fine */
-/* Are all events of this time known? Times do not decrease. *anew is set where what was under way is to be forgotten. */
+/* Are all events of this time known? Times do not decrease. *anew is set if what was in progress must be forgotten. */
 bool fr_re_is_known(struct fr_re_known *k, u64 ts, bool *anew);
 u64 fr_re_known_begin(const struct fr_re_known *k); /* 0: from the first event on */
 

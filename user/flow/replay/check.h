@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* check: is a snapshot what it says it is? Decodes everything, and compares what is told twice. */
+/* check: is a snapshot consistent? Decodes everything, and compares what the file says twice. */
 #ifndef FR_CHECK_H
 #define FR_CHECK_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gaps: when events of a CPU are missing from snapshots that are looked at together.
  *
- * Of each CPU a snapshot covers the time from its horizon to its last event, and what is before the holes that the horizon is
- * behind. What no snapshot covers is a gap:
+ * gaps: when are events of a CPU missing from a set of snapshots?
+ *
+ * A snapshot covers each CPU from its horizon to its last event, and also what precedes the holes that the horizon lies behind.
+ * What no snapshot covers is a gap:
  *
  *	snapshot 0	      [=====   ====]
  *	snapshot 1	                     [=======]
@@ -14,9 +15,9 @@
 
 #include "io/snapfile/snapfile.h"
 
-#define FR_GAP_OPEN (~0ULL) /* until_ns: nothing of the CPU is known any more */
+#define FR_GAP_OPEN (~0ULL) /* until_ns: nothing is known about the CPU after this */
 
-/* Why events are missing: as holes (FR_HOLE_*), or */
+/* Why events are missing: as for holes (FR_HOLE_*), or */
 enum fr_gap_why {
 	FR_GAP_before = FR_HOLE_CNT, /* they were before what the first snapshot has */
 	FR_GAP_between,		     /* after one snapshot's end, and before what the next one has */
@@ -26,7 +27,7 @@ enum fr_gap_why {
 struct fr_gap {
 	u16 cpu;
 	u8 why;
-	u64 since_ns, until_ns; /* recording clock; since 0: of all that was before */
+	u64 since_ns, until_ns; /* recording clock; since 0: everything before */
 };
 
 struct fr_gap_list {
@@ -42,22 +43,22 @@ struct fr_gaps {
 	struct fr_gap_list gap; /* by since_ns */
 };
 
-/* A snapshot; all of them are of one session, or of one boot. It is not needed any more. 0 or -ENOMEM. */
+/* Add a snapshot; all must be of one session, or of one boot. It is not needed afterwards. 0 or -ENOMEM. */
 int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap);
 
-/* All are in: find the gaps. 0 or -ENOMEM. */
+/* All have been added: find the gaps. 0 or -ENOMEM. */
 int fr_gaps_ready(struct fr_gaps *g);
 
 /*
- * When events of a ring may be missing whose chunk's header is damaged, so that nothing else tells of it: added to *lost. 0 or
+ * Add to *lost when events of a ring may be missing because a chunk's header is damaged; nothing else reports these. 0 or
  * -ENOMEM.
  */
 int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost);
 
-/* One more to a list, that is not empty. 0 or -ENOMEM. */
+/* Append to a list that is not empty. 0 or -ENOMEM. */
 int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap);
 
-/* Free what it holds, not g itself. */
+/* Free what it holds, but not g itself. */
 void fr_gaps_clear(struct fr_gaps *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* join_int: what the parts of join share. */
+/* join_int: shared by the parts of join. */
 #ifndef FR_JOIN_INT_H
 #define FR_JOIN_INT_H
 
@@ -8,19 +8,19 @@
 #include "io/snapfile/snapfile_rows.h"
 #include "pure/set/spans.h"
 
-/* A snapshot that is read. */
+/* An input snapshot. */
 struct fr_join_file {
 	const char *path;
 	struct fr_snap *snap;
-	u64 taken_ns; /* the last that is known of it, recording clock */
-	bool is_cut;  /* laps are not whole in it */
+	u64 taken_ns; /* the last time it knows, recording clock */
+	bool is_cut;  /* its laps are incomplete */
 	bool joined;  /* it is in a group */
 };
 
-/* Laps of a ring that none of the files holds as a whole. */
+/* Laps of a ring that none of the files has completely. */
 struct fr_join_gap {
 	struct fr_span lap;
-	u64 before_ns, behind_ns; /* times of the events around them, 0: there is none */
+	u64 before_ns, behind_ns; /* times of the events around them, 0: none */
 };
 
 /* A ring of a group. */
@@ -35,35 +35,38 @@ struct fr_join_ring {
 	u32 gap_cnt, gap_at;	 /* events behind those before gap_at have come */
 };
 
-/* Snapshots of one session, the oldest first. */
+/* Snapshots of one session, oldest first. */
 struct fr_join_group {
 	struct fr_join_file **file;
 	u32 file_cnt;
 	struct fr_join_ring *ring;
 	u32 ring_cnt;
 	const struct fr_schema *schema;
-	bool all_cut; /* all files are */
+	bool all_cut; /* all files are cuts */
 };
 
 /* ---- join_rings.c: which laps there are ---- */
 
-/* Find the gaps of a ring anew, before events are noted. 0 or -ENOMEM. */
+/* Find the gaps of a ring, before events are noted. 0 or -ENOMEM. */
 int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
 
-/* An event that is written; in the ring's order. */
+/* Note an event that is written; in the ring's order. */
 void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq);
 
-/* The rings' accounts and holes. 0 or -errno. */
+/* Write the rings' counters and holes. 0 or -errno. */
 int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_meta.c ---- */
 
-/* Everything but the schema and the events. 0 or -errno. */
+/* Write everything but the schema and the events. 0 or -errno. */
 int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_schema.c ---- */
 
-/* Find the schema by which most of the group's files can be read, field by field, and leave only these in it: one at least. */
+/*
+ * Find the schema by which most of the group's files can be read, field by field, and keep only these files in the group: at
+ * least one.
+ */
 void fr_join_schema(struct fr_join_group *g);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lacks: what a file that was cut no longer tells of what its rows end (pure/rows/pair.h). What is found from a task's own
- * rows is known as long as these were cut away all or not at all; what others tell of it only where all of that is there.
+ * lacks: what a cut file no longer tells about pairs (pure/rows/pair.h). A value derived from a task's own rows stays known if
+ * these were cut away all or not at all; a value derived from other tasks' rows only if all of them are there.
  */
 #ifndef FR_LACKS_H
 #define FR_LACKS_H
@@ -9,12 +9,12 @@
 #include "io/snapfile/snapfile.h"
 
 /*
- * *what: values that are not known, for rows were cut away; bits 1 << enum fr_pair_what. 0: what the file that was cut knows is
- * known. 0 or -ENOMEM.
+ * *what: values that are unknown because rows were cut away; bits 1 << enum fr_pair_what. 0: everything known before the cut is
+ * still known. 0 or -ENOMEM.
  */
 int fr_cut_lacks(const struct fr_snap *s, u32 *what);
 
-/* When the governor took its last step that was cut away, recording clock; 0: none. What was before it is not known. */
+/* The time of the governor's last step that was cut away, recording clock; 0: none. What preceded it is unknown. */
 u64 fr_cut_governor_ns(const struct fr_snap *s);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * replay: the events of one or several snapshots in one order, with all that is known around them.
  *
- * Snapshots of one boot share a clock, names and stacks, and their common events come once. Those of other boots are put
- * in by wall time.
+ * replay: the events of one or several snapshots in one order, with everything known around them.
+ *
+ * Snapshots of one boot share a clock, names and stacks, and events they have in common come once. Other boots are ordered by
+ * wall time.
  */
 #ifndef FR_REPLAY_H
 #define FR_REPLAY_H
@@ -14,13 +15,13 @@
 #include "pure/text/view.h"
 #include "pure/text/when.h"
 
-/* Tiers that are shown when none are asked for: stacks are shown with the samples that have them. */
+/* Tiers shown by default: stacks are shown with their samples. */
 #define FR_REPLAY_TIERS (~(1u << FR_TIER_STACK))
 
 /*
- * As many as CPUs that this process may run on, but no more than have something to do: 4 where events are only counted, for
- * three decode what one merges, and 2 where more is done with each than to decode it. For a small file, which takes no time,
- * only the caller.
+ * Threads: as many as CPUs that this process may run on, but no more than there is work for: 4 if events are only counted,
+ * because three can decode what one merges; 2 if processing an event costs more than decoding it. Small files take no time: the
+ * caller alone.
  */
 #define FR_REPLAY_JOBS_AUTO (~0u)
 #define FR_REPLAY_JOBS_FEW  (~0u - 1)
@@ -28,40 +29,40 @@
 
 struct fr_replay_opts {
 	struct fr_when since, until; /* FR_WHEN_NEVER: no limit; both inclusive */
-	u32 tiers;		     /* bits of tiers to be shown */
+	u32 tiers;		     /* bits of the tiers to show */
 	const char *filter;	     /* expression, or NULL */
-	bool pairs;   /* paired values are asked for (view->pair) and printed; a filter that needs them need not say so */
-	bool cgroups; /* will cgroups be asked for (view->cgroups)? Likewise */
-	u32 jobs;     /* threads that may work, the caller's too: 0 and 1 only that; FR_REPLAY_JOBS_AUTO, _FEW */
-	bool names;   /* will names or stacks be asked for? Without filter and output they need not be read */
+	bool pairs;		     /* print paired values (view->pair); a filter that needs them need not set this */
+	bool cgroups;		     /* will cgroups be needed (view->cgroups)? Likewise */
+	u32 jobs;   /* threads, including the caller's: 0 and 1 mean only the caller; FR_REPLAY_JOBS_AUTO, _FEW */
+	bool names; /* will names or stacks be needed? Without a filter and output they need not be read */
 };
 
 struct fr_replay; /* opaque */
 
-/* Rows [from, to) of b come next. Times of all runs, shift_ns added, do not decrease. */
+/* The next rows: [from, to) of b. Times of all runs, shift_ns added, do not decrease. */
 struct fr_replay_run {
 	const struct fr_batch *b;
 	u32 from, to;
 	u64 shift_ns;
 	const struct fr_view *view;
 	const struct fr_filter *filter; /* NULL: all rows */
-	u32 file;			/* number of its snapshot, among those that could be opened */
+	u32 file;			/* number of its snapshot, counting those that could be opened */
 };
 
 /*
- * Open snapshots. 0 and *out; or, said with its cause: -EINVAL the filter or a time is wrong, -EBADMSG no file is a
- * snapshot, -errno. If only some are none, that is said, and is damage.
+ * Open snapshots. 0 and *out; or, with a message: -EINVAL: the filter or a time is wrong; -EBADMSG: no file is a snapshot;
+ * -errno. If only some files are not snapshots, that is reported and counts as damage.
  */
 int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out);
 void fr_replay_close(struct fr_replay *r); /* NULL is fine */
 
 /*
- * From here on only these columns of events will be looked at: said once. All that is checked still is. Chunks that have been
- * read already have all columns, and so do all chunks where a filter, or pairs, look at them.
+ * From here on only these columns of events will be read; may be called once. Everything that is checked still is. Chunks read
+ * before have all columns, and so do all chunks if a filter or pairs need them.
  */
 void fr_replay_want(struct fr_replay *r, const struct fr_wants *w);
 
-/* What a CPU has in a tier could not be read: events are missing there, the first at since_ns, the last at until_ns. */
+/* Something of a CPU and tier could not be read: events are missing there, the first at since_ns, the last at until_ns. */
 struct fr_replay_lost {
 	u32 boot;
 	u16 cpu;
@@ -72,25 +73,25 @@ struct fr_replay_lost {
 /* 0 or -errno. */
 typedef int (*fr_replay_lost_fn)(void *arg, const struct fr_replay_lost *lost);
 
-/* From here on call fn for each part that is passed over: behind the runs before it and before those behind it. */
+/* From here on call fn for each part that is skipped: after the runs before it and before those behind it. */
 void fr_replay_tell_lost(struct fr_replay *r, fr_replay_lost_fn fn, void *arg);
 
 /* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
 
-/* Is row i of a run one that the filter chose? Then it is in *row. */
+/* Did the filter select row i of a run? Then it is in *row. */
 bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *row);
 
-/* A row that is to be shown; run: where it is from. 0 to go on, anything else ends the walk and is its result. */
+/* A row to be shown; run: its origin. Returns 0 to continue; anything else ends the walk and is its result. */
 typedef int (*fr_replay_row_fn)(void *arg, const struct fr_replay_run *run, const struct fr_row *row);
 
-/* Call fn for each event of the window that matches, in their order. 0, what fn returned, or -errno. */
+/* Call fn for each event of the window that matches, in order. 0, what fn returned, or -errno. */
 int fr_replay_each(struct fr_replay *r, fr_replay_row_fn fn, void *arg);
 
-/* How many snapshots could be opened. */
+/* The number of snapshots that could be opened. */
 u32 fr_replay_file_cnt(const struct fr_replay *r);
 
-/* Of how many boots they are. */
+/* The number of boots they come from. */
 u32 fr_replay_boot_cnt(const struct fr_replay *r);
 
 /* The number of a file's boot, below fr_replay_boot_cnt(). */
@@ -99,44 +100,46 @@ u32 fr_replay_boot(const struct fr_replay *r, u32 file);
 /* The view of a file's events. */
 const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file);
 
-/* A file itself; it is the replay's. */
+/* A file itself; it belongs to the replay. */
 const struct fr_snap *fr_replay_snap(const struct fr_replay *r, u32 file);
 
-/* The same, to read chunks of it beside the replay. */
+/* The same, for reading its chunks beside the replay. */
 struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file);
 
 /* Its path, as given to fr_replay_open(). */
 const char *fr_replay_path(const struct fr_replay *r, u32 file);
 
-/* First and last event of the window that is shown, on the first file's clock. */
+/* First and last event of the window, on the first file's clock. */
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 
-/* The same on another file's clock: of several boots each has its own. */
+/* The same on another file's clock: each boot has its own. */
 void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u64 *end_ns);
 
 /* The schema of a file's events. */
 const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);
 
-/* Wall times of the first and last event there is, 0 unknown. */
+/* Wall times of the first and last event, 0 unknown. */
 void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 
-/* Say on standard error what was found damaged so far. Returns whether there was anything. */
+/* Report on standard error the damage found so far. Returns whether there was any. */
 bool fr_replay_say_damage(const struct fr_replay *r);
 
-/* If they are of several boots or hosts, say that `what` ("a report") is of one, and how to get it. Returns whether they are.
+/*
+ * If the files are of several boots or hosts, say that `what` ("a report") needs one, and how to get it. Returns whether they
+ * are.
  */
 bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
 
-/* The same of several snapshots of one boot, of which each may have other events, rings and holes. */
+/* The same for several snapshots of one boot: each may have other events, rings and holes. */
 bool fr_replay_say_sessions(const struct fr_replay *r, const char *what);
 
-/* The same for one snapshot: at most `most` findings in words, then how many more. */
+/* The same for one snapshot: at most `most` findings in words, then the number of others. */
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
 
-/* Was anything found damaged so far, said or not? */
+/* Has any damage been found so far, reported or not? */
 bool fr_replay_is_damaged(const struct fr_replay *r);
 
-/* Say why a snapshot could not be opened. */
+/* Report why a snapshot could not be opened. */
 void fr_snap_say_error(const char *path, int err);
 
 #endif

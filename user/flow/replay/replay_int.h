@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* replay_int: what the parts of replay share. */
+/* replay_int: shared by the parts of replay. */
 #ifndef FR_REPLAY_INT_H
 #define FR_REPLAY_INT_H
 
@@ -7,11 +7,11 @@
 #include "flow/replay/replay_pairs.h"
 #include "flow/replay/ringsrc.h"
 
-/* One boot of one machine: tids, clock and rings are its own. */
+/* A boot of a machine: tids, clock and rings are its own. */
 struct fr_replay_boot {
-	const char *id; /* NULL: the file does not say, and is alone */
+	const char *id; /* NULL: the file does not say, and stands alone */
 	struct fr_names *names;
-	struct fr_cgroups *cgroups; /* NULL: no filter asks */
+	struct fr_cgroups *cgroups; /* NULL: no filter needs them */
 	struct fr_wall wall;
 	u64 shift_ns;
 	s64 since_ns, until_ns; /* on its clock */
@@ -25,7 +25,7 @@ struct fr_replay_file {
 	struct fr_filter *filter;
 };
 
-/* A ring, and one of the files it comes from: they agree about everything that is asked of them. */
+/* A ring, and one of the files it comes from: these agree in everything we need. */
 struct fr_replay_ring {
 	u32 boot, file, epoch;
 	u16 cpu;
@@ -44,56 +44,56 @@ struct fr_replay {
 	u32 ring_cnt;
 	struct fr_ahead *ahead; /* NULL: this thread decodes */
 	struct fr_merge *merge;
-	struct fr_replay_pairs *pairs; /* NULL: nobody asks what rows end */
+	struct fr_replay_pairs *pairs; /* NULL: no pairs wanted */
 	u64 begin_key, end_key;	       /* first and last event's time and shift */
 	u64 trigger_key;
 	bool has_trigger;
-	struct fr_wants wants;	   /* fr_replay_want(): threads read it */
-	bool is_narrow;		   /* that has been said */
-	bool unreadable;	   /* one of the files was no snapshot at all, and has been said */
-	fr_replay_lost_fn lost_fn; /* NULL: nobody asks what could not be read */
+	struct fr_wants wants;	   /* fr_replay_want(): read by threads */
+	bool is_narrow;		   /* it has been called */
+	bool unreadable;	   /* one of the files was no snapshot at all, and that has been reported */
+	fr_replay_lost_fn lost_fn; /* NULL: nobody wants to know what could not be read */
 	void *lost_arg;
 };
 
-/* ---- replay_files.c: files, and whose they are ---- */
+/* ---- replay_files.c: files, and their boots ---- */
 
-/* 0; -EBADMSG: none of them is a snapshot; -ENOMEM. What could not be opened has been said. */
+/* 0; -EBADMSG: none of them is a snapshot; -ENOMEM. Files that could not be opened have been reported. */
 int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt);
 
-/* How each file's events are read, and its filter. 0, -EINVAL (said), -ENOMEM. */
+/* Set up how each file's events are read, and its filter. 0, -EINVAL (reported), -ENOMEM. */
 int fr_replay_make_views(struct fr_replay *r);
 
 /* ---- replay_names.c: what is known around the events ---- */
 
-/* Names of tasks, and stacks, if they are asked for. 0 or -errno. */
+/* Names of tasks, and stacks, if needed. 0 or -errno. */
 int fr_replay_read_names(struct fr_replay *r);
 
-/* The same of cgroups. */
+/* The same for cgroups. */
 int fr_replay_read_cgroups(struct fr_replay *r);
 
 /* ---- replay_window.c ---- */
 
-/* Are a tier's events to be shown? */
+/* Should this tier's events be shown? */
 static inline bool fr_replay_is_shown(const struct fr_replay *r, u8 tier)
 {
 	return tier < 32 && r->opts.tiers >> tier & 1;
 }
 
-/* What is asked for, on each boot's clock. 0, or -EINVAL, said. */
+/* The window on each boot's clock. 0, or -EINVAL, reported. */
 int fr_replay_find_window(struct fr_replay *r);
 
 /* ---- replay_rings.c: rings, and their rows one after the other ---- */
 
-/* What rows end is known from those before, so all are read then, also what is not shown. 0 or -ENOMEM. */
+/* Pairs depend on earlier rows, so all rows are read then, including those not shown. 0 or -ENOMEM. */
 int fr_replay_make_pairs(struct fr_replay *r);
 
 /* After that. 0 or -ENOMEM. */
 int fr_replay_make_rings(struct fr_replay *r);
 
-/* Threads, if any are to work. 0 or -ENOMEM. */
+/* Start the threads, if there are to be any. 0 or -ENOMEM. */
 int fr_replay_start_jobs(struct fr_replay *r);
 
-/* As fr_stretch_fn; arg is the replay; a stream is the number of a ring. */
+/* A fr_stretch_fn; arg is the replay; a stream is the number of a ring. */
 int fr_replay_next_stretch(void *arg, u32 stream, struct fr_stretch *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * replay_pairs: what the rows of a replay end, session by session, over all rows there are, whatever part is shown. Where
- * snapshots have holes, or their rings do not reach back, pairs are not known.
+ * replay_pairs: pairs the rows of a replay, session by session, over all rows, whatever part is shown. Where snapshots have
+ * holes, or their rings do not reach back, pairs are unknown.
  */
 #ifndef FR_REPLAY_PAIRS_H
 #define FR_REPLAY_PAIRS_H
@@ -15,16 +15,16 @@ struct fr_replay_pairs; /* opaque */
 struct fr_replay_pairs *fr_replay_pairs_new(void);
 void fr_replay_pairs_free(struct fr_replay_pairs *p); /* NULL is fine */
 
-/* A snapshot of that boot, which stays open. 0 or -ENOMEM. */
+/* Add a snapshot of that boot, which stays open. 0 or -ENOMEM. */
 int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, const struct fr_snap *snap);
 
-/* All are in. 0 or -ENOMEM. */
+/* All have been added. 0 or -ENOMEM. */
 int fr_replay_pairs_ready(struct fr_replay_pairs *p);
 
-/* What rows [from, to) of b end: an array of that many, valid until the next call. NULL: no memory. */
+/* What rows [from, to) of b end: an array of that length, valid until the next call. NULL: no memory. */
 const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, const struct fr_batch *b, u32 from, u32 to);
 
-/* From now on to until_ns events of this CPU cannot be read: a chunk is damaged. */
+/* Events of this CPU from now to until_ns cannot be read: a chunk is damaged. */
 void fr_replay_pairs_lost(struct fr_replay_pairs *p, u32 boot, u32 epoch, u16 cpu, u64 until_ns);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * summary: what a snapshot holds, and what it lacks, from its headers and counters; no event is decoded.
  *
- * The stack tier is not counted among the events: its stacks are shown with the samples that have them.
+ * summary: what a snapshot holds and what it lacks, from its headers and counters; decodes no event.
+ *
+ * The stack tier does not count as events: its stacks are shown with their samples.
  */
 #ifndef FR_SUMMARY_H
 #define FR_SUMMARY_H
@@ -20,7 +21,7 @@ struct fr_sum_ring {
 	struct fr_snap_ring count; /* its own counters; zero if the file has none */
 };
 
-/* A CPU, over its tiers but stack. */
+/* A CPU, over all its tiers but stack. */
 struct fr_sum_cpu {
 	u16 cpu;
 	u64 event_cnt;
@@ -46,27 +47,29 @@ struct fr_summary {
 int fr_summary_new(const struct fr_snap *s, struct fr_summary **out);
 void fr_summary_free(struct fr_summary *m); /* NULL is fine */
 
-/* From when on a tier's history is complete on all CPUs; 0: there is none. */
+/* The time from which a tier's history is complete on all CPUs; 0: there is none. */
 u64 fr_summary_horizon(const struct fr_summary *m, u8 tier);
 
 /* Events of a tier on all CPUs. */
 u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier);
 
-/* From when on a ring's history is complete: by its counters, else since all programs of the session were attached. */
+/*
+ * The time from which a ring's history is complete: by its counters, or else since all programs of the session were attached.
+ */
 u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r);
 
-#define FR_CUT_ALL "all" /* in what was asked for of cuts that were merged: of one of them nothing was, in this respect */
+#define FR_CUT_ALL "all" /* in the requests of merged cuts: one of them was not cut in this respect */
 
 /*
- * Are a CPU's events in the file, as far as a cut by CPU is concerned? A file that was cut several times has several lists, and
- * what is in all of them. Of a list that cannot be read nobody knows: no.
+ * Are a CPU's events in the file, as far as cuts by CPU are concerned? A file that was cut several times has several lists; a
+ * CPU must be in all of them. If a list cannot be read: no.
  */
 bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu);
 
 /* A fact that is a number: true and *v. */
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
 
-/* Was a file cut by tasks, cgroups or a filter? Then nobody knows what its CPUs did between two events. */
+/* Was the file cut by tasks, cgroups or a filter? Then what its CPUs did between two events is unknown. */
 bool fr_cut_is_picked(const struct fr_snap *s);
 
 #endif

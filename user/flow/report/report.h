@@ -12,7 +12,7 @@ struct fr_report_ask {
 	const char *path;
 	struct fr_replay_opts opts;
 	struct fr_analyze_opts analyze;
-	const struct fr_symbols_opts *symbols; /* NULL: addresses stay addresses */
+	const struct fr_symbols_opts *symbols; /* NULL: print raw addresses */
 	bool json;
 	u32 top; /* lines of each table, 0: all */
 };
@@ -20,13 +20,13 @@ struct fr_report_ask {
 /* Returns the exit status; messages are printed. */
 int fr_report(const struct fr_report_ask *ask);
 
-/* ---- between its parts ---- */
+/* ---- shared by its parts ---- */
 
 #define FR_REPORT_CALL_MAX  FR_AN_LAST_MAX
 #define FR_REPORT_FRAME_MAX 128
 #define FR_REPORT_ARG_MAX   6
 
-/* A system call of the task in focus. Times are 0 where its begin or end was not seen. */
+/* A system call of the focus task. Times are 0 if its begin or end was not seen. */
 struct fr_report_call {
 	u64 enter_ns, exit_ns;
 	s64 ret;
@@ -40,11 +40,11 @@ struct fr_report_event {
 	u64 ts;
 	u16 cpu;
 	const struct fr_event *ev;
-	size_t line_at; /* as in replay, in fr_report_last.text, with its newline */
+	size_t line_at; /* as replay prints it, in fr_report_last.text, with its newline */
 	size_t line_sz;
 };
 
-/* The last events of the task in focus, looked up again. */
+/* The last events of the focus task, read again. */
 struct fr_report_last {
 	struct fr_report_event event[FR_AN_LAST_MAX];
 	u32 event_cnt;
@@ -61,7 +61,7 @@ struct fr_report {
 	struct fr_analyze *analyze;
 	const struct fr_an_result *res;
 	struct fr_report_last last;
-	struct fr_cgroups *paths;   /* as far as the snapshot tells them */
+	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
 	char *beside;		    /* the snapshot's directory, for symbols */
 	const struct fr_view *view;
@@ -71,7 +71,7 @@ struct fr_report {
 int fr_report_last_read(struct fr_report *r);
 void fr_report_last_free(struct fr_report_last *l);
 
-/* cgroups that living processes were in; call once. 0 or -ENOMEM */
+/* the cgroups of living processes; call once. 0 or -ENOMEM */
 int fr_report_cgroups_read(struct fr_report *r);
 void fr_report_cgroups_free(struct fr_report *r);
 const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
@@ -79,25 +79,25 @@ const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL un
 void fr_report_json(struct fr_report *r);
 void fr_report_text(struct fr_report *r);
 
-/* What samples found, by function: a list to be freed with free(); *cnt. NULL: no memory. */
+/* Samples by function: a list for free(); *cnt. NULL: no memory. */
 struct fr_report_fn {
 	const char *name, *module; /* NULL unknown */
 	const char *missing;	   /* why there is no name */
-	u64 ip;			   /* one of it */
+	u64 ip;			   /* an address in it */
 	u64 cnt;
 	bool user;
 };
 struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt);
 
-/* The function of a frame of the stack in focus: user or kernel's. */
+/* The function of a frame of the focus task's stack, in user space or the kernel. */
 struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
 
-/* How many of its innermost frames are the recorder's own, which is no part of what happened. */
+/* How many of its innermost frames belong to the recorder itself, and so not to what happened. */
 size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
 
 /* ---- order of importance (report_rank.c) ---- */
 
-/* Records of a tally, the most important first, at most ask->top of them if that is given: to be freed. NULL: no memory. */
+/* The entries of a tally, most important first, at most ask->top if that is set; freed by the caller. NULL: no memory. */
 enum fr_rank {
 	FR_RANK_TASKS,
 	FR_RANK_PROCESSES,
@@ -113,12 +113,12 @@ enum fr_rank {
 };
 const void **fr_report_rank(const struct fr_report *r, enum fr_rank what, u32 *cnt);
 
-/* ---- words both forms use (report_word.c) ---- */
+/* ---- words used by both forms (report_word.c) ---- */
 
 const char *fr_report_in_word(u8 in);	     /* user, syscall, fault */
 const char *fr_report_state_word(u16 state); /* "S", "D", ...; NULL unknown */
 const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id);
-const char *fr_report_errno_name(s64 ret); /* of -4095 to -1, else NULL */
-const char *fr_report_errno_words(s64 nr); /* "No such file or directory" of 2; NULL unknown */
+const char *fr_report_errno_name(s64 ret); /* for -4095 to -1, else NULL */
+const char *fr_report_errno_words(s64 nr); /* "No such file or directory" for 2; NULL unknown */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_json: between its parts: report_json.c has the tables, report_json_focus.c what is about the trigger and the file. */
+/* report_json: shared by its parts: report_json.c has the tables, report_json_focus.c has the trigger and the file. */
 #ifndef FR_REPORT_JSON_H
 #define FR_REPORT_JSON_H
 
@@ -8,7 +8,7 @@
 
 void fr_report_put_hist(struct fr_jsonw *w, const char *key, const struct fr_hist *h, bool buckets);
 
-/* Keys of the object that is open: who woke (nr: tid, interrupt or softirq); what a task was in when it left its CPU. */
+/* Write keys of the open object: the waker (nr: tid, interrupt or softirq); what a task was in when it left its CPU. */
 void fr_report_put_by(struct fr_jsonw *w, u8 by, u32 nr);
 void fr_report_put_in(struct fr_jsonw *w, const struct fr_report *r, u16 state, u8 in, u8 abi, s32 id);
 

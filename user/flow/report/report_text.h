@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_text: between its parts: report_text.c puts them together, _focus what is about the trigger, _tables, _draw. */
+/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _tables, _draw. */
 #ifndef FR_REPORT_TEXT_H
 #define FR_REPORT_TEXT_H
 
@@ -9,23 +9,23 @@ struct fr_report_page {
 	struct fr_report *r;
 	struct fr_out *o;
 	u32 width; /* columns of the page */
-	bool fits; /* somebody looks at so many: tables and timelines are cut there */
+	bool fits; /* the output has a limited width: cut tables and timelines there */
 };
 
 /* ---- pieces (report_draw.c) ---- */
 
 void fr_report_title(struct fr_report_page *p, const char *title, const char *note);
 void fr_report_label(struct fr_report_page *p, const char *label);
-void fr_report_count(struct fr_out *o, u64 v, int width); /* 1,234; right in so many columns, 0: as it is */
+void fr_report_count(struct fr_out *o, u64 v, int width); /* 1,234; right-aligned in width columns, 0: unpadded */
 void fr_report_duration(struct fr_out *o, u64 ns, int width);
 void fr_report_size(struct fr_out *o, u64 sz, int width);
-/* Text that anybody can have chosen, in so many columns: cut with a dot, or padded. 0: as it is. */
+/* Untrusted text in a number of columns: truncated with a dot, or padded. 0: unchanged. */
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width);
 void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu); /* comm/tid */
 void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 columns */
-/* A histogram as bars, a line for each power of two; nothing if it is empty. */
+/* A histogram as bars, one line per power of two; prints nothing if it is empty. */
 void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
-/* p50, p99, max in columns of 10; before them, where the page is wide enough, count and mean; and what they are called. */
+/* p50, p99, max in columns of 10, preceded by count and mean if the page is wide enough; and their headings. */
 void fr_report_quantiles(struct fr_report_page *p, const struct fr_hist *h);
 void fr_report_quantile_head(struct fr_report_page *p);
 

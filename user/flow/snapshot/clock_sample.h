@@ -6,12 +6,12 @@
 #include "io/session/sess.h"
 
 /*
- * All but wall time are taken by BPF in one run; wall time between two such runs, whose distance bounds the error. The
- * best of a few tries. 0 or -errno. The caller holds the reader's lock.
+ * BPF reads all clocks but wall time in one run; wall time is read between two such runs, whose distance bounds the error.
+ * Takes the best of a few tries. 0 or -errno. The caller holds the reader's lock.
  */
 int fr_clock_sample(struct fr_sess *s, struct fr_snap_clock *out);
 
-/* As a fact's value and back: six numbers. -EINVAL if they are not. */
+/* Convert to and from a fact's value: six numbers. -EINVAL if it is something else. */
 int fr_clock_show(const struct fr_snap_clock *c, char *buf, size_t sz);
 int fr_clock_parse(const char *text, struct fr_snap_clock *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cut: a smaller snapshot: the events that match, as they were and where they were, and all that is needed to name them.
- * What was cut away is said in its facts (cut_*).
+ * cut: makes a smaller snapshot: the events that match, unchanged and in their places, with everything needed to name them. Its
+ * facts (cut_*) say what was cut away.
  */
 #ifndef FR_CUT_H
 #define FR_CUT_H
@@ -11,12 +11,12 @@
 
 struct fr_cut_ask {
 	const char *path, *out;
-	struct fr_replay_opts opts; /* window and filter; the rest is cut's */
+	struct fr_replay_opts opts; /* window and filter; cut sets the rest */
 	struct fr_ranges cpus;	    /* empty: all */
 	struct fr_ranges pids;	    /* processes; empty: all */
 	const char *cpu_text, *pid_text;
 	const char *cgroup; /* glob, or NULL */
-	const char *host;   /* glob: only snapshots of such hosts, of a file of several; or NULL */
+	const char *host;   /* glob: in a file of several snapshots, only those of matching hosts; or NULL */
 };
 
 /* Returns the exit status; messages are printed. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dump: from a session's rings to one snapshot file, while recording goes on. */
+/* dump: writes a session's rings to a snapshot file while recording goes on. */
 #ifndef FR_DUMP_H
 #define FR_DUMP_H
 
 #include "io/session/sess.h"
 
 #define FR_DIR_DEFAULT	   "/var/lib/flightrec"
-#define FR_DUMP_BUDGET_SZ  (64ULL << 20) /* memory a dump takes, before it begins */
-#define FR_DUMP_TIMEOUT_MS 30000	 /* wait so long for another dump to end */
+#define FR_DUMP_BUDGET_SZ  (64ULL << 20) /* memory of a dump, allocated before it begins */
+#define FR_DUMP_TIMEOUT_MS 30000	 /* how long to wait for another dump */
 
 /* Memory for the copies of rings, faulted in. */
 struct fr_dump_room {
@@ -15,11 +15,11 @@ struct fr_dump_room {
 	size_t sz;
 };
 
-/* Why a snapshot is taken, and for whom. */
+/* Why a snapshot is taken, and which task it is about. */
 struct fr_dump_ask {
-	const char *path;   /* of the file, NULL: a name by the contract, in dir */
+	const char *path;   /* of the file, NULL: a name according to the contract, in dir */
 	const char *dir;    /* NULL: the session's */
-	const char *reason; /* 8 bytes at most: command, signal, exit, end */
+	const char *reason; /* at most 8 bytes: command, signal, exit, end */
 	const char *comm;   /* the task it is about, NULL none */
 	u32 pid;
 	s32 sig;
@@ -36,21 +36,21 @@ struct fr_dump_done {
 	char path[4096];
 	u64 events;
 	u64 bytes;	/* of the file */
-	u64 copied_ns;	/* rings read after so long, memory for it taken included */
-	u64 elapsed_ns; /* file complete and synced after so long */
+	u64 copied_ns;	/* time until the rings were copied, including allocation */
+	u64 elapsed_ns; /* time until the file was complete and synced */
 	u64 missed;	/* laps that could not be read */
 };
 
 /*
- * Take a snapshot: waits for another dump of the session, puts right what a killed one left, copies the rings out, writes
- * the file. 0 and *done; or -errno with a message, and no file.
+ * Take a snapshot: wait for another dump of the session, repair what a killed one left, copy the rings out, write the file. 0
+ * and *done; or -errno with a message, and no file.
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
 
-/* Bytes of room that dumps of this session use. */
+/* The size of the room that dumps of this session need. */
 size_t fr_dump_room_sz(struct fr_sess *s);
 
-/* One line about it, to standard error. */
+/* Print one line about it to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);
 
 #endif

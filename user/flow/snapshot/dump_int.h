@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dump_int: what the parts of dump share: the flow, the copying of rings, what is beside the events. */
+/* dump_int: shared by the parts of dump: the sequence of steps, copying rings, everything beside the events. */
 #ifndef FR_DUMP_INT_H
 #define FR_DUMP_INT_H
 
@@ -11,18 +11,18 @@
 
 #define FR_DUMP_WRITER_SZ (18ULL << 20) /* of the budget: for encoding and writing */
 #define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
-#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* for copies of sub-buffers, at most */
+#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* at most, for copies of sub-buffers */
 
-/* One ring being read. */
+/* A ring being read. */
 struct fr_dump_ring {
 	const struct fr_ring_map *map;
 	struct fr_ring_reader reader;
-	u64 next_seq, last_seq; /* laps still to read */
+	u64 next_seq, last_seq; /* laps yet to be read */
 	struct fr_snap_ring acct;
 	u64 last_base_ns;	      /* when the lap read last began */
-	struct fr_snap_hole *hole;    /* while copying: it goes on until the next lap that can be read */
-	struct fr_snap_hole *damaged; /* while encoding, which is later: it goes on until the next sound lap */
-	bool any;		      /* a lap was read: what is missing from now on is a hole */
+	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
+	struct fr_snap_hole *damaged; /* while encoding, which comes later: extends to the next sound lap */
+	bool any;		      /* a lap was read: from now on missing laps are holes */
 };
 
 /* A lap in the copy buffer. */
@@ -46,48 +46,48 @@ struct fr_dump {
 	size_t copied_cnt, copied_room;
 	struct fr_snap_hole *hole;
 	size_t hole_cnt;
-	struct fr_addrs *addrs; /* that stacks use */
+	struct fr_addrs *addrs; /* addresses in stacks */
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
 	u64 since_ns;
-	u64 total_sz, done_sz; /* of ring memory, for the bar */
+	u64 total_sz, done_sz; /* ring memory, for the progress bar */
 	struct fr_progress bar;
 };
 
-/* Open each ring, after putting right what a killed reader left. 0, or -errno with a message. */
+/* Open each ring, after repairing what a killed reader left. 0, or -errno with a message. */
 int fr_dump_open(struct fr_dump *d);
 
-/* All that copying needs, faulted in: dumps are wanted just when memory is short. 0 or -ENOMEM. */
+/* All memory for copying, faulted in: dumps are needed just when memory is short. 0 or -ENOMEM. */
 int fr_dump_take_memory(struct fr_dump *d);
 
 /*
- * sz bytes (whole pages) for copies of rings, touched, to be given back by munmap(); NULL: none. In huge pages where there are
- * some: to fault 32 MiB in by 4 KiB takes four times as long as to copy the rings into it.
+ * sz bytes (whole pages) for copies of rings, touched; free with munmap(); NULL: no memory. In huge pages if available:
+ * faulting 32 MiB in by 4 KiB pages takes four times as long as copying the rings there.
  */
 void *fr_dump_map_room(size_t sz);
 
-/* Decide which laps to read: those that are there now. */
+/* Decide which laps to read: those present now. */
 void fr_dump_find_ranges(struct fr_dump *d);
 
-/* Copy as much as the buffer takes, of each ring its oldest laps, from ring *first on. True: all rings are done. */
+/* Copy what fits in the buffer, the oldest laps of each ring, from ring *first on. True: all rings are done. */
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
 
-/* Lap seq of a ring is missing in the snapshot, and what is behind since_ns. The hole begins; NULL: there is no room for it. */
+/* Lap seq of a ring is missing from the snapshot, and lies behind since_ns: begin a hole. NULL: no room for it. */
 struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,
 				      u64 since_ns);
 
-/* Read the profile and put it; its addresses are among those that names are looked for. 0 or -errno of the writer. */
+/* Read the profile and write it; its addresses are looked up, too. 0 or -errno of the writer. */
 int fr_dump_put_profile(struct fr_dump *d);
 
 /*
- * Names of what addresses mean: the kernel's, and files and names of code of processes that live, which are among cnt tasks.
- * What cannot be found is missing, and said in facts. 0 or -errno of the writer.
+ * Write what addresses mean: kernel symbols, and the mapped files and generated code of living processes among these cnt tasks.
+ * What cannot be found is missing; facts say so. 0 or -errno of the writer.
  */
 int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt);
 
-/* Counters, holes, tasks, processes, clocks, facts: what is beside the events. 0 or -errno. */
+/* Write everything beside the events: counters, holes, tasks, processes, clocks, facts. 0 or -errno. */
 int fr_dump_put_meta(struct fr_dump *d);
 
 #endif

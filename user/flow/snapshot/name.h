@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* name: what snapshots are called: HOST-YYYYMMDDTHHMMSS.mmmZ-REASON[-COMM-PID].flight */
+/* name: the file names of snapshots: HOST-YYYYMMDDTHHMMSS.mmmZ-REASON[-COMM-PID].flight */
 #ifndef FR_NAME_H
 #define FR_NAME_H
 
@@ -8,15 +8,15 @@
 
 #include "types.h"
 
-#define FR_NAME_SZ 192 /* bytes that a name takes behind its directory, at most: with the slash and the NUL */
+#define FR_NAME_SZ 192 /* the most bytes a name takes after its directory, with the slash and the NUL */
 
 /*
- * The name of a snapshot taken at real_ns (CLOCK_REALTIME), in dir, into buf. HOST and COMM are reduced to letters, digits,
- * '.', '_' and '-'; nr > 0 tells apart snapshots that would be called the same. 0 or -ENAMETOOLONG.
+ * Write the name of a snapshot taken at real_ns (CLOCK_REALTIME), in dir, to buf. HOST and COMM are reduced to letters, digits,
+ * '.', '_' and '-'; nr > 0 distinguishes snapshots that would have the same name. 0 or -ENAMETOOLONG.
  */
 int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const char *reason, const char *comm, u32 pid, u32 nr);
 
-/* What a name tells; enough to order and to count files without opening them. */
+/* The contents of a name; enough to sort and count files without opening them. */
 struct fr_name_parts {
 	u64 real_ns;
 	char reason[16];
@@ -24,7 +24,7 @@ struct fr_name_parts {
 	u32 pid;       /* 0 none */
 };
 
-/* Take a file's name (no directory) apart. Is it one of a snapshot? */
+/* Parse a file's name (without directory). Is it one of a snapshot? */
 bool fr_name_parse(const char *name, struct fr_name_parts *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* procs: what /proc adds about the processes that live. */
+/* procs: what /proc adds about living processes. */
 #ifndef FR_PROCS_H
 #define FR_PROCS_H
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* store_int: what the parts of store share. */
+/* store_int: shared by the parts of store. */
 #ifndef FR_STORE_INT_H
 #define FR_STORE_INT_H
 
 #include "flow/snapshot/store.h"
 
-/* Does the file begin as a snapshot does? name: no symbolic link. 0; -EBADMSG: it does not; -errno. *fd open for reading. */
+/*
+ * Does the file begin like a snapshot? name: must not be a symbolic link. 0; -EBADMSG: it does not; -errno. *fd is open for
+ * reading.
+ */
 int fr_store_probe(int dir_fd, const char *name, int *fd);
 
 /* Where core files are. */
@@ -15,10 +18,10 @@ struct fr_core_places {
 	const char *systemd_dir; /* of systemd-coredump */
 };
 
-/* Find the core file of each snapshot: sets core. 0 or -ENOMEM; directories that cannot be read hold none. */
+/* Find the core file of each snapshot: sets core. 0 or -ENOMEM; unreadable directories count as empty. */
 int fr_store_join(struct fr_stored *list, size_t cnt, const struct fr_core_places *places);
 
-/* The same in this host's places. */
+/* The same with this host's settings. */
 int fr_store_join_host(struct fr_stored *list, size_t cnt);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * frames: the stacks of a replay's events in words. Symbols of a file are looked for when the first of its stacks is asked for,
- * each stack once.
+ * frames: the stacks of a replay's events as text. A file's symbols are searched when its first stack is requested; each stack
+ * is resolved once.
  *
  *	do_nanosleep+0x6d					of the kernel
  *	ext4_file_write_iter+0x5c [ext4]			of a module
@@ -19,15 +19,15 @@
 #include "flow/symbols/symbols.h"
 #include "pure/rows/stacktexts.h"
 
-#define FR_FRAME_TEXT_SZ 1536u /* of a frame; what is longer is cut */
+#define FR_FRAME_TEXT_SZ 1536u /* per frame; longer text is truncated */
 
 struct fr_frames; /* opaque */
 
-/* For the files of r, which must live as long, and so must opts' texts; opts->beside is set for each. NULL: no memory. */
+/* For the files of r; r and opts' texts must live as long. opts->beside is set for each file. NULL: no memory. */
 struct fr_frames *fr_frames_new(struct fr_replay *r, const struct fr_symbols_opts *opts);
 void fr_frames_free(struct fr_frames *f); /* NULL is fine */
 
-/* Rows that are asked for are of this run from now on. */
+/* From now on rows are of this run. */
 void fr_frames_at(struct fr_frames *f, const struct fr_replay_run *run);
 
 /* One function of a stack. */
@@ -37,27 +37,27 @@ struct fr_frame {
 };
 
 /*
- * The frames of the stack that field f (rule STACK) of a row is, innermost first, functions inlined into one before it. NULL or
- * *cnt 0: none. Until the next call; texts in them as long as the fr_frames.
+ * The frames of the stack in field f (rule STACK) of a row, innermost first, inlined functions before the function that
+ * contains them. NULL or *cnt 0: none. Valid until the next call; its texts live as long as the fr_frames.
  */
 const struct fr_frame *fr_frames_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field, u32 *cnt);
 
 /* For printers. */
 struct fr_stacktexts fr_frames_texts(struct fr_frames *f);
 
-/* The symbols of a file, for who wants more than texts. NULL: no memory. */
+/* The symbols of a file, for callers that need more than text. NULL: no memory. */
 struct fr_symbols *fr_frames_symbols(struct fr_frames *f, u32 file);
 
-/* -ENOMEM: of what was asked for so far something is told wrongly, as memory ran out; else 0. */
+/* -ENOMEM: memory ran out, so some results are wrong; else 0. */
 int fr_frames_error(const struct fr_frames *f);
 
-/* Say which programs and libraries had no symbols. Returns how many. */
+/* Report which programs and libraries had no symbols. Returns how many. */
 u32 fr_frames_say_missing(const struct fr_frames *f);
 
-/* A frame at ip in words, NUL-terminated, as above. */
+/* A frame at ip as text, NUL-terminated, in the above forms. */
 void fr_frame_text(const struct fr_symbol *s, u64 ip, char to[FR_FRAME_TEXT_SZ]);
 
-/* Of the kernel, by its address. */
+/* Of a kernel frame, by its address. */
 static inline bool fr_is_kernel_ip(u64 ip)
 {
 	return ip >> 63;

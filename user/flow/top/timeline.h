@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * timeline: a snapshot in memory, as a screen needs it: where each event is, who ran when, who waited and was woken by whom,
- *which calls took how long. Some 50 bytes an event.
  *
- *	at		ns behind the window's begin, of all hosts on one axis
- *	change		from `at` on it is like that, until the next one
+ * timeline: a snapshot in memory, in the form a screen needs: the place of each event, which task ran when, which waited and
+ * was woken by what, how long calls took. Some 50 bytes per event.
+ *
+ *	at		ns after the window's begin, of all hosts on one axis
+ *	change		from `at` on the state is this, until the next change
  *	span		[at, until)
  *	row		number of an event among those that the filter takes; FR_TL_NO_ROW: it does not
  *
- * States are found from all events of the window, whatever the filter takes. What is not known is said to be so: before a CPU's
+ * States are derived from all events of the window, whatever the filter takes. What is unknown is marked so: before a CPU's
  * first switch, in holes, where a switch is missing.
  */
 #ifndef FR_TIMELINE_H
@@ -24,7 +25,7 @@ struct fr_tl_event {
 	u64 at;
 	u32 chunk, row; /* in its file */
 	u32 task;
-	u16 cpu; /* number in the list of CPUs */
+	u16 cpu; /* index in the list of CPUs */
 	u8 ev;
 	u8 file;
 };
@@ -39,7 +40,7 @@ enum fr_tl_state {
 	FR_TL_STATE_CNT
 };
 
-/* Why a task waits for a CPU: who woke it, or it was preempted. */
+/* Why a task waits for a CPU: what woke it, or it was preempted. */
 enum fr_tl_by { FR_TL_BY_TASK, FR_TL_BY_IRQ, FR_TL_BY_SOFTIRQ, FR_TL_BY_NOBODY };
 
 struct fr_tl_change {
@@ -104,11 +105,11 @@ struct fr_tl_task {
 	const char *comm; /* comm_len bytes, NULL unknown */
 	u32 comm_len;
 	u64 ran_ns;
-	u64 seen_ts; /* on its clock */
+	u64 seen_ts; /* on its own clock */
 	struct fr_tl_changes states;
 	struct fr_tl_spans calls;
 	struct fr_tl_rows rows;
-	/* a call that it is in */
+	/* the call it is in */
 	bool in_call;
 	u64 call_at;
 	u32 call, call_row;
@@ -117,11 +118,11 @@ struct fr_tl_task {
 struct fr_tl_cpu {
 	u16 nr;
 	u32 boot;
-	u64 horizon; /* at: complete from then on */
+	u64 horizon; /* at: complete from there on */
 	struct fr_tl_changes runs;
 	struct fr_tl_spans irqs;
 	struct fr_tl_rows rows;
-	/* handlers that it is in: a hard one may be on top of a soft one */
+	/* the handlers it is in: a hard one may be on top of a soft one */
 	struct {
 		u64 at;
 		u32 row, what;
@@ -131,13 +132,13 @@ struct fr_tl_cpu {
 
 struct fr_tl_hole {
 	u64 since, until;
-	u32 cpu; /* number in the list */
+	u32 cpu; /* index in the list */
 };
 
 struct fr_timeline {
 	struct fr_replay *replay;
 	u32 boot_cnt;
-	u64 span; /* ns that the window is long, 1 at least */
+	u64 span; /* length of the window in ns, at least 1 */
 	u64 origin_key;
 	struct fr_tl_event *event;
 	u32 event_cnt, event_cap;
@@ -149,39 +150,39 @@ struct fr_timeline {
 	u32 hole_cnt;
 	struct fr_tl_rows samples;
 	u64 horizon; /* common */
-	u64 end;     /* the last event of the main tier, 0: none. Behind it, who runs is not known */
+	u64 end;     /* the last event of the main tier, 0: none. After it, what runs is unknown */
 	bool has_trigger;
-	u64 trigger; /* at, in the window or not: may be above span */
-	u32 focus;   /* number of the task it is about, FR_TL_NO_TASK */
+	u64 trigger; /* at; may lie outside the window, above span */
+	u32 focus;   /* index of the task it is about, FR_TL_NO_TASK */
 	bool loaded;
 	u64 loaded_at;		       /* so far */
-	struct fr_timeline_work *work; /* the module's own */
+	struct fr_timeline_work *work; /* internal to the module */
 };
 
-/* The replay must have been opened with names, and live as long. 0 and *out, or -ENOMEM. Empty until it is loaded. */
+/* The replay must have been opened with names, and live as long. 0 and *out, or -ENOMEM. Empty until loaded. */
 int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out);
 void fr_timeline_free(struct fr_timeline *t); /* NULL is fine */
 
-/* Read on, some row_cnt rows. 1: there is more; 0: all is loaded; -errno. */
+/* Read some row_cnt further rows. 1: there is more; 0: all is loaded; -errno. */
 int fr_timeline_load(struct fr_timeline *t, u32 row_cnt);
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
-/* The last change at or before `at`, NULL: there is none; and when it ends. */
+/* The last change at or before `at`, NULL: none; and when it ends. */
 const struct fr_tl_change *fr_tl_change_at(const struct fr_tl_changes *c, u64 at);
 u64 fr_tl_change_end(const struct fr_timeline *t, const struct fr_tl_changes *c, const struct fr_tl_change *v);
 
-/* The first that ends behind `at`, its number; cnt: none. */
+/* The number of the first one that ends after `at`; cnt: none. */
 u32 fr_tl_span_from(const struct fr_tl_spans *s, u64 at);
 
-/* The number in rows of the first row at or behind `at`. rows NULL: of all events. */
+/* The index in rows of the first row at or after `at`. rows NULL: of all events. */
 u32 fr_tl_row_from(const struct fr_timeline *t, const struct fr_tl_rows *rows, u64 at);
 
-/* What columns show: [from, to) in `width` of them. */
+/* The contents of columns: [from, to) in `width` of them. */
 struct fr_tl_col {
 	u16 part[FR_TL_STATE_CNT]; /* thousandths; of a CPU: UNKNOWN, RUNS busy, SLEEPS idle */
-	u32 top;		   /* `what` of the longest piece, of a CPU the longest busy one */
-	bool begins;		   /* another piece than in the column before */
+	u32 top;		   /* `what` of the longest piece; for a CPU the longest busy one */
+	bool begins;		   /* a different piece from the column before */
 };
 
 void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,
@@ -189,7 +190,7 @@ void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c,
 void fr_tl_cpu_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,
 		    struct fr_tl_col *col);
 
-/* Thousandths of each column that spans cover, and the `what` and row of the longest. */
+/* The thousandths of each column that spans cover, and `what` and row of the longest. */
 struct fr_tl_cover {
 	u16 part;
 	u32 what, row;
@@ -204,7 +205,7 @@ static inline u64 fr_tl_col_at(u64 from, u64 to, u32 width, u32 x)
 
 /* ---- an event itself (timeline_event.c) ---- */
 
-struct fr_tl_reader; /* opaque: chunks that were read last are kept */
+struct fr_tl_reader; /* opaque: keeps the chunks read last */
 
 struct fr_tl_reader *fr_tl_reader_new(const struct fr_timeline *t); /* NULL: no memory */
 void fr_tl_reader_free(struct fr_tl_reader *r);			    /* NULL is fine */

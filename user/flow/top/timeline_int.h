@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* timeline_int: between the parts of timeline: timeline.c loads, timeline_rows.c knows what events mean. */
+/* timeline_int: shared by the parts of timeline: timeline.c loads, timeline_rows.c interprets events. */
 #ifndef FR_TIMELINE_INT_H
 #define FR_TIMELINE_INT_H
 
@@ -28,7 +28,7 @@ struct fr_tl_rule {
 };
 extern const struct fr_tl_rule fr_tl_rules[];
 
-/* What events of a file's schema mean. */
+/* The meaning of the events of a file's schema. */
 struct fr_tl_bind {
 	fr_tl_fn fn[FR_EVENT_MAX];
 	u8 col[FR_EVENT_MAX][FR_TL_FIELD_MAX];
@@ -36,8 +36,8 @@ struct fr_tl_bind {
 };
 
 struct fr_tl_boot {
-	u32 *by_tid; /* number of the task that has it now, + 1 */
-	u32 *by_cpu; /* number in the list of CPUs, + 1 */
+	u32 *by_tid; /* index of the current owner, + 1 */
+	u32 *by_cpu; /* index in the list of CPUs, + 1 */
 	const struct fr_view *view;
 	u64 shift_ns;
 };
@@ -80,12 +80,12 @@ static inline int fr_tl_put_row(struct fr_tl_rows *r, u32 row)
 	return err;
 }
 
-/* The task that has this tid now, the CPU of this number: their numbers. 0 or -ENOMEM. */
+/* The current owner of this tid, and the CPU of this number: their indices. 0 or -ENOMEM. */
 int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr);
 int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr); /* the tid's next owner */
 int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr);
 
-/* Events of this CPU are missing from `at` on. All is over: what goes on ends with the window. 0 or -ENOMEM */
+/* Events of this CPU are missing from `at` on. End of input: everything in progress ends with the window. 0 or -ENOMEM */
 int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at);
 int fr_tl_rows_end(struct fr_timeline *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * top_table: tables of what is shown, by flow/analyze/analyze.h, made again a piece at a time whenever the window has moved
- * (top_job.c), drawn (top_table.c); what their columns are (top_columns.c).
+ * top_table: tables of the visible window, computed by flow/analyze/analyze.h a piece at a time whenever the window has moved
+ * (top_job.c), drawn (top_table.c); top_columns.c defines their columns.
  */
 #ifndef FR_TOP_TABLE_H
 #define FR_TOP_TABLE_H
@@ -10,9 +10,9 @@
 #include "flow/report/report.h"
 
 struct fr_top;
-struct fr_top_job; /* opaque: an analysis, done or under way */
+struct fr_top_job; /* opaque: an analysis, finished or in progress */
 
-/* How a table is looked at. */
+/* How a table is shown. */
 struct fr_top_view {
 	u32 sort; /* column */
 	bool up;  /* least first */
@@ -24,7 +24,7 @@ enum fr_top_kind { FR_TOP_TEXT, FR_TOP_COUNT, FR_TOP_NS, FR_TOP_SIZE, FR_TOP_SHA
 
 struct fr_top_val {
 	u64 num;	  /* SHARE: thousandths */
-	const char *text; /* TEXT: len bytes of anybody's choosing; NULL: they are in buf */
+	const char *text; /* TEXT: len bytes, untrusted; NULL: they are in buf */
 	size_t len;	  /* 0: not known */
 	char buf[40];
 };
@@ -37,9 +37,9 @@ struct fr_top_cell {
 
 struct fr_top_column {
 	const char *head;
-	u8 width;  /* 0: the last one, as wide as there is room */
+	u8 width;  /* 0: the last one, using all remaining width */
 	u8 kind;   /* enum fr_top_kind */
-	bool weak; /* left out where there is no room */
+	bool weak; /* left out if there is no room */
 	void (*get)(const struct fr_top_cell *c, struct fr_top_val *v);
 };
 
@@ -47,23 +47,23 @@ struct fr_top_table {
 	const char *title;
 	const struct fr_top_column *column;
 	u32 column_cnt;
-	u32 sort; /* by this, at first: greatest first */
-	/* Its records, to be freed; *cnt of them. NULL: no memory. */
+	u32 sort; /* initially sort by this column, largest first */
+	/* Its records, freed by the caller; *cnt of them. NULL: no memory. */
 	const void **(*list)(const struct fr_an_result *res, u32 *cnt);
-	/* A record's times, for the histogram; NULL: it has none. */
+	/* A record's times, for the histogram; NULL: none. */
 	const struct fr_hist *(*hist)(const void *rec);
-	/* The task that a record is about; NULL: they are about none. */
+	/* The task of a record; NULL: records have none. */
 	const struct fr_an_task *(*task)(const struct fr_an_result *res, const void *rec);
 };
 
 /* In the order of enum fr_top_panel, from FR_TOP_TASKS on. */
 extern const struct fr_top_table fr_top_tables[];
 
-/* Make the tables of the window that is shown, if they are wanted. 1: there is more to do; 0. */
+/* Compute the tables of the visible window, if they are wanted. 1: there is more to do; 0. */
 int fr_top_job_work(struct fr_top *t);
 void fr_top_job_free(struct fr_top *t);
 
-/* Are the tables that there are of what is shown? Otherwise *error that was in the way, or 0, and how far they are. */
+/* Do the tables belong to the visible window? If not: *error if one occurred, or 0, and the progress. */
 bool fr_top_job_is_current(const struct fr_top *t, int *error, u32 *percent);
 
 #endif
