@@ -23,13 +23,13 @@
 #define LOOKS	    5
 #define LOOK_NAP_NS 1000000
 
-/* What a process has mapped to be executed. */
+/* A process's executable mappings. */
 struct mapping {
 	u64 begin, end, off;
 	struct fr_symobj *obj; /* NULL: no file */
 };
 
-/* A name that was made. */
+/* A name that was built. */
 struct text {
 	struct text *next;
 	char *s;
@@ -43,11 +43,11 @@ struct fr_livesym {
 	u32 stack_cnt;
 	struct fr_ksym *kernel; /* open hash by address */
 	u32 kernel_cnt;
-	u32 pid; /* whose mappings these are, 0 nobody's */
+	u32 pid; /* the process of these mappings, 0 none */
 	struct mapping *map;
 	u32 map_cnt;
 	struct text *texts;
-	struct fr_symguess *guess; /* paths of what was executed lately, NULL: not gathered */
+	struct fr_symguess *guess; /* paths of programs executed recently, NULL: not collected yet */
 	struct fr_ring_back back;
 };
 
@@ -123,7 +123,7 @@ void fr_livesym_forget(struct fr_livesym *y)
 	y->stack_cnt = 0;
 }
 
-/* A text that lives until all is forgotten; NULL: no memory, or none was given. */
+/* A text that lives until everything is forgotten; NULL: no memory, or none was given. */
 static const char *keep_text(struct fr_livesym *y, char *s)
 {
 	struct text *t = s ? malloc(sizeof(*t)) : NULL;
@@ -187,7 +187,7 @@ static void each_record(struct fr_livesym *y, const u64 *page, u32 end, record_f
 	}
 }
 
-/* The whole ring once: where frames of user stacks lay may be told before or behind them. */
+/* Read the whole ring once: the places of user frames may be recorded before or after the stacks. */
 static void look(struct fr_livesym *y, const struct fr_ring_map *m, record_fn fn, const u64 *id, u32 cnt)
 {
 	const u64 *page;
@@ -222,7 +222,7 @@ void fr_livesym_gather(struct fr_livesym *y, u32 cpu, const u64 *id, u32 cnt)
 	y->stack_cnt += before - unknown(y, id, cnt);
 }
 
-/* ---- what was executed ---- */
+/* ---- programs executed ---- */
 
 static void take_exec(struct fr_livesym *y, const struct fr_rec *r, size_t sz, const u64 *id, u32 cnt)
 {
@@ -263,7 +263,7 @@ static struct fr_ksym *kernel_slot(const struct fr_livesym *y, u64 ip)
 	return &y->kernel[i % KERNEL_CNT];
 }
 
-/* By the session's program, whose place for the answer is one reader's; else from the list of all. */
+/* By the session's program, whose result buffer has one reader at a time; otherwise from the complete list. */
 static void look_up(struct fr_livesym *y, struct fr_ksym *k)
 {
 	struct fr_kallsyms_info info = {};
@@ -297,7 +297,7 @@ void fr_livesym_kernel(struct fr_livesym *y, u64 ip, struct fr_symbol *out)
 
 /* ---- processes ---- */
 
-/* What take_map() goes by. */
+/* The input of take_map(). */
 struct reading {
 	struct fr_livesym *y;
 	struct fr_proc proc;
@@ -347,7 +347,7 @@ static const struct mapping *mapping_of(const struct fr_livesym *y, u64 ip)
 	return NULL;
 }
 
-/* In code that the process made, by the map that it writes of it. */
+/* In code that the process generated, from the map it writes. */
 static void name_by_jit(struct fr_livesym *y, u32 pid, u64 ip, struct fr_symbol *out)
 {
 	struct fr_jit_sym jit = {.addr = ip};
@@ -388,7 +388,7 @@ static void name_in_file(struct fr_livesym *y, struct fr_symobj *o, u64 off, u64
 	out->missing = NULL;
 }
 
-/* Of a process that has ended: what only its build-id tells, and perhaps a path that was executed. */
+/* In a process that has ended: only the build-id is known, and perhaps the path of a program executed. */
 static void name_by_origin(struct fr_livesym *y, const struct fr_origin *f, u64 back, struct fr_symbol *out)
 {
 	struct fr_symobj *o = fr_symobjs_get(&y->objs, f->build_id, f->build_id_sz, NULL, false);

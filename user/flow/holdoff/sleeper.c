@@ -16,27 +16,27 @@
 
 #define STACK_SZ    (64u << 10)
 #define LOOK_TRIES  64u
-#define LOOK_MAX_NS 10000000ULL /* so long it reads at most: it has a high priority */
+#define LOOK_MAX_NS 10000000ULL /* limit of a look at the ring: it runs at high priority */
 #define LOOK_PAGES  32u		/* pages between two looks at the clock */
-#define STOP_NS	    500000000u	/* its end is waited for so much longer than an interval */
+#define STOP_NS	    500000000u	/* wait this much longer than an interval for it to end */
 #define CPU_CNT_MAX 65536u
-#define AGAIN_MAX   16u /* looks in a row at what came while it looked */
+#define AGAIN_MAX   16u /* successive looks at what came during a look */
 
 struct fr_sleeper {
 	struct fr_sleeper_conf conf;
 	struct fr_ring_map ring;
-	u64 look_ns; /* late by so much it looks */
+	u64 look_ns; /* lateness from which on it looks */
 	size_t sz;   /* of this block */
 	pthread_t thread;
 	bool is_running, is_locked;
 	u64 stop; /* stored by fr_sleeper_stop() */
-	u64 gone; /* stored by the thread, as all below */
+	u64 gone; /* stored by the thread, like everything below */
 	u64 slept_ns FR_ALIGNED(FR_CACHE_SZ);
-	u32 missed; /* since the last that was put */
+	u32 missed; /* since the last one queued */
 	struct fr_sleeper_stats stats;
 	struct fr_ring_back look;
 	struct fr_holdoff_scan scan;
-	struct fr_holdoff unkept; /* where the queue has no room */
+	struct fr_holdoff unkept; /* used when the queue is full */
 	struct fr_guardq queue;
 	struct fr_holdoff *slot;
 	u8 stack[STACK_SZ] FR_ALIGNED(4096);
@@ -111,7 +111,7 @@ static void look(struct fr_sleeper *s, u64 late_ns, u64 to_ns, struct fr_holdoff
 
 	fr_holdoff_begin(&s->scan, &ask);
 	got = fr_ring_back_begin(&s->look, &s->ring, LOOK_TRIES);
-	/* without the lap that is being written nobody knows what the CPU is at */
+	/* without the lap being written, what the CPU is doing now is unknown */
 	while (!got && !fr_ring_back_prev(&s->look, &page, &end))
 		if (fr_holdoff_page(&s->scan, page, end) || (++cnt % LOOK_PAGES == 0 && mono_ns() - to_ns > LOOK_MAX_NS))
 			break;
@@ -134,8 +134,8 @@ static void keep(struct fr_sleeper *s, struct fr_holdoff *h)
 }
 
 /*
- * It should have run at late_ns, and did at to_ns. While it looks it may be held off again: then it looks at that, too, where
- * its own work does not count.
+ * It should have run at late_ns and did at to_ns. It may be held off again while it looks: then it looks at that, too,
+ * excluding its own work.
  */
 static u64 woke_late(struct fr_sleeper *s, u64 late_ns, u64 to_ns)
 {
@@ -162,7 +162,7 @@ static void *run(void *arg)
 	struct fr_sleeper *s = arg;
 	u64 next, now = mono_ns(), passed;
 
-	prctl(PR_SET_TIMERSLACK, 1UL); /* at normal priority; a real-time thread has none */
+	prctl(PR_SET_TIMERSLACK, 1UL); /* at normal priority; real-time threads have none */
 	next = now + s->conf.interval_ns;
 	while (!fr_load(&s->stop)) {
 		s->slept_ns = now;
@@ -182,12 +182,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and stop ---- */
 
-/*
- * A holdoff began before the thread's time came by up to an interval: one that is long enough may have made it late by so much
- * less.
- */
+/* A holdoff may begin up to an interval before the thread is due: even a long enough one makes it late by that much less. */
 static u64 look_ns(const struct fr_sleeper_conf *c)
 {
 	return c->threshold_ns > 2 * c->interval_ns ? c->threshold_ns - c->interval_ns : c->threshold_ns / 2;
@@ -235,7 +232,7 @@ static int try_create(struct fr_sleeper *s, int policy, int prio)
 	return -err;
 }
 
-/* Signals are for the others. */
+/* Other threads handle signals. */
 static int create(struct fr_sleeper *s, bool *is_rt)
 {
 	sigset_t all, was;
@@ -265,7 +262,7 @@ int fr_sleeper_start(const struct fr_sleeper_conf *conf, const struct fr_ring_ma
 	return 0;
 }
 
-/* Who keeps its CPU from it need not end: on another one it sees that it is to. */
+/* Whatever keeps its CPU from it may never end: let it see the request on another CPU. */
 static void move_away(struct fr_sleeper *s)
 {
 	const size_t sz = CPU_ALLOC_SIZE(CPU_CNT_MAX);
@@ -321,7 +318,7 @@ void fr_sleeper_free(struct fr_sleeper *s)
 	munmap(s, s->sz);
 }
 
-/* ---- for others ---- */
+/* ---- for the reader ---- */
 
 u32 fr_sleeper_cpu(const struct fr_sleeper *s)
 {

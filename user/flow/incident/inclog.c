@@ -22,12 +22,12 @@
 struct fr_inclog {
 	struct fr_sess *s;
 	struct fr_incfile *file;
-	struct fr_incident_item item; /* boot, session, epoch: of all of them */
+	struct fr_incident_item item; /* boot, session, epoch: the same in all items */
 	struct fr_out *out;	      /* for lines */
-	u64 on_disk;		      /* numbers before this one are in the journal */
+	u64 on_disk;		      /* smaller numbers are in the journal */
 };
 
-/* ---- what all items of a session have in common ---- */
+/* ---- the part that all items of a session share ---- */
 
 static void fill_origin(const struct fr_sess *s, struct fr_incident_item *item)
 {
@@ -40,7 +40,7 @@ static void fill_origin(const struct fr_sess *s, struct fr_incident_item *item)
 		item->epoch = c.epoch;
 }
 
-/* What to add to the recording clock to get wall time, 0: not known. */
+/* Wall time minus recording clock, 0: unknown. */
 static u64 wall_ahead(struct fr_sess *s)
 {
 	struct fr_snap_clock c;
@@ -93,7 +93,7 @@ void fr_inclog_limit(struct fr_inclog *l, u64 max_sz)
 	fr_incfile_limit(l->file, max_sz);
 }
 
-/* A line of the journal: of this session, and of this life of it? */
+/* A line of the journal: is it of this session, and of this epoch? */
 static void see_line(void *arg, const char *line, size_t len)
 {
 	struct fr_inclog *l = arg;
@@ -120,15 +120,15 @@ static int add_line(struct fr_inclog *l, const struct fr_incident *rec, u64 ahea
 	return err;
 }
 
-/* All programs that run now have ended. */
+/* Wait for all programs running now. */
 static void grace(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 /*
- * From *seq on, up to where the log ends or somebody is still writing: into the journal's lines. Once a grace period has
- * passed, what is not finished is skipped.
+ * Turn records from *seq on into lines for the journal, up to the log's end or an unfinished record. After a grace period, skip
+ * unfinished records.
  */
 static int add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
 {
@@ -199,7 +199,7 @@ int fr_inclog_save(struct fr_inclog *l, u32 wait_ms)
 	if (fd < 0)
 		return fd;
 	err = save(l);
-	flock(fd, LOCK_UN); /* a child that was forked meanwhile may have it too */
+	flock(fd, LOCK_UN); /* a child forked meanwhile may share the lock */
 	close(fd);
 	return err;
 }
@@ -226,7 +226,7 @@ void fr_inclog_save_last(struct fr_sess *s, const char *dir)
 			(unsigned long long)(c.next - c.saved), strerror(-err));
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item **out, size_t *cnt)
 {

@@ -90,7 +90,7 @@ int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt
 	for (i = 0; !err && i < m.cnt; i++) {
 		err = add_member(path, &m, i, out, cnt, damaged);
 		lost += err == -EBADMSG;
-		err = err == -EBADMSG ? 0 : err; /* those behind it are there */
+		err = err == -EBADMSG ? 0 : err; /* those after it are usable */
 	}
 	if (!err && lost == m.cnt)
 		err = -EBADMSG;

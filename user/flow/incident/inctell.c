@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* inctell: what the recorder itself has to say, into the incident log. */
+/* inctell: incidents of the recorder itself. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ void fr_tell_recorder(struct fr_sess *s, const char *what)
 	fr_sess_put_incident(s, &inc);
 }
 
-/* The end of a path tells more than its begin. */
+/* The end of a path is more useful than its beginning. */
 void fr_tell_snapshot(struct fr_sess *s, const char *path, u64 bytes, int err)
 {
 	struct fr_incident inc = new_incident(FR_INCIDENT_snapshot);

@@ -19,15 +19,15 @@
 #define END_S	 10   /* for the thread, at the end */
 
 struct fr_incwatch {
-	struct fr_sess *s; /* the thread's own */
+	struct fr_sess *s; /* owned by the thread */
 	struct fr_inclog *log;
 	struct fr_bell *bell;
-	char *dir;	/* of the journal; the thread's, once it runs */
-	char *next_dir; /* where it goes from now on, for the thread to take; NULL: where it is */
+	char *dir;	/* of the journal; owned by the thread once it runs */
+	char *next_dir; /* new directory, for the thread to take; NULL: no change */
 	int wake_fd;
 	pthread_t thread;
 	bool runs;
-	u64 stop;   /* for the thread */
+	u64 stop;   /* request to the thread */
 	u64 max_sz; /* likewise */
 	int err;    /* of the last save */
 };
@@ -36,7 +36,7 @@ static void save(struct fr_incwatch *w)
 {
 	int err = fr_inclog_save(w->log, FR_INCLOG_WAIT_MS);
 
-	if (err && fr_sess_is_gone(w->s)) /* whoever ended it has saved them, or said that they are lost */
+	if (err && fr_sess_is_gone(w->s)) /* whoever ended it has saved them, or reported them lost */
 		return;
 	if (err && err != w->err)
 		fr_warn("incidents cannot be saved to the journal in %s: %s: they stay in the log, as many as it holds", w->dir,
@@ -44,7 +44,7 @@ static void save(struct fr_incwatch *w)
 	w->err = err;
 }
 
-/* Into another directory. What is saved already stays where it is. */
+/* Switch to another directory. What is already saved stays where it is. */
 static void move(struct fr_incwatch *w, char *dir)
 {
 	struct fr_inclog *log = NULL;
@@ -163,7 +163,7 @@ void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
 	wake(w);
 }
 
-/* A thread that its disk does not let go has all that is here until the process ends. */
+/* A thread stuck in its disk keeps everything here until the process ends. */
 void fr_incwatch_free(struct fr_incwatch *w)
 {
 	struct timespec until;

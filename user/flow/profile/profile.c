@@ -11,7 +11,7 @@
 #include "pure/err.h"
 
 #define INLINE_MAX 16u
-#define FUNC_MAX   (4u * FR_STACK_DEPTH_MAX) /* of both stacks, inlined ones included */
+#define FUNC_MAX   (4u * FR_STACK_DEPTH_MAX) /* of both stacks, including inlined functions */
 
 const char *fr_profile_state(u32 state)
 {
@@ -43,7 +43,7 @@ static void add_bucket(struct fr_profile *p, const struct fr_prof_bucket *b, u32
 	}
 }
 
-/* A bucket belongs to the window that most of it lies in. */
+/* A bucket belongs to the window that contains most of it. */
 static void sum_up(struct fr_profile *p)
 {
 	u64 end_ns = p->prof->end_ns, from_ns = end_ns > p->ask->since_ns ? end_ns - p->ask->since_ns : 0;
@@ -105,7 +105,7 @@ static int grow(struct fr_profile *p)
 	return 0;
 }
 
-/* The number of a function, -1: no memory. */
+/* The index of a function, -1: no memory. */
 static int func_of(struct fr_profile *p, const char *name, const char *module)
 {
 	u32 *slot;
@@ -124,7 +124,7 @@ static int func_of(struct fr_profile *p, const char *name, const char *module)
 	return p->func_cnt - 1;
 }
 
-/* Without a name: where in its file it is, or its address. */
+/* Without a name: its place in its file, or its address. */
 static int func_of_symbol(struct fr_profile *p, const struct fr_symbol *s, u64 addr)
 {
 	const char *slash = s->module ? strrchr(s->module, '/') : NULL;
@@ -158,7 +158,7 @@ static u32 name_frame(struct fr_profile *p, const struct fr_prof_key *k, u64 fra
 	return fr_symbols_user(p->symbols, k->pid, 0, nr, frame, out, INLINE_MAX);
 }
 
-/* Innermost first. How many functions, *cnt of them before; -ENOMEM. */
+/* Innermost first. Appends to *cnt functions, returns the new count; -ENOMEM. */
 static int name_stack(struct fr_profile *p, const struct fr_prof_key *k, u32 stack, int *func, u32 *cnt)
 {
 	struct fr_symbol sym[INLINE_MAX];
@@ -228,7 +228,7 @@ static int add_keys(struct fr_profile *p)
 	return err ?: p->symbols ? fr_symbols_error(p->symbols) : 0;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int open_symbols(struct fr_profile *p)
 {
@@ -280,7 +280,7 @@ static int print(struct fr_profile *p)
 	return 0;
 }
 
-/* 0 or -errno, which has been said. */
+/* 0, or -errno, which has been reported. */
 static int print_to(void *arg, int fd)
 {
 	struct fr_profile *p = arg;
@@ -293,7 +293,7 @@ static int print_to(void *arg, int fd)
 	}
 	fr_out_init(p->out, fd);
 	err = print(p);
-	if (err == fr_out_error(p->out)) /* that one is told below, once, and no fault if nobody reads on */
+	if (err == fr_out_error(p->out)) /* that is reported below, once, and is no failure if the reader has gone */
 		err = 0;
 	if (err)
 		fr_err("cannot print the profile: %s", strerror(-err));

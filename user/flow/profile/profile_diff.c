@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * profile_diff: what became hotter, and what cooler, against the time before. Shares are of all CPUs' time, idle included: so
- * that a machine that just has more to do does not look as it did before.
+ * profile_diff: what became hotter or cooler than before. Shares are of all CPUs' time, including idle time, so that a machine
+ * that just has more to do looks different from before.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* profile_json: everything, for programs. With diff each number has what it was before beside it. */
+/* profile_json: everything, for programs. With diff each number comes with its previous value. */
 #include "flow/profile/profile.h"
 #include "io/snapfile/snapfile.h"
 #include "pure/profile/sample_event.h"
@@ -43,7 +43,7 @@ static void put_funcs(struct fr_jsonw *w, const struct fr_profile *p)
 	fr_jsonw_close(w, ']');
 }
 
-/* Frames outermost first, as numbers of functions. */
+/* Frames outermost first, as indices of functions. */
 static void put_stacks(struct fr_jsonw *w, const struct fr_profile *p)
 {
 	u32 i, k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * profile_perfetto: the window as CPU samples in a Perfetto trace. A profile knows of a hit which seconds it was in, not when:
- * hits are spread over their bucket. Select a span of the samples' track to see its flame graph.
+ * profile_perfetto: the window as CPU samples in a Perfetto trace. For a hit a profile knows only the bucket of seconds, so
+ * hits are spread evenly over it. Select a span of the samples' track to see its flame graph.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,17 +16,17 @@
 #define PACKET_DEFAULTS	    59u
 #define PACKET_PERF_SAMPLE  66u
 #define NAME_SZ		    1000u
-#define ID_MADE		    (1u << 30) /* of what was several processes, or is a second name of one: and the key's number */
+#define ID_MADE		    (1u << 30) /* marks the key of several processes, or of another name of one; with the key's index */
 
 struct trace {
 	struct fr_perfetto_out to;
-	const char **module; /* known to the reader: number from 1 */
+	const char **module; /* sent to the reader: index from 1 */
 	u32 module_cnt;
-	u32 *stack_of; /* by key: number of its stack, from 1; 0: none */
-	u32 *tid_of;   /* by key: a thread for each name that a process had, since the reader gives a thread one */
+	u32 *stack_of; /* by key: index of its stack, from 1; 0: none */
+	u32 *tid_of;   /* by key: one thread per name of a process, since in the reader a thread has one name */
 };
 
-/* Valid UTF-8 is not looked for here: what is no printable ASCII is shown as ?. */
+/* No UTF-8 decoding here: anything but printable ASCII becomes ?. */
 static void put_text(struct fr_pbuf *b, u32 field, const char *s)
 {
 	char text[NAME_SZ];
@@ -139,7 +139,7 @@ static int by_task(const void *x, const void *y)
 	return names ? names : (a > b) - (a < b);
 }
 
-/* The first name of a process goes with its own number. 0 or -ENOMEM. */
+/* A process's first name gets its own pid. 0 or -ENOMEM. */
 static int number_threads(struct trace *t, const struct fr_profile *p)
 {
 	const struct fr_prof_key **sorted = calloc(p->prof->key_cnt + 1, sizeof(const struct fr_prof_key *)), *k, *prev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* profile_text: a page: how much was taken, which tasks, which functions, the hottest stack. */
+/* profile_text: a page: the number of samples, the tasks, the functions, the hottest stack. */
 #include "flow/profile/profile_page.h"
 
 #include <errno.h>
@@ -117,7 +117,7 @@ static int by_hits(const void *a, const void *b)
 	return m != n ? (m < n ? 1 : -1) : by_task(a, b);
 }
 
-/* All tasks of the window, the busiest first: malloc'ed; *cnt of them. */
+/* All tasks of the window, busiest first: malloc'ed; *cnt of them. */
 static struct task *tasks_of(const struct fr_profile *p, u32 *cnt)
 {
 	struct task *t = calloc(p->stack_cnt + 1, sizeof(*t));

@@ -9,7 +9,7 @@
 
 #include "pure/err.h"
 
-/* The child tells by this pipe why it could not become the command; success closes it. */
+/* The child reports here why it could not become the command; success closes the pipe. */
 static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno)
 {
 	int p[2], e = 0;

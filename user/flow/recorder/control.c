@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the control socket answers, and to whom:
+ *
+ * Requests on the control socket and their answers:
  *
  *	{"cmd":"status"}		{"ok":true,...}: as `status --json`; "format":"text" or "metrics":
- *{"ok":true,"text":"..."}, as wide as "columns"
+ *					{"ok":true,"text":"..."}, as wide as "columns"
  *	{"cmd":"store"}			files and bytes of the directory, and its limits
- *	{"cmd":"watch"}			from then on a line for each decision and each snapshot
- *	{"cmd":"dump","last_ns":N}	takes a snapshot; the answer comes when it is there
+ *	{"cmd":"watch"}			from then on one line per decision and per snapshot
+ *	{"cmd":"dump","last_ns":N}	takes a snapshot; the answer comes once it exists
  *	{"cmd":"stop"} {"cmd":"reload"}
  */
 #include "flow/recorder/control_int.h"
@@ -42,7 +43,7 @@ static u64 now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* ---- who may what ---- */
+/* ---- permissions ---- */
 
 static bool is_in(const struct fr_ctl_peer *peer, gid_t gid)
 {
@@ -147,7 +148,7 @@ static void tell_end(struct fr_ctl *c)
 	free(line);
 }
 
-/* Of the moment, what is there. */
+/* The known facts of the moment. */
 static void put_moment(struct fr_jsonw *w, const struct fr_alert *a)
 {
 	fr_jsonw_u64(w, "ts", a->ts);
@@ -174,7 +175,7 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rul
 {
 	struct fr_jsonw *w;
 
-	(void)rule_nr; /* the text says more, and outlives a reload */
+	(void)rule_nr; /* the text says more, and stays valid after a reload */
 	if (!c || !c->server || !fr_ctl_watchers(c->server))
 		return;
 	w = fr_control_answer_begin(c);
@@ -191,7 +192,7 @@ static bool is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT;
 }
 
-/* What a snapshot is: for who asked and for who watches. */
+/* The description of a snapshot, for the requester and for watchers. */
 static void put_taken(struct fr_jsonw *w, const struct fr_taken *t)
 {
 	if (t->err) {
@@ -242,7 +243,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 
 /* ---- dump, stop, reload ---- */
 
-/* Is it too early for another snapshot by a user? Says so. */
+/* Is it too early for another snapshot requested by a user? Answers so. */
 static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 {
 	u64 interval = fr_daemon_config(c->d)->dump_interval_ns, now = now_ns();
@@ -256,7 +257,7 @@ static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 	return true;
 }
 
-/* A rule for dumps has options, as any rule has. */
+/* If there is a rule for dumps its options apply, as for any rule. */
 static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
 {
 	static const char *const why[FR_TRIGGER_VERDICT_CNT] = {
@@ -392,7 +393,7 @@ static void run(void *arg, u32 events)
 		close_server(c);
 }
 
-/* A group's number; NO_GROUP for none, also for one that does not exist, with a warning. */
+/* A group's number; NO_GROUP for none, and, with a warning, for one that does not exist. */
 static gid_t find_group(const char *key, const char *name)
 {
 	struct group *g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* control_status: the commands of the control socket that only look. */
+/* control_status: the read-only commands of the control socket. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 	fr_control_answer_end(c, to);
 }
 
-/* The state as text of its format, malloc'ed; NULL: it could not be read. */
+/* The state in a text format, malloc'ed; NULL: it could not be read. */
 static char *show_state(struct fr_ctl *c, const char *format, u32 columns, size_t *sz)
 {
 	struct fr_live l;

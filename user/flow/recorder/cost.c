@@ -12,7 +12,7 @@
 
 struct sums {
 	u64 run_cnt, run_ns;
-	u64 bytes; /* by the main tiers' positions */
+	u64 bytes; /* from the main tiers' positions */
 };
 
 static u64 ring_pos(const struct fr_ring_map *m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* daemon: the loop. What it does is in the modules; here is when each is made, asked and freed. */
+/* daemon: the loop. The modules do the work; here they are created, called and freed. */
 #include "flow/recorder/daemon.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 /* ---- the loop ---- */
 
-/* A source may be unwatched while events of the same round wait for it: it is freed after the round. */
+/* A source may be unwatched while events of the same round are pending: free it after the round. */
 struct source {
 	struct source *next;
 	fr_source_fn fn; /* NULL: unwatched */
@@ -39,7 +39,7 @@ struct fr_daemon {
 	struct source *source;
 	struct fr_modules mod;
 	struct fr_live_settings *live; /* in force */
-	const struct fr_config *begun; /* as the session began: what a reload cannot change */
+	const struct fr_config *begun; /* the configuration at the session's start: parts that a reload cannot change */
 	struct fr_command command;
 	bool over;	/* leave the loop */
 	bool failed;	/* a snapshot could not be taken */
@@ -152,7 +152,7 @@ static void loop(struct fr_daemon *d)
 	}
 }
 
-/* ---- what modules may ask for ---- */
+/* ---- for the modules ---- */
 
 struct fr_sess *fr_daemon_sess(struct fr_daemon *d)
 {
@@ -198,7 +198,7 @@ static void free_live(struct fr_live_settings *live)
 	free(live);
 }
 
-/* Directories that cannot be written are refused now, and not when there is something to lose. */
+/* Reject unwritable directories now, rather than when there is something to lose. */
 static int check_dir(struct fr_config *c, char *why, size_t why_sz)
 {
 	char *path = NULL;
@@ -309,7 +309,7 @@ static void command_ended(struct fr_daemon *d)
 	d->over = true;
 }
 
-/* A terminal's interrupt reaches the command too: it decides, and ends us by ending. */
+/* A terminal's interrupt also reaches the command: it decides, and its end ends us. */
 static void told_to_end(struct fr_daemon *d, int sig)
 {
 	if (d->command.pid < 0)
@@ -373,7 +373,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 	(void)cookie;
 	if (!t->err)
 		say_taken(t);
-	/* for the exit status of those who wait for it; a daemon says so in its status */
+	/* for the exit status of interactive recorders; a daemon reports it in its status */
 	d->failed |= t->err && !d->ask->is_daemon;
 }
 
@@ -416,7 +416,7 @@ static bool has_rule(const struct fr_daemon *d, enum fr_trigger_kind kind)
 	return false;
 }
 
-/* What was granted is taken now, whatever its post time: nobody may come to take it later. */
+/* Take granted snapshots now, regardless of post time: there may be no later. */
 static void last_snapshots(struct fr_daemon *d)
 {
 	const struct fr_moment_ask last = {.kind = FR_TRIGGER_exit, .sync = true};

@@ -13,7 +13,7 @@
 #include "io/cgroup.h"
 #include "pure/err.h"
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
 u64 fr_engine_now(struct fr_engine *e)
 {
@@ -88,7 +88,7 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 	};
 }
 
-/* ---- a moment that BPF saw ---- */
+/* ---- moments reported by BPF ---- */
 
 static u64 key_of(const struct fr_alert *a)
 {
@@ -108,7 +108,7 @@ static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_ale
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
 	bool busy = is_busy(e, a, nr);
 
-	if (!t) /* a person asked */
+	if (!t) /* requested by a person */
 		return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
 	return fr_gate_ask(e->gate, t, nr, key_of(a), now_ns, busy);
 }
@@ -120,7 +120,7 @@ static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert
 	char cgroup[4096] = "";
 	struct fr_moment m;
 
-	/* its file system is asked only where a rule wants to know */
+	/* only read it if a rule needs it */
 	if (*t->cgroup && a->cgroup)
 		fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup));
 	fr_engine_moment(a, cgroup, &m);
@@ -132,13 +132,13 @@ static u64 who(const struct fr_alert *a)
 	return (u64)a->kind << 32 | a->tid;
 }
 
-/* A recorder that was killed may have decided about it already; one of a version without a ledger only that it waits. */
+/* A recorder that was killed may have decided about it already; a version without a ledger may only have noted the snapshot. */
 static bool is_handled(const struct fr_engine *e, const struct fr_alert *a)
 {
 	return (e->tr->handled_ts == a->ts && e->tr->handled_who == who(a)) || fr_engine_is_waiting(e, a);
 }
 
-/* With all that is decided about it. */
+/* Commit it with everything decided about it. */
 static void commit_handled(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a)
 {
 	fr_entry_set(n, e->tr, &e->tr->handled_who, who(a));
@@ -146,7 +146,7 @@ static void commit_handled(struct fr_engine *e, struct fr_entry *n, const struct
 	fr_ledger_commit(e->ledger, e->tr, n);
 }
 
-/* Keep it until it is taken: its index. What cannot be kept has failed, and the gate never let it through: -errno. */
+/* Keep it until its snapshot is taken: its index. If it cannot be kept it has failed, and the gate forgets it: -errno. */
 static int grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
 {
 	int i = fr_engine_grant(e, n, a, nr, now_ns, cookie);
@@ -159,7 +159,7 @@ static int grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert 
 	return i;
 }
 
-/* Of rules that were in force before us and are not ours: what they asked for nobody knows any more. Each has its verdict. */
+/* Moments of rules in force before us that are not ours: what they asked for is unknown. Each gets its verdict. */
 static void count_ended(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a)
 {
 	u32 ended = a->rule_set, i;
@@ -222,9 +222,9 @@ static void on_alerts(void *arg, u32 events)
 	fr_engine_kick(e);
 }
 
-/* ---- a moment that user space saw ---- */
+/* ---- moments seen by user space ---- */
 
-/* A rule of that kind, if there is one: its options count. */
+/* A rule of this kind, if there is one: its options apply. */
 static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
 {
 	u32 i;
@@ -235,7 +235,7 @@ static u32 rule_of_kind(const struct fr_engine *e, enum fr_trigger_kind kind)
 	return FR_RULE_NONE;
 }
 
-/* Nobody but us counts what the kernel does not see. */
+/* The kernel does not see these moments, so only we count them. */
 static void count_seen(struct fr_engine *e, struct fr_entry *n, u32 slot)
 {
 	if (slot >= FR_TRIGGER_MAX)
@@ -244,7 +244,7 @@ static void count_seen(struct fr_engine *e, struct fr_entry *n, u32 slot)
 	fr_entry_add(n, e->tr, &e->tr->slot[slot].alerted, 1);
 }
 
-/* The mark is its moment. The index of what is pending now, or as fr_engine_pull(). */
+/* The time of the mark is its moment. Returns the index of the pending snapshot, or as fr_engine_pull(). */
 static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
 {
 	u64 now = fr_engine_now(e), ts = 0;
@@ -262,7 +262,7 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32
 	else
 		fr_engine_count(e, &entry, slot_of(e, nr), verdict);
 	fr_ledger_commit(e->ledger, e->tr, &entry);
-	if (i < 0 && verdict == FR_TRIGGER_VERDICT_taken) { /* the mark before said that a snapshot would come */
+	if (i < 0 && verdict == FR_TRIGGER_VERDICT_taken) { /* the earlier mark promised a snapshot */
 		fr_engine_mark(e, a, nr, FR_TRIGGER_VERDICT_failed, NULL);
 		if (told)
 			*told = FR_TRIGGER_VERDICT_failed;
@@ -310,7 +310,7 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 	a->sig = ask->sig;
 	snprintf(a->comm, sizeof(a->comm), "%s", ask->comm ?: "");
 	if (ask->sync)
-		on_alerts(e, 0); /* what came before is decided before */
+		on_alerts(e, 0); /* decide about earlier moments first */
 	i = pull(e, a, rule_of_kind(e, ask->kind), ask->cookie, ask->verdict);
 	free(a);
 	if (i < 0)
@@ -327,7 +327,7 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 
 /* ---- rules ---- */
 
-/* How far back the limits of rules and of all of them look. */
+/* The longest period of the limits of the rules, and of all of them. */
 static u64 longest_ns(const struct fr_engine *e)
 {
 	const struct fr_config *c = fr_daemon_config(e->d);
@@ -343,7 +343,7 @@ static u64 longest_ns(const struct fr_engine *e)
 	return ns;
 }
 
-/* whole_ns: from when on all are known. What was granted before it may count still, and nobody knows of it. */
+/* whole_ns: from when on all grants are known. Earlier ones may still count, but are unknown. */
 static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 {
 	u64 now = fr_engine_now(e);
@@ -354,7 +354,7 @@ static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 			(unsigned long long)e->tr->granted_cnt, (unsigned long long)known_cnt);
 }
 
-/* What was granted before counts on: by the recorder before us, or under other limits. */
+/* Earlier grants still count: those of a previous recorder, or those made under other limits. */
 static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 {
 	u64 i, known = 0, whole = 0;
@@ -410,7 +410,7 @@ static void renumber(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
 	fr_gate_renumber(e->gate, of_nr);
 }
 
-/* A gate whose limits are others is made anew from what it granted; else it goes on, and knows all. */
+/* If a gate's limits change, rebuild it from its grants; otherwise it continues, with complete knowledge. */
 static int change_gate(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
 {
 	const struct fr_config *c = fr_daemon_config(e->d);
@@ -460,7 +460,7 @@ static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cn
 	return err;
 }
 
-/* Are they in force already? A text says all of a rule, but for whose number a user's name is. */
+/* Are they in force already? A rule's text determines it, except for the number of a user given by name. */
 static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
 	u32 i;
@@ -474,9 +474,8 @@ static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rul
 }
 
 /*
- * What the programs before have told while the new ones were loaded, or tell still, is for rules that may be no more: these are
- * kept behind the new ones, each with its slot, until the next reload. One whose slot was taken is not. Returns how many in
- * all.
+ * While new programs were loaded, and even now, the old programs may report moments of rules that have ended. Keep these rules
+ * behind the new ones, each with its slot, until the next reload, unless their slot has been reused. Returns the total number.
  */
 static u32 keep_ended(const struct fr_engine *e, struct fr_trigger all[], u32 slot[], u32 cnt)
 {
@@ -501,7 +500,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 	int err = all ? fr_sources_new(e, rules, cnt, &sources) : -ENOMEM;
 
 	if (e->gate)
-		on_alerts(e, 0); /* what waits was for the rules before */
+		on_alerts(e, 0); /* waiting alerts are for the old rules */
 	err = err ?: load_rules(e, rules, cnt, slot);
 	if (err) {
 		fr_sources_free(sources);
@@ -523,7 +522,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 	return err ?: fr_sources_start(sources);
 }
 
-/* Programs that go on know what they have seen: a pause that was told, a request in flight, when a timer is due. */
+/* Programs that stay loaded keep their state: reported gaps, requests in flight, the timers' due times. */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
 	if (!are_in_force(e, rules, cnt))
@@ -534,7 +533,7 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 
 /* ---- begin and end ---- */
 
-/* Without it the recorder works as well: only what it is killed in may be counted twice, or not. */
+/* The recorder also works without it: then a moment during which it is killed may be counted twice, or not at all. */
 static int find_ledger(struct fr_engine *e)
 {
 	int err = e->own ? -ENOENT : fr_trig_ledger_open(e->s, &e->ledger);
@@ -553,7 +552,7 @@ static int find_ledger(struct fr_engine *e)
 	return 0;
 }
 
-/* The session's, or for one that has none, ours alone. */
+/* The session's, or a private one if it has none. */
 static int find_triggers(struct fr_engine *e)
 {
 	int err;
@@ -600,7 +599,7 @@ int fr_engine_start(struct fr_engine *e)
 		return err;
 	fr_engine_recover(e);
 	on_alerts(e, 0);
-	fr_writer_wait(e->writer); /* who is told that we are ready finds both of us confined */
+	fr_writer_wait(e->writer); /* whoever is told that we are ready finds both processes confined */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* engine_facts: what a snapshot says of its trigger, beside what every snapshot does. Names: docs/format.md. */
+/* engine_facts: what a snapshot says about its trigger, in addition to the usual facts. Names: docs/format.md. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 	put_text(f, "trigger_text", a->text);
 }
 
-/* "rule_0=crash", and how often it was what since the snapshot before, "matched=3;taken=1;dedupe=2". */
+/* "rule_0=crash", and its counters since the previous snapshot, "matched=3;taken=1;dedupe=2". */
 static void put_rule(FILE *f, struct fr_engine *e, u32 nr)
 {
 	const struct fr_trigger_slot *was, *now;

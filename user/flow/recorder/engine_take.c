@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* engine_take: what was granted is taken, one at a time, in the order it was granted. */
+/* engine_take: takes granted snapshots, one at a time, in the order they were granted. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "pure/err.h"
 
 #define NAME_TRIES  100
-#define TAKE_TRIES  2		 /* a writer that was killed has one successor for the same snapshot */
-#define WANT_MIN_SZ (1ULL << 20) /* of room, where no snapshot was taken yet */
+#define TAKE_TRIES  2		 /* a writer that was killed gets one successor for the same snapshot */
+#define WANT_MIN_SZ (1ULL << 20) /* of room, if no snapshot was taken yet */
 #define NS_PER_S    1000000000ULL
 
 static u64 real_ns(void)
@@ -29,7 +29,7 @@ static u64 real_ns(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* ---- pending ones: shared memory, whatever is in it ---- */
+/* ---- pending snapshots: in shared memory, so not trusted ---- */
 
 static struct fr_pending *pending(struct fr_engine *e, u32 i)
 {
@@ -76,7 +76,7 @@ static u64 key_of(const struct fr_alert *a)
 	return fr_trigger_key(&m);
 }
 
-/* One that waits will have this moment too. One that is being taken may have passed it. */
+/* A waiting snapshot will contain this moment. One being taken may have passed it. */
 bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot)
 {
 	u64 key = key_of(a);
@@ -120,7 +120,7 @@ static bool is_promised(struct fr_engine *e, const char *path)
 	return false;
 }
 
-/* Its final name, now: who takes it in the end takes it there, once. */
+/* Choose its final name now, so that it is taken there once, whoever takes it in the end. */
 static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 {
 	const struct fr_alert *a = &p->alert;
@@ -137,7 +137,7 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 	return err;
 }
 
-/* For the gate of the next recorder, or of other limits. What a person asked for passes none. */
+/* Note the grant for the gate of the next recorder, or for new limits. Requests by people pass no gate. */
 static void note_granted(struct fr_engine *e, struct fr_entry *n, const struct fr_pending *p, u64 now_ns)
 {
 	const struct fr_granted g = {.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
@@ -172,7 +172,7 @@ int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_ale
 	return i;
 }
 
-/* ---- it is over ---- */
+/* ---- finishing ---- */
 
 static void give_back(struct fr_engine *e, u32 i)
 {
@@ -220,7 +220,7 @@ static enum fr_trigger_verdict verdict_of(int err)
 	return err == -ENOSPC || err == -EDQUOT ? FR_TRIGGER_VERDICT_space : FR_TRIGGER_VERDICT_failed;
 }
 
-/* A failure is marked too: the mark before said that a snapshot would come. */
+/* A failure is marked, too: the earlier mark promised a snapshot. */
 static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done *done)
 {
 	struct fr_pending *p = pending(e, i), *was = malloc(sizeof(*was));
@@ -250,7 +250,7 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	free(was);
 }
 
-/* A recorder before us, or its writer, which outlived it, has written it. */
+/* A previous recorder, or its writer that outlived it, has written it. */
 static bool is_there(struct fr_engine *e, u32 i)
 {
 	struct fr_dump_done *done;
@@ -269,7 +269,7 @@ static bool is_there(struct fr_engine *e, u32 i)
 	return true;
 }
 
-/* ---- it is being taken ---- */
+/* ---- taking ---- */
 
 static u64 want_sz(struct fr_engine *e)
 {
@@ -306,7 +306,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 
 static void on_writer(void *arg, u32 events);
 
-/* The descriptor of a writer that was made anew may have the same number, and is not watched yet: the pid tells. */
+/* A restarted writer's descriptor may have the same number, and is not watched yet: compare the pid. */
 static void watch_writer(struct fr_engine *e)
 {
 	if (e->writer_fd >= 0)
@@ -334,9 +334,9 @@ static void take_answer(struct fr_engine *e)
 	e->running = -1;
 	if (err == -EPIPE) {
 		fr_warn("the process that writes snapshots was ended from outside: another one is there");
-		e->job[i].retake = true; /* it may have been just done */
+		e->job[i].retake = true; /* it may have been completed just before */
 	}
-	if ((err == -EEXIST || err == -EPIPE) && is_there(e, i)) /* whatever became of its writers */
+	if ((err == -EEXIST || err == -EPIPE) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
 	else if (err != -EPIPE || ++e->job[i].tries >= TAKE_TRIES)
 		over(e, i, err, done);
@@ -352,7 +352,7 @@ static void on_writer(void *arg, u32 events)
 	fr_engine_kick(e);
 }
 
-/* ---- which is next ---- */
+/* ---- choosing the next ---- */
 
 static int oldest(const struct fr_engine *e, u64 now_ns, u64 *next_due_ns)
 {
@@ -387,7 +387,7 @@ static void wait_post(struct fr_engine *e, u64 delay_ns)
 	e->post_fd = fr_daemon_timer(e->d, delay_ns, 0, on_post, e);
 }
 
-/* Those that are there already, or cannot be asked for, are over at once: then the next. */
+/* Snapshots that already exist, or cannot be requested, are finished at once: go on to the next. */
 void fr_engine_kick(struct fr_engine *e)
 {
 	u64 now, next_due;
@@ -436,9 +436,9 @@ int fr_engine_start_writer(struct fr_engine *e)
 	return err;
 }
 
-/* ---- what a recorder before us left ---- */
+/* ---- left by a previous recorder ---- */
 
-/* Nothing of it is believed: who holds the map may have written anything. */
+/* Trust none of it: any holder of the map may have written there. */
 static bool is_sound(const struct fr_pending *p)
 {
 	if (p->path[0] != '/' || !memchr(p->path, 0, sizeof(p->path)) || !p->alert.kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * engine_tell: triggers into the incident log. Each that is taken; of those that are not, which may come by the thousand, one
- * at once, and then one in a while that says for how many it stands.
+ * engine_tell: adds triggers to the incident log: every taken one. Of the others, which may come by the thousand, the first one
+ * at once, and then one now and then, with the number it stands for.
  */
 #include "flow/incident/inclog.h"
 #include "flow/recorder/engine_int.h"
@@ -35,7 +35,7 @@ void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	told->next_ns = now + TELL_NS;
 }
 
-/* What is held back is told now: rules change, or it ends. */
+/* Add what was held back: rules change, or the recorder ends. */
 void fr_engine_tell_held(struct fr_engine *e)
 {
 	const struct fr_alert none = {.uid = ~0u};

@@ -3,7 +3,7 @@
  *	every Interval	statistics on, counts read
  *	200 ms later	counts read again, statistics off; costs by group, one step (pure/trigger/govern.h), done and marked
  *
- * A program whose event is off still runs and returns at once: so that its rate is known, and what it would cost.
+ * A program whose event is off still runs and returns at once, so that its rate, and thus its potential cost, stays known.
  */
 #include "flow/recorder/governor.h"
 
@@ -30,9 +30,9 @@
 #define INTERVAL_MIN	  (2 * WINDOW_NS)
 #define SAMPLE_LEVELS	  3u /* halvings of the rate before samples are turned off */
 #define CLOCK_READS	  100
-#define CLOCK_READ_MAX_NS 40		     /* a slow clock is not to hide what programs cost */
+#define CLOCK_READ_MAX_NS 40		     /* a slow clock must not hide the programs' cost */
 #define WHOLE		  100000.0	     /* 100 % in 1/1000 % */
-#define TRIGGERS	  FR_GROUP_CNT	     /* as a group: counted, and never touched */
+#define TRIGGERS	  FR_GROUP_CNT	     /* as a group: counted but never touched */
 #define INCIDENTS	  (FR_GROUP_CNT + 1) /* likewise */
 #define GROUP_CNT	  (FR_GROUP_CNT + 2)
 
@@ -45,14 +45,14 @@ struct fr_governor {
 	struct fr_daemon *d;
 	struct fr_sess *s;
 	struct fr_govern policy;
-	struct progs event, trigger, incident; /* as the window began */
+	struct progs event, trigger, incident; /* at the start of the window */
 	int tick_fd, window_fd, on_fd;
 	u64 begun_ns;
 	u32 budget;
 	u64 interval_ns;
-	u32 hz;		 /* of samples, in full */
-	u32 hz_now;	 /* at which timers run */
-	u32 thin_levels; /* of samples: fewer, if their rate cannot be changed */
+	u32 hz;		 /* of samples, at the full rate */
+	u32 hz_now;	 /* the timers' current rate */
+	u32 thin_levels; /* of samples; fewer if their rate cannot be changed */
 	bool told_stuck, told_rate;
 };
 
@@ -107,7 +107,7 @@ static u32 levels_of(const struct fr_governor *g, u32 group)
 	}
 }
 
-/* The bit beside the generation: programs compare the whole word, so that the event is off for all of them. */
+/* The bit beside the generation: programs compare the whole word, so this turns the event off for all of them. */
 static void hold(struct fr_session *sh, u32 event, bool on)
 {
 	u32 word = load(&sh->enable[event]);
@@ -138,7 +138,7 @@ static void hold_group(struct fr_governor *g, u32 group, u32 level)
 	}
 }
 
-/* Timers are made anew, also those of CPUs that came while samples were off. */
+/* Open timers again, also for CPUs that came while samples were off. */
 static int set_rate(struct fr_governor *g, u32 hz)
 {
 	struct fr_cpus *cpus;
@@ -149,7 +149,7 @@ static int set_rate(struct fr_governor *g, u32 hz)
 		return -EIO;
 	for (i = 0; i < fr_cpus_cnt(cpus) && !err; i++) {
 		err = fr_sess_sample_cpu(g->s, fr_daemon_admin(g->d), fr_cpus_nr(cpus, i), hz);
-		if (err == -ENODEV) /* it went */
+		if (err == -ENODEV) /* it went offline */
 			err = 0;
 	}
 	fr_cpus_free(cpus);
@@ -163,7 +163,7 @@ static u32 online_cnt(void)
 	return n > 0 ? n : 1;
 }
 
-/* So many samples are to be expected from now on. */
+/* Note how many samples to expect from now on. */
 static void expect_samples(struct fr_governor *g, u32 hz)
 {
 	struct fr_call now;
@@ -172,12 +172,12 @@ static void expect_samples(struct fr_governor *g, u32 hz)
 		fr_sess_sampling(g->s, hz, online_cnt(), now.ns);
 }
 
-/* Back at the rate that timers run at already: it is no failure if that is all that can be had. */
+/* Return to the full rate. If only the timers' current rate can be had, that is no failure. */
 static int sample_at(struct fr_governor *g, u32 hz)
 {
 	int err = set_rate(g, hz);
 
-	if (err == -ENOENT) /* no samples in this session */
+	if (err == -ENOENT) /* this session takes no samples */
 		return 0;
 	if (err && hz != g->hz_now)
 		return err;
@@ -225,7 +225,7 @@ static void warn_of_rate(struct fr_governor *g, int err)
 	g->told_rate = true;
 }
 
-/* A step that cannot be done: fewer samples are none then, and more of them have to wait. False: nothing was done. */
+/* If a step fails, thinning samples is not available, and the step becomes turning them off. False: nothing was done. */
 static bool do_step(struct fr_governor *g, const struct fr_govern_step *step)
 {
 	int err = apply(g, step->group, step->level);
@@ -367,8 +367,8 @@ static u32 cost(u64 run_ns, u64 elapsed_ns, u32 cpu_cnt)
 }
 
 /*
- * While statistics are on the kernel reads a clock twice for each run, and one of these is counted as the program's: without
- * them it is not there.
+ * With statistics on, the kernel reads a clock twice per run, and one of the reads counts as the program's time, although it is
+ * not there without statistics.
  */
 static u64 clock_read_ns(void)
 {
@@ -388,7 +388,7 @@ static u64 less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Run time and runs of each group, as they are now less as they were. */
+/* Run time and runs of each group since the window began. */
 struct sums {
 	u64 run_ns[GROUP_CNT];
 	u64 run_cnt[GROUP_CNT];
@@ -421,7 +421,7 @@ static struct sums sum_up(const struct fr_governor *g)
 	return s;
 }
 
-/* What each group cost since the window began. */
+/* The cost of each group since the window began. */
 static void measure(const struct fr_governor *g, struct fr_govern_group group[GROUP_CNT])
 {
 	const struct sums s = sum_up(g);
@@ -469,7 +469,7 @@ static void free_progs(struct progs *p)
 	*p = (struct progs){};
 }
 
-/* As they are now: a reload loads other programs for triggers. */
+/* The current ones: a reload loads other programs for triggers. */
 static void read_programs(struct fr_governor *g)
 {
 	free_progs(&g->event);
@@ -519,7 +519,7 @@ static void on_tick(void *arg, u32 events)
 		drop(g, &g->on_fd, false);
 }
 
-/* ---- beginning, change and end ---- */
+/* ---- start, change and end ---- */
 
 static void refuse(int err)
 {
@@ -547,7 +547,7 @@ static int start(struct fr_governor *g)
 	g->interval_ns = conf->governor_ns > INTERVAL_MIN ? conf->governor_ns : INTERVAL_MIN;
 	if (!g->budget)
 		return 0;
-	fr_sess_hold_progs(g->s); /* finding them takes the privileges that are dropped soon */
+	fr_sess_hold_progs(g->s); /* finding them takes privileges that will be dropped */
 	err = try_statistics(fr_daemon_admin(g->d));
 	if (err) {
 		refuse(err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The messages say when to look; what is there is asked from /sys. A CPU that went and came back between two looks is known by
- * its message. After a suspend the kernel sends none, though all CPUs but one were offline: a timer that is cancelled when the
- * clock jumps tells of it.
+ * Messages say when to look; /sys says what is there. A CPU that went and came back between two looks is recognized by its
+ * message. After a suspend the kernel sends no message, although all CPUs but one were offline: a timer that is cancelled when
+ * the clock jumps detects that.
  */
 #include "flow/recorder/hotplug.h"
 
@@ -21,17 +21,17 @@
 #include "io/uevent.h"
 #include "pure/err.h"
 
-#define LOOK_NS	    2000000000ULL /* between two looks at /sys where there are no messages */
+#define LOOK_NS	    2000000000ULL /* between two looks at /sys if there are no messages */
 #define CPU_MAX	    65536u
-#define SLEPT_NS    100000000ULL /* the clocks' difference grew by so much: the machine slept */
-#define MESSAGE_CNT 256		 /* at one time; the others wait for the next turn of the loop */
+#define SLEPT_NS    100000000ULL /* if the clocks' difference grew by this much, the machine slept */
+#define MESSAGE_CNT 256		 /* per turn of the loop */
 
 struct fr_hotplug {
 	struct fr_daemon *d;
 	int uevent_fd, look_fd, jump_fd;
 	u64 slept_ns;		/* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
-	u8 online[CPU_MAX / 8]; /* when last looked */
-	u32 cpu_cnt;		/* then */
+	u8 online[CPU_MAX / 8]; /* at the last look */
+	u32 cpu_cnt;		/* likewise */
 	bool no_samples, said_cannot;
 };
 
@@ -48,7 +48,10 @@ static u64 clock_ns(clockid_t id)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Read in this order it is never too little; being interrupted between makes it too much, at worst a look for nothing. */
+/*
+ * In this order the result is never too small; an interruption in between makes it too large, which at worst causes a useless
+ * look.
+ */
 static u64 slept_ns(void)
 {
 	u64 mono = clock_ns(CLOCK_MONOTONIC);
@@ -56,7 +59,7 @@ static u64 slept_ns(void)
 	return clock_ns(CLOCK_BOOTTIME) - mono;
 }
 
-/* Where more than CAP_PERFMON is asked for, and there is no helper that has it. */
+/* Where CAP_PERFMON is not enough, and there is no helper with more. */
 static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
 {
 	if (h->said_cannot)
@@ -67,7 +70,7 @@ static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
 			       : "restart the recorder");
 }
 
-/* ---- what a CPU needs ---- */
+/* ---- setting up a CPU ---- */
 
 /* An event that was open when its CPU went offline stays dead. */
 static void sample(struct fr_hotplug *h, u32 cpu)
@@ -76,9 +79,9 @@ static void sample(struct fr_hotplug *h, u32 cpu)
 	u32 hz = fr_sess_sample_hz(s);
 	int err = hz && !h->no_samples ? fr_sess_sample_cpu(s, fr_daemon_admin(h->d), cpu, hz) : 0;
 
-	if (err == -ENOENT) /* none in this session, or it was begun by a version that cannot do this */
+	if (err == -ENOENT) /* none in this session, or it was started by a version without this */
 		h->no_samples = true;
-	else if (err && err != -ENODEV && err != -EINVAL) /* it went again */
+	else if (err && err != -ENODEV && err != -EINVAL) /* it went offline again */
 		say_cannot_sample(h, cpu, err);
 }
 
@@ -91,7 +94,7 @@ static void came(struct fr_hotplug *h, u32 cpu)
 		fprintf(stderr, "CPU %u came online: it is recorded from now on\n", cpu);
 }
 
-/* ---- how many samples to expect ---- */
+/* ---- the expected number of samples ---- */
 
 static void count_samples(struct fr_hotplug *h)
 {
@@ -113,7 +116,7 @@ static void drop(struct fr_daemon *d, int *fd)
 
 /* ---- looking ---- */
 
-/* Which CPUs are online? Those that were not when last looked came; all: none can be known to have stayed. */
+/* Which CPUs are online? Those that were not at the last look have come; all: treat every CPU as having come. */
 static void look(struct fr_hotplug *h, bool all)
 {
 	u8 online[CPU_MAX / 8] = {};
@@ -142,7 +145,7 @@ static void on_look(void *arg, u32 events)
 	look(arg, false);
 }
 
-/* One that came may have been there when last looked: it went between. */
+/* A CPU that came may have been online at the last look: it went in between. */
 static void on_uevent(void *arg, u32 events)
 {
 	struct fr_hotplug *h = arg;
@@ -162,7 +165,7 @@ static void on_uevent(void *arg, u32 events)
 
 /* ---- suspend ---- */
 
-/* A timer that never comes, but is cancelled when the wall clock jumps, which it does when the machine wakes. */
+/* A timer that never expires, but is cancelled when the wall clock jumps, as it does when the machine wakes up. */
 static int arm_jump(int fd)
 {
 	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
@@ -206,7 +209,7 @@ static int watch_cpus(struct fr_hotplug *h)
 	return h->look_fd < 0 ? h->look_fd : 0;
 }
 
-/* Of a session that was just made all CPUs have their rings; of one that was adopted, CPUs may have come and gone. */
+/* In a new session all CPUs have their rings; for an adopted one, CPUs may have come and gone. */
 static void begin(struct fr_hotplug *h)
 {
 	struct fr_sess *s = fr_daemon_sess(h->d);
@@ -234,7 +237,7 @@ int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
 		fr_hotplug_free(h);
 		return err;
 	}
-	begin(h); /* after watching began: what comes meanwhile is seen twice, not missed */
+	begin(h); /* after watching began: a CPU that comes meanwhile is seen twice rather than missed */
 	*out = h;
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 #define REFRESH_TRIES 500
 
-/* When lap seq began, by its first page's head: read twice, since a writer may take the sub-buffer at any time. */
+/* When did lap seq begin? Read its first page's head twice, since a writer may take the sub-buffer at any time. */
 static u64 lap_begin(const struct fr_ring_map *m, u64 seq)
 {
 	u64 *slot = &m->sl->slot[seq % m->slot_cnt], word = fr_load(slot), base;
@@ -60,7 +60,7 @@ u64 fr_live_fact(const struct fr_live *l, const char *name)
 	return v;
 }
 
-/* Through BPF, which knows no time namespaces. */
+/* Through BPF, which is not subject to time namespaces. */
 static u64 ask_clock(struct fr_sess *s)
 {
 	struct fr_call call;
@@ -107,9 +107,9 @@ static u64 count_runs(struct fr_live *l)
 }
 
 /*
- * The kernel gives a link's id up before it detaches the program, so that some still run for a moment, and are filtered. A
- * run is counted after what it counts: who runs while the rings are read is seen by the second look at the runs, after a
- * grace period.
+ * The kernel releases a link's id before it detaches the program, so some programs still run for a moment, and are filtered. A
+ * run is counted after what it counts: runs in progress while the rings are read show up in the second read of the counters,
+ * after a grace period.
  */
 void fr_live_refresh(struct fr_live *l)
 {

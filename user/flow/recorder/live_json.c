@@ -68,7 +68,7 @@ static void json_tier(const struct fr_live *l, struct fr_out *o, const struct fr
 	fr_out_char(o, '}');
 }
 
-/* The rings of one CPU, from ring i on; returns the index behind them. */
+/* The rings of one CPU, from ring i on; returns the index after the last. */
 static size_t json_cpu(const struct fr_live *l, struct fr_out *o, size_t i)
 {
 	u64 lost[FR_LOST_CNT] = {}, events = 0, written = 0, overwritten = 0, ties = 0;
@@ -78,7 +78,7 @@ static size_t json_cpu(const struct fr_live *l, struct fr_out *o, size_t i)
 	for (end = i; end < l->ring_cnt && l->ring[end].map->cpu == cpu; end++) {
 		written += l->ring[end].written;
 		overwritten += l->ring[end].overwritten;
-		/* as info counts them: frames of stacks belong to the samples that name them */
+		/* as info counts: stacks belong to their samples */
 		events += l->ring[end].map->tier == FR_TIER_STACK ? 0 : l->ring[end].present;
 		ties += fr_load(&l->ring[end].map->wr->health.ties);
 		for (k = 0; k < FR_LOST_CNT; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What `status` says beside the counters: what recording costs, how the directory of snapshots is, and what is wrong. */
+/* The rest of `status`, beside the counters: the cost of recording, the directory of snapshots, problems. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 #define MEASURE_NS     1000000000ULL
 #define ASK_TIMEOUT_MS 1000
-#define SAMPLE_SLACK   100 /* samples that may be missing before it is worth a word */
+#define SAMPLE_SLACK   100 /* missing samples that are tolerated without a warning */
 
 /* ---- cost ---- */
 
@@ -61,7 +61,7 @@ int fr_live_measure(struct fr_live *l)
 	return 0;
 }
 
-/* The kernel keeps what it counted whenever statistics were on, the recorder's calibration at its start among it. */
+/* The kernel's counters include every period with statistics on, such as the recorder's calibration at its start. */
 static void estimate_cost(struct fr_live *l)
 {
 	u64 cnt, ns;
@@ -97,7 +97,7 @@ static void take_answer(struct fr_live_store *st, const char *line)
 	fr_jsonr_free(&j);
 }
 
-/* -ETIMEDOUT: there is one, and it does not answer. */
+/* -ETIMEDOUT: there is a recorder, but it does not answer. */
 static int ask_recorder(struct fr_live *l)
 {
 	struct fr_ctl_conn *c;
@@ -152,7 +152,7 @@ void fr_live_read_store(struct fr_live *l)
 	free(dir);
 }
 
-/* ---- what is wrong ---- */
+/* ---- problems ---- */
 
 static void check_store(struct fr_live *l)
 {
@@ -212,7 +212,7 @@ static void check_recording(struct fr_live *l)
 			    fr_live_lost(l));
 	if (missing && *missing)
 		add_problem(l, "events", "this kernel has not all events: %.140s", missing);
-	/* a CPU that sleeps has no cycles, and takes no samples by them */
+	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sess_sample_event(l->s) == FR_SAMPLE_CLOCK && due > taken + SAMPLE_SLACK && (due - taken) * 20 > due)
 		add_problem(l, "samples", "%" PRIu64 " of %" PRIu64 " samples were not taken", due - taken, due);
 	if (sh->governing.budget && sh->governing.step)
@@ -222,7 +222,7 @@ static void check_recording(struct fr_live *l)
 	free(missing);
 }
 
-/* What is full without anybody who reads it: of a session without a recorder. */
+/* Queues that are full because no recorder reads them. */
 static void check_tables(struct fr_live *l)
 {
 	struct fr_hits_unread unread;

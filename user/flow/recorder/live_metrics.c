@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A session's state in OpenMetrics 1.0, for node_exporter's textfile collector and whoever scrapes. Each family once, its
- * samples together; counters end in _total, units are base units.
+ * A session's state in OpenMetrics 1.0, for node_exporter's textfile collector and other scrapers. Each family appears once,
+ * with all its samples; counters end in _total, units are base units.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,12 +13,12 @@
 #include "pure/incident.h"
 #include "pure/schema/schema.h"
 
-/* A family being written: every sample has the session's label. */
+/* A family being written: every sample gets the session's label. */
 struct page {
 	struct fr_out *o;
 	const struct fr_live *l;
 	const char *family;
-	const char *suffix; /* _total of a counter */
+	const char *suffix; /* _total for a counter */
 };
 
 static void family(struct page *p, const char *name, const char *type, const char *unit, const char *help)
@@ -31,7 +31,7 @@ static void family(struct page *p, const char *name, const char *type, const cha
 	fr_out_printf(p->o, "# HELP flightrec_%s %s.\n", name, help);
 }
 
-/* A label's value: any bytes; what is not UTF-8 is '?'. */
+/* A label's value may have any bytes; what is not UTF-8 becomes '?'. */
 static void label(struct page *p, const char *name, const char *value, size_t sz)
 {
 	size_t i;
@@ -226,7 +226,7 @@ static void session(struct page *p)
 	incidents(p);
 }
 
-/* The rules' numbers, one family. */
+/* The rules' counters, one family. */
 static void rule_family(struct page *p, const char *name, const char *help, size_t off)
 {
 	u32 i;
@@ -288,7 +288,7 @@ static void problems(struct page *p)
 
 	family(p, "problem", "gauge", NULL, "1: somebody should look at it");
 	for (i = 0; i < p->l->problem_cnt; i++) {
-		/* a sample of the same labels comes once */
+		/* samples with the same labels must not repeat */
 		for (k = 0; k < i && strcmp(p->l->problem[k].what, p->l->problem[i].what); k++)
 			;
 		if (k < i)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* live_profile: what status says of the profile: how large its tables are, how often they are read, what they surely take. */
+/*
+ * live_profile: what status says about the profile: the size of its tables, how often they are read, the rate they certainly
+ * take.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/recorder/live.h"
 #include "flow/recorder/sampler.h"
 
-/* How often its tables are halved; -1: it counts none. */
+/* How often its tables are halved; -1: it counts no profile. */
 static int table_shift(const struct fr_live *l)
 {
 	char *text = fr_sess_fact(l->s, "cpu_profile");

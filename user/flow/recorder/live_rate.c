@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events a second by group, of what the rings hold: the newest RATE_NS of each CPU, or as much of it as is there. Nothing is
- * switched on for it and nothing is moved: pages are copied, and thrown away if a writer came meanwhile.
+ * Events per second by group, from the newest RATE_NS in each CPU's rings, or as much of it as is there. Nothing is enabled for
+ * that and nothing is moved: pages are copied, and discarded if a writer interfered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +12,18 @@
 #include "pure/schema/schema.h"
 
 #define RATE_NS	      1000000000ULL
-#define RATE_PAGE_MAX 512u /* of a ring: 2 MiB, so that a look takes a millisecond */
+#define RATE_PAGE_MAX 512u /* per ring: 2 MiB, so that a look takes a millisecond */
 
 struct look {
 	const struct fr_ring_map *m;
 	u64 now_ns, since_ns;
-	u64 oldest_ns; /* of the records looked at */
+	u64 oldest_ns; /* of the records counted */
 	u64 cnt[FR_GROUP_CNT];
 	u8 group[256]; /* of an event */
 	u64 page[FR_PAGE_SZ / 8];
 };
 
-/* Copy page nr of lap seq. False: another lap's, or it was taken meanwhile. */
+/* Copy page nr of lap seq. False: it is another lap's, or was taken meanwhile. */
 static bool copy_page(struct look *k, u64 seq, u32 nr)
 {
 	u64 *slot = &k->m->sl->slot[seq % k->m->slot_cnt], word = fr_load(slot);
@@ -51,7 +51,7 @@ static u64 time_of(const u64 *page, u32 unit)
 	return fr_short_begun(page, unit - fr_near_back(rec), &call) ? fr_near_time(rec, &call) : 0;
 }
 
-/* Count the records of the page in hand, up to unit end. Returns whether older ones may count too. */
+/* Count the records of the current page, up to unit end. Could older pages count, too? */
 static bool count_page(struct look *k, u32 end)
 {
 	const struct fr_page_head *head = (const void *)k->page;
@@ -73,7 +73,7 @@ static bool count_page(struct look *k, u32 end)
 	return head->base_ns > k->since_ns;
 }
 
-/* From the newest page backwards. Returns whether all records since since_ns were seen. */
+/* From the newest page backwards. Were all records since since_ns seen? */
 static bool look_at_ring(struct look *k)
 {
 	u32 page, left = RATE_PAGE_MAX, end;
@@ -111,7 +111,7 @@ static void add_ring(struct fr_live *l, struct look *k, const struct fr_ring_map
 	k->m = m;
 	k->oldest_ns = k->now_ns;
 	memset(k->cnt, 0, sizeof(k->cnt));
-	/* what is not there any more is not zero: then the rate is of what is */
+	/* missing history is not silence: take the rate of what is present */
 	span = look_at_ring(k) ? k->now_ns - k->since_ns : k->now_ns - k->oldest_ns;
 	for (g = 0; span && g < FR_GROUP_CNT; g++)
 		l->rate[g] += (double)k->cnt[g] * 1e9 / span;

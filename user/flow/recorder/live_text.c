@@ -30,7 +30,7 @@ static void label(struct fr_out *o, const char *text)
 	fr_out_printf(o, "  %-10s ", text);
 }
 
-/* A list with commas, broken behind them where a line is full. */
+/* A list separated by commas, wrapped after a comma. */
 static void wrapped(struct fr_out *o, const char *text, u32 columns)
 {
 	u32 used = LABEL_WIDTH, len;

@@ -18,7 +18,7 @@
 #include "io/session/admin.h"
 #include "pure/err.h"
 
-/* Only where something may ask for it: it is a process more, with a capability more. */
+/* Only if it may be needed: it is another process, with another capability. */
 static void start_admin(struct fr_daemon *d, struct fr_modules *m)
 {
 	int err = 0;
@@ -32,7 +32,7 @@ static void start_admin(struct fr_daemon *d, struct fr_modules *m)
 			strerror(-err));
 }
 
-/* A recorder is worth having without these: the message was printed. */
+/* A recorder is useful without these; the message has been printed. */
 static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
 	start_admin(d, m);
@@ -99,7 +99,7 @@ void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
 	fr_store_close(m->store);
-	fr_incwatch_free(m->incwatch); /* last: they may have had something to tell */
+	fr_incwatch_free(m->incwatch); /* last: the others may still have reported something */
 }
 
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)

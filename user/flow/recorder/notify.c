@@ -85,7 +85,7 @@ void fr_notify_stopping(struct fr_notify *n)
 
 /* ---- the journal ---- */
 
-/* Values as text, alive while the entry is written. */
+/* Values as text, valid while the entry is written. */
 struct entry {
 	struct fr_journal_field field[FIELD_MAX];
 	u32 cnt;
@@ -128,7 +128,7 @@ static void make_message(const struct fr_taken *t, char *buf, size_t sz)
 			 fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
 }
 
-/* Named like systemd-coredump's fields (COREDUMP_PID, ...), so that both are joined by the same query. */
+/* Named like systemd-coredump's fields (COREDUMP_PID, ...), so that one query finds both. */
 static void add_whom(struct entry *e, const struct fr_alert *a)
 {
 	add_num(e, "FLIGHTREC_PID", e->pid, sizeof(e->pid), a->pid, a->pid);
@@ -208,7 +208,7 @@ static void poll_hooks(void *arg, u32 events)
 	fr_hooks_poll(n->hooks);
 }
 
-/* A hook is wanted most for the snapshot of the last moment. Who tells us to end again does not want to wait. */
+/* The hook matters most for the last snapshot. But a second request to end means: do not wait. */
 static void finish_hooks(struct fr_notify *n)
 {
 	struct fr_hook_count c;
@@ -263,7 +263,7 @@ int fr_notify_new(struct fr_daemon *d, struct fr_notify **out)
 	n->watchdog_fd = -1;
 	conf = hook_conf(n);
 	own_status(n, NULL);
-	/* a manager that cannot be told is no reason not to record */
+	/* a manager that cannot be reached is no reason not to record */
 	fr_sdnotify_open(&n->manager);
 	err = fr_hooks_new(&conf, &n->hooks);
 	err = err ?: fr_daemon_watch(d, fr_hooks_fd(n->hooks), EPOLLIN, poll_hooks, n);

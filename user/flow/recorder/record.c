@@ -32,7 +32,7 @@
 #define GRAIN_MIN_NS	 10000u
 #define GRAIN_MAX_NS	 500000u
 
-/* ---- before ---- */
+/* ---- checks ---- */
 
 static u64 available_memory(void)
 {
@@ -48,7 +48,7 @@ static u64 available_memory(void)
 	return kib * 1024;
 }
 
-/* Rings are never given back to the host in need: refuse what would take more than half of what is free. */
+/* Rings are never given back to a host short of memory: refuse to take more than half of what is free. */
 static int check_memory(u64 want)
 {
 	u64 there = available_memory();
@@ -86,7 +86,7 @@ static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
 	return check_memory(*cpu_cnt * fr_plan_cpu_sz(ask->load.geo));
 }
 
-/* Can a file be made here? Asked now, and not when there is something to lose. */
+/* Can a file be created here? Check now, rather than when there is something to lose. */
 static int try_file(const char *dir)
 {
 	char path[4096];
@@ -102,7 +102,7 @@ static int try_file(const char *dir)
 	return 0;
 }
 
-/* Absolute, since it stays with the session: who takes the next snapshot works elsewhere. */
+/* Make it absolute: it is stored with the session, and later processes have other working directories. */
 int fr_record_out_dir(const char *dir, char **path)
 {
 	struct stat st;
@@ -126,7 +126,7 @@ int fr_record_out_dir(const char *dir, char **path)
 	return 0;
 }
 
-/* ---- facts that stay with the session ---- */
+/* ---- facts stored with the session ---- */
 
 static void put_names(FILE *f, const char *fact, const bool set[FR_EVENT_MAX])
 {
@@ -198,7 +198,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 
 /* ---- start or adopt ---- */
 
-/* A daemon is told by its file, which was changed, and nobody is there to choose: what was recorded is saved. */
+/* A daemon follows its file, which has changed, and nobody is there to choose: save what was recorded. */
 static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, const char *was)
 {
 	int err;
@@ -216,7 +216,7 @@ static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, co
 	return 0;
 }
 
-/* 0: it is to be adopted. */
+/* 0: adopt it. */
 static int check_settings(const struct fr_record_ask *ask, struct fr_sess *s)
 {
 	char *was = fr_sess_fact(s, "settings");
@@ -237,7 +237,7 @@ void fr_record_set_dir(struct fr_sess *s, const char *dir)
 			fr_sess_name(s), dir, strerror(-err));
 }
 
-/* -EAGAIN: it was of another version's layout, or of other settings, and is ended now: begin anew. */
+/* -EAGAIN: the session was of another version's layout, or had other settings, and has been ended: try again. */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct fr_sess *s;
@@ -277,7 +277,7 @@ static void warn_missing(const struct fr_load_result *res)
 			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
 }
 
-#define START_TRIES 3 /* another process may begin one just when an old one was ended */
+#define START_TRIES 3 /* another process may create a session just when an old one was ended */
 
 static int start(struct fr_record_ask *ask, struct fr_sess **out)
 {
@@ -370,7 +370,7 @@ static int choose_out_dir(struct fr_config *c)
 	return 0;
 }
 
-/* From here on signals wait for the loop: one that comes while it loads is not lost, and kills nobody. */
+/* From here on the loop takes signals: one that arrives during load is neither lost nor fatal. */
 static void block_signals(struct fr_record_ask *ask)
 {
 	sigset_t set;

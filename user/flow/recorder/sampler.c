@@ -11,18 +11,18 @@
 #include "flow/recorder/daemon.h"
 #include "pure/err.h"
 
-#define FLIP_TRIES  200 /* to flip a CPU that is counting: some milliseconds in all */
+#define FLIP_TRIES  200 /* to flip a CPU that is counting: some milliseconds in total */
 #define LOCK_NAP_NS 2000000
-#define ROUNDS	    2 /* a CPU that went on by itself has both its tables in use */
+#define ROUNDS	    2 /* a CPU that switched by itself has both tables in use */
 
 struct fr_sampler {
 	struct fr_sess *s;
 	struct fr_hits *hits;
-	struct fr_prof *prof; /* as stored when seq was; NULL: not read yet */
+	struct fr_prof *prof; /* the stored profile as of seq; NULL: not read yet */
 	u64 seq;
 	u64 merged[FR_HITS_CPU_MAX];
 	u8 *bytes;  /* FR_PROF_SZ_MAX */
-	bool again; /* a CPU had both its tables in use */
+	bool again; /* a CPU had both tables in use */
 };
 
 int fr_sampler_open(struct fr_sess *s, struct fr_sampler **out)
@@ -75,7 +75,10 @@ static u64 begin_ns(const struct fr_sampler *sp)
 	return v;
 }
 
-/* As another reader left it, unless that was this one. One that is damaged is begun anew: the tables tell what is merged. */
+/*
+ * Load what another reader stored, unless it was this one. Replace a damaged profile by an empty one: the tables know what was
+ * merged.
+ */
 static int load(struct fr_sampler *sp, struct fr_sampler_read *what)
 {
 	u64 seq = fr_hits_stored(sp->hits);
@@ -113,7 +116,7 @@ static int store(struct fr_sampler *sp)
 
 /* ---- the tables ---- */
 
-/* What a reader before us merged, but did not live to release. */
+/* Release what a previous reader merged but did not live to release. */
 static void put_right(struct fr_sampler *sp, u32 cpu)
 {
 	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
@@ -124,7 +127,7 @@ static void put_right(struct fr_sampler *sp, u32 cpu)
 	sp->merged[cpu] = c->drained;
 }
 
-/* A CPU runs our program for microseconds; one whose machine was taken away from it meanwhile is not waited for. */
+/* A CPU is in our program for microseconds; do not wait for one that the hypervisor has descheduled meanwhile. */
 static int flip(struct fr_hits_cpu *c, u64 gen)
 {
 	int tries;
@@ -138,7 +141,7 @@ static int flip(struct fr_hits_cpu *c, u64 gen)
 	return -EBUSY;
 }
 
-/* Merge the CPU's oldest table, if there is anything in it. */
+/* Merge the CPU's oldest table, if it has any content. */
 static void merge(struct fr_sampler *sp, u32 cpu, struct fr_sampler_read *what)
 {
 	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
@@ -227,7 +230,7 @@ static int read_locked(struct fr_sampler *sp, struct fr_sampler_read *what)
 		if (!err)
 			release_all(sp);
 	}
-	if (err) { /* what was merged is not stored: read it again */
+	if (err) { /* the merged tables were not stored: read the profile again */
 		free(sp->prof);
 		sp->prof = NULL;
 	}
@@ -271,7 +274,7 @@ struct fr_sampling {
 	bool said;
 };
 
-/* Read, and not again for an interval, unless a table fills. */
+/* Read, and then not again for an interval, unless a table fills up. */
 static void read_now(struct fr_sampling *m)
 {
 	struct fr_sampler_read what = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sources: moments of rules that no BPF program sees: pressure, time; and the look at all tasks for those that hang. */
+/* sources: moments of rules that no BPF program sees: pressure, time; and the periodic look for hung tasks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "flow/recorder/engine_int.h"
 #include "pure/err.h"
 
-#define PSI_STEP_US 2000000ULL /* windows of who lacks CAP_SYS_RESOURCE are multiples of this */
+#define PSI_STEP_US 2000000ULL /* windows without CAP_SYS_RESOURCE are multiples of this */
 
 struct source {
 	struct fr_engine *e;
@@ -26,7 +26,7 @@ struct fr_sources {
 	struct fr_engine *e;
 	struct source src[FR_TRIGGER_MAX];
 	u32 cnt;
-	u64 hung_ns; /* look so often; 0: no rule wants it */
+	u64 hung_ns; /* period of the look; 0: no rule needs it */
 	int hung_fd;
 };
 
@@ -41,7 +41,7 @@ static int arm(int fd, bool full, u64 stall_us, u64 window_us)
 	return write(fd, text, len + 1) < 0 ? -errno : 0;
 }
 
-/* Unprivileged watchers are given steps of two seconds: the same share of the next longer window. */
+/* Unprivileged watchers get multiples of two seconds: use the same share of the next longer window. */
 static int arm_longer(int fd, const struct fr_trigger *t)
 {
 	u64 window_us = (t->psi_window_us + PSI_STEP_US - 1) / PSI_STEP_US * PSI_STEP_US;
@@ -72,7 +72,7 @@ static int open_psi(struct source *src, const struct fr_trigger *t)
 	return err;
 }
 
-/* What is there, as the kernel says it. */
+/* The current values, as the kernel prints them. */
 static void on_psi(void *arg, u32 events)
 {
 	struct source *src = arg;

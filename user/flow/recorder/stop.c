@@ -15,7 +15,7 @@
 #include "pure/err.h"
 
 #define ASK_TIMEOUT_MS	 5000
-#define START_TIMEOUT_MS 60000 /* of its programs, on a busy machine */
+#define START_TIMEOUT_MS 60000 /* to load its programs, on a busy machine */
 #define SELF_TIMEOUT_MS	 2000
 #define NAP_MS		 10
 #define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
@@ -27,7 +27,7 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-/* A session whose programs are being loaded cannot be ended yet. One whose maker dies meanwhile is put away. */
+/* A session whose programs are being loaded cannot be ended yet. If its creator dies meanwhile, it is removed. */
 static int wait_finished(const char *name)
 {
 	u32 waited;
@@ -46,7 +46,7 @@ static int wait_finished(const char *name)
 	return 0;
 }
 
-/* Who owns the session says who it is right after it began. 0: it does not. */
+/* The owner notes its pid in the session soon after the start. 0: not yet. */
 static u32 find_owner(struct fr_sess *s)
 {
 	const struct fr_session *sh = fr_sess_shared(s);
@@ -73,7 +73,7 @@ static bool wait_unowned(struct fr_sess *s)
 	return false;
 }
 
-/* From another PID namespace: by its control socket, if it listens. */
+/* From another PID namespace: use its control socket, if it listens. */
 static int ask_to_end(struct fr_sess *s)
 {
 	struct fr_ctl_conn *c;
@@ -107,7 +107,7 @@ static int end_owner(struct fr_sess *s)
 	return -ETIMEDOUT;
 }
 
-/* Counters are read while the links exist, and once more when nothing runs any more. */
+/* Read counters while the links exist, and again when nothing is running any more. */
 static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	struct fr_live l = {};
@@ -130,7 +130,7 @@ static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct f
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Of a recorder that was killed: nobody listens there. */
+/* The socket of a killed recorder: nobody listens there. */
 static void remove_stale_socket(const char *name)
 {
 	struct fr_ctl_conn *c;

@@ -12,7 +12,7 @@
 
 #define PERIOD_MIN_NS 1000000000ULL
 #define PERIOD_MAX_NS (3600 * 1000000000ULL)
-#define LOOKS	      8 /* in MaxAge= */
+#define LOOKS	      8 /* per MaxAge= */
 
 struct fr_tidy {
 	struct fr_daemon *d;

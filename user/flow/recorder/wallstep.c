@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The recording clock is CLOCK_MONOTONIC's kin: slewing moves both clocks alike, so what the wall clock is ahead of it only
- * changes when it is set, at a leap second, or over a suspend. A timer with TFD_TIMER_CANCEL_ON_SET tells of all of these at
- * once. What it was ahead before is known from the last sample.
+ * The recording clock is derived from CLOCK_MONOTONIC: slewing affects it like wall time, so their difference changes only when
+ * the wall clock is set, at a leap second, or over a suspend. A timer with TFD_TIMER_CANCEL_ON_SET reports all of these at
+ * once. The previous difference is known from the last sample.
  */
 #include "flow/recorder/wallstep.h"
 
@@ -18,7 +18,7 @@
 #include "flow/snapshot/clock_sample.h"
 #include "pure/err.h"
 
-#define SAME_NS 1000000 /* samples that disagree no more than this are no step */
+#define SAME_NS 1000000 /* samples this close are no step */
 
 struct fr_wallstep {
 	struct fr_daemon *d;
@@ -27,7 +27,7 @@ struct fr_wallstep {
 	bool known;
 };
 
-/* One that never comes. */
+/* A timer that never expires. */
 static int arm(int fd)
 {
 	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
@@ -42,7 +42,7 @@ static bool differ(u64 a, u64 b)
 	return by > SAME_NS || by < -SAME_NS;
 }
 
-/* Readers count first, and a step that is being overwritten under them is checked by them (flow/snapshot/dump_meta.c). */
+/* Readers read the count first, and validate a step that may have been overwritten meanwhile (flow/snapshot/dump_meta.c). */
 static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 before_ahead_ns)
 {
 	u64 nr = fr_load(&sh->wall_step_cnt);
@@ -59,7 +59,7 @@ static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 befor
 	fr_store(&sh->wall_step_cnt, nr + 1);
 }
 
-/* Look at the clocks: a step is kept. */
+/* Compare the clocks: keep a step. */
 static void look(struct fr_wallstep *w)
 {
 	struct fr_sess *s = fr_daemon_sess(w->d);
@@ -78,7 +78,7 @@ static void look(struct fr_wallstep *w)
 	w->known = true;
 }
 
-/* Armed before looking: a step in between is told of again. */
+/* Arm it before looking: a step in between is reported again. */
 static void on_step(void *arg, u32 events)
 {
 	struct fr_wallstep *w = arg;
@@ -91,7 +91,7 @@ static void on_step(void *arg, u32 events)
 	look(w);
 }
 
-/* What it was ahead when last known: after the latest step kept, else when the recording began. */
+/* The last known difference: after the latest step kept, or when the recording began. */
 static void recall(struct fr_wallstep *w)
 {
 	struct fr_sess *s = fr_daemon_sess(w->d);
@@ -112,7 +112,8 @@ static void recall(struct fr_wallstep *w)
 }
 
 /*
- * A step while no recorder lived is noticed now, and kept as of now: for what was recorded between, the time before it counts.
+ * A step while no recorder lived is noticed now, and kept with the current time: what was recorded in between gets the old wall
+ * time.
  */
 int fr_wallstep_new(struct fr_daemon *d, struct fr_wallstep **out)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ *
  *	recorder			writer
  *	fr_writer_ask()	-- request -->	fr_dump()
  *	fr_writer_answer() <-- answer --
  *
- * Each is one message over a socket pair, one under way at a time. Either side sees by the end of its socket that the other
- * is gone: the recorder makes a new writer; the writer ends its snapshot, which is somebody's last trace, and ends.
+ * Each is one message over a socket pair, with one request in progress at a time. Each side notices by the end of its socket
+ * that the other is gone: the recorder starts a new writer; the writer completes its snapshot, which may be the last trace
+ * left, and exits.
  */
 #include "flow/recorder/writer.h"
 
@@ -28,7 +30,7 @@
 #define FACTS_MAX 65536u
 #define FD_MOST	  (~0U)
 
-/* A host so short of memory that a writer takes longer is recorded all the same; the first snapshot waits for it. */
+/* On a host so short of memory that a writer takes longer, record anyway; the first snapshot waits for it. */
 #define HELLO_MAX_MS 10000
 
 struct request {
@@ -36,7 +38,7 @@ struct request {
 	u64 at_ns;
 	u32 pid;
 	s32 sig;
-	u32 has; /* bits of enum has: which texts are there */
+	u32 has; /* bits of enum has: texts present */
 	u32 retake;
 	char path[4096];
 	char dir[4096];
@@ -49,23 +51,23 @@ enum has { HAS_path = 1, HAS_dir = 2, HAS_comm = 4, HAS_facts = 8 };
 
 struct answer {
 	s32 err;
-	u32 hello; /* to no request: it is confined, and can begin */
+	u32 hello; /* not an answer: the writer is confined, and ready */
 	struct fr_dump_done done;
 };
 
 struct fr_writer_proc {
 	struct fr_sess *s;
-	char *dir; /* of snapshots, as we begin */
+	char *dir; /* of snapshots, at the start */
 	pid_t pid; /* -1: none */
 	int fd;
 	bool busy;
-	u32 deaths; /* since it last did something */
+	u32 deaths; /* since it last succeeded */
 	struct request req;
 };
 
 /* ---- the writer's side ---- */
 
-/* What a dump takes, had before it is wanted: the buffer of copies, and malloc's pages, which it keeps from now on. */
+/* What a dump needs, allocated in advance: the copy buffer, and malloc's pages, which it keeps from now on. */
 static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 {
 	void *warm;
@@ -76,7 +78,7 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 	if (!warm)
 		return -ENOMEM;
 	memset(warm, 0x5a, FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
-	__asm__ volatile("" : : "r"(warm) : "memory"); /* it is to be touched, whatever the compiler sees */
+	__asm__ volatile("" : : "r"(warm) : "memory"); /* forces the pages to be touched */
 	free(warm);
 	room->sz = fr_dump_room_sz(s);
 	room->buf = fr_dump_map_room(room->sz);
@@ -146,7 +148,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Close all descriptors from 3 on but fd and the programs'. */
+/* Close all descriptors from 3 on but fd and those of programs. */
 static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
 {
 	int *keep = calloc(cnt + 1, sizeof(*keep)), from = 3;
@@ -170,9 +172,9 @@ static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
 }
 
 /*
- * Nothing of the recorder's stays open here: its locks would be held for as long as we live. But for the programs that it
- * holds: a recorder that is confined already cannot find them anew, nor can we. Signals stay blocked: a terminal's interrupt
- * and a service manager's end are for the recorder, which ends us.
+ * None of the recorder's files stays open here: their locks would be held as long as we live. The exception are the programs it
+ * holds: a recorder that is already confined cannot find them again, nor can we. Signals stay blocked: the recorder handles
+ * interrupts of a terminal and a service manager's stop, and ends us.
  */
 static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 {
