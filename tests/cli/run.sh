@@ -70,11 +70,11 @@ empty_windows() {
 	local of="$tmp/cli-windows.flight"
 	cp "$snap" "$of"
 	empty() { status 0 "$flightrec" replay --count "${@:2}" "$of" && prints 0 && says "$1: no event is in it" && says "flightrec info $of"; }
-	empty "the window begins behind the last event" --since 1d && empty "the window begins behind the last event" --since 2099-01-01 &&
-		empty "the window begins behind the last event" --since 99999999999 --until 199999999999 &&
+	empty "the window begins after the last event" --since 1d && empty "the window begins after the last event" --since 2099-01-01 &&
+		empty "the window begins after the last event" --since 99999999999 --until 199999999999 &&
 		empty "the window ends before the first event" --until 1999-01-01 && empty "the window ends before the first event" --until -1d &&
 		empty "the window ends before it begins" --window 70%..20% && [[ $(wc -l < "$tmp/err") == 1 ]] &&
-		status 0 "$flightrec" replay --since 1d --until 1h "$of" && says "behind the last event" &&
+		status 0 "$flightrec" replay --since 1d --until 1h "$of" && says "after the last event" &&
 		status 0 "$flightrec" replay --count --since -1d --until 1d "$of" && is_quiet && prints 14
 }
 tiers() { count 4 --life && count 4 --tier life && count 1 --tier stack && count 15 --tier all && count 14 --tier main,life; }

@@ -44,9 +44,9 @@ static int resolve(const struct fr_replay *r, const struct fr_replay_boot *b, co
 		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
 	err = fr_when_resolve(&at, r->begin_key - b->shift_ns, r->end_key - b->shift_ns, &b->wall, ts);
 	if (err == -ENOMSG)
-		fr_err("the snapshot does not say when its trigger was: give a time relative to its begin (2s) or end (-2s)");
+		fr_err("the snapshot does not say when its trigger was: give a time relative to its start (2s) or end (-2s)");
 	if (err == -ENODATA)
-		fr_err("the snapshot holds no wall time to compare with: give a time relative to its begin (2s) or end (-2s)");
+		fr_err("the snapshot holds no wall time to compare with: give a time relative to its start (2s) or end (-2s)");
 	return err ? -EINVAL : 0;
 }
 
@@ -69,7 +69,7 @@ static const char *why_empty(const struct fr_replay *r, const struct fr_replay_b
 	s64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
 
 	return b->until_ns < first	   ? "the window ends before the first event"
-	       : b->since_ns > last	   ? "the window begins behind the last event"
+	       : b->since_ns > last	   ? "the window begins after the last event"
 	       : b->since_ns > b->until_ns ? "the window ends before it begins"
 					   : NULL;
 }
@@ -86,7 +86,7 @@ static void say_empty(const struct fr_replay *r)
 			return;
 	}
 	if (why)
-		fr_warn("%s: no event is in it; `flightrec info %s` tells of which time the file is", why, r->file[0].path);
+		fr_warn("%s: no event is in it; `flightrec info %s` shows what time it covers", why, r->file[0].path);
 }
 
 int fr_replay_find_window(struct fr_replay *r)

@@ -37,11 +37,11 @@ struct fr_when {
 };
 
 /* Messages for a text that is not a time, or not a window: formats that take the text. */
-#define FR_WHEN_WRONG                                                                                             \
-	"'%s' is no time: give 2s (after the begin), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
+#define FR_WHEN_WRONG                                                                                                \
+	"'%s' is not a time: give 2s (after the start), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
 	"14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)"
-#define FR_WHEN_WRONG_WINDOW                                                                                     \
-	"'%s' is none: give two times, A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
+#define FR_WHEN_WRONG_WINDOW                                                                                  \
+	"'%s' is not a window: give A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
 	"times are those of --since"
 
 /* Returns 0 and *w, or -EINVAL. */
