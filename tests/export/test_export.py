@@ -636,7 +636,7 @@ def test_whole_or_not_at_all(folder, flight, _):
 
 
 def test_usage(_, flight, __):
-    for args, words in ((["--to", "nothing", flight], "no format"), ([flight], "which format"), (["--to", "csv"], "snapshot")):
+    for args, words in ((["--to", "nothing", flight], "no format"), ([flight], "name the format"), (["--to", "csv"], "snapshot")):
         r = run(FLIGHTREC, "export", *args)
         if r.returncode != 2 or words not in r.stderr.decode():
             return f"{args}: {r.returncode} {r.stderr.decode()}"

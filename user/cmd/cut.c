@@ -40,7 +40,7 @@ static int parse_list(const char *option, struct fr_ranges *r, const char **text
 	*text = optarg;
 	if (!fr_ranges_parse(optarg, r))
 		return 0;
-	fr_err("%s: '%s' is no list of numbers: give 0,2-3", option, optarg);
+	fr_err("%s: '%s' is not a list: give 0,2-3", option, optarg);
 	return -1;
 }
 

@@ -74,7 +74,7 @@ static int parse_window(struct ask *ask, u32 side)
 	ask->window[side] = true;
 	if (!fr_when_parse_window(optarg, &o->since, &o->until))
 		return 0;
-	fr_err("--window-%c: '%s' is no window: give 10%%..20%%, -2s..-1s, trigger-50ms..trigger", 'a' + (int)side, optarg);
+	fr_err("--window-%c: '%s' is not a window: give 10%%..20%%, -2s..-1s, trigger-50ms..trigger", 'a' + (int)side, optarg);
 	return -1;
 }
 
@@ -84,7 +84,7 @@ static int parse_top(u32 *top)
 	unsigned long v = strtoul(optarg, &end, 10);
 
 	if (end == optarg || *end || *optarg == '-' || !v || v > TOP_MOST) {
-		fr_err("--top: '%s' is no number of lines: give 1 to %d", optarg, TOP_MOST);
+		fr_err("--top: '%s' is not a number: give 1 to %d", optarg, TOP_MOST);
 		return -1;
 	}
 	*top = v;

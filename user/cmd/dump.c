@@ -66,7 +66,7 @@ static int show_answer(const char *line)
 	struct fr_jsonr j;
 
 	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
-		fr_err("the recorder's answer is none: %s: is it another version's?", why);
+		fr_err("bad answer from the recorder: %s: is it another version?", why);
 		return FR_EXIT_FAIL;
 	}
 	snprintf(done.path, sizeof(done.path), "%s", fr_jsonr_text(&j, "file", ""));
@@ -103,7 +103,7 @@ static int ask_recorder(const char *name, const char *request, char **line)
 			return status;
 		nanosleep(&nap, NULL);
 	}
-	fr_err("other snapshots are being taken all the time: ask again later");
+	fr_err("other snapshots keep being taken: try again later");
 	return FR_EXIT_FAIL;
 }
 

@@ -64,7 +64,7 @@ static int export(const struct fr_exportopts *x)
 	if (!e)
 		return FR_EXIT_USAGE;
 	if (x->ask.off_cpu && e != &fr_export_folded) {
-		fr_err("--off-cpu is of the format folded: flightrec export --to folded --off-cpu FILE");
+		fr_err("--off-cpu needs --to folded: flightrec export --to folded --off-cpu FILE");
 		return FR_EXIT_USAGE;
 	}
 	return e->by_library ? fr_export_each(x) : fr_export(&x->ask);
@@ -83,7 +83,7 @@ static int parse_and_export(struct fr_exportopts *x, int argc, char **argv)
 			return FR_EXIT_USAGE;
 	}
 	if (!x->ask.format) {
-		fr_err("say in which format: --to perfetto; `flightrec export --help` lists them");
+		fr_err("name the format: --to perfetto; `flightrec export --help` lists them");
 		return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {

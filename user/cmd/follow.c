@@ -211,7 +211,7 @@ static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
 	u32 gone = 0;
 	int status = AGAIN;
 
-	fprintf(stderr, "session %s: the recorder has ended, or dropped who follows: waiting for the next\n", name);
+	fprintf(stderr, "session %s: the recorder ended, or dropped this follower: waiting for the next\n", name);
 	while (status == AGAIN && !interrupted) {
 		gone = saw_session && !sees_session(name) ? gone + 1 : 0;
 		if (gone == GONE_CNT) {

@@ -123,7 +123,7 @@ static int from_journal(const struct ask *ask, const char *dir, struct found *f)
 		if (!ask->name || !strcmp(item[i].session, ask->name))
 			item[kept++] = item[i];
 	if (bad) {
-		fr_warn("%llu lines of the journal in %s are damaged, and passed over", (unsigned long long)bad, dir);
+		fr_warn("%llu lines of the journal in %s are damaged, and skipped", (unsigned long long)bad, dir);
 		f->status = FR_EXIT_CORRUPT;
 	}
 	return add(f, item, kept);
@@ -139,7 +139,7 @@ static int gather(const struct ask *ask, struct found *f)
 	no_journal = from_journal(ask, where, f);
 	if (no_journal && no_journal != -ENOENT) {
 		fr_err("cannot read the journal of incidents in %s: %s: %s", where, strerror(-no_journal),
-		       no_journal == -EACCES ? "run as root, or let its reader be told who may" : "name another with -o");
+		       no_journal == -EACCES ? "run as root, or as a user who may read it" : "name another with -o");
 		f->status = FR_EXIT_FAIL;
 	} else if (no_session && no_journal) {
 		if (no_session == -ENOENT)

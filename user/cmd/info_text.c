@@ -405,7 +405,7 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	u64 v;
 
 	while (fr_info_pair(&at, &name, &len, &v)) {
-		snprintf(what, sizeof(what), "run(s) of %.*s refused by the kernel, which was in it already",
+		snprintf(what, sizeof(what), "run(s) of %.*s refused by the kernel: it was already running",
 			 len < 64 ? len : 64, name);
 		put_lack(o, any, v, what);
 	}
@@ -436,8 +436,8 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, fr_info_sum(s, "lost"), "event(s) lost: rings too small or too slow, see lost above");
 	put_lack(o, &any, fr_info_sum(s, "holes") - damaged - cut,
 		 "hole(s): laps overwritten or in flight while they were read");
-	put_lack(o, &any, damaged, "hole(s): laps damaged in the ring, or in the file that this one was made of");
-	put_lack(o, &any, cut, "hole(s): between the parts that were cut out of the files that this one was made of");
+	put_lack(o, &any, damaged, "hole(s): laps damaged in the ring, or in the file this one was made from");
+	put_lack(o, &any, cut, "hole(s): between the parts cut out of the files this one was made from");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");

@@ -16,8 +16,7 @@ int fr_jobs_parse(int opt, u32 def, u32 *jobs)
 	errno = 0;
 	n = strtoul(optarg, &end, 10);
 	if (errno || *optarg < '0' || *optarg > '9' || *end || n > FR_JOBS_MOST) {
-		fr_err("--jobs: '%s' is no number of threads: give 1 to %u, or 0 for as many as there are CPUs", optarg,
-		       FR_JOBS_MOST);
+		fr_err("--jobs: '%s' is not a number of threads: give 1 to %u, or 0 for one per CPU", optarg, FR_JOBS_MOST);
 		return -EINVAL;
 	}
 	*jobs = n ? n : def;

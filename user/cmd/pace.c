@@ -26,7 +26,7 @@ int fr_pace_parse(const char *text, double *speed)
 		*speed = v;
 		return 0;
 	}
-	fr_err("--speed: '%s' is none: give 1x (as fast as it happened), 0.1x, 10x or max; from 0.000001x to 1000000x", text);
+	fr_err("--speed: '%s' is not a speed: give 1x (as it happened), 0.1x, 10x or max; from 0.000001x to 1000000x", text);
 	return -EINVAL;
 }
 

@@ -77,7 +77,7 @@ static int set_top(struct asked *a)
 	unsigned long v = strtoul(optarg, &end, 10);
 
 	if (*optarg < '0' || *optarg > '9' || *end || !v || v > TOP_MOST) {
-		fr_err("--top: '%s' is no number from 1 to %u", optarg, TOP_MOST);
+		fr_err("--top: '%s' is not from 1 to %u", optarg, TOP_MOST);
 		return -EINVAL;
 	}
 	a->ask.top = v;

@@ -163,7 +163,7 @@ static int check_detach(const struct fr_record_opts *o)
 	}
 	for (i = 0; i < o->live.rule_cnt; i++)
 		if (needs_recorder(&o->live.rule[i])) {
-			fr_err("--detach leaves nobody to act on the trigger '%s': leave it out, and let a service manager or "
+			fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager or "
 			       "`&` "
 			       "keep the recorder",
 			       o->live.rule[i].text);
@@ -220,11 +220,11 @@ static int parse(struct fr_record_opts *o, int argc, char **argv)
 	if (err)
 		return err;
 	if (optind < argc && strcmp(argv[optind - 1], "--")) {
-		fr_err("'%s' is not an option: a command to record comes behind --", argv[optind]);
+		fr_err("'%s' is not an option: a command to record goes after --", argv[optind]);
 		return -EINVAL;
 	}
 	if (optind == argc && !strcmp(argv[optind - 1], "--")) {
-		fr_err("a command to record is missing behind --");
+		fr_err("a command to record is missing after --");
 		return -EINVAL;
 	}
 	if (optind < argc)

@@ -55,7 +55,7 @@ static void cut_last(char *path)
 static int say_unwritable(const char *dir, const char *in, int err)
 {
 	if ((err == -EACCES || err == -EPERM) && geteuid()) {
-		fr_warn("Storage.Directory: %s cannot be tried by this user: %s: check it as the one who records", dir,
+		fr_warn("Storage.Directory: %s cannot be checked by this user: %s: check as the recorder's user", dir,
 			strerror(-err));
 		return 0;
 	}

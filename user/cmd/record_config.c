@@ -185,7 +185,7 @@ static int put_over(struct fr_config *c, const struct fr_record_over *over, char
 	if (!strcmp(over->option, "-o")) /* relative to where we are, which a file's must not be */
 		return put_dir(c, over->value);
 	if (strchr(over->value, '\n')) {
-		snprintf(why, why_sz, "%s: a line break cannot be in it", over->option);
+		snprintf(why, why_sz, "%s: it cannot have a line break", over->option);
 		return -EINVAL;
 	}
 	len = asprintf(&text, "[%s]\n%s=%s\n", over->section, over->key, over->value);

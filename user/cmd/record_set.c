@@ -38,7 +38,7 @@ static int add_pid(struct fr_record_opts *o, const char *item)
 	unsigned long pid = strtoul(item, &end, 10);
 
 	if (*end || !pid || pid > FR_TID_MASK || o->ask.load.pid_cnt == FR_RECORD_PID_MAX) {
-		fr_err("--pid: '%s' is not a process id, or there are more than %u: give numbers, with commas between", item,
+		fr_err("--pid: '%s' is not a process id, or there are more than %u: give numbers separated by commas", item,
 		       FR_RECORD_PID_MAX);
 		return -EINVAL;
 	}
@@ -102,7 +102,7 @@ static int add_cgroup(struct fr_record_opts *o, const char *item)
 	}
 	level = cgroup_level(root, item, st.st_ino);
 	if (level < 0) {
-		fr_err("--cgroup: where %s is in the machine's hierarchy is not known here: %s: in a container take the host's "
+		fr_err("--cgroup: the place of %s in the machine's hierarchy is unknown: %s: in a container use the host's "
 		       "(--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
 		       path, strerror(-level));
 		return level;
@@ -145,7 +145,7 @@ static int set_clock(struct fr_record_opts *o, const char *text)
 	if (!strcmp(text, "global"))
 		return 0;
 	if (strncmp(text, "global:", 7) || (strcmp(text + 7, "0") && fr_parse_duration(text + 7, &grain))) {
-		fr_err("--clock: '%s' is none: give local, global or global:GRAIN, like global:10us; 0 is exact", text);
+		fr_err("--clock: no mode '%s': give local, global or global:GRAIN, like global:10us; 0 is exact", text);
 		return -EINVAL;
 	}
 	if (!strcmp(text + 7, "0"))

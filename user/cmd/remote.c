@@ -80,7 +80,7 @@ int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no)
 	if (is_ok(line))
 		return FR_EXIT_OK;
 	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
-		fr_err("the recorder's answer is none: %s: is it another version's?", why);
+		fr_err("bad answer from the recorder: %s: is it another version?", why);
 		return FR_EXIT_FAIL;
 	}
 	if (no && !strcmp(fr_jsonr_text(&j, "code", ""), "busy"))

@@ -311,12 +311,12 @@ static int parse_option(struct ask *ask, int opt)
 static int check(const struct ask *ask)
 {
 	if (ask->on.cnt && (ask->filter || ask->pos || ask->step || ask->tiers)) {
-		fr_err("--on: rules see all events: -f, --pos, --step, --tier and --life do not go with it; what a rule is for "
-		       "stands in the rule, as crash:comm=NAME or event:EXPR");
+		fr_err("--on: rules see all events: it cannot be used with -f, --pos, --step, --tier or --life; put conditions "
+		       "into the rule, as crash:comm=NAME or event:EXPR");
 		return -1;
 	}
 	if (ask->step && (ask->mode == COUNT || ask->speed > 0)) {
-		fr_err("--step: keys say when: --count and --speed do not go with it");
+		fr_err("--step goes by key: it cannot be used with --count or --speed");
 		return -1;
 	}
 	return 0;

@@ -47,7 +47,7 @@ int fr_step_parse(const char *text, u32 *cnt)
 	unsigned long v = text ? strtoul(text, &end, 10) : 1;
 
 	if (text && (strspn(text, "0123456789") != strlen(text) || !*text || !v || v > CNT_MAX)) {
-		fr_err("--step: '%s' is no count of events: give --step, or --step=10", text);
+		fr_err("--step: '%s' is not a number: give --step, or --step=10", text);
 		return -EINVAL;
 	}
 	*cnt = v;
@@ -101,7 +101,7 @@ int fr_step_new(u32 cnt, struct fr_step **out)
 	int err;
 
 	if (!isatty(STDIN_FILENO)) {
-		fr_err("--step: standard input is no terminal, and keys come from there: use -f and --count, or --speed");
+		fr_err("--step: keys come from standard input, which is no terminal: use -f and --count, or --speed");
 		return -ENOTTY;
 	}
 	s = calloc(1, sizeof(*s));

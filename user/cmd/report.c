@@ -64,7 +64,7 @@ static int parse_num(const char *option, u32 min, u32 max, u32 *v)
 	errno = 0;
 	got = strtoull(optarg, &end, 10);
 	if (*optarg < '0' || *optarg > '9' || *end || errno || got < min || got > max) {
-		fr_err("%s: '%s' is no number from %u to %u", option, optarg, min, max);
+		fr_err("%s: '%s' is not from %u to %u", option, optarg, min, max);
 		return -EINVAL;
 	}
 	*v = got;
@@ -75,7 +75,7 @@ static int parse_moment(u64 *ns)
 {
 	if (!fr_parse_duration(optarg, ns) && *ns)
 		return 0;
-	fr_err("--moment: '%s' is no duration: give 10ms, 500us, 1s", optarg);
+	fr_err("--moment: '%s' is not a duration: give 10ms, 500us, 1s", optarg);
 	return -EINVAL;
 }
 
@@ -138,7 +138,7 @@ int fr_cmd_report(int argc, char **argv)
 			return FR_EXIT_USAGE;
 	}
 	if (optind + 1 < argc) {
-		fr_err("a report is of one snapshot: make one of those of a session with `flightrec merge -o ALL FILE...`, "
+		fr_err("a report is on one snapshot: merge those of one session with `flightrec merge -o ALL FILE...`, "
 		       "compare two "
 		       "with `flightrec diff A B`");
 		return FR_EXIT_USAGE;

@@ -96,7 +96,7 @@ static int put_answer(const char *line, bool json, struct fr_out *o)
 		return FR_EXIT_OK;
 	}
 	if (fr_jsonr_parse(line, strlen(line), &j, &why)) {
-		fr_err("the recorder's answer is none: %s: is it another version's?", why);
+		fr_err("bad answer from the recorder: %s: is it another version?", why);
 		return FR_EXIT_FAIL;
 	}
 	text = strdup(fr_jsonr_text(&j, "text", ""));
@@ -172,7 +172,7 @@ static int finish(const struct ask *ask, struct fr_out *o, int status)
 	err = text ? replace_file(ask->file, text, sz) : -ENOMEM;
 	free(text);
 	if (err)
-		fr_err("cannot write %s: %s: what was there before is as it was", ask->file, strerror(-err));
+		fr_err("cannot write %s: %s: what was there is unchanged", ask->file, strerror(-err));
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 

@@ -61,7 +61,7 @@ static int parse_size(struct asked *a)
 	if (sscanf(optarg, "%ux%u%c", &a->width, &a->height, &end) == 2 && a->width && a->height && a->width <= SIZE_MOST &&
 	    a->height <= SIZE_MOST)
 		return 0;
-	fr_err("--size: '%s' is no size: give columns and lines, as 100x40, up to %ux%u", optarg, SIZE_MOST, SIZE_MOST);
+	fr_err("--size: '%s' is not a size: give columns x lines, as 100x40, up to %ux%u", optarg, SIZE_MOST, SIZE_MOST);
 	return -EINVAL;
 }
 

@@ -233,7 +233,7 @@ static int check_rules(struct watch_opts *w)
 		if (ns >= *threshold_ns)
 			continue;
 		if (w->threshold_given || ns < THRESHOLD_MIN) {
-			fr_err("--on: 'holdoff>%s' is below the %s from which on holdoffs are looked for: see --threshold",
+			fr_err("--on: 'holdoff>%s' is below the %s from which holdoffs are watched for: see --threshold",
 			       fr_show_duration(ns, a, sizeof(a)),
 			       fr_show_duration(w->threshold_given ? *threshold_ns : THRESHOLD_MIN, b, sizeof(b)));
 			return -EINVAL;
