@@ -32,8 +32,8 @@
  *
  * A writer runs on its own CPU, in any context, nested in any way, and never waits:
  *  1. Load w, then read the clock, then CAS w: position order is time order. If the record does not fit, it needs lap seq+1,
- *     whose slot word must be { seq+1-N, any idx, full }. If it is not, a record of the old lap is not committed yet: count a
- *     loss and return. Never wait, never overwrite.
+ *     whose slot word must be { seq+1-N, any idx, full }. If it is not, a record of that old lap is not committed yet: count
+ *     a loss and return. Never wait, never overwrite.
  *  2. If the reservation ends the previous lap: open that slot (we may have interrupted its first writer), write the padding
  *     head, commit the padding there.
  *  3. Open the target slot: CAS { s-N, idx, full } -> { s, idx, 0 }. Only then use idx: until then the reader may swap it.

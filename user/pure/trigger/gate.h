@@ -4,8 +4,8 @@
  * itself; the recorder and `replay --on` use the same text.
  *
  * Asked in this order, the first that says no is the verdict: dedupe or cooldown, max, storm, busy. Keys are shared by all
- * rules: a crash of which one rule has a snapshot gives no other rule another one. A recorder's last snapshot does not count
- * for the storm.
+ * rules: a crash of which one rule has a snapshot gives no other rule another one. The storm limit does not apply to a
+ * recorder's last snapshot.
  */
 #ifndef FR_GATE_H
 #define FR_GATE_H
