@@ -555,6 +555,21 @@ def merge_windows():
     assert [h["since_ns"] for h in m["holes"] if h["tier"] == "main"] == [info("a.flight")["end_ns"]] * 2, m["holes"]
 
 
+def merge_in_steps():
+    """A hole that a later merge closes is none: the file is complete from the first's begin on, but for what came before its first event."""
+    whole = {cpu: main_ring(info(merge("a.flight", "b.flight", "c.flight")), cpu)["horizon_ns"] for cpu in (0, 1)}
+    os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("all.flight")))
+    os.rename(os.path.join(dir, merge("a.flight", "c.flight")), os.path.join(dir, fresh("m1.flight")))
+    for parts in ["m1.flight", "b.flight"], ["b.flight", "m1.flight"]:
+        m = info(merge(*parts))
+        assert m["holes"] == [] and rows("m.flight") == rows("all.flight"), m["holes"]
+        for cpu in 0, 1:
+            first = min(e["ts"] for e in map(json.loads, rows("all.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main")
+            assert whole[cpu] <= main_ring(m, cpu)["horizon_ns"] <= first, (main_ring(m, cpu), first)
+        got, want = pairs("m.flight"), pairs("all.flight")
+        assert all(e.items() <= want[k].items() for k, e in got.items()) and sum(got[k] != want[k] for k in got) < 5
+
+
 def merge_damaged_cuts():
     """What could not be read of a cut is a hole of the merged file, unless another has it."""
     middle = mid("b.flight", 0.7)

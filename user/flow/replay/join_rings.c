@@ -386,6 +386,24 @@ static u64 horizon_of_cuts(const struct fr_join_group *g, const struct fr_join_r
 
 /* ---- what is written ---- */
 
+/* From when on a file has a ring, but for its holes: a horizon that lies behind one says nothing of what is before it. */
+static u64 begin_ns(const struct fr_snap *s, const struct fr_join_ring *r, u64 horizon_ns)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
+	const struct fr_chunk *c;
+	bool has_hole = false;
+	u64 ns = horizon_ns;
+
+	for (i = 0; i < cnt; i++)
+		has_hole |= is_hole_of(&h[i], r) && h[i].until_ns == horizon_ns;
+	c = fr_snap_chunks(s, &cnt);
+	for (i = 0; i < cnt && has_hole; i++)
+		if (is_chunk_of(&c[i], r) && c[i].first_ts < ns)
+			ns = c[i].first_ts;
+	return ns;
+}
+
 static u64 earliest_horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
 	u64 least = ~0ULL;
@@ -394,8 +412,8 @@ static u64 earliest_horizon(const struct fr_join_group *g, const struct fr_join_
 	for (i = 0; i < g->file_cnt; i++) {
 		const struct fr_snap_ring *a = account_of(g->file[i]->snap, r);
 
-		if (a && !g->file[i]->is_cut && a->horizon_ns < least)
-			least = a->horizon_ns;
+		if (a && !g->file[i]->is_cut && begin_ns(g->file[i]->snap, r, a->horizon_ns) < least)
+			least = begin_ns(g->file[i]->snap, r, a->horizon_ns);
 	}
 	return least;
 }
