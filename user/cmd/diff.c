@@ -56,7 +56,7 @@ struct ask {
 	u32 top;
 	u64 last_ns; /* 0: not given */
 	bool json;
-	bool window[2]; /* given of its own */
+	bool window[2]; /* it has a window of its own */
 	struct fr_when since, until;
 };
 
@@ -125,7 +125,7 @@ static int parse_option(struct ask *ask, int opt)
 	}
 }
 
-/* Two files, or one of which two windows are asked for. */
+/* Two files, or one with two windows. */
 static int find_files(struct ask *ask, int argc, char **argv)
 {
 	u32 i;

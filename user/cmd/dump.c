@@ -16,7 +16,7 @@
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
 
-#define TIMEOUT_MS  120000 /* for a snapshot to be there */
+#define TIMEOUT_MS  120000 /* to wait for the snapshot */
 #define BUSY_NAP_MS 200
 #define BUSY_TRIES  150
 #define NO_ANSWER   (-1) /* no exit status */
@@ -58,7 +58,7 @@ static int local(const char *name, const struct fr_dump_ask *ask)
 	return FR_EXIT_OK;
 }
 
-/* The recorder writes it into its own directory, and says where. */
+/* The recorder writes it into its own directory, and reports where. */
 static int show_answer(const char *line)
 {
 	struct fr_dump_done done = {};
@@ -82,7 +82,7 @@ static int show_answer(const char *line)
 	return FR_EXIT_OK;
 }
 
-/* Asks again while another snapshot is being taken. */
+/* Repeats the request while another snapshot is being taken. */
 static int ask_recorder(const char *name, const char *request, char **line)
 {
 	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * 1000000L};
@@ -107,7 +107,7 @@ static int ask_recorder(const char *name, const char *request, char **line)
 	return FR_EXIT_FAIL;
 }
 
-/* By the recorder, into its directory: an exit status, or NO_ANSWER, without a message. */
+/* By the recorder, into its directory: an exit status, or NO_ANSWER without a message. */
 static int remote(const char *name, const struct fr_dump_ask *ask)
 {
 	char request[128], *line;
@@ -122,7 +122,7 @@ static int remote(const char *name, const struct fr_dump_ask *ask)
 	return status;
 }
 
-/* For who may not open the session. */
+/* For users who may not open the session. */
 static int by_recorder(const char *name, const struct fr_dump_ask *ask)
 {
 	int status;
@@ -140,8 +140,8 @@ static int by_recorder(const char *name, const struct fr_dump_ask *ask)
 }
 
 /*
- * Root can do without a recorder. One that lives takes the snapshot, so that its quota, who watches and what it tells of know
- * of it; but not into a file of the caller's choice, which may be where the recorder must not write.
+ * Root can do without a recorder. But if one lives it takes the snapshot, so that its quota, watchers and hooks include it;
+ * unless the caller names the file, which may be where the recorder must not write.
  */
 static int by_root(const char *name, const struct fr_dump_ask *ask)
 {

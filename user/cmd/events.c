@@ -133,7 +133,7 @@ static void md_cell(struct fr_out *o, const char *s)
 	}
 }
 
-/* What a field that is not stored is made of. */
+/* What a derived field is computed from. */
 static void md_from(struct fr_out *o, const struct flightrec_field *f)
 {
 	const char *from = flightrec_field_from(f);
@@ -157,7 +157,7 @@ static void md_field(struct fr_out *o, const struct flightrec_field *f)
 	fr_out_str(o, " |\n");
 }
 
-/* Does the record end in a text or an array, of whatever length? */
+/* Does the record end with a text or an array of variable length? */
 static bool has_tail(const struct flightrec_type *t)
 {
 	const struct flightrec_field *f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* export as comma-separated values (RFC 4180), with one column for each field there is. */
+/* export as comma-separated values (RFC 4180), with one column per field of any event. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define COLUMN_MAX 256u
 #define TYPE_MAX   256u /* numbers of kinds of events are below this */
 
-/* Which field of a kind of event stands in a column, -1: none. */
+/* The field of a kind of event that a column shows, -1: none. */
 struct cell {
 	int field;
 	enum flightrec_kind kind;
@@ -21,7 +21,7 @@ struct csv {
 	struct flightrec *fr;
 	const char *name[COLUMN_MAX];
 	u32 cnt;
-	unsigned file; /* whose schema the cells are of */
+	unsigned file; /* the file whose schema the cells follow */
 	struct cell cell[TYPE_MAX][COLUMN_MAX];
 	struct fr_out out;
 };
@@ -86,7 +86,7 @@ static void put_text(struct fr_out *o, const char *s, size_t len)
 	fr_out_char(o, '"');
 }
 
-/* Numbers of an array stand in one cell, with blanks between. */
+/* The numbers of an array share a cell, separated by blanks. */
 static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 {
 	size_t i;
@@ -98,7 +98,7 @@ static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 	}
 }
 
-/* Nothing if it is not known. */
+/* Empty if unknown. */
 static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
 {
 	const uint64_t *nums;

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 
-/* An export under way. */
+/* An export in progress. */
 struct each {
 	const struct fr_exportopts *x;
 	u64 event_cnt;
@@ -50,7 +50,7 @@ static int put(void *arg, int fd)
 	return err;
 }
 
-/* 0 or -errno, said. */
+/* 0 or -errno, reported. */
 static int open_all(const struct fr_exportopts *x)
 {
 	unsigned jobs = x->ask.opts.jobs == FR_REPLAY_JOBS_FEW ? 0 : x->ask.opts.jobs;

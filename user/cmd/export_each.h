@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* export_each: formats that need an event at a time and no more, made of the public library: json, csv. */
+/* export_each: formats that need only one event at a time, implemented with the public library: json, csv. */
 #ifndef FR_CMD_EXPORT_EACH_H
 #define FR_CMD_EXPORT_EACH_H
 
 #include "cmd/exportopts.h"
 #include "lib/flightrec.h"
 
-/* Events of fr, which is open, to fd. 0 or -errno; then *said: the library told why. */
+/* Write events of fr, which is open, to fd. 0 or -errno; then *said: the library has reported why. */
 int fr_export_csv(struct flightrec *fr, int fd, u64 *event_cnt, bool *said);
 
-/* As fr_export(), of json or csv. x->fr has the window, and is the caller's. */
+/* Like fr_export(), for json or csv. x->fr has the window, and belongs to the caller. */
 int fr_export_each(const struct fr_exportopts *x);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * exportopts: the options of commands that write events of snapshots into a file of another kind. Such a command puts
- * FR_EXPORTOPTS_TABLE into its option table and FR_EXPORTOPTS_SHORT into its short options.
+ * exportopts: the options of commands that export events of snapshots to a file. Such a command puts FR_EXPORTOPTS_TABLE into
+ * its option table and FR_EXPORTOPTS_SHORT into its short options.
  */
 #ifndef FR_EXPORTOPTS_H
 #define FR_EXPORTOPTS_H
@@ -22,7 +22,7 @@
 	FR_SYMOPTS_TABLE
 /* clang-format on */
 
-/* What was asked for so far. */
+/* The options so far. */
 struct fr_exportopts {
 	struct fr_export_ask ask;
 	struct fr_symopts symbols;
@@ -30,10 +30,10 @@ struct fr_exportopts {
 	bool to_stdout;	      /* -o - */
 };
 
-/* 0: it was one of these, but for help; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
+/* 0: it was one of these, except help; 1: it is another's; -EINVAL: wrong, and reported. Uses optarg. */
 int fr_exportopts_parse(int opt, struct fr_exportopts *to);
 
-/* No more options: the files, and what follows from options. */
+/* No more options: the files, and what follows from the options. */
 void fr_exportopts_done(struct fr_exportopts *to, const char *const *file, u32 file_cnt);
 
 #endif

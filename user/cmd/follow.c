@@ -18,7 +18,7 @@
 
 #define TIMEOUT_MS 10000
 #define NAP_MS	   200 /* between two looks for the next recorder */
-#define GONE_CNT   25  /* as many times without a session: another one does not begin */
+#define GONE_CNT   25  /* this many times without a session: no other one will begin */
 #define AGAIN	   (-1)
 
 static const char help[] = "Usage: flightrec follow [-n NAME] [--json]\n"
@@ -155,7 +155,7 @@ static void show(struct fr_out *o, const char *line, bool json)
 	}
 }
 
-/* Until there is nothing more to do, an exit status; AGAIN: the recorder has ended, or dropped who follows. */
+/* Until there is nothing more to do, then an exit status; AGAIN: the recorder has ended, or has dropped this client. */
 static int follow_one(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 {
 	char *line;
@@ -175,7 +175,7 @@ static int follow_one(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 	return FR_EXIT_OK;
 }
 
-/* Whoever may not look into the BPF file system sees no session, ever. */
+/* A user who may not look into the BPF file system never sees a session. */
 static bool sees_session(const char *name)
 {
 	char path[256];
@@ -184,7 +184,7 @@ static bool sees_session(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Try to follow the recorder that is there now, if one is: FR_EXIT_OK and *out, AGAIN, or it refuses. */
+/* Try to follow a recorder that lives now: FR_EXIT_OK and *out, AGAIN, or it refuses. */
 static int try_follow(const char *name, struct fr_ctl_conn **out)
 {
 	struct fr_ctl_conn *c;
@@ -203,8 +203,10 @@ static int try_follow(const char *name, struct fr_ctl_conn **out)
 	return status;
 }
 
-/* Wait for the next recorder: *c, or none and an exit status. A restart with other settings ends the session and begins it
- * anew: it may be away for a while. */
+/*
+ * Wait for the next recorder: *c, or none and an exit status. A restart with other settings ends the session and creates it
+ * again, so it may be missing for a while.
+ */
 static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
 {
 	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};

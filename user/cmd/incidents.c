@@ -41,7 +41,7 @@ static const struct option options[] = {
 
 struct ask {
 	const char *name; /* NULL: any */
-	const char *dir;  /* NULL: not said */
+	const char *dir;  /* NULL: not given */
 	const char *file; /* a snapshot's, NULL */
 	struct fr_when since;
 	bool json;
@@ -93,7 +93,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	if (err)
 		return err;
 	*dir = fr_sess_fact(s, "dir");
-	/* before it is saved: what another process saves and recycles meanwhile is in the journal then */
+	/* before it is saved: what another process saves and recycles meanwhile will be in the journal */
 	err = fr_inclog_look(s, false, &item, &cnt);
 	if (!err)
 		err = add(f, item, cnt);
@@ -129,7 +129,7 @@ static int from_journal(const struct ask *ask, const char *dir, struct found *f)
 	return add(f, item, kept);
 }
 
-/* Of the two either is enough: what the log has is shown, also where the journal cannot be read. */
+/* Either of the two is enough: show the log even if the journal cannot be read. */
 static int gather(const struct ask *ask, struct found *f)
 {
 	char *dir = NULL;
@@ -177,13 +177,13 @@ static u64 real_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Not what only a snapshot's window has: a part of it, and its trigger. */
+/* Reject forms that only a snapshot's window has: a part of it, and its trigger. */
 static bool is_wall(const struct fr_when *when)
 {
 	return when->kind != FR_WHEN_PART && when->kind != FR_WHEN_TRIGGER;
 }
 
-/* Wall time takes the recording clock's place; a duration, with or without a sign, is one ago. */
+/* Wall time replaces the recording clock; a duration, with or without a sign, means ago. */
 static int since_ns(const struct ask *ask, u64 *out)
 {
 	struct fr_when when = ask->since;
@@ -263,7 +263,7 @@ static void show(const struct ask *ask, const struct found *f, u64 since, struct
 	size_t i;
 
 	for (i = 0; i < f->cnt && !fr_out_error(o); i++) {
-		if (f->item[i].wall_ns < since) /* not known is old */
+		if (f->item[i].wall_ns < since) /* unknown counts as old */
 			continue;
 		if (ask->json) {
 			fr_incident_json(o, &f->item[i]);

@@ -75,7 +75,7 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
-/* 0 or -errno, said. */
+/* 0 or -errno, reported. */
 static int open_file(struct flightrec *fr, const char *path)
 {
 	int err = flightrec_set_flags(fr, FLIGHTREC_NO_NAMES);
@@ -84,7 +84,7 @@ static int open_file(struct flightrec *fr, const char *path)
 	return err ? err : flightrec_open(fr);
 }
 
-/* What is missing in the output, as it could not be found out, is a failure. */
+/* If the output is incomplete because something could not be determined, that is a failure. */
 static void say(void *failed, int level, const char *text)
 {
 	*(bool *)failed |= level == FLIGHTREC_LOG_ERROR;

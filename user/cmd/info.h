@@ -6,7 +6,7 @@
 #include "lib/flightrec.h"
 #include "pure/text/out.h"
 
-/* A snapshot: one of those of an open handle. */
+/* One snapshot of an open handle. */
 struct fr_info {
 	struct flightrec *fr;
 	unsigned file;
@@ -27,7 +27,7 @@ u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind);
 void fr_info_label(struct fr_out *o, const char *label);
 void fr_info_put(struct fr_out *o, const struct fr_info *s, const char *before, const char *fact, const char *after);
 
-/* What was cut away, and of which files it was merged; nothing of other files. */
+/* What was cut away, and which files it was merged from; prints nothing for other files. */
 struct fr_jsonw;
 void fr_info_cut_text(struct fr_out *o, const struct fr_info *s);
 void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s);

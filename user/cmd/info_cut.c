@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* info_cut: what `flightrec cut` has left out of a snapshot, and of which files `flightrec merge` has made it. */
+/* info_cut: what `flightrec cut` has left out of a snapshot, and which files `flightrec merge` made it from. */
 #include <stdio.h>
 
 #include "cmd/info.h"
@@ -39,7 +39,7 @@ static void put_merge(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
-/* How well wall time is known: what events of several hosts are ordered by. */
+/* The accuracy of wall time, which orders events of several hosts. */
 static void put_uncertainty(struct fr_out *o, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_CLOCKS), row;

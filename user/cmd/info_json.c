@@ -6,7 +6,7 @@
 #include "cmd/info.h"
 #include "pure/text/jsonw.h"
 
-/* A number if the fact is one, else null. */
+/* The fact as a number if it is one, else null. */
 static void put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
 	int64_t v;
@@ -50,7 +50,7 @@ static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 	fr_jsonw_close(w, '}');
 }
 
-/* The recorder's rules, and what came of their moments since its snapshot before. */
+/* The recorder's rules, and the verdicts of their moments since its previous snapshot. */
 static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
 {
 	char name[32], since[32];
@@ -192,7 +192,7 @@ static void put_cpu_lost(struct fr_jsonw *w, const struct fr_info *s, size_t row
 	fr_jsonw_close(w, '}');
 }
 
-/* A CPU, and its rings from number *ring on, which is moved behind them. */
+/* A CPU, and its rings from number *ring on, which is moved past them. */
 static void put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, unsigned *ring)
 {
 	static const char *const sums[] = {"cpu", "events", "first_ts", "last_ts", "overwritten", NULL};
@@ -221,7 +221,7 @@ static void put_cpus(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_close(w, ']');
 }
 
-/* What counters tell beside the rings. */
+/* Counters that do not belong to a ring. */
 static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 {
 	fr_jsonw_open(w, "tasks", '{');

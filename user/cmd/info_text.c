@@ -103,7 +103,7 @@ static void put_when(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
-/* Where it was, by which rule, and what else came since the snapshot before. */
+/* Where it was, which rule it was, and what else came since the previous snapshot. */
 static void put_trigger(struct fr_out *o, const struct fr_info *s)
 {
 	char name[32];
@@ -204,7 +204,7 @@ static void put_profile(struct fr_out *o, const struct fr_info *s)
 	fr_out_str(o, " samples (`flightrec profile`)\n");
 }
 
-/* What its addresses are called by. */
+/* Where the names of its addresses come from. */
 static void put_names(struct fr_out *o, const struct fr_info *s)
 {
 	const char *why = fr_info_fact(s, "kernel_symbols");
@@ -317,7 +317,7 @@ static void put_ring(struct fr_out *o, const struct flightrec_ring *r, u64 from_
 	fr_out_char(o, '\n');
 }
 
-/* The next ring of a tier from number *nr on, which is moved behind it; NULL: there are no more. */
+/* The next ring of a tier from number *nr on, which is moved past it; NULL: no more. */
 static const struct flightrec_ring *next_ring(const struct fr_info *s, const char *tier, unsigned *nr)
 {
 	const struct flightrec_ring *r;
@@ -441,7 +441,7 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");
-	/* a CPU that sleeps has no cycles, and takes no samples by them */
+	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	put_missed(o, &any, s);

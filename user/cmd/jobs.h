@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * jobs: how many threads read a file, the same in every command that reads whole ones. Such a command puts FR_JOBS_TABLE into
- * its option table and FR_JOBS_HELP into its help, and gives what getopt returned to fr_jobs_parse() first.
+ * jobs: the number of threads that read a file, for all commands that read complete files. Such a command puts FR_JOBS_TABLE
+ * into its option table and FR_JOBS_HELP into its help, and passes what getopt returned to fr_jobs_parse() first.
  */
 #ifndef FR_JOBS_H
 #define FR_JOBS_H
@@ -20,8 +20,10 @@ enum { FR_JOBS_OPT = 0x4a00 };
 
 #define FR_JOBS_MOST 256u
 
-/* 0: it was this, and *jobs is what struct fr_replay_opts takes, def for 0; 1: it is another's; -EINVAL: wrong, and said. Uses
- * optarg. */
+/*
+ * 0: it was this, and *jobs is what struct fr_replay_opts takes, def for 0; 1: it is another's; -EINVAL: wrong, and reported.
+ * Uses optarg.
+ */
 int fr_jobs_parse(int opt, u32 def, u32 *jobs);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* list: the two ways in which it prints. */
+/* list: its two output forms. */
 #ifndef FR_CMD_LIST_H
 #define FR_CMD_LIST_H
 

@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	char *full; /* as getopt prints it in front of its messages */
+	char *full; /* as getopt prefixes its messages with it */
 	int (*run)(int argc, char **argv);
 	const char *doc;
 } commands[] = {
@@ -81,7 +81,7 @@ static int run_option(const char *arg)
 	return FR_EXIT_USAGE;
 }
 
-/* Help and versions go by stdio, and are in its buffer until here. Who closed the pipe has read enough. */
+/* Help and versions are in stdio's buffer until here. If the pipe was closed, its reader has seen enough. */
 static int written(int status)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return FR_EXIT_USAGE;
 	}
-	/* A limit of file sizes (ulimit -f, LimitFSIZE=) is an error of writing, which is said, and leaves no half file. */
+	/* Make a file size limit (ulimit -f, LimitFSIZE=) a write error, which is reported and leaves no partial file. */
 	signal(SIGXFSZ, SIG_IGN);
 	i = find_command(argv[1]);
 	if (i < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* open: what the commands that work on a running session have in common. */
+/* open: shared by the commands that work on a running session. */
 #ifndef FR_CMD_OPEN_H
 #define FR_CMD_OPEN_H
 
@@ -9,8 +9,8 @@
 int fr_cmd_open_session(const char *name, struct fr_sess **out);
 
 /*
- * The options of commands that take a session's name (or none: name NULL) and --json (or not: json NULL). -1: go on; else the
- * exit status: help was printed, or what is wrong.
+ * The options of commands that take a session's name (or none: name NULL) and --json (or not: json NULL). -1: continue;
+ * otherwise the exit status: help was printed, or an error.
  */
 int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json);
 

@@ -10,7 +10,7 @@
 #include "pure/err.h"
 
 #define SEC_NS	 1000000000LL
-#define WAIT_MAX (1e9 * SEC_NS) /* thirty years: what is further away does not overflow */
+#define WAIT_MAX (1e9 * SEC_NS) /* thirty years: avoids overflow for anything farther away */
 
 int fr_pace_parse(const char *text, double *speed)
 {
@@ -38,7 +38,7 @@ static s64 now_ns(void)
 	return t.tv_sec * SEC_NS + t.tv_nsec;
 }
 
-/* A pipe that nobody reads, a terminal that was closed. */
+/* A pipe without a reader, or a closed terminal. */
 bool fr_pace_sleep(int fd, s64 wait_ns)
 {
 	const struct timespec t = {.tv_sec = wait_ns / SEC_NS, .tv_nsec = wait_ns % SEC_NS};

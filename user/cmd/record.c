@@ -145,7 +145,7 @@ static int set_option(struct fr_record_opts *o, int opt, char *arg)
 	return err == -ENOENT ? fr_record_set(o, opt, arg) : err;
 }
 
-/* Only a recorder that lives can act on these. */
+/* Only a live recorder can act on these. */
 static bool needs_recorder(const struct fr_trigger *t)
 {
 	return t->kind != FR_TRIGGER_signal && t->kind != FR_TRIGGER_exit && t->kind != FR_TRIGGER_command;
@@ -191,7 +191,7 @@ static int check(struct fr_record_opts *o)
 	return check_detach(o);
 }
 
-/* The file comes first, and the options go over it, wherever --config stands. Returns 0, -EINVAL, 1 when help was printed. */
+/* The file comes first, and options override it, wherever --config stands. Returns 0, -EINVAL, or 1 if help was printed. */
 static int find_config(struct fr_record_opts *o, int argc, char **argv)
 {
 	int opt;
@@ -210,7 +210,7 @@ static int find_config(struct fr_record_opts *o, int argc, char **argv)
 	return o->config ? fr_record_read_config(o) : 0;
 }
 
-/* Returns 0, -EINVAL, or 1 when help was printed. */
+/* Returns 0, -EINVAL, or 1 if help was printed. */
 static int parse(struct fr_record_opts *o, int argc, char **argv)
 {
 	int opt, err = find_config(o, argc, argv);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record_check: record --check-config: what only this host knows of a configuration, and what would be recorded. */
+/*
+ * record_check: record --check-config: checks what only this host knows about a configuration, and prints what would be
+ * recorded.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -14,7 +17,7 @@
 #include "pure/err.h"
 #include "pure/text/units.h"
 
-/* Where files have no life without a name: a directory that is made and removed. */
+/* If files cannot be nameless: create and remove a directory. */
 static int try_subdir(const char *dir)
 {
 	char path[4096];
@@ -26,7 +29,7 @@ static int try_subdir(const char *dir)
 	return rmdir(path) ? -errno : 0;
 }
 
-/* Can something be made in dir? Tried, since the mode does not tell: read-only file systems, quotas, /proc. 0 or -errno. */
+/* Can something be created in dir? Try it, since the mode does not tell: read-only file systems, quotas, /proc. 0 or -errno. */
 static int try_write(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -51,7 +54,7 @@ static void cut_last(char *path)
 	path[len] = 0;
 }
 
-/* Another user than root only hears what the recorder's user will not be spared either. */
+/* A user other than root only gets the errors that the recorder's user would get, too. */
 static int say_unwritable(const char *dir, const char *in, int err)
 {
 	if ((err == -EACCES || err == -EPERM) && geteuid()) {
@@ -63,7 +66,7 @@ static int say_unwritable(const char *dir, const char *in, int err)
 	return -EINVAL;
 }
 
-/* It is made when it is not there, but not what is above it. */
+/* It is created if it is missing, but its parents are not. */
 static int check_dir(const char *dir)
 {
 	char in[4096];

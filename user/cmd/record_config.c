@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record_config: record by a configuration file, with the command line's options over it. */
+/* record_config: recording by a configuration file, with the command line's options overriding it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* ---- the file ---- */
 
-/* A pipe would be empty when it is read again, and hold up who reads it: a plain file only. */
+/* Regular files only: a pipe would be empty on a reload, and block its reader. */
 static FILE *open_plain(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -78,9 +78,9 @@ static int parse_file(struct fr_config *c, const char *path, char *why, size_t w
 	return err;
 }
 
-/* ---- what it says of the session ---- */
+/* ---- the session's settings ---- */
 
-/* Lists are taken apart in place, and names are pointed to for as long as it records. */
+/* Lists are split in place; names are referred to for as long as it records. */
 static char *keep(struct fr_record_opts *o, const char *text)
 {
 	if (o->kept_cnt == sizeof(o->kept) / sizeof(o->kept[0]))
@@ -117,7 +117,7 @@ static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_li
 	return err;
 }
 
-/* In a fixed order: the settings by which sessions are adopted do not depend on the file's. */
+/* In a fixed order: the settings that decide about adoption must not depend on the file's order. */
 static int set_session(struct fr_record_opts *o, const struct fr_config *c, const struct fr_config *def)
 {
 	int err = fr_record_set_name(o, c->name);
@@ -162,7 +162,7 @@ int fr_record_read_config(struct fr_record_opts *o)
 	return err;
 }
 
-/* ---- what can be changed while it records ---- */
+/* ---- settings that can change while it records ---- */
 
 static int put_dir(struct fr_config *c, const char *dir)
 {
@@ -182,7 +182,7 @@ static int put_over(struct fr_config *c, const struct fr_record_over *over, char
 	char *text = NULL;
 	int len, err;
 
-	if (!strcmp(over->option, "-o")) /* relative to where we are, which a file's must not be */
+	if (!strcmp(over->option, "-o")) /* relative to the working directory, which a file's path must not be */
 		return put_dir(c, over->value);
 	if (strchr(over->value, '\n')) {
 		snprintf(why, why_sz, "%s: it cannot have a line break", over->option);
@@ -198,7 +198,7 @@ static int put_over(struct fr_config *c, const struct fr_record_over *over, char
 	return err;
 }
 
-/* The same rule twice would only be told twice. */
+/* A rule given twice would only be reported twice. */
 static bool has_rule(const struct fr_live_settings *live, const char *text)
 {
 	u32 i;
@@ -209,7 +209,7 @@ static bool has_rule(const struct fr_live_settings *live, const char *text)
 	return false;
 }
 
-/* Can BPF evaluate the expression of an event rule? As fr_trigger_parse() says. */
+/* Can BPF evaluate the expression of an event rule? Returns as fr_trigger_parse(). */
 static int check_watch(const struct fr_trigger *rule, const char *arch, struct fr_trigger_error *error)
 {
 	const char *expr = strstr(rule->text, rule->expr);
@@ -268,8 +268,8 @@ static int add_rules(const struct fr_record_opts *o, struct fr_live_settings *li
 }
 
 /*
- * Without a file somebody watches: no line in the journal. Quotas are for triggers that nobody counts; a snapshot that somebody
- * asked for removes nothing, and old age is for who runs it as a service.
+ * Without a file somebody is watching: no line in the journal. Quotas are for triggered snapshots; one that a person requested
+ * removes nothing, and the age limit is for services.
  */
 static void defaults_of_foreground(const struct fr_record_opts *o, struct fr_config *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record_opts: what record's command line and configuration file are parsed into. */
+/* record_opts: the result of parsing record's command line and configuration file. */
 #ifndef FR_CMD_RECORD_OPTS_H
 #define FR_CMD_RECORD_OPTS_H
 
@@ -13,7 +13,7 @@
 #define FR_RECORD_ON_MAX    FR_TRIGGER_MAX
 #define FR_RECORD_OVER_MAX  32u
 
-/* An option that stands for a key of the configuration file, over which it goes. */
+/* An option that overrides a key of the configuration file. */
 struct fr_record_over {
 	const char *option, *section, *key, *value;
 };
@@ -25,16 +25,16 @@ struct fr_record_opts {
 	const char *event[FR_RECORD_EVENT_MAX];
 	u32 event_cnt;
 	u32 pid[FR_RECORD_PID_MAX];
-	FILE *settings;	    /* what must be the same for a session to be adopted */
+	FILE *settings;	    /* options that must match for a session to be adopted */
 	const char *config; /* path of the file, NULL none */
 	bool check_config;
 	const char *on[FR_RECORD_ON_MAX];
 	u32 on_cnt;
 	struct fr_record_over over[FR_RECORD_OVER_MAX];
 	u32 over_cnt;
-	char *kept[16]; /* copies to be freed at the end */
+	char *kept[16]; /* copies, freed at the end */
 	u32 kept_cnt;
-	struct fr_config session; /* the file, as it was read for the session: names in it are pointed to */
+	struct fr_config session; /* the file, as read for the session: its names are referred to */
 	bool has_session;
 	struct fr_live_settings live;
 };
@@ -65,18 +65,18 @@ enum fr_record_opt {
 	FR_OPT_MAX_INCIDENTS,
 };
 
-/* ---- record_set.c: options that change what a session is; each goes into its settings. 0, or -EINVAL with a message ---- */
+/* ---- record_set.c: options that define a session; each is noted in its settings. 0, or -EINVAL with a message ---- */
 
 int fr_record_set(struct fr_record_opts *o, int opt, char *arg); /* arg may be modified, and must live */
 int fr_record_set_name(struct fr_record_opts *o, const char *text);
-int fr_record_select(struct fr_record_opts *o); /* events and -f, once all is set */
+int fr_record_select(struct fr_record_opts *o); /* events and -f, once everything is set */
 
 /* ---- record_config.c ---- */
 
-/* What the configuration file says of the session. 0, -EINVAL or -errno with a message. */
+/* The session's settings in the configuration file. 0, -EINVAL or -errno with a message. */
 int fr_record_read_config(struct fr_record_opts *o);
 
-/* File, options over it, triggers: 0 and *out, or -errno and why. Also when it is read anew: fr_settings_fn. */
+/* File, overriding options, triggers: 0 and *out, or -errno and why. Also used on a reload: fr_settings_fn. */
 int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz);
 
 /* ---- record_check.c ---- */

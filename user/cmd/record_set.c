@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record_set: options of record that say what is recorded, from the command line or the configuration file. */
+/* record_set: options of record that select what is recorded, from the command line or the configuration file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP_ROOT_MIX "/sys/fs/cgroup/unified" /* cgroup v1 and v2 side by side */
 
-/* Call fn with each item of a list with commas; it is modified. */
+/* Call fn with each item of a comma-separated list, which is modified. */
 static int each_item(char *list, int (*fn)(struct fr_record_opts *o, const char *item), struct fr_record_opts *o)
 {
 	char *save, *item;
@@ -286,7 +286,7 @@ static int select_events(struct fr_record_opts *o)
 	return 0;
 }
 
-/* -f takes the place of --pid, --comm and --cgroup, and is for all events but task_rename, by which the others are read. */
+/* -f replaces --pid, --comm and --cgroup, and applies to all events but task_rename, which is needed to read the others. */
 static int set_filter(struct fr_record_opts *o)
 {
 	struct fr_load_conf *l = &o->ask.load;

@@ -5,7 +5,7 @@
 #include "cmd/open.h"
 #include "cmd/remote.h"
 
-#define TIMEOUT_MS 60000 /* loading the programs of triggers takes its time on a busy machine */
+#define TIMEOUT_MS 60000 /* loading the triggers' programs takes time on a busy machine */
 
 static const char help[] = "Usage: flightrec reload [-n NAME]\n"
 			   "Make a recorder read its configuration file again. A bad file is refused, and the\n"

@@ -50,7 +50,7 @@ int fr_cmd_connect(const char *name, struct fr_ctl_conn **out)
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
-/* Status is nested, and its beginning says that it is fine. */
+/* Status is nested, and its beginning says whether it is ok. */
 static bool is_ok(const char *line)
 {
 	static const char ok[] = "{\"ok\":true";
@@ -95,7 +95,7 @@ int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char 
 {
 	int err = fr_ctl_ask(c, request), status;
 
-	/* who is refused at the door finds the reason on the mat, even if it can say nothing any more */
+	/* a client that is refused gets the reason, even if it can send nothing any more */
 	if (!err || err == -EPIPE)
 		err = fr_ctl_line(c, timeout_ms, line);
 	if (err && no) {

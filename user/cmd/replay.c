@@ -61,10 +61,10 @@ enum mode { TEXT, JSON, COUNT };
 
 struct ask {
 	struct flightrec *fr;	    /* what is set is set in it; its messages are ours */
-	const char *option;	    /* being set: in front of what is said of it */
-	struct fr_replay_opts opts; /* the window, for rules: they are evaluated by more than the library shows */
+	const char *option;	    /* the one being set: prefixes messages about it */
+	struct fr_replay_opts opts; /* the window, for rules: evaluating them takes more than the library offers */
 	const char *filter;
-	bool tiers; /* were given */
+	bool tiers; /* given on the command line */
 	enum mode mode;
 	bool pos;
 	bool pairs;
@@ -75,14 +75,14 @@ struct ask {
 	struct fr_symopts symopts;
 };
 
-/* What is kept while events go by. */
+/* State kept between events. */
 struct show {
 	const struct ask *ask;
 	struct flightrec *fr;
 	struct flightrec_printer *printer;
 	struct fr_pace pace;
 	struct fr_step *step; /* NULL: not by keys */
-	int write_err;	      /* -errno: nobody can be shown anything */
+	int write_err;	      /* -errno: output is impossible */
 };
 
 static void say(void *arg, int level, const char *text)
@@ -109,7 +109,7 @@ static void wait_for(struct show *s, const struct flightrec_event *ev)
 			s->write_err = -EPIPE;
 }
 
-/* 0 to go on: 0, or what came of printing. */
+/* 0 to continue; or the result of printing. */
 static int show_event(struct show *s, const struct flightrec_event *ev)
 {
 	if (s->pace.speed > 0)
@@ -130,7 +130,7 @@ static int show_all(struct show *s)
 	return got;
 }
 
-/* Likewise; keys say which are shown. */
+/* Likewise; keys choose which are shown. */
 static int step_all(struct show *s)
 {
 	const struct flightrec_event *ev;
@@ -169,7 +169,7 @@ static int finish(struct show *s, int got)
 	return write_status(s->write_err ? s->write_err : err, got < 0 ? FR_EXIT_FAIL : status);
 }
 
-/* The terminal is as it was; a signal that was kept from ending us meanwhile may do so now. */
+/* The terminal has been restored: deliver a signal held back meanwhile. */
 static int end_step(struct show *s, int status)
 {
 	int sig = s->step ? fr_step_signal(s->step) : 0;
@@ -248,7 +248,7 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 
 /* ---- options ---- */
 
-/* Also for the library, which takes the same texts. As fr_winopts_parse(). */
+/* Also sets the library's, which takes the same texts. Returns as fr_winopts_parse(). */
 static int parse_window(struct ask *ask, int opt)
 {
 	int err = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
@@ -307,7 +307,7 @@ static int parse_option(struct ask *ask, int opt)
 	}
 }
 
-/* Options that say something only with others, or without them. */
+/* Options that make sense only with certain others, or without them. */
 static int check(const struct ask *ask)
 {
 	if (ask->on.cnt && (ask->filter || ask->pos || ask->step || ask->tiers)) {
@@ -331,7 +331,7 @@ static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
 	return fr_replay_on_run(&ask->on, &ask->opts, path, cnt);
 }
 
-/* -1: go on; else the exit status. */
+/* -1: continue; otherwise the exit status. */
 static int parse_options(struct ask *ask, int argc, char **argv)
 {
 	int opt;

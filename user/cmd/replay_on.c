@@ -36,7 +36,7 @@ int fr_replay_on_add(struct fr_replay_on *on, const char *text)
 	return 0;
 }
 
-/* For the machine the files are of: its names of system calls. */
+/* For the files' machine: its names of system calls. */
 static int parse_rules(struct on *on)
 {
 	const char *arch = fr_replay_view(on->replay, 0)->arch;
@@ -53,7 +53,7 @@ static int parse_rules(struct on *on)
 
 /* ---- a moment ---- */
 
-/* What it is about in a word or two: the call, the softirq. NULL: nothing has a name. */
+/* Its subject in a word or two: the call, the softirq. NULL: nothing with a name. */
 static const char *name_of_what(const struct fr_rehearsed *r)
 {
 	const struct fr_sys sys = {.arch = r->view->arch};
@@ -312,7 +312,7 @@ static bool measures(const struct on *on)
 	return false;
 }
 
-/* From when on what rules measure can be known, and what was taken for granted. */
+/* From when on what rules measure can be known, and the assumptions made. */
 static void show_window(struct on *on)
 {
 	u64 begin_ns, end_ns, known_ns = fr_rehearse_known_ns(on->h);
@@ -338,7 +338,7 @@ static void show_window(struct on *on)
 	}
 }
 
-/* Is there a rule of which this says nothing, or that could not be deployed so? */
+/* Is there a rule that these files cannot answer, or that could not be deployed as it is? */
 static bool show_totals(struct on *on)
 {
 	struct fr_rehearse_total total;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* replay_on: `replay --on TRIGGER...`: where rules would have pulled, and what the recorder would have decided. */
+/* replay_on: `replay --on TRIGGER...`: where rules would have triggered, and what the recorder would have decided. */
 #ifndef FR_REPLAY_ON_H
 #define FR_REPLAY_ON_H
 
@@ -14,7 +14,7 @@ struct fr_replay_on {
 	double speed;
 };
 
-/* Add a rule's text. 0, or -EINVAL, said: too many. */
+/* Add a rule's text. 0, or -EINVAL, reported: too many. */
 int fr_replay_on_add(struct fr_replay_on *on, const char *text);
 
 /* An exit status: 1 also if a rule could not be evaluated from these files, or would be refused live. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * replay_step: keys come one by one, without Enter and without echo, so the terminal is changed; whatever ends us, it is put
- * back: signals that would end us are kept from doing so and read beside the keys.
+ * replay_step: keys come one by one, without Enter and without echo, so the terminal's mode is changed. It is restored however
+ * the program ends: signals that would end it are blocked and read beside the keys.
  */
 #include "cmd/replay_step.h"
 
@@ -23,8 +23,8 @@
 
 enum mode {
 	COUNTS, /* show `left` more events, then ask */
-	SEEKS,	/* pass events until one matches */
-	GOES	/* show what matches, ask no more */
+	SEEKS,	/* skip events until one matches */
+	GOES	/* show what matches without asking */
 };
 
 struct fr_step {
@@ -78,14 +78,14 @@ static int make_raw(struct fr_step *s)
 	t.c_lflag &= ~(ICANON | ECHO);
 	t.c_cc[VMIN] = 1;
 	t.c_cc[VTIME] = 0;
-	t.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would be left with this terminal */
+	t.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would get the terminal in this mode */
 	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &t))
 		return -errno;
 	s->is_raw = true;
 	return 0;
 }
 
-/* As it was, and signals do again what they did. */
+/* Restore the terminal and the signals. */
 static void restore(struct fr_step *s)
 {
 	if (!s->is_raw)
@@ -139,7 +139,7 @@ int fr_step_signal(const struct fr_step *s)
 
 /* ---- keys ---- */
 
-/* The next key; -1: there are no more, or a signal came. */
+/* The next key; -1: no more, or a signal came. */
 static int read_key(struct fr_step *s)
 {
 	struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
@@ -163,7 +163,7 @@ static void type_digit(struct fr_step *s, int digit)
 		s->typed = CNT_MAX;
 }
 
-/* Wait for a key that means something. False: it is over. */
+/* Wait for a valid key. False: the end. */
 static bool ask(struct fr_step *s)
 {
 	int key;

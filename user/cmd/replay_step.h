@@ -11,19 +11,19 @@
 struct fr_step; /* opaque */
 
 /*
- * Keys come from standard input, cnt events go by with each. 0 and *out; -ENOTTY: it is no terminal, said; -errno, said. The
- * terminal is as it was again after fr_step_free(), also when a signal ends the stepping.
+ * Keys come from standard input; each lets cnt events pass. 0 and *out; -ENOTTY: not a terminal, reported; -errno, reported.
+ * The terminal is restored by fr_step_free(), also when a signal ends the stepping.
  */
 int fr_step_new(u32 cnt, struct fr_step **out);
 void fr_step_free(struct fr_step *s); /* NULL is fine */
 
-/* N, from 1 on. 0 and *cnt, or -EINVAL, said. text NULL: 1. */
+/* N, at least 1. 0 and *cnt, or -EINVAL, reported. text NULL: 1. */
 int fr_step_parse(const char *text, u32 *cnt);
 
 /* What to do with the next event. */
 enum fr_step_do { FR_STEP_SHOW, FR_STEP_SKIP, FR_STEP_QUIT };
 
-/* An event comes; matches: one that -f chose. Asks for a key when it is time to; what p has is seen before. */
+/* An event comes; matches: -f selected it. Asks for a key when it is time to; p is flushed first. */
 enum fr_step_do fr_step_next(struct fr_step *s, struct flightrec_printer *p, bool matches);
 
 /* 0, or the signal that ended the stepping. */

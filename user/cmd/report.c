@@ -49,7 +49,7 @@ static const struct option options[] = {
 	{},
 };
 
-/* What was asked for, and what is decided when all is known. */
+/* The options, and what is decided once all are known. */
 struct asked {
 	struct fr_report_ask ask;
 	struct fr_symopts symopts;
@@ -113,7 +113,7 @@ static int parse_option(struct asked *a, int opt)
 	return err == 1 ? parse_own(a, opt) : err;
 }
 
-/* Programs get everything, unless they say otherwise. */
+/* Programs get everything by default. */
 static void decide(struct asked *a)
 {
 	if (!a->top_given)

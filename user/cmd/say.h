@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* say: what the library says of a handle is the command's message: for flightrec_set_log(). */
+/* say: prints the library's messages about a handle as the command's own: for flightrec_set_log(). */
 #ifndef FR_CMD_SAY_H
 #define FR_CMD_SAY_H
 

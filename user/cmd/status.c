@@ -58,7 +58,7 @@ static void show(const struct ask *ask, const struct fr_live *l, struct fr_out *
 		fr_live_text(l, o, columns(o));
 }
 
-/* As root: from the session itself, whether or not a recorder lives. */
+/* As root: from the session itself, with or without a live recorder. */
 static int local(const struct ask *ask, struct fr_out *o)
 {
 	struct fr_sess *s;
@@ -108,7 +108,7 @@ static int put_answer(const char *line, bool json, struct fr_out *o)
 	return FR_EXIT_OK;
 }
 
-/* As another user: what the recorder tells. */
+/* As another user: the recorder's answer. */
 static int remote(const struct ask *ask, struct fr_out *o)
 {
 	char request[128], *line;
@@ -133,7 +133,7 @@ static int remote(const struct ask *ask, struct fr_out *o)
 
 /* ---- where it goes ---- */
 
-/* Whoever reads the file sees the old metrics or the new ones. Its name while it is written does not end in .prom. */
+/* Readers of the file see the old metrics or the new ones. While it is written its name does not end in .prom. */
 static int replace_file(const char *path, const char *text, size_t sz)
 {
 	char *tmp;

@@ -41,7 +41,7 @@ struct walk {
 	struct fr_stacktexts stacks;
 };
 
-/* Each stack is put into words, which are thrown away: what they needed is counted. */
+/* Resolve each stack and discard the text: what it needed is counted. */
 static int look_at_row(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	const struct walk *w = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symopts: the options about symbols, the same in every command that shows stacks. Such a command puts FR_SYMOPTS_TABLE into
- * its option table and FR_SYMOPTS_HELP into its help, and gives what getopt returned to fr_symopts_parse() first.
+ * symopts: the options about symbols, for all commands that show stacks. Such a command puts FR_SYMOPTS_TABLE into its option
+ * table and FR_SYMOPTS_HELP into its help, and passes what getopt returned to fr_symopts_parse() first.
  */
 #ifndef FR_SYMOPTS_H
 #define FR_SYMOPTS_H
@@ -36,17 +36,17 @@ enum {
 	"      --lines        source lines and inlined functions too (slow)\n"              \
 	"      --raw-symbols  names as they are in the file, not demangled\n"
 
-/* What was asked for; all zero: nothing. */
+/* The options given; all zero: none. */
 struct fr_symopts {
 	struct fr_symbols_opts opts;
 	bool off; /* --no-symbols */
-	bool on;  /* --symbols or an option that makes sense only with them: for output that has none by default */
+	bool on;  /* --symbols or an option that makes sense only with it: for output without symbols by default */
 };
 
-/* 0: it was one of these; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
+/* 0: it was one of these; 1: it is another's; -EINVAL: wrong, and reported. Uses optarg. */
 int fr_symopts_parse(int opt, struct fr_symopts *to);
 
-/* Set the same in a handle of the library. 0 or -errno, said by it. */
+/* Set the same in a handle of the library. 0 or -errno, reported by it. */
 struct flightrec;
 int fr_symopts_set(const struct fr_symopts *s, struct flightrec *fr);
 

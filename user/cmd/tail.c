@@ -74,7 +74,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-/* A second signal ends us at once: the output may be stopped for ever. */
+/* A second signal ends us at once: the output may be blocked for ever. */
 static void catch_signals(void)
 {
 	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
@@ -110,7 +110,7 @@ static const char *show_count(u64 n, char *buf, size_t sz)
 	return buf;
 }
 
-/* The lines before it are where it belongs. */
+/* Lines before it must come first. */
 static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 {
 	struct show *s = arg;
@@ -221,7 +221,7 @@ static int tail(const struct ask *ask)
 	return status;
 }
 
-/* 0, or -1 and said. */
+/* 0, or -1, reported. */
 static int parse_option(struct ask *ask, int opt)
 {
 	switch (opt) {

@@ -111,7 +111,7 @@ static int finish_work(struct fr_top *t)
 	return got;
 }
 
-/* Each key when all that came of the one before is done. */
+/* Process each key once everything caused by the previous one is done. */
 static int press_keys(struct fr_top *t, const char *keys)
 {
 	int err = finish_work(t);
@@ -184,7 +184,7 @@ static bool take_key(struct fr_screen *s, struct fr_top *t, int key)
 	}
 }
 
-/* Keys first; what takes long goes on while none comes. */
+/* Keys come first; long work continues while there are none. */
 static int run_screen(struct fr_screen *s, struct fr_top *t, bool light)
 {
 	struct fr_grid grid = {0};
@@ -208,7 +208,7 @@ static int run_screen(struct fr_screen *s, struct fr_top *t, bool light)
 	return err;
 }
 
-/* A person's Ctrl-C is an end like any other; the rest is told on. */
+/* Ctrl-C is a normal end; other signals are passed on. */
 static void die_of(int signal)
 {
 	if (signal && signal != SIGINT)
@@ -232,7 +232,7 @@ static int status_of(int err)
 	return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 }
 
-/* The file first: what is wrong with it is said on a terminal as it was. */
+/* Open the file first: its errors are printed on an unchanged terminal. */
 static int top(struct asked *a)
 {
 	struct fr_screen *s = NULL;

@@ -81,7 +81,7 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
-/* A line for each snapshot in the file. */
+/* One line per snapshot in the file. */
 static int verify(struct fr_out *o, const char *path)
 {
 	struct fr_members m;

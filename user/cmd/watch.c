@@ -66,7 +66,7 @@ struct watch_opts {
 	struct fr_ranges cpus;
 	struct fr_trigger rule[FR_TRIGGER_MAX];
 	bool threshold_given;
-	char *dir; /* as made absolute, to be freed */
+	char *dir; /* the absolute path, freed by us */
 };
 
 /* ---- values. 0, or -EINVAL with a message ---- */
@@ -220,7 +220,7 @@ static int set_option(struct watch_opts *w, int opt, const char *arg)
 	return -EINVAL;
 }
 
-/* A holdoff below the threshold is not looked at, so no rule sees it. */
+/* A holdoff below the threshold is not examined, so no rule sees it. */
 static int check_rules(struct watch_opts *w)
 {
 	u64 *threshold_ns = &w->ask.sleep.threshold_ns;
@@ -243,7 +243,7 @@ static int check_rules(struct watch_opts *w)
 	return 0;
 }
 
-/* A directory that cannot be written to is said now, not when there is something to lose. */
+/* Report an unwritable directory now, not when there is something to lose. */
 static int check(struct watch_opts *w)
 {
 	const char *dir = w->ask.sess.dir;
@@ -259,7 +259,7 @@ static int check(struct watch_opts *w)
 	return err;
 }
 
-/* 0: go on; 1: help was printed; -EINVAL. */
+/* 0: continue; 1: help was printed; -EINVAL. */
 static int parse(struct watch_opts *w, int argc, char **argv)
 {
 	int opt, err = 0;

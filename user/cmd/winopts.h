@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * winopts: the options that say from when to when, the same in every command that reads events. Such a command puts
- * FR_WINOPTS_TABLE into its option table and FR_WINOPTS_HELP into its help, and gives what getopt returned to
- * fr_winopts_parse() first.
+ * winopts: the options for the time window, for all commands that read events. Such a command puts FR_WINOPTS_TABLE into its
+ * option table and FR_WINOPTS_HELP into its help, and passes what getopt returned to fr_winopts_parse() first.
  */
 #ifndef FR_WINOPTS_H
 #define FR_WINOPTS_H
@@ -30,10 +29,10 @@ enum {
 	"                     2026-01-31T14:02:11, or ns of the recording clock\n"        \
 	"      --window A..B  both: trigger-50ms..trigger+5ms, 10%..20%, -1s..\n"
 
-/* 0: it was one of these, and into *since, *until; 1: it is another's; -EINVAL: wrong, and said. Uses optarg. */
+/* 0: it was one of these, stored in *since or *until; 1: it is another's; -EINVAL: wrong, and reported. Uses optarg. */
 int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until);
 
-/* Set the same in a handle of the library, which takes the same texts. After 0; 0 or -errno. */
+/* Set the same in a handle of the library, which takes the same texts. Call it after a 0; 0 or -errno. */
 struct flightrec;
 int fr_winopts_set(int opt, struct flightrec *fr);
 

@@ -11,7 +11,7 @@
 #include "report.h"
 
 #define NEVER	  (~0ULL)
-#define TICKS_MAX 1000000ULL /* between two events: a day of tenths of a second. More is no recording, and not waited for */
+#define TICKS_MAX 1000000ULL /* between two events: a day of tenths of a second. A longer gap is no recording: skip it */
 
 /* ---- time ---- */
 
@@ -90,7 +90,7 @@ static int pass_time(struct fr_re *re, u64 now_ns)
 
 /* ---- rows ---- */
 
-/* Its kind, as bpf/trigger/kernel.bpf.c has it. */
+/* Its kind, as in bpf/trigger/kernel.bpf.c. */
 static u32 report_kind(const char *text)
 {
 	u32 i;
@@ -116,7 +116,7 @@ static int on_report(struct fr_re *re, const struct fr_re_schema *s, const struc
 	return fr_re_tell(re, set);
 }
 
-/* As rules_due() of bpf/trigger/watch.bpf.c, by the filter that its bytecode was made from. */
+/* Like rules_due() of bpf/trigger/watch.bpf.c, using the filter that its bytecode was made from. */
 static int on_event(struct fr_re *re, u32 file, const struct fr_row *r)
 {
 	const struct fr_rehearse *h = re->h;
@@ -208,7 +208,7 @@ static int new_filter(struct fr_rehearse *h, u32 file, u32 rule)
 	if (h->rule[rule].kind != FR_TRIGGER_event)
 		return 0;
 	err = fr_filter_new(h->rule[rule].expr, v->schema, v->arch, &h->filter[file * FR_TRIGGER_MAX + rule], &why);
-	return err == -EINVAL ? 0 : err; /* an older file has not all the events: rehearse_can.c says so */
+	return err == -EINVAL ? 0 : err; /* an older file lacks some events: rehearse_can.c reports that */
 }
 
 static int new_files(struct fr_rehearse *h)

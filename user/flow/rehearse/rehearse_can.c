@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* rehearse_can: what of a rule the files can say, and why not the rest. A rule that stays silent must not stay so unexplained.
+/*
+ * rehearse_can: what the files can say about a rule, and why not the rest. A rule must not stay silent without an explanation.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static u64 lost(const struct fr_rehearse *h)
 
 /* ---- event rules ---- */
 
-/* Live, an event that a rule cannot watch is passed over where the expression does not name it. */
+/* The live recorder skips an event that a rule cannot watch, unless the expression names it. */
 static void pass_unwatched(struct fr_rehearse *h, u32 rule, const struct fr_schema *s)
 {
 	u32 nr;

@@ -49,7 +49,7 @@ static int by_begin(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-/* Those that meet become one. */
+/* Merge those that meet. */
 static void join(struct fr_re_known *k)
 {
 	u32 i, to = 0;

@@ -19,7 +19,7 @@
 
 struct task {
 	struct fr_lat_task lat;
-	u32 state; /* as __state would be, while it is not running */
+	u32 state; /* as __state would be, while it is off the CPU */
 	u16 cpu;   /* it runs there, or did last */
 };
 
@@ -31,7 +31,7 @@ struct request {
 
 struct fr_re_lat {
 	struct fr_trig_lat conf;
-	u32 measured; /* bit: rules measure this latency */
+	u32 measured; /* bit set: rules measure this latency */
 	bool tasks;   /* rules follow tasks and their CPUs */
 	bool calls;
 	s32 restart_nr[2]; /* by ABI */
@@ -121,7 +121,7 @@ static int make_cpus(struct fr_re_lat *l, u16 cpu)
 
 /* ---- it took so long ---- */
 
-/* tid 0: nobody. named_ns: the task has the name and process of then. */
+/* tid 0: none. named_ns: use the task's name and process of that time. */
 static int took(struct fr_re *re, u64 now_ns, u32 latency, u64 value_ns, u64 id, u32 tid, u64 named_ns, u16 cpu)
 {
 	const struct fr_rehearse *h = re->h;
@@ -154,7 +154,7 @@ static u32 hung_rules(const struct fr_re *re, u64 value_ns, u32 said)
 	return set & ~said;
 }
 
-/* Of which hung rules is this task's pause of so long? The moment is begun. */
+/* Which hung rules does this task's pause of this length match? The moment has been begun. */
 static u32 begin_hung(struct fr_re *re, u64 now_ns, u64 value_ns, u32 state, u32 said, u32 tid, u16 cpu)
 {
 	u32 set = hung_rules(re, value_ns, said);
@@ -197,7 +197,7 @@ static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 		return 0;
 	}
 	if (!t->lat.off && t->cpu != r->cpu && t->cpu < l->cpu_cnt && l->runs[t->cpu] == r->tid)
-		return 0; /* two CPUs' times differ by a grain: it runs elsewhere already */
+		return 0; /* two CPUs' times differ by a grain: it is already running elsewhere */
 	t->state = state_of(prev_state);
 	t->cpu = r->cpu;
 	fr_lat_leaves(&t->lat, r->ts, fr_off_how(prev_state == 0x100, t->state));
@@ -266,7 +266,7 @@ static int on_waking(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_
 	return 0;
 }
 
-/* A thread that executes a program is the leader from now on, under the leader's tid. */
+/* A thread that executes a program becomes the leader, and takes the leader's tid. */
 static int on_exec(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u32 old = fr_re_num(s, r, FR_RE_EXEC, 0);
@@ -292,7 +292,7 @@ struct look {
 	u32 cnt;
 };
 
-/* A task that runs is not looked at, as live; one that was never seen to leave is not known to hang. */
+/* Like the live look, skip running tasks; a task that was never seen to leave is not known to hang. */
 static u64 hangs(struct task *t, u64 now_ns, u32 *blocked)
 {
 	return t->lat.off ? fr_lat_hung(&t->lat, now_ns, t->lat.off, t->lat.wake ? 0 : t->state, blocked) : 0;
@@ -330,7 +330,7 @@ static int look_at(struct fr_re *re, u64 now_ns, u32 tid)
 	return fr_re_tell_each(re, set);
 }
 
-/* In the order of their numbers, as the kernel's walk goes. */
+/* In order of tid, like the kernel's walk. */
 int fr_re_lat_look(struct fr_re *re, u64 now_ns)
 {
 	struct fr_re_lat *l = re->lat;
@@ -404,7 +404,7 @@ static u64 request_key(u32 dev, u64 sector)
 	return (u64)dev << 40 ^ sector;
 }
 
-/* Issued again, it goes on. */
+/* If it is issued again, it continues. */
 static int on_issue(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u64 key = request_key(fr_re_num(s, r, FR_RE_RQ_ISSUE, 0), fr_re_num(s, r, FR_RE_RQ_ISSUE, 1));
@@ -476,7 +476,7 @@ static int task_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_w
 	}
 }
 
-/* What is measured of others costs nothing here. */
+/* Latencies that no rule measures cost nothing here. */
 static int measured_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r)
 {
 	struct fr_re_lat *l = re->lat;
@@ -514,7 +514,7 @@ int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wha
 	switch (what) {
 	case FR_RE_NONE:
 		return 0;
-	case FR_RE_GOVERNOR: /* from here on, or until here, something was not recorded */
+	case FR_RE_GOVERNOR: /* before or after this something was not recorded */
 		forget(l);
 		return 0;
 	case FR_RE_FORK:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rehearse_tell: a rule holds; what becomes of it. As the programs of triggers (bpf/trigger/trigger.bpf.c) and the engine
- * (flow/recorder/engine.c) do it, by the same decisions: whose gap is over is told, in one alert; then each rule's filters and
- * the gate.
+ * rehearse_tell: what follows when a rule holds. It takes the same decisions as the triggers' programs
+ * (bpf/trigger/trigger.bpf.c) and the engine (flow/recorder/engine.c): rules whose gap is over are reported in one alert; then
+ * come each rule's filters and the gate.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void find_program(struct fr_re *re)
 	struct fr_moment *m = &re->moment.m;
 
 	if (!m->pid || (m->kind == FR_TRIGGER_latency && m->latency == FR_LATENCY_block))
-		return; /* whose a request was is known by name only, live too */
+		return; /* requests are matched by name only, as in the live recorder */
 	m->exe = fr_re_exe(re->who, m->pid, m->ts);
 	m->cgroup = fr_re_cgroup(re->who, m->tid, m->ts);
 }

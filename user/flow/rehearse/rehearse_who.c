@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rehearse_who: programs of processes at a time. A process's program is what it executed last; one that executed
- * nothing has its parent's; one whose beginning is older than the file has what /proc said when the snapshot was taken.
+ * rehearse_who: the programs of processes at a given time. A process's program is the last one it executed; if it executed
+ * none, its parent's; if it is older than the file, what /proc said when the snapshot was taken.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 enum what { BORN, EXECUTED };
 
-/* What is known of a process from ts on. */
+/* What is known about a process from ts on. */
 struct step {
 	u64 ts;
 	u32 pid;
@@ -101,7 +101,7 @@ static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const st
 	struct step *st;
 	bool *is;
 
-	if (r->tid == 2) { /* kthreadd's children are the kernel's threads */
+	if (r->tid == 2) { /* children of kthreadd are kernel threads */
 		is = fr_idmap_get(&w->kthread, pid);
 		if (!is)
 			return -ENOMEM;
@@ -189,7 +189,7 @@ static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const ch
 	int err = fr_jsonr_parse(line, sz, &j, &why);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* of no use, and no harm */
+		return err == -ENOMEM ? err : 0; /* useless, but harmless */
 	start_ns = fr_idmap_find(living, fr_jsonr_u64(&j, "pid", 0));
 	p = more((void **)&w->proc, &w->proc_cnt, &w->proc_cap, sizeof(*p));
 	if (p)

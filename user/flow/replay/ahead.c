@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Chunks are taken up in the order of their times, which is about that in which a merge asks for them. Whoever asks does not
- * wait while there is something to do: a chunk that nobody has begun he decodes himself, and while the one he wants is being
- * decoded he decodes another. So that memory is bounded only so many are begun and not yet asked for.
+ * Chunks are started in the order of their times, which is roughly the order in which a merge requests them. The requester does
+ * not wait while there is work: it decodes a chunk that has not been started itself, and while the one it needs is being
+ * decoded, it decodes another. To limit memory, only a limited number may be started and not yet requested.
  */
 #include "flow/replay/ahead.h"
 
@@ -26,12 +26,12 @@ struct job {
 struct fr_ahead {
 	struct job *job;
 	size_t cnt;
-	struct fr_snap_decoder *own; /* of the thread that asks */
+	struct fr_snap_decoder *own; /* of the requesting thread */
 	pthread_t *thread;
 	u32 thread_cnt;
 
-	pthread_mutex_t lock; /* of all that follows, and of jobs' states */
-	pthread_cond_t work;  /* there may be something to begin, or it is over */
+	pthread_mutex_t lock; /* protects everything below, and the jobs' states */
+	pthread_cond_t work;  /* there may be a job to start, or all is over */
 	pthread_cond_t done;  /* a job became READY */
 	size_t *order;	      /* jobs by time */
 	size_t next;	      /* in order: those before have been begun */
@@ -133,7 +133,7 @@ static struct job *begin(struct fr_ahead *a)
 	return j;
 }
 
-/* The lock is let go meanwhile. */
+/* Drops the lock meanwhile. */
 static void run(struct fr_ahead *a, struct job *j, struct fr_snap_decoder *d)
 {
 	if (j->batch)
@@ -147,7 +147,7 @@ static void run(struct fr_ahead *a, struct job *j, struct fr_snap_decoder *d)
 	pthread_cond_signal(&a->done);
 }
 
-/* What was decoded goes to b; its memory from before serves another. */
+/* Move what was decoded to b; b's previous memory is reused. */
 static void hand_over(struct fr_ahead *a, struct job *j, struct fr_batch *b)
 {
 	struct fr_batch was = *b;
@@ -185,7 +185,7 @@ static void *thread(void *arg)
 	struct fr_snap_decoder *d;
 
 	if (fr_snap_decoder_new(&d))
-		return NULL; /* the others do it */
+		return NULL; /* the other threads do the work */
 	work(arg, d);
 	fr_snap_decoder_free(d);
 	return NULL;
@@ -213,7 +213,7 @@ static int sort(struct fr_ahead *a)
 	return 0;
 }
 
-/* Signals are for the threads that were there before. */
+/* Only the threads that existed before handle signals. */
 static void start_threads(struct fr_ahead *a, u32 cnt)
 {
 	sigset_t all, was;
@@ -229,7 +229,7 @@ int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 {
 	u32 cnt = jobs && jobs - 1 < a->cnt ? jobs - 1 : a->cnt;
 
-	a->begun_max = cnt ? cnt + 1 : 0; /* each decodes one, and one is ready */
+	a->begun_max = cnt ? cnt + 1 : 0; /* each thread decodes one, and one is ready */
 	a->thread = calloc(cnt + 1, sizeof(*a->thread));
 	a->spare = calloc(a->begun_max + 1, sizeof(*a->spare));
 	if (!a->thread || !a->spare || sort(a))
@@ -238,9 +238,9 @@ int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 	return 0;
 }
 
-/* ---- who asks ---- */
+/* ---- the requester ---- */
 
-/* Have j READY: help until it is. */
+/* Make j READY: help until it is. */
 static void wait_for(struct fr_ahead *a, const struct job *j)
 {
 	while (j->state == RUNNING) {

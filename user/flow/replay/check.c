@@ -73,7 +73,7 @@ static struct seen *seen_of(struct checker *k, const struct fr_chunk *c)
 	return s;
 }
 
-/* Is time in order within the chunk, and do its rows agree with its header? */
+/* Is time ordered within the chunk, and do its rows agree with its header? */
 static int check_rows(struct checker *k, const struct fr_chunk *c, u64 last_ts)
 {
 	const struct fr_batch *b = &k->batch;
@@ -119,7 +119,7 @@ static int check_chunk(struct checker *k, size_t i, const struct fr_chunk *c)
 	return err;
 }
 
-/* What is kept for names and stacks alone: rows of other rings, times and places may come between. */
+/* Rows kept only for names and stacks may have gaps: other rings, times and places may lie in between. */
 static int check_context(struct checker *k, size_t i, const struct fr_chunk *c)
 {
 	int err = fr_snap_read_chunk(k->snap, i, &k->batch);

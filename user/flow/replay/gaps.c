@@ -60,7 +60,7 @@ static bool is_of(const struct fr_chunk *c, const struct fr_snap_ring *r)
 	return c->cpu == r->cpu && c->tier == r->tier;
 }
 
-/* Are all events there that the ring's account is of, in parts that can be read or not? */
+/* Are all events of the ring's account present, in readable parts or not? */
 static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt)
 {
 	u64 row_cnt = 0;
@@ -71,7 +71,7 @@ static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size
 	return row_cnt >= r->present;
 }
 
-/* What of a ring may be missing at a place in the file: from its last chunk before to its first one behind. */
+/* What may be missing from a ring at a place in the file: from its last chunk before that place to its first one after. */
 static struct fr_gap gap_at(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt, u64 file_off)
 {
 	struct fr_gap gap = {r->cpu, FR_HOLE_damaged, 0, FR_GAP_OPEN};
@@ -88,7 +88,7 @@ static struct fr_gap gap_at(const struct fr_snap_ring *r, const struct fr_chunk 
 	return gap;
 }
 
-/* A ring's chunks come in its order; which ring one without a header was of is told by what the accounts miss. */
+/* A ring's chunks are in its order. For a chunk without a header, the accounts tell which rings miss events. */
 int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost)
 {
 	size_t cnt, lost_cnt, i;
@@ -151,7 +151,7 @@ static u64 first_event_ns(const struct fr_snap *snap, const struct fr_snap_ring 
 	return first_ns;
 }
 
-/* From the ring's horizon on, or if that is one for a hole, from the first event. */
+/* From the ring's horizon on, or, if that comes from a hole, from the first event. */
 static u64 begin_of(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, bool has_holes)
 {
 	u64 first_ns = first_event_ns(snap, r);
@@ -161,7 +161,7 @@ static u64 begin_of(const struct fr_gaps *g, const struct fr_snap *snap, const s
 	return g->attached ? fr_ring_horizon(snap, r) : r->horizon_ns;
 }
 
-/* What lies before, between and behind the holes of a ring, to the snapshot's end. */
+/* The parts before, between and after the holes of a ring, to the snapshot's end. */
 static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *holes, u64 from_ns, u64 end_ns)
 {
 	size_t i;
@@ -191,7 +191,7 @@ static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_
 	return err;
 }
 
-/* Until when a cut has what its snapshot had, 0: it is none. */
+/* The time until which a cut has everything its snapshot had; 0: it is no cut. */
 static u64 cut_end(const struct fr_snap *snap)
 {
 	s64 until_ns, taken_ns;
@@ -213,7 +213,7 @@ static u64 end_of(const struct fr_snap *snap)
 	return end_ns;
 }
 
-/* CPUs that were cut away are not covered. A file that does not tell of its rings is taken to be complete. */
+/* CPUs that were cut away are not covered. A file without an account of its rings counts as complete. */
 int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 {
 	size_t cnt, i;
@@ -234,7 +234,7 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 
 /* ---- gaps ---- */
 
-/* Why events of a CPU are missing then: a hole says so itself. */
+/* Why events of a CPU are missing at that time: a hole says so itself. */
 static u8 why_of(const struct fr_gaps *g, const struct fr_gap *gap)
 {
 	size_t i;
@@ -286,7 +286,7 @@ static u64 covered_until(const struct fr_gaps *g, u16 cpu)
 	return until_ns;
 }
 
-/* What a snapshot does not have to its end is closed by another that goes on; else nothing is known behind it. */
+/* What a snapshot misses at its end is covered by another one that continues; otherwise nothing is known after it. */
 static int find_ends(struct fr_gaps *g)
 {
 	size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ring by ring: memory holds a chunk of each file and one that is being written. Which of several files an event comes from
- * does not matter: its place in the ring tells that it is the same.
+ * Works ring by ring: memory holds one chunk of each input file and one of the output. It does not matter which of several
+ * files an event comes from: its place in the ring identifies it.
  */
 #include "flow/replay/join.h"
 
@@ -63,7 +63,10 @@ static int add_file(struct join *j, const char *path, struct fr_snap *s)
 	return 0;
 }
 
-/* What is no snapshot is left out, and damage: those behind it in the file, and the other files, are merged. */
+/*
+ * Files that are not snapshots are left out and count as damage; the snapshots behind them in the file, and the other files,
+ * are merged.
+ */
 static int say_error(struct join *j, const char *path, int err)
 {
 	if (!err || err == -ENOMEM)
@@ -115,7 +118,7 @@ static bool same_fact(const struct fr_snap *a, const struct fr_snap *b, const ch
 	return x && y && *x && !strcmp(x, y);
 }
 
-/* What does not say of which boot and session it is, is alone. */
+/* A file that does not name its boot and session stays alone. */
 static bool same_session(const struct fr_join_file *a, const struct fr_join_file *b)
 {
 	return a == b || (same_fact(a->snap, b->snap, "boot_id") && same_fact(a->snap, b->snap, "epoch"));
@@ -157,7 +160,7 @@ static int make_group(struct join *j, struct fr_join_file *first)
 	return 0;
 }
 
-/* What one schema cannot say is in a group of its own. */
+/* Files that one schema cannot describe get a group of their own. */
 static int make_groups(struct join *j)
 {
 	int err = 0;
@@ -262,7 +265,7 @@ static size_t damage_of(const struct fr_join_group *g)
 	return cnt;
 }
 
-/* That a chunk is damaged turns out when it is read: then what is missing is found out again. */
+/* A damaged chunk is noticed only when it is read: then determine again what is missing. */
 static int put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
 {
 	size_t damage = damage_of(g);
@@ -277,7 +280,7 @@ static int put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, st
 
 /* ---- context ---- */
 
-/* One for each place in a ring: what several files have kept is written once. */
+/* One row per place in a ring: context that several files have is written once. */
 static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
 {
 	u64 ring = (u64)b->epoch << 32 | (u64)b->cpu << 8 | b->tier;
@@ -371,7 +374,7 @@ static bool say_damage(const struct join *j)
 	return damaged;
 }
 
-/* Several hosts have no clock in common but the one on the wall. */
+/* Several hosts have no common clock but wall time. */
 static void say_order(const struct join *j)
 {
 	u64 most_ns = 0;

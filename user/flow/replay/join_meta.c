@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* join_meta: what is in a joined snapshot beside its events: what any of its files has, once. */
+/* join_meta: everything in a merged snapshot but its events: what any of the files has, once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int add_items(struct items *to, const void *from, size_t cnt)
 	return 0;
 }
 
-/* Sort; of those that are the same, which compare() says, one stays. */
+/* Sort, and keep one of equal items, according to compare(). */
 static void sort_and_thin(struct items *t, int (*compare)(const void *, const void *))
 {
 	size_t i, kept = 0;
@@ -63,8 +63,8 @@ static int by_text(const char *x, const char *y)
 /* ---- tasks ---- */
 
 /*
- * A task that several files tell of: what the later says of its end holds; a name it had in between stays known. Sorted by
- * that, the latest last.
+ * A task known to several files: the later one is right about its end; names that it had in between are kept. Sorted by that,
+ * the latest last.
  */
 static int by_life(const void *a, const void *b)
 {
@@ -368,7 +368,7 @@ static bool is_left_out(const struct fr_join_group *g, const char *name)
 	return !strncmp(name, "merge_", 6) || (is_cut && (!g->all_cut || g->file_cnt > 1));
 }
 
-/* Do all files say the same of it? */
+/* Do all files agree on it? */
 static bool is_same(const struct fr_join_group *g, const char *name)
 {
 	u32 i;
@@ -449,7 +449,7 @@ static int put_most(const struct fr_join_group *g, struct fr_snap_writer *w, con
 	return most ? fr_snap_put_fact(w, name, "%lld", (long long)most) : 0;
 }
 
-/* How many cuts there are in it, also those that were merged before. */
+/* The number of cuts, including those that were merged before. */
 static int put_cut_cnt(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	s64 all = 0, cnt;
@@ -477,7 +477,7 @@ static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	return err ? err : put_most(g, w, "cut_governor");
 }
 
-/* The latest file's hold; why the others were taken is kept beside. */
+/* The latest file's are used; the reasons of the others are kept beside them. */
 static int put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	const struct fr_join_file *newest = g->file[g->file_cnt - 1];

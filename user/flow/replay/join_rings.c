@@ -89,7 +89,7 @@ static int cut_damage(const struct fr_snap *s, const struct fr_join_ring *r, str
 	return err;
 }
 
-/* Whole laps of one file. newest: its last lap is as whole as it will get. */
+/* Complete laps of one file. newest: its last lap is as complete as it will get. */
 static int add_whole(const struct fr_join_file *f, const struct fr_join_ring *r, bool newest, struct fr_spans *have)
 {
 	const struct fr_snap_ring *a = account_of(f->snap, r);
@@ -157,7 +157,7 @@ static bool is_newer(const struct fr_join_file *f, const struct fr_join_file *th
 	return ns != other_ns ? ns > other_ns : !f->is_cut || than->is_cut;
 }
 
-/* The file that knows the latest of the ring; of several one that was not cut, and of these the one taken last. */
+/* The file with the latest account of the ring; of several, one that was not cut, and of these the one taken last. */
 static u32 newest_of(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
 	u32 i, best = 0;
@@ -168,7 +168,7 @@ static u32 newest_of(const struct fr_join_group *g, const struct fr_join_ring *r
 	return best;
 }
 
-/* Laps that are whole in one of the files or another. */
+/* Laps that are complete in at least one file. */
 static int find_whole(const struct fr_join_group *g, const struct fr_join_ring *r, u32 newest, struct fr_spans *have)
 {
 	u32 i;
@@ -305,7 +305,7 @@ static bool find_stretch(const struct fr_join_group *g, const struct fr_join_rin
 	return true;
 }
 
-/* The last time before a gap until which nothing is missing: a file may end within its first lap. */
+/* The last time before a gap up to which nothing is missing: a file may end within its first lap. */
 static u64 gap_since(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap)
 {
 	u64 before_ns = gap->before_ns, behind_ns = gap->behind_ns ? gap->behind_ns : ~0ULL, since_ns = before_ns;
@@ -322,7 +322,7 @@ static u64 gap_since(const struct fr_join_group *g, const struct fr_join_ring *r
 	return since_ns;
 }
 
-/* From when on nothing is missing again: a file may begin within its last lap. False: nobody has what is behind it. */
+/* The time from which nothing is missing again: a file may begin within its last lap. False: no file has what follows. */
 static bool gap_until(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap, u64 *until_ns)
 {
 	u64 since_ns = gap_since(g, r, gap), end_ns = gap->behind_ns ? gap->behind_ns : ~0ULL, best = end_ns;

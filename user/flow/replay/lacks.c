@@ -9,10 +9,10 @@
 
 #define EVENT_MAX 4
 
-/* The rows that each value is found from. */
+/* The rows that each value is derived from. */
 static const struct need {
 	const char *event[EVENT_MAX];
-	bool of_all; /* other tasks' too, not the task's own alone */
+	bool of_all; /* also those of other tasks */
 } needs[FR_PAIR_WHAT_CNT] = {
 	[FR_PAIR_CALL] = {{"sys_enter", "sys_exit"}, false},
 	[FR_PAIR_OFF] = {{"sched_switch"}, false},
@@ -25,7 +25,7 @@ static const struct need {
 	[FR_PAIR_IO] = {{"block_io_start", "block_rq_complete", "block_io_done"}, true},
 };
 
-/* Of what the file's schema has not, nothing was cut away. */
+/* What the file's schema does not have cannot have been cut away. */
 static u32 find_events(const struct fr_schema *schema, const struct need *need, u8 *nr)
 {
 	u32 cnt = 0, i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* replay: a replay is set up, and gives its rows. */
+/* replay: sets up a replay and returns its rows. */
 #include "flow/replay/replay_int.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ void fr_replay_close(struct fr_replay *r)
 	free(r);
 }
 
-/* The file a batch came out of: its columns are to be read by that file's schema and no other. */
+/* The file a batch comes from: its columns must be read by that file's schema and no other. */
 static struct fr_replay_file *file_of(const struct fr_replay *r, const struct fr_stretch *s)
 {
 	struct fr_replay_file *f = &r->file[r->ring[s->stream].file];
@@ -96,7 +96,7 @@ static int pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stre
 	return 0;
 }
 
-/* The next rows that are shown, and the file they are from. As fr_replay_next(). */
+/* The next rows to show, and the file they come from. Like fr_replay_next(). */
 static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay_file **f)
 {
 	int got, err;
@@ -111,7 +111,7 @@ static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay
 	return err ? err : 1;
 }
 
-/* The first chunk of each ring is decoded by this: whoever asks for no events does not pay for one. 0 or -ENOMEM. */
+/* This decodes the first chunk of each ring, so do it only if events are requested. 0 or -ENOMEM. */
 static int begin(struct fr_replay *r)
 {
 	return r->merge ? 0 : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);

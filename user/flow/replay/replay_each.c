@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* replay_each: all events of a replay, one after another, to whoever wants them. */
+/* replay_each: calls a function for all events of a replay, one by one. */
 #include "flow/replay/replay.h"
 
 bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *r)

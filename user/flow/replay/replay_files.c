@@ -69,7 +69,7 @@ static int open_member(struct fr_replay *r, const char *path, const struct fr_me
 	return err;
 }
 
-/* It could not be opened: what is no snapshot is left out, and damage; the others are read. */
+/* It could not be opened: it is left out and counts as damage; the others are read. */
 static int say_error(struct fr_replay *r, const char *path, int err)
 {
 	if (!err || err == -ENOMEM)

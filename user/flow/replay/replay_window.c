@@ -50,7 +50,7 @@ static int resolve(const struct fr_replay *r, const struct fr_replay_boot *b, co
 	return err ? -EINVAL : 0;
 }
 
-/* The moment of the first file that has one: snapshots that are looked at together were taken for one incident. */
+/* The moment of the first file that has one: snapshots viewed together were taken for one incident. */
 static void find_trigger(struct fr_replay *r)
 {
 	u32 i;
@@ -63,7 +63,7 @@ static void find_trigger(struct fr_replay *r)
 	}
 }
 
-/* Why no event of this boot can be in the window, NULL: one can. */
+/* Why no event of this boot can be in the window, NULL: there may be some. */
 static const char *why_empty(const struct fr_replay *r, const struct fr_replay_boot *b)
 {
 	s64 first = r->begin_key - b->shift_ns, last = r->end_key - b->shift_ns;
@@ -74,7 +74,7 @@ static const char *why_empty(const struct fr_replay *r, const struct fr_replay_b
 					   : NULL;
 }
 
-/* Said once, and only if it is so of all boots: each has its own clock. */
+/* Reported once, and only if it applies to all boots: each has its own clock. */
 static void say_empty(const struct fr_replay *r)
 {
 	const char *why = NULL;

@@ -6,7 +6,7 @@
 
 #include "pure/rows/unfold.h"
 
-/* A reader's place in one snapshot. Rows [row, end) of batch are still to come, then the chunks behind. */
+/* A reader's position in one snapshot: rows [row, end) of batch are next, then the following chunks. */
 struct cursor {
 	struct fr_snap *snap;
 	u64 since_ns, until_ns;
@@ -238,7 +238,7 @@ static u64 head_pos(const struct cursor *cur)
 	return cur->row < cur->end ? cur->pos[cur->row] : ~0ULL;
 }
 
-/* The cursor with the earliest head, not counting `but`; NULL: all have ended. */
+/* The cursor with the earliest head, other than but; NULL: all have ended. */
 static struct cursor *earliest(struct fr_ringsrc *r, const struct cursor *but)
 {
 	struct cursor *best = NULL;
@@ -253,7 +253,7 @@ static struct cursor *earliest(struct fr_ringsrc *r, const struct cursor *but)
 	return best;
 }
 
-/* Heads at the place of the row that goes out are the same event. False: one of them has no row left to compare with. */
+/* Heads at the same place as the returned row are the same event. False: one of them has no row left to compare with. */
 static bool pass_over(struct fr_ringsrc *r, const struct cursor *but, u64 pos)
 {
 	bool have_all = true;

@@ -277,7 +277,7 @@ void fr_report_json_cpus(struct fr_jsonw *w, const struct fr_report *r)
 static const char *const lost_words[FR_LOST_CNT] = {FR_LOSTS(L)};
 #undef L
 
-/* What somebody left out on purpose; null: nothing. */
+/* What was left out on purpose; null: nothing. */
 static void put_cut(struct fr_jsonw *w, const struct fr_snap *s)
 {
 	if (!fr_snap_fact(s, "cut_from")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report_last: the last events of the task in focus. The analysis has kept when they were; here the snapshot is read again from
- * the first of them on, so that nobody has to keep rows, or their text, of which most are not wanted.
+ * report_last: the last events of the focus task. The analysis has noted their times; here the snapshot is read again from the
+ * first of them on, so that rows and their text, most of which are not needed, need not be kept.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -204,7 +204,7 @@ static void put_calls(struct fr_report_page *p)
 		put_call(p, &l->call[i]);
 }
 
-/* ---- what became of it ---- */
+/* ---- the consequences ---- */
 
 static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 {
@@ -355,7 +355,7 @@ void fr_report_put_focus(struct fr_report_page *p)
 #define LABEL_CNT  26u
 #define LABEL_COLS 27u /* of one at most: ", A ", a name of 15 and a tid */
 
-/* Who had most of a column's time. */
+/* The task with most of a column's time. */
 struct lane {
 	u32 tid; /* 0 idle */
 	bool known;

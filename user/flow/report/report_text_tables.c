@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_text_tables: where time went, a table each, the most expensive lines first; and what is missing. */
+/* report_text_tables: a table for each kind of time, most expensive lines first; and what is missing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static u64 rated_ns(const struct fr_report_page *p)
 	return res->end_ns > res->rated_ns ? res->end_ns - res->rated_ns : 0;
 }
 
-/* A second, of what is behind the common horizon. */
+/* Per second, over the part behind the common horizon. */
 static void put_rate(struct fr_report_page *p, u64 cnt)
 {
 	u64 ns = rated_ns(p);
@@ -400,7 +400,7 @@ static void put_hists(struct fr_report_page *p)
 	fr_report_hist(p, "on the CPU at a time", &res->oncpu);
 }
 
-/* What has no name is one line for each module: not of one function, so no address stands for it. */
+/* Samples without a name get one line per module. They are not from one function, so no address is shown. */
 static void put_function(struct fr_report_page *p, const struct fr_report_fn *fn)
 {
 	if (fn->name)
@@ -517,7 +517,7 @@ static void put_cut_fact(struct fr_report_page *p, const char *before, const cha
 	fr_out_str(p->o, behind);
 }
 
-/* What somebody left out on purpose. */
+/* What was left out on purpose. */
 static void put_cut(struct fr_report_page *p)
 {
 	if (!fr_snap_fact(p->r->snap, "cut_from"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Twice through the file: first in the order of time, as replay goes, to find out what is kept, for filters may look at what
- * was before; then chunk by chunk, to write it, so that memory holds a chunk and a bit for each event.
+ * Reads the file twice: first in time order, like replay, to decide what to keep, because filters may look at earlier events;
+ * then chunk by chunk to write it, so that memory holds one chunk and a bit per event.
  */
 #include "flow/snapshot/cut_int.h"
 
@@ -41,7 +41,7 @@ static int look(void *arg, const struct fr_replay_run *run, const struct fr_row 
 	return is_kept(c, run, r) ? fr_keep_row(c->part[run->file].keep, r) : 0;
 }
 
-/* The task that the snapshot was taken for is named in its facts. */
+/* The facts name the task that the snapshot was taken for. */
 static void keep_trigger(struct fr_cut_part *p)
 {
 	static const char *const facts[] = {"trigger_pid", "trigger_tid"};
@@ -119,7 +119,7 @@ static int put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
-/* Events may be missing before a step of the governor: that there was one must not be cut away. */
+/* Events may be missing before a step of the governor: the step itself must not be cut away. */
 static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
 {
 	bool here = r->ts >= p->since_ns && r->ts <= p->until_ns;
@@ -128,7 +128,7 @@ static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
 		p->governor_ns = r->ts;
 }
 
-/* Of a chunk: what is not kept and yet needed for names and stacks. */
+/* Rows of a chunk that are not kept, but needed for names and stacks. */
 static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
 	struct fr_pos_walk walk = fr_pos_walk(b);

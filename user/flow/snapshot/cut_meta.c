@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cut_meta: what is in a cut snapshot beside its events: what the file had, less what nothing in it speaks of any more. */
+/* cut_meta: everything in a cut snapshot but its events: what the file had, minus what nothing in it refers to any more. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static bool is_lost(const struct fr_cut *c, const struct fr_cut_part *p, const s
 	return chunk->damaged && is_asked(c, p, chunk->cpu, chunk->first_ts, chunk->last_ts);
 }
 
-/* Events that nobody could read were not cut away. */
+/* Unreadable events were not cut away. */
 static u64 lost_events(const struct fr_cut *c, const struct fr_cut_part *p)
 {
 	size_t cnt, i;
@@ -191,7 +191,7 @@ static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	return err;
 }
 
-/* A chunk that could not be read is missing as a whole. */
+/* A chunk that could not be read is missing completely. */
 static struct fr_snap_hole hole_of(const struct fr_chunk *c)
 {
 	return (struct fr_snap_hole){
@@ -296,7 +296,7 @@ static int put_mappings(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
-/* Is this line about a process that is kept? What names none is. */
+/* Is this line about a process that is kept? A line that names no process is. */
 static bool is_line_kept(const struct fr_cut_part *p, const char *line, size_t len)
 {
 	const char *at = memmem(line, len, "\"pid\":", 6);

@@ -182,7 +182,7 @@ static int begin(struct fr_dump *d)
 	return err;
 }
 
-/* Nobody took anything: no mark is left. */
+/* Nothing was taken: leave no mark. */
 static int write_profile(struct fr_dump *d)
 {
 	struct fr_call now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dump_copy: from the rings into a buffer, as quickly as memory allows. */
+/* dump_copy: copies the rings into a buffer, as fast as memory allows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ void *fr_dump_map_room(size_t sz)
 	return buf;
 }
 
-/* Room that was taken before may be smaller than all rings, of CPUs that came since: then it is used in waves. */
+/* Room allocated earlier may be too small for all rings if CPUs came since: then it is used in waves. */
 static void take_room(struct fr_dump *d)
 {
 	if (d->ask->room) {
@@ -74,13 +74,13 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
-	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address has a name, and the snapshot is good all the same */
+	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
 	if (d->addrs)
 		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
 	return !d->buf || !d->copied || !d->hole ? -ENOMEM : 0;
 }
 
-/* Puts right what a killed reader left, first. */
+/* First repairs what a killed reader left. */
 static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 {
 	int repairs = fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
@@ -146,7 +146,7 @@ static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int e
 		src->hole = fr_dump_add_hole(d, src, seq, why, src->last_base_ns);
 }
 
-/* Laps that are missing one behind the other, for one reason and another, all end before the next that there is. */
+/* Consecutive missing laps, whatever the reasons, all end before the next one present. */
 static void end_holes(const struct fr_dump *d, const struct fr_dump_ring *src, u64 base_ns)
 {
 	struct fr_snap_hole *h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dump_meta: what is in a snapshot beside its events. */
+/* dump_meta: everything in a snapshot but its events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static int put_rings(struct fr_dump *d)
 	return err;
 }
 
-/* Tasks that were gone before anything in the file happened are nobody's history. *task: malloc'ed, *cnt of them that are. */
+/* Tasks that ended before anything in the file happened are left out. *task: malloc'ed, *cnt remaining. */
 static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
 {
 	struct fr_snap_task *task;
@@ -76,7 +76,7 @@ static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_c
 	return fr_snap_put_tasks(d->w, task, kept);
 }
 
-/* Both sides of a step, a nanosecond apart. What another process overwrites just now is left out. */
+/* Both sides of a step, a nanosecond apart. Leave out a step that another process is overwriting right now. */
 static size_t put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct fr_snap_clock *c)
 {
 	struct fr_wall_step step = sh->wall_step[nr % FR_WALL_STEP_MAX];
@@ -149,7 +149,7 @@ static int put_procs(struct fr_dump *d)
 	size_t sz;
 	int err = fr_procs_read(d->ask->cgroup_here, &text, &sz);
 
-	/* command lines are good to have; the events are what the snapshot is for */
+	/* command lines are optional; the events are the purpose of a snapshot */
 	if (err) {
 		fr_warn("what /proc says of the living is not in the snapshot: %s", strerror(-err));
 		return 0;

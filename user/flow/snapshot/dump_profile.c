@@ -29,7 +29,7 @@ static void add_addrs(struct fr_addrs *a, const struct fr_prof *p)
 	}
 }
 
-/* A snapshot is not to fail for want of it. */
+/* A snapshot must not fail for lack of it. */
 int fr_dump_put_profile(struct fr_dump *d)
 {
 	int err = fr_sampler_open(d->s, &d->sampler);

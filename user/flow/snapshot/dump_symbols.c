@@ -23,7 +23,7 @@
 #define SEEN_CNT    1024u
 #define JIT_MAX	    4096u /* addresses of one process */
 
-/* A snapshot is not to wait for processes: so much CPU time they are looked at, and on a busy machine so long. */
+/* A snapshot must not wait for processes: limits of CPU time for looking at them, and of elapsed time on a busy machine. */
 #define PROCS_CPU_NS 200000000ULL
 #define PROCS_NS     2000000000ULL
 
@@ -108,7 +108,7 @@ static int put_kernel(struct fr_dump *d)
 	int err, found;
 
 	if (!cnt)
-		return 0; /* nobody asks */
+		return 0; /* nothing requested */
 	if (cnt > KERNEL_MAX)
 		cnt = KERNEL_MAX;
 	k = calloc(cnt, sizeof(*k));

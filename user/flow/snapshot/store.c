@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * store: quotas and marks. Nothing is remembered between two looks: other recorders, hosts and users work in the same
- * directory. Order and age go by the time in the name, which copying keeps; files whose names are not of our form are nobody's
- * business.
+ * store: quotas and marks. Keeps no state between two looks: other recorders, hosts and users work in the same directory. Order
+ * and age follow the time in the name, which copying preserves; files whose names do not have our form are ignored.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -91,7 +90,7 @@ static int read_entries(struct listing *l, DIR *d)
 	while (!err && (e = readdir(d))) {
 		if (!fr_name_parse(e->d_name, &parts))
 			continue;
-		/* gone meanwhile, or no file: none of ours */
+		/* gone meanwhile, or not a file: not ours */
 		if (fstatat(l->dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
 		err = add_entry(l, e->d_name, parts.real_ns, &st);
@@ -133,7 +132,7 @@ static int open_listing(const char *dir, struct listing *l)
 	return err;
 }
 
-/* A directory that vanished is made again, where its parent is still there. */
+/* Create a directory that vanished again, if its parent still exists. */
 static int look(struct fr_store *st, struct listing *l)
 {
 	int err = open_listing(st->dir, l);

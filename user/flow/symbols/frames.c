@@ -124,7 +124,7 @@ static u32 file_of_stack(const struct fr_frames *f, u32 file, u64 id)
 	return file;
 }
 
-/* Frames that are not told: of an event's stack those of the recorder, but of a sample, which says where time went, none. */
+/* Frames to leave out: the recorder's in an event's stack, but none in a sample, which says where time went. */
 static u32 left_out(struct fr_frames *f, const struct stack *key, const struct fr_row *r, const u64 *ips, size_t ip_cnt)
 {
 	struct fr_symbols *y;

@@ -81,7 +81,7 @@ static void add_joined(struct fr_symguesses *g)
 	}
 }
 
-/* Whoever looks may stand where the program was started. */
+/* The user may be in the directory where the program was started. */
 static void add_here(struct fr_symguesses *g)
 {
 	char *here = getcwd(NULL, 0);

@@ -175,7 +175,7 @@ static u32 room_of(size_t cnt)
 	return room < PIECES_LEAST ? PIECES_LEAST : room > PIECES_RING ? PIECES_RING : room;
 }
 
-/* Those that are not followed yet. Of a CPU that came, all is new. */
+/* Follow rings not yet followed. Everything of a CPU that came is new. */
 static int open_rings(struct fr_tail *t, bool from_oldest)
 {
 	const struct fr_ring_map *m;
@@ -207,7 +207,7 @@ static void look_for_rings(struct fr_tail *t)
 		return;
 	t->refreshed_ns = mono_ns();
 	if (fr_sess_refresh_rings(t->s) || fr_sess_only_read(t->s))
-		return; /* it is just being ended, or the CPU comes next time */
+		return; /* it is just ending, or the CPU follows next time */
 	open_rings(t, true);
 }
 

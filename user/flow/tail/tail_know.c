@@ -128,7 +128,7 @@ int fr_know_load(struct fr_know *k)
 int fr_know_ready(struct fr_know *k)
 {
 	if (k->stale || k->learnt > LEARNT_MOST)
-		fr_know_load(k); /* failing that, what was known goes on */
+		fr_know_load(k); /* if that fails, continue with what was known */
 	if (!k->unready)
 		return 0;
 	k->unready = false;

@@ -90,7 +90,7 @@ static struct fr_snap_lap lap_of(const struct fr_ring_map *m, const void *buf, u
 	};
 }
 
-/* Decode a piece into the queue's next place. What its lap's word counts and is no record is damaged. */
+/* Decode a piece into the queue's next place. What its lap's word counts but is no record is damage. */
 static int take(struct fr_tail_ring *r, struct fr_lapbatch *l, const struct fr_ring_piece *p, struct fr_tail_piece *to)
 {
 	const struct fr_snap_lap lap = lap_of(&r->follow.map, r->buf, p->seq, p->to);

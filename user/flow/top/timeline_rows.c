@@ -68,7 +68,7 @@ static enum fr_tl_state state_of(u64 prev_state)
 	return prev_state & STATE_SLEEPING ? FR_TL_SLEEPS : FR_TL_STOPPED;
 }
 
-/* Who leaves a CPU first has run there since its history begins. */
+/* The first task to leave a CPU has run there since its history begins. */
 static int first_run(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_cpu *c = &t->cpu[f->cpu];
@@ -85,7 +85,7 @@ static int first_run(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return err;
 }
 
-/* A switch is missing: some kernels hide tasks from tracing. Who ran since the last one is not known. */
+/* A switch is missing: some kernels hide tasks from tracing. What ran since the last one is unknown. */
 static int lose_track(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_changes *runs = &t->cpu[f->cpu].runs;

@@ -13,7 +13,7 @@
 
 #define SAMPLES_A_TIME 2000u
 #define DEPTH_MAX      256u
-#define NONE	       0u /* the root is nobody's child */
+#define NONE	       0u /* the root is no child */
 
 struct node {
 	char *name;
