@@ -22,10 +22,11 @@ int main(void)
 
 #include "pure/trigger/ledger.h"
 
-#define TRAP_FLAG 0x100
-#define RULES	  5u
-#define MOMENT	  4711u /* its time */
-#define BEFORE	  100u	/* of each verdict, of grants */
+#include "trap.h"
+
+#define RULES  5u
+#define MOMENT 4711u /* its time */
+#define BEFORE 100u  /* of each verdict, of grants */
 
 /* What outlives a recorder. */
 static struct fr_triggers tr;
@@ -46,11 +47,6 @@ static void on_trap(int sig, siginfo_t *si, void *context)
 	else if (++now == at)
 		siglongjmp(killed, 1);
 }
-
-/* popf: the trap comes after each instruction from the next one on. The stack pointer goes round the red zone. */
-#define STEP_ON()                                                                                                   \
-	asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
-			     : "memory", "cc")
 
 /* As engine.c does it: rule 0 has a snapshot of it, the others not. */
 static void decide(void)

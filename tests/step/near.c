@@ -24,10 +24,11 @@ int main(void)
 #include "pure/rows/rows.h"
 #include "unit/host_calls.h"
 
-#define TRAP_FLAG 0x100
-#define PAGES	  2
-#define SLOTS	  4
-#define WANT_MAX  512
+#include "trap.h"
+
+#define PAGES	 2
+#define SLOTS	 4
+#define WANT_MAX 512
 
 enum inject { RECORD, PAGE, LATER, CALLS, INJECT_CNT };
 static const char *const inject_name[] = {"a record", "a page", "a record much later", "another task's calls"};
@@ -55,11 +56,6 @@ static void wrote(int err, const struct fr_res *res, u32 event, u32 tid, u32 id,
 	if (!err && run.cnt < WANT_MAX)
 		run.want[run.cnt++] = (struct want){res->time_ns, value, event, tid, id, false};
 }
-
-/* popf: the trap comes after each instruction from the next one on. The stack pointer goes round the red zone. */
-#define STEP_ON()                                                                                                   \
-	asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
-			     : "memory", "cc")
 
 /* A call that begins, with that argument, or ends, with that result. */
 static void call(u32 event, u32 tid, u32 id, u64 value, bool stepping)

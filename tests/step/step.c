@@ -24,9 +24,9 @@ int main(void)
 #include <ucontext.h>
 
 #include "rig.h"
+#include "trap.h"
 
 #define WRITE_MAX  4096
-#define TRAP_FLAG  0x100
 #define NESTED_MAX 2
 
 static u64 ticks;
@@ -74,14 +74,6 @@ static void __attribute__((noinline)) write_one(u32 units)
 	else
 		__atomic_fetch_add(&run.lost, 1, __ATOMIC_SEQ_CST);
 }
-
-/* popf: the trap comes after each instruction from the next one on. The stack pointer goes round the red zone. */
-#define STEP_ON()                                                                                                   \
-	asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
-			     : "memory", "cc")
-#define STEP_OFF()                                                                                                    \
-	asm volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandl $~0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
-			     : "memory", "cc")
 
 /* The interrupted writer cannot end before we do. */
 static int no_grace(void *arg)
