@@ -118,6 +118,15 @@ missing_file() {
 		status 1 "$flightrec" verify "$snap" "$tmp/none" && says "No such file" &&
 		status 1 "$flightrec" replay "$tmp" && says "directory"
 }
+# Whatever there is memory for, a command that fails says why.
+little_memory() {
+	local limit got
+	for ((limit = 10000; limit < 40000; limit += 1000)); do
+		(ulimit -v $limit && exec "$flightrec" top --once tests/gate/load.flight) > "$tmp/out" 2> "$tmp/err"
+		got=$?
+		((!got)) || [[ -s $tmp/err ]] || { echo "status $got with $limit KiB, and not a word"; return 1; }
+	done
+}
 # A snapshot is read at several places: no pipe is one, and none is written into one.
 pipes() {
 	local got command
@@ -393,6 +402,7 @@ check "a file that was cut" cut_file
 check "a file with a wrong byte" damaged_file
 check "a file that is missing" missing_file
 check "a file that is no snapshot" no_snapshot
+check "little memory" little_memory
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage

@@ -133,7 +133,8 @@ static int print_once(const struct asked *a, struct fr_top *t)
 	err = err ?: press_keys(t, a->keys);
 	err = err ?: fr_top_draw(t, &grid);
 	if (err) {
-		fr_err("cannot show %s: %s", a->ask.path, strerror(-err));
+		fr_err("cannot show %s: %s: %s", a->ask.path, strerror(-err),
+		       fr_err_cure(err, "check the file: flightrec verify"));
 	} else {
 		fr_out_init(out, STDOUT_FILENO);
 		fr_grid_print(&grid, out, !a->ask.utf8);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/top/top_int.h"
+#include "pure/err.h"
 
 #define LOAD_ROWS 65536u /* at a time */
 
@@ -99,10 +100,19 @@ static int begin(struct fr_top *t)
 
 /* ---- life ---- */
 
+static int say_no_memory(const struct fr_top_ask *ask)
+{
+	fr_err("cannot show %s: out of memory: show a part of it with --window", ask->path);
+	return -ENOMEM;
+}
+
 static int set_up(struct fr_top *t)
 {
 	int err;
 
+	t->out = calloc(1, sizeof(*t->out));
+	if (!t->out)
+		return -ENOMEM;
 	fr_text_init(&t->text, false, false);
 	fr_out_init_mem(t->out);
 	err = fr_timeline_new(t->replay, &t->tl);
@@ -125,11 +135,11 @@ int fr_top_new(const struct fr_top_ask *ask, struct fr_top **out)
 	int err;
 
 	if (!t)
-		return -ENOMEM;
+		return say_no_memory(ask);
 	t->ask = ask;
-	t->out = calloc(1, sizeof(*t->out));
-	err = t->out ? fr_replay_open(&ask->path, 1, &ask->opts, &t->replay) : -ENOMEM;
-	err = err ?: set_up(t);
+	err = fr_replay_open(&ask->path, 1, &ask->opts, &t->replay);
+	if (!err && set_up(t))
+		err = say_no_memory(ask);
 	if (err) {
 		fr_top_free(t);
 		return err;

@@ -276,13 +276,14 @@ static void draw_head(struct fr_top *t, struct fr_grid *g, u32 y)
 {
 	const struct fr_top_flame *f = t->flame;
 	const struct node *n = &f->node[f->at];
-	u32 all = f->node[0].cnt ?: 1, x;
+	u32 thousandths = (u32)(n->cnt * 1000ULL / (f->node[0].cnt ?: 1)), x;
 
 	x = fr_grid_printf(g, 1, y, g->width, FR_INK_BOLD, "%u of %u samples, %u.%u%%  ", n->cnt, f->node[0].cnt,
-			   n->cnt * 100 / all, (u32)(n->cnt * 1000ULL / all % 10));
+			   thousandths / 10, thousandths % 10);
 	x = fr_grid_text(g, x, y, g->width, n->name, FR_INK_NAME);
 	if (!f->ready)
-		fr_grid_printf(g, x + 2, y, g->width, FR_INK_WAIT, "reading %u%%", f->row_at * 100 / (f->row_cnt ?: 1));
+		fr_grid_printf(g, x + 2, y, g->width, FR_INK_WAIT, "reading %u%%",
+			       (u32)(f->row_at * 100ULL / (f->row_cnt ?: 1)));
 	else if (t->in_panel)
 		fr_grid_text(g, x + 2, y, g->width, "Enter: from here; u: from the top", FR_INK_DIM);
 }
