@@ -303,6 +303,18 @@ info_text() {
 		grep -qF "$word" "$tmp/out" || { echo "lacks: $word"; cat "$tmp/out"; return 1; }
 	done
 }
+# The coverage's bars give up their columns, and what happened ends where the terminal does.
+narrow_pages() {
+	local width
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	for width in 69 80 100 101 200; do
+		COLUMNS=$width status 0 "$flightrec" info tests/gate/load.flight || return
+		sed -n '/^Tier/,/^$/p' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 15 }' || return
+		TERM=dumb COLUMNS=$width status 0 script -qec "$flightrec incidents tests/files/golden/all-2.flight" /dev/null || return
+		tr -d '\r' < "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 2 }' || return
+	done
+	COLUMNS='' status 0 "$flightrec" info tests/gate/load.flight && grep -qE ' [#+.]{40} ' "$tmp/out"
+}
 verify_sound() { status 0 "$flightrec" verify "$snap" "$tmp/a.flight" && [[ $(grep -c ': OK, 14 events' "$tmp/out") == 2 ]]; }
 
 # Every entry of the table, and no other.
@@ -422,6 +434,7 @@ check "profile fits its page, and adds up" profile_fits_its_page
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
+check "narrow pages" narrow_pages
 check "verify" verify_sound
 check "events are the table" events_are_the_table
 check "--help fits a screen" help_fits

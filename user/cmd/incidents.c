@@ -224,7 +224,7 @@ static void put_when(struct fr_out *o, const struct fr_incident_item *item)
 	fr_out_printf(o, "%s.%03u  ", text, (u32)(item->wall_ns % 1000000000 / 1000000));
 }
 
-#define BEFORE_WORDS 59u /* columns of time, kind, comm and pid */
+#define BEFORE_WORDS 60u /* columns of time, kind, comm and pid */
 
 static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incident_item *item, u32 cols)
 {

@@ -10,7 +10,9 @@
 #include "pure/text/format_text.h"
 #include "pure/text/units.h"
 
-#define BAR_COLS 40
+#define BAR_COLS	40
+#define BAR_LEAST_COLS	8
+#define BESIDE_BAR_COLS 61 /* what else a line of the coverage has */
 
 void fr_info_label(struct fr_out *o, const char *label)
 {
@@ -269,24 +271,32 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 
 /* ---- coverage ---- */
 
-static u32 column(u64 ts, u64 from_ns, u64 to_ns)
+/* Of the page; what is not known to be a page has room for all. */
+static u32 bar_cols(const struct fr_out *o)
+{
+	u32 page = fr_out_columns(o), rest = page > BESIDE_BAR_COLS ? page - BESIDE_BAR_COLS : 0;
+
+	return !page || rest > BAR_COLS ? BAR_COLS : rest > BAR_LEAST_COLS ? rest : BAR_LEAST_COLS;
+}
+
+static u32 column(u64 ts, u64 from_ns, u64 to_ns, u32 cols)
 {
 	if (ts <= from_ns)
 		return 0;
 	if (ts >= to_ns)
-		return BAR_COLS;
-	return (u32)((double)(ts - from_ns) / (double)(to_ns - from_ns) * BAR_COLS);
+		return cols;
+	return (u32)((double)(ts - from_ns) / (double)(to_ns - from_ns) * cols);
 }
 
 /* # complete, + in part (before the horizon), . nothing */
 static void put_bar(struct fr_out *o, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
 {
-	u32 first = column(flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS), from_ns, to_ns);
-	u32 complete = column(flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), from_ns, to_ns), i;
+	u32 cols = bar_cols(o), first = column(flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS), from_ns, to_ns, cols);
+	u32 complete = column(flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), from_ns, to_ns, cols), i;
 	bool any = flightrec_ring_get(r, FLIGHTREC_RING_EVENTS);
 
 	fr_out_paint(o, FR_PAINT_GREEN);
-	for (i = 0; i < BAR_COLS; i++)
+	for (i = 0; i < cols; i++)
 		fr_out_char(o, i >= complete ? '#' : any && i >= first ? '+' : '.');
 	fr_out_paint(o, FR_PAINT_NONE);
 }
@@ -357,7 +367,7 @@ static void put_coverage(struct fr_out *o, const struct fr_info *s, const char *
 		return;
 	fr_out_printf(o, "\nTier %s, the last %s: # complete, + in part\n", tier,
 		      fr_show_duration(end_ns - from_ns, span, sizeof(span)));
-	fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", BAR_COLS, "");
+	fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", bar_cols(o), "");
 	while ((r = next_ring(s, tier, &nr)))
 		put_ring(o, r, from_ns, end_ns);
 }
