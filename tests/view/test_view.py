@@ -199,6 +199,19 @@ def click(small, _):
         equal(page.js("return flightrec.timeline.selected"), None, "Escape")
 
 
+@test("calls of one number: of both ABIs, and of a dead task and the next of its tid, are not mixed")
+def calls_of_one_number(_, folder):
+    snap = os.path.join(folder, "calls.flight")
+    subprocess.run(["build/tests/view/make_calls", snap], check=True)
+    with Page(snap) as page:
+        page.browser.keys("f4")
+        rows = page.js("return [...document.querySelectorAll('#hist tr')].map(r => [...r.children].map(c => c.textContent))")
+        names = sorted(r[:2] for r in rows if len(r) == 5 and r[0] != "call")
+        equal(names, [["getpid", "1"], ["getpid", "1"], ["writev", "1"]], "the table of calls")
+        ends = page.js("return Array.from(flightrec.model.tasks.get(102).calls.until.a.slice(0, flightrec.model.tasks.get(102).calls.n))")
+        equal(ends, [4500], "the call that its task died in ends before the next has the number")
+
+
 @test("search finds names, numbers, texts, calls, errors; n and N go on")
 def search(small, _):
     with Page(small) as page:

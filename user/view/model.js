@@ -66,7 +66,7 @@ class Model {
 		this.tasks = new Map();
 		this.cpus = [];
 		this.waits = { at: new Nums(), ns: new Nums(), tid: new Nums(Uint32Array) };
-		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
+		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
 		this.rowsOf();
@@ -228,14 +228,15 @@ class Model {
 				open.delete(d.tid[i]);
 				if (from === undefined || d.ts[from] < unknown)
 					continue;
-				const nr = d.get(from, "id");
-				if (nr !== left(i))
+				const nr = d.get(from, "id"), abi = d.get(from, "abi") || 0;
+				if (nr !== left(i) || abi !== (d.get(i, "abi") || 0))
 					continue;
 				this.task(d.tid[i]).calls.push(d.ts[from], d.ts[i], nr, from);
 				const c = this.calls;
 				c.at.push(d.ts[i]);
 				c.ns.push(d.ts[i] - d.ts[from]);
 				c.id.push(nr);
+				c.abi.push(abi);
 				c.ret.push(Number(ret(i)));
 				c.tid.push(d.tid[i]);
 				c.row.push(from);

@@ -38,6 +38,8 @@ function percentile(sorted, p) {
 	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
 }
 
+const ABI_CALLS = 0x10000; // numbers of one ABI are below
+
 class Panel {
 	constructor(timeline, data, model) {
 		Object.assign(this, { timeline, data, model });
@@ -198,12 +200,13 @@ class Panel {
 		this.histogram(s, "system calls", c.ns.a, a, b);
 		const of = new Map();
 		for (let i = a; i < b; i++) {
-			const o = of.get(c.id.a[i]) || { cnt: 0, ns: 0, max: 0, bad: 0, row: c.row.a[i] };
+			const kind = c.abi.a[i] * ABI_CALLS + c.id.a[i];
+			const o = of.get(kind) || { cnt: 0, ns: 0, max: 0, bad: 0, row: c.row.a[i] };
 			o.cnt++;
 			o.ns += c.ns.a[i];
 			o.max = Math.max(o.max, c.ns.a[i]);
 			o.bad += c.ret.a[i] < 0 && c.ret.a[i] >= -4095;
-			of.set(c.id.a[i], o);
+			of.set(kind, o);
 		}
 		const sorted = [...of.values()].sort((x, y) => y.ns - x.ns);
 		if (sorted.length)
