@@ -244,7 +244,7 @@ class Timeline {
 	}
 	// From the waker's track to the woken one's, where both are on the screen and there are not too many.
 	drawArrows(g) {
-		const w = this.model.wakes, from = lower(w.at.a, this.from, w.at.n), to = lower(w.at.a, this.to, w.at.n);
+		const w = this.model.wakes, from = lower(w.at.a, this.from, w.at.n), to = upper(w.at.a, this.to, w.at.n);
 		const only = this.selected && this.selected.tid;
 		if (to - from > ARROW_MAX && !only)
 			return;
@@ -289,7 +289,7 @@ class Timeline {
 	drawMatches(g) {
 		if (!this.matches)
 			return;
-		const ts = this.matches.ts, end = lower(ts, this.to);
+		const ts = this.matches.ts, end = upper(ts, this.to);
 		g.fillStyle = this.c.hit;
 		// one of each pixel: the next is the first behind it
 		for (let i = lower(ts, this.from); i < end;) {

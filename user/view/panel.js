@@ -195,8 +195,8 @@ class Panel {
 	hist() {
 		const s = this.section(), { from, to } = this.timeline, w = this.model.waits, c = this.model.calls;
 		s.append(el("h2", {}, `latencies in ${duration(to - from)}`));
-		this.histogram(s, "runnable until running", w.ns.a, lower(w.at.a, from, w.at.n), lower(w.at.a, to, w.at.n));
-		const a = lower(c.at.a, from, c.at.n), b = lower(c.at.a, to, c.at.n);
+		this.histogram(s, "runnable until running", w.ns.a, lower(w.at.a, from, w.at.n), upper(w.at.a, to, w.at.n));
+		const a = lower(c.at.a, from, c.at.n), b = upper(c.at.a, to, c.at.n);
 		this.histogram(s, "system calls", c.ns.a, a, b);
 		const of = new Map();
 		for (let i = a; i < b; i++) {
