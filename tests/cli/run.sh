@@ -126,6 +126,11 @@ little_memory() {
 		got=$?
 		((!got)) || [[ -s $tmp/err ]] || { echo "status $got with $limit KiB, and not a word"; return 1; }
 	done
+	for ((limit = 8500; limit < 12000; limit += 100)); do
+		(ulimit -v $limit && exec "$flightrec" list -o tests/files/golden) > "$tmp/out" 2> "$tmp/err"
+		got=$?
+		((got != 3)) && ! grep damaged "$tmp/out" || { echo "sound files are damaged with $limit KiB"; return 1; }
+	done
 }
 # A snapshot is read at several places: no pipe is one, and none is written into one.
 pipes() {

@@ -136,6 +136,8 @@ static bool read_one(struct fr_stored *f, const char *name, const struct stat *s
 	if (!S_ISREG(st->st_mode))
 		return take_name(f, &parts, "not a regular file: not looked into");
 	err = fr_snap_open(f->path, &s);
+	if (err == -ENOMEM)
+		return false;
 	if (err)
 		return take_name(f, &parts, why_not(err));
 	ok = take_facts(f, s);
