@@ -227,9 +227,9 @@ static const struct {
 	{S "Memory=8", 0, NULL}, /* a size in bytes is one */
 	{S "Memory=8X", 2, "size"},
 	{S "Memory=-8M", 2, "size"},
-	{S "Memory=0", 2, "nothing"},
+	{S "Memory=0", 2, "more than 0"},
 	{S "Memory=99999999999999999999G", 2, "size"},
-	{S "SubBuffer=0", 2, "nothing"},
+	{S "SubBuffer=0", 2, "more than 0"},
 	{S "Tier=live=1M", 2, "life"},
 	{S "Tier=life", 2, "NAME=SIZE"},
 	{S "Tier=life=", 2, "NAME=SIZE"},

@@ -104,7 +104,7 @@ static int check_clock(const struct value *v)
 	if (!strcmp(v->text, "local") || !strcmp(v->text, "global") || !strcmp(v->text, "global:0"))
 		return 0;
 	if (strncmp(v->text, "global:", 7) || fr_parse_duration(v->text + 7, &grain) || grain >= CLOCK_GRAIN_MAX)
-		return fail(v, "'%.40s' is none: local, global or global:GRAIN, like global:10us, less than 1ms", v->text);
+		return fail(v, "no mode '%.40s': local, global or global:GRAIN, like global:10us, less than 1ms", v->text);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int check_one_pid(const struct value *v, const char *item)
 	unsigned long pid = isdigit((unsigned char)*item) ? strtoul(item, &end, 10) : 0;
 
 	if (!pid || *end || pid > FR_TID_MASK)
-		return fail(v, "'%.40s' is not a process id: give numbers, with commas between", item);
+		return fail(v, "'%.40s' is not a process id: give numbers separated by commas", item);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ static int check_path(const struct value *v)
 
 static int check_some(const struct value *v)
 {
-	return v->num ? 0 : fail(v, "must be more than nothing");
+	return v->num ? 0 : fail(v, "must be more than 0");
 }
 
 static int check_hz(const struct value *v)

@@ -32,7 +32,7 @@ int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 		len = strcspn(name, ",");
 		tier = find_tier(name, len);
 		if (tier < 0) {
-			fr_err("%sthere is no tier '%.*s': main, life, stack and all are", option, (int)len, name);
+			fr_err("%sthere is no tier '%.*s': give main, life, stack or all", option, (int)len, name);
 			return -EINVAL;
 		}
 		*tiers |= 1u << tier;

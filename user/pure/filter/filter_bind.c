@@ -116,7 +116,7 @@ static int check_index(struct fr_filter *f, const struct fr_node *n)
 	if (n->has_index && !is_array && (n->op != FR_OP_FIELD || n->kinds))
 		return fr_filter_fail(f, n->at, "%s is no array: leave [%u] out", n->text, n->index);
 	if (!n->has_index && is_array)
-		return fr_filter_fail(f, n->at, "%s is an array: take one of it, as %s[0]", n->text, n->text);
+		return fr_filter_fail(f, n->at, "%s is an array: take one item, as %s[0]", n->text, n->text);
 	return 0;
 }
 
@@ -156,9 +156,8 @@ static int fail_value(struct fr_filter *f, const struct fr_node *field, const st
 	const char *near = fr_filter_nearest_value(f, field, n->text);
 
 	if (near)
-		return fr_filter_fail(f, n->at, "%s has no value that is called %s: did you mean %s?", field->text, n->text,
-				      near);
-	return fr_filter_fail(f, n->at, "%s has no value that is called %s", field->text, n->text);
+		return fr_filter_fail(f, n->at, "%s has no value called %s: did you mean %s?", field->text, n->text, near);
+	return fr_filter_fail(f, n->at, "%s has no value called %s", field->text, n->text);
 }
 
 /* Turn a word that is compared with a field into its number, event by event. */

@@ -121,7 +121,7 @@ int fr_filter_fail(struct fr_filter *f, size_t at, const char *fmt, ...) __attri
 /* NULL: too many, or no memory; reported. */
 struct fr_node *fr_node_new(struct fr_filter *f, enum fr_op op, size_t at);
 
-#define FR_PATTERN_WORDS "a pattern is a text in quotes, or stands between slashes: \"nginx*\", /ngin+x/"
+#define FR_PATTERN_WORDS "a pattern is a text in quotes, or between slashes: \"nginx*\", /ngin+x/"
 
 /* Parse expr into f->root. Returns 0, -EINVAL or -ENOMEM. */
 int fr_filter_parse(struct fr_filter *f, const char *expr);

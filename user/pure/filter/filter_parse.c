@@ -69,7 +69,7 @@ static u64 scan_unit(struct parser *p, const char *from)
 		}
 	}
 	if (len)
-		fail(p, p->at, "this is no unit: ns, us, ms, s, m, h, d are, and k, M, G, T (KiB, MiB, GiB, TiB)");
+		fail(p, p->at, "not a unit: give ns, us, ms, s, m, h, d, or k, M, G, T (KiB, MiB, GiB, TiB)");
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static void scan_number(struct parser *p)
 		return;
 	}
 	if (end == from + 1 && (*end == 'x' || *end == 'X')) {
-		fail(p, p->at, "behind 0x come hexadecimal digits");
+		fail(p, p->at, "0x needs hexadecimal digits");
 		return;
 	}
 	p->tok.kind = NUMBER;
@@ -186,7 +186,7 @@ static void scan_punct(struct parser *p)
 	if (!strchr("<>!~|&^+-*/%()[],", *c)) {
 		fail(p, p->at,
 		     *c == '='	  ? "use == to compare"
-		     : *c == '\'' ? "a text stands in double quotes: \"...\""
+		     : *c == '\'' ? "a text goes in double quotes: \"...\""
 				  : "this has no meaning here");
 		return;
 	}
@@ -287,7 +287,7 @@ static const char *hint_of(const struct parser *p, const char *otherwise)
 	size_t i;
 
 	if (is_lone_unit(p))
-		return "a unit stands right behind its number: 1ms";
+		return "a unit goes right after its number: 1ms";
 	if (is_behind_not(p))
 		return "write !(...) for not";
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -446,7 +446,7 @@ static struct fr_node *parse_primary(struct parser *p)
 		return parse_name(p);
 	if (!is_punct(p, "(")) {
 		if (!p->failed)
-			fail(p, p->tok.at, "here a name, a number or a \"text\" is missing");
+			fail(p, p->tok.at, "a name, a number or a \"text\" is missing here");
 		return NULL;
 	}
 	next(p);
@@ -519,7 +519,7 @@ static struct fr_node *parse_list(struct parser *p)
 {
 	struct fr_node *first = NULL, **link = &first;
 
-	expect(p, "(", "after in comes ( and a list");
+	expect(p, "(", "in needs ( and a list");
 	while (!p->failed) {
 		*link = parse_level(p, COMPARE_LEVEL + 1);
 		if (!*link)
@@ -593,6 +593,6 @@ int fr_filter_parse(struct fr_filter *f, const char *expr)
 	f->root = parse_level(&p, 0);
 	if (!p.failed && p.tok.kind != END)
 		fail(&p, p.tok.at,
-		     is_punct(&p, ")") ? "this ) has no (" : hint_of(&p, "here an operator is missing, as && or ||"));
+		     is_punct(&p, ")") ? "this ) has no (" : hint_of(&p, "an operator is missing here, as && or ||"));
 	return p.failed ? -EINVAL : 0;
 }

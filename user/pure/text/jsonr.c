@@ -96,7 +96,7 @@ static int take_unicode(struct reader *r)
 	int c = take_hex4(r), low;
 
 	if (c <= 0)
-		return bad(r, c ? "\\u needs four digits" : "a text has no NUL");
+		return bad(r, c ? "\\u needs four digits" : "a string has no NUL");
 	if (c >= 0xdc00 && c <= 0xdfff)
 		return bad(r, "half of a surrogate pair");
 	if (c >= 0xd800 && c <= 0xdbff) {
@@ -117,7 +117,7 @@ static int take_escape(struct reader *r)
 	const char *at;
 
 	if (r->p == r->end)
-		return bad(r, "the text does not end");
+		return bad(r, "a string does not end");
 	if (*r->p == 'u') {
 		r->p++;
 		return take_unicode(r);
@@ -146,16 +146,16 @@ static int take_text(struct reader *r, const char **out)
 			continue;
 		}
 		if ((unsigned char)*r->p < 0x20)
-			return bad(r, "a control character in a text");
+			return bad(r, "a control character in a string");
 		len = fr_utf8_len(r->p, r->end - r->p);
 		if (!len)
-			return bad(r, "a text that is not UTF-8");
+			return bad(r, "a string that is not UTF-8");
 		memcpy(r->to, r->p, len);
 		r->to += len;
 		r->p += len;
 	}
 	if (r->p == r->end)
-		return bad(r, "the text does not end");
+		return bad(r, "a string does not end");
 	r->p++;
 	*r->to++ = 0;
 	*out = begin;
@@ -175,7 +175,7 @@ static int take_number(struct reader *r, struct fr_jsonr_member *m)
 		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (u64)(*r->p - '0'), &v))
 			return bad(r, "a number that is too large");
 	if (r->p == digits || (*digits == '0' && r->p - digits > 1))
-		return bad(r, "neither a text, an integer, true, false nor null");
+		return bad(r, "neither a string, an integer, true, false nor null");
 	if (r->p < r->end && (*r->p == '.' || *r->p == 'e' || *r->p == 'E'))
 		return bad(r, "a number that is not an integer");
 	m->number = v;
@@ -244,7 +244,7 @@ static int take_object(struct reader *r, struct fr_jsonr *j)
 			return bad(r, "a comma or } was expected");
 	}
 	skip_space(r);
-	return r->p == r->end ? 0 : bad(r, "something behind the object");
+	return r->p == r->end ? 0 : bad(r, "something after the object");
 }
 
 int fr_jsonr_parse(const char *s, size_t sz, struct fr_jsonr *out, const char **why)

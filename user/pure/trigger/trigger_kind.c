@@ -182,7 +182,7 @@ static int psi_share(struct fr_tp *p, struct fr_span s)
 					  FR_TP_SHOWN(s));
 		p->t.psi_window_us = PSI_WINDOW_US;
 		p->t.psi_stall_us = PSI_WINDOW_US * share / 100000;
-		return p->t.psi_stall_us ? 0 : fr_tp_fail(p, s.at, "psi: a share of nothing would always hold: at least 0.1%%");
+		return p->t.psi_stall_us ? 0 : fr_tp_fail(p, s.at, "psi: a share of 0 would always hold: at least 0.1%%");
 	}
 	err = fr_tp_some_time(p, span_until(s, slash), "psi", &stall)
 		      ?: fr_tp_some_time(p, span_from(s, slash + 1), "psi", &window);
@@ -191,7 +191,7 @@ static int psi_share(struct fr_tp *p, struct fr_span s)
 	p->t.psi_stall_us = stall / 1000;
 	p->t.psi_window_us = window / 1000;
 	if (p->t.psi_window_us < PSI_MIN_US || p->t.psi_window_us > PSI_MAX_US)
-		return fr_tp_fail(p, slash + 1, "psi: the window must be 500ms to 10s, as the kernel has it");
+		return fr_tp_fail(p, slash + 1, "psi: the kernel takes windows of 500ms to 10s");
 	if (!p->t.psi_stall_us || p->t.psi_stall_us > p->t.psi_window_us)
 		return fr_tp_fail(p, s.at, "psi: the stall must be from 1us to the window");
 	return 0;

@@ -99,9 +99,9 @@ static int parse_head(struct fr_tp *p, const char **rest)
 		*rest = part.at + part.sz;
 		arg = span_trim(part);
 		if (!arg.sz)
-			return fr_tp_fail(p, part.at, "something is missing behind %s%c", fr_tp_kind_shown(p->t.kind), *behind);
+			return fr_tp_fail(p, part.at, "something is missing after %s%c", fr_tp_kind_shown(p->t.kind), *behind);
 	} else if (*behind && !separates(behind)) {
-		return fr_tp_fail(p, behind, "'%c' is not expected behind %s: an argument follows a colon, options a comma",
+		return fr_tp_fail(p, behind, "'%c' is not expected after %s: an argument follows a colon, options a comma",
 				  *behind, fr_tp_kind_shown(p->t.kind));
 	}
 	err = kind->arg(p, arg);

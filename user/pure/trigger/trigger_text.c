@@ -91,7 +91,7 @@ int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns
 	if (err)
 		return err;
 	if (!v)
-		return fr_tp_fail(p, s.at, "%s: must be longer than nothing, like 10ms", what);
+		return fr_tp_fail(p, s.at, "%s: must be longer than 0, like 10ms", what);
 	*ns = v;
 	return 0;
 }

@@ -31,7 +31,7 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	case FR_EV_cpu_sample:
 	case FR_EV_stack:
 	case FR_EV_stack_build_ids:
-		return "samples are taken by a timer, and are no moment";
+		return "samples come from a timer: they mark no moment";
 	case FR_EV_crash:
 		return "it is written by a trigger: use --on crash";
 	case FR_EV_latency:
@@ -161,10 +161,10 @@ static void add_events(struct fr_watch_build *b, const struct fr_filter *f, u32 
 	}
 	cnt = b->set->prog_cnt - before;
 	if (!cnt)
-		fr_watch_fail(b, f->root, "no event that can be watched is like this");
+		fr_watch_fail(b, f->root, "no event that can be watched matches this");
 	if (cnt > FR_WATCH_EVENT_MAX)
 		fr_watch_fail(b, f->root,
-			      "this is about %u events, %u at most can be watched: name one, as event == sys_exit && ...", cnt,
+			      "this matches %u events, %u at most can be watched: name one, as event == sys_exit && ...", cnt,
 			      FR_WATCH_EVENT_MAX);
 	if (b->failed)
 		b->set->prog_cnt = before;
