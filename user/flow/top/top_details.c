@@ -80,7 +80,7 @@ static void put_cursor(struct page *p)
 	if (t->tl->has_trigger && t->tl->trigger <= t->tl->span)
 		put_str(p, FR_INK_DIM, t->cursor < t->tl->trigger ? " before the trigger" : " from the trigger");
 	else
-		put_str(p, FR_INK_DIM, " behind the begin");
+		put_str(p, FR_INK_DIM, " after the start");
 	if (t->tl->boot_cnt == 1) {
 		snprintf(buf, sizeof(buf), "   clock %" PRIu64, t->tl->origin_key + t->cursor);
 		put_str(p, FR_INK_DIM, buf);
@@ -118,7 +118,7 @@ static void put_cpu(struct page *p, u32 nr)
 		put_str(p, FR_INK_LOST, "not complete here: its history begins at ");
 		put_when(p, c->horizon);
 	} else if (!v || v->what == FR_TL_RUN_UNKNOWN) {
-		put_str(p, FR_INK_LOST, "who runs is not known here");
+		put_str(p, FR_INK_LOST, "what runs is not known here");
 	} else {
 		if (v->what == FR_TL_RUN_IDLE)
 			put_str(p, FR_INK_NONE, "idle");

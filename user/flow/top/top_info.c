@@ -121,7 +121,7 @@ void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	if (t->tl->horizon)
 		x = fr_grid_printf(g, x, y, g->width, FR_INK_NONE, "from %s", fr_top_when(t, t->tl->horizon, buf));
 	else
-		x = fr_grid_text(g, x, y, g->width, "from the begin", FR_INK_NONE);
+		x = fr_grid_text(g, x, y, g->width, "from the start", FR_INK_NONE);
 	x = fr_grid_printf(g, x, y, g->width, t->tl->hole_cnt ? FR_INK_LOST : FR_INK_NONE, "   holes %u", t->tl->hole_cnt);
 	fr_grid_printf(g, x, y, g->width, damaged ? FR_INK_LOST : FR_INK_NONE, "   damaged parts %zu", damaged);
 	y++;
@@ -139,7 +139,7 @@ void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 
 static const char *const help[] = {
 	"Time                                  Lines",
-	"  left right    cursor, a column        up down     CPU or task before, behind",
+	"  left right    cursor, a column        up down     CPU or task before, after",
 	"  w s  + -      zoom in, out            page up, down",
 	"  a d           move to the side        g           go to: name, tid, cpu 3, -5ms",
 	"  home end      the window's ends       x           calls and interrupts below them",
@@ -148,7 +148,7 @@ static const char *const help[] = {
 	"  m ... z       mark; show what lies    TAB         keys to the panel, and back",
 	"                between mark and cursor v           panel: part, all, none",
 	"Events                                Panels",
-	"  [ ]           before, behind: of line 1 ... 0     details events tasks cpus calls",
+	"  [ ]           before, after: of line  1 ... 0     details events tasks cpus calls",
 	"  , .           of all                              offcpu waits irqs block flame",
 	"  /             search (filter language) h i        histograms; what was lost",
 	"  n N           next found, one before  < > r       in a table: sort by column; turn",

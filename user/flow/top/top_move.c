@@ -118,7 +118,7 @@ void fr_top_mark(struct fr_top *t)
 void fr_top_go_to_trigger(struct fr_top *t)
 {
 	if (!t->tl->has_trigger || t->tl->trigger > t->tl->span) {
-		fr_top_note(t, t->tl->has_trigger ? "the trigger is not in this window" : "this snapshot tells of no trigger");
+		fr_top_note(t, t->tl->has_trigger ? "the trigger is not in this window" : "this snapshot has no trigger");
 		return;
 	}
 	fr_top_remember(t);
@@ -230,7 +230,7 @@ void fr_top_next_event(struct fr_top *t, bool forward, bool all)
 	if (forward && i < cnt && (rows ? rows->v[i] : i) == t->row)
 		i++;
 	if (forward ? i >= cnt : !i) {
-		fr_top_note(t, forward ? "no event behind this one" : "no event before this one");
+		fr_top_note(t, forward ? "no event after this one" : "no event before this one");
 		return;
 	}
 	i -= !forward;
@@ -247,7 +247,7 @@ void fr_top_go_to_waker(struct fr_top *t)
 	while (v && v > c->v && (fr_tl_state(v->what) != FR_TL_WAITS || fr_tl_by(v->what) == FR_TL_BY_NOBODY))
 		v--;
 	if (!v || fr_tl_state(v->what) != FR_TL_WAITS || fr_tl_by(v->what) == FR_TL_BY_NOBODY) {
-		fr_top_note(t, c ? "nobody is known to have woken it before this" : "choose a task's line first");
+		fr_top_note(t, c ? "no earlier waking of it is known" : "choose a task's line first");
 		return;
 	}
 	fr_top_remember(t);

@@ -224,8 +224,8 @@ static void try_to_go(struct fr_top *t)
 		s->want = 0;
 	} else if (!s->replay) {
 		fr_top_note(t, !s->found.cnt ? "nothing found"
-			       : s->want > 0 ? "none behind this (N: before it)"
-					     : "none before this (n: behind it)");
+			       : s->want > 0 ? "none after this (N: before it)"
+					     : "none before this (n: after it)");
 		s->want = 0;
 	}
 }

@@ -372,8 +372,7 @@ void fr_top_draw_tracks(struct fr_top *t, struct fr_grid *g, const struct fr_top
 		draw_track(t, g, l, i, y);
 	if (!t->tl->event_cnt)
 		fr_grid_text(g, 1, y < l->tabs_y ? y : l->tabs_y - 1, g->width,
-			     t->ask->opts.filter ? "No events: the filter takes none in this window."
-						 : "No events in this window.",
+			     t->ask->opts.filter ? "No events match the filter in this window." : "No events in this window.",
 			     FR_INK_BOLD);
 	if (t->track_cnt && shows_wakes(t))
 		draw_wakes(t, g, l);
