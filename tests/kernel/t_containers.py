@@ -109,7 +109,7 @@ def beside():
             finally:
                 sleeper.kill()
                 sleeper.wait()
-            check("cannot hold" not in said(), "a rule is said not to hold")
+            check("cannot fire" not in said(), "a rule is said not to fire")
         trigger = fr_json("info", file)["trigger"]
         equal((trigger["pid"], trigger.get("cgroup")), (pid, other), "the death")
         equal({e["pid"] for e in replay(file, "-f", f'cgroup == "{other}" && event == sched_switch')} & {sleeper.pid}, {sleeper.pid},
@@ -127,7 +127,7 @@ def alone():
             text = said()
         found = fr_json("info", file)["trigger"].get("cgroup")
         # where pid 1's mounts can be looked at, the whole is found there
-        check(found == pod or (found is None and "cannot hold" in text and "--cgroupns=host" in text), f"cgroup {found}; {text}")
+        check(found == pod or (found is None and "cannot fire" in text and "--cgroupns=host" in text), f"cgroup {found}; {text}")
 
 
 @test("--cgroup in a cgroup namespace: its depth is the machine's")

@@ -110,7 +110,7 @@ def rights():
         check("not permitted" in got.stderr and "StatusGroup" in got.stderr, got.stderr)
         for groups in ([look.gr_gid], [take.gr_gid], [7, look.gr_gid, 9]):
             text = as_user(groups, "status", "-n", name).stdout
-            check(f"session {name}: a recorder process lives" in text, text)
+            check(f"session {name}: a recorder process runs" in text, text)
         st = json.loads(as_user([look.gr_gid], "status", "-n", name, "--json").stdout)
         equal(st["session"], name, "session")
         equal(st["triggers"][0]["rule"], f"crash:comm={COMM}", "rule")

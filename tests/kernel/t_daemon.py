@@ -526,7 +526,7 @@ def granted_forgotten():
                 r.armed()
                 wait_for(lambda: len(r.files()) >= cnt and r.rules()[rule]["verdicts"]["max"] > refused, f"{cnt} snapshots: {r.rules()}")
                 equal(len(r.files()), cnt, f"snapshots: {r.rules()}")
-                equal("of the 66 snapshots that triggers had 63 are known" in r.said(), not ledger, f"said: {r.said()}")
+                equal("of 66 snapshots for triggers only 63 are known" in r.said(), not ledger, f"said: {r.said()}")
                 refused = r.rules()[rule]["verdicts"]["max"]
             finally:
                 kill(r)
@@ -576,13 +576,13 @@ def ended_rules():
             rules = r.rules()
             equal((rules[before]["in_force"], rules[NOBODY]["in_force"]), (False, True), "in force after a take-over")
             equal((rules[before]["seen"], rules[before]["verdicts"]["filtered"]), (3, 3), f"moments that waited: {rules[before]}")
-            check(f"moments of '{before}', which is no more in force" in r.said(), r.said())
+            check(f"moments of '{before}', no longer in force" in r.said(), r.said())
             write_config(file, name, dir, after)
             send_reload(r)
             rules = r.rules()
             equal({text: rule["in_force"] for text, rule in rules.items()}, {before: False, NOBODY: False, after: True}, "after a reload")
             text = fr("status", "-n", name).stdout
-            equal(text.count("(no more in force)"), 2, text)
+            equal(text.count("(not in force)"), 2, text)
             equal((r.files(), r.end()), ([], 0), f"snapshots, and exit status: {r.said()}")
         finally:
             kill(r)

@@ -244,7 +244,7 @@ def no_helper():
                 says(p, "recording")
                 settings(name, "2%")
                 p.send_signal(signal.SIGHUP)
-                says(p, f"no overhead governor: BPF run-time statistics are not to be had: {why}")
+                says(p, f"no overhead governor: BPF run-time statistics are unavailable: {why}")
                 begin = written(name)
                 wait_for(lambda: written(name) > begin, "it records")
                 equal(p.poll(), None, "the recorder")

@@ -145,7 +145,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 	fr_out_printf(o, ": %llu events in %s\n", (unsigned long long)s->cnt,
 		      fr_show_duration(s->end_ns > s->begin_ns ? s->end_ns - s->begin_ns : 0, text, sizeof(text)));
 	if (s->late)
-		fr_out_str(o, "   not complete: some CPU's history begins behind this window\n");
+		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");
 }
 
 void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)

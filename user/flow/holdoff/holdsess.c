@@ -119,7 +119,7 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 static void tell_loading(void)
 {
 	if (isatty(STDERR_FILENO))
-		fputs("loading programs, of a session of the watch's own\n", stderr);
+		fputs("loading programs for the watch's own session\n", stderr);
 }
 
 static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_holdsess *h)

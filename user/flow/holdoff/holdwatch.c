@@ -429,7 +429,7 @@ static void stop(struct fr_holdwatch *w)
 
 	for (i = 0; i < w->cpu_cnt; i++)
 		if (!fr_sleeper_stop(w->cpu[i].sleeper))
-			fr_warn("CPU %u is kept from the watch at its end: that holdoff goes on, and is not told",
+			fr_warn("CPU %u is still held off as the watch ends: that holdoff is not reported",
 				fr_sleeper_cpu(w->cpu[i].sleeper));
 	w->ended_ns = clock_ns(CLOCK_MONOTONIC);
 }

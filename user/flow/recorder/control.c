@@ -268,7 +268,7 @@ static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
 
 	fr_control_answer_error(
 		c, to, fr_trigger_verdict_name(verdict),
-		"ask again later, or change that rule or the limits of [Trigger]; root's `dump -o FILE` needs no leave",
+		"ask again later, or change that rule or the limits of [Trigger]; root's `dump -o FILE` always works",
 		"the rule `command` refuses: %s", why[verdict]);
 }
 

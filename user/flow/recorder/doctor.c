@@ -61,7 +61,7 @@ static void ask(struct doctor *d, enum grade missing, const char *what, int ret,
 {
 	/* what was forbidden says nothing about the kernel */
 	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_ns_is_first(FR_NS_USER)))
-		cure = "ask again with what is missing: see permission";
+		cure = "get what is missing first: see permission";
 	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
 }
 
@@ -188,6 +188,6 @@ bool fr_doctor(struct fr_out *o, bool json)
 		fr_out_printf(o, "],\"able\":%s}\n", d.able ? "true" : "false");
 	else
 		fr_out_printf(o, d.able ? "A session can be recorded here: `flightrec record`\n"
-					: "No session can be recorded here until what is fatal above is mended\n");
+					: "No session can be recorded here until what is fatal above is fixed\n");
 	return d.able;
 }

@@ -171,9 +171,8 @@ static void count_ended(struct fr_engine *e, struct fr_entry *n, const struct fr
 			continue;
 		fr_engine_count(e, n, i, FR_TRIGGER_VERDICT_filtered);
 		if (!e->said_ended++)
-			fr_warn("moments of '%.*s', which is no more in force, waited: they are counted as filtered, as those "
-				"of "
-				"other such rules",
+			fr_warn("moments of '%.*s', no longer in force, were waiting: they are counted as filtered, like "
+				"those of other such rules",
 				FR_TRIGGER_TEXT_MAX, e->tr->slot[i].text);
 	}
 }
@@ -349,8 +348,8 @@ static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 	u64 now = fr_engine_now(e);
 
 	if (known_cnt < e->tr->granted_cnt && now > whole_ns && now - whole_ns < longest_ns(e))
-		fr_warn("of the %llu snapshots that triggers had %llu are known: limits that look back further count these "
-			"alone",
+		fr_warn("of %llu snapshots for triggers only %llu are known: limits that look back further count just "
+			"these",
 			(unsigned long long)e->tr->granted_cnt, (unsigned long long)known_cnt);
 }
 
@@ -440,7 +439,7 @@ static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 		int err = *rule[i].cgroup ? fr_cgroup_path(FR_CGROUP_ROOT_ID, path, sizeof(path)) : 0;
 
 		if (err)
-			fr_warn("trigger '%s' cannot hold: paths of cgroups are not known here: %s: mount cgroup v2, with "
+			fr_warn("trigger '%s' cannot fire: paths of cgroups are not known here: %s: mount cgroup v2, with "
 				"CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host and "
 				"CAP_SYS_PTRACE)",
 				rule[i].text, strerror(-err));
@@ -541,9 +540,8 @@ static int find_ledger(struct fr_engine *e)
 	if (err) {
 		e->ledger = e->own_ledger = calloc(1, sizeof(*e->own_ledger));
 		if (!e->own)
-			fr_warn("no ledger of triggers can be kept with session '%s': %s: should this recorder be killed, "
-				"counts "
-				"may be off by one, and the next one knows of %u snapshots alone",
+			fr_warn("cannot keep a ledger of triggers with session '%s': %s: if this recorder is killed, counts "
+				"may be off by one, and the next one knows of only %u snapshots",
 				fr_sess_name(e->s), strerror(-err), FR_GRANTED_MAX - 1);
 	}
 	if (!e->ledger)

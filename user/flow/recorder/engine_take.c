@@ -263,7 +263,7 @@ static bool is_there(struct fr_engine *e, u32 i)
 		return false;
 	snprintf(done->path, sizeof(done->path), "%s", pending(e, i)->path);
 	done->bytes = st.st_size;
-	fprintf(stderr, "snapshot %s: was complete when the recorder before was ended\n", done->path);
+	fprintf(stderr, "snapshot %s: was complete when the last recorder was ended\n", done->path);
 	over(e, i, 0, done);
 	free(done);
 	return true;
@@ -455,7 +455,7 @@ void fr_engine_recover(struct fr_engine *e)
 		if (!order_of(e, i) || e->job[i].granted_ns)
 			continue;
 		if (!is_sound(pending(e, i))) {
-			fr_warn("what a recorder before left to be taken is damaged: dropped");
+			fr_warn("a snapshot request of the last recorder is damaged: dropped");
 			set_order(e, i, 0);
 			continue;
 		}

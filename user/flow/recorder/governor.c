@@ -332,7 +332,7 @@ static void tell_released(struct fr_governor *g, u32 groups)
 	for (; groups; groups &= groups - 1) {
 		mark.step = __builtin_popcount(groups) - 1;
 		mark.what = fr_group_name(__builtin_ctz(groups));
-		fprintf(stderr, "governor: %s on: the budget of %.2f %% leaves it out no longer\n", mark.what,
+		fprintf(stderr, "governor: %s on: the budget of %.2f %% no longer leaves it out\n", mark.what,
 			mark.budget / 1000.0);
 		put_mark(g, &mark);
 	}
@@ -523,7 +523,7 @@ static void on_tick(void *arg, u32 events)
 
 static void refuse(int err)
 {
-	fr_warn("no overhead governor: BPF run-time statistics are not to be had: %s: it takes CAP_SYS_ADMIN at the start, and "
+	fr_warn("no overhead governor: BPF run-time statistics are unavailable: %s: it needs CAP_SYS_ADMIN at the start, and "
 		"a budget then, or samples",
 		why(err));
 }

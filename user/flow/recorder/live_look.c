@@ -168,7 +168,7 @@ static void check_store(struct fr_live *l)
 	else if (u->err)
 		add_problem(l, "directory", "the directory of snapshots cannot be used: %s", strerror(-u->err));
 	else if (u->fs_sz && u->free_sz < (double)u->fs_sz * l->store.keep_free / 100000)
-		add_problem(l, "space", "only %s of %s are free on the disk: no snapshot fits beside what is to stay free",
+		add_problem(l, "space", "only %s of %s are free on the disk: no snapshot fits beside what must stay free",
 			    fr_show_size(u->free_sz, a, sizeof(a)), fr_show_size(u->fs_sz, b, sizeof(b)));
 	else if (u->fs_sz && u->free_sz < (1 << 20))
 		add_problem(l, "space", "the disk is full: %s are free", fr_show_size(u->free_sz, a, sizeof(a)));
@@ -206,12 +206,12 @@ static void check_recording(struct fr_live *l)
 	u64 due = fr_sess_samples_due(l->s, l->now_ns), taken = fr_load(&sh->sample_taken);
 
 	if (!l->owned && l->triggers && l->triggers->generation)
-		add_problem(l, "recorder", "no recorder lives, so no trigger takes a snapshot: start `flightrec record` again");
+		add_problem(l, "recorder", "no recorder runs, so no trigger takes a snapshot: start `flightrec record` again");
 	if (fr_live_lost(l))
 		add_problem(l, "lost", "%" PRIu64 " records were lost: larger rings (-m) or fewer events (-e) help",
 			    fr_live_lost(l));
 	if (missing && *missing)
-		add_problem(l, "events", "this kernel has not all events: %.140s", missing);
+		add_problem(l, "events", "this kernel lacks some events: %.140s", missing);
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sess_sample_event(l->s) == FR_SAMPLE_CLOCK && due > taken + SAMPLE_SLACK && (due - taken) * 20 > due)
 		add_problem(l, "samples", "%" PRIu64 " of %" PRIu64 " samples were not taken", due - taken, due);
@@ -244,7 +244,7 @@ static void check_clock(struct fr_live *l)
 		add_problem(l, "clock", "the shared clock was not believed %" PRIu64 " times: it was more than 1 ms ahead",
 			    ahead);
 	if (!l->now_ns)
-		add_problem(l, "clock", "the recording clock cannot be asked: spans of history are not known");
+		add_problem(l, "clock", "the recording clock cannot be read: spans of history are not known");
 }
 
 static void check_triggers(struct fr_live *l)
@@ -264,7 +264,7 @@ static void check_triggers(struct fr_live *l)
 	if (failed)
 		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written", failed);
 	if (space)
-		add_problem(l, "quota", "%" PRIu64 " snapshots were not taken for want of room", space);
+		add_problem(l, "quota", "%" PRIu64 " snapshots were not taken for lack of room", space);
 }
 
 void fr_live_look(struct fr_live *l)

@@ -2,7 +2,7 @@
 /*
  * A session's state as a screen:
  *
- *	session default: a recorder process lives
+ *	session default: a recorder process runs
  *	  ! only 1.2 GiB of 40.0 GiB are free on the disk: no snapshot fits beside what is to stay free
  *	  profile    default
  *	  history    the last 14.2 s of every CPU, recording for 3.2 h
@@ -308,7 +308,7 @@ static void rule_row(const struct fr_live *l, struct fr_out *o, const struct fr_
 	fr_out_printf(o, " %10" PRIu64 " %10s  ", fr_live_suppressed(t), ago);
 	fr_escape_text(o, t->text, strnlen(t->text, sizeof(t->text)));
 	if (!in_force)
-		fr_out_str(o, "  (no more in force)");
+		fr_out_str(o, "  (not in force)");
 	why_not(o, t);
 	fr_out_char(o, '\n');
 }
@@ -339,7 +339,7 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 	fr_out_paint(o, FR_PAINT_BOLD);
 	fr_out_printf(o, "session %s", fr_sess_name(l->s));
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_printf(o, ": %s\n", l->owned ? "a recorder process lives" : "records on its own");
+	fr_out_printf(o, ": %s\n", l->owned ? "a recorder process runs" : "records on its own");
 	problems(l, o);
 	fact(l, o, "profile", "profile", columns);
 	fact(l, o, "events", "events", columns);

@@ -311,9 +311,8 @@ static void show_start(const struct fr_record_ask *ask)
 	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
 		ask->cpu_cnt, ask->live->config.dir);
 	if (ask->load.profile && ask->load.sample_hz > rate_max)
-		fr_warn("--hz %u is more than the profile surely takes of each CPU: %llu hits a second of different stacks: "
-			"what "
-			"is too much is counted as lost",
+		fr_warn("--hz %u may be too much for the profile, which surely takes %llu hits a second of different stacks "
+			"on each CPU: the rest is counted as lost",
 			ask->load.sample_hz, (unsigned long long)rate_max);
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),

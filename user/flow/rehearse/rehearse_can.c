@@ -271,9 +271,9 @@ static void check_filters(struct fr_rehearse *h, u32 rule)
 		note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: uid: no event of this kind tells the user");
 	if (*t->cgroup)
 		note(h, rule, FR_REHEARSE_PART,
-		     "cgroup: known by those who lived in it when the snapshot was taken; of others the filter does not hold");
+		     "cgroup: known only if a task lived in it when the snapshot was taken; others do not match the filter");
 	if (*t->exe)
-		note(h, rule, FR_REHEARSE_CAN, "exe: of processes that have ended it is the path that exec was given");
+		note(h, rule, FR_REHEARSE_CAN, "exe: of processes that have ended, it is the path given to exec");
 }
 
 int fr_re_can(struct fr_rehearse *h)

@@ -81,14 +81,14 @@ static int check_rows(struct checker *k, const struct fr_chunk *c, u64 last_ts)
 	u32 i;
 
 	if (b->row_cnt != c->row_cnt || b->cpu != c->cpu || b->tier != c->tier || b->epoch != c->epoch)
-		return find(k->check, "chunk at byte %llu: its events are not those its header tells of", at);
+		return find(k->check, "chunk at byte %llu: its events do not match its header", at);
 	for (i = 0; i < b->row_cnt; i++) {
 		if (b->ts[i] < last_ts)
 			return find(k->check, "chunk at byte %llu: time goes backwards at event %u of CPU %u", at, i, c->cpu);
 		last_ts = b->ts[i];
 	}
 	if (b->row_cnt && (b->ts[0] != c->first_ts || last_ts != c->last_ts))
-		return find(k->check, "chunk at byte %llu: its times are not those its header tells of", at);
+		return find(k->check, "chunk at byte %llu: its times do not match its header", at);
 	return 0;
 }
 

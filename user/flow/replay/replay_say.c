@@ -17,7 +17,7 @@ void fr_snap_say_error(const char *path, int err)
 	if ((err == -ENOENT && !strcmp(path, "-")) || err == -ESPIPE)
 		fr_err("%s: not a snapshot of flightrec but a pipe: one is read at several places, so give a file", path);
 	else if (err == -EACCES)
-		fr_err("cannot open %s: %s: snapshots tell of a whole machine, so they are root's alone; read it as root, or a "
+		fr_err("cannot open %s: %s: snapshots show a whole machine, so only root may read them: read it as root, or a "
 		       "copy",
 		       path, strerror(-err));
 	else if (err == -EBADMSG)

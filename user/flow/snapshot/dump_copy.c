@@ -86,7 +86,7 @@ static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 	int repairs = fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
 
 	if (repairs > 0)
-		fr_warn("CPU %u, tier %s: %d sub-buffers put right that a killed reader left", src->map->cpu,
+		fr_warn("CPU %u, tier %s: repaired %d sub-buffers that a killed reader left", src->map->cpu,
 			fr_tier_name(src->map->tier), repairs);
 	err = fr_ring_read_open(&src->reader, src->map, fr_sess_peek, d->s);
 	if (err)
@@ -102,7 +102,7 @@ int fr_dump_open(struct fr_dump *d)
 	int err = fr_sess_refresh_rings(d->s);
 
 	if (err)
-		fr_warn("rings of CPUs that came since are not in the snapshot: %s", strerror(-err));
+		fr_warn("CPUs that came online since are not in the snapshot: %s", strerror(-err));
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
 	if (!d->src) {

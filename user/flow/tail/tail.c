@@ -100,7 +100,7 @@ static int make_schema(struct fr_tail *t)
 	text = fr_sess_schema(t->s, &sz);
 	err = fr_schema_parse(text, sz, &t->schema);
 	if (err)
-		fr_err("session '%s' says not what its events are: end it with `flightrec stop -n %s`", fr_sess_name(t->s),
+		fr_err("session '%s' does not describe its events: end it with `flightrec stop -n %s`", fr_sess_name(t->s),
 		       fr_sess_name(t->s));
 	uname(&t->host);
 	t->view = (struct fr_view){.schema = t->schema, .wall = &t->wall, .arch = t->host.machine};
@@ -194,7 +194,7 @@ static int open_rings(struct fr_tail *t, bool from_oldest)
 		if (wanted && !is_followed(t, &m[i]))
 			err = open_ring(t, &m[i], room_of(cnt), from_oldest && is_shown(t, m[i].tier));
 		if (err)
-			fr_err("the ring of CPU %u, tier %s cannot be followed: %s: `flightrec dump -n %s` puts right what a "
+			fr_err("the ring of CPU %u, tier %s cannot be followed: %s: `flightrec dump -n %s` repairs what a "
 			       "killed reader left; else end the session",
 			       m[i].cpu, fr_tier_name(m[i].tier), strerror(-err), fr_sess_name(t->s));
 	}

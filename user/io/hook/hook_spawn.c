@@ -60,7 +60,7 @@ int fr_hook_find_user(const char *name, struct fr_hook_user *out)
 		return 0;
 	pw = look_up(name);
 	if (!pw) {
-		fr_err("there is no user '%s': ExecUser= names whom hooks are run as", name);
+		fr_err("there is no user '%s': ExecUser= names the user hooks run as", name);
 		return -ENOENT;
 	}
 	out->uid = pw->pw_uid;

@@ -159,7 +159,7 @@ static void warn_missing_rings(const struct fr_sess *s)
 	size_t want = (size_t)number(s, "cpu_cnt") * FR_TIER_CNT;
 
 	if (s->ring_cnt < want)
-		fr_warn("%zu of session '%s's %zu rings are not in %s: what they hold is not to be had", want - s->ring_cnt,
+		fr_warn("%zu of session '%s's %zu rings are not in %s: what they hold cannot be read", want - s->ring_cnt,
 			s->name, want, s->dir);
 }
 

@@ -126,7 +126,7 @@ static int take_index(struct fr_snap *s, u64 off, size_t sz)
 	memcpy(&cnt, s->own.stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
 	s->has_index = true;
 	if (sizeof(struct fr_index_head) + (u64)cnt * sizeof(e) + 8 != sz) {
-		fr_snap_note(s, "index at byte %llu: its size is not its count", (unsigned long long)off);
+		fr_snap_note(s, "index at byte %llu: its size and count differ", (unsigned long long)off);
 		return 0;
 	}
 	for (i = 0; i < cnt && !err; i++) {

@@ -113,7 +113,7 @@ static int want_programs(struct trig *t, u32 rule)
 					  sizeof(t->res->why[rule]));
 	if (cannot_know_exe(t, r)) {
 		snprintf(t->res->why[rule], sizeof(t->res->why[rule]),
-			 "before 6.16 a kernel does not say what program a process was that ends: use comm= or cgroup=");
+			 "before 6.16 a kernel does not say which program an ending process was: use comm= or cgroup=");
 		return -ENOTSUP;
 	}
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
@@ -494,7 +494,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	memset(res, 0, sizeof(*res));
 	memset(slot_of, 0, FR_TRIGGER_MAX * sizeof(*slot_of));
 	if (!sh || cnt > FR_TRIGGER_MAX) {
-		fr_err("%s", sh ? "32 triggers are possible at most"
+		fr_err("%s", sh ? "at most 32 triggers are possible"
 				: "this session was begun by a version without triggers: end it with `flightrec stop`");
 		return -EINVAL;
 	}
