@@ -268,10 +268,12 @@ static void on_trap(int sig, siginfo_t *info, void *uc)
 	greg_t *reg = ((ucontext_t *)uc)->uc_mcontext.gregs;
 
 	(void)sig;
-	if (info->si_code == TRAP_TRACE)
-		on_step(reg);
-	else
+	/* TRAP_TRACE would say that it was a step, but a hypervisor may lose DR6, and with it the reason: then it is TRAP_BRKPT
+	 */
+	if (info->si_code == SI_KERNEL)
 		on_breakpoint(reg);
+	else
+		on_step(reg);
 }
 
 /* ---- the check ---- */
