@@ -268,8 +268,7 @@ static void on_trap(int sig, siginfo_t *info, void *uc)
 	greg_t *reg = ((ucontext_t *)uc)->uc_mcontext.gregs;
 
 	(void)sig;
-	/* TRAP_TRACE would say that it was a step, but a hypervisor may lose DR6, and with it the reason: then it is TRAP_BRKPT
-	 */
+	/* A step is TRAP_TRACE, but TRAP_BRKPT where a hypervisor loses DR6, which has the reason; int3 is SI_KERNEL */
 	if (info->si_code == SI_KERNEL)
 		on_breakpoint(reg);
 	else
