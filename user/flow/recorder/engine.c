@@ -420,15 +420,6 @@ static int change_gate(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
 	return 0;
 }
 
-static void say_why_not(const struct fr_trigger *rule, u32 cnt, const struct fr_trig_result *res)
-{
-	u32 i;
-
-	for (i = 0; i < cnt; i++)
-		if (res->why[i][0])
-			fr_err("trigger '%s': %s", rule[i].text, res->why[i]);
-}
-
 /* A filter on what is not known does not hold: better said now than found out by a death that had no snapshot. */
 static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 {
@@ -453,8 +444,6 @@ static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cn
 
 	if (res)
 		err = fr_trig_load(e->s, rule, cnt, slot, res, false);
-	if (err == -ENOTSUP)
-		say_why_not(rule, cnt, res);
 	free(res);
 	return err;
 }

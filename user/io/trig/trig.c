@@ -142,7 +142,7 @@ static int choose_programs(struct trig *t)
 	for (i = 0; i < t->cnt; i++) {
 		one = want_programs(t, i);
 		if (one < 0) {
-			fr_err("trigger %s: %s", t->rules[i].text, t->res->why[i]);
+			fr_err("trigger '%s': %s", t->rules[i].text, t->res->why[i]);
 			err = one;
 		}
 		cnt += one > 0 ? one : 0;
