@@ -54,8 +54,7 @@ static int parse(struct test *t, char **text, int cnt)
 
 static int load(struct test *t)
 {
-	struct fr_trig_result res;
-	int err = fr_trig_load(t->s, t->rules, t->cnt, t->slot_of, &res, getenv("FR_VERBOSE"));
+	int err = fr_trig_load(t->s, t->rules, t->cnt, t->slot_of, getenv("FR_VERBOSE"));
 
 	fr_out_str(&t->out, err ? "refused\n" : "ready\n");
 	fr_out_flush(&t->out);

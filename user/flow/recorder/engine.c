@@ -437,17 +437,6 @@ static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 	}
 }
 
-static int load_rules(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, u32 slot[FR_TRIGGER_MAX])
-{
-	struct fr_trig_result *res = calloc(1, sizeof(*res));
-	int err = -ENOMEM;
-
-	if (res)
-		err = fr_trig_load(e->s, rule, cnt, slot, res, false);
-	free(res);
-	return err;
-}
-
 /* Are they in force already? A rule's text determines it, except for the number of a user given by name. */
 static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
@@ -489,7 +478,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 
 	if (e->gate)
 		on_alerts(e, 0); /* waiting alerts are for the old rules */
-	err = err ?: load_rules(e, rules, cnt, slot);
+	err = err ?: fr_trig_load(e->s, rules, cnt, slot, false);
 	if (err) {
 		fr_sources_free(sources);
 		free(all);

@@ -62,12 +62,13 @@ static const struct {
 	{FR_TRIGGER_kernel, ANY, "fr_error_report_end"},
 };
 
+#define WHY_SZ 120
+
 struct trig {
 	struct fr_sess *s;
 	const struct fr_trigger *rules;
 	u32 cnt;
 	u32 generation;
-	struct fr_trig_result *res;
 	struct fr_watch_set watch;
 	struct triggers *skel;
 	struct btf *btf;
@@ -99,8 +100,8 @@ static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
 	return r->kind == FR_TRIGGER_status && *r->exe && !fr_kbtf_exit_has_mm(t->btf);
 }
 
-/* Have the programs of a rule loaded. Returns how many it has; or -ENOTSUP, and why. */
-static int want_programs(struct trig *t, u32 rule)
+/* Have the programs of a rule loaded. Returns how many it has; or -errno, and why if that says more. */
+static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 {
 	const struct fr_trigger *r = &t->rules[rule];
 	struct bpf_program *prog;
@@ -109,10 +110,9 @@ static int want_programs(struct trig *t, u32 rule)
 	size_t i;
 
 	if (r->kind == FR_TRIGGER_event)
-		return fr_trig_watch_want(t->skel->obj, t->btf, &t->watch, r, rule, t->res->why[rule],
-					  sizeof(t->res->why[rule]));
+		return fr_trig_watch_want(t->skel->obj, t->btf, &t->watch, r, rule, why, WHY_SZ);
 	if (cannot_know_exe(t, r)) {
-		snprintf(t->res->why[rule], sizeof(t->res->why[rule]),
+		snprintf(why, WHY_SZ,
 			 "before 6.16 a kernel does not say which program an ending process was: use comm= or cgroup=");
 		return -ENOTSUP;
 	}
@@ -122,8 +122,7 @@ static int want_programs(struct trig *t, u32 rule)
 		prog = bpf_object__find_program_by_name(t->skel->obj, needs[i].prog);
 		tracepoint = prog ? tracepoint_of(prog) : NULL;
 		if (!prog || (tracepoint && !fr_kbtf_has(t->btf, tracepoint))) {
-			snprintf(t->res->why[rule], sizeof(t->res->why[rule]), "this kernel has no tracepoint %s",
-				 tracepoint ?: needs[i].prog);
+			snprintf(why, WHY_SZ, "this kernel has no tracepoint %s", tracepoint ?: needs[i].prog);
 			return -ENOTSUP;
 		}
 		bpf_program__set_autoload(prog, true);
@@ -135,14 +134,16 @@ static int want_programs(struct trig *t, u32 rule)
 static int choose_programs(struct trig *t)
 {
 	struct bpf_program *prog;
+	char why[WHY_SZ];
 	int cnt = 0, one, err = 0;
 	u32 i;
 
 	bpf_object__for_each_program(prog, t->skel->obj) bpf_program__set_autoload(prog, false);
 	for (i = 0; i < t->cnt; i++) {
-		one = want_programs(t, i);
+		*why = '\0';
+		one = want_programs(t, i, why);
 		if (one < 0) {
-			fr_err("trigger '%s': %s", t->rules[i].text, t->res->why[i]);
+			fr_err("trigger '%s': %s", t->rules[i].text, *why ? why : strerror(-one));
 			err = one;
 		}
 		cnt += one > 0 ? one : 0;
@@ -484,14 +485,12 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 	return attach(t);
 }
 
-int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX],
-		 struct fr_trig_result *res, bool verbose)
+int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX], bool verbose)
 {
 	struct fr_triggers *sh = fr_trig_shared(s);
-	struct trig t = {.s = s, .rules = rules, .cnt = cnt, .res = res};
+	struct trig t = {.s = s, .rules = rules, .cnt = cnt};
 	int err;
 
-	memset(res, 0, sizeof(*res));
 	memset(slot_of, 0, FR_TRIGGER_MAX * sizeof(*slot_of));
 	if (!sh || cnt > FR_TRIGGER_MAX) {
 		fr_err("%s", sh ? "at most 32 triggers are possible"

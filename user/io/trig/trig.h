@@ -15,20 +15,14 @@
 #include "pure/trigger/ledger.h"
 #include "pure/trigger/trigger.h"
 
-/* What this kernel cannot do: the reason for rule i in why[i], "" if there is none. */
-struct fr_trig_result {
-	char why[FR_TRIGGER_MAX][120];
-};
-
 /*
  * Load and attach what rules need (rules without a BPF part are skipped; none at all is fine), find or take each rule's slot by
  * its text (slot_of[i]), flip the generation, detach what was loaded before. The slots of rules that we put in force before are
  * not reused for other rules, unless old and new rules have more than 32 texts together. The caller owns the session
- * (fr_sess_own). 0; or -errno with a message, and the previous rules stay in force. For a rule that this kernel does not
- * support: -ENOTSUP and res->why.
+ * (fr_sess_own). 0; or -errno with a message, and the previous rules stay in force; -ENOTSUP: this kernel does not support
+ * one of the rules.
  */
-int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX],
-		 struct fr_trig_result *res, bool verbose);
+int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX], bool verbose);
 
 /* Detach everything; part of ending a session, even if nothing was loaded. */
 int fr_trig_unload(struct fr_sess *s);
