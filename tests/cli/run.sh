@@ -401,6 +401,18 @@ list_damaged() {
 		[[ $(grep -c 'damaged: ' "$tmp/out") == 3 ]] && status 3 "$flightrec" list --json -o "$tmp/list" &&
 		jq -e '[.snapshots[] | select(.damage)] | length == 3' "$tmp/out"
 }
+# A sound file that others may not read is not a damaged one, whatever the files beside it are.
+list_unread() {
+	command -v setpriv > /dev/null || { echo "setpriv is not installed"; return 77; }
+	((EUID == 0)) || { echo "root reads everything, others are tried as root"; return 77; }
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" list -o "$tmp/unread")
+	mkdir "$tmp/unread" && cp "$snap" "$tmp/unread/web-1-20260101T000000.005Z-crash-nginx-4711.flight" && cp "$flightrec" "$tmp/flightrec" &&
+		chmod 755 "$tmp" "$tmp/unread" && chmod 600 "$tmp"/unread/* || return
+	status 1 "${as[@]}" && says "cannot read 1 of the files in $tmp/unread: Permission denied" && says "run as root" &&
+		grep -q ' crash .* 4711 ' "$tmp/out" && grep -q '^ *cannot be read: Permission denied$' "$tmp/out" && ! grep damaged "$tmp/out" &&
+		cp "$tmp/text" "$tmp/unread/text.flight" && chmod 644 "$tmp/unread/text.flight" && status 1 "${as[@]}" --json &&
+		jq -e '[.snapshots[] | [.damage != null, .error]] == [[false, "Permission denied"], [true, null]]' "$tmp/out"
+}
 list_wrong() {
 	status 1 "$flightrec" list -o "$tmp/nowhere" && says "cannot read directory" && status 2 "$flightrec" list x &&
 		status 2 "$flightrec" list --keep && status 1 "$flightrec" list --keep "$tmp/nowhere"
@@ -433,6 +445,7 @@ check "colour" colour
 check "list" list_prints
 check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
+check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile fits its page, and adds up" profile_fits_its_page

@@ -65,12 +65,33 @@ static int mark_all(char **path, int cnt, bool keep)
 	return status;
 }
 
+/* One that could not be read may be sound or not: that is a failure, whatever the others are. */
+static int status_of(const char *dir, const struct fr_stored *s, size_t cnt)
+{
+	size_t i, unread = 0;
+	int status = FR_EXIT_OK, err = 0;
+
+	for (i = 0; i < cnt; i++) {
+		if (s[i].damage)
+			status = FR_EXIT_CORRUPT;
+		if (!s[i].err)
+			continue;
+		err = err == -EACCES ? err : s[i].err;
+		unread++;
+	}
+	if (!unread)
+		return status;
+	fr_err("cannot read %zu of the files in %s: %s: %s", unread, dir, strerror(-err),
+	       err == -EACCES ? "only root may read snapshots: run as root" : fr_err_cure(err, "only their names are shown"));
+	return FR_EXIT_FAIL;
+}
+
 static int list(const struct ask *ask)
 {
 	static struct fr_out out;
 	struct fr_stored *s;
-	size_t cnt, i;
-	int err = fr_store_list(ask->dir, &s, &cnt), status = FR_EXIT_OK;
+	size_t cnt;
+	int err = fr_store_list(ask->dir, &s, &cnt), status;
 
 	if (err) {
 		fr_err("cannot read directory %s: %s: %s", ask->dir, strerror(-err),
@@ -82,9 +103,7 @@ static int list(const struct ask *ask)
 		fr_list_json(&out, ask->dir, s, cnt);
 	else
 		fr_list_text(&out, ask->dir, s, cnt);
-	for (i = 0; i < cnt; i++)
-		if (s[i].damage)
-			status = FR_EXIT_CORRUPT;
+	status = status_of(ask->dir, s, cnt);
 	fr_stored_free(s, cnt);
 	return fr_out_finish(&out, status);
 }

@@ -146,6 +146,8 @@ static void put_row(struct fr_out *o, const struct fr_stored *s, const size_t wi
 		put_below(o, "core ", s->core, FR_PAINT_DIM);
 	if (s->damage)
 		put_below(o, "damaged: ", s->damage, FR_PAINT_RED);
+	if (s->err)
+		put_below(o, "cannot be read: ", strerror(-s->err), FR_PAINT_RED);
 }
 
 static void put_heads(struct fr_out *o, const size_t width[COL_CNT], bool own_line)
@@ -223,6 +225,7 @@ static void put_json(struct fr_jsonw *w, const struct fr_stored *s)
 	fr_jsonw_text(w, "boot_id", s->boot_id[0] ? s->boot_id : NULL);
 	fr_jsonw_text(w, "core", s->core);
 	fr_jsonw_text(w, "damage", s->damage);
+	fr_jsonw_text(w, "error", s->err ? strerror(-s->err) : NULL);
 	fr_jsonw_close(w, '}');
 }
 

@@ -38,6 +38,7 @@ struct fr_stored {
 	char *boot_id;
 	char *core;   /* path of the core file of the same crash, NULL none */
 	char *damage; /* why it could not be read completely, NULL */
+	int err;      /* -errno: the system did not let us read it, so only its name is known; 0 */
 };
 
 int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out); /* 0 or -errno */

@@ -69,26 +69,20 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 }
 
 /* It could not be opened: what its name tells is better than nothing. */
-static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
+static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 {
 	f->reason = copy(parts->reason);
 	f->comm = copy(parts->comm);
 	f->boot_id = copy("");
 	f->pid = parts->pid;
-	f->damage = copy(why);
-	return f->reason && f->comm && f->boot_id && f->damage;
+	return f->reason && f->comm && f->boot_id;
 }
 
-static const char *why_not(int err)
+/* The same for one that is wrong. */
+static bool take_damage(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
 {
-	switch (err) {
-	case -EBADMSG:
-		return "not a snapshot, or nothing of it can be read";
-	case -EPROTONOSUPPORT:
-		return "a snapshot of another version of the format";
-	default:
-		return strerror(-err);
-	}
+	f->damage = copy(why);
+	return take_name(f, parts) && f->damage;
 }
 
 /* ---- a directory ---- */
@@ -123,7 +117,22 @@ static struct fr_stored *next(struct found *l)
 	return &l->list[l->cnt];
 }
 
-static bool read_one(struct fr_stored *f, const char *name, const struct stat *st)
+/* A file that the system does not let us read may be sound, so it is not called damaged. */
+static bool take_error(struct fr_stored *f, const struct fr_name_parts *parts, int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return take_damage(f, parts, "not a snapshot, or nothing of it can be read");
+	case -EPROTONOSUPPORT:
+		return take_damage(f, parts, "a snapshot of another version of the format");
+	default:
+		f->err = err;
+		return take_name(f, parts);
+	}
+}
+
+/* 0; -ENOMEM; -ENOENT: it is gone. */
+static int read_one(struct fr_stored *f, const char *name, const struct stat *st)
 {
 	struct fr_name_parts parts;
 	struct fr_snap *s;
@@ -134,21 +143,22 @@ static bool read_one(struct fr_stored *f, const char *name, const struct stat *s
 	f->marked = !(st->st_mode & S_IWUSR);
 	f->real_ns = fr_name_parse(name, &parts) ? parts.real_ns : st->st_mtim.tv_sec * 1000000000ULL + st->st_mtim.tv_nsec;
 	if (!S_ISREG(st->st_mode))
-		return take_name(f, &parts, "not a regular file: not looked into");
+		return take_damage(f, &parts, "not a regular file: not looked into") ? 0 : -ENOMEM;
 	err = fr_snap_open(f->path, &s);
-	if (err == -ENOMEM)
-		return false;
+	if (err == -ENOMEM || err == -ENOENT)
+		return err;
 	if (err)
-		return take_name(f, &parts, why_not(err));
+		return take_error(f, &parts, err) ? 0 : -ENOMEM;
 	ok = take_facts(f, s);
 	fr_snap_close(s);
-	return ok;
+	return ok ? 0 : -ENOMEM;
 }
 
 static int add(struct found *l, int dir_fd, const char *dir, const char *name)
 {
 	struct fr_stored *f = next(l);
 	struct stat st;
+	int err;
 
 	if (!f)
 		return -ENOMEM;
@@ -159,8 +169,13 @@ static int add(struct found *l, int dir_fd, const char *dir, const char *name)
 		f->path = NULL;
 		return -ENOMEM;
 	}
-	l->cnt++;
-	return read_one(f, name, &st) ? 0 : -ENOMEM;
+	err = read_one(f, name, &st);
+	if (err != -ENOENT) {
+		l->cnt++;
+		return err;
+	}
+	release(f);
+	return 0;
 }
 
 static bool is_snapshot_name(const char *name)
