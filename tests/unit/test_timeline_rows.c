@@ -246,6 +246,45 @@ static void what_is_missing_is_not_known(void **state)
 	assert_int_equal(t->horizon, 170);
 }
 
+/* A task without a CPU may have run, unseen, on the one whose events are missing. One that runs has its own CPU. */
+static void no_task_sleeps_through_a_hole(void **state)
+{
+	const struct fr_snap_hole hole = {
+		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
+
+	(void)state;
+	SWITCH(0, CPU1, 0, 0, 103);
+	SWITCH(10, CPU0, 100, 1, 101);
+	SWITCH(20, CPU0, 101, 0, 102);
+	SWITCH(30, CPU0, 102, 16, 104);
+	SWITCH(210, CPU0, 104, 2, 105); /* in the hole */
+	WAKE(220, CPU0, 105, 106);
+	WAKE(260, CPU0, 105, 100); /* after it */
+	SWITCH(270, CPU0, 105, 1, 101);
+	load(0, &hole);
+	states_are(100, "0 runs, 10 sleeps, 200 unknown, 260 waits task 105");
+	states_are(101, "10 runs, 20 waits nobody 0, 200 unknown, 270 runs");
+	states_are(102, "20 runs, 30 unknown");
+	assert_int_not_equal(task(102)->states.v[1].what, FR_TL_UNKNOWN); /* it has ended, and is known to */
+	states_are(103, "0 runs, 200 unknown");
+	states_are(104, "30 runs, 210 unknown");
+	states_are(105, "210 runs, 270 sleeps");
+	assert_int_equal(task(106)->states.cnt, 0);
+}
+
+/* Nor where one CPU's history has not begun yet. */
+static void no_task_sleeps_before_the_horizon(void **state)
+{
+	(void)state;
+	SWITCH(0, CPU0, 0, 0, 100);
+	SWITCH(10, CPU0, 100, 1, 101);
+	SWITCH(180, CPU0, 101, 1, 102);
+	SWITCH(190, CPU1, 0, 0, 100);
+	load(BASE + 170, NULL);
+	states_are(100, "0 runs, 10 unknown, 190 runs");
+	states_are(101, "10 runs, 180 sleeps");
+}
+
 /* A call that goes on across a hole may have ended in it, and another of that number begun. */
 static void calls_end_at_holes(void **state)
 {
@@ -272,6 +311,7 @@ static void a_cpu_that_was_cut_away_is_not_known(void **state)
 	cut_cpu = NULL;
 	runs_are(0, "0 100, 50 idle");
 	runs_are(1, "0 unknown");
+	states_are(100, "0 runs, 50 unknown");
 	assert_int_equal(t->hole_cnt, 1);
 	assert_true(t->hole[0].until > t->span);
 	assert_int_equal(t->cpu[t->hole[0].cpu].nr, 1);
@@ -332,6 +372,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_run_wait_and_sleep, begin, end),
 		cmocka_unit_test_setup_teardown(a_switch_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_not_known, begin, end),
+		cmocka_unit_test_setup_teardown(no_task_sleeps_through_a_hole, begin, end),
+		cmocka_unit_test_setup_teardown(no_task_sleeps_before_the_horizon, begin, end),
 		cmocka_unit_test_setup_teardown(calls_end_at_holes, begin, end),
 		cmocka_unit_test_setup_teardown(a_cpu_that_was_cut_away_is_not_known, begin, end),
 		cmocka_unit_test_setup_teardown(the_life_tier_goes_on, begin, end),

@@ -158,7 +158,7 @@ static int take_damage(void *arg, const struct fr_replay_lost *lost)
 	if (err)
 		return err;
 	t->work->hole_at++;
-	return fr_tl_rows_gap(t, t->hole[at].cpu, t->hole[at].since);
+	return fr_tl_rows_gap(t, &t->hole[at]);
 }
 
 static int by_since(const void *a, const void *b)
@@ -310,6 +310,18 @@ void fr_timeline_free(struct fr_timeline *t)
 
 /* ---- loading ---- */
 
+/* Before a CPU's horizon, tasks may have run there unseen. */
+static void find_blind(struct fr_timeline *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->cpu_cnt; i++) {
+		struct fr_tl_boot *b = &t->work->boot[t->cpu[i].boot];
+
+		b->blind = t->cpu[i].horizon > b->blind ? t->cpu[i].horizon : b->blind;
+	}
+}
+
 static int begin(struct fr_timeline *t)
 {
 	u64 first, last;
@@ -325,6 +337,7 @@ static int begin(struct fr_timeline *t)
 	t->span = last > first ? last - first : 1;
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
 		err = add_cpus(t, i);
+	find_blind(t);
 	for (i = 0; i < t->boot_cnt && !err; i++)
 		err = add_holes(t, i);
 	for (i = 0; i < t->work->early_cnt && !err; i++)
@@ -340,7 +353,7 @@ static int tell_holes(struct fr_timeline *t, u64 at)
 	int err = 0;
 
 	while (!err && w->hole_at < t->hole_cnt && t->hole[w->hole_at].since < at) {
-		err = fr_tl_rows_gap(t, t->hole[w->hole_at].cpu, t->hole[w->hole_at].since);
+		err = fr_tl_rows_gap(t, &t->hole[w->hole_at]);
 		w->hole_at++;
 	}
 	return err;

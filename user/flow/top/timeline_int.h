@@ -40,6 +40,7 @@ struct fr_tl_boot {
 	u32 *by_cpu; /* index in the list of CPUs, + 1 */
 	const struct fr_view *view;
 	u64 shift_ns;
+	u64 blind; /* at: all its CPUs' events are complete from here on, as far as known by now */
 };
 
 struct fr_timeline_work {
@@ -85,8 +86,8 @@ int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr);
 int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr); /* the tid's next owner */
 int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr);
 
-/* Events of this CPU are missing from `at` on. End of input: everything in progress ends with the window. 0 or -ENOMEM */
-int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at);
+/* Events of a CPU are missing here. End of input: everything in progress ends with the window. 0 or -ENOMEM */
+int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole);
 int fr_tl_rows_end(struct fr_timeline *t);
 
 #endif

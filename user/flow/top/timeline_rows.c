@@ -4,6 +4,9 @@
  *
  * Handlers of interrupts lie on top of softirqs: a softirq's span is cut where one begins, and goes on behind it, so that spans
  * of a CPU do not overlap.
+ *
+ * A task that has no CPU may get any. So what it does is known only while all CPUs' events are there. A task that runs has its
+ * CPU until that one's events say otherwise.
  */
 #include "flow/top/timeline_int.h"
 
@@ -56,6 +59,12 @@ static int become(struct fr_timeline *t, u32 task, const struct fr_tl_fed *f, u3
 }
 
 /* ---- who runs ---- */
+
+/* May events be missing now, of a CPU on which a task without one could run? */
+static bool is_blind(const struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	return f->at < t->work->boot[f->boot].blind;
+}
 
 static enum fr_tl_state state_of(u64 prev_state)
 {
@@ -111,6 +120,8 @@ static int leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 		err = first_run(t, f);
 	else if (now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
 		err = lose_track(t, f);
+	if (to != FR_TL_UNKNOWN && is_blind(t, f)) /* one that has ended runs nowhere */
+		return err ?: become(t, f->task, f, FR_TL_UNKNOWN);
 	return err ?: become(t, f->task, f, fr_tl_what(to, FR_TL_BY_NOBODY, to == FR_TL_WAITS ? 0 : state & 0xffffff));
 }
 
@@ -150,7 +161,9 @@ static int wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
 		return err;
 	t->task[target].seen_ts = f->row->ts;
 	state = fr_tl_state(now(&t->task[target].states));
-	return state == FR_TL_RUNS || state == FR_TL_WAITS ? 0 : become(t, target, f, woken_by(t, f));
+	if (is_blind(t, f) || state == FR_TL_RUNS || state == FR_TL_WAITS)
+		return 0;
+	return become(t, target, f, woken_by(t, f));
 }
 
 /* fields: target_pid */
@@ -273,33 +286,35 @@ const struct fr_tl_rule fr_tl_rules[] = {
 
 /* ---- gaps, the end ---- */
 
-/* Calls that were under way may have ended unseen, and others of the same number begun. */
-static int leave_calls(struct fr_timeline *t, u64 at)
+/* A call that was under way may have ended unseen, and another of the same number begun. */
+static int leave_call(struct fr_tl_task *k, u64 at)
 {
-	u32 i;
-	int err = 0;
+	bool was_in = k->in_call;
 
-	for (i = 1; i < t->task_cnt && !err; i++) {
-		struct fr_tl_task *k = &t->task[i];
-
-		err = k->in_call ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
-		k->in_call = false;
-	}
-	return err;
+	k->in_call = false;
+	return was_in ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
 }
 
-int fr_tl_rows_gap(struct fr_timeline *t, u32 cpu, u64 at)
+static int leave_state(struct fr_tl_task *k, u32 cpu, u64 at)
 {
-	struct fr_tl_cpu *c = &t->cpu[cpu];
-	u32 what = now(&c->runs);
-	int err = leave_calls(t, at);
+	u32 what = now(&k->states);
+	bool stays = fr_tl_state(what) == FR_TL_UNKNOWN || (fr_tl_state(what) == FR_TL_RUNS && fr_tl_nr(what) != cpu);
 
-	if (err)
-		return err;
+	return stays ? 0 : change(&k->states, at, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+}
+
+int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole)
+{
+	struct fr_tl_cpu *c = &t->cpu[hole->cpu];
+	struct fr_tl_boot *b = &t->work->boot[c->boot];
+	u32 i;
+	int err = change(&c->runs, hole->since, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+
 	c->hard.in = c->soft.in = false;
-	err = change(&c->runs, at, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
-	if (!err && what >= FR_TL_RUN_TASK)
-		err = change(&t->task[what - FR_TL_RUN_TASK].states, at, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+	for (i = 1; i < t->task_cnt && !err; i++)
+		if (t->task[i].boot == c->boot)
+			err = leave_call(&t->task[i], hole->since) ?: leave_state(&t->task[i], hole->cpu, hole->since);
+	b->blind = hole->until > b->blind ? hole->until : b->blind;
 	return err;
 }
 
