@@ -382,6 +382,65 @@ def calls(_, folder):
             browser.close()
 
 
+STATES = """return [flightrec.data.holes, flightrec.model.horizon, Number(flightrec.data.origin),
+    [...flightrec.model.tasks.values()].map(t => [t.tid, [0, 1, 2].map(k => [...[t.states.at, t.states.until, t.states.kind][k].a.slice(0, t.states.n)])]),
+    flightrec.model.cpus.map(c => c ? [c.nr, [...c.runs.at.a.slice(0, c.runs.n)], [...c.runs.until.a.slice(0, c.runs.n)]] : null)]"""
+
+
+@test("a task without a CPU does nothing that is known while events of any CPU are missing, and what pairs know is shown")
+def states(_, folder):
+    for name, *make in ("load.states.flight", "build/tests/report/make_load"), ("tasks.states.flight", "build/tests/cut/make_tasks"):
+        file = os.path.join(folder, name)
+        subprocess.run([*make, file], check=True)
+        flightrec("view", "-o", file + ".html", file)
+        pairs = [json.loads(line) for line in flightrec("replay", "--pairs", "--json", "-f", "event == sched_switch", file).splitlines()]
+        browser = Browser()
+        try:
+            equal(browser.open(file + ".html"), "", "what the page says")
+            holes, horizon, origin, tasks, cpus = browser.run(STATES)
+        finally:
+            browser.close()
+        blind = [(0, horizon)] + [(h["since"], h["until"]) for h in holes]
+        off = {(tid, at, until) for tid, spans in tasks for at, until, kind in zip(*spans) if kind != RUNNING}
+        bad = [s for s in off for since, until in blind if s[1] < until and s[2] > since]
+        check(not bad, f"{name}: {len(bad)} of {len(off)} are shown where events are missing: {bad[:3]} {blind}")
+        for nr, begins, ends in filter(None, cpus):
+            bad = [(a, u) for a, u in zip(begins, ends) for h in holes if h["cpu"] == nr and a < h["until"] and u > h["since"]]
+            check(not bad, f"{name}: CPU {nr} runs in its hole: {bad[:3]}")
+        known = [(e["next_pid"], e["ts"] - origin, e["offcpu_ns"]) for e in pairs if e.get("offcpu_ns")]
+        shown = collections.Counter()
+        for tid, at, until in off:
+            shown[tid, until] = until - at
+        lack = [k for k in known if not shown[k[0], k[1]]]
+        check(len(known) > 100 and len(lack) * 100 < len(known), f"{name}: {len(lack)} of {len(known)} are not shown: {lack[:5]}")
+
+
+HOLE_IN_RUN = """const d = flightrec.data, runs = flightrec.model.cpus[0].runs;
+    let k = 0;
+    for (let i = 0; i < runs.n; i++)
+        if (runs.until.a[i] - runs.at.a[i] > runs.until.a[k] - runs.at.a[k])
+            k = i;
+    const at = runs.at.a[k], by = (runs.until.a[k] - at) / 4, tid = runs.kind.a[k], hole = { cpu: 0, since: at + by, until: at + 2 * by };
+    const of = new Model(Object.assign(Object.create(Object.getPrototypeOf(d)), d, { holes: [hole] })), c = of.cpus[0].runs;
+    const cut = s => [...s.at.a.slice(0, s.n)].map((from, i) => [from, s.until.a[i]]).filter(([from, until]) => until > at && from < at + 4 * by);
+    return [[at, at + by], cut(c), cut(of.task(tid).states)]"""
+
+
+@test("who ran before a hole of its CPU is not known to run in it, nor behind it until the CPU's next switch")
+def hole_in_run(_, folder):
+    file = os.path.join(folder, "run.flight")
+    subprocess.run(["build/tests/report/make_load", file], check=True)
+    flightrec("view", "-o", file + ".html", file)
+    browser = Browser()
+    try:
+        equal(browser.open(file + ".html"), "", "what the page says")
+        before, runs, states = browser.run(HOLE_IN_RUN)
+    finally:
+        browser.close()
+    equal(runs, [before], "runs")
+    equal(states, [before], "states")
+
+
 def ran_by_replay(events):
     """ns that each task ran, as far as switches tell, and waits of runnable tasks that ended."""
     ran, since, on, waits, ready = collections.Counter(), {}, {}, [], {}

@@ -69,6 +69,8 @@ class Model {
 		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
+		this.horizon = Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.horizon));
+		this.holes = [...data.holes].sort((a, b) => a.since - b.since);
 		this.rowsOf();
 		this.schedule();
 		this.callsOf();
@@ -79,19 +81,18 @@ class Model {
 		});
 		this.orderTasks();
 		this.trigger = data.trigger >= 0 && data.trigger <= data.span ? data.trigger : -1; // in the window, else -1
-		this.horizon = Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.horizon));
 	}
 	task(tid) {
 		let t = this.tasks.get(tid);
 		if (!t) {
 			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0, ended: Infinity,
-			      state: STATE.UNKNOWN, since: 0, sinceRow: -1 };
+			      state: STATE.UNKNOWN, since: 0, sinceRow: -1, cpu: -1 };
 			this.tasks.set(tid, t);
 		}
 		return t;
 	}
 	cpuOf(nr) {
-		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, horizon: 0 };
+		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, lost: false, horizon: 0 };
 	}
 	rowsOf() {
 		const d = this.data;
@@ -127,8 +128,16 @@ class Model {
 		if (!next)
 			return;
 		const nrs = d.nrOf;
+		// A task without a CPU may get any: what it does is known only from here on, where all CPUs' events are there.
+		this.blind = this.horizon;
+		let hole = 0;
+		const loseUntil = at => {
+			for (; hole < this.holes.length && this.holes[hole].since < at; hole++)
+				this.loses(this.holes[hole]);
+		};
 		for (let i = 0; i < d.n; i++) {
 			const nr = d.ev[i];
+			loseUntil(d.ts[i]);
 			if (nr === nrs.sched_switch)
 				this.switched(i, next(i), state(i));
 			else if (nr === nrs.sched_waking && target)
@@ -136,11 +145,23 @@ class Model {
 			else if (nr === nrs.sched_wakeup_new && born)
 				this.woken(i, born(i));
 		}
+		loseUntil(d.span);
 		for (const t of this.tasks.values())
 			this.change(t, d.span, STATE.UNKNOWN, -1);
 		for (const c of this.cpus)
-			if (c && c.at >= 0)
+			if (c && c.at >= 0 && !c.lost)
 				c.runs.push(c.at, d.span, c.tid, c.row);
+	}
+	// Events of a CPU are missing. A task that runs on another CPU does so until that one's events say otherwise.
+	loses(hole) {
+		const c = this.cpuOf(hole.cpu);
+		if (c.at >= 0 && c.at < hole.since && !c.lost)
+			c.runs.push(c.at, hole.since, c.tid, c.row);
+		c.lost = true;
+		for (const t of this.tasks.values())
+			if (t.state !== STATE.UNKNOWN && (t.state !== STATE.RUNS || t.cpu === hole.cpu))
+				this.change(t, Math.max(hole.since, t.since), STATE.UNKNOWN, -1);
+		this.blind = Math.max(this.blind, hole.until);
 	}
 	// Reads a field of the rows of one event quickly.
 	field2(event, name) {
@@ -158,23 +179,24 @@ class Model {
 		};
 	}
 	switched(i, next, prev_state) {
-		const d = this.data, at = d.ts[i], c = this.cpuOf(d.cpu[i]), prev = d.tid[i], known = c.at >= 0;
+		const d = this.data, at = d.ts[i], c = this.cpuOf(d.cpu[i]), prev = d.tid[i], known = c.at >= 0 || c.lost;
 		// who leaves first ran when the CPU's history begins
 		const begin = known ? c.at : Math.min(Math.max(c.horizon, c.ts.a[0]), at);
 		// a switch is missing (the kernel hides some tasks' from tracing): who ran when is not known
 		const missing = known && c.tid !== prev;
-		if (begin < at && !missing)
+		if (begin < at && !missing && !c.lost)
 			c.runs.push(begin, at, prev, known ? c.row : i);
-		if (missing && c.tid && this.task(c.tid).state === STATE.RUNS)
+		if (missing && !c.lost && c.tid && this.task(c.tid).state === STATE.RUNS)
 			this.change(this.task(c.tid), c.at, STATE.UNKNOWN, i);
+		c.lost = false;
 		c.at = at;
 		c.tid = next;
 		c.row = i;
 		if (prev) {
 			const t = this.task(prev);
 			if (t.state === STATE.UNKNOWN && !known)
-				Object.assign(t, { state: STATE.RUNS, since: begin, sinceRow: i });
-			this.change(t, at, prev_state & DEAD ? STATE.UNKNOWN : stateOf(prev_state), i);
+				Object.assign(t, { state: STATE.RUNS, since: begin, sinceRow: i, cpu: c.nr });
+			this.change(t, at, prev_state & DEAD || at < this.blind ? STATE.UNKNOWN : stateOf(prev_state), i);
 			if (prev_state & DEAD)
 				t.ended = at;
 		}
@@ -186,6 +208,7 @@ class Model {
 				this.waits.tid.push(next);
 			}
 			this.change(t, at, STATE.RUNS, i);
+			t.cpu = c.nr;
 		}
 	}
 	woken(i, target) {
@@ -193,7 +216,7 @@ class Model {
 		this.wakes.at.push(d.ts[i]);
 		this.wakes.from.push(d.tid[i]);
 		this.wakes.to.push(target);
-		if (t.state !== STATE.RUNS && t.state !== STATE.WAITS)
+		if (d.ts[i] >= this.blind && t.state !== STATE.RUNS && t.state !== STATE.WAITS)
 			this.change(t, d.ts[i], STATE.WAITS, i);
 	}
 	callsOf() {
@@ -201,7 +224,7 @@ class Model {
 		if (!id || !left)
 			return;
 		const open = new Map(), state = this.field2("sched_switch", "prev_state"), child = this.field2("sched_process_fork", "child_pid");
-		const holes = [...d.holes].sort((a, b) => a.since - b.since);
+		const holes = this.holes;
 		// what is open and cannot be told to have ended: it lasts until then at least
 		const leave = (tid, until) => {
 			const from = open.get(tid);
