@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * list_print: a line a snapshot; what belongs to it (its core file, what is wrong with it) indented below. File names come last
- * and are never cut: where a terminal is too narrow for them they have a line of their own.
+ * list_print: one line per snapshot; its core file, and what is wrong with it, are indented below. File names come last and are
+ * never cut: if a terminal is too narrow for them, they get a line of their own.
  *
  *	TIME                 REASON  COMM   PID   SIGNAL       SIZE  KEPT  FILE
  *	2026-11-21 13:02:40  crash   nginx  4711  SIGSEGV   1.2 MiB        web1-20261121T120240.123Z-crash-nginx-4711.flight
@@ -24,7 +24,7 @@ enum col { REASON, COMM, PID, SIGNAL, SIZE, KEPT, COL_CNT };
 
 static const char *const heads[COL_CNT] = {"REASON", "COMM", "PID", "SIGNAL", "SIZE", "KEPT"};
 
-/* A snapshot's texts, by column. Texts of others may hold anything, and are escaped when printed. */
+/* A snapshot's texts, by column. They come from recorded programs and may hold any byte, so they are escaped when printed. */
 struct row {
 	char num[COL_CNT][32];
 	const char *text[COL_CNT];
@@ -53,7 +53,7 @@ static void fill_row(struct row *r, const struct fr_stored *s)
 	r->text[KEPT] = s->marked ? "kept" : "";
 }
 
-/* Columns that a text takes when escaped. */
+/* The columns that a text takes once it is escaped. */
 static size_t text_width(const char *text)
 {
 	static struct fr_out nowhere = {.fd = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* profile_folded: a line for each different stack with its samples, as export --to folded, and one for those without. */
+/* profile_folded: one line per stack with its samples, as export --to folded does, and one for samples without a stack. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

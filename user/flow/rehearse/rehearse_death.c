@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rehearse_death: ends of processes, as bpf/trigger/{crash,exit,oom}.bpf.c see them, from what a file tells.
+ * rehearse_death: ends of processes, as bpf/trigger/{crash,exit,oom}.bpf.c see them, found in a file.
  *
- * A program in the kernel knows more at a delivery than the event says: what was decided for the whole process, and whether it
- * is immune. The file knows what came of it: the thread's exit code is what was decided. So deliveries and exits of the life
- * tier are gathered first:
+ * When a signal is delivered, a program in the kernel knows more than the event says: what was decided for the whole process,
+ * and whether the process is immune. The file shows the outcome: the thread's exit code is what was decided. So deliveries and
+ * exits of the life tier are gathered first:
  *
  *	deliver SEGV ... exit 139	it died of it
  *	deliver KILL ... exit 143	it died of TERM, which another thread took or which dumps no core
  *	deliver KILL ... exit 0		another thread executed a program, or ended the process by exit_group()
  *	deliver TERM ... deliver TERM	it survived: the init of a PID namespace
- *	deliver ... (nothing)		the file ends: it is taken at its word
+ *	deliver ... (nothing)		the file ends: the signal is taken to be fatal
  *
- * Where an event `crash` follows, which a rule in force had written, that is the moment, as it was when it was live.
+ * If an event `crash` follows, which a rule wrote while the file was recorded, that event is the moment, as it was live.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ void fr_re_deaths_free(struct fr_re_deaths *d)
 
 /* ---- what came of it ---- */
 
-/* Which is the first behind (tid, ts), of this thread or another; the same event of another file is passed. */
+/* Index of the first after (tid, ts), of this thread or the next. The same event from another file is skipped. */
 static size_t nr_behind(const struct fr_re_deaths *d, u32 tid, u64 ts)
 {
 	size_t lo = 0, hi = d->cnt, mid;
@@ -161,7 +161,7 @@ static size_t nr_behind(const struct fr_re_deaths *d, u32 tid, u64 ts)
 	return lo;
 }
 
-/* It, and how many of this thread there are from there on. */
+/* The first after (tid, ts), and in *cnt how many of this thread there are from there on. */
 static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
 {
 	size_t lo = nr_behind(d, tid, ts);
@@ -171,7 +171,7 @@ static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, s
 	return d->end + lo;
 }
 
-/* Does an event `crash` tell of it? */
+/* Does an event `crash` report the same death? */
 static bool crash_follows(const struct fr_re_deaths *d, u32 tid, u64 ts, bool late)
 {
 	size_t cnt, i;
@@ -183,7 +183,7 @@ static bool crash_follows(const struct fr_re_deaths *d, u32 tid, u64 ts, bool la
 	return false;
 }
 
-/* The signal that this delivery ended the process by, 0: it did not. */
+/* The signal that ended the process at this delivery, 0: it went on. */
 static u32 died_of(const struct fr_re_deaths *d, u32 tid, u64 ts, u32 sig)
 {
 	size_t cnt, i;
@@ -191,14 +191,14 @@ static u32 died_of(const struct fr_re_deaths *d, u32 tid, u64 ts, u32 sig)
 
 	for (i = 0; i < cnt && e[i].what != FR_RE_FORK; i++) {
 		if (e[i].what == FR_RE_DELIVER && e[i].value != FR_SIGKILL)
-			return fr_fatal_signal(sig, true, 0); /* and went on */
+			return fr_fatal_signal(sig, true, 0); /* it survived */
 		if (e[i].what == FR_RE_EXIT)
 			return fr_fatal_signal(sig, !fr_wait_signal(e[i].value), e[i].value);
 	}
 	return fr_fatal_signal(sig, false, sig);
 }
 
-/* The exit code of a thread that ended at or before ts; 0: it has not, or it is not known. */
+/* The exit code of a thread that ended at or before ts; 0: it has not ended, or its code is not known. */
 static s32 exit_code_of(const struct fr_re_deaths *d, u32 tid, u64 ts)
 {
 	size_t nr = nr_behind(d, tid, ts);
@@ -210,8 +210,8 @@ static s32 exit_code_of(const struct fr_re_deaths *d, u32 tid, u64 ts)
 }
 
 /*
- * As wait() will give it. Whether one end was decided for all threads the file does not say; but then its last thread ends by
- * it, too, and a thread that ends alone, by pthread_exit(), ends with 0.
+ * The exit code as wait() returns it. The file does not say whether one end was decided for all threads. But if it was, the
+ * last thread ends with it too; and a thread that ends alone, by pthread_exit(), ends with 0.
  */
 static s32 code_of_process(const struct fr_re_deaths *d, u32 pid, u64 ts, s32 last_code)
 {
@@ -230,7 +230,7 @@ static u32 rules_for(const struct fr_re *re, u32 kind, u32 value)
 	return set;
 }
 
-/* As fr_death_is_first() of bpf/trigger/crash.bpf.c. */
+/* As fr_death_is_first() in bpf/trigger/crash.bpf.c. */
 static bool is_first(struct fr_re_deaths *d, u32 pid)
 {
 	bool *told = fr_idmap_get(&d->told, pid), was = told && *told;
@@ -240,7 +240,7 @@ static bool is_first(struct fr_re_deaths *d, u32 pid)
 	return !was;
 }
 
-/* A death of the moment's process. */
+/* The moment's process dies: report that to the rules that match. */
 static int death(struct fr_re *re, u32 value)
 {
 	struct fr_moment *m = &re->moment.m;
@@ -250,7 +250,7 @@ static int death(struct fr_re *re, u32 value)
 	return set && is_first(re->deaths, m->pid ?: m->tid) ? fr_re_tell(re, set) : 0;
 }
 
-/* late: seen at the process's end. */
+/* late: the crash was seen only when the process ended. */
 static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 uid, bool late)
 {
 	struct fr_moment *m;
@@ -303,7 +303,7 @@ static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct f
 	return death(re, status);
 }
 
-/* On kernels whose tracepoint gives a pid only, all else is 0. */
+/* Some kernels' tracepoint gives only a pid: all else is 0 then. */
 static int on_victim(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u32 tid = fr_re_num(s, r, FR_RE_VICTIM, 0), i, set = rules_for(re, FR_TRIGGER_oom, 0);

@@ -35,7 +35,7 @@ const char *fr_re_event_name(enum fr_re_what what)
 	return events[what].name;
 }
 
-/* An event that lacks one of the fields is another one of that name. */
+/* An event that lacks one of the fields is a different one with the same name: it is not used. */
 static void find_event(struct fr_re_schema *s, enum fr_re_what what)
 {
 	const struct fr_event *ev = fr_schema_find(s->schema, events[what].name);

@@ -23,7 +23,7 @@ static bool same_event(const struct fr_event *a, const struct fr_event *b)
 	return true;
 }
 
-/* Has `all` each event of s, as it is there? */
+/* Does `all` have each event of s, with the same fields? */
 static bool contains(const struct fr_schema *all, const struct fr_schema *s)
 {
 	u32 nr;
@@ -37,7 +37,7 @@ static bool contains(const struct fr_schema *all, const struct fr_schema *s)
 	return true;
 }
 
-/* How many files of the group have no event that is not there. */
+/* How many files of the group can be read with the schema `all`. */
 static u32 count_read_by(const struct fr_join_group *g, const struct fr_schema *all)
 {
 	u32 i, cnt = 0;
@@ -51,7 +51,7 @@ void fr_join_schema(struct fr_join_group *g)
 {
 	u32 i, cnt, most = 0, kept = 0;
 
-	for (i = g->file_cnt; i-- > 0;) { /* of equals the latest's */
+	for (i = g->file_cnt; i-- > 0;) { /* the latest first: it wins a tie */
 		cnt = count_read_by(g, fr_snap_schema(g->file[i]->snap));
 		if (cnt > most) {
 			most = cnt;

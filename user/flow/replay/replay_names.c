@@ -7,8 +7,8 @@
 #include "io/snapfile/snapfile_rows.h"
 
 /*
- * The chunks of a tier, whole, whatever part of the file is shown: names and stacks may be older than what they explain. Those
- * of context, which follow the others, are there for nothing else.
+ * Reads all chunks of a tier, whichever part of the file is shown: names and stacks may be older than the events that they
+ * explain. Context chunks, which follow the others, exist only for this.
  */
 static int read_tier(struct fr_replay *r, struct fr_replay_file *f, u8 tier)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sessions: nothing is paired across a gap, and a session's snapshots are looked at together. Of one that was cut by tasks or a
- * filter some rows are there, and so some values are known (lacks.h): but for those it covers nothing, and what began before
- * its part does not go on in it.
+ * replay_pairs: pairs of each session. Nothing is paired across a gap, and all snapshots of a session count together. A
+ * snapshot that was cut by tasks or a filter has only some rows, so only some values are known (lacks.h). For the others it
+ * covers nothing, and what began before its part does not continue in it.
  */
 #include "flow/replay/replay_pairs.h"
 
@@ -18,10 +18,10 @@ struct session {
 	u32 boot, epoch;
 	struct fr_pairs *pairs;
 	struct fr_gaps gaps;
-	size_t gap_at;	       /* those before have begun */
-	u32 picked_cnt, lacks; /* snapshots that lack something, and what */
-	struct fr_gaps whole;  /* of the others */
-	size_t lack_at;	       /* as gap_at, of the gaps in whole */
+	size_t gap_at;	       /* gaps before this one have begun */
+	u32 picked_cnt, lacks; /* snapshots that lack values, and which */
+	struct fr_gaps whole;  /* gaps of the snapshots that lack nothing */
+	size_t lack_at;	       /* like gap_at, for the gaps in whole */
 };
 
 struct fr_replay_pairs {
@@ -85,7 +85,10 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 
 /* ---- gaps ---- */
 
-/* In each ring what the governor did that is not told of, and that nothing is whole but where another snapshot is. */
+/*
+ * In each main ring, add the time in which the governor may have left something out, and, if the snapshot lacks something, that
+ * nothing is whole except where another snapshot is.
+ */
 static int add_cut(struct session *s, const struct fr_snap *snap, u32 lacks)
 {
 	u64 governor_ns = fr_cut_governor_ns(snap);
@@ -104,7 +107,7 @@ static int add_cut(struct session *s, const struct fr_snap *snap, u32 lacks)
 	return err;
 }
 
-/* Each of several cuts has the rows of other tasks, at other times. */
+/* Several cuts may have rows of different tasks at different times: then any value may be lacking. */
 static int add_snap(struct session *s, const struct fr_snap *snap)
 {
 	u32 lacks;

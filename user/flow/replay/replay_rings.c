@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define AUTO_ROWS_MIN 100000u /* decoded in 2 ms: as many threads' start */
+#define AUTO_ROWS_MIN 100000u /* decoded in 2 ms, about what starting the threads takes */
 
 static bool wants_pairs(const struct fr_replay *r)
 {

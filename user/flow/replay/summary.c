@@ -80,7 +80,7 @@ static int add_holes(struct fr_summary *m, const struct fr_snap *s)
 	return 0;
 }
 
-/* Complete since the session's begin, if its counters say so; without counters, at best since the first event there is. */
+/* A ring's counters say from when on it is complete. Without counters, it is so at best from its first event on. */
 static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 {
 	u32 i;
@@ -217,8 +217,9 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
 }
 
 /*
- * "0,2-3" or, of several cuts, "((0,2-3) && (0)) && (0)": what stands between lists means that all of them hold. Of cuts that
- * were merged, "(0,2-3) || (0)", or "(0) || (all)": a CPU of which some of the cuts have nothing is not there either.
+ * The fact is "0,2-3". After several cuts it is "((0,2-3) && (0)) && (0)": a CPU must be in all of the lists. After a merge of
+ * cuts it is "(0,2-3) || (0)", or "(0) || (all)": here too a CPU must be in all of them, since otherwise some of the cuts have
+ * nothing of it.
  */
 bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
 {

@@ -23,7 +23,7 @@ static int analyze(struct fr_report *r)
 	return err ?: fr_analyze_end(r->analyze, &r->res);
 }
 
-/* Programs may lie beside the snapshot. 0 or -ENOMEM. */
+/* The programs to take names from may lie beside the snapshot. 0 or -ENOMEM. */
 static int open_symbols(struct fr_report *r)
 {
 	struct fr_symbols_opts opts;
@@ -43,7 +43,7 @@ static int gather(struct fr_report *r)
 	int err;
 
 	r->snap = fr_replay_snap(r->replay, 0);
-	r->view = fr_replay_view(r->replay, 0); /* also where there is no event to come with it */
+	r->view = fr_replay_view(r->replay, 0); /* needed even if there is no event to bring one */
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
 	err = err ?: open_symbols(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report_cgroup: paths of cgroups. Events and the table of tasks know their ids; the list of living processes knows the path of
- * each process, and so that of the cgroup its first thread is in.
+ * report_cgroup: paths of cgroups. Events and the table of tasks have only the ids of cgroups. The list of living processes has
+ * each process's path, which is the path of its first thread's cgroup.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_draw: the pieces a page is made of. ASCII, so that it can be piped anywhere. */
+/* report_draw: the pieces a page is made of. They are ASCII, so that a report can be piped anywhere. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "pure/text/units.h"
 
 #define BAR_MOST    60u
-#define WIDTH_MEAN  100u /* pages from here on have means */
-#define WIDTH_COUNT 90u	 /* and counts of what was timed */
+#define WIDTH_MEAN  100u /* pages this wide show means */
+#define WIDTH_COUNT 90u	 /* pages this wide show counts of what was timed */
 
 void fr_report_title(struct fr_report_page *p, const char *title, const char *note)
 {
@@ -61,7 +61,7 @@ void fr_report_size(struct fr_out *o, u64 sz, int width)
 	fr_out_printf(o, "%*s", width, sz ? fr_show_size(sz, text, sizeof(text)) : "-");
 }
 
-/* Names are short: what escapes make of them is cut by characters of the name. */
+/* A name is cut before it is escaped, so that no escape is cut in half. */
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width)
 {
 	size_t cols;

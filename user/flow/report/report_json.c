@@ -139,7 +139,7 @@ static void put_error(struct fr_jsonw *w, const struct fr_report *r, const void 
 	fr_jsonw_u64(w, "count", e->cnt);
 }
 
-/* What a task was in: a call has its number too. */
+/* What a task was in. A system call also has its number. */
 void fr_report_put_in(struct fr_jsonw *w, const struct fr_report *r, u16 state, u8 in, u8 abi, s32 id)
 {
 	fr_jsonw_u64(w, "state", state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_rank: each table's order: what costs most time comes first; equal ones by their key. */
+/* report_rank: the order of each table: what costs most time comes first, and equal rows are ordered by their key. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static const struct fr_tally *tally_of(const struct fr_an_result *res, enum fr_r
 	return tally[what];
 }
 
-/* Of tasks only those of which there are events, or time on a CPU; the idle tasks are the CPUs'. */
+/* Only tasks that have events or time on a CPU. Idle tasks are left out: they belong to the table of CPUs. */
 static u32 list_tasks(const struct fr_an_result *res, struct item *item)
 {
 	u32 i, cnt = 0;

@@ -28,7 +28,7 @@ static void find_width(struct fr_report_page *p)
 
 #define ESCAPE 0x1b
 
-/* Lines up to a width; colours take no column, what belongs to one character takes one. */
+/* Cuts lines at a width. Colours take no column, and all bytes of one character take one. */
 static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 {
 	bool code = false;
@@ -49,7 +49,7 @@ static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 	}
 }
 
-/* A part of the page, made in memory and cut to its width. */
+/* A part of the page is made in memory, then cut to the page's width. */
 static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
 {
 	struct fr_out *to = p->o, *mem;
@@ -128,7 +128,7 @@ static void put_window(struct fr_report_page *p)
 	fr_out_str(p->o, ", complete on all CPUs\n");
 }
 
-/* What was kept apart: there may be more than the window tells of. */
+/* Incidents are kept apart from events, so there may be some that the window does not show. */
 static void put_incidents(struct fr_report_page *p)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];

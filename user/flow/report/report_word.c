@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_word: what numbers are called, in text and in JSON alike; functions of samples and frames. */
+/* report_word: the words for numbers, the same in text and in JSON; functions of samples and frames. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static int compare_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
-/* What has no name is known by its module, or by its address alone. */
+/* A function without a name is told apart by its module, or by its address alone. */
 static int by_function(const void *a, const void *b)
 {
 	const struct fr_report_fn *x = a, *y = b;

@@ -64,7 +64,7 @@ void fr_addrs_add(struct fr_addrs *a, u64 addr, u32 tid)
 		fr_addrs_add_tid(a, tid);
 }
 
-/* An event's field of u64, or its u64s; NULL: the session's schema has none. */
+/* An event's u64 field, or its array of u64; ev is NULL if the session's schema has none. */
 struct source {
 	const struct fr_event *ev;
 	const struct fr_field *f;
@@ -99,10 +99,10 @@ static void add_frames(struct fr_addrs *a, const u8 *rec, const struct source *s
 	}
 }
 
-/* An event that tells of an address, and that its task has a user stack. */
+/* An event with an address and a user stack of its task. */
 struct moment {
 	struct source ip, ustack;
-	u32 nr; /* 0: there is none */
+	u32 nr; /* 0: the schema has no such event */
 };
 
 static struct moment moment(const struct fr_schema *schema, const char *event)

@@ -10,20 +10,20 @@
 
 #define TID_CNT (FR_TID_MASK + 1u)
 
-/* The fields of an event that speak of tasks and stacks, by index. */
+/* Indexes of an event's fields that name tasks and stacks. */
 struct refs {
 	u8 tid[FR_FIELD_MAX], stack[FR_FIELD_MAX];
 	u8 tid_cnt, stack_cnt;
 };
 
-/* A stack that is needed: which events have told of it. */
+/* A stack that is needed, and the events that have described it so far. */
 struct told {
 	u64 event[FR_EVENT_MAX / 64];
 };
 
 struct fr_keep {
 	const struct fr_snap *snap;
-	u64 **bits; /* by chunk; NULL: nothing of it */
+	u64 **bits; /* by chunk, a bit for each row to keep; NULL: none */
 	u32 *cnt;
 	size_t chunk_cnt;
 	u64 all;
@@ -32,7 +32,7 @@ struct fr_keep {
 	struct refs refs[FR_EVENT_MAX];
 };
 
-/* ---- what a row speaks of ---- */
+/* ---- tasks and stacks that a row names ---- */
 
 static void add_ref(u8 *list, u8 *cnt, u8 field)
 {
@@ -162,7 +162,7 @@ static void keep_parents(struct fr_keep *k)
 	}
 }
 
-/* A cgroup is known by its number; a living process in it may be all that tells its path. */
+/* Events have only a cgroup's number. A living process in it may be the only one that shows its path. */
 static int keep_cgroups(struct fr_keep *k)
 {
 	size_t cnt, i;
@@ -187,9 +187,9 @@ int fr_keep_ready(struct fr_keep *k)
 	return keep_cgroups(k);
 }
 
-/* ---- rows that tell of names and stacks ---- */
+/* ---- rows that explain names and stacks ---- */
 
-/* What a row of a stack has been noted in: NULL if it is of none that is needed. */
+/* The needed stack that a row describes, NULL: it describes none. */
 static struct told *told_of(struct fr_keep *k, const struct fr_row *r)
 {
 	const struct fr_field *id = r->tier == FR_TIER_STACK ? fr_event_field(r->ev, "stack_id") : NULL;

@@ -45,7 +45,7 @@ int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const c
 	return 0;
 }
 
-/* ---- the way back ---- */
+/* ---- from a name to its parts ---- */
 
 #define SUFFIX ".flight"
 
@@ -83,11 +83,11 @@ static u64 parse_when(const char *at)
 	};
 	time_t secs = timegm(&tm);
 
-	/* ns since 1970 hold until 2554 */
+	/* 64 bits of ns since 1970 last until 2554 */
 	return secs < 0 || secs > 18000000000 ? 0 : secs * 1000000000ULL + number(at + 17, 3) * 1000000ULL;
 }
 
-/* REASON[-COMM-PID][.NR]: a comm may hold any of these signs, so it is what is left between the first and the last '-'. */
+/* REASON[-COMM-PID][.NR]: a comm may hold '-' and '.', so it is what lies between the first and the last '-'. */
 static void parse_whom(const char *text, size_t len, struct fr_name_parts *out)
 {
 	char buf[NAME_MAX + 1], *dash, *end;
@@ -114,7 +114,7 @@ bool fr_name_parse(const char *name, struct fr_name_parts *out)
 	memset(out, 0, sizeof(*out));
 	if (name[0] == '.' || len > NAME_MAX || len < suffix || strcmp(name + len - suffix, SUFFIX))
 		return false;
-	/* a host's name may hold '-' too */
+	/* a host name may hold '-' too */
 	while ((at = strchr(at + 1, '-')))
 		if (is_when(at))
 			break;

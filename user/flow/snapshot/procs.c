@@ -19,7 +19,7 @@
 #include "pure/text/path.h"
 
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
-#define PROCS_MAX_SZ (16u << 20) /* of all: some 50,000 processes */
+#define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
 
 static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 {
@@ -56,7 +56,7 @@ static void put_cmdline(struct fr_out *o, int dir)
 		put(o, "cmdline", buf, n);
 }
 
-/* What a link of the process leads to. */
+/* Where a symbolic link of the process points to. */
 static void put_link(struct fr_out *o, int dir, const char *name)
 {
 	char buf[VALUE_MAX];
@@ -66,7 +66,7 @@ static void put_link(struct fr_out *o, int dir, const char *name)
 		put(o, name, buf, n);
 }
 
-/* The path in the unified hierarchy: the line that begins with "0::", relative to here. NULL: to what is not known. */
+/* The path in the unified hierarchy is the line that begins with "0::", relative to `here`. NULL: `here` is not known. */
 static void put_cgroup(struct fr_out *o, int dir, const char *here)
 {
 	char buf[4 * VALUE_MAX], path[8 * VALUE_MAX], *line;
@@ -146,7 +146,7 @@ int fr_procs_read(const char *cgroup_here, char **text, size_t *sz)
 		return -errno;
 	if (!cgroup_here && !fr_cgroup_here(here, sizeof(here)))
 		cgroup_here = here;
-	/* in another pid namespace than the events' these pids are others' */
+	/* in any other pid namespace than the events', these pids would be other processes */
 	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here) : 0;
 	err = err ?: read_all(fd, text, sz);
 	close(fd);

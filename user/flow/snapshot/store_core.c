@@ -2,10 +2,10 @@
 /*
  * store_core: the core file of the death that a snapshot is of.
  *
- * systemd-coredump's are called core.COMM.UID.BOOTID.PID.USEC[.zst|.lz4|.xz], with what is awkward in a comm as \xNN; pid,
- * boot, comm and time must agree. The kernel's own are called by kernel.core_pattern: its template becomes a glob in which what
- * the snapshot knows (pid, signal, host) stands literally; of the files found the one written soonest after the trigger is it.
- * A relative pattern names a file in the dead process's directory, which nobody knows any more.
+ * systemd-coredump names its files core.COMM.UID.BOOTID.PID.USEC[.zst|.lz4|.xz], with special bytes of the comm as \xNN; pid,
+ * boot, comm and time must agree. The kernel names its own files by kernel.core_pattern. That template becomes a glob, in which
+ * what the snapshot knows (pid, signal, host) stands literally; of the files found, the one written soonest after the trigger
+ * is taken. A relative pattern names a file in the dead process's directory, which is no longer known.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -27,11 +27,11 @@
 
 #define SYSTEMD_DIR "/var/lib/systemd/coredump"
 #define SEC_NS	    1000000000ULL
-#define BEFORE_NS   (2 * SEC_NS)   /* a core file's time is that of a coarser clock, or whole seconds */
-#define AFTER_NS    (600 * SEC_NS) /* a large one takes long to be written */
-#define DUMP_NS	    (30 * SEC_NS)  /* systemd's names the time of death */
+#define BEFORE_NS   (2 * SEC_NS)   /* a core file's time comes from a coarser clock, or is in whole seconds */
+#define AFTER_NS    (600 * SEC_NS) /* a large core file takes long to write */
+#define DUMP_NS	    (30 * SEC_NS)  /* the time in the name of systemd's file is that of the death */
 
-/* How long after the trigger, ~0: not within the window. */
+/* How far real_ns is from the trigger, ~0: not within the window. */
 static u64 distance(const struct fr_stored *f, u64 real_ns, u64 after_ns)
 {
 	if (real_ns + BEFORE_NS < f->real_ns || real_ns > f->real_ns + after_ns)
@@ -77,7 +77,7 @@ static int hex_digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* \xNN back to the byte, in place. */
+/* Replaces each \xNN by its byte, in place. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -119,7 +119,7 @@ static bool parse_dumped(const char *name, struct dumped *out)
 	return true;
 }
 
-/* With dashes and without. */
+/* The same boot id, one written with dashes and one without? */
 static bool same_boot(const char *with, const char *without)
 {
 	for (; *with; with++) {
@@ -131,7 +131,7 @@ static bool same_boot(const char *with, const char *without)
 	return !*without;
 }
 
-/* A thread may have a name of its own, where systemd has the process's: the comm decides only between several. */
+/* systemd names the process's comm, but a thread may have its own: so comms only choose among several core files. */
 static bool is_core_of(const struct fr_stored *f, const struct dumped *d, bool any_comm)
 {
 	return f->pid == d->pid && (any_comm || !strcmp(f->comm, d->comm)) && same_boot(f->boot_id, d->boot_id) &&
@@ -146,7 +146,7 @@ static int set_core(struct fr_stored *f, const char *dir, const char *name)
 	return f->core ? 0 : -ENOMEM;
 }
 
-/* Each core file once over all snapshots: there are few, and systemd keeps them so. */
+/* Each core file is compared with each snapshot: systemd keeps only few core files. */
 static int join_systemd(struct fr_stored *list, size_t cnt, const char *dir_name, bool any_comm)
 {
 	DIR *dir = opendir(dir_name);
@@ -169,7 +169,7 @@ static int join_systemd(struct fr_stored *list, size_t cnt, const char *dir_name
 
 /* ---- kernel.core_pattern ---- */
 
-/* Literally, whatever it is to glob(). Slashes are the kernel's '!'. */
+/* Text to be matched literally, also where it has signs of glob(). The kernel writes '!' for each slash. */
 static void put_literal(FILE *f, const char *text)
 {
 	for (; *text; text++) {
@@ -179,7 +179,7 @@ static void put_literal(FILE *f, const char *text)
 	}
 }
 
-/* What is unknown is *; true: it was the process's number. */
+/* What the snapshot does not know becomes *. True: the specifier was the process's number. */
 static bool put_specifier(FILE *f, char c, const struct fr_stored *s)
 {
 	struct utsname un;
@@ -205,7 +205,7 @@ static bool put_specifier(FILE *f, char c, const struct fr_stored *s)
 	}
 }
 
-/* The glob of one snapshot's core file; malloc'ed. NULL: the pattern does not tell processes apart, or no memory. */
+/* The glob for one snapshot's core file, malloc'ed. NULL: the pattern has no process number, or no memory. */
 static char *make_glob(const struct fr_core_places *places, const struct fr_stored *s)
 {
 	const char *p = places->pattern;
@@ -235,7 +235,7 @@ static char *make_glob(const struct fr_core_places *places, const struct fr_stor
 	return NULL;
 }
 
-/* A core file that was written within the window after the trigger. */
+/* How far from the trigger a core file was written, ~0: not within the window, or no regular file. */
 static u64 core_distance(const char *path, const struct fr_stored *f)
 {
 	struct stat st;

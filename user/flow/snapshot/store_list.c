@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* store_list: all snapshots of a directory and what each tells of itself. Events are not read. */
+/* store_list: all snapshots of a directory, with the facts that each holds. Events are not read. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,7 +68,7 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 	return f->reason && f->comm && f->boot_id && (!cnt || f->damage);
 }
 
-/* It could not be opened: what its name tells is better than nothing. */
+/* The file could not be opened: its name still tells the reason and the process. */
 static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 {
 	f->reason = copy(parts->reason);
@@ -78,7 +78,7 @@ static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 	return f->reason && f->comm && f->boot_id;
 }
 
-/* The same for one that is wrong. */
+/* The same for a damaged file. */
 static bool take_damage(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
 {
 	f->damage = copy(why);
@@ -131,7 +131,7 @@ static bool take_error(struct fr_stored *f, const struct fr_name_parts *parts, i
 	}
 }
 
-/* 0; -ENOMEM; -ENOENT: it is gone. */
+/* 0; -ENOMEM; -ENOENT: the file is gone. */
 static int read_one(struct fr_stored *f, const char *name, const struct stat *st)
 {
 	struct fr_name_parts parts;

@@ -12,10 +12,10 @@
 #define FUNC_MAX_SZ (1u << 20) /* bytes of a function whose end is not known */
 #define SAY_MOST    5u
 
-/* Names as they are shown, by the raw name's place in memory: demangling costs more than looking up. */
+/* Names as they are shown, found by the address of the raw name: demangling costs more than a look-up. */
 struct shown {
 	const char *raw; /* NULL: free */
-	char *text;	 /* NULL: as raw */
+	char *text;	 /* NULL: raw is shown */
 };
 
 struct fr_symbols {
@@ -27,10 +27,10 @@ struct fr_symbols {
 	bool mapped;		       /* objects of mappings are in objs */
 	struct shown *shown;
 	u32 shown_cnt, shown_cap; /* cap is a power of two */
-	bool no_memory;		  /* for a name, for paths, or for a file */
+	bool no_memory;		  /* to store a name or paths, or to read a file */
 	u64 stext;
 	const char *kernel_missing;
-	u64 kernel_cnt, kernel_named; /* addresses asked for */
+	u64 kernel_cnt, kernel_named; /* kernel addresses that were looked up, and those that got a name */
 };
 
 /* ---- names ---- */
@@ -75,7 +75,7 @@ char *fr_symbol_shown(const char *raw)
 	return strdup(text);
 }
 
-/* The name as it is to be shown; raw must live as long as y. */
+/* The name to show for raw, which must live as long as y. */
 static const char *shown(struct fr_symbols *y, const char *raw)
 {
 	struct shown *s;
@@ -94,7 +94,7 @@ static const char *shown(struct fr_symbols *y, const char *raw)
 	return s->text ? s->text : raw;
 }
 
-/* ---- what the snapshot knows: the kernel, and code made at run time ---- */
+/* ---- names in the snapshot: of the kernel, and of JITed code ---- */
 
 /* The last symbol of pid that begins at or before addr, NULL: none. */
 static const struct fr_snap_symbol *last_before(const struct fr_snap *s, u32 pid, u64 addr)
@@ -143,7 +143,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* bpf_prog_0123456789abcdef_fr_NAME, and tracepoints' way to it: the last two by the kernel's version. */
+/* bpf_prog_0123456789abcdef_fr_NAME, and the functions through which tracepoints call it, by the kernel's version. */
 static bool is_recorder(const char *name)
 {
 	return (begins(name, "bpf_prog_") && strstr(name, "_fr_")) || begins(name, "bpf_trace_run") ||
@@ -207,7 +207,7 @@ static const struct fr_snap_mapping *mapping_of(const struct fr_symbols *y, u32 
 	return low && m[low - 1].pid == pid && ip < m[low - 1].end ? &m[low - 1] : NULL;
 }
 
-/* As the kernel knew it when the stack was taken; else by what the process had mapped at the end. */
+/* From what the kernel knew when the stack was taken, else from the mappings when the snapshot was taken. */
 static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct spot *to)
 {
 	const struct fr_snap_mapping *m;
@@ -227,7 +227,7 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 	return to->obj;
 }
 
-/* Look for its files, and before that for its path, if only its build-id is known. */
+/* Look for an object's files. If only its build-id is known, guess its path first. */
 static void look(struct fr_symbols *y, struct fr_symobj *o)
 {
 	if (o->looked)
@@ -242,7 +242,7 @@ static void look(struct fr_symbols *y, struct fr_symobj *o)
 	y->no_memory |= o->got.no_memory;
 }
 
-/* The function at off; back: 1 to look one byte before. */
+/* The function at a spot. back is 1 for a return address: it belongs to the instruction before. */
 static void name_it(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out)
 {
 	const struct fr_symplace *p = fr_symgot_funcs(&at->obj->got);
@@ -261,7 +261,7 @@ static void name_it(struct fr_symbols *y, const struct spot *at, u64 back, struc
 	out->missing = NULL;
 }
 
-/* Source lines and inlined functions around the one at out[0]. How many there are in all. */
+/* Adds source lines and inlined functions to the function at out[0]. Returns how many entries there are now. */
 static u32 add_lines(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
 {
 	struct fr_symlines *l = fr_symobj_lines(at->obj);
@@ -296,7 +296,7 @@ static bool name_by_jit(struct fr_symbols *y, u32 pid, u64 ip, u64 back, struct 
 	return s;
 }
 
-/* The functions at a spot; its object counts the frame. */
+/* The functions at a spot: how many were put into out. */
 static u32 name_spot(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
 {
 	look(y, at->obj);
@@ -413,7 +413,10 @@ static u64 unnamed(const struct fr_symbols *y, u32 i)
 	return o->looked && fr_symobj_missing(o) ? o->frame_cnt - o->named_cnt : 0;
 }
 
-/* The object with the most frames without a name, of those with fewer than *most, or as many and behind last; cnt: none. */
+/*
+ * Index of the object with the most unnamed frames among those that have fewer than *most, or as many and come after `last`.
+ * Its frames go to *most. Without such an object: objs.cnt.
+ */
 static u32 next_worst(const struct fr_symbols *y, u64 *most, u32 last)
 {
 	u32 i, worst = y->objs.cnt;

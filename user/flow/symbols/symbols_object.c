@@ -40,7 +40,7 @@ static u32 *slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, cons
 	return &o->slot[i];
 }
 
-/* Room for one more, half of the hash free. */
+/* Make room for one more object, and keep half of the hash table free. */
 static bool grow(struct fr_symobjs *o)
 {
 	struct fr_symobjs bigger = *o;
@@ -80,7 +80,7 @@ static void free_object(struct fr_symobj *o)
 	free(o);
 }
 
-/* A path is looked for if it is one: not [vdso], not anon_inode:, nothing that climbs out of a root. */
+/* Only a real path is looked for: not [vdso], not anon_inode:, and none that leaves a root through "..". */
 static bool is_path(const char *path)
 {
 	size_t len = strlen(path);

@@ -48,7 +48,7 @@ int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 	return 0;
 }
 
-/* ---- what a file tells beside its events ---- */
+/* ---- CPUs and holes of the files ---- */
 
 static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
 {
@@ -57,7 +57,7 @@ static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
 	return key > t->origin_key ? key - t->origin_key : 0;
 }
 
-/* Of several snapshots of one boot each begins later, and the first one counts. */
+/* The earliest horizon among the snapshots of one boot counts. */
 static int add_cpus(struct fr_timeline *t, u32 file)
 {
 	u32 boot = fr_replay_boot(t->replay, file), i, nr, was;
@@ -68,7 +68,7 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 		return err;
 	for (i = 0; i < sum->ring_cnt && !err; i++) {
 		const struct fr_sum_ring *r = &sum->ring[i];
-		/* of several hosts none is known before its first event */
+		/* among several hosts, nothing is known of one before its first event */
 		u64 horizon = at_of(t, boot, t->boot_cnt > 1 && r->horizon_ns < sum->start_ns ? sum->start_ns : r->horizon_ns);
 
 		if (r->tier != FR_TIER_MAIN)
@@ -82,7 +82,7 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 	return err;
 }
 
-/* From the place `to` on in the list. */
+/* Inserts a hole at index `to` of the list. */
 static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap *gap)
 {
 	struct fr_tl_hole *hole;
@@ -113,7 +113,7 @@ static int find_gaps(const struct fr_timeline *t, u32 boot, struct fr_gaps *gaps
 	return err ?: fr_gaps_ready(gaps);
 }
 
-/* What is before all that there is, is no hole: CPUs have horizons. */
+/* The time before a CPU's history begins is not a hole: the CPU's horizon shows it. */
 static int add_holes(struct fr_timeline *t, u32 boot)
 {
 	struct fr_gaps gaps = {};
@@ -143,7 +143,7 @@ static int note_early(struct fr_timeline_work *w, const struct fr_replay_lost *l
 	return err;
 }
 
-/* As fr_replay_lost_fn: what was found damaged on the way is a hole, too. The origin is known with the first rows. */
+/* A fr_replay_lost_fn: data found damaged while reading is a hole too. Until the first rows come, the origin is not known. */
 static int take_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_timeline *t = arg;
@@ -220,7 +220,7 @@ static int make_boots(struct fr_timeline *t, struct fr_timeline_work *w)
 	u32 i;
 
 	for (i = 0; i < t->boot_cnt; i++) {
-		w->boot[i].by_tid = calloc(FR_TID_MASK + 1, sizeof(u32)); /* pages that are not touched take no memory */
+		w->boot[i].by_tid = calloc(FR_TID_MASK + 1, sizeof(u32)); /* untouched pages take no memory */
 		w->boot[i].by_cpu = calloc(1 << 16, sizeof(u32));
 		if (!w->boot[i].by_tid || !w->boot[i].by_cpu)
 			return -ENOMEM;
@@ -244,7 +244,7 @@ static int set_up(struct fr_timeline *t)
 	for (i = 0; i < files; i++) {
 		bind(&w->bind[i], fr_replay_schema(t->replay, i));
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
-		if (t->boot_cnt > 1) /* as replay puts them in */
+		if (t->boot_cnt > 1) /* replay shifts them likewise */
 			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
 	}
 	return fr_tl_new_task(t, 0, 0, &nr);
@@ -329,7 +329,7 @@ static int begin(struct fr_timeline *t)
 	int err = 0;
 
 	fr_replay_window(t->replay, &first, &last);
-	if (t->boot_cnt > 1) { /* the first file's clock is not the axis */
+	if (t->boot_cnt > 1) { /* the axis is not the first file's clock */
 		first = t->work->run.b->ts[t->work->run.from] + t->work->run.shift_ns;
 		last = first;
 	}
@@ -443,7 +443,7 @@ static int end(struct fr_timeline *t)
 	return err;
 }
 
-/* The next run of rows: as fr_replay_next(). */
+/* Takes the next run of rows. Returns what fr_replay_next() does. */
 static int next_run(struct fr_timeline *t)
 {
 	struct fr_timeline_work *w = t->work;

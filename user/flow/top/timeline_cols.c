@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * timeline_cols: what a line of columns shows of changes and spans. A piece is looked at once, however many columns it covers
- * or share one.
+ * timeline_cols: sums changes and spans by column, for one line of the screen. Each piece is visited once, however many columns
+ * it covers, and however many pieces share a column.
  */
 #include <string.h>
 
@@ -61,11 +61,11 @@ u32 fr_tl_row_from(const struct fr_timeline *t, const struct fr_tl_rows *rows, u
 
 /* ---- columns ---- */
 
-/* A line being filled: sums of the column that is reached. */
+/* A line being filled, with the sums of the current column x. */
 struct line {
 	u64 from, to;
 	u32 width, x;
-	u64 end; /* of column x */
+	u64 end; /* where column x ends */
 	u64 ns[FR_TL_STATE_CNT], longest;
 	struct fr_tl_col *col;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* timeline_event: events themselves are not kept: their chunk is read again, and kept for the next that is asked for. */
+/* timeline_event: events are not kept in memory. An event's chunk is read again, and cached for the next request. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 struct slot {
 	struct fr_batch batch;
 	u32 file, chunk;
-	u64 used; /* when it was asked for last; 0: empty */
+	u64 used; /* number of the last request for it; 0: empty */
 };
 
 struct fr_tl_reader {
@@ -37,7 +37,7 @@ void fr_tl_reader_free(struct fr_tl_reader *r)
 	free(r);
 }
 
-/* The slot that has the chunk; else the one that is to take it. */
+/* The slot that has the chunk, else the one to read it into. */
 static struct slot *find_slot(struct fr_tl_reader *r, u32 file, u32 chunk)
 {
 	struct slot *oldest = &r->slot[0];

@@ -69,7 +69,10 @@ static int make_tracks(struct fr_top *t)
 	return 0;
 }
 
-/* What all CPUs have, and a little more: a snapshot that takes long has a last event late. */
+/*
+ * From the common horizon to the last event of the main tier, and a little more. The whole span may be longer: a slow snapshot
+ * has a last event late.
+ */
 static void first_window(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
@@ -80,7 +83,7 @@ static void first_window(struct fr_top *t)
 	t->to = end < tl->span ? end : tl->span;
 }
 
-/* Begin at the trigger, on its task's track; else at the end. */
+/* Begin at the trigger, on the track of its task, else at the end. */
 static int begin(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
@@ -176,7 +179,7 @@ void fr_top_resize(struct fr_top *t, u32 width, u32 height)
 	t->col = col ?: t->col;
 	cover = realloc(t->cover, (width + 1) * sizeof(*cover));
 	t->cover = cover ?: t->cover;
-	if (!col || !cover) /* as wide as there is memory for */
+	if (!col || !cover) /* no memory: keep the old size */
 		return;
 	if (!t->height || t->lanes == (t->height >= 40))
 		t->lanes = height >= 40;

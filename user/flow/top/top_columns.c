@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_columns: what tables there are, and what stands in their columns. */
+/* top_columns: the tables and their columns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ LIST(list_reasons, reasons)
 LIST(list_waits, waits)
 LIST(list_blocks, blocks)
 
-/* As in the report: those of which there is anything. */
+/* As in the report: only tasks that have events or ran. */
 static const void **list_tasks(const struct fr_an_result *res, u32 *cnt)
 {
 	const void **rec = calloc(res->task_cnt + 1, sizeof(*rec));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_details: what the cursor is on: the piece of the selected line, and the event with its fields and stacks. */
+/* top_details: what is at the cursor: the state or span of the selected line, and the event with its fields and stacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "flow/top/top_int.h"
 #include "pure/text/wall.h"
 
-/* Lines of a panel, of which the first `skip` are above it. */
+/* The lines of a panel. It is scrolled, so that the first `skip` are not shown. */
 struct page {
 	struct fr_top *t;
 	struct fr_grid *g;
 	u32 y, end, skip;
-	u32 x; /* of the line being written */
+	u32 x; /* the column that the line being written has reached */
 };
 
 static bool is_in(const struct page *p)
@@ -177,7 +177,7 @@ static void put_state(struct page *p, const struct fr_tl_changes *c, const struc
 	}
 }
 
-/* How it came to run, or will. */
+/* If the task runs: how it was woken before. */
 static void put_wake(struct page *p, const struct fr_tl_changes *c, const struct fr_tl_change *v)
 {
 	if (fr_tl_state(v->what) != FR_TL_RUNS || v == c->v || fr_tl_state(v[-1].what) != FR_TL_WAITS)

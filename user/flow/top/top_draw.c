@@ -2,13 +2,13 @@
 /*
  * top_draw: the screen around the tracks and the panel.
  *
- *	0		what is looked at
- *	1		overview: events over the whole window, and which part is shown
+ *	0		title: the file and its trigger
+ *	1		overview: events of the whole snapshot, and which part is shown
  *	2		times
  *	3 ...		tracks (top_tracks.c)
  *	tabs_y		the panels
- *	panel_y ...	one of them
- *	last		what was said last, what is typed, keys
+ *	panel_y ...	the open panel
+ *	last		the last message, what is typed, or keys
  */
 #include <stdio.h>
 #include <string.h>
@@ -195,11 +195,11 @@ static u32 root(u64 v)
 	return r;
 }
 
-/* Events per column, by the root of their number: a burst does not hide the rest. */
+/* Events per column. Bars show the square root of the number, so that a burst does not hide the rest. */
 static void draw_overview(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l)
 {
 	u32 x, from = 0, most = 1, cnt, level, next;
-	u32 *row = (u32 *)t->cover; /* as wide as the screen, and free now */
+	u32 *row = (u32 *)t->cover; /* as wide as the screen, and unused at this moment */
 
 	for (x = 0; x < l->line_w; x++, from = next) {
 		next = x + 1 == l->line_w ? t->tl->event_cnt
@@ -242,7 +242,7 @@ static void put_time(struct fr_top *t, struct fr_grid *g, const struct fr_top_la
 	fr_grid_text(g, x + 1, 2, g->width, fr_top_when(t, at, buf), FR_INK_DIM);
 }
 
-/* From the trigger to both sides. */
+/* Times relative to the trigger, drawn from it to both sides. */
 static void draw_times(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l)
 {
 	u64 shown = t->to - t->from, cnt = l->line_w / RULER_EVERY ?: 1, gap = nice_step(shown / cnt + 1), at;

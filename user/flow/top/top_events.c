@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_events: the events around the selected one, a line each, as replay prints them. */
+/* top_events: the events around the selected one, one line each, as replay prints them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { OF_TRACK, OF_ALL, OF_MATCHES, MODE_CNT };
 
-/* Which events: *none, if there are none of this kind. */
+/* The events that the list shows, NULL: all. *none: there are none of the chosen kind. */
 static const struct fr_tl_rows *listed(const struct fr_top *t, bool *none)
 {
 	const struct fr_tl_rows *rows = t->events_mode == OF_ALL       ? NULL
@@ -76,7 +76,7 @@ static void move(struct fr_top *t, s32 by)
 	to += by;
 	if (by > 0 && cnt && t->row != FR_TL_NO_ROW && fr_top_place_of(t, rows) < cnt &&
 	    row_of(rows, fr_top_place_of(t, rows)) != t->row)
-		to--; /* the place is already the one behind */
+		to--; /* the index is already that of the next event */
 	to = to < 0 ? 0 : to >= cnt ? cnt - 1 : to;
 	if (cnt)
 		fr_top_select_row(t, row_of(rows, (u32)to));

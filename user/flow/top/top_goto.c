@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_goto: what is typed at "go to:": a CPU, a task by its tid or name, a moment as --since takes it. */
+/* top_goto: "go to:" takes a CPU, a task by its tid or name, or a moment as --since does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "flow/top/top_int.h"
 
-#define TID_DIGITS 9u /* more are a moment */
+#define TID_DIGITS 9u /* a longer number is a moment */
 
 static bool select_track(struct fr_top *t, u32 i)
 {
@@ -42,7 +42,7 @@ static bool has_name(const struct fr_tl_task *k, const char *name)
 	return k->comm && memmem(k->comm, k->comm_len, name, strlen(name));
 }
 
-/* By tid, or the next line with this in its name. */
+/* Selects the next task that has this tid, or, if the text is not a tid, has the text in its name. */
 static bool go_to_task(struct fr_top *t, const char *text)
 {
 	bool by_tid = strspn(text, "0123456789") == strlen(text) && strlen(text) <= TID_DIGITS;

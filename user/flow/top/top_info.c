@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_info: histograms of what is shown; what is complete and what was lost; the keys. */
+/* top_info: the panels with histograms of the window, with what is complete and what was lost, and with the keys. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static u32 octave_of(u64 v)
 	return v ? 64 - (u32)__builtin_clzll(v) : 0;
 }
 
-/* A line for each power of two. Returns the line behind it. */
+/* One line for each power of two. Returns the next free line. */
 static u32 put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const char *title, const struct fr_hist *h)
 {
 	u64 cnt[OCTAVES] = {0}, most = 1;

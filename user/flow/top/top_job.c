@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * top_job: the tables of what is shown, made. The window's part of the snapshot is read again by flow/analyze/analyze.h, in
- * pieces between keys; what there is stays on the screen until the new one is complete.
+ * top_job: computes the tables of the window. The window's part of the snapshot is read again for flow/analyze/analyze.h, in
+ * pieces between keys. The old tables stay on the screen until the new ones are complete.
  */
 #include "flow/top/top_table.h"
 
@@ -19,13 +19,13 @@ struct made {
 	struct fr_summary *sum;
 	struct fr_analyze *analyze;
 	const struct fr_an_result *res; /* NULL: not complete */
-	u64 at;				/* reached so far */
+	u64 at;				/* the time reached so far */
 };
 
 struct fr_top_job {
-	struct made done, next; /* what is shown, what is being made */
+	struct made done, next; /* the one that is shown, the one in progress */
 	int error;
-	u64 bad_from, bad_to; /* the window that it was with */
+	u64 bad_from, bad_to; /* the window of the error */
 };
 
 /* ---- an analysis ---- */
@@ -53,7 +53,7 @@ static bool is_whole(const struct fr_top *t)
 	return !t->from && t->to >= t->tl->span;
 }
 
-/* The same events as `report --since A --until B` has. */
+/* Reads the same events as `report --since A --until B`. */
 static int start(struct fr_top *t, struct made *m)
 {
 	struct fr_replay_opts opts = t->ask->opts;

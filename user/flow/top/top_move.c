@@ -6,7 +6,7 @@
 
 #include "flow/top/top_int.h"
 
-#define ZOOM_NUM 2u /* to 2/3, and back */
+#define ZOOM_NUM 2u /* a step zooms to 2/3, or back */
 #define ZOOM_DEN 3u
 
 void fr_top_note(struct fr_top *t, const char *fmt, ...)
@@ -20,7 +20,7 @@ void fr_top_note(struct fr_top *t, const char *fmt, ...)
 
 /* ---- the window ---- */
 
-/* A column is a nanosecond at least. */
+/* The window is as wide as the screen has columns, in ns, or wider: a column shows 1 ns at least. */
 void fr_top_window(struct fr_top *t, u64 from, u64 to)
 {
 	u64 least = fr_top_layout(t).line_w, span = t->tl->span, want = to > from ? to - from : 1;
@@ -60,7 +60,7 @@ void fr_top_move_to(struct fr_top *t, u64 at)
 	show_cursor(t);
 }
 
-/* The cursor stays in its place on the screen. */
+/* The cursor keeps its place on the screen. */
 void fr_top_zoom(struct fr_top *t, bool in)
 {
 	u64 now = shown(t), want = in ? now / ZOOM_DEN * ZOOM_NUM : now / ZOOM_NUM * ZOOM_DEN + ZOOM_DEN, left, at = t->cursor;
@@ -85,7 +85,7 @@ void fr_top_pan(struct fr_top *t, bool right, u32 part)
 	fr_top_find_row(t);
 }
 
-/* A column to the side: where it begins. */
+/* Moves the cursor to where the column beside it begins. */
 void fr_top_step(struct fr_top *t, bool right)
 {
 	u32 width = fr_top_layout(t).line_w;
@@ -181,7 +181,7 @@ const struct fr_tl_rows *fr_top_rows(const struct fr_top *t)
 	return k->is_cpu ? &t->tl->cpu[k->nr].rows : &t->tl->task[k->nr].rows;
 }
 
-/* The event at the cursor itself, else the last one that its column has, or that was before. */
+/* Selects the event at the cursor, else the last one of its column, else the last one before. */
 void fr_top_find_row(struct fr_top *t)
 {
 	const struct fr_tl_rows *rows = fr_top_rows(t);
@@ -219,7 +219,7 @@ u32 fr_top_place_of(const struct fr_top *t, const struct fr_tl_rows *rows)
 	return lo;
 }
 
-/* The event before or behind; of the selected track, or of all. */
+/* Selects the next event forward or back, of the selected track or of all. */
 void fr_top_next_event(struct fr_top *t, bool forward, bool all)
 {
 	const struct fr_tl_rows *rows = all ? NULL : fr_top_rows(t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * top_search: events that an expression of the filter language takes. The snapshot is read a second time, in pieces between
- * keys; events come in the same order, so that their number is found by counting.
+ * top_search: finds events that match an expression of the filter language. The snapshot is read a second time, in pieces
+ * between keys. Events come in the same order as before, so an event's number is found by counting.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,14 +16,14 @@
 #define EXPR_SZ	    (3 * FR_TOP_PROMPT_SZ + 64)
 
 struct fr_top_search {
-	struct fr_replay *replay;  /* NULL: all is read */
-	struct fr_filter **filter; /* of each file */
+	struct fr_replay *replay;  /* NULL: everything has been read */
+	struct fr_filter **filter; /* one for each file */
 	u32 file_cnt;
 	struct fr_replay_run run;
 	u32 run_at;
-	u32 next; /* number of the next event */
+	u32 next; /* number of the event to be read next */
 	struct fr_tl_rows found;
-	int want; /* go to the next behind the cursor (1), before it (-1) as soon as it is known */
+	int want; /* as soon as it is known, go to the next match after the cursor (1), or before it (-1) */
 };
 
 /* ---- what is searched for ---- */
@@ -36,7 +36,7 @@ static bool is_word(const char *s)
 	return true;
 }
 
-/* A word is part of a task's name, or an event; a number a task or process; the rest is of the language. */
+/* A word means a part of a task's name, or an event. A number means a task or process. The rest is an expression. */
 static void make_expr(const char *text, char *expr)
 {
 	size_t len = strlen(text);
@@ -85,7 +85,7 @@ static int open_again(struct fr_top *t, const struct fr_replay_opts *opts, struc
 	return fr_replay_open(&t->ask->path, 1, opts, &s->replay);
 }
 
-/* Filters are of a replay's own schemas: compiled for the one that is read. */
+/* Filters depend on a replay's own schemas, so they are compiled for the replay that is read here. */
 static int start(struct fr_top *t, const char *expr, struct fr_top_search *s)
 {
 	struct fr_replay_opts opts = t->ask->opts;
@@ -181,7 +181,7 @@ static int read_on(struct fr_top_search *s)
 
 /* ---- going there ---- */
 
-/* The number in found of the next one from the cursor; found.cnt: none, or not known yet. */
+/* Index in `found` of the next match from the cursor; found.cnt: none, or not known yet. */
 static u32 find_next(const struct fr_top *t, const struct fr_top_search *s, int dir)
 {
 	u32 i = fr_tl_row_from(t->tl, &s->found, t->cursor);
@@ -208,7 +208,7 @@ static void show_found(struct fr_top *t, u32 row)
 		t->selected = track;
 }
 
-/* Is what is wanted known? Events before the one that is read next are. */
+/* Goes to the wanted match if it is known. Matches before the event that is read next are known. */
 static void try_to_go(struct fr_top *t)
 {
 	struct fr_top_search *s = t->search;

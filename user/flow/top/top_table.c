@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* top_table: a table on the screen: its order, its lines, and what keys do there. */
+/* top_table: a table on the screen: its order, its lines and its keys. */
 #include "flow/top/top_table.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static struct fr_top_view *view_of(struct fr_top *t)
 	return v;
 }
 
-/* The lines in order, to be freed. NULL: no memory, or nothing yet. */
+/* The lines in order, for the caller to free. NULL: no memory, or no result yet. */
 static struct item *sorted(struct fr_top *t, u32 *cnt)
 {
 	const struct fr_an_result *res = fr_top_result(t);
@@ -88,7 +88,7 @@ static struct item *sorted(struct fr_top *t, u32 *cnt)
 
 /* ---- drawing ---- */
 
-/* Columns that fit: weak ones are left out from the last on. */
+/* Chooses the columns that fit: weak ones are left out, the last first. Returns the width that is left. */
 static u32 fits(const struct fr_top_table *table, u32 width, bool *out)
 {
 	u32 used = 1, i, least = 12;
@@ -197,7 +197,7 @@ static void draw_line(struct fr_top *t, struct fr_grid *g, u32 y, const struct i
 	}
 }
 
-/* What the table is of, if it is not of what is shown. */
+/* If the table is not of the current window: says why, or how far reading has come. */
 static void draw_state(const struct fr_top *t, struct fr_grid *g, u32 y)
 {
 	u32 x = g->width > 30 ? g->width - 24 : 0, percent;
@@ -259,7 +259,7 @@ void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 
 /* ---- keys ---- */
 
-/* Of the tasks that had its tid, one after the other, the first that was seen as late as this one. */
+/* Several tasks may have had this tid, one after the other: the first that was seen as late as this one, or later. */
 static u32 track_of(const struct fr_top *t, const struct fr_an_task *k)
 {
 	u32 i;
@@ -270,7 +270,7 @@ static u32 track_of(const struct fr_top *t, const struct fr_an_task *k)
 	return t->track_cnt;
 }
 
-/* To the selected line's task. */
+/* Selects the track of the task in the selected line. */
 static void open_line(struct fr_top *t)
 {
 	const struct fr_top_table *table = table_of(t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * top_tracks: the timeline's lines. A column shows how much of it a CPU was busy, or its task ran, as a bar; behind it what was
- *most of the rest. Where a piece is long enough its name stands in it.
+ * top_tracks: the lines of the timeline. In each column a bar shows for how much of it the CPU was busy, or the task ran.
+ * Behind the bar is the state that took most of the rest. A piece that is long enough contains its name.
  *
  *	with colours	bars; ░ runnable, ▓ blocked, · sleeping, × stopped
  *	without		# runs  = runs in part  + runnable  D blocked  - sleeping  T stopped
@@ -49,7 +49,7 @@ static enum fr_ink task_ink(u32 task)
 
 /* ---- tasks ---- */
 
-/* What most of the column is beside running. */
+/* The state, other than running, that took most of the column. */
 static enum fr_tl_state rest_of(const struct fr_tl_col *c)
 {
 	enum fr_tl_state most = FR_TL_UNKNOWN, s;
@@ -116,7 +116,7 @@ static void put_busy(const struct line *n, u32 x, const struct fr_tl_col *c)
 		fr_grid_char(n->g, x, n->y, n->t->ask->utf8 ? 0xb7 : '.', ink);
 }
 
-/* One task has all of some columns: its name is written into them. */
+/* If one task has several columns to itself, its name is written into them. */
 static void put_name(const struct line *n, u32 x, u32 end, u32 what)
 {
 	bool rich = is_rich(n->t);
@@ -221,7 +221,7 @@ static u32 column_of(const struct fr_top *t, const struct fr_top_layout *l, u64 
 	return l->label_w + (x >= l->line_w ? l->line_w - 1 : (u32)x);
 }
 
-/* Over what is there: a blank becomes a line, else only its colour changes. */
+/* Draws a line over what is there: a blank becomes a sign of the line, anything else only changes its colour. */
 static void draw_vertical(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l, u64 at, enum fr_ink ink)
 {
 	u32 x = column_of(t, l, at), y;
@@ -293,7 +293,7 @@ static void draw_arrow(struct fr_top *t, struct fr_grid *g, u32 x, u32 from, u32
 		     t->ask->utf8 ? (to > from ? 0x25bc : 0x25b2) : (to > from ? 'v' : '^'), FR_INK_NAME);
 }
 
-/* Arrows from the lines of those who woke it, where they are on the screen, and few enough to be told apart. */
+/* Draws arrows from the lines of the tasks that woke it, if these are on the screen, and at most WAKE_MAX of them. */
 static void draw_wakes(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l)
 {
 	const struct fr_top_track *k = &t->track[t->selected];
@@ -314,7 +314,7 @@ static void draw_wakes(struct fr_top *t, struct fr_grid *g, const struct fr_top_
 	}
 }
 
-/* Few of them: then they are told apart. */
+/* Are there few enough wakeups in the window to tell their arrows apart? */
 static bool shows_wakes(const struct fr_top *t)
 {
 	const struct fr_top_track *k = &t->track[t->selected];
