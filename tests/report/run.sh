@@ -75,6 +75,14 @@ is_as_narrow() {
 	COLUMNS=40 status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/page"
 	[[ -s $tmp/page ]] && cut -c 1-40 "$tmp/whole" | head -n "$(wc -l < "$tmp/page")" | diff - "$tmp/page"
 }
+# The two windows differ in all tables; many of the calls fail.
+diff_fits() {
+	local width
+	for width in 60 79 80 109 110 120 130 131 200; do
+		COLUMNS=$width status 0 "$FLIGHTREC" diff --top 999 --window-a 0%..40% --window-b 60%..100% "$snap" && prints '  failed [0-9.]+% -> [0-9.]+%$' > /dev/null || return
+		sed 1,3d "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 50 }' || return
+	done
+}
 wide_has_more() {
 	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
 }
@@ -149,6 +157,7 @@ check "the page is plain where it is piped" is_plain
 check "the page is as wide as COLUMNS says" is_as_wide
 check "a narrow page is cut" is_as_narrow
 check "a wide page has more columns" wide_has_more
+check "diff is as wide as COLUMNS says" diff_fits
 check "colour on a terminal" is_colourful
 check "--top" top_is_top
 check "usage" usage

@@ -14,7 +14,7 @@
 #include "pure/text/units.h"
 
 #define WIDTH_DEFAULT 120
-#define WIDTH_LEAST   72
+#define WIDTH_LEAST   60
 #define WIDTH_MOST    400
 #define TOP_DEFAULT   10
 #define TOP_MOST      1000000

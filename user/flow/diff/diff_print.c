@@ -10,8 +10,12 @@
 #define P50 500000u
 #define P99 990000u
 
-#define NUMBERS_W 48u /* columns beside the name, without percentiles */
-#define LATENCY_W 40u /* with them */
+/* Columns of a line */
+#define NUMBERS_W 36u /* beside the name */
+#define LATENCY_W 50u /* percentiles */
+#define FAILED_W  25u /* shares of errors */
+#define NAME_W	  30u
+#define NAME_MIN  19u /* a name is not made shorter so that shares of errors are on its line */
 
 static const struct {
 	const char *key, *title, *rate; /* rate: what is counted per second */
@@ -86,6 +90,27 @@ static void put_name(struct fr_out *o, const struct fr_diff_item *it, u32 width)
 	fr_out_pad(o, fr_escape_text_to(o, it->name, it->len, width - 1), width);
 }
 
+/* What a page has left for names of this kind, at most NAME_W. */
+static u32 name_width(u8 kind, u32 numbers_w, u32 width)
+{
+	u32 room = width - numbers_w;
+
+	if (kind == FR_DIFF_CALL && room >= NAME_MIN + FAILED_W)
+		room -= FAILED_W;
+	return room < NAME_W ? room : NAME_W;
+}
+
+/* used: columns of the line so far. On a terminal that has no room left for it, a line of its own. */
+static void put_failed(struct fr_out *o, const struct fr_diff_count *side, u32 used)
+{
+	u32 cols = fr_out_columns(o);
+
+	if (cols && used + FAILED_W > cols)
+		fr_out_str(o, "\n  ");
+	fr_out_printf(o, "  failed %.1f%% -> %.1f%%", side[0].cnt ? 100.0 * (double)side[0].error_cnt / (double)side[0].cnt : 0,
+		      side[1].cnt ? 100.0 * (double)side[1].error_cnt / (double)side[1].cnt : 0);
+}
+
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
 {
 	double a = shown(d, it, 0), b = shown(d, it, 1);
@@ -108,9 +133,7 @@ static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_
 			fr_out_printf(o, "%10s", "-");
 	}
 	if (it->side[0].error_cnt || it->side[1].error_cnt)
-		fr_out_printf(o, "  failed %.1f%% -> %.1f%%",
-			      it->side[0].cnt ? 100.0 * (double)it->side[0].error_cnt / (double)it->side[0].cnt : 0,
-			      it->side[1].cnt ? 100.0 * (double)it->side[1].error_cnt / (double)it->side[1].cnt : 0);
+		put_failed(o, it->side, name_w + (latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W));
 	fr_out_char(o, '\n');
 }
 
@@ -160,8 +183,7 @@ void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
 		bool latencies = has_latencies(it->kind) && width >= NUMBERS_W + LATENCY_W + 24;
 
 		if (it->kind != kind) {
-			name_w = width - (latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W);
-			name_w = name_w > 30 ? 30 : name_w;
+			name_w = name_width(it->kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width);
 			put_title(o, it->kind, name_w, latencies);
 			lines = 0;
 		}
