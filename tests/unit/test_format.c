@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,12 +9,14 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <cmocka.h>
 
 #include "pure/text/escape.h"
 #include "pure/text/format_json.h"
 #include "pure/text/format_text.h"
+#include "pure/text/utf8.h"
 #include "pure/text/when.h"
 #include "unit/make_batch.h"
 
@@ -320,6 +323,58 @@ static void test_escapes(void **state)
 	}
 }
 
+/* What a terminal shows takes as many columns as said, and never more than there are. */
+static void test_columns_of_text(void **state)
+{
+	static const struct {
+		const char *in, *text;
+		size_t most, cols;
+	} cases[] = {
+		{"plain", "plain", 9, 5},
+		{"plain", "pla", 3, 3},
+		{"\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5\xe6\x9c\xac", 9, 4}, /* two columns each */
+		{"\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5", 3, 2},
+		{"\xea\xb0\x80\xef\xbc\xa1", "\xea\xb0\x80\xef\xbc\xa1", 9, 4}, /* Hangul, full width */
+		{"\xf0\x9f\x90\xa7!", "\xf0\x9f\x90\xa7!", 9, 3},
+		{"e\xcc\x81!", "e\xcc\x81!", 9, 2}, /* an accent of its own joins its letter */
+		{"e\xcc\x81!", "e\xcc\x81", 1, 1},
+		{"\xc3\xa9\xc3\xa9", "\xc3\xa9", 1, 1},
+		{"a\x1b", "a\\x1b", 5, 5},
+		{"a\x1b", "a", 4, 1},
+		{"\xe6\x97\xa5", "", 0, 0},
+	};
+	struct world *w = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(fr_escape_text_to(&w->out, cases[i].in, strlen(cases[i].in), cases[i].most), cases[i].cols);
+		assert_string_equal(printed(w), cases[i].text);
+	}
+}
+
+/* Unicode changes, and so a few characters may differ. */
+static void test_columns_are_those_of_libc(void **state)
+{
+	u32 ch, cnt = 0, bad = 0;
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8")) {
+		print_message("skipped: there is no locale C.UTF-8\n");
+		skip();
+	}
+	for (ch = 0x20; ch < 0x20000; ch++) {
+		int width = wcwidth((wchar_t)ch);
+
+		if (width < 0 || fr_utf8_is_sly(ch))
+			continue;
+		cnt++;
+		bad += fr_utf8_cols(ch) != (u32)width;
+	}
+	setlocale(LC_CTYPE, "C");
+	assert_in_range(cnt, 60000, 0x20000);
+	assert_in_range(bad, 0, cnt / 200);
+}
+
 static void test_out_numbers(void **state)
 {
 	static const u64 nums[] = {0, 9, 10, 99, 100, 12345, 18446744073709551615ULL};
@@ -491,6 +546,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kept_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_styles, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_escapes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_columns_of_text, setup, teardown),
+		cmocka_unit_test(test_columns_are_those_of_libc),
 		cmocka_unit_test_setup_teardown(test_out_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed_pipe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_when, setup, teardown),

@@ -229,7 +229,7 @@ static void put_when(struct fr_out *o, const struct fr_incident_item *item)
 static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incident_item *item, u32 cols)
 {
 	const struct fr_incident *r = &item->rec;
-	size_t used, sz = 0, at = 0, len, room = cols > BEFORE_WORDS + 8 ? cols - BEFORE_WORDS : ~0u;
+	size_t used, sz = 0, at = 0, len, width, room = cols > BEFORE_WORDS + 8 ? cols - BEFORE_WORDS : ~0u;
 	char *words;
 
 	fr_out_paint(o, FR_PAINT_DIM);
@@ -246,8 +246,12 @@ static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incide
 	fr_out_init_mem(tmp);
 	fr_incident_words(tmp, r);
 	words = fr_out_take_mem(tmp, &sz);
-	while (words && at < sz && room--) {
+	while (words && at < sz) {
 		len = fr_utf8_len(words + at, sz - at) ?: 1;
+		width = fr_utf8_cols(fr_utf8_char(words + at, len));
+		if (width > room)
+			break;
+		room -= width;
 		at += len;
 	}
 	fr_out_mem(o, words ?: "", at);

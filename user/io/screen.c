@@ -123,7 +123,7 @@ void fr_screen_show(struct fr_screen *s, const struct fr_grid *g, bool light)
 		for (x = 0; x < g->width && x < (u32)COLS; x++) {
 			const struct fr_cell *c = fr_grid_at(g, x, y);
 
-			if (!(c->flags & FR_CELL_RIGHT))
+			if (!s->utf8 || !(c->flags & FR_CELL_RIGHT))
 				show_cell(s, c, x, y, light);
 		}
 	}

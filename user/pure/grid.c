@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <wchar.h>
 
 #include "pure/text/utf8.h"
 
@@ -49,14 +48,6 @@ void fr_grid_char(struct fr_grid *g, u32 x, u32 y, u32 ch, enum fr_ink ink)
 
 /* ---- text ---- */
 
-/* Columns of a character; one if the locale does not know it. */
-static u32 columns(u32 ch)
-{
-	int width = ch < 0x300 ? 1 : wcwidth((wchar_t)ch);
-
-	return width < 0 ? 1 : (u32)width;
-}
-
 static u32 put_escaped(struct fr_grid *g, u32 x, u32 y, u32 end, const char *s, size_t len, enum fr_ink ink)
 {
 	const char *hex = "0123456789abcdef";
@@ -74,7 +65,7 @@ static u32 put_escaped(struct fr_grid *g, u32 x, u32 y, u32 end, const char *s, 
 
 static u32 put_char(struct fr_grid *g, u32 x, u32 y, u32 end, u32 ch, enum fr_ink ink)
 {
-	u32 width = columns(ch);
+	u32 width = fr_utf8_cols(ch);
 
 	if (!width || x + width > end)
 		return width ? end : x;
@@ -170,7 +161,7 @@ void fr_grid_print(const struct fr_grid *g, struct fr_out *o, bool ascii)
 		for (x = 0; x < end; x++) {
 			const struct fr_cell *c = fr_grid_at(g, x, y);
 
-			if (!(c->flags & FR_CELL_RIGHT))
+			if (ascii || !(c->flags & FR_CELL_RIGHT))
 				put_utf8(o, ascii && c->ch >= 0x80 ? '?' : c->ch);
 		}
 		fr_out_char(o, '\n');

@@ -61,19 +61,13 @@ void fr_report_size(struct fr_out *o, u64 sz, int width)
 	fr_out_printf(o, "%*s", width, sz ? fr_show_size(sz, text, sizeof(text)) : "-");
 }
 
-/* A name is cut before it is escaped, so that no escape is cut in half. */
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width)
 {
-	size_t cols;
-
 	if (!s) {
 		s = "<...>";
 		len = 5;
 	}
-	if (width && len > width)
-		len = width;
-	cols = fr_escape_text(o, s, len);
-	fr_out_pad(o, cols, width);
+	fr_out_pad(o, fr_escape_text_to(o, s, len, width ?: ~(size_t)0), width);
 }
 
 void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu)

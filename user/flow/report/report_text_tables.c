@@ -192,6 +192,8 @@ static void put_cgroup(struct fr_report_page *p, const void *rec)
 	const char *path = fr_report_cgroup_path(p->r, g->key);
 	size_t len = path ? strlen(path) : 0, cut = len > NAME_COLS + 7 ? len - NAME_COLS - 7 : 0;
 
+	for (; cut < len && ((u8)path[cut] & 0xc0) == 0x80; cut++)
+		; /* a character is shown whole or not at all */
 	fr_out_str(p->o, "  ");
 	if (path) /* its end tells more */
 		fr_report_cell(p->o, path + cut, len - cut, NAME_COLS + 8);

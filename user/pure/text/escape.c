@@ -94,26 +94,26 @@ static size_t plain_len(const char *s, size_t sz)
 
 size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most)
 {
-	size_t i = 0, cols = 0, len, j;
+	size_t i = 0, cols = 0, len, width, j;
 
 	if (fr_is_plain(s, sz)) {
 		sz = sz < most ? sz : most;
 		fr_out_mem(o, s, sz);
 		return sz;
 	}
-	while (i < sz && cols < most) {
-		len = plain_len(s + i, sz - i);
-		if (len) {
-			fr_out_mem(o, s + i, len);
-			cols++;
-			i += len;
-			continue;
-		}
-		len = fr_utf8_len(s + i, sz - i) ?: 1;
-		if (HEX_COLS * len > most - cols)
+	while (i < sz) {
+		bool plain = (len = plain_len(s + i, sz - i));
+
+		len = len ?: fr_utf8_len(s + i, sz - i) ?: 1;
+		width = plain ? fr_utf8_cols(fr_utf8_char(s + i, len)) : HEX_COLS * len;
+		if (width > most - cols)
 			break;
-		for (j = 0; j < len; j++)
-			cols += put_hex(o, "\\x", 2, s[i++]);
+		if (plain)
+			fr_out_mem(o, s + i, len);
+		for (j = 0; !plain && j < len; j++)
+			put_hex(o, "\\x", 2, s[i + j]);
+		cols += width;
+		i += len;
 	}
 	return cols;
 }

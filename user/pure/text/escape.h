@@ -19,7 +19,7 @@ bool fr_is_plain(const char *s, size_t sz);
 /* Is it also not empty, and without spaces and =? */
 bool fr_is_word(const char *s, size_t sz);
 
-/* As text. Returns the columns used: characters, not bytes. */
+/* As text. Returns the columns that a terminal needs for it: some characters take none, and some two. */
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 
 /* The same, but only as many whole characters, escaped or not, as fit into most columns. */

@@ -20,4 +20,7 @@ u32 fr_utf8_char(const char *s, size_t len);
  */
 bool fr_utf8_is_sly(u32 ch);
 
+/* The columns that a terminal shows it in: 0 to 2. */
+u32 fr_utf8_cols(u32 ch);
+
 #endif
