@@ -17,10 +17,10 @@ HELD = "sys_enter,sys_exit"
 WHAT = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
 
-def settings(name, budget):
+def settings(name, budget, interval="1s"):
     file = path(f"{name}.conf")
     with open(file, "w") as f:
-        f.write(f"[Governor]\nBudget={budget}\nInterval=1s\n[Control]\nSocket=no\n")
+        f.write(f"[Governor]\nBudget={budget}\nInterval={interval}\n[Control]\nSocket=no\n")
     return file
 
 
@@ -272,6 +272,27 @@ def helper_killed():
         g = governor(name)
         equal((steps(name)[-1], g["budget_percent"], g["step"], g["held"]), (("syscall", "on"), 0, 0, ""), "history and status")
         equal(p.poll(), None, "the recorder")
+
+
+@test("a helper that is stopped: the recorder does not wait for it, says so, records everything, and ends when told to")
+def helper_stopped():
+    name = new_name()
+    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, load():
+        wait_for(lambda: governor(name)["held"] == HELD, "it acts", 60)
+        helper = helper_of(p.pid)
+        os.kill(helper, signal.SIGSTOP)
+        says(p, "cannot measure any more: the helper process did not answer, and was ended: everything is recorded")
+        check(not os.path.exists(f"/proc/{helper}"), "the helper is still there")
+        wait_for(lambda: calls(name), "system calls are recorded again", 60)
+        g = governor(name)
+        equal((g["budget_percent"], g["held"]), (0, ""), "status")
+    # one that is stopped and never asked again
+    name = new_name()
+    with recorder(name, *WHAT, "--config", settings(name, "100%", "1h")) as p:
+        os.kill(wait_for(lambda: helper_of(p.pid), "the helper is there"), signal.SIGSTOP)
+        says(p, "recording")
+        p.terminate()
+        equal(p.wait(20), 0, "exit status")
 
 
 @test("a generous budget: nothing is ever left out")

@@ -484,6 +484,8 @@ static void read_programs(struct fr_governor *g)
 /* The helper ends at once where it has not the capability: then nobody reads what it is asked. */
 static const char *why(int err)
 {
+	if (err == -ETIMEDOUT)
+		return "the helper process did not answer, and was ended";
 	return err == -EPIPE ? "the helper process has ended" : strerror(-err);
 }
 

@@ -16,9 +16,10 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "io/child.h"
 #include "io/ring/percpu.h"
 
 #ifdef __aarch64__
@@ -29,8 +30,12 @@
 
 #define SOCKET 3 /* the helper's only open file */
 
+/* What is asked takes microseconds. The recorder's loop stands still meanwhile. */
+#define ANSWER_S 2
+#define END_MS	 1000
+
 struct fr_admin {
-	int fd;
+	int fd; /* -1: it did not answer */
 	pid_t pid;
 };
 
@@ -162,6 +167,7 @@ static void be_helper(int fd)
 
 int fr_admin_start(struct fr_admin **out)
 {
+	const struct timeval limit = {.tv_sec = ANSWER_S};
 	struct fr_admin *a = calloc(1, sizeof(*a));
 	int pair[2], err = 0;
 
@@ -172,6 +178,8 @@ int fr_admin_start(struct fr_admin **out)
 		free(a);
 		return err;
 	}
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	a->pid = fork();
 	if (!a->pid)
 		be_helper(pair[1]);
@@ -189,9 +197,10 @@ void fr_admin_stop(struct fr_admin *a)
 {
 	if (!a)
 		return;
-	close(a->fd);
+	if (a->fd >= 0)
+		close(a->fd);
 	if (a->pid > 0)
-		waitpid(a->pid, NULL, 0);
+		fr_child_end(a->pid, END_MS);
 	free(a);
 }
 
@@ -202,9 +211,11 @@ static int receive(const struct fr_admin *a)
 	struct iovec data = {&err, sizeof(err)};
 	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room.buf, .msg_controllen = sizeof(room.buf)};
 	struct cmsghdr *c;
+	ssize_t got;
 
-	if (recvmsg(a->fd, &msg, MSG_CMSG_CLOEXEC) != sizeof(err))
-		return -EPIPE;
+	got = recvmsg(a->fd, &msg, MSG_CMSG_CLOEXEC);
+	if (got != sizeof(err))
+		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
 	c = CMSG_FIRSTHDR(&msg);
 	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
@@ -213,11 +224,26 @@ static int receive(const struct fr_admin *a)
 	return fd;
 }
 
-static int ask_for(const struct fr_admin *a, const struct request *ask)
+/* One that is stopped is not asked again: its late answer would be taken for that to the next request. */
+static int give_up(struct fr_admin *a)
 {
+	close(a->fd);
+	a->fd = -1;
+	if (fr_child_end(a->pid, 0))
+		a->pid = -1;
+	return -ETIMEDOUT;
+}
+
+static int ask_for(struct fr_admin *a, const struct request *ask)
+{
+	int err;
+
+	if (a->fd < 0)
+		return -EPIPE;
 	if (send(a->fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
 		return -errno;
-	return receive(a);
+	err = receive(a);
+	return err == -ETIMEDOUT ? give_up(a) : err;
 }
 
 int fr_admin_stats_on(struct fr_admin *a)

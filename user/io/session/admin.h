@@ -16,7 +16,10 @@ struct fr_admin; /* opaque */
 int fr_admin_start(struct fr_admin **out);
 void fr_admin_stop(struct fr_admin *a); /* NULL is fine */
 
-/* Enable statistics until the returned fd is closed; or -errno. */
+/*
+ * Enable statistics until the returned fd is closed; or -errno. -ETIMEDOUT: the helper did not answer (it is stopped, or
+ * frozen) and was ended. -EPIPE: it has ended.
+ */
 int fr_admin_stats_on(struct fr_admin *a);
 
 /* fr_percpu_open_event(). */
