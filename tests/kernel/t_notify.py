@@ -18,10 +18,10 @@ def snapshot_file():
     return path
 
 
-def hook(command, user="", timeout_ms=60000, times=1, confined=False, limit_ms=None):
+def hook(command, user="", timeout_ms=60000, times=1, confined=False, limit_ms=None, **kw):
     """Run hooks; gives what they printed, what was counted, and what was said."""
     p = run(helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined,
-            *[limit_ms] * (limit_ms is not None))
+            *[limit_ms] * (limit_ms is not None), **kw)
     *printed, counted = p.stdout.splitlines()
     words = counted.split()
     return printed, {k: int(v) for k, v in zip(words[::2], words[1::2])}, p.stderr
@@ -121,6 +121,13 @@ def failing():
     check("ended with status 3" in said, said)
     p = run(helper("hook"), "true", "no-such-user", 1000, 1, "/nowhere", status=1)
     check("there is no user 'no-such-user'" in p.stderr, p.stderr)
+
+
+@test("a hook that is stopped before it is the command is ended, and the recorder goes on")
+def stopped_early():
+    printed, counted, said = hook("echo done", env={**os.environ, "FR_HOOK_STOPS": "1"}, timeout=60)
+    equal((printed, counted["started"], counted["failed"]), ([], 0, 1), f"started, failed: {said}")
+    check("Connection timed out" in said, said)
 
 
 @test("at the end hooks that run and wait come to theirs; those that take too long are ended, those that wait still are dropped")

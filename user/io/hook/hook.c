@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/child.h"
 #include "io/hook/hook_int.h"
 #include "pure/err.h"
 
@@ -148,7 +149,7 @@ static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *ow
 	if (!err && (!j->file || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, j->pidfd, &ev))) {
 		err = -ENOMEM;
 		kill(-j->pid, SIGKILL);
-		waitid(P_PIDFD_ID, j->pidfd, NULL, WEXITED);
+		fr_child_end(j->pid, 0);
 		close(j->pidfd);
 		free(j->file);
 	}
@@ -331,7 +332,7 @@ void fr_hooks_free(struct fr_hooks *h)
 		if (!h->job[i].pid)
 			continue;
 		kill(-h->job[i].pid, SIGKILL);
-		waitid(P_PIDFD_ID, h->job[i].pidfd, NULL, WEXITED);
+		fr_child_end(h->job[i].pid, 0);
 		forget(h, &h->job[i]);
 	}
 	for (i = 0; i < h->queued; i++)

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,14 +19,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/child.h"
 #include "io/hook/hook_int.h"
 #include "pure/err.h"
 
 #define GROUP_MAX 1024
 #define SAFE_FD	  16 /* descriptors that the child needs are first moved here or above */
+#define START_MS  5000
 
 /* ---- the user ---- */
 
@@ -235,18 +237,15 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Wait until it has become the command or reported why not. */
+/* Wait until it has become the command or reported why not. One that is stopped, or whose shell is on a dead disk, is ended. */
 static int hear(int fd, pid_t pid)
 {
-	int err = 0;
-	ssize_t n;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int err = ETIMEDOUT;
 
-	do
-		n = read(fd, &err, sizeof(err));
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(err))
+	if (poll(&p, 1, START_MS) > 0 && read(fd, &err, sizeof(err)) != sizeof(err))
 		return 0;
-	waitpid(pid, NULL, 0);
+	fr_child_end(pid, 0);
 	return -err;
 }
 
@@ -269,7 +268,7 @@ static int spawn(struct child *c, pid_t *pid, int *pidfd)
 	if (!err && fd < 0) {
 		err = -errno;
 		kill(-*pid, SIGKILL);
-		waitpid(*pid, NULL, 0);
+		fr_child_end(*pid, 0);
 	}
 	*pidfd = fd;
 	return err;
