@@ -696,6 +696,80 @@ def writer_killed():
         equal(r.end(), 0, f"exit status: {r.said()}")
 
 
+def running(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+@contextlib.contextmanager
+def frozen(pid):
+    """A process that not even SIGKILL ends: in a frozen cgroup of version 1."""
+    dir = f"/sys/fs/cgroup/freezer/frtest-{os.getpid()}"
+    if not os.path.exists("/sys/fs/cgroup/freezer/tasks"):
+        raise Skip("no freezer of cgroup v1")
+
+    def put(file, text):
+        with open(f"{dir}/{file}", "w") as f:
+            f.write(text)
+    os.mkdir(dir)
+    try:
+        put("tasks", str(pid))
+        put("freezer.state", "FROZEN")
+        yield
+    finally:
+        put("freezer.state", "THAWED")
+        wait_for(lambda: not running(pid), "it ends when it can")
+        os.rmdir(dir)
+
+
+@test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
+def writer_stopped():
+    with configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            first = writer_of(r.p.pid)
+            os.kill(first, signal.SIGSTOP)
+            crash(f"one{TAG}")
+            fr("verify", *r.wait_files(1))
+            check("stood still for 2 s" in r.said(), r.said())
+            check(not os.path.exists(f"/proc/{first}"), "the stopped one is still there")
+            rule = r.wait_seen(ONE, 1)
+            equal((rule["taken"], rule["verdicts"]["failed"]), (1, 0), f"verdicts: {rule}")
+            os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # it has one in progress when the recorder ends
+            crash(f"one{TAG}")
+            time.sleep(0.2)
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            equal(len(r.files()), 2, f"files: {r.said()}")
+            r = Recorder(name, dir, "--config", file).armed()
+            os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # idle
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("a writer that not even SIGKILL ends: the snapshot failed, each moment is counted, and when it has gone there are snapshots again")
+def writer_frozen():
+    with configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            with frozen(writer_of(r.p.pid)):
+                crash(f"one{TAG}")
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 30)
+                check("cannot be ended" in r.said(), r.said())
+                crash(f"one{TAG}")
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, f"this one, too: {r.said()}", 30)
+                equal(r.files(), [], "files")
+            crash(f"one{TAG}")
+            r.wait_files(1)
+            rule = r.wait_seen(ONE, 3)
+            equal((rule["taken"], rule["verdicts"]["failed"]), (1, 2), f"verdicts: {rule}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 @test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
 def quiet_host():
     with configured(NOBODY) as (name, dir, file):

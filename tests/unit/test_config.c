@@ -258,6 +258,8 @@ static const struct {
 	{"[Storage]\nKeepFree=5", 2, "5%"},
 	{"[Storage]\nKeepFree=95%", 2, "90%"},
 	{"[Storage]\nMaxFiles=-1", 2, "number"},
+	{"[Storage]\nWriteTimeout=0", 2, "1h"},
+	{"[Storage]\nWriteTimeout=2h", 2, "1h"},
 	{"[Notify]\nJournal=perhaps", 2, "yes nor no"},
 	{"[Notify]\nExecTimeout=0", 2, "1h"},
 	{"[Notify]\nExecTimeout=2h", 2, "1h"},

@@ -554,7 +554,7 @@ int fr_engine_new(struct fr_daemon *d, struct fr_engine **out)
 		return -ENOMEM;
 	e->d = d;
 	e->s = fr_daemon_sess(d);
-	e->running = e->writer_fd = e->post_fd = -1;
+	e->running = e->writer_fd = e->post_fd = e->look_fd = -1;
 	err = find_triggers(e);
 	if (err) {
 		fr_err("cannot open the queue of triggers of session '%s': %s: end it with `flightrec stop -n %s`",
@@ -587,7 +587,9 @@ void fr_engine_finish(struct fr_engine *e)
 		on_alerts(e, 0);
 	for (i = 0; i < FR_PENDING_MAX; i++)
 		e->tr->pending[i].due_ns = 0;
+	e->finishing = true;
 	fr_engine_wait(e);
+	e->finishing = false;
 	fr_engine_tell_held(e);
 }
 
@@ -605,6 +607,10 @@ void fr_engine_free(struct fr_engine *e)
 	if (e->post_fd >= 0) {
 		fr_daemon_unwatch(e->d, e->post_fd);
 		close(e->post_fd);
+	}
+	if (e->look_fd >= 0) {
+		fr_daemon_unwatch(e->d, e->look_fd);
+		close(e->look_fd);
 	}
 	fr_gate_free(e->gate);
 	if (!e->own_ledger)

@@ -63,6 +63,8 @@ struct fr_engine {
 	struct fr_engine_job job[FR_PENDING_MAX];
 	int running; /* index of the pending one that the writer has, -1 none */
 	int post_fd; /* timer, -1 none */
+	int look_fd; /* timer while the writer has one, -1 none */
+	bool finishing;
 	u64 last_bytes;
 	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot reported them */
 	struct fr_trigger_slot asked[FR_TRIGGER_MAX]; /* as the running one reports them */

@@ -21,6 +21,10 @@
 #define WANT_MIN_SZ (1ULL << 20) /* of room, if no snapshot was taken yet */
 #define NS_PER_S    1000000000ULL
 
+/* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
+#define LOOK_NS	     NS_PER_S
+#define END_STILL_NS (20 * NS_PER_S)
+
 static u64 real_ns(void)
 {
 	struct timespec ts;
@@ -317,14 +321,48 @@ static void watch_writer(struct fr_engine *e)
 		e->writer_fd = -1;
 }
 
+static u64 timeout_ns(const struct fr_engine *e)
+{
+	u64 ns = fr_daemon_config(e->d)->write_timeout_ns;
+
+	return e->finishing && ns > END_STILL_NS ? END_STILL_NS : ns;
+}
+
+static void on_look(void *arg, u32 events);
+
+/* Only while it writes: a recorder with nothing to do sleeps. */
+static void look_after(struct fr_engine *e, bool busy)
+{
+	if (busy == (e->look_fd >= 0))
+		return;
+	if (busy) {
+		e->look_fd = fr_daemon_timer(e->d, LOOK_NS, LOOK_NS, on_look, e);
+		return;
+	}
+	fr_daemon_unwatch(e->d, e->look_fd);
+	close(e->look_fd);
+	e->look_fd = -1;
+}
+
+static void say_gone(const struct fr_engine *e, int err)
+{
+	if (err == -EPIPE)
+		fr_warn("the process that writes snapshots was ended from outside: another one is there");
+	else
+		fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
+			"ended: give it more time with WriteTimeout=",
+			(unsigned long long)(timeout_ns(e) / NS_PER_S));
+}
+
 static void take_answer(struct fr_engine *e)
 {
 	struct fr_dump_done *done = calloc(1, sizeof(*done));
 	int i = e->running, err;
+	bool gone;
 
 	if (!done)
 		return;
-	err = fr_writer_answer(e->writer, done);
+	err = fr_writer_answer(e->writer, timeout_ns(e), done);
 	if (fr_writer_pid(e->writer) != e->writer_pid)
 		watch_writer(e);
 	if (err == -EAGAIN || i < 0) {
@@ -332,15 +370,25 @@ static void take_answer(struct fr_engine *e)
 		return;
 	}
 	e->running = -1;
-	if (err == -EPIPE) {
-		fr_warn("the process that writes snapshots was ended from outside: another one is there");
+	gone = err == -EPIPE || err == -ETIME;
+	if (gone) {
+		say_gone(e, err);
 		e->job[i].retake = true; /* it may have been completed just before */
 	}
-	if ((err == -EEXIST || err == -EPIPE) && is_there(e, i)) /* whatever happened to its writers */
+	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
-	else if (err != -EPIPE || ++e->job[i].tries >= TAKE_TRIES)
+	else if (!gone || ++e->job[i].tries >= TAKE_TRIES)
 		over(e, i, err, done);
 	free(done);
+}
+
+static void on_look(void *arg, u32 events)
+{
+	struct fr_engine *e = arg;
+
+	(void)events;
+	take_answer(e);
+	fr_engine_kick(e);
 }
 
 static void on_writer(void *arg, u32 events)
@@ -398,7 +446,7 @@ void fr_engine_kick(struct fr_engine *e)
 		i = oldest(e, now, &next_due);
 		if (i < 0) {
 			wait_post(e, next_due - now);
-			return;
+			break;
 		}
 		if (is_there(e, i))
 			continue;
@@ -412,6 +460,7 @@ void fr_engine_kick(struct fr_engine *e)
 			e->running = i;
 		}
 	}
+	look_after(e, e->running >= 0);
 }
 
 void fr_engine_wait(struct fr_engine *e)
@@ -421,8 +470,8 @@ void fr_engine_wait(struct fr_engine *e)
 	fr_engine_kick(e);
 	while (e->running >= 0) {
 		p.fd = fr_writer_fd(e->writer);
-		if (poll(&p, 1, -1) > 0)
-			take_answer(e);
+		poll(&p, 1, LOOK_NS / 1000000);
+		take_answer(e);
 		fr_engine_kick(e);
 	}
 }

@@ -8,6 +8,10 @@
  * Each is one message over a socket pair, with one request in progress at a time. Each side notices by the end of its socket
  * that the other is gone: the recorder starts a new writer; the writer completes its snapshot, which may be the last trace
  * left, and exits.
+ *
+ * A writer that is stopped, or waits for a disk that does not answer, ends no socket. Whoever works uses time on a CPU, so one
+ * that has used none for as long as the configuration allows (WriteTimeout=) is killed, and counts as dead. If even that does
+ * not end it, no other one is started until it has gone: each would wait for the same disk.
  */
 #include "flow/recorder/writer.h"
 
@@ -19,11 +23,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
 #include "io/cgroup.h"
+#include "io/child.h"
 #include "io/confine.h"
 #include "pure/err.h"
 
@@ -32,6 +37,10 @@
 
 /* On a host so short of memory that a writer takes longer, record anyway; the first snapshot waits for it. */
 #define HELLO_MAX_MS 10000
+
+/* One that has nothing to do ends at once. */
+#define END_MS		1000
+#define FINISH_STILL_NS 20000000000ULL
 
 struct request {
 	u64 last_ns;
@@ -57,11 +66,14 @@ struct answer {
 
 struct fr_writer_proc {
 	struct fr_sess *s;
-	char *dir; /* of snapshots, at the start */
-	pid_t pid; /* -1: none */
+	char *dir;   /* of snapshots, at the start */
+	pid_t pid;   /* -1: none */
+	pid_t stuck; /* killed, but still there; -1: none */
 	int fd;
 	bool busy;
-	u32 deaths; /* since it last succeeded */
+	u64 cpu_ns;   /* what it had used when it was last seen to work ... */
+	u64 works_ns; /* ... and when that was */
+	u32 deaths;   /* since it last succeeded */
 	struct request req;
 };
 
@@ -206,10 +218,48 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 
 /* ---- the recorder's side ---- */
 
+static u64 ns_of(clockid_t clock)
+{
+	struct timespec ts = {};
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static u64 mono_ns(void)
+{
+	return ns_of(CLOCK_MONOTONIC);
+}
+
+/* Has it used no CPU for so long? */
+static bool stands_still(struct fr_writer_proc *w, u64 timeout_ns)
+{
+	u64 cpu_ns, now_ns = mono_ns();
+	clockid_t clock;
+
+	if (!w->busy || clock_getcpuclockid(w->pid, &clock))
+		return false;
+	cpu_ns = ns_of(clock);
+	if (cpu_ns == w->cpu_ns)
+		return now_ns - w->works_ns >= timeout_ns;
+	w->cpu_ns = cpu_ns;
+	w->works_ns = now_ns;
+	return false;
+}
+
+static bool is_stuck(struct fr_writer_proc *w)
+{
+	if (w->stuck > 0 && fr_child_wait(w->stuck, 0))
+		w->stuck = -1;
+	return w->stuck > 0;
+}
+
 static int begin(struct fr_writer_proc *w)
 {
 	int pair[2], err;
 
+	if (is_stuck(w))
+		return -ETIMEDOUT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	fflush(NULL);
@@ -226,12 +276,16 @@ static int begin(struct fr_writer_proc *w)
 	return 0;
 }
 
-static void bury(struct fr_writer_proc *w)
+static void bury(struct fr_writer_proc *w, int end_ms)
 {
 	if (w->fd >= 0)
 		close(w->fd);
-	if (w->pid > 0)
-		waitpid(w->pid, NULL, 0);
+	if (w->pid > 0 && !fr_child_end(w->pid, end_ms)) {
+		w->stuck = w->pid;
+		fr_warn("the process that writes snapshots (%d) cannot be ended: its disk does not answer, or its cgroup is "
+			"frozen: there are no snapshots until it has ended",
+			w->pid);
+	}
 	w->fd = -1;
 	w->pid = -1;
 	w->busy = false;
@@ -245,7 +299,7 @@ int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **
 	if (!w)
 		return -ENOMEM;
 	w->s = s;
-	w->fd = w->pid = -1;
+	w->fd = w->pid = w->stuck = -1;
 	w->dir = strdup(dir);
 	err = w->dir ? begin(w) : -ENOMEM;
 	if (err) {
@@ -257,11 +311,24 @@ int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **
 	return 0;
 }
 
+/* Whoever has a snapshot in progress completes it before it notices that we are gone. */
+static void let_finish(struct fr_writer_proc *w)
+{
+	if (w->busy)
+		shutdown(w->fd, SHUT_RDWR);
+	while (w->busy && !stands_still(w, FINISH_STILL_NS))
+		if (fr_child_wait(w->pid, END_MS)) {
+			w->busy = false;
+			w->pid = -1;
+		}
+}
+
 void fr_writer_stop(struct fr_writer_proc *w)
 {
 	if (!w)
 		return;
-	bury(w);
+	let_finish(w);
+	bury(w, END_MS);
 	free(w->dir);
 	free(w);
 }
@@ -321,11 +388,13 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask)
 	err = w->fd < 0 ? -EPIPE : send_request(w);
 	if (err == -EPIPE || err == -ECONNRESET) {
 		/* it died while it had nothing to do */
-		bury(w);
+		bury(w, END_MS);
 		err = begin(w);
 		err = err ?: send_request(w);
 	}
 	w->busy = !err;
+	w->cpu_ns = 0;
+	w->works_ns = mono_ns();
 	return err;
 }
 
@@ -340,7 +409,14 @@ void fr_writer_wait(struct fr_writer_proc *w)
 /* One that dies as soon as it lives is made anew only when it is needed. */
 #define DEATHS_MAX 3
 
-int fr_writer_answer(struct fr_writer_proc *w, struct fr_dump_done *done)
+static void replace(struct fr_writer_proc *w, int end_ms)
+{
+	bury(w, end_ms);
+	if (++w->deaths <= DEATHS_MAX)
+		begin(w);
+}
+
+int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_dump_done *done)
 {
 	struct answer *a = malloc(sizeof(*a));
 	bool was_busy = w->busy;
@@ -360,10 +436,12 @@ int fr_writer_answer(struct fr_writer_proc *w, struct fr_dump_done *done)
 		err = a->err > 0 ? -EIO : a->err;
 	} else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
 		err = -EAGAIN;
+		if (stands_still(w, timeout_ns)) {
+			replace(w, 0);
+			err = -ETIME;
+		}
 	} else {
-		bury(w);
-		if (++w->deaths <= DEATHS_MAX)
-			begin(w);
+		replace(w, END_MS);
 		err = was_busy ? -EPIPE : -EAGAIN;
 	}
 	free(a);

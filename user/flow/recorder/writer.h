@@ -15,7 +15,7 @@ struct fr_writer_proc; /* opaque */
 
 /* dir: where snapshots go; used to check whether it is writable without privileges. 0 or -errno with a message */
 int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **out);
-void fr_writer_stop(struct fr_writer_proc *w); /* waits for a snapshot in progress; NULL is fine */
+void fr_writer_stop(struct fr_writer_proc *w); /* waits for a snapshot in progress, unless it stands still; NULL is fine */
 
 /* Readable when a snapshot is done or the process has died. */
 int fr_writer_fd(
@@ -28,7 +28,10 @@ void fr_writer_wait(struct fr_writer_proc *w);
 /* Request a snapshot; -EBUSY while one is in progress. ask's texts are copied. */
 int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask);
 
-/* Take the answer: 0 and *done, or the dump's -errno, or -EPIPE: the process died (it is restarted). -EAGAIN: not yet. */
-int fr_writer_answer(struct fr_writer_proc *w, struct fr_dump_done *done);
+/*
+ * Take the answer: 0 and *done, or the dump's -errno, or -EPIPE: the process died (it is restarted). -ETIME: it stood still for
+ * timeout_ns, and was ended (likewise). -EAGAIN: not yet; ask again now and then, since one that stands still says nothing.
+ */
+int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_dump_done *done);
 
 #endif

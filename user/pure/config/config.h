@@ -64,6 +64,8 @@ struct fr_config_list {
 	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most this many bytes of them; 0: no limit") \
 	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots older than this; 0: no limit") \
 	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave this much of the file system free") \
+	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", \
+	  "a process that writes a snapshot and has not moved for this time, stopped or waiting for its disk, is ended") \
 	K(Storage, MaxIncidents, size, incident_sz, L, "8M", "size of the incidents' journal there, beyond which the oldest half is removed") \
 	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, with /bin/sh -c") \
 	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \

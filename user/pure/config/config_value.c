@@ -17,7 +17,7 @@
 
 #define DURATION_MAX	(3650ULL * 86400000000000ULL)
 #define GOVERNOR_MIN_NS 1000000000ULL
-#define EXEC_MAX_NS	3600000000000ULL
+#define TIMEOUT_MAX_NS	3600000000000ULL
 #define SAMPLE_HZ_MAX	10000u
 #define STORM_CNT_MAX	10000u
 #define KEEP_FREE_MAX	90000u
@@ -206,7 +206,7 @@ static int check_keep_free(const struct value *v)
 
 static int check_timeout(const struct value *v)
 {
-	return v->num && v->num <= EXEC_MAX_NS ? 0 : fail(v, "'%.40s' is not a time up to 1h, like 30s", v->text);
+	return v->num && v->num <= TIMEOUT_MAX_NS ? 0 : fail(v, "'%.40s' is not a time up to 1h, like 30s", v->text);
 }
 
 static int check_interval(const struct value *v)
@@ -233,6 +233,7 @@ static const struct {
 	{offsetof(struct fr_config, storm_cnt), check_storm},
 	{offsetof(struct fr_config, dir), check_path},
 	{offsetof(struct fr_config, keep_free), check_keep_free},
+	{offsetof(struct fr_config, write_timeout_ns), check_timeout},
 	{offsetof(struct fr_config, exec_timeout_ns), check_timeout},
 	{offsetof(struct fr_config, governor_ns), check_interval},
 };
