@@ -4,17 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "flow/replay/missing.h"
 #include "flow/replay/summary.h"
 
-struct boot {
-	struct fr_gaps gaps;
-	struct fr_gap_list damage;
-	u64 last_ns; /* the last end of all of them */
-};
-
 struct fr_export_gaps {
-	struct boot *boot;
-	u32 boot_cnt;
+	struct fr_missing *missing;
 	u64 *next_ns; /* for each CPU: the end of the gap before its next events, ~0: none */
 	u32 cpu_cnt;
 };
@@ -23,20 +17,12 @@ struct fr_export_gaps {
 
 const struct fr_gap_list *fr_export_gaps(const struct fr_export *x, u32 boot)
 {
-	return &x->gaps->boot[boot].gaps.gap;
+	return fr_missing_gaps(x->gaps->missing, boot);
 }
 
 const struct fr_gap_list *fr_export_damage(const struct fr_export *x, u32 boot)
 {
-	return &x->gaps->boot[boot].damage;
-}
-
-static void extend(struct boot *b, const struct fr_gap_list *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++)
-		b->last_ns = l->g[i].until_ns > b->last_ns ? l->g[i].until_ns : b->last_ns;
+	return fr_missing_damage(x->gaps->missing, boot);
 }
 
 /* The end of a CPU's first gap that ends after ts. */
@@ -54,58 +40,26 @@ static u64 next_of(const struct fr_gap_list *l, u32 cpu, u64 ts)
 	return next_ns;
 }
 
-static u64 next_end(const struct fr_export_gaps *g, u32 cpu, u64 ts)
+static u64 next_end(const struct fr_export *x, u32 cpu, u64 ts)
 {
-	u64 a = next_of(&g->boot[0].gaps.gap, cpu, ts), b = next_of(&g->boot[0].damage, cpu, ts);
+	u64 a = next_of(fr_export_gaps(x, 0), cpu, ts), b = next_of(fr_export_damage(x, 0), cpu, ts);
 
 	return a < b ? a : b;
 }
 
-/* Two files, or two tiers, may have lost the same events. */
-static void cut_known(const struct fr_gap_list *l, struct fr_gap *gap)
-{
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++)
-		if (l->g[i].cpu == gap->cpu && l->g[i].until_ns > gap->since_ns && l->g[i].since_ns <= gap->until_ns)
-			gap->since_ns = l->g[i].until_ns;
-}
-
-/* A fr_replay_lost_fn: lost stacks are not missing events. */
+/* A fr_replay_lost_fn. */
 static int take_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_export_gaps *g = ((struct fr_export *)arg)->gaps;
-	struct fr_gap gap = {lost->cpu, FR_HOLE_damaged, lost->since_ns, lost->until_ns};
-	struct boot *b = &g->boot[lost->boot];
-	int err;
 
 	if (lost->tier > FR_TIER_LIFE)
 		return 0;
-	cut_known(&b->damage, &gap);
-	err = fr_gap_list_add(&b->damage, gap);
-	extend(b, &b->damage);
 	if (lost->cpu < g->cpu_cnt && lost->until_ns < g->next_ns[lost->cpu])
 		g->next_ns[lost->cpu] = lost->until_ns;
-	return err;
+	return fr_missing_add(g->missing, lost);
 }
 
 /* ---- lifetime ---- */
-
-static int find_all(struct fr_export *x, struct fr_export_gaps *g)
-{
-	u32 i;
-	int err = 0;
-
-	for (i = 0; i < g->boot_cnt; i++)
-		g->boot[i].gaps.attached = true;
-	for (i = 0; i < fr_replay_file_cnt(x->replay) && !err; i++)
-		err = fr_gaps_add(&g->boot[fr_replay_boot(x->replay, i)].gaps, fr_replay_snap(x->replay, i));
-	for (i = 0; i < g->boot_cnt && !err; i++) {
-		err = fr_gaps_ready(&g->boot[i].gaps);
-		extend(&g->boot[i], &g->boot[i].gaps.gap);
-	}
-	return err;
-}
 
 int fr_export_gaps_new(struct fr_export *x)
 {
@@ -117,15 +71,11 @@ int fr_export_gaps_new(struct fr_export *x)
 		return -ENOMEM;
 	g->cpu_cnt = fr_export_cpu_cnt(x);
 	g->next_ns = calloc(g->cpu_cnt, sizeof(*g->next_ns));
-	g->boot = calloc(fr_replay_boot_cnt(x->replay), sizeof(*g->boot));
-	if (!g->next_ns || !g->boot)
-		return -ENOMEM;
-	g->boot_cnt = fr_replay_boot_cnt(x->replay);
-	if (find_all(x, g))
+	if (!g->next_ns || fr_missing_new(x->replay, &g->missing))
 		return -ENOMEM;
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < g->cpu_cnt; i++)
-		g->next_ns[i] = next_end(g, i, begin_ns);
+		g->next_ns[i] = next_end(x, i, begin_ns);
 	fr_replay_tell_lost(x->replay, take_damage, x);
 	return 0;
 }
@@ -133,36 +83,19 @@ int fr_export_gaps_new(struct fr_export *x)
 void fr_export_gaps_free(struct fr_export *x)
 {
 	struct fr_export_gaps *g = x->gaps;
-	u32 i;
 
 	if (!g)
 		return;
-	for (i = 0; i < g->boot_cnt; i++) {
-		fr_gaps_clear(&g->boot[i].gaps);
-		free(g->boot[i].damage.g);
-	}
-	free(g->boot);
+	fr_missing_free(g->missing);
 	free(g->next_ns);
 	free(g);
 }
 
 /* ---- queries ---- */
 
-static bool has_any(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
-{
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++)
-		if (l->g[i].until_ns > from_ns && l->g[i].since_ns < to_ns)
-			return true;
-	return false;
-}
-
 bool fr_export_is_gap(const struct fr_export *x, u32 boot, u64 from_ns, u64 to_ns)
 {
-	const struct boot *b = &x->gaps->boot[boot];
-
-	return from_ns < b->last_ns && (has_any(&b->gaps.gap, from_ns, to_ns) || has_any(&b->damage, from_ns, to_ns));
+	return fr_missing_any(x->gaps->missing, boot, from_ns, to_ns);
 }
 
 bool fr_export_passes_gap(struct fr_export *x, u32 cpu, u64 ts)
@@ -171,7 +104,7 @@ bool fr_export_passes_gap(struct fr_export *x, u32 cpu, u64 ts)
 
 	if (cpu >= g->cpu_cnt || ts < g->next_ns[cpu])
 		return false;
-	g->next_ns[cpu] = next_end(g, cpu, ts);
+	g->next_ns[cpu] = next_end(x, cpu, ts);
 	return true;
 }
 
@@ -203,35 +136,7 @@ const struct fr_snap_ring *fr_export_first_ring(const struct fr_export *x, u32 c
 	return first;
 }
 
-/* The gaps in a window. */
-static size_t count(const struct fr_gap_list *l, u64 begin_ns, u64 end_ns)
-{
-	size_t cnt = 0, i;
-
-	for (i = 0; i < l->cnt; i++)
-		cnt += l->g[i].why != FR_GAP_before && l->g[i].until_ns > begin_ns && l->g[i].since_ns < end_ns;
-	return cnt;
-}
-
-/* The first file of a boot: any of them would do here. */
-static u32 file_of(const struct fr_export *x, u32 boot)
-{
-	u32 file;
-
-	for (file = 0; fr_replay_boot(x->replay, file) != boot; file++)
-		;
-	return file;
-}
-
 size_t fr_export_gap_cnt(const struct fr_export *x)
 {
-	u64 begin_ns, end_ns;
-	size_t cnt = 0;
-	u32 i;
-
-	for (i = 0; i < x->gaps->boot_cnt; i++) {
-		fr_replay_file_window(x->replay, file_of(x, i), &begin_ns, &end_ns);
-		cnt += count(fr_export_gaps(x, i), begin_ns, end_ns) + count(fr_export_damage(x, i), begin_ns, end_ns);
-	}
-	return cnt;
+	return fr_missing_cnt(x->gaps->missing);
 }

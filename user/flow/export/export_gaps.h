@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * export_gaps: what an export lacks, over all files: what no file covers (flow/replay/gaps.h), and damage found while reading.
- * Damage becomes known only when the rows behind it arrive.
+ * export_gaps: what an export lacks, over all files (flow/replay/missing.h), and which events come behind it.
  */
 #ifndef FR_EXPORT_GAPS_H
 #define FR_EXPORT_GAPS_H
