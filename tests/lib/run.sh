@@ -186,6 +186,10 @@ lost_member_hides_none() {
 		grep -q 'lost.flight: not a snapshot' "$tmp/err" && [[ $(wc -l < "$tmp/out") == 2 ]] && by_python tables "$tmp/json" "$tmp/out"
 }
 
+gaps_are_the_same() {
+	use gaps "$tmp/load.flight" && same_as_replay load --gaps --json && grep -q '"gap":"overwritten"' "$tmp/out"
+}
+
 filters_agree() {
 	local expr cnt
 	for expr in 'cpu == 0' 'event == sys_exit && latency > 10us' 'event == sched_switch && next_comm ~ "*a*"' 'ret == -ENOENT' \
@@ -221,7 +225,7 @@ is_leakless() {
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" stacks "$tmp/stacks.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" printed-json "$tmp/small.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
-		under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
+		under "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
 }
 
 windows_agree() {
@@ -286,6 +290,7 @@ check "names are counted" names_are_counted
 check "tables without events" tables_need_no_event
 check "columns are stable" columns_are_stable
 check "a lost part of a merged file" lost_member_hides_none
+check "gaps" gaps_are_the_same
 check "filters" filters_agree
 check "windows" windows_agree
 check "locale" locale_is_of_no_account

@@ -477,6 +477,58 @@ static void others(const char *path)
 	flightrec_free(fr);
 }
 
+/* ---- gaps ---- */
+
+/* The same object as a printer gives, put together from parts. */
+static void put_gap(const struct flightrec_gap *gap)
+{
+	uint64_t since = flightrec_gap_since_ns(gap), until = flightrec_gap_until_ns(gap);
+
+	if (flightrec_gap_file(gap))
+		FAIL("a gap of another file");
+	since ? printf("{\"ts\":%llu", (unsigned long long)since) : printf("{\"ts\":null");
+	printf(",\"cpu\":%u,", flightrec_gap_cpu(gap));
+	put_text("gap", flightrec_gap_why(gap));
+	until ? printf(",\"until_ns\":%llu}\n", (unsigned long long)until) : printf(",\"until_ns\":null}\n");
+}
+
+/* Events by a printer, gaps by their values. */
+static void gaps(const char *path)
+{
+	struct flightrec *fr = open_file(path, FLIGHTREC_GAPS, NULL), *other = open_file(path, 0, NULL);
+	struct flightrec_printer *p, *theirs;
+	const struct flightrec_event *ev;
+	const struct flightrec_gap *gap;
+	uint64_t cnt, again;
+
+	if (flightrec_printer_new(fr, FLIGHTREC_FORMAT_JSON, 0, -1, &p) ||
+	    flightrec_printer_new(other, FLIGHTREC_FORMAT_JSON, 0, -1, &theirs))
+		FAIL("a printer");
+	if (flightrec_next_gap(fr, &gap) || flightrec_next_gap(other, &gap) != -EINVAL ||
+	    flightrec_next_gap(NULL, &gap) != -EINVAL)
+		FAIL("a gap before the first event, or without asking");
+	if (flightrec_gap_cnt(NULL, &cnt) != -EINVAL || flightrec_gap_cnt(other, &cnt) || flightrec_gap_cnt(fr, &again) ||
+	    cnt != again)
+		FAIL("the number of gaps");
+	while (flightrec_next(fr, &ev) > 0) {
+		while (flightrec_next_gap(fr, &gap) > 0) {
+			if (flightrec_print_gap(theirs, gap) != -EINVAL || flightrec_print_gap(p, gap))
+				FAIL("a gap is not printed");
+			put_gap(gap);
+			flightrec_printer_take(p, NULL);
+		}
+		if (flightrec_print(p, ev))
+			FAIL("printing");
+		fputs(flightrec_printer_take(p, NULL), stdout);
+	}
+	while (flightrec_next_gap(fr, &gap) > 0)
+		put_gap(gap);
+	flightrec_printer_free(p);
+	flightrec_printer_free(theirs);
+	flightrec_free(other);
+	flightrec_free(fr);
+}
+
 /* ---- two handles in two threads ---- */
 
 struct worker {
@@ -562,6 +614,8 @@ int main(int argc, char **argv)
 		window(path, arg);
 	else if (!strcmp(what, "others"))
 		others(path);
+	else if (!strcmp(what, "gaps"))
+		gaps(path);
 	else if (!strcmp(what, "threads"))
 		threads(path);
 	else if (!strcmp(what, "errors") && argc == 5)

@@ -44,6 +44,7 @@ struct flightrec;	  /* one or several snapshots, opened to be read in one order 
 struct flightrec_event;	  /* an event; valid until the next one is read */
 struct flightrec_type;	  /* a kind of event, like sched_switch; of the file's schema, lives as long as the handle */
 struct flightrec_field;	  /* a field of such a kind, like next_pid; lives as long as the handle */
+struct flightrec_gap;	  /* where events of a CPU are missing; valid until the next one is asked for */
 struct flightrec_filter;  /* a compiled expression */
 struct flightrec_stack;	  /* a stack in words */
 struct flightrec_ring;	  /* what was recorded and lost on a CPU in a tier */
@@ -97,10 +98,11 @@ int flightrec_set_tiers(struct flightrec *fr, const char *tiers);
  */
 int flightrec_set_jobs(struct flightrec *fr, unsigned jobs);
 
-#define FLIGHTREC_PAIRS	    0x1u /* flightrec_event_pair() will be called; text and JSON have these values */
-#define FLIGHTREC_CGROUPS   0x2u /* flightrec_event_cgroup() will be called */
-#define FLIGHTREC_NO_NAMES  0x4u /* names and stacks will not be asked for: quicker, and they are then unknown */
-#define FLIGHTREC_UNMATCHED 0x8u /* also events that the filter rejects: see flightrec_event_matches() */
+#define FLIGHTREC_PAIRS	    0x1u  /* flightrec_event_pair() will be called; text and JSON have these values */
+#define FLIGHTREC_CGROUPS   0x2u  /* flightrec_event_cgroup() will be called */
+#define FLIGHTREC_NO_NAMES  0x4u  /* names and stacks will not be asked for: quicker, and they are then unknown */
+#define FLIGHTREC_UNMATCHED 0x8u  /* also events that the filter rejects: see flightrec_event_matches() */
+#define FLIGHTREC_GAPS	    0x10u /* flightrec_next_gap() will be called; since 1.4 */
 int flightrec_set_flags(struct flightrec *fr, unsigned flags);
 
 #define FLIGHTREC_SYMBOLS_DEBUGINFOD 0x1u /* ask the servers in DEBUGINFOD_URLS for what is missing */
@@ -162,6 +164,28 @@ int flightrec_event_pair(const struct flightrec_event *ev, enum flightrec_pair w
  */
 const char *flightrec_event_text(const struct flightrec_event *ev, size_t *sz);
 const char *flightrec_event_json(const struct flightrec_event *ev, size_t *sz);
+
+/* ---- gaps: where events of a CPU are missing from all files ---- */
+
+/*
+ * The next gap that begins before the event which flightrec_next() returned last; after the last event, any. Returns 1 and
+ * *gap; 0: there is none now; -EINVAL: the handle was opened without FLIGHTREC_GAPS. Each comes once, and all do if this is
+ * called until it returns 0 after each event, and again after the last. They are those of the window, whatever the filter.
+ * Damage is found as it is read, so a gap is known only when its place comes.
+ */
+int flightrec_next_gap(struct flightrec *fr, const struct flightrec_gap **gap);
+
+unsigned flightrec_gap_file(const struct flightrec_gap *gap); /* one of its boot: its times are of that file's clock */
+unsigned flightrec_gap_cpu(const struct flightrec_gap *gap);
+uint64_t flightrec_gap_since_ns(const struct flightrec_gap *gap); /* 0: from the beginning */
+uint64_t flightrec_gap_until_ns(const struct flightrec_gap *gap); /* 0: to the end */
+const char *flightrec_gap_why(const struct flightrec_gap *gap);	  /* "overwritten": docs/replay.md lists the words */
+
+/*
+ * How many gaps of the window are known so far, without those before a CPU's first event, which every recorder that has run
+ * for a while has. Needs no flag; damage is counted only with FLIGHTREC_GAPS.
+ */
+int flightrec_gap_cnt(struct flightrec *fr, uint64_t *cnt);
 
 /* ---- values of its fields, by number (flightrec_type_find()) ---- */
 
@@ -281,6 +305,7 @@ void flightrec_printer_free(struct flightrec_printer *p); /* without flushing; N
  * in words is incomplete for want of memory.
  */
 int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *ev);
+int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap *gap); /* likewise */
 int flightrec_printer_flush(struct flightrec_printer *p);
 
 /* What was printed since the last call, NUL-terminated, *sz bytes (or NULL); valid until the next call. NULL: no memory. */

@@ -8,6 +8,7 @@
 #ifndef FR_LIB_HANDLE_H
 #define FR_LIB_HANDLE_H
 
+#include "flow/replay/missing.h"
 #include "flow/replay/replay.h"
 #include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
@@ -22,6 +23,12 @@ struct flightrec_event {
 	struct flightrec *fr;
 	struct fr_row row;
 	bool matches;
+};
+
+struct flightrec_gap {
+	struct flightrec *fr;
+	struct fr_gap gap;
+	u32 file;
 };
 
 struct flightrec_stack {
@@ -76,8 +83,11 @@ struct flightrec {
 	struct fr_replay_run run; /* rows from `at` on are still to come */
 	u32 at;
 	u64 last_key;
+	bool ended;    /* the last event has been returned */
 	bool disorder; /* a time went backwards: the file is not what it says */
 	struct flightrec_event event;
+	struct fr_missing *missing; /* NULL until needed */
+	struct flightrec_gap gap;
 	struct fr_summary **summary; /* by file, NULL until asked for */
 	struct fr_frames *frames;    /* NULL until asked for */
 	int stacks_err;		     /* -ENOMEM: a stack printed in words is incomplete */
@@ -113,6 +123,9 @@ static inline bool fr_lib_has_file(const struct flightrec *fr, unsigned file)
 
 /* What a file holds, from its headers and counters. NULL: no such file, or no memory. */
 const struct fr_summary *fr_lib_summary(struct flightrec *fr, unsigned file);
+
+/* Find what is missing, and collect damage from now on. 0, or -ENOMEM, reported. */
+int fr_lib_follow_gaps(struct flightrec *fr);
 
 /* The frames of the handle's stacks, ready for rows of its run. NULL: no memory. */
 struct fr_frames *fr_lib_frames(struct flightrec *fr);

@@ -25,6 +25,7 @@ static int read_run(struct flightrec *fr)
 		fr->at = fr->run.from;
 	} else {
 		fr->at = fr->run.to = 0;
+		fr->ended = !got;
 	}
 	if (got < 0)
 		fr_err("replay stopped: %s", strerror(-got));

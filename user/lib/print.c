@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "lib/handle.h"
+#include "pure/text/format_gap.h"
 #include "pure/text/format_json.h"
 #include "pure/text/format_text.h"
 
@@ -177,6 +178,43 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 	else
 		fr_text_row(&p->text, &p->out, run->view, &ev->row);
 	return fr_out_error(&p->out) ?: p->has_stacks ? p->fr->stacks_err : 0;
+}
+
+/* A gap without a beginning is shown at its end; one without either is the whole window. */
+static u64 place_of(const struct flightrec_gap *gap)
+{
+	u64 begin_ns, end_ns;
+
+	fr_replay_file_window(gap->fr->replay, gap->file, &begin_ns, &end_ns);
+	return flightrec_gap_since_ns(gap) ?: flightrec_gap_until_ns(gap) ?: begin_ns;
+}
+
+static void put_gap(struct flightrec_printer *p, const struct flightrec_gap *gap)
+{
+	struct fr_gap_line line = {
+		.cpu = gap->gap.cpu,
+		.since_ns = flightrec_gap_since_ns(gap),
+		.until_ns = flightrec_gap_until_ns(gap),
+		.why = fr_gap_word(gap->gap.why),
+	};
+
+	if (p->format == FLIGHTREC_FORMAT_JSON) {
+		fr_gap_line_json(&p->out, &line);
+		return;
+	}
+	line.at_ns = place_of(gap);
+	line.why = fr_gap_text(gap->gap.why);
+	fr_gap_line_text(&p->text, &p->out, fr_replay_view(p->fr->replay, gap->file), &line);
+}
+
+int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap *gap)
+{
+	if (gap->fr != p->fr)
+		return -EINVAL;
+	if (p->taken)
+		begin(p);
+	put_gap(p, gap);
+	return fr_out_error(&p->out);
 }
 
 int flightrec_printer_flush(struct flightrec_printer *p)

@@ -8,7 +8,7 @@
 #include "lib/handle.h"
 #include "pure/config/tiers.h"
 
-#define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED)
+#define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED | FLIGHTREC_GAPS)
 #define SYMBOLS_FLAGS (FLIGHTREC_SYMBOLS_DEBUGINFOD | FLIGHTREC_SYMBOLS_LINES | FLIGHTREC_SYMBOLS_RAW)
 
 /* Settings come before opening. */
@@ -185,5 +185,7 @@ int flightrec_open(struct flightrec *fr)
 		return err;
 	fr->error[0] = 0; /* about a file that was left out: the call did not fail */
 	fr->summary = calloc(fr_replay_file_cnt(fr->replay), sizeof(*fr->summary));
-	return fr->summary ? 0 : fr_lib_no_memory(fr);
+	if (!fr->summary)
+		return fr_lib_no_memory(fr);
+	return fr->flags & FLIGHTREC_GAPS ? fr_lib_follow_gaps(fr) : 0;
 }

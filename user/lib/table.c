@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "flow/replay/gaps.h"
+
 enum as { NUM, TIER, HOLE_WHY, CHARS, TEXT };
 
 struct column {
@@ -178,16 +180,6 @@ int flightrec_table_u64(struct flightrec *fr, unsigned file, enum flightrec_tabl
 	return 0;
 }
 
-static const char *hole_why(u8 why)
-{
-	static const char *const words[FR_HOLE_CNT] = {[FR_HOLE_overwritten] = "overwritten",
-						       [FR_HOLE_inflight] = "inflight",
-						       [FR_HOLE_damaged] = "damaged",
-						       [FR_HOLE_cut] = "cut"};
-
-	return why < FR_HOLE_CNT ? words[why] : NULL;
-}
-
 static const char *get_chars(char *to, const void *at, u8 sz)
 {
 	memcpy(to, at, sz);
@@ -205,7 +197,7 @@ const char *flightrec_table_text(struct flightrec *fr, unsigned file, enum fligh
 	case TIER:
 		return fr_tier_name(*(const u8 *)at);
 	case HOLE_WHY:
-		return hole_why(*(const u8 *)at);
+		return fr_gap_word(*(const u8 *)at);
 	case CHARS:
 		return get_chars(fr->row_text, at, c->sz);
 	case TEXT:

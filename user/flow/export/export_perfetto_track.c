@@ -165,19 +165,12 @@ static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u3
 
 static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)
 {
-	static const char *const why[FR_GAP_CNT] = {
-		[FR_HOLE_overwritten] = "overwritten while it was read",
-		[FR_HOLE_inflight] = "still being written",
-		[FR_HOLE_damaged] = "damaged",
-		[FR_HOLE_cut] = "cut away",
-		[FR_GAP_between] = "in none of the snapshots",
-	};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < l->cnt && !err; i++)
-		if (l->g[i].why < FR_GAP_CNT && why[l->g[i].why])
-			err = put_missing(to, x, l->g[i].cpu, why[l->g[i].why], l->g[i].since_ns, l->g[i].until_ns);
+		if (l->g[i].why != FR_GAP_before) /* put_horizon() tells that */
+			err = put_missing(to, x, l->g[i].cpu, fr_gap_text(l->g[i].why), l->g[i].since_ns, l->g[i].until_ns);
 	return err;
 }
 

@@ -6,6 +6,27 @@
 
 #include "flow/replay/summary.h"
 
+/* ---- words ---- */
+
+static const char *const words[FR_GAP_CNT][2] = {
+	[FR_HOLE_overwritten] = {"overwritten", "overwritten while it was read"},
+	[FR_HOLE_inflight] = {"inflight", "still being written"},
+	[FR_HOLE_damaged] = {"damaged", "damaged"},
+	[FR_HOLE_cut] = {"cut", "cut away"},
+	[FR_GAP_before] = {"before", "overwritten earlier, or not recorded yet"},
+	[FR_GAP_between] = {"between", "in none of the snapshots"},
+};
+
+const char *fr_gap_word(u8 why)
+{
+	return why < FR_GAP_CNT ? words[why][0] : NULL;
+}
+
+const char *fr_gap_text(u8 why)
+{
+	return why < FR_GAP_CNT ? words[why][1] : NULL;
+}
+
 /* ---- lists ---- */
 
 int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap)

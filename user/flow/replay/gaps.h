@@ -24,6 +24,10 @@ enum fr_gap_why {
 	FR_GAP_CNT
 };
 
+/* The reason in a word, as programs compare it, and in words for people. NULL: there is no such reason. */
+const char *fr_gap_word(u8 why);
+const char *fr_gap_text(u8 why);
+
 struct fr_gap {
 	u16 cpu;
 	u8 why;

@@ -66,6 +66,12 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r,
 		   const struct fr_field *f);
 
+/* Time and CPU, as they begin a line: "14:02:11.123456789 [001] ". */
+void fr_text_place(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts, u16 cpu);
+
+/* A moment, as in the lines. */
+void fr_text_time(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts);
+
 /* The colour of a group of events. */
 enum fr_paint fr_text_group_paint(u32 group);
 
