@@ -2,6 +2,8 @@
 """What is missing, of all files and of what is found damaged on reading, is told by each export as its format can."""
 import base64
 import collections
+import csv
+import io
 import json
 import os
 import re
@@ -170,4 +172,102 @@ def test_cut(folder, whole):
     return None if cnt == 1 else f"perfetto: {cnt} CPUs are cut away"
 
 
-TESTS = (test_several, test_damaged, test_cut)
+# ---- json, csv and replay: lines of their own, with --gaps ----
+
+
+def gap_lines(*files, args=()):
+    """All lines, and of these the gaps, as (cpu, why, since, until); the same from replay, json and csv, and said if not shown."""
+    r = run(FLIGHTREC, "replay", "--json", "--gaps", *args, *files)
+    assert b"missing" not in r.stderr, r.stderr
+    assert export("json", *files, args=("--gaps", *args)).stdout == r.stdout, "json is not what replay prints"
+    lines = [json.loads(line) for line in r.stdout.splitlines()]
+    told = [(e["cpu"], e["gap"], e["ts"], e["until_ns"]) for e in lines if "gap" in e]
+    plain = run(FLIGHTREC, "replay", "--json", *args, *files)
+    assert [json.loads(line) for line in plain.stdout.splitlines()] == [e for e in lines if "event" in e], "events are others"
+    assert all(("gap" in e) + ("event" in e) == 1 for e in lines), "a line is neither event nor gap, or both"
+    at_csv = [(int(row["cpu"]), row["gap"], int(row["ts"]) if row["ts"] else None, int(row["until_ns"]) if row["until_ns"] else None)
+              for row in csv.DictReader(io.StringIO(export("csv", *files, args=("--gaps", *args)).stdout.decode(), newline=""))
+              if not row["event"]]
+    assert at_csv == told, f"csv has {at_csv}, not {told}"
+    text = run(FLIGHTREC, "replay", "--gaps", *args, *files).stdout.decode()
+    assert text.count("--- events are missing") == len(told), "text has another number"
+    inside = sum(why not in ("before", "damaged") for _, why, _, _ in told)
+    for said in (plain, export("json", *files, args=args), export("csv", *files, args=args)):
+        assert (b"%d place" % inside in said.stderr) if inside else b"places" not in said.stderr, f"{inside} gaps: {said.stderr}"
+    return lines, told
+
+
+def out_of_place(lines):
+    """A gap comes behind what was before it, and before what was not."""
+    last, at = 0, 0
+    for e in lines:
+        if "event" in e:
+            if at and e["ts"] <= at:
+                return f"the gap at {at} comes before the event at {e['ts']}"
+            last = e["ts"]
+        else:
+            at = e["ts"] or 0
+            if at and last > at:
+                return f"the gap at {at} comes after the event at {last}"
+    return None
+
+
+def horizons(path, begin):
+    return [(cpu, "before", None, ns) for cpu, t in main_rings(path).items()
+            if (ns := t["first_ts"] if t["holes"] else t["horizon_ns"]) > begin]
+
+
+def hole_lines(path):
+    return [(h["cpu"], h["why"], h["since_ns"] or None, h["until_ns"] or None) for h in info(path)["holes"] if h["tier"] == "main"]
+
+
+def differ(lines, told, want):
+    if sorted(told, key=str) != sorted(want, key=str):
+        return f"gaps are {told}, not {want}"
+    return out_of_place(lines)
+
+
+def test_lines(folder, whole):
+    """What no file has, between lines: of one file, and in a part of it, whatever the filter; of two with nothing in between."""
+    lines, told = gap_lines(whole)
+    first = min(e["ts"] for e in lines if "event" in e)
+    error = differ(lines, told, horizons(whole, first) + hole_lines(whole))
+    if error or not hole_lines(whole):
+        return error or "there is no hole"
+    cpu, why, since, until = hole_lines(whole)[0]
+    lines, told = gap_lines(whole, args=("--since", str(since - 10), "--until", str(until + 10), "-f", "event == sched_switch"))
+    error = differ(lines, told, [(cpu, why, since, until)])
+    if error:
+        return error
+    if gap_lines(whole, args=("--since", str(until + 1)))[1]:
+        return "a gap outside the window is shown"
+    parts = [f"{folder}/line{i}.flight" for i in range(2)]
+    for part, window in zip(parts, ("0%..40%", "60%..100%")):
+        run(FLIGHTREC, "cut", "--window", window, "-o", part, whole)
+    end = max(e["ts"] for e in rows(parts[0]))
+    begin = min(t["horizon_ns"] for t in main_rings(parts[1]).values())
+    between = [(c, "between", end, begin) for c in range(CPUS)]
+    lines, told = gap_lines(*parts)
+    return differ(lines, told, horizons(parts[0], first) + between + hole_lines(parts[1]))
+
+
+def test_damaged_lines(folder, whole):
+    """What is found damaged on reading has its line where it is found, whatever the number of threads."""
+    whole, bad, cpu = f"{whole}.parts", f"{folder}/bad-lines.flight", 1
+    since, until = damage(whole, bad, cpu)
+    lines, told = gap_lines(bad)
+    first = min(e["ts"] for e in lines if "event" in e)
+    if gap_lines(bad, args=("--jobs", "2"))[0] != lines:
+        return "two threads have other lines"
+    return differ(lines, told, horizons(bad, first) + hole_lines(bad) + [(cpu, "damaged", since, until)])
+
+
+def test_cut_lines(folder, whole):
+    """A CPU that was cut away has no events from beginning to end."""
+    part = f"{folder}/cpu-lines.flight"
+    run(FLIGHTREC, "cut", "--cpu", "0-1,3", "-o", part, whole)
+    _, told = gap_lines(part)
+    return None if (2, "cut", None, None) in told else f"CPU 2 was cut away, and the gaps are {told}"
+
+
+TESTS = (test_several, test_damaged, test_cut, test_lines, test_damaged_lines, test_cut_lines)

@@ -15,15 +15,17 @@ static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE..
 static const char help_rest[] = "  -o, --output FILE  into this file (default, or -: standard output)\n"
 				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
 				"      --off-cpu      folded: how long tasks did not run, by state and system call\n"
+				"      --gaps         json, csv: also where events of a CPU are missing, and why\n"
 				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
 				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
 				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
 
-enum { OPT_OFF_CPU = 256 };
+enum { OPT_OFF_CPU = 256, OPT_GAPS };
 
 static const struct option options[] = {
 	{"to", required_argument, NULL, 't'},
 	{"off-cpu", no_argument, NULL, OPT_OFF_CPU},
+	{"gaps", no_argument, NULL, OPT_GAPS},
 	FR_EXPORTOPTS_TABLE,
 	{},
 };
@@ -49,6 +51,9 @@ static int parse_option(struct fr_exportopts *x, int opt)
 	case OPT_OFF_CPU:
 		x->ask.off_cpu = true;
 		return 0;
+	case OPT_GAPS:
+		x->gaps = true;
+		return 0;
 	case 't':
 		x->ask.format = optarg;
 		return 0;
@@ -65,6 +70,10 @@ static int export(const struct fr_exportopts *x)
 		return FR_EXIT_USAGE;
 	if (x->ask.off_cpu && e != &fr_export_folded) {
 		fr_err("--off-cpu needs --to folded: flightrec export --to folded --off-cpu FILE");
+		return FR_EXIT_USAGE;
+	}
+	if (x->gaps && !e->by_library) {
+		fr_err("--gaps needs --to json or csv: docs/export.md says how other formats show what is missing");
 		return FR_EXIT_USAGE;
 	}
 	return e->by_library ? fr_export_each(x) : fr_export(&x->ask);

@@ -21,6 +21,7 @@ struct csv {
 	struct flightrec *fr;
 	const char *name[COLUMN_MAX];
 	u32 cnt;
+	bool gaps;     /* they have lines, and columns of their own */
 	unsigned file; /* the file whose schema the cells follow */
 	struct cell cell[TYPE_MAX][COLUMN_MAX];
 	struct fr_out out;
@@ -157,12 +158,46 @@ static void put_event(struct csv *c, const struct flightrec_event *ev)
 	fr_out_str(o, flightrec_type_name(t));
 	fr_out_char(o, ',');
 	put_who(o, ev);
+	if (c->gaps)
+		fr_out_str(o, ",,");
 	for (i = 0; i < c->cnt; i++) {
 		fr_out_char(o, ',');
 		if (cell[i].field >= 0)
 			put_cell(o, ev, &cell[i]);
 	}
 	fr_out_str(o, "\r\n");
+}
+
+static void put_time(struct fr_out *o, u64 ns)
+{
+	if (ns)
+		fr_out_u64(o, ns);
+}
+
+/* A row without an event: time and CPU are the gap's. */
+static void put_gap(struct csv *c, const struct flightrec_gap *gap)
+{
+	struct fr_out *o = &c->out;
+	u32 i;
+
+	put_time(o, flightrec_gap_since_ns(gap));
+	fr_out_char(o, ',');
+	fr_out_u64(o, flightrec_gap_cpu(gap));
+	fr_out_str(o, ",,,,,");
+	fr_out_str(o, flightrec_gap_why(gap));
+	fr_out_char(o, ',');
+	put_time(o, flightrec_gap_until_ns(gap));
+	for (i = 0; i < c->cnt; i++)
+		fr_out_char(o, ',');
+	fr_out_str(o, "\r\n");
+}
+
+static void put_gaps(struct csv *c)
+{
+	const struct flightrec_gap *gap;
+
+	while (c->gaps && flightrec_next_gap(c->fr, &gap) > 0)
+		put_gap(c, gap);
 }
 
 static int put_head(struct csv *c)
@@ -174,6 +209,8 @@ static int put_head(struct csv *c)
 	for (file = 0; file < cnt && !err; file++)
 		err = add_columns(c, file);
 	fr_out_str(&c->out, "ts,cpu,event,pid,tid,comm");
+	if (c->gaps)
+		fr_out_str(&c->out, ",gap,until_ns");
 	for (i = 0; i < c->cnt; i++) {
 		fr_out_char(&c->out, ',');
 		fr_out_str(&c->out, c->name[i]);
@@ -191,14 +228,16 @@ static int put_events(struct csv *c, u64 *event_cnt, bool *said)
 	while ((got = flightrec_next(c->fr, &ev)) > 0 && !fr_out_error(&c->out)) {
 		if (flightrec_event_file(ev) != c->file)
 			bind(c, flightrec_event_file(ev));
+		put_gaps(c);
 		put_event(c, ev);
 		++*event_cnt;
 	}
 	*said = got < 0;
+	put_gaps(c);
 	return got < 0 ? got : fr_out_flush(&c->out);
 }
 
-int fr_export_csv(struct flightrec *fr, int fd, u64 *event_cnt, bool *said)
+int fr_export_csv(struct flightrec *fr, bool gaps, int fd, u64 *event_cnt, bool *said)
 {
 	struct csv *c = calloc(1, sizeof(*c));
 	int err;
@@ -206,6 +245,7 @@ int fr_export_csv(struct flightrec *fr, int fd, u64 *event_cnt, bool *said)
 	if (!c)
 		return -ENOMEM;
 	c->fr = fr;
+	c->gaps = gaps;
 	fr_out_init_fd(&c->out, fd, false);
 	err = put_head(c);
 	err = err ? err : put_events(c, event_cnt, said);

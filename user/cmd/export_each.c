@@ -6,12 +6,23 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/say.h"
 
 /* An export in progress. */
 struct each {
 	const struct fr_exportopts *x;
 	u64 event_cnt;
 };
+
+static int put_json_gaps(const struct fr_exportopts *x, struct flightrec_printer *p)
+{
+	const struct flightrec_gap *gap;
+	int err = 0;
+
+	while (x->gaps && !err && flightrec_next_gap(x->fr, &gap) > 0)
+		err = flightrec_print_gap(p, gap);
+	return err;
+}
 
 static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool *said)
 {
@@ -24,13 +35,22 @@ static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool 
 	if (got)
 		return got;
 	while (!err && (got = flightrec_next(x->fr, &ev)) > 0) {
-		err = flightrec_print(p, ev);
+		err = put_json_gaps(x, p);
+		err = err ? err : flightrec_print(p, ev);
 		++*event_cnt;
 	}
 	*said = got < 0;
+	err = err ? err : put_json_gaps(x, p);
 	err = got < 0 ? got : err ? err : flightrec_printer_flush(p);
 	flightrec_printer_free(p);
 	return err;
+}
+
+static void warn(const struct fr_exportopts *x)
+{
+	flightrec_warn_symbols(x->fr);
+	if (!x->gaps)
+		fr_cmd_warn_gaps(x->fr);
 }
 
 static int put(void *arg, int fd)
@@ -42,9 +62,9 @@ static int put(void *arg, int fd)
 
 	signal(SIGPIPE, SIG_IGN);
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
-					   : fr_export_csv(x->fr, fd, &e->event_cnt, &said);
+					   : fr_export_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
 	if (!err)
-		flightrec_warn_symbols(x->fr);
+		warn(x);
 	else if (err != -EPIPE && !said)
 		fr_err_errno("export stopped", err);
 	return err;
@@ -57,6 +77,7 @@ static int open_all(const struct fr_exportopts *x)
 	int err = fr_symopts_set(&x->symbols, x->fr);
 	u32 i;
 
+	err = err ? err : flightrec_set_flags(x->fr, x->gaps ? FLIGHTREC_GAPS : 0);
 	err = err ? err : flightrec_set_jobs(x->fr, jobs);
 	err = err ? err : flightrec_set_filter(x->fr, x->ask.opts.filter);
 	for (i = 0; i < x->ask.file_cnt && !err; i++)

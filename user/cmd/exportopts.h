@@ -28,6 +28,7 @@ struct fr_exportopts {
 	struct fr_symopts symbols;
 	struct flightrec *fr; /* has the window too; NULL: none is needed */
 	bool to_stdout;	      /* -o - */
+	bool gaps;	      /* json, csv: what is missing has lines of its own */
 };
 
 /* 0: it was one of these, except help; 1: it is another's; -EINVAL: wrong, and reported. Uses optarg. */

@@ -10,6 +10,7 @@
 #include "cmd/pace.h"
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
+#include "cmd/say.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "lib/flightrec.h"
@@ -25,6 +26,7 @@ static const char help[] =
 	"      --json         NDJSON: an object a line\n"
 	"      --count        only the number of events that match\n"
 	"      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
+	"      --gaps         also where events of a CPU are missing, and why, a line each\n"
 	"      --pairs        what each event ends, where that is known: latency, time off\n"
 	"                     and on the CPU, who woke the task\n"
 	"      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
@@ -37,7 +39,7 @@ static const char help[] =
 	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
 
-enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE, OPT_STEP, OPT_ON };
+enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE, OPT_STEP, OPT_ON, OPT_GAPS };
 
 static const struct option options[] = {
 	{"filter", required_argument, NULL, 'f'},
@@ -46,6 +48,7 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"count", no_argument, NULL, OPT_COUNT},
 	{"pos", no_argument, NULL, OPT_POS},
+	{"gaps", no_argument, NULL, OPT_GAPS},
 	{"pairs", no_argument, NULL, OPT_PAIRS},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"tier", required_argument, NULL, OPT_TIER},
@@ -68,6 +71,7 @@ struct ask {
 	enum mode mode;
 	bool pos;
 	bool pairs;
+	bool gaps;
 	bool json;
 	double speed; /* 0: at once */
 	u32 step;     /* events with each key, 0: without */
@@ -109,11 +113,21 @@ static void wait_for(struct show *s, const struct flightrec_event *ev)
 			s->write_err = -EPIPE;
 }
 
+static void show_gaps(struct show *s)
+{
+	const struct flightrec_gap *gap;
+
+	while (!s->write_err && flightrec_next_gap(s->fr, &gap) > 0)
+		s->write_err = flightrec_print_gap(s->printer, gap);
+}
+
 /* 0 to continue; or the result of printing. */
 static int show_event(struct show *s, const struct flightrec_event *ev)
 {
 	if (s->pace.speed > 0)
 		wait_for(s, ev);
+	if (s->ask->gaps)
+		show_gaps(s);
 	if (!s->write_err)
 		s->write_err = flightrec_print(s->printer, ev);
 	return s->write_err;
@@ -162,9 +176,14 @@ static int write_status(int err, int status)
 
 static int finish(struct show *s, int got)
 {
-	int err = flightrec_printer_flush(s->printer), status;
+	int err, status;
 
+	if (s->ask->gaps && !got)
+		show_gaps(s);
+	err = flightrec_printer_flush(s->printer);
 	flightrec_warn_symbols(s->fr);
+	if (!s->ask->gaps && !err && !s->write_err)
+		fr_cmd_warn_gaps(s->fr);
 	status = flightrec_warn_damage(s->fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
 	return write_status(s->write_err ? s->write_err : err, got < 0 ? FR_EXIT_FAIL : status);
 }
@@ -223,7 +242,7 @@ static int count(const struct ask *ask)
 
 static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
 {
-	unsigned flags = ask->pairs ? FLIGHTREC_PAIRS : 0;
+	unsigned flags = (ask->pairs ? FLIGHTREC_PAIRS : 0) | (ask->gaps ? FLIGHTREC_GAPS : 0);
 	int err = fr_symopts_set(&ask->symopts, ask->fr);
 	u32 i;
 
@@ -292,6 +311,9 @@ static int parse_option(struct ask *ask, int opt)
 	case OPT_PAIRS:
 		ask->pairs = true;
 		return 0;
+	case OPT_GAPS:
+		ask->gaps = true;
+		return 0;
 	case OPT_SPEED:
 		return fr_pace_parse(optarg, &ask->speed);
 	case OPT_STEP:
@@ -313,6 +335,10 @@ static int check(const struct ask *ask)
 	if (ask->on.cnt && (ask->filter || ask->pos || ask->step || ask->tiers)) {
 		fr_err("--on: rules see all events: it cannot be used with -f, --pos, --step, --tier or --life; put conditions "
 		       "into the rule, as crash:comm=NAME or event:EXPR");
+		return -1;
+	}
+	if (ask->gaps && (ask->mode == COUNT || ask->on.cnt)) {
+		fr_err("--gaps shows places between events: it cannot be used with --count or --on");
 		return -1;
 	}
 	if (ask->step && (ask->mode == COUNT || ask->speed > 0)) {

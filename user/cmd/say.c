@@ -3,6 +3,7 @@
 
 #include "lib/flightrec.h"
 #include "pure/err.h"
+#include "types.h"
 
 void fr_cmd_say(void *arg, int level, const char *text)
 {
@@ -11,4 +12,14 @@ void fr_cmd_say(void *arg, int level, const char *text)
 		fr_err("%s", text);
 	else
 		fr_warn("%s", text);
+}
+
+/* Damage is reported as such. */
+void fr_cmd_warn_gaps(struct flightrec *fr)
+{
+	uint64_t cnt;
+
+	if (!flightrec_gap_cnt(fr, &cnt) && cnt)
+		fr_warn("events of CPUs are missing in %llu place%s: --gaps shows where and why", (unsigned long long)cnt,
+			cnt == 1 ? "" : "s");
 }
