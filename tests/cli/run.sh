@@ -164,6 +164,13 @@ no_snapshot() {
 			status 3 "$flightrec" info "$file" && status 3 "$flightrec" verify "$file" || return
 	done
 }
+# The name is checked before anything is looked for, so this needs neither a session nor root.
+wrong_names() {
+	local command
+	for command in record dump status profile follow watch reload stop tail incidents; do
+		status 2 "$flightrec" $command -n a/b && says "'a/b' is not a session's name: up to " || return
+	done
+}
 wrong_usage() {
 	status 2 "$flightrec" && status 2 "$flightrec" nonsense && says nonsense &&
 		status 2 "$flightrec" replay && says "name the snapshot" &&
@@ -441,6 +448,7 @@ check "little memory" little_memory
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage
+check "a wrong name of a session" wrong_names
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe
 check "help into a closed pipe" closed_pipe_of_help

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/open.h"
 #include "flow/incident/inclog.h"
 #include "flow/incident/incsnap.h"
 #include "flow/replay/replay.h"
@@ -329,10 +330,8 @@ int fr_cmd_incidents(int argc, char **argv)
 		default:
 			return FR_EXIT_USAGE;
 		}
-	if (ask.name && !fr_sess_name_ok(ask.name)) {
-		fr_err("'%s' is not a session's name", ask.name);
+	if (ask.name && !fr_cmd_name_ok(ask.name))
 		return FR_EXIT_USAGE;
-	}
 	ask.file = optind < argc ? argv[optind++] : NULL;
 	if (optind < argc || (ask.file && (ask.name || ask.dir))) {
 		fr_err("give one snapshot, or a session with -n and a directory with -o");

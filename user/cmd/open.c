@@ -7,14 +7,21 @@
 
 #include "pure/err.h"
 
+bool fr_cmd_name_ok(const char *name)
+{
+	bool ok = fr_sess_name_ok(name);
+
+	if (!ok)
+		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_NAME_MAX);
+	return ok;
+}
+
 int fr_cmd_open_session(const char *name, struct fr_sess **out)
 {
 	int err;
 
-	if (!fr_sess_name_ok(name)) {
-		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_NAME_MAX);
+	if (!fr_cmd_name_ok(name))
 		return FR_EXIT_USAGE;
-	}
 	fr_sess_sweep();
 	err = fr_sess_open(name, out);
 	if (err)

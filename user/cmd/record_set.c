@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/open.h"
 #include "cmd/record_opts.h"
 #include "flow/snapshot/dump.h"
 #include "incident_layout.h"
@@ -200,10 +201,8 @@ static int set_incidents(struct fr_record_opts *o, const char *text)
 
 int fr_record_set_name(struct fr_record_opts *o, const char *text)
 {
-	if (!fr_sess_name_ok(text)) {
-		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", text, FR_NAME_MAX);
+	if (!fr_cmd_name_ok(text))
 		return -EINVAL;
-	}
 	o->ask.name = text;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/open.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
 
@@ -32,10 +33,8 @@ int fr_cmd_connect(const char *name, struct fr_ctl_conn **out)
 {
 	int err;
 
-	if (!fr_sess_name_ok(name)) {
-		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_NAME_MAX);
+	if (!fr_cmd_name_ok(name))
 		return FR_EXIT_USAGE;
-	}
 	err = fr_ctl_connect(name, out);
 	if (err == -ENOENT || err == -ECONNREFUSED) {
 		fr_err("no recorder of session '%s' listens on " FR_CTL_DIR

@@ -31,10 +31,8 @@ int fr_cmd_stop(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (!fr_sess_name_ok(name)) {
-		fr_err("'%s' is not a session's name to be given with -n", name);
+	if (!fr_cmd_name_ok(name))
 		return FR_EXIT_USAGE;
-	}
 	o = malloc(sizeof(*o));
 	if (!o)
 		return FR_EXIT_FAIL;

@@ -178,10 +178,7 @@ static int set_memory(struct watch_opts *w, const char *text)
 static int set_name(struct watch_opts *w, const char *text)
 {
 	w->ask.sess.name = text;
-	if (fr_sess_name_ok(text))
-		return 0;
-	fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", text, FR_NAME_MAX);
-	return -EINVAL;
+	return fr_cmd_name_ok(text) ? 0 : -EINVAL;
 }
 
 static int set_option(struct watch_opts *w, int opt, const char *arg)
