@@ -42,6 +42,17 @@ static void jump(void)
 	nowhere();
 }
 
+#ifdef __x86_64__
+/* The only code of a program at an address of the kernel's half. There is no call at this place. */
+static void vsyscall(void)
+{
+	void (*beyond_calls)(void) = (void (*)(void))0xffffffffff600ff0ul;
+
+	DIES();
+	beyond_calls();
+}
+#endif
+
 NOINLINE void write_text(void)
 {
 	*(volatile char *)(uintptr_t)touch_null = 0;
@@ -352,6 +363,7 @@ static const struct way ways[] = {
 	{"fpe", fpe, SIGFPE},
 #ifdef __x86_64__
 	{"ill", ill, SIGILL},
+	{"vsyscall", vsyscall, SIGSEGV},
 #else
 	{"ill", ill, SIGTRAP},
 #endif

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from frtest import FLIGHTREC, TMP, check, end, equal, fr_json, helper, main, new_name, path, replay, run, test, wait_for
+from frtest import FLIGHTREC, TMP, check, end, equal, fr, fr_json, helper, main, new_name, path, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
 
 CONFIG = """
@@ -72,6 +72,7 @@ def copies():
 
 def check_snapshot(file, death):
     """What the file says is what the dying process said."""
+    fr("verify", file)
     t = fr_json("info", file)["trigger"]
     equal((t["reason"], t["pid"], t["sig"]), ("crash", death.pid, death.sig), f"{death.what}: trigger")
     check(death.tid in (0, t["tid"]), f"{death.what}: {t}")

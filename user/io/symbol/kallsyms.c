@@ -297,6 +297,8 @@ int fr_ksym_parse(const char *text, struct fr_ksym *k)
 	at += 3;
 	if (!fr_hex_u64(&at, &sz) || off > k->addr)
 		return 0;
+	if (sz > ~(k->addr - off)) /* the vsyscall page: after the last symbol, for which the kernel's size wraps around */
+		return 0;
 	k->begin = k->addr - off;
 	k->end = sz ? k->begin + sz : 0;
 	k->name = strndup(text, plus - text);
