@@ -69,6 +69,10 @@ static void test_percents(void **state)
 	assert_int_equal(v, 250);
 	assert_int_equal(fr_parse_percent("100%", &v), 0);
 	assert_int_equal(v, 100000);
+	assert_int_equal(fr_parse_percent("0.0001%", &v), 0); /* a budget of 0 is none */
+	assert_int_equal(v, 1);
+	assert_int_equal(fr_parse_percent("0.000%", &v), 0);
+	assert_int_equal(v, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fr_parse_percent(bad[i], &v), -EINVAL);
 }

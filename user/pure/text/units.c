@@ -29,7 +29,7 @@ static int find_unit(const struct unit *unit, size_t cnt, const char *name, u64 
 	return -EINVAL;
 }
 
-/* Digits, an optional fraction, and a unit: exact for whole numbers. */
+/* Digits, an optional fraction, and a unit: exact for whole numbers. A little is at least 1: 0 often means no limit. */
 static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out)
 {
 	u64 whole, worth, frac = 0, scale = 1;
@@ -46,7 +46,11 @@ static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out
 			frac = frac * 10 + *end - '0';
 	if (find_unit(unit, cnt, end, &worth) || __builtin_mul_overflow(whole, worth, &whole))
 		return -EINVAL;
-	return __builtin_add_overflow(whole, (u64)((double)frac * worth / scale), out) ? -EINVAL : 0;
+	if (__builtin_add_overflow(whole, (u64)((double)frac * worth / scale), out))
+		return -EINVAL;
+	if (frac && !*out)
+		*out = 1;
+	return 0;
 }
 
 int fr_parse_size(const char *text, u64 *bytes)
