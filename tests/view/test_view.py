@@ -306,7 +306,7 @@ def trigger(_, folder):
             equal(browser.open(html), "", "what the page says")
             origin, span = browser.run("return [Number(flightrec.data.origin), flightrec.data.span]")
             far = origin + span / 2 - at
-            words = browser.run("return duration(arguments[0])", abs(far)) + (" before" if far < 0 else " behind") + " the trigger"
+            words = browser.run("return duration(arguments[0])", abs(far)) + (" before" if far < 0 else " after") + " the trigger"
             told = browser.run("return flightrec.panel.when(flightrec.data.span / 2)")
             check(words in told, f"{window}: {told}, not {words}")
             equal(browser.run("return [flightrec.model.trigger >= 0, !document.getElementById('trigger').hidden]"), [inside, inside], f"{window}: a line, a button")

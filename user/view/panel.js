@@ -77,7 +77,7 @@ class Panel {
 		const d = this.data, t = d.trigger;
 		let text = `${(ns / 1e6).toFixed(6)} ms`;
 		if (t !== undefined)
-			text += `, ${ns < t ? duration(t - ns) + " before" : duration(ns - t) + " behind"} the trigger`;
+			text += `, ${ns < t ? duration(t - ns) + " before" : duration(ns - t) + " after"} the trigger`;
 		if (d.wall_us)
 			text += `, ${new Date((d.wall_us + ns / 1e3) / 1e3).toISOString()}`;
 		return text;
@@ -278,9 +278,9 @@ class Panel {
 	health() {
 		const s = this.section(), d = this.data;
 		s.append(el("h2", {}, "what is complete, and what was lost"));
-		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the begin."));
+		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the start."));
 		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
-				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "begin"), num(r.lost), num(r.overwritten)])));
+				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
 		if (d.damage)
 			s.append(el("p", { class: "bad" }, `${d.damage} parts of the file are damaged or missing: nothing is known of what they held`));
 		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${d.holes.length} holes: hatched in the timeline` : "no holes"));
