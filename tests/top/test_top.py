@@ -695,6 +695,8 @@ def plain(snap):
     check(len(rows) > 10, "lines")
     out, _ = run("top", "--once", snap, env={"TERM": "nonsense", "COLUMNS": "7"})
     equal(len(out.splitlines()), 40, "lines without a size")
+    for columns, width in ("80", 80), ("132", 132), ("", 100):
+        equal(max(map(len, once(snap, env={"COLUMNS": columns}))), width, f"width if COLUMNS is {columns!r}")
 
 
 @test("no event, one event, 192 CPUs, odd names, several hosts")

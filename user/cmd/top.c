@@ -15,7 +15,8 @@
 #include "flow/top/top.h"
 #include "io/screen.h"
 
-#define SIZE_MOST 1000u
+#define SIZE_MOST     1000u
+#define WIDTH_DEFAULT 100u
 
 static const char help[] = "Usage: flightrec top [options] FILE\n"
 			   "A snapshot on the terminal: timeline of CPUs and tasks, events, tables, search.\n"
@@ -24,7 +25,8 @@ static const char help[] = "Usage: flightrec top [options] FILE\n"
 			   "      --panel NAME   open with: details, events, tasks, cpus, calls, offcpu,\n"
 			   "                     waits, irqs, block, flame, hist, info\n"
 			   "      --once         print one screen as plain text, and end\n"
-			   "      --size WxH     of that screen (default: 100x40)\n"
+			   "      --size WxH     of that screen (default: the terminal's width, or 100,\n"
+			   "                     and 40 lines)\n"
 			   "      --keys TEXT    press these keys first: +, -, [, ], t, ...\n"
 			   "      --no-mouse     leave the mouse to the terminal\n" FR_SYMOPTS_HELP "\n"
 			   "In it: ? for its keys, q to quit. The figures as JSON: flightrec report --json.\n"
@@ -123,20 +125,29 @@ static int press_keys(struct fr_top *t, const char *keys)
 	return err;
 }
 
+/* As wide as the terminal, or as COLUMNS says. */
+static u32 once_width(const struct fr_out *out)
+{
+	u32 cols = out ? fr_out_columns(out) : 0;
+
+	return !cols ? WIDTH_DEFAULT : cols < SIZE_MOST ? cols : SIZE_MOST;
+}
+
 static int print_once(const struct asked *a, struct fr_top *t)
 {
 	struct fr_out *out = calloc(1, sizeof(*out));
 	struct fr_grid grid = {0};
 	int err = out ? 0 : -ENOMEM, status = FR_EXIT_FAIL;
 
-	fr_top_resize(t, a->width, a->height);
+	if (out)
+		fr_out_init(out, STDOUT_FILENO);
+	fr_top_resize(t, a->width ?: once_width(out), a->height);
 	err = err ?: press_keys(t, a->keys);
 	err = err ?: fr_top_draw(t, &grid);
 	if (err) {
 		fr_err("cannot show %s: %s: %s", a->ask.path, strerror(-err),
 		       fr_err_cure(err, "check the file: flightrec verify"));
 	} else {
-		fr_out_init(out, STDOUT_FILENO);
 		fr_grid_print(&grid, out, !a->ask.utf8);
 		status = fr_out_finish(out, FR_EXIT_OK);
 	}
@@ -263,7 +274,7 @@ static int top(struct asked *a)
 
 int fr_cmd_top(int argc, char **argv)
 {
-	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}, .width = 100, .height = 40};
+	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}, .height = 40};
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
