@@ -51,7 +51,8 @@ page_tells() {
 	status 0 report "$snap" || return
 	prints 'crash: SIGSEGV' && prints '^  when +2026-01-01 00:00:0' && prints 'Its last events' &&
 		prints 'is woken by' && prints 'Who waited for whom' && prints 'What each CPU ran' && prints '24 *: --top 0|of [0-9]+: --top 0 shows all' &&
-		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077'
+		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077' &&
+		prints '^ +\+0\.000000 ms' && ! prints '-0\.000000 ms' > /dev/null
 }
 # Tables, bars and timelines fit; lines of events are as long as they are.
 is_as_wide() {

@@ -108,7 +108,7 @@ void fr_report_put_trigger(struct fr_report_page *p)
 static void put_beside(struct fr_report_page *p, u64 ts)
 {
 	u64 at_ns = p->r->res->focus.at_ns;
-	double diff = ts > at_ns ? (double)(ts - at_ns) : -(double)(at_ns - ts);
+	double diff = ts >= at_ns ? (double)(ts - at_ns) : -(double)(at_ns - ts);
 
 	fr_out_paint(p->o, FR_PAINT_DIM);
 	if (diff > -(double)FAR_NS && diff < (double)FAR_NS)
