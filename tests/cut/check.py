@@ -87,7 +87,11 @@ def cut_horizon():
 
 def cut_cpus():
     check_cut("b.flight", lambda e: e["cpu"] == 1, "--cpu", "1")
-    check_cut("random.flight", lambda e: e["cpu"] in (0, 3, 4), "--cpu", "0,3-4")
+    out = check_cut("random.flight", lambda e: e["cpu"] in (0, 3, 4), "--cpu", "0,3-4")
+    lines = [l.split() for l in run("info", out).stdout.decode().splitlines()]
+    told = {int(l[0]): "cut away" in " ".join(l) for l in lines if len(l) > 5 and l[0].isdigit() and set(l[1]) <= set("#+.")}
+    cpus = {c["cpu"] for c in info("random.flight")["cpus"]}
+    assert told == {cpu: cpu not in (0, 3, 4) for cpu in cpus} and len(set(told.values())) == 2, told
 
 
 def cut_pids():

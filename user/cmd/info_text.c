@@ -4,6 +4,7 @@
 
 #include "alert.h"
 #include "cmd/info.h"
+#include "flow/replay/summary.h"
 #include "pure/incident.h"
 #include "pure/profile/sample_event.h"
 #include "pure/text/escape.h"
@@ -266,7 +267,7 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 		fr_out_printf(o, "%s: the last ", tier_name(s, row));
 		put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
 	}
-	fr_out_str(o, ", on all CPUs\n");
+	fr_out_str(o, fr_info_fact(s, "cut_cpu") ? ", on the CPUs that were kept\n" : ", on all CPUs\n");
 }
 
 /* ---- coverage ---- */
@@ -312,14 +313,34 @@ static void put_number(struct fr_out *o, u64 v, bool bad, int width)
 		fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_ring(struct fr_out *o, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
+static void put_complete(struct fr_out *o, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
 {
 	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS);
 	char span[32];
 
-	fr_out_printf(o, "  %4u ", (unsigned)flightrec_ring_get(r, FLIGHTREC_RING_CPU));
 	put_bar(o, r, from_ns, to_ns);
 	fr_out_printf(o, " %9s", fr_show_duration(to_ns > horizon_ns ? to_ns - horizon_ns : 0, span, sizeof(span)));
+}
+
+/* A CPU that was cut away is complete nowhere, whatever its ring was. */
+static void put_cut_away(struct fr_out *o)
+{
+	u32 i;
+
+	for (i = bar_cols(o); i; i--)
+		fr_out_char(o, '.');
+	fr_out_printf(o, " %9s", "cut away");
+}
+
+static void put_ring(struct fr_out *o, const struct fr_info *s, const struct flightrec_ring *r, u64 from_ns, u64 to_ns)
+{
+	u16 cpu = (u16)flightrec_ring_get(r, FLIGHTREC_RING_CPU);
+
+	fr_out_printf(o, "  %4u ", cpu);
+	if (fr_cut_list_has_cpu(fr_info_fact(s, "cut_cpu"), cpu))
+		put_complete(o, r, from_ns, to_ns);
+	else
+		put_cut_away(o);
 	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_EVENTS), false, 12);
 	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN), false, 14);
 	put_number(o, flightrec_ring_get(r, FLIGHTREC_RING_LOST), true, 8);
@@ -369,7 +390,7 @@ static void put_coverage(struct fr_out *o, const struct fr_info *s, const char *
 		      fr_show_duration(end_ns - from_ns, span, sizeof(span)));
 	fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", bar_cols(o), "");
 	while ((r = next_ring(s, tier, &nr)))
-		put_ring(o, r, from_ns, end_ns);
+		put_ring(o, s, r, from_ns, end_ns);
 }
 
 /* ---- what it lacks ---- */

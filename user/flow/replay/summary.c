@@ -221,9 +221,9 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
  * cuts it is "(0,2-3) || (0)", or "(0) || (all)": here too a CPU must be in all of them, since otherwise some of the cuts have
  * nothing of it.
  */
-bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
+bool fr_cut_list_has_cpu(const char *fact, u16 cpu)
 {
-	const char *fact = fr_snap_fact(s, "cut_cpu"), *list;
+	const char *list;
 	char *text = strdup(fact ?: ""), *at;
 	struct fr_ranges kept;
 	bool has;
@@ -233,6 +233,11 @@ bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
 		has = !strcmp(list, FR_CUT_ALL) || (!fr_ranges_parse(list, &kept) && fr_ranges_have(&kept, cpu));
 	free(text);
 	return has;
+}
+
+bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
+{
+	return fr_cut_list_has_cpu(fr_snap_fact(s, "cut_cpu"), cpu);
 }
 
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v)

@@ -65,6 +65,7 @@ u64 fr_ring_horizon(const struct fr_snap *s, const struct fr_snap_ring *r);
  * CPU must be in all of them. If a list cannot be read: no.
  */
 bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu);
+bool fr_cut_list_has_cpu(const char *list, u16 cpu); /* the same of the fact cut_cpu; NULL: of no cut */
 
 /* A fact that is a number: true and *v. */
 bool fr_snap_fact_num(const struct fr_snap *s, const char *name, s64 *v);
