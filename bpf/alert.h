@@ -155,9 +155,9 @@ struct fr_alert {
  * the next one takes it, under the same path, and never twice.
  */
 struct fr_pending {
-	u64 order; /* grows; 0: free. Written last when an entry is taken */
-	u32 slot;  /* its rule's, ~0: none */
-	u32 pad;
+	u64 order;	       /* grows; 0: free. Written last when an entry is taken */
+	u32 slot;	       /* its rule's, ~0: none */
+	u32 grant;	       /* the place of its grant, see fr_ledger_find(); 0: unknown */
 	u64 due_ns;	       /* recording clock: not before this (post=) */
 	u64 last_ns;	       /* only this much history, 0: all */
 	struct fr_alert alert; /* the moment; only kind, ts, pid and comm where there was no alert */

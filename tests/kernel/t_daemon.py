@@ -770,6 +770,36 @@ def writer_frozen():
             kill(r)
 
 
+@test("a snapshot left by a killed recorder that the next one cannot take: no limit counts it, not for the one after that either")
+def failed_takeover():
+    rule = f"crash:comm=left{TAG},cooldown=1h"
+    with configured(rule) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            writer = writer_of(r.p.pid)
+            os.kill(writer, signal.SIGSTOP)
+            crash(f"left{TAG}")
+            wait_for(lambda: r.rules()[rule]["seen"] == 1, "it is seen", 60)
+            time.sleep(0.5)  # and decided
+            kill(r)
+            os.kill(writer, signal.SIGKILL)
+            os.rename(dir, dir + ".old")  # it was promised there
+            other = tempfile.mkdtemp(dir=TMP)
+            write_config(file, name, other, rule)
+            for _ in range(2):
+                r = Recorder(name, other, "--config", file).armed()
+                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 60)
+                kill(r)
+            r = Recorder(name, other, "--config", file).armed()
+            crash(f"left{TAG}")
+            r.wait_files(1)
+            got = r.wait_seen(rule, 2)
+            equal((got["taken"], got["verdicts"]["failed"]), (1, 1), f"verdicts: {got}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 @test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
 def quiet_host():
     with configured(NOBODY) as (name, dir, file):

@@ -189,6 +189,37 @@ static void given_back(void **state)
 	free(k);
 }
 
+/* A place leads to the youngest that has it, as long as that is known; one that nobody gave leads nowhere. */
+static void found_by_its_place(void **state)
+{
+	struct fr_granted g = {.ts = 1}, got;
+	struct kept *k = made();
+	struct fr_entry n;
+	u32 i, place;
+
+	(void)state;
+	assert_false(fr_ledger_find(&k->ledger, &k->tr, 1, &got));
+	for (i = 0; i < 2 * FR_LEDGER_GRANT_MAX + 7; i++) {
+		n = (struct fr_entry){};
+		g.ts = i + 1;
+		place = fr_ledger_grant(&k->ledger, &k->tr, &n, &g);
+		fr_ledger_commit(&k->ledger, &k->tr, &n);
+		assert_true(fr_ledger_find(&k->ledger, &k->tr, place, &got));
+		assert_int_equal(got.ts, i + 1);
+		if (i < FR_LEDGER_GRANT_MAX)
+			assert_false(fr_ledger_find(&k->ledger, &k->tr, place + 1, &got));
+	}
+	for (i = 1; i <= FR_LEDGER_GRANT_MAX; i++)
+		if (fr_ledger_find(&k->ledger, &k->tr, i, &got))
+			assert_int_equal(got.ts, i <= 7 ? 2 * FR_LEDGER_GRANT_MAX + i : FR_LEDGER_GRANT_MAX + i);
+		else
+			assert_int_equal(i, 8); /* the next one's */
+	assert_false(fr_ledger_find(&k->ledger, &k->tr, 0, &got));
+	assert_false(fr_ledger_find(&k->ledger, &k->tr, FR_LEDGER_GRANT_MAX + 1, &got));
+	assert_false(fr_ledger_find(&k->ledger, &k->tr, ~0u, &got));
+	free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_grant_begun_is_none),
 		cmocka_unit_test(an_older_versions_grants),
 		cmocka_unit_test(given_back),
+		cmocka_unit_test(found_by_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

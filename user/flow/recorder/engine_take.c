@@ -142,12 +142,12 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 }
 
 /* Note the grant for the gate of the next recorder, or for new limits. Requests by people pass no gate. */
-static void note_granted(struct fr_engine *e, struct fr_entry *n, const struct fr_pending *p, u64 now_ns)
+static void note_granted(struct fr_engine *e, struct fr_entry *n, struct fr_pending *p, u64 now_ns)
 {
 	const struct fr_granted g = {.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
 
 	if (p->slot != SLOT_NONE)
-		fr_ledger_grant(e->ledger, e->tr, n, &g);
+		p->grant = fr_ledger_grant(e->ledger, e->tr, n, &g);
 }
 
 int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
@@ -496,6 +496,16 @@ static bool is_sound(const struct fr_pending *p)
 	       memchr(p->alert.exe, 0, sizeof(p->alert.exe)) && memchr(p->alert.text, 0, sizeof(p->alert.text));
 }
 
+/* When it was granted, so that the grant can be given back if the snapshot fails. 0: that is not known. */
+static u64 granted_at(struct fr_engine *e, const struct fr_pending *p)
+{
+	struct fr_granted g;
+
+	if (!fr_ledger_find(e->ledger, e->tr, p->grant, &g) || g.slot != p->slot || g.key != key_of(&p->alert))
+		return 0;
+	return g.ts;
+}
+
 void fr_engine_recover(struct fr_engine *e)
 {
 	u32 i;
@@ -508,6 +518,6 @@ void fr_engine_recover(struct fr_engine *e)
 			set_order(e, i, 0);
 			continue;
 		}
-		e->job[i] = (struct fr_engine_job){.retake = true};
+		e->job[i] = (struct fr_engine_job){.granted_ns = granted_at(e, pending(e, i)), .retake = true};
 	}
 }

@@ -90,13 +90,14 @@ static struct fr_ledger_grant *place_of(struct fr_ledger *l, u64 nr)
 	return &l->grant[nr % FR_LEDGER_GRANT_MAX];
 }
 
-void fr_ledger_grant(struct fr_ledger *l, struct fr_triggers *tr, struct fr_entry *n, const struct fr_granted *g)
+u32 fr_ledger_grant(struct fr_ledger *l, struct fr_triggers *tr, struct fr_entry *n, const struct fr_granted *g)
 {
 	u64 nr = tr->granted_cnt;
 
 	*place_of(l, nr) = (struct fr_ledger_grant){.nr = nr + 1, .granted = *g};
 	tr->granted[nr % FR_GRANTED_MAX] = *g;
 	fr_entry_set(n, tr, &tr->granted_cnt, nr + 1);
+	return nr % FR_LEDGER_GRANT_MAX + 1;
 }
 
 u64 fr_ledger_first(const struct fr_triggers *tr)
@@ -115,6 +116,16 @@ bool fr_ledger_granted(const struct fr_ledger *l, const struct fr_triggers *tr, 
 	}
 	*out = there->granted;
 	return there->nr == nr + 1;
+}
+
+/* Of all numbers with that place, only the youngest can be known. */
+bool fr_ledger_find(const struct fr_ledger *l, const struct fr_triggers *tr, u32 place, struct fr_granted *out)
+{
+	u64 cnt = tr->granted_cnt, back = (cnt - place) % FR_LEDGER_GRANT_MAX + 1;
+
+	if (!place || place > FR_LEDGER_GRANT_MAX || back > cnt || cnt - back < fr_ledger_first(tr))
+		return false;
+	return fr_ledger_granted(l, tr, cnt - back, out);
 }
 
 static void forget(struct fr_granted *g, u32 slot, u64 then_ns)

@@ -58,12 +58,15 @@ void fr_ledger_commit(struct fr_ledger *l, struct fr_triggers *tr, const struct 
 /* Finish what an earlier recorder was killed in. Nothing in the ledger is trusted. */
 void fr_ledger_recover(struct fr_ledger *l, struct fr_triggers *tr);
 
-/* A snapshot is granted: it counts once the entry is committed. */
-void fr_ledger_grant(struct fr_ledger *l, struct fr_triggers *tr, struct fr_entry *n, const struct fr_granted *g);
+/* A snapshot is granted: it counts once the entry is committed. Returns where it is, for fr_ledger_find(); never 0. */
+u32 fr_ledger_grant(struct fr_ledger *l, struct fr_triggers *tr, struct fr_entry *n, const struct fr_granted *g);
 
 /* The first grant that may be known; and grant nr, if known: for nr from that one on, below tr->granted_cnt. */
 u64 fr_ledger_first(const struct fr_triggers *tr);
 bool fr_ledger_granted(const struct fr_ledger *l, const struct fr_triggers *tr, u64 nr, struct fr_granted *out);
+
+/* The grant that is there, if it is still known. The place is not trusted: another process may have written it. */
+bool fr_ledger_find(const struct fr_ledger *l, const struct fr_triggers *tr, u32 place, struct fr_granted *out);
 
 /* The snapshot granted at then_ns is not taken after all. */
 void fr_ledger_give_back(struct fr_ledger *l, struct fr_triggers *tr, u32 slot, u64 then_ns);
