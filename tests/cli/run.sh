@@ -139,13 +139,13 @@ little_memory() {
 pipes() {
 	local got command
 	got=$(cat "$snap" | "$flightrec" replay /dev/stdin 2> "$tmp/err" || echo $?)
-	[[ $got == 1 ]] && says "a pipe: one is read at several places" || return
+	[[ $got == 1 ]] && says "is a pipe: a snapshot is read at several places" || return
 	mkfifo "$tmp/fifo" || return
 	for command in info replay report verify "incidents" "profile" "top --once" "cut -o $tmp/new" "symbols" "diff $snap" "export --to csv"; do
 		# shellcheck disable=SC2086
-		status 1 "$flightrec" $command "$tmp/fifo" && says "$tmp/fifo: not a snapshot of flightrec but a pipe" || return
+		status 1 "$flightrec" $command "$tmp/fifo" && says "$tmp/fifo: is a pipe" || return
 	done
-	status 1 "$flightrec" replay --count "$snap" "$tmp/fifo" && says "but a pipe" || return
+	status 1 "$flightrec" replay --count "$snap" "$tmp/fifo" && says "$tmp/fifo: is a pipe" || return
 	"$flightrec" replay --count /dev/stdin < "$snap" > "$tmp/out" && prints 14 || return
 	(cd "$tmp" && status 1 "$flightrec" replay - && says "give a file" && status 2 "$flightrec" cut -o - "$snap" && says "name the new file" &&
 		status 2 "$flightrec" merge -o - "$snap" && says "name the new file" && [[ ! -e ./- ]])
@@ -243,7 +243,7 @@ file_limit() {
 profile_diff_formats() {
 	local format from=tests/files/golden/all-2.flight
 	for format in folded perfetto; do
-		status 2 "$flightrec" profile --diff --to $format -o "$tmp/none" "$from" && says "take text or json" || return
+		status 2 "$flightrec" profile --diff --to $format -o "$tmp/none" "$from" && says "use --to text or --to json" || return
 	done
 	[[ ! -e $tmp/none ]] || { echo "a file was written"; return 1; }
 	for format in text json; do

@@ -636,7 +636,7 @@ def merge_versions():
     # what takes one schema and one account of rings says so
     for args in ("report",), ("view", "-o", "x.html"), ("export", "--to", "trace-cmd", "-o", "x.dat"):
         err = run(*args, "m.flight", want=2).stderr.decode()
-        assert "is of one session, and these are 2 snapshots" in err and "flightrec merge" in err, err
+        assert "shows one session, and there are 2 snapshots here" in err and "flightrec merge" in err, err
     assert "several sessions" in run("top", "--once", "--panel", "tasks", "m.flight").stdout.decode()
     assert len(rows("m.flight")) == int(run("replay", "--count", "--tier", "all", "m.flight").stdout)
     assert "versions" not in run("merge", "-o", fresh("m.flight"), "a.flight", "random.flight").stdout.decode()

@@ -51,7 +51,7 @@ def taken_over(old, new):
         p = run(new, "record", "-n", name, "-o", directory, "--detach", *SMALL)
         after = layout(name)
         check(before != after, f"layout {before} and {after}")
-        check("a last snapshot of it" in p.stderr, p.stderr)
+        check("its last snapshot is taken" in p.stderr, p.stderr)
         mark("afterwards")
         files = glob.glob(f"{directory}/*.flight")
         equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")

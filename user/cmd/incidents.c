@@ -103,7 +103,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	if (!fr_sess_incident_counts(s, &c))
 		f->dropped = c.dropped;
 	if (!fr_sess_has_incidents(s))
-		fr_warn("session '%s' was begun by a version without an incident log", name);
+		fr_warn("session '%s' has no incident log, since an older version began it: end it and start it anew", name);
 	else if (err)
 		fr_warn("incidents of session '%s' cannot be saved to the journal in %s: %s: they stay in its log", name,
 			ask->dir ?: *dir ?: FR_DIR_DEFAULT, strerror(-err));
@@ -278,7 +278,7 @@ static void show(const struct ask *ask, const struct found *f, u64 since, struct
 		}
 	}
 	if (f->dropped)
-		fr_warn("%llu incidents found the log full, and were only counted: `flightrec status`",
+		fr_warn("the log was full for %llu incidents, which were only counted: `flightrec status` shows of which kinds",
 			(unsigned long long)f->dropped);
 }
 

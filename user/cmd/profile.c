@@ -185,7 +185,8 @@ int fr_cmd_profile(int argc, char **argv)
 		return FR_EXIT_USAGE;
 	}
 	if (a.ask.diff && strcmp(a.ask.format, "text") && strcmp(a.ask.format, "json")) {
-		fr_err("--diff: %s has one number a stack, not two: take text or json", a.ask.format);
+		fr_err("--diff gives two numbers for each stack, and --to %s has room for one: use --to text or --to json",
+		       a.ask.format);
 		return FR_EXIT_USAGE;
 	}
 	if (!strcmp(a.ask.format, "perfetto") && !a.ask.output && isatty(STDOUT_FILENO)) {

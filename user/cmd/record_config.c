@@ -158,7 +158,7 @@ int fr_record_read_config(struct fr_record_opts *o)
 	err = set_session(o, &o->session, &def);
 	fr_config_free(&def);
 	if (err)
-		fr_err("this was asked for in %s, [Session]", o->config);
+		fr_err("that setting is in %s, section [Session]", o->config);
 	return err;
 }
 

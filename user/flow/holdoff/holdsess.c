@@ -149,8 +149,7 @@ static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess 
 		return FR_EXIT_FAIL;
 	missing = what_is_missing(h->take);
 	if (missing)
-		fr_warn("session '%s' does not record %s: holdoffs are looked for by a session of the watch's own, beside it",
-			name, missing);
+		fr_warn("session '%s' does not record %s: the watch records a session of its own beside it", name, missing);
 	else
 		h->look = h->take;
 	return FR_EXIT_OK;
@@ -198,7 +197,7 @@ static void raise_rate(struct fr_holdsess *h)
 			set_rate(h->look, was); /* not only some CPUs */
 	}
 	if (err)
-		fr_warn("the rate of samples cannot be raised: %s: there are %u a second", strerror(-err),
+		fr_warn("cannot raise the rate of samples: %s: it stays at %u a second", strerror(-err),
 			fr_sess_sample_hz(h->look));
 	fr_rateask_done(&h->rate);
 	h->hz = fr_sess_sample_hz(h->look);

@@ -394,15 +394,11 @@ static int check_cpus(const struct fr_holdwatch_ask *ask, const struct fr_cpus *
 static void warn_of_priority(const struct fr_holdwatch *w)
 {
 	if (!w->is_rt && w->ask->sleep.policy != SCHED_OTHER)
-		fr_warn("no right to real-time priority (CAP_SYS_NICE, or ulimit -r): the watch runs at normal priority. "
-			"Waiting "
-			"behind others of that priority is counted as holdoff, and their time is not a holdoff's: lengths are "
-			"less "
-			"exact, by up to an interval");
+		fr_warn("no right to real-time priority (CAP_SYS_NICE, or ulimit -r): the watch runs at normal priority, so it "
+			"also reports waits behind tasks of that priority, and lengths may be too short by up to an interval");
 	if (!w->is_locked)
-		fr_warn("memory cannot be locked (CAP_IPC_LOCK, or ulimit -l): where memory is short the watch itself may wait "
-			"for "
-			"its pages");
+		fr_warn("memory cannot be locked (CAP_IPC_LOCK, or ulimit -l): if memory is short, the watch itself may wait "
+			"for its pages");
 }
 
 static int prepare(struct fr_holdwatch *w)

@@ -156,7 +156,7 @@ void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
 	char *dir = strdup(c->dir);
 
 	if (!dir)
-		fr_warn("out of memory: incidents are saved to the journal in the directory before");
+		fr_warn("out of memory: incidents are still saved to the journal in the old directory");
 	else
 		free(__atomic_exchange_n(&w->next_dir, dir, __ATOMIC_ACQ_REL));
 	fr_store(&w->max_sz, c->incident_sz);
@@ -176,7 +176,7 @@ void fr_incwatch_free(struct fr_incwatch *w)
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += END_S;
 		if (pthread_timedjoin_np(w->thread, NULL, &until)) {
-			fr_warn("the journal of incidents takes too long: the last ones may not be in it");
+			fr_warn("saving incidents to the journal takes too long: the last ones may not be in it");
 			return;
 		}
 	}

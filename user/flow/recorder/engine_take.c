@@ -347,7 +347,7 @@ static void look_after(struct fr_engine *e, bool busy)
 static void say_gone(const struct fr_engine *e, int err)
 {
 	if (err == -EPIPE)
-		fr_warn("the process that writes snapshots was ended from outside: another one is there");
+		fr_warn("the process that writes snapshots was ended from outside: a new one has been started");
 	else
 		fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
 			"ended: give it more time with WriteTimeout=",

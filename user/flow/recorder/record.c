@@ -212,7 +212,7 @@ static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, co
 	err = fr_takeover_settings(s, ask->live->config.dir, was);
 	if (err != -ECANCELED)
 		return err ?: -EAGAIN;
-	fr_warn("session '%s' goes on with the settings it was begun with, since it cannot be saved", ask->name);
+	fr_warn("session '%s' keeps its old settings, since no last snapshot of it could be taken", ask->name);
 	return 0;
 }
 
@@ -233,7 +233,8 @@ void fr_record_set_dir(struct fr_sess *s, const char *dir)
 	int err = fr_sess_set_fact(s, "dir", dir);
 
 	if (err)
-		fr_warn("commands do not see that snapshots and incidents of session '%s' go to %s now: %s: name it with -o",
+		fr_warn("cannot store in session '%s' that its snapshots and incidents now go to %s: %s: give commands that "
+			"directory with -o",
 			fr_sess_name(s), dir, strerror(-err));
 }
 
@@ -311,8 +312,8 @@ static void show_start(const struct fr_record_ask *ask)
 	fprintf(stderr, "recording session '%s', profile %s, on %u CPUs; snapshots go to %s\n", ask->name, ask->profile,
 		ask->cpu_cnt, ask->live->config.dir);
 	if (ask->load.profile && ask->load.sample_hz > rate_max)
-		fr_warn("--hz %u may be too much for the profile, which surely takes %llu hits a second of different stacks "
-			"on each CPU: the rest is counted as lost",
+		fr_warn("--hz %u may be too much for the profile, which has room for %llu hits a second of different stacks "
+			"on each CPU: what exceeds that may be lost, and is counted",
 			ask->load.sample_hz, (unsigned long long)rate_max);
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
@@ -322,8 +323,9 @@ static void show_start(const struct fr_record_ask *ask)
 static void warn_container(void)
 {
 	if (!fr_ns_is_first(FR_NS_PID))
-		fr_warn("in a pid namespace: names of tasks that live already, and command lines, programs, cgroups and JITed "
-			"code of living processes are not in snapshots: take the host's pids (--pid=host, hostPID)");
+		fr_warn("in a pid namespace, snapshots lack the names of tasks that already run, and the command lines, "
+			"programs, cgroups and JITed code of live processes: use the host's pid namespace (--pid=host, "
+			"hostPID)");
 }
 
 /* nohup: a blocked signal would come although it is ignored. */

@@ -51,14 +51,14 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 	char *version = fr_sess_fact(s, "version");
 	int err;
 
-	fr_warn("session '%s' was begun by flightrec %s, whose layout %u is not this version's %u: a last snapshot of it, then "
-		"it "
-		"begins anew",
+	fr_warn("session '%s' was begun by flightrec %s, whose layout %u is not this version's %u: its last snapshot is taken, "
+		"then it is started anew",
 		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
 	free(version);
 	err = save(s, dir, "upgrade");
 	if (err) {
-		fr_err("session '%s' goes on recording: make its last snapshot possible, or end it with `flightrec stop -n %s`",
+		fr_err("session '%s' goes on recording, since its last snapshot failed: fix the cause and try again, or end it "
+		       "without a snapshot: `flightrec stop -n %s`",
 		       name, name);
 		return err;
 	}
@@ -67,8 +67,8 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 
 int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
 {
-	fr_warn("session '%s' was begun with other settings (%s): a last snapshot of it, then it begins anew", fr_sess_name(s),
-		was);
+	fr_warn("session '%s' was begun with other settings (%s): its last snapshot is taken, then it is started anew",
+		fr_sess_name(s), was);
 	if (save(s, dir, "settings"))
 		return -ECANCELED;
 	return end(s, dir);

@@ -15,7 +15,7 @@ void fr_snap_say_error(const char *path, int err)
 	const char *cure = fr_err_cure(err, err == -ENOENT ? "check the name" : NULL);
 
 	if ((err == -ENOENT && !strcmp(path, "-")) || err == -ESPIPE)
-		fr_err("%s: not a snapshot of flightrec but a pipe: one is read at several places, so give a file", path);
+		fr_err("%s: is a pipe: a snapshot is read at several places, so give a file", path);
 	else if (err == -EACCES)
 		fr_err("cannot open %s: %s: snapshots show a whole machine, so only root may read them: read it as root, or a "
 		       "copy",
@@ -72,11 +72,10 @@ bool fr_replay_say_boots(const struct fr_replay *r, const char *what)
 		snprintf(hosts + len, sizeof(hosts) - len, "%s%s", len ? ", " : "", host);
 	}
 	if (cnt > 1)
-		fr_err("%s is of one host, and these are %u (%s): take one of them with `flightrec cut --host %s -o ONE FILE`",
+		fr_err("%s shows one host, and there are %u here (%s): take one out with `flightrec cut --host %s -o ONE FILE`",
 		       what, cnt, hosts, first);
 	else
-		fr_err("%s is of one boot, and these are %u: give one of the files by itself, as it was before they were "
-		       "merged",
+		fr_err("%s shows one boot, and there are %u here: give one of the files alone, as it was before the merge",
 		       what, r->boot_cnt);
 	return true;
 }
@@ -87,9 +86,8 @@ bool fr_replay_say_sessions(const struct fr_replay *r, const char *what)
 		return true;
 	if (r->file_cnt < 2)
 		return false;
-	fr_err("%s is of one session, and these are %u snapshots: give one by itself, as it was before it was merged with "
-	       "others; "
-	       "those of one session become one by `flightrec merge`",
+	fr_err("%s shows one session, and there are %u snapshots here: give one alone, as it was before the merge; "
+	       "`flightrec merge` makes those of one session one",
 	       what, r->file_cnt);
 	return true;
 }

@@ -138,7 +138,7 @@ static int look(struct fr_store *st, struct listing *l)
 	int err = open_listing(st->dir, l);
 
 	if (err == -ENOENT && !mkdir(st->dir, 0700)) {
-		fr_warn("directory %s had vanished: it was made again", st->dir);
+		fr_warn("directory %s was missing, and has been made again", st->dir);
 		err = open_listing(st->dir, l);
 	}
 	if (err && err != st->err)

@@ -454,7 +454,7 @@ void fr_symbols_say_unread(const struct fr_symbols *y)
 			continue;
 		fr_warn("%s: %s: %s, and run it again", y->objs.obj[i]->label, fr_symobj_missing(y->objs.obj[i]),
 			got->err == -EACCES ? "be root, or put copies beside the snapshot or below --symfs"
-					    : fr_err_cure(got->err, "see to it that it can be read"));
+					    : fr_err_cure(got->err, "make the file readable"));
 		return;
 	}
 }
