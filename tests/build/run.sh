@@ -18,7 +18,7 @@ installs() {
 	done
 }
 
-# A configuration that somebody changed is neither overwritten nor removed.
+# Installing and uninstalling neither overwrite nor remove a configuration that somebody changed.
 keeps_conf() {
 	local conf=$tmp/kept/etc/flightrec.conf unit=$tmp/kept/opt/lib/systemd/system/flightrec.service
 	mkdir -p "$tmp/kept/etc"
@@ -29,7 +29,7 @@ keeps_conf() {
 	[[ $(cat "$conf") == '# mine' ]]
 }
 
-# What a shell, sed or a unit's command line would take apart stays whole.
+# Directories with signs that a shell, sed or a unit's command line would split at.
 installs_anywhere() {
 	local at="$tmp/root of it" prefix="/opt/it's a & b" to=(DESTDIR="$tmp/root of it" PREFIX="/opt/it's a & b" SYSCONFDIR="/etc/x y")
 	make -s O="$tmp/gcc" install "${to[@]}" && "$at$prefix/bin/flightrec" --help > /dev/null || return

@@ -12,7 +12,7 @@ analyze() {
 	SYSTEMD_COLORS=0 SYSTEMD_PAGER='' systemd-analyze "$@"
 }
 
-# As installed, but for the program's place. Not a word is clean.
+# The unit as installed, but with another path of the program. It is clean if systemd-analyze prints nothing.
 verifies() {
 	mkdir -p "$tmp/unit" && ln -sf "$PWD/build/flightrec" "$tmp/unit/flightrec"
 	sed "s,/usr/bin/flightrec,$tmp/unit/flightrec," $unit > "$tmp/unit/flightrec.service"
@@ -30,7 +30,7 @@ has() {
 	grep -qE "$1" $unit || { echo "the unit lacks $1"; return 1; }
 }
 
-# What the recorder relies on.
+# Settings of the unit that the recorder relies on.
 unit_has_all() {
 	has '^Type=notify' && has '^WatchdogSec=' && has '^StateDirectory=flightrec$' && has '^RuntimeDirectory=flightrec$' &&
 		has '^ExecReload=.*HUP' && has '^ReadWritePaths=.*/sys/fs/bpf/flightrec$' && has '^Restart=' &&
@@ -74,7 +74,7 @@ image_has_libraries() {
 	return $bad
 }
 
-# Parsed where python3 has yaml; else as far as lines tell: no tabs, steps of two, documents with a kind.
+# Parsed if python3 has yaml. Otherwise only the lines are checked: no tabs, steps of two, documents with a kind.
 yaml_is_right() {
 	if python3 -c 'import yaml' 2> /dev/null; then
 		python3 - <<- 'END'
@@ -96,7 +96,7 @@ yaml_is_right() {
 		[[ $(grep -c '^kind: ' dist/kubernetes.yaml) == 3 ]] && grep -q 'hostPID: true' dist/kubernetes.yaml
 }
 
-# The configuration within it, too.
+# The configuration inside the DaemonSet is checked too.
 yaml_conf_is_right() {
 	sed -n '/flightrec.conf: |/,/^---/p' dist/kubernetes.yaml | sed '1d;$d; s/^    //' > "$tmp/flightrec.conf"
 	grep -q '^On=crash' "$tmp/flightrec.conf" && build/flightrec record --config "$tmp/flightrec.conf" --check-config

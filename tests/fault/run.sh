@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Every failing write, sync, rename, open and allocation, as root: fault.py makes them fail by shim.c. Each test is a line: ok,
-# FAIL or SKIP, with its name.
+# Every write, sync, rename, open and allocation fails once, as root: fault.py makes them fail through shim.c. Each test prints a
+# line: ok, FAIL or SKIP, with its name.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1

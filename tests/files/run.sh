@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Files: damaged in every way, lying about sizes, of an older build, and what the commands say of them. No root.
+# Files that are damaged in every way, that state wrong sizes, or that an older build wrote, and what the commands say of them.
+# No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 dir=$(mktemp -d) || exit
@@ -15,7 +16,7 @@ bad() {
 	echo "FAIL $1"
 	((failed++))
 }
-# is STATUS NAME COMMAND...: does it exit so?
+# is STATUS NAME COMMAND...: check that the command exits with this status
 is() {
 	local want=$1 name=$2 got
 	shift 2
@@ -28,11 +29,11 @@ is() {
 		head -n 5 "$dir/out" "$dir/err"
 	fi
 }
-# flip FILE BYTE: one bit of it
+# flip FILE BYTE: flip one bit of this byte
 flip() {
 	/usr/bin/python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2])); b = f.read(1)[0]; f.seek(-1, 1); f.write(bytes([b ^ 16]))' "$@"
 }
-# program BUILD-DIR NAME: its own summary is added to ours
+# program BUILD-DIR NAME: run a test program and add its summary to ours
 program() {
 	local log=$dir/$2.log p f s
 	mkdir -p "$dir/$2"
@@ -47,7 +48,7 @@ program() {
 	fi
 }
 
-# all and seed made what golden/ and the fuzzers' corpus hold, and must be there for the next of it
+# all and seed made the files of golden/ and the fuzzers' corpus; they must still build, to make the next ones
 make -s build/flightrec build/tests/files/bomb build/tests/files/small build/tests/files/all build/tests/fuzz/seed &&
 	make -s O=build/asan SANITIZE=address,undefined build/asan/tests/files/damage || exit
 fr=build/flightrec
@@ -62,7 +63,7 @@ size=$(stat -c %s "$small")
 is 0 "zstd -t takes the whole file" zstd -tq "$small"
 is 0 "verify takes it" $fr verify "$small"
 is 0 "replay takes it" $fr replay --json "$small"
-# who a number is may stand in a part that is gone
+# a name may stand in a part of the file that is gone
 unnamed() { sed -E 's/"([a-z_]*comm|pid)":(null|[0-9]+|"([^"\\]|\\.)*"),?//g' "$1"; }
 unnamed "$dir/out" > "$dir/whole"
 for part in 1 2 3; do
@@ -91,7 +92,7 @@ same_as() { # WHAT FILE: is this what the last command printed?
 		diff "$2" "$dir/out" | head -n 6
 	fi
 }
-# infos FILE: as text and as JSON
+# infos FILE: what info prints of it, as text and as JSON
 infos() { TZ=UTC $fr info "$1" && $fr info --json "$1"; }
 is 0 "a file of every event" build/tests/files/all "$dir/all.flight"
 is 0 "replay of every event" $fr replay --json --tier all "$dir/all.flight"
@@ -119,7 +120,7 @@ done
 is 0 "info of load.flight" infos tests/gate/load.flight
 same_as "info of load.flight" tests/files/golden/load.info
 
-# whatever is wrong with a file, several threads print and say what one does
+# whatever is wrong with a file, several threads print and report the same as one does
 load=tests/gate/load.flight
 says() { # NAME JOBS COMMAND...: its output, messages and status go to a file
 	local name=$1 jobs=$2

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots that long (60), exporters, the library and `top` a third of it, and a quarter the other
-# parsers: of triggers and configurations, and of ELF files. Each from the corpus kept here and, if it reads snapshots, the golden ones.
-# No root.
+# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots for SECONDS (60); the exporters, the library and `top` for a third of it; the
+# parsers of triggers and configurations, and of ELF files, for a quarter. Each starts from the corpus kept here and, if it reads
+# snapshots, from the golden ones. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 seconds=${1:-60}
@@ -33,7 +33,7 @@ seeds() {
 	echo "$dir"
 }
 
-# fuzz NAME SECONDS CORPUS[ CORPUS] [OPTION]: what is found goes to a directory of its own: the corpus kept stays until somebody adds to it
+# fuzz NAME SECONDS CORPUS[ CORPUS] [OPTION]: new inputs go to a directory of their own; the kept corpus changes only when somebody adds to it
 fuzz() {
 	local name=$1 seconds=$2 corpus=$3
 	shift 3
@@ -54,7 +54,7 @@ fuzz() {
 	return 1
 }
 
-# run NAME SECONDS CORPUS [OPTION]: if it is asked for
+# run NAME SECONDS CORPUS [OPTION]: fuzz this target if it was asked for
 run() {
 	[[ -z ${targets// /} || $targets == *" $1 "* ]] || return 0
 	if fuzz "$@"; then ((++passed)); else ((++failed)); fi
@@ -64,7 +64,7 @@ third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4))
 run read "$seconds" "tests/fuzz/corpus $(seeds read 0)"
 run export $third "tests/fuzz/corpus_export $(seeds export 0)" -close_fd_mask=3
 run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"')" -close_fd_mask=3
-# what is pressed: zoom, jumps and each panel; a search and where it leads; tables and their keys, clicks
+# the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
 run top $third "$(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
 	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
 run text $quarter tests/fuzz/corpus_text

@@ -21,7 +21,7 @@ skip_all() {
 	finish
 }
 
-# What a run that was stopped left behind: frtest-PID-... of a process that is gone. Another run may go on beside this one.
+# Removes what a stopped run left behind: sessions frtest-PID-... whose process is gone. Another run may be active beside this one.
 sweep() {
 	local dir pid
 	for dir in /sys/fs/bpf/flightrec/frtest-* /sys/kernel/tracing/instances/frtest-*; do
@@ -34,7 +34,7 @@ sweep() {
 	done
 }
 
-# Programs that include flow or io code link both libraries; what loads BPF has its skeleton made.
+# Programs that include flow or io code are linked with both libraries. For those that load BPF a skeleton is generated.
 compile() {
 	local src name object arch
 	mkdir -p "$FR_KERNEL_BIN"
@@ -56,7 +56,7 @@ compile() {
 	done
 }
 
-# run_script NAME COMMAND...: count the lines it prints; one that fails without saying so has failed
+# run_script NAME COMMAND...: count the tests it prints; a script that exits with an error but prints no FAIL counts as one failure
 run_script() {
 	local name=$1 log status p f s
 	shift

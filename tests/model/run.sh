@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Check the models of the ring (ring.pml) and of the incident log (incident.pml, runs inc-NAME) exhaustively; then break the protocols in
-# each way we know, which the models must notice.
+# Check the models of the ring (ring.pml) and of the incident log (incident.pml, runs inc-NAME) exhaustively. Then break the protocols in
+# each way we know: the models must find each.
 # A table of runs, then "N passed, N failed, N skipped". Two runs at a time, a minute in all on a 2-core machine.
 #
 #	run.sh [PATTERN]	only the runs whose name matches
@@ -101,7 +101,7 @@ runs() {
 	EOT
 }
 
-# Found an error: 0; none, and everything was searched: 1; could not tell: 2.
+# 0: found an error; 1: searched everything and found none; 2: could not tell.
 search() {
 	safety="-DSAFETY"
 	args=""

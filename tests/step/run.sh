@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Interrupt bpf/ring.h at every instruction (step.c), calls that are near others (near.c), and what a recorder does about a moment
-# (ledger.c); then break copies of the first, which the same test must notice.
+# Interrupt, at every instruction, bpf/ring.h (step.c), near calls (near.c), and what a recorder does about a moment (ledger.c). Then
+# break copies of ring.h: the same test must notice each.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -19,7 +19,8 @@ build() { # INCLUDES OUT
 
 build bpf "$dir/step" || exit 1
 make -s build/tests/step/near build/tests/step/ledger || exit 1
-# The mutations run on the second CPU meanwhile. `plain`: it begins with what goes by plain stores. Each is a sed script that must change ring.h, and be noticed.
+# The mutations run on the second CPU meanwhile. Each is a sed script that must change ring.h, and be noticed. `plain`: the run begins
+# with the tests of plain stores.
 mutate() {
 	name=$1 script=$2 from=${3:-}
 	mkdir "$dir/$name"

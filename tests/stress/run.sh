@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Clock, ring, its followers, the profile's tables and the incident log under several threads, plain and with sanitizers; then with each known
-# mistake, which must be noticed.
+# Clock, ring, its followers, the profile's tables and the incident log under several threads, plain and with sanitizers. Then with each
+# known mistake, which must be noticed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -54,7 +54,7 @@ change() { # NAME FILE SCRIPT
 	! cmp -s "$2" "$to"
 }
 
-# A mistake shows by chance: what is not noticed in a while is looked for longer, on a machine that has other work too.
+# A mistake shows by chance. If it is not noticed at first, the run is repeated for longer: the machine may be busy.
 caught() { # NAME PROGRAM HOW_LONG ARGS
 	name=$1 program=$2 long=$3
 	shift 3
@@ -110,7 +110,7 @@ slow_ring() { # NAME SCRIPT: a reader only made slower
 	fi
 }
 
-# Those who follow a ring
+# Readers that follow a ring
 follow_src="tests/stress/follow.c user/io/ring/ring_read.c"
 bad_follow() { # NAME SCRIPT
 	mkdir -p "$dir/$1"
@@ -177,7 +177,7 @@ bad_log look_once "$INCIDENT_COPIED; s/return fr_load(&log->head->next) > seq + 
 bad_log claim_store 's/if (fr_cas(&h->next, next, next + 1) == next)/fr_store(\&h->next, next + 1); if (1)/'
 bad_log never_full 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next - saved) < -1000)/'
 bad_log one_too_many 's/if ((s64)(next - saved) >= (s64)log->cnt)/if ((s64)(next - saved) > (s64)log->cnt)/'
-# A record that is being written is so for nanoseconds: drawn out likewise, for the right log and the wrong ones.
+# Writing a record takes only nanoseconds, so pauses are added likewise, for the right log and the wrong ones.
 SLOW_WRITE='-include unistd.h -DPAUSE()=usleep(50) -DPAUSE_EVERY=1'
 made slow_write tests/stress/incident.c $SLOW_WRITE && good slow_write "$dir/slow_write" 3000
 bad_log done_first 's/return next;$/{ fr_xchg(\&fr_incident_slot(log, next)->done, next + 1); return next; }/' $SLOW_WRITE
@@ -186,7 +186,7 @@ bad_log drop_uncounted 's/fr_count(&log->head->drop.*/(void)log; (void)kind;/'
 made naive-clock tests/stress/clock.c -DNAIVE && caught naive-clock "$dir/naive-clock" 300
 bad_clock clock_own 's/return seen;/return now;/'
 bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
-# The moments of reading, before looking again, are nanoseconds: drawn out, so that finding the mistake is no matter of luck.
+# Between reading and looking again lie only nanoseconds. Pauses are added there, so that the mistake is found without luck.
 # The reader that looks again must pass with the same pauses.
 DURING_COPY='/^	for (i = 0; i < units; i++)$/{n;s/.*/{ static __thread int n; if (i == units \/ 2 \&\& ++n % 4 == 0) usleep(20); & }/;}'
 BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'

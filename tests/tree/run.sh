@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The tree itself: its format, licences, layers, and that what is made from tables is what the tables make.
+# The tree itself: its format, licences and layers; generated files are as their tables make them.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
 
-# none PATTERN FILE...: no line matches
+# none PATTERN FILE...: check that no line matches
 none() {
 	! grep -nE "$@"
 }
@@ -24,7 +24,7 @@ licences() {
 	return $bad
 }
 
-# Includes point down only: cmd, lib, flow, io, pure, bpf. Commands know of lib what everybody knows.
+# Includes point down only: cmd, lib, flow, io, pure, bpf. Of lib, commands include only the public header.
 layers() {
 	! grep -rnE '^#include "(cmd|lib|flow|io)/' user/pure &&
 		! grep -rnE '^#include "(cmd|lib|flow)/' user/io &&
@@ -35,12 +35,12 @@ layers() {
 		none '^#include "(cmd|lib|flow|io|pure)/' bpf/*.[ch]
 }
 
-# The public header needs nothing of ours.
+# The public header includes nothing of ours.
 public_header() {
 	! grep -E '^#include' user/lib/flightrec.h | grep -vE '<std(bool|def|int)\.h>'
 }
 
-# Of two headers of one guard a file that includes both would see one.
+# If two headers had the same guard, a file that includes both would see only one.
 guards() {
 	local twice
 	twice=$(grep -rhoE --include='*.h' '^#ifndef FR_[A-Z0-9_]+_H$' bpf user | sort | uniq -d)
@@ -60,7 +60,7 @@ man_pages() {
 	mandoc -T lint -W warning docs/man/*.[135]
 }
 
-# Every command and every long option of it stands in flightrec(1), and is known to the completion.
+# Every command and each of its long options is in flightrec(1) and in the completion.
 man_is_complete() {
 	local command option bad=0
 	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
@@ -105,7 +105,7 @@ performance_page() {
 	python3 -B tests/bench/docs.py --check
 }
 
-# Links of the documents lead to files.
+# Links in the documents lead to files that exist.
 links() {
 	local doc link bad=0
 	for doc in README.md docs/*.md; do

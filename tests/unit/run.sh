@@ -7,8 +7,8 @@ dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0 skipped=0
 
-# run NAME COMMAND...: one program is one test; cmocka's own counts are in its output. Says ok, or FAIL with the output; and SKIP with the
-# reason for each test in it that could not run, which is none to cmocka's exit status
+# run NAME COMMAND...: one program is one test; cmocka's own counts are in its output. Prints ok, or FAIL with the output, and SKIP with the
+# reason for each test in it that could not run, which cmocka's exit status does not show
 run() {
 	local name=$1 out
 	shift
@@ -25,7 +25,7 @@ run() {
 	rm -f "$out"
 }
 
-# One program in its three ways, one after the other
+# Run one program in the three ways, one after the other
 program() {
 	local test=$1
 	run "$test" "build/tests/unit/$test"
@@ -38,7 +38,7 @@ program() {
 	echo "end of $test"
 }
 
-# tell LOG: what went wrong or was left out; counts all
+# tell LOG: print what failed or was skipped, and count all
 tell() {
 	grep -v -e '^ok ' -e '^end of ' "$1"
 	((passed += $(grep -c '^ok ' "$1"), failed += $(grep -c '^FAIL ' "$1"), skipped += $(grep -c '^SKIP ' "$1")))
@@ -50,7 +50,7 @@ tell() {
 } > "$dir/make"
 tell "$dir/make"
 
-# As many programs at a time as there are CPUs; told in their order.
+# Runs as many programs at a time as there are CPUs, and prints the results in order.
 tests=$(basename -s .c -a tests/unit/test_*.c)
 for test in $tests; do
 	(($(jobs -rp | wc -l) < $(nproc))) || wait -n

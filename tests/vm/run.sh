@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Record other kernels than the running one: Debian's, in QEMU without KVM, 4 CPUs. The guest's snapshot is read here.
+# Record on kernels other than the running one: Debian's, in QEMU without KVM, with 4 CPUs. The guest's snapshot is read here.
 # Arguments: only these packages (`tests/vm/run.sh linux-image-amd64`). Packages are fetched, not installed, and kept in
 # build/vm/packages. Each test is a line: ok, FAIL or SKIP, with its name.
 set -u
@@ -98,10 +98,10 @@ compile() {
 	done
 }
 
-# boot DIR. A guest that waits for its host is not locked up: it must not report that, as trigger `kernel` would tell, nor take its
-# timer, which a busy host lets tick late, for a broken one. One thread
-# for all its CPUs, in turn: with a thread for each QEMU 7.2 sometimes runs a translation of code that another CPU has patched (the
-# guest dies of an int3 that is not in its memory any more), and on few CPUs they take four times as long.
+# boot DIR. A guest that waits for its host must not report a lockup, which trigger `kernel` would fire on, and must not take its timer
+# for a broken one because a busy host lets it tick late. One thread runs all its CPUs in turn: with a thread for each, QEMU 7.2
+# sometimes runs a translation of code that another CPU has patched (the guest dies of an int3 that is no longer in its memory), and
+# on few CPUs it takes four times as long.
 boot() {
 	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
 	timeout -k 5 $boot_limit qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 4 -m 1G -display none -monitor none \
@@ -109,7 +109,7 @@ boot() {
 		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" -drive "file=$1/disk,if=virtio,format=raw" < /dev/null
 }
 
-# check DIR: what the guest recorded
+# check DIR: check what the guest recorded
 check() {
 	local script
 	for script in check check_flood check_triggers check_hotplug; do
