@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, fr_json, helper, main, new_name, path, recorder,
-                    replay, run, session, snapshots, status, test, tracefs, wait_for, written)
+from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, ended, equal, exists, fr, fr_json, gone, helper, main, new_name,
+                    path, recorder, replay, run, session, snapshots, status, test, tracefs, wait_for, written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
@@ -361,6 +361,35 @@ def doctor():
     equal(json.loads(got.stdout)["able"], False, "able without root")
     for c in json.loads(got.stdout)["checks"]:
         check("use a kernel" not in c["cure"], f"what is only forbidden is blamed on the kernel: {c}")
+
+
+@test("a memory limit: doctor tells it, a session that would not fit is refused before anything is loaded, one that fits records")
+def memory_limit():
+    dir = next((d for d in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(f"{d}/memory.stat")), None)
+    if not dir:
+        raise Skip("no memory cgroups here")
+    limit = "memory.limit_in_bytes" if os.path.exists(f"{dir}/memory.limit_in_bytes") else "memory.max"
+    dir, cpus = f"{dir}/frtest-{os.getpid()}", os.cpu_count()
+    os.makedirs(f"{dir}/below")
+    try:
+        if not os.path.exists(f"{dir}/{limit}"):
+            raise Skip("no memory controller below the root")
+        with open(f"{dir}/{limit}", "w") as f:  # the limit is that of the one above
+            f.write(str((112 + 4 * cpus) << 20))
+        inside = "sh", "-c", f'echo $$ > {dir}/below/cgroup.procs; exec "$@"', "sh"
+        found = {c["what"]: c for c in json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]}["memory limit"]
+        check(found["grade"] == "ok" and f"{dir}/{limit}" in found["found"], f"doctor: {found}")
+        name = new_name()
+        got = run(*inside, FLIGHTREC, "record", "-n", name, "-o", TMP, "-p", "minimal", "-m", "128M", "--detach", status=1)
+        check(f"but of the limit in {dir}/{limit} only" in got.stderr and "(-m)" in got.stderr, got.stderr)
+        with ended(name):
+            run(*inside, FLIGHTREC, "record", "-n", name, "-o", TMP, "-p", "minimal", "-m", "2M", "--detach")
+            with open(f"{dir}/{limit}", "w") as f:
+                f.write(str((40 + 4 * cpus) << 20))
+            found = json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]
+            equal({c["what"]: c["grade"] for c in found}["memory limit"], "missing", "doctor, with little room")
+    finally:
+        wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty", 60)
 
 
 @test("doctor without type information: says so, and does not guess about the rest")

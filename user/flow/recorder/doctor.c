@@ -7,11 +7,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "io/memcg.h"
 #include "io/ns.h"
 #include "io/ring/percpu.h"
 #include "io/session/probe.h"
 #include "pure/schema/schema.h"
 #include "pure/text/escape.h"
+#include "pure/text/units.h"
 
 enum grade { GRADE_OK, GRADE_MISSING, GRADE_FATAL };
 
@@ -120,6 +122,23 @@ static void processes(struct doctor *d)
 	    "names, programs and cgroups of those that live: in a container take the host's pids (--pid=host)");
 }
 
+/* The least that a session takes: small rings, tables, a writer. */
+#define ROOM_MIN_SZ (80ULL << 20)
+
+static void memory(struct doctor *d)
+{
+	struct fr_memcg cg;
+	char text[4480], room[32];
+
+	if (!fr_memcg_room(FR_MEMCG_PROC, &cg)) {
+		say(d, GRADE_OK, "memory limit", "none", "");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s left of %s", fr_show_size(cg.room, room, sizeof(room)), cg.file);
+	say(d, cg.room < ROOM_MIN_SZ ? GRADE_MISSING : GRADE_OK, "memory limit", text,
+	    "raise it: rings, tables and what snapshots take are charged to this cgroup, see `flightrec record -m`");
+}
+
 static void kernel_names(struct doctor *d)
 {
 	char text[128];
@@ -180,6 +199,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	    "names of tasks that lived before recording come from /proc, at the snapshot");
 	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
 	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, 99)), "");
+	memory(&d);
 	processes(&d);
 	kernel_names(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");

@@ -21,6 +21,7 @@
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/name.h"
 #include "io/cpus.h"
+#include "io/memcg.h"
 #include "io/ns.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
@@ -61,8 +62,35 @@ static int check_memory(u64 want)
 	return -ENOMEM;
 }
 
+/* One that there is already goes on in the memory it has. */
+static bool is_there(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s", name);
+	return !access(path, F_OK);
+}
+
+/* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */
+static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
+{
+	u64 fixed = fr_load_fixed_sz(&ask->load, cpu_cnt), dump = ask->detach ? 0 : FR_DUMP_BUDGET_SZ;
+	struct fr_memcg cg;
+	char a[32], b[32], c[32], d[32];
+
+	if (is_there(ask->name) || !fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump <= cg.room)
+		return 0;
+	fr_err("the rings would take %s, tables and stacks %s, and snapshots %s, but of the limit in %s only %s are left: use "
+	       "less "
+	       "per CPU (-m), or raise that limit",
+	       fr_show_size(rings, a, sizeof(a)), fr_show_size(fixed, b, sizeof(b)), fr_show_size(dump, c, sizeof(c)), cg.file,
+	       fr_show_size(cg.room, d, sizeof(d)));
+	return -ENOMEM;
+}
+
 static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
 {
+	u64 rings;
 	struct fr_cpus *cpus;
 	const char *why;
 	int err;
@@ -83,7 +111,9 @@ static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
 		if (ask->load.grain_ns > GRAIN_MAX_NS)
 			ask->load.grain_ns = GRAIN_MAX_NS;
 	}
-	return check_memory(*cpu_cnt * fr_plan_cpu_sz(ask->load.geo));
+	rings = *cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
+	err = check_memory(rings);
+	return err ?: check_cgroup(ask, rings, *cpu_cnt);
 }
 
 /* Can a file be created here? Check now, rather than when there is something to lose. */
