@@ -112,7 +112,8 @@ damaged_file() {
 		[[ -s $tmp/err ]] || { echo "byte $at: nothing said"; return 1; }
 		"$flightrec" replay --json "$tmp/bad.flight" 2> /dev/null | jq -c '[.ts, .cpu, .event, .tid]' > "$tmp/out"
 		jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" | diff - "$tmp/out" | grep '^>' && return 1
-		status 3 "$flightrec" verify "$tmp/bad.flight" || return
+		status 3 "$flightrec" verify "$tmp/bad.flight" && status 3 "$flightrec" replay --count "$tmp/bad.flight" || return
+		[[ -s $tmp/err ]] || { echo "byte $at: nothing said with the count"; return 1; }
 	done
 }
 missing_file() {

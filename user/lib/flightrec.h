@@ -124,7 +124,10 @@ int flightrec_open(struct flightrec *fr);
 /* Returns 1 and the next event; 0: there are no more; or an error. */
 int flightrec_next(struct flightrec *fr, const struct flightrec_event **ev);
 
-/* How many more events match. They are skipped, much quicker than one by one. */
+/*
+ * How many more events match. They are skipped, much quicker than one by one. With FLIGHTREC_NO_NAMES, names and stacks are
+ * still checked for damage, at the end.
+ */
 int flightrec_count(struct flightrec *fr, uint64_t *cnt);
 
 const struct flightrec_type *flightrec_event_type(const struct flightrec_event *ev);

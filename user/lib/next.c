@@ -106,6 +106,8 @@ int flightrec_count(struct flightrec *fr, uint64_t *cnt)
 	sum = count_run(fr);
 	while ((got = read_run(fr)) > 0)
 		sum += count_run(fr);
+	if (!got)
+		got = fr_replay_check_unread(fr->replay);
 	fr_lib_leave(was);
 	if (!got)
 		*cnt = sum;

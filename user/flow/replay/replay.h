@@ -79,6 +79,12 @@ void fr_replay_tell_lost(struct fr_replay *r, fr_replay_lost_fn fn, void *arg);
 /* The next run: 1 and *run, valid until the next call; 0 at the end; -errno. */
 int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
 
+/*
+ * If names and stacks were not needed: look for damage in what holds them, as reading them would have, by the hashes of what is
+ * stored. 0 or -errno.
+ */
+int fr_replay_check_unread(struct fr_replay *r);
+
 /* Did the filter select row i of a run? Then it is in *row. */
 bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *row);
 

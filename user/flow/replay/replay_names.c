@@ -58,6 +58,36 @@ int fr_replay_read_names(struct fr_replay *r)
 	return err;
 }
 
+static bool is_of_names(const struct fr_chunk *c)
+{
+	return c->tier == FR_TIER_LIFE || c->tier == FR_TIER_STACK;
+}
+
+static int check_file(struct fr_replay_file *f)
+{
+	size_t cnt, context_cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(f->snap, &cnt);
+	int err = 0;
+
+	fr_snap_context(f->snap, &cnt, &context_cnt);
+	for (i = 0; i < cnt + context_cnt && !err; i++) {
+		if (is_of_names(&c[i]))
+			err = fr_snap_check_chunk(f->snap, i);
+		err = err == -EBADMSG ? 0 : err;
+	}
+	return err;
+}
+
+int fr_replay_check_unread(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err && !r->opts.names; i++)
+		err = check_file(&r->file[i]);
+	return err;
+}
+
 static int add_cgroups(struct fr_replay_boot *b, const struct fr_snap *snap)
 {
 	size_t cnt, i, sz;

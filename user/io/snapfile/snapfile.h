@@ -215,8 +215,11 @@ u64 fr_snap_size(const struct fr_snap *s);			/* bytes of the file */
 int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b);
 void fr_batch_free(struct fr_batch *b);
 
+/* The same without decoding, for what is not needed: is it stored undamaged, by its hash? */
+int fr_snap_check_chunk(struct fr_snap *s, size_t i);
+
 /*
- * The same in two steps. The first does not change s, so several threads can take it at once, each with its own decoder. The
+ * Reading in two steps. The first does not change s, so several threads can take it at once, each with its own decoder. The
  * second reports and counts what the first found, in the thread that owns s. Both return as fr_snap_read_chunk().
  */
 struct fr_snap_decoder; /* opaque */

@@ -242,6 +242,15 @@ int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got
 	return got.err;
 }
 
+int fr_snap_check_chunk(struct fr_snap *s, size_t i)
+{
+	struct fr_snap_decoded got = {.err = -EINVAL};
+
+	if (i < s->chunk_cnt + s->context_cnt)
+		got.err = read_stored(s, &s->own, &s->place[i], s->chunk[i].stored_sz);
+	return fr_snap_note_decoded(s, i, got);
+}
+
 int fr_snap_read_chunk(struct fr_snap *s, size_t i, struct fr_batch *b)
 {
 	return fr_snap_note_decoded(s, i, fr_snap_decode_chunk(s, &s->own, i, b));
