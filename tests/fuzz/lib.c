@@ -3,7 +3,8 @@
  * Fuzz target of the library: a snapshot, its hashes put right after a mutation, opened and gone through by the public calls
  * alone. Twice: what is counted is what comes one by one.
  *
- *	0	bits of flightrec_set_flags(); 0x10: all tiers; 0x20: two threads; 0x40: the file twice
+ *	0	bits of flightrec_set_flags(); 0x10: all tiers; 0x20: two threads; 0x40: the file twice;
+ *		0x80: gaps
  *	1	1 to 3: the second half of the file by --since, --until, --window
  *	2	a filter, to a NUL
  *	64	the snapshot (fuzz/made.h)
@@ -206,21 +207,48 @@ static struct flightrec *open_it(const u8 *data, unsigned flags)
 	return NULL;
 }
 
+/* Those that are due now; none if they were not asked for. */
+static void look_at_gaps(struct flightrec *fr, struct flightrec_printer *p)
+{
+	const struct flightrec_gap *gap;
+	const char *line;
+	size_t sz;
+
+	while (flightrec_next_gap(fr, &gap) > 0) {
+		if (flightrec_gap_file(gap) >= flightrec_file_cnt(fr) || !flightrec_gap_why(gap) ||
+		    (flightrec_gap_until_ns(gap) && flightrec_gap_until_ns(gap) < flightrec_gap_since_ns(gap)))
+			abort();
+		if (flightrec_print_gap(p, gap))
+			continue;
+		line = flightrec_printer_take(p, &sz);
+		if (line && (!sz || strchr(line, '\n') != line + sz - 1))
+			abort();
+	}
+}
+
 /* How many events there are, -1: something failed. */
-static s64 go_through(struct flightrec *fr)
+static s64 go_through(struct flightrec *fr, enum flightrec_format format)
 {
 	struct flightrec_filter *filter = NULL;
 	const struct flightrec_event *ev;
+	struct flightrec_printer *p = NULL;
 	s64 cnt = 0, matches = 0;
+	uint64_t gap_cnt;
 	int got;
 
+	if (flightrec_printer_new(fr, format, 0, -1, &p))
+		return -1;
 	sum += flightrec_filter_new(fr, "tid != 100 && event ~ \"s*\" || ret < 0", &filter);
 	while ((got = flightrec_next(fr, &ev)) > 0) {
+		look_at_gaps(fr, p);
 		if (cnt++ < EVENTS_MAX)
 			look_at_event(ev);
 		matches += flightrec_event_matches(ev);
 		sum += filter && flightrec_filter_match(filter, ev);
 	}
+	look_at_gaps(fr, p);
+	sum += flightrec_gap_cnt(fr, &gap_cnt);
+	flightrec_printer_free(p);
 	flightrec_filter_free(filter);
 	flightrec_warn_symbols(fr);
 	flightrec_warn_damage(fr);
@@ -248,11 +276,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t sz)
 	unlink(input);
 	if (sz < FR_SEAL_AT || made_write(input, data + FR_SEAL_AT, sz - FR_SEAL_AT))
 		return 0;
-	fr = open_it(data, data[0] & 0xf);
+	fr = open_it(data, (data[0] & 0xf) | (data[0] & 0x80 ? FLIGHTREC_GAPS : 0));
 	if (fr) {
 		for (i = 0; i < flightrec_file_cnt(fr); i++)
 			look_at_file(fr, i);
-		cnt = go_through(fr);
+		cnt = go_through(fr, data[0] & 1 ? FLIGHTREC_FORMAT_JSON : FLIGHTREC_FORMAT_TEXT);
 		if (cnt >= 0 && count(data) != cnt)
 			abort();
 		flightrec_free(fr);

@@ -63,7 +63,7 @@ run() {
 third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4))
 run read "$seconds" "tests/fuzz/corpus $(seeds read 0)"
 run export $third "tests/fuzz/corpus_export $(seeds export 0)" -close_fd_mask=3
-run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"')" -close_fd_mask=3
+run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1')" -close_fd_mask=3
 # the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
 run top $third "$(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
 	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
