@@ -229,6 +229,39 @@ static void test_undo(void **state)
 	fr_gate_free(g);
 }
 
+/* Others may have had snapshots since, or it is no longer among those that count. */
+static void test_undo_older(void **state)
+{
+	static const struct fr_gate_conf two = {.storm_cnt = 2, .storm_ns = 600 * SEC};
+	static const struct fr_gate_conf one = {.storm_cnt = 1, .storm_ns = 600 * SEC};
+	struct fr_trigger t = rule("crash"), last = rule("exit"), end = last;
+	struct fr_gate *g = made(&two);
+
+	(void)state;
+	end.kind = FR_TRIGGER_end; /* a recorder's own, no text gives it */
+	asks(g, &t, 0, 1, 100 * SEC, "taken");
+	asks(g, &t, 1, 2, 200 * SEC, "taken");
+	fr_gate_undo(g, 0, 1, 201 * SEC);
+	asks(g, &t, 0, 3, 202 * SEC, "taken");
+	/* 200 and 202 count, not 100 */
+	asks(g, &t, 0, 4, 750 * SEC, "storm");
+	asks(g, &t, 0, 4, 800 * SEC, "taken");
+	fr_gate_free(g);
+
+	g = made(&one);
+	asks(g, &last, 0, 0, 100 * SEC, "taken");
+	asks(g, &end, 1, 0, 300 * SEC, "taken");
+	fr_gate_undo(g, 0, 0, 301 * SEC);
+	asks(g, &t, 2, 1, 301 * SEC, "storm");
+	assert_int_equal(fr_gate_change(g, &calm), 0);
+	fr_gate_undo(g, 1, 0, 302 * SEC);
+	asks(g, &t, 2, 1, 302 * SEC, "taken");
+	/* a rule that had nothing gives nothing back */
+	fr_gate_undo(g, 5, 1, 303 * SEC);
+	asks(g, &t, 2, 1, 303 * SEC, "dedupe");
+	fr_gate_free(g);
+}
+
 /* What was taken before counts, also what would be refused under the limits of now. */
 static void test_count(void **state)
 {
@@ -263,6 +296,23 @@ static void test_many_keys(void **state)
 	fr_gate_free(g);
 }
 
+/* It is not its place that makes a key the oldest. */
+static void test_oldest_key(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("crash,cooldown=10m");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < FR_GATE_KEY_MAX; i++)
+		asks(g, &t, 0, 1 + i, 100 * SEC + i, "taken");
+	fr_gate_count(g, 0, 1, 101 * SEC);
+	asks(g, &t, 0, 1 + FR_GATE_KEY_MAX, 102 * SEC, "taken");
+	asks(g, &t, 0, 1, 103 * SEC, "dedupe");
+	asks(g, &t, 0, 2, 103 * SEC, "taken");
+	fr_gate_free(g);
+}
+
 static void test_renumber(void **state)
 {
 	struct fr_gate *g = made(&calm);
@@ -282,6 +332,8 @@ static void test_renumber(void **state)
 	asks(g, &b, 1, 0, 131 * SEC, "taken");
 	for (i = 0; i < FR_TRIGGER_MAX; i++)
 		of_nr[i] = 5; /* nonsense: the first has it */
+	of_nr[1] = FR_TRIGGER_MAX;
+	of_nr[2] = -2;
 	fr_gate_renumber(g, of_nr);
 	asks(g, &b, 0, 0, 132 * SEC, "cooldown");
 	for (i = 1; i < FR_TRIGGER_MAX; i++)
@@ -307,11 +359,11 @@ static void test_crash_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),   cmocka_unit_test(test_cooldown),
-		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	     cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	     cmocka_unit_test(test_undo),
-		cmocka_unit_test(test_count),	   cmocka_unit_test(test_many_keys), cmocka_unit_test(test_renumber),
-		cmocka_unit_test(test_crash_loop),
+		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),    cmocka_unit_test(test_cooldown),
+		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	      cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	      cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_count),	   cmocka_unit_test(test_many_keys),  cmocka_unit_test(test_renumber),
+		cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_undo_older), cmocka_unit_test(test_oldest_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
