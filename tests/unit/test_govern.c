@@ -89,11 +89,37 @@ static void others_do_not_pay_for_what_is_off(void **state)
 
 	(void)state;
 	begin(&m, 1000);
-	m.full[SCHED] = 900;
+	m.full[SCHED] = 1000; /* the whole budget */
 	m.full[SYSCALL] = 50000;
 	assert_int_equal(measure(&m).group, SYSCALL);
 	assert_int_equal(measure(&m).what, FR_GOVERN_stuck);
 	assert_int_equal(m.g.group[SCHED].level, 0);
+}
+
+/* What cannot go is not off: what it costs is no longer there for the others. */
+static void others_pay_for_what_cannot_go(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[TASK] = 900;
+	m.full[SCHED] = 200;
+	assert_int_equal(measure(&m).what, FR_GOVERN_down);
+	assert_int_equal(m.g.group[SCHED].level, 1);
+}
+
+static void what_costs_a_tenth_of_the_budget_is_worth_it(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.full[TASK] = 5000;
+	m.full[SCHED] = 10 * FR_GOVERN_WORTH - 1;
+	assert_int_equal(measure(&m).what, FR_GOVERN_stuck);
+	m.full[SCHED]++;
+	assert_int_equal(measure(&m).what, FR_GOVERN_down);
 }
 
 static void life_is_never_touched(void **state)
@@ -154,6 +180,39 @@ static void thinned_level_by_level_and_back(void **state)
 	assert_int_equal(m.g.group[SAMPLE].level, 0);
 }
 
+static void who_waited_longest_comes_back_first(void **state)
+{
+	struct fr_govern_step step;
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1000);
+	m.g.group[SCHED].level = m.g.group[SYSCALL].level = 1;
+	m.g.group[SCHED].calm = 2 * FR_GOVERN_CALM;
+	m.g.group[SYSCALL].calm = FR_GOVERN_CALM;
+	step = measure(&m);
+	assert_int_equal(step.what, FR_GOVERN_up);
+	assert_int_equal(step.group, SCHED);
+	step = measure(&m);
+	assert_int_equal(step.what, FR_GOVERN_up);
+	assert_int_equal(step.group, SYSCALL);
+}
+
+/* Without a rate what it saved is what it will cost. */
+static void programs_that_did_not_run_have_no_rate(void **state)
+{
+	struct fr_govern_group now[CNT] = {[SYSCALL] = {1, 5000, 0}};
+	struct machine m;
+	u32 i;
+
+	(void)state;
+	begin(&m, 1000);
+	assert_int_equal(fr_govern_measure(&m.g, now).what, FR_GOVERN_down);
+	now[SYSCALL].cost = 500;
+	for (i = 0; i < 100; i++)
+		assert_int_equal(fr_govern_measure(&m.g, now).what, FR_GOVERN_nothing);
+}
+
 /* A load that is there in each second measurement that could bring the group back. */
 static void flapping_is_damped(void **state)
 {
@@ -169,6 +228,7 @@ static void flapping_is_damped(void **state)
 		case FR_GOVERN_down:
 			on = false;
 			steps++;
+			assert_in_range(m.g.group[SYSCALL].need, FR_GOVERN_CALM, FR_GOVERN_CALM_MAX);
 			break;
 		case FR_GOVERN_up:
 			on = true;
@@ -179,6 +239,13 @@ static void flapping_is_damped(void **state)
 		}
 	}
 	assert_in_range(steps, 2, 60); /* undamped 500 */
+	assert_int_equal(m.g.group[SYSCALL].need, FR_GOVERN_CALM_MAX);
+	/* a group that stays has its flapping forgotten */
+	m.full[SYSCALL] = 0;
+	for (i = 0; i < 100; i++)
+		measure(&m);
+	assert_int_equal(m.g.group[SYSCALL].level, 0);
+	assert_int_equal(m.g.group[SYSCALL].need, FR_GOVERN_CALM);
 }
 
 /* What could not be done is not taken as done, and not tried again at once. */
@@ -214,8 +281,19 @@ static void costs_of_any_size(void **state)
 	(void)state;
 	begin(&m, 1);
 	for (i = 0; i < 100; i++)
-		fr_govern_measure(&m.g, now);
+		assert_int_equal(fr_govern_measure(&m.g, now).cost, ~0u);
 	assert_int_equal(fr_govern_measure(&m.g, now).what, FR_GOVERN_stuck);
+	/* more levels than are remembered are never gone down to */
+	assert_int_equal(m.g.group[3].level, sizeof(m.g.group[3].saved) / sizeof(m.g.group[3].saved[0]));
+}
+
+static void no_more_groups_than_there_is_room_for(void **state)
+{
+	struct fr_govern g;
+
+	(void)state;
+	fr_govern_init(&g, 1, FR_GOVERN_GROUP_MAX + 1);
+	assert_int_equal(g.cnt, FR_GOVERN_GROUP_MAX);
 }
 
 int main(void)
@@ -230,6 +308,11 @@ int main(void)
 		cmocka_unit_test(flapping_is_damped),
 		cmocka_unit_test(a_step_up_that_fails),
 		cmocka_unit_test(costs_of_any_size),
+		cmocka_unit_test(others_pay_for_what_cannot_go),
+		cmocka_unit_test(what_costs_a_tenth_of_the_budget_is_worth_it),
+		cmocka_unit_test(who_waited_longest_comes_back_first),
+		cmocka_unit_test(programs_that_did_not_run_have_no_rate),
+		cmocka_unit_test(no_more_groups_than_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
