@@ -10,9 +10,10 @@
 
 #include "pure/trigger/ledger.h"
 
+/* The last is what damage is tried on: the sanitizer sees what is touched behind it. */
 struct kept {
-	struct fr_triggers tr;
 	struct fr_ledger ledger;
+	struct fr_triggers tr;
 };
 
 static struct kept *made(void)
@@ -86,6 +87,22 @@ static void others_work_stays(void **state)
 	assert_int_equal(k->tr.handled_ts, 5);
 	assert_int_equal(k->tr.handled_who, 2);
 	assert_int_equal(k->ledger.entry.cnt, 0);
+	free(k);
+}
+
+/* The longest entry there can be, and the last word there is. */
+static void all_that_fits_is_done(void **state)
+{
+	struct kept *k = made();
+	u32 i;
+
+	(void)state;
+	k->ledger.entry.cnt = FR_ENTRY_MAX;
+	for (i = 0; i < FR_ENTRY_MAX; i++)
+		k->ledger.entry.change[i] = (struct fr_change){.off = sizeof(k->tr) - (i + 1) * sizeof(u64), .to = 1};
+	fr_ledger_recover(&k->ledger, &k->tr);
+	for (i = 0; i < FR_ENTRY_MAX; i++)
+		assert_int_equal(((u64 *)(&k->tr + 1))[-1 - (int)i], 1);
 	free(k);
 }
 
@@ -223,13 +240,10 @@ static void found_by_its_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_and_values),
-		cmocka_unit_test(others_work_stays),
-		cmocka_unit_test(damage_changes_nothing_else),
-		cmocka_unit_test(the_last_grants_are_known),
-		cmocka_unit_test(a_grant_begun_is_none),
-		cmocka_unit_test(an_older_versions_grants),
-		cmocka_unit_test(given_back),
+		cmocka_unit_test(sums_and_values),	     cmocka_unit_test(others_work_stays),
+		cmocka_unit_test(all_that_fits_is_done),     cmocka_unit_test(damage_changes_nothing_else),
+		cmocka_unit_test(the_last_grants_are_known), cmocka_unit_test(a_grant_begun_is_none),
+		cmocka_unit_test(an_older_versions_grants),  cmocka_unit_test(given_back),
 		cmocka_unit_test(found_by_its_place),
 	};
 
