@@ -342,6 +342,23 @@ def text_and_sums_alone():
 
 
 @test
+def damage_costs_no_more_than_itself():
+    """Wherever a byte is wrong, rules are rehearsed if the file is replayed: a damaged chunk of the life tier is left out."""
+    whole = deaths()
+    wrong, seen = os.path.join(TMP, "wrong.flight"), set()
+    with open(whole, "rb") as f:
+        data = f.read()
+    for at in range(0, len(data), 17):
+        with open(wrong, "wb") as f:
+            f.write(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1:])
+        status = [subprocess.run([FLIGHTREC, "replay", "--count", *rule, wrong], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, timeout=DEADLINE).returncode for rule in ([], ["--on", "crash"])]
+        equal(status[1], status[0], f"exit status with --on, byte {at} of {len(data)}")
+        seen.add(status[0])
+    assert 3 in seen, seen
+
+
+@test
 def wrong_rules():
     file = deaths()
     err = fr("--on", "crsh", file, status=2).stderr

@@ -79,6 +79,8 @@ static void test_unknown(void **state)
 	assert_null(fr_syscall_name("aarch64", 1, 0));
 	assert_null(fr_syscall_name("x86_64", 2, 0));
 	assert_null(fr_syscall_name("", 0, 0));
+	assert_null(fr_syscall_name(NULL, 0, 0));
+	assert_int_equal(fr_syscall_nr(NULL, 0, "read"), -1);
 }
 
 /* Each table: a name leads back to its number, and no call takes more than six arguments. */

@@ -31,7 +31,7 @@ const struct fr_syscalls *fr_syscalls_find(const char *arch, u32 abi)
 {
 	size_t i;
 
-	for (i = 0; i < CNT(tables); i++) {
+	for (i = 0; arch && i < CNT(tables); i++) {
 		if (tables[i].abi == abi && !strcmp(tables[i].arch, arch))
 			return &tables[i];
 	}

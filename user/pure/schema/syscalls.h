@@ -2,8 +2,8 @@
 /*
  * syscalls: numbers, names and argument counts of system calls.
  *
- * arch is the machine as uname -m says: "x86_64" or "aarch64"; for any other everything is unknown. abi is 0 for native calls,
- * 1 for those of 32-bit programs (i386; arm's are unknown). x32 calls (bit 30 of the number) are unknown, too.
+ * arch is the machine as uname -m says: "x86_64" or "aarch64"; for any other, and for NULL, everything is unknown. abi is 0 for
+ * native calls, 1 for those of 32-bit programs (i386; arm's are unknown). x32 calls (bit 30 of the number) are unknown, too.
  */
 #ifndef FR_SYSCALLS_H
 #define FR_SYSCALLS_H
