@@ -77,29 +77,26 @@ static int add_end(struct fr_re_deaths *d, const struct end *e)
 	return 0;
 }
 
-static int add_life(struct fr_re *re, struct fr_re_deaths *d, struct fr_snap *snap, const struct fr_re_schema *s)
+struct gather {
+	struct fr_re *re;
+	struct fr_re_deaths *deaths;
+	const struct fr_re_schema *schema;
+};
+
+static int add_row(void *arg, const struct fr_row *r)
 {
-	struct fr_batch b = {0};
-	size_t cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	const struct gather *g = arg;
 	struct end e;
-	u32 row;
-	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++) {
-		if (c[i].tier != FR_TIER_LIFE || c[i].damaged)
-			continue;
-		err = fr_snap_read_chunk(snap, i, &b);
-		for (row = 0; !err && row < b.row_cnt; row++) {
-			struct fr_row r = fr_batch_row(&b, row);
+	g->re->report_cnt += g->schema->what[r->ev->nr] == FR_RE_REPORT;
+	return make_end(g->schema, r, &e) ? add_end(g->deaths, &e) : 0;
+}
 
-			re->report_cnt += s->what[r.ev->nr] == FR_RE_REPORT;
-			err = make_end(s, &r, &e) ? add_end(d, &e) : 0;
-		}
-		err = err == -EBADMSG ? 0 : err;
-	}
-	fr_batch_free(&b);
-	return err;
+static int add_file(struct fr_re *re, struct fr_re_deaths *d, u32 file)
+{
+	struct gather g = {re, d, &re->h->schema[file]};
+
+	return fr_re_each_life((struct fr_snap *)fr_replay_snap(re->h->replay, file), add_row, &g);
 }
 
 static int by_tid_and_time(const void *a, const void *b)
@@ -125,7 +122,7 @@ int fr_re_deaths_new(struct fr_re *re, struct fr_re_deaths **out)
 	fr_idmap_init(&d->told, sizeof(bool));
 	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++)
 		if (fr_replay_boot(h->replay, i) == re->boot)
-			err = add_life(re, d, (struct fr_snap *)fr_replay_snap(h->replay, i), &h->schema[i]);
+			err = add_file(re, d, i);
 	if (!err && d->cnt)
 		qsort(d->end, d->cnt, sizeof(*d->end), by_tid_and_time);
 	if (err)

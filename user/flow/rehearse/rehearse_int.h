@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * rehearse_int: shared by the parts of a rehearsal.
  *
  *	rehearse.c		input of rows, time, lifetime
@@ -9,7 +8,7 @@
  *	rehearse_lat.c		latency, hung
  *	rehearse_known.c	when all CPUs' events are known
  *	rehearse_who.c		names, programs, cgroups
- *	rehearse_row.c		fields of rows by number
+ *	rehearse_row.c		fields of rows by number, rows of the life tier
  *	rehearse_can.c		what the files can answer
  */
 #ifndef FR_REHEARSE_INT_H
@@ -61,6 +60,9 @@ const char *fr_re_event_name(enum fr_re_what what);
 /* Field i of a row of this kind, in the order of rehearse_row.c: a number; the last one may be a text. */
 u64 fr_re_num(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i);
 void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i, char *buf, size_t sz);
+
+/* Call fn for each row of a file's life tier until it returns an error. Damaged chunks are left out. 0 or -errno. */
+int fr_re_each_life(struct fr_snap *snap, int (*fn)(void *arg, const struct fr_row *r), void *arg);
 
 #define FR_RE_PATH_MAX 4096u
 

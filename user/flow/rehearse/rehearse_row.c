@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* rehearse_row: the events that rules are decided by, found in a file's own schema. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "flow/rehearse/rehearse_int.h"
+#include "io/snapfile/snapfile_rows.h"
 
 static const struct {
 	const char *name;
@@ -78,4 +80,27 @@ void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re
 	if (fr_field_kind(f) == FR_VAL_TEXT)
 		text = fr_row_text(r, f, &len);
 	snprintf(buf, sz, "%.*s", (int)len, text);
+}
+
+int fr_re_each_life(struct fr_snap *snap, int (*fn)(void *arg, const struct fr_row *r), void *arg)
+{
+	struct fr_batch b = {0};
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u32 row;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (c[i].tier != FR_TIER_LIFE || c[i].damaged)
+			continue;
+		err = fr_snap_read_chunk(snap, i, &b);
+		for (row = 0; !err && row < b.row_cnt; row++) {
+			struct fr_row r = fr_batch_row(&b, row);
+
+			err = fn(arg, &r);
+		}
+		err = err == -EBADMSG ? 0 : err;
+	}
+	fr_batch_free(&b);
+	return err;
 }

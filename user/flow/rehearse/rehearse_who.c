@@ -128,13 +128,20 @@ static int add_exec(struct fr_re_who *w, const struct fr_re_schema *s, const str
 	return st->exe ? 0 : -ENOMEM;
 }
 
-static int add_row(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
+struct gather {
+	struct fr_re_who *who;
+	const struct fr_re_schema *schema;
+};
+
+static int add_row(void *arg, const struct fr_row *r)
 {
-	switch (s->what[r->ev->nr]) {
+	const struct gather *g = arg;
+
+	switch (g->schema->what[r->ev->nr]) {
 	case FR_RE_FORK:
-		return add_birth(w, s, r);
+		return add_birth(g->who, g->schema, r);
 	case FR_RE_EXEC:
-		return add_exec(w, s, r);
+		return add_exec(g->who, g->schema, r);
 	default:
 		return 0;
 	}
@@ -142,25 +149,9 @@ static int add_row(struct fr_re_who *w, const struct fr_re_schema *s, const stru
 
 static int add_life(struct fr_re_who *w, struct fr_snap *snap, const struct fr_re_schema *s)
 {
-	struct fr_batch b = {0};
-	size_t cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
-	u32 row;
-	int err = 0;
+	struct gather g = {w, s};
 
-	for (i = 0; i < cnt && !err; i++) {
-		if (c[i].tier != FR_TIER_LIFE || c[i].damaged)
-			continue;
-		err = fr_snap_read_chunk(snap, i, &b);
-		for (row = 0; !err && row < b.row_cnt; row++) {
-			struct fr_row r = fr_batch_row(&b, row);
-
-			err = add_row(w, s, &r);
-		}
-		err = err == -EBADMSG ? 0 : err;
-	}
-	fr_batch_free(&b);
-	return err;
+	return fr_re_each_life(snap, add_row, &g);
 }
 
 static int add_kthreads(struct fr_re_who *w, const struct fr_snap *snap)
