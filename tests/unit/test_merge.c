@@ -146,6 +146,18 @@ static void test_shift(void **state)
 	check(x);
 }
 
+/* Their own times say nothing of the order: the stream that seems later may be earlier. */
+static void test_shift_forward(void **state)
+{
+	struct streams *x = make(4, 100, 10);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		x->shift[i] = i % 2 ? 300 : 100 * i;
+	check(x);
+}
+
 /* Runs are as long as they can be: three rows before the other stream's are one run. */
 static void test_run_length(void **state)
 {
@@ -208,9 +220,9 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	     cmocka_unit_test(test_ties),	cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_shift),	     cmocka_unit_test(test_run_length), cmocka_unit_test(test_failure),
-		cmocka_unit_test(test_latest_times),
+		cmocka_unit_test(test_random),	cmocka_unit_test(test_ties),	      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_shift),	cmocka_unit_test(test_shift_forward), cmocka_unit_test(test_run_length),
+		cmocka_unit_test(test_failure), cmocka_unit_test(test_latest_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
