@@ -256,6 +256,7 @@ static const struct {
 	{"(1 << 127) < 0 && tid == 9", "U"}, /* 128 bits, wrapping */
 	{"(1 << 127) - 1 > 0 && tid == 9", "U"},
 	{"next_pid % 0 == 0", ""},
+	{"(1 << 127) / -1 == 1 << 127 && (1 << 127) % -1 == 0 && tid == 9", "U"},
 	{"-7 / 2 == -3 && -7 % 2 == -1 && tid == 9", "U"},
 	/* sizes and durations */
 	{"args[2] == 512k && args[2] == 512K && args[2] == 512KiB && args[2] == 0.5M && args[2] == 0.5MiB", "E"},
@@ -604,6 +605,10 @@ static void test_glob(void **state)
 		{"a*b*c", "aXbY", false}, {"?", "", false},	  {"[abc]", "b", true},	  {"[!abc]", "b", false},
 		{"[]]", "]", true},	  {"[a", "[a", true},	  {"\\*", "*", true},	  {"\\*", "x", false},
 		{"[a-c-]", "-", true},	  {"*.c", "x.c.c", true}, {"**a**", "bab", true}, {"[z-a]", "m", false},
+		{"[b-d]", "b", true},	  {"[b-d]", "d", true},	  {"[b-d]", "a", false},  {"[b-d]", "e", false},
+		{"[b-dx]", "c", true},	  {"[b-dx]", "x", true},  {"[a-]", "-", true},	  {"[^b-d]", "a", true},
+		{"[^b-d]", "c", false},	  {"[!]]", "]", false},	  {"[!]]", "a", true},	  {"\\", "\\", true},
+		{"*ab", "aab", true},	  {"[a", "xa", false},
 	};
 	size_t i;
 
