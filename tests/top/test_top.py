@@ -712,6 +712,10 @@ def awkward(snap):
                 check(all(line.isprintable() for line in lines), f"{kind} {name}: what is no text")
         check(any("No events in this window" in line for line in once(f"{d}/none.flight")), "no event is said")
         check(any("1 events" in line for line in once(f"{d}/one.flight")), "one event")
+        none = f"{d}/none.flight"
+        for args, words in (("symbols",), "nothing needs names"), (("diff", none), "nothing to compare"):
+            text = run(*args, none)[0]
+            check(words in text, f"{args} says of no event: {text}")
         text = "\n".join(once(f"{d}/both.flight", "--panel", "tasks", "--size", "120x50"))
         check("2 hosts or boots" in text and "first:CPU 0" in text and "other:CPU 1" in text and "flightrec cut --host" in text, text)
         text = "\n".join(once(f"{d}/many.flight", "--panel", "tasks", "--size", "120x250", "--keys", "fv"))

@@ -112,12 +112,16 @@ static void print_json(struct fr_out *o, const struct fr_symbols_object *x)
 	fr_out_char(o, '\n');
 }
 
-static void print_object(struct fr_out *o, const struct fr_symbols_object *x, bool json)
+/* *cnt: how many there were before. */
+static void print_object(struct fr_out *o, const struct fr_symbols_object *x, bool json, u32 *cnt)
 {
+	if (!json && !*cnt)
+		fr_out_str(o, "STATE               NAMED       OBJECT\n");
 	(json ? print_json : print_line)(o, x);
+	++*cnt;
 }
 
-static void print_file(struct fr_out *o, struct fr_symbols *y, bool json)
+static void print_file(struct fr_out *o, struct fr_symbols *y, bool json, u32 *said)
 {
 	struct fr_symbols_object x;
 	u32 i, cnt;
@@ -125,11 +129,11 @@ static void print_file(struct fr_out *o, struct fr_symbols *y, bool json)
 	fr_symbols_look(y);
 	fr_symbols_kernel_object(y, &x);
 	if (x.frame_cnt || x.build_id)
-		print_object(o, &x, json);
+		print_object(o, &x, json, said);
 	cnt = fr_symbols_object_cnt(y);
 	for (i = 0; i < cnt; i++) {
 		fr_symbols_object_nr(y, i, &x);
-		print_object(o, &x, json);
+		print_object(o, &x, json, said);
 	}
 }
 
@@ -141,20 +145,20 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 	struct walk w = {.frames = frames, .stacks = fr_frames_texts(frames)};
 	struct fr_symbols *y;
 	int err = fr_replay_each(r, look_at_row, &w);
-	u32 i;
+	u32 i, said = 0;
 
 	if (err) {
 		fr_err("symbols stopped: %s", strerror(-err));
 		return FR_EXIT_FAIL;
 	}
 	fr_out_init(&out, STDOUT_FILENO);
-	if (!json)
-		fr_out_str(&out, "STATE               NAMED       OBJECT\n");
 	for (i = 0; i < fr_replay_file_cnt(r); i++) {
 		y = fr_frames_symbols(frames, i);
 		if (y)
-			print_file(&out, y, json);
+			print_file(&out, y, json, &said);
 	}
+	if (!json && !said)
+		fr_out_str(&out, "nothing needs names: there is no stack, or no program that one of them is of\n");
 	fr_out_flush(&out);
 	for (i = 0; i < fr_replay_file_cnt(r); i++) {
 		y = fr_frames_symbols(frames, i);

@@ -178,6 +178,8 @@ void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
 
 	put_side(o, d, 0);
 	put_side(o, d, 1);
+	if (!d->items.cnt)
+		fr_out_str(o, "\nNeither has an event: there is nothing to compare.\n");
 	for (i = 0; i < d->items.cnt; i++) {
 		const struct fr_diff_item *it = fr_tally_at(&d->items, i);
 		bool latencies = has_latencies(it->kind) && width >= NUMBERS_W + LATENCY_W + 24;
