@@ -200,7 +200,7 @@ def kernel():
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all-2.flight")
 READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
-           "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",
+           "replay --gaps --json", "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",
            "export --to perfetto", "export --to folded", "export --to trace-cmd", "export --to html", "diff --json @ @")
 
 
@@ -254,6 +254,7 @@ def each_allocation(commands, snap):
             check(p.returncode in (0, 1), what)
             check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
             check(p.returncode or p.stdout == whole.stdout, f"{what}: something is missing")
+            check(p.returncode or b"flightrec: out of memory" not in p.stderr, f"{what}: it failed, and ends as if it had not")
         done += cnt
     return done
 

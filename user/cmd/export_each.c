@@ -46,11 +46,11 @@ static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool 
 	return err;
 }
 
-static void warn(const struct fr_exportopts *x)
+/* 0 or -errno, reported. */
+static int warn(const struct fr_exportopts *x)
 {
 	flightrec_warn_symbols(x->fr);
-	if (!x->gaps)
-		fr_cmd_warn_gaps(x->fr);
+	return x->gaps ? 0 : fr_cmd_warn_gaps(x->fr);
 }
 
 static int put(void *arg, int fd)
@@ -64,8 +64,8 @@ static int put(void *arg, int fd)
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
 					   : fr_export_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
 	if (!err)
-		warn(x);
-	else if (err != -EPIPE && !said)
+		return warn(x);
+	if (err != -EPIPE && !said)
 		fr_err_errno("export stopped", err);
 	return err;
 }

@@ -183,7 +183,7 @@ static int finish(struct show *s, int got)
 	err = flightrec_printer_flush(s->printer);
 	flightrec_warn_symbols(s->fr);
 	if (!s->ask->gaps && !err && !s->write_err)
-		fr_cmd_warn_gaps(s->fr);
+		got = fr_cmd_warn_gaps(s->fr) ?: got;
 	status = flightrec_warn_damage(s->fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
 	return write_status(s->write_err ? s->write_err : err, got < 0 ? FR_EXIT_FAIL : status);
 }

@@ -15,11 +15,13 @@ void fr_cmd_say(void *arg, int level, const char *text)
 }
 
 /* Damage is reported as such. */
-void fr_cmd_warn_gaps(struct flightrec *fr)
+int fr_cmd_warn_gaps(struct flightrec *fr)
 {
 	uint64_t cnt;
+	int err = flightrec_gap_cnt(fr, &cnt);
 
-	if (!flightrec_gap_cnt(fr, &cnt) && cnt)
+	if (!err && cnt)
 		fr_warn("events of CPUs are missing in %llu place%s: --gaps shows where and why", (unsigned long long)cnt,
 			cnt == 1 ? "" : "s");
+	return err;
 }

@@ -8,7 +8,7 @@ struct flightrec;
 /* Prints the library's messages as the command's own: for flightrec_set_log(). */
 void fr_cmd_say(void *arg, int level, const char *text);
 
-/* Warn if events are missing from the window, for commands that have --gaps. */
-void fr_cmd_warn_gaps(struct flightrec *fr);
+/* Warn if events are missing from the window, for commands that have --gaps. 0 or -errno, reported. */
+int fr_cmd_warn_gaps(struct flightrec *fr);
 
 #endif
