@@ -4,7 +4,9 @@ import contextlib
 import json
 import os
 import platform
+import signal
 import subprocess
+import sys
 import time
 
 from frtest import (FLIGHTREC, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay, run, session,
@@ -252,6 +254,37 @@ def own():
         check(sum(c["filtered"]["self"] for c in status(name)["cpus"]) > 100, "nothing was filtered")
     check(others > 100, "no system calls of others")
     check(not mine, f"{len(mine)} of our own, the first: {mine[:2]}")
+
+
+CROWD = """
+import os, sys, time
+for _ in range(4000):
+    if not os.fork():
+        time.sleep(300)
+print("there", flush=True)
+time.sleep(300)
+"""
+
+
+@test("processes whose command lines do not fit a snapshot are counted")
+def crowd():
+    with session("-p", "minimal", "-m", "1M") as name:
+        # a byte that is no text takes five in the file
+        p = subprocess.Popen([sys.executable, "-c", CROWD, b"\xff" * 1000], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             text=True, start_new_session=True)
+        try:
+            if p.stdout.readline() != "there\n":
+                raise Skip("no room for 4000 processes")
+            file = dump(name)
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+            p.stdout.close()
+    said = [line for line in fr("info", file).stdout.splitlines() if "without command line" in line]
+    equal(len(said), 1, "info of a snapshot that lacks processes: lines about it")
+    left_out = int(said[0].split()[0].replace(",", ""))
+    check(100 < left_out < 2000, f"{left_out} left out")
+    return f"{left_out} of 4000"
 
 
 if __name__ == "__main__":

@@ -147,7 +147,8 @@ static int put_procs(struct fr_dump *d)
 {
 	char *text;
 	size_t sz;
-	int err = fr_procs_read(d->ask->cgroup_here, &text, &sz);
+	u32 left_out;
+	int err = fr_procs_read(d->ask->cgroup_here, &text, &sz, &left_out);
 
 	/* command lines are optional; the events are the purpose of a snapshot */
 	if (err) {
@@ -156,6 +157,8 @@ static int put_procs(struct fr_dump *d)
 	}
 	err = fr_snap_put_procs(d->w, text, sz);
 	free(text);
+	if (left_out)
+		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", left_out);
 	return err;
 }
 

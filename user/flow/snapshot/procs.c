@@ -100,7 +100,7 @@ static void put_proc(struct fr_out *o, int proc, const char *pid, const char *cg
 	close(dir);
 }
 
-static int write_procs(int fd, const char *cgroup_here)
+static int write_procs(int fd, const char *cgroup_here, u32 *left_out)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	DIR *d = opendir("/proc");
@@ -109,9 +109,14 @@ static int write_procs(int fd, const char *cgroup_here)
 
 	if (o && d) {
 		fr_out_init(o, fd);
-		while ((e = readdir(d)) && lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
-			if (isdigit((unsigned char)e->d_name[0]))
+		while ((e = readdir(d))) {
+			if (!isdigit((unsigned char)e->d_name[0]))
+				continue;
+			if (lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
 				put_proc(o, dirfd(d), e->d_name, cgroup_here);
+			else
+				++*left_out;
+		}
 		err = fr_out_flush(o);
 	}
 	free(o);
@@ -136,18 +141,19 @@ static int read_all(int fd, char **text, size_t *sz)
 	return 0;
 }
 
-int fr_procs_read(const char *cgroup_here, char **text, size_t *sz)
+int fr_procs_read(const char *cgroup_here, char **text, size_t *sz, u32 *left_out)
 {
 	int fd = memfd_create("procs", MFD_CLOEXEC);
 	char here[4096];
 	int err;
 
+	*left_out = 0;
 	if (fd < 0)
 		return -errno;
 	if (!cgroup_here && !fr_cgroup_here(here, sizeof(here)))
 		cgroup_here = here;
 	/* in any other pid namespace than the events', these pids would be other processes */
-	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here) : 0;
+	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here, left_out) : 0;
 	err = err ?: read_all(fd, text, sz);
 	close(fd);
 	return err;

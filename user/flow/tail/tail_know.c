@@ -81,7 +81,8 @@ static int load_procs(struct fr_know *k)
 {
 	char *text;
 	size_t sz;
-	int err = fr_procs_read(NULL, &text, &sz);
+	u32 left_out;
+	int err = fr_procs_read(NULL, &text, &sz, &left_out);
 
 	if (err)
 		return err;
