@@ -6,16 +6,6 @@
  * must be what was recorded: each record once, in order of time, with all it was called with. Where programs may be preempted,
  * what happens there may be another task's calls.
  */
-#ifndef __x86_64__
-#include <stdio.h>
-
-int main(void)
-{
-	puts("0 passed, 0 failed, 1 skipped");
-	return 0;
-}
-#else
-
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -247,5 +237,3 @@ int main(void)
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed > 0;
 }
-
-#endif
