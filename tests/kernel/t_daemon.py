@@ -734,6 +734,7 @@ def writer_stopped():
             fr("verify", *r.wait_files(1))
             check("stood still for 2 s" in r.said(), r.said())
             check(not os.path.exists(f"/proc/{first}"), "the stopped one is still there")
+            check("ended its writer, which stood still" in fr("incidents", "-n", name).stdout, "it is an incident")
             rule = r.wait_seen(ONE, 1)
             equal((rule["taken"], rule["verdicts"]["failed"]), (1, 0), f"verdicts: {rule}")
             os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # it has one in progress when the recorder ends

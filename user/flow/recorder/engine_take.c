@@ -344,14 +344,16 @@ static void look_after(struct fr_engine *e, bool busy)
 	e->look_fd = -1;
 }
 
-static void say_gone(const struct fr_engine *e, int err)
+static void say_gone(struct fr_engine *e, int err)
 {
-	if (err == -EPIPE)
+	if (err == -EPIPE) {
 		fr_warn("the process that writes snapshots was ended from outside: a new one has been started");
-	else
-		fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
-			"ended: give it more time with WriteTimeout=",
-			(unsigned long long)(timeout_ns(e) / NS_PER_S));
+		return;
+	}
+	fr_tell_recorder(e->s, "ended its writer, which stood still");
+	fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
+		"ended: give it more time with WriteTimeout=",
+		(unsigned long long)(timeout_ns(e) / NS_PER_S));
 }
 
 static void take_answer(struct fr_engine *e)
@@ -378,7 +380,7 @@ static void take_answer(struct fr_engine *e)
 	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
 	else if (!gone || ++e->job[i].tries >= TAKE_TRIES)
-		over(e, i, err, done);
+		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
 	free(done);
 }
 
