@@ -74,12 +74,6 @@ def common_window():
     return f"{len(common)} events"
 
 
-@test("info --json has no key that no recorder fills")
-def filled():
-    with session(*MINIMAL) as name:
-        equal([k for k, v in fr_json("info", dump(name)).items() if v is None], [], "keys without a value")
-
-
 @test("dump --last gives just that much history")
 def last():
     with session(*MINIMAL) as name:

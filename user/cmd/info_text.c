@@ -150,6 +150,10 @@ static void put_why(struct fr_out *o, const struct fr_info *s)
 	fr_info_put(o, s, ": ", "trigger_text", "");
 	fr_out_char(o, '\n');
 	put_trigger(o, s);
+	if (fr_info_fact(s, "command")) {
+		fr_info_label(o, "command");
+		fr_info_put(o, s, "", "command", "\n");
+	}
 }
 
 static void put_session(struct fr_out *o, const struct fr_info *s)
