@@ -163,9 +163,8 @@ static int check_detach(const struct fr_record_opts *o)
 	}
 	for (i = 0; i < o->live.rule_cnt; i++)
 		if (needs_recorder(&o->live.rule[i])) {
-			fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager or "
-			       "`&` "
-			       "keep the recorder",
+			fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager "
+			       "or `&` keep the recorder",
 			       o->live.rule[i].text);
 			return -EINVAL;
 		}

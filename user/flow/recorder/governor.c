@@ -218,9 +218,8 @@ static int apply(struct fr_governor *g, u32 group, u32 level)
 static void warn_of_rate(struct fr_governor *g, int err)
 {
 	if (!g->told_rate)
-		fr_warn("the governor cannot change the rate of samples: %s: it can only turn them off and on. Start the "
-			"recorder "
-			"with CAP_SYS_ADMIN, or allow it with `sysctl kernel.perf_event_paranoid=2`",
+		fr_warn("the governor cannot change the rate of samples: %s: it can only turn them off and on. Start "
+			"the recorder with CAP_SYS_ADMIN, or allow it with `sysctl kernel.perf_event_paranoid=2`",
 			strerror(-err));
 	g->told_rate = true;
 }

@@ -26,9 +26,8 @@ static void start_admin(struct fr_daemon *d, struct fr_modules *m)
 	if (fr_daemon_config(d)->budget || fr_sess_sample_hz(fr_daemon_sess(d)))
 		err = fr_admin_start(&m->admin);
 	if (err)
-		fr_warn("cannot start the helper process: %s: there is no overhead governor, and CPUs that come back may not "
-			"be "
-			"sampled",
+		fr_warn("cannot start the helper process: %s: there is no overhead governor, and CPUs that come back may "
+			"not be sampled",
 			strerror(-err));
 }
 

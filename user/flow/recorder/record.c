@@ -80,9 +80,8 @@ static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
 
 	if (is_there(ask->name) || !fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump <= cg.room)
 		return 0;
-	fr_err("the rings would take %s, tables and stacks %s, and snapshots %s, but of the limit in %s only %s are left: use "
-	       "less "
-	       "per CPU (-m), or raise that limit",
+	fr_err("the rings would take %s, tables and stacks %s, and snapshots %s, but of the limit in %s only %s are left: "
+	       "use less per CPU (-m), or raise that limit",
 	       fr_show_size(rings, a, sizeof(a)), fr_show_size(fixed, b, sizeof(b)), fr_show_size(dump, c, sizeof(c)), cg.file,
 	       fr_show_size(cg.room, d, sizeof(d)));
 	return -ENOMEM;
