@@ -25,6 +25,7 @@
 #define DAY  (86400 * SEC)
 #define MB   (1ULL << 20)
 #define LOTS (1ULL << 40)
+#define NOW  (20000 * DAY) /* in 2024 */
 
 /* ---- the policy ---- */
 
@@ -33,12 +34,12 @@ static void choose(const char *files, struct fr_quota_limit limit, u64 want_sz, 
 		   enum fr_quota_short is_short)
 {
 	struct fr_quota_file f[16] = {0};
-	const struct fr_quota_now now = {.real_ns = 100 * DAY, .free_sz = free_sz, .want_sz = want_sz};
+	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = free_sz, .want_sz = want_sz};
 	size_t i, cnt = strlen(files);
 	char got[17] = "";
 
 	for (i = 0; i < cnt; i++) {
-		f[i].real_ns = (100 - cnt + i) * DAY;
+		f[i].real_ns = NOW - (cnt - i) * DAY;
 		f[i].sz = f[i].disk_sz = MB;
 		f[i].keep = files[i] == 'K';
 	}
@@ -73,6 +74,21 @@ static void test_quota(void **state)
 	/* the disk is somebody else's: nothing goes for nothing */
 	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 30 * MB}, MB, 2 * MB, "oooo", FR_QUOTA_FREE);
 	choose("", (struct fr_quota_limit){.max_files = 1}, MB, LOTS, "", FR_QUOTA_ROOM);
+}
+
+/* A snapshot from before the clock was set has no known age; the count takes it all the same. */
+static void test_clock_not_set(void **state)
+{
+	struct fr_quota_file f[] = {{.real_ns = 3600 * SEC, .sz = MB}, {.real_ns = NOW - DAY, .sz = MB}};
+	struct fr_quota_limit limit = {.max_age_ns = SEC};
+	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = LOTS};
+
+	(void)state;
+	assert_int_equal(fr_quota_choose(f, 2, &limit, &now), FR_QUOTA_ROOM);
+	assert_true(!f[0].remove && f[1].remove);
+	limit = (struct fr_quota_limit){.max_files = 1};
+	assert_int_equal(fr_quota_choose(f, 2, &limit, &now), FR_QUOTA_ROOM);
+	assert_true(f[0].remove && !f[1].remove);
 }
 
 /* ---- names ---- */
@@ -406,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_clock_not_set),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),

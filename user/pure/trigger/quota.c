@@ -14,9 +14,14 @@ static void let_go(struct fr_quota_file *f, struct left *left)
 	left->free_sz += f->disk_sz;
 }
 
+/* 2020-01-01: the wall clock of whoever took a snapshot before was not set yet, so nobody knows how old it is. */
+#define CLOCK_SET_NS 1577836800000000000ULL
+
 static bool is_too_old(const struct fr_quota_file *f, const struct fr_quota_limit *limit, u64 now_ns)
 {
-	return limit->max_age_ns && now_ns > f->real_ns && now_ns - f->real_ns > limit->max_age_ns;
+	if (!limit->max_age_ns || f->real_ns < CLOCK_SET_NS)
+		return false;
+	return now_ns > f->real_ns && now_ns - f->real_ns > limit->max_age_ns;
 }
 
 static enum fr_quota_short what_is_short(const struct left *left, const struct fr_quota_limit *limit, u64 want_sz)

@@ -2,9 +2,10 @@
 /*
  * quota: which snapshots are removed to make room for a new one. Pure.
  *
- * Marked ones stay, and count. Those beyond the age are removed in any case. Of the others, the oldest are removed first, as
- * many as the limits require. If even all of them would not make room (something else fills the disk, marked ones fill the
- * quota), none is removed for it: history is not given up for nothing.
+ * Marked ones stay, and count. Those beyond the age are removed in any case; one from before 2020 has no known age, since a
+ * machine without a battery for its clock begins in 1970, until the network sets it. Of the others, the oldest are removed
+ * first, as many as the limits require. If even all of them would not make room (something else fills the disk, marked ones
+ * fill the quota), none is removed for it: history is not given up for nothing.
  */
 #ifndef FR_QUOTA_H
 #define FR_QUOTA_H
