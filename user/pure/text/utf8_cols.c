@@ -9,6 +9,8 @@
  */
 #include "pure/text/utf8.h"
 
+#include <stdlib.h>
+
 struct range {
 	u32 first, last;
 };
@@ -83,19 +85,17 @@ static const struct range two[] = {
 };
 /* clang-format on */
 
+static int compare(const void *ch, const void *range)
+{
+	const struct range *r = range;
+	u32 c = *(const u32 *)ch;
+
+	return c < r->first ? -1 : c > r->last;
+}
+
 static bool is_in(const struct range *r, size_t cnt, u32 ch)
 {
-	size_t lo = 0, hi = cnt;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r[mid].last < ch)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < cnt && r[lo].first <= ch;
+	return bsearch(&ch, r, cnt, sizeof(*r), compare);
 }
 
 u32 fr_utf8_cols(u32 ch)
