@@ -25,12 +25,13 @@ HZ = 99  # of samples, as a session that is not asked for others takes them
 # ---- recorders: on() is a context in which it records ----
 
 class Toggled:
-    """A session of flightrec, begun once: its start takes a second, most of which it measures what it costs. toggle.c."""
+    """A session of flightrec, begun once: its start takes a second, most of which it measures what it costs. toggle.c.
+    instead: "empty" or "clock" for programs of which this is all, in place of its own."""
 
     begun = 0
 
-    def __init__(self, *options):
-        self.options = options
+    def __init__(self, *options, instead=None):
+        self.options, self.instead = options, instead
 
     def __enter__(self):
         Toggled.begun += 1
@@ -39,8 +40,8 @@ class Toggled:
         if not os.path.exists(toggle):
             raise OSError("toggle.c is built with the tree's library only")
         common.run(common.FLIGHTREC, "record", "-n", self.name, "--detach", "-m", f"{KIB}K", *self.options)
-        self.p = subprocess.Popen([toggle, os.path.join(os.path.dirname(common.PINS), self.name), str(HZ)], text=True,
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.p = subprocess.Popen([toggle, os.path.join(os.path.dirname(common.PINS), self.name), str(HZ),
+                                   *([self.instead] if self.instead else [])], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             self.hear("on")
             self.say("off")
@@ -53,7 +54,7 @@ class Toggled:
     def __exit__(self, kind, *failed):
         """written: what it had when it was taken off first; it has been on since."""
         try:
-            if not kind and common.written(self.name) == self.written:
+            if not kind and not self.instead and common.written(self.name) == self.written:
                 raise OSError(f"{self.name} recorded nothing")
         finally:
             self.end()
@@ -96,13 +97,19 @@ def perf(events):
     return lambda tmp: Begun(lambda: overwriting.PerfDropped(events, KIB, tmp))
 
 
-def flightrec(*options):
-    return lambda tmp: Toggled(*options)
+def flightrec(*options, instead=None):
+    return lambda tmp: Toggled(*options, instead=instead)
 
 
 OFF, DEFAULT, WITH_CALLS = "nobody", "flightrec, default", "flightrec, default and system calls"
+# What is left of them if their programs do nothing but that: the least that a recorder by BPF can cost
+CLOCK, CLOCK_CALLS, EMPTY_CALLS = (f"floor: {what}" for what in (
+    "the clock only, default", "the clock only, default and system calls", "empty programs, default and system calls"))
 RECORDERS = {
     OFF: lambda tmp: Begun(contextlib.nullcontext),
+    CLOCK: flightrec("-p", "default", instead="clock"),
+    EMPTY_CALLS: flightrec("-p", "default", "-e", "syscall", instead="empty"),
+    CLOCK_CALLS: flightrec("-p", "default", "-e", "syscall", instead="clock"),
     "flightrec, minimal": flightrec("-p", "minimal"),
     DEFAULT: flightrec("-p", "default"),
     WITH_CALLS: flightrec("-p", "default", "-e", "syscall"),
@@ -113,12 +120,17 @@ RECORDERS = {
     "perf record --overwrite, the full's events": perf(overwriting.FULL),
 }
 # Whose programs are timed by the kernel, too
-COUNTED = (DEFAULT, WITH_CALLS, "flightrec, full")
+COUNTED = (CLOCK, CLOCK_CALLS, DEFAULT, WITH_CALLS, "flightrec, full")
+FLOORS = (CLOCK, EMPTY_CALLS, CLOCK_CALLS)
 # Without --quick only
-LONG = ("flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
+LONG = (*FLOORS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
-# What is promised, by load: of whom, and how many more runs of each a turn; by turns with as many without
-MORE_RUNS = {"messaging": ((DEFAULT,), 20), "redis": ((DEFAULT, WITH_CALLS), 10), "nginx": ((DEFAULT, WITH_CALLS), 8)}
+# What is promised, by load, and the floor of it: of whom, and how many more runs of each a turn; by turns with as many without
+MORE_RUNS = {
+    "messaging": [((DEFAULT,), 20)],
+    "redis": [((DEFAULT, WITH_CALLS), 10), (FLOORS, 5)],
+    "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4)],
+}
 TURNS, QUICK_SHARE = 2, 14
 
 
@@ -193,8 +205,7 @@ def take_turns(loads, recorders, failed, opts):
     for nr in range(1 if opts.quick else TURNS):
         for load in loads:
             stretches[load.name].append(run_all(load, order_of_all(here, nr), recorders, failed))
-            if load.name in MORE_RUNS:
-                who, times = MORE_RUNS[load.name]
+            for who, times in MORE_RUNS.get(load.name, ()):
                 order = order_of_promised(who, times // (QUICK_SHARE if opts.quick else 1))
                 stretches[load.name].append(run_all(load, order, recorders, failed))
     return stretches
