@@ -173,7 +173,8 @@ wrong_names() {
 	done
 }
 wrong_usage() {
-	status 2 "$flightrec" && status 2 "$flightrec" nonsense && says nonsense &&
+	status 2 "$flightrec" && status 2 "$flightrec" nonsense && says "no command 'nonsense': \`flightrec" &&
+		status 2 "$flightrec" repot && says "did you mean report?" &&
 		status 2 "$flightrec" replay && says "name the snapshot" &&
 		status 2 "$flightrec" replay --nonsense "$snap" && says nonsense &&
 		status 2 "$flightrec" replay --since yesterday "$snap" && says yesterday &&
@@ -184,12 +185,15 @@ wrong_usage() {
 		status 2 "$flightrec" replay --tier mian "$snap" && says mian &&
 		status 2 "$flightrec" info && status 2 "$flightrec" info "$snap" "$snap" &&
 		status 2 "$flightrec" status --json --metrics && says "choose one" &&
+		status 2 "$flightrec" dump --last x && says "m, h or d" && status 2 "$flightrec" tail --last x && says "m, h or d" &&
+		status 2 "$flightrec" watch --duration x && says "m, h or d" &&
 		status 2 "$flightrec" follow nonsense && status 2 "$flightrec" follow -n ../x && says "../x" &&
 		status 2 "$flightrec" reload --json && status 4 "$flightrec" reload -n no-such-session && says "no recorder" &&
 		status 2 "$flightrec" export --to Perfeto "$snap" && says "did you mean perfetto?" &&
 		status 2 "$flightrec" export --to xyzzyx "$snap" && says "no format 'xyzzyx': \`flightrec export" &&
 		status 1 "$flightrec" export --to json -o /dev/null "$snap" && says "or - for standard output" &&
-		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says nonsense
+		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says "no event or group 'nonsense': \`flightrec" &&
+		status 2 "$flightrec" events sched_swich && says "did you mean sched_switch?" && status 2 "$flightrec" events scked && says "mean sched?"
 }
 caret() {
 	status 2 "$flightrec" replay -f 'tid == 5 && nxt_pid == 6' "$snap" && says "did you mean next_pid?" &&

@@ -258,6 +258,22 @@ def dump_refused():
                 equal(verdict["cooldown"] + verdict["max"] + verdict["storm"], 1, "refusals counted: it was asked once")
 
 
+@test("reload: a recorder without a configuration file says so, and sends nobody to correct one")
+def reload_without_a_file():
+    name = new_name()
+    with ended(name):
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-p", "minimal", "-m", "2M", "-o", path(name)],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: p.poll() is not None or is_served(name), "the recorder listens", 60)
+            got = fr("reload", "-n", name, status=1)
+            check("there is no configuration file" in got.stderr and "--config FILE" in got.stderr, got.stderr)
+            check("correct" not in got.stderr, got.stderr)
+        finally:
+            p.terminate()
+            p.wait()
+
+
 @test("reload: a good file counts, a bad one is refused and the old stays; stop: the recorder ends, and the socket goes")
 def reload_and_stop():
     with daemon() as (name, p, file):
@@ -265,6 +281,7 @@ def reload_and_stop():
         config(name, "DumpInterval=nonsense\n")
         got = fr("reload", "-n", name, status=1)
         check("old configuration stays" in got.stderr and "DumpInterval" in got.stderr, got.stderr)
+        check("correct the file" in got.stderr, got.stderr)
         config(name, on=(f"crash:comm={COMM}", "exit:3:comm=frexit"))
         fr("reload", "-n", name)
         equal([t["rule"] for t in status(name)["triggers"]], [f"crash:comm={COMM}", "exit:3:comm=frexit"], "rules")

@@ -173,7 +173,7 @@ int fr_cmd_dump(int argc, char **argv)
 		case 'l':
 			if (!fr_parse_duration(optarg, &ask.last_ns) && ask.last_ns)
 				break;
-			fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s or m", optarg);
+			fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", optarg);
 			return FR_EXIT_USAGE;
 		case 'h':
 			fputs(help, stdout);

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/flightrec.h"
+#include "pure/filter/nearest.h"
 #include "pure/text/format_text.h"
 #include "pure/text/jsonw.h"
 
@@ -234,13 +235,16 @@ static void print_events(struct fr_out *o, enum form form, char *const *name, in
 	}
 }
 
-static bool is_known(const char *name)
+/* Is this an event or a group? If not, *near knows the nearest. */
+static bool is_known(const char *name, struct fr_nearest *near)
 {
 	const struct flightrec_type *t = NULL;
 
 	while ((t = next_type(t))) {
 		if (is_named(t, name))
 			return true;
+		fr_nearest_consider(near, flightrec_type_name(t));
+		fr_nearest_consider(near, flightrec_type_group(t));
 	}
 	return false;
 }
@@ -250,9 +254,15 @@ static int check_names(char *const *name, int cnt)
 	int i;
 
 	for (i = 0; i < cnt; i++) {
-		if (is_known(name[i]))
+		struct fr_nearest near = {.to = name[i]};
+
+		if (is_known(name[i], &near))
 			continue;
-		fr_err("there is no event or group '%s': `flightrec events` lists all", name[i]);
+		if (fr_nearest_likely(&near))
+			fr_err("there is no event or group '%s': did you mean %s? `flightrec events` lists all", name[i],
+			       near.name);
+		else
+			fr_err("there is no event or group '%s': `flightrec events` lists all", name[i]);
 		return FR_EXIT_USAGE;
 	}
 	return FR_EXIT_OK;

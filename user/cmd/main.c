@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "pure/filter/nearest.h"
 #include "version.h"
 
 static const struct {
@@ -66,6 +67,19 @@ static int find_command(const char *name)
 	return -1;
 }
 
+static void say_unknown(const char *name)
+{
+	struct fr_nearest near = {.to = name};
+	size_t i;
+
+	for (i = 0; i < CMD_CNT; i++)
+		fr_nearest_consider(&near, commands[i].name);
+	if (fr_nearest_likely(&near))
+		fr_err("there is no command '%s': did you mean %s? `flightrec --help` lists them", name, near.name);
+	else
+		fr_err("there is no command '%s': `flightrec --help` lists them", name);
+}
+
 /* Without a command: options of the program itself. */
 static int run_option(const char *arg)
 {
@@ -77,7 +91,7 @@ static int run_option(const char *arg)
 		puts("flightrec " FR_VERSION);
 		return FR_EXIT_OK;
 	}
-	fr_err("there is no command '%s': `flightrec --help` lists them", arg);
+	say_unknown(arg);
 	return FR_EXIT_USAGE;
 }
 

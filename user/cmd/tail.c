@@ -242,7 +242,7 @@ static int parse_option(struct ask *ask, int opt)
 	case OPT_LAST:
 		if (!fr_parse_duration(optarg, &ask->opts.last_ns) && ask->opts.last_ns)
 			return 0;
-		fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s or m", optarg);
+		fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", optarg);
 		return -1;
 	default:
 		return -1;

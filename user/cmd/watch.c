@@ -77,7 +77,7 @@ static int set_time(const char *option, const char *text, u64 min, u64 max, u64 
 	u64 ns;
 
 	if (fr_parse_duration(text, &ns)) {
-		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s or m", option, text);
+		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", option, text);
 		return -EINVAL;
 	}
 	if (ns < min || ns > max) {

@@ -308,14 +308,17 @@ static void do_stop(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 
 static void do_reload(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
+	const char *hint = "correct the file: `flightrec record --config FILE --check-config`";
 	char why[400] = "";
 	int err;
 
 	(void)ask;
 	err = fr_daemon_reload(c->d, why, sizeof(why));
+	if (err == -EOPNOTSUPP)
+		hint = "start the recorder with --config FILE";
 	if (err)
-		fr_control_answer_error(c, to, "refused", "correct the file: `flightrec record --config FILE --check-config`",
-					"the old configuration stays: %s", why[0] ? why : strerror(-err));
+		fr_control_answer_error(c, to, "refused", hint, "the old configuration stays: %s",
+					why[0] ? why : strerror(-err));
 	else
 		answer_ok(c, to);
 }

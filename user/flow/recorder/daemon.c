@@ -253,7 +253,7 @@ int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
 
 	if (!d->ask->reload) {
 		snprintf(why, why_sz, "there is no configuration file: it was started without --config");
-		return -ENOENT;
+		return -EOPNOTSUPP;
 	}
 	live = calloc(1, sizeof(*live));
 	if (!live) {
