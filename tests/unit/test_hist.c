@@ -157,20 +157,24 @@ static void one_value_in_its_bucket(void **state)
 	}
 }
 
-/* Two that do not overlap, one within the other, equal ones: as if all had gone into one. */
+/*
+ * Two that do not overlap, one within the other, equal ones: as if all had gone into one. With small values, and where the
+ * lowest group in use of both, or of either, is not the first there is.
+ */
 static void merged(void **state)
 {
 	static const u32 shift[][2] = {{0, 40}, {40, 0}, {10, 10}, {0, 63}, {63, 0}};
+	static const u64 least[][2] = {{0, 0}, {1 << 20, 1 << 20}, {0, 1ULL << 40}, {1ULL << 40, 0}};
 	static u64 v[CNT];
-	u32 k;
+	u32 k, shift_cnt = sizeof(shift) / sizeof(shift[0]), least_cnt = sizeof(least) / sizeof(least[0]);
 	u64 i;
 
 	(void)state;
-	for (k = 0; k < sizeof(shift) / sizeof(shift[0]); k++) {
+	for (k = 0; k < shift_cnt * least_cnt; k++) {
 		struct fr_hist h[2] = {{0}};
 
 		for (i = 0; i < CNT; i++) {
-			v[i] = random_value() >> shift[k][i % 2];
+			v[i] = random_value() >> shift[k % shift_cnt][i % 2] | least[k / shift_cnt][i % 2];
 			assert_int_equal(fr_hist_add(&h[i % 2], v[i]), 0);
 		}
 		assert_int_equal(fr_hist_merge(&h[0], &h[1]), 0);
@@ -183,9 +187,15 @@ static void merged(void **state)
 static void many_at_once(void **state)
 {
 	struct fr_hist h = {0};
+	struct fr_hist_bucket b;
+	u32 at = 0;
 
 	(void)state;
-	assert_int_equal(fr_hist_add_many(&h, 1000, 1ULL << 40), 0);
+	assert_int_equal(fr_hist_add_many(&h, 1000, 1ULL << 39), 0);
+	assert_int_equal(fr_hist_add_many(&h, 1000, 1ULL << 39), 0);
+	assert_true(fr_hist_next(&h, &at, &b));
+	assert_int_equal(b.cnt, 1ULL << 40);
+	assert_false(fr_hist_next(&h, &at, &b));
 	assert_int_equal(fr_hist_add_many(&h, 5, 1), 0);
 	assert_int_equal(fr_hist_quantile(&h, 500000), 1000);
 	assert_int_equal(fr_hist_quantile(&h, 0), 5);

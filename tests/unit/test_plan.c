@@ -34,8 +34,17 @@ static void test_sizes(void **state)
 
 static void test_durations(void **state)
 {
-	static const char *const bad[] = {
-		"", "5", "ms", "-5ms", "5 ms", "5w", "1e3s", "99999999999999999999s", "18446744073s9"};
+	static const char *const bad[] = {"",
+					  "5",
+					  "ms",
+					  "-5ms",
+					  "5 ms",
+					  "5w",
+					  "1e3s",
+					  "99999999999999999999s",
+					  "18446744073s9",
+					  "18446744073.8s",
+					  "213503.99d"};
 	u64 v;
 	size_t i;
 
@@ -52,6 +61,8 @@ static void test_durations(void **state)
 	assert_int_equal(v, 5400000000000);
 	assert_int_equal(fr_parse_duration("30d", &v), 0);
 	assert_int_equal(v, 2592000000000000);
+	assert_int_equal(fr_parse_duration("18446744073.5s", &v), 0); /* the largest are 209 ms above it */
+	assert_int_equal(v, 18446744073500000000ULL);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fr_parse_duration(bad[i], &v), -EINVAL);
 }
@@ -83,14 +94,27 @@ static void test_shown(void **state)
 
 	(void)state;
 	assert_string_equal(fr_show_size(312, buf, sizeof(buf)), "312 B");
+	assert_string_equal(fr_show_size(1023, buf, sizeof(buf)), "1023 B");
+	assert_string_equal(fr_show_size(1024, buf, sizeof(buf)), "1.0 KiB");
+	assert_string_equal(fr_show_size(1 << 20, buf, sizeof(buf)), "1.0 MiB");
 	assert_string_equal(fr_show_size(8 << 20, buf, sizeof(buf)), "8.0 MiB");
+	assert_string_equal(fr_show_size(10 << 20, buf, sizeof(buf)), "10 MiB");
 	assert_string_equal(fr_show_size(448 << 10, buf, sizeof(buf)), "448 KiB");
+	assert_string_equal(fr_show_size(1ULL << 40, buf, sizeof(buf)), "1.0 TiB");
+	assert_string_equal(fr_show_size(1ULL << 50, buf, sizeof(buf)), "1024 TiB"); /* the last unit there is */
+	assert_string_equal(fr_show_duration(0, buf, sizeof(buf)), "0 ns");
+	assert_string_equal(fr_show_duration(999, buf, sizeof(buf)), "999 ns");
+	assert_string_equal(fr_show_duration(1000, buf, sizeof(buf)), "1 us");
 	assert_string_equal(fr_show_duration(350000, buf, sizeof(buf)), "350 us");
 	assert_string_equal(fr_show_duration(999499, buf, sizeof(buf)), "999 us");
 	assert_string_equal(fr_show_duration(999500, buf, sizeof(buf)), "1 ms"); /* not 1e+03 us */
 	assert_string_equal(fr_show_duration(999499999, buf, sizeof(buf)), "999 ms");
 	assert_string_equal(fr_show_duration(999500000, buf, sizeof(buf)), "1.00 s");
 	assert_string_equal(fr_show_duration(1250000000, buf, sizeof(buf)), "1.25 s");
+	assert_string_equal(fr_show_duration(10 * 1000000000ULL, buf, sizeof(buf)), "10.0 s");
+	assert_string_equal(fr_show_duration(10 * 60000000000ULL, buf, sizeof(buf)), "10.0 min");
+	assert_string_equal(fr_show_duration(2 * 3600000000000ULL, buf, sizeof(buf)), "2.0 h");
+	assert_string_equal(fr_show_duration(2 * 86400000000000ULL, buf, sizeof(buf)), "2.0 d");
 	assert_string_equal(fr_show_duration(90 * 60000000000ULL, buf, sizeof(buf)), "90.0 min");
 	assert_string_equal(fr_show_duration(36 * 3600000000000ULL, buf, sizeof(buf)), "36.0 h");
 	assert_string_equal(fr_show_duration(30 * 86400000000000ULL, buf, sizeof(buf)), "30.0 d");

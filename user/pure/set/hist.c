@@ -84,10 +84,8 @@ int fr_hist_merge(struct fr_hist *h, const struct fr_hist *from)
 
 	if (!from->cnt)
 		return 0;
-	if (!h->group_cnt || first < h->first_group || end > h->first_group + h->group_cnt) {
-		if (reserve(h, first, end))
-			return -ENOMEM;
-	}
+	if ((first < h->first_group || end > h->first_group + h->group_cnt) && reserve(h, first, end))
+		return -ENOMEM;
 	to = h->bucket + (size_t)(first - h->first_group) * GROUP_SZ;
 	for (i = 0; i < from->group_cnt * GROUP_SZ; i++)
 		to[i] += from->bucket[i];
