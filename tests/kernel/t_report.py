@@ -74,5 +74,33 @@ def crash():
     return figures(file, "--window", "trigger-50ms..trigger+50ms")
 
 
+# A thread ends the process while seven others sleep, so that one of those is the last.
+EXITS = """
+import os, threading, time
+for _ in range(7):
+    threading.Thread(target=time.sleep, args=(60,)).start()
+def end():
+    time.sleep(0.2)
+    print(threading.get_native_id(), flush=True)
+    os._exit(7)
+threading.Thread(target=end).start()
+"""
+
+
+@test("a process that exits: the report is about the thread that made it exit")
+def exits():
+    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-exit-{os.getpid() % 1000}"
+    program = path(comm)
+    os.symlink(sys.executable, program)
+    with recorder(name, dir, "-p", "full", "-m", "2M", "--on", f"exit:7:comm={comm}"):
+        p = subprocess.run([program, "-c", EXITS], stdout=subprocess.PIPE, text=True)
+        file = wait_for(lambda: glob.glob(f"{dir}/*.flight"), "the snapshot", 60)[0]
+    rep = json.loads(fr("report", "--json", file).stdout)
+    equal((p.returncode, rep["trigger"]["reason"], rep["trigger"]["status"]), (7, "exit", 7), "trigger")
+    equal(rep["focus"]["tid"], int(p.stdout), "the thread that exits")
+    equal(rep["focus"]["syscalls"][-1]["name"], "exit_group", "its last call")
+    return figures(file, "--window", "trigger-50ms..trigger+50ms")
+
+
 if __name__ == "__main__":
     main()

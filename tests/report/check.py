@@ -344,6 +344,20 @@ def options_of(args):
     return window, filt, task
 
 
+def ender(file, trigger):
+    """Of a process that exited: the thread that was the last to end without being killed. None: not such a trigger, or not known."""
+    if trigger["reason"] != "exit" or trigger.get("status") is None:
+        return None
+    ends, killed = [], set()
+    for line in lines(run("replay", "--json", "--life", "-f", f"pid == {trigger['pid']} && ts <= {trigger['ts']}", file)):
+        row = json.loads(line)
+        if row["event"] == "signal_deliver" and row["fatal"]:
+            killed.add(row["tid"])
+        elif row["event"] == "sched_process_exit" and row["exit_code"] == trigger["status"] << 8:
+            ends.append(row["tid"])
+    return next((tid for tid in reversed(ends) if tid not in killed), None)
+
+
 def main(file, args):
     window, filt, task = options_of(args)
     looked = set()
@@ -352,7 +366,7 @@ def main(file, args):
     info = json.loads(run("info", "--json", file))
     rows = [json.loads(line) for line in lines(run("replay", "--json", "--pos", *window, file))]
     counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
-    focus = task or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
+    focus = task or ender(file, info["trigger"]) or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
     t = Tables(rows, counted, rep["window"], info, focus)
     texts = dict(zip(map(place, rows), lines(run("replay", "--no-symbols", *window, file))))
     words = Words(rows, texts)

@@ -136,6 +136,31 @@ empty_window() {
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
 }
 
+# A process that exits is about the thread that made it exit, not about the last one that the kernel took down with it; one that had
+# ended before, and another process, are not meant either. Where the deliveries were not recorded it is the trigger's thread.
+exit_is_about_its_cause() {
+	local head threads want
+	head='fact trigger_reason exit|fact trigger_status 2|fact trigger_pid 100|fact trigger_tid 103|fact trigger_ts 1000020000'
+	threads='task 100 100 p|task 101 100 p|task 102 100 p|task 103 100 p|task 200 200 q|exit 104 512'
+	make -s build/tests/symbols/make_stacks || return
+	ends_in() {
+		want=$1
+		rm -f "$tmp/exit.flight"
+		tr '|' '\n' <<< "$head|$threads|$2" | build/tests/symbols/make_stacks "$tmp/exit.flight" && status 0 report --json "$tmp/exit.flight" &&
+			/usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin); assert r["focus"]["tid"] == int(sys.argv[1]) and r["trigger"]["tid"] == 103, r["focus"]["tid"]' "$want" < "$tmp/out" &&
+			/usr/bin/python3 tests/report/check.py "$tmp/exit.flight" &&
+			status 0 "$FLIGHTREC" top --once "$tmp/exit.flight" && prints "^>p $want$" &&
+			status 0 "$FLIGHTREC" export --to html "$tmp/exit.flight" && /usr/bin/python3 -c '
+import base64, json, re, sys, zlib
+page = json.loads(zlib.decompress(base64.b64decode(re.search(r"text/x-rest\">([^<]+)", sys.stdin.read())[1])))
+assert page["focus"] == int(sys.argv[1]), page["focus"]' "$want" < "$tmp/out"
+	}
+	ends_in 102 'exit 102 512|exit 101 0|deliver 100 9|exit 100 512|exit 200 512|deliver 103 9|exit 103 512' &&
+		ends_in 100 'exit 102 512|exit 101 0|exit 100 512|deliver 103 9|exit 103 512' &&
+		ends_in 103 'exit 102 512|exit 100 512|exit 103 512' && ends_in 103 'exit 200 512|exit 103 0' &&
+		ends_in 103 'deliver 100 9|exit 100 512|deliver 103 9|exit 103 512'
+}
+
 # A file without events, one of which only the beginning is left, a window that holds none.
 nothing_at_all() {
 	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
@@ -171,5 +196,6 @@ check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switc
 check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || event ~ "irq*" || event == softirq_entry'
 check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'
 check "nothing to report" empty_window
+check "a process that exits: its cause" exit_is_about_its_cause
 check "no event at all" nothing_at_all
 finish

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_stacks FILE < LINES: a snapshot with the stacks, mappings and symbols that the lines tell. Numbers are hexadecimal but
- *tids;
- * "-" is an empty text.
+ * make_stacks FILE < LINES: a snapshot with the stacks, mappings, symbols and deaths that the lines tell. Numbers are
+ * hexadecimal, but tids, codes and signals decimal; "-" is an empty text.
  *
  *	fact NAME VALUE
  *	task TID TGID COMM
@@ -15,6 +14,8 @@
  *	proc PID EXE CWD	a process that lives
  *	sample TID KSTACK USTACK
  *	crash TID KSTACK USTACK
+ *	deliver TID SIG		a signal that ends it
+ *	exit TID CODE
  */
 #include "unit/host_ring.h"
 
@@ -105,6 +106,22 @@ static void add_crash(char **word)
 	host_ring_put(ring[MAIN], FR_EV_crash, &c, sizeof(c));
 }
 
+static void add_deliver(char **word)
+{
+	struct fr_rec_signal_deliver d = {.task = atoi(word[1]) | 1u << 24, .sig = atoi(word[2])};
+
+	host_clock_ns += 1000;
+	host_ring_put(ring[LIFE], FR_EV_signal_deliver, &d, sizeof(d));
+}
+
+static void add_exit(char **word)
+{
+	struct fr_rec_sched_process_exit e = {.task = atoi(word[1]), .exit_code = atoi(word[2])};
+
+	host_clock_ns += 1000;
+	host_ring_put(ring[LIFE], FR_EV_sched_process_exit, &e, sizeof(e));
+}
+
 static void add_exec(char **word)
 {
 	struct fr_rec_sched_process_exec exec = {.task = atoi(word[1]), .old_pid = atoi(word[1])};
@@ -172,7 +189,8 @@ static int add_line(struct fr_snap_writer *w, char **word, u32 cnt)
 	} kind[] = {
 		{"fact", 3, NULL},     {"stack", 2, NULL},	  {"ids", 2, NULL},	   {"task", 4, add_task},
 		{"sym", 6, add_sym},   {"map", 7, add_map},	  {"gone", 7, add_gone},   {"exec", 3, add_exec},
-		{"proc", 4, add_proc}, {"sample", 4, add_sample}, {"crash", 4, add_crash},
+		{"proc", 4, add_proc}, {"sample", 4, add_sample}, {"crash", 4, add_crash}, {"deliver", 3, add_deliver},
+		{"exit", 3, add_exit},
 	};
 	size_t i = 0, kinds = sizeof(kind) / sizeof(kind[0]);
 

@@ -315,7 +315,7 @@ class Model {
 			put(s, s[1]);
 	}
 	orderTasks() {
-		const who = Number(this.data.facts.trigger_tid || 0);
+		const who = this.data.focus;
 		this.order = [...this.tasks.values()].filter(t => t.tid && (t.rows.n || t.states.n))
 			.sort((a, b) => (b.tid === who) - (a.tid === who) || b.ran - a.ran || b.rows.n - a.rows.n || a.tid - b.tid);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/focus.h"
 #include "flow/replay/gaps.h"
 #include "flow/replay/lacks.h"
 
@@ -332,17 +333,6 @@ static u64 find_moment(const struct fr_analyze *a)
 	return a->res.end_ns;
 }
 
-static u32 find_focus(const struct fr_analyze *a, const struct fr_analyze_opts *opts)
-{
-	s64 tid = 0;
-
-	if (opts->focus_tid)
-		return opts->focus_tid;
-	if (!fr_snap_fact_num(a->snap, "trigger_tid", &tid))
-		fr_snap_fact_num(a->snap, "trigger_pid", &tid);
-	return tid > 0 && tid <= (s64)FR_TID_MASK ? (u32)tid : 0;
-}
-
 /* A tenth of the moment lies after the trigger: its consequences. */
 static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum,
 		       const struct fr_analyze_opts *opts)
@@ -357,7 +347,6 @@ static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct f
 	res->focus.at_ns = at;
 	res->moment_end_ns = res->end_ns - at < behind ? res->end_ns : at + behind;
 	res->moment_begin_ns = at - res->begin_ns < opts->moment_ns - behind ? res->begin_ns : at - (opts->moment_ns - behind);
-	res->focus.tid = find_focus(a, opts);
 }
 
 static void init_tallies(struct fr_an_result *res)
@@ -378,6 +367,10 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 
 	init_tallies(&a->res);
 	find_times(a, r, sum, opts);
+	a->res.focus.tid = opts->focus_tid;
+	err = opts->focus_tid ? 0 : fr_focus_find(r, 0, &a->res.focus.tid);
+	if (err)
+		return err;
 	a->pairs = fr_pairs_new();
 	a->link = calloc(FR_AN_WAKE_MAX, sizeof(*a->link));
 	if (!a->pairs || !a->link)

@@ -16,6 +16,7 @@
 
 #include "flow/export/export_gaps.h"
 #include "flow/export/page_columns.h"
+#include "flow/replay/focus.h"
 #include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
 #include "pure/text/jsonw.h"
@@ -326,9 +327,13 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	struct fr_jsonw w = {.o = o};
 	char *text;
 	size_t sz;
+	u32 focus;
 
+	if (fr_focus_find(x->replay, 0, &focus))
+		return -ENOMEM;
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_u64(&w, "events", x->event_cnt);
+	fr_jsonw_u64(&w, "focus", focus);
 	put_times(&w, p, x->snap);
 	text = fr_schema_write(p->schema, &sz);
 	if (!text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "flow/replay/focus.h"
 #include "flow/replay/gaps.h"
 #include "flow/replay/summary.h"
 #include "flow/top/timeline_int.h"
@@ -168,20 +169,21 @@ static int by_since(const void *a, const void *b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-static void find_trigger(struct fr_timeline *t, u32 file)
+static int find_trigger(struct fr_timeline *t, u32 file)
 {
 	const struct fr_snap *s = fr_replay_snap(t->replay, file);
-	u32 boot = fr_replay_boot(t->replay, file);
-	s64 ts, tid = 0;
+	u32 boot = fr_replay_boot(t->replay, file), tid;
+	s64 ts;
+	int err;
 
 	if (t->has_trigger || !fr_snap_fact_num(s, "trigger_ts", &ts) || ts <= 0)
-		return;
+		return 0;
 	t->has_trigger = true;
 	t->trigger = at_of(t, boot, ts);
-	if (!fr_snap_fact_num(s, "trigger_tid", &tid))
-		fr_snap_fact_num(s, "trigger_pid", &tid);
-	if (tid > 0 && tid <= (s64)FR_TID_MASK && t->work->boot[boot].by_tid[tid])
+	err = fr_focus_find(t->replay, file, &tid);
+	if (!err && tid && t->work->boot[boot].by_tid[tid])
 		t->focus = t->work->boot[boot].by_tid[tid] - 1;
+	return err;
 }
 
 /* ---- meaning ---- */
@@ -434,8 +436,8 @@ static int end(struct fr_timeline *t)
 	err = err ?: fr_tl_rows_end(t);
 	if (t->work->boot[0].view)
 		find_names(t);
-	for (i = 0; i < fr_replay_file_cnt(t->replay); i++)
-		find_trigger(t, i);
+	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
+		err = find_trigger(t, i);
 	for (i = 0; i < t->cpu_cnt; i++)
 		if (t->cpu[i].horizon > t->horizon)
 			t->horizon = t->cpu[i].horizon;

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `flightrec report`: all its figures made again by check.py from a snapshot that make_load writes; the page for people. No root.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+unset COLUMNS NO_COLOR
+. tests/check.sh
+snap=$tmp/load.flight
+
+# status N COMMAND...: its output goes to $tmp/out and $tmp/err
+status() {
+	local want=$1 got
+	shift
+	"$@" > "$tmp/out" 2> "$tmp/err" < /dev/null
+	got=$?
+	((got == want)) || { echo "exit status $got, not $want: $*"; cat "$tmp/err"; return 1; }
+}
+figures() { /usr/bin/python3 tests/report/check.py "$snap" "$@"; }
+report() { "$FLIGHTREC" report "$@"; }
+prints() { grep -qE -- "$1" "$tmp/out" || { echo "not printed: $1"; return 1; }; }
+
+# What check.py does not look at may not be all there is.
+has_all() {
+	status 0 report --json "$snap" && /usr/bin/python3 - "$tmp/out" <<- 'EOF'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		assert r["window"]["events"] > 7000, r["window"]
+		assert r["window"]["begin_ns"] < r["window"]["rated_begin_ns"] == r["window"]["horizon_ns"]
+		for table, least in dict(tasks=20, processes=12, cgroups=3, waits=100, offcpu=50, syscalls=7, errors=15, block=4,
+		                         irqs=2, softirqs=3, functions=10, cpus=4, events=18).items():
+		    assert len(r[table]) >= least, (table, len(r[table]))
+		for name in ("wakeup", "offcpu", "queued", "blocked", "oncpu"):
+		    assert r["total"][name]["count"] > 50, name
+		assert any(x["latency"]["count"] for x in r["syscalls"]) and any(x["latency"]["count"] for x in r["block"])
+		assert {x["in"] for x in r["offcpu"]} == {"none", "syscall", "fault"}
+		assert {x["by"] for x in r["waits"]} == {"task", "irq", "softirq"}
+		f = r["focus"]
+		assert f["tid"] == 103 and len(f["events"]) == 64 and len(f["syscalls"]) > 3 and len(f["states"]) > 20, f
+		assert len(f["woken_by"]) == 3 and f["stack"]["from"] == "crash" and len(f["stack"]["user"]) == 2, f
+		assert r["lost"]["holes"] == 1 and r["clock"]["ties"] == 54
+	EOF
+}
+
+# Names that anybody can choose do not reach the terminal; without one there is no colour, and ASCII only.
+is_plain() {
+	status 0 report --top 0 "$snap" && ! LC_ALL=C grep -nP '[^\x20-\x7e]' "$tmp/out" && prints 't\\x1b\[31m'
+}
+page_tells() {
+	status 0 report "$snap" || return
+	prints 'crash: SIGSEGV' && prints '^  when +2026-01-01 00:00:0' && prints 'Its last events' &&
+		prints 'is woken by' && prints 'Who waited for whom' && prints 'What each CPU ran' && prints '24 *: --top 0|of [0-9]+: --top 0 shows all' &&
+		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077' &&
+		prints '^ +\+0\.000000 ms' && ! prints '-0\.000000 ms' > /dev/null
+}
+# Tables, bars and timelines fit; lines of events are as long as they are.
+is_as_wide() {
+	local width
+	for width in 80 100 132; do
+		COLUMNS=$width status 0 report "$snap" || return
+		sed '/^Its last events/,/^$/d; /^Its system calls/,/^$/d; 1,/^  task /d' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad }' || return
+	done
+}
+# Narrower than any table: lines are cut there, and only where somebody looks. Colours are no columns.
+is_as_narrow() {
+	local width
+	for width in 40 53 66 79 250; do
+		COLUMNS=$width TERM=xterm status 0 script -qec "$FLIGHTREC report --top 0 $snap" /dev/null || return
+		sed 's/\x1b\[[0-9]*m//g; s/\r//' "$tmp/out" | sed -n '/^What each CPU ran/,/^On the CPU, by function/p' > "$tmp/page"
+		awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 100 }' "$tmp/page" || return
+		((width > 200)) || awk -v w=$width 'length == w { cut = 1 } END { exit !cut }' "$tmp/page" || { echo "nothing was cut at $width"; return 1; }
+	done
+	# cut lines begin as whole ones do
+	status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/whole"
+	COLUMNS=40 status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/page"
+	[[ -s $tmp/page ]] && cut -c 1-40 "$tmp/whole" | head -n "$(wc -l < "$tmp/page")" | diff - "$tmp/page"
+}
+# The two windows differ in all tables; many of the calls fail.
+diff_fits() {
+	local width
+	for width in 60 79 80 109 110 120 130 131 200; do
+		COLUMNS=$width status 0 "$FLIGHTREC" diff --top 999 --window-a 0%..40% --window-b 60%..100% "$snap" && prints '  failed [0-9.]+% -> [0-9.]+%$' > /dev/null || return
+		sed 1,3d "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 50 }' || return
+	done
+}
+wide_has_more() {
+	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
+}
+is_colourful() {
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	TERM=xterm script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && prints $'\e\\[31m' &&
+		TERM=xterm NO_COLOR=1 script -qec "$FLIGHTREC report $snap" /dev/null < /dev/null > "$tmp/out" && ! prints $'\e\\[31m' > /dev/null
+}
+top_is_top() {
+	status 0 report --json --top 3 "$snap" && /usr/bin/python3 - "$tmp/out" <<- 'EOF'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		for table in ("tasks", "processes", "waits", "offcpu", "syscalls", "errors", "functions"):
+		    assert len(r[table]) == 3, table
+		on = [t["oncpu_ns"] for t in r["tasks"]]
+		assert on == sorted(on, reverse=True), on
+	EOF
+}
+usage() {
+	status 2 report && status 2 report "$snap" "$snap" && status 2 report --top x "$snap" && status 2 report --moment 5 "$snap" &&
+		status 2 report --task 0 "$snap" && status 2 report -f 'nonsense ==' "$snap" && status 2 report --since never "$snap" &&
+		status 1 report "$tmp/none" && status 0 report --help
+}
+damaged() {
+	head -c -3000 "$snap" > "$tmp/cut.flight"
+	status 3 report "$tmp/cut.flight" && prints 'What is missing' && status 3 report --json "$tmp/cut.flight" &&
+		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null && echo "no snapshot" > "$tmp/text" && status 3 report "$tmp/text"
+}
+# Nothing goes on across what is damaged: no pair that replay does not find, no time on a CPU.
+damaged_part() {
+	build/tests/report/make_load "$tmp/parts.flight" parts && /usr/bin/python3 tests/report/damaged.py "$tmp/parts.flight" "$tmp/bad.flight"
+}
+# In a file of some tasks' events nobody is said to run while others, who are not in it, did.
+tasks_cut_away() {
+	"$FLIGHTREC" cut "$@" -o "$tmp/few.flight" "$snap" && /usr/bin/python3 tests/report/check.py "$tmp/few.flight" &&
+		status 0 report --json "$tmp/few.flight" && /usr/bin/python3 - "$tmp/out" <<- 'EOF' && rm "$tmp/few.flight"
+			import json, sys
+			r = json.load(open(sys.argv[1]))
+			assert sum(c["switches"] for c in r["cpus"]) > 50, r["cpus"]
+			assert not r["total"]["oncpu_ns"] and not any(c["busy_ns"] + c["idle_ns"] for c in r["cpus"]), r["total"]["oncpu_ns"]
+		EOF
+}
+cut_away() {
+	local file=$tmp/away.flight
+	"$FLIGHTREC" cut "$@" -o "$file" "$snap" && /usr/bin/python3 tests/report/check.py "$file" && status 0 report "$file" &&
+		prints 'events were cut away' && rm -f "$file"
+}
+empty_window() {
+	status 0 report --window 0ns..0ns "$snap" && status 0 report --json -f 'event == governor' "$snap" &&
+		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
+}
+
+# A process that exits is about the thread that made it exit, not about the last one that the kernel took down with it; one that had
+# ended before, and another process, are not meant either. Where the deliveries were not recorded it is the trigger's thread.
+exit_is_about_its_cause() {
+	local head threads want
+	head='fact trigger_reason exit|fact trigger_status 2|fact trigger_pid 100|fact trigger_tid 103|fact trigger_ts 1000020000'
+	threads='task 100 100 p|task 101 100 p|task 102 100 p|task 103 100 p|task 200 200 q|exit 104 512'
+	make -s build/tests/symbols/make_stacks || return
+	ends_in() {
+		want=$1
+		rm -f "$tmp/exit.flight"
+		tr '|' '\n' <<< "$head|$threads|$2" | build/tests/symbols/make_stacks "$tmp/exit.flight" && status 0 report --json "$tmp/exit.flight" &&
+			/usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin); assert r["focus"]["tid"] == int(sys.argv[1]) and r["trigger"]["tid"] == 103, r["focus"]["tid"]' "$want" < "$tmp/out" &&
+			/usr/bin/python3 tests/report/check.py "$tmp/exit.flight" &&
+			status 0 "$FLIGHTREC" top --once "$tmp/exit.flight" && prints "^>p $want$" &&
+			status 0 "$FLIGHTREC" export --to html "$tmp/exit.flight" && /usr/bin/python3 -c '
+import base64, json, re, sys, zlib
+page = json.loads(zlib.decompress(base64.b64decode(re.search(r"text/x-rest\">([^<]+)", sys.stdin.read())[1])))
+assert page["focus"] == int(sys.argv[1]), page["focus"]' "$want" < "$tmp/out"
+	}
+	ends_in 102 'exit 102 512|exit 101 0|deliver 100 9|exit 100 512|exit 200 512|deliver 103 9|exit 103 512' &&
+		ends_in 100 'exit 102 512|exit 101 0|exit 100 512|deliver 103 9|exit 103 512' &&
+		ends_in 103 'exit 102 512|exit 100 512|exit 103 512' && ends_in 103 'exit 200 512' &&
+		ends_in 103 'deliver 100 9|exit 100 512|deliver 103 9|exit 103 512'
+}
+
+# A file without events, one of which only the beginning is left, a window that holds none.
+nothing_at_all() {
+	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
+	status 0 report "$tmp/none.flight" && prints 'of 0 events in 0 ns; `flightrec info`' || return
+	status 3 report "$tmp/head.flight" && status 0 report --window 1ns..2ns "$snap" && prints 'of 0 events' || return
+	/usr/bin/python3 tests/report/check.py "$tmp/none.flight" && /usr/bin/python3 tests/report/check.py "$tmp/head.flight"
+}
+
+make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+check "a process that exits: its cause" exit_is_about_its_cause
+finish
