@@ -161,6 +161,24 @@ assert page["focus"] == int(sys.argv[1]), page["focus"]' "$want" < "$tmp/out"
 		ends_in 103 'deliver 100 9|exit 100 512|deliver 103 9|exit 103 512'
 }
 
+# What a recursion was called from is on the page, and no frame is lost: 1 + 40 + 2 + 30.
+recursion_is_short() {
+	local i frames=1000
+	for ((i = 0; i < 40; i++)); do frames+=" 2000"; done
+	frames+=" 3000 3000"
+	for ((i = 0; i < 30; i++)); do frames+=" $(printf %x $((16384 + i)))"; done
+	make -s build/tests/symbols/make_stacks && printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' 'fact trigger_ts 1000009000' \
+		'task 100 100 p' "stack 77 $frames" 'crash 100 0 77' | build/tests/symbols/make_stacks "$tmp/deep.flight" || return
+	status 0 report "$tmp/deep.flight" && sed -n '/^Its stack/,/^$/p' "$tmp/out" > "$tmp/page" || return
+	diff <(sed -nE 's/^ +(#[0-9]+ +0x[0-9a-f]+|the same .*|and .*more).*/\1/p' "$tmp/page") <(
+		printf '#%-2d 0x%016x\n' 0 4096 1 8192
+		echo "the same in #2 to #40"
+		printf '#%-2d 0x%016x\n' 41 12288 42 12288
+		for ((i = 0; i < 20; i++)); do printf '#%-2d 0x%016x\n' $((43 + i)) $((16384 + i)); done
+		echo "and 10 more"
+	) && status 0 report --json "$tmp/deep.flight" && jq -e '.focus.stack.user | length == 73' "$tmp/out"
+}
+
 # A file without events, one of which only the beginning is left, a window that holds none.
 nothing_at_all() {
 	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
@@ -197,5 +215,6 @@ check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || eve
 check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'
 check "nothing to report" empty_window
 check "a process that exits: its cause" exit_is_about_its_cause
+check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 finish

@@ -289,34 +289,46 @@ static void put_chain(struct fr_report_page *p)
 
 /* ---- its stack ---- */
 
+static void put_frame(struct fr_report_page *p, size_t nr, u64 ip, const struct fr_symbol *s)
+{
+	fr_out_printf(p->o, "    #%-2zu 0x%016llx ", nr, (unsigned long long)ip);
+	if (s->name) {
+		fr_escape_text(p->o, s->name, strlen(s->name));
+		fr_out_printf(p->o, "+0x%llx", (unsigned long long)s->off);
+	} else {
+		fr_out_str(p->o, "?");
+	}
+	if (s->module) {
+		fr_out_str(p->o, " (");
+		fr_escape_text(p->o, s->module, strlen(s->module));
+		fr_out_char(p->o, ')');
+	}
+	if (!s->name && s->missing)
+		fr_out_printf(p->o, ": %s", s->missing);
+	fr_out_char(p->o, '\n');
+}
+
+/* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
 static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
 {
-	size_t cnt = 0, i;
+	size_t cnt = 0, i, same;
 	const u64 *ip = stack_id ? fr_stacks_find(p->r->view->stacks, stack_id, &cnt) : NULL;
-
 	size_t own = ip ? fr_report_own_frames(p->r, user, ip, cnt) : 0;
+	u32 shown = 0;
 
-	for (i = own; ip && i < cnt && i < own + FRAMES_SHOWN; i++) {
+	for (i = own; ip && i < cnt && shown < FRAMES_SHOWN; i += same, shown++) {
 		struct fr_symbol s = fr_report_frame(p->r, user, i, ip[i]);
 
-		fr_out_printf(p->o, "    #%-2zu 0x%016llx ", i - own, (unsigned long long)ip[i]);
-		if (s.name) {
-			fr_escape_text(p->o, s.name, strlen(s.name));
-			fr_out_printf(p->o, "+0x%llx", (unsigned long long)s.off);
-		} else {
-			fr_out_str(p->o, "?");
-		}
-		if (s.module) {
-			fr_out_str(p->o, " (");
-			fr_escape_text(p->o, s.module, strlen(s.module));
-			fr_out_char(p->o, ')');
-		}
-		if (!s.name && s.missing)
-			fr_out_printf(p->o, ": %s", s.missing);
-		fr_out_char(p->o, '\n');
+		put_frame(p, i - own, ip[i], &s);
+		for (same = 1; i + same < cnt && ip[i + same] == ip[i]; same++)
+			;
+		if (same > 2)
+			fr_out_printf(p->o, "        the same in #%zu to #%zu\n", i + 1 - own, i + same - 1 - own);
+		else
+			same = 1;
 	}
-	if (cnt > own + FRAMES_SHOWN)
-		fr_out_printf(p->o, "    and %zu more\n", cnt - own - FRAMES_SHOWN);
+	if (ip && i < cnt)
+		fr_out_printf(p->o, "    and %zu more\n", cnt - i);
 }
 
 static void put_stack(struct fr_report_page *p)
