@@ -406,6 +406,20 @@ list_prints() {
 		jq -e '.snapshots | length == 1 and (.[0] | .reason == "crash" and .pid == 101 and .sig == 11 and .signal == "SIGSEGV" and
 			.real_ns == 1767225600005000000 and .kept == false and .core == null and .damage == null)' "$tmp/out"
 }
+# A process that exited has no signal, but a status; 0 is one, too.
+list_status() {
+	local dir=$tmp/exits nr
+	make -s build/tests/symbols/make_stacks && mkdir "$dir" || return
+	for nr in 000 002 255; do
+		printf '%s\n' 'fact trigger_reason exit' 'fact trigger_pid 100' "fact trigger_status $((10#$nr))" 'exit 100 512' |
+			build/tests/symbols/make_stacks "$dir/web-1-20260101T000000.${nr}Z-exit-p-100.flight" || return
+	done
+	printf '%s\n' 'fact trigger_reason end' 'exit 100 512' | build/tests/symbols/make_stacks "$dir/web-1-20260101T000000.999Z-end.flight" &&
+		status 0 "$flightrec" list -o "$dir" && is_quiet &&
+		diff <(sed -n 's/^.* 100  \(status [0-9]*\) .*/\1/p' "$tmp/out") <(printf 'status %s\n' 0 2 255) &&
+		status 0 "$flightrec" list -o "$dir" --json &&
+		jq -e '[.snapshots[] | [.status, .signal]] == [[0, null], [2, null], [255, null], [null, null]]' "$tmp/out"
+}
 list_marks() {
 	local file=$tmp/list/web-1-20260101T000000.005Z-crash-nginx-4711.flight
 	status 0 "$flightrec" list --keep "$file" && [[ $(stat -c %a "$file") == 4* && $(stat -c %A "$file") != *w* ]] &&
@@ -462,6 +476,7 @@ check "a limit of file sizes" file_limit
 check "no control characters" no_control_characters
 check "colour" colour
 check "list" list_prints
+check "list tells exit statuses" list_status
 check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list calls nothing damaged that it may not read" list_unread

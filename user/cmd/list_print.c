@@ -40,6 +40,15 @@ static const char *signal_text(s32 sig, char *buf, size_t sz)
 	return buf;
 }
 
+/* How it ended: by a signal, or on its own. */
+static const char *end_text(const struct fr_stored *s, char *buf, size_t sz)
+{
+	if (s->sig || !s->exited)
+		return signal_text(s->sig, buf, sz);
+	snprintf(buf, sz, "status %u", s->status);
+	return buf;
+}
+
 static void fill_row(struct row *r, const struct fr_stored *s)
 {
 	memset(r, 0, sizeof(*r));
@@ -48,7 +57,7 @@ static void fill_row(struct row *r, const struct fr_stored *s)
 	r->text[REASON] = s->reason;
 	r->text[COMM] = s->comm;
 	r->text[PID] = r->num[PID];
-	r->text[SIGNAL] = signal_text(s->sig, r->num[SIGNAL], sizeof(r->num[SIGNAL]));
+	r->text[SIGNAL] = end_text(s, r->num[SIGNAL], sizeof(r->num[SIGNAL]));
 	r->text[SIZE] = fr_show_size(s->sz, r->num[SIZE], sizeof(r->num[SIZE]));
 	r->text[KEPT] = s->marked ? "kept" : "";
 }
@@ -220,6 +229,10 @@ static void put_json(struct fr_jsonw *w, const struct fr_stored *s)
 	fr_jsonw_u64(w, "pid", s->pid);
 	fr_jsonw_s64(w, "sig", s->sig);
 	fr_jsonw_text(w, "signal", s->sig ? signal_text(s->sig, buf, sizeof(buf)) : NULL);
+	if (s->exited)
+		fr_jsonw_u64(w, "status", s->status);
+	else
+		fr_jsonw_text(w, "status", NULL);
 	fr_jsonw_u64(w, "bytes", s->sz);
 	fr_jsonw_bool(w, "kept", s->marked);
 	fr_jsonw_text(w, "boot_id", s->boot_id[0] ? s->boot_id : NULL);

@@ -35,6 +35,8 @@ struct fr_stored {
 	char *reason, *comm; /* "" none */
 	u32 pid;
 	s32 sig;
+	bool exited; /* taken because it exited, with this status */
+	u8 status;
 	char *boot_id;
 	char *core;   /* path of the core file of the same crash, NULL none */
 	char *damage; /* why it could not be read completely, NULL */

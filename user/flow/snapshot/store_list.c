@@ -63,6 +63,8 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 	f->boot_id = copy(fr_snap_fact(s, "boot_id"));
 	f->pid = num(s, "trigger_pid", ~0U);
 	f->sig = num(s, "trigger_sig", 0x7fffffff);
+	f->exited = fr_snap_fact(s, "trigger_status");
+	f->status = num(s, "trigger_status", 255);
 	if (cnt)
 		f->damage = copy(fr_snap_damage_text(s, 0));
 	return f->reason && f->comm && f->boot_id && (!cnt || f->damage);
