@@ -168,6 +168,11 @@ names_are_counted() {
 	by tables "$tmp/stacks.flight" && jq -c '.names[]' "$tmp/out" | grep -Fx '{"kernel":2,"jit":1,"mappings":2,"processes":1,"stacks":0}'
 }
 
+# Two findings, which errors.txt shows.
+damage_is_counted() {
+	tables_are_the_same "$tmp/damaged.flight" && [[ $(jq '.summary[0].damage' "$tmp/out") == 2 ]]
+}
+
 # What needs no event decodes none, so it does not see what is wrong with one.
 tables_need_no_event() {
 	by tables "$tmp/load.flight" && by_python flip "$tmp/load.flight" "$tmp/flipped.flight" "$tmp/out" && by tables "$tmp/flipped.flight" &&
@@ -224,6 +229,8 @@ is_leakless() {
 	under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/slow" "$tmp/load.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" stacks "$tmp/stacks.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" printed-json "$tmp/small.flight" &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" fields "$tmp/small.flight" > /dev/null &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" json "$tmp/small.flight" > /dev/null &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
 		under "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
 }
@@ -234,6 +241,24 @@ windows_agree() {
 		use window "$tmp/load.flight" "$when" && [[ $(< "$tmp/out") == $("$FLIGHTREC" replay --count --window "$when" "$tmp/load.flight") ]] ||
 			{ echo "$when: $(< "$tmp/out")"; return 1; }
 	done
+}
+
+# Each tier as the command has it; they differ, and are all together.
+tiers_agree() {
+	local which cnt sum=0
+	declare -A of
+	for which in main life stack all life,stack; do
+		use tiers "$tmp/$1.flight" "$which" && cnt=$("$FLIGHTREC" replay --tier "$which" --count "$tmp/$1.flight") || return
+		of[$which]=$(< "$tmp/out")
+		[[ ${of[$which]} == "$cnt" ]] || { echo "$which: ${of[$which]}, not $cnt"; return 1; }
+	done
+	((of[main] && of[life] && of[stack] && of[main] != of[life] && of[life,stack] == of[life] + of[stack] && of[all] == of[main] + of[life,stack])) ||
+		{ declare -p of; return 1; }
+}
+
+missing_symbols_are_told() {
+	use missing "$tmp/stacks.flight" && "$FLIGHTREC" replay --tier all --symbols "$tmp/stacks.flight" 2> "$tmp/err" > /dev/null && grep -q /nonexistent/prog "$tmp/err" &&
+		{ sed 's/^flightrec: /log /' "$tmp/err"; echo "1 warned"; } | diff - "$tmp/out"
 }
 
 # In the locale of a program that writes 1,5: the same.
@@ -293,8 +318,11 @@ check "a lost part of a merged file" lost_member_hides_none
 check "gaps" gaps_are_the_same
 check "filters" filters_agree
 check "windows" windows_agree
+check "tiers" tiers_agree small
+check "missing symbols" missing_symbols_are_told
 check "locale" locale_is_of_no_account
 check "errors" errors_are_told
+check "tables of a damaged file" damage_is_counted
 check "what is not there, or another's" others_are_refused
 check "the example's sums" example_is_right
 check "valgrind: memory" is_leakless

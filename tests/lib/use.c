@@ -10,6 +10,11 @@
 
 #include "use.h"
 
+static void say(void *arg, int level, const char *text)
+{
+	printf("%s %s: %s\n", (const char *)arg, level == FLIGHTREC_LOG_ERROR ? "error" : "warning", text);
+}
+
 /* A field by the call for its kind; the others have to refuse it. */
 static void put_value(const struct flightrec_event *ev, int i)
 {
@@ -106,11 +111,52 @@ static void put_event(const struct flightrec_event *ev)
 	puts("}");
 }
 
+/*
+ * A field is by its name what it is by its number, in words what it is in the line of text, where it is in that. Returns how
+ * many were. Stacks are in the line with names of functions.
+ */
+static unsigned check_names(const struct flightrec_event *ev)
+{
+	const struct flightrec_type *t = flightrec_event_type(ev);
+	const char *text, *text_named, *words;
+	const uint64_t *nums, *nums_named;
+	size_t sz, sz_named;
+	uint64_t u, u_named;
+	int64_t v, v_named;
+	char cell[8192];
+	unsigned i, cnt = 0;
+
+	for (i = 0; i < flightrec_type_field_cnt(t); i++) {
+		const struct flightrec_field *f = flightrec_type_field(t, (int)i);
+		const char *name = flightrec_field_name(f);
+
+		if (flightrec_get_u64(ev, name, &u_named) != flightrec_value_u64(ev, (int)i, &u) ||
+		    flightrec_get_s64(ev, name, &v_named) != flightrec_value_s64(ev, (int)i, &v) ||
+		    flightrec_get_text(ev, name, &text_named, &sz_named) != flightrec_value_text(ev, (int)i, &text, &sz) ||
+		    flightrec_get_array(ev, name, &nums_named, &sz_named) != flightrec_value_array(ev, (int)i, &nums, &sz))
+			FAIL("%s: not the same by name", name);
+		if ((!flightrec_value_u64(ev, (int)i, &u) && u != u_named) ||
+		    (!flightrec_value_s64(ev, (int)i, &v) && v != v_named) ||
+		    (!flightrec_value_text(ev, (int)i, &text, &sz) && (text != text_named || sz != sz_named)) ||
+		    (!flightrec_value_array(ev, (int)i, &nums, &sz) && (nums != nums_named || sz != sz_named)))
+			FAIL("%s: another value by name", name);
+		snprintf(cell, sizeof(cell), " %s=", name);
+		if (flightrec_field_is_stack(f) || !strstr(flightrec_event_text(ev, NULL), cell))
+			continue;
+		words = flightrec_get_words(ev, name);
+		snprintf(cell, sizeof(cell), " %s=%s", name, words ? words : "(none)");
+		if (!strstr(flightrec_event_text(ev, NULL), cell))
+			FAIL("not in the line of text:%s", cell);
+		cnt++;
+	}
+	return cnt;
+}
+
 static void fields(const char *path)
 {
 	struct flightrec *fr = open_file(path, FLIGHTREC_PAIRS, NULL);
 	const struct flightrec_event *ev;
-	uint64_t last = 0, v;
+	uint64_t last = 0, v, worded = 0;
 	int got;
 
 	while ((got = flightrec_next(fr, &ev)) > 0) {
@@ -119,10 +165,13 @@ static void fields(const char *path)
 		    flightrec_value_words(ev, 99) || !flightrec_event_matches(ev) || flightrec_event_file(ev))
 			FAIL("an event is not as it must be");
 		last = flightrec_event_order_ns(ev);
+		worded += check_names(ev);
 		put_event(ev);
 	}
 	if (got)
 		FAIL("%s", flightrec_error(fr));
+	if (!worded)
+		FAIL("no field was in a line of text");
 	flightrec_free(fr);
 }
 
@@ -211,6 +260,24 @@ static void stacks(const char *path)
 	flightrec_free(fr);
 }
 
+/* Which programs had no symbols, once frames were asked for. */
+static void missing(const char *path)
+{
+	struct flightrec *fr = open_file(path, 0, NULL);
+	const struct flightrec_event *ev;
+	const struct flightrec_stack *s;
+	unsigned i;
+
+	flightrec_set_log(fr, say, (void *)"log");
+	if (flightrec_warn_symbols(fr))
+		FAIL("warned of frames that nobody asked for");
+	while (flightrec_next(fr, &ev) > 0)
+		for (i = 0; i < flightrec_type_field_cnt(flightrec_event_type(ev)); i++)
+			flightrec_value_stack(ev, (int)i, &s);
+	printf("%u warned\n", flightrec_warn_symbols(fr));
+	flightrec_free(fr);
+}
+
 /* ---- schema and info ---- */
 
 static void schema(const char *path)
@@ -286,11 +353,6 @@ static void info(const char *path)
 
 /* ---- what goes wrong ---- */
 
-static void say(void *arg, int level, const char *text)
-{
-	printf("%s %s: %s\n", (const char *)arg, level == FLIGHTREC_LOG_ERROR ? "error" : "warning", text);
-}
-
 /* Everything that can be refused, and what is said of it: on standard output, for standard error has to stay empty. */
 static void errors(const char *good, const char *damaged, const char *later)
 {
@@ -340,6 +402,7 @@ static void errors(const char *good, const char *damaged, const char *later)
 
 	fr = open_file(good, 0, NULL);
 	printf("%d filter\n", flightrec_filter_new(fr, "cpu == ", &f));
+	printf("%s\n", flightrec_error(fr));
 	printf("%d filter of nothing\n", flightrec_filter_new(fr, NULL, &f));
 	printf("%d filter for pairs\n", flightrec_filter_new(fr, "latency > 1ms", &f));
 	printf("%d filter for cgroups\n", flightrec_filter_new(fr, "cgroup ~ \"/a*\"", &f));
@@ -428,6 +491,18 @@ static void window(const char *path, const char *when)
 	flightrec_window(fr, NULL, &end);
 	if (begin >= end || flightrec_count(fr, &cnt))
 		FAIL("a window");
+	flightrec_free(fr);
+	printf("%llu\n", (unsigned long long)cnt);
+}
+
+/* How many events are in these tiers. */
+static void tiers(const char *path, const char *which)
+{
+	struct flightrec *fr = flightrec_new();
+	uint64_t cnt = 0;
+
+	if (flightrec_add(fr, path) || flightrec_set_tiers(fr, which) || flightrec_open(fr) || flightrec_count(fr, &cnt))
+		FAIL("%s", flightrec_error(fr));
 	flightrec_free(fr);
 	printf("%llu\n", (unsigned long long)cnt);
 }
@@ -612,6 +687,10 @@ int main(int argc, char **argv)
 		filtered(path, arg);
 	else if (!strcmp(what, "window") && arg)
 		window(path, arg);
+	else if (!strcmp(what, "tiers") && arg)
+		tiers(path, arg);
+	else if (!strcmp(what, "missing"))
+		missing(path);
 	else if (!strcmp(what, "others"))
 		others(path);
 	else if (!strcmp(what, "gaps"))

@@ -85,7 +85,6 @@ static u64 count_run(struct flightrec *fr)
 	struct fr_row r;
 	u64 cnt = 0;
 
-	fr->at = to;
 	if (!fr->run.filter)
 		return to - from;
 	for (i = from; i < to; i++)
