@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from frtest import check, equal, fr, fr_json, main, replay, test  # noqa: E402
 
 SIGSEGV, SIGKILL, SIGTERM, EBADF = 11, 9, 15, 9
+CAP_SYS_ADMIN = 21
 GETPPID, PREAD64, GETPID_COMPAT = 110, 17, 20
 CALL_CNT, BLOCK_SZ, BLOCK_AT = 1000, 65536, 48 << 20  # as guest.c has them
 # frames are not printed by themselves; the snapshot ends after its last event; these are of triggers and of the governor
@@ -60,6 +61,17 @@ def dmesg():
     bad = [line for line in text("dmesg").splitlines()
            if any(w in line for w in ("WARNING:", "BUG:", "Oops", "rcu: INFO", "possible recursive locking"))]
     check(not bad, "\n".join(bad))
+
+
+@test("with the rights that the unit grants, and no others: recorded, a crash taken")
+def unit():
+    got = dict(line.split() for line in text("statuses").splitlines())
+    equal(got["unit"], "0", f"exit status: {text('unit.err')}")
+    equal(int(re.search(r"CapBnd:\s+(\w+)", text("unit.out"))[1], 16) & 1 << CAP_SYS_ADMIN, 0, "CAP_SYS_ADMIN in its bounding set")
+    info = fr_json("info", os.path.join(GOT, "unit.flight"))
+    equal(info["session"], "unit", "session")
+    check([e for e in replay(os.path.join(GOT, "unit.flight")) if e["event"] == "signal_deliver" and e["sig"] == SIGSEGV],
+          "no crash in the snapshot")
 
 
 @test("doctor: able, and missing is what this kernel lacks")

@@ -76,14 +76,18 @@ unpack() {
 
 # prepare DEB DIR: everything a guest needs
 prepare() {
-	local root=$2/root
+	local root=$2/root rights
 	rm -rf "$2"
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp,out,modules,var/lib} "$2/got"
 	unpack "$1" "$2" || return
 	cp tests/vm/init "$root/init"
 	cp tests/vm/hotplug "$root/bin/hotplug"
 	cp /bin/busybox "$FLIGHTREC" "${programs[@]/#/$FR_KERNEL_BIN/}" "$root/bin/"
-	copy_libraries "$root" "$root/bin/flightrec" "${programs[@]/#/$root/bin/}"
+	cp "$(command -v setpriv)" "$root/bin/bounded" # busybox's has no --bounding-set
+	mkdir -p "$root/etc"
+	rights=$(sed -nE 's/^CapabilityBoundingSet=//p' dist/flightrec.service | paste -sd' ' | sed 's/CAP_/+/g; s/ /,/g')
+	echo "${rights,,}" > "$root/etc/capabilities"
+	copy_libraries "$root" "$root/bin/bounded" "$root/bin/flightrec" "${programs[@]/#/$root/bin/}"
 	(cd "$root" && find . | cpio -o -H newc --quiet) > "$2/initrd"
 }
 

@@ -540,6 +540,7 @@ static int run(struct load *l)
 	err = size_maps(l);
 	if (err)
 		return err;
+	fr_kbtf_without_modules(l->skel->obj);
 	err = flightrec__load(l->skel);
 	if (err)
 		return explain_load(err);

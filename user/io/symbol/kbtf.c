@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/symbol/kbtf.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,4 +60,13 @@ bool fr_kbtf_block_error_is_status(const struct btf *btf)
 bool fr_kbtf_exit_has_mm(const struct btf *btf)
 {
 	return param(btf, "sched_process_exit", 2) != NULL;
+}
+
+void fr_kbtf_without_modules(struct bpf_object *obj)
+{
+	struct bpf_program *prog = bpf_object__next_program(obj, NULL);
+	u32 id;
+
+	if (prog && bpf_btf_get_next_id(0, &id) && errno == EPERM)
+		bpf_program__set_attach_target(prog, 0, "fr_no_such_target"); /* fails, and changes nothing else */
 }

@@ -8,6 +8,7 @@
 #include "types.h"
 
 struct btf;
+struct bpf_object;
 
 /* Does the kernel have this tracepoint? */
 bool fr_kbtf_has(const struct btf *btf, const char *tracepoint);
@@ -26,5 +27,11 @@ bool fr_kbtf_block_error_is_status(const struct btf *btf);
  * exit_mm() and added a parameter, group_dead.
  */
 bool fr_kbtf_exit_has_mm(const struct btf *btf);
+
+/*
+ * Before an object is loaded: libbpf looks in the modules' BTF for each type and function that vmlinux lacks (bpf_rdonly_cast
+ * before 6.2), weak ones too. Without CAP_SYS_ADMIN it cannot, and refuses to load. It tries only once: let it do so here.
+ */
+void fr_kbtf_without_modules(struct bpf_object *obj);
 
 #endif

@@ -476,6 +476,7 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 	err = reuse_maps(t);
 	if (err)
 		return err;
+	fr_kbtf_without_modules(t->skel->obj);
 	err = triggers__load(t->skel);
 	if (err)
 		return explain_load(err);
