@@ -204,6 +204,15 @@ def no_session():
         refused(fr(*cmd, status=4), "no session 'frtest-none'")
 
 
+@test("no such session, but others: they are named")
+def other_sessions():
+    with session(*MINIMAL) as name:
+        for cmd in ("dump", "status", "stop"):
+            words = fr(cmd, "-n", "frtest-none", status=4).stderr
+            check("no session 'frtest-none' is recording, only '" in words and "name one with -n" in words, words)
+            check(f"'{name}'" in words or re.search(r"'(, '[^']+'){4} and \d+ more: ", words), words)
+
+
 @test("not root: every command that needs it says so")
 def not_root():
     with session(*MINIMAL) as name:

@@ -153,7 +153,7 @@ int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), 
 		return FR_EXIT_FAIL;
 	err = fr_sess_open_any(name, &s);
 	if (err == -ENOENT) {
-		fr_err("no session '%s' is recording: `ls " FR_SESSION_ROOT "` shows those that are", name);
+		fr_sess_say_none(name, false);
 		return FR_EXIT_NO_SESSION;
 	}
 	if (err)

@@ -167,7 +167,7 @@ static int explain_open(const struct fr_sess *s, int err)
 {
 	switch (err) {
 	case -ENOENT:
-		fr_err("no session '%s' is recording: start one with `flightrec record -n %s`", s->name, s->name);
+		fr_sess_say_none(s->name, true);
 		break;
 	case -EACCES:
 	case -EPERM:

@@ -70,6 +70,9 @@ bool fr_sess_is_gone(const struct fr_sess *s);
 /* Is there an incomplete session of this name? After a sweep: one that a live process is creating. */
 bool fr_sess_is_unfinished(const char *name);
 
+/* Report that this session does not record, and which others do. can_start: the user may have wanted to start it first. */
+void fr_sess_say_none(const char *name, bool can_start);
+
 /* Remove what dead processes left behind: incomplete sessions. Prints nothing. */
 void fr_sess_sweep(void);
 
