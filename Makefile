@@ -25,7 +25,7 @@ export PATH	:= $(PATH):/usr/sbin:/sbin
 # ---- what there is ----
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
-# Event programs that event rules can watch: compiled a second time, for the triggers' object
+# Event programs that event rules can watch. They are compiled a second time, into the triggers' object.
 WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c user/*/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*/*.h user/*/*/*.def tests/*/*.h)
@@ -47,13 +47,13 @@ UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
 # ---- how it is compiled ----
 WARNINGS	:= -Wall -Wextra -Werror
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-# All of it can go into the shared library, which shows what its header names and no more
+# All code can go into the shared library, which exports only the names in its header.
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= -fPIC -fvisibility=hidden $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)
 LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty -lncursesw -ltinfo
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
 
-# say WHAT: what is being made, unless V=1 shows how or -s wants silence
+# say WHAT: print what is being made, unless V=1 prints the command itself or -s asks for silence
 SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
@@ -64,7 +64,7 @@ Q		:= $(if $(V),,@)
 
 all: $(O)/flightrec $(if $(SANITIZE),,lib)
 
-# Names the package that is missing instead of the header or tool; once per build directory.
+# If a header or tool is missing, name its package. Done once per build directory.
 $(O)/.need: .ci/deps
 	@.ci/deps check build
 	@mkdir -p $(@D) && touch $@
@@ -84,7 +84,7 @@ $(eval $(call bpf_rule,x86_64,watch/))
 $(eval $(call bpf_rule,arm64,))
 $(eval $(call bpf_rule,arm64,watch/))
 
-# Two objects: a session's, and the triggers', loaded for a set of rules over the session's maps.
+# Two objects: one for a session, and one for the triggers, which is loaded for a set of rules and uses the session's maps.
 $(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH),$(BPF_SRC))
 $(O)/triggers.bpf.o: $(call bpf_obj,$(ARCH),$(TRIGGER_SRC)) $(call watch_obj,$(ARCH))
 $(O)/flightrec.bpf.o $(O)/triggers.bpf.o:
@@ -95,7 +95,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,GEN)
 	$(Q)bpftool gen skeleton $< name $* > $@
 
-# Not to be run here: shows that no program assumes x86.
+# Compiled, but not run here: this shows that no program assumes x86.
 bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC)) $(call watch_obj,arm64)
 
 # ---- user space ----
@@ -106,7 +106,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 
 $(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
 
-# The parts of the page are in it
+# It includes the parts of the page.
 $(call obj,user/flow/export/export_html.c): $(wildcard user/view/*)
 
 $(LIB): $(call obj,$(PLAIN_SRC))
@@ -120,7 +120,7 @@ $(O)/flightrec: $(call obj,$(MAIN_SRC)) $(LIB) $(LIB_BPF)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(LIB_BPF) -Wl,--end-group $(LDLIBS) -o $@
 
-# ---- the library for others: what user/lib/ needs and no more, and only the names of its header ----
+# ---- the library for other programs: only what user/lib/ needs, exporting only the names in its header ----
 LIB_NAME	:= libflightrec.so.1
 LIB_LIBS	:= -ldw -lelf -lz -lzstd -lxxhash -liberty
 LIB_OBJ		:= $(call obj,$(sort $(wildcard user/lib/*.c)))
@@ -133,7 +133,7 @@ $(O)/$(LIB_NAME): $(LIB_OBJ) $(LIB) user/lib/flightrec.map
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(LIB_NAME) -Wl,--version-script=user/lib/flightrec.map -Wl,-z,defs -Wl,--as-needed \
 		$(LIB_OBJ) $(LIB) $(LIB_LIBS) -o $@
 
-# One object, in which all hidden names are local
+# One object, in which all hidden names are local.
 $(O)/libflightrec.a: $(LIB_OBJ) $(LIB)
 	@rm -f $@
 	$(call say,AR)
@@ -142,7 +142,7 @@ $(O)/libflightrec.a: $(LIB_OBJ) $(LIB)
 	$(Q)$(AR) rcs $@ $(O)/flightrec.o
 	@rm -f $(O)/flightrec.o
 
-# Any program of one file below tests/, with the code it tests.
+# A program made of one file below tests/ and the code that it tests.
 $(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -151,7 +151,7 @@ $(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
 
 # ---- tests ----
-# What builds first and then does something uses all CPUs, unless it was told how many.
+# Targets that build first and then run something use all CPUs, unless -j says how many.
 JOBS		= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 unit: $(UNIT)
@@ -166,7 +166,7 @@ check: deps
 	$(MAKE) $(JOBS) all
 	tests/run.sh
 
-# A peer whose package cannot be had is told of in the tables.
+# If a peer's package cannot be installed, the tables say so.
 bench bench-quick:
 	@.ci/deps install build test
 	-@.ci/deps install bench
@@ -185,7 +185,7 @@ check-format:
 	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
 
 # ---- install ----
-# A word of the shell, of a unit's command line, and what sed puts in for something; whatever is in it
+# Quote any text as a word of the shell, as a word of a unit's command line, and as the replacement in a sed command.
 shell_word	= '$(subst ','\'',$(1))'
 unit_word	= $(if $(word 2,$(1)),"$(1)",$(1))
 sed_text	= $(subst &,\&,$(subst |,\|,$(subst \,\\,$(1))))
@@ -199,7 +199,7 @@ DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec
 		   $(foreach m,$(MAN),$(call man_dest,$(m)))
 CONF		:= $(call shell_word,$(DESTDIR)$(SYSCONFDIR)/flightrec.conf)
 
-# An existing configuration stays as it is, also when the rest is removed.
+# An existing configuration is kept, also by uninstall.
 install: all lib
 	install -D -m 755 $(O)/flightrec $(call dest,bin/flightrec)
 	install -D -m 644 completion/flightrec.bash $(call dest,share/bash-completion/completions/flightrec)

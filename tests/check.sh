@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# For suites that are shell scripts, which source it in the project's directory: a directory for their files, $tmp, that is removed at the
-# end; checks, counted; the last line.
+# Shell suites source this file in the project's directory. It makes a directory for their files, $tmp, which is removed at the end,
+# runs and counts their checks, and prints the last line.
 # shellcheck shell=bash
 
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
 
-# check NAME COMMAND...: it succeeds; 77: could not run, the last line says why. What it sets stays its own.
+# check NAME COMMAND...: the command has to succeed. Status 77: it could not run, and its last line says why. It runs in a subshell, so
+# what it sets is lost.
 check() {
 	local name=$1 status
 	shift

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Run every suite, or those named. A suite is a program that ends with the line "N passed, N failed, N skipped", says why it
-# skipped on lines that begin with SKIP, and exits non-zero if something failed. Its output is kept in build/check/.
+# Run every suite, or those named. A suite is a program whose last line is "N passed, N failed, N skipped". It gives the reason
+# of each skip on a line that begins with SKIP, and exits non-zero if something failed. Its output is kept in build/check/.
 set -u
 cd "$(dirname "$0")/.." || exit
 export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 
-# name, seconds until it counts as hung (at least four times what it takes: machines are busy), command. One after the other: the
-# kernel's suites measure time
+# Name, seconds after which it counts as hung, command. The limit is at least four times what the suite takes, since machines may
+# be busy. The suites run one after the other, because those of the kernel measure time.
 suites='
 tree	 240	tests/tree/run.sh
 build	 900	tests/build/run.sh
@@ -38,12 +38,12 @@ mkdir -p $logs
 rm -f $logs/failures
 passed=0 failed=0 skipped=0
 
-# counts LOG: the three numbers of its last line, if it is one
+# counts LOG: the three numbers of its last line; nothing if that is no summary
 counts() {
 	tail -n 1 "$1" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
 }
 
-# A suite that says nothing, fails silently or runs nothing has failed.
+# judge STATUS LOG: the three numbers that count. A suite that prints no summary, fails silently or runs nothing has failed.
 judge() {
 	local status=$1 log=$2 p f s
 	read -r p f s <<< "$(counts "$log")"
@@ -60,8 +60,8 @@ judge() {
 	echo "$p $f $s"
 }
 
-# show_failures NAME LOG STATUS: now what the suite said last; once more at the very end, where nobody has to look for it, each failure
-# with the lines after it
+# show_failures NAME LOG STATUS: print the suite's last lines now. Each failure, with the lines after it, is printed again at the very
+# end of the run, where it is easy to find.
 show_failures() {
 	tail -n 30 "$2" | sed 's/^/         | /'
 	{

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target: any text as a filter and as a time. What compiles is evaluated; what does not points into the text. */
+/* libFuzzer target: any text as a filter and as a time. What compiles is evaluated; errors have to point into the text. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static bool try_filter(const char *expr, size_t sz)
 	return true;
 }
 
-/* What BPF would run of it: refused, or compiled. */
+/* The program that BPF would run: it is refused, or compiled. */
 static void try_watch(const char *expr)
 {
 	struct fr_filter_error error = {0};
@@ -95,7 +95,7 @@ static void try_when(const char *text)
 		fr_when_resolve(&until, 5, 500, &wall, &ts);
 }
 
-/* A copy of exactly its size, so that a byte read behind it is seen. */
+/* A copy of exactly its size, so that a read beyond its end is found. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	char *text = malloc(sz + 1);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* make_profile FILE: a snapshot whose profile has 100 hits that kept CPUs busy: of a task with a long name, and of what had no
- * room. */
+/* make_profile FILE: a snapshot whose profile has 100 busy samples: some of a task with a long name, some that had no room. */
 #include <stdlib.h>
 #include <string.h>
 

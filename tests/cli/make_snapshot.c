@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* make_snapshot FILE: a small snapshot, the same each time, with what is awkward to print. */
+/* make_snapshot FILE: a small snapshot, the same each time, with texts and values that are awkward to print. */
 #include "unit/host_ring.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void put_life(void)
 	PUT(LIFE0, 10 * SEC + 6 * MS, sched_process_exit, 101, .exit_code = 139, .prio = 120, .group_dead = 1);
 }
 
-/* On CPU 0: 101 calls openat() in vain and is killed; then its tid is another task's. */
+/* On CPU 0: openat() of 101 fails, and 101 is killed; then another task gets its tid. */
 static void put_main0(void)
 {
 	static const u64 args[] = {(u64)-100, 0x7ffd00000000ULL, ~0ULL, 0644};
@@ -104,7 +104,7 @@ static int put_facts(struct fr_snap_writer *w)
 	return err;
 }
 
-/* tid 101: what it was is told by events; the table has its second life and its parent. */
+/* tid 101: events tell of the first task; the table has the second one and its parent. */
 static int put_tables(struct fr_snap_writer *w)
 {
 	const struct fr_snap_task tasks[] = {

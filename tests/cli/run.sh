@@ -7,7 +7,7 @@ export TZ=UTC LC_ALL=C
 flightrec=$PWD/build/flightrec here=$PWD/tests/cli
 . tests/check.sh
 
-# status N COMMAND...: run it, its output in $tmp/out and $tmp/err, and compare the exit status
+# status N COMMAND...: run the command with its output in $tmp/out and $tmp/err; its exit status has to be N
 status() {
 	local want=$1 got
 	shift
@@ -25,13 +25,13 @@ head -c -300 "$snap" > "$tmp/cut.flight"
 echo "not a snapshot" > "$tmp/text"
 : > "$tmp/empty"
 
-# Of the small snapshot a lap is missing, and that is all there is to be said.
+# A lap is missing from the small snapshot. That, and nothing else, is reported.
 lacks='flightrec: warning: events of CPUs are missing in 1 place: --gaps shows where and why'
 says_what_lacks() { diff <(echo "$lacks") "$tmp/err"; }
 text_output() { status 0 "$flightrec" replay "$snap" && says_what_lacks && diff "$here/expected.txt" "$tmp/out"; }
 json_output() { status 0 "$flightrec" replay --json "$snap" && says_what_lacks && diff "$here/expected.json" "$tmp/out"; }
 
-# Any JSON parser takes it, the keys come first that come with every event, and --pos adds one at the end.
+# Any JSON parser reads it. The keys that every event has come first, and --pos adds one at the end.
 json_is_json() {
 	"$flightrec" replay --json --pos "$snap" | python3 -c '
 import json, sys
@@ -68,7 +68,7 @@ windows() {
 		count 3 --since 2026-01-01T01:00:00.007+01:00 &&
 		count 10 --until 50%
 }
-# Where no event can be is said, and why; the answer is still an answer.
+# If no event can be in the window, the reason is given; the exit status is still 0.
 empty_windows() {
 	local of="$tmp/cli-windows.flight"
 	cp "$snap" "$of"
@@ -91,17 +91,17 @@ pacing() {
 	begin=$(date +%s%N)
 	status 0 "$flightrec" replay --speed 0.05x "$snap" || return
 	end=$(date +%s%N)
-	# 8 ms at a twentieth of the speed
+	# 8 ms at a twentieth of the speed are 160 ms
 	((end - begin > 155000000 && end - begin < 2000000000)) && diff "$here/expected.txt" "$tmp/out"
 }
 
-# What could be read is printed, and nothing else.
+# Only what could be read is printed.
 cut_file() {
 	status 3 "$flightrec" replay "$tmp/cut.flight" && says "incomplete" || return
 	diff "$here/expected.txt" "$tmp/out" | grep '^>' && return 1
 	status 3 "$flightrec" info "$tmp/cut.flight" && status 3 "$flightrec" info --json "$tmp/cut.flight" && jq -e '.damage > 0' "$tmp/out"
 }
-# Wherever a byte is wrong, it is said; no event comes that is not in the sound file, unless names were what was damaged.
+# Damage in any byte is reported. No event is printed that is not in the sound file. Only names may differ.
 damaged_file() {
 	local at
 	for ((at = 0; at < $(stat -c %s "$snap"); at += 41)); do
@@ -122,7 +122,7 @@ missing_file() {
 		status 1 "$flightrec" verify "$snap" "$tmp/none" && says "No such file" &&
 		status 1 "$flightrec" replay "$tmp" && says "directory"
 }
-# Whatever there is memory for, a command that fails says why.
+# However little memory there is, a command that fails says why.
 little_memory() {
 	local limit got
 	for ((limit = 10000; limit < 40000; limit += 1000)); do
@@ -136,7 +136,7 @@ little_memory() {
 		((got != 3)) && ! grep damaged "$tmp/out" || { echo "sound files are damaged with $limit KiB"; return 1; }
 	done
 }
-# A snapshot is read at several places: no pipe is one, and none is written into one.
+# A snapshot is read at several places, so it can be neither read from a pipe nor written into one.
 pipes() {
 	local got command
 	got=$(cat "$snap" | "$flightrec" replay /dev/stdin 2> "$tmp/err" || echo $?)
@@ -165,7 +165,7 @@ no_snapshot() {
 			status 3 "$flightrec" info "$file" && status 3 "$flightrec" verify "$file" || return
 	done
 }
-# The name is checked before anything is looked for, so this needs neither a session nor root.
+# The name is checked first, so this needs neither a session nor root.
 wrong_names() {
 	local command
 	for command in record dump status profile follow watch reload stop tail incidents; do
@@ -207,7 +207,7 @@ closed_pipe() {
 	[[ $codes == "0 0" ]] || { echo "exit statuses $codes"; return 1; }
 	is_quiet
 }
-# The reader is gone before the first byte.
+# The reader has closed the pipe before the first byte.
 closed_pipe_of_help() {
 	local args reader got
 	for args in --help --version $(sed -nE 's/^\t\{"([a-z]+)", "flightrec .*/\1/p' user/cmd/main.c); do
@@ -231,7 +231,7 @@ full_disk() {
 	done
 }
 
-# What writes a file says why it cannot, and leaves nothing of it.
+# A command that cannot write its file says why, and leaves no part of it.
 file_limit() {
 	local args dir=$tmp/limited
 	mkdir "$dir"
@@ -244,7 +244,7 @@ file_limit() {
 		status 1 "$flightrec" cut -o "$dir/$(printf '%0256d' 0)" "$snap" && says "File name too long: give a shorter name"
 }
 
-# Formats that have one number a stack do not leave out the other one silently.
+# Formats with one number for each stack are refused, since a comparison has two.
 profile_diff_formats() {
 	local format from=tests/files/golden/all-2.flight
 	for format in folded perfetto; do
@@ -256,7 +256,7 @@ profile_diff_formats() {
 	done
 }
 
-# Least of all the snapshot that it is of.
+# It replaces no file, not even the snapshot it was made from.
 profile_output_is_new() {
 	local from=$tmp/profiled.flight
 	cp tests/files/golden/all-2.flight "$from"
@@ -268,7 +268,7 @@ profile_output_is_new() {
 	cmp "$tmp/profile" "$tmp/profile.json"
 }
 
-# No line is wider than the page, which is as wide as COLUMNS says, and what it cannot tell of a stack is a share like others.
+# No line is wider than COLUMNS says. Samples without a stack have their share of the whole, like all others.
 profile_fits_its_page() {
 	local from=$tmp/no-room.flight width
 	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" || return
@@ -288,7 +288,7 @@ assert ("_room_for_ä\\xe2\\x80\\xae" in page.split("Hottest")[0]) == (width >= 
 	status 0 "$flightrec" profile --to folded "$from" && grep -qx '\[other\] 30' "$tmp/out" && [[ $(awk '{ sum += $NF } END { print sum }' "$tmp/out") == 100 ]]
 }
 
-# Nothing that moves a cursor reaches a terminal but our own colours, and those only a terminal.
+# No control characters are printed but our own colours, and those only on a terminal.
 no_control_characters() {
 	"$flightrec" replay "$snap" > "$tmp/out" && "$flightrec" info "$snap" >> "$tmp/out" && "$flightrec" events >> "$tmp/out" || return
 	! grep -nP '[\x00-\x09\x0b-\x1f\x7f]' "$tmp/out"
@@ -326,7 +326,7 @@ info_text() {
 		grep -qF "$word" "$tmp/out" || { echo "lacks: $word"; cat "$tmp/out"; return 1; }
 	done
 }
-# The coverage's bars give up their columns, and what happened ends where the terminal does.
+# On a narrow page info's bars get shorter, and lines of incidents are cut off.
 narrow_pages() {
 	local width
 	command -v script > /dev/null || { echo "script is not installed"; return 77; }
@@ -340,7 +340,7 @@ narrow_pages() {
 }
 verify_sound() { status 0 "$flightrec" verify "$snap" "$tmp/a.flight" && [[ $(grep -c ': OK, 14 events' "$tmp/out") == 2 ]]; }
 
-# Every entry of the table, and no other.
+# It lists every entry of the table, and nothing else.
 events_are_the_table() {
 	diff <(grep -oP '^EVENT\(\d+, \K\w+' bpf/events.def | sort) <("$flightrec" events --json | jq -r '.[].name' | sort) &&
 		diff <(grep -oP '^\s+(FLAGS|FIELD|BITS|DERIVED)\((u8, |u16, |u32, |u64, |s16, |s32, |s64, |comm, |text8, |str, |u64s, )?\K\w+' \
@@ -364,7 +364,7 @@ without_root() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" replay "$snap" | diff "$here/expected.txt" -
 }
 
-# The same objects as tests/fuzz makes. The seed is fixed: the same texts each time.
+# These are the objects that tests/fuzz makes. The seed is fixed, so the texts are the same each time.
 fuzzed_filters() {
 	local out=build/fuzz
 	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null ||
@@ -377,7 +377,7 @@ fuzzed_filters() {
 	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
 }
 
-# An event is one entry and one BPF function. Built in a copy of the tree.
+# A new event takes one entry in the table and one BPF function. It is built in a copy of the tree.
 new_event_builds() {
 	local tree=$tmp/tree
 	mkdir "$tree" && cp -r Makefile .ci bpf user vmlinux "$tree" && cat "$here/new_event/entry.def" >> "$tree/bpf/events.def" &&
@@ -385,7 +385,7 @@ new_event_builds() {
 	status 0 "$tree/build/flightrec" events sched_process_free && grep -q 'target_pid *s32 *the task' "$tmp/out" &&
 		status 0 "$tree/build/flightrec" replay --count -f 'event == sched_process_free' "$snap" && prints 0
 }
-# This build's replay, which has never heard of it, prints it by the schema in the file.
+# This build does not know the event. Its replay prints it by the schema in the file.
 new_event_is_recorded() {
 	local new=$tmp/tree/build/flightrec json
 	[[ -x $new ]] || { echo "not built"; return 1; }
@@ -395,7 +395,7 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
-# The same in any time zone; a core file cannot be joined here: the snapshot is of 2026-01-01 and of no boot.
+# The snapshot is of 2026-01-01 and of no known boot, so no core file of this machine can belong to it.
 list_prints() {
 	local dir=$tmp/list
 	mkdir "$dir" && cp "$snap" "$dir/web-1-20260101T000000.005Z-crash-nginx-4711.flight" || return
@@ -406,7 +406,7 @@ list_prints() {
 		jq -e '.snapshots | length == 1 and (.[0] | .reason == "crash" and .pid == 101 and .sig == 11 and .signal == "SIGSEGV" and
 			.real_ns == 1767225600005000000 and .kept == false and .core == null and .damage == null)' "$tmp/out"
 }
-# A process that exited has no signal, but a status; 0 is one, too.
+# A process that exited has no signal, but a status, which may be 0.
 list_status() {
 	local dir=$tmp/exits nr
 	make -s build/tests/symbols/make_stacks && mkdir "$dir" || return
@@ -433,7 +433,7 @@ list_damaged() {
 		[[ $(grep -c 'damaged: ' "$tmp/out") == 3 ]] && status 3 "$flightrec" list --json -o "$tmp/list" &&
 		jq -e '[.snapshots[] | select(.damage)] | length == 3' "$tmp/out"
 }
-# A sound file that others may not read is not a damaged one, whatever the files beside it are.
+# A file that this user may not read is not reported as damaged, even if a file beside it is.
 list_unread() {
 	command -v setpriv > /dev/null || { echo "setpriv is not installed"; return 77; }
 	((EUID == 0)) || { echo "root reads everything, others are tried as root"; return 77; }

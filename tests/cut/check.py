@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""check.py FLIGHTREC DIR TEST: what cut, merge and diff make, against the same done here to `replay --json --pos`."""
+"""check.py FLIGHTREC DIR TEST: compare what cut, merge and diff make with the same operations here on `replay --json --pos`."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ def run(*args, want=0):
 
 
 def rows(*args, want=0):
-    """Lines of events with all tiers, as texts."""
+    """The events of all tiers as lines of text."""
     return run("replay", "--json", "--pos", "--no-symbols", "--tier", "all", *args, want=want).stdout.split(b"\n")[:-1]
 
 
@@ -42,7 +42,7 @@ def cut(source, *args, want=0):
 
 
 def check_cut(source, keep, *args):
-    """The cut has exactly the rows for which keep() holds, each as it was, and is a sound file that says what is missing."""
+    """The cut has exactly the rows for which keep() holds, unchanged. It is a sound file that says what is missing."""
     all_rows = rows(source)
     expected = [l for l in all_rows if keep(json.loads(l))]
     assert 0 < len(expected), "nothing to be compared"
@@ -75,7 +75,7 @@ def cut_windows():
 
 
 def cut_horizon():
-    """From the window's begin on the history is as complete as it was; what is older is not missing, but cut."""
+    """From the window's beginning on the history is as complete as it was. What is older was cut: it is not missing."""
     a = mid("c.flight", 0.5)
     out, _ = cut("c.flight", "--since", str(a))
     assert info(out)["horizon_ns"] == a > info("c.flight")["horizon_ns"]
@@ -107,10 +107,10 @@ def cut_cgroups():
 def cut_filters():
     check_cut("b.flight", lambda e: e["event"] == "cpu_sample", "-f", "event == cpu_sample")
     check_cut("random.flight", lambda e: e["event"] == "sys_enter", "-f", "event == sys_enter")
-    # the samples' stacks are cut away, and yet there
+    # the stacks of samples are there although the filter does not match them
     out, _ = cut("b.flight", "-f", "event == cpu_sample")
     assert all(json.loads(l)["ustack"] for l in rows(out))
-    # births are cut away, and yet the names of those born are there
+    # the names of new tasks are there although their births were cut away
     out, _ = cut("b.flight", "-f", "comm == \"work-110\" && event == sys_enter")
     assert {json.loads(l)["comm"] for l in rows(out)} == {"work-110"}
 
@@ -121,7 +121,7 @@ def cut_all():
               "--since", str(a), "--cpu", "0", "--pid", "102", "-f", "event == sys_exit")
     check_cut("b.flight", lambda e: e["pid"] in (101, 103) and e["event"] in ("sys_exit", "sched_switch"),
               "--cgroup", "/web/*", "--pid", "100-104", "-f", "event == sys_exit || event == sched_switch")
-    # everything: the same file but for its bytes
+    # a cut that leaves nothing out: the same content, though not the same bytes
     check_cut("random.flight", lambda e: True, "--window", "0%..100%")
 
 
@@ -141,7 +141,7 @@ def cut_again():
 
 
 def cut_cpus_again():
-    """What a CPU that was cut away did stays unknown, however often it is cut, and in whatever way."""
+    """What a CPU did that was cut away stays unknown, however often and in whatever way the file is cut again."""
     def moved(name, *args):
         cut(*args)
         os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh(name)))
@@ -160,7 +160,7 @@ def cut_cpus_again():
 
 
 def ends(*paths):
-    """What each row ends, by its place: (event, value) -> what it is, where that is known."""
+    """What is known about what each row ends: place -> {(event, name): value}."""
     found = {}
     for e in map(json.loads, run("replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", *paths).stdout.splitlines()):
         found[place(e)] = {(e["event"], k): e[k] for k in PAIRED if k in e}
@@ -176,7 +176,7 @@ SWITCHES = {OFF, QUEUED, WAITS, WAKERS, ("sched_switch", "blocked_ns")}
 
 
 def check_pairs(truth, *paths, all=(), some=(), since=0):
-    """No value is another than the whole file's; those of all are all known, behind a time; of some, some; else none is."""
+    """No value differs from the whole file's. After `since` all values of a kind are known, or some, or none, as given."""
     got = ends(*paths)
     wrong = [(p, got[p], truth[p]) for p in got if not got[p].items() <= truth[p].items()]
     assert got and not wrong, (paths, len(wrong), wrong[0])
@@ -190,12 +190,12 @@ def check_pairs(truth, *paths, all=(), some=(), since=0):
 
 
 def governor_ns(path):
-    """Behind the governor's step, and what began before it."""
+    """A time when all that began before the governor's step has ended."""
     return next(e["ts"] for e in map(json.loads, rows(path)) if e["event"] == "governor") + 15000000
 
 
 def cut_pairs_of_tasks():
-    """Of tasks' own rows calls, times off the CPU and interrupts are known; what others tell of them is not."""
+    """From tasks' own rows calls, times off the CPU and interrupts are known; what only other tasks' rows tell is not."""
     truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
     own = dict(all=(CALLS, IRQS, SOFTIRQS), some=(OFF, QUEUED, ON), since=since)
     for args in (["--pid", "103"], ["--pid", "101-104"], ["--cgroup", "/a"], ["-f", "pid == 103"], ["-f", "!(tid in (103, 104))"],
@@ -203,13 +203,13 @@ def cut_pairs_of_tasks():
         check_pairs(truth, cut("tasks.flight", *args)[0], **own)
     check_pairs(truth, cut("tasks.flight", "--pid", "103", "-f", "event ~ \"sys_*\"")[0], all=[CALLS], since=since)
     check_pairs(truth, cut("tasks.flight", "-f", "pid == 103 || next_pid == 103")[0], all=(CALLS, IRQS, SOFTIRQS), since=since)
-    # restart_syscall goes on with what another CPU has begun
+    # restart_syscall continues a call that began on another CPU
     check_pairs(truth, cut("tasks.flight", "--cpu", "0")[0], all=(IRQS, SOFTIRQS, ON), some=[CALLS], since=since)
     check_pairs(truth, cut("tasks.flight", "--cpu", "0", "--pid", "101-106")[0], all=(IRQS, SOFTIRQS), some=(CALLS, ON), since=since)
 
 
 def cut_pairs_of_events():
-    """What all the rows are there of is known, and else nothing."""
+    """A value is known if all rows it is computed from are there, and only then."""
     truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
     every = SWITCHES | {CALLS, ON, IRQS, SOFTIRQS, REQUESTS, IOS}
     for expr, known, some in (
@@ -227,7 +227,7 @@ def cut_pairs_of_events():
 
 
 def cut_pairs_again():
-    """What two cuts have left out is not known, whichever was the first, and not across a step of the governor."""
+    """What either of two cuts left out is not known, in whichever order they were made, nor across a step of the governor."""
     truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
     asks = ["--pid", "101-104"], ["-f", "event != sys_enter"], ["-f", "event != sched_switch || next_pid > 105"]
     for first in asks:
@@ -246,7 +246,7 @@ def cut_pairs_again():
 
 
 def cut_pairs_of_several():
-    """Where a whole file tells what was cut away from another all is known; of cuts of other tasks, nothing; nor of both merged."""
+    """If a whole file has what was cut away from another, all is known. Cuts of other tasks add nothing, nor do both merged."""
     truth, since = ends("tasks.flight"), governor_ns("tasks.flight")
     middle = mid("tasks.flight", 0.5)
     every = SWITCHES | {CALLS, ON, IRQS, SOFTIRQS, REQUESTS, IOS}
@@ -268,7 +268,7 @@ def cut_pairs_of_several():
         if c["pid"]:
             check_pairs(truth, "m.flight")
             check_pairs(truth, cut("m.flight", "--pid", "101-104")[0])
-    # the cut fills in what no whole lap of another file has, and is taken for nothing more
+    # the cut adds only what is in no whole lap of another file
     run("merge", "-o", fresh("m.flight"), "tasks.flight", "one.flight")
     check_pairs(truth, "m.flight", all=every)
 
@@ -289,7 +289,7 @@ def cut_refused():
 
 
 def damaged_is_a_hole(out):
-    """What could not be read was not cut away: it is missing, and nothing is paired across it."""
+    """What could not be read is missing, not cut away, and nothing is paired across it."""
     lines = lambda path: list(map(json.loads, rows(path, want=0 if path != "bad.flight" else 3)))
     left = {place(e) for e in lines("bad.flight")}
     lost = [e for e in lines("b.flight") if place(e) not in left]
@@ -314,7 +314,7 @@ def damaged_is_a_hole(out):
 
 
 def damaged():
-    """What can be read is cut, and that something could not be is said, by the status too."""
+    """The part that can be read is cut. That the rest could not be read is reported, also by the exit status."""
     data = bytearray(open(os.path.join(dir, "b.flight"), "rb").read())
     data[data.rindex(b"\x28\xb5\x2f\xfd", 0, len(data) // 2) + 50] ^= 0xff
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
@@ -330,7 +330,7 @@ def damaged():
 
 
 def union(*paths):
-    """Each event once, in the order of (time, CPU, tier, place)."""
+    """Each event is there once, in the order of (time, CPU, tier, place)."""
     seen = {}
     for path in paths:
         for line in rows(path):
@@ -356,7 +356,7 @@ def merge_union():
     events = [json.loads(l) for l in got]
     assert len(events) == len(expected) and {place(e): e for e in events} == expected
     assert all(a["ts"] <= b["ts"] for a, b in zip(events, events[1:]))
-    # that a renaming is told by several files makes it no earlier
+    # a renaming does not get earlier because several files have it
     renamed = [e for e in events if e["event"] == "task_rename"]
     assert renamed and all(e["comm"] == e["oldcomm"] for e in renamed), renamed
     assert rows(merge(*reversed(parts))) == got, "the order they are named in"
@@ -378,7 +378,7 @@ def merge_holes():
         a, b, ring = main_ring(info("a.flight"), cpu), main_ring(info("b.flight"), cpu), main_ring(m, cpu)
         assert ring["horizon_ns"] == a["horizon_ns"] < b["horizon_ns"]
         assert ring["written"] == b["written"] and ring["last_seq"] == b["last_seq"] and ring["first_seq"] == a["first_seq"]
-    # between a and c laps are missing: that is a hole, and complete it is only behind it
+    # between a and c laps are missing: that is a hole, and the file is complete only after it
     a, c = info("a.flight"), info("c.flight")
     m = info(merge("a.flight", "c.flight"))
     for cpu in 0, 1:
@@ -392,7 +392,7 @@ def merge_holes():
 
 
 def merge_end():
-    """A hole at a ring's very end stays one, and leaves what is before it complete; a file that has the lap closes it."""
+    """A hole at the very end of a ring stays one, and what is before it is complete. A file that has the lap closes it."""
     hole, = info("end.flight")["holes"]
     a = info("a.flight")
     assert hole["until_ns"] == 0 and hole["first_seq"] == main_ring(info("b.flight"), 0)["last_seq"], hole
@@ -406,13 +406,13 @@ def merge_end():
 
 
 def pairs(*paths):
-    """What each event ends, by its place."""
+    """Values of what each event ends, by its place."""
     lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths).stdout.split(b"\n")[:-1]
     return {place(e): e for e in map(json.loads, lines)}
 
 
 def merge_pairs():
-    """Nothing is measured over a hole, and what lies before it is measured as in the files."""
+    """Nothing is measured across a hole; what lies before it is measured as in the files."""
     for parts in ["a.flight", "c.flight"], ["a.flight", "b.flight"], ["a.flight", "b.flight", "c.flight"], ["b.flight"]:
         expected = pairs(*parts)
         assert pairs(merge(*parts)) == expected
@@ -421,12 +421,12 @@ def merge_pairs():
     across = [e for e in pairs(merge("a.flight", "c.flight")).values()
               if e["ts"] >= c["horizon_ns"] and e["ts"] - e.get("latency_ns", 0) <= a["end_ns"]]
     assert not across, across
-    # what a file without holes says of its last event
+    # the values that a file without holes has for its last event
     assert pairs("a.flight").items() <= pairs("a.flight", "c.flight").items()
 
 
 def behind(horizon, path):
-    """What is told of a file from the horizon on."""
+    """What is known of a file from the horizon on."""
     r = json.loads(run("report", "--json", "--since", str(horizon), path).stdout)
     assert all(c["busy_ns"] > 0 for c in r["cpus"]) and r["total"]["runs"] > 1000
     r["lost"].pop("holes")
@@ -434,7 +434,7 @@ def behind(horizon, path):
 
 
 def merge_report():
-    """Behind the holes everything is told as of the file that begins there; also where holes have no times."""
+    """After the holes everything is as in the file that begins there, even if the holes have no times."""
     horizon, c = info("c.flight")["horizon_ns"], json.loads(run("report", "--json", "c.flight").stdout)
     expected = behind(horizon, "c.flight")
     assert expected[1].count(b"\n") > 50
@@ -447,7 +447,7 @@ def merge_report():
 
 
 def merge_leaks():
-    """Memory is given back, whether laps are missing or not."""
+    """Memory is freed, whether laps are missing or not."""
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
         sys.exit(77)
@@ -458,7 +458,7 @@ def merge_leaks():
 
 
 def merge_cuts():
-    """Cuts joined are what was cut; they close no hole, for nobody knows what they lack."""
+    """Merged cuts are what was cut. They close no hole, since it is not known what they lack."""
     cut("b.flight", "--cpu", "0")
     os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh("c0.flight")))
     cut("b.flight", "--cpu", "1")
@@ -479,7 +479,7 @@ def horizons(path):
 
 
 def merge_horizons():
-    """Complete is what some file has as a whole to its end; a cut that goes on does not make it so."""
+    """The history is complete where some whole file has it up to its end; a cut that reaches further does not change that."""
     b, end = horizons("b.flight"), info("c.flight")["end_ns"]
     late = named("late.flight", "c.flight", "-f", "event == sys_exit")
     m = info(merge("b.flight", late))
@@ -489,7 +489,7 @@ def merge_horizons():
     assert all(h["since_ns"] == info("b.flight")["end_ns"] for h in holes), holes
     run("report", "m.flight")
     run("info", "m.flight")
-    # a cut that came before adds nothing and takes nothing
+    # an earlier cut neither adds nor removes anything
     assert horizons(merge(named("early.flight", "a.flight", "-f", "event == sys_exit"), "b.flight")) == b
     os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("m1.flight")))
     assert horizons(merge("m1.flight")) == b and info("m.flight")["holes"] == info("m1.flight")["holes"]
@@ -497,13 +497,13 @@ def merge_horizons():
     of_b = pairs("b.flight")
     assert len(timed) > 1000 and all(k in of_b and of_b[k].get("latency_ns") == ns for k, ns in timed)
     assert horizons(merge("early.flight", "a.flight")) == horizons("a.flight")
-    # what only a cut has stays unknown, merged once or twice
+    # what only a cut has stays unknown, whether it is merged once or twice
     os.rename(os.path.join(dir, merge("early.flight", "c.flight")), os.path.join(dir, fresh("m1.flight")))
     assert horizons(merge("a.flight", "m1.flight")) == horizons("c.flight") and len(info("m.flight")["holes"]) == 2
     same = named("same.flight", "b.flight", "-f", "event == sys_exit")
     for parts in ("b.flight", same), (same, "b.flight"):
         assert horizons(merge(*parts)) == b and info("m.flight")["holes"] == info("b.flight")["holes"], parts
-    # cuts alone: windows that meet are one, from between those that do not nothing is claimed
+    # cuts alone: windows that meet become one; nothing is claimed about the time between those that do not
     x, y, z = mid("b.flight", 0.8), mid("b.flight", 0.9), mid("b.flight", 0.95)
     cuts = [named("x.flight", "b.flight", "--until", str(x)), named("y.flight", "b.flight", "--window", f"{x}..{y}"),
             named("z.flight", "b.flight", "--since", str(z))]
@@ -512,13 +512,13 @@ def merge_horizons():
 
 
 def missing(*paths):
-    """In how many places, as exports say it."""
+    """In how many places events are missing, as exports report it."""
     words = run("export", "--to", "perfetto", "-o", fresh("x.pftrace"), *paths).stderr.decode().split()
     return int(words[words.index("missing") + 2]) if "missing" in words else 0
 
 
 def merge_windows():
-    """Between windows that were cut out of a file events are missing: the merged file knows as much of it as its parts."""
+    """Events are missing between windows that were cut out of a file: the merged file knows as much as its parts."""
     at = [mid("b.flight", x) for x in (0.7, 0.8, 0.9, 0.95)]
     early, middle, late = (named("early.flight", "b.flight", "--until", str(at[0])), named("middle.flight", "b.flight", "--window", f"{at[1]}..{at[2]}"),
                            named("late.flight", "b.flight", "--since", str(at[3])))
@@ -537,7 +537,7 @@ def merge_windows():
                 assert h["first_seq"] <= min(lost) and max(lost) <= h["last_seq"], (h, min(lost), max(lost))
         assert horizons("m.flight") == [at[3]] * 2
         got, of_parts = pairs("m.flight"), pairs(*parts)
-        # from the window's begin to a CPU's first event nothing happened, which only the part itself still knows
+        # nothing happened from the window's beginning to a CPU's first event, but only the part itself knows that
         assert got == of_parts if early in parts else (got.keys() == of_parts.keys() and all(e.items() <= of_parts[k].items() for k, e in got.items()))
         assert sum(got[k] != of_parts[k] for k in got) < 5
         assert missing("m.flight") == missing(*parts) >= 2 * len(between), (missing("m.flight"), missing(*parts))
@@ -547,12 +547,12 @@ def merge_windows():
         for again in ["m1.flight"], ["m1.flight", parts[0]]:
             assert info(merge(*again))["holes"] == m["holes"], again
             assert pairs("m.flight") == got and horizons("m.flight") == [at[3]] * 2
-        # a whole file that has what was cut away closes what it can
+        # a whole file closes the gaps for which it has the events
         assert info(merge("m1.flight", "b.flight"))["holes"] == of_b
-    # what a window misses another may have
+    # another window may have what one window lacks
     both = named("both.flight", "b.flight", "--window", f"{at[0]}..{at[3]}")
     assert info(merge(early, both, late))["holes"] == of_b and pairs("m.flight").items() <= pairs("b.flight").items()
-    # one without an end of its own knows nothing of what came behind its file's
+    # a window without an end of its own knows nothing of what came after the end of its file
     old, new = named("old.part", "a.flight", "--since", str(mid("a.flight", 0.5))), named("new.part", "c.flight", "--until", str(mid("c.flight", 0.9)))
     m = info(merge(old, new))
     assert m["cut"]["until_ns"] == mid("c.flight", 0.9), m["cut"]
@@ -560,7 +560,7 @@ def merge_windows():
 
 
 def merge_in_steps():
-    """A hole that a later merge closes is none: the file is complete from the first's begin on, but for what came before its first event."""
+    """A later merge can close a hole: then the file is complete from the first file's beginning on, except before its first event."""
     whole = {cpu: main_ring(info(merge("a.flight", "b.flight", "c.flight")), cpu)["horizon_ns"] for cpu in (0, 1)}
     os.rename(os.path.join(dir, "m.flight"), os.path.join(dir, fresh("all.flight")))
     os.rename(os.path.join(dir, merge("a.flight", "c.flight")), os.path.join(dir, fresh("m1.flight")))
@@ -575,7 +575,7 @@ def merge_in_steps():
 
 
 def merge_damaged_cuts():
-    """What could not be read of a cut is a hole of the merged file, unless another has it."""
+    """What could not be read of a cut is a hole in the merged file, unless another file has it."""
     middle = mid("b.flight", 0.7)
     one, two = named("one.flight", "b.flight", "--until", str(middle)), named("two.flight", "b.flight", "--since", str(middle))
     data = bytearray(open(os.path.join(dir, two), "rb").read())
@@ -598,7 +598,7 @@ def merge_damaged_cuts():
 
 
 def merge_last():
-    """Dumps of the last moments: laps are in part in them, and complete is what they say."""
+    """Dumps of the last moments hold parts of laps. The merged file is complete where they say they are."""
     c, end = horizons("c.flight"), info("c.flight")["end_ns"]
     b = info("b.flight")["end_ns"]
     assert horizons("last.flight") == [info("last.flight")["horizon_ns"]] * 2 and c[0] < info("last.flight")["horizon_ns"] < end
@@ -609,18 +609,18 @@ def merge_last():
         hole = [h for h in m["holes"] if h["cpu"] == cpu][-1]
         assert (hole["since_ns"], hole["until_ns"]) == (b, main_ring(m, cpu)["horizon_ns"]), hole
     assert pairs("m.flight") == pairs("b.flight", "last.flight")
-    # none of its laps is whole, and another file begins behind them: complete only from the other one on
+    # none of its laps is whole, and another file begins after them: complete only from the other one on
     assert all(main_ring(info("mid.flight"), cpu)["last_seq"] < main_ring(info("c.flight"), cpu)["first_seq"] for cpu in (0, 1))
     assert horizons(merge("mid.flight", "c.flight")) == c
 
 
 def merge_versions():
-    """One session by several versions: what one schema can say is one snapshot, by the larger one; the rest one of its own."""
+    """One session, read by several versions: files that one schema can hold become one snapshot; the others stay on their own."""
     assert rows(merge("a.flight", "more.flight")) == rows("a.flight", "more.flight")
     assert run("verify", "m.flight").stdout.count(b": OK") == 1 and info("m.flight")["merge_cnt"] == 2
     schema = subprocess.run(["zstd", "-dcq", os.path.join(dir, "m.flight")], capture_output=True).stdout
     assert b"event 250 novel" in schema
-    # a field of another name: each event once, as the one that is told of first says it
+    # a field of another name: each event is there once, as in the file that is named first
     for parts in (["a.flight", "other.flight"], ["a.flight", "apart.flight"], ["c.flight", "other.flight", "a.flight"]):
         expected = rows(*parts)
         said = run("merge", "-o", fresh("m.flight"), *parts).stdout.decode()
@@ -633,7 +633,7 @@ def merge_versions():
         merged = [e for e in exits if e.get("ret", e.get("outcome")) < 0]
         count = run("replay", "--count", "-f", "event == sys_exit && ret < 0", "m.flight").stdout
         assert int(count) == len([e for e in merged if "ret" in e]) > 0
-    # what takes one schema and one account of rings says so
+    # commands that can take only one schema and one set of rings say so
     for args in ("report",), ("view", "-o", "x.html"), ("export", "--to", "trace-cmd", "-o", "x.dat"):
         err = run(*args, "m.flight", want=2).stderr.decode()
         assert "shows one session, and there are 2 snapshots here" in err and "flightrec merge" in err, err
@@ -656,12 +656,12 @@ def merge_hosts():
     assert rows("out.flight") == expected and run("verify", "out.flight").stdout.count(b": OK") == 2
     run("cut", "-o", fresh("out.flight"), "--host", "*-2", out)
     assert rows("out.flight") == rows("random.flight") and run("verify", "out.flight").stdout.count(b": OK") == 1
-    # the end lost: the first is whole, and of the second what there is
+    # the end is lost: the first snapshot is whole, and of the second what is left is read
     data = open(os.path.join(dir, out), "rb").read()
     with open(os.path.join(dir, "short.flight"), "wb") as f:
         f.write(data[:-30])
     assert rows("short.flight", want=3) == rows(out)
-    # damage in the first is none of the second
+    # damage in the first snapshot does not affect the second
     at = data.index(b"fl-chunk", 2000)
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:at - 4] + b"\xff\xff\xff" + data[at - 1:])
@@ -672,11 +672,11 @@ def merge_hosts():
 
 
 def merge_lost():
-    """Of several snapshots in one file one is lost but for its head: those behind it are there, for merge and incidents too."""
+    """One of several snapshots in a file is lost except for its head: those behind it are still read, also by merge and incidents."""
     data, second = (open(p, "rb").read() for p in (os.path.join(dir, "a.flight"), golden))
     head = int.from_bytes(data[4:8], "little") + 8
     with open(os.path.join(dir, "lost.flight"), "wb") as f:
-        f.write(data + data[:head] + second[:-1])  # no end by which they would be found
+        f.write(data + data[:head] + second[:-1])  # without the end that leads to them
     with open(os.path.join(dir, "head.flight"), "wb") as f:
         f.write(data[:head])
     expected = rows("lost.flight", want=3)
@@ -685,13 +685,13 @@ def merge_lost():
     assert p.stderr.count(b"lost.flight: not a snapshot") == 1 and rows("m.flight") == expected, p.stderr
     p = run("incidents", "--json", "lost.flight", want=3)
     assert p.stdout == run("incidents", "--json", golden).stdout != b"" and b"lost.flight is damaged" in p.stderr, p
-    # nothing but a head
+    # only a head
     run("merge", "-o", fresh("m.flight"), "head.flight", want=3)
     assert not os.path.exists(os.path.join(dir, "m.flight")) and not run("incidents", "head.flight", want=3).stdout
 
 
 def cut_hosts():
-    """A window of several hosts is on each host's own clock, also where its file says from when on it is complete."""
+    """A window of several hosts is on each host's own clock, and so is the time from which on each one's history is complete."""
     out, whole = merge("a.flight", "random.flight", "b.flight"), {}
     for host in "boot-1", "boot-2":
         run("cut", "-o", fresh("whole.flight"), "--host", host, out)
@@ -706,7 +706,7 @@ def cut_hosts():
 
 
 def merge_several_hosts():
-    """What is of one host says so, and the cure works; CPUs of one host are none of another's."""
+    """Commands for one host say so, and what they advise works. CPUs of different hosts are different."""
     out = merge("a.flight", "random.flight", "b.flight")
     for args in ("report",), ("export", "--to", "perfetto"), ("export", "--to", "ctf", "-o", "x"):
         err = run(*args, out, want=2).stderr.decode()
@@ -716,7 +716,7 @@ def merge_several_hosts():
     err = run("report", "a.flight", "b.flight", want=2).stderr.decode()
     assert "flightrec merge" in err and "flightrec diff" in err, err
     d = json.loads(run("diff", "--json", out, out).stdout)
-    # the first host's two CPUs are somebody's all the time
+    # some task has each of the first host's two CPUs all the time
     assert sum(i["a"]["ns"] for i in d["cpu"]) >= 2 * (d["a"]["end_ns"] - d["a"]["begin_ns"]), d["cpu"]
 
 
@@ -737,7 +737,7 @@ def diff_counts():
         assert {i["name"]: i[side]["count"] for i in d["events"] if i[side]["count"]} == counts
         assert {i["name"]: i[side]["count"] for i in d["syscalls"]} == exits
         assert {i["name"]: i[side]["errors"] for i in d["syscalls"]} == errors
-        # every CPU is somebody's from the window's begin to its end
+        # some task has each CPU from the window's beginning to its end
         assert sum(i[side]["ns"] for i in d["cpu"]) == 2 * (s["end_ns"] - s["begin_ns"])
     rate = lambda i, side: i[side]["count"] / (d[side]["end_ns"] - d[side]["begin_ns"])
     changes = [abs(rate(i, "a") - rate(i, "b")) for i in d["events"]]
@@ -745,7 +745,7 @@ def diff_counts():
 
 
 def diff_latencies():
-    """Of a call that ends, the time since the same task began it."""
+    """How long a call took that ends: the time since the same task began it."""
     d = json.loads(run("diff", "--json", "--window-a", "60%..80%", "--window-b", "80%..100%", "c.flight").stdout)
     for side in "a", "b":
         begun, took = {}, {"read": [], "openat": []}
@@ -764,7 +764,7 @@ def diff_latencies():
 
 
 def diff_cuts():
-    """Of a file of some tasks' events nobody is said to have run while others did."""
+    """If other tasks' events were cut away, nobody is said to have run in the time when those may have run."""
     whole = {i["name"]: i["a"]["ns"] for i in json.loads(run("diff", "--json", "a.flight", "a.flight").stdout)["cpu"]}
     cut("a.flight", "--pid", "102")
     d = json.loads(run("diff", "--json", "a.flight", "out.flight").stdout)
@@ -782,7 +782,7 @@ def diff_text():
     assert len(top.split("\n")) < len(text.split("\n"))
     run("diff", want=2)
     run("diff", "--last", "1s", "a.flight", "b.flight", want=2)
-    alone = run("diff", "a.flight", want=1)  # against its own profile, which it has not
+    alone = run("diff", "a.flight", want=1)  # compared with its own profile, which it does not have
     assert b"no profile in a.flight" in alone.stderr, alone.stderr
     run("diff", "--top", "0", "a.flight", "b.flight", want=2)
     run("diff", "--window-a", "x", "a.flight", want=2)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make DIR: snapshots to be cut, merged and compared, the same each time: a.flight, b.flight and c.flight of one session one
- * after another, of which a and b, and b and c overlap; b lacks a lap that a has. random.flight has events of every type.
- * more.flight, other.flight and apart.flight are b as other versions of the program would have written it. old.flight is c as
- * if it had been merged behind a hole without times. end.flight is b without the lap that was being written, and with the one
- * that b lacks. last.flight and mid.flight have what came just before c, and just before a moment between a and b: of each ring
- * a part of one lap.
+ * make DIR: snapshots to be cut, merged and compared, the same each time.
+ *
+ *	a, b, c			of one session, one after another; a and b overlap, and b and c; b lacks a lap that a has
+ *	random			has events of every type
+ *	more, other, apart	are b as other versions of the program would have written it
+ *	old			is c as if it had been merged behind a hole without times
+ *	end			is b without the lap that was being written, and with the one that b lacks
+ *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
 #include "unit/host_ring.h"
 
@@ -23,8 +25,8 @@
 enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 
 static struct host_ring *ring[RING_CNT];
-static struct fr_schema *schema; /* of another version, NULL: ours */
-static u64 since_ns;		 /* only what is as young, 0: all */
+static struct fr_schema *schema; /* of another version; NULL: ours */
+static u64 since_ns;		 /* only events from this time on; 0: all */
 
 #define PUT(where, type, who, ...)                                         \
 	do {                                                               \
@@ -33,7 +35,7 @@ static u64 since_ns;		 /* only what is as young, 0: all */
 		host_ring_put_rec(ring[where], type, &rec);                \
 	} while (0)
 
-/* Who was born, as the task table has it: its stamp of a renaming is a little before the event. */
+/* New tasks, as in the task table. Its time of a renaming is a little before that of the event. */
 static struct fr_snap_task born[32];
 static u32 born_cnt;
 
@@ -46,7 +48,7 @@ static void note_birth(u32 tid, u64 start_ns, const char *comm)
 	memcpy(t->task.comm, comm, FR_COMM_SZ);
 }
 
-/* A task is born, and takes a name. */
+/* A task begins, and takes a name. */
 static void put_birth(u32 tid)
 {
 	struct fr_rec_task_rename rec = {.task = tid, .target_pid = tid, .oldcomm = "shell"};
@@ -140,7 +142,7 @@ static int put_tasks(struct fr_snap_writer *w)
 	return err ? err : fr_snap_put_procs(w, procs, sz);
 }
 
-/* skip: a lap of CPU 0 that is said to have been overwritten while it was read, 0: none. */
+/* skip: a lap of CPU 0 that is left out, as if it had been overwritten while it was read; 0: none. */
 static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 {
 	struct fr_snap_ring r = {.cpu = h->r.cpu, .tier = h->r.tier, .slot_cnt = h->r.slot_cnt, .subbuf_sz = 2 * FR_PAGE_SZ};
@@ -174,7 +176,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
 }
 
-/* Of the laps before a ring's, as merge once wrote them. */
+/* Holes for the laps before those of a ring, as merge once wrote them. */
 static int put_old_holes(struct fr_snap_writer *w)
 {
 	const struct fr_snap_hole hole[] = {{.cpu = 0, .first_seq = 8, .last_seq = 9},
@@ -186,7 +188,7 @@ static int put_old_holes(struct fr_snap_writer *w)
 
 static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 {
-	/* the second host has been up for longer: what happens at once has different times there */
+	/* the second host has been up for longer, so the same moment has another time there */
 	u64 boot_ns = strcmp(boot, "boot-1") ? 450 * MS : 0;
 	const struct fr_snap_clock clock = {.ts = host_clock_ns,
 					    .mono_ns = host_clock_ns,
@@ -237,7 +239,7 @@ static u64 last_whole_lap(void)
 	return fr_w_seq(ring[MAIN0]->r.wr->w) - 1;
 }
 
-/* Ours, with a text of it replaced by another, and lines behind it. */
+/* Our schema, with a text in it replaced, and lines added at the end. */
 static struct fr_schema *other_schema(const char *from, const char *to, const char *more)
 {
 	struct fr_schema *s = NULL;
@@ -255,7 +257,7 @@ static struct fr_schema *other_schema(const char *from, const char *to, const ch
 	return s;
 }
 
-/* An event more; a field of another name; both: neither this nor ours has all of the other. */
+/* An additional event; a field of another name; both, so that neither this schema nor ours contains the other. */
 static int dump_versions(const char *dir)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_tasks FILE: a snapshot of two CPUs whose tasks do what tasks can do, the same each time: processes of two threads, each
- * on one CPU at most, that make calls, sleep in and out of them, are woken by each other and by interrupts, also before they
- * have left, start and end block requests at few places, end, and give their tids to tasks of other processes. The governor
- * takes a step early on. So what was cut away matters to what is left, as it does of a machine.
+ * make_tasks FILE: a snapshot of two CPUs, the same each time. Processes of two threads make calls, sleep in calls and outside
+ * of them, and are woken by each other and by interrupts, also before they have left their CPU. They start and end block
+ * requests at few sectors. They end, and tasks of other processes get their tids. The governor takes a step early on. So what
+ * was cut away matters to what is left, as it does in real histories.
  */
 #include "unit/host_ring.h"
 
@@ -50,7 +50,7 @@ static u32 tid_on(u32 cpu)
 	return on_cpu[cpu] ? on_cpu[cpu]->tid : 0;
 }
 
-/* One of the tasks that are doing this; NULL: none is. */
+/* One of the tasks in this state; NULL: there is none. */
 static struct task *find(enum doing doing)
 {
 	u32 i, from = any(TASK_CNT);
@@ -139,7 +139,7 @@ static void note_birth(const struct task *t, u64 start_ns)
 	snprintf(table[table_cnt++].task.comm, FR_COMM_SZ, "task-%u", t->pid);
 }
 
-/* It ends, and who runs on the other CPU makes another one of the same tid. */
+/* It ends, and the task on the other CPU makes a new one with the same tid. */
 static void replace(u32 cpu, struct task *t)
 {
 	PUT(LIFE0, sched_process_exit, t->tid, .exit_code = 0);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# cut, merge and diff against the same done in Python to `replay --json --pos`, on snapshots made up. No root, no BPF.
+# cut, merge and diff, compared with the same operations in Python on `replay --json --pos`. The snapshots are made up. No root, no BPF.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C

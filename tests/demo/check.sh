@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The demo shows what it promises, in under two minutes, in colour on a terminal only, and leaves nothing behind.
+# The demo shows what it promises, in less than two minutes, with colours only on a terminal, and leaves nothing behind.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
@@ -30,7 +30,7 @@ check "the demo succeeds" bash -c 'bash tests/demo/run.sh > "$1/out" 2>&1 < /dev
 check "in under two minutes" is_quick $((SECONDS - begin))
 check "the fatal signal is shown" has ' crash-worker +[0-9]+ signal_deliver .*fatal=1 .*sig=SIGSEGV .*addr=0x8 '
 check "the program's end is shown" has ' crash +[0-9]+ sched_process_exit +exit_code=SIGSEGV.* group_dead=1'
-# whoever had the CPU in between, on a busy machine
+# On a busy machine others may have had the CPU in between.
 check "what it did before is shown: its switches" has ' sched_switch +prev_comm=.* next_comm=crash-worker'
 check "and what it was woken for" has ' crash +[0-9]+ sched_waking +target_comm=crash-worker'
 check "what to type next is shown" has '^Next'

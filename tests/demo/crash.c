@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A program that goes wrong: a parent, and a worker thread that is handed longer and longer work, until it follows a pointer
- * that nobody set. What it did before is seen in the recording only.
+ * A program that goes wrong: a parent hands longer and longer work to a worker thread, until that follows a pointer which was
+ * never set. Only the recording shows what it did before.
  */
 #include <pthread.h>
 #include <stdio.h>

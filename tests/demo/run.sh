@@ -37,7 +37,7 @@ finish() {
 	$flightrec stop -n $name > /dev/null 2>&1 || true
 }
 
-# Real work, bounded, should nobody stop it: compiling and short processes; writing to the disk.
+# Real work: compiling, short processes, writing to the disk. It ends by itself if nobody stops it.
 compile() {
 	while ((SECONDS < 60)); do
 		gcc -O2 -Ibpf -Iuser -c user/pure/text/units.c -o $out/work/units.o
@@ -52,7 +52,7 @@ write_disk() {
 }
 
 gcc -O1 -g -Wall -Wextra -pthread tests/demo/crash.c -o $out/crash
-$flightrec stop -n $name > /dev/null 2>&1 || true # of a demo that was interrupted
+$flightrec stop -n $name > /dev/null 2>&1 || true # left by a demo that was interrupted
 trap finish EXIT
 show record --detach -n $name
 compile &
@@ -72,17 +72,17 @@ show stop -n $name
 trap - EXIT
 show info $file
 
-# The crash in the file: the delivery of SIGSEGV to our program.
+# Where the crash is in the file: SIGSEGV is delivered to our program.
 death=$($flightrec replay $file --json -f 'event == "signal_deliver" && sig == 11 && comm ~ "crash*"' | tail -n 1)
 ts=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$death")
 if [[ -z $ts ]]; then
 	echo "the recording does not hold the crash" >&2
 	exit 1
 fi
-# Until its process is gone: others may run before, on a busy machine.
+# The end: its process is gone. On a busy machine others may run before.
 gone=$($flightrec replay $file --json -f "event == sched_process_exit && group_dead == 1 && comm ~ \"crash*\" && ts > $ts" | tail -n 1)
 gone=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$gone")
-# From when its worker was woken for the last time: it may have waited long for a CPU, or been off it since.
+# The beginning: its worker is woken for the last time. It may have waited long for a CPU, or have left it since.
 woken=$($flightrec replay $file --json \
 	-f "event == sched_waking && comm == \"crash\" && target_comm == \"crash-worker\" && ts < $ts" | tail -n 1)
 woken=$(sed -nE 's/.*"ts": ?([0-9]+).*/\1/p' <<< "$woken")

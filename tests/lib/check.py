@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""check.py WHAT COMMAND'S_JSON LIBRARY'S_OUTPUT: are they the same? By a reader that knows neither's text."""
+"""check.py WHAT COMMAND'S_JSON LIBRARY'S_OUTPUT: compare the values of both. How they are printed does not matter."""
 import collections
 import ctypes
 import json
@@ -7,13 +7,13 @@ import sys
 
 
 def objects(path):
-    # bytes that are no text are escaped by the command; the library hands them out as they are
+    # the command escapes bytes that are no text; the library returns them as they are
     with open(path, encoding="utf-8", errors="surrogateescape") as f:
         return [json.loads(line) for line in f]
 
 
 def plain(value):
-    """Texts as the command escapes what is none: compared by what both have, where a text is not UTF-8."""
+    """If a text is not UTF-8, the command escapes it: compare only the part that both have."""
     if isinstance(value, str):
         return "".join(c if 0x20 <= ord(c) < 0x7F else "?" for c in value)
     return value
@@ -75,7 +75,7 @@ def info(command, library):
 
 
 def rings(cpus, library):
-    """Those of the command stand below their CPU."""
+    """In the command's output they stand below their CPU."""
     got = iter(library)
     for cpu in cpus:
         for c in cpu["tiers"]:
@@ -91,7 +91,7 @@ def rings(cpus, library):
 
 
 def chunks(rows, library):
-    """What they hold in all is what each ring holds."""
+    """Their sums are the sums of all rings."""
     held = collections.Counter()
     at = 0
     for r in rows:
@@ -150,7 +150,7 @@ def slow(command, path, most):
 
 
 def lose(path, to):
-    """Between two snapshots in a file the head of one whose rest is lost; and the last byte of all is, too."""
+    """Put the head of a snapshot, whose rest is lost, between two others in a file; the very last byte is lost, too."""
     with open(path, "rb") as f:
         data = f.read()
     second = data.index(data[:16], 16)
@@ -160,7 +160,7 @@ def lose(path, to):
 
 
 def flip(path, to, tables):
-    """A byte in the first piece of events."""
+    """Damage a byte in the first chunk of events."""
     with open(path, "rb") as f:
         data = bytearray(f.read())
     chunk = objects(tables)[0]["chunks"][0]
@@ -170,7 +170,7 @@ def flip(path, to, tables):
 
 
 def later(path, to):
-    """The same in a format of another major version, of which only the head is as it is in this."""
+    """The same file in a format of another major version. Only the head is as in this version."""
     xxhash = ctypes.CDLL("libxxhash.so.0")
     xxhash.XXH64.restype = ctypes.c_uint64
     with open(path, "rb") as f:

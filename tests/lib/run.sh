@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# libflightrec as another's program meets it: installed, found by pkg-config, compared with what the command prints. No root.
+# libflightrec as other programs use it: installed, found by pkg-config, and compared with what the command prints. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
@@ -11,7 +11,7 @@ export PKG_CONFIG_PATH=$tmp/root/lib/pkgconfig
 golden=tests/files/golden/all-2.flight
 warnings='-Wall -Wextra -Werror -pedantic'
 
-# Frames with names and without: of the kernel, a module, code made at run time, a program that is not here
+# Frames with names and without: of the kernel, a module, JITed code, and a program that is not on this machine.
 stacks='fact arch x86_64
 fact kernel_symbols ok
 task 100 100 prog
@@ -27,7 +27,7 @@ sample 100 11 0
 sample 100 99 12
 '
 
-# by PROGRAM ARG...: a program of this test says nothing on standard error; its output is in $tmp/out
+# by PROGRAM ARG...: run a program of this test with its output in $tmp/out; it has to print nothing on standard error
 by() {
 	LD_LIBRARY_PATH=$tmp/root/lib "$tmp/$1" "${@:2}" > "$tmp/out" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
 	[[ ! -s $tmp/err ]] || { echo "on standard error:"; cat "$tmp/err"; return 1; }
@@ -36,7 +36,7 @@ use() { by use "$@"; }
 slow() { LD_LIBRARY_PATH=$tmp/root/lib "$tmp/slow" "$@"; }
 by_python() { /usr/bin/python3 tests/lib/check.py "$@"; }
 
-# compile COMPILER OUT SOURCE...: by what pkg-config says, and nothing else
+# compile COMPILER OUT SOURCE...: with the options that pkg-config gives, and no others
 compile() {
 	local compiler=$1 out=$2
 	shift 2
@@ -52,7 +52,7 @@ example_compiles() {
 	compile gcc "$tmp/slow" docs/examples/slow.c -D_GNU_SOURCE && compile clang "$tmp/slow.clang" docs/examples/slow.c -D_GNU_SOURCE
 }
 
-# The archive of the same name: no shared library, and none of our inner names.
+# The static archive: the program needs no shared library of ours, and sees none of our internal names.
 example_is_static() {
 	local names
 	# shellcheck disable=SC2046
@@ -92,20 +92,20 @@ cxx_links() {
 	compile g++ "$tmp/cc" "$tmp/use.cc" && LD_LIBRARY_PATH=$tmp/root/lib "$tmp/cc" "$tmp/load.flight"
 }
 
-# Names that programs are linked with: added to, never taken away.
+# Programs are linked with these names: new ones may be added, none may be removed.
 symbols_are_stable() {
 	nm -D --defined-only --with-symbol-versions "$build/libflightrec.so.1" | awk '$2 == "T" { print $3 }' | sort > "$tmp/symbols"
 	[[ -z $(nm -D --defined-only "$build/libflightrec.so.1" | awk '$2 != "T" && $3 !~ /^FLIGHTREC_/') ]] || { echo "data is shown"; return 1; }
 	diff tests/lib/symbols.txt "$tmp/symbols" || { echo "new names: add them to tests/lib/symbols.txt; names that are gone: see docs/library.md"; return 1; }
 }
 
-# All that the header declares is there, and nothing else.
+# The library exports exactly what the header declares.
 header_is_complete() {
 	grep -oE '\bflightrec_[a-z0-9_]+\(' "$tmp/root/include/flightrec.h" | tr -d '(' | sort -u > "$tmp/declared"
 	sed 's/@.*//' tests/lib/symbols.txt | diff "$tmp/declared" -
 }
 
-# No type of the interface has a size.
+# All types of the interface are opaque.
 header_is_opaque() {
 	! grep -nE '^(struct|union)[^;(]*\{' "$tmp/root/include/flightrec.h"
 }
@@ -126,7 +126,7 @@ versions_agree() {
 		((number == $(tr . ' ' <<< "$version" | awk '{ print $1 * 1000000 + $2 * 1000 + $3 }')))
 }
 
-# same_as_replay SNAPSHOT OPTION...: $tmp/out is what the command prints of it, which is something
+# same_as_replay SNAPSHOT OPTION...: $tmp/out is what the command prints of it, and is not empty
 same_as_replay() {
 	"$FLIGHTREC" replay --tier all "${@:2}" "$tmp/$1.flight" > "$tmp/replay" 2> "$tmp/err" || { cat "$tmp/err"; return 1; }
 	[[ -s $tmp/replay ]] || { echo "replay printed nothing"; return 1; }
@@ -173,18 +173,18 @@ damage_is_counted() {
 	tables_are_the_same "$tmp/damaged.flight" && [[ $(jq '.summary[0].damage' "$tmp/out") == 2 ]]
 }
 
-# What needs no event decodes none, so it does not see what is wrong with one.
+# Calls that need no event decode none, so they do not notice a damaged one.
 tables_need_no_event() {
 	by tables "$tmp/load.flight" && by_python flip "$tmp/load.flight" "$tmp/flipped.flight" "$tmp/out" && by tables "$tmp/flipped.flight" &&
 		[[ $(jq '.summary[0].damage' "$tmp/out") == 0 ]] && ! "$FLIGHTREC" replay --count "$tmp/flipped.flight" && tables_are_the_same "$tmp/flipped.flight"
 }
 
-# Columns keep their names; new ones come behind the others of their table.
+# Columns keep their names and places; new ones are added at the end of their table.
 columns_are_stable() {
 	by tables && diff tests/lib/columns.txt "$tmp/out"
 }
 
-# Of several snapshots in one file one is lost but for its head: those behind it are there.
+# One of several snapshots in a file is lost except for its head: those behind it are still read.
 lost_member_hides_none() {
 	"$FLIGHTREC" merge -o "$tmp/merged.flight" "$tmp/load.flight" "$golden" && by_python lose "$tmp/merged.flight" "$tmp/lost.flight" &&
 		by tables "$tmp/lost.flight" && { "$FLIGHTREC" info --json "$tmp/lost.flight" > "$tmp/json" 2> "$tmp/err" || (($? == 3)); } &&
@@ -219,7 +219,7 @@ example_is_right() {
 		! slow "$tmp/none.flight" 2> "$tmp/err" && grep -q '^slow: cannot open .*none.flight: No such file' "$tmp/err"
 }
 
-# under TOOL ARG...: nothing to be found by a tool of valgrind
+# under TOOL ARG...: run under a tool of valgrind, which has to find nothing
 under() {
 	command -v valgrind > /dev/null || { echo "valgrind is not installed"; return 77; }
 	LD_LIBRARY_PATH=$tmp/root/lib valgrind -q --error-exitcode=9 "$@"
@@ -261,11 +261,11 @@ missing_symbols_are_told() {
 		{ sed 's/^flightrec: /log /' "$tmp/err"; echo "1 warned"; } | diff - "$tmp/out"
 }
 
-# In the locale of a program that writes 1,5: the same.
+# The output is the same in a locale that writes 1,5 for 1.5.
 locale_is_of_no_account() {
 	localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" || { echo "localedef cannot make de_DE.UTF-8: install locales"; return 77; }
 	export LOCPATH=$tmp
-	{ export LC_ALL=de_DE.UTF-8; } 2> /dev/null # the shell looks for it elsewhere
+	{ export LC_ALL=de_DE.UTF-8; } 2> /dev/null # the shell itself may not find the locale
 	[[ $(locale decimal_point) == , ]] || { echo "its decimal point is not a comma"; return 1; }
 	use printed-text "$tmp/load.flight" && mv "$tmp/out" "$tmp/german" && windows_agree && LC_ALL=C use printed-text "$tmp/load.flight" && cmp "$tmp/german" "$tmp/out" &&
 		grep -q '=[0-9]*\.[0-9]* [um]s' "$tmp/german"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * tables FILE: all tables of all its snapshots, and their rings, a JSON object a line; without a file: the names of tables and
- * columns. By a program that knows no name: what is there is asked for.
+ * columns. The program knows no names: it asks the library for them.
  */
 #include <errno.h>
 
@@ -39,7 +39,7 @@ static void put_row(struct flightrec *fr, unsigned file, enum flightrec_table t,
 	printf("}");
 }
 
-/* What is not there. */
+/* Tables, columns and rows that do not exist. */
 static void check(struct flightrec *fr, unsigned file, enum flightrec_table t)
 {
 	size_t rows = flightrec_table_rows(fr, file, t);

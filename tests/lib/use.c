@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* use WHAT ARG...: each call of the library once, from outside: its public header alone. What it prints is compared by
- * check.py. */
+/*
+ * use WHAT ARG...: calls each function of the library, with its public header alone. check.py compares what it prints.
+ */
 #include <errno.h>
 #include <flightrec.h>
 #include <locale.h>
@@ -15,7 +16,7 @@ static void say(void *arg, int level, const char *text)
 	printf("%s %s: %s\n", (const char *)arg, level == FLIGHTREC_LOG_ERROR ? "error" : "warning", text);
 }
 
-/* A field by the call for its kind; the others have to refuse it. */
+/* A field, by the call for its kind. The calls for other kinds have to refuse it. */
 static void put_value(const struct flightrec_event *ev, int i)
 {
 	const uint64_t *nums;
@@ -84,7 +85,7 @@ static void put_pos(const struct flightrec_event *ev)
 	printf(",\"seq\":%llu,\"offset\":%u}", (unsigned long long)seq, offset);
 }
 
-/* The same object as flightrec_event_json() gives, put together from parts. */
+/* The same object as flightrec_event_json() makes, built from single values. */
 static void put_event(const struct flightrec_event *ev)
 {
 	const struct flightrec_type *t = flightrec_event_type(ev);
@@ -193,7 +194,7 @@ static void lines(const char *path, const char *filter, const char *(*of)(const 
 	flightrec_free(fr);
 }
 
-/* By a printer, into memory, with stacks in words; taken now and then. */
+/* By a printer, into memory, with stacks in words. The text is taken from time to time. */
 static void printed(const char *path, enum flightrec_format format)
 {
 	struct flightrec *fr = open_file(path, FLIGHTREC_PAIRS, NULL);
@@ -353,7 +354,7 @@ static void info(const char *path)
 
 /* ---- what goes wrong ---- */
 
-/* Everything that can be refused, and what is said of it: on standard output, for standard error has to stay empty. */
+/* Everything that can be refused, and the messages. They go to standard output, since standard error has to stay empty. */
 static void errors(const char *good, const char *damaged, const char *later)
 {
 	struct flightrec *fr = flightrec_new();
@@ -447,7 +448,7 @@ static void errors(const char *good, const char *damaged, const char *later)
 
 /* ---- filters ---- */
 
-/* How many events match: by the handle, by a filter beside it, by one that gives all, and counted. */
+/* How many events match: by the handle's filter, by a filter beside it, by one that all events match, and counted. */
 static void filtered(const char *path, const char *expr)
 {
 	struct flightrec *fr = open_file(path, FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS, NULL);
@@ -507,7 +508,7 @@ static void tiers(const char *path, const char *which)
 	printf("%llu\n", (unsigned long long)cnt);
 }
 
-/* ---- what is not there, or another's ---- */
+/* ---- what does not exist, or belongs to another handle ---- */
 
 /* NULL in place of handles and names; handles that are not open. */
 static void nothing(const struct flightrec_event *ev, struct flightrec *fr)
@@ -530,7 +531,7 @@ static void nothing(const struct flightrec_event *ev, struct flightrec *fr)
 	flightrec_free(closed);
 }
 
-/* Filters and printers are for events of their own handle: others' schemas are others. */
+/* Filters and printers are for events of their own handle: another handle has another schema. */
 static void others(const char *path)
 {
 	struct flightrec *fr = open_file(path, 0, NULL), *other = open_file(path, 0, NULL);
@@ -554,7 +555,7 @@ static void others(const char *path)
 
 /* ---- gaps ---- */
 
-/* The same object as a printer gives, put together from parts. */
+/* The same object as a printer makes, built from single values. */
 static void put_gap(const struct flightrec_gap *gap)
 {
 	uint64_t since = flightrec_gap_since_ns(gap), until = flightrec_gap_until_ns(gap);
@@ -661,7 +662,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : NULL, *arg = argc > 3 ? argv[3] : NULL;
 
-	if (!setlocale(LC_ALL, "")) /* as programs with a window do */
+	if (!setlocale(LC_ALL, "")) /* as graphical programs do */
 		FAIL("there is no such locale");
 	if (!strcmp(what, "version"))
 		version();

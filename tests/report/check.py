@@ -39,7 +39,7 @@ class Check:
             self.wrong.append(f"{what}: {got!r} reported, {want!r} found")
 
     def hist(self, what, got, values):
-        """Count, sum, ends and mean are exact; a percentile is at most 1/32 too high."""
+        """Count, sum, minimum, maximum and mean are exact; a percentile is at most 1/32 too high."""
         values = sorted(values)
         n = len(values)
         self.equal(what + " count", got["count"], n)
@@ -58,7 +58,7 @@ class Check:
             self.buckets(what, got["buckets"], values)
 
     def buckets(self, what, buckets, values):
-        """In order, narrow, and each value in one of them."""
+        """Buckets are in order and narrow, and each value is in one of them."""
         at, end = 0, -1
         for low, high, cnt in buckets:
             if not (end < low <= high and high - low <= low // 32):
@@ -76,7 +76,7 @@ class Check:
         self.hist(what + " wakeup", got["wakeup"], sums.wakeup)
 
     def table(self, what, got, want, compare):
-        """got, want: dicts by the same key."""
+        """got and want are dicts with the same keys."""
         self.equal(what, sorted(map(str, got)), sorted(map(str, want)))
         for key in got:
             if key in want:
@@ -106,7 +106,7 @@ def check_tasks(c, rep, t):
 
 
 def check_groups(c, rep, t, pairs):
-    """Which process and cgroup a task is in, is as the list of tasks says; a task that is not listed has nothing to add."""
+    """The list of tasks says which process and cgroup a task is in. A task that is not listed has nothing to add."""
     for name, key in (("processes", "pid"), ("cgroups", "cgroup")):
         want, members = {}, collections.defaultdict(list)
         for g, w in pairs:
@@ -114,7 +114,7 @@ def check_groups(c, rep, t, pairs):
             members[g[key]].append(g)
         for group in rep[name]:
             sums = want.pop(group[key], None)
-            # a task that is only spoken of is not listed, but one of them
+            # a task that has no event of its own is not listed, but counts as one of them
             c.equal(f"{key} {group[key]} tasks", group["tasks"] >= max(1, len(members[group[key]])), True)
             if sums:
                 c.sums(f"{key} {group[key]}", group, sums)
@@ -128,7 +128,7 @@ def check_groups(c, rep, t, pairs):
 
 
 def check_cgroup_paths(c, rep, file, window, filt):
-    """Whose events `cgroup == "PATH"` chooses, of those counted, are the tasks that the report has in the cgroup of that path."""
+    """The tasks whose counted events `cgroup == "PATH"` selects are those that the report has in the cgroup of that path."""
     counted = f"({filt[1]}) && " if filt else ""
     for group in rep["cgroups"]:
         if group["path"] and '"' not in group["path"]:
@@ -324,7 +324,7 @@ def check_window(c, rep, info, rows):
 
 
 def check_wall(c, rep, info):
-    """By the clock sample before it, or the first; between two of them, as far as they agree."""
+    """The time is computed from the clock sample before it, or the first one. If two samples disagree, it lies between both results."""
     samples, at = sorted((x["ts"], x["real_ns"]) for x in info["clock"]["samples"]), rep["trigger"]["at_ns"]
     near = [real + at - ts for ts, real in samples]
     real = rep["trigger"]["real_ns"]
@@ -332,7 +332,7 @@ def check_wall(c, rep, info):
 
 
 def options_of(args):
-    """Options of replay that choose the window, the filter's, the task."""
+    """Options of replay for the window, those for the filter, the task."""
     window, filt, task = [], [], None
     for name, value in zip(args[::2], args[1::2]):
         if name in WINDOW:
@@ -345,7 +345,7 @@ def options_of(args):
 
 
 def ender(file, trigger):
-    """Of a process that exited: the thread that was the last to end without being killed. None: not such a trigger, or not known."""
+    """The thread that made its process exit: the last one to end that was not killed. None: another trigger, or not known."""
     if trigger["reason"] != "exit" or trigger.get("status") is None:
         return None
     ends, killed = [], set()

@@ -45,7 +45,7 @@ def covered(rep):
 
 
 def check_header(data, at, left, rep):
-    """The same rows are left, and of their values none that is not there when the header tells which are lost."""
+    """The same rows are left. Their values are at most those that are known when the header tells which rows are lost."""
     head = data.rfind(b"fl-chunk", 0, at) + 20
     with open(bad, "wb") as f:
         f.write(data[:head] + bytes([data[head] ^ 0xff]) + data[head + 1:])
@@ -72,7 +72,7 @@ def main():
         found += 1
         bad_rep = report(bad)
         check_pairs(bad_rep, left)
-        # who had the CPU before the damage had it until an unknown time; what is known goes on at the damage's end
+        # until when the task before the damage had the CPU is not known; what is known continues at the end of the damage
         before = [row["ts"] for row in left if row["cpu"] == CPU and row["event"] == "sched_switch" and row["ts"] < lost[0]["ts"]]
         begin = before[-1] if before else rep["window"]["end_ns"] - covered(rep)
         goes_on = any(row["cpu"] == CPU and row["ts"] > lost[-1]["ts"] for row in left)

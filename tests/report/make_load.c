@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_load FILE: a snapshot of a machine that never was: four CPUs, tasks that run, sleep, wake each other, make system calls,
- * fault, do I/O, are born and die, interrupts; rings too small for all of it, and a lap that is missing. The same each time,
- * and with everything that a report tells of. It is not a kernel that does it: some of it is odd, as real histories are.
+ * make_load FILE: a snapshot of a machine that never existed: four CPUs, interrupts, and tasks that run, sleep, wake each
+ * other, make system calls, fault, do I/O, begin and end. The rings are too small for all of it, and a lap is missing. The file
+ * is the same each time, and has everything that a report shows. Some of it is odd, as real histories are.
  */
 #include "unit/host_ring.h"
 
@@ -145,7 +145,7 @@ static void interrupt(u32 cpu)
 	in_irq[cpu] = !in_irq[cpu];
 }
 
-/* Few places, so that requests meet; parts of them complete; some complete that nobody issued. */
+/* Few sectors, so that requests meet there. Some complete in parts, some complete that were never issued. */
 static void io(u32 cpu)
 {
 	u32 dev = (8u + any(2)) << 20, nr = 8u << any(2), tid = tid_on(cpu);
@@ -178,7 +178,7 @@ static void sample(u32 cpu)
 	    .ustack_id = user ? 0x78 : 0);
 }
 
-/* A task ends, and its tid, or a new one, is another's. */
+/* A task ends, and a new one gets its tid, or another tid. */
 static void live(u32 cpu)
 {
 	struct task *t = &task[any(TASK_CNT)];
@@ -237,7 +237,7 @@ static void wake_it(u32 cpu, int nr)
 	PUT(cpu, FR_TIER_MAIN, sched_waking, tid_on(cpu), .target_pid = task[nr].tid, .prio = 120, .target_cpu = cpu);
 }
 
-/* All sleep; then one wakes the next, up to the task in focus. */
+/* All tasks sleep; then each wakes the next one, up to the task in focus. */
 static void wake_in_a_row(void)
 {
 	const int focus = FOCUS_TID - FIRST_TID;
@@ -252,7 +252,7 @@ static void wake_in_a_row(void)
 		in_softirq[cpu] = in_irq[cpu] = false;
 		switch_to(cpu, -1, 1);
 	}
-	for (nr = focus; nr < focus + 3; nr++) { /* whoever woke them before is not who counts */
+	for (nr = focus; nr < focus + 3; nr++) { /* the one that woke them before does not count */
 		switch_to(1, nr, 1);
 		host_clock_ns += 2000;
 		switch_to(1, -1, 1);
@@ -401,7 +401,7 @@ static int put_laps(struct fr_snap_writer *w, struct host_ring *h, bool latest)
 	return err || !latest ? err : put_ring(w, h, *present);
 }
 
-/* In parts: each ring in two chunks, the later one behind the first ones of all rings. */
+/* In parts: each ring is in two chunks; the second ones follow after the first ones of all rings. */
 static int put_all(struct fr_snap_writer *w, bool parts)
 {
 	struct fr_snap_clock c = {.ts = SEC, .mono_ns = SEC, .real_ns = REAL_NS};

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What belongs together, found again from the rows of `replay --json`: how long calls, waits, requests and handlers took."""
+"""Pairs, found independently in the rows of `replay --json`: how long calls, waits, requests and handlers took."""
 
 EARLY = "early"
 RUNS, SLEEPS, BLOCKED, QUEUED, NEW = range(5)
-SLACK_NS = 1000  # a waking told so shortly after its task began to run is this run's
+SLACK_NS = 1000  # a waking that comes at most this long after its task began to run led to this run
 RESTART_BLOCK = -516
 RESTART_CALLS = {"x86_64": (219, 0), "aarch64": (128, None)}  # restart_syscall: native, 32-bit
 
@@ -15,18 +15,18 @@ class Task:
         self.early_ns = self.ran_ns = 0
         self.waker = 0
         self.call = None  # (since, number, interrupted)
-        self.called = 0  # its last begin or end of a call that is known
+        self.called = 0  # its last known begin or end of a call
 
 
 class Pair:
-    """What a row ends; 0: nothing."""
+    """How long what the row ends took; 0: it ends nothing."""
     def __init__(self):
         self.latency = self.offcpu = self.queued = self.blocked = 0
 
 
 class Pairs:
     def __init__(self, arch, lacks=()):
-        # what is not known, for rows were cut away: call, off, wake, rq, io; wakers: who woke, a task or an interrupt
+        # what is not known because rows were cut away: call, off, wake, rq, io; wakers: whether a task or an interrupt woke
         self.lacks = lacks
         self.tasks = {}
         self.cpus = {}  # cpu -> (task on it, since when)
@@ -196,7 +196,7 @@ class Pairs:
 
     def ends(self, where, key, ts, p):
         q = where[key]
-        if q[2] > 1:  # whose is this? None of them is known
+        if q[2] > 1:  # it could belong to any of them, so none of them is known from here on
             q[0] = 0
         if q[0] and q[0] >= self.blind:
             p.latency = ts - q[0]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# `flightrec report`: all its figures made again by check.py from a snapshot that make_load writes; the page for people. No root.
+# `flightrec report`: check.py recomputes all its figures from a snapshot that make_load writes; then the page for people. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C PYTHONDONTWRITEBYTECODE=1
@@ -9,7 +9,7 @@ unset COLUMNS NO_COLOR
 . tests/check.sh
 snap=$tmp/load.flight
 
-# status N COMMAND...: its output goes to $tmp/out and $tmp/err
+# status N COMMAND...: run the command with its output in $tmp/out and $tmp/err; its exit status has to be N
 status() {
 	local want=$1 got
 	shift
@@ -21,7 +21,7 @@ figures() { /usr/bin/python3 tests/report/check.py "$snap" "$@"; }
 report() { "$FLIGHTREC" report "$@"; }
 prints() { grep -qE -- "$1" "$tmp/out" || { echo "not printed: $1"; return 1; }; }
 
-# What check.py does not look at may not be all there is.
+# check.py could pass on empty tables: the snapshot has to fill them all.
 has_all() {
 	status 0 report --json "$snap" && /usr/bin/python3 - "$tmp/out" <<- 'EOF'
 		import json, sys
@@ -43,7 +43,7 @@ has_all() {
 	EOF
 }
 
-# Names that anybody can choose do not reach the terminal; without one there is no colour, and ASCII only.
+# Names, which anybody can choose, are escaped. Without a terminal there is no colour, and only ASCII.
 is_plain() {
 	status 0 report --top 0 "$snap" && ! LC_ALL=C grep -nP '[^\x20-\x7e]' "$tmp/out" && prints 't\\x1b\[31m'
 }
@@ -54,7 +54,7 @@ page_tells() {
 		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077' &&
 		prints '^ +\+0\.000000 ms' && ! prints '-0\.000000 ms' > /dev/null
 }
-# Tables, bars and timelines fit; lines of events are as long as they are.
+# Tables, bars and timelines fit into the width; lines of events are never cut.
 is_as_wide() {
 	local width
 	for width in 80 100 132; do
@@ -62,7 +62,7 @@ is_as_wide() {
 		sed '/^Its last events/,/^$/d; /^Its system calls/,/^$/d; 1,/^  task /d' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad }' || return
 	done
 }
-# Narrower than any table: lines are cut there, and only where somebody looks. Colours are no columns.
+# A terminal may be narrower than any table: there, and only there, lines are cut. Colours take no columns.
 is_as_narrow() {
 	local width
 	for width in 40 53 66 79 250; do
@@ -71,7 +71,7 @@ is_as_narrow() {
 		awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 100 }' "$tmp/page" || return
 		((width > 200)) || awk -v w=$width 'length == w { cut = 1 } END { exit !cut }' "$tmp/page" || { echo "nothing was cut at $width"; return 1; }
 	done
-	# cut lines begin as whole ones do
+	# a cut line begins as the whole one does
 	status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/whole"
 	COLUMNS=40 status 0 report --top 0 "$snap" && sed -n '/^Who waited for whom$/,/^$/p' "$tmp/out" > "$tmp/page"
 	[[ -s $tmp/page ]] && cut -c 1-40 "$tmp/whole" | head -n "$(wc -l < "$tmp/page")" | diff - "$tmp/page"
@@ -112,11 +112,11 @@ damaged() {
 	status 3 report "$tmp/cut.flight" && prints 'What is missing' && status 3 report --json "$tmp/cut.flight" &&
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null && echo "no snapshot" > "$tmp/text" && status 3 report "$tmp/text"
 }
-# Nothing goes on across what is damaged: no pair that replay does not find, no time on a CPU.
+# Nothing continues across damage: no pair that replay does not find, and no time on a CPU.
 damaged_part() {
 	build/tests/report/make_load "$tmp/parts.flight" parts && /usr/bin/python3 tests/report/damaged.py "$tmp/parts.flight" "$tmp/bad.flight"
 }
-# In a file of some tasks' events nobody is said to run while others, who are not in it, did.
+# If other tasks' events were cut away, nobody is said to run in the time when those may have run.
 tasks_cut_away() {
 	"$FLIGHTREC" cut "$@" -o "$tmp/few.flight" "$snap" && /usr/bin/python3 tests/report/check.py "$tmp/few.flight" &&
 		status 0 report --json "$tmp/few.flight" && /usr/bin/python3 - "$tmp/out" <<- 'EOF' && rm "$tmp/few.flight"
@@ -136,8 +136,8 @@ empty_window() {
 		/usr/bin/python3 -m json.tool "$tmp/out" > /dev/null
 }
 
-# A process that exits is about the thread that made it exit, not about the last one that the kernel took down with it; one that had
-# ended before, and another process, are not meant either. Where the deliveries were not recorded it is the trigger's thread.
+# The report on a process that exited is about the thread that made it exit. It is not about the last thread, which the kernel killed,
+# nor about one that ended by itself, nor another process. Without recorded deliveries it is about the trigger's thread.
 exit_is_about_its_cause() {
 	local head threads want
 	head='fact trigger_reason exit|fact trigger_status 2|fact trigger_pid 100|fact trigger_tid 103|fact trigger_ts 1000020000'
@@ -161,7 +161,7 @@ assert page["focus"] == int(sys.argv[1]), page["focus"]' "$want" < "$tmp/out"
 		ends_in 103 'deliver 100 9|exit 100 512|deliver 103 9|exit 103 512'
 }
 
-# What a recursion was called from is on the page, and no frame is lost: 1 + 40 + 2 + 30.
+# The page shows what a recursion was called from, and no frame is lost: 1 + 40 + 2 + 30.
 recursion_is_short() {
 	local i frames=1000
 	for ((i = 0; i < 40; i++)); do frames+=" 2000"; done
@@ -179,7 +179,7 @@ recursion_is_short() {
 	) && status 0 report --json "$tmp/deep.flight" && jq -e '.focus.stack.user | length == 73' "$tmp/out"
 }
 
-# A file without events, one of which only the beginning is left, a window that holds none.
+# A file without events, the beginning of a file, a window without events.
 nothing_at_all() {
 	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
 	status 0 report "$tmp/none.flight" && prints 'of 0 events in 0 ns; `flightrec info`' || return

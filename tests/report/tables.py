@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The figures of `report --json`, made again from rows, by the words of docs/report.md."""
+"""The figures of `report --json`, recomputed from rows, as docs/report.md defines them."""
 import collections
 
 from pairs import Pairs
@@ -7,7 +7,7 @@ from pairs import Pairs
 PREEMPTED = 256
 ABI_NAMES = ("sys_enter", "sys_exit")
 
-# What is not known of pairs in files that run.sh cuts with these filters.
+# What is not known about pairs in files that run.sh cuts with these filters.
 FILTER_LACKS = {
     "event != sys_exit": ("call",),
     "event != sched_switch || next_pid > 110": ("off", "wake"),
@@ -16,7 +16,7 @@ FILTER_LACKS = {
 
 
 class Sums:
-    """What tasks, processes, cgroups and all have alike."""
+    """The sums that tasks, processes, cgroups and the total have in common."""
     COUNTS = ("events", "oncpu_ns", "rated_oncpu_ns", "runs", "preempted", "offcpu_ns", "queued_ns", "blocked_ns", "wakes",
               "migrations", "syscalls", "syscall_ns", "errors", "faults_user", "faults_kernel", "ios", "io_bytes", "samples")
 
@@ -33,10 +33,10 @@ class Task:
     def __init__(self, tid):
         self.tid, self.sums = tid, Sums()
         self.comm = self.pid = self.cgroup = None
-        self.call = None  # (abi, id) it is in
+        self.call = None  # (abi, id) of the call it is in
         self.fault = False
-        self.off = None  # (state, in, abi, id) it left its CPU with
-        self.wake = None  # (how, number, waker's tid, when, link and name of the waker), and whether behind its leaving
+        self.off = None  # (state, in, abi, id) with which it left its CPU
+        self.wake = None  # (how, number, waker's tid, when, link and name of the waker), and whether it came after the task left its CPU
         self.wake_off = False
         self.link = None
 
@@ -57,7 +57,7 @@ class Call:
 
 class Tables:
     def __init__(self, rows, counted, window, info, focus):
-        self.rows, self.counted = rows, counted  # counted: None: all; else places of rows
+        self.rows, self.counted = rows, counted  # counted: places of the rows that count; None: all
         self.w, self.info, self.focus = window, info, focus
         self.at_ns = self.find_at()
         self.owner, self.all_tasks = {}, []
@@ -86,7 +86,7 @@ class Tables:
         return ts if ts and self.w["begin_ns"] <= ts <= self.w["end_ns"] else self.w["end_ns"]
 
     def cpus_kept(self):
-        """Of a snapshot that was cut: which CPUs; None: all."""
+        """The CPUs that a cut snapshot has; None: all."""
         cut = self.info.get("cut") or {}
         if not cut.get("cpu"):
             return None
@@ -94,12 +94,12 @@ class Tables:
         return {n for first, _, last in ends for n in range(int(first), int(last or first) + 1)}
 
     def is_picked(self):
-        """Of a snapshot that was cut by tasks or a filter no CPU's time is covered."""
+        """If a snapshot was cut by tasks or a filter, no CPU's time is covered."""
         cut = self.info.get("cut") or {}
         return bool(cut.get("pid") or cut.get("cgroup") or cut.get("filter"))
 
     def lacks(self):
-        """What is not known of pairs, for some of the rows they are found from were cut away: those of other tasks, or events."""
+        """What is not known about pairs because rows were cut away: those of other tasks, or of some events."""
         cut = self.info.get("cut") or {}
         lacks = set(FILTER_LACKS[cut["filter"]]) if cut.get("filter") else set()
         return lacks | ({"wake", "rq", "io"} if cut.get("pid") or cut.get("cgroup") else set())

@@ -9,7 +9,7 @@ from tables import place
 
 
 class Seen(dict):
-    """An object of the report; `looked` gets the path of each key that is asked for."""
+    """An object of the report; `looked` gets the path of each key that is read."""
     def __init__(self, value, path, looked):
         super().__init__((k, watch(v, f"{path}.{k}", looked)) for k, v in value.items())
         self.path, self.looked = path, looked
@@ -29,7 +29,7 @@ def watch(value, path, looked):
 
 
 def paths(value, path=""):
-    """Of all values that are no object and no list of objects."""
+    """The paths of all values that are neither an object nor a list of objects."""
     if isinstance(value, dict):
         for k, v in value.items():
             yield from paths(v, f"{path}.{k}")
@@ -41,7 +41,7 @@ def paths(value, path=""):
 
 
 def word(line, key, number):
-    """What a line says for a field; None: the number."""
+    """The word in a line for a field's value; None: it prints the number."""
     text = re.search(rf" {key}=(\S+)", line)[1]
     return None if text in (str(number), hex(number)) else text
 
@@ -59,7 +59,7 @@ class Words:
                 self.softirqs[row["vec"]] = word(line, "vec", row["vec"])
 
     def check_call(self, c, what, x):
-        """One that began before the window is in no line of it."""
+        """A call that began before the window is in no line of it."""
         if (x["abi"], x["id"]) in self.calls:
             c.equal(what + " name", x["name"], self.calls[x["abi"], x["id"]])
 
@@ -73,13 +73,13 @@ class Words:
             c.equal(what + " softirq", x["softirq_name"], self.softirqs[x["softirq"]])
 
 
-# What the kernel keeps to itself: system calls that it begins again
+# Errors that user space never sees: the kernel restarts these system calls
 KERNEL_ERRORS = {512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 515: "ENOIOCTLCMD", 516: "ERESTART_RESTARTBLOCK",
                  517: "EPROBE_DEFER"}
 
 
 def is_error(name, nr):
-    """Is this a name of that number, or None where it has none?"""
+    """Is this a name of that number, or None if it has no name?"""
     if name and nr in KERNEL_ERRORS:
         return name == KERNEL_ERRORS[nr]
     return getattr(errno, name, None) == nr if name else nr not in errno.errorcode
