@@ -97,6 +97,19 @@ def service(conf, log, manager):
                             env={**os.environ, "NOTIFY_SOCKET": manager.file})
 
 
+def reload_as_unit(conf, pid):
+    """ExecReload= in order, up to the first that fails, as systemd does: its exit status."""
+    with open(UNIT) as f:
+        lines = re.findall(r"^ExecReload=(.*)$", f.read(), re.M)
+    check(lines, "the unit has no ExecReload=")
+    for line in lines:
+        line = line.replace("/usr/bin/flightrec", FLIGHTREC).replace("/etc/flightrec.conf", conf).replace("$MAINPID", str(pid))
+        status = subprocess.run(line.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        if status:
+            return status
+    return 0
+
+
 def capabilities(pid):
     with open(f"/proc/{pid}/status") as f:
         return int(re.search(r"CapEff:\s+(\w+)", f.read())[1], 16)
@@ -142,7 +155,14 @@ def confined():
         p = start(out)
         try:
             crash(1)
-            p.send_signal(signal.SIGHUP)
+            with open(conf) as f:
+                good = f.read()
+            with open(conf, "a") as f:
+                f.write("Oh=crash\n")
+            equal(reload_as_unit(conf, p.pid), 2, "exit status of a reload of a wrong file")
+            with open(conf, "w") as f:
+                f.write(good)
+            equal(reload_as_unit(conf, p.pid), 0, "exit status of a reload")
             wait_for(lambda: "reloaded" in text() and manager.hears("READY=1"), f"the reload: {text()}", 60)
             caps = capabilities(p.pid)
             equal(caps & ~0xC4010800E4, 0, f"capabilities beyond the unit's: {caps:x}")
