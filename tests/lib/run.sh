@@ -232,7 +232,7 @@ is_leakless() {
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" fields "$tmp/small.flight" > /dev/null &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" json "$tmp/small.flight" > /dev/null &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
-		under "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
 }
 
 windows_agree() {

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "use.h"
@@ -332,6 +333,7 @@ static void info(const char *path)
 					    "version", "session", "trigger_reason", "trigger_pid"};
 	struct flightrec *fr = open_file(path, 0, NULL);
 	uint64_t begin, end;
+	int64_t pid = 0;
 	unsigned i;
 
 	printf("{\"files\":%u,", flightrec_file_cnt(fr));
@@ -346,6 +348,10 @@ static void info(const char *path)
 	putchar(',');
 	put_u64("horizon_ns", flightrec_horizon_ns(fr, 0, "main"));
 	puts("}");
+	if (flightrec_fact_s64(fr, 0, "arch", &pid) != -EINVAL || flightrec_fact_s64(fr, 0, "nonsense", &pid) != -ENODATA ||
+	    flightrec_fact_s64(fr, 1, "trigger_pid", &pid) != -ENODATA || pid ||
+	    flightrec_fact_s64(fr, 0, "trigger_pid", &pid) || pid != strtoll(flightrec_fact(fr, 0, "trigger_pid"), NULL, 10))
+		FAIL("a fact that is a number, or none");
 	if (flightrec_fact(fr, 1, "host") || flightrec_file_path(fr, 1) || flightrec_ring(fr, 1, 0) ||
 	    flightrec_damage(fr, 0, 0) || flightrec_is_damaged(fr) || flightrec_warn_damage(fr))
 		FAIL("what is not there");
@@ -448,11 +454,24 @@ static void errors(const char *good, const char *damaged, const char *later)
 
 /* ---- filters ---- */
 
+static bool is_same(const struct flightrec_event *a, const struct flightrec_event *b)
+{
+	unsigned off_a, off_b;
+	uint64_t seq_a, seq_b;
+
+	flightrec_event_pos(a, NULL, &seq_a, &off_a);
+	flightrec_event_pos(b, NULL, &seq_b, &off_b);
+	return flightrec_event_ts(a) == flightrec_event_ts(b) && flightrec_event_cpu(a) == flightrec_event_cpu(b) &&
+	       flightrec_event_tid(a) == flightrec_event_tid(b) && seq_a == seq_b && off_a == off_b &&
+	       flightrec_type_nr(flightrec_event_type(a)) == flightrec_type_nr(flightrec_event_type(b));
+}
+
 /* How many events match: by the handle's filter, by a filter beside it, by one that all events match, and counted. */
 static void filtered(const char *path, const char *expr)
 {
 	struct flightrec *fr = open_file(path, FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS, NULL);
-	const struct flightrec_event *ev;
+	const struct flightrec_event *ev, *other;
+	struct flightrec *plain;
 	struct flightrec_filter *f;
 	uint64_t counted, own = 0, beside = 0, marked = 0, all = 0;
 
@@ -463,8 +482,13 @@ static void filtered(const char *path, const char *expr)
 	flightrec_filter_free(f);
 	flightrec_free(fr);
 	fr = open_file(path, FLIGHTREC_UNMATCHED, expr);
-	for (; flightrec_next(fr, &ev) > 0; all--)
+	plain = open_file(path, 0, NULL);
+	for (; flightrec_next(fr, &ev) > 0; all--) {
 		marked += flightrec_event_matches(ev);
+		if (flightrec_next(plain, &other) <= 0 || !is_same(ev, other))
+			FAIL("an event that does not match is another one");
+	}
+	flightrec_free(plain);
 	flightrec_free(fr);
 	fr = open_file(path, 0, expr);
 	while (flightrec_next(fr, &ev) > 0)
