@@ -176,7 +176,6 @@ wrong_usage() {
 	status 2 "$flightrec" && status 2 "$flightrec" nonsense && says "no command 'nonsense': \`flightrec" &&
 		status 2 "$flightrec" repot && says "did you mean report?" &&
 		status 2 "$flightrec" replay && says "name the snapshot" &&
-		status 2 "$flightrec" replay --nonsense "$snap" && says nonsense &&
 		status 2 "$flightrec" replay --since yesterday "$snap" && says yesterday &&
 		status 2 "$flightrec" replay --speed -1 "$snap" && says "--speed" &&
 		status 2 "$flightrec" replay --gaps --count "$snap" && says "cannot be used with --count" &&
@@ -194,6 +193,18 @@ wrong_usage() {
 		status 1 "$flightrec" export --to json -o /dev/null "$snap" && says "or - for standard output" &&
 		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says "no event or group 'nonsense': \`flightrec" &&
 		status 2 "$flightrec" events sched_swich && says "did you mean sched_switch?" && status 2 "$flightrec" events scked && says "mean sched?"
+}
+wrong_options() {
+	status 2 "$flightrec" replay --nonsense "$snap" && says "no option '--nonsense': \`flightrec replay --help\`" &&
+		status 2 "$flightrec" replay "$snap" --tir=main && says "no option '--tir': did you mean --tier?" &&
+		status 2 "$flightrec" record --m 3 && says "beginning of several: --memory, --max-files, " &&
+		status 2 "$flightrec" replay --=x "$snap" && says "no option '--': \`flightrec replay" &&
+		status 2 "$flightrec" replay --json=3 "$snap" && says "--json takes no value" &&
+		status 2 "$flightrec" dump --la && says "--last needs a value: \`flightrec dump --help\`" &&
+		status 2 "$flightrec" replay -f && says "-f needs a value: \`flightrec replay --help\`" &&
+		status 2 "$flightrec" record --keep -xq && says "no option '-x': \`flightrec record --help\`" &&
+		status 2 "$flightrec" record -+ && says "no option '-+'" && status 2 "$flightrec" replay -: "$snap" && says "no option '-:'" &&
+		status 2 "$flightrec" stop -x && says "no option '-x': \`flightrec stop --help\`"
 }
 caret() {
 	status 2 "$flightrec" replay -f 'tid == 5 && nxt_pid == 6' "$snap" && says "did you mean next_pid?" &&
@@ -467,6 +478,7 @@ check "little memory" little_memory
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage
+check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe

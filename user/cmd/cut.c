@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/winopts.h"
 #include "flow/snapshot/cut.h"
 
@@ -77,7 +77,7 @@ int fr_cmd_cut(int argc, char **argv)
 	struct fr_cut_ask ask = {};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "o:f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

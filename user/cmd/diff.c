@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/winopts.h"
 #include "flow/diff/diff_print.h"
 #include "flow/profile/profile.h"
@@ -191,7 +191,7 @@ int fr_cmd_diff(int argc, char **argv)
 	struct ask ask = {.top = TOP_DEFAULT};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

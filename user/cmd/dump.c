@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
 #include "flow/incident/inclog.h"
@@ -162,7 +162,7 @@ int fr_cmd_dump(int argc, char **argv)
 	const char *name = "default";
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1)
+	while ((opt = fr_next_option(argc, argv, "n:o:h", options)) != -1)
 		switch (opt) {
 		case 'n':
 			name = optarg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "lib/flightrec.h"
 #include "pure/filter/nearest.h"
 #include "pure/text/format_text.h"
@@ -274,7 +274,7 @@ int fr_cmd_events(int argc, char **argv)
 	enum form form = TEXT;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cmd/cmd.h"
 #include "cmd/export_each.h"
+#include "cmd/nextopt.h"
 #include "cmd/say.h"
 
 static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE...\n"
@@ -83,7 +83,7 @@ static int parse_and_export(struct fr_exportopts *x, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options)) != -1) {
 		if (opt == 'h') {
 			show_help();
 			return FR_EXIT_OK;

@@ -2,13 +2,13 @@
 #include "cmd/info.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/say.h"
 #include "incident_layout.h"
 
@@ -137,7 +137,7 @@ int fr_cmd_info(int argc, char **argv)
 	bool json = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/list.h"
+#include "cmd/nextopt.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/store.h"
 
@@ -113,7 +113,7 @@ int fr_cmd_list(int argc, char **argv)
 	struct ask ask = {.dir = FR_DIR_DEFAULT};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "ho:", options)) != -1) {
 		switch (opt) {
 		case 'h':
 			fputs(help, stdout);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "flow/replay/join.h"
 
 static const char help[] = "Usage: flightrec merge -o OUT FILE...\n"
@@ -29,7 +29,7 @@ int fr_cmd_merge(int argc, char **argv)
 	const char *out = NULL;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "o:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

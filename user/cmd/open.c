@@ -2,9 +2,9 @@
 #include "cmd/open.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
+#include "cmd/nextopt.h"
 #include "pure/err.h"
 
 bool fr_cmd_name_ok(const char *name)
@@ -42,7 +42,7 @@ int fr_cmd_options(int argc, char **argv, const char *help, const char **name, b
 		options[cnt++] = opt_name;
 	if (json)
 		options[cnt++] = opt_json;
-	while ((opt = getopt_long(argc, argv, name ? "n:h" : "h", options, NULL)) != -1)
+	while ((opt = fr_next_option(argc, argv, name ? "n:h" : "h", options)) != -1)
 		switch (opt) {
 		case 'n':
 			*name = optarg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "cmd/symopts.h"
 #include "flow/profile/profile.h"
@@ -170,7 +170,7 @@ int fr_cmd_profile(int argc, char **argv)
 	struct asked a = {.ask = {.format = "text", .since_ns = FR_PROF_MINUTE_NS, .top = TOP_DEFAULT}};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "n:t:o:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "n:t:o:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

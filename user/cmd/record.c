@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/record_opts.h"
 #include "flow/snapshot/dump.h"
 #include "pure/err.h"
@@ -195,7 +195,7 @@ static int find_config(struct fr_record_opts *o, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+n:p:e:m:o:f:vh", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "+n:p:e:m:o:f:vh", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return 1;
@@ -214,7 +214,7 @@ static int parse(struct fr_record_opts *o, int argc, char **argv)
 {
 	int opt, err = find_config(o, argc, argv);
 
-	while (!err && (opt = getopt_long(argc, argv, "+n:p:e:m:o:f:vh", options, NULL)) != -1)
+	while (!err && (opt = fr_next_option(argc, argv, "+n:p:e:m:o:f:vh", options)) != -1)
 		err = set_option(o, opt, optarg);
 	if (err)
 		return err;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
+#include "cmd/nextopt.h"
 #include "cmd/pace.h"
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
@@ -362,7 +362,7 @@ static int parse_options(struct ask *ask, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

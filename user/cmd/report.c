@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
+#include "cmd/nextopt.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/report/report.h"
@@ -129,7 +129,7 @@ int fr_cmd_report(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

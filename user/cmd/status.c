@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
 #include "flow/recorder/live.h"
@@ -198,7 +198,7 @@ int fr_cmd_status(int argc, char **argv)
 	struct ask ask = {.name = "default"};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "n:h", options, NULL)) != -1)
+	while ((opt = fr_next_option(argc, argv, "n:h", options)) != -1)
 		switch (opt) {
 		case 'n':
 			ask.name = optarg;

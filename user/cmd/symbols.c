@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/symopts.h"
 #include "flow/symbols/frames.h"
 #include "pure/text/escape.h"
@@ -195,7 +195,7 @@ int fr_cmd_symbols(int argc, char **argv)
 	bool json = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "flow/replay/replay.h"
 #include "flow/tail/tail.h"
@@ -254,7 +254,7 @@ int fr_cmd_tail(int argc, char **argv)
 	struct ask ask = {.name = "default", .opts.tiers = FR_REPLAY_TIERS};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "n:f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "n:f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/top/top.h"
@@ -277,7 +277,7 @@ int fr_cmd_top(int argc, char **argv)
 	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}, .height = 40};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

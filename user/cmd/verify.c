@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "flow/replay/check.h"
 #include "flow/replay/replay.h"
 #include "io/snapfile/snapfile_members.h"
@@ -103,7 +103,7 @@ int fr_cmd_verify(int argc, char **argv)
 	static struct fr_out out;
 	int opt, status = FR_EXIT_OK;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
 		if (opt != 'h')
 			return FR_EXIT_USAGE;
 		fputs(help, stdout);

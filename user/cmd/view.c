@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
+#include "cmd/nextopt.h"
 
 static const char help[] =
 	"Usage: flightrec view [options] FILE\n"
@@ -43,7 +43,7 @@ int fr_cmd_view(int argc, char **argv)
 		.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}}};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, FR_EXPORTOPTS_SHORT, options, NULL)) != -1) {
+	while ((opt = fr_next_option(argc, argv, FR_EXPORTOPTS_SHORT, options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "flow/holdoff/holdwatch.h"
 #include "flow/recorder/record.h"
@@ -261,7 +261,7 @@ static int parse(struct watch_opts *w, int argc, char **argv)
 {
 	int opt, err = 0;
 
-	while (!err && (opt = getopt_long(argc, argv, "n:f:o:m:h", options, NULL)) != -1) {
+	while (!err && (opt = fr_next_option(argc, argv, "n:f:o:m:h", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return 1;
