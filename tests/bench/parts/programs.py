@@ -105,6 +105,8 @@ OFF, DEFAULT, WITH_CALLS = "nobody", "flightrec, default", "flightrec, default a
 # What is left of them if their programs do nothing but that: the least that a recorder by BPF can cost
 CLOCK, CLOCK_CALLS, EMPTY_CALLS = (f"floor: {what}" for what in (
     "the clock only, default", "the clock only, default and system calls", "empty programs, default and system calls"))
+# Less than a profile records: what is saved where it costs too much
+NO_SOFTIRQS, ENDS = "flightrec, default without softirqs", "flightrec, default and ends of system calls"
 RECORDERS = {
     OFF: lambda tmp: Begun(contextlib.nullcontext),
     CLOCK: flightrec("-p", "default", instead="clock"),
@@ -113,6 +115,8 @@ RECORDERS = {
     "flightrec, minimal": flightrec("-p", "minimal"),
     DEFAULT: flightrec("-p", "default"),
     WITH_CALLS: flightrec("-p", "default", "-e", "syscall"),
+    NO_SOFTIRQS: flightrec("-p", "default", "-e", "-softirq"),
+    ENDS: flightrec("-p", "default", "-e", "sys_exit"),
     "flightrec, full": flightrec("-p", "full"),
     "ftrace, the default's events": ftrace(DEFAULT_EVENTS),
     "ftrace, the full's events": ftrace(overwriting.FULL),
@@ -122,14 +126,15 @@ RECORDERS = {
 # Whose programs are timed by the kernel, too
 COUNTED = (CLOCK, CLOCK_CALLS, DEFAULT, WITH_CALLS, "flightrec, full")
 FLOORS = (CLOCK, EMPTY_CALLS, CLOCK_CALLS)
+LESS = (NO_SOFTIRQS, ENDS)
 # Without --quick only
-LONG = (*FLOORS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
+LONG = (*FLOORS, *LESS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
 # What is promised, by load, and the floor of it: of whom, and how many more runs of each a turn; by turns with as many without
 MORE_RUNS = {
     "messaging": [((DEFAULT,), 20)],
-    "redis": [((DEFAULT, WITH_CALLS), 10), (FLOORS, 5)],
-    "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4)],
+    "redis": [((DEFAULT, WITH_CALLS), 10), (FLOORS, 5), (LESS, 5)],
+    "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4), (LESS, 4)],
 }
 TURNS, QUICK_SHARE = 2, 14
 
