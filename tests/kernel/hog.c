@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hog CPU PRIO COUNT SPIN_MS NAP_MS [net]: keep a CPU for so many times so long, at SCHED_FIFO PRIO (0: normal priority), in
- * functions whose names are known. After the last one, a line for each: CLOCK_MONOTONIC ns of begin and end. 77: not allowed.
+ * hog CPU PRIO COUNT SPIN_MS NAP_MS [net|clock]: keep a CPU for so many times so long, at SCHED_FIFO PRIO (0: normal priority),
+ * in functions whose names are known. After the last one, a line for each: CLOCK_MONOTONIC ns of begin and end. 77: not
+ * allowed.
  *
- * net: it sends packets to itself all the time, which softirqs receive.
+ * net: it sends packets to itself all the time, which softirqs receive. clock: it reads the clock, and nothing else.
  *
  * Nothing is printed meanwhile, and memory is touched before, so that the clock is all that it calls.
  */
@@ -41,6 +42,7 @@ NOINLINE void hog_inner(void)
 }
 
 static int sock = -1;
+static int clock_only;
 
 /* A socket that sends to itself; what nobody takes is dropped when its buffer is full. */
 static int open_sock(void)
@@ -66,7 +68,7 @@ NOINLINE void hog_outer(uint64_t until)
 	while (now_ns() < until) {
 		if (sock >= 0)
 			hog_send();
-		else
+		else if (!clock_only)
 			hog_inner();
 	}
 	sum++;
@@ -79,9 +81,10 @@ int main(int argc, char **argv)
 	cpu_set_t set;
 	int i, cnt;
 
-	if (argc < 6 || (argc > 6 && strcmp(argv[6], "net")))
+	clock_only = argc > 6 && !strcmp(argv[6], "clock");
+	if (argc < 6 || (argc > 6 && !clock_only && strcmp(argv[6], "net")))
 		return 2;
-	if (argc > 6 && open_sock())
+	if (argc > 6 && !clock_only && open_sock())
 		return 77;
 	CPU_ZERO(&set);
 	CPU_SET(atoi(argv[1]), &set);

@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 
-from frtest import Skip, check, dump, equal, fr_json, helper, main, replay, run, session, test
+from frtest import Skip, check, dump, equal, fr, fr_json, helper, main, replay, run, session, test
 
 SPIN = helper("spin")
 # room for all stacks of a busy machine until the snapshot, however long it takes to come
@@ -187,6 +187,22 @@ def jit():
     equal([(y["name"], y["size"]) for y in symbols], [("jit_spin [made]", 11)], "symbols")
     inside = [e for e in sampled(file, p.pid) if symbols[0]["addr"] <= e["ip"] < symbols[0]["addr"] + symbols[0]["size"]]
     check(inside, "samples are in it")
+
+
+@test("functions that the kernel maps into each process")
+def vdso():
+    if "[vdso]" not in open("/proc/self/maps").read():
+        raise Skip("the kernel maps no functions into processes")
+    with session(*SAMPLES) as name:
+        p = spin("clock")
+        file, symbols = named_in(name, p)
+        put_away(p)
+    check(any("clock_gettime" in y["name"] for y in symbols), f"symbols: {symbols}")
+    inner = [(e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols") if e["event"] == "cpu_sample" and e["pid"] == p.pid]
+    check(any("clock_gettime+0x" in text and text.endswith(" [vdso]") for text in inner), f"samples are in it: {inner}")
+    row, = (o for o in map(json.loads, fr("symbols", "--json", file).stdout.splitlines()) if o["path"] == "[vdso]")
+    check(row["named"] and (row["named"] < row["frames"] or (row["where"], row["missing"]) == ("snapshot", None)), f"listed: {row}")
+    equal(fr_json("info", file)["names"]["jit"], 0, "info counts none of them as JITed")
 
 
 @test("JITed code of a process that has ended; but not by a map that was changed since")

@@ -135,6 +135,18 @@ def check_hog(h, spin):
     equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["length_ns"], f"all of it was told: {h}")
 
 
+@test("functions that the kernel maps into each process have names")
+def vdso():
+    with watching() as w:
+        if w.told("begin")[0]["policy"] != "fifo":
+            raise Skip("no right to real-time priority here")
+        spins = hog(CPUS[0], 3, SPIN_NS / 1e6, 1000, 80, "clock")  # it must live while names are looked up
+        told = w.end()
+    of_hog = [h for h in match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins) if h and hog_nr(h) is not None]
+    user = [f for h in of_hog for k in h["stacks"] if k["ran"] == hog_nr(h) for f in k["user"]]
+    check(any("clock_gettime" in (f.get("name") or "") and f.get("module") == "[vdso]" for f in user), f"frames: {user}")
+
+
 @test("a hog of higher priority on each CPU: all found, lengths right, named, its stack")
 def lengths():
     with watching() as w:

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "io/symbol/symfile.h"
+#include "io/symbol/vdso.h"
 
 #define VADDR	0x401000u /* of the code, which is at 0x1000 in the file */
 #define CODE_SZ 0x1000u
@@ -243,6 +245,58 @@ static void any_byte_may_be_wrong(void **state)
 	}
 }
 
+/* What begins with an ELF file is read as one; anything else is refused. */
+static void a_file_in_memory(void **state)
+{
+	struct fr_symfile *s;
+	struct file f;
+
+	(void)state;
+	set_up_file(&f);
+	put_sym(&f, 0, "good", VADDR + 0x10, 0x10, STB_GLOBAL, STT_FUNC);
+	assert_int_equal(fr_symfile_open_memory(&f, sizeof(f), &s), 0);
+	memset(&f, 0, sizeof(f));
+	assert_string_equal(at(s, VADDR + 0x11), "good");
+	fr_symfile_close(s);
+	assert_int_equal(fr_symfile_open_memory(&f, sizeof(f), &s), -EBADMSG);
+	assert_int_equal(fr_symfile_open_memory(&f, 0, &s), -EBADMSG);
+}
+
+/* Our own has functions; a mapping is taken for the same only if it can be. */
+static void functions_the_kernel_maps(void **state)
+{
+	struct fr_procmap m = {.path = FR_VDSO_PATH, .begin = 0x7fff00000000}, other;
+	struct fr_symfile_func func;
+	struct fr_vdso *v;
+	u64 off = 0;
+	int err = fr_vdso_open(&v);
+
+	(void)state;
+	assert_int_equal(err, getauxval(AT_SYSINFO_EHDR) ? 0 : -ENOENT); /* none under valgrind, or with vdso=0 */
+	if (err)
+		return;
+	for (m.end = m.begin; !fr_vdso_is(v, &m) && m.end - m.begin < 1 << 20;)
+		m.end += 4096;
+	assert_true(fr_vdso_is(v, &m));
+	while (off < m.end - m.begin && !fr_vdso_find(v, off, &func))
+		off++;
+	assert_non_null(strstr(func.name, "_"));
+	assert_true(func.sz && func.vaddr == off);
+	assert_false(fr_vdso_find(v, m.end - m.begin, &func) || fr_vdso_find(v, ~0ULL, &func));
+
+	other = m;
+	other.path = "/usr/lib/[vdso]";
+	assert_false(fr_vdso_is(v, &other));
+	other = m;
+	other.end += 4096;
+	assert_false(fr_vdso_is(v, &other));
+	other = m;
+	other.begin -= m.begin & ~0xffffffffULL;
+	other.end -= m.begin & ~0xffffffffULL;
+	assert_false(fr_vdso_is(v, &other)); /* 32-bit */
+	fr_vdso_close(v);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -263,6 +317,7 @@ int main(void)
 		cmocka_unit_test(functions_by_address), cmocka_unit_test(offsets_become_addresses),
 		cmocka_unit_test(a_stripped_file),	cmocka_unit_test(lies),
 		cmocka_unit_test(what_is_refused),	cmocka_unit_test(any_byte_may_be_wrong),
+		cmocka_unit_test(a_file_in_memory),	cmocka_unit_test(functions_the_kernel_maps),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -13,6 +13,7 @@
 #include "io/symbol/perfmap.h"
 #include "io/symbol/procmaps.h"
 #include "io/symbol/symguess.h"
+#include "io/symbol/vdso.h"
 #include "pure/rows/stacks.h"
 
 #define KALLSYMS    "/proc/kallsyms"
@@ -27,6 +28,7 @@
 struct mapping {
 	u64 begin, end, off;
 	struct fr_symobj *obj; /* NULL: no file */
+	bool is_vdso;
 };
 
 /* A name that was built. */
@@ -46,6 +48,7 @@ struct fr_livesym {
 	u32 pid; /* the process of these mappings, 0 none */
 	struct mapping *map;
 	u32 map_cnt;
+	struct fr_vdso *vdso; /* NULL: ours cannot be read */
 	struct text *texts;
 	struct fr_symguess *guess; /* paths of programs executed recently, NULL: not collected yet */
 	struct fr_ring_back back;
@@ -66,6 +69,7 @@ int fr_livesym_new(struct fr_sess *s, struct fr_livesym **out)
 		fr_livesym_free(y);
 		return -ENOMEM;
 	}
+	fr_vdso_open(&y->vdso); /* without it, its functions have no names */
 	*out = y;
 	return 0;
 }
@@ -99,6 +103,7 @@ void fr_livesym_free(struct fr_livesym *y)
 	fr_stacks_free(y->stacks);
 	fr_symobjs_free(&y->objs);
 	fr_symfind_free(y->find);
+	fr_vdso_close(y->vdso);
 	free(y->kernel);
 	free(y->map);
 	free(y);
@@ -314,6 +319,7 @@ static int take_map(void *arg, const struct fr_procmap *m)
 		return 1;
 	to = &y->map[y->map_cnt++];
 	*to = (struct mapping){.begin = m->begin, .end = m->end, .off = m->off};
+	to->is_vdso = y->vdso && fr_vdso_is(y->vdso, m);
 	if (!m->path[0])
 		return 0;
 	id_sz = fr_proc_build_id(&r->proc, m, id);
@@ -388,6 +394,19 @@ static void name_in_file(struct fr_livesym *y, struct fr_symobj *o, u64 off, u64
 	out->missing = NULL;
 }
 
+/* Among the kernel's functions in each process. */
+static void name_in_vdso(const struct fr_livesym *y, u64 off, u64 back, struct fr_symbol *out)
+{
+	struct fr_symfile_func func;
+
+	*out = (struct fr_symbol){.module = FR_VDSO_PATH, .module_off = off, .missing = "no function there"};
+	if (!fr_vdso_find(y->vdso, off - back, &func))
+		return;
+	out->name = func.name;
+	out->off = off - func.vaddr;
+	out->missing = NULL;
+}
+
 /* In a process that has ended: only the build-id is known, and perhaps the path of a program executed. */
 static void name_by_origin(struct fr_livesym *y, const struct fr_origin *f, u64 back, struct fr_symbol *out)
 {
@@ -415,7 +434,9 @@ void fr_livesym_user(struct fr_livesym *y, u32 pid, u64 stack_id, u32 nr, u64 ip
 	*out = (struct fr_symbol){.missing = "not mapped"};
 	read_maps(y, pid);
 	m = mapping_of(y, ip);
-	if (m && m->obj) {
+	if (m && m->is_vdso) {
+		name_in_vdso(y, ip - m->begin, back, out);
+	} else if (m && m->obj) {
 		name_in_file(y, m->obj, ip - m->begin + m->off, back, out);
 	} else if (fr_stacks_origin(y->stacks, stack_id, nr, &origin)) {
 		name_by_origin(y, &origin, back, out);

@@ -14,6 +14,7 @@
 #include "io/symbol/kallsyms.h"
 #include "io/symbol/perfmap.h"
 #include "io/symbol/procmaps.h"
+#include "io/symbol/vdso.h"
 #include "pure/err.h"
 
 #define KALLSYMS    "/proc/kallsyms"
@@ -145,6 +146,8 @@ struct finds {
 	struct fr_proc proc;
 	struct fr_jit_sym *jit;
 	size_t jit_cnt;
+	struct fr_vdso *vdso; /* NULL: no frame was in it, or ours cannot be read */
+	bool vdso_asked;
 };
 
 /* Let *items have room for one more, up to max. 0, or -ENOMEM. */
@@ -224,6 +227,51 @@ static bool is_wanted(struct finds *f, const struct fr_procmap *m)
 	return f->found_cnt > before;
 }
 
+/* A symbol of the process, whose name is the symbol's from now on. 0, or -ENOMEM: it is not. */
+static int keep_symbol(struct finds *f, const struct fr_snap_symbol *y)
+{
+	if (grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX))
+		return -ENOMEM;
+	f->symbol[f->symbol_cnt] = *y;
+	f->symbol[f->symbol_cnt++].pid = f->proc.pid;
+	return 0;
+}
+
+/* ---- the kernel's functions in processes ---- */
+
+static int keep_vdso_symbol(struct finds *f, u64 begin, const struct fr_symfile_func *func)
+{
+	struct fr_snap_symbol y = {.addr = begin, .sz = func->sz, .name = strdup(func->name), .module = FR_VDSO_PATH};
+	int err = y.name ? keep_symbol(f, &y) : -ENOMEM;
+
+	if (err)
+		free((char *)y.name);
+	return err;
+}
+
+/* Those that addresses number from to to lie in, if m has them. */
+static int keep_vdso(struct finds *f, const struct fr_procmap *m, u32 from, u32 to)
+{
+	struct fr_symfile_func func;
+	u64 last = 0;
+	int err = 0;
+
+	if (!f->vdso_asked)
+		fr_vdso_open(&f->vdso);
+	f->vdso_asked = true;
+	if (!f->vdso || !fr_vdso_is(f->vdso, m))
+		return 0;
+	for (; from < to && !err; from++) {
+		if (!fr_vdso_find(f->vdso, f->addrs->addr[from] - m->begin, &func) || m->begin + func.vaddr == last)
+			continue;
+		last = m->begin + func.vaddr;
+		err = keep_vdso_symbol(f, last, &func);
+	}
+	return err;
+}
+
+/* ---- mappings, and code made by the process ---- */
+
 static void keep_jit_addrs(struct finds *f, u32 from, u32 to)
 {
 	for (; from < to && f->jit_cnt < JIT_MAX; from++)
@@ -248,21 +296,18 @@ static int take_map(void *arg, const struct fr_procmap *m)
 		return is_wanted(f, m) ? keep_mapping(f, m) : 0;
 	if (is_made(m))
 		keep_jit_addrs(f, from, to);
+	else if (!strcmp(m->path, FR_VDSO_PATH) && keep_vdso(f, m, from, to))
+		return -ENOMEM;
 	return m->path[0] ? keep_mapping(f, m) : 0;
 }
 
 static int keep_jit_symbol(struct finds *f, struct fr_jit_sym *j)
 {
-	if (grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX))
-		return -ENOMEM;
-	f->symbol[f->symbol_cnt++] = (struct fr_snap_symbol){
-		.pid = f->proc.pid,
-		.addr = j->begin,
-		.sz = j->sz,
-		.name = j->name,
-	};
-	j->name = NULL; /* the symbol's from now on */
-	return 0;
+	int err = keep_symbol(f, &(struct fr_snap_symbol){.addr = j->begin, .sz = j->sz, .name = j->name});
+
+	if (!err)
+		j->name = NULL; /* the symbol's from now on */
+	return err;
 }
 
 /* Names of code it made, where frames lie, by its map, which is closed. */
@@ -398,6 +443,7 @@ static void free_finds(struct finds *f)
 	free(f->mapping);
 	free(f->symbol);
 	free(f->jit);
+	fr_vdso_close(f->vdso);
 }
 
 static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt)

@@ -94,7 +94,7 @@ static const char *shown(struct fr_symbols *y, const char *raw)
 	return s->text ? s->text : raw;
 }
 
-/* ---- names in the snapshot: of the kernel, and of JITed code ---- */
+/* ---- names in the snapshot: of the kernel, its functions in processes, and JITed code ---- */
 
 /* The last symbol of pid that begins at or before addr, NULL: none. */
 static const struct fr_snap_symbol *last_before(const struct fr_snap *s, u32 pid, u64 addr)
@@ -287,12 +287,12 @@ static u32 add_lines(struct fr_symbols *y, const struct spot *at, u64 back, stru
 	return cnt ? cnt : 1;
 }
 
-static bool name_by_jit(struct fr_symbols *y, u32 pid, u64 ip, u64 back, struct fr_symbol *out)
+static bool name_by_snapshot(struct fr_symbols *y, u32 pid, u64 ip, u64 back, struct fr_symbol *out)
 {
 	const struct fr_snap_symbol *s = pid ? known(y->snap, pid, ip - back) : NULL;
 
 	if (s)
-		*out = (struct fr_symbol){.name = shown(y, s->name), .off = ip - s->addr, .module = "[jit]"};
+		*out = (struct fr_symbol){.name = shown(y, s->name), .off = ip - s->addr, .module = s->module ?: "[jit]"};
 	return s;
 }
 
@@ -337,13 +337,13 @@ u32 fr_symbols_user(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip,
 
 	*out = (struct fr_symbol){.missing = "not mapped"};
 	if (!find_spot(y, pid, stack_id, nr, ip, &at)) {
-		name_by_jit(y, pid, ip, back, out);
+		name_by_snapshot(y, pid, ip, back, out);
 		return 1;
 	}
 	back = back && at.file_off;
 	cnt = name_spot(y, &at, back, out, max);
 	if (!out->name)
-		name_by_jit(y, pid, ip, back, out);
+		name_by_snapshot(y, pid, ip, back, out);
 	count_frame(&at, out);
 	return cnt;
 }
@@ -360,6 +360,8 @@ void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_o
 {
 	const struct fr_symobj *o = y->objs.obj[i];
 	const struct fr_symplace *p = fr_symgot_funcs(&o->got);
+	bool by_snapshot = !p && o->frame_cnt && o->named_cnt == o->frame_cnt;
+	const char *where = by_snapshot ? "snapshot" : NULL;
 
 	*out = (struct fr_symbols_object){
 		.path = o->label[0] == '[' && o->id && !strncmp(o->label + 1, o->id, strlen(o->id)) ? NULL : o->label,
@@ -368,8 +370,8 @@ void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_o
 		.frame_cnt = o->frame_cnt,
 		.named_cnt = o->named_cnt,
 		.found = p ? p->path : NULL,
-		.where = p ? p->where : NULL,
-		.missing = o->looked ? fr_symobj_missing(o) : NULL,
+		.where = p ? p->where : where,
+		.missing = o->looked && !by_snapshot ? fr_symobj_missing(o) : NULL,
 		.differs = o->got.differs,
 	};
 }

@@ -75,7 +75,7 @@ struct fr_snap_symbol {
 	u32 pid;
 	u64 addr, sz;	    /* its start and size in bytes; sz 0: unknown */
 	const char *name;   /* as found, not demangled */
-	const char *module; /* kernel module; NULL: the kernel itself, or not the kernel */
+	const char *module; /* kernel module, or "[vdso]" of a process; NULL: the kernel itself, or made by the process */
 };
 
 /* An executable file mapping that frames of stacks lie in, of a process that was alive when the snapshot was taken. */

@@ -213,6 +213,28 @@ int fr_symfile_open(const char *root, const char *path, struct fr_symfile **out)
 	return 0;
 }
 
+static int read_memory(struct fr_symfile *f, const void *image, size_t sz)
+{
+	Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_memory((char *)image, sz) : NULL; /* it is only read */
+	int err = elf ? read_elf(f, elf) : -EBADMSG;
+
+	elf_end(elf);
+	return err;
+}
+
+int fr_symfile_open_memory(const void *image, size_t sz, struct fr_symfile **out)
+{
+	struct fr_symfile *f = calloc(1, sizeof(*f));
+	int err = f ? read_memory(f, image, sz) : -ENOMEM;
+
+	if (err) {
+		fr_symfile_close(f);
+		return err;
+	}
+	*out = f;
+	return 0;
+}
+
 void fr_symfile_close(struct fr_symfile *f)
 {
 	if (!f)
@@ -315,6 +337,6 @@ bool fr_symfile_find(const struct fr_symfile *f, u64 vaddr, struct fr_symfile_fu
 	x = &f->func[i];
 	if (x->size ? vaddr - x->vaddr >= x->size : !f->full && vaddr != x->vaddr)
 		return false;
-	*func = (struct fr_symfile_func){.name = f->names + x->name, .vaddr = x->vaddr, .nr = i};
+	*func = (struct fr_symfile_func){.name = f->names + x->name, .vaddr = x->vaddr, .sz = x->size, .nr = i};
 	return true;
 }

@@ -19,6 +19,7 @@ struct fr_symfile; /* opaque */
 struct fr_symfile_func {
 	const char *name; /* raw; lives as long as the file */
 	u64 vaddr;	  /* its first byte */
+	u64 sz;		  /* in bytes, 0: unknown */
 	u32 nr;		  /* its index below fr_symfile_cnt() */
 };
 
@@ -28,6 +29,8 @@ struct fr_symfile_func {
  * file; -ENOMEM.
  */
 int fr_symfile_open(const char *root, const char *path, struct fr_symfile **out);
+/* The same for sz bytes at image, which need not stay there. 0 and *out; -EBADMSG, -ENOMEM. */
+int fr_symfile_open_memory(const void *image, size_t sz, struct fr_symfile **out);
 void fr_symfile_close(struct fr_symfile *f); /* NULL is fine */
 
 /* The same file as a descriptor for reading, or -errno. */
