@@ -310,6 +310,29 @@ def no_journal():
     check("No such file" not in err, err)
 
 
+@test("a journal that is a link which somebody put into a directory that all may write to: left alone, said, saved once it is gone")
+def planted_journal():
+    file, dir, name = program("fri-plant"), new_dir(), new_name()
+    path = f"{dir}/incidents.journal"
+    os.chmod(dir, 0o777)
+    with open(file, "rb") as f:
+        content = f.read()
+    os.link(file, path)
+    with recorder(name, *QUIET, "-o", dir) as p:
+        run(file, "2")
+        wait_for(lambda: account(name)["recorded"] >= 3, "they are in the log", 60)
+        # it is tried again from time to time
+        with open(file, "rb") as f:
+            equal((account(name)["saved"], f.read() == content), (0, True), "saved, and the other file as it was")
+        os.unlink(path)
+        wait_for(lambda: account(name)["saved"] >= 3, "they are saved", 60)
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(60), 0, "exit status of the recorder")
+        err = p.stderr.read()
+    check(f"to the journal in {dir}: Operation not permitted: if the file there is somebody else's, remove it" in err, err)
+    equal(len(of(lines(fr("incidents", "-o", dir, "--json").stdout), "signal", "fri-plant")), 2, "those of the journal")
+
+
 @test("the journal's directory is gone: the log's incidents are shown, and told to stay, with the directory's name")
 def no_directory():
     file, dir = program("fri-gone"), new_dir()

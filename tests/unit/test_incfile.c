@@ -272,6 +272,43 @@ static void test_link(void **state)
 	fr_incfile_close(f);
 }
 
+static int try_begin(const char *dir)
+{
+	struct fr_incfile *f;
+	int err;
+
+	assert_int_equal(fr_incfile_open(dir, 1 << 20, &f), 0);
+	err = fr_incfile_begin(f, NULL, NULL);
+	fr_incfile_end(f);
+	fr_incfile_close(f);
+	return err;
+}
+
+/* Where others may write, a file that may be theirs, or a link to another one, is not written to. */
+static void test_planted(void **state)
+{
+	char path[128], other[128];
+
+	snprintf(path, sizeof(path), "%s/%s", (char *)*state, FR_INCFILE_NAME);
+	snprintf(other, sizeof(other), "%s/" FR_INCFILE_NAME ".1", (char *)*state);
+	assert_int_equal(chmod(*state, 01777), 0);
+	assert_int_equal(try_begin(*state), 0); /* makes it */
+	assert_int_equal(try_begin(*state), 0);
+	assert_int_equal(link(path, other), 0);
+	assert_int_equal(try_begin(*state), -EPERM);
+	assert_int_equal(chmod(*state, 0700), 0);
+	assert_int_equal(try_begin(*state), 0);
+	assert_int_equal(unlink(other), 0);
+	if (geteuid())
+		return;
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	assert_int_equal(try_begin(*state), 0);
+	assert_int_equal(chmod(*state, 0770), 0);
+	assert_int_equal(try_begin(*state), -EPERM);
+	assert_int_equal(chown(*state, 65534, 65534), 0); /* the directory's owner's */
+	assert_int_equal(try_begin(*state), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_looks_once, begin, end),
 		cmocka_unit_test_setup_teardown(test_damage, begin, end),
 		cmocka_unit_test_setup_teardown(test_link, begin, end),
+		cmocka_unit_test_setup_teardown(test_planted, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

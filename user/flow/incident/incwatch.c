@@ -35,12 +35,13 @@ struct fr_incwatch {
 static void save(struct fr_incwatch *w)
 {
 	int err = fr_inclog_save(w->log, FR_INCLOG_WAIT_MS);
+	bool is_refused = err == -EPERM || err == -EACCES; /* by us; by the kernel, where fs.protected_regular is set */
 
 	if (err && fr_sess_is_gone(w->s)) /* whoever ended it has saved them, or reported them lost */
 		return;
 	if (err && err != w->err)
-		fr_warn("incidents cannot be saved to the journal in %s: %s: they stay in the log, as many as it holds", w->dir,
-			strerror(-err));
+		fr_warn("incidents cannot be saved to the journal in %s: %s%s: they stay in the log, as many as it holds",
+			w->dir, strerror(-err), is_refused ? ": if the file there is somebody else's, remove it" : "");
 	w->err = err;
 }
 

@@ -226,6 +226,18 @@ static bool is_current(const struct fr_incfile *f)
 	return !fstat(f->fd, &ours) && !lstat(path, &named) && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
+/* Where others may write: did they put the file there? One of theirs, or a link by which we would write to another file. */
+static bool may_be_planted(const char *dir, int fd)
+{
+	struct stat d, st;
+
+	if (fstat(fd, &st) || stat(dir, &d))
+		return true;
+	if (!(d.st_mode & (S_IWGRP | S_IWOTH)))
+		return false;
+	return st.st_nlink > 1 || (st.st_uid != geteuid() && st.st_uid != d.st_uid);
+}
+
 /* Open and lock; retry if another process rotated it away in between. */
 static int lock(struct fr_incfile *f)
 {
@@ -237,6 +249,10 @@ static int lock(struct fr_incfile *f)
 			if (f->fd < 0)
 				return f->fd;
 			sync_dir(f->dir);
+		}
+		if (may_be_planted(f->dir, f->fd)) {
+			close_file(f);
+			return -EPERM;
 		}
 		while (flock(f->fd, LOCK_EX))
 			if (errno != EINTR)

@@ -29,7 +29,10 @@ void fr_incfile_limit(struct fr_incfile *f, u64 max_sz);
 /* Called for each sound line, without its sum but with its closing brace: {...}. */
 typedef void (*fr_incfile_fn)(void *arg, const char *line, size_t len);
 
-/* Lock, and read all lines if another process has written since the last call, or on the first. 0 or -errno. */
+/*
+ * Lock, and read all lines if another process has written since the last call, or on the first. 0 or -errno; -EPERM: others may
+ * write to the directory, and the file there may be theirs.
+ */
 int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg);
 /* Add an object, {...}, to what will be written. 0 or -ENOMEM. */
 int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len);
