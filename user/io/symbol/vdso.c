@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* 32-bit programs, whose addresses are below, have another one; that of 64-bit programs is never there. */
@@ -18,17 +19,18 @@ static int find_ours(void *arg, const struct fr_procmap *m)
 {
 	struct fr_procmap *to = arg;
 
-	if (strcmp(m->path, FR_VDSO_PATH))
+	if (m->begin != to->begin)
 		return 0;
-	*to = *m;
+	to->end = m->end;
 	return 1;
 }
 
 static int read_ours(struct fr_vdso *v)
 {
-	struct fr_procmap m = {};
+	/* by the address that the kernel told us: memory is read there, whoever's mappings /proc shows */
+	struct fr_procmap m = {.begin = getauxval(AT_SYSINFO_EHDR)};
 	struct fr_proc self;
-	int err = fr_proc_open(getpid(), &self);
+	int err = m.begin ? fr_proc_open(getpid(), &self) : -ENOENT;
 
 	if (err)
 		return err;
