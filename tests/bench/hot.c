@@ -46,12 +46,12 @@
 
 /* ---- one set of programs, for one clock ---- */
 
-enum clock_mode { CLOCK_EXACT, CLOCK_1US, CLOCK_10US, CLOCK_LOCAL, CLOCK_CNT };
+enum clock_mode { CLOCK_EXACT, CLOCK_1US, CLOCK_10US, CLOCK_50US, CLOCK_LOCAL, CLOCK_CNT };
 
 static const struct {
 	const char *name;
 	u64 grain_ns;
-} clocks[CLOCK_CNT] = {{"exact", 0}, {"1us", 1000}, {"10us", 10000}, {"local", FR_CLOCK_LOCAL}};
+} clocks[CLOCK_CNT] = {{"exact", 0}, {"1us", 1000}, {"10us", 10000}, {"50us", 50000}, {"local", FR_CLOCK_LOCAL}};
 
 struct set {
 	struct hot *skel;
@@ -256,7 +256,7 @@ struct bench {
 
 /* Payloads of so many bytes: each recorder, one CPU and both. */
 #define PAYLOAD_CASES(sz, cnt)                                                                                        \
-	{.name = "loop_ring_" #sz, .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = cnt},          \
+	{.name = "loop_ring_" #sz, .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = cnt},          \
 		{.name = "loop_ringbuf_" #sz, .base = "loop_empty", .run = run_loop, .cpus = cnt},                    \
 		{.name = "loop_ringbuf_over_" #sz, .base = "loop_empty", .run = run_loop, .cpus = cnt, .over = true}, \
 	{                                                                                                             \
@@ -267,7 +267,7 @@ struct bench {
 
 #define TRIED(what, cnt)                                                                                             \
 	{                                                                                                            \
-		.name = "loop_tried_" what, .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = cnt, \
+		.name = "loop_tried_" what, .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = cnt, \
 		.tried = true                                                                                        \
 	}
 #define TRIED_CASES(cnt)                                                                                            \
@@ -280,17 +280,19 @@ static struct bench benches[] = {
 	{.name = "call_clock", .base = "call_empty", .run = run_calls, .cpus = 1},
 	{.name = "call_stores", .base = "call_empty", .run = run_calls, .cpus = 1},
 	{.name = "call_ringbuf", .base = "call_empty", .run = run_calls, .cpus = 1},
-	{.name = "call_ring", .base = "call_empty", .run = run_calls, .clock = CLOCK_10US, .cpus = 1},
-	{.name = "sys_enter", .base = "call_empty", .run = run_calls, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "call_ring", .base = "call_empty", .run = run_calls, .clock = CLOCK_50US, .cpus = 1},
+	{.name = "sys_enter", .base = "call_empty", .run = run_calls, .clock = CLOCK_50US, .cpus = 1},
 	{.name = "loop_empty", .run = run_loop, .cpus = 1},
 	{.name = "loop_clock", .base = "loop_empty", .run = run_loop, .cpus = 1},
 	{.name = "loop_stores", .base = "loop_empty", .run = run_loop, .cpus = 1},
 	{.name = "loop_ringbuf", .base = "loop_empty", .run = run_loop, .cpus = 1},
-	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = 1},
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_EXACT, .cpus = 1},
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_1US, .cpus = 1},
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 1},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = 1},
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 2},
+	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = 2},
 	{.name = "loop_ring", .base = "loop_empty", .run = run_loop, .clock = CLOCK_LOCAL, .cpus = 1},
 	{.name = "loop_empty", .run = run_loop, .cpus = 2},
 	{.name = "loop_clock", .base = "loop_empty", .run = run_loop, .cpus = 2},
@@ -301,7 +303,7 @@ static struct bench benches[] = {
 	PAYLOAD_CASES_OF(1),
 	PAYLOAD_CASES_OF(2),
 	{.name = "loop_stores", .base = "loop_empty", .run = run_loop, .cpus = 2, .tried = true},
-	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_10US, .cpus = 2, .tried = true},
+	{.name = "loop_ring_once", .base = "loop_empty", .run = run_loop, .clock = CLOCK_50US, .cpus = 2, .tried = true},
 	TRIED_CASES(1),
 	TRIED_CASES(2),
 };
@@ -570,13 +572,13 @@ static void *drain_on(void *set)
 
 static int attach_one(const char *name)
 {
-	struct set *set = &sets[CLOCK_10US];
+	struct set *set = &sets[CLOCK_50US];
 	struct bpf_program *prog;
 	struct bpf_link *link;
 	pthread_t thread;
 	char c;
 
-	load(set, clocks[CLOCK_10US].grain_ns);
+	load(set, clocks[CLOCK_50US].grain_ns);
 	prog = bpf_object__find_program_by_name(set->skel->obj, name);
 	link = prog ? bpf_program__attach(prog) : NULL;
 	if (!link || pthread_create(&thread, NULL, drain_on, set))

@@ -29,8 +29,8 @@
 #include "pure/text/units.h"
 #include "version.h"
 
-#define GRAIN_PER_CPU_NS 5000u /* see docs/design.md, clock: the smallest that costs under 5 % */
-#define GRAIN_MIN_NS	 10000u
+#define GRAIN_PER_CPU_NS 25000u /* see docs/design.md, clock: what it costs servers */
+#define GRAIN_MIN_NS	 50000u
 #define GRAIN_MAX_NS	 500000u
 
 /* ---- checks ---- */
