@@ -28,6 +28,7 @@
 #include "io/session/nest.h"
 #include "session.h"
 
+#include "cold.h"
 #include "hot.skel.h" /* names the types above */
 #include "perfbuf.h"
 
@@ -35,6 +36,8 @@
 #define BATCH	     8000 /* events: less than the ringbuf holds, more than a sub-buffer */
 #define BATCHES	     10	  /* a round: short, so that all of it sees the same machine */
 #define CALLS	     500  /* system calls at a time; the best of a batch's counts */
+#define COLD_CALLS   50	  /* the same where other work is done before each, of which a batch has fewer */
+#define COLD_TIMES   20
 #define SLOT_CNT     120
 #define SUBBUF_PAGES 16
 #define ROUNDS_MAX   99
@@ -229,6 +232,27 @@ static u64 run_calls(struct set *set, int prog_fd)
 	return best * (BATCH / CALLS);
 }
 
+static struct cold cold;
+
+static u64 run_cold(struct set *set, int prog_fd)
+{
+	u64 begin, took, best = ~0ull;
+	int i, k;
+
+	(void)set;
+	(void)prog_fd;
+	for (k = 0; k < COLD_TIMES; k++) {
+		begin = now_ns();
+		for (i = 0; i < COLD_CALLS; i++) {
+			cold_work(&cold);
+			syscall(SYS_getppid);
+		}
+		took = now_ns() - begin;
+		best = took < best ? took : best;
+	}
+	return best * (BATCH / COLD_CALLS);
+}
+
 static u64 run_loop(struct set *set, int prog_fd)
 {
 	u64 args[1] = {BATCH};
@@ -282,6 +306,13 @@ static struct bench benches[] = {
 	{.name = "call_ringbuf", .base = "call_empty", .run = run_calls, .cpus = 1},
 	{.name = "call_ring", .base = "call_empty", .run = run_calls, .clock = CLOCK_50US, .cpus = 1},
 	{.name = "sys_enter", .base = "call_empty", .run = run_calls, .clock = CLOCK_50US, .cpus = 1},
+	{.name = "none", .run = run_cold, .cpus = 1},
+	{.name = "call_empty", .base = "none", .run = run_cold, .cpus = 1},
+	{.name = "call_clock", .base = "call_empty", .run = run_cold, .cpus = 1},
+	{.name = "call_stores", .base = "call_empty", .run = run_cold, .cpus = 1},
+	{.name = "call_ringbuf", .base = "call_empty", .run = run_cold, .cpus = 1},
+	{.name = "call_ring", .base = "call_empty", .run = run_cold, .clock = CLOCK_50US, .cpus = 1},
+	{.name = "sys_enter", .base = "call_empty", .run = run_cold, .clock = CLOCK_50US, .cpus = 1},
 	{.name = "loop_empty", .run = run_loop, .cpus = 1},
 	{.name = "loop_clock", .base = "loop_empty", .run = run_loop, .cpus = 1},
 	{.name = "loop_stores", .base = "loop_empty", .run = run_loop, .cpus = 1},
@@ -331,7 +362,7 @@ static const struct bench *base_of(const struct bench *b)
 	size_t i;
 
 	for (i = 0; b->base && i < BENCH_CNT; i++)
-		if (!strcmp(benches[i].name, b->base) && benches[i].cpus == b->cpus)
+		if (!strcmp(benches[i].name, b->base) && benches[i].cpus == b->cpus && benches[i].run == b->run)
 			return &benches[i];
 	return NULL;
 }
@@ -456,7 +487,7 @@ static double run_case(const struct bench *b)
 	struct bpf_link *link = NULL;
 	double ns;
 
-	if (prog && b->run == run_calls) {
+	if (prog && b->run != run_loop) {
 		link = bpf_program__attach(prog);
 		if (!link)
 			die("cannot attach", errno);
@@ -486,7 +517,8 @@ static void report(const struct bench *b, int rounds)
 
 	for (i = 0; i < rounds; i++)
 		added[i] = b->best[i] - b->base_ns[i];
-	printf("{\"case\": \"%s\", \"clock\": \"%s\", \"cpus\": %d, ", b->name, clocks[b->clock].name, b->cpus);
+	printf("{\"case\": \"%s%s\", \"clock\": \"%s\", \"cpus\": %d, ", b->run == run_cold ? "cold_" : "", b->name,
+	       clocks[b->clock].name, b->cpus);
 	print_rounds("each_ns", b->best, rounds);
 	print_rounds("each_added_ns", added, rounds);
 	printf("\"ns\": %.2f, \"added_ns\": %.2f}\n", median(b->best, rounds), median(added, rounds));
@@ -601,6 +633,8 @@ int main(int argc, char **argv)
 		return attach_one(argv[2]);
 	if (rounds < 1 || rounds > ROUNDS_MAX)
 		die("rounds", EINVAL);
+	if (cold_make(&cold))
+		die("cannot fill the caches", ENOMEM);
 	for (i = 0; i < CLOCK_CNT; i++)
 		load(&sets[i], clocks[i].grain_ns);
 	for (k = 0; k < BENCH_CNT && argc <= 2; k++)

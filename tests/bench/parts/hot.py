@@ -47,6 +47,20 @@ def attached(got):
     common.ratio_row("the product's sys_enter / bpf_ringbuf's 24 bytes", got.added("sys_enter", DEFAULT), ringbuf, at_most=1.2)
 
 
+def cold(got):
+    common.title("The same beside other work: before each system call, caches are filled with other data and code (cold.h)")
+    if not got.has("cold_call_empty"):
+        common.not_measured("24 bytes", "flightrec", "hot has no such case", "ns")
+        return
+    ringbuf = got.added("cold_call_ringbuf")
+    common.row("an empty program, over none", got.added("cold_call_empty"), "ns", peer="floor")
+    common.row("the clock only", got.added("cold_call_clock"), "ns", peer="floor")
+    common.row("bare stores of 24 bytes", got.added("cold_call_stores"), "ns", peer="floor")
+    common.row("24 bytes", ringbuf, "ns", peer="bpf_ringbuf")
+    common.row("24 bytes", got.added("cold_call_ring", DEFAULT), "ns")
+    common.row("the product's sys_enter", got.added("cold_sys_enter", DEFAULT), "ns")
+
+
 def floor(got):
     """In the loop: the clock only, where hot has it, and its name."""
     if got.has("loop_clock"):
@@ -128,6 +142,7 @@ def hot(opts):
     ust_ns = ust(rounds)
     got = Cases(common.run(os.path.join(common.BIN, "hot"), str(rounds)).stdout.splitlines())
     attached(got)
+    cold(got)
     looped(got)
     both_cpus(got)
     payloads(got, ust_ns)
