@@ -23,7 +23,7 @@ WATCHED = (
     ("switches", "a switch", "sched:sched_switch", "sched_switch", 'printf("%llu %d %d\\n", nsecs, tid, args->next_pid)', "switch"),
 )
 BY_LINE = "bpftrace, a line for each event"
-CLOCKS = ("local", "global:0", "global:1us", "global:2us")
+CLOCKS = ("local", "global:0", "global:1us", "global:2us", "global:10us")
 OF_QUICK = ("flightrec", "flightrec, clock local", "bpf_ringbuf, emptied every ms", "bpf_perf_event_output, overwriting",
             "ftrace, clock local", "perf record --overwrite")
 

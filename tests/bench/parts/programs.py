@@ -107,8 +107,6 @@ CLOCK, CLOCK_CALLS, EMPTY_CALLS = (f"floor: {what}" for what in (
     "the clock only, default", "the clock only, default and system calls", "empty programs, default and system calls"))
 # Less than a profile records: what is saved where it costs too much
 NO_SOFTIRQS, ENDS = "flightrec, default without softirqs", "flightrec, default and ends of system calls"
-# A finer clock than the default
-FINE = "flightrec, default and system calls, grain 10us"
 RECORDERS = {
     OFF: lambda tmp: Begun(contextlib.nullcontext),
     CLOCK: flightrec("-p", "default", instead="clock"),
@@ -119,7 +117,6 @@ RECORDERS = {
     WITH_CALLS: flightrec("-p", "default", "-e", "syscall"),
     NO_SOFTIRQS: flightrec("-p", "default", "-e", "-softirq"),
     ENDS: flightrec("-p", "default", "-e", "sys_exit"),
-    FINE: flightrec("-p", "default", "-e", "syscall", "--clock", "global:10us"),
     "flightrec, full": flightrec("-p", "full"),
     "ftrace, the default's events": ftrace(DEFAULT_EVENTS),
     "ftrace, the full's events": ftrace(overwriting.FULL),
@@ -129,15 +126,15 @@ RECORDERS = {
 # Whose programs are timed by the kernel, too
 COUNTED = (CLOCK, CLOCK_CALLS, DEFAULT, WITH_CALLS, "flightrec, full")
 FLOORS = (CLOCK, EMPTY_CALLS, CLOCK_CALLS)
-OTHERS = (NO_SOFTIRQS, ENDS, FINE)
+LESS = (NO_SOFTIRQS, ENDS)
 # Without --quick only
-LONG = (*FLOORS, *OTHERS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
+LONG = (*FLOORS, *LESS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
 # What is promised, by load, and the floor of it: of whom, and how many more runs of each a turn; by turns with as many without
 MORE_RUNS = {
     "messaging": [((DEFAULT,), 20)],
-    "redis": [((DEFAULT, WITH_CALLS), 10), (FLOORS, 5), (OTHERS, 5)],
-    "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4), (OTHERS, 4)],
+    "redis": [((DEFAULT, WITH_CALLS), 10), (FLOORS, 5), (LESS, 5)],
+    "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4), (LESS, 4)],
 }
 TURNS, QUICK_SHARE = 2, 14
 
