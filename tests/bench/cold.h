@@ -20,10 +20,12 @@
 #define COLD_CODE_CNT 2000u
 #define COLD_LINE_SZ  64u
 
+typedef void (*cold_fn)(void);
+
 struct cold {
 	u8 *data;
 	u32 page[COLD_PAGE_CNT]; /* in which order they are read */
-	void (*code)(void);	 /* NULL: not for this processor */
+	cold_fn code;		 /* NULL: not for this processor */
 };
 
 /* 0 to cnt - 1, in an order that is the same each time; the first stays. */
@@ -44,7 +46,7 @@ static void cold_shuffle(u32 *nr, u32 cnt)
 }
 
 #ifdef __x86_64__
-static void (*cold_make_code(void))(void)
+static cold_fn cold_make_code(void)
 {
 	u32 order[COLD_CODE_CNT], i;
 	u8 *p = mmap(NULL, COLD_CODE_CNT * COLD_LINE_SZ, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -61,10 +63,10 @@ static void (*cold_make_code(void))(void)
 	p[order[i] * COLD_LINE_SZ] = 0xc3; /* ret */
 	if (mprotect(p, COLD_CODE_CNT * COLD_LINE_SZ, PROT_READ | PROT_EXEC))
 		return NULL;
-	return (void (*)(void))p;
+	return (cold_fn)p;
 }
 #else
-static void (*cold_make_code(void))(void)
+static cold_fn cold_make_code(void)
 {
 	return NULL;
 }

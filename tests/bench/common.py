@@ -26,6 +26,7 @@ BIN = os.environ.get("FR_BENCH_BIN", os.path.join(ROOT, "build", "tests", "bench
 NAME = f"bench-{os.getpid()}"
 PINS = f"/sys/fs/bpf/flightrec/{NAME}"
 MIB = 1 << 20
+DEFAULT_CLOCK = "50us"  # the grain that hot.c gives what stands for the product: that of 2 CPUs
 
 PARTS = {}
 NOT_QUICK, IF_NAMED = set(), set()

@@ -82,7 +82,7 @@ def grain():
     both_cpus(who, events)
     equal(info["clock"]["mode"], "global", "mode")
     grain_ns = info["clock"]["grain_ns"]
-    check(grain_ns > 0, "no grain")
+    equal(grain_ns, min(max(25000 * os.cpu_count(), 50000), 500000), "the grain: 25 us per CPU, 50 to 500")
     worst = max(events[w]["ts"] - events[r]["ts"] for w, r in handovers(who, events))
     check(worst <= grain_ns, f"{worst} ns backwards, the grain is {grain_ns} ns")
     return f"at most {worst} ns, grain {grain_ns} ns"

@@ -9,7 +9,7 @@ import common
 import lttng
 
 SIZES = (16, 32, 64, 128, 256)
-DEFAULT = "50us"  # with 2 CPUs
+DEFAULT = common.DEFAULT_CLOCK
 CLOCKS = ("exact", "1us", "10us", DEFAULT, "local")
 OVERWRITE = "bpf_ringbuf, overwriting"
 PERFBUF = "bpf_perf_event_output, overwriting"

@@ -31,7 +31,7 @@ COMPILED = ("loop_ring_once", "loop_ring", "sys_enter")
 def hot(program, rounds, *names):
     """ns added by each round, by case and CPUs; of several clocks the default's."""
     out = common.run(program, str(rounds), *names).stdout.splitlines()
-    return {(c["case"], c["cpus"]): c["each_added_ns"] for c in map(json.loads, out) if c["clock"] == "50us" or c["case"][:9] != "loop_ring"}
+    return {(c["case"], c["cpus"]): c["each_added_ns"] for c in map(json.loads, out) if c["clock"] == common.DEFAULT_CLOCK or c["case"][:9] != "loop_ring"}
 
 
 def designs(rounds):
