@@ -111,9 +111,13 @@ def ns(text):
     return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
 
 
-def dump(path):
-    """Take a snapshot. Returns events, ns until the rings were read, ns until the file was synced, bytes resident."""
-    pid = subprocess.Popen(["chrt", "-f", "1", FLIGHTREC, "dump", "-n", NAME, "-o", path], text=True,
+ONE_CPU = ("taskset", "-c", str(os.cpu_count() - 1))
+TWO_CPUS = ("taskset", "-c", f"{max(0, os.cpu_count() - 2)}-{os.cpu_count() - 1}")
+
+
+def dump(path, *on):
+    """Take a snapshot (on: ONE_CPU, TWO_CPUS). Returns events, ns until the rings were read, ns until the file was synced, bytes resident."""
+    pid = subprocess.Popen([*on, "chrt", "-f", "1", FLIGHTREC, "dump", "-n", NAME, "-o", path], text=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     text = pid.stderr.read()
     _, status, usage = os.wait4(pid.pid, 0)

@@ -16,13 +16,14 @@
 #include "pure/schema/schema.h"
 #include "short.h"
 
-#define WRITER_SZ (18u << 20) /* as a dump has */
-#define GAP_NS	  1000000u    /* between two passes over the same laps */
+#define JOBS	 2u
+#define WORK_CNT 32u	  /* laps: four chunks, by default */
+#define GAP_NS	 1000000u /* between two passes over the same laps */
 
 /* The whole laps of a ring, one behind the other. */
 struct laps {
 	const struct fr_ring_map *map;
-	u8 *buf, *work; /* work: one lap, with its times moved */
+	u8 *buf, *work; /* work: WORK_CNT laps, with their times moved */
 	size_t lap_sz;
 	u64 cnt, first_seq, events; /* events: in all laps */
 };
@@ -47,7 +48,7 @@ static int read_laps(struct grow *g, struct laps *l)
 		return -EBADMSG;
 	l->lap_sz = (size_t)fr_ring_full_units(l->map) * FR_UNIT_SZ;
 	l->buf = malloc(l->lap_sz * (l->map->slot_cnt + 1));
-	l->work = malloc(l->lap_sz);
+	l->work = malloc(l->lap_sz * WORK_CNT);
 	if (!l->buf || !l->work)
 		return -ENOMEM;
 	if (fr_ring_read_range(l->map, &first, &last))
@@ -86,27 +87,35 @@ static void move_page(u8 *page, u64 seq, u64 by_ns)
 
 static int put_lap(struct grow *g, struct laps *l, struct fr_snap_ring *acct, u64 nr)
 {
-	struct fr_snap_lap lap = {l->work,	l->lap_sz,	   l->map->epoch, l->map->cpu,
-				  l->map->tier, l->first_seq + nr, l->map->layout};
-	u64 events = 0, damaged = 0;
+	u8 *work = l->work + nr % WORK_CNT * l->lap_sz;
+	struct fr_snap_lap lap = {work,		l->lap_sz,	   l->map->epoch,  l->map->cpu,
+				  l->map->tier, l->first_seq + nr, l->map->layout, acct};
 	size_t off;
 	int err;
 
-	memcpy(l->work, l->buf + nr % l->cnt * l->lap_sz, l->lap_sz);
+	memcpy(work, l->buf + nr % l->cnt * l->lap_sz, l->lap_sz);
 	for (off = 0; off < l->lap_sz; off += FR_PAGE_SZ)
-		move_page(l->work + off, lap.seq, nr / l->cnt * g->span_ns);
-	err = fr_snap_put_lap(g->w, &lap, 0, &events, &damaged);
-	acct->present += events;
-	acct->written = acct->present + acct->overwritten;
+		move_page(work + off, lap.seq, nr / l->cnt * g->span_ns);
 	acct->last_seq = lap.seq;
-	return err ?: damaged ? -EBADMSG : 0;
+	err = fr_snap_put_lap(g->w, &lap, 0);
+	return err || nr % WORK_CNT < WORK_CNT - 1 ? err : fr_snap_settle(g->w);
+}
+
+static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
+{
+	struct fr_snap_ring *acct = got->tag;
+	bool *damaged = arg;
+
+	acct->present += got->to - got->from;
+	*damaged |= got->damaged_pages != 0;
 }
 
 static int put_ring(struct grow *g, size_t i, u64 laps)
 {
 	struct laps *l = &g->laps[i];
-	u64 nr;
+	bool damaged = false;
 	int err = 0;
+	u64 nr;
 
 	g->acct[i] = (struct fr_snap_ring){
 		.cpu = l->map->cpu,
@@ -116,9 +125,12 @@ static int put_ring(struct grow *g, size_t i, u64 laps)
 		.first_seq = l->first_seq,
 		.horizon_ns = l->cnt ? lap_head(l, 0)->base_ns : 0,
 	};
+	fr_snap_watch_laps(g->w, note_lap, &damaged);
 	for (nr = 0; nr < laps && !err; nr++)
 		err = put_lap(g, l, &g->acct[i], nr);
-	return err;
+	err = err ?: fr_snap_settle(g->w);
+	g->acct[i].written = g->acct[i].present + g->acct[i].overwritten;
+	return err ?: damaged ? -EBADMSG : 0;
 }
 
 /* When what is repeated begins and how long it is, and how many events a lap has. */
@@ -204,7 +216,7 @@ static int write_file(struct grow *g, const char *path, u64 events)
 {
 	const char *schema;
 	size_t sz;
-	int err = fr_snap_create(path, WRITER_SZ, &g->w);
+	int err = fr_snap_create(path, fr_snap_writer_sz(JOBS), JOBS, &g->w);
 
 	if (err)
 		return err;

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	struct fr_snap_writer *w;
 	int err;
 
-	if (argc != 2 || !p || fr_snap_create(argv[1], 16u << 20, &w))
+	if (argc != 2 || !p || fr_snap_create(argv[1], 16u << 20, 1, &w))
 		return 1;
 	fill(p);
 	err = fr_snap_put_schema(w, fr_schema_builtin());

@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
-	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	fill_rings();
 	err = fr_snap_put_schema(w, fr_schema_builtin());

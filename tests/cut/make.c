@@ -149,16 +149,16 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	struct fr_snap_hole hole = {
 		.cpu = h->r.cpu, .tier = h->r.tier, .why = FR_HOLE_overwritten, .first_seq = skip, .last_seq = skip};
 	struct fr_snap_lap lap;
-	u64 events, damaged;
 	int err = 0;
 	u32 k;
 
+	fr_snap_watch_laps(w, host_ring_count, &r.present);
 	for (k = 0; host_ring_lap(h, k, &lap) && !err; k++) {
 		u64 base_ns = ((const struct fr_page_head *)lap.buf)->base_ns;
 
 		if (!lap.sz || lap.seq == skip || (since_ns && lap.seq < fr_w_seq(h->r.wr->w)))
 			continue;
-		err = fr_snap_put_lap(w, &lap, since_ns, &events, &damaged);
+		err = fr_snap_put_lap(w, &lap, since_ns);
 		if (skip && lap.seq == skip + 1)
 			hole.until_ns = base_ns;
 		hole.since_ns = lap.seq < skip ? base_ns : hole.since_ns;
@@ -166,8 +166,8 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 			r.horizon_ns = base_ns;
 		r.first_seq = r.first_seq ?: lap.seq;
 		r.last_seq = lap.seq;
-		r.present += events;
 	}
+	err = err ? err : fr_snap_settle(w);
 	if (r.horizon_ns < since_ns)
 		r.horizon_ns = since_ns;
 	r.overwritten = h->r.wr->overwritten;
@@ -200,7 +200,7 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 	u32 i;
 
 	snprintf(path, sizeof(path), "%s/%s.flight", dir, name);
-	if (fr_snap_create(path, BUDGET_SZ, &w))
+	if (fr_snap_create(path, BUDGET_SZ, 1, &w))
 		return 1;
 	err = fr_snap_put_schema(w, schema ?: fr_schema_builtin());
 	err = err ? err : put_facts(w, boot);

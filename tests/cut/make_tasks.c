@@ -185,17 +185,17 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h)
 {
 	struct fr_snap_ring r = {.cpu = h->r.cpu, .tier = h->r.tier, .slot_cnt = h->r.slot_cnt, .first_seq = 1};
 	struct fr_snap_lap lap;
-	u64 events, damaged;
 	int err = 0;
 	u32 k;
 
+	fr_snap_watch_laps(w, host_ring_count, &r.present);
 	for (k = 0; host_ring_lap(h, k, &lap) && !err; k++) {
 		if (!lap.sz)
 			continue;
-		err = fr_snap_put_lap(w, &lap, 0, &events, &damaged);
+		err = fr_snap_put_lap(w, &lap, 0);
 		r.last_seq = lap.seq;
-		r.present += events;
 	}
+	err = err ? err : fr_snap_settle(w);
 	r.written = r.present;
 	return err ? err : fr_snap_put_rings(w, &r, 1);
 }
@@ -208,7 +208,7 @@ static int dump(const char *path)
 	int err;
 	u32 i;
 
-	if (fr_snap_create(path, BUDGET_SZ, &w))
+	if (fr_snap_create(path, BUDGET_SZ, 1, &w))
 		return 1;
 	err = fr_snap_put_schema(w, fr_schema_builtin());
 	err = err ? err : put_facts(w);

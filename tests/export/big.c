@@ -16,7 +16,7 @@ struct ring {
 /* Laps that are complete; at the end the last one too. */
 static int put_laps(struct fr_snap_writer *w, struct ring *r, bool last)
 {
-	u64 events, damaged, newest = 0;
+	u64 newest = 0;
 	struct fr_snap_lap lap;
 	int err = 0;
 	u32 i;
@@ -26,10 +26,10 @@ static int put_laps(struct fr_snap_writer *w, struct ring *r, bool last)
 	for (i = 0; !err && host_ring_lap(r->h, i, &lap); i++) {
 		if (lap.seq < r->put || !lap.sz || (lap.seq == newest && !last))
 			continue;
-		err = fr_snap_put_lap(w, &lap, 0, &events, &damaged);
+		err = fr_snap_put_lap(w, &lap, 0);
 		r->put = lap.seq + 1;
 	}
-	return err;
+	return err ? err : fr_snap_settle(w);
 }
 
 int main(int argc, char **argv)
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 	struct fr_snap_writer *w;
 	int err;
 
-	if (!rounds || fr_snap_create(argv[1], 32u << 20, &w))
+	if (!rounds || fr_snap_create(argv[1], 32u << 20, 1, &w))
 		return 2;
 	err = fr_snap_put_schema(w, fr_schema_builtin()) || fr_snap_put_fact(w, "arch", "x86_64") ||
 	      fr_snap_put_clocks(w, &clock, 1);

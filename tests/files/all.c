@@ -57,16 +57,10 @@ static void put_story(struct host_ring *h)
 
 static u64 put_laps(struct fr_snap_writer *w, struct host_ring *h)
 {
-	u64 events, damaged, all = 0;
-	struct fr_snap_lap lap;
-	u32 i;
+	u64 all = 0;
 
-	for (i = 0; host_ring_lap(h, i, &lap); i++) {
-		if (lap.sz && fr_snap_put_lap(w, &lap, 0, &events, &damaged))
-			return 0;
-		all += lap.sz ? events : 0;
-	}
-	return all;
+	fr_snap_watch_laps(w, host_ring_count, &all);
+	return host_ring_put_laps(h, w) ? 0 : all;
 }
 
 static u64 put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
@@ -147,7 +141,7 @@ int main(int argc, char **argv)
 	int err;
 
 	(void)small_write;
-	if (argc != 2 || fr_snap_create(argv[1], 64u << 20, &w))
+	if (argc != 2 || fr_snap_create(argv[1], 64u << 20, 1, &w))
 		return 1;
 	err = fr_snap_put_schema(w, fr_schema_builtin()) || put_meta(w);
 	for (i = 0; i < 6 && !err; i++) {

@@ -16,7 +16,7 @@ static u64 small_put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
 {
 	struct host_ring *h = host_ring_new(cpu, tier, 2, 1);
 	const struct fr_schema *s = fr_schema_builtin();
-	u64 events, damaged, all = 0;
+	u64 all = 0;
 	struct fr_snap_lap lap;
 	u8 rec[FR_REC_MAX_SZ];
 	u32 nr, i;
@@ -29,11 +29,12 @@ static u64 small_put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
 		host_clock_ns += host_random() % 100000;
 		host_ring_put(h, nr, rec, host_random_record(ev, rec));
 	}
-	for (i = 0; host_ring_lap(h, i, &lap); i++) {
-		if (fr_snap_put_lap(w, &lap, 0, &events, &damaged))
+	fr_snap_watch_laps(w, host_ring_count, &all);
+	for (i = 0; host_ring_lap(h, i, &lap); i++)
+		if (fr_snap_put_lap(w, &lap, 0))
 			return 0;
-		all += events;
-	}
+	if (fr_snap_settle(w))
+		return 0;
 	host_ring_free(h);
 	return all;
 }
@@ -102,7 +103,7 @@ static u64 small_write(const char *path)
 	u64 events = 0;
 	u16 i;
 
-	if (fr_snap_create(path, 64u << 20, &w))
+	if (fr_snap_create(path, 64u << 20, 1, &w))
 		return 0;
 	if (!fr_snap_put_schema(w, fr_schema_builtin()) && !small_put_meta(w)) {
 		for (i = 0; i < SMALL_RING_CNT; i++) {

@@ -24,16 +24,15 @@ int main(int argc, char **argv)
 	struct fr_snap_writer *w;
 	struct fr_schema *schema;
 	struct fr_snap_lap lap;
-	u64 events, damaged;
 
 	if (argc != 2 || fr_schema_parse(schema_text, sizeof(schema_text) - 1, &schema) ||
-	    fr_snap_create(argv[1], 64u << 20, &w))
+	    fr_snap_create(argv[1], 64u << 20, 1, &w))
 		return 1;
 	put_beat(h, 1000000, 7, 100);
 	put_beat(h, 1000300, 7, 101);
 	put_beat(h, 1000301, 8, 300);
 	if (fr_snap_put_schema(w, schema) || fr_snap_put_fact(w, "host", "box") || !host_ring_lap(h, 0, &lap) ||
-	    fr_snap_put_lap(w, &lap, 0, &events, &damaged) || fr_snap_finish(w))
+	    fr_snap_put_lap(w, &lap, 0) || fr_snap_finish(w))
 		return 1;
 	fr_schema_free(schema);
 	host_ring_free(h);

@@ -69,7 +69,7 @@ static int made_of_records(const char *path, const u8 *data, size_t sz)
 	u32 i;
 	int err;
 
-	if (fr_snap_create(path, 16u << 20, &w))
+	if (fr_snap_create(path, 16u << 20, 1, &w))
 		abort();
 	host_clock_ns = 1000000;
 	for (i = 0; i < MADE_RING_CNT; i++)

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,27 @@ static bool exec_fails(void)
 	return errno != 0;
 }
 
+static void *try_in_thread(void *arg)
+{
+	(void)arg;
+	say("thread-load", load_fails());
+	say("thread-exec", exec_fails());
+	return NULL;
+}
+
+/* A thread, which may do no more than its maker; what its flags could hide; a call whose flags no filter can see. */
+static void try_threads(void)
+{
+	pthread_t t;
+
+	errno = pthread_create(&t, NULL, try_in_thread, NULL);
+	say("thread", errno != 0);
+	if (!errno)
+		pthread_join(t, NULL);
+	say("thread-namespace", syscall(SYS_clone, CLONE_THREAD | CLONE_NEWNET, 0, 0, 0, 0) < 0);
+	say("clone3", syscall(SYS_clone3, NULL, 0) < 0);
+}
+
 static void try_all(void)
 {
 	struct timespec now;
@@ -80,6 +103,7 @@ static void try_all(void)
 	say("settime", clock_settime(CLOCK_REALTIME, &now) < 0);
 	say("code", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
 	say("signal", kill(getppid(), 0) < 0);
+	try_threads();
 	say("setuid", setuid(65534) < 0);
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		puts("no_new_privs is off");

@@ -681,6 +681,23 @@ def writer_holds():
             equal(held_programs(new), want, "programs held by the new writer")
 
 
+@test("where it may use several CPUs, a confined writer encodes in several threads, which end with the snapshot")
+def writer_threads():
+    most = 0
+    with recording("--on", "crash:comm=nobody") as r:
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
+        tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer', 60)}/task"
+        for _ in range(5):
+            p = subprocess.Popen([FLIGHTREC, "dump", "-n", r.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while p.poll() is None:
+                most = max(most, len(os.listdir(tasks)))
+            equal(p.returncode, 0, "dump")
+        wait_for(lambda: len(os.listdir(tasks)) == 1, "its threads end")
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("there is one CPU")
+    check(most > 1, f"at most {most} thread")
+
+
 @test("a writer that is killed is made anew: idle, and again, and the next deaths have their snapshots")
 def writer_killed():
     with recording("--on", f"crash:comm=w{TAG}-*") as r:

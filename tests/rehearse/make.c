@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	u32 cpu, tier, i;
 	int err;
 
-	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	for (cpu = 0; cpu < CPU_CNT; cpu++)
 		for (tier = 0; tier < FR_TIER_CNT; tier++)

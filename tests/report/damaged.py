@@ -62,6 +62,8 @@ def main():
     check_pairs(rep, all_rows)
     at, found = -1, 0
     while (at := data.find(b"\x28\xb5\x2f\xfd", at + 1)) >= 0:
+        if 0 <= data.find(b"fl-chunk", at) - 8 <= at + 50:
+            continue  # it ends before that: names, counts
         with open(bad, "wb") as f:
             f.write(data[:at + 50] + bytes([data[at + 50] ^ 0xff]) + data[at + 51:])
         left = rows(bad)

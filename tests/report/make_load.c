@@ -385,19 +385,21 @@ static int put_hole(struct fr_snap_writer *w, const struct host_ring *h, u64 seq
 static int put_laps(struct fr_snap_writer *w, struct host_ring *h, bool latest)
 {
 	bool lacks = h->r.cpu == 2 && h->r.tier == FR_TIER_MAIN;
-	u64 events, damaged, seq = fr_w_seq(h->r.wr->w), missing = seq - MISSING, *present = &put_cnt[h->r.cpu][h->r.tier];
+	u64 seq = fr_w_seq(h->r.wr->w), missing = seq - MISSING, *present = &put_cnt[h->r.cpu][h->r.tier];
 	struct fr_snap_lap lap;
 	int err = 0;
 	u32 i;
 
+	fr_snap_watch_laps(w, host_ring_count, present);
 	for (i = 0; host_ring_lap(h, i, &lap) && !err; i++) {
 		if ((lap.seq + SLOT_CNT / 2 > seq) != latest)
 			continue;
 		if (lacks && lap.seq == missing)
 			err = put_hole(w, h, missing);
-		else if (lap.sz && !(err = fr_snap_put_lap(w, &lap, 0, &events, &damaged)))
-			*present += events;
+		else if (lap.sz)
+			err = fr_snap_put_lap(w, &lap, 0);
 	}
+	err = err ? err : fr_snap_settle(w);
 	return err || !latest ? err : put_ring(w, h, *present);
 }
 
@@ -424,7 +426,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
-	if (argc < 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc < 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
 		ring[i / FR_TIER_CNT][i % FR_TIER_CNT] = host_ring_new(i / FR_TIER_CNT, i % FR_TIER_CNT, SLOT_CNT, PAGES);

@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
-	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	for (i = 0; i < RING_CNT; i++)
 		ring[i] = host_ring_new(0, tier[i], 4, 16);

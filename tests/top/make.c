@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	struct fr_snap_writer *w;
 	int err;
 
-	if (argc != 3 || fr_snap_create(argv[2], BUDGET_SZ, &w))
+	if (argc != 3 || fr_snap_create(argv[2], BUDGET_SZ, 1, &w))
 		return 1;
 	for (i = 0; i < cpu_cnt; i++)
 		ring[i] = host_ring_new(i, FR_TIER_MAIN, SLOT_CNT, PAGES);

@@ -57,7 +57,7 @@ static void write_snapshot(const char *path, const struct fr_snap_symbol *y, siz
 	struct fr_snap_writer *w;
 
 	unlink(path);
-	assert_int_equal(fr_snap_create(path, 64 << 20, &w), 0);
+	assert_int_equal(fr_snap_create(path, 64 << 20, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_symbols(w, y, cnt), 0);
 	assert_int_equal(fr_snap_put_mappings(w, mappings, CNT(mappings)), 0);

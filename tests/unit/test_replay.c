@@ -115,15 +115,15 @@ static void keep_lap(struct host *h, u32 ring, u64 seq)
 static void put_ring(struct host *h, u32 ring, struct fr_snap_writer *w, u32 hole)
 {
 	struct fr_snap_lap lap;
-	u64 events, damaged;
 	u32 i;
 
 	for (i = 0; host_ring_lap(h->ring[ring], i, &lap); i++) {
 		if (!lap.sz || lap.seq % 3 == hole)
 			continue;
-		assert_int_equal(fr_snap_put_lap(w, &lap, 0, &events, &damaged), 0);
+		assert_int_equal(fr_snap_put_lap(w, &lap, 0), 0);
 		keep_lap(h, ring, lap.seq);
 	}
+	assert_int_equal(fr_snap_settle(w), 0);
 }
 
 static void snapshot(struct host *h, u32 file, u32 hole)
@@ -132,7 +132,7 @@ static void snapshot(struct host *h, u32 file, u32 hole)
 	struct fr_snap_writer *w;
 	u32 i;
 
-	assert_int_equal(fr_snap_create(path_of(file), BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path_of(file), BUDGET_SZ, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_fact(w, "boot_id", "%s", h->boot_id), 0);
 	if (h->trigger_ns)
@@ -379,16 +379,15 @@ static void test_names(void **state)
 	struct fr_replay_run run;
 	struct fr_snap_lap lap;
 	struct fr_replay *r;
-	u64 events, damaged;
 
 	(void)state;
 	for (host_clock_ns = 2 * SEC + 1; host_clock_ns < 5 * SEC; host_clock_ns += SEC)
 		assert_int_equal(host_ring_put(ring, FR_EV_softirq_entry, &rec, sizeof(rec)), 0);
-	assert_int_equal(fr_snap_create(path_of(0), BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path_of(0), BUDGET_SZ, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_tasks(w, task, 2), 0);
 	assert_true(host_ring_lap(ring, 0, &lap));
-	assert_int_equal(fr_snap_put_lap(w, &lap, 0, &events, &damaged), 0);
+	assert_int_equal(fr_snap_put_lap(w, &lap, 0), 0);
 	assert_int_equal(fr_snap_finish(w), 0);
 	r = open_replay(1, &opts);
 	assert_int_equal(fr_replay_next(r, &run), 1);
@@ -415,19 +414,18 @@ static void write_call(u64 horizon_ns, const struct fr_snap_hole *hole)
 	struct fr_rec_sys_exit leave = {.task = 77, .id = 7};
 	struct fr_snap_writer *w;
 	struct fr_snap_lap lap;
-	u64 events, damaged;
 
 	host_clock_ns = 2 * SEC;
 	assert_int_equal(host_ring_put(ring, FR_EV_sys_enter, &enter, sizeof(enter)), 0);
 	host_clock_ns = 4 * SEC;
 	assert_int_equal(host_ring_put(ring, FR_EV_sys_exit, &leave, sizeof(leave)), 0);
 	unlink(path_of(0));
-	assert_int_equal(fr_snap_create(path_of(0), BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path_of(0), BUDGET_SZ, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_rings(w, about, 2), 0);
 	assert_int_equal(fr_snap_put_holes(w, hole, hole ? 1 : 0), 0);
 	assert_true(host_ring_lap(ring, 0, &lap));
-	assert_int_equal(fr_snap_put_lap(w, &lap, 0, &events, &damaged), 0);
+	assert_int_equal(fr_snap_put_lap(w, &lap, 0), 0);
 	assert_int_equal(fr_snap_finish(w), 0);
 	host_ring_free(ring);
 }

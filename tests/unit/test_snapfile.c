@@ -63,24 +63,23 @@ static struct fr_snap_writer *create(void)
 {
 	struct fr_snap_writer *w;
 
-	assert_int_equal(fr_snap_create(path, BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path, BUDGET_SZ, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	return w;
 }
 
 static u64 put_ring(struct fr_snap_writer *w, const struct host_ring *h, u64 since_ns)
 {
-	u64 events, damaged, total = 0;
 	struct fr_snap_lap lap;
+	u64 total = 0;
 	u32 i;
 
+	fr_snap_watch_laps(w, host_ring_count, &total);
 	for (i = 0; host_ring_lap(h, i, &lap); i++) {
-		if (!lap.sz)
-			continue;
-		assert_int_equal(fr_snap_put_lap(w, &lap, since_ns, &events, &damaged), 0);
-		assert_int_equal(damaged, 0);
-		total += events;
+		if (lap.sz)
+			assert_int_equal(fr_snap_put_lap(w, &lap, since_ns), 0);
 	}
+	assert_int_equal(fr_snap_settle(w), 0);
 	return total;
 }
 
@@ -359,7 +358,7 @@ static void test_no_file_is_replaced(void **state)
 
 	(void)state;
 	write_text(path, "mine");
-	assert_int_equal(fr_snap_create(path, BUDGET_SZ, &w), -EEXIST);
+	assert_int_equal(fr_snap_create(path, BUDGET_SZ, 1, &w), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 	w = create();
 	write_text(path, "mine"); /* in the meantime */
@@ -375,10 +374,10 @@ static void test_bad_paths_are_errors(void **state)
 
 	(void)state;
 	snprintf(name, sizeof(name), "%s/none/a.flight", dir);
-	assert_int_equal(fr_snap_create(name, BUDGET_SZ, &w), -ENOENT);
+	assert_int_equal(fr_snap_create(name, BUDGET_SZ, 1, &w), -ENOENT);
 	snprintf(name, sizeof(name), "%s/", dir);
-	assert_int_equal(fr_snap_create(name, BUDGET_SZ, &w), -EISDIR);
-	assert_int_equal(fr_snap_create(path, 1000, &w), -ENOBUFS);
+	assert_int_equal(fr_snap_create(name, BUDGET_SZ, 1, &w), -EISDIR);
+	assert_int_equal(fr_snap_create(path, 1000, 1, &w), -ENOBUFS);
 	assert_int_equal(count_files(), 0);
 }
 
@@ -393,7 +392,7 @@ static int with_file_limit(const struct host_ring *h, rlim_t limit)
 	if (!pid) {
 		signal(SIGXFSZ, SIG_IGN);
 		if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_FSIZE, &r) ||
-		    fr_snap_create(path, SMALL_BUDGET_SZ, &w) || fr_snap_put_schema(w, fr_schema_builtin()))
+		    fr_snap_create(path, SMALL_BUDGET_SZ, 1, &w) || fr_snap_put_schema(w, fr_schema_builtin()))
 			_exit(100);
 		host_ring_put_laps(h, w);
 		_exit(-fr_snap_finish(w));
@@ -441,7 +440,7 @@ static pid_t begin_elsewhere(int *tell)
 	if (!pid) {
 		close(go[1]);
 		snprintf(name, sizeof(name), "%s/other.flight", dir);
-		if (fr_snap_create(name, BUDGET_SZ, &w) || write(ready[1], "r", 1) != 1)
+		if (fr_snap_create(name, BUDGET_SZ, 1, &w) || write(ready[1], "r", 1) != 1)
 			_exit(1);
 		_exit(read(go[0], &c, 1) == 1);
 	}
@@ -488,7 +487,7 @@ static void test_a_small_budget_suffices(void **state)
 
 	(void)state;
 	host_ring_fill(h, 20000);
-	assert_int_equal(fr_snap_create(path, SMALL_BUDGET_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path, SMALL_BUDGET_SZ, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	cnt = put_ring(w, h, 0);
 	assert_int_equal(fr_snap_finish(w), 0);
@@ -514,7 +513,7 @@ static void test_the_largest_lap_fits_a_dump(void **state)
 		host_ring_put(h, FR_EV_softirq_entry, &rec, sizeof(rec));
 		assert_true(host_ring_lap(h, 0, &lap));
 	} while (lap.sz < FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ);
-	assert_int_equal(fr_snap_create(path, FR_DUMP_WRITER_SZ, &w), 0);
+	assert_int_equal(fr_snap_create(path, fr_snap_writer_sz(1), 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_in_range(put_ring(w, h, 0), 60000, 70000);
 	assert_int_equal(fr_snap_finish(w), 0);

@@ -51,7 +51,7 @@ static void save(const char *path, u64 horizon1_ns, const struct fr_snap_hole *h
 	struct fr_snap_writer *w;
 	u32 i;
 
-	assert_int_equal(fr_snap_create(path, 16u << 20, &w), 0);
+	assert_int_equal(fr_snap_create(path, 16u << 20, 1, &w), 0);
 	assert_int_equal(fr_snap_put_schema(w, fr_schema_builtin()), 0);
 	assert_int_equal(fr_snap_put_fact(w, "arch", "x86_64"), 0);
 	if (cut_cpu)

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
-	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, &w))
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	host_clock_ns = 1000000;
 	for (i = 0; i < RING_CNT; i++)

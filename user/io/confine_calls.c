@@ -4,9 +4,13 @@
  * only what neither recorders nor hooks need. The writer does one thing, so it gets a list of what that takes; anything else
  * fails with EPERM. Thus a new system call that a newer C library tries first makes it fall back, and kills nothing.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +129,10 @@ static const u32 prctls[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_SET_
 
 static const u32 ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FR_PROCMAP_QUERY};
 
+/* What a thread is made with, and what no clone() may have. */
+#define CLONE_ANY_NEW \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
 /* Allow call nr if argument at, masked, equals value; compares 32 bits where the kernel uses no more. */
 static int add_if(scmp_filter_ctx ctx, int nr, u32 at, u64 mask, u64 value)
 {
@@ -141,6 +149,17 @@ static int add_values(scmp_filter_ctx ctx, int nr, u32 at, const u32 *value, siz
 	for (i = 0; i < cnt && !err; i++)
 		err = add_if(ctx, nr, at, ~0U, value[i]);
 	return err;
+}
+
+/*
+ * Threads (io/snapfile/chunker.h), which are confined as the one that makes them; no processes. The flags of clone3() are in
+ * memory, so it does not exist: then the C library calls clone().
+ */
+static int add_threads(scmp_filter_ctx ctx)
+{
+	int err = add_if(ctx, SCMP_SYS(clone), 0, CLONE_THREAD | CLONE_ANY_NEW, CLONE_THREAD);
+
+	return err ?: add_names(ctx, SCMP_ACT_ERRNO(ENOSYS), "clone3");
 }
 
 static int add_bounded(scmp_filter_ctx ctx)
@@ -167,6 +186,7 @@ int fr_confine_calls_writer(void)
 		return -ENOMEM;
 	err = add_names(ctx, SCMP_ACT_ALLOW, always);
 	err = err ?: add_bounded(ctx);
+	err = err ?: add_threads(ctx);
 	err = err ?: seccomp_load(ctx);
 	seccomp_release(ctx);
 	return err;

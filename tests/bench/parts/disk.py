@@ -126,7 +126,7 @@ def ours(what, options, command, seconds, tmp):
     path = os.path.join(tmp, "x.flight")
     with common.session("-m", "16M", *options):
         run_for(command, seconds)
-        _, copied_ns, synced_ns, _ = common.dump(path)
+        _, copied_ns, synced_ns, _ = common.dump(path, *common.ONE_CPU)
     facts = common.info(path)
     events, spent = facts["events"], (synced_ns - copied_ns) / 1e9
     common.report(f"{what}: events in it", events, "", load=what)

@@ -17,6 +17,7 @@ import overwriting
 WRITER_MS, EVERY_US, TAKEN_AFTER_S, REST_S = 350, 20, 0.06, 0.05
 BEGUN_NS = 30_000_000
 TAKEN = re.compile(r", in ([\d.]+ \w+), the rings read after ([\d.]+ \w+)")
+FEW = 64 * common.MIB  # rings for which a dump has two threads, and takes no more than that
 STALL_MS = 0.1  # what a snapshot may add to a writer's longest pause: less than that is what the machine does by itself
 
 
@@ -156,6 +157,30 @@ def under_load(tmp, rounds):
     return taken, losses
 
 
+def read_ms(path):
+    """How long each earlier snapshot copied and encoded the rings, in ms, as its marks in this one tell."""
+    out = common.run(common.FLIGHTREC, "replay", "--json", "-f", 'event == "snapshot_begin" || event == "snapshot_end"', path).stdout
+    begun, took = {}, []
+    for mark in map(json.loads, out.splitlines()):
+        if mark["event"] == "snapshot_begin":
+            begun[mark["nr"]] = mark["ts"]
+        elif mark["nr"] in begun:
+            took.append((mark["ts"] - begun[mark["nr"]]) / 1e6)
+    return took
+
+
+def in_turns(tmp, rounds):
+    """Snapshots by two CPUs and by one, which has one thread encode, in turns: what each took, and how long of this the rings."""
+    by_two, by_one = [], []
+    for i in range(rounds):
+        by_two.append(common.dump(os.path.join(tmp, f"{i}.flight"), *common.TWO_CPUS))
+        by_one.append(common.dump(os.path.join(tmp, f"one{i}.flight"), *common.ONE_CPU))
+    last = os.path.join(tmp, "last.flight")
+    common.dump(last)
+    took = read_ms(last)[-2 * rounds:]
+    return by_two, by_one, took[::2], took[1::2]
+
+
 def ours(opts):
     rounds = 2 if opts.quick else 9
     with common.session("-p", "full", "-m", "16M"), tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
@@ -163,11 +188,15 @@ def ours(opts):
         rings = sum(common.ring_memory().values())
         for i in range(3):  # a virtual machine's memory may have to be backed by its host before it is fast
             common.dump(os.path.join(tmp, f"warm{i}.flight"))
-        taken = [common.dump(os.path.join(tmp, f"{i}.flight")) for i in range(rounds)]
+        taken, alone, read, read_alone = in_turns(tmp, rounds)
         common.row("events in it", [t[0] for t in taken], "")
         common.row("by the command dump, which takes its memory first: all bytes copied", [t[1] / 1e6 for t in taken], "ms", at_most=20)
         common.row("by the command dump: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")
-        common.report("memory of the dump, the rings it maps not counted", (max(t[3] for t in taken) - rings) / common.MIB, "MiB", 64)
+        common.row("by the command dump, on one CPU: the file complete and synced", [t[2] / 1e6 for t in alone], "ms")
+        common.row("of this, rings copied and encoded, on two CPUs", read, "ms")
+        common.row("of this, rings copied and encoded, on one CPU", read_alone, "ms")
+        common.report("memory of the dump, the rings it maps not counted", (max(t[3] for t in taken) - rings) / common.MIB, "MiB",
+                      64 if rings < FEW else None)
         taken, losses = under_load(tmp, 1 if opts.quick else 5)
         common.row("under a mixed load: all bytes copied", [t[1] / 1e6 for t in taken], "ms")
         common.row("under a mixed load: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")

@@ -71,10 +71,23 @@ static bool is_there(const char *name)
 	return !access(path, F_OK);
 }
 
+/* Memory to take snapshots. */
+static u64 dump_sz(const struct fr_record_ask *ask, u64 rings)
+{
+	struct fr_dump_needs needs;
+	u32 largest = 0, i;
+
+	for (i = 0; i < FR_TIER_CNT; i++)
+		if (ask->load.geo[i].subbuf_pages > largest)
+			largest = ask->load.geo[i].subbuf_pages;
+	needs = fr_dump_needs_of(rings, (size_t)largest * FR_PAGE_SZ);
+	return needs.copy_sz + needs.rest_sz;
+}
+
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */
 static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
 {
-	u64 fixed = fr_load_fixed_sz(&ask->load, cpu_cnt), dump = ask->detach ? 0 : FR_DUMP_BUDGET_SZ;
+	u64 fixed = fr_load_fixed_sz(&ask->load, cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
 	struct fr_memcg cg;
 	char a[32], b[32], c[32], d[32];
 
@@ -346,7 +359,7 @@ static void show_start(const struct fr_record_ask *ask)
 			ask->load.sample_hz, (unsigned long long)rate_max);
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
-		fr_show_size(FR_DUMP_BUDGET_SZ, c, sizeof(c)));
+		fr_show_size(dump_sz(ask, rings), c, sizeof(c)));
 }
 
 static void warn_container(void)

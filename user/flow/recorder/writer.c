@@ -31,9 +31,11 @@
 #include "io/child.h"
 #include "io/confine.h"
 #include "pure/err.h"
+#include "pure/faulted.h"
 
 #define FACTS_MAX 65536u
 #define FD_MOST	  (~0U)
+#define WARM_SZ	  (8u << 20)
 
 /* On a host so short of memory that a writer takes longer, record anyway; the first snapshot waits for it. */
 #define HELLO_MAX_MS 10000
@@ -79,20 +81,39 @@ struct fr_writer_proc {
 
 /* ---- the writer's side ---- */
 
-/* What a dump needs, allocated in advance: the copy buffer, and malloc's pages, which it keeps from now on. */
+/*
+ * sz bytes of pages for malloc, which keeps them from now on. In pieces, since what is larger than M_MMAP_THRESHOLD (at most
+ * 32 MiB) is mapped by itself and given back.
+ */
+static int warm_up(size_t sz)
+{
+	size_t cnt = sz / WARM_SZ + 1, i;
+	void **piece = calloc(cnt, sizeof(*piece));
+	int err = piece ? 0 : -ENOMEM;
+
+	mallopt(M_MMAP_THRESHOLD, 2 * WARM_SZ);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	for (i = 0; i < cnt && !err; i++) {
+		piece[i] = fr_faulted(WARM_SZ);
+		err = piece[i] ? 0 : -ENOMEM;
+	}
+	__asm__ volatile("" : : "r"(piece) : "memory"); /* forces the pages to be touched */
+	for (i = 0; piece && i < cnt; i++)
+		free(piece[i]);
+	free(piece);
+	return err;
+}
+
+/* What a dump needs, allocated in advance. */
 static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 {
-	void *warm;
+	struct fr_dump_needs needs = fr_dump_needs(s);
+	int err = warm_up(needs.rest_sz);
 
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	warm = malloc(FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
-	if (!warm)
-		return -ENOMEM;
-	memset(warm, 0x5a, FR_DUMP_WRITER_SZ + FR_DUMP_NAMES_SZ);
-	__asm__ volatile("" : : "r"(warm) : "memory"); /* forces the pages to be touched */
-	free(warm);
-	room->sz = fr_dump_room_sz(s);
+	if (err)
+		return err;
+	room->jobs = needs.jobs;
+	room->sz = needs.copy_sz;
 	room->buf = fr_dump_map_room(room->sz);
 	return room->buf ? 0 : -ENOMEM;
 }

@@ -8,9 +8,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "io/threads.h"
 
 enum state { WAITING, RUNNING, READY, TAKEN };
 
@@ -213,18 +214,6 @@ static int sort(struct fr_ahead *a)
 	return 0;
 }
 
-/* Only the threads that existed before handle signals. */
-static void start_threads(struct fr_ahead *a, u32 cnt)
-{
-	sigset_t all, was;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	while (a->thread_cnt < cnt && !pthread_create(&a->thread[a->thread_cnt], NULL, thread, a))
-		a->thread_cnt++;
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-}
-
 int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 {
 	u32 cnt = jobs && jobs - 1 < a->cnt ? jobs - 1 : a->cnt;
@@ -234,7 +223,7 @@ int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 	a->spare = calloc(a->begun_max + 1, sizeof(*a->spare));
 	if (!a->thread || !a->spare || sort(a))
 		return -ENOMEM;
-	start_threads(a, cnt);
+	a->thread_cnt = fr_threads_start(a->thread, cnt, thread, a);
 	return 0;
 }
 

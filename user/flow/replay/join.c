@@ -347,7 +347,7 @@ static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
 static int write_out(struct join *j)
 {
 	struct fr_snap_writer *w;
-	int err = fr_snap_create(j->out, BUDGET_SZ, &w);
+	int err = fr_snap_create(j->out, BUDGET_SZ, 1, &w);
 	u32 i;
 
 	if (err)

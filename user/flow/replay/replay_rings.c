@@ -3,8 +3,9 @@
 #include "flow/replay/replay_int.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
+
+#include "io/threads.h"
 
 #define AUTO_ROWS_MIN 100000u /* decoded in 2 ms, about what starting the threads takes */
 
@@ -149,13 +150,12 @@ static u64 row_cnt(const struct fr_replay *r)
 static u32 jobs_of(const struct fr_replay *r)
 {
 	u32 most = r->opts.jobs == FR_REPLAY_JOBS_FEW ? 2 : FR_REPLAY_JOBS_MAX, cnt;
-	cpu_set_t cpus;
 
 	if (r->opts.jobs < FR_REPLAY_JOBS_FEW)
 		return r->opts.jobs;
-	if (row_cnt(r) < AUTO_ROWS_MIN || sched_getaffinity(0, sizeof(cpus), &cpus))
+	if (row_cnt(r) < AUTO_ROWS_MIN)
 		return 1;
-	cnt = CPU_COUNT(&cpus);
+	cnt = fr_threads_most();
 	return cnt < most ? cnt : most;
 }
 

@@ -179,7 +179,7 @@ static int put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_sna
 static int write_out(const struct fr_cut *c)
 {
 	struct fr_snap_writer *w;
-	int err = fr_snap_create(c->ask->out, BUDGET_SZ, &w);
+	int err = fr_snap_create(c->ask->out, BUDGET_SZ, 1, &w);
 	bool begun = false;
 	u32 i;
 

@@ -50,7 +50,7 @@ static int create_file(struct fr_dump *d)
 
 	if (d->ask->path) {
 		snprintf(d->done->path, sizeof(d->done->path), "%s", d->ask->path);
-		return fr_snap_create(d->done->path, FR_DUMP_WRITER_SZ, &d->w);
+		return fr_snap_create(d->done->path, fr_snap_writer_sz(d->jobs), d->jobs, &d->w);
 	}
 	if (!d->ask->dir)
 		dir = fr_sess_fact(d->s, "dir");
@@ -59,7 +59,7 @@ static int create_file(struct fr_dump *d)
 				       d->ask->reason, d->ask->comm, d->ask->pid, nr);
 		if (!err && !access(d->done->path, F_OK))
 			err = -EEXIST;
-		err = err ?: fr_snap_create(d->done->path, FR_DUMP_WRITER_SZ, &d->w);
+		err = err ?: fr_snap_create(d->done->path, fr_snap_writer_sz(d->jobs), d->jobs, &d->w);
 	}
 	free(dir);
 	return err;
@@ -102,9 +102,26 @@ static void count_holes(struct fr_dump *d)
 	d->hole_cnt = kept;
 }
 
-static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
+/* For fr_snap_watch_laps(): a lap of the wave was encoded. */
+static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
 {
-	struct fr_snap_lap lap = {
+	const struct fr_dump_lap *c = got->tag;
+	struct fr_dump *d = arg;
+
+	c->src->acct.present += got->to - got->from;
+	/* frames of stacks belong to the samples that name them */
+	if (c->src->map->tier != FR_TIER_STACK)
+		d->done->events += got->to - got->from;
+	if (d->addrs)
+		fr_addrs_rows(d->addrs, got->rows, got->from, got->to);
+	note_damage(d, c, got->damaged_pages != 0);
+	d->done_sz += (u64)c->lap.com_units * FR_UNIT_SZ;
+	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
+}
+
+static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
+{
+	const struct fr_snap_lap lap = {
 		.buf = d->buf + c->off,
 		.sz = (size_t)c->lap.com_units * FR_UNIT_SZ,
 		.epoch = c->src->map->epoch,
@@ -112,37 +129,35 @@ static int encode_lap(struct fr_dump *d, const struct fr_dump_lap *c)
 		.tier = c->src->map->tier,
 		.seq = c->lap.seq,
 		.layout = c->src->map->layout,
+		.tag = c,
 	};
-	u64 events = 0, damaged = 0;
-	int err = fr_snap_put_lap(d->w, &lap, d->since_ns, &events, &damaged);
 
-	if (err)
-		return err;
-	c->src->acct.present += events;
-	/* frames of stacks belong to the samples that name them */
-	if (lap.tier != FR_TIER_STACK)
-		d->done->events += events;
-	note_damage(d, c, damaged != 0);
-	d->done_sz += lap.sz;
-	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
-	return 0;
+	return fr_snap_put_lap(d->w, &lap, d->since_ns);
+}
+
+static int encode_wave(struct fr_dump *d)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < d->copied_cnt && !err; i++)
+		err = encode_lap(d, &d->copied[i]);
+	return err ?: fr_snap_settle(d->w);
 }
 
 static int copy_and_encode(struct fr_dump *d)
 {
-	size_t first = 0, i;
+	size_t first = 0;
 	bool all;
-	int err = 0;
+	int err;
 
-	if (d->addrs)
-		fr_snap_watch_rows(d->w, fr_addrs_rows, d->addrs);
+	fr_snap_watch_laps(d->w, note_lap, d);
 	fr_dump_find_ranges(d);
 	do {
 		all = fr_dump_copy_wave(d, &first);
 		if (all)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
-		for (i = 0; i < d->copied_cnt && !err; i++)
-			err = encode_lap(d, &d->copied[i]);
+		err = encode_wave(d);
 	} while (!all && !err);
 	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
@@ -220,6 +235,7 @@ static int finish(struct fr_dump *d)
 	return err;
 }
 
+/* The writer's threads may read the buffer and the schema until it has ended. */
 static void free_dump(struct fr_dump *d)
 {
 	fr_snap_abort(d->w);
@@ -235,9 +251,12 @@ static void free_dump(struct fr_dump *d)
 
 static int dump_locked(struct fr_dump *d)
 {
+	struct fr_dump_needs needs;
+	char need[32];
 	int err;
 
 	d->begun_ns = mono_ns();
+	d->jobs = 1;
 	if (d->ask->profile_only) {
 		d->addrs = calloc(1, sizeof(*d->addrs));
 	} else {
@@ -247,8 +266,9 @@ static int dump_locked(struct fr_dump *d)
 	}
 	err = d->ask->profile_only ? 0 : fr_dump_take_memory(d);
 	if (err) {
-		fr_err("cannot prepare a snapshot: %s: it takes %llu MiB of memory while it runs", strerror(-err),
-		       (unsigned long long)(FR_DUMP_BUDGET_SZ >> 20));
+		needs = fr_dump_needs(d->s);
+		fr_err("cannot prepare a snapshot: %s: it takes %s of memory while it runs", strerror(-err),
+		       fr_show_size(needs.copy_sz + needs.rest_sz, need, sizeof(need)));
 		return err;
 	}
 	err = create_file(d);

@@ -6,13 +6,20 @@
 #include "io/session/sess.h"
 
 #define FR_DIR_DEFAULT	   "/var/lib/flightrec"
-#define FR_DUMP_BUDGET_SZ  (64ULL << 20) /* memory of a dump, allocated before it begins */
-#define FR_DUMP_TIMEOUT_MS 30000	 /* how long to wait for another dump */
+#define FR_DUMP_TIMEOUT_MS 30000 /* how long to wait for another dump */
 
-/* Memory for the copies of rings, faulted in. */
+/* What a dump takes: decided once, with the rings and CPUs there are. */
+struct fr_dump_needs {
+	u32 jobs;	/* threads that encode, the one that copies and writes not counted if there are several */
+	size_t copy_sz; /* memory for copies of rings, faulted in before it begins */
+	size_t rest_sz; /* for encoding, writing and names */
+};
+
+/* Memory for the copies of rings, and how many threads have memory. */
 struct fr_dump_room {
 	void *buf;
 	size_t sz;
+	u32 jobs;
 };
 
 /* Why a snapshot is taken, and which task it is about. */
@@ -47,8 +54,9 @@ struct fr_dump_done {
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
 
-/* The size of the room that dumps of this session need. */
-size_t fr_dump_room_sz(struct fr_sess *s);
+/* Of this session; of rings that take so many bytes, with sub-buffers of at most subbuf_sz. */
+struct fr_dump_needs fr_dump_needs(struct fr_sess *s);
+struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t subbuf_sz);
 
 /* Print one line about it to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);

@@ -123,7 +123,7 @@ static void add_moment(struct fr_addrs *a, const u8 *rec, const struct moment *m
 		fr_addrs_add_tid(a, tid);
 }
 
-void fr_addrs_rows(void *arg, const struct fr_rows *r, u32 from, u32 to)
+void fr_addrs_rows(struct fr_addrs *a, const struct fr_rows *r, u32 from, u32 to)
 {
 	const struct source stack = source(r->schema, "stack", "frames", FR_TYPE_u64s);
 	const struct moment sample = moment(r->schema, "cpu_sample"), crash = moment(r->schema, "crash");
@@ -133,11 +133,11 @@ void fr_addrs_rows(void *arg, const struct fr_rows *r, u32 from, u32 to)
 		const u8 *rec = r->raw + r->rec[i];
 
 		if (r->ev[i] == stack_nr)
-			add_frames(arg, rec, &stack, r->tid[i]);
+			add_frames(a, rec, &stack, r->tid[i]);
 		else if (r->ev[i] == sample.nr)
-			add_moment(arg, rec, &sample, r->tid[i]);
+			add_moment(a, rec, &sample, r->tid[i]);
 		else if (r->ev[i] == crash.nr)
-			add_moment(arg, rec, &crash, r->tid[i]);
+			add_moment(a, rec, &crash, r->tid[i]);
 	}
 }
 

@@ -25,8 +25,8 @@ static inline bool fr_addr_is_kernel(u64 addr)
 	return addr >> 63;
 }
 
-/* Must be all 0 before its first use. For fr_snap_watch_rows(): arg is a struct fr_addrs. */
-void fr_addrs_rows(void *arg, const struct fr_rows *r, u32 from, u32 to);
+/* Add the addresses of rows [from, to). *a must be all 0 before its first use. */
+void fr_addrs_rows(struct fr_addrs *a, const struct fr_rows *r, u32 from, u32 to);
 
 /* Add an address of a process; kernel addresses belong to none. */
 void fr_addrs_add(struct fr_addrs *a, u64 addr, u32 tid);

@@ -6,25 +6,58 @@
 #include <sys/mman.h>
 
 #include "flow/snapshot/dump_int.h"
+#include "io/threads.h"
 #include "pure/err.h"
 
-#define HUGE_SZ (2ULL << 20)
+#define HUGE_SZ		 (2ULL << 20)
+#define RINGS_PER_JOB_SZ (64ULL << 20)
+#define JOBS_MOST	 16u
 
 static size_t subbuf_sz(const struct fr_ring_map *m)
 {
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
 }
 
-size_t fr_dump_room_sz(struct fr_sess *s)
+/* ---- how much memory ---- */
+
+/* Two, and one more for each so many bytes of rings: then the time to encode them hardly grows. */
+static u32 jobs_for(u64 rings_sz, size_t subbuf_sz)
+{
+	u64 jobs = 2 + rings_sz / RINGS_PER_JOB_SZ, most = fr_threads_most();
+
+	if (subbuf_sz > FR_SNAP_JOBS_LAP_SZ)
+		return 1;
+	most = most < JOBS_MOST ? most : JOBS_MOST;
+	return jobs < most ? jobs : most;
+}
+
+struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t subbuf_sz)
+{
+	u32 jobs = jobs_for(rings_sz, subbuf_sz);
+
+	return (struct fr_dump_needs){
+		.jobs = jobs,
+		.copy_sz = rings_sz < FR_DUMP_COPY_SZ ? rings_sz : FR_DUMP_COPY_SZ,
+		.rest_sz = fr_snap_writer_sz(jobs) + FR_DUMP_NAMES_SZ,
+	};
+}
+
+struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
 {
 	const struct fr_ring_map *ring;
-	size_t cnt, i, sz = 0;
+	size_t cnt, i, largest = 0;
+	u64 sz = 0;
 
 	ring = fr_sess_rings(s, &cnt);
-	for (i = 0; i < cnt; i++)
-		sz += (size_t)ring[i].slot_cnt * subbuf_sz(&ring[i]);
-	return sz < FR_DUMP_COPY_SZ ? sz : FR_DUMP_COPY_SZ;
+	for (i = 0; i < cnt; i++) {
+		sz += (u64)ring[i].slot_cnt * subbuf_sz(&ring[i]);
+		if (subbuf_sz(&ring[i]) > largest)
+			largest = subbuf_sz(&ring[i]);
+	}
+	return fr_dump_needs_of(sz, largest);
 }
+
+/* ---- having it ---- */
 
 /* Of all bytes at at, sz that are aligned to a huge page; the rest is given back. */
 static u8 *trim(u8 *at, size_t all, size_t sz)
@@ -55,13 +88,18 @@ void *fr_dump_map_room(size_t sz)
 /* Room allocated earlier may be too small for all rings if CPUs came since: then it is used in waves. */
 static void take_room(struct fr_dump *d)
 {
+	struct fr_dump_needs needs;
+
 	if (d->ask->room) {
 		d->buf = d->ask->room->buf;
 		d->buf_sz = d->ask->room->sz;
+		d->jobs = d->ask->room->jobs;
 		return;
 	}
-	d->buf_sz = fr_dump_room_sz(d->s);
+	needs = fr_dump_needs(d->s);
+	d->buf_sz = needs.copy_sz;
 	d->buf = fr_dump_map_room(d->buf_sz);
+	d->jobs = needs.jobs;
 }
 
 int fr_dump_take_memory(struct fr_dump *d)
@@ -79,6 +117,8 @@ int fr_dump_take_memory(struct fr_dump *d)
 		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
 	return !d->buf || !d->copied || !d->hole ? -ENOMEM : 0;
 }
+
+/* ---- copying ---- */
 
 /* First repairs what a killed reader left. */
 static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)

@@ -9,9 +9,8 @@
 #include "io/progress.h"
 #include "io/ring/ring_read.h"
 
-#define FR_DUMP_WRITER_SZ (18ULL << 20) /* of the budget: for encoding and writing */
-#define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
-#define FR_DUMP_COPY_SZ	  (FR_DUMP_BUDGET_SZ - FR_DUMP_WRITER_SZ - FR_DUMP_NAMES_SZ) /* at most, for copies of sub-buffers */
+#define FR_DUMP_NAMES_SZ (4ULL << 20)  /* for addresses and their names */
+#define FR_DUMP_COPY_SZ	 (34ULL << 20) /* at most, for copies of sub-buffers */
 
 /* A ring being read. */
 struct fr_dump_ring {
@@ -53,6 +52,7 @@ struct fr_dump {
 	u64 begin_ts, trigger_ts;
 	u64 since_ns;
 	u64 total_sz, done_sz; /* ring memory, for the progress bar */
+	u32 jobs;	       /* threads that encode */
 	struct fr_progress bar;
 };
 

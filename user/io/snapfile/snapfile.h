@@ -112,9 +112,14 @@ typedef void (*fr_progress_fn)(void *arg, u64 done, u64 total);
 /*
  * Begin a snapshot that will be called path. It is written to a temporary file beside path, locked (flock) meanwhile. Temporary
  * files that dead writers left in that directory are removed. All memory is allocated here: later calls use at most budget_sz
- * bytes. 0 and *out, or -errno (and a message).
+ * bytes. So many jobs, at least 1, encode events: the caller's thread, and others until the snapshot is finished or given up;
+ * the file is the same if the budget is fr_snap_writer_sz(jobs). 0 and *out, or -errno (and a message).
  */
-int fr_snap_create(const char *path, size_t budget_sz, struct fr_snap_writer **out);
+int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out);
+
+/* The budget that suffices for all laps, or with more than one job for laps of up to FR_SNAP_JOBS_LAP_SZ. */
+#define FR_SNAP_JOBS_LAP_SZ (512u << 10)
+size_t fr_snap_writer_sz(u32 jobs);
 
 /* Call this first. s must live until the snapshot is finished: it is needed to read the laps. */
 int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s);
@@ -140,19 +145,31 @@ struct fr_snap_lap {
 	u8 tier;
 	u64 seq;
 	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
+	void *tag;  /* the caller's, for struct fr_snap_lap_rows */
 };
 
 /*
- * Add the events of a lap from since_ns on (0: all). Its bytes are checked like a file's: a bad page is left out and counted in
- * *damaged_pages. *events gets the number of records stored. Rings may come in any order; fastest is to put all laps of one
- * ring, oldest first, before those of the next.
+ * Add the events of a lap from since_ns on (0: all). Its bytes must stay until fr_snap_settle() has succeeded or the snapshot
+ * is finished or given up; they are checked like a file's. Rings may come in any order; fastest is to put all laps of one ring,
+ * oldest first, before those of the next. 0 or -errno.
  */
-int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages);
+int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns);
 
-/* Call fn for the rows of each lap as it is put: [from, to) of r, which belongs to the writer. */
+/* All laps put so far are encoded: their bytes are no longer needed, and all have been told of. 0 or -errno. */
+int fr_snap_settle(struct fr_snap_writer *w);
+
+/* What became of a lap: rows [from, to) of rows, which belongs to the writer; bad pages are left out. */
 struct fr_rows;
-typedef void (*fr_snap_rows_fn)(void *arg, const struct fr_rows *r, u32 from, u32 to);
-void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg);
+struct fr_snap_lap_rows {
+	void *tag; /* the lap's */
+	const struct fr_rows *rows;
+	u32 from, to;
+	u32 damaged_pages;
+};
+
+/* Call fn for each lap, in the order put, in the caller's thread, before fr_snap_settle() returns. */
+typedef void (*fr_snap_lap_fn)(void *arg, const struct fr_snap_lap_rows *got);
+void fr_snap_watch_laps(struct fr_snap_writer *w, fr_snap_lap_fn fn, void *arg);
 
 /* Finish: index, fdatasync, rename without replacing, fsync of the directory. Frees w. 0; or -errno, and no file is left. */
 int fr_snap_finish(struct fr_snap_writer *w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writing a snapshot: chunks are packed straight into the output buffer, in file order. Laps of one ring are gathered into a
- * chunk until there are enough of them or another ring's laps begin.
+ * Writing a snapshot: metadata chunks are packed straight into the output buffer, in file order. Events go through a chunker,
+ * perhaps in threads; before anything else is written, its chunks that have ended are. So the same calls give the same file,
+ * whatever the number of threads.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include "io/snapfile/chunker.h"
 #include "io/snapfile/newfile.h"
 #include "io/snapfile/pack.h"
 #include "io/snapfile/snapfile_lists.h"
@@ -20,38 +22,36 @@
 #include "io/snapfile/snapfile_rows.h"
 #include "io/snapfile/snapfile_texts.h"
 #include "pure/err.h"
-#include "pure/rows/columns.h"
-#include "pure/rows/rows_put.h"
+#include "pure/faulted.h"
 #include "pure/schema/facts.h"
 
-#define RAW_MAX_SZ    (1u << 20)  /* of laps gathered; any lap fits */
-#define RAW_MIN_SZ    (64u << 10) /* smaller chunks compress badly */
-#define RAW_TARGET_SZ (512u << 10)
-#define META_MAX_SZ   (1u << 20) /* of a metadata chunk's content; longer content is split */
-#define OUT_SZ	      (2u << 20)
-#define INDEX_CNT     4096u
+#define RAW_MAX_SZ  FR_LAP_MAX_SZ
+#define RAW_MIN_SZ  (64u << 10) /* smaller chunks compress badly */
+#define META_MAX_SZ (1u << 20)	/* of a metadata chunk's content; longer content is split */
+#define META_CAP    (META_MAX_SZ + 4096)
+#define OUT_SZ	    (512u << 10)
+#define INDEX_CNT   4096u
 
 struct fr_snap_writer {
 	struct fr_newfile *file;
 	struct fr_pack *pack;
-	struct fr_encoder *encoder;
-	struct fr_rows rows;
+	struct fr_chunker *chunker;
 	const struct fr_schema *schema; /* the caller's; NULL until put */
 	char *facts;
 	size_t facts_sz;
-	FILE *facts_file; /* facts not yet written */
+	FILE *facts_file;
+	bool facts_wait; /* to be written before whatever comes next */
 	u8 *content;
 	u8 *out;
 	size_t out_sz, out_cap;
 	u64 off; /* position of out[0] in the file */
 	u64 file_id;
-	fr_snap_rows_fn watch; /* or NULL */
+	fr_snap_lap_fn watch; /* or NULL */
 	void *watch_arg;
 	struct fr_index_entry *index;
 	u32 chunk_cnt, index_cap;
-	bool begun;   /* the file header is written */
-	bool context; /* the gathered rows are not events of the snapshot, but supply names and stacks in it */
-	int err;      /* the first failure; nothing is written after it */
+	bool begun; /* the file header is written */
+	int err;    /* the first failure; nothing is written after it */
 };
 
 static u64 hash_of(const void *p, size_t sz)
@@ -155,63 +155,87 @@ static int note_chunk(struct fr_snap_writer *w, u16 kind, u32 head_sz)
 	return 0;
 }
 
-/* Pack content into the output buffer, after its header. */
-static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz, const struct extra *x)
+static size_t head_sz(const struct extra *x)
 {
-	size_t head_sz = sizeof(struct fr_chunk_head) + extra_sz(x) + 8, stored_sz;
-	struct fr_chunk_head h = {.kind = kind, .nr = w->chunk_cnt, .decoded_sz = sz};
-	u8 *p;
-	u64 hash;
-	int err;
+	return sizeof(struct fr_chunk_head) + extra_sz(x) + 8;
+}
 
-	if (!w->begun && put_file_head(w, 0))
-		return w->err;
-	p = room(w, head_sz + fr_pack_bound(sz));
-	if (!p || note_chunk(w, kind, head_sz))
-		return w->err;
-	err = fr_pack(w->pack, content, sz, p + head_sz, &stored_sz);
-	if (err)
-		return fail(w, err);
-	h.part = part_head(w, FR_CHUNK_MAGIC, FR_CHUNK_TAG, head_sz);
-	h.stored_sz = stored_sz;
-	h.stored_hash = hash_of(p + head_sz, stored_sz);
+/* Fill in the header, at p, of a chunk whose content of sz bytes is stored. */
+static void put_head(const struct fr_snap_writer *w, u8 *p, u16 kind, size_t sz, const void *stored, size_t stored_sz,
+		     const struct extra *x)
+{
+	struct fr_chunk_head h = {
+		.part = part_head(w, FR_CHUNK_MAGIC, FR_CHUNK_TAG, head_sz(x)),
+		.kind = kind,
+		.nr = w->chunk_cnt - 1,
+		.decoded_sz = sz,
+		.stored_sz = stored_sz,
+		.stored_hash = hash_of(stored, stored_sz),
+	};
+	u64 hash;
+
 	memcpy(p, &h, sizeof(h));
 	if (x)
 		put_extra(p + sizeof(h), x);
-	hash = hash_of(p, head_sz - 8);
-	memcpy(p + head_sz - 8, &hash, 8);
-	w->out_sz += head_sz + stored_sz;
+	hash = hash_of(p, head_sz(x) - 8);
+	memcpy(p + head_sz(x) - 8, &hash, 8);
+}
+
+/* Room for a chunk's header and sz bytes more, and its entry in the index. NULL: out of order. */
+static u8 *begin_chunk(struct fr_snap_writer *w, u16 kind, const struct extra *x, size_t sz)
+{
+	u8 *p;
+
+	if (!w->begun && put_file_head(w, 0))
+		return NULL;
+	p = room(w, head_sz(x) + sz);
+	return !p || note_chunk(w, kind, head_sz(x)) ? NULL : p;
+}
+
+/* Pack content into the output buffer, after its header. */
+static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+{
+	u8 *p = begin_chunk(w, kind, NULL, fr_pack_bound(sz));
+	size_t stored_sz;
+	int err;
+
+	if (!p)
+		return w->err;
+	err = fr_pack(w->pack, content, sz, p + head_sz(NULL), &stored_sz);
+	if (err)
+		return fail(w, err);
+	put_head(w, p, kind, sz, p + head_sz(NULL), stored_sz, NULL);
+	w->out_sz += head_sz(NULL) + stored_sz;
 	return 0;
 }
 
-/* Facts come one by one and are written together, before whatever comes next. */
-static int put_pending_facts(struct fr_snap_writer *w)
+static int put_bytes(struct fr_snap_writer *w, const void *buf, size_t sz)
 {
-	int err = 0;
+	const u8 *src = buf;
 
-	if (fflush(w->facts_file))
-		return fail(w, -ENOMEM);
-	if (w->facts_sz)
-		err = put_chunk(w, FR_CHUNK_FACTS, w->facts, w->facts_sz, NULL);
-	rewind(w->facts_file);
-	return err;
-}
+	while (sz) {
+		size_t n = sz < OUT_SZ ? sz : OUT_SZ;
+		u8 *p = room(w, n);
 
-static int put_meta(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
-{
-	int err = w->err ? w->err : put_pending_facts(w);
-
-	return err ? err : put_chunk(w, kind, content, sz, NULL);
+		if (!p)
+			return w->err;
+		memcpy(p, src, n);
+		w->out_sz += n;
+		src += n;
+		sz -= n;
+	}
+	return 0;
 }
 
 /* ---- events ---- */
 
-static struct fr_events_head events_head(const struct fr_rows *r)
+static struct fr_events_head events_head(const struct fr_rows *r, bool context)
 {
 	return (struct fr_events_head){
 		.epoch = r->epoch,
 		.cpu = r->cpu,
 		.tier = r->tier,
+		.flags = context ? FR_EVENTS_CONTEXT : 0,
 		.first_seq = r->run[0].seq,
 		.last_seq = r->run[r->run_cnt - 1].seq,
 		.first_off = r->run[0].off,
@@ -224,76 +248,142 @@ static struct fr_events_head events_head(const struct fr_rows *r)
 	};
 }
 
-/* Write the gathered rows as a chunk. */
-static int put_rows(struct fr_snap_writer *w)
+static int put_events(struct fr_snap_writer *w, const struct fr_chunked *c)
 {
-	struct fr_rows *r = &w->rows;
-	struct fr_events_head events;
-	struct extra x = {&events, r->lap};
-	size_t sz;
-	int err = 0;
+	const struct fr_events_head events = events_head(c->rows, c->context);
+	const struct extra x = {&events, c->rows->lap};
+	u8 *p = begin_chunk(w, FR_CHUNK_EVENTS, &x, 0);
 
-	if (r->cnt) {
-		events = events_head(r);
-		events.flags = w->context ? FR_EVENTS_CONTEXT : 0;
-		sz = fr_encode_rows(w->encoder, r, w->content);
-		err = put_chunk(w, FR_CHUNK_EVENTS, w->content, sz, &x);
+	if (!p)
+		return w->err;
+	put_head(w, p, FR_CHUNK_EVENTS, c->content_sz, c->packed, c->packed_sz, &x);
+	w->out_sz += head_sz(&x);
+	return put_bytes(w, c->packed, c->packed_sz);
+}
+
+/* Tell of the laps that a chunk has. */
+static void tell_laps(const struct fr_snap_writer *w, const struct fr_chunked *c)
+{
+	struct fr_snap_lap_rows got = {.rows = c->rows};
+	u32 i;
+
+	if (!w->watch)
+		return;
+	for (i = 0; i < c->tag_cnt; i++) {
+		got.tag = c->tag[i];
+		got.from = got.to;
+		got.to += c->rows->lap[i].row_cnt;
+		got.damaged_pages = c->rows->lap[i].damaged_pages;
+		w->watch(w->watch_arg, &got);
 	}
-	fr_rows_clear(r);
-	return err;
 }
 
-int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns, u64 *events, u64 *damaged_pages)
+/* Write the oldest chunk that has ended. 1; 0: there is none. */
+static int put_oldest(struct fr_snap_writer *w)
 {
-	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout, 0};
-	const struct fr_lap_rows *added;
-	int err = w->err;
+	struct fr_chunked c;
+	int ret = fr_chunker_take(w->chunker, &c);
 
-	if (!w->schema)
-		return -EINVAL;
-	if (!err && !fr_rows_takes(&w->rows, &l))
-		err = put_rows(w);
-	if (!err)
-		err = put_pending_facts(w);
-	if (!err)
-		err = fr_rows_add(&w->rows, &l, since_ns);
-	if (err)
-		return err;
-	added = &w->rows.lap[w->rows.lap_cnt - 1];
-	*events = added->row_cnt;
-	*damaged_pages = added->damaged_pages;
-	if (w->watch)
-		w->watch(w->watch_arg, &w->rows, w->rows.cnt - added->row_cnt, w->rows.cnt);
-	return w->rows.laps_sz + lap->sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+	if (!ret)
+		return 0;
+	if (ret > 0) {
+		if (c.rows->cnt && put_events(w, &c))
+			ret = w->err;
+		tell_laps(w, &c);
+	}
+	fr_chunker_release(w->chunker);
+	return ret < 0 ? fail(w, ret) : 1;
 }
 
-void fr_snap_watch_rows(struct fr_snap_writer *w, fr_snap_rows_fn fn, void *arg)
+/* Write all chunks that have ended. */
+static int put_ended(struct fr_snap_writer *w)
+{
+	int ret;
+
+	while ((ret = put_oldest(w)) > 0)
+		;
+	return ret;
+}
+
+int fr_snap_settle(struct fr_snap_writer *w)
+{
+	fr_chunker_end(w->chunker);
+	return w->err ? w->err : put_ended(w);
+}
+
+void fr_snap_watch_laps(struct fr_snap_writer *w, fr_snap_lap_fn fn, void *arg)
 {
 	w->watch = fn;
 	w->watch_arg = arg;
 }
 
-int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq, u32 off, bool context)
-{
-	struct fr_rows *r = &w->rows;
-	int err = w->err;
+/* ---- metadata ---- */
 
-	if (!w->schema)
-		return -EINVAL;
-	if (!err && (context != w->context || !fr_rows_takes_row(r, row, seq, off)))
-		err = put_rows(w);
-	if (!err && !r->cnt)
-		err = put_pending_facts(w);
-	w->context = context;
-	err = err ? err : fr_rows_put(r, row, seq, off);
-	if (err)
-		return err;
-	return r->raw_sz > RAW_TARGET_SZ ? put_rows(w) : 0;
+/* Facts come one by one and are written together. */
+static int put_pending_facts(struct fr_snap_writer *w)
+{
+	int err;
+
+	if (!w->facts_wait)
+		return 0;
+	if (fflush(w->facts_file))
+		return fail(w, -ENOMEM);
+	w->facts_wait = false;
+	err = put_ended(w);
+	if (!err)
+		err = put_chunk(w, FR_CHUNK_FACTS, w->facts, w->facts_sz);
+	rewind(w->facts_file);
+	return err;
+}
+
+static int put_meta(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+{
+	int err = w->err ? w->err : put_pending_facts(w);
+
+	err = err ? err : put_ended(w);
+	return err ? err : put_chunk(w, kind, content, sz);
 }
 
 int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
 {
 	return put_meta(w, kind, content, sz);
+}
+
+/* ---- laps and rows ---- */
+
+/* For what the chunker has no room for just now: 0, try again; or -errno. */
+static int make_room(struct fr_snap_writer *w)
+{
+	int ret = put_oldest(w);
+
+	return ret < 0 ? ret : 0;
+}
+
+int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns)
+{
+	const struct fr_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout, 0};
+	int err = w->err;
+
+	if (!w->schema)
+		return -EINVAL;
+	if (!err)
+		err = put_pending_facts(w);
+	while (!err && (err = fr_chunker_put_lap(w->chunker, &l, since_ns, lap->tag)) == -EAGAIN)
+		err = make_room(w);
+	return err;
+}
+
+int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq, u32 off, bool context)
+{
+	int err = w->err;
+
+	if (!w->schema)
+		return -EINVAL;
+	if (!err)
+		err = put_pending_facts(w);
+	while (!err && (err = fr_chunker_put_row(w->chunker, row, seq, off, context)) == -EAGAIN)
+		err = make_room(w);
+	return err;
 }
 
 /* ---- everything else ---- */
@@ -311,7 +401,7 @@ int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
 		err = put_meta(w, FR_CHUNK_SCHEMA, text, sz);
 	free(text);
 	w->schema = s;
-	w->rows.schema = s;
+	fr_chunker_use_schema(w->chunker, s);
 	return err;
 }
 
@@ -327,6 +417,7 @@ int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt
 	if (len < 0)
 		return fail(w, -ENOMEM);
 	fr_facts_put(w->facts_file, name, "%s", value);
+	w->facts_wait = true;
 	free(value);
 	return w->err;
 }
@@ -432,24 +523,6 @@ int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz)
 
 /* ---- the end ---- */
 
-static int put_bytes(struct fr_snap_writer *w, const void *buf, size_t sz)
-{
-	const u8 *src = buf;
-
-	while (sz) {
-		size_t n = sz < OUT_SZ ? sz : OUT_SZ;
-		u8 *p = room(w, n);
-
-		if (!p)
-			return w->err;
-		memcpy(p, src, n);
-		w->out_sz += n;
-		src += n;
-		sz -= n;
-	}
-	return 0;
-}
-
 static int put_index(struct fr_snap_writer *w)
 {
 	size_t entries_sz = w->chunk_cnt * sizeof(*w->index);
@@ -490,8 +563,7 @@ static void free_writer(struct fr_snap_writer *w)
 		fclose(w->facts_file);
 	free(w->facts);
 	fr_pack_free(w->pack);
-	fr_encoder_free(w->encoder);
-	fr_rows_free(&w->rows);
+	fr_chunker_free(w->chunker);
 	free(w->content);
 	free(w->out);
 	free(w->index);
@@ -506,7 +578,7 @@ static int new_file_id(struct fr_snap_writer *w)
 /* Write everything that is still missing. */
 static int end_snapshot(struct fr_snap_writer *w)
 {
-	int err = w->err ? w->err : put_rows(w);
+	int err = fr_snap_settle(w);
 
 	if (!err)
 		err = put_pending_facts(w);
@@ -526,7 +598,7 @@ int fr_snap_next_member(struct fr_snap_writer *w)
 	w->off = 0;
 	w->chunk_cnt = 0;
 	w->begun = false;
-	w->schema = w->rows.schema = NULL;
+	w->schema = NULL;
 	err = new_file_id(w);
 	return err ? fail(w, err) : 0;
 }
@@ -553,61 +625,50 @@ void fr_snap_abort(struct fr_snap_writer *w)
 
 /* ---- the beginning ---- */
 
-static size_t content_cap(size_t raw_cap)
+static size_t out_cap(void)
 {
-	size_t sz = fr_encoded_max_sz(raw_cap);
-
-	return sz > META_MAX_SZ + 4096 ? sz : META_MAX_SZ + 4096;
+	return FR_HEAD_MAX_SZ + fr_pack_bound(META_CAP) + OUT_SZ;
 }
 
-static size_t out_cap(size_t raw_cap)
+static size_t mem_sz(size_t raw_cap, u32 jobs)
 {
-	return FR_HEAD_MAX_SZ + fr_pack_bound(content_cap(raw_cap)) + OUT_SZ;
+	return sizeof(struct fr_snap_writer) + fr_chunker_mem_sz(raw_cap, jobs) + META_CAP + out_cap() +
+	       fr_pack_mem_sz(META_CAP) + INDEX_CNT * sizeof(struct fr_index_entry);
 }
 
-static size_t mem_sz(size_t raw_cap)
+size_t fr_snap_writer_sz(u32 jobs)
 {
-	return sizeof(struct fr_snap_writer) + fr_rows_mem_sz(raw_cap) + fr_encoder_mem_sz(raw_cap) + content_cap(raw_cap) +
-	       out_cap(raw_cap) + fr_pack_mem_sz(content_cap(raw_cap)) + INDEX_CNT * sizeof(struct fr_index_entry);
+	return mem_sz(jobs > 1 ? FR_SNAP_JOBS_LAP_SZ : RAW_MAX_SZ, jobs);
 }
 
-/* The most bytes of laps to gather that budget_sz allows; 0: none. */
-static size_t fit_raw_cap(size_t budget_sz)
+/* The largest laps that budget_sz allows; 0: none. */
+static size_t fit_raw_cap(size_t budget_sz, u32 jobs)
 {
 	size_t cap;
 
-	for (cap = RAW_MAX_SZ; cap >= RAW_MIN_SZ && mem_sz(cap) > budget_sz; cap /= 2)
+	for (cap = RAW_MAX_SZ; cap >= RAW_MIN_SZ && mem_sz(cap, jobs) > budget_sz; cap /= 2)
 		;
 	return cap >= RAW_MIN_SZ ? cap : 0;
 }
 
-static void *faulted(size_t sz)
+static int take_memory(struct fr_snap_writer *w, size_t raw_cap, u32 jobs)
 {
-	void *p = malloc(sz);
-
-	return p ? memset(p, 0, sz) : NULL;
-}
-
-static int take_memory(struct fr_snap_writer *w, size_t raw_cap)
-{
-	w->content = faulted(content_cap(raw_cap));
-	w->out_cap = out_cap(raw_cap);
-	w->out = faulted(w->out_cap);
+	w->content = fr_faulted(META_CAP);
+	w->out_cap = out_cap();
+	w->out = fr_faulted(w->out_cap);
 	w->index_cap = INDEX_CNT;
-	w->index = faulted(INDEX_CNT * sizeof(*w->index));
+	w->index = fr_faulted(INDEX_CNT * sizeof(*w->index));
 	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
 	if (!w->content || !w->out || !w->index || !w->facts_file)
 		return -ENOMEM;
-	if (fr_rows_init(&w->rows, raw_cap) || fr_encoder_new(raw_cap, &w->encoder))
-		return -ENOMEM;
-	return fr_pack_new(content_cap(raw_cap), &w->pack);
+	return fr_pack_new(META_CAP, &w->pack) ?: fr_chunker_new(raw_cap, jobs, &w->chunker);
 }
 
 /* Set up everything but the file. */
-static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
+static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 {
 	struct fr_snap_writer *w = calloc(1, sizeof(*w));
-	int err = w ? take_memory(w, raw_cap) : -ENOMEM;
+	int err = w ? take_memory(w, raw_cap, jobs) : -ENOMEM;
 
 	if (!err)
 		err = new_file_id(w);
@@ -618,20 +679,20 @@ static int new_writer(size_t raw_cap, struct fr_snap_writer **out)
 	return err;
 }
 
-int fr_snap_create(const char *path, size_t budget_sz, struct fr_snap_writer **out)
+int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out)
 {
 	/* How our files begin: only leftovers that begin so are removed. */
 	struct fr_part_head begin = {.magic = FR_FILE_MAGIC, .sz = sizeof(struct fr_file_head) - 8};
-	size_t raw_cap = fit_raw_cap(budget_sz);
+	size_t raw_cap = fit_raw_cap(budget_sz, jobs);
 	struct fr_snap_writer *w;
 	int err;
 
 	if (!raw_cap) {
 		fr_err("cannot write %s: a memory budget of %zu bytes is too small: give at least %zu", path, budget_sz,
-		       mem_sz(RAW_MIN_SZ));
+		       mem_sz(RAW_MIN_SZ, jobs));
 		return -ENOBUFS;
 	}
-	err = new_writer(raw_cap, &w);
+	err = new_writer(raw_cap, jobs, &w);
 	if (err) {
 		fr_err("cannot write %s: %s: free some memory", path, strerror(-err));
 		return err;

@@ -2,8 +2,8 @@
 #include "pure/rows/rows.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "pure/faulted.h"
 
 #define REC_TASK_OFF 8u
 
@@ -51,11 +51,10 @@ int fr_rows_init(struct fr_rows *r, size_t raw_cap)
 {
 	size_t rows = fr_row_cap(raw_cap);
 	size_t sz = fr_rows_mem_sz(raw_cap);
-	u8 *p = malloc(sz);
+	u8 *p = fr_faulted(sz);
 
 	if (!p)
 		return -ENOMEM;
-	memset(p, 0, sz); /* faulted in now, not when memory is short */
 	*r = (struct fr_rows){.mem = p, .raw_cap = raw_cap};
 	r->ts = (u64 *)p;
 	r->run = (struct fr_pos_run *)(r->ts + rows);
@@ -319,7 +318,7 @@ int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns)
 	struct fr_lap_rows *out = &r->lap[r->lap_cnt];
 	u32 begin = r->cnt, sz = lap->sz;
 
-	if (!lap->sz || lap->sz > FR_LAP_MAX_SZ || lap->sz % FR_UNIT_SZ)
+	if (!fr_lap_sz_is_good(lap->sz))
 		return -EINVAL;
 	if (!fr_rows_takes(r, lap))
 		return -ENOBUFS;

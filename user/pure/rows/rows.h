@@ -79,6 +79,12 @@ size_t fr_rows_mem_sz(size_t raw_cap);
 /* Forget all rows. */
 void fr_rows_clear(struct fr_rows *r);
 
+/* May a lap have this size? */
+static inline bool fr_lap_sz_is_good(size_t sz)
+{
+	return sz && sz <= FR_LAP_MAX_SZ && sz % FR_UNIT_SZ == 0;
+}
+
 /* May this lap be added: same ring, later than those there, and there is room? Always true if there is none. */
 bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap);
 
