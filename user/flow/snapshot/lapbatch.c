@@ -70,7 +70,7 @@ int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 f
 		return err ? -EBADMSG : 0;
 	head = head_of(&l->rows);
 	sz = fr_encode_rows(l->encoder, &l->rows, l->content);
-	err = fr_decode_rows(l->schema, &head, l->content, sz, out, &unknown);
+	err = sz ? fr_decode_rows(l->schema, &head, l->content, sz, out, &unknown) : -EBADMSG;
 	if (!err)
 		*first_row = l->rows.lap[0].before_cnt;
 	return err;

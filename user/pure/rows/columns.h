@@ -46,11 +46,14 @@ struct fr_encoder; /* opaque */
 int fr_encoder_new(size_t raw_cap, struct fr_encoder **out);
 void fr_encoder_free(struct fr_encoder *e);
 
-/* Bytes that fr_encoder_new() takes; the most that encoded rows take. */
+/* Bytes that fr_encoder_new() takes; the most that encoded rows of a recorder's events take. */
 size_t fr_encoder_mem_sz(size_t raw_cap);
 size_t fr_encoded_max_sz(size_t raw_cap);
 
-/* Encode rows, at least one, to out, of fr_encoded_max_sz() bytes. Returns the bytes written. */
+/*
+ * Encode rows, at least one, to out, of fr_encoded_max_sz() bytes. Returns the bytes written; 0: they do not fit, since a
+ * file's schema has events that no recorder writes.
+ */
 size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out);
 
 /*

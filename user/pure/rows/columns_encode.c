@@ -2,17 +2,20 @@
 /* Rows to columns: rows are sorted by event type, then each field is gathered and written in the smallest form. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "pure/faulted.h"
 #include "pure/rows/columns.h"
 
 struct fr_encoder {
-	u32 *order;  /* rows by type, in row order within a type */
-	u32 *cnt;    /* numbers at the end of each row of a type */
-	u64 *val;    /* the column being written */
-	u64 *rest;   /* what remains of it after prediction */
-	u8 *key;     /* and its keys */
-	u8 *row_key; /* the keys of a type's rows */
+	size_t out_cap;
+	const u8 *end; /* of the output */
+	bool full;     /* something did not fit, and is not there */
+	u32 *order;    /* rows by type, in row order within a type */
+	u32 *cnt;      /* numbers at the end of each row of a type */
+	u64 *val;      /* the column being written */
+	u64 *rest;     /* what remains of it after prediction */
+	u8 *key;       /* and its keys */
+	u8 *row_key;   /* the keys of a type's rows */
 };
 
 /* The rows of one type. */
@@ -29,9 +32,11 @@ size_t fr_encoder_mem_sz(size_t raw_cap)
 }
 
 /*
- * Time and tid take at most 8 + 3.5 bytes for 12 in the ring, a field at most 1.5 bytes for each of its own, a row's run at
- * most 12, and no unfolded row is smaller than 16. The fields of a short record take at most 5/3 of it. A call of two units
- * that is near another one takes 32 for 16 (its three arguments have only 79 bits), its end 20 for 8.
+ * For events that recorders write. Time and tid take at most 8 + 3.5 bytes for 12 in the ring, a field at most 1.5 bytes for
+ * each of its own, a row's run at most 12, and no unfolded row is smaller than 16. The fields of a short record take at most
+ * 5/3 of it. A call of two units that is near another one takes 32 for 16 (its three arguments have only 79 bits), its end 20
+ * for 8. Together they take at most 2.5 times the ring's bytes; the rest is for what a choice by samples may miss. A file's
+ * schema can have events of which this is not true.
  */
 size_t fr_encoded_max_sz(size_t raw_cap)
 {
@@ -41,11 +46,11 @@ size_t fr_encoded_max_sz(size_t raw_cap)
 int fr_encoder_new(size_t raw_cap, struct fr_encoder **out)
 {
 	size_t rows = fr_row_cap(raw_cap);
-	struct fr_encoder *e = malloc(fr_encoder_mem_sz(raw_cap));
+	struct fr_encoder *e = fr_faulted(fr_encoder_mem_sz(raw_cap));
 
 	if (!e)
 		return -ENOMEM;
-	memset(e, 0, fr_encoder_mem_sz(raw_cap));
+	e->out_cap = fr_encoded_max_sz(raw_cap);
 	e->val = (u64 *)(e + 1);
 	e->rest = e->val + rows;
 	e->order = (u32 *)(e->rest + rows);
@@ -69,49 +74,89 @@ static u64 cost(u64 v)
 	return 1 + 2 * fr_varint_sz(v);
 }
 
-/* Half bytes that each form would take. */
-static void measure(const u64 *val, const u8 *key, u32 cnt, u64 sz[FR_FORM_CNT])
+/*
+ * Of a column of LONG_CNT numbers or more, a stretch of STRETCH is measured in each PERIOD: the form that is best for an eighth
+ * of it is hardly ever worse for the rest. If it is, by an eighth, all numbers are measured.
+ */
+#define STRETCH	 64u
+#define PERIOD	 512u
+#define LONG_CNT (2 * PERIOD)
+
+static u32 next_measured(u32 i, bool all)
 {
-	u64 last[FR_KEY_CNT] = {}, prev = 0, differs = 0, falls = 0;
+	return all || (i + 1) % PERIOD < STRETCH ? i + 1 : i + 1 + PERIOD - STRETCH;
+}
+
+/* Half bytes that the measured numbers would take as they are, and as differences from the ones before. */
+static void measure(const u64 *val, u32 cnt, bool all, u64 sz[FR_FORM_CNT])
+{
 	u32 i;
 
-	memset(sz, 0, FR_FORM_CNT * sizeof(*sz));
-	for (i = 0; i < cnt; i++) {
-		u64 v = val[i];
+	for (i = 0; i < cnt; i = next_measured(i, all)) {
+		u64 v = val[i], prev = i ? val[i - 1] : 0;
 
 		sz[FR_FORM_PLAIN] += cost(v);
 		sz[FR_FORM_SIGNED] += cost(fr_zigzag(v));
 		sz[FR_FORM_DELTA] += cost(fr_zigzag(v - prev));
 		sz[FR_FORM_RISING] += cost(v - prev);
-		falls |= v < prev;
-		differs |= v ^ val[0];
-		prev = v;
-		if (key) {
-			sz[FR_FORM_KEYED] += cost(fr_zigzag(v - last[key[i]]));
-			last[key[i]] = v;
-		}
+		sz[FR_FORM_WIDE] += 16;
 	}
-	sz[FR_FORM_CONST] = differs ? ~0ULL : 16;
-	sz[FR_FORM_WIDE] = 16ULL * cnt;
-	if (falls)
-		sz[FR_FORM_RISING] = ~0ULL;
-	if (!key)
-		sz[FR_FORM_KEYED] = ~0ULL;
 }
 
+/* The same as differences from the last ones with their keys, which may be among those not measured. */
+static u64 measure_keyed(const u64 *val, const u8 *key, u32 cnt, bool all)
+{
+	u64 last[FR_KEY_CNT] = {}, sz = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		if (all || i % PERIOD < STRETCH)
+			sz += cost(fr_zigzag(val[i] - last[key[i]]));
+		last[key[i]] = val[i];
+	}
+	return sz;
+}
+
+/* Are not all the same? Is one smaller than the one before? */
+static void look(const u64 *val, u32 cnt, bool *differ, bool *fall)
+{
+	u64 differs = 0, falls = 0;
+	u32 i;
+
+	for (i = 1; i < cnt; i++) {
+		differs |= val[i] ^ val[i - 1];
+		falls |= val[i] < val[i - 1];
+	}
+	*differ = differs;
+	*fall = falls;
+}
+
+struct choice {
+	enum fr_form form;
+	u64 sz; /* half bytes, if those not measured are like the others */
+};
+
 /* If sizes are equal, zstd finds more in what repeats: numbers before differences. */
-static enum fr_form choose(const u64 *val, const u8 *key, u32 cnt)
+static struct choice choose(const u64 *val, const u8 *key, u32 cnt, bool all)
 {
 	static const u8 order[] = {FR_FORM_CONST,  FR_FORM_PLAIN, FR_FORM_SIGNED, FR_FORM_KEYED,
 				   FR_FORM_RISING, FR_FORM_DELTA, FR_FORM_WIDE};
-	u64 sz[FR_FORM_CNT];
+	u64 sz[FR_FORM_CNT] = {};
+	bool differ, fall;
 	u32 i, best = 0;
 
-	measure(val, key, cnt, sz);
+	look(val, cnt, &differ, &fall);
+	if (!differ && cnt > 16)
+		return (struct choice){FR_FORM_CONST, 16};
+	measure(val, cnt, all, sz);
+	sz[FR_FORM_CONST] = differ ? ~0ULL : 16;
+	sz[FR_FORM_KEYED] = key ? measure_keyed(val, key, cnt, all) : ~0ULL;
+	if (fall)
+		sz[FR_FORM_RISING] = ~0ULL;
 	for (i = 1; i < sizeof(order); i++)
 		if (sz[order[i]] < sz[order[best]])
 			best = i;
-	return order[best];
+	return (struct choice){order[best], sz[order[best]] * 16 * cnt / sz[FR_FORM_WIDE]};
 }
 
 static void predict_keyed(u64 *rest, const u64 *val, const u8 *key, u32 cnt)
@@ -144,28 +189,21 @@ static void zigzag_all(u64 *rest, const u64 *val, u32 cnt)
 		rest[i] = fr_zigzag(val[i]);
 }
 
-static u8 *put_wide(u8 *p, const u64 *val, u32 cnt)
+static u8 *put_wide(u8 *p, const u64 *val, size_t sz)
 {
-	memcpy(p, val, 8ULL * cnt);
-	return p + 8ULL * cnt;
+	memcpy(p, val, sz);
+	return p + sz;
 }
 
-/* Write the first cnt numbers of e->val in the smallest form. No numbers take no bytes. key may be NULL. */
-static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
+/* What is written as varints in this form; NULL: no varints. */
+static const u64 *predict(struct fr_encoder *e, enum fr_form form, const u8 *key, u32 cnt)
 {
-	enum fr_form form;
-
-	if (!cnt)
-		return p;
-	form = choose(e->val, key, cnt);
-	*p++ = form;
 	switch (form) {
 	case FR_FORM_CONST:
-		return put_wide(p, e->val, 1);
 	case FR_FORM_WIDE:
-		return put_wide(p, e->val, cnt);
+		return NULL;
 	case FR_FORM_PLAIN:
-		return fr_varint_put_all(p, e->val, cnt);
+		return e->val;
 	case FR_FORM_SIGNED:
 		zigzag_all(e->rest, e->val, cnt);
 		break;
@@ -175,7 +213,53 @@ static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
 	default:
 		predict_delta(e->rest, e->val, cnt, form == FR_FORM_RISING);
 	}
-	return fr_varint_put_all(p, e->rest, cnt);
+	return e->rest;
+}
+
+/* Asked before anything is written: what does not fit is left out. */
+static bool has_room(struct fr_encoder *e, const u8 *p, size_t sz)
+{
+	if (sz <= (size_t)(e->end - p))
+		return true;
+	e->full = true;
+	return false;
+}
+
+/* The most bytes that numbers take in a form, and may be written: exactly only if that matters. varint NULL: they are no
+ * varints. */
+static size_t most_sz(const struct fr_encoder *e, const u8 *p, enum fr_form form, const u64 *varint, u32 cnt)
+{
+	size_t most = fr_varint_max_sz(cnt);
+
+	if (!varint)
+		return form == FR_FORM_CONST ? 8 : 8ULL * cnt;
+	return most < (size_t)(e->end - p) ? most : fr_varint_all_sz(varint, cnt) + 8;
+}
+
+/* Write the first cnt numbers of e->val in the smallest form. No numbers take no bytes. key may be NULL. */
+static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
+{
+	bool all = cnt < LONG_CNT;
+	const u64 *varint;
+	struct choice c;
+	size_t most;
+	u8 *end;
+
+	if (!cnt)
+		return p;
+	for (;; all = true) {
+		c = choose(e->val, key, cnt, all);
+		varint = predict(e, c.form, key, cnt);
+		most = most_sz(e, p, c.form, varint, cnt);
+		if (1 + most > (size_t)(e->end - p) && !all)
+			continue;
+		if (!has_room(e, p, 1 + most))
+			return p;
+		*p = c.form;
+		end = varint ? fr_varint_put_all(p + 1, varint, cnt) : put_wide(p + 1, e->val, most);
+		if (all || 2 * (u64)(end - p - 1) <= c.sz + c.sz / 8)
+			return end;
+	}
 }
 
 /* ---- the columns of one type ---- */
@@ -232,10 +316,12 @@ static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 	}
 }
 
-static u8 *put_comms(u8 *p, const struct typed *t, const struct fr_field *f)
+static u8 *put_comms(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f)
 {
 	u32 k;
 
+	if (!has_room(e, p, (size_t)FR_COMM_SZ * t->cnt))
+		return p;
 	for (k = 0; k < t->cnt; k++, p += FR_COMM_SZ)
 		memcpy(p, record(t, k) + f->off, FR_COMM_SZ);
 	return p;
@@ -244,11 +330,16 @@ static u8 *put_comms(u8 *p, const struct typed *t, const struct fr_field *f)
 /* Lengths, then all bytes. */
 static u8 *put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f)
 {
+	size_t sz = 0;
 	u32 k;
 
-	for (k = 0; k < t->cnt; k++)
+	for (k = 0; k < t->cnt; k++) {
 		e->val[k] = strnlen((const char *)record(t, k) + f->off, record_sz(t, k) - f->off);
+		sz += e->val[k];
+	}
 	p = put_numbers(e, p, NULL, t->cnt);
+	if (!has_room(e, p, sz))
+		return p;
 	for (k = 0; k < t->cnt; k++) {
 		u32 len = strnlen((const char *)record(t, k) + f->off, record_sz(t, k) - f->off);
 
@@ -295,7 +386,7 @@ static u8 *put_field(struct fr_encoder *e, u8 *p, const struct typed *t, const s
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return put_comms(p, t, f);
+		return put_comms(e, p, t, f);
 	case FR_TYPE_str:
 		return put_texts(e, p, t, f);
 	case FR_TYPE_u64s:
@@ -315,6 +406,8 @@ static u8 *put_type(struct fr_encoder *e, u8 *p, const struct typed *t)
 	u8 *begin = p;
 	u32 i, sz;
 
+	if (!has_room(e, p, sizeof(sz)))
+		return p;
 	p += sizeof(sz);
 	for (i = 0; i < t->ev->field_cnt; i++)
 		if (t->ev->fields[i].kind != FR_KIND_DERIVED)
@@ -363,6 +456,8 @@ static u8 *put_runs(struct fr_encoder *e, u8 *p, const struct fr_rows *r)
 {
 	u32 i;
 
+	if (!has_room(e, p, sizeof(r->run_cnt)))
+		return p;
 	memcpy(p, &r->run_cnt, sizeof(r->run_cnt));
 	p += sizeof(r->run_cnt);
 	for (i = 0; i < r->run_cnt; i++)
@@ -381,6 +476,10 @@ size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out)
 	u8 *p = out;
 	u32 i;
 
+	e->end = out + e->out_cap;
+	e->full = !has_room(e, p, r->cnt);
+	if (e->full)
+		return 0;
 	memcpy(p, r->ev, r->cnt);
 	p += r->cnt;
 	memcpy(e->val, r->ts, 8ULL * r->cnt);
@@ -389,5 +488,6 @@ size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out)
 		e->val[i] = r->tid[i];
 	p = put_numbers(e, p, NULL, r->cnt);
 	p = put_runs(e, p, r);
-	return put_types(e, p, r) - out;
+	p = put_types(e, p, r);
+	return e->full ? 0 : p - out;
 }

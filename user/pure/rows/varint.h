@@ -60,6 +60,17 @@ FR_INLINE size_t fr_varint_max_sz(size_t cnt)
 	return (cnt + 1) / 2 + cnt * 8 + 8;
 }
 
+/* Bytes that cnt numbers take. */
+static inline size_t fr_varint_all_sz(const u64 *val, u32 cnt)
+{
+	size_t sz = (cnt + 1) / 2;
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		sz += fr_varint_sz(val[i]);
+	return sz;
+}
+
 /* Write cnt numbers to p, of fr_varint_max_sz(cnt) bytes. Returns their end. */
 static inline u8 *fr_varint_put_all(u8 *p, const u64 *val, u32 cnt)
 {
