@@ -165,7 +165,7 @@ def snapshot(i):
         rings = RING_MIB * cpus
         waves = -(-rings // COPY_MIB)
         # all but the last wave is encoded before the last one is copied
-        encode = i.encode(jobs(cpus))
+        encode = i.encode(jobs(cpus) - (jobs(cpus) > 2))  # with more than two, one only writes
         copied = rings / i.copy * 1000 + (waves - 1) * COPY_MIB / encode * 1000
         complete = rings / i.copy * 1000 + rings / encode * 1000
         rate = RING_MIB * MIB / i.ring_bytes / (copied / 1000)
