@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 
+MAKE = "build/tests/cut/make"
 SMALL, LOAD = "tests/files/golden/small.flight", "tests/gate/load.flight"
 COMMANDS = {
     "count": ["replay", "--count"],
@@ -19,7 +20,10 @@ COMMANDS = {
     "export_perfetto": ["export", "--to", "perfetto", "-o", "-"],
     "export_ctf": ["export", "--to", "ctf"],
     "view": ["view", "-o", "-"],
+    "cut": ["cut", "--window", "0%..100%"],
 }
+MERGED = (("last", "mid"), ("a", "b"))  # of tests/cut/make.c: few events, and two files that overlap
+WRITE_FILES = {"ctf", "cut", "merge"}
 
 
 def compiler(program):
@@ -56,12 +60,13 @@ def cost(path, program):
     return collections.Counter(instructions=instructions, calls=calls)
 
 
-def run(program, args, path, tmp):
+def run(program, args, files, tmp):
     out = os.path.join(tmp, "callgrind")
-    sink = ["-o", os.path.join(tmp, "ctf-" + os.path.basename(path))] if "ctf" in args else []
+    sink = ["-o", os.path.join(tmp, args[0] + "-" + os.path.basename(files[0]))] if WRITE_FILES & set(args) else []
+    one_cpu = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]  # and so one thread: how often threads wait differs
     env = {"TZ": "UTC", "LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "HOME": tmp}
-    subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", program, *args, *sink, path], env=env,
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([*one_cpu, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", program, *args, *sink, *files],
+                   env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return cost(out, program)
 
 
@@ -69,13 +74,20 @@ def count(program, path):
     return int(subprocess.run([program, "replay", "--count", path], stdout=subprocess.PIPE, check=True).stdout)
 
 
+def per_event(program, args, few, many, tmp):
+    """What each event more takes, so that what is the same for every file is left out."""
+    events = sum(count(program, path) for path in many) - sum(count(program, path) for path in few)
+    less, more = (run(program, args, files, tmp) for files in (few, many))
+    return {what: (more[what] - less[what]) / events for what in ("instructions", "calls")}
+
+
 def measure(program):
-    """For each command: what each event more takes, so that what is the same for every file is left out."""
-    events = count(program, LOAD) - count(program, SMALL)
+    """For each command, per event."""
     figures = {}
     with tempfile.TemporaryDirectory() as tmp:
-        for name, args in COMMANDS.items():
-            small, load = (run(program, args, path, tmp) for path in (SMALL, LOAD))
-            figures[f"{name}.instructions"] = (load["instructions"] - small["instructions"]) / events
-            figures[f"{name}.calls"] = (load["calls"] - small["calls"]) / events
+        subprocess.run([MAKE, tmp], check=True)
+        cases = {name: (args, [SMALL], [LOAD]) for name, args in COMMANDS.items()}
+        cases["merge"] = (["merge"], *([os.path.join(tmp, f"{name}.flight") for name in names] for names in MERGED))
+        for name, case in cases.items():
+            figures |= {f"{name}.{what}": figure for what, figure in per_event(program, *case, tmp).items()}
     return figures

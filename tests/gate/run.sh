@@ -6,5 +6,5 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1
-make -s build/flightrec build/tests/gate/ring build/tests/gate/jited || exit
+make -s build/flightrec build/tests/gate/ring build/tests/gate/jited build/tests/cut/make || exit
 exec /usr/bin/python3 tests/gate/gate.py "$@"

@@ -15,11 +15,11 @@
 #include "flow/replay/ringsrc.h"
 #include "flow/replay/summary.h"
 #include "io/snapfile/snapfile_members.h"
+#include "io/threads.h"
 #include "pure/err.h"
-#include "pure/rows/rows_put.h"
+#include "pure/rows/unfold.h"
 #include "pure/set/idmap.h"
 
-#define BUDGET_SZ     (64u << 20)
 #define FINDINGS_MOST 10
 
 struct join {
@@ -346,9 +346,9 @@ static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
 
 static int write_out(struct join *j)
 {
+	u32 jobs = fr_threads_most() > 1 ? 2 : 1, i;
 	struct fr_snap_writer *w;
-	int err = fr_snap_create(j->out, BUDGET_SZ, 1, &w);
-	u32 i;
+	int err = fr_snap_create(j->out, fr_snap_writer_sz(jobs), jobs, &w);
 
 	if (err)
 		return err;

@@ -158,7 +158,9 @@ static void trim(struct cursor *cur)
 
 static int find_positions(struct cursor *cur)
 {
-	u32 i;
+	struct fr_pos_walk walk = fr_pos_walk(&cur->batch);
+	u32 i, off;
+	u64 seq;
 
 	if (cur->pos_cap < cur->batch.row_cnt) {
 		free(cur->pos);
@@ -170,11 +172,7 @@ static int find_positions(struct cursor *cur)
 		}
 	}
 	for (i = cur->row; i < cur->end; i++) {
-		struct fr_row r = fr_batch_row(&cur->batch, i);
-		u64 seq;
-		u32 off;
-
-		fr_row_pos(&r, &seq, &off);
+		fr_pos_walk_to(&walk, i, &seq, &off);
 		cur->pos[i] = seq << FR_PLACE_BITS | off;
 	}
 	return 0;

@@ -65,3 +65,18 @@ void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off)
 	for (i = run->row; i < r->i; i++)
 		*off += fr_batch_rec_sz(r->b, fr_schema_event(r->b->schema, r->b->ev[i]), r->b->in_type[i]);
 }
+
+void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off)
+{
+	const struct fr_batch *b = w->b;
+
+	while (w->run + 1 < b->run_cnt && b->run[w->run + 1].row <= i) {
+		w->run++;
+		w->row = b->run[w->run].row;
+		w->off = b->run[w->run].off;
+	}
+	for (; w->row < i; w->row++)
+		w->off += fr_batch_rec_sz(b, fr_schema_event(b->schema, b->ev[w->row]), b->in_type[w->row]);
+	*seq = b->run[w->run].seq;
+	*off = w->off;
+}

@@ -13,21 +13,6 @@ static u32 lap_most(const struct fr_rows *r)
 	return room < LAP_MOST ? room : LAP_MOST;
 }
 
-void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off)
-{
-	const struct fr_batch *b = w->b;
-
-	while (w->run + 1 < b->run_cnt && b->run[w->run + 1].row <= i) {
-		w->run++;
-		w->row = b->run[w->run].row;
-		w->off = b->run[w->run].off;
-	}
-	for (; w->row < i; w->row++)
-		w->off += fr_batch_rec_sz(b, fr_schema_event(b->schema, b->ev[w->row]), b->in_type[w->row]);
-	*seq = b->run[w->run].seq;
-	*off = w->off;
-}
-
 /* Bytes of a row's record. */
 static u32 rec_sz(const struct fr_row *row)
 {

@@ -8,21 +8,6 @@
 
 #include "pure/rows/rows.h"
 
-/* Where rows of a batch are in their ring, for questions in rising order: quicker than fr_row_pos() for each. */
-struct fr_pos_walk {
-	const struct fr_batch *b;
-	u32 row, run;
-	u32 off; /* of row */
-};
-
-static inline struct fr_pos_walk fr_pos_walk(const struct fr_batch *b)
-{
-	return (struct fr_pos_walk){.b = b, .off = b->run_cnt ? b->run[0].off : 0};
-}
-
-/* The place of row i, which must not be before those asked for so far. */
-void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off);
-
 /* May this row, at (seq, off), be added: same ring, later in it and in time than those there, and there is room? */
 bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off);
 
