@@ -10,7 +10,7 @@
 
 /* What a dump takes: decided once, with the rings and CPUs there are. */
 struct fr_dump_needs {
-	u32 jobs;	/* threads that encode, the one that copies and writes not counted if there are several */
+	u32 jobs;	/* threads, the one that copies and writes included */
 	size_t copy_sz; /* memory for copies of rings, faulted in before it begins */
 	size_t rest_sz; /* for encoding, writing and names */
 };
@@ -54,9 +54,9 @@ struct fr_dump_done {
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
 
-/* Of this session; of rings that take so many bytes, with sub-buffers of at most subbuf_sz. */
+/* Of this session; of rings that take so many bytes, the largest sub-buffer so many. */
 struct fr_dump_needs fr_dump_needs(struct fr_sess *s);
-struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t subbuf_sz);
+struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz);
 
 /* Print one line about it to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);

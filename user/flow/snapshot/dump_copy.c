@@ -21,19 +21,19 @@ static size_t subbuf_sz(const struct fr_ring_map *m)
 /* ---- how much memory ---- */
 
 /* Two, and one more for each so many bytes of rings: then the time to encode them hardly grows. */
-static u32 jobs_for(u64 rings_sz, size_t subbuf_sz)
+static u32 jobs_for(u64 rings_sz, size_t largest_sz)
 {
 	u64 jobs = 2 + rings_sz / RINGS_PER_JOB_SZ, most = fr_threads_most();
 
-	if (subbuf_sz > FR_SNAP_JOBS_LAP_SZ)
+	if (largest_sz > FR_SNAP_JOBS_LAP_SZ)
 		return 1;
 	most = most < JOBS_MOST ? most : JOBS_MOST;
 	return jobs < most ? jobs : most;
 }
 
-struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t subbuf_sz)
+struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz)
 {
-	u32 jobs = jobs_for(rings_sz, subbuf_sz);
+	u32 jobs = jobs_for(rings_sz, largest_sz);
 
 	return (struct fr_dump_needs){
 		.jobs = jobs,
@@ -45,16 +45,16 @@ struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t subbuf_sz)
 struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
 {
 	const struct fr_ring_map *ring;
-	size_t cnt, i, largest = 0;
-	u64 sz = 0;
+	size_t cnt, i, largest_sz = 0;
+	u64 rings_sz = 0;
 
 	ring = fr_sess_rings(s, &cnt);
 	for (i = 0; i < cnt; i++) {
-		sz += (u64)ring[i].slot_cnt * subbuf_sz(&ring[i]);
-		if (subbuf_sz(&ring[i]) > largest)
-			largest = subbuf_sz(&ring[i]);
+		rings_sz += (u64)ring[i].slot_cnt * subbuf_sz(&ring[i]);
+		if (subbuf_sz(&ring[i]) > largest_sz)
+			largest_sz = subbuf_sz(&ring[i]);
 	}
-	return fr_dump_needs_of(sz, largest);
+	return fr_dump_needs_of(rings_sz, largest_sz);
 }
 
 /* ---- having it ---- */

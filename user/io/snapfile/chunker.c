@@ -10,7 +10,8 @@
  *  - A slot's contents belong to whoever its state says: OPEN, READY and FREE to the caller, RUNNING to the thread. The lock
  *    protects states only.
  *  - With one thread or none, a caller that needs the oldest slot works on the first one WAITING, rather than wait. With more
- *it waits: while it worked on one chunk they would finish theirs, and find nothing to do until it writes and puts more.
+ *    threads it waits: while it worked on one chunk, they would finish theirs, and find nothing to do until it writes and puts
+ *    more.
  */
 #include "io/snapfile/chunker.h"
 
