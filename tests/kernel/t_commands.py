@@ -156,8 +156,9 @@ def on_exit():
 
 @test("record -- CMD: exits as the command does, with a snapshot of its run")
 def command():
-    for cmd, want in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -SEGV $$"], 128 + 11),
-                      (["sh", "-c", "kill -TERM $$"], 128 + 15)):
+    for cmd, want, said in ((["true"], 0, "true"), (["sh", "-c", "exit 3"], 3, "sh -c 'exit 3'"),
+                            (["sh", "-c", "kill -SEGV $$"], 128 + 11, "sh -c 'kill -SEGV $$'"),
+                            (["sh", "-c", "kill -TERM $$ # it's", ""], 128 + 15, r"sh -c 'kill -TERM $$ # it'\''s' ''")):
         dir = tempfile.mkdtemp(dir=TMP)
         with ended(new_name()) as name:
             fr("record", "-n", name, "-o", dir, *MINIMAL, "--", *cmd, status=want)
@@ -165,9 +166,11 @@ def command():
         file = os.path.join(dir, snapshots(dir)[0])
         execs = [e for e in replay(file, "--life") if e["event"] == "sched_process_exec"]
         check(any(e["filename"].endswith("/" + cmd[0]) for e in execs), f"{cmd}: its exec is not in the snapshot")
-        equal(fr_json("info", file)["trigger"]["reason"], "end", "reason")
+        info = fr_json("info", file)
+        equal(info["trigger"]["reason"], "end", "reason")
+        equal(info["command"], said, "the command")
         if want > 128:
-            equal(fr_json("info", file)["trigger"]["sig"], want - 128, "signal")
+            equal(info["trigger"]["sig"], want - 128, "signal")
 
 
 @test("record -- CMD: 126 when it cannot be run, 127 when it is not there")

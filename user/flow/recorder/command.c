@@ -3,11 +3,46 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pure/err.h"
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+/* In single quotes, unless it stands for itself; a single quote as '\''. */
+static void show_word(FILE *f, const char *word)
+{
+	bool quoted = !*word || word[strspn(word, plain)];
+
+	if (quoted)
+		putc('\'', f);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", f);
+		else
+			putc(*word, f);
+	if (quoted)
+		putc('\'', f);
+}
+
+void fr_command_show(char *const *argv, char *buf, size_t sz)
+{
+	FILE *f = fmemopen(buf, sz, "w");
+
+	buf[0] = 0;
+	if (!f)
+		return;
+	for (; *argv; argv++) {
+		show_word(f, *argv);
+		if (argv[1])
+			putc(' ', f);
+	}
+	fclose(f);
+	buf[sz - 1] = 0;
+}
 
 /* The child reports here why it could not become the command; success closes the pipe. */
 static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flow/incident/inclog.h"
+#include "flow/recorder/command.h"
 #include "flow/recorder/cost.h"
 #include "flow/recorder/daemon.h"
 #include "flow/recorder/sampler.h"
@@ -196,6 +197,16 @@ static void put_clock(FILE *f, struct fr_sess *s)
 	fr_facts_put(f, "begin_clock", "%s", text);
 }
 
+static void put_command(FILE *f, char *const *argv)
+{
+	char text[4096];
+
+	if (!argv)
+		return;
+	fr_command_show(argv, text, sizeof(text));
+	fr_facts_put(f, "command", "%s", text);
+}
+
 struct facts_arg {
 	const struct fr_record_ask *ask;
 };
@@ -231,6 +242,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
+	put_command(f, ask->command);
 	if (fclose(f)) {
 		free(text);
 		return NULL;
