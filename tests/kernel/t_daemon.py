@@ -698,6 +698,25 @@ def writer_threads():
     check(most > 1, f"at most {most} thread")
 
 
+def most_memory(pid):
+    """What a process has had at most, in MiB."""
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(r"^VmHWM:\s+(\d+) kB", f.read(), re.M)[1]) / 1024
+
+
+@test("a writer has the memory for snapshots before the first one")
+def writer_memory():
+    with recording("--on", "crash:comm=nobody") as r:
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
+        writer = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
+        wait_for(lambda: confined(writer), "the writer is confined", 60)
+        before = most_memory(writer)
+        fr("dump", "-n", r.name)
+        more = most_memory(writer) - before
+    check(more < 8, f"{more:.1f} MiB more than the {before:.0f} that it had")  # its own code, and what /proc says of tasks
+    return f"{more:.1f} MiB more"
+
+
 @test("a writer that is killed is made anew: idle, and again, and the next deaths have their snapshots")
 def writer_killed():
     with recording("--on", f"crash:comm=w{TAG}-*") as r:

@@ -22,6 +22,18 @@ u32 fr_threads_start(pthread_t *thread, u32 cnt, void *(*fn)(void *), void *arg)
 	return i;
 }
 
+void fr_threads_end(const pthread_t *thread, u32 cnt, pthread_mutex_t *lock, pthread_cond_t *work, bool *over)
+{
+	u32 i;
+
+	pthread_mutex_lock(lock);
+	*over = true;
+	pthread_cond_broadcast(work);
+	pthread_mutex_unlock(lock);
+	for (i = 0; i < cnt; i++)
+		pthread_join(thread[i], NULL);
+}
+
 u32 fr_threads_most(void)
 {
 	u32 possible, cnt = 0;

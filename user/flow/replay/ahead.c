@@ -67,25 +67,13 @@ static void free_batch(struct fr_batch *b)
 	free(b);
 }
 
-static void join(struct fr_ahead *a)
-{
-	u32 i;
-
-	pthread_mutex_lock(&a->lock);
-	a->over = true;
-	pthread_cond_broadcast(&a->work);
-	pthread_mutex_unlock(&a->lock);
-	for (i = 0; i < a->thread_cnt; i++)
-		pthread_join(a->thread[i], NULL);
-}
-
 void fr_ahead_free(struct fr_ahead *a)
 {
 	size_t i;
 
 	if (!a)
 		return;
-	join(a);
+	fr_threads_end(a->thread, a->thread_cnt, &a->lock, &a->work, &a->over);
 	for (i = 0; i < a->cnt; i++)
 		free_batch(a->job[i].batch);
 	for (i = 0; i < a->spare_cnt; i++)

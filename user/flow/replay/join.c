@@ -15,7 +15,6 @@
 #include "flow/replay/ringsrc.h"
 #include "flow/replay/summary.h"
 #include "io/snapfile/snapfile_members.h"
-#include "io/threads.h"
 #include "pure/err.h"
 #include "pure/rows/unfold.h"
 #include "pure/set/idmap.h"
@@ -346,9 +345,9 @@ static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
 
 static int write_out(struct join *j)
 {
-	u32 jobs = fr_threads_most() > 1 ? 2 : 1, i;
 	struct fr_snap_writer *w;
-	int err = fr_snap_create(j->out, fr_snap_writer_sz(jobs), jobs, &w);
+	int err = fr_snap_create_for_rows(j->out, &w);
+	u32 i;
 
 	if (err)
 		return err;

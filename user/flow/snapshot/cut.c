@@ -12,7 +12,6 @@
 
 #include "io/snapfile/snapfile_members.h"
 #include "io/snapfile/snapfile_rows.h"
-#include "io/threads.h"
 #include "pure/err.h"
 
 /* ---- what is kept ---- */
@@ -176,10 +175,10 @@ static int put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_sna
 
 static int write_out(const struct fr_cut *c)
 {
-	u32 jobs = fr_threads_most() > 1 ? 2 : 1, i;
 	struct fr_snap_writer *w;
-	int err = fr_snap_create(c->ask->out, fr_snap_writer_sz(jobs), jobs, &w);
+	int err = fr_snap_create_for_rows(c->ask->out, &w);
 	bool begun = false;
+	u32 i;
 
 	if (err)
 		return err;

@@ -8,6 +8,7 @@
 #include "flow/snapshot/dump_int.h"
 #include "io/threads.h"
 #include "pure/err.h"
+#include "pure/faulted.h"
 
 #define HUGE_SZ		 (2ULL << 20)
 #define RINGS_PER_JOB_SZ (64ULL << 20)
@@ -112,9 +113,7 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
-	d->addrs = malloc(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
-	if (d->addrs)
-		memset(d->addrs, 0, sizeof(*d->addrs)); /* faulted in */
+	d->addrs = fr_faulted(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
 	return !d->buf || !d->copied || !d->hole ? -ENOMEM : 0;
 }
 

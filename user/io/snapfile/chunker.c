@@ -147,18 +147,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void join(struct fr_chunker *c)
-{
-	u32 i;
-
-	pthread_mutex_lock(&c->lock);
-	c->over = true;
-	pthread_cond_broadcast(&c->work);
-	pthread_mutex_unlock(&c->lock);
-	for (i = 0; i < c->thread_cnt; i++)
-		pthread_join(c->thread[i], NULL);
-}
-
 /* ---- memory ---- */
 
 static size_t packed_cap(size_t raw_cap)
@@ -166,10 +154,10 @@ static size_t packed_cap(size_t raw_cap)
 	return fr_pack_bound(fr_encoded_max_sz(raw_cap));
 }
 
-/* One is written, or has no thread yet, while the others are worked on. */
+/* Where the caller does not work on chunks, one is written, or waits for a thread, while the others are worked on. */
 static u32 slots_for(u32 jobs)
 {
-	return jobs > 1 ? jobs + 1 : 1;
+	return jobs > 2 ? jobs + 1 : jobs;
 }
 
 size_t fr_chunker_mem_sz(size_t raw_cap, u32 jobs)
@@ -234,7 +222,7 @@ void fr_chunker_free(struct fr_chunker *c)
 {
 	if (!c)
 		return;
-	join(c);
+	fr_threads_end(c->thread, c->thread_cnt, &c->lock, &c->work, &c->over);
 	free_memory(c);
 	pthread_cond_destroy(&c->work);
 	pthread_cond_destroy(&c->done);

@@ -10,6 +10,9 @@
 
 #include "io/snapfile/snapfile.h"
 
+/* fr_snap_create() with the memory that rows need; a second thread encodes them if there is a CPU for it. */
+int fr_snap_create_for_rows(const char *path, struct fr_snap_writer **out);
+
 /*
  * Add a row, which is at (seq, off) in its ring, encoded by the schema that was put. Fastest if the rows of a ring come in
  * order and not mixed with other rings'. 0; -EBADMSG: the record is longer than any recorder writes, it is left out; -errno.

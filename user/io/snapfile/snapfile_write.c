@@ -17,20 +17,19 @@
 #include "io/snapfile/chunker.h"
 #include "io/snapfile/newfile.h"
 #include "io/snapfile/pack.h"
-#include "io/snapfile/snapfile_lists.h"
+#include "io/snapfile/snapfile_format.h"
 #include "io/snapfile/snapfile_members.h"
+#include "io/snapfile/snapfile_put.h"
 #include "io/snapfile/snapfile_rows.h"
-#include "io/snapfile/snapfile_texts.h"
+#include "io/threads.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 #include "pure/schema/facts.h"
 
-#define RAW_MAX_SZ  FR_LAP_MAX_SZ
-#define RAW_MIN_SZ  (64u << 10) /* smaller chunks compress badly */
-#define META_MAX_SZ (1u << 20)	/* of a metadata chunk's content; longer content is split */
-#define META_CAP    (META_MAX_SZ + 4096)
-#define OUT_SZ	    (512u << 10)
-#define INDEX_CNT   4096u
+#define RAW_MAX_SZ FR_LAP_MAX_SZ
+#define RAW_MIN_SZ (64u << 10) /* smaller chunks compress badly */
+#define OUT_SZ	   (512u << 10)
+#define INDEX_CNT  4096u
 
 struct fr_snap_writer {
 	struct fr_newfile *file;
@@ -336,7 +335,7 @@ static int put_pending_facts(struct fr_snap_writer *w)
 	return err;
 }
 
-static int put_meta(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
 {
 	int err = w->err ? w->err : put_pending_facts(w);
 
@@ -344,9 +343,9 @@ static int put_meta(struct fr_snap_writer *w, u16 kind, const void *content, siz
 	return err ? err : put_chunk(w, kind, content, sz);
 }
 
-int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+void *fr_snap_content_buf(struct fr_snap_writer *w)
 {
-	return put_meta(w, kind, content, sz);
+	return w->content;
 }
 
 /* ---- laps and rows ---- */
@@ -386,7 +385,7 @@ int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq,
 	return err;
 }
 
-/* ---- everything else ---- */
+/* ---- schema and facts ---- */
 
 int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
 {
@@ -398,7 +397,7 @@ int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
 		return fail(w, -ENOMEM);
 	err = w->begun ? 0 : put_file_head(w, hash_of(text, sz));
 	if (!err)
-		err = put_meta(w, FR_CHUNK_SCHEMA, text, sz);
+		err = fr_snap_put_content(w, FR_CHUNK_SCHEMA, text, sz);
 	free(text);
 	w->schema = s;
 	fr_chunker_use_schema(w->chunker, s);
@@ -420,105 +419,6 @@ int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt
 	w->facts_wait = true;
 	free(value);
 	return w->err;
-}
-
-static int put_list(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
-{
-	const struct fr_list_kind *k = fr_list_kind(kind);
-	size_t most = META_MAX_SZ / k->entry_sz, i, j;
-	int err = 0;
-
-	for (i = 0; i < cnt && !err; i += most) {
-		struct fr_list_head head = {k->entry_sz, cnt - i < most ? cnt - i : most};
-		u8 *p = w->content;
-
-		memcpy(p, &head, sizeof(head));
-		p += sizeof(head);
-		for (j = 0; j < head.cnt; j++, p += k->entry_sz)
-			k->to_entry(p, (const char *)items + (i + j) * k->struct_sz);
-		err = put_meta(w, kind, w->content, p - w->content);
-	}
-	return err;
-}
-
-int fr_snap_put_tasks(struct fr_snap_writer *w, const struct fr_snap_task *t, size_t cnt)
-{
-	return put_list(w, FR_CHUNK_TASKS, t, cnt);
-}
-
-int fr_snap_put_rings(struct fr_snap_writer *w, const struct fr_snap_ring *r, size_t cnt)
-{
-	return put_list(w, FR_CHUNK_RINGS, r, cnt);
-}
-
-int fr_snap_put_holes(struct fr_snap_writer *w, const struct fr_snap_hole *h, size_t cnt)
-{
-	return put_list(w, FR_CHUNK_HOLES, h, cnt);
-}
-
-int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, size_t cnt)
-{
-	return put_list(w, FR_CHUNK_CLOCKS, c, cnt);
-}
-
-int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
-{
-	size_t sz = fr_prof_write(p, w->content, META_MAX_SZ);
-
-	return put_meta(w, FR_CHUNK_PROFILE, w->content, sz);
-}
-
-int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt)
-{
-	return put_list(w, FR_CHUNK_INCIDENTS, inc, cnt);
-}
-
-static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const void *items, size_t cnt)
-{
-	const struct fr_text_kind *k = fr_text_kind(kind);
-	size_t i, sz, n;
-	int err = 0;
-
-	for (i = 0; i < cnt && !err; i += n) {
-		n = fr_text_write(k, (const char *)items + i * fr_text_struct_sz(k), cnt - i, w->content, META_MAX_SZ, &sz);
-		err = put_meta(w, kind, w->content, sz);
-	}
-	return err;
-}
-
-int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt)
-{
-	return put_texts(w, FR_CHUNK_SYMBOLS, y, cnt);
-}
-
-int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt)
-{
-	return put_texts(w, FR_CHUNK_MAPPINGS, m, cnt);
-}
-
-/* The end of the last complete line within max bytes, or max if a line is longer. */
-static size_t whole_lines(const char *text, size_t sz, size_t max)
-{
-	const char *nl;
-
-	if (sz <= max)
-		return sz;
-	nl = memrchr(text, '\n', max);
-	return nl ? (size_t)(nl + 1 - text) : max;
-}
-
-int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz)
-{
-	int err = 0;
-
-	while (sz && !err) {
-		size_t n = whole_lines(text, sz, META_MAX_SZ);
-
-		err = put_meta(w, FR_CHUNK_PROCS, text, n);
-		text += n;
-		sz -= n;
-	}
-	return err;
 }
 
 /* ---- the end ---- */
@@ -627,13 +527,13 @@ void fr_snap_abort(struct fr_snap_writer *w)
 
 static size_t out_cap(void)
 {
-	return FR_HEAD_MAX_SZ + fr_pack_bound(META_CAP) + OUT_SZ;
+	return FR_HEAD_MAX_SZ + fr_pack_bound(FR_CONTENT_BUF_SZ) + OUT_SZ;
 }
 
 static size_t mem_sz(size_t raw_cap, u32 jobs)
 {
-	return sizeof(struct fr_snap_writer) + fr_chunker_mem_sz(raw_cap, jobs) + META_CAP + out_cap() +
-	       fr_pack_mem_sz(META_CAP) + INDEX_CNT * sizeof(struct fr_index_entry);
+	return sizeof(struct fr_snap_writer) + fr_chunker_mem_sz(raw_cap, jobs) + FR_CONTENT_BUF_SZ + out_cap() +
+	       fr_pack_mem_sz(FR_CONTENT_BUF_SZ) + INDEX_CNT * sizeof(struct fr_index_entry);
 }
 
 size_t fr_snap_writer_sz(u32 jobs)
@@ -653,7 +553,7 @@ static size_t fit_raw_cap(size_t budget_sz, u32 jobs)
 
 static int take_memory(struct fr_snap_writer *w, size_t raw_cap, u32 jobs)
 {
-	w->content = fr_faulted(META_CAP);
+	w->content = fr_faulted(FR_CONTENT_BUF_SZ);
 	w->out_cap = out_cap();
 	w->out = fr_faulted(w->out_cap);
 	w->index_cap = INDEX_CNT;
@@ -661,7 +561,7 @@ static int take_memory(struct fr_snap_writer *w, size_t raw_cap, u32 jobs)
 	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
 	if (!w->content || !w->out || !w->index || !w->facts_file)
 		return -ENOMEM;
-	return fr_pack_new(META_CAP, &w->pack) ?: fr_chunker_new(raw_cap, jobs, &w->chunker);
+	return fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack) ?: fr_chunker_new(raw_cap, jobs, &w->chunker);
 }
 
 /* Set up everything but the file. */
@@ -704,4 +604,11 @@ int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_
 	else
 		*out = w;
 	return err;
+}
+
+int fr_snap_create_for_rows(const char *path, struct fr_snap_writer **out)
+{
+	u32 jobs = fr_threads_most() > 1 ? 2 : 1;
+
+	return fr_snap_create(path, fr_snap_writer_sz(jobs), jobs, out);
 }
