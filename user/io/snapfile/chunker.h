@@ -13,7 +13,7 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/rows/rows.h"
 
-#define FR_CHUNKER_TARGET_SZ (512u << 10) /* of laps in a chunk, unless a single one is larger */
+#define FR_CHUNKER_TARGET_SZ FR_SNAP_JOBS_LAP_SZ /* of laps in a chunk, unless a single one is larger */
 
 struct fr_chunker; /* opaque */
 
