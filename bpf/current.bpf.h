@@ -12,6 +12,7 @@
  *  - An address is used once it was seen, on its own CPU, to hold the task that the helper returns. A CPU whose address nobody
  *    looked up, because it came later or its number is too high, calls the helper.
  *  - fr_current_off is constant after load: if it is 0, the verifier drops all of this except the helper call.
+ *  - Loads also cost: where calls are quick, a program that needs only the tid calls the helper (fr_current_tid).
  */
 #ifndef FR_CURRENT_BPF_H
 #define FR_CURRENT_BPF_H
@@ -26,6 +27,8 @@
 #ifndef FR_WATCH
 /* Set by the loader: offset from a CPU's runqueue to its task's variable, in bytes (user/io/session/current.h). */
 const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
+/* Set by the loader: does a helper call cost more than the loads (user/io/session/returns.h)? */
+const volatile bool fr_calls_slow SEC(".rodata") __weak = false;
 #endif
 
 #if defined(__TARGET_ARCH_x86) && !defined(FR_WATCH)
@@ -85,6 +88,11 @@ FR_INLINE const struct task_struct *fr_current(void)
 	return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 }
 
+FR_INLINE u32 fr_current_tid(void)
+{
+	return fr_calls_slow ? (u32)fr_current()->pid : (u32)bpf_get_current_pid_tgid();
+}
+
 /*
  * This CPU's runqueue, through the current task's sched_entity, which every task has, fair or not. BTF has no addresses, and
  * not every kernel gives programs those of its variables.
@@ -119,6 +127,11 @@ FR_INLINE void fr_current_find(void)
 FR_INLINE const struct task_struct *fr_current(void)
 {
 	return bpf_get_current_task_btf();
+}
+
+FR_INLINE u32 fr_current_tid(void)
+{
+	return bpf_get_current_pid_tgid();
 }
 
 FR_INLINE void fr_current_find(void)

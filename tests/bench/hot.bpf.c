@@ -3,7 +3,7 @@
  * hot: what recording one event costs. The programs to compare, each twice: attached to sys_enter, and as the body of a loop
  * inside one program. `ours` is the text of the product's own sys_enter program; the others write the same 24 bytes.
  */
-#include "syscall.bpf.c"
+#include "frequent/syscall.bpf.h"
 
 #define RINGBUF_SZ (8u << 20)
 #define NO_WAKEUP  1 /* BPF_RB_NO_WAKEUP, which the small vmlinux.h leaves out */
@@ -242,3 +242,5 @@ int loop_ring_once(struct bpf_raw_tracepoint_args *ctx)
 
 #include "payload.bpf.h"
 #include "tried.bpf.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -20,10 +20,11 @@ def read(path):
 
 
 def key():
-    """What the code depends on: the kernel's version, not its build, and what its JIT looks at of the processor."""
+    """What the code depends on: the kernel's version, not its build, and what its JIT and our loader look at of the processor."""
     retbleed = read("/sys/devices/system/cpu/vulnerabilities/retbleed").split(";")[0] or "unknown"
     bmi2 = "bmi2" if re.search(r"\bbmi2\b", read("/proc/cpuinfo")) else "no bmi2"
-    return f"{platform.release().split('-')[0]} {platform.machine()}, {bmi2}, retbleed: {retbleed}"
+    returns = "slow" if "Safe RET" in read("/sys/devices/system/cpu/vulnerabilities/spec_rstack_overflow") else "quick"
+    return f"{platform.release().split('-')[0]} {platform.machine()}, {bmi2}, retbleed: {retbleed}, returns: {returns}"
 
 
 def obstacle():

@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A version whose ring layout differs takes a last snapshot of the old session, then begins anew. In both directions: by a
-program built from this tree with another layout's number."""
+"""A program built otherwise from this tree. If its ring layout differs, a version takes a last snapshot of the old session, then
+begins anew, in both directions. By whichever way it finds tasks, it finds the same."""
+import collections
 import glob
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (FLIGHTREC, ROOT, TMP, check, end, ended, equal, exists, fr, fr_json, main, new_name,  # noqa: E402
+from frtest import (FLIGHTREC, ROOT, TMP, check, end, ended, equal, exists, fr, fr_json, helper, main, new_name,  # noqa: E402
                     replay, run, test, wait_for)
 
 SMALL = ("-p", "minimal", "-m", "4M")
+NET_RX = 3  # a softirq, in the kernel's interrupt.h
 OTHER = 77  # the other program's layout
 
 
 def other_program():
     """
-    flightrec with another layout, and by locked instructions; only what changed is compiled again. The time is for a compiler
-    that hangs: how long a busy machine takes for all of it is not what is tested.
+    flightrec with another layout, by locked instructions, and finding tasks by calls where the usual one does by loads; only
+    what changed is compiled again. The time is for a compiler that hangs: how long a busy machine takes for all of it is not
+    what is tested.
     """
     out = os.path.join(os.path.dirname(FLIGHTREC), "layout")
-    define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_NEST_NEVER"
+    define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_NEST_NEVER -DFR_RETURNS_OTHERWISE"
     run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O2", f"CC=gcc {define}", f"CLANG=clang {define}",
         f"{out}/flightrec", timeout=3600, env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
     return os.path.join(out, "flightrec")
@@ -71,6 +76,39 @@ def taken_over(old, new):
 def both():
     other = other_program()
     return "; ".join((taken_over(FLIGHTREC, other), taken_over(other, FLIGHTREC)))
+
+
+def send_to_self(cnt):
+    """Datagrams that arrive in a softirq of the task that sends them."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        for _ in range(cnt):
+            s.sendto(b"x", s.getsockname())
+            s.recv(1)
+
+
+def whose(program):
+    """What a program records of softirqs and wakeups: of whom?"""
+    name = new_name()
+    file = os.path.join(TMP, f"{name}.flight")
+    with ended(name):
+        run(program, "record", "-n", name, "-o", TMP, "--detach", *SMALL, "-e", "softirq")
+        send_to_self(500)
+        pair = json.loads(run(helper("pingpong"), "500").stdout)
+        run(program, "dump", "-n", name, "-o", file)
+    events = replay(file)
+    mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
+    check(mine["softirq_entry"] >= 500 and mine["softirq_exit"] >= 500, f"softirqs of who sends: {mine}")
+    for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
+        wakers = collections.Counter(e["tid"] for e in events if e["event"] == "sched_waking" and e["target_pid"] == b)
+        check(wakers[a] >= 400, f"{a} wakes {b}: {wakers}")
+        check(wakers[a] >= 0.9 * sum(wakers.values()), f"{a} wakes {b}: {wakers}")
+
+
+@test("softirqs and wakeups are of who made them, found by calls and by loads")
+def of_whom():
+    for program in (FLIGHTREC, other_program()):
+        whose(program)
 
 
 @test("a live recorder of another layout is left alone")

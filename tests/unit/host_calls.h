@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* host_calls: system calls in a ring of the test's own memory (host_ring.h), recorded as bpf/syscall.bpf.c does. */
+/* host_calls: system calls in a ring of the test's own memory (host_ring.h), recorded as bpf/frequent/syscall.bpf.h does. */
 #ifndef FR_HOST_CALLS_H
 #define FR_HOST_CALLS_H
 

@@ -19,6 +19,7 @@
 #include "io/ring/percpu.h"
 #include "io/session/current.h"
 #include "io/session/nest.h"
+#include "io/session/returns.h"
 #include "io/symbol/kbtf.h"
 #include "io/trig/incident_load.h"
 #include "pure/err.h"
@@ -76,6 +77,7 @@ static void set_drift(struct load *l)
 	l->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(l->btf);
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
+	l->skel->rodata->fr_calls_slow = l->skel->rodata->fr_current_off && fr_returns_are_slow();
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }
 

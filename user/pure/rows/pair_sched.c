@@ -11,7 +11,7 @@
  */
 #define SLACK_NS 1000u
 
-/* prev_state of sched_switch, as in bpf/sched.bpf.c: 2 is D, as in task_struct */
+/* prev_state of sched_switch, as in bpf/frequent/sched.bpf.h: 2 is D, as in task_struct */
 #define STATE_DEAD	16u
 #define STATE_ZOMBIE	32u
 #define STATE_PREEMPTED 256u

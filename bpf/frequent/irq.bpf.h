@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* irq and softirq: entries and exits of handlers. */
+#ifndef FR_IRQ_BPF_H
+#define FR_IRQ_BPF_H
+
+#include "current.bpf.h"
 #include "record.bpf.h"
 
 SEC("tp_btf/irq_handler_entry")
@@ -11,7 +15,7 @@ int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 
 	FR_CHECK_ENABLED(irq_handler_entry);
 	bpf_probe_read_kernel_str(name, sizeof(name), action->name);
-	rec = FR_BEGIN(&w, irq_handler_entry, MAIN);
+	rec = FR_BEGIN_TID(&w, irq_handler_entry, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
 	rec->irq = irq;
@@ -26,7 +30,7 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action, int ret)
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(irq_handler_exit);
-	rec = FR_BEGIN(&w, irq_handler_exit, MAIN);
+	rec = FR_BEGIN_TID(&w, irq_handler_exit, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
 	rec->irq = irq;
@@ -41,7 +45,7 @@ int BPF_PROG(softirq_entry, unsigned int vec)
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(softirq_entry);
-	rec = FR_BEGIN(&w, softirq_entry, MAIN);
+	rec = FR_BEGIN_TID(&w, softirq_entry, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
 	rec->vec = vec;
@@ -55,11 +59,11 @@ int BPF_PROG(softirq_exit, unsigned int vec)
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(softirq_exit);
-	rec = FR_BEGIN(&w, softirq_exit, MAIN);
+	rec = FR_BEGIN_TID(&w, softirq_exit, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
 	rec->vec = vec;
 	return fr_commit(&w);
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+#endif

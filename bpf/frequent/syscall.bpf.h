@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* syscall and fault: what tasks ask of the kernel. Only chosen tasks are recorded; flightrec's own are left out. */
+#ifndef FR_SYSCALL_BPF_H
+#define FR_SYSCALL_BPF_H
+
 #include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
@@ -231,4 +234,4 @@ int BPF_PROG(page_fault_kernel, unsigned long address, struct pt_regs *regs, uns
 	return fault(FR_EV_page_fault_kernel, pid_tgid, address, regs, error_code);
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+#endif

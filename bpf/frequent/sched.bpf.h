@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* sched: switches, wakeups, migrations. */
+#ifndef FR_SCHED_BPF_H
+#define FR_SCHED_BPF_H
+
+#include "current.bpf.h"
 #include "record.bpf.h"
 
 /* The kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
@@ -70,7 +74,7 @@ FR_INLINE int wakeup(u32 event, struct task_struct *task)
 {
 	struct fr_rec_sched_waking v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
 
-	return FR_RECORD_BITS(sched_waking, MAIN, event, (u32)bpf_get_current_pid_tgid(), &v);
+	return FR_RECORD_BITS(sched_waking, MAIN, event, fr_current_tid(), &v);
 }
 
 SEC("tp_btf/sched_waking")
@@ -100,7 +104,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 	pid = task->pid;
 	prio = task->prio;
 	cpu = task_cpu(task);
-	rec = FR_BEGIN(&w, sched_migrate_task, MAIN);
+	rec = FR_BEGIN_TID(&w, sched_migrate_task, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
 	rec->target_pid = pid;
@@ -110,4 +114,4 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 	return fr_commit(&w);
 }
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+#endif
