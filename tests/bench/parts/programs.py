@@ -5,6 +5,7 @@ A run with a recorder stands between runs without, some tenths of a second away,
 machine gets of its host changes by the second.
 """
 import contextlib
+import itertools
 import json
 import os
 import statistics
@@ -81,6 +82,23 @@ class Toggled:
             self.say("off")
 
 
+class Sessions(contextlib.ExitStack):
+    """So many Toggled ones alike, which record in turns: one covers other cache lines than the next, as long as they live."""
+
+    def __init__(self, cnt, *options, instead=None):
+        super().__init__()
+        self.sessions = [Toggled(*options, instead=instead) for _ in range(cnt)]
+
+    def __enter__(self):
+        with contextlib.ExitStack() as begun:
+            self.turn = itertools.cycle([begun.enter_context(s) for s in self.sessions])
+            self.push(begun.pop_all())
+        return self
+
+    def on(self):
+        return next(self.turn).on()
+
+
 class Begun(contextlib.nullcontext):
     """One that is begun for each run: begin() makes its context."""
 
@@ -90,15 +108,15 @@ class Begun(contextlib.nullcontext):
 
 
 def ftrace(events):
-    return lambda tmp: Begun(lambda: overwriting.Ftrace(events, KIB))
+    return lambda tmp, cnt: Begun(lambda: overwriting.Ftrace(events, KIB))
 
 
 def perf(events):
-    return lambda tmp: Begun(lambda: overwriting.PerfDropped(events, KIB, tmp))
+    return lambda tmp, cnt: Begun(lambda: overwriting.PerfDropped(events, KIB, tmp))
 
 
 def flightrec(*options, instead=None):
-    return lambda tmp: Toggled(*options, instead=instead)
+    return lambda tmp, cnt: Sessions(cnt, *options, instead=instead)
 
 
 OFF, DEFAULT, WITH_CALLS = "nobody", "flightrec, default", "flightrec, default and system calls"
@@ -108,7 +126,7 @@ CLOCK, CLOCK_CALLS, EMPTY_CALLS = (f"floor: {what}" for what in (
 # Less than a profile records: what is saved where it costs too much
 NO_SOFTIRQS, ENDS = "flightrec, default without softirqs", "flightrec, default and ends of system calls"
 RECORDERS = {
-    OFF: lambda tmp: Begun(contextlib.nullcontext),
+    OFF: lambda tmp, cnt: Begun(contextlib.nullcontext),
     CLOCK: flightrec("-p", "default", instead="clock"),
     EMPTY_CALLS: flightrec("-p", "default", "-e", "syscall", instead="empty"),
     CLOCK_CALLS: flightrec("-p", "default", "-e", "syscall", instead="clock"),
@@ -137,6 +155,7 @@ MORE_RUNS = {
     "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4), (LESS, 4)],
 }
 TURNS, QUICK_SHARE = 2, 14
+SESSIONS = 3  # of each kind
 
 
 # ---- runs ----
@@ -293,14 +312,14 @@ def table(load, stretches, failed, in_programs):
                           load=load.name)
 
 
-def begin_all(stack, tmp, failed):
-    """Those that can be begun; not recording yet."""
+def begin_all(stack, tmp, cnt, failed):
+    """Those that can be begun, cnt sessions of each; not recording yet."""
     recorders = {}
     for who, make in RECORDERS.items():
         if who in failed:
             continue
         try:
-            recorders[who] = stack.enter_context(make(tmp))
+            recorders[who] = stack.enter_context(make(tmp, cnt))
         except (OSError, SystemExit) as e:
             failed[who] = str(e)
     return recorders
@@ -313,7 +332,7 @@ def programs(opts):
         loads = timed.make_loads(tmp, stack, opts.quick)
         here = [load for load in loads if not isinstance(load.run, str)]
         others, failed = programs_ns(), {who: "left out because of --quick" for who in LONG if opts.quick}
-        recorders = begin_all(stack, tmp, failed)
+        recorders = begin_all(stack, tmp, 1 if opts.quick else SESSIONS, failed)
         for load in here:
             load.run()  # the caches, and files that are read once
         stretches = take_turns(here, recorders, failed, opts)
