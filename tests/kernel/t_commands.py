@@ -76,16 +76,20 @@ def common_window():
 
 @test("dump --last gives just that much history")
 def last():
-    with session(*MINIMAL) as name:
+    with session(*MINIMAL, "--subbuf", "8K") as name:
         make_history()
-        time.sleep(1.5)
-        whole = fr_json("info", dump(name))
-        file = dump(name, "--last", "500ms")
-        info = fr_json("info", file)
-    check(whole["snapshot_ns"] - whole["start_ns"] > 1.2e9, "the whole history is shorter than it should be")
-    check(info["start_ns"] >= info["snapshot_ns"] - 500_000_000, "older events are in the file")
-    check(info["horizon_ns"] >= info["snapshot_ns"] - 500_000_000, "horizon")
+        time.sleep(2.5)
+        make_history()
+        all_of_it, file = dump(name), dump(name, "--last", "2s")
+    whole, info = fr_json("info", all_of_it), fr_json("info", file)
+    since, until = info["snapshot_ns"] - 2_000_000_000, whole["snapshot_ns"]
+    check(whole["snapshot_ns"] - whole["start_ns"] > 2.2e9, "the whole history is shorter than it should be")
+    check(info["start_ns"] >= since, "older events are in the file")
+    check(info["horizon_ns"] >= since, "horizon")
     check(0 < info["events"] < whole["events"], f"{info['events']} events, {whole['events']} in all")
+    want, got = ([e for e in replay(f) if since <= e["ts"] < until] for f in (all_of_it, file))
+    check(len(want) > 100, f"only {len(want)} events")
+    check(want == got, f"{len(got)} events of the window, {len(want)} in the whole history")
 
 
 @test("sub-buffers damaged in the ring: each run of them is a hole with its laps and times, and none where dump --last does not reach")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copying rings: what is said of laps that cannot be read. */
+/* Copying rings: which ones first, and what is said of laps that cannot be read. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +8,11 @@
 
 #include <cmocka.h>
 
+#include "host_ring.h"
 #include "io/ring/ring_read.h"
 
-#define LAPS 6u
+#define LAPS  6u
+#define RINGS 4u
 
 static int verdict[LAPS + 1]; /* of each lap, from 1 on */
 
@@ -60,10 +62,11 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[LAPS * FR_PAGE_SZ];
-	struct fr_dump_ring src = {.map = &map, .next_seq = 1, .last_seq = LAPS};
+	struct fr_dump_ring src = {.map = &map, .next_seq = 1, .last_seq = LAPS}, *turn = &src;
 	struct fr_dump_lap copied[LAPS];
 	struct fr_snap_hole hole[LAPS] = {0};
 	struct fr_dump d = {.src = &src,
+			    .turn = &turn,
 			    .src_cnt = 1,
 			    .buf = buf,
 			    .buf_sz = sizeof(buf),
@@ -90,9 +93,147 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 	assert_int_equal(src.acct.horizon_ns, 5000);
 }
 
+/* A ring in which time goes by from record to record. */
+static struct host_ring *filled(u16 cpu, u32 rec_cnt, u64 step_ns)
+{
+	struct fr_rec_softirq_entry rec = {.task = 1, .vec = 1};
+	struct host_ring *h = host_ring_new(cpu, FR_TIER_MAIN, FR_SLOT_MIN, 1);
+
+	h->remember = false;
+	for (host_clock_ns = 1000000000; rec_cnt; rec_cnt--, host_clock_ns += step_ns)
+		assert_int_equal(host_ring_put_rec(h, softirq_entry, &rec), 0);
+	return h;
+}
+
+static struct fr_ring_map map_of(struct host_ring *h)
+{
+	return (struct fr_ring_map){
+		.wr = h->r.wr,
+		.sl = h->r.sl,
+		.data = fr_ring_page(&h->r, FR_DATA_PAGE),
+		.slot_cnt = h->r.slot_cnt,
+		.subbuf_pages = h->r.subbuf_pages,
+		.epoch = h->r.epoch,
+		.cpu = h->r.cpu,
+		.tier = h->r.tier,
+	};
+}
+
+/* CPU 2 has overwritten most of its past, so its history begins last; then CPU 1. CPU 3 has room for more, CPU 0 has nothing.
+ */
+static void the_shortest_history_is_copied_first(void **state)
+{
+	static const u32 rec_cnt[RINGS] = {0, 3000, 6000, 300};
+	static const u16 turn_cpu[RINGS] = {2, 1, 0, 3};
+	struct fr_dump_ring src[RINGS] = {0}, *turn[RINGS];
+	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = RINGS};
+	struct fr_ring_map map[RINGS];
+	struct host_ring *h[RINGS];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < RINGS; i++) {
+		h[i] = filled(i, rec_cnt[i], 1000);
+		map[i] = map_of(h[i]);
+		src[i].map = &map[i];
+	}
+	fr_dump_find_ranges(&d);
+	for (i = 0; i < RINGS; i++)
+		assert_int_equal(turn[i]->map->cpu, turn_cpu[i]);
+	assert_true(src[2].oldest_ns > src[1].oldest_ns && src[1].oldest_ns > 1000000000);
+	assert_true(src[2].oldest_ns < host_clock_ns + 6000 * 1000);
+	assert_int_equal(src[0].oldest_ns, 0);
+	assert_int_equal(src[3].oldest_ns, 0);
+	for (i = 0; i < RINGS; i++)
+		host_ring_free(h[i]);
+}
+
+/* The lap that is overwritten while the reader looks: what is left of that ring is in danger, too. */
+static void a_ring_that_overwrites_just_now_is_first(void **state)
+{
+	struct fr_dump_ring src[2] = {0}, *turn[2];
+	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = 2};
+	struct host_ring *h[2] = {filled(0, 6000, 1000), filled(1, 3000, 1000)};
+	struct fr_ring_map map[2] = {map_of(h[0]), map_of(h[1])};
+	u64 first, last;
+
+	(void)state;
+	src[0].map = &map[0];
+	src[1].map = &map[1];
+	assert_int_equal(fr_ring_read_range(&map[1], &first, &last), 0);
+	h[1]->r.sl->slot[first % FR_SLOT_MIN] = fr_slot(first + FR_SLOT_MIN, 0, 0, 0);
+	fr_dump_find_ranges(&d);
+	assert_ptr_equal(turn[0], &src[1]);
+	assert_true(src[1].oldest_ns == UINT64_MAX);
+	host_ring_free(h[0]);
+	host_ring_free(h[1]);
+}
+
+static void what_ended_before_the_window_is_not_copied(void **state)
+{
+	struct fr_dump_ring src = {0}, *turn;
+	struct fr_dump d = {.src = &src, .turn = &turn, .src_cnt = 1};
+	struct host_ring *h = filled(0, 3000, 1000);
+	struct fr_ring_map map = map_of(h);
+	u64 first, last, seq;
+
+	(void)state;
+	src.map = &map;
+	assert_int_equal(fr_ring_read_range(&map, &first, &last), 0);
+	for (seq = first; seq <= last; seq++) {
+		d.since_ns = fr_ring_read_began(&map, seq); /* a record of the lap before may have this time, too */
+		fr_dump_find_ranges(&d);
+		assert_int_equal(src.next_seq, seq > first ? seq - 1 : first);
+		d.since_ns++;
+		fr_dump_find_ranges(&d);
+		assert_int_equal(src.next_seq, seq);
+		assert_int_equal(src.last_seq, last);
+		assert_true(src.oldest_ns == fr_ring_read_began(&map, first));
+	}
+	d.since_ns = UINT64_MAX;
+	fr_dump_find_ranges(&d);
+	assert_int_equal(src.next_seq, last);
+	host_ring_free(h);
+}
+
+static void waves_go_by_turns(void **state)
+{
+	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	static u8 buf[2 * FR_PAGE_SZ];
+	struct fr_dump_ring src[2] = {{.map = &map, .next_seq = 1, .last_seq = 2}, {.map = &map, .next_seq = 3, .last_seq = 5}};
+	struct fr_dump_ring *turn[2] = {&src[1], &src[0]};
+	struct fr_dump_lap copied[LAPS];
+	struct fr_dump d = {.src = src,
+			    .turn = turn,
+			    .src_cnt = 2,
+			    .buf = buf,
+			    .buf_sz = FR_PAGE_SZ + 2 * FR_UNIT_SZ,
+			    .copied = copied,
+			    .copied_room = LAPS};
+	size_t first = 0;
+
+	(void)state;
+	memset(verdict, 0, sizeof(verdict));
+	assert_false(fr_dump_copy_wave(&d, &first));
+	assert_int_equal(d.copied_cnt, 2);
+	assert_true(copied[0].src == &src[1] && copied[0].lap.seq == 3);
+	assert_true(copied[1].src == &src[1] && copied[1].lap.seq == 4);
+	assert_false(fr_dump_copy_wave(&d, &first));
+	assert_int_equal(d.copied_cnt, 2);
+	assert_true(copied[0].src == &src[1] && copied[0].lap.seq == 5);
+	assert_true(copied[1].src == &src[0] && copied[1].lap.seq == 1);
+	assert_true(fr_dump_copy_wave(&d, &first));
+	assert_int_equal(d.copied_cnt, 1);
+	assert_true(copied[0].src == &src[0] && copied[0].lap.seq == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shortest_history_is_copied_first),
+		cmocka_unit_test(a_ring_that_overwrites_just_now_is_first),
+		cmocka_unit_test(what_ended_before_the_window_is_not_copied),
+		cmocka_unit_test(waves_go_by_turns),
 		cmocka_unit_test(laps_that_miss_for_different_reasons_end_before_the_next),
 	};
 

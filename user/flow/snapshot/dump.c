@@ -5,7 +5,8 @@
  *     put it back.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
  *  3. Copy the rings, oldest lap first, into a buffer taken before (a dump is wanted just when memory is short, and faults
- *     would be recorded). Rings that are larger than the buffer are copied and encoded in waves.
+ *     would be recorded). Rings that are larger than the buffer are copied and encoded in waves, those with the shortest
+ *     history first: what a ring overwrites while it waits is not in the snapshot.
  *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "flow/snapshot/dump.h"
@@ -243,6 +244,7 @@ static void free_dump(struct fr_dump *d)
 	if (d->buf && !d->ask->room)
 		munmap(d->buf, d->buf_sz);
 	free(d->src);
+	free(d->turn);
 	free(d->copied);
 	free(d->hole);
 	free(d->addrs);

@@ -144,7 +144,8 @@ int fr_dump_open(struct fr_dump *d)
 		fr_warn("CPUs that came online since are not in the snapshot: %s", strerror(-err));
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
-	if (!d->src) {
+	d->turn = calloc(d->src_cnt, sizeof(*d->turn));
+	if (!d->src || !d->turn) {
 		fr_err("cannot prepare a snapshot: %s: try again", strerror(ENOMEM));
 		return -ENOMEM;
 	}
@@ -239,23 +240,50 @@ bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
 
 	d->buf_used = d->copied_cnt = 0;
 	for (i = *first; i < d->src_cnt; i++) {
+		struct fr_dump_ring *src = d->turn[i];
+
 		*first = i;
-		while (d->src[i].next_seq <= d->src[i].last_seq) {
-			if (!room_for(d, &d->src[i]))
+		while (src->next_seq <= src->last_seq) {
+			if (!room_for(d, src))
 				return false;
-			copy_lap(d, &d->src[i]);
+			copy_lap(d, src);
 		}
 	}
 	return true;
 }
 
+/* A lap ends when the next one begins: one that ends before since_ns need not be copied. */
+static void find_range(struct fr_dump_ring *src, u64 since_ns)
+{
+	if (fr_ring_read_range(src->map, &src->next_seq, &src->last_seq)) {
+		src->next_seq = src->last_seq + 1;
+		return;
+	}
+	if (src->next_seq > 1)
+		src->oldest_ns = fr_ring_read_began(src->map, src->next_seq);
+	while (src->next_seq < src->last_seq && fr_ring_read_began(src->map, src->next_seq + 1) < since_ns)
+		src->next_seq++;
+}
+
+/* The shorter a ring's history, the more of it a wait costs. */
+static int by_history(const void *a, const void *b)
+{
+	const struct fr_dump_ring *x = *(struct fr_dump_ring *const *)a, *y = *(struct fr_dump_ring *const *)b;
+
+	if (x->oldest_ns != y->oldest_ns)
+		return x->oldest_ns > y->oldest_ns ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
 void fr_dump_find_ranges(struct fr_dump *d)
 {
 	struct fr_dump_ring *src;
+	size_t i;
 
-	for (src = d->src; src < d->src + d->src_cnt; src++) {
-		if (fr_ring_read_range(src->map, &src->next_seq, &src->last_seq))
-			src->next_seq = src->last_seq + 1;
+	for (i = 0; i < d->src_cnt; i++) {
+		src = d->turn[i] = &d->src[i];
+		find_range(src, d->since_ns);
 		d->total_sz += (src->last_seq + 1 - src->next_seq) * subbuf_sz(src->map);
 	}
+	qsort(d->turn, d->src_cnt, sizeof(*d->turn), by_history);
 }

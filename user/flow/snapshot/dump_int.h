@@ -17,6 +17,7 @@ struct fr_dump_ring {
 	const struct fr_ring_map *map;
 	struct fr_ring_reader reader;
 	u64 next_seq, last_seq; /* laps yet to be read */
+	u64 oldest_ns;		/* since when it has history; 0: all of it, nothing is overwritten yet */
 	struct fr_snap_ring acct;
 	u64 last_base_ns;	      /* when the lap read last began */
 	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
@@ -38,6 +39,7 @@ struct fr_dump {
 	struct fr_snap_writer *w;
 	struct fr_schema *schema;
 	struct fr_dump_ring *src;
+	struct fr_dump_ring **turn; /* src, in the order in which they are copied */
 	size_t src_cnt;
 	u8 *buf;
 	size_t buf_sz, buf_used;
@@ -68,10 +70,10 @@ int fr_dump_take_memory(struct fr_dump *d);
  */
 void *fr_dump_map_room(size_t sz);
 
-/* Decide which laps to read: those present now. */
+/* Decide which laps to read, those present now, and in which order the rings. */
 void fr_dump_find_ranges(struct fr_dump *d);
 
-/* Copy what fits in the buffer, the oldest laps of each ring, from ring *first on. True: all rings are done. */
+/* Copy what fits in the buffer, the oldest laps of each ring, from ring turn[*first] on. True: all rings are done. */
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
 
 /* Lap seq of a ring is missing from the snapshot, and lies behind since_ns: begin a hole. NULL: no room for it. */

@@ -49,18 +49,25 @@ static inline bool fr_ring_word_full(const struct fr_ring_map *m, u64 word, u64 
 	return fr_ring_word_is(m, word, seq) && fr_slot_com(word) == fr_ring_full_units(m);
 }
 
-/* Does this page 0 begin lap seq of this ring? Whole words are loaded: a writer may be changing them. */
-static inline bool fr_ring_head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)
+/* Does this page 0 begin lap seq of this ring? Then *head is its head. Whole words are loaded: a writer may be changing them.
+ */
+static inline bool fr_ring_head_of(const struct fr_ring_map *m, const u64 *page, u64 seq, struct fr_page_head *head)
 {
 	u64 unit[FR_PAGE_HEAD_UNITS];
-	struct fr_page_head head;
 	u32 i;
 
 	for (i = 0; i < FR_PAGE_HEAD_UNITS; i++)
 		unit[i] = fr_load(&page[i]);
-	memcpy(&head, unit, sizeof(head));
-	return head.magic == FR_PAGE_MAGIC && head.epoch == m->epoch && head.seq == seq && head.cpu == m->cpu && !head.page &&
-	       head.tier == m->tier && head.layout == (m->layout ?: FR_LAYOUT_VERSION);
+	memcpy(head, unit, sizeof(*head));
+	return head->magic == FR_PAGE_MAGIC && head->epoch == m->epoch && head->seq == seq && head->cpu == m->cpu &&
+	       !head->page && head->tier == m->tier && head->layout == (m->layout ?: FR_LAYOUT_VERSION);
+}
+
+static inline bool fr_ring_head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)
+{
+	struct fr_page_head head;
+
+	return fr_ring_head_of(m, page, seq, &head);
 }
 
 enum fr_ring_state { FR_RING_WHOLE, FR_RING_PARTIAL };

@@ -197,6 +197,16 @@ int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_se
 	return 0;
 }
 
+u64 fr_ring_read_began(const struct fr_ring_map *m, u64 seq)
+{
+	u64 word = fr_load(fr_ring_slot_of(m, seq));
+	struct fr_page_head head;
+
+	if (!fr_ring_word_is(m, word, seq) || !fr_ring_head_of(m, fr_ring_subbuf(m, fr_slot_idx(word)), seq, &head))
+		return UINT64_MAX;
+	return head.base_ns;
+}
+
 u64 fr_ring_read_present(const struct fr_ring_map *m)
 {
 	u64 cnt = 0;

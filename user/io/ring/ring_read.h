@@ -78,6 +78,9 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
  */
 int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq);
 
+/* When lap seq of the range began; UINT64_MAX: it is overwritten by now, or damaged. */
+u64 fr_ring_read_began(const struct fr_ring_map *m, u64 seq);
+
 /*
  * Copy lap seq to buf (buf_sz bytes, a sub-buffer at least). 0 and *out; -ENOENT: not written yet; -ESTALE: overwritten;
  * -EAGAIN: a record in it stayed in flight; -EBADMSG: damaged, or a hole left by healing; -EINVAL: buf is too small.
