@@ -4,16 +4,20 @@
 #define FR_FAULTED_H
 
 #include <stdlib.h>
-#include <string.h>
 
-/* sz zeroed bytes, written to, so that no page of them has to be found later. NULL: no memory. */
+#include "layout.h"
+
+/* sz zeroed bytes, each page written to, so that none has to be found later. NULL: no memory. */
 static inline void *fr_faulted(size_t sz)
 {
-	void *p = malloc(sz);
+	unsigned char *p = calloc(1, sz);
+	size_t i;
 
-	/* From here on any pointer: compilers would make one calloc() of malloc() and memset(), which touches no new page. */
-	__asm__ volatile("" : "+r"(p));
-	return p ? memset(p, 0, sz) : NULL;
+	for (i = 0; p && i < sz; i += FR_PAGE_SZ)
+		*(volatile unsigned char *)&p[i] = 0;
+	if (p && sz)
+		*(volatile unsigned char *)&p[sz - 1] = 0;
+	return p;
 }
 
 #endif

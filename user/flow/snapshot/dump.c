@@ -4,9 +4,9 @@
  *  1. The reader's lock. A reader before us that was killed left nothing but perhaps a sub-buffer in the spare's place:
  *     put it back.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
- *  3. Copy the rings, oldest lap first, into a buffer taken before (a dump is wanted just when memory is short, and faults
- *     would be recorded). Rings that are larger than the buffer are copied and encoded in waves, those with the shortest
- *     history first: what a ring overwrites while it waits is not in the snapshot.
+ *  3. Copy the rings, oldest lap first, into a buffer taken before. Memory to encode them is taken after that, unless a
+ * recorder has it from before: what happened is copied sooner then. Rings that are larger than the buffer are copied and
+ * encoded in waves, those with the shortest history first: what a ring overwrites while it waits is not in the snapshot.
  *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "flow/snapshot/dump.h"

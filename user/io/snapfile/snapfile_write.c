@@ -34,7 +34,9 @@
 struct fr_snap_writer {
 	struct fr_newfile *file;
 	struct fr_pack *pack;
-	struct fr_chunker *chunker;
+	struct fr_chunker *chunker;	/* NULL until there are events */
+	size_t raw_cap;			/* its */
+	u32 jobs;			/* its */
 	const struct fr_schema *schema; /* the caller's; NULL until put */
 	char *facts;
 	size_t facts_sz;
@@ -281,7 +283,7 @@ static void tell_laps(const struct fr_snap_writer *w, const struct fr_chunked *c
 static int put_oldest(struct fr_snap_writer *w)
 {
 	struct fr_chunked c;
-	int ret = fr_chunker_take(w->chunker, &c);
+	int ret = w->chunker ? fr_chunker_take(w->chunker, &c) : 0;
 
 	if (!ret)
 		return 0;
@@ -306,7 +308,8 @@ static int put_ended(struct fr_snap_writer *w)
 
 int fr_snap_settle(struct fr_snap_writer *w)
 {
-	fr_chunker_end(w->chunker);
+	if (w->chunker)
+		fr_chunker_end(w->chunker);
 	return w->err ? w->err : put_ended(w);
 }
 
@@ -350,6 +353,19 @@ void *fr_snap_content_buf(struct fr_snap_writer *w)
 
 /* ---- laps and rows ---- */
 
+static int have_chunker(struct fr_snap_writer *w)
+{
+	int err;
+
+	if (w->chunker)
+		return 0;
+	err = fr_chunker_new(w->raw_cap, w->jobs, &w->chunker);
+	if (err)
+		return fail(w, err);
+	fr_chunker_use_schema(w->chunker, w->schema);
+	return 0;
+}
+
 /* For what the chunker has no room for just now: 0, try again; or -errno. */
 static int make_room(struct fr_snap_writer *w)
 {
@@ -366,7 +382,7 @@ int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64
 	if (!w->schema)
 		return -EINVAL;
 	if (!err)
-		err = put_pending_facts(w);
+		err = put_pending_facts(w) ?: have_chunker(w);
 	while (!err && (err = fr_chunker_put_lap(w->chunker, &l, since_ns, lap->tag)) == -EAGAIN)
 		err = make_room(w);
 	return err;
@@ -379,7 +395,7 @@ int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq,
 	if (!w->schema)
 		return -EINVAL;
 	if (!err)
-		err = put_pending_facts(w);
+		err = put_pending_facts(w) ?: have_chunker(w);
 	while (!err && (err = fr_chunker_put_row(w->chunker, row, seq, off, context)) == -EAGAIN)
 		err = make_room(w);
 	return err;
@@ -400,7 +416,8 @@ int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
 		err = fr_snap_put_content(w, FR_CHUNK_SCHEMA, text, sz);
 	free(text);
 	w->schema = s;
-	fr_chunker_use_schema(w->chunker, s);
+	if (w->chunker)
+		fr_chunker_use_schema(w->chunker, s);
 	return err;
 }
 
@@ -551,7 +568,7 @@ static size_t fit_raw_cap(size_t budget_sz, u32 jobs)
 	return cap >= RAW_MIN_SZ ? cap : 0;
 }
 
-static int take_memory(struct fr_snap_writer *w, size_t raw_cap, u32 jobs)
+static int take_memory(struct fr_snap_writer *w)
 {
 	w->content = fr_faulted(FR_CONTENT_BUF_SZ);
 	w->out_cap = out_cap();
@@ -561,21 +578,24 @@ static int take_memory(struct fr_snap_writer *w, size_t raw_cap, u32 jobs)
 	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
 	if (!w->content || !w->out || !w->index || !w->facts_file)
 		return -ENOMEM;
-	return fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack) ?: fr_chunker_new(raw_cap, jobs, &w->chunker);
+	return fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack);
 }
 
 /* Set up everything but the file. */
 static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 {
 	struct fr_snap_writer *w = calloc(1, sizeof(*w));
-	int err = w ? take_memory(w, raw_cap, jobs) : -ENOMEM;
+	int err;
 
-	if (!err)
-		err = new_file_id(w);
-	if (!err)
-		*out = w;
-	else if (w)
+	if (!w)
+		return -ENOMEM;
+	w->raw_cap = raw_cap;
+	w->jobs = jobs;
+	err = take_memory(w) ?: new_file_id(w);
+	if (err)
 		free_writer(w);
+	else
+		*out = w;
 	return err;
 }
 
