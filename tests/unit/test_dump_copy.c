@@ -12,7 +12,7 @@
 #include "io/ring/ring_read.h"
 
 #define LAPS  6u
-#define RINGS 4u
+#define RINGS 5u
 
 static int verdict[LAPS + 1]; /* of each lap, from 1 on */
 
@@ -97,7 +97,7 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 static struct host_ring *filled(u16 cpu, u32 rec_cnt, u64 step_ns)
 {
 	struct fr_rec_softirq_entry rec = {.task = 1, .vec = 1};
-	struct host_ring *h = host_ring_new(cpu, FR_TIER_MAIN, FR_SLOT_MIN, 1);
+	struct host_ring *h = host_ring_new(cpu, FR_TIER_MAIN, LAPS, 1);
 
 	h->remember = false;
 	for (host_clock_ns = 1000000000; rec_cnt; rec_cnt--, host_clock_ns += step_ns)
@@ -119,12 +119,37 @@ static struct fr_ring_map map_of(struct host_ring *h)
 	};
 }
 
-/* CPU 2 has overwritten most of its past, so its history begins last; then CPU 1. CPU 3 has room for more, CPU 0 has nothing.
+/* The clock goes on from ring to ring: they are filled one after the other, and at the same moment asked for. */
+static void fill_rings(struct host_ring **h, struct fr_ring_map *map, struct fr_dump_ring *src, const u32 *rec_cnt,
+		       const u64 *step_ns, u32 cnt)
+{
+	u64 end_ns = 0;
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		h[i] = filled(i, rec_cnt[i], step_ns[i]);
+		map[i] = map_of(h[i]);
+		src[i].map = &map[i];
+		end_ns = host_clock_ns > end_ns ? host_clock_ns : end_ns;
+	}
+	host_clock_ns = end_ns;
+}
+
+static void free_rings(struct host_ring **h, u32 cnt)
+{
+	while (cnt--)
+		host_ring_free(h[cnt]);
+}
+
+/*
+ * CPU 2 has overwritten most of its past, CPU 1 less of it, CPU 3 none, but it will soon. CPU 0 writes slowly. CPU 4 has
+ * nothing to lose.
  */
 static void the_shortest_history_is_copied_first(void **state)
 {
-	static const u32 rec_cnt[RINGS] = {0, 3000, 6000, 300};
-	static const u16 turn_cpu[RINGS] = {2, 1, 0, 3};
+	static const u32 rec_cnt[RINGS] = {100, 3000, 6000, 1200, 0};
+	static const u64 step_ns[RINGS] = {20000, 2000, 1000, 4000, 1};
+	static const u16 turn_cpu[RINGS] = {4, 2, 1, 3, 0};
 	struct fr_dump_ring src[RINGS] = {0}, *turn[RINGS];
 	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = RINGS};
 	struct fr_ring_map map[RINGS];
@@ -132,41 +157,65 @@ static void the_shortest_history_is_copied_first(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < RINGS; i++) {
-		h[i] = filled(i, rec_cnt[i], 1000);
-		map[i] = map_of(h[i]);
-		src[i].map = &map[i];
-	}
+	fill_rings(h, map, src, rec_cnt, step_ns, RINGS);
+	d.begin_ts = host_clock_ns;
 	fr_dump_find_ranges(&d);
 	for (i = 0; i < RINGS; i++)
 		assert_int_equal(turn[i]->map->cpu, turn_cpu[i]);
-	assert_true(src[2].oldest_ns > src[1].oldest_ns && src[1].oldest_ns > 1000000000);
-	assert_true(src[2].oldest_ns < host_clock_ns + 6000 * 1000);
+	assert_true(src[2].oldest_ns > 1000000000 && src[2].oldest_ns < host_clock_ns);
 	assert_int_equal(src[0].oldest_ns, 0);
 	assert_int_equal(src[3].oldest_ns, 0);
-	for (i = 0; i < RINGS; i++)
-		host_ring_free(h[i]);
+	assert_int_equal(src[4].oldest_ns, 0);
+	free_rings(h, RINGS);
+}
+
+/* However short their history: a sample that is written meanwhile has its stack then. */
+static void stacks_are_copied_last(void **state)
+{
+	static const u32 rec_cnt[2] = {6000, 3000};
+	static const u64 step_ns[2] = {1000, 2000};
+	struct fr_dump_ring src[2] = {0}, *turn[2];
+	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = 2};
+	struct fr_ring_map map[2];
+	struct host_ring *h[2];
+
+	(void)state;
+	fill_rings(h, map, src, rec_cnt, step_ns, 2);
+	d.begin_ts = host_clock_ns;
+	fr_dump_find_ranges(&d);
+	assert_ptr_equal(turn[0], &src[0]);
+	map[0].tier = FR_TIER_STACK;
+	fr_dump_find_ranges(&d);
+	assert_ptr_equal(turn[0], &src[1]);
+	map[1].tier = FR_TIER_STACK;
+	map[0].tier = FR_TIER_LIFE;
+	fr_dump_find_ranges(&d);
+	assert_ptr_equal(turn[0], &src[0]);
+	free_rings(h, 2);
 }
 
 /* The lap that is overwritten while the reader looks: what is left of that ring is in danger, too. */
 static void a_ring_that_overwrites_just_now_is_first(void **state)
 {
+	static const u32 rec_cnt[2] = {6000, 3000};
+	static const u64 step_ns[2] = {1000, 2000};
 	struct fr_dump_ring src[2] = {0}, *turn[2];
 	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = 2};
-	struct host_ring *h[2] = {filled(0, 6000, 1000), filled(1, 3000, 1000)};
-	struct fr_ring_map map[2] = {map_of(h[0]), map_of(h[1])};
+	struct fr_ring_map map[2];
+	struct host_ring *h[2];
 	u64 first, last;
 
 	(void)state;
-	src[0].map = &map[0];
-	src[1].map = &map[1];
+	fill_rings(h, map, src, rec_cnt, step_ns, 2);
+	d.begin_ts = host_clock_ns;
+	d.since_ns = UINT64_MAX;
 	assert_int_equal(fr_ring_read_range(&map[1], &first, &last), 0);
-	h[1]->r.sl->slot[first % FR_SLOT_MIN] = fr_slot(first + FR_SLOT_MIN, 0, 0, 0);
+	h[1]->r.sl->slot[first % LAPS] = fr_slot(first + LAPS, 0, 0, 0);
 	fr_dump_find_ranges(&d);
 	assert_ptr_equal(turn[0], &src[1]);
-	assert_true(src[1].oldest_ns == UINT64_MAX);
-	host_ring_free(h[0]);
-	host_ring_free(h[1]);
+	assert_int_equal(src[1].oldest_ns, 0); /* not known */
+	assert_int_equal(src[1].next_seq, first);
+	free_rings(h, 2);
 }
 
 static void what_ended_before_the_window_is_not_copied(void **state)
@@ -185,14 +234,41 @@ static void what_ended_before_the_window_is_not_copied(void **state)
 		fr_dump_find_ranges(&d);
 		assert_int_equal(src.next_seq, seq > first ? seq - 1 : first);
 		d.since_ns++;
+		src.last_base_ns = 0;
 		fr_dump_find_ranges(&d);
 		assert_int_equal(src.next_seq, seq);
+		assert_true(src.last_base_ns == (seq > first ? fr_ring_read_began(&map, seq - 1) : 0)); /* a hole's beginning */
 		assert_int_equal(src.last_seq, last);
 		assert_true(src.oldest_ns == fr_ring_read_began(&map, first));
 	}
 	d.since_ns = UINT64_MAX;
 	fr_dump_find_ranges(&d);
 	assert_int_equal(src.next_seq, last);
+	map.tier = FR_TIER_STACK; /* stacks are named by later samples */
+	fr_dump_find_ranges(&d);
+	assert_int_equal(src.next_seq, first);
+	host_ring_free(h);
+}
+
+/* A writer that opens a lap has written its number, but not yet when it begins. */
+static void a_head_half_written_hides_no_lap(void **state)
+{
+	struct fr_dump_ring src = {0}, *turn;
+	struct fr_dump d = {.src = &src, .turn = &turn, .src_cnt = 1};
+	struct host_ring *h = filled(0, 3000, 1000);
+	struct fr_ring_map map = map_of(h);
+	struct fr_page_head *head;
+	u64 first, last;
+
+	(void)state;
+	src.map = &map;
+	assert_int_equal(fr_ring_read_range(&map, &first, &last), 0);
+	d.since_ns = fr_ring_read_began(&map, last) - 1; /* within the lap before the last */
+	head = fr_ring_page(&h->r, FR_DATA_PAGE + fr_slot_idx(h->r.sl->slot[last % LAPS]));
+	head->base_ns = fr_ring_read_began(&map, first) - 1;
+	assert_true(fr_ring_read_began(&map, last) < d.since_ns);
+	fr_dump_find_ranges(&d);
+	assert_int_equal(src.next_seq, last - 1);
 	host_ring_free(h);
 }
 
@@ -231,8 +307,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shortest_history_is_copied_first),
+		cmocka_unit_test(stacks_are_copied_last),
 		cmocka_unit_test(a_ring_that_overwrites_just_now_is_first),
 		cmocka_unit_test(what_ended_before_the_window_is_not_copied),
+		cmocka_unit_test(a_head_half_written_hides_no_lap),
 		cmocka_unit_test(waves_go_by_turns),
 		cmocka_unit_test(laps_that_miss_for_different_reasons_end_before_the_next),
 	};

@@ -97,7 +97,6 @@ static int warm_up(size_t sz)
 		piece[i] = fr_faulted(WARM_SZ);
 		err = piece[i] ? 0 : -ENOMEM;
 	}
-	__asm__ volatile("" : : "r"(piece) : "memory"); /* forces the pages to be touched */
 	for (i = 0; piece && i < cnt; i++)
 		free(piece[i]);
 	free(piece);

@@ -4,9 +4,10 @@
  *  1. The reader's lock. A reader before us that was killed left nothing but perhaps a sub-buffer in the spare's place:
  *     put it back.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
- *  3. Copy the rings, oldest lap first, into a buffer taken before. Memory to encode them is taken after that, unless a
- * recorder has it from before: what happened is copied sooner then. Rings that are larger than the buffer are copied and
- * encoded in waves, those with the shortest history first: what a ring overwrites while it waits is not in the snapshot.
+ *  3. Copy the rings, oldest lap first, into a buffer taken before; memory to encode them is taken behind that, so that they
+ *     are copied sooner. (A recorder has all of it long before: a dump is wanted just when memory is short.) Rings that are
+ *     larger than the buffer are copied and encoded in waves, those with the shortest history first: what a ring overwrites
+ *     while it waits is not in the snapshot.
  *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "flow/snapshot/dump.h"
@@ -95,7 +96,7 @@ static void count_holes(struct fr_dump *d)
 	for (i = 0; i < d->hole_cnt; i++) {
 		const struct fr_snap_hole *h = &d->hole[i];
 
-		if (h->until_ns && h->until_ns <= d->since_ns)
+		if (h->until_ns && h->until_ns <= fr_dump_since_ns(d, h->tier))
 			continue;
 		d->done->missed += h->last_seq + 1 - h->first_seq;
 		d->hole[kept++] = *h;
@@ -133,7 +134,7 @@ static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
 		.tag = c,
 	};
 
-	return fr_snap_put_lap(d->w, &lap, d->since_ns);
+	return fr_snap_put_lap(d->w, &lap, fr_dump_since_ns(d, lap.tier));
 }
 
 static int encode_wave(struct fr_dump *d)
@@ -285,8 +286,8 @@ static int dump_locked(struct fr_dump *d)
 	if (!d->ask->profile_only)
 		fr_progress_end(&d->bar);
 	if (err)
-		fr_err("cannot write snapshot %s: %s: nothing is lost, the session goes on recording", d->done->path,
-		       strerror(-err));
+		fr_err("cannot write snapshot %s: %s: %snothing is lost, the session goes on recording", d->done->path,
+		       strerror(-err), err == -ENOMEM ? "free some memory; " : "");
 	return err;
 }
 

@@ -252,26 +252,54 @@ bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
 	return true;
 }
 
-/* A lap ends when the next one begins: one that ends before since_ns need not be copied. */
-static void find_range(struct fr_dump_ring *src, u64 since_ns)
+/*
+ * A lap ends when the next one begins: one that ends before since_ns need not be copied. A writer that opens a lap writes the
+ * head of its first page word by word, so for a moment the time there is that of an older lap: times that go backwards are not
+ * believed.
+ */
+static void skip_old_laps(struct fr_dump_ring *src, u64 began_ns, u64 since_ns)
 {
+	u64 next_ns;
+
+	for (; src->next_seq < src->last_seq; src->next_seq++) {
+		next_ns = fr_ring_read_began(src->map, src->next_seq + 1);
+		if (next_ns < began_ns || next_ns >= since_ns)
+			return;
+		src->last_base_ns = began_ns;
+		began_ns = next_ns;
+	}
+}
+
+static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
+{
+	u64 began_ns, laps;
+
 	if (fr_ring_read_range(src->map, &src->next_seq, &src->last_seq)) {
 		src->next_seq = src->last_seq + 1;
 		return;
 	}
-	if (src->next_seq > 1)
-		src->oldest_ns = fr_ring_read_began(src->map, src->next_seq);
-	while (src->next_seq < src->last_seq && fr_ring_read_began(src->map, src->next_seq + 1) < since_ns)
-		src->next_seq++;
+	began_ns = fr_ring_read_began(src->map, src->next_seq);
+	laps = src->last_seq + 1 - src->next_seq;
+	if (src->next_seq > 1 && began_ns != UINT64_MAX)
+		src->oldest_ns = began_ns;
+	if (began_ns < now_ns)
+		src->full_ns = (double)(now_ns - began_ns) / laps * src->map->slot_cnt;
+	skip_old_laps(src, began_ns, since_ns);
 }
 
-/* The shorter a ring's history, the more of it a wait costs. */
+/*
+ * The shorter a ring's history, the more of it a wait costs. But stacks come after all samples that name them: of what is
+ * recorded meanwhile, too.
+ */
 static int by_history(const void *a, const void *b)
 {
 	const struct fr_dump_ring *x = *(struct fr_dump_ring *const *)a, *y = *(struct fr_dump_ring *const *)b;
+	bool x_stacks = x->map->tier == FR_TIER_STACK, y_stacks = y->map->tier == FR_TIER_STACK;
 
-	if (x->oldest_ns != y->oldest_ns)
-		return x->oldest_ns > y->oldest_ns ? -1 : 1;
+	if (x_stacks != y_stacks)
+		return x_stacks ? 1 : -1;
+	if (x->full_ns != y->full_ns)
+		return x->full_ns < y->full_ns ? -1 : 1;
 	return x < y ? -1 : 1;
 }
 
@@ -282,7 +310,7 @@ void fr_dump_find_ranges(struct fr_dump *d)
 
 	for (i = 0; i < d->src_cnt; i++) {
 		src = d->turn[i] = &d->src[i];
-		find_range(src, d->since_ns);
+		find_range(src, d->begin_ts, fr_dump_since_ns(d, src->map->tier));
 		d->total_sz += (src->last_seq + 1 - src->next_seq) * subbuf_sz(src->map);
 	}
 	qsort(d->turn, d->src_cnt, sizeof(*d->turn), by_history);

@@ -17,7 +17,8 @@ struct fr_dump_ring {
 	const struct fr_ring_map *map;
 	struct fr_ring_reader reader;
 	u64 next_seq, last_seq; /* laps yet to be read */
-	u64 oldest_ns;		/* since when it has history; 0: all of it, nothing is overwritten yet */
+	u64 oldest_ns;		/* since when it has history, 0: its beginning, or not known */
+	double full_ns;		/* of how long a time it holds the events, or will once it is full */
 	struct fr_snap_ring acct;
 	u64 last_base_ns;	      /* when the lap read last began */
 	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
@@ -57,6 +58,13 @@ struct fr_dump {
 	u32 jobs;	       /* threads that encode */
 	struct fr_progress bar;
 };
+
+/* From when on rows are wanted, 0: all. Of stacks all: they are written once, and named by samples much later
+ * (bpf/stack.bpf.h). */
+static inline u64 fr_dump_since_ns(const struct fr_dump *d, u16 tier)
+{
+	return tier == FR_TIER_STACK ? 0 : d->since_ns;
+}
 
 /* Open each ring, after repairing what a killed reader left. 0, or -errno with a message. */
 int fr_dump_open(struct fr_dump *d);

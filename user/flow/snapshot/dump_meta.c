@@ -39,6 +39,7 @@ static void account_ring(struct fr_dump_ring *src)
 static int put_rings(struct fr_dump *d)
 {
 	struct fr_snap_ring *rings = calloc(d->src_cnt, sizeof(*rings));
+	u64 since_ns;
 	size_t i;
 	int err;
 
@@ -47,15 +48,16 @@ static int put_rings(struct fr_dump *d)
 	for (i = 0; i < d->src_cnt; i++) {
 		account_ring(&d->src[i]);
 		rings[i] = d->src[i].acct;
-		if (rings[i].horizon_ns < d->since_ns)
-			rings[i].horizon_ns = d->since_ns;
+		since_ns = fr_dump_since_ns(d, rings[i].tier);
+		if (rings[i].horizon_ns < since_ns)
+			rings[i].horizon_ns = since_ns;
 	}
 	err = fr_snap_put_rings(d->w, rings, d->src_cnt);
 	free(rings);
 	return err;
 }
 
-/* Tasks that ended before anything in the file happened are left out. *task: malloc'ed, *cnt remaining. */
+/* Tasks that ended before anything that the rings hold are left out. *task: malloc'ed, *cnt remaining. */
 static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
 {
 	struct fr_snap_task *task;
@@ -66,8 +68,8 @@ static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_c
 	if (err)
 		return err;
 	for (i = 0; i < d->src_cnt; i++)
-		if (d->src[i].acct.horizon_ns < oldest)
-			oldest = d->src[i].acct.horizon_ns;
+		if (d->src[i].oldest_ns < oldest)
+			oldest = d->src[i].oldest_ns;
 	for (i = 0; i < cnt; i++)
 		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
 			task[kept++] = task[i];

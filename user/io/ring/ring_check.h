@@ -49,8 +49,7 @@ static inline bool fr_ring_word_full(const struct fr_ring_map *m, u64 word, u64 
 	return fr_ring_word_is(m, word, seq) && fr_slot_com(word) == fr_ring_full_units(m);
 }
 
-/* Does this page 0 begin lap seq of this ring? Then *head is its head. Whole words are loaded: a writer may be changing them.
- */
+/* Does this page 0 begin lap seq of this ring? Then *head is its head. Whole words are loaded: a writer may change them. */
 static inline bool fr_ring_head_of(const struct fr_ring_map *m, const u64 *page, u64 seq, struct fr_page_head *head)
 {
 	u64 unit[FR_PAGE_HEAD_UNITS];
