@@ -98,7 +98,8 @@ def whose(program):
         run(program, "dump", "-n", name, "-o", file)
     events = replay(file)
     mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
-    check(mine["softirq_entry"] >= 500 and mine["softirq_exit"] >= 500, f"softirqs of who sends: {mine}")
+    # not of all: some kernels leave one to ksoftirqd now and then
+    check(mine["softirq_entry"] >= 400 and mine["softirq_exit"] >= 400, f"softirqs of who sends: {mine}")
     for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
         wakers = collections.Counter(e["tid"] for e in events if e["event"] == "sched_waking" and e["target_pid"] == b)
         check(wakers[a] >= 400, f"{a} wakes {b}: {wakers}")

@@ -32,7 +32,7 @@ class Toggled:
     begun = 0
 
     def __init__(self, *options, instead=None):
-        self.options, self.instead = options, instead
+        self.options, self.instead, self.used = options, instead, False
 
     def __enter__(self):
         Toggled.begun += 1
@@ -53,9 +53,9 @@ class Toggled:
         return self
 
     def __exit__(self, kind, *failed):
-        """written: what it had when it was taken off first; it has been on since."""
+        """written: what it had when it was taken off first."""
         try:
-            if not kind and not self.instead and common.written(self.name) == self.written:
+            if not kind and self.used and not self.instead and common.written(self.name) == self.written:
                 raise OSError(f"{self.name} recorded nothing")
         finally:
             self.end()
@@ -76,6 +76,7 @@ class Toggled:
     @contextlib.contextmanager
     def on(self):
         self.say("on")
+        self.used = True
         try:
             yield
         finally:

@@ -190,7 +190,7 @@ def ours(opts):
             common.dump(os.path.join(tmp, f"warm{i}.flight"))
         taken, alone, read, read_alone = in_turns(tmp, rounds)
         common.row("events in it", [t[0] for t in taken], "")
-        common.row("by the command dump, which takes its memory first: all bytes copied", [t[1] / 1e6 for t in taken], "ms", at_most=20)
+        common.row("by the command dump, which takes memory for copies first: all bytes copied", [t[1] / 1e6 for t in taken], "ms", at_most=20)
         common.row("by the command dump: the file complete and synced", [t[2] / 1e6 for t in taken], "ms")
         common.row("by the command dump, on one CPU: the file complete and synced", [t[2] / 1e6 for t in alone], "ms")
         common.row("of this, rings copied and encoded, on two CPUs", read, "ms")
