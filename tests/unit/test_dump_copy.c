@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "host_ring.h"
+#include "host_map.h"
 #include "io/ring/ring_read.h"
 
 #define LAPS  6u
@@ -105,40 +105,40 @@ static struct host_ring *filled(u16 cpu, u32 rec_cnt, u64 step_ns)
 	return h;
 }
 
-static struct fr_ring_map map_of(struct host_ring *h)
-{
-	return (struct fr_ring_map){
-		.wr = h->r.wr,
-		.sl = h->r.sl,
-		.data = fr_ring_page(&h->r, FR_DATA_PAGE),
-		.slot_cnt = h->r.slot_cnt,
-		.subbuf_pages = h->r.subbuf_pages,
-		.epoch = h->r.epoch,
-		.cpu = h->r.cpu,
-		.tier = h->r.tier,
-	};
-}
+/* Rings that are all asked for at the same moment. */
+struct rig {
+	struct host_ring *h[RINGS];
+	struct fr_ring_map map[RINGS];
+	struct fr_dump_ring src[RINGS], *turn[RINGS];
+	struct fr_dump d;
+};
 
-/* The clock goes on from ring to ring: they are filled one after the other, and at the same moment asked for. */
-static void fill_rings(struct host_ring **h, struct fr_ring_map *map, struct fr_dump_ring *src, const u32 *rec_cnt,
-		       const u64 *step_ns, u32 cnt)
+static void fill(struct rig *rig, u32 cnt, const u32 *rec_cnt, const u64 *step_ns)
 {
-	u64 end_ns = 0;
 	u32 i;
 
+	*rig = (struct rig){.d = {.src = rig->src, .turn = rig->turn, .src_cnt = cnt}};
 	for (i = 0; i < cnt; i++) {
-		h[i] = filled(i, rec_cnt[i], step_ns[i]);
-		map[i] = map_of(h[i]);
-		src[i].map = &map[i];
-		end_ns = host_clock_ns > end_ns ? host_clock_ns : end_ns;
+		rig->h[i] = filled(i, rec_cnt[i], step_ns[i]);
+		rig->map[i] = host_ring_map(rig->h[i]);
+		rig->src[i].map = &rig->map[i];
+		rig->d.begin_ts = host_clock_ns > rig->d.begin_ts ? host_clock_ns : rig->d.begin_ts;
 	}
-	host_clock_ns = end_ns;
 }
 
-static void free_rings(struct host_ring **h, u32 cnt)
+/* CPU 0 has the shorter history of the two. */
+static void fill_two(struct rig *rig)
 {
-	while (cnt--)
-		host_ring_free(h[cnt]);
+	static const u32 rec_cnt[2] = {6000, 3000};
+	static const u64 step_ns[2] = {1000, 2000};
+
+	fill(rig, 2, rec_cnt, step_ns);
+}
+
+static void empty(struct rig *rig)
+{
+	while (rig->d.src_cnt--)
+		host_ring_free(rig->h[rig->d.src_cnt]);
 }
 
 /*
@@ -150,72 +150,56 @@ static void the_shortest_history_is_copied_first(void **state)
 	static const u32 rec_cnt[RINGS] = {100, 3000, 6000, 1200, 0};
 	static const u64 step_ns[RINGS] = {20000, 2000, 1000, 4000, 1};
 	static const u16 turn_cpu[RINGS] = {4, 2, 1, 3, 0};
-	struct fr_dump_ring src[RINGS] = {0}, *turn[RINGS];
-	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = RINGS};
-	struct fr_ring_map map[RINGS];
-	struct host_ring *h[RINGS];
+	struct rig rig;
 	u32 i;
 
 	(void)state;
-	fill_rings(h, map, src, rec_cnt, step_ns, RINGS);
-	d.begin_ts = host_clock_ns;
-	fr_dump_find_ranges(&d);
+	fill(&rig, RINGS, rec_cnt, step_ns);
+	fr_dump_find_ranges(&rig.d);
 	for (i = 0; i < RINGS; i++)
-		assert_int_equal(turn[i]->map->cpu, turn_cpu[i]);
-	assert_true(src[2].oldest_ns > 1000000000 && src[2].oldest_ns < host_clock_ns);
-	assert_int_equal(src[0].oldest_ns, 0);
-	assert_int_equal(src[3].oldest_ns, 0);
-	assert_int_equal(src[4].oldest_ns, 0);
-	free_rings(h, RINGS);
+		assert_int_equal(rig.turn[i]->map->cpu, turn_cpu[i]);
+	assert_true(rig.src[2].oldest_ns > 1000000000 && rig.src[2].oldest_ns < rig.d.begin_ts);
+	assert_int_equal(rig.src[0].oldest_ns, 0);
+	assert_int_equal(rig.src[3].oldest_ns, 0);
+	assert_int_equal(rig.src[4].oldest_ns, 0);
+	empty(&rig);
 }
 
 /* However short their history: a sample that is written meanwhile has its stack then. */
 static void stacks_are_copied_last(void **state)
 {
-	static const u32 rec_cnt[2] = {6000, 3000};
-	static const u64 step_ns[2] = {1000, 2000};
-	struct fr_dump_ring src[2] = {0}, *turn[2];
-	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = 2};
-	struct fr_ring_map map[2];
-	struct host_ring *h[2];
+	struct rig rig;
 
 	(void)state;
-	fill_rings(h, map, src, rec_cnt, step_ns, 2);
-	d.begin_ts = host_clock_ns;
-	fr_dump_find_ranges(&d);
-	assert_ptr_equal(turn[0], &src[0]);
-	map[0].tier = FR_TIER_STACK;
-	fr_dump_find_ranges(&d);
-	assert_ptr_equal(turn[0], &src[1]);
-	map[1].tier = FR_TIER_STACK;
-	map[0].tier = FR_TIER_LIFE;
-	fr_dump_find_ranges(&d);
-	assert_ptr_equal(turn[0], &src[0]);
-	free_rings(h, 2);
+	fill_two(&rig);
+	fr_dump_find_ranges(&rig.d);
+	assert_ptr_equal(rig.turn[0], &rig.src[0]);
+	rig.map[0].tier = FR_TIER_STACK;
+	fr_dump_find_ranges(&rig.d);
+	assert_ptr_equal(rig.turn[0], &rig.src[1]);
+	rig.map[1].tier = FR_TIER_STACK;
+	rig.map[0].tier = FR_TIER_LIFE;
+	fr_dump_find_ranges(&rig.d);
+	assert_ptr_equal(rig.turn[0], &rig.src[0]);
+	empty(&rig);
 }
 
 /* The lap that is overwritten while the reader looks: what is left of that ring is in danger, too. */
 static void a_ring_that_overwrites_just_now_is_first(void **state)
 {
-	static const u32 rec_cnt[2] = {6000, 3000};
-	static const u64 step_ns[2] = {1000, 2000};
-	struct fr_dump_ring src[2] = {0}, *turn[2];
-	struct fr_dump d = {.src = src, .turn = turn, .src_cnt = 2};
-	struct fr_ring_map map[2];
-	struct host_ring *h[2];
+	struct rig rig;
 	u64 first, last;
 
 	(void)state;
-	fill_rings(h, map, src, rec_cnt, step_ns, 2);
-	d.begin_ts = host_clock_ns;
-	d.since_ns = UINT64_MAX;
-	assert_int_equal(fr_ring_read_range(&map[1], &first, &last), 0);
-	h[1]->r.sl->slot[first % LAPS] = fr_slot(first + LAPS, 0, 0, 0);
-	fr_dump_find_ranges(&d);
-	assert_ptr_equal(turn[0], &src[1]);
-	assert_int_equal(src[1].oldest_ns, 0); /* not known */
-	assert_int_equal(src[1].next_seq, first);
-	free_rings(h, 2);
+	fill_two(&rig);
+	rig.d.since_ns = UINT64_MAX;
+	assert_int_equal(fr_ring_read_range(&rig.map[1], &first, &last), 0);
+	rig.h[1]->r.sl->slot[first % LAPS] = fr_slot(first + LAPS, 0, 0, 0);
+	fr_dump_find_ranges(&rig.d);
+	assert_ptr_equal(rig.turn[0], &rig.src[1]);
+	assert_int_equal(rig.src[1].oldest_ns, 0); /* not known */
+	assert_int_equal(rig.src[1].next_seq, first);
+	empty(&rig);
 }
 
 static void what_ended_before_the_window_is_not_copied(void **state)
@@ -223,7 +207,7 @@ static void what_ended_before_the_window_is_not_copied(void **state)
 	struct fr_dump_ring src = {0}, *turn;
 	struct fr_dump d = {.src = &src, .turn = &turn, .src_cnt = 1};
 	struct host_ring *h = filled(0, 3000, 1000);
-	struct fr_ring_map map = map_of(h);
+	struct fr_ring_map map = host_ring_map(h);
 	u64 first, last, seq;
 
 	(void)state;
@@ -256,7 +240,7 @@ static void a_head_half_written_hides_no_lap(void **state)
 	struct fr_dump_ring src = {0}, *turn;
 	struct fr_dump d = {.src = &src, .turn = &turn, .src_cnt = 1};
 	struct host_ring *h = filled(0, 3000, 1000);
-	struct fr_ring_map map = map_of(h);
+	struct fr_ring_map map = host_ring_map(h);
 	struct fr_page_head *head;
 	u64 first, last;
 

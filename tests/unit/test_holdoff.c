@@ -14,7 +14,7 @@
 
 #include "io/ring/ring_back.h"
 #include "pure/holdoff.h"
-#include "unit/host_ring.h"
+#include "unit/host_map.h"
 
 #define CPU	 3
 #define OWN_TID	 777
@@ -37,20 +37,6 @@ static u64 slept_ns, late_ns, to_ns; /* of the schedule that was made */
 static struct host_ring *ring(u32 slots)
 {
 	return host_ring_new(CPU, FR_TIER_MAIN, slots, 1);
-}
-
-static struct fr_ring_map map_of(const struct host_ring *h)
-{
-	return (struct fr_ring_map){
-		.wr = h->r.wr,
-		.sl = h->r.sl,
-		.data = fr_ring_page(&h->r, FR_DATA_PAGE),
-		.slot_cnt = h->r.slot_cnt,
-		.subbuf_pages = h->r.subbuf_pages,
-		.epoch = h->r.epoch,
-		.cpu = CPU,
-		.tier = FR_TIER_MAIN,
-	};
 }
 
 /* ---- a schedule, and its records ---- */
@@ -217,7 +203,7 @@ static struct fr_ring_back back;
 static int look(const struct host_ring *h, struct fr_holdoff *out)
 {
 	const struct fr_holdoff_ask ask = {slept_ns, late_ns, to_ns, CPU};
-	const struct fr_ring_map m = map_of(h);
+	const struct fr_ring_map m = host_ring_map(h);
 	const u64 *page;
 	u32 end;
 	int err;
@@ -460,7 +446,7 @@ static u32 check_page(const struct host_ring *h, u32 rec, const u64 *page, u32 e
 /* All records that are there, and how it ended. */
 static u32 read_back(const struct host_ring *h, int *err)
 {
-	const struct fr_ring_map m = map_of(h);
+	const struct fr_ring_map m = host_ring_map(h);
 	u32 rec = h->rec_cnt, end;
 	const u64 *page;
 
@@ -528,7 +514,7 @@ static void swapped_out(void **state)
 static void refused(void **state)
 {
 	struct host_ring *h = host_ring_new(CPU, FR_TIER_MAIN, 5, 2);
-	const struct fr_ring_map m = map_of(h);
+	const struct fr_ring_map m = host_ring_map(h);
 	u32 slot, before;
 	int err;
 

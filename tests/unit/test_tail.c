@@ -2,7 +2,7 @@
 /* One ring of a tail: whenever it is read, what was there before, handed out and skipped is what was written; each skip told
  * once. */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
-#include "host_ring.h"
+#include "host_map.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -33,14 +33,7 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->ring = host_ring_new(3, FR_TIER_MAIN, SLOTS, PAGES);
-	f->map = (struct fr_ring_map){.wr = f->ring->r.wr,
-				      .sl = f->ring->r.sl,
-				      .data = fr_ring_page(&f->ring->r, FR_DATA_PAGE),
-				      .slot_cnt = SLOTS,
-				      .subbuf_pages = PAGES,
-				      .epoch = f->ring->r.epoch,
-				      .cpu = f->ring->r.cpu,
-				      .tier = f->ring->r.tier};
+	f->map = host_ring_map(f->ring);
 	f->lapbatch = fr_lapbatch_new(fr_schema_builtin(), PAGES * FR_PAGE_SZ);
 	*state = f;
 	return !f->lapbatch;

@@ -59,8 +59,7 @@ struct fr_dump {
 	struct fr_progress bar;
 };
 
-/* From when on rows are wanted, 0: all. Of stacks all: they are written once, and named by samples much later
- * (bpf/stack.bpf.h). */
+/* From when on rows are wanted, 0: all. All stacks: written once, they are named by much later samples (bpf/stack.bpf.h). */
 static inline u64 fr_dump_since_ns(const struct fr_dump *d, u16 tier)
 {
 	return tier == FR_TIER_STACK ? 0 : d->since_ns;

@@ -78,7 +78,10 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
  */
 int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq);
 
-/* When lap seq of the range began; UINT64_MAX: it is overwritten by now, or damaged. */
+/*
+ * When lap seq of the range began; UINT64_MAX: it is overwritten by now, or damaged. Of a lap that is just being opened it may
+ * be the time of an older one.
+ */
 u64 fr_ring_read_began(const struct fr_ring_map *m, u64 seq);
 
 /*
