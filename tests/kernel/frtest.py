@@ -252,8 +252,8 @@ def gone(dir):
 
 
 @contextlib.contextmanager
-def small_memory():
-    """A memory cgroup of 16 MiB: its directory."""
+def small_memory(mib=16):
+    """A memory cgroup of so much: its directory."""
     if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
     elif "memory" in controllers("/sys/fs/cgroup/cgroup.subtree_control"):
@@ -263,7 +263,7 @@ def small_memory():
     os.mkdir(dir)
     try:
         with open(f"{dir}/{limit}", "w") as f:
-            f.write("16M")
+            f.write(f"{mib}M")
         if os.path.exists(f"{dir}/memory.swap.max"):
             with open(f"{dir}/memory.swap.max", "w") as f:
                 f.write("0")

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, ended, equal, exists, fr, fr_json, gone, helper, main, new_name,
-                    path, recorder, replay, run, session, snapshots, status, test, tracefs, wait_for, written)
+                    path, recorder, replay, run, session, small_memory, snapshots, status, test, tracefs, wait_for, written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
@@ -453,6 +453,32 @@ def memory_limit():
             equal({c["what"]: c["grade"] for c in found}["memory limit"], "missing", "doctor, with little room")
     finally:
         wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty", 60)
+
+
+def peak_of_dump(name, mib):
+    """The most memory that a dump took in a cgroup of so much, and the events it has."""
+    file = path(f"lent-{mib}.flight")
+    with small_memory(mib) as dir:
+        peak = next((f for f in ("memory.max_usage_in_bytes", "memory.peak") if os.path.exists(f"{dir}/{f}")), None)
+        if not peak:
+            raise Skip("this kernel does not tell how much memory a cgroup took at most")
+        run("sh", "-c", f'echo $$ > {dir}/cgroup.procs; exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o", file)
+        with open(f"{dir}/{peak}", encoding="ascii") as f:
+            took = int(f.read())
+    info = fr_json("info", "--json", file)
+    equal((info["missed"], info["damage"]), ({}, 0), "what is missing in it")
+    return took >> 20, info["events"]
+
+
+@test("copies of large rings: all at once where memory is plentiful, in waves where it is not")
+def lent_memory():
+    with session("-p", "minimal", "-e", "syscall", "-m", "160M") as name:
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=3000000")
+        little, events = peak_of_dump(name, 160)
+        plenty, more_events = peak_of_dump(name, 4096)
+    check(events > 6_000_000 and more_events >= events, f"{events} events, then {more_events}")
+    check(little < 130, f"{little} MiB taken, where 160 was the limit")
+    check(plenty > little + 30, f"{plenty} MiB taken where there was enough, {little} where there was little")
 
 
 @test("doctor without type information: says so, and does not guess about the rest")

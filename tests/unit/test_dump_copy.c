@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -16,12 +17,40 @@
 
 static int verdict[LAPS + 1]; /* of each lap, from 1 on */
 
+/* Of laps that several threads read: what they must not do, and what was read so far. */
+static struct {
+	bool watched;
+	u32 busy[RINGS], last_seq[RINGS];
+	u32 samples, before_stacks;
+	u32 faults;
+} seen;
+
+/* A lap of ring cpu takes a while; meanwhile no other of that ring is read. Samples are read before the first stack. */
+static void see(const struct fr_ring_map *m, u64 seq)
+{
+	const struct timespec nap = {.tv_nsec = 300000};
+	bool ok = !__atomic_exchange_n(&seen.busy[m->cpu], 1, __ATOMIC_ACQUIRE) && seen.last_seq[m->cpu] + 1 == seq;
+
+	if (m->tier == FR_TIER_STACK)
+		ok = ok && __atomic_load_n(&seen.samples, __ATOMIC_ACQUIRE) == seen.before_stacks;
+	nanosleep(&nap, NULL);
+	if (m->tier != FR_TIER_STACK)
+		__atomic_fetch_add(&seen.samples, 1, __ATOMIC_RELEASE);
+	seen.last_seq[m->cpu] = seq;
+	if (!ok)
+		__atomic_fetch_add(&seen.faults, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&seen.busy[m->cpu], 0, __ATOMIC_RELEASE);
+}
+
 /* Lap seq began at 1000 * seq. */
 static int read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz, struct fr_lap *out)
 {
 	struct fr_page_head *head = buf;
 
-	assert_true(r && buf_sz >= FR_PAGE_SZ);
+	if (!r || buf_sz < FR_PAGE_SZ)
+		abort(); /* cmocka's assertions are for the first thread */
+	if (seen.watched)
+		see(r->map, seq);
 	if (verdict[seq])
 		return verdict[seq];
 	head->base_ns = 1000 * seq;
@@ -62,14 +91,15 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[LAPS * FR_PAGE_SZ];
+	const struct fr_dump_room room = {.buf = buf};
 	struct fr_dump_ring src = {.map = &map, .next_seq = 1, .last_seq = LAPS}, *turn = &src;
 	struct fr_dump_lap copied[LAPS];
 	struct fr_snap_hole hole[LAPS] = {0};
 	struct fr_dump d = {.src = &src,
 			    .turn = &turn,
 			    .src_cnt = 1,
-			    .buf = buf,
-			    .buf_sz = sizeof(buf),
+			    .room = &room,
+			    .room_sz = sizeof(buf),
 			    .copied = copied,
 			    .copied_room = LAPS,
 			    .hole = hole};
@@ -259,15 +289,16 @@ static void a_head_half_written_hides_no_lap(void **state)
 static void waves_go_by_turns(void **state)
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
-	static u8 buf[2 * FR_PAGE_SZ];
+	static u8 buf[3 * FR_PAGE_SZ];
+	const struct fr_dump_room room = {.buf = buf};
 	struct fr_dump_ring src[2] = {{.map = &map, .next_seq = 1, .last_seq = 2}, {.map = &map, .next_seq = 3, .last_seq = 5}};
 	struct fr_dump_ring *turn[2] = {&src[1], &src[0]};
 	struct fr_dump_lap copied[LAPS];
 	struct fr_dump d = {.src = src,
 			    .turn = turn,
 			    .src_cnt = 2,
-			    .buf = buf,
-			    .buf_sz = FR_PAGE_SZ + 2 * FR_UNIT_SZ,
+			    .room = &room,
+			    .room_sz = sizeof(buf) - 1,
 			    .copied = copied,
 			    .copied_room = LAPS};
 	size_t first = 0;
@@ -287,6 +318,45 @@ static void waves_go_by_turns(void **state)
 	assert_true(copied[0].src == &src[0] && copied[0].lap.seq == 2);
 }
 
+/* By as many threads as there may be, a ring by one of them, and stacks once all else is copied. */
+static void threads_copy_stacks_last(void **state)
+{
+	static const u32 pages = 2 * COPY_PER_THREAD_SZ / FR_PAGE_SZ;
+	const struct fr_dump_needs needs = {.most_sz = (size_t)RINGS * LAPS * pages * FR_PAGE_SZ, .copiers = RINGS};
+	struct fr_dump_lap copied[RINGS * LAPS];
+	struct fr_dump_ring src[RINGS], *turn[RINGS];
+	struct fr_ring_map map[RINGS];
+	struct fr_dump_room room;
+	struct fr_dump d = {
+		.src = src, .turn = turn, .src_cnt = RINGS, .room = &room, .copied = copied, .copied_room = RINGS * LAPS};
+	size_t first = 0;
+	u32 i;
+
+	(void)state;
+	memset(verdict, 0, sizeof(verdict));
+	seen.watched = true;
+	seen.before_stacks = (RINGS - 2) * LAPS;
+	for (i = 0; i < RINGS; i++) {
+		map[i] = (struct fr_ring_map){.cpu = i, .slot_cnt = LAPS, .subbuf_pages = pages};
+		map[i].tier = i < RINGS - 2 ? FR_TIER_MAIN : FR_TIER_STACK;
+		src[i] = (struct fr_dump_ring){.map = &map[i], .next_seq = 1, .last_seq = LAPS, .reader.map = &map[i]};
+		turn[i] = &src[i];
+	}
+	assert_int_equal(fr_dump_room_take(&needs, &room), 0);
+	assert_int_equal(room.most_sz, needs.most_sz);
+	d.room_sz = room.most_sz;
+	assert_true(fr_dump_copy_wave(&d, &first));
+	assert_int_equal(seen.faults, 0);
+	assert_int_equal(d.copied_cnt, RINGS * LAPS);
+	for (i = 0; i < RINGS * LAPS; i++) {
+		assert_ptr_equal(copied[i].src, &src[i / LAPS]);
+		assert_int_equal(copied[i].lap.seq, i % LAPS + 1);
+		assert_int_equal(((struct fr_page_head *)copied[i].at)->base_ns, 1000 * copied[i].lap.seq);
+	}
+	seen.watched = false;
+	fr_dump_room_free(&room);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +366,7 @@ int main(void)
 		cmocka_unit_test(what_ended_before_the_window_is_not_copied),
 		cmocka_unit_test(a_head_half_written_hides_no_lap),
 		cmocka_unit_test(waves_go_by_turns),
+		cmocka_unit_test(threads_copy_stacks_last),
 		cmocka_unit_test(laps_that_miss_for_different_reasons_end_before_the_next),
 	};
 

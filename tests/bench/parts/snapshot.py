@@ -18,6 +18,7 @@ WRITER_MS, EVERY_US, TAKEN_AFTER_S, REST_S = 350, 20, 0.06, 0.05
 BEGUN_NS = 30_000_000
 TAKEN = re.compile(r", in ([\d.]+ \w+), the rings read after ([\d.]+ \w+)")
 FEW = 64 * common.MIB  # rings for which a dump has two threads, and takes no more than that
+LARGE_MIB = 64  # a CPU: more than what a dump has for copies in any case (user/flow/snapshot/dump_int.h)
 STALL_MS = 0.1  # what a snapshot may add to a writer's longest pause: less than that is what the machine does by itself
 
 
@@ -181,6 +182,20 @@ def in_turns(tmp, rounds):
     return by_two, by_one, took[::2], took[1::2]
 
 
+def large(opts):
+    """Rings that only fit in memory that is lent for the snapshot: one after the other copies them, or each CPU does."""
+    rounds = 2 if opts.quick else 5
+    with common.session("-p", "full", "-m", f"{LARGE_MIB}M"), tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
+        for _ in range(LARGE_MIB // 16):
+            fill()
+        common.dump(os.path.join(tmp, "warm.flight"))
+        by_two, by_one, _, _ = in_turns(tmp, rounds)
+    case = f"rings of {LARGE_MIB} MiB a CPU, by the command dump"
+    common.row(f"{case}, on two CPUs: all bytes copied", [t[1] / 1e6 for t in by_two], "ms")
+    common.row(f"{case}, on one CPU: all bytes copied", [t[1] / 1e6 for t in by_one], "ms")
+    common.row(f"{case}, on two CPUs: the file complete and synced", [t[2] / 1e6 for t in by_two], "ms")
+
+
 def ours(opts):
     rounds = 2 if opts.quick else 9
     with common.session("-p", "full", "-m", "16M"), tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
@@ -208,6 +223,7 @@ def ours(opts):
         taken = by_recorder(tmp, rounds)
     common.row("by a recorder, its memory taken before: all bytes copied", [t[0] / 1e6 for t in taken], "ms", at_most=20)
     common.row("by a recorder: the file complete and synced", [t[1] / 1e6 for t in taken], "ms")
+    large(opts)
 
 
 # ---- ftrace ----

@@ -23,6 +23,7 @@
 #include "flow/snapshot/name.h"
 #include "io/cpus.h"
 #include "io/memcg.h"
+#include "io/memory.h"
 #include "io/ns.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
@@ -36,24 +37,10 @@
 
 /* ---- checks ---- */
 
-static u64 available_memory(void)
-{
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *f = fopen("/proc/meminfo", "re");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib * 1024;
-}
-
 /* Rings are never given back to a host short of memory: refuse to take more than half of what is free. */
 static int check_memory(u64 want)
 {
-	u64 there = available_memory();
+	u64 there = fr_memory_available();
 	char a[32], b[32];
 
 	if (!there || want <= there / 2)

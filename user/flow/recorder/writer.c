@@ -111,10 +111,7 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 
 	if (err)
 		return err;
-	room->jobs = needs.jobs;
-	room->sz = needs.copy_sz;
-	room->buf = fr_dump_map_room(room->sz);
-	return room->buf ? 0 : -ENOMEM;
+	return fr_dump_room_take(&needs, room);
 }
 
 static const char *text_of(const struct request *r, enum has which, const char *text)

@@ -4,10 +4,10 @@
  *  1. The reader's lock. A reader before us that was killed left nothing but perhaps a sub-buffer in the spare's place:
  *     put it back.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
- *  3. Copy the rings, oldest lap first, into a buffer taken before; memory to encode them is taken behind that, so that they
- *     are copied sooner. (A recorder has all of it long before: a dump is wanted just when memory is short.) Rings that are
- *     larger than the buffer are copied and encoded in waves, those with the shortest history first: what a ring overwrites
- *     while it waits is not in the snapshot.
+ *  3. Copy the rings, oldest lap first, into a buffer taken before, and more if there is plenty (dump_room.h); memory to encode
+ *     them is taken behind that, so that they are copied sooner. (A recorder has all that is certain long before: a dump is
+ *     wanted just when memory is short.) Rings that are larger than the buffer are copied and encoded in waves, those with the
+ *     shortest history first: what a ring overwrites while it waits is not in the snapshot.
  *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "flow/snapshot/dump.h"
@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,7 +72,7 @@ static int create_file(struct fr_dump *d)
  */
 static void note_damage(struct fr_dump *d, const struct fr_dump_lap *c, bool damaged)
 {
-	u64 base_ns = ((struct fr_page_head *)(d->buf + c->off))->base_ns;
+	u64 base_ns = ((struct fr_page_head *)c->at)->base_ns;
 	struct fr_snap_hole *h = c->src->damaged;
 
 	if (h && damaged && h->last_seq + 1 == c->lap.seq) {
@@ -124,7 +123,7 @@ static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
 static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
 {
 	const struct fr_snap_lap lap = {
-		.buf = d->buf + c->off,
+		.buf = c->at,
 		.sz = (size_t)c->lap.com_units * FR_UNIT_SZ,
 		.epoch = c->src->map->epoch,
 		.cpu = c->src->map->cpu,
@@ -242,8 +241,10 @@ static void free_dump(struct fr_dump *d)
 {
 	fr_snap_abort(d->w);
 	fr_schema_free(d->schema);
-	if (d->buf && !d->ask->room)
-		munmap(d->buf, d->buf_sz);
+	if (d->room)
+		fr_dump_room_return(d->room);
+	fr_dump_room_free(&d->own_room);
+	pthread_mutex_destroy(&d->peeking);
 	free(d->src);
 	free(d->turn);
 	free(d->copied);
@@ -293,7 +294,7 @@ static int dump_locked(struct fr_dump *d)
 
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done)
 {
-	struct fr_dump d = {.s = s, .ask = ask, .done = done};
+	struct fr_dump d = {.s = s, .ask = ask, .done = done, .peeking = PTHREAD_MUTEX_INITIALIZER};
 	int err;
 
 	memset(done, 0, sizeof(*done));

@@ -3,24 +3,11 @@
 #ifndef FR_DUMP_H
 #define FR_DUMP_H
 
+#include "flow/snapshot/dump_room.h"
 #include "io/session/sess.h"
 
 #define FR_DIR_DEFAULT	   "/var/lib/flightrec"
 #define FR_DUMP_TIMEOUT_MS 30000 /* how long to wait for another dump */
-
-/* What a dump takes: decided once, with the rings and CPUs there are. */
-struct fr_dump_needs {
-	u32 jobs;	/* threads, the one that copies and writes included */
-	size_t copy_sz; /* memory for copies of rings, faulted in before it begins */
-	size_t rest_sz; /* for encoding, writing and names */
-};
-
-/* Memory for the copies of rings, and how many threads have memory. */
-struct fr_dump_room {
-	void *buf;
-	size_t sz;
-	u32 jobs;
-};
 
 /* Why a snapshot is taken, and which task it is about. */
 struct fr_dump_ask {
@@ -53,10 +40,6 @@ struct fr_dump_done {
  * and *done; or -errno with a message, and no file.
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
-
-/* Of this session; of rings that take so many bytes, the largest sub-buffer so many. */
-struct fr_dump_needs fr_dump_needs(struct fr_sess *s);
-struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz);
 
 /* Print one line about it to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);

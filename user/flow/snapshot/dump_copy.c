@@ -1,123 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dump_copy: copies the rings into a buffer, as fast as memory allows. */
+/*
+ * dump_copy: copies the rings into a buffer, as fast as memory allows. What a wave copies is planned first: which laps, and the
+ * place of each. Then several threads read them, a ring by one thread, since its laps are read with the same spare. What became
+ * of them is accounted for at last, ring after ring.
+ */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "flow/snapshot/dump_int.h"
 #include "io/threads.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 
-#define HUGE_SZ		 (2ULL << 20)
-#define RINGS_PER_JOB_SZ (64ULL << 20)
-#define JOBS_MOST	 16u
-
-static size_t subbuf_sz(const struct fr_ring_map *m)
-{
-	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
-}
-
-/* ---- how much memory ---- */
-
-/* Two, and one more for each so many bytes of rings: then the time to encode them hardly grows. */
-static u32 jobs_for(u64 rings_sz, size_t largest_sz)
-{
-	u64 jobs = 2 + rings_sz / RINGS_PER_JOB_SZ, most = fr_threads_most();
-
-	if (largest_sz > FR_SNAP_JOBS_LAP_SZ)
-		return 1;
-	most = most < JOBS_MOST ? most : JOBS_MOST;
-	return jobs < most ? jobs : most;
-}
-
-struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz)
-{
-	u32 jobs = jobs_for(rings_sz, largest_sz);
-
-	return (struct fr_dump_needs){
-		.jobs = jobs,
-		.copy_sz = rings_sz < FR_DUMP_COPY_SZ ? rings_sz : FR_DUMP_COPY_SZ,
-		.rest_sz = fr_snap_writer_sz(jobs) + FR_DUMP_NAMES_SZ,
-	};
-}
-
-struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
-{
-	const struct fr_ring_map *ring;
-	size_t cnt, i, largest_sz = 0;
-	u64 rings_sz = 0;
-
-	ring = fr_sess_rings(s, &cnt);
-	for (i = 0; i < cnt; i++) {
-		rings_sz += (u64)ring[i].slot_cnt * subbuf_sz(&ring[i]);
-		if (subbuf_sz(&ring[i]) > largest_sz)
-			largest_sz = subbuf_sz(&ring[i]);
-	}
-	return fr_dump_needs_of(rings_sz, largest_sz);
-}
-
-/* ---- having it ---- */
-
-/* Of all bytes at at, sz that are aligned to a huge page; the rest is given back. */
-static u8 *trim(u8 *at, size_t all, size_t sz)
-{
-	u8 *buf = (u8 *)(((uintptr_t)at + HUGE_SZ - 1) & ~(HUGE_SZ - 1));
-
-	if (buf > at)
-		munmap(at, buf - at);
-	if (at + all > buf + sz)
-		munmap(buf + sz, at + all - (buf + sz));
-	return buf;
-}
-
-void *fr_dump_map_room(size_t sz)
-{
-	size_t all = sz + HUGE_SZ;
-	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *buf, *p;
-
-	if (at == MAP_FAILED)
-		return NULL;
-	buf = trim(at, all, sz);
-	madvise(buf, sz, MADV_HUGEPAGE);
-	for (p = buf; p < buf + sz; p += FR_PAGE_SZ)
-		*(volatile u8 *)p = 0;
-	return buf;
-}
-
-/* Room allocated earlier may be too small for all rings if CPUs came since: then it is used in waves. */
-static void take_room(struct fr_dump *d)
-{
-	struct fr_dump_needs needs;
-
-	if (d->ask->room) {
-		d->buf = d->ask->room->buf;
-		d->buf_sz = d->ask->room->sz;
-		d->jobs = d->ask->room->jobs;
-		return;
-	}
-	needs = fr_dump_needs(d->s);
-	d->buf_sz = needs.copy_sz;
-	d->buf = fr_dump_map_room(d->buf_sz);
-	d->jobs = needs.jobs;
-}
+#define COPY_PER_THREAD_SZ (4ULL << 20) /* copied in a millisecond; starting a thread takes a tenth */
 
 int fr_dump_take_memory(struct fr_dump *d)
 {
+	struct fr_dump_needs needs;
 	size_t laps = 0, i;
+	int err = 0;
 
 	for (i = 0; i < d->src_cnt; i++)
 		laps += d->src[i].map->slot_cnt;
-	take_room(d);
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
 	d->addrs = fr_faulted(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
-	return !d->buf || !d->copied || !d->hole ? -ENOMEM : 0;
+	d->room = d->ask->room;
+	if (!d->room) {
+		needs = fr_dump_needs(d->s);
+		err = fr_dump_room_take(&needs, &d->own_room);
+		d->room = &d->own_room;
+	}
+	if (!err) {
+		d->jobs = d->room->jobs;
+		d->room_sz = fr_dump_room_now(d->room);
+	}
+	return err ?: !d->copied || !d->hole ? -ENOMEM : 0;
 }
 
-/* ---- copying ---- */
+/* ---- opening ---- */
+
+/* Records in flight are asked for one at a time: programs leave what they return in one place (sess_call.c). */
+static int peek(void *arg, u32 cpu, u16 tier, u64 *word, u64 *w)
+{
+	struct fr_dump *d = arg;
+	int err;
+
+	pthread_mutex_lock(&d->peeking);
+	err = fr_sess_peek(d->s, cpu, tier, word, w);
+	pthread_mutex_unlock(&d->peeking);
+	return err;
+}
 
 /* First repairs what a killed reader left. */
 static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
@@ -127,7 +63,7 @@ static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 	if (repairs > 0)
 		fr_warn("CPU %u, tier %s: repaired %d sub-buffers that a killed reader left", src->map->cpu,
 			fr_tier_name(src->map->tier), repairs);
-	err = fr_ring_read_open(&src->reader, src->map, fr_sess_peek, d->s);
+	err = fr_ring_read_open(&src->reader, src->map, peek, d);
 	if (err)
 		fr_err("the ring of CPU %u, tier %s is damaged: end the session with `flightrec stop -n %s`", src->map->cpu,
 		       fr_tier_name(src->map->tier), fr_sess_name(d->s));
@@ -156,6 +92,8 @@ int fr_dump_open(struct fr_dump *d)
 	}
 	return err;
 }
+
+/* ---- accounting ---- */
 
 struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,
 				      u64 since_ns)
@@ -211,46 +149,100 @@ static void note_lap(const struct fr_dump *d, struct fr_dump_ring *src, u64 seq,
 	src->any = true;
 }
 
-static void copy_lap(struct fr_dump *d, struct fr_dump_ring *src)
+/* What could be read stays in the list. */
+static void account_wave(struct fr_dump *d)
 {
-	struct fr_dump_lap *c = &d->copied[d->copied_cnt];
-	u64 seq = src->next_seq++;
-	int err;
+	size_t i, kept = 0;
 
-	err = fr_ring_read_lap(&src->reader, seq, d->buf + d->buf_used, d->buf_sz - d->buf_used, &c->lap);
-	if (err) {
-		miss_lap(d, src, seq, err);
-		return;
+	for (i = 0; i < d->copied_cnt; i++) {
+		struct fr_dump_lap *c = &d->copied[i];
+
+		if (c->err) {
+			miss_lap(d, c->src, c->seq, c->err);
+			continue;
+		}
+		note_lap(d, c->src, c->seq, ((struct fr_page_head *)c->at)->base_ns);
+		d->copied[kept++] = *c;
 	}
-	c->src = src;
-	c->off = d->buf_used;
-	d->buf_used += (size_t)c->lap.com_units * FR_UNIT_SZ;
-	d->copied_cnt++;
-	note_lap(d, src, seq, ((struct fr_page_head *)(d->buf + c->off))->base_ns);
+	d->copied_cnt = kept;
 }
 
-static bool room_for(const struct fr_dump *d, const struct fr_dump_ring *src)
+/* ---- copying ---- */
+
+/* The next laps of a ring, as many as there is room for. True: all of them. */
+static bool plan_ring(struct fr_dump *d, struct fr_dump_ring *src, size_t *used_sz)
 {
-	return d->copied_cnt < d->copied_room && d->buf_sz - d->buf_used >= subbuf_sz(src->map);
+	size_t sz = fr_dump_subbuf_sz(src->map);
+
+	src->wave = &d->copied[d->copied_cnt];
+	src->wave_cnt = 0;
+	for (; src->next_seq <= src->last_seq; src->next_seq++) {
+		if (d->copied_cnt == d->copied_room || d->room_sz - *used_sz < sz)
+			return false;
+		d->copied[d->copied_cnt++] =
+			(struct fr_dump_lap){.src = src, .seq = src->next_seq, .at = d->room->buf + *used_sz};
+		*used_sz += sz;
+		src->wave_cnt++;
+	}
+	return true;
+}
+
+/* Rings turn[next] to turn[end], for whichever thread is free. */
+struct share {
+	struct fr_dump *d;
+	size_t next, end;
+};
+
+static void *copy_rings(void *arg)
+{
+	struct share *share = arg;
+	struct fr_dump_ring *src;
+	struct fr_dump_lap *c;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&share->next, 1, __ATOMIC_RELAXED)) < share->end) {
+		src = share->d->turn[i];
+		for (c = src->wave; c < src->wave + src->wave_cnt; c++)
+			c->err = fr_ring_read_lap(&src->reader, c->seq, c->at, fr_dump_subbuf_sz(src->map), &c->lap);
+	}
+	return NULL;
+}
+
+static void copy_turns(struct fr_dump *d, size_t from, size_t to)
+{
+	struct share share = {d, from, to};
+	pthread_t thread[FR_DUMP_JOBS_MOST];
+	u64 wanted = 0;
+	u32 cnt, i;
+
+	for (; from < to; from++)
+		wanted += d->turn[from]->wave_cnt * fr_dump_subbuf_sz(d->turn[from]->map);
+	wanted /= COPY_PER_THREAD_SZ;
+	cnt = fr_threads_start(thread, wanted < d->room->copiers ? wanted : d->room->copiers, copy_rings, &share);
+	copy_rings(&share);
+	for (i = 0; i < cnt; i++)
+		pthread_join(thread[i], NULL);
 }
 
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
 {
-	size_t i;
+	size_t used_sz = 0, from = *first, stacks, end;
+	bool all = true;
 
-	d->buf_used = d->copied_cnt = 0;
-	for (i = *first; i < d->src_cnt; i++) {
-		struct fr_dump_ring *src = d->turn[i];
-
-		*first = i;
-		while (src->next_seq <= src->last_seq) {
-			if (!room_for(d, src))
-				return false;
-			copy_lap(d, src);
-		}
+	d->copied_cnt = 0;
+	for (end = from; end < d->src_cnt && all; end++) {
+		*first = end;
+		all = plan_ring(d, d->turn[end], &used_sz);
 	}
-	return true;
+	for (stacks = from; stacks < end && d->turn[stacks]->map->tier != FR_TIER_STACK; stacks++)
+		;
+	copy_turns(d, from, stacks);
+	copy_turns(d, stacks, end);
+	account_wave(d);
+	return all;
 }
+
+/* ---- what is to be copied ---- */
 
 /*
  * A lap ends when the next one begins: one that ends before since_ns need not be copied. A writer that opens a lap writes the
@@ -311,7 +303,7 @@ void fr_dump_find_ranges(struct fr_dump *d)
 	for (i = 0; i < d->src_cnt; i++) {
 		src = d->turn[i] = &d->src[i];
 		find_range(src, d->begin_ts, fr_dump_since_ns(d, src->map->tier));
-		d->total_sz += (src->last_seq + 1 - src->next_seq) * subbuf_sz(src->map);
+		d->total_sz += (src->last_seq + 1 - src->next_seq) * fr_dump_subbuf_sz(src->map);
 	}
 	qsort(d->turn, d->src_cnt, sizeof(*d->turn), by_history);
 }

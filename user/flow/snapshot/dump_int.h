@@ -3,22 +3,28 @@
 #ifndef FR_DUMP_INT_H
 #define FR_DUMP_INT_H
 
+#include <pthread.h>
+
 #include "flow/recorder/sampler.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/dump_addrs.h"
+#include "flow/snapshot/dump_room.h"
 #include "io/progress.h"
 #include "io/ring/ring_read.h"
 
-#define FR_DUMP_NAMES_SZ (4ULL << 20)  /* for addresses and their names */
-#define FR_DUMP_COPY_SZ	 (34ULL << 20) /* at most, for copies of sub-buffers */
+#define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
+#define FR_DUMP_COPY_SZ	  (34ULL << 20) /* at most, for copies of sub-buffers, whatever else memory is wanted for */
+#define FR_DUMP_JOBS_MOST 16u
 
 /* A ring being read. */
 struct fr_dump_ring {
 	const struct fr_ring_map *map;
 	struct fr_ring_reader reader;
-	u64 next_seq, last_seq; /* laps yet to be read */
-	u64 oldest_ns;		/* since when it has history, 0: its beginning, or not known */
-	double full_ns;		/* of how long a time it holds the events, or will once it is full */
+	u64 next_seq, last_seq;	  /* laps yet to be read */
+	u64 oldest_ns;		  /* since when it has history, 0: its beginning, or not known */
+	double full_ns;		  /* of how long a time it holds the events, or will once it is full */
+	struct fr_dump_lap *wave; /* its laps that are read in this wave */
+	size_t wave_cnt;
 	struct fr_snap_ring acct;
 	u64 last_base_ns;	      /* when the lap read last began */
 	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
@@ -26,10 +32,12 @@ struct fr_dump_ring {
 	bool any;		      /* a lap was read: from now on missing laps are holes */
 };
 
-/* A lap in the copy buffer. */
+/* A lap in the copy buffer, or on its way there. */
 struct fr_dump_lap {
 	struct fr_dump_ring *src;
-	size_t off;
+	u64 seq;
+	u8 *at;
+	int err; /* of fr_ring_read_lap() */
 	struct fr_lap lap;
 };
 
@@ -42,8 +50,9 @@ struct fr_dump {
 	struct fr_dump_ring *src;
 	struct fr_dump_ring **turn; /* src, in the order in which they are copied */
 	size_t src_cnt;
-	u8 *buf;
-	size_t buf_sz, buf_used;
+	struct fr_dump_room own_room;
+	const struct fr_dump_room *room; /* ours, or what was there before */
+	size_t room_sz;			 /* how much of it may be used */
 	struct fr_dump_lap *copied;
 	size_t copied_cnt, copied_room;
 	struct fr_snap_hole *hole;
@@ -56,6 +65,7 @@ struct fr_dump {
 	u64 since_ns;
 	u64 total_sz, done_sz; /* ring memory, for the progress bar */
 	u32 jobs;	       /* threads that encode */
+	pthread_mutex_t peeking;
 	struct fr_progress bar;
 };
 
@@ -68,14 +78,13 @@ static inline u64 fr_dump_since_ns(const struct fr_dump *d, u16 tier)
 /* Open each ring, after repairing what a killed reader left. 0, or -errno with a message. */
 int fr_dump_open(struct fr_dump *d);
 
-/* All memory for copying, faulted in: dumps are needed just when memory is short. 0 or -ENOMEM. */
-int fr_dump_take_memory(struct fr_dump *d);
+static inline size_t fr_dump_subbuf_sz(const struct fr_ring_map *m)
+{
+	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
+}
 
-/*
- * sz bytes (whole pages) for copies of rings, touched; free with munmap(); NULL: no memory. In huge pages if available:
- * faulting 32 MiB in by 4 KiB pages takes four times as long as copying the rings there.
- */
-void *fr_dump_map_room(size_t sz);
+/* All memory for copying that is certain, faulted in: dumps are needed just when memory is short. 0 or -ENOMEM. */
+int fr_dump_take_memory(struct fr_dump *d);
 
 /* Decide which laps to read, those present now, and in which order the rings. */
 void fr_dump_find_ranges(struct fr_dump *d);
