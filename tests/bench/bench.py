@@ -100,6 +100,9 @@ def main():
         print(f"  missed: {rows.place(r)}, {r['peer']}: {r['case']}, {rows.figure(r['median'])} {r['unit']}, {rows.promised(r['promise'])}")
     for line in sorted({f"  not measured: {r['part']}, {r['peer']}: {r['not_measured']}" for r in rows.rows if r["not_measured"]}):
         print(line)
+    disturbed = [name for name, entry in rows.parts.items() if not entry["quiet"]]
+    if disturbed:
+        print(f"  disturbed while they were measured: {', '.join(disturbed)}; what by is said above: their figures mean little")
     if not opts.part:
         print(f"  left out: {', '.join(name for name in parts if name not in chosen)}; name them to have them")
     return 1 if failed else 0

@@ -144,6 +144,23 @@ class Promises(Quiet):
         self.assertAlmostEqual(programs.rows_of_noise(load, timed.TIME[0], [runs]), 10)
 
 
+class Surroundings(Quiet):
+    """What else the machine did belongs to what was measured."""
+
+    def measured(self, recorders):
+        with mock.patch.object(rows, "recording", lambda: recorders), mock.patch.object(rows, "_ticks", lambda: [0] * 10), \
+                mock.patch.dict(rows.parts, clear=True):
+            with rows.Conditions("hot"):
+                pass
+            return rows.parts["hot"]
+
+    def test_a_recorder_of_others_is_no_quiet(self):
+        self.assertTrue(self.measured([])["quiet"])
+        entry = self.measured(["left"])
+        self.assertFalse(entry["quiet"])
+        self.assertIn("left", entry["notes"][0])
+
+
 class Machines(Quiet):
     """Promises of several machines' runs side by side."""
 

@@ -7,7 +7,8 @@ bench.json, version 1, is an object:
   kernel, distribution, flightrec, command: texts
   quick         whether fewer rounds were made
   parts         by name: {"date", "seconds", "load_before" (1 minute), "steal_percent", "others_percent", "quiet", "notes"}
-                others_percent: of all CPUs' time, what neither the benchmark nor what it started used; notes: texts
+                others_percent: of all CPUs' time, what neither the benchmark nor what it started used; quiet: that and what the
+                hypervisor took is little, and no recorder of others was attached; notes: texts
   rows          objects:
     part, group         what it belongs to: a part of run.sh, a table of it
     peer                who was measured: "flightrec", "ftrace", ...
@@ -187,9 +188,9 @@ class Conditions:
         _now.update(part=self.part, group=self.part)
         parts[self.part] = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                             "load_before": os.getloadavg()[0], "notes": []}
-        others = recording()
-        if others:
-            note(f"recorders of others were attached all the time and slow down what is measured: {', '.join(others)}")
+        self.recorders = recording()
+        if self.recorders:
+            note(f"recorders of others were attached all the time and slow down what is measured: {', '.join(self.recorders)}")
         self.begun, self.ticks, self.own = time.monotonic(), _ticks(), _own_seconds()
 
     def __exit__(self, *failed):
@@ -201,8 +202,8 @@ class Conditions:
         steal = ticks[7] / total * 100
         entry = parts[self.part]
         entry.update(seconds=round(time.monotonic() - self.begun, 1), steal_percent=round(steal, 2), others_percent=round(others, 1),
-                     quiet=steal < QUIET_STEAL and others < QUIET_OTHERS)
-        if not entry["quiet"]:
+                     quiet=steal < QUIET_STEAL and others < QUIET_OTHERS and not self.recorders)
+        if steal >= QUIET_STEAL or others >= QUIET_OTHERS:
             print(f"  the machine was not quiet: others used {others:.0f} % of the CPUs, the hypervisor took {steal:.1f} %", flush=True)
 
 
