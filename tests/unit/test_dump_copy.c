@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -58,7 +59,24 @@ static int read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz,
 	return 0;
 }
 
-#define fr_ring_read_lap read_lap
+/* Of rings that are not there: all of their laps. */
+static int read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq)
+{
+	if (m->wr)
+		return fr_ring_read_range(m, first_seq, last_seq);
+	*first_seq = 1;
+	*last_seq = LAPS;
+	return 0;
+}
+
+static u64 read_began(const struct fr_ring_map *m, u64 seq)
+{
+	return m->sl ? fr_ring_read_began(m, seq) : 1000 * seq;
+}
+
+#define fr_ring_read_lap   read_lap
+#define fr_ring_read_range read_range
+#define fr_ring_read_began read_began
 #include "flow/snapshot/dump_copy.c"
 
 /* Of sessions, which are the kernel's, nothing is needed here. */
@@ -91,15 +109,14 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[LAPS * FR_PAGE_SZ];
-	const struct fr_dump_room room = {.buf = buf};
 	struct fr_dump_ring src = {.map = &map, .next_seq = 1, .last_seq = LAPS}, *turn = &src;
 	struct fr_dump_lap copied[LAPS];
 	struct fr_snap_hole hole[LAPS] = {0};
 	struct fr_dump d = {.src = &src,
 			    .turn = &turn,
 			    .src_cnt = 1,
-			    .room = &room,
-			    .room_sz = sizeof(buf),
+			    .stacks = 1,
+			    .room.sure = {.at = buf, .sz = sizeof(buf)},
 			    .copied = copied,
 			    .copied_room = LAPS,
 			    .hole = hole};
@@ -290,15 +307,14 @@ static void waves_go_by_turns(void **state)
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[3 * FR_PAGE_SZ];
-	const struct fr_dump_room room = {.buf = buf};
 	struct fr_dump_ring src[2] = {{.map = &map, .next_seq = 1, .last_seq = 2}, {.map = &map, .next_seq = 3, .last_seq = 5}};
 	struct fr_dump_ring *turn[2] = {&src[1], &src[0]};
 	struct fr_dump_lap copied[LAPS];
 	struct fr_dump d = {.src = src,
 			    .turn = turn,
 			    .src_cnt = 2,
-			    .room = &room,
-			    .room_sz = sizeof(buf) - 1,
+			    .stacks = 2,
+			    .room.sure = {.at = buf, .sz = sizeof(buf) - 1},
 			    .copied = copied,
 			    .copied_room = LAPS};
 	size_t first = 0;
@@ -318,33 +334,33 @@ static void waves_go_by_turns(void **state)
 	assert_true(copied[0].src == &src[0] && copied[0].lap.seq == 2);
 }
 
-/* By as many threads as there may be, a ring by one of them, and stacks once all else is copied. */
+/* By as many threads as there may be, a ring by one of them, and stacks once all else is copied, with what came meanwhile. */
 static void threads_copy_stacks_last(void **state)
 {
 	static const u32 pages = 2 * COPY_PER_THREAD_SZ / FR_PAGE_SZ;
-	const struct fr_dump_needs needs = {.most_sz = (size_t)RINGS * LAPS * pages * FR_PAGE_SZ, .copiers = RINGS};
-	struct fr_dump_lap copied[RINGS * LAPS];
+	static struct fr_dump_lap copied[RINGS * LAPS];
 	struct fr_dump_ring src[RINGS], *turn[RINGS];
 	struct fr_ring_map map[RINGS];
-	struct fr_dump_room room;
 	struct fr_dump d = {
-		.src = src, .turn = turn, .src_cnt = RINGS, .room = &room, .copied = copied, .copied_room = RINGS * LAPS};
+		.src = src, .turn = turn, .src_cnt = RINGS, .copied = copied, .copied_room = RINGS * LAPS, .stacks = RINGS - 2};
 	size_t first = 0;
 	u32 i;
 
 	(void)state;
 	memset(verdict, 0, sizeof(verdict));
 	seen.watched = true;
-	seen.before_stacks = (RINGS - 2) * LAPS;
+	seen.before_stacks = d.stacks * LAPS;
 	for (i = 0; i < RINGS; i++) {
 		map[i] = (struct fr_ring_map){.cpu = i, .slot_cnt = LAPS, .subbuf_pages = pages};
-		map[i].tier = i < RINGS - 2 ? FR_TIER_MAIN : FR_TIER_STACK;
-		src[i] = (struct fr_dump_ring){.map = &map[i], .next_seq = 1, .last_seq = LAPS, .reader.map = &map[i]};
+		map[i].tier = i < d.stacks ? FR_TIER_MAIN : FR_TIER_STACK;
+		src[i] = (struct fr_dump_ring){
+			.map = &map[i], .next_seq = 1, .last_seq = i < d.stacks ? LAPS : 1, .reader.map = &map[i]};
 		turn[i] = &src[i];
 	}
-	assert_int_equal(fr_dump_room_take(&needs, &room), 0);
-	assert_int_equal(room.most_sz, needs.most_sz);
-	d.room_sz = room.most_sz;
+	d.room.copiers = RINGS;
+	d.room.sure.sz = (size_t)RINGS * LAPS * pages * FR_PAGE_SZ;
+	d.room.sure.at = mmap(NULL, d.room.sure.sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(d.room.sure.at, MAP_FAILED);
 	assert_true(fr_dump_copy_wave(&d, &first));
 	assert_int_equal(seen.faults, 0);
 	assert_int_equal(d.copied_cnt, RINGS * LAPS);
@@ -354,7 +370,34 @@ static void threads_copy_stacks_last(void **state)
 		assert_int_equal(((struct fr_page_head *)copied[i].at)->base_ns, 1000 * copied[i].lap.seq);
 	}
 	seen.watched = false;
-	fr_dump_room_free(&room);
+	munmap(d.room.sure.at, d.room.sure.sz);
+}
+
+/* Not for little, and none that would find no ring. */
+static void helpers_have_work(void **state)
+{
+	static const struct fr_ring_map map = {.subbuf_pages = COPY_PER_THREAD_SZ / FR_PAGE_SZ};
+	struct fr_dump_ring src[3] = {{.map = &map}, {.map = &map}, {.map = &map}}, *turn[3] = {&src[0], &src[1], &src[2]};
+	struct fr_dump d = {.turn = turn, .room.copiers = 15};
+	struct fr_ring_map small = map;
+
+	(void)state;
+	assert_int_equal(helpers(&d, 0, 3), 0);
+	src[1].wave_cnt = 100;
+	assert_int_equal(helpers(&d, 0, 3), 0);
+	src[2].wave_cnt = 1;
+	assert_int_equal(helpers(&d, 0, 3), 1);
+	assert_int_equal(helpers(&d, 0, 2), 0);
+	src[0].wave_cnt = 1;
+	assert_int_equal(helpers(&d, 0, 3), 2);
+	small.subbuf_pages = map.subbuf_pages / 4;
+	src[0].map = src[2].map = &small;
+	src[1].wave_cnt = 0;
+	assert_int_equal(helpers(&d, 0, 3), 0);
+	src[1].wave_cnt = 1;
+	assert_int_equal(helpers(&d, 0, 3), 1);
+	d.room.copiers = 1;
+	assert_int_equal(helpers(&d, 0, 3), 1);
 }
 
 int main(void)
@@ -367,6 +410,7 @@ int main(void)
 		cmocka_unit_test(a_head_half_written_hides_no_lap),
 		cmocka_unit_test(waves_go_by_turns),
 		cmocka_unit_test(threads_copy_stacks_last),
+		cmocka_unit_test(helpers_have_work),
 		cmocka_unit_test(laps_that_miss_for_different_reasons_end_before_the_next),
 	};
 

@@ -36,83 +36,95 @@ static void rings_that_fit_need_no_loan(void **state)
 	struct fr_dump_room r;
 
 	(void)state;
-	assert_int_equal(small.copy_sz, 33 * MIB);
+	assert_int_equal(small.sure_sz, 33 * MIB);
 	assert_int_equal(small.most_sz, 33 * MIB);
-	assert_int_equal(large.copy_sz, FR_DUMP_COPY_SZ);
+	assert_int_equal(large.sure_sz, FR_DUMP_COPY_SZ);
 	assert_int_equal(large.most_sz, 500 * MIB);
 	left_sz = 1000 * MIB;
 	assert_int_equal(fr_dump_room_take(&small, &r), 0);
-	assert_int_equal(fr_dump_room_now(&r), 33 * MIB);
+	fr_dump_room_lend(&r);
+	assert_null(r.lent.at);
 	fr_dump_room_return(&r);
 	fr_dump_room_free(&r);
+	assert_null(r.sure.at);
+}
+
+/* How much is lent if so much memory is left, and the snapshot takes so much besides. */
+static size_t lent_of(struct fr_dump_room *r, u64 left, size_t rest_sz)
+{
+	size_t sz;
+
+	left_sz = left;
+	r->rest_sz = rest_sz;
+	fr_dump_room_lend(r);
+	sz = r->lent.sz;
+	assert_true(!sz == !r->lent.at);
+	fr_dump_room_return(r);
+	assert_true(!r->lent.at && r->sure.at);
+	return sz;
 }
 
 static void an_eighth_of_what_is_left_is_lent_at_most(void **state)
 {
 	const struct fr_dump_needs needs = fr_dump_needs_of(100 * MIB, 64 << 10);
-	const size_t sure_sz = FR_DUMP_COPY_SZ;
 	struct fr_dump_room r;
 
 	(void)state;
 	assert_int_equal(fr_dump_room_take(&needs, &r), 0);
-	left_sz = 0; /* not known */
-	assert_int_equal(fr_dump_room_now(&r), sure_sz);
-	left_sz = 80 * MIB;
-	assert_int_equal(fr_dump_room_now(&r), sure_sz + 10 * MIB);
-	left_sz = 8 * 66 * MIB - 8;
-	assert_int_equal(fr_dump_room_now(&r), 100 * MIB - 1);
-	left_sz = ~0ULL;
-	assert_int_equal(fr_dump_room_now(&r), 100 * MIB);
+	assert_int_equal(lent_of(&r, 0, 0), 0); /* not known */
+	assert_int_equal(lent_of(&r, 80 * MIB, 0), 10 * MIB);
+	assert_int_equal(lent_of(&r, 80 * MIB, 64 * MIB), 2 * MIB);
+	assert_int_equal(lent_of(&r, 80 * MIB, 65 * MIB), 0);
+	assert_int_equal(lent_of(&r, 80 * MIB, 81 * MIB), 0);
+	assert_int_equal(lent_of(&r, 8 * 67 * MIB - 8, 0), 66 * MIB);
+	assert_int_equal(lent_of(&r, ~0ULL, 0), 67 * MIB); /* one more, for the end of what is certain */
 	fr_dump_room_free(&r);
-	assert_null(r.buf);
 }
 
-/* How much of a room is in memory. */
-static size_t resident_sz(const struct fr_dump_room *r)
+/* Places are filled from the first to the last, and never overlap. */
+static void all_rings_have_a_place(void **state)
 {
-	static unsigned char vec[100 * MIB / FR_PAGE_SZ];
-	size_t i, cnt = 0;
+	const struct fr_dump_needs needs = fr_dump_needs_of(99 * MIB, 768 << 10);
+	const size_t sz = 768 << 10;
+	struct fr_dump_room r;
+	u8 *at, *behind = NULL;
+	u32 cnt = 0, turns;
 
-	assert_int_equal(mincore(r->buf, r->most_sz, vec), 0);
-	for (i = 0; i < r->most_sz / FR_PAGE_SZ; i++)
-		cnt += vec[i] & 1;
-	return cnt * FR_PAGE_SZ;
+	(void)state;
+	left_sz = ~0ULL;
+	assert_int_equal(fr_dump_room_take(&needs, &r), 0);
+	fr_dump_room_lend(&r);
+	for (turns = 0; turns < 2; turns++) {
+		for (cnt = 0; (at = fr_dump_room_place(&r, sz)); cnt++) {
+			assert_true(at == behind || at == r.sure.at || at == r.lent.at);
+			behind = at + sz;
+			assert_true(behind <= r.sure.at + r.sure.sz || (at >= r.lent.at && behind <= r.lent.at + r.lent.sz));
+		}
+		assert_true(cnt >= 99 * MIB / sz);
+		fr_dump_room_clear(&r);
+	}
+	fr_dump_room_free(&r);
+	assert_null(r.lent.at);
 }
 
-static void what_was_lent_is_given_back(void **state)
+/* A snapshot that fits within a limit of address space does so still, whatever is lent. */
+static void what_is_lent_leaves_room_for_the_rest(void **state)
 {
 	const struct fr_dump_needs needs = fr_dump_needs_of(100 * MIB, 64 << 10);
-	struct fr_dump_room r;
-	size_t i;
-
-	(void)state;
-	assert_int_equal(fr_dump_room_take(&needs, &r), 0);
-	assert_int_equal(resident_sz(&r), r.sure_sz);
-	memset(r.buf, 7, r.most_sz);
-	assert_int_equal(resident_sz(&r), r.most_sz);
-	fr_dump_room_return(&r);
-	assert_int_equal(resident_sz(&r), r.sure_sz);
-	for (i = 0; i < r.sure_sz; i++)
-		assert_true(r.buf[i] == 7);
-	fr_dump_room_free(&r);
-}
-
-/* No address space for all of it: what there is for sure will do. */
-static void a_limit_of_address_space_is_no_failure(void **state)
-{
-	const struct fr_dump_needs needs = fr_dump_needs_of(1ULL << 50, 64 << 10);
 	struct fr_dump_needs none = needs;
 	struct fr_dump_room r;
 
 	(void)state;
 	assert_int_equal(fr_dump_room_take(&needs, &r), 0);
-	assert_int_equal(r.most_sz, r.sure_sz);
+	assert_int_equal(lent_of(&r, ~0ULL, 1 * MIB), 67 * MIB);
 	left_sz = ~0ULL;
-	assert_int_equal(fr_dump_room_now(&r), r.sure_sz);
-	fr_dump_room_return(&r);
+	r.rest_sz = 1ULL << 50; /* more than there is */
+	fr_dump_room_lend(&r);
+	assert_null(r.lent.at);
 	fr_dump_room_free(&r);
-	none.copy_sz = none.most_sz;
+	none.sure_sz = 1ULL << 50;
 	assert_int_equal(fr_dump_room_take(&none, &r), -ENOMEM);
+	fr_dump_room_lend(&r);
 	fr_dump_room_return(&r);
 	fr_dump_room_free(&r);
 }
@@ -122,8 +134,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rings_that_fit_need_no_loan),
 		cmocka_unit_test(an_eighth_of_what_is_left_is_lent_at_most),
-		cmocka_unit_test(what_was_lent_is_given_back),
-		cmocka_unit_test(a_limit_of_address_space_is_no_failure),
+		cmocka_unit_test(all_rings_have_a_place),
+		cmocka_unit_test(what_is_lent_leaves_room_for_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

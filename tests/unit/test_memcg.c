@@ -97,6 +97,11 @@ static void version_2(void **state)
 	assert_int_equal(got.limit, 100 * MIB);
 	assert_int_equal(got.room, 70 * MIB);
 	ends_with(got.file, "/h/a/memory.max");
+	put("h/a/memory.high", "83886080\n"); /* beyond it all is slow */
+	assert_true(room(&got));
+	assert_int_equal(got.room, 50 * MIB);
+	ends_with(got.file, "/h/a/memory.high");
+	put("h/a/memory.high", "max\n");
 	put("h/a/b/memory.max", "31457280\n"); /* less room than above */
 	assert_true(room(&got));
 	ends_with(got.file, "/h/a/b/memory.max");

@@ -152,7 +152,7 @@ static int add_values(scmp_filter_ctx ctx, int nr, u32 at, const u32 *value, siz
 }
 
 /*
- * Threads (io/snapfile/chunker.h), which are confined as the one that makes them; no processes. The flags of clone3() are in
+ * Threads (io/threads.h), which are confined as the one that makes them; no processes. The flags of clone3() are in
  * memory, so it does not exist: then the C library calls clone().
  */
 static int add_threads(scmp_filter_ctx ctx)

@@ -12,14 +12,17 @@
 #define PATH_SZ 4096
 #define LINE_SZ (3 * PATH_SZ)
 
-/* The files of a version. One without a limit says "max", or a number beyond all memory. */
+/*
+ * The files of a version. One without a limit says "max", or a number beyond all memory. What exceeds memory.high is not
+ * refused, but whoever takes it is slowed down.
+ */
 struct version {
-	const char *limit, *used, *files[2];
+	const char *limit[2], *used, *files[2];
 };
 
 static const struct version v1 = {
-	"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file ", "total_active_file "}};
-static const struct version v2 = {"memory.max", "memory.current", {"inactive_file ", "active_file "}};
+	{"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", {"total_inactive_file ", "total_active_file "}};
+static const struct version v2 = {{"memory.max", "memory.high"}, "memory.current", {"inactive_file ", "active_file "}};
 
 #define NO_LIMIT (1ULL << 60)
 
@@ -63,11 +66,11 @@ static u64 file_sz(const char *dir, const struct version *v)
 	return sz;
 }
 
-static void look(const char *dir, const struct version *v, struct fr_memcg *least)
+static void look_at(const char *dir, const struct version *v, const char *file, struct fr_memcg *least)
 {
 	u64 limit, used, files, room;
 
-	if (!read_number(dir, v->limit, &limit) || limit >= NO_LIMIT || !read_number(dir, v->used, &used))
+	if (!read_number(dir, file, &limit) || limit >= NO_LIMIT || !read_number(dir, v->used, &used))
 		return;
 	files = file_sz(dir, v);
 	used -= files < used ? files : used;
@@ -76,7 +79,15 @@ static void look(const char *dir, const struct version *v, struct fr_memcg *leas
 		return;
 	least->limit = limit;
 	least->room = room;
-	snprintf(least->file, sizeof(least->file), "%s/%s", dir, v->limit);
+	snprintf(least->file, sizeof(least->file), "%s/%s", dir, file);
+}
+
+static void look(const char *dir, const struct version *v, struct fr_memcg *least)
+{
+	u32 i;
+
+	for (i = 0; i < 2 && v->limit[i]; i++)
+		look_at(dir, v, v->limit[i], least);
 }
 
 /* ---- where it is ---- */

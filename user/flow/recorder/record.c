@@ -69,7 +69,7 @@ static u64 dump_sz(const struct fr_record_ask *ask, u64 rings)
 		if (ask->load.geo[i].subbuf_pages > largest)
 			largest = ask->load.geo[i].subbuf_pages;
 	needs = fr_dump_needs_of(rings, (size_t)largest * FR_PAGE_SZ);
-	return needs.copy_sz + needs.rest_sz;
+	return needs.sure_sz + needs.rest_sz;
 }
 
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */

@@ -160,6 +160,7 @@ static int copy_and_encode(struct fr_dump *d)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
 		err = encode_wave(d);
 	} while (!all && !err);
+	fr_dump_room_return(&d->room);
 	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
 	return err;
@@ -241,9 +242,9 @@ static void free_dump(struct fr_dump *d)
 {
 	fr_snap_abort(d->w);
 	fr_schema_free(d->schema);
-	if (d->room)
-		fr_dump_room_return(d->room);
-	fr_dump_room_free(&d->own_room);
+	fr_dump_room_return(&d->room);
+	if (!d->ask->room)
+		fr_dump_room_free(&d->room);
 	pthread_mutex_destroy(&d->peeking);
 	free(d->src);
 	free(d->turn);
@@ -272,7 +273,7 @@ static int dump_locked(struct fr_dump *d)
 	if (err) {
 		needs = fr_dump_needs(d->s);
 		fr_err("cannot prepare a snapshot: %s: it takes %s of memory while it runs", strerror(-err),
-		       fr_show_size(needs.copy_sz + needs.rest_sz, need, sizeof(need)));
+		       fr_show_size(needs.sure_sz + needs.rest_sz, need, sizeof(need)));
 		return err;
 	}
 	err = create_file(d);

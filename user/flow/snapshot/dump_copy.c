@@ -16,6 +16,7 @@
 
 #define COPY_PER_THREAD_SZ (4ULL << 20) /* copied in a millisecond; starting a thread takes a tenth */
 
+/* Memory taken earlier may be too little for all rings if CPUs came since: then they are copied in waves. */
 int fr_dump_take_memory(struct fr_dump *d)
 {
 	struct fr_dump_needs needs;
@@ -28,17 +29,18 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
 	d->addrs = fr_faulted(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
-	d->room = d->ask->room;
-	if (!d->room) {
+	if (d->ask->room) {
+		d->room = *d->ask->room;
+	} else {
 		needs = fr_dump_needs(d->s);
-		err = fr_dump_room_take(&needs, &d->own_room);
-		d->room = &d->own_room;
+		err = fr_dump_room_take(&needs, &d->room);
+		d->room.rest_sz = needs.rest_sz;
 	}
-	if (!err) {
-		d->jobs = d->room->jobs;
-		d->room_sz = fr_dump_room_now(d->room);
-	}
-	return err ?: !d->copied || !d->hole ? -ENOMEM : 0;
+	err = err ?: !d->copied || !d->hole ? -ENOMEM : 0;
+	if (!err)
+		fr_dump_room_lend(&d->room);
+	d->jobs = d->room.jobs;
+	return err;
 }
 
 /* ---- opening ---- */
@@ -167,81 +169,6 @@ static void account_wave(struct fr_dump *d)
 	d->copied_cnt = kept;
 }
 
-/* ---- copying ---- */
-
-/* The next laps of a ring, as many as there is room for. True: all of them. */
-static bool plan_ring(struct fr_dump *d, struct fr_dump_ring *src, size_t *used_sz)
-{
-	size_t sz = fr_dump_subbuf_sz(src->map);
-
-	src->wave = &d->copied[d->copied_cnt];
-	src->wave_cnt = 0;
-	for (; src->next_seq <= src->last_seq; src->next_seq++) {
-		if (d->copied_cnt == d->copied_room || d->room_sz - *used_sz < sz)
-			return false;
-		d->copied[d->copied_cnt++] =
-			(struct fr_dump_lap){.src = src, .seq = src->next_seq, .at = d->room->buf + *used_sz};
-		*used_sz += sz;
-		src->wave_cnt++;
-	}
-	return true;
-}
-
-/* Rings turn[next] to turn[end], for whichever thread is free. */
-struct share {
-	struct fr_dump *d;
-	size_t next, end;
-};
-
-static void *copy_rings(void *arg)
-{
-	struct share *share = arg;
-	struct fr_dump_ring *src;
-	struct fr_dump_lap *c;
-	size_t i;
-
-	while ((i = __atomic_fetch_add(&share->next, 1, __ATOMIC_RELAXED)) < share->end) {
-		src = share->d->turn[i];
-		for (c = src->wave; c < src->wave + src->wave_cnt; c++)
-			c->err = fr_ring_read_lap(&src->reader, c->seq, c->at, fr_dump_subbuf_sz(src->map), &c->lap);
-	}
-	return NULL;
-}
-
-static void copy_turns(struct fr_dump *d, size_t from, size_t to)
-{
-	struct share share = {d, from, to};
-	pthread_t thread[FR_DUMP_JOBS_MOST];
-	u64 wanted = 0;
-	u32 cnt, i;
-
-	for (; from < to; from++)
-		wanted += d->turn[from]->wave_cnt * fr_dump_subbuf_sz(d->turn[from]->map);
-	wanted /= COPY_PER_THREAD_SZ;
-	cnt = fr_threads_start(thread, wanted < d->room->copiers ? wanted : d->room->copiers, copy_rings, &share);
-	copy_rings(&share);
-	for (i = 0; i < cnt; i++)
-		pthread_join(thread[i], NULL);
-}
-
-bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
-{
-	size_t used_sz = 0, from = *first, stacks, end;
-	bool all = true;
-
-	d->copied_cnt = 0;
-	for (end = from; end < d->src_cnt && all; end++) {
-		*first = end;
-		all = plan_ring(d, d->turn[end], &used_sz);
-	}
-	for (stacks = from; stacks < end && d->turn[stacks]->map->tier != FR_TIER_STACK; stacks++)
-		;
-	copy_turns(d, from, stacks);
-	copy_turns(d, stacks, end);
-	account_wave(d);
-	return all;
-}
-
 /* ---- what is to be copied ---- */
 
 /*
@@ -306,4 +233,107 @@ void fr_dump_find_ranges(struct fr_dump *d)
 		d->total_sz += (src->last_seq + 1 - src->next_seq) * fr_dump_subbuf_sz(src->map);
 	}
 	qsort(d->turn, d->src_cnt, sizeof(*d->turn), by_history);
+	for (d->stacks = 0; d->stacks < d->src_cnt && d->turn[d->stacks]->map->tier != FR_TIER_STACK; d->stacks++)
+		;
+}
+
+/* ---- copying ---- */
+
+/* The next laps of a ring, as many as there is room for. True: all of them. */
+static bool plan_ring(struct fr_dump *d, struct fr_dump_ring *src)
+{
+	u8 *at;
+
+	src->wave = &d->copied[d->copied_cnt];
+	src->wave_cnt = 0;
+	for (; src->next_seq <= src->last_seq; src->next_seq++) {
+		at = d->copied_cnt < d->copied_room ? fr_dump_room_place(&d->room, fr_dump_subbuf_sz(src->map)) : NULL;
+		if (!at)
+			return false;
+		d->copied[d->copied_cnt++] = (struct fr_dump_lap){.src = src, .seq = src->next_seq, .at = at};
+		src->wave_cnt++;
+	}
+	return true;
+}
+
+/* Rings turn[next] to turn[end], for whichever thread is free. */
+struct share {
+	struct fr_dump *d;
+	size_t next, end;
+};
+
+static void *copy_rings(void *arg)
+{
+	struct share *share = arg;
+	struct fr_dump_ring *src;
+	struct fr_dump_lap *c;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&share->next, 1, __ATOMIC_RELAXED)) < share->end) {
+		src = share->d->turn[i];
+		for (c = src->wave; c < src->wave + src->wave_cnt; c++)
+			c->err = fr_ring_read_lap(&src->reader, c->seq, c->at, fr_dump_subbuf_sz(src->map), &c->lap);
+	}
+	return NULL;
+}
+
+/* Threads beside this one: not for little, and none that would find no ring. */
+static u32 helpers(const struct fr_dump *d, size_t from, size_t to)
+{
+	u64 rings = 0, sz = 0, most = d->room.copiers;
+
+	for (; from < to; from++) {
+		rings += d->turn[from]->wave_cnt > 0;
+		sz += d->turn[from]->wave_cnt * fr_dump_subbuf_sz(d->turn[from]->map);
+	}
+	most = most < rings ? most : rings ? rings - 1 : 0;
+	return most < sz / COPY_PER_THREAD_SZ ? most : sz / COPY_PER_THREAD_SZ;
+}
+
+/* Copy what fits of turn[*first] to turn[end]. True: all of it. */
+static bool copy_turns(struct fr_dump *d, size_t *first, size_t end)
+{
+	struct share share = {.d = d, .next = *first};
+	pthread_t thread[FR_DUMP_JOBS_MOST];
+	bool all = true;
+	u32 cnt, i;
+
+	for (share.end = *first; share.end < end && all; share.end++) {
+		*first = share.end;
+		all = plan_ring(d, d->turn[share.end]);
+	}
+	cnt = fr_threads_start(thread, helpers(d, share.next, share.end), copy_rings, &share);
+	copy_rings(&share);
+	for (i = 0; i < cnt; i++)
+		pthread_join(thread[i], NULL);
+	return all;
+}
+
+/* Samples that were recorded while others were copied may name stacks in laps that were not there yet. */
+static void begin_stacks(struct fr_dump *d, size_t *first)
+{
+	size_t i;
+
+	if (d->any_stacks)
+		return;
+	d->any_stacks = true;
+	*first = d->stacks;
+	for (i = d->stacks; i < d->src_cnt; i++)
+		find_range(d->turn[i], d->begin_ts, 0);
+}
+
+bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
+{
+	bool all = true;
+
+	d->copied_cnt = 0;
+	fr_dump_room_clear(&d->room);
+	if (*first < d->stacks)
+		all = copy_turns(d, first, d->stacks);
+	if (all) {
+		begin_stacks(d, first);
+		all = copy_turns(d, first, d->src_cnt);
+	}
+	account_wave(d);
+	return all;
 }

@@ -13,7 +13,7 @@
 #include "io/ring/ring_read.h"
 
 #define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
-#define FR_DUMP_COPY_SZ	  (34ULL << 20) /* at most, for copies of sub-buffers, whatever else memory is wanted for */
+#define FR_DUMP_COPY_SZ	  (34ULL << 20) /* for copies of sub-buffers, at most, whether memory is short or not */
 #define FR_DUMP_JOBS_MOST 16u
 
 /* A ring being read. */
@@ -50,9 +50,9 @@ struct fr_dump {
 	struct fr_dump_ring *src;
 	struct fr_dump_ring **turn; /* src, in the order in which they are copied */
 	size_t src_cnt;
-	struct fr_dump_room own_room;
-	const struct fr_dump_room *room; /* ours, or what was there before */
-	size_t room_sz;			 /* how much of it may be used */
+	size_t stacks;		  /* turn[stacks] and those behind it are of stacks */
+	bool any_stacks;	  /* their copying has begun */
+	struct fr_dump_room room; /* ours, or what was there before, and what is lent for this dump */
 	struct fr_dump_lap *copied;
 	size_t copied_cnt, copied_room;
 	struct fr_snap_hole *hole;

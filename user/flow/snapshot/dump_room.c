@@ -11,6 +11,8 @@
 #define HUGE_SZ		 (2ULL << 20)
 #define RINGS_PER_JOB_SZ (64ULL << 20)
 #define LENT_SHARE	 8
+#define SUBBUF_MAX_SZ	 (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
+#define STACK_SZ	 (8ULL << 20) /* of a thread, as most systems have it */
 
 /* ---- how much ---- */
 
@@ -32,7 +34,7 @@ struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz)
 	return (struct fr_dump_needs){
 		.jobs = jobs,
 		.copiers = most - 1,
-		.copy_sz = rings_sz < FR_DUMP_COPY_SZ ? rings_sz : FR_DUMP_COPY_SZ,
+		.sure_sz = rings_sz < FR_DUMP_COPY_SZ ? rings_sz : FR_DUMP_COPY_SZ,
 		.most_sz = rings_sz,
 		.rest_sz = fr_snap_writer_sz(jobs) + FR_DUMP_NAMES_SZ,
 	};
@@ -67,54 +69,95 @@ static u8 *trim(u8 *at, size_t all, size_t sz)
 	return buf;
 }
 
-static u8 *map(size_t sz)
+/* sz bytes of memory that nobody has touched yet. */
+static struct fr_dump_area map(size_t sz)
 {
 	size_t all = sz + HUGE_SZ;
-	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *buf;
+	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
-		return NULL;
-	buf = trim(at, all, sz);
-	madvise(buf, sz, MADV_HUGEPAGE);
-	return buf;
+		return (struct fr_dump_area){};
+	at = trim(at, all, sz);
+	madvise(at, sz, MADV_HUGEPAGE);
+	return (struct fr_dump_area){.at = at, .sz = sz};
+}
+
+static void unmap(struct fr_dump_area *a)
+{
+	if (a->at)
+		munmap(a->at, a->sz);
+	*a = (struct fr_dump_area){};
 }
 
 int fr_dump_room_take(const struct fr_dump_needs *needs, struct fr_dump_room *out)
 {
 	u8 *p;
 
-	*out = (struct fr_dump_room){.sure_sz = needs->copy_sz, .most_sz = needs->most_sz};
-	out->jobs = needs->jobs;
-	out->copiers = needs->copiers;
-	out->buf = map(out->most_sz);
-	if (!out->buf) { /* a limit of address space, or no overcommitment */
-		out->most_sz = out->sure_sz;
-		out->buf = map(out->sure_sz);
-	}
-	if (!out->buf)
+	*out = (struct fr_dump_room){
+		.sure = map(needs->sure_sz),
+		.most_sz = needs->most_sz,
+		.jobs = needs->jobs,
+		.copiers = needs->copiers,
+	};
+	if (!out->sure.at)
 		return -ENOMEM;
-	for (p = out->buf; p < out->buf + out->sure_sz; p += FR_PAGE_SZ)
+	for (p = out->sure.at; p < out->sure.at + out->sure.sz; p += FR_PAGE_SZ)
 		*(volatile u8 *)p = 0;
 	return 0;
 }
 
-size_t fr_dump_room_now(const struct fr_dump_room *r)
+/* Is there address space for all else, within this process's limits and what the kernel commits itself to? */
+static bool rest_fits(const struct fr_dump_room *r)
 {
-	size_t more = r->most_sz - r->sure_sz;
-	u64 lent = more ? fr_memory_left() / LENT_SHARE : 0;
+	struct fr_dump_area rest = map(r->rest_sz + (r->jobs + r->copiers) * STACK_SZ);
+	bool fits = rest.at;
 
-	return r->sure_sz + (more < lent ? more : lent);
+	unmap(&rest);
+	return fits;
 }
 
-void fr_dump_room_return(const struct fr_dump_room *r)
+void fr_dump_room_lend(struct fr_dump_room *r)
 {
-	if (r->buf && r->most_sz > r->sure_sz)
-		madvise(r->buf + r->sure_sz, r->most_sz - r->sure_sz, MADV_DONTNEED);
+	/* the last sub-buffer of what is certain may end behind it */
+	u64 more = r->most_sz > r->sure.sz ? r->most_sz - r->sure.sz + SUBBUF_MAX_SZ : 0, left = more ? fr_memory_left() : 0;
+
+	left = left > r->rest_sz ? (left - r->rest_sz) / LENT_SHARE : 0;
+	more = more < left ? more : left & ~(HUGE_SZ - 1);
+	if (more)
+		r->lent = map(more);
+	if (r->lent.at && !rest_fits(r))
+		unmap(&r->lent);
+}
+
+static u8 *place_in(struct fr_dump_area *a, size_t sz)
+{
+	u8 *at = a->at + a->used_sz;
+
+	if (!a->at || a->sz - a->used_sz < sz)
+		return NULL;
+	a->used_sz += sz;
+	return at;
+}
+
+u8 *fr_dump_room_place(struct fr_dump_room *r, size_t sz)
+{
+	u8 *at = place_in(&r->sure, sz);
+
+	return at ? at : place_in(&r->lent, sz);
+}
+
+void fr_dump_room_clear(struct fr_dump_room *r)
+{
+	r->sure.used_sz = r->lent.used_sz = 0;
+}
+
+void fr_dump_room_return(struct fr_dump_room *r)
+{
+	unmap(&r->lent);
 }
 
 void fr_dump_room_free(struct fr_dump_room *r)
 {
-	if (r->buf)
-		munmap(r->buf, r->most_sz);
-	r->buf = NULL;
+	unmap(&r->lent);
+	unmap(&r->sure);
 }

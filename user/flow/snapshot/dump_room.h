@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * dump_room: memory for the copies of rings. Some of it is there before a snapshot is wanted, which may be just when memory is
- * short. What rings take beyond that is address space: used if memory is plentiful then, and given back when the snapshot is
- * complete.
+ * short. More is taken for as long as it is needed, if memory is plentiful then.
  *
- *	buf		  buf + sure_sz				  buf + most_sz
- *	| touched, ours   | untouched, lent for a snapshot or not |
+ *	fr_dump_room_take(&needs, &r);		once
+ *	fr_dump_room_lend(&r);			for each snapshot
+ *	at = fr_dump_room_place(&r, sz);		for each sub-buffer
+ *	fr_dump_room_clear(&r);			for each wave
+ *	fr_dump_room_return(&r);		what was lent
+ *	fr_dump_room_free(&r);
  */
 #ifndef FR_DUMP_ROOM_H
 #define FR_DUMP_ROOM_H
@@ -20,14 +23,20 @@ struct fr_sess;
 struct fr_dump_needs {
 	u32 jobs;	/* threads that encode, the one that writes included */
 	u32 copiers;	/* threads that copy beside it */
-	size_t copy_sz; /* memory for copies of rings, faulted in before it begins */
+	size_t sure_sz; /* memory for copies of rings, faulted in before it begins */
 	size_t most_sz; /* what copies of all rings take */
 	size_t rest_sz; /* for encoding, writing and names */
 };
 
+struct fr_dump_area {
+	u8 *at; /* NULL: none */
+	size_t sz, used_sz;
+};
+
 struct fr_dump_room {
-	u8 *buf; /* NULL: none */
-	size_t sure_sz, most_sz;
+	struct fr_dump_area sure, lent;
+	size_t most_sz;
+	size_t rest_sz; /* memory that has yet to be taken for this snapshot, so none of it can be lent */
 	u32 jobs, copiers;
 };
 
@@ -36,16 +45,25 @@ struct fr_dump_needs fr_dump_needs(struct fr_sess *s);
 struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz);
 
 /*
- * Take it, in huge pages if available: faulting 32 MiB in by 4 KiB pages takes four times as long as copying the rings there.
- * 0, or -ENOMEM and no buf; free with fr_dump_room_free().
+ * Take what is certain, in huge pages if available: faulting 32 MiB in by 4 KiB pages takes four times as long as copying the
+ * rings there. 0, or -ENOMEM and nothing to be freed.
  */
 int fr_dump_room_take(const struct fr_dump_needs *needs, struct fr_dump_room *out);
 
-/* How much of it a snapshot may use now: all that there is for sure, and up to an eighth of the memory that is available. */
-size_t fr_dump_room_now(const struct fr_dump_room *r);
+/*
+ * Take what is missing for all rings, but no more than an eighth of the memory that is available beside what the snapshot takes
+ * otherwise. It is less, or nothing, near any limit.
+ */
+void fr_dump_room_lend(struct fr_dump_room *r);
+
+/* A place for sz bytes, at most those of the largest sub-buffer. NULL: no room left. */
+u8 *fr_dump_room_place(struct fr_dump_room *r, size_t sz);
+
+/* All places are free again. */
+void fr_dump_room_clear(struct fr_dump_room *r);
 
 /* Give back what was lent. */
-void fr_dump_room_return(const struct fr_dump_room *r);
+void fr_dump_room_return(struct fr_dump_room *r);
 
 void fr_dump_room_free(struct fr_dump_room *r);
 
