@@ -363,6 +363,8 @@ static void threads_copy_stacks_last(void **state)
 	assert_ptr_not_equal(d.room.sure.at, MAP_FAILED);
 	assert_true(fr_dump_copy_wave(&d, &first));
 	assert_int_equal(seen.faults, 0);
+	assert_int_equal(d.total_sz,
+			 2 * (LAPS - 1) * pages * FR_PAGE_SZ); /* what came meanwhile; the rest was counted before */
 	assert_int_equal(d.copied_cnt, RINGS * LAPS);
 	for (i = 0; i < RINGS * LAPS; i++) {
 		assert_ptr_equal(copied[i].src, &src[i / LAPS]);

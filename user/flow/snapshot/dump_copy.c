@@ -222,6 +222,11 @@ static int by_history(const void *a, const void *b)
 	return x < y ? -1 : 1;
 }
 
+static u64 to_read_sz(const struct fr_dump_ring *src)
+{
+	return (src->last_seq + 1 - src->next_seq) * fr_dump_subbuf_sz(src->map);
+}
+
 void fr_dump_find_ranges(struct fr_dump *d)
 {
 	struct fr_dump_ring *src;
@@ -230,7 +235,7 @@ void fr_dump_find_ranges(struct fr_dump *d)
 	for (i = 0; i < d->src_cnt; i++) {
 		src = d->turn[i] = &d->src[i];
 		find_range(src, d->begin_ts, fr_dump_since_ns(d, src->map->tier));
-		d->total_sz += (src->last_seq + 1 - src->next_seq) * fr_dump_subbuf_sz(src->map);
+		d->total_sz += to_read_sz(src);
 	}
 	qsort(d->turn, d->src_cnt, sizeof(*d->turn), by_history);
 	for (d->stacks = 0; d->stacks < d->src_cnt && d->turn[d->stacks]->map->tier != FR_TIER_STACK; d->stacks++)
@@ -318,8 +323,11 @@ static void begin_stacks(struct fr_dump *d, size_t *first)
 		return;
 	d->any_stacks = true;
 	*first = d->stacks;
-	for (i = d->stacks; i < d->src_cnt; i++)
+	for (i = d->stacks; i < d->src_cnt; i++) {
+		d->total_sz -= to_read_sz(d->turn[i]);
 		find_range(d->turn[i], d->begin_ts, 0);
+		d->total_sz += to_read_sz(d->turn[i]);
+	}
 }
 
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first)
