@@ -42,12 +42,6 @@ def dump_mib(cpus):
     return min(RING_MIB * cpus, COPY_MIB) + REST_MIB + jobs(cpus) * JOB_MIB
 
 
-def divided(one, two, threads):
-    """MiB/s of so many threads, from ms a MiB of one and of two: what a second one does not save, no other does."""
-    alone = min(one, max(0.0, 2 * two - one))
-    return 1000 / (alone + (one - alone) / threads)
-
-
 class Inputs:
     """What was measured, found in bench.json by part and case."""
 
@@ -65,19 +59,15 @@ class Inputs:
         copying = 16 * self.cpus / self.copy * 1000  # of what is read, by recorders and by the command alike
         self.one = (self.row("snapshot", "of this, rings copied and encoded, on one CPU") - copying) / (16 * self.cpus)  # ms a MiB
         self.two = (self.row("snapshot", "of this, rings copied and encoded, on two CPUs") - copying) / (16 * self.cpus)
-        large = f"rings of {LARGE_MIB} MiB a CPU, by the command dump, on"
-        self.lent_one = self.row("snapshot", f"{large} one CPU: all bytes copied") / (LARGE_MIB * self.cpus)  # ms a MiB
-        self.lent_two = self.row("snapshot", f"{large} two CPUs: all bytes copied") / (LARGE_MIB * self.cpus)
+        lent_ms = self.row("snapshot", f"rings of {LARGE_MIB} MiB a CPU, by the command dump, on two CPUs: all bytes copied")
+        self.lent = LARGE_MIB * self.cpus / lent_ms * 1000  # MiB/s
         self.on_top = self.row("scale", "memory on top, profile full")
         self.on_top_plain = self.row("scale", "memory on top, profile full without samples")
 
     def encode(self, threads):
-        """MiB/s of so many threads."""
-        return divided(self.one, self.two, threads)
-
-    def lent(self, threads):
-        """MiB/s that so many threads copy to memory that is lent."""
-        return divided(self.lent_one, self.lent_two, threads)
+        """MiB/s of so many threads: what a second one does not save, no other does."""
+        alone = max(0.0, 2 * self.two - self.one)
+        return 1000 / (alone + (self.one - alone) / threads)
 
     def row(self, part, case):
         for r in self.doc["rows"]:
@@ -119,8 +109,7 @@ def inputs(i):
         ("a cache line to another CPU, by two that only pass it", f"{i.transfer:.1f} ns", "scale"),
         ("the same, as the cost of grains of 1 us and 2 us tells it", f"{i.handed:.0f} ns", "scale"),
         ("rings copied by a recorder", f"{i.copy / 1024:.1f} GiB/s", "snapshot"),
-        ("larger rings copied to memory that is lent, one thread", f"{i.lent(1) / 1024:.1f} GiB/s", "snapshot"),
-        ("the same, two threads", f"{i.lent(2) / 1024:.1f} GiB/s", "snapshot"),
+        ("larger rings copied to memory that is lent, two threads", f"{i.lent / 1024:.1f} GiB/s", "snapshot"),
         ("encoded, one thread", f"{i.encode(1):.0f} MiB/s of ring", "snapshot"),
         ("encoded, two threads", f"{i.encode(2):.0f} MiB/s of ring", "snapshot"),
         ("an event in the ring, mixed load", f"{i.ring_bytes:.1f} bytes", "disk"),
@@ -181,7 +170,7 @@ def snapshot(i):
         rings = RING_MIB * cpus
         waves = -(-rings // COPY_MIB)
         encode = i.encode(jobs(cpus) - (jobs(cpus) > 2))  # with more than two, one only writes
-        copied = rings / i.lent(min(cpus, JOBS_MOST)) * 1000
+        copied = rings / i.lent * 1000  # as by two threads: what more of them reach is not known
         # all but the last wave is encoded before the last one is copied
         by_waves = rings / i.copy * 1000 + (waves - 1) * COPY_MIB / encode * 1000
         rows.append((f"{cpus}", size(rings), size((rings - COPY_MIB) * LENT_SHARE), span(copied), losing(i, copied),
