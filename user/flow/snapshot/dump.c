@@ -160,7 +160,8 @@ static int copy_and_encode(struct fr_dump *d)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
 		err = encode_wave(d);
 	} while (!all && !err);
-	fr_dump_room_return(&d->room);
+	if (!err) /* else threads may still read it: until the writer has ended */
+		fr_dump_room_return(&d->room);
 	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
 	return err;
