@@ -325,6 +325,20 @@ def disk_full():
         fr("verify", dump(name))
 
 
+@test("disk full while memory that was lent is encoded: refused like any other")
+def disk_full_of_large_rings():
+    with session("-p", "full", "-m", "160M") as name:
+        loads = [subprocess.Popen(["taskset", "-c", str(cpu), "dd", "if=/dev/urandom", "of=/dev/null", "bs=1", "count=2000000"],
+                                  stderr=subprocess.DEVNULL) for cpu in range(2)]
+        for p in loads:
+            p.wait()
+        size = os.path.getsize(dump(name))
+        for percent in (30, 45, 60, 90) * 3:  # threads are somewhere else each time
+            with small_disk(size * percent // 100) as dir:
+                refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "No space left", "session goes on recording")
+                equal(os.listdir(dir), [], "files left")
+
+
 @test("a limit of file sizes: no file, and the cure; the recorded command meets it as ever")
 def file_limit():
     limited = ["sh", "-c", 'ulimit -f 4; exec "$@"', "sh", FLIGHTREC]
