@@ -81,6 +81,28 @@ static void an_eighth_of_what_is_left_is_lent_at_most(void **state)
 	fr_dump_room_free(&r);
 }
 
+/* Of what is left, a snapshot that has taken nothing yet needs all that it takes first. */
+static void nothing_is_lent_of_what_has_yet_to_be_taken(void **state)
+{
+	const struct fr_dump_needs needs = fr_dump_needs_of(100 * MIB, 64 << 10);
+	struct fr_dump_room r;
+
+	(void)state;
+	assert_int_equal(fr_dump_room_take(&needs, &r), 0);
+	left_sz = needs.sure_sz + needs.rest_sz + 15 * MIB;
+	fr_dump_room_lend(&r);
+	assert_null(r.lent.at);
+	left_sz += 1 * MIB;
+	fr_dump_room_lend(&r);
+	assert_int_equal(r.lent.sz, 2 * MIB);
+	fr_dump_room_return(&r);
+	fr_dump_room_fault(&r);
+	left_sz = 16 * MIB;
+	fr_dump_room_lend(&r);
+	assert_int_equal(r.lent.sz, 2 * MIB);
+	fr_dump_room_free(&r);
+}
+
 /* Places are filled from the first to the last, and never overlap. */
 static void all_rings_have_a_place(void **state)
 {
@@ -134,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rings_that_fit_need_no_loan),
 		cmocka_unit_test(an_eighth_of_what_is_left_is_lent_at_most),
+		cmocka_unit_test(nothing_is_lent_of_what_has_yet_to_be_taken),
 		cmocka_unit_test(all_rings_have_a_place),
 		cmocka_unit_test(what_is_lent_leaves_room_for_the_rest),
 	};

@@ -109,9 +109,10 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 	struct fr_dump_needs needs = fr_dump_needs(s);
 	int err = warm_up(needs.rest_sz);
 
-	if (err)
-		return err;
-	return fr_dump_room_take(&needs, room);
+	err = err ?: fr_dump_room_take(&needs, room);
+	if (!err)
+		fr_dump_room_fault(room);
+	return err;
 }
 
 static const char *text_of(const struct request *r, enum has which, const char *text)

@@ -5,9 +5,9 @@
  *     put it back.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
  *  3. Copy the rings, oldest lap first, into a buffer taken before, and more if there is plenty (dump_room.h); memory to encode
- *     them is taken behind that, so that they are copied sooner. (A recorder has all that is certain long before: a dump is
- *     wanted just when memory is short.) Rings that are larger than the buffer are copied and encoded in waves, those with the
- *     shortest history first: what a ring overwrites while it waits is not in the snapshot.
+ *     and write them is taken behind that, so that they are copied sooner. (A recorder has all that is certain long before: a
+ *     dump is wanted just when memory is short.) Rings that are larger than the buffer are copied and encoded in waves, those
+ *     with the shortest history first: what a ring overwrites while it waits is not in the snapshot.
  *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "flow/snapshot/dump.h"
@@ -146,6 +146,18 @@ static int encode_wave(struct fr_dump *d)
 	return err ?: fr_snap_settle(d->w);
 }
 
+/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
+static int put_schema(struct fr_dump *d)
+{
+	const char *text;
+	size_t sz;
+	int err;
+
+	text = fr_sess_schema(d->s, &sz);
+	err = fr_schema_parse(text, sz, &d->schema);
+	return err ?: fr_snap_put_schema(d->w, d->schema);
+}
+
 static int copy_and_encode(struct fr_dump *d)
 {
 	size_t first = 0;
@@ -158,25 +170,14 @@ static int copy_and_encode(struct fr_dump *d)
 		all = fr_dump_copy_wave(d, &first);
 		if (all)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
-		err = encode_wave(d);
+		err = d->schema ? 0 : put_schema(d); /* not before: it takes the writer's memory */
+		err = err ?: encode_wave(d);
 	} while (!all && !err);
 	if (!err) /* else threads may still read it: until the writer has ended */
 		fr_dump_room_return(&d->room);
 	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
 	return err;
-}
-
-/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
-static int put_schema(struct fr_dump *d)
-{
-	const char *text;
-	size_t sz;
-	int err;
-
-	text = fr_sess_schema(d->s, &sz);
-	err = fr_schema_parse(text, sz, &d->schema);
-	return err ?: fr_snap_put_schema(d->w, d->schema);
 }
 
 static u64 behind(u64 ts, u64 ns)
@@ -219,8 +220,7 @@ static int write_snapshot(struct fr_dump *d)
 
 	if (d->ask->profile_only)
 		return write_profile(d);
-	err = put_schema(d);
-	err = err ?: begin(d);
+	err = begin(d);
 	err = err ?: copy_and_encode(d);
 	err = err ?: fr_sess_mark_end(d->s, &end_ts);
 	return err ?: fr_dump_put_meta(d);

@@ -34,7 +34,6 @@ int fr_dump_take_memory(struct fr_dump *d)
 	} else {
 		needs = fr_dump_needs(d->s);
 		err = fr_dump_room_take(&needs, &d->room);
-		d->room.rest_sz = needs.rest_sz;
 	}
 	err = err ?: !d->copied || !d->hole ? -ENOMEM : 0;
 	if (!err)

@@ -91,19 +91,23 @@ static void unmap(struct fr_dump_area *a)
 
 int fr_dump_room_take(const struct fr_dump_needs *needs, struct fr_dump_room *out)
 {
-	u8 *p;
-
 	*out = (struct fr_dump_room){
 		.sure = map(needs->sure_sz),
 		.most_sz = needs->most_sz,
+		.rest_sz = needs->sure_sz + needs->rest_sz,
 		.jobs = needs->jobs,
 		.copiers = needs->copiers,
 	};
-	if (!out->sure.at)
-		return -ENOMEM;
-	for (p = out->sure.at; p < out->sure.at + out->sure.sz; p += FR_PAGE_SZ)
+	return out->sure.at ? 0 : -ENOMEM;
+}
+
+void fr_dump_room_fault(struct fr_dump_room *r)
+{
+	u8 *p;
+
+	for (p = r->sure.at; p < r->sure.at + r->sure.sz; p += FR_PAGE_SZ)
 		*(volatile u8 *)p = 0;
-	return 0;
+	r->rest_sz = 0;
 }
 
 /* Is there address space for all else, within this process's limits and what the kernel commits itself to? */

@@ -4,6 +4,7 @@
  * short. More is taken for as long as it is needed, if memory is plentiful then.
  *
  *	fr_dump_room_take(&needs, &r);		once
+ *	fr_dump_room_fault(&r);			if it is for later
  *	fr_dump_room_lend(&r);			for each snapshot
  *	at = fr_dump_room_place(&r, sz);		for each sub-buffer
  *	fr_dump_room_clear(&r);			for each wave
@@ -23,7 +24,7 @@ struct fr_sess;
 struct fr_dump_needs {
 	u32 jobs;	/* threads that encode, the one that writes included */
 	u32 copiers;	/* threads that copy beside it */
-	size_t sure_sz; /* memory for copies of rings, faulted in before it begins */
+	size_t sure_sz; /* memory for copies of rings, taken before it begins */
 	size_t most_sz; /* what copies of all rings take */
 	size_t rest_sz; /* for encoding, writing and names */
 };
@@ -46,9 +47,15 @@ struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz);
 
 /*
  * Take what is certain, in huge pages if available: faulting 32 MiB in by 4 KiB pages takes four times as long as copying the
- * rings there. 0, or -ENOMEM and nothing to be freed.
+ * rings there. Nothing is faulted in yet. 0, or -ENOMEM and nothing to be freed.
  */
 int fr_dump_room_take(const struct fr_dump_needs *needs, struct fr_dump_room *out);
+
+/*
+ * Fault it in, the rest being there already. Who copies at once leaves that to the threads that copy: they do it at the same
+ * time.
+ */
+void fr_dump_room_fault(struct fr_dump_room *r);
 
 /*
  * Take what is missing for all rings, but no more than an eighth of the memory that is available beside what the snapshot takes

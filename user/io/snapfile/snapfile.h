@@ -111,10 +111,10 @@ typedef void (*fr_progress_fn)(void *arg, u64 done, u64 total);
 
 /*
  * Begin a snapshot that will be called path. It is written to a temporary file beside path, locked (flock) meanwhile. Temporary
- * files that dead writers left in that directory are removed. All memory, at most budget_sz bytes, is allocated here, and with
- * the first event what encoding them takes, which is most of it. So many jobs, at least 1, encode events: the caller's thread,
- * and others until the snapshot is finished or given up; the file is the same if the budget is fr_snap_writer_sz(jobs). 0 and
- * *out, or -errno (and a message).
+ * files that dead writers left in that directory are removed. All memory, at most budget_sz bytes, is allocated when something
+ * is put for the first time, and most of it, for encoding, with the first event. So many jobs, at least 1, encode events: the
+ * caller's thread, and others until the snapshot is finished or given up; the file is the same if the budget is
+ * fr_snap_writer_sz(jobs). 0 and *out, or -errno (and a message).
  */
 int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out);
 

@@ -4,6 +4,7 @@
 #endif
 #include "io/snapfile/snapfile_put.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "io/snapfile/snapfile_lists.h"
@@ -20,6 +21,8 @@ static int put_list(struct fr_snap_writer *w, enum fr_chunk_kind kind, const voi
 		struct fr_list_head head = {k->entry_sz, cnt - i < most ? cnt - i : most};
 		u8 *content = fr_snap_content_buf(w), *p = content;
 
+		if (!content)
+			return -ENOMEM;
 		memcpy(p, &head, sizeof(head));
 		p += sizeof(head);
 		for (j = 0; j < head.cnt; j++, p += k->entry_sz)
@@ -52,9 +55,9 @@ int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, 
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
 {
 	void *content = fr_snap_content_buf(w);
-	size_t sz = fr_prof_write(p, content, FR_CONTENT_MAX_SZ);
+	size_t sz = content ? fr_prof_write(p, content, FR_CONTENT_MAX_SZ) : 0;
 
-	return fr_snap_put_content(w, FR_CHUNK_PROFILE, content, sz);
+	return !content ? -ENOMEM : fr_snap_put_content(w, FR_CHUNK_PROFILE, content, sz);
 }
 
 int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt)
@@ -67,7 +70,7 @@ static int put_texts(struct fr_snap_writer *w, enum fr_chunk_kind kind, const vo
 	const struct fr_text_kind *k = fr_text_kind(kind);
 	void *content = fr_snap_content_buf(w);
 	size_t i, sz, n;
-	int err = 0;
+	int err = content ? 0 : -ENOMEM;
 
 	for (i = 0; i < cnt && !err; i += n) {
 		n = fr_text_write(k, (const char *)items + i * fr_text_struct_sz(k), cnt - i, content, FR_CONTENT_MAX_SZ, &sz);

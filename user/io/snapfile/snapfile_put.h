@@ -11,7 +11,7 @@
 #define FR_CONTENT_MAX_SZ (1u << 20) /* of a metadata chunk's content; longer content is split */
 #define FR_CONTENT_BUF_SZ (FR_CONTENT_MAX_SZ + 4096)
 
-/* Room for a content, FR_CONTENT_BUF_SZ bytes, until the next one is put. */
+/* Room for a content, FR_CONTENT_BUF_SZ bytes, until the next one is put. NULL: no memory. */
 void *fr_snap_content_buf(struct fr_snap_writer *w);
 
 #endif

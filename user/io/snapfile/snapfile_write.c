@@ -80,10 +80,26 @@ static int flush(struct fr_snap_writer *w)
 	return 0;
 }
 
+/* What output takes, when there is some. */
+static int have_memory(struct fr_snap_writer *w)
+{
+	int err = w->err;
+
+	if (w->out || err)
+		return w->out ? 0 : err;
+	w->content = fr_faulted(FR_CONTENT_BUF_SZ);
+	w->index = fr_faulted(INDEX_CNT * sizeof(*w->index));
+	w->out = fr_faulted(w->out_cap);
+	if (!w->content || !w->index || !w->out)
+		err = -ENOMEM;
+	err = err ?: fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack);
+	return err ? fail(w, err) : 0;
+}
+
 /* sz bytes of output buffer, for the caller to fill in and count. NULL: out of order. */
 static u8 *room(struct fr_snap_writer *w, size_t sz)
 {
-	if (w->err || (w->out_sz + sz > w->out_cap && flush(w)))
+	if (w->err || have_memory(w) || (w->out_sz + sz > w->out_cap && flush(w)))
 		return NULL;
 	if (sz > w->out_cap) {
 		fail(w, -ENOBUFS);
@@ -348,7 +364,7 @@ int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content,
 
 void *fr_snap_content_buf(struct fr_snap_writer *w)
 {
-	return w->content;
+	return have_memory(w) ? NULL : w->content;
 }
 
 /* ---- laps and rows ---- */
@@ -568,19 +584,6 @@ static size_t fit_raw_cap(size_t budget_sz, u32 jobs)
 	return cap >= RAW_MIN_SZ ? cap : 0;
 }
 
-static int take_memory(struct fr_snap_writer *w)
-{
-	w->content = fr_faulted(FR_CONTENT_BUF_SZ);
-	w->out_cap = out_cap();
-	w->out = fr_faulted(w->out_cap);
-	w->index_cap = INDEX_CNT;
-	w->index = fr_faulted(INDEX_CNT * sizeof(*w->index));
-	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
-	if (!w->content || !w->out || !w->index || !w->facts_file)
-		return -ENOMEM;
-	return fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack);
-}
-
 /* Set up everything but the file. */
 static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 {
@@ -591,7 +594,10 @@ static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 		return -ENOMEM;
 	w->raw_cap = raw_cap;
 	w->jobs = jobs;
-	err = take_memory(w) ?: new_file_id(w);
+	w->out_cap = out_cap();
+	w->index_cap = INDEX_CNT;
+	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
+	err = w->facts_file ? new_file_id(w) : -ENOMEM;
 	if (err)
 		free_writer(w);
 	else
