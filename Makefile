@@ -171,7 +171,7 @@ bench bench-quick:
 	@.ci/deps install build test
 	-@.ci/deps install bench
 	$(MAKE) $(JOBS) all
-	tests/bench/run.sh $(if $(findstring quick,$@),--quick)
+	FR_BENCH_BEGAN=$(shell date +%s) tests/bench/run.sh $(if $(findstring quick,$@),--quick)
 
 demo:
 	@.ci/deps install build

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -142,6 +143,30 @@ class Promises(Quiet):
             runs.append(programs.Run.__new__(programs.Run))
             runs[-1].who, runs[-1].got = programs.OFF, {"time": took}
         self.assertAlmostEqual(programs.rows_of_noise(load, timed.TIME[0], [runs]), 10)
+
+
+class ShortOfTime(Quiet):
+    """On a slow machine runs are left out, so that all parts end in the time that is promised, but of nobody all of them."""
+
+    def runs_of(self, until):
+        load = timed.Load("redis", "", (), (), lambda: {"throughput": 1})
+        recorders = {who: programs.Begun(contextlib.nullcontext) for who in programs.RECORDERS}
+        return [[r.who for r in runs] for runs in programs.take_turns([load], recorders, {}, until, False)["redis"]]
+
+    def test_all_runs_are_made_where_there_is_time(self):
+        self.assertEqual([len(runs) for runs in self.runs_of(None)], [len(runs) for runs in self.runs_of(time.monotonic() + 1000)])
+
+    def test_each_is_run_where_there_is_none(self):
+        runs, whole = self.runs_of(time.monotonic()), self.runs_of(None)
+        self.assertEqual(runs[0], whole[0])
+        self.assertEqual(runs[1], [programs.OFF, programs.DEFAULT, programs.OFF, programs.WITH_CALLS, programs.OFF])
+        self.assertEqual(len(runs), len(whole) - 1)
+        self.assertTrue(all(r[0] == r[-1] == programs.OFF for r in runs))
+
+    def test_who_takes_what_is_left_runs_last_and_is_told_in_its_place(self):
+        parts = bench.discover()
+        self.assertEqual(bench.in_turn(parts)[-1], "programs")
+        self.assertLess(list(parts).index("programs"), list(parts).index("start"))
 
 
 class Surroundings(Quiet):

@@ -29,14 +29,16 @@ MIB = 1 << 20
 DEFAULT_CLOCK = "50us"  # the grain that hot.c gives what stands for the product: that of 2 CPUs
 
 PARTS = {}
-NOT_QUICK, IF_NAMED = set(), set()
+NOT_QUICK, IF_NAMED, LAST = set(), set(), set()
 
 
-def part(name, order, quick=True, unasked=True):
-    """Registers a part; those of lower order run first. quick: --quick makes it, too, unasked; all of it is to take two minutes.
-    unasked: it is made when none is named."""
+def part(name, order, quick=True, unasked=True, last=False):
+    """Registers a part; the tables of lower orders come first. quick: --quick makes it, too, unasked; all of it is to take two minutes.
+    unasked: it is made when none is named. last: it runs behind the others, and takes the time that they leave (opts.until)."""
     def register(fn):
         PARTS[name] = (order, fn)
+        if last:
+            LAST.add(name)
         if not quick or not unasked:
             NOT_QUICK.add(name)
         if not unasked:

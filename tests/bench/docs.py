@@ -64,7 +64,8 @@ def tables(of):
 def machine(doc):
     m = doc["machine"]
     virtual = f", virtual ({m['hypervisor']})" if m["hypervisor"] not in ("", "none") else ""
-    return f"{m['cpu']}, {m['cpus']} CPUs{virtual}, {m['memory_bytes'] / 2**30:.0f} GiB, Linux {doc['kernel']}, {doc['distribution']}"
+    slowed = f", {' and '.join(m['mitigations'])}" if m.get("mitigations") else ""
+    return f"{m['cpu']}{slowed}, {m['cpus']} CPUs{virtual}, {m['memory_bytes'] / 2**30:.0f} GiB, Linux {doc['kernel']}, {doc['distribution']}"
 
 
 def head(doc):

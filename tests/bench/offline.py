@@ -133,7 +133,7 @@ def take_turns(commands, out, rounds):
 
 def offline(opts, bench):
     """The whole part; bench: the module with its helpers."""
-    seconds, rounds = 2, 2 if opts.quick else 3
+    seconds, rounds = 2, 2
     bench.title("Reading a snapshot on one core, beside other tools")
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         half, path, half_events, events = record(bench, tmp, seconds)

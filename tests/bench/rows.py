@@ -3,7 +3,8 @@
 
 bench.json, version 1, is an object:
   version       1; another one is another shape
-  machine       {"cpu", "cpus", "arch", "hypervisor", "memory_bytes"}
+  machine       {"cpu", "cpus", "arch", "hypervisor", "memory_bytes", "mitigations": texts, of what slows down the kernel's
+                entry, or its calls and returns; absent: not asked then}
   kernel, distribution, flightrec, command: texts
   quick         whether fewer rounds were made
   parts         by name: {"date", "seconds", "load_before" (1 minute), "steal_percent", "others_percent", "quiet", "notes"}
@@ -218,11 +219,21 @@ def _first(path, key, sep=":"):
     return ""
 
 
+def mitigations():
+    """What the kernel does about processors' vulnerabilities each time it is entered, calls or returns: half of a recorder's cost here."""
+    found = []
+    for name in "meltdown", "spectre_v2", "retbleed", "spec_rstack_overflow", "mds":
+        with contextlib.suppress(OSError), open(f"/sys/devices/system/cpu/vulnerabilities/{name}", encoding="ascii") as f:
+            said, _, what = f.read().strip().partition(": ")
+            if said == "Mitigation":
+                found.append(what.partition(";")[0].partition(",")[0])
+    return found
+
+
 def machine():
     virt = subprocess.run(["systemd-detect-virt", "--vm"], capture_output=True, text=True, check=False).stdout.strip() if shutil.which("systemd-detect-virt") else ""
     return {"cpu": _first("/proc/cpuinfo", "model name") or platform.machine(), "cpus": os.cpu_count(), "arch": platform.machine(),
-            "hypervisor": virt, "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")}
-
+            "hypervisor": virt, "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "mitigations": mitigations()}
 
 
 
@@ -237,8 +248,8 @@ def same_machine(doc, other):
     return all(doc.get(key) == other.get(key) for key in ("version", "machine", "kernel", "quick"))
 
 
-def write(path, doc, keep):
-    """keep: what the file has of other parts stays, if it is of this machine and kernel."""
+def write(path, doc, keep, order):
+    """keep: what the file has of other parts stays, if it is of this machine and kernel. order: of the parts, by name."""
     try:
         with open(path, encoding="utf-8") as f:
             old = json.load(f)
@@ -247,6 +258,8 @@ def write(path, doc, keep):
     if keep and same_machine(doc, old):
         doc = {**doc, "parts": {**old["parts"], **doc["parts"]},
                "rows": [r for r in old["rows"] if r["part"] not in doc["parts"]] + doc["rows"]}
+    place = {name: nr for nr, name in enumerate(order)}
+    doc["rows"].sort(key=lambda r: place.get(r["part"], len(place)))
     with open(path, "w", encoding="utf-8") as f:
         json.dump(doc, f, indent=1)
         f.write("\n")

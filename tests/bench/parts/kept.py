@@ -98,7 +98,7 @@ def lttng_reason():
 @common.part("kept", order=45)
 def kept(opts):
     """How much history the same memory holds, beside ftrace and perf."""
-    kib, seconds, rounds = (4096, 2, 1) if opts.quick else (8192, 3, 3)
+    kib, seconds, rounds = (4096, 2, 1) if opts.quick else (8192, 3, 2)
     common.title(f"History kept in {kib // 1024} MiB a CPU of the same load")
     for what, events, options, command in LOADS[:1] if opts.quick else LOADS:
         one_load(what, events, options, command, kib, seconds, rounds)

@@ -3,7 +3,7 @@
 import common
 import sampling
 
-SECONDS = 5  # of a load
+SECONDS = 4  # of a load
 
 
 def profile_costs():

@@ -156,6 +156,7 @@ MORE_RUNS = {
     "nginx": [((DEFAULT, WITH_CALLS), 8), (FLOORS, 4), (LESS, 4)],
 }
 TURNS, QUICK_SHARE = 2, 14
+COUNTING_S = 20  # what count_time() takes, about
 SESSIONS = 3  # of each kind
 
 
@@ -170,10 +171,13 @@ class Run:
         self.at = (begin + time.monotonic()) / 2
 
 
-def run_all(load, order, recorders, failed):
-    """The load with each of these after the other, so that those next to each other saw the same machine."""
+def run_all(load, order, recorders, failed, until=None):
+    """The load with each of these after the other, so that those next to each other saw the same machine. until: when this ends, but
+    not before each had one."""
     runs = []
-    for who in order:
+    for nr, who in enumerate(order):
+        if until and time.monotonic() > until and set(order) <= {OFF, *order[:nr]} and order[nr - 1] == OFF:
+            break
         if who in failed:
             continue
         try:
@@ -223,16 +227,36 @@ def slower_of(metric, who, stretches):
     return found
 
 
-def take_turns(loads, recorders, failed, opts):
-    """By load: stretches of runs, each without a gap."""
-    stretches = {load.name: [] for load in loads}
+class Stretch:
+    """Runs without a gap. spare: left out where time is short; shorter: ended before its end then, if each was run once."""
+
+    def __init__(self, load, order, spare=False, shorter=False):
+        self.load, self.order, self.spare, self.shorter = load, order, spare, shorter
+
+
+def plan(loads, recorders, quick):
+    """All stretches, in their order."""
     here = [who for who in recorders if who != OFF]
-    for nr in range(1 if opts.quick else TURNS):
+    for nr in range(1 if quick else TURNS):
         for load in loads:
-            stretches[load.name].append(run_all(load, order_of_all(here, nr), recorders, failed))
+            yield Stretch(load, order_of_all(here, nr), spare=nr > 0)
             for who, times in MORE_RUNS.get(load.name, ()):
-                order = order_of_promised(who, times // (QUICK_SHARE if opts.quick else 1))
-                stretches[load.name].append(run_all(load, order, recorders, failed))
+                yield Stretch(load, order_of_promised(who, times // (QUICK_SHARE if quick else 1)), shorter=True)
+
+
+def take_turns(loads, recorders, failed, until, quick):
+    """By load: stretches of runs. until: when all should have ended, or None; each that may be shorter gets its share of what is left."""
+    stretches, took = {load.name: [] for load in loads}, {}
+    planned = list(plan(loads, recorders, quick))
+    for nr, s in enumerate(planned):
+        now, end = time.monotonic(), None
+        if until and s.spare and now + took[s.load.name] > until:
+            continue
+        if until and s.shorter:
+            end = now + (until - now) * len(s.order) / sum(len(rest.order) for rest in planned[nr:])
+        stretches[s.load.name].append(run_all(s.load, s.order, recorders, failed, end))
+        if not s.shorter:
+            took[s.load.name] = time.monotonic() - now
     return stretches
 
 
@@ -326,7 +350,7 @@ def begin_all(stack, tmp, cnt, failed):
     return recorders
 
 
-@common.part("programs", order=14)
+@common.part("programs", order=14, last=True)
 def programs(opts):
     """Whole programs: perf bench pipe and messaging, a build, redis, nginx; profiles, ftrace, perf record."""
     with tempfile.TemporaryDirectory(prefix="frbench-") as tmp, contextlib.ExitStack() as stack:
@@ -336,7 +360,8 @@ def programs(opts):
         recorders = begin_all(stack, tmp, 1 if opts.quick else SESSIONS, failed)
         for load in here:
             load.run()  # the caches, and files that are read once
-        stretches = take_turns(here, recorders, failed, opts)
+        until = opts.until - COUNTING_S * (not opts.quick) if opts.until else None
+        stretches = take_turns(here, recorders, failed, until, opts.quick)
         in_programs = {} if opts.quick else count_time(here, recorders, others)
     for load in loads:
         table(load, stretches.get(load.name), failed, in_programs)

@@ -182,14 +182,13 @@ def in_turns(tmp, rounds):
     return by_two, by_one, took[::2], took[1::2]
 
 
-def large(opts):
+def large():
     """Rings that only fit in memory that is lent for the snapshot: one after the other copies them, or each CPU does."""
-    rounds = 2 if opts.quick else 5
     with common.session("-p", "full", "-m", f"{LARGE_MIB}M"), tempfile.TemporaryDirectory(prefix="frbench-") as tmp:
         for _ in range(LARGE_MIB // 16):
             fill()
         common.dump(os.path.join(tmp, "warm.flight"))
-        by_two, by_one, _, _ = in_turns(tmp, rounds)
+        by_two, by_one, _, _ = in_turns(tmp, 3)
     case = f"rings of {LARGE_MIB} MiB a CPU, by the command dump"
     common.row(f"{case}, on two CPUs: all bytes copied", [t[1] / 1e6 for t in by_two], "ms")
     common.row(f"{case}, on one CPU: all bytes copied", [t[1] / 1e6 for t in by_one], "ms")
@@ -223,7 +222,8 @@ def ours(opts):
         taken = by_recorder(tmp, rounds)
     common.row("by a recorder, its memory taken before: all bytes copied", [t[0] / 1e6 for t in taken], "ms", at_most=20)
     common.row("by a recorder: the file complete and synced", [t[1] / 1e6 for t in taken], "ms")
-    large(opts)
+    if not opts.quick:
+        large()
 
 
 # ---- ftrace ----
