@@ -61,6 +61,16 @@ def ended_before():
     check("frt-ended" not in before, "it had its name before it took it")
 
 
+@test("a task whose system calls are overwritten has its name where its end is told")
+def ended_long_before():
+    with waiting("frt-long-ago") as early, session("-p", "minimal", "-e", "syscall", "-m", "4M") as name:
+        early.stdin.close()
+        early.wait()
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000")
+        events = replay(dump(name), "-f", f"tid == {early.pid}")
+    equal([(e["event"], e["comm"]) for e in events], [("sched_process_exit", "frt-long-ago")], "what is left of it")
+
+
 def lives(events, tid, parent):
     """
     The events of each child of this parent that had this pid, from its birth on. Others may have it in between: who wants it back
