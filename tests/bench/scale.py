@@ -101,8 +101,7 @@ def size(mib):
 
 def inputs(i):
     doc = i.doc
-    begin = [f"Machine: {doc['machine']['cpu']}, {i.cpus} CPUs, kernel {doc['kernel']}; parts of {doc['parts']['scale']['date'][:10]}"
-             + (", `--quick`" if doc["quick"] else "") + ".", ""]
+    begin = [f"Machine: {doc['machine']['cpu']}, {i.cpus} CPUs, kernel {doc['kernel']}; parts of {doc['parts']['scale']['date'][:10]}.", ""]
     return begin + table(("input", "measured", "by"), (
         ("an event without the word", f"{i.event:.1f} ns", "scale"),
         ("of this to read the CPU's clock", f"{i.clock:.1f} ns", "scale"),

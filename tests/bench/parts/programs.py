@@ -176,7 +176,7 @@ def run_all(load, order, recorders, failed, until=None):
     not before each had one."""
     runs = []
     for nr, who in enumerate(order):
-        if until and time.monotonic() > until and set(order) <= {OFF, *order[:nr]} and order[nr - 1] == OFF:
+        if nr and until and time.monotonic() > until and set(order) <= {OFF, *order[:nr]} and order[nr - 1] == OFF:
             break
         if who in failed:
             continue
@@ -233,6 +233,10 @@ class Stretch:
     def __init__(self, load, order, spare=False, shorter=False):
         self.load, self.order, self.spare, self.shorter = load, order, spare, shorter
 
+    def least(self):
+        """How many runs it has where time is short."""
+        return 0 if self.spare else 2 * len(set(self.order)) - 1 if self.shorter else len(self.order)
+
 
 def plan(loads, recorders, quick):
     """All stretches, in their order."""
@@ -246,17 +250,16 @@ def plan(loads, recorders, quick):
 
 def take_turns(loads, recorders, failed, until, quick):
     """By load: stretches of runs. until: when all should have ended, or None; each that may be shorter gets its share of what is left."""
-    stretches, took = {load.name: [] for load in loads}, {}
+    stretches, run_s = {load.name: [] for load in loads}, {}
     planned = list(plan(loads, recorders, quick))
     for nr, s in enumerate(planned):
-        now, end = time.monotonic(), None
-        if until and s.spare and now + took[s.load.name] > until:
+        now, end, rest = time.monotonic(), None, planned[nr:]
+        if until and s.spare and now + run_s[s.load.name] * len(s.order) + sum(run_s[r.load.name] * r.least() for r in rest) > until:
             continue
         if until and s.shorter:
-            end = now + (until - now) * len(s.order) / sum(len(rest.order) for rest in planned[nr:])
+            end = now + (until - now) * len(s.order) / sum(len(r.order) for r in rest)
         stretches[s.load.name].append(run_all(s.load, s.order, recorders, failed, end))
-        if not s.shorter:
-            took[s.load.name] = time.monotonic() - now
+        run_s[s.load.name] = (time.monotonic() - now) / max(1, len(stretches[s.load.name][-1]))
     return stretches
 
 

@@ -83,7 +83,7 @@ static inline size_t fr_dump_subbuf_sz(const struct fr_ring_map *m)
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
 }
 
-/* All memory for copying that is certain, faulted in: dumps are needed just when memory is short. 0 or -ENOMEM. */
+/* All memory for copying that is certain, and what is lent; a recorder has had the first for long. 0 or -ENOMEM. */
 int fr_dump_take_memory(struct fr_dump *d);
 
 /* Decide which laps to read, those present now, and in which order the rings. */

@@ -110,7 +110,10 @@ void fr_dump_room_fault(struct fr_dump_room *r)
 	r->rest_sz = 0;
 }
 
-/* Is there address space for all else, within this process's limits and what the kernel commits itself to? */
+/*
+ * Is there address space for all else, within this process's limits and what the kernel commits itself to? Asks for more than
+ * that where what is certain is not faulted in, as it is mapped already: near a limit nothing is lent then.
+ */
 static bool rest_fits(const struct fr_dump_room *r)
 {
 	struct fr_dump_area rest = map(r->rest_sz + (r->jobs + r->copiers) * STACK_SZ);

@@ -37,7 +37,7 @@ struct fr_dump_area {
 struct fr_dump_room {
 	struct fr_dump_area sure, lent;
 	size_t most_sz;
-	size_t rest_sz; /* memory that has yet to be taken for this snapshot, so none of it can be lent */
+	size_t rest_sz; /* memory that has yet to be taken for a snapshot, sure's included, so none of it can be lent */
 	u32 jobs, copiers;
 };
 
