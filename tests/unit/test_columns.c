@@ -422,6 +422,35 @@ static void test_any_bytes_may_come(void **state)
 	free(copy);
 }
 
+/* Each row's place is the one it was given, whichever was asked for before. */
+static void test_places_are_the_same_in_any_order(void **state)
+{
+	struct fixture *f = *state;
+	u32 *off, i, n, run = 0, asked_off;
+	u64 asked_seq;
+
+	fill(f, 400);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	assert_true(f->b.run_cnt > 1 && f->b.run_cnt < f->b.row_cnt);
+	off = calloc(f->b.row_cnt, sizeof(*off));
+	for (i = 0; i < f->b.row_cnt; i++) {
+		run += run + 1 < f->b.run_cnt && f->b.run[run + 1].row == i;
+		off[i] = f->b.run[run].row == i
+				 ? f->b.run[run].off
+				 : off[i - 1] + fr_batch_rec_sz(&f->b, fr_schema_event(f->b.schema, f->b.ev[i - 1]),
+								f->b.in_type[i - 1]);
+	}
+	for (n = 0; n < 20 * f->b.row_cnt; n++) {
+		i = n < f->b.row_cnt ? n : host_random() % f->b.row_cnt;
+		for (run = 0; run + 1 < f->b.run_cnt && f->b.run[run + 1].row <= i; run++)
+			;
+		fr_batch_pos(&f->b, i, &asked_seq, &asked_off);
+		assert_int_equal(asked_seq, f->b.run[run].seq);
+		assert_int_equal(asked_off, off[i]);
+	}
+	free(off);
+}
+
 /* A value that no bits stand for makes no record; each that is decoded does, and the record says the same. */
 static void test_records_come_back(void **state)
 {
@@ -601,6 +630,7 @@ int main(void)
 		TEST(test_any_bytes_may_come),
 		TEST(test_unwanted_columns_are_checked),
 		TEST(test_unknown_events_are_left_out),
+		TEST(test_places_are_the_same_in_any_order),
 		TEST(test_records_come_back),
 	};
 

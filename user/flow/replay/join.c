@@ -221,7 +221,6 @@ static int find_rings(struct fr_join_group *g)
 
 static int put_stretch(struct fr_join_ring *ring, const struct fr_stretch *s, struct fr_snap_writer *w)
 {
-	struct fr_pos_walk walk = fr_pos_walk(s->b);
 	int err = 0;
 	u32 i, off;
 	u64 seq;
@@ -229,7 +228,7 @@ static int put_stretch(struct fr_join_ring *ring, const struct fr_stretch *s, st
 	for (i = s->from; i < s->to && !err; i++) {
 		struct fr_row row = fr_batch_row(s->b, i);
 
-		fr_pos_walk_to(&walk, i, &seq, &off);
+		fr_row_pos(&row, &seq, &off);
 		err = w ? fr_snap_put_row(w, &row, seq, off, false) : 0;
 		if (!err)
 			fr_join_note(ring, row.ts, seq);
@@ -289,7 +288,6 @@ static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
 
 static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)
 {
-	struct fr_pos_walk walk = fr_pos_walk(b);
 	int err = 0;
 	u32 i, off;
 	u64 seq;
@@ -297,7 +295,7 @@ static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struc
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row row = fr_batch_row(b, i);
 
-		fr_pos_walk_to(&walk, i, &seq, &off);
+		fr_row_pos(&row, &seq, &off);
 		if (fr_idmap_find(seen, place_key(b, seq, off)))
 			continue;
 		err = fr_idmap_get(seen, place_key(b, seq, off)) ? 0 : -ENOMEM;

@@ -158,7 +158,6 @@ static void trim(struct cursor *cur)
 
 static int find_positions(struct cursor *cur)
 {
-	struct fr_pos_walk walk = fr_pos_walk(&cur->batch);
 	u32 i, off;
 	u64 seq;
 
@@ -172,7 +171,7 @@ static int find_positions(struct cursor *cur)
 		}
 	}
 	for (i = cur->row; i < cur->end; i++) {
-		fr_pos_walk_to(&walk, i, &seq, &off);
+		fr_batch_pos(&cur->batch, i, &seq, &off);
 		cur->pos[i] = seq << FR_PLACE_BITS | off;
 	}
 	return 0;

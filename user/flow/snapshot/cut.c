@@ -70,20 +70,19 @@ static int find_kept(struct fr_cut *c, u64 *cnt)
 /* ---- writing ---- */
 
 /* A record longer than any recorder writes is damage that decoding did not see: it is left out. */
-static int put_row(struct fr_snap_writer *w, struct fr_pos_walk *walk, const struct fr_row *r, bool context)
+static int put_row(struct fr_snap_writer *w, const struct fr_row *r, bool context)
 {
 	u64 seq;
 	u32 off;
 	int err;
 
-	fr_pos_walk_to(walk, r->i, &seq, &off);
+	fr_row_pos(r, &seq, &off);
 	err = fr_snap_put_row(w, r, seq, off, context);
 	return err == -EBADMSG ? 0 : err;
 }
 
 static int put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
-	struct fr_pos_walk walk = fr_pos_walk(b);
 	int err = 0;
 	u32 i;
 
@@ -94,7 +93,7 @@ static int put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, stru
 			continue;
 		r = fr_batch_row(b, i);
 		fr_keep_told(p->keep, &r);
-		err = put_row(w, &walk, &r, false);
+		err = put_row(w, &r, false);
 	}
 	return err;
 }
@@ -128,7 +127,6 @@ static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
 /* Rows of a chunk that are not kept, but needed for names and stacks. */
 static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
-	struct fr_pos_walk walk = fr_pos_walk(b);
 	int err = 0;
 	u32 i;
 
@@ -139,7 +137,7 @@ static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struc
 			continue;
 		note_governor(p, &r);
 		if (fr_keep_explains(p->keep, &r))
-			err = put_row(w, &walk, &r, true);
+			err = put_row(w, &r, true);
 	}
 	return err;
 }

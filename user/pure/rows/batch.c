@@ -40,7 +40,7 @@ u32 fr_batch_rec_sz(const struct fr_batch *b, const struct fr_event *ev, u32 k)
 }
 
 /* The last run that begins at row i or before it; the first one begins at row 0. */
-static const struct fr_pos_run *run_of(const struct fr_batch *b, u32 i)
+static u32 run_of(const struct fr_batch *b, u32 i)
 {
 	u32 lo = 0, hi = b->run_cnt;
 
@@ -52,29 +52,22 @@ static const struct fr_pos_run *run_of(const struct fr_batch *b, u32 i)
 		else
 			hi = mid;
 	}
-	return &b->run[lo];
+	return lo;
 }
 
-void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off)
+static struct fr_pos_walk begin_of(const struct fr_batch *b, u32 run)
 {
-	const struct fr_pos_run *run = run_of(r->b, r->i);
-	u32 i;
-
-	*seq = run->seq;
-	*off = run->off;
-	for (i = run->row; i < r->i; i++)
-		*off += fr_batch_rec_sz(r->b, fr_schema_event(r->b->schema, r->b->ev[i]), r->b->in_type[i]);
+	return (struct fr_pos_walk){.row = b->run[run].row, .run = run, .off = b->run[run].off};
 }
 
-void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off)
+void fr_batch_pos(const struct fr_batch *b, u32 i, u64 *seq, u32 *off)
 {
-	const struct fr_batch *b = w->b;
+	struct fr_pos_walk *w = b->walk;
 
-	while (w->run + 1 < b->run_cnt && b->run[w->run + 1].row <= i) {
-		w->run++;
-		w->row = b->run[w->run].row;
-		w->off = b->run[w->run].off;
-	}
+	if (i < w->row)
+		*w = begin_of(b, run_of(b, i));
+	while (w->run + 1 < b->run_cnt && b->run[w->run + 1].row <= i)
+		*w = begin_of(b, w->run + 1);
 	for (; w->row < i; w->row++)
 		w->off += fr_batch_rec_sz(b, fr_schema_event(b->schema, b->ev[w->row]), b->in_type[w->row]);
 	*seq = b->run[w->run].seq;

@@ -44,6 +44,11 @@ struct fr_pos_run {
 	u64 seq;
 };
 
+/* The row whose place was asked for last, its run, and its place. */
+struct fr_pos_walk {
+	u32 row, run, off;
+};
+
 struct fr_batch {
 	const struct fr_schema *schema;
 	u32 epoch;
@@ -57,7 +62,8 @@ struct fr_batch {
 	struct fr_type_cols type[FR_EVENT_MAX];
 	struct fr_pos_run *run;
 	u32 run_cnt;
-	size_t chunk; /* the chunk of its file that it was read from, fr_snap_read_chunk() */
+	struct fr_pos_walk *walk; /* fr_batch_pos() */
+	size_t chunk;		  /* the chunk of its file that it was read from, fr_snap_read_chunk() */
 	/*
 	 * Set before rows are decoded: only these columns are needed, NULL: all. The others have neither numbers (num) nor
 	 * text.
@@ -110,22 +116,15 @@ const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t
 /* A stored array (u64s): *cnt numbers. */
 const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt);
 
-/* The row's place in its ring: lap, and place of the record in the sub-buffer (unfold.h). */
-void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off);
+/*
+ * Row i's place in its ring: lap, and place of the record in the sub-buffer (unfold.h). Quick if rows are asked for in rising
+ * order, since it is counted from the one before, which is remembered: by one thread at a time.
+ */
+void fr_batch_pos(const struct fr_batch *b, u32 i, u64 *seq, u32 *off);
 
-/* Where rows of a batch are in their ring, for questions in rising order: quicker than fr_row_pos() for each. */
-struct fr_pos_walk {
-	const struct fr_batch *b;
-	u32 row, run;
-	u32 off; /* of row */
-};
-
-static inline struct fr_pos_walk fr_pos_walk(const struct fr_batch *b)
+static inline void fr_row_pos(const struct fr_row *r, u64 *seq, u32 *off)
 {
-	return (struct fr_pos_walk){.b = b, .off = b->run_cnt ? b->run[0].off : 0};
+	fr_batch_pos(r->b, r->i, seq, off);
 }
-
-/* The place of row i, which must not be before those asked for so far. */
-void fr_pos_walk_to(struct fr_pos_walk *w, u32 i, u64 *seq, u32 *off);
 
 #endif

@@ -94,7 +94,7 @@ static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head
 		if (cnt[nr] && fr_schema_event(schema, nr))
 			sz += type_sz(fr_schema_event(schema, nr), cnt[nr]);
 	sz += rows * (8 + 4 + 4 + 1 + 2 * sizeof(struct fr_pos_run) + 8 + 1 + 1);
-	return sz + words * (8 + 4) + head->raw_sz + 16 * 16;
+	return sz + words * (8 + 4) + head->raw_sz + 18 * 16;
 }
 
 static int make_room(struct fr_batch *b, size_t sz)
@@ -563,6 +563,8 @@ static void begin_batch(struct decode *d, const struct fr_schema *schema, const 
 	b->ev = take(d, rows);
 	b->tid = take(d, rows * 4);
 	b->in_type = take(d, rows * 4);
+	b->walk = take(d, sizeof(*b->walk));
+	b->walk->row = UINT32_MAX; /* of nothing yet: begins anew */
 	d->key = take(d, rows);
 	d->sub_key = take(d, rows);
 	d->tmp = take(d, rows * 8);
