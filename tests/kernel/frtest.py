@@ -93,6 +93,12 @@ def helper(name):
     return os.path.join(BIN, name)
 
 
+def need_compat_calls():
+    """Skip where 64-bit programs cannot make 32-bit system calls: the kernel has none, or a hypervisor lets none through."""
+    if run(helper("waits"), "compat", "frt-compat", status=None).returncode:
+        raise Skip("no system calls by int 0x80 here")
+
+
 def run(*args, status=0, **kw):
     """Run a program; its exit status must be this one (None: any). How long it takes is not tested: what hangs is ended."""
     kw.setdefault("timeout", 600)

@@ -12,8 +12,8 @@ import platform
 import subprocess
 import time
 
-from frtest import (SESSIONS, Failed, Skip, check, dump, equal, helper, main, new_name, path, recorder, replay, session, status, test,
-                    wait_for, wait_said)
+from frtest import (SESSIONS, Failed, Skip, check, dump, equal, helper, main, need_compat_calls, new_name, path, recorder, replay, session,
+                    status, test, wait_for, wait_said)
 
 CANNOT = 77
 MS = 1_000_000
@@ -146,6 +146,8 @@ def syscall():
 @test("latency:syscall: a 32-bit call of the same number is another; execve ends")
 def compat():
     mkdir = "mkdir" if platform.machine() == "x86_64" else "mkdirat"
+    if mkdir == "mkdir":
+        need_compat_calls()
     with rules(f"latency:syscall:{mkdir}>1ns:comm=frt-compat", "latency:syscall:execve>1ns:comm=waits") as (a, _):
         waits("calls", "frt-compat")
     equal(a.matched(), [1, 1], "times that the rules held")

@@ -9,6 +9,7 @@
  *	waits stopped NAME MS	one clock_nanosleep, stopped and continued in the middle
  *	waits vfork NAME MS	in D, for its vfork child
  *	waits calls NAME	one mkdir, and (x86) the 32-bit call of the same number, ten times
+ *	waits compat NAME	a 32-bit call: 77, or killed by a signal, where there are none
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -226,11 +227,12 @@ static int vforks(long ms)
 #define CALLS_COMPAT 10
 
 /* 83 is symlink to a 32-bit program: of no file to none. */
-static void compat_call(void)
+static long compat_call(void)
 {
 	long nr = SYS_mkdir;
 
 	asm volatile("int $0x80" : "+a"(nr) : "b"(0), "c"(0) : "memory", "r8", "r9", "r10", "r11");
+	return nr;
 }
 
 static long make_directory(const char *path)
@@ -240,8 +242,9 @@ static long make_directory(const char *path)
 #else
 #define CALLS_COMPAT 0
 
-static void compat_call(void)
+static long compat_call(void)
 {
+	return -ENOSYS;
 }
 
 static long make_directory(const char *path)
@@ -281,5 +284,7 @@ int main(int argc, char **argv)
 		return vforks(ms);
 	if (!strcmp(mode, "calls"))
 		return calls();
+	if (!strcmp(mode, "compat"))
+		return compat_call() == -ENOSYS ? CANNOT : 0;
 	return 2;
 }
