@@ -146,22 +146,10 @@ static int encode_wave(struct fr_dump *d)
 	return err ?: fr_snap_settle(d->w);
 }
 
-/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
-static int put_schema(struct fr_dump *d)
-{
-	const char *text;
-	size_t sz;
-	int err;
-
-	text = fr_sess_schema(d->s, &sz);
-	err = fr_schema_parse(text, sz, &d->schema);
-	return err ?: fr_snap_put_schema(d->w, d->schema);
-}
-
 static int copy_and_encode(struct fr_dump *d)
 {
+	bool all, is_first = true;
 	size_t first = 0;
-	bool all;
 	int err;
 
 	fr_snap_watch_laps(d->w, note_lap, d);
@@ -170,7 +158,8 @@ static int copy_and_encode(struct fr_dump *d)
 		all = fr_dump_copy_wave(d, &first);
 		if (all)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
-		err = d->schema ? 0 : put_schema(d); /* not before: it takes the writer's memory */
+		err = is_first ? fr_snap_put_schema(d->w, d->schema) : 0; /* not before: it takes the writer's memory */
+		is_first = false;
 		err = err ?: encode_wave(d);
 	} while (!all && !err);
 	if (!err) /* else threads may still read it: until the writer has ended */
@@ -178,6 +167,16 @@ static int copy_and_encode(struct fr_dump *d)
 	count_holes(d);
 	fr_progress_show(&d->bar, d->total_sz, d->total_sz);
 	return err;
+}
+
+/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
+static int read_schema(struct fr_dump *d)
+{
+	const char *text;
+	size_t sz;
+
+	text = fr_sess_schema(d->s, &sz);
+	return fr_schema_parse(text, sz, &d->schema);
 }
 
 static u64 behind(u64 ts, u64 ns)
@@ -209,7 +208,8 @@ static int write_profile(struct fr_dump *d)
 
 	if (!err)
 		d->begin_ts = d->trigger_ts = now.ns;
-	err = err ?: put_schema(d);
+	err = err ?: read_schema(d);
+	err = err ?: fr_snap_put_schema(d->w, d->schema);
 	return err ?: fr_dump_put_meta(d);
 }
 
@@ -220,7 +220,8 @@ static int write_snapshot(struct fr_dump *d)
 
 	if (d->ask->profile_only)
 		return write_profile(d);
-	err = begin(d);
+	err = read_schema(d);
+	err = err ?: begin(d);
 	err = err ?: copy_and_encode(d);
 	err = err ?: fr_sess_mark_end(d->s, &end_ts);
 	return err ?: fr_dump_put_meta(d);
