@@ -18,6 +18,7 @@ struct make_batch {
 	u8 ev[MB_ROWS];
 	u32 tid[MB_ROWS], in_type[MB_ROWS];
 	struct fr_pos_run run[MB_ROWS];
+	struct fr_pos_walk walk;
 };
 
 static inline void mb_init(struct make_batch *m, const struct fr_schema *s, u16 cpu, u8 tier)
@@ -29,6 +30,8 @@ static inline void mb_init(struct make_batch *m, const struct fr_schema *s, u16 
 	m->b.tid = m->tid;
 	m->b.in_type = m->in_type;
 	m->b.run = m->run;
+	m->b.walk = &m->walk;
+	m->walk.row = UINT32_MAX; /* of nothing yet: begins anew */
 }
 
 static inline void mb_new_col(struct fr_col *c, const struct fr_field *f)
