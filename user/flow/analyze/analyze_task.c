@@ -6,13 +6,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "flow/analyze/analyze_int.h"
 
+#define BY_TID_SZ ((FR_TID_MASK + 1) * sizeof(struct fr_an_task *))
+
 int fr_an_tasks_init(struct fr_analyze *a)
 {
+	/* most of it is never touched, and takes no memory; calloc() might clear it */
+	void *p = mmap(NULL, BY_TID_SZ, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
 	a->names = NULL;
-	a->by_tid = calloc(FR_TID_MASK + 1, sizeof(*a->by_tid)); /* untouched pages take no memory */
+	a->by_tid = p == MAP_FAILED ? NULL : p;
 	if (!a->by_tid)
 		return -ENOMEM;
 	return fr_an_new_task(a, 0) ? 0 : -ENOMEM;
@@ -33,7 +39,8 @@ void fr_an_tasks_free(struct fr_analyze *a)
 		free(a->owned[i]);
 	free(a->owned);
 	free(a->task);
-	free(a->by_tid);
+	if (a->by_tid)
+		munmap(a->by_tid, BY_TID_SZ);
 }
 
 static void *own(struct fr_analyze *a, size_t sz)

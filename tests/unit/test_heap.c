@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The heap in huge pages: each test in a process of its own, whose heap is as malloc() begins it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/heap.h"
+
+#define MIB (1ul << 20)
+
+/* Does malloc() serve from the break? That of sanitizers and of valgrind does not, which has to be noticed. */
+static bool is_from_break(void)
+{
+	char *p = malloc(64), *end = sbrk(0);
+	bool is = p < end && (size_t)(end - p) < MIB;
+
+	free(p);
+	return is;
+}
+
+/* What smaps says of the heap under this name, KiB. */
+static unsigned long heap_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	unsigned long sum = 0, n;
+	bool heap = false;
+	char line[512], key[64];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
+			heap = strstr(line, "[heap]");
+		else if (heap && sscanf(line, "%63[^:]: %lu kB", key, &n) == 2 && !strcmp(key, name))
+			sum += n;
+	}
+	fclose(f);
+	return sum;
+}
+
+static bool huge_by_madvise(void)
+{
+	FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+	char line[64] = "";
+
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	return strstr(line, "[madvise]") || strstr(line, "[always]");
+}
+
+static void in_child(void (*fn)(void))
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		fn();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void must(bool is_so)
+{
+	if (!is_so)
+		_exit(1);
+}
+
+/* sz bytes, used, that are kept for as long as the process lives. */
+static void take(size_t sz)
+{
+	static void *volatile taken[64];
+	static size_t cnt;
+	void *p = malloc(sz);
+
+	must(p && cnt < sizeof(taken) / sizeof(taken[0]));
+	memset(p, 1, sz);
+	taken[cnt++] = p;
+}
+
+/* 36 MiB in pieces that malloc() would otherwise map one by one. */
+static void take_many(void)
+{
+	size_t i;
+
+	for (i = 1; i <= 8; i++)
+		take(i * MIB);
+}
+
+static void takes_nothing_yet(void)
+{
+	unsigned long before = heap_kib("Rss");
+
+	fr_heap_huge_pages();
+	must(heap_kib("Rss") <= before + 256);
+}
+
+static void is_huge(void)
+{
+	bool is_libc = is_from_break();
+
+	fr_heap_huge_pages();
+	take_many();
+	must(heap_kib("AnonHugePages") >= 34 * 1024 || !is_libc);
+}
+
+static void is_there_under_a_limit(void)
+{
+	int i;
+	struct rlimit l = {.rlim_cur = 48 * MIB, .rlim_max = 48 * MIB};
+
+	if (is_from_break())
+		must(!setrlimit(RLIMIT_DATA, &l));
+	fr_heap_huge_pages();
+	take_many();
+	for (i = 0; i < 32; i++)
+		take(MIB / 16); /* from a heap that has to grow for it */
+}
+
+static void grows_past_it(void)
+{
+	fr_heap_huge_pages();
+	take_many();
+	take_many();
+	take(100 * MIB);
+}
+
+static void test_takes_nothing_yet(void **state)
+{
+	(void)state;
+	in_child(takes_nothing_yet);
+}
+
+static void test_is_huge(void **state)
+{
+	(void)state;
+	if (!huge_by_madvise()) {
+		puts("skipped: this kernel gives no huge pages to who asks");
+		skip();
+	}
+	in_child(is_huge);
+}
+
+static void test_is_there_under_a_limit(void **state)
+{
+	(void)state;
+	in_child(is_there_under_a_limit);
+}
+
+static void test_grows_past_it(void **state)
+{
+	(void)state;
+	in_child(grows_past_it);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_takes_nothing_yet),
+		cmocka_unit_test(test_is_huge),
+		cmocka_unit_test(test_is_there_under_a_limit),
+		cmocka_unit_test(test_grows_past_it),
+	};
+
+	return cmocka_run_group_tests_name("heap", tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heap: malloc()'s memory, for commands that take tens of MiB of it at once. */
+#ifndef FR_HEAP_H
+#define FR_HEAP_H
+
+/*
+ * Let malloc() take its next 64 MiB from huge pages, where the kernel has them for who asks (transparent_hugepage, madvise(2)).
+ * Nothing is taken yet but address space, and nothing if a limit (ulimit -v, overcommit) forbids that. For a process that ends
+ * soon, before it has threads: what it frees is not given back to the system.
+ *
+ * A page fault takes 0.3 to 20 us, by how the machine is virtual, and a huge page replaces 512 of them: docs/performance.md.
+ */
+void fr_heap_huge_pages(void);
+
+#endif
