@@ -175,12 +175,13 @@ static int take_slot(struct slot *s, size_t raw_cap)
 	return s->packed ? fr_rows_init(&s->rows, raw_cap) : -ENOMEM;
 }
 
-static int take_bench(struct bench *b, size_t raw_cap)
+/* packed: of any slot, as nothing is in it yet. */
+static int take_bench(struct bench *b, size_t raw_cap, u8 *packed)
 {
 	b->content = fr_faulted(fr_encoded_max_sz(raw_cap));
 	if (!b->content || fr_encoder_new(raw_cap, &b->encoder))
 		return -ENOMEM;
-	return fr_pack_new(fr_encoded_max_sz(raw_cap), &b->pack);
+	return fr_pack_new(b->content, fr_encoded_max_sz(raw_cap), packed, &b->pack);
 }
 
 static int take_memory(struct fr_chunker *c)
@@ -196,7 +197,7 @@ static int take_memory(struct fr_chunker *c)
 	for (i = 0; i < c->slot_cnt && !err; i++)
 		err = take_slot(&c->slot[i], c->raw_cap);
 	for (i = 0; i < c->jobs && !err; i++)
-		err = take_bench(&c->bench[i], c->raw_cap);
+		err = take_bench(&c->bench[i], c->raw_cap, c->slot[0].packed);
 	return err;
 }
 

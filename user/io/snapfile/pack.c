@@ -19,26 +19,16 @@ static bool set_up(ZSTD_CCtx *ctx)
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_contentSizeFlag, 1));
 }
 
-/* zstd allocates a context's memory on first use: use it once, on the largest size it will ever see. */
-static bool warm_up(struct fr_pack *p, size_t max_sz)
-{
-	void *src = calloc(1, max_sz), *dst = malloc(ZSTD_compressBound(max_sz));
-	size_t sz;
-	bool ok = src && dst && !fr_pack(p, src, max_sz, dst, &sz);
-
-	free(src);
-	free(dst);
-	return ok;
-}
-
-int fr_pack_new(size_t max_sz, struct fr_pack **out)
+int fr_pack_new(const void *src, size_t max_sz, void *dst, struct fr_pack **out)
 {
 	struct fr_pack *p = calloc(1, sizeof(*p));
+	size_t sz;
 
 	if (!p)
 		return -ENOMEM;
 	p->ctx = ZSTD_createCCtx();
-	if (!p->ctx || !set_up(p->ctx) || !warm_up(p, max_sz)) {
+	/* zstd allocates a context's memory on first use, by what it packs */
+	if (!p->ctx || !set_up(p->ctx) || fr_pack(p, src, max_sz, dst, &sz)) {
 		fr_pack_free(p);
 		return -ENOMEM;
 	}

@@ -7,8 +7,11 @@
 
 struct fr_pack; /* opaque */
 
-/* A packer for up to max_sz bytes; allocates all its memory here. 0 and *out (fr_pack_free(), takes NULL), -ENOMEM. */
-int fr_pack_new(size_t max_sz, struct fr_pack **out);
+/*
+ * A packer for up to max_sz bytes. To have all its memory from here on, it packs that many of src, whatever they are, to
+ * fr_pack_bound(max_sz) at dst. 0 and *out (fr_pack_free(), takes NULL), -ENOMEM.
+ */
+int fr_pack_new(const void *src, size_t max_sz, void *dst, struct fr_pack **out);
 void fr_pack_free(struct fr_pack *p);
 
 /* The most room a frame of sz bytes needs; the memory of a packer, roughly. */

@@ -92,7 +92,7 @@ static int have_memory(struct fr_snap_writer *w)
 	w->out = fr_faulted(w->out_cap);
 	if (!w->content || !w->index || !w->out)
 		err = -ENOMEM;
-	err = err ?: fr_pack_new(FR_CONTENT_BUF_SZ, &w->pack);
+	err = err ?: fr_pack_new(w->content, FR_CONTENT_BUF_SZ, w->out, &w->pack);
 	return err ? fail(w, err) : 0;
 }
 
