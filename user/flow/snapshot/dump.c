@@ -23,6 +23,7 @@
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/name.h"
 #include "pure/err.h"
+#include "pure/faulted.h"
 #include "pure/text/units.h"
 
 #define NAME_TRIES 100
@@ -146,6 +147,13 @@ static int encode_wave(struct fr_dump *d)
 	return err ?: fr_snap_settle(d->w);
 }
 
+/* What takes memory for what comes behind copies. Without addrs no address gets a name, but the snapshot is still good. */
+static int begin_encoding(struct fr_dump *d)
+{
+	d->addrs = fr_faulted(sizeof(*d->addrs));
+	return fr_snap_put_schema(d->w, d->schema);
+}
+
 static int copy_and_encode(struct fr_dump *d)
 {
 	bool all, is_first = true;
@@ -158,7 +166,7 @@ static int copy_and_encode(struct fr_dump *d)
 		all = fr_dump_copy_wave(d, &first);
 		if (all)
 			d->done->copied_ns = mono_ns() - d->begun_ns;
-		err = is_first ? fr_snap_put_schema(d->w, d->schema) : 0; /* not before: it takes the writer's memory */
+		err = is_first ? begin_encoding(d) : 0;
 		is_first = false;
 		err = err ?: encode_wave(d);
 	} while (!all && !err);

@@ -12,7 +12,6 @@
 #include "flow/snapshot/dump_int.h"
 #include "io/threads.h"
 #include "pure/err.h"
-#include "pure/faulted.h"
 
 #define COPY_PER_THREAD_SZ (4ULL << 20) /* copied in a millisecond; starting a thread takes a tenth */
 
@@ -28,7 +27,6 @@ int fr_dump_take_memory(struct fr_dump *d)
 	d->copied_room = laps;
 	d->copied = calloc(laps, sizeof(*d->copied));
 	d->hole = calloc(laps, sizeof(*d->hole));
-	d->addrs = fr_faulted(sizeof(*d->addrs)); /* without it no address gets a name, but the snapshot is still good */
 	if (d->ask->room) {
 		d->room = *d->ask->room;
 	} else {
