@@ -45,7 +45,9 @@ LIB_BPF		:= $(O)/libfrcore_bpf.a
 UNIT		:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
 
 # ---- how it is compiled ----
-WARNINGS	:= -Wall -Wextra -Werror
+# Warnings are errors, also with -O3 and -Os. Where another compiler has more of them: make WERROR=
+WERROR		?= -Werror
+WARNINGS	:= -Wall -Wextra $(WERROR)
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # All code can go into the shared library, which exports only the names in its header.
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= -fPIC -fvisibility=hidden $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(O) $(CPPFLAGS)

@@ -15,7 +15,7 @@ static void put_near(struct fixture *f, u32 back)
 /* Damaged pages of the first lap, which is listed. */
 static u32 damaged_pages(struct fixture *f)
 {
-	struct fr_snap_lap lap;
+	struct fr_snap_lap lap = {};
 	struct fr_lap in;
 
 	assert_true(host_ring_lap(f->ring, 0, &lap));

@@ -197,7 +197,7 @@ void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, 
 	size_t width[COL_CNT], i, marked = 0;
 	char size[32];
 	u64 sz = 0;
-	bool own_line;
+	bool own_line = false;
 
 	if (cnt) {
 		find_widths(s, cnt, width);

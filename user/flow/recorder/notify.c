@@ -30,8 +30,8 @@ struct fr_notify {
 	struct fr_daemon *d;
 	struct fr_sdnotify *manager; /* NULL: none */
 	struct fr_hooks *hooks;
-	int watchdog_fd; /* -1: not watched */
-	char last[320];	 /* the last status of our own */
+	int watchdog_fd;       /* -1: not watched */
+	char last[4096 + 256]; /* the last status of our own, with a path */
 	u64 taken, failed;
 };
 

@@ -319,7 +319,7 @@ static int by_number(const void *a, const void *b)
 static int look_at(struct fr_re *re, u64 now_ns, u32 tid)
 {
 	struct task *t = fr_idmap_find(&re->lat->task, tid);
-	u32 blocked, set;
+	u32 blocked = 0, set;
 	u64 value = hangs(t, now_ns, &blocked);
 
 	set = begin_hung(re, now_ns, value, blocked ? FR_STATE_BLOCKED : 0, t->lat.hung_set, tid, t->cpu);

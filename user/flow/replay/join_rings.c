@@ -94,7 +94,7 @@ static int add_whole(const struct fr_join_file *f, const struct fr_join_ring *r,
 {
 	const struct fr_snap_ring *a = account_of(f->snap, r);
 	struct fr_spans whole = {};
-	u64 first, last;
+	u64 first, last = 0;
 	size_t i;
 	int err;
 

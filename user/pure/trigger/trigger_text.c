@@ -85,7 +85,7 @@ int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 
 int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 {
-	u64 v;
+	u64 v = 0;
 	int err = fr_tp_duration(p, s, what, &v);
 
 	if (err)
