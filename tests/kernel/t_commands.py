@@ -496,6 +496,21 @@ def lent_memory():
     check(plenty > little + 30, f"{plenty} MiB taken where there was enough, {little} where there was little")
 
 
+@test("files are read where memory is short, if more slowly: no huge pages, of which parts would not be used")
+def read_in_little_memory():
+    file = path("little.flight")
+    with session("-p", "minimal", "-e", "syscall", "-m", "16M") as name:
+        for cpu in range(min(2, os.cpu_count())):
+            run("taskset", "-c", str(cpu), "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1500000")
+        run(FLIGHTREC, "dump", "-n", name, "-o", file)
+    with small_memory(16) as dir:
+        inside = "sh", "-c", f'echo $$ > {dir}/cgroup.procs; exec "$@"', "sh"
+        for command in (("replay", "--count"), ("report", "--json"), ("verify",)):
+            run(*inside, FLIGHTREC, *command, file)
+        lines = run(*inside, "sh", "-c", '"$0" replay "$1" | wc -l', FLIGHTREC, file).stdout
+    equal(int(lines), fr_json("info", "--json", file)["events"], "lines")
+
+
 @test("doctor without type information: says so, and does not guess about the rest")
 def doctor_no_btf():
     got = run("unshare", "-m", "sh", "-c", f"mount -t tmpfs none /sys/kernel/btf && {FLIGHTREC} doctor --json", status=1)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/heap.h"
+#include "io/memory.h"
 
 #define MIB (1ul << 20)
 
@@ -148,8 +149,8 @@ static void test_takes_nothing_yet(void **state)
 static void test_is_huge(void **state)
 {
 	(void)state;
-	if (!huge_by_madvise()) {
-		puts("skipped: this kernel gives no huge pages to who asks");
+	if (!huge_by_madvise() || fr_memory_left() < 256 * MIB) {
+		puts("skipped: this kernel gives no huge pages to who asks, or too little memory is left");
 		skip();
 	}
 	in_child(is_huge);

@@ -15,10 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/memory.h"
 #include "types.h"
 
 #define HUGE_SZ	   ((uintptr_t)2 << 20)
 #define HEAP_SZ	   (64 << 20)
+#define PLENTY_SZ  (4ULL * HEAP_SZ)
 #define TOP_PAD_SZ (128 << 10) /* mallopt(3)'s own */
 #define TRIM_ABOVE (1 << 30)
 #define ONE_ARENA  1
@@ -62,6 +64,8 @@ void fr_heap_huge_pages(void)
 {
 	uintptr_t at, begin, end;
 
+	if (fr_memory_left() < PLENTY_SZ)
+		return;
 	mallopt(M_TRIM_THRESHOLD, TRIM_ABOVE);
 	mallopt(M_ARENA_MAX, ONE_ARENA);
 	if (!lengthen())

@@ -5,8 +5,9 @@
 
 /*
  * Let malloc() take its next 64 MiB from huge pages, where the kernel has them for who asks (transparent_hugepage, madvise(2)).
- * Nothing is taken yet but address space, and nothing if a limit (ulimit -v, overcommit) forbids that. For a process that ends
- * soon, before it has threads: what it frees is not given back to the system.
+ * Nothing is taken yet but address space, and nothing if a limit (ulimit -v, overcommit) forbids that. Nothing is done where
+ * the machine, or this process's cgroup, has less than 256 MiB left: huge pages take up to twice as much. For a process that
+ * ends soon, before it has threads: what it frees is not given back to the system.
  *
  * A page fault takes 0.3 to 20 us, by how the machine is virtual, and a huge page replaces 512 of them: docs/performance.md.
  */
