@@ -28,7 +28,7 @@
 #define PIECE_CNT  4
 #define CHUNK_SZ   64 /* more than malloc() keeps about a piece of memory */
 
-static void *kept; /* so that the next piece begins at a huge page */
+static void *volatile kept; /* so that the next piece begins at a huge page; volatile, or nothing is allocated */
 
 static uintptr_t next_huge(uintptr_t at)
 {

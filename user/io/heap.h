@@ -9,7 +9,7 @@
  * the machine, or this process's cgroup, has less than 256 MiB left: huge pages take up to twice as much. For a process that
  * ends soon, before it has threads: what it frees is not given back to the system.
  *
- * A page fault takes 0.3 to 20 us, by how the machine is virtual, and a huge page replaces 512 of them: docs/performance.md.
+ * A huge page replaces 512 page faults, which are most of some commands' time on some virtual machines: docs/performance.md.
  */
 void fr_heap_huge_pages(void);
 
