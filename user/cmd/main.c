@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,33 +14,33 @@ static const struct {
 	char *full; /* as getopt prefixes its messages with it */
 	int (*run)(int argc, char **argv);
 	const char *doc;
-	bool large; /* takes and gives memory by the MiB */
+	enum { SMALL, LARGE } memory; /* LARGE: taken by the MiB, heap.h */
 } commands[] = {
-	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments", false},
-	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now", true},
-	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", false},
-	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot", false},
-	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", false},
-	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", false},
-	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", false},
-	{"stop", "flightrec stop", fr_cmd_stop, "end a session", false},
-	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", false},
-	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", true},
-	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", true},
-	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", true},
-	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot", true},
-	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", true},
-	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", true},
-	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", true},
-	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", true},
-	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", true},
+	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments", SMALL},
+	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now", LARGE},
+	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL},
+	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot", SMALL},
+	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", SMALL},
+	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", SMALL},
+	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL},
+	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL},
+	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", SMALL},
+	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE},
+	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE},
+	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", LARGE},
+	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot", LARGE},
+	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE},
+	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", LARGE},
+	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", LARGE},
+	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE},
+	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", LARGE},
 	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good",
-	 false},
-	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", false},
-	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", false},
-	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte", true},
-	{"events", "flightrec events", fr_cmd_events, "all events and their fields", false},
-	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing", false},
+	 SMALL},
+	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", SMALL},
+	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", SMALL},
+	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte", LARGE},
+	{"events", "flightrec events", fr_cmd_events, "all events and their fields", SMALL},
+	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing", SMALL},
 };
 
 #define CMD_CNT (sizeof(commands) / sizeof(commands[0]))
@@ -122,7 +121,7 @@ int main(int argc, char **argv)
 	i = find_command(argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));
-	if (commands[i].large)
+	if (commands[i].memory == LARGE)
 		fr_heap_huge_pages();
 	argv[1] = commands[i].full;
 	return written(commands[i].run(argc - 1, argv + 1));

@@ -18,7 +18,6 @@
 #include "io/memory.h"
 #include "types.h"
 
-#define HUGE_SZ	   ((uintptr_t)2 << 20)
 #define HEAP_SZ	   (64 << 20)
 #define PLENTY_SZ  (4ULL * HEAP_SZ)
 #define TOP_PAD_SZ (128 << 10) /* mallopt(3)'s own */
@@ -29,11 +28,6 @@
 #define CHUNK_SZ   64 /* more than malloc() keeps about a piece of memory */
 
 static void *volatile kept; /* so that the next piece begins at a huge page; volatile, or nothing is allocated */
-
-static uintptr_t next_huge(uintptr_t at)
-{
-	return (at + HUGE_SZ - 1) & ~(HUGE_SZ - 1);
-}
 
 /* Make the heap longer by HEAP_SZ. Returns whether it is. */
 static bool lengthen(void)
@@ -71,8 +65,8 @@ void fr_heap_huge_pages(void)
 	if (!lengthen())
 		return;
 	at = next_free();
-	begin = next_huge(at);
-	end = (uintptr_t)sbrk(0) & ~(HUGE_SZ - 1);
+	begin = fr_next_huge(at);
+	end = (uintptr_t)sbrk(0) & ~(FR_HUGE_SZ - 1);
 	madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 	if (begin - at > CHUNK_SZ)
 		kept = malloc(begin - at - CHUNK_SZ);

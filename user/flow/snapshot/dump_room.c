@@ -8,7 +8,6 @@
 #include "io/memory.h"
 #include "io/threads.h"
 
-#define HUGE_SZ		 (2ULL << 20)
 #define RINGS_PER_JOB_SZ (64ULL << 20)
 #define LENT_SHARE	 8
 #define SUBBUF_MAX_SZ	 (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
@@ -60,7 +59,7 @@ struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
 /* Of all bytes at at, sz that are aligned to a huge page; the rest is given back. */
 static u8 *trim(u8 *at, size_t all, size_t sz)
 {
-	u8 *buf = (u8 *)(((uintptr_t)at + HUGE_SZ - 1) & ~(HUGE_SZ - 1));
+	u8 *buf = (u8 *)fr_next_huge((uintptr_t)at);
 
 	if (buf > at)
 		munmap(at, buf - at);
@@ -72,7 +71,7 @@ static u8 *trim(u8 *at, size_t all, size_t sz)
 /* sz bytes of memory that nobody has touched yet. */
 static struct fr_dump_area map(size_t sz)
 {
-	size_t all = sz + HUGE_SZ;
+	size_t all = sz + FR_HUGE_SZ;
 	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
@@ -129,7 +128,7 @@ void fr_dump_room_lend(struct fr_dump_room *r)
 	u64 more = r->most_sz > r->sure.sz ? r->most_sz - r->sure.sz + SUBBUF_MAX_SZ : 0, left = more ? fr_memory_left() : 0;
 
 	left = left > r->rest_sz ? (left - r->rest_sz) / LENT_SHARE : 0;
-	more = more < left ? more : left & ~(HUGE_SZ - 1);
+	more = more < left ? more : left & ~(FR_HUGE_SZ - 1);
 	if (more)
 		r->lent = map(more);
 	if (r->lent.at && !rest_fits(r))
