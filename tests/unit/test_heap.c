@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +85,7 @@ static void must(bool is_so)
 /* sz bytes, used, that are kept for as long as the process lives. */
 static void take(size_t sz)
 {
-	static void *volatile taken[64];
+	static void *volatile taken[2048];
 	static size_t cnt;
 	void *p = malloc(sz);
 
@@ -123,24 +124,28 @@ static void is_huge(void)
 	must(heap_kib("AnonHugePages") >= 36 * 1024 || !is_libc);
 }
 
-static void is_there_under_a_limit(void)
+/* 86 MiB of 100: a heap that is longer than needed would take the rest's place. */
+static void takes_no_room_under_a_limit(void)
 {
-	int i;
-	struct rlimit l = {.rlim_cur = 48 * MIB, .rlim_max = 48 * MIB};
+	struct rlimit l = {.rlim_cur = 100 * MIB, .rlim_max = 100 * MIB};
 
 	if (is_from_break())
 		must(!setrlimit(RLIMIT_DATA, &l));
 	fr_heap_huge_pages();
 	take_many();
-	for (i = 0; i < 32; i++)
-		take(MIB / 16); /* from a heap that has to grow for it */
+	must(mmap(NULL, 50 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 }
 
+/* It grows by what is needed then. */
 static void grows_past_it(void)
 {
+	char *before = sbrk(0);
+	int i;
+
 	fr_heap_huge_pages();
-	take_many();
-	take_many();
+	for (i = 0; i < 1200; i++)
+		take(MIB / 16);
+	must((char *)sbrk(0) - before < (long)(80 * MIB));
 	take(100 * MIB);
 }
 
@@ -160,10 +165,10 @@ static void test_is_huge(void **state)
 	in_child(is_huge);
 }
 
-static void test_is_there_under_a_limit(void **state)
+static void test_takes_no_room_under_a_limit(void **state)
 {
 	(void)state;
-	in_child(is_there_under_a_limit);
+	in_child(takes_no_room_under_a_limit);
 }
 
 static void test_grows_past_it(void **state)
@@ -177,7 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_takes_nothing_yet),
 		cmocka_unit_test(test_is_huge),
-		cmocka_unit_test(test_is_there_under_a_limit),
+		cmocka_unit_test(test_takes_no_room_under_a_limit),
 		cmocka_unit_test(test_grows_past_it),
 	};
 

@@ -29,6 +29,17 @@
 
 static void *volatile kept; /* so that the next piece begins at a huge page; volatile, or nothing is allocated */
 
+/* By what the machine and the cgroup have, and by this process's own limits (ulimit -v, -d, overcommit). */
+static bool is_plenty_left(void)
+{
+	void *p;
+
+	if (fr_memory_left() < PLENTY_SZ)
+		return false;
+	p = mmap(NULL, PLENTY_SZ, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return p != MAP_FAILED && !munmap(p, PLENTY_SZ);
+}
+
 /* Make the heap longer by HEAP_SZ. Returns whether it is. */
 static bool lengthen(void)
 {
@@ -58,7 +69,7 @@ void fr_heap_huge_pages(void)
 {
 	uintptr_t at, begin, end;
 
-	if (fr_memory_left() < PLENTY_SZ)
+	if (!is_plenty_left())
 		return;
 	mallopt(M_TRIM_THRESHOLD, TRIM_ABOVE);
 	mallopt(M_ARENA_MAX, ONE_ARENA);
