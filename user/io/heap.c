@@ -69,10 +69,10 @@ void fr_heap_huge_pages(void)
 {
 	uintptr_t at, begin, end;
 
+	mallopt(M_ARENA_MAX, ONE_ARENA);
 	if (!is_plenty_left())
 		return;
 	mallopt(M_TRIM_THRESHOLD, TRIM_ABOVE);
-	mallopt(M_ARENA_MAX, ONE_ARENA);
 	if (!lengthen())
 		return;
 	at = next_free();
