@@ -98,7 +98,7 @@ def user_seconds(*args):
 def spent(*args, cpus=None):
     """Run a command, its output thrown away, above others (SCHED_FIFO) on these CPUs (default: the last): see spent.c. Its JSON."""
     with tempfile.NamedTemporaryFile("r", encoding="ascii", prefix="frbench-") as told:
-        done = subprocess.run([os.path.join(BIN, "spent"), told.name, "taskset", "-c", cpus or str(os.cpu_count() - 1), "chrt", "-f", "1",
+        done = subprocess.run(["taskset", "-c", cpus or str(os.cpu_count() - 1), "chrt", "-f", "1", os.path.join(BIN, "spent"), told.name,
                                *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         if done.returncode:
             raise SystemExit(f"bench: {' '.join(args)}: exit status {done.returncode}")

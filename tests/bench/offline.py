@@ -120,12 +120,13 @@ def record(bench, tmp, seconds):
 
 
 def take_turns(commands, out, rounds):
-    """By command, of each round: million events a second; and the most bytes of all rounds."""
+    """By command, of each round behind a first one: million events a second; and the most bytes of all rounds."""
     rates, resident = {what: [] for what, _, _ in commands}, {}
-    for _ in range(rounds):
+    for nr in range(1 + rounds):
         for what, args, events in commands:
             seconds, most = measure_one(args, out)
-            rates[what].append(events / seconds / 1e6)
+            if nr:
+                rates[what].append(events / seconds / 1e6)
             resident[what] = max(most, resident.get(what, 0))
     remove(out)
     return rates, resident

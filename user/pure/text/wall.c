@@ -11,6 +11,23 @@ void fr_wall_init(struct fr_wall *w)
 	memset(w, 0, sizeof(*w));
 }
 
+static u64 shift(const struct fr_wall_sample *s)
+{
+	return s->real_ns - s->ts;
+}
+
+/* How wall time goes on to the next sample: found once, as a division takes longer than all the rest. */
+static void join(struct fr_wall_sample *s)
+{
+	const struct fr_wall_sample *next = s + 1;
+	u64 span = next->ts - s->ts;
+	s64 drift = shift(next) - shift(s);
+	u64 apart = drift < 0 ? 0 - (u64)drift : (u64)drift;
+
+	s->step = apart > span / SLEW_MAX ? drift : 0;
+	s->slew = s->step ? 0 : (double)drift / (double)span;
+}
+
 void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns)
 {
 	u32 i = w->cnt;
@@ -29,22 +46,17 @@ void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns)
 		memmove(w->sample + i + 1, w->sample + i, (w->cnt++ - i) * sizeof(w->sample[0]));
 	}
 	w->sample[i] = (struct fr_wall_sample){.ts = ts, .real_ns = real_ns};
+	if (i)
+		join(&w->sample[i - 1]);
+	if (i + 1 < w->cnt)
+		join(&w->sample[i]);
 }
 
-static u64 shift(const struct fr_wall_sample *s)
+static u64 between(const struct fr_wall_sample *a, u64 ts)
 {
-	return s->real_ns - s->ts;
-}
+	s64 since = ts - a->ts;
 
-static u64 between(const struct fr_wall_sample *a, const struct fr_wall_sample *b, u64 ts)
-{
-	u64 span = b->ts - a->ts;
-	s64 drift = shift(b) - shift(a);
-	u64 apart = drift < 0 ? 0 - (u64)drift : (u64)drift;
-
-	if (apart > span / SLEW_MAX)
-		return ts + shift(ts == a->ts ? a : b);
-	return ts + shift(a) + (s64)((double)drift * (double)(ts - a->ts) / (double)span);
+	return a->real_ns + since + (since ? a->step : 0) + (s64)(a->slew * (double)since);
 }
 
 /* How many samples are at or before ts. */
@@ -75,7 +87,7 @@ u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near)
 		return ts + shift(&w->sample[0]);
 	if (i == w->cnt)
 		return ts + shift(&w->sample[i - 1]);
-	return between(&w->sample[i - 1], &w->sample[i], ts);
+	return between(&w->sample[i - 1], ts);
 }
 
 u64 fr_wall_real(const struct fr_wall *w, u64 ts)

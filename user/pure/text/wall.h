@@ -12,6 +12,8 @@
 struct fr_wall_sample {
 	u64 ts;	     /* ns of the recording clock */
 	u64 real_ns; /* ns since 1970 */
+	double slew; /* what wall time gains per ns until the next sample */
+	u64 step;    /* ns by which it was set before that one, if it was (wrapping) */
 };
 
 struct fr_wall {
