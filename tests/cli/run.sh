@@ -122,9 +122,9 @@ missing_file() {
 		status 1 "$flightrec" verify "$snap" "$tmp/none" && says "No such file" &&
 		status 1 "$flightrec" replay "$tmp" && says "directory"
 }
-# However little memory there is, a command that fails says why.
+# However little memory there is, a command that fails says why, and what to do.
 little_memory() {
-	local limit got
+	local limit got args
 	for ((limit = 10000; limit < 40000; limit += 1000)); do
 		(ulimit -v $limit && exec "$flightrec" top --once tests/gate/load.flight) > "$tmp/out" 2> "$tmp/err"
 		got=$?
@@ -134,6 +134,15 @@ little_memory() {
 		(ulimit -v $limit && exec "$flightrec" list -o tests/files/golden) > "$tmp/out" 2> "$tmp/err"
 		got=$?
 		((got != 3)) && ! grep damaged "$tmp/out" || { echo "sound files are damaged with $limit KiB"; return 1; }
+	done
+	for ((limit = 20000; limit < 60000; limit += 5000)); do
+		for args in report "replay --json" "cut --window 10%.. -o $tmp/part" "merge -o $tmp/part"; do
+			# shellcheck disable=SC2086
+			(ulimit -v $limit && exec "$flightrec" $args tests/gate/load.flight) > "$tmp/out" 2> "$tmp/err"
+			got=$?
+			rm -f "$tmp/part"
+			((!got)) || grep -q "memory: " "$tmp/err" || { echo "$args: status $got with $limit KiB, and no cure"; cat "$tmp/err"; return 1; }
+		done
 	done
 }
 # A snapshot is read at several places, so it can be neither read from a pipe nor written into one.

@@ -66,7 +66,7 @@ static int put(void *arg, int fd)
 	if (!err)
 		return warn(x);
 	if (err != -EPIPE && !said)
-		fr_err_errno("export stopped", err);
+		fr_err_errno(err, "export stopped");
 	return err;
 }
 

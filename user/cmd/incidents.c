@@ -290,7 +290,7 @@ static int incidents(const struct ask *ask)
 	int err = o ? since_ns(ask, &since) : -ENOMEM;
 
 	if (err)
-		fr_err("--since: %s", strerror(-err));
+		fr_err_errno(err, "--since");
 	err = err ? err : ask->file ? from_file(ask->file, &f) : gather(ask, &f);
 	if (!err) {
 		fr_out_init(o, STDOUT_FILENO);

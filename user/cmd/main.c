@@ -104,7 +104,7 @@ static int written(int status)
 	signal(SIGPIPE, SIG_IGN);
 	if (status != FR_EXIT_OK || !fflush(stdout) || errno == EPIPE)
 		return status;
-	fr_err_errno("cannot write the output", -errno);
+	fr_err_errno(-errno, "cannot write the output");
 	return FR_EXIT_FAIL;
 }
 

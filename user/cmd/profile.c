@@ -126,7 +126,7 @@ static int make_dir(char *dir, size_t sz)
 		if (mkdtemp(dir))
 			return 0;
 	}
-	fr_err("cannot make a directory in /dev/shm, /run or /tmp: %s", strerror(errno));
+	fr_err_errno(-errno, "cannot make a directory in /dev/shm, /run or /tmp");
 	return -errno;
 }
 

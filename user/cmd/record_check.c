@@ -62,7 +62,7 @@ static int say_unwritable(const char *dir, const char *in, int err)
 			strerror(-err));
 		return 0;
 	}
-	fr_err("Storage.Directory: no snapshot can be written to %s: %s: %s", dir, in, strerror(-err));
+	fr_err_errno(err, "Storage.Directory: no snapshot can be written to %s: %s", dir, in);
 	return -EINVAL;
 }
 

@@ -170,7 +170,7 @@ static int write_status(int err, int status)
 {
 	if (!err || err == -EPIPE)
 		return status;
-	fr_err_errno("cannot write the output", err);
+	fr_err_errno(err, "cannot write the output");
 	return FR_EXIT_FAIL;
 }
 

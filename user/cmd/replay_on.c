@@ -371,7 +371,7 @@ static int rehearse(struct on *on)
 	if (fr_out_error(&on->out))
 		return fr_out_finish(&on->out, FR_EXIT_OK);
 	if (err) {
-		fr_err("replay stopped: %s", strerror(-err));
+		fr_err_errno(err, "replay stopped");
 		return fr_out_finish(&on->out, FR_EXIT_FAIL);
 	}
 	if (show_totals(on))

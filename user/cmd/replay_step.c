@@ -113,7 +113,7 @@ int fr_step_new(u32 cnt, struct fr_step **out)
 	err = err ?: block_signals(s);
 	err = err ?: make_raw(s);
 	if (err) {
-		fr_err("--step: the terminal cannot be read key by key: %s", strerror(-err));
+		fr_err_errno(err, "--step: the terminal cannot be read key by key");
 		fr_step_free(s);
 		return err;
 	}

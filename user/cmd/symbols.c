@@ -148,7 +148,7 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 	u32 i, said = 0;
 
 	if (err) {
-		fr_err("symbols stopped: %s", strerror(-err));
+		fr_err_errno(err, "symbols stopped");
 		return FR_EXIT_FAIL;
 	}
 	fr_out_init(&out, STDOUT_FILENO);

@@ -171,7 +171,7 @@ static void say_no_screen(const char *path, int err)
 	else if (err == -ENODEV)
 		fr_err("the terminal '%s' cannot move its cursor: use flightrec report %s", term ?: "", path);
 	else
-		fr_err("cannot use the terminal: %s", strerror(-err));
+		fr_err_errno(err, "cannot use the terminal");
 }
 
 static bool take_key(struct fr_screen *s, struct fr_top *t, int key)
@@ -233,7 +233,7 @@ static int on_screen(struct fr_screen *s, struct fr_top *t)
 
 	die_of(signal);
 	if (err)
-		fr_err("cannot draw: %s", strerror(-err));
+		fr_err_errno(err, "cannot draw");
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 

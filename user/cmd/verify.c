@@ -64,7 +64,7 @@ static int verify_member(struct fr_out *o, const char *path, const struct fr_mem
 	}
 	err = fr_check_snap(s, &check);
 	if (err)
-		fr_err("cannot verify %s: %s", path, strerror(-err));
+		fr_err_errno(err, "cannot verify %s", path);
 	else
 		say_result(o, path, s, &check);
 	status = err ? FR_EXIT_FAIL : check.finding_cnt ? FR_EXIT_CORRUPT : FR_EXIT_OK;

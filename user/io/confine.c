@@ -143,7 +143,7 @@ static int confine(u64 keep, const char *dir, int (*limit_calls)(void), struct f
 	memset(out, 0, sizeof(*out));
 	out->no_new = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!out->no_new)
-		fr_warn("this kernel refuses no_new_privs: %s", strerror(errno));
+		fr_warn_errno(-errno, "this kernel refuses no_new_privs");
 	err = drop_caps(keep, dir, out);
 	if (err) {
 		fr_err("cannot give up capabilities: %s: a recorder does not go on with all of them", strerror(-err));

@@ -28,7 +28,7 @@ static int read_run(struct flightrec *fr)
 		fr->ended = !got;
 	}
 	if (got < 0)
-		fr_err("replay stopped: %s", strerror(-got));
+		fr_err_errno(got, "replay stopped");
 	return got;
 }
 

@@ -44,11 +44,15 @@ static void escape(char *to, const char *text)
 	*to = 0;
 }
 
-static void say(bool is_error, const char *fmt, va_list ap)
+/* err: 0, or why, as -errno. */
+static void say(bool is_error, int err, const char *fmt, va_list ap)
 {
+	const char *cure = fr_err_cure(err, NULL);
 	char text[TEXT_SZ], escaped[4 * TEXT_SZ];
+	size_t len = vsnprintf(text, sizeof(text), fmt, ap);
 
-	vsnprintf(text, sizeof(text), fmt, ap);
+	if (err && len < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, ": %s%s%s", strerror(-err), cure ? ": " : "", cure ?: "");
 	escape(escaped, text);
 	if (sink)
 		sink->say(sink->arg, is_error, escaped);
@@ -61,7 +65,7 @@ void fr_err(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(true, fmt, ap);
+	say(true, 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -70,7 +74,25 @@ void fr_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(false, fmt, ap);
+	say(false, 0, fmt, ap);
+	va_end(ap);
+}
+
+void fr_err_errno(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(true, err, fmt, ap);
+	va_end(ap);
+}
+
+void fr_warn_errno(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(false, err, fmt, ap);
 	va_end(ap);
 }
 
@@ -105,11 +127,4 @@ const char *fr_err_bpf_cure(int err, const char *usual)
 	default:
 		return fr_err_cure(err, usual);
 	}
-}
-
-void fr_err_errno(const char *what, int err)
-{
-	const char *cure = fr_err_cure(err, NULL);
-
-	fr_err("%s: %s%s%s", what, strerror(-err), cure ? ": " : "", cure ?: "");
 }

@@ -29,8 +29,9 @@ const char *fr_err_cure(int err, const char *usual);
 /* The same for an error of bpf(). */
 const char *fr_err_bpf_cure(int err, const char *usual);
 
-/* fr_err() with what failed, why, and what to do, if err (-errno) tells that. */
-void fr_err_errno(const char *what, int err);
+/* fr_err() and fr_warn() with why behind what failed, and what to do if err (-errno) tells that. */
+void fr_err_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fr_warn_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be there: a

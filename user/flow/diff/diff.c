@@ -310,7 +310,7 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	*damaged |= fr_replay_say_damage(l->replay);
 	fr_replay_close(l->replay);
 	if (err)
-		fr_err("cannot compare: %s", strerror(-err));
+		fr_err_errno(err, "cannot compare");
 	return err;
 }
 

@@ -193,7 +193,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	if (!err)
 		say_missing(x);
 	if (err && err != -EPIPE)
-		fr_err_errno("export stopped", err);
+		fr_err_errno(err, "export stopped");
 	return err;
 }
 

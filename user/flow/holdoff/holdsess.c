@@ -283,7 +283,7 @@ static int prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 		h->rate_err = fr_rateask_begin(&h->rate, h->look, ask->hz, &h->want_hz);
 	err = fr_keeper_start(&h->keeper, put_right, h);
 	if (err) {
-		fr_err("cannot start a process: %s", strerror(-err));
+		fr_err_errno(err, "cannot start a process");
 		fr_rateask_done(&h->rate);
 		return FR_EXIT_FAIL;
 	}

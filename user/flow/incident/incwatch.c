@@ -52,7 +52,7 @@ static void move(struct fr_incwatch *w, char *dir)
 	int err = strcmp(dir, w->dir) ? fr_inclog_open(w->s, dir, fr_load(&w->max_sz), &log) : 0;
 
 	if (err)
-		fr_warn("incidents are saved to the journal in %s as before, not in %s: %s", w->dir, dir, strerror(-err));
+		fr_warn_errno(err, "incidents are saved to the journal in %s as before, not in %s", w->dir, dir);
 	if (!log) {
 		free(dir);
 		return;
@@ -90,7 +90,7 @@ static void wake(struct fr_incwatch *w)
 	const u64 one = 1;
 
 	if (write(w->wake_fd, &one, sizeof(one)) < 0)
-		fr_warn("cannot wake the thread that saves incidents: %s", strerror(errno));
+		fr_warn_errno(-errno, "cannot wake the thread that saves incidents");
 }
 
 static int open_all(struct fr_incwatch *w, struct fr_daemon *d)

@@ -296,7 +296,7 @@ static int print_to(void *arg, int fd)
 	if (err == fr_out_error(p->out)) /* that is reported below, once, and is no failure if the reader has gone */
 		err = 0;
 	if (err)
-		fr_err("cannot print the profile: %s", strerror(-err));
+		fr_err_errno(err, "cannot print the profile");
 	if (fr_out_finish(p->out, FR_EXIT_OK) && !err)
 		err = fr_out_error(p->out);
 	free(p->out);
@@ -333,7 +333,7 @@ int fr_profile(const struct fr_profile_ask *ask)
 	if (has_profile(&p)) {
 		err = prepare(&p);
 		if (err)
-			fr_err("cannot read the profile: %s", strerror(-err));
+			fr_err_errno(err, "cannot read the profile");
 		else
 			status = print_all(&p, fr_snap_damage(p.snap) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 	} else if (fr_snap_damage(p.snap)) {

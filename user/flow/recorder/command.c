@@ -75,7 +75,7 @@ int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask)
 
 	c->pid = spawn(argv, mask, &exec_errno);
 	if (c->pid < 0) {
-		fr_err("cannot start %s: %s", argv[0], strerror(errno));
+		fr_err_errno(-errno, "cannot start %s", argv[0]);
 		return FR_EXIT_FAIL;
 	}
 	if (exec_errno) {

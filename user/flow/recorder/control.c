@@ -419,7 +419,7 @@ static int open_server(struct fr_ctl *c)
 		return err;
 	err = fr_daemon_watch(c->d, fr_ctl_server_fd(c->server), EPOLLIN, run, c);
 	if (err) {
-		fr_err("cannot watch the control socket: %s", strerror(-err));
+		fr_err_errno(err, "cannot watch the control socket");
 		fr_ctl_server_free(c->server);
 		c->server = NULL;
 	}

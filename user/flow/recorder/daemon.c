@@ -383,7 +383,7 @@ static int begin(struct fr_daemon *d)
 	int err = open_loop(d), status = FR_EXIT_OK;
 
 	if (err) {
-		fr_err("cannot make the recorder's loop: %s", strerror(-err));
+		fr_err_errno(err, "cannot make the recorder's loop");
 		return FR_EXIT_FAIL;
 	}
 	if (fr_modules_new(d, &d->mod) || fr_engine_listen(d->mod.engine, on_taken, d))

@@ -167,7 +167,7 @@ int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_ale
 	p->last_ns = t ? t->last_ns : 0;
 	err = name_it(e, p, now_ns);
 	if (err) {
-		fr_err("a snapshot in %s cannot be named: %s", fr_daemon_config(e->d)->dir, strerror(-err));
+		fr_err_errno(err, "a snapshot in %s cannot be named", fr_daemon_config(e->d)->dir);
 		return err;
 	}
 	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
@@ -456,7 +456,7 @@ void fr_engine_kick(struct fr_engine *e)
 		if (fr_writer_pid(e->writer) != e->writer_pid)
 			watch_writer(e);
 		if (err) {
-			fr_err("cannot take a snapshot: %s", strerror(-err));
+			fr_err_errno(err, "cannot take a snapshot");
 			over(e, i, err, NULL);
 		} else {
 			e->running = i;

@@ -577,7 +577,7 @@ int fr_governor_new(struct fr_daemon *d, struct fr_governor **out)
 	release(g);
 	err = start(g);
 	if (err) {
-		fr_err("cannot start the overhead governor: %s", strerror(-err));
+		fr_err_errno(err, "cannot start the overhead governor");
 		fr_governor_free(g);
 		return err;
 	}

@@ -233,7 +233,7 @@ int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
 	err = watch_cpus(h);
 	err = err ?: watch_jump(h);
 	if (err) {
-		fr_err("cannot watch for CPUs that come online: %s", strerror(-err));
+		fr_err_errno(err, "cannot watch for CPUs that come online");
 		fr_hotplug_free(h);
 		return err;
 	}

@@ -68,7 +68,7 @@ static int open_store(struct fr_daemon *d, struct fr_modules *m)
 	int err = fr_store_open(&conf, &m->store);
 
 	if (err)
-		fr_err("cannot look after the snapshots in %s: %s", conf.dir, strerror(-err));
+		fr_err_errno(err, "cannot look after the snapshots in %s", conf.dir);
 	return err;
 }
 

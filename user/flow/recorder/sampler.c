@@ -325,7 +325,7 @@ int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
 	err = err ?: begin(m);
 	if (err) {
 		if (err != -ENOENT)
-			fr_err("cannot keep the profile: %s", strerror(-err));
+			fr_err_errno(err, "cannot keep the profile");
 		fr_sampling_free(m);
 		return err == -ENOENT ? 0 : err;
 	}

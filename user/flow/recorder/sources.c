@@ -183,7 +183,7 @@ int fr_sources_start(struct fr_sources *all)
 		err = all->hung_fd < 0 ? all->hung_fd : 0;
 	}
 	if (err)
-		fr_err("cannot watch what triggers need: %s", strerror(-err));
+		fr_err_errno(err, "cannot watch what triggers need");
 	return err;
 }
 

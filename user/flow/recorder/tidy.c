@@ -52,7 +52,7 @@ static int arm(struct fr_tidy *t)
 		return 0;
 	fd = fr_daemon_timer(t->d, period_ns(t), period_ns(t), look, t);
 	if (fd < 0) {
-		fr_warn("old snapshots are removed only with a new one: %s", strerror(-fd));
+		fr_warn_errno(fd, "old snapshots are removed only with a new one");
 		return fd;
 	}
 	t->fd = fd;

@@ -126,7 +126,7 @@ int fr_wallstep_new(struct fr_daemon *d, struct fr_wallstep **out)
 	err = w->fd < 0 ? -errno : arm(w->fd);
 	err = err ?: fr_daemon_watch(d, w->fd, EPOLLIN, on_step, w);
 	if (err) {
-		fr_err("cannot watch the wall clock: %s", strerror(-err));
+		fr_err_errno(err, "cannot watch the wall clock");
 		if (w->fd >= 0)
 			close(w->fd);
 		free(w);

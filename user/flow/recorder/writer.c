@@ -321,7 +321,7 @@ int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **
 	w->dir = strdup(dir);
 	err = w->dir ? begin(w) : -ENOMEM;
 	if (err) {
-		fr_err("cannot start the process that writes snapshots: %s", strerror(-err));
+		fr_err_errno(err, "cannot start the process that writes snapshots");
 		fr_writer_stop(w);
 		return err;
 	}

@@ -12,8 +12,6 @@
 
 void fr_snap_say_error(const char *path, int err)
 {
-	const char *cure = fr_err_cure(err, err == -ENOENT ? "check the name" : NULL);
-
 	if ((err == -ENOENT && !strcmp(path, "-")) || err == -ESPIPE)
 		fr_err("%s: is a pipe: a snapshot is read at several places, so give a file", path);
 	else if (err == -EACCES)
@@ -24,8 +22,10 @@ void fr_snap_say_error(const char *path, int err)
 		fr_err("%s: not a snapshot of flightrec, or nothing in it can be read", path);
 	else if (err == -EPROTONOSUPPORT)
 		fr_err("%s: it is of a later format: use a newer flightrec", path);
+	else if (err == -ENOENT)
+		fr_err("cannot open %s: %s: check the name", path, strerror(-err));
 	else
-		fr_err("cannot open %s: %s%s%s", path, strerror(-err), cure ? ": " : "", cure ?: "");
+		fr_err_errno(err, "cannot open %s", path);
 }
 
 bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most)

@@ -67,7 +67,7 @@ static int report(struct fr_report *r)
 	int err = gather(r);
 
 	if (err) {
-		fr_err("cannot report on %s: %s", r->ask->path, strerror(-err));
+		fr_err_errno(err, "cannot report on %s", r->ask->path);
 		return FR_EXIT_FAIL;
 	}
 	print(r);

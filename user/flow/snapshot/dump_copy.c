@@ -76,7 +76,7 @@ int fr_dump_open(struct fr_dump *d)
 	int err = fr_sess_refresh_rings(d->s);
 
 	if (err)
-		fr_warn("CPUs that came online since are not in the snapshot: %s", strerror(-err));
+		fr_warn_errno(err, "CPUs that came online since are not in the snapshot");
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
 	d->turn = calloc(d->src_cnt, sizeof(*d->turn));

@@ -154,7 +154,7 @@ static int put_procs(struct fr_dump *d)
 
 	/* command lines are optional; the events are the purpose of a snapshot */
 	if (err) {
-		fr_warn("what /proc says of live tasks is not in the snapshot: %s", strerror(-err));
+		fr_warn_errno(err, "what /proc says of live tasks is not in the snapshot");
 		return 0;
 	}
 	err = fr_snap_put_procs(d->w, text, sz);

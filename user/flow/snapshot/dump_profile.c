@@ -38,7 +38,7 @@ int fr_dump_put_profile(struct fr_dump *d)
 		return 0;
 	err = err ?: fr_sampler_read(d->sampler, WAIT_MS, &d->prof, NULL);
 	if (err) {
-		fr_warn("the profile is not in the snapshot: %s", strerror(-err));
+		fr_warn_errno(err, "the profile is not in the snapshot");
 		return 0;
 	}
 	if (d->addrs)

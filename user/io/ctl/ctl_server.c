@@ -164,7 +164,7 @@ static int open_loop(struct fr_ctl_server *s)
 	err = add_fd(s, s->listen_fd, LISTENER);
 	err = err ?: add_fd(s, s->timer_fd, TIMER);
 	if (err)
-		fr_err("cannot watch the control socket: %s", strerror(-err));
+		fr_err_errno(err, "cannot watch the control socket");
 	return err;
 }
 

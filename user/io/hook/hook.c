@@ -76,7 +76,7 @@ static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const cha
 	h->count.timed_out++;
 	fr_warn("the hook for %s takes too long: it is ended: %s", j->file, why);
 	if (kill(-j->pid, SIGTERM))
-		fr_warn("cannot end the hook for %s: %s", j->file, strerror(errno));
+		fr_warn_errno(-errno, "cannot end the hook for %s", j->file);
 	j->told = true;
 	j->due_ns = now_ns + FR_HOOK_GRACE_NS;
 }
@@ -156,7 +156,7 @@ static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *ow
 	if (err) {
 		memset(j, 0, sizeof(*j));
 		h->count.failed++;
-		fr_warn("cannot run the hook for %s: %s", own->file, strerror(-err));
+		fr_warn_errno(err, "cannot run the hook for %s", own->file);
 		return err;
 	}
 	h->count.started++;

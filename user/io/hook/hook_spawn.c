@@ -75,7 +75,7 @@ int fr_hook_find_user(const char *name, struct fr_hook_user *out)
 	if (!err && out->change)
 		err = take_groups(out);
 	if (err) {
-		fr_err("cannot look up user '%s': %s", name, strerror(-err));
+		fr_err_errno(err, "cannot look up user '%s'", name);
 		fr_hook_user_free(out);
 	}
 	return err;

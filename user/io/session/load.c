@@ -227,7 +227,7 @@ static int add_ring(const struct load *l, u32 cpu, u32 tier)
 		err = -errno;
 	close(fd);
 	if (err)
-		fr_err("cannot set up the ring of CPU %u, tier %s: %s", cpu, fr_tier_name(tier), strerror(-err));
+		fr_err_errno(err, "cannot set up the ring of CPU %u, tier %s", cpu, fr_tier_name(tier));
 	return err;
 }
 
@@ -300,7 +300,7 @@ static int pin_maps(const struct load *l)
 		if (!err && bpf_obj_pin(bpf_map__fd(pins[i].map), path))
 			err = -errno;
 		if (err) {
-			fr_err("cannot pin map %s in %s: %s", pins[i].name, l->conf->dir, strerror(-err));
+			fr_err_errno(err, "cannot pin map %s in %s", pins[i].name, l->conf->dir);
 			return err;
 		}
 	}
@@ -346,7 +346,7 @@ static int pin_link(const struct load *l, struct bpf_link *link, const char *nam
 	if (!err)
 		err = bpf_link__pin(link, path);
 	if (err)
-		fr_err("cannot pin link %s in %s: %s", name, l->conf->dir, strerror(-err));
+		fr_err_errno(err, "cannot pin link %s in %s", name, l->conf->dir);
 	return err;
 }
 
@@ -358,7 +358,7 @@ static int attach_one(const struct load *l, struct bpf_program *prog)
 
 	if (!link) {
 		err = -errno;
-		fr_err("cannot attach to tracepoint %s: %s", bpf_program__name(prog), strerror(errno));
+		fr_err_errno(-errno, "cannot attach to tracepoint %s", bpf_program__name(prog));
 		return err;
 	}
 	snprintf(name, sizeof(name), "%s-%s", fr_incident_is_prog(prog) ? "inc" : "link", bpf_program__name(prog));
@@ -456,7 +456,7 @@ static int pin_programs(const struct load *l)
 		if (!err && bpf_obj_pin(bpf_program__fd(prog), path))
 			err = -errno;
 		if (err) {
-			fr_err("cannot pin program %s in %s: %s", name, l->conf->dir, strerror(-err));
+			fr_err_errno(err, "cannot pin program %s in %s", name, l->conf->dir);
 			return err;
 		}
 	}
@@ -475,7 +475,7 @@ static int seed_tasks(const struct load *l)
 		return 0;
 	link = bpf_program__attach_iter(l->skel->progs.fr_seed_tasks, NULL);
 	if (!link) {
-		fr_err("cannot list the tasks that live now: %s", strerror(errno));
+		fr_err_errno(-errno, "cannot list the tasks that live now");
 		return -errno;
 	}
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -487,7 +487,7 @@ static int seed_tasks(const struct load *l)
 	if (!err && n < 0)
 		err = -errno;
 	if (err)
-		fr_err("cannot list the tasks that live now: %s", strerror(-err));
+		fr_err_errno(err, "cannot list the tasks that live now");
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);

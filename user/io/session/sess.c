@@ -315,14 +315,14 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 		return err;
 	err = fr_sess_map(s);
 	if (err) {
-		fr_err("cannot map the rings of session '%s': %s", s->name, strerror(-err));
+		fr_err_errno(err, "cannot map the rings of session '%s'", s->name);
 		return err;
 	}
 	facts = facts_fn(arg, s, res);
 	schema = fr_schema_write(fr_schema_builtin(), &schema_sz);
 	err = facts && schema ? pin_meta(s, "meta", facts, schema, schema_sz) : -ENOMEM;
 	if (err)
-		fr_err("cannot keep what session '%s' is: %s", s->name, strerror(-err));
+		fr_err_errno(err, "cannot keep what session '%s' is", s->name);
 	free(facts);
 	free(schema);
 	err = err ?: read_meta(s);

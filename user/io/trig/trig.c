@@ -372,13 +372,13 @@ static int attach_one(const struct trig *t, const struct bpf_program *prog)
 
 	if (!link) {
 		err = -errno;
-		fr_err("cannot attach trigger program %s: %s", bpf_program__name(prog), strerror(-err));
+		fr_err_errno(err, "cannot attach trigger program %s", bpf_program__name(prog));
 		return err;
 	}
 	snprintf(path, sizeof(path), "%s/trig-%u-%s", t->s->dir, t->generation, bpf_program__name(prog));
 	err = bpf_link__pin(link, path);
 	if (err)
-		fr_err("cannot pin %s: %s", path, strerror(-err));
+		fr_err_errno(err, "cannot pin %s", path);
 	bpf_link__destroy(link);
 	return err;
 }

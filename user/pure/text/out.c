@@ -128,7 +128,7 @@ int fr_out_finish(struct fr_out *o, int status)
 
 	if (!err || err == -EPIPE)
 		return status;
-	fr_err_errno("cannot write the output", err);
+	fr_err_errno(err, "cannot write the output");
 	return FR_EXIT_FAIL;
 }
 
