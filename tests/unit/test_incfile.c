@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +108,17 @@ static struct seen look(const char *dir, u64 want_bad)
 	assert_int_equal(bad, want_bad);
 	assert_true(s.order);
 	return s;
+}
+
+/* In place of libc's: a disk that fails, if it is to. */
+static bool is_failing;
+
+ssize_t pread(int fd, void *buf, size_t sz, off_t off)
+{
+	if (!is_failing)
+		return syscall(SYS_pread64, fd, buf, sz, off);
+	errno = EIO;
+	return -1;
 }
 
 /* ---- tests ---- */
@@ -257,6 +269,28 @@ static void test_damage(void **state)
 	fr_incfile_close(f);
 }
 
+/* What cannot be read is not cut off: it can be the next time. */
+static void test_unreadable(void **state)
+{
+	struct fr_incfile *f;
+	struct seen s = {};
+	u64 bad;
+
+	assert_int_equal(fr_incfile_open(*state, 1 << 20, &f), 0);
+	assert_int_equal(add(f, 0, 1, 3), 0);
+	fr_incfile_close(f);
+	assert_int_equal(fr_incfile_open(*state, 1 << 20, &f), 0);
+	is_failing = true;
+	assert_int_equal(fr_incfile_begin(f, NULL, NULL), -EIO);
+	fr_incfile_end(f);
+	assert_int_equal(fr_incfile_read(*state, see, &s, &bad), -EIO);
+	is_failing = false;
+	assert_int_equal(look(*state, 0).cnt, 3);
+	assert_int_equal(add(f, 0, 4, 1), 0);
+	assert_int_equal(look(*state, 0).cnt, 4);
+	fr_incfile_close(f);
+}
+
 /* A link that somebody put there is not followed. */
 static void test_link(void **state)
 {
@@ -318,6 +352,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_full, begin, end),
 		cmocka_unit_test_setup_teardown(test_looks_once, begin, end),
 		cmocka_unit_test_setup_teardown(test_damage, begin, end),
+		cmocka_unit_test_setup_teardown(test_unreadable, begin, end),
 		cmocka_unit_test_setup_teardown(test_link, begin, end),
 		cmocka_unit_test_setup_teardown(test_planted, begin, end),
 	};

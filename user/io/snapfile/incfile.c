@@ -87,7 +87,7 @@ static void look_through(struct look *l, const char *text, size_t sz)
 static int read_all(int fd, char **text, size_t *sz)
 {
 	struct stat st;
-	ssize_t n;
+	ssize_t n = 0;
 	char *p;
 
 	if (fstat(fd, &st))
@@ -101,8 +101,13 @@ static int read_all(int fd, char **text, size_t *sz)
 		n = pread(fd, p + *sz, st.st_size - *sz, *sz);
 		if (n < 0 && errno == EINTR)
 			n = 0;
-		else if (n <= 0)
+		else if (n <= 0) /* or it became shorter meanwhile */
 			break;
+	}
+	if (n < 0) { /* what cannot be read may be sound: it must not be taken for the end, and cut off */
+		n = -errno;
+		free(p);
+		return n;
 	}
 	*text = p;
 	return 0;
