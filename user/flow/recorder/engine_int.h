@@ -38,6 +38,7 @@ struct fr_engine_job {
 	u64 cookie;
 	u64 granted_ns; /* the time passed to the gate */
 	u32 tries;
+	u64 want_sz; /* of room, where what the last one took was too little; 0 */
 	bool retake; /* found pending when we began: its file may already exist */
 };
 

@@ -17,8 +17,8 @@
 #include "pure/err.h"
 
 #define NAME_TRIES  100
-#define TAKE_TRIES  2		 /* a writer that was killed gets one successor for the same snapshot */
-#define WANT_MIN_SZ (1ULL << 20) /* of room, if no snapshot was taken yet */
+#define TAKE_TRIES  2		 /* one more where a writer was killed, or had less room than it took */
+#define WANT_MIN_SZ (1ULL << 20) /* of room */
 #define NS_PER_S    1000000000ULL
 
 /* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
@@ -275,9 +275,25 @@ static bool is_there(struct fr_engine *e, u32 i)
 
 /* ---- taking ---- */
 
+/* Room for one as large as the last one, which a former recorder may have taken. */
 static u64 want_sz(struct fr_engine *e)
 {
+	struct fr_store_usage u;
+
+	if (!e->last_bytes && !fr_store_usage(fr_daemon_store(e->d), &u))
+		e->last_bytes = u.newest_sz;
 	return e->last_bytes > WANT_MIN_SZ ? e->last_bytes : WANT_MIN_SZ;
+}
+
+/* The disk was full: this one is larger than the last one was, and than all that was free. */
+static void want_more(struct fr_engine *e, u32 i)
+{
+	struct fr_store_usage u;
+	u64 sz = want_sz(e);
+
+	if (fr_store_usage(fr_daemon_store(e->d), &u))
+		u.free_sz = 0;
+	e->job[i].want_sz = sz + (u.free_sz > sz ? u.free_sz : sz);
 }
 
 static int ask_writer(struct fr_engine *e, u32 i)
@@ -297,7 +313,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 	char *facts;
 	int err;
 
-	err = fr_store_make_room(fr_daemon_store(e->d), want_sz(e), &removed);
+	err = fr_store_make_room(fr_daemon_store(e->d), e->job[i].want_sz ?: want_sz(e), &removed);
 	if (err)
 		return err;
 	memcpy(e->asked, e->tr->slot, sizeof(e->asked));
@@ -360,7 +376,7 @@ static void take_answer(struct fr_engine *e)
 {
 	struct fr_dump_done *done = calloc(1, sizeof(*done));
 	int i = e->running, err;
-	bool gone;
+	bool gone, is_full;
 
 	if (!done)
 		return;
@@ -377,9 +393,12 @@ static void take_answer(struct fr_engine *e)
 		say_gone(e, err);
 		e->job[i].retake = true; /* it may have been completed just before */
 	}
+	is_full = err == -ENOSPC || err == -EDQUOT;
+	if (is_full)
+		want_more(e, i);
 	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
-	else if (!gone || ++e->job[i].tries >= TAKE_TRIES)
+	else if (!(gone || is_full) || ++e->job[i].tries >= TAKE_TRIES)
 		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
 	free(done);
 }

@@ -30,8 +30,9 @@ struct fr_store {
 	char *dir;
 	struct fr_store_conf conf; /* dir is ours */
 	u64 removed;
-	int err;   /* of the last look */
-	bool told; /* that there is no room; once until there is */
+	int err;		   /* of the last look */
+	bool told;		   /* that there is no room; once until there is */
+	bool is_stuck, told_stuck; /* the last time, a file could not be removed; and the time before */
 };
 
 /* ---- a directory as it is now ---- */
@@ -197,7 +198,7 @@ static void disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
 {
 	struct statvfs fs;
 
-	*free_sz = ~0ULL;
+	*free_sz = ~0ULL / 2; /* no limit, and files may be added to it */
 	*fs_sz = 0;
 	if (fstatvfs(dir_fd, &fs))
 		return;
@@ -218,30 +219,36 @@ static struct fr_quota_file *quota_files(const struct listing *l)
 	return f;
 }
 
-static int say_cannot_remove(const struct fr_store *st, const char *name, int err)
+/* It cannot be removed: it stays, and others go in its place. */
+static void keep_stuck(struct fr_store *st, struct fr_quota_file *file, const char *name, int err)
 {
-	fr_err("cannot remove %s/%s: %s: check that it may be written", st->dir, name, strerror(-err));
-	return err;
+	file->keep = st->is_stuck = true;
+	if (!st->told_stuck)
+		fr_warn("cannot remove %s/%s: %s: it stays, and others go in its place: check that it may be written", st->dir,
+			name, strerror(-err));
 }
 
-/* Look at each chosen file once more. 0: all may go; 1: some may not and are kept now, so choose anew; -errno. */
-static int check_chosen(const struct fr_store *st, const struct listing *l, struct fr_quota_file *file)
+/* Look at each chosen file once more. Whether all may go: those that may not are kept now, so choose anew. */
+static bool may_all_go(struct fr_store *st, const struct listing *l, struct fr_quota_file *file)
 {
+	bool all = true;
 	size_t i;
-	int err, again = 0;
+	int err;
 
 	for (i = 0; i < l->cnt; i++) {
 		err = file[i].remove ? may_remove(l->dir_fd, l->entry[i].name) : 0;
 		if (err && err != -EBADMSG)
-			return say_cannot_remove(st, l->entry[i].name, err);
+			keep_stuck(st, &file[i], l->entry[i].name, err);
 		file[i].keep |= err != 0;
-		again |= err != 0;
+		all &= err == 0;
 	}
-	return again;
+	return all;
 }
 
-static int remove_chosen(struct fr_store *st, const struct listing *l, const struct fr_quota_file *file, u32 *removed)
+/* Whether all went: if not, choose anew. */
+static bool remove_chosen(struct fr_store *st, const struct listing *l, struct fr_quota_file *file, u64 *free_sz, u32 *removed)
 {
+	bool all = true;
 	size_t i;
 
 	for (i = 0; i < l->cnt; i++) {
@@ -250,11 +257,16 @@ static int remove_chosen(struct fr_store *st, const struct listing *l, const str
 		if (!unlinkat(l->dir_fd, l->entry[i].name, 0)) {
 			st->removed++;
 			++*removed;
-		} else if (errno != ENOENT) {
-			return say_cannot_remove(st, l->entry[i].name, -errno);
+			file[i].gone = true;
+			*free_sz += file[i].disk_sz;
+		} else if (errno == ENOENT) {
+			file[i].gone = true;
+		} else {
+			keep_stuck(st, &file[i], l->entry[i].name, -errno);
+			all = false;
 		}
 	}
-	return 0;
+	return all;
 }
 
 static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
@@ -274,20 +286,21 @@ static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 wan
 	st->told = true;
 }
 
-/* Remove what the limits leave no room for. 0 and *is_short, or -errno. */
+/* Remove what the limits leave no room for. 0 and *is_short, or -ENOMEM. */
 static int keep_limits(struct fr_store *st, const struct listing *l, const struct fr_quota_limit *limit,
-		       const struct fr_quota_now *now, enum fr_quota_short *is_short, u32 *removed)
+		       struct fr_quota_now *now, enum fr_quota_short *is_short, u32 *removed)
 {
 	struct fr_quota_file *file = quota_files(l);
-	int err = file ? 1 : -ENOMEM;
 
-	while (err == 1) {
+	if (!file)
+		return -ENOMEM;
+	st->is_stuck = false;
+	do
 		*is_short = fr_quota_choose(file, l->cnt, limit, now);
-		err = check_chosen(st, l, file);
-	}
-	err = err ?: remove_chosen(st, l, file, removed);
+	while (!may_all_go(st, l, file) || !remove_chosen(st, l, file, &now->free_sz, removed));
+	st->told_stuck = st->is_stuck;
 	free(file);
-	return err;
+	return 0;
 }
 
 static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
@@ -332,7 +345,7 @@ int fr_store_tidy(struct fr_store *st, bool age_only)
 		.max_sz = age_only ? 0 : st->conf.max_sz,
 		.max_age_ns = st->conf.max_age_ns,
 	};
-	const struct fr_quota_now now = {.real_ns = wall_ns()};
+	struct fr_quota_now now = {.real_ns = wall_ns()};
 	enum fr_quota_short is_short;
 	struct listing l;
 	u32 removed = 0;
@@ -362,6 +375,7 @@ int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 		out->files++;
 		out->marked += l.entry[i].marked;
 		out->sz += l.entry[i].sz;
+		out->newest_sz = l.entry[i].sz;
 	}
 	disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
 	close_listing(&l);
@@ -395,7 +409,7 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf)
 	st->dir = dir;
 	st->conf = *conf;
 	st->conf.dir = dir;
-	st->told = false;
+	st->told = st->told_stuck = false;
 	st->err = 0;
 	return 0;
 }

@@ -49,7 +49,8 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
 
 /*
  * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age and
- * free space are met. 0; -ENOSPC: even that does not make room (and nothing is removed in vain), with a message; -errno.
+ * free space are met; one that cannot be removed stays, with a warning. 0; -ENOSPC: even that does not make room (and nothing
+ * is removed in vain), with a message; -errno.
  * *removed: how many.
  */
 int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed);
@@ -63,6 +64,7 @@ int fr_store_tidy(struct fr_store *st, bool age_only);
 struct fr_store_usage {
 	u32 files, marked;
 	u64 sz;
+	u64 newest_sz; /* of the last one taken; 0 without any */
 	u64 free_sz, fs_sz;
 	u64 removed; /* since it was opened */
 	int err;     /* of the last scan of the directory, 0 fine */

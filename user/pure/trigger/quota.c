@@ -17,6 +17,11 @@ static void let_go(struct fr_quota_file *f, struct left *left)
 /* 2020-01-01: the wall clock of whoever took a snapshot before was not set yet, so nobody knows how old it is. */
 #define CLOCK_SET_NS 1577836800000000000ULL
 
+static bool may_go(const struct fr_quota_file *f)
+{
+	return !f->keep && !f->gone;
+}
+
 static bool is_too_old(const struct fr_quota_file *f, const struct fr_quota_limit *limit, u64 now_ns)
 {
 	if (!limit->max_age_ns || f->real_ns < CLOCK_SET_NS)
@@ -44,14 +49,15 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 
 	for (i = 0; i < cnt; i++) {
 		file[i].remove = false;
-		left.sz += file[i].sz;
+		left.files -= file[i].gone;
+		left.sz += file[i].gone ? 0 : file[i].sz;
 	}
 	for (i = 0; i < cnt; i++)
-		if (!file[i].keep && is_too_old(&file[i], limit, now->real_ns))
+		if (may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns))
 			let_go(&file[i], &left);
 	is_short = what_is_short(&left, limit, now->want_sz);
 	for (i = first = 0; i < cnt && is_short; i++) {
-		if (file[i].keep || file[i].remove)
+		if (!may_go(&file[i]) || file[i].remove)
 			continue;
 		let_go(&file[i], &left);
 		first = i + 1;
@@ -59,6 +65,6 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 	}
 	/* in vain: those that are not too old stay */
 	for (i = 0; is_short && i < first; i++)
-		file[i].remove = !file[i].keep && is_too_old(&file[i], limit, now->real_ns);
+		file[i].remove = may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns);
 	return is_short;
 }

@@ -20,6 +20,7 @@ struct fr_quota_file {
 	u64 sz;	     /* bytes, as counted by the limit */
 	u64 disk_sz; /* bytes of disk that removing it frees */
 	bool keep;   /* marked, or not ours to remove */
+	bool gone;   /* removed since it was listed: it counts no more */
 	bool remove; /* the answer */
 };
 
