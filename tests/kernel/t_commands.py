@@ -314,6 +314,30 @@ def small_disk(size):
         run("umount", "-l", dir)
 
 
+@test("record -- COMMAND on a full disk: the session goes on recording, and a snapshot can be taken elsewhere")
+def unsaved():
+    name = new_name()
+    with ended(name), small_disk("200k") as dir:
+        fill = f"head -c 190000 /dev/zero > {dir}/fill; exit 5"
+        got = fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--", "sh", "-c", fill, status=5)
+        check(f"`flightrec dump -n {name} -o FILE` takes it elsewhere" in got.stderr, got.stderr)
+        check(exists(name), "the session is gone")
+        check("sched_process_exit" in fr("replay", "-f", 'comm == "sh"', dump(name)).stdout, "what was recorded")
+        fr("stop", "-n", name)
+        refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach", "--max-files", "3", status=2), "--max-files")
+        check(not exists(name), "a session is left")
+
+
+@test("status: a directory of snapshots on a read-only file system is a problem")
+def read_only():
+    name = new_name()
+    with ended(name), small_disk("1m") as dir:
+        fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach")
+        check("read-only" not in str(status(name)["problems"]), str(status(name)["problems"]))
+        run("mount", "-o", "remount,ro", dir)
+        check("read-only" in str(status(name)["problems"]), str(status(name)["problems"]))
+
+
 @test("disk full: no file, and the session goes on recording")
 def disk_full():
     with session("-p", "full", "-m", "8M") as name, small_disk("64k") as dir:

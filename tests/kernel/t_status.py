@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import termios
@@ -104,6 +105,23 @@ def metrics_file():
         equal(open(file).read(), was, "the file after a failure")
         got = fr("status", "-n", name, f"--metrics={dir}/none/x.prom", status=1)
         check("cannot write" in got.stderr and "No such file" in got.stderr, got.stderr)
+
+
+@test("--metrics=FILE: a device is written to, not replaced; a link leads to what is replaced")
+def metrics_elsewhere():
+    dir = path("metrics-elsewhere")
+    os.mkdir(dir)
+    device, link, file = f"{dir}/null", f"{dir}/link", f"{dir}/file"
+    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    os.symlink("file", link)
+    open(file, "w").close()
+    with session(*MINIMAL) as name:
+        fr("status", "-n", name, f"--metrics={device}")
+        check(stat.S_ISCHR(os.stat(device).st_mode), "it is a device no longer")
+        fr("status", "-n", name, f"--metrics={link}")
+        check(os.path.islink(link), "it is a link no longer")
+        parse_metrics(open(file).read())
+        parse_metrics(fr("status", "-n", name, "--metrics=/dev/stdout").stdout)
 
 
 @test("rates by group, overhead as calibrated and as measured, history in seconds")

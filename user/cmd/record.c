@@ -27,7 +27,8 @@ static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
 			   "      --pid LIST, --comm LIST, --cgroup LIST   system calls, page faults of these tasks only\n"
 			   "  -f, --filter EXPR    record only events that match: event, pid ==, comm (flightrec(1))\n"
 			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec); the oldest are\n"
-			   "                       removed by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
+			   "                       removed by --max-files N, --max-size SIZE, --max-age T, --keep-free N%;\n"
+			   "                       --max-incidents SIZE of their journal\n"
 			   "      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
 			   "                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
 			   "      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
@@ -166,6 +167,13 @@ static int check_detach(const struct fr_record_opts *o)
 			fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager "
 			       "or `&` keep the recorder",
 			       o->live.rule[i].text);
+			return -EINVAL;
+		}
+	for (i = 0; i < o->over_cnt; i++)
+		if (strcmp(o->over[i].key, "Directory")) { /* which the session itself knows */
+			fr_err("--detach leaves nobody to act on %s: drop --detach, and let a service manager or `&` keep the "
+			       "recorder",
+			       o->over[i].option);
 			return -EINVAL;
 		}
 	return 0;

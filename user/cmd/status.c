@@ -156,6 +156,32 @@ static int replace_file(const char *path, const char *text, size_t sz)
 	return err;
 }
 
+/* A pipe, a device: nothing that could be replaced. */
+static int write_into(const char *path, const char *text, size_t sz)
+{
+	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fr_write_all(fd, text, sz);
+	return close(fd) && !err ? -errno : err;
+}
+
+/* Where links lead, since a link itself is not to be replaced. */
+static int put_file(const char *path, const char *text, size_t sz)
+{
+	struct stat st;
+	char *real;
+	int err;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return write_into(path, text, sz);
+	real = realpath(path, NULL);
+	err = replace_file(real ?: path, text, sz);
+	free(real);
+	return err;
+}
+
 static int finish(const struct ask *ask, struct fr_out *o, int status)
 {
 	char *text;
@@ -169,7 +195,7 @@ static int finish(const struct ask *ask, struct fr_out *o, int status)
 		free(text);
 		return status;
 	}
-	err = text ? replace_file(ask->file, text, sz) : -ENOMEM;
+	err = text ? put_file(ask->file, text, sz) : -ENOMEM;
 	free(text);
 	if (err)
 		fr_err("cannot write %s: %s: what was there is unchanged", ask->file, strerror(-err));

@@ -43,6 +43,7 @@ struct fr_daemon {
 	struct fr_command command;
 	bool over;	/* leave the loop */
 	bool failed;	/* a snapshot could not be taken */
+	bool unsaved;	/* the last one could not */
 	bool unwatched; /* sources to free */
 };
 
@@ -284,7 +285,8 @@ static void reload(struct fr_daemon *d)
 
 static void pull(struct fr_daemon *d, const struct fr_moment_ask *ask)
 {
-	d->failed |= fr_engine_pull(d->mod.engine, ask) && ask->sync;
+	if (fr_engine_pull(d->mod.engine, ask) && ask->sync)
+		d->failed = d->unsaved = true;
 }
 
 static const char *base_name(const char *path)
@@ -375,6 +377,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 		say_taken(t);
 	/* for the exit status of interactive recorders; a daemon reports it in its status */
 	d->failed |= t->err && !d->ask->is_daemon;
+	d->unsaved = t->err;
 }
 
 /* Returns an exit status. */
@@ -436,11 +439,22 @@ static void end_session(struct fr_daemon *d)
 			d->ask->name, d->ask->name);
 		return;
 	}
+	if (d->unsaved) {
+		fr_warn("the last snapshot could not be taken, so session '%s' goes on recording: `flightrec dump -n %s -o "
+			"FILE` "
+			"takes it elsewhere, `flightrec stop -n %s` ends it",
+			d->ask->name, d->ask->name, d->ask->name);
+		return;
+	}
 	if (fr_sess_lock(d->s, FR_DUMP_TIMEOUT_MS))
 		return;
 	fr_sess_detach(d->s);
 	fr_inclog_save_last(d->s, d->live->config.dir);
 	fr_sess_remove(d->s);
+	if (d->over && !d->ask->command && !has_rule(d, FR_TRIGGER_exit))
+		fprintf(stderr,
+			"session '%s' is ended, its history discarded: --on exit saves it, --keep leaves it recording\n",
+			d->ask->name);
 }
 
 static void free_daemon(struct fr_daemon *d)

@@ -194,16 +194,18 @@ static u64 wall_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static void disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
+/* 0, or -EROFS. */
+static int disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
 {
 	struct statvfs fs;
 
 	*free_sz = ~0ULL / 2; /* no limit, and files may be added to it */
 	*fs_sz = 0;
 	if (fstatvfs(dir_fd, &fs))
-		return;
+		return 0;
 	*free_sz = (u64)fs.f_bavail * fs.f_frsize;
 	*fs_sz = (u64)fs.f_blocks * fs.f_frsize;
+	return fs.f_flag & ST_RDONLY ? -EROFS : 0;
 }
 
 static struct fr_quota_file *quota_files(const struct listing *l)
@@ -278,11 +280,12 @@ static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 wan
 			"marked snapshots fill MaxBytes=: unmark some with `flightrec list --no-keep`, or allow more",
 		[FR_QUOTA_FREE] = "the file system is full but for KeepFree=: free some space, or name another directory",
 	};
+	bool is_full = is_short == FR_QUOTA_FREE && !st->conf.keep_free;
 	char size[32];
 
 	if (!st->told)
 		fr_err("no room for a snapshot of about %s in %s: %s", fr_show_size(want_sz, size, sizeof(size)), st->dir,
-		       cure[is_short]);
+		       is_full ? "the file system is full: free some space, or name another directory" : cure[is_short]);
 	st->told = true;
 }
 
@@ -377,9 +380,9 @@ int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 		out->sz += l.entry[i].sz;
 		out->newest_sz = l.entry[i].sz;
 	}
-	disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
+	out->err = disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
 	close_listing(&l);
-	return 0;
+	return out->err;
 }
 
 /* ---- marks ---- */
