@@ -335,7 +335,7 @@ int fr_profile(const struct fr_profile_ask *ask)
 		if (err)
 			fr_err_errno(err, "cannot read the profile");
 		else
-			status = print_all(&p, fr_snap_damage(p.snap) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+			status = print_all(&p, fr_snap_say_damage(p.snap, ask->name) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 	} else if (fr_snap_damage(p.snap)) {
 		status = FR_EXIT_CORRUPT;
 	}

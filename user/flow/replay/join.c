@@ -19,8 +19,6 @@
 #include "pure/rows/unfold.h"
 #include "pure/set/idmap.h"
 
-#define FINDINGS_MOST 10
-
 struct join {
 	const char *out;
 	struct fr_join_file *file;
@@ -367,7 +365,7 @@ static bool say_damage(const struct join *j)
 	u32 i;
 
 	for (i = 0; i < j->file_cnt; i++)
-		damaged |= fr_snap_say_damage(j->file[i].snap, j->file[i].path, FINDINGS_MOST);
+		damaged |= fr_snap_say_damage(j->file[i].snap, j->file[i].path);
 	return damaged;
 }
 

@@ -139,8 +139,8 @@ bool fr_replay_say_boots(const struct fr_replay *r, const char *what);
 /* The same for several snapshots of one boot: each may have other events, rings and holes. */
 bool fr_replay_say_sessions(const struct fr_replay *r, const char *what);
 
-/* The same for one snapshot: at most `most` findings in words, then the number of others. */
-bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most);
+/* What is damaged of one snapshot: some findings in words, then the number of others. Whether there are any. */
+bool fr_snap_say_damage(const struct fr_snap *s, const char *path);
 
 /* Has any damage been found so far, reported or not? */
 bool fr_replay_is_damaged(const struct fr_replay *r);

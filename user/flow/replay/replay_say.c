@@ -28,14 +28,14 @@ void fr_snap_say_error(const char *path, int err)
 		fr_err_errno(err, "cannot open %s", path);
 }
 
-bool fr_snap_say_damage(const struct fr_snap *s, const char *path, size_t most)
+bool fr_snap_say_damage(const struct fr_snap *s, const char *path)
 {
 	size_t cnt = fr_snap_damage(s), i;
 
-	for (i = 0; i < cnt && i < most; i++)
+	for (i = 0; i < cnt && i < FINDINGS_MOST; i++)
 		fr_warn("%s: %s", path, fr_snap_damage_text(s, i));
-	if (cnt > most)
-		fr_warn("%s: and %zu more findings: `flightrec verify` lists all", path, cnt - most);
+	if (cnt > FINDINGS_MOST)
+		fr_warn("%s: and %zu more findings: `flightrec verify` lists all", path, cnt - FINDINGS_MOST);
 	return cnt;
 }
 
@@ -98,7 +98,7 @@ bool fr_replay_say_damage(const struct fr_replay *r)
 	u32 i;
 
 	for (i = 0; i < r->file_cnt; i++)
-		damaged |= fr_snap_say_damage(r->file[i].snap, r->file[i].path, FINDINGS_MOST);
+		damaged |= fr_snap_say_damage(r->file[i].snap, r->file[i].path);
 	return damaged;
 }
 
