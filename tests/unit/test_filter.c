@@ -227,6 +227,8 @@ static const struct {
 	{"id =~ \"^open(at)?$\"", "EXC"},
 	{"id ~ /^open$/", "C"},
 	{"id !~ /^open$/", "EX"},
+	{"ret ~ \"-E*\"", "X"},
+	{"ret !~ \"-E*\"", ""},
 	{"event =~ \"^sys_(enter|exit)$\"", "EXC"},
 	{"event !~ /_e/", "SD"},
 	{"ts / 2 / 5 == 100", "S"}, /* a / divides where no pattern is asked for */
@@ -239,6 +241,16 @@ static const struct {
 	{"args[2] & (O_CLOEXEC | O_CREAT)", "E"},
 	{"args[2] has 0", ""},
 	{"args[0] == AT_FDCWD & 0xffffffff", "E"},
+	/* what is negative is in a register in two forms */
+	{"args[0] == AT_FDCWD", "E"},
+	{"AT_FDCWD == args[0]", "E"},
+	{"args[0] == -100 && args[1] != -100", "E"},
+	{"args[0] != AT_FDCWD", ""},
+	{"args[0] != -1", "E"},
+	{"args[0] in (1, AT_FDCWD, 2)", "E"},
+	{"args[0] in (-1, 1)", ""},
+	{"!(args[0] == AT_FDCWD) && event == sys_enter", "C"}, /* which has none */
+	{"args[0] < AT_FDCWD", ""},
 	{"sa_flags has SA_RESTART", "D"},
 	{"filename has \"bin\"", "P"},
 	{"comm has \"worker\"", "SEXC"},
@@ -345,6 +357,7 @@ static const struct {
 	{"evnet == 5", 0, "did you mean event?"},
 	{"ret == -ENOENTT", 8, "ENOENT"},
 	{"ret == ENOENTT", 7, "ENOENT?"},
+	{"next_pid ~ \"1*\"", 9, "by name"},
 	{"id == openatt", 6, "did you mean openat?"},
 	{"sig == SIGSEGW", 7, "did you mean SIGSEGV?"},
 	{"prev_state == DD", 14, "did you mean"},

@@ -403,11 +403,11 @@ static bool is_in(const struct env *e, const struct fr_node *n)
 }
 
 /* The name of a number, as text prints it. */
-static struct value name_of(const struct env *e, const struct fr_node *n, const struct value *v)
+static struct value name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
 {
 	const struct fr_field *f = n->op == FR_OP_FIELD ? n->field[e->row->ev->nr] : NULL;
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
-	const char *name = f ? fr_sysname(&sys, f->style, (s64)v->num) : NULL;
+	const char *name = f ? fr_sysname_text(&sys, f->style, v, room) : NULL;
 
 	return name ? text(name, strlen(name)) : none;
 }
@@ -415,9 +415,10 @@ static struct value name_of(const struct env *e, const struct fr_node *n, const 
 static bool is_match(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a);
+	char room[FR_SYSNAME_SZ];
 
 	if (a.kind == FR_VAL_NUM)
-		a = name_of(e, n->a, &a);
+		a = name_of(e, n->a, a.num, room);
 	if (a.kind != FR_VAL_TEXT)
 		return false;
 	if (n->b->regex)

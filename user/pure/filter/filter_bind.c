@@ -387,6 +387,16 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct
 	return 0;
 }
 
+static bool has_names(const struct fr_node *n)
+{
+	bool any = n->op == FR_OP_FIELD && !n->kinds;
+	u32 nr;
+
+	for (nr = 0; n->op == FR_OP_FIELD && nr < FR_EVENT_MAX; nr++)
+		any |= n->field[nr] && (fr_sysname_style(n->field[nr]->style) || n->field[nr]->style == FR_STYLE_EXIT);
+	return any;
+}
+
 /* The left side of ~ is a text, or a number that has names. */
 static int check_match(struct fr_filter *f, struct fr_node *n)
 {
@@ -397,8 +407,8 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 	err = check_pattern(f, n);
 	if (err)
 		return err;
-	if (!(kinds_of(n->a) & TEXT) && n->a->op != FR_OP_FIELD)
-		return fr_filter_fail(f, n->at, "only a text can match a pattern");
+	if (!(kinds_of(n->a) & TEXT) && !has_names(n->a))
+		return fr_filter_fail(f, n->at, "only a text can match a pattern, or a number that text output shows by name");
 	return 0;
 }
 
@@ -421,7 +431,8 @@ static int bind_compare(struct fr_filter *f, struct fr_node *n)
 	if (is_builtin(n->a, FR_BI_event) || (is_builtin(n->b, FR_BI_event) && n->op != FR_OP_IN))
 		return bind_events(f, n);
 	err = bind_words(f, n);
-	return err ? err : check_compare(f, n);
+	err = err ?: check_compare(f, n);
+	return err ?: fr_filter_bind_args(f, n);
 }
 
 static int bind_op(struct fr_filter *f, struct fr_node *n)

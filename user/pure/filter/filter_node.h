@@ -137,6 +137,10 @@ const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_nearest_tier(const char *to);
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
+/* In a comparison whose operands are bound: negative numbers beside arguments of system calls. Returns 0, -EINVAL or -ENOMEM.
+ */
+int fr_filter_bind_args(struct fr_filter *f, struct fr_node *n);
+
 /* Bind names, check operands, find verdicts. Returns 0, -EINVAL or -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
 

@@ -357,3 +357,28 @@ bool fr_sysname_style(enum fr_style style)
 	return style == FR_STYLE_SYSCALL || style == FR_STYLE_STATE || style == FR_STYLE_SICODE || style == FR_STYLE_RET ||
 	       list_of[style].cnt;
 }
+
+static const char *exit_text(s64 v, char room[FR_SYSNAME_SZ])
+{
+	const char *sig = fr_signal_name(v & 0x7f);
+
+	if (v & 0x7f && !sig)
+		return NULL;
+	if (v & 0x7f)
+		snprintf(room, FR_SYSNAME_SZ, "%s%s", sig, v & 0x80 ? "+core" : "");
+	else
+		snprintf(room, FR_SYSNAME_SZ, "exit(%d)", (int)(v >> 8 & 0xff));
+	return room;
+}
+
+const char *fr_sysname_text(const struct fr_sys *sys, enum fr_style style, s64 v, char room[FR_SYSNAME_SZ])
+{
+	const char *error = style == FR_STYLE_RET && v < 0 ? fr_errno_name(-v) : NULL;
+
+	if (style == FR_STYLE_EXIT)
+		return exit_text(v, room);
+	if (!error)
+		return style == FR_STYLE_RET ? NULL : fr_sysname(sys, style, v);
+	snprintf(room, FR_SYSNAME_SZ, "-%s", error);
+	return room;
+}

@@ -20,6 +20,12 @@ struct fr_sys {
 /* The name of a number in this style ("SIGSEGV", "D", "openat", "-ENOENT"), NULL: none. Static. */
 const char *fr_sysname(const struct fr_sys *sys, enum fr_style style, s64 v);
 
+#define FR_SYSNAME_SZ 32
+
+/* The same, and what is put together in room: errors ("-ENOENT"), ends of processes as wait() has them ("SIGSEGV+core",
+ * "exit(2)"). */
+const char *fr_sysname_text(const struct fr_sys *sys, enum fr_style style, s64 v, char room[FR_SYSNAME_SZ]);
+
 /* The number of a name in this style. Returns 0 and *v, or -ENOENT. */
 int fr_sysname_find(const struct fr_sys *sys, enum fr_style style, const char *name, s64 *v);
 

@@ -148,17 +148,15 @@ static char *put_ret(const struct fr_out *o, char *p, s64 v)
 	return v >= POINTER || v <= -POINTER ? fr_digits_hex(p, v) : put_signed(p, v);
 }
 
-/* As wait() gives it: exit(1), SIGSEGV, SIGSEGV+core. */
 static void put_exit(struct fr_out *o, s64 v)
 {
-	const char *sig = fr_signal_name(v & 0x7f);
+	char room[FR_SYSNAME_SZ];
+	const char *text = fr_sysname_text(NULL, FR_STYLE_EXIT, v, room);
 
-	if (v & 0x7f && sig)
-		fr_out_printf(o, "%s%s", sig, v & 0x80 ? "+core" : "");
-	else if (v & 0x7f)
-		fr_out_s64(o, v);
+	if (text)
+		fr_out_str(o, text);
 	else
-		fr_out_printf(o, "exit(%d)", (int)(v >> 8 & 0xff));
+		fr_out_s64(o, v);
 }
 
 static char *put_plain(char *p, const struct fr_field *f, u64 v)
