@@ -586,7 +586,7 @@ def test_csv(folder, flight, events, *more):
     r = export(flight, "csv", out, *more)
     if r.returncode:
         return f"exit status {r.returncode}: {r.stderr.decode()}"
-    with open(out, newline="", encoding="utf-8", errors="surrogateescape") as f:
+    with open(out, newline="", encoding="utf-8") as f:
         rows = list(csv.DictReader(f))
     if len(rows) != len(events):
         return f"{len(rows)} rows, {len(events)} events"
@@ -594,7 +594,7 @@ def test_csv(folder, flight, events, *more):
         for key, value in e.items():
             cell = row[key]
             if value is None or isinstance(value, str):
-                ok = cell == (value or "") or "\\x" in (value or "")
+                ok = cell == (value or "") or not value.isprintable()  # control characters are escaped in JSON's own way
             elif isinstance(value, list):
                 ok = cell.split() == [str(v) for v in value]
             else:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/export_each.h"
+#include "pure/text/escape.h"
 #include "pure/text/out.h"
 
 #define COLUMN_MAX 256u
@@ -74,16 +75,19 @@ static void bind(struct csv *c, unsigned file)
 	c->file = file;
 }
 
+/* With \xNN as in text and JSON: what anybody chose must not make the file unreadable. */
 static void put_text(struct fr_out *o, const char *s, size_t len)
 {
-	size_t i;
+	const char *quote;
 
 	fr_out_char(o, '"');
-	for (i = 0; i < len; i++) {
-		if (s[i] == '"')
-			fr_out_char(o, '"');
-		fr_out_char(o, s[i]);
+	while ((quote = memchr(s, '"', len))) {
+		fr_escape_text(o, s, quote - s);
+		fr_out_str(o, "\"\"");
+		len -= quote + 1 - s;
+		s = quote + 1;
 	}
+	fr_escape_text(o, s, len);
 	fr_out_char(o, '"');
 }
 
