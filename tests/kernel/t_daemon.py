@@ -444,6 +444,25 @@ def deaths_in_journal(dir, who):
         return sum('"kind":"signal"' in line and f'"comm":"{who}"' in line for line in f)
 
 
+@test("--config: a reload whose hook has a user that is not there is refused, and the old one stays")
+def no_such_user():
+    with configured(NOBODY) as (name, dir, file):
+        told = path("old-hook")
+        write_config(file, name, dir, ONE, more=f"[Notify]\nExec=touch {told}\nExecUser=0\n")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            write_config(file, name, dir, NOBODY, more=f"[Notify]\nExec=touch {told}.new\nExecUser=frtest-none\n")
+            r.p.send_signal(signal.SIGHUP)
+            wait_for(lambda: "reload refused: Notify.ExecUser: no user 'frtest-none'" in r.said(), f"it is refused: {r.said()}")
+            crash(f"one{TAG}")
+            wait_for(lambda: os.path.exists(told), f"the old hook runs: {r.said()}")
+            equal(fr("record", "--check-config", "--config", file, status=None).returncode, 2, "--check-config")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 @test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
 def other_directory():
     who = f"moved{TAG}"

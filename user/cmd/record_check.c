@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/record_opts.h"
+#include "io/hook/hook.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -107,7 +107,7 @@ static int check_group(const char *key, const char *group)
 
 static int check_user(const struct fr_config *c)
 {
-	if (!c->exec || !*c->exec || getpwnam(c->exec_user))
+	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
 		return 0;
 	fr_err("Notify.ExecUser: no user '%s' on this host", c->exec_user);
 	return -EINVAL;

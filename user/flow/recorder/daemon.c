@@ -18,6 +18,7 @@
 #include "flow/recorder/daemon_int.h"
 #include "flow/recorder/engine.h"
 #include "flow/snapshot/dump.h"
+#include "io/hook/hook.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -215,6 +216,15 @@ static int check_dir(struct fr_config *c, char *why, size_t why_sz)
 	return 0;
 }
 
+/* Nor would the next start find a user that is not there. */
+static int check_user(const struct fr_config *c, char *why, size_t why_sz)
+{
+	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
+		return 0;
+	snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
+	return -EINVAL;
+}
+
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 {
 	char keys[512];
@@ -228,8 +238,9 @@ static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_dir(&live->config, why, why_sz);
+	int err = check_user(&live->config, why, why_sz);
 
+	err = err ?: check_dir(&live->config, why, why_sz);
 	if (err)
 		return err;
 	d->live = live;

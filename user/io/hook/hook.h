@@ -49,6 +49,9 @@ struct fr_hook_count {
 	u32 running, queued;
 };
 
+/* Is this a user of this host, by name or number? "" and NULL are: ours. */
+bool fr_hook_is_user(const char *user);
+
 /* 0 and *out; -ENOENT: no such user, -errno; with a message. */
 int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out);
 void fr_hooks_free(struct fr_hooks *h); /* kills what runs; NULL is fine */

@@ -43,6 +43,11 @@ static const struct passwd *look_up(const char *name)
 	return getpwuid(uid);
 }
 
+bool fr_hook_is_user(const char *user)
+{
+	return !user || !*user || look_up(user);
+}
+
 static int take_groups(struct fr_hook_user *u)
 {
 	u->group_cnt = GROUP_MAX;
