@@ -158,12 +158,13 @@ def sync():
     return "; ".join(each(call, errno.EIO, errno.ENOSPC) for call in ("fdatasync", "fsync", "renameat2"))
 
 
-@test("renameat2 is not there: by a link, which fails too")
+@test("renameat2 is not there: by a link, which fails too; fsync of a directory is not there: nothing is taken back")
 def no_rename():
     with place() as at:
-        p, _ = at.dump("renameat2", 1, errno.EINVAL)
-        equal(p.returncode, 0, f"by a link: {p.stderr}")
-        at.judge(p, "by a link", errno.EINVAL)
+        for call in "renameat2", "fsync":
+            p, (_, hits) = at.dump(call, 1, errno.EINVAL)
+            equal((p.returncode, hits), (0, 1), f"{call}: {p.stderr}")
+            at.judge(p, call, errno.EINVAL)
         at.clean()
 
 
@@ -292,6 +293,21 @@ def exports():
                 done += 2
         done += unopened(control, to, directory, whole)
     return f"{done} failures"
+
+
+@test("a directory is exported as a whole or not at all, also where renameat2, or fsync of a directory, is not there")
+def directories():
+    control, directory = Control(), path("export-directory")
+    os.mkdir(directory)
+    faults = [("renameat2", 1, errno.EINVAL, 0), *(("fsync", nth, errno.EINVAL, 0) for nth in (1, 2)), ("renameat2", 1, errno.EIO, 1),
+              ("fdatasync", 1, errno.EIO, 1), *(("fsync", nth, errno.EIO, 1) for nth in (1, 2))]
+    for call, nth, err, failed in faults:
+        what = f"{call} {nth} gives {errno.errorcode[err]}"
+        p, files = exporting(control, "ctf", directory, call, nth, err)
+        equal((p.returncode, files, control.get()[1]), (failed, [] if failed else ["out"], 1), f"{what}: {p.stderr}")
+        if files:
+            check("metadata" in os.listdir(f"{directory}/out"), what)
+            shutil.rmtree(f"{directory}/out")
 
 
 def unopened(control, to, directory, whole):

@@ -112,17 +112,45 @@ static int sync_files(const struct fr_newdir *d)
 	}
 	if (dir)
 		closedir(dir);
-	return err ?: fsync(d->fd) ? -errno : 0;
+	return err ?: fsync(d->fd) && errno != EINVAL ? -errno : 0;
+}
+
+/* Rename without replacing; on file systems that cannot do it atomically, over an empty directory that nobody else made. */
+static int give_name(const struct fr_newdir *d)
+{
+	int err;
+
+	if (!renameat2(d->parent_fd, d->tmp, d->parent_fd, d->name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (mkdirat(d->parent_fd, d->name, 0700))
+		return -errno;
+	if (!renameat(d->parent_fd, d->tmp, d->parent_fd, d->name))
+		return 0;
+	err = -errno;
+	unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
+	return err;
+}
+
+/* Its name is taken back, where the disk does not promise to keep it. */
+static int sync_name(struct fr_newdir *d)
+{
+	int err;
+
+	if (!fsync(d->parent_fd) || errno == EINVAL) /* some file systems have no such thing for directories */
+		return 0;
+	err = -errno;
+	renameat(d->parent_fd, d->name, d->parent_fd, d->tmp);
+	return err;
 }
 
 int fr_newdir_finish(struct fr_newdir *d)
 {
 	int err = sync_files(d);
 
-	if (!err && renameat2(d->parent_fd, d->tmp, d->parent_fd, d->name, RENAME_NOREPLACE))
-		err = -errno;
-	if (!err && fsync(d->parent_fd))
-		err = -errno;
+	err = err ?: give_name(d);
+	err = err ?: sync_name(d);
 	if (err) {
 		if (err != -EEXIST)
 			say(d, err, "write directory");

@@ -256,7 +256,7 @@ int fr_newfile_finish(struct fr_newfile *f)
 		fr_newfile_abort(f);
 		return err;
 	}
-	if (fsync(f->dir_fd)) {
+	if (fsync(f->dir_fd) && errno != EINVAL) { /* some file systems have no such thing for directories */
 		err = say(f, -errno, "make the name durable of", "check its file system");
 		unlinkat(f->dir_fd, f->name, 0);
 	}
