@@ -70,7 +70,7 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
-		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|incidents|info|verify|dump) ]]; then
+		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|incidents|info|verify|symbols) ]]; then
 			_flightrec_files "$word"
 		fi
 		;;

@@ -90,6 +90,7 @@ completion_works() {
 		try list flightrec li
 		try --no-keep flightrec list --no
 		try oom flightrec record --on oo
+		cd tests/gate && try load.flight flightrec symbols lo
 	'
 }
 

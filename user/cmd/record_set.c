@@ -10,6 +10,7 @@
 #include "flow/snapshot/dump.h"
 #include "incident_layout.h"
 #include "io/cgroup.h"
+#include "io/trig/incident_load.h"
 #include "pure/config/select.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -193,9 +194,7 @@ static int set_incidents(struct fr_record_opts *o, const char *text)
 		       FR_INCIDENT_CNT_MAX);
 		return -EINVAL;
 	}
-	o->ask.load.incident_cnt = FR_INCIDENT_CNT_MIN;
-	while (o->ask.load.incident_cnt < cnt)
-		o->ask.load.incident_cnt *= 2;
+	o->ask.load.incident_cnt = fr_incident_cnt_for(cnt);
 	return 0;
 }
 

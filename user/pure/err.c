@@ -60,6 +60,18 @@ static void say(bool is_error, int err, const char *fmt, va_list ap)
 		fprintf(stderr, "flightrec: %s%s\n", is_error ? "" : "warning: ", escaped);
 }
 
+void fr_say(const char *fmt, ...)
+{
+	char text[TEXT_SZ], escaped[4 * TEXT_SZ];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	escape(escaped, text);
+	fprintf(stderr, "%s\n", escaped);
+}
+
 void fr_err(const char *fmt, ...)
 {
 	va_list ap;

@@ -20,6 +20,9 @@ enum fr_exit {
  */
 void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* What went well: the same to standard error without a prefix. */
+void fr_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* The same with "flightrec: warning: ". */
 void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

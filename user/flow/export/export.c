@@ -149,7 +149,7 @@ static int put_all(struct fr_export *x, const struct fr_exporter *e)
 
 void fr_export_say(const char *path, const char *format, u64 event_cnt)
 {
-	fprintf(stderr, "%s: %llu events as %s\n", path, (unsigned long long)event_cnt, format);
+	fr_say("%s: %llu events as %s", path, (unsigned long long)event_cnt, format);
 }
 
 /* Formats represent damage as well as they can, but a reader of the rows does not see it. */
@@ -158,7 +158,8 @@ static void say_missing(const struct fr_export *x)
 	size_t cnt = fr_export_gap_cnt(x);
 
 	if (cnt)
-		fr_warn("events of CPUs are missing in %zu places: `flightrec info` tells where and why", cnt);
+		fr_warn("events of CPUs are missing in %zu place%s: `flightrec info` tells where and why", cnt,
+			cnt == 1 ? "" : "s");
 }
 
 static void say(const struct fr_export *x, const struct fr_export_ask *ask)

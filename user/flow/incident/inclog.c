@@ -120,10 +120,13 @@ static int add_line(struct fr_inclog *l, const struct fr_incident *rec, u64 ahea
 	return err;
 }
 
-/* Wait for all programs running now. */
+#define NO_GRACE_NS 100000000L
+
+/* Wait for all programs running now; where the kernel does not tell (nohz_full), for longer than any runs. */
 static void grace(void)
 {
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&(struct timespec){.tv_nsec = NO_GRACE_NS}, NULL);
 }
 
 /*

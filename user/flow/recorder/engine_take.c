@@ -267,7 +267,7 @@ static bool is_there(struct fr_engine *e, u32 i)
 		return false;
 	snprintf(done->path, sizeof(done->path), "%s", pending(e, i)->path);
 	done->bytes = st.st_size;
-	fprintf(stderr, "snapshot %s: was complete when the last recorder was ended\n", done->path);
+	fr_say("snapshot %s: was complete when the last recorder was ended", done->path);
 	over(e, i, 0, done);
 	free(done);
 	return true;
@@ -463,7 +463,7 @@ void fr_engine_kick(struct fr_engine *e)
 	int i, err;
 
 	while (e->writer && e->running < 0 && fr_engine_waiting_cnt(e)) {
-		now = fr_engine_now(e);
+		now = fr_engine_now(e) ?: ~0ULL; /* unknown, for lack of memory or descriptors: all are due */
 		i = oldest(e, now, &next_due);
 		if (i < 0) {
 			wait_post(e, next_due - now);

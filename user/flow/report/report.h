@@ -22,9 +22,8 @@ int fr_report(const struct fr_report_ask *ask);
 
 /* ---- shared by its parts ---- */
 
-#define FR_REPORT_CALL_MAX  FR_AN_LAST_MAX
-#define FR_REPORT_FRAME_MAX 128
-#define FR_REPORT_ARG_MAX   6
+#define FR_REPORT_CALL_MAX FR_AN_LAST_MAX
+#define FR_REPORT_ARG_MAX  6
 
 /* A system call of the focus task. Times are 0 if its begin or end was not seen. */
 struct fr_report_call {

@@ -323,10 +323,9 @@ void fr_dump_say(const struct fr_dump_done *done)
 {
 	char bytes[32], copied[32], took[32];
 
-	fprintf(stderr, "snapshot %s: %llu events, %s, in %s, the rings read after %s\n", done->path,
-		(unsigned long long)done->events, fr_show_size(done->bytes, bytes, sizeof(bytes)),
-		fr_show_duration(done->elapsed_ns, took, sizeof(took)),
-		fr_show_duration(done->copied_ns, copied, sizeof(copied)));
+	fr_say("snapshot %s: %llu events, %s, in %s, the rings read after %s", done->path, (unsigned long long)done->events,
+	       fr_show_size(done->bytes, bytes, sizeof(bytes)), fr_show_duration(done->elapsed_ns, took, sizeof(took)),
+	       fr_show_duration(done->copied_ns, copied, sizeof(copied)));
 	if (done->missed)
 		fr_warn("%llu sub-buffers could not be read: `flightrec info` shows which", (unsigned long long)done->missed);
 }

@@ -135,11 +135,6 @@ GET(task_errors, fr_an_task, r->sum.error_cnt)
 GET(task_faults, fr_an_task, r->sum.fault_user + r->sum.fault_kernel)
 GET(task_events, fr_an_task, r->sum.event_cnt)
 
-static const struct fr_hist *task_hist(const void *rec)
-{
-	return &((const struct fr_an_task *)rec)->sum.wakeup;
-}
-
 static const struct fr_an_task *task_of_task(const struct fr_an_result *res, const void *rec)
 {
 	(void)res;
@@ -169,11 +164,6 @@ GET(cpu_calls, fr_an_cpu, r->call_cnt)
 GET(cpu_faults, fr_an_cpu, r->fault_cnt)
 GET(cpu_events, fr_an_cpu, r->event_cnt)
 
-static const struct fr_hist *cpu_hist(const void *rec)
-{
-	return &((const struct fr_an_cpu *)rec)->wakeup;
-}
-
 static const struct fr_top_column cpu_columns[] = {
 	{"CPU", 5, FR_TOP_COUNT, false, cpu_nr},       {"busy", 7, FR_TOP_SHARE, false, cpu_busy},
 	{"on-CPU", 10, FR_TOP_NS, false, cpu_oncpu},   {"irq", 10, FR_TOP_NS, false, cpu_irq},
@@ -189,11 +179,7 @@ static const struct fr_top_column cpu_columns[] = {
 	GET(prefix##_sum, type, fr_hist_sum(&r->hist))              \
 	GET(prefix##_p50, type, fr_hist_quantile(&r->hist, 500000)) \
 	GET(prefix##_p99, type, fr_hist_quantile(&r->hist, 990000)) \
-	GET(prefix##_max, type, r->hist.max)                        \
-	static const struct fr_hist *prefix##_hist(const void *rec) \
-	{                                                           \
-		return &((const struct type *)rec)->hist;           \
-	}
+	GET(prefix##_max, type, r->hist.max)
 
 #define HIST_TIMES(prefix)                                                                       \
 	{"p50", 10, FR_TOP_NS, true, prefix##_p50}, {"p99", 10, FR_TOP_NS, false, prefix##_p99}, \
@@ -368,11 +354,11 @@ static const struct fr_top_column block_columns[] = {
 #define TABLE(cols) cols, sizeof(cols) / sizeof((cols)[0])
 
 const struct fr_top_table fr_top_tables[] = {
-	{"tasks", TABLE(task_columns), 3, list_tasks, task_hist, task_of_task},
-	{"CPUs", TABLE(cpu_columns), 1, list_cpus, cpu_hist, NULL},
-	{"system calls", TABLE(call_columns), 3, list_calls, call_hist, NULL},
-	{"time off the CPU", TABLE(reason_columns), 2, list_reasons, reason_hist, NULL},
-	{"wakings", TABLE(wait_columns), 3, list_waits, NULL, task_of_wait},
-	{"interrupts", TABLE(irq_columns), 3, list_handlers, irq_hist, NULL},
-	{"block requests", TABLE(block_columns), 5, list_blocks, block_hist, NULL},
+	{"tasks", TABLE(task_columns), 3, list_tasks, task_of_task},
+	{"CPUs", TABLE(cpu_columns), 1, list_cpus, NULL},
+	{"system calls", TABLE(call_columns), 3, list_calls, NULL},
+	{"time off the CPU", TABLE(reason_columns), 2, list_reasons, NULL},
+	{"wakings", TABLE(wait_columns), 3, list_waits, task_of_wait},
+	{"interrupts", TABLE(irq_columns), 3, list_handlers, NULL},
+	{"block requests", TABLE(block_columns), 5, list_blocks, NULL},
 };

@@ -164,8 +164,6 @@ const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf
 
 /* The tables computed last, perhaps for another window; NULL: none yet. */
 const struct fr_an_result *fr_top_result(const struct fr_top *t);
-/* The times of the selected line of that panel, NULL: it has none. */
-const struct fr_hist *fr_top_line_hist(struct fr_top *t, enum fr_top_panel panel);
 
 /* ---- search (top_search.c) ---- */
 

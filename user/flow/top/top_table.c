@@ -335,21 +335,3 @@ bool fr_top_table_key(struct fr_top *t, int key)
 		return false;
 	}
 }
-
-const struct fr_hist *fr_top_line_hist(struct fr_top *t, enum fr_top_panel panel)
-{
-	enum fr_top_panel was = t->panel;
-	const struct fr_hist *h = NULL;
-	struct item *item;
-	u32 cnt;
-
-	if (panel < FR_TOP_TASKS || panel >= FR_TOP_FLAME || !fr_top_result(t))
-		return NULL;
-	t->panel = panel;
-	item = sorted(t, &cnt);
-	if (item && table_of(t)->hist && view_of(t)->selected < cnt)
-		h = table_of(t)->hist(item[view_of(t)->selected].cell.rec);
-	t->panel = was;
-	free(item);
-	return h;
-}

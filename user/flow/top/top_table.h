@@ -50,8 +50,6 @@ struct fr_top_table {
 	u32 sort; /* initially sort by this column, largest first */
 	/* Its records, freed by the caller; *cnt of them. NULL: no memory. */
 	const void **(*list)(const struct fr_an_result *res, u32 *cnt);
-	/* A record's times, for the histogram; NULL: none. */
-	const struct fr_hist *(*hist)(const void *rec);
 	/* The task of a record; NULL: records have none. */
 	const struct fr_an_task *(*task)(const struct fr_an_result *res, const void *rec);
 };

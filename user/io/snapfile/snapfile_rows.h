@@ -22,9 +22,6 @@ int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq,
 /* Add a metadata chunk unchanged: another snapshot's content of that kind. 0 or -errno. */
 int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz);
 
-/* Copy all chunks of a kind. Damaged ones are skipped (fr_snap_damage() lists them). 0 or -errno. */
-int fr_snap_copy_kind(struct fr_snap *s, u16 kind, struct fr_snap_writer *w);
-
 /* The context of a snapshot: *cnt chunks; the first has number *first for fr_snap_read_chunk(). */
 const struct fr_chunk *fr_snap_context(const struct fr_snap *s, size_t *first, size_t *cnt);
 

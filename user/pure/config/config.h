@@ -53,7 +53,7 @@ struct fr_config_list {
 	K(Session, Cgroup, text, cgroup, R, "", \
 	  "likewise of these cgroups and all below them: paths, separated by commas") \
 	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
-	K(Session, Incidents, count, incident_cnt, R, "1024", "number of records in the incident log, 8 to 65536") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", "number of records in the incident log, 8 to 65536, rounded up to a power of two") \
 	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
 	K(Trigger, StormCount, count, storm_cnt, L, "30", \
 	  "at most this many snapshots of all triggers in StormTime; 0: no limit") \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "incident_layout.h"
 #include "pure/config/config_int.h"
 #include "pure/config/record_filter.h"
 #include "pure/config/select.h"
@@ -194,6 +195,14 @@ static int check_hz(const struct value *v)
 	return v->num && v->num <= SAMPLE_HZ_MAX ? 0 : fail(v, "'%.40s' is not a rate from 1 to %u", v->text, SAMPLE_HZ_MAX);
 }
 
+static int check_incidents(const struct value *v)
+{
+	return v->num >= FR_INCIDENT_CNT_MIN && v->num <= FR_INCIDENT_CNT_MAX
+		       ? 0
+		       : fail(v, "'%.40s' is not a number of records from %u to %u", v->text, FR_INCIDENT_CNT_MIN,
+			      FR_INCIDENT_CNT_MAX);
+}
+
 static int check_storm(const struct value *v)
 {
 	return v->num <= STORM_CNT_MAX ? 0 : fail(v, "at most %u, and 0 for no limit", STORM_CNT_MAX);
@@ -226,6 +235,7 @@ static const struct {
 	{offsetof(struct fr_config, tier), check_tier},
 	{offsetof(struct fr_config, clock), check_clock},
 	{offsetof(struct fr_config, sample_hz), check_hz},
+	{offsetof(struct fr_config, incident_cnt), check_incidents},
 	{offsetof(struct fr_config, pid), check_pid},
 	{offsetof(struct fr_config, comm), check_comm},
 	{offsetof(struct fr_config, filter), check_filter},

@@ -23,7 +23,7 @@ int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 {
 	const char *name = text;
 
-	*tiers = !strcmp(text, "all") ? ~0u : 0;
+	*tiers = 0;
 	while (!*tiers || *name == ',') {
 		size_t len;
 		int tier;
@@ -31,11 +31,14 @@ int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 		name += *name == ',';
 		len = strcspn(name, ",");
 		tier = find_tier(name, len);
-		if (tier < 0) {
+		if (len == 3 && !memcmp(name, "all", len)) {
+			*tiers = ~0u;
+		} else if (tier < 0) {
 			fr_err("%sthere is no tier '%.*s': give main, life, stack or all", option, (int)len, name);
 			return -EINVAL;
+		} else {
+			*tiers |= 1u << tier;
 		}
-		*tiers |= 1u << tier;
 		name += len;
 	}
 	return 0;
