@@ -145,6 +145,20 @@ little_memory() {
 		done
 	done
 }
+# A file made of heads that claim large parts is not searched for hours.
+trap_file() {
+	python3 - "$snap" "$tmp/trap.flight" << 'EOF' || return
+import struct, sys
+with open(sys.argv[1], "rb") as f:
+    whole = f.read()
+at = whole.index(b"fl-index") - 8
+magic, _ = struct.unpack_from("<II", whole, at)
+head = struct.pack("<II", magic, 15 << 20) + whole[at + 8:at + 24]
+with open(sys.argv[2], "wb") as f:
+    f.write(whole[:at] + head * 500000 + bytes(16 << 20))
+EOF
+	status 3 timeout 100 "$flightrec" info "$tmp/trap.flight" && grep -q "not a part of a snapshot" "$tmp/out" "$tmp/err"
+}
 # A snapshot is read at several places, so it can be neither read from a pipe nor written into one.
 pipes() {
 	local got command
@@ -481,6 +495,7 @@ check "several files" several_files
 check "--speed" pacing
 check "a file that was cut" cut_file
 check "a file with a wrong byte" damaged_file
+check "a file of heads" trap_file
 check "a file that is missing" missing_file
 check "a file that is no snapshot" no_snapshot
 check "little memory" little_memory

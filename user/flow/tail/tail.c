@@ -15,7 +15,8 @@
 
 #define CLOCKS_NS    1000000u	 /* clocks of CPUs, and ours of the session's, do not differ more */
 #define NO_GRACE_NS  100000000u	 /* where the kernel has no membarrier: no program runs that long */
-#define REFRESH_NS   1000000000u /* look for rings of CPUs that came */
+#define REFRESH_NS   1000000000u /* look for rings of CPUs that came, and at the wall clock */
+#define WALL_OFF_NS  1000000	 /* less is the noise of reading two clocks */
 #define PIECES_ALL   64		 /* pieces held of all rings together, but of each PIECES_LEAST to PIECES_RING */
 #define PIECES_LEAST 2
 #define PIECES_RING  8
@@ -201,14 +202,37 @@ static int open_rings(struct fr_tail *t, bool from_oldest)
 	return list_shown(t) ?: err;
 }
 
+/* Wall time goes on in another way when the clock is set, slewed, or the machine was suspended: the recording clock stood
+ * still. */
+static void follow_wall(struct fr_tail *t)
+{
+	u64 before_ns = session_ns(t), ts, real_ns;
+	struct timespec real;
+	s64 off;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	ts = before_ns + (session_ns(t) - before_ns) / 2;
+	real_ns = real.tv_sec * 1000000000ULL + real.tv_nsec;
+	off = real_ns - fr_wall_real(&t->wall, ts);
+	if (off > WALL_OFF_NS || off < -WALL_OFF_NS)
+		fr_wall_add(&t->wall, ts, real_ns);
+}
+
 static void look_for_rings(struct fr_tail *t)
+{
+	if (fr_sess_refresh_rings(t->s) || fr_sess_only_read(t->s))
+		return; /* it is just ending, or the CPU follows next time */
+	open_rings(t, true);
+}
+
+/* Now and then. */
+static void refresh(struct fr_tail *t)
 {
 	if (mono_ns() - t->refreshed_ns < REFRESH_NS)
 		return;
 	t->refreshed_ns = mono_ns();
-	if (fr_sess_refresh_rings(t->s) || fr_sess_only_read(t->s))
-		return; /* it is just ending, or the CPU follows next time */
-	open_rings(t, true);
+	follow_wall(t);
+	look_for_rings(t);
 }
 
 static size_t lap_max_sz(const struct fr_tail *t)
@@ -418,7 +442,7 @@ int fr_tail_round(struct fr_tail *t, const struct fr_tail_sink *sink)
 	u64 limit_ns;
 	int more, err;
 
-	look_for_rings(t);
+	refresh(t);
 	more = read_rings(t, &limit_ns);
 	if (more < 0)
 		return more;

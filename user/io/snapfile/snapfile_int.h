@@ -68,6 +68,7 @@ struct fr_snap {
 	char **damage;
 	size_t damage_cnt;
 	bool has_index, has_trailer;
+	u64 vain_sz; /* bytes of what looked like parts, and was none */
 	struct fr_snap_decoder own;
 };
 

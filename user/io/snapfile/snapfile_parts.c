@@ -9,6 +9,7 @@
 
 #define INDEX_MAX_CNT  (1u << 20)
 #define WINDOW_SZ      (64u << 10) /* read at a time when looking for a part */
+#define VAIN_SZ	       (64u << 20) /* read in vain, besides a file twice */
 #define INDEX_PART_MAX (sizeof(struct fr_index_head) + INDEX_MAX_CNT * sizeof(struct fr_index_entry) + 8)
 #define INDEX_PART_MIN (sizeof(struct fr_index_head) + 8)
 #define CHUNK_PART_MIN (sizeof(struct fr_chunk_head) + 8)
@@ -72,7 +73,10 @@ static s64 read_part(struct fr_snap *s, u64 off, u32 magic, const char *tag, siz
 		err = fr_snap_bytes(s, off, s->own.stored, sz);
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	return fr_snap_hash(s->own.stored, sz - 8) == fr_get64(s->own.stored + sz - 8) ? (s64)sz : 0;
+	if (fr_snap_hash(s->own.stored, sz - 8) == fr_get64(s->own.stored + sz - 8))
+		return sz;
+	s->vain_sz += sz;
+	return 0;
 }
 
 static void take_id(struct fr_snap *s)
@@ -254,6 +258,12 @@ static bool is_part(struct fr_snap *s, u64 pos)
 	       read_part(s, pos, FR_TRAILER_MAGIC, FR_TRAILER_TAG, TRAILER_SZ, TRAILER_SZ) > 0;
 }
 
+/* Damage hits some parts. A file made of heads that claim large parts would take hours to search. */
+static bool is_trap(const struct fr_snap *s)
+{
+	return s->vain_sz > 2 * s->size + VAIN_SZ;
+}
+
 /* Skip from pos, which is no part, to the next part. 0 or -errno. */
 static int skip_damage(struct fr_snap *s, u64 pos, u64 *end)
 {
@@ -264,6 +274,8 @@ static int skip_damage(struct fr_snap *s, u64 pos, u64 *end)
 		err = find_part(s, at + 1, &at);
 		if (err)
 			return err;
+		if (is_trap(s))
+			at = s->size;
 	} while (at < s->size && !is_part(s, at));
 	fr_snap_note(s, "bytes %llu to %llu: not a part of a snapshot", (unsigned long long)pos, (unsigned long long)at - 1);
 	*end = at;
