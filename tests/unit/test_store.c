@@ -285,6 +285,20 @@ static void test_no_room(void **state)
 	fr_store_close(st);
 }
 
+/* A recorder without quotas removes nothing, even where the disk is full. */
+static void test_no_quota(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 0});
+	u32 removed;
+
+	(void)state;
+	put_snapshot(AT("01"), 0600);
+	assert_int_equal(fr_store_make_room(st, 1ULL << 60, &removed), 0);
+	assert_int_equal(removed, 0);
+	assert_true(exists(AT("01")));
+	fr_store_close(st);
+}
+
 static void test_marks(void **state)
 {
 	struct stat st;
@@ -428,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_impostor, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_marks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_systemd_cores, setup, teardown),

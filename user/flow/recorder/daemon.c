@@ -44,7 +44,7 @@ struct fr_daemon {
 	struct fr_command command;
 	bool over;	/* leave the loop */
 	bool failed;	/* a snapshot could not be taken */
-	bool unsaved;	/* the last one could not */
+	bool unsaved;	/* one at the end could not */
 	bool unwatched; /* sources to free */
 };
 
@@ -388,7 +388,8 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 		say_taken(t);
 	/* for the exit status of interactive recorders; a daemon reports it in its status */
 	d->failed |= t->err && !d->ask->is_daemon;
-	d->unsaved = t->err;
+	if (d->over || t->alert.kind == FR_TRIGGER_end)
+		d->unsaved = t->err;
 }
 
 /* Returns an exit status. */
@@ -451,9 +452,8 @@ static void end_session(struct fr_daemon *d)
 		return;
 	}
 	if (d->unsaved) {
-		fr_warn("the last snapshot could not be taken, so session '%s' goes on recording: `flightrec dump -n %s -o "
-			"FILE` "
-			"takes it elsewhere, `flightrec stop -n %s` ends it",
+		fr_warn("the last snapshot could not be taken, so session '%s' goes on recording: "
+			"`flightrec dump -n %s -o FILE` takes it elsewhere, `flightrec stop -n %s` ends it",
 			d->ask->name, d->ask->name, d->ask->name);
 		return;
 	}

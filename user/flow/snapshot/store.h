@@ -50,7 +50,7 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
 /*
  * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age and
  * free space are met; one that cannot be removed stays, with a warning. 0; -ENOSPC: even that does not make room (and nothing
- * is removed in vain), with a message; -errno.
+ * is removed in vain), with a message; -errno. Without any limit nothing is removed.
  * *removed: how many.
  */
 int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed);
