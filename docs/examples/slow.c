@@ -176,6 +176,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "slow: %s\n", err == -ENOMEM ? "out of memory" : flightrec_error(fr));
 	else
 		print(&s);
+	if (!err && fflush(stdout)) {
+		err = -errno;
+		fprintf(stderr, "slow: cannot write: %s\n", strerror(errno));
+	}
 	if (!err && flightrec_is_damaged(fr))
 		fprintf(stderr, "slow: parts of the snapshots are damaged, and left out\n");
 	free(s.of);

@@ -314,6 +314,27 @@ def small_disk(size):
         run("umount", "-l", dir)
 
 
+@test("dump ended by ctrl-c or a signal: the file is whole or there is none, and nothing is to be repaired")
+def interrupted():
+    with session("-p", "full", "-m", "16M") as name, tempfile.TemporaryDirectory(dir=TMP) as dir:
+        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000")
+        ended_by = []
+        for nr in range(12):
+            p = subprocess.Popen([FLIGHTREC, "dump", "-n", name, "-o", f"{dir}/{nr}.flight"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+            time.sleep(0.01 * nr)
+            p.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[nr % 3])
+            said = p.communicate()[1]
+            check("repaired" not in said, said)
+            ended_by.append(p.returncode)
+            for file in os.listdir(dir):
+                fr("verify", f"{dir}/{file}")
+                os.unlink(f"{dir}/{file}")
+        check(min(ended_by) < 0, f"none was ended: {ended_by}")
+        check("repaired" not in fr("dump", "-n", name, "-o", f"{dir}/last.flight").stderr, "the last one repairs")
+        refused(fr("dump", "-n", name, "-o", "-", status=2), "a snapshot is written to a file")
+
+
 @test("record -- COMMAND on a full disk: the session goes on recording, and a snapshot can be taken elsewhere")
 def unsaved():
     name = new_name()

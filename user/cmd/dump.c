@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +41,21 @@ static const struct option options[] = {
 	{},
 };
 
-static int local(const char *name, const struct fr_dump_ask *ask)
+/* Ended by ctrl-c it leaves nothing behind. */
+static int local(const char *name, struct fr_dump_ask *ask)
 {
 	struct fr_dump_done done;
 	struct fr_sess *s;
+	sigset_t stop;
 	int err = fr_cmd_open_session(name, &s);
 
 	if (err)
 		return err;
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGHUP);
+	ask->stop = &stop;
 	err = fr_dump(s, ask, &done);
 	fr_tell_snapshot(s, done.path, done.bytes, err);
 	fr_sess_close(s);
@@ -143,7 +151,7 @@ static int by_recorder(const char *name, const struct fr_dump_ask *ask)
  * Root can do without a recorder. But if one lives it takes the snapshot, so that its quota, watchers and hooks include it;
  * unless the caller names the file, which may be where the recorder must not write.
  */
-static int by_root(const char *name, const struct fr_dump_ask *ask)
+static int by_root(const char *name, struct fr_dump_ask *ask)
 {
 	int status;
 
@@ -169,7 +177,10 @@ int fr_cmd_dump(int argc, char **argv)
 			break;
 		case 'o':
 			ask.path = optarg;
-			break;
+			if (strcmp(optarg, "-"))
+				break;
+			fr_err("-o -: a snapshot is written to a file: name one (./- is one called -)");
+			return FR_EXIT_USAGE;
 		case 'l':
 			if (!fr_parse_duration(optarg, &ask.last_ns) && ask.last_ns)
 				break;

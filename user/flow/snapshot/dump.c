@@ -137,13 +137,23 @@ static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
 	return fr_snap_put_lap(d->w, &lap, fr_dump_since_ns(d, lap.tier));
 }
 
+/* 0, or -EINTR where one of the signals has come. */
+static int look_for_stop(const struct fr_dump *d)
+{
+	sigset_t come;
+
+	if (!d->ask->stop || sigpending(&come) || sigandset(&come, &come, d->ask->stop))
+		return 0;
+	return sigisemptyset(&come) ? 0 : -EINTR;
+}
+
 static int encode_wave(struct fr_dump *d)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < d->copied_cnt && !err; i++)
-		err = encode_lap(d, &d->copied[i]);
+		err = look_for_stop(d) ?: encode_lap(d, &d->copied[i]);
 	return err ?: fr_snap_settle(d->w);
 }
 
@@ -294,6 +304,7 @@ static int dump_locked(struct fr_dump *d)
 	if (!d->ask->profile_only)
 		fr_progress_begin(&d->bar, "snapshot");
 	err = write_snapshot(d);
+	err = err ?: look_for_stop(d);
 	err = err ?: finish(d);
 	if (!d->ask->profile_only)
 		fr_progress_end(&d->bar);
@@ -306,16 +317,21 @@ static int dump_locked(struct fr_dump *d)
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done)
 {
 	struct fr_dump d = {.s = s, .ask = ask, .done = done, .peeking = PTHREAD_MUTEX_INITIALIZER};
+	sigset_t was;
 	int err;
 
 	memset(done, 0, sizeof(*done));
 	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
 	if (err)
 		return err;
+	if (ask->stop)
+		pthread_sigmask(SIG_BLOCK, ask->stop, &was); /* threads inherit it */
 	fr_sess_be_self(s, false, NULL);
 	err = dump_locked(&d);
 	free_dump(&d);
 	fr_sess_unlock(s);
+	if (ask->stop)
+		pthread_sigmask(SIG_SETMASK, &was, NULL);
 	return err;
 }
 

@@ -3,6 +3,8 @@
 #ifndef FR_DUMP_H
 #define FR_DUMP_H
 
+#include <signal.h>
+
 #include "flow/snapshot/dump_room.h"
 #include "io/session/sess.h"
 
@@ -23,6 +25,7 @@ struct fr_dump_ask {
 	const char *cgroup_here; /* what cgroups of processes are relative to, NULL: it is asked for (procs.h) */
 	bool profile_only;	 /* no events: nothing is copied from the rings, or marked in them */
 	bool retake;		 /* path may be there already: taken before, and that is fine: -EEXIST without a message */
+	const sigset_t *stop;	 /* one of these signals ends it, but waits until what was begun is taken back; NULL none */
 	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
 };
 
