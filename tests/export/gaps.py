@@ -166,7 +166,7 @@ def test_cut(folder, whole):
     part = f"{folder}/cpus.flight"
     run(FLIGHTREC, "cut", "--cpu", "0-1,3", "-o", part, whole)
     off = export("folded", part, args=("--off-cpu",))
-    if off.stdout or b"missing in 1 places" not in off.stderr:
+    if off.stdout or b"missing in 1 place:" not in off.stderr:
         return f"time off the CPU is told: {off.stdout[:100]} {off.stderr}"
     cnt = slices(part).count(b"cut away")
     return None if cnt == 1 else f"perfetto: {cnt} CPUs are cut away"
@@ -193,7 +193,7 @@ def gap_lines(*files, args=()):
     assert text.count("--- events are missing") == len(told), "text has another number"
     inside = sum(why not in ("before", "damaged") for _, why, _, _ in told)
     for said in (plain, export("json", *files, args=args), export("csv", *files, args=args)):
-        assert (b"%d place" % inside in said.stderr) if inside else b"places" not in said.stderr, f"{inside} gaps: {said.stderr}"
+        assert (b"%d place" % inside in said.stderr) if inside else b"missing in" not in said.stderr, f"{inside} gaps: {said.stderr}"
     return lines, told
 
 
