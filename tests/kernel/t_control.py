@@ -246,7 +246,7 @@ def dump_by_root():
 @test("a dump that the rule refuses is told why, at once")
 def dump_refused():
     for rule, control, word in (("command,cooldown=1h", "", "younger than its cooldown"), ("command,max=1/1h", "", "max=N/T"),
-                                ("command,cooldown=0s", "[Trigger]\nStormCount=1\n", "in ten minutes"),
+                                ("command,cooldown=0s", "[Trigger]\nStormCount=1\n", "StormCount="),
                                 ("command,cooldown=0s", "[Storage]\nMaxBytes=64K\n", "No space left")):
         with daemon(control, on=(rule,)) as (name, _, _):
             if "No space" not in word:
