@@ -75,22 +75,6 @@ static void bind(struct csv *c, unsigned file)
 	c->file = file;
 }
 
-/* With \xNN as in text and JSON: what anybody chose must not make the file unreadable. */
-static void put_text(struct fr_out *o, const char *s, size_t len)
-{
-	const char *quote;
-
-	fr_out_char(o, '"');
-	while ((quote = memchr(s, '"', len))) {
-		fr_escape_text(o, s, quote - s);
-		fr_out_str(o, "\"\"");
-		len -= quote + 1 - s;
-		s = quote + 1;
-	}
-	fr_escape_text(o, s, len);
-	fr_out_char(o, '"');
-}
-
 /* The numbers of an array share a cell, separated by blanks. */
 static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 {
@@ -123,7 +107,7 @@ static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const s
 		break;
 	case FLIGHTREC_TEXT:
 		if (!flightrec_value_text(ev, c->field, &text, &sz))
-			put_text(o, text, sz);
+			fr_escape_quoted(o, text, sz, "\"\"");
 		break;
 	case FLIGHTREC_ARRAY:
 		if (!flightrec_value_array(ev, c->field, &nums, &sz))
@@ -145,7 +129,7 @@ static void put_who(struct fr_out *o, const struct flightrec_event *ev)
 	fr_out_u64(o, flightrec_event_tid(ev));
 	fr_out_char(o, ',');
 	if (comm)
-		put_text(o, comm, strlen(comm));
+		fr_escape_quoted(o, comm, strlen(comm), "\"\"");
 }
 
 static void put_event(struct csv *c, const struct flightrec_event *ev)

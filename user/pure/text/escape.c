@@ -182,3 +182,18 @@ size_t fr_unescape(char *s, size_t sz)
 	}
 	return to;
 }
+
+void fr_escape_quoted(struct fr_out *o, const char *s, size_t sz, const char *quote)
+{
+	const char *at;
+
+	fr_out_char(o, '"');
+	while ((at = memchr(s, '"', sz))) {
+		fr_escape_text(o, s, at - s);
+		fr_out_str(o, quote);
+		sz -= at + 1 - s;
+		s = at + 1;
+	}
+	fr_escape_text(o, s, sz);
+	fr_out_char(o, '"');
+}

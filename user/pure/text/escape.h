@@ -22,7 +22,10 @@ bool fr_is_word(const char *s, size_t sz);
 /* As text. Returns the columns that a terminal needs for it: some characters take none, and some two. */
 size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz);
 
-/* The same, but only as many whole characters, escaped or not, as fit into most columns. */
+/* As text in double quotes; a quote in it is written as quote: \" or "". */
+void fr_escape_quoted(struct fr_out *o, const char *s, size_t sz, const char *quote);
+
+/* As fr_escape_text(), but only as many whole characters, escaped or not, as fit into most columns. */
 size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most);
 
 /* As the inside of a JSON string: without the quotes. */

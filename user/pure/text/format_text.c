@@ -101,28 +101,13 @@ static void have_clock(struct fr_text *t, u64 sec)
 
 /* ---- values ---- */
 
-static void put_quoted(struct fr_out *o, const char *s, size_t len)
-{
-	const char *quote;
-
-	fr_out_char(o, '"');
-	while ((quote = memchr(s, '"', len))) {
-		fr_escape_text(o, s, quote - s);
-		fr_out_str(o, "\\\"");
-		len -= quote + 1 - s;
-		s = quote + 1;
-	}
-	fr_escape_text(o, s, len);
-	fr_out_char(o, '"');
-}
-
 /* A text that could be taken for something else is put in quotes. */
 static void put_text(struct fr_out *o, const char *s, size_t len)
 {
 	if (fr_is_word(s, len))
 		fr_out_mem(o, s, len);
 	else if (!len || memchr(s, ' ', len) || memchr(s, '"', len) || memchr(s, '=', len))
-		put_quoted(o, s, len);
+		fr_escape_quoted(o, s, len, "\\\"");
 	else
 		fr_escape_text(o, s, len);
 }
