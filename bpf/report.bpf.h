@@ -46,39 +46,30 @@ FR_INLINE u32 fr_report_take(void)
 	return FR_REPORT_CNT;
 }
 
-__weak __noinline u32 fr_report_line_at(u32 nr, u32 at)
+__weak __noinline u32 fr_report_skip_in(u32 nr, u32 at)
 {
 	struct fr_report *r = fr_report_buf(nr);
 
 	return r ? fr_report_skip(r->text, at % FR_REPORT_SZ) : FR_REPORT_NONE;
 }
 
-__weak __noinline u32 fr_report_begins_at(u32 nr, u32 at)
+__weak __noinline u32 fr_report_begins_in(u32 nr, u32 at)
 {
 	struct fr_report *r = fr_report_buf(nr);
 
-	return r && at < FR_REPORT_SZ ? fr_report_begins(r->text + at) : 0;
+	return r ? fr_report_begins_at(r->text, at) : 0;
 }
 
-__weak __noinline u32 fr_report_next_at(u32 nr, u32 at)
+__weak __noinline u32 fr_report_next_in(u32 nr, u32 at)
 {
 	struct fr_report *r = fr_report_buf(nr);
 
-	return r && at < FR_REPORT_SZ ? fr_report_next(r->text, at) : FR_REPORT_NONE;
+	return r ? fr_report_next(r->text, at) : FR_REPORT_NONE;
 }
 
-/* As fr_report_find(). */
 __weak __noinline u32 fr_report_find_in(u32 nr)
 {
-	u32 at = 0, line, i;
-
-	for (i = 0; i < FR_REPORT_LINE_MAX && at < FR_REPORT_SZ; i++) {
-		line = fr_report_line_at(nr, at);
-		if (fr_report_begins_at(nr, line))
-			return line;
-		at = fr_report_next_at(nr, at);
-	}
-	return FR_REPORT_NONE;
+	FR_REPORT_FIND(nr, fr_report_skip_in, fr_report_begins_in, fr_report_next_in);
 }
 
 /*
@@ -96,7 +87,7 @@ FR_INLINE u32 fr_report_look(u32 nr, const void *text, u64 len, u32 *line)
 	*line = fr_report_find_in(nr);
 	if (*line >= FR_REPORT_SZ)
 		return 0;
-	return fr_report_next_at(nr, *line) - *line;
+	return fr_report_next_in(nr, *line) - *line;
 }
 
 #endif

@@ -155,11 +155,19 @@ FR_INLINE u32 fr_report_skip(const u8 *text, u32 at)
 	return fr_report_skip_stamp(text, fr_report_skip_level(text, at));
 }
 
+/* Which of FR_REPORTS the line at `at` begins with; 0: none. */
+FR_INLINE u32 fr_report_begins_at(const u8 *text, u32 at)
+{
+	return at < FR_REPORT_SZ ? fr_report_begins(text + at) : 0;
+}
+
 /* Where the line after the one at `at` begins; FR_REPORT_NONE: there is none. */
 FR_INLINE u32 fr_report_next(const u8 *text, u32 at)
 {
 	u32 i;
 
+	if (at >= FR_REPORT_SZ)
+		return FR_REPORT_NONE;
 	for (i = at; i < FR_REPORT_SZ; i++)
 		if (text[i] == '\n')
 			return i + 1;
@@ -167,20 +175,26 @@ FR_INLINE u32 fr_report_next(const u8 *text, u32 at)
 }
 
 /*
- * Where the first line that begins a report begins, or FR_REPORT_NONE. The text is in a buffer of FR_REPORT_BUF_SZ bytes,
- * followed by zeros. (A BPF program takes the same steps, each in a function that is verified once.)
+ * Returns from the function it stands in, with where the first line that begins a report begins, or FR_REPORT_NONE. The steps
+ * above are parameters, as a BPF program takes each in a function that is verified once; in: their first argument.
  */
+#define FR_REPORT_FIND(in, skip, begins, next)                                  \
+	do {                                                                    \
+		u32 at = 0, line, i;                                            \
+                                                                                \
+		for (i = 0; i < FR_REPORT_LINE_MAX && at < FR_REPORT_SZ; i++) { \
+			line = skip(in, at);                                    \
+			if (begins(in, line))                                   \
+				return line;                                    \
+			at = next(in, at);                                      \
+		}                                                               \
+		return FR_REPORT_NONE;                                          \
+	} while (0)
+
+/* In a host's text, in a buffer of FR_REPORT_BUF_SZ bytes with zeros behind it. */
 FR_INLINE u32 fr_report_find(const u8 *text)
 {
-	u32 at = 0, line, i;
-
-	for (i = 0; i < FR_REPORT_LINE_MAX && at < FR_REPORT_SZ; i++) {
-		line = fr_report_skip(text, at);
-		if (line < FR_REPORT_SZ && fr_report_begins(text + line))
-			return line;
-		at = fr_report_next(text, at);
-	}
-	return FR_REPORT_NONE;
+	FR_REPORT_FIND(text, fr_report_skip, fr_report_begins_at, fr_report_next);
 }
 
 #endif

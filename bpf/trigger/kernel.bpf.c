@@ -72,7 +72,7 @@ int BPF_PROG(fr_console, const char *text, size_t len)
 		return 0;
 	sz = fr_report_look(nr, text, len, &line);
 	if (sz && line < FR_REPORT_SZ)
-		tell(r->text + line, sz < FR_REPORT_SZ ? sz : FR_REPORT_SZ, fr_report_begins_at(nr, line), 0);
+		tell(r->text + line, sz < FR_REPORT_SZ ? sz : FR_REPORT_SZ, fr_report_begins_in(nr, line), 0);
 	fr_store(&r->busy, 0);
 	return 0;
 }
