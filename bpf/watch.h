@@ -56,7 +56,6 @@ enum fr_watch_op {
 	FR_WATCH_TRUTH, /* dst = a is known and not 0 */
 	FR_WATCH_JF,	/* jump to instruction off if a is unknown or 0 */
 	FR_WATCH_JT,	/* otherwise */
-	FR_WATCH_OP_CNT
 };
 
 enum fr_watch_type {

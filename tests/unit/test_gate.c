@@ -171,28 +171,20 @@ static void test_storm(void **state)
 	fr_gate_free(g);
 }
 
-/* What a recorder before took counts, and so does what was before a reload. */
+/* What a recorder took before counts, or this one under other limits. */
 static void test_storm_kept(void **state)
 {
-	static const struct fr_gate_conf less = {.storm_cnt = 3, .storm_ns = MIN}, more = {.storm_cnt = 5, .storm_ns = MIN};
-	struct fr_gate *g = made(&more);
+	static const struct fr_gate_conf three = {.storm_cnt = 3, .storm_ns = MIN};
+	struct fr_gate *g = made(&three);
 	struct fr_trigger t = rule("crash");
 
 	(void)state;
 	fr_gate_seed(g, 100 * SEC);
 	fr_gate_seed(g, 110 * SEC);
 	asks(g, &t, 0, 1, 120 * SEC, "taken");
-	assert_int_equal(fr_gate_change(g, &less), 0);
 	asks(g, &t, 0, 2, 121 * SEC, "storm");
 	asks(g, &t, 0, 2, 160 * SEC, "taken");
 	asks(g, &t, 0, 3, 160 * SEC, "storm");
-	assert_int_equal(fr_gate_change(g, &more), 0);
-	/* 110, 120 and 160 are known: two more */
-	asks(g, &t, 0, 3, 161 * SEC, "taken");
-	asks(g, &t, 0, 4, 161 * SEC, "taken");
-	asks(g, &t, 0, 5, 161 * SEC, "storm");
-	assert_int_equal(fr_gate_change(g, &calm), 0);
-	asks(g, &t, 0, 5, 161 * SEC, "taken");
 	fr_gate_free(g);
 }
 
@@ -253,7 +245,6 @@ static void test_undo_older(void **state)
 	asks(g, &end, 1, 0, 300 * SEC, "taken");
 	fr_gate_undo(g, 0, 0, 301 * SEC);
 	asks(g, &t, 2, 1, 301 * SEC, "storm");
-	assert_int_equal(fr_gate_change(g, &calm), 0);
 	fr_gate_undo(g, 1, 0, 302 * SEC);
 	asks(g, &t, 2, 1, 302 * SEC, "taken");
 	/* a rule that had nothing gives nothing back */

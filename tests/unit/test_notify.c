@@ -89,8 +89,6 @@ static void talk(const char *name)
 	hears(fd, "STATUS=going on");
 	assert_int_equal(fr_sdnotify_watchdog(n), 0);
 	hears(fd, "WATCHDOG=1");
-	assert_int_equal(fr_sdnotify_main_pid(n, 12), 0);
-	hears(fd, "MAINPID=12");
 	assert_int_equal(fr_sdnotify_stopping(n, "bye"), 0);
 	hears(fd, "STOPPING=1\nSTATUS=bye");
 	assert_int_equal(fr_sdnotify_reloading(n), 0);

@@ -124,7 +124,7 @@ static int add_cpus(struct fr_summary *m)
 		return -ENOMEM;
 	for (i = 0; i < m->ring_cnt; i++) {
 		if (!m->cpu_cnt || m->cpu[m->cpu_cnt - 1].cpu != m->ring[i].cpu)
-			m->cpu[m->cpu_cnt++] = (struct fr_sum_cpu){.cpu = m->ring[i].cpu, .ring_at = i};
+			m->cpu[m->cpu_cnt++] = (struct fr_sum_cpu){.cpu = m->ring[i].cpu};
 		add_to_cpu(&m->cpu[m->cpu_cnt - 1], &m->ring[i]);
 	}
 	return 0;

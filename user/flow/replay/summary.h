@@ -29,7 +29,7 @@ struct fr_sum_cpu {
 	u64 overwritten;
 	u64 lost[FR_LOST_CNT];
 	u64 hole_cnt;
-	u32 ring_at, ring_cnt; /* its rings, all tiers */
+	u32 ring_cnt; /* its rings, all tiers */
 };
 
 struct fr_summary {

@@ -154,11 +154,3 @@ int fr_sdnotify_watchdog(struct fr_sdnotify *n)
 {
 	return send_text(n, "WATCHDOG=1");
 }
-
-int fr_sdnotify_main_pid(struct fr_sdnotify *n, u32 pid)
-{
-	char buf[32];
-
-	snprintf(buf, sizeof(buf), "MAINPID=%u", pid);
-	return send_text(n, buf);
-}

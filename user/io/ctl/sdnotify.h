@@ -24,6 +24,5 @@ int fr_sdnotify_status(struct fr_sdnotify *n, const char *status);
 int fr_sdnotify_reloading(struct fr_sdnotify *n);
 int fr_sdnotify_stopping(struct fr_sdnotify *n, const char *status);
 int fr_sdnotify_watchdog(struct fr_sdnotify *n);
-int fr_sdnotify_main_pid(struct fr_sdnotify *n, u32 pid);
 
 #endif

@@ -141,13 +141,6 @@ static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 	return 0;
 }
 
-void fr_pairs_forget(struct fr_pairs *p, u16 cpu)
-{
-	if (cpu < p->cpu_cnt)
-		p->cpu[cpu]->forget = true;
-	p->forget = true;
-}
-
 /* ---- events and their fields ---- */
 
 static const struct {
@@ -270,20 +263,6 @@ void fr_pairs_lack(struct fr_pairs *p, u32 what, u64 until_ns)
 			p->lack_ns[i] = until_ns;
 }
 
-static void forget(struct fr_pairs *p, u64 now_ns)
-{
-	u32 i;
-
-	p->forget = false;
-	if (now_ns > p->blind_ns)
-		p->blind_ns = now_ns;
-	for (i = 0; i < p->cpu_cnt; i++) {
-		if (p->cpu[i]->forget)
-			fr_pairs_gap(p, i, now_ns);
-		p->cpu[i]->forget = false;
-	}
-}
-
 int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule)
 {
 	const struct fr_pair_plan *plan = plan_of(p, s);
@@ -310,8 +289,6 @@ int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *ou
 
 	if (!plan || !row.cpu)
 		return -ENOMEM;
-	if (p->forget)
-		forget(p, r->ts);
 	rule = &plan->rule[r->ev->nr];
 	col = r->b->type[r->ev->nr].col;
 	for (i = 0; i < rule->col_cnt; i++)

@@ -92,10 +92,7 @@ int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct f
 /* A CPU; it never moves. NULL: no memory. */
 struct fr_pair_cpu *fr_pairs_cpu(struct fr_pairs *p, u16 cpu);
 
-/*
- * As fr_pairs_feed(), for a caller that knows the rule of the row's event, has its numbers and CPU at hand, and never calls
- * fr_pairs_forget().
- */
+/* As fr_pairs_feed(), for a caller that knows the rule of the row's event and has its numbers and CPU at hand. */
 static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *rule, const struct fr_pair_row *r,
 				struct fr_pair *out)
 {
@@ -109,9 +106,6 @@ static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *r
 		out->begin_ns = r->ts - out->latency_ns;
 	return err;
 }
-
-/* Events were lost on this CPU (a hole): forget what was going on there. Call it before the first row after the hole. */
-void fr_pairs_forget(struct fr_pairs *p, u16 cpu);
 
 /* From the next rows to until_ns, events of this CPU are missing (a hole, or the horizon at until_ns). */
 void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns);

@@ -23,7 +23,6 @@ struct fr_pair_cpu {
 	u64 ran_ns;   /* when its task came, 0: unknown */
 	u64 blind_ns; /* its events are complete from here on */
 	u32 tid;
-	bool forget; /* complete from the next row on */
 };
 
 struct fr_pair_plan;
@@ -34,9 +33,8 @@ struct fr_pairs {
 	u32 cpu_cnt;
 	u64 blind_ns;		       /* all CPUs' events are complete from here on, as far as known by now */
 	u64 lack_ns[FR_PAIR_WHAT_CNT]; /* the rows that a value is computed from are complete from here on */
-	bool forget;
-	s32 restart_nr[2];	   /* restart_syscall, native and 32-bit */
-	struct fr_pair_plan *plan; /* one for each schema */
+	s32 restart_nr[2];	       /* restart_syscall, native and 32-bit */
+	struct fr_pair_plan *plan;     /* one for each schema */
 	u32 plan_cnt, plan_cur;
 };
 

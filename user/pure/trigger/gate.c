@@ -164,21 +164,6 @@ void fr_gate_free(struct fr_gate *g)
 	free(g);
 }
 
-int fr_gate_change(struct fr_gate *g, const struct fr_gate_conf *conf)
-{
-	struct times storm = {};
-	u32 i;
-
-	if (times_init(&storm, conf->storm_cnt))
-		return -ENOMEM;
-	for (i = g->storm.cnt; i; i--)
-		times_add(&storm, *times_nth(&g->storm, i - 1));
-	free(g->storm.at);
-	g->storm = storm;
-	g->conf = *conf;
-	return 0;
-}
-
 static bool cools_key(struct fr_gate *g, const struct fr_trigger *t, u64 key, u64 now_ns)
 {
 	struct key *k = find_key(g, key);

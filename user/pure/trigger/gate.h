@@ -27,9 +27,6 @@ struct fr_gate_conf {
 int fr_gate_new(const struct fr_gate_conf *conf, struct fr_gate **out);
 void fr_gate_free(struct fr_gate *g); /* NULL is fine */
 
-/* Set other limits of the storm after a reload; what was taken stays counted. Returns 0, or -ENOMEM: the old limits stay. */
-int fr_gate_change(struct fr_gate *g, const struct fr_gate_conf *conf);
-
 /*
  * May rule t (number nr < FR_TRIGGER_MAX) have a snapshot at now_ns for a moment of this key (0: none)? If so, it is counted as
  * taken. busy: one is waiting or being taken. Returns FR_TRIGGER_VERDICT_taken or the reason why not.
