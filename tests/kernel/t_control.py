@@ -108,6 +108,8 @@ def rights():
         equal(os.stat(sock_path(name)).st_mode & 0o777, 0o666, "mode of the socket")
         got = as_user([], "status", "-n", name, status=1)
         check("not permitted" in got.stderr and "StatusGroup" in got.stderr, got.stderr)
+        got = as_user([], "incidents", "-n", name, status=1)
+        check(f"session '{name}' cannot be looked at" in got.stderr and "no session" not in got.stderr, got.stderr)
         for groups in ([look.gr_gid], [take.gr_gid], [7, look.gr_gid, 9]):
             text = as_user(groups, "status", "-n", name).stdout
             check(f"session {name}: a recorder process runs" in text, text)
@@ -134,6 +136,18 @@ def crash():
                           "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"])
     equal(p.wait(60), -11, "its end")
     return p.pid
+
+
+@test("snapshots that could not be written: status says how many, and why the last one was not")
+def why_failed():
+    with daemon() as (name, _, _):
+        problem = lambda: [p["text"] for p in status(name)["problems"] if p["what"] == "failed"]
+        equal(problem(), [], "problems before")
+        os.rename(path(name), path(name) + ".away")  # the directory alone would be made again
+        open(path(name), "x").close()
+        crash()
+        wait_for(problem, "the failure is told")
+        equal(problem(), ["1 snapshots could not be written, the last one: Not a directory"], "problem")
 
 
 def lines(p, seconds=60):

@@ -70,12 +70,13 @@ static int add(struct found *f, struct fr_incident_item *item, size_t cnt)
 	return more ? 0 : -ENOMEM;
 }
 
-static bool is_there(const char *name)
+/* 0; -ENOENT; -EACCES: only root can tell. */
+static int look_for(const char *name)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s/meta", name);
-	return !access(path, F_OK);
+	return access(path, F_OK) ? -errno : 0;
 }
 
 /* What lies in the session's log; *dir: where its journal is, malloc'ed. */
@@ -86,11 +87,11 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	struct fr_incident_item *item;
 	struct fr_sess *s;
 	size_t cnt;
-	int err;
+	int err = look_for(name);
 
-	if (!is_there(name))
-		return -ENOENT;
-	err = fr_sess_open(name, &s);
+	if (err == -EACCES)
+		fr_warn("session '%s' cannot be looked at: run as root to see what only its log has", name);
+	err = err ?: fr_sess_open(name, &s);
 	if (err)
 		return err;
 	*dir = fr_sess_fact(s, "dir");
@@ -146,6 +147,8 @@ static int gather(const struct ask *ask, struct found *f)
 		if (no_session == -ENOENT)
 			fr_err("no session '%s' is recording, and there is no journal of incidents in %s: name it with -o",
 			       ask->name ?: "default", where);
+		else if (no_session == -EACCES)
+			fr_err("there is no journal of incidents in %s: name its directory with -o", where);
 		f->status = no_session == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
 	}
 	free(dir);

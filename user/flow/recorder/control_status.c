@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flow/recorder/control_int.h"
+#include "flow/recorder/engine.h"
 #include "flow/recorder/live.h"
 #include "pure/config/config.h"
 
@@ -20,6 +21,7 @@ static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 		.max_sz = conf->max_sz,
 		.max_age_ns = conf->max_age_ns,
 		.keep_free = conf->keep_free,
+		.failed_err = fr_engine_failed_err(fr_daemon_engine(c->d)),
 	};
 	if (!st)
 		return;
@@ -49,6 +51,7 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 		fr_jsonw_u64(w, "max_bytes", s.max_sz);
 		fr_jsonw_u64(w, "max_age_ns", s.max_age_ns);
 		fr_jsonw_u64(w, "keep_free", s.keep_free);
+		fr_jsonw_u64(w, "failed_errno", -s.failed_err);
 	}
 	fr_control_answer_end(c, to);
 }

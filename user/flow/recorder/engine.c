@@ -146,12 +146,18 @@ static void commit_handled(struct fr_engine *e, struct fr_entry *n, const struct
 	fr_ledger_commit(e->ledger, e->tr, n);
 }
 
+int fr_engine_failed_err(const struct fr_engine *e)
+{
+	return e->failed_err;
+}
+
 /* Keep it until its snapshot is taken: its index. If it cannot be kept it has failed, and the gate forgets it: -errno. */
 static int grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie)
 {
 	int i = fr_engine_grant(e, n, a, nr, now_ns, cookie);
 
 	if (i < 0) {
+		e->failed_err = i;
 		fr_engine_count(e, n, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
 		if (nr < e->known_cnt)
 			fr_gate_undo(e->gate, nr, key_of(a), now_ns);

@@ -58,6 +58,9 @@ struct fr_moment_ask {
 /* 0; -EBUSY: another snapshot of this kind is waiting; -EAGAIN: this kind's rule refuses, *verdict says why; -errno. */
 int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask);
 
+/* Why the last snapshot that could not be written failed: -errno; 0: this recorder had none. Lack of room is not counted. */
+int fr_engine_failed_err(const struct fr_engine *e);
+
 /* Called after each snapshot, whether taken or failed: hook, journal, control socket, quota. */
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg);

@@ -74,7 +74,8 @@ struct fr_engine {
 		void *arg;
 	} listener[LISTENER_MAX];
 	u32 listener_cnt;
-	int last_err; /* of the last snapshot that ended */
+	int last_err;	/* of the last snapshot that ended */
+	int failed_err; /* of the last one that could not be written, 0: none of this recorder's */
 	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
 };
 

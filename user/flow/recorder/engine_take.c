@@ -232,6 +232,8 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	u64 cookie = e->job[i].cookie;
 
 	e->last_err = err;
+	if (verdict_of(err) == FR_TRIGGER_VERDICT_failed)
+		e->failed_err = err;
 	if (err)
 		give_back(e, i);
 	else if (p->slot < FR_TRIGGER_MAX)

@@ -42,7 +42,8 @@ struct fr_live_store {
 	struct fr_store_usage usage;
 	u32 max_files; /* limits, 0: none, or unknown */
 	u64 max_sz, max_age_ns;
-	u32 keep_free; /* 1/1000 % of the file system */
+	u32 keep_free;	/* 1/1000 % of the file system */
+	int failed_err; /* of the last snapshot that could not be written: -errno, 0: none, or unknown */
 };
 
 /* A condition that needs attention. */

@@ -94,6 +94,7 @@ static void take_answer(struct fr_live_store *st, const char *line)
 	st->max_sz = fr_jsonr_u64(&j, "max_bytes", 0);
 	st->max_age_ns = fr_jsonr_u64(&j, "max_age_ns", 0);
 	st->keep_free = fr_jsonr_u64(&j, "keep_free", 0);
+	st->failed_err = -(int)fr_jsonr_u64(&j, "failed_errno", 0);
 	fr_jsonr_free(&j);
 }
 
@@ -262,7 +263,9 @@ static void check_triggers(struct fr_live *l)
 	if (full)
 		add_problem(l, "queue", "%" PRIu64 " alerts were lost, since their queue was full", full);
 	if (failed)
-		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written", failed);
+		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written%s%s", failed,
+			    l->store.failed_err ? ", the last one: " : ": the recorder's messages say why",
+			    l->store.failed_err ? strerror(-l->store.failed_err) : "");
 	if (space)
 		add_problem(l, "quota", "%" PRIu64 " snapshots were not taken for lack of room", space);
 }
