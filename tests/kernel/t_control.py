@@ -150,6 +150,17 @@ def why_failed():
         equal(problem(), ["1 snapshots could not be written, the last one: Not a directory"], "problem")
 
 
+@test("a directory that the recorder may not write into is a problem before a snapshot fails")
+def forbidden():
+    with daemon() as (name, _, _):
+        problems = lambda: [p["text"] for p in status(name)["problems"] if p["what"] == "directory"]
+        equal(problems(), [], "problems before")
+        os.chown(path(name), NOBODY, NOBODY)
+        check("may not write" in str(problems()), str(problems()))
+        os.chown(path(name), 0, 0)
+        equal(problems(), [], "problems of one that is root's again")
+
+
 def lines(p, seconds=60):
     """The lines of a process's standard output, one after the other, each within so many seconds."""
     got = b""

@@ -166,6 +166,10 @@ static void check_store(struct fr_live *l)
 		add_problem(l, "directory", "the directory of snapshots is gone: make it again, recording goes on");
 	else if (u->err == -EROFS)
 		add_problem(l, "directory", "the directory of snapshots is on a read-only file system: remount it");
+	else if (u->err == -EACCES || u->err == -EPERM)
+		add_problem(l, "directory",
+			    "the recorder may not write into the directory of snapshots: make it root's own, and "
+			    "remove what forbids it (chattr -i)");
 	else if (u->err)
 		add_problem(l, "directory", "the directory of snapshots cannot be used: %s", strerror(-u->err));
 	else if (u->fs_sz && u->free_sz < (double)u->fs_sz * l->store.keep_free / 100000)

@@ -387,6 +387,9 @@ int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 		out->newest_sz = l.entry[i].sz;
 	}
 	out->err = disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
+	/* with the rights in force: a confined recorder is bound by modes, though it is root's */
+	if (!out->err && faccessat(l.dir_fd, ".", W_OK | X_OK, AT_EACCESS))
+		out->err = -errno;
 	close_listing(&l);
 	return out->err;
 }
