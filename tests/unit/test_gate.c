@@ -13,7 +13,7 @@
 #define SEC 1000000000ULL
 #define MIN (60 * SEC)
 
-static const struct fr_gate_conf storm = {.storm_cnt = FR_GATE_STORM_CNT, .storm_ns = FR_GATE_STORM_NS};
+static const struct fr_gate_conf storm = FR_GATE_DEFAULT;
 static const struct fr_gate_conf calm; /* no limit */
 
 static struct fr_gate *made(const struct fr_gate_conf *conf)
@@ -158,7 +158,7 @@ static void test_storm(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < FR_GATE_STORM_CNT; i++)
+	for (i = 0; i < FR_DEF_STORM_CNT; i++)
 		asks(g, &t, i % 4, 1 + i, (100 + i) * SEC, "taken");
 	for (i = 0; i < 1000; i++)
 		asks(g, &t, 0, 100 + i, 130 * SEC, "storm");
@@ -342,7 +342,7 @@ static void test_crash_loop(void **state)
 	(void)state;
 	for (i = 0; i < 1000; i++)
 		taken += fr_gate_ask(g, &t, 0, 1 + i, 100 * SEC + i * SEC / 100, false) == FR_TRIGGER_VERDICT_taken;
-	assert_int_equal(taken, FR_GATE_STORM_CNT);
+	assert_int_equal(taken, FR_DEF_STORM_CNT);
 	fr_gate_free(g);
 	fr_gate_free(NULL);
 }

@@ -13,6 +13,7 @@
 #include "cmd/remote.h"
 #include "flow/incident/inclog.h"
 #include "flow/snapshot/dump.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
@@ -26,7 +27,7 @@ static const char help[] = "Usage: flightrec dump [-n NAME] [-o FILE] [--last DU
 			   "Take a snapshot of a session now, even if no recorder process runs.\n"
 			   "Prints the snapshot's path.\n"
 			   "\n"
-			   "  -n, --name NAME      session (default: default)\n"
+			   "  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
 			   "  -o, --output FILE    the snapshot (default: a name of host, time, reason,\n"
 			   "                       in the session's directory)\n"
 			   "      --last DURATION  only this much history: 500ms, 10s, 2m\n"
@@ -167,7 +168,7 @@ static int by_root(const char *name, struct fr_dump_ask *ask)
 int fr_cmd_dump(int argc, char **argv)
 {
 	struct fr_dump_ask ask = {.reason = "command"};
-	const char *name = "default";
+	const char *name = FR_DEF_NAME;
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "n:o:h", options)) != -1)

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
+#include "pure/config/default.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/escape.h"
 #include "pure/text/out.h"
@@ -26,7 +27,7 @@ static const char help[] = "Usage: flightrec follow [-n NAME] [--json]\n"
 			   "interrupted or the session ends; when the recorder is restarted, the next one.\n"
 			   "For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
 			   "\n"
-			   "  -n, --name NAME  session (default: default)\n"
+			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
 			   "      --json       one JSON object a line\n"
 			   "\n"
 			   "Example: flightrec follow --json | jq -r 'select(.watch == \"snapshot\").file'\n";
@@ -257,7 +258,7 @@ static int follow(const char *name, bool json, struct fr_out *o)
 
 int fr_cmd_follow(int argc, char **argv)
 {
-	const char *name = "default";
+	const char *name = FR_DEF_NAME;
 	bool json = false;
 	int status = fr_cmd_options(argc, argv, help, &name, &json);
 	struct fr_out *o;

@@ -13,6 +13,7 @@
 #include "flow/incident/incsnap.h"
 #include "flow/replay/replay.h"
 #include "flow/snapshot/dump.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
@@ -26,7 +27,7 @@ static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--sin
 			   "log, each once; or from a snapshot.\n"
 			   "\n"
 			   "  -n, --name NAME   of this session only (default: all that the journal has)\n"
-			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DIR_DEFAULT "]\n"
+			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DEF_DIR "]\n"
 			   "      --since T     only from this time on: 10m ago, 14:30, 2026-01-31T14:02\n"
 			   "      --json        one JSON object a line\n"
 			   "\n"
@@ -82,7 +83,7 @@ static int look_for(const char *name)
 /* What lies in the session's log; *dir: where its journal is, malloc'ed. */
 static int from_session(const struct ask *ask, struct found *f, char **dir)
 {
-	const char *name = ask->name ?: "default";
+	const char *name = ask->name ?: FR_DEF_NAME;
 	struct fr_incident_counts c;
 	struct fr_incident_item *item;
 	struct fr_sess *s;
@@ -107,7 +108,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 		fr_warn("session '%s' has no incident log, since an older version began it: end it and start it anew", name);
 	else if (err)
 		fr_warn("incidents of session '%s' cannot be saved to the journal in %s: %s: they stay in its log", name,
-			ask->dir ?: *dir ?: FR_DIR_DEFAULT, strerror(-err));
+			ask->dir ?: *dir ?: FR_DEF_DIR, strerror(-err));
 	fr_sess_close(s);
 	return 0;
 }
@@ -136,7 +137,7 @@ static int gather(const struct ask *ask, struct found *f)
 {
 	char *dir = NULL;
 	int no_session = from_session(ask, f, &dir), no_journal;
-	const char *where = ask->dir ?: dir ?: FR_DIR_DEFAULT;
+	const char *where = ask->dir ?: dir ?: FR_DEF_DIR;
 
 	no_journal = from_journal(ask, where, f);
 	if (no_journal && no_journal != -ENOENT) {
@@ -146,7 +147,7 @@ static int gather(const struct ask *ask, struct found *f)
 	} else if (no_session && no_journal) {
 		if (no_session == -ENOENT)
 			fr_err("no session '%s' is recording, and there is no journal of incidents in %s: name it with -o",
-			       ask->name ?: "default", where);
+			       ask->name ?: FR_DEF_NAME, where);
 		else if (no_session == -EACCES)
 			fr_err("there is no journal of incidents in %s: name its directory with -o", where);
 		f->status = no_session == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;

@@ -10,6 +10,7 @@
 #include "cmd/nextopt.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/store.h"
+#include "pure/config/default.h"
 
 static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
 			   "       flightrec list --keep|--no-keep FILE...\n"
@@ -17,13 +18,13 @@ static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
 			   "they are kept for good, and the core file of the same death if there is one\n"
 			   "(systemd-coredump's, or by kernel.core_pattern).\n"
 			   "\n"
-			   "  -o, --output DIR  this directory [" FR_DIR_DEFAULT "]\n"
+			   "  -o, --output DIR  this directory [" FR_DEF_DIR "]\n"
 			   "      --json        the same as JSON\n"
 			   "      --keep        mark snapshots: no quota removes them\n"
 			   "      --no-keep     remove the mark\n"
 			   "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or is not a snapshot.\n"
-			   "Example: flightrec list --keep /var/lib/flightrec/*-crash-nginx-*.flight\n";
+			   "Example: flightrec list --keep " FR_DEF_DIR "/*-crash-nginx-*.flight\n";
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'}, {"keep", no_argument, NULL, 'k'},
@@ -110,7 +111,7 @@ static int list(const struct ask *ask)
 
 int fr_cmd_list(int argc, char **argv)
 {
-	struct ask ask = {.dir = FR_DIR_DEFAULT};
+	struct ask ask = {.dir = FR_DEF_DIR};
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "ho:", options)) != -1) {

@@ -11,6 +11,7 @@
 #include "cmd/symopts.h"
 #include "flow/profile/profile.h"
 #include "flow/snapshot/dump.h"
+#include "pure/config/default.h"
 #include "pure/profile/prof.h"
 #include "pure/text/units.h"
 
@@ -21,7 +22,7 @@ static const char help[] = "Usage: flightrec profile [-n NAME] [options]      of
 			   "       flightrec profile [options] FILE.flight    of the hour before a snapshot\n"
 			   "Who used the CPUs: tasks, functions, stacks, from samples that are always counted.\n"
 			   "\n"
-			   "  -n, --name NAME    session (default: default)\n"
+			   "  -n, --name NAME    session (default: " FR_DEF_NAME ")\n"
 			   "      --since T      go this far back: 30s, 10m, 1h (default 1m; at most 1h), rounded to\n"
 			   "                     10 s, or to 1 m beyond the last minute\n"
 			   "      --diff         what became hotter in that time than in the time before it: text, json\n"
@@ -155,9 +156,9 @@ static int profile_session(struct asked *a)
 	char name[80];
 	int status;
 
-	snprintf(name, sizeof(name), "session '%s'", a->session ? a->session : "default");
+	snprintf(name, sizeof(name), "session '%s'", a->session ? a->session : FR_DEF_NAME);
 	a->ask.name = name;
-	status = fr_cmd_open_session(a->session ? a->session : "default", &s);
+	status = fr_cmd_open_session(a->session ? a->session : FR_DEF_NAME, &s);
 	if (status)
 		return status;
 	status = profile_live(a, s);

@@ -6,38 +6,37 @@
 #include "cmd/cmd.h"
 #include "cmd/nextopt.h"
 #include "cmd/record_opts.h"
-#include "flow/snapshot/dump.h"
+#include "io/trig/incident_load.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 
-#define MEMORY_DEFAULT (8ULL << 20)
-#define SAMPLE_HZ      99u
-#define TASK_CNT       32768u
-#define INCIDENT_CNT   1024u
+#define TASK_CNT 32768u
 
-static const char help[] = "Usage: flightrec record [options] [-- COMMAND...]\n"
-			   "Record what every CPU does, until interrupted or while COMMAND runs.\n"
-			   "\n"
-			   "  -n, --name NAME      session (default: default)\n"
-			   "  -p, --profile NAME   minimal, default or full (`flightrec events`)\n"
-			   "  -e, --event WHAT     add a group or an event; -WHAT removes it; repeatable\n"
-			   "  -m, --memory SIZE    memory per CPU (default 8M); --tier NAME=SIZE of main, life, stack;\n"
-			   "                       --subbuf SIZE of main's sub-buffers (64K)\n"
-			   "      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (99);\n"
-			   "                       --cpu-profile no: none; --incidents N records, --max-incidents SIZE\n"
-			   "      --pid LIST, --comm LIST, --cgroup LIST   system calls, page faults of these tasks only\n"
-			   "  -f, --filter EXPR    record only events that match: event, pid ==, comm (flightrec(1))\n"
-			   "  -o, --output DIR     where snapshots go (default /var/lib/flightrec); the oldest are\n"
-			   "                       removed by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
-			   "      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
-			   "                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
-			   "      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
-			   "      --budget N%      thin or drop events while recording costs more of a CPU\n"
-			   "      --config FILE    flightrec.conf(5), SIGHUP reloads; --check-config only checks it\n"
-			   "      --detach, --keep leave the session recording; return at once, or when interrupted\n"
-			   "  -v, --verbose        the kernel's own message when it refuses a program\n"
-			   "\n"
-			   "SIGUSR1 takes a snapshot, SIGINT and SIGTERM end the recording.\n"
-			   "Example: flightrec record -e syscall --comm 'nginx*' --on crash\n";
+static const char help[] =
+	"Usage: flightrec record [options] [-- COMMAND...]\n"
+	"Record what every CPU does, until interrupted or while COMMAND runs.\n"
+	"\n"
+	"  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
+	"  -p, --profile NAME   minimal, default or full (`flightrec events`)\n"
+	"  -e, --event WHAT     add a group or an event; -WHAT removes it; repeatable\n"
+	"  -m, --memory SIZE    memory per CPU (default " FR_DEF_MEMORY "); --tier NAME=SIZE of main, life, stack;\n"
+	"                       --subbuf SIZE of main's sub-buffers (" FR_DEF_SUBBUF ")\n"
+	"      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (" FR_DEF_SAMPLE_RATE ");\n"
+	"                       --cpu-profile no: none; --incidents N records, --max-incidents SIZE\n"
+	"      --pid LIST, --comm LIST, --cgroup LIST   system calls, page faults of these tasks only\n"
+	"  -f, --filter EXPR    record only events that match: event, pid ==, comm (flightrec(1))\n"
+	"  -o, --output DIR     where snapshots go (default " FR_DEF_DIR "); the oldest are\n"
+	"                       removed by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
+	"      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
+	"                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
+	"      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
+	"      --budget N%      thin or drop events while recording costs more of a CPU\n"
+	"      --config FILE    flightrec.conf(5), SIGHUP reloads; --check-config only checks it\n"
+	"      --detach, --keep leave the session recording; return at once, or when interrupted\n"
+	"  -v, --verbose        the kernel's own message when it refuses a program\n"
+	"\n"
+	"SIGUSR1 takes a snapshot, SIGINT and SIGTERM end the recording.\n"
+	"Example: flightrec record -e syscall --comm 'nginx*' --on crash\n";
 
 static const struct option options[] = {
 	{"name", required_argument, NULL, 'n'},
@@ -251,10 +250,32 @@ static void free_opts(struct fr_record_opts *o, char *settings)
 	while (o->kept_cnt)
 		free(o->kept[--o->kept_cnt]);
 	fr_config_free(&o->live.config);
-	if (o->has_session)
-		fr_config_free(&o->session);
+	fr_config_free(&o->session);
+	fr_config_free(&o->def);
 	free(settings);
 	free(o);
+}
+
+/* What is recorded unless the file or an option says otherwise; sizes of sub-buffers are chosen when the rings are planned. */
+static int set_defaults(struct fr_record_opts *o)
+{
+	const struct fr_config *def = &o->def;
+	int err = fr_config_init(&o->def);
+
+	if (err)
+		return err;
+	o->ask = (struct fr_record_ask){
+		.name = def->name,
+		.profile = def->profile,
+		.plan.cpu_sz = def->memory_sz,
+		.load = {.sample_hz = def->sample_hz,
+			 .profile = def->cpu_profile,
+			 .task_cnt = TASK_CNT,
+			 .incident_cnt = fr_incident_cnt_for(def->incident_cnt),
+			 .pid = o->pid},
+		.reload_arg = o,
+	};
+	return 0;
 }
 
 int fr_cmd_record(int argc, char **argv)
@@ -266,19 +287,8 @@ int fr_cmd_record(int argc, char **argv)
 
 	if (!o)
 		return FR_EXIT_FAIL;
-	o->ask = (struct fr_record_ask){
-		.name = "default",
-		.profile = "default",
-		.plan.cpu_sz = MEMORY_DEFAULT,
-		.load = {.sample_hz = SAMPLE_HZ,
-			 .profile = true,
-			 .task_cnt = TASK_CNT,
-			 .incident_cnt = INCIDENT_CNT,
-			 .pid = o->pid},
-		.reload_arg = o,
-	};
 	o->settings = open_memstream(&settings, &sz);
-	status = o->settings ? parse(o, argc, argv) : -ENOMEM;
+	status = o->settings ? set_defaults(o) ?: parse(o, argc, argv) : -ENOMEM;
 	if (o->settings)
 		fclose(o->settings);
 	o->ask.settings = settings && *settings ? settings + 1 : "defaults";

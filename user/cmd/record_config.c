@@ -118,8 +118,9 @@ static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_li
 }
 
 /* In a fixed order: the settings that decide about adoption must not depend on the file's order. */
-static int set_session(struct fr_record_opts *o, const struct fr_config *c, const struct fr_config *def)
+static int set_session(struct fr_record_opts *o)
 {
+	const struct fr_config *c = &o->session, *def = &o->def;
 	int err = fr_record_set_name(o, c->name);
 
 	err = err ?: set_text(o, 'p', c->profile, def->profile);
@@ -139,24 +140,18 @@ static int set_session(struct fr_record_opts *o, const struct fr_config *c, cons
 
 int fr_record_read_config(struct fr_record_opts *o)
 {
-	struct fr_config def;
 	char why[1024];
 	int err = fr_config_init(&o->session);
 
 	if (err)
 		return err;
-	o->has_session = true;
 	o->ask.is_daemon = true;
 	o->ask.reload = fr_record_live;
 	if (parse_file(&o->session, o->config, why, sizeof(why))) {
 		fr_err("%s", why);
 		return -EINVAL;
 	}
-	err = fr_config_init(&def);
-	if (err)
-		return err;
-	err = set_session(o, &o->session, &def);
-	fr_config_free(&def);
+	err = set_session(o);
 	if (err)
 		fr_err("that setting is in %s, section [Session]", o->config);
 	return err;

@@ -34,8 +34,8 @@ struct fr_record_opts {
 	u32 over_cnt;
 	char *kept[16]; /* copies, freed at the end */
 	u32 kept_cnt;
-	struct fr_config session; /* the file, as read for the session: its names are referred to */
-	bool has_session;
+	struct fr_config def;	  /* the defaults: their names are referred to */
+	struct fr_config session; /* the file, as read for the session: likewise; empty without a file */
 	struct fr_live_settings live;
 };
 

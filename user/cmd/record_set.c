@@ -7,7 +7,6 @@
 
 #include "cmd/open.h"
 #include "cmd/record_opts.h"
-#include "flow/snapshot/dump.h"
 #include "incident_layout.h"
 #include "io/cgroup.h"
 #include "io/trig/incident_load.h"

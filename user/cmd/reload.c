@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/remote.h"
+#include "pure/config/default.h"
 
 #define TIMEOUT_MS 60000 /* loading the triggers' programs takes time on a busy machine */
 
@@ -11,13 +12,13 @@ static const char help[] = "Usage: flightrec reload [-n NAME]\n"
 			   "Make a recorder read its configuration file again. A bad file is refused, and the\n"
 			   "old settings stay in force; the session goes on recording in either case.\n"
 			   "\n"
-			   "  -n, --name NAME  session (default: default)\n"
+			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
 			   "\n"
 			   "Example: flightrec record --config FILE --check-config && flightrec reload\n";
 
 int fr_cmd_reload(int argc, char **argv)
 {
-	const char *name = "default";
+	const char *name = FR_DEF_NAME;
 	char *line;
 	int status = fr_cmd_options(argc, argv, help, &name, NULL);
 

@@ -13,6 +13,7 @@
 #include "cmd/remote.h"
 #include "flow/recorder/live.h"
 #include "io/fd.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
 
@@ -23,7 +24,7 @@ static const char help[] = "Usage: flightrec status [-n NAME] [--json | --metric
 			   "its triggers saw and took, and what is wrong. Events a second are of the newest\n"
 			   "second. Members of the recorder's StatusGroup need not be root.\n"
 			   "\n"
-			   "  -n, --name NAME       session (default: default)\n"
+			   "  -n, --name NAME       session (default: " FR_DEF_NAME ")\n"
 			   "      --json            the same for programs\n"
 			   "      --metrics[=FILE]  OpenMetrics, for node_exporter's textfile collector; FILE is\n"
 			   "                        replaced in one step\n"
@@ -221,7 +222,7 @@ static int status(const struct ask *ask)
 
 int fr_cmd_status(int argc, char **argv)
 {
-	struct ask ask = {.name = "default"};
+	struct ask ask = {.name = FR_DEF_NAME};
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "n:h", options)) != -1)

@@ -7,12 +7,13 @@
 #include "cmd/open.h"
 #include "flow/recorder/live.h"
 #include "flow/recorder/stop.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 
 static const char help[] = "Usage: flightrec stop [-n NAME] [--json]\n"
 			   "End a session and give up its history, unless its recorder takes a snapshot.\n"
 			   "\n"
-			   "  -n, --name NAME  session (default: default)\n"
+			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
 			   "      --json       print its final counters, as `flightrec status --json` does\n"
 			   "\n"
 			   "Example: flightrec dump && flightrec stop\n";
@@ -25,7 +26,7 @@ static void print_final(void *arg, const struct fr_live *l)
 int fr_cmd_stop(int argc, char **argv)
 {
 	struct fr_out *o;
-	const char *name = "default";
+	const char *name = FR_DEF_NAME;
 	bool json = false;
 	int status = fr_cmd_options(argc, argv, help, &name, &json);
 

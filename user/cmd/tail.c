@@ -13,6 +13,7 @@
 #include "cmd/open.h"
 #include "flow/replay/replay.h"
 #include "flow/tail/tail.h"
+#include "pure/config/default.h"
 #include "pure/config/tiers.h"
 #include "pure/text/format_json.h"
 #include "pure/text/format_text.h"
@@ -25,7 +26,7 @@ static const char help[] = "Usage: flightrec tail [options]\n"
 			   "are only read: nothing is consumed or held up; several tails and snapshots can run\n"
 			   "side by side. Events that tail cannot keep up with are skipped, and counted.\n"
 			   "\n"
-			   "  -n, --name NAME      session (default: default)\n"
+			   "  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
 			   "  -f, --filter EXPR    only events that match, as `flightrec replay -f`, except\n"
 			   "                       values that need earlier events (latency, offcpu, ...)\n"
 			   "      --last DURATION  begin with this much history: 500ms, 10s (default: now)\n"
@@ -251,7 +252,7 @@ static int parse_option(struct ask *ask, int opt)
 
 int fr_cmd_tail(int argc, char **argv)
 {
-	struct ask ask = {.name = "default", .opts.tiers = FR_REPLAY_TIERS};
+	struct ask ask = {.name = FR_DEF_NAME, .opts.tiers = FR_REPLAY_TIERS};
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "n:f:h", options)) != -1) {

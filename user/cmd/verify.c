@@ -9,6 +9,7 @@
 #include "flow/replay/check.h"
 #include "flow/replay/replay.h"
 #include "io/snapfile/snapfile_members.h"
+#include "pure/config/default.h"
 #include "pure/text/escape.h"
 #include "pure/text/out.h"
 #include "pure/text/units.h"
@@ -18,7 +19,7 @@ static const char help[] = "Usage: flightrec verify FILE...\n"
 			   "Prints a line for each file: OK and what it holds, or DAMAGED and findings.\n"
 			   "\n"
 			   "Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
-			   "Example: flightrec verify /var/lib/flightrec/*.flight\n";
+			   "Example: flightrec verify " FR_DEF_DIR "/*.flight\n";
 
 static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},

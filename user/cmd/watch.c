@@ -12,6 +12,7 @@
 #include "cmd/open.h"
 #include "flow/holdoff/holdwatch.h"
 #include "flow/recorder/record.h"
+#include "pure/config/default.h"
 #include "pure/text/units.h"
 
 #define MEMORY	      (4ULL << 20)
@@ -26,7 +27,7 @@ static const char help[] = "Usage: flightrec watch [options]\n"
 			   "Find holdoffs: times when a CPU was not available to a high-priority thread. For\n"
 			   "each: how long, what the CPU ran meanwhile, and its stack; at the end a histogram.\n"
 			   "\n"
-			   "  -n, --name NAME      read this session's rings (default: default); if it does not\n"
+			   "  -n, --name NAME      read this session's rings (default: " FR_DEF_NAME "); if it does not\n"
 			   "                       record, watch starts a small session, and ends it\n"
 			   "      --cpu LIST       these CPUs only: 0,2-3\n"
 			   "      --threshold T    report holdoffs of at least T (2ms, or the length in --on if that is less)\n"

@@ -11,15 +11,15 @@
 #include "flow/recorder/record.h"
 #include "flow/snapshot/dump.h"
 #include "io/cpus.h"
+#include "pure/config/default.h"
 #include "pure/config/select.h"
 #include "pure/err.h"
 #include "pure/schema/schema.h"
 
-#define DEFAULT_NAME "default"
-#define TASK_CNT     32768u
-#define STACK_SHARE  4u /* of the memory: at high rates new stacks come fast, and they are looked up half a second later */
-#define CLOCK_TRIES  16
-#define CLOCK_NEAR   10000000 /* ns: clocks this close are the same; a time namespace's are not */
+#define TASK_CNT    32768u
+#define STACK_SHARE 4u /* of the memory: at high rates new stacks come fast, and they are looked up half a second later */
+#define CLOCK_TRIES 16
+#define CLOCK_NEAR  10000000 /* ns: clocks this close are the same; a time namespace's are not */
 
 /* The events of our own session: only those that say what runs; group task supplies the tasks' names. */
 static const char *const own_events[] = {"-signal", "-block"};
@@ -97,7 +97,7 @@ static int own_selection(struct fr_load_conf *l)
 
 static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_sess **out)
 {
-	struct fr_live_settings live = {.config.dir = (char *)(ask->dir ?: FR_DIR_DEFAULT)};
+	struct fr_live_settings live = {.config.dir = (char *)(ask->dir ?: FR_DEF_DIR)};
 	struct fr_record_ask r = {
 		.name = name,
 		.profile = "watch",
@@ -140,7 +140,7 @@ static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 /* The named session, or the default one if it records; h->take NULL: neither. */
 static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 {
-	const char *name = ask->name ?: DEFAULT_NAME, *missing;
+	const char *name = ask->name ?: FR_DEF_NAME, *missing;
 
 	fr_sess_sweep();
 	if (!is_there(name))

@@ -403,7 +403,7 @@ static void warn_of_priority(const struct fr_holdwatch *w)
 
 static int prepare(struct fr_holdwatch *w)
 {
-	static const struct fr_gate_conf storm = {FR_GATE_STORM_CNT, FR_GATE_STORM_NS};
+	static const struct fr_gate_conf storm = FR_GATE_DEFAULT;
 
 	w->same_pids = fr_sess_same_pids(w->sess.look, FR_DUMP_TIMEOUT_MS);
 	if (!fr_livesym_new(w->sess.look, &w->sym) && !fr_gate_new(&storm, &w->gate))

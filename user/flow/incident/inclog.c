@@ -15,6 +15,7 @@
 #include "flow/snapshot/dump.h"
 #include "io/bootid.h"
 #include "io/snapfile/incfile.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 
 #define NAP_MS 5
@@ -211,7 +212,7 @@ int fr_inclog_save_once(struct fr_sess *s, const char *dir)
 {
 	char *fact = dir ? NULL : fr_sess_fact(s, "dir");
 	struct fr_inclog *l = NULL;
-	int err = fr_inclog_open(s, dir ?: fact ?: FR_DIR_DEFAULT, FR_INCLOG_SZ, &l);
+	int err = fr_inclog_open(s, dir ?: fact ?: FR_DEF_DIR, (u64)FR_DEF_JOURNAL_MIB << 20, &l);
 
 	err = err ?: fr_inclog_save(l, FR_INCLOG_WAIT_MS);
 	fr_inclog_close(l);

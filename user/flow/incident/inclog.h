@@ -22,7 +22,6 @@ void fr_inclog_close(struct fr_inclog *l); /* NULL is fine */
 void fr_inclog_limit(struct fr_inclog *l, u64 max_sz);
 
 #define FR_INCLOG_WAIT_MS 10000
-#define FR_INCLOG_SZ	  (8ULL << 20) /* of the journal, by default */
 
 /*
  * Save all finished records. 0 or -errno: then they stay in the log. Waits up to wait_ms for another saver (then -EWOULDBLOCK).

@@ -11,6 +11,7 @@
 #include "io/ns.h"
 #include "io/ring/percpu.h"
 #include "io/session/probe.h"
+#include "pure/config/default.h"
 #include "pure/schema/schema.h"
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
@@ -198,7 +199,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
 	    "names of tasks that lived before recording come from /proc, at the snapshot");
 	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
-	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, 99)), "");
+	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, FR_DEF_SAMPLE_HZ)), "");
 	memory(&d);
 	processes(&d);
 	kernel_names(&d);

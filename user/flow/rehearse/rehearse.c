@@ -182,7 +182,7 @@ static void free_boot(struct fr_re *re)
 
 static int new_boot(struct fr_rehearse *h, u32 boot)
 {
-	const struct fr_gate_conf conf = {.storm_cnt = FR_GATE_STORM_CNT, .storm_ns = FR_GATE_STORM_NS};
+	const struct fr_gate_conf conf = FR_GATE_DEFAULT;
 	struct fr_re *re = &h->boot[boot];
 	u32 file = 0;
 	int err;

@@ -22,6 +22,7 @@
 
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/name.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 #include "pure/text/units.h"
@@ -57,7 +58,7 @@ static int create_file(struct fr_dump *d)
 	if (!d->ask->dir)
 		dir = fr_sess_fact(d->s, "dir");
 	for (nr = 0, err = -EEXIST; err == -EEXIST && nr < NAME_TRIES; nr++) {
-		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DIR_DEFAULT, real_ns(),
+		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DEF_DIR, real_ns(),
 				       d->ask->reason, d->ask->comm, d->ask->pid, nr);
 		if (!err && !access(d->done->path, F_OK))
 			err = -EEXIST;

@@ -8,7 +8,6 @@
 #include "flow/snapshot/dump_room.h"
 #include "io/session/sess.h"
 
-#define FR_DIR_DEFAULT	   "/var/lib/flightrec"
 #define FR_DUMP_TIMEOUT_MS 30000 /* how long to wait for another dump */
 
 /* Why a snapshot is taken, and which task it is about. */

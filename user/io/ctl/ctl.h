@@ -10,9 +10,9 @@
 #ifndef FR_CTL_H
 #define FR_CTL_H
 
+#include "pure/config/default.h" /* FR_CTL_DIR */
 #include "types.h"
 
-#define FR_CTL_DIR	   "/run/flightrec"
 #define FR_CTL_CLIENT_MAX  32u
 #define FR_CTL_REQUEST_MAX 4096u
 #define FR_CTL_OUT_MAX	   (256u << 10) /* unread answers of a client; beyond that it is dropped */

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "alert.h"
+#include "pure/config/default.h"
 
 #define FR_CONFIG_ITEM_MAX 64u
 
@@ -38,14 +39,14 @@ struct fr_config_list {
  */
 /* clang-format off */
 #define FR_CONFIG_KEYS(K) \
-	K(Session, Name, text, name, R, "default", "name of the session") \
+	K(Session, Name, text, name, R, FR_DEF_NAME, "name of the session") \
 	K(Session, Profile, text, profile, R, "default", "what is recorded: minimal, default or full") \
 	K(Session, Event, list, event, R, "", "add a group or an event to the profile; -WHAT removes it") \
-	K(Session, Memory, size, memory_sz, R, "8M", "memory of the rings per online CPU") \
-	K(Session, SubBuffer, size, subbuf_sz, R, "64K", "size of the main tier's sub-buffers") \
+	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, "memory of the rings per online CPU") \
+	K(Session, SubBuffer, size, subbuf_sz, R, FR_DEF_SUBBUF, "size of the main tier's sub-buffers") \
 	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
 	K(Session, Clock, text, clock, R, "global", "how timestamps of different CPUs agree: global, global:GRAIN or local") \
-	K(Session, SampleRate, count, sample_hz, R, "99", "CPU samples a second and CPU") \
+	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, "CPU samples a second and CPU") \
 	K(Session, CpuProfile, flag, cpu_profile, R, "yes", "count CPU samples for `flightrec profile`") \
 	K(Session, Pid, text, pid, R, "", \
 	  "record system calls and page faults of these processes only: numbers, separated by commas") \
@@ -55,10 +56,10 @@ struct fr_config_list {
 	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
 	K(Session, Incidents, count, incident_cnt, R, "1024", "number of records in the incident log, 8 to 65536, rounded up to a power of two") \
 	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
-	K(Trigger, StormCount, count, storm_cnt, L, "30", \
+	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, \
 	  "at most this many snapshots of all triggers in StormTime; 0: no limit") \
-	K(Trigger, StormTime, duration, storm_ns, L, "10m", "the period in which StormCount applies") \
-	K(Storage, Directory, text, dir, L, "/var/lib/flightrec", "where snapshots go") \
+	K(Trigger, StormTime, duration, storm_ns, L, FR_DEF_STORM_TIME, "the period in which StormCount applies") \
+	K(Storage, Directory, text, dir, L, FR_DEF_DIR, "where snapshots go") \
 	K(Storage, MaxFiles, count, max_files, L, "100", \
 	  "keep at most this many snapshots; the oldest unmarked one is removed first; 0: no limit") \
 	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most this many bytes of them; 0: no limit") \
@@ -66,12 +67,12 @@ struct fr_config_list {
 	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave this much of the file system free") \
 	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", \
 	  "a process that writes a snapshot and has not moved for this time, stopped or waiting for its disk, is ended") \
-	K(Storage, MaxIncidents, size, incident_sz, L, "8M", "size of the incidents' journal there, beyond which the oldest half is removed") \
+	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, "size of the incidents' journal there, beyond which the oldest half is removed") \
 	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, with /bin/sh -c") \
 	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
 	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end the command after this time") \
 	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
-	K(Control, Socket, flag, socket, L, "yes", "listen on /run/flightrec/NAME.sock") \
+	K(Control, Socket, flag, socket, L, "yes", "listen on " FR_CTL_DIR "/NAME.sock") \
 	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and follow") \
 	K(Control, DumpGroup, text, dump_group, L, "", "members of this group may take snapshots, too") \
 	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", \

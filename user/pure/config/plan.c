@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pure/config/default.h"
+
 #define SMALL_TIER_SHARE 16u /* life and stack each get this share of the whole */
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
-#define SUBBUF_PAGES	 16u /* 64 KiB */
+#define SUBBUF_PAGES	 (FR_DEF_SUBBUF_KIB * 1024 / FR_PAGE_SZ)
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
 #define TIERS_TOO_LARGE \
 	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
