@@ -10,8 +10,8 @@
 #define FR_INCIDENT_WORDS    (FR_INCIDENT_SZ / 8)
 #define FR_INCIDENT_TEXT_MAX 144u
 #define FR_INCIDENT_KIND_MAX 16u /* kinds that can be counted */
-#define FR_INCIDENT_CNT_MIN  8u	 /* smallest N */
-#define FR_INCIDENT_CNT_MAX  65536u
+#define FR_INCIDENT_CNT_MIN  8	 /* smallest N */
+#define FR_INCIDENT_CNT_MAX  65536
 
 /* Number, name, meaning. Numbers are in files: fixed for ever. */
 /* clang-format off */

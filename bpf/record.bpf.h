@@ -106,7 +106,7 @@ FR_RINGS(fr_stack, fr_stack_ring);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, FR_PID_FILTER_MAX);
 	__type(key, u32);
 	__type(value, u8);
 } fr_pid_filter SEC(".maps") __weak;

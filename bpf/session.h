@@ -8,6 +8,7 @@
 
 #include "layout.h"
 
+#define FR_PID_FILTER_MAX    1024
 #define FR_COMM_FILTER_MAX   16
 #define FR_CGROUP_FILTER_MAX 16
 #define FR_STACK_DEPTH_MAX   127

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pure/config/config.h"
+#include "session.h"
 
 #define SEC 1000000000ULL
 
@@ -244,6 +245,8 @@ static const struct {
 	{S "Pid=abc", 2, "process id"},
 	{S "Pid=-1", 2, "process id"},
 	{S "Comm=*x", 2, "PREFIX*"},
+	{S "Comm=a,", 2, "empty"},
+	{S "Cgroup=/a,,/b", 2, "empty"},
 	{S "Filter=tid ==", 2, "missing"},
 	{S "Filter=pid == 1\nComm=a", 0, "expression"},
 	{T "On=crahs", 2, "crash"},
@@ -317,6 +320,36 @@ static void test_not_text(void **state)
 	refused(many, strlen(many), 34, "32");
 }
 
+/* As many values as recording can match, and no more: a reload would find out only when the recorder is started next. */
+static void test_list_limits(void **state)
+{
+	static const struct {
+		const char *key, *item;
+		u32 max;
+	} lists[] = {
+		{"Pid", "1234", FR_PID_FILTER_MAX},
+		{"Comm", "a*", FR_COMM_FILTER_MAX},
+		{"Cgroup", "/system.slice/a", FR_CGROUP_FILTER_MAX},
+	};
+	char text[8192], max[16];
+	struct fr_config c;
+	size_t len;
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		len = snprintf(text, sizeof(text), S "Name=x\n%s=%s", lists[i].key, lists[i].item);
+		for (k = 1; k < lists[i].max; k++)
+			len += snprintf(text + len, sizeof(text) - len, ",%s", lists[i].item);
+		c = parsed(text);
+		fr_config_free(&c);
+		len += snprintf(text + len, sizeof(text) - len, ",%s\n", lists[i].item);
+		assert_true(len < sizeof(text));
+		snprintf(max, sizeof(max), "than %u", lists[i].max);
+		refused(text, len, 3, max);
+	}
+}
+
 static void test_new_ring(void **state)
 {
 	struct fr_config a = parsed(""), b = parsed(S "Memory=16M\nEvent=syscall\nEvent=-block\n" T "On=crash\n"
@@ -380,9 +413,10 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	  cmocka_unit_test(test_continued),
-		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	  cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_not_text), cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	     cmocka_unit_test(test_continued),
+		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	     cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_not_text), cmocka_unit_test(test_list_limits), cmocka_unit_test(test_new_ring),
+		cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

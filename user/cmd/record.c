@@ -10,8 +10,6 @@
 #include "pure/config/default.h"
 #include "pure/err.h"
 
-#define TASK_CNT 32768u
-
 static const char help[] =
 	"Usage: flightrec record [options] [-- COMMAND...]\n"
 	"Record what every CPU does, until interrupted or while COMMAND runs.\n"
@@ -108,15 +106,15 @@ static int add_over(struct fr_record_opts *o, int opt, const char *arg)
 
 static int add_trigger(struct fr_record_opts *o, const char *text)
 {
-	if (o->on_cnt == FR_RECORD_ON_MAX) {
-		fr_err("--on: more than %u triggers", FR_RECORD_ON_MAX);
+	if (o->on_cnt == FR_TRIGGER_MAX) {
+		fr_err("--on: more than %u triggers", FR_TRIGGER_MAX);
 		return -EINVAL;
 	}
 	o->on[o->on_cnt++] = text;
 	return 0;
 }
 
-static int set_option(struct fr_record_opts *o, int opt, char *arg)
+static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 {
 	int err;
 
@@ -270,7 +268,7 @@ static int set_defaults(struct fr_record_opts *o)
 		.plan.cpu_sz = def->memory_sz,
 		.load = {.sample_hz = def->sample_hz,
 			 .profile = def->cpu_profile,
-			 .task_cnt = TASK_CNT,
+			 .task_cnt = FR_LOAD_TASK_CNT,
 			 .incident_cnt = fr_incident_cnt_for(def->incident_cnt),
 			 .pid = o->pid},
 		.reload_arg = o,

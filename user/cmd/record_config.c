@@ -80,7 +80,7 @@ static int parse_file(struct fr_config *c, const char *path, char *why, size_t w
 
 /* ---- the session's settings ---- */
 
-/* Lists are split in place; names are referred to for as long as it records. */
+/* Texts are referred to for as long as it records. */
 static char *keep(struct fr_record_opts *o, const char *text)
 {
 	if (o->kept_cnt == sizeof(o->kept) / sizeof(o->kept[0]))

@@ -8,10 +8,7 @@
 #include "flow/recorder/record.h"
 #include "pure/config/record_filter.h"
 
-#define FR_RECORD_PID_MAX   1024u
-#define FR_RECORD_EVENT_MAX 64u
-#define FR_RECORD_ON_MAX    FR_TRIGGER_MAX
-#define FR_RECORD_OVER_MAX  32u
+#define FR_RECORD_OVER_MAX 32u
 
 /* An option that overrides a key of the configuration file. */
 struct fr_record_over {
@@ -22,13 +19,13 @@ struct fr_record_opts {
 	struct fr_record_ask ask;
 	struct fr_record_filter filter;
 	const char *filter_expr;
-	const char *event[FR_RECORD_EVENT_MAX];
+	const char *event[FR_CONFIG_ITEM_MAX];
 	u32 event_cnt;
-	u32 pid[FR_RECORD_PID_MAX];
+	u32 pid[FR_PID_FILTER_MAX];
 	FILE *settings;	    /* options that must match for a session to be adopted */
 	const char *config; /* path of the file, NULL none */
 	bool check_config;
-	const char *on[FR_RECORD_ON_MAX];
+	const char *on[FR_TRIGGER_MAX];
 	u32 on_cnt;
 	struct fr_record_over over[FR_RECORD_OVER_MAX];
 	u32 over_cnt;
@@ -67,7 +64,7 @@ enum fr_record_opt {
 
 /* ---- record_set.c: options that define a session; each is noted in its settings. 0, or -EINVAL with a message ---- */
 
-int fr_record_set(struct fr_record_opts *o, int opt, char *arg); /* arg may be modified, and must live */
+int fr_record_set(struct fr_record_opts *o, int opt, const char *arg); /* arg must live */
 int fr_record_set_name(struct fr_record_opts *o, const char *text);
 int fr_record_select(struct fr_record_opts *o); /* events and -f, once everything is set */
 

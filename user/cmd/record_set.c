@@ -11,53 +11,33 @@
 #include "io/cgroup.h"
 #include "io/trig/incident_load.h"
 #include "pure/config/select.h"
+#include "pure/config/setting.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
-#define SAMPLE_HZ_MAX	10000u
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP_ROOT_MIX "/sys/fs/cgroup/unified" /* cgroup v1 and v2 side by side */
 
-/* Call fn with each item of a comma-separated list, which is modified. */
-static int each_item(char *list, int (*fn)(struct fr_record_opts *o, const char *item), struct fr_record_opts *o)
+/* Reports what an option's value lacks. Returns err. */
+static int taken(const char *option, int err, const struct fr_setting_error *why)
 {
-	char *save, *item;
-	int err = 0;
-
-	if (!*list || *list == ',' || strstr(list, ",,") || list[strlen(list) - 1] == ',') {
-		fr_err("an item of a list with commas is empty: '%s'", list);
-		return -EINVAL;
-	}
-	for (item = strtok_r(list, ",", &save); item && !err; item = strtok_r(NULL, ",", &save))
-		err = fn(o, item);
+	if (err)
+		fr_err("%s: %s", option, *why->text ? why->text : strerror(-err));
 	return err;
 }
 
-static int add_pid(struct fr_record_opts *o, const char *item)
+static int set_pid(struct fr_record_opts *o, const char *text)
 {
-	char *end;
-	unsigned long pid = strtoul(item, &end, 10);
+	struct fr_setting_error why = {};
 
-	if (*end || !pid || pid > FR_TID_MASK || o->ask.load.pid_cnt == FR_RECORD_PID_MAX) {
-		fr_err("--pid: '%s' is not a process id, or there are more than %u: give numbers separated by commas", item,
-		       FR_RECORD_PID_MAX);
-		return -EINVAL;
-	}
-	o->pid[o->ask.load.pid_cnt++] = pid;
-	return 0;
+	return taken("--pid", fr_setting_pids(text, o->pid, &o->ask.load.pid_cnt, &why), &why);
 }
 
-static int add_comm(struct fr_record_opts *o, const char *item)
+static int set_comm(struct fr_record_opts *o, const char *text)
 {
-	struct fr_load_conf *l = &o->ask.load;
+	struct fr_setting_error why = {};
 
-	if (l->comm_cnt == FR_COMM_FILTER_MAX || fr_select_comm(item, &l->comm[l->comm_cnt])) {
-		fr_err("--comm: '%s' cannot be matched in the kernel: give at most %u names or PREFIX*", item,
-		       FR_COMM_FILTER_MAX);
-		return -EINVAL;
-	}
-	l->comm_cnt++;
-	return 0;
+	return taken("--comm", fr_setting_comms(text, o->ask.load.comm, &o->ask.load.comm_cnt, &why), &why);
 }
 
 static u32 path_level(const char *path)
@@ -83,9 +63,9 @@ static int cgroup_level(const char *root, const char *item, u64 id)
 }
 
 /* A cgroup's id is its directory's inode number. */
-static int add_cgroup(struct fr_record_opts *o, const char *item)
+static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 {
-	struct fr_load_conf *l = &o->ask.load;
+	struct fr_load_conf *l = arg;
 	const char *root = CGROUP_ROOT;
 	char path[4096];
 	struct stat st;
@@ -97,19 +77,28 @@ static int add_cgroup(struct fr_record_opts *o, const char *item)
 	if (!strncmp(item, root, strlen(root)))
 		item += strlen(root);
 	snprintf(path, sizeof(path), "%s/%s", root, item);
-	if (l->cgroup_cnt == FR_CGROUP_FILTER_MAX || stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		fr_err("--cgroup: no cgroup %s, or more than %u: give paths below %s", path, FR_CGROUP_FILTER_MAX, root);
+	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths below %s", path, root);
 		return -EINVAL;
 	}
 	level = cgroup_level(root, item, st.st_ino);
 	if (level < 0) {
-		fr_err("--cgroup: the place of %s in the machine's hierarchy is unknown: %s: in a container use the host's "
-		       "(--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
-		       path, strerror(-level));
+		snprintf(why->text, sizeof(why->text),
+			 "the place of %.150s in the machine's hierarchy is unknown: %s: in a container use the host's "
+			 "(--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
+			 path, strerror(-level));
 		return level;
 	}
-	l->cgroup[l->cgroup_cnt++] = (struct fr_cgroup_filter){.id = st.st_ino, .level = level};
+	l->cgroup[l->cgroup_cnt] = (struct fr_cgroup_filter){.id = st.st_ino, .level = level};
 	return 0;
+}
+
+static int set_cgroup(struct fr_record_opts *o, const char *text)
+{
+	struct fr_load_conf *l = &o->ask.load;
+	struct fr_setting_error why = {};
+
+	return taken("--cgroup", fr_setting_cgroups(text, &l->cgroup_cnt, add_cgroup, l, &why), &why);
 }
 
 static int set_size(const char *option, const char *text, u64 *out)
@@ -122,55 +111,28 @@ static int set_size(const char *option, const char *text, u64 *out)
 
 static int set_tier(struct fr_record_opts *o, const char *text)
 {
-	u32 tier;
+	struct fr_setting_error why = {};
+	u32 tier = 0;
+	u64 sz = 0;
+	int err = taken("--tier", fr_setting_tier(text, &tier, &sz, &why), &why);
 
-	for (tier = 0; tier < FR_TIER_CNT; tier++) {
-		size_t len = strlen(fr_tier_name(tier));
-
-		if (!strncmp(text, fr_tier_name(tier), len) && text[len] == '=')
-			return set_size("--tier", text + len + 1, &o->ask.plan.tier_sz[tier]);
-	}
-	fr_err("--tier: '%s' is not NAME=SIZE: the tiers are main, life and stack", text);
-	return -EINVAL;
+	if (!err)
+		o->ask.plan.tier_sz[tier] = sz;
+	return err;
 }
 
 static int set_clock(struct fr_record_opts *o, const char *text)
 {
-	u64 grain;
+	struct fr_setting_error why = {};
 
-	if (!strcmp(text, "local")) {
-		o->ask.load.grain_ns = FR_CLOCK_LOCAL;
-		o->ask.grain_given = true;
-		return 0;
-	}
-	if (!strcmp(text, "global"))
-		return 0;
-	if (strncmp(text, "global:", 7) || (strcmp(text + 7, "0") && fr_parse_duration(text + 7, &grain))) {
-		fr_err("--clock: no mode '%s': give local, global or global:GRAIN, like global:10us; 0 is exact", text);
-		return -EINVAL;
-	}
-	if (!strcmp(text + 7, "0"))
-		grain = 0;
-	if (grain >= 1000000) {
-		fr_err("--clock: a grain of %s is too coarse: less than 1ms", text + 7);
-		return -EINVAL;
-	}
-	o->ask.load.grain_ns = grain;
-	o->ask.grain_given = true;
-	return 0;
+	return taken("--clock", fr_setting_clock(text, &o->ask.grain_given, &o->ask.load.grain_ns, &why), &why);
 }
 
 static int set_hz(struct fr_record_opts *o, const char *text)
 {
-	char *end;
-	unsigned long hz = strtoul(text, &end, 10);
+	struct fr_setting_error why = {};
 
-	if (*end || !hz || hz > SAMPLE_HZ_MAX) {
-		fr_err("--hz: '%s' is not a rate from 1 to %u", text, SAMPLE_HZ_MAX);
-		return -EINVAL;
-	}
-	o->ask.load.sample_hz = hz;
-	return 0;
+	return taken("--hz", fr_setting_hz(text, &o->ask.load.sample_hz, &why), &why);
 }
 
 static int set_profile(struct fr_record_opts *o, const char *text)
@@ -185,16 +147,13 @@ static int set_profile(struct fr_record_opts *o, const char *text)
 
 static int set_incidents(struct fr_record_opts *o, const char *text)
 {
-	char *end;
-	unsigned long cnt = strtoul(text, &end, 10);
+	struct fr_setting_error why = {};
+	u32 cnt = 0;
+	int err = taken("--incidents", fr_setting_incidents(text, &cnt, &why), &why);
 
-	if (*text < '0' || *text > '9' || *end || cnt < FR_INCIDENT_CNT_MIN || cnt > FR_INCIDENT_CNT_MAX) {
-		fr_err("--incidents %s: give the records of the incident log, %u to %u", text, FR_INCIDENT_CNT_MIN,
-		       FR_INCIDENT_CNT_MAX);
-		return -EINVAL;
-	}
-	o->ask.load.incident_cnt = fr_incident_cnt_for(cnt);
-	return 0;
+	if (!err)
+		o->ask.load.incident_cnt = fr_incident_cnt_for(cnt);
+	return err;
 }
 
 int fr_record_set_name(struct fr_record_opts *o, const char *text)
@@ -207,7 +166,7 @@ int fr_record_set_name(struct fr_record_opts *o, const char *text)
 
 static int add_event(struct fr_record_opts *o, const char *text)
 {
-	if (o->event_cnt == FR_RECORD_EVENT_MAX) {
+	if (o->event_cnt == FR_CONFIG_ITEM_MAX) {
 		fr_err("too many -e options");
 		return -EINVAL;
 	}
@@ -230,7 +189,7 @@ static void note_setting(struct fr_record_opts *o, int opt, const char *arg)
 		fprintf(o->settings, " --%s %s", names[opt], arg);
 }
 
-int fr_record_set(struct fr_record_opts *o, int opt, char *arg)
+int fr_record_set(struct fr_record_opts *o, int opt, const char *arg)
 {
 	note_setting(o, opt, arg);
 	switch (opt) {
@@ -255,11 +214,11 @@ int fr_record_set(struct fr_record_opts *o, int opt, char *arg)
 	case FR_OPT_PROFILE:
 		return set_profile(o, arg);
 	case FR_OPT_PID:
-		return each_item(arg, add_pid, o);
+		return set_pid(o, arg);
 	case FR_OPT_COMM:
-		return each_item(arg, add_comm, o);
+		return set_comm(o, arg);
 	case FR_OPT_CGROUP:
-		return each_item(arg, add_cgroup, o);
+		return set_cgroup(o, arg);
 	case FR_OPT_INCIDENTS:
 		return set_incidents(o, arg);
 	}

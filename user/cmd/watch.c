@@ -13,6 +13,7 @@
 #include "flow/holdoff/holdwatch.h"
 #include "flow/recorder/record.h"
 #include "pure/config/default.h"
+#include "pure/config/setting.h"
 #include "pure/text/units.h"
 
 #define MEMORY	      (4ULL << 20)
@@ -208,7 +209,7 @@ static int set_option(struct watch_opts *w, int opt, const char *arg)
 	case OPT_ON:
 		return add_rule(w, arg);
 	case OPT_HZ:
-		return set_count("--hz", arg, 0, 10000, &w->ask.sess.hz);
+		return set_count("--hz", arg, 0, FR_SAMPLE_HZ_MAX, &w->ask.sess.hz);
 	case OPT_QUEUE:
 		return set_count("--queue", arg, 1, QUEUE_MAX, &c->queue_cnt);
 	case OPT_JSON:

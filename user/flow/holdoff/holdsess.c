@@ -16,7 +16,6 @@
 #include "pure/err.h"
 #include "pure/schema/schema.h"
 
-#define TASK_CNT    32768u
 #define STACK_SHARE 4u /* of the memory: at high rates new stacks come fast, and they are looked up half a second later */
 #define CLOCK_TRIES 16
 #define CLOCK_NEAR  10000000 /* ns: clocks this close are the same; a time namespace's are not */
@@ -103,7 +102,7 @@ static int make_own(const struct fr_holdsess_ask *ask, const char *name, struct 
 		.profile = "watch",
 		.settings = "watch",
 		.plan = {.cpu_sz = ask->cpu_sz, .tier_sz[FR_TIER_STACK] = ask->cpu_sz / STACK_SHARE},
-		.load = {.sample_hz = ask->hz, .task_cnt = TASK_CNT},
+		.load = {.sample_hz = ask->hz, .task_cnt = FR_LOAD_TASK_CNT},
 		.live = &live,
 	};
 	int err = own_selection(&r.load) ?: fr_record_make(&r, out);

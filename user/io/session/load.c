@@ -262,7 +262,8 @@ static int fill_filters(const struct load *l)
 
 	for (i = 0; i < l->conf->pid_cnt; i++)
 		if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.fr_pid_filter), &l->conf->pid[i], &one, BPF_ANY)) {
-			fr_err("cannot filter by %u pids: %s: 1024 at most", l->conf->pid_cnt, strerror(errno));
+			fr_err("cannot filter by %u pids: %s: %u at most", l->conf->pid_cnt, strerror(errno),
+			       FR_PID_FILTER_MAX);
 			return -errno;
 		}
 	return 0;

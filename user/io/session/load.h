@@ -9,6 +9,8 @@
 #include "pure/profile/sample_event.h"
 #include "session.h"
 
+#define FR_LOAD_TASK_CNT 32768u /* entries of the task table, unless there is a reason for others */
+
 /* What to load. Everything but names is copied. */
 struct fr_load_conf {
 	const char *dir; /* bpffs directory to pin in: exists and is empty */

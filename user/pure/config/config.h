@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "alert.h"
+#include "incident_layout.h"
 #include "pure/config/default.h"
 
 #define FR_CONFIG_ITEM_MAX 64u
@@ -54,7 +55,9 @@ struct fr_config_list {
 	K(Session, Cgroup, text, cgroup, R, "", \
 	  "likewise of these cgroups and all below them: paths, separated by commas") \
 	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
-	K(Session, Incidents, count, incident_cnt, R, "1024", "number of records in the incident log, 8 to 65536, rounded up to a power of two") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", \
+	  "number of records in the incident log, " FR_LITERAL(FR_INCIDENT_CNT_MIN) " to " FR_LITERAL(FR_INCIDENT_CNT_MAX) \
+	  ", rounded up to a power of two") \
 	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
 	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, \
 	  "at most this many snapshots of all triggers in StormTime; 0: no limit") \
@@ -67,7 +70,8 @@ struct fr_config_list {
 	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave this much of the file system free") \
 	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", \
 	  "a process that writes a snapshot and has not moved for this time, stopped or waiting for its disk, is ended") \
-	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, "size of the incidents' journal there, beyond which the oldest half is removed") \
+	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, \
+	  "size of the incidents' journal there, beyond which the oldest half is removed") \
 	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, with /bin/sh -c") \
 	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
 	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end the command after this time") \

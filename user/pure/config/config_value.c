@@ -8,21 +8,18 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "incident_layout.h"
 #include "pure/config/config_int.h"
 #include "pure/config/record_filter.h"
 #include "pure/config/select.h"
+#include "pure/config/setting.h"
 #include "pure/text/units.h"
 #include "pure/trigger/trigger.h"
 #include "pure/trigger/watch_set.h"
 
-#define DURATION_MAX	(3650ULL * 86400000000000ULL)
-#define GOVERNOR_MIN_NS 1000000000ULL
-#define TIMEOUT_MAX_NS	3600000000000ULL
-#define SAMPLE_HZ_MAX	10000u
-#define STORM_CNT_MAX	10000u
-#define KEEP_FREE_MAX	90000u
-#define CLOCK_GRAIN_MAX 1000000ULL
+#define GOVERNOR_MIN_S	  1
+#define TIMEOUT_MAX_H	  1
+#define STORM_CNT_MAX	  10000u
+#define KEEP_FREE_PERCENT 90 /* at most */
 
 int fr_config_fail(struct fr_config_error *error, u32 line, const char *fmt, ...)
 {
@@ -55,6 +52,12 @@ __attribute__((format(printf, 2, 3))) static int fail(const struct value *v, con
 	return fr_config_fail(v->error, v->line, "%s: %s", v->slot->key.key, text);
 }
 
+/* What pure/config/setting.h says of it. */
+static int taken(const struct value *v, int err, const struct fr_setting_error *why)
+{
+	return err == -EINVAL ? fail(v, "%s", why->text) : err;
+}
+
 /* ---- checks of single keys ---- */
 
 static int check_name(const struct value *v)
@@ -85,67 +88,46 @@ static int check_event(const struct value *v)
 
 static int check_tier(const struct value *v)
 {
-	size_t len;
+	struct fr_setting_error why;
 	u32 tier;
 	u64 sz;
 
-	for (tier = 0; tier < FR_TIER_CNT; tier++) {
-		len = strlen(fr_tier_name(tier));
-		if (!strncmp(v->text, fr_tier_name(tier), len) && v->text[len] == '=' &&
-		    !fr_parse_size(v->text + len + 1, &sz) && sz)
-			return 0;
-	}
-	return fail(v, "'%.40s' is not NAME=SIZE, like life=2M: the tiers are main, life and stack", v->text);
+	return taken(v, fr_setting_tier(v->text, &tier, &sz, &why), &why);
 }
 
 static int check_clock(const struct value *v)
 {
-	u64 grain = 0;
+	struct fr_setting_error why;
+	bool given;
+	u64 grain_ns;
 
-	if (!strcmp(v->text, "local") || !strcmp(v->text, "global") || !strcmp(v->text, "global:0"))
-		return 0;
-	if (strncmp(v->text, "global:", 7) || fr_parse_duration(v->text + 7, &grain) || grain >= CLOCK_GRAIN_MAX)
-		return fail(v, "no mode '%.40s': local, global or global:GRAIN, like global:10us, less than 1ms", v->text);
-	return 0;
-}
-
-/* Check each item of a comma-separated list. */
-static int each_item(const struct value *v, int (*check)(const struct value *v, const char *item))
-{
-	char *copy = strdup(v->text), *rest = copy, *item;
-	int err = copy ? 0 : -ENOMEM;
-
-	while (!err && (item = strsep(&rest, ",")))
-		err = *item ? check(v, item) : fail(v, "an item of the list is empty");
-	free(copy);
-	return err;
-}
-
-static int check_one_pid(const struct value *v, const char *item)
-{
-	char *end;
-	unsigned long pid = isdigit((unsigned char)*item) ? strtoul(item, &end, 10) : 0;
-
-	if (!pid || *end || pid > FR_TID_MASK)
-		return fail(v, "'%.40s' is not a process id: give numbers separated by commas", item);
-	return 0;
-}
-
-static int check_one_comm(const struct value *v, const char *item)
-{
-	struct fr_comm_filter comm;
-
-	return fr_select_comm(item, &comm) ? fail(v, "'%.40s' cannot be matched in the kernel: NAME or PREFIX*", item) : 0;
+	return taken(v, fr_setting_clock(v->text, &given, &grain_ns, &why), &why);
 }
 
 static int check_pid(const struct value *v)
 {
-	return each_item(v, check_one_pid);
+	struct fr_setting_error why;
+	u32 pid[FR_PID_FILTER_MAX], cnt = 0;
+
+	return taken(v, fr_setting_pids(v->text, pid, &cnt, &why), &why);
 }
 
 static int check_comm(const struct value *v)
 {
-	return each_item(v, check_one_comm);
+	struct fr_comm_filter comm[FR_COMM_FILTER_MAX];
+	struct fr_setting_error why;
+	u32 cnt = 0;
+
+	return taken(v, fr_setting_comms(v->text, comm, &cnt, &why), &why);
+}
+
+/* Whether they are there is seen when recording begins. */
+static int check_cgroup(const struct value *v)
+{
+	struct fr_setting_error why;
+	u32 cnt = 0;
+
+	return taken(v, fr_setting_cgroups(v->text, &cnt, NULL, NULL, &why), &why);
 }
 
 static int check_filter(const struct value *v)
@@ -192,15 +174,18 @@ static int check_some(const struct value *v)
 
 static int check_hz(const struct value *v)
 {
-	return v->num && v->num <= SAMPLE_HZ_MAX ? 0 : fail(v, "'%.40s' is not a rate from 1 to %u", v->text, SAMPLE_HZ_MAX);
+	struct fr_setting_error why;
+	u32 hz;
+
+	return taken(v, fr_setting_hz(v->text, &hz, &why), &why);
 }
 
 static int check_incidents(const struct value *v)
 {
-	return v->num >= FR_INCIDENT_CNT_MIN && v->num <= FR_INCIDENT_CNT_MAX
-		       ? 0
-		       : fail(v, "'%.40s' is not a number of records from %u to %u", v->text, FR_INCIDENT_CNT_MIN,
-			      FR_INCIDENT_CNT_MAX);
+	struct fr_setting_error why;
+	u32 cnt;
+
+	return taken(v, fr_setting_incidents(v->text, &cnt, &why), &why);
 }
 
 static int check_storm(const struct value *v)
@@ -210,17 +195,21 @@ static int check_storm(const struct value *v)
 
 static int check_keep_free(const struct value *v)
 {
-	return v->num <= KEEP_FREE_MAX ? 0 : fail(v, "more than 90%% free would leave no room for snapshots");
+	return v->num <= KEEP_FREE_PERCENT * 1000
+		       ? 0
+		       : fail(v, "more than %u%% free would leave no room for snapshots", KEEP_FREE_PERCENT);
 }
 
 static int check_timeout(const struct value *v)
 {
-	return v->num && v->num <= TIMEOUT_MAX_NS ? 0 : fail(v, "'%.40s' is not a time up to 1h, like 30s", v->text);
+	return v->num && v->num <= TIMEOUT_MAX_H * 3600000000000ULL
+		       ? 0
+		       : fail(v, "'%.40s' is not a time up to %uh, like 30s", v->text, TIMEOUT_MAX_H);
 }
 
 static int check_interval(const struct value *v)
 {
-	return v->num >= GOVERNOR_MIN_NS ? 0 : fail(v, "at least 1s");
+	return v->num >= GOVERNOR_MIN_S * 1000000000ULL ? 0 : fail(v, "at least %us", GOVERNOR_MIN_S);
 }
 
 static const struct {
@@ -238,6 +227,7 @@ static const struct {
 	{offsetof(struct fr_config, incident_cnt), check_incidents},
 	{offsetof(struct fr_config, pid), check_pid},
 	{offsetof(struct fr_config, comm), check_comm},
+	{offsetof(struct fr_config, cgroup), check_cgroup},
 	{offsetof(struct fr_config, filter), check_filter},
 	{offsetof(struct fr_config, on), check_on},
 	{offsetof(struct fr_config, storm_cnt), check_storm},
@@ -271,7 +261,7 @@ static int parse_duration(struct value *v)
 		return 0;
 	if (fr_parse_duration(v->text, &v->num))
 		return fail(v, "'%.40s' is not a duration: a number with ns, us, ms, s, m, h or d", v->text);
-	return v->num > DURATION_MAX ? fail(v, "'%.40s' is longer than 3650d", v->text) : 0;
+	return v->num > FR_DURATION_MAX_NS ? fail(v, "'%.40s' is longer than %ud", v->text, FR_DURATION_MAX_DAYS) : 0;
 }
 
 static int parse_count(struct value *v)

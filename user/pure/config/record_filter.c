@@ -7,6 +7,7 @@
 
 #include "pure/config/select.h"
 #include "pure/filter/filter_node.h"
+#include "pure/text/literal.h"
 
 static int refuse(struct fr_filter_error *error, const struct fr_node *n, const char *why)
 {
@@ -59,7 +60,9 @@ static int add_comm(struct fr_record_filter *f, const struct fr_node *n, bool gl
 {
 	if (n->op != FR_OP_TEXT || f->comm_cnt == FR_COMM_FILTER_MAX || (!glob && strpbrk(n->text, "*?[")) ||
 	    fr_select_comm(n->text, &f->comm[f->comm_cnt]))
-		return refuse(error, n, "while recording a comm can be matched by at most 16 names or \"PREFIX*\"");
+		return refuse(error, n,
+			      "while recording a comm can be matched by at most " FR_LITERAL(
+				      FR_COMM_FILTER_MAX) " names or \"PREFIX*\"");
 	f->comm_cnt++;
 	return 0;
 }

@@ -12,8 +12,6 @@
 #include "pure/filter/filter.h"
 #include "session.h"
 
-#define FR_PID_FILTER_MAX 1024u
-
 struct fr_record_filter {
 	bool event[FR_EVENT_MAX]; /* may be recorded */
 	u32 pid[FR_PID_FILTER_MAX];

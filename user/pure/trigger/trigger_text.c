@@ -9,8 +9,6 @@
 
 #include "pure/text/units.h"
 
-#define DURATION_MAX (3650ULL * 86400000000000ULL) /* ten years: sums of times stay far from overflow */
-
 int fr_tp_fail(struct fr_tp *p, const char *at, const char *fmt, ...)
 {
 	va_list ap;
@@ -77,8 +75,8 @@ int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 	if (!span_copy(s, buf, sizeof(buf)) || fr_parse_duration(buf, &v))
 		return fr_tp_fail(p, s.at, "%s: '%.*s' is not a duration: a number with ns, us, ms, s, m, h or d, like 10ms",
 				  what, FR_TP_SHOWN(s));
-	if (v > DURATION_MAX)
-		return fr_tp_fail(p, s.at, "%s: '%.*s' is longer than 3650d", what, FR_TP_SHOWN(s));
+	if (v > FR_DURATION_MAX_NS)
+		return fr_tp_fail(p, s.at, "%s: '%.*s' is longer than %ud", what, FR_TP_SHOWN(s), FR_DURATION_MAX_DAYS);
 	*ns = v;
 	return 0;
 }
