@@ -13,6 +13,7 @@
 #include "flow/incident/incsnap.h"
 #include "flow/replay/replay.h"
 #include "flow/snapshot/dump.h"
+#include "io/now.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
@@ -174,14 +175,6 @@ static int from_file(const char *path, struct found *f)
 
 /* ---- showing ---- */
 
-static u64 real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Reject forms that only a snapshot's window has: a part of it, and its trigger. */
 static bool is_wall(const struct fr_when *when)
 {
@@ -192,7 +185,7 @@ static bool is_wall(const struct fr_when *when)
 static int since_ns(const struct ask *ask, u64 *out)
 {
 	struct fr_when when = ask->since;
-	u64 now = real_ns();
+	u64 now = fr_now_ns(CLOCK_REALTIME);
 	struct fr_wall wall;
 	s64 ts = 0;
 	int err;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "io/now.h"
 #include "pure/err.h"
 
 #define SEC_NS	 1000000000LL
@@ -32,10 +33,7 @@ int fr_pace_parse(const char *text, double *speed)
 
 static s64 now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SEC_NS + t.tv_nsec;
+	return (s64)fr_now_ns(CLOCK_MONOTONIC);
 }
 
 /* A pipe without a reader, or a closed terminal. */

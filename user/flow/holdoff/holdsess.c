@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/recorder/record.h"
 #include "flow/snapshot/dump.h"
 #include "io/cpus.h"
+#include "io/now.h"
 #include "pure/config/default.h"
 #include "pure/config/select.h"
 #include "pure/err.h"
@@ -22,14 +22,6 @@
 
 /* The events of our own session: only those that say what runs; group task supplies the tasks' names. */
 static const char *const own_events[] = {"-signal", "-block"};
-
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- which session ---- */
 
@@ -248,9 +240,9 @@ static int measure_clock(struct fr_holdsess *h)
 	int i, err;
 
 	for (i = 0; i < CLOCK_TRIES; i++) {
-		before = mono_ns();
+		before = fr_now_ns(CLOCK_MONOTONIC);
 		err = fr_sess_clocks(h->look, &now);
-		after = mono_ns();
+		after = fr_now_ns(CLOCK_MONOTONIC);
 		if (err)
 			return err;
 		if (after - before >= best)
@@ -265,7 +257,7 @@ static int measure_clock(struct fr_holdsess *h)
 
 u64 fr_holdsess_now(const struct fr_holdsess *h)
 {
-	return mono_ns() + h->clock_off_ns;
+	return fr_now_ns(CLOCK_MONOTONIC) + h->clock_off_ns;
 }
 
 /* ---- open and close ---- */

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/holdoff/holdwatch_int.h"
 #include "flow/recorder/record.h"
 #include "flow/snapshot/dump.h"
 #include "io/cpus.h"
+#include "io/now.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -24,17 +24,9 @@
 #define BASELINE_CNT	250u /* wakeups before the baseline is reported */
 #define BASELINE_MAX_NS 5000000000ULL
 
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 u64 fr_holdwatch_wall_ns(const struct fr_holdwatch *w, u64 ts)
 {
-	return clock_ns(CLOCK_REALTIME) - (fr_holdsess_now(&w->sess) - ts);
+	return fr_now_ns(CLOCK_REALTIME) - (fr_holdsess_now(&w->sess) - ts);
 }
 
 u64 fr_holdwatch_late(const struct fr_sleeper_stats *st, u32 ppm)
@@ -217,7 +209,7 @@ static void tell_baseline(struct fr_holdwatch *w)
 		sum.woke += st->woke;
 		sum.late_max_ns = st->late_max_ns > sum.late_max_ns ? st->late_max_ns : sum.late_max_ns;
 	}
-	if (sum.woke < BASELINE_CNT * w->cpu_cnt && clock_ns(CLOCK_MONOTONIC) - w->begun_ns < BASELINE_MAX_NS)
+	if (sum.woke < BASELINE_CNT * w->cpu_cnt && fr_now_ns(CLOCK_MONOTONIC) - w->begun_ns < BASELINE_MAX_NS)
 		return;
 	fprintf(stderr,
 		"baseline at normal priority: of %llu wakeups half were late by no more than %s, 99 %% by no more than %s\n",
@@ -257,7 +249,7 @@ static int signal_fd(void)
 /* Time until the next tick or the end, in ms, rounded up. */
 static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
 {
-	u64 now = clock_ns(CLOCK_MONOTONIC), until = tick_ns;
+	u64 now = fr_now_ns(CLOCK_MONOTONIC), until = tick_ns;
 
 	if (w->ask->duration_ns && w->begun_ns + w->ask->duration_ns < until)
 		until = w->begun_ns + w->ask->duration_ns;
@@ -266,7 +258,7 @@ static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
 
 static bool is_over(const struct fr_holdwatch *w)
 {
-	return w->ask->duration_ns && clock_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
+	return w->ask->duration_ns && fr_now_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
 }
 
 /* Handle signals: true: end. SIGCONT is only noted, whatever came with it. */
@@ -313,7 +305,7 @@ static int loop(struct fr_holdwatch *w, int fd)
 			fr_err("session '%s' has ended: nothing is recorded any more", fr_sess_name(w->sess.look));
 			return FR_EXIT_NO_SESSION;
 		}
-		if (clock_ns(CLOCK_MONOTONIC) >= tick)
+		if (fr_now_ns(CLOCK_MONOTONIC) >= tick)
 			tick += FR_HOLDWATCH_TICK_NS;
 	}
 	return FR_EXIT_OK;
@@ -427,7 +419,7 @@ static void stop(struct fr_holdwatch *w)
 		if (!fr_sleeper_stop(w->cpu[i].sleeper))
 			fr_warn("CPU %u is still held off as the watch ends: that holdoff is not reported",
 				fr_sleeper_cpu(w->cpu[i].sleeper));
-	w->ended_ns = clock_ns(CLOCK_MONOTONIC);
+	w->ended_ns = fr_now_ns(CLOCK_MONOTONIC);
 }
 
 static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
@@ -436,7 +428,7 @@ static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 
 	mlockall(MCL_CURRENT); /* including code; later allocations need not be locked */
 	status = status ?: add_cpus(w, cpus);
-	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	w->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	if (!status) {
 		warn_of_priority(w);
 		printer(w)->begin(w);

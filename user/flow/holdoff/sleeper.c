@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "io/now.h"
 #include "io/ring/ring_back.h"
 #include "pure/set/guardq.h"
 
@@ -84,14 +85,6 @@ static void note_lateness(struct fr_sleeper_stats *st, u64 ns)
 
 /* ---- the thread ---- */
 
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static void sleep_until(u64 ns)
 {
 	const struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
@@ -113,7 +106,8 @@ static void look(struct fr_sleeper *s, u64 late_ns, u64 to_ns, struct fr_holdoff
 	got = fr_ring_back_begin(&s->look, &s->ring, LOOK_TRIES);
 	/* without the lap being written, what the CPU is doing now is unknown */
 	while (!got && !fr_ring_back_prev(&s->look, &page, &end))
-		if (fr_holdoff_page(&s->scan, page, end) || (++cnt % LOOK_PAGES == 0 && mono_ns() - to_ns > LOOK_MAX_NS))
+		if (fr_holdoff_page(&s->scan, page, end) ||
+		    (++cnt % LOOK_PAGES == 0 && fr_now_ns(CLOCK_MONOTONIC) - to_ns > LOOK_MAX_NS))
 			break;
 	fr_holdoff_end(&s->scan, h);
 	count(&s->stats.looked, 1);
@@ -152,7 +146,7 @@ static u64 woke_late(struct fr_sleeper *s, u64 late_ns, u64 to_ns)
 		if (h->length_ns >= s->conf.threshold_ns)
 			keep(s, h);
 		late_ns = s->slept_ns = to_ns;
-		to_ns = mono_ns();
+		to_ns = fr_now_ns(CLOCK_MONOTONIC);
 	}
 	return to_ns;
 }
@@ -160,14 +154,14 @@ static u64 woke_late(struct fr_sleeper *s, u64 late_ns, u64 to_ns)
 static void *run(void *arg)
 {
 	struct fr_sleeper *s = arg;
-	u64 next, now = mono_ns(), passed;
+	u64 next, now = fr_now_ns(CLOCK_MONOTONIC), passed;
 
 	prctl(PR_SET_TIMERSLACK, 1UL); /* at normal priority; real-time threads have none */
 	next = now + s->conf.interval_ns;
 	while (!fr_load(&s->stop)) {
 		s->slept_ns = now;
 		sleep_until(next);
-		now = mono_ns();
+		now = fr_now_ns(CLOCK_MONOTONIC);
 		if (sched_getcpu() != s->ring.cpu) {
 			fr_store(&s->gone, !fr_load(&s->stop));
 			break;

@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/recorder/daemon.h"
 #include "flow/recorder/engine.h"
 #include "io/ctl/ctl_server.h"
+#include "io/now.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
 #include "pure/text/jsonr.h"
@@ -34,14 +34,6 @@
 #define NO_GROUP ((gid_t)-1)
 
 enum right { MAY_LOOK = 1, MAY_DUMP = 2, MAY_RULE = 4 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- permissions ---- */
 
@@ -248,7 +240,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 /* Is it too early for another snapshot requested by a user? Answers so. */
 static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 {
-	u64 interval = fr_daemon_config(c->d)->dump_interval_ns, now = now_ns();
+	u64 interval = fr_daemon_config(c->d)->dump_interval_ns, now = fr_now_ns(CLOCK_MONOTONIC);
 	char a[32], b[32];
 
 	if (!fr_ctl_client_peer(to)->uid || !c->dumped_ns || now - c->dumped_ns >= interval)
@@ -297,7 +289,7 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 		fr_control_answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s",
 					strerror(-err));
 	} else if (fr_ctl_client_peer(to)->uid) {
-		c->dumped_ns = now_ns();
+		c->dumped_ns = fr_now_ns(CLOCK_MONOTONIC);
 	}
 }
 

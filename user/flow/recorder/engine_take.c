@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/incident/inclog.h"
 #include "flow/recorder/engine_int.h"
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store.h"
+#include "io/now.h"
 #include "pure/err.h"
 
 #define NAME_TRIES  100
@@ -24,14 +24,6 @@
 /* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
 #define LOOK_NS	     NS_PER_S
 #define END_STILL_NS (20 * NS_PER_S)
-
-static u64 real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 /* ---- pending snapshots: in shared memory, so not trusted ---- */
 
@@ -133,7 +125,7 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 	int err = -EEXIST;
 
 	for (nr = 0; err == -EEXIST && nr < NAME_TRIES; nr++) {
-		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, real_ns() - ago,
+		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, fr_now_ns(CLOCK_REALTIME) - ago,
 				       fr_trigger_reason(a->kind), *a->comm ? a->comm : NULL, a->pid, nr);
 		if (!err && (!access(p->path, F_OK) || is_promised(e, p->path)))
 			err = -EEXIST;

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/recorder/daemon.h"
 #include "io/cpus.h"
+#include "io/now.h"
 #include "io/session/admin.h"
 #include "io/session/rateask.h"
 #include "pure/config/config.h"
@@ -58,14 +58,6 @@ struct fr_governor {
 
 _Static_assert(GROUP_CNT <= FR_GOVERN_GROUP_MAX, "all groups");
 _Static_assert(FR_GROUP_CNT <= 32, "a bit each");
-
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static void drop(struct fr_governor *g, int *fd, bool watched)
 {
@@ -375,8 +367,8 @@ static u64 clock_read_ns(void)
 	int i;
 
 	for (i = 0; i < CLOCK_READS; i++) {
-		a = mono_ns();
-		b = mono_ns();
+		a = fr_now_ns(CLOCK_MONOTONIC);
+		b = fr_now_ns(CLOCK_MONOTONIC);
 		best = b - a < best ? b - a : best;
 	}
 	return best < CLOCK_READ_MAX_NS ? best : CLOCK_READ_MAX_NS;
@@ -424,7 +416,7 @@ static struct sums sum_up(const struct fr_governor *g)
 static void measure(const struct fr_governor *g, struct fr_govern_group group[GROUP_CNT])
 {
 	const struct sums s = sum_up(g);
-	const u64 elapsed = mono_ns() - g->begun_ns, read_ns = clock_read_ns();
+	const u64 elapsed = fr_now_ns(CLOCK_MONOTONIC) - g->begun_ns, read_ns = clock_read_ns();
 	u32 i, cpus = online_cnt();
 
 	for (i = 0; i < GROUP_CNT; i++)
@@ -514,7 +506,7 @@ static void on_tick(void *arg, u32 events)
 		return;
 	}
 	read_programs(g);
-	g->begun_ns = mono_ns();
+	g->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	g->window_fd = fr_daemon_timer(g->d, WINDOW_NS, 0, on_window, g);
 	if (g->window_fd < 0)
 		drop(g, &g->on_fd, false);

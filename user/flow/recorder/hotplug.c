@@ -17,6 +17,7 @@
 
 #include "flow/recorder/daemon.h"
 #include "io/cpus.h"
+#include "io/now.h"
 #include "io/session/sess.h"
 #include "io/uevent.h"
 #include "pure/err.h"
@@ -40,23 +41,15 @@ static bool was_online(const struct fr_hotplug *h, u32 cpu)
 	return h->online[cpu / 8] & 1u << cpu % 8;
 }
 
-static u64 clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /*
  * In this order the result is never too small; an interruption in between makes it too large, which at worst causes a useless
  * look.
  */
 static u64 slept_ns(void)
 {
-	u64 mono = clock_ns(CLOCK_MONOTONIC);
+	u64 mono = fr_now_ns(CLOCK_MONOTONIC);
 
-	return clock_ns(CLOCK_BOOTTIME) - mono;
+	return fr_now_ns(CLOCK_BOOTTIME) - mono;
 }
 
 /* Where CAP_PERFMON is not enough, and there is no helper with more. */

@@ -13,6 +13,7 @@
 #include "flow/recorder/live.h"
 #include "io/cpus.h"
 #include "io/ctl/ctl.h"
+#include "io/now.h"
 #include "io/ring/hits.h"
 #include "pure/err.h"
 #include "pure/text/jsonr.h"
@@ -38,8 +39,7 @@ static void sum_runs(const struct fr_live *l, u64 *cnt, u64 *ns)
 int fr_live_measure(struct fr_live *l)
 {
 	const struct timespec nap = {.tv_sec = MEASURE_NS / 1000000000, .tv_nsec = MEASURE_NS % 1000000000};
-	u64 cnt, ns, cnt_before, ns_before;
-	struct timespec a, b;
+	u64 cnt, ns, cnt_before, ns_before, begin_ns, end_ns;
 	int fd = fr_sess_stats_on();
 
 	if (fd < 0) {
@@ -47,15 +47,15 @@ int fr_live_measure(struct fr_live *l)
 		return fd;
 	}
 	fr_sess_progs_update(l->prog, l->prog_cnt);
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	begin_ns = fr_now_ns(CLOCK_MONOTONIC);
 	sum_runs(l, &cnt_before, &ns_before);
 	nanosleep(&nap, NULL);
 	fr_sess_progs_update(l->prog, l->prog_cnt);
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	end_ns = fr_now_ns(CLOCK_MONOTONIC);
 	close(fd);
 	sum_runs(l, &cnt, &ns);
 	l->cost = (struct fr_live_cost){.known = true, .measured = true};
-	l->cost.window_ns = (b.tv_sec - a.tv_sec) * 1000000000ULL + b.tv_nsec - a.tv_nsec;
+	l->cost.window_ns = end_ns - begin_ns;
 	l->cost.percent = (ns - ns_before) * 100.0 / l->cost.window_ns;
 	l->cost.event_ns = cnt > cnt_before ? (double)(ns - ns_before) / (cnt - cnt_before) : 0;
 	return 0;

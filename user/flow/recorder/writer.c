@@ -30,6 +30,7 @@
 #include "io/cgroup.h"
 #include "io/child.h"
 #include "io/confine.h"
+#include "io/now.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 
@@ -236,28 +237,15 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 
 /* ---- the recorder's side ---- */
 
-static u64 ns_of(clockid_t clock)
-{
-	struct timespec ts = {};
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static u64 mono_ns(void)
-{
-	return ns_of(CLOCK_MONOTONIC);
-}
-
 /* Has it used no CPU for so long? */
 static bool stands_still(struct fr_writer_proc *w, u64 timeout_ns)
 {
-	u64 cpu_ns, now_ns = mono_ns();
+	u64 cpu_ns, now_ns = fr_now_ns(CLOCK_MONOTONIC);
 	clockid_t clock;
 
 	if (!w->busy || clock_getcpuclockid(w->pid, &clock))
 		return false;
-	cpu_ns = ns_of(clock);
+	cpu_ns = fr_now_ns(clock);
 	if (cpu_ns == w->cpu_ns)
 		return now_ns - w->works_ns >= timeout_ns;
 	w->cpu_ns = cpu_ns;
@@ -412,7 +400,7 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask)
 	}
 	w->busy = !err;
 	w->cpu_ns = 0;
-	w->works_ns = mono_ns();
+	w->works_ns = fr_now_ns(CLOCK_MONOTONIC);
 	return err;
 }
 

@@ -17,33 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/name.h"
+#include "io/now.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 #include "pure/text/units.h"
 
 #define NAME_TRIES 100
-
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static u64 real_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static int create_file(struct fr_dump *d)
 {
@@ -58,7 +42,7 @@ static int create_file(struct fr_dump *d)
 	if (!d->ask->dir)
 		dir = fr_sess_fact(d->s, "dir");
 	for (nr = 0, err = -EEXIST; err == -EEXIST && nr < NAME_TRIES; nr++) {
-		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DEF_DIR, real_ns(),
+		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DEF_DIR, fr_now_ns(CLOCK_REALTIME),
 				       d->ask->reason, d->ask->comm, d->ask->pid, nr);
 		if (!err && !access(d->done->path, F_OK))
 			err = -EEXIST;
@@ -176,7 +160,7 @@ static int copy_and_encode(struct fr_dump *d)
 	do {
 		all = fr_dump_copy_wave(d, &first);
 		if (all)
-			d->done->copied_ns = mono_ns() - d->begun_ns;
+			d->done->copied_ns = fr_now_ns(CLOCK_MONOTONIC) - d->begun_ns;
 		err = is_first ? begin_encoding(d) : 0;
 		is_first = false;
 		err = err ?: encode_wave(d);
@@ -252,7 +236,7 @@ static int finish(struct fr_dump *d)
 	int err = fr_snap_finish(d->w);
 
 	d->w = NULL;
-	d->done->elapsed_ns = mono_ns() - d->begun_ns;
+	d->done->elapsed_ns = fr_now_ns(CLOCK_MONOTONIC) - d->begun_ns;
 	if (!err && !stat(d->done->path, &st))
 		d->done->bytes = st.st_size;
 	return err;
@@ -281,7 +265,7 @@ static int dump_locked(struct fr_dump *d)
 	char need[32];
 	int err;
 
-	d->begun_ns = mono_ns();
+	d->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	d->jobs = 1;
 	if (d->ask->profile_only) {
 		d->addrs = calloc(1, sizeof(*d->addrs));

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
+#include "io/now.h"
 #include "io/symbol/kallsyms.h"
 #include "io/symbol/perfmap.h"
 #include "io/symbol/procmaps.h"
@@ -27,19 +27,6 @@
 /* A snapshot must not wait for processes: limits of CPU time for looking at them, and of elapsed time on a busy machine. */
 #define PROCS_CPU_NS 200000000ULL
 #define PROCS_NS     2000000000ULL
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static u64 mono_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 static int put_build_id(struct fr_dump *d)
 {
@@ -332,7 +319,7 @@ static int take_names(struct finds *f, int fd)
 static int take_ended(struct finds *f, const struct proc_life *p)
 {
 	u32 cnt = f->addrs->kernel_at, i;
-	int fd = fr_ended_perf_map(p->pid, p->start_ns, p->exit_ns ? p->exit_ns : mono_ns()), err = 0;
+	int fd = fr_ended_perf_map(p->pid, p->start_ns, p->exit_ns ? p->exit_ns : fr_now_ns(CLOCK_MONOTONIC)), err = 0;
 	struct fr_jit_sym *own = f->jit;
 
 	if (fd < 0)
@@ -420,12 +407,13 @@ static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *ta
 /* How many processes were left out, for want of time or memory. */
 static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t cnt)
 {
-	u64 until_ns = mono_ns() + PROCS_NS, until_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + PROCS_CPU_NS;
+	u64 until_ns = fr_now_ns(CLOCK_MONOTONIC) + PROCS_NS, until_cpu_ns = fr_now_ns(CLOCK_THREAD_CPUTIME_ID) + PROCS_CPU_NS;
 	size_t proc_cnt, i;
 	struct proc_life *p;
 
 	proc_cnt = list_procs(f->addrs, task, cnt, &p);
-	for (i = 0; i < proc_cnt && mono_ns() < until_ns && clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_cpu_ns; i++)
+	for (i = 0; i < proc_cnt && fr_now_ns(CLOCK_MONOTONIC) < until_ns && fr_now_ns(CLOCK_THREAD_CPUTIME_ID) < until_cpu_ns;
+	     i++)
 		if (take_proc(f, &p[i]))
 			break;
 	free(p);

@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store_int.h"
+#include "io/now.h"
 #include "io/snapfile/snapfile_format.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -186,14 +186,6 @@ static int may_remove(int dir_fd, const char *name)
 	return -EBADMSG;
 }
 
-static u64 wall_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* 0, or -EROFS. */
 static int disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
 {
@@ -309,7 +301,7 @@ static int keep_limits(struct fr_store *st, const struct listing *l, const struc
 static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
 {
 	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
-	struct fr_quota_now now = {.real_ns = wall_ns(), .want_sz = want_sz};
+	struct fr_quota_now now = {.real_ns = fr_now_ns(CLOCK_REALTIME), .want_sz = want_sz};
 	enum fr_quota_short is_short = FR_QUOTA_ROOM;
 	u64 fs_sz;
 	int err;
@@ -354,7 +346,7 @@ int fr_store_tidy(struct fr_store *st, bool age_only)
 		.max_sz = age_only ? 0 : st->conf.max_sz,
 		.max_age_ns = st->conf.max_age_ns,
 	};
-	struct fr_quota_now now = {.real_ns = wall_ns()};
+	struct fr_quota_now now = {.real_ns = fr_now_ns(CLOCK_REALTIME)};
 	enum fr_quota_short is_short;
 	struct listing l;
 	u32 removed = 0;

@@ -11,6 +11,7 @@
 #include "flow/snapshot/clock_sample.h"
 #include "flow/tail/tail_know.h"
 #include "flow/tail/tail_ring.h"
+#include "io/now.h"
 #include "pure/err.h"
 
 #define CLOCKS_NS    1000000u	 /* clocks of CPUs, and ours of the session's, do not differ more */
@@ -44,17 +45,9 @@ struct fr_tail {
 	u64 handed;
 };
 
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static u64 session_ns(const struct fr_tail *t)
 {
-	return mono_ns() + t->to_session_ns;
+	return fr_now_ns(CLOCK_MONOTONIC) + t->to_session_ns;
 }
 
 /* ---- set-up ---- */
@@ -70,7 +63,7 @@ static int read_clock(struct fr_tail *t)
 	}
 	fr_wall_init(&t->wall);
 	fr_wall_add(&t->wall, c.ts, c.real_ns);
-	t->to_session_ns = c.mono_ns - mono_ns();
+	t->to_session_ns = c.mono_ns - fr_now_ns(CLOCK_MONOTONIC);
 	t->since_ns = t->opts.last_ns && c.ts > t->opts.last_ns ? c.ts - t->opts.last_ns : 0;
 	return 0;
 }
@@ -228,9 +221,9 @@ static void look_for_rings(struct fr_tail *t)
 /* Now and then. */
 static void refresh(struct fr_tail *t)
 {
-	if (mono_ns() - t->refreshed_ns < REFRESH_NS)
+	if (fr_now_ns(CLOCK_MONOTONIC) - t->refreshed_ns < REFRESH_NS)
 		return;
-	t->refreshed_ns = mono_ns();
+	t->refreshed_ns = fr_now_ns(CLOCK_MONOTONIC);
 	follow_wall(t);
 	look_for_rings(t);
 }
@@ -277,7 +270,7 @@ int fr_tail_open(struct fr_sess *s, const struct fr_tail_opts *opts, struct fr_t
 	if (t) {
 		t->s = s;
 		t->opts = *opts;
-		t->refreshed_ns = mono_ns();
+		t->refreshed_ns = fr_now_ns(CLOCK_MONOTONIC);
 		err = set_up(t);
 	}
 	if (err == -ENOMEM)

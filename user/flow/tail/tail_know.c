@@ -3,21 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "flow/snapshot/procs.h"
 #include "flow/tail/tail_ring.h"
+#include "io/now.h"
 
 #define LEARNT_MOST   (1u << 17) /* rows of names and stacks: some 20 MB */
 #define LOOK_AGAIN_NS 1000000000u
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 void fr_know_free(struct fr_know *k)
 {
@@ -142,11 +134,11 @@ int fr_know_look(struct fr_know *k, u32 tid, u64 ts)
 {
 	int err;
 
-	if (k->in_vain_ns && now_ns() - k->in_vain_ns < LOOK_AGAIN_NS)
+	if (k->in_vain_ns && fr_now_ns(CLOCK_MONOTONIC) - k->in_vain_ns < LOOK_AGAIN_NS)
 		return 0;
 	err = load_tasks(k, false);
 	err = err == -ENOMEM ? err : fr_names_ready(k->names);
-	k->in_vain_ns = err || fr_names_who(k->names, tid, ts, 0).pid < 0 ? now_ns() : 0;
+	k->in_vain_ns = err || fr_names_who(k->names, tid, ts, 0).pid < 0 ? fr_now_ns(CLOCK_MONOTONIC) : 0;
 	return err;
 }
 

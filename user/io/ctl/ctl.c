@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/now.h"
+#include "pure/text/units.h"
+
 #define LINE_MAX_SZ	   (64u << 20) /* of an answer: many CPUs mean many counters */
 #define CONNECT_TIMEOUT_MS 3000
 
@@ -22,10 +25,7 @@ struct fr_ctl_conn {
 
 static s64 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
 
 /* Retry for a moment if the recorder's queue is full. */

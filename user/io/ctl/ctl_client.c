@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/ctl/ctl_int.h"
+#include "io/now.h"
 
 #define TIMEOUT_NS (FR_CTL_TIMEOUT_MS * 1000000ULL)
 #define TELL_MAX   (FR_CTL_OUT_MAX / 4)
@@ -76,7 +77,7 @@ void fr_ctl_client_write(struct fr_ctl_client *c)
 		}
 		c->out_begin += n;
 		if (!c->watches)
-			c->deadline_ns = fr_ctl_now_ns() + TIMEOUT_NS;
+			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
 	}
 	/* do not keep the memory of a large answer */
 	free(c->out);
@@ -94,7 +95,7 @@ static void refuse(struct fr_ctl_client *c, const char *line)
 
 static bool too_often(struct fr_ctl_client *c)
 {
-	u64 now = fr_ctl_now_ns();
+	u64 now = fr_now_ns(CLOCK_MONOTONIC);
 
 	if (now - c->rate_from_ns >= SECOND_NS) {
 		c->rate_from_ns = now;
@@ -122,7 +123,7 @@ static void take_line(struct fr_ctl_client *c)
 		return;
 	}
 	if (!c->watches)
-		c->deadline_ns = fr_ctl_now_ns() + TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
 	c->server->ops.request(c->server->ops.arg, c, line, sz);
 }
 
@@ -179,7 +180,7 @@ void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz)
 	c->deferred = false;
 	fr_ctl_client_put(c, line, sz);
 	if (!c->watches)
-		c->deadline_ns = fr_ctl_now_ns() + TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
 	/* the server sends this, and handles the next request, when it runs */
 	fr_ctl_server_changed(c->server);
 }

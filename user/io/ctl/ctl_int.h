@@ -39,8 +39,6 @@ struct fr_ctl_server {
 	struct fr_ctl_client client[FR_CTL_CLIENT_MAX];
 };
 
-u64 fr_ctl_now_ns(void);
-
 /* Read, answer and send as far as possible without blocking. This function and the others set dead to have it closed. */
 void fr_ctl_client_serve(struct fr_ctl_client *c);
 void fr_ctl_client_write(struct fr_ctl_client *c);

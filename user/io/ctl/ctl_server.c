@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/ctl/ctl_int.h"
+#include "io/now.h"
 #include "pure/err.h"
 
 #define BACKLOG	   128
@@ -28,14 +28,6 @@
 
 static const char full[] = "{\"ok\":false,\"error\":\"too many clients\",\"code\":\"clients\","
 			   "\"cure\":\"end some `flightrec follow`, or ask again\"}";
-
-u64 fr_ctl_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- the socket's file ---- */
 
@@ -331,7 +323,7 @@ static void admit(struct fr_ctl_server *s, int fd)
 		say_and_close(fd, &new, why ?: full);
 		return;
 	}
-	new.deadline_ns = fr_ctl_now_ns() + FR_CTL_TIMEOUT_MS * 1000000ULL;
+	new.deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_MS * 1000000ULL;
 	*c = new;
 	if (add_fd(s, fd, c - s->client))
 		fr_ctl_client_close(c);
@@ -350,7 +342,7 @@ static void hear(struct fr_ctl_server *s, bool on)
 static void be_deaf(struct fr_ctl_server *s)
 {
 	hear(s, false);
-	s->deaf_until_ns = fr_ctl_now_ns() + DEAF_NS;
+	s->deaf_until_ns = fr_now_ns(CLOCK_MONOTONIC) + DEAF_NS;
 }
 
 static void accept_some(struct fr_ctl_server *s)
@@ -386,7 +378,7 @@ static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
 /* Close dead clients, update what epoll watches for the others, and set the timer to the nearest deadline. */
 static void settle(struct fr_ctl_server *s)
 {
-	u64 now = fr_ctl_now_ns(), next;
+	u64 now = fr_now_ns(CLOCK_MONOTONIC), next;
 	struct fr_ctl_client *c;
 
 	if (s->deaf_until_ns && s->deaf_until_ns <= now) {

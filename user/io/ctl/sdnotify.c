@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "io/now.h"
 #include "pure/err.h"
 
 #define TEXT_SZ 1024
@@ -137,11 +137,9 @@ int fr_sdnotify_status(struct fr_sdnotify *n, const char *status)
 
 int fr_sdnotify_reloading(struct fr_sdnotify *n)
 {
-	struct timespec ts;
 	char buf[64];
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	snprintf(buf, sizeof(buf), "RELOADING=1\nMONOTONIC_USEC=%llu", ts.tv_sec * 1000000ULL + ts.tv_nsec / 1000);
+	snprintf(buf, sizeof(buf), "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)fr_now_ns(CLOCK_MONOTONIC) / 1000);
 	return send_text(n, buf);
 }
 

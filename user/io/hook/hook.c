@@ -16,11 +16,11 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/child.h"
 #include "io/hook/hook_int.h"
+#include "io/now.h"
 #include "pure/err.h"
 
 #define P_PIDFD_ID 3 /* idtype_t's P_PIDFD, which older headers lack */
@@ -43,14 +43,6 @@ struct fr_hooks {
 	u32 queued;
 	struct fr_hook_count count;
 };
-
-static u64 mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- time ---- */
 
@@ -160,7 +152,7 @@ static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *ow
 		return err;
 	}
 	h->count.started++;
-	j->due_ns = h->timeout_ns ? mono_ns() + h->timeout_ns : 0;
+	j->due_ns = h->timeout_ns ? fr_now_ns(CLOCK_MONOTONIC) + h->timeout_ns : 0;
 	set_timer(h);
 	return 0;
 }
@@ -207,7 +199,7 @@ int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask)
 
 void fr_hooks_poll(struct fr_hooks *h)
 {
-	u64 ticks, now_ns = mono_ns();
+	u64 ticks, now_ns = fr_now_ns(CLOCK_MONOTONIC);
 	u32 i;
 
 	if (read(h->timer_fd, &ticks, sizeof(ticks)) < 0)
@@ -235,7 +227,7 @@ static void poll_until(struct fr_hooks *h, u64 until_ns, int enough_fd)
 	struct pollfd p[2] = {{.fd = h->epoll_fd, .events = POLLIN}, {.fd = enough_fd, .events = POLLIN}};
 	u64 now_ns;
 
-	while (is_busy(h) && !p[1].revents && (now_ns = mono_ns()) < until_ns) {
+	while (is_busy(h) && !p[1].revents && (now_ns = fr_now_ns(CLOCK_MONOTONIC)) < until_ns) {
 		poll(p, 2, (until_ns - now_ns) / 1000000 + 1);
 		fr_hooks_poll(h);
 	}
@@ -252,12 +244,12 @@ static void drop_queued(struct fr_hooks *h)
 
 void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd)
 {
-	u64 now_ns = mono_ns();
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
 	u32 i;
 
 	poll_until(h, now_ns + limit_ns, enough_fd);
 	drop_queued(h);
-	now_ns = mono_ns();
+	now_ns = fr_now_ns(CLOCK_MONOTONIC);
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
 		if (h->job[i].pid && !h->job[i].told)
 			tell_to_end(h, &h->job[i], now_ns, "the recorder ends");

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "atomic.h"
 #include "io/ring/ring_read.h"
@@ -92,14 +91,6 @@ static inline int fr_ring_lap_state(const struct fr_ring_map *m, u64 seq, u64 wo
 	if (seq == fr_w_seq(w) && fr_slot_com(word) == fr_w_off(w))
 		return FR_RING_PARTIAL;
 	return -EAGAIN;
-}
-
-static inline u64 fr_ring_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
 #endif

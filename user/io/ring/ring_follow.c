@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/ring/ring_follow.h"
 
+#include "io/now.h"
 #include "io/ring/ring_check.h"
 
 #define PATIENCE_NS 1000000000u /* give up on a passed lap that stays unreadable this long */
@@ -57,8 +58,8 @@ int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units
 			word = fr_load(fr_ring_slot_of(m, seq));
 			err = try_look(m, seq, word, fr_writer_w(m->wr), buf, have_units, out);
 		}
-		until = until ?: fr_ring_now_ns() + FR_RING_READ_TRY_NS;
-	} while (err == -EAGAIN && fr_ring_now_ns() < until);
+		until = until ?: fr_now_ns(CLOCK_MONOTONIC) + FR_RING_READ_TRY_NS;
+	} while (err == -EAGAIN && fr_now_ns(CLOCK_MONOTONIC) < until);
 	return err;
 }
 
@@ -111,12 +112,12 @@ static int try_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 
 int fr_ring_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 {
-	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
+	u64 until = fr_now_ns(CLOCK_MONOTONIC) + FR_RING_READ_TRY_NS;
 	int err;
 
 	do {
 		err = try_before(m, seq, cnt);
-	} while (err == -EAGAIN && fr_ring_now_ns() < until);
+	} while (err == -EAGAIN && fr_now_ns(CLOCK_MONOTONIC) < until);
 	return err;
 }
 
@@ -200,7 +201,7 @@ static int catch_up(struct fr_ring_follow *f)
 /* The lap cannot be read right now, and never will be if a killed process left it so: give it up once w has passed it. */
 static int give_up(struct fr_ring_follow *f, u64 patience_ns)
 {
-	u64 now = fr_ring_now_ns();
+	u64 now = fr_now_ns(CLOCK_MONOTONIC);
 
 	f->stuck_ns = f->stuck_ns ?: now;
 	if (now - f->stuck_ns < patience_ns || fr_w_seq(fr_writer_w(f->map.wr)) <= f->seq)

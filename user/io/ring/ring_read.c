@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io/now.h"
 #include "io/ring/ring_check.h"
 
 #define PEEK_TRIES 16
@@ -110,7 +111,7 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
  */
 static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, void *arg)
 {
-	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
+	u64 until = fr_now_ns(CLOCK_MONOTONIC) + FR_RING_READ_TRY_NS;
 	struct suspect s[FR_SLOT_MAX];
 	u16 names[FR_SLOT_MAX + 1];
 	u32 i, cnt;
@@ -119,7 +120,7 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 	count_names(m, names);
 	do {
 		cnt = find_suspects(m, names, s);
-	} while (cnt && fr_ring_now_ns() < until);
+	} while (cnt && fr_now_ns(CLOCK_MONOTONIC) < until);
 	if (!cnt)
 		return 0;
 	err = grace(arg);
@@ -279,7 +280,7 @@ static int try_copy(struct fr_ring_reader *r, u64 seq, u64 word, u64 w, void *bu
 
 static int try_here(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap *out)
 {
-	u64 until = fr_ring_now_ns() + FR_RING_READ_TRY_NS;
+	u64 until = fr_now_ns(CLOCK_MONOTONIC) + FR_RING_READ_TRY_NS;
 	int i, err = -EAGAIN;
 
 	do {
@@ -288,7 +289,7 @@ static int try_here(struct fr_ring_reader *r, u64 seq, void *buf, struct fr_lap 
 
 			err = try_copy(r, seq, word, fr_writer_w(r->map->wr), buf, out);
 		}
-	} while (err == -EAGAIN && fr_ring_now_ns() < until);
+	} while (err == -EAGAIN && fr_now_ns(CLOCK_MONOTONIC) < until);
 	return err;
 }
 

@@ -16,9 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/now.h"
 #include "io/session/bpffs.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/text/units.h"
 
 #define META_FACTS  0u
 #define META_SCHEMA 1u
@@ -434,10 +436,7 @@ void fr_sess_sweep(void)
 
 static u64 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
 
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)

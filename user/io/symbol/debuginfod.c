@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define TIME_LIMIT_S 300 /* per file: debug files of browsers have a gigabyte */
 #define FAIL_MOST    8	 /* failures in a row, other than "unknown" */
@@ -34,10 +36,7 @@ struct fr_debuginfod {
 
 static time_t now_s(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
+	return fr_now_ns(CLOCK_MONOTONIC) / FR_SEC_NS;
 }
 
 /*

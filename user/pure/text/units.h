@@ -7,6 +7,10 @@
 
 #include "types.h"
 
+/* Lengths of time, in ns: to convert from one unit to another. Unsigned: cast them where a time may be negative. */
+#define FR_MSEC_NS 1000000ULL
+#define FR_SEC_NS  1000000000ULL
+
 /* "64K", "8M", "1G", "1T", "4096": bytes. Returns 0, or -EINVAL. */
 int fr_parse_size(const char *text, u64 *bytes);
 
