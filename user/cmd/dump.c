@@ -94,7 +94,7 @@ static int show_answer(const char *line)
 /* Repeats the request while another snapshot is being taken. */
 static int ask_recorder(const char *name, const char *request, char **line)
 {
-	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * 1000000L};
+	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * FR_MSEC_NS};
 	struct fr_ctl_conn *c;
 	enum fr_cmd_no no;
 	int status, tries;

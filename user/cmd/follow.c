@@ -210,7 +210,7 @@ static int try_follow(const char *name, struct fr_ctl_conn **out)
  */
 static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
 {
-	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+	const struct timespec nap = {.tv_nsec = NAP_MS * FR_MSEC_NS};
 	u32 gone = 0;
 	int status = AGAIN;
 

@@ -18,6 +18,7 @@
 #include "pure/err.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
+#include "pure/text/units.h"
 #include "pure/text/utf8.h"
 #include "pure/text/when.h"
 
@@ -210,7 +211,7 @@ static u32 columns(const struct fr_out *o)
 /* "2026-01-31 14:02:11.123"; without wall time seconds of the recording clock */
 static void put_when(struct fr_out *o, const struct fr_incident_item *item)
 {
-	time_t sec = item->wall_ns / 1000000000;
+	time_t sec = item->wall_ns / FR_SEC_NS;
 	struct tm tm;
 	char text[32];
 
@@ -219,7 +220,7 @@ static void put_when(struct fr_out *o, const struct fr_incident_item *item)
 		return;
 	}
 	strftime(text, sizeof(text), "%F %T", &tm);
-	fr_out_printf(o, "%s.%03u  ", text, (u32)(item->wall_ns % 1000000000 / 1000000));
+	fr_out_printf(o, "%s.%03u  ", text, (u32)(item->wall_ns % FR_SEC_NS / FR_MSEC_NS));
 }
 
 #define BEFORE_WORDS 60u /* columns of time, kind, comm and pid */

@@ -105,7 +105,7 @@ static void put_cell(struct fr_out *o, const char *text, size_t width, bool righ
 
 static void put_time(struct fr_out *o, u64 real_ns)
 {
-	time_t secs = real_ns / 1000000000;
+	time_t secs = real_ns / FR_SEC_NS;
 	char buf[32];
 	struct tm tm;
 

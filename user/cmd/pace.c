@@ -9,9 +9,9 @@
 
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
-#define SEC_NS	 1000000000LL
-#define WAIT_MAX (1e9 * SEC_NS) /* thirty years: avoids overflow for anything farther away */
+#define WAIT_MAX (1e9 * FR_SEC_NS) /* thirty years: avoids overflow for anything farther away */
 
 int fr_pace_parse(const char *text, double *speed)
 {
@@ -39,7 +39,7 @@ static s64 now_ns(void)
 /* A pipe without a reader, or a closed terminal. */
 bool fr_pace_sleep(int fd, s64 wait_ns)
 {
-	const struct timespec t = {.tv_sec = wait_ns / SEC_NS, .tv_nsec = wait_ns % SEC_NS};
+	const struct timespec t = {.tv_sec = wait_ns / (s64)FR_SEC_NS, .tv_nsec = wait_ns % (s64)FR_SEC_NS};
 	struct pollfd p = {.fd = fd};
 
 	return ppoll(&p, 1, &t, NULL) <= 0 || !(p.revents & (POLLERR | POLLHUP));

@@ -11,11 +11,11 @@
 #include "pure/err.h"
 #include "pure/schema/syscalls.h"
 #include "pure/schema/sysnames.h"
+#include "pure/text/dev.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
 #include "pure/text/jsonw.h"
-
-#define SEC_NS 1000000000ULL
+#include "pure/text/units.h"
 
 struct on {
 	const struct fr_replay_on *ask;
@@ -73,15 +73,15 @@ static void put_time(struct fr_out *o, const struct fr_wall *wall, u64 ts)
 	if (real_ns)
 		fr_text_wall(o, real_ns);
 	else
-		fr_out_printf(o, "%llu.%09llu", (unsigned long long)(ts / SEC_NS), (unsigned long long)(ts % SEC_NS));
+		fr_out_printf(o, "%llu.%09llu", (unsigned long long)(ts / FR_SEC_NS), (unsigned long long)(ts % FR_SEC_NS));
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
 static void put_duration(struct fr_out *o, u64 ns)
 {
-	if (ns >= SEC_NS)
+	if (ns >= FR_SEC_NS)
 		fr_out_printf(o, "%.3f s", ns / 1e9);
-	else if (ns >= 1000000)
+	else if (ns >= FR_MSEC_NS)
 		fr_out_printf(o, "%.3f ms", ns / 1e6);
 	else
 		fr_out_printf(o, "%.3f us", ns / 1e3);
@@ -117,7 +117,8 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 	if (what)
 		fr_out_printf(o, " %s", what);
 	else if (m->kind == FR_TRIGGER_latency && m->latency == FR_LATENCY_block)
-		fr_out_printf(o, " %llu:%llu", (unsigned long long)m->what >> 20, (unsigned long long)m->what & 0xfffff);
+		fr_out_printf(o, " %llu:%llu", (unsigned long long)m->what >> FR_DEV_MINOR_BITS,
+			      (unsigned long long)m->what & FR_DEV_MINOR_MASK);
 	else if (m->kind == FR_TRIGGER_latency && m->latency >= FR_LATENCY_syscall)
 		fr_out_printf(o, " %llu", (unsigned long long)m->what);
 	if (m->kind == FR_TRIGGER_hung)

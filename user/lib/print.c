@@ -8,8 +8,8 @@
 #include "pure/text/format_gap.h"
 #include "pure/text/format_json.h"
 #include "pure/text/format_text.h"
+#include "pure/text/units.h"
 
-#define SEC_NS	    1000000000ULL
 #define PRINT_FLAGS (FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR)
 
 struct flightrec_printer {
@@ -58,9 +58,9 @@ static bool on_different_days(const struct fr_replay *r)
 	time_t t;
 
 	fr_replay_span(r, &begin_ns, &end_ns);
-	t = (time_t)(begin_ns / SEC_NS);
+	t = (time_t)(begin_ns / FR_SEC_NS);
 	localtime_r(&t, &a);
-	t = (time_t)(end_ns / SEC_NS);
+	t = (time_t)(end_ns / FR_SEC_NS);
 	localtime_r(&t, &b);
 	return a.tm_yday != b.tm_yday || a.tm_year != b.tm_year;
 }

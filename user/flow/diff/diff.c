@@ -8,9 +8,9 @@
 
 #include "flow/replay/summary.h"
 #include "pure/err.h"
+#include "pure/text/dev.h"
 
-#define DEV_MINORS 20 /* bits of a device's minor number */
-#define ERRNO_MAX  4095
+#define ERRNO_MAX 4095
 
 /* The meaning of an event for us. */
 enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
@@ -174,7 +174,7 @@ static int add_block(struct look *l, const struct fr_row *r, const struct bound 
 	size_t len;
 
 	rwbs = fr_row_text(r, b->field[1], &len);
-	snprintf(text, sizeof(text), "%u,%u %c %s", dev >> DEV_MINORS, dev & ((1u << DEV_MINORS) - 1), len ? rwbs[0] : '?',
+	snprintf(text, sizeof(text), "%u,%u %c %s", fr_dev_major(dev), fr_dev_minor(dev), len ? rwbs[0] : '?',
 		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }

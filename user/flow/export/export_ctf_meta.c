@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/export/export_ctf.h"
+#include "pure/text/units.h"
 #include "version.h"
 
 /* ---- text ---- */
@@ -71,11 +72,11 @@ static void put_environment(FILE *f, const struct fr_ctf_trace *t)
 
 static void put_clock(FILE *f, const struct fr_ctf_trace *t)
 {
-	s64 s = t->offset_ns / 1000000000, ns = t->offset_ns % 1000000000;
+	s64 s = t->offset_ns / (s64)FR_SEC_NS, ns = t->offset_ns % (s64)FR_SEC_NS;
 
 	if (ns < 0) {
 		s--;
-		ns += 1000000000;
+		ns += FR_SEC_NS;
 	}
 	fputs("clock {\n\tname = \"recording\";\n\tdescription = \"monotonic clock, moved only forward across CPUs\";\n"
 	      "\tfreq = 1000000000;\n",

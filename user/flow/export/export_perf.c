@@ -19,6 +19,7 @@
 #include "flow/export/export_stack.h"
 #include "flow/export/export_tracecmd.h"
 #include "pure/schema/sysnames.h"
+#include "pure/text/dev.h"
 
 struct perf {
 	const struct fr_schema *schema; /* the schema that event belongs to */
@@ -163,7 +164,7 @@ static void put_block(struct fr_out *o, const struct fr_trc_event *e, const stru
 	struct fr_val rwbs = val_of(e, "rwbs", v, r), comm = val_of(e, "comm", v, r);
 	bool done = r->ev->nr == FR_EV_block_rq_complete;
 
-	fr_out_printf(o, "%u,%u ", (u32)dev >> 20, (u32)dev & 0xfffff);
+	fr_out_printf(o, "%u,%u ", fr_dev_major(dev), fr_dev_minor(dev));
 	if (rwbs.kind == FR_VAL_TEXT)
 		put_clean(o, rwbs.text, rwbs.len);
 	if (!done)

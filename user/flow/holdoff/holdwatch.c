@@ -20,7 +20,6 @@
 #include "pure/err.h"
 #include "pure/text/units.h"
 
-#define MS		1000000ULL
 #define BASELINE_CNT	250u /* wakeups before the baseline is reported */
 #define BASELINE_MAX_NS 5000000000ULL
 
@@ -253,7 +252,7 @@ static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
 
 	if (w->ask->duration_ns && w->begun_ns + w->ask->duration_ns < until)
 		until = w->begun_ns + w->ask->duration_ns;
-	return until > now ? (until - now + MS - 1) / MS : 0;
+	return until > now ? (until - now + FR_MSEC_NS - 1) / FR_MSEC_NS : 0;
 }
 
 static bool is_over(const struct fr_holdwatch *w)

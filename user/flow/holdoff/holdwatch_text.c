@@ -37,13 +37,13 @@ static void put_text(struct fr_out *o, const char *s)
 static void put_time(struct fr_holdwatch *w, u64 ts)
 {
 	u64 wall = fr_holdwatch_wall_ns(w, ts);
-	time_t sec = wall / 1000000000;
+	time_t sec = wall / FR_SEC_NS;
 	struct tm tm;
 	char text[16];
 
 	localtime_r(&sec, &tm);
 	strftime(text, sizeof(text), "%H:%M:%S", &tm);
-	fr_out_printf(w->o, "%s.%06u", text, (u32)(wall % 1000000000 / 1000));
+	fr_out_printf(w->o, "%s.%06u", text, (u32)(wall % FR_SEC_NS / 1000));
 }
 
 static const char *policy_name(int policy)

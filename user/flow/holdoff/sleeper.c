@@ -14,6 +14,7 @@
 #include "io/now.h"
 #include "io/ring/ring_back.h"
 #include "pure/set/guardq.h"
+#include "pure/text/units.h"
 
 #define STACK_SZ    (64u << 10)
 #define LOOK_TRIES  64u
@@ -87,7 +88,7 @@ static void note_lateness(struct fr_sleeper_stats *st, u64 ns)
 
 static void sleep_until(u64 ns)
 {
-	const struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+	const struct timespec ts = {.tv_sec = ns / FR_SEC_NS, .tv_nsec = ns % FR_SEC_NS};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;
@@ -277,9 +278,9 @@ bool fr_sleeper_stop(struct fr_sleeper *s)
 	if (!s->is_running)
 		return true;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += wait_ns % 1000000000;
-	until.tv_sec += wait_ns / 1000000000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
+	until.tv_nsec += wait_ns % FR_SEC_NS;
+	until.tv_sec += wait_ns / FR_SEC_NS + until.tv_nsec / FR_SEC_NS;
+	until.tv_nsec %= FR_SEC_NS;
 	kept = pthread_timedjoin_np(s->thread, NULL, &until) != 0;
 	if (kept) {
 		move_away(s);

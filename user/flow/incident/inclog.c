@@ -17,6 +17,7 @@
 #include "io/snapfile/incfile.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define NAP_MS 5
 
@@ -181,7 +182,7 @@ static int save(struct fr_inclog *l)
 
 static int lock(const struct fr_sess *s, u32 wait_ms)
 {
-	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	const struct timespec nap = {.tv_nsec = NAP_MS * FR_MSEC_NS};
 	int fd = fr_sess_incident_lock(s);
 	u32 waited;
 

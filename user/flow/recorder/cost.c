@@ -54,7 +54,7 @@ static u64 main_capacity(struct fr_sess *s)
 
 void fr_cost_show(struct fr_sess *s)
 {
-	const struct timespec nap = {.tv_nsec = COST_MS * 1000000L};
+	const struct timespec nap = {.tv_nsec = COST_MS * FR_MSEC_NS};
 	int stats = fr_sess_stats_on();
 	struct fr_sess_prog *prog;
 	struct sums a, b;

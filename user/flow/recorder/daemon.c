@@ -102,8 +102,8 @@ static void free_sources(struct fr_daemon *d, bool all)
 static struct itimerspec timer_of(u64 delay_ns, u64 period_ns)
 {
 	return (struct itimerspec){
-		.it_value = {delay_ns / 1000000000, delay_ns % 1000000000 ?: !delay_ns},
-		.it_interval = {period_ns / 1000000000, period_ns % 1000000000},
+		.it_value = {delay_ns / FR_SEC_NS, delay_ns % FR_SEC_NS ?: !delay_ns},
+		.it_interval = {period_ns / FR_SEC_NS, period_ns % FR_SEC_NS},
 	};
 }
 

@@ -15,15 +15,15 @@
 #include "flow/snapshot/store.h"
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define NAME_TRIES  100
 #define TAKE_TRIES  2		 /* one more where a writer was killed, or had less room than it took */
 #define WANT_MIN_SZ (1ULL << 20) /* of room */
-#define NS_PER_S    1000000000ULL
 
 /* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
-#define LOOK_NS	     NS_PER_S
-#define END_STILL_NS (20 * NS_PER_S)
+#define LOOK_NS	     FR_SEC_NS
+#define END_STILL_NS (20 * FR_SEC_NS)
 
 /* ---- pending snapshots: in shared memory, so not trusted ---- */
 
@@ -363,7 +363,7 @@ static void say_gone(struct fr_engine *e, int err)
 	fr_tell_recorder(e->s, "ended its writer, which stood still");
 	fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
 		"ended: give it more time with WriteTimeout=",
-		(unsigned long long)(timeout_ns(e) / NS_PER_S));
+		(unsigned long long)(timeout_ns(e) / FR_SEC_NS));
 }
 
 static void take_answer(struct fr_engine *e)
@@ -485,7 +485,7 @@ void fr_engine_wait(struct fr_engine *e)
 	fr_engine_kick(e);
 	while (e->running >= 0) {
 		p.fd = fr_writer_fd(e->writer);
-		poll(&p, 1, LOOK_NS / 1000000);
+		poll(&p, 1, LOOK_NS / FR_MSEC_NS);
 		take_answer(e);
 		fr_engine_kick(e);
 	}

@@ -38,7 +38,7 @@ static void sum_runs(const struct fr_live *l, u64 *cnt, u64 *ns)
 
 int fr_live_measure(struct fr_live *l)
 {
-	const struct timespec nap = {.tv_sec = MEASURE_NS / 1000000000, .tv_nsec = MEASURE_NS % 1000000000};
+	const struct timespec nap = {.tv_sec = MEASURE_NS / FR_SEC_NS, .tv_nsec = MEASURE_NS % FR_SEC_NS};
 	u64 cnt, ns, cnt_before, ns_before, begin_ns, end_ns;
 	int fd = fr_sess_stats_on();
 

@@ -8,6 +8,7 @@
 
 #include "flow/recorder/live.h"
 #include "flow/recorder/sampler.h"
+#include "pure/text/units.h"
 
 /* How often its tables are halved; -1: it counts no profile. */
 static int table_shift(const struct fr_live *l)
@@ -33,8 +34,9 @@ void fr_live_profile_json(const struct fr_live *l, struct fr_out *o)
 	fr_out_printf(o,
 		      "\"cpu_profile\":{\"tables\":2,\"keys\":%u,\"stacks\":%u,\"words\":%u,\"interval_ms\":%llu,"
 		      "\"latency_ms\":%llu,\"rate_max\":%llu,\"hz\":%u,\"exceeded\":%s},",
-		      fr_hits_cnt(shift), fr_hits_stack_cnt(shift), fr_hits_word_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000,
-		      FR_SAMPLER_LATENCY_NS / 1000000, (unsigned long long)fr_sampler_rate_max(shift), fr_sess_sample_hz(l->s),
+		      fr_hits_cnt(shift), fr_hits_stack_cnt(shift), fr_hits_word_cnt(shift),
+		      FR_SAMPLER_INTERVAL_NS / FR_MSEC_NS, FR_SAMPLER_LATENCY_NS / FR_MSEC_NS,
+		      (unsigned long long)fr_sampler_rate_max(shift), fr_sess_sample_hz(l->s),
 		      exceeds(l, shift) ? "true" : "false");
 }
 
@@ -46,7 +48,7 @@ void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
 		return;
 	fr_out_printf(o, "  %-10s ", "profile");
 	fr_out_printf(o, "2 tables of %u keys a CPU, read when one fills and every %llu s: up to %llu different stacks/s a CPU",
-		      fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / 1000000000, (unsigned long long)fr_sampler_rate_max(shift));
+		      fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / FR_SEC_NS, (unsigned long long)fr_sampler_rate_max(shift));
 	if (exceeds(l, shift)) {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));

@@ -10,6 +10,7 @@
 
 #include "flow/recorder/daemon.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define FLIP_TRIES  200 /* to flip a CPU that is counting: some milliseconds in total */
 #define LOCK_NAP_NS 2000000
@@ -54,7 +55,7 @@ void fr_sampler_close(struct fr_sampler *sp)
 
 u64 fr_sampler_rate_max(u32 shift)
 {
-	return (u64)(fr_hits_rest(fr_hits_cnt(shift)) + fr_hits_cnt(shift)) * 1000000000ULL / FR_SAMPLER_LATENCY_NS;
+	return (u64)(fr_hits_rest(fr_hits_cnt(shift)) + fr_hits_cnt(shift)) * FR_SEC_NS / FR_SAMPLER_LATENCY_NS;
 }
 
 static void nap(long ns)
@@ -239,7 +240,7 @@ static int read_locked(struct fr_sampler *sp, struct fr_sampler_read *what)
 
 static int lock(struct fr_sampler *sp, u32 timeout_ms)
 {
-	u64 tries = (u64)timeout_ms * 1000000 / LOCK_NAP_NS;
+	u64 tries = (u64)timeout_ms * FR_MSEC_NS / LOCK_NAP_NS;
 	int err;
 
 	while ((err = fr_hits_lock(sp->hits)) == -EWOULDBLOCK && tries--)

@@ -13,6 +13,7 @@
 #include "flow/snapshot/dump.h"
 #include "io/ctl/ctl.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define ASK_TIMEOUT_MS	 5000
 #define START_TIMEOUT_MS 60000 /* to load its programs, on a busy machine */
@@ -22,7 +23,7 @@
 
 static void nap(void)
 {
-	const struct timespec ts = {.tv_nsec = NAP_MS * 1000000};
+	const struct timespec ts = {.tv_nsec = NAP_MS * FR_MSEC_NS};
 
 	nanosleep(&ts, NULL);
 }

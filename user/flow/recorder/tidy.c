@@ -9,9 +9,10 @@
 #include "flow/recorder/daemon.h"
 #include "flow/snapshot/store.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
-#define PERIOD_MIN_NS 1000000000ULL
-#define PERIOD_MAX_NS (3600 * 1000000000ULL)
+#define PERIOD_MIN_NS FR_SEC_NS
+#define PERIOD_MAX_NS (3600 * FR_SEC_NS)
 #define LOOKS	      8 /* per MaxAge= */
 
 struct fr_tidy {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "flow/report/report_text.h"
+#include "pure/text/dev.h"
 #include "pure/text/escape.h"
 
 #define NAME_COLS  15u
-#define DEV_MINORS 20
 #define CPUS_WIDTH 98u /* a narrower page has less of them */
 
 static u64 rated_ns(const struct fr_report_page *p)
@@ -304,7 +304,7 @@ static void put_block(struct fr_report_page *p, const void *rec)
 	const struct fr_an_block *b = rec;
 	char dev[24];
 
-	snprintf(dev, sizeof(dev), "%u,%u", b->dev >> DEV_MINORS, b->dev & ((1u << DEV_MINORS) - 1));
+	snprintf(dev, sizeof(dev), "%u,%u", fr_dev_major(b->dev), fr_dev_minor(b->dev));
 	fr_out_printf(p->o, "  %-8s %c %-9s", dev, b->rw, b->io ? "process" : "device");
 	put_rate(p, b->rated_cnt);
 	fr_report_size(p->o, b->bytes, 10);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "pure/text/units.h"
+
 #define TRIES 5
 
 static u64 mid(u64 a, u64 b)
@@ -27,7 +29,7 @@ static int sample_once(struct fr_sess *s, struct fr_snap_clock *out)
 	out->mono_ns = mid(a.mono_ns, b.mono_ns);
 	out->boot_ns = mid(a.boot_ns, b.boot_ns);
 	out->tai_ns = mid(a.tai_ns, b.tai_ns);
-	out->real_ns = real.tv_sec * 1000000000ULL + real.tv_nsec;
+	out->real_ns = real.tv_sec * FR_SEC_NS + real.tv_nsec;
 	out->uncertainty_ns = (b.mono_ns - a.mono_ns + 1) / 2;
 	return 0;
 }

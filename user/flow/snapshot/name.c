@@ -10,6 +10,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "pure/text/units.h"
+
 static void reduce(char *out, size_t sz, const char *text)
 {
 	size_t i;
@@ -25,7 +27,7 @@ static void reduce(char *out, size_t sz, const char *text)
 int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const char *reason, const char *comm, u32 pid, u32 nr)
 {
 	char host[65], name[32], when[32], whom[64] = "", again[16] = "";
-	time_t secs = real_ns / 1000000000;
+	time_t secs = real_ns / FR_SEC_NS;
 	struct utsname un;
 	struct tm tm;
 
@@ -40,7 +42,7 @@ int fr_name_snapshot(char *buf, size_t sz, const char *dir, u64 real_ns, const c
 	if (nr)
 		snprintf(again, sizeof(again), ".%u", nr);
 	if (snprintf(buf, sz, "%s/%s-%s.%03uZ-%s%s%s.flight", dir, host[0] ? host : "host", when,
-		     (u32)(real_ns % 1000000000 / 1000000), reason, whom, again) >= (int)sz)
+		     (u32)(real_ns % FR_SEC_NS / FR_MSEC_NS), reason, whom, again) >= (int)sz)
 		return -ENAMETOOLONG;
 	return 0;
 }
@@ -84,7 +86,7 @@ static u64 parse_when(const char *at)
 	time_t secs = timegm(&tm);
 
 	/* 64 bits of ns since 1970 last until 2554 */
-	return secs < 0 || secs > 18000000000 ? 0 : secs * 1000000000ULL + number(at + 17, 3) * 1000000ULL;
+	return secs < 0 || secs > 18000000000 ? 0 : secs * FR_SEC_NS + number(at + 17, 3) * FR_MSEC_NS;
 }
 
 /* REASON[-COMM-PID][.NR]: a comm may hold '-' and '.', so it is what lies between the first and the last '-'. */

@@ -24,12 +24,12 @@
 #include <unistd.h>
 
 #include "flow/snapshot/store_int.h"
+#include "pure/text/units.h"
 
 #define SYSTEMD_DIR "/var/lib/systemd/coredump"
-#define SEC_NS	    1000000000ULL
-#define BEFORE_NS   (2 * SEC_NS)   /* a core file's time comes from a coarser clock, or is in whole seconds */
-#define AFTER_NS    (600 * SEC_NS) /* a large core file takes long to write */
-#define DUMP_NS	    (30 * SEC_NS)  /* the time in the name of systemd's file is that of the death */
+#define BEFORE_NS   (2 * FR_SEC_NS)   /* a core file's time comes from a coarser clock, or is in whole seconds */
+#define AFTER_NS    (600 * FR_SEC_NS) /* a large core file takes long to write */
+#define DUMP_NS	    (30 * FR_SEC_NS)  /* the time in the name of systemd's file is that of the death */
 
 /* How far real_ns is from the trigger, ~0: not within the window. */
 static u64 distance(const struct fr_stored *f, u64 real_ns, u64 after_ns)
@@ -242,7 +242,7 @@ static u64 core_distance(const char *path, const struct fr_stored *f)
 
 	if (lstat(path, &st) || !S_ISREG(st.st_mode))
 		return ~0ULL;
-	return distance(f, st.st_mtim.tv_sec * SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
+	return distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
 }
 
 static int join_by_glob(struct fr_stored *f, const char *pattern)

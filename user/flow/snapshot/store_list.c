@@ -16,6 +16,7 @@
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store_int.h"
 #include "io/snapfile/snapfile.h"
+#include "pure/text/units.h"
 #include "pure/text/wall.h"
 
 #define SUFFIX ".flight"
@@ -143,7 +144,7 @@ static int read_one(struct fr_stored *f, const char *name, const struct stat *st
 
 	f->sz = st->st_size;
 	f->marked = !(st->st_mode & S_IWUSR);
-	f->real_ns = fr_name_parse(name, &parts) ? parts.real_ns : st->st_mtim.tv_sec * 1000000000ULL + st->st_mtim.tv_nsec;
+	f->real_ns = fr_name_parse(name, &parts) ? parts.real_ns : st->st_mtim.tv_sec * FR_SEC_NS + st->st_mtim.tv_nsec;
 	if (!S_ISREG(st->st_mode))
 		return take_damage(f, &parts, "not a regular file: not looked into") ? 0 : -ENOMEM;
 	err = fr_snap_open(f->path, &s);

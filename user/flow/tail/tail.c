@@ -13,6 +13,7 @@
 #include "flow/tail/tail_ring.h"
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define CLOCKS_NS    1000000u	 /* clocks of CPUs, and ours of the session's, do not differ more */
 #define NO_GRACE_NS  100000000u	 /* where the kernel has no membarrier: no program runs that long */
@@ -205,7 +206,7 @@ static void follow_wall(struct fr_tail *t)
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	ts = before_ns + (session_ns(t) - before_ns) / 2;
-	real_ns = real.tv_sec * 1000000000ULL + real.tv_nsec;
+	real_ns = real.tv_sec * FR_SEC_NS + real.tv_nsec;
 	off = real_ns - fr_wall_real(&t->wall, ts);
 	if (off > WALL_OFF_NS || off < -WALL_OFF_NS)
 		fr_wall_add(&t->wall, ts, real_ns);

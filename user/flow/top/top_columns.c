@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "flow/top/top_int.h"
-
-#define DEV_MINORS 20
+#include "pure/text/dev.h"
 
 #define GET(name, type, expr)                                               \
 	static void name(const struct fr_top_cell *c, struct fr_top_val *v) \
@@ -330,7 +329,7 @@ static void block_dev(const struct fr_top_cell *c, struct fr_top_val *v)
 	const struct fr_an_block *r = c->rec;
 	char text[32];
 
-	snprintf(text, sizeof(text), "%u,%u %c", r->dev >> DEV_MINORS, r->dev & ((1u << DEV_MINORS) - 1), r->rw);
+	snprintf(text, sizeof(text), "%u,%u %c", fr_dev_major(r->dev), fr_dev_minor(r->dev), r->rw);
 	put_text(v, text);
 }
 

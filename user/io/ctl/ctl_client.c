@@ -10,10 +10,9 @@
 
 #include "io/ctl/ctl_int.h"
 #include "io/now.h"
+#include "pure/text/units.h"
 
-#define TIMEOUT_NS (FR_CTL_TIMEOUT_MS * 1000000ULL)
-#define TELL_MAX   (FR_CTL_OUT_MAX / 4)
-#define SECOND_NS  1000000000ULL
+#define TELL_MAX (FR_CTL_OUT_MAX / 4)
 
 static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\",\"code\":\"size\","
 			       "\"cure\":\"a request is one line of at most 4096 bytes\"}";
@@ -77,7 +76,7 @@ void fr_ctl_client_write(struct fr_ctl_client *c)
 		}
 		c->out_begin += n;
 		if (!c->watches)
-			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
+			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
 	}
 	/* do not keep the memory of a large answer */
 	free(c->out);
@@ -97,7 +96,7 @@ static bool too_often(struct fr_ctl_client *c)
 {
 	u64 now = fr_now_ns(CLOCK_MONOTONIC);
 
-	if (now - c->rate_from_ns >= SECOND_NS) {
+	if (now - c->rate_from_ns >= FR_SEC_NS) {
 		c->rate_from_ns = now;
 		c->rate_cnt = 0;
 	}
@@ -123,7 +122,7 @@ static void take_line(struct fr_ctl_client *c)
 		return;
 	}
 	if (!c->watches)
-		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
 	c->server->ops.request(c->server->ops.arg, c, line, sz);
 }
 
@@ -180,7 +179,7 @@ void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz)
 	c->deferred = false;
 	fr_ctl_client_put(c, line, sz);
 	if (!c->watches)
-		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
 	/* the server sends this, and handles the next request, when it runs */
 	fr_ctl_server_changed(c->server);
 }

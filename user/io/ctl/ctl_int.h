@@ -4,6 +4,9 @@
 #define FR_CTL_INT_H
 
 #include "io/ctl/ctl_server.h"
+#include "pure/text/units.h"
+
+#define FR_CTL_TIMEOUT_NS (FR_CTL_TIMEOUT_MS * FR_MSEC_NS)
 
 struct fr_ctl_client {
 	struct fr_ctl_server *server;

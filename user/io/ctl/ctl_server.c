@@ -17,6 +17,7 @@
 #include "io/ctl/ctl_int.h"
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define BACKLOG	   128
 #define EVENT_CNT  16
@@ -323,7 +324,7 @@ static void admit(struct fr_ctl_server *s, int fd)
 		say_and_close(fd, &new, why ?: full);
 		return;
 	}
-	new.deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_MS * 1000000ULL;
+	new.deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
 	*c = new;
 	if (add_fd(s, fd, c - s->client))
 		fr_ctl_client_close(c);
@@ -398,7 +399,7 @@ static void settle(struct fr_ctl_server *s)
 			next = c->deadline_ns;
 	}
 	if (next != s->timer_ns) {
-		struct itimerspec at = {.it_value = {next / 1000000000, next % 1000000000}};
+		struct itimerspec at = {.it_value = {next / FR_SEC_NS, next % FR_SEC_NS}};
 
 		timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 		s->timer_ns = next;

@@ -22,6 +22,7 @@
 #include "io/hook/hook_int.h"
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define P_PIDFD_ID 3 /* idtype_t's P_PIDFD, which older headers lack */
 
@@ -57,8 +58,8 @@ static void set_timer(struct fr_hooks *h)
 		if (h->job[i].pid && h->job[i].due_ns && h->job[i].due_ns < due_ns)
 			due_ns = h->job[i].due_ns;
 	if (due_ns != ~0ULL) {
-		t.it_value.tv_sec = due_ns / 1000000000;
-		t.it_value.tv_nsec = due_ns % 1000000000;
+		t.it_value.tv_sec = due_ns / FR_SEC_NS;
+		t.it_value.tv_nsec = due_ns % FR_SEC_NS;
 	}
 	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
@@ -228,7 +229,7 @@ static void poll_until(struct fr_hooks *h, u64 until_ns, int enough_fd)
 	u64 now_ns;
 
 	while (is_busy(h) && !p[1].revents && (now_ns = fr_now_ns(CLOCK_MONOTONIC)) < until_ns) {
-		poll(p, 2, (until_ns - now_ns) / 1000000 + 1);
+		poll(p, 2, (until_ns - now_ns) / FR_MSEC_NS + 1);
 		fr_hooks_poll(h);
 	}
 }

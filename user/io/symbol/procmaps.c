@@ -16,6 +16,7 @@
 #include "io/ns.h"
 #include "io/symbol/lines.h"
 #include "io/symbol/procquery.h"
+#include "pure/text/units.h"
 
 #define MAPS_MAX_SZ (8u << 20)
 #define DELETED	    " (deleted)"
@@ -250,7 +251,7 @@ static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
 
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	clock_gettime(CLOCK_REALTIME, &real);
-	at_ns = (st->st_ctim.tv_sec - real.tv_sec + mono.tv_sec) * 1000000000LL + st->st_ctim.tv_nsec - real.tv_nsec +
+	at_ns = (st->st_ctim.tv_sec - real.tv_sec + mono.tv_sec) * (s64)FR_SEC_NS + st->st_ctim.tv_nsec - real.tv_nsec +
 		mono.tv_nsec;
 	return at_ns + CTIME_SLACK_NS >= (s64)from_ns && at_ns <= (s64)(to_ns + CTIME_SLACK_NS);
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pure/text/units.h"
+
 const char *fr_sample_event_name(enum fr_sample_event ev)
 {
 	return ev == FR_SAMPLE_CYCLES ? "cycles" : "cpu-clock";
@@ -34,7 +36,7 @@ static int open_clock(const struct fr_sample_ops *ops, u32 cpu, u32 hz)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof(attr),
-		.sample_period = 1000000000ULL / hz,
+		.sample_period = FR_SEC_NS / hz,
 	};
 
 	return ops->open(&attr, cpu);

@@ -5,8 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "pure/text/dev.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_pair.h"
+#include "pure/text/units.h"
 
 /* A line being printed. */
 struct line {
@@ -16,13 +18,11 @@ struct line {
 	const struct fr_row *r;
 };
 
-#define SEC_NS	   1000000000ULL
 #define COMM_COLS  15
 #define EVENT_COLS 18
 #define TID_COLS   8
 #define FEW	   6u /* numbers */
 #define ERRNO_MAX  4095
-#define DEV_MINORS 20		 /* bits of a device's minor number */
 #define POINTER	   0x100000000LL /* results above this are addresses: in hex */
 
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos)
@@ -84,9 +84,9 @@ void fr_text_wall(struct fr_out *o, u64 real_ns)
 {
 	char text[64];
 
-	clock_of(real_ns / SEC_NS, "%Y-%m-%d %H:%M:%S", text, sizeof(text));
+	clock_of(real_ns / FR_SEC_NS, "%Y-%m-%d %H:%M:%S", text, sizeof(text));
 	fr_out_str(o, text);
-	put_ns(o, real_ns % SEC_NS);
+	put_ns(o, real_ns % FR_SEC_NS);
 }
 
 /* Update the second, if it differs from the last line's. */
@@ -186,10 +186,10 @@ static char *put_long_num(struct fr_out *o, char *p, const struct fr_field *f, u
 	if (f->style == FR_STYLE_EXIT) {
 		put_exit(o, v);
 	} else if (f->style == FR_STYLE_NS) {
-		fr_out_u64(o, v / SEC_NS);
-		put_ns(o, v % SEC_NS);
+		fr_out_u64(o, v / FR_SEC_NS);
+		put_ns(o, v % FR_SEC_NS);
 	} else {
-		fr_out_printf(o, "%u,%u", (u32)v >> DEV_MINORS, (u32)v & ((1u << DEV_MINORS) - 1));
+		fr_out_printf(o, "%u,%u", fr_dev_major(v), fr_dev_minor(v));
 	}
 	return o->buf + o->len;
 }
@@ -384,14 +384,14 @@ static inline __attribute__((always_inline)) char *put_time(struct fr_text *t, c
 	u64 ns = fr_wall_real_near(v->wall, ts, &t->wall_near);
 
 	if (ns) {
-		have_clock(t, ns / SEC_NS);
+		have_clock(t, ns / FR_SEC_NS);
 		p = fr_copy_short(p, t->clock, t->clock_len);
 	} else {
 		ns = ts;
-		p = fr_digits_dec(p, ns / SEC_NS);
+		p = fr_digits_dec(p, ns / FR_SEC_NS);
 	}
 	*p++ = '.';
-	return fr_digits_9(p, ns % SEC_NS);
+	return fr_digits_9(p, ns % FR_SEC_NS);
 }
 
 static void put_when(const struct line *l)

@@ -10,7 +10,6 @@
 
 #include "pure/text/units.h"
 
-#define SEC_NS	     1000000000ULL
 #define DAY_S	     86400
 #define CLOCK_DIGITS 10
 
@@ -85,7 +84,7 @@ static int parse_trigger(const char *text, struct fr_when *w)
 /* .5 or .123456789 as ns; *text moves past it */
 static u64 parse_fraction(const char **text)
 {
-	u64 ns = 0, unit = SEC_NS;
+	u64 ns = 0, unit = FR_SEC_NS;
 
 	if (**text != '.')
 		return 0;
@@ -154,7 +153,7 @@ static int parse_wall(const char *text, struct fr_when *w)
 	if (sec < east_s || tm.tm_mday != day) /* there is no 31st of April */
 		return -EINVAL;
 	w->kind = FR_WHEN_WALL;
-	if (__builtin_mul_overflow(sec - east_s, SEC_NS, &w->ns) || __builtin_add_overflow(w->ns, ns, &w->ns))
+	if (__builtin_mul_overflow(sec - east_s, FR_SEC_NS, &w->ns) || __builtin_add_overflow(w->ns, ns, &w->ns))
 		w->ns = ~0ULL; /* the year 2555 or later: after anything recorded */
 	return 0;
 }
@@ -167,7 +166,7 @@ static int parse_daytime(const char *text, struct fr_when *w)
 	if (!rest)
 		return -EINVAL;
 	w->kind = FR_WHEN_DAYTIME;
-	w->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * SEC_NS + parse_fraction(&rest);
+	w->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * FR_SEC_NS + parse_fraction(&rest);
 	return *rest ? -EINVAL : 0;
 }
 
@@ -239,18 +238,18 @@ void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
 /* The last time, not after real_ns, that it was this late in a day. */
 static u64 last_daytime(u64 real_ns, u64 daytime_ns)
 {
-	time_t t = real_ns / SEC_NS;
+	time_t t = real_ns / FR_SEC_NS;
 	struct tm tm;
 	u64 ns;
 
 	if (!localtime_r(&t, &tm))
 		return 0;
-	tm.tm_hour = daytime_ns / SEC_NS / 3600;
-	tm.tm_min = daytime_ns / SEC_NS / 60 % 60;
-	tm.tm_sec = daytime_ns / SEC_NS % 60;
+	tm.tm_hour = daytime_ns / FR_SEC_NS / 3600;
+	tm.tm_min = daytime_ns / FR_SEC_NS / 60 % 60;
+	tm.tm_sec = daytime_ns / FR_SEC_NS % 60;
 	tm.tm_isdst = -1;
-	ns = mktime(&tm) * SEC_NS + daytime_ns % SEC_NS;
-	return ns > real_ns ? ns - DAY_S * SEC_NS : ns;
+	ns = mktime(&tm) * FR_SEC_NS + daytime_ns % FR_SEC_NS;
+	return ns > real_ns ? ns - DAY_S * FR_SEC_NS : ns;
 }
 
 int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts)
