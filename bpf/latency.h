@@ -28,6 +28,7 @@
 #define FR_LATENCY_H
 
 #include "atomic.h"
+#include "task_state.h"
 
 /* How a task left its CPU. */
 enum fr_off_how {
@@ -65,15 +66,7 @@ FR_INLINE u64 fr_lat_since(u64 from_ns, u64 now_ns)
 	return now_ns > from_ns ? now_ns - from_ns : 0;
 }
 
-/* task_struct.__state, stable since 4.14; FROZEN since 6.1 (f5d39b020809). */
-#define FR_STATE_BLOCKED   0x0002u
-#define FR_STATE_WAKING	   0x0200u
-#define FR_STATE_NOLOAD	   0x0400u /* with BLOCKED: idle, a kernel thread that waits for work */
-#define FR_STATE_RTLOCK	   0x1000u
-#define FR_STATE_FREEZER   0x2000u /* may be frozen while it sleeps, and then looks like sleeping */
-#define FR_STATE_IS_FROZEN 0x8000u
-
-/* Is it in D? Killable (0x100) or not. */
+/* Is it in D? Killable or not. state: task_struct.__state, or prev_state: it looks at no bit that differs between them. */
 FR_INLINE u32 fr_state_is_blocked(u32 state)
 {
 	if (state & (FR_STATE_NOLOAD | FR_STATE_IS_FROZEN))

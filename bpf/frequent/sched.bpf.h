@@ -5,25 +5,17 @@
 
 #include "current.bpf.h"
 #include "record.bpf.h"
-
-/* The kernel's task states, stable since 4.14; TASK_REPORT is what the tracepoint shows. */
-#define FR_TASK_REPORT		0x7fu
-#define FR_TASK_UNINTERRUPTIBLE 0x02u
-#define FR_TASK_IDLE		0x402u
-#define FR_TASK_RTLOCK_WAIT	0x1000u
-#define FR_TASK_FROZEN		0x8000u
-#define FR_STATE_IDLE		0x80u
-#define FR_STATE_PREEMPTED	0x100u
+#include "task_state.h"
 
 /* Report the highest set bit of the state, as the kernel's __trace_sched_switch_state() does. */
 FR_INLINE u16 normalise(u32 raw, u32 exit_state)
 {
-	u32 state = (raw | exit_state) & FR_TASK_REPORT;
+	u32 state = (raw | exit_state) & FR_STATE_REPORT;
 
-	if ((raw & FR_TASK_IDLE) == FR_TASK_IDLE)
-		return FR_STATE_IDLE;
-	if (raw & (FR_TASK_RTLOCK_WAIT | FR_TASK_FROZEN))
-		return FR_TASK_UNINTERRUPTIBLE;
+	if ((raw & FR_STATE_IS_IDLE) == FR_STATE_IS_IDLE)
+		return FR_PREV_STATE_IDLE;
+	if (raw & (FR_STATE_RTLOCK | FR_STATE_IS_FROZEN))
+		return FR_PREV_STATE_BLOCKED;
 	state |= state >> 1;
 	state |= state >> 2;
 	state |= state >> 4;
@@ -43,7 +35,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	/* the task's own state may have changed by now: its waker need not wait for this switch */
 	raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
 	v.next_pid = next->pid;
-	v.prev_state = preempt ? FR_STATE_PREEMPTED : normalise(raw, prev->exit_state);
+	v.prev_state = preempt ? FR_PREV_STATE_PREEMPTED : normalise(raw, prev->exit_state);
 	v.prev_prio = prev->prio;
 	v.next_prio = next->prio;
 	return FR_RECORD_BITS(sched_switch, MAIN, FR_EV_sched_switch, prev->pid, &v);

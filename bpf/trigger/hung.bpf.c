@@ -117,7 +117,7 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	fr_hung_left--;
 	t->hung_set |= set;
 	count_matched(set);
-	fr_hung_tell(value, blocked ? FR_STATE_BLOCKED : 0, set, address);
+	fr_hung_tell(value, blocked ? FR_PREV_STATE_BLOCKED : 0, set, address);
 }
 
 /* Is it worth a look? Not if it runs, sleeps or has ended. */

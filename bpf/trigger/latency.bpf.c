@@ -136,7 +136,7 @@ FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run 
 
 	if (value <= fr_hung_min_ns || fr_trigger_idle() || !fr_lat_who(address, &who))
 		return;
-	fr_hung_tell(value, ran->blocked_ns > ran->queued_ns ? FR_STATE_BLOCKED : 0,
+	fr_hung_tell(value, ran->blocked_ns > ran->queued_ns ? FR_PREV_STATE_BLOCKED : 0,
 		     fr_rules_due(fr_hung_rules(value, said, &who)), address);
 }
 

@@ -14,17 +14,14 @@
 #include <stdlib.h>
 
 #include "flow/analyze/analyze_int.h"
-
-#define STATE_SLEEPING	1u /* S */
-#define STATE_BLOCKED	2u /* D */
-#define STATE_PREEMPTED 256u
+#include "task_state.h"
 
 /* ---- reasons ---- */
 
 /* A user-space task sleeps only in a call or in a page fault. If calls were cut away, the reason is unknown. */
 static u8 what_in(const struct fr_analyze *a, const struct fr_an_state *s, u16 state)
 {
-	bool sleeps = (state == STATE_SLEEPING || state == STATE_BLOCKED) && !fr_an_lacks(a, FR_PAIR_CALL);
+	bool sleeps = (state == FR_PREV_STATE_SLEEPING || state == FR_PREV_STATE_BLOCKED) && !fr_an_lacks(a, FR_PAIR_CALL);
 
 	return s->call ? FR_AN_IN_CALL : s->fault && sleeps ? FR_AN_IN_FAULT : FR_AN_IN_USER;
 }
@@ -276,7 +273,7 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 		err = count_oncpu(a, r->cpu, t, c->since_ns, r->in.ts);
 	if (!t->tid)
 		return err;
-	t->sum.preempt_cnt += r->counted && (!state || state == STATE_PREEMPTED);
+	t->sum.preempt_cnt += r->counted && (!state || state == FR_PREV_STATE_PREEMPTED);
 	note_reason(a, t, state);
 	s->off = true;
 	s->wake_off = false;

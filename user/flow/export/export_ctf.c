@@ -21,9 +21,9 @@
 
 #include "flow/export/export_ctf.h"
 #include "flow/export/export_gaps.h"
+#include "task_state.h"
 
-#define STATE_DEAD (16u | 32u) /* sched_switch's prev_state: X, Z */
-#define CALL_MAX   1024	       /* system calls with classes of their own; higher numbers share one */
+#define CALL_MAX 1024 /* system calls with classes of their own; higher numbers share one */
 
 /* Classes of a schema's events: plain events by number, system calls by direction, ABI and number; 0: none yet. */
 struct ids {
@@ -201,7 +201,7 @@ static bool is_last_switch(const struct fr_view *v, const struct fr_row *r)
 	if (r->ev->nr != FR_EV_sched_switch)
 		return false;
 	state = val_of(v, r, "prev_state");
-	return state.kind == FR_VAL_NUM && state.num & STATE_DEAD;
+	return state.kind == FR_VAL_NUM && state.num & FR_PREV_STATE_ENDED;
 }
 
 static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)

@@ -19,10 +19,10 @@
 #include "pure/schema/sysnames.h"
 #include "pure/set/foldset.h"
 #include "pure/set/idmap.h"
+#include "task_state.h"
 
 #define LINE_SZ	     (64u * 1024)
 #define SET_SIZE_MAX (32u << 20) /* at this size it is written and started over: readers add up equal lines */
-#define STATE_DEAD   (16u | 32u)
 
 /* A task that left its CPU. */
 struct off {
@@ -149,7 +149,7 @@ static void add_state(struct folded *f, u16 state)
 	const char *name = fr_sysname(&(struct fr_sys){0}, FR_STYLE_STATE, state & 0xff);
 	char text[32];
 
-	snprintf(text, sizeof(text), "[%s]", state & 0xff ? name ?: "?" : "R");
+	snprintf(text, sizeof(text), "[%s]", state & FR_PREV_STATE_WAITS ? name ?: "?" : "R");
 	add_str(f, text);
 }
 
@@ -194,8 +194,8 @@ static int leave(struct folded *f, const struct fr_row *r)
 		return r->tid ? -ENOMEM : 0;
 	off->left_ns = r->ts;
 	off->state = state;
-	off->woken_ns = state & 0xff ? 0 : r->ts; /* it was still runnable */
-	if (state & STATE_DEAD)
+	off->woken_ns = state & FR_PREV_STATE_WAITS ? 0 : r->ts; /* it was still runnable */
+	if (state & FR_PREV_STATE_ENDED)
 		fr_idmap_drop(&f->off, task_of(f, r->tid));
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "flow/export/export_tracecmd.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/dev.h"
+#include "task_state.h"
 
 struct perf {
 	const struct fr_schema *schema; /* the schema that event belongs to */
@@ -63,10 +64,11 @@ static u64 num_of(const struct fr_trc_event *e, const char *name, const struct f
 
 static void put_state(struct fr_out *o, u64 state)
 {
-	const char *name = state & 0xff ? fr_sysname(&(struct fr_sys){0}, FR_STYLE_STATE, state & 0xff) : "R";
+	u64 waits = state & FR_PREV_STATE_WAITS;
+	const char *name = waits ? fr_sysname(&(struct fr_sys){0}, FR_STYLE_STATE, waits) : "R";
 
 	fr_out_str(o, name ?: "?");
-	if (state & 0x100)
+	if (state & FR_PREV_STATE_PREEMPTED)
 		fr_out_char(o, '+');
 }
 

@@ -16,6 +16,7 @@
 
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_perfetto.h"
+#include "task_state.h"
 
 #define BUNDLE_SZ (48u * 1024) /* events of a CPU, collected before writing */
 #define ARG_MAX	  8u
@@ -78,7 +79,6 @@ static const struct map driver_maps[] = {
 #define FTRACE_FREE	  240u
 #define FTRACE_GENERIC	  327u
 #define CLONE_THREAD_FLAG 0x10000u
-#define STATE_DEAD	  (16u | 32u)
 
 /* A message for an event of a schema. */
 struct message {
@@ -274,7 +274,7 @@ static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 	}
 	if (r->ev->nr == FR_EV_sched_process_fork)
 		put_newtask(b, ns, r);
-	if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & STATE_DEAD)
+	if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & FR_PREV_STATE_ENDED)
 		put_free(b, ns, r);
 }
 

@@ -12,6 +12,7 @@
 #include "flow/rehearse/rehearse_int.h"
 #include "io/trig/trig_lat.h"
 #include "pure/schema/syscalls.h"
+#include "task_state.h"
 
 #define TOLD_MAX   16u /* hung tasks in one look, as live */
 #define SECTOR_SZ  512u
@@ -175,16 +176,14 @@ static u32 begin_hung(struct fr_re *re, u64 now_ns, u64 value_ns, u32 state, u32
 static u32 state_of(u32 prev_state)
 {
 	switch (prev_state) {
-	case 0x100: /* preempted */
+	case FR_PREV_STATE_PREEMPTED:
 		return 0;
-	case 0x80: /* I */
-		return FR_STATE_BLOCKED | FR_STATE_NOLOAD;
+	case FR_PREV_STATE_IDLE:
+		return FR_STATE_IS_IDLE;
 	default:
 		return prev_state;
 	}
 }
-
-#define STATE_DEAD 0x30u /* X, Z */
 
 static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 {
@@ -192,7 +191,7 @@ static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 
 	if (!t)
 		return -ENOMEM;
-	if (prev_state & STATE_DEAD) {
+	if (prev_state & FR_PREV_STATE_ENDED) {
 		fr_idmap_drop(&l->task, r->tid);
 		return 0;
 	}
@@ -200,7 +199,7 @@ static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 		return 0; /* two CPUs' times differ by a grain: it is already running elsewhere */
 	t->state = state_of(prev_state);
 	t->cpu = r->cpu;
-	fr_lat_leaves(&t->lat, r->ts, fr_off_how(prev_state == 0x100, t->state));
+	fr_lat_leaves(&t->lat, r->ts, fr_off_how(prev_state == FR_PREV_STATE_PREEMPTED, t->state));
 	return 0;
 }
 
@@ -222,7 +221,7 @@ static int runs(struct fr_re *re, const struct fr_row *r, u32 tid)
 	if (err || l->conf.hung_min_ns == ~0ULL)
 		return err;
 	blocked = ran.blocked_ns > ran.queued_ns;
-	set = begin_hung(re, r->ts, blocked ? ran.blocked_ns : ran.queued_ns, blocked ? FR_STATE_BLOCKED : 0, said, tid,
+	set = begin_hung(re, r->ts, blocked ? ran.blocked_ns : ran.queued_ns, blocked ? FR_PREV_STATE_BLOCKED : 0, said, tid,
 			 r->cpu);
 	return set ? fr_re_tell(re, set) : 0;
 }
@@ -322,7 +321,7 @@ static int look_at(struct fr_re *re, u64 now_ns, u32 tid)
 	u32 blocked = 0, set;
 	u64 value = hangs(t, now_ns, &blocked);
 
-	set = begin_hung(re, now_ns, value, blocked ? FR_STATE_BLOCKED : 0, t->lat.hung_set, tid, t->cpu);
+	set = begin_hung(re, now_ns, value, blocked ? FR_PREV_STATE_BLOCKED : 0, t->lat.hung_set, tid, t->cpu);
 	if (!set || !re->lat->hung_left)
 		return 0;
 	re->lat->hung_left--;

@@ -8,13 +8,12 @@
 #include "flow/report/report_text.h"
 #include "pure/text/escape.h"
 #include "pure/text/format_text.h"
+#include "task_state.h"
 
 #define EVENTS_SHOWN 16u
 #define CALLS_SHOWN  10u
 #define STEPS_SHOWN  12u
 #define FRAMES_SHOWN 24u
-#define STATE_DEAD   16u
-#define STATE_ZOMBIE 32u
 #define FAR_NS	     10000000000ULL
 
 /* ---- trigger ---- */
@@ -225,7 +224,7 @@ static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
 {
 	const char *word = fr_report_state_word(state);
 
-	if (state & (STATE_DEAD | STATE_ZOMBIE))
+	if (state & FR_PREV_STATE_ENDED)
 		fr_out_str(p->o, "it ends");
 	else if (word)
 		fr_out_str(p->o, word);

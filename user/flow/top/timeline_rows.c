@@ -9,11 +9,7 @@
  * CPU until that one's events say otherwise.
  */
 #include "flow/top/timeline_int.h"
-
-#define STATE_DEAD	(16u | 32u) /* of prev_state: X, Z */
-#define STATE_BLOCKED	2u
-#define STATE_SLEEPING	1u
-#define STATE_PREEMPTED 256u
+#include "task_state.h"
 
 static int change(struct fr_tl_changes *c, u64 at, u32 row, u32 what)
 {
@@ -68,13 +64,13 @@ static bool is_blind(const struct fr_timeline *t, const struct fr_tl_fed *f)
 
 static enum fr_tl_state state_of(u64 prev_state)
 {
-	if (!prev_state || prev_state & STATE_PREEMPTED)
+	if (!prev_state || prev_state & FR_PREV_STATE_PREEMPTED)
 		return FR_TL_WAITS;
-	if (prev_state & STATE_DEAD)
+	if (prev_state & FR_PREV_STATE_ENDED)
 		return FR_TL_UNKNOWN;
-	if (prev_state & STATE_BLOCKED)
+	if (prev_state & FR_PREV_STATE_BLOCKED)
 		return FR_TL_BLOCKED;
-	return prev_state & STATE_SLEEPING ? FR_TL_SLEEPS : FR_TL_STOPPED;
+	return prev_state & FR_PREV_STATE_SLEEPING ? FR_TL_SLEEPS : FR_TL_STOPPED;
 }
 
 /* The first task to leave a CPU has run there since its history begins. */

@@ -4,17 +4,13 @@
 #include <string.h>
 
 #include "pure/rows/pair_int.h"
+#include "task_state.h"
 
 /*
  * A waking recorded this shortly after its task began to run belongs to this run: the clocks of two CPUs do not agree any
  * better. No task gets to its next sleep sooner.
  */
 #define SLACK_NS 1000u
-
-/* prev_state of sched_switch, as in bpf/frequent/sched.bpf.h: 2 is D, as in task_struct */
-#define STATE_DEAD	16u
-#define STATE_ZOMBIE	32u
-#define STATE_PREEMPTED 256u
 
 static u64 left_ns(const struct fr_pair_task *t)
 {
@@ -41,7 +37,7 @@ static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns,
 		t->waker = 0;
 	t->ran_ns = 0;
 	t->has_own = true;
-	fr_lat_leaves(&t->lat, now_ns, fr_off_how(state == STATE_PREEMPTED, state));
+	fr_lat_leaves(&t->lat, now_ns, fr_off_how(state == FR_PREV_STATE_PREEMPTED, state));
 }
 
 static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
@@ -54,7 +50,7 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 		out->oncpu_ns = fr_lat_since(c->ran_ns, r->ts);
 	if (!r->tid)
 		return 0;
-	if (state == STATE_DEAD || state == STATE_ZOMBIE) {
+	if (state == FR_PREV_STATE_DEAD || state == FR_PREV_STATE_ZOMBIE) {
 		fr_idmap_drop(&p->tasks, r->tid);
 		return 0;
 	}

@@ -8,6 +8,7 @@
 
 #include "alert.h"
 #include "pure/schema/syscalls.h"
+#include "task_state.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -187,8 +188,13 @@ static const char *const verdicts[] = {
 };
 static const char *const abis[] = {"native", "32-bit"};
 
-/* States are bits; a value of several has no name. 256: preempted, still runnable. */
-static const char *const state_bits[] = {"S", "D", "T", "t", "X", "Z", "P", "I", "R+"};
+/* A value of several bits has no name. */
+#define STATE(name) [__builtin_ctz(FR_PREV_STATE_##name)]
+static const char *const state_bits[] = {
+	STATE(SLEEPING) = "S", STATE(BLOCKED) = "D", STATE(STOPPED) = "T", STATE(TRACED) = "t",	    STATE(DEAD) = "X",
+	STATE(ZOMBIE) = "Z",   STATE(PARKED) = "P",  STATE(IDLE) = "I",	   STATE(PREEMPTED) = "R+",
+};
+#undef STATE
 
 /* SI_* that tell who sent it; positive ones depend on the signal. */
 static const char *const negated_codes[] = {"SI_USER",	  "SI_QUEUE", "SI_TIMER", "SI_MESGQ",
