@@ -202,14 +202,14 @@ static int check_keep_free(const struct value *v)
 
 static int check_timeout(const struct value *v)
 {
-	return v->num && v->num <= TIMEOUT_MAX_H * 3600000000000ULL
+	return v->num && v->num <= TIMEOUT_MAX_H * 3600 * FR_SEC_NS
 		       ? 0
 		       : fail(v, "'%.40s' is not a time up to %uh, like 30s", v->text, TIMEOUT_MAX_H);
 }
 
 static int check_interval(const struct value *v)
 {
-	return v->num >= GOVERNOR_MIN_S * 1000000000ULL ? 0 : fail(v, "at least %us", GOVERNOR_MIN_S);
+	return v->num >= GOVERNOR_MIN_S * FR_SEC_NS ? 0 : fail(v, "at least %us", GOVERNOR_MIN_S);
 }
 
 static const struct {

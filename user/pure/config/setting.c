@@ -74,7 +74,7 @@ int fr_setting_clock(const char *text, bool *given, u64 *grain_ns, struct fr_set
 	*grain_ns = !strcmp(text, "local") ? FR_CLOCK_LOCAL : 0;
 	if (!*given || *grain_ns || !strcmp(text, "global:0"))
 		return 0;
-	if (!strncmp(text, "global:", 7) && !fr_parse_duration(text + 7, grain_ns) && *grain_ns < GRAIN_END_MS * 1000000ULL)
+	if (!strncmp(text, "global:", 7) && !fr_parse_duration(text + 7, grain_ns) && *grain_ns < GRAIN_END_MS * FR_MSEC_NS)
 		return 0;
 	return fail(
 		why,

@@ -16,7 +16,7 @@ int fr_parse_size(const char *text, u64 *bytes);
 
 /* Ten years, the longest time that is taken for a setting: sums of times stay far from overflow. */
 #define FR_DURATION_MAX_DAYS 3650
-#define FR_DURATION_MAX_NS   (FR_DURATION_MAX_DAYS * 86400000000000ULL)
+#define FR_DURATION_MAX_NS   (FR_DURATION_MAX_DAYS * 86400 * FR_SEC_NS)
 
 /* "250ns", "10us", "5ms", "2s", "1.5s", "3m", "1h", "30d"; a number needs its unit. Returns 0, or -EINVAL. */
 int fr_parse_duration(const char *text, u64 *ns);

@@ -11,6 +11,7 @@
 #define FR_GATE_H
 
 #include "pure/config/default.h"
+#include "pure/text/units.h"
 #include "pure/trigger/trigger.h"
 
 #define FR_GATE_KEY_MAX 1024u /* keys remembered; beyond this the longest unused is forgotten */
@@ -25,7 +26,7 @@ struct fr_gate_conf {
 /* Where no configuration is read. */
 #define FR_GATE_DEFAULT                                                                      \
 	{                                                                                    \
-		.storm_cnt = FR_DEF_STORM_CNT, .storm_ns = FR_DEF_STORM_MIN * 60000000000ULL \
+		.storm_cnt = FR_DEF_STORM_CNT, .storm_ns = FR_DEF_STORM_MIN * 60 * FR_SEC_NS \
 	}
 
 /* Returns 0 and *out, to be freed; or -ENOMEM. */
