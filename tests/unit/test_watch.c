@@ -100,6 +100,10 @@ static void add_num(struct world *w, struct fr_watch_work *k, const struct fr_fi
 	u32 bits = type_sz(f->type) * 8;
 	u64 v = f->style == FR_STYLE_SYSCALL ? calls[below(CNT(calls))] : some_number();
 
+	if (f->style == FR_STYLE_EXIT && below(4))
+		v = below(3) ? below(256) << 8 : below(256);
+	if (f->style == FR_STYLE_RET && below(2))
+		v = -(u64)below(140);
 	if (f->kind == FR_KIND_FLAGS) {
 		v &= 1;
 		k->rec[FLAGS_BYTE] = v;
@@ -366,11 +370,25 @@ static void put_items(struct text *t, const struct fr_event *ev, bool is_text)
 	}
 }
 
+/* A number whose name matches: of any field, which may have no names, or not such. */
+static void put_name_pattern(struct text *t, const struct fr_event *ev)
+{
+	static const char *const patterns[] = {"*",	  "",	      "SIG*", "SIG[!S]*", "*+core", "exit(*", "exit(?)",
+					       "exit(1*", "*E[A-M]*", "-E*",  "[DS]",	  "SI_*",   "o*",     "!*"};
+	const char *name = ev->fields[below(ev->field_cnt)].name;
+
+	put(t, "%s %s ", name, below(2) ? "~" : "!~");
+	put(t, "\"%s\"", patterns[below(CNT(patterns))]);
+}
+
 static void put_compare(struct text *t, const struct fr_event *ev, u32 depth)
 {
 	static const char *const ops[] = {"==", "!=", "<", "<=", ">", ">="};
 
-	switch (below(8)) {
+	switch (below(9)) {
+	case 8:
+		put_name_pattern(t, ev);
+		break;
 	case 0:
 		put_field(t, ev, FR_VAL_TEXT);
 		put(t, below(2) ? " ~ " : " !~ ");

@@ -86,49 +86,103 @@ int fr_watch_add_glob(struct fr_watch_build *b, const struct fr_node *n)
 static u32 named_in(const struct fr_watch_build *b, const struct fr_node *n, u8 style, s64 v)
 {
 	struct fr_sys sys = {.arch = b->arch};
+	char room[FR_SYSNAME_SZ];
 	const char *name;
 	u32 abis = 0;
 
 	for (sys.abi = 0; sys.abi < 2; sys.abi++) {
-		name = fr_sysname(&sys, style, v);
+		name = fr_sysname_text(&sys, style, v, room);
 		if (name && fr_glob(n->b->text, n->b->len, name, strlen(name)) == (n->op == FR_OP_GLOB))
 			abis |= 1u << sys.abi;
 	}
 	return abis;
 }
 
+/* A jump on slot a, to the end unless it is aimed elsewhere. Returns its index. */
+static u32 emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 a)
+{
+	struct fr_watch_insn *in = fr_watch_emit(b, n, op, 0);
+
+	if (in)
+		in->a = a;
+	return b->prog->insn_cnt - 1;
+}
+
 static void emit_range(struct fr_watch_build *b, const struct fr_node *n, u32 a, u32 dst, u32 abis, s64 from, s64 to)
 {
 	struct fr_watch_insn *in = fr_watch_emit(b, n, FR_WATCH_RANGE, dst);
 
-	if (!in)
-		return;
-	in->a = a;
-	in->b = abis;
-	in->lo = from;
-	in->hi = to;
-	in = fr_watch_emit(b, n, FR_WATCH_JT, 0);
-	if (in)
-		in->a = dst;
+	if (in) {
+		in->a = a;
+		in->b = abis;
+		in->lo = from;
+		in->hi = to;
+	}
+	emit_jump(b, n, FR_WATCH_JT, dst);
 }
 
-/* Each range jumps to the end if it contains the number; the last result is the truth. */
-bool fr_watch_names(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 a, u32 dst)
+/* Each range jumps to the end if it contains the number, one of first to last in steps. Returns how many there are. */
+static u32 emit_ranges(struct fr_watch_build *b, const struct fr_node *n, u8 style, u32 a, u32 dst, s64 first, s64 last,
+		       s64 step)
 {
-	u32 first = b->prog->insn_cnt, abis, before = 0, i;
+	u32 abis, before = 0, cnt = 0;
 	s64 v, from = 0;
 
-	for (v = NAMED_FIRST; v <= NAMED_LAST + 1; v++) {
-		abis = v > NAMED_LAST ? 0 : named_in(b, n, f->style, v);
+	for (v = first; v <= last + step; v += step) {
+		abis = v > last ? 0 : named_in(b, n, style, v);
 		if (abis == before)
 			continue;
 		if (before)
-			emit_range(b, n, a, dst, before, from, v - 1);
+			emit_range(b, n, a, dst, before, from, v - step);
+		cnt += before != 0;
 		before = abis;
 		from = v;
 	}
+	return cnt;
+}
+
+/* dst = a & bits */
+static void emit_bits(struct fr_watch_build *b, const struct fr_node *n, u32 a, u32 dst, u32 bits)
+{
+	struct fr_watch_insn *in = fr_watch_emit(b, n, FR_WATCH_AND, dst);
+
+	if (in) {
+		in->a = a;
+		in->b = FR_WATCH_IMM;
+		in->lo = bits;
+	}
+}
+
+/* What wait() gives: the name is that of the low bits if they have a signal, otherwise of the status above them. */
+static u32 emit_exit(struct fr_watch_build *b, const struct fr_node *n, u32 a, u32 dst)
+{
+	u32 part = dst + 1, cnt, to_status;
+
+	emit_range(b, n, a, dst, 0, 1, 0); /* in none so far */
+	emit_bits(b, n, a, part, 0x7f);
+	to_status = emit_jump(b, n, FR_WATCH_JF, part);
+	emit_bits(b, n, a, part, 0xff);
+	cnt = emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 1, 0xff, 1);
+	emit_jump(b, n, FR_WATCH_JT, part);
+	if (!b->failed)
+		b->prog->insn[to_status].off = b->prog->insn_cnt;
+	emit_bits(b, n, a, part, 0xff00);
+	return cnt + emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 0, 0xff00, 0x100);
+}
+
+/* The last result is the truth. */
+bool fr_watch_names(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 a, u32 dst)
+{
+	u32 first = b->prog->insn_cnt, cnt, i;
+
+	if (f->style == FR_STYLE_EXIT)
+		cnt = emit_exit(b, n, a, dst);
+	else
+		cnt = emit_ranges(b, n, f->style, a, dst, NAMED_FIRST, NAMED_LAST, 1);
+	if (!cnt)
+		b->prog->insn_cnt = first;
 	for (i = first; i < b->prog->insn_cnt; i++)
 		if (b->prog->insn[i].op == FR_WATCH_JT)
 			b->prog->insn[i].off = b->prog->insn_cnt;
-	return b->prog->insn_cnt > first;
+	return cnt;
 }
