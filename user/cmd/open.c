@@ -5,14 +5,15 @@
 #include <stdio.h>
 
 #include "cmd/nextopt.h"
+#include "pure/config/setting.h"
 #include "pure/err.h"
 
 bool fr_cmd_name_ok(const char *name)
 {
-	bool ok = fr_sess_name_ok(name);
+	bool ok = fr_setting_name_ok(name);
 
 	if (!ok)
-		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_NAME_MAX);
+		fr_err("'%s' is not a session's name: up to %u letters, digits, '-' and '_'", name, FR_SESS_NAME_MAX);
 	return ok;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cmd/open.h"
 #include "io/session/sess.h"
+#include "pure/config/setting.h"
 #include "pure/err.h"
 
 #define ANSWER_SOON_MS 5000
@@ -18,7 +19,7 @@ bool fr_cmd_is_remote(const char *name)
 	struct fr_ctl_conn *c;
 	char path[256];
 
-	if (!fr_sess_name_ok(name))
+	if (!fr_setting_name_ok(name))
 		return false;
 	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s", name);
 	if (!access(path, R_OK | W_OK | X_OK) || (errno != EACCES && errno != EPERM))
@@ -63,7 +64,7 @@ bool fr_cmd_answers(const char *name)
 	char *line = NULL;
 	bool answers;
 
-	if (!fr_sess_name_ok(name) || fr_ctl_connect(name, &c))
+	if (!fr_setting_name_ok(name) || fr_ctl_connect(name, &c))
 		return false;
 	answers = !fr_ctl_ask(c, "{\"cmd\":\"store\"}") && !fr_ctl_line(c, ANSWER_SOON_MS, &line) && is_ok(line);
 	free(line);

@@ -115,7 +115,7 @@ static void tell_loading(void)
 
 static int open_own(const struct fr_holdsess_ask *ask, const char *name, struct fr_holdsess *h)
 {
-	char buf[FR_NAME_MAX + 1];
+	char buf[FR_SESS_NAME_MAX + 1];
 	int status;
 
 	snprintf(buf, sizeof(buf), "watch-%d", (int)getpid());

@@ -211,7 +211,7 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 {
 	const struct fr_confine_conf conf = {.dir = dir};
 	struct fr_sess_prog *prog;
-	char name[FR_NAME_MAX + 1];
+	char name[FR_SESS_NAME_MAX + 1];
 	struct stock have;
 	struct fr_sess *s;
 	size_t prog_cnt;

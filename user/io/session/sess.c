@@ -2,7 +2,6 @@
 #include "io/session/sess_int.h"
 
 #include <bpf/bpf.h>
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -18,6 +17,7 @@
 
 #include "io/now.h"
 #include "io/session/bpffs.h"
+#include "pure/config/setting.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
 #include "pure/text/units.h"
@@ -27,16 +27,6 @@
 #define MAKE_TRIES  10
 
 /* ---- names and paths ---- */
-
-bool fr_sess_name_ok(const char *name)
-{
-	size_t i, len = strlen(name);
-
-	for (i = 0; i < len; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '-' && name[i] != '_')
-			return false;
-	return len > 0 && len <= FR_NAME_MAX;
-}
 
 static struct fr_sess *new_sess(const char *name)
 {
@@ -397,7 +387,7 @@ static int list_dirs(char ***names, size_t *cnt)
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
 	while ((e = readdir(d))) {
-		if (!fr_sess_name_ok(e->d_name))
+		if (!fr_setting_name_ok(e->d_name))
 			continue;
 		more = realloc(*names, (*cnt + 1) * sizeof(*more));
 		if (!more)

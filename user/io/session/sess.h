@@ -30,9 +30,6 @@
 struct fr_sess; /* opaque: an open session */
 struct fr_admin;
 
-/* Is this a valid session name: 1 to FR_NAME_MAX letters, digits, - and _ ? */
-bool fr_sess_name_ok(const char *name);
-
 /*
  * Create session name, load conf into it (conf->dir is set here) and pin facts (name=value lines) and the built-in schema with
  * it. The calling process holds the owner's lock until it ends or calls fr_sess_close(). 0 and *out; -EEXIST: it exists

@@ -8,7 +8,7 @@
 #include "io/session/sess.h"
 
 struct fr_sess {
-	char name[FR_NAME_MAX + 1];
+	char name[FR_SESS_NAME_MAX + 1];
 	char dir[128];
 	int dir_fd;   /* holds the reader's lock when locked */
 	int owner_fd; /* holds the owner's lock, -1: not ours */

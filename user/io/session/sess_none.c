@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/session/sess.h"
+#include "pure/config/setting.h"
 #include "pure/err.h"
 
 #define SHOWN_MAX 5u
@@ -19,7 +20,7 @@ static u32 list_others(char *buf, size_t sz)
 
 	buf[0] = '\0';
 	while (d && (e = readdir(d))) {
-		if (!fr_sess_name_ok(e->d_name) || fr_sess_is_unfinished(e->d_name))
+		if (!fr_setting_name_ok(e->d_name) || fr_sess_is_unfinished(e->d_name))
 			continue;
 		if (cnt++ < SHOWN_MAX)
 			len += snprintf(buf + len, sz - len, "%s'%s'", cnt > 1 ? ", " : "", e->d_name);
@@ -33,7 +34,7 @@ static u32 list_others(char *buf, size_t sz)
 
 void fr_sess_say_none(const char *name, bool can_start)
 {
-	char others[SHOWN_MAX * (FR_NAME_MAX + 4) + 32];
+	char others[SHOWN_MAX * (FR_SESS_NAME_MAX + 4) + 32];
 	u32 cnt = list_others(others, sizeof(others));
 
 	if (cnt && can_start)

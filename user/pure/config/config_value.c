@@ -62,11 +62,9 @@ static int taken(const struct value *v, int err, const struct fr_setting_error *
 
 static int check_name(const struct value *v)
 {
-	size_t len = strspn(v->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
-
-	if (v->text[len] || len > FR_NAME_MAX)
-		return fail(v, "'%.40s' is not a session's name: up to %u letters, digits, '-' and '_'", v->text, FR_NAME_MAX);
-	return 0;
+	if (fr_setting_name_ok(v->text))
+		return 0;
+	return fail(v, "'%.40s' is not a session's name: up to %u letters, digits, '-' and '_'", v->text, FR_SESS_NAME_MAX);
 }
 
 static int check_profile(const struct value *v)

@@ -28,6 +28,13 @@ __attribute__((format(printf, 2, 3))) static int fail(struct fr_setting_error *w
 
 /* ---- single values ---- */
 
+bool fr_setting_name_ok(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+
+	return len && !name[len] && len <= FR_SESS_NAME_MAX;
+}
+
 /* Digits only; false if it is another text, or not within the limits. */
 static bool read_number(const char *text, u32 min, u32 max, u32 *out)
 {
