@@ -194,7 +194,7 @@ SEC("tp_btf/console")
 int BPF_PROG(fr_incident_console, const char *text, size_t len)
 {
 	u32 nr = fr_report_take(), line = 0, sz;
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 
 	if (!r)
 		return 0;

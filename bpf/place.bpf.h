@@ -27,7 +27,7 @@
 #define FR_PLACE_WAYS	  4u   /* slots where a file may be */
 #define FR_PLACE_FILE_S	  10u
 #define FR_PLACE_TRIES	  4u /* to get a file's build-id, which may just not be in memory, before it counts as having none */
-#define FR_PLACE_PAGE_SZ  4096u
+#define FR_MM_PAGE_SZ	  4096u
 #define FR_VM_EXEC	  4u
 
 /* lib/maple_tree.c, as of 54a611b60590 (6.1) */
@@ -99,7 +99,7 @@ FR_INLINE struct places *my_places(void)
 /* Is it a node, and not the only mapping? Nodes below do not have these bits. */
 FR_INLINE bool fr_maple_is_root(u64 entry)
 {
-	return (entry & 3) == 2 && entry > FR_PLACE_PAGE_SZ;
+	return (entry & 3) == 2 && entry > FR_MM_PAGE_SZ;
 }
 
 FR_INLINE u32 fr_maple_type(u64 entry)
@@ -173,8 +173,8 @@ __noinline int fr_place_read(u64 addr)
 
 	if (!p || (u64)vma == FR_MAPLE_DEAD)
 		return -1;
-	map.start = addr & ~(u64)(FR_PLACE_PAGE_SZ - 1);
-	map.end = map.start + FR_PLACE_PAGE_SZ;
+	map.start = addr & ~(u64)(FR_MM_PAGE_SZ - 1);
+	map.end = map.start + FR_MM_PAGE_SZ;
 	if (vma) {
 		file = BPF_CORE_READ(vma, vm_file);
 		map.file = file ? fr_place_inode(file) : 0;
@@ -255,7 +255,7 @@ __noinline int fr_place_find(u64 addr)
 	if (addr >= p->map.start && addr < p->map.end)
 		return 0;
 	p->file_nr = 0;
-	id = fr_stack_mix(p->process, addr / FR_PLACE_PAGE_SZ) | 1;
+	id = fr_stack_mix(p->process, addr / FR_MM_PAGE_SZ) | 1;
 	s = &p->seen[id >> 32 & (FR_PLACE_CNT - 1)];
 	if (p->has_gen && s->id == id && s->gen == p->gen) {
 		p->map = s->map;

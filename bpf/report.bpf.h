@@ -13,7 +13,7 @@
 
 #define FR_REPORT_CNT 2u /* texts at once on a CPU: a line, and one of an NMI that interrupts it */
 
-struct fr_report {
+struct fr_report_text {
 	u64 busy;
 	u8 text[FR_REPORT_BUF_SZ];
 };
@@ -22,12 +22,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, FR_REPORT_CNT);
 	__type(key, u32);
-	__type(value, struct fr_report);
+	__type(value, struct fr_report_text);
 } fr_reports SEC(".maps") __weak;
 
 /* Global functions follow, which are verified once. They know buffers by number. */
 
-FR_INLINE struct fr_report *fr_report_buf(u32 nr)
+FR_INLINE struct fr_report_text *fr_report_buf(u32 nr)
 {
 	return bpf_map_lookup_elem(&fr_reports, &nr);
 }
@@ -35,7 +35,7 @@ FR_INLINE struct fr_report *fr_report_buf(u32 nr)
 /* Take a free buffer, to be released by the caller; FR_REPORT_CNT: there is none. */
 FR_INLINE u32 fr_report_take(void)
 {
-	struct fr_report *r;
+	struct fr_report_text *r;
 	u32 nr;
 
 	for (nr = 0; nr < FR_REPORT_CNT; nr++) {
@@ -48,21 +48,21 @@ FR_INLINE u32 fr_report_take(void)
 
 __weak __noinline u32 fr_report_skip_in(u32 nr, u32 at)
 {
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 
 	return r ? fr_report_skip(r->text, at % FR_REPORT_SZ) : FR_REPORT_NONE;
 }
 
 __weak __noinline u32 fr_report_begins_in(u32 nr, u32 at)
 {
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 
 	return r ? fr_report_begins_at(r->text, at) : 0;
 }
 
 __weak __noinline u32 fr_report_next_in(u32 nr, u32 at)
 {
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 
 	return r ? fr_report_next(r->text, at) : FR_REPORT_NONE;
 }
@@ -78,7 +78,7 @@ __weak __noinline u32 fr_report_find_in(u32 nr)
  */
 FR_INLINE u32 fr_report_look(u32 nr, const void *text, u64 len, u32 *line)
 {
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 
 	if (!r)
 		return 0;

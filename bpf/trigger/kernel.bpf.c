@@ -65,7 +65,7 @@ SEC("tp_btf/console")
 int BPF_PROG(fr_console, const char *text, size_t len)
 {
 	u32 nr = fr_trigger_idle() ? FR_REPORT_CNT : fr_report_take();
-	struct fr_report *r = fr_report_buf(nr);
+	struct fr_report_text *r = fr_report_buf(nr);
 	u32 line = 0, sz;
 
 	if (!r)

@@ -8,7 +8,7 @@
 
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 {
-	struct fr_moment *m = fr_moment(buf_nr);
+	struct fr_moment_room *m = fr_moment(buf_nr);
 
 	return m ? (struct stack_buf *)m->pc : NULL;
 }
@@ -45,7 +45,7 @@ const struct fr_alert fr_no_alert SEC(".rodata") = {};
 
 __noinline u32 fr_moment_begin(u32 kind, u32 due)
 {
-	struct fr_moment *m;
+	struct fr_moment_room *m;
 	u32 nr;
 
 	for (nr = 0; nr < FR_MOMENT_CNT; nr++) {
@@ -73,7 +73,7 @@ FR_INLINE u32 slots_of(u32 due)
 
 __noinline int fr_moment_end(u32 nr, u32 due)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 	long err;
 
 	if (!m)
@@ -89,7 +89,7 @@ __noinline int fr_moment_end(u32 nr, u32 due)
 
 __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 	u32 cnt = depth < FR_ALERT_FRAME_MAX ? depth : FR_ALERT_FRAME_MAX;
 
 	if (!m || depth > FR_STACK_DEPTH_MAX)
@@ -164,7 +164,7 @@ FR_INLINE void say_cut(struct path_walk *p, char *text)
 }
 
 /* It is behind the text's buffer. */
-FR_INLINE struct path_walk *path_walk(struct fr_moment *m)
+FR_INLINE struct path_walk *path_walk(struct fr_moment_room *m)
 {
 	return (struct path_walk *)&m->pc[2 * FR_ALERT_PATH_MAX / sizeof(m->pc[0])];
 }
@@ -172,7 +172,7 @@ FR_INLINE struct path_walk *path_walk(struct fr_moment *m)
 /* A function of its own: inlined 40 times, it is 130,000 instructions to the verifier, in each program that reports. */
 __noinline u32 fr_path_step(u32 nr)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 
 	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
 }
@@ -180,7 +180,7 @@ __noinline u32 fr_path_step(u32 nr)
 /* Put the path of a file, as its mount namespace has it, into the alert's exe. */
 __noinline int fr_moment_exe(u32 nr, u64 file)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 	struct file *exe = (void *)file;
 	struct path_walk *p;
 	u32 i, more = 1;

@@ -53,7 +53,7 @@ const volatile u32 fr_slot_of[FR_TRIGGER_MAX] SEC(".rodata") __weak = {}; /* of 
 const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;
 
 /* A moment being reported. */
-struct fr_moment {
+struct fr_moment_room {
 	u64 busy; /* 0: free */
 	struct fr_alert alert;
 	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is written; of a path, while it is put together */
@@ -64,7 +64,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, FR_MOMENT_CNT);
 	__type(key, u32);
-	__type(value, struct fr_moment);
+	__type(value, struct fr_moment_room);
 } fr_moments SEC(".maps") __weak;
 
 /* A pointer as a number, for global functions, which take no pointers. */
@@ -103,21 +103,21 @@ FR_INLINE void fr_mark(bool written)
 	fr_count(written ? &fr_triggers.marks : &fr_triggers.mark_lost, 1);
 }
 
-FR_INLINE struct fr_moment *fr_moment(u32 nr)
+FR_INLINE struct fr_moment_room *fr_moment(u32 nr)
 {
 	return bpf_map_lookup_elem(&fr_moments, &nr);
 }
 
 FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
 {
-	struct fr_moment *m = fr_moment(buf_nr);
+	struct fr_moment_room *m = fr_moment(buf_nr);
 
 	return m ? &m->origins : NULL;
 }
 
 FR_INLINE struct fr_alert *fr_alert(u32 nr)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 
 	return m ? &m->alert : NULL;
 }
@@ -145,7 +145,7 @@ int fr_moment_end(u32 nr, u32 due);
 /* Take the current task's stack. flags: 0 kernel's, BPF_F_USER_STACK user's. Returns its id in the stack tier, 0: none. */
 FR_INLINE u64 fr_moment_stack(void *ctx, u32 nr, u64 flags)
 {
-	struct fr_moment *m = fr_moment(nr);
+	struct fr_moment_room *m = fr_moment(nr);
 	long sz = m ? bpf_get_stack(ctx, m->pc, sizeof(m->pc), flags) : 0;
 	u32 depth = sz / sizeof(u64);
 	u64 id;

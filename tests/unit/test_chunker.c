@@ -64,12 +64,12 @@ static void forget(struct got *g)
 		free(g->packed[--g->cnt]);
 }
 
-static struct fr_lap lap_of(const struct fr_snap_lap *l)
+static struct fr_rows_lap lap_of(const struct fr_snap_lap *l)
 {
-	return (struct fr_lap){l->buf, l->sz, l->epoch, l->cpu, l->tier, l->seq, l->layout, 0};
+	return (struct fr_rows_lap){l->buf, l->sz, l->epoch, l->cpu, l->tier, l->seq, l->layout, 0};
 }
 
-static void put(struct fr_chunker *c, const struct fr_lap *lap, uintptr_t tag, struct got *g)
+static void put(struct fr_chunker *c, const struct fr_rows_lap *lap, uintptr_t tag, struct got *g)
 {
 	int err;
 
@@ -106,7 +106,7 @@ static struct got by_jobs(struct host_ring *const *h, u32 jobs)
 	for (r = 0; r < RING_CNT; r++)
 		for (i = 0; host_ring_lap(h[r], i, &lap); i++)
 			if (lap.sz) {
-				struct fr_lap l = lap_of(&lap);
+				struct fr_rows_lap l = lap_of(&lap);
 
 				put(c, &l, ++tag, &g);
 			}
@@ -149,7 +149,7 @@ static void test_a_clock_that_runs_backwards(void **state)
 	struct fr_chunker *c = chunker(FR_CHUNKER_TARGET_SZ, 2);
 	struct fr_snap_lap snap;
 	struct host_ring *h;
-	struct fr_lap lap[8];
+	struct fr_rows_lap lap[8];
 	struct got g = {0};
 	u32 i, off;
 
@@ -183,7 +183,7 @@ static void test_what_is_refused(void **state)
 	struct fr_chunker *c = chunker(64u << 10, 1);
 	struct host_ring *h = ring(0, 4, 32), *other = ring(1, 4, 2);
 	struct fr_snap_lap snap;
-	struct fr_lap lap;
+	struct fr_rows_lap lap;
 	struct got g = {0};
 
 	(void)state;
@@ -221,7 +221,7 @@ static void test_free_at_any_time(void **state)
 		struct fr_chunker *c = chunker(FR_CHUNKER_TARGET_SZ, jobs);
 
 		for (i = 0; host_ring_lap(h, i, &snap); i++) {
-			struct fr_lap lap = lap_of(&snap);
+			struct fr_rows_lap lap = lap_of(&snap);
 
 			if (lap.sz && fr_chunker_put_lap(c, &lap, 0, NULL))
 				break;

@@ -16,10 +16,10 @@ static void put_near(struct fixture *f, u32 back)
 static u32 damaged_pages(struct fixture *f)
 {
 	struct fr_snap_lap lap = {};
-	struct fr_lap in;
+	struct fr_rows_lap in;
 
 	assert_true(host_ring_lap(f->ring, 0, &lap));
-	in = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	in = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
 	assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
 	return f->rows.lap[0].damaged_pages;
 }
@@ -115,7 +115,7 @@ static void test_more_than_a_lap_can_have(void **state)
 {
 	struct fr_snap_lap lap;
 	struct fixture f = {};
-	struct fr_lap in;
+	struct fr_rows_lap in;
 
 	(void)state;
 	set_up_ring(&f, FR_WAY_LOCKED, 2, FR_SUBBUF_PAGE_MAX);
@@ -126,7 +126,7 @@ static void test_more_than_a_lap_can_have(void **state)
 			put_near(&f, 2);
 	}
 	assert_true(host_ring_lap(f.ring, 0, &lap));
-	in = (struct fr_lap){lap.buf, FR_LAP_MAX_SZ, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	in = (struct fr_rows_lap){lap.buf, FR_LAP_MAX_SZ, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
 	assert_int_equal(fr_rows_add(&f.rows, &in, 0), 0);
 	assert_in_range(f.rows.cnt, 65000, 65536);
 	assert_in_range(f.rows.lap[0].damaged_pages, 50, 70);
@@ -138,7 +138,7 @@ static void test_rows_are_gathered_while_there_is_room(void **state)
 {
 	struct fixture f = {};
 	struct fr_snap_lap lap;
-	struct fr_lap in[2];
+	struct fr_rows_lap in[2];
 	u32 i;
 
 	(void)state;
@@ -153,7 +153,7 @@ static void test_rows_are_gathered_while_there_is_room(void **state)
 	}
 	for (i = 0; i < 2; i++) {
 		assert_true(host_ring_lap(f.ring, i, &lap));
-		in[i] = (struct fr_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+		in[i] = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
 	}
 	assert_int_equal(fr_rows_add(&f.rows, &in[0], 0), 0);
 	assert_false(fr_rows_takes(&f.rows, &in[1]));

@@ -37,7 +37,7 @@ struct bench {
 };
 
 struct lap {
-	struct fr_lap lap;
+	struct fr_rows_lap lap;
 	u64 since_ns;
 };
 
@@ -302,9 +302,9 @@ static struct slot *open_for(struct fr_chunker *c, bool takes)
 	return c->open;
 }
 
-static bool takes_lap(const struct slot *s, const struct fr_lap *lap)
+static bool takes_lap(const struct slot *s, const struct fr_rows_lap *lap)
 {
-	const struct fr_lap *last;
+	const struct fr_rows_lap *last;
 
 	if (!s->lap_cnt)
 		return !s->rows.cnt;
@@ -313,7 +313,7 @@ static bool takes_lap(const struct slot *s, const struct fr_lap *lap)
 	       s->lap_cnt < LAP_MOST && s->laps_sz + lap->sz <= FR_CHUNKER_TARGET_SZ;
 }
 
-int fr_chunker_put_lap(struct fr_chunker *c, const struct fr_lap *lap, u64 since_ns, void *tag)
+int fr_chunker_put_lap(struct fr_chunker *c, const struct fr_rows_lap *lap, u64 since_ns, void *tag)
 {
 	struct slot *s;
 

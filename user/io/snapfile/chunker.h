@@ -46,7 +46,7 @@ void fr_chunker_use_schema(struct fr_chunker *c, const struct fr_schema *s);
  * Add a lap, of which rows from since_ns on are listed. Its bytes are read until its chunk has been taken. 0; -EAGAIN: no slot
  * is free, take a chunk and try again; -EINVAL: not the size of a lap; -ENOBUFS: larger than raw_cap.
  */
-int fr_chunker_put_lap(struct fr_chunker *c, const struct fr_lap *lap, u64 since_ns, void *tag);
+int fr_chunker_put_lap(struct fr_chunker *c, const struct fr_rows_lap *lap, u64 since_ns, void *tag);
 
 /* Add a row, as fr_rows_put(), or -EAGAIN as above; context as in struct fr_chunk. */
 int fr_chunker_put_row(struct fr_chunker *c, const struct fr_row *row, u64 seq, u32 off, bool context);

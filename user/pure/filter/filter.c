@@ -272,7 +272,7 @@ static struct value field(const struct env *e, const struct fr_node *n)
 
 static struct value symbol(const struct env *e, const struct fr_node *n)
 {
-	const struct fr_symbol *s = &n->symbol[e->row->ev->nr];
+	const struct fr_filter_name *s = &n->symbol[e->row->ev->nr];
 	u32 abi = 0;
 
 	if (s->known[0] != s->known[1] || s->v[0] != s->v[1])

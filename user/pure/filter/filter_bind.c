@@ -136,7 +136,7 @@ static bool is_word(const struct fr_node *n)
 }
 
 /* What name means if field f holds a number: a system call, a signal, a state... */
-static void find_symbol(const struct fr_filter *filter, const struct fr_field *f, const char *name, struct fr_symbol *s)
+static void find_symbol(const struct fr_filter *filter, const struct fr_field *f, const char *name, struct fr_filter_name *s)
 {
 	struct fr_sys sys = {.arch = filter->arch};
 	u32 abi;
@@ -163,7 +163,7 @@ static int fail_value(struct fr_filter *f, const struct fr_node *field, const st
 /* Turn a word that is compared with a field into its number, event by event. */
 static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct fr_node *n)
 {
-	struct fr_symbol *s = calloc(FR_EVENT_MAX, sizeof(*s));
+	struct fr_filter_name *s = calloc(FR_EVENT_MAX, sizeof(*s));
 	bool any = !field->kinds;
 	u32 nr;
 

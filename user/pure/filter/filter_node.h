@@ -80,7 +80,7 @@ static inline bool fr_builtin_is_pair(u8 b)
 extern const char *const fr_builtin_names[FR_BI_CNT];
 
 /* What a symbol stands for in one event type, native and 32-bit. */
-struct fr_symbol {
+struct fr_filter_name {
 	s64 v[2];
 	bool known[2];
 };
@@ -97,7 +97,7 @@ struct fr_node {
 	u8 builtin;		       /* BUILTIN */
 	u8 kinds;		       /* FIELD: 1 << enum fr_val_kind of each event that has it; 0: no event has it */
 	const struct fr_field **field; /* FIELD: by event, NULL where it has none; owned */
-	struct fr_symbol *symbol;      /* SYMBOL: by event; owned */
+	struct fr_filter_name *symbol; /* SYMBOL: by event; owned */
 	bool *events;		       /* EVENTS: by event; BUILTIN of a pair: those that may have it; owned */
 	struct fr_regex *regex;	       /* TEXT, right of REGEX; owned */
 	bool is_regex;		       /* TEXT: it was between slashes */

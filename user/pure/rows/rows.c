@@ -10,7 +10,7 @@
 /* A page being walked. */
 struct walk {
 	struct fr_rows *r;
-	const struct fr_lap *lap;
+	const struct fr_rows_lap *lap;
 	u64 since_ns;
 	u32 page;  /* within the sub-buffer */
 	u32 base;  /* where the lap begins in r->raw */
@@ -88,7 +88,7 @@ static u64 page_base_ns(const void *page)
 	return fr_get64((const u8 *)page + offsetof(struct fr_page_head, base_ns));
 }
 
-bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
+bool fr_rows_takes(const struct fr_rows *r, const struct fr_rows_lap *lap)
 {
 	if (!r->lap_cnt)
 		return lap->sz <= r->raw_cap;
@@ -102,12 +102,12 @@ bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap)
 	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
 }
 
-static u32 layout_of(const struct fr_lap *lap)
+static u32 layout_of(const struct fr_rows_lap *lap)
 {
 	return lap->layout ?: FR_LAYOUT_VERSION;
 }
 
-static bool has_shorts(const struct fr_lap *lap)
+static bool has_shorts(const struct fr_rows_lap *lap)
 {
 	return layout_of(lap) >= FR_UNFOLD_LAYOUT;
 }
@@ -116,7 +116,7 @@ static bool has_shorts(const struct fr_lap *lap)
 static bool head_is_good(struct walk *w)
 {
 	const struct fr_page_head *h = (const void *)(w->r->raw + w->base + w->off);
-	const struct fr_lap *lap = w->lap;
+	const struct fr_rows_lap *lap = w->lap;
 	u32 sz = sizeof(*h) + (w->page ? 0 : sizeof(struct fr_subbuf_head));
 
 	if (w->end - w->off < sz)
@@ -305,14 +305,14 @@ static bool walk_page(struct walk *w)
 	return false;
 }
 
-static void begin_ring(struct fr_rows *r, const struct fr_lap *lap)
+static void begin_ring(struct fr_rows *r, const struct fr_rows_lap *lap)
 {
 	r->epoch = lap->epoch;
 	r->cpu = lap->cpu;
 	r->tier = lap->tier;
 }
 
-int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns)
+int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns)
 {
 	struct walk w = {.r = r, .lap = lap, .since_ns = since_ns, .base = r->raw_sz};
 	struct fr_lap_rows *out = &r->lap[r->lap_cnt];

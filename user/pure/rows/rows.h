@@ -18,7 +18,7 @@
 #define FR_ROW_MIN_SZ 12u /* a row's least share of a ring: the smallest call and its end are three units (bpf/near.h) */
 
 /* A lap to add: sz committed bytes of a sub-buffer. */
-struct fr_lap {
+struct fr_rows_lap {
 	const void *buf;
 	size_t sz;
 	u32 epoch;
@@ -86,13 +86,13 @@ static inline bool fr_lap_sz_is_good(size_t sz)
 }
 
 /* May this lap be added: same ring, later than those there, and there is room? Always true if there is none. */
-bool fr_rows_takes(const struct fr_rows *r, const struct fr_lap *lap);
+bool fr_rows_takes(const struct fr_rows *r, const struct fr_rows_lap *lap);
 
 /*
  * Add the records of a lap from since_ns on. A malformed page is left out and counted in the lap's damaged_pages. Returns 0,
  * -EINVAL if sz is not the size of a lap, -ENOBUFS if fr_rows_takes() says no.
  */
-int fr_rows_add(struct fr_rows *r, const struct fr_lap *lap, u64 since_ns);
+int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns);
 
 /* The field that takes the rest of the record; ev->tail. */
 static inline const struct fr_field *fr_event_tail(const struct fr_event *ev)

@@ -17,26 +17,26 @@
 /* ---- filters and options ---- */
 
 /* Names in the kernel end after 15 bytes: a longer one would never match. */
-static int check_comm(struct fr_tp *p, struct fr_span s)
+static int check_comm(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *bar;
-	struct fr_span rest = s;
+	struct fr_tp_span rest = s;
 
 	for (;;) {
 		bar = span_find(rest, '|');
-		s = bar ? (struct fr_span){rest.at, bar - rest.at} : rest;
+		s = bar ? (struct fr_tp_span){rest.at, bar - rest.at} : rest;
 		if (s.sz > 15 && strcspn(s.at, "*?[\\") >= s.sz)
 			return fr_tp_fail(p, s.at, "comm: the kernel keeps 15 bytes of a name: comm=%.15s", s.at);
 		if (!bar)
 			return 0;
-		rest = (struct fr_span){bar + 1, rest.at + rest.sz - bar - 1};
+		rest = (struct fr_tp_span){bar + 1, rest.at + rest.sz - bar - 1};
 	}
 }
 
-static int glob(struct fr_tp *p, struct fr_span s, const char *key, char *out)
+static int glob(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out)
 {
 	if (s.sz >= 2 && *s.at == '"' && s.at[s.sz - 1] == '"')
-		s = (struct fr_span){s.at + 1, s.sz - 2};
+		s = (struct fr_tp_span){s.at + 1, s.sz - 2};
 	if (!s.sz)
 		return fr_tp_fail(p, s.at, "%s: the pattern is empty: leave %s out for any", key, key);
 	if (!span_copy(s, out, FR_TRIGGER_GLOB_MAX))
@@ -45,23 +45,23 @@ static int glob(struct fr_tp *p, struct fr_span s, const char *key, char *out)
 	return 0;
 }
 
-static int set_comm(struct fr_tp *p, struct fr_span s)
+static int set_comm(struct fr_tp *p, struct fr_tp_span s)
 {
 	return glob(p, s, "comm", p->t.comm) ?: check_comm(p, s);
 }
 
-static int set_exe(struct fr_tp *p, struct fr_span s)
+static int set_exe(struct fr_tp *p, struct fr_tp_span s)
 {
 	return glob(p, s, "exe", p->t.exe);
 }
 
-static int set_cgroup(struct fr_tp *p, struct fr_span s)
+static int set_cgroup(struct fr_tp *p, struct fr_tp_span s)
 {
 	return glob(p, s, "cgroup", p->t.cgroup);
 }
 
 /* Users' names are this machine's, as are the uids that BPF sees. */
-static int set_uid(struct fr_tp *p, struct fr_span s)
+static int set_uid(struct fr_tp *p, struct fr_tp_span s)
 {
 	char name[FR_TP_WORD_MAX];
 	struct passwd *user;
@@ -92,7 +92,7 @@ static const char *nearest_signal(const char *name)
 }
 
 /* SEGV, SIGSEGV, segv, 11 */
-static int one_signal(struct fr_tp *p, struct fr_span s, u64 *set)
+static int one_signal(struct fr_tp *p, struct fr_tp_span s, u64 *set)
 {
 	char name[FR_TP_WORD_MAX] = "SIG";
 	struct fr_sys sys = {.arch = p->arch};
@@ -118,7 +118,7 @@ static int one_signal(struct fr_tp *p, struct fr_span s, u64 *set)
 	return 0;
 }
 
-static int set_sig(struct fr_tp *p, struct fr_span s)
+static int set_sig(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *bar;
 	int err = 0;
@@ -131,7 +131,7 @@ static int set_sig(struct fr_tp *p, struct fr_span s)
 	return err ?: one_signal(p, s, &p->t.sig_set);
 }
 
-static int set_post(struct fr_tp *p, struct fr_span s)
+static int set_post(struct fr_tp *p, struct fr_tp_span s)
 {
 	int err = fr_tp_any_time(p, s, "post", &p->t.post_ns);
 
@@ -140,17 +140,17 @@ static int set_post(struct fr_tp *p, struct fr_span s)
 	return err;
 }
 
-static int set_last(struct fr_tp *p, struct fr_span s)
+static int set_last(struct fr_tp *p, struct fr_tp_span s)
 {
 	return fr_tp_some_time(p, s, "last", &p->t.last_ns);
 }
 
-static int set_cooldown(struct fr_tp *p, struct fr_span s)
+static int set_cooldown(struct fr_tp *p, struct fr_tp_span s)
 {
 	return fr_tp_any_time(p, s, "cooldown", &p->t.cooldown_ns);
 }
 
-static int set_max(struct fr_tp *p, struct fr_span s)
+static int set_max(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *slash = span_find(s, '/');
 	u64 cnt;
@@ -165,7 +165,7 @@ static int set_max(struct fr_tp *p, struct fr_span s)
 	return fr_tp_some_time(p, span_from(s, slash + 1), "max", &p->t.max_ns);
 }
 
-static int set_dedupe(struct fr_tp *p, struct fr_span s)
+static int set_dedupe(struct fr_tp *p, struct fr_tp_span s)
 {
 	p->t.dedupe = span_is(s, "yes");
 	if (!p->t.dedupe && !span_is(s, "no"))
@@ -173,7 +173,7 @@ static int set_dedupe(struct fr_tp *p, struct fr_span s)
 	return 0;
 }
 
-static int set_all(struct fr_tp *p, struct fr_span s)
+static int set_all(struct fr_tp *p, struct fr_tp_span s)
 {
 	if (!span_is(s, "yes"))
 		return fr_tp_fail(p, s.at, "all: takes no value: crash:all");
@@ -185,7 +185,7 @@ static const struct key {
 	const char *name;
 	u32 kinds;
 	bool bare; /* may have no value: then it is yes */
-	int (*set)(struct fr_tp *p, struct fr_span value);
+	int (*set)(struct fr_tp *p, struct fr_tp_span value);
 	const char *form;
 } keys[] = {
 	{"comm", FR_TP_FILTERED | FR_TP_KIND(holdoff), false, set_comm, "comm=GLOB"},
@@ -205,7 +205,7 @@ static const struct key {
 
 #define KEY_CNT (sizeof(keys) / sizeof(keys[0]))
 
-static const struct key *find_key(struct fr_span name)
+static const struct key *find_key(struct fr_tp_span name)
 {
 	size_t i;
 
@@ -215,20 +215,20 @@ static const struct key *find_key(struct fr_span name)
 	return NULL;
 }
 
-bool fr_tp_key_is(struct fr_span name, bool bare)
+bool fr_tp_key_is(struct fr_tp_span name, bool bare)
 {
 	const struct key *key = find_key(name);
 
 	return key && (!bare || key->bare);
 }
 
-static int unknown_key(struct fr_tp *p, struct fr_span name, bool valued)
+static int unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 {
 	char buf[FR_TP_WORD_MAX];
 	struct fr_nearest near = {.to = buf};
 	size_t i;
 
-	span_copy((struct fr_span){name.at, name.sz < FR_TP_WORD_MAX ? name.sz : FR_TP_WORD_MAX - 1}, buf, sizeof(buf));
+	span_copy((struct fr_tp_span){name.at, name.sz < FR_TP_WORD_MAX ? name.sz : FR_TP_WORD_MAX - 1}, buf, sizeof(buf));
 	for (i = 0; i < KEY_CNT; i++)
 		if (keys[i].kinds & 1u << p->t.kind)
 			fr_nearest_consider(&near, keys[i].name);
@@ -258,7 +258,7 @@ static const char *kinds_shown(u32 kinds, char *buf, size_t sz)
 	return buf;
 }
 
-static int set_key(struct fr_tp *p, struct fr_span name, const struct fr_span *value)
+static int set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_span *value)
 {
 	const struct key *key = find_key(name);
 	u32 bit = key ? 1u << (key - keys) : 0;
@@ -274,12 +274,12 @@ static int set_key(struct fr_tp *p, struct fr_span name, const struct fr_span *v
 	p->seen |= bit;
 	if (!value && !key->bare)
 		return fr_tp_fail(p, name.at, "%s needs a value: %s", key->name, key->form);
-	return key->set(p, value ? *value : (struct fr_span){"yes", 3});
+	return key->set(p, value ? *value : (struct fr_tp_span){"yes", 3});
 }
 
-int fr_tp_option(struct fr_tp *p, struct fr_span part)
+int fr_tp_option(struct fr_tp *p, struct fr_tp_span part)
 {
-	struct fr_span value, name = span_trim(part);
+	struct fr_tp_span value, name = span_trim(part);
 	const char *equals = span_find(name, '=');
 
 	if (!name.sz)

@@ -14,14 +14,14 @@
 #define PSI_MIN_US    500000ULL /* the kernel's limits for a window */
 #define PSI_MAX_US    10000000ULL
 
-static int no_arg(struct fr_tp *p, struct fr_span arg)
+static int no_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	return arg.at ? fr_tp_fail(p, arg.at, "%s takes no '%.*s': options follow a comma", fr_tp_kind_shown(p->t.kind),
 				   FR_TP_SHOWN(arg))
 		      : 0;
 }
 
-static int crash_arg(struct fr_tp *p, struct fr_span arg)
+static int crash_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	if (!arg.at)
 		return 0;
@@ -32,7 +32,7 @@ static int crash_arg(struct fr_tp *p, struct fr_span arg)
 	return 0;
 }
 
-static int exit_arg(struct fr_tp *p, struct fr_span arg)
+static int exit_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	u64 v;
 
@@ -47,21 +47,21 @@ static int exit_arg(struct fr_tp *p, struct fr_span arg)
 	return 0;
 }
 
-static int hung_arg(struct fr_tp *p, struct fr_span arg)
+static int hung_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	if (!arg.at)
 		return fr_tp_fail(p, FR_TP_PLACE(p), "hung needs a time: hung>20s");
 	return fr_tp_some_time(p, arg, "hung", &p->t.limit_ns);
 }
 
-static int holdoff_arg(struct fr_tp *p, struct fr_span arg)
+static int holdoff_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	if (!arg.at)
 		return fr_tp_fail(p, FR_TP_PLACE(p), "holdoff needs a time: holdoff>5ms");
 	return fr_tp_some_time(p, arg, "holdoff", &p->t.limit_ns);
 }
 
-static int every_arg(struct fr_tp *p, struct fr_span arg)
+static int every_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	int err;
 
@@ -73,7 +73,7 @@ static int every_arg(struct fr_tp *p, struct fr_span arg)
 	return err;
 }
 
-static int call_name(struct fr_tp *p, struct fr_span name)
+static int call_name(struct fr_tp *p, struct fr_tp_span name)
 {
 	u64 nr;
 
@@ -101,7 +101,7 @@ static int call_name(struct fr_tp *p, struct fr_span name)
 	return 0;
 }
 
-static int latency_what(struct fr_tp *p, struct fr_span what)
+static int latency_what(struct fr_tp *p, struct fr_tp_span what)
 {
 	static const char *const other[][2] = {{"hardirq", "irq"}, {"off-cpu", "offcpu"}};
 	char buf[FR_TP_WORD_MAX] = "";
@@ -110,7 +110,7 @@ static int latency_what(struct fr_tp *p, struct fr_span what)
 
 	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (span_is(what, other[i][0]))
-			what = (struct fr_span){other[i][1], strlen(other[i][1])};
+			what = (struct fr_tp_span){other[i][1], strlen(other[i][1])};
 	span_copy(what, buf, sizeof(buf));
 	for (i = 0; i < FR_LATENCY_CNT; i++) {
 		if (!strcmp(buf, fr_latency_name(i))) {
@@ -125,10 +125,10 @@ static int latency_what(struct fr_tp *p, struct fr_span what)
 			  "latency: what is one of wakeup, offcpu, syscall, block, softirq, irq: latency:wakeup>10ms");
 }
 
-static int latency_arg(struct fr_tp *p, struct fr_span arg)
+static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	const char *above = arg.at ? span_find(arg, '>') : NULL, *colon;
-	struct fr_span what;
+	struct fr_tp_span what;
 	int err;
 
 	if (!above)
@@ -147,7 +147,7 @@ static int latency_arg(struct fr_tp *p, struct fr_span arg)
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
 }
 
-static int event_arg(struct fr_tp *p, struct fr_span arg)
+static int event_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	struct fr_filter_error error;
 	struct fr_filter *filter;
@@ -166,7 +166,7 @@ static int event_arg(struct fr_tp *p, struct fr_span arg)
 }
 
 /* 20%, or 150ms/1s */
-static int psi_share(struct fr_tp *p, struct fr_span s)
+static int psi_share(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *slash = span_find(s, '/');
 	char buf[FR_TP_WORD_MAX];
@@ -197,7 +197,7 @@ static int psi_share(struct fr_tp *p, struct fr_span s)
 	return 0;
 }
 
-static int psi_resource(struct fr_tp *p, struct fr_span s)
+static int psi_resource(struct fr_tp *p, struct fr_tp_span s)
 {
 	static const char *const known[] = {"cpu", "memory", "io"};
 	char buf[FR_TP_WORD_MAX] = "";
@@ -218,10 +218,10 @@ static int psi_resource(struct fr_tp *p, struct fr_span s)
 }
 
 /* RESOURCE, RESOURCE.full, RESOURCE:full, and the like with some */
-static int psi_who(struct fr_tp *p, struct fr_span s)
+static int psi_who(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *mid = span_find(s, '.') ?: span_find(s, ':');
-	struct fr_span who = mid ? span_from(s, mid + 1) : (struct fr_span){"some", 4};
+	struct fr_tp_span who = mid ? span_from(s, mid + 1) : (struct fr_tp_span){"some", 4};
 	int err = psi_resource(p, mid ? span_until(s, mid) : s);
 
 	if (err)
@@ -234,7 +234,7 @@ static int psi_who(struct fr_tp *p, struct fr_span s)
 	return 0;
 }
 
-static int psi_arg(struct fr_tp *p, struct fr_span arg)
+static int psi_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	const char *mid = arg.at ? span_find_last(arg, ':') ?: span_find_last(arg, '>') : NULL;
 
@@ -254,7 +254,7 @@ static const struct fr_tp_kind kinds[] = {
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
 
-int fr_tp_find_kind(struct fr_tp *p, struct fr_span name, const struct fr_tp_kind **kind)
+int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind)
 {
 	char buf[FR_TP_WORD_MAX] = "";
 	struct fr_nearest near = {.to = buf};

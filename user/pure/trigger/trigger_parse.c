@@ -13,7 +13,7 @@
 /* Is what follows a colon KEY=, or a key that needs no value? */
 static bool key_follows(const char *at)
 {
-	struct fr_span name = {at, strspn(at, "abcdefghijklmnopqrstuvwxyz")};
+	struct fr_tp_span name = {at, strspn(at, "abcdefghijklmnopqrstuvwxyz")};
 	char c = at[name.sz];
 
 	if (fr_tp_key_is(name, true) && (!c || c == ',' || c == ':'))
@@ -36,7 +36,7 @@ static const char *skip_quoted(const char *at)
 }
 
 /* The part that begins here, with its spaces. */
-static int next_part(struct fr_tp *p, const char *at, struct fr_span *part)
+static int next_part(struct fr_tp *p, const char *at, struct fr_tp_span *part)
 {
 	const char *open[8], *end = at;
 	u32 depth = 0;
@@ -62,7 +62,7 @@ static int next_part(struct fr_tp *p, const char *at, struct fr_span *part)
 	if (depth)
 		return fr_tp_fail(p, open[depth - 1], "this bracket is not closed: in a pattern write \\%c for the character",
 				  *open[depth - 1]);
-	*part = (struct fr_span){at, end - at};
+	*part = (struct fr_tp_span){at, end - at};
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static void set_defaults(struct fr_trigger *t)
 static int parse_head(struct fr_tp *p, const char **rest)
 {
 	const char *at = p->text + strspn(p->text, " \t"), *behind;
-	struct fr_span part, arg = {};
+	struct fr_tp_span part, arg = {};
 	const struct fr_tp_kind *kind;
 	int err;
 
@@ -85,7 +85,7 @@ static int parse_head(struct fr_tp *p, const char **rest)
 		return fr_tp_fail(
 			p, at,
 			"a trigger is missing: crash, exit, oom, hung, latency, event, kernel, psi, signal, every, command");
-	err = fr_tp_find_kind(p, (struct fr_span){at, behind - at}, &kind);
+	err = fr_tp_find_kind(p, (struct fr_tp_span){at, behind - at}, &kind);
 	if (err)
 		return err;
 	p->t.kind = kind->kind;
@@ -143,7 +143,7 @@ static int check_text(struct fr_tp *p)
 static int parse_rule(struct fr_tp *p)
 {
 	const char *at = p->text;
-	struct fr_span part;
+	struct fr_tp_span part;
 	int err = check_text(p) ?: parse_head(p, &at);
 
 	while (!err && *at) {

@@ -20,7 +20,7 @@ int fr_tp_fail(struct fr_tp *p, const char *at, const char *fmt, ...)
 	return -EINVAL;
 }
 
-struct fr_span span_trim(struct fr_span s)
+struct fr_tp_span span_trim(struct fr_tp_span s)
 {
 	while (s.sz && isspace((unsigned char)*s.at))
 		s.at++, s.sz--;
@@ -29,22 +29,22 @@ struct fr_span span_trim(struct fr_span s)
 	return s;
 }
 
-struct fr_span span_from(struct fr_span s, const char *at)
+struct fr_tp_span span_from(struct fr_tp_span s, const char *at)
 {
-	return span_trim((struct fr_span){at, s.at + s.sz - at});
+	return span_trim((struct fr_tp_span){at, s.at + s.sz - at});
 }
 
-struct fr_span span_until(struct fr_span s, const char *end)
+struct fr_tp_span span_until(struct fr_tp_span s, const char *end)
 {
-	return span_trim((struct fr_span){s.at, end - s.at});
+	return span_trim((struct fr_tp_span){s.at, end - s.at});
 }
 
-bool span_is(struct fr_span s, const char *word)
+bool span_is(struct fr_tp_span s, const char *word)
 {
 	return s.sz == strlen(word) && !memcmp(s.at, word, s.sz);
 }
 
-bool span_copy(struct fr_span s, char *buf, size_t sz)
+bool span_copy(struct fr_tp_span s, char *buf, size_t sz)
 {
 	if (s.sz >= sz)
 		return false;
@@ -53,19 +53,19 @@ bool span_copy(struct fr_span s, char *buf, size_t sz)
 	return true;
 }
 
-const char *span_find(struct fr_span s, char c)
+const char *span_find(struct fr_tp_span s, char c)
 {
 	return memchr(s.at, c, s.sz);
 }
 
-const char *span_find_last(struct fr_span s, char c)
+const char *span_find_last(struct fr_tp_span s, char c)
 {
 	return memrchr(s.at, c, s.sz);
 }
 
 /* ---- values ---- */
 
-int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
+int fr_tp_duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	char buf[FR_TP_WORD_MAX];
 	u64 v;
@@ -81,7 +81,7 @@ int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 	return 0;
 }
 
-int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
+int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	u64 v = 0;
 	int err = fr_tp_duration(p, s, what, &v);
@@ -95,7 +95,7 @@ int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns
 }
 
 /* A time that may be zero: 0 needs no unit. */
-int fr_tp_any_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
+int fr_tp_any_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	if (!span_is(s, "0"))
 		return fr_tp_duration(p, s, what, ns);
@@ -103,7 +103,7 @@ int fr_tp_any_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns)
 	return 0;
 }
 
-bool fr_tp_number(struct fr_span s, u64 *out)
+bool fr_tp_number(struct fr_tp_span s, u64 *out)
 {
 	char buf[FR_TP_WORD_MAX], *end;
 

@@ -26,7 +26,7 @@
 #define FR_TP_PULLED	 (FR_TP_KIND(signal) | FR_TP_KIND(command))
 
 /* A piece of the text. */
-struct fr_span {
+struct fr_tp_span {
 	const char *at; /* NULL: nothing was given */
 	size_t sz;
 };
@@ -38,8 +38,8 @@ struct fr_tp {
 	const char *text;
 	const char *arch;
 	struct fr_trigger t;
-	struct fr_span sig; /* where signals were given, for messages */
-	u32 seen;	    /* bit i: key i was given */
+	struct fr_tp_span sig; /* where signals were given, for messages */
+	u32 seen;	       /* bit i: key i was given */
 	struct fr_trigger_error *error;
 };
 
@@ -47,34 +47,34 @@ struct fr_tp {
 
 __attribute__((format(printf, 3, 4))) int fr_tp_fail(struct fr_tp *p, const char *at, const char *fmt, ...); /* -EINVAL */
 
-struct fr_span span_trim(struct fr_span s);
-struct fr_span span_from(struct fr_span s, const char *at);
-struct fr_span span_until(struct fr_span s, const char *end);
-bool span_is(struct fr_span s, const char *word);
-bool span_copy(struct fr_span s, char *buf, size_t sz); /* NUL-terminated; false: it does not fit */
-const char *span_find(struct fr_span s, char c);
-const char *span_find_last(struct fr_span s, char c);
+struct fr_tp_span span_trim(struct fr_tp_span s);
+struct fr_tp_span span_from(struct fr_tp_span s, const char *at);
+struct fr_tp_span span_until(struct fr_tp_span s, const char *end);
+bool span_is(struct fr_tp_span s, const char *word);
+bool span_copy(struct fr_tp_span s, char *buf, size_t sz); /* NUL-terminated; false: it does not fit */
+const char *span_find(struct fr_tp_span s, char c);
+const char *span_find_last(struct fr_tp_span s, char c);
 
 /* Returns 0, or -EINVAL and the error, which begins with what. */
-int fr_tp_duration(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns);
-int fr_tp_some_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns); /* not zero */
-int fr_tp_any_time(struct fr_tp *p, struct fr_span s, const char *what, u64 *ns);  /* 0 needs no unit */
-bool fr_tp_number(struct fr_span s, u64 *out);
+int fr_tp_duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns);
+int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns); /* not zero */
+int fr_tp_any_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns);  /* 0 needs no unit */
+bool fr_tp_number(struct fr_tp_span s, u64 *out);
 const char *fr_tp_kind_shown(u32 kind); /* "crash", "exit:STATUS" */
 
 /* ---- keys ---- */
 
-bool fr_tp_key_is(struct fr_span name, bool bare); /* is it a key, and may it have no value (bare)? */
-int fr_tp_option(struct fr_tp *p, struct fr_span part);
+bool fr_tp_key_is(struct fr_tp_span name, bool bare); /* is it a key, and may it have no value (bare)? */
+int fr_tp_option(struct fr_tp *p, struct fr_tp_span part);
 
 /* ---- kinds ---- */
 
 struct fr_tp_kind {
 	enum fr_trigger_kind kind;
-	int (*arg)(struct fr_tp *p, struct fr_span arg); /* arg.at NULL: none was given */
-	char also;					 /* may precede the argument, as : does */
+	int (*arg)(struct fr_tp *p, struct fr_tp_span arg); /* arg.at NULL: none was given */
+	char also;					    /* may precede the argument, as : does */
 };
 
-int fr_tp_find_kind(struct fr_tp *p, struct fr_span name, const struct fr_tp_kind **kind);
+int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind);
 
 #endif

@@ -161,7 +161,7 @@ static bool has_abi(const struct fr_event *ev)
 
 static struct fr_watch_operand symbol(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
-	const struct fr_symbol *s = &n->symbol[b->ev->nr];
+	const struct fr_filter_name *s = &n->symbol[b->ev->nr];
 	struct fr_watch_insn *in;
 
 	if (!has_abi(b->ev) || (s->known[0] == s->known[1] && s->v[0] == s->v[1]))
