@@ -76,6 +76,7 @@ static void *watch(void *arg)
 		if (p[1].revents && read(w->wake_fd, &woken, sizeof(woken)) < 0)
 			continue;
 		fr_bell_hear(w->bell);
+		/* pairs with that of fr_incwatch_change(): the text is complete, and belongs to one of the two */
 		dir = __atomic_exchange_n(&w->next_dir, NULL, __ATOMIC_ACQ_REL);
 		if (dir)
 			move(w, dir);
@@ -158,7 +159,7 @@ void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
 
 	if (!dir)
 		fr_warn("out of memory: incidents are still saved to the journal in the old directory");
-	else
+	else /* pairs with that of the thread in its loop */
 		free(__atomic_exchange_n(&w->next_dir, dir, __ATOMIC_ACQ_REL));
 	fr_store(&w->max_sz, c->incident_sz);
 	wake(w);

@@ -32,11 +32,13 @@ static struct fr_pending *pending(struct fr_engine *e, u32 i)
 	return &e->tr->pending[i % FR_PENDING_MAX];
 }
 
+/* 0: it is free. Pairs with set_order(), and with finish() of ledger.c, also of a recorder before this one. */
 static u64 order_of(const struct fr_engine *e, u32 i)
 {
 	return __atomic_load_n(&e->tr->pending[i % FR_PENDING_MAX].order, __ATOMIC_ACQUIRE);
 }
 
+/* The rest of it is complete, or no longer needed. Pairs with order_of(). */
 static void set_order(struct fr_engine *e, u32 i, u64 order)
 {
 	__atomic_store_n(&e->tr->pending[i % FR_PENDING_MAX].order, order, __ATOMIC_RELEASE);

@@ -69,14 +69,18 @@ static void drop(struct fr_governor *g, int *fd, bool watched)
 	*fd = -1;
 }
 
+/*
+ * Shared words: enable, for fr_enabled() of bpf/record.bpf.h, and what is shown in the status. Each says everything by itself,
+ * so their order does not matter.
+ */
 static u32 load(const u32 *p)
 {
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
 static void store(u32 *p, u32 v)
 {
-	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
 /* ---- what can be done to a group ---- */

@@ -504,6 +504,7 @@ static int be_recorder(const struct load *l)
 	return bpf_prog_test_run_opts(bpf_program__fd(l->skel->progs.fr_self), &opts) ? -errno : 0;
 }
 
+/* What programs need is in place. Pairs with fr_enabled() (bpf/record.bpf.h). */
 static void enable_events(const struct load *l)
 {
 	u32 nr;

@@ -89,6 +89,7 @@ static int drop_link(const struct fr_sess *s, const char *pin, struct links *lin
 	return err;
 }
 
+/* Pairs with fr_enabled() (bpf/record.bpf.h): programs that begin from here on record nothing. */
 static void disable_events(struct fr_session *shared)
 {
 	u32 nr;

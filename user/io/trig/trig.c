@@ -505,7 +505,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	err = prepare(&t, slot_of);
 	if (err)
 		remove_pins(s, t.generation, true);
-	else
+	else /* the new programs act, the old ones do not: pairs with fr_trigger_idle() (bpf/trigger/trigger.bpf.h) */
 		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 	if (!err) {
 		s->trig_slots = set_of(slot_of, cnt);
@@ -522,7 +522,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 
 int fr_trig_unload(struct fr_sess *s)
 {
-	if (s->triggers)
+	if (s->triggers) /* none act: pairs with fr_trigger_idle() */
 		__atomic_store_n(&s->triggers->generation, 0, __ATOMIC_RELEASE);
 	return remove_pins(s, 0, false);
 }

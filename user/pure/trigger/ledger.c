@@ -59,6 +59,7 @@ static void finish(struct fr_ledger *l, struct fr_triggers *tr)
 		if (change_ok(&c) && *word_at(tr, c.off) == c.from)
 			__atomic_store_n(word_at(tr, c.off), c.to, __ATOMIC_RELAXED);
 	}
+	/* pairs with fr_ledger_recover() of the next recorder, which does the same again while it is not 0 */
 	__atomic_store_n(&l->entry.cnt, 0, __ATOMIC_RELEASE);
 }
 
@@ -72,7 +73,7 @@ void fr_ledger_commit(struct fr_ledger *l, struct fr_triggers *tr, const struct 
 
 	for (i = 0; i < n->cnt && i < FR_ENTRY_MAX; i++)
 		l->entry.change[i] = n->change[i];
-	__atomic_store_n(&l->entry.cnt, i, __ATOMIC_RELEASE);
+	__atomic_store_n(&l->entry.cnt, i, __ATOMIC_RELEASE); /* likewise: its changes are complete */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	finish(l, tr);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
