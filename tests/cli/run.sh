@@ -290,6 +290,18 @@ profile_diff_formats() {
 	done
 }
 
+# What is not kept is not silently left out.
+profile_since() {
+	local since from=tests/files/golden/all-2.flight
+	for since in 61m 2h 1d; do
+		status 2 "$flightrec" profile --since $since --no-symbols "$from" && says "give 1h at most" || return
+	done
+	for since in 0s -0s x 1; do
+		status 2 "$flightrec" profile --since $since --no-symbols "$from" && says "not a duration" || return
+	done
+	status 0 "$flightrec" profile --since 1h --no-symbols "$from" && status 0 "$flightrec" profile --since -1h --no-symbols "$from"
+}
+
 # It replaces no file, not even the snapshot it was made from.
 profile_output_is_new() {
 	local from=$tmp/profiled.flight
@@ -519,6 +531,7 @@ check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile fits its page, and adds up" profile_fits_its_page
+check "profile --since: an hour at most" profile_since
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text

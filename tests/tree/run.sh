@@ -61,13 +61,21 @@ man_pages() {
 }
 
 # Every command and each of its long options is in flightrec(1) and in the completion.
+# A section of flightrec(1): a command's, or one that is about several of them.
+section() {
+	awk -v name="$1" '/^\.S[sh] /{on = 0; for (i = 2; i <= NF; i++) on = on || $i == name} on' docs/man/flightrec.1
+}
+
+# An option stands in its command's section, or where it is the same for several commands.
 man_is_complete() {
-	local command option bad=0
+	local command option common text bad=0
+	common=$(section DESCRIPTION; section SYMBOLS)
 	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
-		grep -qE "^\.S[sh] .*\b$command\b" docs/man/flightrec.1 || { echo "flightrec(1) lacks $command"; bad=1; }
+		text=$(section "$command")
+		[[ $text ]] || { echo "flightrec(1) lacks $command"; bad=1; }
 		grep -qw "$command" completion/flightrec.bash || { echo "the completion lacks $command"; bad=1; }
-		for option in $(build/flightrec "$command" --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u); do
-			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" docs/man/flightrec.1 ||
+		for option in $(build/flightrec "$command" --help | grep -v '^Example' | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u); do
+			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" <<< "$text$common" ||
 				{ echo "flightrec(1) lacks $command $option"; bad=1; }
 		done
 	done
@@ -107,11 +115,19 @@ performance_page() {
 }
 
 # Links in the documents lead to files that exist.
+# Names of a page's headings, as links call them.
+anchors() {
+	sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
 links() {
-	local doc link bad=0
+	local doc link file bad=0
 	for doc in README.md docs/*.md; do
-		for link in $(grep -oE '\]\([^):#]+\)' "$doc" | sed 's/^](//; s/)$//'); do
-			[[ -e $(dirname "$doc")/$link ]] || { echo "$doc: $link"; bad=1; }
+		for link in $(grep -oE '\]\([^): ]+\)' "$doc" | sed 's/^](//; s/)$//'); do
+			file=$(dirname "$doc")/${link%%#*}
+			[[ ${link%%#*} ]] || file=$doc
+			[[ -e $file ]] || { echo "$doc: $link"; bad=1; }
+			[[ $link != *#* ]] || anchors "$file" | grep -qxF -- "${link#*#}" || { echo "$doc: no heading $link"; bad=1; }
 		done
 	done
 	return $bad

@@ -52,9 +52,12 @@ static int set_since(struct asked *a)
 {
 	const char *text = optarg + (optarg[0] == '-');
 
-	if (!fr_parse_duration(text, &a->ask.since_ns) && a->ask.since_ns)
+	if (fr_parse_duration(text, &a->ask.since_ns) || !a->ask.since_ns)
+		fr_err("--since: '%s' is not a duration: give one like 30s, 10m or 1h", optarg);
+	else if (a->ask.since_ns > FR_PROF_HOUR_NS)
+		fr_err("--since: '%s' is longer than samples are kept: give 1h at most", optarg);
+	else
 		return 0;
-	fr_err("--since: '%s' is not a duration: give one like 30s, 10m or 1h", optarg);
 	return -EINVAL;
 }
 
