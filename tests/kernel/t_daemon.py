@@ -778,6 +778,36 @@ def frozen(pid):
         os.rmdir(dir)
 
 
+@test("a snapshot that was complete when its recorder was killed is the next one's, which tells what it knows of it")
+def complete_already():
+    with configured(ONE) as (name, dir, file):
+        first = Recorder(name, dir, "--config", file).armed()
+        second = None
+        try:
+            writer = wait_for(lambda: writer_of(first.p.pid), "a writer", 60)
+            wait_for(lambda: confined(writer), "the writer is confined", 60)
+            os.kill(writer, signal.SIGSTOP)
+            crash(f"one{TAG}")
+            wait_for(lambda: first.rules()[ONE]["alerted"] == 1, "the alert", 60)
+            for _ in range(3):
+                first.rules()  # the recorder answers: what came before has been handled, and the writer has its order
+            os.kill(first.p.pid, signal.SIGSTOP)  # it is not told that its snapshot is complete
+            os.kill(writer, signal.SIGCONT)
+            taken = wait_for(first.files, "the snapshot", 60)
+            kill(first)
+            second = Recorder(name, dir, "--config", file).armed()
+            says = f"snapshot {taken[0]}: "
+            wait_for(lambda: says in second.said(), "it is told", 60)
+            line = next(l for l in second.said().splitlines() if says in l)
+            check(line.endswith(" KiB, complete when the last recorder was ended"), line)
+            rule = second.wait_seen(ONE, 1)
+            equal((rule["taken"], second.files()), (1, taken), "taken, once")
+        finally:
+            kill(first)
+            if second:
+                kill(second)
+
+
 @test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
 def writer_stopped():
     with configured(ONE) as (name, dir, file):

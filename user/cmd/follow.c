@@ -113,9 +113,11 @@ static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
 	fr_out_str(o, ": ");
 	if (fr_jsonr_bool(j, "ok", false)) {
 		put_text(o, fr_jsonr_text(j, "file", "?"));
-		fr_out_printf(o, ", %" PRIu64 " events, %s, in %s", fr_jsonr_u64(j, "events", 0),
-			      fr_show_size(fr_jsonr_u64(j, "bytes", 0), a, sizeof(a)),
-			      fr_show_duration(fr_jsonr_u64(j, "elapsed_ns", 0), b, sizeof(b)));
+		if (fr_jsonr_find(j, "events"))
+			fr_out_printf(o, ", %" PRIu64 " events", fr_jsonr_u64(j, "events", 0));
+		fr_out_printf(o, ", %s", fr_show_size(fr_jsonr_u64(j, "bytes", 0), a, sizeof(a)));
+		if (fr_jsonr_find(j, "elapsed_ns"))
+			fr_out_printf(o, ", in %s", fr_show_duration(fr_jsonr_u64(j, "elapsed_ns", 0), b, sizeof(b)));
 	} else {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_str(o, "failed: ");

@@ -186,6 +186,16 @@ static bool is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT;
 }
 
+static void put_counts(struct fr_jsonw *w, const struct fr_dump_done *done)
+{
+	if (done->found)
+		return;
+	fr_jsonw_u64(w, "events", done->events);
+	fr_jsonw_u64(w, "missed", done->missed);
+	fr_jsonw_u64(w, "copied_ns", done->copied_ns);
+	fr_jsonw_u64(w, "elapsed_ns", done->elapsed_ns);
+}
+
 /* The description of a snapshot, for the requester and for watchers. */
 static void put_taken(struct fr_jsonw *w, const struct fr_taken *t)
 {
@@ -198,11 +208,8 @@ static void put_taken(struct fr_jsonw *w, const struct fr_taken *t)
 				      : "see the directory of snapshots, and the recorder's messages");
 	} else {
 		fr_jsonw_text(w, "file", t->done.path);
-		fr_jsonw_u64(w, "events", t->done.events);
 		fr_jsonw_u64(w, "bytes", t->done.bytes);
-		fr_jsonw_u64(w, "missed", t->done.missed);
-		fr_jsonw_u64(w, "copied_ns", t->done.copied_ns);
-		fr_jsonw_u64(w, "elapsed_ns", t->done.elapsed_ns);
+		put_counts(w, &t->done);
 	}
 	fr_jsonw_mem(w, "reason", t->reason, strnlen(t->reason, sizeof(t->reason)));
 	if (t->done_mono_ns > t->asked_mono_ns)

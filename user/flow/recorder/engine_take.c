@@ -263,7 +263,7 @@ static bool is_there(struct fr_engine *e, u32 i)
 		return false;
 	snprintf(done->path, sizeof(done->path), "%s", pending(e, i)->path);
 	done->bytes = st.st_size;
-	fr_say("snapshot %s: was complete when the last recorder was ended", done->path);
+	done->found = true;
 	over(e, i, 0, done);
 	free(done);
 	return true;

@@ -324,6 +324,11 @@ void fr_dump_say(const struct fr_dump_done *done)
 {
 	char bytes[32], copied[32], took[32];
 
+	if (done->found) {
+		fr_say("snapshot %s: %s, complete when the last recorder was ended", done->path,
+		       fr_show_size(done->bytes, bytes, sizeof(bytes)));
+		return;
+	}
 	fr_say("snapshot %s: %llu events, %s, in %s, the rings read after %s", done->path, (unsigned long long)done->events,
 	       fr_show_size(done->bytes, bytes, sizeof(bytes)), fr_show_duration(done->elapsed_ns, took, sizeof(took)),
 	       fr_show_duration(done->copied_ns, copied, sizeof(copied)));
