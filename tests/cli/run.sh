@@ -204,6 +204,8 @@ wrong_usage() {
 		status 2 "$flightrec" replay --gaps --count "$snap" && says "cannot be used with --count" &&
 		status 2 "$flightrec" replay --gaps --on crash "$snap" && says "or --on" &&
 		status 2 "$flightrec" export --to ctf --gaps -o "$tmp/ctf" "$snap" && says "--gaps needs --to json or csv" &&
+		status 2 "$flightrec" export --to csv --lines "$snap" && says "csv has no symbols of stacks" && says "perf-script, json" &&
+		status 2 "$flightrec" export --to trace-cmd --symfs / -o "$tmp/dat" "$snap" && says "trace-cmd has no symbols" &&
 		status 2 "$flightrec" replay --tier mian "$snap" && says mian &&
 		status 2 "$flightrec" info && status 2 "$flightrec" info "$snap" "$snap" &&
 		status 2 "$flightrec" status --json --metrics && says "choose one" &&

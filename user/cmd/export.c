@@ -62,6 +62,24 @@ static int parse_option(struct fr_exportopts *x, int opt)
 	}
 }
 
+/* --no-symbols is what such a format does anyway. */
+static int refuse_symbols(const struct fr_exporter *e)
+{
+	const struct fr_exporter *other;
+	char names[128] = "";
+	size_t len = 0;
+	u32 i;
+
+	for (i = 0; (other = fr_exporter_nr(i)) && len < sizeof(names); i++)
+		if (other->stacks)
+			len += snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", other->name);
+	fr_err("%s has no symbols of stacks: leave out --symbols, --symfs, --debuginfod, --lines and --raw-symbols, or export "
+	       "to one "
+	       "of %s",
+	       e->name, names);
+	return FR_EXIT_USAGE;
+}
+
 static int export(const struct fr_exportopts *x)
 {
 	const struct fr_exporter *e = fr_exporter_find(x->ask.format);
@@ -76,6 +94,8 @@ static int export(const struct fr_exportopts *x)
 		fr_err("--gaps needs --to json or csv: docs/export.md says how other formats show what is missing");
 		return FR_EXIT_USAGE;
 	}
+	if (x->symbols.on && !e->stacks)
+		return refuse_symbols(e);
 	return e->by_library ? fr_export_each(x) : fr_export(&x->ask);
 }
 

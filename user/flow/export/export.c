@@ -17,6 +17,7 @@
 static const struct fr_exporter export_json = {
 	.name = "json",
 	.doc = "NDJSON, an object an event, as `replay --json`",
+	.stacks = true,
 	.by_library = true,
 };
 

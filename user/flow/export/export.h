@@ -50,7 +50,7 @@ struct fr_exporter {
 	bool one_boot;	  /* cannot hold several hosts or boots */
 	bool one_session; /* nor several snapshots of one boot; implies one_boot */
 	bool folder;	  /* writes several files into a new directory */
-	bool stacks;	  /* has symbolized stacks */
+	bool stacks;	  /* has symbolized stacks, json on request */
 	bool by_library;  /* not implemented here: only the name is */
 	/* each returns 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
