@@ -36,6 +36,7 @@ static u64 rnd(void)
 	return rnd_state * 0x2545f4914f6cdd1dULL >> 16 | rnd_state << 48;
 }
 
+/* Not twice in the arguments of one call: compilers evaluate these in different orders. */
 static u32 below(u32 n)
 {
 	return rnd() % n;
@@ -330,10 +331,13 @@ static void put_call(struct text *t)
 	static const char *const calls[] = {"open", "openat", "waitpid", "read", "fstat"};
 	static const char *const patterns[] = {"open*", "w*", "*a*", "f[!a]*", "read"};
 
-	if (below(2))
-		put(t, "id %s %s", below(2) ? "==" : "!=", calls[below(CNT(calls))]);
-	else
-		put(t, "id %s \"%s\"", below(2) ? "~" : "!~", patterns[below(CNT(patterns))]);
+	if (below(2)) {
+		put(t, "id %s ", below(2) ? "==" : "!=");
+		put(t, "%s", calls[below(CNT(calls))]);
+	} else {
+		put(t, "id %s ", below(2) ? "~" : "!~");
+		put(t, "\"%s\"", patterns[below(CNT(patterns))]);
+	}
 }
 
 /* A number that is compared with a name, of those that number fields of events go by. */
@@ -343,17 +347,15 @@ static void put_named(struct text *t, const struct fr_event *ev)
 					    "R",       "SI_USER", "SI_TKILL", "NET_RX",	 "ENOENT",     "-EINVAL",
 					    "handled", "SIG_IGN", "native",   "getpid"};
 	const struct fr_field *f = &ev->fields[below(ev->field_cnt)];
+	const char *name = names[below(CNT(names))];
 
 	if (fr_event_field(ev, "id")) {
 		put_call(t);
 		return;
 	}
-	put(t, below(4) ? "%s %s %s" : "%s %s (%s, 3)", f->name,
-	    below(2)   ? "=="
-	    : below(2) ? "!="
-	    : below(2) ? "<="
-		       : "in",
-	    names[below(CNT(names))]);
+	put(t, "%s ", f->name);
+	put(t, "%s ", below(2) ? "==" : below(2) ? "!=" : below(2) ? "<=" : "in");
+	put(t, below(4) ? "%s" : "(%s, 3)", name);
 }
 
 static void put_items(struct text *t, const struct fr_event *ev, bool is_text)
@@ -375,9 +377,9 @@ static void put_name_pattern(struct text *t, const struct fr_event *ev)
 {
 	static const char *const patterns[] = {"*",	  "",	      "SIG*", "SIG[!S]*", "*+core", "exit(*", "exit(?)",
 					       "exit(1*", "*E[A-M]*", "-E*",  "[DS]",	  "SI_*",   "o*",     "!*"};
-	const char *name = ev->fields[below(ev->field_cnt)].name;
 
-	put(t, "%s %s ", name, below(2) ? "~" : "!~");
+	put(t, "%s ", ev->fields[below(ev->field_cnt)].name);
+	put(t, "%s ", below(2) ? "~" : "!~");
 	put(t, "\"%s\"", patterns[below(CNT(patterns))]);
 }
 
@@ -400,7 +402,8 @@ static void put_compare(struct text *t, const struct fr_event *ev, u32 depth)
 		put_text(t);
 		break;
 	case 2:
-		put(t, "%s %s ", ev->fields[below(ev->field_cnt)].name, below(2) ? "~" : "!~");
+		put(t, "%s ", ev->fields[below(ev->field_cnt)].name);
+		put(t, "%s ", below(2) ? "~" : "!~");
 		put_pattern(t);
 		break;
 	case 3:
