@@ -48,7 +48,8 @@ def arguments(parts):
     width = max(map(len, parts))
     ask = argparse.ArgumentParser(
         prog="tests/bench/run.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="parts:\n" + "\n".join(f"  {name:<{width}}  {(fn.__doc__ or '').splitlines()[0]}" for name, fn in parts.items()))
+        epilog="parts:\n" + "\n".join(f"  {name:<{width}}  {(fn.__doc__ or '').splitlines()[0]}" for name, fn in parts.items())
+        + "\n\nwhat build/bench.json has becomes docs/performance.md by --docs, a column of another machine there by --docs-other NAME")
     ask.add_argument("--quick", action="store_true", help="fewer rounds, shorter loads")
 
     def known(name):
