@@ -88,6 +88,15 @@ def grain():
     return f"at most {worst} ns, grain {grain_ns} ns"
 
 
+@test("of several --clock the last one counts")
+def last_clock():
+    for modes in (("local", "global"), ("global", "local"), ("local", "global:10us")):
+        with session("-p", "minimal", "-m", "2M", "--clock", modes[0], "--clock", modes[1]) as name:
+            clock = fr_json("info", dump(name))["clock"]
+        equal(clock["mode"], modes[1].split(":")[0], f"mode of {modes}")
+        check(modes[1] != "global:10us" or clock["grain_ns"] == 10000, f"grain: {clock}")
+
+
 @test("--clock local: each CPU's own clock, in order on each CPU")
 def local():
     who, events, info = play("--clock", "local")

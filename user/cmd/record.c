@@ -245,8 +245,6 @@ static int run(struct fr_record_opts *o)
 
 static void free_opts(struct fr_record_opts *o, char *settings)
 {
-	while (o->kept_cnt)
-		free(o->kept[--o->kept_cnt]);
 	fr_config_free(&o->live.config);
 	fr_config_free(&o->session);
 	fr_config_free(&o->def);

@@ -80,23 +80,9 @@ static int parse_file(struct fr_config *c, const char *path, char *why, size_t w
 
 /* ---- the session's settings ---- */
 
-/* Texts are referred to for as long as it records. */
-static char *keep(struct fr_record_opts *o, const char *text)
-{
-	if (o->kept_cnt == sizeof(o->kept) / sizeof(o->kept[0]))
-		return NULL;
-	o->kept[o->kept_cnt] = strdup(text);
-	return o->kept[o->kept_cnt] ? o->kept[o->kept_cnt++] : NULL;
-}
-
 static int set_text(struct fr_record_opts *o, int opt, const char *text, const char *def)
 {
-	char *copy;
-
-	if (!text || !*text || (def && !strcmp(text, def)))
-		return 0;
-	copy = keep(o, text);
-	return copy ? fr_record_set(o, opt, copy) : -ENOMEM;
+	return !text || !*text || (def && !strcmp(text, def)) ? 0 : fr_record_set(o, opt, text);
 }
 
 static int set_number(struct fr_record_opts *o, int opt, u64 v, u64 def)

@@ -29,8 +29,6 @@ struct fr_record_opts {
 	u32 on_cnt;
 	struct fr_record_over over[FR_RECORD_OVER_MAX];
 	u32 over_cnt;
-	char *kept[16]; /* copies, freed at the end */
-	u32 kept_cnt;
 	struct fr_config def;	  /* the defaults: their names are referred to */
 	struct fr_config session; /* the file, as read for the session: likewise; empty without a file */
 	struct fr_live_settings live;
@@ -64,7 +62,7 @@ enum fr_record_opt {
 
 /* ---- record_set.c: options that define a session; each is noted in its settings. 0, or -EINVAL with a message ---- */
 
-int fr_record_set(struct fr_record_opts *o, int opt, const char *arg); /* arg must live */
+int fr_record_set(struct fr_record_opts *o, int opt, const char *arg); /* of -p, -e and -f, arg must live */
 int fr_record_set_name(struct fr_record_opts *o, const char *text);
 int fr_record_select(struct fr_record_opts *o); /* events and -f, once everything is set */
 

@@ -7,7 +7,6 @@
 
 #include "cmd/open.h"
 #include "cmd/record_opts.h"
-#include "incident_layout.h"
 #include "io/cgroup.h"
 #include "io/trig/incident_load.h"
 #include "pure/config/select.h"
@@ -103,10 +102,14 @@ static int set_cgroup(struct fr_record_opts *o, const char *text)
 
 static int set_size(const char *option, const char *text, u64 *out)
 {
-	if (!fr_parse_size(text, out) && *out)
-		return 0;
-	fr_err("%s: '%s' is not a size: give a number with K, M or G", option, text);
-	return -EINVAL;
+	struct fr_setting_error why = {};
+	int err = taken(option, fr_setting_size(text, out, &why), &why);
+
+	if (!err && !*out) {
+		fr_err("%s: 0 is no size for rings: give a number with K, M, G or T", option);
+		err = -EINVAL;
+	}
+	return err;
 }
 
 static int set_tier(struct fr_record_opts *o, const char *text)
@@ -137,12 +140,9 @@ static int set_hz(struct fr_record_opts *o, const char *text)
 
 static int set_profile(struct fr_record_opts *o, const char *text)
 {
-	if (strcmp(text, "yes") && strcmp(text, "no")) {
-		fr_err("--cpu-profile: '%s' is neither yes nor no", text);
-		return -EINVAL;
-	}
-	o->ask.load.profile = !strcmp(text, "yes");
-	return 0;
+	struct fr_setting_error why = {};
+
+	return taken("--cpu-profile", fr_setting_flag(text, &o->ask.load.profile, &why), &why);
 }
 
 static int set_incidents(struct fr_record_opts *o, const char *text)

@@ -23,6 +23,8 @@
 #include "alert.h"
 #include "incident_layout.h"
 #include "pure/config/default.h"
+#include "pure/text/literal.h"
+#include "session.h"
 
 #define FR_CONFIG_ITEM_MAX 64u
 
@@ -50,10 +52,12 @@ struct fr_config_list {
 	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, "CPU samples a second and CPU") \
 	K(Session, CpuProfile, flag, cpu_profile, R, "yes", "count CPU samples for `flightrec profile`") \
 	K(Session, Pid, text, pid, R, "", \
-	  "record system calls and page faults of these processes only: numbers, separated by commas") \
-	K(Session, Comm, text, comm, R, "", "likewise of tasks with these names: NAME or PREFIX*, separated by commas") \
+	  "record system calls and page faults of these processes only: numbers, separated by commas, at most " \
+	  FR_LITERAL(FR_PID_FILTER_MAX)) \
+	K(Session, Comm, text, comm, R, "", \
+	  "likewise of tasks with these names: NAME or PREFIX*, separated by commas, at most " FR_LITERAL(FR_COMM_FILTER_MAX)) \
 	K(Session, Cgroup, text, cgroup, R, "", \
-	  "likewise of these cgroups and all below them: paths, separated by commas") \
+	  "likewise of these cgroups and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
 	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
 	K(Session, Incidents, count, incident_cnt, R, "1024", \
 	  "number of records in the incident log, " FR_LITERAL(FR_INCIDENT_CNT_MIN) " to " FR_LITERAL(FR_INCIDENT_CNT_MAX) \

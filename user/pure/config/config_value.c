@@ -250,7 +250,9 @@ static int check(const struct value *v)
 
 static int parse_size(struct value *v)
 {
-	return fr_parse_size(v->text, &v->num) ? fail(v, "'%.40s' is not a size: a number with K, M, G or T", v->text) : 0;
+	struct fr_setting_error why;
+
+	return taken(v, fr_setting_size(v->text, &v->num, &why), &why);
 }
 
 static int parse_duration(struct value *v)
@@ -285,14 +287,12 @@ static int parse_percent(struct value *v)
 
 static int parse_flag(struct value *v)
 {
-	static const char *const word[][2] = {{"no", "yes"}, {"false", "true"}, {"off", "on"}, {"0", "1"}};
-	size_t i;
+	struct fr_setting_error why;
+	bool flag = false;
+	int err = taken(v, fr_setting_flag(v->text, &flag, &why), &why);
 
-	for (i = 0; i < sizeof(word) / sizeof(word[0]); i++)
-		for (v->num = 0; v->num < 2; v->num++)
-			if (!strcasecmp(v->text, word[i][v->num]))
-				return 0;
-	return fail(v, "'%.40s' is neither yes nor no", v->text);
+	v->num = flag;
+	return err;
 }
 
 static int parse(struct value *v)

@@ -49,6 +49,24 @@ static bool read_number(const char *text, u32 min, u32 max, u32 *out)
 	return !*end && !errno && v >= min && v <= max;
 }
 
+int fr_setting_size(const char *text, u64 *bytes, struct fr_setting_error *why)
+{
+	return fr_parse_size(text, bytes) ? fail(why, "'%.40s' is not a size: a number with K, M, G or T", text) : 0;
+}
+
+int fr_setting_flag(const char *text, bool *flag, struct fr_setting_error *why)
+{
+	static const char *const word[][2] = {{"no", "yes"}, {"false", "true"}, {"off", "on"}, {"0", "1"}};
+	size_t i;
+
+	for (i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
+		*flag = !strcasecmp(text, word[i][true]);
+		if (*flag || !strcasecmp(text, word[i][false]))
+			return 0;
+	}
+	return fail(why, "'%.40s' is neither yes nor no", text);
+}
+
 int fr_setting_hz(const char *text, u32 *hz, struct fr_setting_error *why)
 {
 	if (read_number(text, 1, FR_SAMPLE_HZ_MAX, hz))

@@ -22,6 +22,8 @@ struct fr_setting_error {
 /* Is this a session's name: 1 to FR_SESS_NAME_MAX letters of ASCII, digits, - and _ ? */
 bool fr_setting_name_ok(const char *name);
 
+int fr_setting_size(const char *text, u64 *bytes, struct fr_setting_error *why); /* 0 is one, too */
+int fr_setting_flag(const char *text, bool *flag, struct fr_setting_error *why); /* yes, true, on, 1; or no, ... */
 int fr_setting_hz(const char *text, u32 *hz, struct fr_setting_error *why);
 int fr_setting_incidents(const char *text, u32 *cnt, struct fr_setting_error *why);	 /* records, as wanted */
 int fr_setting_tier(const char *text, u32 *tier, u64 *sz, struct fr_setting_error *why); /* NAME=SIZE, in bytes */
