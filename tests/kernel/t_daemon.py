@@ -799,7 +799,8 @@ def complete_already():
             says = f"snapshot {taken[0]}: "
             wait_for(lambda: says in second.said(), "it is told", 60)
             line = next(l for l in second.said().splitlines() if says in l)
-            check(line.endswith(" KiB, complete when the last recorder was ended"), line)
+            check(re.search(r": [0-9.]+ [KM]iB, was complete before its recorder heard of it$", line), line)
+            check("after its moment" not in second.said(), f"when it was complete is not known: {second.said()}")
             rule = second.wait_seen(ONE, 1)
             equal((rule["taken"], second.files()), (1, taken), "taken, once")
         finally:

@@ -85,6 +85,7 @@ static int show_answer(const char *line)
 	done.copied_ns = fr_jsonr_u64(&j, "copied_ns", 0);
 	done.elapsed_ns = fr_jsonr_u64(&j, "elapsed_ns", 0);
 	done.missed = fr_jsonr_u64(&j, "missed", 0);
+	done.found = !fr_jsonr_find(&j, "events");
 	fr_jsonr_free(&j);
 	fr_dump_say(&done);
 	puts(done.path);

@@ -12,7 +12,6 @@
 #include "flow/incident/inclog.h"
 #include "flow/incident/incsnap.h"
 #include "flow/replay/replay.h"
-#include "flow/snapshot/dump.h"
 #include "io/now.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
@@ -79,7 +78,9 @@ static int look_for(const char *name)
 	char path[256];
 
 	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s/meta", name);
-	return access(path, F_OK) ? -errno : 0;
+	if (!access(path, F_OK))
+		return 0;
+	return errno == EACCES ? -EACCES : -ENOENT;
 }
 
 /* What lies in the session's log; *dir: where its journal is, malloc'ed. */
@@ -93,7 +94,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	int err = look_for(name);
 
 	if (err == -EACCES)
-		fr_warn("session '%s' cannot be looked at: run as root to see what only its log has", name);
+		fr_warn("only root sees what is in a session's log, and not in the journal yet");
 	err = err ?: fr_sess_open(name, &s);
 	if (err)
 		return err;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "flow/snapshot/clock_sample.h"
-#include "flow/snapshot/dump.h"
 #include "io/bootid.h"
 #include "io/snapfile/incfile.h"
 #include "pure/config/default.h"

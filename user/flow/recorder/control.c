@@ -63,9 +63,8 @@ static const char *refuse(void *arg, const struct fr_ctl_peer *peer)
 	if (rights(arg, peer))
 		return NULL;
 	return "{\"ok\":false,\"error\":\"not permitted\",\"code\":\"denied\","
-	       "\"cure\":\"ask as root; members of the configuration's StatusGroup may ask for the status, of its DumpGroup "
-	       "also "
-	       "for snapshots\"}";
+	       "\"cure\":\"ask as root; members of the configuration's StatusGroup may ask for the status, "
+	       "of its DumpGroup also for snapshots\"}";
 }
 
 /* ---- answers ---- */

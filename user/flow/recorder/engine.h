@@ -23,7 +23,7 @@ struct fr_taken {
 	int err; /* 0: done is filled in */
 	struct fr_dump_done done;
 	u64 asked_mono_ns; /* from the moment until the file was complete: done_mono_ns */
-	u64 done_mono_ns;
+	u64 done_mono_ns;  /* the same if that is not known: done.found */
 };
 
 int fr_engine_new(struct fr_daemon *d, struct fr_engine **out);

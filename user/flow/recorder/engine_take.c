@@ -205,7 +205,7 @@ static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, in
 	if (!err)
 		t->done = *done;
 	t->asked_mono_ns = p->alert.mono_ns;
-	t->done_mono_ns = mono_ns(e);
+	t->done_mono_ns = t->done.found ? t->asked_mono_ns : mono_ns(e);
 	for (i = 0; i < e->listener_cnt; i++)
 		e->listener[i].fn(e->listener[i].arg, t, cookie);
 	free(t);

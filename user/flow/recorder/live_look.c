@@ -168,8 +168,8 @@ static void check_store(struct fr_live *l)
 		add_problem(l, "directory", "the directory of snapshots is on a read-only file system: remount it");
 	else if (u->err == -EACCES || u->err == -EPERM)
 		add_problem(l, "directory",
-			    "the recorder may not write into the directory of snapshots: make it root's own, and "
-			    "remove what forbids it (chattr -i)");
+			    "the directory of snapshots may not be written to: make it root's own, with mode 0700, "
+			    "and not immutable (chattr -i)");
 	else if (u->err)
 		add_problem(l, "directory", "the directory of snapshots cannot be used: %s", strerror(-u->err));
 	else if (u->fs_sz && u->free_sz < (double)u->fs_sz * l->store.keep_free / 100000)

@@ -211,7 +211,7 @@ static void quota(const struct fr_live *l, struct fr_out *o)
 	const struct fr_live_store *s = &l->store;
 	char a[32];
 
-	if (!s->known || s->usage.err)
+	if (!s->known || (s->usage.err && !s->usage.fs_sz))
 		return;
 	label(o, "quota");
 	fr_out_printf(o, "%u", s->usage.files);

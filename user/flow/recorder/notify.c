@@ -116,17 +116,18 @@ static const char *file_name(const char *path)
 
 static void make_message(const struct fr_taken *t, char *buf, size_t sz)
 {
-	char bytes[32], took[32], events[32] = "", who[64] = "";
+	char bytes[32], took[32], who[64] = "";
 
 	if (t->alert.pid)
 		snprintf(who, sizeof(who), " of %.*s[%u]", FR_COMM_SZ, t->alert.comm, t->alert.pid);
-	if (!t->done.found)
-		snprintf(events, sizeof(events), ", %llu events", (unsigned long long)t->done.events);
+	fr_show_size(t->done.bytes, bytes, sizeof(bytes));
 	if (t->err)
 		snprintf(buf, sz, "no snapshot for %s%s: %s", t->reason, who, strerror(-t->err));
+	else if (t->done.found)
+		snprintf(buf, sz, "snapshot %s: %s%s, %s", t->done.path, t->reason, who, bytes);
 	else
-		snprintf(buf, sz, "snapshot %s: %s%s%s, %s, in %s", t->done.path, t->reason, who, events,
-			 fr_show_size(t->done.bytes, bytes, sizeof(bytes)),
+		snprintf(buf, sz, "snapshot %s: %s%s, %llu events, %s, in %s", t->done.path, t->reason, who,
+			 (unsigned long long)t->done.events, bytes,
 			 fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
 }
 
@@ -160,7 +161,7 @@ static void write_entry(struct fr_notify *n, const struct fr_taken *t)
 		add(&e, "FLIGHTREC_FILE", t->done.path);
 		add_num(&e, "FLIGHTREC_BYTES", e.bytes, sizeof(e.bytes), t->done.bytes, true);
 		add_num(&e, "FLIGHTREC_EVENTS", e.events, sizeof(e.events), t->done.events, !t->done.found);
-		add_num(&e, "FLIGHTREC_TOOK_NS", e.took, sizeof(e.took), t->done_mono_ns - t->asked_mono_ns, true);
+		add_num(&e, "FLIGHTREC_TOOK_NS", e.took, sizeof(e.took), t->done_mono_ns - t->asked_mono_ns, !t->done.found);
 	}
 	add_num(&e, "FLIGHTREC_TS", e.ts, sizeof(e.ts), t->alert.ts, t->alert.ts);
 	add_whom(&e, &t->alert);

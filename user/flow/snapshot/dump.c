@@ -42,8 +42,8 @@ static int create_file(struct fr_dump *d)
 	if (!d->ask->dir)
 		dir = fr_sess_fact(d->s, "dir");
 	for (nr = 0, err = -EEXIST; err == -EEXIST && nr < NAME_TRIES; nr++) {
-		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DEF_DIR, fr_now_ns(CLOCK_REALTIME),
-				       d->ask->reason, d->ask->comm, d->ask->pid, nr);
+		err = fr_name_snapshot(d->done->path, sizeof(d->done->path), d->ask->dir ?: dir ?: FR_DEF_DIR,
+				       fr_now_ns(CLOCK_REALTIME), d->ask->reason, d->ask->comm, d->ask->pid, nr);
 		if (!err && !access(d->done->path, F_OK))
 			err = -EEXIST;
 		err = err ?: fr_snap_create(d->done->path, fr_snap_writer_sz(d->jobs), d->jobs, &d->w);
@@ -325,7 +325,7 @@ void fr_dump_say(const struct fr_dump_done *done)
 	char bytes[32], copied[32], took[32];
 
 	if (done->found) {
-		fr_say("snapshot %s: %s, complete when the last recorder was ended", done->path,
+		fr_say("snapshot %s: %s, was complete before its recorder heard of it", done->path,
 		       fr_show_size(done->bytes, bytes, sizeof(bytes)));
 		return;
 	}

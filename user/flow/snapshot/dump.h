@@ -35,7 +35,7 @@ struct fr_dump_done {
 	u64 copied_ns;	/* time until the rings were copied, including allocation */
 	u64 elapsed_ns; /* time until the file was complete and synced */
 	u64 missed;	/* laps that could not be read */
-	bool found;	/* a recorder before this one took it: only path and bytes are known */
+	bool found;	/* it was complete, but nobody was told: only path and bytes are known */
 };
 
 /*
