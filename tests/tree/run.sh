@@ -60,13 +60,13 @@ man_pages() {
 	mandoc -T lint -W warning docs/man/*.[135]
 }
 
-# Every command and each of its long options is in flightrec(1) and in the completion.
 # A section of flightrec(1): a command's, or one that is about several of them.
 section() {
 	awk -v name="$1" '/^\.S[sh] /{on = 0; for (i = 2; i <= NF; i++) on = on || $i == name} on' docs/man/flightrec.1
 }
 
-# An option stands in its command's section, or where it is the same for several commands.
+# Every command and each of its long options is in flightrec(1), in its own section or where those are that several commands
+# share (--name and --json are in the description), and in the completion.
 man_is_complete() {
 	local command option common text bad=0
 	common=$(section DESCRIPTION; section SYMBOLS)
@@ -114,12 +114,12 @@ performance_page() {
 	python3 -B tests/bench/docs.py --check
 }
 
-# Links in the documents lead to files that exist.
-# Names of a page's headings, as links call them.
+# Names of a page's headings, as links call them; and of what looks like one in a code block.
 anchors() {
 	sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
+# Links in the documents lead to files that exist, and to headings in them.
 links() {
 	local doc link file bad=0
 	for doc in README.md docs/*.md; do

@@ -73,9 +73,8 @@ static int refuse_symbols(const struct fr_exporter *e)
 	for (i = 0; (other = fr_exporter_nr(i)) && len < sizeof(names); i++)
 		if (other->stacks)
 			len += snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", other->name);
-	fr_err("%s has no symbols of stacks: leave out --symbols, --symfs, --debuginfod, --lines and --raw-symbols, or export "
-	       "to one "
-	       "of %s",
+	fr_err("%s has no symbols of stacks: leave out --symbols, --symfs, --debuginfod, --lines and --raw-symbols, "
+	       "or export to one of %s",
 	       e->name, names);
 	return FR_EXIT_USAGE;
 }

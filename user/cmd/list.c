@@ -8,7 +8,6 @@
 #include "cmd/cmd.h"
 #include "cmd/list.h"
 #include "cmd/nextopt.h"
-#include "flow/snapshot/dump.h"
 #include "flow/snapshot/store.h"
 #include "pure/config/default.h"
 

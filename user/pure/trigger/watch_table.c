@@ -158,11 +158,12 @@ static u32 emit_exit(struct fr_watch_build *b, const struct fr_node *n, u32 a, u
 {
 	u32 part = dst + 1, cnt, to_status;
 
-	emit_range(b, n, a, dst, 0, 1, 0); /* in none so far */
+	fr_watch_emit(b, n, FR_WATCH_CONST, dst); /* 0: in none so far */
 	emit_bits(b, n, a, part, 0x7f);
 	to_status = emit_jump(b, n, FR_WATCH_JF, part);
 	emit_bits(b, n, a, part, 0xff);
-	cnt = emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 1, 0xff, 1);
+	cnt = emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 1, 0x7f, 1);
+	cnt += emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 0x81, 0xff, 1);
 	emit_jump(b, n, FR_WATCH_JT, part);
 	if (!b->failed)
 		b->prog->insn[to_status].off = b->prog->insn_cnt;
