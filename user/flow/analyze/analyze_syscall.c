@@ -3,8 +3,7 @@
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
-
-#define ERRNO_MAX 4095
+#include "pure/schema/sysnames.h"
 
 static u64 key_of(u64 id, u64 abi)
 {
@@ -85,7 +84,7 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 		return -ENOMEM;
 	c->exit_cnt++;
 	r->task->sum.call_ns += ns;
-	return ret < 0 && ret >= -ERRNO_MAX ? count_error(a, r, c, -ret) : 0;
+	return fr_ret_is_error(ret) ? count_error(a, r, c, -ret) : 0;
 }
 
 /* fields: id, abi, ret. At its end rt_sigreturn has no number any more: use the call that was begun. */

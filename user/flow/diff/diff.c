@@ -8,9 +8,8 @@
 
 #include "flow/replay/summary.h"
 #include "pure/err.h"
+#include "pure/schema/sysnames.h"
 #include "pure/text/dev.h"
-
-#define ERRNO_MAX 4095
 
 /* The meaning of an event for us. */
 enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
@@ -191,7 +190,7 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 		return add_switch(l, run, r, b, p);
 	case SYSCALL:
 		ret = fr_row_num(r, b->field[1]);
-		return add_named(l, FR_DIFF_CALL, run, r, b, p->latency_ns, ret < 0 && ret >= -ERRNO_MAX);
+		return add_named(l, FR_DIFF_CALL, run, r, b, p->latency_ns, fr_ret_is_error(ret));
 	case BLOCK:
 		return add_block(l, r, b, p->latency_ns);
 	case IRQ:

@@ -179,7 +179,7 @@ static int note_named(struct fr_page_columns *p, enum fr_style style, u32 abi, s
 /* The name of a number; of a result its error name, "-ENOENT". NULL: none. */
 static const char *name_of(const struct fr_sys *sys, enum fr_style style, s64 v, char buf[32])
 {
-	const char *error = style == FR_STYLE_RET ? fr_errno_name(-v) : NULL;
+	const char *error = style == FR_STYLE_RET ? fr_ret_error(v) : NULL;
 
 	if (!error)
 		return fr_sysname(sys, style, v);

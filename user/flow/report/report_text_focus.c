@@ -158,7 +158,7 @@ static void put_ret(struct fr_report_page *p, const struct fr_report_call *c)
 		if (words)
 			fr_out_printf(p->o, " (%s)", words);
 		fr_out_paint(p->o, FR_PAINT_NONE);
-	} else if (c->ret > 0xffffffffLL || c->ret < -4095) {
+	} else if (c->ret > 0xffffffffLL || c->ret < -FR_ERRNO_MAX) {
 		fr_out_hex(p->o, c->ret);
 	} else {
 		fr_out_s64(p->o, c->ret);

@@ -6,8 +6,6 @@
 
 #include "flow/report/report.h"
 
-#define ERRNO_MAX 4095
-
 const char *fr_report_in_word(u8 in)
 {
 	return in == FR_AN_IN_CALL ? "syscall" : in == FR_AN_IN_FAULT ? "fault" : "none";
@@ -29,7 +27,7 @@ const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id)
 
 const char *fr_report_errno_name(s64 ret)
 {
-	return ret < 0 && ret >= -ERRNO_MAX ? fr_errno_name(-ret) : NULL;
+	return fr_ret_error(ret);
 }
 
 /* The C library's text: errors have the same numbers on all machines that are recorded. */

@@ -114,7 +114,7 @@ static void consider_values(struct fr_nearest *near, const char *arch, const str
 		return;
 	for (sys.abi = 0; sys.abi < 2; sys.abi++) {
 		for (v = VALUE_FIRST; v <= VALUE_LAST; v++) {
-			const char *name = f->style == FR_STYLE_RET ? fr_errno_name(-v) : fr_sysname(&sys, f->style, v);
+			const char *name = f->style == FR_STYLE_RET ? fr_ret_error(v) : fr_sysname(&sys, f->style, v);
 
 			if (name)
 				fr_nearest_consider(near, name);

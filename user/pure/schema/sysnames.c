@@ -233,6 +233,11 @@ const char *fr_errno_name(s64 nr)
 	return list_name((struct list){errors, CNT(errors)}, nr);
 }
 
+const char *fr_ret_error(s64 ret)
+{
+	return fr_ret_is_error(ret) ? fr_errno_name(-ret) : NULL;
+}
+
 s64 fr_errno_find(const char *name)
 {
 	s64 v;
@@ -379,7 +384,7 @@ static const char *exit_text(s64 v, char room[FR_SYSNAME_SZ])
 
 const char *fr_sysname_text(const struct fr_sys *sys, enum fr_style style, s64 v, char room[FR_SYSNAME_SZ])
 {
-	const char *error = style == FR_STYLE_RET && v < 0 ? fr_errno_name(-v) : NULL;
+	const char *error = style == FR_STYLE_RET ? fr_ret_error(v) : NULL;
 
 	if (style == FR_STYLE_EXIT)
 		return exit_text(v, room);

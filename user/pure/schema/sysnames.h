@@ -32,6 +32,15 @@ int fr_sysname_find(const struct fr_sys *sys, enum fr_style style, const char *n
 /* Can values of this style have names? */
 bool fr_sysname_style(enum fr_style style);
 
+#define FR_ERRNO_MAX 4095
+
+/* Is what a system call returned an error? Only then is -ret its number: the smallest number has no opposite. */
+static inline bool fr_ret_is_error(s64 ret)
+{
+	return ret < 0 && ret >= -FR_ERRNO_MAX;
+}
+
+const char *fr_ret_error(s64 ret);   /* "ENOENT" for -2; NULL: it is none, or has no name */
 const char *fr_errno_name(s64 nr);   /* "ENOENT" for 2, or NULL */
 s64 fr_errno_find(const char *name); /* 2 for "ENOENT", 0: unknown */
 const char *fr_signal_name(s64 nr);  /* "SIGSEGV" for 11; also "SIGRTMIN+3"; or NULL */

@@ -21,8 +21,7 @@ struct line {
 #define COMM_COLS  15
 #define EVENT_COLS 18
 #define TID_COLS   8
-#define FEW	   6u /* numbers */
-#define ERRNO_MAX  4095
+#define FEW	   6u		 /* numbers */
 #define POINTER	   0x100000000LL /* results above this are addresses: in hex */
 
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos)
@@ -122,7 +121,7 @@ static char *put_signed(char *p, s64 v)
 
 static char *put_ret(const struct fr_out *o, char *p, s64 v)
 {
-	const char *name = v < 0 && v >= -ERRNO_MAX ? fr_errno_name(-v) : NULL;
+	const char *name = fr_ret_error(v);
 
 	if (name) {
 		p = put_paint(o, p, FR_PAINT_RED);
