@@ -9,6 +9,7 @@ import shutil
 import stat
 import struct
 import subprocess
+import tempfile
 import termios
 
 from frtest import FLIGHTREC, check, equal, fr, fr_json, main, path, run, session, status, test, wait_for
@@ -122,6 +123,17 @@ def metrics_elsewhere():
         check(os.path.islink(link), "it is a link no longer")
         parse_metrics(open(file).read())
         parse_metrics(fr("status", "-n", name, "--metrics=/dev/stdout").stdout)
+        # as /dev/stdout is, which would not be there any more for others
+        out = f"{dir}/stdout"
+        os.symlink("/proc/self/fd/1", out)
+        with tempfile.TemporaryFile("w+") as unnamed:
+            fr("status", "-n", name, f"--metrics={out}", stdout=unnamed)
+            check(os.path.islink(out), "it is a link no longer, of a file without a name")
+            unnamed.seek(0)
+            parse_metrics(unnamed.read())
+        os.symlink("nothing", f"{dir}/nowhere")
+        check("No such file" in fr("status", "-n", name, f"--metrics={dir}/nowhere", status=1).stderr, "a link to nothing")
+        check(os.path.islink(f"{dir}/nowhere"), "it is a link no longer, though it leads nowhere")
 
 
 @test("rates by group, overhead as calibrated and as measured, history in seconds")

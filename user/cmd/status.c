@@ -157,7 +157,7 @@ static int replace_file(const char *path, const char *text, size_t sz)
 	return err;
 }
 
-/* A pipe, a device: nothing that could be replaced. */
+/* A pipe, a device, a file without a name: nothing that could be replaced. */
 static int write_into(const char *path, const char *text, size_t sz)
 {
 	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), err;
@@ -168,16 +168,20 @@ static int write_into(const char *path, const char *text, size_t sz)
 	return close(fd) && !err ? -errno : err;
 }
 
-/* Where links lead, since a link itself is not to be replaced. */
+/* Where links lead, since a link itself is not to be replaced, whose target may be unlinked (/dev/stdout), or missing. */
 static int put_file(const char *path, const char *text, size_t sz)
 {
 	struct stat st;
-	char *real;
+	bool is_there = !stat(path, &st);
+	char *real = realpath(path, NULL);
 	int err;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+	if (is_there && (!real || !S_ISREG(st.st_mode))) {
+		free(real);
 		return write_into(path, text, sz);
-	real = realpath(path, NULL);
+	}
+	if (!real && !lstat(path, &st))
+		return -ENOENT;
 	err = replace_file(real ?: path, text, sz);
 	free(real);
 	return err;
