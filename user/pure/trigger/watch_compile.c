@@ -8,22 +8,6 @@
 #include "pure/text/view.h"
 #include "pure/trigger/watch_int.h"
 
-/* A jump, aimed later by land() at what follows. */
-static u32 emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 on)
-{
-	struct fr_watch_insn *in = fr_watch_emit(b, n, op, 0);
-
-	if (in)
-		in->a = on;
-	return b->prog->insn_cnt - 1;
-}
-
-static void land(struct fr_watch_build *b, u32 jump)
-{
-	if (!b->failed)
-		b->prog->insn[jump].off = b->prog->insn_cnt;
-}
-
 /* ---- comparisons ---- */
 
 static enum fr_watch_truth decided(bool is)
@@ -152,7 +136,7 @@ static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node 
 		if (t == FR_WATCH_TRUE)
 			return t;
 		if (t == FR_WATCH_ASK)
-			emit_jump(b, n, FR_WATCH_JT, dst + 1);
+			fr_watch_emit_jump(b, n, FR_WATCH_JT, dst + 1);
 		else
 			b->prog->insn_cnt = before;
 		any |= t == FR_WATCH_ASK;
@@ -234,12 +218,12 @@ static enum fr_watch_truth both(struct fr_watch_build *b, const struct fr_node *
 	t = fr_watch_truth(b, n->a, dst);
 	if (t != FR_WATCH_ASK || b->failed)
 		return t == strong ? t : fr_watch_truth(b, n->b, dst);
-	jump = emit_jump(b, n, n->op == FR_OP_AND ? FR_WATCH_JF : FR_WATCH_JT, dst);
+	jump = fr_watch_emit_jump(b, n, n->op == FR_OP_AND ? FR_WATCH_JF : FR_WATCH_JT, dst);
 	t = fr_watch_truth(b, n->b, dst);
 	if (t == strong)
 		return t;
 	if (t == FR_WATCH_ASK)
-		land(b, jump);
+		fr_watch_land(b, jump);
 	else
 		b->prog->insn_cnt = jump;
 	return FR_WATCH_ASK;

@@ -56,6 +56,10 @@ void fr_watch_emit_two(struct fr_watch_build *b, const struct fr_node *n, enum f
 /* An instruction, cleared except for op and dst; NULL: too many, reported. */
 struct fr_watch_insn *fr_watch_emit(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 dst);
 
+/* A jump on slot `on`, and its index; fr_watch_land() aims it at what follows then. */
+u32 fr_watch_emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 on);
+void fr_watch_land(struct fr_watch_build *b, u32 jump);
+
 /* The number of a table with this text, or this pattern; equal ones are shared. -1: failed, reported. */
 int fr_watch_add_text(struct fr_watch_build *b, const struct fr_node *n, const char *text, size_t len);
 int fr_watch_add_glob(struct fr_watch_build *b, const struct fr_node *n);

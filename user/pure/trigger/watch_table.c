@@ -98,16 +98,6 @@ static u32 named_in(const struct fr_watch_build *b, const struct fr_node *n, u8 
 	return abis;
 }
 
-/* A jump on slot a, to the end unless it is aimed elsewhere. Returns its index. */
-static u32 emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 a)
-{
-	struct fr_watch_insn *in = fr_watch_emit(b, n, op, 0);
-
-	if (in)
-		in->a = a;
-	return b->prog->insn_cnt - 1;
-}
-
 static void emit_range(struct fr_watch_build *b, const struct fr_node *n, u32 a, u32 dst, u32 abis, s64 from, s64 to)
 {
 	struct fr_watch_insn *in = fr_watch_emit(b, n, FR_WATCH_RANGE, dst);
@@ -118,7 +108,7 @@ static void emit_range(struct fr_watch_build *b, const struct fr_node *n, u32 a,
 		in->lo = from;
 		in->hi = to;
 	}
-	emit_jump(b, n, FR_WATCH_JT, dst);
+	fr_watch_emit_jump(b, n, FR_WATCH_JT, dst);
 }
 
 /* Each range jumps to the end if it contains the number, one of first to last in steps. Returns how many there are. */
@@ -160,18 +150,17 @@ static u32 emit_exit(struct fr_watch_build *b, const struct fr_node *n, u32 a, u
 
 	fr_watch_emit(b, n, FR_WATCH_CONST, dst); /* 0: in none so far */
 	emit_bits(b, n, a, part, 0x7f);
-	to_status = emit_jump(b, n, FR_WATCH_JF, part);
+	to_status = fr_watch_emit_jump(b, n, FR_WATCH_JF, part);
 	emit_bits(b, n, a, part, 0xff);
 	cnt = emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 1, 0x7f, 1);
 	cnt += emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 0x81, 0xff, 1);
-	emit_jump(b, n, FR_WATCH_JT, part);
-	if (!b->failed)
-		b->prog->insn[to_status].off = b->prog->insn_cnt;
+	fr_watch_emit_jump(b, n, FR_WATCH_JT, part);
+	fr_watch_land(b, to_status);
 	emit_bits(b, n, a, part, 0xff00);
 	return cnt + emit_ranges(b, n, FR_STYLE_EXIT, part, dst, 0, 0xff00, 0x100);
 }
 
-/* The last result is the truth. */
+/* The last result is the truth; jumps on one that holds go to the end. */
 bool fr_watch_names(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 a, u32 dst)
 {
 	u32 first = b->prog->insn_cnt, cnt, i;

@@ -45,6 +45,21 @@ struct fr_watch_insn *fr_watch_emit(struct fr_watch_build *b, const struct fr_no
 	return in;
 }
 
+u32 fr_watch_emit_jump(struct fr_watch_build *b, const struct fr_node *n, enum fr_watch_op op, u32 on)
+{
+	struct fr_watch_insn *in = fr_watch_emit(b, n, op, 0);
+
+	if (in)
+		in->a = on;
+	return b->prog->insn_cnt - 1;
+}
+
+void fr_watch_land(struct fr_watch_build *b, u32 jump)
+{
+	if (!b->failed)
+		b->prog->insn[jump].off = b->prog->insn_cnt;
+}
+
 /* ---- values in the area ---- */
 
 static const struct {
