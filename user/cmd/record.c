@@ -178,8 +178,13 @@ static int check_detach(const struct fr_record_opts *o)
 static int check(struct fr_record_opts *o)
 {
 	char why[1024];
-	int err = fr_record_select(o);
+	int err;
 
+	o->settings = fr_record_settings(o);
+	if (!o->settings)
+		return -ENOMEM;
+	o->ask.settings = o->settings;
+	err = fr_record_select(o);
 	if (!err && o->ask.is_daemon && (o->ask.command || o->ask.detach)) {
 		fr_err("--config is for a recorder that stays: it cannot be used with --detach or a command");
 		return -EINVAL;
@@ -243,12 +248,12 @@ static int run(struct fr_record_opts *o)
 	return fr_record(&o->ask);
 }
 
-static void free_opts(struct fr_record_opts *o, char *settings)
+static void free_opts(struct fr_record_opts *o)
 {
 	fr_config_free(&o->live.config);
 	fr_config_free(&o->session);
 	fr_config_free(&o->def);
-	free(settings);
+	free(o->settings);
 	free(o);
 }
 
@@ -277,21 +282,15 @@ static int set_defaults(struct fr_record_opts *o)
 int fr_cmd_record(int argc, char **argv)
 {
 	struct fr_record_opts *o = calloc(1, sizeof(*o));
-	char *settings = NULL;
-	size_t sz;
 	int status;
 
 	if (!o)
 		return FR_EXIT_FAIL;
-	o->settings = open_memstream(&settings, &sz);
-	status = o->settings ? set_defaults(o) ?: parse(o, argc, argv) : -ENOMEM;
-	if (o->settings)
-		fclose(o->settings);
-	o->ask.settings = settings && *settings ? settings + 1 : "defaults";
+	status = set_defaults(o) ?: parse(o, argc, argv);
 	if (status)
 		status = status > 0 ? FR_EXIT_OK : status == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	else
 		status = run(o);
-	free_opts(o, settings);
+	free_opts(o);
 	return status;
 }

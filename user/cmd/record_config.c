@@ -80,17 +80,17 @@ static int parse_file(struct fr_config *c, const char *path, char *why, size_t w
 
 /* ---- the session's settings ---- */
 
-static int set_text(struct fr_record_opts *o, int opt, const char *text, const char *def)
+static int set_text(struct fr_record_opts *o, int opt, const char *text)
 {
-	return !text || !*text || (def && !strcmp(text, def)) ? 0 : fr_record_set(o, opt, text);
+	return text && *text ? fr_record_set(o, opt, text) : 0;
 }
 
-static int set_number(struct fr_record_opts *o, int opt, u64 v, u64 def)
+static int set_number(struct fr_record_opts *o, int opt, u64 v)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	return v == def ? 0 : set_text(o, opt, text, NULL);
+	return fr_record_set(o, opt, text);
 }
 
 static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_list *list)
@@ -103,25 +103,25 @@ static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_li
 	return err;
 }
 
-/* In a fixed order: the settings that decide about adoption must not depend on the file's order. */
 static int set_session(struct fr_record_opts *o)
 {
-	const struct fr_config *c = &o->session, *def = &o->def;
+	const struct fr_config *c = &o->session;
 	int err = fr_record_set_name(o, c->name);
 
-	err = err ?: set_text(o, 'p', c->profile, def->profile);
+	err = err ?: set_text(o, 'p', c->profile);
 	err = err ?: set_list(o, 'e', &c->event);
-	err = err ?: set_number(o, 'm', c->memory_sz, def->memory_sz);
-	err = err ?: set_number(o, FR_OPT_SUBBUF, c->subbuf_sz, def->subbuf_sz);
+	err = err ?: set_number(o, 'm', c->memory_sz);
+	/* the default is only a wish: the plan may choose smaller ones */
+	err = err ?: c->subbuf_sz == o->def.subbuf_sz ? 0 : set_number(o, FR_OPT_SUBBUF, c->subbuf_sz);
 	err = err ?: set_list(o, FR_OPT_TIER, &c->tier);
-	err = err ?: set_text(o, FR_OPT_CLOCK, c->clock, def->clock);
-	err = err ?: set_number(o, FR_OPT_HZ, c->sample_hz, def->sample_hz);
-	err = err ?: c->cpu_profile ? 0 : set_text(o, FR_OPT_PROFILE, "no", NULL);
-	err = err ?: set_text(o, FR_OPT_PID, c->pid, NULL);
-	err = err ?: set_text(o, FR_OPT_COMM, c->comm, NULL);
-	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup, NULL);
-	err = err ?: set_number(o, FR_OPT_INCIDENTS, c->incident_cnt, def->incident_cnt);
-	return err ?: set_text(o, 'f', c->filter, NULL);
+	err = err ?: set_text(o, FR_OPT_CLOCK, c->clock);
+	err = err ?: set_number(o, FR_OPT_HZ, c->sample_hz);
+	err = err ?: set_text(o, FR_OPT_PROFILE, c->cpu_profile ? "yes" : "no");
+	err = err ?: set_text(o, FR_OPT_PID, c->pid);
+	err = err ?: set_text(o, FR_OPT_COMM, c->comm);
+	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup);
+	err = err ?: set_number(o, FR_OPT_INCIDENTS, c->incident_cnt);
+	return err ?: set_text(o, 'f', c->filter);
 }
 
 int fr_record_read_config(struct fr_record_opts *o)

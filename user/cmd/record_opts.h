@@ -3,8 +3,6 @@
 #ifndef FR_CMD_RECORD_OPTS_H
 #define FR_CMD_RECORD_OPTS_H
 
-#include <stdio.h>
-
 #include "flow/recorder/record.h"
 #include "pure/config/record_filter.h"
 
@@ -20,9 +18,10 @@ struct fr_record_opts {
 	struct fr_record_filter filter;
 	const char *filter_expr;
 	const char *event[FR_CONFIG_ITEM_MAX];
-	u32 event_cnt;
+	const char *comm[FR_COMM_FILTER_MAX], *cgroup[FR_CGROUP_FILTER_MAX]; /* lists, as given */
+	u32 event_cnt, comm_cnt, cgroup_cnt;
 	u32 pid[FR_PID_FILTER_MAX];
-	FILE *settings;	    /* options that must match for a session to be adopted */
+	char *settings;	    /* fr_record_settings(), owned */
 	const char *config; /* path of the file, NULL none */
 	bool check_config;
 	const char *on[FR_TRIGGER_MAX];
@@ -60,11 +59,20 @@ enum fr_record_opt {
 	FR_OPT_MAX_INCIDENTS,
 };
 
-/* ---- record_set.c: options that define a session; each is noted in its settings. 0, or -EINVAL with a message ---- */
+/* ---- record_set.c: options that define a session. 0, or -EINVAL with a message ---- */
 
 int fr_record_set(struct fr_record_opts *o, int opt, const char *arg); /* of -p, -e and -f, arg must live */
 int fr_record_set_name(struct fr_record_opts *o, const char *text);
 int fr_record_select(struct fr_record_opts *o); /* events and -f, once everything is set */
+
+/* ---- record_settings.c ---- */
+
+/*
+ * What was set before fr_record_select(), as it would be typed: "-e syscall -m 16M", or "defaults". In a fixed order and in one
+ * form, without what is a default anyway: settings with the same text are the same, however they were given. malloc'ed; NULL:
+ * no memory.
+ */
+char *fr_record_settings(const struct fr_record_opts *o);
 
 /* ---- record_config.c ---- */
 

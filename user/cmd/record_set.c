@@ -35,8 +35,11 @@ static int set_pid(struct fr_record_opts *o, const char *text)
 static int set_comm(struct fr_record_opts *o, const char *text)
 {
 	struct fr_setting_error why = {};
+	int err = taken("--comm", fr_setting_comms(text, o->ask.load.comm, &o->ask.load.comm_cnt, &why), &why);
 
-	return taken("--comm", fr_setting_comms(text, o->ask.load.comm, &o->ask.load.comm_cnt, &why), &why);
+	if (!err) /* each list has a name of its own at least */
+		o->comm[o->comm_cnt++] = text;
+	return err;
 }
 
 static u32 path_level(const char *path)
@@ -96,8 +99,11 @@ static int set_cgroup(struct fr_record_opts *o, const char *text)
 {
 	struct fr_load_conf *l = &o->ask.load;
 	struct fr_setting_error why = {};
+	int err = taken("--cgroup", fr_setting_cgroups(text, &l->cgroup_cnt, add_cgroup, l, &why), &why);
 
-	return taken("--cgroup", fr_setting_cgroups(text, &l->cgroup_cnt, add_cgroup, l, &why), &why);
+	if (!err)
+		o->cgroup[o->cgroup_cnt++] = text;
+	return err;
 }
 
 static int set_size(const char *option, const char *text, u64 *out)
@@ -174,24 +180,8 @@ static int add_event(struct fr_record_opts *o, const char *text)
 	return 0;
 }
 
-/* As it would be typed. */
-static void note_setting(struct fr_record_opts *o, int opt, const char *arg)
-{
-	static const char *const names[] = {
-		[FR_OPT_SUBBUF] = "subbuf", [FR_OPT_TIER] = "tier",	      [FR_OPT_CLOCK] = "clock",
-		[FR_OPT_HZ] = "hz",	    [FR_OPT_PROFILE] = "cpu-profile", [FR_OPT_PID] = "pid",
-		[FR_OPT_COMM] = "comm",	    [FR_OPT_CGROUP] = "cgroup",	      [FR_OPT_INCIDENTS] = "incidents",
-	};
-
-	if (opt < FR_OPT_SUBBUF)
-		fprintf(o->settings, " -%c %s", opt, arg);
-	else
-		fprintf(o->settings, " --%s %s", names[opt], arg);
-}
-
 int fr_record_set(struct fr_record_opts *o, int opt, const char *arg)
 {
-	note_setting(o, opt, arg);
 	switch (opt) {
 	case 'p':
 		o->ask.profile = arg;

@@ -97,7 +97,7 @@ static void check_needs(struct fr_rehearse *h, u32 rule)
 /* The options of record that chose tasks, as the session was begun; NULL: none. */
 static const char *choice(const struct fr_rehearse *h)
 {
-	static const char *const option[] = {"--pid", "--comm", "--cgroup", "-f ", "--filter"};
+	static const char *const option[] = {"--pid", "--comm", "--cgroup", "-f "};
 	const char *settings;
 	size_t i;
 	u32 file;
@@ -119,7 +119,7 @@ static void check_choice(struct fr_rehearse *h, u32 rule)
 	if (!settings)
 		return;
 	if (t->kind == FR_TRIGGER_event || (t->kind == FR_TRIGGER_latency && t->latency == FR_LATENCY_syscall) ||
-	    strstr(settings, "-f ") || strstr(settings, "--filter"))
+	    strstr(settings, "-f "))
 		note(h, rule, FR_REHEARSE_PART, "only what was chosen was recorded, and live rules see all: record %s",
 		     settings);
 }
