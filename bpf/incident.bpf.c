@@ -79,7 +79,7 @@ int BPF_PROG(fr_incident_deliver, int sig, struct kernel_siginfo *info, struct k
 	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
 		return 0;
 	if (d.sig == (u32)sig) { /* otherwise it is the 9 that wakes threads, not the source of the signal */
-		sig_info(&si, sig, info);
+		sig_info(&si, sig, ctx);
 		d.code = si.code;
 		d.addr = si.addr;
 	}

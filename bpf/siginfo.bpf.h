@@ -5,6 +5,7 @@
 
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
 
 #include "fatal.h"
 
@@ -20,9 +21,26 @@ struct sig_info {
 	u64 addr;
 };
 
-/* What the kernel's tracepoints read from a siginfo, and the address of a fault. */
-FR_INLINE void sig_info(struct sig_info *out, u32 sig, struct kernel_siginfo *info)
+/*
+ * The second argument of a program at signal_generate or signal_deliver, as a number: to the verifier it is a pointer to a
+ * kernel_siginfo, which is never NULL, so it removes what is done for SEND_SIG_NOINFO.
+ */
+FR_INLINE struct kernel_siginfo *sig_arg(void *ctx)
 {
+	struct kernel_siginfo *info = FR_SI_NOINFO;
+
+	bpf_probe_read_kernel(&info, sizeof(info), (u64 *)ctx + 1);
+	return info;
+}
+
+/*
+ * What the kernel's tracepoints read from a siginfo, and the address of a fault. SIGKILL is delivered without one, whoever sent
+ * it: then code is FR_SI_USER, and signal_generate had the truth.
+ */
+FR_INLINE void sig_info(struct sig_info *out, u32 sig, void *ctx)
+{
+	struct kernel_siginfo *info = sig_arg(ctx);
+
 	out->errno = 0;
 	out->addr = 0;
 	if (info == FR_SI_NOINFO || info == FR_SI_PRIV) {

@@ -13,7 +13,7 @@ int BPF_PROG(signal_generate, int sig, struct kernel_siginfo *info, struct task_
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(signal_generate);
-	sig_info(&si, sig, info);
+	sig_info(&si, sig, ctx);
 	FR_FORGET(si);
 	rec = FR_BEGIN(&w, signal_generate, MAIN);
 	if (!rec)
@@ -39,7 +39,7 @@ int BPF_PROG(signal_deliver, int sig, struct kernel_siginfo *info, struct k_siga
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(signal_deliver);
-	sig_info(&si, sig, info);
+	sig_info(&si, sig, ctx);
 	FR_FORGET(si);
 	ip = fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task));
 	if (fatal)

@@ -104,7 +104,7 @@ int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_si
 	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task), FR_ADDRESS(task)) : 0;
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
-	sig_info(&si, sig, info);
+	sig_info(&si, sig, ctx);
 	d.sig = fatal;
 	d.code = si.code;
 	d.addr = si.addr;

@@ -175,6 +175,7 @@ def check_signals(events, parent, tasks, life):
         got, deliver = one(events, "signal_deliver", tid=tid, sig=seen)
         equal((gen["pid"], gen["comm"], gen["group"], gen["result"]), (parent, "frtree", 1, 0), f"{what}: sender")
         equal(deliver["fatal"], fatal, f"{what}: fatal")
+        equal((gen["code"], deliver["code"]), (0, 0), f"{what}: SI_USER, as the kernel's own tracepoints say")
         equal(deliver["sa_handler"] != 0, handler, f"{what}: handler")
         check_order(what, life[what][0], sent, got, life[what][1])
     got, deliver = one(events, "signal_deliver", tid=tasks["faults"][0], sig=11)
