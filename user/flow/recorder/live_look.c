@@ -216,12 +216,13 @@ static void check_recording(struct fr_live *l)
 		add_problem(l, "lost", "%" PRIu64 " records were lost: larger rings (-m) or fewer events (-e) help",
 			    fr_live_lost(l));
 	if (missing && *missing)
-		add_problem(l, "events", "this kernel lacks some events: %.140s", missing);
+		add_problem(l, "events", "not recorded here, though wanted (`flightrec doctor`): %.140s", missing);
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sess_sample_event(l->s) == FR_SAMPLE_CLOCK && due > taken + SAMPLE_SLACK && (due - taken) * 20 > due)
 		add_problem(l, "samples", "%" PRIu64 " of %" PRIu64 " samples were not taken", due - taken, due);
 	if (sh->governing.budget && sh->governing.step)
-		add_problem(l, "governor", "over budget (%.2f %%, allowed %.2f %%): step %u, the last: %.8s %.8s",
+		add_problem(l, "governor",
+			    "recording costs %.2f %% (allowed %.2f %%) with something left out: step %u, the last: %.8s %.8s",
 			    sh->governing.cost / 1000.0, sh->governing.budget / 1000.0, sh->governing.step, sh->governing.what,
 			    sh->governing.action);
 	free(missing);
