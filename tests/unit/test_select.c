@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What to record: profiles, -e, names to match, and what of a filter BPF can decide; facts; names of snapshots. */
+/* What to record: profiles, -e, names to match, what of a filter BPF can decide; facts, and lists in them; names of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include "pure/config/record_filter.h"
 #include "pure/config/select.h"
 #include "pure/schema/facts.h"
+#include "pure/text/list.h"
 
 static void test_profiles(void **state)
 {
@@ -179,6 +180,38 @@ static void test_snapshot_names(void **state)
 	assert_int_equal(fr_name_snapshot(buf, 20, "/d", 1790000000123456789ULL, "command", NULL, 0, 0), -ENAMETOOLONG);
 }
 
+static void test_list_has(void **state)
+{
+	(void)state;
+	assert_true(fr_list_has("a,bc,d", "a"));
+	assert_true(fr_list_has("a,bc,d", "bc"));
+	assert_true(fr_list_has("a,bc,d", "d"));
+	assert_false(fr_list_has("a,bc,d", "b"));
+	assert_false(fr_list_has("a,bc,d", "bcd"));
+	assert_false(fr_list_has("", "a"));
+	assert_false(fr_list_has(NULL, "a"));
+}
+
+static void drops(const char *list, const char *name, const char *want)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s", list);
+	assert_int_equal(fr_list_drop(text, name), strcmp(list, want) != 0);
+	assert_string_equal(text, want);
+}
+
+static void test_list_drop(void **state)
+{
+	(void)state;
+	drops("a,bc,d", "a", "bc,d");
+	drops("a,bc,d", "bc", "a,d");
+	drops("a,bc,d", "d", "a,bc");
+	drops("a,bc,d", "b", "a,bc,d");
+	drops("bc", "bc", "");
+	drops("", "bc", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +223,8 @@ int main(void)
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_facts_set),
 		cmocka_unit_test(test_snapshot_names),
+		cmocka_unit_test(test_list_has),
+		cmocka_unit_test(test_list_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

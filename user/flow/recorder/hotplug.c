@@ -58,9 +58,9 @@ static void say_cannot_sample(struct fr_hotplug *h, u32 cpu, int err)
 	if (h->said_cannot)
 		return;
 	h->said_cannot = true;
-	fr_warn("cannot sample CPU %u again: %s: %s", cpu, strerror(-err),
+	fr_warn("cannot sample CPU %u: %s: %s", cpu, strerror(-err),
 		err == -EACCES ? "allow it with `sysctl kernel.perf_event_paranoid=2`, or start the recorder with CAP_SYS_ADMIN"
-			       : "restart the recorder");
+			       : "it is recorded without samples");
 }
 
 /* ---- setting up a CPU ---- */

@@ -315,7 +315,7 @@ static void warn_missing(const struct fr_load_result *res)
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		if (res->missing[nr])
+		if (res->missing[nr] && nr != FR_EV_cpu_sample) /* loading said why */
 			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
 }
 

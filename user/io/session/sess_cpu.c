@@ -12,6 +12,10 @@
 #include "io/session/admin.h"
 #include "io/session/sess_int.h"
 #include "pure/err.h"
+#include "pure/schema/schema.h"
+#include "pure/text/list.h"
+
+#define MISSING "events_missing" /* a fact: names of events */
 
 bool fr_sess_is_new(const struct fr_sess *s)
 {
@@ -119,39 +123,6 @@ int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 	return err < 0 ? err : made;
 }
 
-/* kernel.perf_event_paranoid of 3, known to Debian's and other kernels, requires more than CAP_PERFMON. */
-static int open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
-{
-	int fd = fr_percpu_open_event(ev, cpu, hz);
-
-	return (fd == -EACCES || fd == -EPERM) && admin ? fr_admin_open_event(admin, ev, cpu, hz) : fd;
-}
-
-enum fr_sample_event fr_sess_sample_event(struct fr_sess *s)
-{
-	char *name = fr_sess_fact(s, "sample_event");
-	enum fr_sample_event ev = fr_sample_event_find(name);
-
-	free(name);
-	return ev;
-}
-
-int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz)
-{
-	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), event, err;
-	char path[512];
-
-	if (prog < 0)
-		return prog;
-	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
-	event = hz ? open_event(admin, fr_sess_sample_event(s), cpu, hz) : -EINVAL;
-	err = event < 0 ? event : fr_percpu_sample(prog, event, path);
-	if (event >= 0)
-		close(event);
-	close(prog);
-	return err;
-}
-
 /* ---- the expected number of samples ---- */
 
 static u64 fact(const struct fr_sess *s, const char *name)
@@ -170,10 +141,27 @@ static u64 samples(u64 from_ns, u64 to_ns, u64 hz, u64 cpu_cnt)
 	return us * hz / 1000000 * cpu_cnt;
 }
 
+static const char *sample_name(void)
+{
+	return fr_schema_event(fr_schema_builtin(), FR_EV_cpu_sample)->name;
+}
+
+/* Were they wanted, but forbidden? */
+static bool has_none(const struct fr_sess *s)
+{
+	char *missing = fr_sess_fact(s, MISSING);
+	bool none = fr_list_has(missing, sample_name());
+
+	free(missing);
+	return none;
+}
+
 u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns)
 {
 	const struct fr_governing *g = &s->shared->governing;
 
+	if (has_none(s))
+		return 0;
 	if (!g->sample_at_ns)
 		return samples(fact(s, "begin_ns"), now_ns, fact(s, "sample_hz"), fact(s, "cpu_cnt"));
 	return g->sample_due + samples(g->sample_at_ns, now_ns, g->sample_hz, g->sample_cpus);
@@ -192,4 +180,63 @@ void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns)
 	g->sample_hz = hz;
 	g->sample_cpus = cpu_cnt;
 	g->sample_at_ns = now_ns;
+}
+
+/* ---- sampling ---- */
+
+/*
+ * kernel.perf_event_paranoid of 3, known to Debian's and other kernels, requires more than CAP_PERFMON. A helper without it has
+ * ended.
+ */
+static int open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
+{
+	int fd = fr_percpu_open_event(ev, cpu, hz), by_helper;
+
+	if ((fd != -EACCES && fd != -EPERM) || !admin)
+		return fd;
+	by_helper = fr_admin_open_event(admin, ev, cpu, hz);
+	return by_helper == -EPIPE ? fd : by_helper;
+}
+
+enum fr_sample_event fr_sess_sample_event(struct fr_sess *s)
+{
+	char *name = fr_sess_fact(s, "sample_event");
+	enum fr_sample_event ev = fr_sample_event_find(name);
+
+	free(name);
+	return ev;
+}
+
+/* The session began without samples, and what forbade them is gone. */
+static void begin_samples(struct fr_sess *s, char *missing)
+{
+	struct fr_call now;
+
+	if (!fr_list_drop(missing, sample_name()))
+		return;
+	if (!fr_sess_clocks(s, &now)) /* none were expected before */
+		fr_sess_sampling(s, fr_sess_sample_hz(s), fact(s, "cpu_cnt"), now.ns);
+	if (fr_sess_set_fact(s, MISSING, missing))
+		fr_warn("session '%s' goes on saying that it has no CPU samples, but has: its facts cannot be changed",
+			fr_sess_name(s));
+}
+
+int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 hz)
+{
+	int prog = fr_sess_get_pin(s, "prog-cpu_sample"), event, err;
+	char path[512], *missing;
+
+	if (prog < 0)
+		return prog;
+	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
+	event = hz ? open_event(admin, fr_sess_sample_event(s), cpu, hz) : -EINVAL;
+	err = event < 0 ? event : fr_percpu_sample(prog, event, path);
+	if (event >= 0)
+		close(event);
+	close(prog);
+	missing = err ? NULL : fr_sess_fact(s, MISSING);
+	if (missing)
+		begin_samples(s, missing);
+	free(missing);
+	return err;
 }

@@ -12,6 +12,7 @@
 #include "io/snapfile/snapfile_rows.h"
 #include "io/snapfile/snapfile_texts.h"
 #include "pure/schema/facts.h"
+#include "pure/text/list.h"
 
 #define FACTS_MAX_SZ (256u << 10) /* of all facts */
 #define FACT_MAX_CNT 1000u
@@ -205,23 +206,13 @@ const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name
 	return f[i].value;
 }
 
-static bool lists(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == len && !strncmp(list, name, len))
-			return true;
-	return false;
-}
-
 bool fr_snap_records(const struct fr_snap *s, const char *event)
 {
 	const char *events = fr_snap_fact(s, "events");
 
 	if (!fr_schema_find(fr_snap_schema(s), event))
 		return false;
-	return (!events || lists(events, event)) && !lists(fr_snap_fact(s, "events_missing"), event);
+	return (!events || fr_list_has(events, event)) && !fr_list_has(fr_snap_fact(s, "events_missing"), event);
 }
 
 const struct fr_snap_task *fr_snap_tasks(const struct fr_snap *s, size_t *cnt)
