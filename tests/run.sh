@@ -31,6 +31,7 @@ fault	 900	tests/fault/run.sh
 fuzz	1200	tests/fuzz/run.sh 60
 kernel	2400	tests/kernel/run.sh
 vm	3300	tests/vm/run.sh
+systemd	1500	tests/systemd/run.sh
 demo	 400	tests/demo/check.sh
 '
 logs=build/check

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Record on kernels other than the running one: Debian's, in QEMU without KVM, with 4 CPUs. The guest's snapshot is read here.
-# Arguments: only these packages (`tests/vm/run.sh linux-image-amd64`). Packages are fetched, not installed, and kept in
-# build/vm/packages. Each test is a line: ok, FAIL or SKIP, with its name.
+# Record on kernels other than the running one: Debian's, in QEMU, with 4 CPUs (lib.sh). The guest's snapshot is read here.
+# Arguments: only these packages (`tests/vm/run.sh linux-image-amd64`). Each test is a line: ok, FAIL or SKIP, with its name.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 kernels=(linux-image-amd64 linux-image-6.12-amd64)
-modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
 programs=(guest crash flood final alerts deaths deaths_group survivals)
 build=$(dirname "$FLIGHTREC")
 out=$build/vm
 export FR_KERNEL_BIN=$out/bin
 boot_limit=1500 # seconds: for a guest that hangs, not for a machine that is busy
 passed=0 failed=0 skipped=0
+# shellcheck source=tests/vm/lib.sh
+. tests/vm/lib.sh
 
 skip() {
 	echo "SKIP $1: $2"
@@ -26,30 +26,6 @@ fail() {
 	((failed++))
 }
 
-have_tools() {
-	command -v qemu-system-x86_64 > /dev/null && command -v cpio > /dev/null && command -v xz > /dev/null && [[ -x /bin/busybox ]]
-}
-
-# Install what is missing, if that is possible here.
-need() {
-	have_tools && return
-	((EUID == 0)) && command -v apt-get > /dev/null || return
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio xz-utils \
-		< /dev/null > "$out/apt.log" 2>&1
-	have_tools
-}
-
-# fetch PACKAGE: print the file of the kernel that this package stands for, the kept one if there is one
-fetch() {
-	local image version file
-	image=$(apt-cache depends "$1" 2> /dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
-	version=$(apt-cache policy "$image" 2> /dev/null | sed -n 's/^ *Candidate: //p')
-	[[ -n $version ]] || return
-	file=$out/packages/${image}_${version//:/%3a}_amd64.deb
-	[[ -e $file ]] || (cd "$out/packages" && timeout 120 apt-get download -qq "$image" > /dev/null 2>&1)
-	[[ -e $file ]] && echo "$file"
-}
-
 # copy DIR FILE...: the program and the libraries it needs, at their own places
 copy_libraries() {
 	local dir=$1 lib
@@ -57,20 +33,6 @@ copy_libraries() {
 	ldd "$@" | sed -nE 's/^[^/]*(\/[^ ]+) \(0x.*/\1/p' | sort -u | while read -r lib; do
 		mkdir -p "$dir$(dirname "$lib")"
 		cp -L "$lib" "$dir$lib"
-	done
-}
-
-# unpack DEB DIR: the kernel as DIR/vmlinuz, the disk's drivers in DIR/root/modules
-unpack() {
-	local name file
-	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz-*' '*/virtio/*' '*/virtio_blk.ko*' || return
-	mv "$2"/boot/vmlinuz-* "$2/vmlinuz"
-	for name in "${modules[@]}"; do
-		file=$(find "$2/lib" -name "$name.ko*" | head -n 1)
-		case $file in
-		*.ko) cp "$file" "$2/root/modules/" ;;
-		*.xz) xz -dc "$file" > "$2/root/modules/$name.ko" ;;
-		esac
 	done
 }
 
@@ -88,7 +50,7 @@ prepare() {
 	rights=$(sed -nE 's/^CapabilityBoundingSet=//p' dist/flightrec.service | paste -sd' ' | sed 's/CAP_/+/g; s/ /,/g')
 	echo "${rights,,}" > "$root/etc/capabilities"
 	copy_libraries "$root" "$root/bin/bounded" "$root/bin/flightrec" "${programs[@]/#/$root/bin/}"
-	(cd "$root" && find . | cpio -o -H newc --quiet) > "$2/initrd"
+	pack "$2"
 }
 
 # The programs that run in a guest, and laps, which looks at its snapshots here.
@@ -100,17 +62,6 @@ compile() {
 			"$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
 			-lbpf -lelf -lz -lzstd -lxxhash -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
-}
-
-# boot DIR. A guest that waits for its host must not report a lockup, which trigger `kernel` would fire on, and must not take its timer
-# for a broken one because a busy host lets it tick late. One thread runs all its CPUs in turn: with a thread for each, QEMU 7.2
-# sometimes runs a translation of code that another CPU has patched (the guest dies of an int3 that is no longer in its memory), and
-# on few CPUs it takes four times as long.
-boot() {
-	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
-	timeout -k 5 $boot_limit qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 4 -m 1G -display none -monitor none \
-		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
-		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" -drive "file=$1/disk,if=virtio,format=raw" < /dev/null
 }
 
 # check DIR: check what the guest recorded
@@ -135,8 +86,7 @@ run_kernel() {
 		fail "$name" "cannot make a guest of $(basename "$deb")"
 		return
 	fi
-	boot "$dir"
-	if ! tar -xf "$dir/disk" -C "$dir/got" || ! grep -q 'guest: done' "$dir/console"; then
+	if ! boot "$dir" 4 1G $boot_limit; then
 		fail "$name" "the guest did not come to its end; the last lines of its console are"
 		tail -n 20 "$dir/console"
 		return
@@ -145,7 +95,7 @@ run_kernel() {
 	check "$dir"
 }
 
-mkdir -p "$out/packages"
+mkdir -p "$out" "$packages"
 if [[ $(uname -m) != x86_64 ]]; then
 	skip "all kernels" "the guests are x86-64, $FLIGHTREC is not"
 elif ! need; then

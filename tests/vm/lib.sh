@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Guests in QEMU without KVM, with Debian's kernels: for the suites vm and systemd, which set $build and $out, their directory.
+# Packages are fetched, not installed, and kept in $packages.
+# shellcheck shell=bash
+packages=$build/vm/packages
+guest_modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
+
+have_tools() {
+	command -v qemu-system-x86_64 > /dev/null && command -v cpio > /dev/null && command -v xz > /dev/null && [[ -x /bin/busybox ]]
+}
+
+# Install what is missing, if that is possible here.
+need() {
+	have_tools && return
+	((EUID == 0)) && command -v apt-get > /dev/null || return
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio xz-utils \
+		< /dev/null > "$out/apt.log" 2>&1
+	have_tools
+}
+
+# fetch PACKAGE: print the file of the kernel that this package stands for, the kept one if there is one
+fetch() {
+	local image version file
+	image=$(apt-cache depends "$1" 2> /dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
+	version=$(apt-cache policy "$image" 2> /dev/null | sed -n 's/^ *Candidate: //p')
+	[[ -n $version ]] || return
+	file=$packages/${image}_${version//:/%3a}_amd64.deb
+	[[ -e $file ]] || (cd "$packages" && timeout 120 apt-get download -qq "$image" > /dev/null 2>&1)
+	[[ -e $file ]] && echo "$file"
+}
+
+# unpack DEB DIR: the kernel as DIR/vmlinuz, the disk's drivers in DIR/root/modules
+unpack() {
+	local name file
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz-*' '*/virtio/*' '*/virtio_blk.ko*' || return
+	mv "$2"/boot/vmlinuz-* "$2/vmlinuz"
+	for name in "${guest_modules[@]}"; do
+		file=$(find "$2/lib" -name "$name.ko*" | head -n 1)
+		case $file in
+		*.ko) cp "$file" "$2/root/modules/" ;;
+		*.xz) xz -dc "$file" > "$2/root/modules/$name.ko" ;;
+		esac
+	done
+}
+
+# pack DIR: make DIR/root what the kernel boots
+pack() {
+	(cd "$1/root" && find . | cpio -o -H newc --quiet) > "$1/initrd"
+}
+
+# boot DIR CPUS MEMORY SECONDS: until the guest has powered off, at most so long. Its console is in DIR/console; what it wrote to its
+# disk, a tar archive, is unpacked to DIR/got. A guest that waits for its host must not report a lockup, which trigger `kernel` would
+# fire on, and must not take its timer for a broken one because a busy host lets it tick late. One thread runs all its CPUs in turn:
+# with a thread for each, QEMU 7.2 sometimes runs a translation of code that another CPU has patched (the guest dies of an int3 that
+# is no longer in its memory), and on few CPUs it takes four times as long.
+boot() {
+	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
+	timeout -k 5 "$4" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp "$2" -m "$3" -display none -monitor none \
+		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
+		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" \
+		-drive "file=$1/disk,if=virtio,format=raw" < /dev/null
+	tar -xf "$1/disk" -C "$1/got" && grep -q 'guest: done' "$1/console"
+}
