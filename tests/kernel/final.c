@@ -29,7 +29,9 @@ int main(int argc, char **argv)
 
 	if (argc != 3 || fr_sess_open(argv[1], &s))
 		return 1;
-	err = fr_live_read(s, &live);
+	/* until the snapshot has been taken: a session that is being ended, and not locked, is swept away */
+	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	err = err ?: fr_live_read(s, &live);
 	err = err ?: fr_sess_detach(s);
 	fr_live_refresh(&live);
 	fr_out_init(&out, STDOUT_FILENO);

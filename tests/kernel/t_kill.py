@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Recorder and dump killed at random moments: the recording goes on, and nothing is left behind."""
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -9,7 +10,7 @@ import subprocess
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Failed, check, ended, equal, exists, fr, fr_json, main, new_name, path,
-                    recorder, run, session, snapshots, status, test, wait_for, written)
+                    recorder, run, session, snapshots, status, test, wait_for, wait_said, written)
 
 DUMPS, ADOPTIONS, STARTS = 140, 30, 30  # killed alive, 200 in all
 TRIES = 600
@@ -198,6 +199,56 @@ def adoption():
             after = status(name)
             equal(after["begin_ns"], before["begin_ns"], "begin of the session")
             check(sum(c["written"] for c in after["cpus"]) > sum(c["written"] for c in before["cpus"]), "history was lost")
+
+
+@contextlib.contextmanager
+def locked(name):
+    """Its reader's lock is held, as by a snapshot that is being taken."""
+    fd = os.open(f"{SESSIONS}/{name}", os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def start(*args):
+    return subprocess.Popen([FLIGHTREC, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@test("a stop that waited for its session, which another stop ended meanwhile, leaves the next one of that name alone")
+def late_stop():
+    with session(*OPTIONS) as name:
+        with locked(name):
+            late = start("stop", "-n", name)
+            wait_said(late, "waiting")
+            late.send_signal(signal.SIGSTOP)
+        try:
+            fr("stop", "-n", name)
+            with recorder(name, *OPTIONS) as p:
+                wait_for(lambda: status(name)["recorder"], "the next session is owned")
+                before = sorted(os.listdir(f"{SESSIONS}/{name}"))
+                late.send_signal(signal.SIGCONT)
+                equal(late.wait(60), 0, "exit status of the stop that came late")
+                equal(p.poll(), None, "the recorder of the next session")
+                equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
+        finally:
+            late.kill()
+            late.communicate()
+
+
+@test("a session that a recorder adopts while stop waits for it: stop ends that recorder first")
+def stop_and_adopt():
+    with session(*OPTIONS) as name:
+        with locked(name):
+            late = start("stop", "-n", name)
+            wait_said(late, "waiting")
+            p = start("record", "-n", name, "-o", path("."), *OPTIONS)
+            wait_said(p, "memory:")
+        equal((late.wait(120), p.wait(120)), (0, 0), "exit status of stop, and of the recorder")
+        check(not exists(name), "the session is still there")
+        for process in (late, p):
+            process.communicate()
 
 
 @test("--keep: the process ends, the session goes on")

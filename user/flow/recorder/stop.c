@@ -19,6 +19,8 @@
 #define START_TIMEOUT_MS 60000 /* to load its programs, on a busy machine */
 #define SELF_TIMEOUT_MS	 2000
 #define NAP_MS		 10
+#define SAY_MS		 500
+#define STOP_TRIES	 10    /* each finds another session, or another owner, than the one before */
 #define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
 
 static void nap(void)
@@ -28,14 +30,17 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-/* A session whose programs are being loaded cannot be ended yet. If its creator dies meanwhile, it is removed. */
+/*
+ * A session whose programs are being loaded cannot be ended yet; one that somebody else ends soon has gone. If its creator dies
+ * meanwhile, it is removed.
+ */
 static int wait_finished(const char *name)
 {
 	u32 waited;
 
 	fr_sess_sweep();
 	for (waited = 0; fr_sess_is_unfinished(name); waited += NAP_MS) {
-		if (!waited)
+		if (waited == SAY_MS)
 			fr_warn("session '%s' is just being started: waiting until it records, to end it then", name);
 		if (waited >= START_TIMEOUT_MS) {
 			fr_err("session '%s' is still being started: try again", name);
@@ -92,13 +97,33 @@ static int ask_to_end(struct fr_sess *s)
 	return err;
 }
 
+static bool tell_to_end(struct fr_sess *s, u32 pid)
+{
+	return (pid && fr_sess_same_pids(s, FR_DUMP_TIMEOUT_MS) && !kill(pid, SIGTERM)) || !ask_to_end(s);
+}
+
+/* One that has just adopted the session, or only looked whether it can, has not noted its pid yet. */
+static bool reach_owner(struct fr_sess *s, u32 *pid)
+{
+	bool told = false;
+	u32 waited;
+
+	for (waited = 0; !told && waited < SELF_TIMEOUT_MS; waited += NAP_MS) {
+		*pid = find_owner(s);
+		if (!fr_sess_is_owned(s))
+			return true;
+		told = tell_to_end(s, *pid);
+		if (!told)
+			nap();
+	}
+	return told;
+}
+
 static int end_owner(struct fr_sess *s)
 {
-	u32 pid = find_owner(s);
+	u32 pid;
 
-	if (!fr_sess_is_owned(s))
-		return 0;
-	if ((!pid || !fr_sess_same_pids(s, FR_DUMP_TIMEOUT_MS) || kill(pid, SIGTERM)) && ask_to_end(s)) {
+	if (!reach_owner(s, &pid)) {
 		fr_err("session '%s' has a live recorder that cannot be reached from here: end that process", fr_sess_name(s));
 		return -EBUSY;
 	}
@@ -106,29 +131,6 @@ static int end_owner(struct fr_sess *s)
 		return 0;
 	fr_err("the recorder of session '%s' (pid %u) does not end: kill it, then stop again", fr_sess_name(s), pid);
 	return -ETIMEDOUT;
-}
-
-/* Read counters while the links exist, and again when nothing is running any more. */
-static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
-{
-	struct fr_live l = {};
-	bool have = false;
-	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
-
-	if (err)
-		return err;
-	if (last && fr_sess_shared(s))
-		have = !fr_live_read(s, &l);
-	err = fr_sess_detach(s);
-	fr_inclog_save_last(s, NULL);
-	if (have) {
-		fr_live_refresh(&l);
-		last(arg, &l);
-	}
-	fr_live_free(&l);
-	err = err ?: fr_sess_remove(s);
-	/* somebody else may have removed it while we waited for the lock */
-	return err == -ENOENT ? 0 : err;
 }
 
 /* The socket of a killed recorder: nobody listens there. */
@@ -145,7 +147,57 @@ static void remove_stale_socket(const char *name)
 		unlink(path);
 }
 
-int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+/* Read counters while the links exist, and again when nothing is running any more. */
+static int end_locked(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	struct fr_live l = {};
+	bool have = false;
+	int err;
+
+	if (last && fr_sess_shared(s))
+		have = !fr_live_read(s, &l);
+	err = fr_sess_detach(s);
+	fr_inclog_save_last(s, NULL);
+	if (have) {
+		fr_live_refresh(&l);
+		last(arg, &l);
+	}
+	fr_live_free(&l);
+	remove_stale_socket(fr_sess_name(s)); /* as long as no other recorder can take the name */
+	return err ?: fr_sess_remove(s);
+}
+
+/* -EAGAIN: a recorder has adopted it meanwhile. */
+static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+
+	if (err == -ENOENT) /* somebody else has ended it while we waited; if there is a new one, it is not meant */
+		return 0;
+	if (err)
+		return err;
+	if (fr_sess_own(s) == -EWOULDBLOCK)
+		err = -EAGAIN;
+	err = err ?: end_locked(s, last, arg);
+	fr_sess_unlock(s);
+	if (err && err != -EAGAIN)
+		fr_err("cannot end session '%s': %s: try again", fr_sess_name(s), strerror(-err));
+	return err;
+}
+
+static int end_it(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	int err = 0;
+
+	if (fr_sess_is_ending(s)) /* what was opened of it is not whole */
+		return -EAGAIN;
+	if (fr_sess_is_owned(s))
+		err = end_owner(s);
+	return err ?: end_session(s, last, arg);
+}
+
+/* As fr_stop(). -EAGAIN: what is there is not what was found: look again. */
+static int try_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	struct fr_sess *s;
 	int err;
@@ -159,15 +211,19 @@ int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), 
 	}
 	if (err)
 		return FR_EXIT_FAIL;
-	if (fr_sess_is_owned(s))
-		err = end_owner(s);
-	if (!err) {
-		err = end_session(s, last, arg);
-		if (err)
-			fr_err("cannot end session '%s': %s: try again", name, strerror(-err));
-		else
-			remove_stale_socket(name);
-	}
+	err = end_it(s, last, arg);
 	fr_sess_close(s);
-	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
+	return err == -EAGAIN ? err : err ? FR_EXIT_FAIL : FR_EXIT_OK;
+}
+
+int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+{
+	int tries, status = -EAGAIN;
+
+	for (tries = 0; tries < STOP_TRIES && status == -EAGAIN; tries++)
+		status = try_stop(name, last, arg);
+	if (status != -EAGAIN)
+		return status;
+	fr_err("session '%s' is begun and ended by other processes all the time: try again", name);
+	return FR_EXIT_FAIL;
 }

@@ -27,7 +27,7 @@ static int remove_it(struct fr_sess *s, const char *dir)
 	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
 
 	if (err)
-		return err;
+		return err == -ENOENT ? 0 : err; /* somebody was quicker */
 	err = fr_sess_detach(s);
 	fr_inclog_save_last(s, dir);
 	err = fr_sess_remove(s) ?: err;

@@ -55,16 +55,24 @@ int fr_bpffs_prepare(const char *root, const char *dir)
 	return 0;
 }
 
-int fr_bpffs_lock(const char *dir, bool wait)
+bool fr_bpffs_is_at(int at, const char *dir, int fd)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat then, now;
+
+	return !fstat(fd, &then) && !fstatat(at, dir, &now, AT_SYMLINK_NOFOLLOW) && then.st_ino == now.st_ino &&
+	       then.st_dev == now.st_dev;
+}
+
+int fr_bpffs_lock(int at, const char *dir, int how)
+{
+	int fd = openat(at, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	if (!flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)))
+	err = flock(fd, how) ? -errno : fr_bpffs_is_at(at, dir, fd) ? 0 : -ENOENT;
+	if (!err)
 		return fd;
-	err = -errno;
 	close(fd);
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@
 #define META_FACTS  0u
 #define META_SCHEMA 1u
 #define MAKE_TRIES  10
+#define OWN_TRIES   20
+#define CLEAR_TRIES 500 /* 5 s, for a session of that name that is just being made, or removed */
 
 /* ---- names and paths ---- */
 
@@ -39,6 +42,14 @@ static struct fr_sess *new_sess(const char *name)
 	s->layout = FR_LAYOUT_VERSION;
 	s->dir_fd = s->owner_fd = s->call_fd = -1;
 	return s;
+}
+
+static bool is_unfinished(const char *dir)
+{
+	char meta[320];
+
+	snprintf(meta, sizeof(meta), "%s/meta", dir);
+	return access(meta, F_OK) && errno == ENOENT;
 }
 
 int fr_sess_get_pin(const struct fr_sess *s, const char *name)
@@ -133,6 +144,11 @@ static int check_layout(struct fr_sess *s)
 
 /* ---- open and close ---- */
 
+bool fr_sess_is_ending(const struct fr_sess *s)
+{
+	return fr_sess_is_gone(s) || is_unfinished(s->dir);
+}
+
 static int open_sess(struct fr_sess *s)
 {
 	int err;
@@ -142,7 +158,9 @@ static int open_sess(struct fr_sess *s)
 		return -errno;
 	err = read_meta(s);
 	err = err ?: check_layout(s);
-	return err ?: fr_sess_map(s);
+	err = err ?: fr_sess_map(s);
+	/* whatever failed, or is missing, of one that is being removed */
+	return fr_sess_is_ending(s) ? -ENOENT : err;
 }
 
 /* Pins can be removed by hand. Missing rings are missing in a snapshot, too: warn about that. */
@@ -158,9 +176,6 @@ static void warn_missing_rings(const struct fr_sess *s)
 static int explain_open(const struct fr_sess *s, int err)
 {
 	switch (err) {
-	case -ENOENT:
-		fr_sess_say_none(s->name, true);
-		break;
 	case -EACCES:
 	case -EPERM:
 		fr_err("cannot open session '%s': %s: run as root", s->name, strerror(-err));
@@ -181,7 +196,7 @@ static int explain_open(const struct fr_sess *s, int err)
 	return err;
 }
 
-int fr_sess_open(const char *name, struct fr_sess **out)
+int fr_sess_find(const char *name, struct fr_sess **out)
 {
 	struct fr_sess *s = new_sess(name);
 	int err;
@@ -192,13 +207,23 @@ int fr_sess_open(const char *name, struct fr_sess **out)
 	}
 	err = open_sess(s);
 	if (err) {
-		explain_open(s, err);
+		if (err != -ENOENT)
+			explain_open(s, err);
 		fr_sess_close(s);
 		return err;
 	}
 	warn_missing_rings(s);
 	*out = s;
 	return 0;
+}
+
+int fr_sess_open(const char *name, struct fr_sess **out)
+{
+	int err = fr_sess_find(name, out);
+
+	if (err == -ENOENT)
+		fr_sess_say_none(name, true);
+	return err;
 }
 
 int fr_sess_open_any(const char *name, struct fr_sess **out)
@@ -241,11 +266,14 @@ void fr_sess_close(struct fr_sess *s)
 
 int fr_sess_own(struct fr_sess *s)
 {
-	char path[192];
-	int fd;
+	const struct timespec nap = {.tv_nsec = 1000000};
+	int tries, fd = fr_bpffs_lock(s->dir_fd, "owner", LOCK_EX | LOCK_NB);
 
-	snprintf(path, sizeof(path), "%s/owner", s->dir);
-	fd = fr_bpffs_lock(path, false);
+	/* it may be locked for a moment by somebody who only asks */
+	for (tries = 1; fd == -EWOULDBLOCK && tries < OWN_TRIES; tries++) {
+		nanosleep(&nap, NULL);
+		fd = fr_bpffs_lock(s->dir_fd, "owner", LOCK_EX | LOCK_NB);
+	}
 	if (fd < 0)
 		return fd;
 	s->owner_fd = fd;
@@ -254,13 +282,12 @@ int fr_sess_own(struct fr_sess *s)
 
 bool fr_sess_is_owned(struct fr_sess *s)
 {
-	char path[192];
 	int fd;
 
 	if (s->owner_fd >= 0)
 		return true;
-	snprintf(path, sizeof(path), "%s/owner", s->dir);
-	fd = fr_bpffs_lock(path, false);
+	/* shared: others who ask at the same time are no owners */
+	fd = fr_bpffs_lock(s->dir_fd, "owner", LOCK_SH | LOCK_NB);
 	if (fd >= 0)
 		close(fd);
 	return fd == -EWOULDBLOCK;
@@ -275,7 +302,7 @@ static int try_make_dir(struct fr_sess *s)
 	snprintf(owner, sizeof(owner), "%s/owner", s->dir);
 	if (mkdir(s->dir, 0700))
 		return -errno;
-	s->dir_fd = fr_bpffs_lock(s->dir, true);
+	s->dir_fd = fr_bpffs_lock(AT_FDCWD, s->dir, LOCK_EX);
 	if (s->dir_fd < 0)
 		return s->dir_fd;
 	if (!mkdir(owner, 0700))
@@ -283,15 +310,6 @@ static int try_make_dir(struct fr_sess *s)
 	err = -errno;
 	close(s->dir_fd);
 	s->dir_fd = -1;
-	return err;
-}
-
-static int make_dir(struct fr_sess *s)
-{
-	int tries, err = -ENOENT;
-
-	for (tries = 0; tries < MAKE_TRIES && err == -ENOENT; tries++)
-		err = try_make_dir(s);
 	return err;
 }
 
@@ -323,12 +341,18 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 	return err;
 }
 
-static bool is_unfinished(const char *dir)
+/* Where another process makes a session of that name, or removes one, wait until it is there, or gone. */
+static int make_dir(struct fr_sess *s)
 {
-	char meta[320];
+	const struct timespec nap = {.tv_nsec = 10000000};
+	int swept = 0, waits = 0, err = -ENOENT;
 
-	snprintf(meta, sizeof(meta), "%s/meta", dir);
-	return access(meta, F_OK) && errno == ENOENT;
+	while ((err == -ENOENT && swept++ < MAKE_TRIES) || (err == -EEXIST && is_unfinished(s->dir) && waits++ < CLEAR_TRIES)) {
+		if (err == -EEXIST)
+			nanosleep(&nap, NULL);
+		err = try_make_dir(s);
+	}
+	return err;
 }
 
 bool fr_sess_is_unfinished(const char *name)
@@ -366,7 +390,8 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 		       fr_bpffs_cure(err, "another flightrec may be at it: try again"));
 	err = err ?: fill(s, conf, facts_fn, arg, res);
 	if (err) {
-		fr_bpffs_remove(s->dir);
+		if (s->dir_fd >= 0) /* locked: it is ours, not that of another process that was quicker */
+			fr_bpffs_remove(s->dir);
 		fr_sess_close(s);
 		return err;
 	}
@@ -411,7 +436,7 @@ void fr_sess_sweep(void)
 	list_dirs(&names, &cnt);
 	for (i = 0; i < cnt; i++) {
 		snprintf(dir, sizeof(dir), FR_SESSION_ROOT "/%s", names[i]);
-		fd = is_unfinished(dir) ? fr_bpffs_lock(dir, false) : -1;
+		fd = is_unfinished(dir) ? fr_bpffs_lock(AT_FDCWD, dir, LOCK_EX | LOCK_NB) : -1;
 		/* its creator holds the lock until meta is there: check again under the lock */
 		if (fd >= 0 && is_unfinished(dir))
 			fr_bpffs_remove(dir);
@@ -452,7 +477,10 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
 		told = told || until - now_ms() + 500 < timeout_ms;
 		nanosleep(&nap, NULL);
 	}
-	return 0;
+	if (!fr_sess_is_gone(s))
+		return 0;
+	fr_sess_unlock(s);
+	return -ENOENT;
 }
 
 void fr_sess_unlock(struct fr_sess *s)

@@ -45,24 +45,37 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
  * message. A session of another layout that can be read can be dumped and ended, but not adopted: fr_sess_layout().
  */
 int fr_sess_open(const char *name, struct fr_sess **out);
+/* Likewise, but -ENOENT without a message. */
+int fr_sess_find(const char *name, struct fr_sess **out);
 /* Open it in order to end it, whatever it contains: maps of another layout stay unmapped. -ENOENT without a message. */
 int fr_sess_open_any(const char *name, struct fr_sess **out);
 void fr_sess_close(struct fr_sess *s); /* NULL is fine; the recording goes on */
 
-/* The owner's lock: 0, or -EWOULDBLOCK if a live process has it. Kept until fr_sess_close(). */
+/*
+ * The owner's lock: 0, -EWOULDBLOCK if a live process has it, or -ENOENT if the session has been ended. Kept until
+ * fr_sess_close(). Only who has it may end the session.
+ */
 int fr_sess_own(struct fr_sess *s);
 bool fr_sess_is_owned(struct fr_sess *s); /* by any process */
 
-/* The reader's lock: waits up to timeout_ms (and says so if it has to), then -ETIMEDOUT. 0, or -errno with a message. */
+/*
+ * The reader's lock: waits up to timeout_ms (and says so if it has to), then -ETIMEDOUT. 0; -ENOENT without a message: the
+ * session has been ended, even if a new one has its name now; or -errno with a message. While it is held, the session's path
+ * leads to this session.
+ */
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms);
 void fr_sess_unlock(struct fr_sess *s);
 
-/* End the session: detach (waits for program runs in flight), then remove all pins. The maps live until closed. */
+/*
+ * End the session, with both locks: detach (waits for program runs in flight), then remove all pins. Once it is being detached
+ * nobody can open it any more. The maps live until closed.
+ */
 int fr_sess_detach(struct fr_sess *s);
 int fr_sess_remove(struct fr_sess *s);
 
 /* Has it been ended since it was opened, even if a new session has its name now? Its maps are still there. */
 bool fr_sess_is_gone(const struct fr_sess *s);
+bool fr_sess_is_ending(const struct fr_sess *s); /* or is somebody just at it? */
 
 /* Is there an incomplete session of this name? After a sweep: one that a live process is creating. */
 bool fr_sess_is_unfinished(const char *name);

@@ -3,11 +3,11 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,9 +29,7 @@ int fr_sess_link_id(int fd, u32 *link, u32 *prog)
 
 bool fr_sess_is_gone(const struct fr_sess *s)
 {
-	struct stat then, now;
-
-	return fstat(s->dir_fd, &then) || stat(s->dir, &now) || then.st_ino != now.st_ino || then.st_dev != now.st_dev;
+	return !fr_bpffs_is_at(AT_FDCWD, s->dir, s->dir_fd);
 }
 
 /* A link disappears with its last reference, some time after its pin: wait until the kernel no longer knows it. */
@@ -98,16 +96,29 @@ static void disable_events(struct fr_session *shared)
 		__atomic_store_n(&shared->enable[nr], 0, __ATOMIC_RELEASE);
 }
 
+/*
+ * Without its meta it is unfinished, like one that is just being made: nobody opens it half removed, and if we are killed it is
+ * swept away.
+ */
+static int hide(const struct fr_sess *s)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/meta", s->dir);
+	return unlink(path) && errno != ENOENT ? -errno : 0;
+}
+
 int fr_sess_detach(struct fr_sess *s)
 {
 	DIR *d = opendir(s->dir);
 	struct links links = {};
 	struct dirent *e;
-	int err = 0, one;
+	int err, one;
 	u32 i;
 
 	if (!d)
 		return -errno;
+	err = hide(s);
 	disable_events(s->shared);
 	while ((e = readdir(d))) {
 		one = is_link(e->d_name) ? drop_link(s, e->d_name, &links) : 0;

@@ -4,9 +4,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,7 +99,7 @@ int fr_sess_incident_lock(const struct fr_sess *s)
 	snprintf(path, sizeof(path), "%s/incident-lock", s->dir);
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	return fr_bpffs_lock(path, false);
+	return fr_bpffs_lock(AT_FDCWD, path, LOCK_EX | LOCK_NB);
 }
 
 /* Counted before it is freed: a kill between the two counts it twice but loses nothing. */
