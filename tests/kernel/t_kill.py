@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Failed, check, ended, equal, exists, fr, fr_json, main, new_name, path,
@@ -249,6 +250,53 @@ def stop_and_adopt():
         check(not exists(name), "the session is still there")
         for process in (late, p):
             process.communicate()
+
+
+@test("record where a session of that name is just being removed: it waits, and begins a new one")
+def start_behind_end():
+    with session(*OPTIONS) as name:
+        with locked(name):
+            os.unlink(f"{SESSIONS}/{name}/meta")
+            p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+            time.sleep(1)
+            remove_pins(name)
+        said = p.communicate(timeout=120)[1]
+        equal(p.returncode, 0, f"exit status of record: {said}")
+        check("recording session" in said and "adopted" not in said, said)
+
+
+@test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's")
+def begin_and_end():
+    name, until = new_name(), time.monotonic() + 20
+    fine = ("has a live recorder", "no session", "waiting", "is ended, its history discarded", "signal")
+    wrong = []
+
+    def repeat(*args, status):
+        while time.monotonic() < until:
+            p = fr(*args, "-n", name, status=None)
+            said = [line for line in p.stderr.splitlines() if line.startswith("flightrec:") and not any(f in line for f in fine)]
+            if said or p.returncode not in status:
+                wrong.append(f"{args[0]}: {p.returncode}: {p.stderr}")
+
+    with ended(name):
+        to_record = ("record", "-o", path("."), *OPTIONS)
+        # one that only begins it may be told to end before it has ended by itself
+        threads = [threading.Thread(target=repeat, args=(*to_record, "--detach"), kwargs={"status": (0, 1, -15)}) for _ in range(2)]
+        threads += [threading.Thread(target=repeat, args=("stop",), kwargs={"status": (0, 4)}) for _ in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    equal(wrong, [], "what was said")
+
+
+def remove_pins(name):
+    """As by hand, without telling its recorder."""
+    while exists(name):
+        for pin in os.scandir(f"{SESSIONS}/{name}"):
+            (os.rmdir if pin.is_dir() else os.unlink)(pin.path)
+        with contextlib.suppress(OSError):  # the recorder has just made a lock there
+            os.rmdir(f"{SESSIONS}/{name}")
 
 
 @test("--keep: the process ends, the session goes on")

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "flow/incident/inclog.h"
@@ -279,15 +280,38 @@ void fr_record_set_dir(struct fr_sess *s, const char *dir)
 			fr_sess_name(s), dir, strerror(-err));
 }
 
-/* -EAGAIN: the session was of another version's layout, or had other settings, and has been ended: try again. */
+#define OWN_TRIES  20
+#define OWN_NAP_NS 10000000
+
+/* -ENOENT: somebody ends the session. It may take a moment until this can be seen. */
+static int own(struct fr_sess *s)
+{
+	const struct timespec nap = {.tv_nsec = OWN_NAP_NS};
+	int tries, err = fr_sess_own(s);
+
+	for (tries = 0; err == -EWOULDBLOCK && tries < OWN_TRIES && !fr_sess_is_ending(s); tries++) {
+		nanosleep(&nap, NULL);
+		err = fr_sess_own(s);
+	}
+	return err && fr_sess_is_ending(s) ? -ENOENT : err;
+}
+
+/*
+ * -EAGAIN: the session has been ended, by another process, or by us because it was of another version's layout or had other
+ * settings: try again.
+ */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct fr_sess *s;
-	int err = fr_sess_open(ask->name, &s);
+	int err = fr_sess_find(ask->name, &s);
 
 	if (err)
-		return err;
-	err = fr_sess_own(s);
+		return err == -ENOENT ? -EAGAIN : err;
+	err = own(s);
+	if (err == -ENOENT) {
+		fr_sess_close(s);
+		return -EAGAIN;
+	}
 	if (err) {
 		fr_err("session '%s' has a live recorder: choose another name (-n), or end it with `flightrec stop -n %s`",
 		       ask->name, ask->name);
@@ -319,7 +343,7 @@ static void warn_missing(const struct fr_load_result *res)
 			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
 }
 
-#define START_TRIES 3 /* another process may create a session just when an old one was ended */
+#define START_TRIES 10 /* another process may create a session just when an old one was ended, or end it */
 
 static int start(struct fr_record_ask *ask, struct fr_sess **out)
 {
@@ -337,6 +361,8 @@ static int start(struct fr_record_ask *ask, struct fr_sess **out)
 		if (err != -EAGAIN)
 			return err;
 	}
+	if (err == -EAGAIN)
+		fr_err("session '%s' is begun and ended by other processes all the time: try again", ask->name);
 	if (!err)
 		warn_missing(&res);
 	return err;
