@@ -299,6 +299,51 @@ def remove_pins(name):
             os.rmdir(f"{SESSIONS}/{name}")
 
 
+@test("a recorder whose session was removed behind its back says so and ends with 1; the next one of that name stays")
+def removed():
+    name = new_name()
+    with recorder(name, *OPTIONS, "--on", "exit") as p:
+        wait_said(p, "1 armed")
+        remove_pins(name)
+        equal(p.wait(60), 1, "exit status")
+        said = p.stderr.read()
+        check("was ended by another process" in said and "goes on" not in said, said)
+    with recorder(name, *OPTIONS, "--on", "exit") as p:
+        wait_said(p, "1 armed")
+        p.send_signal(signal.SIGSTOP)
+        remove_pins(name)
+        ask = start("dump", "-n", name)
+        time.sleep(0.3)  # until it has asked
+        p.send_signal(signal.SIGCONT)
+        said = ask.communicate(timeout=60)[1]
+        check("No such file" not in said and "session" in said, said)
+        equal(ask.returncode, 4, "exit status of a dump by way of that recorder")
+        equal(p.wait(60), 1, "exit status")
+    with recorder(name, *OPTIONS, "--on", "exit") as p:
+        wait_said(p, "1 armed")
+        p.send_signal(signal.SIGSTOP)
+        remove_pins(name)
+        fr("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+        before = sorted(os.listdir(f"{SESSIONS}/{name}"))
+        p.send_signal(signal.SIGTERM)
+        p.send_signal(signal.SIGCONT)
+        equal(p.wait(60), 1, "exit status of one that was told to end, too")
+        equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
+
+
+@test("a command whose session was removed behind its recorder's back runs to its end")
+def removed_below_command():
+    name, go = new_name(), path("go")
+    with recorder(name, *OPTIONS, command=["sh", "-c", f"until test -e {go}; do sleep 0.1; done; exit 7"]) as p:
+        wait_for(lambda: status(name)["recorder"], "the session is owned")
+        time.sleep(0.5)  # until it watches
+        remove_pins(name)
+        wait_said(p, "was ended by another process")
+        equal(p.poll(), None, "the recorder while its command runs")
+        open(go, "w").close()
+        equal(p.wait(60), 7, "exit status")
+
+
 @test("--keep: the process ends, the session goes on")
 def keep():
     name = new_name()

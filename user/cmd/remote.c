@@ -74,7 +74,8 @@ bool fr_cmd_answers(const char *name)
 
 int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no)
 {
-	const char *why = "";
+	const char *why = "", *code;
+	int status = FR_EXIT_FAIL;
 	struct fr_jsonr j;
 
 	if (is_ok(line))
@@ -83,12 +84,15 @@ int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no)
 		fr_err("bad answer from the recorder: %s: is it another version?", why);
 		return FR_EXIT_FAIL;
 	}
-	if (no && !strcmp(fr_jsonr_text(&j, "code", ""), "busy"))
+	code = fr_jsonr_text(&j, "code", "");
+	if (!strcmp(code, "gone"))
+		status = FR_EXIT_NO_SESSION;
+	if (no && !strcmp(code, "busy"))
 		*no = FR_CMD_NO_BUSY;
 	else
 		fr_err("%s: %s", fr_jsonr_text(&j, "error", "the recorder refuses"), fr_jsonr_text(&j, "cure", "ask again"));
 	fr_jsonr_free(&j);
-	return FR_EXIT_FAIL;
+	return status;
 }
 
 int fr_cmd_ask(struct fr_ctl_conn *c, const char *request, int timeout_ms, char **line, enum fr_cmd_no *no)

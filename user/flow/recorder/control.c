@@ -195,16 +195,29 @@ static void put_counts(struct fr_jsonw *w, const struct fr_dump_done *done)
 	fr_jsonw_u64(w, "elapsed_ns", done->elapsed_ns);
 }
 
+static void put_error(struct fr_jsonw *w, const char *error, const char *code, const char *cure)
+{
+	fr_jsonw_text(w, "error", error);
+	fr_jsonw_text(w, "code", code);
+	fr_jsonw_text(w, "cure", cure);
+}
+
+static void put_why_not(struct fr_ctl *c, struct fr_jsonw *w, int err)
+{
+	if (fr_sess_is_gone(fr_daemon_sess(c->d)))
+		put_error(w, "the session was ended by another process", "gone", "begin anew with `flightrec record`");
+	else if (is_full(err))
+		put_error(w, strerror(-err), "space",
+			  "make room, or change KeepFree=, MaxFiles= or MaxBytes=: `flightrec status` shows them");
+	else
+		put_error(w, strerror(-err), "failed", "see the directory of snapshots, and the recorder's messages");
+}
+
 /* The description of a snapshot, for the requester and for watchers. */
-static void put_taken(struct fr_jsonw *w, const struct fr_taken *t)
+static void put_taken(struct fr_ctl *c, struct fr_jsonw *w, const struct fr_taken *t)
 {
 	if (t->err) {
-		fr_jsonw_text(w, "error", strerror(-t->err));
-		fr_jsonw_text(w, "code", is_full(t->err) ? "space" : "failed");
-		fr_jsonw_text(w, "cure",
-			      is_full(t->err)
-				      ? "make room, or change KeepFree=, MaxFiles= or MaxBytes=: `flightrec status` shows them"
-				      : "see the directory of snapshots, and the recorder's messages");
+		put_why_not(c, w, t->err);
 	} else {
 		fr_jsonw_text(w, "file", t->done.path);
 		fr_jsonw_u64(w, "bytes", t->done.bytes);
@@ -229,7 +242,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 	if (asked) {
 		w = fr_control_answer_begin(c);
 		fr_jsonw_bool(w, "ok", !t->err);
-		put_taken(w, t);
+		put_taken(c, w, t);
 		fr_control_answer_end(c, asked);
 	}
 	if (!fr_ctl_watchers(c->server))
@@ -237,7 +250,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 	w = fr_control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "snapshot");
 	fr_jsonw_bool(w, "ok", !t->err);
-	put_taken(w, t);
+	put_taken(c, w, t);
 	tell_end(c);
 }
 

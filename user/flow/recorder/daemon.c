@@ -43,6 +43,7 @@ struct fr_daemon {
 	const struct fr_config *begun; /* the configuration at the session's start: parts that a reload cannot change */
 	struct fr_command command;
 	bool over;	/* leave the loop */
+	bool lost;	/* the session was ended by another process */
 	bool failed;	/* a snapshot could not be taken */
 	bool unsaved;	/* one at the end could not */
 	bool unwatched; /* sources to free */
@@ -191,6 +192,19 @@ void fr_daemon_stop(struct fr_daemon *d)
 	d->over = true;
 }
 
+/* A command that is being recorded is not ours to end: it has its time. */
+void fr_daemon_lost(struct fr_daemon *d)
+{
+	if (d->lost)
+		return;
+	fr_err("session '%s' was ended by another process: nothing is recorded any more, and this recorder ends: begin anew "
+	       "with "
+	       "`flightrec record`",
+	       d->ask->name);
+	d->lost = d->failed = true;
+	d->over |= d->command.pid < 0;
+}
+
 /* ---- reload ---- */
 
 static void free_live(struct fr_live_settings *live)
@@ -318,7 +332,8 @@ static void command_ended(struct fr_daemon *d)
 	};
 
 	d->command.pid = -1;
-	pull(d, &ask);
+	if (!d->lost)
+		pull(d, &ask);
 	d->over = true;
 }
 
@@ -437,6 +452,8 @@ static void last_snapshots(struct fr_daemon *d)
 	const struct fr_moment_ask last = {.kind = FR_TRIGGER_exit, .sync = true};
 
 	fr_modules_stopping(&d->mod);
+	if (d->lost)
+		return;
 	fr_engine_finish(d->mod.engine);
 	if (!d->ask->command && has_rule(d, FR_TRIGGER_exit))
 		pull(d, &last);
@@ -445,6 +462,8 @@ static void last_snapshots(struct fr_daemon *d)
 
 static void end_session(struct fr_daemon *d)
 {
+	if (d->lost)
+		return;
 	if (d->ask->keep || d->ask->is_daemon) {
 		fprintf(stderr,
 			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",
@@ -499,6 +518,8 @@ int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 	if (!status) {
 		loop(d);
 		last_snapshots(d);
+		if (fr_sess_is_gone(d->s)) /* just now, or it could not be watched */
+			fr_daemon_lost(d);
 		status = d->command.status ?: (d->failed ? FR_EXIT_FAIL : FR_EXIT_OK);
 	}
 	end_session(d);

@@ -40,6 +40,8 @@ struct fr_admin *fr_daemon_admin(struct fr_daemon *d);		     /* NULL: none */
 int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz); /* like SIGHUP: 0, or -errno and why */
 void fr_daemon_stop(struct fr_daemon *d);			     /* like SIGTERM */
 
+void fr_daemon_lost(struct fr_daemon *d); /* its session is gone: there is nothing to record into any more */
+
 /* Record until told to end. Returns the exit status. The session is open and owned. */
 int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s);
 

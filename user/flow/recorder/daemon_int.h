@@ -17,6 +17,7 @@ struct fr_modules {
 	struct fr_sampling *sampling;
 	struct fr_incwatch *incwatch;
 	struct fr_tidy *tidy;
+	struct fr_endwatch *endwatch;
 };
 
 /*

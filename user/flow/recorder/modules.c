@@ -6,6 +6,7 @@
 #include "flow/incident/incwatch.h"
 #include "flow/recorder/control.h"
 #include "flow/recorder/daemon_int.h"
+#include "flow/recorder/endwatch.h"
 #include "flow/recorder/engine.h"
 #include "flow/recorder/governor.h"
 #include "flow/recorder/hotplug.h"
@@ -49,6 +50,8 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->incwatch = NULL;
 	if (fr_tidy_new(d, &m->tidy))
 		m->tidy = NULL;
+	if (fr_endwatch_new(d, &m->endwatch))
+		m->endwatch = NULL;
 }
 
 static struct fr_store_conf store_conf(const struct fr_config *c)
@@ -87,6 +90,7 @@ int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
 void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
 {
 	(void)d;
+	fr_endwatch_free(m->endwatch);
 	fr_tidy_free(m->tidy);
 	fr_sampling_free(m->sampling);
 	fr_governor_free(m->governor);
