@@ -344,6 +344,23 @@ def removed_below_command():
         equal(p.wait(60), 7, "exit status")
 
 
+@test("a dump whose session ends before its turn says that there is none, with status 4, through a recorder too")
+def dump_of_ended():
+    with session(*OPTIONS) as name:
+        with locked(name):
+            stop = start("stop", "-n", name)
+            wait_said(stop, "waiting")
+            p = start("dump", "-n", name, "-o", path("late.flight"))
+            wait_said(p, "waiting")
+            p.send_signal(signal.SIGSTOP)
+        equal(stop.wait(60), 0, "exit status of stop")
+        p.send_signal(signal.SIGCONT)
+        said = p.communicate(timeout=60)[1] + stop.communicate()[1]
+        equal(p.returncode, 4, "exit status of dump")
+        check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
+        check(not os.path.exists(path("late.flight")), "there is a file")
+
+
 @test("--keep: the process ends, the session goes on")
 def keep():
     name = new_name()

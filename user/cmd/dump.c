@@ -48,7 +48,7 @@ static int local(const char *name, struct fr_dump_ask *ask)
 	struct fr_dump_done done;
 	struct fr_sess *s;
 	sigset_t stop;
-	int err = fr_cmd_open_session(name, &s);
+	int err = fr_cmd_open_session(name, &s), status;
 
 	if (err)
 		return err;
@@ -59,9 +59,10 @@ static int local(const char *name, struct fr_dump_ask *ask)
 	ask->stop = &stop;
 	err = fr_dump(s, ask, &done);
 	fr_tell_snapshot(s, done.path, done.bytes, err);
+	status = !err ? FR_EXIT_OK : fr_sess_is_gone(s) ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
 	fr_sess_close(s);
-	if (err)
-		return FR_EXIT_FAIL;
+	if (status)
+		return status;
 	fr_dump_say(&done);
 	puts(done.path);
 	return FR_EXIT_OK;

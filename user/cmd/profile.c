@@ -148,6 +148,8 @@ static int profile_live(struct asked *a, struct fr_sess *s)
 		a->ask.path = path;
 		status = fr_profile(&a->ask);
 		unlink(path);
+	} else if (fr_sess_is_gone(s)) {
+		status = FR_EXIT_NO_SESSION;
 	}
 	rmdir(dir);
 	return status;

@@ -307,6 +307,8 @@ int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_don
 
 	memset(done, 0, sizeof(*done));
 	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	if (err == -ENOENT)
+		fr_sess_say_none(fr_sess_name(s), true);
 	if (err)
 		return err;
 	if (ask->stop)

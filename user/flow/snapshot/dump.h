@@ -40,7 +40,7 @@ struct fr_dump_done {
 
 /*
  * Take a snapshot: wait for another dump of the session, repair what a killed one left, copy the rings out, write the file. 0
- * and *done; or -errno with a message, and no file.
+ * and *done; or -errno with a message, and no file. The session may be gone then (fr_sess_is_gone()).
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
 
