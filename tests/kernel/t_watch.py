@@ -577,6 +577,18 @@ def snapshot():
         equal([(e["at"], e["verdict"], e["target_pid"]) for e in marks], [(h["ts"], 0, h["ran"][0]["tid"])], "mark in the ring")
 
 
+@test("--on: a snapshot that cannot be written is told, and in the end the exit status says so, too")
+def unwritten():
+    dir = tempfile.mkdtemp(dir=TMP)
+    with watching("--on", "holdoff>10ms:comm=hog", "-o", dir) as w:
+        os.rmdir(dir)
+        wait_for(lambda: hog(CPUS[0], 1) and w.told("snapshot"), "it is told", 120)
+        told = w.end(status=1)
+    snaps = [(e["verdict"], e["file"]) for e in told if e["watch"] == "snapshot"]
+    equal((snaps[0], told[-1]["snapshots"]), (("failed", None), 0), "verdict and file of the first, snapshots in the end")
+    check("directory" in w.err, w.err)
+
+
 @test("text: a line for each with who and how long, a line with its stack, and a histogram")
 def text():
     name = new_name()

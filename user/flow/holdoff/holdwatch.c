@@ -438,7 +438,8 @@ static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 		qsort(w->who, w->who_cnt, sizeof(w->who[0]), by_sum);
 		printer(w)->end(w);
 	}
-	return status;
+	/* a script that watches for a snapshot learns by this that there was a moment and no file */
+	return status ?: w->failed_cnt ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
 static void free_watch(struct fr_holdwatch *w)

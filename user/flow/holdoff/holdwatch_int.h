@@ -54,7 +54,8 @@ struct fr_holdwatch {
 	u32 who_cnt;
 	u64 who_other; /* holdoffs of culprits without an entry */
 	u64 incomplete_cnt, snapshot_cnt;
-	u32 told_hz; /* sampling rate at the last tick */
+	u64 failed_cnt; /* snapshots that could not be written */
+	u32 told_hz;	/* sampling rate at the last tick */
 	/* the watch itself was stopped at some point between these, recording clock; when it was last awake */
 	u64 stop_from_ns, stop_to_ns, awake_ns;
 	bool told_stop;

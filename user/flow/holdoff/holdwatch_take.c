@@ -111,6 +111,7 @@ static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_h
 	done = malloc(sizeof(*done));
 	err = done ? take(a, nr, done) : -ENOMEM;
 	if (err) {
+		a->w->failed_cnt++;
 		fr_gate_undo(a->w->gate, nr, key, a->h->at_ns);
 		p->snapshot(a->w, rule, fr_trigger_verdict_name(FR_TRIGGER_VERDICT_failed), NULL);
 	} else {
