@@ -138,9 +138,10 @@ def full():
         p = of_live(name, "--since", "1h")
         equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
         check(p["lost_ever"] > 0, "nothing was lost")
-        check(f"{p['lost_ever']} samples were only counted" in full, f"of {p['lost_ever']} status says: {full}")
-        check("flightrec profile" in full and full in text, text)
-        check("profile" not in problems(name), "it is still said when somebody has read them")
+        check(f"{p['lost_ever']} of {p['taken_ever']} samples" in full, f"of {p['lost_ever']} status says: {full}")
+        check("flightrec record" in full and full in text, text)
+        equal(problems(name).get("profile"), full, "what is said when somebody has read them")
+        check("nobody reads without a recorder" in text and "every 10 s" not in text, text)
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 
 
@@ -320,6 +321,7 @@ def told():
         got = of_live(name, "--since", "1h")
         check(got["taken_ever"] > 5000, f"{got['taken_ever']} taken")
         check(got["lost_ever"] < got["taken_ever"] / 2, f"{got['lost_ever']} of {got['taken_ever']} lost")
+        check("read when one fills and every 10 s" in fr("status", "-n", name).stdout, "status does not say who reads")
         p.send_signal(signal.SIGINT)
         p.wait()
     return f"{got['taken_ever']} taken, {got['lost_ever']} lost"

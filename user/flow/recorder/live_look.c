@@ -228,15 +228,17 @@ static void check_recording(struct fr_live *l)
 	free(missing);
 }
 
-/* Queues that are full because no recorder reads them. */
+/* What was full because no recorder read it. Samples that the profile lost stay lost, whoever has read its tables since. */
 static void check_tables(struct fr_live *l)
 {
-	struct fr_hits_unread unread;
+	struct fr_hits_totals hits;
 
-	if (!fr_hits_unread(l->s, &unread) && unread.lost)
-		add_problem(l, "profile", "the profile's tables are full on %u CPUs: %" PRIu64 " samples were only counted%s",
-			    unread.cpus, unread.lost,
-			    l->owned ? "" : ": `flightrec profile` empties them, a recorder does by itself");
+	if (!fr_hits_total(l->s, &hits) && hits.lost)
+		add_problem(l, "profile",
+			    "%" PRIu64 " of %" PRIu64 " samples found the profile's tables full, and were only counted: %s",
+			    hits.lost, hits.taken,
+			    l->owned ? "a recorder reads them now; if more are lost, lower --hz"
+				     : "nobody reads them, start a recorder (`flightrec record`)");
 	if (l->has_incidents && l->incidents.dropped)
 		add_problem(l, "incidents", "%" PRIu64 " incidents found their log full, and were only counted%s",
 			    l->incidents.dropped, l->owned ? "" : ": `flightrec incidents` saves, a recorder does by itself");

@@ -40,6 +40,22 @@ void fr_live_profile_json(const struct fr_live *l, struct fr_out *o)
 		      exceeds(l, shift) ? "true" : "false");
 }
 
+/* Who empties the tables, and how fast that is. */
+static void put_reader(const struct fr_live *l, struct fr_out *o, u32 shift)
+{
+	if (!l->owned) {
+		fr_out_str(o, ", which nobody reads without a recorder: full ones lose samples");
+		return;
+	}
+	fr_out_printf(o, ", read when one fills and every %llu s: up to %llu different stacks/s a CPU",
+		      FR_SAMPLER_INTERVAL_NS / FR_SEC_NS, (unsigned long long)fr_sampler_rate_max(shift));
+	if (exceeds(l, shift)) {
+		fr_out_paint(o, FR_PAINT_RED);
+		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));
+		fr_out_paint(o, FR_PAINT_NONE);
+	}
+}
+
 void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
 {
 	int shift = table_shift(l);
@@ -47,12 +63,7 @@ void fr_live_profile_text(const struct fr_live *l, struct fr_out *o)
 	if (shift < 0)
 		return;
 	fr_out_printf(o, "  %-10s ", "profile");
-	fr_out_printf(o, "2 tables of %u keys a CPU, read when one fills and every %llu s: up to %llu different stacks/s a CPU",
-		      fr_hits_cnt(shift), FR_SAMPLER_INTERVAL_NS / FR_SEC_NS, (unsigned long long)fr_sampler_rate_max(shift));
-	if (exceeds(l, shift)) {
-		fr_out_paint(o, FR_PAINT_RED);
-		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));
-		fr_out_paint(o, FR_PAINT_NONE);
-	}
+	fr_out_printf(o, "2 tables of %u keys a CPU", fr_hits_cnt(shift));
+	put_reader(l, o, shift);
 	fr_out_char(o, '\n');
 }

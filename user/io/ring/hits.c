@@ -13,6 +13,8 @@
 
 #include "io/session/sess_int.h"
 
+#define COUNT_TRIES 4 /* readers store at most every few milliseconds */
+
 struct half {
 	u64 sz;
 	u64 merged[FR_HITS_CPU_MAX];
@@ -237,31 +239,78 @@ void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merg
 	fr_store(&h->store->seq, seq + 1);
 }
 
-int fr_hits_unread(struct fr_sess *s, struct fr_hits_unread *out)
+/* What a CPU's tables hold of generations that are not in the merged profile: those from `merged` on. */
+static void count_tables(struct fr_hits *h, u32 cpu, u64 merged, struct fr_hits_totals *out)
+{
+	struct fr_hits_cpu *c = fr_hits_cpu(h, cpu);
+	u64 drained = fr_load(&c->drained), from = drained > merged ? drained : merged, gen = fr_hits_gen(c), i;
+	const struct fr_hits_table *t;
+
+	for (i = 0; i < 2 && i <= gen && gen - i >= from; i++) {
+		t = fr_hits_table(c, h->shift, gen - i);
+		out->taken += fr_load(&t->taken);
+		out->lost += fr_load(&t->lost);
+	}
+}
+
+static int count_all(struct fr_hits *h, struct fr_hits_totals *out)
+{
+	u64 merged[FR_HITS_CPU_MAX], nested = 0;
+	struct fr_prof *prof = NULL;
+	u8 *bytes;
+	size_t sz;
+	u32 i;
+	int err = fr_hits_load(h, &bytes, &sz, merged);
+
+	if (!err && bytes)
+		err = fr_prof_read(bytes, sz, &prof);
+	free(bytes);
+	if (err)
+		return err;
+	*out = (struct fr_hits_totals){.taken = prof ? prof->taken : 0, .lost = prof ? prof->lost : 0};
+	for (i = 0; i < fr_hits_cpu_cnt(h); i++) {
+		count_tables(h, i, merged[i], out);
+		nested += fr_load(&fr_hits_cpu(h, i)->nested);
+	}
+	nested -= prof && prof->nested < nested ? prof->nested : nested;
+	out->taken += nested;
+	out->lost += nested;
+	free(prof);
+	return 0;
+}
+
+/* A reader that stores meanwhile moves counts from the tables to the profile: then they may have been seen twice, or not. */
+static int count_undisturbed(struct fr_hits *h, struct fr_hits_totals *out)
+{
+	int tries, err = -EAGAIN;
+	u64 seq;
+
+	for (tries = 0; tries < COUNT_TRIES && (err == -EAGAIN || err == -EBADMSG); tries++) {
+		seq = fr_hits_stored(h);
+		err = count_all(h, out);
+		if (!err && fr_hits_stored(h) != seq)
+			err = -EAGAIN;
+	}
+	return err;
+}
+
+int fr_hits_total(struct fr_sess *s, struct fr_hits_totals *out)
 {
 	struct fr_hits h = {.shift = 0};
-	int shift = fr_hits_sess_shift(s), err = shift;
-	u64 lost;
-	u32 i;
+	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : 0;
+	u32 one;
 
-	if (shift < 0)
+	if (err)
 		return err;
 	h.shift = shift;
 	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), PROT_READ, &h.cpu_cnt, (void **)&h.cpu);
-	if (err)
-		return err;
-	*out = (struct fr_hits_unread){};
-	for (i = 0; i < fr_hits_cpu_cnt(&h); i++) {
-		const struct fr_hits_table *a = fr_hits_table(fr_hits_cpu(&h, i), shift, 0);
-		const struct fr_hits_table *b = fr_hits_table(fr_hits_cpu(&h, i), shift, 1);
-
-		lost = fr_load(&a->lost) + fr_load(&b->lost);
-		out->taken += fr_load(&a->taken) + fr_load(&b->taken);
-		out->lost += lost;
-		out->cpus += lost != 0;
-	}
-	munmap(h.cpu, map_sz(h.cpu_cnt, fr_hits_cpu_sz(shift)));
-	return 0;
+	err = err ?: map_pin(s, "profile", sizeof(struct store), PROT_READ, &one, (void **)&h.store);
+	err = err ?: count_undisturbed(&h, out);
+	if (h.store)
+		munmap(h.store, map_sz(1, sizeof(*h.store)));
+	if (h.cpu)
+		munmap(h.cpu, map_sz(h.cpu_cnt, fr_hits_cpu_sz(shift)));
+	return err;
 }
 
 int fr_hits_calls_fd(const struct fr_hits *h)

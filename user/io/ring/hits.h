@@ -57,15 +57,14 @@ u32 fr_hits_shift_of(u32 cpu_cnt);
 /* Bytes of all these maps for this many possible CPUs. */
 u64 fr_hits_sz(u32 cpu_cnt);
 
-/* What has not been read yet. */
-struct fr_hits_unread {
-	u64 taken; /* samples */
-	u64 lost;  /* of these, samples that found no room */
-	u32 cpus;  /* CPUs that lost some */
+/* All samples since recording began, whether a reader has merged them or not. */
+struct fr_hits_totals {
+	u64 taken;
+	u64 lost; /* of these, samples that found no room */
 };
 
-/* 0 and *out; -ENOENT: the session counts no profile; -errno. */
-int fr_hits_unread(struct fr_sess *s, struct fr_hits_unread *out);
+/* 0 and *out; -ENOENT: the session counts no profile; -errno. Changes nothing, and waits for no reader. */
+int fr_hits_total(struct fr_sess *s, struct fr_hits_totals *out);
 
 /* How often this session's tables are halved; -ENOENT: it counts no profile; -errno. */
 int fr_hits_sess_shift(struct fr_sess *s);
