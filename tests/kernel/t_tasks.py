@@ -299,5 +299,20 @@ def crowd():
     return f"{left_out} of 4000"
 
 
+@test("of a program's path that is longer than 255 bytes these are recorded, as the list of events says")
+def long_path():
+    deep = os.path.join(path("long"), "d" * 200, "e" * 100)
+    os.makedirs(os.path.dirname(deep))
+    os.symlink("/bin/true", deep)
+    with session("-p", "minimal", "-m", "1M") as name:
+        p = subprocess.Popen([deep])
+        p.wait()
+        file = dump(name)
+    names = [e["filename"] for e in replay(file, "-f", f"event == sched_process_exec && tid == {p.pid}")]
+    equal(names, [deep[:255]], "path of the program")
+    line = next(x for x in fr("events", "--md").stdout.splitlines() if x.startswith("| `filename` "))
+    check("255 bytes" in line, line)
+
+
 if __name__ == "__main__":
     main()
