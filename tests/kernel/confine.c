@@ -103,6 +103,8 @@ static void try_all(void)
 	say("settime", clock_settime(CLOCK_REALTIME, &now) < 0);
 	say("code", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
 	say("signal", kill(getppid(), 0) < 0);
+	/* by a handle, not just its name */
+	say("handle", syscall(SYS_open_by_handle_at, -1, NULL, O_RDONLY) < 0);
 	try_threads();
 	say("setuid", setuid(65534) < 0);
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)

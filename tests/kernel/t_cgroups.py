@@ -49,6 +49,52 @@ def snapshot():
     return f"{after} bytes, {before} before"
 
 
+@contextlib.contextmanager
+def one():
+    """A cgroup; gives its directory and its path."""
+    roots = [d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")]
+    if not roots:
+        raise Skip("no cgroup v2 hierarchy is mounted")
+    name = new_name()
+    directory = f"{roots[0]}/{name}"
+    try:
+        os.mkdir(directory)
+    except OSError as why:
+        raise Skip(f"cgroups cannot be made here: {why}") from why
+    try:
+        yield directory, f"/{name}"
+    finally:
+        wait_for(lambda: gone(directory), f"{directory} is empty", 60)
+
+
+def check_dead(file, want):
+    """Of three processes that were born in a cgroup in which nobody lives any more."""
+    events = int(fr("replay", "--count", "-f", f'event == sched_process_exit && cgroup == "{want}"', file).stdout)
+    equal(events, 3, f"exits in {want} of {file}")
+
+
+@test("a cgroup in which nobody lives any more: its dead are found by its path, by who takes the snapshot, and in what is made of it")
+def dead():
+    name = new_name()
+    cut, merged = path("dead-cut.flight"), path("dead-merged.flight")
+    with one() as (directory, want), recorder(name, "-p", "minimal", "-m", "1M") as p:
+        wait_for(lambda: fr("status", "-n", name, "--json", status=None).returncode == 0, "it records")
+        subprocess.run(["/bin/sh", "-c", f"echo $$ > {directory}/cgroup.procs; /bin/true; /bin/true; /bin/true; exec sleep 0.1"],
+                       check=True)
+        file = dump(name)
+        # the recorder's writer is confined
+        asked = fr("dump", "-n", name).stdout.split()[-1]
+        check(p.poll() is None, "the recorder has ended")
+    check_dead(file, want)
+    check_dead(asked, want)
+    fr("cut", "--cgroup", want, "-o", cut, file)
+    check_dead(cut, want)
+    fr("merge", "-o", merged, cut, asked)
+    check_dead(merged, want)
+    paths = [c["path"] for c in fr_json("report", file)["cgroups"]]
+    check(want in paths, f"report: {paths}")
+
+
 @test("a crash in one of 10,000 cgroups: its path is known")
 def crash():
     name, comm = new_name(), f"frcg-{os.getpid()}"

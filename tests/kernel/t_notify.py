@@ -156,7 +156,7 @@ def writer():
     with session("-p", "minimal") as name:
         got = confine("writer", name)
     for what in REFUSED_TO_ALL + ("load", "map", "exec", "socket", "code", "signal", "setuid", "thread-load", "thread-exec",
-                                  "thread-namespace"):
+                                  "thread-namespace", "handle"):
         equal(got[what], "EPERM", what)
     equal((got["thread"], got["clone3"]), ("ok", "ENOSYS"), "threads")
     equal(got["caps"], "cap_dac_read_search cap_sys_ptrace cap_syslog", "capabilities")

@@ -35,8 +35,7 @@ static int open_cgroup2(const char *path, u64 *id)
 	return fd;
 }
 
-/* The root of all. A container sees a part; the machine's first process, where that is to be seen, sees the whole. */
-static int open_root(void)
+int fr_cgroup_open_root(void)
 {
 	static const char *const place[] = {MOUNT_MIX, MOUNT, "/proc/1/root" MOUNT_MIX, "/proc/1/root" MOUNT};
 	u64 id;
@@ -93,16 +92,24 @@ static int path_below(int root_fd, int fd, char *buf, size_t sz)
 	return len < (int)sz ? 0 : -ENAMETOOLONG;
 }
 
+int fr_cgroup_path_at(int root_fd, u64 id, char *buf, size_t sz)
+{
+	int fd = open_by_id(root_fd, id), err;
+
+	if (fd < 0)
+		return -errno;
+	err = path_below(root_fd, fd, buf, sz);
+	close(fd);
+	return err;
+}
+
 int fr_cgroup_path(u64 id, char *buf, size_t sz)
 {
-	int root_fd = open_root(), fd, err;
+	int root_fd = fr_cgroup_open_root(), err;
 
 	if (root_fd < 0)
 		return root_fd;
-	fd = open_by_id(root_fd, id);
-	err = fd < 0 ? -errno : path_below(root_fd, fd, buf, sz);
-	if (fd >= 0)
-		close(fd);
+	err = fr_cgroup_path_at(root_fd, id, buf, sz);
 	close(root_fd);
 	return err;
 }

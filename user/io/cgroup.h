@@ -15,6 +15,11 @@
  */
 int fr_cgroup_path(u64 id, char *buf, size_t sz);
 
+/* The same of many: the root is opened once. A container sees a part of it; where the machine's first process is to be seen,
+ * the whole is found there. A descriptor, or -errno. */
+int fr_cgroup_open_root(void);
+int fr_cgroup_path_at(int root_fd, u64 id, char *buf, size_t sz);
+
 /* The path that those in /proc/PID/cgroup are relative to, for this process: "" but in a cgroup namespace. Likewise. */
 int fr_cgroup_here(char *buf, size_t sz);
 

@@ -168,6 +168,8 @@ static int add_bounded(scmp_filter_ctx ctx)
 
 	err = err ?: add_values(ctx, SCMP_SYS(prctl), 0, prctls, CNT(prctls));
 	err = err ?: add_values(ctx, SCMP_SYS(ioctl), 1, ioctls, CNT(ioctls));
+	/* paths of cgroups by id (io/cgroup.h): a descriptor that can only be named */
+	err = err ?: add_if(ctx, SCMP_SYS(open_by_handle_at), 2, ~0U, O_PATH | O_CLOEXEC);
 	/* no executable memory */
 	err = err ?: add_if(ctx, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
 	err = err ?: add_if(ctx, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);

@@ -181,6 +181,10 @@ static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const ch
 
 	if (err)
 		return err == -ENOMEM ? err : 0; /* useless, but harmless */
+	if (!fr_jsonr_find(&j, "pid")) {	 /* it is about a cgroup */
+		fr_jsonr_free(&j);
+		return 0;
+	}
 	start_ns = fr_idmap_find(living, fr_jsonr_u64(&j, "pid", 0));
 	p = more((void **)&w->proc, &w->proc_cnt, &w->proc_cap, sizeof(*p));
 	if (p)

@@ -239,9 +239,10 @@ static int put_symbols(const struct fr_join_group *g, struct fr_snap_writer *w)
 
 /* ---- processes ---- */
 
-/* A line about a process, and how late it was written. */
+/* A line about a process or a cgroup, and how late it was written. */
 struct line {
 	unsigned long pid;
+	u64 cgroup;   /* id, 0: it is about a process */
 	u64 start_ns; /* 0: not known */
 	u32 file;
 	const char *text;
@@ -255,6 +256,7 @@ static int by_process(const void *a, const void *b)
 	const struct line *x = a, *y = b;
 
 	LESS(x->pid, y->pid);
+	LESS(x->cgroup, y->cgroup);
 	LESS(x->start_ns, y->start_ns);
 	LESS(y->file, x->file);
 	return 0;
@@ -279,6 +281,8 @@ static int add_line(struct items *lines, struct line l, const struct fr_idmap *s
 	size_t end = 0;
 	const u64 *ns;
 
+	l.cgroup = number_in(&l, "\"" FR_PROC_CGROUP_ID "\":", &end);
+	end = 0;
 	l.pid = number_in(&l, "\"pid\":", &l.head);
 	l.start_ns = number_in(&l, "\"" FR_PROC_START "\":", &end);
 	l.is_told = end;
@@ -317,7 +321,7 @@ static int put_line(struct items *text, const struct line *l)
 	return err ? err : add_items(text, l->text + l->head, l->len - l->head);
 }
 
-/* Of each process what the latest file says. */
+/* Of each process and cgroup what the latest file says. */
 static int put_procs(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	struct items lines = {.sz = sizeof(struct line)}, text = {.sz = 1};
@@ -332,7 +336,7 @@ static int put_procs(const struct fr_join_group *g, struct fr_snap_writer *w)
 		qsort(lines.mem, lines.cnt, lines.sz, by_process);
 	l = (void *)lines.mem;
 	for (k = 0; k < lines.cnt && !err; k++)
-		if (!k || l[k].pid != l[k - 1].pid || l[k].start_ns != l[k - 1].start_ns)
+		if (!k || l[k].pid != l[k - 1].pid || l[k].cgroup != l[k - 1].cgroup || l[k].start_ns != l[k - 1].start_ns)
 			err = put_line(&text, &l[k]);
 	err = err ? err : fr_snap_put_procs(w, text.mem, text.cnt);
 	free(lines.mem);

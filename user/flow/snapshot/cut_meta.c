@@ -9,6 +9,8 @@
 #include "flow/replay/summary.h"
 #include "flow/snapshot/cut_int.h"
 #include "io/snapfile/snapfile_rows.h"
+#include "pure/rows/cgroups.h"
+#include "pure/set/idmap.h"
 
 /* ---- facts ---- */
 
@@ -296,12 +298,37 @@ static int put_mappings(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
-/* Is this line about a process that is kept? A line that names no process is. */
-static bool is_line_kept(const struct fr_cut_part *p, const char *line, size_t len)
+/* The cgroups that tasks which are kept were born in. */
+static int find_cgroups(const struct fr_cut_part *p, struct fr_idmap *cgroups)
 {
-	const char *at = memmem(line, len, "\"pid\":", 6);
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(p->snap, &cnt);
 
-	return !at || fr_keep_has_task(p->keep, strtoul(at + 6, NULL, 10));
+	fr_idmap_init(cgroups, 1);
+	for (i = 0; i < cnt; i++)
+		if (t[i].task.cgroup && fr_keep_has_task(p->keep, t[i].tid) && !fr_idmap_get(cgroups, t[i].task.cgroup))
+			return -ENOMEM;
+	return 0;
+}
+
+/* The number behind this in a line, which ends in a newline. False: it is not there. */
+static bool number_behind(const char *line, size_t len, const char *key, u64 *v)
+{
+	const char *at = memmem(line, len, key, strlen(key));
+
+	if (at)
+		*v = strtoull(at + strlen(key), NULL, 10);
+	return at;
+}
+
+/* Is this line about a process that is kept, or about a cgroup of such tasks? A line that names neither is kept. */
+static bool is_line_kept(const struct fr_cut_part *p, const struct fr_idmap *cgroups, const char *line, size_t len)
+{
+	u64 nr;
+
+	if (number_behind(line, len, "\"" FR_PROC_CGROUP_ID "\":", &nr))
+		return fr_idmap_find(cgroups, nr);
+	return !number_behind(line, len, "\"pid\":", &nr) || fr_keep_has_task(p->keep, nr);
 }
 
 static int put_procs(const struct fr_cut_part *p, struct fr_snap_writer *w)
@@ -309,21 +336,22 @@ static int put_procs(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	size_t sz, at = 0, kept = 0;
 	const char *text = fr_snap_procs(p->snap, &sz);
 	char *out = malloc(sz + 1);
-	int err;
+	struct fr_idmap cgroups;
+	int err = find_cgroups(p, &cgroups);
 
-	if (!out)
-		return -ENOMEM;
-	while (at < sz) {
+	err = out ? err : -ENOMEM;
+	while (at < sz && !err) {
 		const char *end = memchr(text + at, '\n', sz - at);
 		size_t len = end ? (size_t)(end + 1 - text) - at : sz - at;
 
-		if (is_line_kept(p, text + at, len)) {
+		if (is_line_kept(p, &cgroups, text + at, len)) {
 			memcpy(out + kept, text + at, len);
 			kept += len;
 		}
 		at += len;
 	}
-	err = fr_snap_put_procs(w, out, kept);
+	err = err ? err : fr_snap_put_procs(w, out, kept);
+	fr_idmap_free(&cgroups);
 	free(out);
 	return err;
 }

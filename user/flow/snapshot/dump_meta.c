@@ -145,12 +145,13 @@ static int put_incidents(struct fr_dump *d)
 	return err;
 }
 
-static int put_procs(struct fr_dump *d)
+static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt)
 {
+	const struct fr_procs_ask ask = {.cgroup_here = d->ask->cgroup_here, .task = task, .task_cnt = task_cnt};
 	char *text;
 	size_t sz;
 	u32 left_out;
-	int err = fr_procs_read(d->ask->cgroup_here, &text, &sz, &left_out);
+	int err = fr_procs_read(&ask, &text, &sz, &left_out);
 
 	/* command lines are optional; the events are the purpose of a snapshot */
 	if (err) {
@@ -284,6 +285,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: put_facts(d);
 	err = err ?: fr_dump_put_profile(d);
 	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
+	err = err ?: put_procs(d, task, task_cnt);
 	free(task);
-	return err ?: put_procs(d);
+	return err;
 }

@@ -14,12 +14,14 @@
 
 #include "io/cgroup.h"
 #include "io/ns.h"
+#include "pure/rows/cgroups.h"
 #include "pure/text/escape.h"
 #include "pure/text/out.h"
 #include "pure/text/path.h"
 
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
 #define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
+#define CGROUPS_MAX  4096u	 /* some 10 us each */
 
 static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 {
@@ -100,6 +102,64 @@ static void put_proc(struct fr_out *o, int proc, const char *pid, const char *cg
 	close(dir);
 }
 
+/* ---- cgroups ---- */
+
+static int youngest_first(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The different cgroups that tasks were born in; the kernel counts ids up. Returns how many; *out: malloc'ed. */
+static size_t list_cgroups(const struct fr_snap_task *task, size_t task_cnt, u64 **out)
+{
+	u64 *id = malloc((task_cnt + 1) * sizeof(*id));
+	size_t i, cnt = 0;
+
+	*out = id;
+	for (i = 0; id && i < task_cnt; i++)
+		id[i] = task[i].task.cgroup;
+	if (id)
+		qsort(id, task_cnt, sizeof(*id), youngest_first);
+	for (i = 0; id && i < task_cnt && id[i]; i++)
+		if (!cnt || id[i] != id[cnt - 1])
+			id[cnt++] = id[i];
+	return cnt;
+}
+
+/*
+ * Nobody may live in a cgroup any more whose dead are in the events: of living processes alone, its path would not be known.
+ * Where there is no such directory any more, nothing can be said.
+ */
+static int write_cgroups(int fd, const struct fr_snap_task *task, size_t task_cnt)
+{
+	struct fr_out *o = malloc(sizeof(*o));
+	int root_fd = fr_cgroup_open_root(), err = o ? 0 : -ENOMEM;
+	char path[4096];
+	u64 *id;
+	size_t cnt = list_cgroups(task, task_cnt, &id), i;
+
+	if (o && root_fd >= 0) {
+		fr_out_init(o, fd);
+		for (i = 0; i < cnt && i < CGROUPS_MAX; i++) {
+			if (fr_cgroup_path_at(root_fd, id[i], path, sizeof(path)))
+				continue;
+			fr_out_printf(o, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
+			put(o, "cgroup", path, strlen(path));
+			fr_out_str(o, "}\n");
+		}
+		err = fr_out_flush(o);
+	}
+	if (root_fd >= 0)
+		close(root_fd);
+	free(id);
+	free(o);
+	return err;
+}
+
+/* ---- all ---- */
+
 static int write_procs(int fd, const char *cgroup_here, u32 *left_out)
 {
 	struct fr_out *o = malloc(sizeof(*o));
@@ -141,8 +201,9 @@ static int read_all(int fd, char **text, size_t *sz)
 	return 0;
 }
 
-int fr_procs_read(const char *cgroup_here, char **text, size_t *sz, u32 *left_out)
+int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, u32 *left_out)
 {
+	const char *cgroup_here = ask->cgroup_here;
 	int fd = memfd_create("procs", MFD_CLOEXEC);
 	char here[4096];
 	int err;
@@ -154,6 +215,7 @@ int fr_procs_read(const char *cgroup_here, char **text, size_t *sz, u32 *left_ou
 		cgroup_here = here;
 	/* in any other pid namespace than the events', these pids would be other processes */
 	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here, left_out) : 0;
+	err = err ?: write_cgroups(fd, ask->task, ask->task_cnt);
 	err = err ?: read_all(fd, text, sz);
 	close(fd);
 	return err;

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* procs: what /proc adds about living processes. */
+/* procs: what /proc adds about living processes, and paths of cgroups. */
 #ifndef FR_PROCS_H
 #define FR_PROCS_H
 
 #include <stddef.h>
 
-#include "types.h"
+#include "io/snapfile/snapfile.h"
+
+struct fr_procs_ask {
+	const char *cgroup_here;	 /* what paths of cgroups are relative to (io/cgroup.h), NULL: it is asked for */
+	const struct fr_snap_task *task; /* the cgroups they were born in are named */
+	size_t task_cnt;
+};
 
 /*
  * Of the machine's first pid namespace, whose pids events have; in another one nothing is read.
  * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what
- * cannot be read is left out.
- * cgroup_here: what paths of cgroups are relative to (io/cgroup.h), NULL: it is asked for. 16 MiB at most, some 50,000
- * processes; of *left_out more, the youngest, nothing is told. 0 and *text: malloc'ed, *sz bytes, the caller frees; or -errno.
+ * cannot be read is left out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096
+ * youngest:
+ * {"cgroup_id":7,"cgroup":"/x"}.
+ * 16 MiB at most, some 50,000 processes; of *left_out more, the youngest, nothing is told. 0 and *text: malloc'ed, *sz bytes,
+ * the caller frees; or -errno.
  */
-int fr_procs_read(const char *cgroup_here, char **text, size_t *sz, u32 *left_out);
+int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, u32 *left_out);
 
 #endif

@@ -54,6 +54,21 @@ static int load_rings(struct fr_know *k)
 	return err;
 }
 
+static int load_procs(struct fr_know *k, const struct fr_snap_task *task, size_t task_cnt)
+{
+	const struct fr_procs_ask ask = {.task = task, .task_cnt = task_cnt};
+	char *text;
+	size_t sz;
+	u32 left_out;
+	int err = fr_procs_read(&ask, &text, &sz, &left_out);
+
+	if (err)
+		return err;
+	err = fr_cgroups_add_procs(k->cgroups, text, sz);
+	free(text);
+	return err;
+}
+
 static int load_tasks(struct fr_know *k, bool cgroups_too)
 {
 	struct fr_snap_task *task = NULL;
@@ -65,21 +80,9 @@ static int load_tasks(struct fr_know *k, bool cgroups_too)
 		if (!err && cgroups_too)
 			err = fr_cgroups_add_task(k->cgroups, task[i].tid, task[i].start_ns, &task[i].task);
 	}
+	if (!err && cgroups_too)
+		err = load_procs(k, task, cnt);
 	free(task);
-	return err;
-}
-
-static int load_procs(struct fr_know *k)
-{
-	char *text;
-	size_t sz;
-	u32 left_out;
-	int err = fr_procs_read(NULL, &text, &sz, &left_out);
-
-	if (err)
-		return err;
-	err = fr_cgroups_add_procs(k->cgroups, text, sz);
-	free(text);
 	return err;
 }
 
@@ -94,8 +97,6 @@ static int load(struct fr_know *k)
 		return -ENOMEM;
 	err = load_rings(k);
 	err = err ?: load_tasks(k, k->with_cgroups);
-	if (!err && k->cgroups)
-		err = load_procs(k);
 	return err ?: fr_names_ready(k->names);
 }
 

@@ -27,12 +27,13 @@ struct living {
 };
 
 /*
- * A cgroup: the path where most of those born in it are now. Votes are counted for one path; a vote for another counts against
- * it, and takes its place when it has none left.
+ * A cgroup: its path, where the snapshot tells; otherwise the one where most of those born in it are now. Votes are counted for
+ * one path; a vote for another counts against it, and takes its place when it has none left.
  */
 struct group {
 	const char *path;
 	u32 votes;
+	bool is_told;
 };
 
 struct fr_cgroups {
@@ -163,12 +164,25 @@ static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
 
 	if (!g)
 		return cgroup ? -ENOMEM : 0;
+	if (g->is_told)
+		return 0;
 	if (!g->votes)
 		g->path = path;
 	if (!strcmp(g->path, path))
 		g->votes++;
 	else
 		g->votes--;
+	return 0;
+}
+
+static int add_group(struct fr_cgroups *c, u64 cgroup, const char *path)
+{
+	struct group *g = fr_idmap_get(&c->groups, cgroup);
+	const char *copy = g ? keep(c, path) : NULL;
+
+	if (!copy)
+		return -ENOMEM;
+	*g = (struct group){.path = copy, .is_told = true};
 	return 0;
 }
 
@@ -186,6 +200,14 @@ static int add_proc(struct fr_cgroups *c, const struct fr_jsonr *j)
 	return p->path ? vote(c, p->cgroup, p->path) : -ENOMEM;
 }
 
+static int add_line(struct fr_cgroups *c, const struct fr_jsonr *j)
+{
+	u64 cgroup = fr_jsonr_u64(j, FR_PROC_CGROUP_ID, 0);
+	const char *path = fr_jsonr_text(j, "cgroup", NULL);
+
+	return cgroup && path ? add_group(c, cgroup, path) : add_proc(c, j);
+}
+
 int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 {
 	const char *end = text + sz, *next, *why;
@@ -197,7 +219,7 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 		err = fr_jsonr_parse(text, next - text, &j, &why);
 		if (err)
 			continue;
-		err = add_proc(c, &j);
+		err = add_line(c, &j);
 		fr_jsonr_free(&j);
 	}
 	fr_idmap_clear(&c->living);

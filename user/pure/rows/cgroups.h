@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The task table and births have cgroup ids, of
- * the time when a task was born; the list of living processes has each one's path, of the time when the snapshot was taken. A
- * living process is in the cgroup of that path; one that has ended is where those born in the same cgroup are. A pid is lent,
- * as in names.h: the time tells which of several processes it is. Pure.
+ * the time when a task was born; the list of living processes has each one's path, of the time when the snapshot was taken, and
+ * the paths of the cgroups that were still there. A living process is in the cgroup of its path; one that has ended is where it
+ * was born, and where no path is told for that cgroup (older files), where others born in it are. A pid is lent, as in names.h:
+ * the time tells which of several processes it is. Pure.
  */
 #ifndef FR_CGROUPS_H
 #define FR_CGROUPS_H
@@ -12,7 +13,8 @@
 
 #include "session.h"
 
-#define FR_PROC_START "start_ns" /* in a line about a process: tells it from others of that pid */
+#define FR_PROC_START	  "start_ns"  /* in a line about a process: tells it from others of that pid */
+#define FR_PROC_CGROUP_ID "cgroup_id" /* a line about a cgroup, not about a process */
 
 struct fr_cgroups; /* opaque; of one boot of one machine */
 
