@@ -189,7 +189,7 @@ class Pairs:
     def begins(self, where, row):
         key = row["dev"], row["sector"]
         q = where.get(key)
-        if q and q[0] >= self.blind:
+        if q and q[0] and q[0] >= self.blind:
             q[2] += q[1] != row["nr_sector"]
         else:
             where[key] = [row["ts"], row["nr_sector"], 1]

@@ -302,6 +302,12 @@ static void test_requests(void **state)
 	assert_int_equal(block(w, 4300, "block_rq_complete", 8, 64, 16)->latency_ns, 0);
 	block(w, 4400, "block_rq_issue", 8, 64, 8);
 	assert_int_equal(block(w, 4500, "block_rq_complete", 8, 64, 8)->latency_ns, 100);
+	/* one of two at a place never ends: the next ones there are known again */
+	block(w, 5000, "block_rq_issue", 8, 64, 16);
+	block(w, 5100, "block_rq_issue", 8, 64, 8);
+	assert_int_equal(block(w, 5200, "block_rq_complete", 8, 64, 16)->latency_ns, 0);
+	block(w, 5300, "block_rq_issue", 8, 64, 8);
+	assert_int_equal(block(w, 5400, "block_rq_complete", 8, 64, 8)->latency_ns, 100);
 }
 
 /* ---- what is missing ---- */

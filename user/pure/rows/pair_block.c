@@ -14,7 +14,7 @@
 
 struct request {
 	u64 sector;
-	u64 issued_ns;
+	u64 issued_ns; /* 0: unknown */
 	u32 dev;
 	u32 nr_sector; /* left */
 	u32 cnt;       /* requests at this place */
@@ -44,12 +44,18 @@ static u64 blind_ns(const struct fr_pairs *p, const struct fr_idmap *m)
 	return fr_pair_blind_ns(p, m == &p->ios ? FR_PAIR_IO : FR_PAIR_RQ);
 }
 
+static bool is_known(const struct fr_pairs *p, const struct fr_idmap *m, const struct request *q)
+{
+	return q->issued_ns && q->issued_ns >= blind_ns(p, m);
+}
+
+/* What is unknown may have ended unseen, and must not make all later ones at its place unknown, too. */
 static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r)
 {
 	u32 dev = r->v[0], nr_sector = r->v[2];
 	struct request *q = find(m, dev, r->v[1]);
 
-	if (q && q->issued_ns >= blind_ns(p, m)) {
+	if (q && is_known(p, m, q)) {
 		q->cnt += q->nr_sector != nr_sector;
 		return 0;
 	}
@@ -67,7 +73,7 @@ static void ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q
 {
 	if (q->cnt > 1)
 		q->issued_ns = 0;
-	if (q->issued_ns && q->issued_ns >= blind_ns(p, m))
+	if (is_known(p, m, q))
 		out->latency_ns = fr_lat_since(q->issued_ns, now_ns);
 	if (!--q->cnt)
 		fr_idmap_drop(m, key_of(q->dev, q->sector));
