@@ -179,6 +179,17 @@ recursion_is_short() {
 	) && status 0 report --json "$tmp/deep.flight" && jq -e '.focus.stack.user | length == 73' "$tmp/out"
 }
 
+# A window before or behind all events, or one that ends before it begins, has no length; so does that of a side of diff.
+window_of_nothing() {
+	local window
+	for window in 1h.. ..2020-01-01 2020-01-01..2020-01-02 60%..40%; do
+		status 0 report --window "$window" "$snap" && prints 'of 0 events in 0 ns; `flightrec info`' || return
+		status 0 report --json --window "$window" "$snap" &&
+			jq -e '.window | .begin_ns == .end_ns and .moment_begin_ns == .end_ns and .moment_end_ns == .end_ns' "$tmp/out" > "$tmp/page" || return
+		status 0 "$FLIGHTREC" diff --json --window-a "$window" "$snap" && jq -e '.a.begin_ns == .a.end_ns and .b.begin_ns < .b.end_ns' "$tmp/out" > "$tmp/page" || return
+	done
+}
+
 # A file without events, the beginning of a file, a window without events.
 nothing_at_all() {
 	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
@@ -217,4 +228,5 @@ check "nothing to report" empty_window
 check "a process that exits: its cause" exit_is_about_its_cause
 check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
+check "a window without events" window_of_nothing
 finish

@@ -115,7 +115,7 @@ struct fr_snap *fr_replay_file(struct fr_replay *r, u32 file);
 /* Its path, as given to fr_replay_open(). */
 const char *fr_replay_path(const struct fr_replay *r, u32 file);
 
-/* First and last event of the window, on the first file's clock. */
+/* First and last event of the window, on the first file's clock; if no event can be in it, its length is 0. */
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 
 /* The same on another file's clock: each boot has its own. */

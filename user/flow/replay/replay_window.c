@@ -127,13 +127,22 @@ static u64 on_clock(const struct fr_replay_boot *b, u64 key)
 	return ts > 0 ? ts : 0;
 }
 
+static u64 within(s64 ts, u64 first, u64 last)
+{
+	if (ts < 0 || (u64)ts < first)
+		return first;
+	return (u64)ts > last ? last : (u64)ts;
+}
+
 void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u64 *end_ns)
 {
 	const struct fr_replay_boot *b = &r->boot[r->file[file].boot];
 	u64 first = on_clock(b, r->begin_key), last = on_clock(b, r->end_key);
 
-	*begin_ns = b->since_ns > 0 && (u64)b->since_ns > first ? (u64)b->since_ns : first;
-	*end_ns = b->until_ns >= 0 && (u64)b->until_ns < last ? (u64)b->until_ns : last;
+	*begin_ns = within(b->since_ns, first, last);
+	*end_ns = within(b->until_ns, first, last);
+	if (*end_ns < *begin_ns)
+		*end_ns = *begin_ns;
 }
 
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
