@@ -145,7 +145,7 @@ static void interrupt(u32 cpu)
 	in_irq[cpu] = !in_irq[cpu];
 }
 
-/* Few sectors, so that requests meet there. Some complete in parts, some complete that were never issued. */
+/* Few sectors, so that requests meet there. Some complete in parts, some complete that were never issued. Some only flush. */
 static void io(u32 cpu)
 {
 	u32 dev = (8u + any(2)) << 20, nr = 8u << any(2), tid = tid_on(cpu);
@@ -153,8 +153,11 @@ static void io(u32 cpu)
 
 	switch (any(4)) {
 	case 0:
-		PUT(cpu, FR_TIER_MAIN, block_io_start, tid, .dev = dev, .sector = sector, .nr_sector = nr, .bytes = nr * 512,
-		    .rwbs = "R");
+		if (sector)
+			PUT(cpu, FR_TIER_MAIN, block_io_start, tid, .dev = dev, .sector = sector, .nr_sector = nr,
+			    .bytes = nr * 512, .rwbs = "R");
+		else
+			PUT(cpu, FR_TIER_MAIN, block_io_start, tid, .dev = dev, .rwbs = "FWS");
 		break;
 	case 1:
 		PUT(cpu, FR_TIER_MAIN, block_rq_issue, tid, .dev = dev, .sector = sector, .nr_sector = nr, .bytes = nr * 512,
@@ -165,8 +168,11 @@ static void io(u32 cpu)
 		    .error = any(9) ? 0 : -5, .rwbs = "RA");
 		break;
 	default:
-		PUT(cpu, FR_TIER_MAIN, block_io_done, tid, .dev = dev, .sector = sector, .nr_sector = nr, .bytes = 0,
-		    .rwbs = "FWS");
+		if (sector)
+			PUT(cpu, FR_TIER_MAIN, block_io_done, tid, .dev = dev, .sector = sector, .nr_sector = nr, .bytes = 0,
+			    .rwbs = "FWS");
+		else
+			PUT(cpu, FR_TIER_MAIN, block_io_done, tid, .dev = dev, .rwbs = "FF");
 	}
 }
 

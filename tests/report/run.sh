@@ -34,6 +34,9 @@ has_all() {
 		for name in ("wakeup", "offcpu", "queued", "blocked", "oncpu"):
 		    assert r["total"][name]["count"] > 50, name
 		assert any(x["latency"]["count"] for x in r["syscalls"]) and any(x["latency"]["count"] for x in r["block"])
+		for f in [x for x in r["block"] if (x["layer"], x["rw"]) == ("io", "F")]: # each begins "FWS" and ends "FF"
+		    assert f["begins"] and f["ends"] and f["latency"]["count"] and not f["bytes"], f
+		assert not any(x["begins"] for x in r["block"] if x["rw"] == "W")
 		assert {x["in"] for x in r["offcpu"]} == {"none", "syscall", "fault"}
 		assert {x["by"] for x in r["waits"]} == {"task", "irq", "softirq"}
 		f = r["focus"]

@@ -326,7 +326,7 @@ class Tables:
     def block_begins(self, layer, row, t, counts, rated):
         if not counts:
             return
-        b = self.blocks[layer, row["dev"], direction(row["rwbs"])]
+        b = self.blocks[layer, row["dev"], "F" if row["rwbs"][:1] == "F" and not row["bytes"] else direction(row["rwbs"])]
         b.n.update(begins=1, rated_begins=rated, bytes=row["bytes"])
         if layer == "io":
             t.sums.n.update(ios=1, io_bytes=row["bytes"])

@@ -23,9 +23,14 @@ static char direction(u64 rwbs)
 	return first;
 }
 
-static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, u64 rwbs)
+/* An empty write that begins with a flush is nothing else: "FWS" where it begins is "FF" where it ends. */
+static char begun(u64 rwbs, u64 bytes)
 {
-	char rw = direction(rwbs);
+	return !bytes && (char)rwbs == 'F' ? 'F' : direction(rwbs);
+}
+
+static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, char rw)
+{
 	struct fr_an_block *b = fr_tally_get(&a->res.blocks, (u64)io << 40 | (u64)(u32)dev << 8 | (u8)rw);
 
 	if (!b)
@@ -39,7 +44,7 @@ static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, u64 rwbs
 /* fields: dev, bytes, rwbs */
 static int begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
 {
-	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], r->v[2]) : NULL;
+	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], begun(r->v[2], r->v[1])) : NULL;
 
 	if (!b)
 		return r->counted ? -ENOMEM : 0;
@@ -55,7 +60,7 @@ static int begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
 
 static int ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rwbs, bool error)
 {
-	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], rwbs) : NULL;
+	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], direction(rwbs)) : NULL;
 
 	if (!b)
 		return r->counted ? -ENOMEM : 0;
