@@ -57,6 +57,22 @@ page_tells() {
 		prints 'No such file or directory' && prints 'lost +28' && prints 'holes 1' && prints 'openat' && prints '#0  0x0000000000401077' &&
 		prints '^ +\+0\.000000 ms' && ! prints '-0\.000000 ms' > /dev/null
 }
+# The trigger's time does not depend on the window. Where that ends before it, or begins after it, tables are relative to the window's end.
+trigger_outside() {
+	local when window where
+	status 0 report "$snap" && when=$(sed -nE 's/^  when +([^,]+),.*/\1/p' "$tmp/out") && [[ $when ]] || return
+	while read -r window where; do
+		figures --window "$window" && status 0 report --window "$window" "$snap" && prints "^  when +$when, [0-9.]+ [mun]?s $where$" || return
+		prints "^Its system calls  time beside the window's end$" && prints "^What each CPU ran .* before the window's end \(v\) on$" || return
+		! grep "beside the trigger\|before the trigger" "$tmp/out" || return
+	done <<- EOF
+		50%..70% after the window
+		..trigger-1us after the window
+		trigger+1ms.. before the window
+	EOF
+	status 0 report --window 50%..trigger "$snap" && prints "^  when +$when, 0 ns before the end$" && prints '^Its stack  as it crashed, time beside the trigger$' &&
+		! grep "beside the window" "$tmp/out"
+}
 # Tables, bars and timelines fit into the width; lines of events are never cut.
 is_as_wide() {
 	local width
@@ -211,6 +227,7 @@ check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
 check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
 check "another task, longer moments" figures --task 110 --moment 30ms
 check "the page" page_tells
+check "a trigger outside the window" trigger_outside
 check "the page is plain where it is piped" is_plain
 check "the page is as wide as COLUMNS says" is_as_wide
 check "a narrow page is cut" is_as_narrow

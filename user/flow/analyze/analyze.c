@@ -323,14 +323,16 @@ static u64 max64(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* The trigger's moment; or the window's end, if the trigger lies outside. */
-static u64 find_moment(const struct fr_analyze *a)
+static void find_moment(struct fr_analyze *a)
 {
+	struct fr_an_result *res = &a->res;
+	struct fr_an_focus *f = &res->focus;
 	s64 ts;
 
-	if (fr_snap_fact_num(a->snap, "trigger_ts", &ts) && ts > 0 && (u64)ts >= a->res.begin_ns && (u64)ts <= a->res.end_ns)
-		return ts;
-	return a->res.end_ns;
+	if (fr_snap_fact_num(a->snap, "trigger_ts", &ts) && ts > 0)
+		f->trigger_ns = ts;
+	f->at_ns =
+		f->trigger_ns && f->trigger_ns >= res->begin_ns && f->trigger_ns <= res->end_ns ? f->trigger_ns : res->end_ns;
 }
 
 /* A tenth of the moment lies after the trigger: its consequences. */
@@ -343,8 +345,8 @@ static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct f
 	fr_replay_window(r, &res->begin_ns, &res->end_ns);
 	res->horizon_ns = fr_summary_horizon(sum, FR_TIER_MAIN);
 	res->rated_ns = max64(res->begin_ns, res->horizon_ns);
-	at = find_moment(a);
-	res->focus.at_ns = at;
+	find_moment(a);
+	at = res->focus.at_ns;
 	res->moment_end_ns = res->end_ns - at < behind ? res->end_ns : at + behind;
 	res->moment_begin_ns = at - res->begin_ns < opts->moment_ns - behind ? res->begin_ns : at - (opts->moment_ns - behind);
 }

@@ -179,7 +179,8 @@ struct fr_an_wake {
 /* The task that the trigger is about, or that was asked for. */
 struct fr_an_focus {
 	u32 tid;				/* 0: none */
-	u64 at_ns;				/* the moment: the trigger's, or the window's end */
+	u64 trigger_ns;				/* 0: not known */
+	u64 at_ns;				/* the moment: the trigger's, or the window's end if that is outside */
 	struct fr_an_step step[FR_AN_STEP_MAX]; /* the last ones, as a ring buffer; step_cnt counts all */
 	u64 step_cnt;
 	u64 last_ts[FR_AN_LAST_MAX]; /* of events by or about it, as a ring buffer; last_cnt counts all */

@@ -23,7 +23,7 @@ static void put_num(struct fr_jsonw *w, const char *key, const struct fr_snap *s
 void fr_report_json_trigger(struct fr_jsonw *w, const struct fr_report *r)
 {
 	const struct fr_snap *s = r->snap;
-	u64 at_ns = r->res->focus.at_ns;
+	u64 ts = r->res->focus.trigger_ns;
 	s64 sig = 0;
 
 	fr_snap_fact_num(s, "trigger_sig", &sig);
@@ -31,9 +31,12 @@ void fr_report_json_trigger(struct fr_jsonw *w, const struct fr_report *r)
 	put_fact(w, "reason", s, "trigger_reason");
 	put_fact(w, "rule", s, "trigger_rule");
 	put_num(w, "ts", s, "trigger_ts");
-	fr_jsonw_u64(w, "at_ns", at_ns);
-	fr_jsonw_u64(w, "real_ns", fr_wall_real(r->view->wall, at_ns));
-	fr_jsonw_u64(w, "before_end_ns", r->res->end_ns - at_ns);
+	fr_jsonw_u64(w, "at_ns", r->res->focus.at_ns);
+	fr_jsonw_u64(w, "real_ns", ts ? fr_wall_real(r->view->wall, ts) : 0);
+	if (ts)
+		fr_jsonw_s64(w, "before_end_ns", (s64)(r->res->end_ns - ts));
+	else
+		fr_jsonw_text(w, "before_end_ns", NULL);
 	put_num(w, "pid", s, "trigger_pid");
 	put_num(w, "tid", s, "trigger_tid");
 	put_fact(w, "comm", s, "trigger_comm");

@@ -61,18 +61,39 @@ static void put_limits(struct fr_report_page *p)
 	}
 }
 
+/* Where a time lies in the window, or how far outside. */
+static void put_place(struct fr_report_page *p, u64 ts)
+{
+	const struct fr_an_result *res = p->r->res;
+
+	if (ts < res->begin_ns) {
+		fr_report_duration(p->o, res->begin_ns - ts, 0);
+		fr_out_str(p->o, " before the window");
+	} else if (ts > res->end_ns) {
+		fr_report_duration(p->o, ts - res->end_ns, 0);
+		fr_out_str(p->o, " after the window");
+	} else {
+		fr_report_duration(p->o, res->end_ns - ts, 0);
+		fr_out_str(p->o, " before the end");
+	}
+}
+
 static void put_when(struct fr_report_page *p)
 {
-	u64 at_ns = p->r->res->focus.at_ns, real_ns = fr_wall_real(p->r->view->wall, at_ns);
+	u64 ts = p->r->res->focus.trigger_ns, real_ns = fr_wall_real(p->r->view->wall, ts);
 
 	fr_report_label(p, "when");
+	if (!ts) {
+		fr_out_str(p->o, "not known\n");
+		return;
+	}
 	if (real_ns)
 		fr_text_wall(p->o, real_ns);
 	else
-		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)at_ns);
+		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)ts);
 	fr_out_str(p->o, ", ");
-	fr_report_duration(p->o, p->r->res->end_ns - at_ns, 0);
-	fr_out_str(p->o, " before the end\n");
+	put_place(p, ts);
+	fr_out_char(p->o, '\n');
 }
 
 void fr_report_put_trigger(struct fr_report_page *p)
@@ -103,7 +124,24 @@ void fr_report_put_trigger(struct fr_report_page *p)
 
 /* ---- its last events ---- */
 
-/* A time beside the trigger's: -1.234567 ms. */
+/* What times are compared with, as people call it. */
+static const char *moment_name(const struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	return f->at_ns == f->trigger_ns ? "the trigger" : "the window's end";
+}
+
+/* A table of times beside the moment. */
+static void put_title(struct fr_report_page *p, const char *title, const char *note)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%stime beside %s", note, moment_name(p));
+	fr_report_title(p, title, text);
+}
+
+/* A time beside the moment's: -1.234567 ms. */
 static void put_beside(struct fr_report_page *p, u64 ts)
 {
 	u64 at_ns = p->r->res->focus.at_ns;
@@ -198,7 +236,7 @@ static void put_calls(struct fr_report_page *p)
 
 	if (!l->call_cnt)
 		return;
-	fr_report_title(p, "Its system calls", "time beside the trigger");
+	put_title(p, "Its system calls", "");
 	for (; i < l->call_cnt; i++)
 		put_call(p, &l->call[i]);
 }
@@ -260,7 +298,7 @@ static void put_steps(struct fr_report_page *p)
 
 	if (!cnt)
 		return;
-	fr_report_title(p, "Its states", "time beside the trigger");
+	put_title(p, "Its states", "");
 	for (i = f->step_cnt - (cnt < STEPS_SHOWN ? cnt : STEPS_SHOWN); i < f->step_cnt; i++)
 		put_step(p, &f->step[i % FR_AN_STEP_MAX]);
 }
@@ -272,7 +310,7 @@ static void put_chain(struct fr_report_page *p)
 
 	if (!f->chain_cnt)
 		return;
-	fr_report_title(p, "Who waited for whom", "up to the trigger, the latest first");
+	put_title(p, "Who waited for whom", "the latest first, ");
 	for (i = 0; i < f->chain_cnt; i++) {
 		const struct fr_an_wake *c = &f->chain[i];
 
@@ -336,7 +374,7 @@ static void put_stack(struct fr_report_page *p)
 
 	if (!f->stack_ns)
 		return;
-	fr_report_title(p, "Its stack", f->stack_sampled ? "of its last sample" : "as it crashed");
+	put_title(p, "Its stack", f->stack_sampled ? "of its last sample, " : "as it crashed, ");
 	put_beside(p, f->stack_ns);
 	fr_out_char(p->o, '\n');
 	put_frames(p, false, f->kstack_id);
@@ -445,8 +483,8 @@ void fr_report_put_timeline(struct fr_report_page *p)
 
 	if (!span)
 		return;
-	to += snprintf(to, sizeof(note), "%.3f ms, from %.3f ms before the trigger's moment (v) on", (double)span / 1e6,
-		       (double)(res->focus.at_ns - res->moment_begin_ns) / 1e6);
+	to += snprintf(to, sizeof(note), "%.3f ms, from %.3f ms before %s (v) on", (double)span / 1e6,
+		       (double)(res->focus.at_ns - res->moment_begin_ns) / 1e6, moment_name(p));
 	fr_report_title(p, "What each CPU ran", note);
 	mark = (u32)((double)(res->focus.at_ns - res->moment_begin_ns) / (double)span * cols);
 	fr_out_str(p->o, "   CPU ");
