@@ -224,6 +224,16 @@ replay_agrees() {
 		agrees "$snap"
 }
 
+# An end without a number belongs to the call that began, in diff as in report; of one whose beginning is not there nothing is known.
+ends_have_names() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'event 1000 0 sys_enter 7 id=15' \
+		'event 1300 0 sys_exit 7 id=-1 ret=0' 'event 1400 0 sys_exit 8 id=-1 ret=0' | made "$tmp/ends.flight" || return
+	status 0 report --json "$tmp/ends.flight" &&
+		jq -e '[.syscalls[] | [.name // "\(.id)", .exits, .latency.count]] | sort == [["-1", 1, 0], ["rt_sigreturn", 1, 1]]' "$tmp/out" > "$tmp/page" || return
+	status 0 "$FLIGHTREC" diff --json "$tmp/ends.flight" "$tmp/ends.flight" &&
+		jq -e '[.syscalls[] | [.name, .a.count, .a.timed]] | sort == [["-1", 1, 0], ["rt_sigreturn", 1, 1]]' "$tmp/out"
+}
+
 # A window before or behind all events, or one that ends before it begins, has no length; so does that of a side of diff.
 window_of_nothing() {
 	local window
@@ -276,4 +286,5 @@ check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
+check "an end without a number" ends_have_names
 finish

@@ -232,6 +232,8 @@ static void test_calls(void **state)
 	assert_int_equal(leave(w, 0, 4100, 10, 8, 0, 0)->latency_ns, 0);
 	enter(w, 0, 5000, 10, 15, 0); /* rt_sigreturn */
 	assert_int_equal(leave(w, 0, 5100, 10, -1, 0, 0)->latency_ns, 100);
+	assert_int_equal(w->got.call_nr, 15);
+	assert_int_equal(leave(w, 0, 5150, 10, -1, 0, 0)->call_nr, -1);
 }
 
 static void test_calls_restarted(void **state)

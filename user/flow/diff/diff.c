@@ -151,11 +151,10 @@ static int add_running(struct look *l)
 	return err;
 }
 
-static int add_named(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
-		     u64 ns, bool failed)
+static int add_nr(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+		  s64 nr, u64 ns, bool failed)
 {
 	struct fr_sys sys = fr_view_sys(run->view, r);
-	s64 nr = fr_row_num(r, b->field[0]);
 	const char *name = fr_sysname(&sys, b->field[0]->style, nr);
 	char text[32];
 
@@ -163,6 +162,21 @@ static int add_named(struct look *l, u8 kind, const struct fr_replay_run *run, c
 		return add(l, kind, name, strlen(name), ns, failed);
 	snprintf(text, sizeof(text), "%lld", (long long)nr);
 	return add(l, kind, text, strlen(text), ns, failed);
+}
+
+static int add_handler(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+		       u64 ns)
+{
+	return add_nr(l, kind, run, r, b, fr_row_num(r, b->field[0]), ns, false);
+}
+
+/* At its end rt_sigreturn has no number any more: use the call that was begun. */
+static int add_call(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+		    const struct fr_pair *p)
+{
+	s64 nr = fr_row_num(r, b->field[0]), ret = fr_row_num(r, b->field[1]);
+
+	return add_nr(l, FR_DIFF_CALL, run, r, b, nr == -1 ? p->call_nr : nr, p->latency_ns, fr_ret_is_error(ret));
 }
 
 static int add_block(struct look *l, const struct fr_row *r, const struct bound *b, u64 ns)
@@ -180,23 +194,21 @@ static int add_block(struct look *l, const struct fr_row *r, const struct bound 
 
 static int add_paired(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b)
 {
-	static const struct fr_pair none;
+	static const struct fr_pair none = {.call_nr = -1};
 	const struct fr_pair *p = fr_view_pair(run->view, r);
-	s64 ret;
 
 	p = p ? p : &none;
 	switch (b->role) {
 	case SWITCH:
 		return add_switch(l, run, r, b, p);
 	case SYSCALL:
-		ret = fr_row_num(r, b->field[1]);
-		return add_named(l, FR_DIFF_CALL, run, r, b, p->latency_ns, fr_ret_is_error(ret));
+		return add_call(l, run, r, b, p);
 	case BLOCK:
 		return add_block(l, r, b, p->latency_ns);
 	case IRQ:
-		return add_named(l, FR_DIFF_IRQ, run, r, b, p->latency_ns, false);
+		return add_handler(l, FR_DIFF_IRQ, run, r, b, p->latency_ns);
 	case SOFTIRQ:
-		return add_named(l, FR_DIFF_SOFTIRQ, run, r, b, p->latency_ns, false);
+		return add_handler(l, FR_DIFF_SOFTIRQ, run, r, b, p->latency_ns);
 	default:
 		return 0;
 	}

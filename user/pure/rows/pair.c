@@ -82,6 +82,8 @@ static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 
 	if (!t)
 		return 0;
+	if (nr == -1 && t->lat.call)
+		out->call_nr = t->lat.call_nr;
 	t->called_ns = known || (s64)r->v[2] != FR_RESTART_BLOCK ? r->ts : 0;
 	if (!known) {
 		t->lat.call = 0;

@@ -23,7 +23,7 @@
 
 struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
 
-/* What a row ends. All in ns, 0: unknown, or nothing of the kind. */
+/* What a row ends. Times in ns, 0: unknown, or nothing of the kind. */
 struct fr_pair {
 	u64 latency_ns; /* sys_exit: the call; sched_switch: next task's waking to now; block_rq_complete, block_io_done: the
 			   request; irq_handler_exit, softirq_exit: the handler */
@@ -32,6 +32,7 @@ struct fr_pair {
 	u64 blocked_ns; /* sched_switch: in D, until it was woken */
 	u64 oncpu_ns;	/* sched_switch: how long the task that leaves has run; tid 0: the CPU was idle */
 	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown */
+	s32 call_nr;	/* sys_exit without a number (rt_sigreturn): of the call that began; -1: unknown */
 	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, otherwise when the task left */
 };
 
@@ -98,7 +99,7 @@ static inline int fr_pairs_take(struct fr_pairs *p, const struct fr_pair_rule *r
 {
 	int err;
 
-	*out = (struct fr_pair){0};
+	*out = (struct fr_pair){.call_nr = -1};
 	if (!rule->fn)
 		return 0;
 	err = rule->fn(p, r, out);
