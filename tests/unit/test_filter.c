@@ -371,6 +371,17 @@ static const struct {
 	{"duration > 5ms", 0, "did you mean latency?"},
 	{"sigall == 5", 0, "did you mean sig?"}, /* not SIGALRM */
 	{"SIGSEGW == 5", 0, "did you mean SIGSEGV?"},
+	{"args[2] has O_CREATE", 12, "did you mean O_CREAT?"},
+	{"args[2] has PROT_EXE", 12, "did you mean PROT_EXEC?"},
+	{"args[0] has CLONE_VMM", 12, "did you mean CLONE_VM?"},
+	{"args[3] has MAP_ANONYMOS", 12, "did you mean MAP_ANONYMOUS?"},
+	{"args[2] & O_RDWRX == 2", 10, "did you mean O_RDWR?"},
+	{"args[0] == AT_FDCW", 11, "did you mean AT_FDCWD?"},
+	{"ret == O_CREATE", 7, "did you mean O_CREAT?"},
+	{"sa_flags has SA_RESTAR", 13, "did you mean SA_RESTART?"},
+	{"PIDD == 5", 0, "did you mean pid?"},
+	{"cpu == SYS_openatt", 7, "no system call is called openatt: did you mean SYS_openat?"},
+	{"id == SYS_openatt", 6, "did you mean SYS_openat?"},
 	{"tier == lif", 8, "did you mean life?"},
 	{"event == \"sched*\"", 9, "event ~ \"sched*\""},
 	{"event in (sys_enter, \"sched*\")", 21, "event ~ \"sched*\""},
@@ -409,6 +420,22 @@ static void test_errors(void **state)
 		if (err != -EINVAL || e.at != errors[i].at || !strstr(e.text, errors[i].word))
 			fail_msg("%s: %d at %zu: %s", errors[i].expr, err, e.at, e.text);
 		assert_null(f);
+	}
+}
+
+/* Among so many names, one always has letters near by chance: EIO is not what FOO meant. */
+static void test_far_names(void **state)
+{
+	static const char *const exprs[] = {"sa_flags has FOO", "FOO == 5", "args[2] has O_XYZZY", "cpu == SYS_foobar"};
+	struct world *w = *state;
+	struct fr_filter_error e;
+	struct fr_filter *f = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(exprs) / sizeof(exprs[0]); i++) {
+		assert_int_equal(fr_filter_new(exprs[i], w->view.schema, "x86_64", &f, &e), -EINVAL);
+		if (strstr(e.text, "did you mean") || !strstr(e.text, "called"))
+			fail_msg("%s: %s", exprs[i], e.text);
 	}
 }
 
@@ -636,6 +663,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_matches, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_far_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),

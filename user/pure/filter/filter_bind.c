@@ -155,6 +155,8 @@ static int fail_value(struct fr_filter *f, const struct fr_node *field, const st
 {
 	const char *near = fr_filter_nearest_value(f, field, n->text);
 
+	if (fr_filter_is_call(n->text))
+		return fr_filter_unknown_call(f, n);
 	if (near)
 		return fr_filter_fail(f, n->at, "%s has no value called %s: did you mean %s?", field->text, n->text, near);
 	return fr_filter_fail(f, n->at, "%s has no value called %s", field->text, n->text);

@@ -8,6 +8,7 @@
 #include "pure/err.h"
 #include "pure/filter/filter_node.h"
 #include "pure/filter/nearest.h"
+#include "pure/schema/flagnames.h"
 
 /* Numbers that have names are between these: SI_* and results of calls are below zero. */
 #define VALUE_FIRST (-1024)
@@ -34,19 +35,25 @@ const char *fr_filter_nearest_tier(const char *to)
 	return fr_nearest_likely(&near);
 }
 
-/* Errors and signals; lower-case letters never mean these. */
+/* Errors, signals and flags have names in capitals; lower-case letters never mean these. */
+static bool is_constant(const char *name)
+{
+	return isupper((unsigned char)name[0]);
+}
+
 static void consider_constants(struct fr_nearest *near)
 {
+	u32 nr;
 	int i;
 
-	if (!isupper((unsigned char)near->to[0]))
-		return;
 	for (i = 1; i <= VALUE_LAST; i++) {
 		if (fr_errno_name(i))
 			fr_nearest_consider(near, fr_errno_name(i));
 		if (fr_signal_name(i))
 			fr_nearest_consider(near, fr_signal_name(i));
 	}
+	for (nr = 0; fr_flag_name(nr); nr++)
+		fr_nearest_consider(near, fr_flag_name(nr));
 }
 
 static const char *near_name(const struct fr_schema *s, const char *to)
@@ -62,8 +69,10 @@ static const char *near_name(const struct fr_schema *s, const char *to)
 		for (i = 0; ev && i < ev->field_cnt; i++)
 			fr_nearest_consider(&near, ev->fields[i].name);
 	}
+	if (!is_constant(to))
+		return fr_nearest_likely(&near);
 	consider_constants(&near);
-	return fr_nearest_likely(&near);
+	return fr_nearest_close(&near);
 }
 
 /* Other tools' names of our fields, whose letters are not near each other. */
@@ -94,15 +103,39 @@ static bool is_syscall(const struct fr_filter *f, const char *name)
 	return !fr_sysname_find(&sys, FR_STYLE_SYSCALL, name, &v);
 }
 
+#define CALL "SYS_"
+
+bool fr_filter_is_call(const char *name)
+{
+	return !strncmp(name, CALL, strlen(CALL));
+}
+
+int fr_filter_unknown_call(struct fr_filter *f, const struct fr_node *n)
+{
+	struct fr_nearest near = {.to = n->text + strlen(CALL)};
+	struct fr_sys sys = {.arch = f->arch};
+	s64 nr;
+
+	for (nr = 0; nr <= VALUE_LAST; nr++)
+		if (fr_sysname(&sys, FR_STYLE_SYSCALL, nr))
+			fr_nearest_consider(&near, fr_sysname(&sys, FR_STYLE_SYSCALL, nr));
+	if (!fr_nearest_close(&near))
+		return fr_filter_fail(f, n->at, "no system call is called %.63s", near.to);
+	return fr_filter_fail(f, n->at, "no system call is called %.63s: did you mean " CALL "%s?", near.to, near.name);
+}
+
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n)
 {
 	const char *ours = synonym_of(n->text);
 
+	if (fr_filter_is_call(n->text))
+		return fr_filter_unknown_call(f, n);
 	if (fr_schema_find(f->schema, n->text))
 		return fr_filter_fail(f, n->at, "%s is an event: event == %s", n->text, n->text);
 	if (!ours && is_syscall(f, n->text))
 		return fr_filter_fail(f, n->at, "%s is a system call: id == %s", n->text, n->text);
-	return fr_filter_unknown(f, n->at, "field", n->text, ours ? ours : near_name(f->schema, n->text));
+	return fr_filter_unknown(f, n->at, is_constant(n->text) ? "field or constant" : "field", n->text,
+				 ours ? ours : near_name(f->schema, n->text));
 }
 
 static void consider_values(struct fr_nearest *near, const char *arch, const struct fr_field *f)
@@ -124,12 +157,16 @@ static void consider_values(struct fr_nearest *near, const char *arch, const str
 
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
 {
-	struct fr_nearest near = {.to = to};
+	struct fr_nearest near = {.to = to}, constant = {.to = to};
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (field->field[nr])
 			consider_values(&near, f->arch, field->field[nr]);
+	if (is_constant(to))
+		consider_constants(&constant);
+	if (fr_nearest_close(&constant) && (!near.name || constant.distance < near.distance))
+		return constant.name;
 	return fr_nearest_likely(&near);
 }
 

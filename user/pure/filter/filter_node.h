@@ -132,7 +132,11 @@ int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const ch
 /* The same for a name that is neither a field nor anything else: what it is, or which one was meant. Returns -EINVAL. */
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
 
-/* The nearest name of an event; of a tier; of a value of a field. NULL: none is near. */
+/* Is it SYS_ and a system call's name? The same for one that nobody knows. Returns -EINVAL. */
+bool fr_filter_is_call(const char *name);
+int fr_filter_unknown_call(struct fr_filter *f, const struct fr_node *n);
+
+/* The nearest name of an event; of a tier; of a value of a field, or a constant. NULL: none is near. */
 const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_nearest_tier(const char *to);
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to);

@@ -58,3 +58,8 @@ const char *fr_nearest_likely(const struct fr_nearest *n)
 {
 	return n->name && n->distance <= strnlen(n->to, LEN_MAX) / 2 + 1 ? n->name : NULL;
 }
+
+const char *fr_nearest_close(const struct fr_nearest *n)
+{
+	return n->name && n->distance <= strnlen(n->to, LEN_MAX) / 3 ? n->name : NULL;
+}

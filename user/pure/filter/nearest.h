@@ -17,4 +17,7 @@ void fr_nearest_consider(struct fr_nearest *n, const char *name);
 /* The name if it is near enough to be meant: at most half of it and one letter more differ. */
 const char *fr_nearest_likely(const struct fr_nearest *n); /* NULL: none */
 
+/* The name if at most a third of it differs: among very many names, one that is likely above may be near by chance. */
+const char *fr_nearest_close(const struct fr_nearest *n); /* NULL: none */
+
 #endif

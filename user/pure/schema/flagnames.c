@@ -101,3 +101,8 @@ int fr_flag_find(const char *arch, const char *name, s64 *v)
 		return 0;
 	return find(flags, sizeof(flags) / sizeof(flags[0]), name, v);
 }
+
+const char *fr_flag_name(u32 nr)
+{
+	return nr < sizeof(flags) / sizeof(flags[0]) ? flags[nr].name : NULL;
+}

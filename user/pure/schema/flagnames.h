@@ -8,4 +8,7 @@
 /* The value of a name on a machine of that arch (NULL: unknown, taken as x86_64). Returns 0 and *v, or -ENOENT. */
 int fr_flag_find(const char *arch, const char *name, s64 *v);
 
+/* The names, which are the same on all machines; NULL behind the last. */
+const char *fr_flag_name(u32 nr);
+
 #endif
