@@ -281,7 +281,8 @@ def cut_refused():
     assert b"is not replaced" in run("cut", "-o", "there.flight", "b.flight", want=1).stderr
     assert open(os.path.join(dir, "there.flight")).read() == "mine"
     assert b"is not replaced" in run("merge", "-o", "there.flight", "b.flight", want=1).stderr
-    for bad in ["--cpu", "x"], ["--cpu", "3-1"], ["--pid", "1,"], ["-f", "event =="], ["--since", "soon"], ["--cgroup", 'a"b']:
+    for bad in ["--cpu", "x"], ["--cpu", "3-1"], ["--pid", "1,"], ["-f", "event =="], ["--since", "soon"], ["--cgroup", 'a"b'], \
+            ["--cgroup", "[a"], ["--host", "*[a"]:
         cut("b.flight", *bad, want=2)
     run("cut", "b.flight", want=2)
     run("cut", "-o", "x.flight", want=2)

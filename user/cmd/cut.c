@@ -6,6 +6,7 @@
 #include "cmd/nextopt.h"
 #include "cmd/winopts.h"
 #include "flow/snapshot/cut.h"
+#include "pure/filter/filter.h"
 
 static const char help[] = "Usage: flightrec cut [options] -o OUT FILE\n"
 			   "Write a smaller snapshot: the events that match, and what names them.\n"
@@ -44,6 +45,15 @@ static int parse_list(const char *option, struct fr_ranges *r, const char **text
 	return -1;
 }
 
+static int parse_glob(const char *option, const char **glob)
+{
+	*glob = optarg;
+	if (fr_glob_is_closed(optarg, strlen(optarg)))
+		return 0;
+	fr_err("%s: '%s' is no pattern: a [ has no ]: write [[] for the character", option, optarg);
+	return -1;
+}
+
 static int parse_option(struct fr_cut_ask *ask, int opt)
 {
 	int ret = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
@@ -59,11 +69,9 @@ static int parse_option(struct fr_cut_ask *ask, int opt)
 	case OPT_PID:
 		return parse_list("--pid", &ask->pids, &ask->pid_text);
 	case OPT_CGROUP:
-		ask->cgroup = optarg;
-		return 0;
+		return parse_glob("--cgroup", &ask->cgroup);
 	case OPT_HOST:
-		ask->host = optarg;
-		return 0;
+		return parse_glob("--host", &ask->host);
 	case 'f':
 		ask->opts.filter = optarg;
 		return 0;

@@ -148,6 +148,20 @@ bool fr_glob_one(const char *pattern, size_t sz, size_t *p, char c)
 	return pattern[(*p)++] == c;
 }
 
+/* Only what begins an open set is one byte long. */
+bool fr_glob_is_closed(const char *pattern, size_t sz)
+{
+	size_t p = 0, from;
+
+	while (p < sz) {
+		from = p;
+		fr_glob_one(pattern, sz, &p, 0);
+		if (pattern[from] == '[' && p == from + 1)
+			return false;
+	}
+	return true;
+}
+
 /* Backtracking to the last * is enough: what an earlier one could match, the last one can, too. */
 bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t text_sz)
 {

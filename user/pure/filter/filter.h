@@ -69,4 +69,7 @@ bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const s
 /* Does the text match the pattern: * any, ? one character, [a-z] [!a-z] one of a set. */
 bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t text_sz);
 
+/* Has each set of the pattern its closing bracket? In matching, a [ without one is an ordinary character. */
+bool fr_glob_is_closed(const char *pattern, size_t sz);
+
 #endif

@@ -260,8 +260,11 @@ static int check_pattern(struct fr_filter *f, struct fr_node *n)
 		n->op = FR_OP_REGEX;
 	if (p->is_regex && n->op == FR_OP_NOT_GLOB)
 		n->op = FR_OP_NOT_REGEX;
-	if (n->op < FR_OP_REGEX)
-		return 0;
+	if (n->op < FR_OP_REGEX) {
+		if (fr_glob_is_closed(p->text, p->len))
+			return 0;
+		return fr_filter_fail(f, p->at, "this pattern is wrong: a [ has no ]: write [[] for the character");
+	}
 	err = fr_regex_new(p->text, p->len, p->ignores_case, &p->regex, why, sizeof(why));
 	return err == -EINVAL ? fr_filter_fail(f, p->at, "this pattern is wrong: %s", why) : err;
 }

@@ -326,11 +326,28 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+#define ESCAPES "\"\\ntx" /* what may follow a backslash */
+
+/* The byte written as \xNN at the backslash s; -1: it is not. */
+static int hex_byte(const char *s)
+{
+	int hi = hex_digit(s[2]), lo = hi < 0 ? -1 : hex_digit(s[3]);
+
+	return lo < 0 ? -1 : hi << 4 | lo;
+}
+
+/* What is wrong with the escape at the backslash s, NULL: nothing. */
+static const char *wrong_escape(const char *s)
+{
+	if (!strchr(ESCAPES, s[1]))
+		return "a text knows \\\" \\\\ \\n \\t \\xNN: write \\\\ for a backslash";
+	return s[1] == 'x' && hex_byte(s) < 0 ? "\\x needs two hexadecimal digits, as in \\x1b" : NULL;
+}
+
 /* The character escaped at s[*i], after the backslash; moves *i past it. */
 static char unescape_one(const char *s, size_t *i)
 {
 	char c = s[(*i)++];
-	int hi, lo;
 
 	if (c == 'n')
 		return '\n';
@@ -338,23 +355,24 @@ static char unescape_one(const char *s, size_t *i)
 		return '\t';
 	if (c != 'x')
 		return c;
-	hi = hex_digit(s[*i]);
-	lo = hi < 0 ? -1 : hex_digit(s[*i + 1]);
-	if (lo < 0)
-		return c;
+	c = hex_byte(s + *i - 2);
 	*i += 2;
-	return hi << 4 | lo;
+	return c;
 }
 
 /* In a pattern, \. and the like stay as they are. */
-static void unescape(struct fr_node *n, bool is_pattern)
+static void unescape(struct parser *p, struct fr_node *n, bool is_pattern)
 {
 	size_t from = 0, to = 0;
 
 	while (from < n->len) {
 		char c = n->text[from++];
-		bool is_escape = c == '\\' && from < n->len && (!is_pattern || strchr("\"\\ntx", n->text[from]));
+		bool is_escape = c == '\\' && (!is_pattern || strchr(ESCAPES, n->text[from]));
 
+		if (is_escape && wrong_escape(n->text + from - 1)) {
+			fail(p, n->at + from, wrong_escape(n->text + from - 1));
+			return;
+		}
 		n->text[to++] = is_escape ? unescape_one(n->text, &from) : c;
 	}
 	n->text[to] = 0;
@@ -391,7 +409,7 @@ static struct fr_node *parse_string(struct parser *p, bool is_pattern)
 		return NULL;
 	keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
 	if (n->text)
-		unescape(n, is_pattern);
+		unescape(p, n, is_pattern);
 	next(p);
 	return n;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fatal.h"
+#include "pure/filter/filter.h"
 #include "pure/filter/nearest.h"
 #include "pure/schema/sysnames.h"
 #include "pure/trigger/trigger_text.h"
@@ -33,6 +34,19 @@ static int check_comm(struct fr_tp *p, struct fr_tp_span s)
 	}
 }
 
+/* Brackets in quotes, and those with a | inside, which separates patterns even there, have not been looked at yet. */
+static int check_sets(struct fr_tp *p, struct fr_tp_span s, const char *key)
+{
+	const char *end = s.at + s.sz, *bar;
+
+	for (; s.at < end; s.at = bar + 1) {
+		bar = memchr(s.at, '|', end - s.at) ?: end;
+		if (!fr_glob_is_closed(s.at, bar - s.at))
+			return fr_tp_fail(p, s.at, "%s: a [ of this pattern has no ]: write \\[ for the character", key);
+	}
+	return 0;
+}
+
 static int glob(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out)
 {
 	if (s.sz >= 2 && *s.at == '"' && s.at[s.sz - 1] == '"')
@@ -42,7 +56,7 @@ static int glob(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out
 	if (!span_copy(s, out, FR_TRIGGER_GLOB_MAX))
 		return fr_tp_fail(p, s.at, "%s: a pattern has at most %u bytes, this has %zu: use *", key,
 				  FR_TRIGGER_GLOB_MAX - 1, s.sz);
-	return 0;
+	return check_sets(p, s, key);
 }
 
 static int set_comm(struct fr_tp *p, struct fr_tp_span s)
