@@ -114,6 +114,8 @@ damaged_file() {
 		jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" | diff - "$tmp/out" | grep '^>' && return 1
 		status 3 "$flightrec" verify "$tmp/bad.flight" && status 3 "$flightrec" replay --count "$tmp/bad.flight" || return
 		[[ -s $tmp/err ]] || { echo "byte $at: nothing said with the count"; return 1; }
+		status 3 "$flightrec" info --json "$tmp/bad.flight" && [[ -s $tmp/err ]] && jq -e .damage "$tmp/out" > "$tmp/damage" || return
+		status 3 "$flightrec" info "$tmp/bad.flight" && ! grep "Nothing was lost" "$tmp/out" || return
 	done
 }
 missing_file() {

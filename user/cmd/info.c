@@ -78,7 +78,7 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 /* 0 or -errno, reported. */
 static int open_file(struct flightrec *fr, const char *path)
 {
-	int err = flightrec_set_flags(fr, FLIGHTREC_NO_NAMES);
+	int err = flightrec_set_flags(fr, FLIGHTREC_NO_NAMES | FLIGHTREC_CHECK);
 
 	err = err ? err : flightrec_add(fr, path);
 	return err ? err : flightrec_open(fr);

@@ -103,6 +103,7 @@ int flightrec_set_jobs(struct flightrec *fr, unsigned jobs);
 #define FLIGHTREC_NO_NAMES  0x4u  /* names and stacks will not be asked for: quicker, and they are then unknown */
 #define FLIGHTREC_UNMATCHED 0x8u  /* also events that the filter rejects: see flightrec_event_matches() */
 #define FLIGHTREC_GAPS	    0x10u /* flightrec_next_gap() will be called; since 1.4 */
+#define FLIGHTREC_CHECK	    0x20u /* opening finds damage of all events by their checksums, without decoding any; since 1.4 */
 int flightrec_set_flags(struct flightrec *fr, unsigned flags);
 
 #define FLIGHTREC_SYMBOLS_DEBUGINFOD 0x1u /* ask the servers in DEBUGINFOD_URLS for what is missing */

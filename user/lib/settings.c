@@ -8,7 +8,8 @@
 #include "lib/handle.h"
 #include "pure/config/tiers.h"
 
-#define FLAGS	      (FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED | FLIGHTREC_GAPS)
+#define FLAGS \
+	(FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED | FLIGHTREC_GAPS | FLIGHTREC_CHECK)
 #define SYMBOLS_FLAGS (FLIGHTREC_SYMBOLS_DEBUGINFOD | FLIGHTREC_SYMBOLS_LINES | FLIGHTREC_SYMBOLS_RAW)
 
 /* Settings come before opening. */
@@ -167,6 +168,13 @@ int flightrec_set_symbols(struct flightrec *fr, const char *symfs, unsigned flag
 	return err;
 }
 
+static int check_stored(struct flightrec *fr)
+{
+	int err = fr_replay_check_stored(fr->replay);
+
+	return err ? fr_lib_fail(fr, err, "cannot read all events") : 0;
+}
+
 int flightrec_open(struct flightrec *fr)
 {
 	const struct fr_err_sink *was;
@@ -187,5 +195,9 @@ int flightrec_open(struct flightrec *fr)
 	fr->summary = calloc(fr_replay_file_cnt(fr->replay), sizeof(*fr->summary));
 	if (!fr->summary)
 		return fr_lib_no_memory(fr);
+	if (fr->flags & FLIGHTREC_CHECK)
+		err = check_stored(fr);
+	if (err)
+		return err;
 	return fr->flags & FLIGHTREC_GAPS ? fr_lib_follow_gaps(fr) : 0;
 }

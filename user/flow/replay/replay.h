@@ -85,6 +85,9 @@ int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run);
  */
 int fr_replay_check_unread(struct fr_replay *r);
 
+/* If no event will be read: look for damage in all of them, by the hashes of what is stored. 0 or -errno. */
+int fr_replay_check_stored(struct fr_replay *r);
+
 /* Did the filter select row i of a run? Then it is in *row. */
 bool fr_replay_match(const struct fr_replay_run *run, u32 i, struct fr_row *row);
 

@@ -63,7 +63,7 @@ static bool is_of_names(const struct fr_chunk *c)
 	return c->tier == FR_TIER_LIFE || c->tier == FR_TIER_STACK;
 }
 
-static int check_file(struct fr_replay_file *f)
+static int check_file(struct fr_replay_file *f, bool all)
 {
 	size_t cnt, context_cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(f->snap, &cnt);
@@ -71,7 +71,7 @@ static int check_file(struct fr_replay_file *f)
 
 	fr_snap_context(f->snap, &cnt, &context_cnt);
 	for (i = 0; i < cnt + context_cnt && !err; i++) {
-		if (is_of_names(&c[i]))
+		if (all || is_of_names(&c[i]))
 			err = fr_snap_check_chunk(f->snap, i);
 		err = err == -EBADMSG ? 0 : err;
 	}
@@ -84,7 +84,17 @@ int fr_replay_check_unread(struct fr_replay *r)
 	int err = 0;
 
 	for (i = 0; i < r->file_cnt && !err && !r->opts.names; i++)
-		err = check_file(&r->file[i]);
+		err = check_file(&r->file[i], false);
+	return err;
+}
+
+int fr_replay_check_stored(struct fr_replay *r)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = check_file(&r->file[i], true);
 	return err;
 }
 
