@@ -173,7 +173,10 @@ pipes() {
 	done
 	status 1 "$flightrec" replay --count "$snap" "$tmp/fifo" && says "$tmp/fifo: is a pipe" || return
 	"$flightrec" replay --count /dev/stdin < "$snap" > "$tmp/out" && prints 14 || return
-	(cd "$tmp" && status 1 "$flightrec" replay - && says "give a file" && status 2 "$flightrec" cut -o - "$snap" && says "name the new file" &&
+	"$flightrec" replay --count - < "$snap" > "$tmp/out" && prints 14 && "$flightrec" verify - < "$snap" > "$tmp/out" || return
+	got=$(cat "$snap" | "$flightrec" replay - 2> "$tmp/err" || echo $?)
+	[[ $got == 1 ]] && says "-: is a pipe" && status 2 "$flightrec" view - && says "name the page with -o" || return
+	(cd "$tmp" && status 3 "$flightrec" replay - && says "not a snapshot" && status 2 "$flightrec" cut -o - "$snap" && says "name the new file" &&
 		status 2 "$flightrec" merge -o - "$snap" && says "name the new file" && [[ ! -e ./- ]])
 }
 not_ours() {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
@@ -53,6 +54,10 @@ int fr_cmd_view(int argc, char **argv)
 	}
 	if (optind == argc) {
 		fr_err("name the snapshot to be shown: flightrec view FILE");
+		return FR_EXIT_USAGE;
+	}
+	if (!x.ask.path && !x.to_stdout && !strcmp(argv[optind], "-")) {
+		fr_err("standard input has no name to be the page's: name the page with -o");
 		return FR_EXIT_USAGE;
 	}
 	fr_exportopts_done(&x, (const char *const *)argv + optind, argc - optind);

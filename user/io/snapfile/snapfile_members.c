@@ -129,13 +129,20 @@ static int find(int fd, struct fr_members *m)
 	return err;
 }
 
+int fr_snap_open_fd(const char *path)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int fr_members_find(const char *path, struct fr_members *m)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
+	int fd = fr_snap_open_fd(path), err;
 
 	*m = (struct fr_members){};
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = find(fd, m);
 	close(fd);
 	return err;

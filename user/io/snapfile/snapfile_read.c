@@ -79,8 +79,10 @@ static int open_file(struct fr_snap *s, const char *path, u64 begin, u64 end)
 {
 	struct stat st;
 
-	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (s->fd < 0 || fstat(s->fd, &st))
+	s->fd = fr_snap_open_fd(path);
+	if (s->fd < 0)
+		return s->fd;
+	if (fstat(s->fd, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
