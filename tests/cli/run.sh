@@ -320,6 +320,15 @@ profile_output_is_new() {
 	status 0 "$flightrec" profile --no-symbols --json -o "$tmp/profile.json" "$from" && is_quiet || return
 	cmp "$tmp/profile" "$tmp/profile.json"
 }
+# A file that was cut to some processes has no profile: where it came from may have one.
+profile_of_a_cut() {
+	local from=tests/files/golden/all-2.flight pid
+	pid=$("$flightrec" replay --json "$from" 2> "$tmp/err" | jq -s 'map(select(.pid > 0))[0].pid')
+	"$flightrec" cut --pid "$pid" -o "$tmp/one.flight" "$from" 2> "$tmp/err" || return
+	status 1 "$flightrec" profile --no-symbols "$tmp/one.flight" && says "look in all-2.flight, its source" || return
+	status 1 "$flightrec" profile --no-symbols "$snap" && says "recorded without samples"
+}
+
 
 # No line is wider than COLUMNS says. Samples without a stack have their share of the whole, like all others.
 profile_fits_its_page() {
@@ -551,3 +560,4 @@ check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
 finish
+check "profile of a file that was cut" profile_of_a_cut

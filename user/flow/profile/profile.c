@@ -308,12 +308,21 @@ static int print_all(struct fr_profile *p, int status)
 	return fr_export_to_path(p->ask->output, print_to, p) ? FR_EXIT_FAIL : status;
 }
 
+/* cut leaves the profile out if it keeps some processes only: samples of the last hour are counted for all of them together. */
+static bool was_cut_out(const struct fr_profile *p)
+{
+	return fr_snap_fact(p->snap, "cut_from") && (fr_snap_fact(p->snap, "cut_pid") || fr_snap_fact(p->snap, "cut_cgroup"));
+}
+
 static bool has_profile(const struct fr_profile *p)
 {
 	if (p->prof && p->prof->bucket_cnt)
 		return true;
 	if (fr_snap_damage(p->snap))
 		fr_err("no profile in %s: %s", p->ask->name, fr_snap_damage_text(p->snap, 0));
+	else if (was_cut_out(p))
+		fr_err("no profile in %s: `flightrec cut` left it out with the other processes: look in %s, its source",
+		       p->ask->name, fr_snap_fact(p->snap, "cut_from"));
 	else
 		fr_err("no profile in %s: it was recorded without samples, with --cpu-profile no, or by an older version",
 		       p->ask->name);
