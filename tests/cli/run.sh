@@ -193,6 +193,14 @@ no_snapshot() {
 			status 3 "$flightrec" info "$file" && status 3 "$flightrec" verify "$file" || return
 	done
 }
+# A name that the journal does not know is perhaps a mistake.
+incidents_of_nobody() {
+	local dir=$tmp/journal
+	mkdir "$dir" || return
+	status 4 "$flightrec" incidents -n no-such-session -o "$dir" && says "no session 'no-such-session' is recording, and there is no journal" || return
+	: > "$dir/incidents.journal"
+	status 4 "$flightrec" incidents -n no-such-session -o "$dir" && says "in $dir has none of it" && status 0 "$flightrec" incidents -o "$dir"
+}
 # The name is checked first, so this needs neither a session nor root.
 wrong_names() {
 	local command
@@ -548,6 +556,7 @@ check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile fits its page, and adds up" profile_fits_its_page
 check "profile --since: an hour at most" profile_since
+check "incidents of a session that never was" incidents_of_nobody
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text

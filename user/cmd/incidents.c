@@ -154,6 +154,10 @@ static int gather(const struct ask *ask, struct found *f)
 		else if (no_session == -EACCES)
 			fr_err("there is no journal of incidents in %s: name its directory with -o", where);
 		f->status = no_session == -ENOENT ? FR_EXIT_NO_SESSION : FR_EXIT_FAIL;
+	} else if (no_session == -ENOENT && ask->name && !f->cnt) {
+		fr_err("no session '%s' is recording, and the journal of incidents in %s has none of it: leave -n out for all",
+		       ask->name, where);
+		f->status = FR_EXIT_NO_SESSION;
 	}
 	free(dir);
 	return f->status == FR_EXIT_OK || f->status == FR_EXIT_CORRUPT || !no_session ? 0 : -EIO;
