@@ -232,6 +232,21 @@ wrong_usage() {
 		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says "no event or group 'nonsense': \`flightrec" &&
 		status 2 "$flightrec" events sched_swich && says "did you mean sched_switch?" && status 2 "$flightrec" events scked && says "mean sched?"
 }
+# Of two options that exclude each other, none is dropped without a word.
+excluding_options() {
+	local command
+	status 2 "$flightrec" replay --speed 1x --count "$snap" && says "--count prints a number" &&
+		status 2 "$flightrec" replay --json --count "$snap" && says "cannot be used with --json" &&
+		status 2 "$flightrec" events --json --md && says "choose one" &&
+		status 2 "$flightrec" list --keep --no-keep "$snap" && says "choose one" &&
+		status 2 "$flightrec" list --json --keep "$snap" && says "cannot be used with --json" || return
+	for command in replay report view "diff $snap" "cut -o $tmp/none" "top --once" "export --to json"; do
+		# shellcheck disable=SC2086
+		status 2 "$flightrec" $command --since 50% --window 1%..2% "$snap" && says "give it, or those" &&
+			status 2 "$flightrec" $command --window 1%..2% --until 50% "$snap" && says "give it, or those" || return
+	done
+	count 7 --since 1ms --since 2ms --until 4ms
+}
 wrong_options() {
 	status 2 "$flightrec" replay --nonsense "$snap" && says "no option '--nonsense': \`flightrec replay --help\`" &&
 		status 2 "$flightrec" replay "$snap" --tir=main && says "no option '--tir': did you mean --tier?" &&
@@ -305,6 +320,15 @@ profile_diff_formats() {
 	done
 }
 
+# A file that was cut to some processes has no profile: where it came from may have one.
+profile_of_a_cut() {
+	local from=tests/files/golden/all-2.flight pid
+	pid=$("$flightrec" replay --json "$from" 2> "$tmp/err" | jq -s 'map(select(.pid > 0))[0].pid')
+	"$flightrec" cut --pid "$pid" -o "$tmp/one.flight" "$from" 2> "$tmp/err" || return
+	status 1 "$flightrec" profile --no-symbols "$tmp/one.flight" && says "look in all-2.flight, its source" || return
+	status 1 "$flightrec" profile --no-symbols "$snap" && says "recorded without samples"
+}
+
 # What is not kept is not silently left out.
 profile_since() {
 	local since from=tests/files/golden/all-2.flight
@@ -328,15 +352,6 @@ profile_output_is_new() {
 	status 0 "$flightrec" profile --no-symbols --json -o "$tmp/profile.json" "$from" && is_quiet || return
 	cmp "$tmp/profile" "$tmp/profile.json"
 }
-# A file that was cut to some processes has no profile: where it came from may have one.
-profile_of_a_cut() {
-	local from=tests/files/golden/all-2.flight pid
-	pid=$("$flightrec" replay --json "$from" 2> "$tmp/err" | jq -s 'map(select(.pid > 0))[0].pid')
-	"$flightrec" cut --pid "$pid" -o "$tmp/one.flight" "$from" 2> "$tmp/err" || return
-	status 1 "$flightrec" profile --no-symbols "$tmp/one.flight" && says "look in all-2.flight, its source" || return
-	status 1 "$flightrec" profile --no-symbols "$snap" && says "recorded without samples"
-}
-
 
 # No line is wider than COLUMNS says. Samples without a stack have their share of the whole, like all others.
 profile_fits_its_page() {
@@ -538,8 +553,10 @@ check "little memory" little_memory
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage
+check "options that exclude each other" excluding_options
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
+check "incidents of a session that never was" incidents_of_nobody
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe
 check "help into a closed pipe" closed_pipe_of_help
@@ -555,8 +572,8 @@ check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile fits its page, and adds up" profile_fits_its_page
+check "profile of a file that was cut" profile_of_a_cut
 check "profile --since: an hour at most" profile_since
-check "incidents of a session that never was" incidents_of_nobody
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
@@ -569,4 +586,3 @@ check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
 finish
-check "profile of a file that was cut" profile_of_a_cut

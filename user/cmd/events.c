@@ -281,6 +281,10 @@ int fr_cmd_events(int argc, char **argv)
 		}
 		if (opt != 'j' && opt != 'm')
 			return FR_EXIT_USAGE;
+		if (form != TEXT && form != (opt == 'j' ? JSON : MARKDOWN)) {
+			fr_err("--json and --md are two formats: choose one");
+			return FR_EXIT_USAGE;
+		}
 		form = opt == 'j' ? JSON : MARKDOWN;
 	}
 	if (check_names(argv + optind, argc - optind))

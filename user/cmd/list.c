@@ -126,12 +126,20 @@ int fr_cmd_list(int argc, char **argv)
 			break;
 		case 'k':
 		case 'K':
+			if (ask.mark && ask.keep != (opt == 'k')) {
+				fr_err("--keep and --no-keep are opposites: choose one");
+				return FR_EXIT_USAGE;
+			}
 			ask.mark = true;
 			ask.keep = opt == 'k';
 			break;
 		default:
 			return FR_EXIT_USAGE;
 		}
+	}
+	if (ask.mark && ask.json) {
+		fr_err("--keep and --no-keep print nothing: they cannot be used with --json");
+		return FR_EXIT_USAGE;
 	}
 	if (ask.mark)
 		return mark_all(argv + optind, argc - optind, ask.keep);

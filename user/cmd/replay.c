@@ -337,6 +337,10 @@ static int check(const struct ask *ask)
 		       "into the rule, as crash:comm=NAME or event:EXPR");
 		return -1;
 	}
+	if (ask->mode == COUNT && !ask->on.cnt && (ask->json || ask->speed > 0)) {
+		fr_err("--count prints a number, at once: it cannot be used with --json or --speed");
+		return -1;
+	}
 	if (ask->gaps && (ask->mode == COUNT || ask->on.cnt)) {
 		fr_err("--gaps shows places between events: it cannot be used with --count or --on");
 		return -1;
