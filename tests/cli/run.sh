@@ -480,6 +480,33 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
+# keys SECTION FLIGHTREC ARGUMENT...: each key that it prints is in this section of docs/json.md. What is wrong with a file or with the
+# machine does not matter.
+keys() {
+	"$flightrec" "${@:2}" > "$tmp/keys" 2> /dev/null
+	python3 "$here/keys.py" "$1" < "$tmp/keys"
+}
+keys_are_documented() {
+	local old=tests/files/golden/all-2.flight load=tests/gate/load.flight dir=$tmp/keys.d file
+	mkdir "$dir" && cp "$snap" "$dir/web-1-20260101T000000.005Z-crash-nginx-4711.flight" &&
+		"$flightrec" cut --window 20%..80% --cpu 0 -f 'tid != 5' -o "$dir/cut.flight" "$load" &&
+		"$flightrec" merge -o "$dir/merged.flight" "$load" "$old" "$snap" || return
+	for file in "$snap" "$old" "$load" "$dir/cut.flight" "$dir/merged.flight" "$tmp/cut.flight"; do
+		keys info info --json "$file" || return
+	done
+	keys list list --json -o "$dir" &&
+		keys incidents incidents --json "$old" &&
+		keys 'tail, replay' replay --json --pos --pairs --gaps --symbols --tier all "$load" &&
+		keys 'tail, replay' replay --json --pos --gaps --symbols "$snap" &&
+		keys 'replay --on' replay --json --on crash --on 'latency:syscall>1us' --on 'latency:softirq>1us' --on 'hung>1ms' \
+			--on psi:cpu:20% --on 'event:event == sched_switch' --on exit:0 "$load" &&
+		keys diff diff --json --window-a 0%..50% --window-b 50%..100% "$load" &&
+		keys profile diff --json "$old" && keys profile profile --json "$old" &&
+		keys report report --json "$load" && keys report report --json "$snap" &&
+		keys symbols symbols --json "$old" && keys events events --json && keys doctor doctor --json
+}
+documented_keys_exist() { python3 "$here/keys.py" --sources; }
+
 # The snapshot is of 2026-01-01 and of no known boot, so no core file of this machine can belong to it.
 list_prints() {
 	local dir=$tmp/list
@@ -580,6 +607,8 @@ check "info" info_text
 check "narrow pages" narrow_pages
 check "verify" verify_sound
 check "events are the table" events_are_the_table
+check "docs/json.md names each key that is printed" keys_are_documented
+check "docs/json.md names no key that does not exist" documented_keys_exist
 check "--help fits a screen" help_fits
 check "without root" without_root
 check "filters, fuzzed" fuzzed_filters

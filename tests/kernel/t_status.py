@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""status: the screen, JSON and OpenMetrics of a session, with and without a recorder."""
+"""status: the screen, JSON and OpenMetrics of a session, with and without a recorder; keys of all JSON about sessions."""
 import contextlib
 import fcntl
 import os
 import pty
 import re
 import shutil
+import signal
+import socket
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 
-from frtest import FLIGHTREC, check, equal, fr, fr_json, main, path, run, session, status, test, wait_for
+from frtest import (FLIGHTREC, ROOT, check, equal, fr, fr_json, helper, main, new_name, path, recorder, run, session, snapshots,
+                    status, test, wait_for)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 SAMPLE = re.compile(r'(?P<name>[a-zA-Z_][a-zA-Z0-9_]*)\{(?P<labels>(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (?P<value>[-+0-9.e]+)\Z')
@@ -213,6 +217,101 @@ def wrong():
         os.mkdir(dir, 0o700)
         fr("dump", "-n", name)
         equal(status(name)["quota"]["files"], 1, "snapshots")
+
+
+KEYS = os.path.join(ROOT, "tests", "cli", "keys.py")
+RULES = ("crash:comm=frtkeys", "latency:wakeup>1us,cooldown=1s", "event:event == sched_process_exec", "hung>30s", "kernel", "psi:cpu:90%")
+
+
+def named(section, text):
+    """Each key of this output is in this section of docs/json.md."""
+    file = path("keys")
+    with open(file, "w") as f:
+        f.write(text)
+    with open(file) as f:
+        got = run(sys.executable, KEYS, section, stdin=f, status=None)
+    check(not got.returncode, got.stdout + got.stderr)
+
+
+def ask(name, request):
+    """What the recorder answers, a line."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(60)
+        s.connect(f"/run/flightrec/{name}.sock")
+        s.sendall(request.encode() + b"\n")
+        return s.makefile().readline()
+
+
+def is_served(name):
+    try:
+        return ask(name, '{"cmd":"store"}')
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def printing(command, name, *options):
+    """A command that prints as things happen, into a file; interrupted at the end."""
+    file = path(command)
+    with open(file, "w") as f:
+        p = subprocess.Popen([FLIGHTREC, command, "-n", name, "--json", *options], stdin=subprocess.DEVNULL, stdout=f,
+                             stderr=subprocess.DEVNULL)
+    try:
+        yield file
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(120), 0, f"exit status of {command}")
+    finally:
+        p.kill()
+        p.wait()
+
+
+def told(file, what):
+    """Does a line say so?"""
+    with open(file) as f:
+        return what in f.read()
+
+
+def make_moments(name, followed):
+    """Something for each kind of line: a crash, a snapshot, time in which a CPU is not to be had."""
+    run("bash", "-c", "printf frtkeys > /proc/$$/comm; kill -SEGV $$", status=-signal.SIGSEGV)
+    run(helper("hog"), min(os.sched_getaffinity(0)), 80, 3, 20, 60, status=None)  # without the right to, others are late by themselves
+    fr("dump", "-n", name)
+    for what in ('"watch":"trigger","reason":"crash","verdict":"taken"', '"watch":"snapshot","ok":true'):
+        wait_for(lambda: told(followed, what), f"follow tells {what}")
+
+
+@test("docs/json.md names each key: of a session, its recorder, who watches it, what it leaves")
+def keys():
+    dir, file = path("keys.d"), path("keys.conf")
+    with open(file, "w") as f:
+        rules = "".join(f"On={r}\n" for r in RULES)
+        f.write(f"[Session]\nMemory=4M\n[Trigger]\n{rules}[Storage]\nKeepFree=0%\n[Governor]\nBudget=50%\n")
+    name = new_name()
+    with recorder(name, "--config", file, "-o", dir):
+        wait_for(lambda: is_served(name), "the recorder listens")
+        with (printing("follow", name) as followed, printing("tail", name) as tailed,
+              printing("watch", name, "--threshold", "200us", "--on", "holdoff>1ms", "-o", dir) as watched):
+            for printed in (tailed, watched):
+                wait_for(lambda: os.path.getsize(printed), f"{printed} begins")
+            wait_for(lambda: ask(name, '{"cmd":"dump"}') and os.path.getsize(followed), "follow begins")
+            make_moments(name, followed)
+            wait_for(lambda: told(watched, '"watch":"holdoff"'), "a holdoff is told")
+        for section, printed, last in (("follow", followed, "verdict"), ("watch", watched, "due_to"), ("tail, replay", tailed, "rings")):
+            check(told(printed, f'"{last}"'), f"{section}: no {last}")
+            with open(printed) as f:
+                named(section, f.read())
+        named("status, stop", fr("status", "-n", name, "--json", "--overhead").stdout)
+        for request in ("store", "dump", "nothing", "reload"):
+            named("The control socket", ask(name, f'{{"cmd":"{request}"}}'))
+        named("The control socket", ask(name, '{"cmd":"status","format":"text"}'))
+        named("incidents", fr("incidents", "-n", name, "--json").stdout)
+        named("profile", fr("profile", "-n", name, "--json", "--diff").stdout)
+        named("list", fr("list", "-o", dir, "--json").stdout)
+        for reason in ("crash", "latency", "event", "command"):
+            shot = next(f for f in snapshots(dir) if f"-{reason}" in f)
+            named("info", fr("info", f"{dir}/{shot}", "--json").stdout)
+        named("incidents", open(f"{dir}/incidents.journal").read())
+        named("status, stop", fr("stop", "-n", name, "--json").stdout)
 
 
 @test("usage: two formats at once, a file for none, names that are none")
