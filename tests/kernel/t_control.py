@@ -310,6 +310,10 @@ def reload_and_stop():
         got = fr("reload", "-n", name, status=1)
         check("old configuration stays" in got.stderr and "DumpInterval" in got.stderr, got.stderr)
         check("correct the file" in got.stderr, got.stderr)
+        for key in ("StatusGroup", "DumpGroup"):
+            config(name, f"{key}=frtest-none\n")
+            got = fr("reload", "-n", name, status=1)
+            check(f"Control.{key}: no group 'frtest-none'" in got.stderr, got.stderr)
         config(name, on=(f"crash:comm={COMM}", "exit:3:comm=frexit"))
         fr("reload", "-n", name)
         equal([t["rule"] for t in status(name)["triggers"]], [f"crash:comm={COMM}", "exit:3:comm=frexit"], "rules")

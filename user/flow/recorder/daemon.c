@@ -3,6 +3,7 @@
 #include "flow/recorder/daemon.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,24 @@ static int check_user(const struct fr_config *c, char *why, size_t why_sz)
 	return -EINVAL;
 }
 
+/* Nobody would have the rights that the file gives. */
+static int check_group(const char *key, const char *group, char *why, size_t why_sz)
+{
+	if (!group || !*group || getgrnam(group))
+		return 0;
+	snprintf(why, why_sz, "Control.%s: no group '%s' on this host", key, group);
+	return -EINVAL;
+}
+
+static int check_config(struct fr_config *c, char *why, size_t why_sz)
+{
+	int err = check_user(c, why, why_sz);
+
+	err = err ?: check_group("StatusGroup", c->status_group, why, why_sz);
+	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
+	return err ?: check_dir(c, why, why_sz);
+}
+
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 {
 	char keys[512];
@@ -252,9 +271,8 @@ static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_user(&live->config, why, why_sz);
+	int err = check_config(&live->config, why, why_sz);
 
-	err = err ?: check_dir(&live->config, why, why_sz);
 	if (err)
 		return err;
 	d->live = live;
