@@ -366,7 +366,8 @@ def stop_from_namespace():
 def refused():
     bad = [b"", b"\0\1\2\xff\xfe", b"status", b"[]", b"{}", b'{"cmd":5}', b'{"cmd":"nonsense"}', b'{"cmd":"status","format":"xml"}',
            b'{"cmd":"status","cmd":"stop"}', b'{"cmd":{"cmd":"stop"}}', b'{"a":' * 700, b"[" * 4000, b'{"cmd":"dump","last_ns":1.5}',
-           b'{"cmd":"dump","last_ns":99999999999999999999999}', b'{"cmd":"\\ud800"}', b"\xc3\x28" * 100]
+           b'{"cmd":"dump","last_ns":99999999999999999999999}', b'{"cmd":"\\ud800"}', b"\xc3\x28" * 100,
+           b'{"cmd":"dump","last_ns":-1}', b'{"cmd":"dump","last_ns":0}', b'{"cmd":"dump","last_ns":"5s"}', b'{"cmd":"dump","last":5}', b'{"cmd":"store","last_ns":5}']
     with daemon() as (name, p, _):
         with connect(name) as s:
             for request in bad:
@@ -375,6 +376,8 @@ def refused():
                 check(got["ok"] is False and got["error"] and got["cure"], f"{request[:40]}: {got}")
             s.sendall(b'{"cmd":"store"}\n')
             equal(line(s)["ok"], True, "after all of them")
+        check("nanoseconds" in ask(name, {"cmd": "dump", "last_ns": "5s"})["cure"], "the right form")
+        check("takes last_ns" in ask(name, {"cmd": "dump", "last": 5})["cure"], "the right key")
         equal(p.poll(), None, "the recorder")
 
 

@@ -121,10 +121,11 @@ static int ask_recorder(const char *name, const char *request, char **line)
 /* By the recorder, into its directory: an exit status, or NO_ANSWER without a message. */
 static int remote(const char *name, const struct fr_dump_ask *ask)
 {
-	char request[128], *line;
+	char request[128] = "{\"cmd\":\"dump\"}", *line;
 	int status;
 
-	snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", (unsigned long long)ask->last_ns);
+	if (ask->last_ns)
+		snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", (unsigned long long)ask->last_ns);
 	status = ask_recorder(name, request, &line);
 	if (status)
 		return status;

@@ -285,6 +285,14 @@ static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
 		"the rule `command` refuses: %s", why[verdict]);
 }
 
+/* What would be taken for "everything" is refused. */
+static bool is_duration(const struct fr_jsonr *ask, const char *key)
+{
+	const struct fr_jsonr_member *m = fr_jsonr_find(ask, key);
+
+	return !m || m->type == FR_JSONR_NULL || (m->type == FR_JSONR_INT && !m->negative && m->number);
+}
+
 static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
 	u32 verdict = FR_TRIGGER_VERDICT_failed;
@@ -296,6 +304,12 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 	};
 	int err;
 
+	if (!is_duration(ask, "last_ns")) {
+		fr_control_answer_error(c, to, "request",
+					"give a number of nanoseconds, as in \"last_ns\":5000000000; all without it",
+					"last_ns is not a number above 0");
+		return;
+	}
 	if (too_early(c, to))
 		return;
 	fr_ctl_defer(to);
@@ -336,20 +350,50 @@ static void do_reload(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 		answer_ok(c, to);
 }
 
+#define KEY_MAX 2
+
 static const struct {
 	const char *name;
 	u32 right;
 	void (*run)(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask);
+	const char *key[KEY_MAX]; /* beside cmd, NULL: no more */
 } commands[] = {
-	{"status", MAY_LOOK, fr_control_status},
-	{"store", MAY_LOOK, fr_control_store},
-	{"watch", MAY_LOOK, do_watch},
-	{"dump", MAY_DUMP, do_dump},
-	{"stop", MAY_RULE, do_stop},
-	{"reload", MAY_RULE, do_reload},
+	{"status", MAY_LOOK, fr_control_status, {"format", "columns"}},
+	{"store", MAY_LOOK, fr_control_store, {}},
+	{"watch", MAY_LOOK, do_watch, {}},
+	{"dump", MAY_DUMP, do_dump, {"last_ns"}},
+	{"stop", MAY_RULE, do_stop, {}},
+	{"reload", MAY_RULE, do_reload, {}},
 };
 
 #define COMMAND_CNT (sizeof(commands) / sizeof(commands[0]))
+
+static bool takes(size_t cmd, const char *key)
+{
+	u32 i;
+
+	for (i = 0; i < KEY_MAX && commands[cmd].key[i]; i++)
+		if (!strcmp(commands[cmd].key[i], key))
+			return true;
+	return !strcmp(key, "cmd");
+}
+
+/* One that is misspelt would change nothing, and nobody would notice. Answers so. */
+static bool has_unknown(struct fr_ctl *c, struct fr_ctl_client *to, size_t cmd, const struct fr_jsonr *ask)
+{
+	const char *a = commands[cmd].key[0], *b = commands[cmd].key[1];
+	char cure[64];
+	u32 i;
+
+	for (i = 0; i < ask->cnt && takes(cmd, ask->member[i].key); i++)
+		;
+	if (i == ask->cnt)
+		return false;
+	snprintf(cure, sizeof(cure), "%s takes %s%s%s", commands[cmd].name, a ?: "no other key than cmd", b ? " and " : "",
+		 b ?: "");
+	fr_control_answer_error(c, to, "request", cure, "there is no key '%.100s'", ask->member[i].key);
+	return true;
+}
 
 static void run_command(struct fr_ctl *c, struct fr_ctl_client *from, const struct fr_jsonr *ask)
 {
@@ -366,7 +410,7 @@ static void run_command(struct fr_ctl *c, struct fr_ctl_client *from, const stru
 					commands[i].right == MAY_DUMP ? "ask as root or as a member of DumpGroup"
 								      : "ask as root",
 					"%s is not permitted to you", name);
-	else
+	else if (!has_unknown(c, from, i, ask))
 		commands[i].run(c, from, ask);
 }
 
