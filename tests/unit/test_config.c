@@ -201,6 +201,16 @@ static void test_reset(void **state)
 	fr_config_free(&c);
 }
 
+/* None is none, of whatever. */
+static void test_zero(void **state)
+{
+	struct fr_config c = parsed("[Storage]\nMaxFiles=0\nMaxBytes=0\nMaxAge=0\nKeepFree=0\n[Governor]\nBudget=0\n");
+
+	(void)state;
+	assert_true(!c.max_files && !c.max_sz && !c.max_age_ns && !c.keep_free && !c.budget);
+	fr_config_free(&c);
+}
+
 #define S "[Session]\n"
 #define T "[Trigger]\n"
 
@@ -413,10 +423,10 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	     cmocka_unit_test(test_continued),
-		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	     cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_not_text), cmocka_unit_test(test_list_limits), cmocka_unit_test(test_new_ring),
-		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	  cmocka_unit_test(test_continued),
+		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	  cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_not_text), cmocka_unit_test(test_list_limits),
+		cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -277,9 +277,9 @@ static int parse_count(struct value *v)
 
 static int parse_percent(struct value *v)
 {
-	u32 share;
+	u32 share = 0;
 
-	if (fr_parse_percent(v->text, &share))
+	if (strcmp(v->text, "0") && fr_parse_percent(v->text, &share))
 		return fail(v, "'%.40s' is not a share: 0%% to 100%%, like 5%%", v->text);
 	v->num = share;
 	return 0;
