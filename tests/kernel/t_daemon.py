@@ -507,6 +507,22 @@ def other_settings():
         fr("verify", *r.files())
 
 
+@test("--config: a reload with another Name= says that the session stays under its name, and how to end it")
+def other_name():
+    with configured() as (name, dir, file):
+        write_config(file, name, dir, "exit:20")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            write_config(file, f"{name}-b", dir, "exit:20")
+            send_reload(r)
+            check(f"session '{name}' stays" in r.said() and f"`flightrec stop -n {name}`" in r.said(), r.said())
+            check("saves its history first" not in r.said(), r.said())
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 @test("what persons asked for is no storm for the next recorder; what rules had taken is, and its dedupe")
 def storm_kept():
     one, other = f"storm-a{TAG}", f"storm-b{TAG}"
