@@ -259,6 +259,26 @@ def restart():
                 equal(end["end"], "interrupt", "why it ended")
 
 
+@test("--last begins, in a full ring, at the lap of that moment: what is older is neither read nor skipped")
+def moment():
+    with session(*QUIET, "-m", "1M") as name:
+        with flood(2 * CPU_CNT):
+            wait_for(lambda: all(c["overwritten"] for c in status(name)["cpus"]), "rings are full")
+        time.sleep(1)
+        make_events()
+        with tail(name, "--json", "--last", "500ms") as p:
+            started(p)
+            now = {(c["cpu"], t["name"]): t for c in status(name)["cpus"] for t in c["tiers"]}
+            final = json.loads(fr("stop", "-n", name, "--json").stdout)
+            equal(p.wait(180), 0, "exit status at the session's end")
+        rings = [r for r in settled(p, final)["rings"] if r["tier"] == "main"]
+    for r in rings:
+        had = now[r["cpu"], "main"]
+        check(r["begun"] > had["overwritten"], f"CPU {r['cpu']} begins at the oldest lap: {r}, {had}")
+        equal(r["skipped"], 0, f"events of CPU {r['cpu']} that were skipped")
+    return f"{sum(r['begun'] for r in rings)} before, {sum(r['filtered'] + r['printed'] for r in rings)} read"
+
+
 @test("in a time namespace: the same events with the same times, and --last counts back from the recording's own time")
 def namespace():
     ahead = ["unshare", "-T", "--monotonic", "100000"]

@@ -219,7 +219,7 @@ static bool begin(struct follower *fo)
 	u32 tries;
 
 	for (tries = 0; tries < 100000; tries++) {
-		if (!fr_ring_follow_begin(&fo->f, &rig.map, fo->buf, fo->nr == 0))
+		if (!fr_ring_follow_begin(&fo->f, &rig.map, fo->buf, fo->nr ? FR_RING_FOLLOW_NOW : 0))
 			return true;
 		sched_yield();
 	}

@@ -13,10 +13,11 @@
 
 #include "flow/tail/tail_ring.h"
 
-#define SLOTS  4u
-#define PAGES  1u
-#define ROOM   3u
-#define BEFORE 20u /* records that are there when a tail begins */
+#define SLOTS	   4u
+#define PAGES	   1u
+#define ROOM	   3u
+#define BEFORE	   20u /* records that are there when a tail begins */
+#define LONG_SLOTS 64u
 
 struct fixture {
 	struct host_ring *ring;
@@ -50,9 +51,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void begin(struct fixture *f, bool shown, bool from_oldest)
+static void begin(struct fixture *f, bool shown, u64 since_ns)
 {
-	assert_int_equal(fr_tail_ring_open(&f->tail, &f->map, ROOM, shown, from_oldest), 0);
+	assert_int_equal(fr_tail_ring_open(&f->tail, &f->map, ROOM, shown, since_ns), 0);
 }
 
 static int read_some(struct fixture *f)
@@ -126,7 +127,7 @@ static void a_tail_that_keeps_up_skips_nothing(void **state)
 	u32 i;
 
 	host_ring_fill(f->ring, BEFORE);
-	begin(f, true, false);
+	begin(f, true, FR_RING_FOLLOW_NOW);
 	assert_int_equal(f->tail.follow.begun, BEFORE);
 	for (i = 0; i < 500; i++) {
 		host_ring_fill(f->ring, 1 + i % 7);
@@ -144,7 +145,7 @@ static void what_was_overwritten_is_counted_to_the_record(void **state)
 	u32 i;
 
 	host_ring_fill(f->ring, BEFORE);
-	begin(f, true, false);
+	begin(f, true, FR_RING_FOLLOW_NOW);
 	for (i = 0; i < 300; i++) {
 		host_ring_fill(f->ring, host_random() % (i % 3 ? 20 : 2000));
 		/* at times only some of it is read before more is overwritten */
@@ -167,12 +168,87 @@ static void from_the_oldest_on_nothing_that_is_there_is_skipped(void **state)
 	struct fixture *f = *state;
 
 	host_ring_fill(f->ring, 3000);
-	begin(f, true, true);
+	begin(f, true, 0);
 	read_all(f);
 	adds_up(f);
 	assert_int_equal(f->skipped, 0);
 	assert_int_equal(f->tail.follow.begun, f->ring->r.wr->overwritten);
 	assert_true(f->out > 0);
+}
+
+/* Instead of the fixture's: many laps. */
+static void take_long_ring(struct fixture *f)
+{
+	host_ring_free(f->ring);
+	f->ring = host_ring_new(3, FR_TIER_MAIN, LONG_SLOTS, PAGES);
+	f->map = host_ring_map(f->ring);
+}
+
+/* The first record of the ring that is not before ts. */
+static u32 record_since(const struct fixture *f, u64 ts)
+{
+	u32 i = 0;
+
+	while (i < f->ring->rec_cnt && f->ring->rec[i].ts < ts)
+		i++;
+	return i;
+}
+
+/* From the beginning of that lap, and of all that comes after it nothing is left out. */
+static void from_a_moment_on_its_lap_is_the_first(void **state)
+{
+	struct fixture *f = *state;
+	const struct host_rec *rec;
+	u32 i, nr;
+
+	take_long_ring(f);
+	host_ring_fill(f->ring, 8000);
+	for (i = 1; i < 60; i++) {
+		nr = f->ring->rec_cnt - i * f->ring->rec_cnt / 400;
+		nr = record_since(f, f->ring->rec[nr].ts);
+		rec = &f->ring->rec[nr];
+		fr_tail_ring_free(&f->tail);
+		f->out = f->last_ts = 0;
+		begin(f, true, rec->ts);
+		assert_true(f->tail.follow.begun <= nr);
+		/* the lap before it may end with a record of the same time */
+		assert_in_range(f->ring->rec[f->tail.follow.begun].seq, rec->seq - 1, rec->seq);
+		read_all(f);
+		adds_up(f);
+		assert_int_equal(missed(f), 0);
+	}
+	assert_true(f->tail.follow.begun > f->ring->r.wr->overwritten);
+}
+
+/* Asked for more than there is, or for what is not yet there. */
+static void from_a_moment_outside_of_the_ring_it_begins_at_its_end(void **state)
+{
+	struct fixture *f = *state;
+
+	take_long_ring(f);
+	host_ring_fill(f->ring, 8000);
+	begin(f, true, f->ring->rec[0].ts);
+	assert_int_equal(f->tail.follow.begun, f->ring->r.wr->overwritten);
+	fr_tail_ring_free(&f->tail);
+	begin(f, true, host_clock_ns + 1);
+	assert_int_equal(f->tail.follow.seq, fr_w_seq(f->ring->r.wr->w));
+}
+
+/* Full, and a few laps come between its beginning and its first look: a few are gone, not half of what is there. */
+static void what_is_still_there_is_not_skipped(void **state)
+{
+	struct fixture *f = *state;
+	u64 seq;
+
+	take_long_ring(f);
+	host_ring_fill(f->ring, 8000);
+	begin(f, true, 0);
+	seq = fr_w_seq(f->ring->r.wr->w);
+	while (fr_w_seq(f->ring->r.wr->w) < seq + 2)
+		host_ring_fill(f->ring, 1);
+	read_all(f);
+	adds_up(f);
+	assert_in_range(f->laps, 2, 2 + LONG_SLOTS / 16 + 1);
 }
 
 /* A hole, which healing left: its records are not looked at, but were counted. */
@@ -182,7 +258,7 @@ static void a_healed_lap_is_skipped(void **state)
 	u64 seq;
 
 	host_ring_fill(f->ring, BEFORE);
-	begin(f, true, true);
+	begin(f, true, 0);
 	read_all(f);
 	seq = fr_w_seq(f->ring->r.wr->w) + 1;
 	while (fr_w_seq(f->ring->r.wr->w) < seq + 1)
@@ -202,7 +278,7 @@ static void damaged_records_are_counted_as_skipped(void **state)
 	u64 *page;
 
 	host_ring_fill(f->ring, BEFORE);
-	begin(f, true, false);
+	begin(f, true, FR_RING_FOLLOW_NOW);
 	host_ring_fill(f->ring, 1);
 	rec = &f->ring->rec[BEFORE];
 	page = fr_ring_page(&f->ring->r, FR_DATA_PAGE + fr_slot_idx(f->ring->r.sl->slot[rec->seq % SLOTS]) * PAGES);
@@ -219,7 +295,7 @@ static void a_ring_that_is_not_shown_holds_nothing(void **state)
 	struct fixture *f = *state;
 	u32 i;
 
-	begin(f, false, true);
+	begin(f, false, 0);
 	for (i = 0; i < 20; i++) {
 		host_ring_fill(f->ring, 100);
 		while (read_some(f) > 0)
@@ -237,6 +313,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_tail_that_keeps_up_skips_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_overwritten_is_counted_to_the_record, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(from_the_oldest_on_nothing_that_is_there_is_skipped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(from_a_moment_on_its_lap_is_the_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(from_a_moment_outside_of_the_ring_it_begins_at_its_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_still_there_is_not_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_healed_lap_is_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_records_are_counted_as_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_not_shown_holds_nothing, set_up, tear_down),

@@ -168,24 +168,6 @@ static void account_wave(struct fr_dump *d)
 
 /* ---- what is to be copied ---- */
 
-/*
- * A lap ends when the next one begins: one that ends before since_ns need not be copied. A writer that opens a lap writes the
- * head of its first page word by word, so for a moment the time there is that of an older lap: times that go backwards are not
- * believed.
- */
-static void skip_old_laps(struct fr_dump_ring *src, u64 began_ns, u64 since_ns)
-{
-	u64 next_ns;
-
-	for (; src->next_seq < src->last_seq; src->next_seq++) {
-		next_ns = fr_ring_read_began(src->map, src->next_seq + 1);
-		if (next_ns < began_ns || next_ns >= since_ns)
-			return;
-		src->last_base_ns = began_ns;
-		began_ns = next_ns;
-	}
-}
-
 static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 {
 	u64 began_ns, laps;
@@ -200,7 +182,7 @@ static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 		src->oldest_ns = began_ns;
 	if (began_ns < now_ns)
 		src->full_ns = (double)(now_ns - began_ns) / laps * src->map->slot_cnt;
-	skip_old_laps(src, began_ns, since_ns);
+	src->next_seq = fr_ring_read_since(src->map, src->next_seq, src->last_seq, since_ns, &src->last_base_ns);
 }
 
 /*

@@ -119,14 +119,14 @@ static bool is_followed(const struct fr_tail *t, const struct fr_ring_map *m)
 	return false;
 }
 
-static int open_ring(struct fr_tail *t, const struct fr_ring_map *m, u32 room, bool from_oldest)
+static int open_ring(struct fr_tail *t, const struct fr_ring_map *m, u32 room, u64 since_ns)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
 	struct fr_tail_ring *r = malloc(sizeof(*r));
 	int tries, err = r ? -EAGAIN : -ENOMEM;
 
 	for (tries = 0; err == -EAGAIN && tries < OPEN_TRIES; tries++) {
-		err = fr_tail_ring_open(r, m, room, is_shown(t, m->tier), from_oldest);
+		err = fr_tail_ring_open(r, m, room, is_shown(t, m->tier), since_ns);
 		if (err == -EAGAIN)
 			nanosleep(&nap, NULL);
 	}
@@ -170,8 +170,8 @@ static u32 room_of(size_t cnt)
 	return room < PIECES_LEAST ? PIECES_LEAST : room > PIECES_RING ? PIECES_RING : room;
 }
 
-/* Follow rings not yet followed. Everything of a CPU that came is new. */
-static int open_rings(struct fr_tail *t, bool from_oldest)
+/* Follow rings not yet followed, those shown from the lap of this moment on. Everything of a CPU that came is new. */
+static int open_rings(struct fr_tail *t, u64 since_ns)
 {
 	const struct fr_ring_map *m;
 	struct fr_tail_ring **more;
@@ -187,7 +187,7 @@ static int open_rings(struct fr_tail *t, bool from_oldest)
 		bool wanted = is_shown(t, m[i].tier) || m[i].tier == FR_TIER_LIFE || m[i].tier == FR_TIER_STACK;
 
 		if (wanted && !is_followed(t, &m[i]))
-			err = open_ring(t, &m[i], room_of(cnt), from_oldest && is_shown(t, m[i].tier));
+			err = open_ring(t, &m[i], room_of(cnt), is_shown(t, m[i].tier) ? since_ns : FR_RING_FOLLOW_NOW);
 		if (err)
 			fr_err("the ring of CPU %u, tier %s cannot be followed: %s: `flightrec dump -n %s` repairs what a "
 			       "killed reader left; else end the session",
@@ -216,7 +216,7 @@ static void look_for_rings(struct fr_tail *t)
 {
 	if (fr_sess_refresh_rings(t->s) || fr_sess_only_read(t->s))
 		return; /* it is just ending, or the CPU follows next time */
-	open_rings(t, true);
+	open_rings(t, 0);
 }
 
 /* Now and then. */
@@ -254,7 +254,7 @@ static int set_up(struct fr_tail *t)
 	t->lapbatch = fr_lapbatch_new(t->schema, lap_max_sz(t));
 	t->know = (struct fr_know){.s = t->s, .lapbatch = t->lapbatch};
 	t->know.with_cgroups = t->filter && fr_filter_uses_cgroups(t->filter);
-	err = t->lapbatch ? open_rings(t, t->opts.last_ns) : -ENOMEM;
+	err = t->lapbatch ? open_rings(t, t->opts.last_ns ? t->since_ns : FR_RING_FOLLOW_NOW) : -ENOMEM;
 	if (err)
 		return err;
 	err = fr_know_load(&t->know);

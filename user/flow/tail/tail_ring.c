@@ -11,7 +11,7 @@ static size_t subbuf_sz(const struct fr_ring_map *m)
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
 }
 
-int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 room, bool shown, bool from_oldest)
+int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 room, bool shown, u64 since_ns)
 {
 	int err = -ENOMEM;
 
@@ -19,7 +19,7 @@ int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 r
 	r->buf = malloc(subbuf_sz(m));
 	r->piece = calloc(room, sizeof(*r->piece));
 	if (r->buf && r->piece)
-		err = fr_ring_follow_begin(&r->follow, m, r->buf, from_oldest);
+		err = fr_ring_follow_begin(&r->follow, m, r->buf, since_ns);
 	if (err)
 		fr_tail_ring_free(r);
 	return err;

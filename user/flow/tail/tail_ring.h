@@ -27,8 +27,8 @@ struct fr_tail_ring {
 	u64 printed, filtered;
 };
 
-/* Begin to follow m; room: pieces it may hold. 0; -EAGAIN: try again; -EBADMSG, -ENOMEM. */
-int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 room, bool shown, bool from_oldest);
+/* Begin to follow m as fr_ring_follow_begin() does; room: pieces it may hold. 0; -EAGAIN: try again; -EBADMSG, -ENOMEM. */
+int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 room, bool shown, u64 since_ns);
 void fr_tail_ring_free(struct fr_tail_ring *r);
 
 /* Gets what was read of a ring. 0 or -ENOMEM. */

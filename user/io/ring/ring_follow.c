@@ -5,6 +5,7 @@
 #include "io/ring/ring_check.h"
 
 #define PATIENCE_NS 1000000000u /* give up on a passed lap that stays unreadable this long */
+#define MARGIN_PART 16		/* of the ring, and a lap: how far from being overwritten an overtaken follower continues */
 
 /* ---- one lap, in place ---- */
 
@@ -151,13 +152,21 @@ static int begin_now(struct fr_ring_follow *f)
 	return 0;
 }
 
-static int begin_oldest(struct fr_ring_follow *f)
+/*
+ * Start at the lap that holds since_ns. Of a full ring the oldest laps are overwritten while their times are read: then the
+ * search goes on behind them.
+ */
+static int begin_since(struct fr_ring_follow *f, u64 since_ns)
 {
-	u64 seq, last, before;
+	u64 seq, last, before, before_ns;
 	int err = fr_ring_read_range(&f->map, &seq, &last);
 
 	if (err == -ENOENT)
 		return 0;
+	while (!err && seq < last && fr_ring_read_began(&f->map, seq) == UINT64_MAX)
+		seq++;
+	if (!err)
+		seq = fr_ring_read_since(&f->map, seq, last, since_ns, &before_ns);
 	err = err ?: fr_ring_before(&f->map, seq, &before);
 	if (err)
 		return err == -EBADMSG ? err : -EAGAIN;
@@ -166,12 +175,12 @@ static int begin_oldest(struct fr_ring_follow *f)
 	return 0;
 }
 
-int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, void *buf, bool from_oldest)
+int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, void *buf, u64 since_ns)
 {
 	*f = (struct fr_ring_follow){.map = *m, .buf = buf};
 	if (!fr_ring_geometry_ok(m) || !fr_ring_w_ok(m, fr_writer_w(m->wr)))
 		return -EBADMSG;
-	return from_oldest ? begin_oldest(f) : begin_now(f);
+	return since_ns == FR_RING_FOLLOW_NOW ? begin_now(f) : begin_since(f, since_ns);
 }
 
 /* Continue at lap seq, and count what lies between. */
@@ -190,10 +199,13 @@ static int skip_to(struct fr_ring_follow *f, u64 seq)
 	return 0;
 }
 
-/* Overwritten: jump to the middle of what is present, so that the next laps are not overwritten, too, before they are read. */
+/*
+ * Overwritten: jump to the oldest laps that are present, but for a few, so that these are not overwritten, too, before they are
+ * read. The rest is history that was asked for, and a follower that is faster than the writers gets it.
+ */
 static int catch_up(struct fr_ring_follow *f)
 {
-	u64 last = fr_w_seq(fr_writer_w(f->map.wr)), back = (f->map.slot_cnt - 1) / 2;
+	u64 last = fr_w_seq(fr_writer_w(f->map.wr)), back = f->map.slot_cnt - 1 - f->map.slot_cnt / MARGIN_PART - 1;
 
 	return skip_to(f, last > back ? last - back : 1);
 }

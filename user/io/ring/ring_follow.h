@@ -5,7 +5,7 @@
  * any number of followers can read next to each other, the writers and a snapshot, and all pages may be mapped read-only. Data
  * that a writer overwrites meanwhile is detected, discarded, and counted as skipped.
  *
- *	fr_ring_follow_begin(&f, map, buf, false);
+ *	fr_ring_follow_begin(&f, map, buf, FR_RING_FOLLOW_NOW);
  *	while ((got = fr_ring_follow_next(&f, &piece)) > 0)
  *		...		units [piece.from, piece.to) of lap piece.seq, of which buf holds [0, piece.to)
  *
@@ -50,16 +50,19 @@ struct fr_ring_piece {
 	u32 cnt;
 };
 
+#define FR_RING_FOLLOW_NOW ~0ULL
+
 /*
- * Follow m from now on, or from its oldest lap. m is copied, its mapping must outlive f; so must buf, which has a sub-buffer's
- * size. 0; -EAGAIN: no quiet moment was found, try again; -EBADMSG: the ring is damaged.
+ * Follow m from now on (FR_RING_FOLLOW_NOW), or from the lap that holds the moment since_ns; the oldest, if that is later. m is
+ * copied, its mapping must outlive f; so must buf, which has a sub-buffer's size. 0; -EAGAIN: no quiet moment was found, try
+ * again; -EBADMSG: the ring is damaged.
  */
-int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, void *buf, bool from_oldest);
+int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, void *buf, u64 since_ns);
 
 /*
  * Get the next piece. 1 and *out, valid until the next call; 0: everything written before this call has been returned; -EAGAIN:
- * there is more, but in flight right now; -EBADMSG: the ring is damaged. A follower that falls too far behind continues in the
- * middle of the ring.
+ * there is more, but in flight right now; -EBADMSG: the ring is damaged. A follower that falls too far behind continues
+ * a sixteenth of the ring behind what was overwritten.
  */
 int fr_ring_follow_next(struct fr_ring_follow *f, struct fr_ring_piece *out);
 

@@ -208,6 +208,25 @@ u64 fr_ring_read_began(const struct fr_ring_map *m, u64 seq)
 	return head.base_ns;
 }
 
+/*
+ * A lap ends when the next one begins: one that ends before since_ns need not be read. A writer that opens a lap writes the
+ * head of its first page word by word, so for a moment the time there is that of an older lap: times that go backwards are not
+ * believed.
+ */
+u64 fr_ring_read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 since_ns, u64 *before_ns)
+{
+	u64 seq = first, began_ns = fr_ring_read_began(m, seq), next_ns;
+
+	for (; seq < last; seq++) {
+		next_ns = fr_ring_read_began(m, seq + 1);
+		if (next_ns < began_ns || next_ns >= since_ns)
+			break;
+		*before_ns = began_ns;
+		began_ns = next_ns;
+	}
+	return seq;
+}
+
 u64 fr_ring_read_present(const struct fr_ring_map *m)
 {
 	u64 cnt = 0;

@@ -85,6 +85,12 @@ int fr_ring_read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_se
 u64 fr_ring_read_began(const struct fr_ring_map *m, u64 seq);
 
 /*
+ * The lap of first to last that holds the moment since_ns, or the next record after it: none before it has any of that time. Of
+ * those passed over, *before_ns is when the last one began; unchanged if there is none.
+ */
+u64 fr_ring_read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 since_ns, u64 *before_ns);
+
+/*
  * Copy lap seq to buf (buf_sz bytes, a sub-buffer at least). 0 and *out; -ENOENT: not written yet; -ESTALE: overwritten;
  * -EAGAIN: a record in it stayed in flight; -EBADMSG: damaged, or a hole left by healing; -EINVAL: buf is too small.
  */
