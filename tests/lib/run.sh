@@ -161,7 +161,7 @@ info_is_the_same() {
 }
 
 tables_are_the_same() {
-	by tables "$1" && { "$FLIGHTREC" info --json "$1" > "$tmp/json" 2> /dev/null || (($? == 3)); } && by_python tables "$tmp/json" "$tmp/out"
+	by tables "$1" check && { "$FLIGHTREC" info --json "$1" > "$tmp/json" 2> /dev/null || (($? == 3)); } && by_python tables "$tmp/json" "$tmp/out"
 }
 
 names_are_counted() {
@@ -173,10 +173,11 @@ damage_is_counted() {
 	tables_are_the_same "$tmp/damaged.flight" && [[ $(jq '.summary[0].damage' "$tmp/out") == 2 ]]
 }
 
-# Calls that need no event decode none, so they do not notice a damaged one.
+# Calls that need no event decode none, so they do not notice a damaged one, unless it was asked for when opening.
 tables_need_no_event() {
 	by tables "$tmp/load.flight" && by_python flip "$tmp/load.flight" "$tmp/flipped.flight" "$tmp/out" && by tables "$tmp/flipped.flight" &&
-		[[ $(jq '.summary[0].damage' "$tmp/out") == 0 ]] && ! "$FLIGHTREC" replay --count "$tmp/flipped.flight" && tables_are_the_same "$tmp/flipped.flight"
+		[[ $(jq '.summary[0].damage' "$tmp/out") == 0 ]] && ! "$FLIGHTREC" replay --count "$tmp/flipped.flight" &&
+		tables_are_the_same "$tmp/flipped.flight" && [[ $(jq '.summary[0].damage' "$tmp/out") == 1 ]]
 }
 
 # Columns keep their names and places; new ones are added at the end of their table.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tables FILE: all tables of all its snapshots, and their rings, a JSON object a line; without a file: the names of tables and
- * columns. The program knows no names: it asks the library for them.
+ * tables FILE [check]: all tables of all its snapshots, and their rings, a JSON object a line; with check, its events are
+ * compared with their checksums first; without a file: the names of tables and columns. The program knows no names: it asks the
+ * library for them.
  */
 #include <errno.h>
 
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
 		put_names();
 		return 0;
 	}
-	fr = open_file(argv[1], FLIGHTREC_NO_NAMES, NULL);
+	fr = open_file(argv[1], FLIGHTREC_NO_NAMES | (argc > 2 ? FLIGHTREC_CHECK : 0), NULL);
 	for (file = 0; file < flightrec_file_cnt(fr); file++)
 		put_file(fr, file);
 	flightrec_free(fr);
