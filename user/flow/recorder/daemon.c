@@ -198,9 +198,8 @@ void fr_daemon_lost(struct fr_daemon *d)
 {
 	if (d->lost)
 		return;
-	fr_err("session '%s' was ended by another process: nothing is recorded any more, and this recorder ends: begin anew "
-	       "with "
-	       "`flightrec record`",
+	fr_err("session '%s' was ended by another process: nothing is recorded any more, and this recorder ends: "
+	       "`flightrec record` begins anew",
 	       d->ask->name);
 	d->lost = d->failed = true;
 	d->over |= d->command.pid < 0;
