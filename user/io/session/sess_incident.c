@@ -17,6 +17,8 @@
 #include "io/session/bpffs.h"
 #include "io/session/sess_int.h"
 
+#define LOCK_NAME "incident-lock"
+
 FR_INLINE void *fr_incident_at(const struct fr_inc_log *log, u32 nr)
 {
 	return nr <= log->cnt ? (struct fr_incident *)log->map + nr : NULL;
@@ -92,14 +94,12 @@ int fr_sess_incidents(const struct fr_sess *s, u64 from, struct fr_incident **ou
 
 int fr_sess_incident_lock(const struct fr_sess *s)
 {
-	char path[192];
-
+	/* not by its path: if it has been ended, that may be another one's */
 	if (!s->inc)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/incident-lock", s->dir);
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (mkdirat(s->dir_fd, LOCK_NAME, 0700) && errno != EEXIST)
 		return -errno;
-	return fr_bpffs_lock(AT_FDCWD, path, LOCK_EX | LOCK_NB);
+	return fr_bpffs_lock(s->dir_fd, LOCK_NAME, LOCK_EX | LOCK_NB);
 }
 
 /* Counted before it is freed: a kill between the two counts it twice but loses nothing. */
