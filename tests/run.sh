@@ -9,7 +9,7 @@ export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 # Name, seconds after which it counts as hung, command. The limit is at least four times what the suite takes, since machines may
 # be busy. The suites run one after the other, because those of the kernel measure time.
 suites='
-tree	 240	tests/tree/run.sh
+tree	 400	tests/tree/run.sh
 build	 900	tests/build/run.sh
 unit	1200	tests/unit/run.sh
 model	 900	tests/model/run.sh
@@ -17,7 +17,7 @@ step	 600	tests/step/run.sh
 stress	1200	tests/stress/run.sh
 files	 900	tests/files/run.sh
 dist	 240	tests/dist/run.sh
-cli	 600	tests/cli/run.sh
+cli	 900	tests/cli/run.sh
 gate	 600	tests/gate/run.sh
 lib	 400	tests/lib/run.sh
 report	 400	tests/report/run.sh

@@ -85,13 +85,15 @@ def lacks(section, text):
     for value in objects(text):
         event = of_events if isinstance(value, dict) and ("event" in value or "gap" in value) else set()
         for path, is_list in each_path(value, ("[]",) if isinstance(value, list) else ()):
-            seen.add(path)
+            if (path, is_list, bool(event)) in seen:
+                continue
+            seen.add((path, is_list, bool(event)))
             if is_list and is_documented((*path[:-1], path[-1] + "[]"), paths) or is_documented(path, paths):
                 continue
             if path[-1] in names or (len(path) == 1 and path[0] in event):
                 continue
             bad.add(path)
-    return bad, len(seen)
+    return bad, len({path for path, *_ in seen})
 
 
 def check_output(section):
