@@ -5,6 +5,7 @@ import ctypes
 import glob
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -103,8 +104,9 @@ def reload_as_unit(conf, pid):
         lines = re.findall(r"^ExecReload=(.*)$", f.read(), re.M)
     check(lines, "the unit has no ExecReload=")
     for line in lines:
-        line = line.replace("/usr/bin/flightrec", FLIGHTREC).replace("/etc/flightrec.conf", conf).replace("$MAINPID", str(pid))
-        status = subprocess.run(line.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        line = line.replace("/usr/bin/flightrec", FLIGHTREC).replace("/etc/flightrec.conf", conf)
+        status = subprocess.run(shlex.split(line), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                env={**os.environ, "MAINPID": str(pid)}).returncode
         if status:
             return status
     return 0
