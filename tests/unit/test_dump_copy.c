@@ -74,9 +74,15 @@ static u64 read_began(const struct fr_ring_map *m, u64 seq)
 	return m->sl ? fr_ring_read_began(m, seq) : 1000 * seq;
 }
 
+static u64 read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 since_ns, u64 *before_ns)
+{
+	return m->sl ? fr_ring_read_since(m, first, last, since_ns, before_ns) : first;
+}
+
 #define fr_ring_read_lap   read_lap
 #define fr_ring_read_range read_range
 #define fr_ring_read_began read_began
+#define fr_ring_read_since read_since
 #include "flow/snapshot/dump_copy.c"
 
 /* Of sessions, which are the kernel's, nothing is needed here. */
