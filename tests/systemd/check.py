@@ -109,11 +109,6 @@ def reload():
     equal(unit("after")["MainPID"], unit("killed")["MainPID"], "the process")
 
 
-@test("Exec= runs as nobody within the unit")
-def executed():
-    equal(text("executed"), "nobody exit", "user and reason")
-
-
 @test("the journal has an entry with fields for each snapshot")
 def fields():
     got = {(e["FLIGHTREC_REASON"], e["FLIGHTREC_COMM"]) for e in journal() if "FLIGHTREC_FILE" in e}
