@@ -50,9 +50,7 @@ int fr_endwatch_new(struct fr_daemon *d, struct fr_endwatch **out)
 	*w = (struct fr_endwatch){.d = d, .fd = -1};
 	err = watch(w);
 	if (err) {
-		fr_warn_errno(err,
-			      "should session '%s' be ended by other means than `flightrec stop`, this recorder does not "
-			      "notice",
+		fr_warn_errno(err, "this recorder will not notice if other means than `flightrec stop` end session '%s'",
 			      fr_sess_name(fr_daemon_sess(d)));
 		fr_endwatch_free(w);
 		return err;

@@ -84,10 +84,10 @@ void fr_snap_note(struct fr_snap *s, const char *fmt, ...) __attribute__((format
 
 /* ---- snapfile_parts.c ---- */
 
-/* Read exactly sz bytes at off. 0, -ENODATA if the file ends first, -errno. */
 /* Open a file for reading; "-" is what standard input is. A descriptor or -errno. */
 int fr_snap_open_fd(const char *path);
 
+/* Read exactly sz bytes at off. 0, -ENODATA if the file ends first, -errno. */
 int fr_snap_bytes(const struct fr_snap *s, u64 off, void *buf, size_t sz);
 
 /* Make *buf at least sz bytes large. 0 or -ENOMEM. */

@@ -6,7 +6,6 @@
 #include "io/snapfile/snapfile_members.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,13 +126,6 @@ static int find(int fd, struct fr_members *m)
 	if (!err)
 		m->begin[m->cnt] = st.st_size;
 	return err;
-}
-
-int fr_snap_open_fd(const char *path)
-{
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-
-	return fd < 0 ? -errno : fd;
 }
 
 int fr_members_find(const char *path, struct fr_members *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reading a snapshot: finding its parts. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,13 @@
 #define TRAILER_SZ     sizeof(struct fr_trailer)
 
 /* ---- bytes ---- */
+
+int fr_snap_open_fd(const char *path)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
 
 int fr_snap_bytes(const struct fr_snap *s, u64 off, void *buf, size_t sz)
 {
