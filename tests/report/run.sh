@@ -198,10 +198,32 @@ recursion_is_short() {
 	) && status 0 report --json "$tmp/deep.flight" && jq -e '.focus.stack.user | length == 73' "$tmp/out"
 }
 
+# agrees FILE: as many values are known to replay as to report
+agrees() {
+	local event count
+	status 0 report --json "$1" && cp "$tmp/out" "$tmp/report" || return
+	while read -r event count; do
+		status 0 "$FLIGHTREC" replay --count -f "event == $event && latency" "$1" && prints "^$count$" || { echo "report: $count of $event"; return 1; }
+	done < <(jq -r '"sys_exit \([.syscalls[].latency.count] | add // 0)", "sched_switch \(.total.wakeup.count)",
+		"block_rq_complete \([.block[] | select(.layer == "rq").latency.count] | add // 0)",
+		"block_io_done \([.block[] | select(.layer == "io").latency.count] | add // 0)",
+		"irq_handler_exit \([.irqs[].time.count] | add // 0)", "softirq_exit \([.softirqs[].time.count] | add // 0)"' "$tmp/report")
+}
 # made FILE: a snapshot of the lines on standard input
 made() {
 	make -s build/tests/rehearse/make && rm -f "$1" && build/tests/rehearse/make "$1"
 }
+# Rings that have their first event are complete since all programs were attached, at 2 s: what began before that is not known.
+replay_agrees() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 2000000000' 'horizon 0 0' 'horizon 1 0' \
+		'event 1000000000 0 sys_enter 7 id=1' 'event 1000000100 0 softirq_entry 7 vec=1' 'event 1000000200 0 softirq_exit 7 vec=1' \
+		'event 1000000300 0 sys_exit 7 id=1 ret=0' 'event 1900000000 0 sys_enter 8 id=1' 'event 2100000000 0 sys_exit 8 id=1 ret=0' \
+		'event 2200000000 0 sys_enter 7 id=1' 'event 2200000100 0 softirq_entry 7 vec=1' 'event 2200000200 0 softirq_exit 7 vec=1' \
+		'event 2200000300 0 sys_exit 7 id=1 ret=0' | made "$tmp/early.flight" || return
+	agrees "$tmp/early.flight" && jq -e '[.syscalls[].latency.count] == [1] and [.softirqs[].time.count] == [1]' "$tmp/report" > "$tmp/page" &&
+		agrees "$snap"
+}
+
 # An end without a number belongs to the call that began, in diff as in report; of one whose beginning is not there nothing is known.
 ends_have_names() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'event 1000 0 sys_enter 7 id=15' \
@@ -263,5 +285,6 @@ check "a process that exits: its cause" exit_is_about_its_cause
 check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing
+check "replay knows what report knows" replay_agrees
 check "an end without a number" ends_have_names
 finish

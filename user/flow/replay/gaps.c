@@ -172,14 +172,19 @@ static u64 first_event_ns(const struct fr_snap *snap, const struct fr_snap_ring 
 	return first_ns;
 }
 
-/* From the ring's horizon on, or, if that comes from a hole, from the first event. */
-static u64 begin_of(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, bool has_holes)
+/*
+ * From the ring's horizon on, or, if that comes from a hole, from the first event; but from before all programs of the session
+ * were attached events of some kinds are missing.
+ */
+static u64 begin_of(const struct fr_snap *snap, const struct fr_snap_ring *r, bool has_holes)
 {
-	u64 first_ns = first_event_ns(snap, r);
+	u64 first_ns = first_event_ns(snap, r), horizon_ns = fr_ring_horizon(snap, r);
+	s64 attached_ns = 0;
 
-	if (has_holes && first_ns < r->horizon_ns)
-		return first_ns;
-	return g->attached ? fr_ring_horizon(snap, r) : r->horizon_ns;
+	fr_snap_fact_num(snap, "begin_ns", &attached_ns);
+	if (has_holes && first_ns < (u64)attached_ns)
+		first_ns = attached_ns;
+	return has_holes && first_ns < horizon_ns ? first_ns : horizon_ns;
 }
 
 /* The parts before, between and after the holes of a ring, to the snapshot's end. */
@@ -207,7 +212,7 @@ static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_
 	struct fr_gap_list holes = {0};
 	int err = find_holes(g, snap, r, &holes);
 
-	err = err ?: cover_around(g, r->cpu, &holes, begin_of(g, snap, r, holes.cnt), end_ns);
+	err = err ?: cover_around(g, r->cpu, &holes, begin_of(snap, r, holes.cnt), end_ns);
 	free(holes.g);
 	return err;
 }

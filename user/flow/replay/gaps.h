@@ -4,7 +4,8 @@
  * gaps: when are events of a CPU missing from a set of snapshots?
  *
  * A snapshot covers each CPU from its horizon to its last event, and also what precedes the holes that the horizon lies behind.
- * What no snapshot covers is a gap:
+ * Before all programs of the session were attached, events of some kinds are missing: a ring that has its very first event
+ * has its horizon there. What no snapshot covers is a gap:
  *
  *	snapshot 0	      [=====   ====]
  *	snapshot 1	                     [=======]
@@ -40,9 +41,8 @@ struct fr_gap_list {
 };
 
 struct fr_gaps {
-	u8 tier;       /* whose rings are looked at: FR_TIER_MAIN, if nothing is said */
-	bool is_read;  /* all events have been: what was found damaged then is a hole, too */
-	bool attached; /* before all programs of a session were attached events are missing, too */
+	u8 tier;      /* whose rings are looked at: FR_TIER_MAIN, if nothing is said */
+	bool is_read; /* all events have been: what was found damaged then is a hole, too */
 	struct fr_gap_list covered, hole, end;
 	struct fr_gap_list gap; /* by since_ns */
 };

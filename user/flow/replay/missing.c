@@ -30,17 +30,14 @@ static void extend(struct boot *b, const struct fr_gap_list *l)
 		b->last_ns = l->g[i].until_ns > b->last_ns ? l->g[i].until_ns : b->last_ns;
 }
 
-/* Before all programs of a session were attached, events are missing, too. */
 static int find_all(struct fr_missing *m)
 {
 	const struct fr_replay *r = m->replay;
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < r->boot_cnt; i++) {
-		m->boot[i].gaps.attached = true;
+	for (i = 0; i < r->boot_cnt; i++)
 		m->boot[i].gaps.tier = m->tier;
-	}
 	for (i = 0; i < r->file_cnt && !err; i++) {
 		struct boot *b = &m->boot[r->file[i].boot];
 
