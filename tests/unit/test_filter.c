@@ -301,6 +301,10 @@ static const struct {
 	size_t at;
 	const char *word; /* in the message */
 } errors[] = {
+	{"tid == 5 && comm == \"averylongprogram\"", 20, "\"averylongprogra\""},
+	{"next_comm in (\"a\", \"averylongprogram\")", 19, "15 bytes"},
+	{"\"averylongprogram\" != child_comm", 0, "15 bytes"},
+	{"comm !~ \"averylongprogram\"", 8, "15 bytes"},
 	{"", 0, "empty"},
 	{"  ", 0, "empty"},
 	{"tid ==", 6, "missing"},

@@ -378,6 +378,30 @@ static int check_quotes(struct fr_filter *f, const struct fr_node *text, const s
 	return 0;
 }
 
+static bool is_task_name(const struct fr_node *n)
+{
+	bool is_any = false;
+	u32 nr;
+
+	if (n->op != FR_OP_FIELD)
+		return is_builtin(n, FR_BI_comm);
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		if (n->field[nr] && n->field[nr]->type != FR_TYPE_comm)
+			return false;
+		is_any |= n->field[nr] != NULL;
+	}
+	return is_any;
+}
+
+/* A longer name is no task's: the comparison would never hold. */
+static int check_length(struct fr_filter *f, const struct fr_node *name, const struct fr_node *text)
+{
+	if (text->op != FR_OP_TEXT || text->len < FR_COMM_SZ || !is_task_name(name))
+		return 0;
+	return fr_filter_fail(f, text->at, "the kernel keeps %d bytes of a name: \"%.*s\"", FR_COMM_SZ - 1, FR_COMM_SZ - 1,
+			      text->text);
+}
+
 static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct fr_node *b)
 {
 	u8 common;
@@ -389,7 +413,7 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct
 		return fr_filter_fail(f, n->at, "a text cannot be compared with a number");
 	if (common == TEXT && n->op >= FR_OP_LT && n->op <= FR_OP_GE)
 		return fr_filter_fail(f, n->at, "texts have no order: compare with == != ~ !~ =~ in");
-	return 0;
+	return check_length(f, n->a, b) ?: check_length(f, b, n->a);
 }
 
 static bool has_names(const struct fr_node *n)
@@ -414,7 +438,7 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 		return err;
 	if (!(kinds_of(n->a) & TEXT) && !has_names(n->a))
 		return fr_filter_fail(f, n->at, "only a text can match a pattern, or a number that text output shows by name");
-	return 0;
+	return n->op >= FR_OP_REGEX || strpbrk(n->b->text, "*?[\\") ? 0 : check_length(f, n->a, n->b);
 }
 
 static int check_compare(struct fr_filter *f, struct fr_node *n)

@@ -272,6 +272,24 @@ static const char *kinds_shown(u32 kinds, char *buf, size_t sz)
 	return buf;
 }
 
+/* A filter of something that is not known of such a latency would never let a moment pass. */
+static int check_latency(struct fr_tp *p, struct fr_tp_span name, const struct key *key)
+{
+	bool is_file = key->set == set_exe || key->set == set_cgroup,
+	     is_task = is_file || key->set == set_comm || key->set == set_uid;
+
+	if (p->t.kind != FR_TRIGGER_latency)
+		return 0;
+	if ((p->t.latency == FR_LATENCY_softirq || p->t.latency == FR_LATENCY_irq) && is_task)
+		return fr_tp_fail(p, name.at, "%s makes no sense for latency:%s: an interrupt is no task's: leave it out",
+				  key->name, fr_latency_name(p->t.latency));
+	if (p->t.latency == FR_LATENCY_block && is_file)
+		return fr_tp_fail(p, name.at,
+				  "%s is not known of block requests: only comm and uid of the task that issued them",
+				  key->name);
+	return 0;
+}
+
 static int set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_span *value)
 {
 	const struct key *key = find_key(name);
@@ -283,6 +301,8 @@ static int set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_s
 	if (!(key->kinds & 1u << p->t.kind))
 		return fr_tp_fail(p, name.at, "%s makes no sense for %s: it is for %s", key->name, fr_tp_kind_shown(p->t.kind),
 				  kinds_shown(key->kinds, buf, sizeof(buf)));
+	if (check_latency(p, name, key))
+		return -EINVAL;
 	if (p->seen & bit)
 		return fr_tp_fail(p, name.at, "%s is given twice", key->name);
 	p->seen |= bit;
