@@ -36,16 +36,6 @@ __noinline u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *wh
 	return set & ~said;
 }
 
-__noinline u64 fr_hung_limit(u32 due)
-{
-	u32 i;
-
-	for (i = 0; i < FR_TRIGGER_MAX; i++)
-		if (due >> i & 1)
-			return fr_rules[i].limit_ns;
-	return 0;
-}
-
 __noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid)
 {
 	struct fr_rec_hung *rec;
@@ -87,7 +77,7 @@ __noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
 	a->value_ns = value_ns;
 	a->what = state;
 	incident(value_ns, state, task);
-	a->ts = fr_hung_write(value_ns, fr_hung_limit(due), state, a->tid);
+	a->ts = fr_hung_write(value_ns, fr_rules_limit(due), state, a->tid);
 	return fr_moment_end(nr, due);
 }
 

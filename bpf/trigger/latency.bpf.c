@@ -51,17 +51,6 @@ __noinline u32 fr_lat_rules(u32 latency, u64 value_ns, u64 id, const struct fr_l
 	return set;
 }
 
-/* The limit of the first of the rules that are due. */
-__noinline u64 fr_lat_limit(u32 due)
-{
-	u32 i;
-
-	for (i = 0; i < FR_TRIGGER_MAX; i++)
-		if (due >> i & 1)
-			return fr_rules[i].limit_ns;
-	return 0;
-}
-
 static const char names[8][8] FR_ALIGNED(8) = {
 #define L(nr, name, doc) [nr] = #name,
 	FR_LATENCIES(L)
@@ -104,7 +93,7 @@ __noinline int fr_lat_tell(u32 latency, u64 value_ns, u64 id, const struct fr_la
 	a->tid = who->tid;
 	a->pid = who->pid;
 	a->uid = who->uid;
-	a->ts = fr_lat_write(latency, value_ns, fr_lat_limit(due), id, who->tid);
+	a->ts = fr_lat_write(latency, value_ns, fr_rules_limit(due), id, who->tid);
 	if (latency == FR_LATENCY_block) {
 		a->addr = addr;
 		__builtin_memcpy(a->comm, who->comm, sizeof(a->comm));

@@ -28,6 +28,16 @@ __noinline u32 fr_rule_due(u32 rule, u32 holds)
 	return 1u << rule % FR_TRIGGER_MAX;
 }
 
+__noinline u64 fr_rules_limit(u32 due)
+{
+	u32 i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (due >> i & 1)
+			return fr_rules[i].limit_ns;
+	return 0;
+}
+
 FR_INLINE void count_due(u32 due, bool told)
 {
 	struct fr_trigger_slot *slot;

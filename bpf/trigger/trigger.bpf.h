@@ -130,6 +130,9 @@ u32 fr_rule_due(u32 rule, u32 holds);
 /* Returns which of these rules, whose conditions hold, are due for an alert now. Counts. In crash.bpf.c. */
 u32 fr_rules_due(u32 set);
 
+/* The limit of the first of the rules that are due. */
+u64 fr_rules_limit(u32 due);
+
 /* Take a buffer, cleared, for a moment of these rules. Returns FR_MOMENT_NONE, counted, if all are taken. */
 u32 fr_moment_begin(u32 kind, u32 due);
 
