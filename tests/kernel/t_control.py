@@ -151,6 +151,28 @@ def why_failed():
         wait_for(lambda: problem() == want, f"the failure is told, not {problem()}")
 
 
+@test("snapshots that no rule asked for and that were not taken are told of, too: dump, SIGUSR1; no room")
+def unruled():
+    with daemon() as (name, p, _):
+        told = lambda: {x["what"]: x["text"] for x in status(name)["problems"] if x["what"] in ("failed", "quota")}
+        equal(told(), {}, "problems before")
+        os.rename(path(name), path(name) + ".away")
+        open(path(name), "x").close()
+        fr("dump", "-n", name, status=1)
+        p.send_signal(signal.SIGUSR1)
+        want = {"failed": "2 snapshots could not be written, the last one: Not a directory"}
+        wait_for(lambda: told() == want, f"both failures are told, not {told()}")
+        os.unlink(path(name))
+        os.mkdir(path(name), 0o700)
+        run("mount", "-t", "tmpfs", "-o", "size=16k,mode=0700", "nodev", path(name))
+        try:
+            fr("dump", "-n", name, status=1)
+            want["quota"] = "1 snapshots were not taken for lack of room"
+            wait_for(lambda: told() == want, f"lack of room is told, not {told()}")
+        finally:
+            run("umount", path(name))
+
+
 @test("a directory that the recorder may not write into is a problem before a snapshot fails")
 def forbidden():
     with daemon() as (name, _, _):

@@ -11,6 +11,7 @@
 
 static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 {
+	const struct fr_engine *engine = fr_daemon_engine(c->d);
 	const struct fr_config *conf = fr_daemon_config(c->d);
 	struct fr_store *st = fr_daemon_store(c->d);
 	int err;
@@ -21,7 +22,9 @@ static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 		.max_sz = conf->max_sz,
 		.max_age_ns = conf->max_age_ns,
 		.keep_free = conf->keep_free,
-		.failed_err = fr_engine_failed_err(fr_daemon_engine(c->d)),
+		.failed_err = fr_engine_failed_err(engine),
+		.unruled_failed = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_failed),
+		.unruled_space = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_space),
 	};
 	if (!st)
 		return;
@@ -52,6 +55,8 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 		fr_jsonw_u64(w, "max_age_ns", s.max_age_ns);
 		fr_jsonw_u64(w, "keep_free", s.keep_free);
 		fr_jsonw_u64(w, "failed_errno", -s.failed_err);
+		fr_jsonw_u64(w, "unruled_failed", s.unruled_failed);
+		fr_jsonw_u64(w, "unruled_space", s.unruled_space);
 	}
 	fr_control_answer_end(c, to);
 }

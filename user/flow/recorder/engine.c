@@ -46,6 +46,8 @@ void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verd
 {
 	if (slot < FR_TRIGGER_MAX)
 		fr_entry_add(n, e->tr, &e->tr->slot[slot].verdict[verdict % FR_TRIGGER_VERDICT_CNT], 1);
+	else
+		e->unruled[verdict % FR_TRIGGER_VERDICT_CNT]++;
 }
 
 void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts)
@@ -149,6 +151,11 @@ static void commit_handled(struct fr_engine *e, struct fr_entry *n, const struct
 int fr_engine_failed_err(const struct fr_engine *e)
 {
 	return e->failed_err;
+}
+
+u64 fr_engine_unruled(const struct fr_engine *e, enum fr_trigger_verdict verdict)
+{
+	return e->unruled[verdict];
 }
 
 /* Keep it until its snapshot is taken: its index. If it cannot be kept it has failed, and the gate forgets it: -errno. */

@@ -61,6 +61,9 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask);
 /* Why the last snapshot that could not be written failed: -errno; 0: this recorder had none. Lack of room is not counted. */
 int fr_engine_failed_err(const struct fr_engine *e);
 
+/* How many snapshots that no rule asked for (dump, SIGUSR1) this recorder judged so. */
+u64 fr_engine_unruled(const struct fr_engine *e, enum fr_trigger_verdict verdict);
+
 /* Called after each snapshot, whether taken or failed: hook, journal, control socket, quota. */
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg);

@@ -74,8 +74,9 @@ struct fr_engine {
 		void *arg;
 	} listener[LISTENER_MAX];
 	u32 listener_cnt;
-	int last_err;	/* of the last snapshot that ended */
-	int failed_err; /* of the last one that could not be written, 0: none of this recorder's */
+	int last_err;			     /* of the last snapshot that ended */
+	int failed_err;			     /* of the last one that could not be written, 0: none of this recorder's */
+	u64 unruled[FR_TRIGGER_VERDICT_CNT]; /* of snapshots asked for without a rule, which have no slot to be counted in */
 	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
 };
 

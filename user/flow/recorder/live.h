@@ -42,8 +42,9 @@ struct fr_live_store {
 	struct fr_store_usage usage;
 	u32 max_files; /* limits, 0: none, or unknown */
 	u64 max_sz, max_age_ns;
-	u32 keep_free;	/* 1/1000 % of the file system */
-	int failed_err; /* of the last snapshot that could not be written: -errno, 0: none, or unknown */
+	u32 keep_free;			   /* 1/1000 % of the file system */
+	int failed_err;			   /* of the last snapshot that could not be written: -errno, 0: none, or unknown */
+	u64 unruled_failed, unruled_space; /* snapshots of this recorder that no rule asked for and that were not taken */
 };
 
 /* A condition that needs attention. */

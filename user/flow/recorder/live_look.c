@@ -95,6 +95,8 @@ static void take_answer(struct fr_live_store *st, const char *line)
 	st->max_age_ns = fr_jsonr_u64(&j, "max_age_ns", 0);
 	st->keep_free = fr_jsonr_u64(&j, "keep_free", 0);
 	st->failed_err = -(int)fr_jsonr_u64(&j, "failed_errno", 0);
+	st->unruled_failed = fr_jsonr_u64(&j, "unruled_failed", 0);
+	st->unruled_space = fr_jsonr_u64(&j, "unruled_space", 0);
 	fr_jsonr_free(&j);
 }
 
@@ -257,7 +259,7 @@ static void check_clock(struct fr_live *l)
 
 static void check_triggers(struct fr_live *l)
 {
-	u64 full = 0, failed = 0, space = 0;
+	u64 full = 0, failed = l->store.unruled_failed, space = l->store.unruled_space;
 	u32 i;
 
 	for (i = 0; l->triggers && i < FR_TRIGGER_MAX; i++) {
