@@ -60,7 +60,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit asan clang-check check bench bench-quick demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit asan fuzzed shared clang-check check bench bench-quick demo format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -160,6 +160,13 @@ unit: $(UNIT)
 
 asan:
 	$(MAKE) O=$(O)/asan SANITIZE=address,undefined all unit
+
+fuzzed:
+	$(MAKE) O=$(O)/fuzz CC=$(CLANG) CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' SANITIZE=address,undefined $(O)/fuzz/libfrcore.a
+
+# What several suites need, made beforehand, as they run beside each other (tests/run.sh).
+MAKERS		:= $(patsubst %.c,$(O)/%,$(wildcard tests/*/make*.c))
+shared: unit asan fuzzed $(MAKERS)
 
 clang-check:
 	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit

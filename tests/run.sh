@@ -7,37 +7,36 @@ cd "$(dirname "$0")/.." || exit
 export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 
 # Name, seconds after which it counts as hung, command. The limit is at least four times what the suite takes, since machines may
-# be busy. The suites run one after the other, because those of the kernel measure time.
+# be busy. If all are run, those with a + run beside each other; the others load programs into the kernel, or measure time.
 suites='
-tree	 400	tests/tree/run.sh
-build	 900	tests/build/run.sh
-unit	1200	tests/unit/run.sh
-model	 900	tests/model/run.sh
-step	 600	tests/step/run.sh
-stress	1200	tests/stress/run.sh
-files	 900	tests/files/run.sh
-dist	 240	tests/dist/run.sh
-cli	 900	tests/cli/run.sh
-gate	 600	tests/gate/run.sh
-lib	 400	tests/lib/run.sh
-report	 400	tests/report/run.sh
-cut	 300	tests/cut/run.sh
-symbols	 600	tests/symbols/run.sh
-rehearse 300	tests/rehearse/run.sh
-export	1200	tests/export/run.sh
-view	 600	tests/view/run.sh
-top	 600	tests/top/run.sh
-fault	 900	tests/fault/run.sh
-fuzz	1200	tests/fuzz/run.sh 60
-kernel	2400	tests/kernel/run.sh
-vm	3300	tests/vm/run.sh
-systemd	1500	tests/systemd/run.sh
-demo	 400	tests/demo/check.sh
++ tree	 400	tests/tree/run.sh
++ build	1200	tests/build/run.sh
++ unit	1200	tests/unit/run.sh
++ model	1200	tests/model/run.sh
++ step	1200	tests/step/run.sh
++ files	1200	tests/files/run.sh
++ dist	 400	tests/dist/run.sh
++ cli	1200	tests/cli/run.sh
++ lib	 600	tests/lib/run.sh
++ report	 600	tests/report/run.sh
++ cut	 600	tests/cut/run.sh
++ symbols 900	tests/symbols/run.sh
++ rehearse 600	tests/rehearse/run.sh
++ view	 900	tests/view/run.sh
++ fuzz	1200	tests/fuzz/run.sh 60
+- gate	 600	tests/gate/run.sh
+- stress 1200	tests/stress/run.sh
+- export 1200	tests/export/run.sh
+- top	 600	tests/top/run.sh
+- fault	 900	tests/fault/run.sh
+- kernel 2400	tests/kernel/run.sh
+- vm	3300	tests/vm/run.sh
+- systemd 1500	tests/systemd/run.sh
+- demo	 400	tests/demo/check.sh
 '
 logs=build/check
 mkdir -p $logs
-rm -f $logs/failures
-passed=0 failed=0 skipped=0
+rm -f $logs/*.{counts,failures}
 
 # counts LOG: the three numbers of its last line; nothing if that is no summary
 counts() {
@@ -68,30 +67,54 @@ show_failures() {
 	{
 		echo "failed: $1, exit status $3"
 		grep -aE -A 8 '^ *(FAIL|not ok|\[ *FAILED|\*\*\*)|: error: ' "$2" | head -n 24
-	} | sed 's/^/   /' >> $logs/failures
+	} | sed 's/^/   /' > "$logs/$1.failures"
 }
 
+# show NAME SECONDS LOG STATUS: how a suite ended
+show() {
+	local p f s
+	read -r p f s < "$logs/$1.counts"
+	printf '%-8s %-5s %4d s   %d passed, %d failed, %d skipped\n' "$1" "$( ((f)) && echo FAIL || echo ok)" "$2" "$p" "$f" "$s"
+	grep -iE '^skip' "$3" | sed 's/^/         /'
+	((f)) && show_failures "$1" "$3" "$4"
+}
+
+# run_suite NAME LIMIT COMMAND...: all that it prints at once, as others may run beside it
 run_suite() {
-	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status p f s
+	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status text
 	shift 2
-	printf '%-8s ' "$name"
 	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
 	status=$?
 	((status == 124 || status == 137)) && echo "stopped after $limit s" >> "$log"
-	read -r p f s <<< "$(judge $status "$log")"
-	printf '%-5s %4d s   %d passed, %d failed, %d skipped\n' "$( ((f)) && echo FAIL || echo ok)" $((SECONDS - begin)) "$p" "$f" "$s"
-	grep -iE '^skip' "$log" | sed 's/^/         /'
-	((f)) && show_failures "$name" "$log" "$status"
-	((passed += p, failed += f, skipped += s))
+	judge $status "$log" > "$logs/$name.counts"
+	text=$(show "$name" $((SECONDS - begin)) "$log" $status)
+	echo "$text"
 }
 
-while read -r name limit command; do
+# Suites that run beside each other must not make the same programs at once. What cannot be made fails where it is needed.
+(($#)) || make -s -k "-j$(nproc)" shared > $logs/shared.log 2>&1
+names=()
+while read -r beside name limit command; do
 	[[ -n $name ]] || continue
 	[[ $# == 0 || " $* " == *" $name "* ]] || continue
-	# shellcheck disable=SC2086
-	run_suite "$name" "$limit" $command
+	names+=("$name")
+	if [[ $# == 0 && $beside == + ]]; then
+		(($(jobs -rp | wc -l) < $(nproc))) || wait -n
+		# shellcheck disable=SC2086
+		run_suite "$name" "$limit" $command &
+	else
+		wait
+		# shellcheck disable=SC2086
+		run_suite "$name" "$limit" $command
+	fi
 done <<< "$suites"
+wait
 
-[[ -e $logs/failures ]] && cat $logs/failures
+passed=0 failed=0 skipped=0
+for name in "${names[@]}"; do
+	read -r p f s < "$logs/$name.counts"
+	((passed += p, failed += f, skipped += s))
+	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 ((passed && !failed))

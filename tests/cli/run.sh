@@ -454,7 +454,7 @@ fuzzed_filters() {
 	local out=build/fuzz
 	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null ||
 		{ echo "clang cannot link with libFuzzer: install libclang-rt-dev"; return 77; }
-	make -s -j2 O=$out CC=clang CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' SANITIZE=address,undefined $out/libfrcore.a &&
+	make -s -j2 fuzzed &&
 		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
 			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrcore.a -o $out/filter || return
 	grep -oP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"

@@ -14,8 +14,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fu
 	echo "0 passed, 0 failed, 1 skipped"
 	exit 0
 fi
-flags='-O1 -g -fsanitize=fuzzer-no-link'
-make -s O=$out CC=clang CFLAGS="$flags" SANITIZE=address,undefined $out/libfrcore.a || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s "-j$(nproc)" fuzzed || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
 # seeds NAME [HEAD...]: a folder with each golden snapshot behind each head of so many bytes, filled up with NUL; prints its name
 seeds() {
@@ -54,13 +53,16 @@ fuzz() {
 	return 1
 }
 
-# run NAME SECONDS CORPUS [OPTION]: fuzz this target if it was asked for
+# run NAME SECONDS CORPUS [OPTION]: fuzz this target if it was asked for, beside others, as many at a time as there are CPUs
 run() {
 	[[ -z ${targets// /} || $targets == *" $1 "* ]] || return 0
-	if fuzz "$@"; then ((++passed)); else ((++failed)); fi
+	(($(jobs -rp | wc -l) < $(nproc))) || wait -n
+	names+=("$1")
+	rm -f "$out/$1.passed"
+	{ fuzz "$@" && touch "$out/$1.passed"; } > "$out/$1.out" 2>&1 &
 }
 
-third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4))
+third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4)) names=()
 run read "$seconds" "tests/fuzz/corpus $(seeds read 0)"
 run export $third "tests/fuzz/corpus_export $(seeds export 0)" -close_fd_mask=3
 run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1')" -close_fd_mask=3
@@ -69,5 +71,11 @@ run top $third "$(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nn
 	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
 run text $quarter tests/fuzz/corpus_text
 run elf $quarter tests/fuzz/corpus_elf
+wait
+for name in "${names[@]}"; do
+	[[ -e $out/$name.passed ]] || echo "FAIL $name"
+	cat "$out/$name.out"
+	if [[ -e $out/$name.passed ]]; then ((++passed)); else ((++failed)); fi
+done
 echo "$passed passed, $failed failed, 0 skipped"
 ((!failed))

@@ -45,8 +45,8 @@ tell() {
 }
 
 {
-	run "make unit" make -s -k unit
-	run "make asan" make -s -k asan
+	run "make unit" make -s -k "-j$(nproc)" unit
+	run "make asan" make -s -k "-j$(nproc)" asan
 } > "$dir/make"
 tell "$dir/make"
 

@@ -75,24 +75,50 @@ check() {
 	grep -qE '^(ok|FAIL|SKIP) ' "$1/check.log" || fail "$(basename "$1")" "no test was run"
 }
 
+# run_kernel NAME DEB: boot it, and check what it recorded. In a subshell: its counts go to a file
 run_kernel() {
-	local name=$1 dir=$out/$1 deb begin=$SECONDS
-	deb=$(fetch "$name")
-	if [[ -z $deb ]]; then
-		skip "$name" "the package sources configured here do not have it"
-		return
-	fi
-	if ! prepare "$deb" "$dir"; then
-		fail "$name" "cannot make a guest of $(basename "$deb")"
-		return
-	fi
-	if ! boot "$dir" 4 1G $boot_limit; then
-		fail "$name" "the guest did not come to its end; the last lines of its console are"
+	local dir=$out/$1 begin=$SECONDS passed=0 failed=0 skipped=0
+	if ! prepare "$2" "$dir"; then
+		fail "$1" "cannot make a guest of $(basename "$2")"
+	elif ! boot "$dir" 4 1G $boot_limit; then
+		fail "$1" "the guest did not come to its end; the last lines of its console are"
 		tail -n 20 "$dir/console"
-		return
+	else
+		echo "# $(basename "$2" .deb), booted and recorded in $((SECONDS - begin)) s"
+		check "$dir"
 	fi
-	echo "# $(basename "$deb" .deb), booted and recorded in $((SECONDS - begin)) s"
-	check "$dir"
+	echo "$passed $failed $skipped" > "$out/$1.counts"
+}
+
+# tell NAME: what its tests printed, and their number
+tell() {
+	local p f s
+	cat "$out/$1.log"
+	if read -r p f s < "$out/$1.counts"; then
+		((passed += p, failed += f, skipped += s))
+	else
+		fail "$1" "its tests did not come to their end"
+	fi
+}
+
+# A guest takes one CPU (lib.sh): as many run at a time as there are.
+run_kernels() {
+	local kernel deb begun=()
+	for kernel; do
+		deb=$(fetch "$kernel")
+		if [[ -z $deb ]]; then
+			skip "$kernel" "the package sources configured here do not have it"
+			continue
+		fi
+		(($(jobs -rp | wc -l) < $(nproc))) || wait -n
+		begun+=("$kernel")
+		: > "$out/$kernel.counts"
+		run_kernel "$kernel" "$deb" > "$out/$kernel.log" 2>&1 &
+	done
+	wait
+	for kernel in "${begun[@]}"; do
+		tell "$kernel"
+	done
 }
 
 mkdir -p "$out" "$packages"
@@ -103,9 +129,7 @@ elif ! need; then
 elif ! compile; then
 	fail compile "see above"
 else
-	for kernel in "${@:-${kernels[@]}}"; do
-		run_kernel "$kernel"
-	done
+	run_kernels "${@:-${kernels[@]}}"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))
