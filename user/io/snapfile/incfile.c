@@ -28,7 +28,7 @@ struct fr_incfile {
 	u64 size;   /* bytes */
 	ino_t inode;
 	char *add; /* lines to be written */
-	size_t add_sz;
+	size_t add_sz, add_cap;
 };
 
 /* ---- lines ---- */
@@ -314,14 +314,28 @@ int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
 	return err;
 }
 
+static int make_room(struct fr_incfile *f, size_t sz)
+{
+	size_t cap = 2 * (f->add_sz + sz);
+	char *more;
+
+	if (f->add_cap - f->add_sz >= sz)
+		return 0;
+	more = realloc(f->add, cap);
+	if (!more)
+		return -ENOMEM;
+	f->add = more;
+	f->add_cap = cap;
+	return 0;
+}
+
 int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
 {
-	char *p = realloc(f->add, f->add_sz + len + SUM_LEN + 2);
+	char *p;
 
-	if (!p || len < 2)
+	if (len < 2 || make_room(f, len + SUM_LEN + 2))
 		return -ENOMEM;
-	f->add = p;
-	p += f->add_sz;
+	p = f->add + f->add_sz;
 	memcpy(p, object, len - 1);
 	f->add_sz += len - 1;
 	f->add_sz += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (unsigned long long)XXH64(p, len - 1, 0));
@@ -377,7 +391,7 @@ int fr_incfile_end(struct fr_incfile *f)
 		err = write_added(f);
 	free(f->add);
 	f->add = NULL;
-	f->add_sz = 0;
+	f->add_sz = f->add_cap = 0;
 	if (f->fd < 0)
 		return err;
 	note(f);
