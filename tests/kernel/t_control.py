@@ -212,6 +212,7 @@ def follow():
         seen = []
         while len(seen) < 3:
             got = json.loads(next(as_json))
+            check(got["ts"] > 0, f"when that was: {got}")
             seen += [got] if got["reason"] != "command" else []
         by = {(e["watch"], e.get("verdict"), e["pid"]) for e in seen}
         equal(by, {("trigger", "taken", pids[0]), ("trigger", "dedupe", pids[1]), ("snapshot", None, pids[0])}, "what was told")

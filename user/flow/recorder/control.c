@@ -141,10 +141,10 @@ static void tell_end(struct fr_ctl *c)
 	free(line);
 }
 
-/* The known facts of the moment. */
-static void put_moment(struct fr_jsonw *w, const struct fr_alert *a)
+/* The known facts of the moment, which was at that time. */
+static void put_moment(struct fr_jsonw *w, const struct fr_alert *a, u64 at_ns)
 {
-	fr_jsonw_u64(w, "ts", a->ts);
+	fr_jsonw_u64(w, "ts", at_ns);
 	if (a->pid || a->comm[0]) {
 		fr_jsonw_u64(w, "pid", a->pid);
 		fr_jsonw_u64(w, "tid", a->tid);
@@ -164,19 +164,18 @@ static void put_rule(struct fr_jsonw *w, const struct fr_trigger *rule)
 		fr_jsonw_mem(w, "rule", rule->text, strnlen(rule->text, sizeof(rule->text)));
 }
 
-void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rule_nr, const struct fr_alert *a, u32 verdict)
+void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, const struct fr_alert *a, u64 at_ns, u32 verdict)
 {
 	struct fr_jsonw *w;
 
-	(void)rule_nr; /* the text says more, and stays valid after a reload */
 	if (!c || !c->server || !fr_ctl_watchers(c->server))
 		return;
 	w = fr_control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "trigger");
 	fr_jsonw_text(w, "reason", fr_trigger_reason(a->kind));
 	fr_jsonw_text(w, "verdict", fr_trigger_verdict_name(verdict));
-	put_rule(w, rule);
-	put_moment(w, a);
+	put_rule(w, rule); /* its text: its number is another one after a reload */
+	put_moment(w, a, at_ns);
 	tell_end(c);
 }
 
@@ -227,7 +226,7 @@ static void put_taken(struct fr_ctl *c, struct fr_jsonw *w, const struct fr_take
 	if (t->done_mono_ns > t->asked_mono_ns)
 		fr_jsonw_u64(w, "took_ns", t->done_mono_ns - t->asked_mono_ns);
 	put_rule(w, t->rule);
-	put_moment(w, &t->alert);
+	put_moment(w, &t->alert, t->alert.ts);
 }
 
 static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)

@@ -26,8 +26,9 @@ void fr_control_change(struct fr_ctl *c);
 
 /*
  * Tell watchers what was decided about a moment: the engine calls this for each decision (snapshots arrive by
- * fr_engine_listen()). rule NULL: none. Watchers that fall behind are told how many they missed. c NULL is fine.
+ * fr_engine_listen()). at_ns: when it was, recording clock. rule NULL: none. Watchers that fall behind are told how many they
+ * missed. c NULL is fine.
  */
-void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, u32 rule_nr, const struct fr_alert *a, u32 verdict);
+void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, const struct fr_alert *a, u64 at_ns, u32 verdict);
 
 #endif

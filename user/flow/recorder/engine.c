@@ -66,7 +66,7 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	if (ts)
 		*ts = now;
 	fr_engine_tell(e, a, nr, verdict);
-	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), nr, a, verdict);
+	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), a, a->ts ?: now, verdict);
 }
 
 void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m)
