@@ -79,17 +79,22 @@ show() {
 	((f)) && show_failures "$1" "$3" "$4"
 }
 
-# run_suite NAME LIMIT COMMAND...: all that it prints at once, as others may run beside it
+# run_suite NAME LIMIT COMMAND...: in a subshell, which prints all at once, as others may run beside it, and passes signals on
 run_suite() {
 	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status text
 	shift 2
-	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
+	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null &
+	# shellcheck disable=SC2064
+	trap "kill $!; exit" INT TERM
+	wait $!
 	status=$?
 	((status == 124 || status == 137)) && echo "stopped after $limit s" >> "$log"
 	judge $status "$log" > "$logs/$name.counts"
 	text=$(show "$name" $((SECONDS - begin)) "$log" $status)
 	echo "$text"
 }
+
+trap 'kill $(jobs -p) 2> /dev/null; exit 130' INT TERM
 
 # Suites that run beside each other must not make the same programs at once. What cannot be made fails where it is needed.
 (($#)) || make -s -k "-j$(nproc)" shared > $logs/shared.log 2>&1
@@ -98,15 +103,13 @@ while read -r beside name limit command; do
 	[[ -n $name ]] || continue
 	[[ $# == 0 || " $* " == *" $name "* ]] || continue
 	names+=("$name")
-	if [[ $# == 0 && $beside == + ]]; then
-		(($(jobs -rp | wc -l) < $(nproc))) || wait -n
-		# shellcheck disable=SC2086
-		run_suite "$name" "$limit" $command &
-	else
-		wait
-		# shellcheck disable=SC2086
-		run_suite "$name" "$limit" $command
-	fi
+	at_once=1
+	[[ $# == 0 && $beside == + ]] && at_once=$(nproc)
+	while (($(jobs -rp | wc -l) >= at_once)); do
+		wait -n
+	done
+	# shellcheck disable=SC2086
+	run_suite "$name" "$limit" $command &
 done <<< "$suites"
 wait
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Clean builds by both compilers, BPF for arm64, installing and uninstalling.
+# Builds by both compilers, BPF for arm64, installing and uninstalling. `make check` has made build/ by the first of them.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
 
-build() { make -s -j2 O="$tmp/$1" CC="$1" all unit && "$tmp/$1/flightrec" --help > /dev/null; }
+build() { make -s -j2 O="$1" CC="$2" all unit && "$1/flightrec" --help > /dev/null; }
 
 installs() {
-	make -s O="$tmp/gcc" install DESTDIR="$tmp/root" PREFIX=/usr || return 1
+	make -s install DESTDIR="$tmp/root" PREFIX=/usr || return 1
 	"$tmp/root/usr/bin/flightrec" --help > /dev/null || return 1
 	for file in usr/share/man/man1/flightrec.1 usr/share/man/man5/flightrec-format.5 usr/share/man/man5/flightrec.conf.5 \
 		usr/include/flightrec.h usr/lib/libflightrec.so.1 usr/lib/libflightrec.so usr/lib/libflightrec.a \
@@ -23,28 +23,28 @@ keeps_conf() {
 	local conf=$tmp/kept/etc/flightrec.conf unit=$tmp/kept/opt/lib/systemd/system/flightrec.service
 	mkdir -p "$tmp/kept/etc"
 	echo '# mine' > "$conf"
-	make -s O="$tmp/gcc" install DESTDIR="$tmp/kept" PREFIX=/opt || return 1
+	make -s install DESTDIR="$tmp/kept" PREFIX=/opt || return 1
 	grep -q '^ExecStart=/opt/bin/flightrec ' "$unit" || { grep ExecStart "$unit"; return 1; }
-	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/kept" PREFIX=/opt || return 1
+	make -s uninstall DESTDIR="$tmp/kept" PREFIX=/opt || return 1
 	[[ $(cat "$conf") == '# mine' ]]
 }
 
 # Directories with signs that a shell, sed or a unit's command line would split at.
 installs_anywhere() {
 	local at="$tmp/root of it" prefix="/opt/it's a & b" to=(DESTDIR="$tmp/root of it" PREFIX="/opt/it's a & b" SYSCONFDIR="/etc/x y")
-	make -s O="$tmp/gcc" install "${to[@]}" && "$at$prefix/bin/flightrec" --help > /dev/null || return
+	make -s install "${to[@]}" && "$at$prefix/bin/flightrec" --help > /dev/null || return
 	grep -qxF "ExecStart=\"$prefix/bin/flightrec\" record --config \"/etc/x y/flightrec.conf\"" "$at$prefix/lib/systemd/system/flightrec.service" || return
 	grep -qxF "prefix=$prefix" "$at$prefix/lib/pkgconfig/flightrec.pc" && [[ -s "$at/etc/x y/flightrec.conf" ]] || return
 	[[ $(find "$at" ! -type d | wc -l) == $(find "$tmp/root" ! -type d | wc -l) ]] || return
-	make -s O="$tmp/gcc" uninstall "${to[@]}" && [[ -z $(find "$at" ! -type d) ]]
+	make -s uninstall "${to[@]}" && [[ -z $(find "$at" ! -type d) ]]
 }
 
 uninstalls() {
-	make -s O="$tmp/gcc" uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
+	make -s uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
 }
 
-check "gcc" build gcc
-check "clang" build clang
+check "gcc" build build gcc
+check "clang" build "$tmp/clang" clang
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "install" installs
 check "install where names have blanks" installs_anywhere
