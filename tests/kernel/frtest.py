@@ -44,9 +44,10 @@ def test(name):
 def main():
     """Run the tests of a script; those whose name contains an argument, if there are any."""
     signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
-    # a shell's job in the background ignores these two, and so would all we start
+    # a shell's job in the background ignores these, and so would all we start; likewise what nohup starts the last
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     bad = 0
     for name, fn in _tests:
         if len(sys.argv) > 1 and not any(a in name for a in sys.argv[1:]):

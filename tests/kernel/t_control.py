@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from frtest import (FLIGHTREC, TMP, Skip, check, ended, equal, exists, fr, fr_json, main, new_name, path, run, status, test,
+from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, ended, equal, exists, fr, fr_json, main, new_name, path, run, status, test,
                     wait_for)
 
 RUN = "/run/flightrec"
@@ -184,6 +184,30 @@ def forbidden():
         check("quota " in text and "free on the disk" in text, f"what is known of it is shown: {text}")
         os.chown(path(name), 0, 0)
         equal(problems(), [], "problems of one that is root's again")
+
+
+@test("nohup: SIGHUP reloads the file as ever, and does not end a recorder without one")
+def nohup():
+    def begun(name, *args):
+        p = subprocess.Popen(["nohup", FLIGHTREC, "record", *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta") and status(name)["recorder"],
+                 "the recorder", 60)
+        return p
+    with ended(new_name()) as name:
+        p = begun(name, "--config", config(name))
+        config(name, on=("exit:3",))
+        p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "exit:3" in [t["rule"] for t in status(name)["triggers"]], "the rule of the file")
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(60), 0, "exit status")
+    with ended(new_name()) as name:
+        p = begun(name, "-n", name, "-o", path(name), "-p", "minimal", "-m", "2M")
+        p.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        check(p.poll() is None and status(name)["recorder"], "it was ended")
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(60), 0, "exit status")
 
 
 def lines(p, seconds=60):

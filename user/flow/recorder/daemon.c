@@ -402,7 +402,7 @@ static int open_loop(struct fr_daemon *d)
 {
 	sigset_t set;
 
-	fr_record_signals(&set);
+	fr_record_signals(d->ask, &set);
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (d->epoll_fd < 0 || d->signal_fd < 0)

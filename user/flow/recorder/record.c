@@ -395,7 +395,7 @@ static void warn_container(void)
 			"hostPID)");
 }
 
-/* nohup: a blocked signal would come although it is ignored. */
+/* nohup: a blocked signal comes although it is ignored. */
 static bool hangup_is_ignored(void)
 {
 	struct sigaction act;
@@ -403,12 +403,12 @@ static bool hangup_is_ignored(void)
 	return !sigaction(SIGHUP, NULL, &act) && act.sa_handler == SIG_IGN;
 }
 
-void fr_record_signals(sigset_t *set)
+void fr_record_signals(const struct fr_record_ask *ask, sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	if (!hangup_is_ignored())
+	if (ask->is_daemon || !hangup_is_ignored())
 		sigaddset(set, SIGHUP);
 	sigaddset(set, SIGUSR1);
 	sigaddset(set, SIGCHLD);
@@ -443,7 +443,7 @@ static void block_signals(struct fr_record_ask *ask)
 {
 	sigset_t set;
 
-	fr_record_signals(&set);
+	fr_record_signals(ask, &set);
 	sigprocmask(SIG_BLOCK, &set, &ask->mask);
 }
 

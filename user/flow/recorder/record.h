@@ -58,7 +58,10 @@ int fr_record_out_dir(const char *dir, char **path);
 /* Snapshots and incidents of the session go there from now on: record that for commands. If that fails, a warning says so. */
 void fr_record_set_dir(struct fr_sess *s, const char *dir);
 
-/* Signals that the loop takes from its signalfd; blocked from the beginning. */
-void fr_record_signals(sigset_t *set);
+/*
+ * Signals that the loop takes from its signalfd; blocked from the beginning. SIGHUP, if it was ignored then (nohup), only where
+ * it means to read the configuration again, not to end.
+ */
+void fr_record_signals(const struct fr_record_ask *ask, sigset_t *set);
 
 #endif
