@@ -115,7 +115,7 @@ wait
 
 passed=0 failed=0 skipped=0
 for name in "${names[@]}"; do
-	read -r p f s < "$logs/$name.counts"
+	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
 done

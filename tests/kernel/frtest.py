@@ -44,7 +44,7 @@ def test(name):
 def main():
     """Run the tests of a script; those whose name contains an argument, if there are any."""
     signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
-    # a shell's job in the background ignores these, and so would all we start; likewise what nohup starts the last
+    # a shell's job in the background ignores the first two, what nohup starts the third, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
