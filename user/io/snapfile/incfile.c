@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "io/fd.h"
+#include "pure/rows/pbuf.h"
 
 #define OLDER	    FR_INCFILE_NAME ".1"
 #define SUM_BEGIN   ",\"sum\":\""
@@ -27,8 +28,7 @@ struct fr_incfile {
 	bool known; /* it is as we left it, with: */
 	u64 size;   /* bytes */
 	ino_t inode;
-	char *add; /* lines to be written */
-	size_t add_sz, add_cap;
+	struct fr_pbuf add; /* lines to be written */
 };
 
 /* ---- lines ---- */
@@ -217,7 +217,7 @@ void fr_incfile_close(struct fr_incfile *f)
 	if (!f)
 		return;
 	close_file(f);
-	free(f->add);
+	free(f->add.p);
 	free(f);
 }
 
@@ -314,31 +314,16 @@ int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
 	return err;
 }
 
-static int make_room(struct fr_incfile *f, size_t sz)
-{
-	size_t cap = 2 * (f->add_sz + sz);
-	char *more;
-
-	if (f->add_cap - f->add_sz >= sz)
-		return 0;
-	more = realloc(f->add, cap);
-	if (!more)
-		return -ENOMEM;
-	f->add = more;
-	f->add_cap = cap;
-	return 0;
-}
-
 int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
 {
 	char *p;
 
-	if (len < 2 || make_room(f, len + SUM_LEN + 2))
+	if (len < 2 || fr_pbuf_room(&f->add, len + SUM_LEN + 2))
 		return -ENOMEM;
-	p = f->add + f->add_sz;
+	p = (char *)f->add.p + f->add.len;
 	memcpy(p, object, len - 1);
-	f->add_sz += len - 1;
-	f->add_sz += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (unsigned long long)XXH64(p, len - 1, 0));
+	f->add.len += len - 1;
+	f->add.len += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (unsigned long long)XXH64(p, len - 1, 0));
 	return 0;
 }
 
@@ -368,13 +353,13 @@ static int write_added(struct fr_incfile *f)
 
 	if (fstat(f->fd, &st))
 		return -errno;
-	if (st.st_size && st.st_size + f->add_sz > most(f)) {
+	if (st.st_size && st.st_size + f->add.len > most(f)) {
 		err = rotate(f);
 		if (err)
 			return err;
 		st.st_size = 0;
 	}
-	err = fr_write_all(f->fd, f->add, f->add_sz);
+	err = fr_write_all(f->fd, f->add.p, f->add.len);
 	if (!err && fdatasync(f->fd))
 		err = -errno;
 	/* disk full: remove the incomplete line */
@@ -387,11 +372,10 @@ int fr_incfile_end(struct fr_incfile *f)
 {
 	int err = f->fd < 0 ? -EBADF : 0;
 
-	if (!err && f->add_sz)
+	if (!err && f->add.len)
 		err = write_added(f);
-	free(f->add);
-	f->add = NULL;
-	f->add_sz = f->add_cap = 0;
+	free(f->add.p);
+	f->add = (struct fr_pbuf){0};
 	if (f->fd < 0)
 		return err;
 	note(f);
