@@ -3,6 +3,7 @@
  * make FILE: a snapshot of the events on standard input, a line each, in order of time:
  *
  *	fact NAME VALUE			horizon CPU NS
+ *	hole CPU SINCE_NS UNTIL_NS
  *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *
@@ -24,8 +25,9 @@ struct fact {
 static struct host_ring *ring[CPU_CNT][FR_TIER_CNT];
 static struct fact fact[MAX];
 static struct fr_snap_task task[MAX];
+static struct fr_snap_hole hole[MAX];
 static u64 horizon[CPU_CNT];
-static u32 fact_cnt, task_cnt;
+static u32 fact_cnt, task_cnt, hole_cnt;
 static char procs[4096]; /* what /proc said */
 
 static void die(const char *what)
@@ -124,13 +126,16 @@ static bool read_process(const char *line)
 
 static void read_line(char *line)
 {
-	unsigned long long ns;
+	unsigned long long ns, until_ns;
 	u32 cpu;
 
 	if (fact_cnt < MAX && sscanf(line, "fact %63s %1023[^\n]", fact[fact_cnt].name, fact[fact_cnt].value) == 2)
 		fact_cnt++;
 	else if (sscanf(line, "horizon %u %llu", &cpu, &ns) == 2)
 		horizon[cpu % CPU_CNT] = ns;
+	else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
+		hole[hole_cnt++] = (struct fr_snap_hole){
+			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
 	else if (read_process(line))
@@ -154,7 +159,8 @@ static int put_rings(struct fr_snap_writer *w)
 		for (tier = 0; tier < FR_TIER_CNT && !err; tier++)
 			err = host_ring_put_laps(ring[cpu][tier], w);
 	}
-	return err ?: fr_snap_put_rings(w, acct, CPU_CNT);
+	err = err ?: fr_snap_put_rings(w, acct, CPU_CNT);
+	return err || !hole_cnt ? err : fr_snap_put_holes(w, hole, hole_cnt);
 }
 
 int main(int argc, char **argv)

@@ -224,6 +224,17 @@ replay_agrees() {
 		agrees "$snap"
 }
 
+# The same where the horizon comes from a hole: what precedes the hole is known, but not from before that time. Three calls: one begins
+# before all programs were attached, one behind that, one before the hole and ends behind it.
+replay_agrees_before_holes() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 2000000000' 'horizon 0 3000000000' \
+		'horizon 1 3000000000' 'hole 0 2500000000 3000000000' 'hole 1 2500000000 3000000000' \
+		'event 1800000000 1 softirq_entry 6 vec=1' 'event 1900000000 0 sys_enter 8 id=1' 'event 2100000000 0 sys_exit 8 id=1 ret=0' \
+		'event 2200000000 0 sys_enter 7 id=1' 'event 2200000300 0 sys_exit 7 id=1 ret=0' 'event 2300000000 0 sys_enter 9 id=1' \
+		'event 3100000000 0 sys_exit 9 id=1 ret=0' | made "$tmp/hole.flight" || return
+	status 0 "$FLIGHTREC" replay --json -f 'event == sys_exit && latency' "$tmp/hole.flight" && [[ $(jq .tid "$tmp/out") == 7 ]]
+}
+
 # An end without a number belongs to the call that began, in diff as in report; of one whose beginning is not there nothing is known.
 ends_have_names() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'event 1000 0 sys_enter 7 id=15' \
@@ -286,5 +297,6 @@ check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
+check "replay knows what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
 check "an end without a number" ends_have_names
 finish
