@@ -378,6 +378,8 @@ def merge_holes():
     for cpu in 0, 1:
         a, b, ring = main_ring(info("a.flight"), cpu), main_ring(info("b.flight"), cpu), main_ring(m, cpu)
         assert ring["horizon_ns"] == a["horizon_ns"] < b["horizon_ns"]
+        assert ring["overwritten"] == a["overwritten"] < b["overwritten"]
+        assert ring["written"] == ring["overwritten"] + ring["present"]
         assert ring["written"] == b["written"] and ring["last_seq"] == b["last_seq"] and ring["first_seq"] == a["first_seq"]
     # between a and c laps are missing: that is a hole, and the file is complete only after it
     a, c = info("a.flight"), info("c.flight")

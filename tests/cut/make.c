@@ -9,7 +9,7 @@
  *	end			is b without the lap that was being written, and with the one that b lacks
  *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
-#include "unit/host_ring.h"
+#include "unit/host_map.h"
 
 #include <stdio.h>
 
@@ -148,6 +148,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	struct fr_snap_ring r = {.cpu = h->r.cpu, .tier = h->r.tier, .slot_cnt = h->r.slot_cnt, .subbuf_sz = 2 * FR_PAGE_SZ};
 	struct fr_snap_hole hole = {
 		.cpu = h->r.cpu, .tier = h->r.tier, .why = FR_HOLE_overwritten, .first_seq = skip, .last_seq = skip};
+	struct fr_ring_map map = host_ring_map(h);
 	struct fr_snap_lap lap;
 	int err = 0;
 	u32 k;
@@ -171,7 +172,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	if (r.horizon_ns < since_ns)
 		r.horizon_ns = since_ns;
 	r.overwritten = h->r.wr->overwritten;
-	r.written = r.overwritten + r.present;
+	r.written = r.overwritten + fr_ring_read_present(&map);
 	err = err ? err : fr_snap_put_rings(w, &r, 1);
 	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
 }

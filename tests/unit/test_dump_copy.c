@@ -17,6 +17,7 @@
 #define RINGS 5u
 
 static int verdict[LAPS + 1]; /* of each lap, from 1 on */
+static bool really;	      /* laps are read as they are */
 
 /* Of laps that several threads read: what they must not do, and what was read so far. */
 static struct {
@@ -50,6 +51,8 @@ static int read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz,
 
 	if (!r || buf_sz < FR_PAGE_SZ)
 		abort(); /* cmocka's assertions are for the first thread */
+	if (really)
+		return fr_ring_read_lap(r, seq, buf, buf_sz, out);
 	if (seen.watched)
 		see(r->map, seq);
 	if (verdict[seq])
@@ -62,7 +65,7 @@ static int read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz,
 /* Of rings that are not there: all of their laps. */
 static int read_range(const struct fr_ring_map *m, u64 *first_seq, u64 *last_seq)
 {
-	if (m->wr)
+	if (m->sl)
 		return fr_ring_read_range(m, first_seq, last_seq);
 	*first_seq = 1;
 	*last_seq = LAPS;
@@ -79,6 +82,12 @@ static u64 read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 sinc
 	return m->sl ? fr_ring_read_since(m, first, last, since_ns, before_ns) : first;
 }
 
+static u32 read_cnt(const struct fr_ring_map *m, u64 seq)
+{
+	return m->sl ? fr_ring_read_cnt(m, seq) : 0;
+}
+
+#define fr_ring_read_cnt   read_cnt
 #define fr_ring_read_lap   read_lap
 #define fr_ring_read_range read_range
 #define fr_ring_read_began read_began
@@ -146,15 +155,22 @@ static void laps_that_miss_for_different_reasons_end_before_the_next(void **stat
 	assert_int_equal(src.acct.horizon_ns, 5000);
 }
 
+static void put(struct host_ring *h, u32 rec_cnt, u64 step_ns)
+{
+	struct fr_rec_softirq_entry rec = {.task = 1, .vec = 1};
+
+	for (; rec_cnt; rec_cnt--, host_clock_ns += step_ns)
+		assert_int_equal(host_ring_put_rec(h, softirq_entry, &rec), 0);
+}
+
 /* A ring in which time goes by from record to record. */
 static struct host_ring *filled(u16 cpu, u32 rec_cnt, u64 step_ns)
 {
-	struct fr_rec_softirq_entry rec = {.task = 1, .vec = 1};
 	struct host_ring *h = host_ring_new(cpu, FR_TIER_MAIN, LAPS, 1);
 
 	h->remember = false;
-	for (host_clock_ns = 1000000000; rec_cnt; rec_cnt--, host_clock_ns += step_ns)
-		assert_int_equal(host_ring_put_rec(h, softirq_entry, &rec), 0);
+	host_clock_ns = 1000000000;
+	put(h, rec_cnt, step_ns);
 	return h;
 }
 
@@ -309,6 +325,68 @@ static void a_head_half_written_hides_no_lap(void **state)
 	host_ring_free(h);
 }
 
+/* Of rec_cnt records, while more come behind the look for laps, of all time or the last last_ns: the account, and what is
+ * copied. */
+static void copy_account(u32 rec_cnt, u32 more, u64 last_ns, struct fr_snap_ring *acct, u64 *copied_cnt)
+{
+	static u8 buf[LAPS * FR_PAGE_SZ];
+	struct fr_dump_lap copied[LAPS];
+	struct fr_snap_hole hole[LAPS];
+	struct fr_dump_ring src = {0}, *turn;
+	struct fr_dump d = {.src = &src,
+			    .turn = &turn,
+			    .src_cnt = 1,
+			    .room.sure = {.at = buf, .sz = sizeof(buf)},
+			    .copied = copied,
+			    .copied_room = LAPS,
+			    .hole = hole};
+	struct host_ring *h = filled(0, rec_cnt, 1000);
+	struct fr_ring_map map = host_ring_map(h);
+	size_t first = 0, i;
+
+	src.map = &map;
+	assert_int_equal(fr_ring_read_open(&src.reader, &map, NULL, NULL), 0);
+	d.since_ns = last_ns ? host_clock_ns - last_ns : 0;
+	fr_dump_find_ranges(&d);
+	put(h, more, 1000);
+	really = true;
+	assert_true(fr_dump_copy_wave(&d, &first));
+	really = false;
+	put(h, 3000, 1000); /* is not of this snapshot */
+	assert_int_equal(d.hole_cnt, 0);
+	for (*copied_cnt = 0, i = 0; i < d.copied_cnt; i++)
+		*copied_cnt += copied[i].lap.cnt;
+	fr_dump_count_written(&src);
+	*acct = src.acct;
+	host_ring_free(h);
+}
+
+/* Also of those that go while nothing of the ring was read yet; what comes later is the next snapshot's. */
+static void each_record_is_in_the_account_once(void **state)
+{
+	struct fr_snap_ring a;
+	u64 copied, before;
+
+	(void)state;
+	copy_account(100, 0, 0, &a, &copied);
+	assert_int_equal(a.overwritten, 0);
+	assert_int_equal(a.written, 100);
+	assert_int_equal(copied, 100);
+	copy_account(6000, 0, 0, &a, &copied);
+	assert_true(copied > 1000);
+	assert_int_equal(a.written, 6000);
+	assert_int_equal(a.overwritten, 6000 - copied);
+	before = a.overwritten;
+	copy_account(6000, 0, 300000, &a, &copied); /* what is left out was written, too */
+	assert_true(copied >= 300 && copied < 1000);
+	assert_int_equal(a.written, 6000);
+	assert_int_equal(a.overwritten, before);
+	copy_account(6000, 600, 0, &a, &copied);
+	assert_true(a.written > 6000 && a.written < 6600);
+	assert_true(a.overwritten > before + 500);
+	assert_int_equal(a.overwritten, a.written - copied);
+}
+
 static void waves_go_by_turns(void **state)
 {
 	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
@@ -346,6 +424,7 @@ static void threads_copy_stacks_last(void **state)
 	static const u32 pages = 2 * COPY_PER_THREAD_SZ / FR_PAGE_SZ;
 	static struct fr_dump_lap copied[RINGS * LAPS];
 	struct fr_dump_ring src[RINGS], *turn[RINGS];
+	static const struct fr_writer nobody;
 	struct fr_ring_map map[RINGS];
 	struct fr_dump d = {
 		.src = src, .turn = turn, .src_cnt = RINGS, .copied = copied, .copied_room = RINGS * LAPS, .stacks = RINGS - 2};
@@ -357,7 +436,7 @@ static void threads_copy_stacks_last(void **state)
 	seen.watched = true;
 	seen.before_stacks = d.stacks * LAPS;
 	for (i = 0; i < RINGS; i++) {
-		map[i] = (struct fr_ring_map){.cpu = i, .slot_cnt = LAPS, .subbuf_pages = pages};
+		map[i] = (struct fr_ring_map){.wr = &nobody, .cpu = i, .slot_cnt = LAPS, .subbuf_pages = pages};
 		map[i].tier = i < d.stacks ? FR_TIER_MAIN : FR_TIER_STACK;
 		src[i] = (struct fr_dump_ring){
 			.map = &map[i], .next_seq = 1, .last_seq = i < d.stacks ? LAPS : 1, .reader.map = &map[i]};
@@ -416,6 +495,7 @@ int main(void)
 		cmocka_unit_test(a_ring_that_overwrites_just_now_is_first),
 		cmocka_unit_test(what_ended_before_the_window_is_not_copied),
 		cmocka_unit_test(a_head_half_written_hides_no_lap),
+		cmocka_unit_test(each_record_is_in_the_account_once),
 		cmocka_unit_test(waves_go_by_turns),
 		cmocka_unit_test(threads_copy_stacks_last),
 		cmocka_unit_test(helpers_have_work),

@@ -614,7 +614,21 @@ static u64 first_lap(const struct fr_join_ring *r)
 	return whole > r->first_seq ? whole : r->first_seq;
 }
 
-/* The account of who was last to ask, of what is in the file now. */
+/* What a later snapshot lacks, an earlier one may have. */
+static u64 least_overwritten(const struct fr_join_group *g, const struct fr_join_ring *r, u64 least)
+{
+	u32 i;
+
+	for (i = 0; i < g->file_cnt; i++) {
+		const struct fr_snap_ring *a = account_of(g->file[i]->snap, r);
+
+		if (a && a->overwritten < least)
+			least = a->overwritten;
+	}
+	return least;
+}
+
+/* The account of who was last to ask, of what is in the file now; overwritten is what no file has. */
 static struct fr_snap_ring account(const struct fr_join_group *g, const struct fr_snap_ring *a)
 {
 	struct fr_snap_ring out = *a;
@@ -626,6 +640,7 @@ static struct fr_snap_ring account(const struct fr_join_group *g, const struct f
 
 		if (r->cpu != a->cpu || r->tier != a->tier)
 			continue;
+		out.overwritten = least_overwritten(g, r, a->overwritten);
 		out.present += r->present;
 		out.first_seq = first_lap(r);
 		out.last_seq = last_lap(g->file[newest_of(g, r)], r);

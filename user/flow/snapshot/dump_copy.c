@@ -115,6 +115,8 @@ static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int e
 {
 	enum fr_hole_why why = err == -ESTALE ? FR_HOLE_overwritten : err == -EAGAIN ? FR_HOLE_inflight : FR_HOLE_damaged;
 
+	if (err == -ESTALE && !src->any)
+		src->gone_cnt += src->lap_cnt[seq - src->first_seq];
 	if (err == -ENOENT || (err == -ESTALE && !src->any))
 		return;
 	if (src->hole && src->hole->why == why)
@@ -131,6 +133,26 @@ static void end_holes(const struct fr_dump *d, const struct fr_dump_ring *src, u
 	for (h = d->hole; h < d->hole + d->hole_cnt; h++)
 		if (h->cpu == src->map->cpu && h->tier == src->map->tier && !h->until_ns)
 			h->until_ns = base_ns;
+}
+
+/* What the last lap's head says was overwritten when it began are the records before the oldest one. */
+static void count_lap(struct fr_dump_ring *src, const struct fr_dump_lap *c)
+{
+	const struct fr_subbuf_head *head = (const void *)(c->at + sizeof(struct fr_page_head));
+
+	src->lap_cnt[c->seq - src->first_seq] = c->lap.cnt;
+	if (c->seq == src->last_seq)
+		src->before_cnt = head->overwritten;
+}
+
+void fr_dump_count_written(struct fr_dump_ring *src)
+{
+	u64 seq, cnt = 0;
+
+	for (seq = src->first_seq; seq <= src->last_seq; seq++)
+		cnt += src->lap_cnt[seq - src->first_seq];
+	src->acct.overwritten = src->before_cnt + src->gone_cnt;
+	src->acct.written = src->before_cnt + cnt;
 }
 
 /* History is complete from the first lap on, or from the one behind the last hole. */
@@ -160,6 +182,7 @@ static void account_wave(struct fr_dump *d)
 			miss_lap(d, c->src, c->seq, c->err);
 			continue;
 		}
+		count_lap(c->src, c);
 		note_lap(d, c->src, c->seq, ((struct fr_page_head *)c->at)->base_ns);
 		d->copied[kept++] = *c;
 	}
@@ -168,14 +191,29 @@ static void account_wave(struct fr_dump *d)
 
 /* ---- what is to be copied ---- */
 
+/*
+ * Before any is copied, as laps that are overwritten meanwhile cannot be counted any more. An opener may not yet have counted
+ * what it overwrote before the first; the last lap's head, once that is copied, knows better.
+ */
+static void count_laps(struct fr_dump_ring *src)
+{
+	u64 seq;
+
+	src->first_seq = src->next_seq;
+	src->before_cnt = fr_load(&src->map->wr->overwritten);
+	for (seq = src->first_seq; seq <= src->last_seq; seq++)
+		src->lap_cnt[seq - src->first_seq] = fr_ring_read_cnt(src->map, seq);
+}
+
 static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 {
 	u64 began_ns, laps;
 
 	if (fr_ring_read_range(src->map, &src->next_seq, &src->last_seq)) {
-		src->next_seq = src->last_seq + 1;
+		src->next_seq = src->first_seq = src->last_seq + 1;
 		return;
 	}
+	count_laps(src);
 	began_ns = fr_ring_read_began(src->map, src->next_seq);
 	laps = src->last_seq + 1 - src->next_seq;
 	if (src->next_seq > 1 && began_ns != UINT64_MAX)

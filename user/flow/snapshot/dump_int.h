@@ -26,6 +26,9 @@ struct fr_dump_ring {
 	struct fr_dump_lap *wave; /* its laps that are read in this wave */
 	size_t wave_cnt;
 	struct fr_snap_ring acct;
+	u64 first_seq;		      /* the oldest lap when it was looked for */
+	u32 lap_cnt[FR_SLOT_MAX];     /* records of that lap and the later ones, as copied, or as they were then */
+	u64 before_cnt, gone_cnt;     /* records overwritten until then, and while nothing of the ring was copied yet */
 	u64 last_base_ns;	      /* when the lap read last began */
 	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
 	struct fr_snap_hole *damaged; /* while encoding, which comes later: extends to the next sound lap */
@@ -91,6 +94,12 @@ void fr_dump_find_ranges(struct fr_dump *d);
 
 /* Copy what fits in the buffer, the oldest laps of each ring, from ring turn[*first] on. True: all rings are done. */
 bool fr_dump_copy_wave(struct fr_dump *d, size_t *first);
+
+/*
+ * Once a ring is copied, acct.written and .overwritten: as of the moment in which its last lap was. written = overwritten +
+ * present + what is in holes or was left out by since_ns.
+ */
+void fr_dump_count_written(struct fr_dump_ring *src);
 
 /* Lap seq of a ring is missing from the snapshot, and lies behind since_ns: begin a hole. NULL: no room for it. */
 struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,

@@ -25,8 +25,7 @@ static void account_ring(struct fr_dump_ring *src)
 	src->acct.tier = m->tier;
 	src->acct.slot_cnt = m->slot_cnt;
 	src->acct.subbuf_sz = m->subbuf_pages * FR_PAGE_SZ;
-	src->acct.overwritten = fr_load(&wr->overwritten);
-	src->acct.written = src->acct.overwritten + fr_ring_read_present(m);
+	fr_dump_count_written(src);
 	for (i = 0; i < FR_LOST_CNT; i++)
 		src->acct.lost[i] = fr_load(&wr->lost[i]);
 	for (i = 0; i < FR_FILTERED_CNT; i++)

@@ -227,6 +227,13 @@ u64 fr_ring_read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 sin
 	return seq;
 }
 
+u32 fr_ring_read_cnt(const struct fr_ring_map *m, u64 seq)
+{
+	u64 word = fr_load(fr_ring_slot_of(m, seq));
+
+	return fr_ring_word_is(m, word, seq) ? fr_slot_cnt(word) : 0;
+}
+
 u64 fr_ring_read_present(const struct fr_ring_map *m)
 {
 	u64 cnt = 0;

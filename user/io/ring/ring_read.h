@@ -96,6 +96,9 @@ u64 fr_ring_read_since(const struct fr_ring_map *m, u64 first, u64 last, u64 sin
  */
 int fr_ring_read_lap(struct fr_ring_reader *r, u64 seq, void *buf, size_t buf_sz, struct fr_lap *out);
 
+/* Records of lap seq by now; 0: it is overwritten, or not open yet. */
+u32 fr_ring_read_cnt(const struct fr_ring_map *m, u64 seq);
+
 /*
  * Count the records of the laps present, by their slot words. present + overwritten = written holds exactly when no writer
  * runs; otherwise an opener may be between the two.
