@@ -124,14 +124,22 @@ def flips():
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 
 
+@contextlib.contextmanager
+def new_stacks():
+    """One process after the other: each has addresses of its own, so each of its stacks is new."""
+    load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        load.kill()
+        load.wait()
+
+
 @test("without a reader tables fill: what finds no room is counted as lost, and a reader gets the rest")
 def full():
     with session(*SAMPLES, "--hz", "4999") as name:
-        # each process has addresses of its own: each of its stacks is new
-        load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
-        wait_for(lambda: taken(name) > 10000 and "profile" in problems(name), "a table is full, and status says so", 120)
-        load.kill()
-        load.wait()
+        with new_stacks():
+            wait_for(lambda: taken(name) > 10000 and "profile" in problems(name), "a table is full, and status says so", 120)
         stop_sampling(name)
         full = problems(name)["profile"]
         text = fr("status", "-n", name).stdout
@@ -314,10 +322,8 @@ def none():
 def told():
     name = new_name()
     with recorder(name, *SAMPLES, "--hz", "999") as p:
-        load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"], stdout=subprocess.DEVNULL)
-        wait_for(lambda: taken(name) > 5000, "samples are taken", 120)
-        load.kill()
-        load.wait()
+        with new_stacks():
+            wait_for(lambda: taken(name) > 5000, "samples are taken", 120)
         got = of_live(name, "--since", "1h")
         check(got["taken_ever"] > 5000, f"{got['taken_ever']} taken")
         check(got["lost_ever"] < got["taken_ever"] / 2, f"{got['lost_ever']} of {got['taken_ever']} lost")
