@@ -747,6 +747,15 @@ def diff_counts():
     assert all(x >= y - 1e-15 for x, y in zip(changes, changes[1:])), "what changed most comes first"
 
 
+def diff_blocks():
+    """Requests have the names and counts that report has: "FWS" is a write."""
+    d = json.loads(run("diff", "--json", "tasks.flight", "tasks.flight").stdout)["block"]
+    report = json.loads(run("report", "--json", "tasks.flight").stdout)["block"]
+    assert {b["name"]: b["a"]["count"] for b in d} == {
+        f"{b['dev'] >> 20},{b['dev'] & 0xfffff} {b['rw']} {b['layer']}": b["ends"] for b in report}
+    assert {b["name"].split()[1] for b in d} == set("WRF")
+
+
 def diff_latencies():
     """How long a call took that ends: the time since the same task began it."""
     d = json.loads(run("diff", "--json", "--window-a", "60%..80%", "--window-b", "80%..100%", "c.flight").stdout)

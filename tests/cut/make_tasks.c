@@ -28,9 +28,12 @@ struct task {
 static struct host_ring *ring[RING_CNT];
 static struct task task[TASK_CNT];
 static struct task *on_cpu[2]; /* NULL: idle */
+static const char rwbs_of[PLACE_CNT][4] = {"FWS", "RA", "FF", "WSM"};
 static bool requested[PLACE_CNT];
 static struct fr_snap_task table[64];
 static u32 table_cnt;
+
+#define RWBS(place) .rwbs = {rwbs_of[place][0], rwbs_of[place][1], rwbs_of[place][2]}
 
 #define PUT(where, type, who, ...)                                         \
 	do {                                                               \
@@ -111,8 +114,8 @@ static void interrupt(u32 cpu)
 
 	PUT(cpu, irq_handler_entry, tid_on(cpu), .irq = 30);
 	if (requested[place]) {
-		PUT(cpu, block_rq_complete, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8);
-		PUT(cpu, block_io_done, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8);
+		PUT(cpu, block_rq_complete, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8, RWBS(place));
+		PUT(cpu, block_io_done, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8, RWBS(place));
 		requested[place] = false;
 	}
 	PUT(cpu, irq_handler_exit, tid_on(cpu), .irq = 30);
@@ -128,8 +131,8 @@ static void request(u32 cpu)
 
 	if (requested[place])
 		return;
-	PUT(cpu, block_io_start, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8);
-	PUT(cpu, block_rq_issue, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8);
+	PUT(cpu, block_io_start, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8, RWBS(place));
+	PUT(cpu, block_rq_issue, tid_on(cpu), .dev = 1, .sector = place, .nr_sector = 8, RWBS(place));
 	requested[place] = true;
 }
 

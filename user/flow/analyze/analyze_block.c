@@ -3,24 +3,12 @@
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "pure/text/dev.h"
 
-/* The direction of a request, from its rwbs: 8 bytes of text. "FWS" is a write, "FF" a flush. */
+/* Its rwbs: 8 bytes of text, as they lie in memory. */
 static char direction(u64 rwbs)
 {
-	char first = 'N';
-	u32 i;
-
-	for (i = 0; i < 8; i++) {
-		char c = rwbs >> i * 8;
-
-		if (!c)
-			break;
-		if (c == 'R' || c == 'W' || c == 'D')
-			return c;
-		if (c == 'F')
-			first = 'F';
-	}
-	return first;
+	return fr_rwbs_direction((const char *)&rwbs, sizeof(rwbs));
 }
 
 /* An empty write that begins with a flush is nothing else: "FWS" where it begins is "FF" where it ends. */

@@ -187,7 +187,7 @@ static int add_block(struct look *l, const struct fr_row *r, const struct bound 
 	size_t len;
 
 	rwbs = fr_row_text(r, b->field[1], &len);
-	snprintf(text, sizeof(text), "%u,%u %c %s", fr_dev_major(dev), fr_dev_minor(dev), len ? rwbs[0] : '?',
+	snprintf(text, sizeof(text), "%u,%u %c %s", fr_dev_major(dev), fr_dev_minor(dev), fr_rwbs_direction(rwbs, len),
 		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dev: the number of a device, as the kernel has it, and as events record it: not the one that stat() returns. Pure. */
+/* dev: what events record of block devices: numbers as the kernel has them, not those that stat() returns, and rwbs. Pure. */
 #ifndef FR_DEV_H
 #define FR_DEV_H
+
+#include <stddef.h>
 
 #include "types.h"
 
@@ -17,6 +19,21 @@ static inline u32 fr_dev_major(u32 dev)
 static inline u32 fr_dev_minor(u32 dev)
 {
 	return dev & FR_DEV_MINOR_MASK;
+}
+
+/* What a request does, by its rwbs: R, W, D, F or N. "FWS" is a write, "FF" a flush (kernel/trace/blktrace.c, blk_fill_rwbs()).
+ */
+static inline char fr_rwbs_direction(const char *rwbs, size_t len)
+{
+	char first = 'N';
+
+	for (; len && *rwbs; len--, rwbs++) {
+		if (*rwbs == 'R' || *rwbs == 'W' || *rwbs == 'D')
+			return *rwbs;
+		if (*rwbs == 'F')
+			first = 'F';
+	}
+	return first;
 }
 
 #endif
