@@ -15,6 +15,8 @@
 #define FR_TASK_DEAD  0x00000080u /* task_struct.__state, stable since 4.14 */
 #define FR_PF_KTHREAD 0x00200000u
 #define FR_E2BIG      7
+#define FR_EEXIST     17
+#define FR_DEAD_TRIES 4 /* to put a task into the queue: other CPUs may take the place that was made for it */
 
 #ifdef FR_WATCH
 /* The session's programs keep the table. */
@@ -80,12 +82,14 @@ FR_INLINE void fr_task_add(struct task_struct *task, u32 flags)
 {
 	struct fr_task_key key = fr_task_key(task);
 	struct fr_task t = {};
+	long err;
 
 	fr_task_fill(&t, task);
 	t.flags |= flags;
-	if (bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST) != -FR_E2BIG)
-		return;
-	if (fr_task_evict() || bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST) == -FR_E2BIG)
+	err = bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST);
+	if (err == -FR_E2BIG && !fr_task_evict())
+		err = bpf_map_update_elem(&fr_tasks, &key, &t, BPF_NOEXIST);
+	if (err && err != -FR_EEXIST)
 		fr_count(&fr_session.task_lost, 1);
 }
 
@@ -101,21 +105,28 @@ FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
 	return bpf_map_lookup_elem(&fr_tasks, &key);
 }
 
-/* Put into the queue only once: if a death is seen twice (seeded, and by its event), the second only adds what it knows. */
+/*
+ * Put into the queue only once: if a death is seen twice (seeded, and by its event), the second only adds what it knows. A dead
+ * task that is not in the queue would be in the table for ever: if no place stays free for it, it is the one to go.
+ */
 FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 {
 	struct fr_task_key key = fr_task_key(task);
 	struct fr_task *t = fr_task_get(task);
+	int i;
 
 	if (!t)
 		return;
 	t->exit_code = exit_code;
 	if (fr_cas(&t->exit_ns, 0, fr_now()))
 		return;
-	if (!bpf_map_push_elem(&fr_dead, &key, 0))
-		return;
-	fr_task_evict();
-	bpf_map_push_elem(&fr_dead, &key, 0);
+	for (i = 0; i < FR_DEAD_TRIES; i++) {
+		if (!bpf_map_push_elem(&fr_dead, &key, 0))
+			return;
+		fr_task_evict();
+	}
+	bpf_map_delete_elem(&fr_tasks, &key);
+	fr_count(&fr_session.task_evicted, 1);
 }
 
 /*

@@ -5,6 +5,7 @@
  *	names set HEX		takes this name, makes a few system calls, prints its pid
  *	names reuse		two tasks, one after the other, with the same pid: frt-first, frt-second; prints it
  *	names wait NAME		takes this name and lives until its standard input ends, then makes a few system calls
+ *	names vforks		one child after the other, each of which ends at once, until it is killed
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,6 +87,18 @@ static int wait_end(const char *name)
 	return 0;
 }
 
+static int vforks(void)
+{
+	pid_t pid;
+
+	while ((pid = vfork()) >= 0) {
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "set"))
@@ -94,5 +107,7 @@ int main(int argc, char **argv)
 		return reuse();
 	if (argc == 3 && !strcmp(argv[1], "wait"))
 		return wait_end(argv[2]);
+	if (argc == 2 && !strcmp(argv[1], "vforks"))
+		return vforks();
 	return 2;
 }

@@ -299,6 +299,29 @@ def crowd():
     return f"{left_out} of 4000"
 
 
+def table(name, map):
+    return json.loads(run("bpftool", "-j", "map", "dump", "pinned", f"/sys/fs/bpf/flightrec/{name}/{map}").stdout)
+
+
+@test("tasks that end on all CPUs at once: of the dead, the table has no more than its queue")
+def many_dead():
+    with session("-p", "minimal", "-m", "1M") as name:
+        most = json.loads(run("bpftool", "-j", "map", "show", "pinned", f"/sys/fs/bpf/flightrec/{name}/dead").stdout)["max_entries"]
+        evicted = lambda: status(name)["tasks"]["evicted"]
+        load = [subprocess.Popen([helper("names"), "vforks"]) for _ in range(2 * os.cpu_count())]
+        try:
+            wait_for(lambda: evicted() > 4 * most, "the queue went through several times", 300)
+        finally:
+            for p in load:
+                p.kill()
+                p.wait()
+        entries = [e["formatted"] for e in table(name, "tasks")]  # not of one moment, and some may be there twice
+        dead = len({(e["key"]["tid"], e["key"]["start_ns"]) for e in entries if e["value"]["exit_ns"]})
+        equal(status(name)["tasks"]["lost"], 0, "tasks without room")
+    check(most * 0.99 < dead < most + 4 * os.cpu_count(), f"{dead} dead tasks in the table, {most} in the queue")
+    return f"{dead} of {most}"
+
+
 @test("of a program's path that is longer than 255 bytes these are recorded, as the list of events says")
 def long_path():
     deep = os.path.join(path("long"), "d" * 200, "e" * 100)
