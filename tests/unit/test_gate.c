@@ -210,11 +210,11 @@ static void test_undo(void **state)
 	(void)state;
 	fr_gate_undo(g, 0, 1, 0); /* nothing to give back */
 	asks(g, &t, 0, 1, 100 * SEC, "taken");
-	fr_gate_undo(g, 0, 1, 101 * SEC);
+	fr_gate_undo(g, 0, 1, 100 * SEC);
 	asks(g, &t, 0, 1, 101 * SEC, "taken");
 	asks(g, &t, 0, 1, 161 * SEC, "taken");
 	asks(g, &t, 0, 2, 162 * SEC, "max");
-	fr_gate_undo(g, 0, 1, 163 * SEC);
+	fr_gate_undo(g, 0, 1, 161 * SEC);
 	/* the one before is what counts again */
 	asks(g, &t, 0, 1, 160 * SEC, "dedupe");
 	asks(g, &t, 0, 1, 163 * SEC, "taken");
@@ -233,7 +233,7 @@ static void test_undo_older(void **state)
 	end.kind = FR_TRIGGER_end; /* a recorder's own, no text gives it */
 	asks(g, &t, 0, 1, 100 * SEC, "taken");
 	asks(g, &t, 1, 2, 200 * SEC, "taken");
-	fr_gate_undo(g, 0, 1, 201 * SEC);
+	fr_gate_undo(g, 0, 1, 100 * SEC);
 	asks(g, &t, 0, 3, 202 * SEC, "taken");
 	/* 200 and 202 count, not 100 */
 	asks(g, &t, 0, 4, 750 * SEC, "storm");
@@ -243,13 +243,35 @@ static void test_undo_older(void **state)
 	g = made(&one);
 	asks(g, &last, 0, 0, 100 * SEC, "taken");
 	asks(g, &end, 1, 0, 300 * SEC, "taken");
-	fr_gate_undo(g, 0, 0, 301 * SEC);
+	fr_gate_undo(g, 0, 0, 100 * SEC);
 	asks(g, &t, 2, 1, 301 * SEC, "storm");
-	fr_gate_undo(g, 1, 0, 302 * SEC);
+	fr_gate_undo(g, 1, 0, 300 * SEC);
 	asks(g, &t, 2, 1, 302 * SEC, "taken");
-	/* a rule that had nothing gives nothing back */
-	fr_gate_undo(g, 5, 1, 303 * SEC);
+	/* a rule that had nothing gives nothing back, nor does what is not known */
+	fr_gate_undo(g, 5, 1, 302 * SEC);
+	fr_gate_undo(g, 2, 1, 0);
 	asks(g, &t, 2, 1, 303 * SEC, "dedupe");
+	fr_gate_free(g);
+}
+
+/* Several wait for their snapshots at a time: the one that fails need not be the one granted last. */
+static void test_undo_is_of_that_grant(void **state)
+{
+	static const struct fr_gate_conf none = {0};
+	struct fr_trigger each = rule("crash:cooldown=60s,dedupe=no"), once = rule("crash:cooldown=60s");
+	struct fr_gate *g = made(&none);
+
+	(void)state;
+	asks(g, &each, 0, 0, 100 * SEC, "taken");
+	asks(g, &each, 0, 0, 200 * SEC, "taken");
+	fr_gate_undo(g, 0, 0, 100 * SEC);
+	asks(g, &each, 0, 0, 210 * SEC, "cooldown");
+	asks(g, &once, 1, 7, 300 * SEC, "taken");
+	asks(g, &once, 1, 7, 400 * SEC, "taken");
+	fr_gate_undo(g, 1, 7, 300 * SEC);
+	asks(g, &once, 1, 7, 410 * SEC, "dedupe");
+	fr_gate_undo(g, 1, 7, 400 * SEC); /* the one before it is none any more */
+	asks(g, &once, 1, 7, 340 * SEC, "taken");
 	fr_gate_free(g);
 }
 
@@ -350,11 +372,22 @@ static void test_crash_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dedupe),	   cmocka_unit_test(test_overlap),    cmocka_unit_test(test_cooldown),
-		cmocka_unit_test(test_time_back),  cmocka_unit_test(test_max),	      cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_storm_kept), cmocka_unit_test(test_busy),	      cmocka_unit_test(test_undo),
-		cmocka_unit_test(test_count),	   cmocka_unit_test(test_many_keys),  cmocka_unit_test(test_renumber),
-		cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_undo_older), cmocka_unit_test(test_oldest_key),
+		cmocka_unit_test(test_dedupe),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_cooldown),
+		cmocka_unit_test(test_time_back),
+		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_storm_kept),
+		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_many_keys),
+		cmocka_unit_test(test_renumber),
+		cmocka_unit_test(test_crash_loop),
+		cmocka_unit_test(test_undo_older),
+		cmocka_unit_test(test_undo_is_of_that_grant),
+		cmocka_unit_test(test_oldest_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ struct about {
 	const struct fr_holdoff *h;
 	struct fr_holdwatch_ran who; /* the culprit */
 	struct fr_moment moment;
+	u64 asked_ns; /* the time passed to the gate */
 };
 
 static struct about about(struct fr_holdwatch *w, const struct fr_holdoff *h)
@@ -112,7 +113,7 @@ static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_h
 	err = done ? take(a, nr, done) : -ENOMEM;
 	if (err) {
 		a->w->failed_cnt++;
-		fr_gate_undo(a->w->gate, nr, key, a->h->at_ns);
+		fr_gate_undo(a->w->gate, nr, key, a->asked_ns);
 		p->snapshot(a->w, rule, fr_trigger_verdict_name(FR_TRIGGER_VERDICT_failed), NULL);
 	} else {
 		a->w->snapshot_cnt++;
@@ -136,6 +137,7 @@ void fr_holdwatch_take(struct fr_holdwatch *w, const struct fr_holdoff *h, const
 
 		if (!fr_trigger_match(t, &a.moment))
 			continue;
+		a.asked_ns = asked.now_ns;
 		verdict = fr_gate_decide(w->gate, t, i, &a.moment, &asked);
 		granted |= act(&a, i, verdict, fr_trigger_key(&a.moment), p);
 	}

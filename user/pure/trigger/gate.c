@@ -50,19 +50,20 @@ static void times_add(struct times *t, u64 now_ns)
 		t->cnt++;
 }
 
-/* Remove the newest entry of that value. */
-static void times_remove(struct times *t, u64 then_ns)
+/* Remove the newest entry of that value. False: there is none. */
+static bool times_remove(struct times *t, u64 then_ns)
 {
 	u32 i = 0;
 
 	while (i < t->cnt && *times_nth(t, i) != then_ns)
 		i++;
 	if (i == t->cnt)
-		return;
+		return false;
 	for (; i; i--)
 		*times_nth(t, i) = *times_nth(t, i - 1);
 	t->next = (t->next + t->max - 1) % t->max;
 	t->cnt--;
+	return true;
 }
 
 /*
@@ -121,13 +122,15 @@ static void count_key(struct fr_gate *g, u64 key, u64 now_ns)
 	k->last_ns = now_ns;
 }
 
-static void uncount_key(struct fr_gate *g, u64 key)
+static void uncount_key(struct fr_gate *g, u64 key, u64 then_ns)
 {
 	struct key *k = find_key(g, key);
 
 	if (!k)
 		return;
-	if (k->prev_ok)
+	if (k->last_ns != then_ns)
+		k->prev_ok = k->prev_ok && k->prev_ns != then_ns;
+	else if (k->prev_ok)
 		*k = (struct key){.key = key, .last_ns = k->prev_ns};
 	else
 		*k = (struct key){};
@@ -223,19 +226,13 @@ enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigge
 	return fr_gate_ask(g, t, nr, fr_trigger_key(m), asked->now_ns, asked->busy);
 }
 
-void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns)
+void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
 {
-	struct times *rule = &g->rule[nr];
-	u64 then_ns;
-
-	(void)now_ns;
-	if (!rule->cnt)
+	if (!times_remove(&g->rule[nr], then_ns))
 		return;
-	then_ns = *times_nth(rule, 0);
-	times_remove(rule, then_ns);
 	times_remove(&g->storm, then_ns);
 	if (key)
-		uncount_key(g, key);
+		uncount_key(g, key, then_ns);
 }
 
 void fr_gate_seed(struct fr_gate *g, u64 then_ns)

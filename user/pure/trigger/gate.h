@@ -54,10 +54,10 @@ enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigge
 				       const struct fr_gate_asked *asked);
 
 /*
- * It was not taken after all (could not be written): give back what fr_gate_ask() counted last for this rule and key. now_ns is
- * ignored.
+ * What was granted to this rule and key at then_ns was not taken after all (could not be written): it does not count any more.
+ * Others may have been granted since. Nothing is done if it is not known, or does not count any more.
  */
-void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 now_ns);
+void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns);
 
 /*
  * Count snapshots of an earlier recorder, or under other limits, taken at then_ns, whatever the limits are now. Call it before
