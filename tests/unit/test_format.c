@@ -512,6 +512,27 @@ static void assert_window(const char *text, s64 from, s64 to)
 	assert_int_equal(b, to);
 }
 
+/* A time of day later than the end is of the day before, which has 23 hours or 25 where summer time begins or ends in between.
+ */
+static void test_daytime_of_the_day_before(void **state)
+{
+	static const u64 end_s[2] = {1774778400, 1792926000}, at_s[2] = {1774702920, 1792843320}; /* at noon there; 14:02 */
+	u32 i;
+
+	(void)state;
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	for (i = 0; i < 2; i++) {
+		struct fr_wall wall = {0};
+
+		fr_wall_add(&wall, 200 * SEC, end_s[i] * SEC);
+		assert_int_equal(when("14:02", &wall) / (s64)SEC, (s64)(at_s[i] - end_s[i]) + 200);
+		assert_int_equal(when("11:00", &wall) / (s64)SEC, 200 - 3600);
+	}
+	setenv("TZ", "UTC", 1);
+	tzset();
+}
+
 static void test_windows(void **state)
 {
 	static const char *const bad[] = {"", "..", "1s", "1s-2s", "1s...2s", "x..1s", "1s..x", "1s..2s..3s", "1s ..2s"};
@@ -552,6 +573,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_closed_pipe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_when, setup, teardown),
 		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_daytime_of_the_day_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

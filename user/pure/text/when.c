@@ -10,7 +10,6 @@
 
 #include "pure/text/units.h"
 
-#define DAY_S	     86400
 #define CLOCK_DIGITS 10
 
 static bool is_number(const char *text)
@@ -235,21 +234,30 @@ void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
 	*w = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
 }
 
+/* When it is this late on a day; days that end summer time, or begin it, do not have 24 hours. */
+static u64 daytime_on(struct tm day, u64 daytime_ns)
+{
+	day.tm_hour = daytime_ns / FR_SEC_NS / 3600;
+	day.tm_min = daytime_ns / FR_SEC_NS / 60 % 60;
+	day.tm_sec = daytime_ns / FR_SEC_NS % 60;
+	day.tm_isdst = -1;
+	return mktime(&day) * FR_SEC_NS + daytime_ns % FR_SEC_NS;
+}
+
 /* The last time, not after real_ns, that it was this late in a day. */
 static u64 last_daytime(u64 real_ns, u64 daytime_ns)
 {
 	time_t t = real_ns / FR_SEC_NS;
-	struct tm tm;
+	struct tm day;
 	u64 ns;
 
-	if (!localtime_r(&t, &tm))
+	if (!localtime_r(&t, &day))
 		return 0;
-	tm.tm_hour = daytime_ns / FR_SEC_NS / 3600;
-	tm.tm_min = daytime_ns / FR_SEC_NS / 60 % 60;
-	tm.tm_sec = daytime_ns / FR_SEC_NS % 60;
-	tm.tm_isdst = -1;
-	ns = mktime(&tm) * FR_SEC_NS + daytime_ns % FR_SEC_NS;
-	return ns > real_ns ? ns - DAY_S * FR_SEC_NS : ns;
+	ns = daytime_on(day, daytime_ns);
+	if (ns <= real_ns)
+		return ns;
+	day.tm_mday--;
+	return daytime_on(day, daytime_ns);
 }
 
 int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts)
