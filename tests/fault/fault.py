@@ -308,6 +308,23 @@ def directories():
         if files:
             check("metadata" in os.listdir(f"{directory}/out"), what)
             shutil.rmtree(f"{directory}/out")
+    exporting(control, "ctf", directory, "openat")
+    shutil.rmtree(f"{directory}/out")
+    cnt = control.get()[0]
+    for nth in range(1, cnt + 1):
+        p, files = exporting(control, "ctf", directory, "openat", nth, errno.EIO)
+        equal(files, [] if p.returncode else ["out"], f"openat {nth} of {cnt}: {p.stderr}")
+        if files:
+            shutil.rmtree(f"{directory}/out")
+    return f"{len(faults) + cnt} failures"
+
+
+@test("a directory that a killed export left does not stand in the way of the next one of that pid, as containers have them")
+def left_directory():
+    directory = path("export-again")
+    os.makedirs(f"{directory}/.out.tmp-1")
+    run("unshare", "--fork", "--pid", FLIGHTREC, "export", "--to", "ctf", "-o", f"{directory}/out", GOLDEN)
+    equal(sorted(os.listdir(directory)), [".out.tmp-1", "out"], "files")
 
 
 def unopened(control, to, directory, whole):

@@ -14,6 +14,8 @@
 
 #include "pure/err.h"
 
+#define TRIES 16 /* names tried: those of directories that killed processes left are taken */
+
 struct fr_newdir {
 	int fd, parent_fd;
 	char *path;		 /* as given, for messages */
@@ -46,27 +48,42 @@ static int open_parent(struct fr_newdir *d)
 		d->parent_fd = open(dirname(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		err = d->parent_fd < 0 ? -errno : 0;
 	}
-	if (!err && (snprintf(d->name, sizeof(d->name), "%s", basename(b)) >= (int)sizeof(d->name) ||
-		     snprintf(d->tmp, sizeof(d->tmp), ".%s.tmp-%d", d->name, getpid()) >= (int)sizeof(d->tmp)))
+	if (!err && snprintf(d->name, sizeof(d->name), "%s", basename(b)) >= (int)sizeof(d->name))
 		err = -ENAMETOOLONG;
 	free(a);
 	free(b);
 	return err;
 }
 
+/* -EAGAIN: something of that name is there. */
+static int make_tmp(struct fr_newdir *d, int attempt)
+{
+	int keep = NAME_MAX - 32, err; /* a long name is truncated: the temporary one need not contain all of it */
+
+	snprintf(d->tmp, sizeof(d->tmp), attempt ? ".%.*s.tmp-%d-%d" : ".%.*s.tmp-%d", keep, d->name, (int)getpid(), attempt);
+	if (mkdirat(d->parent_fd, d->tmp, 0700))
+		return errno == EEXIST ? -EAGAIN : -errno;
+	d->fd = openat(d->parent_fd, d->tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (d->fd >= 0)
+		return 0;
+	err = -errno;
+	unlinkat(d->parent_fd, d->tmp, AT_REMOVEDIR);
+	return err;
+}
+
 static int make(struct fr_newdir *d)
 {
+	int err = open_parent(d), i;
 	struct stat st;
-	int err = open_parent(d);
 
 	if (err)
 		return err;
 	if (!fstatat(d->parent_fd, d->name, &st, AT_SYMLINK_NOFOLLOW))
 		return -EEXIST;
-	if (mkdirat(d->parent_fd, d->tmp, 0700))
-		return -errno;
-	d->fd = openat(d->parent_fd, d->tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return d->fd < 0 ? -errno : 0;
+	err = -EAGAIN;
+	for (i = 0; i < TRIES && err == -EAGAIN; i++)
+		err = make_tmp(d, i);
+	return err;
 }
 
 int fr_newdir_create(const char *path, struct fr_newdir **out)
@@ -94,10 +111,21 @@ int fr_newdir_fd(const struct fr_newdir *d)
 	return d->fd;
 }
 
+/* To list it. NULL: errno says why not. */
+static DIR *list(const struct fr_newdir *d)
+{
+	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
 /* Its files reach the disk before it gets its name. */
 static int sync_files(const struct fr_newdir *d)
 {
-	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	DIR *dir = list(d);
 	struct dirent *e;
 	int fd, err = dir ? 0 : -errno;
 
@@ -168,7 +196,7 @@ void fr_newdir_abort(struct fr_newdir *d)
 
 	if (!d)
 		return;
-	dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	dir = list(d);
 	while (dir && (e = readdir(dir)))
 		if (e->d_type != DT_DIR)
 			unlinkat(d->fd, e->d_name, 0);
