@@ -391,21 +391,22 @@ static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 	say_forgotten(e, known, whole);
 }
 
-static int new_gate(struct fr_engine *e)
+static struct fr_gate_conf gate_conf(const struct fr_engine *e)
 {
 	const struct fr_config *c = fr_daemon_config(e->d);
-	const struct fr_gate_conf conf = {.storm_cnt = c->storm_cnt, .storm_ns = c->storm_ns};
-	struct fr_gate *g;
-	int err;
 
-	err = fr_gate_new(&conf, &g);
-	if (err)
-		return err;
-	replay_granted(e, g);
-	fr_gate_free(e->gate);
-	e->gate = g;
-	e->gate_conf = conf;
-	return 0;
+	return (struct fr_gate_conf){.storm_cnt = c->storm_cnt, .storm_ns = c->storm_ns};
+}
+
+/* Where limits have changed, a new gate; NULL: the one there is continues, with complete knowledge. */
+static int new_gate(const struct fr_engine *e, struct fr_gate **out)
+{
+	const struct fr_gate_conf conf = gate_conf(e);
+
+	*out = NULL;
+	if (e->gate && e->gate_conf.storm_cnt == conf.storm_cnt && e->gate_conf.storm_ns == conf.storm_ns)
+		return 0;
+	return fr_gate_new(&conf, out);
 }
 
 static void renumber(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
@@ -422,15 +423,17 @@ static void renumber(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
 	fr_gate_renumber(e->gate, of_nr);
 }
 
-/* If a gate's limits change, rebuild it from its grants; otherwise it continues, with complete knowledge. */
-static int change_gate(struct fr_engine *e, const u32 old_slot[], u32 old_cnt)
+/* What new_gate() gave. The rules may have changed their numbers. */
+static void use_gate(struct fr_engine *e, struct fr_gate *g, const u32 old_slot[], u32 old_cnt)
 {
-	const struct fr_config *c = fr_daemon_config(e->d);
-
-	if (!e->gate || e->gate_conf.storm_cnt != c->storm_cnt || e->gate_conf.storm_ns != c->storm_ns)
-		return new_gate(e);
-	renumber(e, old_slot, old_cnt);
-	return 0;
+	if (!g) {
+		renumber(e, old_slot, old_cnt);
+		return;
+	}
+	replay_granted(e, g);
+	fr_gate_free(e->gate);
+	e->gate = g;
+	e->gate_conf = gate_conf(e);
 }
 
 /* A filter on what is not known does not hold: better said now than found out by a death that had no snapshot. */
@@ -482,17 +485,22 @@ static u32 keep_ended(const struct fr_engine *e, struct fr_trigger all[], u32 sl
 	return cnt;
 }
 
+/* New programs are loaded last: until then all that fails leaves the old rules in force. */
 static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
 	struct fr_trigger *all = calloc(FR_TRIGGER_MAX, sizeof(*all));
 	u32 slot[FR_TRIGGER_MAX], old_slot[FR_TRIGGER_MAX], old_cnt = e->rule_cnt;
 	struct fr_sources *sources = NULL;
+	struct fr_gate *gate = NULL;
 	int err = all ? fr_sources_new(e, rules, cnt, &sources) : -ENOMEM;
 
+	err = err ?: fr_sources_start(sources);
+	err = err ?: new_gate(e, &gate);
 	if (e->gate)
 		on_alerts(e, 0); /* waiting alerts are for the old rules */
 	err = err ?: fr_trig_load(e->s, rules, cnt, slot, false);
 	if (err) {
+		fr_gate_free(gate);
 		fr_sources_free(sources);
 		free(all);
 		return err;
@@ -508,17 +516,24 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 	e->rule_cnt = cnt;
 	fr_sources_free(e->sources);
 	e->sources = sources;
-	err = change_gate(e, old_slot, old_cnt);
-	return err ?: fr_sources_start(sources);
+	use_gate(e, gate, old_slot, old_cnt);
+	return 0;
 }
 
 /* Programs that stay loaded keep their state: reported gaps, requests in flight, the timers' due times. */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
+	struct fr_gate *gate;
+	int err;
+
 	if (!are_in_force(e, rules, cnt))
 		return change_rules(e, rules, cnt);
+	err = new_gate(e, &gate);
+	if (err)
+		return err;
 	memcpy(e->rule, rules, cnt * sizeof(*rules));
-	return change_gate(e, e->slot_of, e->known_cnt);
+	use_gate(e, gate, e->slot_of, e->known_cnt);
+	return 0;
 }
 
 /* ---- begin and end ---- */

@@ -581,14 +581,18 @@ int fr_governor_new(struct fr_daemon *d, struct fr_governor **out)
 	return 0;
 }
 
-void fr_governor_change(struct fr_governor *g)
+int fr_governor_change(struct fr_governor *g)
 {
 	const struct fr_config *conf = fr_daemon_config(g->d);
+	int err;
 
 	if (conf->budget == g->budget && conf->governor_ns == g->interval_ns)
-		return;
+		return 0;
 	stop(g);
-	start(g);
+	err = start(g);
+	if (err)
+		g->budget = 0; /* so that the next change tries again */
+	return err;
 }
 
 void fr_governor_free(struct fr_governor *g)

@@ -27,7 +27,7 @@ struct fr_governor; /* opaque */
 int fr_governor_new(struct fr_daemon *d, struct fr_governor **out);
 void fr_governor_free(struct fr_governor *g); /* releases what it held; NULL is fine */
 
-/* After a reload: apply the new configuration's values. */
-void fr_governor_change(struct fr_governor *g);
+/* After a reload: apply the new configuration's values. 0, or -errno: nothing is governed until a change succeeds. */
+int fr_governor_change(struct fr_governor *g);
 
 #endif

@@ -117,15 +117,21 @@ int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
 	return err ?: fr_confine_main(&conf, NULL);
 }
 
+static void say(int err, const char *what)
+{
+	if (err)
+		fr_warn("reload: %s: %s: all else is in force: reload again", what, strerror(-err));
+}
+
 void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 {
 	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
 
-	fr_store_change(m->store, &conf);
-	fr_notify_change(m->notify);
+	say(fr_store_change(m->store, &conf), "where snapshots go, and how many are kept, stays as it was");
+	say(fr_notify_change(m->notify), "the hook stays as it was");
 	fr_control_change(m->ctl);
 	if (m->governor)
-		fr_governor_change(m->governor);
+		say(fr_governor_change(m->governor), "nobody keeps to the budget");
 	if (m->incwatch)
 		fr_incwatch_change(m->incwatch, d);
 	if (m->tidy)
