@@ -124,6 +124,33 @@ def on_crash():
         check(not exists(r.name), "the session outlives its recorder")
 
 
+@test("two sessions in one directory: each has its own snapshot of each death, also what it finds after a kill")
+def same_directory():
+    with recording("--on", ONE) as a, recording("--on", ONE, "-o", a.dir) as b:
+        for cnt in range(1, 4):
+            crash(f"one{TAG}")
+            a.wait_files(2 * cnt)
+        sessions = [fr_json("info", f)["session"] for f in a.files()]
+        equal(sorted(sessions), sorted(3 * [a.name, b.name]), "sessions of the files")
+        for r in a, b:
+            verdicts = r.wait_seen(ONE, 3)["verdicts"]
+            equal((verdicts["taken"], verdicts["failed"]), (3, 0), f"{r.name}: {verdicts}")
+        writer = writer_of(b.p.pid)
+        os.kill(writer, signal.SIGSTOP)
+        crash(f"one{TAG}")
+        a.wait_files(7)
+        wait_for(lambda: b.rules()[ONE]["seen"] >= 4, "it is seen", 60)
+        b.p.kill()
+        b.p.wait()
+        os.kill(writer, signal.SIGKILL)
+        c = Recorder(b.name, a.dir, "-o", a.dir, *SMALL, "--on", ONE)
+        try:
+            c.wait_files(8)
+        finally:
+            c.end()
+        equal([fr_json("info", f)["session"] for f in a.files()].count(b.name), 4, "snapshots of the second session")
+
+
 @test("1,000 crashes of one program in some seconds: one file, all counted, the recorder lives")
 def storm():
     text = f"crash:comm=storm{TAG},cooldown=1h"  # however long a busy machine takes for them

@@ -2,7 +2,6 @@
 #include "cmd/export_each.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -60,7 +59,6 @@ static int put(void *arg, int fd)
 	bool said = false;
 	int err;
 
-	signal(SIGPIPE, SIG_IGN);
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
 					   : fr_export_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
 	if (!err)

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "io/heap.h"
+#include "io/stdfd.h"
 #include "pure/filter/nearest.h"
 #include "version.h"
 
@@ -101,7 +102,6 @@ static int run_option(const char *arg)
 /* Help and versions are in stdio's buffer until here. If the pipe was closed, its reader has seen enough. */
 static int written(int status)
 {
-	signal(SIGPIPE, SIG_IGN);
 	if (status != FR_EXIT_OK || !fflush(stdout) || errno == EPIPE)
 		return status;
 	fr_err_errno(-errno, "cannot write the output");
@@ -112,12 +112,15 @@ int main(int argc, char **argv)
 {
 	int i;
 
+	fr_stdfd_reserve();
 	if (argc < 2) {
 		usage(stderr);
 		return FR_EXIT_USAGE;
 	}
 	/* Make a file size limit (ulimit -f, LimitFSIZE=) a write error, which is reported and leaves no partial file. */
 	signal(SIGXFSZ, SIG_IGN);
+	/* Nor does a recorder end, or a snapshot, because nobody reads its messages any more. */
+	signal(SIGPIPE, SIG_IGN);
 	i = find_command(argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));

@@ -216,7 +216,6 @@ static int show(const struct ask *ask)
 	enum flightrec_format format = ask->mode == JSON ? FLIGHTREC_FORMAT_JSON : FLIGHTREC_FORMAT_TEXT;
 	int status = FR_EXIT_FAIL;
 
-	signal(SIGPIPE, SIG_IGN);
 	if (flightrec_printer_new(s.fr, format, print_flags(ask), STDOUT_FILENO, &s.printer))
 		return FR_EXIT_FAIL;
 	if (ask->step && fr_step_new(ask->step, &s.step))
@@ -233,7 +232,6 @@ static int count(const struct ask *ask)
 	uint64_t cnt;
 	int got = flightrec_count(ask->fr, &cnt), err = 0, status;
 
-	signal(SIGPIPE, SIG_IGN);
 	if (!got)
 		err = printf("%llu\n", (unsigned long long)cnt) < 0 || fflush(stdout) ? -errno : 0;
 	status = flightrec_warn_damage(ask->fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;

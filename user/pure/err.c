@@ -44,6 +44,15 @@ static void escape(char *to, const char *text)
 	*to = 0;
 }
 
+/* A recorder does not wait until its messages are read. */
+static void say_lost(void)
+{
+	if (!ferror(stderr))
+		return;
+	clearerr(stderr);
+	fputs("flightrec: messages are missing here, which could not be written\n", stderr);
+}
+
 /* err: 0, or why, as -errno. */
 static void say(bool is_error, int err, const char *fmt, va_list ap)
 {
@@ -54,10 +63,12 @@ static void say(bool is_error, int err, const char *fmt, va_list ap)
 	if (err && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len, ": %s%s%s", strerror(-err), cure ? ": " : "", cure ?: "");
 	escape(escaped, text);
-	if (sink)
+	if (sink) {
 		sink->say(sink->arg, is_error, escaped);
-	else
+	} else {
+		say_lost();
 		fprintf(stderr, "flightrec: %s%s\n", is_error ? "" : "warning: ", escaped);
+	}
 }
 
 void fr_say(const char *fmt, ...)
@@ -69,6 +80,7 @@ void fr_say(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	escape(escaped, text);
+	say_lost();
 	fprintf(stderr, "%s\n", escaped);
 }
 

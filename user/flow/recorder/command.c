@@ -55,7 +55,8 @@ static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno)
 	pid = fork();
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		signal(SIGXFSZ, SIG_DFL); /* ignored by us alone, see main() */
+		signal(SIGXFSZ, SIG_DFL); /* both ignored by us alone, see main() */
+		signal(SIGPIPE, SIG_DFL);
 		execvp(argv[0], argv);
 		e = errno;
 		if (write(p[1], &e, sizeof(e)) != sizeof(e))

@@ -20,6 +20,7 @@
 #include "flow/recorder/engine.h"
 #include "flow/snapshot/dump.h"
 #include "io/hook/hook.h"
+#include "io/stdfd.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -533,6 +534,7 @@ int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 
 	if (!d)
 		return FR_EXIT_FAIL;
+	fr_stdfd_no_wait();
 	*d = (struct fr_daemon){.ask = ask,
 				.s = s,
 				.live = ask->live,

@@ -250,13 +250,31 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	free(was);
 }
 
+/* Is it of this session? Another one that has the same directory gives a moment of both the same name. */
+static bool is_ours(const struct fr_engine *e, const char *path)
+{
+	const struct fr_chunk *chunk;
+	const struct fr_ring_map *ring;
+	struct fr_snap *snap;
+	size_t cnt, ring_cnt;
+	bool ours;
+
+	if (fr_snap_open(path, &snap))
+		return false;
+	chunk = fr_snap_chunks(snap, &cnt);
+	ring = fr_sess_rings(e->s, &ring_cnt);
+	ours = cnt && ring_cnt && chunk->epoch == ring->epoch;
+	fr_snap_close(snap);
+	return ours;
+}
+
 /* A previous recorder, or its writer that outlived it, has written it. */
 static bool is_there(struct fr_engine *e, u32 i)
 {
 	struct fr_dump_done *done;
 	struct stat st;
 
-	if (!e->job[i].retake || stat(pending(e, i)->path, &st))
+	if (!e->job[i].retake || stat(pending(e, i)->path, &st) || !is_ours(e, pending(e, i)->path))
 		return false;
 	done = calloc(1, sizeof(*done));
 	if (!done)
@@ -304,7 +322,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 		.sig = p->alert.sig,
 		.last_ns = p->last_ns,
 		.at_ns = p->alert.ts,
-		.retake = e->job[i].retake,
+		.names_itself = true,
 	};
 	char *facts;
 	int err;
@@ -368,6 +386,17 @@ static void say_gone(struct fr_engine *e, int err)
 		(unsigned long long)(timeout_ns(e) / FR_SEC_NS));
 }
 
+/* If its name is taken by now, another one. False: that is not what is wrong, or there is none. */
+static bool name_again(struct fr_engine *e, u32 i, int err)
+{
+	struct fr_pending p = *pending(e, i);
+
+	if (err != -EEXIST || name_it(e, &p, fr_engine_now(e)))
+		return false;
+	memcpy(e->tr->pending[i].path, p.path, sizeof(p.path));
+	return true;
+}
+
 static void take_answer(struct fr_engine *e)
 {
 	struct fr_dump_done *done = calloc(1, sizeof(*done));
@@ -394,7 +423,7 @@ static void take_answer(struct fr_engine *e)
 		want_more(e, i);
 	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
-	else if (!(gone || is_full) || ++e->job[i].tries >= TAKE_TRIES)
+	else if (!(gone || is_full || name_again(e, i, err)) || ++e->job[i].tries >= TAKE_TRIES)
 		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
 	free(done);
 }

@@ -51,7 +51,7 @@ struct request {
 	u32 pid;
 	s32 sig;
 	u32 has; /* bits of enum has: texts present */
-	u32 retake;
+	u32 names_itself;
 	char path[4096];
 	char dir[4096];
 	char reason[16];
@@ -140,7 +140,7 @@ static void serve(struct fr_sess *s, const struct stock *have, struct request *r
 		.last_ns = r->last_ns,
 		.at_ns = r->at_ns,
 		.facts = text_of(r, HAS_facts, r->facts),
-		.retake = r->retake,
+		.names_itself = r->names_itself,
 		.cgroup_here = have->has_cgroup_here ? have->cgroup_here : NULL,
 		.room = &have->room,
 	};
@@ -179,19 +179,20 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Close all descriptors from 3 on but fd and those of programs. */
+/* Close all descriptors from 3 on but fd, those of programs, and where messages go (io/stdfd.h). */
 static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
 {
-	int *keep = calloc(cnt + 1, sizeof(*keep)), from = 3;
+	int *keep = calloc(cnt + 2, sizeof(*keep)), from = 3;
 	size_t i;
 
 	if (!keep)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++)
 		keep[i] = prog[i].fd;
-	keep[cnt] = fd;
-	qsort(keep, cnt + 1, sizeof(*keep), by_number);
-	for (i = 0; i <= cnt; i++) {
+	keep[cnt++] = fd;
+	keep[cnt++] = fileno(stderr);
+	qsort(keep, cnt, sizeof(*keep), by_number);
+	for (i = 0; i < cnt; i++) {
 		if (keep[i] > from)
 			close_range(from, keep[i] - 1, 0);
 		if (keep[i] >= from)
@@ -369,7 +370,7 @@ static int fill(struct request *r, const struct fr_dump_ask *ask)
 	r->at_ns = ask->at_ns;
 	r->pid = ask->pid;
 	r->sig = ask->sig;
-	r->retake = ask->retake;
+	r->names_itself = ask->names_itself;
 	err = put_text(r, 0, r->reason, sizeof(r->reason), ask->reason);
 	err = err ?: put_text(r, HAS_path, r->path, sizeof(r->path), ask->path);
 	err = err ?: put_text(r, HAS_dir, r->dir, sizeof(r->dir), ask->dir);

@@ -282,7 +282,7 @@ static int dump_locked(struct fr_dump *d)
 		return err;
 	}
 	err = create_file(d);
-	if (err == -EEXIST && !d->ask->retake)
+	if (err == -EEXIST && !d->ask->names_itself)
 		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
 	if (err)
 		return err;
@@ -293,7 +293,7 @@ static int dump_locked(struct fr_dump *d)
 	err = err ?: finish(d);
 	if (!d->ask->profile_only)
 		fr_progress_end(&d->bar);
-	if (err)
+	if (err && (err != -EEXIST || !d->ask->names_itself))
 		fr_err("cannot write snapshot %s: %s: %snothing is lost, the session goes on recording", d->done->path,
 		       strerror(-err), err == -ENOMEM ? "free some memory; " : "");
 	return err;

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A recorder whose messages nobody reads: its reader has gone, or the terminal is stopped. It goes on."""
+import contextlib
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import termios
+
+from frtest import FLIGHTREC, TMP, check, end, equal, exists, helper, main, new_name, path, snapshots, test, wait_for
+
+NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
+RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
+
+
+@contextlib.contextmanager
+def recorder(stderr):
+    """In the foreground, with these messages: its process, and where its snapshots go."""
+    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
+    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, "-p", "minimal", "-m", "1M", "--on", RULE],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
+    try:
+        yield p, name, dir
+    finally:
+        if p.poll() is None:
+            p.kill()
+        p.wait()
+        end(name)
+
+
+def crash():
+    file = path(NAME)
+    if not os.path.exists(file):
+        shutil.copy(helper("crasher"), file)
+    subprocess.run([file], stdout=subprocess.DEVNULL)
+
+
+def read_until(fd, word):
+    said = b""
+    while word not in said:
+        check(select.select([fd], [], [], 120)[0], f"it did not say '{word.decode()}': {said}")
+        said += os.read(fd, 4096)
+    return said
+
+
+@test("the reader of its messages goes away: snapshots are taken all the same, and the session ends with the recorder")
+def gone():
+    ours, its = os.pipe()
+    with recorder(its) as (p, name, dir):
+        os.close(its)
+        read_until(ours, b"armed")
+        os.close(ours)
+        for cnt in range(1, 4):
+            crash()
+            wait_for(lambda: len(snapshots(dir)) >= cnt or p.poll() is not None, f"{cnt} snapshots", 60)
+        equal((p.poll(), len(snapshots(dir))), (None, 3), "its end, snapshots")
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(60), 0, "exit status")
+        check(not exists(name), "the session outlives its recorder")
+
+
+@test("the command of `record -- COMMAND` meets a closed pipe as always")
+def command():
+    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
+    text = f"{FLIGHTREC} record -n {name} -o {dir} -p minimal -m 1M -- sh -c 'yes; kill -l $? >&2' 2>{dir}/said | head -n 1"
+    subprocess.run(["sh", "-c", text], stdout=subprocess.DEVNULL, timeout=300)
+    with open(f"{dir}/said") as f:
+        check("PIPE" in f.read().split(), "no SIGPIPE")
+
+
+@test("a terminal that is stopped delays no snapshot; what could not be shown is said to be missing")
+def stopped():
+    master, slave = pty.openpty()
+    with recorder(slave) as (p, _, dir):
+        read_until(master, b"armed")
+        termios.tcflow(slave, termios.TCOOFF)
+        for cnt in range(1, 4):
+            crash()
+            wait_for(lambda: len(snapshots(dir)) >= cnt, f"{cnt} snapshots, {p.poll()}", 60)
+        termios.tcflow(slave, termios.TCOON)
+        crash()
+        said = read_until(master, b"the rings read after")
+        check(said.find(b"messages are missing here") < said.find(b"the rings read after"), f"it does not say so: {said}")
+        check(b"messages are missing here" in said, f"it does not say so: {said}")
+    os.close(slave)
+    os.close(master)
+
+
+if __name__ == "__main__":
+    main()
