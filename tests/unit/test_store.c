@@ -251,7 +251,7 @@ static void test_foreign(void **state)
 	fr_store_close(st);
 }
 
-/* What is no snapshot takes part in the count, and the next one goes instead of it. */
+/* What is no snapshot does not count, and none goes instead of it. */
 static void test_impostor(void **state)
 {
 	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 3});
@@ -260,10 +260,15 @@ static void test_impostor(void **state)
 	(void)state;
 	put(AT("01"), "not a snapshot", 14, 100000, 0600);
 	put_snapshot(AT("02"), 0600);
-	put_snapshot(AT("03"), 0600);
+	put(AT("03"), "", 0, 0, 0600);
+	put_snapshot(AT("04"), 0600);
+	put(AT("05"), "", 0, 0, 0600);
+	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(removed, 0);
+	put_snapshot(AT("06"), 0600);
 	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
 	assert_int_equal(removed, 1);
-	assert_true(exists(AT("01")) && !exists(AT("02")) && exists(AT("03")));
+	assert_true(exists(AT("01")) && !exists(AT("02")) && exists(AT("03")) && exists(AT("04")) && exists(AT("06")));
 	fr_store_close(st);
 }
 

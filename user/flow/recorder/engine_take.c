@@ -289,14 +289,19 @@ static bool is_there(struct fr_engine *e, u32 i)
 
 /* ---- taking ---- */
 
-/* Room for one as large as the last one, which a former recorder may have taken. */
+/* Room for one as large as the last one, which a former recorder may have taken; some in any case, but not most of a small
+ * quota. */
 static u64 want_sz(struct fr_engine *e)
 {
+	u64 quarter_sz = fr_daemon_config(e->d)->max_sz / 4, least_sz = WANT_MIN_SZ;
 	struct fr_store_usage u;
+
+	if (quarter_sz && quarter_sz < least_sz)
+		least_sz = quarter_sz;
 
 	if (!e->last_bytes && !fr_store_usage(fr_daemon_store(e->d), &u))
 		e->last_bytes = u.newest_sz;
-	return e->last_bytes > WANT_MIN_SZ ? e->last_bytes : WANT_MIN_SZ;
+	return e->last_bytes > least_sz ? e->last_bytes : least_sz;
 }
 
 /* The disk was full: this one is larger than the last one was, and than all that was free. */

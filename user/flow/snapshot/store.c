@@ -171,19 +171,19 @@ int fr_store_probe(int dir_fd, const char *name, int *fd)
 	return -EBADMSG;
 }
 
-/* May it go? Not if it was marked or replaced since it was listed. 0, also where it is gone; -EBADMSG: no; -errno. */
-static int may_remove(int dir_fd, const char *name)
+/* May it go? Not if *marked, perhaps since it was listed. 0, also where it is gone; -EBADMSG: it is no snapshot; -errno. */
+static int may_remove(int dir_fd, const char *name, bool *marked)
 {
 	struct stat st;
 	int fd, err = fr_store_probe(dir_fd, name, &fd);
 
+	*marked = false;
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = fstat(fd, &st) ? -errno : 0;
+	*marked = !err && !(st.st_mode & S_IWUSR);
 	close(fd);
-	if (err || st.st_mode & S_IWUSR)
-		return err;
-	return -EBADMSG;
+	return err;
 }
 
 /* 0, or -EROFS. */
@@ -222,19 +222,37 @@ static void keep_stuck(struct fr_store *st, struct fr_quota_file *file, const ch
 			name, strerror(-err));
 }
 
-/* Look at each chosen file once more. Whether all may go: those that may not are kept now, so choose anew. */
+static bool is_any_chosen(const struct fr_quota_file *file, size_t cnt)
+{
+	while (cnt && !file[cnt - 1].remove)
+		cnt--;
+	return cnt;
+}
+
+/*
+ * If any is chosen, look at each file once more. Whether all that are may go: those that may not are kept now, and what is no
+ * snapshot but for its name counts no more, so choose anew.
+ */
 static bool may_all_go(struct fr_store *st, const struct listing *l, struct fr_quota_file *file)
 {
-	bool all = true;
+	bool all = true, marked;
 	size_t i;
 	int err;
 
+	if (!is_any_chosen(file, l->cnt))
+		return true;
 	for (i = 0; i < l->cnt; i++) {
-		err = file[i].remove ? may_remove(l->dir_fd, l->entry[i].name) : 0;
+		if (file[i].gone)
+			continue;
+		err = may_remove(l->dir_fd, l->entry[i].name, &marked);
+		file[i].gone = err == -EBADMSG;
+		all &= !file[i].gone;
+		if (!file[i].remove || (!err && !marked))
+			continue;
 		if (err && err != -EBADMSG)
 			keep_stuck(st, &file[i], l->entry[i].name, err);
-		file[i].keep |= err != 0;
-		all &= err == 0;
+		file[i].keep |= marked;
+		all = false;
 	}
 	return all;
 }
@@ -263,7 +281,7 @@ static bool remove_chosen(struct fr_store *st, const struct listing *l, struct f
 	return all;
 }
 
-static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
+static const char *cure_of(const struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
 {
 	static const char *const cure[] = {
 		[FR_QUOTA_COUNT] =
@@ -272,12 +290,21 @@ static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 wan
 			"marked snapshots fill MaxBytes=: unmark some with `flightrec list --no-keep`, or allow more",
 		[FR_QUOTA_FREE] = "the file system is full but for KeepFree=: free some space, or name another directory",
 	};
-	bool is_full = is_short == FR_QUOTA_FREE && !st->conf.keep_free;
+
+	if (is_short == FR_QUOTA_FREE && !st->conf.keep_free)
+		return "the file system is full: free some space, or name another directory";
+	if (is_short == FR_QUOTA_BYTES && want_sz > st->conf.max_sz)
+		return "MaxBytes= is less than one takes: allow more";
+	return cure[is_short];
+}
+
+static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
+{
 	char size[32];
 
 	if (!st->told)
 		fr_err("no room for a snapshot of about %s in %s: %s", fr_show_size(want_sz, size, sizeof(size)), st->dir,
-		       is_full ? "the file system is full: free some space, or name another directory" : cure[is_short]);
+		       cure_of(st, is_short, want_sz));
 	st->told = true;
 }
 
