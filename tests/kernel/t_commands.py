@@ -398,6 +398,18 @@ def file_limit():
         equal(snapshots(dir), [], "snapshots")
 
 
+@test("stop --json says what was counted in the end, also of a session that ends with its recorder")
+def final_counters():
+    name = new_name()
+    with recorder(name, "-p", "minimal", "-m", "1M") as p:
+        wait_for(lambda: written(name) > 100, "it records")
+        before = status(name)
+        after = json.loads(fr("stop", "-n", name, "--json").stdout)
+        equal(p.wait(60), 0, "its exit status")
+    equal((before["recorder"], after["recorder"]), (True, False), "is there a recorder?")
+    check(all(b["written"] <= a["written"] for b, a in zip(before["cpus"], after["cpus"])), "counters went back")
+
+
 @test("a directory that cannot be written: refused, with the cure")
 def read_only():
     with small_disk("1m") as dir, session(*MINIMAL) as name:

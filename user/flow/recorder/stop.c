@@ -147,38 +147,46 @@ static void remove_stale_socket(const char *name)
 		unlink(path);
 }
 
-/* Read counters while the links exist, and again when nothing is running any more. */
-static int end_locked(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
-{
-	struct fr_live l = {};
-	bool have = false;
-	int err;
+/* What is to be told of the session once nothing of it runs any more. */
+struct final {
+	void (*tell)(void *arg, const struct fr_live *l); /* NULL: nobody asks, or it could not be read */
+	void *arg;
+	struct fr_live live; /* as long as its links and its name existed */
+};
 
-	if (last && fr_sess_shared(s))
-		have = !fr_live_read(s, &l);
-	err = fr_sess_detach(s);
+static void tell(struct final *f)
+{
+	if (!f->tell)
+		return;
+	fr_live_refresh(&f->live);
+	f->live.owned = false;
+	f->tell(f->arg, &f->live);
+}
+
+static int end_locked(struct fr_sess *s, struct final *final)
+{
+	int err = fr_sess_detach(s);
+
 	fr_inclog_save_last(s, NULL);
-	if (have) {
-		fr_live_refresh(&l);
-		last(arg, &l);
-	}
-	fr_live_free(&l);
+	tell(final);
 	remove_stale_socket(fr_sess_name(s)); /* as long as no other recorder can take the name */
 	return err ?: fr_sess_remove(s);
 }
 
 /* -EAGAIN: a recorder has adopted it meanwhile. */
-static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+static int end_session(struct fr_sess *s, struct final *final)
 {
 	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
 
-	if (err == -ENOENT) /* somebody else has ended it while we waited; if there is a new one, it is not meant */
+	if (err == -ENOENT) { /* its recorder, or another stop, has ended it; if there is a new one, it is not meant */
+		tell(final);
 		return 0;
+	}
 	if (err)
 		return err;
 	if (fr_sess_own(s) == -EWOULDBLOCK)
 		err = -EAGAIN;
-	err = err ?: end_locked(s, last, arg);
+	err = err ?: end_locked(s, final);
 	fr_sess_unlock(s);
 	if (err && err != -EAGAIN)
 		fr_err("cannot end session '%s': %s: try again", fr_sess_name(s), strerror(-err));
@@ -187,13 +195,18 @@ static int end_session(struct fr_sess *s, void (*last)(void *arg, const struct f
 
 static int end_it(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
+	struct final final = {.arg = arg};
 	int err = 0;
 
 	if (fr_sess_is_ending(s)) /* what was opened of it is not whole */
 		return -EAGAIN;
+	if (last && fr_sess_shared(s) && !fr_live_read(s, &final.live))
+		final.tell = last;
 	if (fr_sess_is_owned(s))
 		err = end_owner(s);
-	return err ?: end_session(s, last, arg);
+	err = err ?: end_session(s, &final);
+	fr_live_free(&final.live);
+	return err;
 }
 
 /* As fr_stop(). -EAGAIN: what is there is not what was found: look again. */
