@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from frtest import (FLIGHTREC, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay, run, session,
-                    status, test, wait_for)
+from frtest import (FLIGHTREC, TMP, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
+                    run, session, status, test, wait_for)
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
@@ -222,7 +222,17 @@ def by_expression():
         equal({comm for comm, pid in found if pid == int(p.stdout)} & {"bash", "frt-middle", "true"}, names, f"-f {expr}: names")
 
 
-@test("--cgroup records the system calls of the tasks in it and below")
+def calls_below(chosen, below):
+    """Whose calls are in a session of the cgroup of that name; and who made some in the directory below."""
+    with session("-p", "minimal", "-e", "syscall", "-m", "8M", "--cgroup", chosen) as name:
+        inside = subprocess.run(["bash", "-c", f"echo $$ > {below}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
+                                stdout=subprocess.PIPE, text=True)
+        run(helper("exact"), "100")
+        found = callers(dump(name))
+    return {p for comm, p in found}, {int(inside.stdout.splitlines()[0])}
+
+
+@test("--cgroup records the system calls of the tasks in it and below, however its path is written")
 def by_cgroup():
     root = next((d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")
                  and os.path.exists(f"{d}/cgroup.subtree_control")), None)
@@ -232,13 +242,12 @@ def by_cgroup():
     below = f"{root}/{group}/below"
     os.makedirs(below)
     try:
-        with session("-p", "minimal", "-e", "syscall", "-m", "8M", "--cgroup", f"/{group}") as name:
-            inside = subprocess.run(["bash", "-c", f"echo $$ > {below}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
-                                    stdout=subprocess.PIPE, text=True)
-            run(helper("exact"), "100")
-            found = callers(dump(name))
-        pid = int(inside.stdout.splitlines()[0])
-        equal({p for comm, p in found}, {pid}, "whose calls are there")
+        for chosen in f"/{group}", f"./{group}", f"{group}/below/..", f"{root}/{group}/.":
+            found, wanted = calls_below(chosen, below)
+            equal(found, wanted, f"{chosen}: whose calls are there")
+        for no in f"{group}/none", "../..", f"../{group}":
+            p = fr("record", "-n", new_name(), "-o", TMP, "--cgroup", no, "--", "true", status=2)
+            check(f"no cgroup {no}" in p.stderr, p.stderr)
     finally:
         wait_for(lambda: not open(f"{below}/cgroup.procs").read(), "the cgroup is empty")
         os.rmdir(below)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/open.h"
 #include "cmd/record_opts.h"
@@ -52,47 +53,66 @@ static u32 path_level(const char *path)
 }
 
 /* Its depth below the machine's root, which may be above what is mounted; -errno: that is not known. */
-static int cgroup_level(const char *root, const char *item, u64 id)
+static int cgroup_level(const char *root, const char *below, u64 id)
 {
 	char path[4096];
 	struct stat st;
 	int err;
 
 	if (!stat(root, &st) && st.st_ino == FR_CGROUP_ROOT_ID)
-		return path_level(item);
+		return path_level(below);
 	err = fr_cgroup_path(id, path, sizeof(path));
 	return err ? err : (int)path_level(path);
+}
+
+/* Where cgroups are: the unified hierarchy may be mounted beside the others. */
+static const char *cgroup_root(void)
+{
+	return access(CGROUP_ROOT_MIX "/cgroup.procs", F_OK) ? CGROUP_ROOT : CGROUP_ROOT_MIX;
+}
+
+/* The directory of a cgroup, without dots and links, and where in it what is below root begins; NULL: there is none. */
+static char *find_cgroup(const char *root, const char *item, const char **below, struct stat *st)
+{
+	size_t len = strlen(root);
+	char text[4096], *path;
+
+	if (!strncmp(item, root, len) && (item[len] == '/' || !item[len]))
+		item += len;
+	if (snprintf(text, sizeof(text), "%s/%s", root, item) >= (int)sizeof(text))
+		return NULL;
+	path = realpath(text, NULL);
+	if (path && !strncmp(path, root, len) && (path[len] == '/' || !path[len]) && !stat(path, st) && S_ISDIR(st->st_mode)) {
+		*below = path + len;
+		return path;
+	}
+	free(path);
+	return NULL;
 }
 
 /* A cgroup's id is its directory's inode number. */
 static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 {
 	struct fr_load_conf *l = arg;
-	const char *root = CGROUP_ROOT;
-	char path[4096];
+	const char *root = cgroup_root(), *below;
 	struct stat st;
+	char *path = find_cgroup(root, item, &below, &st);
 	int level;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", CGROUP_ROOT_MIX);
-	if (!stat(path, &st))
-		root = CGROUP_ROOT_MIX;
-	if (!strncmp(item, root, strlen(root)))
-		item += strlen(root);
-	snprintf(path, sizeof(path), "%s/%s", root, item);
-	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths below %s", path, root);
+	if (!path) {
+		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths below %s", item, root);
 		return -EINVAL;
 	}
-	level = cgroup_level(root, item, st.st_ino);
-	if (level < 0) {
+	level = cgroup_level(root, below, st.st_ino);
+	if (level < 0)
 		snprintf(why->text, sizeof(why->text),
 			 "the place of %.150s in the machine's hierarchy is unknown: %s: in a container use the host's "
 			 "(--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
 			 path, strerror(-level));
-		return level;
-	}
-	l->cgroup[l->cgroup_cnt] = (struct fr_cgroup_filter){.id = st.st_ino, .level = level};
-	return 0;
+	else
+		l->cgroup[l->cgroup_cnt] = (struct fr_cgroup_filter){.id = st.st_ino, .level = level};
+	free(path);
+	return level < 0 ? level : 0;
 }
 
 static int set_cgroup(struct fr_record_opts *o, const char *text)
