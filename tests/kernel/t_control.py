@@ -167,7 +167,8 @@ def unruled():
         run("mount", "-t", "tmpfs", "-o", "size=16k,mode=0700", "nodev", path(name))
         try:
             fr("dump", "-n", name, status=1)
-            want["quota"] = "1 snapshots were not taken for lack of room"
+            want["quota"] = ("1 snapshots were not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), unmark some "
+                             "(`flightrec list --no-keep`), or free some space")
             wait_for(lambda: told() == want, f"lack of room is told, not {told()}")
         finally:
             run("umount", path(name))

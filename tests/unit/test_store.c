@@ -122,6 +122,11 @@ static void test_names(void **state)
 	assert_int_equal(p.pid, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(fr_name_parse(bad[i], &p));
+	assert_int_equal(fr_name_snapshot(buf, sizeof(buf), "/d", 1767225662123000000ULL, "crash", "", 7, 0),
+			 0); /* no name, but a pid */
+	assert_true(fr_name_parse(strrchr(buf, '/') + 1, &p));
+	assert_int_equal(p.pid, 7);
+	assert_string_equal(p.comm, "");
 	assert_int_equal(fr_name_snapshot(buf, sizeof(buf), "/d", 1767225662123000000ULL, "crash", "we ird", 5, 0), 0);
 	assert_true(fr_name_parse(strrchr(buf, '/') + 1, &p));
 	assert_int_equal(p.real_ns, 1767225662123000000ULL);

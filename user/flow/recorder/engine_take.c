@@ -128,7 +128,7 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 
 	for (nr = 0; err == -EEXIST && nr < NAME_TRIES; nr++) {
 		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, fr_now_ns(CLOCK_REALTIME) - ago,
-				       fr_trigger_reason(a->kind), *a->comm ? a->comm : NULL, a->pid, nr);
+				       fr_trigger_reason(a->kind), *a->comm || a->pid ? a->comm : NULL, a->pid, nr);
 		if (!err && (!access(p->path, F_OK) || is_promised(e, p->path)))
 			err = -EEXIST;
 	}

@@ -243,7 +243,9 @@ static void check_tables(struct fr_live *l)
 				     : "nobody reads them, start a recorder (`flightrec record`)");
 	if (l->has_incidents && l->incidents.dropped)
 		add_problem(l, "incidents", "%" PRIu64 " incidents found their log full, and were only counted%s",
-			    l->incidents.dropped, l->owned ? "" : ": `flightrec incidents` saves, a recorder does by itself");
+			    l->incidents.dropped,
+			    l->owned ? ": --incidents N makes it larger, from the session's next start on"
+				     : ": `flightrec incidents` saves, a recorder does by itself");
 }
 
 static void check_clock(struct fr_live *l)
@@ -270,13 +272,22 @@ static void check_triggers(struct fr_live *l)
 		space += l->triggers->slot[i].verdict[FR_TRIGGER_VERDICT_space];
 	}
 	if (full)
-		add_problem(l, "queue", "%" PRIu64 " alerts were lost, since their queue was full", full);
+		add_problem(
+			l, "queue",
+			"%" PRIu64
+			" alerts were lost, since their queue was full: let rules that fire all the time fire less (filters, "
+			"longer limits)",
+			full);
 	if (failed)
 		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written%s%s", failed,
 			    l->store.failed_err ? ", the last one: " : ": the recorder's messages say why",
 			    l->store.failed_err ? strerror(-l->store.failed_err) : "");
 	if (space)
-		add_problem(l, "quota", "%" PRIu64 " snapshots were not taken for lack of room", space);
+		add_problem(l, "quota",
+			    "%" PRIu64
+			    " snapshots were not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), "
+			    "unmark some (`flightrec list --no-keep`), or free some space",
+			    space);
 }
 
 void fr_live_look(struct fr_live *l)

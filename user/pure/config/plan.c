@@ -60,7 +60,7 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 	}
 	if (cnt > FR_SLOT_MAX + 1) {
 		*why = "too large for a ring, which has at most 449 sub-buffers of 1M at most: less memory per CPU "
-		       "(Memory= or -m; 448M at most), or larger sub-buffers (SubBuffer= or --subbuf)";
+		       "(Memory= or -m; some 512M at most), or larger sub-buffers (SubBuffer= or --subbuf)";
 		return -EINVAL;
 	}
 	geo->slot_cnt = cnt - 1;
