@@ -193,7 +193,7 @@ static int check(struct fr_record_opts *o)
 		return err;
 	err = fr_record_live(o, &o->live, why, sizeof(why));
 	if (err) {
-		fr_err("%s", why);
+		fr_err_lines("%s", why);
 		return -EINVAL;
 	}
 	return check_detach(o);

@@ -13,6 +13,7 @@
 #include "pure/config/select.h"
 #include "pure/config/setting.h"
 #include "pure/err.h"
+#include "pure/filter/filter.h"
 #include "pure/text/units.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
@@ -266,7 +267,7 @@ static int set_filter(struct fr_record_opts *o)
 		return -EINVAL;
 	}
 	if (fr_record_filter(o->filter_expr, &o->filter, &error)) {
-		fr_err("-f: %s\n  %s\n  %*s^", error.text, o->filter_expr, (int)error.at, "");
+		fr_filter_say_at("-f", error.text, o->filter_expr, error.at);
 		return -EINVAL;
 	}
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)

@@ -90,7 +90,8 @@ int fr_cmd_check_answer(const char *line, enum fr_cmd_no *no)
 	if (no && !strcmp(code, "busy"))
 		*no = FR_CMD_NO_BUSY;
 	else
-		fr_err("%s: %s", fr_jsonr_text(&j, "error", "the recorder refuses"), fr_jsonr_text(&j, "cure", "ask again"));
+		fr_err_lines("%s: %s", fr_jsonr_text(&j, "error", "the recorder refuses"),
+			     fr_jsonr_text(&j, "cure", "ask again"));
 	fr_jsonr_free(&j);
 	return status;
 }

@@ -94,9 +94,9 @@ static void say(void *arg, int level, const char *text)
 	const struct ask *ask = arg;
 
 	if (level == FLIGHTREC_LOG_ERROR)
-		fr_err("%s%s", ask->option, text);
+		fr_err_lines("%s%s", ask->option, text); /* the library has escaped it */
 	else
-		fr_warn("%s%s", ask->option, text);
+		fr_warn_lines("%s%s", ask->option, text);
 }
 
 /* ---- events ---- */

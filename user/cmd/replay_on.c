@@ -9,6 +9,7 @@
 #include "cmd/pace.h"
 #include "flow/rehearse/rehearse.h"
 #include "pure/err.h"
+#include "pure/filter/filter.h"
 #include "pure/schema/syscalls.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/dev.h"
@@ -45,7 +46,7 @@ static int parse_rules(struct on *on)
 
 	for (i = 0; i < on->ask->cnt; i++)
 		if (fr_trigger_parse(on->ask->text[i], arch, &on->rule[i], &why)) {
-			fr_err("--on: %s\n  %s\n  %*s^", why.text, on->ask->text[i], (int)why.at, "");
+			fr_filter_say_at("--on", why.text, on->ask->text[i], why.at);
 			return -EINVAL;
 		}
 	return 0;

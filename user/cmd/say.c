@@ -9,9 +9,9 @@ void fr_cmd_say(void *arg, int level, const char *text)
 {
 	(void)arg;
 	if (level == FLIGHTREC_LOG_ERROR)
-		fr_err("%s", text);
+		fr_err_lines("%s", text); /* the library has escaped it */
 	else
-		fr_warn("%s", text);
+		fr_warn_lines("%s", text);
 }
 
 /* Damage is reported as such. */

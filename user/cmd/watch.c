@@ -14,6 +14,7 @@
 #include "flow/recorder/record.h"
 #include "pure/config/default.h"
 #include "pure/config/setting.h"
+#include "pure/filter/filter.h"
 #include "pure/text/units.h"
 
 #define MEMORY	      (4ULL << 20)
@@ -157,7 +158,7 @@ static int add_rule(struct watch_opts *w, const char *text)
 	}
 	uname(&un);
 	if (fr_trigger_parse(text, un.machine, rule, &error)) {
-		fr_err("--on: %s\n  %s\n  %*s^", error.text, text, (int)error.at, "");
+		fr_filter_say_at("--on", error.text, text, error.at);
 		return -EINVAL;
 	}
 	if (rule->kind != FR_TRIGGER_holdoff) {

@@ -66,7 +66,8 @@ const char *flightrec_error(const struct flightrec *fr);
 
 /*
  * Have fn called with each message as it arises: those of calls that fail, and warnings about what makes no call fail. text:
- * without a newline at its end, control characters escaped. fn may not use the handle.
+ * without a newline at its end, control characters of names and paths escaped, newlines too: a newline in it is the message's
+ * own. fn may not use the handle.
  */
 enum { FLIGHTREC_LOG_ERROR, FLIGHTREC_LOG_WARNING };
 typedef void (*flightrec_log_fn)(void *arg, int level, const char *text);

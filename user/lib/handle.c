@@ -42,13 +42,11 @@ void fr_lib_leave(const struct fr_err_sink *was)
 int fr_lib_fail(struct flightrec *fr, int err, const char *fmt, ...)
 {
 	const struct fr_err_sink *was = fr_lib_enter(fr);
-	char text[FR_LIB_ERROR_SZ];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	fr_verr(fmt, ap);
 	va_end(ap);
-	fr_err("%s", text);
 	fr_lib_leave(was);
 	return err;
 }

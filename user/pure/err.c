@@ -28,15 +28,44 @@ static char *put_hex(char *to, const char *text, size_t sz)
 	return to;
 }
 
-/* Escape as \xNN what a line must not show; newlines and tabs stay. to has room for 4 bytes per byte of text. */
-static void escape(char *to, const char *text)
+struct text {
+	char said[TEXT_SZ];
+	char joined[TEXT_SZ]; /* the same with other bytes where the message itself, and not what it is about, has newlines */
+};
+
+/*
+ * Names and paths in messages are anybody's: one with a newline could forge a line of the log. So format twice, the second time
+ * with spaces for the format's own newlines: these are where the two differ.
+ */
+static size_t format(struct text *t, const char *fmt, va_list ap)
 {
+	char joined_fmt[TEXT_SZ], *c = joined_fmt;
+	va_list again;
+	size_t len;
+
+	va_copy(again, ap);
+	len = vsnprintf(t->said, sizeof(t->said), fmt, ap);
+	memset(t->joined, '\n', sizeof(t->joined)); /* no newline in t->said is the format's */
+	if (strchr(fmt, '\n') && strlen(fmt) < sizeof(joined_fmt)) {
+		strcpy(joined_fmt, fmt);
+		while ((c = strchr(c, '\n')))
+			*c = ' ';
+		vsnprintf(t->joined, sizeof(t->joined), joined_fmt, again);
+	}
+	va_end(again);
+	return len;
+}
+
+/* Escape as \xNN what a line must not show. to has room for 4 bytes per byte of the text. */
+static void escape(char *to, const struct text *t)
+{
+	const char *text = t->said;
 	size_t left = strlen(text), len, i;
 
 	for (; left; text += i, left -= i) {
 		len = fr_utf8_len(text, left);
 		i = len ?: 1;
-		if (*text == '\n' || *text == '\t' || (len && !fr_utf8_is_sly(fr_utf8_char(text, len))))
+		if ((*text == '\n' && t->joined[text - t->said] == ' ') || (len && !fr_utf8_is_sly(fr_utf8_char(text, len))))
 			to = mempcpy(to, text, i);
 		else
 			to = put_hex(to, text, i);
@@ -53,16 +82,11 @@ static void say_lost(void)
 	fputs("flightrec: messages are missing here, which could not be written\n", stderr);
 }
 
-/* err: 0, or why, as -errno. */
-static void say(bool is_error, int err, const char *fmt, va_list ap)
+static void give(bool is_error, const struct text *t)
 {
-	const char *cure = fr_err_cure(err, NULL);
-	char text[TEXT_SZ], escaped[4 * TEXT_SZ];
-	size_t len = vsnprintf(text, sizeof(text), fmt, ap);
+	char escaped[4 * TEXT_SZ];
 
-	if (err && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, ": %s%s%s", strerror(-err), cure ? ": " : "", cure ?: "");
-	escape(escaped, text);
+	escape(escaped, t);
 	if (sink) {
 		sink->say(sink->arg, is_error, escaped);
 	} else {
@@ -71,17 +95,44 @@ static void say(bool is_error, int err, const char *fmt, va_list ap)
 	}
 }
 
+/* err: 0, or why, as -errno. */
+static void say(bool is_error, int err, const char *fmt, va_list ap)
+{
+	const char *cure = fr_err_cure(err, NULL);
+	struct text t;
+	size_t len = format(&t, fmt, ap);
+
+	if (err && len < sizeof(t.said))
+		snprintf(t.said + len, sizeof(t.said) - len, ": %s%s%s", strerror(-err), cure ? ": " : "", cure ?: "");
+	give(is_error, &t);
+}
+
+static void say_lines(bool is_error, const char *fmt, va_list ap)
+{
+	struct text t;
+
+	vsnprintf(t.said, sizeof(t.said), fmt, ap);
+	memset(t.joined, ' ', sizeof(t.joined)); /* each newline is the message's */
+	give(is_error, &t);
+}
+
 void fr_say(const char *fmt, ...)
 {
-	char text[TEXT_SZ], escaped[4 * TEXT_SZ];
+	char escaped[4 * TEXT_SZ];
+	struct text t;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	format(&t, fmt, ap);
 	va_end(ap);
-	escape(escaped, text);
+	escape(escaped, &t);
 	say_lost();
 	fprintf(stderr, "%s\n", escaped);
+}
+
+void fr_verr(const char *fmt, va_list ap)
+{
+	say(true, 0, fmt, ap);
 }
 
 void fr_err(const char *fmt, ...)
@@ -89,7 +140,7 @@ void fr_err(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(true, 0, fmt, ap);
+	fr_verr(fmt, ap);
 	va_end(ap);
 }
 
@@ -99,6 +150,24 @@ void fr_warn(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	say(false, 0, fmt, ap);
+	va_end(ap);
+}
+
+void fr_err_lines(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_lines(true, fmt, ap);
+	va_end(ap);
+}
+
+void fr_warn_lines(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_lines(false, fmt, ap);
 	va_end(ap);
 }
 

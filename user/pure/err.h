@@ -3,6 +3,7 @@
 #ifndef FR_ERR_H
 #define FR_ERR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* Exit statuses; part of the command line's contract. */
@@ -15,16 +16,22 @@ enum fr_exit {
 };
 
 /*
- * Print "flightrec: " and the message to standard error, with control characters escaped. Say what failed, why, and what
- * to do: fr_err("cannot open %s: %s: check the name", path, strerror(errno)).
+ * Print "flightrec: " and the message to standard error. Say what failed, why, and what to do:
+ * fr_err("cannot open %s: %s: check the name", path, strerror(errno)). Control characters are escaped, newlines of arguments
+ * too; those of fmt itself are not.
  */
 void fr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fr_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* What went well: the same to standard error without a prefix. */
 void fr_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same with "flightrec: warning: ". */
 void fr_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* fr_err() and fr_warn() of texts that were made for messages, and may have lines: none that other people choose. */
+void fr_err_lines(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fr_warn_lines(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* What to do about an error of opening or writing (-errno) if the error itself tells; otherwise usual (or NULL). */
 const char *fr_err_cure(int err, const char *usual);

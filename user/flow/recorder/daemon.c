@@ -328,7 +328,7 @@ static void reload(struct fr_daemon *d)
 	char why[512] = "";
 
 	if (fr_daemon_reload(d, why, sizeof(why)))
-		fr_err("reload refused: %s: the old settings stay", why);
+		fr_err_lines("reload refused: %s: the old settings stay", why);
 	else
 		fprintf(stderr, "reloaded: %u triggers; nothing of the history is lost\n", d->live->rule_cnt);
 }

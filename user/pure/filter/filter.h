@@ -36,6 +36,9 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 /* Print to standard error that expr is wrong, and where. */
 void fr_filter_say(const char *expr, const struct fr_filter_error *error);
 
+/* Print that the option's expression, a filter or a trigger, is wrong, and where. */
+void fr_filter_say_at(const char *option, const char *why, const char *expr, size_t at);
+
 /* What the event's number alone decides. */
 enum fr_verdict { FR_VERDICT_NO, FR_VERDICT_YES, FR_VERDICT_LOOK };
 

@@ -211,9 +211,20 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 	return buf;
 }
 
-void fr_filter_say(const char *expr, const struct fr_filter_error *error)
+static void say_at(const char *what, const char *why, const char *expr, size_t at, const char *indent)
 {
 	char place[256];
+	size_t line = strcspn(fr_filter_point(expr, at, indent, place, sizeof(place)), "\n");
 
-	fr_err("the filter is wrong: %s\n%s", error->text, fr_filter_point(expr, error->at, "    ", place, sizeof(place)));
+	fr_err("%s: %s\n%.*s\n%s", what, why, (int)line, place, place + line + !!place[line]);
+}
+
+void fr_filter_say(const char *expr, const struct fr_filter_error *error)
+{
+	say_at("the filter is wrong", error->text, expr, error->at, "    ");
+}
+
+void fr_filter_say_at(const char *option, const char *why, const char *expr, size_t at)
+{
+	say_at(option, why, expr, at, "  ");
 }
