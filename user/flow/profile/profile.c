@@ -144,7 +144,7 @@ static int func_of_symbol(struct fr_profile *p, const struct fr_symbol *s, u64 a
 
 static u32 name_frame(struct fr_profile *p, const struct fr_prof_key *k, u64 frame, u32 nr, struct fr_symbol *out)
 {
-	const struct fr_prof_file *f = &p->prof->file[fr_prof_file(frame)];
+	const struct fr_prof_file *f;
 
 	*out = (struct fr_symbol){};
 	if (!p->symbols)
@@ -153,8 +153,10 @@ static u32 name_frame(struct fr_profile *p, const struct fr_prof_key *k, u64 fra
 		fr_symbols_kernel(p->symbols, frame, out);
 		return 1;
 	}
-	if (fr_prof_is_file(frame))
+	if (fr_prof_is_file(frame)) {
+		f = &p->prof->file[fr_prof_file(frame)];
 		return fr_symbols_place(p->symbols, f->build_id, f->sz, fr_prof_off(frame), nr, out, INLINE_MAX);
+	}
 	return fr_symbols_user(p->symbols, k->pid, 0, nr, frame, out, INLINE_MAX);
 }
 
