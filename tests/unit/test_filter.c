@@ -534,6 +534,72 @@ static void test_other_machine(void **state)
 	assert_int_equal(fr_filter_new("SYS_openat == 257", w->view.schema, NULL, &f, &e), -EINVAL);
 }
 
+/* Names that are no bit of their own are known, too: of no bits, of several, second names. The values are the kernel's. */
+static void test_flags(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 v;
+	} want[] = {
+		{"O_RDONLY", 0},
+		{"O_ACCMODE", 3},
+		{"O_NDELAY", 04000},
+		{"O_ASYNC", 020000},
+		{"PROT_NONE", 0},
+		{"PROT_SEM", 8},
+		{"PROT_GROWSDOWN", 0x1000000},
+		{"PROT_GROWSUP", 0x2000000},
+		{"MAP_FILE", 0},
+		{"MAP_ANON", 0x20},
+		{"MAP_SHARED_VALIDATE", 3},
+		{"MAP_TYPE", 0xf},
+		{"MAP_DROPPABLE", 8},
+		{"MAP_32BIT", 0x40},
+		{"MAP_ABOVE4G", 0x80},
+		{"MAP_DENYWRITE", 0x800},
+		{"MAP_EXECUTABLE", 0x1000},
+		{"MAP_SYNC", 0x80000},
+		{"MAP_FIXED_NOREPLACE", 0x100000},
+		{"MAP_UNINITIALIZED", 0x4000000},
+		{"MAP_HUGE_SHIFT", 26},
+		{"MAP_HUGE_MASK", 0x3f},
+		{"MAP_HUGE_64KB", 0x40000000},
+		{"MAP_HUGE_2MB", 0x54000000},
+		{"MAP_HUGE_32MB", 0x64000000},
+		{"MAP_HUGE_1GB", 0x78000000},
+		{"MAP_HUGE_16GB", 0x88000000},
+		{"CLONE_NEWTIME", 0x80},
+		{"CLONE_PIDFD", 0x1000},
+		{"CLONE_PARENT_SETTID", 0x100000},
+		{"CLONE_CHILD_CLEARTID", 0x200000},
+		{"CLONE_DETACHED", 0x400000},
+		{"CLONE_UNTRACED", 0x800000},
+		{"CLONE_CHILD_SETTID", 0x1000000},
+		{"CLONE_IO", 0x80000000},
+		{"CLONE_CLEAR_SIGHAND", 0x100000000},
+		{"CLONE_INTO_CGROUP", 0x200000000},
+		{"SA_UNSUPPORTED", 0x400},
+		{"SA_EXPOSE_TAGBITS", 0x800},
+		{"SA_NOMASK", 0x40000000},
+		{"SA_ONESHOT", 0x80000000},
+	};
+	struct world *w = *state;
+	struct fr_row r = mb_at(&w->m, SWITCH);
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	char expr[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		snprintf(expr, sizeof(expr), "%s == 0x%llx", want[i].name, (unsigned long long)want[i].v);
+		if (fr_filter_new(expr, w->view.schema, i & 1 ? "x86_64" : "aarch64", &f, &e))
+			fail_msg("%s: %s", expr, e.text);
+		if (!fr_filter_match(f, &w->view, &r))
+			fail_msg("not so: %s", expr);
+		fr_filter_free(f);
+	}
+}
+
 /* What must be read for a filter is known beforehand. */
 static void test_uses(void **state)
 {
@@ -685,6 +751,7 @@ int main(void)
 		cmocka_unit_test(test_glob),
 		cmocka_unit_test_setup_teardown(test_too_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_uses, setup, teardown),
 		cmocka_unit_test(test_point),
 	};

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* flagnames: bits in arguments of system calls, by the kernel's names: O_CREAT, PROT_EXEC, MAP_ANONYMOUS, CLONE_THREAD. */
+/*
+ * flagnames: bits in arguments of system calls, by the kernel's names: O_CREAT, PROT_EXEC, MAP_ANONYMOUS, CLONE_THREAD. Names
+ * of no bits (O_RDONLY), of masks (MAP_TYPE) and second names (MAP_ANON) are among them: they are for filters, not for taking a
+ * value apart.
+ */
 #ifndef FR_FLAGNAMES_H
 #define FR_FLAGNAMES_H
 
