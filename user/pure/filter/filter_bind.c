@@ -236,8 +236,11 @@ static bool is_pattern_op(const struct fr_node *n)
 static int bind_words(struct fr_filter *f, struct fr_node *n)
 {
 	struct fr_node *b;
-	int err = bind_word(f, n->b, n->a);
+	int err;
 
+	if (n->op == FR_OP_HAS && (is_builtin(n->a, FR_BI_tier) || is_builtin(n->b, FR_BI_tier)))
+		return fr_filter_fail(f, n->at, "tiers have no parts: compare with == != ~ !~ =~ in");
+	err = bind_word(f, n->b, n->a);
 	if (is_pattern_op(n))
 		return 0;
 	for (b = n->b; b && !err; b = b->next)
