@@ -11,6 +11,7 @@
 #include "pure/text/units.h"
 
 #define CLOCK_DIGITS 10
+#define EAST_MOST_S  (14 * 3600) /* from UTC; west, too: no zone is further */
 
 static bool is_number(const char *text)
 {
@@ -106,7 +107,7 @@ static int parse_zone(const char *text, bool *local, s64 *east_s)
 		return 0;
 	end = strptime(text, "%z", &tm);
 	*east_s = tm.tm_gmtoff;
-	return end && !*end ? 0 : -EINVAL;
+	return end && !*end && llabs(*east_s) <= EAST_MOST_S ? 0 : -EINVAL; /* strptime() takes +99:00 */
 }
 
 /* 14:02:11 or 14:02. Returns what follows, or NULL. */
