@@ -540,6 +540,46 @@ static void test_daytime_of_the_day_before(void **state)
 	tzset();
 }
 
+/* When text is, as seconds from midnight_s, if recording ended at end_s; last: for the end of a window. */
+static s64 when_in_night(const char *text, u64 midnight_s, s64 end_s, bool last)
+{
+	struct fr_wall wall = {0};
+	struct fr_when w;
+	s64 ts;
+
+	fr_wall_add(&wall, 200 * SEC, (midnight_s + end_s) * SEC);
+	assert_int_equal(fr_when_parse(text, &w), 0);
+	w.last = last;
+	assert_int_equal(fr_when_resolve(&w, 100 * SEC, 200 * SEC, &wall, &ts), 0);
+	return (ts + (end_s - 200) * (s64)SEC) / (s64)SEC;
+}
+
+/* Summer time ends at 1:00 UTC, so the hour from 2:00 comes twice; where it begins, at 1:00 UTC too, that hour is left out. */
+static void test_hour_that_comes_twice(void **state)
+{
+	const u64 october = 1792886400, march = 1774742400; /* midnight UTC */
+	const s64 minute = 60, day = 24 * 3600;
+
+	(void)state;
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	assert_int_equal(when_in_night("02:30", october, 660 * minute, false), 90 * minute);
+	assert_int_equal(when_in_night("02:30", october, 90 * minute, false), 90 * minute);
+	assert_int_equal(when_in_night("02:30:00.5", october, 90 * minute, false), 30 * minute);
+	assert_int_equal(when_in_night("02:30", october, 75 * minute, false), 30 * minute);
+	assert_int_equal(when_in_night("02:30", october, 30 * minute, false), 30 * minute);
+	assert_int_equal(when_in_night("02:30", october, 15 * minute, false), 30 * minute - day);
+	assert_int_equal(when_in_night("03:30", october, 660 * minute, true), 150 * minute);
+	assert_int_equal(when_in_night("2026-10-25T02:30", october, 660 * minute, false), 30 * minute);
+	assert_int_equal(when_in_night("2026-10-25T02:30", october, 660 * minute, true), 90 * minute);
+	assert_int_equal(when_in_night("2026-10-25T02:30+02:00", october, 660 * minute, true), 30 * minute);
+	assert_int_equal(when_in_night("2026-10-25T03:30", october, 660 * minute, true), 150 * minute);
+	assert_in_range(when_in_night("02:30", march, 660 * minute, false), 30 * minute, 90 * minute);
+	assert_in_range(when_in_night("2026-03-29T02:30", march, 660 * minute, true), 30 * minute, 90 * minute);
+	setenv("TZ", "UTC", 1);
+	tzset();
+}
+
 static void test_windows(void **state)
 {
 	static const char *const bad[] = {"", "..", "1s", "1s-2s", "1s...2s", "x..1s", "1s..x", "1s..2s..3s", "1s ..2s"};
@@ -581,6 +621,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_when, setup, teardown),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_daytime_of_the_day_before),
+		cmocka_unit_test(test_hour_that_comes_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

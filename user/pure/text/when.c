@@ -135,13 +135,50 @@ static const char *parse_date(const char *text, struct tm *tm)
 	return *rest ? parse_time_of_day(rest + 1, tm) : rest;
 }
 
+/* With summer time or without, as isdst says; -1: there is no such local time. */
+static s64 local_with(struct tm tm, int isdst)
+{
+	struct tm at = tm;
+	s64 sec;
+
+	at.tm_isdst = isdst;
+	sec = mktime(&at);
+	return at.tm_hour == tm.tm_hour && at.tm_min == tm.tm_min && at.tm_sec == tm.tm_sec ? sec : -1;
+}
+
+/*
+ * The moments of a local time, s since 1970: the end of summer time makes it come twice, mostly first and last are the same. Of
+ * a time that its beginning leaves out: what mktime() takes for it.
+ */
+static void local_moments(struct tm tm, s64 *first, s64 *last)
+{
+	s64 summer = local_with(tm, 1), winter = local_with(tm, 0);
+
+	tm.tm_isdst = -1;
+	if (summer < 0 && winter < 0)
+		summer = mktime(&tm);
+	if (summer < 0 || winter < 0)
+		summer = winter = summer < 0 ? winter : summer;
+	*first = summer < winter ? summer : winter;
+	*last = summer < winter ? winter : summer;
+}
+
+/* s since 1970, and part_ns behind that */
+static u64 wall_ns(s64 sec, u64 part_ns)
+{
+	u64 ns;
+
+	if (__builtin_mul_overflow(sec, FR_SEC_NS, &ns) || __builtin_add_overflow(ns, part_ns, &ns))
+		return ~0ULL; /* the year 2555 or later: after anything recorded */
+	return ns;
+}
+
 static int parse_wall(const char *text, struct fr_when *w)
 {
-	struct tm tm = {.tm_isdst = -1};
+	struct tm tm = {.tm_isdst = -1}, utc;
 	const char *rest = parse_date(text, &tm);
-	int day = tm.tm_mday;
+	s64 east_s, first, last;
 	bool local;
-	s64 east_s, sec;
 	u64 ns;
 
 	if (!rest)
@@ -149,12 +186,15 @@ static int parse_wall(const char *text, struct fr_when *w)
 	ns = parse_fraction(&rest);
 	if (parse_zone(rest, &local, &east_s))
 		return -EINVAL;
-	sec = local ? mktime(&tm) : timegm(&tm);
-	if (sec < east_s || tm.tm_mday != day) /* there is no 31st of April */
+	utc = tm;
+	first = last = timegm(&utc);
+	if (local)
+		local_moments(tm, &first, &last);
+	if (first < east_s || utc.tm_mday != tm.tm_mday) /* there is no 31st of April */
 		return -EINVAL;
 	w->kind = FR_WHEN_WALL;
-	if (__builtin_mul_overflow(sec - east_s, FR_SEC_NS, &w->ns) || __builtin_add_overflow(w->ns, ns, &w->ns))
-		w->ns = ~0ULL; /* the year 2555 or later: after anything recorded */
+	w->ns = wall_ns(first - east_s, ns);
+	w->last_ns = wall_ns(last - east_s, ns);
 	return 0;
 }
 
@@ -235,17 +275,24 @@ void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
 	*w = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
 }
 
-/* When it is this late on a day; days that end summer time, or begin it, do not have 24 hours. */
-static u64 daytime_on(struct tm day, u64 daytime_ns)
+/* When it is this late on a day; if it is twice, the last that is not after real_ns. */
+static u64 daytime_on(struct tm day, u64 daytime_ns, u64 real_ns)
 {
+	s64 first, last;
+
 	day.tm_hour = daytime_ns / FR_SEC_NS / 3600;
 	day.tm_min = daytime_ns / FR_SEC_NS / 60 % 60;
 	day.tm_sec = daytime_ns / FR_SEC_NS % 60;
-	day.tm_isdst = -1;
-	return mktime(&day) * FR_SEC_NS + daytime_ns % FR_SEC_NS;
+	local_moments(day, &first, &last);
+	if (wall_ns(last, daytime_ns % FR_SEC_NS) > real_ns)
+		last = first;
+	return wall_ns(last, daytime_ns % FR_SEC_NS);
 }
 
-/* The last time, not after real_ns, that it was this late in a day. */
+/*
+ * The last time, not after real_ns, that it was this late in a day. The day before is one by the calendar: days that end summer
+ * time, or begin it, do not have 24 hours.
+ */
 static u64 last_daytime(u64 real_ns, u64 daytime_ns)
 {
 	time_t t = real_ns / FR_SEC_NS;
@@ -254,11 +301,11 @@ static u64 last_daytime(u64 real_ns, u64 daytime_ns)
 
 	if (!localtime_r(&t, &day))
 		return 0;
-	ns = daytime_on(day, daytime_ns);
+	ns = daytime_on(day, daytime_ns, real_ns);
 	if (ns <= real_ns)
 		return ns;
 	day.tm_mday--;
-	return daytime_on(day, daytime_ns);
+	return daytime_on(day, daytime_ns, real_ns);
 }
 
 int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts)
@@ -281,7 +328,7 @@ int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const str
 		*ts = begin_ns + (s64)((double)(end_ns - begin_ns) * w->part);
 		return 0;
 	case FR_WHEN_WALL:
-		*ts = fr_wall_ts(wall, w->ns, w->last);
+		*ts = fr_wall_ts(wall, w->last ? w->last_ns : w->ns, w->last);
 		return 0;
 	case FR_WHEN_DAYTIME:
 		*ts = fr_wall_ts(wall, last_daytime(fr_wall_real(wall, end_ns), w->ns), w->last);

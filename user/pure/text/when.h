@@ -31,8 +31,9 @@ enum fr_when_kind {
 struct fr_when {
 	enum fr_when_kind kind;
 	u64 ns;	     /* CLOCK, after BEGIN, before END, WALL since 1970, DAYTIME since midnight, from TRIGGER */
+	u64 last_ns; /* WALL: the second time, if it comes twice as summer time ends; else ns */
 	bool before; /* TRIGGER: ns before it, otherwise after */
-	bool last;   /* WALL, DAYTIME: if the clock was set, the last such moment, for an end; else the first, for a begin */
+	bool last;   /* WALL, DAYTIME: if it comes twice, the last such moment, for an end; else the first, for a begin */
 	double part; /* PART: 0 to 1 */
 };
 
