@@ -232,6 +232,17 @@ wrong_usage() {
 		status 2 "$flightrec" verify && status 2 "$flightrec" events nonsense && says "no event or group 'nonsense': \`flightrec" &&
 		status 2 "$flightrec" events sched_swich && says "did you mean sched_switch?" && status 2 "$flightrec" events scked && says "mean sched?"
 }
+# Nothing is called "", as an unset variable of a script is.
+unnamed_output() {
+	local command
+	for command in "cut" "merge" "export --to csv" "export --to ctf" "profile" "view"; do
+		status 2 "$flightrec" $command -o "" "$snap" && says "-o names a file" || return
+		status 2 "$flightrec" $command --output= "$snap" && says "-o names a file" || return
+	done
+	for command in dump list incidents record watch; do
+		status 2 "$flightrec" $command -o "" && says "'' is no name: \`flightrec $command --help\`" || return
+	done
+}
 # Of two options that exclude each other, none is dropped without a word.
 excluding_options() {
 	local command
@@ -580,6 +591,7 @@ check "little memory" little_memory
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage
+check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names

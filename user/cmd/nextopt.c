@@ -99,5 +99,9 @@ int fr_next_option(int argc, char **argv, const char *shorts, const struct optio
 	opt = getopt_long(argc, argv, shorts, longs, NULL);
 	if (opt == '?')
 		say_wrong(argv[0], argv[optind - 1], shorts, longs);
+	if (opt == 'o' && optarg && !*optarg) {
+		fr_err("-o names a file or a directory, and '' is no name: `%s --help` says which", argv[0]);
+		return '?';
+	}
 	return opt;
 }

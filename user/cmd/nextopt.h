@@ -5,7 +5,10 @@
 
 #include <getopt.h>
 
-/* As getopt_long(3), but '?' is reported in our words: argv[0] is the command whose --help is named. */
+/*
+ * As getopt_long(3), but '?' is reported in our words: argv[0] is the command whose --help is named. -o, which names a file or
+ * a directory in all commands, is refused with an empty name.
+ */
 int fr_next_option(int argc, char **argv, const char *shorts, const struct option *longs);
 
 #endif
