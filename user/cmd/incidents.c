@@ -29,7 +29,7 @@ static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--sin
 			   "\n"
 			   "  -n, --name NAME   of this session only (default: all that the journal has)\n"
 			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DEF_DIR "]\n"
-			   "      --since T     only from this time on: 10m ago, 14:30, 2026-01-31T14:02\n"
+			   "      --since T     only from then on: 10m (before now), 14:30, 2026-01-31T14:02\n"
 			   "      --json        one JSON object a line\n"
 			   "\n"
 			   "If no recorder runs, this also saves them to the journal, which makes room in the log.\n"
