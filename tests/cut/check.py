@@ -785,6 +785,17 @@ def diff_cuts():
     assert {i["name"] for i in d["cpu"] if i["b"]["ns"]} <= {"old-2"}, d["cpu"]
 
 
+def diff_empty_windows():
+    """A window outside of the file has no length, so nothing happens in it, at no rate: that is said."""
+    for window in "5h..", "..0ms":
+        d = json.loads(run("diff", "--json", "--window-a", window, "a.flight", "c.flight").stdout)
+        assert d["a"]["begin_ns"] == d["a"]["end_ns"] and not d["a"]["complete"] and d["b"]["complete"], d["a"]
+        text = run("diff", "--window-a", window, "a.flight", "c.flight").stdout.decode()
+        assert text.count("not complete: this window has no length") == 1, text
+    d = json.loads(run("diff", "--json", "--window-a", "90%..", "a.flight", "c.flight").stdout)
+    assert d["a"]["begin_ns"] < d["a"]["end_ns"] and d["a"]["complete"], d["a"]
+
+
 def diff_text():
     text = run("diff", "a.flight", "c.flight").stdout.decode()
     assert "\x1b" not in text and "System calls" in text and "openat" in text and "old-1" in text

@@ -285,6 +285,7 @@ static int find_window(struct look *l)
 	s->late = horizon_ns >= to && horizon_ns > from;
 	if (horizon_ns > from && !s->late)
 		s->begin_ns = horizon_ns;
+	s->empty = s->end_ns <= s->begin_ns;
 	return 0;
 }
 

@@ -49,6 +49,7 @@ struct fr_diff_side {
 	u64 begin_ns, end_ns; /* the part that counts, on the file's clock */
 	u64 cnt;	      /* events */
 	bool late;	      /* the whole window lies before the common horizon: the part that counts is incomplete */
+	bool empty;	      /* the window has no length, as it lies outside of the file: nothing has a rate */
 };
 
 struct fr_diff {

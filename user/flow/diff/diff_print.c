@@ -169,6 +169,8 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 		      fr_show_duration(s->end_ns > s->begin_ns ? s->end_ns - s->begin_ns : 0, text, sizeof(text)));
 	if (s->late)
 		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");
+	else if (s->empty)
+		fr_out_str(o, "   not complete: this window has no length, so nothing has a rate\n");
 }
 
 void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
@@ -222,7 +224,7 @@ static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_
 	fr_jsonw_u64(w, "begin_ns", s->begin_ns);
 	fr_jsonw_u64(w, "end_ns", s->end_ns);
 	fr_jsonw_u64(w, "events", s->cnt);
-	fr_jsonw_bool(w, "complete", !s->late);
+	fr_jsonw_bool(w, "complete", !s->late && !s->empty);
 	fr_jsonw_close(w, '}');
 }
 
