@@ -807,7 +807,11 @@ def diff_text():
     run("diff", "--last", "1s", "a.flight", "b.flight", want=2)
     alone = run("diff", "a.flight", want=1)  # compared with its own profile, which it does not have
     assert b"no profile in a.flight" in alone.stderr, alone.stderr
-    run("diff", "--top", "0", "a.flight", "b.flight", want=2)
+    everything = run("diff", "--top", "0", "a.flight", "c.flight").stdout
+    assert everything == run("diff", "--top", "1000000", "a.flight", "c.flight").stdout and len(everything) > len(top)
+    run("diff", "--top", "0", "--last", "1m", golden)
+    for wrong in "-1", "x", "", "1000001":
+        run("diff", "--top", wrong, "a.flight", "b.flight", want=2)
     run("diff", "--window-a", "x", "a.flight", want=2)
     same = json.loads(run("diff", "--json", "-f", "event == sys_exit", "a.flight", "a.flight").stdout)
     assert all(i["a"] == i["b"] for kind in ("events", "syscalls") for i in same[kind]) and len(same["events"]) == 1

@@ -18,6 +18,7 @@
 #define WIDTH_MOST    400
 #define TOP_DEFAULT   10
 #define TOP_MOST      1000000
+#define TOP_ALL	      (1u << 31)
 
 static const char help[] = "Usage: flightrec diff [options] A B\n"
 			   "       flightrec diff --window-a A..B --window-b A..B FILE\n"
@@ -31,7 +32,7 @@ static const char help[] = "Usage: flightrec diff [options] A B\n"
 			   "      --since T, --until T, --window A..B  of both, as in replay\n"
 			   "  -f, --filter EXPR    only events that match, as in replay\n"
 			   "      --last T         with one file: length of the incident (default: 1m)\n"
-			   "      --top N          lines of a table (default: 10)\n"
+			   "      --top N          lines of a table; 0: all (default: 10)\n"
 			   "      --json           all of it, numbers as they are\n"
 			   "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was compared.\n"
@@ -83,11 +84,11 @@ static int parse_top(u32 *top)
 	char *end;
 	unsigned long v = strtoul(optarg, &end, 10);
 
-	if (end == optarg || *end || *optarg == '-' || !v || v > TOP_MOST) {
-		fr_err("--top: '%s' is not a number: give 1 to %d", optarg, TOP_MOST);
+	if (end == optarg || *end || *optarg == '-' || v > TOP_MOST) {
+		fr_err("--top: '%s' is not a number: give 0 (all) to %d", optarg, TOP_MOST);
 		return -1;
 	}
-	*top = v;
+	*top = v ?: TOP_ALL;
 	return 0;
 }
 
