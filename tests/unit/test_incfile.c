@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -119,6 +120,30 @@ ssize_t pread(int fd, void *buf, size_t sz, off_t off)
 		return syscall(SYS_pread64, fd, buf, sz, off);
 	errno = EIO;
 	return -1;
+}
+
+/* Likewise: locks that cannot be had, and another process that is quicker than the one that rotates. */
+static bool has_locks = true;
+static struct fr_incfile *quicker;
+static u32 quicker_at, quicker_cnt; /* its next line, and how many it writes */
+
+int flock(int fd, int op)
+{
+	if (has_locks)
+		return syscall(SYS_flock, fd, op);
+	errno = ENOLCK;
+	return -1;
+}
+
+int rename(const char *from, const char *to)
+{
+	struct fr_incfile *f = quicker;
+	int ret = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+
+	quicker = NULL;
+	if (f)
+		assert_int_equal(add(f, 1, quicker_at, quicker_cnt), 0);
+	return ret;
 }
 
 /* ---- tests ---- */
@@ -240,6 +265,75 @@ static void test_looks_once(void **state)
 	fr_incfile_close(other);
 }
 
+/* The file that is new after a rotation is another's already: a write that fails leaves the lines of that one alone. */
+static void test_rotated_full(void **state)
+{
+	struct rlimit was, small;
+	struct fr_incfile *f, *other;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small = (struct rlimit){.rlim_cur = 10000, .rlim_max = was.rlim_max};
+	assert_int_equal(fr_incfile_open(*state, 1 << 15, &f), 0);
+	assert_int_equal(fr_incfile_open(*state, 1 << 15, &other), 0);
+	assert_int_equal(add(f, 0, 1, 40), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	quicker = other;
+	quicker_at = 1;
+	quicker_cnt = 3;
+	assert_int_equal(add(f, 0, 41, 90), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_int_equal(look(*state, 0).next[0], 41);
+	assert_int_equal(look(*state, 0).next[1], 4);
+	fr_incfile_close(f);
+	fr_incfile_close(other);
+}
+
+/* Likewise: who rotates is told of those lines, and if they leave no room for its own, rotates once more. */
+static void test_rotated_told(void **state)
+{
+	const u64 limit = 1 << 15;
+	struct fr_incfile *f, *other;
+	char line[256];
+	u32 cnt = 0, i;
+
+	assert_int_equal(fr_incfile_open(*state, limit, &f), 0);
+	assert_int_equal(fr_incfile_open(*state, limit, &other), 0);
+	assert_int_equal(add(f, 0, 1, 90), 0);
+	quicker = other;
+	quicker_at = 1;
+	quicker_cnt = 60;
+	assert_int_equal(fr_incfile_begin(f, count, &cnt), 0);
+	for (i = 91; i < 151; i++)
+		assert_int_equal(fr_incfile_add(f, line, snprintf(line, sizeof(line), "{\"w\":0,\"n\":%u," PAD "}", i)), 0);
+	assert_int_equal(fr_incfile_end(f), 0);
+	assert_int_equal(cnt, 60);
+	assert_true(size_of_both(*state) <= limit);
+	assert_int_equal(look(*state, 0).next[0], 151);
+	assert_int_equal(look(*state, 0).next[1], 61);
+	fr_incfile_close(f);
+	fr_incfile_close(other);
+}
+
+/* A file that could not be locked was not looked at: the next time it is. */
+static void test_unlocked(void **state)
+{
+	struct fr_incfile *f;
+	u32 cnt = 0;
+
+	assert_int_equal(fr_incfile_open(*state, 1 << 20, &f), 0);
+	assert_int_equal(add(f, 0, 1, 3), 0);
+	fr_incfile_close(f);
+	assert_int_equal(fr_incfile_open(*state, 1 << 20, &f), 0);
+	has_locks = false;
+	assert_int_equal(fr_incfile_begin(f, count, &cnt), -ENOLCK);
+	has_locks = true;
+	assert_true(fr_incfile_end(f) < 0);
+	assert_int_equal(cnt, 0);
+	assert_int_equal(looked_at(f), 3);
+	fr_incfile_close(f);
+}
+
 static void append(const char *dir, const char *text)
 {
 	char path[128];
@@ -351,6 +445,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_shared, begin, end),
 		cmocka_unit_test_setup_teardown(test_full, begin, end),
 		cmocka_unit_test_setup_teardown(test_looks_once, begin, end),
+		cmocka_unit_test_setup_teardown(test_rotated_full, begin, end),
+		cmocka_unit_test_setup_teardown(test_rotated_told, begin, end),
+		cmocka_unit_test_setup_teardown(test_unlocked, begin, end),
 		cmocka_unit_test_setup_teardown(test_damage, begin, end),
 		cmocka_unit_test_setup_teardown(test_unreadable, begin, end),
 		cmocka_unit_test_setup_teardown(test_link, begin, end),

@@ -169,6 +169,8 @@ static int save(struct fr_inclog *l)
 	err = fr_incfile_begin(l->file, see_line, l);
 	seq = c.saved;
 	err = err ?: add_lines(l, &seq, c.next, &skipped);
+	if (err) /* else those that were added would be written now, and again by the next call */
+		fr_incfile_discard(l->file);
 	ended = fr_incfile_end(l->file);
 	err = err ?: ended;
 	if (err)

@@ -29,6 +29,8 @@ struct fr_incfile {
 	u64 size;   /* bytes */
 	ino_t inode;
 	struct fr_pbuf add; /* lines to be written */
+	fr_incfile_fn fn;   /* the caller's, from fr_incfile_begin() to fr_incfile_end() */
+	void *arg;
 };
 
 /* ---- lines ---- */
@@ -243,10 +245,18 @@ static bool may_be_planted(const char *dir, int fd)
 	return st.st_nlink > 1 || (st.st_uid != geteuid() && st.st_uid != d.st_uid);
 }
 
+static int lock_open(int fd)
+{
+	while (flock(fd, LOCK_EX))
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
 /* Open and lock; retry if another process rotated it away in between. */
 static int lock(struct fr_incfile *f)
 {
-	int tries;
+	int tries, err;
 
 	for (tries = 0; tries < 100; tries++) {
 		if (f->fd < 0) {
@@ -259,12 +269,12 @@ static int lock(struct fr_incfile *f)
 			close_file(f);
 			return -EPERM;
 		}
-		while (flock(f->fd, LOCK_EX))
-			if (errno != EINTR)
-				return -errno;
-		if (is_current(f))
+		err = lock_open(f->fd);
+		if (!err && is_current(f))
 			return 0;
-		close_file(f);
+		close_file(f); /* what was not locked was not looked at either: it must not be noted as known */
+		if (err)
+			return err;
 	}
 	return -EAGAIN;
 }
@@ -274,6 +284,8 @@ static void note(struct fr_incfile *f)
 	struct stat st;
 
 	f->known = !fstat(f->fd, &st);
+	if (!f->known)
+		return;
 	f->size = st.st_size;
 	f->inode = st.st_ino;
 }
@@ -297,21 +309,29 @@ static int cut_tail(struct fr_incfile *f, size_t good_end)
 	return 0;
 }
 
-int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
+/* Look through the locked file, and leave it with a whole line at its end. */
+static int look_and_mend(struct fr_incfile *f, struct look *l)
 {
-	struct look l = {.fn = fn, .arg = arg};
-	int err = lock(f);
+	int err = look_in(f->fd, l) ?: cut_tail(f, l->good_end);
 
-	if (err || is_as_left(f))
-		return err;
-	look_in_named(f->dir, OLDER, &l);
-	err = look_in(f->fd, &l);
-	err = err ?: cut_tail(f, l.good_end);
 	if (err)
 		close_file(f);
 	else
 		note(f);
 	return err;
+}
+
+int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
+{
+	struct look l = {.fn = fn, .arg = arg};
+	int err = lock(f);
+
+	f->fn = fn;
+	f->arg = arg;
+	if (err || is_as_left(f))
+		return err;
+	look_in_named(f->dir, OLDER, &l);
+	return look_and_mend(f, &l);
 }
 
 int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
@@ -327,9 +347,15 @@ int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
 	return 0;
 }
 
-/* The file becomes the older one; start a new one, locked. */
+void fr_incfile_discard(struct fr_incfile *f)
+{
+	f->add.len = 0;
+}
+
+/* The file becomes the older one; start a new one, locked. Another process may be the first to lock it, and write to it. */
 static int rotate(struct fr_incfile *f)
 {
+	struct look l = {.fn = f->fn, .arg = f->arg};
 	char from[PATH_MAX + 32], to[PATH_MAX + 32];
 
 	snprintf(from, sizeof(from), "%s/" FR_INCFILE_NAME, f->dir);
@@ -337,33 +363,44 @@ static int rotate(struct fr_incfile *f)
 	if (rename(from, to))
 		return -errno;
 	close_file(f);
-	return lock(f) ?: sync_dir(f->dir);
+	return lock(f) ?: look_and_mend(f, &l) ?: sync_dir(f->dir);
 }
 
-/* Read what is readable of one of the two files. */
+/* The most bytes that one of the two files may have. */
 static u64 most(const struct fr_incfile *f)
 {
 	return f->max_sz / 2 < FILE_MAX / 2 ? f->max_sz / 2 : FILE_MAX / 2;
 }
 
-static int write_added(struct fr_incfile *f)
+/* Rotate until what was added finds room. The file's size, or -errno. */
+static off_t make_room(struct fr_incfile *f)
 {
 	struct stat st;
 	int err;
 
-	if (fstat(f->fd, &st))
-		return -errno;
-	if (st.st_size && st.st_size + f->add.len > most(f)) {
+	for (;;) {
+		if (fstat(f->fd, &st))
+			return -errno;
+		if (!st.st_size || st.st_size + f->add.len <= most(f))
+			return st.st_size;
 		err = rotate(f);
 		if (err)
 			return err;
-		st.st_size = 0;
 	}
+}
+
+static int write_added(struct fr_incfile *f)
+{
+	off_t was = make_room(f);
+	int err;
+
+	if (was < 0)
+		return was;
 	err = fr_write_all(f->fd, f->add.p, f->add.len);
 	if (!err && fdatasync(f->fd))
 		err = -errno;
 	/* disk full: remove the incomplete line */
-	if (err && ftruncate(f->fd, st.st_size))
+	if (err && ftruncate(f->fd, was))
 		close_file(f);
 	return err;
 }

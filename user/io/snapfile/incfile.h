@@ -31,11 +31,14 @@ typedef void (*fr_incfile_fn)(void *arg, const char *line, size_t len);
 
 /*
  * Lock, and read all lines if another process has written since the last call, or on the first. 0 or -errno; -EPERM: others may
- * write to the directory, and the file there may be theirs.
+ * write to the directory, and the file there may be theirs. fr_incfile_end() calls fn, too, for lines that others write to a
+ * new file that it starts.
  */
 int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg);
 /* Add an object, {...}, to what will be written. 0 or -ENOMEM. */
 int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len);
+/* Forget what was added: fr_incfile_end() then only unlocks. */
+void fr_incfile_discard(struct fr_incfile *f);
 /* Write what was added to disk, all or nothing. 0 or -errno. Unlocks if locked. */
 int fr_incfile_end(struct fr_incfile *f);
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Incidents on their way from a session's log to the journal: each is there once, whatever fails on the way. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "io/snapfile/incfile.h"
+
+static u32 room = ~0u; /* lines that find memory */
+
+static int add(struct fr_incfile *f, const char *line, size_t len)
+{
+	return room && room-- ? fr_incfile_add(f, line, len) : -ENOMEM;
+}
+
+#define fr_incfile_add add
+#include "flow/incident/inclog.c"
+#undef fr_incfile_add
+
+/* ---- a session with a log, the half of it that is used here ---- */
+
+static u64 next_seq, saved;
+
+bool fr_sess_has_incidents(const struct fr_sess *s)
+{
+	return s || true;
+}
+
+const char *fr_sess_name(const struct fr_sess *s)
+{
+	return s ? "some" : "one";
+}
+
+char *fr_sess_fact(const struct fr_sess *s, const char *name)
+{
+	return s && name ? strdup(name) : NULL;
+}
+
+int fr_clock_sample(struct fr_sess *s, struct fr_snap_clock *c)
+{
+	return s || c ? -EIO : 0;
+}
+
+int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *out)
+{
+	*out = (struct fr_incident_counts){.epoch = s ? 0 : 1, .next = next_seq, .saved = saved};
+	return 0;
+}
+
+enum fr_incident_read fr_sess_incident(const struct fr_sess *s, u64 seq, struct fr_incident *out)
+{
+	*out = (struct fr_incident){.done = seq + 1, .ts = 1000 + seq, .kind = FR_INCIDENT_oom, .pid = s ? 0 : 7};
+	return FR_INCIDENT_GOT;
+}
+
+int fr_sess_incidents(const struct fr_sess *s, u64 from, struct fr_incident **out, size_t *cnt)
+{
+	*out = NULL;
+	*cnt = 0;
+	return s && from ? -EIO : 0;
+}
+
+int fr_sess_incident_lock(const struct fr_sess *s)
+{
+	return s ? -EIO : dup(0);
+}
+
+void fr_sess_incident_recycle(struct fr_sess *s, u64 upto, u64 skipped)
+{
+	if (!s && !skipped)
+		saved = upto;
+}
+
+/* ---- tests ---- */
+
+/* Memory ends in the midst of the lines: none of them is written then, so none twice. */
+static void test_memory(void **state)
+{
+	char dir[] = "/tmp/fr_inclog.XXXXXX", path[64];
+	struct fr_incident_item *item = NULL;
+	struct fr_inclog *l;
+	size_t cnt = 0, i;
+	u64 bad = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(fr_inclog_open(NULL, dir, 1 << 20, &l), 0);
+	next_seq = 5;
+	room = 3;
+	assert_int_equal(fr_inclog_save(l, 0), -ENOMEM);
+	assert_int_equal(saved, 0);
+	room = ~0u;
+	assert_int_equal(fr_inclog_save(l, 0), 0);
+	assert_int_equal(saved, 5);
+	fr_inclog_close(l);
+	assert_int_equal(fr_inclog_journal(dir, &item, &cnt, &bad), 0);
+	assert_int_equal(bad, 0);
+	assert_int_equal(cnt, 5);
+	for (i = 0; i < cnt; i++)
+		assert_int_equal(item[i].seq, i);
+	free(item);
+	snprintf(path, sizeof(path), "%s/" FR_INCFILE_NAME, dir);
+	unlink(path);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
