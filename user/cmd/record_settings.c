@@ -7,6 +7,7 @@
 #include "cmd/record_opts.h"
 #include "io/trig/incident_load.h"
 #include "pure/schema/schema.h"
+#include "pure/text/memfile.h"
 
 /* In the largest unit that shows all of it. */
 static void put_size(FILE *f, u64 bytes)
@@ -92,19 +93,19 @@ static void put_all(FILE *f, const struct fr_record_opts *o)
 
 char *fr_record_settings(const struct fr_record_opts *o)
 {
-	char *text = NULL;
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
 
 	if (!f)
 		return NULL;
 	put_all(f, o);
-	if (!ftell(f))
-		fputs(" defaults", f);
-	if (fclose(f)) {
+	text = fr_memfile_end(&m, NULL);
+	if (text && !*text) {
 		free(text);
-		return NULL;
+		return strdup("defaults");
 	}
-	memmove(text, text + 1, strlen(text));
+	if (text)
+		memmove(text, text + 1, strlen(text));
 	return text;
 }

@@ -18,6 +18,7 @@
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_tracecmd.h"
 #include "io/snapfile/spool.h"
+#include "pure/text/memfile.h"
 #include "version.h"
 
 #define PAGE_BYTES   4096u
@@ -188,20 +189,18 @@ typedef void (*text_fn)(FILE *f, const void *arg);
 
 static int put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void *arg)
 {
-	char *text = NULL;
-	size_t sz = 0;
-	FILE *f = open_memstream(&text, &sz);
-	int err = -ENOMEM;
-	bool failed;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
+	size_t sz;
+	int err;
 
 	if (!f)
-		return err;
+		return -ENOMEM;
 	write(f, arg);
-	failed = ferror(f);
-	if (!fclose(f) && text && !failed) {
-		err = put_num(b, sz, size_sz);
-		err = err ?: put(b, text, sz);
-	}
+	text = fr_memfile_end(&m, &sz);
+	err = text ? put_num(b, sz, size_sz) : -ENOMEM;
+	err = err ?: put(b, text, sz);
 	free(text);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include "flow/snapshot/dump.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/text/memfile.h"
 
 /* What the rules are asked about, and what the snapshot says. */
 struct about {
@@ -39,9 +40,9 @@ static char *facts(const struct about *a, u32 nr)
 {
 	const struct fr_holdwatch_ask *ask = a->w->ask;
 	const struct fr_trigger *t = &ask->rule[nr];
-	char *text = NULL, name[32];
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char name[32];
 	u32 i;
 
 	if (!f)
@@ -59,10 +60,7 @@ static char *facts(const struct about *a, u32 nr)
 		snprintf(name, sizeof(name), "rule_%u", i);
 		fr_facts_put(f, name, "%s", ask->rule[i].text);
 	}
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
+	return fr_memfile_end(&m, NULL);
 }
 
 /* 0 and the path in *done, or -errno, reported. */

@@ -6,6 +6,7 @@
 #include "flow/recorder/engine_int.h"
 #include "io/cgroup.h"
 #include "pure/schema/facts.h"
+#include "pure/text/memfile.h"
 
 static void put_num(FILE *f, const char *name, u64 v)
 {
@@ -86,9 +87,8 @@ static void put_rule(FILE *f, struct fr_engine *e, u32 nr)
 char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
-	char *text = NULL;
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
 	u32 i;
 
 	if (!f)
@@ -102,9 +102,5 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);
 	for (i = 0; i < e->rule_cnt; i++)
 		put_rule(f, e, i);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return fr_memfile_end(&m, NULL);
 }

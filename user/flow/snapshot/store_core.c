@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "flow/snapshot/store_int.h"
+#include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
 #define SYSTEMD_DIR "/var/lib/systemd/coredump"
@@ -210,9 +211,9 @@ static char *make_glob(const struct fr_core_places *places, const struct fr_stor
 {
 	const char *p = places->pattern;
 	bool has_pid = false;
-	char *text = NULL;
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
 
 	if (!f)
 		return NULL;
@@ -228,7 +229,7 @@ static char *make_glob(const struct fr_core_places *places, const struct fr_stor
 		fprintf(f, ".%u", s->pid);
 		has_pid = true;
 	}
-	fclose(f);
+	text = fr_memfile_end(&m, NULL);
 	if (has_pid)
 		return text;
 	free(text);

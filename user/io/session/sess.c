@@ -21,6 +21,7 @@
 #include "pure/config/setting.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
 #define META_FACTS  0u
@@ -513,20 +514,21 @@ char *fr_sess_fact(const struct fr_sess *s, const char *name)
 char *fr_sess_held(const struct fr_sess *s)
 {
 	const struct fr_event *ev;
-	char *text = NULL;
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	const char *sep = "";
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
 	u32 nr;
 
-	for (nr = 0; f && nr < FR_EVENT_MAX; nr++) {
+	if (!f)
+		return NULL;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(fr_schema_builtin(), nr);
-		if (ev && s->shared->enable[nr] & FR_ENABLE_HELD)
-			fprintf(f, "%s%s", ftell(f) ? "," : "", ev->name);
+		if (!ev || !(s->shared->enable[nr] & FR_ENABLE_HELD))
+			continue;
+		fprintf(f, "%s%s", sep, ev->name);
+		sep = ",";
 	}
-	if (!f || !fclose(f))
-		return text;
-	free(text);
-	return NULL;
+	return fr_memfile_end(&m, NULL);
 }
 
 /* Another map takes the place of the one that is there, at once: who opens the session finds the facts before or those behind.

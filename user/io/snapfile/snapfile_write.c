@@ -25,6 +25,7 @@
 #include "pure/err.h"
 #include "pure/faulted.h"
 #include "pure/schema/facts.h"
+#include "pure/text/memfile.h"
 
 #define RAW_MAX_SZ FR_LAP_MAX_SZ
 #define RAW_MIN_SZ (64u << 10) /* smaller chunks compress badly */
@@ -38,10 +39,7 @@ struct fr_snap_writer {
 	size_t raw_cap;			/* its */
 	u32 jobs;			/* its */
 	const struct fr_schema *schema; /* the caller's; NULL until put */
-	char *facts;
-	size_t facts_sz;
-	FILE *facts_file;
-	bool facts_wait; /* to be written before whatever comes next */
+	struct fr_memfile facts;	/* open: to be written before whatever comes next */
 	u8 *content;
 	u8 *out;
 	size_t out_sz, out_cap;
@@ -340,17 +338,17 @@ void fr_snap_watch_laps(struct fr_snap_writer *w, fr_snap_lap_fn fn, void *arg)
 /* Facts come one by one and are written together. */
 static int put_pending_facts(struct fr_snap_writer *w)
 {
+	char *text;
+	size_t sz;
 	int err;
 
-	if (!w->facts_wait)
+	if (!w->facts.f)
 		return 0;
-	if (fflush(w->facts_file))
+	text = fr_memfile_end(&w->facts, &sz);
+	if (!text)
 		return fail(w, -ENOMEM);
-	w->facts_wait = false;
-	err = put_ended(w);
-	if (!err)
-		err = put_chunk(w, FR_CHUNK_FACTS, w->facts, w->facts_sz);
-	rewind(w->facts_file);
+	err = put_ended(w) ?: put_chunk(w, FR_CHUNK_FACTS, text, sz);
+	free(text);
 	return err;
 }
 
@@ -448,8 +446,10 @@ int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt
 	va_end(ap);
 	if (len < 0)
 		return fail(w, -ENOMEM);
-	fr_facts_put(w->facts_file, name, "%s", value);
-	w->facts_wait = true;
+	if (w->facts.f || fr_memfile_open(&w->facts))
+		fr_facts_put(w->facts.f, name, "%s", value);
+	else
+		fail(w, -ENOMEM);
 	free(value);
 	return w->err;
 }
@@ -492,9 +492,8 @@ static int put_end(struct fr_snap_writer *w)
 
 static void free_writer(struct fr_snap_writer *w)
 {
-	if (w->facts_file)
-		fclose(w->facts_file);
-	free(w->facts);
+	if (w->facts.f)
+		free(fr_memfile_end(&w->facts, NULL));
 	fr_pack_free(w->pack);
 	fr_chunker_free(w->chunker);
 	free(w->content);
@@ -596,8 +595,7 @@ static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 	w->jobs = jobs;
 	w->out_cap = out_cap();
 	w->index_cap = INDEX_CNT;
-	w->facts_file = open_memstream(&w->facts, &w->facts_sz);
-	err = w->facts_file ? new_file_id(w) : -ENOMEM;
+	err = new_file_id(w);
 	if (err)
 		free_writer(w);
 	else

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/text/memfile.h"
+
 void fr_facts_put(FILE *f, const char *name, const char *fmt, ...)
 {
 	char value[8192], *c;
@@ -80,9 +82,9 @@ char *fr_facts_get(const char *text, const char *name)
 char *fr_facts_set(const char *text, const char *name, const char *value)
 {
 	const char *n, *v;
-	size_t pos = 0, n_len, v_len, sz;
-	char *out = NULL;
-	FILE *f = open_memstream(&out, &sz);
+	size_t pos = 0, n_len, v_len;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
 
 	if (!f)
 		return NULL;
@@ -90,9 +92,5 @@ char *fr_facts_set(const char *text, const char *name, const char *value)
 		if (!is_name(n, n_len, name))
 			fprintf(f, "%.*s=%.*s\n", (int)n_len, n, (int)v_len, v);
 	fr_facts_put(f, name, "%s", value);
-	if (fclose(f)) {
-		free(out);
-		return NULL;
-	}
-	return out;
+	return fr_memfile_end(&m, NULL);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write one line. name: letters, digits and _. */
+/* Write one line. name: letters, digits and _. What fails is an error of the stream: see pure/text/memfile.h. */
 void fr_facts_put(FILE *f, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The value of name in text, unescaped; malloc'ed, the caller frees it. NULL: there is none, or no memory. */
