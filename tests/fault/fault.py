@@ -580,6 +580,17 @@ def rates():
         equal((p.returncode, marks(), status(name)["cpu_profile"]["hz"]), (0, [], own), "exit status, marks and rate at the end")
 
 
+@test("a watch that could not be told to end does not begin: it says so")
+def deaf():
+    control = Control()
+    with session() as name:
+        control.set("signalfd", 1, errno.EMFILE)
+        p = subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "3s"], env=control.env, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        equal((p.returncode, control.get()[1]), (1, 1), f"exit status, calls that failed: {p.stderr}")
+        check("signalfd: Too many open files" in p.stderr, p.stderr)
+
+
 @test("recorder: a snapshot for which no name is free has failed, is told so, and holds back none that comes later")
 def nameless():
     program = path("frt-nameless")

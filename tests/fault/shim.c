@@ -82,6 +82,7 @@ WRAP(int, -1, renameat2, (int a, const char *from, int b, const char *to, unsign
 WRAP(int, -1, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
 WRAP(int, -1, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
 WRAP(int, -1, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags))
+WRAP(int, -1, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags))
 WRAP(void *, MAP_FAILED, mmap, (void *at, size_t sz, int prot, int flags, int fd, off_t off), (at, sz, prot, flags, fd, off))
 WRAP(ssize_t, -1, pwrite, (int fd, const void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 

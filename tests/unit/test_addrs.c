@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -521,6 +522,22 @@ static void test_own_build_id(void **state)
 	close(fd);
 }
 
+/* A file that ends within its head, at any byte: it has none. What is not there is not read (valgrind tells). */
+static void test_short_head(void **state)
+{
+	static const u8 begin[sizeof(Elf64_Ehdr)] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+	int fd = memfd_create("head", MFD_CLOEXEC);
+	u8 id[FR_BUILD_ID_MAX];
+	size_t sz;
+
+	(void)state;
+	for (sz = 0; sz < sizeof(begin); sz++) {
+		assert_int_equal(pwrite(fd, begin, sz, 0), sz);
+		assert_int_equal(fr_build_id_of(fd, id), 0);
+	}
+	close(fd);
+}
+
 /* A perf map of somebody else's, a link, one of two names: not believed. */
 static void test_perf_map_of_this_process(void **state)
 {
@@ -568,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_own_build_id),
+		cmocka_unit_test(test_short_head),
 		cmocka_unit_test(test_perf_map_of_this_process),
 	};
 

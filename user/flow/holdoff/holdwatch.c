@@ -229,11 +229,12 @@ static void tell_rate(struct fr_holdwatch *w)
 
 /* ---- loop ---- */
 
-/* nohup: stays ignored. */
+/* nohup: stays ignored. Without the fd nothing is blocked. */
 static int signal_fd(void)
 {
 	struct sigaction act;
-	sigset_t set;
+	sigset_t set, was;
+	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -241,8 +242,13 @@ static int signal_fd(void)
 	sigaddset(&set, SIGCONT);
 	if (sigaction(SIGHUP, NULL, &act) || act.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
+	sigprocmask(SIG_BLOCK, &set, &was);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	return fd;
 }
 
 /* Time until the next tick or the end, in ms, rounded up. */
@@ -289,7 +295,7 @@ static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 
 static int loop(struct fr_holdwatch *w, int fd)
 {
-	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
+	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS, now;
 	u32 i;
 
 	while (!is_told_to_end(w, fd, tick)) {
@@ -304,8 +310,9 @@ static int loop(struct fr_holdwatch *w, int fd)
 			fr_err("session '%s' has ended: nothing is recorded any more", fr_sess_name(w->sess.look));
 			return FR_EXIT_NO_SESSION;
 		}
-		if (fr_now_ns(CLOCK_MONOTONIC) >= tick)
-			tick += FR_HOLDWATCH_TICK_NS;
+		now = fr_now_ns(CLOCK_MONOTONIC);
+		if (now >= tick) /* those that a stop (SIGSTOP) left out are not made up for */
+			tick = now + FR_HOLDWATCH_TICK_NS;
 	}
 	return FR_EXIT_OK;
 }
@@ -463,6 +470,10 @@ static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 	if (status)
 		return status;
 	fd = signal_fd(); /* a signal that arrives while programs are loaded is neither lost nor fatal */
+	if (fd < 0) {
+		fr_err("cannot watch: it could not be told to end: signalfd: %s", strerror(-fd));
+		return FR_EXIT_FAIL;
+	}
 	status = fr_holdsess_open(&w->ask->sess, &w->sess);
 	if (!status) {
 		status = watch(w, cpus, fd);

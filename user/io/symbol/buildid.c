@@ -77,12 +77,14 @@ static bool read_head(const struct begun *b, struct table *t)
 		unsigned char ident[EI_NIDENT];
 		Elf64_Ehdr e64;
 		Elf32_Ehdr e32;
-	} h;
+	} h = {};
+	ssize_t sz = get(b, &h, sizeof(h), 0);
+	bool is_64 = h.ident[EI_CLASS] == ELFCLASS64;
 
-	if (get(b, &h, sizeof(h), 0) < (ssize_t)sizeof(h.e32) || memcmp(h.ident, ELFMAG, SELFMAG) ||
+	if (sz < (ssize_t)(is_64 ? sizeof(h.e64) : sizeof(h.e32)) || memcmp(h.ident, ELFMAG, SELFMAG) ||
 	    h.ident[EI_DATA] != OUR_DATA)
 		return false;
-	if (h.ident[EI_CLASS] == ELFCLASS64)
+	if (is_64)
 		*t = (struct table){h.e64.e_phoff, h.e64.e_phnum, h.e64.e_phentsize, true};
 	else
 		*t = (struct table){h.e32.e_phoff, h.e32.e_phnum, h.e32.e_phentsize, false};
