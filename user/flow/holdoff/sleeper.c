@@ -297,12 +297,12 @@ int fr_sleeper_resume(struct fr_sleeper *s)
 
 	fr_sleeper_stop(s);
 	fr_store(&s->stop, 0);
+	fr_store(&s->gone, 0); /* before the thread begins, which may find its CPU gone again at once */
 	err = create(s, &is_rt);
+	s->is_running = !err;
 	if (err)
-		return err;
-	fr_store(&s->gone, 0);
-	s->is_running = true;
-	return 0;
+		fr_store(&s->gone, 1);
+	return err;
 }
 
 void fr_sleeper_free(struct fr_sleeper *s)
