@@ -44,12 +44,31 @@ static size_t ring_sz(const struct fr_ring_map *m)
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
 }
 
-/* The slot page describes the ring; it must agree with the map's size and the pin's name. */
-static bool slots_ok(const struct fr_slots *sl, u32 entries, const struct fr_ring_map *want)
+/* What the slot page says of the ring, each word read once: another process may change it between a check and its use. */
+static struct fr_ring_map look_at(char *base)
 {
-	return sl->magic == FR_RING_MAGIC && sl->layout == want->layout && sl->cpu == want->cpu && sl->tier == want->tier &&
-	       sl->slot_cnt >= FR_SLOT_MIN && sl->slot_cnt <= FR_SLOT_MAX && sl->subbuf_pages >= 1 &&
-	       sl->subbuf_pages <= FR_SUBBUF_PAGE_MAX && entries == FR_DATA_PAGE + (sl->slot_cnt + 1) * sl->subbuf_pages;
+	struct fr_slots *sl = (void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ);
+	const volatile struct fr_slots *said = sl;
+
+	return (struct fr_ring_map){
+		.wr = (void *)(base + FR_WRITER_PAGE * FR_PAGE_SZ),
+		.sl = sl,
+		.data = (void *)(base + FR_DATA_PAGE * FR_PAGE_SZ),
+		.slot_cnt = said->slot_cnt,
+		.subbuf_pages = said->subbuf_pages,
+		.epoch = said->epoch,
+		.cpu = said->cpu,
+		.tier = said->tier,
+		.layout = said->layout,
+	};
+}
+
+/* It must agree with the map's size and the pin's name. */
+static bool is_sound(const struct fr_ring_map *m, u32 entries, const struct fr_ring_map *want)
+{
+	return m->sl->magic == FR_RING_MAGIC && m->layout == want->layout && m->cpu == want->cpu && m->tier == want->tier &&
+	       m->slot_cnt >= FR_SLOT_MIN && m->slot_cnt <= FR_SLOT_MAX && m->subbuf_pages >= 1 &&
+	       m->subbuf_pages <= FR_SUBBUF_PAGE_MAX && entries == FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages;
 }
 
 /*
@@ -77,21 +96,9 @@ int fr_sess_only_read(struct fr_sess *s)
 	return 0;
 }
 
-static void fill_ring(struct fr_ring_map *m, char *base)
-{
-	m->wr = (void *)(base + FR_WRITER_PAGE * FR_PAGE_SZ);
-	m->sl = (void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ);
-	m->data = (void *)(base + FR_DATA_PAGE * FR_PAGE_SZ);
-	m->slot_cnt = m->sl->slot_cnt;
-	m->subbuf_pages = m->sl->subbuf_pages;
-	m->epoch = m->sl->epoch;
-	m->cpu = m->sl->cpu;
-	m->tier = m->sl->tier;
-	m->layout = m->sl->layout;
-}
-
 static int map_ring(int fd, const struct fr_ring_map *want, struct fr_ring_map *m)
 {
+	struct fr_ring_map got;
 	u32 entries;
 	size_t sz;
 	char *base;
@@ -103,11 +110,12 @@ static int map_ring(int fd, const struct fr_ring_map *want, struct fr_ring_map *
 	base = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	err = slots_ok((void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ), entries, want) ? protect(base, sz) : -EPROTO;
+	got = look_at(base);
+	err = is_sound(&got, entries, want) ? protect(base, sz) : -EPROTO;
 	if (err)
 		munmap(base, sz);
 	else
-		fill_ring(m, base);
+		*m = got;
 	return err;
 }
 
@@ -189,14 +197,14 @@ static void map_incidents(struct fr_sess *s)
 {
 	int fd = fr_sess_get_pin(s, "incidents");
 	struct fr_incident_head *head;
-	u32 entries = 0;
+	u32 entries = 0, cnt;
 
 	if (fd >= 0 && fr_sess_is_array(fd, FR_INCIDENT_SZ, &entries) && entries > FR_INCIDENT_CNT_MIN) {
 		head = mmap(NULL, (size_t)entries * FR_INCIDENT_SZ, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (head != MAP_FAILED && head->magic == FR_INCIDENT_MAGIC && head->cnt == entries - 1 &&
-		    !(head->cnt & (head->cnt - 1))) {
+		cnt = entries - 1; /* not the head's own word, which may change */
+		if (head != MAP_FAILED && head->magic == FR_INCIDENT_MAGIC && head->cnt == cnt && !(cnt & (cnt - 1))) {
 			s->inc = head;
-			s->inc_cnt = entries - 1;
+			s->inc_cnt = cnt;
 		} else if (head != MAP_FAILED) {
 			munmap(head, (size_t)entries * FR_INCIDENT_SZ);
 		}
