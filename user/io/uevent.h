@@ -14,7 +14,4 @@ int fr_uevent_open(void);
  */
 int fr_uevent_take(int fd, u32 *cpu);
 
-/* Does a message of sz bytes say that a CPU came online? For tests. */
-int fr_uevent_parse(const char *msg, u32 sz, u32 *cpu);
-
 #endif

@@ -56,7 +56,8 @@ u32 fr_incident_kind_find(const char *name)
 	return 0;
 }
 
-const char *fr_incident_verdict(s32 code)
+/* Of a trigger incident. */
+static const char *verdict_of(s32 code)
 {
 	return code >= 0 && (size_t)code < CNT(verdicts) ? verdicts[code] : "?";
 }
@@ -267,7 +268,7 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 	case FR_INCIDENT_hung:
 		return put_hung(o, r);
 	case FR_INCIDENT_trigger:
-		fr_out_str(o, fr_incident_verdict(r->code));
+		fr_out_str(o, verdict_of(r->code));
 		put_text(o, ": ", r->text, sizeof(r->text));
 		if (r->count > 1)
 			fr_out_printf(o, ", %" PRIu64 " times", r->count);
@@ -321,7 +322,8 @@ static int by_identity(const void *a, const void *b)
 	return compare_identity(a, b);
 }
 
-int fr_incident_compare(const void *a, const void *b)
+/* By time, then session and number. */
+static int by_time(const void *a, const void *b)
 {
 	const struct fr_incident_item *x = a, *y = b;
 
@@ -340,6 +342,6 @@ size_t fr_incident_unique(struct fr_incident_item *item, size_t cnt)
 		if (!kept || compare_identity(&item[kept - 1], &item[i]))
 			item[kept++] = item[i];
 	if (kept)
-		qsort(item, kept, sizeof(*item), fr_incident_compare);
+		qsort(item, kept, sizeof(*item), by_time);
 	return kept;
 }

@@ -20,7 +20,6 @@ struct fr_incident_item {
 
 const char *fr_incident_kind(u32 kind);	     /* "signal", "unknown" */
 u32 fr_incident_kind_find(const char *name); /* its number, 0: none */
-const char *fr_incident_verdict(s32 code);   /* of a trigger incident */
 
 /* "3 signal, 1 oom": the kinds that occur. */
 void fr_incident_put_kinds(struct fr_out *o, const u64 of_kind[FR_INCIDENT_KIND_MAX]);
@@ -34,9 +33,6 @@ int fr_incident_parse(const char *line, size_t len, struct fr_incident_item *out
 /* What happened, in words: "SIGSEGV at 0x10, ip 0x55..., bin/foo". */
 void fr_incident_words(struct fr_out *o, const struct fr_incident *rec);
 enum fr_paint fr_incident_paint(u32 kind);
-
-/* By time, then session and number; 0: they are the same. For qsort(). */
-int fr_incident_compare(const void *a, const void *b);
 
 /* Sort, and remove duplicates. Returns how many are left. */
 size_t fr_incident_unique(struct fr_incident_item *item, size_t cnt);

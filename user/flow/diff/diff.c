@@ -340,7 +340,8 @@ double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side)
 	return d->side[side].end_ns > d->side[side].begin_ns ? (double)cnt * 1e9 / (double)ns : 0;
 }
 
-double fr_diff_rate(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
+/* The rate of an item on one side: ns per second if its kind is timed, otherwise count per second. */
+static double rate_of(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
 {
 	const struct fr_diff_count *c = &it->side[side];
 
@@ -349,7 +350,7 @@ double fr_diff_rate(const struct fr_diff *d, const struct fr_diff_item *it, u32 
 
 static double change(const struct fr_diff *d, const struct fr_diff_item *it)
 {
-	double by = fr_diff_rate(d, it, 1) - fr_diff_rate(d, it, 0);
+	double by = rate_of(d, it, 1) - rate_of(d, it, 0);
 
 	return by < 0 ? -by : by;
 }

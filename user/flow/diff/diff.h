@@ -72,9 +72,6 @@ void fr_diff_free(struct fr_diff *d);
 /* Is this kind measured by time? Otherwise by count. */
 bool fr_diff_is_timed(u8 kind);
 
-/* The rate of an item on one side: ns per second if its kind is timed, otherwise count per second. */
-double fr_diff_rate(const struct fr_diff *d, const struct fr_diff_item *it, u32 side);
-
 /* Count per second. */
 double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side);
 

@@ -55,9 +55,6 @@ struct fr_trc_event {
 /* Lay out an event of a schema. */
 void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev);
 
-/* ID of an event in the file. */
-u32 fr_trc_id(const struct fr_event *ev);
-
 /* The value of a field in a row; FR_VAL_NONE: unknown. */
 struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r);
 

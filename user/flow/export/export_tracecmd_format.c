@@ -266,7 +266,8 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
 	}
 }
 
-u32 fr_trc_id(const struct fr_event *ev)
+/* In the file. */
+static u32 id_of(const struct fr_event *ev)
 {
 	return ID_FIRST + ev->nr;
 }
@@ -353,7 +354,7 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r, u8 *buf)
 {
 	u32 end = e->fixed_sz, i;
-	u16 id = fr_trc_id(e->ev);
+	u16 id = id_of(e->ev);
 
 	memset(buf, 0, e->fixed_sz);
 	memcpy(buf, &id, sizeof(id));
@@ -447,7 +448,7 @@ static void put_print(FILE *out, const struct fr_trc_event *e)
 
 void fr_trc_format(FILE *out, const struct fr_trc_event *e)
 {
-	fprintf(out, "name: %s\nID: %u\nformat:\n", e->ev->name, fr_trc_id(e->ev));
+	fprintf(out, "name: %s\nID: %u\nformat:\n", e->ev->name, id_of(e->ev));
 	put_fields(out, e);
 	fputc('\n', out);
 	put_print(out, e);

@@ -19,7 +19,8 @@ static void fill_wall(const struct fr_snap *s, struct fr_wall *wall)
 		fr_wall_add(wall, c[i].ts, c[i].real_ns);
 }
 
-int fr_incsnap_items(const struct fr_snap *s, struct fr_incident_item **out, size_t *cnt)
+/* The incidents of one snapshot: *cnt items, malloc'ed. 0 or -ENOMEM. */
+static int items_of(const struct fr_snap *s, struct fr_incident_item **out, size_t *cnt)
 {
 	const struct fr_snap_incident *inc = fr_snap_incidents(s, cnt);
 	const char *boot = fr_snap_fact(s, "boot_id"), *session = fr_snap_fact(s, "session");
@@ -64,7 +65,7 @@ static int add_member(const char *path, const struct fr_members *m, size_t nr, s
 	if (err)
 		return err;
 	*damaged |= fr_snap_damage(s) != 0;
-	err = fr_incsnap_items(s, &item, &n);
+	err = items_of(s, &item, &n);
 	fr_snap_close(s);
 	if (err)
 		return err;

@@ -6,9 +6,6 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/incident.h"
 
-/* The incidents of one snapshot: *cnt items, malloc'ed. 0 or -ENOMEM. */
-int fr_incsnap_items(const struct fr_snap *s, struct fr_incident_item **out, size_t *cnt);
-
 /* The number of each kind in a snapshot, and the total. */
 size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MAX]);
 

@@ -18,7 +18,4 @@ void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s);
 /* Its frames, innermost first, one per line. */
 void fr_profile_put_stack(struct fr_profile *p, const struct fr_profile_stack *s);
 
-/* All functions in this order: malloc'ed pointers, NULL: no memory. */
-struct fr_profile_func **fr_profile_sorted(const struct fr_profile *p, int (*compare)(const void *, const void *));
-
 #endif

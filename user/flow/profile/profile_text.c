@@ -221,7 +221,8 @@ static int by_self(const void *a, const void *b)
 	return x->total[0] != y->total[0] ? (x->total[0] < y->total[0] ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-struct fr_profile_func **fr_profile_sorted(const struct fr_profile *p, int (*compare)(const void *, const void *))
+/* All functions in this order: malloc'ed pointers, NULL: no memory. */
+static struct fr_profile_func **sorted(const struct fr_profile *p, int (*compare)(const void *, const void *))
 {
 	struct fr_profile_func **f = calloc(p->func_cnt + 1, sizeof(*f));
 	u32 i;
@@ -237,7 +238,7 @@ struct fr_profile_func **fr_profile_sorted(const struct fr_profile *p, int (*com
 
 static void put_funcs(struct fr_profile *p, u64 busy)
 {
-	struct fr_profile_func **f = fr_profile_sorted(p, by_self);
+	struct fr_profile_func **f = sorted(p, by_self);
 	u32 width = fr_profile_width(p), bar = bar_width(width), i;
 	struct fr_out *o = p->out;
 	double percent;

@@ -157,7 +157,11 @@ static bool has_magic(int fd)
 	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == FR_FILE_MAGIC && !memcmp(h.tag, FR_FILE_TAG, FR_TAG_SZ);
 }
 
-int fr_store_probe(int dir_fd, const char *name, int *fd)
+/*
+ * Does the file begin like a snapshot? name: must not be a symbolic link. 0; -EBADMSG: it does not; -errno. *fd is open for
+ * reading.
+ */
+static int probe(int dir_fd, const char *name, int *fd)
 {
 	struct stat st;
 
@@ -175,7 +179,7 @@ int fr_store_probe(int dir_fd, const char *name, int *fd)
 static int may_remove(int dir_fd, const char *name, bool *marked)
 {
 	struct stat st;
-	int fd, err = fr_store_probe(dir_fd, name, &fd);
+	int fd, err = probe(dir_fd, name, &fd);
 
 	*marked = false;
 	if (err)
@@ -418,7 +422,7 @@ int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 int fr_store_mark(const char *path, bool keep)
 {
 	struct stat st;
-	int fd, err = fr_store_probe(AT_FDCWD, path, &fd);
+	int fd, err = probe(AT_FDCWD, path, &fd);
 
 	if (err)
 		return err;

@@ -5,12 +5,6 @@
 
 #include "flow/snapshot/store.h"
 
-/*
- * Does the file begin like a snapshot? name: must not be a symbolic link. 0; -EBADMSG: it does not; -errno. *fd is open for
- * reading.
- */
-int fr_store_probe(int dir_fd, const char *name, int *fd);
-
 /* Where core files are. */
 struct fr_core_places {
 	const char *pattern;	 /* kernel.core_pattern */

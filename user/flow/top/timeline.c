@@ -30,7 +30,8 @@ int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
 	return 0;
 }
 
-int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
+/* The index of the CPU of this number. 0 or -ENOMEM. */
+static int cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 {
 	u32 *known = &t->work->boot[boot].by_cpu[cpu];
 	struct fr_tl_cpu *more;
@@ -75,7 +76,7 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 		if (r->tier != FR_TIER_MAIN)
 			continue;
 		was = t->cpu_cnt;
-		err = fr_tl_cpu_nr(t, boot, r->cpu, &nr);
+		err = cpu_nr(t, boot, r->cpu, &nr);
 		if (!err && (nr == was || horizon < t->cpu[nr].horizon))
 			t->cpu[nr].horizon = horizon;
 	}
@@ -88,7 +89,7 @@ static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap
 {
 	struct fr_tl_hole *hole;
 	u32 nr;
-	int err = fr_tl_cpu_nr(t, boot, gap->cpu, &nr);
+	int err = cpu_nr(t, boot, gap->cpu, &nr);
 
 	hole = err ? NULL : realloc(t->hole, (t->hole_cnt + 1) * sizeof(*hole));
 	if (!hole)
@@ -399,7 +400,7 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	if (f.at > t->span)
 		t->span = f.at;
 	err = tell_holes(t, f.at);
-	err = err ?: fr_tl_cpu_nr(t, f.boot, row.cpu, &f.cpu);
+	err = err ?: cpu_nr(t, f.boot, row.cpu, &f.cpu);
 	err = err ?: fr_tl_task_nr(t, f.boot, row.tid, &f.task);
 	if (err)
 		return err;

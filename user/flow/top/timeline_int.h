@@ -81,10 +81,9 @@ static inline int fr_tl_put_row(struct fr_tl_rows *r, u32 row)
 	return err;
 }
 
-/* The current owner of this tid, and the CPU of this number: their indices. 0 or -ENOMEM. */
+/* The current owner of this tid: its index. 0 or -ENOMEM. */
 int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr);
 int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr); /* the tid's next owner */
-int fr_tl_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr);
 
 /* Events of a CPU are missing here. End of input: everything in progress ends with the window. 0 or -ENOMEM */
 int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole);

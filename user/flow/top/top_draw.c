@@ -59,7 +59,8 @@ const char *fr_top_when(const struct fr_top *t, u64 at, char *buf)
 	return buf;
 }
 
-const char *fr_top_host(const struct fr_top *t, u32 boot)
+/* "" if there is only one. */
+static const char *host_of(const struct fr_top *t, u32 boot)
 {
 	u32 i;
 
@@ -74,7 +75,7 @@ const char *fr_top_host(const struct fr_top *t, u32 boot)
 u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 task, enum fr_ink ink)
 {
 	const struct fr_tl_task *k = &t->tl->task[task];
-	const char *host = fr_top_host(t, k->boot);
+	const char *host = host_of(t, k->boot);
 
 	if (task && *host) {
 		x = fr_grid_text(g, x, y, end, host, ink);
@@ -87,7 +88,7 @@ u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32
 u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 cpu, enum fr_ink ink)
 {
 	const struct fr_tl_cpu *c = &t->tl->cpu[cpu];
-	const char *host = fr_top_host(t, c->boot);
+	const char *host = host_of(t, c->boot);
 
 	if (*host) {
 		x = fr_grid_text(g, x, y, end, host, ink);
@@ -103,7 +104,7 @@ const char *fr_top_state_name(enum fr_tl_state s)
 	return names[s];
 }
 
-struct fr_sys fr_top_sys(const struct fr_top *t, u32 boot, u32 abi)
+static struct fr_sys sys_of(const struct fr_top *t, u32 boot, u32 abi)
 {
 	u32 i;
 
@@ -115,7 +116,7 @@ struct fr_sys fr_top_sys(const struct fr_top *t, u32 boot, u32 abi)
 
 const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf)
 {
-	struct fr_sys sys = fr_top_sys(t, boot, what >> 24 & 0x7f);
+	struct fr_sys sys = sys_of(t, boot, what >> 24 & 0x7f);
 	s32 id = (s32)(what << 8) >> 8;
 	const char *name = fr_sysname(&sys, FR_STYLE_SYSCALL, id);
 

@@ -111,7 +111,6 @@ void fr_top_note(struct fr_top *t, const char *fmt, ...) __attribute__((format(p
 void fr_top_window(struct fr_top *t, u64 from, u64 to); /* show this, clamped to what exists */
 void fr_top_move_to(struct fr_top *t, u64 at);		/* the cursor, and the window if necessary */
 void fr_top_select_row(struct fr_top *t, u32 row);	/* an event: moves the cursor there */
-void fr_top_select_task(struct fr_top *t, u32 task);
 void fr_top_remember(struct fr_top *t);
 void fr_top_find_row(struct fr_top *t);				  /* select the event at the cursor */
 u32 fr_top_track_of(const struct fr_top *t, bool is_cpu, u32 nr); /* track_cnt: none */
@@ -157,8 +156,6 @@ u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32
 u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 cpu, enum fr_ink ink);
 enum fr_ink fr_top_state_ink(enum fr_tl_state s);
 const char *fr_top_state_name(enum fr_tl_state s);
-const char *fr_top_host(const struct fr_top *t, u32 boot); /* "" if there is only one */
-struct fr_sys fr_top_sys(const struct fr_top *t, u32 boot, u32 abi);
 const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf); /* of 32 bytes */
 const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf);   /* of 48 bytes */
 

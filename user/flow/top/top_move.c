@@ -115,6 +115,14 @@ void fr_top_mark(struct fr_top *t)
 	t->mark = t->cursor;
 }
 
+static void select_task(struct fr_top *t, u32 task)
+{
+	u32 i = fr_top_track_of(t, false, task);
+
+	if (i < t->track_cnt)
+		t->selected = i;
+}
+
 void fr_top_go_to_trigger(struct fr_top *t)
 {
 	if (!t->tl->has_trigger || t->tl->trigger > t->tl->span) {
@@ -124,7 +132,7 @@ void fr_top_go_to_trigger(struct fr_top *t)
 	fr_top_remember(t);
 	fr_top_move_to(t, t->tl->trigger);
 	if (t->tl->focus != FR_TL_NO_TASK)
-		fr_top_select_task(t, t->tl->focus);
+		select_task(t, t->tl->focus);
 	fr_top_find_row(t);
 }
 
@@ -162,14 +170,6 @@ u32 fr_top_track_of(const struct fr_top *t, bool is_cpu, u32 nr)
 		if (t->track[i].is_cpu == is_cpu && t->track[i].nr == nr)
 			break;
 	return i;
-}
-
-void fr_top_select_task(struct fr_top *t, u32 task)
-{
-	u32 i = fr_top_track_of(t, false, task);
-
-	if (i < t->track_cnt)
-		t->selected = i;
 }
 
 const struct fr_tl_rows *fr_top_rows(const struct fr_top *t)
@@ -253,7 +253,7 @@ void fr_top_go_to_waker(struct fr_top *t)
 	fr_top_remember(t);
 	fr_top_move_to(t, v->at);
 	if (fr_tl_by(v->what) == FR_TL_BY_TASK)
-		fr_top_select_task(t, fr_tl_nr(v->what));
+		select_task(t, fr_tl_nr(v->what));
 	t->row = v->row;
 	if (t->row == FR_TL_NO_ROW)
 		fr_top_find_row(t);

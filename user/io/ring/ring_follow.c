@@ -111,7 +111,11 @@ static int try_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 	return sum_before(m, seq, last, cnt);
 }
 
-int fr_ring_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
+/*
+ * Count the records ever written before lap seq, one of those present. 0 and *cnt; -ESTALE: the lap has been overwritten;
+ * -ENOENT: it has not begun; -EAGAIN: no quiet moment was found; -EBADMSG: damaged.
+ */
+static int count_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 {
 	u64 until = fr_now_ns(CLOCK_MONOTONIC) + FR_RING_READ_TRY_NS;
 	int err;
@@ -142,7 +146,7 @@ static int begin_now(struct fr_ring_follow *f)
 	if (!seq)
 		return 0;
 	err = fr_ring_look(&f->map, seq, f->buf, 0, &lap);
-	err = err ?: fr_ring_before(&f->map, seq, &before);
+	err = err ?: count_before(&f->map, seq, &before);
 	if (err)
 		return err == -EBADMSG ? err : -EAGAIN;
 	go_to(f, seq, before);
@@ -167,7 +171,7 @@ static int begin_since(struct fr_ring_follow *f, u64 since_ns)
 		seq++;
 	if (!err)
 		seq = fr_ring_read_since(&f->map, seq, last, since_ns, &before_ns);
-	err = err ?: fr_ring_before(&f->map, seq, &before);
+	err = err ?: count_before(&f->map, seq, &before);
 	if (err)
 		return err == -EBADMSG ? err : -EAGAIN;
 	go_to(f, seq, before);
@@ -187,7 +191,7 @@ int fr_ring_follow_begin(struct fr_ring_follow *f, const struct fr_ring_map *m, 
 static int skip_to(struct fr_ring_follow *f, u64 seq)
 {
 	u64 before;
-	int err = fr_ring_before(&f->map, seq, &before);
+	int err = count_before(&f->map, seq, &before);
 
 	if (!err && before < f->before + f->cnt)
 		err = -EBADMSG;

@@ -23,12 +23,6 @@
  */
 int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units, struct fr_lap *out);
 
-/*
- * Count the records ever written before lap seq, one of those present. 0 and *cnt; -ESTALE: the lap has been overwritten;
- * -ENOENT: it has not begun; -EAGAIN: no quiet moment was found; -EBADMSG: damaged.
- */
-int fr_ring_before(const struct fr_ring_map *m, u64 seq, u64 *cnt);
-
 /* One follower of one ring. Callers may read only the fields marked so. */
 struct fr_ring_follow {
 	struct fr_ring_map map;

@@ -25,7 +25,8 @@ static s64 percpu_offset(const struct btf *btf, const char *name)
 	return -1;
 }
 
-s64 fr_current_offset_of(const struct btf *btf)
+/* fr_current_offset() by the kernel's types alone. */
+static s64 offset_by_types(const struct btf *btf)
 {
 	s64 rq = percpu_offset(btf, "runqueues"), task = percpu_offset(btf, "current_task");
 
@@ -61,7 +62,7 @@ s64 fr_current_offset(const struct btf *btf)
 {
 	if (!is_inlined(BPF_FUNC_get_smp_processor_id) || is_inlined(BPF_FUNC_get_current_task_btf))
 		return 0;
-	return fr_current_offset_of(btf);
+	return offset_by_types(btf);
 }
 
 void fr_current_find_on(int prog_fd, u32 cpu)

@@ -13,9 +13,6 @@ struct btf;
  */
 s64 fr_current_offset(const struct btf *btf);
 
-/* The same, by the kernel's types alone. */
-s64 fr_current_offset_of(const struct btf *btf);
-
 /* Run fr_find_current on this CPU. A CPU that cannot be asked keeps using the helper. */
 void fr_current_find_on(int prog_fd, u32 cpu);
 

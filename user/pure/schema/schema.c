@@ -110,7 +110,7 @@ const char *fr_type_name(u32 type)
 	return type < FR_TYPE_CNT ? types[type].name : NULL;
 }
 
-const char *fr_code_name(u32 code)
+static const char *code_name(u32 code)
 {
 	return code < FR_CODE_CNT ? code_names[code] : NULL;
 }
@@ -499,7 +499,7 @@ static int parse_type(char *word, u32 *type, u32 *cnt, u32 *code)
 			return -EINVAL;
 		*end = 0;
 		*cnt = parse_nr(bits);
-		*code = number_of(end + 1, fr_code_name, FR_CODE_CNT);
+		*code = number_of(end + 1, code_name, FR_CODE_CNT);
 	}
 	*type = number_of(word, fr_type_name, FR_TYPE_CNT);
 	return bits && (!*cnt || *cnt > 64) ? -EINVAL : 0;
@@ -606,7 +606,7 @@ static int write_field(FILE *f, const struct fr_field *field)
 		return fprintf(f, "flags %s %s %s\n", field->name, style, field->doc);
 	if (field->bit_cnt)
 		return fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt,
-			       fr_code_name(field->code), field->name, style, field->doc);
+			       code_name(field->code), field->name, style, field->doc);
 	if (field->kind == FR_KIND_FIELD)
 		return fprintf(f, "field %s %s %s %s\n", fr_type_name(field->type), field->name, style, field->doc);
 	return fprintf(f, "derived %s %s %s %s\n", field->name, rule_names[field->rule], field->from, field->doc);

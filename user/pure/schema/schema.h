@@ -114,6 +114,5 @@ const char *fr_tier_name(u32 tier);   /* NULL: none */
 const char *fr_group_name(u32 group); /* NULL: none */
 const char *fr_style_name(u32 style);
 const char *fr_type_name(u32 type);
-const char *fr_code_name(u32 code);
 
 #endif

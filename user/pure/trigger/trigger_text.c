@@ -65,7 +65,7 @@ const char *span_find_last(struct fr_tp_span s, char c)
 
 /* ---- values ---- */
 
-int fr_tp_duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
+static int duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	char buf[FR_TP_WORD_MAX];
 	u64 v;
@@ -84,7 +84,7 @@ int fr_tp_duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *
 int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	u64 v = 0;
-	int err = fr_tp_duration(p, s, what, &v);
+	int err = duration(p, s, what, &v);
 
 	if (err)
 		return err;
@@ -98,7 +98,7 @@ int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 
 int fr_tp_any_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns)
 {
 	if (!span_is(s, "0"))
-		return fr_tp_duration(p, s, what, ns);
+		return duration(p, s, what, ns);
 	*ns = 0;
 	return 0;
 }

@@ -56,7 +56,6 @@ const char *span_find(struct fr_tp_span s, char c);
 const char *span_find_last(struct fr_tp_span s, char c);
 
 /* Returns 0, or -EINVAL and the error, which begins with what. */
-int fr_tp_duration(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns);
 int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns); /* not zero */
 int fr_tp_any_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns);  /* 0 needs no unit */
 bool fr_tp_number(struct fr_tp_span s, u64 *out);
