@@ -87,14 +87,13 @@ u32 fr_cpus_nr(const struct fr_cpus *c, u32 i)
 	return c->nr[i];
 }
 
-int fr_cpus_node(const struct fr_cpus *c, u32 cpu)
+int fr_cpus_node(u32 cpu)
 {
 	char path[64];
 	struct dirent *e;
 	int node = 0;
 	DIR *d;
 
-	(void)c;
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%u", cpu);
 	d = opendir(path);
 	while (d && (e = readdir(d)))

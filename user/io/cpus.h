@@ -12,7 +12,7 @@ int fr_cpus_online(struct fr_cpus **out);
 void fr_cpus_free(struct fr_cpus *c);
 
 u32 fr_cpus_cnt(const struct fr_cpus *c);
-u32 fr_cpus_nr(const struct fr_cpus *c, u32 i);	    /* number of the i'th online CPU */
-int fr_cpus_node(const struct fr_cpus *c, u32 cpu); /* its NUMA node, 0 on machines without */
+u32 fr_cpus_nr(const struct fr_cpus *c, u32 i); /* number of the i'th online CPU */
+int fr_cpus_node(u32 cpu);			/* its NUMA node, 0 on machines without */
 
 #endif

@@ -516,7 +516,7 @@ static void end_session(struct fr_daemon *d)
 
 static void free_daemon(struct fr_daemon *d)
 {
-	fr_modules_free(d, &d->mod);
+	fr_modules_free(&d->mod);
 	free_sources(d, true);
 	if (d->live != d->ask->live)
 		free_live(d->live);

@@ -25,7 +25,7 @@ struct fr_modules {
  * case.
  */
 int fr_modules_new(struct fr_daemon *d, struct fr_modules *m);
-void fr_modules_free(struct fr_daemon *d, struct fr_modules *m);
+void fr_modules_free(struct fr_modules *m);
 
 /* Drop privileges that are not needed from here on. 0 or -errno with a message. */
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m);

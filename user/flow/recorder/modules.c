@@ -87,9 +87,8 @@ int fr_modules_new(struct fr_daemon *d, struct fr_modules *m)
 	return 0;
 }
 
-void fr_modules_free(struct fr_daemon *d, struct fr_modules *m)
+void fr_modules_free(struct fr_modules *m)
 {
-	(void)d;
 	fr_endwatch_free(m->endwatch);
 	fr_tidy_free(m->tidy);
 	fr_sampling_free(m->sampling);

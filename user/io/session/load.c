@@ -167,7 +167,7 @@ static int size_maps(struct load *l)
 		return -E2BIG;
 	}
 	for (tier = 0; tier < FR_TIER_CNT; tier++) {
-		l->template_fd[tier] = fr_percpu_make_ring(&l->conf->geo[tier], fr_cpus_node(l->cpus, fr_cpus_nr(l->cpus, 0)));
+		l->template_fd[tier] = fr_percpu_make_ring(&l->conf->geo[tier], fr_cpus_node(fr_cpus_nr(l->cpus, 0)));
 		if (l->template_fd[tier] < 0)
 			return l->template_fd[tier];
 		bpf_map__set_inner_map_fd(tier_map(l, tier), l->template_fd[tier]);
@@ -214,7 +214,7 @@ static int add_ring(const struct load *l, u32 cpu, u32 tier)
 	char name[64], path[256];
 	int fd, err;
 
-	fd = fr_percpu_make_ring(ring.geo, fr_cpus_node(l->cpus, cpu));
+	fd = fr_percpu_make_ring(ring.geo, fr_cpus_node(cpu));
 	if (fd < 0)
 		return fd;
 	snprintf(name, sizeof(name), "ring-%u-%s", cpu, fr_tier_name(tier));

@@ -73,7 +73,7 @@ static int make_ring(const struct fr_sess *s, u32 cpu, u32 tier, const char *pin
 	if (!like)
 		return -EPROTO;
 	geo = (struct fr_geometry){like->slot_cnt, like->subbuf_pages};
-	fd = fr_percpu_make_ring(&geo, fr_cpus_node(NULL, cpu));
+	fd = fr_percpu_make_ring(&geo, fr_cpus_node(cpu));
 	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%s", s->dir, pin);
