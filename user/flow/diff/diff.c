@@ -9,6 +9,7 @@
 #include "flow/replay/summary.h"
 #include "pure/err.h"
 #include "pure/schema/sysnames.h"
+#include "pure/set/hash.h"
 #include "pure/text/dev.h"
 
 /* The meaning of an event for us. */
@@ -55,12 +56,8 @@ struct look {
 
 static u64 key_of(u8 kind, const char *name, size_t len)
 {
-	u64 h = 0xcbf29ce484222325ULL ^ kind;
-	size_t i;
+	u64 h = fr_hash(fr_hash(FR_HASH_SEED, &kind, 1), name, len);
 
-	h *= 0x100000001b3ULL;
-	for (i = 0; i < len; i++)
-		h = (h ^ (u8)name[i]) * 0x100000001b3ULL;
 	return h ^ h >> 32;
 }
 

@@ -9,6 +9,7 @@
 
 #include "flow/export/export_perfetto.h"
 #include "flow/symbols/frames.h"
+#include "pure/set/hash.h"
 #include "pure/text/utf8.h"
 
 #define PACKET_INTERNED	   12u
@@ -96,9 +97,7 @@ static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s, siz
 
 static u64 hash_text(u64 h, const char *s)
 {
-	while (s && *s)
-		h = (h ^ (u8)*s++) * 0x100000001b3ull;
-	return h * 31;
+	return fr_hash(h, s, s ? strlen(s) : 0) * 31;
 }
 
 /* InternedData { mapping_paths 17, mappings 19 { iid 1, path_string_ids 7 } }: the reader prepends a /. 0: no file. */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "pure/set/hash.h"
+
 #define FAST_LEVEL 3	       /* for zlib: 9 takes six times as long and saves a tenth */
 #define PLAIN_MAX  (1LL << 50) /* numbers and their differences are exact in a double */
 #define NAMED_MIN  (-4096)     /* numbers that may have a name begin here */
@@ -85,18 +87,9 @@ static int room(struct bytes *b, size_t sz)
 
 /* ---- texts ---- */
 
-static u64 hash_text(const char *s, size_t len)
-{
-	u64 h = 0xcbf29ce484222325ull;
-
-	while (len--)
-		h = (h ^ (u8)*s++) * 0x100000001b3ull;
-	return h;
-}
-
 static u32 *find_slot(const struct fr_page_columns *p, const char *s, size_t len)
 {
-	size_t i = hash_text(s, len) & (p->slot_cnt - 1);
+	size_t i = fr_hash(FR_HASH_SEED, s, len) & (p->slot_cnt - 1);
 
 	while (p->slot[i]) {
 		const struct fr_page_text *t = &p->text[p->slot[i]];

@@ -9,6 +9,7 @@
 #include "flow/export/export.h"
 #include "flow/replay/replay.h"
 #include "pure/err.h"
+#include "pure/set/hash.h"
 
 #define INLINE_MAX 16u
 #define FUNC_MAX   (4u * FR_STACK_DEPTH_MAX) /* of both stacks, including inlined functions */
@@ -64,9 +65,7 @@ static void sum_up(struct fr_profile *p)
 
 static u64 hash_text(u64 h, const char *s)
 {
-	while (s && *s)
-		h = (h ^ (u8)*s++) * 0x100000001b3ull;
-	return h * 31;
+	return fr_hash(h, s, s ? strlen(s) : 0) * 31;
 }
 
 static u32 *slot_of(const struct fr_profile *p, const char *name, const char *module)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "flow/snapshot/store_int.h"
+#include "pure/text/digits.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
@@ -71,21 +72,14 @@ static bool take_number(const char *text, u64 *out)
 	return !errno && !*end;
 }
 
-static int hex_digit(char c)
-{
-	if (!isxdigit((unsigned char)c))
-		return -1;
-	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* Replaces each \xNN by its byte, in place. */
 static void unescape(char *text)
 {
 	char *to = text;
 
 	for (; *text; text++) {
-		if (text[0] == '\\' && text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0) {
-			*to++ = hex_digit(text[2]) << 4 | hex_digit(text[3]);
+		if (text[0] == '\\' && text[1] == 'x' && fr_hex_digit(text[2]) >= 0 && fr_hex_digit(text[3]) >= 0) {
+			*to++ = fr_hex_digit(text[2]) << 4 | fr_hex_digit(text[3]);
 			text += 3;
 		} else {
 			*to++ = *text;

@@ -6,16 +6,14 @@
 
 #include "flow/symbols/symbols_int.h"
 #include "pure/err.h"
+#include "pure/set/hash.h"
 
 /* ---- the table ---- */
 
 static u64 hash_of(const void *p, size_t sz)
 {
-	const u8 *b = p;
-	u64 h = 0xcbf29ce484222325ull;
+	u64 h = fr_hash(FR_HASH_SEED, p, sz);
 
-	while (sz--)
-		h = (h ^ *b++) * 0x100000001b3ull;
 	return h ^ h >> 32;
 }
 

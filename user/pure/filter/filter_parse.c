@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "pure/filter/filter_node.h"
+#include "pure/text/digits.h"
 
 #define EXPR_MAX 65536 /* bytes */
 
@@ -321,17 +322,12 @@ static void keep_text(struct parser *p, struct fr_node *n, const char *s, size_t
 	fail(p, n->at, "no memory");
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 #define ESCAPES "\"\\ntx" /* what may follow a backslash */
 
 /* The byte written as \xNN at the backslash s; -1: it is not. */
 static int hex_byte(const char *s)
 {
-	int hi = hex_digit(s[2]), lo = hi < 0 ? -1 : hex_digit(s[3]);
+	int hi = fr_hex_digit(s[2]), lo = hi < 0 ? -1 : fr_hex_digit(s[3]);
 
 	return lo < 0 ? -1 : hi << 4 | lo;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/set/hash.h"
+
 struct entry {
 	u64 hash;
 	u64 weight;
@@ -37,16 +39,6 @@ void fr_foldset_free(struct fr_foldset *s)
 	if (s)
 		forget(s);
 	free(s);
-}
-
-static u64 hash_of(const char *text, size_t sz)
-{
-	u64 h = 0xcbf29ce484222325ull;
-	size_t i;
-
-	for (i = 0; i < sz; i++)
-		h = (h ^ (u8)text[i]) * 0x100000001b3ull;
-	return h;
 }
 
 /* The slot of a text: that of its entry, or the one where it belongs. */
@@ -82,7 +74,7 @@ static int grow(struct fr_foldset *s)
 
 int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight)
 {
-	u64 hash = hash_of(text, sz);
+	u64 hash = fr_hash(FR_HASH_SEED, text, sz);
 	struct entry **at, *e;
 
 	if (grow(s))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* digits: numbers and short texts, written where the caller has room. Each returns the end of what it wrote. Pure. */
+/* digits: numbers and short texts, written where the caller has room. What writes returns the end of what it wrote. Pure. */
 #ifndef FR_DIGITS_H
 #define FR_DIGITS_H
 
@@ -105,6 +105,15 @@ static inline char *fr_digits_hex(char *p, u64 v)
 		memcpy(p + 10, &digits, 8);
 	}
 	return p + 2 + cnt;
+}
+
+/* The value of a hexadecimal digit, -1: it is none. */
+static inline int fr_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Copy up to FR_COPY_MOST_SZ bytes: quicker than memcpy(), which first has to find the best way. */

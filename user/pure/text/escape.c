@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/text/escape.h"
 
+#include "pure/text/digits.h"
 #include "pure/text/utf8.h"
 
 /* ---- whole words at once: most texts need no escape ---- */
@@ -160,21 +161,14 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
 	}
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 size_t fr_unescape(char *s, size_t sz)
 {
 	size_t from, to = 0;
 
 	for (from = 0; from < sz; from++) {
-		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && hex_digit(s[from + 2]) >= 0 &&
-		    hex_digit(s[from + 3]) >= 0) {
-			s[to++] = hex_digit(s[from + 2]) << 4 | hex_digit(s[from + 3]);
+		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && fr_hex_digit(s[from + 2]) >= 0 &&
+		    fr_hex_digit(s[from + 3]) >= 0) {
+			s[to++] = fr_hex_digit(s[from + 2]) << 4 | fr_hex_digit(s[from + 3]);
 			from += 3;
 		} else {
 			s[to++] = s[from];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/text/digits.h"
 #include "pure/text/utf8.h"
 
 /* A text being read: what is left of it, where decoded bytes go, and the first error. */
@@ -46,14 +47,6 @@ static bool take_word(struct reader *r, const char *word)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Returns four digits, -1: they are not there. */
 static int take_hex4(struct reader *r)
 {
@@ -62,7 +55,7 @@ static int take_hex4(struct reader *r)
 	if (r->end - r->p < 4)
 		return -1;
 	for (i = 0; i < 4; i++) {
-		d = hex_digit(*r->p++);
+		d = fr_hex_digit(*r->p++);
 		if (d < 0)
 			return -1;
 		v = v << 4 | d;

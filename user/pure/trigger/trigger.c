@@ -6,6 +6,7 @@
 
 #include "fatal.h"
 #include "pure/filter/filter.h"
+#include "pure/set/hash.h"
 
 /*
  * The part of an address that address space randomisation leaves alone: otherwise each run of a program would be another crash.
@@ -166,35 +167,25 @@ u64 fr_trigger_look_ns(u64 limit_ns)
 
 /* ---- equal moments ---- */
 
-/* FNV-1a. */
-static u64 mix(u64 hash, const void *bytes, size_t sz)
-{
-	const u8 *byte = bytes;
-
-	while (sz--)
-		hash = (hash ^ *byte++) * 0x100000001b3ULL;
-	return hash;
-}
-
 /* The program: by its file, its path or its name. A kernel report comes in any task that was running. */
 static u64 mix_program(u64 hash, const struct fr_moment *m)
 {
 	const char *name = m->exe && *m->exe ? m->exe : m->comm;
 
 	if (m->kind == FR_TRIGGER_kernel)
-		return mix(hash, &m->what, sizeof(m->what));
+		return fr_hash(hash, &m->what, sizeof(m->what));
 	if (m->exe_id)
-		return mix(hash, &m->exe_id, sizeof(m->exe_id));
-	return mix(hash, name ? name : "", name ? strlen(name) : 0);
+		return fr_hash(hash, &m->exe_id, sizeof(m->exe_id));
+	return fr_hash(hash, name ? name : "", name ? strlen(name) : 0);
 }
 
 u64 fr_trigger_key(const struct fr_moment *m)
 {
 	u32 fixed[3] = {m->kind, m->sig, m->kind == FR_TRIGGER_status ? m->status : 0};
-	u64 ip = m->ip & IP_MASK, hash = 0xcbf29ce484222325ULL;
+	u64 ip = m->ip & IP_MASK, hash = FR_HASH_SEED;
 
-	hash = mix(hash, fixed, sizeof(fixed));
-	hash = mix(hash, &ip, sizeof(ip));
+	hash = fr_hash(hash, fixed, sizeof(fixed));
+	hash = fr_hash(hash, &ip, sizeof(ip));
 	hash = mix_program(hash, m);
 	return hash ? hash : 1;
 }
