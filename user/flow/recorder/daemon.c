@@ -87,6 +87,15 @@ void fr_daemon_unwatch(struct fr_daemon *d, int fd)
 		}
 }
 
+void fr_daemon_drop(struct fr_daemon *d, int *fd)
+{
+	if (*fd < 0)
+		return;
+	fr_daemon_unwatch(d, *fd);
+	close(*fd);
+	*fd = -1;
+}
+
 static void free_sources(struct fr_daemon *d, bool all)
 {
 	struct source **at = &d->source, *src;
@@ -132,6 +141,36 @@ void fr_daemon_timer_again(int fd, u64 period_ns)
 	const struct itimerspec when = timer_of(period_ns, period_ns);
 
 	timerfd_settime(fd, 0, &when, NULL);
+}
+
+static int arm_jump(int fd)
+{
+	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) ? -errno : 0;
+}
+
+int fr_daemon_jump_timer(struct fr_daemon *d, fr_source_fn fn, void *arg)
+{
+	int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK), err;
+
+	if (fd < 0)
+		return -errno;
+	err = arm_jump(fd) ?: fr_daemon_watch(d, fd, EPOLLIN, fn, arg);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+bool fr_daemon_jumped(int fd)
+{
+	u64 ignored;
+
+	if (read(fd, &ignored, sizeof(ignored)) >= 0 || errno != ECANCELED)
+		return false;
+	arm_jump(fd);
+	return true;
 }
 
 static void run_source(const struct source *src, u32 events)

@@ -20,15 +20,23 @@ typedef void (*fr_source_fn)(void *arg, u32 events);
 
 int fr_daemon_watch(struct fr_daemon *d, int fd, u32 epoll_events, fr_source_fn fn, void *arg); /* 0 or -errno */
 void fr_daemon_unwatch(struct fr_daemon *d, int fd);
+void fr_daemon_drop(struct fr_daemon *d, int *fd); /* the same, and close it; -1 then, and may be before */
 
 /*
- * A timer: calls fn after delay_ns, then every period_ns (0: once). Returns its fd, to be passed to fr_daemon_unwatch() and
- * closed; or -errno.
+ * A timer: calls fn after delay_ns, then every period_ns (0: once). Returns its fd, to be passed to fr_daemon_drop();
+ * or -errno.
  */
 int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_fn fn, void *arg);
 
 /* Its job has just been done: restart the period from now. */
 void fr_daemon_timer_again(int fd, u64 period_ns);
+
+/*
+ * A timer that never expires: it calls fn when the wall clock jumps, as it does when the machine wakes up, too. Returns its fd,
+ * likewise. fn is to ask whether it did, which arms it again.
+ */
+int fr_daemon_jump_timer(struct fr_daemon *d, fr_source_fn fn, void *arg);
+bool fr_daemon_jumped(int fd);
 
 /* What modules may use. */
 struct fr_sess *fr_daemon_sess(struct fr_daemon *d);

@@ -63,8 +63,6 @@ void fr_endwatch_free(struct fr_endwatch *w)
 {
 	if (!w)
 		return;
-	fr_daemon_unwatch(w->d, w->fd);
-	if (w->fd >= 0)
-		close(w->fd);
+	fr_daemon_drop(w->d, &w->fd);
 	free(w);
 }

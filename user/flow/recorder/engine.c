@@ -632,14 +632,8 @@ void fr_engine_free(struct fr_engine *e)
 	if (e->writer_fd >= 0)
 		fr_daemon_unwatch(e->d, e->writer_fd);
 	fr_writer_stop(e->writer);
-	if (e->post_fd >= 0) {
-		fr_daemon_unwatch(e->d, e->post_fd);
-		close(e->post_fd);
-	}
-	if (e->look_fd >= 0) {
-		fr_daemon_unwatch(e->d, e->look_fd);
-		close(e->look_fd);
-	}
+	fr_daemon_drop(e->d, &e->post_fd);
+	fr_daemon_drop(e->d, &e->look_fd);
 	fr_gate_free(e->gate);
 	if (!e->own_ledger)
 		fr_trig_ledger_close(e->ledger);

@@ -374,9 +374,7 @@ static void look_after(struct fr_engine *e, bool busy)
 		e->look_fd = fr_daemon_timer(e->d, LOOK_NS, LOOK_NS, on_look, e);
 		return;
 	}
-	fr_daemon_unwatch(e->d, e->look_fd);
-	close(e->look_fd);
-	e->look_fd = -1;
+	fr_daemon_drop(e->d, &e->look_fd);
 }
 
 static void say_gone(struct fr_engine *e, int err)
@@ -479,10 +477,7 @@ static void on_post(void *arg, u32 events)
 
 static void wait_post(struct fr_engine *e, u64 delay_ns)
 {
-	if (e->post_fd >= 0) {
-		fr_daemon_unwatch(e->d, e->post_fd);
-		close(e->post_fd);
-	}
+	fr_daemon_drop(e->d, &e->post_fd);
 	e->post_fd = fr_daemon_timer(e->d, delay_ns, 0, on_post, e);
 }
 

@@ -59,16 +59,6 @@ struct fr_governor {
 _Static_assert(GROUP_CNT <= FR_GOVERN_GROUP_MAX, "all groups");
 _Static_assert(FR_GROUP_CNT <= 32, "a bit each");
 
-static void drop(struct fr_governor *g, int *fd, bool watched)
-{
-	if (*fd < 0)
-		return;
-	if (watched)
-		fr_daemon_unwatch(g->d, *fd);
-	close(*fd);
-	*fd = -1;
-}
-
 /*
  * Shared words: enable, for fr_enabled() of bpf/record.bpf.h, and what is shown in the status. Each says everything by itself,
  * so their order does not matter.
@@ -452,9 +442,9 @@ static void on_window(void *arg, u32 events)
 	struct fr_governor *g = arg;
 
 	(void)events;
-	drop(g, &g->window_fd, true);
+	fr_daemon_drop(g->d, &g->window_fd);
 	measure(g, group);
-	drop(g, &g->on_fd, false);
+	fr_daemon_drop(g->d, &g->on_fd);
 	decide(g, group);
 }
 
@@ -487,9 +477,9 @@ static const char *why(int err)
 /* Whoever cannot measure does not know what may come back. */
 static void stop(struct fr_governor *g)
 {
-	drop(g, &g->tick_fd, true);
-	drop(g, &g->window_fd, true);
-	drop(g, &g->on_fd, false);
+	fr_daemon_drop(g->d, &g->tick_fd);
+	fr_daemon_drop(g->d, &g->window_fd);
+	fr_daemon_drop(g->d, &g->on_fd);
 	release(g);
 }
 
@@ -513,7 +503,7 @@ static void on_tick(void *arg, u32 events)
 	g->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	g->window_fd = fr_daemon_timer(g->d, WINDOW_NS, 0, on_window, g);
 	if (g->window_fd < 0)
-		drop(g, &g->on_fd, false);
+		fr_daemon_drop(g->d, &g->on_fd);
 }
 
 /* ---- start, change and end ---- */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,15 +97,6 @@ static void count_samples(struct fr_hotplug *h)
 		fr_sess_sampling(s, fr_sess_sample_hz(s), h->cpu_cnt, now.ns);
 }
 
-static void drop(struct fr_daemon *d, int *fd)
-{
-	if (*fd < 0)
-		return;
-	fr_daemon_unwatch(d, *fd);
-	close(*fd);
-	*fd = -1;
-}
-
 /* ---- looking ---- */
 
 /* Which CPUs are online? Those that were not at the last look have come; all: treat every CPU as having come. */
@@ -158,22 +148,13 @@ static void on_uevent(void *arg, u32 events)
 
 /* ---- suspend ---- */
 
-/* A timer that never expires, but is cancelled when the wall clock jumps, as it does when the machine wakes up. */
-static int arm_jump(int fd)
-{
-	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
-
-	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) ? -errno : 0;
-}
-
 static void on_jump(void *arg, u32 events)
 {
 	struct fr_hotplug *h = arg;
-	u64 ignored, slept = slept_ns();
+	u64 slept = slept_ns();
 
 	(void)events;
-	if (read(h->jump_fd, &ignored, sizeof(ignored)) < 0 && errno == ECANCELED)
-		arm_jump(h->jump_fd);
+	fr_daemon_jumped(h->jump_fd);
 	if (slept > h->slept_ns + SLEPT_NS)
 		look(h, true);
 	h->slept_ns = slept;
@@ -181,14 +162,9 @@ static void on_jump(void *arg, u32 events)
 
 static int watch_jump(struct fr_hotplug *h)
 {
-	int err;
-
-	h->jump_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (h->jump_fd < 0)
-		return -errno;
 	h->slept_ns = slept_ns();
-	err = arm_jump(h->jump_fd);
-	return err ?: fr_daemon_watch(h->d, h->jump_fd, EPOLLIN, on_jump, h);
+	h->jump_fd = fr_daemon_jump_timer(h->d, on_jump, h);
+	return h->jump_fd < 0 ? h->jump_fd : 0;
 }
 
 /* ---- beginning and end ---- */
@@ -239,8 +215,8 @@ void fr_hotplug_free(struct fr_hotplug *h)
 {
 	if (!h)
 		return;
-	drop(h->d, &h->uevent_fd);
-	drop(h->d, &h->look_fd);
-	drop(h->d, &h->jump_fd);
+	fr_daemon_drop(h->d, &h->uevent_fd);
+	fr_daemon_drop(h->d, &h->look_fd);
+	fr_daemon_drop(h->d, &h->jump_fd);
 	free(h);
 }

@@ -284,10 +284,7 @@ void fr_notify_free(struct fr_notify *n)
 {
 	if (!n)
 		return;
-	if (n->watchdog_fd >= 0) {
-		fr_daemon_unwatch(n->d, n->watchdog_fd);
-		close(n->watchdog_fd);
-	}
+	fr_daemon_drop(n->d, &n->watchdog_fd);
 	if (n->hooks) {
 		fr_daemon_unwatch(n->d, fr_hooks_fd(n->hooks));
 		finish_hooks(n);

@@ -338,10 +338,7 @@ void fr_sampling_free(struct fr_sampling *m)
 {
 	if (!m)
 		return;
-	if (m->timer_fd >= 0) {
-		fr_daemon_unwatch(m->d, m->timer_fd);
-		close(m->timer_fd);
-	}
+	fr_daemon_drop(m->d, &m->timer_fd);
 	if (m->sp) {
 		fr_daemon_unwatch(m->d, fr_hits_calls_fd(m->sp->hits));
 		fr_sampler_close(m->sp);

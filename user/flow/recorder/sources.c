@@ -187,14 +187,6 @@ int fr_sources_start(struct fr_sources *all)
 	return err;
 }
 
-static void drop(struct fr_engine *e, int fd)
-{
-	if (fd < 0)
-		return;
-	fr_daemon_unwatch(e->d, fd);
-	close(fd);
-}
-
 void fr_sources_free(struct fr_sources *all)
 {
 	u32 i;
@@ -202,7 +194,7 @@ void fr_sources_free(struct fr_sources *all)
 	if (!all)
 		return;
 	for (i = 0; i < all->cnt; i++)
-		drop(all->e, all->src[i].fd);
-	drop(all->e, all->hung_fd);
+		fr_daemon_drop(all->e->d, &all->src[i].fd);
+	fr_daemon_drop(all->e->d, &all->hung_fd);
 	free(all);
 }

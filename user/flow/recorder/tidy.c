@@ -35,20 +35,11 @@ static u64 period_ns(const struct fr_tidy *t)
 	return ns < PERIOD_MIN_NS ? PERIOD_MIN_NS : ns > PERIOD_MAX_NS ? PERIOD_MAX_NS : ns;
 }
 
-static void disarm(struct fr_tidy *t)
-{
-	if (t->fd < 0)
-		return;
-	fr_daemon_unwatch(t->d, t->fd);
-	close(t->fd);
-	t->fd = -1;
-}
-
 static int arm(struct fr_tidy *t)
 {
 	int fd;
 
-	disarm(t);
+	fr_daemon_drop(t->d, &t->fd);
 	if (!fr_daemon_config(t->d)->max_age_ns)
 		return 0;
 	fd = fr_daemon_timer(t->d, period_ns(t), period_ns(t), look, t);
@@ -87,6 +78,6 @@ void fr_tidy_free(struct fr_tidy *t)
 {
 	if (!t)
 		return;
-	disarm(t);
+	fr_daemon_drop(t->d, &t->fd);
 	free(t);
 }

@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "atomic.h"
 #include "flow/recorder/daemon.h"
@@ -26,14 +23,6 @@ struct fr_wallstep {
 	u64 ahead_ns; /* wall time - recording clock; wraps */
 	bool known;
 };
-
-/* A timer that never expires. */
-static int arm(int fd)
-{
-	const struct itimerspec never = {.it_value.tv_sec = (time_t)1 << 40};
-
-	return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) ? -errno : 0;
-}
 
 static bool differ(u64 a, u64 b)
 {
@@ -78,17 +67,13 @@ static void look(struct fr_wallstep *w)
 	w->known = true;
 }
 
-/* Arm it before looking: a step in between is reported again. */
+/* It is armed before looking: a step in between is reported again. */
 static void on_step(void *arg, u32 events)
 {
 	struct fr_wallstep *w = arg;
-	u64 ignored;
-
 	(void)events;
-	if (read(w->fd, &ignored, sizeof(ignored)) >= 0 || errno != ECANCELED)
-		return;
-	arm(w->fd);
-	look(w);
+	if (fr_daemon_jumped(w->fd))
+		look(w);
 }
 
 /* The last known difference: after the latest step kept, or when the recording began. */
@@ -122,13 +107,10 @@ int fr_wallstep_new(struct fr_daemon *d, struct fr_wallstep **out)
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct fr_wallstep){.d = d, .fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
-	err = w->fd < 0 ? -errno : arm(w->fd);
-	err = err ?: fr_daemon_watch(d, w->fd, EPOLLIN, on_step, w);
-	if (err) {
+	*w = (struct fr_wallstep){.d = d, .fd = fr_daemon_jump_timer(d, on_step, w)};
+	if (w->fd < 0) {
+		err = w->fd;
 		fr_err_errno(err, "cannot watch the wall clock");
-		if (w->fd >= 0)
-			close(w->fd);
 		free(w);
 		return err;
 	}
@@ -142,7 +124,6 @@ void fr_wallstep_free(struct fr_wallstep *w)
 {
 	if (!w)
 		return;
-	fr_daemon_unwatch(w->d, w->fd);
-	close(w->fd);
+	fr_daemon_drop(w->d, &w->fd);
 	free(w);
 }
