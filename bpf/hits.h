@@ -346,7 +346,7 @@ FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
 FR_INLINE void fr_hits_release(struct fr_hits_cpu *c, u32 shift, u64 gen)
 {
 	memset(fr_hits_table(c, shift, gen), 0, fr_hits_head_sz(shift));
-	fr_store(&c->drained, gen + 1);
+	fr_store(&c->drained, gen + 1); /* pairs with fr_hits_next() */
 }
 
 /* The shift of the largest tables that fit limit_sz for all CPUs together. */

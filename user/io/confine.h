@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * confine: once its session is loaded, a recorder drops the privileges that it no longer needs. There are two processes:
  *
  *	main	CAP_BPF CAP_PERFMON	reload the triggers' programs, make rings of CPUs that come later

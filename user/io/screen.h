@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * screen: a terminal that shows a grid and delivers keys. The only user of ncurses.
  *
  * SIGINT, SIGTERM, SIGHUP and SIGQUIT arrive as keys, so that the terminal is always restored; fr_screen_close() restores the

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * analyze: the contents of a snapshot as tables: tasks, CPUs, system calls, waits, block requests, interrupts, page faults,
  * samples. Its input is the rows of one snapshot in merge order. Memory grows with the number of different tasks, calls,
  * stacks, ..., not with the number of events.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * analyze_sched: which tasks ran, which waited, and for what.
  *
  * A CPU's time is covered from the window's begin or its horizon on, except in holes. A task that leaves the CPU has run since

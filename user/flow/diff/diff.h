@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * diff: compares two snapshots, or two windows: how often and how long the same things happened, per second of either.
  *
  * Only the part behind the common horizon of the main tier counts: before it some CPU's history is incomplete.

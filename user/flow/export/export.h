@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * export: writes the events of snapshots in the formats of other tools. Streaming: memory does not grow with the file.
  *
  * Each format is an fr_exporter in a file of its own (export_NAME.c) and an entry in the table in export.c. json and csv are

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * ctf: a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass: a directory with the file `metadata` and one
  * stream for each CPU.
  *

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * folded: one line per distinct stack, with its weight: the input format of flame graph tools, speedscope and others.
  *
  *	sh;main;run;do_syscall_64;ksys_read 12			samples: on the CPU

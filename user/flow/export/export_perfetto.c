@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * perfetto: a trace for ui.perfetto.dev and trace_processor, in their protocol buffers (perfetto.dev, protos/perfetto/trace).
  *
  *	ClockSnapshot, SystemInfo, ProcessTree	once, at the beginning

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * page_columns: rows as columns in compressed pieces, for a reader in a browser (user/view/data.js).
  *
  *	piece	u32 rows, then columns: event, time, cpu, tid, comm; then for each event that occurs, ascending: u8 its number,

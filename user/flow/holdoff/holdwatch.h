@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * holdwatch: looks for holdoffs, times when a high-priority thread could not get its CPU, and reports what the CPU ran instead.
  *
  *	a sleeper for each CPU, of high priority		this thread, every half second

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * holdwatch_int: shared by the parts of holdwatch.
  *
  *	holdwatch.c	  start, loop, end

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * livesym: resolves stack ids and addresses to frames and names on the recording machine, now and without a snapshot.
  *
  *	fr_livesym_gather(y, cpu, id, cnt)	frames of these stacks, from the stack ring that has them

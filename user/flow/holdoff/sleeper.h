@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * sleeper: a thread that does nothing but sleep on one CPU and, when it wakes late, look into that CPU's ring.
  *
  * It never prints, allocates or blocks. Its memory is locked and touched before it begins; its only system call is the one it

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * inclog: moves incidents from a session's log into the journal, each once, and shows commands and snapshots both.
  *
  * Records are recycled only once they are on disk. A process killed in between leaves records in both places: the next saver

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * profile: the profile of a snapshot or of a running session: functions and stacks of a time window, and what became hotter
  * than before.
  *

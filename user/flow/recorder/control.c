@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * Requests on the control socket and their answers:
  *
  *	{"cmd":"status"}		{"ok":true,...}: as `status --json`; "format":"text" or "metrics":

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * engine_int: shared by the parts of the engine.
  *
  *	engine.c	a moment: match it, grant it or not, count it, mark it

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * governor: keeps the cost of recording below the configured Budget.
  *
  * Each Interval it briefly enables the kernel's BPF run-time statistics and sums up run time by group. Over budget, it thins

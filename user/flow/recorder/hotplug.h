@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * hotplug: CPUs that come and go while a recorder lives.
  *
  * A CPU that comes online gets its rings (once: it keeps them and their history while it is away) and a new sampling event,

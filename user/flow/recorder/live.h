@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * live: the counters of a running session, as shown by status and stop.
  *
  *	live.c		reads the maps

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  *	recorder			writer
  *	fr_writer_ask()	-- request -->	fr_dump()
  *	fr_writer_answer() <-- answer --

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * rehearse: evaluates rules of --on on a replay: when each would have triggered, and what the live recorder would have decided.
  *
  * It shares its code with the live side: pure/trigger/trigger.h and io/trig/trig_rule.h parse and match rules; bpf/rule.h,

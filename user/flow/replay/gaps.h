@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * gaps: when are events of a CPU missing from a set of snapshots?
  *
  * A snapshot covers each CPU from its horizon to its last event, and also what precedes the holes that the horizon lies behind.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * replay: the events of one or several snapshots in one order, with everything known around them.
  *
  * Snapshots of one boot share a clock, names and stacks, and events they have in common come once. Other boots are ordered by

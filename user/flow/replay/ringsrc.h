@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * ringsrc: the events of one ring (session epoch, CPU, tier) from one or several snapshots, each event once.
  *
  * Snapshots taken one after another overlap. The same place in the ring (lap, offset) means the same event, and what one

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * summary: what a snapshot holds and what it lacks, from its headers and counters; decodes no event.
  *
  * The stack tier does not count as events: its stacks are shown with their samples.

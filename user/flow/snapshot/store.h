@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * store: the directory of snapshots: its contents, quotas, and snapshots to keep for good.
  *
  * Order and age follow the time in a file's name (copies keep it, and setting the clock does not change it). Every file with a

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * symbols: finds the function that contains an address of a snapshot. Kernel addresses were resolved when the snapshot was
  * taken; user frames are stored as build-id and file offset, and looked up now, on any machine, in this order:
  *

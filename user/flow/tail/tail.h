@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * tail: the events of a live session as they come, in order, without consuming or disturbing anything: rings are read in place
  * (io/ring/ring_follow.h), so several tails and snapshots can run side by side. If a tail cannot keep up, it skips events and
  * counts them.

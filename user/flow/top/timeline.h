@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * timeline: a snapshot in memory, in the form a screen needs: the place of each event, which task ran when, which waited and
  * was woken by what, how long calls took. Some 50 bytes per event.
  *

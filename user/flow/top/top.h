@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * top: a snapshot on a text screen: timeline of CPUs and tasks, events, tables of the visible part, search (`flightrec top`).
  * This module decides what is shown and draws it into a grid; io/screen.h handles terminals.
  *

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * ctl_server: the recorder's side of the control socket. Lines in, lines out, never blocking; the caller interprets them.
  *
  * The server has its own epoll, so a loop watches a single descriptor: when fr_ctl_server_fd() is readable, fr_ctl_server_run()

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * hits: the profile of a session, in pinned maps: the CPUs' tables, the merged profile, the calls from CPUs.
  *
  *	hits		for each possible CPU, a struct fr_hits_cpu and its tables (bpf/hits.h)

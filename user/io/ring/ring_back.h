@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * ring_back: walks a ring's pages backwards, newest first, by loads alone: it swaps no sub-buffer, stores no word, makes no
  * system call, takes no lock and never waits. Any number of readers can look while writers write and snapshots are taken, and
  * each page they get is consistent. For readers that want to know what happened last; io/ring/ring_follow.h is for readers that

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * ring_follow: reads a mapped ring in place, by loads alone. It moves no slot word and takes neither a lock nor the spare, so
  * any number of followers can read next to each other, the writers and a snapshot, and all pages may be mapped read-only. Data
  * that a writer overwrites meanwhile is detected, discarded, and counted as skipped.

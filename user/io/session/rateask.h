@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * rateask: temporary requests for a higher sampling rate than a session's own, each valid while the process that made it lives.
  * The highest requested rate applies. When the last request ends, the rate from before the first is restored. In the session's
  * directory:

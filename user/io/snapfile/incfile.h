@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * incfile: the journal of incidents, an append-only text file: incidents.journal in the directory of snapshots. Once it takes
  * half of the space allowed for both, it is renamed to incidents.journal.1 and a new one begins.
  *

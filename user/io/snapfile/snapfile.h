@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * snapfile: the .flight file, written and read. docs/format.md is the specification.
  *
  * Writing: takes raw copies of sub-buffers; the result is a complete file under its final name, or nothing. Reading: nothing in

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * snapfile_rows: writes rows of snapshots into another one, a smaller or a joined one.
  *
  * Events that were cut away may be kept as context: they are not shown, but names and stacks are read from them too.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * symfind: finds the symbols of a program or library. Looks in this order, and checks the build-id of each file:
  *
  *	beside the snapshot	.build-id/xx/yyyy.debug, NAME.debug, NAME

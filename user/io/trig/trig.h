@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- *
  * trig: loads the programs of bpf/trigger/ for a set of rules over a session's pinned maps, and reads the queue of alerts.
  *
  * A new set is loaded beside the previous one, under a new generation. Flipping one word of struct fr_triggers switches over,
