@@ -54,9 +54,9 @@ static int parse_glob(const char *option, const char **glob)
 	return -1;
 }
 
-static int parse_option(struct fr_cut_ask *ask, int opt)
+static int parse_option(struct fr_cut_ask *ask, struct fr_winopts *window, int opt)
 {
-	int ret = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+	int ret = fr_winopts_parse(window, opt, &ask->opts.since, &ask->opts.until);
 
 	if (ret <= 0)
 		return ret;
@@ -83,6 +83,7 @@ static int parse_option(struct fr_cut_ask *ask, int opt)
 int fr_cmd_cut(int argc, char **argv)
 {
 	struct fr_cut_ask ask = {};
+	struct fr_winopts window = {};
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "o:f:h", options)) != -1) {
@@ -90,7 +91,7 @@ int fr_cmd_cut(int argc, char **argv)
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		if (parse_option(&ask, opt))
+		if (parse_option(&ask, &window, opt))
 			return FR_EXIT_USAGE;
 	}
 	if (!ask.out || !strcmp(ask.out, "-")) {

@@ -58,6 +58,7 @@ struct ask {
 	u64 last_ns; /* 0: not given */
 	bool json;
 	bool window[2]; /* it has a window of its own */
+	struct fr_winopts given;
 	struct fr_when since, until;
 };
 
@@ -102,7 +103,7 @@ static int parse_last(u64 *last_ns)
 
 static int parse_option(struct ask *ask, int opt)
 {
-	int window = fr_winopts_parse(opt, &ask->since, &ask->until);
+	int window = fr_winopts_parse(&ask->given, opt, &ask->since, &ask->until);
 
 	if (window <= 0)
 		return window;

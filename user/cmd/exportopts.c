@@ -5,7 +5,7 @@
 
 int fr_exportopts_parse(int opt, struct fr_exportopts *to)
 {
-	int got = fr_winopts_parse(opt, &to->ask.opts.since, &to->ask.opts.until);
+	int got = fr_winopts_parse(&to->window, opt, &to->ask.opts.since, &to->ask.opts.until);
 
 	if (!got && to->fr)
 		got = fr_winopts_set(opt, to->fr);

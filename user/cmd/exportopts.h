@@ -26,6 +26,7 @@
 struct fr_exportopts {
 	struct fr_export_ask ask;
 	struct fr_symopts symbols;
+	struct fr_winopts window;
 	struct flightrec *fr; /* has the window too; NULL: none is needed */
 	bool to_stdout;	      /* -o - */
 	bool gaps;	      /* json, csv: what is missing has lines of its own */

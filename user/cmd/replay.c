@@ -77,6 +77,7 @@ struct ask {
 	u32 step;     /* events with each key, 0: without */
 	struct fr_replay_on on;
 	struct fr_symopts symopts;
+	struct fr_winopts window;
 };
 
 /* State kept between events. */
@@ -268,7 +269,7 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 /* Also sets the library's, which takes the same texts. Returns as fr_winopts_parse(). */
 static int parse_window(struct ask *ask, int opt)
 {
-	int err = fr_winopts_parse(opt, &ask->opts.since, &ask->opts.until);
+	int err = fr_winopts_parse(&ask->window, opt, &ask->opts.since, &ask->opts.until);
 
 	return err ? err : fr_winopts_set(opt, ask->fr);
 }

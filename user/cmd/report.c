@@ -53,6 +53,7 @@ static const struct option options[] = {
 struct asked {
 	struct fr_report_ask ask;
 	struct fr_symopts symopts;
+	struct fr_winopts window;
 	bool top_given;
 };
 
@@ -104,7 +105,7 @@ static int parse_own(struct asked *a, int opt)
 
 static int parse_option(struct asked *a, int opt)
 {
-	int err = fr_winopts_parse(opt, &a->ask.opts.since, &a->ask.opts.until);
+	int err = fr_winopts_parse(&a->window, opt, &a->ask.opts.since, &a->ask.opts.until);
 
 	if (err == 1)
 		err = fr_jobs_parse(opt, FR_REPLAY_JOBS_FEW, &a->ask.opts.jobs);

@@ -51,6 +51,7 @@ static const struct option options[] = {
 struct asked {
 	struct fr_top_ask ask;
 	struct fr_symopts symbols;
+	struct fr_winopts window;
 	const char *panel, *keys;
 	bool once, no_mouse;
 	u32 width, height;
@@ -94,7 +95,7 @@ static int parse_own(struct asked *a, int opt)
 
 static int parse_option(struct asked *a, int opt)
 {
-	int err = fr_winopts_parse(opt, &a->ask.opts.since, &a->ask.opts.until);
+	int err = fr_winopts_parse(&a->window, opt, &a->ask.opts.since, &a->ask.opts.until);
 
 	if (err == 1)
 		err = fr_symopts_parse(opt, &a->symbols);

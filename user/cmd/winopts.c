@@ -22,22 +22,20 @@ static int parse_window(struct fr_when *since, struct fr_when *until)
 	return -EINVAL;
 }
 
-/* --window is both ends: which of two would count, nobody can see. A program parses its options once. */
-static int check_given(int opt)
+/* --window is both ends: which of two would count, nobody can see. */
+static int check_given(struct fr_winopts *given, int opt)
 {
-	static bool window, end;
-
-	window |= opt == FR_WINOPT_WINDOW;
-	end |= opt == FR_WINOPT_SINCE || opt == FR_WINOPT_UNTIL;
-	if (!window || !end)
+	given->window |= opt == FR_WINOPT_WINDOW;
+	given->end |= opt == FR_WINOPT_SINCE || opt == FR_WINOPT_UNTIL;
+	if (!given->window || !given->end)
 		return 0;
 	fr_err("--window A..B is --since A and --until B: give it, or those");
 	return -EINVAL;
 }
 
-int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until)
+int fr_winopts_parse(struct fr_winopts *given, int opt, struct fr_when *since, struct fr_when *until)
 {
-	if (check_given(opt))
+	if (check_given(given, opt))
 		return -EINVAL;
 	switch (opt) {
 	case FR_WINOPT_SINCE:

@@ -7,6 +7,7 @@
 #define FR_WINOPTS_H
 
 #include <getopt.h>
+#include <stdbool.h>
 
 #include "pure/text/when.h"
 
@@ -29,8 +30,13 @@ enum {
 	"                     2026-01-31T14:02:11, or ns of the recording clock\n"        \
 	"      --window A..B  both: trigger-50ms..trigger+5ms, 10%..20%, -1s..\n"
 
+/* Which of them were given so far; zero it first. */
+struct fr_winopts {
+	bool window, end;
+};
+
 /* 0: it was one of these, stored in *since or *until; 1: it is another's; -EINVAL: wrong, and reported. Uses optarg. */
-int fr_winopts_parse(int opt, struct fr_when *since, struct fr_when *until);
+int fr_winopts_parse(struct fr_winopts *given, int opt, struct fr_when *since, struct fr_when *until);
 
 /* Set the same in a handle of the library, which takes the same texts. Call it after a 0; 0 or -errno. */
 struct flightrec;
