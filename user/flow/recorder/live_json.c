@@ -241,14 +241,10 @@ static void json_problems(const struct fr_live *l, struct fr_out *o)
 	fr_out_str(o, "],");
 }
 
-void fr_live_json(const struct fr_live *l, struct fr_out *o)
+static void json_head(const struct fr_live *l, struct fr_out *o)
 {
-	const struct fr_session *sh = fr_sess_shared(l->s);
-	char *mode = fr_sess_fact(l->s, "clock_mode");
-	u32 tier;
-	size_t i;
+	u64 horizon_ns = fr_live_horizon(l, FR_TIER_MAIN, -1);
 
-	fr_out_char(o, '{');
 	json_fact(l, o, "session");
 	json_fact(l, o, "version");
 	json_fact(l, o, "profile");
@@ -258,14 +254,34 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 	fr_out_printf(o,
 		      "\"recorder\":%s,\"begin_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64 ",\"horizon_ns\":%" PRIu64
 		      ",\"recording_s\":%.3f,\"common_history_s\":%.3f,",
-		      l->owned ? "true" : "false", l->begin_ns, l->now_ns, fr_live_horizon(l, FR_TIER_MAIN, -1),
-		      fr_live_seconds(l, l->begin_ns), fr_live_seconds(l, fr_live_horizon(l, FR_TIER_MAIN, -1)));
+		      l->owned ? "true" : "false", l->begin_ns, l->now_ns, horizon_ns, fr_live_seconds(l, l->begin_ns),
+		      fr_live_seconds(l, horizon_ns));
+}
+
+static void json_tiers(const struct fr_live *l, struct fr_out *o)
+{
+	u32 tier;
+
 	fr_out_str(o, "\"tiers\":[");
 	for (tier = 0; tier < FR_TIER_CNT; tier++)
 		fr_out_printf(o, "%s{\"name\":\"%s\",\"horizon_ns\":%" PRIu64 "}", tier ? "," : "", fr_tier_name(tier),
 			      fr_live_horizon(l, tier, -1));
-	fr_out_printf(o, "],\"clock\":{\"mode\":\"%s\",\"grain_ns\":%" PRIu64 ",\"ties\":%" PRIu64 ",\"ahead\":%" PRIu64 "},",
+	fr_out_str(o, "],");
+}
+
+static void json_clock(const struct fr_live *l, struct fr_out *o)
+{
+	char *mode = fr_sess_fact(l->s, "clock_mode");
+
+	fr_out_printf(o, "\"clock\":{\"mode\":\"%s\",\"grain_ns\":%" PRIu64 ",\"ties\":%" PRIu64 ",\"ahead\":%" PRIu64 "},",
 		      mode ?: "", fr_live_fact(l, "clock_grain_ns"), fr_live_ties(l), fr_live_ahead(l));
+	free(mode);
+}
+
+static void json_counters(const struct fr_live *l, struct fr_out *o)
+{
+	const struct fr_session *sh = fr_sess_shared(l->s);
+
 	fr_out_printf(o, "\"memory\":{\"rings\":%" PRIu64 ",\"fixed\":%" PRIu64 "},", fr_live_fact(l, "ring_bytes"),
 		      fr_live_fact(l, "fixed_bytes"));
 	fr_out_printf(o, "\"samples\":{\"event\":\"%s\",\"expected\":%" PRIu64 ",\"taken\":%" PRIu64 "},",
@@ -276,6 +292,25 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 		      "\"tasks\":{\"evicted\":%" PRIu64 ",\"lost\":%" PRIu64 "},\"no_ring\":%" PRIu64 ",\"snapshots\":%" PRIu64
 		      ",",
 		      fr_load(&sh->task_evicted), fr_load(&sh->task_lost), fr_load(&sh->no_ring), fr_load(&sh->snapshot_nr));
+}
+
+static void json_cpus(const struct fr_live *l, struct fr_out *o)
+{
+	size_t i;
+
+	fr_out_str(o, "\"cpus\":[");
+	for (i = 0; i < l->ring_cnt;)
+		i = json_cpu(l, o, i);
+	fr_out_str(o, "],");
+}
+
+void fr_live_json(const struct fr_live *l, struct fr_out *o)
+{
+	fr_out_char(o, '{');
+	json_head(l, o);
+	json_tiers(l, o);
+	json_clock(l, o);
+	json_counters(l, o);
 	json_rates(l, o);
 	json_cost(l, o);
 	json_triggers(l, o);
@@ -283,11 +318,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 	json_governor(l, o);
 	json_incidents(l, o);
 	json_problems(l, o);
-	fr_out_str(o, "\"cpus\":[");
-	for (i = 0; i < l->ring_cnt;)
-		i = json_cpu(l, o, i);
-	fr_out_str(o, "],");
+	json_cpus(l, o);
 	json_progs(l, o);
 	fr_out_str(o, "}\n");
-	free(mode);
 }

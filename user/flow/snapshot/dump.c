@@ -219,11 +219,8 @@ static int write_profile(struct fr_dump *d)
 static int write_snapshot(struct fr_dump *d)
 {
 	u64 end_ts;
-	int err;
+	int err = read_schema(d);
 
-	if (d->ask->profile_only)
-		return write_profile(d);
-	err = read_schema(d);
 	err = err ?: begin(d);
 	err = err ?: copy_and_encode(d);
 	err = err ?: fr_sess_mark_end(d->s, &end_ts);
@@ -259,44 +256,81 @@ static void free_dump(struct fr_dump *d)
 	fr_sampler_close(d->sampler);
 }
 
-static int dump_locked(struct fr_dump *d)
+/* The steps of a snapshot say what fails. */
+static int prepare(struct fr_dump *d)
 {
 	struct fr_dump_needs needs;
 	char need[32];
-	int err;
+	int err = fr_dump_open(d);
 
-	d->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
-	d->jobs = 1;
-	if (d->ask->profile_only) {
-		d->addrs = calloc(1, sizeof(*d->addrs));
-	} else {
-		err = fr_dump_open(d);
-		if (err)
-			return err;
-	}
-	err = d->ask->profile_only ? 0 : fr_dump_take_memory(d);
-	if (err) {
-		needs = fr_dump_needs(d->s);
-		fr_err("cannot prepare a snapshot: %s: it takes %s of memory while it runs", strerror(-err),
-		       fr_show_size(needs.sure_sz + needs.rest_sz, need, sizeof(need)));
-		return err;
-	}
-	err = create_file(d);
-	if (err == -EEXIST && !d->ask->names_itself)
-		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
 	if (err)
 		return err;
-	if (!d->ask->profile_only)
-		fr_progress_begin(&d->bar, "snapshot");
-	err = write_snapshot(d);
+	err = fr_dump_take_memory(d);
+	if (!err)
+		return 0;
+	needs = fr_dump_needs(d->s);
+	fr_err("cannot prepare a snapshot: %s: it takes %s of memory while it runs", strerror(-err),
+	       fr_show_size(needs.sure_sz + needs.rest_sz, need, sizeof(need)));
+	return err;
+}
+
+static int prepare_profile(struct fr_dump *d)
+{
+	d->addrs = calloc(1, sizeof(*d->addrs));
+	if (d->addrs)
+		return 0;
+	fr_err("cannot prepare a snapshot: %s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+static int create(struct fr_dump *d)
+{
+	int err = create_file(d);
+
+	if (err == -EEXIST && !d->ask->names_itself)
+		fr_err("cannot write snapshot %s: it exists, and is never replaced: give another name with -o", d->done->path);
+	return err;
+}
+
+/* Once all is written, or that has failed. */
+static int complete(struct fr_dump *d, int err)
+{
 	err = err ?: look_for_stop(d);
-	err = err ?: finish(d);
-	if (!d->ask->profile_only)
-		fr_progress_end(&d->bar);
+	return err ?: finish(d);
+}
+
+static int told(const struct fr_dump *d, int err)
+{
 	if (err && (err != -EEXIST || !d->ask->names_itself))
 		fr_err("cannot write snapshot %s: %s: %snothing is lost, the session goes on recording", d->done->path,
 		       strerror(-err), err == -ENOMEM ? "free some memory; " : "");
 	return err;
+}
+
+static int dump_profile(struct fr_dump *d)
+{
+	int err = prepare_profile(d) ?: create(d);
+
+	return err ?: told(d, complete(d, write_profile(d)));
+}
+
+static int dump_rings(struct fr_dump *d)
+{
+	int err = prepare(d) ?: create(d);
+
+	if (err)
+		return err;
+	fr_progress_begin(&d->bar, "snapshot");
+	err = complete(d, write_snapshot(d));
+	fr_progress_end(&d->bar);
+	return told(d, err);
+}
+
+static int dump_locked(struct fr_dump *d)
+{
+	d->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
+	d->jobs = 1;
+	return d->ask->profile_only ? dump_profile(d) : dump_rings(d);
 }
 
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done)
