@@ -6,21 +6,9 @@
  *	config man			the list of keys within docs/man/flightrec.conf.5
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "pure/config/config.h"
-
-static int example(void)
-{
-	char *text = fr_config_example();
-
-	if (!text)
-		return 1;
-	fputs(text, stdout);
-	free(text);
-	return 0;
-}
+#include "dist/example.h"
 
 static void man_key(const struct fr_config_key *k)
 {
@@ -53,8 +41,10 @@ static int man(void)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "example"))
-		return example();
+	if (argc == 2 && !strcmp(argv[1], "example")) {
+		put_example(stdout);
+		return 0;
+	}
 	if (argc == 2 && !strcmp(argv[1], "man"))
 		return man();
 	fprintf(stderr, "usage: config example|man\n");

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/symbol/symfile.h"
+#include "io/symbol/symfile_int.h"
 #include "pure/text/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
@@ -18,7 +18,7 @@ static void look(const struct fr_symfile *f, u64 vaddr)
 
 	if (!fr_symfile_find(f, vaddr, &func))
 		return;
-	if (func.vaddr > vaddr || func.nr >= fr_symfile_cnt(f) || !func.name[0])
+	if (func.vaddr > vaddr || func.nr >= f->func_cnt || !func.name[0])
 		abort();
 	fr_demangle(func.name, text);
 }

@@ -162,7 +162,7 @@ static int run(struct test *t, bool keep)
 	if (!err)
 		show_counters(t);
 	if (!keep)
-		fr_trig_unload(t->s);
+		fr_trig_load(t->s, NULL, 0, t->slot_of, false);
 	fr_alerts_close(t->alerts);
 	return fr_out_finish(&t->out, err ? FR_EXIT_FAIL : FR_EXIT_OK);
 }

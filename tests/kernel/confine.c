@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -24,6 +25,40 @@
 
 #include "flow/snapshot/dump.h"
 #include "io/confine.h"
+
+static const struct {
+	unsigned int nr;
+	const char *name;
+} cap_names[] = {
+	{CAP_DAC_OVERRIDE, "cap_dac_override"},
+	{CAP_DAC_READ_SEARCH, "cap_dac_read_search"},
+	{CAP_KILL, "cap_kill"},
+	{CAP_SETGID, "cap_setgid"},
+	{CAP_SETUID, "cap_setuid"},
+	{CAP_SYS_PTRACE, "cap_sys_ptrace"},
+	{CAP_SYS_ADMIN, "cap_sys_admin"},
+	{CAP_SYS_RESOURCE, "cap_sys_resource"},
+	{CAP_SYSLOG, "cap_syslog"},
+	{CAP_PERFMON, "cap_perfmon"},
+	{CAP_BPF, "cap_bpf"},
+};
+
+/* "cap_bpf cap_perfmon", in buf, which is returned. */
+static const char *caps_text(u64 caps, char *buf, size_t sz)
+{
+	size_t i, len = 0;
+
+	buf[0] = 0;
+	for (i = 0; i < sizeof(cap_names) / sizeof(cap_names[0]); i++) {
+		if (!(caps & (1ULL << cap_names[i].nr)) || len >= sz)
+			continue;
+		len += snprintf(buf + len, sz - len, "%s%s", len ? " " : "", cap_names[i].name);
+		caps &= ~(1ULL << cap_names[i].nr);
+	}
+	if (caps && len < sz)
+		snprintf(buf + len, sz - len, "%s0x%llx", len ? " and " : "", (unsigned long long)caps);
+	return buf;
+}
 
 static void say(const char *what, bool failed)
 {
@@ -141,7 +176,7 @@ int main(int argc, char **argv)
 	err = strcmp(argv[1], "writer") ? fr_confine_main(&conf, &done) : fr_confine_writer(&conf, &done);
 	if (err)
 		return 1;
-	printf("caps %s\n", fr_confine_caps_text(done.caps, caps, sizeof(caps)));
+	printf("caps %s\n", caps_text(done.caps, caps, sizeof(caps)));
 	printf("seccomp %s\n", done.seccomp ? "ok" : "refused");
 	snapshot(s, argv[3]);
 	fr_sess_close(s);

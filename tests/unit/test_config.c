@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dist/example.h"
 #include "pure/config/config.h"
 #include "session.h"
 
@@ -395,9 +396,21 @@ static char *uncommented(const char *example)
 	return text;
 }
 
+static char *make_example(void)
+{
+	char *text = NULL;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+
+	assert_non_null(f);
+	put_example(f);
+	fclose(f);
+	return text;
+}
+
 static void test_example(void **state)
 {
-	char *example = fr_config_example(), *full = uncommented(example);
+	char *example = make_example(), *full = uncommented(example);
 	struct fr_config c = parsed(example), all = parsed(full);
 	const struct fr_config_key *key;
 	char line[64];

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/pair.h"
+#include "pure/rows/pair_int.h"
 #include "pure/set/idmap.h"
 #include "unit/make_batch.h"
 
@@ -489,7 +489,7 @@ static void test_memory_is_bounded(void **state)
 		enter(w, 0, tid * 10000000ULL, tid, 231, 0);
 		row1(w, 0, tid * 10000000ULL + 1, tid, "sched_process_exit", NULL, 0);
 	}
-	assert_true(fr_pairs_task_cnt(w->p) < 1000);
+	assert_true(w->p->tasks.cnt < 1000);
 }
 
 /* ---- the table they are kept in ---- */

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "io/symbol/symfile.h"
+#include "io/symbol/symfile_int.h"
 #include "io/symbol/vdso.h"
 
 #define VADDR	0x401000u /* of the code, which is at 0x1000 in the file */
@@ -193,7 +193,7 @@ static void lies(void **state)
 	f.sym[5].st_value = VADDR + 0x40;
 	f.sym[5].st_name = sizeof(f.names) - 16;
 	s = open_file(&f);
-	assert_int_equal(fr_symfile_cnt(s), 3);
+	assert_int_equal(s->func_cnt, 3);
 	assert_string_equal(at(s, VADDR + 0x10), "good");
 	assert_string_equal(at(s, VADDR + 0x40), "xxxxxxxxxxxxxxxx");
 	assert_string_equal(at(s, VADDR + 0x100), "");

@@ -31,39 +31,6 @@
 #define CAPS_MAIN   (CAPS_WRITER | BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_RESOURCE))
 #define CAPS_HOOK   (BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_KILL))
 
-static const struct {
-	u32 nr;
-	const char *name;
-} cap_names[] = {
-	{CAP_DAC_OVERRIDE, "cap_dac_override"},
-	{CAP_DAC_READ_SEARCH, "cap_dac_read_search"},
-	{CAP_KILL, "cap_kill"},
-	{CAP_SETGID, "cap_setgid"},
-	{CAP_SETUID, "cap_setuid"},
-	{CAP_SYS_PTRACE, "cap_sys_ptrace"},
-	{CAP_SYS_ADMIN, "cap_sys_admin"},
-	{CAP_SYS_RESOURCE, "cap_sys_resource"},
-	{CAP_SYSLOG, "cap_syslog"},
-	{CAP_PERFMON, "cap_perfmon"},
-	{CAP_BPF, "cap_bpf"},
-};
-
-const char *fr_confine_caps_text(u64 caps, char *buf, size_t sz)
-{
-	size_t i, len = 0;
-
-	buf[0] = 0;
-	for (i = 0; i < sizeof(cap_names) / sizeof(cap_names[0]); i++) {
-		if (!(caps & BIT(cap_names[i].nr)) || len >= sz)
-			continue;
-		len += snprintf(buf + len, sz - len, "%s%s", len ? " " : "", cap_names[i].name);
-		caps &= ~BIT(cap_names[i].nr);
-	}
-	if (caps && len < sz)
-		snprintf(buf + len, sz - len, "%s0x%llx", len ? " and " : "", (unsigned long long)caps);
-	return buf;
-}
-
 /* ---- the kernel's sets; glibc has no wrappers ---- */
 
 static int get_caps(u64 *effective, u64 *permitted)

@@ -49,7 +49,4 @@ struct fr_confined {
 int fr_confine_main(const struct fr_confine_conf *conf, struct fr_confined *out);
 int fr_confine_writer(const struct fr_confine_conf *conf, struct fr_confined *out);
 
-/* "cap_bpf cap_perfmon", in buf, which is returned. */
-const char *fr_confine_caps_text(u64 caps, char *buf, size_t sz);
-
 #endif

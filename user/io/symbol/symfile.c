@@ -305,11 +305,6 @@ bool fr_symfile_vaddr(const struct fr_symfile *f, u64 file_off, u64 first_off, u
 	return false;
 }
 
-u32 fr_symfile_cnt(const struct fr_symfile *f)
-{
-	return f->func_cnt;
-}
-
 /* The last function that begins at or before vaddr, or func_cnt. */
 static u32 last_before(const struct fr_symfile *f, u64 vaddr)
 {

@@ -20,7 +20,7 @@ struct fr_symfile_func {
 	const char *name; /* raw; lives as long as the file */
 	u64 vaddr;	  /* its first byte */
 	u64 sz;		  /* in bytes, 0: unknown */
-	u32 nr;		  /* its index below fr_symfile_cnt() */
+	u32 nr;		  /* its index among the file's */
 };
 
 /*
@@ -62,8 +62,6 @@ bool fr_symfile_is_debug_only(const struct fr_symfile *f);
  * where the code begins in the program's file, as known from a mapping; ~0 unknown: assumes a usual layout.
  */
 bool fr_symfile_vaddr(const struct fr_symfile *f, u64 file_off, u64 first_off, u64 *vaddr);
-
-u32 fr_symfile_cnt(const struct fr_symfile *f);
 
 /* The function at vaddr; false: none. */
 bool fr_symfile_find(const struct fr_symfile *f, u64 vaddr, struct fr_symfile_func *func);

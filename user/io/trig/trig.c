@@ -520,13 +520,6 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	return err;
 }
 
-int fr_trig_unload(struct fr_sess *s)
-{
-	if (s->triggers) /* none act: pairs with fr_trigger_idle() */
-		__atomic_store_n(&s->triggers->generation, 0, __ATOMIC_RELEASE);
-	return remove_pins(s, 0, false);
-}
-
 struct fr_triggers *fr_trig_shared(struct fr_sess *s)
 {
 	return s->triggers;

@@ -23,9 +23,6 @@
  */
 int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX], bool verbose);
 
-/* Detach everything; part of ending a session, even if nothing was loaded. */
-int fr_trig_unload(struct fr_sess *s);
-
 /* The counters, mapped read-write with the session; NULL if it has none. */
 struct fr_triggers *fr_trig_shared(struct fr_sess *s);
 

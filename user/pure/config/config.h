@@ -126,10 +126,4 @@ const struct fr_config_key *fr_config_key(u32 i);
 /* Puts the keys ("Session.Memory") that differ and need a new ring into buf, comma-separated. Returns how many. */
 u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz);
 
-/*
- * The file with every key, commented out, with its default and its description, except for the triggers, of which a host wants
- * some: the source of dist/flightrec.conf. malloc'ed; NULL: no memory.
- */
-char *fr_config_example(void);
-
 #endif

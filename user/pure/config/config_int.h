@@ -5,20 +5,14 @@
 
 #include "pure/config/config.h"
 
-/* name, description in the example */
-#define FR_CONFIG_TYPES(T)      \
-	T(text, "")             \
-	T(list, "; repeatable") \
-	T(size, "")             \
-	T(duration, "")         \
-	T(count, "")            \
-	T(percent, "")          \
-	T(flag, "")
-
 enum fr_config_type {
-#define T(name, form) FR_CONFIG_TYPE_##name,
-	FR_CONFIG_TYPES(T)
-#undef T
+	FR_CONFIG_TYPE_text,
+	FR_CONFIG_TYPE_list, /* may be repeated */
+	FR_CONFIG_TYPE_size,
+	FR_CONFIG_TYPE_duration,
+	FR_CONFIG_TYPE_count,
+	FR_CONFIG_TYPE_percent,
+	FR_CONFIG_TYPE_flag,
 };
 
 /* A key and where its value is. */

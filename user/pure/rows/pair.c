@@ -320,11 +320,6 @@ void fr_pairs_set_arch(struct fr_pairs *p, const char *arch)
 		p->restart_nr[abi] = arch ? fr_syscall_nr(arch, abi, "restart_syscall") : -1;
 }
 
-u32 fr_pairs_task_cnt(const struct fr_pairs *p)
-{
-	return p->tasks.cnt;
-}
-
 void fr_pairs_free(struct fr_pairs *p)
 {
 	u32 i;

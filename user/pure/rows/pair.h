@@ -114,7 +114,4 @@ void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns);
 /* Until until_ns, some of the rows that these values (bits 1 << enum fr_pair_what) are computed from were cut out. */
 void fr_pairs_lack(struct fr_pairs *p, u32 what, u64 until_ns);
 
-/* How many tasks are being followed. */
-u32 fr_pairs_task_cnt(const struct fr_pairs *p);
-
 #endif
