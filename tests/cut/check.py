@@ -330,6 +330,47 @@ def damaged():
     assert len(set(rows("m.flight"))) == len(whole) and run("verify", "m.flight")
 
 
+def gaps(path, why, want=0):
+    lines = run("replay", "--json", "--gaps", "--no-symbols", path, want=want).stdout.split(b"\n")[:-1]
+    return [(e["cpu"], e["ts"], e["until_ns"]) for e in map(json.loads, lines) if e.get("gap") == why]
+
+
+def flip(path, at):
+    """The file with a wrong byte."""
+    data = bytearray(open(os.path.join(dir, path), "rb").read())
+    data[at] ^= 0xff
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data)
+    return "bad.flight"
+
+
+def event_chunks(path):
+    """Of each: the place of its header, the CPU, the tier, and the times of the first and the last event."""
+    data, at = open(os.path.join(dir, path), "rb").read(), -1
+    while (at := data.find(b"fl-chunk", at + 1)) >= 0:
+        word = lambda off, sz: int.from_bytes(data[at - 8 + off:at - 8 + off + sz], "little")
+        if word(24, 2) == 8:
+            yield at - 8, word(60, 2), data[at - 8 + 62], word(88, 8), word(96, 8), word(4, 4) + 8
+
+
+def cut_ends_of_holes():
+    """A hole that ends after the last event there is, is one to the end, whether the cut ends in it or it was damaged."""
+    hole, = info("b.flight")["holes"]
+    early = named("early.flight", "b.flight", "--until", str((hole["since_ns"] + hole["until_ns"]) // 2))
+    assert gaps(early, "overwritten") == [(0, hole["since_ns"], None)], gaps(early, "overwritten")
+    cuts = early, named("late.flight", "b.flight", "--since", str(hole["until_ns"]))
+    assert gaps(merge(*cuts), "overwritten") == [(0, hole["since_ns"], hole["until_ns"])], gaps("m.flight", "overwritten")
+    found = 0
+    for at, cpu, tier, first, last, sz in event_chunks("b.flight"):
+        out, _ = cut(flip("b.flight", at + sz + 40), want=3)
+        if tier == 0:
+            until = last if last < info(out)["end_ns"] else None
+            (got,) = gaps(out, "damaged")
+            assert got in ((cpu, first, until), (cpu, None, until)), (got, cpu, first, until)
+            found += until is None
+    assert found
+
+
 def union(*paths):
     """Each event is there once, in the order of (time, CPU, tier, place)."""
     seen = {}

@@ -187,6 +187,17 @@ static u64 begin_of(const struct fr_snap *snap, const struct fr_snap_ring *r, bo
 	return has_holes && first_ns < horizon_ns ? first_ns : horizon_ns;
 }
 
+/* A hole that ends after all that the snapshot has is closed by another one that reaches as far. */
+static int add_end(struct fr_gaps *g, const struct fr_gap *h, u64 end_ns)
+{
+	struct fr_gap end = *h;
+
+	if (h->until_ns <= end_ns)
+		return 0;
+	end.until_ns = h->until_ns == FR_GAP_OPEN ? end_ns : h->until_ns;
+	return fr_gap_list_add(&g->end, end);
+}
+
 /* The parts before, between and after the holes of a ring, to the snapshot's end. */
 static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *holes, u64 from_ns, u64 end_ns)
 {
@@ -199,8 +210,7 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 		err = fr_gap_list_add(&g->hole, *h);
 		if (!err && h->since_ns > from_ns && from_ns <= end_ns)
 			err = fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, h->since_ns});
-		if (!err && h->until_ns == FR_GAP_OPEN)
-			err = fr_gap_list_add(&g->end, (struct fr_gap){cpu, h->why, h->since_ns, end_ns});
+		err = err ?: add_end(g, h, end_ns);
 		if (h->until_ns > from_ns)
 			from_ns = h->until_ns;
 	}
