@@ -478,15 +478,25 @@ def behind(horizon, path):
 
 
 def merge_report():
-    """After the holes everything is as in the file that begins there, even if the holes have no times."""
-    horizon, c = info("c.flight")["horizon_ns"], json.loads(run("report", "--json", "c.flight").stdout)
+    """After the holes everything is as in the file that begins there, even if the holes have no times. If they have times, what
+    precedes them is known, too: of the merged file report knows what replay does of both files."""
+    horizon, (a, c) = info("c.flight")["horizon_ns"], [json.loads(run("report", "--json", p).stdout) for p in ("a.flight", "c.flight")]
+    keys = {"wakeup": "latency_ns", "offcpu": "offcpu_ns", "queued": "queued_ns", "blocked": "blocked_ns"}
     expected = behind(horizon, "c.flight")
     assert expected[1].count(b"\n") > 50
     for path in merge("a.flight", "c.flight"), "old.flight":
         assert info(path)["holes"] and info(path)["horizon_ns"] == horizon
         assert behind(horizon, path) == expected, path
         whole = json.loads(run("report", "--json", path).stdout)
-        assert [i["busy_ns"] for i in whole["cpus"]] == [i["busy_ns"] for i in c["cpus"]]
+        parts, files = ([c], ["c.flight"]) if path == "old.flight" else ([a, c], ["a.flight", "c.flight"])
+        runs = [e for e in pairs(*files).values() if e["event"] == "sched_switch" and e["next_pid"]]
+        for key, name in keys.items():
+            there, got = [e[name] for e in runs if e.get(name)], whole["total"][key]
+            assert (got["count"], got["sum_ns"]) == (len(there), sum(there)), (path, key, got["count"], len(there))
+            assert path == "old.flight" or got["count"] > 1.5 * c["total"][key]["count"]
+        for cpu in 0, 1:
+            busy = [r["cpus"][cpu]["busy_ns"] for r in parts]
+            assert sum(busy) * 0.99 < whole["cpus"][cpu]["busy_ns"] <= sum(busy), (path, busy, whole["cpus"][cpu])
         assert run("export", "--to", "folded", "--off-cpu", "-o", "-", path).stdout.count(b"\n") > 50
 
 

@@ -232,7 +232,9 @@ replay_agrees_before_holes() {
 		'event 1800000000 1 softirq_entry 6 vec=1' 'event 1900000000 0 sys_enter 8 id=1' 'event 2100000000 0 sys_exit 8 id=1 ret=0' \
 		'event 2200000000 0 sys_enter 7 id=1' 'event 2200000300 0 sys_exit 7 id=1 ret=0' 'event 2300000000 0 sys_enter 9 id=1' \
 		'event 3100000000 0 sys_exit 9 id=1 ret=0' | made "$tmp/hole.flight" || return
-	status 0 "$FLIGHTREC" replay --json -f 'event == sys_exit && latency' "$tmp/hole.flight" && [[ $(jq .tid "$tmp/out") == 7 ]]
+	status 0 "$FLIGHTREC" replay --json -f 'event == sys_exit && latency' "$tmp/hole.flight" && [[ $(jq .tid "$tmp/out") == 7 ]] &&
+		agrees "$tmp/hole.flight" && jq -e '[.syscalls[].latency.count] == [1]' "$tmp/report" > "$tmp/page" &&
+		/usr/bin/python3 tests/report/check.py "$tmp/hole.flight"
 }
 
 # An end without a number belongs to the call that began, in diff as in report; of one whose beginning is not there nothing is known.
@@ -297,6 +299,6 @@ check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
-check "replay knows what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
+check "replay and report know what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
 check "an end without a number" ends_have_names
 finish

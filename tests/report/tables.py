@@ -105,18 +105,20 @@ class Tables:
         return lacks | ({"wake", "rq", "io"} if cut.get("pid") or cut.get("cgroup") else set())
 
     def begin(self):
-        self.horizon = {}
+        self.horizon, begins = {}, {}
         kept = self.cpus_kept()
         for c in self.info["cpus"]:
             for ring in c["tiers"]:
                 if ring["name"] == "main" and kept is not None and c["cpu"] not in kept:
                     self.pairs.gap(c["cpu"], 1 << 64)
                 elif ring["name"] == "main":
-                    self.horizon[c["cpu"]] = ring["horizon_ns"]
-        for cpu, horizon in self.horizon.items():
-            self.cpu(cpu).since_ns = max(horizon, self.cpu(cpu).since_ns)
-            if horizon > self.w["begin_ns"]:
-                self.pairs.gap(cpu, horizon)
+                    self.horizon[c["cpu"]] = begins[c["cpu"]] = ring["horizon_ns"]
+                    if ring["holes"]:  # what precedes them is known, but not from before all programs were attached
+                        begins[c["cpu"]] = min(ring["horizon_ns"], max(ring["first_ts"], self.info["begin_ns"] or 0))
+        for cpu, begin in begins.items():
+            self.cpu(cpu).since_ns = max(begin, self.cpu(cpu).since_ns)
+            if begin > self.w["begin_ns"]:
+                self.pairs.gap(cpu, begin)
         self.holes = sorted((h for h in self.info["holes"] if h["tier"] == "main"), key=lambda h: h["since_ns"])
 
     def cpu(self, nr):

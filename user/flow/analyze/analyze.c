@@ -131,10 +131,10 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 		c = &a->res.cpu[r->cpu];
 		c->seen = true;
 		c->horizon_ns = r->horizon_ns;
-		if (c->horizon_ns <= a->res.begin_ns)
+		if (r->begin_ns <= a->res.begin_ns)
 			continue;
-		fr_an_sched_gap(a, r->cpu, c->horizon_ns);
-		fr_pairs_gap(a->pairs, r->cpu, c->horizon_ns);
+		fr_an_sched_gap(a, r->cpu, r->begin_ns);
+		fr_pairs_gap(a->pairs, r->cpu, r->begin_ns);
 	}
 	return err;
 }

@@ -2,9 +2,9 @@
 /*
  * analyze_sched: which tasks ran, which waited, and for what.
  *
- * A CPU's time is covered from the window's begin or its horizon on, except in holes. A task that leaves the CPU has run since
- * the previous switch, or since the covered time began: no other task can have run in between. In a file cut by tasks or by a
- * filter, no time is covered.
+ * A CPU's time is covered from the window's begin or that of its history on, except in holes. A task that leaves the CPU has
+ * run since the previous switch, or since the covered time began: no other task can have run in between. In a file cut by tasks
+ * or by a filter, no time is covered.
  *
  * Each run of a task that began with a wakeup gets a link, which names the wakeup and the link by which its waker was running
  * then. Following these links gives the chain of which task waited for which. The last FR_AN_WAKE_MAX links are kept.

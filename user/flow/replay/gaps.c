@@ -172,19 +172,26 @@ static u64 first_event_ns(const struct fr_snap *snap, const struct fr_snap_ring 
 	return first_ns;
 }
 
-/*
- * From the ring's horizon on, or, if that comes from a hole, from the first event; but from before all programs of the session
- * were attached events of some kinds are missing.
- */
-static u64 begin_of(const struct fr_snap *snap, const struct fr_snap_ring *r, bool has_holes)
+/* The same, but from before all programs of the session were attached events of some kinds are missing. */
+static u64 first_known_ns(const struct fr_snap *snap, const struct fr_snap_ring *r)
 {
-	u64 first_ns = first_event_ns(snap, r), horizon_ns = fr_ring_horizon(snap, r);
+	u64 first_ns = first_event_ns(snap, r);
 	s64 attached_ns = 0;
 
 	fr_snap_fact_num(snap, "begin_ns", &attached_ns);
-	if (has_holes && first_ns < (u64)attached_ns)
-		first_ns = attached_ns;
-	return has_holes && first_ns < horizon_ns ? first_ns : horizon_ns;
+	return first_ns < (u64)attached_ns ? (u64)attached_ns : first_ns;
+}
+
+u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
+	u64 horizon_ns = fr_ring_horizon(snap, r), first_ns = horizon_ns;
+
+	for (i = 0; i < cnt; i++)
+		if (h[i].cpu == r->cpu && h[i].tier == r->tier)
+			first_ns = first_known_ns(snap, r);
+	return first_ns < horizon_ns ? first_ns : horizon_ns;
 }
 
 /* A hole that ends after all that the snapshot has is closed by another one that reaches as far. */
@@ -222,7 +229,7 @@ static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_
 	struct fr_gap_list holes = {0};
 	int err = find_holes(g, snap, r, &holes);
 
-	err = err ?: cover_around(g, r->cpu, &holes, begin_of(snap, r, holes.cnt), end_ns);
+	err = err ?: cover_around(g, r->cpu, &holes, fr_gaps_begin(snap, r), end_ns);
 	free(holes.g);
 	return err;
 }

@@ -53,6 +53,12 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap);
 int fr_gaps_ready(struct fr_gaps *g);
 
 /*
+ * The time from which a ring is covered, but for its holes: its horizon, or, if that may come from a hole, what precedes the
+ * hole, too.
+ */
+u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r);
+
+/*
  * Add to *lost when events of a ring may be missing because a chunk's header is damaged; nothing else reports these. 0 or
  * -ENOMEM.
  */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/gaps.h"
 #include "pure/set/ranges.h"
 
 static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
@@ -89,6 +90,7 @@ static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 		struct fr_sum_ring *r = &m->ring[i];
 
 		r->horizon_ns = r->count.slot_cnt ? fr_ring_horizon(s, &r->count) : r->first_ts;
+		r->begin_ns = r->count.slot_cnt ? fr_gaps_begin(s, &r->count) : r->first_ts;
 	}
 }
 
