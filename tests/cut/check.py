@@ -344,13 +344,20 @@ def flip(path, at):
     return "bad.flight"
 
 
-def event_chunks(path):
-    """Of each: the place of its header, the CPU, the tier, and the times of the first and the last event."""
+def chunk_heads(path):
+    """Of each chunk: the place of its header, its kind, and the header's bytes."""
     data, at = open(os.path.join(dir, path), "rb").read(), -1
     while (at := data.find(b"fl-chunk", at + 1)) >= 0:
-        word = lambda off, sz: int.from_bytes(data[at - 8 + off:at - 8 + off + sz], "little")
-        if word(24, 2) == 8:
-            yield at - 8, word(60, 2), data[at - 8 + 62], word(88, 8), word(96, 8), word(4, 4) + 8
+        sz = int.from_bytes(data[at - 4:at], "little") + 8
+        yield at - 8, data[at + 16], data[at - 8:at - 8 + sz]
+
+
+def event_chunks(path):
+    """Of each: the place of its header, the CPU, the tier, the times of the first and the last event, and the header's size."""
+    for at, kind, head in chunk_heads(path):
+        word = lambda off, sz: int.from_bytes(head[off:off + sz], "little")
+        if kind == 8:
+            yield at, word(60, 2), head[62], word(88, 8), word(96, 8), len(head)
 
 
 def cut_ends_of_holes():
@@ -369,6 +376,44 @@ def cut_ends_of_holes():
             assert got in ((cpu, first, until), (cpu, None, until)), (got, cpu, first, until)
             found += until is None
     assert found
+
+
+def check_ends_unknown(bad, ends, horizon):
+    """Of a file without accounts nothing is known of a CPU before its first event and after its last one; nor of a cut of it."""
+    left = rows(bad, want=3)
+    for path in bad, named("part.flight", bad, want=3):
+        want = 3 if path == bad else 0
+        assert rows(path, want=want) == left
+        last = max(ends.values())
+        assert gaps(path, "damaged", want) == [(cpu, end, None) for cpu, end in ends.items() if end < last], (path, gaps(path, "damaged", want))
+        holes = [(h["cpu"], h["since_ns"], h["until_ns"]) for h in json.loads(run("info", "--json", path, want=want).stdout)["holes"]
+                 if h["tier"] == "main" and h["why"] == "damaged"]
+        assert holes == [(cpu, end, 0) for cpu, end in ends.items()], (path, holes)
+        assert b"Nothing was lost" not in run("info", path, want=want).stdout
+        r = json.loads(run("report", "--json", path, want=want).stdout)
+        for c in r["cpus"]:
+            assert c["horizon_ns"] == horizon[c["cpu"]] and 0 < c["busy_ns"] + c["idle_ns"] <= ends[c["cpu"]] - horizon[c["cpu"]], (path, c)
+
+
+def lost_accounts():
+    """A file that ends too early, and one whose accounts are damaged. One without accounts that is whole is complete."""
+    whole = named("whole.flight", "c.flight")  # with all accounts at its end, as the recorder writes them
+    data = open(os.path.join(dir, whole), "rb").read()
+    chunks = [c for c in event_chunks(whole) if c[2] == 0]
+    ends, begins = {c[1]: c[4] for c in chunks}, {c[1]: c[3] for c in chunks}
+    assert sorted(ends) == [0, 1]
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data[:data.rindex(b"fl-chunk", 0, data.index(b"fl-chunk", max(c[0] for c in chunks) + 100) + 8) + 8])
+    check_ends_unknown("bad.flight", ends, begins)
+    at = next(at + len(head) for at, kind, head in chunk_heads(whole) if kind == 4)
+    check_ends_unknown(flip(whole, at + 20), ends, begins)
+    # what another file knows of the rings stays
+    run("merge", "-o", fresh("m.flight"), "bad.flight", "a.flight", want=3)
+    for cpu in 0, 1:
+        assert main_ring(info("m.flight"), cpu)["written"] == main_ring(info("a.flight"), cpu)["written"] > 0
+        assert [(h["first_seq"], h["until_ns"]) for h in info("m.flight")["holes"] if h["tier"] == "main" and h["cpu"] == cpu][-1][1] == 0
+    tiny = os.path.join(os.path.dirname(golden), "tiny.flight")
+    assert run("replay", "--gaps", "--json", tiny).stdout.count(b"\n") == int(run("replay", "--count", tiny).stdout) > 0
 
 
 def union(*paths):
@@ -522,8 +567,8 @@ def merge_cuts():
     assert [h["cpu"] for h in info(merge("out.flight", "b.flight"))["holes"]] == [0]
 
 
-def named(new, *args):
-    cut(*args)
+def named(new, *args, want=0):
+    cut(*args, want=want)
     os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh(new)))
     return new
 

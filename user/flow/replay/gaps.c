@@ -81,7 +81,7 @@ static bool is_of(const struct fr_chunk *c, const struct fr_snap_ring *r)
 	return c->cpu == r->cpu && c->tier == r->tier;
 }
 
-/* Are all events of the ring's account present, in readable parts or not? */
+/* Are all events of the ring's account present, in readable parts or not? If it was lost, nobody knows. */
 static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt)
 {
 	u64 row_cnt = 0;
@@ -89,7 +89,7 @@ static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size
 
 	for (i = 0; i < cnt; i++)
 		row_cnt += is_of(&c[i], r) ? c[i].row_cnt : 0;
-	return row_cnt >= r->present;
+	return r->slot_cnt && row_cnt >= r->present;
 }
 
 /* What may be missing from a ring at a place in the file: from its last chunk before that place to its first one after. */

@@ -102,7 +102,7 @@ static int add_whole(const struct fr_join_file *f, const struct fr_join_ring *r,
 		return 0;
 	last = a->last_seq > last ? a->last_seq : last;
 	first = a->first_seq > first ? a->first_seq : first;
-	first += begins_by_choice(f->snap, a);
+	first += !a->slot_cnt || begins_by_choice(f->snap, a); /* without an account, nobody knows */
 	err = fr_spans_add(&whole, first, newest ? last : last - 1);
 	err = err ? err : cut_holes(f->snap, r, &whole);
 	err = err ? err : cut_damage(f->snap, r, &whole);
@@ -622,7 +622,7 @@ static u64 least_overwritten(const struct fr_join_group *g, const struct fr_join
 	for (i = 0; i < g->file_cnt; i++) {
 		const struct fr_snap_ring *a = account_of(g->file[i]->snap, r);
 
-		if (a && a->overwritten < least)
+		if (a && a->slot_cnt && a->overwritten < least)
 			least = a->overwritten;
 	}
 	return least;
@@ -649,15 +649,18 @@ static struct fr_snap_ring account(const struct fr_join_group *g, const struct f
 	return out;
 }
 
-/* Is there an account of this ring in a file behind this one? */
+/* Is there an account of this ring in a file behind this one, or, if this one was lost, in any? */
 static bool comes_again(const struct fr_join_group *g, u32 file, const struct fr_snap_ring *a)
 {
 	struct fr_join_ring r = {.cpu = a->cpu, .tier = a->tier};
 	u32 i;
 
-	for (i = file + 1; i < g->file_cnt; i++)
-		if (account_of(g->file[i]->snap, &r))
+	for (i = 0; i < g->file_cnt; i++) {
+		const struct fr_snap_ring *other = account_of(g->file[i]->snap, &r);
+
+		if (other && (!other->slot_cnt == !a->slot_cnt ? i > file : other->slot_cnt))
 			return true;
+	}
 	return false;
 }
 

@@ -24,7 +24,10 @@ struct fr_snap_task {
 	u64 start_ns;
 };
 
-/* The counters of one ring when it was read, and what the reader missed. */
+/*
+ * The counters of one ring when it was read, and what the reader missed. slot_cnt 0: they were lost with a part of the file.
+ * Then there is only what its chunks tell: present, laps, and the first event as horizon; and there is a hole at its end.
+ */
 struct fr_snap_ring {
 	u16 cpu;
 	u8 tier;

@@ -8,6 +8,7 @@
  *	snapfile_parts.c the way through: parts, damage between them, index and trailer
  *	snapfile_chunk.c a chunk's header and content; chunks of events
  *	snapfile_meta.c	 chunks of everything else
+ *	snapfile_rings.c rings whose accounts were lost
  *	snapfile_rows.c	 what else is needed to make another snapshot of it
  *	snapfile_profile.c  of these, the profile
  *	snapfile_symbols.c  of these, what addresses mean
@@ -130,6 +131,11 @@ void fr_snap_end_holes(struct fr_snap *s);
 
 /* Free everything taken from metadata chunks. */
 void fr_snap_free_meta(struct fr_snap *s);
+
+/* ---- snapfile_rings.c ---- */
+
+/* At the end: if the file is damaged, make accounts and end holes for rings that have chunks and no account. 0 or -ENOMEM. */
+int fr_snap_guess_rings(struct fr_snap *s);
 
 /* ---- snapfile_profile.c ---- */
 

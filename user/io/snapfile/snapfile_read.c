@@ -119,6 +119,8 @@ int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, 
 		err = fr_snap_split_facts(s);
 	if (!err)
 		fr_snap_end_holes(s);
+	if (!err)
+		err = fr_snap_guess_rings(s);
 	if (err)
 		fr_snap_close(s);
 	else

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * snapfile_rings: rings whose accounts were lost with a part of the file. Accounts are written last, so a file that ends too
+ * early has none. Then its chunks tell what there is, and nothing tells what came after them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "io/snapfile/snapfile_int.h"
+
+/* What is known of a ring: its end as a hole, at the same place behind the holes that the file tells of. */
+struct guess {
+	struct fr_snap *s;
+	size_t ring_cnt, hole_cnt; /* those of the file */
+	u64 attached_ns;	   /* before that, events of some kinds are missing */
+};
+
+static size_t find_ring(const struct fr_snap *s, const struct fr_chunk *c)
+{
+	const struct fr_snap_ring *r = s->rings.items;
+	size_t i;
+
+	for (i = 0; i < s->rings.cnt; i++)
+		if (r[i].cpu == c->cpu && r[i].tier == c->tier)
+			break;
+	return i;
+}
+
+static void *add_item(struct fr_snap_list *l, size_t sz)
+{
+	char *more = realloc(l->items, (l->cnt + 1) * sz);
+
+	if (!more)
+		return NULL;
+	l->items = more;
+	return more + l->cnt++ * sz;
+}
+
+static int add_ring(const struct guess *g, const struct fr_chunk *c)
+{
+	struct fr_snap_ring *r = add_item(&g->s->rings, sizeof(*r));
+	struct fr_snap_hole *h = r ? add_item(&g->s->holes, sizeof(*h)) : NULL;
+
+	if (!h)
+		return -ENOMEM;
+	*r = (struct fr_snap_ring){.cpu = c->cpu, .tier = c->tier, .first_seq = c->first_seq};
+	r->horizon_ns = c->first_ts > g->attached_ns ? c->first_ts : g->attached_ns;
+	*h = (struct fr_snap_hole){.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
+	return 0;
+}
+
+/* A ring's chunks are in its order. The last lap may go on in what was lost. */
+static void extend(const struct guess *g, size_t at, const struct fr_chunk *c)
+{
+	struct fr_snap_ring *r = (struct fr_snap_ring *)g->s->rings.items + at;
+	struct fr_snap_hole *h = (struct fr_snap_hole *)g->s->holes.items + g->hole_cnt + at - g->ring_cnt;
+
+	r->present += c->row_cnt;
+	r->last_seq = h->first_seq = h->last_seq = c->last_seq;
+	h->since_ns = c->last_ts;
+}
+
+int fr_snap_guess_rings(struct fr_snap *s)
+{
+	const char *begin = fr_snap_fact(s, "begin_ns");
+	struct guess g = {s, s->rings.cnt, s->holes.cnt, begin ? strtoull(begin, NULL, 10) : 0};
+	size_t i, at;
+	int err = 0;
+
+	for (i = 0; i < s->chunk_cnt && s->damage_cnt && !err; i++) {
+		at = find_ring(s, &s->chunk[i]);
+		if (at < g.ring_cnt)
+			continue;
+		if (at == s->rings.cnt)
+			err = add_ring(&g, &s->chunk[i]);
+		if (!err)
+			extend(&g, at, &s->chunk[i]);
+	}
+	return err;
+}
