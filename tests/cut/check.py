@@ -378,6 +378,33 @@ def cut_ends_of_holes():
     assert found
 
 
+def headless(path):
+    """The file without the header of each of its event chunks, and which chunk it is."""
+    for chunk in event_chunks(path):
+        yield flip(path, chunk[0] + 40), chunk
+
+
+def cut_headless():
+    """A chunk whose header is damaged is a hole between those around it, and the history is complete only behind it."""
+    truth, found = pairs("parts.flight"), 0
+    for bad, (_, cpu, tier, first, last, _) in headless("parts.flight"):
+        out, _ = cut(bad, want=3)
+        if tier:
+            continue
+        told = gaps(bad, "damaged", 3)
+        assert gaps(out, "damaged") == told and [g[0] for g in told] == [cpu], (told, gaps(out, "damaged"))
+        assert (told[0][1] or 0) < first and last < (told[0][2] or 2**64), told
+        lost = {k: e for k, e in truth.items() if k[1] == cpu and first <= e["ts"] <= last and k[2] == "main"}
+        (hole,) = [h for h in info(out)["holes"] if h["why"] == "damaged"]
+        laps = min(k[3] for k in lost), max(k[3] for k in lost)
+        assert (hole["first_seq"], hole["last_seq"]) == laps, (hole, laps)
+        assert main_ring(info(out), cpu)["horizon_ns"] >= hole["until_ns"] > 0 or not told[0][2], hole
+        known = pairs(bad, want=3)
+        assert all(e.items() <= known[k].items() for k, e in pairs(out).items())
+        found += None not in told[0]
+    assert found > 10
+
+
 def check_ends_unknown(bad, ends, horizon):
     """Of a file without accounts nothing is known of a CPU before its first event and after its last one; nor of a cut of it."""
     left = rows(bad, want=3)
@@ -494,9 +521,9 @@ def merge_end():
         assert info(merge("end.flight", other))["holes"] == [], f"{other} has the lap"
 
 
-def pairs(*paths):
+def pairs(*paths, want=0):
     """Values of what each event ends, by its place."""
-    lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths).stdout.split(b"\n")[:-1]
+    lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths, want=want).stdout.split(b"\n")[:-1]
     return {place(e): e for e in map(json.loads, lines)}
 
 

@@ -7,6 +7,7 @@
  *	more, other, apart	are b as other versions of the program would have written it
  *	old			is c as if it had been merged behind a hole without times
  *	end			is b without the lap that was being written, and with the one that b lacks
+ *	parts			is c with a chunk for each lap, and the accounts at the end
  *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
 #include "unit/host_map.h"
@@ -27,6 +28,7 @@ enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 static struct host_ring *ring[RING_CNT];
 static struct fr_schema *schema; /* of another version; NULL: ours */
 static u64 since_ns;		 /* only events from this time on; 0: all */
+static bool in_parts;		 /* laps of different rings alternate */
 
 #define PUT(where, type, who, ...)                                         \
 	do {                                                               \
@@ -159,7 +161,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 
 		if (!lap.sz || lap.seq == skip || (since_ns && lap.seq < fr_w_seq(h->r.wr->w)))
 			continue;
-		err = fr_snap_put_lap(w, &lap, since_ns);
+		err = in_parts ? 0 : fr_snap_put_lap(w, &lap, since_ns);
 		if (skip && lap.seq == skip + 1)
 			hole.until_ns = base_ns;
 		hole.since_ns = lap.seq < skip ? base_ns : hole.since_ns;
@@ -173,8 +175,29 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 		r.horizon_ns = since_ns;
 	r.overwritten = h->r.wr->overwritten;
 	r.written = r.overwritten + fr_ring_read_present(&map);
+	if (in_parts)
+		r.present = r.written - r.overwritten;
 	err = err ? err : fr_snap_put_rings(w, &r, 1);
 	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
+}
+
+static int put_parts(struct fr_snap_writer *w)
+{
+	struct fr_snap_lap lap;
+	bool more = true;
+	int err = 0;
+	u32 i, k;
+
+	for (k = 0; more; k++) {
+		more = false;
+		for (i = 0; i < RING_CNT && !err; i++) {
+			if (!host_ring_lap(ring[i], k, &lap))
+				continue;
+			more = true;
+			err = lap.sz ? fr_snap_put_lap(w, &lap, 0) : 0;
+		}
+	}
+	return err ? err : fr_snap_settle(w);
 }
 
 /* Holes for the laps before those of a ring, as merge once wrote them. */
@@ -205,6 +228,8 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 		return 1;
 	err = fr_snap_put_schema(w, schema ?: fr_schema_builtin());
 	err = err ? err : put_facts(w, boot);
+	if (in_parts)
+		err = err ? err : put_parts(w);
 	for (i = 0; i < RING_CNT && !err; i++)
 		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
 	if (!strcmp(name, "old"))
@@ -307,6 +332,9 @@ static int put_session(const char *dir)
 	put_turns(1600, 2900);
 	err = err ? err : dump(dir, "c", "boot-1", 0);
 	err = err ? err : dump_last(dir, "last");
+	in_parts = true;
+	err = err ? err : dump(dir, "parts", "boot-1", 0);
+	in_parts = false;
 	return err ? err : dump(dir, "old", "boot-1", 0);
 }
 

@@ -148,36 +148,30 @@ static int by_time(const void *a, const void *b)
 	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
 }
 
-/* Chunks with damaged headers. */
-static int find_lost(const struct fr_snap *s, struct fr_gap_list *lost)
+/* Chunks with damaged headers. There is room for max holes. */
+static void add_lost(struct fr_analyze *a, size_t max)
 {
 	size_t cnt, i;
-	const struct fr_snap_ring *r = fr_snap_rings(s, &cnt);
-	int err = 0;
+	const struct fr_snap_ring *r = fr_snap_rings(a->snap, &cnt);
 
-	for (i = 0; i < cnt && !err; i++)
-		if (r[i].tier == FR_TIER_MAIN && fr_cut_has_cpu(s, r[i].cpu))
-			err = fr_gaps_find_lost(s, &r[i], lost);
-	return err;
+	for (i = 0; i < cnt; i++)
+		if (r[i].tier == FR_TIER_MAIN && fr_cut_has_cpu(a->snap, r[i].cpu))
+			a->hole_cnt += fr_gaps_find_lost(a->snap, &r[i], a->hole + a->hole_cnt, max - a->hole_cnt);
 }
 
 static int add_holes(struct fr_analyze *a)
 {
-	struct fr_gap_list lost = {0};
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(a->snap, &cnt);
-	int err = find_lost(a->snap, &lost);
+	size_t max = cnt + fr_gaps_lost_max(a->snap);
 
-	a->hole = err ? NULL : calloc(cnt + lost.cnt + 1, sizeof(*a->hole));
-	for (i = 0; a->hole && i < cnt; i++)
-		if (h[i].tier == FR_TIER_MAIN)
-			a->hole[a->hole_cnt++] = h[i];
-	for (i = 0; a->hole && i < lost.cnt; i++)
-		a->hole[a->hole_cnt++] = (struct fr_snap_hole){
-			.cpu = lost.g[i].cpu, .since_ns = lost.g[i].since_ns, .until_ns = lost.g[i].until_ns};
-	free(lost.g);
+	a->hole = calloc(max + 1, sizeof(*a->hole));
 	if (!a->hole)
 		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		if (h[i].tier == FR_TIER_MAIN)
+			a->hole[a->hole_cnt++] = h[i];
+	add_lost(a, max);
 	qsort(a->hole, a->hole_cnt, sizeof(*a->hole), by_time);
 	return 0;
 }

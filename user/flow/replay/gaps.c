@@ -92,36 +92,74 @@ static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size
 	return r->slot_cnt && row_cnt >= r->present;
 }
 
-/* What may be missing from a ring at a place in the file: from its last chunk before that place to its first one after. */
-static struct fr_gap gap_at(const struct fr_snap_ring *r, const struct fr_chunk *c, size_t cnt, u64 file_off)
+/* The recorder's chunks hold whole laps; those of rows, which cut and merge write, may end within one. */
+static bool splits_laps(const struct fr_snap *snap)
 {
-	struct fr_gap gap = {r->cpu, FR_HOLE_damaged, 0, FR_GAP_OPEN};
-	size_t i;
+	return fr_snap_fact(snap, "merge_cnt") || fr_snap_fact(snap, "cut_from");
+}
 
-	for (i = 0; i < cnt && gap.until_ns == FR_GAP_OPEN; i++) {
-		if (!is_of(&c[i], r))
-			continue;
-		if (c[i].file_off < file_off)
-			gap.since_ns = c[i].last_ts;
-		else
-			gap.until_ns = c[i].first_ts;
-	}
-	return gap;
+/* What may be missing from a ring between two of its chunks; NULL: before the first, after the last. */
+static struct fr_snap_hole hole_between(const struct fr_snap *snap, const struct fr_snap_ring *r, const struct fr_chunk *before,
+					const struct fr_chunk *after)
+{
+	struct fr_snap_hole hole = {
+		.cpu = r->cpu,
+		.tier = r->tier,
+		.why = FR_HOLE_damaged,
+		.first_seq = before ? before->last_seq + 1 : r->first_seq,
+		.last_seq = after ? after->first_seq - 1 : r->last_seq,
+		.since_ns = before ? before->last_ts : 0,
+		.until_ns = after ? after->first_ts : 0,
+	};
+
+	if (before && (splits_laps(snap) || hole.first_seq > hole.last_seq))
+		hole.first_seq = before->last_seq;
+	if (after && (splits_laps(snap) || hole.first_seq > hole.last_seq))
+		hole.last_seq = after->first_seq;
+	if (hole.last_seq < hole.first_seq)
+		hole.last_seq = hole.first_seq;
+	return hole;
+}
+
+static bool is_lost_between(const struct fr_snap *snap, const struct fr_chunk *before, const struct fr_chunk *after)
+{
+	size_t cnt, i;
+	const u64 *off = fr_snap_lost_chunks(snap, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if ((!before || before->file_off < off[i]) && (!after || off[i] < after->file_off))
+			return true;
+	return false;
 }
 
 /* A ring's chunks are in its order. For a chunk without a header, the accounts tell which rings miss events. */
-int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost)
+size_t fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_snap_hole *lost, size_t max)
 {
-	size_t cnt, lost_cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
-	const u64 *off = fr_snap_lost_chunks(snap, &lost_cnt);
-	int err = 0;
+	size_t cnt, i, lost_cnt = 0;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt), *before = NULL;
 
-	if (!lost_cnt || has_all(r, c, cnt))
+	if (has_all(r, c, cnt))
 		return 0;
-	for (i = 0; i < lost_cnt && !err; i++)
-		err = fr_gap_list_add(lost, gap_at(r, c, cnt, off[i]));
-	return err;
+	for (i = 0; i <= cnt && lost_cnt < max; i++) {
+		const struct fr_chunk *after = i < cnt ? &c[i] : NULL;
+
+		if (after && !is_of(after, r))
+			continue;
+		if (is_lost_between(snap, before, after))
+			lost[lost_cnt++] = hole_between(snap, r, before, after);
+		before = after;
+	}
+	return lost_cnt;
+}
+
+size_t fr_gaps_lost_max(const struct fr_snap *snap)
+{
+	size_t chunk_cnt, ring_cnt, lost_cnt;
+
+	fr_snap_chunks(snap, &chunk_cnt);
+	fr_snap_rings(snap, &ring_cnt);
+	fr_snap_lost_chunks(snap, &lost_cnt);
+	return lost_cnt ? chunk_cnt + ring_cnt : 0;
 }
 
 /* ---- what is covered ---- */
@@ -139,21 +177,40 @@ static int find_damage(const struct fr_snap *snap, const struct fr_snap_ring *r,
 	return err;
 }
 
-/* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
-static int find_holes(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r,
-		      struct fr_gap_list *holes)
+static int add_holes(const struct fr_snap_ring *r, const struct fr_snap_hole *h, size_t cnt, struct fr_gap_list *holes)
 {
-	size_t cnt, i;
-	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
-	int err = fr_gaps_find_lost(snap, r, holes);
+	size_t i;
+	int err = 0;
 
-	err = err || !g->is_read ? err : find_damage(snap, r, holes);
 	for (i = 0; i < cnt && !err; i++)
 		if (h[i].cpu == r->cpu && h[i].tier == r->tier)
 			err = fr_gap_list_add(holes, (struct fr_gap){.cpu = r->cpu,
 								     .why = h[i].why,
 								     .since_ns = h[i].since_ns,
 								     .until_ns = h[i].until_ns ?: FR_GAP_OPEN});
+	return err;
+}
+
+static int add_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
+{
+	size_t max = fr_gaps_lost_max(snap);
+	struct fr_snap_hole *lost = malloc((max + 1) * sizeof(*lost));
+	int err = lost ? add_holes(r, lost, fr_gaps_find_lost(snap, r, lost, max), holes) : -ENOMEM;
+
+	free(lost);
+	return err;
+}
+
+/* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
+static int find_holes(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r,
+		      struct fr_gap_list *holes)
+{
+	size_t cnt;
+	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
+	int err = add_lost(snap, r, holes);
+
+	err = err || !g->is_read ? err : find_damage(snap, r, holes);
+	err = err ?: add_holes(r, h, cnt, holes);
 	sort(holes, by_begin);
 	return err;
 }

@@ -59,10 +59,11 @@ int fr_gaps_ready(struct fr_gaps *g);
 u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r);
 
 /*
- * Add to *lost when events of a ring may be missing because a chunk's header is damaged; nothing else reports these. 0 or
- * -ENOMEM.
+ * Where events of a ring may be missing because a chunk's header is damaged; nothing else reports these. Returns how many holes
+ * it has written, at most max. All rings together have at most fr_gaps_lost_max().
  */
-int fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *lost);
+size_t fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_snap_hole *lost, size_t max);
+size_t fr_gaps_lost_max(const struct fr_snap *snap);
 
 /* Append to a list that is not empty. 0 or -ENOMEM. */
 int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/gaps.h"
 #include "flow/replay/lacks.h"
 #include "flow/replay/summary.h"
 #include "flow/snapshot/cut_int.h"
@@ -157,42 +158,6 @@ static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
 	}
 }
 
-/* As a recorder has it: complete behind what could not be read. 0: nothing of the ring was damaged. */
-static u64 behind_damage(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_ring *r)
-{
-	size_t cnt, i;
-	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
-	u64 ns = 0;
-
-	for (i = 0; i < cnt; i++)
-		if (chunk[i].cpu == r->cpu && chunk[i].tier == r->tier && is_lost(c, p, &chunk[i]) && chunk[i].last_ts > ns)
-			ns = chunk[i].last_ts;
-	return ns;
-}
-
-/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
-static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt, i;
-	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
-	struct fr_snap_ring *r = copy(from, cnt, sizeof(*r));
-	int err;
-
-	if (!r)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		u64 damage_ns = behind_damage(c, p, &r[i]);
-		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
-
-		account(p, &r[i]);
-		if (fr_ring_horizon(p->snap, &r[i]) < since_ns)
-			r[i].horizon_ns = since_ns;
-	}
-	err = fr_snap_put_rings(w, r, cnt);
-	free(r);
-	return err;
-}
-
 /* A chunk that could not be read is missing completely. */
 static struct fr_snap_hole hole_of(const struct fr_chunk *c)
 {
@@ -207,13 +172,82 @@ static struct fr_snap_hole hole_of(const struct fr_chunk *c)
 	};
 }
 
-/* Holes within what is left, and what was damaged there. */
-static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+/* Chunks without a header, if something of them may have been kept. Returns how many holes, at most max. */
+static size_t find_headless(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_hole *out, size_t max)
 {
-	size_t cnt, chunk_cnt, i, kept = 0;
+	size_t cnt, found, i, k, kept = 0;
+	const struct fr_snap_ring *r = fr_snap_rings(p->snap, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		struct fr_snap_hole *h = out + kept;
+
+		found = fr_gaps_find_lost(p->snap, &r[i], h, max - kept);
+		for (k = 0; k < found; k++)
+			if (is_asked(c, p, h[k].cpu, h[k].since_ns, h[k].until_ns))
+				out[kept++] = h[k];
+	}
+	return kept;
+}
+
+/* What was damaged of what would have been kept, as holes; malloc'ed. NULL: no memory. */
+static struct fr_snap_hole *find_damage(const struct fr_cut *c, const struct fr_cut_part *p, size_t *found)
+{
+	size_t cnt, i, headless_max = fr_gaps_lost_max(p->snap);
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
+	struct fr_snap_hole *h = malloc((cnt + headless_max + 1) * sizeof(*h));
+
+	*found = 0;
+	for (i = 0; i < cnt && h; i++)
+		if (is_lost(c, p, &chunk[i]))
+			h[(*found)++] = hole_of(&chunk[i]);
+	if (h)
+		*found += find_headless(c, p, h + *found, headless_max);
+	return h;
+}
+
+/* As a recorder has it: complete behind what could not be read. 0: nothing of the ring was damaged. */
+static u64 behind_damage(const struct fr_snap_hole *damage, size_t cnt, const struct fr_snap_ring *r)
+{
+	u64 ns = 0;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		if (damage[i].cpu == r->cpu && damage[i].tier == r->tier && damage[i].until_ns > ns)
+			ns = damage[i].until_ns;
+	return ns;
+}
+
+/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
+static int put_rings(const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
+		     struct fr_snap_writer *w)
+{
+	size_t cnt, i;
+	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
+	struct fr_snap_ring *r = copy(from, cnt, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		u64 damage_ns = behind_damage(damage, damage_cnt, &r[i]);
+		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
+
+		account(p, &r[i]);
+		if (fr_ring_horizon(p->snap, &r[i]) < since_ns)
+			r[i].horizon_ns = since_ns;
+	}
+	err = fr_snap_put_rings(w, r, cnt);
+	free(r);
+	return err;
+}
+
+/* Holes within what is left, and what was damaged there. */
+static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
+		     struct fr_snap_writer *w)
+{
+	size_t cnt, i, kept = 0;
 	const struct fr_snap_hole *from = fr_snap_holes(p->snap, &cnt);
-	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &chunk_cnt);
-	struct fr_snap_hole *h = malloc((cnt + chunk_cnt) * sizeof(*h) + 1);
+	struct fr_snap_hole *h = malloc((cnt + damage_cnt + 1) * sizeof(*h));
 	int err;
 
 	if (!h)
@@ -221,11 +255,22 @@ static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	for (i = 0; i < cnt; i++)
 		if (is_asked(c, p, from[i].cpu, from[i].since_ns, from[i].until_ns))
 			h[kept++] = from[i];
-	for (i = 0; i < chunk_cnt; i++)
-		if (is_lost(c, p, &chunk[i]))
-			h[kept++] = hole_of(&chunk[i]);
+	for (i = 0; i < damage_cnt; i++)
+		h[kept++] = damage[i];
 	err = fr_snap_put_holes(w, h, kept);
 	free(h);
+	return err;
+}
+
+/* Accounts of the rings, and what is missing in them. */
+static int put_accounts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	size_t cnt;
+	struct fr_snap_hole *damage = find_damage(c, p, &cnt);
+	int err = damage ? put_rings(p, damage, cnt, w) : -ENOMEM;
+
+	err = err ? err : put_holes(c, p, damage, cnt, w);
+	free(damage);
 	return err;
 }
 
@@ -368,8 +413,7 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 {
 	int err = put_facts(c, p, w);
 
-	err = err ? err : put_rings(c, p, w);
-	err = err ? err : put_holes(c, p, w);
+	err = err ? err : put_accounts(c, p, w);
 	err = err ? err : put_tasks(p, w);
 	err = err ? err : put_clocks(p, w);
 	err = err ? err : put_incidents(p, w);
