@@ -405,6 +405,25 @@ def cut_headless():
     assert found > 10
 
 
+def merge_headless():
+    """A chunk whose header is damaged is a hole in the merged file, unless another file has its laps."""
+    truth, found = pairs("parts.flight"), 0
+    for bad, (_, cpu, tier, first, last, _) in headless("parts.flight"):
+        if tier:
+            continue
+        run("merge", "-o", fresh("m.flight"), bad, want=3)
+        known, got = pairs(bad, want=3), pairs("m.flight")
+        assert got.keys() == known.keys() and all(e.items() <= known[k].items() for k, e in got.items())
+        if gaps(bad, "damaged", 3)[0][1]:
+            assert gaps("m.flight", "damaged") == gaps(bad, "damaged", 3), (gaps("m.flight", "damaged"), gaps(bad, "damaged", 3))
+            (hole,) = info("m.flight")["holes"]
+            assert hole["why"] == "damaged" and main_ring(info("m.flight"), cpu)["horizon_ns"] > hole["since_ns"], hole
+            found += 1
+        run("merge", "-o", fresh("m.flight"), bad, "c.flight", want=3)
+        assert info("m.flight")["holes"] == [] and horizons("m.flight") == horizons("c.flight") and pairs("m.flight") == truth
+    assert found > 10
+
+
 def check_ends_unknown(bad, ends, horizon):
     """Of a file without accounts nothing is known of a CPU before its first event and after its last one; nor of a cut of it."""
     left = rows(bad, want=3)

@@ -76,16 +76,38 @@ static int cut_holes(const struct fr_snap *s, const struct fr_join_ring *r, stru
 	return err;
 }
 
-/* The damaged chunks of a file, of which no more than the header is known. */
+/* The damaged chunks of a file, of which no more than the header is known, or not even that; malloc'ed. NULL: no memory. */
+static struct fr_snap_hole *find_damage(const struct fr_snap *s, const struct fr_join_ring *r, size_t *found)
+{
+	size_t cnt, i, max = fr_gaps_lost_max(s);
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	const struct fr_snap_ring *a = account_of(s, r);
+	struct fr_snap_hole *h = malloc((cnt + max + 1) * sizeof(*h));
+
+	*found = 0;
+	for (i = 0; i < cnt && h; i++)
+		if (c[i].damaged && is_chunk_of(&c[i], r))
+			h[(*found)++] = (struct fr_snap_hole){.cpu = r->cpu,
+							      .tier = r->tier,
+							      .why = FR_HOLE_damaged,
+							      .first_seq = c[i].first_seq,
+							      .last_seq = c[i].last_seq,
+							      .since_ns = c[i].first_ts,
+							      .until_ns = c[i].last_ts};
+	if (h && a)
+		*found += fr_gaps_find_lost(s, a, h + *found, max);
+	return h;
+}
+
 static int cut_damage(const struct fr_snap *s, const struct fr_join_ring *r, struct fr_spans *have)
 {
 	size_t cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
-	int err = 0;
+	struct fr_snap_hole *h = find_damage(s, r, &cnt);
+	int err = h ? 0 : -ENOMEM;
 
 	for (i = 0; i < cnt && !err; i++)
-		if (c[i].damaged && is_chunk_of(&c[i], r))
-			err = fr_spans_cut(have, c[i].first_seq, c[i].last_seq);
+		err = fr_spans_cut(have, h[i].first_seq, h[i].last_seq);
+	free(h);
 	return err;
 }
 
@@ -253,15 +275,17 @@ struct stretch {
 	u64 end_ns;	    /* the file's last event: nothing came in between */
 };
 
+/* Without memory to find out: yes. */
 static bool is_damaged_from(const struct fr_snap *s, const struct fr_join_ring *r, u64 from_ns)
 {
 	size_t cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	struct fr_snap_hole *h = find_damage(s, r, &cnt);
+	bool is_damaged = !h;
 
-	for (i = 0; i < cnt; i++)
-		if (c[i].damaged && is_chunk_of(&c[i], r) && c[i].last_ts >= from_ns)
-			return true;
-	return false;
+	for (i = 0; i < cnt && !is_damaged; i++)
+		is_damaged = !h[i].until_ns || h[i].until_ns >= from_ns;
+	free(h);
+	return is_damaged;
 }
 
 /* But for one at the ring's end. */
@@ -443,25 +467,44 @@ static u64 horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 	return until_ns > least ? until_ns : least;
 }
 
+/* Take the reason from holes that an input tells of, and all if one of them is just that gap. */
+static bool take_told(const struct fr_snap_hole *h, size_t cnt, const struct fr_join_ring *r, const struct fr_join_gap *gap,
+		      bool is_end, struct fr_snap_hole *out)
+{
+	size_t k;
+
+	for (k = 0; k < cnt; k++) {
+		if (!is_hole_of(&h[k], r) || h[k].first_seq > gap->lap.last || h[k].last_seq < gap->lap.first)
+			continue;
+		out->why = h[k].why;
+		if (h[k].first_seq != gap->lap.first || h[k].last_seq != gap->lap.last || (!h[k].until_ns && !is_end))
+			continue;
+		*out = h[k];
+		return true;
+	}
+	return false;
+}
+
 /* A gap as an input tells of it, if it does; else its laps were gone before the later snapshot was taken. */
 static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap)
 {
 	struct fr_snap_hole hole = {.cpu = r->cpu, .tier = r->tier, .why = FR_HOLE_overwritten};
-	size_t cnt, k;
+	bool is_told = false;
+	size_t cnt;
 	u32 i;
 
-	for (i = 0; i < g->file_cnt; i++) {
+	for (i = 0; i < g->file_cnt && !is_told; i++) {
 		const struct fr_snap_hole *h = fr_snap_holes(g->file[i]->snap, &cnt);
+		struct fr_snap_hole *damage;
 
-		for (k = 0; k < cnt; k++) {
-			if (!is_hole_of(&h[k], r) || h[k].first_seq > gap->lap.last || h[k].last_seq < gap->lap.first)
-				continue;
-			hole.why = h[k].why;
-			if (h[k].first_seq == gap->lap.first && h[k].last_seq == gap->lap.last &&
-			    (h[k].until_ns || is_end(g, r, gap)))
-				return h[k];
-		}
+		is_told = take_told(h, cnt, r, gap, is_end(g, r, gap), &hole);
+		damage = is_told ? NULL : find_damage(g->file[i]->snap, r, &cnt);
+		if (damage)
+			take_told(damage, cnt, r, gap, false, &hole);
+		free(damage);
 	}
+	if (is_told)
+		return hole;
 	hole.first_seq = gap->lap.first;
 	hole.last_seq = gap->lap.last;
 	hole.since_ns = gap_since(g, r, gap);
