@@ -462,6 +462,22 @@ def lost_accounts():
     assert run("replay", "--gaps", "--json", tiny).stdout.count(b"\n") == int(run("replay", "--count", tiny).stdout) > 0
 
 
+def lost_ends():
+    """A file whose end is lost, with the name of its boot, is of the boot of a file of the same session. Each event is there once."""
+    data = open(os.path.join(dir, named("whole.flight", "c.flight")), "rb").read()  # the facts are at its end
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(data[:len(data) * 3 // 4])
+    left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
+    for parts in ("bad.flight", "c.flight"), ("c.flight", "bad.flight"), ("a.flight", "bad.flight", "b.flight"):
+        whole = [place(json.loads(l)) for p in parts if p != "bad.flight" for l in rows(p)]
+        got = [place(json.loads(l)) for l in rows(*parts, want=3)]
+        assert len(got) == len(set(got)) and set(got) == set(whole) | left, (parts, len(got), len(set(got)))
+    run("merge", "-o", fresh("m.flight"), "bad.flight", "c.flight", want=3)
+    assert len(rows("m.flight")) == len(rows("c.flight"))
+    # another session, whose boot is not known, stays apart
+    assert len(rows("bad.flight", golden, want=3)) == len(left) + len(rows(golden))
+
+
 def union(*paths):
     """Each event is there once, in the order of (time, CPU, tier, place)."""
     seen = {}

@@ -22,6 +22,41 @@ static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
 	return 0;
 }
 
+static bool is_same_session(const struct fr_snap *a, const struct fr_snap *b)
+{
+	size_t a_cnt, b_cnt;
+	const struct fr_chunk *ca = fr_snap_chunks(a, &a_cnt), *cb = fr_snap_chunks(b, &b_cnt);
+
+	return a_cnt && b_cnt && ca->epoch == cb->epoch;
+}
+
+/* Or was it lost in a file that this one was made of? */
+static bool has_lost_boot(const struct fr_snap *s)
+{
+	bool is_made = fr_snap_fact(s, "merge_cnt") || fr_snap_fact(s, "cut_from");
+
+	return !fr_snap_fact(s, "boot_id") && (is_made || fr_snap_damage(s));
+}
+
+/* Of a file that lost the name of its boot, its events tell which session it is of. False: there is none of that session. */
+static bool find_boot_by_session(struct fr_replay *r, const char *id, struct fr_replay_file *f)
+{
+	const struct fr_replay_file *other;
+
+	for (other = r->file; other < f; other++) {
+		struct fr_replay_boot *b = &r->boot[other->boot];
+
+		if ((!has_lost_boot(f->snap) && !has_lost_boot(other->snap)) || !is_same_session(other->snap, f->snap))
+			continue;
+		if (id && b->id && strcmp(id, b->id))
+			continue;
+		b->id = b->id ?: id;
+		f->boot = other->boot;
+		return true;
+	}
+	return false;
+}
+
 static int find_boot(struct fr_replay *r, struct fr_replay_file *f)
 {
 	const char *id = fr_snap_fact(f->snap, "boot_id");
@@ -33,7 +68,7 @@ static int find_boot(struct fr_replay *r, struct fr_replay_file *f)
 			return 0;
 		}
 	}
-	return new_boot(r, id, &f->boot);
+	return find_boot_by_session(r, id, f) ? 0 : new_boot(r, id, &f->boot);
 }
 
 static void add_clocks(struct fr_replay_boot *b, const struct fr_snap *s)

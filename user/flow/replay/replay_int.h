@@ -9,7 +9,7 @@
 
 /* A boot of a machine: tids, clock and rings are its own. */
 struct fr_replay_boot {
-	const char *id; /* NULL: the file does not say, and stands alone */
+	const char *id; /* NULL: the file does not say */
 	struct fr_names *names;
 	struct fr_cgroups *cgroups; /* NULL: no filter needs them */
 	struct fr_wall wall;
