@@ -422,6 +422,12 @@ def merge_headless():
         run("merge", "-o", fresh("m.flight"), bad, "c.flight", want=3)
         assert info("m.flight")["holes"] == [] and horizons("m.flight") == horizons("c.flight") and pairs("m.flight") == truth
     assert found > 10
+    # nothing is left of a ring
+    for at, cpu, tier, _, _, sz in event_chunks("c.flight"):
+        for off in 40, sz + 40:
+            run("merge", "-o", fresh("m.flight"), flip("c.flight", at + off), want=3)
+            left = [g for why in ("before", "damaged") for g in gaps("m.flight", why) if g[0] == cpu]
+            assert tier or left == [(cpu, None, None)] and main_ring(info("m.flight"), cpu)["horizon_ns"] > info("m.flight")["end_ns"], left
 
 
 def check_ends_unknown(bad, ends, horizon):

@@ -262,12 +262,14 @@ static int add_end(struct fr_gaps *g, const struct fr_gap *h, u64 end_ns)
 	return fr_gap_list_add(&g->end, end);
 }
 
-/* The parts before, between and after the holes of a ring, to the snapshot's end. */
+/* The parts before, between and after the holes of a ring, to the snapshot's end. If there is none, all is missing. */
 static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *holes, u64 from_ns, u64 end_ns)
 {
 	size_t i;
 	int err = 0;
 
+	if (!holes->cnt && from_ns > end_ns)
+		return fr_gap_list_add(&g->end, (struct fr_gap){cpu, FR_GAP_before, 0, end_ns});
 	for (i = 0; i < holes->cnt && !err; i++) {
 		const struct fr_gap *h = &holes->g[i];
 

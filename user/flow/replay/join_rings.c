@@ -448,6 +448,11 @@ static bool is_end(const struct fr_join_group *g, const struct fr_join_ring *r, 
 	return gap->lap.first > last_lap(g->file[newest_of(g, r)], r);
 }
 
+static u64 behind_all(const struct fr_join_group *g)
+{
+	return g->file[g->file_cnt - 1]->taken_ns + 1;
+}
+
 /*
  * From when on a ring is complete: behind its last gap, or the one before a hole at its end, and not before a file says so. If
  * nobody has what is behind the gap: behind all that is known of.
@@ -462,7 +467,7 @@ static u64 horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 	if (gap > r->gap && is_end(g, r, gap))
 		gap--;
 	if (!gap_until(g, r, gap, &until_ns))
-		return g->file[g->file_cnt - 1]->taken_ns + 1;
+		return behind_all(g);
 	least = earliest_horizon(g, r);
 	return until_ns > least ? until_ns : least;
 }
@@ -677,6 +682,8 @@ static struct fr_snap_ring account(const struct fr_join_group *g, const struct f
 	struct fr_snap_ring out = *a;
 	u32 i;
 
+	if (a->present) /* unless some of them are left: see below */
+		out.horizon_ns = behind_all(g);
 	out.present = out.first_seq = out.last_seq = 0;
 	for (i = 0; i < g->ring_cnt; i++) {
 		const struct fr_join_ring *r = &g->ring[i];
