@@ -160,7 +160,7 @@ static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u3
 	if (!r)
 		return 0;
 	return put_missing(to, x, cpu, r->horizon_ns ? "overwritten before the snapshot" : "not all programs were attached yet",
-			   0, fr_ring_horizon(snap, r));
+			   0, fr_gaps_begin(snap, r));
 }
 
 static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)

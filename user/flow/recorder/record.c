@@ -29,6 +29,7 @@
 #include "io/session/sess.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/text/memfile.h"
 #include "pure/text/units.h"
 #include "version.h"
 
@@ -203,9 +204,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 {
 	const struct fr_record_ask *ask = ((struct facts_arg *)arg)->ask;
 	const struct fr_load_conf *l = &ask->load;
-	char *text = NULL;
-	size_t sz;
-	FILE *f = open_memstream(&text, &sz);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
 
 	if (!f)
 		return NULL;
@@ -231,11 +231,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
 	put_command(f, ask->command);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return fr_memfile_end(&m, NULL);
 }
 
 /* ---- start or adopt ---- */
