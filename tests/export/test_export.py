@@ -635,6 +635,18 @@ def test_whole_or_not_at_all(folder, flight, _):
     return None
 
 
+def test_closed_descriptors(folder, flight, _):
+    """No message gets into a file that is opened in the place of standard error."""
+    short, made = f"{folder}/short.flight", []
+    with open(flight, "rb") as whole, open(short, "wb") as f:
+        f.write(whole.read()[:-3000])
+    for name, closed in ("open", ""), ("closed", "<&- >&- 2>&-"):
+        r = run("sh", "-c", f"exec {FLIGHTREC} export --to folded -o {folder}/{name} {short} {closed}")
+        with open(f"{folder}/{name}", "rb") as f:
+            made.append((r.returncode, f.read()))
+    return None if made[0] == made[1] and made[0][1] else f"exit statuses {made[0][0]}, {made[1][0]}: {made[1][1][:300]}"
+
+
 def test_usage(_, flight, __):
     for args, words in ((["--to", "nothing", flight], "no format"), ([flight], "name the format"), (["--to", "csv"], "snapshot")):
         r = run(FLIGHTREC, "export", *args)
@@ -648,7 +660,7 @@ def main():
         flight = record(folder, "-p", "full")
         plain, events = events_of(flight)
         verdict("json", test_json(folder, flight, plain))
-        for test in (test_csv, test_csv_of_several, test_filter, test_whole_or_not_at_all, test_usage):
+        for test in (test_csv, test_csv_of_several, test_filter, test_whole_or_not_at_all, test_closed_descriptors, test_usage):
             verdict(test.__name__, test(folder, flight, events))
         test_ctf(folder, flight, events)
         test_tracecmd(folder, flight, events)
