@@ -88,7 +88,6 @@ static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 
 	for (i = 0; i < m->ring_cnt; i++) {
 		struct fr_sum_ring *r = &m->ring[i];
-
 		bool has_count = r->count.slot_cnt || r->count.horizon_ns;
 
 		r->horizon_ns = has_count ? fr_ring_horizon(s, &r->count) : r->first_ts;
