@@ -24,6 +24,7 @@
 #define LABEL_WIDTH 13 /* "  label      " */
 #define BAR_WIDTH   86 /* columns from which on the table has its bars */
 #define OVER_WIDTH  74 /* and its overwritten records */
+#define FEW_CPUS    16 /* with more, the table has a row a tier, not one a ring */
 
 static void label(struct fr_out *o, const char *text)
 {
@@ -253,26 +254,99 @@ static void bar(struct fr_out *o, u64 used, u64 sz)
 	fr_out_printf(o, "%.*s ", (int)(10 - fill), "..........");
 }
 
-static void ring_row(const struct fr_live *l, struct fr_out *o, const struct fr_live_ring *r, u32 columns)
+/* One ring, or all of a tier. */
+struct ring_sum {
+	int cpu; /* -1: all */
+	u32 tier;
+	u64 sz, used_sz, written, overwritten, lost;
+};
+
+static struct ring_sum ring_of(const struct fr_live_ring *r)
 {
-	const struct fr_ring_map *m = r->map;
-	u64 sz = (u64)m->slot_cnt * m->subbuf_pages * FR_PAGE_SZ, lost = 0;
-	u64 horizon = fr_live_horizon(l, m->tier, m->cpu);
-	char span[32], size[32];
+	struct ring_sum s = {
+		.cpu = r->map->cpu,
+		.tier = r->map->tier,
+		.sz = (u64)r->map->slot_cnt * r->map->subbuf_pages * FR_PAGE_SZ,
+		.used_sz = r->used_sz,
+		.written = r->written,
+		.overwritten = r->overwritten,
+	};
 	u32 i;
 
 	for (i = 0; i < FR_LOST_CNT; i++)
-		lost += r->lost[i];
-	fr_out_printf(o, "  %3u  %-6s", m->cpu, fr_tier_name(m->tier));
+		s.lost += r->lost[i];
+	return s;
+}
+
+static void ring_row(const struct fr_live *l, struct fr_out *o, const struct ring_sum *s, u32 columns)
+{
+	u64 horizon = fr_live_horizon(l, s->tier, s->cpu);
+	char span[32], size[32];
+
+	fr_out_printf(o, s->cpu < 0 ? "  all" : "  %3d", s->cpu);
+	fr_out_printf(o, "  %-6s", fr_tier_name(s->tier));
 	if (!columns || columns >= BAR_WIDTH)
-		bar(o, r->used_sz, sz);
-	fr_out_printf(o, "%8s %10s %14" PRIu64 " ", fr_show_size(sz, size, sizeof(size)),
-		      l->now_ns > horizon ? fr_show_duration(l->now_ns - horizon, span, sizeof(span)) : "-", r->written);
+		bar(o, s->used_sz, s->sz);
+	fr_out_printf(o, "%8s %10s %14" PRIu64 " ", fr_show_size(s->sz, size, sizeof(size)),
+		      l->now_ns > horizon ? fr_show_duration(l->now_ns - horizon, span, sizeof(span)) : "-", s->written);
 	if (!columns || columns >= OVER_WIDTH)
-		fr_out_printf(o, "%14" PRIu64 " ", r->overwritten);
-	fr_out_paint(o, lost ? FR_PAINT_RED : FR_PAINT_NONE);
-	fr_out_printf(o, "%10" PRIu64 "\n", lost);
+		fr_out_printf(o, "%14" PRIu64 " ", s->overwritten);
+	fr_out_paint(o, s->lost ? FR_PAINT_RED : FR_PAINT_NONE);
+	fr_out_printf(o, "%10" PRIu64 "\n", s->lost);
 	fr_out_paint(o, FR_PAINT_NONE);
+}
+
+/* All rings of a tier together, then, if any, the one that lost the most, and the one whose history is the shortest. */
+static void tier_rows(const struct fr_live *l, struct fr_out *o, u32 tier, u32 columns)
+{
+	struct ring_sum sum = {.cpu = -1, .tier = tier}, one, lossy = {}, shortest = {};
+	u64 since, last = 0;
+	size_t i;
+
+	for (i = 0; i < l->ring_cnt; i++) {
+		if (l->ring[i].map->tier != tier)
+			continue;
+		one = ring_of(&l->ring[i]);
+		sum.sz += one.sz;
+		sum.used_sz += one.used_sz;
+		sum.written += one.written;
+		sum.overwritten += one.overwritten;
+		sum.lost += one.lost;
+		if (one.lost > lossy.lost)
+			lossy = one;
+		since = one.overwritten ? fr_live_horizon(l, tier, one.cpu) : 0;
+		if (since > last)
+			shortest = one;
+		last = since > last ? since : last;
+	}
+	if (!sum.sz)
+		return;
+	ring_row(l, o, &sum, columns);
+	if (lossy.sz)
+		ring_row(l, o, &lossy, columns);
+	if (shortest.sz && (!lossy.sz || shortest.cpu != lossy.cpu))
+		ring_row(l, o, &shortest, columns);
+}
+
+static void rings(const struct fr_live *l, struct fr_out *o, u32 columns)
+{
+	u32 tier, cpu_cnt = 0;
+	struct ring_sum one;
+	size_t i;
+
+	for (i = 0; i < l->ring_cnt; i++)
+		cpu_cnt += l->ring[i].map->tier == FR_TIER_MAIN;
+	ring_head(o, columns);
+	if (cpu_cnt <= FEW_CPUS) {
+		for (i = 0; i < l->ring_cnt; i++) {
+			one = ring_of(&l->ring[i]);
+			ring_row(l, o, &one, columns);
+		}
+		return;
+	}
+	for (tier = 0; tier < FR_TIER_CNT; tier++)
+		tier_rows(l, o, tier, columns);
+	fr_out_printf(o, "  each of the %u CPUs: --json\n", cpu_cnt);
 }
 
 /* "3 dedupe, 1 storm": why moments of a rule got no snapshot. */
@@ -334,8 +408,6 @@ static void triggers(const struct fr_live *l, struct fr_out *o)
 
 void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 {
-	size_t i;
-
 	fr_out_paint(o, FR_PAINT_BOLD);
 	fr_out_printf(o, "session %s", fr_sess_name(l->s));
 	fr_out_paint(o, FR_PAINT_NONE);
@@ -353,8 +425,6 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 	memory_and_clock(l, o);
 	governor(l, o);
 	quota(l, o);
-	ring_head(o, columns);
-	for (i = 0; i < l->ring_cnt; i++)
-		ring_row(l, o, &l->ring[i], columns);
+	rings(l, o, columns);
 	triggers(l, o);
 }
