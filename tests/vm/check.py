@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a guest brought home (tests/vm/init), looked at from outside. Argument: the directory it was unpacked to."""
+"""What a guest brought home (tests/vm/tour), looked at from outside. Argument: the directory it was unpacked to."""
 import json
 import os
 import re

@@ -1,12 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Record on kernels other than the running one: Debian's, in QEMU, with 4 CPUs (lib.sh). The guest's snapshot is read here.
-# Arguments: only these packages (`tests/vm/run.sh linux-image-amd64`). Each test is a line: ok, FAIL or SKIP, with its name.
+# Record on kernels other than the running one, Debian's, and on more CPUs, in QEMU (lib.sh). The guest's snapshots are read here.
+# Arguments: only these guests (`tests/vm/run.sh linux-image-amd64`). Each test is a line: ok, FAIL or SKIP, with its name.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin PYTHONDONTWRITEBYTECODE=1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
-kernels=(linux-image-amd64 linux-image-6.12-amd64)
+# Name, the kernel's package, CPUs, memory, what happens (tests/vm/$happens), and the scripts that look at it.
+guests=(
+	"linux-image-amd64 linux-image-amd64 4 1G tour check.py check_flood.py check_triggers.py check_hotplug.py"
+	"linux-image-6.12-amd64 linux-image-6.12-amd64 4 1G tour check.py check_flood.py check_triggers.py check_hotplug.py"
+	"many-cpus linux-image-6.12-amd64 72 3G many check_many.py check_flood.py"
+)
 programs=(guest crash flood final alerts deaths deaths_group survivals)
 build=$(dirname "$FLIGHTREC")
 out=$build/vm
@@ -16,9 +21,10 @@ passed=0 failed=0 skipped=0
 # shellcheck source=tests/vm/lib.sh
 . tests/vm/lib.sh
 
+# skip NAME WHY SCRIPT...: what these scripts would have tested
 skip() {
 	echo "SKIP $1: $2"
-	((skipped += $(cat tests/vm/check*.py | grep -c '^@test')))
+	((skipped += $(cd tests/vm && cat "${@:3}" | grep -c '^@test')))
 }
 
 fail() {
@@ -36,13 +42,14 @@ copy_libraries() {
 	done
 }
 
-# prepare DEB DIR: everything a guest needs
+# prepare DEB DIR HAPPENS: everything a guest needs
 prepare() {
 	local root=$2/root rights
 	rm -rf "$2"
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp,out,modules,var/lib} "$2/got"
 	unpack "$1" "$2" || return
 	cp tests/vm/init "$root/init"
+	cp "tests/vm/$3" "$root/bin/happens"
 	cp tests/vm/hotplug "$root/bin/hotplug"
 	cp /bin/busybox "$FLIGHTREC" "${programs[@]/#/$FR_KERNEL_BIN/}" "$root/bin/"
 	cp "$(command -v setpriv)" "$root/bin/bounded" # busybox's has no --bounding-set
@@ -64,28 +71,28 @@ compile() {
 	done
 }
 
-# check DIR: check what the guest recorded
+# check DIR SCRIPT...: check what the guest recorded
 check() {
 	local script
-	for script in check check_flood check_triggers check_hotplug; do
-		/usr/bin/python3 tests/vm/$script.py "$1/got"
+	for script in "${@:2}"; do
+		/usr/bin/python3 "tests/vm/$script" "$1/got"
 	done | tee "$1/check.log"
 	((passed += $(grep -c '^ok ' "$1/check.log"), failed += $(grep -c '^FAIL ' "$1/check.log"), \
 	skipped += $(grep -c '^SKIP ' "$1/check.log")))
 	grep -qE '^(ok|FAIL|SKIP) ' "$1/check.log" || fail "$(basename "$1")" "no test was run"
 }
 
-# run_kernel NAME DEB: boot it, and check what it recorded. In a subshell: its counts go to a file
-run_kernel() {
+# run_guest NAME DEB CPUS MEMORY HAPPENS SCRIPT...: boot it, and check what it recorded. In a subshell: its counts go to a file
+run_guest() {
 	local dir=$out/$1 begin=$SECONDS passed=0 failed=0 skipped=0
-	if ! prepare "$2" "$dir"; then
+	if ! prepare "$2" "$dir" "$5"; then
 		fail "$1" "cannot make a guest of $(basename "$2")"
-	elif ! boot "$dir" 4 1G $boot_limit; then
+	elif ! boot "$dir" "$3" "$4" $boot_limit; then
 		fail "$1" "the guest did not come to its end; the last lines of its console are"
 		tail -n 20 "$dir/console"
 	else
-		echo "# $(basename "$2" .deb), booted and recorded in $((SECONDS - begin)) s"
-		check "$dir"
+		echo "# $(basename "$2" .deb), $3 CPUs, booted and recorded in $((SECONDS - begin)) s"
+		check "$dir" "${@:6}"
 	fi
 	echo "$passed $failed $skipped" > "$out/$1.counts"
 }
@@ -102,34 +109,39 @@ tell() {
 }
 
 # A guest takes one CPU (lib.sh): as many run at a time as there are.
-run_kernels() {
-	local kernel deb begun=()
-	for kernel; do
-		deb=$(fetch "$kernel")
+run_guests() {
+	local guest name deb begun=()
+	for guest in "${guests[@]}"; do
+		read -ra guest <<< "$guest"
+		name=${guest[0]}
+		[[ $# == 0 || " $* " == *" $name "* ]] || continue
+		deb=$(fetch "${guest[1]}")
 		if [[ -z $deb ]]; then
-			skip "$kernel" "the package sources configured here do not have it"
+			skip "$name" "the package sources configured here do not have its kernel" "${guest[@]:5}"
 			continue
 		fi
 		(($(jobs -rp | wc -l) < $(nproc))) || wait -n
-		begun+=("$kernel")
-		: > "$out/$kernel.counts"
-		run_kernel "$kernel" "$deb" > "$out/$kernel.log" 2>&1 &
+		begun+=("$name")
+		: > "$out/$name.counts"
+		run_guest "$name" "$deb" "${guest[@]:2}" > "$out/$name.log" 2>&1 &
 	done
 	wait
-	for kernel in "${begun[@]}"; do
-		tell "$kernel"
+	for name in "${begun[@]}"; do
+		tell "$name"
 	done
 }
 
 mkdir -p "$out" "$packages"
+scripts=(tests/vm/check*.py)
 if [[ $(uname -m) != x86_64 ]]; then
-	skip "all kernels" "the guests are x86-64, $FLIGHTREC is not"
+	skip "all guests" "they are x86-64, $FLIGHTREC is not" "${scripts[@]##*/}"
 elif ! need; then
-	skip "all kernels" "they need qemu-system-x86, busybox-static, cpio and xz-utils, and root and apt-get to install them"
+	skip "all guests" "they need qemu-system-x86, busybox-static, cpio and xz-utils, and root and apt-get to install them" \
+		"${scripts[@]##*/}"
 elif ! compile; then
 	fail compile "see above"
 else
-	run_kernels "${@:-${kernels[@]}}"
+	run_guests "$@"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))
