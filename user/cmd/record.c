@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/nextopt.h"
 #include "cmd/record_opts.h"
-#include "io/trig/incident_load.h"
+#include "io/session/incident_load.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 

@@ -9,7 +9,7 @@
 #include "cmd/open.h"
 #include "cmd/record_opts.h"
 #include "io/cgroup.h"
-#include "io/trig/incident_load.h"
+#include "io/session/incident_load.h"
 #include "pure/config/select.h"
 #include "pure/config/setting.h"
 #include "pure/err.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/record_opts.h"
-#include "io/trig/incident_load.h"
+#include "io/session/incident_load.h"
 #include "pure/schema/schema.h"
 #include "pure/text/memfile.h"
 

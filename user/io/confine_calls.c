@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "io/confine_int.h"
-#include "io/symbol/procquery.h"
+#include "io/procquery.h"
 #include "types.h"
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -12,7 +12,6 @@
 
 #include "atomic.h"
 #include "flow/incident/inclog.h"
-#include "flow/recorder/daemon.h"
 #include "pure/err.h"
 
 #define RETRY_MS 5000 /* after a failure */
@@ -94,15 +93,13 @@ static void wake(struct fr_incwatch *w)
 		fr_warn_errno(-errno, "cannot wake the thread that saves incidents");
 }
 
-static int open_all(struct fr_incwatch *w, struct fr_daemon *d)
+static int open_all(struct fr_incwatch *w, const char *session, const char *dir)
 {
-	const struct fr_config *c = fr_daemon_config(d);
-	int err = fr_sess_open(fr_sess_name(fr_daemon_sess(d)), &w->s);
+	int err = fr_sess_open(session, &w->s);
 
-	w->max_sz = c->incident_sz;
-	w->dir = strdup(c->dir);
+	w->dir = strdup(dir);
 	err = err ?: w->dir ? 0 : -ENOMEM;
-	err = err ?: fr_inclog_open(w->s, c->dir, w->max_sz, &w->log);
+	err = err ?: fr_inclog_open(w->s, dir, w->max_sz, &w->log);
 	err = err ?: fr_bell_open(w->s, &w->bell);
 	if (err)
 		return err;
@@ -122,7 +119,7 @@ static void free_watch(struct fr_incwatch *w)
 	free(w);
 }
 
-int fr_incwatch_new(struct fr_daemon *d, struct fr_incwatch **out)
+int fr_incwatch_new(const char *session, const char *dir, u64 max_sz, struct fr_incwatch **out)
 {
 	struct fr_incwatch *w = calloc(1, sizeof(*w));
 	int err;
@@ -130,7 +127,8 @@ int fr_incwatch_new(struct fr_daemon *d, struct fr_incwatch **out)
 	if (!w)
 		return -ENOMEM;
 	w->wake_fd = -1;
-	err = open_all(w, d);
+	w->max_sz = max_sz;
+	err = open_all(w, session, dir);
 	if (err) {
 		if (err != -ENOENT)
 			fr_err("cannot save incidents: %s: they stay in the log", strerror(-err));
@@ -152,16 +150,15 @@ int fr_incwatch_start(struct fr_incwatch *w)
 	return -err;
 }
 
-void fr_incwatch_change(struct fr_incwatch *w, struct fr_daemon *d)
+void fr_incwatch_change(struct fr_incwatch *w, const char *dir, u64 max_sz)
 {
-	const struct fr_config *c = fr_daemon_config(d);
-	char *dir = strdup(c->dir);
+	char *next = strdup(dir);
 
-	if (!dir)
+	if (!next)
 		fr_warn("out of memory: incidents are still saved to the journal in the old directory");
 	else /* pairs with that of the thread in its loop */
-		free(__atomic_exchange_n(&w->next_dir, dir, __ATOMIC_ACQ_REL));
-	fr_store(&w->max_sz, c->incident_sz);
+		free(__atomic_exchange_n(&w->next_dir, next, __ATOMIC_ACQ_REL));
+	fr_store(&w->max_sz, max_sz);
 	wake(w);
 }
 

@@ -14,7 +14,7 @@
 #include "io/cpus.h"
 #include "io/ctl/ctl.h"
 #include "io/now.h"
-#include "io/ring/hits.h"
+#include "io/session/hits.h"
 #include "pure/err.h"
 #include "pure/text/jsonr.h"
 #include "pure/text/units.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flow/recorder/live.h"
-#include "flow/recorder/sampler.h"
+#include "io/session/sampler.h"
 #include "pure/text/units.h"
 
 /* How often its tables are halved; -1: it counts no profile. */

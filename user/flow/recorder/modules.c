@@ -11,7 +11,7 @@
 #include "flow/recorder/governor.h"
 #include "flow/recorder/hotplug.h"
 #include "flow/recorder/notify.h"
-#include "flow/recorder/sampler.h"
+#include "flow/recorder/sampling.h"
 #include "flow/recorder/tidy.h"
 #include "flow/recorder/wallstep.h"
 #include "flow/snapshot/store.h"
@@ -35,6 +35,8 @@ static void start_admin(struct fr_daemon *d, struct fr_modules *m)
 /* A recorder is useful without these; the message has been printed. */
 static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
+	const struct fr_config *c = fr_daemon_config(d);
+
 	start_admin(d, m);
 	if (fr_control_new(d, &m->ctl))
 		m->ctl = NULL;
@@ -46,7 +48,7 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->wallstep = NULL;
 	if (fr_sampling_new(d, &m->sampling))
 		m->sampling = NULL;
-	if (fr_incwatch_new(d, &m->incwatch))
+	if (fr_incwatch_new(fr_sess_name(fr_daemon_sess(d)), c->dir, c->incident_sz, &m->incwatch))
 		m->incwatch = NULL;
 	if (fr_tidy_new(d, &m->tidy))
 		m->tidy = NULL;
@@ -124,7 +126,8 @@ static void say(int err, const char *what)
 
 void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 {
-	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+	const struct fr_config *c = fr_daemon_config(d);
+	const struct fr_store_conf conf = store_conf(c);
 
 	say(fr_store_change(m->store, &conf), "where snapshots go, and how many are kept, stays as it was");
 	say(fr_notify_change(m->notify), "the hook stays as it was");
@@ -132,7 +135,7 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 	if (m->governor)
 		say(fr_governor_change(m->governor), "nobody keeps to the budget");
 	if (m->incwatch)
-		fr_incwatch_change(m->incwatch, d);
+		fr_incwatch_change(m->incwatch, c->dir, c->incident_sz);
 	if (m->tidy)
 		fr_tidy_change(m->tidy);
 }

@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 
-#include "flow/recorder/sampler.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/dump_addrs.h"
 #include "flow/snapshot/dump_room.h"
 #include "io/progress.h"
 #include "io/ring/ring_read.h"
+#include "io/session/sampler.h"
 
 #define FR_DUMP_NAMES_SZ  (4ULL << 20)	/* for addresses and their names */
 #define FR_DUMP_COPY_SZ	  (34ULL << 20) /* for copies of sub-buffers, at most, whether memory is short or not */

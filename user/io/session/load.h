@@ -27,7 +27,7 @@ struct fr_load_conf {
 	u32 comm_cnt;
 	struct fr_cgroup_filter cgroup[FR_CGROUP_FILTER_MAX];
 	u32 cgroup_cnt;
-	bool profile;	 /* also count samples: io/ring/hits.h */
+	bool profile;	 /* also count samples: io/session/hits.h */
 	bool filter_all; /* apply these filters to all events */
 	bool verbose;	 /* pass libbpf's messages to standard error */
 };

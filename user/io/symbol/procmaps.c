@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "io/ns.h"
+#include "io/procquery.h"
 #include "io/symbol/lines.h"
-#include "io/symbol/procquery.h"
 #include "pure/text/units.h"
 
 #define MAPS_MAX_SZ (8u << 20)

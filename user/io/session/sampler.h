@@ -6,7 +6,7 @@
 #ifndef FR_SAMPLER_H
 #define FR_SAMPLER_H
 
-#include "io/ring/hits.h"
+#include "io/session/hits.h"
 
 #define FR_SAMPLER_INTERVAL_NS 10000000000ULL
 #define FR_SAMPLER_LATENCY_NS \
@@ -31,19 +31,13 @@ struct fr_sampler_read {
  */
 int fr_sampler_read(struct fr_sampler *sp, u32 timeout_ms, const struct fr_prof **prof, struct fr_sampler_read *what);
 
+/* Whose calls say that a table fills up. */
+struct fr_hits *fr_sampler_hits(const struct fr_sampler *sp);
+
 /*
  * Hits per second and CPU that are certainly not lost, even if each has a key of its own, in tables halved this often: what
  * `status` and `profile` show.
  */
 u64 fr_sampler_rate_max(u32 shift);
-
-/* ---- the recorder's ---- */
-
-struct fr_daemon;
-struct fr_sampling; /* opaque */
-
-/* 0 and *out, NULL if the session counts no profile; -errno with a message. */
-int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out);
-void fr_sampling_free(struct fr_sampling *m); /* NULL is fine */
 
 #endif

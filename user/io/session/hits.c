@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "io/ring/hits.h"
+#include "io/session/hits.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
