@@ -164,7 +164,7 @@ static int run(struct test *t, bool keep)
 	if (!keep)
 		fr_trig_load(t->s, NULL, 0, t->slot_of, false);
 	fr_alerts_close(t->alerts);
-	return fr_out_finish(&t->out, err ? FR_EXIT_FAIL : FR_EXIT_OK);
+	return fr_err_finish(&t->out, err ? FR_EXIT_FAIL : FR_EXIT_OK);
 }
 
 int main(int argc, char **argv)

@@ -11,6 +11,7 @@
 
 #include "flow/recorder/live.h"
 #include "flow/snapshot/dump.h"
+#include "pure/err.h"
 
 static int snapshot(struct fr_sess *s, const char *path)
 {
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
 	fr_live_refresh(&live);
 	fr_out_init(&out, STDOUT_FILENO);
 	fr_live_json(&live, &out);
-	err = fr_out_finish(&out, err);
+	err = fr_err_finish(&out, err);
 	fr_live_free(&live);
 	err = err ?: snapshot(s, argv[2]);
 	fr_sess_remove(s);

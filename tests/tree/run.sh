@@ -35,6 +35,13 @@ layers() {
 		none '^#include "(cmd|lib|flow|io|pure)/' bpf/*.[ch]
 }
 
+# Nor do folders include each other in a circle: there is an order in which each comes after all that it needs.
+circles() {
+	local order
+	order=$(grep -rE '^#include "[a-z]+/' user | sed -nE 's,^user/(.*)/[^/]+:#include "(.*)/[^/]+".*,\1 \2,p' | tsort) || return
+	(($(wc -w <<< "$order") >= 30)) || { echo "the folders of user/ were not found"; return 1; }
+}
+
 # The public header includes nothing of ours.
 public_header() {
 	! grep -E '^#include' user/lib/flightrec.h | grep -vE '<std(bool|def|int)\.h>'
@@ -154,6 +161,7 @@ shell_scripts() {
 check "format" make -s check-format
 check "licences" licences
 check "layers" layers
+check "folders do not need each other in a circle" circles
 check "the public header stands alone" public_header
 check "each header has a guard of its own" guards
 check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'

@@ -13,9 +13,10 @@
 
 #include <cmocka.h>
 
+#include "pure/err.h"
+#include "pure/format/format_json.h"
+#include "pure/format/format_text.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_json.h"
-#include "pure/text/format_text.h"
 #include "pure/text/utf8.h"
 #include "pure/text/when.h"
 #include "unit/make_batch.h"
@@ -406,7 +407,7 @@ static void test_closed_pipe(void **state)
 	fr_out_mem(&w->out, big, sizeof(big));
 	assert_int_equal(fr_out_error(&w->out), -EPIPE);
 	fr_out_str(&w->out, "more");
-	assert_int_equal(fr_out_finish(&w->out, 3), 3);
+	assert_int_equal(fr_err_finish(&w->out, 3), 3);
 }
 
 static s64 when(const char *s, const struct fr_wall *wall)

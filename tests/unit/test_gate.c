@@ -8,12 +8,13 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "pure/config/default.h"
 #include "pure/trigger/gate.h"
 
 #define SEC 1000000000ULL
 #define MIN (60 * SEC)
 
-static const struct fr_gate_conf storm = FR_GATE_DEFAULT;
+static const struct fr_gate_conf storm = FR_DEF_GATE;
 static const struct fr_gate_conf calm; /* no limit */
 
 static struct fr_gate *made(const struct fr_gate_conf *conf)

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "pure/rows/names.h"
 #include "pure/rows/stacks.h"
-#include "pure/schema/names.h"
 #include "pure/text/wall.h"
 #include "unit/make_batch.h"
 

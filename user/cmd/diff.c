@@ -185,7 +185,7 @@ static int diff(const struct ask *ask)
 	else
 		fr_diff_text(&out, &d, ask->top, find_width(&out));
 	fr_diff_free(&d);
-	return fr_out_finish(&out, damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+	return fr_err_finish(&out, damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }
 
 int fr_cmd_diff(int argc, char **argv)

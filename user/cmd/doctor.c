@@ -27,7 +27,7 @@ int fr_cmd_doctor(int argc, char **argv)
 		return FR_EXIT_FAIL;
 	fr_out_init(o, STDOUT_FILENO);
 	able = fr_doctor(o, json);
-	status = fr_out_finish(o, able ? FR_EXIT_OK : FR_EXIT_FAIL);
+	status = fr_err_finish(o, able ? FR_EXIT_OK : FR_EXIT_FAIL);
 	free(o);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "cmd/nextopt.h"
 #include "lib/flightrec.h"
 #include "pure/filter/nearest.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_text.h"
 #include "pure/text/jsonw.h"
 
 static const char help[] = "Usage: flightrec events [NAME|GROUP]... [--json|--md]\n"
@@ -291,5 +291,5 @@ int fr_cmd_events(int argc, char **argv)
 		return FR_EXIT_USAGE;
 	fr_out_init(&out, STDOUT_FILENO);
 	print_events(&out, form, argv + optind, argc - optind);
-	return fr_out_finish(&out, FR_EXIT_OK);
+	return fr_err_finish(&out, FR_EXIT_OK);
 }

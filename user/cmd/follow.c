@@ -271,7 +271,7 @@ int fr_cmd_follow(int argc, char **argv)
 	if (!o)
 		return FR_EXIT_FAIL;
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_out_finish(o, follow(name, json, o));
+	status = fr_err_finish(o, follow(name, json, o));
 	free(o);
 	return status;
 }

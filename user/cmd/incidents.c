@@ -15,8 +15,8 @@
 #include "io/now.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
+#include "pure/format/format_text.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_text.h"
 #include "pure/text/units.h"
 #include "pure/text/utf8.h"
 #include "pure/text/when.h"
@@ -299,7 +299,7 @@ static int incidents(const struct ask *ask)
 		fr_out_init(o, STDOUT_FILENO);
 		f.cnt = fr_incident_unique(f.item, f.cnt);
 		show(ask, &f, since, o, o + 1);
-		f.status = fr_out_finish(o, f.status);
+		f.status = fr_err_finish(o, f.status);
 	}
 	free(f.item);
 	free(o);

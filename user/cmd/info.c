@@ -110,7 +110,7 @@ static int put_all(struct flightrec *fr, bool json)
 			fr_info_text(&out, &s);
 	}
 	status = flightrec_warn_damage(fr) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
-	return fr_out_finish(&out, failed ? FR_EXIT_FAIL : status);
+	return fr_err_finish(&out, failed ? FR_EXIT_FAIL : status);
 }
 
 static int info(const char *path, bool json)

@@ -5,10 +5,10 @@
 #include "alert.h"
 #include "cmd/info.h"
 #include "flow/replay/summary.h"
+#include "pure/format/format_text.h"
 #include "pure/incident.h"
 #include "pure/profile/sample_event.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_text.h"
 #include "pure/text/units.h"
 
 #define BAR_COLS	40

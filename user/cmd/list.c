@@ -105,7 +105,7 @@ static int list(const struct ask *ask)
 		fr_list_text(&out, ask->dir, s, cnt);
 	status = status_of(ask->dir, s, cnt);
 	fr_stored_free(s, cnt);
-	return fr_out_finish(&out, status);
+	return fr_err_finish(&out, status);
 }
 
 int fr_cmd_list(int argc, char **argv)

@@ -10,11 +10,11 @@
 #include "flow/rehearse/rehearse.h"
 #include "pure/err.h"
 #include "pure/filter/filter.h"
+#include "pure/format/format_text.h"
 #include "pure/schema/syscalls.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/dev.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_text.h"
 #include "pure/text/jsonw.h"
 #include "pure/text/units.h"
 
@@ -371,17 +371,17 @@ static int rehearse(struct on *on)
 	err = fr_rehearse_new(on->replay, on->rule, on->ask->cnt, &on->h);
 	err = err ?: fr_rehearse_run(on->h, show, on);
 	if (fr_out_error(&on->out))
-		return fr_out_finish(&on->out, FR_EXIT_OK);
+		return fr_err_finish(&on->out, FR_EXIT_OK);
 	if (err) {
 		fr_err_errno(err, "replay stopped");
-		return fr_out_finish(&on->out, FR_EXIT_FAIL);
+		return fr_err_finish(&on->out, FR_EXIT_FAIL);
 	}
 	if (show_totals(on))
 		status = FR_EXIT_FAIL;
 	fr_out_flush(&on->out);
 	if (fr_replay_say_damage(on->replay))
 		status = FR_EXIT_CORRUPT;
-	return fr_out_finish(&on->out, status);
+	return fr_err_finish(&on->out, status);
 }
 
 int fr_replay_on_run(const struct fr_replay_on *ask, const struct fr_replay_opts *opts, const char *const *path, u32 cnt)

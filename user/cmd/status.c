@@ -194,7 +194,7 @@ static int finish(const struct ask *ask, struct fr_out *o, int status)
 	int err;
 
 	if (!ask->file)
-		return fr_out_finish(o, status);
+		return fr_err_finish(o, status);
 	text = fr_out_take_mem(o, &sz);
 	if (status) {
 		free(text);

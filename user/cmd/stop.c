@@ -39,7 +39,7 @@ int fr_cmd_stop(int argc, char **argv)
 		return FR_EXIT_FAIL;
 	fr_out_init(o, STDOUT_FILENO);
 	status = fr_stop(name, json ? print_final : NULL, o);
-	status = fr_out_finish(o, status);
+	status = fr_err_finish(o, status);
 	free(o);
 	return status;
 }

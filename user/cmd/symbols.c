@@ -167,7 +167,7 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 	}
 	if (fr_frames_error(frames))
 		fr_out_fail(&out, fr_frames_error(frames));
-	return fr_out_finish(&out, fr_replay_say_damage(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+	return fr_err_finish(&out, fr_replay_say_damage(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }
 
 static int symbols(const char *const *path, u32 cnt, const struct fr_symbols_opts *opts, bool json)

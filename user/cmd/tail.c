@@ -15,8 +15,8 @@
 #include "flow/tail/tail.h"
 #include "pure/config/default.h"
 #include "pure/config/tiers.h"
-#include "pure/text/format_json.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_json.h"
+#include "pure/format/format_text.h"
 #include "pure/text/units.h"
 
 #define NAP_NS 50000000L /* between two rounds */
@@ -198,7 +198,7 @@ static int show(struct show *s)
 	else
 		fr_err("out of memory");
 	fr_json_free(s->json);
-	return fr_out_finish(&s->out, status);
+	return fr_err_finish(&s->out, status);
 }
 
 static int tail(const struct ask *ask)

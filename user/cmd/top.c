@@ -150,7 +150,7 @@ static int print_once(const struct asked *a, struct fr_top *t)
 		       fr_err_cure(err, "check the file: flightrec verify"));
 	} else {
 		fr_grid_print(&grid, out, !a->ask.utf8);
-		status = fr_out_finish(out, FR_EXIT_OK);
+		status = fr_err_finish(out, FR_EXIT_OK);
 	}
 	fr_grid_free(&grid);
 	free(out);

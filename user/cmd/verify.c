@@ -117,5 +117,5 @@ int fr_cmd_verify(int argc, char **argv)
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; optind < argc; optind++)
 		status = worse(status, verify(&out, argv[optind]));
-	return fr_out_finish(&out, status);
+	return fr_err_finish(&out, status);
 }

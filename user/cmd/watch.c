@@ -286,7 +286,7 @@ static int run(const struct watch_opts *w)
 	if (!o)
 		return FR_EXIT_FAIL;
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_out_finish(o, fr_holdwatch(&w->ask, o));
+	status = fr_err_finish(o, fr_holdwatch(&w->ask, o));
 	free(o);
 	return status;
 }

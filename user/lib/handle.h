@@ -14,7 +14,7 @@
 #include "flow/symbols/frames.h"
 #include "lib/flightrec.h"
 #include "pure/err.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_text.h"
 #include "pure/text/out.h"
 
 #define FR_LIB_ERROR_SZ 2048

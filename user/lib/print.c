@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "lib/handle.h"
-#include "pure/text/format_gap.h"
-#include "pure/text/format_json.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_gap.h"
+#include "pure/format/format_json.h"
+#include "pure/format/format_text.h"
 #include "pure/text/units.h"
 
 #define PRINT_FLAGS (FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pure/text/out.h"
 #include "pure/text/utf8.h"
 
 #define TEXT_SZ 2048
@@ -220,4 +221,14 @@ const char *fr_err_bpf_cure(int err, const char *usual)
 	default:
 		return fr_err_cure(err, usual);
 	}
+}
+
+int fr_err_finish(struct fr_out *o, int status)
+{
+	int err = fr_out_flush(o);
+
+	if (!err || err == -EPIPE)
+		return status;
+	fr_err_errno(err, "cannot write the output");
+	return FR_EXIT_FAIL;
 }

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+struct fr_out;
+
 /* Exit statuses; part of the command line's contract. */
 enum fr_exit {
 	FR_EXIT_OK = 0,
@@ -42,6 +44,12 @@ const char *fr_err_bpf_cure(int err, const char *usual);
 /* fr_err() and fr_warn() with why behind what failed, and what to do if err (-errno) tells that. */
 void fr_err_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fr_warn_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Flush the output, and turn the result into a message and an exit status: a failed write is reported once and gives
+ * FR_EXIT_FAIL, a closed pipe gives status silently.
+ */
+int fr_err_finish(struct fr_out *o, int status);
 
 /*
  * Where this thread's messages go instead of standard error, without prefix and newline, escaped as they would be there: a

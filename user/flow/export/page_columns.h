@@ -11,7 +11,7 @@
 #ifndef FR_PAGE_COLUMNS_H
 #define FR_PAGE_COLUMNS_H
 
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 
 #define FR_PAGE_ROWS 16384u /* per piece */
 

@@ -17,6 +17,7 @@
 #include "flow/snapshot/dump.h"
 #include "io/cpus.h"
 #include "io/now.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -401,7 +402,7 @@ static void warn_of_priority(const struct fr_holdwatch *w)
 
 static int prepare(struct fr_holdwatch *w)
 {
-	static const struct fr_gate_conf storm = FR_GATE_DEFAULT;
+	static const struct fr_gate_conf storm = FR_DEF_GATE;
 
 	w->same_pids = fr_sess_same_pids(w->sess.look, FR_DUMP_TIMEOUT_MS);
 	if (!fr_livesym_new(w->sess.look, &w->sym) && !fr_gate_new(&storm, &w->gate))

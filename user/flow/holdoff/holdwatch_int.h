@@ -13,7 +13,7 @@
 
 #include "flow/holdoff/holdwatch.h"
 #include "flow/holdoff/livesym.h"
-#include "pure/schema/names.h"
+#include "pure/rows/names.h"
 #include "pure/set/hist.h"
 #include "pure/trigger/gate.h"
 

@@ -298,7 +298,7 @@ static int print_to(void *arg, int fd)
 		err = 0;
 	if (err)
 		fr_err_errno(err, "cannot print the profile");
-	if (fr_out_finish(p->out, FR_EXIT_OK) && !err)
+	if (fr_err_finish(p->out, FR_EXIT_OK) && !err)
 		err = fr_out_error(p->out);
 	free(p->out);
 	return err;

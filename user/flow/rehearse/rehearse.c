@@ -7,6 +7,7 @@
 
 #include "flow/rehearse/rehearse_int.h"
 #include "io/trig/trig_rule.h"
+#include "pure/config/default.h"
 #include "pure/trigger/watch_set.h"
 #include "report.h"
 
@@ -182,7 +183,7 @@ static void free_boot(struct fr_re *re)
 
 static int new_boot(struct fr_rehearse *h, u32 boot)
 {
-	const struct fr_gate_conf conf = FR_GATE_DEFAULT;
+	const struct fr_gate_conf conf = FR_DEF_GATE;
 	struct fr_re *re = &h->boot[boot];
 	u32 file = 0;
 	int err;

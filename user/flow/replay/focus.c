@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "flow/replay/summary.h"
+#include "pure/rows/view.h"
 #include "pure/set/idmap.h"
-#include "pure/text/view.h"
 
 struct search {
 	const struct fr_view *view;

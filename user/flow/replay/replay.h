@@ -11,7 +11,7 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/filter/filter.h"
 #include "pure/rows/merge.h"
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 #include "pure/text/when.h"
 
 /* Tiers shown by default: stacks are shown with their samples. */

@@ -71,7 +71,7 @@ static int report(struct fr_report *r)
 		return FR_EXIT_FAIL;
 	}
 	print(r);
-	return fr_out_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+	return fr_err_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }
 
 static void close_all(struct fr_report *r)

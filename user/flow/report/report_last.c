@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "flow/report/report.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_text.h"
 
 struct reading {
 	struct fr_report_last *last;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/format/format_text.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_text.h"
 
 #define WIDTH_DEFAULT 100u
 #define WIDTH_LEAST   40u

@@ -6,8 +6,8 @@
 
 #include "alert.h"
 #include "flow/report/report_text.h"
+#include "pure/format/format_text.h"
 #include "pure/text/escape.h"
-#include "pure/text/format_text.h"
 #include "task_state.h"
 
 #define EVENTS_SHOWN 16u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/schema/names.h"
+#include "pure/rows/names.h"
 #include "pure/set/idmap.h"
 
 #define TID_CNT (FR_TID_MASK + 1u)

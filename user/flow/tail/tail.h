@@ -12,7 +12,7 @@
 #define FR_TAIL_H
 
 #include "io/session/sess.h"
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 
 struct fr_tail_opts {
 	const char *filter; /* expression, or NULL */

@@ -8,7 +8,7 @@
 
 #include "flow/snapshot/lapbatch.h"
 #include "io/session/sess.h"
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 
 struct fr_know {
 	struct fr_sess *s;

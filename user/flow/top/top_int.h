@@ -6,7 +6,7 @@
 #include "flow/top/timeline.h"
 #include "flow/top/top.h"
 #include "flow/top/top_table.h"
-#include "pure/text/format_text.h"
+#include "pure/format/format_text.h"
 
 #define FR_TOP_PROMPT_SZ 256u
 #define FR_TOP_NOTE_SZ	 256u

@@ -7,6 +7,7 @@
 #define FR_DEFAULT_H
 
 #include "pure/text/literal.h"
+#include "pure/text/units.h"
 
 #define FR_DEF_NAME   "default" /* of the session */
 #define FR_DEF_MEMORY "8M"
@@ -23,6 +24,12 @@
 #define FR_DEF_STORM_COUNT FR_LITERAL(FR_DEF_STORM_CNT)
 #define FR_DEF_STORM_MIN   10
 #define FR_DEF_STORM_TIME  FR_LITERAL(FR_DEF_STORM_MIN) "m"
+
+/* The same for a struct fr_gate_conf. */
+#define FR_DEF_GATE                                                                          \
+	{                                                                                    \
+		.storm_cnt = FR_DEF_STORM_CNT, .storm_ns = FR_DEF_STORM_MIN * 60 * FR_SEC_NS \
+	}
 
 /* The incidents' journal. */
 #define FR_DEF_JOURNAL_MIB 8

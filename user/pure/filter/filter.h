@@ -18,7 +18,7 @@
 #ifndef FR_FILTER_H
 #define FR_FILTER_H
 
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 
 struct fr_filter; /* opaque */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "pure/rows/pair_int.h"
+#include "pure/rows/view.h"
 #include "pure/schema/syscalls.h"
-#include "pure/text/view.h"
 
 #define ENDED_NS 1000000000ULL /* nothing more comes of a task this long after its exit */
 

@@ -9,8 +9,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "pure/err.h"
-
 #define COLUMNS_MOST 65535 /* of a terminal */
 
 bool fr_no_color(void)
@@ -120,16 +118,6 @@ int fr_out_flush(struct fr_out *o)
 	write_all(o, o->buf, o->len);
 	o->len = 0;
 	return o->error;
-}
-
-int fr_out_finish(struct fr_out *o, int status)
-{
-	int err = fr_out_flush(o);
-
-	if (!err || err == -EPIPE)
-		return status;
-	fr_err_errno(err, "cannot write the output");
-	return FR_EXIT_FAIL;
 }
 
 static void put_big(struct fr_out *o, const void *p, size_t sz)

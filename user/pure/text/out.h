@@ -67,12 +67,6 @@ u32 fr_out_columns(const struct fr_out *o);
 /* Write out the buffer. Returns 0 or -errno, as fr_out_error(). */
 int fr_out_flush(struct fr_out *o);
 
-/*
- * Flush, and turn the result into a message and an exit status (enum fr_exit): a failed write is reported once and gives
- * FR_EXIT_FAIL, a closed pipe gives status silently.
- */
-int fr_out_finish(struct fr_out *o, int status);
-
 void fr_out_any(struct fr_out *o, const void *p, size_t sz); /* fr_out_mem() for what is long, or of unknown length */
 void fr_out_u64(struct fr_out *o, u64 v);
 void fr_out_s64(struct fr_out *o, s64 v);

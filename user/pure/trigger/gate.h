@@ -10,8 +10,6 @@
 #ifndef FR_GATE_H
 #define FR_GATE_H
 
-#include "pure/config/default.h"
-#include "pure/text/units.h"
 #include "pure/trigger/trigger.h"
 
 #define FR_GATE_KEY_MAX 1024u /* keys remembered; beyond this the longest unused is forgotten */
@@ -22,12 +20,6 @@ struct fr_gate_conf {
 	u32 storm_cnt; /* at most this many snapshots of all rules ... 0: no limit */
 	u64 storm_ns;  /* ... in this time */
 };
-
-/* Where no configuration is read. */
-#define FR_GATE_DEFAULT                                                                      \
-	{                                                                                    \
-		.storm_cnt = FR_DEF_STORM_CNT, .storm_ns = FR_DEF_STORM_MIN * 60 * FR_SEC_NS \
-	}
 
 /* Returns 0 and *out, to be freed; or -ENOMEM. */
 int fr_gate_new(const struct fr_gate_conf *conf, struct fr_gate **out);

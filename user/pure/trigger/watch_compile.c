@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 #include "pure/trigger/watch_int.h"
 
 /* ---- comparisons ---- */

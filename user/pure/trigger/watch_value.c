@@ -2,7 +2,7 @@
 /* watch_value: the values in an expression being compiled: fields, constants, arithmetic. */
 #include <string.h>
 
-#include "pure/text/view.h"
+#include "pure/rows/view.h"
 #include "pure/trigger/watch_int.h"
 
 #define WORD_MAX  ((fr_wide)UINT64_MAX)
