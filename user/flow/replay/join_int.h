@@ -45,7 +45,37 @@ struct fr_join_group {
 	bool all_cut; /* all files are cuts */
 };
 
-/* ---- join_rings.c: which laps there are ---- */
+/* ---- join_file.c: what one file has of a ring ---- */
+
+static inline bool fr_join_is_chunk_of(const struct fr_chunk *c, const struct fr_join_ring *r)
+{
+	return c->epoch == r->epoch && c->cpu == r->cpu && c->tier == r->tier;
+}
+
+static inline bool fr_join_is_hole_of(const struct fr_snap_hole *h, const struct fr_join_ring *r)
+{
+	return h->cpu == r->cpu && h->tier == r->tier;
+}
+
+/* Its account of the ring; NULL: none. */
+const struct fr_snap_ring *fr_join_account_of(const struct fr_snap *s, const struct fr_join_ring *r);
+
+/* First and last lap that it has events of. False: none. */
+bool fr_join_laps_of(const struct fr_snap *s, const struct fr_join_ring *r, u64 *first, u64 *last);
+
+/* The last lap, by its events or its account; 0: none. */
+u64 fr_join_last_lap(const struct fr_snap *s, const struct fr_join_ring *r);
+
+/* The time of its last event of a ring; NULL: of all. */
+u64 fr_join_last_ns(const struct fr_snap *s, const struct fr_join_ring *r);
+
+/* Its damaged chunks, of which no more than the header is known, or not even that; malloc'ed. NULL: no memory. */
+struct fr_snap_hole *fr_join_find_damage(const struct fr_snap *s, const struct fr_join_ring *r, size_t *found);
+
+/* ---- join_laps.c: which laps the files hold together ---- */
+
+/* The file with the latest account of the ring; of several, one that was not cut, and of these the one taken last. */
+u32 fr_join_newest(const struct fr_join_group *g, const struct fr_join_ring *r);
 
 /* Find the gaps of a ring, before events are noted. 0 or -ENOMEM. */
 int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
@@ -53,7 +83,41 @@ int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
 /* Note an event that is written; in the ring's order. */
 void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq);
 
-/* Write the rings' counters and holes. 0 or -errno. */
+/* ---- join_times.c: when events are missing, once all are noted; not of cuts alone ---- */
+
+/* The last time before a gap up to which nothing is missing. */
+u64 fr_join_gap_since(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap);
+
+/* The time from which nothing is missing again. False: no file has what follows. */
+bool fr_join_gap_until(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap,
+		       u64 *until_ns);
+
+/* Does a gap lie behind all laps there are? A snapshot tells of it as a hole without an end. */
+bool fr_join_is_end(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap);
+
+/* A time behind all that is known of. */
+u64 fr_join_behind_all(const struct fr_join_group *g);
+
+/*
+ * From when on a ring is complete: behind its last gap, or the one before a hole at its end, and not before a file says so. If
+ * nobody has what is behind the gap: behind all that is known of.
+ */
+u64 fr_join_horizon(const struct fr_join_group *g, const struct fr_join_ring *r);
+
+/* ---- join_cuts.c: the same of cuts alone ---- */
+
+/* Find when events of a ring are missing, once all are noted: before the other two. 0 or -ENOMEM. */
+int fr_join_find_cut_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
+
+/* The latest horizon, or that of a window that reaches to it, and so on. */
+u64 fr_join_cut_horizon(const struct fr_join_group *g, const struct fr_join_ring *r);
+
+/* Write a ring's holes. 0 or -errno. */
+int fr_join_put_cut_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_writer *w);
+
+/* ---- join_rings.c ---- */
+
+/* Write the rings' accounts and holes. 0 or -errno. */
 int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_meta.c ---- */
