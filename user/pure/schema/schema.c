@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/text/memfile.h"
+
 #define TITLE	      "flightrec-schema 1"
 #define TEXT_MAX_SZ   (1u << 20)
 #define REC_FLAGS_OFF 11 /* the high byte of a record's little-endian task word */
@@ -597,50 +599,42 @@ int fr_schema_parse(const char *text, size_t sz, struct fr_schema **out)
 
 /* ---- to text ---- */
 
-/* As fprintf(). A memory stream that runs out of memory reports that only to the writer. */
-static int write_field(FILE *f, const struct fr_field *field)
+static void write_field(FILE *f, const struct fr_field *field)
 {
 	const char *style = fr_style_name(field->style);
 
 	if (field->kind == FR_KIND_FLAGS)
-		return fprintf(f, "flags %s %s %s\n", field->name, style, field->doc);
-	if (field->bit_cnt)
-		return fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt,
-			       code_name(field->code), field->name, style, field->doc);
-	if (field->kind == FR_KIND_FIELD)
-		return fprintf(f, "field %s %s %s %s\n", fr_type_name(field->type), field->name, style, field->doc);
-	return fprintf(f, "derived %s %s %s %s\n", field->name, rule_names[field->rule], field->from, field->doc);
+		fprintf(f, "flags %s %s %s\n", field->name, style, field->doc);
+	else if (field->bit_cnt)
+		fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt, code_name(field->code),
+			field->name, style, field->doc);
+	else if (field->kind == FR_KIND_FIELD)
+		fprintf(f, "field %s %s %s %s\n", fr_type_name(field->type), field->name, style, field->doc);
+	else
+		fprintf(f, "derived %s %s %s %s\n", field->name, rule_names[field->rule], field->from, field->doc);
 }
 
-static bool write_event(FILE *f, const struct fr_event *ev)
+static void write_event(FILE *f, const struct fr_event *ev)
 {
 	const char *tier = fr_tier_name(ev->tier), *group = fr_group_name(ev->group);
-	bool ok;
 	u32 i;
 
-	ok = fprintf(f, "event %u %s %s %s %s\n", ev->nr, ev->name, tier ? tier : "other", group ? group : "other", ev->doc) >
-	     0;
-	for (i = 0; ok && i < ev->field_cnt; i++)
-		ok = write_field(f, &ev->fields[i]) > 0;
-	return ok;
+	fprintf(f, "event %u %s %s %s %s\n", ev->nr, ev->name, tier ? tier : "other", group ? group : "other", ev->doc);
+	for (i = 0; i < ev->field_cnt; i++)
+		write_field(f, &ev->fields[i]);
 }
 
 char *fr_schema_write(const struct fr_schema *s, size_t *sz)
 {
-	char *text = NULL;
-	FILE *f = open_memstream(&text, sz);
-	bool ok;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
 	u32 nr;
 
 	if (!f)
 		return NULL;
-	ok = fputs(TITLE "\n", f) >= 0;
-	for (nr = 0; ok && nr < FR_EVENT_MAX; nr++)
+	fputs(TITLE "\n", f);
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (s->ev[nr].name)
-			ok = write_event(f, &s->ev[nr]);
-	if (fclose(f) || !ok) {
-		free(text);
-		return NULL;
-	}
-	return text;
+			write_event(f, &s->ev[nr]);
+	return fr_memfile_end(&m, sz);
 }
