@@ -93,7 +93,7 @@ struct fr_event {
 
 struct fr_schema; /* opaque */
 
-/* The schema of this build. Static, never freed. Cannot fail after the first call succeeded; aborts only on OOM. */
+/* The schema of this build. Static, never freed. Takes no memory, so it cannot fail. */
 const struct fr_schema *fr_schema_builtin(void);
 
 /* The schema as text (docs/format.md), *sz bytes, not NUL-terminated; malloc'ed, the caller frees it. NULL: no memory. */
