@@ -15,8 +15,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, check, dump, ended, equal, fr, main, new_name, path, run, session, status, test, wait_for,  # noqa: E402
-                    written)
+from frtest import (FLIGHTREC, check, dump, ended, equal, fr, fr_json, main, new_name, path, run, session, status, test,  # noqa: E402
+                    wait_for, written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
 MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
@@ -66,6 +66,7 @@ class Place:
         self.old = os.path.join(directory, "old.flight")
         fr("dump", "-n", name, "-o", self.old)
         self.digest = digest(self.old)
+        self.boot = fr_json("info", self.old)["boot_id"]
         self.new = os.path.join(directory, "new.flight")
 
     def dump(self, *fault, **kw):
@@ -84,6 +85,7 @@ class Place:
         if p.returncode == 0:
             check("new.flight" in files, f"{what}: no file")
             fr("verify", self.new)
+            equal(fr_json("info", self.new)["boot_id"], self.boot, f"{what}: the boot it is of")
             os.unlink(self.new)
             files -= {"new.flight"}
         else:

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The kernel's text, "" if it cannot be read. */
-void fr_boot_id(char *buf, size_t sz);
+/* The kernel's text, "" if this process cannot see it. 0 or -errno. */
+int fr_boot_id(char *buf, size_t sz);
 
 #endif

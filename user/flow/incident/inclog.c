@@ -30,15 +30,18 @@ struct fr_inclog {
 
 /* ---- the part that all items of a session share ---- */
 
-static void fill_origin(const struct fr_sess *s, struct fr_incident_item *item)
+/* 0 or -errno. */
+static int fill_origin(const struct fr_sess *s, struct fr_incident_item *item)
 {
 	struct fr_incident_counts c;
+	int err;
 
 	memset(item, 0, sizeof(*item));
-	fr_boot_id(item->boot, sizeof(item->boot));
+	err = fr_boot_id(item->boot, sizeof(item->boot));
 	snprintf(item->session, sizeof(item->session), "%s", fr_sess_name(s));
 	if (!fr_sess_incident_counts(s, &c))
 		item->epoch = c.epoch;
+	return err;
 }
 
 /* Wall time minus recording clock, 0: unknown. */
@@ -71,13 +74,12 @@ int fr_inclog_open(struct fr_sess *s, const char *dir, u64 max_sz, struct fr_inc
 	l->s = s;
 	l->out = malloc(sizeof(*l->out));
 	err = l->out ? fr_incfile_open(dir, max_sz, &l->file) : -ENOMEM;
-	if (err) {
+	err = err ?: fill_origin(s, &l->item);
+	if (err)
 		fr_inclog_close(l);
-		return err;
-	}
-	fill_origin(s, &l->item);
-	*out = l;
-	return 0;
+	else
+		*out = l;
+	return err;
 }
 
 void fr_inclog_close(struct fr_inclog *l)
@@ -237,21 +239,20 @@ void fr_inclog_save_last(struct fr_sess *s, const char *dir)
 int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item **out, size_t *cnt)
 {
 	struct fr_incident_counts c;
+	struct fr_incident_item origin;
 	struct fr_incident *rec;
 	u64 ahead;
 	size_t i;
 	int err = fr_sess_incident_counts(s, &c);
 
+	err = err ?: fill_origin(s, &origin);
 	err = err ?: fr_sess_incidents(s, unsaved_only ? c.saved : 0, &rec, cnt);
 	if (err)
 		return err;
 	*out = calloc(*cnt + 1, sizeof(**out));
 	ahead = wall_ahead(s);
 	for (i = 0; *out && i < *cnt; i++) {
-		if (!i)
-			fill_origin(s, &(*out)[0]);
-		else
-			(*out)[i] = (*out)[0];
+		(*out)[i] = origin;
 		fill_item(&(*out)[i], &rec[i], ahead);
 	}
 	free(rec);

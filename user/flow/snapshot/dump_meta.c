@@ -205,11 +205,10 @@ static int put_host_facts(struct fr_dump *d)
 {
 	char boot[64];
 	struct utsname un;
-	int err;
+	int err = fr_boot_id(boot, sizeof(boot));
 
 	uname(&un);
-	fr_boot_id(boot, sizeof(boot));
-	err = fr_snap_put_fact(d->w, "host", "%s", un.nodename);
+	err = err ?: fr_snap_put_fact(d->w, "host", "%s", un.nodename);
 	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
 	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
 	err = err ?: fr_snap_put_fact(d->w, "boot_id", "%s", boot);
