@@ -22,7 +22,7 @@ SHIM = os.environ["FR_FAULT_SHIM"]
 MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
 LAYOUT = struct.Struct("16sIIiII")
 SMALL = ("-p", "minimal", "-m", "512K", "--subbuf", "16K")
-EACH = 20  # calls that are made to fail one by one, first and last; of those between, ever fewer
+EACH = 300  # calls that are made to fail one by one, first and last: all allocations of a dump; of those between, ever fewer
 
 
 class Control:
