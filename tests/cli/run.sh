@@ -468,7 +468,7 @@ fuzzed_filters() {
 	make -s -j2 fuzzed &&
 		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
 			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrcore.a -o $out/filter || return
-	grep -oP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
+	grep -ohP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter*.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
 	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
 	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is known of a filter before any row: what it needs, which events it can match. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/filter/filter.h"
+
+static int make(const char *expr, struct fr_filter **f, struct fr_filter_error *e)
+{
+	return fr_filter_new(expr, fr_schema_builtin(), "x86_64", f, e);
+}
+
+/* What must be read for a filter is known beforehand. */
+static void test_uses(void **state)
+{
+	static const struct {
+		const char *expr;
+		bool pairs, cgroups;
+	} ask[] = {
+		{"tid == 5", false, false},
+		{"event == latency", false, false},
+		{"tid == 5 && latency > 1", true, false},
+		{"waker == 5", true, false},
+		{"!(cgroup ~ \"/a*\")", false, true},
+		{"cgroup ~ \"/a*\" || oncpu > 5", true, true},
+	};
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		assert_int_equal(make(ask[i].expr, &f, &e), 0);
+		if (fr_filter_uses_pairs(f) != ask[i].pairs || fr_filter_uses_cgroups(f) != ask[i].cgroups)
+			fail_msg("%s", ask[i].expr);
+		fr_filter_free(f);
+	}
+	assert_int_equal(make("latency > 5", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+	assert_int_equal(make("offcpu > 5", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sched_switch), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+}
+
+static void test_verdicts(void **state)
+{
+	struct fr_filter_error e;
+	struct fr_filter *f;
+
+	(void)state;
+	assert_int_equal(make("event == sys_enter && id == 5 || event == sys_exit", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_LOOK);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_YES);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sched_switch), FR_VERDICT_NO);
+	fr_filter_free(f);
+	/* what an event does not have is decided before any row */
+	assert_int_equal(make("next_pid == 5 || ret + 1 > 5 || vec in (1, 2)", &f, &e), 0);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_enter), FR_VERDICT_NO);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_sys_exit), FR_VERDICT_LOOK);
+	assert_int_equal(fr_filter_verdict(f, FR_EV_softirq_exit), FR_VERDICT_LOOK);
+	fr_filter_free(f);
+}
+
+static void test_takes(void **state)
+{
+	static const struct {
+		const char *expr;
+		enum fr_takes calls, switches;
+	} ask[] = {
+		{"event != sched_waking", FR_TAKES_ALL, FR_TAKES_ALL},
+		{"event ~ \"sys_*\"", FR_TAKES_ALL, FR_TAKES_SOME},
+		{"event == sys_enter", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid == 7", FR_TAKES_TASKS, FR_TAKES_TASKS},
+		{"(pid == 7) && (event != sched_switch)", FR_TAKES_TASKS, FR_TAKES_SOME},
+		{"!(tid in (7, 8)) && cgroup !~ \"/a*\" || tid + 1 == pid", FR_TAKES_TASKS, FR_TAKES_TASKS},
+		{"pid == 7 || next_pid == 7", FR_TAKES_TASKS, FR_TAKES_SOME},
+		{"pid == 7 || event == sys_exit", FR_TAKES_SOME, FR_TAKES_TASKS},
+		{"event == sys_enter && pid == 7 || event == sys_exit && pid == 7", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid == cpu", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"pid in (7, ret)", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"comm ~ \"a*\"", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"ts > 5", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"latency > 5", FR_TAKES_SOME, FR_TAKES_SOME},
+		{"5", FR_TAKES_TASKS, FR_TAKES_TASKS}, /* of all of them, at that */
+	};
+	static const u8 calls[] = {FR_EV_sys_enter, FR_EV_sys_exit}, switches[] = {FR_EV_sched_switch};
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		assert_int_equal(make(ask[i].expr, &f, &e), 0);
+		if (fr_filter_takes(f, calls, 2) != ask[i].calls || fr_filter_takes(f, switches, 1) != ask[i].switches)
+			fail_msg("%s", ask[i].expr);
+		fr_filter_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uses),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_takes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
