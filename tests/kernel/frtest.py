@@ -154,6 +154,17 @@ def session(*options):
         yield name
 
 
+@contextlib.contextmanager
+def busy():
+    """Somebody makes system calls, as fast as they go. Gives the process."""
+    p = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
 def path(name):
     return os.path.join(TMP, name)
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (FLIGHTREC, Failed, Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
+from frtest import (FLIGHTREC, Failed, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder, replay, status, test, wait_for,  # noqa: E402
                     written)
 
 HELD = "sys_enter,sys_exit"
@@ -22,17 +22,6 @@ def settings(name, budget, interval="1s"):
     with open(file, "w") as f:
         f.write(f"[Governor]\nBudget={budget}\nInterval={interval}\n[Control]\nSocket=no\n")
     return file
-
-
-@contextlib.contextmanager
-def load():
-    """System calls, as fast as they go."""
-    p = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        p.kill()
-        p.wait()
 
 
 def governor(name):
@@ -63,7 +52,7 @@ def wait_on(name):
 def off_and_on():
     name = new_name()
     with recorder(name, *WHAT, "--config", settings(name, "2%")) as p:
-        with load():
+        with busy():
             wait_for(lambda: governor(name)["steps"], "it acts", 60)
             g = governor(name)
             check(g["step"] >= 1 and g["cost_percent"] > 0, f"status: {g}")
@@ -87,7 +76,7 @@ def off_and_on():
 def killed():
     name = new_name()
     with recorder(name, *WHAT, "--config", settings(name, "2%")) as p:
-        with load():
+        with busy():
             wait_for(lambda: governor(name)["step"], "it acts", 60)
             p.kill()
             p.wait()
@@ -149,7 +138,7 @@ def rules(name, text):
 @test("what triggers cost is part of the sum, shown apart, also of those that a reload loads")
 def triggers():
     name = new_name()
-    with recorder(name, "-p", "minimal", "-e", "-sched", "-m", "1M", "--config", settings(name, "50%")) as p, load():
+    with recorder(name, "-p", "minimal", "-e", "-sched", "-m", "1M", "--config", settings(name, "50%")) as p, busy():
         wait_for(lambda: governor(name)["cost_percent"] > 0, "it measures", 60)
         equal(governor(name)["trigger_cost_percent"], 0, "cost of no triggers")
         rules(name, "[Trigger]\nOn=latency:syscall>1h\n")
@@ -203,7 +192,7 @@ def incidents():
 def by_reload():
     name = new_name()
     with recorder(name, *WHAT, "-e", "sample", "--hz", "10", "--config", settings(name, "0%")) as p:
-        with load():
+        with busy():
             wait_for(lambda: written(name) > 100000, "the load is recorded", 120)
             g = governor(name)
             equal((g["budget_percent"], g["steps"]), (0, 0), f"without a budget: {g}")
@@ -264,7 +253,7 @@ def helper_of(pid):
 @test("a governor whose helper is killed while something is left out: everything is recorded again, and it says so")
 def helper_killed():
     name = new_name()
-    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, load():
+    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, busy():
         wait_for(lambda: governor(name)["held"] == HELD, "it acts", 60)
         os.kill(helper_of(p.pid), signal.SIGKILL)
         says(p, "cannot measure any more: the helper process has ended: everything is recorded")
@@ -277,7 +266,7 @@ def helper_killed():
 @test("a helper that is stopped: the recorder does not wait for it, says so, records everything, and ends when told to")
 def helper_stopped():
     name = new_name()
-    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, load():
+    with recorder(name, *WHAT, "--config", settings(name, "2%")) as p, busy():
         wait_for(lambda: governor(name)["held"] == HELD, "it acts", 60)
         helper = helper_of(p.pid)
         os.kill(helper, signal.SIGSTOP)
@@ -298,7 +287,7 @@ def helper_stopped():
 @test("a generous budget: nothing is ever left out")
 def generous():
     name = new_name()
-    with recorder(name, *WHAT, "--config", settings(name, "100%")), load():
+    with recorder(name, *WHAT, "--config", settings(name, "100%")), busy():
         wait_for(lambda: governor(name)["cost_percent"] > 0, "it measures", 60)
         wait_for(lambda: written(name) > 100000, "the load is recorded", 120)
         g = governor(name)

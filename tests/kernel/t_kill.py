@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Failed, check, ended, equal, exists, fr, fr_json, main, new_name, path,
+from frtest import (FLIGHTREC, SESSIONS, Failed, busy, check, ended, equal, exists, fr, fr_json, main, new_name, path,
                     recorder, run, session, snapshots, status, test, wait_for, wait_said, written)
 
 DUMPS, ADOPTIONS, STARTS = 140, 30, 30  # killed alive, 200 in all
@@ -124,17 +124,6 @@ def kill_recorders(v):
         v.goes_on()
 
 
-@contextlib.contextmanager
-def load():
-    """Something that fills a ring, so that a dump has to copy it."""
-    p = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        p.kill()
-        p.wait()
-
-
 def leftovers(dir):
     return [f for f in os.listdir(dir) if ".tmp-" in f]
 
@@ -162,7 +151,7 @@ def kills():
     os.mkdir(dir)
     with session("-o", dir, *OPTIONS) as name:
         v = Victim(name, dir)
-        with load():
+        with busy():
             kill_dumps(v)
         kill_recorders(v)
         kill_starts(v)

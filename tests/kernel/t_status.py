@@ -15,7 +15,7 @@ import sys
 import tempfile
 import termios
 
-from frtest import (FLIGHTREC, ROOT, Skip, check, equal, fr, fr_json, helper, main, new_name, path, recorder, run, session, snapshots,
+from frtest import (FLIGHTREC, ROOT, Skip, busy, check, equal, fr, fr_json, helper, main, new_name, path, recorder, run, session, snapshots,
                     status, test, wait_for)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
@@ -59,17 +59,6 @@ def parse_metrics(text):
 
 def total(samples, name, *labels):
     return sum(v for (n, have), v in samples.items() if n == name and all(x in have for x in labels))
-
-
-@contextlib.contextmanager
-def busy():
-    """Somebody makes system calls all the time."""
-    p = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        p.kill()
-        p.wait()
 
 
 def make_calls():

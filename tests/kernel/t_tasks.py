@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from frtest import (FLIGHTREC, TMP, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
+from frtest import (FLIGHTREC, TMP, Failed, Skip, busy, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
                     run, session, status, test, wait_for)
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
@@ -201,13 +201,8 @@ def by_comm():
 
 @test("--pid records the system calls of those processes")
 def by_pid():
-    dd = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
-    try:
-        with waiting("frt-other"):
-            found = callers(record_filtered("--pid", f"{dd.pid},999999"))
-    finally:
-        dd.kill()
-        dd.wait()
+    with busy() as dd, waiting("frt-other"):
+        found = callers(record_filtered("--pid", f"{dd.pid},999999"))
     equal(found, {("dd", dd.pid)}, "whose calls are there")
 
 
