@@ -132,28 +132,12 @@ void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w)
 		r->cur[i].batch.wants = w;
 }
 
-/* The first row that is not before ts. */
-static u32 lower_row(const struct fr_batch *b, u64 ts)
-{
-	u32 lo = 0, hi = b->row_cnt;
-
-	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (b->ts[mid] < ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static void trim(struct cursor *cur)
 {
 	const struct fr_batch *b = &cur->batch;
 
-	cur->row = cur->since_ns ? lower_row(b, cur->since_ns) : 0;
-	cur->end = cur->until_ns < ~0ULL ? lower_row(b, cur->until_ns + 1) : b->row_cnt;
+	cur->row = cur->since_ns ? fr_batch_lower(b, 0, cur->since_ns) : 0;
+	cur->end = cur->until_ns < ~0ULL ? fr_batch_lower(b, 0, cur->until_ns + 1) : b->row_cnt;
 }
 
 static int find_positions(struct cursor *cur)

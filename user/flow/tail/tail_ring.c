@@ -162,21 +162,6 @@ int fr_tail_ring_scan(const struct fr_ring_map *m, u8 *buf, struct fr_lapbatch *
 
 /* ---- handing out ---- */
 
-static u32 lower_row(const struct fr_batch *b, u32 from, u64 ts)
-{
-	u32 to = b->row_cnt;
-
-	while (from < to) {
-		u32 mid = from + (to - from) / 2;
-
-		if (b->ts[mid] < ts)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
-}
-
 int fr_tail_ring_next(struct fr_tail_ring *r, u64 limit_ns, struct fr_stretch *s)
 {
 	struct fr_tail_piece *p;
@@ -186,7 +171,7 @@ int fr_tail_ring_next(struct fr_tail_ring *r, u64 limit_ns, struct fr_stretch *s
 	if (!r->cnt)
 		return 0;
 	p = &r->piece[r->first];
-	to = lower_row(&p->b, p->row, limit_ns);
+	to = fr_batch_lower(&p->b, p->row, limit_ns);
 	if (to == p->row)
 		return 0;
 	*s = (struct fr_stretch){.b = &p->b, .from = p->row, .to = to};

@@ -73,3 +73,18 @@ void fr_batch_pos(const struct fr_batch *b, u32 i, u64 *seq, u32 *off)
 	*seq = b->run[w->run].seq;
 	*off = w->off;
 }
+
+u32 fr_batch_lower(const struct fr_batch *b, u32 from, u64 ts)
+{
+	u32 to = b->row_cnt;
+
+	while (from < to) {
+		u32 mid = from + (to - from) / 2;
+
+		if (b->ts[mid] < ts)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}

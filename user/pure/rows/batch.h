@@ -116,6 +116,9 @@ const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t
 /* A stored array (u64s): *cnt numbers. */
 const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt);
 
+/* The first row from the given one on that is not before ts; row_cnt: none. */
+u32 fr_batch_lower(const struct fr_batch *b, u32 from, u64 ts);
+
 /*
  * Row i's place in its ring: lap, and place of the record in the sub-buffer (unfold.h). Quick if rows are asked for in rising
  * order, since it is counted from the one before, which is remembered: by one thread at a time.
