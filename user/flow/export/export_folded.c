@@ -18,9 +18,9 @@
 #include "pure/schema/sysnames.h"
 #include "pure/set/foldset.h"
 #include "pure/set/idmap.h"
+#include "pure/text/folded.h"
 #include "task_state.h"
 
-#define LINE_SZ	     (64u * 1024)
 #define SET_SIZE_MAX (32u << 20) /* at this size it is written and started over: readers add up equal lines */
 
 /* A task that left its CPU. */
@@ -37,48 +37,23 @@ struct off {
 struct folded {
 	struct fr_foldset *set;
 	struct fr_export_frame frame[FR_EXPORT_FRAME_MAX];
-	char line[LINE_SZ];
-	size_t len;
+	struct fr_folded line;
 	struct fr_idmap off; /* by boot and tid */
 	u32 boot;	     /* of the current row */
 };
 
 /* ---- lines ---- */
 
-static void put_line(void *arg, const char *text, size_t sz, u64 weight)
-{
-	struct fr_out *o = arg;
-
-	fr_out_mem(o, text, sz);
-	fr_out_char(o, ' ');
-	fr_out_u64(o, weight);
-	fr_out_char(o, '\n');
-}
-
-/* Append a frame; characters with a meaning in this format are replaced. */
-static void add_part(struct folded *f, const char *text, size_t sz)
-{
-	size_t i;
-
-	if (f->len && f->len < LINE_SZ)
-		f->line[f->len++] = ';';
-	for (i = 0; i < sz && f->len < LINE_SZ; i++) {
-		u8 c = text[i];
-
-		f->line[f->len++] = c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : c;
-	}
-}
-
 static void add_str(struct folded *f, const char *text)
 {
-	add_part(f, text, strlen(text));
+	fr_folded_add(&f->line, text, strlen(text));
 }
 
 static void add_comm(struct folded *f, struct fr_who who)
 {
-	f->len = 0;
+	f->line.len = 0;
 	if (who.comm && who.len)
-		add_part(f, who.comm, who.len);
+		fr_folded_add(&f->line, who.comm, who.len);
 	else
 		add_str(f, "[unknown]");
 }
@@ -109,10 +84,10 @@ static void add_frame(struct folded *f, const struct fr_export_frame *frame)
 
 static int weigh(struct fr_export *x, struct folded *f, u64 weight)
 {
-	int err = weight ? fr_foldset_add(f->set, f->line, f->len, weight) : 0;
+	int err = weight ? fr_foldset_add(f->set, f->line.text, f->line.len, weight) : 0;
 
 	if (!err && fr_foldset_size(f->set) > SET_SIZE_MAX)
-		fr_foldset_take(f->set, put_line, x->out);
+		fr_foldset_take(f->set, fr_folded_put, x->out);
 	return err;
 }
 
@@ -288,7 +263,7 @@ static int end(struct fr_export *x)
 {
 	struct folded *f = x->state;
 
-	fr_foldset_take(f->set, put_line, x->out);
+	fr_foldset_take(f->set, fr_folded_put, x->out);
 	return 0;
 }
 
