@@ -93,6 +93,8 @@ static void test_shown(void **state)
 	char buf[32];
 
 	(void)state;
+	assert_string_equal(fr_show_count(999, buf, sizeof(buf)), "999");
+	assert_string_equal(fr_show_count(~0ULL, buf, sizeof(buf)), "18,446,744,073,709,551,615");
 	assert_string_equal(fr_show_size(312, buf, sizeof(buf)), "312 B");
 	assert_string_equal(fr_show_size(1023, buf, sizeof(buf)), "1023 B");
 	assert_string_equal(fr_show_size(1024, buf, sizeof(buf)), "1.0 KiB");

@@ -61,27 +61,11 @@ static void put_size(struct fr_out *o, u64 sz)
 	fr_out_str(o, fr_show_size(sz, text, sizeof(text)));
 }
 
-/* 1,234,567 */
-static const char *show_count(u64 v, char *buf, size_t sz)
-{
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v), i;
-	size_t to = 0;
-
-	for (i = 0; i < len && to + 2 < sz; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[to++] = ',';
-		buf[to++] = digits[i];
-	}
-	buf[to] = 0;
-	return buf;
-}
-
 static void put_count(struct fr_out *o, u64 v)
 {
 	char text[48];
 
-	fr_out_str(o, show_count(v, text, sizeof(text)));
+	fr_out_str(o, fr_show_count(v, text, sizeof(text)));
 }
 
 static void put_where(struct fr_out *o, const struct fr_info *s)
@@ -308,7 +292,7 @@ static void put_number(struct fr_out *o, u64 v, bool bad, int width)
 
 	if (bad && v)
 		fr_out_paint(o, FR_PAINT_RED);
-	fr_out_printf(o, " %*s", width, show_count(v, text, sizeof(text)));
+	fr_out_printf(o, " %*s", width, fr_show_count(v, text, sizeof(text)));
 	if (bad && v)
 		fr_out_paint(o, FR_PAINT_NONE);
 }

@@ -96,21 +96,6 @@ static void show_row(void *arg, const struct fr_view *v, const struct fr_row *r)
 		fr_text_row(&s->text, &s->out, v, r);
 }
 
-/* A number with its thousands apart: 12,345. */
-static const char *show_count(u64 n, char *buf, size_t sz)
-{
-	char digits[24];
-	size_t len = snprintf(digits, sizeof(digits), "%" PRIu64, n), i, to = 0;
-
-	for (i = 0; i < len && to + 2 < sz; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[to++] = ',';
-		buf[to++] = digits[i];
-	}
-	buf[to] = 0;
-	return buf;
-}
-
 /* Lines before it must come first. */
 static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 {
@@ -123,7 +108,7 @@ static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 		return;
 	}
 	fr_out_flush(&s->out);
-	fprintf(stderr, "CPU %u: %s events skipped (%s%" PRIu64 " lap%s)\n", cpu, show_count(events, cnt, sizeof(cnt)),
+	fprintf(stderr, "CPU %u: %s events skipped (%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
 		tier == FR_TIER_MAIN   ? ""
 		: tier == FR_TIER_LIFE ? "tier life, "
 				       : "tier stack, ",
@@ -162,8 +147,8 @@ static void show_end(struct show *s, bool ended)
 	if (fr_out_flush(&s->out))
 		return;
 	fprintf(stderr, "%s%s%s: %s events printed, %s filtered, %s skipped\n", ended ? "session " : "", s->ask->name,
-		ended ? " has ended" : "", show_count(sum.printed, a, sizeof(a)), show_count(sum.filtered, b, sizeof(b)),
-		show_count(sum.skipped, d, sizeof(d)));
+		ended ? " has ended" : "", fr_show_count(sum.printed, a, sizeof(a)), fr_show_count(sum.filtered, b, sizeof(b)),
+		fr_show_count(sum.skipped, d, sizeof(d)));
 }
 
 /* ---- the loop ---- */

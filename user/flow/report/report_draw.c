@@ -35,16 +35,9 @@ void fr_report_label(struct fr_report_page *p, const char *label)
 
 void fr_report_count(struct fr_out *o, u64 v, int width)
 {
-	char digits[32], text[48];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v), i, to = 0;
+	char text[32];
 
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			text[to++] = ',';
-		text[to++] = digits[i];
-	}
-	text[to] = 0;
-	fr_out_printf(o, "%*s", width, text);
+	fr_out_printf(o, "%*s", width, fr_show_count(v, text, sizeof(text)));
 }
 
 void fr_report_duration(struct fr_out *o, u64 ns, int width)

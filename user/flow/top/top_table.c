@@ -118,20 +118,6 @@ static void put_number(struct fr_grid *g, u32 x, u32 y, u32 width, const char *t
 	fr_grid_text(g, x + (width > len ? width - len : 0), y, x + width, text, ink);
 }
 
-static const char *with_commas(u64 v, char *buf)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v), i, to = 0;
-
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[to++] = ',';
-		buf[to++] = digits[i];
-	}
-	buf[to] = 0;
-	return buf;
-}
-
 static void put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const struct fr_top_column *c, const struct fr_top_val *v)
 {
 	char buf[40];
@@ -156,7 +142,7 @@ static void put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const struct fr_
 			   v->num ? FR_INK_NONE : FR_INK_DIM);
 		return;
 	default:
-		put_number(g, x, y, width, with_commas(v->num, buf), v->num ? FR_INK_NONE : FR_INK_DIM);
+		put_number(g, x, y, width, fr_show_count(v->num, buf, sizeof(buf)), v->num ? FR_INK_NONE : FR_INK_DIM);
 	}
 }
 

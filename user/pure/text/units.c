@@ -123,3 +123,18 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 		snprintf(buf, sz, "%.1f d", ns / 8.64e13);
 	return with_point(buf);
 }
+
+const char *fr_show_count(u64 cnt, char *buf, size_t sz)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)cnt), i;
+	size_t to = 0;
+
+	for (i = 0; i < len && to + 2 < sz; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[to++] = ',';
+		buf[to++] = digits[i];
+	}
+	buf[to] = 0;
+	return buf;
+}

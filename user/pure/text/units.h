@@ -24,8 +24,9 @@ int fr_parse_duration(const char *text, u64 *ns);
 /* "5%", "0.5%": thousandths of a percent, at most 100%. Returns 0, or -EINVAL. */
 int fr_parse_percent(const char *text, u32 *thousandths);
 
-/* "8.0 MiB", "312 B"; "1.25 s", "350 us". Written to buf, which is returned. */
+/* "8.0 MiB", "312 B"; "1.25 s", "350 us"; "1,234,567". Written to buf, which is returned. */
 const char *fr_show_size(u64 bytes, char *buf, size_t sz);
 const char *fr_show_duration(u64 ns, char *buf, size_t sz);
+const char *fr_show_count(u64 cnt, char *buf, size_t sz);
 
 #endif
