@@ -33,6 +33,8 @@ by() {
 	[[ ! -s $tmp/err ]] || { echo "on standard error:"; cat "$tmp/err"; return 1; }
 }
 use() { by use "$@"; }
+ask() { by ask "$@"; }
+refuse() { by refuse "$@"; }
 slow() { LD_LIBRARY_PATH=$tmp/root/lib "$tmp/slow" "$@"; }
 by_python() { /usr/bin/python3 tests/lib/check.py "$@"; }
 
@@ -121,7 +123,7 @@ versions_agree() {
 	local version
 	version=$("$FLIGHTREC" --version)
 	version=${version#flightrec }
-	use version && read -r ours header number < "$tmp/out" && [[ $ours == "$version" && $header == "$version" ]] &&
+	ask version && read -r ours header number < "$tmp/out" && [[ $ours == "$version" && $header == "$version" ]] &&
 		[[ $(pkg-config --modversion flightrec) == "$version" ]] &&
 		((number == $(tr . ' ' <<< "$version" | awk '{ print $1 * 1000000 + $2 * 1000 + $3 }')))
 }
@@ -152,12 +154,12 @@ stacks_are_the_same() {
 }
 
 schema_is_the_same() {
-	"$FLIGHTREC" events --json > "$tmp/json" && use schema && by_python schema "$tmp/json" "$tmp/out" &&
-		use schema "$tmp/load.flight" && by_python schema "$tmp/json" "$tmp/out"
+	"$FLIGHTREC" events --json > "$tmp/json" && ask schema && by_python schema "$tmp/json" "$tmp/out" &&
+		ask schema "$tmp/load.flight" && by_python schema "$tmp/json" "$tmp/out"
 }
 
 info_is_the_same() {
-	use info "$tmp/load.flight" && "$FLIGHTREC" info --json "$tmp/load.flight" > "$tmp/json" && by_python info "$tmp/json" "$tmp/out"
+	ask info "$tmp/load.flight" && "$FLIGHTREC" info --json "$tmp/load.flight" > "$tmp/json" && by_python info "$tmp/json" "$tmp/out"
 }
 
 tables_are_the_same() {
@@ -200,7 +202,7 @@ filters_agree() {
 	local expr cnt
 	for expr in 'cpu == 0' 'event == sys_exit && latency > 10us' 'event == sched_switch && next_comm ~ "*a*"' 'ret == -ENOENT' \
 		'cgroup ~ "/*"' 'cpu == 77'; do
-		use filter "$tmp/load.flight" "$expr" && cnt=$("$FLIGHTREC" replay --tier all --count -f "$expr" "$tmp/load.flight") || return
+		ask filter "$tmp/load.flight" "$expr" && cnt=$("$FLIGHTREC" replay --tier all --count -f "$expr" "$tmp/load.flight") || return
 		[[ $(< "$tmp/out") == "$cnt" ]] || { echo "$expr: $(< "$tmp/out"), not $cnt"; return 1; }
 	done
 }
@@ -208,7 +210,7 @@ filters_agree() {
 errors_are_told() {
 	head -c -300 "$tmp/load.flight" > "$tmp/damaged.flight"
 	by_python later "$tmp/load.flight" "$tmp/later.flight" || return
-	use errors "$tmp/load.flight" "$tmp/damaged.flight" "$tmp/later.flight" || return
+	refuse errors "$tmp/load.flight" "$tmp/damaged.flight" "$tmp/later.flight" || return
 	sed -E "s,$tmp/,,; s/bytes [0-9]+ to [0-9]+/bytes N to M/" "$tmp/out" | diff tests/lib/errors.txt -
 }
 
@@ -232,14 +234,14 @@ is_leakless() {
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" printed-json "$tmp/small.flight" &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" fields "$tmp/small.flight" > /dev/null &&
 		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" json "$tmp/small.flight" > /dev/null &&
-		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
-		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/use" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/refuse" errors "$tmp/small.flight" "$tmp/damaged.flight" "$tmp/later.flight" > /dev/null &&
+		under --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "$tmp/use" gaps "$tmp/load.flight" > /dev/null && under "$tmp/refuse" others "$tmp/small.flight" && under "$tmp/tables" "$tmp/lost.flight" > /dev/null
 }
 
 windows_agree() {
 	local when
 	for when in 12.5%..60.25% 0%..100% -12.5ms.. ; do
-		use window "$tmp/load.flight" "$when" && [[ $(< "$tmp/out") == $("$FLIGHTREC" replay --count --window "$when" "$tmp/load.flight") ]] ||
+		ask window "$tmp/load.flight" "$when" && [[ $(< "$tmp/out") == $("$FLIGHTREC" replay --count --window "$when" "$tmp/load.flight") ]] ||
 			{ echo "$when: $(< "$tmp/out")"; return 1; }
 	done
 }
@@ -249,7 +251,7 @@ tiers_agree() {
 	local which cnt sum=0
 	declare -A of
 	for which in main life stack all life,stack; do
-		use tiers "$tmp/$1.flight" "$which" && cnt=$("$FLIGHTREC" replay --tier "$which" --count "$tmp/$1.flight") || return
+		ask tiers "$tmp/$1.flight" "$which" && cnt=$("$FLIGHTREC" replay --tier "$which" --count "$tmp/$1.flight") || return
 		of[$which]=$(< "$tmp/out")
 		[[ ${of[$which]} == "$cnt" ]] || { echo "$which: ${of[$which]}, not $cnt"; return 1; }
 	done
@@ -273,15 +275,15 @@ locale_is_of_no_account() {
 }
 
 others_are_refused() {
-	use others "$tmp/load.flight"
+	refuse others "$tmp/load.flight"
 }
 
 threads_are_apart() {
-	use threads "$tmp/load.flight"
+	by threads "$tmp/load.flight"
 }
 
 threads_do_not_race() {
-	under --tool=helgrind --suppressions=tests/lib/helgrind.supp "$tmp/use" threads "$tmp/small.flight"
+	under --tool=helgrind --suppressions=tests/lib/helgrind.supp "$tmp/threads" "$tmp/small.flight"
 }
 
 command -v pkg-config > /dev/null || { echo "FAIL pkg-config is not installed"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
@@ -290,7 +292,7 @@ make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/mak
 	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "install" installs
 check "gcc and clang compile the example" example_compiles
-for program in use tables; do
+for program in use ask refuse threads tables; do
 	compile gcc "$tmp/$program" tests/lib/$program.c || { echo "FAIL tests/lib/$program.c"; echo "$passed passed, $((failed + 1)) failed, 0 skipped"; exit 1; }
 done
 check "the header, by four compilers" header_is_plain

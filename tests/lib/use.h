@@ -4,6 +4,7 @@
 #define USE_H
 
 #include <flightrec.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,19 @@ static inline struct flightrec *open_file(const char *path, unsigned flags, cons
 	if (flightrec_open(fr))
 		FAIL("opening: %s", flightrec_error(fr));
 	return fr;
+}
+
+/* For flightrec_set_log(); arg: what is before each line. To standard output: standard error has to stay empty. */
+static inline void say(void *arg, int level, const char *text)
+{
+	printf("%s %s: %s\n", (const char *)arg, level == FLIGHTREC_LOG_ERROR ? "error" : "warning", text);
+}
+
+/* As graphical programs do. */
+static inline void use_locale(void)
+{
+	if (!setlocale(LC_ALL, ""))
+		FAIL("there is no such locale");
 }
 
 /* ---- JSON of our own ---- */
