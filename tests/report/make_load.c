@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_load FILE: a snapshot of a machine that never existed: four CPUs, interrupts, and tasks that run, sleep, wake each
- * other, make system calls, fault, do I/O, begin and end. The rings are too small for all of it, and a lap is missing. The file
- * is the same each time, and has everything that a report shows. Some of it is odd, as real histories are.
+ * make_load FILE [parts | late]: a snapshot of a machine that never existed: four CPUs, interrupts, and tasks that run, sleep,
+ * wake each other, make system calls, fault, do I/O, begin and end. The rings are too small for all of it, and a lap is
+ * missing. The file is the same each time, and has everything that a report shows. Some of it is odd, as real histories are.
+ * parts: each ring is in two chunks. late: the horizon of the ring with the hole lies behind it, as a recorder's do.
  */
 #include "unit/host_ring.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define BUDGET_SZ  (16u << 20)
 #define REAL_NS	   1767225600000000000ULL
@@ -34,6 +36,7 @@ static u32 on_cpu[CPU_CNT]; /* task + 1, 0 idle */
 static bool in_softirq[CPU_CNT], in_irq[CPU_CNT];
 static u32 next_tid = FIRST_TID;
 static u64 trigger_ns;
+static bool is_late;
 
 #define PUT(cpu, tier, type, who, ...)                                     \
 	do {                                                               \
@@ -347,14 +350,19 @@ static void lap_times(const struct host_ring *h, u64 seq, u64 *first, u64 *last)
 	}
 }
 
+static bool lacks_lap(const struct host_ring *h)
+{
+	return h->r.cpu == 2 && h->r.tier == FR_TIER_MAIN;
+}
+
 static u64 horizon_of(const struct host_ring *h)
 {
 	struct fr_snap_lap lap;
 	u64 first, last;
 
-	if (!host_ring_lap(h, 0, &lap) || lap.seq == 1)
+	if (!host_ring_lap(h, 0, &lap) || (lap.seq == 1))
 		return 0;
-	lap_times(h, lap.seq, &first, &last);
+	lap_times(h, is_late && lacks_lap(h) ? fr_w_seq(h->r.wr->w) - MISSING + 1 : lap.seq, &first, &last);
 	return first;
 }
 
@@ -390,7 +398,6 @@ static int put_hole(struct fr_snap_writer *w, const struct host_ring *h, u64 seq
 /* The older laps of a ring, or its latest. */
 static int put_laps(struct fr_snap_writer *w, struct host_ring *h, bool latest)
 {
-	bool lacks = h->r.cpu == 2 && h->r.tier == FR_TIER_MAIN;
 	u64 seq = fr_w_seq(h->r.wr->w), missing = seq - MISSING, *present = &put_cnt[h->r.cpu][h->r.tier];
 	struct fr_snap_lap lap;
 	int err = 0;
@@ -400,7 +407,7 @@ static int put_laps(struct fr_snap_writer *w, struct host_ring *h, bool latest)
 	for (i = 0; host_ring_lap(h, i, &lap) && !err; i++) {
 		if ((lap.seq + SLOT_CNT / 2 > seq) != latest)
 			continue;
-		if (lacks && lap.seq == missing)
+		if (lacks_lap(h) && lap.seq == missing)
 			err = put_hole(w, h, missing);
 		else if (lap.sz)
 			err = fr_snap_put_lap(w, &lap, 0);
@@ -432,6 +439,7 @@ int main(int argc, char **argv)
 	u32 i;
 	int err;
 
+	is_late = argc > 2 && !strcmp(argv[2], "late");
 	if (argc < 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
@@ -445,7 +453,7 @@ int main(int argc, char **argv)
 			crash();
 		step(i);
 	}
-	err = put_all(w, argc > 2);
+	err = put_all(w, argc > 2 && !is_late);
 	err = err ? err : fr_snap_finish(w);
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
 		host_ring_free(ring[i / FR_TIER_CNT][i % FR_TIER_CNT]);

@@ -657,6 +657,18 @@ def losses(snap):
     check(info, "info")
 
 
+@test("a history begins before its holes, also where its horizon lies behind them")
+def begins(snap):
+    with tempfile.TemporaryDirectory() as d:
+        late = f"{d}/{os.path.basename(snap)}"
+        subprocess.run([f"{sys.argv[1]}/tests/report/make_load", late, "late"], check=True)
+        for keys in [], ["--keys", "f"]:
+            lines = [[line for line in once(f, "--size", "140x40", "--panel", "info", *keys) if re.match(r" CPU +\d| shown", line)]
+                     for f in (snap, late)]
+            check(len(lines[0]) == CPUS + 1 and "!!!" in lines[0][2] and ("//" in lines[0][2]) == bool(keys), lines[0])
+            equal(lines[1], lines[0], "CPUs, the time that is shown")
+
+
 def hatched(*files, status=0):
     """How many holes are told, and on the lines of how many CPUs they are seen."""
     text = run("top", "--once", "--panel", "info", "--size", "140x40", *files, status=status)[0]

@@ -246,6 +246,26 @@ static void what_is_missing_is_not_known(void **state)
 	assert_int_equal(t->horizon, 170);
 }
 
+/* The horizon lies behind the hole. What precedes the hole is there nevertheless. */
+static void what_precedes_a_hole_is_known(void **state)
+{
+	const struct fr_snap_hole hole = {
+		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
+
+	(void)state;
+	WAKE(100, CPU1, 0, 102);
+	SWITCH(110, CPU0, 0, 0, 101);
+	SWITCH(120, CPU0, 101, 1, 0);
+	SWITCH(150, CPU1, 102, 1, 103);
+	SWITCH(260, CPU1, 104, 1, 103);
+	load(BASE + 250, &hole);
+	runs_are(1, "0 102, 50 103, 100 unknown, 160 103");
+	states_are(101, "10 runs, 20 sleeps, 100 unknown");
+	states_are(103, "50 runs, 100 unknown, 160 runs");
+	assert_int_equal(t->begin, 0);
+	assert_int_equal(t->horizon, 150);
+}
+
 /* A task without a CPU may have run, unseen, on the one whose events are missing. One that runs has its own CPU. */
 static void no_task_sleeps_through_a_hole(void **state)
 {
@@ -372,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_run_wait_and_sleep, begin, end),
 		cmocka_unit_test_setup_teardown(a_switch_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_not_known, begin, end),
+		cmocka_unit_test_setup_teardown(what_precedes_a_hole_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(no_task_sleeps_through_a_hole, begin, end),
 		cmocka_unit_test_setup_teardown(no_task_sleeps_before_the_horizon, begin, end),
 		cmocka_unit_test_setup_teardown(calls_end_at_holes, begin, end),

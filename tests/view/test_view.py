@@ -382,7 +382,7 @@ def calls(_, folder):
             browser.close()
 
 
-STATES = """return [flightrec.data.holes, flightrec.model.horizon, Number(flightrec.data.origin),
+STATES = """return [flightrec.data.holes, flightrec.model.begin, Number(flightrec.data.origin),
     [...flightrec.model.tasks.values()].map(t => [t.tid, [0, 1, 2].map(k => [...[t.states.at, t.states.until, t.states.kind][k].a.slice(0, t.states.n)])]),
     flightrec.model.cpus.map(c => c ? [c.nr, [...c.runs.at.a.slice(0, c.runs.n)], [...c.runs.until.a.slice(0, c.runs.n)]] : null)]"""
 
@@ -397,10 +397,10 @@ def states(_, folder):
         browser = Browser()
         try:
             equal(browser.open(file + ".html"), "", "what the page says")
-            holes, horizon, origin, tasks, cpus = browser.run(STATES)
+            holes, begin, origin, tasks, cpus = browser.run(STATES)
         finally:
             browser.close()
-        blind = [(0, horizon)] + [(h["since"], h["until"]) for h in holes]
+        blind = [(0, begin)] + [(h["since"], h["until"]) for h in holes]
         off = {(tid, at, until) for tid, spans in tasks for at, until, kind in zip(*spans) if kind != RUNNING}
         bad = [s for s in off for since, until in blind if s[1] < until and s[2] > since]
         check(not bad, f"{name}: {len(bad)} of {len(off)} are shown where events are missing: {bad[:3]} {blind}")
@@ -413,6 +413,23 @@ def states(_, folder):
             shown[tid, until] = until - at
         lack = [k for k in known if not shown[k[0], k[1]]]
         check(len(known) > 100 and len(lack) * 100 < len(known), f"{name}: {len(lack)} of {len(known)} are not shown: {lack[:5]}")
+
+
+@test("what precedes a hole is shown, also where the horizon lies behind it")
+def before_hole(_, folder):
+    seen = []
+    for kind in "early", "late":
+        file = os.path.join(folder, kind + ".flight")
+        subprocess.run(["build/tests/report/make_load", file] + ["late"] * (kind == "late"), check=True)
+        flightrec("view", "-o", file + ".html", file)
+        browser = Browser()
+        try:
+            equal(browser.open(file + ".html"), "", "what the page says")
+            seen.append(browser.run(STATES))
+            check((browser.run("return flightrec.model.horizon") > seen[-1][0][0]["since"]) == (kind == "late"), kind)
+        finally:
+            browser.close()
+    equal(*seen, "the same history")
 
 
 HOLE_IN_RUN = """const d = flightrec.data, runs = flightrec.model.cpus[0].runs;

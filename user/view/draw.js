@@ -16,8 +16,8 @@ function taskColor(tid, dark) {
 class Timeline {
 	constructor(canvas, overview, data, model) {
 		Object.assign(this, { canvas, overview, data, model });
-		// what all CPUs have; before it there is the life tier's longer history
-		this.from = model.horizon < data.span * 0.999 ? model.horizon : 0;
+		// what all CPUs have, but for holes; before it there is the life tier's longer history
+		this.from = model.begin < data.span * 0.999 ? model.begin : 0;
 		this.to = data.span;
 		this.scroll = 0;
 		this.selected = null; // { row } or { tid, at, until }
@@ -218,7 +218,7 @@ class Timeline {
 		const d = this.data;
 		for (const r of d.rings) {
 			if (r.cpu === cpu && r.tier === 0)
-				this.hatch(g, this.from, Math.min(r.horizon, this.to), y, h, this.c.dim);
+				this.hatch(g, this.from, Math.min(r.begin, this.to), y, h, this.c.dim);
 		}
 		for (const hole of d.holes)
 			if (hole.cpu === cpu)

@@ -69,7 +69,9 @@ class Model {
 		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
-		this.horizon = Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.horizon));
+		const rings = data.rings.filter(r => r.tier === 0);
+		this.begin = Math.max(0, ...rings.map(r => r.begin)); // all CPUs' histories have begun, and may have holes
+		this.horizon = Math.max(0, ...rings.map(r => r.horizon)); // behind the holes
 		this.holes = [...data.holes].sort((a, b) => a.since - b.since);
 		this.rowsOf();
 		this.schedule();
@@ -92,7 +94,7 @@ class Model {
 		return t;
 	}
 	cpuOf(nr) {
-		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, lost: false, horizon: 0 };
+		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, lost: false, begin: 0 };
 	}
 	rowsOf() {
 		const d = this.data;
@@ -100,7 +102,7 @@ class Model {
 			if (!this.tasks.has(tid) || comm)
 				Object.assign(this.task(tid), { pid, name: comm });
 		for (const r of d.rings)
-			this.cpuOf(r.cpu).horizon = Math.max(this.cpuOf(r.cpu).horizon, r.tier ? 0 : r.horizon);
+			this.cpuOf(r.cpu).begin = Math.max(this.cpuOf(r.cpu).begin, r.tier ? 0 : r.begin);
 		for (let i = 0; i < d.n; i++) {
 			const c = this.cpuOf(d.cpu[i]);
 			c.rows.push(i);
@@ -129,7 +131,7 @@ class Model {
 			return;
 		const nrs = d.nrOf;
 		// A task without a CPU may get any: what it does is known only from here on, where all CPUs' events are there.
-		this.blind = this.horizon;
+		this.blind = this.begin;
 		let hole = 0;
 		const loseUntil = at => {
 			for (; hole < this.holes.length && this.holes[hole].since < at; hole++)
@@ -181,7 +183,7 @@ class Model {
 	switched(i, next, prev_state) {
 		const d = this.data, at = d.ts[i], c = this.cpuOf(d.cpu[i]), prev = d.tid[i], known = c.at >= 0 || c.lost;
 		// who leaves first ran when the CPU's history begins
-		const begin = known ? c.at : Math.min(Math.max(c.horizon, c.ts.a[0]), at);
+		const begin = known ? c.at : Math.min(Math.max(c.begin, c.ts.a[0]), at);
 		// a switch is missing (the kernel hides some tasks' from tracing): who ran when is not known
 		const missing = known && c.tid !== prev;
 		if (begin < at && !missing && !c.lost)

@@ -229,6 +229,7 @@ static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_s
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_u64(w, "cpu", r->cpu);
 		fr_jsonw_u64(w, "tier", r->tier);
+		fr_jsonw_u64(w, "begin", behind(p, r->begin_ns));
 		fr_jsonw_u64(w, "horizon", behind(p, r->horizon_ns));
 		fr_jsonw_u64(w, "lost", lost);
 		fr_jsonw_u64(w, "overwritten", r->count.overwritten);

@@ -59,7 +59,13 @@ static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
 	return key > t->origin_key ? key - t->origin_key : 0;
 }
 
-/* The earliest horizon among the snapshots of one boot counts. */
+/* Among several hosts, nothing is known of one before its first event. */
+static u64 known_at(const struct fr_timeline *t, u32 boot, const struct fr_summary *sum, u64 ts)
+{
+	return at_of(t, boot, t->boot_cnt > 1 && ts < sum->start_ns ? sum->start_ns : ts);
+}
+
+/* The earliest among the snapshots of one boot counts. */
 static int add_cpus(struct fr_timeline *t, u32 file)
 {
 	u32 boot = fr_replay_boot(t->replay, file), i, nr, was;
@@ -70,13 +76,14 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 		return err;
 	for (i = 0; i < sum->ring_cnt && !err; i++) {
 		const struct fr_sum_ring *r = &sum->ring[i];
-		/* among several hosts, nothing is known of one before its first event */
-		u64 horizon = at_of(t, boot, t->boot_cnt > 1 && r->horizon_ns < sum->start_ns ? sum->start_ns : r->horizon_ns);
+		u64 begin = known_at(t, boot, sum, r->begin_ns), horizon = known_at(t, boot, sum, r->horizon_ns);
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
 		was = t->cpu_cnt;
 		err = cpu_nr(t, boot, r->cpu, &nr);
+		if (!err && (nr == was || begin < t->cpu[nr].begin))
+			t->cpu[nr].begin = begin;
 		if (!err && (nr == was || horizon < t->cpu[nr].horizon))
 			t->cpu[nr].horizon = horizon;
 	}
@@ -313,7 +320,7 @@ void fr_timeline_free(struct fr_timeline *t)
 
 /* ---- loading ---- */
 
-/* Before a CPU's horizon, tasks may have run there unseen. */
+/* Before a CPU's history begins, tasks may have run there unseen. */
 static void find_blind(struct fr_timeline *t)
 {
 	u32 i;
@@ -321,7 +328,7 @@ static void find_blind(struct fr_timeline *t)
 	for (i = 0; i < t->cpu_cnt; i++) {
 		struct fr_tl_boot *b = &t->work->boot[t->cpu[i].boot];
 
-		b->blind = t->cpu[i].horizon > b->blind ? t->cpu[i].horizon : b->blind;
+		b->blind = t->cpu[i].begin > b->blind ? t->cpu[i].begin : b->blind;
 	}
 }
 
@@ -439,9 +446,10 @@ static int end(struct fr_timeline *t)
 		find_names(t);
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
 		err = find_trigger(t, i);
-	for (i = 0; i < t->cpu_cnt; i++)
-		if (t->cpu[i].horizon > t->horizon)
-			t->horizon = t->cpu[i].horizon;
+	for (i = 0; i < t->cpu_cnt; i++) {
+		t->begin = t->cpu[i].begin > t->begin ? t->cpu[i].begin : t->begin;
+		t->horizon = t->cpu[i].horizon > t->horizon ? t->cpu[i].horizon : t->horizon;
+	}
 	t->loaded = true;
 	return err;
 }

@@ -117,7 +117,8 @@ struct fr_tl_task {
 struct fr_tl_cpu {
 	u16 nr;
 	u32 boot;
-	u64 horizon; /* at: complete from there on */
+	u64 begin;   /* at: its history begins */
+	u64 horizon; /* at: complete from there on, behind its holes */
 	struct fr_tl_changes runs;
 	struct fr_tl_spans irqs;
 	struct fr_tl_rows rows;
@@ -148,6 +149,7 @@ struct fr_timeline {
 	struct fr_tl_hole *hole;
 	u32 hole_cnt;
 	struct fr_tl_rows samples;
+	u64 begin;   /* from there on all CPUs have their history, which may have holes */
 	u64 horizon; /* common */
 	u64 end;     /* the last event of the main tier, 0: none. After it, what runs is unknown */
 	bool has_trigger;

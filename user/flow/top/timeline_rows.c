@@ -80,9 +80,9 @@ static int first_run(struct fr_timeline *t, const struct fr_tl_fed *f)
 	struct fr_tl_fed since = *f;
 	int err;
 
-	if (c->horizon >= f->at)
+	if (c->begin >= f->at)
 		return 0;
-	since.at = c->horizon;
+	since.at = c->begin;
 	since.nr = FR_TL_NO_ROW;
 	err = change(&c->runs, since.at, since.nr, f->task ? f->task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 	if (!err && !t->task[f->task].states.cnt)

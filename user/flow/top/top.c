@@ -70,15 +70,15 @@ static int make_tracks(struct fr_top *t)
 }
 
 /*
- * From the common horizon to the last event of the main tier, and a little more. The whole span may be longer: a slow snapshot
- * has a last event late.
+ * From where all CPUs' histories have begun to the last event of the main tier, and a little more. The whole span may be
+ * longer: a slow snapshot has a last event late.
  */
 static void first_window(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
 	u64 end;
 
-	t->from = tl->horizon < tl->span - tl->span / 1000 ? tl->horizon : 0;
+	t->from = tl->begin < tl->span - tl->span / 1000 ? tl->begin : 0;
 	end = tl->end > t->from ? tl->end + (tl->end - t->from) / 50 : tl->span;
 	t->to = end < tl->span ? end : tl->span;
 }

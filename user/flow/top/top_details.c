@@ -114,9 +114,9 @@ static void put_cpu(struct page *p, u32 nr)
 	if (is_in(p))
 		p->x = fr_top_put_cpu(p->t, p->g, p->x, p->y, p->g->width, nr, FR_INK_BOLD);
 	put_str(p, FR_INK_NONE, "  ");
-	if (p->t->cursor < c->horizon) {
+	if (p->t->cursor < c->begin) {
 		put_str(p, FR_INK_LOST, "not complete here: its history begins at ");
-		put_when(p, c->horizon);
+		put_when(p, c->begin);
 	} else if (!v || v->what == FR_TL_RUN_UNKNOWN) {
 		put_str(p, FR_INK_LOST, "what runs is not known here");
 	} else {

@@ -169,7 +169,7 @@ static void draw_runs(const struct line *n, u32 cpu)
 	for (x = 0; x < n->l->line_w; x++)
 		put_busy(n, n->l->label_w + x, &t->col[x]);
 	put_names(n);
-	put_lost(n, 0, c->horizon, t->ask->utf8 ? 0x2571 : '/', FR_INK_DIM);
+	put_lost(n, 0, c->begin, t->ask->utf8 ? 0x2571 : '/', FR_INK_DIM);
 	for (i = 0; i < t->tl->hole_cnt; i++)
 		if (t->tl->hole[i].cpu == cpu)
 			put_lost(n, t->tl->hole[i].since, t->tl->hole[i].until + 1, '!', FR_INK_LOST);
