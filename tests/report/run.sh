@@ -73,6 +73,14 @@ trigger_outside() {
 	status 0 report --window 50%..trigger "$snap" && prints "^  when +$when, 0 ns before the end$" && prints '^Its stack  as it crashed, time beside the trigger$' &&
 		! grep "beside the window" "$tmp/out"
 }
+# From the hole's begin to the CPU's next switch nobody knows what ran: neither the figures nor the page says who did.
+not_known_in_a_hole() {
+	local since until
+	read -r since until < <("$FLIGHTREC" info --json "$snap" | jq -r '.holes[0] | "\(.since_ns) \(.until_ns)"') && [[ $until ]] || return
+	figures --moment 90ms --until "$until" && status 0 report --json --moment 90ms --until "$until" "$snap" &&
+		jq -e ".cpus[2].ran[-1].ts == $since and .cpus[2].ran[-1].tid == null" "$tmp/out" > "$tmp/page" || return
+	figures --since "$((since + 5000))" && status 0 report --moment 90ms --until "$until" "$snap" && prints '^     2 [A-Z.*]+[?]{6,} [0-9]+ switches$'
+}
 # Tables, bars and timelines fit into the width; lines of events are never cut.
 is_as_wide() {
 	local width
@@ -276,6 +284,7 @@ check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
 check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
 check "another task, longer moments" figures --task 110 --moment 30ms
 check "the page" page_tells
+check "what ran in a hole is not known" not_known_in_a_hole
 check "a trigger outside the window" trigger_outside
 check "the page is plain where it is piped" is_plain
 check "the page is as wide as COLUMNS says" is_as_wide

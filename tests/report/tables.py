@@ -146,6 +146,7 @@ class Tables:
                 c = self.cpus[h["cpu"]]
                 c.tid = c.irq = c.softirq = None
                 c.since_ns = max(c.since_ns, until)
+                self.has_cpu(c, h["since_ns"], None, None)
         pair = self.pairs.feed(row)
         if ts > self.at_ns:
             self.keep_chain()
@@ -205,13 +206,16 @@ class Tables:
             self.gets_cpu(row, c, self.task(tid), pair, counts)
         if ts >= c.since_ns:
             c.since_ns, c.tid = ts, tid
+        self.has_cpu(c, ts, tid, row["next_comm"])
+
+    def has_cpu(self, c, ts, tid, comm):
         if self.is_picked():
             return
         if ts < self.w["moment_begin_ns"]:
             c.first = tid
         elif ts <= self.w["moment_end_ns"]:
             c.ran.append((ts, tid))
-            c.ran_comms.append(row["next_comm"])
+            c.ran_comms.append(comm)
 
     def gets_cpu(self, row, c, t, pair, counts):
         if counts:

@@ -133,8 +133,8 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 		c->horizon_ns = r->horizon_ns;
 		if (r->begin_ns <= a->res.begin_ns)
 			continue;
-		fr_an_sched_gap(a, r->cpu, r->begin_ns);
 		fr_pairs_gap(a->pairs, r->cpu, r->begin_ns);
+		err = fr_an_sched_gap(a, r->cpu, 0, r->begin_ns);
 	}
 	return err;
 }
@@ -186,15 +186,18 @@ static void find_due(struct fr_analyze *a)
 }
 
 /* Handle holes that begin before now. A hole without a known end lies at the end of its ring. */
-static void pass_holes(struct fr_analyze *a, u64 now_ns)
+static int pass_holes(struct fr_analyze *a, u64 now_ns)
 {
-	while (a->hole_at < a->hole_cnt && a->hole[a->hole_at].since_ns < now_ns) {
+	int err = 0;
+
+	while (!err && a->hole_at < a->hole_cnt && a->hole[a->hole_at].since_ns < now_ns) {
 		const struct fr_snap_hole *h = &a->hole[a->hole_at++];
 		u64 until_ns = h->until_ns ?: ~0ULL;
 
 		fr_pairs_gap(a->pairs, h->cpu, until_ns);
-		fr_an_sched_gap(a, h->cpu, until_ns);
+		err = fr_an_sched_gap(a, h->cpu, h->since_ns, until_ns);
 	}
+	return err;
 }
 
 /* A fr_replay_lost_fn: nothing continues across damage. Stacks are not paired, so their loss does not matter. */
@@ -207,9 +210,7 @@ static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 	if (have_cpu(a, lost->cpu))
 		return -ENOMEM;
 	fr_pairs_gap(a->pairs, lost->cpu, lost->until_ns);
-	if (lost->tier == FR_TIER_MAIN)
-		fr_an_sched_gap(a, lost->cpu, lost->until_ns);
-	return 0;
+	return lost->tier == FR_TIER_MAIN ? fr_an_sched_gap(a, lost->cpu, lost->since_ns, lost->until_ns) : 0;
 }
 
 /* ---- rows ---- */
@@ -230,12 +231,14 @@ static void count(struct fr_analyze *a, u8 nr, const struct fr_an_row *r)
 }
 
 /* Handle gaps that come before this row. */
-static void pass_due(struct fr_analyze *a, u64 now_ns)
+static int pass_due(struct fr_analyze *a, u64 now_ns)
 {
-	pass_holes(a, now_ns);
+	int err = pass_holes(a, now_ns);
+
 	if (now_ns > a->res.focus.at_ns && !a->chained)
 		fr_an_sched_chain(a);
 	find_due(a);
+	return err;
 }
 
 /* Load the requested numbers. Most events have two or three, so always load three, without a branch. */
@@ -261,8 +264,8 @@ static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, st
 	u32 tid = b->tid[i];
 	int err;
 
-	if (ts > a->due_ns)
-		pass_due(a, ts);
+	if (ts > a->due_ns && pass_due(a, ts))
+		return -ENOMEM;
 	get_nums(b->type[nr].col, b->in_type[i], e, r->v);
 	r->i = i;
 	r->in.ts = ts;

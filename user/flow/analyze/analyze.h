@@ -127,10 +127,12 @@ struct fr_an_sample {
 	u64 cnt;
 };
 
+#define FR_AN_NOT_KNOWN (~0u) /* for a tid: events are missing */
+
 /* This task had the CPU from ts on. */
 struct fr_an_seg {
 	u64 ts;
-	u32 tid;
+	u32 tid; /* 0 idle, FR_AN_NOT_KNOWN */
 };
 
 struct fr_an_cpu {

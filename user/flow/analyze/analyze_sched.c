@@ -115,7 +115,7 @@ static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_t
 static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
 {
 	if (ts < a->res.moment_begin_ns) {
-		c->first_known = !a->picked;
+		c->first_known = !a->picked && tid != FR_AN_NOT_KNOWN;
 		c->first_tid = tid;
 		return 0;
 	}
@@ -134,16 +134,17 @@ static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
 	return 0;
 }
 
-void fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 until_ns)
+int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns)
 {
 	struct fr_an_cpu_state *s = cpu < a->res.cpu_cnt ? a->res.cpu[cpu].state : NULL;
 
 	if (!s)
-		return;
+		return 0;
 	s->known = false;
 	s->irq = s->softirq = 0;
 	if (s->since_ns < until_ns)
 		s->since_ns = until_ns;
+	return keep_seg(a, &a->res.cpu[cpu], since_ns, FR_AN_NOT_KNOWN);
 }
 
 /* Tasks still running at the window's end. */

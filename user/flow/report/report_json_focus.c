@@ -230,8 +230,13 @@ static void put_seg(struct fr_jsonw *w, const struct fr_report *r, u64 ts, u32 t
 {
 	fr_jsonw_open(w, NULL, '{');
 	fr_jsonw_u64(w, "ts", ts);
-	fr_jsonw_u64(w, "tid", tid);
-	put_who(w, r, "comm", tid, ts, cpu);
+	if (tid == FR_AN_NOT_KNOWN) {
+		fr_jsonw_text(w, "tid", NULL);
+		fr_jsonw_text(w, "comm", NULL);
+	} else {
+		fr_jsonw_u64(w, "tid", tid);
+		put_who(w, r, "comm", tid, ts, cpu);
+	}
 	fr_jsonw_close(w, '}');
 }
 

@@ -404,13 +404,7 @@ void fr_report_put_focus(struct fr_report_page *p)
 #define LABEL_CNT  26u
 #define LABEL_COLS 27u /* of one at most: ", A ", a name of 15 and a tid */
 
-/* The task with most of a column's time. */
-struct lane {
-	u32 tid; /* 0 idle */
-	bool known;
-};
-
-static u32 seg_tid(const struct fr_an_cpu *c, u64 ts, bool *known)
+static u32 seg_tid(const struct fr_an_cpu *c, u64 ts)
 {
 	u32 lo = 0, hi = c->seg_cnt;
 
@@ -422,8 +416,7 @@ static u32 seg_tid(const struct fr_an_cpu *c, u64 ts, bool *known)
 		else
 			hi = mid;
 	}
-	*known = lo || c->first_known;
-	return lo ? c->seg[lo - 1].tid : c->first_tid;
+	return lo ? c->seg[lo - 1].tid : c->first_known ? c->first_tid : FR_AN_NOT_KNOWN;
 }
 
 static char letter_of(u32 *labels, u32 *cnt, u32 tid)
@@ -437,27 +430,35 @@ static char letter_of(u32 *labels, u32 *cnt, u32 tid)
 	return i < *cnt ? 'A' + i : '*';
 }
 
+static u32 switch_cnt(const struct fr_an_cpu *c)
+{
+	u32 cnt = 0, i;
+
+	for (i = 0; i < c->seg_cnt; i++)
+		cnt += c->seg[i].tid != FR_AN_NOT_KNOWN;
+	return cnt;
+}
+
 static void put_lane(struct fr_report_page *p, u32 nr, u32 *labels, u32 *label_cnt, u32 cols)
 {
 	const struct fr_an_result *res = p->r->res;
 	const struct fr_an_cpu *c = &res->cpu[nr];
 	u64 span = res->moment_end_ns - res->moment_begin_ns;
-	u32 i;
+	u32 cnt = switch_cnt(c), i;
 
 	fr_out_printf(p->o, "  %4u ", nr);
 	for (i = 0; i < cols; i++) {
-		bool known;
 		u64 ts = res->moment_begin_ns + (u64)((double)span * (i + 0.5) / cols);
-		u32 tid = seg_tid(c, ts, &known);
-		bool is_focus = known && tid && tid == res->focus.tid;
+		u32 tid = seg_tid(c, ts);
+		bool is_focus = tid && tid == res->focus.tid;
 
 		if (is_focus)
 			fr_out_paint(p->o, FR_PAINT_RED);
-		fr_out_char(p->o, !known ? '?' : tid ? letter_of(labels, label_cnt, tid) : '.');
+		fr_out_char(p->o, tid == FR_AN_NOT_KNOWN ? '?' : tid ? letter_of(labels, label_cnt, tid) : '.');
 		if (is_focus)
 			fr_out_paint(p->o, FR_PAINT_NONE);
 	}
-	fr_out_printf(p->o, " %u switch%s\n", c->seg_cnt, c->seg_cnt == 1 ? "" : "es");
+	fr_out_printf(p->o, " %u switch%s\n", cnt, cnt == 1 ? "" : "es");
 }
 
 static void put_labels(struct fr_report_page *p, const u32 *labels, u32 cnt)
