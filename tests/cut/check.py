@@ -449,14 +449,17 @@ def check_ends_unknown(bad, ends, horizon):
 
 def lost_accounts():
     """A file that ends too early, and one whose accounts are damaged. One without accounts that is whole is complete."""
-    whole = named("whole.flight", "c.flight")  # with all accounts at its end, as the recorder writes them
+    whole = "parts.flight"  # with all accounts at its end, as the recorder writes them
     data = open(os.path.join(dir, whole), "rb").read()
     chunks = [c for c in event_chunks(whole) if c[2] == 0]
-    ends, begins = {c[1]: c[4] for c in chunks}, {c[1]: c[3] for c in chunks}
+    ends, begins = {c[1]: c[4] for c in chunks}, {c[1]: c[3] for c in reversed(chunks)}
     assert sorted(ends) == [0, 1]
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:data.rindex(b"fl-chunk", 0, data.index(b"fl-chunk", max(c[0] for c in chunks) + 100) + 8) + 8])
     check_ends_unknown("bad.flight", ends, begins)
+    whole = named("whole.flight", "c.flight")  # with one account of all rings
+    chunks = [c for c in event_chunks(whole) if c[2] == 0]
+    ends, begins = {c[1]: c[4] for c in chunks}, {c[1]: c[3] for c in chunks}
     at = next(at + len(head) for at, kind, head in chunk_heads(whole) if kind == 4)
     check_ends_unknown(flip(whole, at + 20), ends, begins)
     # what another file knows of the rings stays
@@ -470,7 +473,7 @@ def lost_accounts():
 
 def lost_ends():
     """A file whose end is lost, with the name of its boot, is of the boot of a file of the same session. Each event is there once."""
-    data = open(os.path.join(dir, named("whole.flight", "c.flight")), "rb").read()  # the facts are at its end
+    data = open(os.path.join(dir, "parts.flight"), "rb").read()  # the facts are at its end
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:len(data) * 3 // 4])
     left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
@@ -481,7 +484,27 @@ def lost_ends():
     run("merge", "-o", fresh("m.flight"), "bad.flight", "c.flight", want=3)
     assert len(rows("m.flight")) == len(rows("c.flight"))
     # another session, whose boot is not known, stays apart
-    assert len(rows("bad.flight", golden, want=3)) == len(left) + len(rows(golden))
+    assert {place(json.loads(l))[0] for l in rows("random.flight")}.isdisjoint({p[0] for p in left})
+    assert len(rows("bad.flight", "random.flight", want=3)) == len(left) + len(rows("random.flight"))
+
+
+def lost_cuts():
+    """A cut that lost its end is known as one, also when it was merged: what was cut away is not taken for what never happened."""
+    cpu = cut("b.flight", "--cpu", "0", "--until", "90%")[0]
+    os.rename(os.path.join(dir, cpu), os.path.join(dir, "cpu.flight"))
+    event = cut("b.flight", "-f", "event != sched_waking")[0]
+    os.rename(os.path.join(dir, event), os.path.join(dir, "event.flight"))
+    run("merge", "-o", fresh("m.flight"), "cpu.flight", cut("b.flight", "--cpu", "1", "--since", "10%")[0])
+    for whole in "cpu.flight", "event.flight", "m.flight":
+        data = open(os.path.join(dir, whole), "rb").read()
+        with open(os.path.join(dir, "bad.flight"), "wb") as f:
+            f.write(data[:list(event_chunks(whole))[-1][0] - 10])
+        got, want = json.loads(run("info", "--json", "bad.flight", want=3).stdout), info(whole)
+        assert got["events"] and {**got["cut"], "away": 0, "damage": 0} == {**want["cut"], "away": 0, "damage": 0}, (got["cut"], want["cut"])
+        values = lambda path, want: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(
+            "replay", "--json", "--pos", "--pairs", "--no-symbols", path, want=want).stdout.split(b"\n")[:-1])}
+        truth, said = values(whole, 0), values("bad.flight", 3)
+        assert not [p for p in said if not said[p].items() <= truth[p].items()], whole
 
 
 def union(*paths):
@@ -746,7 +769,7 @@ def merge_damaged_cuts():
     middle = mid("b.flight", 0.7)
     one, two = named("one.flight", "b.flight", "--until", str(middle)), named("two.flight", "b.flight", "--since", str(middle))
     data = bytearray(open(os.path.join(dir, two), "rb").read())
-    data[data.index(b"\x28\xb5\x2f\xfd", data.index(b"fl-chunk", data.index(b"fl-chunk") + 200)) + 50] ^= 0xff
+    data[data.index(b"\x28\xb5\x2f\xfd", next(event_chunks(two))[0]) + 50] ^= 0xff
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data)
     left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
@@ -829,7 +852,7 @@ def merge_hosts():
         f.write(data[:-30])
     assert rows("short.flight", want=3) == rows(out)
     # damage in the first snapshot does not affect the second
-    at = data.index(b"fl-chunk", 2000)
+    at = list(event_chunks(out))[1][0] + 8
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:at - 4] + b"\xff\xff\xff" + data[at - 1:])
     whens = lambda lines: {(e["ts"], place(e)) for e in map(json.loads, lines)}

@@ -7,7 +7,7 @@
  *	more, other, apart	are b as other versions of the program would have written it
  *	old			is c as if it had been merged behind a hole without times
  *	end			is b without the lap that was being written, and with the one that b lacks
- *	parts			is c with a chunk for each lap, and the accounts at the end
+ *	parts			is c with a chunk for each lap, accounts and facts at the end, as a recorder writes
  *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
 #include "unit/host_map.h"
@@ -116,7 +116,7 @@ static int put_facts(struct fr_snap_writer *w, const char *boot)
 
 	err = err ? err : fr_snap_put_fact(w, "host", "%s", boot);
 	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
-	err = err ? err : fr_snap_put_fact(w, "epoch", "%u", 0xabcd1234);
+	err = err ? err : fr_snap_put_fact(w, "epoch", "%u", ring[MAIN0]->r.epoch);
 	err = err ? err : fr_snap_put_fact(w, "begin_ns", "1000000000");
 	err = err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)host_clock_ns);
 	err = err ? err : fr_snap_put_fact(w, "trigger_reason", "command");
@@ -227,28 +227,31 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 	if (fr_snap_create(path, BUDGET_SZ, 1, &w))
 		return 1;
 	err = fr_snap_put_schema(w, schema ?: fr_schema_builtin());
-	err = err ? err : put_facts(w, boot);
+	err = err || in_parts ? err : put_facts(w, boot);
 	if (in_parts)
 		err = err ? err : put_parts(w);
 	for (i = 0; i < RING_CNT && !err; i++)
 		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
 	if (!strcmp(name, "old"))
 		err = err ? err : put_old_holes(w);
+	err = err || !in_parts ? err : put_facts(w, boot);
 	err = err ? err : put_tasks(w);
 	err = err ? err : fr_snap_put_clocks(w, &clock, 1);
 	return err ? err : fr_snap_finish(w);
 }
 
-static void new_rings(void)
+static void new_rings(u32 epoch)
 {
 	u32 i;
 
-	for (i = 0; i < RING_CNT; i++)
+	for (i = 0; i < RING_CNT; i++) {
 		ring[i] = host_ring_new(i == MAIN1,
 					i == STACK0  ? FR_TIER_STACK
 					: i == LIFE0 ? FR_TIER_LIFE
 						     : FR_TIER_MAIN,
 					10, 2);
+		ring[i]->r.epoch = epoch;
+	}
 }
 
 static void free_rings(void)
@@ -356,10 +359,10 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	new_rings();
+	new_rings(0xabcd1234);
 	err = put_session(argv[1]);
 	free_rings();
-	new_rings();
+	new_rings(0x1234abcd);
 	err = err ? err : put_random(argv[1]);
 	free_rings();
 	return err != 0;

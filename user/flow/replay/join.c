@@ -332,6 +332,7 @@ static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
 	int err = fr_snap_put_schema(w, g->schema);
 	u32 i;
 
+	err = err ? err : fr_join_put_facts(g, w);
 	err = err ? err : find_rings(g);
 	for (i = 0; i < g->ring_cnt && !err; i++)
 		err = put_ring(g, &g->ring[i], w);

@@ -122,7 +122,10 @@ int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_meta.c ---- */
 
-/* Write everything but the schema and the events. 0 or -errno. */
+/* Write the facts: first, so that a file that lost its end is known as merged, or of cuts. 0 or -errno. */
+int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w);
+
+/* Write everything else but the schema and the events. 0 or -errno. */
 int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* ---- join_schema.c ---- */

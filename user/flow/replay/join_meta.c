@@ -482,7 +482,7 @@ static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
 }
 
 /* The latest file's are used; the reasons of the others are kept beside them. */
-static int put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
+int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	const struct fr_join_file *newest = g->file[g->file_cnt - 1];
 	const char *name, *value;
@@ -509,9 +509,8 @@ static int put_profile(const struct fr_join_group *g, struct fr_snap_writer *w)
 
 int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
-	int err = put_facts(g, w);
+	int err = fr_join_put_rings(g, w);
 
-	err = err ? err : fr_join_put_rings(g, w);
 	err = err ? err : put_tasks(g, w);
 	err = err ? err : put_clocks(g, w);
 	err = err ? err : put_incidents(g, w);

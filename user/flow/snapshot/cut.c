@@ -166,6 +166,7 @@ static int put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_sna
 {
 	int err = fr_snap_put_schema(w, fr_snap_schema(p->snap));
 
+	err = err ? err : fr_cut_put_facts(c, p, w);
 	err = err ? err : put_events(p, w);
 	err = err ? err : put_context(p, w);
 	return err ? err : fr_cut_put_meta(c, p, w);

@@ -23,7 +23,13 @@ struct fr_cut {
 	u32 part_cnt;
 };
 
-/* Write everything but the schema and the events. 0 or -errno. */
+/*
+ * Write what the file tells of itself and what was asked for: first, so that a cut that lost its end is not taken for a whole
+ * file. 0 or -errno.
+ */
+int fr_cut_put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w);
+
+/* Write everything else but the schema and the events. 0 or -errno. */
 int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w);
 
 #endif

@@ -104,13 +104,10 @@ static int put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	return err;
 }
 
-static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+int fr_cut_put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	const struct fr_cut_ask *ask = c->ask;
 	const struct fr_snap *s = p->snap;
-	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
-	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
-	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
 	const char *name = strrchr(ask->path, '/');
 	int err = copy_facts(s, w);
 
@@ -119,8 +116,18 @@ static int put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	err = err ? err : put_asked(s, w, "cut_cpu", ask->cpu_text);
 	err = err ? err : put_asked(s, w, "cut_pid", ask->pid_text);
 	err = err ? err : put_asked(s, w, "cut_cgroup", ask->cgroup);
-	err = err ? err : put_asked(s, w, "cut_filter", ask->opts.filter);
-	err = err ? err : fr_snap_put_fact(w, "cut_away", "%llu", (unsigned long long)away);
+	return err ? err : put_asked(s, w, "cut_filter", ask->opts.filter);
+}
+
+/* Facts that are known once all events have been read. */
+static int put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_snap *s = p->snap;
+	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
+	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
+	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
+	int err = fr_snap_put_fact(w, "cut_away", "%llu", (unsigned long long)away);
+
 	if (governor_ns)
 		err = err ? err : fr_snap_put_fact(w, "cut_governor", "%llu", (unsigned long long)governor_ns);
 	if (damage)
@@ -411,7 +418,7 @@ static int put_profile(const struct fr_cut *c, const struct fr_cut_part *p, stru
 
 int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
-	int err = put_facts(c, p, w);
+	int err = put_counts(c, p, w);
 
 	err = err ? err : put_accounts(c, p, w);
 	err = err ? err : put_tasks(p, w);
