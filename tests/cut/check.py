@@ -488,6 +488,24 @@ def lost_ends():
     assert len(rows("bad.flight", "random.flight", want=3)) == len(left) + len(rows("random.flight"))
 
 
+def lost_holes():
+    """If holes are lost, and the accounts are not, a ring is known from its horizon to its last event."""
+    for whole in "end.flight", "b.flight":
+        heads = [(at, kind, len(head)) for at, kind, head in chunk_heads(whole)]
+        at, _, sz = next(h for h in heads if h[1] == 5)
+        data = open(os.path.join(dir, whole), "rb").read()
+        for bad in data[:at + sz] + bytes([data[at + sz] ^ 0xff]) + data[at + sz + 1:], data[:at + 30] + b"\xff" + data[at + 31:], data[:at], data[:at + sz + 1]:
+            with open(os.path.join(dir, "bad.flight"), "wb") as f:
+                f.write(bad)
+            for cpu in {c["cpu"] for c in info(whole)["cpus"]} if len(bad) == len(data) else {0}:
+                ring, last = main_ring(info(whole), cpu), max(c[4] for c in event_chunks(whole) if (c[1], c[2]) == (cpu, 0))
+                got = json.loads(run("info", "--json", "bad.flight", want=3).stdout)
+                want = [(0, ring["horizon_ns"])] * (ring["first_ts"] < ring["horizon_ns"]) + [(last, 0)]
+                assert main_ring(got, cpu)["written"] and main_ring(got, cpu)["horizon_ns"] == ring["horizon_ns"]
+                assert [(h["since_ns"], h["until_ns"]) for h in got["holes"] if (h["cpu"], h["tier"]) == (cpu, "main")] == want, (whole, got["holes"], want)
+                assert last == got["end_ns"] or (cpu, last, None) in gaps("bad.flight", "damaged", want=3)
+
+
 def lost_cuts():
     """A cut that lost its end is known as one, also when it was merged: what was cut away is not taken for what never happened."""
     cpu = cut("b.flight", "--cpu", "0", "--until", "90%")[0]

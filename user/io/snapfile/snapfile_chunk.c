@@ -163,11 +163,13 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 
 	memcpy(&h, s->own.stored, sizeof(h));
 	p = (struct fr_snap_place){off + head_sz, h.stored_hash, h.decoded_sz};
+	s->last_kind = h.kind;
 	err = keep_off(s, off);
 	if (err)
 		return err;
 	if (h.stored_sz > s->size - p.stored_off) {
 		fr_snap_note(s, "chunk at byte %llu: the file ends within it", (unsigned long long)off);
+		s->lost_holes |= h.kind == FR_CHUNK_HOLES;
 		*end = p.stored_off; /* if bytes were lost, a later part may still follow here */
 		return 0;
 	}
@@ -181,6 +183,7 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	if (err != -EBADMSG)
 		return err;
 	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
+	s->lost_holes |= h.kind == FR_CHUNK_HOLES;
 	return 0;
 }
 

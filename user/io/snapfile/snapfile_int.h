@@ -8,7 +8,7 @@
  *	snapfile_parts.c the way through: parts, damage between them, index and trailer
  *	snapfile_chunk.c a chunk's header and content; chunks of events
  *	snapfile_meta.c	 chunks of everything else
- *	snapfile_rings.c rings whose accounts were lost
+ *	snapfile_rings.c rings whose accounts or holes were lost
  *	snapfile_rows.c	 what else is needed to make another snapshot of it
  *	snapfile_profile.c  of these, the profile
  *	snapfile_symbols.c  of these, what addresses mean
@@ -69,7 +69,9 @@ struct fr_snap {
 	char **damage;
 	size_t damage_cnt;
 	bool has_index, has_trailer;
-	u64 vain_sz; /* bytes of what looked like parts, and was none */
+	bool lost_holes; /* a chunk of them */
+	u16 last_kind;	 /* of the last chunk found */
+	u64 vain_sz;	 /* bytes of what looked like parts, and was none */
 	struct fr_snap_decoder own;
 };
 

@@ -118,6 +118,7 @@ static int note_lost(struct fr_snap *s, const struct fr_index_entry *e)
 	u64 *more;
 
 	fr_snap_note(s, "chunk at byte %llu: its header is damaged", (unsigned long long)e->file_off);
+	s->lost_holes |= e->kind == FR_CHUNK_HOLES;
 	if (e->kind != FR_CHUNK_EVENTS)
 		return 0;
 	more = realloc(s->lost, (s->lost_cnt + 1) * sizeof(*more));

@@ -2,6 +2,9 @@
 /*
  * snapfile_rings: rings whose accounts were lost with a part of the file. Accounts are written last, so a file that ends too
  * early has none. Then its chunks tell what there is, and nothing tells what came after them.
+ *
+ * If accounts are there and holes were lost, a ring is complete from its horizon to its last event: the lost holes lie before
+ * or behind that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,12 +63,62 @@ static void extend(const struct guess *g, size_t at, const struct fr_chunk *c)
 	h->since_ns = c->last_ts;
 }
 
+/* Holes follow rings. */
+static bool has_lost_holes(const struct fr_snap *s)
+{
+	return s->lost_holes || (!s->has_index && s->last_kind == FR_CHUNK_RINGS);
+}
+
+static int add_hole(struct fr_snap *s, struct fr_snap_hole hole)
+{
+	struct fr_snap_hole *h = add_item(&s->holes, sizeof(*h));
+
+	if (h)
+		*h = hole;
+	return h ? 0 : -ENOMEM;
+}
+
+/* Holes before the horizon, if the ring has events there, and behind its last event. */
+static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
+{
+	struct fr_snap_hole before = {.cpu = r.cpu, .tier = r.tier, .why = FR_HOLE_damaged, .until_ns = r.horizon_ns};
+	struct fr_snap_hole behind = {.cpu = r.cpu, .tier = r.tier, .why = FR_HOLE_damaged};
+	bool has_before = false;
+	size_t i;
+
+	before.first_seq = before.last_seq = r.first_seq;
+	behind.first_seq = behind.last_seq = r.last_seq;
+	for (i = 0; i < s->chunk_cnt; i++) {
+		const struct fr_chunk *c = &s->chunk[i];
+
+		if (c->cpu != r.cpu || c->tier != r.tier)
+			continue;
+		behind.since_ns = c->last_ts > behind.since_ns ? c->last_ts : behind.since_ns;
+		if (c->first_ts >= r.horizon_ns)
+			continue;
+		has_before = true;
+		before.last_seq = c->last_seq > before.last_seq ? c->last_seq : before.last_seq;
+	}
+	return (has_before ? add_hole(s, before) : 0) ?: add_hole(s, behind);
+}
+
+/* As far as accounts are there. */
+static int guess_holes(struct fr_snap *s)
+{
+	size_t ring_cnt = s->rings.cnt, i;
+	int err = 0;
+
+	for (i = 0; i < ring_cnt && has_lost_holes(s) && !err; i++)
+		err = add_holes(s, ((const struct fr_snap_ring *)s->rings.items)[i]);
+	return err;
+}
+
 int fr_snap_guess_rings(struct fr_snap *s)
 {
 	const char *begin = fr_snap_fact(s, "begin_ns");
+	int err = guess_holes(s);
 	struct guess g = {s, s->rings.cnt, s->holes.cnt, begin ? strtoull(begin, NULL, 10) : 0};
 	size_t i, at;
-	int err = 0;
 
 	for (i = 0; i < s->chunk_cnt && s->damage_cnt && !err; i++) {
 		at = find_ring(s, &s->chunk[i]);
