@@ -290,22 +290,21 @@ static u64 daytime_on(struct tm day, u64 daytime_ns, u64 real_ns)
 }
 
 /*
- * The last time, not after real_ns, that it was this late in a day. The day before is one by the calendar: days that end summer
- * time, or begin it, do not have 24 hours.
+ * The last time, not after end_ns, that it was this late in a day; or the next one, if only that is near the time from begin_ns
+ * to end_ns. The day before is one by the calendar: days that end summer time, or begin it, do not have 24 hours.
  */
-static u64 last_daytime(u64 real_ns, u64 daytime_ns)
+static u64 near_daytime(u64 begin_ns, u64 end_ns, u64 daytime_ns)
 {
-	time_t t = real_ns / FR_SEC_NS;
+	time_t t = end_ns / FR_SEC_NS;
 	struct tm day;
-	u64 ns;
+	u64 last, next;
 
 	if (!localtime_r(&t, &day))
 		return 0;
-	ns = daytime_on(day, daytime_ns, real_ns);
-	if (ns <= real_ns)
-		return ns;
-	day.tm_mday--;
-	return daytime_on(day, daytime_ns, real_ns);
+	last = next = daytime_on(day, daytime_ns, end_ns);
+	day.tm_mday += last > end_ns ? -1 : 1;
+	*(last > end_ns ? &last : &next) = daytime_on(day, daytime_ns, end_ns);
+	return last < begin_ns && begin_ns - last > next - end_ns ? next : last;
 }
 
 int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const struct fr_wall *wall, s64 *ts)
@@ -331,7 +330,7 @@ int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const str
 		*ts = fr_wall_ts(wall, w->last ? w->last_ns : w->ns, w->last);
 		return 0;
 	case FR_WHEN_DAYTIME:
-		*ts = fr_wall_ts(wall, last_daytime(fr_wall_real(wall, end_ns), w->ns), w->last);
+		*ts = fr_wall_ts(wall, near_daytime(fr_wall_real(wall, begin_ns), fr_wall_real(wall, end_ns), w->ns), w->last);
 		return 0;
 	default:
 		return -EINVAL;
