@@ -850,6 +850,20 @@ def merge_versions():
     assert "versions" not in run("merge", "-o", fresh("m.flight"), "a.flight", "random.flight").stdout.decode()
 
 
+def merge_filters():
+    """A name that one of the files knows is no mistake: the other files' events lack it."""
+    switches = lambda *paths: [l for l in rows(*paths) if json.loads(l)["event"] == "sched_switch"]
+    both = "more.flight", "other.flight"
+    for expr in "event == novel", "event in (sched_switch, novel)", "outcome == -2", "!(outcome == -2)", "outcome ~ \"-E*\" || event == novel":
+        run("replay", "--count", "-f", expr, "a.flight", want=2)
+        run("replay", "--count", "-f", expr + " && nonsense == 1", *both, want=2)
+    assert rows("-f", "event in (sched_switch, novel)", *both) == switches(*both)
+    failed = [l for l in rows("other.flight") if json.loads(l).get("outcome") == -2]
+    assert failed and rows("-f", "outcome == -2", "random.flight", "other.flight") == rows("-f", "outcome == -2", "other.flight") == failed
+    assert rows("-f", "outcome == -ENOENT || event == sched_switch", "random.flight", "other.flight") == [
+        l for l in rows("random.flight", "other.flight") if json.loads(l)["event"] == "sched_switch" or json.loads(l).get("outcome") == -2]
+
+
 def merge_hosts():
     parts = ["a.flight", "random.flight", "b.flight"]
     out = merge(*parts)

@@ -25,7 +25,7 @@ static int compile(struct flightrec *fr, u32 file, const char *expr, struct fr_f
 {
 	const struct fr_view *view = fr_replay_view(fr->replay, file);
 	struct fr_filter_error error;
-	int err = fr_filter_new(expr, view->schema, view->arch, out, &error);
+	int err = fr_replay_filter_new(fr->replay, file, expr, out, &error);
 
 	if (err == -EINVAL) {
 		const struct fr_err_sink *was = fr_lib_enter(fr);

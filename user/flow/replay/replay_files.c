@@ -147,10 +147,8 @@ int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
 	return err;
 }
 
-static int make_view(struct fr_replay *r, struct fr_replay_file *f)
+static void make_view(struct fr_replay *r, struct fr_replay_file *f)
 {
-	struct fr_filter_error error;
-	int err = 0;
 
 	f->view = (struct fr_view){
 		.schema = fr_snap_schema(f->snap),
@@ -159,8 +157,36 @@ static int make_view(struct fr_replay *r, struct fr_replay_file *f)
 		.wall = &r->boot[f->boot].wall,
 		.arch = fr_snap_fact(f->snap, "arch"),
 	};
-	if (r->opts.filter)
-		err = fr_filter_new(r->opts.filter, f->view.schema, f->view.arch, &f->filter, &error);
+}
+
+/* Does the expression have a meaning in any of the files? */
+static bool means_something(const struct fr_replay *r, const char *expr)
+{
+	struct fr_filter_error error;
+	struct fr_filter *f = NULL;
+	bool means = false;
+	u32 i;
+
+	for (i = 0; i < r->file_cnt && !means; i++)
+		means = !fr_filter_new(expr, r->file[i].view.schema, r->file[i].view.arch, &f, &error);
+	fr_filter_free(f);
+	return means;
+}
+
+int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, struct fr_filter **out,
+			 struct fr_filter_error *error)
+{
+	const struct fr_view *v = &r->file[file].view;
+	int err = fr_filter_new(expr, v->schema, v->arch, out, error);
+
+	return err == -EINVAL && means_something(r, expr) ? fr_filter_new_beside(expr, v->schema, v->arch, out, error) : err;
+}
+
+static int make_filter(struct fr_replay *r, u32 i)
+{
+	struct fr_filter_error error;
+	int err = fr_replay_filter_new(r, i, r->opts.filter, &r->file[i].filter, &error);
+
 	if (err == -EINVAL)
 		fr_filter_say(r->opts.filter, &error);
 	return err;
@@ -171,7 +197,9 @@ int fr_replay_make_views(struct fr_replay *r)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < r->file_cnt && !err; i++)
-		err = make_view(r, &r->file[i]);
+	for (i = 0; i < r->file_cnt; i++)
+		make_view(r, &r->file[i]);
+	for (i = 0; i < r->file_cnt && r->opts.filter && !err; i++)
+		err = make_filter(r, i);
 	return err;
 }

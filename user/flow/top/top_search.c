@@ -56,9 +56,7 @@ static int compile(struct fr_top *t, const char *expr, struct fr_top_search *s, 
 	int err = 0;
 
 	for (i = 0; i < s->file_cnt && !err; i++) {
-		const struct fr_view *v = fr_replay_view(s->replay, i);
-
-		err = fr_filter_new(expr, v->schema, v->arch, &s->filter[i], &error);
+		err = fr_replay_filter_new(s->replay, i, expr, &s->filter[i], &error);
 		if (err == -EINVAL)
 			fr_top_note(t, "%.200s, at %zu", error.text, error.at + 1);
 		*pairs |= !err && fr_filter_uses_pairs(s->filter[i]);

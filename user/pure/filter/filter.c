@@ -61,8 +61,8 @@ void fr_filter_free(struct fr_filter *f)
 	free(f);
 }
 
-int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
-		  struct fr_filter_error *error)
+static int compile(const char *expr, const struct fr_schema *s, const char *arch, bool beside, struct fr_filter **out,
+		   struct fr_filter_error *error)
 {
 	struct fr_filter *f = calloc(1, sizeof(*f));
 	int err;
@@ -72,6 +72,7 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 		return -ENOMEM;
 	f->schema = s;
 	f->arch = arch;
+	f->beside = beside;
 	f->error = error;
 	err = fr_filter_parse(f, expr);
 	if (!err)
@@ -84,6 +85,18 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 	}
 	*out = f;
 	return 0;
+}
+
+int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
+		  struct fr_filter_error *error)
+{
+	return compile(expr, s, arch, false, out, error);
+}
+
+int fr_filter_new_beside(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
+			 struct fr_filter_error *error)
+{
+	return compile(expr, s, arch, true, out, error);
 }
 
 bool fr_filter_uses_pairs(const struct fr_filter *f)

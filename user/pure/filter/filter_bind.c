@@ -177,7 +177,7 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 		any |= s[nr].known[0] || s[nr].known[1];
 	}
 	n->symbol = s;
-	if (!any)
+	if (!any && !f->beside)
 		return fail_value(f, field, n);
 	n->op = FR_OP_SYMBOL;
 	return 0;
@@ -292,7 +292,8 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 {
 	if (!is_event_word(word))
 		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
-	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text))
+	if (is_pattern_op(n) || f->beside || fr_schema_find(f->schema, word->text) ||
+	    fr_schema_find(fr_schema_builtin(), word->text))
 		return 0;
 	if (strpbrk(word->text, "*?["))
 		return fr_filter_fail(f, word->at, "this is a pattern: event ~ \"%.63s\"", word->text);
@@ -361,12 +362,19 @@ static u8 kinds_of(const struct fr_node *n)
 	}
 }
 
-static int check_name(struct fr_filter *f, const struct fr_node *n)
+static int check_name(struct fr_filter *f, struct fr_node *n)
 {
-	return n->op == FR_OP_NAME ? fr_filter_unknown_name(f, n) : 0;
+	if (n->op != FR_OP_NAME)
+		return 0;
+	if (!f->beside)
+		return fr_filter_unknown_name(f, n);
+	n->op = FR_OP_FIELD;
+	n->field = calloc(FR_EVENT_MAX, sizeof(*n->field));
+	f->no_memory |= !n->field;
+	return n->field ? 0 : -ENOMEM;
 }
 
-static int check_number(struct fr_filter *f, const struct fr_node *n)
+static int check_number(struct fr_filter *f, struct fr_node *n)
 {
 	if (check_name(f, n))
 		return -EINVAL;
@@ -376,7 +384,7 @@ static int check_number(struct fr_filter *f, const struct fr_node *n)
 /* A bare word next to a text was meant as a text. */
 static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
 {
-	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
+	if (!f->beside && kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
 		return fr_filter_fail(f, word->at, "a text needs quotes: \"%s\"", word->text);
 	return 0;
 }
@@ -405,7 +413,7 @@ static int check_length(struct fr_filter *f, const struct fr_node *name, const s
 			      text->text);
 }
 
-static int check_pair(struct fr_filter *f, const struct fr_node *n, const struct fr_node *b)
+static int check_pair(struct fr_filter *f, const struct fr_node *n, struct fr_node *b)
 {
 	u8 common;
 
@@ -446,7 +454,7 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 
 static int check_compare(struct fr_filter *f, struct fr_node *n)
 {
-	const struct fr_node *b;
+	struct fr_node *b;
 	int err = 0;
 
 	if (is_pattern_op(n))

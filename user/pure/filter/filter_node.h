@@ -107,6 +107,7 @@ struct fr_node {
 struct fr_filter {
 	const struct fr_schema *schema;
 	const char *arch;
+	bool beside; /* names that mean nothing here do in another file */
 	struct fr_node *root;
 	struct fr_node *node[FR_NODE_MAX]; /* all nodes */
 	u32 node_cnt;
