@@ -471,6 +471,19 @@ def lost_accounts():
     assert run("replay", "--gaps", "--json", tiny).stdout.count(b"\n") == int(run("replay", "--count", tiny).stdout) > 0
 
 
+def lost_laps():
+    """A lap that is missing is a hole, also if no account tells of it."""
+    hole, = info("torn.flight")["holes"]
+    last = list(event_chunks("torn.flight"))[-1]
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(open(os.path.join(dir, "torn.flight"), "rb").read()[:last[0] + last[5]])
+    got = json.loads(run("info", "--json", "bad.flight", want=3).stdout)
+    found, = [h for h in got["holes"] if h["until_ns"] and h["tier"] == "main"]
+    assert (found["cpu"], found["first_seq"], found["last_seq"]) == (hole["cpu"], hole["first_seq"], hole["last_seq"]), (found, hole)
+    assert main_ring(got, 0)["horizon_ns"] == found["until_ns"] >= hole["until_ns"] > found["since_ns"] >= hole["since_ns"], (found, hole)
+    assert (0, found["since_ns"], found["until_ns"]) in gaps("bad.flight", "damaged", want=3)
+
+
 def lost_ends():
     """A file whose end is lost, with the name of its boot, is of the boot of a file of the same session. Each event is there once."""
     data = open(os.path.join(dir, "parts.flight"), "rb").read()  # the facts are at its end
@@ -516,7 +529,7 @@ def lost_cuts():
     for whole in "cpu.flight", "event.flight", "m.flight":
         data = open(os.path.join(dir, whole), "rb").read()
         with open(os.path.join(dir, "bad.flight"), "wb") as f:
-            f.write(data[:list(event_chunks(whole))[-1][0] - 10])
+            f.write(data[:list(event_chunks(whole))[1][0]])
         got, want = json.loads(run("info", "--json", "bad.flight", want=3).stdout), info(whole)
         assert got["events"] and {**got["cut"], "away": 0, "damage": 0} == {**want["cut"], "away": 0, "damage": 0}, (got["cut"], want["cut"])
         values = lambda path, want: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(

@@ -8,6 +8,7 @@
  *	old			is c as if it had been merged behind a hole without times
  *	end			is b without the lap that was being written, and with the one that b lacks
  *	parts			is c with a chunk for each lap, accounts and facts at the end, as a recorder writes
+ *	torn			is parts without a lap
  *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
 #include "unit/host_map.h"
@@ -181,7 +182,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 skip)
 	return err || !skip ? err : fr_snap_put_holes(w, &hole, 1);
 }
 
-static int put_parts(struct fr_snap_writer *w)
+static int put_parts(struct fr_snap_writer *w, u64 skip)
 {
 	struct fr_snap_lap lap;
 	bool more = true;
@@ -194,7 +195,7 @@ static int put_parts(struct fr_snap_writer *w)
 			if (!host_ring_lap(ring[i], k, &lap))
 				continue;
 			more = true;
-			err = lap.sz ? fr_snap_put_lap(w, &lap, 0) : 0;
+			err = lap.sz && (i != MAIN0 || lap.seq != skip) ? fr_snap_put_lap(w, &lap, 0) : 0;
 		}
 	}
 	return err ? err : fr_snap_settle(w);
@@ -229,7 +230,7 @@ static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 	err = fr_snap_put_schema(w, schema ?: fr_schema_builtin());
 	err = err || in_parts ? err : put_facts(w, boot);
 	if (in_parts)
-		err = err ? err : put_parts(w);
+		err = err ? err : put_parts(w, skip);
 	for (i = 0; i < RING_CNT && !err; i++)
 		err = put_ring(w, ring[i], i == MAIN0 ? skip : 0);
 	if (!strcmp(name, "old"))
@@ -337,6 +338,7 @@ static int put_session(const char *dir)
 	err = err ? err : dump_last(dir, "last");
 	in_parts = true;
 	err = err ? err : dump(dir, "parts", "boot-1", 0);
+	err = err ? err : dump(dir, "torn", "boot-1", last_whole_lap() - 3);
 	in_parts = false;
 	return err ? err : dump(dir, "old", "boot-1", 0);
 }

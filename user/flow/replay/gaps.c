@@ -265,11 +265,9 @@ static int add_end(struct fr_gaps *g, const struct fr_gap *h, u64 end_ns)
 /* The parts before, between and after the holes of a ring, to the snapshot's end. If there is none, all is missing. */
 static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *holes, u64 from_ns, u64 end_ns)
 {
-	size_t i;
+	size_t i, was = g->covered.cnt, ends = g->end.cnt;
 	int err = 0;
 
-	if (!holes->cnt && from_ns > end_ns)
-		return fr_gap_list_add(&g->end, (struct fr_gap){cpu, FR_GAP_before, 0, end_ns});
 	for (i = 0; i < holes->cnt && !err; i++) {
 		const struct fr_gap *h = &holes->g[i];
 
@@ -280,7 +278,11 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 		if (h->until_ns > from_ns)
 			from_ns = h->until_ns;
 	}
-	return err ?: fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, end_ns});
+	err = err ?: fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, end_ns});
+	if (err || g->covered.cnt > was)
+		return err;
+	g->end.cnt = ends;
+	return fr_gap_list_add(&g->end, (struct fr_gap){cpu, holes->cnt ? holes->g[0].why : FR_GAP_before, 0, end_ns});
 }
 
 static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)

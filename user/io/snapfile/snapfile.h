@@ -197,6 +197,7 @@ struct fr_chunk {
 	u16 cpu;
 	u8 tier;
 	bool damaged; /* found damaged when it was decoded */
+	bool skips;   /* a lap between its first and its last one is missing, or not whole */
 	bool context; /* see io/snapfile/snapfile_rows.h; never set in fr_snap_chunks() */
 };
 

@@ -96,6 +96,20 @@ static bool events_are_sane(const struct fr_events_head *e, const u8 *laps, size
 	       (u64)e->row_cnt * FR_REC_MIN_SZ <= e->raw_sz && e->first_ts <= e->last_ts && e->first_seq <= e->last_seq;
 }
 
+/* Is a lap missing between its first and its last one, or a page of a lap? */
+static bool skips(const struct fr_events_head *e, const u8 *laps)
+{
+	struct fr_lap_entry lap;
+	bool whole = true;
+	u32 i;
+
+	for (i = 0; i < e->lap_cnt; i++) {
+		memcpy(&lap, laps + i * sizeof(lap), sizeof(lap));
+		whole &= lap.seq == e->first_seq + i && !lap.damaged_pages;
+	}
+	return !whole;
+}
+
 static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const struct fr_events_head *e, u64 off,
 		       const struct fr_snap_place *place)
 {
@@ -127,6 +141,7 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 		.cpu = e->cpu,
 		.tier = e->tier,
 		.context = e->flags & FR_EVENTS_CONTEXT,
+		.skips = skips(e, s->own.stored + sizeof(*h) + sizeof(*e)),
 	};
 	return 0;
 }

@@ -63,12 +63,6 @@ static void extend(const struct guess *g, size_t at, const struct fr_chunk *c)
 	h->since_ns = c->last_ts;
 }
 
-/* Holes follow rings. */
-static bool has_lost_holes(const struct fr_snap *s)
-{
-	return s->lost_holes || (!s->has_index && s->last_kind == FR_CHUNK_RINGS);
-}
-
 static int add_hole(struct fr_snap *s, struct fr_snap_hole hole)
 {
 	struct fr_snap_hole *h = add_item(&s->holes, sizeof(*h));
@@ -76,6 +70,43 @@ static int add_hole(struct fr_snap *s, struct fr_snap_hole hole)
 	if (h)
 		*h = hole;
 	return h ? 0 : -ENOMEM;
+}
+
+/* Laps that are missing at a chunk or before it are a hole; as a recorder has it, the ring is complete behind that. */
+static int add_skipped(struct fr_snap *s, size_t at, const struct fr_chunk *before, const struct fr_chunk *c)
+{
+	struct fr_snap_ring *r = (struct fr_snap_ring *)s->rings.items + at;
+	struct fr_snap_hole h = {.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
+
+	if (!c->skips && (!before || c->first_seq <= before->last_seq + 1))
+		return 0;
+	h.first_seq = c->skips ? c->first_seq : before->last_seq + 1;
+	h.last_seq = c->skips ? c->last_seq : c->first_seq - 1;
+	h.since_ns = before ? before->last_ts : c->first_ts;
+	h.until_ns = c->skips ? c->last_ts : c->first_ts;
+	r->horizon_ns = h.until_ns > r->horizon_ns ? h.until_ns : r->horizon_ns;
+	return add_hole(s, h);
+}
+
+static int find_skipped(struct fr_snap *s, size_t at)
+{
+	const struct fr_chunk *before = NULL;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->chunk_cnt && !err; i++) {
+		if (find_ring(s, &s->chunk[i]) != at)
+			continue;
+		err = add_skipped(s, at, before, &s->chunk[i]);
+		before = &s->chunk[i];
+	}
+	return err;
+}
+
+/* Holes follow rings. */
+static bool has_lost_holes(const struct fr_snap *s)
+{
+	return s->lost_holes || (!s->has_index && s->last_kind == FR_CHUNK_RINGS);
 }
 
 /* Holes before the horizon, if the ring has events there, and behind its last event. */
@@ -129,5 +160,7 @@ int fr_snap_guess_rings(struct fr_snap *s)
 		if (!err)
 			extend(&g, at, &s->chunk[i]);
 	}
+	for (i = g.ring_cnt; i < s->rings.cnt && !err; i++)
+		err = find_skipped(s, i);
 	return err;
 }
