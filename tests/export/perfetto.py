@@ -89,6 +89,27 @@ def test_driver_slices(ask, events):
     return None if any(want) else "no request was alone"
 
 
+# ---- 32-bit calls ----
+
+CALLS = """fact arch x86_64
+fact boot_id b
+horizon 0 0
+horizon 1 0
+process 7 5 0 0 seven
+event 1000000000 0 sys_enter 7 id=5 abi=1
+event 1000000500 0 sys_exit 7 id=5 abi=1 ret=3
+event 1000001000 0 sys_enter 7 id=5
+event 1000001700 0 sys_exit 7 id=5 ret=0
+"""
+
+
+def test_narrow_calls(ask, _):
+    """A call by the 32-bit table does not go by the name of the 64-bit one of its number. SQL has it with its ABI."""
+    slices = [(r["name"], r["dur"]) for r in ask("select name, dur from slice where name like 'sys_%'")]
+    told = [r["v"] for r in ask("select a.int_value v from ftrace_event e join args a using (arg_set_id) where a.key = 'abi'")]
+    return None if (slices, told) == ([("sys_fstat", 700)], [1, 1]) else f"{slices} {told}"
+
+
 # ---- gaps ----
 
 

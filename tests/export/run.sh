@@ -3,5 +3,5 @@
 # Exports, opened by the programs they are for. Records this host (root) and compares what the readers see with `replay --json`.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-make -s build/tests/export/big build/tests/report/make_load || exit
+make -s build/tests/export/big build/tests/report/make_load build/tests/rehearse/make || exit
 exec python3 tests/export/test_export.py

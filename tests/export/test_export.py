@@ -222,6 +222,18 @@ def test_perfetto_gaps(reader, folder):
             else test_perfetto_counts(reader, trace, left))
     judge(reader, trace, perfetto.test_gaps, json.loads(run(FLIGHTREC, "info", "--json", flight).stdout))
     judge(reader, trace, perfetto.test_stacks, None)
+    # the horizon behind the hole, as a recorder has it: what precedes the hole is shown nevertheless
+    flight, trace = f"{folder}/late.flight", f"{folder}/late.pftrace"
+    run(LOAD, flight, "late", check=True)
+    export(flight, "perfetto", trace)
+    verdict("perfetto.test_before_hole", test_perfetto_counts(reader, trace, left))
+
+
+def test_perfetto_calls(reader, folder):
+    flight, trace = f"{folder}/calls.flight", f"{folder}/calls.pftrace"
+    subprocess.run([MADE_OF_TEXT, flight], input=perfetto.CALLS, text=True, check=True)
+    export(flight, "perfetto", trace)
+    judge(reader, trace, perfetto.test_narrow_calls, None)
 
 
 def test_perfetto_profile(reader, folder, flight):
@@ -251,7 +263,7 @@ def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_stacks)
-    of_others = (perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_gaps, profile.test_profile)
+    of_others = (perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_gaps, profile.test_profile)
     if not reader:
         for test in tests + of_events + of_others:
             skip(test.__name__, why)
@@ -276,6 +288,7 @@ def test_perfetto(folder, flight, events):
         judge(reader, complete, test, [e for e in events if e["ts"] >= since])
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
+    test_perfetto_calls(reader, folder)
     test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))
@@ -548,6 +561,7 @@ def test_gaps(folder, flight):
 # ---- memory ----
 
 LOAD = os.environ.get("FR_LOAD", "build/tests/report/make_load")
+MADE_OF_TEXT = os.environ.get("FR_MADE_OF_TEXT", "build/tests/rehearse/make")
 BIG = os.environ.get("FR_BIG", "build/tests/export/big")
 RSS_KIB = 32 * 1024
 # the most memory that a command had at once, by a program that is small itself: a child begins with its parent's

@@ -128,7 +128,7 @@ const struct fr_snap_ring *fr_export_first_ring(const struct fr_export *x, u32 c
 		const struct fr_snap *s = fr_replay_snap(x->replay, i);
 
 		r = main_ring(s, cpu);
-		if (r && (!first || fr_ring_horizon(s, r) < fr_ring_horizon(*snap, first))) {
+		if (r && (!first || fr_gaps_begin(s, r) < fr_gaps_begin(*snap, first))) {
 			first = r;
 			*snap = s;
 		}

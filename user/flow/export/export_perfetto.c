@@ -87,8 +87,9 @@ struct message {
 
 /* How an event of a schema is written. */
 struct bound {
-	struct message own;   /* none: generic */
-	struct message slice; /* an additional message that the reader makes a slice of */
+	struct message own;	    /* none: generic */
+	struct message slice;	    /* an additional message that the reader makes a slice of */
+	const struct fr_field *abi; /* of a system call */
 	enum fr_perfetto_way way;
 };
 
@@ -144,6 +145,7 @@ static void bind_all(struct perfetto *p, const struct fr_schema *s)
 			continue;
 		*b = (struct bound){.way = way_of(ev)};
 		bind_message(&b->own, maps, MAP_CNT, ev);
+		b->abi = fr_event_field(ev, "abi");
 		if (p->by_driver)
 			bind_message(&b->slice, driver_maps, DRIVER_MAP_CNT, ev);
 	}
@@ -256,12 +258,18 @@ static void put_free(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 	fr_pbuf_close(b, at);
 }
 
+/* The reader knows numbers of 64-bit calls only, and would give others their names. */
+static bool is_misread(const struct bound *bound, const struct fr_row *r)
+{
+	return bound->abi && bound->abi->kind != FR_KIND_DERIVED && fr_row_num(r, bound->abi);
+}
+
 static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct bound *bound = &p->bound[r->ev->nr];
 	size_t at = open_event(b, ns, r->tid);
 
-	if (bound->own.map)
+	if (bound->own.map && !is_misread(bound, r))
 		put_message(b, &bound->own, v, r);
 	else
 		put_generic(b, v, r);
@@ -356,20 +364,21 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 }
 
 /*
- * The time from which each CPU's history is complete, by its counters: the reader drops earlier switches. In a session's first
+ * The time from which each CPU's history is complete, but for holes: the reader drops earlier switches. In a session's first
  * moments, while its programs are attached one by one, nothing is dropped: those switches are real, and a track explains them.
  */
 static void set_valid(struct perfetto *p, const struct fr_export *x)
 {
 	const struct fr_snap_ring *ring;
 	const struct fr_snap *snap;
-	u64 begin_ns, end_ns;
+	u64 begin_ns, end_ns, ns;
 	u32 i;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < p->cpu_cnt; i++) {
 		ring = fr_export_first_ring(x, i, &snap);
-		p->cpu[i].valid_ns = (ring && ring->horizon_ns > begin_ns ? ring->horizon_ns : begin_ns) + p->to.shift_ns;
+		ns = ring && ring->horizon_ns ? fr_gaps_begin(snap, ring) : 0;
+		p->cpu[i].valid_ns = (ns > begin_ns ? ns : begin_ns) + p->to.shift_ns;
 	}
 }
 
