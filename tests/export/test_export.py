@@ -418,13 +418,13 @@ def rwbs_bits(text):
 
 def test_ctf_made(rows, made, events):
     """What is made of other events: who is no more, whose exit it is, softirqs' names, bits of requests."""
-    want = sorted(f'comm = "{e["prev_comm"] or ""}", tid = {e["tid"]}, prio = {e["prev_prio"]}' for e in events
+    want = sorted(f'comm = "{e["prev_comm"] or "<...>"}", tid = {e["tid"]}, prio = {e["prev_prio"]}' for e in events
                   if e["event"] == "sched_switch" and e["prev_state"] & 48)
     if sorted(r[4] for r in made["sched_process_free"]) != want or not want:
         return f"{len(made['sched_process_free'])} are freed, {len(want)} switched away for the last time"
     for r, e in pairs(rows, events):
         if e["event"] == "sched_process_exit":
-            want = f'comm = "{e["comm"] or ""}", tid = {e["tid"]}'
+            want = f'comm = "{e["comm"] or "<...>"}", tid = {e["tid"]}'
         elif e["event"] == "sched_process_exec":
             want = f"tid = {e['tid']}"
         elif e["event"] == "sched_process_fork":
@@ -447,6 +447,17 @@ def pairs(rows, events):
     """Lines of the reader with the events they are of, CPU by CPU."""
     for cpu in {e["cpu"] for e in events}:
         yield from zip([r for r in rows if r[2] == cpu], [e for e in events if e["cpu"] == cpu])
+
+
+def test_ctf_unknown(folder):
+    """The reader shows no other task's name for one that is not known."""
+    flight, out = f"{folder}/unknown.flight", f"{folder}/unknown.ctf"
+    text = "fact arch x86_64\nfact boot_id b\nhorizon 0 0\nhorizon 1 0\nprocess 7 5 0 0 seven\n"
+    text += "".join(f"event {10**9 + i} 0 softirq_entry {7 if i < 60 else 9} vec=1\n" for i in range(120))
+    subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
+    export(flight, "ctf", out)
+    told = re.findall(r'procname = "(.*?)" \}, \{ vec', run("babeltrace2", out).stdout.decode())
+    return None if told == ["seven"] * 60 + ["<...>"] * 60 else f"{collections.Counter(told)}"
 
 
 def test_ctf_cut(out, events):
@@ -476,6 +487,7 @@ def test_ctf(folder, flight, events):
         return
     for test in (test_ctf_rows, test_ctf_names, test_ctf_lttng, test_ctf_made):
         verdict(test.__name__, test(rows, made, events))
+    verdict("test_ctf_unknown", test_ctf_unknown(folder))
     verdict("test_ctf_cut", test_ctf_cut(out, events))
     before = sorted(os.listdir(folder))
     r = export(flight, "ctf", out)

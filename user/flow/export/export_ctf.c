@@ -120,6 +120,12 @@ static int flush_packet(struct ctf *c, u32 cpu, bool last)
 	return fr_ctf_stream_flush(&c->cpu[cpu], c->dir_fd, c->trace.uuid, last);
 }
 
+/* babeltrace2 2.0 shows an empty text as that of an earlier event: a name that is not known has a text of its own. */
+static void put_text(struct fr_pbuf *b, const char *text, size_t len)
+{
+	fr_ctf_put_text(b, text ?: "<...>", text ? len : 5);
+}
+
 static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
 {
 	enum fr_val_kind kind = fr_field_kind(f);
@@ -128,7 +134,7 @@ static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr
 	if (kind == FR_VAL_NUM) {
 		fr_ctf_put_u64(b, known ? v->num : 0);
 	} else if (kind == FR_VAL_TEXT) {
-		fr_ctf_put_text(b, known ? v->text : "", known ? v->len : 0);
+		put_text(b, known ? v->text : NULL, v->len);
 	} else {
 		fr_ctf_put_u32(b, known ? v->len : 0);
 		if (known && v->len)
@@ -140,7 +146,7 @@ static void put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
 {
 	fr_ctf_put_u32(b, tid);
 	fr_ctf_put_u32(b, who.pid);
-	fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+	put_text(b, who.comm, who.len);
 }
 
 static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
@@ -163,7 +169,7 @@ static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const str
 		fr_ctf_put_u64(b, (s64)who.pid);
 		break;
 	case FR_CTF_COMM:
-		fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+		put_text(b, who.comm, who.len);
 		break;
 	case FR_CTF_SOFTIRQ:
 		val = val_of(v, r, "vec");
@@ -187,7 +193,7 @@ static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row 
 	if (err)
 		return err;
 	put_who(b, who, r->tid);
-	fr_ctf_put_text(b, who.comm ?: "", who.comm ? who.len : 0);
+	put_text(b, who.comm, who.len);
 	fr_ctf_put_u64(b, r->tid);
 	fr_ctf_put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
 	return 0;
