@@ -507,6 +507,16 @@ def test_tracecmd_reads_within(folder):
     return f"status {r.returncode}: {r.stderr.decode()[:300]}" if r.returncode or b"sched_switch" not in r.stdout else None
 
 
+def test_tracecmd_signs(folder):
+    """A negative number of 16 bits is printed as one."""
+    flight, path = f"{folder}/signs.flight", f"{folder}/signs.dat"
+    text = "fact arch x86_64\nfact boot_id b\nhorizon 0 0\nhorizon 1 0\nevent 1000000000 0 task_rename 7 target_pid=7 oldcomm=a newcomm=b oom_score_adj=-500\n"
+    subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
+    export(flight, "trace-cmd", path)
+    said = run("trace-cmd", "report", path).stdout
+    return None if b"newcomm=b oom_score_adj=-500\n" in said else str(said)
+
+
 def test_tracecmd(folder, flight, events):
     if not shutil.which("trace-cmd"):
         skip("trace-cmd", "trace-cmd is not installed")
@@ -515,6 +525,7 @@ def test_tracecmd(folder, flight, events):
         verdict("tracecmd.test_reads_within", test_tracecmd_reads_within(folder))
     else:
         skip("tracecmd.test_reads_within", "valgrind is not installed")
+    verdict("tracecmd.test_signs", test_tracecmd_signs(folder))
     path, since = f"{folder}/x.dat", events[-LAST:][0]["ts"]
     events = [e for e in events if e["ts"] >= since]
     r = export(flight, "trace-cmd", path, "--since", str(since))

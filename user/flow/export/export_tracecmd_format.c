@@ -19,7 +19,7 @@ static const struct kind {
 	const char *print;
 } kinds[FR_TRC_KIND_CNT] = {
 	[FR_TRC_U8] = {"unsigned char", "", 1, 1, false, "%u"},
-	[FR_TRC_S16] = {"short", "", 2, 2, true, "%d"},
+	[FR_TRC_S16] = {"short", "", 2, 2, true, "%hd"},
 	[FR_TRC_U16] = {"unsigned short", "", 2, 2, false, "%u"},
 	[FR_TRC_S32] = {"int", "", 4, 4, true, "%d"},
 	[FR_TRC_U32] = {"unsigned int", "", 4, 4, false, "%u"},
