@@ -14,8 +14,9 @@
 /* What is known of a ring: its end as a hole, at the same place behind the holes that the file tells of. */
 struct guess {
 	struct fr_snap *s;
-	size_t ring_cnt, hole_cnt; /* those of the file */
-	u64 attached_ns;	   /* before that, events of some kinds are missing */
+	size_t ring_cnt, hole_cnt;   /* those of the file */
+	u64 attached_ns;	     /* before that, events of some kinds are missing */
+	struct fr_snap_list skipped; /* holes within the rings */
 };
 
 static size_t find_ring(const struct fr_snap *s, const struct fr_chunk *c)
@@ -39,6 +40,15 @@ static void *add_item(struct fr_snap_list *l, size_t sz)
 	return more + l->cnt++ * sz;
 }
 
+static int add_hole(struct fr_snap_list *l, struct fr_snap_hole hole)
+{
+	struct fr_snap_hole *h = add_item(l, sizeof(*h));
+
+	if (h)
+		*h = hole;
+	return h ? 0 : -ENOMEM;
+}
+
 static int add_ring(const struct guess *g, const struct fr_chunk *c)
 {
 	struct fr_snap_ring *r = add_item(&g->s->rings, sizeof(*r));
@@ -52,54 +62,31 @@ static int add_ring(const struct guess *g, const struct fr_chunk *c)
 	return 0;
 }
 
+/* Laps that are missing in a chunk or before it are a hole; as a recorder has it, the ring is complete behind that. */
+static int skip(struct guess *g, struct fr_snap_ring *r, const struct fr_snap_hole *end, const struct fr_chunk *c)
+{
+	struct fr_snap_hole h = {.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
+
+	if (!c->skips && (!r->present || c->first_seq <= r->last_seq + 1))
+		return 0;
+	h.first_seq = c->skips ? c->first_seq : r->last_seq + 1;
+	h.last_seq = c->skips ? c->last_seq : c->first_seq - 1;
+	h.since_ns = r->present ? end->since_ns : c->first_ts;
+	h.until_ns = c->skips ? c->last_ts : c->first_ts;
+	r->horizon_ns = h.until_ns > r->horizon_ns ? h.until_ns : r->horizon_ns;
+	return add_hole(&g->skipped, h);
+}
+
 /* A ring's chunks are in its order. The last lap may go on in what was lost. */
-static void extend(const struct guess *g, size_t at, const struct fr_chunk *c)
+static int extend(struct guess *g, size_t at, const struct fr_chunk *c)
 {
 	struct fr_snap_ring *r = (struct fr_snap_ring *)g->s->rings.items + at;
 	struct fr_snap_hole *h = (struct fr_snap_hole *)g->s->holes.items + g->hole_cnt + at - g->ring_cnt;
+	int err = skip(g, r, h, c);
 
 	r->present += c->row_cnt;
 	r->last_seq = h->first_seq = h->last_seq = c->last_seq;
 	h->since_ns = c->last_ts;
-}
-
-static int add_hole(struct fr_snap *s, struct fr_snap_hole hole)
-{
-	struct fr_snap_hole *h = add_item(&s->holes, sizeof(*h));
-
-	if (h)
-		*h = hole;
-	return h ? 0 : -ENOMEM;
-}
-
-/* Laps that are missing at a chunk or before it are a hole; as a recorder has it, the ring is complete behind that. */
-static int add_skipped(struct fr_snap *s, size_t at, const struct fr_chunk *before, const struct fr_chunk *c)
-{
-	struct fr_snap_ring *r = (struct fr_snap_ring *)s->rings.items + at;
-	struct fr_snap_hole h = {.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
-
-	if (!c->skips && (!before || c->first_seq <= before->last_seq + 1))
-		return 0;
-	h.first_seq = c->skips ? c->first_seq : before->last_seq + 1;
-	h.last_seq = c->skips ? c->last_seq : c->first_seq - 1;
-	h.since_ns = before ? before->last_ts : c->first_ts;
-	h.until_ns = c->skips ? c->last_ts : c->first_ts;
-	r->horizon_ns = h.until_ns > r->horizon_ns ? h.until_ns : r->horizon_ns;
-	return add_hole(s, h);
-}
-
-static int find_skipped(struct fr_snap *s, size_t at)
-{
-	const struct fr_chunk *before = NULL;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->chunk_cnt && !err; i++) {
-		if (find_ring(s, &s->chunk[i]) != at)
-			continue;
-		err = add_skipped(s, at, before, &s->chunk[i]);
-		before = &s->chunk[i];
-	}
 	return err;
 }
 
@@ -130,7 +117,7 @@ static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
 		has_before = true;
 		before.last_seq = c->last_seq > before.last_seq ? c->last_seq : before.last_seq;
 	}
-	return (has_before ? add_hole(s, before) : 0) ?: add_hole(s, behind);
+	return (has_before ? add_hole(&s->holes, before) : 0) ?: add_hole(&s->holes, behind);
 }
 
 /* As far as accounts are there. */
@@ -148,7 +135,8 @@ int fr_snap_guess_rings(struct fr_snap *s)
 {
 	const char *begin = fr_snap_fact(s, "begin_ns");
 	int err = guess_holes(s);
-	struct guess g = {s, s->rings.cnt, s->holes.cnt, begin ? strtoull(begin, NULL, 10) : 0};
+	struct guess g = {s, s->rings.cnt, s->holes.cnt, begin ? strtoull(begin, NULL, 10) : 0, {}};
+	const struct fr_snap_hole *skipped;
 	size_t i, at;
 
 	for (i = 0; i < s->chunk_cnt && s->damage_cnt && !err; i++) {
@@ -157,10 +145,11 @@ int fr_snap_guess_rings(struct fr_snap *s)
 			continue;
 		if (at == s->rings.cnt)
 			err = add_ring(&g, &s->chunk[i]);
-		if (!err)
-			extend(&g, at, &s->chunk[i]);
+		err = err ?: extend(&g, at, &s->chunk[i]);
 	}
-	for (i = g.ring_cnt; i < s->rings.cnt && !err; i++)
-		err = find_skipped(s, i);
+	skipped = g.skipped.items;
+	for (i = 0; i < g.skipped.cnt && !err; i++)
+		err = add_hole(&s->holes, skipped[i]);
+	free(g.skipped.items);
 	return err;
 }
