@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The commands as they are used: snapshots at once and in a row, triggers, exit statuses, refusals."""
 import contextlib
+import fcntl
 import glob
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -222,6 +224,32 @@ def command():
         equal(info["command"], said, "the command")
         if want > 128:
             equal(info["trigger"]["sig"], want - 128, "signal")
+
+
+@test("record -- CMD: told to end while the command cannot begin, it ends, and the session with it")
+def command_waits():
+    file = path("leased")
+    shutil.copy("/bin/true", file)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+    fd = os.open(file, os.O_WRONLY)
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)  # execve() waits until it is given up
+    except OSError as e:
+        raise Skip(f"no leases in {TMP}: {e.strerror}")
+    try:
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            name = new_name()
+            with recorder(name, *MINIMAL, command=[file]) as p:
+                check(signal.sigtimedwait([signal.SIGIO], 60), "the command is not executed")
+                p.send_signal(sig)
+                said = p.communicate(timeout=60)[1]
+                equal(p.returncode, 128 + sig, f"exit status: {said}")
+                check("told to end before" in said, said)
+                check(not exists(name), f"the session is still there: {said}")
+            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    finally:
+        os.close(fd)
 
 
 @test("record -- CMD: 126 when it cannot be run, 127 when it is not there")

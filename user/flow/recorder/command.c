@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/child.h"
 #include "pure/err.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -44,8 +47,40 @@ void fr_command_show(char *const *argv, char *buf, size_t sz)
 	buf[sz - 1] = 0;
 }
 
-/* The child reports here why it could not become the command; success closes the pipe. */
-static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno)
+/* A signalfd for what tells us to end: blocked, it stays unseen otherwise. -1: none. */
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/*
+ * Waits until the child closes its end of the pipe, by becoming the command or by ending, or has put an errno into it. On a
+ * disk that does not answer this takes as long as it takes: so a signal that tells us to end is returned. 0: none came.
+ */
+static int hear(int fd, int *exec_errno)
+{
+	struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = open_signals(), .events = POLLIN}};
+	struct signalfd_siginfo si = {};
+
+	while (poll(p, 2, -1) < 0 && errno == EINTR)
+		;
+	if (p[0].revents && read(fd, exec_errno, sizeof(*exec_errno)) < 0)
+		*exec_errno = errno;
+	if (!p[0].revents && read(p[1].fd, &si, sizeof(si)) < 0)
+		si.ssi_signo = SIGTERM;
+	if (p[1].fd >= 0)
+		close(p[1].fd);
+	return si.ssi_signo;
+}
+
+/* The child reports here why it could not become the command; success closes the pipe. *sig: as hear() returns. */
+static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
 {
 	int p[2], e = 0;
 	pid_t pid;
@@ -64,20 +99,26 @@ static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno)
 		_exit(e == ENOENT ? 127 : 126);
 	}
 	close(p[1]);
-	if (pid > 0 && read(p[0], &e, sizeof(e)) == sizeof(e))
-		*exec_errno = e;
+	if (pid > 0)
+		*sig = hear(p[0], exec_errno);
 	close(p[0]);
 	return pid;
 }
 
 int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask)
 {
-	int exec_errno = 0;
+	int exec_errno = 0, sig = 0;
 
-	c->pid = spawn(argv, mask, &exec_errno);
+	c->pid = spawn(argv, mask, &exec_errno, &sig);
 	if (c->pid < 0) {
 		fr_err_errno(-errno, "cannot start %s", argv[0]);
 		return FR_EXIT_FAIL;
+	}
+	if (sig) {
+		fr_err("told to end before %s began", argv[0]);
+		fr_child_end(c->pid, 0);
+		c->pid = -1;
+		return 128 + sig;
 	}
 	if (exec_errno) {
 		fr_err("cannot run %s: %s", argv[0], strerror(exec_errno));

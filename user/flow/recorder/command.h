@@ -16,7 +16,10 @@ struct fr_command {
 /* The command as one would type it in a shell, cut off where buf ends. */
 void fr_command_show(char *const *argv, char *buf, size_t sz);
 
-/* Start argv with this signal mask. 0; or, with a message, the exit status to return: 126 or 127 like a shell, or 1. */
+/*
+ * Start argv with this signal mask. 0; or, with a message, the exit status to return: 126 or 127 like a shell, 128 plus the
+ * signal that told us to end before argv was executed, or 1.
+ */
 int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask);
 
 /* Has it ended? Then sig and status are filled in. */
