@@ -193,6 +193,16 @@ no_snapshot() {
 			status 3 "$flightrec" info "$file" && status 3 "$flightrec" verify "$file" || return
 	done
 }
+# What --exec runs is taken as it is. A user that this host lacks is found before anything is made.
+hooks() {
+	local command
+	for command in '"a b"' '"a b" c' 'a \' 'a \"b\"'; do
+		status 0 "$flightrec" record --exec "$command" --exec-user 0 -o "$tmp" --check-config &&
+			grep -qxF "each snapshot runs, as 0: $command" "$tmp/out" || { cat "$tmp/out"; return 1; }
+	done
+	status 2 "$flightrec" record -n "cli-test-$$" --exec a --exec-user no-such-user -o "$tmp/no-hooks" -- true &&
+		says "ExecUser: no user 'no-such-user' on this host" && [[ ! -e $tmp/no-hooks ]]
+}
 # A name that the journal does not know is perhaps a mistake.
 incidents_of_nobody() {
 	local dir=$tmp/journal
@@ -596,6 +606,7 @@ check "options that exclude each other" excluding_options
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
 check "incidents of a session that never was" incidents_of_nobody
+check "a hook's command and its user" hooks
 check "a wrong filter is pointed at" caret
 check "a closed pipe" closed_pipe
 check "help into a closed pipe" closed_pipe_of_help

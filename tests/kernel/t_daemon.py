@@ -30,7 +30,8 @@ class Recorder:
     def __init__(self, name, dir, *options):
         self.name, self.dir = name, dir
         self.log = tempfile.NamedTemporaryFile(dir=TMP, mode="w+", delete=False)
-        self.p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *options], stdin=subprocess.DEVNULL,
+        name_option = [] if "--config" in options else ["-n", name]  # it would override the file's
+        self.p = subprocess.Popen([FLIGHTREC, "record", *name_option, *options], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=self.log)
 
     def said(self):
@@ -545,6 +546,24 @@ def other_name():
             send_reload(r)
             check(f"session '{name}' stays" in r.said() and f"`flightrec stop -n {name}`" in r.said(), r.said())
             check("saves its history first" not in r.said(), r.said())
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("--config: a reload does not report keys of [Session] that options override")
+def overridden():
+    with configured() as (name, dir, file):
+        write_config(file, "other", dir, "exit:20")
+        r = Recorder(name, dir, "--config", file, "-n", name, "-m", "3M", "-f", "event == sched_switch")
+        try:
+            r.armed()
+            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nFilter=event == task_rename\n")
+            send_reload(r)
+            check("takes effect" not in r.said(), r.said())
+            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nProfile=default\n")
+            send_reload(r)
+            check("its history first: Session.Profile\n" in r.said(), r.said())
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
             kill(r)

@@ -70,11 +70,20 @@ static const struct option options[] = {
 	{},
 };
 
-/* Options that are keys of the configuration file, too. */
+/* Options that replace keys of the configuration file; -e, --tier, --pid, --comm and --cgroup add to theirs. */
 static const struct {
 	int opt;
 	struct fr_record_over over;
 } overs[] = {
+	{'n', {"-n", FR_RECORD_SESSION, "Name", NULL}},
+	{'p', {"-p", FR_RECORD_SESSION, "Profile", NULL}},
+	{'m', {"-m", FR_RECORD_SESSION, "Memory", NULL}},
+	{'f', {"-f", FR_RECORD_SESSION, "Filter", NULL}},
+	{FR_OPT_SUBBUF, {"--subbuf", FR_RECORD_SESSION, "SubBuffer", NULL}},
+	{FR_OPT_CLOCK, {"--clock", FR_RECORD_SESSION, "Clock", NULL}},
+	{FR_OPT_HZ, {"--hz", FR_RECORD_SESSION, "SampleRate", NULL}},
+	{FR_OPT_PROFILE, {"--cpu-profile", FR_RECORD_SESSION, "CpuProfile", NULL}},
+	{FR_OPT_INCIDENTS, {"--incidents", FR_RECORD_SESSION, "Incidents", NULL}},
 	{'o', {"-o", "Storage", "Directory", NULL}},
 	{FR_OPT_EXEC, {"--exec", "Notify", "Exec", NULL}},
 	{FR_OPT_EXEC_USER, {"--exec-user", "Notify", "ExecUser", NULL}},
@@ -99,9 +108,8 @@ static int add_over(struct fr_record_opts *o, int opt, const char *arg)
 		}
 		o->over[o->over_cnt] = overs[i].over;
 		o->over[o->over_cnt++].value = arg;
-		return 0;
 	}
-	return -ENOENT;
+	return 0;
 }
 
 static int add_trigger(struct fr_record_opts *o, const char *text)
@@ -114,13 +122,16 @@ static int add_trigger(struct fr_record_opts *o, const char *text)
 	return 0;
 }
 
+static bool shapes_session(int opt)
+{
+	return opt < FR_OPT_ON && opt != 'o';
+}
+
 static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 {
-	int err;
-
 	switch (opt) {
 	case 'n':
-		return fr_record_set_name(o, arg);
+		return fr_record_set_name(o, arg) ?: add_over(o, opt, arg);
 	case FR_OPT_ON:
 		return add_trigger(o, arg);
 	case FR_OPT_DETACH:
@@ -138,14 +149,18 @@ static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 		o->ask.load.verbose = true;
 		return 0;
 	}
-	err = add_over(o, opt, arg);
-	return err == -ENOENT ? fr_record_set(o, opt, arg) : err;
+	return (shapes_session(opt) ? fr_record_set(o, opt, arg) : 0) ?: add_over(o, opt, arg);
 }
 
 /* Only a live recorder can act on these. */
 static bool needs_recorder(const struct fr_trigger *t)
 {
 	return t->kind != FR_TRIGGER_signal && t->kind != FR_TRIGGER_exit && t->kind != FR_TRIGGER_command;
+}
+
+static bool session_knows(const struct fr_record_over *over)
+{
+	return !strcmp(over->section, FR_RECORD_SESSION) || !strcmp(over->key, "Directory");
 }
 
 static int check_detach(const struct fr_record_opts *o)
@@ -166,7 +181,7 @@ static int check_detach(const struct fr_record_opts *o)
 			return -EINVAL;
 		}
 	for (i = 0; i < o->over_cnt; i++)
-		if (strcmp(o->over[i].key, "Directory")) { /* which the session itself knows */
+		if (!session_knows(&o->over[i])) {
 			fr_err("--detach leaves nobody to act on %s: drop --detach, and let a service manager or `&` keep the "
 			       "recorder",
 			       o->over[i].option);

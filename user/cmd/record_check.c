@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cmd/record_opts.h"
-#include "io/hook/hook.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -105,14 +104,6 @@ static int check_group(const char *key, const char *group)
 	return -EINVAL;
 }
 
-static int check_user(const struct fr_config *c)
-{
-	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
-		return 0;
-	fr_err("Notify.ExecUser: no user '%s' on this host", c->exec_user);
-	return -EINVAL;
-}
-
 static int check_plan(struct fr_record_opts *o)
 {
 	const char *why;
@@ -151,7 +142,7 @@ int fr_record_check_config(struct fr_record_opts *o)
 	const struct fr_config *c = &o->live.config;
 
 	if (check_plan(o) || check_dir(c->dir) || check_group("StatusGroup", c->status_group) ||
-	    check_group("DumpGroup", c->dump_group) || check_user(c))
+	    check_group("DumpGroup", c->dump_group))
 		return FR_EXIT_USAGE;
 	show(o);
 	return FR_EXIT_OK;

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "cmd/record_opts.h"
+#include "io/hook/hook.h"
 #include "pure/err.h"
+#include "pure/text/memfile.h"
 #include "pure/text/units.h"
 #include "pure/trigger/watch_set.h"
 
@@ -156,20 +158,41 @@ static int put_dir(struct fr_config *c, const char *dir)
 	return 0;
 }
 
-/* As if the option stood at the end of the file. */
+/* Quoted, so that the file's parser takes it as it is. The caller frees it; NULL: no memory. */
+static char *as_value(const char *text)
+{
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+
+	if (!f)
+		return NULL;
+	putc('"', f);
+	for (; *text; text++)
+		fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+	putc('"', f);
+	return fr_memfile_end(&m, NULL);
+}
+
+/*
+ * As if the option stood at the end of the file. In [Session] the file's value is only taken away, so that a reload does not
+ * report it as changed.
+ */
 static int put_over(struct fr_config *c, const struct fr_record_over *over, char *why, size_t why_sz)
 {
+	const char *value = strcmp(over->section, FR_RECORD_SESSION) ? over->value : "";
 	struct fr_config_error error = {};
-	char *text = NULL;
+	char *text = NULL, *quoted;
 	int len, err;
 
 	if (!strcmp(over->option, "-o")) /* relative to the working directory, which a file's path must not be */
 		return put_dir(c, over->value);
-	if (strchr(over->value, '\n')) {
+	if (strchr(value, '\n')) {
 		snprintf(why, why_sz, "%s: it cannot have a line break", over->option);
 		return -EINVAL;
 	}
-	len = asprintf(&text, "[%s]\n%s=%s\n", over->section, over->key, over->value);
+	quoted = as_value(value);
+	len = quoted ? asprintf(&text, "[%s]\n%s=%s\n", over->section, over->key, quoted) : -1;
+	free(quoted);
 	if (len < 0)
 		return -ENOMEM;
 	err = fr_config_parse(c, text, len, &error);
@@ -177,6 +200,15 @@ static int put_over(struct fr_config *c, const struct fr_record_over *over, char
 		snprintf(why, why_sz, "%s: %s", over->option, err == -EINVAL ? error.text : strerror(-err));
 	free(text);
 	return err;
+}
+
+/* Found before anything is loaded; and no reload takes what the next start would refuse. */
+static int check_user(const struct fr_config *c, char *why, size_t why_sz)
+{
+	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
+		return 0;
+	snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
+	return -EINVAL;
 }
 
 /* A rule given twice would only be reported twice. */
@@ -274,6 +306,7 @@ static int fill(const struct fr_record_opts *o, struct fr_live_settings *out, ch
 		defaults_of_foreground(o, &out->config);
 	for (i = 0; i < o->over_cnt && !err; i++)
 		err = put_over(&out->config, &o->over[i], why, why_sz);
+	err = err ?: check_user(&out->config, why, why_sz);
 	return err ?: add_rules(o, out, why, why_sz);
 }
 

@@ -6,9 +6,10 @@
 #include "flow/recorder/record.h"
 #include "pure/config/record_filter.h"
 
-#define FR_RECORD_OVER_MAX 32u
+#define FR_RECORD_OVER_MAX 64u
+#define FR_RECORD_SESSION  "Session"
 
-/* An option that overrides a key of the configuration file. */
+/* An option that overrides a key of the configuration file. Of FR_RECORD_SESSION the value itself is set by fr_record_set(). */
 struct fr_record_over {
 	const char *option, *section, *key, *value;
 };

@@ -19,7 +19,6 @@
 #include "flow/recorder/daemon_int.h"
 #include "flow/recorder/engine.h"
 #include "flow/snapshot/dump.h"
-#include "io/hook/hook.h"
 #include "io/stdfd.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -270,15 +269,6 @@ static int check_dir(struct fr_config *c, char *why, size_t why_sz)
 	return 0;
 }
 
-/* Nor would the next start find a user that is not there. */
-static int check_user(const struct fr_config *c, char *why, size_t why_sz)
-{
-	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
-		return 0;
-	snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
-	return -EINVAL;
-}
-
 /* Nobody would have the rights that the file gives. */
 static int check_group(const char *key, const char *group, char *why, size_t why_sz)
 {
@@ -290,9 +280,8 @@ static int check_group(const char *key, const char *group, char *why, size_t why
 
 static int check_config(struct fr_config *c, char *why, size_t why_sz)
 {
-	int err = check_user(c, why, why_sz);
+	int err = check_group("StatusGroup", c->status_group, why, why_sz);
 
-	err = err ?: check_group("StatusGroup", c->status_group, why, why_sz);
 	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
 	return err ?: check_dir(c, why, why_sz);
 }
