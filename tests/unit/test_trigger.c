@@ -156,6 +156,7 @@ static void test_filters(void **state)
 	assert_string_equal(parsed("crash:comm=[,:]x,uid=1").comm, "[,:]x");
 	assert_string_equal(parsed("crash:comm=kworker/0:1").comm, "kworker/0:1");
 	assert_string_equal(parsed("crash:comm=a|b").comm, "a|b");
+	assert_string_equal(parsed("crash:comm=averylongprogra*").comm, "averylongprogra*");
 	assert_string_equal(parsed("exit:2:comm=go*").comm, "go*");
 	assert_string_equal(parsed("hung>1s:comm=go*").comm, "go*");
 	assert_string_equal(parsed("latency:syscall>1s:comm=go*").comm, "go*");
@@ -226,6 +227,7 @@ static const struct {
 	{"crash:comm=a,b", 13, "A|B"},
 	{"crash:comm=a,comm=b", 13, "twice"},
 	{"crash:comm=averylongprogram", 11, "comm=averylongprogra"},
+	{"crash:comm=averylongprogram*", 11, "comm=averylongprogra"},
 	{"crash:comm=a|averylongprogram", 13, "comm=averylongprogra"},
 	{"crash:foo=1", 6, "filters are"},
 	{"crash:uid=", 10, "no user"},

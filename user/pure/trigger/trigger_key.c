@@ -26,7 +26,7 @@ static int check_comm(struct fr_tp *p, struct fr_tp_span s)
 	for (;;) {
 		bar = span_find(rest, '|');
 		s = bar ? (struct fr_tp_span){rest.at, bar - rest.at} : rest;
-		if (s.sz > 15 && strcspn(s.at, "*?[\\") >= s.sz)
+		if (s.sz > 15 && strcspn(s.at, "*?[\\") > 15)
 			return fr_tp_fail(p, s.at, "comm: the kernel keeps 15 bytes of a name: comm=%.15s", s.at);
 		if (!bar)
 			return 0;
