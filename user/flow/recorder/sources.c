@@ -10,6 +10,7 @@
 
 #include "flow/recorder/engine_int.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define PSI_STEP_US 2000000ULL /* windows without CAP_SYS_RESOURCE are multiples of this */
 
@@ -47,10 +48,11 @@ static int arm_longer(int fd, const struct fr_trigger *t)
 	u64 window_us = (t->psi_window_us + PSI_STEP_US - 1) / PSI_STEP_US * PSI_STEP_US;
 	u64 stall_us = t->psi_stall_us * window_us / t->psi_window_us;
 	int err = arm(fd, t->psi_full, stall_us, window_us);
+	char a[32], b[32];
 
 	if (!err)
-		fr_warn("trigger '%s': the kernel grants windows of 2 s only (CAP_SYS_RESOURCE is missing): %llu ms in %llu s",
-			t->text, (unsigned long long)stall_us / 1000, (unsigned long long)window_us / 1000000);
+		fr_warn("trigger '%s': the kernel grants windows of 2 s only (CAP_SYS_RESOURCE is missing): %s in %s", t->text,
+			fr_show_duration(stall_us * 1000, a, sizeof(a)), fr_show_duration(window_us * 1000, b, sizeof(b)));
 	return err;
 }
 
