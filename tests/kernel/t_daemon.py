@@ -243,11 +243,13 @@ def exit_of_program():
 
 @test("every:T, SIGUSR1 and exit, with their options; a recorder without periodic triggers does not wake up")
 def own_moments():
-    with recording("--on", "every:400ms,max=3/1h", "--on", "signal:last=100ms", "--on", "exit") as r:
+    with recording("--on", "every:400ms,max=3/1h", "--on", "signal:last=100ms,cooldown=1h", "--on", "exit") as r:
         r.wait_files(3)
         r.wait_seen("every:400ms,max=3/1h", 4)
         r.p.send_signal(signal.SIGUSR1)
         r.wait_files(4)
+        r.p.send_signal(signal.SIGUSR1)
+        wait_for(lambda: "SIGUSR1 takes no snapshot: the rule's last snapshot is younger" in r.said(), f"refused: {r.said()}")
         equal(r.end(signal.SIGINT), 0, f"exit status: {r.said()}")
         equal([re.sub(r".*Z-|\.flight", "", f) for f in r.files()], ["every"] * 3 + ["signal", "exit"], "snapshots")
     with recording("--on", "crash:comm=nobody") as r:

@@ -271,16 +271,10 @@ static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 /* If there is a rule for dumps its options apply, as for any rule. */
 static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
 {
-	static const char *const why[FR_TRIGGER_VERDICT_CNT] = {
-#define V(nr, name, doc) [nr] = doc,
-		FR_VERDICTS(V)
-#undef V
-	};
-
 	fr_control_answer_error(
 		c, to, fr_trigger_verdict_name(verdict),
 		"ask again later, or change that rule or the limits of [Trigger]; root's `dump -o FILE` always works",
-		"the rule `command` refuses: %s", why[verdict]);
+		"the rule `command` refuses: %s", fr_trigger_verdict_doc(verdict));
 }
 
 /* What would be taken for "everything" is refused. */

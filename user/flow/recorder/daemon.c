@@ -365,7 +365,7 @@ static void reload(struct fr_daemon *d)
 
 static void pull(struct fr_daemon *d, const struct fr_moment_ask *ask)
 {
-	if (fr_engine_pull(d->mod.engine, ask) && ask->sync)
+	if (fr_engine_pull(d->mod.engine, ask))
 		d->failed = d->unsaved = true;
 }
 
@@ -401,12 +401,20 @@ static void told_to_end(struct fr_daemon *d, int sig)
 		kill(d->command.pid, sig);
 }
 
+/* Who sent it waits for a file. */
+static void asked_by_signal(struct fr_daemon *d)
+{
+	u32 verdict = FR_TRIGGER_VERDICT_failed;
+	const struct fr_moment_ask ask = {.kind = FR_TRIGGER_signal, .verdict = &verdict};
+
+	if (fr_engine_pull(d->mod.engine, &ask))
+		fr_warn("SIGUSR1 takes no snapshot: %s", fr_trigger_verdict_doc(verdict));
+}
+
 static void take_signal(struct fr_daemon *d, int sig)
 {
-	const struct fr_moment_ask usr1 = {.kind = FR_TRIGGER_signal};
-
 	if (sig == SIGUSR1)
-		pull(d, &usr1);
+		asked_by_signal(d);
 	else if (sig == SIGCHLD && fr_command_ended(&d->command))
 		command_ended(d);
 	else if (sig == SIGHUP && d->ask->is_daemon)

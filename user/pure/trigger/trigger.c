@@ -42,6 +42,17 @@ const char *fr_trigger_verdict_name(u32 verdict)
 	return verdict < FR_TRIGGER_VERDICT_CNT ? name[verdict] : "?";
 }
 
+const char *fr_trigger_verdict_doc(u32 verdict)
+{
+	static const char *const text[FR_TRIGGER_VERDICT_CNT] = {
+#define V(nr, name, doc) [nr] = doc,
+		FR_VERDICTS(V)
+#undef V
+	};
+
+	return verdict < FR_TRIGGER_VERDICT_CNT ? text[verdict] : "?";
+}
+
 const char *fr_latency_name(u32 latency)
 {
 	static const char *const name[FR_LATENCY_CNT] = {

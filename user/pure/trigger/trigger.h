@@ -112,6 +112,7 @@ const char *fr_trigger_kind_name(u32 kind);
  */
 const char *fr_trigger_reason(u32 kind);
 const char *fr_trigger_verdict_name(u32 verdict);
+const char *fr_trigger_verdict_doc(u32 verdict); /* what it means, as part of a sentence */
 const char *fr_latency_name(u32 latency);
 
 #endif
