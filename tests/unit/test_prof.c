@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +223,34 @@ static void without_room_counts_stay_exact(void **state)
 	assert_int_equal(sum_of(p).taken, want);
 	assert_int_equal(sum(p), want);
 	assert_int_equal(hits_of(p, "hot", 0), 300 * 100);
+	assert_int_equal(hits_of(p, "cold", 0), 300 * 100);
+	assert_true(p->stackless > 0);
+	free(p);
+}
+
+/* Names without end, too: the rarest become one. */
+static void without_room_for_names_counts_stay_exact(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u32 s, i, id;
+	char name[16];
+
+	(void)state;
+	for (s = 1; s <= 300; s++) {
+		struct fr_hits_table *t = new_table();
+
+		hit(t, "hot", 5, 1, put_stack(t, 1, 0x400000, 10, 3), 100);
+		for (i = 0; i < 100; i++) {
+			id = s * 100 + i;
+			snprintf(name, sizeof(name), "cold-%u", id);
+			hit(t, name, id, id, put_stack(t, id, (u64)id << 20, 20, 0), 1);
+		}
+		fr_prof_open(p, s * SEC, 0);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+	}
+	assert_int_equal(sum(p), 300 * 200);
+	assert_int_equal(hits_of(p, "hot", 0), 300 * 100);
 	assert_true(hits_of(p, "[other]", 0) > 0);
 	free(p);
 }
@@ -342,6 +371,7 @@ int main(void)
 		cmocka_unit_test(no_word_of_a_table_is_believed),
 		cmocka_unit_test(old_time_is_put_together_and_goes),
 		cmocka_unit_test(without_room_counts_stay_exact),
+		cmocka_unit_test(without_room_for_names_counts_stay_exact),
 		cmocka_unit_test(equal_programs_share_their_stacks),
 		cmocka_unit_test(bytes_come_back),
 		cmocka_unit_test(changed_bytes_are_refused_or_sound),

@@ -23,6 +23,13 @@ const char *fr_profile_state(u32 state)
 
 /* ---- windows ---- */
 
+static bool is_stackless(const struct fr_prof *p, u32 nr)
+{
+	const struct fr_prof_key *k = &p->key[nr];
+
+	return nr != FR_PROF_OTHER && k->state != FR_HIT_idle && !k->kstack && !k->ustack;
+}
+
 static void add_bucket(struct fr_profile *p, const struct fr_prof_bucket *b, u32 w)
 {
 	struct fr_profile_sum *s = &p->sum[w];
@@ -41,6 +48,7 @@ static void add_bucket(struct fr_profile *p, const struct fr_prof_bucket *b, u32
 		s->cnt += h->hits;
 		s->idle += p->prof->key[h->key].state == FR_HIT_idle ? h->hits : 0;
 		s->other += h->key == FR_PROF_OTHER ? h->hits : 0;
+		s->stackless += is_stackless(p->prof, h->key) ? h->hits : 0;
 	}
 }
 

@@ -28,9 +28,10 @@ struct fr_profile_ask {
 struct fr_profile_sum {
 	u64 begin_ns, end_ns; /* recording clock */
 	u64 taken, lost, expected;
-	u64 idle;  /* hits of these */
-	u64 other; /* hits without room: they lack stacks and task */
-	u64 cnt;   /* all hits: taken - lost */
+	u64 idle;      /* hits of these */
+	u64 other;     /* hits without room: they lack stacks and task */
+	u64 stackless; /* those that lack only stacks */
+	u64 cnt;       /* all hits: taken - lost */
 };
 
 /* Now, and, with diff, before. */

@@ -91,7 +91,7 @@ static void put_stacks(struct fr_profile *p)
 	if (!e)
 		fr_out_fail(o, -ENOMEM);
 	for (i = 0; e && i < p->stack_cnt; i++)
-		e[i] = (struct entry){change(p, p->stack[i].hits), i};
+		e[i] = (struct entry){p->stack[i].cnt ? change(p, p->stack[i].hits) : 0, i};
 	if (e && p->stack_cnt)
 		qsort(e, p->stack_cnt, sizeof(*e), hotter_first);
 	for (i = 0; e && i < p->stack_cnt && i < STACK_TOP && e[i].change >= LEAST; i++) {

@@ -15,6 +15,7 @@ static void put_sum(struct fr_jsonw *w, const char *key, const struct fr_profile
 	fr_jsonw_u64(w, "counted", s->cnt);
 	fr_jsonw_u64(w, "lost", s->lost);
 	fr_jsonw_u64(w, "idle", s->idle);
+	fr_jsonw_u64(w, "stackless", s->stackless);
 	fr_jsonw_u64(w, "other", s->other);
 	fr_jsonw_close(w, '}');
 }

@@ -69,8 +69,11 @@ void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s)
 		      fr_sample_event_name(event), (unsigned long long)s->taken, event == FR_SAMPLE_CYCLES ? "at most " : "",
 		      (unsigned long long)s->expected, fr_profile_percent(s->taken, s->expected), (unsigned long long)s->lost);
 	fr_out_printf(o, "; idle %.1f%%\n", fr_profile_percent(s->idle, s->cnt));
+	if (s->stackless)
+		fr_out_printf(o, "%llu samples had no room for their stacks: they count for their tasks only\n",
+			      (unsigned long long)s->stackless);
 	if (s->other)
-		fr_out_printf(o, "%llu samples had no room for their stacks: [other]\n", (unsigned long long)s->other);
+		fr_out_printf(o, "%llu samples had no room for their tasks either: [other]\n", (unsigned long long)s->other);
 }
 
 static u32 bar_width(u32 width)
@@ -277,15 +280,15 @@ void fr_profile_put_stack(struct fr_profile *p, const struct fr_profile_stack *s
 
 static void put_hottest(struct fr_profile *p, u64 busy)
 {
-	const struct fr_profile_stack *s = p->stack;
+	const struct fr_profile_stack *s = NULL;
 	struct fr_out *o = p->out;
 	char note[16];
 	u32 i, cols;
 
 	for (i = 0; i < p->stack_cnt; i++)
-		if (p->stack[i].hits[0] > s->hits[0])
+		if (p->stack[i].cnt && p->stack[i].hits[0] > (s ? s->hits[0] : 0))
 			s = &p->stack[i];
-	if (!p->stack_cnt || !s->hits[0])
+	if (!s)
 		return;
 	fr_profile_title(o, "Hottest stack, innermost first");
 	fr_out_printf(o, "  %5.1f%%  ", fr_profile_percent(s->hits[0], busy));

@@ -55,17 +55,31 @@ static u64 hash_key(const struct fr_prof_key *k)
 	return mix(mix(mix(mix(k->pid, k->kstack | (u64)k->ustack << 32), comm[0]), comm[1]), k->state);
 }
 
+/* Where its number is, or belongs. */
+static u32 *key_slot(struct fr_prof *p, const struct fr_prof_key *key)
+{
+	u32 at = hash_key(key) % KEY_SLOTS;
+
+	while (p->key_slot[at] && memcmp(&p->key[p->key_slot[at]], key, sizeof(*key)))
+		at = (at + 1) % KEY_SLOTS;
+	return &p->key_slot[at];
+}
+
+bool fr_prof_has_key(struct fr_prof *p, const struct fr_prof_key *key)
+{
+	return *key_slot(p, key);
+}
+
 u32 fr_prof_put_key(struct fr_prof *p, const struct fr_prof_key *key)
 {
-	u32 at = hash_key(key) % KEY_SLOTS, nr;
+	u32 *slot = key_slot(p, key);
 
-	for (; (nr = p->key_slot[at]); at = (at + 1) % KEY_SLOTS)
-		if (!memcmp(&p->key[nr], key, sizeof(*key)))
-			return nr;
+	if (*slot)
+		return *slot;
 	if (p->key_cnt == FR_PROF_KEY_MAX)
 		return FR_PROF_OTHER;
 	p->key[p->key_cnt] = *key;
-	p->key_slot[at] = p->key_cnt;
+	*slot = p->key_cnt;
 	return p->key_cnt++;
 }
 

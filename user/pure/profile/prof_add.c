@@ -12,6 +12,22 @@
 #define FILE_OFF_MAX   (1ULL << FR_PROF_OFF_BITS)
 #define FULL_EIGHTHS   7u
 #define FULL(cnt, max) ((cnt) > (max) / 8 * eighths)
+#define LEVEL_MAX      40u  /* by then all are in key 0 */
+#define TASK_KEYS      256u /* of the keys, left to tasks without stacks */
+
+/* Who it was, of all processes of that name. */
+static struct fr_prof_key task_of(const struct fr_prof_key *k)
+{
+	struct fr_prof_key task = *k;
+
+	task.kstack = task.ustack = task.pid = 0;
+	return task;
+}
+
+static bool has_stack(const struct fr_prof_key *k)
+{
+	return k->kstack || k->ustack;
+}
 
 /* ---- time ---- */
 
@@ -28,7 +44,8 @@ struct moved {
 	u32 node[FR_PROF_NODE_MAX];
 	u32 key[FR_PROF_KEY_MAX];
 	u64 total[FR_PROF_KEY_MAX]; /* hits of each key there */
-	u32 level;		    /* 1: processes are joined; then keys of less than 2^level hits */
+	u64 task[FR_PROF_KEY_MAX];  /* hits of all keys of its task */
+	u32 level; /* 1: processes are joined; then keys of less than 2^level hits lose their stacks, such tasks their names */
 };
 
 static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
@@ -67,20 +84,44 @@ static bool has_addresses(const struct fr_prof *p, u32 nr)
 	return false;
 }
 
-static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
+static bool is_rare(const struct fr_prof *from, u32 nr, const struct moved *m)
+{
+	return m->level > 1 && from->key[nr].state != FR_HIT_idle && m->total[nr] < 1ULL << m->level;
+}
+
+static struct fr_prof_key moved_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
 {
 	struct fr_prof_key k = from->key[nr];
 
-	if (nr == FR_PROF_OTHER || (m->level > 1 && k.state != FR_HIT_idle && m->total[nr] < 1ULL << m->level))
+	if (is_rare(from, nr, m))
+		return task_of(&k);
+	if (m->level && !has_addresses(from, k.ustack))
+		k.pid = 0;
+	k.kstack = move_stack(to, from, k.kstack, m);
+	k.ustack = move_stack(to, from, k.ustack, m);
+	return k;
+}
+
+static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
+{
+	struct fr_prof_key k;
+
+	if (nr == FR_PROF_OTHER || (is_rare(from, nr, m) && m->task[nr] < 1ULL << m->level))
 		return FR_PROF_OTHER;
 	if (!m->key[nr]) {
-		if (m->level && !has_addresses(from, k.ustack))
-			k.pid = 0;
-		k.kstack = move_stack(to, from, k.kstack, m);
-		k.ustack = move_stack(to, from, k.ustack, m);
+		k = moved_key(to, from, nr, m);
 		m->key[nr] = fr_prof_put_key(to, &k) + 1;
 	}
 	return m->key[nr] - 1;
+}
+
+static void move_hit(struct fr_prof *to, const struct fr_prof *from, const struct fr_prof_hit *h, struct moved *m)
+{
+	u32 nr = move_key(to, from, h->key, m);
+
+	if (has_stack(&from->key[h->key]) && !has_stack(&to->key[nr]))
+		to->stackless += h->hits;
+	fr_prof_hit(to, nr, h->hits);
 }
 
 static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const struct fr_prof_bucket *b, struct moved *m,
@@ -99,7 +140,7 @@ static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const st
 	last->expected += b->expected;
 	for (i = b->first; i < b->first + b->hit_cnt; i++)
 		if (from->hit[i].hits)
-			fr_prof_hit(to, move_key(to, from, from->hit[i].key, m), from->hit[i].hits);
+			move_hit(to, from, &from->hit[i], m);
 }
 
 /* Are more than this many eighths of anything used? */
@@ -138,6 +179,34 @@ static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
 		m->total[p->hit[i].key] += p->hit[i].hits;
 }
 
+/* scratch: its keys become the tasks. */
+static void sum_tasks(struct fr_prof *scratch, const struct fr_prof *p, struct moved *m)
+{
+	u64 sum[FR_PROF_KEY_MAX] = {};
+	struct fr_prof_key k;
+	u32 i;
+
+	fr_prof_clear(scratch, 0);
+	for (i = 0; i < p->key_cnt; i++) {
+		k = task_of(&p->key[i]);
+		m->key[i] = fr_prof_put_key(scratch, &k);
+		sum[m->key[i]] += m->total[i];
+	}
+	for (i = 0; i < p->key_cnt; i++)
+		m->task[i] = sum[m->key[i]];
+}
+
+/* Well below full, so that it is not done again at once. */
+static void make_room(struct fr_prof *p, const struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
+{
+	sum_keys(from, first, m);
+	sum_tasks(p, from, m);
+	do {
+		m->level++;
+		copy_from(p, from, first, m, now_ns);
+	} while (is_full(p, FULL_EIGHTHS - 2) && m->level < LEVEL_MAX);
+}
+
 /*
  * Is there enough to join, or to drop? That takes a millisecond, so a minute's pieces are done together, and not one by one as
  * each gets old.
@@ -151,8 +220,6 @@ static bool is_due(const struct fr_prof *p, u64 now_ns)
 	return cnt >= FR_PROF_MINUTE_NS / SLOT_NEW_NS || p->bucket_cnt > FR_PROF_BUCKET_MAX - 8 || is_full(p, FULL_EIGHTHS) ||
 	       (p->bucket_cnt && p->bucket[0].end_ns + FR_PROF_HOUR_NS + FR_PROF_MINUTE_NS < now_ns);
 }
-
-#define LEVEL_MAX 40u /* by then all are in key 0 */
 
 /* Without memory for this, the profile stays as it is for now. */
 static void compact(struct fr_prof *p, u64 now_ns)
@@ -168,11 +235,8 @@ static void compact(struct fr_prof *p, u64 now_ns)
 			first++;
 		m->level = 0;
 		copy_from(p, from, first, m, now_ns);
-		sum_keys(from, first, m);
-		/* well below full, so that it is not done again at once */
 		if (is_full(p, FULL_EIGHTHS))
-			while (is_full(p, FULL_EIGHTHS - 2) && m->level++ < LEVEL_MAX)
-				copy_from(p, from, first, m, now_ns);
+			make_room(p, from, first, m, now_ns);
 	}
 	free(from);
 	free(m);
@@ -272,6 +336,17 @@ static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift
 	return here;
 }
 
+/* The last keys are kept for tasks without stacks. */
+static u32 put_key(struct fr_prof *p, const struct fr_prof_key *k, u64 hits)
+{
+	struct fr_prof_key task = task_of(k);
+
+	if (!has_stack(k) || p->key_cnt < FR_PROF_KEY_MAX - TASK_KEYS || fr_prof_has_key(p, k))
+		return fr_prof_put_key(p, k);
+	p->stackless += hits;
+	return fr_prof_put_key(p, &task);
+}
+
 /* If there are many keys, processes of one name are one, unless its addresses need the process. */
 static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, const struct fr_hit *h)
 {
@@ -285,7 +360,7 @@ static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift,
 	memset(k.comm + strlen(k.comm), 0, sizeof(k.comm) - strlen(k.comm));
 	if (!raw && p->key_cnt > FR_PROF_KEY_MAX / 4 * 3)
 		k.pid = 0;
-	fr_prof_hit(p, fr_prof_put_key(p, &k), h->hits);
+	fr_prof_hit(p, put_key(p, &k, h->hits), h->hits);
 }
 
 static void count(struct fr_prof *p, u64 taken, u64 lost)
