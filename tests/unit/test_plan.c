@@ -165,16 +165,21 @@ static void test_given_parts(void **state)
 
 static void test_refused(void **state)
 {
-	static const struct fr_plan_ask asks[] = {
-		{.cpu_sz = 0},
-		{.cpu_sz = 16 << 10},
-		{.cpu_sz = 1ULL << 40},
-		{.cpu_sz = 8 << 20, .subbuf_sz = 5000},
-		{.cpu_sz = 8 << 20, .subbuf_sz = 2 << 20},
-		{.cpu_sz = 8 << 20, .subbuf_sz = 4 << 10},
-		{.cpu_sz = 1 << 20, .subbuf_sz = 1 << 20},
-		{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_LIFE] = 9 << 20}},
-		{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_MAIN] = 8 << 20}},
+	static const struct {
+		struct fr_plan_ask ask;
+		const char *why;
+	} asks[] = {
+		{{.cpu_sz = 0}, "too little memory"},
+		{{.cpu_sz = 16 << 10}, "too little memory"},
+		{{.cpu_sz = 64 << 10}, "too little memory"},
+		{{.cpu_sz = 64 << 10, .tier_sz = {[FR_TIER_STACK] = 64 << 10}}, "larger than the whole"},
+		{{.cpu_sz = 1ULL << 40}, "too large"},
+		{{.cpu_sz = 8 << 20, .subbuf_sz = 5000}, "multiple of 4K"},
+		{{.cpu_sz = 8 << 20, .subbuf_sz = 2 << 20}, "multiple of 4K"},
+		{{.cpu_sz = 8 << 20, .subbuf_sz = 4 << 10}, "too large"},
+		{{.cpu_sz = 1 << 20, .subbuf_sz = 1 << 20}, "three sub-buffers"},
+		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_LIFE] = 9 << 20}}, "larger than the whole"},
+		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_MAIN] = 8 << 20}}, "larger than the whole"},
 	};
 	struct fr_geometry geo[FR_TIER_CNT], before;
 	const char *why;
@@ -185,8 +190,9 @@ static void test_refused(void **state)
 	before = geo[0];
 	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		why = NULL;
-		assert_int_equal(fr_plan(&asks[i], geo, &why), -EINVAL);
+		assert_int_equal(fr_plan(&asks[i].ask, geo, &why), -EINVAL);
 		assert_non_null(why);
+		assert_non_null(strstr(why, asks[i].why));
 		assert_memory_equal(&geo[0], &before, sizeof(before));
 	}
 }

@@ -2,6 +2,7 @@
 #include "pure/config/plan.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "pure/config/default.h"
@@ -12,6 +13,7 @@
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
 #define TIERS_TOO_LARGE \
 	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
+#define TOO_LITTLE	"too little memory for a ring: give more (Memory= or -m, Tier= or --tier), 256K at least in all"
 #define SUBBUF_CNT_GOOD 8u /* a smaller ring loses too much of its history with each lap */
 
 u64 fr_plan_tier_sz(const struct fr_geometry *geo)
@@ -46,7 +48,7 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 	u64 pages = sz / FR_PAGE_SZ, cnt;
 
 	if (pages <= FR_DATA_PAGE + SUBBUF_CNT_MIN - 1) {
-		*why = "too little memory for a ring: give more (Memory= or -m, Tier= or --tier), 256K at least in all";
+		*why = TOO_LITTLE;
 		return -EINVAL;
 	}
 	pages -= FR_DATA_PAGE;
@@ -84,6 +86,16 @@ static u64 small_tier_sz(u64 cpu_sz)
 	return sz > SMALL_TIER_MIN ? sz : SMALL_TIER_MIN;
 }
 
+/* Are sizes of tiers given? */
+static bool is_divided(const struct fr_plan_ask *ask)
+{
+	u32 tier = 0;
+
+	while (tier < FR_TIER_CNT && !ask->tier_sz[tier])
+		tier++;
+	return tier < FR_TIER_CNT;
+}
+
 int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], const char **why)
 {
 	struct fr_geometry geo[FR_TIER_CNT];
@@ -95,7 +107,7 @@ int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], 
 		sz = ask->tier_sz[tier] ?: small_tier_sz(ask->cpu_sz);
 		err = plan_tier(sz, 0, &geo[tier], why);
 		if (!err && fr_plan_tier_sz(&geo[tier]) >= left) {
-			*why = TIERS_TOO_LARGE;
+			*why = is_divided(ask) ? TIERS_TOO_LARGE : TOO_LITTLE;
 			err = -EINVAL;
 		}
 		left -= err ? 0 : fr_plan_tier_sz(&geo[tier]);
