@@ -356,6 +356,9 @@ def reload_and_stop():
         config(name, "DumpInterval=nonsense\n")
         got = fr("reload", "-n", name, status=1)
         check("old configuration stays" in got.stderr and "DumpInterval" in got.stderr, got.stderr)
+        with open(path(f"{name}.log")) as f:
+            said = f.read()
+        check("reloaded: " in said and "reload refused: " in said, f"the recorder says it, too: {said}")
         check("correct the file" in got.stderr, got.stderr)
         for key in ("StatusGroup", "DumpGroup"):
             config(name, f"{key}=frtest-none\n")

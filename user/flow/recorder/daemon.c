@@ -327,7 +327,7 @@ static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char
 	return 0;
 }
 
-int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
+static int read_again(struct fr_daemon *d, char *why, size_t why_sz)
 {
 	struct fr_live_settings *live;
 	int err;
@@ -351,14 +351,15 @@ int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
 	return err;
 }
 
-static void reload(struct fr_daemon *d)
+int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
 {
-	char why[512] = "";
+	int err = read_again(d, why, why_sz);
 
-	if (fr_daemon_reload(d, why, sizeof(why)))
+	if (err)
 		fr_err_lines("reload refused: %s: the old settings stay", why);
 	else
 		fprintf(stderr, "reloaded: %u triggers; nothing of the history is lost\n", d->live->rule_cnt);
+	return err;
 }
 
 /* ---- signals ---- */
@@ -413,12 +414,14 @@ static void asked_by_signal(struct fr_daemon *d)
 
 static void take_signal(struct fr_daemon *d, int sig)
 {
+	char why[512] = "";
+
 	if (sig == SIGUSR1)
 		asked_by_signal(d);
 	else if (sig == SIGCHLD && fr_command_ended(&d->command))
 		command_ended(d);
 	else if (sig == SIGHUP && d->ask->is_daemon)
-		reload(d);
+		fr_daemon_reload(d, why, sizeof(why));
 	else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
 		told_to_end(d, sig);
 }
