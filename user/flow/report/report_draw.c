@@ -26,6 +26,13 @@ void fr_report_title(struct fr_report_page *p, const char *title, const char *no
 	fr_out_char(p->o, '\n');
 }
 
+const char *fr_report_moment_name(const struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	return f->at_ns == f->trigger_ns ? "the trigger" : "the window's end";
+}
+
 void fr_report_label(struct fr_report_page *p, const char *label)
 {
 	fr_out_paint(p->o, FR_PAINT_DIM);

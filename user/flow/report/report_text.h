@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _tables, _draw. */
+/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _lanes, _tables, _draw. */
 #ifndef FR_REPORT_TEXT_H
 #define FR_REPORT_TEXT_H
 
@@ -15,6 +15,7 @@ struct fr_report_page {
 /* ---- pieces (report_draw.c) ---- */
 
 void fr_report_title(struct fr_report_page *p, const char *title, const char *note);
+const char *fr_report_moment_name(const struct fr_report_page *p); /* what times are compared with, as people call it */
 void fr_report_label(struct fr_report_page *p, const char *label);
 void fr_report_count(struct fr_out *o, u64 v, int width); /* 1,234; right-aligned in width columns, 0: unpadded */
 void fr_report_duration(struct fr_out *o, u64 ns, int width);
