@@ -252,6 +252,10 @@ def own_moments():
         wait_for(lambda: "SIGUSR1 takes no snapshot: the rule's last snapshot is younger" in r.said(), f"refused: {r.said()}")
         equal(r.end(signal.SIGINT), 0, f"exit status: {r.said()}")
         equal([re.sub(r".*Z-|\.flight", "", f) for f in r.files()], ["every"] * 3 + ["signal", "exit"], "snapshots")
+        check("alone may take" not in r.said(), r.said())
+    with recording("--on", "every:20s", "--on", "every:21s") as r:
+        check("'every:20s' alone may take the 30 snapshots in 10.0 min" in r.said(), r.said())
+        check("'every:21s'" not in r.said(), r.said())
     with recording("--on", "crash:comm=nobody") as r:
         def switches():
             with open(f"/proc/{r.p.pid}/status") as f:

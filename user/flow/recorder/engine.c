@@ -12,6 +12,7 @@
 #include "flow/recorder/control.h"
 #include "io/cgroup.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 /* ---- helpers ---- */
 
@@ -453,6 +454,25 @@ static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 	}
 }
 
+/* Nor is a crash that is refused because a timer has had what all rules may have. */
+static void say_storms(const struct fr_engine *e, const struct fr_trigger *rule, u32 cnt)
+{
+	const struct fr_config *c = fr_daemon_config(e->d);
+	char span[32];
+	u64 period_ns;
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		period_ns = rule[i].every_ns > rule[i].cooldown_ns ? rule[i].every_ns : rule[i].cooldown_ns;
+		if (rule[i].kind != FR_TRIGGER_every || rule[i].max_cnt || !c->storm_cnt ||
+		    c->storm_ns / period_ns < c->storm_cnt)
+			continue;
+		fr_warn("trigger '%s' alone may take the %u snapshots in %s that all rules together may have, and then others "
+			"are refused, too: take a longer period, add max=N/T, or raise StormCount=",
+			rule[i].text, c->storm_cnt, fr_show_duration(c->storm_ns, span, sizeof(span)));
+	}
+}
+
 /* Are they in force already? A rule's text determines it, except for the number of a user given by name. */
 static bool are_in_force(const struct fr_engine *e, const struct fr_trigger *rules, u32 cnt)
 {
@@ -506,6 +526,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 		return err;
 	}
 	say_no_cgroups(rules, cnt);
+	say_storms(e, rules, cnt);
 	fr_engine_tell_held(e);
 	memcpy(all, rules, cnt * sizeof(*all));
 	e->known_cnt = keep_ended(e, all, slot, cnt);
