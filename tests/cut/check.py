@@ -484,6 +484,18 @@ def lost_laps():
     assert (0, found["since_ns"], found["until_ns"]) in gaps("bad.flight", "damaged", want=3)
 
 
+def lost_waits():
+    """CPUs may be lost altogether with a file's end: what their events could change is not known. What a CPU tells alone is."""
+    values = lambda paired: {p: {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for p, e in paired.items()}
+    whole = named("whole.flight", "a.flight")
+    (cpu, *_), (at, *_) = [c[1:] for c in event_chunks(whole)][0], list(event_chunks(whole))[1]
+    with open(os.path.join(dir, "bad.flight"), "wb") as f:
+        f.write(open(os.path.join(dir, whole), "rb").read()[:at])
+    truth, said = values(pairs(whole)), values(pairs("bad.flight", want=3))
+    assert said and {p[1] for p in said} == {cpu} < {p[1] for p in truth}
+    assert all(e.items() <= truth[p].items() for p, e in said.items()) and any("oncpu_ns" in e for e in said.values())
+
+
 def lost_ends():
     """A file whose end is lost, with the name of its boot, is of the boot of a file of the same session. Each event is there once."""
     data = open(os.path.join(dir, "parts.flight"), "rb").read()  # the facts are at its end

@@ -25,6 +25,9 @@ static const struct need {
 	[FR_PAIR_IO] = {{"block_io_start", "block_rq_complete", "block_io_done"}, true},
 };
 
+/* What rows of any CPU can change. */
+#define OF_OTHER_CPUS (1u << FR_PAIR_CALL | 1u << FR_PAIR_OFF | 1u << FR_PAIR_WAKE | 1u << FR_PAIR_RQ | 1u << FR_PAIR_IO)
+
 /* What the file's schema does not have cannot have been cut away. */
 static u32 find_events(const struct fr_schema *schema, const struct need *need, u8 *nr)
 {
@@ -65,7 +68,7 @@ int fr_cut_lacks(const struct fr_snap *s, u32 *what)
 	s64 cut_cnt = 0;
 	int err = 0;
 
-	*what = 0;
+	*what = fr_snap_lost_end(s) ? OF_OTHER_CPUS : 0;
 	if (!fr_cut_is_picked(s))
 		return 0;
 	/* of several cuts in one file nobody knows which tasks' rows are there from when to when */

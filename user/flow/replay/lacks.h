@@ -2,6 +2,8 @@
 /*
  * lacks: what a cut file no longer tells about pairs (pure/rows/pair.h). A value derived from a task's own rows stays known if
  * these were cut away all or not at all; a value derived from other tasks' rows only if all of them are there.
+ *
+ * A file that lost its end may lack whole CPUs: what their rows could change is unknown, too.
  */
 #ifndef FR_LACKS_H
 #define FR_LACKS_H
@@ -9,8 +11,8 @@
 #include "io/snapfile/snapfile.h"
 
 /*
- * *what: values that are unknown because rows were cut away; bits 1 << enum fr_pair_what. 0: everything known before the cut is
- * still known. 0 or -ENOMEM.
+ * *what: values that are unknown because rows were cut away, or may have been lost with their CPU; bits 1 << enum fr_pair_what.
+ * 0: everything that was known is still known. 0 or -ENOMEM.
  */
 int fr_cut_lacks(const struct fr_snap *s, u32 *what);
 

@@ -227,7 +227,10 @@ const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	   
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 			       size_t *cnt);			/* places, as file_off, of event chunks without a header */
 const struct fr_prof *fr_snap_profile(const struct fr_snap *s); /* NULL: there is none */
-u64 fr_snap_size(const struct fr_snap *s);			/* bytes of the file */
+
+/* Is the file's end lost, with the accounts of rings? Then there may have been CPUs of which it has nothing. */
+bool fr_snap_lost_end(const struct fr_snap *s);
+u64 fr_snap_size(const struct fr_snap *s); /* bytes of the file */
 
 /*
  * Decode chunk i into b (zero it before first use; its memory is reused; fr_batch_free() at the end). 0, or -EBADMSG: damaged,

@@ -90,6 +90,17 @@ static int extend(struct guess *g, size_t at, const struct fr_chunk *c)
 	return err;
 }
 
+bool fr_snap_lost_end(const struct fr_snap *s)
+{
+	const struct fr_snap_ring *r = s->rings.items;
+	bool lost = !s->rings.cnt;
+	size_t i;
+
+	for (i = 0; i < s->rings.cnt; i++)
+		lost |= !r[i].slot_cnt;
+	return lost && s->damage_cnt && !s->has_index;
+}
+
 /* Holes follow rings. */
 static bool has_lost_holes(const struct fr_snap *s)
 {
