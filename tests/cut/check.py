@@ -529,6 +529,11 @@ def lost_holes():
                 assert main_ring(got, cpu)["written"] and main_ring(got, cpu)["horizon_ns"] == ring["horizon_ns"]
                 assert [(h["since_ns"], h["until_ns"]) for h in got["holes"] if (h["cpu"], h["tier"]) == (cpu, "main")] == want, (whole, got["holes"], want)
                 assert last == got["end_ns"] or (cpu, last, None) in gaps("bad.flight", "damaged", want=3)
+    # a copy that lost them closes none
+    hole, = info("torn.flight")["holes"]
+    at = next(at + len(head) for at, kind, head in chunk_heads("torn.flight") if kind == 5)
+    run("merge", "-o", fresh("m.flight"), flip("torn.flight", at), "torn.flight", want=3)
+    assert [h for h in info("m.flight")["holes"] if h["cpu"] == 0 and h["first_seq"] <= hole["first_seq"] <= h["last_seq"]], info("m.flight")["holes"]
 
 
 def lost_cuts():

@@ -107,7 +107,7 @@ static bool has_lost_holes(const struct fr_snap *s)
 	return s->lost_holes || (!s->has_index && s->last_kind == FR_CHUNK_RINGS);
 }
 
-/* Holes before the horizon, if the ring has events there, and behind its last event. */
+/* Holes before the horizon, up to the lap that begins there, if the ring has events before it; and behind its last event. */
 static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
 {
 	struct fr_snap_hole before = {.cpu = r.cpu, .tier = r.tier, .why = FR_HOLE_damaged, .until_ns = r.horizon_ns};
@@ -115,7 +115,8 @@ static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
 	bool has_before = false;
 	size_t i;
 
-	before.first_seq = before.last_seq = r.first_seq;
+	before.first_seq = r.first_seq;
+	before.last_seq = r.last_seq;
 	behind.first_seq = behind.last_seq = r.last_seq;
 	for (i = 0; i < s->chunk_cnt; i++) {
 		const struct fr_chunk *c = &s->chunk[i];
@@ -123,10 +124,10 @@ static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
 		if (c->cpu != r.cpu || c->tier != r.tier)
 			continue;
 		behind.since_ns = c->last_ts > behind.since_ns ? c->last_ts : behind.since_ns;
-		if (c->first_ts >= r.horizon_ns)
-			continue;
-		has_before = true;
-		before.last_seq = c->last_seq > before.last_seq ? c->last_seq : before.last_seq;
+		if (c->first_ts < r.horizon_ns)
+			has_before = true;
+		else if (c->first_seq <= before.last_seq)
+			before.last_seq = c->first_seq - 1;
 	}
 	return (has_before ? add_hole(&s->holes, before) : 0) ?: add_hole(&s->holes, behind);
 }
