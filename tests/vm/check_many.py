@@ -73,5 +73,21 @@ def crash():
     equal([c["cpu"] for c in fr_json("report", got("crash.flight"))["cpus"]], CPUS, "CPUs in the report")
 
 
+def ranges(words):
+    for word in words.split():
+        first, last = (word.split("-") * 2)[:2]
+        yield from range(int(first), int(last) + 1)
+
+
+@test("many CPUs: the report draws those that did something around the crash, and lists the others")
+def lanes():
+    page = re.search(r"^What each CPU ran .*?\n\n", fr("report", got("crash.flight")).stdout, re.M | re.S)[0]
+    drawn = [int(n) for n in re.findall(r"^ +(\d+) \S+ \d+ switch", page, re.M)]
+    listed = [n for words in re.findall(r"(?:idle|not known) all the time:([-\d\s]+)", page) for n in ranges(words)]
+    equal(sorted(drawn + listed), CPUS, page)
+    check(CPUS[-1] in drawn and len(listed) > 4, page)
+    return f"{len(drawn)} drawn, {len(listed)} listed"
+
+
 if __name__ == "__main__":
     main()
