@@ -62,7 +62,9 @@ static int choose_schema(struct fr_snap *s)
 	if (s->schema)
 		return 0;
 	text = fr_schema_write(fr_schema_builtin(), &sz);
-	if (text && s->schema_hash && s->schema_hash == fr_snap_hash(text, sz))
+	if (!text)
+		return -ENOMEM;
+	if (s->schema_hash && s->schema_hash == fr_snap_hash(text, sz))
 		s->use = fr_schema_builtin();
 	free(text);
 	if (s->use)
