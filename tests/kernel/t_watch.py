@@ -681,7 +681,7 @@ def usage():
                        (["--on", "holdoff"], "needs a time"), (["--on", "holdoff>5ms,post=1s"], "makes no sense"),
                        (["--on", "holdoff>5ms", "--threshold", "6ms"], "is below the 6 ms"),
                        (["--on", "holdoff>500ns"], "is below the 1 us"),
-                       (["-m", "1"], "give more memory"), (["-n", "../x"], "not a session's name"), (["nonsense"], "follow")):
+                       (["-m", "1"], "too little memory"), (["-n", "../x"], "not a session's name"), (["nonsense"], "follow")):
         got = fr("watch", *args, status=2)
         check(word in got.stderr, f"{args}: {got.stderr}")
     with watching("--on", "holdoff>7ms", "--on", "holdoff>900us") as w:
