@@ -136,8 +136,8 @@ def note(text):
 
 
 def rounded(value):
-    """Six digits: more are noise."""
-    return float(f"{value:.6g}")
+    """Six digits, of at most twelve behind the point: more are noise, of the machine's or of the computation's."""
+    return round(float(f"{value:.6g}"), 12)
 
 
 # ---- what else the machine did ----
