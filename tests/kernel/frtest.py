@@ -94,6 +94,14 @@ def helper(name):
     return os.path.join(BIN, name)
 
 
+def program(name, of="crasher"):
+    """A copy of a helper, or of the program at this path, under a name of its own: what is watched by it are not others' doings."""
+    file = path(name)
+    if not os.path.exists(file):
+        shutil.copy(of if "/" in of else helper(of), file)
+    return file
+
+
 def need_compat_calls():
     """Skip where 64-bit programs cannot make 32-bit system calls: the kernel has none, or a hypervisor lets none through."""
     if run(helper("waits"), "compat", "frt-compat", status=None).returncode:

@@ -1,73 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The matrix of deaths through a real recorder: each that dumps core leaves one snapshot, that says what it was; no other does."""
-import contextlib
-import os
-import shutil
-import subprocess
-import tempfile
-
-from frtest import FLIGHTREC, TMP, check, end, equal, fr, fr_json, helper, main, new_name, path, replay, run, test, wait_for
+from frtest import TMP, check, equal, fr, fr_json, main, program, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
+from recorder import Recorder, configured, kill
 
-CONFIG = """
-[Session]
-Profile=minimal
-Memory=1M
-[Trigger]
-On=crash:exe={tmp}/frd-*,cooldown=0s
-StormCount=0
-[Storage]
-Directory={dir}
-MaxFiles=0
-KeepFree=0%
-[Control]
-Socket=no
-[Notify]
-Journal=no
-"""
-
-
-class Recorder:
-    def __init__(self, name, dir):
-        self.dir, self.log, config = dir, path(f"{name}.log"), path(f"{name}.conf")
-        with open(config, "w") as f:
-            f.write(CONFIG.format(dir=dir, tmp=TMP))
-        with open(self.log, "w") as log:
-            self.p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "--config", config], stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=log)
-        wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, f"the triggers are armed: {self.said()}", 60)
-        check(self.p.poll() is None, f"the recorder ended: {self.said()}")
-
-    def said(self):
-        with open(self.log) as f:
-            return f.read()
-
-    def files(self):
-        return [os.path.join(self.dir, f) for f in os.listdir(self.dir) if f.endswith(".flight")]
-
-
-@contextlib.contextmanager
-def recording():
-    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
-    r = None
-    try:
-        r = Recorder(name, dir)
-        yield r
-    finally:
-        if r and r.p.poll() is None:
-            r.p.kill()
-            r.p.wait()
-        end(name)
+RULE = f"crash:exe={TMP}/frd-*,cooldown=0s"
 
 
 def copies():
     """{program: file}, and all ways: (program, way, signal)."""
     files, ways = {}, []
-    for program in PROGRAMS:
-        files[program] = path("frd-" + program)
-        shutil.copy(helper(program), files[program])
-        ways += [(program, *line.split()) for line in run(files[program], "--list").stdout.splitlines()]
-    return files, [(program, way, int(sig)) for program, way, sig in ways]
+    for of in PROGRAMS:
+        files[of] = program("frd-" + of, of)
+        ways += [(of, *line.split()) for line in run(files[of], "--list").stdout.splitlines()]
+    return files, [(of, way, int(sig)) for of, way, sig in ways]
 
 
 def check_snapshot(file, death):
@@ -86,26 +32,36 @@ def check_snapshot(file, death):
     check(delivered and delivered[-1]["sig"] in (death.sig, 9), f"{death.what}: its delivery: {delivered}")
 
 
+def die_all(r, files, ways):
+    """Each way to die, its snapshots there before the next. Returns the deaths that have one."""
+    deaths = []
+    # those that leave none first: the snapshots that follow come behind them in the queue
+    for of, way, sig in sorted(ways, key=lambda w: w[2] in CORE_SIGNALS and w[1] not in ("exec_then_null", "memfd")):
+        if way in ("exec_then_null", "memfd"):  # by another name, which the rule is not for
+            continue
+        p = run(files[of], way, status=None, cwd=TMP, timeout=60)
+        found = said(of, way, sig, p.returncode, p.stdout)
+        if sig not in CORE_SIGNALS:
+            continue
+        deaths += found
+        got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, f"a snapshot of {way}: {r.said()}", 60)
+        equal(len(got), len(deaths), f"snapshots after {way}")
+    return deaths
+
+
 @test("recorded: each death that dumps core leaves one snapshot with its truth; nothing else leaves one")
 def recorded():
     files, ways = copies()
-    deaths = []
-    with recording() as r:
-        # those that leave none first: the snapshots that follow come behind them in the queue
-        for program, way, sig in sorted(ways, key=lambda w: w[2] in CORE_SIGNALS and w[1] not in ("exec_then_null", "memfd")):
-            if way in ("exec_then_null", "memfd"):  # by another name, which the rule is not for
-                continue
-            p = run(files[program], way, status=None, cwd=TMP, timeout=60)
-            found = said(program, way, sig, p.returncode, p.stdout)
-            if sig not in CORE_SIGNALS:
-                continue
-            deaths += found
-            got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, f"a snapshot of {way}: {r.said()}", 60)
-            equal(len(got), len(deaths), f"snapshots after {way}")
-        for d in deaths:
-            mine = [f for f in r.files() if f.endswith(f"-{d.pid}.flight")]
-            equal(len(mine), 1, f"{d.what}: snapshots")
-            check_snapshot(mine[0], d)
+    with configured(RULE) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            deaths = die_all(r.armed(), files, ways)
+            for d in deaths:
+                mine = [f for f in r.files() if f.endswith(f"-{d.pid}.flight")]
+                equal(len(mine), 1, f"{d.what}: snapshots")
+                check_snapshot(mine[0], d)
+        finally:
+            kill(r)
     check(len(deaths) >= 23, f"only {len(deaths)} deaths")
     return f"{len(deaths)} snapshots of {len(ways) - 2} ways"
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """event:EXPR: real events pull it, near misses do not; it agrees with replay; what cannot be watched is refused."""
 import os
-import shutil
 import subprocess
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, main, new_name, path, run, session,
-                    test, wait_for)
+from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, main, new_name, path, program, run, session, test,
+                    wait_for)
 from matrix import alerts
 
 QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
@@ -55,10 +54,7 @@ RULES = (
 
 
 def act():
-    program = path(f"frw-exec-{os.getpid()}")
-    if not os.path.exists(program):
-        shutil.copy("/bin/true", program)
-    run("/usr/bin/python3", "-S", "-c", ACTS, COMM, TMP, program)
+    run("/usr/bin/python3", "-S", "-c", ACTS, COMM, TMP, program(f"frw-exec-{os.getpid()}", "/bin/true"))
 
 
 def watched(name):

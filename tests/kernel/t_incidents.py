@@ -4,14 +4,13 @@ import datetime
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, TMP, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder, run, session,
-                    small_memory, status, test, wait_for)
+from frtest import (FLIGHTREC, TMP, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, program, recorder, run,
+                    session, small_memory, status, test, wait_for)
 
 QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
 BIG = ("--incidents", "65536")
@@ -20,14 +19,6 @@ rng = random.Random(int(os.environ.get("FR_SEED", random.randrange(1 << 30))))
 
 def new_dir():
     return tempfile.mkdtemp(dir=TMP)
-
-
-def program(name, of="crasher"):
-    """A copy of a program, under a name of its own."""
-    file = path(name)
-    if not os.path.exists(file):
-        shutil.copy(helper(of), file)
-    return file
 
 
 def lines(out):

@@ -5,11 +5,10 @@ any machine is slow, and moments follow each other one by one, so both must tell
 """
 import json
 import os
-import shutil
 import signal
 import subprocess
 
-from frtest import (TMP, Skip, check, dump, equal, fr, helper, main, new_name, path, recorder, replay, run, session, test,
+from frtest import (Skip, TMP, check, dump, equal, fr, helper, main, new_name, path, program, recorder, replay, run, session, test,
                     wait_said)
 from matrix import CORE_SIGNALS, PROGRAMS, said
 
@@ -42,15 +41,9 @@ for i in range(4):
 """
 
 
-def program(name, of):
-    file = path(name)
-    shutil.copy(of, file)
-    return file
-
-
 def act():
     """Deaths, ends, slow calls, late wakings, errors; each is over when the next begins."""
-    die, sh = program(COMM["die"], helper("deaths")), program(COMM["sh"], "/bin/sh")
+    die, sh = program(COMM["die"], "deaths"), program(COMM["sh"], "/bin/sh")
     for way in ("null", "null", "abort", "term"):
         run(die, way, status=None, cwd=TMP)
     for status in (7, 7, 8):
@@ -114,7 +107,7 @@ def deaths():
     died, pids = [], set()
     with session("-p", "minimal", "-e", "-sched", "-m", "4M") as name:
         for prog in PROGRAMS:
-            file = program("frh-" + prog, helper(prog))
+            file = program("frh-" + prog, prog)
             for line in run(file, "--list").stdout.splitlines():
                 way, sig = line.split()
                 p = subprocess.Popen([file, way], cwd=TMP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

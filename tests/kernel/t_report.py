@@ -4,13 +4,12 @@ import contextlib
 import glob
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-from frtest import FLIGHTREC, ROOT, TMP, check, dump, end, equal, fr, helper, main, new_name, path, session, test, wait_for
+from frtest import FLIGHTREC, ROOT, TMP, check, dump, end, equal, fr, helper, main, new_name, path, program, session, test, wait_for
 
 CHECK = os.path.join(ROOT, "tests", "report", "check.py")
 
@@ -55,11 +54,9 @@ def recorder(name, dir, *options):
 
 @test("a crash: what triggered it, the last events, calls and stack of its task, on the page and as figures")
 def crash():
-    name, dir, program = new_name(), tempfile.mkdtemp(dir=TMP), path(f"frt-crash-{os.getpid() % 1000}")
-    comm = os.path.basename(program)[:15]
-    shutil.copy(helper("crasher"), program)
+    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-crash-{os.getpid() % 1000}"
     with recorder(name, dir, "-p", "full", "-m", "2M", "--on", f"crash:comm={comm}"):
-        p = subprocess.Popen([program])
+        p = subprocess.Popen([program(comm)])
         p.wait()
         file = wait_for(lambda: glob.glob(f"{dir}/*.flight"), "the snapshot", 60)[0]
     rep = json.loads(fr("report", "--json", file).stdout)

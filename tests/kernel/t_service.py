@@ -12,8 +12,7 @@ import socket
 import subprocess
 import sys
 
-from frtest import (FLIGHTREC, ROOT, SESSIONS, TMP, Failed, Skip, check, ended, equal, helper, main, new_name, path, run, test,
-                    wait_for)
+from frtest import FLIGHTREC, Failed, ROOT, SESSIONS, Skip, TMP, check, ended, equal, main, new_name, path, program, run, test, wait_for
 
 UNIT = os.path.join(ROOT, "dist", "flightrec.service")
 ALLOW, EPERM = 0x7FFF0000, 0x00050001  # SCMP_ACT_ALLOW, SCMP_ACT_ERRNO(EPERM)
@@ -129,8 +128,7 @@ def confined():
         f.write(f"[Session]\nName={name}\nMemory=2M\nProfile=minimal\n[Trigger]\nOn=crash:comm=frsv-*\nOn=oom\nOn=kernel\n"
                 f"[Storage]\nDirectory={dir}\nKeepFree=0%\n"
                 f"[Notify]\nJournal=no\nExec=echo $(id -un) $FLIGHTREC_PID >> {told}\n")
-    crasher = path("frsv-crash")
-    shutil.copy(helper("deaths"), crasher)
+    crasher = program("frsv-crash", "deaths")
     log, manager = path("service.log"), Manager(path("service-notify"))
 
     def text():

@@ -4,13 +4,12 @@ import contextlib
 import os
 import pty
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
 import termios
 
-from frtest import FLIGHTREC, TMP, check, end, equal, exists, helper, main, new_name, path, snapshots, test, wait_for
+from frtest import FLIGHTREC, TMP, check, end, equal, exists, main, new_name, program, snapshots, test, wait_for
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -32,10 +31,7 @@ def recorder(stderr):
 
 
 def crash():
-    file = path(NAME)
-    if not os.path.exists(file):
-        shutil.copy(helper("crasher"), file)
-    subprocess.run([file], stdout=subprocess.DEVNULL)
+    subprocess.run([program(NAME)], stdout=subprocess.DEVNULL)
 
 
 def read_until(fd, word):

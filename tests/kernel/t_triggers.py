@@ -7,19 +7,12 @@ import signal
 import struct
 import subprocess
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, dump, end, equal, exists, fr, helper, main, new_name, path, replay, run,
-                    session, small_memory, test, wait_for)
+from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, end, equal, exists, fr, helper, main, new_name, path, program, replay,
+                    run, session, small_memory, test, wait_for)
 from matrix import Alerts, alerts
 
 QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
 QUEUE_SZ = 512 << 10
-
-
-def program(name):
-    """A copy of a program that dies on demand, under a name of its own."""
-    file = path(name)
-    shutil.copy(helper("deaths"), file)
-    return file
 
 
 def die(file, way="null"):
@@ -115,8 +108,7 @@ def exit_name():
 
 @test("oom: a memory cgroup's victim, with its name, program and user; not a crash, but one for crash:all")
 def oom():
-    file = path("frd-eater")
-    shutil.copy(helper("touch"), file)
+    file = program("frd-eater", "touch")
     with session(*QUIET) as name, alerts(name, "oom", "crash", "crash:all") as a, small_memory() as dir:
         pid = shell(f"echo $$ > {dir}/cgroup.procs; exec {file} 100000")
         told, counters = a.finish()
@@ -130,7 +122,7 @@ def oom():
 @test("filters that BPF decides: signal, user, name; others' moments are not counted")
 def filters():
     rules = ("crash:sig=ABRT", "crash:uid=65534", "crash:comm=frd-one", "crash:comm=frd-*", "crash:all,sig=TERM,comm=frd-two")
-    one, two = program("frd-one"), program("frd-two")
+    one, two = program("frd-one", "deaths"), program("frd-two", "deaths")
     with session(*QUIET) as name, alerts(name, *rules) as a:
         want = {die(one): 0b1100, die(two): 0b1000, die(two, "abort"): 0b1001, die(one, "other_user"): 0b1110,
                 die(two, "term"): 0b10000, die(one, "term"): 0}
@@ -168,7 +160,7 @@ def long_path():
 
 @test("rules loaded anew, again and again under deaths: each is told once, counts go on, no program is left")
 def reload():
-    file = program("frd-again")
+    file = program("frd-again", "deaths")
     with session(*QUIET) as name, alerts(name, "crash:comm=frd-again", "exit:77") as a:
         pids = []
         for i in range(20):
@@ -184,7 +176,7 @@ def reload():
 
 @test("nobody reads: alerts wait for the next reader; when the queue is full, they are counted, and events still written")
 def full_queue():
-    file = program("frd-queue")
+    file = program("frd-queue", "deaths")
     with session(*QUIET, "-m", "8M") as name:
         first = Alerts("--keep", name, "crash:comm=frd-queue")
         first.p.kill()
@@ -222,7 +214,7 @@ def killed_loader():
 
 @test("the exact account: records of triggers are counted apart, and the programs' runs stay what was written, lost or filtered")
 def account():
-    file = program("frd-count")
+    file = program("frd-count", "deaths")
     stats = subprocess.Popen([helper("stats")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         equal(stats.stdout.readline(), "on\n", "BPF statistics")

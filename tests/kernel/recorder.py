@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Recorders with triggers, as tests start them: their options or configuration, their snapshots, loads that die."""
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+
+from frtest import FLIGHTREC, TMP, check, end, fr_json, new_name, path, program, status, wait_for
+
+SMALL = ("-p", "minimal", "-m", "2M")
+TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
+NOBODY = f"crash:comm=nobody{TAG}"
+ONE = f"crash:comm=one{TAG},cooldown=0s"
+
+
+class Recorder:
+    """A recorder in the foreground whose triggers are armed; what it says goes to a file."""
+
+    def __init__(self, name, dir, *options):
+        self.name, self.dir = name, dir
+        self.log = tempfile.NamedTemporaryFile(dir=TMP, mode="w+", delete=False)
+        name_option = [] if "--config" in options else ["-n", name]  # it would override the file's
+        self.p = subprocess.Popen([FLIGHTREC, "record", *name_option, *options], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=self.log)
+
+    def said(self):
+        with open(self.log.name) as f:
+            return f.read()
+
+    def armed(self):
+        wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, "the triggers are armed", 60)
+        check(self.p.poll() is None, f"the recorder ended: {self.said()}")
+        return self
+
+    def files(self):
+        return sorted(f"{self.dir}/{f}" for f in os.listdir(self.dir) if f.endswith(".flight"))
+
+    def wait_files(self, cnt):
+        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, f"{cnt} snapshots: {self.said()}", 60)
+
+    def rules(self):
+        return {r["rule"]: r for r in status(self.name)["triggers"]}
+
+    def wait_seen(self, rule, cnt):
+        """All moments so far are seen and decided."""
+        def decided():
+            r = self.rules()[rule]
+            return r["seen"] >= cnt and accounted(r)
+        wait_for(decided, f"{cnt} moments of {rule}: {self.rules()}", 60)
+        return self.rules()[rule]
+
+    def end(self, sig=signal.SIGTERM):
+        self.p.send_signal(sig)
+        return self.p.wait(60)
+
+
+def accounted(r):
+    return r["seen"] == sum(r["verdicts"].values()) + r["queue_lost"]
+
+
+@contextlib.contextmanager
+def recording(*options, profile=SMALL):
+    """Recorder with -o of its own, ended with its session whatever happens."""
+    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
+    r = Recorder(name, dir, "-o", dir, *profile, *options)
+    try:
+        yield r.armed()
+    finally:
+        if r.p.poll() is None:
+            r.p.kill()
+            r.p.wait()
+        end(name)
+
+
+def crash(name, *args):
+    return subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, text=True).stdout
+
+
+def trigger(file):
+    return fr_json("info", file)["trigger"]
+
+
+def write_config(file, name, dir, *on, more=""):
+    with open(file + ".new", "w") as f:
+        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
+                f"[Control]\nSocket=no\n[Notify]\nJournal=no\n{more}[Trigger]\nStormCount=0\n")
+        f.writelines(f"On={rule}\n" for rule in on)
+    os.replace(file + ".new", file)
+
+
+@contextlib.contextmanager
+def configured(*on):
+    """A name, a directory and a configuration file; the session is ended."""
+    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
+    file = path(f"{name}.conf")
+    write_config(file, name, dir, *on)
+    try:
+        yield name, dir, file
+    finally:
+        end(name)
+
+
+def start_load(name, nap_us):
+    """Crashes of a program of that name until end_load(), which says how many."""
+    return subprocess.Popen([program(name), "1000000", str(nap_us)], stdout=subprocess.PIPE, text=True)
+
+
+def end_load(load):
+    load.terminate()
+    return int(load.stdout.read())
+
+
+def kill_load(load):
+    if load and load.poll() is None:
+        load.kill()
+        load.wait()
+
+
+def kill(r):
+    if r.p.poll() is None:
+        r.p.kill()
+        r.p.wait()
+
+
+def send_reload(r):
+    """A reload, by SIGHUP, until it is in force."""
+    before = r.said().count("reloaded:")
+    r.p.send_signal(signal.SIGHUP)
+    wait_for(lambda: r.said().count("reloaded:") > before, f"reload: {r.said()}", 60)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(c) for c in f.read().split()]
+
+
+def writer_of(pid):
+    """Pid of the process that writes snapshots for a recorder; 0: none just now."""
+    for child in children(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{child}/comm") as f:
+            if f.read() == "flightrec-write\n":
+                return child
+    return 0

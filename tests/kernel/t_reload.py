@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The recorder with a configuration file: reloads, restarts with another one, what each keeps and what it refuses."""
+import contextlib
+import glob
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from frtest import SESSIONS, TMP, check, dump, end, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
+from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, send_reload,
+                      start_load, write_config)
+
+
+def initial_values(pid):
+    """What loading BPF objects left mapped: bytes."""
+    with open(f"/proc/{pid}/maps") as f:
+        ends = [line.split()[0].split("-") for line in f if "/dev/zero (deleted)" in line]
+    return sum(int(end, 16) - int(begin, 16) for begin, end in ends)
+
+
+@test("--config: SIGHUP under load puts a good file in force, refuses a bad one, loses nothing; SIGTERM leaves the session")
+def reload():
+    with configured(ONE) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        load = None
+        try:
+            r.armed()
+            load = start_load(f"one{TAG}", 10000)
+            begin, mapped = status(name)["begin_ns"], None
+            for i in range(6):
+                write_config(file, name, dir, ONE, f"exit:{i + 20}")
+                r.p.send_signal(signal.SIGHUP)
+                wait_for(lambda: r.said().count("reloaded:") == i + 1, f"reload {i}: {r.said()}", 60)
+                run("sh", "-c", f"exit {i + 20}", status=i + 20)
+                r.wait_files(1)
+                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, f"the new rule {i}: {r.rules()}", 60)
+                mapped = initial_values(r.p.pid) if mapped is None else mapped
+            equal(initial_values(r.p.pid), mapped, "bytes that reloads left mapped")
+            deep = f"{dir}/" + "/".join(["d" * 200] * 4)
+            os.makedirs(deep)
+            for bad, word in (("On=crash\nOn=thursday\n", "thursday"), ("Nonsense=1\n", "Nonsense"), ("[Strorage]\n", "Storage"),
+                              (None, "File name too long")):
+                if bad:
+                    with open(file, "a") as f:
+                        f.write(bad)
+                else:
+                    write_config(file, name, deep + "/" + "d" * 40, ONE)
+                before = r.said().count("reload refused")
+                r.p.send_signal(signal.SIGHUP)
+                wait_for(lambda: r.said().count("reload refused") > before, f"refused: {r.said()}")
+                check(word in r.said().rpartition("reload refused")[2], r.said())
+                write_config(file, name, dir, ONE)
+            run("sh", "-c", "exit 25", status=25)
+            wait_for(lambda: r.rules()["exit:25"]["seen"] >= 2, "the old rules stay after a bad file")
+            write_config(file, name, dir, ONE, more="[Session]\nMemory=3M\n")
+            r.p.send_signal(signal.SIGHUP)
+            wait_for(lambda: "Session.Memory" in r.said(), "what needs a new ring is named")
+            died = end_load(load)
+            rule = r.wait_seen(ONE, died)
+            check(rule["seen"] <= died, f"{died} deaths: {rule}")
+            equal(status(name)["begin_ns"], begin, "begin of the session")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            check(exists(name), "SIGTERM ended the session of a daemon")
+            fr("stop", "-n", name)
+            fr("verify", *r.files())
+            return f"{died} deaths over 10 reloads, {rule['taken']} snapshots"
+        finally:
+            kill_load(load)
+            kill(r)
+
+
+@contextlib.contextmanager
+def hanging(name):
+    """A task of that name in D, while it lasts."""
+    with subprocess.Popen([helper("waits"), "vfork", name, "600000"], stdout=subprocess.PIPE, text=True) as p:
+        tid = int(p.stdout.readline())
+        try:
+            yield tid
+        finally:
+            for child in children(tid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+
+
+@test("--config: reloads that change no rule's text leave its programs alone: a pause of hung is told once")
+def reload_of_others():
+    hung = f"hung>200ms:comm=hang{TAG},cooldown=0s"
+    with configured(hung) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            with hanging(f"hang{TAG}"):
+                r.wait_seen(hung, 1)
+                links = sorted(glob.glob(f"{SESSIONS}/{name}/trig-*"))
+                for cnt in (50, 51):
+                    write_config(file, name, dir, hung, more=f"[Storage]\nMaxFiles={cnt}\n")
+                    send_reload(r)
+                    equal(sorted(glob.glob(f"{SESSIONS}/{name}/trig-*")), links, "links of the programs")
+                time.sleep(1)  # 20 looks
+                equal(r.rules()[hung]["seen"], 1, "pauses told")
+                write_config(file, name, dir, hung, "exit:26")
+                send_reload(r)
+                run("sh", "-c", "exit 26", status=26)
+                r.wait_seen("exit:26", 1)
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("--config: reloads that change a rule's text under its deaths: each has one decision, counted where its rule counts")
+def reload_of_texts():
+    texts = [f"crash:comm=loop{TAG},last={ms}ms,cooldown=1h" for ms in (1, 2)]
+    sets = [texts[:1], ["exit:27", texts[1]]]  # another number, too
+    more = "[Session]\nMemory=16M\n"
+    with configured() as (name, dir, file):
+        write_config(file, name, dir, *sets[0], more=more)
+        r = Recorder(name, dir, "--config", file)
+        load = None
+        try:
+            r.armed()
+            load = start_load(f"loop{TAG}", 20000)
+            for i in range(1, 8):
+                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, f"deaths: {r.rules()}", 60)
+                write_config(file, name, dir, *sets[i % 2], more=more)
+                send_reload(r)
+            died = end_load(load)
+            rules = [None, r.wait_seen(texts[1], 1)]
+            write_config(file, name, dir, *sets[0], more=more)
+            send_reload(r)
+            rules[0] = r.rules()[texts[0]]
+            events = [e for e in replay(dump(name), "--life") if e["event"] in ("crash", "trigger")]
+            check(accounted(rules[0]), f"verdicts of what came while others were loaded: {rules[0]}")
+            equal(sum(x["seen"] for x in rules), died, f"deaths that were seen: {rules}")
+            crashes = [e["pid"] for e in events if e["event"] == "crash"]
+            marks = [e["target_pid"] for e in events if e["event"] == "trigger" and e["reason"] == "crash"]
+            equal(len(crashes), died, "events of deaths")
+            equal(len(marks) + sum(x["queue_lost"] for x in rules), died, "decisions in the history, and alerts lost")
+            equal((len(set(marks)), set(marks) - set(crashes)), (len(marks), set()), "whom they are about: each once")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            return f"{died} deaths over 8 reloads"
+        finally:
+            kill_load(load)
+            kill(r)
+
+
+def deaths_in_journal(dir, who):
+    """How many deaths by a signal of programs of that name a directory's journal of incidents tells."""
+    if not os.path.exists(f"{dir}/incidents.journal"):
+        return 0
+    with open(f"{dir}/incidents.journal") as f:
+        return sum('"kind":"signal"' in line and f'"comm":"{who}"' in line for line in f)
+
+
+@test("--config: a reload whose hook has a user that is not there is refused, and the old one stays")
+def no_such_user():
+    with configured(NOBODY) as (name, dir, file):
+        told = path("old-hook")
+        write_config(file, name, dir, ONE, more=f"[Notify]\nExec=touch {told}\nExecUser=0\n")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            write_config(file, name, dir, NOBODY, more=f"[Notify]\nExec=touch {told}.new\nExecUser=frtest-none\n")
+            r.p.send_signal(signal.SIGHUP)
+            wait_for(lambda: "reload refused: Notify.ExecUser: no user 'frtest-none'" in r.said(), f"it is refused: {r.said()}")
+            crash(f"one{TAG}")
+            wait_for(lambda: os.path.exists(told), f"the old hook runs: {r.said()}")
+            equal(fr("record", "--check-config", "--config", file, status=None).returncode, 2, "--check-config")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
+def other_directory():
+    who = f"moved{TAG}"
+    with configured(NOBODY) as (name, first, file):
+        second, third = (tempfile.mkdtemp(dir=TMP) for _ in range(2))
+        r = Recorder(name, first, "--config", file)
+        try:
+            r.armed()
+            crash(who)
+            wait_for(lambda: deaths_in_journal(first, who) == 1, "a death in the first journal", 60)
+            write_config(file, name, second, NOBODY)
+            send_reload(r)
+            equal(status(name)["dir"], second, "directory of the session")
+            crash(who)
+            wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal", 60)
+            equal(os.path.dirname(fr("dump", "-n", name).stdout.strip()), second, "directory of a snapshot")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            write_config(file, name, third, NOBODY)
+            r = Recorder(name, third, "--config", file).armed()
+            check("adopted" in r.said(), r.said())
+            equal(status(name)["dir"], third, "directory of the session, adopted")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+        crash(who)
+        fr("stop", "-n", name)
+        equal([deaths_in_journal(dir, who) for dir in (first, second, third)], [1, 1, 1], "deaths in the journals")
+
+
+@test("--config: a restart with other [Session] settings saves the history and begins anew")
+def other_settings():
+    with configured() as (name, dir, file):
+        for nr, more in enumerate(("", "[Session]\nMemory=3M\n")):
+            write_config(file, name, dir, f"exit:{nr + 20}", more=more)
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                equal(len(glob.glob(f"{dir}/*-settings.flight")), nr, f"last snapshots: {r.said()}")
+                equal(r.end(), 0, f"exit status: {r.said()}")
+            finally:
+                kill(r)
+        fr("verify", *r.files())
+
+
+@test("--config: a reload with another Name= says that the session stays under its name, and how to end it")
+def other_name():
+    with configured() as (name, dir, file):
+        write_config(file, name, dir, "exit:20")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            write_config(file, f"{name}-b", dir, "exit:20")
+            send_reload(r)
+            check(f"session '{name}' stays" in r.said() and f"`flightrec stop -n {name}`" in r.said(), r.said())
+            check("saves its history first" not in r.said(), r.said())
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("--config: a reload does not report keys of [Session] that options override")
+def overridden():
+    with configured() as (name, dir, file):
+        write_config(file, "other", dir, "exit:20")
+        r = Recorder(name, dir, "--config", file, "-n", name, "-m", "3M", "-f", "event == sched_switch")
+        try:
+            r.armed()
+            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nFilter=event == task_rename\n")
+            send_reload(r)
+            check("takes effect" not in r.said(), r.said())
+            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nProfile=default\n")
+            send_reload(r)
+            check("its history first: Session.Profile\n" in r.said(), r.said())
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+if __name__ == "__main__":
+    main()

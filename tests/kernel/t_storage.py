@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The directory of snapshots: quotas, marked files, a full disk, what cannot be removed."""
+import os
+import re
+import time
+
+from frtest import ROOT, check, equal, fr, main, run, test, wait_for
+from recorder import NOBODY, Recorder, configured, kill, send_reload, write_config
+
+MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
+
+
+@test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
+def quiet_host():
+    with configured(NOBODY) as (name, dir, file):
+        def limit(quota):
+            write_config(file, name, dir, NOBODY, more=f"[Storage]\n{quota}\nKeepFree=0%\n")
+        limit("MaxAge=0")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            files = [fr("dump", "-n", name).stdout.strip() for _ in range(4)]
+            fr("list", "--keep", files[0])
+            for quota, left in (("MaxFiles=3", 3), (f"MaxBytes={os.path.getsize(files[0]) + os.path.getsize(files[3]) - 1}", 1)):
+                limit(quota)
+                send_reload(r)
+                equal(r.files()[0], files[0], f"the marked one, with {quota}")
+                check(len(r.files()) <= left, f"{quota}: {r.files()}")
+            limit("MaxAge=8s")
+            send_reload(r)
+            newest = fr("dump", "-n", name).stdout.strip()
+            wait_for(lambda: not os.path.exists(newest), f"it leaves when it is old: {r.files()}")
+            equal(r.files(), files[:1], "the marked one stays")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+def leave_free(dir, name, begin=b""):
+    """A file that fills a file system but for 1.3 MB."""
+    fs = os.statvfs(dir)
+    with open(os.path.join(dir, name), "wb") as f:
+        f.write(begin + bytes(fs.f_bavail * fs.f_frsize - 1300000 - len(begin)))
+
+
+@test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them")
+def growing():
+    with configured(NOBODY) as (name, dir, file):
+        run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
+        write_config(file, name, dir, NOBODY,
+                     more="[Session]\nProfile=full\nMemory=16M\n[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            small = fr("dump", "-n", name).stdout.strip()
+            old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
+            with open(small, "rb") as f:
+                leave_free(dir, old, f.read())
+            run(MIXED, "2")
+            larger = fr("dump", "-n", name).stdout.strip()
+            check("No space left" in r.said(), f"it is larger than what was free: {os.path.getsize(larger)} bytes, {r.said()}")
+            equal(r.files(), [small, larger], f"the old one left: {r.said()}")
+            kill(r)
+            leave_free(dir, "other")
+            r = Recorder(name, dir, "--config", file).armed()
+            last = fr("dump", "-n", name).stdout.strip()
+            equal(r.files(), [last], f"the old ones left: {r.said()}")
+            check("No space left" not in r.said(), f"room is made before: {r.said()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+            run("umount", "-l", dir)
+
+
+@test("a snapshot that cannot be removed stays, and others leave in its place")
+def stuck():
+    with configured(NOBODY) as (name, dir, file):
+        write_config(file, name, dir, NOBODY, more="[Storage]\nMaxFiles=2\n[Control]\nSocket=yes\n")
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            held = fr("dump", "-n", name).stdout.strip()
+            run("mount", "--bind", held, held)  # whoever removes it is told EBUSY
+            try:
+                for _ in range(3):
+                    last = fr("dump", "-n", name).stdout.strip()
+            finally:
+                run("umount", held)
+            equal(r.files(), [held, last], f"what stayed: {r.said()}")
+            equal(r.said().count(f"cannot remove {held}"), 1, f"it is said once: {r.said()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The process that writes snapshots: killed, stopped, confined; and the recorder killed with it."""
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from frtest import FLIGHTREC, Skip, TMP, check, equal, fr, main, test, wait_for
+from recorder import (ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, recording, start_load,
+                      trigger, write_config, writer_of)
+
+KILLS = int(os.environ.get("FR_KILLS", "12"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
+SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
+
+
+def kill_something(r, rng):
+    """The recorder, or the process that writes for it, or both."""
+    what = rng.choice(("recorder", "writer", "both"))
+    with contextlib.suppress(OSError):
+        for pid in children(r.p.pid) if what != "recorder" else []:
+            os.kill(pid, signal.SIGKILL)
+    if what == "writer":
+        time.sleep(rng.random() * 0.1)
+    kill(r)
+    return what
+
+
+@test("recorder and writer killed at random moments with crashes going on: no partial file, none twice, each is accounted")
+def kills():
+    rng = random.Random(SEED)
+    rule = f"crash:comm=dying{TAG},cooldown=0s"
+    with configured(rule) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file).armed()
+        load = start_load(f"dying{TAG}", 20000)
+        try:
+            for _ in range(KILLS):
+                time.sleep(rng.random() * 0.5)
+                kill_something(r, rng)
+                r = Recorder(name, dir, "--config", file)
+                if rng.random() < 0.8:
+                    r.armed()
+            r.armed()
+            died = end_load(load)
+            got = r.wait_seen(rule, died)
+            wait_for(lambda: accounted(r.rules()[rule]), f"each is accounted: {r.rules()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill_load(load)
+            kill(r)
+        equal(got["seen"], died, "deaths seen")
+        fr("dump", "-n", name, "-o", f"{dir}/last.flight")
+        equal([f for f in os.listdir(dir) if ".tmp-" in f], [], "temporary files after a whole dump")
+        os.unlink(f"{dir}/last.flight")
+        files = r.files()
+        for i in range(0, len(files), 50):
+            fr("verify", *files[i:i + 50])
+        moments = [(trigger(f)["pid"], trigger(f)["ts"]) for f in files]
+        equal(len(set(moments)), len(files), "moments, each in one file")
+        equal(got["taken"], len(files), f"files, as counted: {got}")
+    return f"{KILLS} kills, {died} deaths, {len(files)} files, verdicts " \
+        f"{({k: v for k, v in got['verdicts'].items() if v})}, seed {SEED}"
+
+
+def held_programs(pid):
+    """The ids of the BPF programs that a process has open."""
+    ids = set()
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{fd}") as f:
+                ids |= set(re.findall(r"^prog_id:\s+(\d+)$", f.read(), re.M))
+    return ids
+
+
+def confined(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return re.search(r"^Seccomp:\s+2$", f.read(), re.M)
+
+
+@test("a writer that is made anew by a confined recorder holds the programs whose misses snapshots tell")
+def writer_holds():
+    with recording("--on", "crash:comm=nobody") as r:
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
+        first = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
+        wait_for(lambda: confined(first), "the writer is confined", 60)
+        want = held_programs(first)
+        check(len(want) > 3, f"programs held by the first writer: {want}")
+        for _ in range(2):
+            old = writer_of(r.p.pid)
+            os.kill(old, signal.SIGKILL)
+            new = wait_for(lambda: (pid := writer_of(r.p.pid)) != old and pid, f"another writer: {r.said()}", 60)
+            wait_for(lambda: confined(new), "it is confined", 60)
+            equal(held_programs(new), want, "programs held by the new writer")
+
+
+@test("where it may use several CPUs, a confined writer encodes in several threads, which end with the snapshot")
+def writer_threads():
+    most = 0
+    with recording("--on", "crash:comm=nobody") as r:
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
+        tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer', 60)}/task"
+        for _ in range(5):
+            p = subprocess.Popen([FLIGHTREC, "dump", "-n", r.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while p.poll() is None:
+                most = max(most, len(os.listdir(tasks)))
+            equal(p.returncode, 0, "dump")
+        wait_for(lambda: len(os.listdir(tasks)) == 1, "its threads end")
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("there is one CPU")
+    check(most > 1, f"at most {most} thread")
+
+
+def most_memory(pid):
+    """What a process has had at most, in MiB."""
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(r"^VmHWM:\s+(\d+) kB", f.read(), re.M)[1]) / 1024
+
+
+@test("a writer has the memory for snapshots before the first one")
+def writer_memory():
+    with recording("--on", "crash:comm=nobody") as r:
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
+        writer = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
+        wait_for(lambda: confined(writer), "the writer is confined", 60)
+        before = most_memory(writer)
+        fr("dump", "-n", r.name)
+        more = most_memory(writer) - before
+    check(more < 8, f"{more:.1f} MiB more than the {before:.0f} that it had")  # its own code, and what /proc says of tasks
+    return f"{more:.1f} MiB more"
+
+
+@test("a writer that is killed is made anew: idle, and again, and the next deaths have their snapshots")
+def writer_killed():
+    with recording("--on", f"crash:comm=w{TAG}-*") as r:
+        for i in range(5):
+            for pid in children(r.p.pid):
+                os.kill(pid, signal.SIGKILL)
+            if i % 2:
+                time.sleep(0.2)
+            crash(f"w{TAG}-{i}")
+            r.wait_files(i + 1)
+        rule = r.wait_seen(f"crash:comm=w{TAG}-*", 5)
+        equal((rule["taken"], rule["verdicts"]["failed"]), (5, 0), f"verdicts: {rule}")
+        equal(r.end(), 0, f"exit status: {r.said()}")
+
+
+def running(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+@contextlib.contextmanager
+def frozen(pid):
+    """A process that not even SIGKILL ends: in a frozen cgroup of version 1."""
+    dir = f"/sys/fs/cgroup/freezer/frtest-{os.getpid()}"
+    if not os.path.exists("/sys/fs/cgroup/freezer/tasks"):
+        raise Skip("no freezer of cgroup v1")
+
+    def put(file, text):
+        with open(f"{dir}/{file}", "w") as f:
+            f.write(text)
+    os.mkdir(dir)
+    try:
+        put("tasks", str(pid))
+        put("freezer.state", "FROZEN")
+        yield
+    finally:
+        put("freezer.state", "THAWED")
+        wait_for(lambda: not running(pid), "it ends when it can")
+        os.rmdir(dir)
+
+
+@test("a snapshot that was complete when its recorder was killed is the next one's, which tells what it knows of it")
+def complete_already():
+    with configured(ONE) as (name, dir, file):
+        first = Recorder(name, dir, "--config", file).armed()
+        second = None
+        try:
+            writer = wait_for(lambda: writer_of(first.p.pid), "a writer", 60)
+            wait_for(lambda: confined(writer), "the writer is confined", 60)
+            os.kill(writer, signal.SIGSTOP)
+            crash(f"one{TAG}")
+            wait_for(lambda: first.rules()[ONE]["alerted"] == 1, "the alert", 60)
+            for _ in range(3):
+                first.rules()  # the recorder answers: what came before has been handled, and the writer has its order
+            os.kill(first.p.pid, signal.SIGSTOP)  # it is not told that its snapshot is complete
+            os.kill(writer, signal.SIGCONT)
+            taken = wait_for(first.files, "the snapshot", 60)
+            kill(first)
+            second = Recorder(name, dir, "--config", file).armed()
+            says = f"snapshot {taken[0]}: "
+            wait_for(lambda: says in second.said(), "it is told", 60)
+            line = next(l for l in second.said().splitlines() if says in l)
+            check(re.search(r": [0-9.]+ [KM]iB, was complete before its recorder heard of it$", line), line)
+            check("after its moment" not in second.said(), f"when it was complete is not known: {second.said()}")
+            rule = second.wait_seen(ONE, 1)
+            equal((rule["taken"], second.files()), (1, taken), "taken, once")
+        finally:
+            kill(first)
+            if second:
+                kill(second)
+
+
+@test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
+def writer_stopped():
+    with configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            first = writer_of(r.p.pid)
+            os.kill(first, signal.SIGSTOP)
+            crash(f"one{TAG}")
+            fr("verify", *r.wait_files(1))
+            check("stood still for 2 s" in r.said(), r.said())
+            check(not os.path.exists(f"/proc/{first}"), "the stopped one is still there")
+            check("ended its writer, which stood still" in fr("incidents", "-n", name).stdout, "it is an incident")
+            rule = r.wait_seen(ONE, 1)
+            equal((rule["taken"], rule["verdicts"]["failed"]), (1, 0), f"verdicts: {rule}")
+            os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # it has one in progress when the recorder ends
+            crash(f"one{TAG}")
+            time.sleep(0.2)
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            equal(len(r.files()), 2, f"files: {r.said()}")
+            r = Recorder(name, dir, "--config", file).armed()
+            os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # idle
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("a writer that not even SIGKILL ends: the snapshot failed, each moment is counted, and when it has gone there are snapshots again")
+def writer_frozen():
+    with configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            with frozen(writer_of(r.p.pid)):
+                crash(f"one{TAG}")
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 30)
+                check("cannot be ended" in r.said(), r.said())
+                crash(f"one{TAG}")
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, f"this one, too: {r.said()}", 30)
+                equal(r.files(), [], "files")
+            crash(f"one{TAG}")
+            r.wait_files(1)
+            rule = r.wait_seen(ONE, 3)
+            equal((rule["taken"], rule["verdicts"]["failed"]), (1, 2), f"verdicts: {rule}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+@test("a snapshot left by a killed recorder that the next one cannot take: no limit counts it, not for the one after that either")
+def failed_takeover():
+    rule = f"crash:comm=left{TAG},cooldown=1h"
+    with configured(rule) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file).armed()
+        try:
+            writer = writer_of(r.p.pid)
+            os.kill(writer, signal.SIGSTOP)
+            crash(f"left{TAG}")
+            wait_for(lambda: r.rules()[rule]["seen"] == 1, "it is seen", 60)
+            time.sleep(0.5)  # and decided
+            kill(r)
+            os.kill(writer, signal.SIGKILL)
+            os.rename(dir, dir + ".old")  # it was promised there
+            other = tempfile.mkdtemp(dir=TMP)
+            write_config(file, name, other, rule)
+            for _ in range(2):
+                r = Recorder(name, other, "--config", file).armed()
+                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 60)
+                kill(r)
+            r = Recorder(name, other, "--config", file).armed()
+            crash(f"left{TAG}")
+            r.wait_files(1)
+            got = r.wait_seen(rule, 2)
+            equal((got["taken"], got["verdicts"]["failed"]), (1, 1), f"verdicts: {got}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+if __name__ == "__main__":
+    main()
