@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
@@ -21,24 +20,10 @@ TRACEFS = "/sys/kernel/tracing"
 TMP = tempfile.mkdtemp(prefix="frtest-")
 atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 
-_tests = []
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+from cases import Failed, Skip, check, equal, run_tests, test  # noqa: E402,F401: for those who import this
+
 _session_cnt = 0
-
-
-class Skip(Exception):
-    """The test cannot run here; the text says why."""
-
-
-class Failed(Exception):
-    """What is not as it should be."""
-
-
-def test(name):
-    """Decorator: a test, and its name in the output."""
-    def add(fn):
-        _tests.append((name, fn))
-        return fn
-    return add
 
 
 def main():
@@ -48,37 +33,8 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    bad = 0
-    for name, fn in _tests:
-        if len(sys.argv) > 1 and not any(a in name for a in sys.argv[1:]):
-            continue
-        bad += not run_one(name, fn)
-    sys.exit(1 if bad else 0)
-
-
-def run_one(name, fn):
-    begin = time.monotonic()
-    try:
-        note = fn()
-        print(f"ok {name}{': ' + note if note else ''} ({time.monotonic() - begin:.1f} s)", flush=True)
-    except Skip as why:
-        print(f"SKIP {name}: {why}", flush=True)
-    except Failed as why:
-        print(f"FAIL {name}: {why}", flush=True)
-        return False
-    except Exception:
-        print(f"FAIL {name}: {traceback.format_exc()}", flush=True)
-        return False
-    return True
-
-
-def check(ok, what):
-    if not ok:
-        raise Failed(what)
-
-
-def equal(got, want, what):
-    check(got == want, f"{what}: {got!r}, not {want!r}")
+    _, failed, _ = run_tests(only=sys.argv[1:])
+    sys.exit(failed > 0)
 
 
 def tracefs():

@@ -5,7 +5,7 @@ import json
 import os
 import time
 
-from frtest import FLIGHTREC, TMP, Failed, Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, replay, run
+from frtest import FLIGHTREC, TMP, Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, replay, run
 from frtest import session, test
 
 ROUNDS = 3000

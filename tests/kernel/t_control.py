@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, ended, equal, exists, fr, fr_json, main, new_name, path, run, status, test,
+from frtest import (FLIGHTREC, SESSIONS, Skip, check, ended, equal, exists, fr, fr_json, main, new_name, path, run, status, test,
                     wait_for)
 
 RUN = "/run/flightrec"

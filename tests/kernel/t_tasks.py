@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from frtest import (FLIGHTREC, TMP, Failed, Skip, busy, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
+from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
                     run, session, status, test, wait_for)
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")

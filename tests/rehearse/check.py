@@ -12,7 +12,9 @@ import sys
 import tempfile
 import termios
 import time
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import equal, main, test  # noqa: E402
 
 FLIGHTREC, MAKE = os.environ["FLIGHTREC"], sys.argv[1]
 TMP = tempfile.mkdtemp(prefix="rehearse-")
@@ -23,16 +25,6 @@ FACTS = {"arch": "x86_64", "boot_id": "b", "begin_ns": 1 * S, "clock_mode": "glo
 EVENTS = ("sched_switch,sched_waking,sched_wakeup_new,sched_process_fork,sched_process_exec,sched_process_exit,mark_victim,"
           "signal_generate,signal_deliver,irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,sys_enter,sys_exit,"
           "block_rq_issue,block_rq_complete,kernel_report,trigger,crash")
-tests = []
-
-
-def test(fn):
-    tests.append(fn)
-    return fn
-
-
-def equal(got, want, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 class Made:
@@ -499,18 +491,4 @@ def steps_need_a_terminal():
         fr("--step", more, deaths(), status=2)
 
 
-def main():
-    failed = 0
-    for fn in tests:
-        if len(sys.argv) > 2 and sys.argv[2] not in fn.__name__:
-            continue
-        try:
-            fn()
-        except Exception:
-            failed += 1
-            print(f"FAIL {fn.__name__.replace('_', ' ')}\n{traceback.format_exc()}")
-    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed > 0)
-
-
-main()
+main(only=sys.argv[2:])

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import Skip, equal, main, test  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 MAKE_STACKS = os.environ.get("MAKE_STACKS", "build/tests/symbols/make_stacks")
@@ -29,12 +31,6 @@ int v0(int x) { sink -= x; return sink; }
 int main(int c, char **v) { net::Socket s; return s.send(v[0], c) + legacy(c) + v0(c) + inside(c); }
 """
 SEND = "net::Socket::send(char const*, unsigned int)"
-
-passed = failed = skipped = 0
-
-
-class Skip(Exception):
-    pass
 
 
 def sh(*args):
@@ -129,10 +125,6 @@ def address_of(path, symbol):
     raise AssertionError(symbol)
 
 
-def equal(got, want):
-    assert got == want, f"{got}\n   not {want}"
-
-
 def has(text, *parts):
     for part in parts:
         assert part in text, f"lacks {part!r}: {text}"
@@ -145,6 +137,7 @@ V0 = "_RNvNtCs1234_7mycrate3bar3foo"
 # ---- names ----
 
 
+@test
 def names_are_demangled(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4), e.off(LEGACY, 5), e.off(V0, 6), e.off("main", 7)], [e.mapping()])
@@ -153,6 +146,7 @@ def names_are_demangled(e):
     equal(e.err, "")
 
 
+@test
 def versions_are_left_out(e):
     s = make(f"{e.dir}/v.flight", [
         "fact boot_id b", "task 100 100 x", "sym 0 ffffffff81000000 100 clock_gettime@@GLIBC_2.17 -",
@@ -163,6 +157,7 @@ def versions_are_left_out(e):
     equal(json.loads(e.run("replay", "--json", "--raw-symbols", s))["kstack_sym"][0], "clock_gettime@@GLIBC_2.17+0x10")
 
 
+@test
 def text_has_names_by_default(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4), e.off("main", 7)], [e.mapping()])
@@ -172,6 +167,7 @@ def text_has_names_by_default(e):
     assert "ustack_sym" not in row and row["ustack"] == [0x55550000 + e.off(MANGLED, 4), 0x55550000 + e.off("main", 7)], row
 
 
+@test
 def a_flame_graph_is_of_functions(e):
     """Two places in a function are one line of top's flame graph, whichever file it is in."""
     e.build()
@@ -187,6 +183,7 @@ def a_flame_graph_is_of_functions(e):
     equal(graph[:5], ["all", "prog", "main (prog)", "in_module [ext4]", "in_kernel"])
 
 
+@test
 def a_return_address_is_looked_up_before(e):
     """The last byte of one function's call is the byte before the next function."""
     e.build()
@@ -197,6 +194,7 @@ def a_return_address_is_looked_up_before(e):
     assert SEND not in second, second
 
 
+@test
 def kernel_names_are_in_the_file(e):
     s = make(f"{e.dir}/k.flight", [
         "fact boot_id b", "task 100 100 prog", "sym 0 ffffffff81000000 100 do_thing -", "sym 0 ffffffffc0000000 80 _RNvCs1234_7mycrate3foo rusty",
@@ -207,6 +205,7 @@ def kernel_names_are_in_the_file(e):
     equal(row["ustack_sym"], [])
 
 
+@test
 def frames_of_the_recorder_are_left_out(e):
     """Of a crash, which is a program's at a tracepoint; of a sample they say where time went."""
     stack = ["bpf_prog_0123456789abcdef_fr_crash_deliver", "bpf_trace_run3", "__traceiter_signal_deliver", "get_signal", "bpf_trace_run3"]
@@ -224,6 +223,7 @@ def frames_of_the_recorder_are_left_out(e):
     equal(len(json.loads(e.run("replay", "--json", "-f", "event == crash", s))["kstack"]), len(stack))
 
 
+@test
 def code_made_at_run_time(e):
     s = make(f"{e.dir}/j.flight", [
         "fact boot_id b", "task 100 100 java", "sym 100 7f0000001000 100 Interpreter -", "sym 200 7f0000002000 100 Other -",
@@ -231,6 +231,7 @@ def code_made_at_run_time(e):
     equal(e.frames(s), ["Interpreter+0x10 [jit]", "Interpreter+0x100 [jit]", "0x7f0000001101", "0x7f0000002010", "0x41"])
 
 
+@test
 def names_cannot_move_the_cursor(e):
     s = make(f"{e.dir}/e.flight", [
         "fact boot_id b", "task 100 100 x", "sym 0 ffffffff81000000 100 a\x1b[2Jb -", "stack 78 ffffffff81000010", "sample 100 78 0"])
@@ -241,6 +242,7 @@ def names_cannot_move_the_cursor(e):
 SLY = "\u202e\u2066\u200b\u2028\x9b\x1b"
 
 
+@test
 def whatever_is_named_disguises_no_line(e):
     """Names, paths, facts and the file's own name are anybody's: no command prints what a line must not show, or no UTF-8."""
     e.build()
@@ -271,6 +273,7 @@ def whatever_is_named_disguises_no_line(e):
 # ---- where files are ----
 
 
+@test
 def a_process_that_has_ended(e):
     """Nothing but build-ids: found by what was executed, and by build-id."""
     e.build()
@@ -288,6 +291,7 @@ def a_process_that_has_ended(e):
     equal(e.frames(s), [f"{SEND}+0x4 [{e.id}]"])
 
 
+@test
 def executed_by_a_relative_name(e):
     """Found where a process that lives is, where other programs are, where the reader is: by its build-id."""
     e.build()
@@ -310,6 +314,7 @@ def put(source, to):
     shutil.copy(source, to)
 
 
+@test
 def beside_the_snapshot(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
@@ -320,6 +325,7 @@ def beside_the_snapshot(e):
         os.unlink(f"{e.dir}/{name}")
 
 
+@test
 def below_symfs(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/dir/prog")])
@@ -337,6 +343,7 @@ def below_symfs(e):
     has(e.err, "--symfs", f"{e.tmp}/none")
 
 
+@test
 def among_the_libraries(e):
     """Of an ended process only the build-id is known: each directory of libraries is looked through, 32-bit ones too."""
     e.build()
@@ -348,6 +355,7 @@ def among_the_libraries(e):
         shutil.rmtree(root)
 
 
+@test
 def caches(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
@@ -360,6 +368,7 @@ def caches(e):
         has(e.frames(s, **env)[0], "file not found")
 
 
+@test
 def another_version_is_not_believed(e):
     e.build()
     off, old = e.off(MANGLED, 4), e.id
@@ -370,6 +379,7 @@ def another_version_is_not_believed(e):
     has(e.err, e.prog, old, "build-id differs")
 
 
+@test
 def stripped(e):
     """What is missing is said; a debug file makes it good, wherever it is."""
     e.build()
@@ -386,6 +396,7 @@ def stripped(e):
         os.unlink(place)
 
 
+@test
 def symbols_packed_in_the_program(e):
     """.gnu_debugdata, as Fedora's programs have it: a small ELF file, packed by xz, with what is not exported."""
     if not ctypes.util.find_library("lzma") or not shutil.which("xz"):
@@ -421,6 +432,7 @@ def symbols_packed_in_the_program(e):
         equal(e.frames(s), want[:2] + [f"{e.prog}+{offs[2]:#x} (stripped)"])
 
 
+@test
 def a_debug_link(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping()])
@@ -431,6 +443,7 @@ def a_debug_link(e):
     equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
 
 
+@test
 def only_a_debug_file(e):
     """Its headers do not tell what was where in the program's file: the mapping does, or the usual layout."""
     for flags in ((), ("-static", "-no-pie"), ("-fuse-ld=lld",)):
@@ -447,6 +460,7 @@ def only_a_debug_file(e):
         equal(e.frames(s), [f"{SEND}+0x4 (prog)"])
 
 
+@test
 def a_program_without_build_id(e):
     e.build()
     off = e.off(MANGLED, 4)
@@ -458,6 +472,7 @@ def a_program_without_build_id(e):
     has(e.err, "no build-id")
 
 
+@test
 def another_file_at_its_path(e):
     """It was replaced, or lived in a container: without a build-id the file at its path is not believed, with one it need not be."""
     e.build()
@@ -478,6 +493,7 @@ def another_file_at_its_path(e):
     equal(e.frames(s), [name])
 
 
+@test
 def garbage_offsets(e):
     """The kernel calls frames good that are none: no name is given to what is not code."""
     e.build()
@@ -486,6 +502,7 @@ def garbage_offsets(e):
         has(frame, "no function there")
 
 
+@test
 def files_that_cannot_be_opened(e):
     """The reason told is the system's, with its cure: it is not that there is no file."""
     e.build()
@@ -547,6 +564,7 @@ int debuginfod_find_executable(void *c, const unsigned char *id, int sz, char **
 """
 
 
+@test
 def a_server_that_takes_too_long(e):
     """A client whose minutes pass at once: it is said that it was too long, once, and that nothing else is asked for."""
     e.build()
@@ -559,6 +577,7 @@ def a_server_that_takes_too_long(e):
           ["flightrec: warning: debuginfod: no file within 5 minutes; no more files are asked for: try again later, what was fetched is kept"])
 
 
+@test
 def special_paths_are_not_opened(e):
     """A path in a snapshot is anyone's: a pipe would hang, a device could do something."""
     e.build()
@@ -568,6 +587,7 @@ def special_paths_are_not_opened(e):
         has(e.frames(s)[0], "file not found")
 
 
+@test
 def damaged_files(e):
     """Cut and overwritten anywhere, a file gives names or none, and no more."""
     e.build()
@@ -583,6 +603,7 @@ def damaged_files(e):
             assert len(e.frames(s, "--lines")) >= 2
 
 
+@test
 def files_of_terabytes(e):
     """A sparse file whose sections are said to fill it: that there is no memory for them is its own fault, and no failure of ours."""
     e.build()
@@ -603,6 +624,7 @@ def files_of_terabytes(e):
 # ---- lines ----
 
 
+@test
 def lines_and_inlined_functions(e):
     e.build()
     lines = output("objdump", "-dl", "--no-show-raw-insn", f"--disassemble={MANGLED}", e.prog).splitlines()
@@ -634,6 +656,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@test
 def debuginfod(e):
     if not ctypes.util.find_library("debuginfod") and not os.path.exists("/usr/lib/x86_64-linux-gnu/libdebuginfod.so.1"):
         raise Skip("libdebuginfod1 is not installed")
@@ -663,6 +686,7 @@ def debuginfod(e):
 # ---- the command ----
 
 
+@test
 def symbols_command(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4), 0x99], [e.mapping(), f"map 200 66660000 66670000 0 /nonexistent/lib.so {'ab' * 20}"])
@@ -676,32 +700,9 @@ def symbols_command(e):
     equal((other["path"], other["frames"], other["missing"]), ("/nonexistent/lib.so", 0, "file not found"))
 
 
-TESTS = [
-    names_are_demangled, versions_are_left_out, text_has_names_by_default, a_flame_graph_is_of_functions, a_return_address_is_looked_up_before, kernel_names_are_in_the_file, frames_of_the_recorder_are_left_out,
-    code_made_at_run_time, names_cannot_move_the_cursor, whatever_is_named_disguises_no_line, a_process_that_has_ended, executed_by_a_relative_name, beside_the_snapshot, below_symfs, among_the_libraries, caches,
-    another_version_is_not_believed, stripped, symbols_packed_in_the_program, a_debug_link, only_a_debug_file, a_program_without_build_id, another_file_at_its_path, garbage_offsets,
-    files_that_cannot_be_opened, a_server_that_takes_too_long, special_paths_are_not_opened, damaged_files, files_of_terabytes, lines_and_inlined_functions, debuginfod, symbols_command,
-]
-
-
-def run_test(test):
-    global passed, failed, skipped
-    name = test.__name__.replace("_", " ")
+def call(fn):
     with tempfile.TemporaryDirectory(prefix="fr-symbols-") as tmp:
-        try:
-            test(Env(tmp))
-            passed += 1
-            print(f"ok   {name}", flush=True)
-        except Skip as why:
-            skipped += 1
-            print(f"SKIP {name}: {why}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAIL {name}\n{traceback.format_exc()}", flush=True)
+        fn(Env(tmp))
 
 
-for t in TESTS:
-    if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]:
-        run_test(t)
-print(f"{passed} passed, {failed} failed, {skipped} skipped")
-sys.exit(failed > 0)
+main(call, only=sys.argv[1:])

@@ -7,31 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 
-from terminal import Terminal
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import check, equal, main, test  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 CPUS = 4  # of the snapshot
 WIDE = {"width": 200, "height": 50}
-tests = []
-
-
-def test(name):
-    def add(fn):
-        tests.append((name, fn))
-        return fn
-    return add
-
-
-def equal(got, want, what):
-    if got != want:
-        raise AssertionError(f"{what}: {got!r}, not {want!r}")
-
-
-def check(ok, what):
-    if not ok:
-        raise AssertionError(what)
 
 
 # ---- the program ----
@@ -742,28 +725,12 @@ def awkward(snap):
             press(t, "\x1b[6~", "\x1b[5~")
 
 
-def main():
-    build = sys.argv[1]
-    only = sys.argv[2:]
-    passed = failed = 0
+def on_a_load():
     with tempfile.TemporaryDirectory() as d:
         snap = f"{d}/load.flight"
-        subprocess.run([f"{build}/tests/report/make_load", snap], check=True)
-        for name, fn in tests:
-            if only and fn.__name__ not in only:
-                continue
-            try:
-                fn(snap)
-                passed += 1
-                print(f"ok   {name}", flush=True)
-            except Exception as e:  # noqa: BLE001: whatever it is, the next test is to run
-                failed += 1
-                print(f"FAIL {name}: {e}", flush=True)
-                if not isinstance(e, AssertionError):
-                    traceback.print_exc(file=sys.stdout)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return failed != 0
+        subprocess.run([f"{sys.argv[1]}/tests/report/make_load", snap], check=True)
+        main(lambda fn: fn(snap), only=sys.argv[2:])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    on_a_load()

@@ -7,33 +7,16 @@ import os
 import subprocess
 import sys
 import tempfile
-import traceback
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from browser import Browser, missing  # noqa: E402
+from cases import Skip, check, equal, main, test  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 WORK = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; cat /etc/passwd > /dev/null; done; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1"
 M64 = (1 << 64) - 1
 RUNNING, RUNNABLE = 1, 2
-tests = []
-
-
-def test(name):
-    def add(fn):
-        tests.append((name, fn))
-        return fn
-    return add
-
-
-def equal(got, want, what):
-    if got != want:
-        raise AssertionError(f"{what}: {got!r}, not {want!r}")
-
-
-def check(ok, what):
-    if not ok:
-        raise AssertionError(what)
 
 
 def flightrec(*args):
@@ -495,7 +478,7 @@ def flame_graph(page):
 @test("a real recording: all events, who ran for how long, calls, samples")
 def real(_, folder):
     if os.geteuid():
-        return "it needs root to record"
+        raise Skip("it needs root to record")
     out = os.path.join(folder, "real")
     os.mkdir(out)
     flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "1M", "-o", out, "--", "sh", "-c", WORK)
@@ -521,26 +504,20 @@ def real(_, folder):
         flame_graph(page)
         page.browser.keys("2")
         check(0 < page.js("return document.querySelectorAll('#events .row').length") < 200, "only the rows that are seen are there")
-    return None
 
 
-def main():
-    counts = collections.Counter()
+def on_pages():
     lacks = missing()
     with tempfile.TemporaryDirectory() as folder:
         small = os.path.join(folder, "small.flight")
         subprocess.run(["build/tests/cli/make_snapshot", small], check=True)
-        for name, fn in tests:
-            try:
-                why = f"{lacks} is not installed" if lacks else fn(small, folder)
-                print(f"SKIP {name}: {why}" if why else f"ok {name}", flush=True)
-                counts["skipped" if why else "passed"] += 1
-            except Exception as e:  # the next test goes on
-                print(f"FAIL {name}: {e}", flush=True)
-                traceback.print_exc()
-                counts["failed"] += 1
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    sys.exit(counts["failed"] > 0)
+
+        def call(fn):
+            if lacks:
+                raise Skip(f"{lacks} is not installed")
+            fn(small, folder)
+
+        main(call, only=sys.argv[1:])
 
 
-main()
+on_pages()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Tests that are written in Python: functions with a name, run one after the other, a line for each."""
+import sys
+import time
+import traceback
+
+_tests = []
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says why."""
+
+
+class Failed(AssertionError):
+    """What is not as it should be."""
+
+
+def test(name):
+    """Decorator: a test, and its name in the output; by itself, the function's name is used."""
+    if callable(name):
+        return test(name.__name__.replace("_", " "))(name)
+
+    def add(fn):
+        _tests.append((name, fn))
+        return fn
+    return add
+
+
+def check(ok, what):
+    if not ok:
+        raise Failed(what)
+
+
+def equal(got, want, what="what is compared"):
+    check(got == want, f"{what}: {got!r}, not {want!r}")
+
+
+def run_tests(call=lambda fn: fn(), only=()):
+    """
+    Run the tests, or those whose name or function contains one of these words. call(fn) runs one, and returns what is to be said
+    of it, or None. Returns how many passed, failed and were skipped.
+    """
+    counts = {"ok": 0, "FAIL": 0, "SKIP": 0}
+    for name, fn in _tests:
+        if only and not any(word in name or word in fn.__name__ for word in only):
+            continue
+        begin = time.monotonic()
+        try:
+            note = call(fn)
+            verdict, note = "ok", f"{': ' + note if note else ''} ({time.monotonic() - begin:.1f} s)"
+        except Skip as why:
+            verdict, note = "SKIP", f": {why}"
+        except Failed as why:
+            verdict, note = "FAIL", f": {why}"
+        except Exception:  # whatever it is, the next test is to run
+            verdict, note = "FAIL", f": {traceback.format_exc()}"
+        counts[verdict] += 1
+        print(f"{verdict} {name}{note}", flush=True)
+    return tuple(counts.values())
+
+
+def main(call=lambda fn: fn(), only=()):
+    """The same as the whole of a suite: it ends with the line that tests/run.sh reads."""
+    passed, failed, skipped = run_tests(call, only)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(failed > 0)
