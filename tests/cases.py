@@ -56,6 +56,9 @@ def run_tests(call=lambda fn: fn(), only=()):
             verdict, note = "FAIL", f": {traceback.format_exc()}"
         counts[verdict] += 1
         print(f"{verdict} {name}{note}", flush=True)
+    if not sum(counts.values()):
+        print(f"FAIL no test has {' or '.join(only) or 'anything'} in its name", flush=True)
+        counts["FAIL"] = 1
     return tuple(counts.values())
 
 
