@@ -15,8 +15,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, check, dump, ended, equal, fr, fr_json, main, new_name, path, run, session, status, test,  # noqa: E402
-                    wait_for, written)
+from frtest import (FLIGHTREC, check, dump, ended, equal, fr, fr_json, main, new_name, path, program, run, session, status,  # noqa: E402
+                    test, wait_for, written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
 MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
@@ -595,11 +595,10 @@ def deaf():
 
 @test("recorder: a snapshot for which no name is free has failed, is told so, and holds back none that comes later")
 def nameless():
-    program = path("frt-nameless")
-    shutil.copy("/bin/sh", program)
+    file = program("frt-nameless", "/bin/sh")
     with daemon(rules=("signal:cooldown=1h,max=1/1h", "crash:comm=frt-nameless,cooldown=1h,max=1/1h")) as d:
         def crash():
-            run(program, "-c", "kill -SEGV $$", status=None)
+            run(file, "-c", "kill -SEGV $$", status=None)
 
         def verdicts():
             rules = status(d.name)["triggers"]
@@ -631,14 +630,13 @@ def nameless():
 
 @test("a recorder that is killed between two rules' decisions about one moment: the next one counts each rule's once")
 def killed_deciding():
-    program = path("frt-between")
-    shutil.copy("/bin/sh", program)
+    file = program("frt-between", "/bin/sh")
     first = ["crash:comm=frt-between,exe=/not/this", "crash:comm=frt-between,cooldown=0s"]  # filtered; or a snapshot is granted
     for before, verdict in zip(first, ("filtered", "taken")):
         asks = "crash:comm=frt-between,cgroup=/not/this"  # the cgroup's file system, and is killed there
         with daemon(rules=(before, asks)) as d:
             d.control.set("readlink", 1, -signal.SIGKILL)
-            run(program, "-c", "kill -SEGV $$", status=None)
+            run(file, "-c", "kill -SEGV $$", status=None)
             equal(d.p.wait(60), -signal.SIGKILL, f"exit status: {d.said()}")
             equal(d.control.get()[1], 1, "deaths in readlink")
             d.control.set()

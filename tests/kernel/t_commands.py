@@ -6,7 +6,6 @@ import glob
 import json
 import os
 import re
-import shutil
 import signal
 import stat
 import subprocess
@@ -14,7 +13,8 @@ import tempfile
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, dump, ended, equal, exists, fr, fr_json, gone, helper, main, new_name,
-                    path, recorder, replay, run, session, small_memory, snapshots, status, test, tracefs, wait_for, written)
+                    path, program, recorder, replay, run, session, small_memory, snapshots, status, test, tracefs, wait_for,
+                    written)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 
@@ -228,8 +228,7 @@ def command():
 
 @test("record -- CMD: told to end while the command cannot begin, it ends, and the session with it")
 def command_waits():
-    file = path("leased")
-    shutil.copy("/bin/true", file)
+    file = program("leased", "/bin/true")
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
     fd = os.open(file, os.O_WRONLY)
     try:

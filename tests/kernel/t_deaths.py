@@ -3,32 +3,30 @@
 Every way to die of a signal pulls the crash trigger exactly once, with the truth about it; no way to survive does. Rules are
 loaded by alerts.c, so that this is about BPF alone.
 """
-import shutil
 import signal
 
-from frtest import TMP, dump, equal, helper, main, path, replay, run, session, test
+from frtest import TMP, dump, equal, helper, main, path, program, replay, run, session, test
 from matrix import PROGRAMS, RULES, Matrix, alerts, said
 
 seen = {}
 
 
-def go_way(program, way, sig):
+def go_way(of, way, sig):
     """The deaths that come of it."""
-    p = run(path("frd-" + program), way, status=None, cwd=TMP, timeout=60)
-    return said(program, way, int(sig), p.returncode, p.stdout)
+    p = run(path("frd-" + of), way, status=None, cwd=TMP, timeout=60)
+    return said(of, way, int(sig), p.returncode, p.stdout)
 
 
-def go(program):
+def go(of):
     """Go all ways of a program, one after the other; gives the deaths."""
-    file = path("frd-" + program)
-    shutil.copy(helper(program), file)
-    return sum((go_way(program, *line.split()) for line in run(file, "--list").stdout.splitlines()), [])
+    file = program("frd-" + of, of)
+    return sum((go_way(of, *line.split()) for line in run(file, "--list").stdout.splitlines()), [])
 
 
 @test("deaths: all ways are gone")
 def all_ways():
     with session("-p", "default", "-e", "syscall", "-e", "fault", "--comm", "frd-*") as name, alerts(name, *RULES) as a:
-        deaths = sum((go(program) for program in PROGRAMS), [])
+        deaths = sum((go(of) for of in PROGRAMS), [])
         # once more at the end, of which all is in the rings, however long a busy machine took for the others
         seen["last"] = go_way("deaths", "null", signal.SIGSEGV)[0]
         deaths.append(seen["last"])
