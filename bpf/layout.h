@@ -13,9 +13,10 @@
  * what this version needs. But its rings can be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on. Since then nothing
  * changed in this file's structs, in the beginning of struct fr_session and struct fr_call, in the control programs' names and
  * arguments (bpf/control.bpf.c), or in the names of pins, except: 4, 7 and 8 have words where zeros were, 5 has events of bits,
- * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). A session records the oldest version that can
- * read it (FR_LAYOUT_READER: version 8 knows all of these), so that an older program can take over from a newer one, too. Event
- * numbers need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session.
+ * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). fr_slots' since_ns came within 8, where zeros
+ * were: who does not know it reads the rest. A session records the oldest version that can read it (FR_LAYOUT_READER: version 8
+ * knows all of these), so that an older program can take over from a newer one, too. Event numbers need not agree, except those
+ * of sys_enter and sys_exit (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 8u
@@ -191,7 +192,8 @@ struct fr_slots {
 	u16 tier;
 	u32 slot_cnt;	  /* N */
 	u32 subbuf_pages; /* P */
-	u64 pad0[FR_CACHE_SZ / 8 - 3];
+	u64 since_ns;	  /* recorded from then on, for a CPU that came later; 0: since the session began */
+	u64 pad0[FR_CACHE_SZ / 8 - 4];
 	u64 slot[FR_SLOT_MAX + 1]; /* the last: what is owed to the lap of found, as a commit would add it */
 };
 

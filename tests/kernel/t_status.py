@@ -15,8 +15,8 @@ import sys
 import tempfile
 import termios
 
-from frtest import (FLIGHTREC, ROOT, Skip, busy, check, equal, fr, fr_json, helper, main, new_name, path, recorder, run, session, snapshots,
-                    status, test, wait_for)
+from frtest import (FLIGHTREC, ROOT, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder,
+                    run, session, snapshots, status, test, wait_for, wait_said)
 
 MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 SAMPLE = re.compile(r'(?P<name>[a-zA-Z_][a-zA-Z0-9_]*)\{(?P<labels>(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (?P<value>[-+0-9.e]+)\Z')
@@ -168,6 +168,42 @@ def on_terminal(columns, *args):
     os.close(master)
     equal(p.wait(60), 0, "exit status")
     return out.decode().replace("\r\n", "\n")
+
+
+def all_but_one():
+    """A file as /sys/devices/system/cpu/online, of all CPUs but one, and that one."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("there is one CPU")
+    with open("/sys/devices/system/cpu/online") as f:
+        online = {cpu for part in f.read().split(",") for cpu in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)}
+    file = path("online")
+    with open(file, "w") as f:
+        f.write(",".join(str(cpu) for cpu in sorted(online) if cpu != cpus[-1]) + "\n")
+    return file, cpus[-1]
+
+
+@test("a CPU that gets its rings late has no history from before: not on the screen, not in a snapshot")
+def late_cpu():
+    online, cpu = all_but_one()
+    name = new_name()
+    with ended(name):
+        run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
+            FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *MINIMAL)
+        run("taskset", "-c", str(cpu), "sh", "-c", "sleep 0.3; :")
+        began = status(name)
+        check(cpu not in {c["cpu"] for c in began["cpus"]} and began["no_ring"], f"CPU {cpu} was recorded from the start: {began}")
+        with recorder(name, *MINIMAL, "--keep") as p:
+            wait_said(p, f"CPU {cpu} came online")
+            now = status(name)
+            info = fr_json("info", dump(name))
+    for what in now, info:
+        since = {(c["cpu"], t["name"]): t["horizon_ns"] for c in what["cpus"] for t in c["tiers"]}
+        late = {t: ns for (c, t), ns in since.items() if c == cpu}
+        check(min(late.values()) > began["now_ns"], f"CPU {cpu} since {late}, without rings until {began['now_ns']}")
+        check(what["horizon_ns"] >= late["main"], f"all CPUs since {what['horizon_ns']}, CPU {cpu} since {late['main']}")
+        check(all(ns == now["begin_ns"] for (c, t), ns in since.items() if c != cpu and t == "life"), f"other CPUs: {since}")
+    return f"from {(late['main'] - now['begin_ns']) / 1e9:.2f} s on; {now['no_ring']} events before"
 
 
 @test("the screen: what is asked for is there; it fits a terminal, with colour there and nowhere else")

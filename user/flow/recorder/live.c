@@ -33,7 +33,7 @@ static u64 lap_begin(const struct fr_ring_map *m, u64 seq)
 
 static void read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
 {
-	u64 first, last, seq;
+	u64 first, last, seq, begin_ns = 0;
 	u32 i;
 
 	r->map = m;
@@ -44,11 +44,13 @@ static void read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
 		r->lost[i] = fr_load(&m->wr->lost[i]);
 	for (i = 0; i < FR_FILTERED_CNT; i++)
 		r->filtered[i] = fr_load(&m->wr->filtered[i]);
+	r->oldest_ns = fr_load(&m->sl->since_ns);
 	if (fr_ring_read_range(m, &first, &last))
 		return;
 	r->used_sz = (last - first) * m->subbuf_pages * FR_PAGE_SZ + (u64)fr_w_off(fr_writer_w(m->wr)) * FR_UNIT_SZ;
-	for (seq = first; first > 1 && seq <= last && !r->oldest_ns; seq++)
-		r->oldest_ns = lap_begin(m, seq);
+	for (seq = first; first > 1 && seq <= last && !begin_ns; seq++)
+		begin_ns = lap_begin(m, seq);
+	r->oldest_ns = begin_ns ?: r->oldest_ns;
 }
 
 u64 fr_live_fact(const struct fr_live *l, const char *name)

@@ -87,6 +87,7 @@ int fr_dump_open(struct fr_dump *d)
 	err = 0;
 	for (i = 0; i < d->src_cnt && !err; i++) {
 		d->src[i].map = &ring[i];
+		d->src[i].acct.horizon_ns = fr_load(&ring[i].sl->since_ns);
 		err = open_ring(d, &d->src[i]);
 	}
 	return err;

@@ -46,10 +46,10 @@ static u32 map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
 }
 
-/* Make it visible to writers, unless there already is one: an entry in the outer map is in use. */
+/* Make it visible to writers, unless there already is one: an entry in the outer map is in use. 1 if it was not, 0, -errno. */
 static int publish(const struct fr_sess *s, int fd, u32 cpu, u32 tier)
 {
-	int outer, err = 0;
+	int outer, done = 0;
 	char name[32];
 	u32 id = 0;
 
@@ -57,10 +57,10 @@ static int publish(const struct fr_sess *s, int fd, u32 cpu, u32 tier)
 	outer = fr_sess_get_pin(s, name);
 	if (outer < 0)
 		return outer;
-	if ((bpf_map_lookup_elem(outer, &cpu, &id) || id != map_id(fd)) && bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
-		err = -errno;
+	if (bpf_map_lookup_elem(outer, &cpu, &id) || id != map_id(fd))
+		done = bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) ? -errno : 1;
 	close(outer);
-	return err;
+	return done;
 }
 
 static int make_ring(const struct fr_sess *s, u32 cpu, u32 tier, const char *pin)
@@ -89,38 +89,49 @@ static int make_ring(const struct fr_sess *s, u32 cpu, u32 tier, const char *pin
 /* Pin before publishing: if a recorder is killed in between, the next one publishes what it left. */
 static int add_tier(const struct fr_sess *s, u32 cpu, u32 tier)
 {
-	int fd, err, made = 0;
+	int fd, done;
 	char pin[64];
 
 	snprintf(pin, sizeof(pin), "ring-%u-%s", cpu, fr_tier_name(tier));
 	fd = fr_sess_get_pin(s, pin);
-	if (fd == -ENOENT) {
+	if (fd == -ENOENT)
 		fd = make_ring(s, cpu, tier, pin);
-		made = 1;
-	}
 	if (fd < 0)
 		return fd;
-	err = publish(s, fd, cpu, tier);
+	done = publish(s, fd, cpu, tier);
 	close(fd);
-	return err ?: made;
+	return done;
+}
+
+/* What came before had no ring. Each gets a moment of its own: where several begin at one, readers see a choice (--last). */
+static void note_since(struct fr_sess *s, u32 cpu)
+{
+	struct fr_call now;
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt; i++)
+		if (s->ring[i].cpu == cpu && !s->ring[i].sl->since_ns && !fr_sess_clocks(s, &now))
+			fr_store(&s->ring[i].sl->since_ns, now.ns);
 }
 
 int fr_sess_add_cpu(struct fr_sess *s, u32 cpu)
 {
-	int err = 0, made = 0;
+	int err = 0, added = 0;
 	u32 tier;
 
 	for (tier = 0; tier < FR_TIER_CNT && err >= 0; tier++) {
 		err = add_tier(s, cpu, tier);
-		made |= err;
+		added |= err;
 	}
-	if (made > 0)
+	if (added > 0)
 		fr_sess_find_current(s, cpu);
 	if (err >= 0)
 		err = fr_sess_map_rings(s);
+	if (err >= 0 && added)
+		note_since(s, cpu);
 	if (err < 0)
 		fr_err("cannot give CPU %u its rings: %s: its events are not recorded", cpu, strerror(-err));
-	return err < 0 ? err : made;
+	return err < 0 ? err : added;
 }
 
 /* ---- the expected number of samples ---- */
