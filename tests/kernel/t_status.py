@@ -76,6 +76,7 @@ def metrics():
     low, high = (sum(c["written"] for c in st["cpus"]) for st in (before, after))
     check(low <= written <= high, f"written: {low} <= {written} <= {high}")
     equal(total(got, "flightrec_memory_rings_bytes"), before["memory"]["rings"], "memory")
+    equal(total(got, "flightrec_store_file_system_bytes"), before["quota"]["fs_bytes"], "the disk, to the byte")
     equal(total(got, "flightrec_recorder_up"), 0, "recorder")
     equal(len([1 for n, _ in got if n == "flightrec_records_lost_total"]), len(before["cpus"]) * 3 * 3, "losses: CPU, tier, reason")
     check(total(got, "flightrec_history_seconds", 'cpu="0"', 'tier="main"') > 0, "history")

@@ -69,9 +69,10 @@ static void value(struct page *p, u64 v)
 	fr_out_printf(p->o, "} %" PRIu64 "\n", v);
 }
 
+/* Also for gauges that are whole numbers: exact up to 10^15. */
 static void real(struct page *p, double v)
 {
-	fr_out_printf(p->o, "} %.9g\n", v);
+	fr_out_printf(p->o, "} %.15g\n", v);
 }
 
 static void one(struct page *p, const char *name, const char *type, const char *unit, const char *help, double v)
