@@ -331,6 +331,25 @@ static void test_not_text(void **state)
 	refused(many, strlen(many), 34, "32");
 }
 
+/* What the kernel takes as one argument, and not a character more: the first hook would find that out. */
+static void test_exec_limit(void **state)
+{
+	const size_t key = sizeof("[Notify]\nExec=") - 1, max = 32 * 4096 - 1;
+	char *text = malloc(key + max + 1);
+	struct fr_config_error e;
+	struct fr_config c;
+
+	(void)state;
+	memcpy(text, "[Notify]\nExec=", key);
+	memset(text + key, 'x', max + 1);
+	assert_int_equal(fr_config_init(&c), 0);
+	assert_int_equal(parse_sz(&c, text, key + max, &e), 0);
+	assert_int_equal(strlen(c.exec), max);
+	fr_config_free(&c);
+	refused(text, key + max + 1, 2, "script");
+	free(text);
+}
+
 /* As many values as recording can match, and no more: a reload would find out only when the recorder is started next. */
 static void test_list_limits(void **state)
 {
@@ -439,7 +458,7 @@ int main(void)
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	  cmocka_unit_test(test_continued),
 		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	  cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_not_text), cmocka_unit_test(test_list_limits),
-		cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),
+		cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),  cmocka_unit_test(test_exec_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

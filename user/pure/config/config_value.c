@@ -19,7 +19,8 @@
 #define GOVERNOR_MIN_S	  1
 #define TIMEOUT_MAX_H	  1
 #define STORM_CNT_MAX	  10000u
-#define KEEP_FREE_PERCENT 90 /* at most */
+#define KEEP_FREE_PERCENT 90	  /* at most */
+#define EXEC_MAX	  131071u /* execve() takes no longer argument where pages are of 4 KiB */
 
 int fr_config_fail(struct fr_config_error *error, u32 line, const char *fmt, ...)
 {
@@ -205,6 +206,11 @@ static int check_timeout(const struct value *v)
 		       : fail(v, "'%.40s' is not a time up to %uh, like 30s", v->text, TIMEOUT_MAX_H);
 }
 
+static int check_exec(const struct value *v)
+{
+	return strlen(v->text) <= EXEC_MAX ? 0 : fail(v, "at most %u characters, put more into a script", EXEC_MAX);
+}
+
 static int check_interval(const struct value *v)
 {
 	return v->num >= GOVERNOR_MIN_S * FR_SEC_NS ? 0 : fail(v, "at least %us", GOVERNOR_MIN_S);
@@ -232,6 +238,7 @@ static const struct {
 	{offsetof(struct fr_config, dir), check_path},
 	{offsetof(struct fr_config, keep_free), check_keep_free},
 	{offsetof(struct fr_config, write_timeout_ns), check_timeout},
+	{offsetof(struct fr_config, exec), check_exec},
 	{offsetof(struct fr_config, exec_timeout_ns), check_timeout},
 	{offsetof(struct fr_config, governor_ns), check_interval},
 };
