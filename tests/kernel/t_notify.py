@@ -119,6 +119,8 @@ def failing():
     _, counted, said = hook("exit 3")
     equal(counted["failed"], 1, "failed")
     check("ended with status 3" in said, said)
+    p = run("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev && exec "$@"', "sh", helper("hook"), "true", "", 1000, 1, "/nowhere")
+    check("cannot run the hook for /nowhere: No such file or directory" in p.stderr, f"without /dev/null: {p.stderr}")
     p = run(helper("hook"), "true", "no-such-user", 1000, 1, "/nowhere", status=1)
     check("there is no user 'no-such-user'" in p.stderr, p.stderr)
 

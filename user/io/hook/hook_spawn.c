@@ -300,7 +300,7 @@ int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const st
 	if (c.file_fd < 0)
 		c.file_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
 	if (c.null_fd < 0 || c.file_fd < 0)
-		err = -EMFILE;
+		err = c.null_fd < 0 ? c.null_fd : c.file_fd;
 	err = err ?: spawn(&c, pid, pidfd);
 	close_fd(c.null_fd);
 	close_fd(c.file_fd);
