@@ -250,5 +250,28 @@ def overridden():
             kill(r)
 
 
+@test("--config: a reload that changes only StormCount= says, too, that a timer has all that the rules may have")
+def reload_of_storm():
+    def configure(cnt):
+        write_config(file, name, dir, "every:20s", more=f"[Trigger]\nStormCount={cnt}\n")
+        with open(file) as f:
+            text = f.read()
+        with open(file, "w") as f:
+            f.write(text.replace("StormCount=0\n", ""))
+
+    with configured() as (name, dir, file):
+        configure(31)
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            check("alone may take" not in r.said(), r.said())
+            for cnt, said in (30, 1), (30, 1), (31, 1), (29, 2):
+                configure(cnt)
+                send_reload(r)
+                equal(r.said().count("'every:20s' alone may take"), said, f"StormCount={cnt}: {r.said()}")
+        finally:
+            kill(r)
+
+
 if __name__ == "__main__":
     main()

@@ -552,6 +552,8 @@ int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt
 	err = new_gate(e, &gate);
 	if (err)
 		return err;
+	if (gate)
+		say_storms(e, rules, cnt);
 	memcpy(e->rule, rules, cnt * sizeof(*rules));
 	use_gate(e, gate, e->slot_of, e->known_cnt);
 	return 0;
