@@ -7,10 +7,11 @@ import platform
 import signal
 import subprocess
 import sys
+import threading
 import time
 
-from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, equal, fr, fr_json, helper, main, new_name, path, recorder, replay,
-                    run, session, status, test, wait_for)
+from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder,
+                    replay, run, session, status, test, wait_for)
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
@@ -204,6 +205,26 @@ def by_pid():
     with busy() as dd, waiting("frt-other"):
         found = callers(record_filtered("--pid", f"{dd.pid},999999"))
     equal(found, {("dd", dd.pid)}, "whose calls are there")
+
+
+@test("--pid of a process that is not there, or of a mere thread, is said; of those that are there it is not")
+def pid_of_nobody():
+    me, gone = str(os.getpid()), subprocess.Popen(["true"])
+    gone.wait()
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        tid = thread.native_id
+        for given, word in ((me, None), (f"{me},{gone.pid}", f"no process {gone.pid},"), (str(tid), f"no process {tid},"),
+                            (f"{gone.pid},{me},{tid}", f"no process {gone.pid} (nor 1 more),")):
+            name = new_name()
+            with ended(name):
+                said = fr("record", "-n", name, "-o", TMP, "--detach", "-p", "minimal", "-m", "1M", "--pid", given).stderr
+            check(word in said if word else "no process" not in said, f"--pid {given}: {said}")
+    finally:
+        end.set()
+        thread.join()
 
 
 @test("-f: what is recorded has the name it was chosen by, though its task had others before and after")

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -391,6 +392,33 @@ static void warn_container(void)
 			"hostPID)");
 }
 
+/* A thread is none: EINVAL or ENOENT, by the kernel's version. */
+static bool is_process(u32 pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != ESRCH && errno != EINVAL && errno != ENOENT);
+}
+
+/* In another pid namespace the numbers, which are of the first one, say nothing. */
+static void warn_pids(const struct fr_load_conf *l)
+{
+	u32 cnt = 0, first = 0, i;
+	char more[32] = "";
+
+	for (i = 0; i < l->pid_cnt && fr_ns_is_first(FR_NS_PID); i++)
+		if (!is_process(l->pid[i]) && !cnt++)
+			first = l->pid[i];
+	if (cnt > 1)
+		snprintf(more, sizeof(more), " (nor %u more)", cnt - 1);
+	if (cnt)
+		fr_warn("there is no process %u%s, so nothing of it is recorded: `pgrep -a NAME` tells numbers, and --comm "
+			"takes names of tasks that are yet to come",
+			first, more);
+}
+
 /* nohup: a blocked signal comes although it is ignored. */
 static bool hangup_is_ignored(void)
 {
@@ -455,6 +483,7 @@ static int record_into(struct fr_record_ask *ask)
 	fr_sess_be_self(s, true, NULL);
 	show_start(ask);
 	warn_container();
+	warn_pids(&ask->load);
 	status = ask->detach ? record_detached(ask, s) : fr_daemon_run(ask, s);
 	fr_sess_close(s);
 	return status;
