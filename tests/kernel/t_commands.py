@@ -372,7 +372,9 @@ def unsaved():
         check(exists(name), "the session is gone")
         check("sched_process_exit" in fr("replay", "-f", 'comm == "sh"', dump(name)).stdout, "what was recorded")
         fr("stop", "-n", name)
-        refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach", "--max-files", "3", status=2), "--max-files")
+        for option, value, word in (("--max-files", "3", "--max-files"), ("--on", "crash", "'crash'"), ("--on", "exit", "'exit'"),
+                                    ("--on", "command:last=1s", "'command:last=1s'")):
+            refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach", option, value, status=2), word)
         check(not exists(name), "a session is left")
 
 

@@ -152,12 +152,6 @@ static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 	return (shapes_session(opt) ? fr_record_set(o, opt, arg) : 0) ?: add_over(o, opt, arg);
 }
 
-/* Only a live recorder can act on these. */
-static bool needs_recorder(const struct fr_trigger *t)
-{
-	return t->kind != FR_TRIGGER_signal && t->kind != FR_TRIGGER_exit && t->kind != FR_TRIGGER_command;
-}
-
 static bool session_knows(const struct fr_record_over *over)
 {
 	return !strcmp(over->section, FR_RECORD_SESSION) || !strcmp(over->key, "Directory");
@@ -173,13 +167,12 @@ static int check_detach(const struct fr_record_opts *o)
 		fr_err("--detach returns at once: it cannot be used with a command");
 		return -EINVAL;
 	}
-	for (i = 0; i < o->live.rule_cnt; i++)
-		if (needs_recorder(&o->live.rule[i])) {
-			fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager "
-			       "or `&` keep the recorder",
-			       o->live.rule[i].text);
-			return -EINVAL;
-		}
+	if (o->live.rule_cnt) {
+		fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager or `&` keep "
+		       "the recorder",
+		       o->live.rule[0].text);
+		return -EINVAL;
+	}
 	for (i = 0; i < o->over_cnt; i++)
 		if (!session_knows(&o->over[i])) {
 			fr_err("--detach leaves nobody to act on %s: drop --detach, and let a service manager or `&` keep the "
