@@ -543,6 +543,18 @@ def memory_limit():
         found = {c["what"]: c for c in json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]}["memory limit"]
         check(found["grade"] == "ok" and f"{dir}/{limit}" in found["found"], f"doctor: {found}")
         name = new_name()
+        few = "record", "-n", name, "-o", TMP, "-p", "minimal", "-m", "2M"
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str(32 << 20))
+        got = run(*inside, FLIGHTREC, *few, "--", "true", status=1)
+        needs = re.findall(r"([\d.]+) MiB", got.stderr)[:-1]  # the last is what is left
+        equal(len(needs), 4, f"what a recorder takes: {got.stderr}")
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str((int(sum(map(float, needs))) + 2) << 20))
+        got = run(*inside, FLIGHTREC, *few, "--", "true")
+        check("\nsnapshot " in got.stderr and "from outside" not in got.stderr, f"with as much as it takes: {got.stderr}")
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str((112 + 4 * cpus) << 20))
         got = run(*inside, FLIGHTREC, "record", "-n", name, "-o", TMP, "-p", "minimal", "-m", "128M", "--detach", status=1)
         check(f"but of the limit in {dir}/{limit} only" in got.stderr and "(-m)" in got.stderr, got.stderr)
         with ended(name):

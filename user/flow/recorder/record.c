@@ -75,19 +75,29 @@ static u64 dump_sz(const struct fr_record_ask *ask, u64 rings)
 	return needs.sure_sz + needs.rest_sz;
 }
 
+/* What a recorder's processes have beside that, and the programs in the kernel; more where there are triggers. */
+#define PROCESSES_SZ (16ULL << 20)
+#define TRIGGERS_SZ  (8ULL << 20)
+
+static u64 processes_sz(const struct fr_record_ask *ask)
+{
+	return PROCESSES_SZ + (ask->live->rule_cnt ? TRIGGERS_SZ : 0);
+}
+
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */
 static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
 {
 	u64 fixed = fr_load_fixed_sz(&ask->load, cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
+	u64 processes = ask->detach ? 0 : processes_sz(ask);
 	struct fr_memcg cg;
-	char a[32], b[32], c[32], d[32];
+	char a[32], b[32], c[32], d[32], e[32];
 
-	if (is_there(ask->name) || !fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump <= cg.room)
+	if (is_there(ask->name) || !fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump + processes <= cg.room)
 		return 0;
-	fr_err("the rings would take %s, tables and stacks %s, and snapshots %s, but of the limit in %s only %s are left: "
-	       "use less per CPU (-m), or raise that limit",
-	       fr_show_size(rings, a, sizeof(a)), fr_show_size(fixed, b, sizeof(b)), fr_show_size(dump, c, sizeof(c)), cg.file,
-	       fr_show_size(cg.room, d, sizeof(d)));
+	fr_err("the rings would take %s, tables and stacks %s, snapshots %s, and the recorder's processes %s, but of the limit "
+	       "in %s only %s are left: use less per CPU (-m), or raise that limit",
+	       fr_show_size(rings, a, sizeof(a)), fr_show_size(fixed, b, sizeof(b)), fr_show_size(dump, c, sizeof(c)),
+	       fr_show_size(processes, d, sizeof(d)), cg.file, fr_show_size(cg.room, e, sizeof(e)));
 	return -ENOMEM;
 }
 
@@ -371,7 +381,7 @@ static void show_start(const struct fr_record_ask *ask)
 {
 	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
 	u64 rate_max = fr_sampler_rate_max(fr_hits_shift_of(fr_load_possible_cnt()));
-	char a[32], b[32], c[32];
+	char a[32], b[32], c[32], d[32];
 
 	fr_say("recording session '%s', profile %s, on %u CPUs; snapshots go to %s", ask->name, ask->profile, ask->cpu_cnt,
 	       ask->live->config.dir);
@@ -379,9 +389,9 @@ static void show_start(const struct fr_record_ask *ask)
 		fr_warn("--hz %u may be too much for the profile, which has room for %llu hits a second of different stacks "
 			"on each CPU: what exceeds that may be lost, and is counted",
 			ask->load.sample_hz, (unsigned long long)rate_max);
-	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, and %s to take snapshots\n",
+	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, %s to take snapshots, and processes of %s\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
-		fr_show_size(dump_sz(ask, rings), c, sizeof(c)));
+		fr_show_size(dump_sz(ask, rings), c, sizeof(c)), fr_show_size(processes_sz(ask), d, sizeof(d)));
 }
 
 static void warn_container(void)
