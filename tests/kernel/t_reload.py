@@ -201,19 +201,23 @@ def other_directory():
         equal([deaths_in_journal(dir, who) for dir in (first, second, third)], [1, 1, 1], "deaths in the journals")
 
 
-@test("--config: a restart with other [Session] settings saves the history and begins anew")
+@test("--config: a restart with other [Session] settings saves the history, runs the hook for it, and begins anew")
 def other_settings():
     with configured() as (name, dir, file):
+        hook = f"[Notify]\nExec=echo $FLIGHTREC_REASON $FLIGHTREC_FILE >> {dir}/told\nExecUser=0\n"
         for nr, more in enumerate(("", "[Session]\nMemory=3M\n")):
-            write_config(file, name, dir, f"exit:{nr + 20}", more=more)
+            write_config(file, name, dir, f"exit:{nr + 20}", more=hook + more)
             r = Recorder(name, dir, "--config", file)
             try:
                 r.armed()
-                equal(len(glob.glob(f"{dir}/*-settings.flight")), nr, f"last snapshots: {r.said()}")
+                last = glob.glob(f"{dir}/*-settings.flight")
+                equal(len(last), nr, f"last snapshots: {r.said()}")
                 equal(r.end(), 0, f"exit status: {r.said()}")
             finally:
                 kill(r)
         fr("verify", *r.files())
+        with open(f"{dir}/told") as f:
+            equal(f.read().split("\n"), [f"settings {last[0]}", ""], "what the hook was told")
 
 
 @test("--config: a reload with another Name= says that the session stays under its name, and how to end it")

@@ -18,6 +18,7 @@
 #include "flow/recorder/cost.h"
 #include "flow/recorder/daemon_int.h"
 #include "flow/recorder/engine.h"
+#include "flow/recorder/notify.h"
 #include "flow/snapshot/dump.h"
 #include "io/stdfd.h"
 #include "pure/err.h"
@@ -498,6 +499,8 @@ static int begin(struct fr_daemon *d)
 		return FR_EXIT_FAIL;
 	if (d->live->rule_cnt)
 		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
+	if (d->ask->saved.reason)
+		fr_notify_saved(d->mod.notify, &d->ask->saved);
 	fr_modules_ready(d, &d->mod);
 	return FR_EXIT_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "flow/recorder/daemon.h"
 #include "flow/recorder/engine.h"
+#include "flow/recorder/takeover.h"
 #include "io/ctl/sdnotify.h"
 #include "io/hook/hook.h"
 #include "io/snapfile/journal.h"
@@ -201,6 +202,14 @@ static void taken(void *arg, const struct fr_taken *t, u64 cookie)
 		write_entry(n, t);
 	if (!t->err)
 		run_hook(n, t);
+}
+
+void fr_notify_saved(struct fr_notify *n, const struct fr_saved *saved)
+{
+	struct fr_taken t = {.rule_nr = FR_RULE_NONE, .done = saved->done, .done_mono_ns = saved->done.elapsed_ns};
+
+	snprintf(t.reason, sizeof(t.reason), "%s", saved->reason);
+	taken(n, &t, 0);
 }
 
 static void poll_hooks(void *arg, u32 events)

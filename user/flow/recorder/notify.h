@@ -11,6 +11,7 @@
 #include "types.h"
 
 struct fr_daemon;
+struct fr_saved;
 struct fr_notify; /* opaque */
 
 /* The snapshots' MESSAGE_ID in the journal: `journalctl MESSAGE_ID=...` */
@@ -31,6 +32,9 @@ bool fr_notify_wants_user(const struct fr_notify *n);
 
 /* After a reload: apply the new configuration's values. 0; or -errno with a message, and the old ones stay. */
 int fr_notify_change(struct fr_notify *n);
+
+/* Of the snapshot with which another session was ended, when there was no engine yet. */
+void fr_notify_saved(struct fr_notify *n, const struct fr_saved *saved);
 
 /* To the service manager. status: a line for people; NULL: notify's own, with the number of snapshots. */
 void fr_notify_ready(struct fr_notify *n, const char *status); /* started, and at the end of a reload */

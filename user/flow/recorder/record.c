@@ -18,7 +18,6 @@
 #include "flow/recorder/command.h"
 #include "flow/recorder/cost.h"
 #include "flow/recorder/daemon.h"
-#include "flow/recorder/takeover.h"
 #include "flow/snapshot/clock_sample.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/name.h"
@@ -248,7 +247,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 /* ---- start or adopt ---- */
 
 /* A daemon follows its file, which has changed, and nobody is there to choose: save what was recorded. */
-static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, const char *was)
+static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const char *was)
 {
 	int err;
 
@@ -258,7 +257,7 @@ static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, co
 		       ask->name, was, ask->name);
 		return -EBUSY;
 	}
-	err = fr_takeover_settings(s, ask->live->config.dir, was);
+	err = fr_takeover_settings(s, ask->live->config.dir, was, &ask->saved);
 	if (err != -ECANCELED)
 		return err ?: -EAGAIN;
 	fr_warn("session '%s' keeps its old settings, since no last snapshot of it could be taken", ask->name);
@@ -266,7 +265,7 @@ static int other_settings(const struct fr_record_ask *ask, struct fr_sess *s, co
 }
 
 /* 0: adopt it. */
-static int check_settings(const struct fr_record_ask *ask, struct fr_sess *s)
+static int check_settings(struct fr_record_ask *ask, struct fr_sess *s)
 {
 	char *was = fr_sess_fact(s, "settings");
 	int err = 0;
@@ -326,7 +325,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		return -EBUSY;
 	}
 	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
-		err = fr_takeover(s, ask->live->config.dir);
+		err = fr_takeover(s, ask->live->config.dir, &ask->saved);
 		fr_sess_close(s);
 		return err ?: -EAGAIN;
 	}

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "flow/recorder/takeover.h"
 #include "io/session/load.h"
 #include "io/session/sess.h"
 #include "pure/config/config.h"
@@ -37,7 +38,8 @@ struct fr_record_ask {
 	void *reload_arg;
 	/* filled in here */
 	u32 cpu_cnt;
-	sigset_t mask; /* signals blocked before */
+	sigset_t mask;	       /* signals blocked before */
+	struct fr_saved saved; /* of a session that was ended to begin this one */
 };
 
 /* Returns the exit status; messages are printed. */

@@ -7,18 +7,17 @@
 #include <string.h>
 
 #include "flow/incident/inclog.h"
-#include "flow/snapshot/dump.h"
 #include "pure/err.h"
 
-static int save(struct fr_sess *s, const char *dir, const char *reason)
+static int save(struct fr_sess *s, const char *dir, const char *reason, struct fr_saved *saved)
 {
 	struct fr_dump_ask ask = {.dir = dir, .reason = reason};
-	struct fr_dump_done done;
-	int err = fr_dump(s, &ask, &done);
+	int err = fr_dump(s, &ask, &saved->done);
 
-	fr_tell_snapshot(s, done.path, done.bytes, err);
+	fr_tell_snapshot(s, saved->done.path, saved->done.bytes, err);
+	saved->reason = err ? NULL : reason;
 	if (!err)
-		fr_dump_say(&done);
+		fr_dump_say(&saved->done);
 	return err;
 }
 
@@ -45,7 +44,7 @@ static int end(struct fr_sess *s, const char *dir)
 	return err;
 }
 
-int fr_takeover(struct fr_sess *s, const char *dir)
+int fr_takeover(struct fr_sess *s, const char *dir, struct fr_saved *saved)
 {
 	const char *name = fr_sess_name(s);
 	char *version = fr_sess_fact(s, "version");
@@ -55,7 +54,7 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 		"then it is started anew",
 		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
 	free(version);
-	err = save(s, dir, "upgrade");
+	err = save(s, dir, "upgrade", saved);
 	if (err) {
 		fr_err("session '%s' goes on recording, since its last snapshot failed: fix the cause and try again, or end it "
 		       "without a snapshot: `flightrec stop -n %s`",
@@ -65,11 +64,11 @@ int fr_takeover(struct fr_sess *s, const char *dir)
 	return end(s, dir);
 }
 
-int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was)
+int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was, struct fr_saved *saved)
 {
 	fr_warn("session '%s' was begun with other settings (%s): its last snapshot is taken, then it is started anew",
 		fr_sess_name(s), was);
-	if (save(s, dir, "settings"))
+	if (save(s, dir, "settings", saved))
 		return -ECANCELED;
 	return end(s, dir);
 }
