@@ -381,6 +381,20 @@ def reload_and_stop():
         check(not exists(name), "the session is still there")
 
 
+@test("a socket that somebody removed is made again by SIGHUP; one that is there stays")
+def socket_removed():
+    with daemon() as (name, p, _):
+        os.unlink(sock_path(name))
+        fr("reload", "-n", name, status=4)
+        p.send_signal(signal.SIGHUP)
+        wait_for(lambda: is_served(name), "the socket is back")
+        was = os.stat(sock_path(name)).st_ino
+        fr("reload", "-n", name)
+        p.send_signal(signal.SIGHUP)
+        fr("reload", "-n", name)
+        equal(os.stat(sock_path(name)).st_ino, was, "one that is there stays")
+
+
 @test("a recorder that was killed leaves a socket: status works, and the next recorder takes its place")
 def stale():
     with daemon() as (name, p, file):

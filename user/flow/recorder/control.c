@@ -488,10 +488,10 @@ void fr_control_change(struct fr_ctl *c)
 	if (!c)
 		return;
 	take_config(c);
+	if (!c->running && c->server && !(fr_daemon_config(c->d)->socket && fr_ctl_server_is_there(c->server)))
+		close_server(c);
 	if (fr_daemon_config(c->d)->socket && !c->server)
 		open_server(c);
-	else if (!fr_daemon_config(c->d)->socket && !c->running)
-		close_server(c);
 }
 
 int fr_control_new(struct fr_daemon *d, struct fr_ctl **out)

@@ -193,14 +193,20 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-void fr_ctl_server_free(struct fr_ctl_server *s)
+bool fr_ctl_server_is_there(const struct fr_ctl_server *s)
 {
 	struct stat st;
+
+	return s->ino && !lstat(s->path, &st) && st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
+void fr_ctl_server_free(struct fr_ctl_server *s)
+{
 	u32 i;
 
 	if (!s)
 		return;
-	if (s->ino && !lstat(s->path, &st) && st.st_dev == s->dev && st.st_ino == s->ino)
+	if (fr_ctl_server_is_there(s))
 		unlink(s->path);
 	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
 		if (s->client[i].fd >= 0) {

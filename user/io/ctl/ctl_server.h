@@ -52,6 +52,9 @@ struct fr_ctl_ops {
 int fr_ctl_server_new(const char *dir, const char *name, const struct fr_ctl_ops *ops, struct fr_ctl_server **out);
 void fr_ctl_server_free(struct fr_ctl_server *s); /* sends what can be sent, removes the socket; NULL is fine */
 
+/* Does its path lead to it? Somebody may have removed the socket, or the directory. */
+bool fr_ctl_server_is_there(const struct fr_ctl_server *s);
+
 int fr_ctl_server_fd(const struct fr_ctl_server *s);
 void fr_ctl_server_run(struct fr_ctl_server *s);
 
