@@ -287,10 +287,10 @@ static void what_ended_before_the_window_is_not_copied(void **state)
 		fr_dump_find_ranges(&d);
 		assert_int_equal(src.next_seq, seq > first ? seq - 1 : first);
 		d.since_ns++;
-		src.last_base_ns = 0;
+		src.last_ns = 0;
 		fr_dump_find_ranges(&d);
 		assert_int_equal(src.next_seq, seq);
-		assert_true(src.last_base_ns == (seq > first ? fr_ring_read_began(&map, seq - 1) : 0)); /* a hole's beginning */
+		assert_true(src.last_ns == (seq > first ? fr_ring_read_began(&map, seq - 1) : 0)); /* a hole's beginning */
 		assert_int_equal(src.last_seq, last);
 		assert_true(src.oldest_ns == fr_ring_read_began(&map, first));
 	}

@@ -25,6 +25,7 @@
 #include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
+#include "pure/rows/rows.h"
 #include "pure/text/units.h"
 
 #define NAME_TRIES 100
@@ -73,6 +74,18 @@ static void note_damage(struct fr_dump *d, const struct fr_dump_lap *c, bool dam
 	c->src->damaged = damaged ? fr_dump_add_hole(d, c->src, c->lap.seq, FR_HOLE_damaged, base_ns) : NULL;
 }
 
+/* Holes behind a lap begin after its last event. They were found when it was copied; later waves find more. */
+static void note_end(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 last_ns)
+{
+	struct fr_snap_hole *h;
+
+	for (h = d->hole; h < d->hole + d->hole_cnt; h++)
+		if (h->cpu == src->map->cpu && h->tier == src->map->tier && h->first_seq > seq && h->since_ns < last_ns)
+			h->since_ns = last_ns;
+	if (src->last_ns < last_ns)
+		src->last_ns = last_ns;
+}
+
 /* Without those that ended before the window, which miss nothing of it. */
 static void count_holes(struct fr_dump *d)
 {
@@ -102,6 +115,8 @@ static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
 	if (d->addrs)
 		fr_addrs_rows(d->addrs, got->rows, got->from, got->to);
 	note_damage(d, c, got->damaged_pages != 0);
+	if (got->to > got->from)
+		note_end(d, c->src, c->lap.seq, got->rows->ts[got->to - 1]);
 	d->done_sz += (u64)c->lap.com_units * FR_UNIT_SZ;
 	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
 }

@@ -123,7 +123,7 @@ static void miss_lap(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, int e
 	if (src->hole && src->hole->why == why)
 		src->hole->last_seq = seq;
 	else
-		src->hole = fr_dump_add_hole(d, src, seq, why, src->last_base_ns);
+		src->hole = fr_dump_add_hole(d, src, seq, why, src->last_ns);
 }
 
 /* Consecutive missing laps, whatever the reasons, all end before the next one present. */
@@ -166,7 +166,7 @@ static void note_lap(const struct fr_dump *d, struct fr_dump_ring *src, u64 seq,
 	if (src->hole || (!src->any && seq > 1))
 		src->acct.horizon_ns = base_ns;
 	src->acct.last_seq = seq;
-	src->last_base_ns = base_ns;
+	src->last_ns = base_ns;
 	src->hole = NULL;
 	src->any = true;
 }
@@ -221,7 +221,7 @@ static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 		src->oldest_ns = began_ns;
 	if (began_ns < now_ns)
 		src->full_ns = (double)(now_ns - began_ns) / laps * src->map->slot_cnt;
-	src->next_seq = fr_ring_read_since(src->map, src->next_seq, src->last_seq, since_ns, &src->last_base_ns);
+	src->next_seq = fr_ring_read_since(src->map, src->next_seq, src->last_seq, since_ns, &src->last_ns);
 }
 
 /*

@@ -29,7 +29,7 @@ struct fr_dump_ring {
 	u64 first_seq;		      /* the oldest lap when it was looked for */
 	u32 lap_cnt[FR_SLOT_MAX];     /* records of that lap and the later ones, as copied, or as they were then */
 	u64 before_cnt, gone_cnt;     /* records overwritten until then, and while nothing of the ring was copied yet */
-	u64 last_base_ns;	      /* when the lap read last began */
+	u64 last_ns;		      /* the last known before a hole: the lap read last begins or, once encoded, ends */
 	struct fr_snap_hole *hole;    /* while copying: extends to the next readable lap */
 	struct fr_snap_hole *damaged; /* while encoding, which comes later: extends to the next sound lap */
 	bool any;		      /* a lap was read: from now on missing laps are holes */
