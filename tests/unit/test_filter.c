@@ -46,7 +46,7 @@ static void add_cgroups(struct world *w)
 
 static int setup(void **state)
 {
-	static const u64 args[] = {0xffffff9c, 0x7fff0000, 0x80000};
+	static const u64 args[] = {0xffffff9c, 0x7fff0000, 0x80000, (u64)-1};
 	struct world *w = calloc(1, sizeof(*w));
 
 	mb_init(&w->m, fr_schema_builtin(), 2, FR_TIER_MAIN);
@@ -56,7 +56,7 @@ static int setup(void **state)
 	mb_num(&w->m, "prev_prio", (u64)(s64)-1);
 	mb_row(&w->m, 2000, 71, "sys_enter");
 	mb_num(&w->m, "id", 257);
-	mb_nums(&w->m, "args", args, 3);
+	mb_nums(&w->m, "args", args, 4);
 	mb_row(&w->m, 3000, 71, "sys_exit");
 	mb_num(&w->m, "id", 257);
 	mb_num(&w->m, "ret", (u64)(s64)-2);
@@ -178,6 +178,7 @@ static const struct {
 	{"args[2] & 0x80000", "E"},
 	{"args[2] & 0x80000 == 0x80000", "E"}, /* & binds tighter than == */
 	{"args[7] == 0", ""},
+	{"args[65535] == 0", ""},
 	{"filename == \"/bin/sh\"", "P"},
 	{"filename ~ \"*/sh\"", "P"},
 	{"next_pid == 5", "S"},
@@ -250,6 +251,10 @@ static const struct {
 	{"args[0] != -1", "E"},
 	{"args[0] in (1, AT_FDCWD, 2)", "E"},
 	{"args[0] in (-1, 1)", ""},
+	{"args[3] == -1", "E"},
+	{"args[3] in (1, -1)", "E"},
+	{"args[3] != -1", ""},
+	{"args[3] == 0xffffffff", ""},
 	{"!(args[0] == AT_FDCWD) && event == sys_enter", "C"}, /* which has none */
 	{"args[0] < AT_FDCWD", ""},
 	{"sa_flags has SA_RESTART", "D"},
@@ -261,8 +266,17 @@ static const struct {
 	{"args[2] >> 19 == 1", "E"},
 	{"args[2] ^ 0x80000 == 0 && args[2]", "E"},
 	{"next_pid ^ 6 == 3", "S"},
-	{"next_pid & 4 | 1 ^ 1 == 4", "S"},					     /* & before ^ before | */
-	{"1 + 1 << 1 == 4 && tid == 9", "U"},					     /* + before << */
+	{"next_pid & 4 | 1 ^ 1 == 4", "S"}, /* & before ^ before | */
+	/* | before each comparison, and that before && */
+	{"7 != next_pid | 2 || 7 < next_pid | 2 || 8 <= next_pid | 2 || 4 > next_pid | 2 || 6 >= next_pid | 2", ""},
+	{"tid && 5 <= 4", ""},
+	{"tid == 9 && 2 >= 2", "U"},
+	{"tid && comm =~ /^s/ && tid && comm ~ \"s*\" && tid && comm !~ \"x*\"", "DP"},
+	{"next_pid | 1 ^ 1 == 5 && next_pid ^ 4 & 1 == 5", "S"},
+	{"1 << 1 + 1 == 4 && 1 + 1 << 1 == 4 && tid == 9", "U"}, /* + before << */
+	{"16 >> 1 + 1 == 4 && 1 + 16 >> 1 == 8 && tid == 9", "U"},
+	{"6 & 12 >> 1 == 6 && 6 & 3 << 1 == 6 && tid == 9", "U"},
+	{"1 + 2 * 3 == 7 && 9 - 6 / 2 == 6 && 9 - 6 % 4 == 7 && tid == 9", "U"},
 	{"next_pid << 128 == 0 || next_pid << -1 == 0 || next_pid >> 200 == 0", ""}, /* no such number */
 	{"next_pid << 100 >> 100 == 5", "S"},
 	{"-9 >> 1 == -5 && tid == 9", "U"},

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ static const struct {
 	{"id == openatt", 6, "openatt"},
 	{"args == 5", 0, "args[0]"},
 	{"tid[0] == 5", 0, "no array"},
+	{"args[65536] == 5", 5, "index"},
 	{"comm ~ 5", 7, "pattern"},
 	{"tid ~ \"5\"", 4, "text"},
 	{"ts > 5parsec", 6, "unit"},
@@ -144,6 +146,10 @@ static const struct {
 	{"xnot tid", 5, "operator is missing"},
 	{"comm contains \"x\"", 5, "write has for contains"},
 	{"comm like \"x*\"", 5, "write ~"},
+	{"comm ~ \"sh\" == 1", 12, "chained"},
+	{"comm !~ \"sh\" == 1", 13, "chained"},
+	{"comm =~ \"sh\" == 1", 13, "chained"},
+	{"tid < 5 <= 1", 8, "chained"},
 };
 
 static void test_errors(void **state)
@@ -214,6 +220,39 @@ static void test_extremes(void **state)
 	fr_filter_free(f);
 }
 
+/* A negative number beside an argument takes nodes of its own, which may be too many where what was written is not. */
+static void test_too_many_nodes(void **state)
+{
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	u32 i, refused = 0;
+	char expr[4096];
+
+	(void)state;
+	for (i = 500; i < 512; i++) {
+		char *to = expr + sprintf(expr, "args[0] != -1");
+		u32 k;
+
+		for (k = 0; k < i; k++)
+			to = stpcpy(to, "||1");
+		e.text[0] = 0;
+		if (make(expr, &f, &e)) {
+			assert_non_null(strstr(e.text, "too long"));
+			refused++;
+		} else {
+			assert_string_equal(e.text, "");
+			fr_filter_free(f);
+		}
+	}
+	assert_int_equal(refused, 3);
+	strcpy(expr, "args[0] in (1");
+	for (i = 0; i < 400; i++)
+		strcat(expr, ",-1");
+	strcat(expr, ")");
+	assert_int_equal(make(expr, &f, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "too long"));
+}
+
 static void test_too_long(void **state)
 {
 	struct fr_filter_error e;
@@ -259,8 +298,8 @@ static void test_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_far_names), cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_too_long), cmocka_unit_test(test_point),
+		cmocka_unit_test(test_errors),	       cmocka_unit_test(test_far_names), cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_too_many_nodes), cmocka_unit_test(test_too_long),	 cmocka_unit_test(test_point),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

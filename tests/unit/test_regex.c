@@ -37,6 +37,7 @@ static void written_out_it_has_4096_characters_at_most(void **state)
 	says("a{4096}|x", "x", "repeats too often");
 	says("x|a{4094}", "x", NULL);
 	says("x|a{4095}", "x", "repeats too often");
+	says("x|a++++++++", "x", NULL); /* a + is two of it */
 	says("a{0,9999}", "", "repeats too often");
 	says("a{9999,0}", "", "repeats too often");
 	/* so often that it wraps around to 2 */
@@ -70,6 +71,7 @@ static void thirty_brackets_deep_and_no_deeper(void **state)
 	pattern[31] = 'x';
 	says(pattern, "x", "too deep");
 	says("(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)(l)(m)(n)(o)(p)(q)(r)(s)(t)(u)(v)(w)(x)(y)(z)(0)(1)(2)(3)(4)|x", "x", NULL);
+	says("[(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(][(]|x", "x", NULL);
 }
 
 static void no_longer_than_256_bytes(void **state)
