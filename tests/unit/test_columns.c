@@ -348,6 +348,47 @@ static void test_content_and_head_must_agree(void **state)
 	assert_int_equal(decode(f, fr_schema_builtin()), 0);
 }
 
+static void test_runs_are_checked(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_pos_run *last;
+	u32 was;
+
+	fill(f, 300);
+	last = &f->rows.run[f->rows.run_cnt - 1];
+	was = last->off;
+	last->off = was + FR_UNIT_SZ / 2;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+	last->off = FR_PLACE_MAX;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+	last->off = FR_PLACE_MAX - FR_UNIT_SZ;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	last->row = f->rows.cnt; /* a run of no row */
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+	last->row = last[-1].row;
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+}
+
+/* What is behind the fixed part of records is bounded by what they take. */
+static void test_tails_need_room(void **state)
+{
+	struct fixture *f = *state;
+	u64 fixed = 0;
+	u32 i;
+
+	fill(f, 300);
+	for (i = 0; i < f->rows.cnt; i++)
+		fixed += fr_schema_event(f->rows.schema, f->rows.ev[i])->fixed_sz;
+	assert_true(fixed < f->head.raw_sz);
+	f->head.raw_sz = fixed;
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+}
+
 /* The format's bound, which is the kernel's for pids. */
 static void test_tids_are_below_the_bound(void **state)
 {
@@ -485,6 +526,29 @@ static void test_records_come_back(void **state)
 	assert_int_equal(fr_rows_put(&back, &row, seq, off), -EBADMSG);
 	*state_of = 2;
 	assert_int_equal(fr_rows_put(&back, &row, seq, off), 0);
+	fr_rows_free(&back);
+}
+
+/* A file that was made for it can have rows that no record holds: too long, or where no record can be. */
+static void test_what_is_no_record_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_rows back = {};
+	struct fr_row row;
+	u32 i = 0;
+
+	assert_int_equal(fr_rows_init(&back, RAW_CAP), 0);
+	back.schema = fr_schema_builtin();
+	fill(f, 400);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	do
+		row = fr_batch_row(&f->b, i++);
+	while (!row.ev->tail || fr_event_tail(row.ev)->type != FR_TYPE_u64s);
+	assert_int_equal(fr_rows_put(&back, &row, 1, FR_UNIT_SZ / 2), -EBADMSG);
+	assert_int_equal(fr_rows_put(&back, &row, 1, FR_PLACE_MAX), -EBADMSG);
+	row.b->type[row.ev->nr].col[fr_event_tail(row.ev)->col].off[row.k + 1] += FR_REC_MAX_SZ / 8;
+	assert_int_equal(fr_rows_put(&back, &row, 1, 0), -EBADMSG);
+	assert_int_equal(back.cnt, 0);
 	fr_rows_free(&back);
 }
 
@@ -626,12 +690,15 @@ int main(void)
 		TEST(test_keys_predict),
 		TEST(test_cut_content_is_refused),
 		TEST(test_content_and_head_must_agree),
+		TEST(test_runs_are_checked),
+		TEST(test_tails_need_room),
 		TEST(test_tids_are_below_the_bound),
 		TEST(test_any_bytes_may_come),
 		TEST(test_unwanted_columns_are_checked),
 		TEST(test_unknown_events_are_left_out),
 		TEST(test_places_are_the_same_in_any_order),
 		TEST(test_records_come_back),
+		TEST(test_what_is_no_record_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

@@ -107,12 +107,45 @@ static void test_takes(void **state)
 	}
 }
 
+/* Names of a file read beside another one are those of fields that no event has: of any kind, and never there. */
+static void test_beside(void **state)
+{
+	static const struct {
+		const char *expr;
+		enum fr_verdict enter;
+	} ask[] = {
+		{"nosuch == 5", FR_VERDICT_NO},
+		{"!(nosuch == 5)", FR_VERDICT_YES},
+		{"comm == nosuch", FR_VERDICT_NO},
+		{"nosuch == \"x\"", FR_VERDICT_NO},
+		{"nosuch ~ \"x*\"", FR_VERDICT_NO},
+		{"nosuch", FR_VERDICT_NO},
+		{"nosuch[1] + 1 == 5", FR_VERDICT_NO},
+		{"nosuch != nosuch", FR_VERDICT_NO},
+		{"nosuch == 5 || tid == 5", FR_VERDICT_LOOK},
+	};
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		assert_int_equal(make(ask[i].expr, &f, &e), -EINVAL);
+		if (fr_filter_new_beside(ask[i].expr, fr_schema_builtin(), "x86_64", &f, &e))
+			fail_msg("%s: %s", ask[i].expr, e.text);
+		if (fr_filter_verdict(f, FR_EV_sys_enter) != ask[i].enter)
+			fail_msg("%s: verdict %d", ask[i].expr, fr_filter_verdict(f, FR_EV_sys_enter));
+		fr_filter_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uses),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_takes),
+		cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

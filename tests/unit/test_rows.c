@@ -66,6 +66,18 @@ static void fill_with_shorts(struct host_ring *h, u32 cnt)
 	}
 }
 
+/* Of all lengths. */
+static void fill_with_numbers(struct host_ring *h, u32 cnt)
+{
+	u64 rec[FR_REC_MAX_SZ / 8] = {};
+	u32 fixed = sizeof(struct fr_rec_stack);
+
+	for (; cnt; cnt--) {
+		host_clock_ns += 1000;
+		host_ring_put(h, FR_EV_stack, rec, fixed + cnt % 64 * 8);
+	}
+}
+
 static int set_up_ring(void **state, void (*fill)(struct host_ring *h, u32 cnt))
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -98,6 +110,11 @@ static int set_up(void **state)
 static int set_up_shorts(void **state)
 {
 	return set_up_ring(state, fill_with_shorts);
+}
+
+static int set_up_numbers(void **state)
+{
+	return set_up_ring(state, fill_with_numbers);
 }
 
 static int tear_down(void **state)
@@ -427,6 +444,11 @@ static void test_other_rings_and_older_laps_begin_anew(void **state)
 	assert_false(fr_rows_takes(&f->rows, &lap)); /* its first page's time is before the last row's */
 	page_head(f, 0)->base_ns = f->rows.ts[f->rows.cnt - 1];
 	assert_true(fr_rows_takes(&f->rows, &lap));
+	f->rows.raw_cap = 2 * SUBBUF_SZ; /* just enough */
+	assert_true(fr_rows_takes(&f->rows, &lap));
+	f->rows.raw_cap -= 8;
+	assert_false(fr_rows_takes(&f->rows, &lap));
+	f->rows.raw_cap = 1 << 20;
 	lap.cpu++;
 	assert_false(fr_rows_takes(&f->rows, &lap));
 	assert_int_equal(fr_rows_add(&f->rows, &lap, 0), -ENOBUFS);
@@ -455,6 +477,7 @@ int main(void)
 		TEST_SHORTS(test_any_byte_may_be_changed),
 		TEST_SHORTS(test_partial_laps_end_anywhere),
 		TEST_SHORTS(test_places),
+		cmocka_unit_test_setup_teardown(test_places, set_up_numbers, tear_down),
 		TEST_SHORTS(test_rows_before_an_offset_are_told),
 		TEST_SHORTS(test_older_layouts_have_no_short_forms),
 		TEST(test_there_is_room_for_all),
