@@ -559,6 +559,12 @@ static const struct {
 	{"event == task_rename && newcomm == oldcomm", 32, "in quotes"},
 	{"event == sys_exit && (id == 1) == 7 && next_pid == 3", 36, "no event"},
 	{"event == sys_enter && args[0] * args[1] / 3 == 1", 40, "64 bits"},
+	{"event == sys_exit && (ts - ret) / 2 == 1", 32, "64 bits"},
+	{"event == sys_exit && (ts + ret) % 2 == 1", 32, "64 bits"},
+	{"event == sys_exit && (ts | ret) / 2 == 1", 32, "64 bits"},
+	{"event == sys_exit && (ts * ts & ret) / 2 == 1", 37, "64 bits"},
+	{"event == sys_exit && (ts + cpu | cpu) / 2 == 1", 38, "64 bits"},
+	{"event == sys_exit && (ts * 2 - 1) / 2 == 1", 34, "64 bits"},
 	{"event == sched_process_exec && filename ~ \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", 42,
 	 "too long"},
 	{"event == sys_enterr", 9, "sys_enter"},
@@ -596,6 +602,9 @@ static const struct {
 	{"event ~ \"block_*\" && bytes > 65536", 3},
 	{"event ~ \"block_*\"", 4},
 	{"event == sys_enter && id ~ \"*at\"", 1},
+	/* what is divided has 64 bits */
+	{"event == sys_exit && (ts * ts & 255) / 2 == 1 && (ret & 255) / 2 == 1", 1},
+	{"event == sys_exit && (ts | cpu) / 2 == 1 && (ts - cpu) % 2 == 1 && (cpu + tid) / 2 == 1", 1},
 	{"event == sys_enter || next_comm == \"x\" && event == sys_exit", 1}, /* what cannot hold is not asked */
 };
 
@@ -623,6 +632,53 @@ static void test_accepted(void **state)
 	fr_watch_free(&s);
 }
 
+/* So many values can wait for the rest of their expression. */
+static void test_depth(void **state)
+{
+	struct fr_filter_error error;
+	char expr[256], *to;
+	u32 depth, i;
+
+	(void)state;
+	for (depth = 1; depth <= FR_WATCH_SLOT_MAX + 1; depth++) {
+		to = stpcpy(expr, "event == sys_exit && cpu");
+		for (i = 1; i < depth; i++)
+			to = stpcpy(to, " + (cpu");
+		for (i = 1; i < depth; i++)
+			to = stpcpy(to, ")");
+		strcpy(to, " == 1");
+		assert_int_equal(fr_watch_check(expr, ARCH, &error), depth <= FR_WATCH_SLOT_MAX ? 0 : -EINVAL);
+	}
+	assert_non_null(strstr(error.text, "too deep"));
+}
+
+/* What the program must be given before it is asked. */
+static void test_needs(void **state)
+{
+	static const struct {
+		const char *expr;
+		u32 needs;
+	} ask[] = {
+		{"event == sys_exit && ret == 1", 0},
+		{"event == sys_exit && ts > 5", FR_WATCH_NEEDS_TIME},
+		{"event == sys_exit && comm == \"x\"", FR_WATCH_NEEDS_COMM},
+		{"event == sys_exit && (ts > 5 || comm == \"x\")", FR_WATCH_NEEDS_TIME | FR_WATCH_NEEDS_COMM},
+	};
+	struct fr_filter_error error;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < CNT(ask); i++) {
+		struct fr_watch_set s = {0};
+
+		assert_int_equal(fr_watch_add(&s, 0, ask[i].expr, ARCH, &error), 0);
+		fr_watch_ready(&s);
+		assert_int_equal(s.prog_cnt, 1);
+		assert_int_equal(s.prog[0].needs, ask[i].needs);
+		fr_watch_free(&s);
+	}
+}
+
 /* A rule that is refused leaves those before as they were. */
 static void test_refused_later(void **state)
 {
@@ -641,10 +697,8 @@ static void test_refused_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differential),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_refused_later),
+		cmocka_unit_test(test_differential), cmocka_unit_test(test_refusals), cmocka_unit_test(test_accepted),
+		cmocka_unit_test(test_depth),	     cmocka_unit_test(test_needs),    cmocka_unit_test(test_refused_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
