@@ -197,6 +197,17 @@ static void old_time_is_put_together_and_goes(void **state)
 	free(p);
 }
 
+static u64 hits_without_stack(const struct fr_prof *p)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < p->hit_cnt; i++)
+		if (!p->key[p->hit[i].key].kstack && !p->key[p->hit[i].key].ustack)
+			n += p->hit[i].hits;
+	return n;
+}
+
 /* Keys and stacks without end beside one that is hot: room ends, counts do not, and the hot one stays. */
 static void without_room_counts_stay_exact(void **state)
 {
@@ -225,6 +236,29 @@ static void without_room_counts_stay_exact(void **state)
 	assert_int_equal(hits_of(p, "hot", 0), 300 * 100);
 	assert_int_equal(hits_of(p, "cold", 0), 300 * 100);
 	assert_true(p->stackless > 0);
+	assert_int_equal(p->stackless, hits_without_stack(p));
+	free(p);
+}
+
+/* More stacks between two readings than there is room for: the hits of those that found none are counted as such. */
+static void without_room_for_stacks_they_are_counted(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 s, id;
+
+	(void)state;
+	fr_prof_open(p, SEC, 0);
+	for (s = 1; s <= 40; s++) {
+		struct fr_hits_table *t = new_table();
+
+		for (id = s * 1000; id < s * 1000 + 100; id++)
+			hit(t, "deep", 5, id, put_stack(t, id, id << 20, 20, 0), 1);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+	}
+	assert_int_equal(sum(p), 4000);
+	assert_true(p->stackless > 0 && p->stackless < 4000);
+	assert_int_equal(p->stackless, hits_without_stack(p));
 	free(p);
 }
 
@@ -363,6 +397,55 @@ static void changed_bytes_are_refused_or_sound(void **state)
 	free(p);
 }
 
+/* Where the parts of a profile begin in its bytes (docs/format.md). */
+struct parts {
+	u64 *frame;
+	struct fr_prof_file *file;
+	struct fr_prof_key *key;
+};
+
+static struct parts parts_of(const struct fr_prof *p, u8 *bytes)
+{
+	struct parts at = {.frame = (void *)(bytes + 88)};
+
+	at.file = (void *)(bytes + 88 + p->node_cnt * 8 + p->bucket_cnt * 48);
+	at.key = (void *)(at.file + p->file_cnt);
+	return at;
+}
+
+static void each_number_is_checked(void **state)
+{
+	struct fr_prof *p = some(), *q;
+	u8 *good = malloc(FR_PROF_SZ_MAX), *bad = malloc(FR_PROF_SZ_MAX), *little;
+	size_t sz = fr_prof_write(p, good, FR_PROF_SZ_MAX);
+	struct parts at = parts_of(p, bad);
+	u32 i;
+
+	(void)state;
+	assert_true(p->file_cnt > 1 && p->key_cnt > 1);
+#define WRONG(what)                                \
+	memcpy(bad, good, sz);                     \
+	what;                                      \
+	if (fr_prof_read(bad, sz, &q) != -EBADMSG) \
+	fail_msg("believed: %s", #what)
+	WRONG(at.key[1].kstack = p->node_cnt + 1);
+	WRONG(at.key[1].ustack = p->node_cnt + 1);
+	WRONG(at.key[1].state = FR_HIT_STATE_CNT);
+	WRONG(memset(at.key[1].comm, 'a', sizeof(at.key[1].comm)));
+	WRONG(at.file[0].sz = 0);
+	WRONG(at.file[0].sz = sizeof(at.file[0].build_id) + 1);
+	for (i = 0; !fr_prof_is_file(p->node[i].frame); i++)
+		;
+	WRONG(at.frame[i] = 1ULL << 62 | (u64)p->file_cnt << FR_PROF_OFF_BITS);
+	little = malloc(80); /* a sanitizer tells if it is taken for a head */
+	memcpy(little, good, 80);
+	assert_int_equal(fr_prof_read(little, 80, &q), -EBADMSG);
+	free(little);
+	free(good);
+	free(bad);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,10 +454,12 @@ int main(void)
 		cmocka_unit_test(no_word_of_a_table_is_believed),
 		cmocka_unit_test(old_time_is_put_together_and_goes),
 		cmocka_unit_test(without_room_counts_stay_exact),
+		cmocka_unit_test(without_room_for_stacks_they_are_counted),
 		cmocka_unit_test(without_room_for_names_counts_stay_exact),
 		cmocka_unit_test(equal_programs_share_their_stacks),
 		cmocka_unit_test(bytes_come_back),
 		cmocka_unit_test(changed_bytes_are_refused_or_sound),
+		cmocka_unit_test(each_number_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
