@@ -74,6 +74,12 @@ static void empty(void **state)
 	assert_int_equal(fr_hist_merge(&h, &other), 0);
 	assert_int_equal(fr_hist_add_many(&h, 7, 0), 0);
 	assert_int_equal(h.cnt, 0);
+	assert_int_equal(fr_hist_add(&h, 5), 0);
+	assert_int_equal(fr_hist_add_many(&h, 3, 0), 0);
+	assert_int_equal(fr_hist_add_many(&h, 7, 0), 0);
+	assert_int_equal(fr_hist_merge(&h, &other), 0);
+	assert_int_equal(h.min, 5);
+	assert_int_equal(h.max, 5);
 	fr_hist_free(&h);
 	fr_hist_free(NULL);
 }

@@ -47,6 +47,9 @@ static void test_takes(void **state)
 	assert_int_equal(fr_jsonr_find(&j, "nil")->type, FR_JSONR_NULL);
 	assert_string_equal(fr_jsonr_text(&j, "esc", ""), "\"\\/\b\f\n\r\t\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa4");
 	fr_jsonr_free(&j);
+	assert_int_equal(parse("{\"a\":\"\\ud7ff\\ue000\\udbff\\udfff\"}", 32, &j), 0); /* around the surrogates */
+	assert_string_equal(fr_jsonr_text(&j, "a", ""), "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
+	fr_jsonr_free(&j);
 	assert_int_equal(parse("{}", 2, &j), 0);
 	assert_int_equal(j.cnt, 0);
 	fr_jsonr_free(&j);

@@ -91,10 +91,16 @@ static void test_percents(void **state)
 static void test_shown(void **state)
 {
 	char buf[32];
+	size_t sz;
 
 	(void)state;
 	assert_string_equal(fr_show_count(999, buf, sizeof(buf)), "999");
 	assert_string_equal(fr_show_count(~0ULL, buf, sizeof(buf)), "18,446,744,073,709,551,615");
+	for (sz = 1; sz < sizeof(buf); sz++) { /* cut off, within its room */
+		memset(buf, 'x', sizeof(buf));
+		assert_true(strlen(fr_show_count(1234567, buf, sz)) < sz);
+		assert_int_equal(buf[sz], 'x');
+	}
 	assert_string_equal(fr_show_size(312, buf, sizeof(buf)), "312 B");
 	assert_string_equal(fr_show_size(1023, buf, sizeof(buf)), "1023 B");
 	assert_string_equal(fr_show_size(1024, buf, sizeof(buf)), "1.0 KiB");

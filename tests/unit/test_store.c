@@ -29,7 +29,7 @@
 
 /* ---- the policy ---- */
 
-/* Files as letters, oldest first: o ordinary, K kept; each 1 MB, one day apart, the last a day old. Answer: x gone. */
+/* Files as letters, oldest first: o ordinary, K kept, g gone; each 1 MB, one day apart, the last a day old. Answer: x gone. */
 static void choose(const char *files, struct fr_quota_limit limit, u64 want_sz, u64 free_sz, const char *want,
 		   enum fr_quota_short is_short)
 {
@@ -42,6 +42,7 @@ static void choose(const char *files, struct fr_quota_limit limit, u64 want_sz, 
 		f[i].real_ns = NOW - (cnt - i) * DAY;
 		f[i].sz = f[i].disk_sz = MB;
 		f[i].keep = files[i] == 'K';
+		f[i].gone = files[i] == 'g';
 	}
 	assert_int_equal(fr_quota_choose(f, cnt, &limit, &now), is_short);
 	for (i = 0; i < cnt; i++)
@@ -64,6 +65,7 @@ static void test_quota(void **state)
 	/* bytes */
 	choose("oooo", (struct fr_quota_limit){.max_sz = 4 * MB}, 2 * MB, LOTS, "xxoo", FR_QUOTA_ROOM);
 	choose("oooo", (struct fr_quota_limit){.max_sz = 4 * MB}, 5 * MB, LOTS, "oooo", FR_QUOTA_BYTES);
+	choose("gooo", (struct fr_quota_limit){.max_sz = 4 * MB}, MB, LOTS, "gooo", FR_QUOTA_ROOM);
 	/* age: in any case, but not marked ones */
 	choose("oKoo", (struct fr_quota_limit){.max_age_ns = 2 * DAY + 1}, MB, LOTS, "xKoo", FR_QUOTA_ROOM);
 	choose("oKoo", (struct fr_quota_limit){.max_age_ns = 2 * DAY + 1}, 0, LOTS, "xKoo", FR_QUOTA_ROOM);
@@ -71,6 +73,8 @@ static void test_quota(void **state)
 	/* free space */
 	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 3 * MB}, MB, 2 * MB, "xxoo", FR_QUOTA_ROOM);
 	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 3 * MB}, 0, 2 * MB, "xooo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = MB}, MB, 2 * MB, "oooo", FR_QUOTA_ROOM);
+	choose("oooo", (struct fr_quota_limit){0}, 2 * MB, 2 * MB, "oooo", FR_QUOTA_ROOM);
 	/* the disk is somebody else's: nothing goes for nothing */
 	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 30 * MB}, MB, 2 * MB, "oooo", FR_QUOTA_FREE);
 	choose("", (struct fr_quota_limit){.max_files = 1}, MB, LOTS, "", FR_QUOTA_ROOM);

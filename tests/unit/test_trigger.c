@@ -157,6 +157,10 @@ static void test_filters(void **state)
 	assert_string_equal(parsed("crash:comm=kworker/0:1").comm, "kworker/0:1");
 	assert_string_equal(parsed("crash:comm=a|b").comm, "a|b");
 	assert_string_equal(parsed("crash:comm=averylongprogra*").comm, "averylongprogra*");
+	assert_string_equal(parsed("crash:comm=fifteen_letters,uid=1").comm, "fifteen_letters");
+	assert_string_equal(parsed("crash:comm=x:all,uid=1").comm, "x");
+	assert_string_equal(parsed("crash:comm=x:all:uid=1").comm, "x");
+	assert_string_equal(parsed("crash:comm=x:all-1").comm, "x:all-1");
 	assert_string_equal(parsed("exit:2:comm=go*").comm, "go*");
 	assert_string_equal(parsed("hung>1s:comm=go*").comm, "go*");
 	assert_string_equal(parsed("latency:syscall>1s:comm=go*").comm, "go*");
@@ -230,6 +234,7 @@ static const struct {
 	{"crash:comm=averylongprogram*", 11, "comm=averylongprogra"},
 	{"crash:comm=a|averylongprogram", 13, "comm=averylongprogra"},
 	{"crash:foo=1", 6, "filters are"},
+	{"oom:sgi=KILL", 4, "filters are"}, /* sig is not for it */
 	{"crash:uid=", 10, "no user"},
 	{"crash:uid=4294967295", 10, "4294967294"},
 	{"crash:uid=nosuchuser-", 10, "nosuchuser-"},

@@ -77,6 +77,29 @@ static void after_a_sleep_the_time_awake_is_right(void **state)
 	assert_int_equal(fr_wall_shift(&w), EPOCH + SLEPT);
 }
 
+/* Interpolation rounds: the moment found is the first, or the last, of its nanosecond all the same. */
+static void found_to_the_nanosecond(void **state)
+{
+	static const u64 ends[][2] = {
+		{15249, 15260}, {7597681, 7604657}, {125740, 125841}, {98041427, 98098032}, {209328, 209398}};
+	struct fr_wall w;
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		fr_wall_init(&w);
+		fr_wall_add(&w, SEC, AT(SEC));
+		fr_wall_add(&w, SEC + ends[i][0], AT(SEC) + ends[i][1]);
+		for (k = 1; k < 1000; k++) {
+			u64 real_ns = AT(SEC) + ends[i][1] * k / 1000;
+			s64 first = fr_wall_ts(&w, real_ns, false), last = fr_wall_ts(&w, real_ns, true);
+
+			assert_true(fr_wall_real(&w, first) >= real_ns && fr_wall_real(&w, first - 1) < real_ns);
+			assert_true(fr_wall_real(&w, last) <= real_ns && fr_wall_real(&w, last + 1) > real_ns);
+		}
+	}
+}
+
 static void a_clock_set_back(void **state)
 {
 	struct fr_wall w;
@@ -160,6 +183,7 @@ int main(void)
 		cmocka_unit_test(without_samples),
 		cmocka_unit_test(a_slewed_clock_is_followed),
 		cmocka_unit_test(after_a_sleep_the_time_awake_is_right),
+		cmocka_unit_test(found_to_the_nanosecond),
 		cmocka_unit_test(a_clock_set_back),
 		cmocka_unit_test(moments_on_both_sides_of_a_step),
 		cmocka_unit_test(the_latest_are_kept),
