@@ -46,12 +46,12 @@ static bool chosen(const struct fr_node *n, u32 event)
 	}
 }
 
+_Static_assert(FR_NODE_MAX <= FR_PID_FILTER_MAX, "an expression has no room for more pids");
+
 static int add_pid(struct fr_record_filter *f, const struct fr_node *n, struct fr_filter_error *error)
 {
 	if (n->op != FR_OP_NUM || n->num < 1 || n->num > FR_TID_MASK)
 		return refuse(error, n, "a recorded pid is a number");
-	if (f->pid_cnt == FR_PID_FILTER_MAX)
-		return refuse(error, n, "too many pids to be matched while recording");
 	f->pid[f->pid_cnt++] = n->num;
 	return 0;
 }
