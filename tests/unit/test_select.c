@@ -102,6 +102,10 @@ static void test_record_filter(void **state)
 	assert_true(filter.event[FR_EV_sched_switch]);
 	assert_int_equal(fr_record_filter("comm == \"a\" && event == sys_enter", &filter, &error), 0);
 	assert_true(filter.comm_cnt == 1 && filter.event[FR_EV_sys_enter] && !filter.event[FR_EV_sys_exit]);
+	assert_int_equal(fr_record_filter("event == sys_enter && comm == \"a\"", &filter, &error), 0);
+	assert_true(filter.comm_cnt == 1 && filter.event[FR_EV_sys_enter] && !filter.event[FR_EV_sys_exit]);
+	assert_int_equal(fr_record_filter("event ~ \"sys_*\" && event != sys_exit", &filter, &error), 0);
+	assert_true(filter.event[FR_EV_sys_enter] && !filter.event[FR_EV_sys_exit] && !filter.event[FR_EV_sched_switch]);
 }
 
 static void test_record_filter_refused(void **state)

@@ -267,6 +267,8 @@ static void test_metadata_comes_back(void **state)
 	assert_int_equal(fr_snap_put_fact(w, "empty", "%s", ""), 0);
 	assert_int_equal(fr_snap_put_tasks(w, task, 3), 0);
 	assert_int_equal(fr_snap_put_fact(w, "late", "1"), 0);
+	assert_int_equal(fr_snap_put_fact(w, "events", "sched_switch,sys_enter,nosuch"), 0);
+	assert_int_equal(fr_snap_put_fact(w, "events_missing", "sys_enter"), 0);
 	assert_int_equal(fr_snap_put_rings(w, &ring, 1), 0);
 	assert_int_equal(fr_snap_put_holes(w, &hole, 1), 0);
 	assert_int_equal(fr_snap_put_holes(w, &hole, 1), 0);
@@ -281,6 +283,8 @@ static void test_metadata_comes_back(void **state)
 	assert_string_equal(fr_snap_fact(s, "late"), "1");
 	assert_string_equal(fr_snap_fact(s, "last"), "2");
 	assert_null(fr_snap_fact(s, "none"));
+	assert_true(fr_snap_records(s, "sched_switch"));
+	assert_false(fr_snap_records(s, "sys_enter") || fr_snap_records(s, "sys_exit") || fr_snap_records(s, "nosuch"));
 	back = fr_snap_tasks(s, &cnt);
 	assert_int_equal(cnt, 3);
 	assert_memory_equal(&back[0].task, &task[0].task, sizeof(task[0].task));
