@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Spans and ranges of numbers, against a bit for each number. */
+/* Spans and ranges of numbers, against a bit for each number; records by key, and texts with weights, against arrays. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include "pure/set/foldset.h"
 #include "pure/set/ranges.h"
 #include "pure/set/spans.h"
+#include "pure/set/tally.h"
 
 #define NUMBERS 64u
 
@@ -141,12 +143,123 @@ static void as_many_ranges_as_fit(void **state)
 	assert_int_equal(fr_ranges_parse(text, &r), -EINVAL);
 }
 
+struct counted {
+	u64 key, cnt;
+};
+
+static int by_falling_key(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+
+	return x->key > y->key ? -1 : x->key < y->key;
+}
+
+/* Keys that are near each other, and far. */
+static u64 some_key(u32 nr)
+{
+	return nr % 2 ? nr : (u64)nr << 40;
+}
+
+static void records_by_key(void **state)
+{
+	struct fr_tally t = {.rec_sz = sizeof(struct counted)};
+	u32 want[1000] = {}, order[1000], cnt = 0, i;
+
+	(void)state;
+	assert_null(fr_tally_find(&t, 1));
+	for (i = 0; i < 5000; i++) {
+		u32 nr = random_below(1000);
+		struct counted *c = fr_tally_find(&t, some_key(nr));
+
+		assert_true(!c == !want[nr]);
+		c = fr_tally_get(&t, some_key(nr));
+		assert_int_equal(c->key, some_key(nr));
+		assert_int_equal(c->cnt++, want[nr]);
+		if (!want[nr]++)
+			order[cnt++] = nr;
+	}
+	assert_int_equal(t.cnt, cnt);
+	for (i = 0; i < cnt; i++) {
+		struct counted *c = fr_tally_at(&t, i);
+
+		assert_true(c->key == some_key(order[i]) && c->cnt == want[order[i]]);
+	}
+	fr_tally_sort(&t, by_falling_key);
+	for (i = 1; i < cnt; i++)
+		assert_true(by_falling_key(fr_tally_at(&t, i - 1), fr_tally_at(&t, i)) < 0);
+	assert_null(fr_tally_find(&t, some_key(order[0])));
+	fr_tally_free(&t);
+	assert_int_equal(t.cnt, 0);
+}
+
+#define TEXTS 3000u
+
+struct folded {
+	u64 weight[TEXTS];
+	char last[16];
+	u32 cnt;
+};
+
+/* "0", "00", "01", ...: one begins like another. */
+static void take_text(void *arg, const char *text, size_t sz, u64 weight)
+{
+	struct folded *f = arg;
+	char buf[16] = {};
+
+	memcpy(buf, text, sz);
+	assert_true(!f->cnt || strcmp(f->last, buf) < 0);
+	strcpy(f->last, buf);
+	assert_int_equal(weight, f->weight[strtoul(buf + 1, NULL, 3)]);
+	f->cnt++;
+}
+
+static size_t text_of(u32 nr, char *buf)
+{
+	char digits[16], *to = buf;
+	size_t len = 0;
+
+	for (; nr; nr /= 3)
+		digits[len++] = '0' + nr % 3;
+	*to++ = 'a';
+	while (len)
+		*to++ = digits[--len];
+	return to - buf;
+}
+
+static void texts_with_weights(void **state)
+{
+	struct fr_foldset *s = fr_foldset_new();
+	struct folded want = {};
+	char buf[16];
+	size_t sz = 0;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3 * TEXTS; i++) {
+		want.weight[i % TEXTS] += i + 1;
+		assert_int_equal(fr_foldset_add(s, buf, text_of(i % TEXTS, buf), i + 1), 0);
+		assert_true(fr_foldset_size(s) >= sz);
+		if (i >= TEXTS) /* none is new */
+			assert_int_equal(fr_foldset_size(s), sz);
+		sz = fr_foldset_size(s);
+	}
+	assert_true(sz > TEXTS * 32);
+	fr_foldset_take(s, take_text, &want);
+	assert_int_equal(want.cnt, TEXTS);
+	assert_int_equal(fr_foldset_size(s), 0);
+	fr_foldset_take(s, take_text, &want); /* there are none now */
+	assert_int_equal(want.cnt, TEXTS);
+	fr_foldset_free(s);
+	fr_foldset_free(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spans_near_zero),     cmocka_unit_test(spans_near_the_end),
 		cmocka_unit_test(spans_of_everything), cmocka_unit_test(ranges_have_what_they_say),
 		cmocka_unit_test(what_is_no_list),     cmocka_unit_test(as_many_ranges_as_fit),
+		cmocka_unit_test(records_by_key),      cmocka_unit_test(texts_with_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
