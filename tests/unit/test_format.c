@@ -353,6 +353,40 @@ static void test_columns_of_text(void **state)
 	}
 }
 
+/* Any number in so many bytes as if there were no rules. */
+static void encode(u32 ch, size_t len, char *s)
+{
+	static const u8 first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t i;
+
+	for (i = len - 1; i; i--, ch >>= 6)
+		s[i] = 0x80 | (ch & 0x3f);
+	s[0] = len > 1 ? first[len] | ch : ch;
+}
+
+static void test_each_character(void **state)
+{
+	static const u32 from[] = {0, 0, 0x80, 0x800, 0x10000, 0x110000};
+	char s[4];
+	size_t len;
+	u32 ch;
+
+	(void)state;
+	for (len = 1; len <= 4; len++) {
+		for (ch = 0; ch < (len == 4 ? 0x120000 : from[len + 1]); ch++) {
+			bool valid = ch >= from[len] && ch < from[5] && (ch < 0xd800 || ch > 0xdfff);
+
+			encode(ch, len, s);
+			if (fr_utf8_len(s, len) != (valid ? len : 0))
+				fail_msg("U+%04X in %zu bytes", ch, len);
+			if (valid && fr_utf8_char(s, len) != ch)
+				fail_msg("U+%04X is U+%04X", ch, fr_utf8_char(s, len));
+			if (valid && len > 1)
+				assert_int_equal(fr_utf8_len(s, len - 1), 0);
+		}
+	}
+}
+
 /* Unicode changes, and so a few characters may differ. */
 static void test_columns_are_those_of_libc(void **state)
 {
@@ -620,6 +654,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_styles, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_escapes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_columns_of_text, setup, teardown),
+		cmocka_unit_test(test_each_character),
 		cmocka_unit_test(test_columns_are_those_of_libc),
 		cmocka_unit_test_setup_teardown(test_out_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed_pipe, setup, teardown),
