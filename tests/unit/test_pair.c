@@ -190,6 +190,16 @@ static void test_birth_that_was_lost(void **state)
 	assert_int_equal(leave(w, 0, 2600, 10, 5, 0, 0)->latency_ns, 0);
 }
 
+/* Its first waking is lost instead: what the tid's last task did is not its own. */
+static void test_birth_without_waking(void **state)
+{
+	struct world *w = *state;
+
+	sw(w, 0, 1000, 10, 1, 0);
+	row1(w, 1, 2000, 7, "sched_process_fork", "child_pid", 10);
+	assert_run(sw(w, 0, 2500, 0, 0, 10), 0, 0, 0, 0, 1500, 0);
+}
+
 /* Woken, and taken to sleep as nothing was known of it; but it ran. */
 static void test_woken_while_it_ran_unseen(void **state)
 {
@@ -543,6 +553,7 @@ int main(void)
 		TEST(test_waking_told_late),
 		TEST(test_birth_and_death),
 		TEST(test_birth_that_was_lost),
+		TEST(test_birth_without_waking),
 		TEST(test_woken_while_it_ran_unseen),
 		TEST(test_contradictions),
 		TEST(test_calls),

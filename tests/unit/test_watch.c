@@ -501,10 +501,23 @@ static void compare(const struct world *w, const char *expr, struct tally *sum)
 	fr_filter_free(f);
 }
 
+/* What the generator hardly ever writes: truths that are known beforehand, and guards of numbers that have no sign. */
+static const char *const rare[] = {
+	"event == sys_exit && 5",
+	"event == sys_exit && !5 || event == sys_enter",
+	"event == sys_exit && (0 || ret == 0)",
+	"event == sys_exit && (ret == 0 || 1)",
+	"event == sys_exit && \"x\"",
+	"event == sys_exit && !\"\"",
+	"event == signal_deliver && sa_flags == 0xffffffffffffffff",
+	"event == signal_deliver && sa_flags == 0x8000000000000000",
+	"event == sys_exit && ret == -2",
+};
+
 static void test_differential(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct tally sum = {0};
+	struct tally sum = {0}, of_rare = {0};
 	struct text t;
 	u32 i, k;
 
@@ -516,6 +529,8 @@ static void test_differential(void **state)
 			put_expression(&t, w);
 			compare(w, t.s, &sum);
 		}
+		for (k = 0; k < CNT(rare); k++)
+			compare(w, rare[k], &of_rare);
 		end_world(w);
 	}
 	free(w);
@@ -524,6 +539,7 @@ static void test_differential(void **state)
 	/* the seed is fixed: this is so as long as the generator is any good */
 	assert_true(sum.compared > WORLDS * EXPRS / 3);
 	assert_true(sum.hits > 5000 && sum.rows > 100000);
+	assert_true(of_rare.compared == WORLDS * CNT(rare) && of_rare.hits > 100);
 }
 
 /* ---- refusals ---- */
@@ -632,6 +648,27 @@ static void test_accepted(void **state)
 	fr_watch_free(&s);
 }
 
+/* An expression of more events is one whose end was forgotten. */
+static void test_so_many_events(void **state)
+{
+	struct fr_filter_error error;
+	char expr[1024] = "event in (";
+	u32 nr, cnt = 0;
+
+	(void)state;
+	for (nr = 0; cnt <= FR_WATCH_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), nr);
+
+		if (!ev || fr_watch_refuses(ev))
+			continue;
+		strcat(expr, ev->name);
+		strcat(expr, ")");
+		assert_int_equal(fr_watch_check(expr, ARCH, &error), ++cnt <= FR_WATCH_EVENT_MAX ? 0 : -EINVAL);
+		strcpy(expr + strlen(expr) - 1, ", ");
+	}
+	assert_non_null(strstr(error.text, "at most"));
+}
+
 /* So many values can wait for the rest of their expression. */
 static void test_depth(void **state)
 {
@@ -697,8 +734,9 @@ static void test_refused_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differential), cmocka_unit_test(test_refusals), cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_depth),	     cmocka_unit_test(test_needs),    cmocka_unit_test(test_refused_later),
+		cmocka_unit_test(test_differential),   cmocka_unit_test(test_refusals), cmocka_unit_test(test_accepted),
+		cmocka_unit_test(test_so_many_events), cmocka_unit_test(test_depth),	cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_refused_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
