@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "flow/tail/tail_ring.h"
+#include "io/ring/ring_back.h"
 
 #define SLOTS	   4u
 #define PAGES	   1u
@@ -307,6 +308,34 @@ static void a_ring_that_is_not_shown_holds_nothing(void **state)
 	assert_int_equal(f->skipped, missed(f));
 }
 
+/* A session's facts and its rings' words are not trusted: nothing is read where they say that it is. */
+static void what_no_ring_can_be_is_refused(void **state)
+{
+	static const u32 bad[][2] = {
+		{0, PAGES}, {FR_SLOT_MIN - 1, PAGES}, {FR_SLOT_MAX + 1, PAGES}, {SLOTS, 0}, {SLOTS, FR_SUBBUF_PAGE_MAX + 1}};
+	struct fixture *f = *state;
+	struct fr_ring_map m = f->map;
+	struct fr_ring_reader reader;
+	struct fr_ring_back back;
+	struct fr_writer wr = *m.wr;
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		m.slot_cnt = bad[i][0];
+		m.subbuf_pages = bad[i][1];
+		assert_int_equal(fr_ring_back_begin(&back, &m, 0), -EBADMSG);
+		assert_int_equal(fr_ring_read_open(&reader, &m, NULL, NULL), -EBADMSG);
+		assert_int_equal(fr_ring_read_heal(&m, NULL, NULL), -EBADMSG);
+	}
+	m = f->map;
+	m.wr = &wr;
+	assert_int_equal(fr_ring_back_begin(&back, &m, 0), -ENOENT); /* nothing was written */
+	wr.w = fr_w(5, 5 % SLOTS, PAGES * FR_PAGE_UNITS + 1);
+	assert_int_equal(fr_ring_back_begin(&back, &m, 0), -EBADMSG);
+	wr.w = fr_w(5, (5 + 1) % SLOTS, 1);
+	assert_int_equal(fr_ring_back_begin(&back, &m, 0), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_healed_lap_is_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_records_are_counted_as_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_not_shown_holds_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_no_ring_can_be_is_refused, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
