@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "pure/set/foldset.h"
+#include "pure/set/idmap.h"
 #include "pure/set/ranges.h"
 #include "pure/set/spans.h"
 #include "pure/set/tally.h"
@@ -192,6 +193,54 @@ static void records_by_key(void **state)
 	assert_int_equal(t.cnt, 0);
 }
 
+#define KEYS 300u
+
+static bool is_odd(void *arg, u64 key, void *record)
+{
+	assert_int_equal(((u64 *)arg)[key % KEYS], *(u64 *)record);
+	return *(u64 *)record % 2;
+}
+
+/* Records that are dropped one by one, by what is in them, and all at once. */
+static void records_come_and_go(void **state)
+{
+	u64 want[KEYS] = {}, round, cnt = 0; /* 0: not there */
+	struct fr_idmap m;
+	u32 i;
+
+	(void)state;
+	fr_idmap_init(&m, sizeof(u64));
+	for (round = 1; round <= 20000; round++) {
+		u64 nr = random_below(KEYS), key = nr + KEYS * (nr % 7) * 1000, *record = fr_idmap_find(&m, key);
+		u32 what = random_below(1000);
+
+		assert_true(!record == !want[nr] && (!record || *record == want[nr]));
+		if (what < 600) {
+			record = fr_idmap_get(&m, key);
+			assert_int_equal(*record, want[nr]);
+			cnt += !want[nr];
+			*record = want[nr] = round;
+		} else if (what < 995) {
+			fr_idmap_drop(&m, key);
+			cnt -= !!want[nr];
+			want[nr] = 0;
+		} else {
+			if (what < 998)
+				fr_idmap_sweep(&m, is_odd, want);
+			else
+				fr_idmap_clear(&m);
+			for (i = 0; i < KEYS; i++)
+				if (want[i] && (what >= 998 || want[i] % 2)) {
+					want[i] = 0;
+					cnt--;
+				}
+		}
+		assert_int_equal(m.cnt, cnt);
+	}
+	fr_idmap_free(&m);
+	assert_int_equal(m.cnt, 0);
+}
+
 #define TEXTS 3000u
 
 struct folded {
@@ -259,7 +308,8 @@ int main(void)
 		cmocka_unit_test(spans_near_zero),     cmocka_unit_test(spans_near_the_end),
 		cmocka_unit_test(spans_of_everything), cmocka_unit_test(ranges_have_what_they_say),
 		cmocka_unit_test(what_is_no_list),     cmocka_unit_test(as_many_ranges_as_fit),
-		cmocka_unit_test(records_by_key),      cmocka_unit_test(texts_with_weights),
+		cmocka_unit_test(records_by_key),      cmocka_unit_test(records_come_and_go),
+		cmocka_unit_test(texts_with_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
