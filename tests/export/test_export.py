@@ -259,11 +259,27 @@ def test_perfetto_several(reader, folder, flight):
     return f"{len(got[0])} threads, {len(got[1])} when merged: {differs[:3]}" if got[0] != got[1] or len(got[0]) < 20 else None
 
 
+def test_perfetto_ending(reader, folder, flight, events):
+    """Of a task that ends as the window begins, its process and name are known: at its exit, and at its last switch."""
+    exits = {e["tid"]: e for e in events if e["event"] == "sched_process_exit" and e["pid"]}
+    last = {e["prev_pid"]: e for e in events if e["event"] == "sched_switch" and e["prev_state"] & 48 and e["prev_pid"] in exits}
+    if len(last) < 5:
+        return f"only {len(last)} tasks end"
+    for tid in sorted(last)[:5]:
+        for e in exits[tid], last[tid]:
+            trace = f"{folder}/ending-{e['ts']}.pftrace"
+            export(flight, "perfetto", trace, "--since", str(e["ts"]))
+            got = query(reader, trace, f"select pid, thread.name from thread left join process using (upid) where tid = {tid}")
+            if got != [{"pid": exits[tid]["pid"], "name": exits[tid]["comm"]}]:
+                return f"from {e['event']} of {tid} on: {got}, not {exits[tid]['pid']}, {exits[tid]['comm']}"
+    return None
+
+
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_stacks)
-    of_others = (perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_gaps, profile.test_profile)
+    of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_gaps, profile.test_profile)
     if not reader:
         for test in tests + of_events + of_others:
             skip(test.__name__, why)
@@ -294,6 +310,10 @@ def test_perfetto(folder, flight, events):
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))
     except RuntimeError as e:
         verdict("test_perfetto_several", str(e))
+    try:
+        verdict("test_perfetto_ending", test_perfetto_ending(reader, folder, flight, events))
+    except RuntimeError as e:
+        verdict("test_perfetto_ending", str(e))
     try:
         verdict("test_perf_text", test_perf_text(reader, folder, events))
     except RuntimeError as e:

@@ -33,6 +33,7 @@ static const struct fr_exporter *const exporters[] = {
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))
+#define ENDING_NS    1000000000ULL /* from a task's exit to its last switch, if it does not take unusually long */
 
 const struct fr_exporter *fr_exporter_nr(u32 i)
 {
@@ -106,6 +107,23 @@ struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt)
 			all[kept - 1] = all[i]; /* it has more information */
 	*cnt = kept;
 	return all;
+}
+
+bool fr_export_is_there(const struct fr_snap_task *t, u64 begin_ns)
+{
+	return !t->task.exit_ns || t->task.exit_ns + ENDING_NS >= begin_ns;
+}
+
+struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task *t, u64 begin_ns)
+{
+	struct fr_names *names = fr_replay_view(x->replay, 0)->names;
+	struct fr_who who = fr_names_who(names, t->tid, t->start_ns > begin_ns ? t->start_ns : begin_ns, 0);
+
+	if (!who.comm) { /* no tid has that number */
+		who.comm = t->task.comm;
+		who.len = strnlen(t->task.comm, FR_COMM_SZ);
+	}
+	return who;
 }
 
 /* Pass on row i of a run; exporters with see() also get rows that do not match. */

@@ -88,6 +88,12 @@ u32 fr_export_cpu_cnt(const struct fr_export *x);
 /* The tasks of all files, each once, by tid and start: malloc'ed. NULL: no memory. */
 struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt);
 
+/* May events from begin_ns on be the task's? It has some behind its exit, until its last switch: what it had is freed. */
+bool fr_export_is_there(const struct fr_snap_task *t, u64 begin_ns);
+
+/* Who it was at begin_ns or, if it was born later, at birth. */
+struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task *t, u64 begin_ns);
+
 /* Returns the exit status; messages are printed. A file gets its name once it is complete; otherwise it does not appear. */
 int fr_export(const struct fr_export_ask *ask);
 

@@ -259,10 +259,9 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 enum { THREAD_USER = 0, THREAD_KERNEL = 1 }; /* LTTng's numbers */
 enum { STATUS_WAIT = 5 };
 
-static int put_task(struct ctf *c, const struct fr_snap_task *t, u64 ts)
+static int put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
 {
 	struct fr_pbuf *b = &c->cpu[0].packet;
-	const char *comm = t->task.renamed_ns ? t->task.first_comm : t->task.comm;
 	int err = fr_ctf_stream_event(&c->cpu[0], FR_CTF_STATEDUMP_ID, ts);
 
 	if (err)
@@ -271,7 +270,7 @@ static int put_task(struct ctf *c, const struct fr_snap_task *t, u64 ts)
 	fr_ctf_put_u64(b, t->tid);
 	fr_ctf_put_u64(b, t->task.tgid);
 	fr_ctf_put_u64(b, t->task.ppid);
-	fr_ctf_put_text(b, comm, FR_COMM_SZ);
+	fr_ctf_put_text(b, who.comm, who.len);
 	fr_ctf_put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
 	fr_ctf_put_u64(b, 0);
 	fr_ctf_put_u64(b, 0);
@@ -289,8 +288,8 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < cnt && !err; i++) {
-		if (t[i].start_ns <= begin_ns && (!t[i].task.exit_ns || t[i].task.exit_ns >= begin_ns))
-			err = put_task(c, &t[i], begin_ns);
+		if (t[i].start_ns <= begin_ns && fr_export_is_there(&t[i], begin_ns))
+			err = put_task(c, &t[i], fr_export_who(x, &t[i], begin_ns), begin_ns);
 	}
 	free(t);
 	return err;

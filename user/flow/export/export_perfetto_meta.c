@@ -95,41 +95,44 @@ static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 
 /* ---- living tasks ---- */
 
-/* Of the tasks from i on with the same tid, the first that lives after begin_ns; *next: the first with the next tid. */
-static size_t who_lived(const struct fr_snap_task *t, size_t cnt, size_t i, u64 begin_ns, size_t *next)
+/*
+ * Of the tasks from i on with the same tid, the one that is there at begin_ns, or else the first one after it; *next: the first
+ * with the next tid.
+ */
+static size_t who_is_there(const struct fr_snap_task *t, size_t cnt, size_t i, u64 begin_ns, size_t *next)
 {
 	size_t found = cnt, j;
 
 	for (j = i; j < cnt && t[j].tid == t[i].tid; j++) {
-		if (found == cnt && (!t[j].task.exit_ns || t[j].task.exit_ns >= begin_ns))
+		if (fr_export_is_there(&t[j], begin_ns) && (found == cnt || t[j].start_ns <= begin_ns))
 			found = j;
 	}
 	*next = j;
 	return found;
 }
 
-static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t)
+static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_who who)
 {
-	const char *comm = t->task.renamed_ns ? t->task.first_comm : t->task.comm;
-	size_t len = strnlen(comm, FR_COMM_SZ), at;
+	size_t at;
 
 	if (t->tid == t->task.tgid) {
 		at = fr_pbuf_open(b, 1);
 		fr_pbuf_num(b, 1, t->tid);
 		fr_pbuf_num(b, 2, t->task.ppid);
-		fr_pbuf_mem(b, 3, comm, len);
+		fr_pbuf_mem(b, 3, who.comm, who.len);
 		fr_pbuf_num(b, 8, !!(t->task.flags & FR_TASK_KTHREAD));
 		fr_pbuf_close(b, at);
 	}
 	at = fr_pbuf_open(b, 2);
 	fr_pbuf_num(b, 1, t->tid);
-	fr_pbuf_mem(b, 2, comm, len);
+	fr_pbuf_mem(b, 2, who.comm, who.len);
 	fr_pbuf_num(b, 3, t->task.tgid);
 	fr_pbuf_close(b, at);
 }
 
 /* The tasks from *i on that go into one packet. */
-static int put_tree(struct fr_perfetto_out *to, const struct fr_snap_task *t, size_t cnt, size_t *i, u64 begin_ns)
+static int put_tree(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_snap_task *t, size_t cnt, size_t *i,
+		    u64 begin_ns)
 {
 	struct fr_pbuf *b = &to->packet;
 	size_t at, who;
@@ -138,9 +141,9 @@ static int put_tree(struct fr_perfetto_out *to, const struct fr_snap_task *t, si
 		return -ENOMEM;
 	at = fr_pbuf_open(b, PACKET_PROCESS_TREE);
 	while (*i < cnt && b->len - at < TREE_PIECE_SZ) {
-		who = who_lived(t, cnt, *i, begin_ns, i);
+		who = who_is_there(t, cnt, *i, begin_ns, i);
 		if (who < cnt)
-			put_task(b, &t[who]);
+			put_task(b, &t[who], fr_export_who(x, &t[who], begin_ns));
 	}
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns + to->shift_ns);
@@ -155,7 +158,7 @@ static int put_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	while (i < cnt && !err)
-		err = put_tree(to, t, cnt, &i, begin_ns);
+		err = put_tree(to, x, t, cnt, &i, begin_ns);
 	free(t);
 	return err;
 }
