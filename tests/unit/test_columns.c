@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Columns: numbers of all sizes come back, each form is used and smallest where it should be, no byte is believed. */
+/* Columns: each form is used and smallest where it should be, no byte is believed. */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
 #include "host_ring.h"
 
@@ -14,64 +14,6 @@
 #include "pure/rows/rows_put.h"
 
 #define RAW_CAP (256u << 10)
-
-/* ---- varints ---- */
-
-static void test_varints_come_back(void **state)
-{
-	u64 in[100], out[100];
-	u32 round, cnt, i;
-
-	(void)state;
-	for (round = 0; round < 20000; round++) {
-		u8 *buf, *p;
-		size_t sz;
-
-		cnt = host_random() % 100;
-		for (i = 0; i < cnt; i++)
-			in[i] = host_random() % 3 ? host_random() >> host_random() % 64 : 0;
-		buf = malloc(fr_varint_max_sz(cnt) + FR_VARINT_SLACK_SZ);
-		p = fr_varint_put_all(buf, in, cnt);
-		sz = p - buf;
-		assert_true(sz <= fr_varint_max_sz(cnt));
-		assert_ptr_equal(fr_varint_get_all(buf, p, out, cnt), p);
-		assert_memory_equal(in, out, cnt * 8);
-		if (sz)
-			assert_null(fr_varint_get_all(buf, p - 1, out, cnt));
-		free(buf);
-	}
-}
-
-static void test_lengths_over_eight_are_refused(void **state)
-{
-	u8 buf[1024 + FR_VARINT_SLACK_SZ] = {};
-	u64 out[64];
-	u32 i;
-
-	(void)state;
-	for (i = 0; i < 64; i++) {
-		memset(buf, 0, 32);
-		buf[i / 2] = 8 << i % 2 * 4;
-		assert_non_null(fr_varint_get_all(buf, buf + 1024, out, 64));
-		buf[i / 2] = 9 << i % 2 * 4;
-		assert_null(fr_varint_get_all(buf, buf + 1024, out, 64));
-		buf[i / 2] = 12 << i % 2 * 4;
-		assert_null(fr_varint_get_all(buf, buf + 1024, out, 64));
-	}
-}
-
-static void test_zigzag(void **state)
-{
-	(void)state;
-	assert_int_equal(fr_zigzag(0), 0);
-	assert_int_equal(fr_zigzag(~0ULL), 1);
-	assert_int_equal(fr_zigzag(1), 2);
-	assert_int_equal(fr_zigzag(1ULL << 63), ~0ULL);
-	assert_int_equal(fr_unzigzag(fr_zigzag(0x123456789abcdef0ULL)), 0x123456789abcdef0ULL);
-	assert_int_equal(fr_unzigzag(fr_zigzag(0xf23456789abcdef0ULL)), 0xf23456789abcdef0ULL);
-}
-
-/* ---- chunks ---- */
 
 struct fixture {
 	struct fr_rows rows;
@@ -681,9 +623,6 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_varints_come_back),
-		cmocka_unit_test(test_lengths_over_eight_are_refused),
-		cmocka_unit_test(test_zigzag),
 		TEST(test_the_smallest_form_is_chosen),
 		TEST(test_numbers_that_are_not_measured),
 		TEST(test_what_does_not_fit),
