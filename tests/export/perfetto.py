@@ -132,7 +132,8 @@ def test_gaps(ask, info):
     if told != holes or not holes:
         return f"CPUs {told} have gaps to the reader, {holes} have holes"
     got = collections.Counter(r["name"] for r in ask("select name from slice where category = 'loss' and dur > 0"))
-    if got["overwritten before the snapshot"] != late or sum(got.values()) != late + sum(t["holes"] for _, t in rings):
+    before = got["overwritten earlier, not recorded yet, or not asked for"]
+    if before != late or sum(got.values()) != late + sum(t["holes"] for _, t in rings):
         return f"{got}: {late} CPUs begin late, {len(holes)} have holes"
     first = {r["cpu"]: r["ts"] for r in ask("select cpu, min(ts) ts from sched_slice group by cpu")}
     shift = info["clock"]["samples"][-1]["boot_ns"] - info["clock"]["samples"][-1]["ts"]

@@ -159,8 +159,8 @@ static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u3
 
 	if (!r)
 		return 0;
-	return put_missing(to, x, cpu, r->horizon_ns ? "overwritten before the snapshot" : "not all programs were attached yet",
-			   0, fr_gaps_begin(snap, r));
+	return put_missing(to, x, cpu, r->horizon_ns ? fr_gap_text(FR_GAP_before) : "not all programs were attached yet", 0,
+			   fr_gaps_begin(snap, r));
 }
 
 static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)

@@ -13,7 +13,7 @@ static const char *const words[FR_GAP_CNT][2] = {
 	[FR_HOLE_inflight] = {"inflight", "still being written"},
 	[FR_HOLE_damaged] = {"damaged", "damaged"},
 	[FR_HOLE_cut] = {"cut", "cut away"},
-	[FR_GAP_before] = {"before", "overwritten earlier, or not recorded yet"},
+	[FR_GAP_before] = {"before", "overwritten earlier, not recorded yet, or not asked for"},
 	[FR_GAP_between] = {"between", "in none of the snapshots"},
 };
 
