@@ -153,6 +153,8 @@ def living():
     check("spin_inner" in names, f"by the mapping, samples are in {names}")
     # of the events alone: the profile's frames are of files that events need not name
     all_ips = {ip for e in replay(file) if "ustack" in e for ip in [e["ip"], *(e["ustack"] or [])]}
+    # stacks are copied behind the events: there may be one of a sample that came meanwhile, most likely of the dump itself
+    all_ips |= {ip for e in replay(file, "--tier", "stack") if e["event"] == "stack" for ip in e["frames"]}
     for m in t["mapping"]:
         check(any(m["begin"] <= ip < m["end"] for ip in all_ips), f"frames lie in {m}")
     check_spinner(t, samples)
