@@ -287,6 +287,10 @@ def merge_filters():
     assert failed and rows("-f", "outcome == -2", "random.flight", "other.flight") == rows("-f", "outcome == -2", "other.flight") == failed
     assert rows("-f", "outcome == -ENOENT || event == sched_switch", "random.flight", "other.flight") == [
         l for l in rows("random.flight", "other.flight") if json.loads(l)["event"] == "sched_switch" or json.loads(l).get("outcome") == -2]
+    # each name is known to one of the files, and no file knows all of them
+    assert failed == rows("-f", "outcome == -2 || event == novel", *both[::-1]) == rows("-f", "outcome == -ENOENT && event != novel", *both[::-1])
+    for expr in "outcome == -2 || event == novle", "outcome == -ENONE || event == novel", "outcom == -2 || event == novel":
+        run("replay", "--count", "-f", expr, *both, want=2)
 
 
 def merge_hosts():

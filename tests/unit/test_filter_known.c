@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <stdlib.h>
@@ -107,9 +108,26 @@ static void test_takes(void **state)
 	}
 }
 
+/* Our schema with an event added. */
+static struct fr_schema *schema_with(const char *event)
+{
+	struct fr_schema *s = NULL;
+	size_t sz;
+	char *ours = fr_schema_write(fr_schema_builtin(), &sz), *text = NULL;
+	int len = asprintf(&text, "%.*s%s", (int)sz, ours, event);
+
+	assert_true(len > 0);
+	assert_int_equal(fr_schema_parse(text, len, &s), 0);
+	free(text);
+	free(ours);
+	return s;
+}
+
 /* Names of a file read beside another one are those of fields that no event has: of any kind, and never there. */
 static void test_beside(void **state)
 {
+	struct fr_schema *other = schema_with("event 250 novel main mark something new\nfield u32 nosuch DEC a number\n");
+	struct fr_filter_file both[] = {{fr_schema_builtin(), "x86_64"}, {other, "x86_64"}};
 	static const struct {
 		const char *expr;
 		enum fr_verdict enter;
@@ -131,21 +149,77 @@ static void test_beside(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
 		assert_int_equal(make(ask[i].expr, &f, &e), -EINVAL);
-		if (fr_filter_new_beside(ask[i].expr, fr_schema_builtin(), "x86_64", &f, &e))
+		if (fr_filter_new_beside(ask[i].expr, both, 2, 0, &f, &e))
 			fail_msg("%s: %s", ask[i].expr, e.text);
 		if (fr_filter_verdict(f, FR_EV_sys_enter) != ask[i].enter)
 			fail_msg("%s: verdict %d", ask[i].expr, fr_filter_verdict(f, FR_EV_sys_enter));
 		fr_filter_free(f);
 	}
+	fr_schema_free(other);
+}
+
+/* Each name needs a meaning in one of the files; no file needs to know them all. */
+static void test_each_name(void **state)
+{
+	static const struct {
+		const char *expr;
+		bool means;
+	} ask[] = {
+		{"event == first || event == second", true},
+		{"event in (first, second, sys_enter)", true},
+		{"event in (first, second, third)", false},
+		{"one == 1 && two == 2", true},
+		{"one == two", true},
+		{"one + two > 3", true},
+		{"one == 1 && three == 3", false},
+		{"one == three", false},
+		{"call ~ \"open*\" && one == 1", true},
+		/* values: of the field that has them, in the file that has it, on its machine */
+		{"call == riscv_hwprobe", false},
+		{"call == open && event == second", true},
+		{"open == call", true},
+		{"call in (open, openat)", true},
+		{"call in (open, opened)", false},
+		{"id == open && two == 2", true},
+		{"id == opened && two == 2", false},
+		{"one == open", false},
+		{"two == open", false},
+		{"one == SYS_open && two == 2", true},
+		{"one == SYS_opened && two == 2", false},
+		{"comm == one", false}, /* a text and a number, where both are known */
+		{"comm == three", false},
+		{"two == ENOENT && one == SIGSEGV", true},
+	};
+	struct fr_schema *first = schema_with("event 250 first main mark something new\nfield u32 one DEC a number\n");
+	struct fr_schema *second = schema_with("event 251 second main mark something new\nfield u32 two DEC a number\n"
+					       "field u32 call SYSCALL a number\n");
+	/* of these machines only one has open() */
+	struct fr_filter_file all[] = {{first, "aarch64"}, {second, "x86_64"}, {fr_schema_builtin(), "aarch64"}};
+	struct fr_filter_error e;
+	struct fr_filter *f;
+	u32 i, which;
+
+	(void)state;
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		bool means = true;
+
+		for (which = 0; which < 3; which++) {
+			f = NULL;
+			means &= !fr_filter_new_beside(ask[i].expr, all, 3, which, &f, &e);
+			fr_filter_free(f);
+		}
+		if (means != ask[i].means)
+			fail_msg("%s: %s", ask[i].expr, means ? "no mistake found" : e.text);
+	}
+	fr_schema_free(first);
+	fr_schema_free(second);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uses),
-		cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_takes),
-		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_uses),   cmocka_unit_test(test_verdicts),	 cmocka_unit_test(test_takes),
+		cmocka_unit_test(test_beside), cmocka_unit_test(test_each_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,8 +109,8 @@ u32 fr_replay_boot(const struct fr_replay *r, u32 file);
 const struct fr_view *fr_replay_view(const struct fr_replay *r, u32 file);
 
 /*
- * Compile an expression for a file; what has a meaning in another one of them is no mistake. The replay must live as long.
- * Returns as fr_filter_new().
+ * Compile an expression for a file; a name that has a meaning in another one of them is no mistake. The replay must live as
+ * long. Returns as fr_filter_new().
  */
 int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, struct fr_filter **out,
 			 struct fr_filter_error *error);

@@ -159,27 +159,20 @@ static void make_view(struct fr_replay *r, struct fr_replay_file *f)
 	};
 }
 
-/* Does the expression have a meaning in any of the files? */
-static bool means_something(const struct fr_replay *r, const char *expr)
-{
-	struct fr_filter_error error;
-	struct fr_filter *f = NULL;
-	bool means = false;
-	u32 i;
-
-	for (i = 0; i < r->file_cnt && !means; i++)
-		means = !fr_filter_new(expr, r->file[i].view.schema, r->file[i].view.arch, &f, &error);
-	fr_filter_free(f);
-	return means;
-}
-
 int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, struct fr_filter **out,
 			 struct fr_filter_error *error)
 {
-	const struct fr_view *v = &r->file[file].view;
-	int err = fr_filter_new(expr, v->schema, v->arch, out, error);
+	struct fr_filter_file *all = calloc(r->file_cnt, sizeof(*all));
+	u32 i;
+	int err;
 
-	return err == -EINVAL && means_something(r, expr) ? fr_filter_new_beside(expr, v->schema, v->arch, out, error) : err;
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < r->file_cnt; i++)
+		all[i] = (struct fr_filter_file){.schema = r->file[i].view.schema, .arch = r->file[i].view.arch};
+	err = fr_filter_new_beside(expr, all, r->file_cnt, file, out, error);
+	free(all);
+	return err;
 }
 
 static int make_filter(struct fr_replay *r, u32 i)

@@ -61,8 +61,8 @@ void fr_filter_free(struct fr_filter *f)
 	free(f);
 }
 
-static int compile(const char *expr, const struct fr_schema *s, const char *arch, bool beside, struct fr_filter **out,
-		   struct fr_filter_error *error)
+int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u32 cnt, u32 which, struct fr_filter **out,
+			 struct fr_filter_error *error)
 {
 	struct fr_filter *f = calloc(1, sizeof(*f));
 	int err;
@@ -70,14 +70,17 @@ static int compile(const char *expr, const struct fr_schema *s, const char *arch
 	memset(error, 0, sizeof(*error));
 	if (!f)
 		return -ENOMEM;
-	f->schema = s;
-	f->arch = arch;
-	f->beside = beside;
+	f->schema = file[which].schema;
+	f->arch = file[which].arch;
+	f->beside = file;
+	f->beside_cnt = cnt;
 	f->error = error;
 	err = fr_filter_parse(f, expr);
 	if (!err)
 		err = fr_filter_bind(f);
 	f->error = NULL;
+	f->beside = NULL;
+	f->beside_cnt = 0;
 	if (err) {
 		err = f->no_memory ? -ENOMEM : err;
 		fr_filter_free(f);
@@ -90,13 +93,9 @@ static int compile(const char *expr, const struct fr_schema *s, const char *arch
 int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
 		  struct fr_filter_error *error)
 {
-	return compile(expr, s, arch, false, out, error);
-}
+	struct fr_filter_file file = {.schema = s, .arch = arch};
 
-int fr_filter_new_beside(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
-			 struct fr_filter_error *error)
-{
-	return compile(expr, s, arch, true, out, error);
+	return fr_filter_new_beside(expr, &file, 1, 0, out, error);
 }
 
 bool fr_filter_uses_pairs(const struct fr_filter *f)

@@ -50,8 +50,14 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 		  struct fr_filter_error *error);
 void fr_filter_free(struct fr_filter *f); /* NULL is fine */
 
-/* The same, for a file read beside one for which expr was compiled: names of that one's events and values are never there. */
-int fr_filter_new_beside(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
+/* A file that is read: its events, and its machine (NULL: unknown). */
+struct fr_filter_file {
+	const struct fr_schema *schema;
+	const char *arch;
+};
+
+/* The same, for one of cnt files that are read together: a name that only others know is one that its events lack. */
+int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u32 cnt, u32 which, struct fr_filter **out,
 			 struct fr_filter_error *error);
 
 enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event);

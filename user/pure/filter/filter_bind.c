@@ -26,6 +26,7 @@ static int find_pair_events(struct fr_filter *f, struct fr_node *n)
 	size_t cnt = n->builtin == FR_BI_latency ? sizeof(ends) / sizeof(ends[0]) : 1, i;
 
 	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
+	f->no_memory |= !n->events;
 	if (!n->events)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++)
@@ -74,6 +75,7 @@ static bool find_field(struct fr_filter *f, struct fr_node *n)
 	const struct fr_field **by_event = calloc(FR_EVENT_MAX, sizeof(*by_event));
 	u8 kinds;
 
+	f->no_memory |= !by_event;
 	if (!by_event)
 		return false;
 	kinds = find_fields(f->schema, n->text, by_event);
@@ -88,20 +90,27 @@ static bool find_field(struct fr_filter *f, struct fr_node *n)
 }
 
 /* SYS_openat: the call's 64-bit number, anywhere. */
-static bool find_syscall(const struct fr_filter *f, const char *name, s64 *v)
+static bool find_syscall(const char *arch, const char *name, s64 *v)
 {
-	struct fr_sys sys = {.arch = f->arch};
+	struct fr_sys sys = {.arch = arch};
 
 	return !strncmp(name, "SYS_", 4) && !fr_sysname_find(&sys, FR_STYLE_SYSCALL, name + 4, v);
 }
 
-static bool find_constant(const struct fr_filter *f, struct fr_node *n)
+static bool find_number(const char *arch, const char *name, s64 *v)
 {
 	struct fr_sys sys = {0};
-	s64 v = fr_errno_find(n->text);
 
-	if (!v && fr_sysname_find(&sys, FR_STYLE_SIG, n->text, &v) && fr_flag_find(f->arch, n->text, &v) &&
-	    !find_syscall(f, n->text, &v))
+	*v = fr_errno_find(name);
+	return *v || !fr_sysname_find(&sys, FR_STYLE_SIG, name, v) || !fr_flag_find(arch, name, v) ||
+	       find_syscall(arch, name, v);
+}
+
+static bool find_constant(const struct fr_filter *f, struct fr_node *n)
+{
+	s64 v;
+
+	if (!find_number(f->arch, n->text, &v))
 		return false;
 	n->op = FR_OP_NUM;
 	n->num = v;
@@ -124,11 +133,9 @@ static int check_index(struct fr_filter *f, const struct fr_node *n)
 static int bind_name(struct fr_filter *f, struct fr_node *n)
 {
 	if (!find_builtin(f, n) && !find_field(f, n) && !find_constant(f, n))
-		return 0;
+		return f->no_memory ? -ENOMEM : 0;
 	return check_index(f, n);
 }
-
-/* ---- comparisons with names ---- */
 
 static bool is_word(const struct fr_node *n)
 {
@@ -136,9 +143,9 @@ static bool is_word(const struct fr_node *n)
 }
 
 /* What name means if field f holds a number: a system call, a signal, a state... */
-static void find_symbol(const struct fr_filter *filter, const struct fr_field *f, const char *name, struct fr_filter_name *s)
+static void find_symbol(const char *arch, const struct fr_field *f, const char *name, struct fr_filter_name *s)
 {
-	struct fr_sys sys = {.arch = filter->arch};
+	struct fr_sys sys = {.arch = arch};
 	u32 abi;
 
 	if (fr_field_kind(f) != FR_VAL_NUM || !fr_sysname_style(f->style))
@@ -150,6 +157,56 @@ static void find_symbol(const struct fr_filter *filter, const struct fr_field *f
 			s->known[abi] = !fr_sysname_find(&sys, f->style, name + 4, &s->v[abi]);
 	}
 }
+
+/* ---- names that mean something in a file beside this one ---- */
+
+static bool is_name_in(const struct fr_filter_file *file, const char *name)
+{
+	s64 v;
+
+	return find_fields(file->schema, name, NULL) || find_number(file->arch, name, &v);
+}
+
+static bool is_value_in(const struct fr_filter_file *file, const char *field, const char *name)
+{
+	struct fr_filter_name s = {0};
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(file->schema, nr);
+		const struct fr_field *f = ev ? fr_event_field(ev, field) : NULL;
+
+		if (f)
+			find_symbol(file->arch, f, name, &s);
+		if (s.known[0] || s.known[1])
+			return true;
+	}
+	return false;
+}
+
+/* Does a word that means nothing here do there: by itself, or as a value of what it is compared with (NULL: nothing)? */
+static bool is_known_beside(const struct fr_filter *f, const struct fr_node *with, const struct fr_node *n)
+{
+	bool of_field = with && (with->op == FR_OP_FIELD || with->op == FR_OP_NAME), known = false;
+	u32 i;
+
+	for (i = 0; i < f->beside_cnt && !known; i++)
+		known = (n->op == FR_OP_NAME && is_name_in(&f->beside[i], n->text)) ||
+			(of_field && is_value_in(&f->beside[i], with->text, n->text));
+	return known;
+}
+
+static bool is_event_beside(const struct fr_filter *f, const char *name)
+{
+	bool is = false;
+	u32 i;
+
+	for (i = 0; i < f->beside_cnt; i++)
+		is |= fr_schema_find(f->beside[i].schema, name) != NULL;
+	return is;
+}
+
+/* ---- comparisons with names ---- */
 
 static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
 {
@@ -173,11 +230,11 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 		return -ENOMEM;
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (field->field[nr])
-			find_symbol(f, field->field[nr], n->text, &s[nr]);
+			find_symbol(f->arch, field->field[nr], n->text, &s[nr]);
 		any |= s[nr].known[0] || s[nr].known[1];
 	}
 	n->symbol = s;
-	if (!any && !f->beside)
+	if (!any && !is_known_beside(f, field, n))
 		return fail_value(f, field, n);
 	n->op = FR_OP_SYMBOL;
 	return 0;
@@ -292,8 +349,8 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 {
 	if (!is_event_word(word))
 		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
-	if (is_pattern_op(n) || f->beside || fr_schema_find(f->schema, word->text) ||
-	    fr_schema_find(fr_schema_builtin(), word->text))
+	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text) ||
+	    is_event_beside(f, word->text))
 		return 0;
 	if (strpbrk(word->text, "*?["))
 		return fr_filter_fail(f, word->at, "this is a pattern: event ~ \"%.63s\"", word->text);
@@ -362,11 +419,12 @@ static u8 kinds_of(const struct fr_node *n)
 	}
 }
 
-static int check_name(struct fr_filter *f, struct fr_node *n)
+/* with: what it is compared with, NULL: nothing. A name of another file is that of a field that no event here has. */
+static int check_name(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
 {
 	if (n->op != FR_OP_NAME)
 		return 0;
-	if (!f->beside)
+	if (!is_known_beside(f, with, n))
 		return fr_filter_unknown_name(f, n);
 	n->op = FR_OP_FIELD;
 	n->field = calloc(FR_EVENT_MAX, sizeof(*n->field));
@@ -376,7 +434,7 @@ static int check_name(struct fr_filter *f, struct fr_node *n)
 
 static int check_number(struct fr_filter *f, struct fr_node *n)
 {
-	if (check_name(f, n))
+	if (check_name(f, NULL, n))
 		return -EINVAL;
 	return kinds_of(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
 }
@@ -384,7 +442,7 @@ static int check_number(struct fr_filter *f, struct fr_node *n)
 /* A bare word next to a text was meant as a text. */
 static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
 {
-	if (!f->beside && kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME)
+	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME && !is_known_beside(f, text, word))
 		return fr_filter_fail(f, word->at, "a text needs quotes: \"%s\"", word->text);
 	return 0;
 }
@@ -417,7 +475,7 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, struct fr_no
 {
 	u8 common;
 
-	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || check_name(f, n->a) || check_name(f, b))
+	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || check_name(f, b, n->a) || check_name(f, n->a, b))
 		return -EINVAL;
 	common = kinds_of(n->a) & kinds_of(b);
 	if (!common)
@@ -442,7 +500,7 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 {
 	int err;
 
-	if (check_quotes(f, n->a, n->b) || check_name(f, n->a) || check_name(f, n->b))
+	if (check_quotes(f, n->a, n->b) || check_name(f, NULL, n->a) || check_name(f, NULL, n->b))
 		return -EINVAL;
 	err = check_pattern(f, n);
 	if (err)
@@ -480,7 +538,7 @@ static int bind_op(struct fr_filter *f, struct fr_node *n)
 	if (fr_op_is_compare(n->op))
 		return bind_compare(f, n);
 	if (n->op == FR_OP_NOT || n->op == FR_OP_AND || n->op == FR_OP_OR)
-		return check_name(f, n->a) || (n->b && check_name(f, n->b)) ? -EINVAL : 0;
+		return check_name(f, NULL, n->a) || (n->b && check_name(f, NULL, n->b)) ? -EINVAL : 0;
 	return check_number(f, n->a) || (n->b && check_number(f, n->b)) ? -EINVAL : 0;
 }
 
@@ -551,7 +609,7 @@ int fr_filter_bind(struct fr_filter *f)
 	if (!err)
 		err = bind_tree(f, f->root);
 	if (!err)
-		err = check_name(f, f->root);
+		err = check_name(f, NULL, f->root);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++)
 		f->verdict[nr] = fr_node_verdict(f->root, nr);
 	return err;

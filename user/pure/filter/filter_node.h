@@ -107,7 +107,8 @@ struct fr_node {
 struct fr_filter {
 	const struct fr_schema *schema;
 	const char *arch;
-	bool beside; /* names that mean nothing here do in another file */
+	const struct fr_filter_file *beside; /* while compiling: whose names are no mistake */
+	u32 beside_cnt;
 	struct fr_node *root;
 	struct fr_node *node[FR_NODE_MAX]; /* all nodes */
 	u32 node_cnt;
