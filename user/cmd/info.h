@@ -15,6 +15,9 @@ struct fr_info {
 void fr_info_json(struct fr_out *o, const struct fr_info *s);
 void fr_info_text(struct fr_out *o, const struct fr_info *s);
 
+/* Of a tier: from when on each CPU's history is complete. Prints nothing of one without events. */
+void fr_info_rings_text(struct fr_out *o, const struct fr_info *s, const char *tier);
+
 /* A fact, NULL: there is none; a number of a table, 0: not known; one of its summary. */
 const char *fr_info_fact(const struct fr_info *s, const char *name);
 u64 fr_info_num(const struct fr_info *s, enum flightrec_table table, size_t row, const char *column);
