@@ -432,6 +432,42 @@ info_text() {
 		grep -qF "$word" "$tmp/out" || { echo "lacks: $word"; cat "$tmp/out"; return 1; }
 	done
 }
+# Of many CPUs those of which nothing is to be said share a line, which has their sums; -v, and JSON, show each. Of few, each has a line.
+info_wide() {
+	local wide=$tmp/wide.flight
+	make -s build/tests/cli/make_wide && build/tests/cli/make_wide "$wide" 192 && build/tests/cli/make_wide "$tmp/8.flight" 8 || return
+	rm -f "$tmp/odd.flight"
+	"$flightrec" cut --cpu "17$(printf ',%d' {0..100..2})" -o "$tmp/odd.flight" "$wide" || return
+	status 0 "$flightrec" info --json "$wide" && cp "$tmp/out" "$tmp/json" || return
+	status 0 "$flightrec" info -v "$wide" && is_quiet && cp "$tmp/out" "$tmp/each" || return
+	status 0 "$flightrec" info "$tmp/8.flight" && cp "$tmp/out" "$tmp/few" && status 0 "$flightrec" info -v "$tmp/8.flight" &&
+		diff "$tmp/few" "$tmp/out" || return
+	COLUMNS=80 status 0 "$flightrec" info "$tmp/odd.flight" && cp "$tmp/out" "$tmp/odd" || return
+	status 0 "$flightrec" info "$wide" && is_quiet && python3 -c '
+import json, re, sys
+def lines(name, tier="main"):
+    page = open(name).read().split("Tier %s," % tier)[1].split("\n\n")[0]
+    rows = re.findall(r"^ +(\w+) [#+.]+ +(cut away|[\d.]+ \w+) +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+)$", page, re.M)
+    return page, {r[0]: [r[1]] + [int(v.replace(",", "")) for v in r[2:]] for r in rows}
+out, each, few, odd, cpus = *sys.argv[1:5], json.load(open(sys.argv[5]))["cpus"]
+page, row = lines(out)
+assert list(row) == ["17", "80", "100", "rest"], page
+rest = [c["tiers"][0] for c in cpus if str(c["cpu"]) not in row]
+assert row["rest"][1:] == [sum(t["events"] for t in rest), sum(t["overwritten"] for t in rest), 0, 0], page
+assert "189 CPUs, complete for the last %s to 10.0 s: 0-16,18-79,81-99,101-191\n" % row["rest"][0] in page + "\n" and row["rest"][0] == "5.81 s", page
+assert row["17"][3] == 3 and row["80"][4] == 1 and row["100"][0] == "90 ms", page
+page, row = lines(out, "life")
+assert list(row) == ["all"] and "192 CPUs, complete for the last 10.0 s: 0-191" in page, page
+for tier in "main", "life":
+    assert list(lines(each, tier)[1]) == [str(c) for c in range(192)]
+    assert list(lines(few, tier)[1]) == [str(c) for c in range(8)]
+page, row = lines(odd)
+assert list(row) == ["17", "80", "100", "rest", "cut"] and row["cut"][0] == "cut away", page
+assert max(map(len, page.splitlines())) <= 80, page
+shared = "".join(l.split(": ")[-1] + "," for l in page.splitlines() if l.startswith(7 * " "))
+cpus = [cpu for a, b in re.findall(r"(\d+)(?:-(\d+))?", shared) for cpu in range(int(a), int(b or a) + 1)]
+assert sorted(cpus + [17, 80, 100]) == list(range(192)), page' "$tmp/out" "$tmp/each" "$tmp/few" "$tmp/odd" "$tmp/json" || { cat "$tmp/out" "$tmp/odd"; return 1; }
+}
 # On a narrow page info's bars get shorter, and lines of incidents are cut off.
 narrow_pages() {
 	local width
@@ -627,6 +663,7 @@ check "profile --since: an hour at most" profile_since
 check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
+check "info of many CPUs" info_wide
 check "narrow pages" narrow_pages
 check "verify" verify_sound
 check "events are the table" events_are_the_table

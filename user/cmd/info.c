@@ -12,16 +12,19 @@
 #include "cmd/say.h"
 #include "incident_layout.h"
 
-static const char help[] = "Usage: flightrec info FILE [--json]\n"
+static const char help[] = "Usage: flightrec info FILE [-v] [--json]\n"
 			   "What a snapshot holds: why and where it was taken, from what time each CPU's\n"
 			   "history is complete, and what it lacks: losses, holes, forgotten tasks.\n"
+			   "If there are many CPUs, those of which nothing is to be said share a line.\n"
 			   "\n"
-			   "      --json  the same as JSON\n"
+			   "  -v, --verbose  a line for each CPU\n"
+			   "      --json     as JSON, each CPU\n"
 			   "\n"
 			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 			   "Example: flightrec info --json x.flight | jq '.trigger, .cpus[].lost'\n";
 
 static const struct option options[] = {
+	{"verbose", no_argument, NULL, 'v'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
 	{},
@@ -92,10 +95,10 @@ static void say(void *failed, int level, const char *text)
 }
 
 /* Each snapshot in the file. Returns the exit status. */
-static int put_all(struct flightrec *fr, bool json)
+static int put_all(struct flightrec *fr, bool each_cpu, bool json)
 {
 	static struct fr_out out;
-	struct fr_info s = {.fr = fr};
+	struct fr_info s = {.fr = fr, .each_cpu = each_cpu};
 	bool failed = false;
 	int status;
 
@@ -113,7 +116,7 @@ static int put_all(struct flightrec *fr, bool json)
 	return fr_err_finish(&out, failed ? FR_EXIT_FAIL : status);
 }
 
-static int info(const char *path, bool json)
+static int info(const char *path, bool each_cpu, bool json)
 {
 	struct flightrec *fr = flightrec_new();
 	int err, status;
@@ -127,28 +130,29 @@ static int info(const char *path, bool json)
 	if (err)
 		status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	else
-		status = put_all(fr, json);
+		status = put_all(fr, each_cpu, json);
 	flightrec_free(fr);
 	return status;
 }
 
 int fr_cmd_info(int argc, char **argv)
 {
-	bool json = false;
+	bool each_cpu = false, json = false;
 	int opt;
 
-	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
+	while ((opt = fr_next_option(argc, argv, "vh", options)) != -1) {
 		if (opt == 'h') {
 			fputs(help, stdout);
 			return FR_EXIT_OK;
 		}
-		if (opt != 'j')
+		if (opt != 'v' && opt != 'j')
 			return FR_EXIT_USAGE;
-		json = true;
+		each_cpu |= opt == 'v';
+		json |= opt == 'j';
 	}
 	if (optind + 1 != argc) {
 		fr_err("name one snapshot: flightrec info FILE");
 		return FR_EXIT_USAGE;
 	}
-	return info(argv[optind], json);
+	return info(argv[optind], each_cpu, json);
 }

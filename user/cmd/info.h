@@ -10,6 +10,7 @@
 struct fr_info {
 	struct flightrec *fr;
 	unsigned file;
+	bool each_cpu; /* as text: a line for each, however many there are */
 };
 
 void fr_info_json(struct fr_out *o, const struct fr_info *s);
