@@ -147,5 +147,37 @@ def no_room():
         end(name)
 
 
+def make_newer(name):
+    """Let the session say that it is of the next layout, which only versions from then on can read."""
+    pin = ("pinned", f"/sys/fs/bpf/flightrec/{name}/meta", "key", "hex", "00", "00", "00", "00")
+    value = json.loads(run("bpftool", "map", "lookup", *pin, "-j").stdout)["value"]
+    text = bytes(int(b, 16) for b in value)
+    for fact in b"layout", b"layout_oldest":
+        text = re.sub(rb"(?m)^%s=(\d+)$" % fact, lambda m: b"%s=%d" % (fact, int(m.group(1)) + 1), text)
+    equal(len(text), len(value), "size of the facts")
+    run("bpftool", "map", "update", *pin, "value", "hex", *(f"{b:02x}" for b in text))
+
+
+@test("a session whose rings it cannot read: a status of its own, and the session goes on")
+def unreadable():
+    name = new_name()
+    with open(f"{ROOT}/dist/flightrec.service", encoding="utf-8") as f:
+        prevents = re.search(r"^RestartPreventExitStatus=(.*)$", f.read(), re.M).group(1).split()
+    with ended(name):
+        fr("record", "-n", name, "-o", TMP, "--detach", *SMALL)
+        before = layout(name)
+        make_newer(name)
+        equal(layout(name), before + 1, "layout")
+        with open(f"{TMP}/newer.conf", "w", encoding="utf-8") as f:
+            f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=4M\n[Storage]\nDirectory={TMP}\n")
+        for how in (("-n", name, "-o", TMP, *SMALL), ("--config", f"{TMP}/newer.conf")):
+            got = fr("record", *how, status=5)
+            check("cannot read" in got.stderr and f"flightrec stop -n {name}" in got.stderr, got.stderr)
+            check(str(got.returncode) in prevents, f"systemd starts it again: {prevents}")
+        equal(layout(name), before + 1, "layout")
+        fr("stop", "-n", name)
+        check(not exists(name), "the session is there")
+
+
 if __name__ == "__main__":
     main()

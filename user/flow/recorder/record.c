@@ -483,12 +483,13 @@ static void block_signals(struct fr_record_ask *ask)
 static int record_into(struct fr_record_ask *ask)
 {
 	struct fr_sess *s;
-	int status;
+	int status, err;
 
 	if (!ask->detach)
 		block_signals(ask);
-	if (start(ask, &s))
-		return FR_EXIT_FAIL;
+	err = start(ask, &s);
+	if (err)
+		return err == -EPROTO ? FR_EXIT_OTHER_VERSION : FR_EXIT_FAIL;
 	fr_sess_be_self(s, true, NULL);
 	show_start(ask);
 	warn_container();

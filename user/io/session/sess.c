@@ -174,6 +174,17 @@ static void warn_missing_rings(const struct fr_sess *s)
 			s->name, want, s->dir);
 }
 
+/* Nothing will change that: it is for people to decide. */
+static void explain_layout(const struct fr_sess *s)
+{
+	char *version = s->facts ? fr_sess_fact(s, "version") : NULL;
+
+	fr_err("session '%s' was begun by flightrec %s, whose rings this version cannot read: use that version, or end the "
+	       "session with `flightrec stop -n %s`, which discards its history",
+	       s->name, version ?: "of another version", s->name);
+	free(version);
+}
+
 static int explain_open(const struct fr_sess *s, int err)
 {
 	switch (err) {
@@ -182,9 +193,7 @@ static int explain_open(const struct fr_sess *s, int err)
 		fr_err("cannot open session '%s': %s: run as root", s->name, strerror(-err));
 		break;
 	case -EPROTO:
-		fr_err("session '%s' has the layout of another version of flightrec: use that version, or end it with "
-		       "`flightrec stop -n %s`",
-		       s->name, s->name);
+		explain_layout(s);
 		break;
 	case -ENOMEM:
 	case -EMFILE:
