@@ -235,7 +235,7 @@ wrong_usage() {
 		status 2 "$flightrec" dump --last x && says "m, h or d" && status 2 "$flightrec" tail --last x && says "m, h or d" &&
 		status 2 "$flightrec" watch --duration x && says "m, h or d" &&
 		status 2 "$flightrec" follow nonsense && status 2 "$flightrec" follow -n ../x && says "../x" &&
-		status 2 "$flightrec" reload --json && status 4 "$flightrec" reload -n no-such-session && says "no recorder" &&
+		status 2 "$flightrec" reload --json && status 4 "$flightrec" reload -n no-such-session && says "no session 'no-such-session' is recording" &&
 		status 2 "$flightrec" export --to Perfeto "$snap" && says "did you mean perfetto?" &&
 		status 2 "$flightrec" export --to xyzzyx "$snap" && says "no format 'xyzzyx': \`flightrec export" &&
 		status 1 "$flightrec" export --to json -o /dev/null "$snap" && says "or - for standard output" &&

@@ -385,7 +385,10 @@ def reload_and_stop():
 def socket_removed():
     with daemon() as (name, p, _):
         os.unlink(sock_path(name))
-        fr("reload", "-n", name, status=4)
+        for command in "reload", "follow":
+            got = fr(command, "-n", name, status=4)
+            check("records, but its recorder" in got.stderr and f"`kill -HUP {p.pid}`" in got.stderr, got.stderr)
+            check("start one" not in got.stderr, got.stderr)
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: is_served(name), "the socket is back")
         was = os.stat(sock_path(name)).st_ino
@@ -393,6 +396,19 @@ def socket_removed():
         p.send_signal(signal.SIGHUP)
         fr("reload", "-n", name)
         equal(os.stat(sock_path(name)).st_ino, was, "one that is there stays")
+
+
+@test("nobody listens: the session has no recorder, there is no session, or the caller may not know")
+def nobody_listens():
+    name = new_name()
+    none = fr("reload", "-n", name, status=4).stderr
+    check(f"no session '{name}' is recording" in none, none)
+    with ended(name):
+        fr("record", "-n", name, "-p", "minimal", "-m", "2M", "-o", path(name), "--detach")
+        got = fr("reload", "-n", name, status=4).stderr
+        check("no recorder runs" in got and f"flightrec record -n {name}" in got and "kill" not in got, got)
+        got = fr("follow", "-n", name, status=4, user=NOBODY).stderr
+        check("ask root" in got, got)
 
 
 @test("a recorder that was killed leaves a socket: status works, and the next recorder takes its place")

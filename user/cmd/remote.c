@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/open.h"
+#include "io/ns.h"
 #include "io/session/sess.h"
 #include "pure/config/setting.h"
 #include "pure/err.h"
@@ -30,6 +31,62 @@ bool fr_cmd_is_remote(const char *name)
 	return true;
 }
 
+/* Its pid, for who reads a message; 0: it has not noted it yet, or it would be another one here. */
+static u32 recorder_pid(struct fr_sess *s)
+{
+	const struct fr_session *sh = fr_sess_shared(s);
+
+	return sh && fr_ns_is_first(FR_NS_PID) ? __atomic_load_n(&sh->self_tgid[FR_SELF_RECORDER], __ATOMIC_RELAXED) : 0;
+}
+
+/* The socket was removed, or the recorder was told to have none. */
+static void say_deaf(const char *name, struct fr_sess *s)
+{
+	u32 pid = recorder_pid(s);
+	char who[32] = "", kill[32] = "SIGHUP";
+
+	if (pid) {
+		snprintf(who, sizeof(who), ", process %u,", pid);
+		snprintf(kill, sizeof(kill), "`kill -HUP %u`", pid);
+	}
+	fr_err("session '%s' records, but its recorder%s does not listen on " FR_CTL_DIR
+	       "/%s.sock: if it runs with --config and "
+	       "that file does not say Socket=no, %s makes the socket again; one without --config would end",
+	       name, who, name, kill);
+}
+
+static void say_unowned(const char *name)
+{
+	fr_err("session '%s' records, but no recorder runs that could answer: start one with `flightrec record -n %s` and the "
+	       "session's settings, or its service: it takes the session over with its history",
+	       name, name);
+}
+
+/* Nobody listens: why, and what to do about it? */
+static void say_nobody(const char *name)
+{
+	char path[256];
+	struct fr_sess *s;
+	int err;
+
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s", name);
+	if (access(path, R_OK | W_OK | X_OK) && (errno == EACCES || errno == EPERM)) {
+		fr_err("no recorder of session '%s' listens on " FR_CTL_DIR "/%s.sock: ask root whether the session records",
+		       name, name);
+		return;
+	}
+	err = fr_sess_open_any(name, &s);
+	if (err == -ENOENT)
+		fr_sess_say_none(name, true);
+	if (err)
+		return;
+	if (fr_sess_is_owned(s))
+		say_deaf(name, s);
+	else
+		say_unowned(name);
+	fr_sess_close(s);
+}
+
 int fr_cmd_connect(const char *name, struct fr_ctl_conn **out)
 {
 	int err;
@@ -38,10 +95,7 @@ int fr_cmd_connect(const char *name, struct fr_ctl_conn **out)
 		return FR_EXIT_USAGE;
 	err = fr_ctl_connect(name, out);
 	if (err == -ENOENT || err == -ECONNREFUSED) {
-		fr_err("no recorder of session '%s' listens on " FR_CTL_DIR
-		       "/%s.sock: start one with `flightrec record -n %s`, "
-		       "with Socket=yes in its configuration",
-		       name, name, name);
+		say_nobody(name);
 		return FR_EXIT_NO_SESSION;
 	}
 	if (err)
