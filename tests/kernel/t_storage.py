@@ -72,6 +72,43 @@ def growing():
             run("umount", "-l", dir)
 
 
+@test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other")
+def last_one():
+    with configured(NOBODY) as (name, dir, file):
+        run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
+
+        def begin(session, storage):
+            write_config(file, name, dir, NOBODY, more=f"[Session]\nProfile=full\n{session}\n[Storage]\n{storage}\n"
+                                                       "[Control]\nSocket=yes\n")
+            return Recorder(name, dir, "--config", file)
+        r = begin("Memory=16M", "KeepFree=0%")
+        try:
+            r.armed()
+            small = fr("dump", "-n", name).stdout.strip()
+            old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
+            with open(small, "rb") as f:
+                leave_free(dir, old, f.read())
+            run(MIXED, "2")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            r = begin("Memory=8M", "KeepFree=0%").armed()
+            check("its last snapshot is taken" in r.said() and "keeps its old settings" not in r.said(), r.said())
+            equal([f.split("-")[-1] for f in r.files() if f != small], ["settings.flight"], f"the old one left: {r.said()}")
+            fr("verify", r.files()[-1])
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            r = begin("Memory=4M", "KeepFree=0%\nMaxFiles=1").armed()
+            equal([f.split("-")[-1] for f in r.files()], ["settings.flight"], f"one at most: {r.said()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            was = r.files()
+            leave_free(dir, "other")
+            r = begin("Memory=6M", "KeepFree=50%").armed()
+            check("keeps its old settings" in r.said(), f"its quota refuses it, as any other: {r.said()}")
+            equal(r.files(), was, "nothing is removed in vain")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+            run("umount", "-l", dir)
+
+
 @test("a snapshot that cannot be removed stays, and others leave in its place")
 def stuck():
     with configured(NOBODY) as (name, dir, file):

@@ -17,9 +17,8 @@
 #include "pure/err.h"
 #include "pure/text/units.h"
 
-#define NAME_TRIES  100
-#define TAKE_TRIES  2		 /* one more where a writer was killed, or had less room than it took */
-#define WANT_MIN_SZ (1ULL << 20) /* of room */
+#define NAME_TRIES 100
+#define TAKE_TRIES 2 /* one more where a writer was killed, or had less room than it took */
 
 /* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
 #define LOOK_NS	     FR_SEC_NS
@@ -289,30 +288,9 @@ static bool is_there(struct fr_engine *e, u32 i)
 
 /* ---- taking ---- */
 
-/* Room for one as large as the last one, which a former recorder may have taken; some in any case, but not most of a small
- * quota. */
-static u64 want_sz(struct fr_engine *e)
+static u64 want_sz(const struct fr_engine *e)
 {
-	u64 quarter_sz = fr_daemon_config(e->d)->max_sz / 4, least_sz = WANT_MIN_SZ;
-	struct fr_store_usage u;
-
-	if (quarter_sz && quarter_sz < least_sz)
-		least_sz = quarter_sz;
-
-	if (!e->last_bytes && !fr_store_usage(fr_daemon_store(e->d), &u))
-		e->last_bytes = u.newest_sz;
-	return e->last_bytes > least_sz ? e->last_bytes : least_sz;
-}
-
-/* The disk was full: this one is larger than the last one was, and than all that was free. */
-static void want_more(struct fr_engine *e, u32 i)
-{
-	struct fr_store_usage u;
-	u64 sz = want_sz(e);
-
-	if (fr_store_usage(fr_daemon_store(e->d), &u))
-		u.free_sz = 0;
-	e->job[i].want_sz = sz + (u.free_sz > sz ? u.free_sz : sz);
+	return fr_store_want_sz(fr_daemon_store(e->d), e->last_bytes);
 }
 
 static int ask_writer(struct fr_engine *e, u32 i)
@@ -423,7 +401,7 @@ static void take_answer(struct fr_engine *e)
 	}
 	is_full = err == -ENOSPC || err == -EDQUOT;
 	if (is_full)
-		want_more(e, i);
+		e->job[i].want_sz = fr_store_want_more(fr_daemon_store(e->d), want_sz(e));
 	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
 		err = 0;
 	else if (!(gone || is_full || name_again(e, i, err)) || ++e->job[i].tries >= TAKE_TRIES)

@@ -56,20 +56,9 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->endwatch = NULL;
 }
 
-static struct fr_store_conf store_conf(const struct fr_config *c)
-{
-	return (struct fr_store_conf){
-		.dir = c->dir,
-		.max_files = c->max_files,
-		.max_sz = c->max_sz,
-		.max_age_ns = c->max_age_ns,
-		.keep_free = c->keep_free,
-	};
-}
-
 static int open_store(struct fr_daemon *d, struct fr_modules *m)
 {
-	const struct fr_store_conf conf = store_conf(fr_daemon_config(d));
+	const struct fr_store_conf conf = fr_store_conf_of(fr_daemon_config(d));
 	int err = fr_store_open(&conf, &m->store);
 
 	if (err)
@@ -127,7 +116,7 @@ static void say(int err, const char *what)
 void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 {
 	const struct fr_config *c = fr_daemon_config(d);
-	const struct fr_store_conf conf = store_conf(c);
+	const struct fr_store_conf conf = fr_store_conf_of(c);
 
 	say(fr_store_change(m->store, &conf), "where snapshots go, and how many are kept, stays as it was");
 	say(fr_notify_change(m->notify), "the hook stays as it was");

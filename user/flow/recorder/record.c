@@ -257,7 +257,7 @@ static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const ch
 		       ask->name, was, ask->name);
 		return -EBUSY;
 	}
-	err = fr_takeover_settings(s, ask->live->config.dir, was, &ask->saved);
+	err = fr_takeover_settings(s, &ask->live->config, was, &ask->saved);
 	if (err != -ECANCELED)
 		return err ?: -EAGAIN;
 	fr_warn("session '%s' keeps its old settings, since no last snapshot of it could be taken", ask->name);
@@ -325,7 +325,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		return -EBUSY;
 	}
 	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
-		err = fr_takeover(s, ask->live->config.dir, &ask->saved);
+		err = fr_takeover(s, &ask->live->config, &ask->saved);
 		fr_sess_close(s);
 		return err ?: -EAGAIN;
 	}

@@ -7,13 +7,41 @@
 #include <string.h>
 
 #include "flow/incident/inclog.h"
+#include "flow/snapshot/store.h"
+#include "pure/config/config.h"
 #include "pure/err.h"
 
-static int save(struct fr_sess *s, const char *dir, const char *reason, struct fr_saved *saved)
-{
-	struct fr_dump_ask ask = {.dir = dir, .reason = reason};
-	int err = fr_dump(s, &ask, &saved->done);
+#define SAVE_TRIES 2 /* one more where it was larger than the room that was made */
 
+/* As for any other snapshot, old ones leave before. */
+static int dump(struct fr_sess *s, struct fr_store *st, const struct fr_dump_ask *ask, struct fr_dump_done *done)
+{
+	u64 want_sz = fr_store_want_sz(st, 0);
+	int tries, err = -ENOSPC;
+
+	for (tries = 0; tries < SAVE_TRIES && (err == -ENOSPC || err == -EDQUOT); tries++) {
+		err = fr_store_make_room(st, want_sz, NULL);
+		if (err)
+			break;
+		err = fr_dump(s, ask, done);
+		want_sz = fr_store_want_more(st, want_sz);
+	}
+	return err;
+}
+
+static int save(struct fr_sess *s, const struct fr_config *c, const char *reason, struct fr_saved *saved)
+{
+	const struct fr_store_conf conf = fr_store_conf_of(c);
+	struct fr_dump_ask ask = {.dir = c->dir, .reason = reason};
+	struct fr_store *st;
+	int err = fr_store_open(&conf, &st);
+
+	if (err) {
+		fr_err_errno(err, "cannot look after the snapshots in %s", c->dir);
+	} else {
+		err = dump(s, st, &ask, &saved->done);
+		fr_store_close(st);
+	}
 	fr_tell_snapshot(s, saved->done.path, saved->done.bytes, err);
 	saved->reason = err ? NULL : reason;
 	if (!err)
@@ -44,7 +72,7 @@ static int end(struct fr_sess *s, const char *dir)
 	return err;
 }
 
-int fr_takeover(struct fr_sess *s, const char *dir, struct fr_saved *saved)
+int fr_takeover(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
 {
 	const char *name = fr_sess_name(s);
 	char *version = fr_sess_fact(s, "version");
@@ -54,21 +82,21 @@ int fr_takeover(struct fr_sess *s, const char *dir, struct fr_saved *saved)
 		"then it is started anew",
 		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
 	free(version);
-	err = save(s, dir, "upgrade", saved);
+	err = save(s, c, "upgrade", saved);
 	if (err) {
 		fr_err("session '%s' goes on recording, since its last snapshot failed: fix the cause and try again, or end it "
 		       "without a snapshot: `flightrec stop -n %s`",
 		       name, name);
 		return err;
 	}
-	return end(s, dir);
+	return end(s, c->dir);
 }
 
-int fr_takeover_settings(struct fr_sess *s, const char *dir, const char *was, struct fr_saved *saved)
+int fr_takeover_settings(struct fr_sess *s, const struct fr_config *c, const char *was, struct fr_saved *saved)
 {
 	fr_warn("session '%s' was begun with other settings (%s): its last snapshot is taken, then it is started anew",
 		fr_sess_name(s), was);
-	if (save(s, dir, "settings", saved))
+	if (save(s, c, "settings", saved))
 		return -ECANCELED;
-	return end(s, dir);
+	return end(s, c->dir);
 }

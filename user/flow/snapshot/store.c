@@ -22,9 +22,12 @@
 #include "flow/snapshot/store_int.h"
 #include "io/now.h"
 #include "io/snapfile/snapfile_format.h"
+#include "pure/config/config.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 #include "pure/trigger/quota.h"
+
+#define WANT_MIN_SZ (1ULL << 20) /* of room */
 
 struct fr_store {
 	char *dir;
@@ -355,6 +358,27 @@ static bool has_quota(const struct fr_store_conf *conf)
 	return conf->max_files || conf->max_sz || conf->max_age_ns || conf->keep_free;
 }
 
+u64 fr_store_want_sz(struct fr_store *st, u64 last_sz)
+{
+	u64 quarter_sz = st->conf.max_sz / 4, least_sz = WANT_MIN_SZ;
+	struct fr_store_usage u;
+
+	if (quarter_sz && quarter_sz < least_sz)
+		least_sz = quarter_sz;
+	if (!last_sz && !fr_store_usage(st, &u))
+		last_sz = u.newest_sz;
+	return last_sz > least_sz ? last_sz : least_sz;
+}
+
+u64 fr_store_want_more(struct fr_store *st, u64 want_sz)
+{
+	struct fr_store_usage u;
+
+	if (fr_store_usage(st, &u))
+		u.free_sz = 0;
+	return want_sz + (u.free_sz > want_sz ? u.free_sz : want_sz);
+}
+
 int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
 {
 	struct listing l;
@@ -447,6 +471,17 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf)
 	st->told = st->told_stuck = false;
 	st->err = 0;
 	return 0;
+}
+
+struct fr_store_conf fr_store_conf_of(const struct fr_config *c)
+{
+	return (struct fr_store_conf){
+		.dir = c->dir,
+		.max_files = c->max_files,
+		.max_sz = c->max_sz,
+		.max_age_ns = c->max_age_ns,
+		.keep_free = c->keep_free,
+	};
 }
 
 int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out)

@@ -42,9 +42,21 @@ struct fr_stored {
 	int err;      /* -errno: the system did not let us read it, so only its name is known; 0 */
 };
 
+/* What a configuration says of it; its texts must live as long. */
+struct fr_config;
+struct fr_store_conf fr_store_conf_of(const struct fr_config *c);
+
 int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out); /* 0 or -errno */
 void fr_store_close(struct fr_store *st);				    /* NULL is fine */
 int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
+
+/*
+ * How much room to make for a snapshot: as much as the last one took, of last_sz bytes, or the newest that is there (0), which
+ * a former recorder may have taken; some in any case, but not most of a small quota. And after the disk was full: this one is
+ * larger than that, and than all that was free.
+ */
+u64 fr_store_want_sz(struct fr_store *st, u64 last_sz);
+u64 fr_store_want_more(struct fr_store *st, u64 want_sz);
 
 /*
  * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age and
