@@ -593,6 +593,25 @@ def deaf():
         check("signalfd: Too many open files" in p.stderr, p.stderr)
 
 
+@test("a watch without memory says that, and not that the session lacks something")
+def short_watch():
+    control = Control()
+    with session("-p", "default") as name:
+        def watch():
+            return subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "1ms"], env=control.env, text=True, timeout=60,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        control.set("malloc")
+        p = watch()
+        check(p.returncode == 0 and "does not record" not in p.stderr, f"as it is: {p.returncode}, {p.stderr}")
+        cnt = min(control.get()[0], EACH)
+        for nth in range(1, cnt + 1):
+            control.set("malloc", nth, errno.ENOMEM)
+            p = watch()
+            check("does not record" not in p.stderr, f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
+            check(p.returncode in (0, 1), f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
+    return f"{cnt} failures"
+
+
 @test("recorder: a snapshot for which no name is free has failed, is told so, and holds back none that comes later")
 def nameless():
     file = program("frt-nameless", "/bin/sh")

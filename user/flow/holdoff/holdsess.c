@@ -33,16 +33,18 @@ static bool is_there(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Do its event numbers match this version's? */
-static bool is_same_schema(const struct fr_sess *s)
+/* Do its event numbers match this version's? 0 and *same, or -ENOMEM. */
+static int compare_schema(const struct fr_sess *s, bool *same)
 {
 	size_t sz, own_sz;
 	const char *text = fr_sess_schema(s, &sz);
 	char *own = fr_schema_write(fr_schema_builtin(), &own_sz);
-	bool same = own && sz == own_sz && !memcmp(text, own, sz);
 
+	if (!own)
+		return -ENOMEM;
+	*same = sz == own_sz && !memcmp(text, own, sz) && fr_sess_layout(s) == FR_LAYOUT_VERSION;
 	free(own);
-	return same && fr_sess_layout(s) == FR_LAYOUT_VERSION;
+	return 0;
 }
 
 /* Is this event being recorded now? The governor may hold it. */
@@ -53,24 +55,24 @@ static bool has_event(const struct fr_sess *s, u32 nr)
 	return word && !(word & FR_ENABLE_HELD);
 }
 
-/* NULL: it has everything that the watch needs, of all tasks; otherwise what is missing. */
-static const char *what_is_missing(const struct fr_sess *s)
+/* 0 and *missing: what it lacks of what the watch needs, of all tasks; NULL: nothing. Or -ENOMEM. */
+static int find_missing(const struct fr_sess *s, const char **missing)
 {
 	static const u32 need[] = {FR_EV_sched_switch,	FR_EV_irq_handler_entry, FR_EV_irq_handler_exit,
 				   FR_EV_softirq_entry, FR_EV_softirq_exit,	 FR_EV_cpu_sample};
-	char *settings;
-	bool chosen;
-	size_t i;
+	char *settings = fr_sess_fact(s, "settings");
+	bool same = false;
+	size_t i = sizeof(need) / sizeof(need[0]);
+	int err = settings ? compare_schema(s, &same) : -ENOMEM; /* each session has settings */
 
-	if (!is_same_schema(s))
-		return "events as this version has them";
-	for (i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+	*missing = settings && strstr(settings, "-f ") ? "all tasks" : NULL;
+	while (same && i--)
 		if (!has_event(s, need[i]))
-			return fr_schema_event(fr_schema_builtin(), need[i])->name;
-	settings = fr_sess_fact(s, "settings");
-	chosen = settings && strstr(settings, "-f ");
+			*missing = fr_schema_event(fr_schema_builtin(), need[i])->name;
+	if (!same)
+		*missing = "events as this version has them";
 	free(settings);
-	return chosen ? "all tasks" : NULL;
+	return err;
 }
 
 /* ---- a session of our own ---- */
@@ -138,7 +140,10 @@ static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess 
 		return FR_EXIT_OK;
 	if (fr_sess_open(name, &h->take))
 		return FR_EXIT_FAIL;
-	missing = what_is_missing(h->take);
+	if (find_missing(h->take, &missing)) {
+		fr_err("out of memory");
+		return FR_EXIT_FAIL;
+	}
 	if (missing)
 		fr_warn("session '%s' does not record %s: the watch records a session of its own beside it", name, missing);
 	else
