@@ -15,6 +15,9 @@
 
 #define FR_SIGKILL 9
 
+#define FR_SI_USER   0
+#define FR_SI_KERNEL 0x80
+
 /* A signal's bit in a set: there are 64 signals, numbered from 1. */
 #define FR_SIG(nr) (1ULL << ((nr)-1))
 
@@ -30,6 +33,15 @@
 FR_INLINE u32 fr_sig_in(u32 sig, u64 set)
 {
 	return sig - 1 < 64 && (set >> (sig - 1) & 1);
+}
+
+/*
+ * Does a signal tell the address of a fault, which may be 0? Not if a process sent it, nor if the kernel does not know it
+ * (FR_SI_KERNEL): x86 has none for an address that is not canonical.
+ */
+FR_INLINE u32 fr_sig_has_addr(u32 sig, s32 code)
+{
+	return fr_sig_in(sig, FR_SIG_FAULT) && code > 0 && code < FR_SI_KERNEL;
 }
 
 /* A status as wait() gives it: the signal that ended the process, 0: none; then its exit status. */

@@ -12,9 +12,6 @@
 #define FR_SI_NOINFO ((void *)0) /* SEND_SIG_NOINFO and _PRIV: constants in place of a siginfo pointer */
 #define FR_SI_PRIV   ((void *)1)
 
-#define FR_SI_USER   0
-#define FR_SI_KERNEL 0x80
-
 struct sig_info {
 	s32 errno;
 	s32 code;
@@ -49,7 +46,7 @@ FR_INLINE void sig_info(struct sig_info *out, u32 sig, void *ctx)
 	}
 	out->errno = BPF_CORE_READ(info, si_errno);
 	out->code = BPF_CORE_READ(info, si_code);
-	if (fr_sig_in(sig, FR_SIG_FAULT) && out->code > 0 && out->code < FR_SI_KERNEL)
+	if (fr_sig_has_addr(sig, out->code))
 		out->addr = (u64)BPF_CORE_READ(info, _sifields._sigfault._addr);
 }
 

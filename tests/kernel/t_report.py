@@ -71,6 +71,21 @@ def crash():
     return figures(file, "--window", "trigger-50ms..trigger+50ms")
 
 
+@test("the address of a fault, NULL too, is on the pages, and none of a signal that has none")
+def addresses():
+    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-addr-{os.getpid() % 1000}"
+    os.symlink(sys.executable, path(comm))
+    files = {}
+    with recorder(name, dir, "-m", "1M", "--on", f"crash:comm={comm},cooldown=0s"):
+        for way in ("ctypes.string_at(0)", "os.abort()", "os.kill(os.getpid(), 11)"):
+            p = subprocess.Popen([path(comm), "-c", f"import ctypes, os; {way}"], stderr=subprocess.DEVNULL)
+            p.wait()
+            files[way] = wait_for(lambda: glob.glob(f"{dir}/*-{p.pid}.flight"), "the snapshot", 60)[0]
+    for way, file in files.items():
+        for page in (fr("report", file).stdout, fr("info", file).stdout):
+            check((", address 0x0," in page) == ("string_at" in way), f"{way}: {page[:1000]}")
+
+
 # A thread ends the process while seven others sleep, so that one of those is the last.
 EXITS = """
 import os, threading, time

@@ -176,6 +176,10 @@ static void test_words(void **state)
 	} known[] = {
 		{{.kind = FR_INCIDENT_signal, .sig = 11, .addr = 16, .ip = 32, .text = "bin/x"},
 		 "SIGSEGV at 0x10, ip 0x20, bin/x"},
+		{{.kind = FR_INCIDENT_signal, .sig = 11, .code = 1, .ip = 32}, "SIGSEGV at 0x0, ip 0x20"},
+		{{.kind = FR_INCIDENT_signal, .sig = 11, .code = 1}, "SIGSEGV at 0x0, ip 0x0"},
+		{{.kind = FR_INCIDENT_signal, .sig = 11, .code = 128, .ip = 32}, "SIGSEGV SI_KERNEL, ip 0x20"},
+		{{.kind = FR_INCIDENT_signal, .sig = 6, .code = -6, .ip = 32}, "SIGABRT SI_TKILL, ip 0x20"},
 		{{.kind = FR_INCIDENT_signal, .sig = 99}, "signal 99"},
 		{{.kind = FR_INCIDENT_oom, .text = "a"}, "chosen to be killed, a"},
 		{{.kind = FR_INCIDENT_mce, .code = 3, .value = 255, .addr = 1}, "bank 3, status 0xff, address 0x1"},

@@ -4,6 +4,7 @@
 
 #include "alert.h"
 #include "cmd/info.h"
+#include "fatal.h"
 #include "pure/format/format_text.h"
 #include "pure/incident.h"
 #include "pure/profile/sample_event.h"
@@ -85,6 +86,15 @@ static void put_when(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
+/* A signal that a process sent has no address, and a 0 in its place looks like NULL. */
+static bool has_addr(const struct fr_info *s)
+{
+	int64_t sig, code;
+
+	return flightrec_fact_s64(s->fr, s->file, "trigger_sig", &sig) ||
+	       flightrec_fact_s64(s->fr, s->file, "trigger_code", &code) || fr_sig_has_addr(sig, code);
+}
+
 /* Where it was, which rule it was, and what else came since the previous snapshot. */
 static void put_trigger(struct fr_out *o, const struct fr_info *s)
 {
@@ -95,7 +105,8 @@ static void put_trigger(struct fr_out *o, const struct fr_info *s)
 		fr_info_label(o, "program");
 		fr_info_put(o, s, "", "trigger_exe", "");
 		fr_info_put(o, s, ", ip ", "trigger_ip", "");
-		fr_info_put(o, s, ", address ", "trigger_addr", "");
+		if (has_addr(s))
+			fr_info_put(o, s, ", address ", "trigger_addr", "");
 		fr_info_put(o, s, ", uid ", "trigger_uid", "");
 		fr_info_put(o, s, ", cgroup ", "trigger_cgroup", "");
 		fr_out_char(o, '\n');

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "alert.h"
+#include "fatal.h"
 #include "layout.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/escape.h"
@@ -210,6 +211,7 @@ static void put_text(struct fr_out *o, const char *before, const char *text, siz
 static void put_signal(struct fr_out *o, const struct fr_incident *r)
 {
 	const char *name = fr_signal_name(r->sig), *code;
+	bool fault = fr_sig_has_addr(r->sig, r->code); /* NULL is an address, and may have been called */
 
 	if (name)
 		fr_out_str(o, name);
@@ -218,9 +220,9 @@ static void put_signal(struct fr_out *o, const struct fr_incident *r)
 	code = r->code ? fr_sysname(NULL, FR_STYLE_SICODE, r->code) : NULL;
 	if (code)
 		fr_out_printf(o, " %s", code);
-	if (r->addr)
+	if (r->addr || fault)
 		fr_out_printf(o, " at 0x%" PRIx64, r->addr);
-	if (r->ip)
+	if (r->ip || fault)
 		fr_out_printf(o, ", ip 0x%" PRIx64, r->ip);
 	put_text(o, ", ", r->text, sizeof(r->text));
 }

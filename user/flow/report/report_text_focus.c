@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alert.h"
+#include "fatal.h"
 #include "flow/report/report_text.h"
 #include "pure/format/format_text.h"
 #include "pure/text/escape.h"
@@ -96,6 +97,15 @@ static void put_when(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 }
 
+/* A signal that a process sent has no address, and a 0 in its place looks like NULL. */
+static bool has_addr(const struct fr_snap *s)
+{
+	s64 sig, code;
+
+	return !fr_snap_fact_num(s, "trigger_sig", &sig) || !fr_snap_fact_num(s, "trigger_code", &code) ||
+	       fr_sig_has_addr(sig, code);
+}
+
 void fr_report_put_trigger(struct fr_report_page *p)
 {
 	fr_report_label(p, "trigger");
@@ -115,7 +125,8 @@ void fr_report_put_trigger(struct fr_report_page *p)
 		fr_report_label(p, "program");
 		put_fact(p, "", "trigger_exe");
 		put_fact(p, ", at ", "trigger_ip");
-		put_fact(p, ", address ", "trigger_addr");
+		if (has_addr(p->r->snap))
+			put_fact(p, ", address ", "trigger_addr");
 		put_fact(p, ", cgroup ", "trigger_cgroup");
 		fr_out_char(p->o, '\n');
 	}
