@@ -427,6 +427,15 @@ def file_limit():
         equal(snapshots(dir), [], "snapshots")
 
 
+@test("a limit of open files: whatever a dump cannot have, the cure is more of them")
+def few_files():
+    with session() as name:
+        for cnt in range(4, 16):
+            p = run("sh", "-c", f'ulimit -n {cnt}; exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o", path(f"{name}-{cnt}.flight"),
+                    status=None)
+            check(p.returncode in (0, 1, 127) and "memory" not in p.stderr, f"{cnt} files: {p.returncode}, {p.stderr}")
+
+
 @test("stop --json says what was counted in the end, also of a session that ends with its recorder")
 def final_counters():
     name = new_name()

@@ -164,8 +164,8 @@ static int write_procs(int fd, const char *cgroup_here, u32 *left_out)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	DIR *d = opendir("/proc");
+	int err = d ? -ENOMEM : -errno;
 	struct dirent *e;
-	int err = -ENOMEM;
 
 	if (o && d) {
 		fr_out_init(o, fd);
