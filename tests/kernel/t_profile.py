@@ -149,6 +149,8 @@ def full():
         check(f"{p['lost_ever']} of {p['taken_ever']} samples" in full, f"of {p['lost_ever']} status says: {full}")
         check("flightrec record" in full and full in text, text)
         equal(problems(name).get("profile"), full, "what is said when somebody has read them")
+        page = fr("profile", "-n", name, "--since", "1h").stdout
+        check(f"{p['lost_ever']} samples found a full table: shares are of the others" in page, page[:500])
         check("nobody reads without a recorder" in text and "every 10 s" not in text, text)
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 

@@ -69,6 +69,9 @@ void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s)
 		      fr_sample_event_name(event), (unsigned long long)s->taken, event == FR_SAMPLE_CYCLES ? "at most " : "",
 		      (unsigned long long)s->expected, fr_profile_percent(s->taken, s->expected), (unsigned long long)s->lost);
 	fr_out_printf(o, "; idle %.1f%%\n", fr_profile_percent(s->idle, s->cnt));
+	if (s->lost)
+		fr_out_printf(o, "%llu samples found a full table: shares are of the others, those of early ones too large\n",
+			      (unsigned long long)s->lost);
 	if (s->stackless)
 		fr_out_printf(o, "%llu samples had no room for their stacks: they count for their tasks only\n",
 			      (unsigned long long)s->stackless);
