@@ -180,6 +180,23 @@ def in_snapshot():
     equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
 
 
+@test("a snapshot tells samples taken and expected of one moment: none that came while it was written")
+def moment():
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
+    try:
+        with session("-p", "minimal", "-e", "sample", "--hz", "9999", "-m", "16M") as name:
+            file = dump(name)
+            # a little later: all CPUs are busy, so hardly any were taken meanwhile
+            idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
+    finally:
+        for p in busy:
+            p.kill()
+            p.wait()
+    taken, rows = fr_json("info", file)["samples"]["taken"], int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
+    check(0 < taken <= rows + idle, f"{taken} taken, {rows} in the file, {idle} idle")
+    return f"{taken} taken, {rows} in the file, {idle} idle"
+
+
 @test("--diff: what began to burn is hotter than before")
 def diff():
     with recording("--hz", "199") as name:

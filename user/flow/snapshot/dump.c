@@ -213,6 +213,7 @@ static int begin(struct fr_dump *d)
 	if (!ask->at_ns)
 		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
 	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts);
+	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	if (!err && ask->last_ns)
 		d->since_ns = behind(ask->at_ns && ask->at_ns < d->begin_ts ? ask->at_ns : d->begin_ts, ask->last_ns);
 	return err;
@@ -226,6 +227,7 @@ static int write_profile(struct fr_dump *d)
 
 	if (!err)
 		d->begin_ts = d->trigger_ts = now.ns;
+	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	err = err ?: read_schema(d);
 	err = err ?: fr_snap_put_schema(d->w, d->schema);
 	return err ?: fr_dump_put_meta(d);

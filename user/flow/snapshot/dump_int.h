@@ -65,6 +65,7 @@ struct fr_dump {
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
+	u64 sample_taken; /* until begin_ts, as those expected are */
 	u64 since_ns;
 	u64 total_sz, done_sz; /* ring memory, for the progress bar */
 	u32 jobs;	       /* threads that encode */

@@ -241,7 +241,7 @@ static int put_counts(struct fr_dump *d)
 	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
 	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
 	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
-	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)fr_load(&sh->sample_taken));
+	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)d->sample_taken);
 	err = err
 		      ?: fr_snap_put_fact(d->w, "sample_expected", "%llu",
 					  (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
