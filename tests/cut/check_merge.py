@@ -123,6 +123,12 @@ def merge_leaks():
         assert p.returncode == 0, p.stderr[-2000:]
 
 
+def gaps(*paths):
+    """What is said to be missing, by CPU and time."""
+    out = run("replay", "--json", "--gaps", "--no-symbols", *paths).stdout.split(b"\n")[:-1]
+    return [e for e in map(json.loads, out) if "gap" in e]
+
+
 def merge_cuts():
     """Merged cuts are what was cut. They close no hole, since it is not known what they lack."""
     cut("b.flight", "--cpu", "0")
@@ -130,6 +136,10 @@ def merge_cuts():
     cut("b.flight", "--cpu", "1")
     assert rows(merge("c0.flight", "out.flight")) == rows("c0.flight", "out.flight")
     assert {place(json.loads(l)) for l in rows("m.flight")} == {place(json.loads(l)) for l in rows("b.flight")}
+    # each CPU is in one of them: what the other lacks of it is not missing
+    assert gaps("m.flight") == gaps("c0.flight", "out.flight"), (gaps("m.flight"), gaps("c0.flight", "out.flight"))
+    busy = lambda path: [c["busy_ns"] for c in json.loads(run("report", "--json", path).stdout)["cpus"]]
+    assert all(0 < m <= b for m, b in zip(busy("m.flight"), busy("b.flight"))), (busy("m.flight"), busy("b.flight"))
     cut("a.flight", "-f", "event == sys_exit")
     assert [h["cpu"] for h in info(merge("out.flight", "b.flight"))["holes"]] == [0]
 

@@ -8,6 +8,8 @@
 #include "flow/replay/gaps.h"
 #include "pure/set/ranges.h"
 
+#define CUT_DEPTH_MAX 1000 /* brackets in brackets: cuts of cuts */
+
 static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
 {
 	struct fr_sum_ring *r;
@@ -221,21 +223,67 @@ u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
 
 /*
  * The fact is "0,2-3". After several cuts it is "((0,2-3) && (0)) && (0)": a CPU must be in all of the lists. After a merge of
- * cuts it is "(0,2-3) || (0)", or "(0) || (all)": here too a CPU must be in all of them, since otherwise some of the cuts have
- * nothing of it.
+ * cuts it is "(0,2-3) || (0)", or "(0) || (all)": one of them is enough, since what the others lack is in the rings' horizons
+ * and holes.
  */
-bool fr_cut_list_has_cpu(const char *fact, u16 cpu)
+struct cut_list {
+	const char *at;
+	u32 depth;
+	u16 cpu;
+	bool wrong;
+};
+
+static bool any_has(struct cut_list *c);
+
+static bool one_has(struct cut_list *c)
 {
-	const char *list;
-	char *text = strdup(fact ?: ""), *at;
+	size_t len = strcspn(c->at, "()&| ");
 	struct fr_ranges kept;
+	char *text = strndup(c->at, len);
+	bool has = text && !strcmp(text, FR_CUT_ALL), known = has || (text && !fr_ranges_parse(text, &kept));
+
+	c->wrong |= !known;
+	c->at += len;
+	free(text);
+	return has || (known && fr_ranges_have(&kept, c->cpu));
+}
+
+/* A list, or what is in brackets. */
+static bool part_has(struct cut_list *c)
+{
 	bool has;
 
-	list = text ? strtok_r(text, "()&| ", &at) : NULL;
-	for (has = !fact || list; list && has; list = strtok_r(NULL, "()&| ", &at))
-		has = !strcmp(list, FR_CUT_ALL) || (!fr_ranges_parse(list, &kept) && fr_ranges_have(&kept, cpu));
-	free(text);
+	if (*c->at != '(')
+		return one_has(c);
+	c->at++;
+	has = any_has(c);
+	c->wrong |= *c->at != ')';
+	c->at += *c->at == ')';
 	return has;
+}
+
+static bool any_has(struct cut_list *c)
+{
+	bool has = false, part, both = false;
+
+	c->wrong |= ++c->depth > CUT_DEPTH_MAX;
+	while (!c->wrong) {
+		part = part_has(c);
+		has = both ? has && part : has || part;
+		both = !strncmp(c->at, " && ", 4);
+		if (!both && strncmp(c->at, " || ", 4))
+			break;
+		c->at += 4;
+	}
+	c->depth--;
+	return has;
+}
+
+bool fr_cut_list_has_cpu(const char *fact, u16 cpu)
+{
+	struct cut_list c = {.at = fact, .cpu = cpu};
+
+	return !fact || (any_has(&c) && !c.wrong && !*c.at);
 }
 
 bool fr_cut_has_cpu(const struct fr_snap *s, u16 cpu)
