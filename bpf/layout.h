@@ -13,10 +13,10 @@
  * what this version needs. But its rings can be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on. Since then nothing
  * changed in this file's structs, in the beginning of struct fr_session and struct fr_call, in the control programs' names and
  * arguments (bpf/control.bpf.c), or in the names of pins, except: 4, 7 and 8 have words where zeros were, 5 has events of bits,
- * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). fr_slots' since_ns came within 8, where zeros
- * were: who does not know it reads the rest. A session records the oldest version that can read it (FR_LAYOUT_READER: version 8
- * knows all of these), so that an older program can take over from a newer one, too. Event numbers need not agree, except those
- * of sys_enter and sys_exit (short.h): the schema is pinned with the session.
+ * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). fr_slots' since_ns and the marks came within
+ * 8, where zeros were: who does not know them reads the rest. A session records the oldest version that can read it
+ * (FR_LAYOUT_READER: version 8 knows all of these), so that an older program can take over from a newer one, too. Event numbers
+ * need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session.
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 8u
@@ -40,6 +40,18 @@ FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
 #define FR_PAGE_SPAN_NS (1ULL << (FR_TIME_BITS - 1))
 #define FR_PAGE_MAGIC	0x52464c46u /* "FLFR": a page of a ring */
 #define FR_RING_MAGIC	0x474e4952u /* "RING": the page of slot words */
+
+/*
+ * A crash dump of the kernel has pages, but does not say of what (user/io/vmcore/carve.h finds them): those that do not begin
+ * with one of the words above have a mark at a place that never changes. Set by user space before the page is used.
+ */
+#define FR_WRITER_MAGIC	 0x54495257u /* "WRIT": the writer's page */
+#define FR_SESSION_MAGIC 0x53534553u /* "SESS": struct fr_session */
+#define FR_TEXT_MAGIC	 0x54584554u /* "TEXT": part of a text, struct fr_text_page */
+struct fr_mark {
+	u32 magic;
+	u32 epoch; /* the session's */
+};
 
 /* A ring's map is an array of pages: page 0 is the writer's, page 1 has the slots, then come N + 1 sub-buffers of P pages. */
 #define FR_WRITER_PAGE 0u
@@ -155,7 +167,7 @@ enum fr_busy {
 	FR_BUSY_SETTLING = 2,
 };
 
-/* Page 0 of a ring's map: only BPF writes it, user space maps it read-only. All zero when fresh. */
+/* Page 0 of a ring's map: only BPF writes it, user space maps it read-only. All zero but for its mark when fresh. */
 struct fr_writer {
 	u64 w;
 	u64 page_base_ns; /* time base of a recent page; may be that of an older page, never of a newer one */
@@ -168,7 +180,11 @@ struct fr_writer {
 	u64 base;	  /* the same for the last one whose record is complete */
 	u64 base_ns;
 	u64 base_tid;
-	u64 pad0[FR_CACHE_SZ / 8 - 11];
+	u64 pad0[FR_CACHE_SZ / 8 - 13];
+	struct fr_mark mark; /* zero in rings of older programs */
+	u16 cpu;
+	u16 tier;
+	u32 pad1;
 	u64 overwritten;	       /* records discarded by the opener of their slot */
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page counts them all */
@@ -216,6 +232,18 @@ struct fr_subbuf_head {
 	u64 overwritten;
 };
 
+/*
+ * A session's facts and schema once more, for crash dumps: pages that each begin with this. The text has a NUL between the two.
+ */
+struct fr_text_page {
+	struct fr_mark mark;
+	u64 made_ns; /* CLOCK_BOOTTIME: of several texts the latest is valid */
+	u64 hash;    /* XXH64 of the whole text */
+	u32 sz;	     /* its bytes */
+	u32 nr;	     /* page of it */
+	char text[FR_PAGE_SZ - 32];
+};
+
 #define FR_PAGE_HEAD_UNITS   ((u32)sizeof(struct fr_page_head) / FR_UNIT_SZ)
 #define FR_SUBBUF_HEAD_UNITS ((u32)sizeof(struct fr_subbuf_head) / FR_UNIT_SZ)
 
@@ -225,7 +253,9 @@ _Static_assert(FR_SEQ_SHIFT + FR_SEQ_BITS == 64, "a slot word is full");
 _Static_assert((FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS) / (sizeof(struct fr_rec) / FR_UNIT_SZ) * FR_SUBBUF_PAGE_MAX <
 		       1u << FR_CNT_BITS,
 	       "cnt holds a sub-buffer of the smallest records, but for near ones (bpf/near.h)");
+_Static_assert(sizeof(struct fr_text_page) == FR_PAGE_SZ, "one page");
 _Static_assert(sizeof(struct fr_writer) <= FR_PAGE_SZ, "one page");
+_Static_assert(__builtin_offsetof(struct fr_writer, mark) == FR_CACHE_SZ - 16, "in crash dumps");
 _Static_assert(sizeof(struct fr_slots) <= FR_PAGE_SZ, "one page");
 _Static_assert(FR_REC_MAX_SZ / FR_UNIT_SZ <= FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS - FR_SUBBUF_HEAD_UNITS, "fits a page");
 

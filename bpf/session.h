@@ -77,7 +77,8 @@ struct fr_session {
 	/* switches: read by every program, rarely written */
 	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0: none */
 	u32 self_tgid[FR_SELF_MAX];
-	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4];
+	struct fr_mark mark; /* zero in sessions of older programs */
+	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4 - sizeof(struct fr_mark)];
 	u64 self_ino; /* inode of our program: a process that executes it is one of ours */
 	u64 self_dev;
 	/* rare counters */
@@ -95,7 +96,7 @@ struct fr_session {
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */
 struct fr_task_key {
 	u32 tid;
-	u32 pad;
+	u32 epoch;    /* the session's, so that a crash dump tells whose table it is in; zero in those of older programs */
 	u64 start_ns; /* task_struct.start_time, monotonic */
 };
 
@@ -138,6 +139,7 @@ struct fr_ksym_text {
 
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
 _Static_assert(sizeof(struct fr_task) == 72, "in a map");
+_Static_assert(__builtin_offsetof(struct fr_session, mark) == FR_EVENT_MAX * 4 + FR_SELF_MAX * 4, "in crash dumps");
 _Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page: of an older layout too all of it can be mapped");
 
 #endif

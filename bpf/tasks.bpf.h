@@ -50,7 +50,7 @@ struct {
 
 FR_INLINE struct fr_task_key fr_task_key(struct task_struct *task)
 {
-	struct fr_task_key key = {.tid = task->pid, .start_ns = task->start_time};
+	struct fr_task_key key = {.tid = task->pid, .epoch = fr_epoch, .start_ns = task->start_time};
 
 	return key;
 }

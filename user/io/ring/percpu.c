@@ -34,9 +34,21 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node)
 	return err;
 }
 
-int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
+static int init_writer(int fd, const struct fr_percpu_ring *r)
 {
-	u32 key = FR_SLOT_PAGE, i;
+	const u32 key = FR_WRITER_PAGE;
+	const union {
+		struct fr_writer wr;
+		char page[FR_PAGE_SZ];
+	} init = {.wr = {.mark = {FR_WRITER_MAGIC, r->epoch}, .cpu = r->cpu, .tier = r->tier}};
+
+	return bpf_map_update_elem(fd, &key, &init, BPF_ANY) ? -errno : 0;
+}
+
+static int init_slots(int fd, const struct fr_percpu_ring *r)
+{
+	const u32 key = FR_SLOT_PAGE;
+	u32 i;
 	union {
 		struct fr_slots slots;
 		char page[FR_PAGE_SZ];
@@ -53,6 +65,11 @@ int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
 	for (i = 0; i < r->geo->slot_cnt; i++)
 		init.slots.slot[i] = fr_slot_fresh(i, r->geo->slot_cnt, r->geo->subbuf_pages);
 	return bpf_map_update_elem(fd, &key, &init, BPF_ANY) ? -errno : 0;
+}
+
+int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
+{
+	return init_writer(fd, r) ?: init_slots(fd, r);
 }
 
 static int open_event(const struct perf_event_attr *attr, u32 cpu)

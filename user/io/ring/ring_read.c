@@ -10,6 +10,25 @@
 
 #define PEEK_TRIES 16
 
+struct fr_ring_map fr_ring_map_at(void *base)
+{
+	u8 *page = base;
+	struct fr_slots *sl = (void *)(page + FR_SLOT_PAGE * FR_PAGE_SZ);
+	const volatile struct fr_slots *said = sl;
+
+	return (struct fr_ring_map){
+		.wr = (void *)(page + FR_WRITER_PAGE * FR_PAGE_SZ),
+		.sl = sl,
+		.data = page + FR_DATA_PAGE * FR_PAGE_SZ,
+		.slot_cnt = said->slot_cnt,
+		.subbuf_pages = said->subbuf_pages,
+		.epoch = said->epoch,
+		.cpu = said->cpu,
+		.tier = said->tier,
+		.layout = said->layout,
+	};
+}
+
 static u64 word_with_idx(u64 word, u32 idx)
 {
 	u64 mask = fr_slot(0, (1u << FR_IDX_BITS) - 1, 0, 0);

@@ -35,6 +35,12 @@ struct fr_ring_map {
 	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
 };
 
+/*
+ * The ring whose map begins at base, as its slot page says it is: each word read once, as another process may change it between
+ * a check and its use. The caller checks it.
+ */
+struct fr_ring_map fr_ring_map_at(void *base);
+
 /* A copied lap. */
 struct fr_lap {
 	u64 seq;

@@ -24,8 +24,6 @@
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
-#define META_FACTS  0u
-#define META_SCHEMA 1u
 #define MAKE_TRIES  10
 #define OWN_TRIES   20
 #define CLEAR_TRIES 500 /* 5 s, for a session of that name that is just being made, or removed */
@@ -63,68 +61,6 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* ---- meta: facts and schema, in a map of their own ---- */
-
-static int pin_meta(const struct fr_sess *s, const char *pin, const char *facts, const char *schema, size_t schema_sz)
-{
-	char path[320], *page = calloc(1, FR_META_SZ);
-	u32 key = META_FACTS;
-	int fd, err = 0;
-
-	if (!page)
-		return -ENOMEM;
-	if (strlen(facts) >= FR_META_SZ || schema_sz >= FR_META_SZ) {
-		free(page);
-		return -E2BIG;
-	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_meta", sizeof(u32), FR_META_SZ, 2, NULL);
-	if (fd < 0) {
-		free(page);
-		return -errno;
-	}
-	strcpy(page, facts);
-	if (bpf_map_update_elem(fd, &key, page, BPF_ANY))
-		err = -errno;
-	memset(page, 0, FR_META_SZ);
-	memcpy(page, schema, schema_sz);
-	key = META_SCHEMA;
-	if (!err && bpf_map_update_elem(fd, &key, page, BPF_ANY))
-		err = -errno;
-	snprintf(path, sizeof(path), "%s/%s", s->dir, pin);
-	if (!err && bpf_obj_pin(fd, path))
-		err = -errno;
-	close(fd);
-	free(page);
-	return err;
-}
-
-static int read_meta_entry(int fd, u32 key, char **text, size_t *sz)
-{
-	*text = malloc(FR_META_SZ);
-	if (!*text)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(fd, &key, *text))
-		return -errno;
-	(*text)[FR_META_SZ - 1] = 0;
-	*sz = strlen(*text);
-	return 0;
-}
-
-static int read_meta(struct fr_sess *s)
-{
-	int fd = fr_sess_get_pin(s, "meta"), err;
-	u32 entries;
-	size_t sz;
-
-	if (fd < 0)
-		return fd;
-	err = fr_sess_is_array(fd, FR_META_SZ, &entries) && entries == 2 ? 0 : -EPROTO;
-	err = err ?: read_meta_entry(fd, META_FACTS, &s->facts, &sz);
-	err = err ?: read_meta_entry(fd, META_SCHEMA, &s->schema, &s->schema_sz);
-	close(fd);
-	return err;
-}
-
 /* A fact that is a number, 0 if there is none; allocates nothing. */
 static u32 number(const struct fr_sess *s, const char *fact)
 {
@@ -157,7 +93,7 @@ static int open_sess(struct fr_sess *s)
 	s->dir_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return -errno;
-	err = read_meta(s);
+	err = fr_sess_read_meta(s);
 	err = err ?: check_layout(s);
 	err = err ?: fr_sess_map(s);
 	/* whatever failed, or is missing, of one that is being removed */
@@ -326,7 +262,6 @@ static int try_make_dir(struct fr_sess *s)
 static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res)
 {
 	char *facts, *schema;
-	size_t schema_sz;
 	int err;
 
 	conf->dir = s->dir;
@@ -338,14 +273,15 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 		fr_err_errno(err, "cannot map the rings of session '%s'", s->name);
 		return err;
 	}
+	s->shared->mark = (struct fr_mark){FR_SESSION_MAGIC, conf->epoch};
 	facts = facts_fn(arg, s, res);
-	schema = fr_schema_write(fr_schema_builtin(), &schema_sz);
-	err = facts && schema ? pin_meta(s, "meta", facts, schema, schema_sz) : -ENOMEM;
+	schema = fr_schema_write(fr_schema_builtin(), NULL);
+	err = facts && schema ? fr_sess_pin_meta(s, facts, schema) : -ENOMEM;
 	if (err)
 		fr_err_errno(err, "cannot keep what session '%s' is", s->name);
 	free(facts);
 	free(schema);
-	err = err ?: read_meta(s);
+	err = err ?: fr_sess_read_meta(s);
 	if (!err)
 		flock(s->dir_fd, LOCK_UN);
 	return err;
@@ -540,20 +476,6 @@ char *fr_sess_held(const struct fr_sess *s)
 	return fr_memfile_end(&m, NULL);
 }
 
-/* Another map takes the place of the one that is there, at once: who opens the session finds the facts before or those behind.
- */
-static int replace_meta(const struct fr_sess *s, const char *facts)
-{
-	char now[320], next[320];
-	int err;
-
-	snprintf(now, sizeof(now), "%s/meta", s->dir);
-	snprintf(next, sizeof(next), "%s/meta-next", s->dir);
-	unlink(next); /* left by a process that was killed doing this */
-	err = pin_meta(s, "meta-next", facts, s->schema, s->schema_sz);
-	return err ?: rename(next, now) ? -errno : 0;
-}
-
 int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value)
 {
 	char *was = fr_sess_fact(s, name), *facts;
@@ -564,7 +486,7 @@ int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value)
 	if (same)
 		return 0;
 	facts = fr_facts_set(s->facts, name, value);
-	err = facts ? replace_meta(s, facts) : -ENOMEM;
+	err = facts ? fr_sess_pin_meta(s, facts, s->schema) : -ENOMEM;
 	if (err) {
 		free(facts);
 		return err;

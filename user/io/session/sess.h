@@ -5,6 +5,7 @@
  * /sys/fs/bpf/flightrec/NAME/ flock here: the reader's lock, one snapshot (or repair) at a time
  *	owner/				flock here: the owner's lock, held while a recorder process lives
  *	meta				facts and schema; pinned last, so a session without it was never finished
+ *	crash-text	the same for crash dumps (sess_meta.c)
  *	session, clock, call, tasks, dead, rings-TIER, ring-CPU-TIER, prog-*, link-*
  *	triggers, alerts, dying, ledger, trig-GENERATION-*	of triggers (io/trig/trig.h)
  *	incidents, incident-*, inc-*	of the incident log (io/session/sess_incident.h)

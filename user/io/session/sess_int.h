@@ -35,6 +35,10 @@ struct fr_sess {
 /* The fd of a pin in the session's directory, or -errno. */
 int fr_sess_get_pin(const struct fr_sess *s, const char *name);
 
+/* Keep facts and schema, whole texts, with the session, whose rings are mapped, or instead of what is there. 0 or -errno. */
+int fr_sess_pin_meta(const struct fr_sess *s, const char *facts, const char *schema);
+int fr_sess_read_meta(struct fr_sess *s);
+
 /* Map the rings and the shared structs, after checking that they are what they should be. 0 or -errno. */
 int fr_sess_map(struct fr_sess *s);
 int fr_sess_map_rings(struct fr_sess *s); /* those that are not mapped yet */

@@ -44,25 +44,6 @@ static size_t ring_sz(const struct fr_ring_map *m)
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
 }
 
-/* What the slot page says of the ring, each word read once: another process may change it between a check and its use. */
-static struct fr_ring_map look_at(char *base)
-{
-	struct fr_slots *sl = (void *)(base + FR_SLOT_PAGE * FR_PAGE_SZ);
-	const volatile struct fr_slots *said = sl;
-
-	return (struct fr_ring_map){
-		.wr = (void *)(base + FR_WRITER_PAGE * FR_PAGE_SZ),
-		.sl = sl,
-		.data = (void *)(base + FR_DATA_PAGE * FR_PAGE_SZ),
-		.slot_cnt = said->slot_cnt,
-		.subbuf_pages = said->subbuf_pages,
-		.epoch = said->epoch,
-		.cpu = said->cpu,
-		.tier = said->tier,
-		.layout = said->layout,
-	};
-}
-
 /* It must agree with the map's size and the pin's name. */
 static bool is_sound(const struct fr_ring_map *m, u32 entries, const struct fr_ring_map *want)
 {
@@ -110,7 +91,7 @@ static int map_ring(int fd, const struct fr_ring_map *want, struct fr_ring_map *
 	base = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	got = look_at(base);
+	got = fr_ring_map_at(base);
 	err = is_sound(&got, entries, want) ? protect(base, sz) : -EPROTO;
 	if (err)
 		munmap(base, sz);
