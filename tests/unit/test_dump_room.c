@@ -120,6 +120,7 @@ static void all_rings_have_a_place(void **state)
 		for (cnt = 0; (at = fr_dump_room_place(&r, sz)); cnt++) {
 			assert_true(at == behind || at == r.sure.at || at == r.lent.at);
 			behind = at + sz;
+			assert_int_not_equal((uintptr_t)at % FR_PAGE_SZ, 0); /* in a crash dump it is no page of a ring */
 			assert_true(behind <= r.sure.at + r.sure.sz || (at >= r.lent.at && behind <= r.lent.at + r.lent.sz));
 		}
 		assert_true(cnt >= 99 * MIB / sz);

@@ -30,7 +30,7 @@ int fr_dump_take_memory(struct fr_dump *d)
 	if (d->ask->room) {
 		d->room = *d->ask->room;
 	} else {
-		needs = fr_dump_needs(d->s);
+		needs = fr_dump_needs_of_rings(d->src[0].map, d->src_cnt);
 		err = fr_dump_room_take(&needs, &d->room);
 	}
 	err = err ?: !d->copied || !d->hole ? -ENOMEM : 0;

@@ -45,7 +45,7 @@ struct fr_dump_lap {
 };
 
 struct fr_dump {
-	struct fr_sess *s;
+	struct fr_sess *s; /* NULL: the rings are from a crash dump (recover.h) */
 	const struct fr_dump_ask *ask;
 	struct fr_dump_done *done;
 	struct fr_snap_writer *w;
@@ -87,6 +87,18 @@ static inline size_t fr_dump_subbuf_sz(const struct fr_ring_map *m)
 	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
 }
 
+/* Copy all rings, and write their events. 0 or -errno. */
+int fr_dump_put_events(struct fr_dump *d);
+
+/* 0, or -EINTR where one of the signals that end it has come. */
+int fr_dump_look_for_stop(const struct fr_dump *d);
+
+/* Complete the file, and note how large it is and how long all took. 0 or -errno, and no file. */
+int fr_dump_finish(struct fr_dump *d);
+
+/* Free what a dump has taken but its session. */
+void fr_dump_free(struct fr_dump *d);
+
 /* All memory for copying that is certain, and what is lent; a recorder has had the first for long. 0 or -ENOMEM. */
 int fr_dump_take_memory(struct fr_dump *d);
 
@@ -109,6 +121,18 @@ struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ri
 /* Read the profile and write it; its addresses are looked up, too. 0 or -errno of the writer. */
 int fr_dump_put_profile(struct fr_dump *d);
 
+/* Who names the kernel's addresses: like fr_kallsyms_find(). */
+struct fr_dump_kernel {
+	int (*find)(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info);
+	void *arg;
+	const char *why_not; /* instead: why they have no names */
+	u8 build_id[FR_BUILD_ID_MAX];
+	u8 build_id_sz;
+};
+
+/* Write the names of the kernel's addresses in stacks, which are sorted; that they have none is a fact. 0 or -errno. */
+int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel);
+
 /*
  * Write what addresses mean: kernel symbols, and the mapped files and generated code of living processes among these cnt tasks.
  * What cannot be found is missing; facts say so. 0 or -errno of the writer.
@@ -117,5 +141,16 @@ int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size
 
 /* Write everything beside the events: counters, holes, tasks, processes, clocks, facts. 0 or -errno. */
 int fr_dump_put_meta(struct fr_dump *d);
+
+/* Of that, the parts that a crash dump has as well. 0 or -errno. */
+int fr_dump_put_accounts(struct fr_dump *d);		    /* counters and holes */
+int fr_dump_put_facts(struct fr_dump *d, const char *text); /* name=value lines */
+int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh);
+
+/* Room for the clocks of a session. */
+#define FR_DUMP_CLOCKS_MOST (2 + 2 * FR_WALL_STEP_MAX)
+
+/* What the clocks said when it began, by its facts, and at each step of the wall clock until end_ts. Returns how many. */
+size_t fr_dump_clocks(const char *facts, const struct fr_session *sh, u64 end_ts, struct fr_snap_clock *c);
 
 #endif

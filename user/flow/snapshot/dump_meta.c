@@ -56,6 +56,11 @@ static int put_rings(struct fr_dump *d)
 	return err;
 }
 
+int fr_dump_put_accounts(struct fr_dump *d)
+{
+	return put_rings(d) ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
+}
+
 /* Tasks that ended before anything that the rings hold are left out. *task: malloc'ed, *cnt remaining. */
 static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
 {
@@ -97,26 +102,31 @@ static size_t put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct f
 	return 2;
 }
 
-static int put_clocks(struct fr_dump *d)
+size_t fr_dump_clocks(const char *facts, const struct fr_session *sh, u64 end_ts, struct fr_snap_clock *c)
 {
-	const struct fr_session *sh = fr_sess_shared(d->s);
 	u64 step_cnt = fr_load(&sh->wall_step_cnt), nr = step_cnt > FR_WALL_STEP_MAX ? step_cnt - FR_WALL_STEP_MAX : 0;
-	struct fr_snap_clock c[2 + 2 * FR_WALL_STEP_MAX], now;
-	char *begin = fr_sess_fact(d->s, "begin_clock");
+	char *begin = fr_facts_get(facts, "begin_clock");
 	size_t cnt = 0;
-	int err;
 
 	if (begin && !fr_clock_parse(begin, &c[cnt]))
 		cnt++;
 	free(begin);
-	err = fr_clock_sample(d->s, &now);
+	for (; nr < step_cnt && cnt + 2 < FR_DUMP_CLOCKS_MOST; nr++)
+		cnt += put_step(sh, nr, end_ts, &c[cnt]);
+	return cnt;
+}
+
+static int put_clocks(struct fr_dump *d)
+{
+	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST], now;
+	size_t cnt;
+	int err = fr_clock_sample(d->s, &now);
+
 	if (err)
 		return err;
-	for (; nr < step_cnt && cnt + 2 < sizeof(c) / sizeof(c[0]); nr++)
-		cnt += put_step(sh, nr, now.ts, &c[cnt]);
+	cnt = fr_dump_clocks(fr_sess_facts(d->s), fr_sess_shared(d->s), now.ts, c);
 	c[cnt++] = now;
-	err = fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)step_cnt);
-	return err ?: fr_snap_put_clocks(d->w, c, cnt);
+	return fr_snap_put_clocks(d->w, c, cnt);
 }
 
 /* All that the log has, saved or not. A session without one has none. */
@@ -164,8 +174,7 @@ static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t 
 	return err;
 }
 
-/* name=value lines. */
-static int copy_facts(struct fr_dump *d, const char *text)
+int fr_dump_put_facts(struct fr_dump *d, const char *text)
 {
 	const char *name, *value;
 	size_t pos = 0, name_len, value_len;
@@ -197,7 +206,7 @@ static int put_trigger_facts(struct fr_dump *d)
 	if (ask->sig)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
 	if (ask->facts)
-		err = err ?: copy_facts(d, ask->facts);
+		err = err ?: fr_dump_put_facts(d, ask->facts);
 	return err;
 }
 
@@ -233,19 +242,20 @@ static int put_missed(struct fr_dump *d)
 	return fr_snap_put_fact(d->w, "missed", "%s", text);
 }
 
-static int put_counts(struct fr_dump *d)
+int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 {
-	const struct fr_session *sh = fr_sess_shared(d->s);
 	int err;
 
 	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
 	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
 	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
 	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)d->sample_taken);
-	err = err
-		      ?: fr_snap_put_fact(d->w, "sample_expected", "%llu",
-					  (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
-	return err ?: put_missed(d);
+	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)fr_load(&sh->wall_step_cnt));
+}
+
+static int put_samples_due(struct fr_dump *d)
+{
+	return fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
 }
 
 /* Its programs run, and record nothing: the history lacks them since the governor's last step. */
@@ -262,21 +272,22 @@ static int put_held(struct fr_dump *d)
 
 static int put_facts(struct fr_dump *d)
 {
-	int err = copy_facts(d, fr_sess_facts(d->s));
+	int err = fr_dump_put_facts(d, fr_sess_facts(d->s));
 
 	err = err ?: put_host_facts(d);
 	err = err ?: put_trigger_facts(d);
 	err = err ?: put_held(d);
-	return err ?: put_counts(d);
+	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
+	err = err ?: put_samples_due(d);
+	return err ?: put_missed(d);
 }
 
 int fr_dump_put_meta(struct fr_dump *d)
 {
 	struct fr_snap_task *task = NULL;
 	size_t task_cnt = 0;
-	int err = put_rings(d);
+	int err = fr_dump_put_accounts(d);
 
-	err = err ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
 	err = err ?: put_tasks(d, &task, &task_cnt);
 	err = err ?: put_clocks(d);
 	err = err ?: put_incidents(d);

@@ -11,6 +11,7 @@
 #define RINGS_PER_JOB_SZ (64ULL << 20)
 #define LENT_SHARE	 8
 #define SUBBUF_MAX_SZ	 (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
+#define OFF_BOUND_SZ	 64u	      /* places begin so far behind the bound of a page */
 #define STACK_SZ	 (8ULL << 20) /* of a thread, as most systems have it */
 
 /* ---- how much ---- */
@@ -39,19 +40,26 @@ struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz)
 	};
 }
 
-struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
+struct fr_dump_needs fr_dump_needs_of_rings(const struct fr_ring_map *ring, size_t cnt)
 {
-	const struct fr_ring_map *ring;
-	size_t cnt, i, sz, largest_sz = 0;
+	size_t i, sz, largest_sz = 0;
 	u64 rings_sz = 0;
 
-	ring = fr_sess_rings(s, &cnt);
 	for (i = 0; i < cnt; i++) {
 		sz = fr_dump_subbuf_sz(&ring[i]);
 		rings_sz += ring[i].slot_cnt * sz;
 		largest_sz = sz > largest_sz ? sz : largest_sz;
 	}
 	return fr_dump_needs_of(rings_sz, largest_sz);
+}
+
+struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
+{
+	const struct fr_ring_map *ring;
+	size_t cnt;
+
+	ring = fr_sess_rings(s, &cnt);
+	return fr_dump_needs_of_rings(ring, cnt);
 }
 
 /* ---- having it ---- */
@@ -68,23 +76,26 @@ static u8 *trim(u8 *at, size_t all, size_t sz)
 	return buf;
 }
 
-/* sz bytes of memory that nobody has touched yet. */
+/*
+ * sz bytes of memory that nobody has touched yet, and a page more: places begin off the bounds of pages, so that in a crash
+ * dump of the kernel no copy is taken for a ring's page (recover.h).
+ */
 static struct fr_dump_area map(size_t sz)
 {
-	size_t all = sz + FR_HUGE_SZ;
+	size_t all = sz + FR_PAGE_SZ + FR_HUGE_SZ;
 	u8 *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		return (struct fr_dump_area){};
-	at = trim(at, all, sz);
+	at = trim(at, all, sz + FR_PAGE_SZ);
 	madvise(at, sz, MADV_HUGEPAGE);
-	return (struct fr_dump_area){.at = at, .sz = sz};
+	return (struct fr_dump_area){.at = at + OFF_BOUND_SZ, .sz = sz};
 }
 
 static void unmap(struct fr_dump_area *a)
 {
 	if (a->at)
-		munmap(a->at, a->sz);
+		munmap(a->at - OFF_BOUND_SZ, a->sz + FR_PAGE_SZ);
 	*a = (struct fr_dump_area){};
 }
 
@@ -104,7 +115,7 @@ void fr_dump_room_fault(struct fr_dump_room *r)
 {
 	u8 *p;
 
-	for (p = r->sure.at; p < r->sure.at + r->sure.sz; p += FR_PAGE_SZ)
+	for (p = r->sure.at; p <= r->sure.at + r->sure.sz; p += FR_PAGE_SZ) /* the last place ends in the page more */
 		*(volatile u8 *)p = 0;
 	r->rest_sz = 0;
 }

@@ -41,8 +41,10 @@ struct fr_dump_room {
 	u32 jobs, copiers;
 };
 
-/* Of this session; of rings that take so many bytes, the largest sub-buffer so many. */
+/* Of this session; of these cnt rings; of rings that take so many bytes, the largest sub-buffer so many. */
+struct fr_ring_map;
 struct fr_dump_needs fr_dump_needs(struct fr_sess *s);
+struct fr_dump_needs fr_dump_needs_of_rings(const struct fr_ring_map *ring, size_t cnt);
 struct fr_dump_needs fr_dump_needs_of(u64 rings_sz, size_t largest_sz);
 
 /*

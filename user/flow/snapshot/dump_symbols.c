@@ -17,7 +17,6 @@
 #include "io/symbol/vdso.h"
 #include "pure/err.h"
 
-#define KALLSYMS    "/proc/kallsyms"
 #define KERNEL_MAX  32768u /* addresses */
 #define MAPPING_MAX 65536u
 #define SYMBOL_MAX  65536u
@@ -27,16 +26,6 @@
 /* A snapshot must not wait for processes: limits of CPU time for looking at them, and of elapsed time on a busy machine. */
 #define PROCS_CPU_NS 200000000ULL
 #define PROCS_NS     2000000000ULL
-
-static int put_build_id(struct fr_dump *d)
-{
-	u8 id[FR_BUILD_ID_MAX], sz = fr_build_id_of_kernel(id), i;
-	char text[2 * FR_BUILD_ID_MAX + 1] = "";
-
-	for (i = 0; i < sz; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	return sz ? fr_snap_put_fact(d->w, "kernel_build_id", "%s", text) : 0;
-}
 
 /* ---- the kernel's ---- */
 
@@ -67,27 +56,28 @@ static int put_kernel_symbols(struct fr_dump *d, const struct fr_ksym *k, size_t
 	return err;
 }
 
-static int put_kernel_facts(struct fr_dump *d, const struct fr_kallsyms_info *info, int found)
+static int put_build_id(struct fr_dump *d, const struct fr_dump_kernel *kernel)
+{
+	char text[2 * FR_BUILD_ID_MAX + 1] = "";
+	u8 i;
+
+	for (i = 0; i < kernel->build_id_sz; i++)
+		snprintf(text + 2 * i, 3, "%02x", kernel->build_id[i]);
+	return *text ? fr_snap_put_fact(d->w, "kernel_build_id", "%s", text) : 0;
+}
+
+static int put_kernel_facts(struct fr_dump *d, const struct fr_dump_kernel *kernel, const struct fr_kallsyms_info *info,
+			    int found)
 {
 	const char *why = found ? strerror(-found) : info->hidden ? "hidden: kptr_restrict" : "ok";
-	int err = fr_snap_put_fact(d->w, "kernel_symbols", "%s", why);
+	int err = fr_snap_put_fact(d->w, "kernel_symbols", "%s", kernel->why_not ?: why);
 
 	if (info->stext)
 		err = err ?: fr_snap_put_fact(d->w, "kernel_stext", "0x%llx", (unsigned long long)info->stext);
-	return err ?: put_build_id(d);
+	return err ?: put_build_id(d, kernel);
 }
 
-/* Asked of the kernel one by one; or, of a session that has no program for it, in all there are. */
-static int find_kernel(struct fr_dump *d, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
-{
-	if (fr_sess_ksyms(d->s, k, cnt))
-		return fr_kallsyms_find(KALLSYMS, k, cnt, info);
-	fr_kallsyms_stext(KALLSYMS, info);
-	info->hidden = false; /* the addresses, but not the names */
-	return 0;
-}
-
-static int put_kernel(struct fr_dump *d)
+int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel)
 {
 	const struct fr_addrs *a = d->addrs;
 	size_t cnt = a->addr_cnt - a->kernel_at, i;
@@ -102,13 +92,31 @@ static int put_kernel(struct fr_dump *d)
 	k = calloc(cnt, sizeof(*k));
 	for (i = 0; k && i < cnt; i++)
 		k[i].addr = a->addr[a->kernel_at + i];
-	found = k ? find_kernel(d, k, cnt, &info) : -ENOMEM;
-	err = put_kernel_facts(d, &info, found);
+	found = !k ? -ENOMEM : kernel->why_not ? 0 : kernel->find(kernel->arg, k, cnt, &info);
+	err = put_kernel_facts(d, kernel, &info, found);
 	if (k && !info.hidden)
 		err = err ?: put_kernel_symbols(d, k, cnt);
 	fr_kallsyms_free(k, k ? cnt : 0);
 	free(k);
 	return err;
+}
+
+/* Asked of the kernel one by one; or, of a session that has no program for it, in all there are. */
+static int find_here(void *sess, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
+{
+	if (fr_sess_ksyms(sess, k, cnt))
+		return fr_kallsyms_find(FR_KALLSYMS, k, cnt, info);
+	fr_kallsyms_stext(FR_KALLSYMS, info);
+	info->hidden = false; /* the addresses, but not the names */
+	return 0;
+}
+
+static int put_kernel(struct fr_dump *d)
+{
+	struct fr_dump_kernel kernel = {.find = find_here, .arg = d->s};
+
+	kernel.build_id_sz = fr_build_id_of_kernel(kernel.build_id);
+	return fr_dump_put_kernel(d, &kernel);
 }
 
 /* ---- processes ---- */

@@ -8,6 +8,8 @@
 
 #include "types.h"
 
+#define FR_KALLSYMS "/proc/kallsyms"
+
 /* An address, and the function it is in. */
 struct fr_ksym {
 	u64 addr;
