@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "io/vmcore/carve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/text/pages.h"
+
+#define PID_MOST      4194304u /* the kernel's PID_MAX_LIMIT */
+#define TEXT_PAGE_MAX 65536u
+#define FIRST_ROOM    64u
+
+/* Add an element to a list that doubles at powers of two. 0 or -ENOMEM. */
+static int add(void *list, size_t *cnt, const void *item, size_t sz)
+{
+	char **at = list, *more;
+
+	if (!*cnt || (*cnt >= FIRST_ROOM && !(*cnt & (*cnt - 1)))) {
+		more = realloc(*at, (*cnt ? *cnt * 2 : FIRST_ROOM) * sz);
+		if (!more)
+			return -ENOMEM;
+		*at = more;
+	}
+	memcpy(*at + (*cnt)++ * sz, item, sz);
+	return 0;
+}
+
+/* ---- pages ---- */
+
+static int add_page(struct fr_carved *c, u64 place, const struct fr_page_head *h)
+{
+	const struct fr_carved_page page = {h->epoch, h->cpu, h->tier, h->page, h->seq, place};
+
+	if (h->page >= FR_SUBBUF_PAGE_MAX || h->tier >= FR_TIER_CNT)
+		return 0;
+	return add(&c->page, &c->page_cnt, &page, sizeof(page));
+}
+
+static int add_slots(struct fr_carved *c, u64 place, const struct fr_slots *sl)
+{
+	const struct fr_carved_one one = {sl->epoch, sl->cpu, sl->tier, place};
+
+	return add(&c->slots, &c->slots_cnt, &one, sizeof(one));
+}
+
+static int add_writer(struct fr_carved *c, u64 place, const struct fr_writer *wr)
+{
+	const struct fr_carved_one one = {wr->mark.epoch, wr->cpu, wr->tier, place};
+
+	return add(&c->writer, &c->writer_cnt, &one, sizeof(one));
+}
+
+static int add_session(struct fr_carved *c, u64 place, const struct fr_session *sh)
+{
+	const struct fr_carved_one one = {.epoch = sh->mark.epoch, .place = place};
+
+	return add(&c->session, &c->session_cnt, &one, sizeof(one));
+}
+
+static int add_text(struct fr_carved *c, const struct fr_text_page *page)
+{
+	if (!fr_pages_is(page) || c->text_cnt == TEXT_PAGE_MAX)
+		return 0;
+	return add(&c->text, &c->text_cnt, page, sizeof(*page));
+}
+
+/* ---- tasks ---- */
+
+/* An element of the table: the kernel puts a hash map's value right behind its key. */
+struct element {
+	struct fr_task_key key;
+	struct fr_task task;
+};
+
+static bool is_name(const char *comm)
+{
+	return memchr(comm, 0, FR_COMM_SZ);
+}
+
+static bool is_task(const struct element *e)
+{
+	const struct fr_task *t = &e->task;
+
+	return e->key.epoch && t->tgid && t->tgid <= PID_MOST && t->ppid <= PID_MOST &&
+	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && is_name(t->comm) && is_name(t->first_comm);
+}
+
+static int add_tasks(struct fr_carved *c, const u8 *page)
+{
+	struct fr_carved_task got = {};
+	struct element e;
+	u32 tid;
+	size_t at;
+	int err = 0;
+
+	for (at = 0; at + sizeof(e) <= FR_PAGE_SZ && !err; at += sizeof(u64)) {
+		memcpy(&tid, page + at, sizeof(tid));
+		if (tid - 1 >= PID_MOST)
+			continue;
+		memcpy(&e, page + at, sizeof(e));
+		if (!is_task(&e))
+			continue;
+		got.epoch = e.key.epoch;
+		got.task = (struct fr_snap_task){.tid = tid, .task = e.task, .start_ns = e.key.start_ns};
+		err = add(&c->task, &c->task_cnt, &got, sizeof(got));
+	}
+	return err;
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct fr_snap_task *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->task.exit_ns != y->task.exit_ns)
+		return x->task.exit_ns < y->task.exit_ns ? -1 : 1;
+	return x->task.renamed_ns < y->task.renamed_ns ? -1 : x->task.renamed_ns > y->task.renamed_ns;
+}
+
+int fr_carved_tasks(const struct fr_carved *c, u32 epoch, struct fr_snap_task **out, size_t *cnt)
+{
+	struct fr_snap_task *t = malloc((c->task_cnt + 1) * sizeof(*t));
+	size_t i, n = 0, kept = 0;
+
+	if (!t)
+		return -ENOMEM;
+	for (i = 0; i < c->task_cnt; i++)
+		if (c->task[i].epoch == epoch)
+			t[n++] = c->task[i].task;
+	qsort(t, n, sizeof(*t), by_task);
+	for (i = 0; i < n; i++)
+		if (i + 1 == n || t[i].tid != t[i + 1].tid || t[i].start_ns != t[i + 1].start_ns)
+			t[kept++] = t[i];
+	*out = t;
+	*cnt = kept;
+	return 0;
+}
+
+/* ---- all ---- */
+
+/* A page that the kernel fills with lines, from its beginning (kernel/vmcore_info.c). */
+static bool is_vmcoreinfo(const char *page)
+{
+	return !memcmp(page, "OSRELEASE=", 10) && memchr(page, 0, FR_PAGE_SZ) && strstr(page, "\nSYMBOL(_stext)=");
+}
+
+int fr_carve_page(void *arg, u64 place, const void *page)
+{
+	const struct fr_mark *begin = page, *writer = &((const struct fr_writer *)page)->mark,
+			     *session = &((const struct fr_session *)page)->mark;
+	struct fr_carved *c = arg;
+
+	if (begin->magic == FR_PAGE_MAGIC)
+		return add_page(c, place, page);
+	if (begin->magic == FR_RING_MAGIC)
+		return add_slots(c, place, page);
+	if (begin->magic == FR_TEXT_MAGIC)
+		return add_text(c, page);
+	if (writer->magic == FR_WRITER_MAGIC)
+		return add_writer(c, place, page);
+	if (session->magic == FR_SESSION_MAGIC)
+		return add_session(c, place, page);
+	if (!c->vmcoreinfo && is_vmcoreinfo(page))
+		return (c->vmcoreinfo = strdup(page)) ? 0 : -ENOMEM;
+	return add_tasks(c, page);
+}
+
+/* Without the place. */
+static int by_identity(const void *a, const void *b)
+{
+	const struct fr_carved_page *x = a, *y = b;
+
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->tier != y->tier)
+		return x->tier < y->tier ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return (int)x->page - y->page;
+}
+
+void fr_carved_sort(struct fr_carved *c)
+{
+	if (c->page_cnt)
+		qsort(c->page, c->page_cnt, sizeof(*c->page), by_identity);
+}
+
+const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const struct fr_carved_page *like, size_t *cnt)
+{
+	const struct fr_carved_page *end = c->page + c->page_cnt, *at, *first;
+
+	at = c->page_cnt ? bsearch(like, c->page, c->page_cnt, sizeof(*at), by_identity) : NULL;
+	*cnt = 0;
+	if (!at)
+		return NULL;
+	for (first = at; first > c->page && !by_identity(first - 1, like); first--)
+		;
+	while (first + *cnt < end && !by_identity(first + *cnt, like))
+		++*cnt;
+	return first;
+}
+
+void fr_carved_free(struct fr_carved *c)
+{
+	free(c->page);
+	free(c->writer);
+	free(c->slots);
+	free(c->session);
+	free(c->text);
+	free(c->task);
+	free(c->vmcoreinfo);
+}
