@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bash completion for flightrec. Options come from --help and names from `flightrec events`, so that nothing is kept twice.
 
-_flightrec_commands='record dump profile list follow tail watch reload status stop replay report cut merge diff export symbols view top incidents info verify events doctor'
+_flightrec_commands='record dump profile list follow tail watch reload status stop replay report cut recover merge diff export symbols view top incidents info verify events doctor'
 
 _flightrec_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -35,6 +35,11 @@ _flightrec_files() {
 	mapfile -t COMPREPLY < <(compgen -f -X '!*.flight' -- "$1"; compgen -d -- "$1")
 }
 
+_flightrec_any_files() {
+	compopt -o filenames 2> /dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
 _flightrec() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 
@@ -59,6 +64,7 @@ _flightrec() {
 	profile:--since) _flightrec_offer '30s 1m 10m 1h' "$word" ;;
 	diff:--last) _flightrec_offer '10s 30s 1m 10m' "$word" ;;
 	export:-t | export:--to) _flightrec_offer 'perfetto ctf trace-cmd folded perf-script json csv html' "$word" ;;
+	recover:--kallsyms) _flightrec_any_files "$word" ;;
 	*:--window) _flightrec_offer 'trigger-50ms..trigger+5ms trigger.. 10%..20% -1s..' "$word" ;;
 	*:--since | *:--until) _flightrec_offer 'trigger trigger-50ms trigger+5ms 50% -200ms' "$word" ;;
 	top:--panel) _flightrec_offer 'details events tasks cpus calls offcpu waits irqs block flame hist info' "$word" ;;
@@ -70,6 +76,8 @@ _flightrec() {
 			_flightrec_offer "$(_flightrec_options "$command")" "$word"
 		elif [[ $command == events ]]; then
 			_flightrec_offer "$(_flightrec_events | grep -v '^-')" "$word"
+		elif [[ $command == recover ]]; then
+			_flightrec_any_files "$word"
 		elif [[ $command == @(replay|report|profile|cut|merge|diff|export|view|top|list|incidents|info|verify|symbols) ]]; then
 			_flightrec_files "$word"
 		fi

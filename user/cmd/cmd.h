@@ -28,6 +28,7 @@ int fr_cmd_view(int argc, char **argv);
 int fr_cmd_top(int argc, char **argv);
 int fr_cmd_cut(int argc, char **argv);
 int fr_cmd_merge(int argc, char **argv);
+int fr_cmd_recover(int argc, char **argv);
 int fr_cmd_diff(int argc, char **argv);
 int fr_cmd_doctor(int argc, char **argv);
 

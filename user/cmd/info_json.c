@@ -240,6 +240,8 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 	put_fact(w, "events_missing", s, "events_missing");
 	if (fr_info_fact(s, "events_held"))
 		put_fact(w, "events_held", s, "events_held");
+	if (fr_info_fact(s, "recovered"))
+		put_counts(w, "recovered", fr_info_fact(s, "recovered"));
 	fr_jsonw_u64(w, "damage", fr_info_sum(s, "damage"));
 }
 

@@ -309,6 +309,19 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	}
 }
 
+static void put_unrecovered(struct fr_out *o, bool *any, const struct fr_info *s)
+{
+	const char *at = fr_info_fact(s, "recovered"), *name;
+	char what[128];
+	int len;
+	u64 v;
+
+	while (fr_info_pair(&at, &name, &len, &v)) {
+		snprintf(what, sizeof(what), "%.*s of the session that were not in the crash dump", len < 64 ? len : 64, name);
+		put_lack(o, any, v, what);
+	}
+}
+
 /* Holes with this reason; stacks' are not counted among holes. */
 static u64 holes_of(const struct fr_info *s, const char *reason)
 {
@@ -344,6 +357,7 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	put_missed(o, &any, s);
+	put_unrecovered(o, &any, s);
 	put_lack_names(o, &any, s, "  events this kernel does not have: ", "events_missing");
 	put_lack_names(o, &any, s, "  events that the governor had turned off when it was taken: ", "events_held");
 	if (!any)

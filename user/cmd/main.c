@@ -33,6 +33,7 @@ static const struct {
 	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE},
 	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", LARGE},
 	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", LARGE},
+	{"recover", "flightrec recover", fr_cmd_recover, "make a snapshot of a crash dump of the kernel", LARGE},
 	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE},
 	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", LARGE},
 	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good",

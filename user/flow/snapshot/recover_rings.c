@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recover_rings: puts the rings of a session together again.
+ *
+ *	in the dump, anywhere:	writer  slots  page page page ...	each says: epoch, cpu, tier, seq, page
+ *				  |       |      |
+ *				  v       v      v
+ *	in memory, per ring:	| w | slot words | sub-buffer 0 | ... | sub-buffer N |
+ *
+ * The word of slot seq % N says which sub-buffer lap seq is in. A lap that a reader had swapped out comes to the place that its
+ * word names, too, which is where the reader would have put it back. What is not found stays zero: the reader takes no page
+ * without its head.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "flow/snapshot/recover_int.h"
+#include "io/ring/ring_check.h"
+
+static size_t ring_sz(const struct fr_ring_map *m)
+{
+	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
+}
+
+static bool is_same_ring(const struct fr_carved_one *a, const struct fr_carved_one *b)
+{
+	return a->epoch == b->epoch && a->cpu == b->cpu && a->tier == b->tier;
+}
+
+/* Of the writer's pages of this ring, the one that is ahead. 0, or -ENOENT. */
+static int read_writer(const struct fr_recover *r, const struct fr_carved_one *of, struct fr_writer *wr)
+{
+	union {
+		struct fr_writer wr;
+		u8 page[FR_PAGE_SZ];
+	} got;
+	const struct fr_carved_one *w;
+	int err = -ENOENT;
+
+	for (w = r->found.writer; w < r->found.writer + r->found.writer_cnt; w++) {
+		if (!is_same_ring(w, of) || fr_vmcore_read(r->core, w->place, got.page))
+			continue;
+		if (err || fr_writer_w(&got.wr) > fr_writer_w(wr))
+			*wr = got.wr;
+		err = 0;
+	}
+	return err;
+}
+
+/* How many of the laps that are there by w these slot words have, and one more; 0: no ring is like that. */
+static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
+{
+	const struct fr_ring_map m = {.wr = wr, .slot_cnt = sl->slot_cnt, .subbuf_pages = sl->subbuf_pages};
+	u64 seq, last;
+	u32 cnt = 1;
+
+	if (!fr_ring_geometry_ok(&m) || !fr_layout_readable(sl->layout, 0))
+		return 0;
+	if (fr_ring_read_range(&m, &seq, &last))
+		return cnt;
+	for (; seq <= last; seq++)
+		cnt += fr_ring_word_is(&m, sl->slot[seq % m.slot_cnt], seq);
+	return cnt;
+}
+
+/*
+ * Of the slot pages of this ring, the one that fits its writer best: memory that is free may still have the page that user
+ * space put into the new ring. 0, or -ENOENT.
+ */
+static int read_slots(const struct fr_recover *r, const struct fr_carved_one *of, const struct fr_writer *wr, void *page)
+{
+	union {
+		struct fr_slots slots;
+		u8 page[FR_PAGE_SZ];
+	} got;
+	const struct fr_carved_one *sl;
+	u32 best = 0, cnt;
+
+	for (sl = r->found.slots; sl < r->found.slots + r->found.slots_cnt; sl++) {
+		if (!is_same_ring(sl, of) || fr_vmcore_read(r->core, sl->place, got.page))
+			continue;
+		cnt = count_laps(&got.slots, wr);
+		if (cnt > best)
+			memcpy(page, got.page, FR_PAGE_SZ);
+		best = cnt > best ? cnt : best;
+	}
+	return best ? 0 : -ENOENT;
+}
+
+/* Memory for a ring, zero, and its control pages. 0; -ENOENT: it lacks one, or they make no sense; -errno. */
+static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, struct fr_ring_map *out)
+{
+	union {
+		struct fr_slots slots;
+		u8 page[FR_PAGE_SZ];
+	} sl;
+	struct fr_writer wr = {};
+	struct fr_ring_map m = {};
+	u8 *base;
+
+	if (of->tier >= FR_TIER_CNT || read_writer(r, of, &wr) || read_slots(r, of, &wr, sl.page))
+		return -ENOENT;
+	m.slot_cnt = sl.slots.slot_cnt;
+	m.subbuf_pages = sl.slots.subbuf_pages;
+	base = mmap(NULL, ring_sz(&m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	memcpy(base + FR_WRITER_PAGE * FR_PAGE_SZ, &wr, sizeof(wr));
+	memcpy(base + FR_SLOT_PAGE * FR_PAGE_SZ, sl.page, FR_PAGE_SZ);
+	*out = fr_ring_map_at(base);
+	return 0;
+}
+
+/* Copies of a page must agree, or none is believed. */
+static void place_page(struct fr_recover *r, const struct fr_carved_page *like, u8 *to)
+{
+	u8 other[FR_PAGE_SZ];
+	size_t cnt, i;
+	const struct fr_carved_page *p = fr_carved_find(&r->found, like, &cnt);
+	int err = p ? fr_vmcore_read(r->core, p->place, to) : -ENOENT;
+
+	r->missing_cnt += err != 0;
+	for (i = 1; i < cnt && !err; i++)
+		err = fr_vmcore_read(r->core, p[i].place, other) || memcmp(to, other, FR_PAGE_SZ) ? -EUCLEAN : 0;
+	r->differ_cnt += err == -EUCLEAN;
+	if (err)
+		memset(to, 0, FR_PAGE_SZ);
+}
+
+/* The pages of lap seq, as far as it was written. */
+static void place_lap(struct fr_recover *r, const struct fr_ring_map *m, u64 seq)
+{
+	u64 word = *fr_ring_slot_of(m, seq), w = fr_writer_w(m->wr);
+	u32 end = seq == fr_w_seq(w) ? fr_w_off(w) : fr_ring_full_units(m), page;
+	struct fr_carved_page like = {.epoch = m->epoch, .cpu = m->cpu, .tier = m->tier, .seq = seq};
+	u8 *to;
+
+	if (!fr_ring_word_is(m, word, seq))
+		return;
+	to = (u8 *)fr_ring_subbuf(m, fr_slot_idx(word));
+	for (page = 0; page * FR_PAGE_UNITS < end; page++) {
+		like.page = page;
+		place_page(r, &like, to + page * FR_PAGE_SZ);
+	}
+}
+
+static void place_laps(struct fr_recover *r, const struct fr_ring_map *m)
+{
+	u64 seq, last;
+
+	if (fr_ring_read_range(m, &seq, &last))
+		return;
+	for (; seq <= last; seq++)
+		place_lap(r, m, seq);
+}
+
+/* Is there one of the same ring among the cnt first of a list? */
+static bool has_ring(const struct fr_carved_one *list, size_t cnt, const struct fr_carved_one *like)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		if (is_same_ring(&list[i], like))
+			return true;
+	return false;
+}
+
+/* Rings that have a writer's page, but no slots. */
+static u32 count_slotless(const struct fr_recover *r)
+{
+	const struct fr_carved *f = &r->found;
+	u32 cnt = 0;
+	size_t i;
+
+	for (i = 0; i < f->writer_cnt; i++)
+		cnt += f->writer[i].epoch == r->chosen->epoch && !has_ring(f->writer, i, &f->writer[i]) &&
+		       !has_ring(f->slots, f->slots_cnt, &f->writer[i]);
+	return cnt;
+}
+
+static int by_cpu_tier(const void *a, const void *b)
+{
+	const struct fr_ring_map *x = a, *y = b;
+
+	return x->cpu != y->cpu ? (int)x->cpu - y->cpu : (int)x->tier - y->tier;
+}
+
+int fr_recover_rings(struct fr_recover *r)
+{
+	const struct fr_carved_one *slots = r->found.slots;
+	size_t i;
+	int err = 0;
+
+	r->ring = calloc(r->found.slots_cnt + 1, sizeof(*r->ring));
+	if (!r->ring)
+		return -ENOMEM;
+	r->headless_cnt = count_slotless(r);
+	for (i = 0; i < r->found.slots_cnt && !err; i++, slots++) {
+		if (slots->epoch != r->chosen->epoch || has_ring(r->found.slots, i, slots))
+			continue;
+		err = begin_ring(r, slots, &r->ring[r->ring_cnt]);
+		if (!err)
+			place_laps(r, &r->ring[r->ring_cnt++]);
+		r->headless_cnt += err == -ENOENT;
+		err = err == -ENOENT ? 0 : err;
+	}
+	qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_cpu_tier);
+	return err;
+}
+
+void fr_recover_free_rings(struct fr_recover *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ring_cnt; i++)
+		munmap((void *)r->ring[i].wr, ring_sz(&r->ring[i]));
+	free(r->ring);
+}
