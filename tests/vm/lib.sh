@@ -3,7 +3,7 @@
 # Packages are fetched, not installed, and kept in $packages.
 # shellcheck shell=bash
 packages=$build/vm/packages
-guest_modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)
+guest_modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk qemu_fw_cfg)
 
 have_tools() {
 	command -v qemu-system-x86_64 > /dev/null && command -v cpio > /dev/null && command -v xz > /dev/null && [[ -x /bin/busybox ]]
@@ -32,7 +32,7 @@ fetch() {
 # unpack DEB DIR: the kernel as DIR/vmlinuz, the disk's drivers in DIR/root/modules
 unpack() {
 	local name file
-	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz-*' '*/virtio/*' '*/virtio_blk.ko*' || return
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz-*' '*/virtio/*' '*/virtio_blk.ko*' '*/qemu_fw_cfg.ko*' || return
 	mv "$2"/boot/vmlinuz-* "$2/vmlinuz"
 	for name in "${guest_modules[@]}"; do
 		file=$(find "$2/lib" -name "$name.ko*" | head -n 1)
@@ -48,7 +48,7 @@ pack() {
 	(cd "$1/root" && find . | cpio -o -H newc --quiet) > "$1/initrd"
 }
 
-# boot DIR CPUS MEMORY SECONDS: until the guest has powered off, at most so long. Its console is in DIR/console; what it wrote to its
+# boot DIR CPUS MEMORY SECONDS [OPTION...]: until the guest has powered off, at most so long. Its console is in DIR/console; what it wrote to its
 # disk, a tar archive, is unpacked to DIR/got. A guest that waits for its host must not report a lockup, which trigger `kernel` would
 # fire on, and must not take its timer for a broken one because a busy host lets it tick late. One thread runs all its CPUs in turn:
 # with a thread for each, QEMU 7.2 sometimes runs a translation of code that another CPU has patched (the guest dies of an int3 that
@@ -58,6 +58,17 @@ boot() {
 	timeout -k 5 "$4" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp "$2" -m "$3" -display none -monitor none \
 		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
 		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" \
-		-drive "file=$1/disk,if=virtio,format=raw" < /dev/null
+		-drive "file=$1/disk,if=virtio,format=raw" "${@:5}" < /dev/null
 	tar -xf "$1/disk" -C "$1/got" && grep -q 'guest: done' "$1/console"
+}
+
+# boot_to_panic DIR CPUS MEMORY SECONDS: until the guest's kernel has panicked; its memory is then in DIR/vmcore.elf, and as makedumpfile
+# writes it in DIR/vmcore.kdump.
+boot_to_panic() {
+	local dumped
+	rm -f "$1"/{console,monitor,vmcore.*}
+	/usr/bin/python3 tests/vm/dump_memory.py "$1" &
+	boot "$@" -qmp "unix:$1/monitor,server,nowait" -device vmcoreinfo
+	dumped=$?
+	wait $! && ((!dumped)) && makedumpfile -R "$1/vmcore.kdump" < "$1/vmcore.flat" > "$1/makedumpfile.log" 2>&1
 }

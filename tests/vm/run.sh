@@ -11,6 +11,7 @@ guests=(
 	"linux-image-amd64 linux-image-amd64 4 1G tour check.py check_flood.py check_triggers.py check_hotplug.py"
 	"linux-image-6.12-amd64 linux-image-6.12-amd64 4 1G tour check.py check_flood.py check_triggers.py check_hotplug.py"
 	"many-cpus linux-image-6.12-amd64 72 3G many check_many.py check_flood.py"
+	"panic linux-image-6.12-amd64 2 512M panic check_panic.py"
 )
 programs=(guest crash flood final alerts deaths deaths_group survivals)
 build=$(dirname "$FLIGHTREC")
@@ -84,10 +85,11 @@ check() {
 
 # run_guest NAME DEB CPUS MEMORY HAPPENS SCRIPT...: boot it, and check what it recorded. In a subshell: its counts go to a file
 run_guest() {
-	local dir=$out/$1 begin=$SECONDS passed=0 failed=0 skipped=0
+	local dir=$out/$1 begin=$SECONDS boot=boot passed=0 failed=0 skipped=0
+	[[ $5 != panic ]] || boot=boot_to_panic
 	if ! prepare "$2" "$dir" "$5"; then
 		fail "$1" "cannot make a guest of $(basename "$2")"
-	elif ! boot "$dir" "$3" "$4" $boot_limit; then
+	elif ! $boot "$dir" "$3" "$4" $boot_limit; then
 		fail "$1" "the guest did not come to its end; the last lines of its console are"
 		tail -n 20 "$dir/console"
 	else
