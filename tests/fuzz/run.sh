@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots for SECONDS (60); the exporters, the library and `top` for a third of it; the
-# parsers of triggers and configurations, and of ELF files, for a quarter. Each starts from the corpus kept here and, if it reads
-# snapshots, from the golden ones. No root.
+# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots for SECONDS (60); the exporters, the library, `top` and `recover` for a third
+# of it; the parsers of triggers and configurations, and of ELF files, for a quarter. Each starts from the corpus kept here and, if it
+# reads snapshots, from the golden ones; that of crash dumps from those that make_cores writes. No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 seconds=${1:-60}
@@ -30,6 +30,14 @@ seeds() {
 		done
 	done
 	echo "$dir"
+}
+
+# cores: a folder with crash dumps; prints its name
+cores() {
+	local dir=$out/seed_vmcore
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	make -s build/tests/fuzz/make_cores >&2 && build/tests/fuzz/make_cores "$dir" && echo "$dir"
 }
 
 # fuzz NAME SECONDS CORPUS[ CORPUS] [OPTION]: new inputs go to a directory of their own; the kept corpus changes only when somebody adds to it
@@ -69,6 +77,8 @@ run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t
 # the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
 run top $third "$(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
 	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
+# a whole session is larger than most inputs are
+run vmcore $third "$(cores)" -close_fd_mask=3 -max_len=98304
 run text $quarter tests/fuzz/corpus_text
 run elf $quarter tests/fuzz/corpus_elf
 wait
