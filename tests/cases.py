@@ -35,6 +35,11 @@ def equal(got, want, what="what is compared"):
     check(got == want, f"{what}: {got!r}, not {want!r}")
 
 
+def forget_tests():
+    """Those so far are not to run: a script that defines some was imported for its functions."""
+    _tests.clear()
+
+
 def run_tests(call=lambda fn: fn(), only=()):
     """
     Run the tests, or those whose name or function contains one of these words. call(fn) runs one, and returns what is to be said

@@ -21,7 +21,7 @@ TMP = tempfile.mkdtemp(prefix="frtest-")
 atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 
 sys.path.insert(0, os.path.join(ROOT, "tests"))
-from cases import Failed, Skip, check, equal, run_tests, test  # noqa: E402,F401: for those who import this
+from cases import Failed, Skip, check, equal, forget_tests, run_tests, test  # noqa: E402,F401: for those who import this
 
 _session_cnt = 0
 

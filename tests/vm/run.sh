@@ -72,15 +72,19 @@ compile() {
 	done
 }
 
-# check DIR SCRIPT...: check what the guest recorded
+# check DIR SCRIPT...: check what the guest recorded. A script that fails silently, or runs nothing, has failed.
 check() {
-	local script
+	local script log=$1/check.log status p f s
 	for script in "${@:2}"; do
-		/usr/bin/python3 "tests/vm/$script" "$1/got"
-	done | tee "$1/check.log"
-	((passed += $(grep -c '^ok ' "$1/check.log"), failed += $(grep -c '^FAIL ' "$1/check.log"), \
-	skipped += $(grep -c '^SKIP ' "$1/check.log")))
-	grep -qE '^(ok|FAIL|SKIP) ' "$1/check.log" || fail "$(basename "$1")" "no test was run"
+		/usr/bin/python3 "tests/vm/$script" "$1/got" > "$log" 2>&1
+		status=$?
+		cat "$log"
+		p=$(grep -c '^ok ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^SKIP ' "$log")
+		((passed += p, failed += f, skipped += s))
+		if ((status && !f)) || ((p + f + s == 0)); then
+			fail "$(basename "$1")" "$script: exit status $status, $((p + f + s)) tests seen"
+		fi
+	done
 }
 
 # run_guest NAME DEB CPUS MEMORY HAPPENS SCRIPT...: boot it, and check what it recorded. In a subshell: its counts go to a file
