@@ -23,12 +23,12 @@ OTHER = 77  # the other program's layout
 def other_program():
     """
     flightrec with another layout, by locked instructions, and finding tasks by calls where the usual one does by loads; only
-    what changed is compiled again. The time is for a compiler that hangs: how long a busy machine takes for all of it is not
-    what is tested.
+    what changed is compiled again, and for user space without optimising, which takes half as long again. The time is for
+    a compiler that hangs: how long a busy machine takes for all of it is not what is tested.
     """
     out = os.path.join(os.path.dirname(FLIGHTREC), "layout")
     define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_NEST_NEVER -DFR_RETURNS_OTHERWISE"
-    run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O2", f"CC=gcc {define}", f"CLANG=clang {define}",
+    run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O0", f"CC=gcc {define}", f"CLANG=clang {define}",
         f"{out}/flightrec", timeout=3600, env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
     return os.path.join(out, "flightrec")
 
