@@ -60,7 +60,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit asan fuzzed shared clang-check check bench bench-quick demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit asan fuzzed shared sanitized clang-check check bench bench-quick demo format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -166,7 +166,8 @@ fuzzed:
 
 # What several suites need, made beforehand, as they run beside each other (tests/run.sh).
 MAKERS		:= $(patsubst %.c,$(O)/%,$(wildcard tests/*/make*.c))
-shared: unit asan fuzzed $(MAKERS)
+shared: unit $(MAKERS)
+sanitized: asan fuzzed
 
 clang-check:
 	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit

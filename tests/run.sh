@@ -6,33 +6,36 @@ set -u
 cd "$(dirname "$0")/.." || exit
 export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 
-# Name, seconds after which it counts as hung, command. The limit is at least four times what the suite takes, since machines may
-# be busy. If all are run, those with a + run beside each other; the others load programs into the kernel, or measure time.
+# How it runs if all are run, name, seconds after which it counts as hung, command. The limit is at least four times what the suite
+# takes, since machines may be busy.
+# +: beside any others; these compute, most with all CPUs. Those that take long first, but for fuzz, which uses the time it is given.
+# =: loads programs into this kernel, or waits for most of its time: one after the other, beside those with a +.
+# -: alone, when all others have ended: what it is to notice shows by chance, and needs all CPUs to itself.
 suites='
-+ tree	 400	tests/tree/run.sh
-+ build	1200	tests/build/run.sh
-+ unit	1200	tests/unit/run.sh
+= kernel 4800	tests/kernel/run.sh
+= export 2400	tests/export/run.sh
+= top	1200	tests/top/run.sh
+= fault	1800	tests/fault/run.sh
+= gate	 600	tests/gate/run.sh
+= demo	 400	tests/demo/check.sh
++ vm	3300	tests/vm/run.sh
 + model	1200	tests/model/run.sh
++ unit	1200	tests/unit/run.sh
++ build	1200	tests/build/run.sh
 + step	1200	tests/step/run.sh
-+ files	1200	tests/files/run.sh
-+ dist	 400	tests/dist/run.sh
++ systemd 1500	tests/systemd/run.sh
++ view	 900	tests/view/run.sh
 + cli	1200	tests/cli/run.sh
++ files	1200	tests/files/run.sh
++ cut	 600	tests/cut/run.sh
++ tree	 400	tests/tree/run.sh
++ dist	 400	tests/dist/run.sh
 + lib	 600	tests/lib/run.sh
 + report	 600	tests/report/run.sh
-+ cut	 600	tests/cut/run.sh
 + symbols 900	tests/symbols/run.sh
 + rehearse 600	tests/rehearse/run.sh
-+ view	 900	tests/view/run.sh
 + fuzz	1200	tests/fuzz/run.sh 60
-- gate	 600	tests/gate/run.sh
 - stress 1200	tests/stress/run.sh
-- export 1200	tests/export/run.sh
-- top	 600	tests/top/run.sh
-- fault	 900	tests/fault/run.sh
-- kernel 2400	tests/kernel/run.sh
-- vm	3300	tests/vm/run.sh
-- systemd 1500	tests/systemd/run.sh
-- demo	 400	tests/demo/check.sh
 '
 logs=build/check
 mkdir -p $logs
@@ -96,28 +99,56 @@ run_suite() {
 
 trap 'kill $(jobs -p) 2> /dev/null; exit 130' INT TERM
 
-# Suites that run beside each other must not make the same programs at once. What cannot be made fails where it is needed.
-(($#)) || make -s -k "-j$(nproc)" shared > $logs/shared.log 2>&1
-names=()
-while read -r beside name limit command; do
-	[[ -n $name ]] || continue
-	[[ $# == 0 || " $* " == *" $name "* ]] || continue
-	names+=("$name")
-	at_once=1
-	[[ $# == 0 && $beside == + ]] && at_once=$(nproc)
-	while (($(jobs -rp | wc -l) >= at_once)); do
-		wait -n
+# those KINDS NAME...: the lines of the suites of these kinds, and of these names if there are any
+those() {
+	local kinds=$1 beside name rest
+	shift
+	while read -r beside name rest; do
+		[[ -n $name && $kinds == *$beside* ]] || continue
+		(($#)) && [[ " $* " != *" $name "* ]] || echo "$beside $name $rest"
+	done <<< "$suites"
+}
+
+# lane: run the suites whose lines are read, one after the other
+lane() {
+	local name limit command
+	while read -r _ name limit command; do
+		# shellcheck disable=SC2086
+		run_suite "$name" "$limit" $command
 	done
-	# shellcheck disable=SC2086
-	run_suite "$name" "$limit" $command &
-done <<< "$suites"
-wait
+}
+
+# all: the suites beside each other, as many as there are CPUs. They must not make the same programs at once, so these are made before;
+# those with sanitizers, which only suites with a + need, while the lane of the others begins. What cannot be made fails where it is needed.
+all() {
+	local name limit command
+	make -s -k "-j$(nproc)" all shared > $logs/shared.log 2>&1
+	lane < <(those =) &
+	make -s -k "-j$(nproc)" sanitized >> $logs/shared.log 2>&1
+	while read -r _ name limit command; do
+		while (($(jobs -rp | wc -l) >= $(nproc))); do
+			wait -n
+		done
+		# shellcheck disable=SC2086
+		run_suite "$name" "$limit" $command &
+	done < <(those +)
+	wait
+	lane < <(those -) &
+	wait
+}
+
+if (($#)); then
+	lane < <(those =+- "$@") &
+	wait
+else
+	all
+fi
 
 passed=0 failed=0 skipped=0
-for name in "${names[@]}"; do
+while read -r _ name _; do
 	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
-done
+done < <(those =+- "$@")
 echo "$passed passed, $failed failed, $skipped skipped"
 ((passed && !failed))
