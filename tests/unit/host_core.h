@@ -66,7 +66,7 @@ __attribute__((unused)) static int host_core_save_part(const struct host_core *c
 
 	if (!f)
 		return -1;
-	bad = fwrite(&c->head, 1, head_sz, f) != head_sz || fwrite(c->bytes, 1, rest, f) != rest;
+	bad = fwrite(&c->head, 1, head_sz, f) != head_sz || (rest && fwrite(c->bytes, 1, rest, f) != rest);
 	return fclose(f) || bad ? -1 : 0;
 }
 

@@ -680,6 +680,23 @@ static void without_its_text_a_session_has_no_name(void **state)
 	drop(&r);
 }
 
+/* Its facts alone: what is behind their end is not looked at. */
+static void a_text_without_a_schema_is_none(void **state)
+{
+	static const char facts[] = "session=this\n";
+	struct fr_text_page page;
+	struct rig r;
+
+	(void)state;
+	fill(&r);
+	put_rings(&r);
+	host_dump_session(&r.d, EPOCH, true);
+	fr_pages_put(&page, EPOCH, 5, facts, strlen(facts));
+	host_dump_page(&r.d, &page, sizeof(page));
+	fails(recover_as_is(&r), FR_EXIT_NO_SESSION, "a session of which only parts are there");
+	drop(&r);
+}
+
 /* Another session's ring; what it is called, and whether it records. */
 static void add_other(struct rig *r, const char *name, bool records)
 {
@@ -842,6 +859,7 @@ int main(void)
 		TEST(rings_that_cannot_be_are_missing),
 		TEST(a_dump_of_no_session),
 		TEST(without_its_text_a_session_has_no_name),
+		TEST(a_text_without_a_schema_is_none),
 		TEST(of_several_sessions_one_is_chosen),
 		TEST(one_that_had_ended_counts_if_there_is_no_other),
 		TEST(of_two_with_one_name_the_recording_one),
