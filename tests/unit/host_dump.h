@@ -90,8 +90,8 @@ __attribute__((unused)) static void host_dump_tasks(struct host_dump *d, u32 epo
 		struct fr_task_key key;
 		struct fr_task task;
 	} e[2] = {
-		{{~0ull}, {tid, epoch, 11}, {.tgid = tid, .ppid = 1, .comm = "one", .first_comm = "one"}},
-		{{~0ull}, {tid + 1, epoch, 12}, {.tgid = tid, .ppid = 1, .comm = "two", .first_comm = "two"}},
+		{{~0ull}, {tid, epoch, 11}, {.tgid = tid, .ppid = 1, .cgroup = 1, .comm = "one", .first_comm = "one"}},
+		{{~0ull}, {tid + 1, epoch, 12}, {.tgid = tid, .ppid = 1, .cgroup = 1, .comm = "two", .first_comm = "two"}},
 	};
 
 	host_dump_page(d, e, sizeof(e));

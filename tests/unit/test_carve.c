@@ -203,7 +203,7 @@ static void a_page_full_of_tasks(void **state)
 static void what_no_task_can_be_is_none(void **state)
 {
 	const struct fr_task good = a_task("one");
-	struct fr_task bad[8] = {good, good, good, good, good, good, good, good};
+	struct fr_task bad[9] = {good, good, good, good, good, good, good, good, good};
 	struct fr_carved c = {};
 	union page p = {};
 	u32 i;
@@ -216,7 +216,9 @@ static void what_no_task_can_be_is_none(void **state)
 	bad[4].flags = 1u << 31;
 	memset(bad[5].comm, 'x', FR_COMM_SZ);
 	memset(bad[6].first_comm, 'x', FR_COMM_SZ);
-	for (i = 0; i < 7; i++) {
+	bad[7].cgroup = 0;
+	bad[8].first_comm[FR_COMM_SZ - 1] = 1; /* behind its end */
+	for (i = 0; i < 9; i++) {
 		put_task(&p, 64, EPOCH, 5, 5, &bad[i]);
 		look(&c, 0, &p);
 	}
@@ -246,6 +248,39 @@ static void check_tasks(const struct fr_carved *c, u32 epoch, u32 cnt, const u32
 		assert_string_equal(task[i].task.comm, comm[i]);
 	}
 	free(task);
+}
+
+/* A later name is copied with what the kernel had behind its end. */
+static void a_renamed_task_is_found(void **state)
+{
+	struct fr_task t = a_task("one");
+	struct fr_carved c = {};
+	union page p = {};
+
+	(void)state;
+	memcpy(t.comm + 4, "rest of it", 10);
+	put_task(&p, 64, EPOCH, 5, 5, &t);
+	look(&c, 0, &p);
+	assert_int_equal(c.task_cnt, 1);
+	fr_carved_free(&c);
+}
+
+/* Memory full of small numbers: there would be more such tasks than there is memory. */
+static void small_numbers_are_no_tasks(void **state)
+{
+	struct fr_carved c = {};
+	u32 most, i, page;
+	union page p;
+
+	(void)state;
+	for (page = 0; page < 4000; page++) {
+		most = 1 + page % 100;
+		for (i = 0; i < FR_PAGE_SZ / 4; i++)
+			((u32 *)p.word)[i] = page < 100 ? most : any() % (most + 1);
+		look(&c, page, &p);
+	}
+	assert_true(c.task_cnt < 4000);
+	fr_carved_free(&c);
 }
 
 /* Memory still has what was before: the kernel replaces elements. Each task is told once, as it was known last. */
@@ -383,6 +418,8 @@ int main(void)
 		cmocka_unit_test(a_task_is_found_at_every_place),
 		cmocka_unit_test(a_page_full_of_tasks),
 		cmocka_unit_test(what_no_task_can_be_is_none),
+		cmocka_unit_test(a_renamed_task_is_found),
+		cmocka_unit_test(small_numbers_are_no_tasks),
 		cmocka_unit_test(of_copies_of_a_task_the_latest_counts),
 		cmocka_unit_test(garbage_is_no_page_of_ours),
 		cmocka_unit_test(copies_of_a_page_are_found_together),

@@ -78,12 +78,22 @@ static bool is_name(const char *comm)
 	return memchr(comm, 0, FR_COMM_SZ);
 }
 
+/* It was written into zeros; a later one has behind its end what the kernel's buffer had. */
+static bool is_first_name(const char *comm)
+{
+	static const char zero[FR_COMM_SZ];
+	size_t len = strnlen(comm, FR_COMM_SZ);
+
+	return len < FR_COMM_SZ && !memcmp(comm + len, zero, FR_COMM_SZ - len);
+}
+
+/* Any memory has small numbers: what passes is kept until all was looked at. Each task has a cgroup. */
 static bool is_task(const struct element *e)
 {
 	const struct fr_task *t = &e->task;
 
-	return e->key.epoch && t->tgid && t->tgid <= PID_MOST && t->ppid <= PID_MOST &&
-	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && is_name(t->comm) && is_name(t->first_comm);
+	return e->key.epoch && t->tgid && t->tgid <= PID_MOST && t->ppid <= PID_MOST && t->cgroup &&
+	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && is_name(t->comm) && is_first_name(t->first_comm);
 }
 
 static int add_tasks(struct fr_carved *c, const u8 *page)
