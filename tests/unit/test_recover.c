@@ -563,6 +563,25 @@ static void a_lap_in_flight_is_a_hole(void **state)
 	}
 }
 
+/* Also if all that is wanted is there: nobody knows that. */
+static void a_dump_without_its_end_is_told(void **state)
+{
+	struct stat st;
+	struct rig r;
+
+	(void)state;
+	make(&r);
+	host_dump_noise(&r.d, 20);
+	assert_int_equal(host_dump_save(&r.d, core), 0);
+	assert_int_equal(stat(core, &st), 0);
+	assert_int_equal(truncate(core, st.st_size - FR_PAGE_SZ), 0);
+	assert_int_equal(recover_session(NULL), FR_EXIT_CORRUPT);
+	has_told("1 pages of the crash dump cannot be read");
+	check_rings(&r, RINGS);
+	check_hole(NULL, 0, 0);
+	drop(&r);
+}
+
 static void a_dump_that_is_cut_off_is_told(void **state)
 {
 	struct fr_snap *s;
@@ -855,6 +874,7 @@ int main(void)
 		TEST(without_any_ring_there_is_no_snapshot),
 		TEST(a_lap_in_flight_is_a_hole),
 		TEST(a_dump_that_is_cut_off_is_told),
+		TEST(a_dump_without_its_end_is_told),
 		TEST(damaged_words_harm_their_ring_only),
 		TEST(rings_that_cannot_be_are_missing),
 		TEST(a_dump_of_no_session),
