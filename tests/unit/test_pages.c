@@ -176,6 +176,29 @@ static void a_damaged_head_hides_no_sound_page(void **state)
 	}
 }
 
+/* Nor one whose head is right, wherever it lies. */
+static void a_damaged_copy_hides_no_sound_page(void **state)
+{
+	const size_t want_sz = 3 * PART_SZ + 100;
+	u32 cnt = put(0, EPOCH, 5, 1, want_sz), nr, i;
+
+	(void)state;
+	for (nr = 0; nr < cnt; nr++) {
+		page[cnt] = page[nr];
+		page[cnt].text[50] ^= 1;
+		check(cnt + 1, EPOCH, 1, want_sz);
+		swap(nr, cnt);
+		check(cnt + 1, EPOCH, 1, want_sz);
+		swap(nr, cnt);
+	}
+	for (i = 0; i < 3; i++) { /* several of them */
+		page[cnt + i] = page[1];
+		page[cnt + i].text[i] ^= 1;
+	}
+	shuffle(cnt + 3, 6);
+	check(cnt + 3, EPOCH, 1, want_sz);
+}
+
 static void the_latest_complete_text_counts(void **state)
 {
 	u32 old = put(0, EPOCH, 5, 1, 3 * PART_SZ), cnt = old + put(old, EPOCH, 6, 2, 4 * PART_SZ);
@@ -246,6 +269,7 @@ int main(void)
 		cmocka_unit_test(without_a_page_there_is_no_text),
 		cmocka_unit_test(one_bit_flipped_is_no_text),
 		cmocka_unit_test(a_damaged_head_hides_no_sound_page),
+		cmocka_unit_test(a_damaged_copy_hides_no_sound_page),
 		cmocka_unit_test(the_latest_complete_text_counts),
 		cmocka_unit_test(the_later_text_may_come_first),
 		cmocka_unit_test(each_epoch_has_its_own),

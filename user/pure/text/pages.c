@@ -47,6 +47,41 @@ static bool is_of(const struct fr_text_page *p, const struct fr_text_page *text)
 	       p->sz == text->sz;
 }
 
+static void put_part(char *text, const struct fr_text_page *p)
+{
+	memcpy(text + p->nr * PART_SZ, p->text, part_sz(p->sz, p->nr));
+}
+
+static bool is_whole(const char *text, const struct fr_text_page *of)
+{
+	return XXH64(text, of->sz, 0) == of->hash;
+}
+
+/*
+ * It may be for one page: memory that is free may have a copy of it, of which a part is overwritten. Is it with another copy of
+ * that page?
+ */
+static bool mend(char *text, const struct fr_text_page *page, size_t cnt, const struct fr_text_page *of)
+{
+	char was[PART_SZ], *part;
+	size_t i, sz;
+
+	for (i = 0; i < cnt; i++) {
+		if (!is_of(&page[i], of))
+			continue;
+		part = text + page[i].nr * PART_SZ;
+		sz = part_sz(of->sz, page[i].nr);
+		if (!memcmp(part, page[i].text, sz))
+			continue;
+		memcpy(was, part, sz);
+		put_part(text, &page[i]);
+		if (is_whole(text, of))
+			return true;
+		memcpy(part, was, sz);
+	}
+	return false;
+}
+
 /* The whole text of which this is a page. NULL: it is not whole, or no memory. */
 static char *gather(const struct fr_text_page *page, size_t cnt, const struct fr_text_page *of)
 {
@@ -55,8 +90,8 @@ static char *gather(const struct fr_text_page *page, size_t cnt, const struct fr
 
 	for (i = 0; text && i < cnt; i++)
 		if (is_of(&page[i], of))
-			memcpy(text + page[i].nr * PART_SZ, page[i].text, part_sz(of->sz, page[i].nr));
-	if (text && XXH64(text, of->sz, 0) == of->hash)
+			put_part(text, &page[i]);
+	if (text && (is_whole(text, of) || mend(text, page, cnt, of)))
 		return text;
 	free(text);
 	return NULL;
