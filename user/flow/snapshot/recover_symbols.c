@@ -26,7 +26,7 @@ static const char *value_of(const char *text, const char *name)
 
 	while (at && (strncmp(at, name, strlen(name)) || at[strlen(name)] != '=')) {
 		at = strchr(at, '\n');
-		at += at != NULL;
+		at = at ? at + 1 : NULL;
 	}
 	return at ? at + strlen(name) + 1 : "";
 }
