@@ -36,10 +36,11 @@ static int read_writer(const struct fr_recover *r, const struct fr_carved_one *o
 		struct fr_writer wr;
 		u8 page[FR_PAGE_SZ];
 	} got;
-	const struct fr_carved_one *w;
+	const struct fr_carved_one *w = r->found.writer;
 	int err = -ENOENT;
+	size_t i;
 
-	for (w = r->found.writer; w < r->found.writer + r->found.writer_cnt; w++) {
+	for (i = 0; i < r->found.writer_cnt; i++, w++) {
 		if (!is_same_ring(w, of) || fr_vmcore_read(r->core, w->place, got.page))
 			continue;
 		if (err || fr_writer_w(&got.wr) > fr_writer_w(wr))

@@ -203,12 +203,13 @@ void fr_carved_sort(struct fr_carved *c)
 
 const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const struct fr_carved_page *like, size_t *cnt)
 {
-	const struct fr_carved_page *end = c->page + c->page_cnt, *at, *first;
+	const struct fr_carved_page *end, *at, *first;
 
 	at = c->page_cnt ? bsearch(like, c->page, c->page_cnt, sizeof(*at), by_identity) : NULL;
 	*cnt = 0;
 	if (!at)
 		return NULL;
+	end = c->page + c->page_cnt;
 	for (first = at; first > c->page && !by_identity(first - 1, like); first--)
 		;
 	while (first + *cnt < end && !by_identity(first + *cnt, like))
