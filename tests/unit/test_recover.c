@@ -444,6 +444,31 @@ static void pages_of_the_new_ring_do_no_harm(void **state)
 	}
 }
 
+/* Such a copy of the writer's page, written over but for its mark, says that the ring is elsewhere. */
+static void a_writer_that_is_written_over_does_no_harm(void **state)
+{
+	union {
+		struct fr_writer wr;
+		u8 page[FR_PAGE_SZ];
+	} copy;
+	struct rig r;
+	u32 i;
+
+	(void)state;
+	make(&r);
+	for (i = 0; i < RINGS; i++) {
+		memset(copy.page, 0x7f, sizeof(copy.page));
+		copy.wr.mark = (struct fr_mark){FR_WRITER_MAGIC, EPOCH};
+		copy.wr.cpu = r.ring[i]->r.cpu;
+		copy.wr.tier = r.ring[i]->r.tier;
+		host_dump_page(&r.d, &copy, sizeof(copy));
+	}
+	assert_int_equal(recover_as_is(&r), FR_EXIT_OK);
+	check_rings(&r, RINGS);
+	check_hole(NULL, 0, 0);
+	drop(&r);
+}
+
 /* ---- what is missing ---- */
 
 /* The first page of a lap has its head; without it nothing of the lap is believed. */
@@ -867,6 +892,7 @@ int main(void)
 		TEST(a_lap_that_a_reader_held_is_complete),
 		TEST(pages_that_are_there_twice_do_no_harm),
 		TEST(pages_of_the_new_ring_do_no_harm),
+		TEST(a_writer_that_is_written_over_does_no_harm),
 		TEST(a_missing_page_is_a_hole),
 		TEST(copies_of_a_page_that_differ_are_left_out),
 		TEST(a_ring_without_its_writer_is_missing),

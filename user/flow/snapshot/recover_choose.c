@@ -32,6 +32,7 @@ static void read_shared(struct fr_recover *r, struct fr_recover_sess *s)
 	for (i = 0; i < r->found.session_cnt; i++)
 		if (r->found.session[i].epoch == s->epoch && !fr_vmcore_read(r->core, r->found.session[i].place, got.page))
 			s->shared = got.shared;
+	s->records = !s->shared.mark.magic; /* nothing says that it had ended */
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		s->records |= (s->shared.enable[nr] & ~FR_ENABLE_HELD) != 0;
 }

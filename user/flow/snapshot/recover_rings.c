@@ -29,26 +29,18 @@ static bool is_same_ring(const struct fr_carved_one *a, const struct fr_carved_o
 	return a->epoch == b->epoch && a->cpu == b->cpu && a->tier == b->tier;
 }
 
-/* Of the writer's pages of this ring, the one that is ahead. 0, or -ENOENT. */
-static int read_writer(const struct fr_recover *r, const struct fr_carved_one *of, struct fr_writer *wr)
-{
+/* A ring's control pages, and how many laps agree on both. */
+struct control {
 	union {
 		struct fr_writer wr;
-		u8 page[FR_PAGE_SZ];
-	} got;
-	const struct fr_carved_one *w = r->found.writer;
-	int err = -ENOENT;
-	size_t i;
-
-	for (i = 0; i < r->found.writer_cnt; i++, w++) {
-		if (!is_same_ring(w, of) || fr_vmcore_read(r->core, w->place, got.page))
-			continue;
-		if (err || fr_writer_w(&got.wr) > fr_writer_w(wr))
-			*wr = got.wr;
-		err = 0;
-	}
-	return err;
-}
+		u8 writer_page[FR_PAGE_SZ];
+	};
+	union {
+		struct fr_slots slots;
+		u8 slots_page[FR_PAGE_SZ];
+	};
+	u32 lap_cnt; /* 0: there are none */
+};
 
 /* How many of the laps that are there by w these slot words have, and one more; 0: no ring is like that. */
 static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
@@ -66,50 +58,52 @@ static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
 	return cnt;
 }
 
-/*
- * Of the slot pages of this ring, the one that fits its writer best: memory that is free may still have the page that user
- * space put into the new ring. 0, or -ENOENT.
- */
-static int read_slots(const struct fr_recover *r, const struct fr_carved_one *of, const struct fr_writer *wr, void *page)
+static void try_slots(const struct fr_recover *r, const struct fr_carved_one *of, struct control *now, struct control *best)
 {
-	union {
-		struct fr_slots slots;
-		u8 page[FR_PAGE_SZ];
-	} got;
 	const struct fr_carved_one *sl;
-	u32 best = 0, cnt;
 
 	for (sl = r->found.slots; sl < r->found.slots + r->found.slots_cnt; sl++) {
-		if (!is_same_ring(sl, of) || fr_vmcore_read(r->core, sl->place, got.page))
+		if (!is_same_ring(sl, of) || fr_vmcore_read(r->core, sl->place, now->slots_page))
 			continue;
-		cnt = count_laps(&got.slots, wr);
-		if (cnt > best)
-			memcpy(page, got.page, FR_PAGE_SZ);
-		best = cnt > best ? cnt : best;
+		now->lap_cnt = count_laps(&now->slots, &now->wr);
+		if (now->lap_cnt > best->lap_cnt)
+			*best = *now;
 	}
-	return best ? 0 : -ENOENT;
+}
+
+/*
+ * Of the writer's and the slots' pages of this ring, the two that fit each other best: memory that is free may still have those
+ * that user space put into the new ring, or parts of them. False: there are none.
+ */
+static bool read_control(const struct fr_recover *r, const struct fr_carved_one *of, struct control *best)
+{
+	const struct fr_carved_one *w = r->found.writer;
+	struct control now;
+	size_t i;
+
+	best->lap_cnt = 0;
+	for (i = 0; i < r->found.writer_cnt; i++, w++)
+		if (is_same_ring(w, of) && !fr_vmcore_read(r->core, w->place, now.writer_page))
+			try_slots(r, of, &now, best);
+	return best->lap_cnt;
 }
 
 /* Memory for a ring, zero, and its control pages. 0; -ENOENT: it lacks one, or they make no sense; -errno. */
 static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, struct fr_ring_map *out)
 {
-	union {
-		struct fr_slots slots;
-		u8 page[FR_PAGE_SZ];
-	} sl;
-	struct fr_writer wr = {};
 	struct fr_ring_map m = {};
+	struct control got;
 	u8 *base;
 
-	if (of->tier >= FR_TIER_CNT || read_writer(r, of, &wr) || read_slots(r, of, &wr, sl.page))
+	if (of->tier >= FR_TIER_CNT || !read_control(r, of, &got))
 		return -ENOENT;
-	m.slot_cnt = sl.slots.slot_cnt;
-	m.subbuf_pages = sl.slots.subbuf_pages;
+	m.slot_cnt = got.slots.slot_cnt;
+	m.subbuf_pages = got.slots.subbuf_pages;
 	base = mmap(NULL, ring_sz(&m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	memcpy(base + FR_WRITER_PAGE * FR_PAGE_SZ, &wr, sizeof(wr));
-	memcpy(base + FR_SLOT_PAGE * FR_PAGE_SZ, sl.page, FR_PAGE_SZ);
+	memcpy(base + FR_WRITER_PAGE * FR_PAGE_SZ, got.writer_page, FR_PAGE_SZ);
+	memcpy(base + FR_SLOT_PAGE * FR_PAGE_SZ, got.slots_page, FR_PAGE_SZ);
 	*out = fr_ring_map_at(base);
 	return 0;
 }
@@ -126,7 +120,7 @@ static void place_page(struct fr_recover *r, const struct fr_carved_page *like, 
 	for (i = 1; i < cnt && !err; i++)
 		err = fr_vmcore_read(r->core, p[i].place, other) || memcmp(to, other, FR_PAGE_SZ) ? -EUCLEAN : 0;
 	r->differ_cnt += err == -EUCLEAN;
-	if (err)
+	if (err && p)
 		memset(to, 0, FR_PAGE_SZ);
 }
 

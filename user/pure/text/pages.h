@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-#define FR_TEXT_MAX_SZ (128u << 10) /* of a text that is believed */
+#define FR_TEXT_MAX_SZ (192u << 10) /* of a text that is believed */
 
 /* How many pages a text of sz bytes takes, at least 1. */
 u32 fr_pages_cnt(size_t sz);
