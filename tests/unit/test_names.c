@@ -102,10 +102,12 @@ static void test_renames(void **state)
 	rename_row(&m, 2000, 5, "sh", "perl");
 	rename_row(&m, 3000, 5, "perl", "nginx");
 	rename_row(&m, 4000, 6, "old", "new");
+	rename_row(&m, 5000, 8, "second", "third");
 	/* its CPU was taken between the table's stamp and the event's */
 	rename_row(&m, 90000000, 7, "bash", "cut");
 	add(n, 7, 1000, task(7, "bash", "cut", 80000000));
 	add(n, 5, 1000, task(4, "sh", "nginx", 2990));
+	add(n, 8, 1000, task(8, "first", "third", 4990));
 	assert_int_equal(fr_names_add_batch(n, &m.b), 0);
 	assert_int_equal(fr_names_ready(n), 0);
 	assert_who(n, 5, 1000, "sh", 4);
@@ -116,6 +118,9 @@ static void test_renames(void **state)
 	assert_who(n, 5, 3001, "nginx", 4);
 	assert_who(n, 7, 90000000, "bash", 7);
 	assert_who(n, 7, 90000001, "cut", 7);
+	/* that "first" became "second" was overwritten: no event that is there is from before */
+	assert_who(n, 8, 1500, "second", 8);
+	assert_who(n, 8, 5001, "third", 8);
 	/* nothing but its renaming is known of tid 6 */
 	assert_who(n, 6, 10, "old", -1);
 	assert_who(n, 6, 4001, "new", -1);

@@ -275,6 +275,24 @@ static int add_old_names(struct fr_names *n)
 	return 0;
 }
 
+/*
+ * Renamings that were overwritten lie between a task's birth and the oldest one that is known, which says what it was called
+ * until then. The history begins behind them, so that name is right and the first one is not.
+ */
+static void correct_first_names(struct fr_names *n)
+{
+	size_t i;
+
+	for (i = 1; i < n->cnt; i++) {
+		struct mark *m = &n->mark[i - 1], *next = &n->mark[i];
+
+		if (m->why != BIRTH || next->why != RENAMED || next->tid != m->tid)
+			continue;
+		memcpy(m->comm, next->oldcomm, sizeof(m->comm));
+		m->len = strnlen(m->comm, sizeof(m->comm));
+	}
+}
+
 /* A renaming does not tell process and cgroup: the previous mark does. */
 static void inherit(struct fr_names *n)
 {
@@ -317,6 +335,7 @@ int fr_names_ready(struct fr_names *n)
 {
 	sort(n);
 	drop_retold(n);
+	correct_first_names(n);
 	if (add_old_names(n))
 		return -ENOMEM;
 	sort(n);
