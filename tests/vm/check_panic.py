@@ -109,6 +109,20 @@ def compressed():
     check("makedumpfile -R" in said.stderr, said.stderr)
 
 
+@test("panic: a compressed dump that is damaged or cut off is told, and crashes nothing")
+def damaged():
+    with open(KDUMP, "rb") as f:
+        whole = f.read()
+    bad = os.path.join(GOT, "bad.kdump")
+    for what in (whole[:100], whole[:5000], whole[:len(whole) // 2], whole[:8] + b"\xff" * 500, b"KDUMP   " + bytes(100000)):
+        with open(bad, "wb") as f:
+            f.write(what)
+        path, said = recover("bad.flight", "-n", "default", core=bad, status=None)
+        check(said.returncode in (MISSING, NO_SESSION), f"{len(what)} bytes: status {said.returncode}: {said.stderr}")
+        check(not os.path.exists(path) or said.returncode == MISSING, f"{len(what)} bytes: a snapshot is there")
+    os.remove(bad)
+
+
 @test("panic: of several sessions one is chosen; one that had ended is named")
 def sessions():
     _, said = recover("several.flight", status=NO_SESSION)

@@ -17,7 +17,7 @@
 /* <libkdumpfile/kdumpfile.h> */
 typedef struct kdump_ctx kdump_ctx;
 typedef struct kdump_bmp kdump_bmp;
-enum { KDUMP_OK = 0, KDUMP_MACHPHYSADDR = 1, KDUMP_NUMBER = 2, KDUMP_BITMAP = 5 };
+enum { KDUMP_OK = 0, KDUMP_MACHPHYSADDR = 1, KDUMP_NUMBER = 2, KDUMP_BITMAP = 5, KDUMP_MMAP_NEVER = 0 };
 struct kdump_attr {
 	int type;
 	union {
@@ -38,6 +38,7 @@ struct core {
 	int (*open_fdset)(kdump_ctx *ctx, unsigned cnt, const int *fds);
 	int (*read)(kdump_ctx *ctx, int space, u64 addr, void *buf, size_t *sz);
 	int (*get_attr)(kdump_ctx *ctx, const char *name, struct kdump_attr *attr);
+	int (*set_attr)(kdump_ctx *ctx, const char *name, const struct kdump_attr *attr);
 	int (*find_set)(kdump_bmp *bmp, u64 *idx);
 	unsigned long (*decref)(kdump_bmp *bmp);
 };
@@ -67,9 +68,11 @@ static bool load(struct core *c)
 	c->open_fdset = dlsym(c->lib, "kdump_open_fdset");
 	c->read = dlsym(c->lib, "kdump_read");
 	c->get_attr = dlsym(c->lib, "kdump_get_attr");
+	c->set_attr = dlsym(c->lib, "kdump_set_attr");
 	c->find_set = dlsym(c->lib, "kdump_bmp_find_set");
 	c->decref = dlsym(c->lib, "kdump_bmp_decref");
-	return c->new && c->free && c->get_err && c->open_fdset && c->read && c->get_attr && c->find_set && c->decref;
+	return c->new && c->free && c->get_err && c->open_fdset && c->read && c->get_attr && c->set_attr && c->find_set &&
+	       c->decref;
 }
 
 static bool get(const struct core *c, const char *name, int type, struct kdump_attr *attr)
@@ -109,12 +112,19 @@ static int check_begin(int fd)
 
 static int open_loaded(struct core *c, int fd)
 {
+	bool is_open;
+
 	c->ctx = c->new ();
 	if (!c->ctx)
 		return -ENOMEM;
-	if (c->open_fdset(c->ctx, 1, &fd) == KDUMP_OK && find_pages(c))
+	/* a mapped file that is cut off would end us with SIGBUS */
+	c->set_attr(c->ctx, "file.mmap_policy", &(struct kdump_attr){KDUMP_NUMBER, {.number = KDUMP_MMAP_NEVER}});
+	is_open = c->open_fdset(c->ctx, 1, &fd) == KDUMP_OK;
+	if (is_open && find_pages(c))
 		return 0;
 	fr_err("cannot read the crash dump: %s: is it whole? Copy it again", c->get_err(c->ctx) ?: "its pages are not listed");
+	if (!is_open)
+		c->ctx = NULL; /* kdump_free() of 0.5.1 crashes then: it is left to the end of the process */
 	return -EBADMSG;
 }
 
