@@ -34,7 +34,7 @@ suites='
 + report	 600	tests/report/run.sh
 + symbols 900	tests/symbols/run.sh
 + rehearse 600	tests/rehearse/run.sh
-+ fuzz	1200	tests/fuzz/run.sh 60
++ fuzz	1200	env FUZZ_SEED=1 tests/fuzz/run.sh 60
 - stress 1200	tests/stress/run.sh
 '
 logs=build/check
@@ -69,7 +69,7 @@ show_failures() {
 	tail -n 30 "$2" | sed 's/^/         | /'
 	{
 		echo "failed: $1, exit status $3"
-		grep -aE -A 8 '^ *(FAIL|not ok|\[ *FAILED|\*\*\*)|: error: ' "$2" | head -n 24
+		grep -aE -A 8 '\bFAIL(ED)?\b|^ *(not ok|\*\*\*)|: error: ' "$2" | head -n 24
 	} | sed 's/^/   /' > "$logs/$1.failures"
 }
 

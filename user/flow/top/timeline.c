@@ -332,6 +332,14 @@ static void find_blind(struct fr_timeline *t)
 	}
 }
 
+/* Where the axis of several hosts begins: at the first row; without one, at what the first file's clock says. */
+static u64 first_key(const struct fr_timeline *t, u64 ts)
+{
+	const struct fr_timeline_work *w = t->work;
+
+	return w->has_run ? w->run.b->ts[w->run.from] + w->run.shift_ns : ts + w->boot[fr_replay_boot(t->replay, 0)].shift_ns;
+}
+
 static int begin(struct fr_timeline *t)
 {
 	u64 first, last;
@@ -340,7 +348,7 @@ static int begin(struct fr_timeline *t)
 
 	fr_replay_window(t->replay, &first, &last);
 	if (t->boot_cnt > 1) { /* the axis is not the first file's clock */
-		first = t->work->run.b->ts[t->work->run.from] + t->work->run.shift_ns;
+		first = first_key(t, first);
 		last = first;
 	}
 	t->origin_key = first;
