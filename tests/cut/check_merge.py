@@ -351,6 +351,16 @@ def merge_lost():
     assert not os.path.exists(os.path.join(dir, "m.flight")) and not run("incidents", "head.flight", want=3).stdout
 
 
+def merge_cuts_of_the_beginning():
+    """Events from before all programs were attached are not overwritten ones: Perfetto's reader would drop their switches."""
+    parts = [fresh("first.flight"), fresh("second.flight")]
+    for part, window in zip(parts, ("0%..30%", "30%..100%")):
+        run("cut", "-o", part, "--window", window, "attaching.flight")
+    for file in "attaching.flight", *parts[:1], merge(*parts):
+        trace = run("export", "--to", "perfetto", "-o", "-", file).stdout
+        assert b"not all programs were attached yet" in trace and b"overwritten earlier" not in trace, file
+
+
 def merge_several_hosts():
     """Commands for one host say so, and what they advise works. CPUs of different hosts are different."""
     out = merge("a.flight", "random.flight", "b.flight")

@@ -9,6 +9,7 @@
  *	end			is b without the lap that was being written, and with the one that b lacks
  *	parts			is c with a chunk for each lap, accounts and facts at the end, as a recorder writes
  *	torn			is parts without a lap
+ *	attaching		is the beginning of a, all programs attached in the midst of it
  *	last, mid		have what came just before c, and just before a moment between a and b: parts of laps
  */
 #include "unit/host_map.h"
@@ -29,6 +30,7 @@ enum { MAIN0, MAIN1, LIFE0, STACK0, RING_CNT };
 static struct host_ring *ring[RING_CNT];
 static struct fr_schema *schema; /* of another version; NULL: ours */
 static u64 since_ns;		 /* only events from this time on; 0: all */
+static u64 attached_ns = SEC;	 /* when all programs were */
 static bool in_parts;		 /* laps of different rings alternate */
 
 #define PUT(where, type, who, ...)                                         \
@@ -118,7 +120,7 @@ static int put_facts(struct fr_snap_writer *w, const char *boot)
 	err = err ? err : fr_snap_put_fact(w, "host", "%s", boot);
 	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
 	err = err ? err : fr_snap_put_fact(w, "epoch", "%u", ring[MAIN0]->r.epoch);
-	err = err ? err : fr_snap_put_fact(w, "begin_ns", "1000000000");
+	err = err ? err : fr_snap_put_fact(w, "begin_ns", "%llu", (unsigned long long)attached_ns);
 	err = err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)host_clock_ns);
 	err = err ? err : fr_snap_put_fact(w, "trigger_reason", "command");
 	return err ? err : fr_snap_put_fact(w, "trigger_ts", "%llu", (unsigned long long)host_clock_ns - 100 * US);
@@ -324,8 +326,13 @@ static int put_session(const char *dir)
 	u64 lap;
 	int err;
 
-	put_turns(0, 1200);
-	err = dump(dir, "a", "boot-1", 0);
+	put_turns(0, 50);
+	attached_ns = host_clock_ns;
+	put_turns(50, 100);
+	err = dump(dir, "attaching", "boot-1", 0);
+	attached_ns = SEC;
+	put_turns(100, 1200);
+	err = err ? err : dump(dir, "a", "boot-1", 0);
 	lap = last_whole_lap();
 	put_turns(1200, 1350);
 	err = err ? err : dump_last(dir, "mid");

@@ -19,7 +19,10 @@ int fr_join_find_cut_gaps(const struct fr_join_group *g, struct fr_join_ring *r)
 
 /* ---- the horizon ---- */
 
-/* What could not be read is missing, too. */
+/*
+ * What could not be read is missing, too. What is before all files is not: horizons tell of what was overwritten,
+ * and events from before all programs were attached are real.
+ */
 static u64 behind_gaps(const struct fr_join_ring *r, u64 horizon_ns)
 {
 	size_t i;
@@ -27,7 +30,9 @@ static u64 behind_gaps(const struct fr_join_ring *r, u64 horizon_ns)
 	for (i = 0; i < r->missing.gap.cnt; i++) {
 		const struct fr_gap *gap = &r->missing.gap.g[i];
 
-		if (gap->cpu == r->cpu && gap->until_ns != FR_GAP_OPEN && gap->until_ns > horizon_ns)
+		if (gap->cpu != r->cpu || gap->why == FR_GAP_before || gap->until_ns == FR_GAP_OPEN)
+			continue;
+		if (gap->until_ns > horizon_ns)
 			horizon_ns = gap->until_ns;
 	}
 	return horizon_ns;
