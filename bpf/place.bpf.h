@@ -13,32 +13,18 @@
  * A mapping is remembered until any mapping changes: the kernel counts in mm_lock_seq whenever the mappings are locked for
  * writing. Kernels without this (before 6.4) have the tree read each time. So a file that is mapped where another one was never
  * gets the other one's name.
- *
- * The tree's nodes and mappings are freed only after a grace period, or (mappings before 6.4) reused as mappings only. What is
- * read is believed if the node is alive, and the mapping belongs to this mm and contains the address, checked last.
  */
 #ifndef FR_PLACE_BPF_H
 #define FR_PLACE_BPF_H
 
 #include "stack.bpf.h"
+#include "vma.bpf.h"
 
 #define FR_PLACE_CNT	  128u /* mappings remembered, by page, per CPU; a power of two */
 #define FR_PLACE_FILE_CNT 64u  /* files, also per CPU */
 #define FR_PLACE_WAYS	  4u   /* slots where a file may be */
 #define FR_PLACE_FILE_S	  10u
 #define FR_PLACE_TRIES	  4u /* to get a file's build-id, which may just not be in memory, before it counts as having none */
-#define FR_MM_PAGE_SZ	  4096u
-#define FR_VM_EXEC	  4u
-
-/* lib/maple_tree.c, as of 54a611b60590 (6.1) */
-#define FR_MAPLE_LEVELS	 8u
-#define FR_MAPLE_MASK	 255ULL /* not part of a node's address: type and flags */
-#define FR_MAPLE_LEAF	 1u
-#define FR_MAPLE_RANGE	 2u
-#define FR_MAPLE_ARANGE	 3u
-#define FR_MAPLE_PIVOTS	 15u
-#define FR_MAPLE_ARANGES 9u
-#define FR_MAPLE_DEAD	 1ULL /* never an entry */
 
 /* A mapping, from start to below end. */
 struct place_map {
@@ -96,60 +82,6 @@ FR_INLINE struct places *my_places(void)
 
 /* ---- from an address to its mapping ---- */
 
-/* Is it a node, and not the only mapping? Nodes below do not have these bits. */
-FR_INLINE bool fr_maple_is_root(u64 entry)
-{
-	return (entry & 3) == 2 && entry > FR_MM_PAGE_SZ;
-}
-
-FR_INLINE u32 fr_maple_type(u64 entry)
-{
-	return entry >> 3 & 15;
-}
-
-/* The entry of a node for an index; FR_MAPLE_DEAD: it is not a node, or no longer. */
-__noinline u64 fr_maple_next(u64 entry, u64 index)
-{
-	u32 type = fr_maple_type(entry), cnt = type == FR_MAPLE_ARANGE ? FR_MAPLE_ARANGES : FR_MAPLE_PIVOTS, i;
-	u64 node = entry & ~FR_MAPLE_MASK, pivot[FR_MAPLE_PIVOTS], parent = node, next = 0, slots;
-
-	if (!bpf_core_type_exists(struct maple_range_64) || type < FR_MAPLE_LEAF || type > FR_MAPLE_ARANGE)
-		return FR_MAPLE_DEAD;
-	/* both kinds have pivots at the same place; what follows those of the shorter one is not used */
-	if (bpf_probe_read_kernel(pivot, sizeof(pivot), (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
-		return FR_MAPLE_DEAD;
-	for (i = 0; i < FR_MAPLE_PIVOTS; i++)
-		if (i >= cnt || pivot[i] >= index || (i && !pivot[i]))
-			break;
-	slots = type == FR_MAPLE_ARANGE ? bpf_core_field_offset(struct maple_arange_64, slot)
-					: bpf_core_field_offset(struct maple_range_64, slot);
-	bpf_probe_read_kernel(&next, sizeof(next), (void *)(node + slots + i * sizeof(next)));
-	bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node); /* a dead node is its own parent */
-	return (parent & ~FR_MAPLE_MASK) == node ? FR_MAPLE_DEAD : next;
-}
-
-/* The address of the vm_area_struct there, 0 if nothing is mapped; FR_MAPLE_DEAD: it cannot be found. */
-__noinline u64 fr_place_vma(u64 addr)
-{
-	const struct task_struct *task = bpf_get_current_task_btf();
-	const struct mm_struct *mm = task->mm;
-	u32 level, is_leaf;
-	u64 entry;
-
-	if (!mm || !bpf_core_field_exists(mm->mm_mt))
-		return FR_MAPLE_DEAD;
-	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root); /* as a number: newer verifiers know it as an address */
-	if (!fr_maple_is_root(entry))
-		return FR_MAPLE_DEAD;
-	for (level = 0; level < FR_MAPLE_LEVELS && entry > FR_MAPLE_DEAD; level++) {
-		is_leaf = fr_maple_type(entry) == FR_MAPLE_LEAF;
-		entry = fr_maple_next(entry, addr);
-		if (is_leaf)
-			return entry & 3 ? FR_MAPLE_DEAD : entry;
-	}
-	return FR_MAPLE_DEAD;
-}
-
 /* What identifies a file while it is mapped. Its inode's memory may be reused later, with another number or generation. */
 FR_INLINE u64 fr_place_inode(struct file *file)
 {
@@ -165,7 +97,7 @@ FR_INLINE u64 fr_place_inode(struct file *file)
 /* Read the mapping of an address into places.map. Returns 0 or -1. */
 __noinline int fr_place_read(u64 addr)
 {
-	struct vm_area_struct *vma = (void *)fr_place_vma(addr);
+	struct vm_area_struct *vma = (void *)fr_vma_find(addr);
 	struct places *p = my_places();
 	struct place_map map = {};
 	struct file *file;
