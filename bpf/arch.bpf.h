@@ -101,21 +101,32 @@ struct fr_user_regs {
 	u64 ip, sp, fp;
 };
 
-#define FR_USER_CS 0x33u /* 64-bit code; the saved word has flags above it since 6.9 */
+#define FR_USER_CS   0x33u /* 64-bit code; the saved word has flags above it since 6.9 */
+#define FR_USER_CS32 0x23u
+
+/*
+ * Where the current task's user code entered the kernel. Returns the bytes of a word of its stack; 0: of a segment of its own,
+ * or of none.
+ */
+FR_INLINE u32 fr_entry_regs(struct fr_user_regs *out)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	u64 cs = 0;
+
+	*out = (struct fr_user_regs){regs->ip, regs->sp, regs->bp};
+	bpf_probe_read_kernel(&cs, sizeof(cs), (const char *)regs + FR_USER_REGS_CS);
+	return (u16)cs == FR_USER_CS ? sizeof(u64) : (u16)cs == FR_USER_CS32 ? sizeof(u32) : 0;
+}
 
 /* The registers of 64-bit user code. False for all other tasks. */
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
-	const struct pt_regs *regs;
 	u64 cs = *(const volatile u64 *)((const char *)ctx + FR_USER_REGS_CS);
 
-	if (cs & 3) {
-		*out = (struct fr_user_regs){ctx->regs.ip, ctx->regs.sp, ctx->regs.bp};
-		return (u16)cs == FR_USER_CS;
-	}
-	regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	*out = (struct fr_user_regs){regs->ip, regs->sp, regs->bp};
-	return !bpf_probe_read_kernel(&cs, sizeof(cs), (const char *)regs + FR_USER_REGS_CS) && (u16)cs == FR_USER_CS;
+	if (!(cs & 3))
+		return fr_entry_regs(out) == sizeof(u64);
+	*out = (struct fr_user_regs){ctx->regs.ip, ctx->regs.sp, ctx->regs.bp};
+	return (u16)cs == FR_USER_CS;
 }
 
 /* Can a process have code there? Nothing is mapped below the first pages. */
@@ -189,6 +200,12 @@ struct fr_user_regs {
 };
 
 /* Return addresses may be signed here. The kernel can undo that, and walks the stack itself. */
+FR_INLINE u32 fr_entry_regs(struct fr_user_regs *out)
+{
+	(void)out;
+	return 0;
+}
+
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
 	(void)ctx;

@@ -45,7 +45,7 @@ u32 fr_origins_pack(u32 buf_nr, u32 cnt);
 /* Write words and files, of cnt frames, to the stack ring. Nothing if no frame's file is known: it will be tried again. */
 int fr_origins_keep(u32 buf_nr, u32 cnt, u32 tid, u64 id);
 
-/* For a user stack just written: the same stack again, by files. */
+/* For a user stack just written: the same stack again, by files. The kernel may find more, behind its end. */
 FR_INLINE void fr_origins_tell(void *ctx, u32 buf_nr, u32 depth, u32 tid, u64 id)
 {
 	struct stack_origins *o;
@@ -57,7 +57,7 @@ FR_INLINE void fr_origins_tell(void *ctx, u32 buf_nr, u32 depth, u32 tid, u64 id
 	if (!o)
 		return;
 	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
-	if (sz == (long)(depth * sizeof(o->frame[0])) && fr_origins_pack(buf_nr, depth))
+	if (sz >= (long)(depth * sizeof(o->frame[0])) && fr_origins_pack(buf_nr, depth))
 		fr_origins_keep(buf_nr, depth, tid, id);
 }
 

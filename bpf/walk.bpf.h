@@ -2,10 +2,9 @@
 /*
  * walk: the user stack by frame pointers, in as few loads as possible.
  *
- * The kernel follows whatever the register holds. In a program without frame pointers, like most of a distribution's, that is a
- * number or some address, different each time. So each sample would be a stack of its own, and each walk would end with a page
- * fault. Here, a frame must be on the stack, above the one it was called from, and return to a user-space address. So the stack
- * of such a program is one frame, the place where it is, and the next sample there has the same stack.
+ * The kernel follows whatever the register holds (frame.bpf.h). So each sample of a program without frame pointers would be a
+ * stack of its own, and each walk would end with a page fault. Here it is one frame, the place where the program is, and the
+ * next sample there has the same stack.
  *
  * The result is the beginning of what the kernel would find; place.bpf.h cuts off what returns to where there is no code.
  */
@@ -13,14 +12,8 @@
 #define FR_WALK_BPF_H
 
 #include "arch.bpf.h"
+#include "frame.bpf.h"
 #include "stack.bpf.h"
-
-#define FR_FRAME_MAX (8ULL << 20) /* bytes of one function's frame: the usual limit of a whole stack */
-
-FR_INLINE bool fr_is_frame(u64 fp, u64 below)
-{
-	return fp >= below && fp - below < FR_FRAME_MAX && !(fp & 7);
-}
 
 /* Walk from these registers into a buffer. Returns the number of frames. */
 __noinline u32 fr_walk(u32 buf_nr, u64 ip, u64 sp, u64 fp)
@@ -33,7 +26,8 @@ __noinline u32 fr_walk(u32 buf_nr, u64 ip, u64 sp, u64 fp)
 		return 0;
 	buf->pc[0] = ip;
 	for (i = 1; i < FR_STACK_DEPTH_MAX; i++) {
-		if (!fr_is_frame(fp, sp) || bpf_probe_read_user(frame, sizeof(frame), (void *)fp) || !fr_is_user_ip(frame[1]))
+		if (!fr_is_frame(fp, sp, sizeof(u64)) || bpf_probe_read_user(frame, sizeof(frame), (void *)fp) ||
+		    !fr_is_user_ip(frame[1]))
 			break;
 		buf->pc[i] = frame[1];
 		sp = fp + sizeof(frame);

@@ -60,8 +60,8 @@ FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death 
 	fr_moment_of(nr, bpf_get_current_task());
 	if (late)
 		fr_moment_name_process(a, bpf_get_current_task_btf());
-	kstack_id = fr_moment_stack(ctx, nr, 0);
-	ustack_id = fr_moment_stack(ctx, nr, BPF_F_USER_STACK);
+	kstack_id = fr_moment_kernel_stack(ctx, nr);
+	ustack_id = fr_moment_user_stack(ctx, nr);
 	fr_crash_write(nr, late, kstack_id, ustack_id);
 	return fr_moment_end(nr, due);
 }

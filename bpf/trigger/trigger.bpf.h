@@ -145,19 +145,43 @@ u64 fr_moment_keep(u32 nr, u32 depth, u32 user);
 /* Put the alert into the queue, count, release the buffer. Returns 0. */
 int fr_moment_end(u32 nr, u32 due);
 
-/* Take the current task's stack. flags: 0 kernel's, BPF_F_USER_STACK user's. Returns its id in the stack tier, 0: none. */
-FR_INLINE u64 fr_moment_stack(void *ctx, u32 nr, u64 flags)
+#define FR_WALK_KERNEL (~0u)
+
+/*
+ * Walk the current task's user stack into pc. Returns the number of frames; FR_WALK_KERNEL: the kernel must walk. In
+ * ustack.bpf.c.
+ */
+u32 fr_moment_walk(u32 nr);
+
+/* Have the kernel walk into pc. Returns the number of frames. */
+FR_INLINE u32 fr_moment_take(void *ctx, u32 nr, u64 flags)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 	long sz = m ? bpf_get_stack(ctx, m->pc, sizeof(m->pc), flags) : 0;
-	u32 depth = sz / sizeof(u64);
+
+	return sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc) ? 0 : sz / sizeof(u64);
+}
+
+/* Write the current task's kernel stack. Returns its id in the stack tier, 0: none. */
+FR_INLINE u64 fr_moment_kernel_stack(void *ctx, u32 nr)
+{
+	u32 depth = fr_moment_take(ctx, nr, 0);
+
+	return depth ? fr_moment_keep(nr, depth, 0) : 0;
+}
+
+/* The same of its user stack, and where its frames are. */
+FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
+{
+	u32 depth = fr_moment_walk(nr);
+	struct fr_alert *a = fr_alert(nr);
 	u64 id;
 
-	if (sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc))
-		return 0;
-	id = fr_moment_keep(nr, depth, flags & BPF_F_USER_STACK ? 1 : 0);
-	if (flags & BPF_F_USER_STACK)
-		fr_origins_tell(ctx, nr, depth, m->alert.tid, id);
+	if (depth == FR_WALK_KERNEL)
+		depth = fr_moment_take(ctx, nr, BPF_F_USER_STACK);
+	id = depth ? fr_moment_keep(nr, depth, 1) : 0;
+	if (a)
+		fr_origins_tell(ctx, nr, depth, a->tid, id);
 	return id;
 }
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The user stack of a crash: all true frames, and none that is invented. Rules are loaded by alerts.c."""
+import subprocess
+
+from frtest import Skip, dump, equal, helper, main, need_compat_calls, path, replay, run, session, test
+from matrix import alerts
+
+FRAMES_MAX = 64  # of an alert
+
+
+class Names:
+    """The functions of a program by address, as `nm` lists them with their sizes."""
+
+    def __init__(self, file):
+        rows = [line.split() for line in run("nm", "-S", "--defined-only", file).stdout.splitlines()]
+        self.at = {r[3]: (int(r[0], 16), int(r[1], 16)) for r in rows if len(r) == 4 and r[2] in "tT"}
+
+    def of(self, ip, base=0):
+        """None: of another file, or of none."""
+        return next((name for name, (start, size) in self.at.items() if start <= ip - base < start + size), None)
+
+
+def die(*command):
+    """Its pid, and what it said."""
+    p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    said = p.communicate()[0]
+    if p.returncode == 77:
+        raise Skip("only on x86_64")
+    equal(p.returncode, -11, f"{command}: died of")
+    return p.pid, said
+
+
+def frames_of(*commands):
+    """The frames of each, and what it said."""
+    with session("-p", "minimal") as name, alerts(name, "crash") as a:
+        died = [die(*command) for command in commands]
+        found = {a["pid"]: a["uframes"] for a in a.finish()[0]}
+    return [(found[pid], said) for pid, said in died]
+
+
+def stacks(*ways):
+    """{way: names of its frames}"""
+    names = Names(helper("rigged"))
+    told = frames_of(*((helper("rigged"), way) for way in ways))
+    return {way: [names.of(ip, int(main_at) - names.at["main"][0]) for ip in frames] for way, (frames, main_at) in zip(ways, told)}
+
+
+def begins(way, *want):
+    """Libc's functions, which called main(), follow or do not."""
+    got = stacks(way)[way]
+    equal(got[:len(want)], list(want), way)
+    equal([name for name in got[len(want):] if name], [], f"{way}: behind main()")
+
+
+@test("a program with frame pointers: the whole chain of its calls, innermost first")
+def chain():
+    begins("chain", "dies", "three", "two", "one", "chain", "main")
+
+
+@test("a function without a frame: its caller is missing, all others are there")
+def leaf():
+    begins("leaf", "dies_bare", "two", "one", "leaf", "main")
+
+
+@test("a stack that has overflown: as many frames as there is room for")
+def overflow():
+    equal(stacks("overflow")["overflow"], ["deeper"] * FRAMES_MAX, "frames")
+
+
+@test("a register that holds no frame: the stack is where the program died, nothing is invented")
+def bare():
+    ways = "heap_chain", "heap_loop", "above", "to_data", "to_nowhere", "thread_block", "thread"
+    want = {way: ["dies_with"] for way in ways}
+    want["ends_in_heap"] = ["dies_with", "calls"]
+    got = stacks(*want)
+    for way in want:
+        equal(got[way], want[way], way)
+
+
+@test("where the kernel finds more than there is: the true frames have names after the end")
+def names():
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        pid, _ = die(helper("rigged"), "ends_in_heap")
+        file = dump(name)
+    crash, = (e for e in replay(file, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    equal([frame.split("+")[0] for frame in crash["ustack_sym"]], ["dies_with", "calls"], "frames")
+
+
+SOURCE_32 = """
+void *loop[2];
+__attribute__((noinline)) void never(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void dies(void) { __asm__ volatile("%s" : : : "memory"); never(); __asm__ volatile(""); }
+__attribute__((noinline)) void two(void) { dies(); __asm__ volatile(""); }
+__attribute__((noinline)) void one(void) { loop[0] = loop; loop[1] = __builtin_return_address(0); two(); __asm__ volatile(""); }
+void _start(void) { __asm__ volatile("xorl %%ebp, %%ebp"); one(); for (;;); }
+"""
+
+
+def program_32(name, asm):
+    """A 32-bit program without libraries, in whose innermost function this is executed."""
+    with open(path(f"{name}.c"), "w") as f:
+        f.write(SOURCE_32 % asm)
+    p = run("gcc", "-m32", "-O1", "-fno-omit-frame-pointer", "-fno-pie", "-fcf-protection=none", "-static",
+            "-nostdlib", "-o", path(name), path(f"{name}.c"), status=None)
+    if p.returncode:
+        raise Skip(f"no 32-bit programs here: {p.stderr.splitlines()[0]}")
+    return path(name)
+
+
+@test("a 32-bit program: the whole chain of its calls; nothing of a register that holds no frame")
+def compat():
+    need_compat_calls()
+    chain = program_32("frt-chain", "movl $1, 0x10")
+    loop = program_32("frt-loop", "movl $loop, %%ebp; movl $1, 0x10")
+    (of_chain, _), (of_loop, _) = frames_of((chain,), (loop,))
+    equal([Names(chain).of(ip) for ip in of_chain], ["dies", "two", "one", "_start"], "frames")
+    equal([Names(loop).of(ip) for ip in of_loop], ["dies"], "of a loop")
+
+
+if __name__ == "__main__":
+    main()
