@@ -34,6 +34,24 @@ static void deep(void)
 	asm volatile("");
 }
 
+#ifdef __x86_64__
+/* The frame pointer leads to itself. */
+NOINLINE void touch_null_in_loop(void)
+{
+	static void *loop[2];
+
+	loop[0] = loop;
+	loop[1] = __builtin_return_address(0);
+	asm volatile("mov %0, %%rbp\n\tmovl $1, 0x10" : : "r"(loop) : "memory");
+}
+
+static void frame_loop(void)
+{
+	DIES_IN(touch_null_in_loop);
+	touch_null_in_loop();
+}
+#endif
+
 static void jump(void)
 {
 	void (*nowhere)(void) = (void (*)(void))BAD_ADDRESS;
@@ -356,6 +374,9 @@ static void parent_death(void)
 static const struct way ways[] = {
 	{"null", null, SIGSEGV},
 	{"deep", deep, SIGSEGV},
+#ifdef __x86_64__
+	{"frame_loop", frame_loop, SIGSEGV},
+#endif
 	{"jump", jump, SIGSEGV},
 	{"readonly", readonly, SIGSEGV},
 	{"noncanonical", noncanonical, SIGSEGV},

@@ -144,6 +144,9 @@ class Matrix:
             a = self.told(d)[0]
             check(a["uframes"] and a["uframes"][0] == a["ip"], f"{d.what}: {a['uframes']}, ip {a['ip']:#x}")
             check(a["kframes"], f"{d.what}: no kernel stack")
+        if any(d.way == "frame_loop" for d in self.deaths):
+            a = self.alert_of("frame_loop")
+            equal(a["uframes"], [a["ip"]], "frame_loop: user stack")
         a, d = self.alert_of("deep"), self.of("deep")
         lines = (line.split() for line in run("nm", helper("deaths")).stdout.splitlines())
         symbols = sorted((int(w[0], 16), w[2]) for w in lines if len(w) == 3)
