@@ -135,6 +135,14 @@ FR_INLINE bool fr_is_user_ip(u64 ip)
 	return ip >= 0x1000 && !(ip >> 56);
 }
 
+/* Is this code what a signal's handler returns to? It is the same in all C libraries, by which unwinders know it. */
+FR_INLINE bool fr_is_sigreturn(u64 code)
+{
+	return code == 0x0f0000000fc0c748ULL	      /* mov $__NR_rt_sigreturn, %rax; syscall */
+	       || code == 0x80cd00000077b858ULL	      /* 32-bit: pop %eax; mov $__NR_sigreturn, %eax; int $0x80 */
+	       || code << 8 == 0x80cd000000adb800ULL; /* mov $__NR_rt_sigreturn, %eax; int $0x80 */
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 #define FR_TIF_32BIT (1u << 22) /* thread_info.flags: a 32-bit task */
@@ -216,6 +224,12 @@ FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs
 FR_INLINE bool fr_is_user_ip(u64 ip)
 {
 	return ip >= 0x1000 && !(ip >> 56);
+}
+
+FR_INLINE bool fr_is_sigreturn(u64 code)
+{
+	(void)code;
+	return false;
 }
 
 #else

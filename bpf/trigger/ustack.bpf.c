@@ -4,8 +4,9 @@
  *
  * One stack is all there will ever be of this death, and nobody sees that the register held no frame: that an address of
  * glibc's thread block leads to itself and back again, 126 times. So more is asked than of a sample's frames (frame.bpf.h), and
- * there is time for it: a frame must be in the same mapping as the stack pointer, and return to code. The result is the
- * beginning of what the kernel would find, so the kernel can tell where its frames are.
+ * there is time for it: a frame must be in the same mapping as the stack pointer, and return to code. Only the handler of a
+ * signal may have interrupted code on another stack. The result is the beginning of what the kernel would find, so the kernel
+ * can tell where its frames are.
  *
  * A caller can still be missing: that of a function that has not, or not yet, put the frame pointer on the stack.
  */
@@ -24,7 +25,8 @@ struct walk {
 	u64 sp;		     /* the next frame is above, */
 	u64 fp;		     /* here if it is one, */
 	u64 end;	     /* and below */
-	struct mapping code; /* that the last one returned to */
+	u64 ret;	     /* where the last one returned to; 0: there was none */
+	struct mapping code; /* of that */
 	u32 word_sz;
 	u32 pad;
 };
@@ -44,7 +46,10 @@ __noinline int fr_mapping_read(u64 addr, struct mapping *out)
 	out->end = BPF_CORE_READ(vma, vm_end);
 	out->flags = BPF_CORE_READ(vma, vm_flags);
 	mm = (u64)BPF_CORE_READ(vma, vm_mm);
-	return mm == (u64)bpf_get_current_task_btf()->mm && addr >= out->start && addr < out->end ? 0 : -1;
+	if (mm == (u64)bpf_get_current_task_btf()->mm && addr >= out->start && addr < out->end)
+		return 0;
+	*out = (struct mapping){};
+	return -1;
 }
 
 /* The end of the stack that this address is on. 0: it is on none; ~0: not known. */
@@ -78,18 +83,36 @@ FR_INLINE bool read_frame(const struct walk *w, u64 frame[2])
 	return true;
 }
 
+FR_INLINE bool is_on_stack(const struct walk *w)
+{
+	return fr_is_frame(w->fp, w->sp, w->word_sz) && w->fp < w->end;
+}
+
+/* A signal's handler that has a stack of its own interrupted code on another one. */
+FR_INLINE bool leave_handler(struct walk *w)
+{
+	u64 code;
+
+	if (!w->ret || bpf_probe_read_user(&code, sizeof(code), (void *)w->ret) || !fr_is_sigreturn(code))
+		return false;
+	w->sp = w->fp;
+	w->end = stack_end(w->fp);
+	return is_on_stack(w);
+}
+
 /* Go to the caller. Returns where it goes on; 0: it is not known. */
 __noinline u64 fr_walk_up(struct walk *w)
 {
 	u64 frame[2];
 
-	if (!w || !fr_is_frame(w->fp, w->sp, w->word_sz) || w->fp >= w->end)
+	if (!w || (!is_on_stack(w) && !leave_handler(w)))
 		return 0;
 	if (!read_frame(w, frame) || !is_code(&w->code, frame[1]))
 		return 0;
 	w->sp = w->fp + 2 * w->word_sz;
 	w->fp = frame[0];
-	return frame[1];
+	w->ret = frame[1];
+	return w->ret;
 }
 
 __noinline u32 fr_moment_walk(u32 nr)
@@ -108,7 +131,7 @@ __noinline u32 fr_moment_walk(u32 nr)
 		return 0;
 	w.sp = regs.sp;
 	w.fp = regs.fp;
-	/* one that has overflown is no longer where its pointer is */
+	/* the pointer of a stack that has overflowed is no longer on it */
 	w.end = stack_end(w.sp) ?: stack_end(w.fp);
 	m->pc[0] = regs.ip;
 	for (i = 1; i < FR_STACK_DEPTH_MAX; i++) {

@@ -70,6 +70,46 @@ static void overflow(void)
 	deeper(0);
 }
 
+/* ---- a handler ---- */
+
+NOINLINE void raises(void)
+{
+	long nr = SYS_tgkill, pid = getpid(), tid = gettid();
+
+	__asm__ volatile("syscall" : "+a"(nr) : "D"(pid), "S"(tid), "d"((long)SIGSEGV) : "rcx", "r11", "memory");
+	sum += nr;
+}
+
+NOINLINE void handler(int sig)
+{
+	signal(sig, SIG_DFL);
+	raises();
+	_exit(1);
+}
+
+NOINLINE void handled(void *stack, size_t sz)
+{
+	const struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_NODEFER};
+	const stack_t alt = {.ss_sp = stack, .ss_size = sz};
+
+	if ((stack && sigaltstack(&alt, NULL)) || sigaction(SIGSEGV, &sa, NULL))
+		exit(1);
+	one(dies);
+}
+
+static void same_stack(void)
+{
+	handled(NULL, 0);
+}
+
+/* Far below the stack. */
+static void own_stack(void)
+{
+	static char room[64 * PAGE];
+
+	handled(room, sizeof(room));
+}
+
 /* ---- registers that hold no frame ---- */
 
 /* What a frame is: the caller's frame pointer, and where it goes on. */
@@ -197,6 +237,8 @@ static const struct way {
 } ways[] = {
 	{"chain", chain},
 	{"leaf", leaf},
+	{"same_stack", same_stack},
+	{"own_stack", own_stack},
 	{"overflow", overflow},
 	{"heap_chain", heap_chain},
 	{"heap_loop", heap_loop},
