@@ -76,8 +76,10 @@ FR_INLINE u64 fr_incident_open_at(u32 kind, u64 ts)
 	return nr;
 }
 
+/* The mark comes last: what is marked is filled, also where a crash dump has lost all else. */
 FR_INLINE u32 fr_incident_ring(struct fr_incident *inc, u64 nr)
 {
+	inc->flags = (inc->flags & FR_INCIDENT_FLAGS) | fr_incident_mark(fr_epoch);
 	fr_incident_finish(inc, nr - 1);
 	bpf_ringbuf_output(&fr_incident_bell, &nr, sizeof(nr), FR_INCIDENT_FORCE_WAKE);
 	return 0;

@@ -35,7 +35,16 @@ enum fr_incident_kind {
 		FR_INCIDENT_KIND_END
 };
 
-#define FR_INCIDENT_LATE 1u /* flags, signal: seen when the process ended, not when the signal came */
+/*
+ * flags. In the log their upper bits are those of the session's epoch: in a crash dump a record says whose it is, as the pages
+ * of rings do (layout.h). Zero in sessions of older programs. Nobody but recover sees them.
+ */
+#define FR_INCIDENT_FLAGS 0xffu
+#define FR_INCIDENT_LATE  1u /* signal: seen when the process ended, not when the signal came */
+FR_INLINE u32 fr_incident_mark(u32 epoch)
+{
+	return epoch & ~FR_INCIDENT_FLAGS;
+}
 
 /* A record. Fields that a kind does not use are 0. */
 struct fr_incident {

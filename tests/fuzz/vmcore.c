@@ -84,6 +84,22 @@ static int recover(const char *session)
 	return status;
 }
 
+/* Each number once, in order, and of those that the head names. */
+static void check_log(const struct fr_carved *c, u32 epoch)
+{
+	struct fr_carved_log log;
+	size_t i;
+
+	if (fr_carved_incidents(c, epoch, &log) || log.cnt > c->incident_cnt)
+		abort();
+	for (i = 1; i < log.cnt; i++)
+		if (log.rec[i].done <= log.rec[i - 1].done)
+			abort();
+	if (log.head && (log.cnt + log.missing_cnt > log.head->cnt || (log.cnt && log.rec[log.cnt - 1].done > log.head->next)))
+		abort();
+	free(log.rec);
+}
+
 static void check_found(const struct fr_carved *c)
 {
 	struct fr_snap_task *task;
@@ -97,6 +113,8 @@ static void check_found(const struct fr_carved *c)
 			abort();
 		free(task);
 	}
+	for (i = 0; i < c->log_cnt && i < 20; i++)
+		check_log(c, c->log[i].epoch);
 }
 
 /* Each in memory of just its size. */

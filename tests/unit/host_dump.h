@@ -8,6 +8,7 @@
 
 #include "host_core.h"
 #include "host_ring.h"
+#include "incident_layout.h"
 #include "pure/text/pages.h"
 
 struct host_page {
@@ -97,12 +98,48 @@ __attribute__((unused)) static void host_dump_tasks(struct host_dump *d, u32 epo
 	host_dump_page(d, e, sizeof(e));
 }
 
+/* Record nr of the log: it has a text of its own. */
+__attribute__((unused)) static struct fr_incident host_dump_incident(u32 epoch, u64 nr)
+{
+	struct fr_incident rec = {
+		.done = nr + 1,
+		.ts = 1000 + nr,
+		.kind = FR_INCIDENT_kernel,
+		.cpu = nr % 4,
+		.count = 1,
+		.uid = ~0u,
+		.flags = fr_incident_mark(epoch) | nr % 2,
+		.comm = "one",
+	};
+
+	snprintf(rec.text, sizeof(rec.text), "BUG: number %u", (u32)nr);
+	return rec;
+}
+
+/* An incident log of cnt records, of which the first next numbers were claimed, and are there as far as there is room. */
+__attribute__((unused)) static void host_dump_log(struct host_dump *d, u32 epoch, u32 cnt, u64 next)
+{
+	struct fr_incident *rec = calloc(cnt + 1 + FR_PAGE_SZ / FR_INCIDENT_SZ, sizeof(*rec));
+	struct fr_incident_head *head = (void *)rec;
+	u32 at;
+	u64 nr;
+
+	*head = (struct fr_incident_head){
+		.magic = FR_INCIDENT_MAGIC, .cnt = cnt, .epoch = epoch, .next = next, .drop = {0, 2, 3}};
+	for (nr = next > cnt ? next - cnt : 0; nr < next; nr++)
+		rec[1 + nr % cnt] = host_dump_incident(epoch, nr);
+	for (at = 0; at <= cnt; at += FR_PAGE_SZ / FR_INCIDENT_SZ)
+		host_dump_page(d, &rec[at], FR_PAGE_SZ);
+	free(rec);
+}
+
 /* All of a session but its rings. */
 __attribute__((unused)) static void host_dump_rest(struct host_dump *d, u32 epoch, const char *name, bool records)
 {
 	host_dump_session(d, epoch, records);
 	host_dump_text(d, epoch, 5, name);
 	host_dump_tasks(d, epoch, 100);
+	host_dump_log(d, epoch, FR_INCIDENT_CNT_MIN, 3);
 }
 
 /* Pages of nobody. */

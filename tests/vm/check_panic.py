@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What the memory of a guest whose kernel panicked (tests/vm/panic) has of its sessions. Argument: the directory of what it wrote before."""
+import json
 import os
 import sys
 
@@ -67,6 +68,33 @@ def all_there():
 def late():
     named = [(e["newcomm"], e["cpu"]) for e in EVENTS if e["event"] == "task_rename" and e["newcomm"].startswith("late-")]
     equal(named, [(f"late-{cpu}", cpu) for cpu in CPUS], "who was named on which CPU, in order of time")
+
+
+def incidents(file):
+    """Each as its number and what else is the same in a snapshot and in the dump, by number."""
+    return {i["seq"]: {k: v for k, v in i.items() if k != "wall_ns"} for i in map(json.loads, fr("incidents", "--json", file).stdout.splitlines())}
+
+
+@test("panic: the incident log is as it was, with a death after the last snapshot, and the panic itself")
+def log():
+    before, now = incidents(BEFORE), incidents(PANIC)
+    check(any(i["kind"] == "signal" and i["sig"] == 11 for i in before.values()), f"the first death is not in {before}")
+    equal({seq: now.get(seq) for seq in before}, before, "what the snapshot had")
+    equal(sorted(now), list(range(len(now))), "numbers")
+    late = [i for seq, i in now.items() if seq not in before]
+    check(any(i["kind"] == "signal" and i["sig"] == 6 and i["comm"] == "dies-late" for i in late), f"the last death is not in {late}")
+    check(any(i["kind"] == "kernel" and "anic" in i["text"] or "rash" in i["text"] for i in late), f"the panic is not in {late}")
+    told = fr_json("info", PANIC)["incidents"]
+    equal((told["count"], told["recorded"], told["dropped"]), (len(now), len(now), 0), "counts")
+
+
+@test("panic: each session has its own incident log")
+def logs():
+    second, _ = recover("second-log.flight", "-n", "second")
+    first, other = incidents(PANIC), incidents(second)
+    equal(sorted(other), list(range(len(other))), "numbers")
+    check(other and not {i["epoch"] for i in first.values()} & {i["epoch"] for i in other.values()}, "epochs")
+    check(any(i["comm"] == "dies-late" for i in other.values()), f"the last death is not in {other}")
 
 
 @test("panic: names of tasks that were there before are known, and when it was by the wall clock")

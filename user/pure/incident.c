@@ -57,6 +57,14 @@ u32 fr_incident_kind_find(const char *name)
 	return 0;
 }
 
+void fr_incident_tidy(struct fr_incident *rec)
+{
+	rec->comm[sizeof(rec->comm) - 1] = 0;
+	rec->text[sizeof(rec->text) - 1] = 0;
+	rec->text[strcspn(rec->text, "\n")] = 0;
+	rec->flags &= FR_INCIDENT_FLAGS;
+}
+
 /* Of a trigger incident. */
 static const char *verdict_of(s32 code)
 {

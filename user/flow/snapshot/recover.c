@@ -107,6 +107,12 @@ static bool say_missing(const struct fr_recover *r)
 	missing |= warn(r->missing_cnt, "%llu pages of rings are not in the crash dump: `flightrec info` shows the holes",
 			r->missing_cnt);
 	missing |= warn(r->differ_cnt, "%llu pages are in the crash dump twice and differ: they are left out", r->differ_cnt);
+	missing |= warn(r->incident_missing_cnt,
+			"%llu incidents are not in the crash dump, or were being written when the kernel stopped",
+			r->incident_missing_cnt);
+	if (r->log_missing)
+		fr_warn("the head of the incident log is not in the crash dump: how many incidents are missing is not known");
+	missing |= r->log_missing;
 	return missing;
 }
 

@@ -27,9 +27,11 @@ struct fr_recover {
 	const struct fr_recover_sess *chosen;
 	struct fr_ring_map *ring; /* put together */
 	size_t ring_cnt;
-	u64 missing_cnt;  /* pages of its rings that the dump has not */
-	u64 differ_cnt;	  /* that it has twice, with different contents */
-	u32 headless_cnt; /* rings without their writer's page or slots, or with impossible slot words */
+	u64 missing_cnt;	  /* pages of its rings that the dump has not */
+	u64 differ_cnt;		  /* that it has twice, with different contents */
+	u32 headless_cnt;	  /* rings without their writer's page or slots, or with impossible slot words */
+	u64 incident_missing_cnt; /* incidents that the log had */
+	bool log_missing;	  /* the log's head, which says how many it had */
 };
 
 /* List the sessions, and choose the one that is asked for. 0, or the exit status with a message. */
@@ -42,6 +44,9 @@ void fr_recover_free_rings(struct fr_recover *r);
 
 /* Write the names of the kernel's functions in stacks, where they are known. 0 or -errno. */
 int fr_recover_put_kernel(struct fr_recover *r, struct fr_dump *d);
+
+/* Write what was in the incident log. 0 or -errno. */
+int fr_recover_put_incidents(struct fr_recover *r, struct fr_dump *d);
 
 /* Write everything beside the events. 0 or -errno. */
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d);

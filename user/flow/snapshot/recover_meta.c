@@ -54,6 +54,19 @@ static int put_held(const struct fr_recover *r, struct fr_dump *d)
 	return len ? fr_snap_put_fact(d->w, "events_held", "%s", text) : 0;
 }
 
+/* What was missing; of the log only if anything was. */
+static int put_missing(const struct fr_recover *r, struct fr_dump *d)
+{
+	char log[64] = "";
+
+	if (r->log_missing)
+		snprintf(log, sizeof(log), ";logs=1");
+	else if (r->incident_missing_cnt)
+		snprintf(log, sizeof(log), ";incidents=%llu", (unsigned long long)r->incident_missing_cnt);
+	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s",
+				(unsigned long long)(r->missing_cnt + r->differ_cnt), r->headless_cnt, log);
+}
+
 static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 {
 	int err = fr_dump_put_facts(d, r->chosen->text);
@@ -61,9 +74,7 @@ static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 	err = err ?: fr_snap_put_fact(d->w, "trigger_reason", "%s", d->ask->reason);
 	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)end_ns);
 	err = err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)end_ns);
-	err = err
-		      ?: fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u",
-					  (unsigned long long)(r->missing_cnt + r->differ_cnt), r->headless_cnt);
+	err = err ?: put_missing(r, d);
 	err = err ?: put_held(r, d);
 	if (err || !r->chosen->shared.mark.magic)
 		return err;
@@ -78,6 +89,7 @@ int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 
 	err = err ?: put_tasks(r, d);
 	err = err ?: put_clocks(r, d, end_ns);
+	err = err ?: fr_recover_put_incidents(r, d);
 	err = err ?: fr_recover_put_kernel(r, d);
 	return err ?: put_facts(r, d, end_ns);
 }

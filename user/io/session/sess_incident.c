@@ -15,6 +15,7 @@
 #include "incident.h"
 #include "io/session/bpffs.h"
 #include "io/session/sess_int.h"
+#include "pure/incident.h"
 
 #define LOCK_NAME "incident-lock"
 
@@ -55,20 +56,13 @@ int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *
 	return 0;
 }
 
-static void tidy(struct fr_incident *r)
-{
-	r->comm[sizeof(r->comm) - 1] = 0;
-	r->text[sizeof(r->text) - 1] = 0;
-	r->text[strcspn(r->text, "\n")] = 0;
-}
-
 enum fr_incident_read fr_sess_incident(const struct fr_sess *s, u64 seq, struct fr_incident *out)
 {
 	const struct fr_inc_log log = log_of(s);
 	enum fr_incident_read got = s->inc ? fr_incident_read(&log, seq, out) : FR_INCIDENT_GONE;
 
 	if (got == FR_INCIDENT_GOT)
-		tidy(out);
+		fr_incident_tidy(out);
 	return got;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "io/vmcore/carve.h"
+#include "io/vmcore/carve_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #define TEXT_PAGE_MAX 65536u
 #define FIRST_ROOM    64u
 
-/* Add an element to a list that doubles at powers of two. 0 or -ENOMEM. */
-static int add(void *list, size_t *cnt, const void *item, size_t sz)
+int fr_carve_add(void *list, size_t *cnt, const void *item, size_t sz)
 {
 	char **at = list, *more;
 
@@ -34,35 +33,35 @@ static int add_page(struct fr_carved *c, u64 place, const struct fr_page_head *h
 
 	if (h->page >= FR_SUBBUF_PAGE_MAX || h->tier >= FR_TIER_CNT)
 		return 0;
-	return add(&c->page, &c->page_cnt, &page, sizeof(page));
+	return fr_carve_add(&c->page, &c->page_cnt, &page, sizeof(page));
 }
 
 static int add_slots(struct fr_carved *c, u64 place, const struct fr_slots *sl)
 {
 	const struct fr_carved_one one = {sl->epoch, sl->cpu, sl->tier, place};
 
-	return add(&c->slots, &c->slots_cnt, &one, sizeof(one));
+	return fr_carve_add(&c->slots, &c->slots_cnt, &one, sizeof(one));
 }
 
 static int add_writer(struct fr_carved *c, u64 place, const struct fr_writer *wr)
 {
 	const struct fr_carved_one one = {wr->mark.epoch, wr->cpu, wr->tier, place};
 
-	return add(&c->writer, &c->writer_cnt, &one, sizeof(one));
+	return fr_carve_add(&c->writer, &c->writer_cnt, &one, sizeof(one));
 }
 
 static int add_session(struct fr_carved *c, u64 place, const struct fr_session *sh)
 {
 	const struct fr_carved_one one = {.epoch = sh->mark.epoch, .place = place};
 
-	return add(&c->session, &c->session_cnt, &one, sizeof(one));
+	return fr_carve_add(&c->session, &c->session_cnt, &one, sizeof(one));
 }
 
 static int add_text(struct fr_carved *c, const struct fr_text_page *page)
 {
 	if (!fr_pages_is(page) || c->text_cnt == TEXT_PAGE_MAX)
 		return 0;
-	return add(&c->text, &c->text_cnt, page, sizeof(*page));
+	return fr_carve_add(&c->text, &c->text_cnt, page, sizeof(*page));
 }
 
 /* ---- tasks ---- */
@@ -113,7 +112,7 @@ static int add_tasks(struct fr_carved *c, const u8 *page)
 			continue;
 		got.epoch = e.key.epoch;
 		got.task = (struct fr_snap_task){.tid = tid, .task = e.task, .start_ns = e.key.start_ns};
-		err = add(&c->task, &c->task_cnt, &got, sizeof(got));
+		err = fr_carve_add(&c->task, &c->task_cnt, &got, sizeof(got));
 	}
 	return err;
 }
@@ -176,7 +175,7 @@ int fr_carve_page(void *arg, u64 place, const void *page)
 		return add_session(c, place, page);
 	if (!c->vmcoreinfo && is_vmcoreinfo(page))
 		return (c->vmcoreinfo = strdup(page)) ? 0 : -ENOMEM;
-	return add_tasks(c, page);
+	return fr_carve_incidents(c, page) ?: add_tasks(c, page);
 }
 
 /* Without the place. */
@@ -225,5 +224,7 @@ void fr_carved_free(struct fr_carved *c)
 	free(c->session);
 	free(c->text);
 	free(c->task);
+	free(c->log);
+	free(c->incident);
 	free(c->vmcoreinfo);
 }

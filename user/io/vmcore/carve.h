@@ -9,6 +9,7 @@
 #ifndef FR_CARVE_H
 #define FR_CARVE_H
 
+#include "incident_layout.h"
 #include "io/snapfile/snapfile.h"
 #include "io/vmcore/vmcore.h"
 
@@ -40,8 +41,10 @@ struct fr_carved {
 	struct fr_carved_one *writer, *slots, *session;
 	struct fr_text_page *text;
 	struct fr_carved_task *task;
+	struct fr_incident_head *log; /* heads of incident logs, and records */
+	struct fr_incident *incident;
 	char *vmcoreinfo; /* the kernel's description of itself for crash dumps: NAME=VALUE lines; NULL: it was not found */
-	size_t page_cnt, writer_cnt, slots_cnt, session_cnt, text_cnt, task_cnt;
+	size_t page_cnt, writer_cnt, slots_cnt, session_cnt, text_cnt, task_cnt, log_cnt, incident_cnt;
 };
 
 /* Look at one page; for fr_vmcore_walk(), arg is a struct fr_carved that was zero at first. 0 or -ENOMEM. */
@@ -57,6 +60,17 @@ const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const str
  * The tasks of an epoch's table, each once, as it was known last: *out malloc'ed, *cnt. 0 or -ENOMEM.
  */
 int fr_carved_tasks(const struct fr_carved *c, u32 epoch, struct fr_snap_task **out, size_t *cnt);
+
+/* A session's incident log, as far as it was found. */
+struct fr_carved_log {
+	const struct fr_incident_head *head; /* NULL: not found, and so nothing tells how many records there are */
+	struct fr_incident *rec;	     /* by number, each once */
+	size_t cnt;
+	u64 missing_cnt; /* not there, being written when the kernel stopped, or there twice and different */
+};
+
+/* *out->rec malloc'ed. 0 or -ENOMEM. */
+int fr_carved_incidents(const struct fr_carved *c, u32 epoch, struct fr_carved_log *out);
 
 void fr_carved_free(struct fr_carved *c);
 
