@@ -205,7 +205,7 @@ sed_to		= sed -e $(call shell_word,s|$(1)|$(call sed_text,$(2))|)
 
 LIB_DESTS	:= include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a lib/pkgconfig/flightrec.pc \
 		   share/doc/flightrec/examples/slow.c
-DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec lib/systemd/system/flightrec.service \
+DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec lib/systemd/system/flightrec.service lib/flightrec/kdump-hook \
 		   $(foreach m,$(MAN),$(call man_dest,$(m)))
 CONF		:= $(call shell_word,$(DESTDIR)$(SYSCONFDIR)/flightrec.conf)
 
@@ -218,6 +218,9 @@ install: all lib
 	$(call sed_to,/usr/bin/flightrec,$(call unit_word,$(PREFIX)/bin/flightrec)) dist/flightrec.service | \
 		$(call sed_to,/etc/flightrec.conf,$(call unit_word,$(SYSCONFDIR)/flightrec.conf)) > \
 		$(call dest,lib/systemd/system/flightrec.service)
+	install -D -m 755 dist/kdump-hook $(call dest,lib/flightrec/kdump-hook)
+	$(call sed_to,=/usr/bin/flightrec,=$(call shell_word,$(PREFIX)/bin/flightrec)) dist/kdump-hook > \
+		$(call dest,lib/flightrec/kdump-hook)
 	install -D -m 644 user/lib/flightrec.h $(call dest,include/flightrec.h)
 	install -D -m 755 $(O)/$(LIB_NAME) $(call dest,lib/$(LIB_NAME))
 	ln -sf $(LIB_NAME) $(call dest,lib/libflightrec.so)

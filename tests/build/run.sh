@@ -13,9 +13,11 @@ installs() {
 	for file in usr/share/man/man1/flightrec.1 usr/share/man/man5/flightrec-format.5 usr/share/man/man5/flightrec.conf.5 \
 		usr/include/flightrec.h usr/lib/libflightrec.so.1 usr/lib/libflightrec.so usr/lib/libflightrec.a \
 		usr/lib/pkgconfig/flightrec.pc usr/share/man/man3/flightrec.3 usr/share/doc/flightrec/examples/slow.c \
-		usr/share/bash-completion/completions/flightrec usr/lib/systemd/system/flightrec.service etc/flightrec.conf; do
+		usr/share/bash-completion/completions/flightrec usr/lib/systemd/system/flightrec.service \
+		usr/lib/flightrec/kdump-hook etc/flightrec.conf; do
 		[[ -s $tmp/root/$file ]] || { echo "not installed: $file"; return 1; }
 	done
+	[[ -x $tmp/root/usr/lib/flightrec/kdump-hook ]]
 }
 
 # Installing and uninstalling neither overwrite nor remove a configuration that somebody changed.
@@ -34,6 +36,7 @@ installs_anywhere() {
 	local at="$tmp/root of it" prefix="/opt/it's a & b" to=(DESTDIR="$tmp/root of it" PREFIX="/opt/it's a & b" SYSCONFDIR="/etc/x y")
 	make -s install "${to[@]}" && "$at$prefix/bin/flightrec" --help > /dev/null || return
 	grep -qxF "ExecStart=\"$prefix/bin/flightrec\" record --config \"/etc/x y/flightrec.conf\"" "$at$prefix/lib/systemd/system/flightrec.service" || return
+	grep -qxF "flightrec='/opt/it'\\''s a & b/bin/flightrec'" "$at$prefix/lib/flightrec/kdump-hook" && sh -n "$at$prefix/lib/flightrec/kdump-hook" || return
 	grep -qxF "prefix=$prefix" "$at$prefix/lib/pkgconfig/flightrec.pc" && [[ -s "$at/etc/x y/flightrec.conf" ]] || return
 	[[ $(find "$at" ! -type d | wc -l) == $(find "$tmp/root" ! -type d | wc -l) ]] || return
 	make -s uninstall "${to[@]}" && [[ -z $(find "$at" ! -type d) ]]

@@ -102,6 +102,80 @@ yaml_conf_is_right() {
 	grep -q '^On=crash' "$tmp/flightrec.conf" && build/flightrec record --config "$tmp/flightrec.conf" --check-config
 }
 
+# ---- kdump-hook ----
+
+# program LINE...: what is called instead of flightrec; its arguments are in $tmp/calls
+program() {
+	{ printf '%s\n' '#!/bin/sh' "echo \"\$*\" >> '$tmp/calls'" "$@"; } > "$tmp/program"
+	chmod 755 "$tmp/program"
+	rm -rf "$tmp/calls" "$tmp/crash"
+}
+
+# hook SHELL [NAME=VALUE...]: it ends with status 0, whatever its program does; what it says is in $tmp/said
+hook() {
+	env FLIGHTREC="$tmp/program" FLIGHTREC_VMCORE="$tmp/core" FLIGHTREC_LIMIT_S=60 "${@:2}" $1 dist/kdump-hook "$tmp/crash" > "$tmp/said" 2>&1 ||
+		{ echo "$1: status $?"; cat "$tmp/said"; return 1; }
+}
+
+# calls N [PATTERN]: the program was called so often, the last time like this
+calls() {
+	local have=0
+	[[ ! -e $tmp/calls ]] || have=$(wc -l < "$tmp/calls")
+	[[ $have == "$1" ]] && { (($# < 2)) || tail -n 1 "$tmp/calls" | grep -qE "$2"; } || { echo "called, but not $*:"; cat "$tmp/calls" "$tmp/said"; return 1; }
+}
+
+hook_saves() {
+	program 'echo > "$3"'
+	hook "$1" && calls 1 "^recover -o $tmp/crash/flightrec-[0-9-]+\.flight $tmp/core$" && [[ $(echo "$tmp"/crash/*.flight) == *.flight ]] || return
+	program '[ $# = 6 ] || exit 4'
+	hook "$1" && calls 2 "^recover -o .* -n default $tmp/core$" || return
+	program 'exit 3'
+	hook "$1" && calls 1 && grep -q 'parts are missing' "$tmp/said" || return
+	program ''
+	hook "$1" FLIGHTREC_VMCORE="$tmp/none" && calls 0
+}
+
+# It fails, is not there, is killed, or finds no place; nor is a setting that is none in its way.
+hook_fails() {
+	program 'exit 1'
+	hook "$1" && calls 1 && grep -q 'no snapshot: status 1' "$tmp/said" || return
+	program 'kill -KILL $$'
+	hook "$1" && calls 1 && grep -q 'no snapshot' "$tmp/said" || return
+	hook "$1" FLIGHTREC="$tmp/none" && grep -q 'no snapshot' "$tmp/said" || return
+	program ''
+	touch "$tmp/crash" && hook "$1" FLIGHTREC_VMCORE="$tmp/core" && rm "$tmp/crash" || return
+	program ''
+	hook "$1" FLIGHTREC_LIMIT_S=soon && calls 1 || return
+	program ''
+	hook "$1" FLIGHTREC_ROOT="$tmp" && calls 0 && grep -q 'nothing is mounted' "$tmp/said"
+}
+
+# ends PID: it is killed, and gone soon, or nobody's zombie
+ends() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[[ -e /proc/$1 && $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) == [!Z]* ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# A program that does not end by itself is ended, and waited for no longer.
+hook_is_limited() {
+	program "echo \$\$ > '$tmp/pid'" 'trap "" TERM INT HUP' 'while :; do sleep 0.2; done'
+	hook "$1" FLIGHTREC_LIMIT_S=2 && calls 1 && grep -q 'the time is up' "$tmp/said" && ends "$(cat "$tmp/pid")"
+}
+
+# In each of the shells that distributions have as sh.
+in_each_shell() {
+	local sh
+	: > "$tmp/core"
+	for sh in "dash" "bash --posix" "busybox sh"; do
+		command -v "${sh%% *}" > /dev/null || continue
+		"$1" "$sh" || { echo "in $sh"; return 1; }
+	done
+}
+
 make -s build/tests/dist/config || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "systemd-analyze verify" verifies
 check "systemd-analyze security" is_hardened
@@ -113,4 +187,7 @@ check "dist/flightrec.conf is taken" conf_is_right
 check "the image's libraries" image_has_libraries
 check "kubernetes.yaml" yaml_is_right
 check "the configuration in kubernetes.yaml is taken" yaml_conf_is_right
+check "kdump-hook calls recover, names one of several sessions, and says what came of it" in_each_shell hook_saves
+check "kdump-hook ends with 0 whatever fails" in_each_shell hook_fails
+check "kdump-hook takes no longer than it may" in_each_shell hook_is_limited
 finish

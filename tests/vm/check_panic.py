@@ -2,6 +2,7 @@
 """What the memory of a guest whose kernel panicked (tests/vm/panic) has of its sessions. Argument: the directory of what it wrote before."""
 import json
 import os
+import shutil
 import sys
 
 GOT = sys.argv.pop(1)
@@ -95,6 +96,19 @@ def logs():
     equal(sorted(other), list(range(len(other))), "numbers")
     check(other and not {i["epoch"] for i in first.values()} & {i["epoch"] for i in other.values()}, "epochs")
     check(any(i["comm"] == "dies-late" for i in other.values()), f"the last death is not in {other}")
+
+
+@test("panic: kdump's hook makes the same snapshot of the dump")
+def hook():
+    to = os.path.join(GOT, "hook")
+    shutil.rmtree(to, ignore_errors=True)
+    hook = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "dist", "kdump-hook")
+    run("sh", hook, to, env=dict(os.environ, FLIGHTREC=FLIGHTREC, FLIGHTREC_VMCORE=ELF))
+    made = os.listdir(to)
+    check(len(made) == 1 and made[0].endswith(".flight"), f"{made}")
+    file = os.path.join(to, made[0])
+    equal(replay(file, "--no-symbols"), EVENTS, "events")
+    equal(incidents(file), incidents(PANIC), "incidents")
 
 
 @test("panic: names of tasks that were there before are known, and when it was by the wall clock")
