@@ -150,6 +150,19 @@ hook_fails() {
 	hook "$1" FLIGHTREC_ROOT="$tmp" && calls 0 && grep -q 'nothing is mounted' "$tmp/said"
 }
 
+# In dracut's image the disk is at /sysroot, to be read only: there, unless a directory is named, and nothing else is touched.
+hook_remounts() {
+	program 'echo > "$3"'
+	mkdir -p "$tmp/sysroot"
+	unshare -rm true 2> /dev/null || { echo "there are no user namespaces"; return 77; }
+	: > "$tmp/core"
+	# shellcheck disable=SC2016
+	FLIGHTREC="$tmp/program" FLIGHTREC_VMCORE="$tmp/core" FLIGHTREC_LIMIT_S=60 FLIGHTREC_ROOT="$tmp/sysroot" unshare -rm sh -c '
+		mount -t tmpfs -o ro none "$FLIGHTREC_ROOT" && sh dist/kdump-hook && ls "$FLIGHTREC_ROOT"/var/crash/*.flight' > "$tmp/said" 2>&1 ||
+		{ cat "$tmp/said"; return 1; }
+	calls 1 " $tmp/sysroot/var/crash/flightrec-"
+}
+
 # ends PID: it is killed, and gone soon, or nobody's zombie
 ends() {
 	local i
@@ -189,5 +202,6 @@ check "kubernetes.yaml" yaml_is_right
 check "the configuration in kubernetes.yaml is taken" yaml_conf_is_right
 check "kdump-hook calls recover, names one of several sessions, and says what came of it" in_each_shell hook_saves
 check "kdump-hook ends with 0 whatever fails" in_each_shell hook_fails
+check "kdump-hook writes to a disk that is mounted to be read only" hook_remounts
 check "kdump-hook takes no longer than it may" in_each_shell hook_is_limited
 finish
