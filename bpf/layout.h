@@ -48,6 +48,7 @@ FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
 #define FR_WRITER_MAGIC	 0x54495257u /* "WRIT": the writer's page */
 #define FR_SESSION_MAGIC 0x53534553u /* "SESS": struct fr_session */
 #define FR_TEXT_MAGIC	 0x54584554u /* "TEXT": part of a text, struct fr_text_page */
+#define FR_PROFILE_MAGIC 0x464f5250u /* "PROF": part of a merged profile, likewise */
 struct fr_mark {
 	u32 magic;
 	u32 epoch; /* the session's */

@@ -7,9 +7,27 @@
 
 #include <xxhash.h>
 
+#include "pure/profile/prof.h"
 #include "unit/host_dump.h"
 
 #define CORES_PAGES_MOST 64u
+
+static void cores_put_profile(struct host_dump *d)
+{
+	static u8 bytes[FR_PROF_SZ_MAX];
+	struct fr_prof *p = fr_prof_new(1000);
+	struct fr_text_page page;
+	size_t sz;
+
+	if (!p)
+		abort();
+	fr_prof_open(p, 2000000000, 7);
+	fr_prof_add_nested(p, 3);
+	sz = fr_prof_write(p, bytes, sizeof(bytes));
+	fr_pages_put_as(&page, (struct fr_mark){FR_PROFILE_MAGIC, 0xabcd1234}, 1, bytes, sz);
+	host_dump_page(d, &page, sizeof(page));
+	free(p);
+}
 
 /* Two rings, of which one has gone round; and what else a session has. The same each time. */
 static void cores_begin(struct host_dump *d)
@@ -25,6 +43,7 @@ static void cores_begin(struct host_dump *d)
 		host_ring_free(h);
 	}
 	host_dump_rest(d, 0xabcd1234, "small", true);
+	cores_put_profile(d);
 }
 
 static void cores_free(struct host_dump *d)

@@ -98,6 +98,13 @@ def logs():
     check(any(i["comm"] == "dies-late" for i in other.values()), f"the last death is not in {other}")
 
 
+@test("panic: the profile is there as it was when the last snapshot was taken")
+def profile():
+    was, now = (fr_json("profile", "--to", "json", "--no-symbols", file) for file in (BEFORE, PANIC))
+    check(was["taken_ever"] > 100 and was["stacks"], f"{was['taken_ever']} samples")
+    equal(now, was, "profile")
+
+
 @test("panic: kdump's hook makes the same snapshot of the dump")
 def hook():
     to = os.path.join(GOT, "hook")

@@ -121,6 +121,9 @@ struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ri
 /* Read the profile and write it; its addresses are looked up, too. 0 or -errno of the writer. */
 int fr_dump_put_profile(struct fr_dump *d);
 
+/* Addresses in its stacks, to be looked up. */
+void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p);
+
 /* Who names the kernel's addresses: like fr_kallsyms_find(). */
 struct fr_dump_kernel {
 	int (*find)(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info);

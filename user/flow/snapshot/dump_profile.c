@@ -17,7 +17,7 @@ static void add_stack(struct fr_addrs *a, const struct fr_prof *p, u32 nr, u32 p
 }
 
 /* Names are looked for by address, and by process: its first thread has its number. */
-static void add_addrs(struct fr_addrs *a, const struct fr_prof *p)
+void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p)
 {
 	u32 i;
 
@@ -42,6 +42,6 @@ int fr_dump_put_profile(struct fr_dump *d)
 		return 0;
 	}
 	if (d->addrs)
-		add_addrs(d->addrs, d->prof);
+		fr_dump_add_profile_addrs(d->addrs, d->prof);
 	return fr_snap_put_profile(d->w, d->prof);
 }

@@ -112,7 +112,9 @@ static bool say_missing(const struct fr_recover *r)
 			r->incident_missing_cnt);
 	if (r->log_missing)
 		fr_warn("the head of the incident log is not in the crash dump: how many incidents are missing is not known");
-	missing |= r->log_missing;
+	if (r->profile_missing)
+		fr_warn("the profile is not whole in the crash dump: it is left out");
+	missing |= r->log_missing || r->profile_missing;
 	return missing;
 }
 

@@ -32,6 +32,7 @@ struct fr_recover {
 	u32 headless_cnt;	  /* rings without their writer's page or slots, or with impossible slot words */
 	u64 incident_missing_cnt; /* incidents that the log had */
 	bool log_missing;	  /* the log's head, which says how many it had */
+	bool profile_missing;	  /* parts of it */
 };
 
 /* List the sessions, and choose the one that is asked for. 0, or the exit status with a message. */
@@ -47,6 +48,9 @@ int fr_recover_put_kernel(struct fr_recover *r, struct fr_dump *d);
 
 /* Write what was in the incident log. 0 or -errno. */
 int fr_recover_put_incidents(struct fr_recover *r, struct fr_dump *d);
+
+/* Write the profile, and have its addresses looked up. 0 or -errno. */
+int fr_recover_put_profile(struct fr_recover *r, struct fr_dump *d);
 
 /* Write everything beside the events. 0 or -errno. */
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d);

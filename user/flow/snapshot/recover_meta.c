@@ -54,7 +54,7 @@ static int put_held(const struct fr_recover *r, struct fr_dump *d)
 	return len ? fr_snap_put_fact(d->w, "events_held", "%s", text) : 0;
 }
 
-/* What was missing; of the log only if anything was. */
+/* What was missing; of the log and the profile only if anything was. */
 static int put_missing(const struct fr_recover *r, struct fr_dump *d)
 {
 	char log[64] = "";
@@ -63,8 +63,9 @@ static int put_missing(const struct fr_recover *r, struct fr_dump *d)
 		snprintf(log, sizeof(log), ";logs=1");
 	else if (r->incident_missing_cnt)
 		snprintf(log, sizeof(log), ";incidents=%llu", (unsigned long long)r->incident_missing_cnt);
-	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s",
-				(unsigned long long)(r->missing_cnt + r->differ_cnt), r->headless_cnt, log);
+	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s%s",
+				(unsigned long long)(r->missing_cnt + r->differ_cnt), r->headless_cnt, log,
+				r->profile_missing ? ";profiles=1" : "");
 }
 
 static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
@@ -90,6 +91,7 @@ int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 	err = err ?: put_tasks(r, d);
 	err = err ?: put_clocks(r, d, end_ns);
 	err = err ?: fr_recover_put_incidents(r, d);
+	err = err ?: fr_recover_put_profile(r, d);
 	err = err ?: fr_recover_put_kernel(r, d);
 	return err ?: put_facts(r, d, end_ns);
 }

@@ -12,25 +12,49 @@
 #include <unistd.h>
 
 #include "io/session/sess_int.h"
+#include "pure/text/pages.h"
 
 #define COUNT_TRIES 4 /* readers store at most every few milliseconds */
+
+#define PROF_PAGES ((FR_PROF_SZ_MAX + FR_PAGES_PART_SZ - 1) / FR_PAGES_PART_SZ)
 
 struct half {
 	u64 sz;
 	u64 merged[FR_HITS_CPU_MAX];
-	u8 bytes[FR_PROF_SZ_MAX];
 };
 
+/* In pages that say whose they are, for crash dumps (pure/text/pages.h). */
 struct store {
-	u64 seq; /* half seq % 2 is current; 0: nothing yet */
-	u64 pad[7];
-	struct half half[2];
+	union {
+		struct {
+			u64 seq; /* half seq % 2 is current; 0: nothing yet */
+			u64 pad[7];
+			struct half half[2];
+		};
+		u8 pages[5][FR_PAGE_SZ];
+	};
+	struct fr_text_page page[2][PROF_PAGES];
 };
+
+/* Of sessions of older programs: pin "profile". */
+struct old_store {
+	u64 seq;
+	u64 pad[7];
+	struct {
+		struct half head;
+		u8 bytes[FR_PROF_SZ_MAX];
+	} half[2];
+};
+
+_Static_assert(FR_PROF_SZ_MAX <= FR_PAGES_PROFILE_MAX_SZ, "what is stored is believed");
+_Static_assert(offsetof(struct store, page) == 5 * FR_PAGE_SZ, "pages are pages in memory");
 
 struct fr_hits {
 	char *cpu; /* fr_hits_cpu_sz(shift) bytes each */
 	u32 cpu_cnt, shift;
 	struct store *store;
+	struct old_store *old; /* instead */
+	u32 epoch;
 	struct ring_buffer *calls;
 	u32 call_cnt;
 	int calls_fd, dir_fd;
@@ -101,6 +125,58 @@ static int map_pin(struct fr_sess *s, const char *name, size_t sz, int prot, u32
 	return 0;
 }
 
+static int map_store(struct fr_sess *s, struct fr_hits *h, int prot)
+{
+	u32 one;
+	int err = map_pin(s, "profile-pages", sizeof(*h->store), prot, &one, (void **)&h->store);
+
+	if (err == -ENOENT)
+		err = map_pin(s, "profile", sizeof(*h->old), prot, &one, (void **)&h->old);
+	h->epoch = s->ring_cnt ? s->ring[0].epoch : 0;
+	return err;
+}
+
+static void unmap_store(struct fr_hits *h)
+{
+	if (h->store)
+		munmap(h->store, map_sz(1, sizeof(*h->store)));
+	if (h->old)
+		munmap(h->old, map_sz(1, sizeof(*h->old)));
+}
+
+static u64 *seq_of(const struct fr_hits *h)
+{
+	return h->old ? &h->old->seq : &h->store->seq;
+}
+
+static struct half *half_of(const struct fr_hits *h, u64 seq)
+{
+	return h->old ? &h->old->half[seq & 1].head : &h->store->half[seq & 1];
+}
+
+/* sz: at most FR_PROF_SZ_MAX. */
+static void get_bytes(const struct fr_hits *h, u64 seq, u8 *to, size_t sz)
+{
+	size_t at, part;
+
+	if (h->old) {
+		memcpy(to, h->old->half[seq & 1].bytes, sz);
+		return;
+	}
+	for (at = 0; at < sz; at += part) {
+		part = sz - at < FR_PAGES_PART_SZ ? sz - at : FR_PAGES_PART_SZ;
+		memcpy(to + at, h->store->page[seq & 1][at / FR_PAGES_PART_SZ].text, part);
+	}
+}
+
+static void put_bytes(struct fr_hits *h, u64 seq, const u8 *bytes, size_t sz)
+{
+	if (h->old)
+		memcpy(h->old->half[seq & 1].bytes, bytes, sz);
+	else
+		fr_pages_put_as(h->store->page[seq & 1], (struct fr_mark){FR_PROFILE_MAGIC, h->epoch}, seq, bytes, sz);
+}
+
 static int count_call(void *ctx, void *data, size_t sz)
 {
 	struct fr_hits *h = ctx;
@@ -132,14 +208,13 @@ static int open_lock(struct fr_sess *s, struct fr_hits *h)
 static int open_all(struct fr_sess *s, struct fr_hits *h)
 {
 	const int prot = PROT_READ | PROT_WRITE;
-	u32 one;
 	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : open_lock(s, h);
 
 	if (err)
 		return err;
 	h->shift = shift;
 	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), prot, &h->cpu_cnt, (void **)&h->cpu);
-	err = err ?: map_pin(s, "profile", sizeof(struct store), prot, &one, (void **)&h->store);
+	err = err ?: map_store(s, h, prot);
 	err = err ?: open_calls(s, h);
 	return err;
 }
@@ -171,8 +246,7 @@ void fr_hits_close(struct fr_hits *h)
 		close(h->dir_fd);
 	if (h->cpu)
 		munmap(h->cpu, map_sz(h->cpu_cnt, fr_hits_cpu_sz(h->shift)));
-	if (h->store)
-		munmap(h->store, map_sz(1, sizeof(*h->store)));
+	unmap_store(h);
 	free(h);
 }
 
@@ -203,14 +277,14 @@ struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu)
 
 u64 fr_hits_stored(const struct fr_hits *h)
 {
-	return fr_load(&h->store->seq);
+	return fr_load(seq_of(h));
 }
 
 int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_CPU_MAX])
 {
 	u64 seq = fr_hits_stored(h);
-	const struct half *from = &h->store->half[seq & 1];
-	size_t n = from->sz;
+	const struct half *from = half_of(h, seq);
+	size_t n = from->sz < FR_PROF_SZ_MAX ? from->sz : FR_PROF_SZ_MAX;
 
 	*bytes = NULL;
 	*sz = 0;
@@ -218,11 +292,10 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 	if (!seq)
 		return 0;
 	memcpy(merged, from->merged, sizeof(from->merged));
-	n = n < sizeof(from->bytes) ? n : sizeof(from->bytes);
 	*bytes = malloc(n + 1);
 	if (!*bytes)
 		return -ENOMEM;
-	memcpy(*bytes, from->bytes, n);
+	get_bytes(h, seq, *bytes, n);
 	*sz = n;
 	return 0;
 }
@@ -230,13 +303,13 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 /* The word comes last: pairs with its load by the next reader, possibly another process after this one was killed. */
 void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX])
 {
-	u64 seq = fr_hits_stored(h);
-	struct half *to = &h->store->half[(seq + 1) & 1];
+	u64 seq = fr_hits_stored(h) + 1;
+	struct half *to = half_of(h, seq);
 
-	memcpy(to->bytes, bytes, sz);
+	put_bytes(h, seq, bytes, sz);
 	memcpy(to->merged, merged, sizeof(to->merged));
 	to->sz = sz;
-	fr_store(&h->store->seq, seq + 1);
+	fr_store(seq_of(h), seq);
 }
 
 /* What a CPU's tables hold of generations that are not in the merged profile: those from `merged` on. */
@@ -298,16 +371,14 @@ int fr_hits_total(struct fr_sess *s, struct fr_hits_totals *out)
 {
 	struct fr_hits h = {.shift = 0};
 	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : 0;
-	u32 one;
 
 	if (err)
 		return err;
 	h.shift = shift;
 	err = map_pin(s, "hits", fr_hits_cpu_sz(shift), PROT_READ, &h.cpu_cnt, (void **)&h.cpu);
-	err = err ?: map_pin(s, "profile", sizeof(struct store), PROT_READ, &one, (void **)&h.store);
+	err = err ?: map_store(s, &h, PROT_READ);
 	err = err ?: count_undisturbed(&h, out);
-	if (h.store)
-		munmap(h.store, map_sz(1, sizeof(*h.store)));
+	unmap_store(&h);
 	if (h.cpu)
 		munmap(h.cpu, map_sz(h.cpu_cnt, fr_hits_cpu_sz(shift)));
 	return err;

@@ -318,7 +318,7 @@ static int pin_profile(const struct load *l)
 	} pins[] = {
 		{bpf_map__fd(l->skel->maps.fr_hits), "hits"},
 		{bpf_map__fd(l->skel->maps.fr_hits_calls), "hits-calls"},
-		{store, "profile"},
+		{store, "profile-pages"},
 	};
 	char path[256];
 	u32 i;

@@ -39,7 +39,7 @@ struct fr_carved_task {
 struct fr_carved {
 	struct fr_carved_page *page;
 	struct fr_carved_one *writer, *slots, *session;
-	struct fr_text_page *text;
+	struct fr_text_page *text; /* and those of profiles */
 	struct fr_carved_task *task;
 	struct fr_incident_head *log; /* heads of incident logs, and records */
 	struct fr_incident *incident;

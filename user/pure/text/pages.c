@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define PART_SZ sizeof(((struct fr_text_page *)0)->text)
+#define PART_SZ FR_PAGES_PART_SZ
 
 u32 fr_pages_cnt(size_t sz)
 {
@@ -19,32 +19,38 @@ static size_t part_sz(size_t sz, u32 nr)
 	return left < PART_SZ ? left : PART_SZ;
 }
 
-void fr_pages_put(struct fr_text_page *page, u32 epoch, u64 made_ns, const char *text, size_t sz)
+void fr_pages_put_as(struct fr_text_page *page, struct fr_mark mark, u64 made_ns, const void *bytes, size_t sz)
 {
 	u32 nr, cnt = fr_pages_cnt(sz);
-	u64 hash = XXH64(text, sz, 0);
+	u64 hash = XXH64(bytes, sz, 0);
 
 	for (nr = 0; nr < cnt; nr++) {
 		page[nr] = (struct fr_text_page){
-			.mark = {FR_TEXT_MAGIC, epoch},
+			.mark = mark,
 			.made_ns = made_ns,
 			.hash = hash,
 			.sz = sz,
 			.nr = nr,
 		};
-		memcpy(page[nr].text, text + nr * PART_SZ, part_sz(sz, nr));
+		memcpy(page[nr].text, (const char *)bytes + nr * PART_SZ, part_sz(sz, nr));
 	}
 }
 
 bool fr_pages_is(const struct fr_text_page *page)
 {
-	return page->mark.magic == FR_TEXT_MAGIC && page->sz <= FR_TEXT_MAX_SZ && page->nr < fr_pages_cnt(page->sz);
+	const u32 magic = page->mark.magic, max_sz = magic == FR_TEXT_MAGIC ? FR_TEXT_MAX_SZ : FR_PAGES_PROFILE_MAX_SZ;
+
+	return (magic == FR_TEXT_MAGIC || magic == FR_PROFILE_MAGIC) && page->sz <= max_sz && page->nr < fr_pages_cnt(page->sz);
+}
+
+static bool is_marked(const struct fr_text_page *p, struct fr_mark mark)
+{
+	return fr_pages_is(p) && p->mark.magic == mark.magic && p->mark.epoch == mark.epoch;
 }
 
 static bool is_of(const struct fr_text_page *p, const struct fr_text_page *text)
 {
-	return fr_pages_is(p) && p->mark.epoch == text->mark.epoch && p->made_ns == text->made_ns && p->hash == text->hash &&
-	       p->sz == text->sz;
+	return is_marked(p, text->mark) && p->made_ns == text->made_ns && p->hash == text->hash && p->sz == text->sz;
 }
 
 static void put_part(char *text, const struct fr_text_page *p)
@@ -97,14 +103,14 @@ static char *gather(const struct fr_text_page *page, size_t cnt, const struct fr
 	return NULL;
 }
 
-char *fr_pages_get(const struct fr_text_page *page, size_t cnt, u32 epoch, size_t *sz)
+void *fr_pages_get_as(const struct fr_text_page *page, size_t cnt, struct fr_mark mark, size_t *sz)
 {
 	char *best = NULL, *text;
 	u64 best_ns = 0;
 	size_t i;
 
 	for (i = 0; i < cnt; i++) {
-		if (!fr_pages_is(&page[i]) || page[i].mark.epoch != epoch || page[i].nr || (best && page[i].made_ns <= best_ns))
+		if (!is_marked(&page[i], mark) || page[i].nr || (best && page[i].made_ns <= best_ns))
 			continue;
 		text = gather(page, cnt, &page[i]);
 		if (!text)
