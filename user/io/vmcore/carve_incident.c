@@ -71,29 +71,37 @@ static u64 first_of(const struct fr_incident_head *h)
 	return h->next > h->cnt ? h->next - h->cnt : 0;
 }
 
-/* Keep what this head says is in the log: what has an older number there is being written over. */
-static size_t inside(const struct fr_incident_head *h, struct fr_incident *rec, size_t cnt, bool keep)
+/* Where records of this number or a later one begin. */
+static size_t find(const struct fr_incident *rec, size_t cnt, u64 seq)
 {
-	size_t i, kept = 0;
+	size_t from = 0, mid;
 
-	for (i = 0; i < cnt; i++)
-		if (rec[i].done - 1 >= first_of(h) && rec[i].done - 1 < h->next) {
-			if (keep)
-				rec[kept] = rec[i];
-			kept++;
-		}
-	return kept;
+	while (from < cnt) {
+		mid = from + (cnt - from) / 2;
+		if (rec[mid].done - 1 < seq)
+			from = mid + 1;
+		else
+			cnt = mid;
+	}
+	return from;
+}
+
+/* How many are in the log by what this head says, and the first: what has an older number there is being written over. */
+static size_t inside(const struct fr_incident_head *h, const struct fr_incident *rec, size_t cnt, size_t *first)
+{
+	*first = find(rec, cnt, first_of(h));
+	return find(rec, cnt, h->next) - *first;
 }
 
 /* The head that most records fit: the kernel's buffer for the one that user space put into the new log may be there, too. */
-static const struct fr_incident_head *find_head(const struct fr_carved *c, u32 epoch, struct fr_incident *rec, size_t cnt)
+static const struct fr_incident_head *find_head(const struct fr_carved *c, u32 epoch, const struct fr_incident *rec, size_t cnt)
 {
 	const struct fr_incident_head *h, *best = NULL;
-	size_t fit, best_fit = 0, i;
+	size_t fit, best_fit = 0, i, first;
 
 	for (i = 0; i < c->log_cnt; i++) {
 		h = &c->log[i];
-		fit = h->epoch == epoch ? inside(h, rec, cnt, false) : 0;
+		fit = h->epoch == epoch ? inside(h, rec, cnt, &first) : 0;
 		if (h->epoch == epoch && (!best || fit > best_fit)) {
 			best = h;
 			best_fit = fit;
@@ -104,7 +112,7 @@ static const struct fr_incident_head *find_head(const struct fr_carved *c, u32 e
 
 int fr_carved_incidents(const struct fr_carved *c, u32 epoch, struct fr_carved_log *out)
 {
-	size_t i, n = 0;
+	size_t i, n = 0, first;
 
 	*out = (struct fr_carved_log){.rec = malloc((c->incident_cnt + 1) * sizeof(*out->rec))};
 	if (!out->rec)
@@ -117,7 +125,8 @@ int fr_carved_incidents(const struct fr_carved *c, u32 epoch, struct fr_carved_l
 	out->head = find_head(c, epoch, out->rec, out->cnt);
 	if (!out->head)
 		return 0;
-	out->cnt = inside(out->head, out->rec, out->cnt, true);
+	out->cnt = inside(out->head, out->rec, out->cnt, &first);
+	memmove(out->rec, out->rec + first, out->cnt * sizeof(*out->rec));
 	out->missing_cnt = out->head->next - first_of(out->head) - out->cnt;
 	return 0;
 }
