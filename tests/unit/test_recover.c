@@ -869,6 +869,26 @@ static void on_a_full_disk_no_file_is_left(void **state)
 	drop(&r);
 }
 
+/* Any page can begin like the kernel's text about itself. Sanitizers and valgrind see a look behind the end of it. */
+static void a_build_id_that_is_cut_off_is_read_no_further(void **state)
+{
+	static const char *const id[] = {"", "\n", "a", "abc", "ab\n", "abc\nSYMBOL(x)=1", "no"};
+	char info[128];
+	struct rig r;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(id) / sizeof(*id); i++) {
+		make(&r);
+		snprintf(info, sizeof(info), "OSRELEASE=6\nSYMBOL(_stext)=ff\nBUILD-ID=%s", id[i]);
+		host_dump_page(&r.d, info, strlen(info));
+		assert_int_equal(recover(&r), FR_EXIT_OK);
+		check_rings(&r, RINGS);
+		assert_int_equal(remove(out), 0);
+		drop(&r);
+	}
+}
+
 static void what_is_no_dump_is_refused(void **state)
 {
 	FILE *f = fopen(core, "w");
@@ -912,6 +932,7 @@ int main(void)
 		TEST(a_file_that_is_there_stays),
 		TEST(a_directory_that_is_not_there),
 		TEST(on_a_full_disk_no_file_is_left),
+		TEST(a_build_id_that_is_cut_off_is_read_no_further),
 		TEST(what_is_no_dump_is_refused),
 	};
 

@@ -5,7 +5,6 @@
  * addresses: by as much as _stext is elsewhere. Modules lie where they were loaded, each elsewhere, and get no names.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "io/symbol/buildid.h"
 #include "io/symbol/kallsyms.h"
 #include "pure/err.h"
+#include "pure/text/digits.h"
 
 struct names {
 	const char *path;
@@ -85,12 +85,8 @@ static int find(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_inf
 
 static void read_build_id(const char *hex, struct fr_dump_kernel *kernel)
 {
-	unsigned byte;
-
-	while (kernel->build_id_sz < FR_BUILD_ID_MAX && sscanf(hex, "%2x", &byte) == 1 && *hex != '\n') {
-		kernel->build_id[kernel->build_id_sz++] = byte;
-		hex += 2;
-	}
+	for (; kernel->build_id_sz < FR_BUILD_ID_MAX && fr_hex_byte(hex) >= 0; hex += 2)
+		kernel->build_id[kernel->build_id_sz++] = fr_hex_byte(hex);
 }
 
 /* Was this machine's kernel, booted now, the one that stopped? */

@@ -116,6 +116,14 @@ static inline int fr_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The byte that the two hexadecimal digits at s are, -1: they are none. What ends a text is none: nothing is read behind it. */
+static inline int fr_hex_byte(const char *s)
+{
+	int high = fr_hex_digit(s[0]), low = high < 0 ? -1 : fr_hex_digit(s[1]);
+
+	return low < 0 ? -1 : high << 4 | low;
+}
+
 /* Copy up to FR_COPY_MOST_SZ bytes: quicker than memcpy(), which first has to find the best way. */
 static inline char *fr_copy_short(char *to, const char *from, size_t sz)
 {
