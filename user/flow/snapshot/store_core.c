@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "flow/snapshot/store_int.h"
-#include "pure/text/digits.h"
+#include "pure/text/escape.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
@@ -72,22 +72,6 @@ static bool take_number(const char *text, u64 *out)
 	return !errno && !*end;
 }
 
-/* Replaces each \xNN by its byte, in place. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		if (text[0] == '\\' && text[1] == 'x' && fr_hex_digit(text[2]) >= 0 && fr_hex_digit(text[3]) >= 0) {
-			*to++ = fr_hex_digit(text[2]) << 4 | fr_hex_digit(text[3]);
-			text += 3;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = 0;
-}
-
 static bool parse_dumped(const char *name, struct dumped *out)
 {
 	char buf[NAME_MAX + 1], *usec, *pid, *boot, *uid;
@@ -106,7 +90,7 @@ static bool parse_dumped(const char *name, struct dumped *out)
 		return false;
 	if (strlen(boot) != 32 || !nr || nr > ~0U || time_us > ~0ULL / 1000)
 		return false;
-	unescape(buf);
+	buf[fr_unescape(buf, strlen(buf))] = 0;
 	snprintf(out->comm, sizeof(out->comm), "%.*s", (int)sizeof(out->comm) - 1, buf);
 	strcpy(out->boot_id, boot);
 	out->pid = nr;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pure/text/digits.h"
+
 void fr_lines_init(struct fr_lines *l, int fd, u64 max_sz)
 {
 	l->fd = fd;
@@ -60,14 +62,6 @@ char *fr_lines_next(struct fr_lines *l)
 	return line;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool fr_hex_u64(const char **at, u64 *v)
 {
 	const char *p = *at;
@@ -76,9 +70,9 @@ bool fr_hex_u64(const char **at, u64 *v)
 
 	if (p[0] == '0' && (p[1] | 0x20) == 'x')
 		p += 2;
-	if (digit(*p) < 0)
+	if (fr_hex_digit(*p) < 0)
 		return false;
-	for (; (d = digit(*p)) >= 0; p++) {
+	for (; (d = fr_hex_digit(*p)) >= 0; p++) {
 		if (n >> 60)
 			return false;
 		n = n << 4 | d;

@@ -324,20 +324,12 @@ static void keep_text(struct parser *p, struct fr_node *n, const char *s, size_t
 
 #define ESCAPES "\"\\ntx" /* what may follow a backslash */
 
-/* The byte written as \xNN at the backslash s; -1: it is not. */
-static int hex_byte(const char *s)
-{
-	int hi = fr_hex_digit(s[2]), lo = hi < 0 ? -1 : fr_hex_digit(s[3]);
-
-	return lo < 0 ? -1 : hi << 4 | lo;
-}
-
 /* What is wrong with the escape at the backslash s, NULL: nothing. */
 static const char *wrong_escape(const char *s)
 {
 	if (!strchr(ESCAPES, s[1]))
 		return "a text knows \\\" \\\\ \\n \\t \\xNN: write \\\\ for a backslash";
-	return s[1] == 'x' && hex_byte(s) < 0 ? "\\x needs two hexadecimal digits, as in \\x1b" : NULL;
+	return s[1] == 'x' && fr_hex_byte(s + 2) < 0 ? "\\x needs two hexadecimal digits, as in \\x1b" : NULL;
 }
 
 /* The character escaped at s[*i], after the backslash; moves *i past it. */
@@ -351,7 +343,7 @@ static char unescape_one(const char *s, size_t *i)
 		return '\t';
 	if (c != 'x')
 		return c;
-	c = hex_byte(s + *i - 2);
+	c = fr_hex_byte(s + *i);
 	*i += 2;
 	return c;
 }

@@ -166,9 +166,8 @@ size_t fr_unescape(char *s, size_t sz)
 	size_t from, to = 0;
 
 	for (from = 0; from < sz; from++) {
-		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && fr_hex_digit(s[from + 2]) >= 0 &&
-		    fr_hex_digit(s[from + 3]) >= 0) {
-			s[to++] = fr_hex_digit(s[from + 2]) << 4 | fr_hex_digit(s[from + 3]);
+		if (sz - from >= 4 && s[from] == '\\' && s[from + 1] == 'x' && fr_hex_byte(s + from + 2) >= 0) {
+			s[to++] = fr_hex_byte(s + from + 2);
 			from += 3;
 		} else {
 			s[to++] = s[from];
