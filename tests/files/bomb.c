@@ -16,7 +16,8 @@
 #include "io/snapfile/snapfile_format.h"
 #include "pure/rows/columns.h"
 
-#define PEAK_MAX_KIB 8192 /* what refusing may cost; each bomb asks for at least twice as much */
+#define PEAK_MAX_KIB  8192	   /* what refusing may cost; each bomb asks for at least twice as much */
+#define LISTS_MAX_KIB (160u << 10) /* and of lists, of which so much is believed; that bomb asks for 2 GiB */
 
 /* A file being made up. */
 struct made {
@@ -99,7 +100,7 @@ static long peak_kib(void)
 }
 
 /* Open the file and read all. True if it was refused, with its damage told, at no cost. */
-static bool refused(const char *path)
+static bool refused(const char *path, long most_kib)
 {
 	struct fr_batch b = {};
 	struct fr_snap *s;
@@ -116,8 +117,9 @@ static bool refused(const char *path)
 	ok &= fr_snap_damage(s) >= 2;
 	fr_batch_free(&b);
 	fr_snap_close(s);
-	if (peak_kib() - before > PEAK_MAX_KIB) {
+	if (peak_kib() - before > most_kib) {
 		printf("     %ld KiB were taken\n", peak_kib() - before);
+		fflush(stdout); /* the process ends without */
 		ok = false;
 	}
 	return ok;
@@ -133,13 +135,13 @@ static const struct fr_events_head one_row = {
 };
 
 /* In a process of its own, whose peak begins with what is in use now, not with what making the bomb took. */
-static bool refused_apart(const char *path)
+static bool refused_apart(const char *path, long most_kib)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(!refused(path));
+		_exit(!refused(path, most_kib));
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
 }
 
@@ -219,7 +221,7 @@ static bool try_bomb(const struct bomb *b, const char *path)
 	write_bomb(b, path, packed ? packed : small, packed_sz);
 	free(packed);
 	fflush(stdout);
-	return refused_apart(path);
+	return refused_apart(path, PEAK_MAX_KIB);
 }
 
 /* Two frames that hold together what one is declared to. */
@@ -234,7 +236,30 @@ static bool try_two_frames(const char *path)
 	memcpy(both + sz, half, sz);
 	free(half);
 	write_bomb(&b, path, both, 2 * sz);
-	return refused_apart(path);
+	return refused_apart(path, PEAK_MAX_KIB);
+}
+
+/* Lists of as many entries as fit, each as short as may be: in memory each takes what an incident takes. */
+static bool try_short_entries(const char *path)
+{
+	const size_t sz = 1u << 20;
+	struct fr_list_head *list = calloc(1, sz);
+	void *packed = malloc(ZSTD_compressBound(sz));
+	struct made m;
+	size_t packed_sz;
+	u32 i;
+
+	*list = (struct fr_list_head){.entry_sz = 8, .cnt = (sz - sizeof(*list)) / 8};
+	packed_sz = ZSTD_compress(packed, ZSTD_compressBound(sz), list, sz, 1);
+	begin(&m, path);
+	put_schema(&m);
+	for (i = 0; i < 64; i++)
+		put_chunk(&m, FR_CHUNK_INCIDENTS, NULL, packed, packed_sz, sz);
+	fclose(m.f);
+	free(packed);
+	free(list);
+	fflush(stdout);
+	return refused_apart(path, LISTS_MAX_KIB);
 }
 
 /* That the honest row is read shows that it is the lie about it that is refused. */
@@ -315,10 +340,11 @@ int main(int argc, char **argv)
 		passed += report(try_bomb(&bombs[i], path), bombs[i].what);
 	}
 	passed += report(try_two_frames(path), "two frames for one");
+	passed += report(try_short_entries(path), "lists of very short entries");
 	passed += report(try_honest(path), "an honest event is read");
 	passed += report(try_unknown_kind(path), "an unknown kind is skipped, and checked");
 	passed += report(try_other_version(path), "another major version");
-	cnt += 4;
+	cnt += 5;
 	printf("%u passed, %u failed, 0 skipped\n", passed, cnt - passed);
 	return passed != cnt;
 }

@@ -57,8 +57,8 @@ struct fr_snap {
 	struct fr_prof *profile;     /* NULL: none */
 	char *facts_text, *procs;
 	size_t facts_sz, procs_sz;
-	size_t meta_sz;
-	struct fr_chunk *chunk; /* event chunks */
+	size_t meta_sz, items_sz; /* taken so far: decoded; of it, lists in memory */
+	struct fr_chunk *chunk;	  /* event chunks */
 	struct fr_snap_place *place;
 	size_t chunk_cnt;
 	size_t context_cnt; /* context chunks, stored after the others once all have been read */
@@ -124,6 +124,9 @@ bool fr_snap_is_meta(u32 kind);
 
 /* Add the content of a metadata chunk. 0, -EBADMSG: damaged, or more than a file may have; -errno. */
 int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p, u64 stored_sz);
+
+/* Add cnt items of item_sz bytes to a list; *to: the caller fills them. 0, -EBADMSG: more than a file may have; -ENOMEM. */
+int fr_snap_add_items(struct fr_snap *s, struct fr_snap_list *l, size_t cnt, size_t item_sz, void **to);
 
 /* After the last chunk: split the facts for fr_snap_fact(). 0 or -ENOMEM. */
 int fr_snap_split_facts(struct fr_snap *s);

@@ -16,7 +16,8 @@
 
 #define FACTS_MAX_SZ (256u << 10) /* of all facts */
 #define FACT_MAX_CNT 1000u
-#define META_MAX_SZ  (64u << 20) /* of all metadata, decoded */
+#define META_MAX_SZ  (64u << 20)  /* of all metadata, decoded */
+#define ITEMS_MAX_SZ (128u << 20) /* of all lists in memory, where an entry of few bytes takes what a whole one does */
 
 struct fact {
 	char *name, *value;
@@ -58,21 +59,32 @@ static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
 	}
 }
 
-static int add_items(struct fr_snap *s, const struct fr_list_kind *k, size_t sz)
+int fr_snap_add_items(struct fr_snap *s, struct fr_snap_list *l, size_t cnt, size_t item_sz, void **to)
 {
-	struct fr_snap_list *l = list_of(s, k->kind);
-	size_t cnt;
-	void *p;
+	char *p;
 
-	if (fr_list_check(s->own.content, sz, &cnt))
+	if (cnt > (ITEMS_MAX_SZ - s->items_sz) / item_sz)
 		return -EBADMSG;
-	p = realloc(l->items, (l->cnt + cnt) * k->struct_sz + 1);
+	p = realloc(l->items, (l->cnt + cnt) * item_sz + 1);
 	if (!p)
 		return -ENOMEM;
+	*to = p + l->cnt * item_sz;
 	l->items = p;
-	fr_list_items(k, s->own.content, (char *)p + l->cnt * k->struct_sz);
 	l->cnt += cnt;
+	s->items_sz += cnt * item_sz;
 	return 0;
+}
+
+static int add_items(struct fr_snap *s, const struct fr_list_kind *k, size_t sz)
+{
+	size_t cnt;
+	void *to;
+	int err = fr_list_check(s->own.content, sz, &cnt);
+
+	err = err ?: fr_snap_add_items(s, list_of(s, k->kind), cnt, k->struct_sz, &to);
+	if (!err)
+		fr_list_items(k, s->own.content, to);
+	return err;
 }
 
 static int set_schema(struct fr_snap *s, size_t sz)

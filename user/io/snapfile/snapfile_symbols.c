@@ -35,21 +35,18 @@ static const char *keep_texts(struct fr_snap *s, const u8 *bytes, size_t sz)
 int fr_snap_take_texts(struct fr_snap *s, u32 kind, size_t sz)
 {
 	const struct fr_text_kind *k = fr_text_kind(kind);
-	size_t cnt, texts_sz, struct_sz = fr_text_struct_sz(k);
-	struct fr_snap_list *l = list_of(s, kind);
+	size_t cnt, texts_sz;
 	const char *texts;
-	void *p;
+	void *to;
+	int err;
 
 	if (fr_text_check(k, s->own.content, sz, &cnt, &texts_sz))
 		return -EBADMSG;
 	texts = keep_texts(s, s->own.content + sz - texts_sz, texts_sz);
-	p = texts ? realloc(l->items, (l->cnt + cnt) * struct_sz + 1) : NULL;
-	if (!p)
-		return -ENOMEM;
-	l->items = p;
-	fr_text_items(k, s->own.content, texts, (char *)p + l->cnt * struct_sz);
-	l->cnt += cnt;
-	return 0;
+	err = texts ? fr_snap_add_items(s, list_of(s, kind), cnt, fr_text_struct_sz(k), &to) : -ENOMEM;
+	if (!err)
+		fr_text_items(k, s->own.content, texts, to);
+	return err;
 }
 
 void fr_snap_sort_texts(struct fr_snap *s)
