@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "pure/profile/prof.h"
+#include "session.h"
 
 #define SEC 1000000000ULL
 
@@ -142,21 +143,39 @@ static void what_contradicts_itself_is_told(void **state)
 	free(p);
 }
 
+/* Noise in all of a table, of which numbers are often near what is possible. */
+static void make_noise(struct fr_hits_table *t)
+{
+	u8 *byte = (u8 *)t;
+	struct fr_hits_stack *s;
+	u32 i;
+
+	for (i = 0; i < fr_hits_table_sz(0); i++)
+		byte[i] = rnd(4) ? 0 : rnd(256);
+	for (i = 0; i < FR_HITS_CNT; i++) {
+		t->hit[i].hits %= 1000;
+		t->hit[i].k_nr %= 2 * FR_HITS_STACKS;
+		t->hit[i].u_nr %= 2 * FR_HITS_STACKS;
+	}
+	for (i = 0; i < FR_HITS_STACKS; i++) {
+		s = fr_hits_stack(t, 0, i);
+		s->off %= rnd(4) ? FR_HITS_WORDS : ~0u;
+		s->frame_cnt %= 2 * FR_STACK_DEPTH_MAX;
+		s->file_cnt %= rnd(2) ? 8 : 4096;
+	}
+}
+
 /* A table of noise: whatever is in it, nothing outside is touched (the sanitizers see), and counts are sums. */
 static void no_word_of_a_table_is_believed(void **state)
 {
 	struct fr_prof *p = fr_prof_new(0);
 	struct fr_hits_table *t = new_table();
-	u8 *byte = (u8 *)t;
-	u32 round, i;
+	u32 round;
 
 	(void)state;
 	for (round = 0; round < 20; round++) {
-		for (i = 0; i < sizeof(*t); i++)
-			byte[i] = rnd(4) ? 0 : rnd(256);
+		make_noise(t);
 		t->lost = round;
-		for (i = 0; i < FR_HITS_CNT; i++)
-			t->hit[i].hits %= 1000;
 		fr_prof_open(p, round * SEC, 0);
 		fr_prof_add_table(p, t, 0);
 		assert_int_equal(sum_of(p).taken, sum(p) + p->lost);
