@@ -416,11 +416,28 @@ static void changed_bytes_are_refused_or_sound(void **state)
 	free(p);
 }
 
+/* Nothing was counted yet. */
+static void one_without_buckets_comes_back(void **state)
+{
+	struct fr_prof *p = fr_prof_new(7), *q;
+	u8 *bytes = malloc(FR_PROF_SZ_MAX);
+	size_t sz = fr_prof_write(p, bytes, FR_PROF_SZ_MAX);
+
+	(void)state;
+	assert_int_equal(fr_prof_read(bytes, sz, &q), 0);
+	assert_int_equal(q->bucket_cnt, 0);
+	assert_int_equal(q->begin_ns, 7);
+	free(bytes);
+	free(p);
+	free(q);
+}
+
 /* Where the parts of a profile begin in its bytes (docs/format.md). */
 struct parts {
 	u64 *frame;
 	struct fr_prof_file *file;
 	struct fr_prof_key *key;
+	struct fr_prof_hit *hit;
 };
 
 static struct parts parts_of(const struct fr_prof *p, u8 *bytes)
@@ -429,6 +446,7 @@ static struct parts parts_of(const struct fr_prof *p, u8 *bytes)
 
 	at.file = (void *)(bytes + 88 + p->node_cnt * 8 + p->bucket_cnt * 48);
 	at.key = (void *)(at.file + p->file_cnt);
+	at.hit = (void *)(at.key + p->key_cnt);
 	return at;
 }
 
@@ -451,6 +469,8 @@ static void each_number_is_checked(void **state)
 	WRONG(at.key[1].ustack = p->node_cnt + 1);
 	WRONG(at.key[1].state = FR_HIT_STATE_CNT);
 	WRONG(memset(at.key[1].comm, 'a', sizeof(at.key[1].comm)));
+	WRONG(at.hit[0].key = p->key_cnt);
+	WRONG(at.hit[p->bucket[p->bucket_cnt - 1].first].key = 1); /* what is added later could find no room */
 	WRONG(at.file[0].sz = 0);
 	WRONG(at.file[0].sz = sizeof(at.file[0].build_id) + 1);
 	for (i = 0; !fr_prof_is_file(p->node[i].frame); i++)
@@ -478,6 +498,7 @@ int main(void)
 		cmocka_unit_test(equal_programs_share_their_stacks),
 		cmocka_unit_test(bytes_come_back),
 		cmocka_unit_test(changed_bytes_are_refused_or_sound),
+		cmocka_unit_test(one_without_buckets_comes_back),
 		cmocka_unit_test(each_number_is_checked),
 	};
 

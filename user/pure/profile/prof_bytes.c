@@ -145,6 +145,8 @@ static bool bucket_ok(const struct fr_prof *p, struct fr_prof_bucket *b, u64 *at
 
 	if (b->begin_ns < *at_ns || b->end_ns < b->begin_ns || !b->hit_cnt || b->hit_cnt > p->hit_cnt - *first)
 		return false;
+	if (p->hit[*first].key != FR_PROF_OTHER) /* where fr_prof_hit() puts what finds no room */
+		return false;
 	b->first = *first;
 	for (i = 0; i < b->hit_cnt; i++) {
 		if (p->hit[*first + i].key >= p->key_cnt)
@@ -198,11 +200,10 @@ static bool take_keys(struct fr_prof *p, const u8 *from, u32 cnt)
 
 static void index_last(struct fr_prof *p)
 {
-	const struct fr_prof_bucket *b = &p->bucket[p->bucket_cnt - 1];
-	u32 i;
+	u32 i = p->bucket_cnt ? p->bucket[p->bucket_cnt - 1].first : 0;
 
-	for (i = 0; p->bucket_cnt && i < b->hit_cnt; i++)
-		p->cur[p->hit[b->first + i].key] = b->first + i + 1;
+	for (; i < p->hit_cnt; i++)
+		p->cur[p->hit[i].key] = i + 1;
 }
 
 static const u8 *take_buckets(struct fr_prof *p, const u8 *from)
