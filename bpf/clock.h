@@ -18,6 +18,7 @@
  *  - Only BPF moves a session's word. A process in a time namespace sees a different monotonic clock; if it moved the word, all
  *    timestamps would stand still for the length of the namespace's offset.
  *  - A word more than FR_CLOCK_AHEAD_NS ahead is damaged: it is left alone and counted, and the CPU's own clock is used.
+ *  - The CAS that moves the word pairs with itself and the loads on other CPUs. It orders nothing but the word.
  */
 #ifndef FR_CLOCK_H
 #define FR_CLOCK_H

@@ -108,7 +108,7 @@ FR_INLINE u64 fr_current_rq(struct task_struct *task)
 	return rq && BPF_CORE_READ(rq, cpu) == bpf_get_smp_processor_id() ? (u64)rq : 0;
 }
 
-/* Find this CPU's variable. */
+/* Find this CPU's variable. Only programs of this CPU load what is stored: program order is enough. */
 FR_INLINE void fr_current_find(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;

@@ -142,7 +142,10 @@ FR_INLINE u64 *fr_hits_word(const struct fr_hits_table *t, u32 shift, u32 i)
 
 /* ---- the writer ---- */
 
-/* Returns 0 and the generation to count in, to be ended by fr_hits_leave(); or -1, counted. */
+/*
+ * Returns 0 and the generation to count in, to be ended by fr_hits_leave(); or -1, counted. The add pairs with the
+ * compare-and-exchange of fr_hits_flip(): the reader switches only while nobody is inside.
+ */
 FR_INLINE int fr_hits_enter(struct fr_hits_cpu *c, u64 *gen)
 {
 	u64 was = fr_add(&c->ctl, 1);
@@ -332,7 +335,10 @@ FR_INLINE u64 fr_hits_gen(const struct fr_hits_cpu *c)
 	return fr_load(&c->ctl) >> FR_HITS_SHIFT;
 }
 
-/* Switch the CPU from generation gen to the other table. Returns 0; -1: it is counting just now, or has switched by itself. */
+/*
+ * Switch the CPU from generation gen to the other table. Returns 0; -1: it is counting just now, or has switched by itself.
+ * Pairs with fr_hits_enter() and fr_hits_leave().
+ */
 FR_INLINE int fr_hits_flip(struct fr_hits_cpu *c, u64 gen)
 {
 	u64 was = gen << FR_HITS_SHIFT;

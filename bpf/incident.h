@@ -90,7 +90,7 @@ FR_INLINE u64 fr_incident_claim(const struct fr_inc_log *log, u32 kind)
 	return ~0ULL;
 }
 
-/* Clear a claimed slot, except for `done`, which says that it is not finished. */
+/* Clear a claimed slot, except for `done`, which says that it is not finished. Whole words: see fr_incident_read(). */
 FR_INLINE void fr_incident_clear(struct fr_incident *slot)
 {
 	u64 *word = (u64 *)slot;

@@ -43,6 +43,10 @@ enum fr_off_how {
 #define FR_OFF_MASK   7ULL
 #define FR_WAKE_EARLY 1ULL
 
+/*
+ * Any CPU may store off and wake: who wakes the task, who looks for hung ones. Each word is meaningful alone, so its accesses
+ * are whole and pair with nothing. A CAS from 0 sets only what nobody has set meanwhile.
+ */
 struct fr_lat_task {
 	u64 off;
 	u64 wake;

@@ -3,11 +3,13 @@
  * near: finds the call that ends, so that its end takes one unit (EXIT_NEAR in short.h), and the call before, so that the next
  * beginning need not name its task (NEAR_..).
  *
- * Each CPU's writer remembers the last system call that began, and the last one whose record is complete: where their records
- * are, their time and task. Where programs nest strictly (FR_WAY_PLAIN), these words belong together: no other program of the
- * CPU is at a system call before the one that writes them resumes. Where programs may be preempted, only the place is taken
- * from here, and the rest from the record, which is where the place says, since no w is given out twice; and beginnings are
- * never near. A record that comes in between moves w, and the reservation then uses a form that refers to no other record.
+ * Each CPU's writer remembers the last system call that began, and the last one whose record is complete: where their
+ * records are, their time and task. Only programs of that CPU use these words, so program order is enough for them;
+ * stores and loads are whole because one program may interrupt another. Where programs nest strictly (FR_WAY_PLAIN),
+ * these words belong together: no other program of the CPU is at a system call before the one that writes them resumes.
+ * Where programs may be preempted, only the place is taken from here, and the rest from the record, which is where the
+ * place says, since no w is given out twice; and beginnings are never near. A record that comes in between moves w, and
+ * the reservation then uses a form that refers to no other record.
  *
  *	page   | ... | ENTER_SMALL tid id | EXIT_NEAR | NEAR_WIDE id | sched_waking | EXIT_NEAR		| free
  *		     ^ base				^ call			      ^ w, back units behind call

@@ -14,7 +14,7 @@
 #define FR_REPORT_CNT 2u /* texts at once on a CPU: a line, and one of an NMI that interrupts it */
 
 struct fr_report_text {
-	u64 busy;
+	u64 busy; /* 0: free. The CAS and the store of 0 pair with those of what interrupts it here: program order is enough */
 	u8 text[FR_REPORT_BUF_SZ];
 };
 

@@ -66,6 +66,13 @@
  *  - The opener adds the old cnt to `overwritten`: each record is counted once, by the CAS that discards it.
  *  - No two records of a page are more than FR_PAGE_SPAN_NS apart, so that 48 bits of time are enough on a quiet CPU.
  *  - seq in the slot word has 19 bits: a stalled writer holds its lap, so no writer is ever more than N laps away from it.
+ *
+ * Order: what each ordered access pairs with
+ *	CAS of w or ahead	 the next writer's; readers load it after the slot word (fr_writer_w())
+ *	CAS that opens a slot	 the reader's swap: one wins; and its load after a copy: it sees whether the lap was left
+ *	commit to a slot word	 the reader's load of that word: whoever sees the sum sees the bytes, page heads and padding
+ *	busy, found, owed	 writers of this CPU only: they interrupt each other, so program order is enough
+ *	stores of page heads	 none, the commit orders them. Whole words: a reader may look while a head is replaced
  */
 #ifndef FR_RING_H
 #define FR_RING_H
@@ -353,6 +360,7 @@ FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct 
 
 	if (idx < 0 || fr_ring_pad(r, idx, p->pad_off))
 		return -1;
+	/* pairs like fr_ring_commit() */
 	fr_add(fr_ring_slot(r->sl, fr_ring_due(r, nested, p->seq - 1, prev)), fr_slot_add(0, p->pad));
 	return 0;
 }

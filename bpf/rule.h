@@ -49,7 +49,7 @@ FR_INLINE u32 fr_rule_is_for_hung(const volatile struct fr_trigger_rule *r, u64 
 
 /*
  * Is the gap since the rule's last alert over? Then this begins the next one. *next_ns: the rule's own, 0 at first; a time too
- * far ahead is damage and is ignored.
+ * far ahead is damage and is ignored. The CAS pairs with itself on other CPUs: one of them begins the gap.
  */
 FR_INLINE u32 fr_gap_over(u64 *next_ns, u64 now_ns, u64 gap_ns)
 {

@@ -54,7 +54,7 @@ const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;
 
 /* A moment being reported. */
 struct fr_moment_room {
-	u64 busy; /* 0: free */
+	u64 busy; /* 0: free. The CAS and the store of 0 pair with those of what interrupts it here: program order is enough */
 	struct fr_alert alert;
 	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is written; of a path, while it is put together */
 	struct stack_origins origins;

@@ -31,8 +31,8 @@ struct fr_sleeper {
 	size_t sz;   /* of this block */
 	pthread_t thread;
 	bool is_running, is_locked;
-	u64 stop; /* stored by fr_sleeper_stop() */
-	u64 gone; /* stored by the thread, like everything below */
+	u64 stop; /* stored by fr_sleeper_stop(); pairs with the thread's loads */
+	u64 gone; /* stored by the thread, like everything below; pairs with fr_sleeper_is_gone()'s load */
 	u64 slept_ns FR_ALIGNED(FR_CACHE_SZ);
 	u32 missed; /* since the last one queued */
 	struct fr_sleeper_stats stats;

@@ -26,7 +26,7 @@ struct fr_incwatch {
 	int wake_fd;
 	pthread_t thread;
 	bool runs;
-	u64 stop;   /* request to the thread */
+	u64 stop;   /* request to the thread; its load pairs with the store before wake() */
 	u64 max_sz; /* likewise */
 	int err;    /* of the last save */
 };

@@ -31,7 +31,10 @@ static bool differ(u64 a, u64 b)
 	return by > SAME_NS || by < -SAME_NS;
 }
 
-/* Readers read the count first, and validate a step that may have been overwritten meanwhile (flow/snapshot/dump_meta.c). */
+/*
+ * The store of the count pairs with readers' load of it: they read it first, and validate a step that may have been overwritten
+ * meanwhile (flow/snapshot/dump_meta.c).
+ */
 static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 before_ahead_ns)
 {
 	u64 nr = fr_load(&sh->wall_step_cnt);

@@ -126,7 +126,8 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 }
 
 /*
- * Most suspects are active writers: look for a moment without them. Suspects that remain after a grace period have no writer.
+ * The CAS fails if a writer was there after all; like copy_full()'s, it pairs with fr_ring_open()'s. Most suspects are active
+ * writers: look for a moment without them. Suspects that remain after a grace period have no writer.
  */
 static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, void *arg)
 {
@@ -152,7 +153,7 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 
 /*
  * Swap back the lap that a killed reader held: the spare's page says it is that lap, and its slot names another lap's
- * sub-buffer.
+ * sub-buffer. The CAS pairs as copy_full()'s.
  */
 static int heal_swapped(const struct fr_ring_map *m)
 {
@@ -295,7 +296,8 @@ static void copy_units(u64 *to, const u64 *from, u32 units)
 /*
  * Copy the lap that w is in: word and w, loaded in this order, agreed that nothing was in flight. The copy is valid if the slot
  * still belongs to that lap afterwards, because a writer may overwrite it only after that word has changed. Adding zero is a
- * load that the copy's loads cannot be moved behind; w, whose seq is complete, distinguishes laps 2^19 apart.
+ * load that the copy's loads cannot be moved behind, and pairs with the CAS of fr_ring_open(); w, whose seq is complete,
+ * distinguishes laps 2^19 apart.
  */
 static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, struct fr_lap *out)
 {

@@ -103,7 +103,10 @@ static int add_tier(const struct fr_sess *s, u32 cpu, u32 tier)
 	return done;
 }
 
-/* What came before had no ring. Each gets a moment of its own: where several begin at one, readers see a choice (--last). */
+/*
+ * What came before had no ring. The store pairs with a dump's load of it. Each gets a moment of its own: where several begin at
+ * one, readers see a choice (--last).
+ */
 static void note_since(struct fr_sess *s, u32 cpu)
 {
 	struct fr_call now;

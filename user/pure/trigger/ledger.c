@@ -73,7 +73,7 @@ void fr_ledger_commit(struct fr_ledger *l, struct fr_triggers *tr, const struct 
 
 	for (i = 0; i < n->cnt && i < FR_ENTRY_MAX; i++)
 		l->entry.change[i] = n->change[i];
-	__atomic_store_n(&l->entry.cnt, i, __ATOMIC_RELEASE); /* likewise: its changes are complete */
+	__atomic_store_n(&l->entry.cnt, i, __ATOMIC_RELEASE); /* pairs likewise: its changes are complete */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	finish(l, tr);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
