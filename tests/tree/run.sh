@@ -168,6 +168,7 @@ check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'
 check "two files include zstd" includers 2 'zstd\.h'
 check "shell scripts parse" shell_scripts
 check "what docs/origins.md names is there" python3 -B tests/tree/origins.py
+check "what comments and pages name is there" python3 -B tests/tree/names.py
 check "links" links
 check "man pages" man_pages
 check "flightrec(1) and completion are complete" man_is_complete

@@ -4,7 +4,7 @@
  * than before.
  *
  *	profile.c	opens it, sums up a window, names frames
- *	profile_text.c, profile_diff.c, profile_json.c, profile_perfetto.c, profile_out.c	print it
+ *	profile_text.c, profile_diff.c, profile_json.c, profile_perfetto.c, profile_folded.c	print it
  */
 #ifndef FR_PROFILE_H
 #define FR_PROFILE_H
@@ -76,7 +76,7 @@ void fr_profile_json(struct fr_profile *p);
 int fr_profile_folded(struct fr_profile *p);   /* 0 or -ENOMEM */
 int fr_profile_perfetto(struct fr_profile *p); /* likewise */
 
-/* Names of FR_HIT states. */
+/* The name of an enum fr_hit_state. A literal. */
 const char *fr_profile_state(u32 state);
 
 /* Hits that kept a CPU busy in a key's task, of all. */

@@ -5,7 +5,7 @@
 
 #include "io/session/sess.h"
 
-/* Measure for FR_COST_MS with the kernel's own BPF statistics, and print the result. */
+/* Measure for a moment with the kernel's own BPF statistics, and print the result. */
 void fr_cost_show(struct fr_sess *s);
 
 #endif

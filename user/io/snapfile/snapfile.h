@@ -108,9 +108,6 @@ struct fr_snap_frame {
 
 struct fr_snap_writer; /* opaque */
 
-/* Progress, called after each piece of work; done and total in bytes of ring. */
-typedef void (*fr_progress_fn)(void *arg, u64 done, u64 total);
-
 /*
  * Begin a snapshot that will be called path. It is written to a temporary file beside path, locked (flock) meanwhile. Temporary
  * files that dead writers left in that directory are removed. All memory, at most budget_sz bytes, is allocated when something
