@@ -13,6 +13,7 @@ struct fr_info {
 	bool each_cpu; /* as text: a line for each, however many there are */
 };
 
+/* All of it, as one JSON object (docs/json.md); as text. */
 void fr_info_json(struct fr_out *o, const struct fr_info *s);
 void fr_info_text(struct fr_out *o, const struct fr_info *s);
 

@@ -6,6 +6,7 @@
 #include "flow/snapshot/store.h"
 #include "pure/text/out.h"
 
+/* The cnt snapshots of dir, in this order: a line each; as one JSON object (docs/json.md). */
 void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);
 void fr_list_json(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);
 

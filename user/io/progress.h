@@ -16,6 +16,7 @@ struct fr_progress {
 	bool tty;
 };
 
+/* Begin a bar on standard error; if that is no terminal, nothing is drawn. what: kept, not copied. */
 void fr_progress_begin(struct fr_progress *p, const char *what);
 
 /* arg: a struct fr_progress. Redraws when the percentage has changed. */

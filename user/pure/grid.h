@@ -64,6 +64,7 @@ static inline struct fr_cell *fr_grid_at(const struct fr_grid *g, u32 x, u32 y)
 	return x < g->width && y < g->height ? &g->cell[(size_t)y * g->width + x] : NULL;
 }
 
+/* Put a Unicode character of one column. Nothing outside of the grid. */
 void fr_grid_char(struct fr_grid *g, u32 x, u32 y, u32 ch, enum fr_ink ink);
 
 /* Put text from x on, up to column `end`. Returns the column after it. */

@@ -95,6 +95,7 @@ struct fr_holdoff_scan {
 	u16 off[FR_PAGE_UNITS];
 };
 
+/* Begin to look for what *ask says, which is copied. */
 void fr_holdoff_begin(struct fr_holdoff_scan *s, const struct fr_holdoff_ask *ask);
 
 /*

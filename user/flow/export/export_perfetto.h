@@ -39,6 +39,7 @@ void fr_perfetto_close(struct fr_perfetto_out *to);
 /* Write the contents of `packet` as one packet of a sequence, at time ns (0: none). 0 or -errno. */
 int fr_perfetto_packet(struct fr_perfetto_out *to, u32 seq, u64 ns);
 
+/* Write one row at wall time ns: a sample with its stacks; an event without a length, where `way` says. 0 or -errno. */
 int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r);
 int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r,
 			enum fr_perfetto_way way);

@@ -71,6 +71,7 @@ struct fr_holdwatch_ran {
 	char text[FR_HOLDWATCH_WHO_SZ]; /* "nginx[17]", "softirq NET_RX", "irq 24 virtio1" */
 };
 
+/* Name part i of the holdoff, h->ran[i], as far as its task or handler is known. */
 void fr_holdwatch_name(struct fr_holdwatch *w, const struct fr_holdoff *h, u32 i, struct fr_holdwatch_ran *out);
 
 /* Collect the frames of its stacks. */

@@ -59,6 +59,7 @@ bool fr_sleeper_is_locked(const struct fr_sleeper *s); /* its memory is locked *
 const struct fr_holdoff *fr_sleeper_first(const struct fr_sleeper *s);
 void fr_sleeper_drop(struct fr_sleeper *s);
 
+/* Copy its counters, each whole; it may count on meanwhile. */
 void fr_sleeper_stats(const struct fr_sleeper *s, struct fr_sleeper_stats *to);
 
 /* The highest lateness that this bucket counts. */

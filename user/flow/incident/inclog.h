@@ -48,6 +48,7 @@ int fr_inclog_journal(const char *dir, struct fr_incident_item **out, size_t *cn
  * ---- incidents of the recorder itself. Silent: a session without a log, or with a full one, does not concern the caller ----
  */
 
+/* What the recorder did, in words; a snapshot: its path and bytes, or err, a -errno; a step of the governor. */
 void fr_tell_recorder(struct fr_sess *s, const char *what);
 void fr_tell_snapshot(struct fr_sess *s, const char *path, u64 bytes, int err);
 void fr_tell_governor(struct fr_sess *s, const struct fr_sess_governor *g);

@@ -26,6 +26,7 @@ struct fr_taken {
 	u64 done_mono_ns;  /* the same if that is not known: done.found */
 };
 
+/* An engine without rules, which watches the session's queue. 0 and *out; or -errno with a message. */
 int fr_engine_new(struct fr_daemon *d, struct fr_engine **out);
 void fr_engine_free(struct fr_engine *e);
 

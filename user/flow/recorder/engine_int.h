@@ -104,6 +104,10 @@ int fr_engine_start_writer(struct fr_engine *e);
 
 /* ---- engine_tell.c ---- */
 
+/*
+ * Write to the incident log what was decided of a moment (verdict: enum fr_trigger_verdict) of rule nr. Equal ones soon after
+ * each other are held back and counted; _held() writes those.
+ */
 void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
 void fr_engine_tell_held(struct fr_engine *e);
 

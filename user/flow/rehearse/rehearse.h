@@ -65,6 +65,7 @@ int fr_rehearse_run(struct fr_rehearse *h, fr_rehearsed_fn fn, void *arg);
 /* Totals over all boots. */
 void fr_rehearse_total(const struct fr_rehearse *h, u32 rule, struct fr_rehearse_total *out);
 
+/* What could not be decided for a rule, over all boots. Lives as long as the rehearsal. */
 const struct fr_rehearse_notes *fr_rehearse_notes(const struct fr_rehearse *h, u32 rule);
 
 /*

@@ -54,6 +54,7 @@ struct fr_re_schema {
 	const struct fr_field *field[FR_RE_WHAT_CNT][FR_RE_FIELD_MAX];
 };
 
+/* Find the events and fields that rules need, as far as the schema has them. It must live as long. */
 void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema);
 const char *fr_re_event_name(enum fr_re_what what);
 
@@ -153,8 +154,10 @@ bool fr_re_is_self(const struct fr_re_who *w, u32 pid, u64 ts); /* flightrec's o
 
 /* ---- rehearse_death.c ---- */
 
+/* All ends of this boot's tasks, gathered beforehand. 0 and *out, -ENOMEM, or -errno of reading. */
 int fr_re_deaths_new(struct fr_re *re, struct fr_re_deaths **out);
 void fr_re_deaths_free(struct fr_re_deaths *d);
+/* Look at a row: was a process dying? Moments are handed on. 0, or what that returned. */
 int fr_re_deaths_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
 
 /* ---- rehearse_lat.c ---- */

@@ -67,6 +67,7 @@ struct fr_report {
 	struct fr_out *out;
 };
 
+/* Read the events before the trigger that the page shows, into r->last. 0, -ENOMEM, or -errno of reading. */
 int fr_report_last_read(struct fr_report *r);
 void fr_report_last_free(struct fr_report_last *l);
 
@@ -75,6 +76,7 @@ int fr_report_cgroups_read(struct fr_report *r);
 void fr_report_cgroups_free(struct fr_report *r);
 const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
 
+/* Print all: as one JSON object (docs/json.md); as a page. */
 void fr_report_json(struct fr_report *r);
 void fr_report_text(struct fr_report *r);
 

@@ -32,6 +32,7 @@ void fr_report_quantile_head(struct fr_report_page *p);
 
 /* ---- parts ---- */
 
+/* In this order on the page; each prints nothing where there is nothing to say. */
 void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_focus(struct fr_report_page *p);
 void fr_report_put_timeline(struct fr_report_page *p);

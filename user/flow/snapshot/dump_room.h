@@ -74,6 +74,7 @@ void fr_dump_room_clear(struct fr_dump_room *r);
 /* Give back what was lent. */
 void fr_dump_room_return(struct fr_dump_room *r);
 
+/* Free what it holds, but not r itself. */
 void fr_dump_room_free(struct fr_dump_room *r);
 
 #endif

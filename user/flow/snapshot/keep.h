@@ -30,6 +30,7 @@ int fr_keep_ready(struct fr_keep *k);
 u32 fr_keep_cnt(const struct fr_keep *k, size_t chunk);
 u64 fr_keep_all(const struct fr_keep *k);
 
+/* Is this event kept; what is known about this task? */
 bool fr_keep_has(const struct fr_keep *k, size_t chunk, u32 row);
 bool fr_keep_has_task(const struct fr_keep *k, u32 tid);
 

@@ -186,6 +186,7 @@ struct fr_tl_col {
 	bool begins;		   /* a different piece from the column before */
 };
 
+/* Fill col[width] from the changes of a task; of a CPU. Times are of the recording clock. */
 void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,
 		     struct fr_tl_col *col);
 void fr_tl_cpu_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, u64 from, u64 to, u32 width,

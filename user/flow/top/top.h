@@ -27,6 +27,7 @@ struct fr_top_ask {
 int fr_top_new(const struct fr_top_ask *ask, struct fr_top **out);
 void fr_top_free(struct fr_top *t); /* NULL is fine */
 
+/* The terminal has this many columns and lines now. */
 void fr_top_resize(struct fr_top *t, u32 width, u32 height);
 
 /* A key was pressed: a character or an enum fr_key. False: the user quits. */

@@ -132,6 +132,7 @@ void fr_top_move_track(struct fr_top *t, s32 by);
 
 /* ---- drawing ---- */
 
+/* Each fills its part of the grid: what the layout says, or lines y to end (exclusive). */
 void fr_top_draw_tracks(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l);
 void fr_top_draw_help(struct fr_top *t, struct fr_grid *g);
 void fr_top_details(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
@@ -140,6 +141,7 @@ void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_hist(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_flame(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+/* A key for what is shown there. False: it has no meaning there. */
 bool fr_top_events_key(struct fr_top *t, int key);
 bool fr_top_table_key(struct fr_top *t, int key);
 bool fr_top_flame_key(struct fr_top *t, int key);

@@ -55,6 +55,7 @@ void fr_ctl_server_free(struct fr_ctl_server *s); /* sends what can be sent, rem
 /* Does its path lead to it? Somebody may have removed the socket, or the directory. */
 bool fr_ctl_server_is_there(const struct fr_ctl_server *s);
 
+/* Readable when fr_ctl_server_run() has something to do: accept, read, answer, drop. That never waits. */
 int fr_ctl_server_fd(const struct fr_ctl_server *s);
 void fr_ctl_server_run(struct fr_ctl_server *s);
 

@@ -75,6 +75,7 @@ void fr_hooks_poll(struct fr_hooks *h);
  */
 void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd);
 
+/* What was started, dropped and failed so far, and what runs and waits now. */
 void fr_hooks_count(const struct fr_hooks *h, struct fr_hook_count *out);
 
 #endif

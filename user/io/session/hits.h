@@ -29,6 +29,7 @@ void fr_hits_close(struct fr_hits *h); /* NULL is fine */
 int fr_hits_lock(struct fr_hits *h);
 void fr_hits_unlock(struct fr_hits *h);
 
+/* CPUs that are counted; how often their tables were halved (bpf/hits.h); the tables of a CPU, below fr_hits_cpu_cnt(). */
 u32 fr_hits_cpu_cnt(const struct fr_hits *h);
 u32 fr_hits_shift(const struct fr_hits *h);
 struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+/* On this machine, under the running kernel. */
 bool fr_nest_strictly(void);
 
 /* The same for a given machine and release, as uname() reports them. */

@@ -120,6 +120,7 @@ int fr_snap_sort_context(struct fr_snap *s);
 
 /* ---- snapfile_meta.c ---- */
 
+/* Is it a kind of chunk that fr_snap_take_meta() knows? */
 bool fr_snap_is_meta(u32 kind);
 
 /* Add the content of a metadata chunk. 0, -EBADMSG: damaged, or more than a file may have; -errno. */

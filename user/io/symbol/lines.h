@@ -18,6 +18,7 @@ struct fr_lines {
 	char buf[FR_LINES_SZ + 1];
 };
 
+/* Begin to read fd, which stays the caller's, from where it is; at most max_sz bytes. */
 void fr_lines_init(struct fr_lines *l, int fd, u64 max_sz);
 
 /*

@@ -47,6 +47,7 @@ bool fr_symfile_is_code(const struct fr_symfile *f, u64 vaddr);
 /* Read the functions of the best table available, sorted. 0 or -ENOMEM. */
 int fr_symfile_read_tables(struct fr_symfile *f, Elf *elf, const struct fr_symfile_tables *t);
 
+/* Forget its functions and their names. */
 void fr_symfile_drop_symbols(struct fr_symfile *f);
 
 #endif

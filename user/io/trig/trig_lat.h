@@ -22,6 +22,7 @@ struct fr_trig_lat {
 	u32 request_cnt;
 };
 
+/* What must be measured for these cnt rules, and how large the tables for it are. */
 void fr_trig_lat(const struct fr_trigger *rules, u32 cnt, struct fr_trig_lat *out);
 
 #endif

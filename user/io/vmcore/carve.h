@@ -72,6 +72,7 @@ struct fr_carved_log {
 /* *out->rec malloc'ed. 0 or -ENOMEM. */
 int fr_carved_incidents(const struct fr_carved *c, u32 epoch, struct fr_carved_log *out);
 
+/* Free what it holds, but not c itself. */
 void fr_carved_free(struct fr_carved *c);
 
 #endif

@@ -33,6 +33,7 @@ int fr_setting_clock(const char *text, bool *given, u64 *grain_ns, struct fr_set
 
 /* ---- lists with commas: what they have is added to *cnt others; beyond the maximum it is refused ---- */
 
+/* 0; -EINVAL with *why; -ENOMEM. */
 int fr_setting_pids(const char *list, u32 pid[FR_PID_FILTER_MAX], u32 *cnt, struct fr_setting_error *why);
 int fr_setting_comms(const char *list, struct fr_comm_filter comm[FR_COMM_FILTER_MAX], u32 *cnt, struct fr_setting_error *why);
 

@@ -77,6 +77,7 @@ bool fr_filter_uses_pairs(const struct fr_filter *f);
 /* Does it ask for cgroups? Then the view needs view->cgroups. */
 bool fr_filter_uses_cgroups(const struct fr_filter *f);
 
+/* Does the row match? v: that of its file, with all that the filter uses. */
 bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r);
 
 /* Does the text match the pattern: * any, ? one character, [a-z] [!a-z] one of a set. */

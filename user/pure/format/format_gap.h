@@ -19,6 +19,7 @@ struct fr_gap_line {
 	const char *why;	/* in a word for JSON, in words for text */
 };
 
+/* Write a gap in a CPU's history as a line of replay: as text; as NDJSON. */
 void fr_gap_line_text(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_gap_line *g);
 void fr_gap_line_json(struct fr_out *o, const struct fr_gap_line *g);
 

@@ -24,6 +24,7 @@ struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos);
 void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks);
 void fr_json_free(struct fr_json *j); /* NULL is fine */
 
+/* Write a row as a line of NDJSON (docs/json.md). v: that of its file. */
 void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);
 
 #endif

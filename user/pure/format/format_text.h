@@ -60,6 +60,7 @@ struct fr_text {
 /* with_date: each line has the day, too; with_pos: each line ends with epoch, tier, seq and offset. */
 void fr_text_init(struct fr_text *t, bool with_date, bool with_pos);
 
+/* Write a row as a line of replay. v: that of its file. */
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r);
 
 /* The value of a field of r, as in its line. */

@@ -11,6 +11,7 @@ void fr_prof_clear(struct fr_prof *p, u64 begin_ns);
 /* The number of the node of a frame that was called by parent, added if it is not there; 0: no room. */
 u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame);
 
+/* Is the key there? */
 bool fr_prof_has_key(struct fr_prof *p, const struct fr_prof_key *key);
 
 /* The number of the key, added if it is not there; FR_PROF_OTHER: no room. */

@@ -54,6 +54,7 @@ static inline void *fr_idmap_find(const struct fr_idmap *m, u64 key)
 /* The record, all zero if it is new. NULL: no memory. */
 void *fr_idmap_get(struct fr_idmap *m, u64 key);
 
+/* Remove the record of key, if there is one. */
 void fr_idmap_drop(struct fr_idmap *m, u64 key);
 
 /* Will the next new record make the table grow? Then drop what is not needed. */

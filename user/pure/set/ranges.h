@@ -19,6 +19,7 @@ struct fr_ranges {
 /* Returns 0 and *r, or -EINVAL: not such a list, or too long. */
 int fr_ranges_parse(const char *text, struct fr_ranges *r);
 
+/* Is v in one of them? */
 bool fr_ranges_have(const struct fr_ranges *r, u32 v);
 
 #endif

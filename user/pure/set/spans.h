@@ -17,6 +17,7 @@ struct fr_spans {
 	size_t cnt, cap;
 };
 
+/* Free what it holds, but not s itself. */
 void fr_spans_free(struct fr_spans *s);
 
 /* Add, or remove, all numbers from first to last. Nothing if last < first. Returns 0 or -ENOMEM. */

@@ -21,6 +21,7 @@ struct fr_wall {
 	u32 cnt;
 };
 
+/* Begin without samples. */
 void fr_wall_init(struct fr_wall *w);
 
 /* Add a sample, in any order; ignored if ts or real_ns is 0. */

@@ -54,6 +54,7 @@ struct fr_govern_step {
 	u32 cost;  /* all groups */
 };
 
+/* budget: of the machine, in the unit of struct fr_govern_group's cost; cnt: groups, at most FR_GOVERN_GROUP_MAX. */
 void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt);
 
 /* Take one measurement. The step counts as done: the state has the new level. A step up is for one group at a time. */

@@ -74,6 +74,7 @@ struct fr_tp_kind {
 	char also;					    /* may precede the argument, as : does */
 };
 
+/* The kind of that name. 0 and *kind, which is static; or -EINVAL, with p's message, which names the nearest one. */
 int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind);
 
 #endif

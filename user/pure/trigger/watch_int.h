@@ -43,6 +43,7 @@ struct fr_watch_operand fr_watch_value(struct fr_watch_build *b, const struct fr
 void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 dst, struct fr_watch_operand *x,
 		       struct fr_watch_operand *y);
 
+/* Is it a number, known or in a slot? Which instruction does this operator of two numbers? */
 bool fr_watch_is_number(const struct fr_watch_operand *o);
 enum fr_watch_op fr_watch_two_op(enum fr_op op);
 
