@@ -48,21 +48,14 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 }
 
 /* Where each field is. struct fr_places_sched_switch: a field's offset is its first bit, the struct's size the bits used. */
-#undef BITS
 #define EVENT(nr, name, tier, group, doc) \
 	struct fr_places_##name {         \
 		char tid[FR_TID_BITS];
-#define FLAGS(name, style, doc)
-#define FIELD(type, name, style, doc)
 #define BITS(type, name, cnt, code, style, doc) char name[cnt];
-#define DERIVED(name, rule, from, doc)
 #define END(name) \
 	}         \
 	;
 #include "events.def"
-#undef EVENT
-#undef BITS
-#undef END
 
 /* u64 fr_bits_sched_switch(rec, tid), fr_unbits_sched_switch(bits, rec): pack and unpack the fields; rec->task is the tid. */
 #define EVENT(nr, event, tier, group, doc)                                              \
@@ -79,9 +72,6 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 	return bits; \
 	}
 #include "events.def"
-#undef EVENT
-#undef BITS
-#undef END
 
 #define EVENT(nr, event, tier, group, doc)                                       \
 	FR_INLINE void fr_unbits_##event(u64 bits, struct fr_rec_##event *rec)   \
@@ -93,12 +83,7 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 	rec->name = fr_bits_value(bits, FR_CODE_##code, __builtin_offsetof(places, name), cnt);
 #define END(event) }
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef BITS
-#undef DERIVED
-#undef END
+
 #define FR_BITS_REC_SZ	  16u /* head and bits */
 #define FR_HAS_BITS(name) (sizeof(struct fr_places_##name) > FR_TID_BITS)
 /* Bytes of a record in a ring, without what it may end in. */

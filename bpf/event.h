@@ -68,16 +68,7 @@ enum fr_group {
 /* enum { FR_EV_sched_switch = 1, ... } */
 enum fr_event_nr {
 #define EVENT(nr, name, tier, group, doc) FR_EV_##name = nr,
-#define FLAGS(name, style, doc)
-#define FIELD(type, name, style, doc)
-#define DERIVED(name, rule, from, doc)
-#define END(name)
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef DERIVED
-#undef END
 };
 
 /* The C type of each field type; str and u64s extend to the record's end. */
@@ -109,18 +100,11 @@ struct fr_rec {
 	struct fr_rec_##name {            \
 		u64 head;                 \
 		u32 task;
-#define FLAGS(name, style, doc)
 #define FIELD(type, name, style, doc) FR_CTYPE_##type(name);
-#define DERIVED(name, rule, from, doc)
 #define END(name) \
 	}         \
 	FR_ALIGNED(8);
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef DERIVED
-#undef END
 
 #pragma pop_macro("sa_handler")
 #pragma pop_macro("errno")

@@ -56,17 +56,7 @@ enum fr_short {
 /* No event of the table has such a number. */
 #define EVENT(nr, name, tier, group, doc) \
 	_Static_assert((nr) < FR_SHORT_FIRST || (nr) >= FR_SHORT_KEPT, #name "'s number is a short form's");
-#define FLAGS(name, style, doc)
-#define FIELD(type, name, style, doc)
-#define DERIVED(name, rule, from, doc)
-#define END(name)
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef BITS
-#undef DERIVED
-#undef END
 
 #define FR_SHORT_ID_BITS    10u
 #define FR_SHORT_HALF	    32u /* bits left for values in the word beside the head */

@@ -522,7 +522,8 @@ fuzzed_filters() {
 # A new event takes one entry in the table and one BPF function. It is built in a copy of the tree.
 new_event_builds() {
 	local tree=$tmp/tree
-	mkdir "$tree" && cp -r Makefile .ci bpf user vmlinux "$tree" && cat "$here/new_event/entry.def" >> "$tree/bpf/events.def" &&
+	mkdir "$tree" && cp -r Makefile .ci bpf user vmlinux "$tree" &&
+		{ grep -v '^#undef' bpf/events.def; cat "$here/new_event/entry.def"; grep '^#undef' bpf/events.def; } > "$tree/bpf/events.def" &&
 		cp "$here/new_event/new_event.bpf.c" "$tree/bpf/" && make -s -C "$tree" -j2 all || return
 	status 0 "$tree/build/flightrec" events sched_process_free && grep -q 'target_pid *s32 *the task' "$tmp/out" &&
 		status 0 "$tree/build/flightrec" replay --count -f 'event == sched_process_free' "$snap" && prints 0

@@ -53,7 +53,6 @@ static void *take(size_t cnt, size_t sz)
 	assert_int_equal(fr_event_field(ev, #field)->kind, FR_KIND_FIELD);       \
 	if (FR_TYPE_##type_ == FR_TYPE_str || FR_TYPE_##type_ == FR_TYPE_u64s)   \
 		fixed = offsetof(rec, field);
-#undef BITS
 #define BITS(type_, field, cnt, code_, style_, what)                         \
 	FIELD(type_, field, style_, what)                                    \
 	assert_int_equal(fr_event_field(ev, #field)->bit_cnt, cnt);          \
@@ -82,28 +81,13 @@ static bool has_tail(const struct fr_event *ev)
 
 /* clang-format off */
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef BITS
-#undef DERIVED
-#undef END
 /* clang-format on */
 
 static void test_offsets_are_the_compilers(void **state)
 {
 	(void)state;
 #define EVENT(number, event, tier, group, what) check_##event();
-#define FLAGS(field, style, what)
-#define FIELD(type, field, style, what)
-#define DERIVED(field, rule, from, what)
-#define END(event)
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef DERIVED
-#undef END
 }
 
 static void check_same_field(const struct fr_field *a, const struct fr_field *b)

@@ -379,17 +379,10 @@ void fr_schema_free(struct fr_schema *s)
 
 /* In static memory: it is there also when no other is. */
 static struct fr_field builtin_field[0
-#define EVENT(nr, name, tier, group, doc)
 #define FLAGS(name, style, doc)	       +1
 #define FIELD(type, name, style, doc)  +1
 #define DERIVED(name, rule, from, doc) +1
-#define END(name)
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef DERIVED
-#undef END
 ];
 
 static struct fr_schema builtin = {.field = builtin_field}; /* made once, by the first thread that asks, and never changed */
@@ -401,18 +394,10 @@ static int add_builtin(struct build *b)
 #define EVENT(nr, name, tier, group, doc) err = err ? err : begin_event(b, nr, #name, FR_TIER_##tier, FR_GROUP_##group, doc);
 #define FLAGS(name, style, doc)		  err = err ? err : add_flags(b, FR_STYLE_##style, #name, doc);
 #define FIELD(type, name, style, doc)	  err = err ? err : add_stored(b, FR_TYPE_##type, FR_STYLE_##style, #name, doc);
-#undef BITS
 #define BITS(type, name, cnt, code, style, doc) \
 	err = err ? err : add_bits(b, FR_TYPE_##type, cnt, FR_CODE_##code, FR_STYLE_##style, #name, doc);
 #define DERIVED(name, rule, from, doc) err = err ? err : add_derived(b, FR_RULE_##rule, #from, #name, doc);
-#define END(name)
 #include "events.def"
-#undef EVENT
-#undef FLAGS
-#undef FIELD
-#undef BITS
-#undef DERIVED
-#undef END
 	return err ? err : end_event(b);
 }
 
