@@ -166,10 +166,6 @@ def lost(st):
     return sum(sum(c["lost"].values()) for c in st["cpus"])
 
 
-def has_event(name, what):
-    return what in status(name)["events"].split(",") and what not in status(name)["events_missing"].split(",")
-
-
 @contextlib.contextmanager
 def recorder(name, *options, command=None):
     """A recorder process in the foreground, recording already; killed at the end if it is still there."""

@@ -5,7 +5,6 @@ import collections
 from pairs import Pairs
 
 PREEMPTED = 256
-ABI_NAMES = ("sys_enter", "sys_exit")
 
 # What is not known about pairs in files that run.sh cuts with these filters.
 FILTER_LACKS = {

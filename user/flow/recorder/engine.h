@@ -17,7 +17,6 @@ struct fr_engine; /* opaque */
 /* A requested snapshot, and its outcome. */
 struct fr_taken {
 	const struct fr_trigger *rule; /* NULL: none, a command */
-	u32 rule_nr;		       /* FR_RULE_NONE */
 	struct fr_alert alert;	       /* zero but for ts, kind, pid and comm if there was no alert */
 	char reason[9];
 	int err; /* 0: done is filled in */

@@ -197,7 +197,6 @@ static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, in
 	if (!t)
 		return;
 	t->rule = fr_engine_rule(e, nr);
-	t->rule_nr = nr;
 	t->alert = p->alert;
 	snprintf(t->reason, sizeof(t->reason), "%s", fr_trigger_reason(p->alert.kind));
 	t->err = err;

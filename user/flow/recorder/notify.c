@@ -206,7 +206,7 @@ static void taken(void *arg, const struct fr_taken *t, u64 cookie)
 
 void fr_notify_saved(struct fr_notify *n, const struct fr_saved *saved)
 {
-	struct fr_taken t = {.rule_nr = FR_RULE_NONE, .done = saved->done, .done_mono_ns = saved->done.elapsed_ns};
+	struct fr_taken t = {.done = saved->done, .done_mono_ns = saved->done.elapsed_ns};
 
 	snprintf(t.reason, sizeof(t.reason), "%s", saved->reason);
 	taken(n, &t, 0);

@@ -366,7 +366,6 @@ void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_o
 	*out = (struct fr_symbols_object){
 		.path = o->label[0] == '[' && o->id && !strncmp(o->label + 1, o->id, strlen(o->id)) ? NULL : o->label,
 		.build_id = o->id,
-		.needed = o->looked,
 		.frame_cnt = o->frame_cnt,
 		.named_cnt = o->named_cnt,
 		.found = p ? p->path : NULL,
@@ -383,7 +382,6 @@ void fr_symbols_kernel_object(const struct fr_symbols *y, struct fr_symbols_obje
 	*out = (struct fr_symbols_object){
 		.path = "[kernel]",
 		.build_id = fr_snap_fact(y->snap, "kernel_build_id"),
-		.needed = y->kernel_cnt,
 		.frame_cnt = y->kernel_cnt,
 		.named_cnt = y->kernel_named,
 		.where = y->kernel_named ? "snapshot" : NULL,

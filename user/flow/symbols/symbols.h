@@ -66,7 +66,6 @@ u32 fr_symbols_place(struct fr_symbols *y, const u8 *build_id, size_t build_id_s
 struct fr_symbols_object {
 	const char *path;	  /* as it was mapped, NULL unknown */
 	const char *build_id;	  /* hexadecimal, NULL: it has none */
-	bool needed;		  /* a frame was looked up in it, so it was searched for; otherwise the rest is empty */
 	u64 frame_cnt, named_cnt; /* frames looked up so far, and those that got a name */
 	const char *found;	  /* file that supplies the functions, NULL none */
 	const char *where;	  /* the place in the search order where it was, NULL */

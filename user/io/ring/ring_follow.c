@@ -45,7 +45,7 @@ static int try_look(const struct fr_ring_map *m, u64 seq, u64 word, u64 w, u64 *
 		return -ESTALE;
 	if (fr_slot_idx(after) != fr_slot_idx(word))
 		return -EAGAIN;
-	*out = (struct fr_lap){seq, fr_slot_idx(word), com, fr_slot_cnt(word), state == FR_RING_PARTIAL};
+	*out = (struct fr_lap){seq, com, fr_slot_cnt(word), state == FR_RING_PARTIAL};
 	return 0;
 }
 

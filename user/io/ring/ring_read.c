@@ -281,7 +281,7 @@ static int copy_full(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, str
 	memcpy(buf, fr_ring_subbuf(m, idx), (size_t)fr_ring_full_units(m) * FR_UNIT_SZ);
 	if (fr_cas(slot, mine, word) != mine)
 		r->spare = idx;
-	*out = (struct fr_lap){seq, idx, fr_ring_full_units(m), fr_slot_cnt(word), false};
+	*out = (struct fr_lap){seq, fr_ring_full_units(m), fr_slot_cnt(word), false};
 	return 0;
 }
 
@@ -309,7 +309,7 @@ static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, 
 	after = fr_add(slot, 0);
 	if (!fr_ring_word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;
-	*out = (struct fr_lap){seq, idx, fr_slot_com(word), fr_slot_cnt(word), true};
+	*out = (struct fr_lap){seq, fr_slot_com(word), fr_slot_cnt(word), true};
 	return 0;
 }
 

@@ -44,7 +44,6 @@ struct fr_ring_map fr_ring_map_at(void *base);
 /* A copied lap. */
 struct fr_lap {
 	u64 seq;
-	u32 idx;       /* of the sub-buffer it was in */
 	u32 com_units; /* copied, all of them committed */
 	u32 cnt;       /* records in it */
 	bool partial;  /* w was in it: there may be more later */
