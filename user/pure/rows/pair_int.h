@@ -47,7 +47,7 @@ static inline u64 fr_pair_blind_ns(const struct fr_pairs *p, enum fr_pair_what w
 /* NULL: no memory. */
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);
 
-/* ---- pair_sched.c: rows of tasks. *out: what the row ends, untouched if nothing. 0 or -ENOMEM ---- */
+/* ---- pair_sched.c: rows of tasks. *out, zero so far: what the row ends. 0 or -ENOMEM ---- */
 
 int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
