@@ -17,11 +17,11 @@ ONE = f"crash:comm=one{TAG},cooldown=0s"
 class Recorder:
     """A recorder in the foreground whose triggers are armed; what it says goes to a file."""
 
-    def __init__(self, name, dir, *options):
+    def __init__(self, name, dir, *options, under=()):
         self.name, self.dir = name, dir
         self.log = tempfile.NamedTemporaryFile(dir=TMP, mode="w+", delete=False)
         name_option = [] if "--config" in options else ["-n", name]  # it would override the file's
-        self.p = subprocess.Popen([FLIGHTREC, "record", *name_option, *options], stdin=subprocess.DEVNULL,
+        self.p = subprocess.Popen([*under, FLIGHTREC, "record", *name_option, *options], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=self.log)
 
     def said(self):
@@ -60,10 +60,10 @@ def accounted(r):
 
 
 @contextlib.contextmanager
-def recording(*options, profile=SMALL):
+def recording(*options, profile=SMALL, under=()):
     """Recorder with -o of its own, ended with its session whatever happens."""
     dir, name = tempfile.mkdtemp(dir=TMP), new_name()
-    r = Recorder(name, dir, "-o", dir, *profile, *options)
+    r = Recorder(name, dir, "-o", dir, *profile, *options, under=under)
     try:
         yield r.armed()
     finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The recorder with triggers: one snapshot of each death, storms, options, take-over."""
+import contextlib
 import os
 import re
 import signal
@@ -180,6 +181,17 @@ def own_moments():
         wait_for(idle_second, "a second in which the idle recorder does not run", 60)
 
 
+@contextlib.contextmanager
+def full_cpus():
+    hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4 * os.cpu_count())]
+    try:
+        yield
+    finally:
+        for p in hogs:
+            p.kill()
+            p.wait()
+
+
 @test("psi: pressure that is made pulls it, none does not")
 def psi():
     try:
@@ -188,17 +200,46 @@ def psi():
     except OSError as why:
         raise Skip(f"this kernel measures no pressure: {why}")
     with recording("--on", "psi:cpu:10%", "--on", "psi:memory.full:99%") as r:
-        hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4 * os.cpu_count())]
-        try:
+        with full_cpus():
             wait_for(lambda: [f for f in r.files() if "-psi" in f], f"a snapshot for pressure: {r.said()}", 60)
-        finally:
-            for p in hogs:
-                p.kill()
-                p.wait()
         t = trigger([f for f in r.files() if "-psi" in f][0])
         check(t["text"].startswith("some avg10="), t)
         equal(t["rule"], "psi:cpu:10%", "rule")
+        # the figure is of the window in force, which is longer without CAP_SYS_RESOURCE
+        equal(t["value_ns"], 200_000_000 if "windows of 2 s only" in r.said() else 100_000_000, "value")
         equal(r.rules()["psi:memory.full:99%"]["seen"], 0, "moments of a pressure nobody made")
+
+
+@test("psi: what stalled before the recorder began pulls nothing, without CAP_SYS_RESOURCE either")
+def psi_before():
+    def stalled_us():
+        with open("/proc/pressure/cpu") as f:
+            return int(re.search(r"^some .*total=(\d+)", f.read(), re.M).group(1))
+    try:
+        before = stalled_us()
+    except OSError as why:
+        raise Skip(f"this kernel measures no pressure: {why}")
+    if before < 10_000_000:
+        raise Skip("nothing has waited for a CPU for 10 s since this machine was started")
+    rule = "psi:cpu:9900ms/10s"
+    with recording("--on", rule, under=("setpriv", "--bounding-set", "-sys_resource")) as r, full_cpus():
+        time.sleep(6)  # the kernel looks every 2 s, unless somebody reads the file meanwhile
+        seen = r.rules()[rule]["seen"]
+        check(not seen or stalled_us() > before + 9_900_000, f"{seen} moments: {r.said()}")
+
+
+@test("psi: a rule of full shows the figures of full")
+def psi_full():
+    with recording("--on", "psi:io.full:1ms/2s") as r, tempfile.NamedTemporaryFile(dir=TMP) as f:
+        until = time.monotonic() + 20
+        while not r.files() and time.monotonic() < until:
+            f.write(b"x" * 65536)
+            f.flush()
+            os.fsync(f.fileno())
+        if not r.files():
+            raise Skip("writing to the disk of the tests stalls nothing")
+        text = trigger(r.files()[0])["text"]
+        check(text.startswith("full avg10="), text)
 
 
 @test("what persons asked for is no storm for the next recorder; what rules had taken is, and its dedupe")

@@ -45,6 +45,13 @@ static int get_caps(u64 *effective, u64 *permitted)
 	return 0;
 }
 
+bool fr_may(unsigned int cap)
+{
+	u64 effective = 0, permitted;
+
+	return !get_caps(&effective, &permitted) && effective & BIT(cap);
+}
+
 /* Clears the inheritable set, and the ambient one with it. */
 static int set_caps(u64 effective, u64 permitted)
 {

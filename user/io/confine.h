@@ -49,4 +49,7 @@ struct fr_confined {
 int fr_confine_main(const struct fr_confine_conf *conf, struct fr_confined *out);
 int fr_confine_writer(const struct fr_confine_conf *conf, struct fr_confined *out);
 
+/* Whether the calling process has this capability, CAP_.... */
+bool fr_may(unsigned int cap);
+
 #endif

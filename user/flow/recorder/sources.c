@@ -2,6 +2,7 @@
 /* sources: moments of rules that no BPF program sees: pressure, time; and the periodic look for hung tasks. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "flow/recorder/engine_int.h"
+#include "io/confine.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -21,6 +23,9 @@ struct source {
 	u64 value_ns;
 	u64 every_ns;
 	char file[64]; /* of a psi source */
+	bool full;
+	bool proven;  /* the kernel's word is enough */
+	u64 total_us; /* stalled when it was armed or not believed */
 };
 
 struct fr_sources {
@@ -43,29 +48,65 @@ static int arm(int fd, bool full, u64 stall_us, u64 window_us)
 }
 
 /* Unprivileged watchers get multiples of two seconds: use the same share of the next longer window. */
-static int arm_longer(int fd, const struct fr_trigger *t)
+static int arm_longer(struct source *src, const struct fr_trigger *t)
 {
 	u64 window_us = (t->psi_window_us + PSI_STEP_US - 1) / PSI_STEP_US * PSI_STEP_US;
 	u64 stall_us = t->psi_stall_us * window_us / t->psi_window_us;
-	int err = arm(fd, t->psi_full, stall_us, window_us);
+	int err = arm(src->fd, t->psi_full, stall_us, window_us);
 	char a[32], b[32];
 
+	src->value_ns = stall_us * 1000;
 	if (!err)
 		fr_warn("trigger '%s': the kernel grants windows of 2 s only (CAP_SYS_RESOURCE is missing): %s in %s", t->text,
 			fr_show_duration(stall_us * 1000, a, sizeof(a)), fr_show_duration(window_us * 1000, b, sizeof(b)));
 	return err;
 }
 
+/* The current values, as the kernel prints them. Returns how long tasks have stalled since the machine was started. */
+static u64 read_psi(const struct source *src, char line[FR_ALERT_PATH_MAX])
+{
+	const char *total;
+	FILE *f = fopen(src->file, "re");
+
+	*line = 0;
+	while (f && fgets(line, FR_ALERT_PATH_MAX, f) && strncmp(line, src->full ? "full" : "some", 4))
+		;
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	total = strstr(line, "total=");
+	return total ? strtoull(total + strlen("total="), NULL, 10) : 0;
+}
+
+/*
+ * To a watcher without CAP_SYS_RESOURCE kernels up to 6.18 at least report at once what has stalled since the machine was
+ * started. They are believed once as much as the rule asks for has stalled since they last spoke. Watchers with the capability
+ * have sums of their own in the kernel, which may be ahead of those in the file.
+ */
+static bool has_stalled(struct source *src, u64 total_us)
+{
+	if (!src->proven && (total_us - src->total_us) * 1000 < src->value_ns) {
+		src->total_us = total_us;
+		return false;
+	}
+	src->proven = true;
+	return true;
+}
+
 static int open_psi(struct source *src, const struct fr_trigger *t)
 {
+	char line[FR_ALERT_PATH_MAX];
 	int err;
 
 	snprintf(src->file, sizeof(src->file), "/proc/pressure/%s", t->psi);
+	src->full = t->psi_full;
+	src->proven = fr_may(CAP_SYS_RESOURCE);
+	src->total_us = read_psi(src, line);
 	src->value_ns = t->psi_stall_us * 1000;
 	src->fd = open(src->file, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	err = src->fd < 0 ? -errno : arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
 	if ((err == -EINVAL || err == -EPERM) && src->fd >= 0 && t->psi_window_us % PSI_STEP_US)
-		err = arm_longer(src->fd, t);
+		err = arm_longer(src, t);
 	if (err)
 		fr_err("trigger '%s': %s: %s: %s", t->text, src->file, strerror(-err),
 		       err == -ENOENT || err == -EOPNOTSUPP
@@ -74,24 +115,18 @@ static int open_psi(struct source *src, const struct fr_trigger *t)
 	return err;
 }
 
-/* The current values, as the kernel prints them. */
 static void on_psi(void *arg, u32 events)
 {
 	struct source *src = arg;
-	char line[FR_ALERT_PATH_MAX] = "";
-	FILE *f;
+	char line[FR_ALERT_PATH_MAX];
 
 	if (events & EPOLLERR) {
 		fr_warn("%s ended: no more triggers from it", src->file);
 		fr_daemon_unwatch(src->e->d, src->fd);
 		return;
 	}
-	f = fopen(src->file, "re");
-	if (f && fgets(line, sizeof(line), f))
-		line[strcspn(line, "\n")] = 0;
-	if (f)
-		fclose(f);
-	fr_engine_pull_rule(src->e, src->nr, src->value_ns, line);
+	if (has_stalled(src, read_psi(src, line)))
+		fr_engine_pull_rule(src->e, src->nr, src->value_ns, line);
 }
 
 /* ---- time ---- */
