@@ -458,7 +458,7 @@ def read_only():
         run("mount", "-o", "remount,ro", dir)
         refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "Read-only")
         got = fr("record", "-n", new_name(), "-o", dir, "--detach", status=1)
-        refused(got, "cannot write to directory", "-o")
+        refused(got, "cannot write to directory", "(Directory= or -o)")
         refused(fr("record", "-n", new_name(), "-o", "/dev/null", "--detach", status=1), "/dev/null: Not a directory")
         refused(fr("dump", "-n", name, "-o", "/nonexistent/dir/x.flight", status=1), "No such file")
         check(exists(name), "the session is gone")

@@ -462,7 +462,7 @@ static int choose_out_dir(struct fr_config *c)
 	int err = fr_record_out_dir(c->dir, &path);
 
 	if (err) {
-		fr_err("cannot write to directory %s: %s: %schoose another with -o", c->dir, strerror(-err),
+		fr_err("cannot write to directory %s: %s: %schoose another (Directory= or -o)", c->dir, strerror(-err),
 		       geteuid() ? "run as root, or " : "");
 		return err;
 	}
