@@ -163,8 +163,10 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	u64 kstack = 0, ustack = 0;
 	bool counts, counted = false;
 
+	/* also if a filter rejects it: the timer has done its part */
+	if (fr_enabled(FR_EV_cpu_sample))
+		fr_count(&fr_session.sample_taken, 1);
 	FR_CHECK_ENABLED(cpu_sample);
-	fr_count(&fr_session.sample_taken, 1);
 	counts = fr_profile && !fr_profile_enter();
 	if (tid) {
 		h.state = fr_perf_user(ctx) ? FR_HIT_user : FR_HIT_kernel;

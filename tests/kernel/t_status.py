@@ -342,6 +342,14 @@ def keys():
         named("status, stop", fr("stop", "-n", name, "--json").stdout)
 
 
+@test("samples that a filter rejects were taken all the same")
+def filtered_samples():
+    with session("-p", "minimal", "-e", "sample", "-m", "1M", "-f", 'comm == "nobody"') as name:
+        wait_for(lambda: status(name)["samples"]["expected"] > 100, "a hundred samples are due", 60)
+        check(status(name)["samples"]["taken"], f"no sample was taken: {status(name)}")
+        check(fr_json("info", dump(name))["samples"]["taken"], "no sample was taken before the snapshot")
+
+
 @test("usage: two formats at once, a file for none, names that are none")
 def usage():
     for args, word in ((["status", "--json", "--metrics"], "choose one"), (["status", "x"], "-n"), (["follow", "x"], "-n"),
