@@ -350,6 +350,20 @@ def filtered_samples():
         check(fr_json("info", dump(name))["samples"]["taken"], "no sample was taken before the snapshot")
 
 
+@test("what is not recorded by the options is told: by status, info and report")
+def chosen():
+    filter = 'comm == "nobody"'
+    with session(*MINIMAL, "-f", filter) as name:
+        file, settings = dump(name), status(name)["settings"]
+        check(settings.endswith(f"-f {filter}"), f"settings: {settings}")
+        for args in (("status", "-n", name), ("info", file)):
+            check(re.search(rf"^  options +{re.escape(settings)}$", fr(*args).stdout, re.M), f"{args}: {fr(*args).stdout}")
+        equal(fr_json("info", file)["settings"], settings, "settings in the snapshot")
+        check(f"only what these options of record select: {settings}\n" in fr("report", file).stdout, fr("report", file).stdout)
+    with session(*MINIMAL) as name:
+        check("options of record select" not in fr("report", dump(name)).stdout, "nothing was chosen")
+
+
 @test("usage: two formats at once, a file for none, names that are none")
 def usage():
     for args, word in ((["status", "--json", "--metrics"], "choose one"), (["status", "x"], "-n"), (["follow", "x"], "-n"),

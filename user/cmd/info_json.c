@@ -314,6 +314,7 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 	put_fact(&w, "session", s, "session");
 	put_num(&w, "epoch", s, "epoch");
 	put_fact(&w, "profile", s, "profile");
+	put_fact(&w, "settings", s, "settings");
 	put_fact(&w, "command", s, "command");
 	put_num(&w, "begin_ns", s, "begin_ns");
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");

@@ -163,6 +163,10 @@ static void put_session(struct fr_out *o, const struct fr_info *s)
 		put_count(o, ahead);
 	}
 	fr_out_char(o, '\n');
+	if (*(fr_info_fact(s, "settings") ?: "")) {
+		fr_info_label(o, "options");
+		fr_info_put(o, s, "", "settings", "\n");
+	}
 }
 
 static void put_contents(struct fr_out *o, const struct fr_info *s)

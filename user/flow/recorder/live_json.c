@@ -248,6 +248,7 @@ static void json_head(const struct fr_live *l, struct fr_out *o)
 	json_fact(l, o, "session");
 	json_fact(l, o, "version");
 	json_fact(l, o, "profile");
+	json_fact(l, o, "settings");
 	json_fact(l, o, "events");
 	json_fact(l, o, "events_missing");
 	json_fact(l, o, "dir");

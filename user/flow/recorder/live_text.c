@@ -414,6 +414,7 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 	fr_out_printf(o, ": %s\n", l->owned ? "a recorder process runs" : "records on its own");
 	problems(l, o);
 	fact(l, o, "profile", "profile", columns);
+	fact(l, o, "options", "settings", columns);
 	fact(l, o, "events", "events", columns);
 	fact(l, o, "missing", "events_missing", columns);
 	fact(l, o, "snapshots", "dir", 0);

@@ -97,18 +97,12 @@ static void check_needs(struct fr_rehearse *h, u32 rule)
 /* The options of record that chose tasks, as the session was begun; NULL: none. */
 static const char *choice(const struct fr_rehearse *h)
 {
-	static const char *const option[] = {"--pid", "--comm", "--cgroup", "-f "};
-	const char *settings;
-	size_t i;
+	const char *settings = NULL;
 	u32 file;
 
-	for (file = 0; file < fr_replay_file_cnt(h->replay); file++) {
-		settings = fr_snap_fact(fr_replay_snap(h->replay, file), "settings");
-		for (i = 0; settings && i < sizeof(option) / sizeof(option[0]); i++)
-			if (strstr(settings, option[i]))
-				return settings;
-	}
-	return NULL;
+	for (file = 0; !settings && file < fr_replay_file_cnt(h->replay); file++)
+		settings = fr_snap_choice(fr_replay_snap(h->replay, file));
+	return settings;
 }
 
 static void check_choice(struct fr_rehearse *h, u32 rule)

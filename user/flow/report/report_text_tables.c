@@ -519,7 +519,20 @@ static void put_cut_fact(struct fr_report_page *p, const char *before, const cha
 	fr_out_str(p->o, behind);
 }
 
-/* What was left out on purpose. */
+/* What was not recorded on purpose. */
+static void put_choice(struct fr_report_page *p)
+{
+	const char *options = fr_snap_choice(p->r->snap);
+
+	if (!options)
+		return;
+	fr_report_label(p, "chosen");
+	fr_out_str(p->o, "only what these options of record select: ");
+	fr_escape_text(p->o, options, strlen(options));
+	fr_out_char(p->o, '\n');
+}
+
+/* What was left out of the file on purpose. */
 static void put_cut(struct fr_report_page *p)
 {
 	if (!fr_snap_fact(p->r->snap, "cut_from"))
@@ -541,6 +554,7 @@ void fr_report_put_health(struct fr_report_page *p)
 	fr_report_title(p, "What is missing", NULL);
 	put_complete(p);
 	put_lost(p);
+	put_choice(p);
 	put_cut(p);
 	put_clock(p);
 	if (p->r->res->horizon_ns > p->r->res->end_ns)

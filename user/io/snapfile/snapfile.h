@@ -208,6 +208,7 @@ void fr_snap_close(struct fr_snap *s);
 
 const struct fr_schema *fr_snap_schema(const struct fr_snap *s);
 const char *fr_snap_fact(const struct fr_snap *s, const char *name); /* NULL if there is none */
+const char *fr_snap_choice(const struct fr_snap *s); /* record's options, if they chose tasks or events, as -f does; or NULL */
 
 /* Was this event recorded, according to the file? If the file does not say: does its schema know the event? */
 bool fr_snap_records(const struct fr_snap *s, const char *event);

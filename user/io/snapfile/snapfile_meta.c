@@ -208,6 +208,18 @@ const char *fr_snap_fact(const struct fr_snap *s, const char *name)
 	return NULL;
 }
 
+const char *fr_snap_choice(const struct fr_snap *s)
+{
+	static const char *const option[] = {"--pid", "--comm", "--cgroup", "-f "};
+	const char *settings = fr_snap_fact(s, "settings");
+	size_t i;
+
+	for (i = 0; settings && i < sizeof(option) / sizeof(option[0]); i++)
+		if (strstr(settings, option[i]))
+			return settings;
+	return NULL;
+}
+
 const char *fr_snap_fact_at(const struct fr_snap *s, size_t i, const char **name)
 {
 	const struct fact *f = s->facts.items;
