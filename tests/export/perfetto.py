@@ -50,6 +50,18 @@ def test_lives(ask, events):
     return None if (got["born"], got["gone"]) == (born, gone) else f"{got}, not {born} born and {gone} gone"
 
 
+def test_threads(ask, events):
+    """One thread for each task: a number is there twice only if two were born with it. Each but who is hidden has a process."""
+    born = collections.Counter(e["child_pid"] for e in events if e["event"] == "sched_process_fork")
+    seen = collections.Counter(r["tid"] for r in ask("select tid from thread where tid > 0"))
+    twice = {tid: n for tid, n in seen.items() if n > max(born[tid], 1)}
+    if twice:
+        return f"{len(twice)} numbers are those of several threads: {list(twice.items())[:5]}"
+    known = {e["tid"] for e in events if e["pid"]}
+    lost = [r["tid"] for r in ask("select tid from thread where upid is null") if r["tid"] in known]
+    return f"threads without a process: {lost[:5]}" if lost else None
+
+
 def test_stacks(ask, events):
     """Every sample has a frame, be it the one address that is known."""
     bare = count(ask, "perf_sample where callsite_id is null")
@@ -108,6 +120,34 @@ def test_narrow_calls(ask, _):
     slices = [(r["name"], r["dur"]) for r in ask("select name, dur from slice where name like 'sys_%'")]
     told = [r["v"] for r in ask("select a.int_value v from ftrace_event e join args a using (arg_set_id) where a.key = 'abi'")]
     return None if (slices, told) == ([("sys_fstat", 700)], [1, 1]) else f"{slices} {told}"
+
+
+# ---- tasks that share a number ----
+
+REUSED = """fact arch x86_64
+fact boot_id b
+horizon 0 0
+horizon 1 0
+process 7 5 1000002000 0 first
+process 7 1000003000 0 0 second
+process 8 1000003500 0 0 third
+event 1000000000 0 page_fault_user 7 address=1
+event 1000002000 0 sched_switch 7 prev_state=16 next_pid=0
+event 1000004000 0 page_fault_user 7 address=2
+event 1000004500 0 page_fault_user 8 address=3
+event 1000005000 0 page_fault_user 8 address=4
+"""
+
+
+def test_reused(ask, _):
+    """Two tasks of one number are two threads, each with its own; births that no event tells of are those of the list."""
+    sql = ("select t.name, count(*) n, t.start_ts from slice s join thread_track k on s.track_id = k.id join thread t using (utid) "
+           "where s.name = 'page_fault_user' group by t.utid order by t.utid")
+    shift = ask("select ts from slice where name = 'page_fault_user' order by ts limit 1")[0]["ts"] - 1000000000
+    got = [(r["name"], r["n"], r["start_ts"] and r["start_ts"] - shift) for r in ask(sql)]
+    threads = count(ask, "thread where tid > 0")
+    want = [("first", 1, None), ("second", 1, 1000003000), ("third", 2, 1000003500)]
+    return None if got == want and threads == 3 else f"{got}, {threads} threads"
 
 
 # ---- gaps ----

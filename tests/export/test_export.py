@@ -34,6 +34,10 @@ dd if=/dev/zero of="$1/block" bs=4k count=50 oflag=dsync 2> /dev/null
 i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
 sh -c 'kill -USR1 $$' ; true
 sh -c 'spin() { i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; }; spin; printf named > /proc/$$/comm; spin'
+python3 -c '
+import os, threading, time
+threading.Thread(target=lambda: os.execv("/bin/true", ["true"])).start() # which takes over the number of the first thread
+time.sleep(10)'
 """
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -236,6 +240,13 @@ def test_perfetto_calls(reader, folder):
     judge(reader, trace, perfetto.test_narrow_calls, None)
 
 
+def test_perfetto_reused(reader, folder):
+    flight, trace = f"{folder}/reused.flight", f"{folder}/reused.pftrace"
+    subprocess.run([MADE_OF_TEXT, flight], input=perfetto.REUSED, text=True, check=True)
+    export(flight, "perfetto", trace)
+    judge(reader, trace, perfetto.test_reused, None)
+
+
 def test_perfetto_profile(reader, folder, flight):
     """The profile of the snapshot's hour has a way into Perfetto of its own."""
     trace = f"{folder}/profile.pftrace"
@@ -278,8 +289,8 @@ def test_perfetto_ending(reader, folder, flight, events):
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
-    of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_stacks)
-    of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_gaps, profile.test_profile)
+    of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_threads, perfetto.test_stacks)
+    of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_reused, perfetto.test_gaps, profile.test_profile)
     if not reader:
         for test in tests + of_events + of_others:
             skip(test.__name__, why)
@@ -305,6 +316,7 @@ def test_perfetto(folder, flight, events):
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
     test_perfetto_calls(reader, folder)
+    test_perfetto_reused(reader, folder)
     test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))

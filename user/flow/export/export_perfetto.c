@@ -95,7 +95,7 @@ struct bound {
 
 struct bundle {
 	struct fr_pbuf b; /* FtraceEvent messages */
-	u64 valid_ns;	  /* BOOTTIME from which on it is complete, for the first bundle; 0: already written */
+	u64 valid_ns;	  /* from which on it is complete, for the first bundle; 0: already written */
 	bool lost;	  /* events are missing before those in b */
 };
 
@@ -234,28 +234,92 @@ static u64 num_of(const struct fr_row *r, const char *name)
 }
 
 /* task_newtask { pid 1, comm 2, clone_flags 3 }: tells the reader of a new process or thread. */
-static void put_newtask(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+static void put_newtask(struct fr_pbuf *b, u64 ns, u32 parent, u32 tid, struct fr_who who)
 {
-	const struct fr_field *comm = fr_event_field(r->ev, "child_comm");
-	u64 tid = num_of(r, "child_pid"), tgid = num_of(r, "child_tgid");
-	size_t at = open_event(b, ns, r->tid), in = fr_pbuf_open(b, FTRACE_NEWTASK), len = 0;
-	const char *text = comm ? fr_row_text(r, comm, &len) : "";
+	size_t at = open_event(b, ns, parent), in = fr_pbuf_open(b, FTRACE_NEWTASK);
 
 	fr_pbuf_num(b, 1, tid);
-	fr_pbuf_mem(b, 2, text, len);
-	fr_pbuf_num(b, 3, tgid && tgid != tid ? CLONE_THREAD_FLAG : 0);
+	fr_pbuf_mem(b, 2, who.comm, who.len);
+	fr_pbuf_num(b, 3, who.pid && who.pid != (s32)tid ? CLONE_THREAD_FLAG : 0);
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);
 }
 
-/* sched_process_free { comm 1, pid 2 }: the task is gone after its last switch. */
-static void put_free(struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+/* One that the reader knows is not born again: the clock of births is a little off. */
+static void put_birth(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 {
-	size_t at = open_event(b, ns, r->tid), in = fr_pbuf_open(b, FTRACE_FREE);
+	const struct fr_field *comm = fr_event_field(r->ev, "child_comm");
+	u32 tid = num_of(r, "child_pid");
+	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, tid, num_of(r, "child_start"));
+	struct fr_who who = {.comm = "", .pid = num_of(r, "child_tgid")};
+	size_t len = 0;
 
-	fr_pbuf_num(b, 2, r->tid);
+	if (t && t->is_told)
+		return;
+	if (t)
+		t->is_told = true;
+	who.comm = comm ? fr_row_text(r, comm, &len) : "";
+	who.len = len;
+	put_newtask(b, ns, r->tid, tid, who);
+}
+
+/* sched_process_free { comm 1, pid 2 }, as of the task itself: the reader would make a thread of another one that is gone. */
+static void put_free(struct fr_pbuf *b, u64 ns, u32 tid)
+{
+	size_t at = open_event(b, ns, tid), in = fr_pbuf_open(b, FTRACE_FREE);
+
+	fr_pbuf_num(b, 2, tid);
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);
+}
+
+static struct fr_perfetto_task *process_of(struct perfetto *p, struct fr_perfetto_task *t, u64 ts)
+{
+	return t && t->of.task.tgid != t->of.tid ? fr_perfetto_task_at(&p->to, t->of.task.tgid, ts) : t;
+}
+
+static void note_exit(struct perfetto *p, const struct fr_row *r)
+{
+	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, r->tid, r->ts), *process = process_of(p, t, r->ts);
+
+	if (!process || t->has_exited || !fr_event_field(r->ev, "group_dead"))
+		return;
+	t->has_exited = true;
+	process->exited_cnt++;
+	process->was_last = num_of(r, "group_dead");
+}
+
+/*
+ * A task is gone after its last switch. With a process's first thread the reader forgets all others, so that one stays as long
+ * as they do: its number may even be taken over, by a thread that executes a program.
+ */
+static void put_end(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+{
+	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, r->tid, r->ts), *process = process_of(p, t, r->ts);
+
+	if (!process || !t->has_exited) {
+		put_free(b, ns, r->tid);
+		return;
+	}
+	t->has_exited = false;
+	process->exited_cnt--;
+	if (t != process)
+		put_free(b, ns, r->tid);
+	if (process->was_last && !process->exited_cnt)
+		put_free(b, ns, process->of.tid);
+}
+
+/* Whose life an event begins or ends. */
+static void put_lives(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+{
+	if (r->ev->nr == FR_EV_sched_process_fork)
+		put_birth(p, b, ns, r);
+	else if (r->ev->nr == FR_EV_sched_process_exit)
+		note_exit(p, r);
+	else if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & FR_PREV_STATE_ENDED)
+		put_end(p, b, ns, r);
+	else if (r->ev->nr == FR_EV_sched_process_exec && num_of(r, "old_pid") != r->tid)
+		put_free(b, ns, num_of(r, "old_pid"));
 }
 
 /* The reader knows numbers of 64-bit calls only, and would give others their names. */
@@ -279,10 +343,7 @@ static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 		put_message(b, &bound->slice, v, r);
 		fr_pbuf_close(b, at);
 	}
-	if (r->ev->nr == FR_EV_sched_process_fork)
-		put_newtask(b, ns, r);
-	if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & FR_PREV_STATE_ENDED)
-		put_free(b, ns, r);
+	put_lives(p, b, ns, r);
 }
 
 /* ---- bundles ---- */
@@ -301,7 +362,7 @@ static int flush_bundle(struct perfetto *p, u32 cpu)
 	at = fr_pbuf_open(b, 1);
 	fr_pbuf_num(b, 1, cpu);
 	if (bundle->valid_ns)
-		fr_pbuf_num(b, 10, bundle->valid_ns);
+		fr_pbuf_num(b, 10, bundle->valid_ns + p->to.shift_ns);
 	if (bundle->lost)
 		fr_pbuf_num(b, 3, 1);
 	bundle->valid_ns = 0;
@@ -364,22 +425,26 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 }
 
 /*
- * The time from which each CPU's history is complete, but for holes: the reader drops earlier switches. In a session's first
- * moments, while its programs are attached one by one, nothing is dropped: those switches are real, and a track explains them.
+ * The time from which each CPU's history is complete, but for holes: the reader drops earlier switches and births, of all CPUs.
+ * In a session's first moments, while its programs are attached one by one, nothing is dropped: those switches are real, and a
+ * track explains them. Returns the latest.
  */
-static void set_valid(struct perfetto *p, const struct fr_export *x)
+static u64 set_valid(struct perfetto *p, const struct fr_export *x)
 {
 	const struct fr_snap_ring *ring;
 	const struct fr_snap *snap;
-	u64 begin_ns, end_ns, ns;
+	u64 begin_ns, end_ns, ns, latest_ns = 0;
 	u32 i;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < p->cpu_cnt; i++) {
 		ring = fr_export_first_ring(x, i, &snap);
 		ns = ring && ring->horizon_ns ? fr_gaps_begin(snap, ring) : 0;
-		p->cpu[i].valid_ns = (ns > begin_ns ? ns : begin_ns) + p->to.shift_ns;
+		ns = ns > begin_ns ? ns : begin_ns;
+		p->cpu[i].valid_ns = ns;
+		latest_ns = ns > latest_ns ? ns : latest_ns;
 	}
+	return latest_ns;
 }
 
 static int begin(struct fr_export *x)
@@ -394,16 +459,39 @@ static int begin(struct fr_export *x)
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
 	p->to.frames = x->frames;
 	p->by_driver = !fr_snap_records(x->snap, "block_io_start");
-	err = p->cpu ? fr_perfetto_open(&p->to, x) : -ENOMEM;
-	if (!err)
-		set_valid(p, x);
+	err = p->cpu ? fr_perfetto_open(&p->to, x, set_valid(p, x)) : -ENOMEM;
 	return err ?: fr_perfetto_losses(&p->to, x);
+}
+
+/* Those who were born in the window, but whose births no row told: the reader sorts by time. */
+static int put_untold(struct perfetto *p, const struct fr_export *x)
+{
+	struct fr_pbuf *b = &p->cpu[0].b;
+	u64 begin_ns, end_ns;
+	size_t i;
+	int err = 0;
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	for (i = 0; i < p->to.task_cnt && !err; i++) {
+		const struct fr_snap_task *t = &p->to.task[i].of;
+		struct fr_who who;
+
+		if (p->to.task[i].is_told || t->start_ns < p->to.born_ns || t->start_ns > end_ns)
+			continue;
+		if (fr_pbuf_room(b, FR_PERFETTO_EVENT_SZ))
+			return -ENOMEM;
+		who = fr_export_who(x, t, begin_ns);
+		who.pid = t->task.tgid;
+		put_newtask(b, t->start_ns + p->to.shift_ns, t->tid == t->task.tgid ? t->task.ppid : t->task.tgid, t->tid, who);
+		err = b->len > BUNDLE_SZ ? flush_bundle(p, 0) : 0;
+	}
+	return err;
 }
 
 static int end(struct fr_export *x)
 {
 	struct perfetto *p = x->state;
-	int err = 0;
+	int err = put_untold(p, x);
 	u32 i;
 
 	for (i = 0; i < p->cpu_cnt && !err; i++)

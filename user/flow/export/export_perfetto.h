@@ -9,7 +9,13 @@
 #define FR_PERFETTO_EVENT_SZ 8192u /* of any event, encoded: a record is at most 2040 bytes, a number of 8 bytes 12 */
 
 /* trusted_packet_sequence_id: the reader keeps separate state for each. */
-enum { FR_PERFETTO_SEQ_FTRACE = 1, FR_PERFETTO_SEQ_SAMPLE = 2, FR_PERFETTO_SEQ_TRACK = 3, FR_PERFETTO_SEQ_CNT };
+enum {
+	FR_PERFETTO_SEQ_FTRACE = 1,
+	FR_PERFETTO_SEQ_SAMPLE = 2,
+	FR_PERFETTO_SEQ_TRACK = 3,
+	FR_PERFETTO_SEQ_TASK = 4, /* tasks' tracks: it takes the last one for the thread of a sequence's events */
+	FR_PERFETTO_SEQ_CNT
+};
 
 /* The form in which an event is written. */
 enum fr_perfetto_way {
@@ -22,22 +28,38 @@ enum fr_perfetto_way {
 
 struct fr_perfetto_intern; /* opaque: frames and stacks that the reader already knows */
 
+/* A task of the files. */
+struct fr_perfetto_task {
+	struct fr_snap_task of;
+	bool is_told; /* the reader knows it: from the beginning, or its birth was written */
+	bool has_track;
+	bool has_exited; /* its last switch is still to come */
+	bool was_last;	 /* of a process: all its threads have exited */
+	u32 exited_cnt;	 /* of a process: that many threads have exited, but not switched for the last time */
+};
+
 struct fr_perfetto_out {
 	struct fr_out *out;
 	struct fr_pbuf packet; /* the fields of the packet being built */
 	u64 shift_ns;	       /* from the recording clock to CLOCK_BOOTTIME */
+	u64 born_ns;	       /* the reader hears of births from then on */
 	bool begun[FR_PERFETTO_SEQ_CNT];
 	struct fr_frames *frames; /* of the export */
 	struct fr_perfetto_intern *intern;
-	u8 *task_track; /* a bit per tid: its track has been described */
+	struct fr_perfetto_task *task; /* by tid and start */
+	size_t task_cnt;
+	u8 *task_track; /* a bit per tid, for tasks that no file lists: its track has been described */
 };
 
-/* Write clocks, the machine, processes and threads, our own track. 0 or -errno. */
-int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x);
+/* Write clocks, the machine, processes and threads born until then, our own track. 0 or -errno. */
+int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x, u64 born_ns);
 void fr_perfetto_close(struct fr_perfetto_out *to);
 
 /* Write the contents of `packet` as one packet of a sequence, at time ns (0: none). 0 or -errno. */
 int fr_perfetto_packet(struct fr_perfetto_out *to, u32 seq, u64 ns);
+
+/* The task that had a tid at a time. NULL: it is in no list. */
+struct fr_perfetto_task *fr_perfetto_task_at(struct fr_perfetto_out *to, u32 tid, u64 ts);
 
 /* Write one row at wall time ns: a sample with its stacks; an event without a length, where `way` says. 0 or -errno. */
 int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r);

@@ -95,22 +95,6 @@ static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 
 /* ---- living tasks ---- */
 
-/*
- * Of the tasks from i on with the same tid, the one that is there at begin_ns, or else the first one after it; *next: the first
- * with the next tid.
- */
-static size_t who_is_there(const struct fr_snap_task *t, size_t cnt, size_t i, u64 begin_ns, size_t *next)
-{
-	size_t found = cnt, j;
-
-	for (j = i; j < cnt && t[j].tid == t[i].tid; j++) {
-		if (fr_export_is_there(&t[j], begin_ns) && (found == cnt || t[j].start_ns <= begin_ns))
-			found = j;
-	}
-	*next = j;
-	return found;
-}
-
 static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_who who)
 {
 	size_t at;
@@ -130,44 +114,83 @@ static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_
 	fr_pbuf_close(b, at);
 }
 
+/* Of one tid's tasks that may have been there, the one born last was: tasks are in that order. */
+static bool is_there(const struct fr_perfetto_out *to, size_t i, u64 begin_ns)
+{
+	const struct fr_perfetto_task *t = &to->task[i];
+	bool is_last = i + 1 == to->task_cnt || t[1].of.tid != t->of.tid || t[1].of.start_ns > to->born_ns;
+
+	return is_last && t->of.start_ns <= to->born_ns && fr_export_is_there(&t->of, begin_ns);
+}
+
 /* The tasks from *i on that go into one packet. */
-static int put_tree(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_snap_task *t, size_t cnt, size_t *i,
-		    u64 begin_ns)
+static int put_tree(struct fr_perfetto_out *to, const struct fr_export *x, size_t *i, u64 begin_ns)
 {
 	struct fr_pbuf *b = &to->packet;
-	size_t at, who;
+	size_t at;
 
 	if (fr_pbuf_room(b, TREE_PIECE_SZ + 1024))
 		return -ENOMEM;
 	at = fr_pbuf_open(b, PACKET_PROCESS_TREE);
-	while (*i < cnt && b->len - at < TREE_PIECE_SZ) {
-		who = who_is_there(t, cnt, *i, begin_ns, i);
-		if (who < cnt)
-			put_task(b, &t[who], fr_export_who(x, &t[who], begin_ns));
+	for (; *i < to->task_cnt && b->len - at < TREE_PIECE_SZ; ++*i) {
+		struct fr_perfetto_task *t = &to->task[*i];
+
+		if (!is_there(to, *i, begin_ns))
+			continue;
+		put_task(b, &t->of, fr_export_who(x, &t->of, begin_ns));
+		t->is_told = true;
 	}
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns + to->shift_ns);
 }
 
+static int list_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
+{
+	struct fr_snap_task *t = fr_export_tasks(x, &to->task_cnt);
+	size_t i;
+
+	to->task = t ? calloc(to->task_cnt + 1, sizeof(*to->task)) : NULL;
+	for (i = 0; i < to->task_cnt && to->task; i++)
+		to->task[i].of = t[i];
+	free(t);
+	return to->task ? 0 : -ENOMEM;
+}
+
+/* Those that are born later are told of at their birth: the reader would take them for others with the same number. */
 static int put_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 {
-	size_t cnt = 0, i = 0;
-	struct fr_snap_task *t = fr_export_tasks(x, &cnt);
 	u64 begin_ns, end_ns;
-	int err = t ? 0 : -ENOMEM;
+	size_t i = 0;
+	int err = list_tasks(to, x);
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
-	while (i < cnt && !err)
-		err = put_tree(to, x, t, cnt, &i, begin_ns);
-	free(t);
+	while (i < to->task_cnt && !err)
+		err = put_tree(to, x, &i, begin_ns);
 	return err;
 }
 
-int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x)
+struct fr_perfetto_task *fr_perfetto_task_at(struct fr_perfetto_out *to, u32 tid, u64 ts)
+{
+	size_t from = 0, end = to->task_cnt;
+
+	while (from < end) {
+		size_t mid = from + (end - from) / 2;
+		const struct fr_snap_task *t = &to->task[mid].of;
+
+		if (t->tid < tid || (t->tid == tid && t->start_ns <= ts))
+			from = mid + 1;
+		else
+			end = mid;
+	}
+	return from && to->task[from - 1].of.tid == tid ? &to->task[from - 1] : NULL;
+}
+
+int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x, u64 born_ns)
 {
 	int err = fr_pbuf_room(&to->packet, TREE_PIECE_SZ);
 
 	to->out = x->out;
+	to->born_ns = born_ns;
 	to->task_track = calloc(1, (FR_TID_MASK + 1) / 8);
 	if (err || !to->task_track)
 		return -ENOMEM;

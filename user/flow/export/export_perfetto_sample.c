@@ -63,6 +63,7 @@ void fr_perfetto_close(struct fr_perfetto_out *to)
 {
 	free(to->packet.p);
 	free(to->intern);
+	free(to->task);
 	free(to->task_track);
 }
 

@@ -12,10 +12,11 @@
 
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 
-/* Track numbers. A task's is TRACK_TASK + its tid. */
+/* Track numbers. A task's is TRACK_TASK + its place in the list of tasks or, if it is not there, TRACK_TID + its tid. */
 #define TRACK_OURS 1ull
 #define TRACK_CPU  0x1000ull
 #define TRACK_TASK 0x100000000ull
+#define TRACK_TID  0x200000000ull
 
 /* TrackDescriptor { uuid 1, name 2, thread 4 { pid 1, tid 2 }, parent_uuid 5 } */
 static int describe(struct fr_perfetto_out *to, u64 uuid, const char *name, u64 parent)
@@ -31,22 +32,32 @@ static int describe(struct fr_perfetto_out *to, u64 uuid, const char *name, u64 
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
 }
 
-static int describe_task(struct fr_perfetto_out *to, u32 tid, s32 pid)
+/* At the time of the event: the reader would take a task that is described before its birth for another one. */
+static int describe_task(struct fr_perfetto_out *to, u64 uuid, u64 ns, u32 tid, s32 pid)
 {
 	struct fr_pbuf *b = &to->packet;
-	size_t at, in;
+	size_t at = fr_pbuf_open(b, PACKET_TRACK), in;
 
-	if (to->task_track[tid / 8] & 1 << tid % 8)
-		return 0;
-	to->task_track[tid / 8] |= 1 << tid % 8;
-	at = fr_pbuf_open(b, PACKET_TRACK);
-	fr_pbuf_num(b, 1, TRACK_TASK + tid);
+	fr_pbuf_num(b, 1, uuid);
 	in = fr_pbuf_open(b, 4);
 	fr_pbuf_num(b, 1, pid < 0 ? tid : (u32)pid);
 	fr_pbuf_num(b, 2, tid);
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);
-	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TASK, ns);
+}
+
+static int get_task_track(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r, u64 *uuid)
+{
+	struct fr_perfetto_task *t = fr_perfetto_task_at(to, r->tid, r->ts);
+	bool is_new = t ? !t->has_track : !(to->task_track[r->tid / 8] & 1 << r->tid % 8);
+
+	*uuid = t ? TRACK_TASK + (t - to->task) : TRACK_TID + r->tid;
+	if (t)
+		t->has_track = true;
+	else
+		to->task_track[r->tid / 8] |= 1 << r->tid % 8;
+	return is_new ? describe_task(to, *uuid, ns, r->tid, fr_view_who(v, r).pid) : 0;
 }
 
 /* TrackEvent { type 9, track_uuid 11, category 22, name 23 }; what ends it. */
@@ -97,7 +108,7 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 			enum fr_perfetto_way way)
 {
 	bool on_task = way == FR_PERFETTO_TASK || r->ev->nr == FR_EV_crash;
-	u64 track = on_task ? TRACK_TASK + r->tid : TRACK_OURS;
+	u64 track = TRACK_OURS;
 	struct fr_pbuf *b = &to->packet;
 	char name[64];
 	size_t at;
@@ -105,7 +116,7 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 	int err = fr_pbuf_room(b, FR_PERFETTO_EVENT_SZ);
 
 	if (!err && on_task)
-		err = describe_task(to, r->tid, fr_view_who(v, r).pid);
+		err = get_task_track(to, ns, v, r, &track);
 	if (err)
 		return err;
 	name_of(v, r, name, sizeof(name));
