@@ -225,6 +225,25 @@ def merge_windows():
     assert [h["since_ns"] for h in m["holes"] if h["tier"] == "main"] == [info("a.flight")["end_ns"]] * 2, m["holes"]
 
 
+def merge_parts_without_history():
+    """Of a CPU whose window lies before its history nothing is complete, whatever the other windows are of."""
+    begin = max(horizons("b.flight")), max(horizons("c.flight"))
+    until, since = str(begin[0] - 1), str(begin[1] + 1000000)
+    of = lambda cpu, path: [(e["gap"], e["until_ns"]) for e in gaps(path) if e["cpu"] == cpu]
+    # only what the rare events' ring remembers of CPU 0, and another time of CPU 1
+    early = named("early.flight", "c.flight", "--cpu", "0", "--until", until)
+    assert of(0, early) == [("before", None)], gaps(early)
+    merge(early, named("late.flight", "c.flight", "--cpu", "1", "--since", since))
+    assert of(0, "m.flight") == [("before", None)], gaps("m.flight")
+    # the horizon of a later snapshot does not count where its window has nothing
+    window = named("late.flight", "b.flight", "--window", f"{begin[0] + 1000}..{begin[1] - 1000}")
+    merge(early, window)
+    assert horizons("m.flight")[0] == horizons(window)[0] == begin[0] + 1000, horizons("m.flight")
+    # a CPU that several files lack is missing once
+    cuts = [named(f"{t}.flight", "b.flight", "--cpu", "0", f"--{t}", str(begin[0] + 500000)) for t in ("since", "until")]
+    assert gaps(*cuts) == gaps(merge(*cuts)) and len(of(1, "m.flight")) == 1, (gaps(*cuts), gaps("m.flight"))
+
+
 def merge_in_steps():
     """A later merge can close a hole: then the file is complete from the first file's beginning on, except before its first event."""
     whole = {cpu: main_ring(info(merge("a.flight", "b.flight", "c.flight")), cpu)["horizon_ns"] for cpu in (0, 1)}

@@ -390,6 +390,23 @@ static u64 covered_until(const struct fr_gaps *g, u16 cpu)
 	return until_ns;
 }
 
+/* Several snapshots may know nothing of a CPU from some time on: the earliest one counts. */
+static int add_open_gap(struct fr_gaps *g, const struct fr_gap *gap)
+{
+	size_t i;
+
+	for (i = 0; i < g->gap.cnt; i++) {
+		struct fr_gap *other = &g->gap.g[i];
+
+		if (other->cpu != gap->cpu || other->until_ns != FR_GAP_OPEN)
+			continue;
+		if (gap->since_ns < other->since_ns)
+			*other = *gap;
+		return 0;
+	}
+	return fr_gap_list_add(&g->gap, *gap);
+}
+
 /* What a snapshot misses at its end is covered by another one that continues; otherwise nothing is known after it. */
 static int find_ends(struct fr_gaps *g)
 {
@@ -404,7 +421,7 @@ static int find_ends(struct fr_gaps *g)
 			continue;
 		gap.since_ns = until_ns > gap.since_ns ? until_ns : gap.since_ns;
 		gap.until_ns = FR_GAP_OPEN;
-		err = fr_gap_list_add(&g->gap, gap);
+		err = add_open_gap(g, &gap);
 	}
 	return err;
 }

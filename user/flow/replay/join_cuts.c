@@ -44,25 +44,51 @@ static const struct fr_snap_ring *account_of_cut(const struct fr_snap *s, const 
 	return fr_cut_has_cpu(s, r->cpu) ? fr_join_account_of(s, r) : NULL;
 }
 
-u64 fr_join_cut_horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
+/* Until when a cut has everything. */
+static u64 end_of(const struct fr_join_file *file)
+{
+	s64 until_ns;
+
+	return fr_snap_fact_num(file->snap, "cut_until", &until_ns) ? (u64)until_ns : file->taken_ns;
+}
+
+/* A window before the ring's history has only what other rings remember: then nothing of this one is complete. */
+static const struct fr_snap_ring *complete_part(const struct fr_join_file *file, const struct fr_join_ring *r)
+{
+	const struct fr_snap_ring *a = account_of_cut(file->snap, r);
+
+	return a && a->horizon_ns <= end_of(file) ? a : NULL;
+}
+
+/* If no window has a complete part, that is so until behind all that is known of. */
+static u64 latest_horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
 {
 	const struct fr_snap_ring *a;
+	bool is_there = false, is_complete = false;
 	u64 horizon_ns = 0;
-	bool more = true;
-	s64 until_ns;
 	u32 i;
 
 	for (i = 0; i < g->file_cnt; i++) {
-		a = account_of_cut(g->file[i]->snap, r);
+		a = complete_part(g->file[i], r);
 		horizon_ns = a && a->horizon_ns > horizon_ns ? a->horizon_ns : horizon_ns;
+		is_complete |= a != NULL;
+		is_there |= account_of_cut(g->file[i]->snap, r) != NULL;
 	}
+	return is_there && !is_complete ? fr_join_behind_all(g) : horizon_ns;
+}
+
+u64 fr_join_cut_horizon(const struct fr_join_group *g, const struct fr_join_ring *r)
+{
+	u64 horizon_ns = latest_horizon(g, r);
+	const struct fr_snap_ring *a;
+	bool more = true;
+	u32 i;
+
 	while (more) {
 		more = false;
 		for (i = 0; i < g->file_cnt; i++) {
-			a = account_of_cut(g->file[i]->snap, r);
-			if (!fr_snap_fact_num(g->file[i]->snap, "cut_until", &until_ns))
-				until_ns = g->file[i]->taken_ns;
-			if (!a || a->horizon_ns >= horizon_ns || (u64)until_ns < horizon_ns)
+			a = complete_part(g->file[i], r);
+			if (!a || a->horizon_ns >= horizon_ns || end_of(g->file[i]) < horizon_ns)
 				continue;
 			horizon_ns = a->horizon_ns;
 			more = true;

@@ -118,11 +118,14 @@ static u64 least_overwritten(const struct fr_join_group *g, const struct fr_join
 /* The account of who was last to ask, of what is in the file now; overwritten is what no file has. */
 static struct fr_snap_ring account(const struct fr_join_group *g, const struct fr_snap_ring *a)
 {
+	const struct fr_join_ring empty = {.cpu = a->cpu, .tier = a->tier};
 	struct fr_snap_ring out = *a;
 	u32 i;
 
 	if (a->present) /* unless some of them are left: see below */
 		out.horizon_ns = fr_join_behind_all(g);
+	else if (g->all_cut)
+		out.horizon_ns = fr_join_cut_horizon(g, &empty);
 	out.present = out.first_seq = out.last_seq = 0;
 	for (i = 0; i < g->ring_cnt; i++) {
 		const struct fr_join_ring *r = &g->ring[i];
