@@ -202,6 +202,7 @@ def kernel():
 
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all-2.flight")
+CONFIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "dist", "flightrec.conf")
 READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
            "replay --gaps --json", "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",
            "export --to perfetto", "export --to folded", "export --to trace-cmd", "export --to html", "diff --json @ @")
@@ -609,7 +610,26 @@ def short_watch():
             p = watch()
             check("does not record" not in p.stderr, f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
             check(p.returncode in (0, 1), f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
+            check(p.returncode == 0 or p.stderr.startswith("flightrec: "), f"allocation {nth} of {cnt} fails: no message: {p.stderr}")
     return f"{cnt} failures"
+
+
+@test("memory: each allocation of what asks a session, or is to begin one, fails: it says so and fails")
+def asking_memory():
+    control, done = Control(), 0
+    with session(*SMALL) as name:
+        commands = (("status", "-n", name), ("stop", "-n", new_name()), ("reload", "-n", name), ("record", "-n", name, "-p", "full"),
+                    ("record", "--check-config", "--config", CONFIG), ("record", "--config", "/none"))
+        for argv in commands:
+            control.set("malloc")
+            _, (cnt, _) = reading(control, argv)
+            for nth in range(1, min(cnt, EACH) + 1):
+                control.set("malloc", nth, errno.ENOMEM)
+                p, _ = reading(control, argv)
+                what = f"{' '.join(argv)}: allocation {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr}"
+                check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
+            done += min(cnt, EACH)
+    return f"{done} failures"
 
 
 @test("recorder: a snapshot for which no name is free has failed, is told so, and holds back none that comes later")

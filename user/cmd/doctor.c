@@ -24,7 +24,7 @@ int fr_cmd_doctor(int argc, char **argv)
 		return status;
 	o = malloc(sizeof(*o));
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
 	able = fr_doctor(o, json);
 	status = fr_err_finish(o, able ? FR_EXIT_OK : FR_EXIT_FAIL);

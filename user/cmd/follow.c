@@ -269,7 +269,7 @@ int fr_cmd_follow(int argc, char **argv)
 		return status;
 	o = malloc(sizeof(*o));
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
 	status = fr_err_finish(o, follow(name, json, o));
 	free(o);

@@ -189,8 +189,10 @@ static int check(struct fr_record_opts *o)
 	int err;
 
 	o->settings = fr_record_settings(o);
-	if (!o->settings)
+	if (!o->settings) {
+		fr_err_memory();
 		return -ENOMEM;
+	}
 	o->ask.settings = o->settings;
 	err = fr_record_select(o);
 	if (!err && o->ask.is_daemon && (o->ask.command || o->ask.detach)) {
@@ -271,8 +273,10 @@ static int set_defaults(struct fr_record_opts *o)
 	const struct fr_config *def = &o->def;
 	int err = fr_config_init(&o->def);
 
-	if (err)
+	if (err) {
+		fr_err_memory();
 		return err;
+	}
 	o->ask = (struct fr_record_ask){
 		.name = def->name,
 		.profile = def->profile,
@@ -293,7 +297,7 @@ int fr_cmd_record(int argc, char **argv)
 	int status;
 
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	status = set_defaults(o) ?: parse(o, argc, argv);
 	if (status)
 		status = status > 0 ? FR_EXIT_OK : status == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;

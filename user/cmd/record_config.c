@@ -131,8 +131,10 @@ int fr_record_read_config(struct fr_record_opts *o)
 	char why[1024];
 	int err = fr_config_init(&o->session);
 
-	if (err)
+	if (err) {
+		fr_err_memory();
 		return err;
+	}
 	o->ask.is_daemon = true;
 	o->ask.reload = fr_record_live;
 	if (parse_file(&o->session, o->config, why, sizeof(why))) {

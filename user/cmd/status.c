@@ -213,7 +213,7 @@ static int status(const struct ask *ask)
 	int status;
 
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	if (ask->file)
 		fr_out_init_mem(o);
 	else

@@ -36,7 +36,7 @@ int fr_cmd_stop(int argc, char **argv)
 		return FR_EXIT_USAGE;
 	o = malloc(sizeof(*o));
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
 	status = fr_stop(name, json ? print_final : NULL, o);
 	status = fr_err_finish(o, status);

@@ -193,7 +193,7 @@ static int tail(const struct ask *ask)
 	int status, err;
 
 	if (!s)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	s->ask = ask;
 	status = fr_cmd_open_session(ask->name, &sess);
 	if (!status) {

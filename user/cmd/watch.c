@@ -284,7 +284,7 @@ static int run(const struct watch_opts *w)
 	int status;
 
 	if (!o)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
 	status = fr_err_finish(o, fr_holdwatch(&w->ask, o));
 	free(o);
@@ -297,7 +297,7 @@ int fr_cmd_watch(int argc, char **argv)
 	int status;
 
 	if (!w)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	w->ask = (struct fr_holdwatch_ask){
 		.sess = {.cpu_sz = MEMORY, .hz = SAMPLE_HZ},
 		.sleep = {.interval_ns = 1000000,

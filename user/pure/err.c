@@ -190,6 +190,12 @@ void fr_warn_errno(int err, const char *fmt, ...)
 	va_end(ap);
 }
 
+int fr_err_memory(void)
+{
+	fr_err("out of memory");
+	return FR_EXIT_FAIL;
+}
+
 const char *fr_err_cure(int err, const char *usual)
 {
 	switch (err) {

@@ -46,6 +46,9 @@ const char *fr_err_bpf_cure(int err, const char *usual);
 void fr_err_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fr_warn_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Say that there is no memory. FR_EXIT_FAIL. */
+int fr_err_memory(void);
+
 /*
  * Flush the output, and turn the result into a message and an exit status: a failed write is reported once and gives
  * FR_EXIT_FAIL, a closed pipe gives status silently.

@@ -358,7 +358,7 @@ static int add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 
 	w->cpu = calloc(fr_cpus_cnt(cpus), sizeof(*w->cpu));
 	if (!w->cpu)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	for (i = 0; i < fr_cpus_cnt(cpus) && !status; i++)
 		if (is_asked_for(w->ask, fr_cpus_nr(cpus, i)))
 			status = add_cpu(w, fr_cpus_nr(cpus, i));
@@ -492,7 +492,7 @@ int fr_holdwatch(const struct fr_holdwatch_ask *ask, struct fr_out *o)
 	int status = FR_EXIT_FAIL;
 
 	if (!w)
-		return FR_EXIT_FAIL;
+		return fr_err_memory();
 	*w = (struct fr_holdwatch){.ask = ask, .o = o, .is_rt = ask->sleep.policy != SCHED_OTHER, .is_locked = true};
 	if (!fr_cpus_online(&cpus)) {
 		status = open_and_watch(w, cpus);

@@ -30,12 +30,15 @@
 
 /* ---- names and paths ---- */
 
+/* NULL: no memory, with a message. */
 static struct fr_sess *new_sess(const char *name)
 {
 	struct fr_sess *s = calloc(1, sizeof(*s));
 
-	if (!s)
+	if (!s) {
+		fr_err_errno(-ENOMEM, "cannot open session '%s'", name);
 		return NULL;
+	}
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(s->dir, sizeof(s->dir), FR_SESSION_ROOT "/%s", name);
 	s->layout = FR_LAYOUT_VERSION;
@@ -147,10 +150,8 @@ int fr_sess_find(const char *name, struct fr_sess **out)
 	struct fr_sess *s = new_sess(name);
 	int err;
 
-	if (!s) {
-		fr_err("cannot open session '%s': %s: try again", name, strerror(ENOMEM));
+	if (!s)
 		return -ENOMEM;
-	}
 	err = open_sess(s);
 	if (err) {
 		if (err != -ENOENT)
