@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host_core.h"
@@ -17,7 +18,30 @@
 
 #define PAGES 600u /* more than are read at once */
 
-/* ---- a file for each test ---- */
+/* ---- a file for each test, on a disk with bad sectors ---- */
+
+static struct {
+	u64 off, sz;
+} bad[2];
+static bool spoils_all; /* of a read that meets one, nothing comes; otherwise what is before it does */
+
+/* The C library's, by our name: all reads of the dump's memory. */
+ssize_t pread(int fd, void *buf, size_t sz, off_t off)
+{
+	const u64 from = off;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		if (from >= bad[i].off + bad[i].sz || from + sz <= bad[i].off)
+			continue;
+		if (spoils_all || from >= bad[i].off) {
+			errno = EIO;
+			return -1;
+		}
+		sz = bad[i].off - from;
+	}
+	return syscall(SYS_pread64, fd, buf, sz, off);
+}
 
 static char path[64];
 
@@ -34,6 +58,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
+	memset(bad, 0, sizeof(bad));
 	return remove(path);
 }
 
@@ -274,6 +299,34 @@ static void of_a_truncated_file_the_rest_is_counted(void **state)
 	host_core_free(&c);
 }
 
+/* Each page that does not touch one is seen: of the run with them, too. */
+static void of_bad_sectors_only_their_pages_are_missing(void **state)
+{
+	struct host_core c;
+	struct seen s;
+	u32 i;
+
+	(void)state;
+	host_core_begin(&c);
+	put_memory(&c, 0x1000, PAGES * FR_PAGE_SZ);
+	save(&c);
+	bad[0].off = c.head.ph[0].p_offset + 5 * FR_PAGE_SZ + 512; /* within a page, and over two that begin a run */
+	bad[0].sz = 512;
+	bad[1].off = c.head.ph[0].p_offset + 256 * FR_PAGE_SZ;
+	bad[1].sz = FR_PAGE_SZ + 512;
+	for (i = 0; i < 2; i++) {
+		spoils_all = i;
+		assert_int_equal(walk(&s, 0), 0);
+		assert_int_equal(s.cnt, PAGES - 3);
+		assert_int_equal(s.bad, 3);
+		assert_true(s.sum == PAGES * 0x1000ull + PAGES * (PAGES - 1) / 2 * FR_PAGE_SZ -
+					     (3 * 0x1000ull + (5 + 256 + 257) * FR_PAGE_SZ));
+		assert_int_equal(walk(&s, PAGES - 400), -ENOTEMPTY);
+		assert_int_equal(s.cnt, PAGES - 400);
+	}
+	host_core_free(&c);
+}
+
 /* Sizes that no file has are no reason to look for long. */
 static void sizes_that_lie_take_no_time(void **state)
 {
@@ -390,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(segments_without_memory_are_passed_over, begin, end),
 		cmocka_unit_test_setup_teardown(a_page_may_be_in_two_segments, begin, end),
 		cmocka_unit_test_setup_teardown(of_a_truncated_file_the_rest_is_counted, begin, end),
+		cmocka_unit_test_setup_teardown(of_bad_sectors_only_their_pages_are_missing, begin, end),
 		cmocka_unit_test_setup_teardown(sizes_that_lie_take_no_time, begin, end),
 		cmocka_unit_test_setup_teardown(other_elf_files_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(a_dump_may_have_no_segments, begin, end),

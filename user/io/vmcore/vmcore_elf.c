@@ -92,6 +92,22 @@ static size_t read_all(int fd, u64 off, unsigned char *to, size_t sz, bool *ende
 	return done;
 }
 
+/* What cannot be read with its neighbours is read alone, so that only the pages on the bad sectors are missing. */
+static int walk_singly(struct core *c, u64 off, u64 sz, struct fr_vmcore_walk *w)
+{
+	u64 at;
+	bool ended;
+	int err = 0;
+
+	for (at = 0; at < sz && !err; at += FR_PAGE_SZ) {
+		if (read_all(c->fd, off + at, c->run, FR_PAGE_SZ, &ended) == FR_PAGE_SZ)
+			err = fr_vmcore_run(w, off + at, c->run, FR_PAGE_SZ);
+		else
+			w->bad_cnt++;
+	}
+	return err;
+}
+
 /* What the file should have behind its end is counted at once: there can be any number of it. */
 static int walk_segment(struct core *c, u64 off, u64 sz, u64 *done_sz, struct fr_vmcore_walk *w)
 {
@@ -103,9 +119,13 @@ static int walk_segment(struct core *c, u64 off, u64 sz, u64 *done_sz, struct fr
 	for (at = 0; at < sz && !err; at += want) {
 		want = sz - at < FR_VMCORE_RUN_SZ ? sz - at : FR_VMCORE_RUN_SZ;
 		got = read_all(c->fd, off + at, c->run, want, &ended) & ~(u64)(FR_PAGE_SZ - 1);
-		want = ended ? sz - at : want;
-		w->bad_cnt += (want - got) / FR_PAGE_SZ;
 		err = fr_vmcore_run(w, off + at, c->run, got);
+		if (ended) {
+			want = sz - at;
+			w->bad_cnt += (want - got) / FR_PAGE_SZ;
+		} else if (!err) {
+			err = walk_singly(c, off + at + got, want - got, w);
+		}
 		*done_sz += want;
 		fr_progress_show(w->bar, *done_sz, c->sz);
 	}
