@@ -145,6 +145,55 @@ def no_memory():
     return f"in {len(told)} of the sizes tried the rings were copied before"
 
 
+def limited(most, *argv):
+    """A command that may have so many open files, and no more by raising a soft limit."""
+    return run("prlimit", f"--nofile={most}", FLIGHTREC, *argv, status=None)
+
+
+def lacks_files(got, most):
+    """What failed for want of descriptors says so in one line, with the cure."""
+    check(re.fullmatch(r"flightrec: [^\n]*(Too many open files|open files, more than)[^\n]*ulimit -n[^\n]*\n", got.stderr),
+          f"{most} open files: exit status {got.returncode}: {got.stderr}")
+
+
+@test("too few open files to record, to watch, or to read counters: one line with the cure, and no session")
+def record_files():
+    seen = 0
+    with session("-p", "minimal") as name:
+        for most in range(5, 76, 3):
+            got = limited(most, "status", "-n", name, "--json")
+            if got.returncode:
+                lacks_files(got, most)
+            else:
+                equal([p["name"] for p in json.loads(got.stdout)["programs"]], [p["name"] for p in status(name)["programs"]],
+                      f"{most} open files: programs")
+            for argv in (("record", "--detach", *MINIMAL), ("watch", "--duration", "1ms")):
+                other = new_name()
+                with ended(other):
+                    got = limited(most, *argv, "-n", other)
+                    if got.returncode:
+                        seen += 1
+                        lacks_files(got, most)
+                        equal(run(FLIGHTREC, "status", "-n", other, status=None).returncode, 4, f"{most} open files: a session is left")
+    check(seen > 20, f"only {seen} failures")
+    return f"{seen} failures"
+
+
+@test("a low soft limit of open files is raised, but not for what is recorded or run")
+def soft_files():
+    conf = ("prlimit", "--nofile=20:4000")
+    with session("-p", "minimal") as name:
+        file = path(f"{name}.flight")
+        got = run(*conf, FLIGHTREC, "dump", "-n", name, "-o", file)
+        check("open files" not in got.stderr, got.stderr)
+    name = new_name()
+    with ended(name):
+        got = run(*conf, FLIGHTREC, "record", "-n", name, *MINIMAL, "-o", path(name), "--on", "exit", "--exec", "echo hook $(ulimit -n) >&2",
+                  "--", "sh", "-c", "ulimit -n")
+    equal(got.stdout, "20\n", f"the command's limit: {got.stderr}")
+    check("\nhook 20\n" in got.stderr, f"the hook's limit: {got.stderr}")
+
+
 @test("sub-buffers damaged in the ring: each run of them is a hole with its laps and times, and none where dump --last does not reach")
 def damaged_laps():
     cpu = min(os.sched_getaffinity(0))
@@ -429,15 +478,6 @@ def file_limit():
                   "count=1", "conv=fsync", "oflag=append", status=128 + signal.SIGXFSZ)
         check("ulimit -f" in got.stderr and "ended from outside" not in got.stderr, got.stderr)
         equal(snapshots(dir), [], "snapshots")
-
-
-@test("a limit of open files: whatever a dump cannot have, the cure is more of them")
-def few_files():
-    with session() as name:
-        for cnt in range(4, 16):
-            p = run("sh", "-c", f'ulimit -n {cnt}; exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o", path(f"{name}-{cnt}.flight"),
-                    status=None)
-            check(p.returncode in (0, 1, 127) and "memory" not in p.stderr, f"{cnt} files: {p.returncode}, {p.stderr}")
 
 
 @test("stop --json says what was counted in the end, also of a session that ends with its recorder")

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "io/fd.h"
 #include "io/heap.h"
+#include "io/session/load.h"
 #include "io/stdfd.h"
 #include "pure/filter/nearest.h"
 #include "version.h"
@@ -114,6 +116,8 @@ int main(int argc, char **argv)
 	int i;
 
 	fr_stdfd_reserve();
+	fr_fd_raise_limit();
+	fr_load_words(false);
 	if (argc < 2) {
 		usage(stderr);
 		return FR_EXIT_USAGE;

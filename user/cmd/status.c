@@ -70,7 +70,8 @@ static int local(const struct ask *ask, struct fr_out *o)
 		return status;
 	err = fr_live_read(s, &l);
 	if (err)
-		fr_err("cannot read the counters of session '%s': %s: try again", ask->name, strerror(-err));
+		fr_err("cannot read the counters of session '%s': %s: %s", ask->name, strerror(-err),
+		       fr_err_cure(err, "try again"));
 	if (!err && ask->overhead)
 		err = fr_live_measure(&l);
 	if (!err) {

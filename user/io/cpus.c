@@ -54,14 +54,15 @@ int fr_cpus_online(struct fr_cpus **out)
 	struct fr_cpus *c = calloc(1, sizeof(*c));
 	FILE *f = fopen(CPU_DIR "/online", "re");
 	char line[4096];
-	int err = c ? 0 : -ENOMEM;
+	int err = !c ? -ENOMEM : f ? 0 : -errno;
 
 	if (!err)
-		err = f && fgets(line, sizeof(line), f) ? parse_list(c, line) : -ENODATA;
+		err = fgets(line, sizeof(line), f) ? parse_list(c, line) : -ENODATA;
 	if (f)
 		fclose(f);
 	if (err) {
-		fr_err("cannot read which CPUs are online from %s: %s: mount /sys", CPU_DIR "/online", strerror(-err));
+		fr_err("cannot read which CPUs are online from %s: %s: %s", CPU_DIR "/online", strerror(-err),
+		       fr_err_cure(err, "mount /sys"));
 		fr_cpus_free(c);
 		return err;
 	}

@@ -205,8 +205,9 @@ const char *fr_err_cure(int err, const char *usual)
 	case -EFBIG:
 		return "raise the limit of file sizes (ulimit -f)";
 	case -EMFILE:
+		return "raise the limit of open files (ulimit -n, a service's LimitNOFILE=)";
 	case -ENFILE:
-		return "raise the limit of open files (ulimit -n)";
+		return "raise the system's limit of open files (sysctl fs.file-max)";
 	case -ENAMETOOLONG:
 		return "give a shorter name";
 	case -ENOMEM:

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/child.h"
+#include "io/fd.h"
 #include "pure/err.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -92,6 +93,7 @@ static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		signal(SIGXFSZ, SIG_DFL); /* both ignored by us alone, see main() */
 		signal(SIGPIPE, SIG_DFL);
+		fr_fd_restore_limit();
 		execvp(argv[0], argv);
 		e = errno;
 		if (write(p[1], &e, sizeof(e)) != sizeof(e))

@@ -200,8 +200,14 @@ static int end_it(struct fr_sess *s, void (*last)(void *arg, const struct fr_liv
 
 	if (fr_sess_is_ending(s)) /* what was opened of it is not whole */
 		return -EAGAIN;
-	if (last && fr_sess_shared(s) && !fr_live_read(s, &final.live))
-		final.tell = last;
+	if (last && fr_sess_shared(s)) {
+		err = fr_live_read(s, &final.live);
+		if (err)
+			fr_warn_errno(err, "the final counters of session '%s' are not printed", fr_sess_name(s));
+		else
+			final.tell = last;
+		err = 0;
+	}
 	if (fr_sess_is_owned(s))
 		err = end_owner(s);
 	err = err ?: end_session(s, &final);

@@ -182,9 +182,11 @@ static int complete(struct fr_dump *d, int err)
 
 static int told(const struct fr_dump *d, int err)
 {
+	const char *cure = fr_err_cure(err, NULL);
+
 	if (err && (err != -EEXIST || !d->ask->names_itself))
-		fr_err("cannot write snapshot %s: %s: %snothing is lost, the session goes on recording", d->done->path,
-		       strerror(-err), err == -ENOMEM ? "free some memory; " : "");
+		fr_err("cannot write snapshot %s: %s: %s%snothing is lost, the session goes on recording", d->done->path,
+		       strerror(-err), cure ?: "", cure ? "; " : "");
 	return err;
 }
 

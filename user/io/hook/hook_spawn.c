@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "io/child.h"
+#include "io/fd.h"
 #include "io/hook/hook_int.h"
 #include "pure/err.h"
 
@@ -213,6 +214,7 @@ static _Noreturn void be_child(const struct child *c)
 
 	if (!setpgid(0, 0) && !default_signals() && !chdir("/") && !arrange_fds(c) && !become_user(c->user) && !drop_caps()) {
 		umask(077);
+		fr_fd_restore_limit();
 		execve("/bin/sh", argv, c->env);
 	}
 	err = errno;

@@ -33,7 +33,7 @@ const char *fr_bpffs_cure(int err, const char *usual)
 	case -EROFS:
 		return "mount bpffs writable; " GIVE_HOSTS;
 	default:
-		return usual;
+		return fr_err_cure(err, usual);
 	}
 }
 

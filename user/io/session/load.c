@@ -15,6 +15,7 @@
 #include "alert.h"
 #include "flightrec.skel.h"
 #include "io/cpus.h"
+#include "io/fd.h"
 #include "io/ring/percpu.h"
 #include "io/session/current.h"
 #include "io/session/hits.h"
@@ -524,6 +525,23 @@ static int explain_load(int err)
 	return err;
 }
 
+#define PASSING_FDS 12 /* templates of rings, types, and what is opened, pinned and closed again */
+
+/* libbpf takes want of descriptors for want of features, and explains other errors then. So find out before. */
+static int check_fds(const struct load *l)
+{
+	u32 cnt = PASSING_FDS;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, l->skel->obj) cnt++;
+	bpf_object__for_each_program(prog, l->skel->obj) cnt += bpf_program__autoload(prog);
+	if (!fr_fd_room(cnt))
+		return 0;
+	fr_err("the BPF programs take %u open files, more than are left: %s", cnt, fr_err_cure(-EMFILE, NULL));
+	return -EMFILE;
+}
+
 static int run(struct load *l)
 {
 	int err;
@@ -541,7 +559,7 @@ static int run(struct load *l)
 		return explain_load(-errno);
 	set_constants(l);
 	choose_programs(l);
-	err = size_maps(l);
+	err = check_fds(l) ?: size_maps(l);
 	if (err)
 		return err;
 	fr_kbtf_without_modules(l->skel->obj);

@@ -137,7 +137,8 @@ static int explain_open(const struct fr_sess *s, int err)
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
-		fr_err("cannot open session '%s': %s: it goes on recording: try again", s->name, strerror(-err));
+		fr_err("cannot open session '%s', which goes on recording: %s: %s", s->name, strerror(-err),
+		       fr_err_cure(err, NULL));
 		break;
 	default:
 		fr_err("cannot open session '%s': %s: end it with `flightrec stop -n %s`", s->name, strerror(-err), s->name);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/fd.h"
 #include "io/session/sess_int.h"
 
 /* ---- control programs ---- */
@@ -282,18 +283,26 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 	DIR *d = opendir(s->dir);
 	struct dirent *e;
 	size_t n = 0;
+	int err = 0;
 
 	if (!list || !d) {
+		err = list ? -errno : -ENOMEM;
 		free(list);
 		if (d)
 			closedir(d);
-		return -ENOMEM;
+		return err;
 	}
-	while ((e = readdir(d)) && n < FR_EVENT_MAX)
-		if (name_of_link(e->d_name, &list[n]) && !has_prog(list, n, list[n].name) &&
-		    !prog_of_link(s, e->d_name, &list[n]))
-			n++;
+	while (!fr_fd_is_want(err) && (e = readdir(d)) && n < FR_EVENT_MAX) {
+		if (!name_of_link(e->d_name, &list[n]) || has_prog(list, n, list[n].name))
+			continue;
+		err = prog_of_link(s, e->d_name, &list[n]);
+		n += !err;
+	}
 	closedir(d);
+	if (fr_fd_is_want(err)) {
+		fr_sess_progs_free(list, n);
+		return err;
+	}
 	qsort(list, n, sizeof(*list), by_prog_name);
 	*out = list;
 	*cnt = n;
