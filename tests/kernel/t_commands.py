@@ -145,6 +145,16 @@ def no_memory():
     return f"in {len(told)} of the sizes tried the rings were copied before"
 
 
+@contextlib.contextmanager
+def sleeper(seconds):
+    p = subprocess.Popen(["sleep", seconds])
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+
+
 def limited(most, *argv):
     """A command that may have so many open files, and no more by raising a soft limit."""
     return run("prlimit", f"--nofile={most}", FLIGHTREC, *argv, status=None)
@@ -154,6 +164,30 @@ def lacks_files(got, most):
     """What failed for want of descriptors says so in one line, with the cure."""
     check(re.fullmatch(r"flightrec: [^\n]*(Too many open files|open files, more than)[^\n]*ulimit -n[^\n]*\n", got.stderr),
           f"{most} open files: exit status {got.returncode}: {got.stderr}")
+
+
+@test("too few open files for a dump: the cure and no file, or a snapshot that says which processes it knows too little of")
+def dump_files():
+    seen = {"failed": 0, "lacking": 0, "whole": 0}
+    with session("-p", "minimal") as name, sleeper("4711"):
+        for most in range(4, 100):
+            file = path(f"{name}-{most}.flight")
+            got = limited(most, "dump", "-n", name, "-o", file)
+            if got.returncode:
+                seen["failed"] += 1
+                lacks_files(got, most)
+                check(not os.path.exists(file), f"{most} open files: a file")
+                continue
+            knows = "sleep 4711" in run("zstd", "-dcf", file).stdout
+            told = got.stderr.count("Too many open files: raise the limit")
+            equal(got.stderr.count("\n"), 1 + told, f"{most} open files: lines of {got.stderr}")
+            if not knows:
+                check("live tasks is not in" in got.stderr or "command line or cgroup" in got.stderr, f"{most} open files: {got.stderr}")
+            equal("without command line or cgroup" in fr("info", file).stdout, "line or cgroup is not" in got.stderr,
+                  f"{most} open files: does info say what dump said: {got.stderr}")
+            seen["lacking" if told else "whole"] += 1
+    check(min(seen.values()), f"what became of the dumps: {seen}")
+    return f"{seen}"
 
 
 @test("too few open files to record, to watch, or to read counters: one line with the cure, and no session")

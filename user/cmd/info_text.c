@@ -355,7 +355,8 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, cut, "hole(s): between the parts cut out of the files this one was made from");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
-	put_lack(o, &any, fact_count(s, "processes_left_out"), "living process(es) without command line and cgroup: too many");
+	put_lack(o, &any, fact_count(s, "processes_left_out"),
+		 "living process(es) without command line or cgroup: too many, or too few descriptors");
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)

@@ -11,6 +11,7 @@
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/procs.h"
 #include "io/bootid.h"
+#include "io/fd.h"
 #include "io/session/sess_incident.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
@@ -159,8 +160,8 @@ static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t 
 	const struct fr_procs_ask ask = {.cgroup_here = d->ask->cgroup_here, .task = task, .task_cnt = task_cnt};
 	char *text;
 	size_t sz;
-	u32 left_out;
-	int err = fr_procs_read(&ask, &text, &sz, &left_out);
+	struct fr_procs_lack lack;
+	int err = fr_procs_read(&ask, &text, &sz, &lack);
 
 	/* command lines are optional; the events are the purpose of a snapshot */
 	if (err) {
@@ -169,8 +170,10 @@ static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t 
 	}
 	err = fr_snap_put_procs(d->w, text, sz);
 	free(text);
-	if (left_out)
-		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", left_out);
+	if (lack.err)
+		fr_warn_errno(lack.err, "of %u processes, command line or cgroup is not in the snapshot", lack.cnt);
+	if (lack.cnt)
+		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", lack.cnt);
 	return err;
 }
 
@@ -232,6 +235,10 @@ static int put_missed(struct fr_dump *d)
 	size_t cnt, i, len = 0;
 	int err = fr_sess_progs(d->s, &prog, &cnt);
 
+	if (fr_fd_is_want(err)) {
+		fr_warn_errno(err, "what the kernel refused to run is not in the snapshot");
+		return 0;
+	}
 	if (err)
 		return err;
 	for (i = 0; i < cnt; i++)

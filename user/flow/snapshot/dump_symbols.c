@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
+#include "io/fd.h"
 #include "io/now.h"
 #include "io/symbol/kallsyms.h"
 #include "io/symbol/perfmap.h"
@@ -143,6 +144,7 @@ struct finds {
 	size_t jit_cnt;
 	struct fr_vdso *vdso; /* NULL: no frame was in it, or ours cannot be read */
 	bool vdso_asked;
+	u64 unseen_cnt; /* processes, for want of descriptors */
 };
 
 /* Let *items have room for one more, up to max. 0, or -ENOMEM. */
@@ -347,7 +349,12 @@ static int take_proc(struct finds *f, const struct proc_life *p)
 {
 	int fd, err;
 
-	if (p->exit_ns || fr_proc_open(p->pid, &f->proc))
+	err = p->exit_ns ? -ESRCH : fr_proc_open(p->pid, &f->proc);
+	if (fr_fd_is_want(err)) {
+		f->unseen_cnt++;
+		return 0;
+	}
+	if (err)
 		return take_ended(f, p);
 	f->jit_cnt = 0;
 	err = fr_proc_maps(&f->proc, take_map, f);
@@ -412,7 +419,7 @@ static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *ta
 	return kept;
 }
 
-/* How many processes were left out, for want of time or memory. */
+/* How many processes were left out, for want of time, memory or descriptors. */
 static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t cnt)
 {
 	u64 until_ns = fr_now_ns(CLOCK_MONOTONIC) + PROCS_NS, until_cpu_ns = fr_now_ns(CLOCK_THREAD_CPUTIME_ID) + PROCS_CPU_NS;
@@ -425,7 +432,7 @@ static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t c
 		if (take_proc(f, &p[i]))
 			break;
 	free(p);
-	return proc_cnt - i;
+	return proc_cnt - i + f->unseen_cnt;
 }
 
 static void free_finds(struct finds *f)

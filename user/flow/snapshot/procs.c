@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "io/cgroup.h"
+#include "io/fd.h"
 #include "io/ns.h"
 #include "pure/rows/cgroups.h"
 #include "pure/text/escape.h"
@@ -29,7 +30,7 @@ static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 	ssize_t n;
 
 	if (fd < 0)
-		return -1;
+		return -errno;
 	n = read(fd, buf, sz);
 	close(fd);
 	return n;
@@ -44,7 +45,8 @@ static void put(struct fr_out *o, const char *key, const char *value, size_t len
 	fr_out_char(o, '"');
 }
 
-static void put_cmdline(struct fr_out *o, int dir)
+/* 0, or why it could not be read (-errno); that it has ended since may be the reason. */
+static int put_cmdline(struct fr_out *o, int dir)
 {
 	char buf[VALUE_MAX];
 	ssize_t n = read_at(dir, "cmdline", buf, sizeof(buf)), i;
@@ -56,6 +58,7 @@ static void put_cmdline(struct fr_out *o, int dir)
 			buf[i] = ' ';
 	if (n > 0)
 		put(o, "cmdline", buf, n);
+	return n < 0 ? n : 0;
 }
 
 /* Where a symbolic link of the process points to. */
@@ -68,38 +71,42 @@ static void put_link(struct fr_out *o, int dir, const char *name)
 		put(o, name, buf, n);
 }
 
-/* The path in the unified hierarchy is the line that begins with "0::", relative to `here`. NULL: `here` is not known. */
-static void put_cgroup(struct fr_out *o, int dir, const char *here)
+/* The path in the unified hierarchy is the line that begins with "0::", relative to `here`. NULL: `here` is not known. As
+ * above. */
+static int put_cgroup(struct fr_out *o, int dir, const char *here)
 {
 	char buf[4 * VALUE_MAX], path[8 * VALUE_MAX], *line;
 	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
 
 	if (n <= 0 || !here)
-		return;
+		return n < 0 ? n : 0;
 	buf[n] = 0;
 	line = !strncmp(buf, "0::", 3) ? buf : strstr(buf, "\n0::");
 	if (!line)
-		return;
+		return 0;
 	line += *line == '\n' ? 4 : 3;
 	line[strcspn(line, "\n")] = 0;
 	if (fr_path_join(path, sizeof(path), here, line))
 		put(o, "cgroup", *path ? path : "/", *path ? strlen(path) : 1);
+	return 0;
 }
 
-static void put_proc(struct fr_out *o, int proc, const char *pid, const char *cgroup_here)
+/* As above. */
+static int put_proc(struct fr_out *o, int proc, const char *pid, const char *cgroup_here)
 {
-	int dir = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err, cgroup_err;
 
 	if (dir < 0)
-		return;
+		return -errno;
 	fr_out_str(o, "{\"pid\":");
 	fr_out_str(o, pid);
-	put_cmdline(o, dir);
+	err = put_cmdline(o, dir);
 	put_link(o, dir, "exe");
 	put_link(o, dir, "cwd");
-	put_cgroup(o, dir, cgroup_here);
+	cgroup_err = put_cgroup(o, dir, cgroup_here);
 	fr_out_str(o, "}\n");
 	close(dir);
+	return err ?: cgroup_err;
 }
 
 /* ---- cgroups ---- */
@@ -160,11 +167,11 @@ static int write_cgroups(int fd, const struct fr_snap_task *task, size_t task_cn
 
 /* ---- all ---- */
 
-static int write_procs(int fd, const char *cgroup_here, u32 *left_out)
+static int write_procs(int fd, const char *cgroup_here, struct fr_procs_lack *lack)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	DIR *d = opendir("/proc");
-	int err = d ? -ENOMEM : -errno;
+	int err = d ? -ENOMEM : -errno, one;
 	struct dirent *e;
 
 	if (o && d) {
@@ -172,10 +179,15 @@ static int write_procs(int fd, const char *cgroup_here, u32 *left_out)
 		while ((e = readdir(d))) {
 			if (!isdigit((unsigned char)e->d_name[0]))
 				continue;
-			if (lseek(fd, 0, SEEK_CUR) < PROCS_MAX_SZ)
-				put_proc(o, dirfd(d), e->d_name, cgroup_here);
-			else
-				++*left_out;
+			if (lseek(fd, 0, SEEK_CUR) >= PROCS_MAX_SZ) {
+				lack->cnt++;
+				continue;
+			}
+			one = put_proc(o, dirfd(d), e->d_name, cgroup_here);
+			if (fr_fd_is_want(one)) {
+				lack->cnt++;
+				lack->err = one;
+			}
 		}
 		err = fr_out_flush(o);
 	}
@@ -201,20 +213,20 @@ static int read_all(int fd, char **text, size_t *sz)
 	return 0;
 }
 
-int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, u32 *left_out)
+int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, struct fr_procs_lack *lack)
 {
 	const char *cgroup_here = ask->cgroup_here;
 	int fd = memfd_create("procs", MFD_CLOEXEC);
 	char here[4096];
 	int err;
 
-	*left_out = 0;
+	*lack = (struct fr_procs_lack){};
 	if (fd < 0)
 		return -errno;
 	if (!cgroup_here && !fr_cgroup_here(here, sizeof(here)))
 		cgroup_here = here;
 	/* in any other pid namespace than the events', these pids would be other processes */
-	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here, left_out) : 0;
+	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here, lack) : 0;
 	err = err ?: write_cgroups(fd, ask->task, ask->task_cnt);
 	err = err ?: read_all(fd, text, sz);
 	close(fd);

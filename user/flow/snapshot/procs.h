@@ -19,9 +19,13 @@ struct fr_procs_ask {
  * cannot be read is left out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096
  * youngest:
  * {"cgroup_id":7,"cgroup":"/x"}.
- * 16 MiB at most, some 50,000 processes; of *left_out more, the youngest, nothing is told. 0 and *text: malloc'ed, *sz bytes,
- * the caller frees; or -errno.
+ * 16 MiB at most, some 50,000 processes; the youngest are left out. 0 and *text: malloc'ed, *sz bytes, the caller frees; or
+ * -errno.
  */
-int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, u32 *left_out);
+struct fr_procs_lack {
+	u32 cnt; /* processes of which nothing is told, or not all: there was no room, */
+	int err; /* or, if not 0, for want of descriptors */
+};
+int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, struct fr_procs_lack *lack);
 
 #endif

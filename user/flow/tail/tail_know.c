@@ -59,8 +59,8 @@ static int load_procs(struct fr_know *k, const struct fr_snap_task *task, size_t
 	const struct fr_procs_ask ask = {.task = task, .task_cnt = task_cnt};
 	char *text;
 	size_t sz;
-	u32 left_out;
-	int err = fr_procs_read(&ask, &text, &sz, &left_out);
+	struct fr_procs_lack lack;
+	int err = fr_procs_read(&ask, &text, &sz, &lack);
 
 	if (err)
 		return err;
