@@ -213,6 +213,19 @@ def record_files():
     return f"{seen} failures"
 
 
+@test("what will be no different the next time has a status of its own: a kernel that refuses, a wrong file; not what may pass")
+def refusals():
+    name, conf = new_name(), path("refusals.conf")
+    no_bpf = ("setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin")
+    for text, argv, want in (("", no_bpf, 6), ("[Session]\nMemory=none\n", (), 2), ("[Notify]\nExec=true\nExecUser=nobody-here\n", (), 2),
+                             ("", ("prlimit", "--nofile=20"), 1)):
+        with open(conf, "w") as f:
+            f.write(f"[Storage]\nDirectory={path(name)}\n{text}")
+        got = run(*argv, FLIGHTREC, "record", "-n", name, "--config", conf, status=None, timeout=60)
+        equal(got.returncode, want, f"{text} {argv}: {got.stderr}")
+        check(got.stderr.startswith("flightrec: "), got.stderr)
+
+
 @test("a low soft limit of open files is raised, but not for what is recorded or run")
 def soft_files():
     conf = ("prlimit", "--nofile=20:4000")

@@ -204,7 +204,7 @@ static int check(struct fr_record_opts *o)
 	err = fr_record_live(o, &o->live, why, sizeof(why));
 	if (err) {
 		fr_err_lines("%s", why);
-		return -EINVAL;
+		return err;
 	}
 	return check_detach(o);
 }

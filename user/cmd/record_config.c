@@ -40,37 +40,55 @@ static FILE *open_plain(const char *path)
 	return f;
 }
 
-static char *read_all(const char *path, size_t *sz, char *why, size_t why_sz)
+/* As much as there is, up to FILE_MAX bytes. 0 or -errno. */
+static int read_plain(const char *path, char *text, size_t *sz)
 {
 	FILE *f = open_plain(path);
-	int err = f ? 0 : errno;
-	char *text = malloc(FILE_MAX);
+	int err = 0;
 
-	*sz = f && text ? fread(text, 1, FILE_MAX, f) : 0;
-	if (f && text && !ferror(f) && *sz < FILE_MAX) {
-		fclose(f);
-		return text;
-	}
+	if (!f)
+		return -errno;
+	*sz = fread(text, 1, FILE_MAX, f);
+	if (ferror(f))
+		err = -errno;
+	fclose(f);
+	return err;
+}
+
+/* Is the file not what it should be? Everything else is the system's failure. */
+static bool is_wrong_file(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -EACCES || err == -EPERM || err == -EISDIR || err == -ELOOP ||
+	       err == -ENAMETOOLONG || err == -ENXIO;
+}
+
+/* 0; -EINVAL: the file is wrong; or why it could not be read now. */
+static int read_all(const char *path, char **text, size_t *sz, char *why, size_t why_sz)
+{
+	int err;
+
+	*text = malloc(FILE_MAX);
+	err = *text ? read_plain(path, *text, sz) : -ENOMEM;
+	if (!err && *sz < FILE_MAX)
+		return 0;
 	snprintf(why, why_sz, "cannot read the configuration %s: %s", path,
-		 *sz == FILE_MAX ? "it is larger than 1 MiB"
-		 : err == EINVAL ? "it is not a plain file"
-				 : strerror(err ?: errno));
-	if (f)
-		fclose(f);
-	free(text);
-	return NULL;
+		 !err		  ? "it is larger than 1 MiB"
+		 : err == -EINVAL ? "it is not a plain file"
+				  : strerror(-err));
+	free(*text);
+	return !err || is_wrong_file(err) ? -EINVAL : err;
 }
 
 static int parse_file(struct fr_config *c, const char *path, char *why, size_t why_sz)
 {
 	struct fr_config_error error = {};
 	char *text;
-	size_t sz;
+	size_t sz = 0;
 	int err;
 
-	text = read_all(path, &sz, why, why_sz);
-	if (!text)
-		return -EINVAL;
+	err = read_all(path, &text, &sz, why, why_sz);
+	if (err)
+		return err;
 	err = fr_config_parse(c, text, sz, &error);
 	free(text);
 	if (err == -EINVAL && error.line)
@@ -137,9 +155,10 @@ int fr_record_read_config(struct fr_record_opts *o)
 	}
 	o->ask.is_daemon = true;
 	o->ask.reload = fr_record_live;
-	if (parse_file(&o->session, o->config, why, sizeof(why))) {
+	err = parse_file(&o->session, o->config, why, sizeof(why));
+	if (err) {
 		fr_err("%s", why);
-		return -EINVAL;
+		return err;
 	}
 	err = set_session(o);
 	if (err)

@@ -16,6 +16,7 @@ enum fr_exit {
 	FR_EXIT_CORRUPT = 3, /* corrupt or incomplete file; what could be read was printed */
 	FR_EXIT_NO_SESSION = 4,
 	FR_EXIT_OTHER_VERSION = 5, /* the session's rings are of a version that this one cannot read */
+	FR_EXIT_UNSUPPORTED = 6,   /* this kernel cannot be recorded, or not with these rights: nor will it be the next time */
 };
 
 /*

@@ -480,6 +480,11 @@ static void block_signals(struct fr_record_ask *ask)
 	sigprocmask(SIG_BLOCK, &set, &ask->mask);
 }
 
+static int status_of(int err)
+{
+	return err == -EPROTO ? FR_EXIT_OTHER_VERSION : err == -ENOTSUP ? FR_EXIT_UNSUPPORTED : FR_EXIT_FAIL;
+}
+
 static int record_into(struct fr_record_ask *ask)
 {
 	struct fr_sess *s;
@@ -489,7 +494,7 @@ static int record_into(struct fr_record_ask *ask)
 		block_signals(ask);
 	err = start(ask, &s);
 	if (err)
-		return err == -EPROTO ? FR_EXIT_OTHER_VERSION : FR_EXIT_FAIL;
+		return status_of(err);
 	fr_sess_be_self(s, true, NULL);
 	show_start(ask);
 	warn_container();

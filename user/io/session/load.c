@@ -165,7 +165,7 @@ static int size_maps(struct load *l)
 		return possible;
 	if ((u32)possible > FR_CPU_MAX) {
 		fr_err("this machine can have %d CPUs, flightrec records %u at most", possible, FR_CPU_MAX);
-		return -E2BIG;
+		return -ENOTSUP;
 	}
 	for (tier = 0; tier < FR_TIER_CNT; tier++) {
 		l->template_fd[tier] = fr_percpu_make_ring(&l->conf->geo[tier], fr_cpus_node(fr_cpus_nr(l->cpus, 0)));
@@ -515,6 +515,18 @@ static void enable_events(const struct load *l)
 			__atomic_store_n(&l->skel->data_session->fr_session.enable[nr], 1, __ATOMIC_RELEASE);
 }
 
+/* What may be otherwise the next time; anything else is what this kernel, and who may use it, is like. */
+static bool is_passing(int err)
+{
+	static const int passing[] = {-ENOMEM, -EMFILE, -ENFILE, -EAGAIN, -EINTR, -EBUSY, -ENOSPC};
+	u32 i;
+
+	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (err == passing[i])
+			return true;
+	return false;
+}
+
 static int explain_load(int err)
 {
 	const char *cure = "run `flightrec doctor` to see what this kernel offers, or add -v for the kernel's own words";
@@ -522,7 +534,7 @@ static int explain_load(int err)
 	if (err == -E2BIG)
 		cure = "they are too complex for its verifier: leave groups out (-e -GROUP), and report this";
 	fr_err("the kernel refuses the BPF programs: %s: %s", strerror(-err), fr_err_bpf_cure(err, cure));
-	return err;
+	return is_passing(err) ? err : -ENOTSUP;
 }
 
 #define PASSING_FDS 12 /* templates of rings, types, and what is opened, pinned and closed again */
@@ -551,8 +563,8 @@ static int run(struct load *l)
 		err = -errno;
 		fr_err("this kernel has no type information (/sys/kernel/btf/vmlinux): %s: use a kernel built with "
 		       "CONFIG_DEBUG_INFO_BTF; a container is given the host's (-v /sys/kernel/btf:/sys/kernel/btf)",
-		       strerror(errno));
-		return err;
+		       strerror(-err));
+		return is_passing(err) ? err : -ENOTSUP;
 	}
 	l->skel = flightrec__open();
 	if (!l->skel)
@@ -601,5 +613,5 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	flightrec__destroy(l.skel);
 	btf__free(l.btf);
 	fr_cpus_free(l.cpus);
-	return err;
+	return err == -EPERM ? -ENOTSUP : err;
 }

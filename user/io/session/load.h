@@ -43,7 +43,8 @@ struct fr_load_result {
 
 /*
  * Load, make a ring for each online CPU and tier, attach, pin everything in conf->dir, list the living tasks, then enable all
- * events at one moment. 0 and *res; or -errno with a message that names the cure. The caller then removes what had been pinned.
+ * events at one moment. 0 and *res; -ENOTSUP: this kernel cannot do it, or may not for us, which will be no different the next
+ * time; or -errno. With a message that names the cure. The caller then removes what had been pinned.
  */
 int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res);
 
