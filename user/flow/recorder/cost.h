@@ -5,7 +5,10 @@
 
 #include "io/session/sess.h"
 
-/* Measure for a moment with the kernel's own BPF statistics, and print the result. */
+/* Measure for half a second with the kernel's own BPF statistics, which then tell `status` what an event costs; print it. */
 void fr_cost_show(struct fr_sess *s);
+
+/* Measure for `status` alone, in a process that nobody waits for. */
+void fr_cost_leave(void);
 
 #endif
