@@ -281,4 +281,17 @@ def merge_damaged_cuts():
     assert info("m.flight")["holes"] == info("b.flight")["holes"] and rows("m.flight") == rows("b.flight")
 
 
+def lost_nothing_twice():
+    """Bytes that were written twice, as by a download that went on too early: the events in them are shown once."""
+    data = open(os.path.join(dir, "b.flight"), "rb").read()
+    heads = [at for at, _, _ in chunk_heads("b.flight")]
+    whole = rows("b.flight")
+    for first, last in (1, 3), (2, len(heads) - 1), (0, len(heads) - 2):
+        with open(os.path.join(dir, "bad.flight"), "wb") as f:
+            f.write(data[:heads[last]] + data[heads[first]:])
+        assert rows("bad.flight", want=3) == whole, (first, last, len(rows("bad.flight", want=3)), len(whole))
+        assert b"a copy of chunk" in run("verify", "bad.flight", want=3).stdout
+        assert rows(merge("bad.flight", want=3)) == whole
+
+
 globals()[sys.argv[3]]()

@@ -178,6 +178,12 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 
 	memcpy(&h, s->own.stored, sizeof(h));
 	p = (struct fr_snap_place){off + head_sz, h.stored_hash, h.decoded_sz};
+	if (h.nr < s->next_nr) { /* bytes were written twice: its events would be shown twice */
+		fr_snap_note(s, "chunk at byte %llu: a copy of chunk %u", (unsigned long long)off, h.nr);
+		*end = h.stored_sz > s->size - p.stored_off ? p.stored_off : p.stored_off + h.stored_sz;
+		return 0;
+	}
+	s->next_nr = (u64)h.nr + 1;
 	s->last_kind = h.kind;
 	err = keep_off(s, off);
 	if (err)

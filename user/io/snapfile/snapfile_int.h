@@ -64,7 +64,8 @@ struct fr_snap {
 	size_t context_cnt; /* context chunks, stored after the others once all have been read */
 	u64 *off;	    /* of all chunks */
 	size_t off_cnt;
-	u64 *lost; /* event chunks whose header is damaged, according to the index */
+	u64 next_nr; /* the chunks found have lower numbers */
+	u64 *lost;   /* event chunks whose header is damaged, according to the index */
 	size_t lost_cnt;
 	char **damage;
 	size_t damage_cnt;
