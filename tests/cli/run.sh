@@ -118,6 +118,15 @@ damaged_file() {
 		status 3 "$flightrec" info "$tmp/bad.flight" && ! grep "Nothing was lost" "$tmp/out" || return
 	done
 }
+# Where a part of the file that is gone said something, its label is not left alone.
+facts_are_missing() {
+	local command tiny="$here/../files/golden/tiny.flight"
+	for command in info report; do
+		status 0 "$flightrec" "$command" "$tiny" || return
+		grep -E '^  [a-z]+ +(,|$)' "$tmp/out" && { echo "$command says nothing there"; return 1; }
+	done
+	return 0
+}
 missing_file() {
 	status 1 "$flightrec" replay "$tmp/none" && says "cannot open $tmp/none: No such file" &&
 		status 1 "$flightrec" info "$tmp/none" && says "No such file" &&
@@ -633,6 +642,7 @@ check "a file that was cut" cut_file
 check "a file with a wrong byte" damaged_file
 check "a file of heads" trap_file
 check "a file that is missing" missing_file
+check "facts that are missing" facts_are_missing
 check "a file that is no snapshot" no_snapshot
 check "little memory" little_memory
 check "a pipe is no snapshot" pipes

@@ -64,10 +64,19 @@ static void put_count(struct fr_out *o, u64 v)
 	fr_out_str(o, fr_show_count(v, text, sizeof(text)));
 }
 
+/* The facts may be lost with a part of the file. */
+static void put_known(struct fr_out *o, const struct fr_info *s, const char *name)
+{
+	if (fr_info_fact(s, name))
+		fr_info_put(o, s, "", name, "");
+	else
+		fr_out_str(o, "not known");
+}
+
 static void put_where(struct fr_out *o, const struct fr_info *s)
 {
 	fr_info_label(o, "host");
-	fr_info_put(o, s, "", "host", "");
+	put_known(o, s, "host");
 	fr_info_put(o, s, ", Linux ", "kernel", "");
 	fr_info_put(o, s, " ", "arch", "");
 	fr_info_put(o, s, ", flightrec ", "version", "");
@@ -128,7 +137,7 @@ static void put_why(struct fr_out *o, const struct fr_info *s)
 	int64_t sig;
 
 	fr_info_label(o, "because");
-	fr_info_put(o, s, "", "trigger_reason", "");
+	put_known(o, s, "trigger_reason");
 	name = !flightrec_fact_s64(s->fr, s->file, "trigger_sig", &sig) && sig ? fr_signal_name(sig) : NULL;
 	if (name)
 		fr_out_printf(o, " %s", name);
@@ -151,7 +160,7 @@ static void put_session(struct fr_out *o, const struct fr_info *s)
 	u64 ties = fr_info_sum(s, "ties"), ahead = fr_info_sum(s, "ahead");
 
 	fr_info_label(o, "session");
-	fr_info_put(o, s, "", "session", "");
+	put_known(o, s, "session");
 	fr_info_put(o, s, ", profile ", "profile", "");
 	fr_info_put(o, s, ", clock ", "clock_mode", "");
 	fr_info_put(o, s, " grain ", "clock_grain_ns", " ns");
@@ -250,6 +259,7 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TIERS), row;
 	u64 end_ns = fr_info_sum(s, "end_ns");
+	bool any = false;
 
 	fr_info_label(o, "complete");
 	for (row = 0; row < cnt; row++) {
@@ -257,11 +267,15 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 
 		if (!strcmp(tier_name(s, row), "stack") || !horizon_ns || !end_ns)
 			continue;
-		fr_out_str(o, row ? "; " : "");
+		fr_out_str(o, any ? "; " : "");
 		fr_out_printf(o, "%s: the last ", tier_name(s, row));
 		put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
+		any = true;
 	}
-	fr_out_str(o, fr_info_fact(s, "cut_cpu") ? ", on the CPUs that were kept\n" : ", on all CPUs\n");
+	if (!any)
+		fr_out_str(o, "not known\n");
+	else
+		fr_out_str(o, fr_info_fact(s, "cut_cpu") ? ", on the CPUs that were kept\n" : ", on all CPUs\n");
 }
 
 /* ---- what it lacks ---- */

@@ -99,6 +99,8 @@ static void put_head(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 	fr_report_label(p, "host");
 	put_fact(p, "", "host");
+	if (!fr_snap_fact(p->r->snap, "host"))
+		fr_out_str(p->o, "not known");
 	put_fact(p, ", Linux ", "kernel");
 	put_fact(p, " ", "arch");
 	put_fact(p, ", profile ", "profile");
