@@ -286,7 +286,7 @@ static void note_exit(struct perfetto *p, const struct fr_row *r)
 		return;
 	t->has_exited = true;
 	process->exited_cnt++;
-	process->was_last = num_of(r, "group_dead");
+	process->was_last |= num_of(r, "group_dead") != 0;
 }
 
 /*
