@@ -87,16 +87,23 @@ static bool passed_ok(const struct fr_ring_map *m, u64 word, s64 seq, const u16 
 	return fr_ring_word_full(m, word, seq) && (names[idx] == 1 || fr_ring_head_is(m, fr_ring_subbuf(m, idx), seq));
 }
 
-/* The replacement for an abandoned word: complete, with a hole. It keeps its count, so that written = present + overwritten. */
+/*
+ * The replacement for an abandoned word: complete, with a hole. It keeps its count, so that written = present + overwritten.
+ * The word itself: none, since whoever may write to the map has changed words after they were counted.
+ */
 static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 {
 	bool ours = fr_ring_word_is(m, word, seq) || fr_ring_word_is(m, word, seq - m->slot_cnt);
 	u32 idx = fr_slot_idx(word);
 
 	if (idx > m->slot_cnt || names[idx] > 1) {
+		s32 spare = unnamed(m, names);
+
+		if (spare < 0)
+			return word;
 		if (idx <= m->slot_cnt)
 			names[idx]--;
-		idx = unnamed(m, names);
+		idx = spare;
 		names[idx]++;
 	}
 	return fr_slot(seq, idx, ours ? fr_slot_cnt(word) : 0, fr_ring_full_units(m)) | FR_SLOT_HOLE;
@@ -146,8 +153,11 @@ static int heal_abandoned(const struct fr_ring_map *m, fr_ring_grace_fn grace, v
 	err = grace(arg);
 	if (err)
 		return err;
-	for (i = 0; i < cnt; i++)
-		healed_cnt += fr_cas(&m->sl->slot[s[i].slot], s[i].word, healed(m, s[i].word, s[i].seq, names)) == s[i].word;
+	for (i = 0; i < cnt; i++) {
+		u64 word = healed(m, s[i].word, s[i].seq, names);
+
+		healed_cnt += word != s[i].word && fr_cas(&m->sl->slot[s[i].slot], s[i].word, word) == s[i].word;
+	}
 	return healed_cnt;
 }
 
