@@ -370,6 +370,18 @@ def merge_lost():
     assert not os.path.exists(os.path.join(dir, "m.flight")) and not run("incidents", "head.flight", want=3).stdout
 
 
+def merge_behind_a_cut_off_one():
+    """The end of the first of several snapshots is lost, within a chunk whose head says that it goes on: the second is whole."""
+    data, second = (open(p, "rb").read() for p in (os.path.join(dir, "a.flight"), golden))
+    at, *_, head_sz = list(event_chunks("a.flight"))[-1]
+    with open(os.path.join(dir, "behind.flight"), "wb") as f:
+        f.write(data[:at + head_sz + 20] + second)
+    said = run("verify", "behind.flight", want=3).stdout
+    assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
+    lines = rows("behind.flight", want=3)
+    assert set(rows(golden)) <= set(lines) and len(lines) > len(rows(golden)), len(lines)
+
+
 def merge_cuts_of_the_beginning():
     """Events from before all programs were attached are not overwritten ones: Perfetto's reader would drop their switches."""
     parts = [fresh("first.flight"), fresh("second.flight")]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The beginnings of snapshots are found from the file's end, trailer by trailer; each says how long its snapshot is. If the end
- * is lost, the file is walked from its beginning as far as possible; what follows belongs to the last one found.
+ * The beginnings of snapshots are found from the file's end, trailer by trailer; each says how long its snapshot is. What is
+ * before those, as the end of one of them is lost, is walked from the file's beginning as far as possible; what follows belongs
+ * to the last one found there.
  */
 #include "io/snapfile/snapfile_members.h"
 
@@ -62,18 +63,17 @@ static void turn_around(struct fr_members *m)
 	}
 }
 
-/* From the end. *all: did this reach the beginning of the file? */
-static int find_backward(int fd, u64 sz, struct fr_members *m, bool *all)
+/* From the end, which becomes the beginning of the first one found. */
+static int find_backward(int fd, u64 *end, struct fr_members *m)
 {
-	u64 at = sz, len;
+	u64 len;
 	int err = 0;
 
-	while (!err && at && m->cnt < MEMBER_MAX && (len = length_before(fd, at)) && is_file_head(fd, at - len)) {
-		at -= len;
-		err = add(m, at);
+	while (!err && *end && m->cnt < MEMBER_MAX && (len = length_before(fd, *end)) && is_file_head(fd, *end - len)) {
+		*end -= len;
+		err = add(m, *end);
 	}
 	turn_around(m);
-	*all = !at;
 	return err;
 }
 
@@ -91,14 +91,12 @@ static u64 part_length(int fd, u64 off)
 	return h.part.sz + 8ULL + h.stored_sz;
 }
 
-static int find_forward(int fd, u64 sz, struct fr_members *m)
+static int find_forward(int fd, u64 end, struct fr_members *m)
 {
 	u64 at = 0, len;
-	int err;
+	int err = add(m, 0);
 
-	m->cnt = 0;
-	err = add(m, 0);
-	while (!err && at < sz && (len = part_length(fd, at)) && len < sz - at) {
+	while (!err && at < end && (len = part_length(fd, at)) && len < end - at) {
 		at += len;
 		if (is_file_head(fd, at) && m->cnt < MEMBER_MAX)
 			err = add(m, at);
@@ -106,10 +104,24 @@ static int find_forward(int fd, u64 sz, struct fr_members *m)
 	return err;
 }
 
+static int find_all(int fd, u64 sz, struct fr_members *m)
+{
+	struct fr_members last = {};
+	u64 end = sz;
+	size_t i;
+	int err = find_backward(fd, &end, &last);
+
+	if (!err && (end || !sz))
+		err = find_forward(fd, end, m);
+	for (i = 0; i < last.cnt && !err; i++)
+		err = add(m, last.begin[i]);
+	fr_members_free(&last);
+	return err;
+}
+
 static int find(int fd, struct fr_members *m)
 {
 	struct stat st;
-	bool all = false;
 	int err;
 
 	if (fstat(fd, &st))
@@ -118,11 +130,7 @@ static int find(int fd, struct fr_members *m)
 		return -EISDIR;
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
 		return -ESPIPE;
-	err = S_ISREG(st.st_mode) ? find_backward(fd, st.st_size, m, &all) : 0;
-	if (!err && !all)
-		err = find_forward(fd, st.st_size, m);
-	if (!err && !m->cnt)
-		err = add(m, 0);
+	err = find_all(fd, S_ISREG(st.st_mode) ? st.st_size : 0, m);
 	if (!err)
 		m->begin[m->cnt] = st.st_size;
 	return err;
