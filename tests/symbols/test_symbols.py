@@ -517,7 +517,7 @@ def files_that_cannot_be_opened(e):
         missing.add(frame)
         if frame != f"{SEND}+0x4 (prog)":
             has(frame, "(Too many open files)")
-            has(r.stderr, f"{e.prog}: Too many open files: raise the limit of open files (ulimit -n)")
+            has(r.stderr, f"{e.prog}: Too many open files: raise the limit of open files (ulimit -n, a service's LimitNOFILE=)")
     equal(len(missing), 2)
     if os.geteuid():
         raise Skip("root reads everything; others are tried as root")
