@@ -3,73 +3,19 @@
  * The incident log in a crash dump: the snapshot has the session's own records, each once and as it was, wherever their pages
  * lie; what is missing is told, and nothing that was not recorded is made up.
  */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "recover_run.h"
 
-#include "flow/snapshot/recover.h"
-#include "host_dump.h"
-#include "host_sessions.h"
-#include "pure/err.h"
-
-#include <cmocka.h>
-
-#define EPOCH	 0xabcd1234u /* of host_ring.h */
 #define OTHER	 0x77777777u
 #define CNT	 64u /* records of a log: five pages with its head */
 #define PER_PAGE (FR_PAGE_SZ / FR_INCIDENT_SZ)
 #define MISSING	 "incidents are not in the crash dump, or were being written"
 
-static char dir[40], core[64], out[64], told[8192];
-
-static int begin(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/fr_recover_incidents.XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(core, sizeof(core), "%s/vmcore", dir);
-	snprintf(out, sizeof(out), "%s/out.flight", dir);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	remove(core);
-	remove(out);
-	return rmdir(dir);
-}
-
-static void note(void *arg, bool is_error, const char *text)
-{
-	size_t len = strlen(told);
-
-	(void)arg, (void)is_error;
-	snprintf(told + len, sizeof(told) - len, "%s\n", text);
-}
-
 /* The exit status; messages are in told. */
 static int recover(struct host_dump *d, const char *session)
 {
-	const struct fr_recover_ask ask = {.vmcore = core, .session = session, .path = out};
-	const struct fr_err_sink sink = {.say = note}, *was = fr_err_divert(&sink);
-	int status, err = dup(2), null = open("/dev/null", O_WRONLY); /* where it says that the snapshot is there */
-
 	assert_int_equal(host_dump_save(d, core), 0);
 	remove(out);
-	told[0] = 0;
-	dup2(null, 2);
-	close(null);
-	status = fr_recover(&ask);
-	dup2(err, 2);
-	close(err);
-	fr_err_divert(was);
-	return status;
+	return recover_session(session);
 }
 
 /* ---- what was recorded ---- */
@@ -132,27 +78,15 @@ struct gone {
 	u64 from, to; /* numbers that are not expected */
 };
 
-static void check_fact(const struct fr_snap *s, const char *name, const char *want)
-{
-	if (!want) {
-		assert_null(fr_snap_fact(s, name));
-		return;
-	}
-	assert_non_null(fr_snap_fact(s, name));
-	assert_string_equal(fr_snap_fact(s, name), want);
-}
-
 /* The records of an epoch from number first to next, but those that are gone; and no others. */
 static void check(u32 epoch, u64 first, u64 next, struct gone gone, const char *recovered)
 {
 	const struct fr_snap_incident *inc;
 	struct fr_incident want;
-	struct fr_snap *s;
+	struct fr_snap *s = open_out();
 	size_t cnt, at = 0;
 	u64 nr;
 
-	assert_int_equal(fr_snap_open(out, &s), 0);
-	assert_int_equal(fr_snap_damage(s), 0);
 	inc = fr_snap_incidents(s, &cnt);
 	for (nr = first; nr < next; nr++) {
 		if (nr >= gone.from && nr < gone.to)
@@ -165,8 +99,8 @@ static void check(u32 epoch, u64 first, u64 next, struct gone gone, const char *
 		at++;
 	}
 	assert_int_equal(at, cnt);
-	check_fact(s, "recovered", recovered);
 	fr_snap_close(s);
+	check_fact("recovered", recovered);
 }
 
 #define NONE ((struct gone){})
@@ -178,7 +112,6 @@ static void each_record_is_there_in_any_order_of_pages(void **state)
 {
 	static const u64 nexts[] = {0, 1, 15, 16, CNT - 1, CNT, CNT + 1, 3 * CNT + 7, 1ull << 40};
 	struct host_dump d;
-	struct fr_snap *s;
 	char next[24];
 	u32 i;
 
@@ -190,11 +123,9 @@ static void each_record_is_there_in_any_order_of_pages(void **state)
 		assert_int_equal(recover(&d, NULL), FR_EXIT_OK);
 		assert_null(strstr(told, "warning"));
 		check(EPOCH, nexts[i] > CNT ? nexts[i] - CNT : 0, nexts[i], NONE, ALL);
-		assert_int_equal(fr_snap_open(out, &s), 0);
 		snprintf(next, sizeof(next), "%llu", (unsigned long long)nexts[i]);
-		check_fact(s, "incidents_recorded", next);
-		check_fact(s, "incidents_dropped", "5");
-		fr_snap_close(s);
+		check_fact("incidents_recorded", next);
+		check_fact("incidents_dropped", "5");
 		free(d.page);
 	}
 }
@@ -260,8 +191,8 @@ static void without_its_head_the_records_are_there(void **state)
 	assert_int_equal(recover(&d, NULL), FR_EXIT_CORRUPT);
 	assert_non_null(strstr(told, "how many incidents are missing is not known"));
 	check(EPOCH, 100 - CNT, 100, NONE, ALL ";logs=1");
-	assert_int_equal(fr_snap_open(out, &s), 0);
-	check_fact(s, "incidents_recorded", NULL);
+	s = open_out();
+	assert_null(fr_snap_fact(s, "incidents_recorded"));
 	fr_snap_close(s);
 	free(d.page);
 }
@@ -374,8 +305,7 @@ static void damaged_records_harm_no_other(void **state)
 		at = host_random() % FR_INCIDENT_SZ;
 		((u8 *)find(&d, EPOCH, bad))[at] ^= 1u << host_random() % 8;
 		recover(&d, NULL);
-		assert_int_equal(fr_snap_open(out, &s), 0);
-		assert_int_equal(fr_snap_damage(s), 0);
+		s = open_out();
 		inc = fr_snap_incidents(s, &cnt);
 		for (nr = 36, i = 0; nr < 100; nr++) {
 			want = host_dump_incident(EPOCH, nr);
@@ -390,8 +320,6 @@ static void damaged_records_harm_no_other(void **state)
 		free(d.page);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {

@@ -1,73 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The merged profile in a crash dump: the one that was stored last, whole, of the session that is meant; or none, and told. */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "recover_run.h"
 
-#include "flow/snapshot/recover.h"
-#include "host_dump.h"
-#include "host_sessions.h"
-#include "pure/err.h"
 #include "pure/profile/prof.h"
 
-#include <cmocka.h>
-
-#define EPOCH 0xabcd1234u /* of host_ring.h */
 #define OTHER 0x77777777u
 #define TASKS 250u /* so that it takes several pages */
 #define PARTS "the profile is not whole in the crash dump"
 
-static char dir[40], core[64], out[64], told[8192];
-
-static int begin(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/fr_recover_profile.XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(core, sizeof(core), "%s/vmcore", dir);
-	snprintf(out, sizeof(out), "%s/out.flight", dir);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	remove(core);
-	remove(out);
-	return rmdir(dir);
-}
-
-static void note(void *arg, bool is_error, const char *text)
-{
-	size_t len = strlen(told);
-
-	(void)arg, (void)is_error;
-	snprintf(told + len, sizeof(told) - len, "%s\n", text);
-}
-
 /* The exit status; messages are in told. */
 static int recover(struct host_dump *d)
 {
-	const struct fr_recover_ask ask = {.vmcore = core, .session = "this", .path = out};
-	const struct fr_err_sink sink = {.say = note}, *was = fr_err_divert(&sink);
-	int status, err = dup(2), null = open("/dev/null", O_WRONLY); /* where it says that the snapshot is there */
-
 	host_dump_shuffle(d);
 	assert_int_equal(host_dump_save(d, core), 0);
 	remove(out);
-	told[0] = 0;
-	dup2(null, 2);
-	close(null);
-	status = fr_recover(&ask);
-	dup2(err, 2);
-	close(err);
-	fr_err_divert(was);
-	return status;
+	return recover_session("this");
 }
 
 /* A profile of many tasks, each of which was hit so often. */
@@ -137,12 +84,10 @@ static struct host_page *find(const struct host_dump *d, u64 seq, u32 nr)
 /* The snapshot has the profile in which each task was hit so often; 0: it has none. */
 static void check(u32 hits, const char *recovered)
 {
-	struct fr_snap *s;
+	struct fr_snap *s = open_out();
 	const struct fr_prof *p;
 	u32 i;
 
-	assert_int_equal(fr_snap_open(out, &s), 0);
-	assert_int_equal(fr_snap_damage(s), 0);
 	assert_string_equal(fr_snap_fact(s, "recovered"), recovered);
 	p = fr_snap_profile(s);
 	if (hits) {
@@ -237,8 +182,6 @@ static void sizes_that_cannot_be_are_none(void **state)
 		free(d.page);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
