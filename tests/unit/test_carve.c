@@ -24,6 +24,8 @@ union page {
 	struct fr_writer writer;
 	struct fr_session session;
 	struct fr_text_page text;
+	struct fr_incident_head log;
+	struct fr_incident incident[FR_PAGE_SZ / FR_INCIDENT_SZ];
 	u8 byte[FR_PAGE_SZ];
 	u64 word[FR_PAGE_SZ / 8];
 };
@@ -45,7 +47,8 @@ static void look(struct fr_carved *c, u64 place, const union page *p)
 
 static size_t all_of(const struct fr_carved *c)
 {
-	return c->page_cnt + c->writer_cnt + c->slots_cnt + c->session_cnt + c->text_cnt + c->task_cnt;
+	return c->page_cnt + c->writer_cnt + c->slots_cnt + c->session_cnt + c->text_cnt + c->task_cnt + c->log_cnt +
+	       c->incident_cnt;
 }
 
 /* ---- pages ---- */
@@ -409,6 +412,26 @@ static void copies_of_a_page_are_found_together(void **state)
 	fr_carved_free(&c);
 }
 
+/* Any process may fill its memory with what looks like them: of that no more is taken than logs can have. */
+static void of_incidents_no_more_are_taken_than_logs_have(void **state)
+{
+	static const union page head = {.log = {.magic = FR_INCIDENT_MAGIC, .cnt = FR_INCIDENT_CNT_MAX}};
+	union page records = {};
+	struct fr_carved c = {};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < FR_PAGE_SZ / FR_INCIDENT_SZ; i++)
+		records.incident[i] = (struct fr_incident){.done = 16 + i, .kind = FR_INCIDENT_oom, .flags = EPOCH};
+	for (i = 0; i < FR_INCIDENT_CNT_MAX; i++) {
+		look(&c, i, &head);
+		look(&c, i, &records);
+	}
+	assert_in_range(c.incident_cnt, FR_INCIDENT_CNT_MAX, 4 * FR_INCIDENT_CNT_MAX);
+	assert_in_range(c.log_cnt, 1, 1024);
+	fr_carved_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +446,7 @@ int main(void)
 		cmocka_unit_test(of_copies_of_a_task_the_latest_counts),
 		cmocka_unit_test(garbage_is_no_page_of_ours),
 		cmocka_unit_test(copies_of_a_page_are_found_together),
+		cmocka_unit_test(of_incidents_no_more_are_taken_than_logs_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

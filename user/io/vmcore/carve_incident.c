@@ -12,6 +12,8 @@
 #include "io/vmcore/carve_int.h"
 
 #define PAGE_RECORDS (FR_PAGE_SZ / FR_INCIDENT_SZ)
+#define RECORD_MAX   (4 * FR_INCIDENT_CNT_MAX) /* of the largest logs of four sessions: any process may fill memory with such */
+#define HEAD_MAX     1024u
 
 _Static_assert(PAGE_RECORDS % FR_INCIDENT_CNT_MIN == 0, "element 1 + seq % N of the log: so seq tells where in the page it is");
 
@@ -32,10 +34,12 @@ int fr_carve_incidents(struct fr_carved *c, const void *page)
 {
 	const struct fr_incident *rec = page;
 	u32 i;
-	int err = is_head(page) ? fr_carve_add(&c->log, &c->log_cnt, page, sizeof(*c->log)) : 0;
+	int err = 0;
 
+	if (is_head(page) && c->log_cnt < HEAD_MAX)
+		err = fr_carve_add(&c->log, &c->log_cnt, page, sizeof(*c->log));
 	for (i = 0; i < PAGE_RECORDS && !err; i++)
-		if (is_record(&rec[i], i))
+		if (is_record(&rec[i], i) && c->incident_cnt < RECORD_MAX)
 			err = fr_carve_add(&c->incident, &c->incident_cnt, &rec[i], sizeof(*rec));
 	return err;
 }
