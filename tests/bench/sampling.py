@@ -81,7 +81,7 @@ def sampler(run, name):
 
 def memory(run, name):
     """Bytes of the profile's maps."""
-    pins = (f"/sys/fs/bpf/flightrec/{name}/{pin}" for pin in ("hits", "profile", "hits-calls"))
+    pins = (f"/sys/fs/bpf/flightrec/{name}/{pin}" for pin in ("hits", "profile-pages", "hits-calls"))
     return sum(json.loads(run("bpftool", "-j", "map", "show", "pinned", pin).stdout)["bytes_memlock"] for pin in pins)
 
 
