@@ -755,7 +755,7 @@ def lacks():
 def says_what():
     with ended(new_name()) as name:
         text = fr("record", "-n", name, "-o", TMP, "--detach", "-m", "8M").stderr
-        for word in ("profile default", "snapshots go to", "memory: rings", "on top"):
+        for word in ("profile default", "snapshots go to", "memory: rings", "on top", "ns an event", "history"):
             check(word in text, f"'{word}' is not in: {text}")
         rings = status(name)["memory"]["rings"] / os.sysconf("SC_NPROCESSORS_ONLN")
         check(0.98 * (8 << 20) <= rings <= 8 << 20, f"rings take {rings} a CPU of 8 MiB")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import termios
 
-from frtest import FLIGHTREC, TMP, check, end, ended, equal, exists, main, new_name, program, snapshots, status, test, wait_for
+from frtest import FLIGHTREC, TMP, check, end, equal, exists, main, new_name, program, snapshots, test, wait_for
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -83,25 +83,6 @@ def stopped():
         check(b"messages are missing here" in said, f"it does not say so: {said}")
     os.close(slave)
     os.close(master)
-
-
-@test("record --detach measures its cost for who reads it on a terminal, and keeps nobody else waiting for it")
-def detached():
-    name = new_name()
-    argv = [FLIGHTREC, "record", "-n", name, "-o", tempfile.mkdtemp(dir=TMP), "-p", "minimal", "-m", "1M", "--detach"]
-    with ended(name):
-        said = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120).stderr
-        check(b"records: `flightrec dump" in said and b"measured for" not in said, f"not on a terminal: {said}")
-        st = wait_for(lambda: (st := status(name)).get("overhead") and st, "its cost in status", 60)
-        equal((st["recorder"], st["overhead"]["measured"]), (False, False), "is there a recorder; its cost was measured by status")
-    with ended(name):
-        master, slave = pty.openpty()
-        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave) as p:
-            said = read_until(master, b"records: `flightrec dump")
-            equal(p.wait(60), 0, f"exit status: {said}")
-        os.close(slave)
-        os.close(master)
-    check(b"measured for 500 ms" in said and b"history: about" in said, f"on a terminal: {said}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 #include "flow/recorder/cost.h"
 
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,30 +52,9 @@ static u64 main_capacity(struct fr_sess *s)
 	return sz;
 }
 
-static const struct timespec nap = {.tv_nsec = COST_MS * FR_MSEC_NS};
-
-/* Only the statistics stay on: nobody waits for our end of a pipe, our directory, or a session that we seem to own. */
-static _Noreturn void hold(int stats)
-{
-	dup2(stats, 0);
-	if (!syscall(SYS_close_range, 1, ~0U, 0) && !chdir("/"))
-		nanosleep(&nap, NULL);
-	_exit(0);
-}
-
-void fr_cost_leave(void)
-{
-	int stats = fr_sess_stats_on();
-
-	if (stats < 0)
-		return;
-	if (!fork())
-		hold(stats);
-	close(stats);
-}
-
 void fr_cost_show(struct fr_sess *s)
 {
+	const struct timespec nap = {.tv_nsec = COST_MS * FR_MSEC_NS};
 	int stats = fr_sess_stats_on();
 	struct fr_sess_prog *prog;
 	struct sums a, b;

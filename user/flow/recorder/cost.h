@@ -5,10 +5,7 @@
 
 #include "io/session/sess.h"
 
-/* Measure for half a second with the kernel's own BPF statistics, which then tell `status` what an event costs; print it. */
+/* Measure for a moment with the kernel's own BPF statistics, and print the result. */
 void fr_cost_show(struct fr_sess *s);
-
-/* Measure for `status` alone, in a process that nobody waits for. */
-void fr_cost_leave(void);
 
 #endif

@@ -450,10 +450,7 @@ void fr_record_signals(const struct fr_record_ask *ask, sigset_t *set)
 static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 {
 	fr_tell_recorder(s, "session begins, detached");
-	if (isatty(STDERR_FILENO))
-		fr_cost_show(s);
-	else /* a script has not asked for half a second */
-		fr_cost_leave();
+	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
 		ask->name, ask->name, ask->name);
 	return FR_EXIT_OK;
