@@ -49,26 +49,37 @@ pack() {
 }
 
 # boot DIR CPUS MEMORY SECONDS [OPTION...]: until the guest has powered off, at most so long. Its console is in DIR/console; what it wrote to its
-# disk, a tar archive, is unpacked to DIR/got. A guest that waits for its host must not report a lockup, which trigger `kernel` would
-# fire on, and must not take its timer for a broken one because a busy host lets it tick late. One thread runs all its CPUs in turn:
-# with a thread for each, QEMU 7.2 sometimes runs a translation of code that another CPU has patched (the guest dies of an int3 that
-# is no longer in its memory), and on few CPUs it takes four times as long.
+# disk, a tar archive, is unpacked to DIR/got. That it came to its end it says in the kernel's log, which is on the console at once: what
+# programs write there waits in the serial port's queue, and is lost if the kernel ends first.
+# A guest that waits for its host must not report a lockup, which trigger `kernel` would fire on, and must not take its timer for a
+# broken one because a busy host lets it tick late. One thread runs all its CPUs in turn: with a thread for each, QEMU 7.2 sometimes
+# runs a translation of code that another CPU has patched (the guest dies of an int3 that is no longer in its memory), and on few CPUs
+# it takes four times as long.
 boot() {
 	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
 	timeout -k 5 "$4" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp "$2" -m "$3" -display none -monitor none \
 		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
 		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" \
 		-drive "file=$1/disk,if=virtio,format=raw" "${@:5}" < /dev/null
-	tar -xf "$1/disk" -C "$1/got" && grep -q 'guest: done' "$1/console"
+	tar -xf "$1/disk" -C "$1/got" || return
+	grep -q 'guest: done' "$1/console" && return
+	echo "# its console does not say: guest: done"
+	return 1
 }
 
 # boot_to_panic DIR CPUS MEMORY SECONDS: until the guest's kernel has panicked; its memory is then in DIR/vmcore.elf, and as makedumpfile
 # writes it in DIR/vmcore.kdump.
 boot_to_panic() {
-	local dumped
+	local dumps
 	rm -f "$1"/{console,monitor,vmcore.*}
 	/usr/bin/python3 tests/vm/dump_memory.py "$1" &
-	boot "$@" -qmp "unix:$1/monitor,server,nowait" -device vmcoreinfo
-	dumped=$?
-	wait $! && ((!dumped)) && makedumpfile -R "$1/vmcore.kdump" < "$1/vmcore.flat" > "$1/makedumpfile.log" 2>&1
+	dumps=$!
+	if ! boot "$@" -qmp "unix:$1/monitor,server,nowait" -device vmcoreinfo; then
+		kill $dumps
+		return 1
+	fi
+	wait $dumps || return
+	makedumpfile -R "$1/vmcore.kdump" < "$1/vmcore.flat" > "$1/makedumpfile.log" 2>&1 && return
+	cat "$1/makedumpfile.log"
+	return 1
 }
