@@ -370,16 +370,26 @@ def merge_lost():
     assert not os.path.exists(os.path.join(dir, "m.flight")) and not run("incidents", "head.flight", want=3).stdout
 
 
-def merge_behind_a_cut_off_one():
-    """The end of the first of several snapshots is lost, within a chunk whose head says that it goes on: the second is whole."""
-    data, second = (open(p, "rb").read() for p in (os.path.join(dir, "a.flight"), golden))
-    at, *_, head_sz = list(event_chunks("a.flight"))[-1]
-    with open(os.path.join(dir, "behind.flight"), "wb") as f:
-        f.write(data[:at + head_sz + 20] + second)
-    said = run("verify", "behind.flight", want=3).stdout
-    assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said
-    lines = rows("behind.flight", want=3)
-    assert set(rows(golden)) <= set(lines) and len(lines) > len(rows(golden)), len(lines)
+def merge_behind_cut_off_ones():
+    """The ends of the first of several snapshots are lost, each within a chunk whose head says that it goes on, or of one only the
+    beginning of its header is left: the last one is whole, and those before it are read up to where they end."""
+    halves = []
+    for path in "a.flight", "random.flight":
+        data = open(os.path.join(dir, path), "rb").read()
+        at, *_, head_sz = list(event_chunks(path))[-1]
+        halves.append(data[:at + head_sz + 20])
+    for i, half in enumerate(halves):
+        with open(os.path.join(dir, f"half{i}.flight"), "wb") as f:
+            f.write(half)
+    alone = [rows(f"half{i}.flight", want=3) for i in (0, 1)]
+    for first in halves[:1], halves, [halves[0][:20], halves[1]]:
+        with open(os.path.join(dir, "behind.flight"), "wb") as f:
+            f.write(b"".join(first) + open(golden, "rb").read())
+        said = run("verify", "behind.flight", want=3)
+        assert said.stdout.count(b": OK") == 1 and said.stdout.count(b": DAMAGED") == len([h for h in first if h in halves]), said
+        assert said.stdout.count(b"the file ends within it") == said.stdout.count(b": DAMAGED"), said
+        want = [l for half, lines in zip(halves, alone) if half in first for l in lines] + rows(golden)
+        assert sorted(rows("behind.flight", want=3)) == sorted(want), (len(want), len(rows("behind.flight", want=3)))
 
 
 def merge_cuts_of_the_beginning():

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The beginnings of snapshots are found from the file's end, trailer by trailer; each says how long its snapshot is. What is
- * before those, as the end of one of them is lost, is walked from the file's beginning as far as possible; what follows belongs
- * to the last one found there.
+ * before those, as the end of one of them is lost, is walked from the file's beginning. A part behind which no other one begins
+ * is damaged or was cut off: then the next snapshot's header is looked for. What follows the last one belongs to it.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "io/snapfile/snapfile_members.h"
 
 #include <errno.h>
@@ -15,6 +18,8 @@
 #include "io/snapfile/snapfile_int.h"
 
 #define MEMBER_MAX 10000u
+#define WINDOW_SZ  (64u << 10) /* read at a time when looking for a header */
+#define VAIN_MAX   10000u      /* what has a header's tag and is none: a file made of such would take hours */
 
 static int add(struct fr_members *m, u64 begin)
 {
@@ -91,14 +96,52 @@ static u64 part_length(int fd, u64 off)
 	return h.part.sz + 8ULL + h.stored_sz;
 }
 
+/* Is this a header of a snapshot, by its hash? */
+static bool is_sound_head(int fd, u64 off)
+{
+	struct fr_part_head h;
+	u8 head[FR_HEAD_MAX_SZ];
+	u64 sz;
+
+	if (!is_file_head(fd, off) || !get(fd, off, &h, sizeof(h)))
+		return false;
+	sz = h.sz + 8ULL;
+	return sz >= sizeof(struct fr_file_head) && sz <= sizeof(head) && get(fd, off, head, sz) &&
+	       fr_snap_hash(head, sz - 8) == fr_get64(head + sz - 8);
+}
+
+/* The first header of a snapshot from at on; end: there is none. *vain_cnt: tags in vain so far. */
+static u64 find_head(int fd, u64 at, u64 end, u32 *vain_cnt)
+{
+	static const u64 tag_off = offsetof(struct fr_part_head, tag);
+	u8 buf[WINDOW_SZ];
+	const u8 *tag;
+	u64 n;
+
+	for (; at + sizeof(struct fr_file_head) <= end && *vain_cnt < VAIN_MAX; at += n - tag_off - FR_TAG_SZ + 1) {
+		n = end - at < sizeof(buf) ? end - at : sizeof(buf);
+		if (!get(fd, at, buf, n))
+			break;
+		for (tag = buf + tag_off; (tag = memmem(tag, buf + n - tag, FR_FILE_TAG, FR_TAG_SZ)); tag++, ++*vain_cnt)
+			if (is_sound_head(fd, at + (tag - buf) - tag_off))
+				return at + (tag - buf) - tag_off;
+	}
+	return end;
+}
+
 static int find_forward(int fd, u64 end, struct fr_members *m)
 {
-	u64 at = 0, len;
+	u64 at = 0, len, next;
+	u32 vain_cnt = 0;
 	int err = add(m, 0);
 
-	while (!err && at < end && (len = part_length(fd, at)) && len < end - at) {
-		at += len;
-		if (is_file_head(fd, at) && m->cnt < MEMBER_MAX)
+	while (!err && at < end && m->cnt < MEMBER_MAX) {
+		len = part_length(fd, at);
+		next = at + len;
+		if (!len || len > end - at || (next < end && !part_length(fd, next)))
+			next = find_head(fd, at + 1, end, &vain_cnt);
+		at = next;
+		if (at < end && is_file_head(fd, at))
 			err = add(m, at);
 	}
 	return err;
