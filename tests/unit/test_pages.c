@@ -15,6 +15,7 @@
 #define PART_SZ (FR_PAGE_SZ - 32u)
 #define MOST	(FR_TEXT_MAX_SZ / PART_SZ + 1)
 #define ROOM	(3 * MOST)
+#define PLANTED 4000u
 
 static char text[FR_TEXT_MAX_SZ];
 static struct fr_text_page page[ROOM];
@@ -36,11 +37,25 @@ static u32 put(u32 at, u32 epoch, u64 made_ns, u32 seed, size_t sz)
 	return fr_pages_cnt(sz);
 }
 
+/* As they were, the pages are in the order that a test gave them. */
+static char *get(size_t cnt, u32 epoch, size_t *sz)
+{
+	struct fr_text_page *sorted = malloc((cnt + 1) * sizeof(*sorted));
+	char *got;
+
+	assert_non_null(sorted);
+	memcpy(sorted, page, cnt * sizeof(*sorted));
+	fr_pages_sort(sorted, cnt);
+	got = fr_pages_get(sorted, cnt, epoch, sz);
+	free(sorted);
+	return got;
+}
+
 /* What is found among cnt pages is the text of a seed. */
 static void check(size_t cnt, u32 epoch, u32 seed, size_t want_sz)
 {
 	size_t sz = ~0ul;
-	char *got = fr_pages_get(page, cnt, epoch, &sz);
+	char *got = get(cnt, epoch, &sz);
 
 	fill_text(seed);
 	assert_non_null(got);
@@ -54,7 +69,7 @@ static void check_none(size_t cnt, u32 epoch)
 {
 	size_t sz = 12345;
 
-	assert_null(fr_pages_get(page, cnt, epoch, &sz));
+	assert_null(get(cnt, epoch, &sz));
 	assert_int_equal(sz, 12345);
 }
 
@@ -259,6 +274,38 @@ static void sizes_that_lie_are_not_believed(void **state)
 	}
 }
 
+/*
+ * Memory full of pages that look like those of later texts, of one or of many: each is tried once. Were each tried with each
+ * other one, this would take minutes.
+ */
+static void planted_pages_take_no_time(void **state)
+{
+	struct fr_text_page *many = calloc(PLANTED + MOST, sizeof(*many));
+	size_t sz, cnt = fr_pages_cnt(FR_TEXT_MAX_SZ);
+	char *got;
+	u32 i, own;
+
+	(void)state;
+	assert_non_null(many);
+	for (own = 0; own < 2; own++) {
+		put(0, EPOCH, 5, 1, FR_TEXT_MAX_SZ);
+		memcpy(many, page, cnt * sizeof(*many));
+		for (i = 0; i < PLANTED; i++) {
+			many[cnt + i] = (struct fr_text_page){
+				.mark = page[0].mark, .made_ns = 6 + i * own, .hash = 1, .sz = FR_TEXT_MAX_SZ};
+			memcpy(many[cnt + i].text, &i, sizeof(i));
+		}
+		fr_pages_sort(many, cnt + PLANTED);
+		got = fr_pages_get(many, cnt + PLANTED, EPOCH, &sz);
+		fill_text(1);
+		assert_non_null(got);
+		assert_int_equal(sz, FR_TEXT_MAX_SZ);
+		assert_memory_equal(got, text, sz);
+		free(got);
+	}
+	free(many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +321,7 @@ int main(void)
 		cmocka_unit_test(the_later_text_may_come_first),
 		cmocka_unit_test(each_epoch_has_its_own),
 		cmocka_unit_test(sizes_that_lie_are_not_believed),
+		cmocka_unit_test(planted_pages_take_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

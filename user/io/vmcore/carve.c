@@ -198,6 +198,7 @@ void fr_carved_sort(struct fr_carved *c)
 {
 	if (c->page_cnt)
 		qsort(c->page, c->page_cnt, sizeof(*c->page), by_identity);
+	fr_pages_sort(c->text, c->text_cnt);
 }
 
 const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const struct fr_carved_page *like, size_t *cnt)

@@ -36,22 +36,68 @@ void fr_pages_put_as(struct fr_text_page *page, struct fr_mark mark, u64 made_ns
 	}
 }
 
+/* 0: it is no such page. */
+static u32 max_sz(const struct fr_text_page *page)
+{
+	if (page->mark.magic == FR_TEXT_MAGIC)
+		return FR_TEXT_MAX_SZ;
+	return page->mark.magic == FR_PROFILE_MAGIC ? FR_PAGES_PROFILE_MAX_SZ : 0;
+}
+
 bool fr_pages_is(const struct fr_text_page *page)
 {
-	const u32 magic = page->mark.magic, max_sz = magic == FR_TEXT_MAGIC ? FR_TEXT_MAX_SZ : FR_PAGES_PROFILE_MAX_SZ;
-
-	return (magic == FR_TEXT_MAGIC || magic == FR_PROFILE_MAGIC) && page->sz <= max_sz && page->nr < fr_pages_cnt(page->sz);
+	return max_sz(page) && page->sz <= max_sz(page) && page->nr < fr_pages_cnt(page->sz);
 }
 
-static bool is_marked(const struct fr_text_page *p, struct fr_mark mark)
+/* ---- in order: all pages of a text follow each other ---- */
+
+static int by_mark(const void *a, const void *b)
 {
-	return fr_pages_is(p) && p->mark.magic == mark.magic && p->mark.epoch == mark.epoch;
+	const struct fr_mark *x = &((const struct fr_text_page *)a)->mark, *y = &((const struct fr_text_page *)b)->mark;
+
+	if (x->magic != y->magic)
+		return x->magic < y->magic ? -1 : 1;
+	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
-static bool is_of(const struct fr_text_page *p, const struct fr_text_page *text)
+/* The latest text first. */
+static int by_text(const void *a, const void *b)
 {
-	return is_marked(p, text->mark) && p->made_ns == text->made_ns && p->hash == text->hash && p->sz == text->sz;
+	const struct fr_text_page *x = a, *y = b;
+	int order = by_mark(a, b);
+
+	if (order)
+		return order;
+	if (x->made_ns != y->made_ns)
+		return x->made_ns > y->made_ns ? -1 : 1;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->sz < y->sz ? -1 : x->sz > y->sz;
 }
+
+void fr_pages_sort(struct fr_text_page *page, size_t cnt)
+{
+	if (cnt)
+		qsort(page, cnt, sizeof(*page), by_text);
+}
+
+/* Where pages with this mark, or a later one, begin. */
+static size_t find(const struct fr_text_page *page, size_t cnt, struct fr_mark mark)
+{
+	const struct fr_text_page like = {.mark = mark};
+	size_t from = 0, mid;
+
+	while (from < cnt) {
+		mid = from + (cnt - from) / 2;
+		if (by_mark(&page[mid], &like) < 0)
+			from = mid + 1;
+		else
+			cnt = mid;
+	}
+	return from;
+}
+
+/* ---- a text ---- */
 
 static void put_part(char *text, const struct fr_text_page *p)
 {
@@ -67,37 +113,40 @@ static bool is_whole(const char *text, const struct fr_text_page *of)
  * It may be for one page: memory that is free may have a copy of it, of which a part is overwritten. Is it with another copy of
  * that page?
  */
-static bool mend(char *text, const struct fr_text_page *page, size_t cnt, const struct fr_text_page *of)
+static bool mend(char *text, const struct fr_text_page *page, size_t cnt)
 {
 	char was[PART_SZ], *part;
 	size_t i, sz;
 
 	for (i = 0; i < cnt; i++) {
-		if (!is_of(&page[i], of))
+		if (!fr_pages_is(&page[i]))
 			continue;
 		part = text + page[i].nr * PART_SZ;
-		sz = part_sz(of->sz, page[i].nr);
+		sz = part_sz(page->sz, page[i].nr);
 		if (!memcmp(part, page[i].text, sz))
 			continue;
 		memcpy(was, part, sz);
 		put_part(text, &page[i]);
-		if (is_whole(text, of))
+		if (is_whole(text, page))
 			return true;
 		memcpy(part, was, sz);
 	}
 	return false;
 }
 
-/* The whole text of which this is a page. NULL: it is not whole, or no memory. */
-static char *gather(const struct fr_text_page *page, size_t cnt, const struct fr_text_page *of)
+/* The text that these are the pages of. NULL: it is not whole, or no memory. */
+static char *gather(const struct fr_text_page *page, size_t cnt)
 {
-	char *text = calloc(of->sz + 1, 1);
+	char *text;
 	size_t i;
 
+	if (page->sz > max_sz(page))
+		return NULL;
+	text = calloc(page->sz + 1, 1);
 	for (i = 0; text && i < cnt; i++)
-		if (is_of(&page[i], of))
+		if (fr_pages_is(&page[i]))
 			put_part(text, &page[i]);
-	if (text && (is_whole(text, of) || mend(text, page, cnt, of)))
+	if (text && (is_whole(text, page) || mend(text, page, cnt)))
 		return text;
 	free(text);
 	return NULL;
@@ -105,20 +154,17 @@ static char *gather(const struct fr_text_page *page, size_t cnt, const struct fr
 
 void *fr_pages_get_as(const struct fr_text_page *page, size_t cnt, struct fr_mark mark, size_t *sz)
 {
-	char *best = NULL, *text;
-	u64 best_ns = 0;
-	size_t i;
+	size_t i = find(page, cnt, mark), end;
+	char *text;
 
-	for (i = 0; i < cnt; i++) {
-		if (!is_marked(&page[i], mark) || page[i].nr || (best && page[i].made_ns <= best_ns))
-			continue;
-		text = gather(page, cnt, &page[i]);
+	for (; i < cnt && page[i].mark.magic == mark.magic && page[i].mark.epoch == mark.epoch; i = end) {
+		for (end = i + 1; end < cnt && !by_text(&page[i], &page[end]); end++)
+			;
+		text = gather(&page[i], end - i);
 		if (!text)
 			continue;
-		free(best);
-		best = text;
-		best_ns = page[i].made_ns;
 		*sz = page[i].sz;
+		return text;
 	}
-	return best;
+	return NULL;
 }

@@ -22,8 +22,14 @@ void fr_pages_put_as(struct fr_text_page *page, struct fr_mark mark, u64 made_ns
 bool fr_pages_is(const struct fr_text_page *page);
 
 /*
- * The latest bytes with this mark that are complete among cnt pages in any order, malloc'ed, with a NUL that *sz does not
- * count; the caller frees them. NULL: there are none, or no memory.
+ * Once all pages are there, in any order: sort them, for fr_pages_get_as(). Any process can fill memory with what looks like
+ * such pages, so each is looked at once or twice, however many they are.
+ */
+void fr_pages_sort(struct fr_text_page *page, size_t cnt);
+
+/*
+ * The latest bytes with this mark that are complete among cnt sorted pages, malloc'ed, with a NUL that *sz does not count; the
+ * caller frees them. NULL: there are none, or no memory.
  */
 void *fr_pages_get_as(const struct fr_text_page *page, size_t cnt, struct fr_mark mark, size_t *sz);
 
