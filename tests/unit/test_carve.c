@@ -412,6 +412,40 @@ static void copies_of_a_page_are_found_together(void **state)
 	fr_carved_free(&c);
 }
 
+/* Control pages whose ring differs in one thing only, each so many times, in any order. */
+static void copies_of_a_control_page_are_found_together(void **state)
+{
+	union page p = {.slots = {.magic = FR_RING_MAGIC}};
+	struct fr_carved_one like = {.epoch = EPOCH - 1};
+	const struct fr_carved_one *got;
+	struct fr_carved c = {};
+	size_t cnt, n;
+	u32 i, nr;
+
+	(void)state;
+	assert_null(fr_carved_ones(c.slots, c.slots_cnt, &like, &cnt));
+	for (i = 0; i < 3 * 27; i++) { /* all of 3 ^ 3, three times; those whose last digit is 2 only twice */
+		nr = i * 10 % 27;
+		p.slots.epoch = EPOCH + nr / 9;
+		p.slots.cpu = nr / 3 % 3;
+		p.slots.tier = nr % 3;
+		if (i < 54 || nr % 3 < 2)
+			look(&c, 100 * (100 - i) + nr, &p);
+	}
+	fr_carved_sort(&c);
+	assert_null(fr_carved_ones(c.slots, c.slots_cnt, &like, &cnt));
+	assert_int_equal(cnt, 0);
+	for (nr = 0; nr < 27; nr++) {
+		like = (struct fr_carved_one){.epoch = EPOCH + nr / 9, .cpu = nr / 3 % 3, .tier = nr % 3};
+		got = fr_carved_ones(c.slots, c.slots_cnt, &like, &cnt);
+		assert_non_null(got);
+		assert_int_equal(cnt, nr % 3 == 2 ? 2 : 3);
+		for (n = 0; n < cnt; n++)
+			assert_true(got[n].place % 100 == nr && (!n || got[n - 1].place < got[n].place));
+	}
+	fr_carved_free(&c);
+}
+
 /* Any process may fill its memory with what looks like them: of that no more is taken than logs can have. */
 static void of_incidents_no_more_are_taken_than_logs_have(void **state)
 {
@@ -446,6 +480,7 @@ int main(void)
 		cmocka_unit_test(of_copies_of_a_task_the_latest_counts),
 		cmocka_unit_test(garbage_is_no_page_of_ours),
 		cmocka_unit_test(copies_of_a_page_are_found_together),
+		cmocka_unit_test(copies_of_a_control_page_are_found_together),
 		cmocka_unit_test(of_incidents_no_more_are_taken_than_logs_have),
 	};
 

@@ -78,6 +78,32 @@ static void a_ring_without_its_slots_is_missing(void **state)
 	drop(&r);
 }
 
+/* Each of them would be tried with each of the others, of which there may be as many as memory has pages. */
+static void a_ring_with_too_many_control_pages_is_missing(void **state)
+{
+	struct host_page copy;
+	struct rig r;
+	u32 i, slots;
+
+	(void)state;
+	for (slots = 0; slots < 2; slots++) {
+		make(&r);
+		copy = *(slots ? find_slots(&r, 1) : find_writer(&r, 1));
+		for (i = 1; i < 64; i++)
+			host_dump_page(&r.d, &copy, sizeof(copy));
+		assert_int_equal(recover_as_is(&r), FR_EXIT_OK);
+		check_rings(&r, RINGS);
+		assert_int_equal(remove(out), 0);
+		host_dump_page(&r.d, &copy, sizeof(copy));
+		assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
+		has_told("1 rings are not in the crash dump");
+		check_rings(&r, 1);
+		check_fact("recovered", "pages=0;rings=1");
+		assert_int_equal(remove(out), 0);
+		drop(&r);
+	}
+}
+
 static void without_any_ring_there_is_no_snapshot(void **state)
 {
 	struct rig r;
@@ -224,6 +250,7 @@ int main(void)
 		TEST(copies_of_a_page_that_differ_are_left_out),
 		TEST(a_ring_without_its_writer_is_missing),
 		TEST(a_ring_without_its_slots_is_missing),
+		TEST(a_ring_with_too_many_control_pages_is_missing),
 		TEST(without_any_ring_there_is_no_snapshot),
 		TEST(a_lap_in_flight_is_a_hole),
 		TEST(a_dump_without_its_end_is_told),

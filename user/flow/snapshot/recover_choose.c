@@ -10,27 +10,19 @@
 #include "pure/schema/facts.h"
 #include "pure/text/pages.h"
 
-static bool is_known(const struct fr_recover *r, u32 epoch)
-{
-	size_t i;
-
-	for (i = 0; i < r->sess_cnt; i++)
-		if (r->sess[i].epoch == epoch)
-			return true;
-	return false;
-}
-
 static void read_shared(struct fr_recover *r, struct fr_recover_sess *s)
 {
 	union {
 		struct fr_session shared;
 		char page[FR_PAGE_SZ];
 	} got;
-	size_t i;
+	const struct fr_carved_one like = {.epoch = s->epoch}, *one;
+	size_t cnt;
 	u32 nr;
 
-	for (i = 0; i < r->found.session_cnt; i++)
-		if (r->found.session[i].epoch == s->epoch && !fr_vmcore_read(r->core, r->found.session[i].place, got.page))
+	one = fr_carved_ones(r->found.session, r->found.session_cnt, &like, &cnt);
+	for (; cnt--; one++)
+		if (!fr_vmcore_read(r->core, one->place, got.page))
 			s->shared = got.shared;
 	s->records = !s->shared.mark.magic; /* nothing says that it had ended */
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
@@ -48,24 +40,39 @@ static void read_text(const struct fr_recover *r, struct fr_recover_sess *s)
 	s->name = s->text ? fr_facts_get(s->text, "session") : NULL;
 }
 
+/* Any process can fill memory with slot words of sessions: those of which no text is there are only counted. */
+static int add(struct fr_recover *r, u32 epoch)
+{
+	struct fr_recover_sess s = {.epoch = epoch}, *more;
+
+	read_text(r, &s);
+	if (!s.text) {
+		r->nameless_cnt++;
+		return 0;
+	}
+	more = realloc(r->sess, (r->sess_cnt + 1) * sizeof(s));
+	if (!more) {
+		free(s.text);
+		free(s.name);
+		return -ENOMEM;
+	}
+	read_shared(r, &s);
+	r->sess = more;
+	r->sess[r->sess_cnt++] = s;
+	return 0;
+}
+
 /* A session is known by the slot words of its rings. */
 static int list(struct fr_recover *r)
 {
-	struct fr_recover_sess *s;
+	const struct fr_carved_one *slots = r->found.slots;
 	size_t i;
+	int err = 0;
 
-	r->sess = calloc(r->found.slots_cnt + 1, sizeof(*r->sess));
-	if (!r->sess)
-		return -ENOMEM;
-	for (i = 0; i < r->found.slots_cnt; i++) {
-		if (is_known(r, r->found.slots[i].epoch))
-			continue;
-		s = &r->sess[r->sess_cnt++];
-		s->epoch = r->found.slots[i].epoch;
-		read_text(r, s);
-		read_shared(r, s);
-	}
-	return 0;
+	for (i = 0; i < r->found.slots_cnt && !err; i++)
+		if (!i || slots[i].epoch != slots[i - 1].epoch)
+			err = add(r, slots[i].epoch);
+	return err;
 }
 
 static bool is_meant(const struct fr_recover *r, const struct fr_recover_sess *s)
@@ -101,16 +108,13 @@ static size_t count_meant(struct fr_recover *r, bool records)
 static int say_none(const struct fr_recover *r)
 {
 	char recorded[512], ended[512];
-	size_t i, nameless = 0;
 
-	for (i = 0; i < r->sess_cnt; i++)
-		nameless += !r->sess[i].text;
 	names(r, true, recorded, sizeof(recorded));
 	names(r, false, ended, sizeof(ended));
 	if (r->ask->session && (*recorded || *ended))
 		fr_err("%s has no session '%s', but %s: choose with -n", r->ask->vmcore, r->ask->session,
 		       *recorded ? recorded : ended);
-	else if (nameless)
+	else if (r->nameless_cnt)
 		fr_err("%s has a session of which only parts are there: an older version of flightrec recorded it, which kept "
 		       "its description where no crash dump has it, or the dump is not whole",
 		       r->ask->vmcore);

@@ -7,10 +7,10 @@
 #include "flow/snapshot/recover.h"
 #include "io/vmcore/carve.h"
 
-/* A session that the dump has pages of. */
+/* A session that the dump has the text of. */
 struct fr_recover_sess {
 	u32 epoch;
-	char *text; /* its facts, a NUL, and its schema; NULL: it has none, as of an older program */
+	char *text; /* its facts, a NUL, and its schema */
 	size_t text_sz;
 	char *name;
 	struct fr_session shared; /* zero: not found */
@@ -24,6 +24,7 @@ struct fr_recover {
 	u64 unreadable_cnt; /* pages of the dump */
 	struct fr_recover_sess *sess;
 	size_t sess_cnt;
+	size_t nameless_cnt; /* those without a text, as of an older program */
 	const struct fr_recover_sess *chosen;
 	struct fr_ring_map *ring; /* put together */
 	size_t ring_cnt;

@@ -19,14 +19,15 @@
 #include "flow/snapshot/recover_int.h"
 #include "io/ring/ring_check.h"
 
+/*
+ * Memory has a few copies of a ring's control page. If there are more, a process has filled memory with them: none is believed,
+ * since each writer's page is tried with each page of slots.
+ */
+#define COPY_MAX 64u
+
 static size_t ring_sz(const struct fr_ring_map *m)
 {
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
-}
-
-static bool is_same_ring(const struct fr_carved_one *a, const struct fr_carved_one *b)
-{
-	return a->epoch == b->epoch && a->cpu == b->cpu && a->tier == b->tier;
 }
 
 /* A ring's control pages, and how many laps agree on both. */
@@ -58,12 +59,24 @@ static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
 	return cnt;
 }
 
+/* What of a list is of this ring; *cnt 0: nothing, or too many. */
+static const struct fr_carved_one *copies(const struct fr_carved_one *list, size_t list_cnt, const struct fr_carved_one *of,
+					  size_t *cnt)
+{
+	const struct fr_carved_one *one = fr_carved_ones(list, list_cnt, of, cnt);
+
+	if (*cnt > COPY_MAX)
+		*cnt = 0;
+	return one;
+}
+
 static void try_slots(const struct fr_recover *r, const struct fr_carved_one *of, struct control *now, struct control *best)
 {
-	const struct fr_carved_one *sl;
+	size_t cnt;
+	const struct fr_carved_one *sl = copies(r->found.slots, r->found.slots_cnt, of, &cnt);
 
-	for (sl = r->found.slots; sl < r->found.slots + r->found.slots_cnt; sl++) {
-		if (!is_same_ring(sl, of) || fr_vmcore_read(r->core, sl->place, now->slots_page))
+	for (; cnt--; sl++) {
+		if (fr_vmcore_read(r->core, sl->place, now->slots_page))
 			continue;
 		now->lap_cnt = count_laps(&now->slots, &now->wr);
 		if (now->lap_cnt > best->lap_cnt)
@@ -77,13 +90,13 @@ static void try_slots(const struct fr_recover *r, const struct fr_carved_one *of
  */
 static bool read_control(const struct fr_recover *r, const struct fr_carved_one *of, struct control *best)
 {
-	const struct fr_carved_one *w = r->found.writer;
+	size_t cnt;
+	const struct fr_carved_one *w = copies(r->found.writer, r->found.writer_cnt, of, &cnt);
 	struct control now;
-	size_t i;
 
 	best->lap_cnt = 0;
-	for (i = 0; i < r->found.writer_cnt; i++, w++)
-		if (is_same_ring(w, of) && !fr_vmcore_read(r->core, w->place, now.writer_page))
+	for (; cnt--; w++)
+		if (!fr_vmcore_read(r->core, w->place, now.writer_page))
 			try_slots(r, of, &now, best);
 	return best->lap_cnt;
 }
@@ -151,27 +164,18 @@ static void place_laps(struct fr_recover *r, const struct fr_ring_map *m)
 		place_lap(r, m, seq);
 }
 
-/* Is there one of the same ring among the cnt first of a list? */
-static bool has_ring(const struct fr_carved_one *list, size_t cnt, const struct fr_carved_one *like)
-{
-	size_t i;
-
-	for (i = 0; i < cnt; i++)
-		if (is_same_ring(&list[i], like))
-			return true;
-	return false;
-}
-
 /* Rings that have a writer's page, but no slots. */
 static u32 count_slotless(const struct fr_recover *r)
 {
 	const struct fr_carved *f = &r->found;
 	u32 cnt = 0;
-	size_t i;
+	size_t i, same, slots;
 
-	for (i = 0; i < f->writer_cnt; i++)
-		cnt += f->writer[i].epoch == r->chosen->epoch && !has_ring(f->writer, i, &f->writer[i]) &&
-		       !has_ring(f->slots, f->slots_cnt, &f->writer[i]);
+	for (i = 0; i < f->writer_cnt; i += same) {
+		fr_carved_ones(f->writer, f->writer_cnt, &f->writer[i], &same);
+		fr_carved_ones(f->slots, f->slots_cnt, &f->writer[i], &slots);
+		cnt += f->writer[i].epoch == r->chosen->epoch && !slots;
+	}
 	return cnt;
 }
 
@@ -185,17 +189,18 @@ static int by_cpu_tier(const void *a, const void *b)
 int fr_recover_rings(struct fr_recover *r)
 {
 	const struct fr_carved_one *slots = r->found.slots;
-	size_t i;
+	size_t i, same;
 	int err = 0;
 
 	r->ring = calloc(r->found.slots_cnt + 1, sizeof(*r->ring));
 	if (!r->ring)
 		return -ENOMEM;
 	r->headless_cnt = count_slotless(r);
-	for (i = 0; i < r->found.slots_cnt && !err; i++, slots++) {
-		if (slots->epoch != r->chosen->epoch || has_ring(r->found.slots, i, slots))
+	for (i = 0; i < r->found.slots_cnt && !err; i += same) {
+		fr_carved_ones(slots, r->found.slots_cnt, &slots[i], &same);
+		if (slots[i].epoch != r->chosen->epoch)
 			continue;
-		err = begin_ring(r, slots, &r->ring[r->ring_cnt]);
+		err = begin_ring(r, &slots[i], &r->ring[r->ring_cnt]);
 		if (!err)
 			place_laps(r, &r->ring[r->ring_cnt++]);
 		r->headless_cnt += err == -ENOENT;

@@ -194,8 +194,33 @@ static int by_identity(const void *a, const void *b)
 	return (int)x->page - y->page;
 }
 
+static int by_ring(const void *a, const void *b)
+{
+	const struct fr_carved_one *x = a, *y = b;
+
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	return x->cpu != y->cpu ? (int)x->cpu - y->cpu : (int)x->tier - y->tier;
+}
+
+static int by_ring_place(const void *a, const void *b)
+{
+	const struct fr_carved_one *x = a, *y = b;
+
+	return by_ring(a, b) ?: x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void sort_ones(struct fr_carved_one *one, size_t cnt)
+{
+	if (cnt)
+		qsort(one, cnt, sizeof(*one), by_ring_place);
+}
+
 void fr_carved_sort(struct fr_carved *c)
 {
+	sort_ones(c->writer, c->writer_cnt);
+	sort_ones(c->slots, c->slots_cnt);
+	sort_ones(c->session, c->session_cnt);
 	if (c->page_cnt)
 		qsort(c->page, c->page_cnt, sizeof(*c->page), by_identity);
 	fr_pages_sort(c->text, c->text_cnt);
@@ -215,6 +240,24 @@ const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const str
 	while (first + *cnt < end && !by_identity(first + *cnt, like))
 		++*cnt;
 	return first;
+}
+
+const struct fr_carved_one *fr_carved_ones(const struct fr_carved_one *list, size_t list_cnt, const struct fr_carved_one *like,
+					   size_t *cnt)
+{
+	size_t from = 0, end = list_cnt, mid;
+
+	while (from < end) {
+		mid = from + (end - from) / 2;
+		if (by_ring(&list[mid], like) < 0)
+			from = mid + 1;
+		else
+			end = mid;
+	}
+	for (end = from; end < list_cnt && !by_ring(&list[end], like); end++)
+		;
+	*cnt = end - from;
+	return *cnt ? &list[from] : NULL;
 }
 
 void fr_carved_free(struct fr_carved *c)

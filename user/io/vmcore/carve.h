@@ -50,11 +50,15 @@ struct fr_carved {
 /* Look at one page; for fr_vmcore_walk(), arg is a struct fr_carved that was zero at first. 0 or -ENOMEM. */
 int fr_carve_page(void *arg, u64 place, const void *page);
 
-/* Once all were looked at: sort the pages, for fr_carved_find(). */
+/* Once all were looked at: sort what was found, for the calls below. */
 void fr_carved_sort(struct fr_carved *c);
 
 /* The pages like this one, whose place is not looked at: the first, and how many; NULL: there is none. */
 const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const struct fr_carved_page *like, size_t *cnt);
+
+/* Those of a list, as slots, that are of this one's ring: the first, by place, and how many; NULL: there is none. */
+const struct fr_carved_one *fr_carved_ones(const struct fr_carved_one *list, size_t list_cnt, const struct fr_carved_one *like,
+					   size_t *cnt);
 
 /*
  * The tasks of an epoch's table, each once, as it was known last: *out malloc'ed, *cnt. 0 or -ENOMEM.
