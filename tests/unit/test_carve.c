@@ -446,23 +446,33 @@ static void copies_of_a_control_page_are_found_together(void **state)
 	fr_carved_free(&c);
 }
 
-/* Any process may fill its memory with what looks like them: of that no more is taken than logs can have. */
-static void of_incidents_no_more_are_taken_than_logs_have(void **state)
+/* Any process may fill its memory with what looks like ours: no more of it is taken than sessions have. The rest is counted. */
+static void of_each_kind_no_more_is_taken_than_sessions_have(void **state)
 {
 	static const union page head = {.log = {.magic = FR_INCIDENT_MAGIC, .cnt = FR_INCIDENT_CNT_MAX}};
-	union page records = {};
+	const u32 tasks = FR_PAGE_SZ / ELEMENT_SZ, records = FR_PAGE_SZ / FR_INCIDENT_SZ;
+	const struct fr_task t = a_task("one");
+	union page incidents = {}, text, task = {};
 	struct fr_carved c = {};
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < FR_PAGE_SZ / FR_INCIDENT_SZ; i++)
-		records.incident[i] = (struct fr_incident){.done = 16 + i, .kind = FR_INCIDENT_oom, .flags = EPOCH};
+	for (i = 0; i < records; i++)
+		incidents.incident[i] = (struct fr_incident){.done = 16 + i, .kind = FR_INCIDENT_oom, .flags = EPOCH};
+	for (i = 0; i < tasks; i++)
+		put_task(&task, i * ELEMENT_SZ, EPOCH, 1 + i, 9, &t);
+	fr_pages_put(&text.text, EPOCH, 5, "facts", 5);
 	for (i = 0; i < FR_INCIDENT_CNT_MAX; i++) {
 		look(&c, i, &head);
-		look(&c, i, &records);
+		look(&c, i, &incidents);
+		look(&c, i, &text);
+		look(&c, i, &task);
 	}
 	assert_in_range(c.incident_cnt, FR_INCIDENT_CNT_MAX, 4 * FR_INCIDENT_CNT_MAX);
 	assert_in_range(c.log_cnt, 1, 1024);
+	assert_in_range(c.text_cnt, 1000, 16384);
+	assert_in_range(c.task_cnt, 32768, 1u << 19);
+	assert_int_equal(all_of(&c) + c.left_out_cnt, (u64)i * (2 + records + tasks));
 	fr_carved_free(&c);
 }
 
@@ -481,7 +491,7 @@ int main(void)
 		cmocka_unit_test(garbage_is_no_page_of_ours),
 		cmocka_unit_test(copies_of_a_page_are_found_together),
 		cmocka_unit_test(copies_of_a_control_page_are_found_together),
-		cmocka_unit_test(of_incidents_no_more_are_taken_than_logs_have),
+		cmocka_unit_test(of_each_kind_no_more_is_taken_than_sessions_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,26 @@ static void a_ring_with_too_many_control_pages_is_missing(void **state)
 	}
 }
 
+/* Of what a process has filled its memory with, so much that not all is kept: something may be missing. */
+static void what_is_left_out_is_told(void **state)
+{
+	const struct fr_incident_head head = {.magic = FR_INCIDENT_MAGIC, .cnt = FR_INCIDENT_CNT_MIN, .epoch = 1};
+	struct rig r;
+	u32 i;
+
+	(void)state;
+	make(&r);
+	for (i = 0; i < 1023; i++) /* and the session's own */
+		host_dump_page(&r.d, &head, sizeof(head));
+	assert_int_equal(recover_as_is(&r), FR_EXIT_OK);
+	assert_int_equal(remove(out), 0);
+	host_dump_page(&r.d, &head, sizeof(head));
+	assert_int_equal(recover_as_is(&r), FR_EXIT_CORRUPT);
+	has_told("1 tasks, incidents or parts of descriptions in the crash dump are left out");
+	check_rings(&r, RINGS);
+	drop(&r);
+}
+
 static void without_any_ring_there_is_no_snapshot(void **state)
 {
 	struct rig r;
@@ -251,6 +271,7 @@ int main(void)
 		TEST(a_ring_without_its_writer_is_missing),
 		TEST(a_ring_without_its_slots_is_missing),
 		TEST(a_ring_with_too_many_control_pages_is_missing),
+		TEST(what_is_left_out_is_told),
 		TEST(without_any_ring_there_is_no_snapshot),
 		TEST(a_lap_in_flight_is_a_hole),
 		TEST(a_dump_without_its_end_is_told),

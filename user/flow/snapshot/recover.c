@@ -23,6 +23,11 @@ static int search(struct fr_recover *r)
 	err = fr_vmcore_walk(r->core, fr_carve_page, &r->found, &r->unreadable_cnt, &bar);
 	fr_progress_end(&bar);
 	fr_carved_sort(&r->found);
+	if (r->found.left_out_cnt)
+		fr_warn("%llu tasks, incidents or parts of descriptions in the crash dump are left out: they are more than "
+			"sessions "
+			"have, so a process has filled its memory with such",
+			(unsigned long long)r->found.left_out_cnt);
 	if (err)
 		fr_err_errno(err, "cannot search %s", r->ask->vmcore);
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
@@ -100,7 +105,7 @@ static bool warn(bool is_wrong, const char *fmt, u64 cnt)
 /* Is something missing? */
 static bool say_missing(const struct fr_recover *r)
 {
-	bool missing = false;
+	bool missing = r->found.left_out_cnt;
 
 	missing |= warn(r->unreadable_cnt, "%llu pages of the crash dump cannot be read: is it whole?", r->unreadable_cnt);
 	missing |= warn(r->headless_cnt, "%llu rings are not in the crash dump", r->headless_cnt);

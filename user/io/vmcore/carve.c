@@ -7,9 +7,12 @@
 
 #include "pure/text/pages.h"
 
-#define PID_MOST      4194304u /* the kernel's PID_MAX_LIMIT */
-#define TEXT_PAGE_MAX 65536u
-#define FIRST_ROOM    64u
+#define PID_MOST   4194304u /* the kernel's PID_MAX_LIMIT */
+#define FIRST_ROOM 64u
+
+/* Kept at most: any process can fill memory with such, and kdump's kernel has little. */
+#define TEXT_PAGE_MAX 16384u	 /* of 36 sessions with the largest texts and profiles: 64 MiB */
+#define TASK_MAX      (1u << 19) /* of 16 sessions' full tables: 52 MiB */
 
 int fr_carve_add(void *list, size_t *cnt, const void *item, size_t sz)
 {
@@ -22,6 +25,14 @@ int fr_carve_add(void *list, size_t *cnt, const void *item, size_t sz)
 		*at = more;
 	}
 	memcpy(*at + (*cnt)++ * sz, item, sz);
+	return 0;
+}
+
+int fr_carve_add_of(struct fr_carved *c, size_t most, void *list, size_t *cnt, const void *item, size_t sz)
+{
+	if (*cnt < most)
+		return fr_carve_add(list, cnt, item, sz);
+	c->left_out_cnt++;
 	return 0;
 }
 
@@ -59,9 +70,9 @@ static int add_session(struct fr_carved *c, u64 place, const struct fr_session *
 
 static int add_text(struct fr_carved *c, const struct fr_text_page *page)
 {
-	if (!fr_pages_is(page) || c->text_cnt == TEXT_PAGE_MAX)
+	if (!fr_pages_is(page))
 		return 0;
-	return fr_carve_add(&c->text, &c->text_cnt, page, sizeof(*page));
+	return fr_carve_add_of(c, TEXT_PAGE_MAX, &c->text, &c->text_cnt, page, sizeof(*page));
 }
 
 /* ---- tasks ---- */
@@ -112,7 +123,7 @@ static int add_tasks(struct fr_carved *c, const u8 *page)
 			continue;
 		got.epoch = e.key.epoch;
 		got.task = (struct fr_snap_task){.tid = tid, .task = e.task, .start_ns = e.key.start_ns};
-		err = fr_carve_add(&c->task, &c->task_cnt, &got, sizeof(got));
+		err = fr_carve_add_of(c, TASK_MAX, &c->task, &c->task_cnt, &got, sizeof(got));
 	}
 	return err;
 }

@@ -45,6 +45,7 @@ struct fr_carved {
 	struct fr_incident *incident;
 	char *vmcoreinfo; /* the kernel's description of itself for crash dumps: NAME=VALUE lines; NULL: it was not found */
 	size_t page_cnt, writer_cnt, slots_cnt, session_cnt, text_cnt, task_cnt, log_cnt, incident_cnt;
+	u64 left_out_cnt; /* texts' pages, tasks, and parts of incident logs that are more than sessions can have */
 };
 
 /* Look at one page; for fr_vmcore_walk(), arg is a struct fr_carved that was zero at first. 0 or -ENOMEM. */

@@ -36,11 +36,11 @@ int fr_carve_incidents(struct fr_carved *c, const void *page)
 	u32 i;
 	int err = 0;
 
-	if (is_head(page) && c->log_cnt < HEAD_MAX)
-		err = fr_carve_add(&c->log, &c->log_cnt, page, sizeof(*c->log));
+	if (is_head(page))
+		err = fr_carve_add_of(c, HEAD_MAX, &c->log, &c->log_cnt, page, sizeof(*c->log));
 	for (i = 0; i < PAGE_RECORDS && !err; i++)
-		if (is_record(&rec[i], i) && c->incident_cnt < RECORD_MAX)
-			err = fr_carve_add(&c->incident, &c->incident_cnt, &rec[i], sizeof(*rec));
+		if (is_record(&rec[i], i))
+			err = fr_carve_add_of(c, RECORD_MAX, &c->incident, &c->incident_cnt, &rec[i], sizeof(*rec));
 	return err;
 }
 
