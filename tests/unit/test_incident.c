@@ -202,6 +202,25 @@ static void test_words(void **state)
 	assert_int_equal(fr_incident_kind_find("unknown"), 0);
 }
 
+/* A path may hold a newline, and is shown whole. Of a report only its first line is meant. */
+static void test_tidy(void **state)
+{
+	struct fr_incident path = {.kind = FR_INCIDENT_oom, .flags = 0xabcdef01, .text = "a\nb/c\td\n"}, line = path;
+
+	(void)state;
+	fr_incident_tidy(&path);
+	assert_int_equal(path.flags, 0xabcdef01 & FR_INCIDENT_FLAGS);
+	expect_words(&path, "chosen to be killed, a\\x0ab/c\\x09d\\x0a");
+	line.kind = FR_INCIDENT_kernel;
+	fr_incident_tidy(&line);
+	expect_words(&line, "a");
+	memset(path.comm, 'x', sizeof(path.comm));
+	memset(path.text, 'x', sizeof(path.text));
+	fr_incident_tidy(&path);
+	assert_int_equal(strlen(path.comm), sizeof(path.comm) - 1);
+	assert_int_equal(strlen(path.text), sizeof(path.text) - 1);
+}
+
 /* The same record from the log and from the journal is one; another epoch's or boot's of that number is not. By time. */
 static void test_unique(void **state)
 {
@@ -223,7 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_way_and_back), cmocka_unit_test(test_refuses), cmocka_unit_test(test_later),
-		cmocka_unit_test(test_words),	     cmocka_unit_test(test_unique),
+		cmocka_unit_test(test_words),	     cmocka_unit_test(test_tidy),    cmocka_unit_test(test_unique),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,8 @@ void fr_incident_tidy(struct fr_incident *rec)
 {
 	rec->comm[sizeof(rec->comm) - 1] = 0;
 	rec->text[sizeof(rec->text) - 1] = 0;
-	rec->text[strcspn(rec->text, "\n")] = 0;
+	if (rec->kind == FR_INCIDENT_kernel)
+		rec->text[strcspn(rec->text, "\n")] = 0;
 	rec->flags &= FR_INCIDENT_FLAGS;
 }
 

@@ -21,7 +21,7 @@ struct fr_incident_item {
 const char *fr_incident_kind(u32 kind);	     /* "signal", "unknown" */
 u32 fr_incident_kind_find(const char *name); /* its number, 0: none */
 
-/* Make a record of the log one of a file: its texts end, and its mark is gone. */
+/* Make a record of the log one of a file: its texts end, a line of the kernel's where the line does, and its mark is gone. */
 void fr_incident_tidy(struct fr_incident *rec);
 
 /* "3 signal, 1 oom": the kinds that occur. */
