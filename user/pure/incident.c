@@ -116,7 +116,7 @@ void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 	put_hex(&w, "ip", r->ip);
 	fr_jsonw_u64(&w, "value", r->value);
 	fr_jsonw_u64(&w, "count", r->count);
-	fr_jsonw_u64(&w, "flags", r->flags);
+	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS); /* an older version left the mark in its files */
 	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, sizeof(r->text)));
 	fr_jsonw_close(&w, '}');
 }
