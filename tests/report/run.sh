@@ -188,6 +188,19 @@ assert page["focus"] == int(sys.argv[1]), page["focus"]' "$want" < "$tmp/out"
 		ends_in 103 'deliver 100 9|exit 100 512|deliver 103 9|exit 103 512'
 }
 
+# A thread other than the first executes a program, and so gets the tid of the first, which has ended: only what it does is told.
+exec_of_another_thread() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'process 100 1 0 1 p' \
+		'event 1000 0 sched_switch 0 next_pid=100 prev_state=0' 'event 1050 0 sched_process_exit 100 exit_code=0 group_dead=0' \
+		'event 1100 0 sched_switch 100 next_pid=101 prev_state=16' 'event 1200 0 sched_process_exec 100 old_pid=101 filename=/x' \
+		'event 1300 0 sched_switch 100 next_pid=0 prev_state=1' 'event 1400 0 sched_switch 0 next_pid=100 prev_state=0' \
+		'event 1500 0 sched_process_exec 100 old_pid=100 filename=/y' \
+		'event 1900 0 sched_process_exit 100 exit_code=0 group_dead=1' 'event 1950 0 sched_switch 100 next_pid=0 prev_state=32' | made "$tmp/exec.flight" || return
+	status 0 report --task 100 "$tmp/exec.flight" && sed -n '/^Its states/,/^$/p' "$tmp/out" > "$tmp/page" && cat "$tmp/page"
+	[[ $(grep -c 'it ends' "$tmp/page") == 1 && $(grep -c 'runs on CPU 0' "$tmp/page") == 2 ]] && head -n 2 "$tmp/page" | grep -q ' -0.000750 ms  runs on CPU 0' &&
+		/usr/bin/python3 tests/report/check.py "$tmp/exec.flight" --task 100
+}
+
 # The page shows what a recursion was called from, and no frame is lost: 1 + 40 + 2 + 30.
 recursion_is_short() {
 	local i frames=1000
@@ -304,6 +317,7 @@ check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || eve
 check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'
 check "nothing to report" empty_window
 check "a process that exits: its cause" exit_is_about_its_cause
+check "a thread that executes a program under another tid" exec_of_another_thread
 check "a recursion takes a line" recursion_is_short
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing

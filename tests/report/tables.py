@@ -259,6 +259,11 @@ class Tables:
 
     on_sched_wakeup_new = on_sched_waking
 
+    def on_sched_process_exec(self, row, c, t, pair, counts, rated):
+        if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:
+            self.steps.clear()  # they were those of the process's first thread
+            self.step(row, "runs")
+
     def on_sched_migrate_task(self, row, c, t, pair, counts, rated):
         target = self.task(row["target_pid"])
         target.comm = row["target_comm"]

@@ -366,11 +366,22 @@ static int forks(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
+/* A thread other than the first that executes a program gets the tid of the first, which has ended. fields: old_pid */
+static int execs(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	if ((u32)r->v[0] == r->in.tid || r->in.tid != a->res.focus.tid || r->in.ts > a->res.moment_end_ns)
+		return 0;
+	a->res.focus.step_cnt = 0;
+	new_step(a, r, FR_AN_RUNS);
+	return 0;
+}
+
 const struct fr_an_rule fr_an_sched_rules[] = {
 	{"sched_switch", switches, {"next_pid", "prev_state"}},
 	{"sched_waking", waking, {"target_pid"}},
 	{"sched_wakeup_new", waking, {"target_pid"}},
 	{"sched_migrate_task", migrates, {"target_pid"}},
 	{"sched_process_fork", forks, {"child_pid", "child_cgroup"}},
+	{"sched_process_exec", execs, {"old_pid"}},
 	{},
 };
