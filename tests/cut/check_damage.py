@@ -63,6 +63,21 @@ def flip(path, at):
     return "bad.flight"
 
 
+def lost_end_in_the_bar():
+    """A ring that ends in a hole is complete up to there: its bar says so, its time, and the line about all CPUs."""
+    i = info("end.flight")
+    hole, = i["holes"]
+    ring = main_ring(i, 0)
+    text = run("info", "end.flight").stdout.decode()
+    bars = {int(l[2:6]): l[7:].split()[:3] for l in text[text.index("Tier main"):text.index("Tier life")].splitlines()[2:] if l.strip()}
+    first = min(c["first_ts"] for cpu in i["cpus"] for c in cpu["tiers"] if c["name"] == "main")
+    whole = int((hole["since_ns"] - first) / (i["end_ns"] - first) * 40)
+    assert 0 < whole < 40 and bars[0][0] == "#" * whole + "." * (40 - whole) and bars[1][0] == "#" * 40, bars
+    assert bars[0][1:] == [f"{(hole['since_ns'] - ring['horizon_ns']) / 1e6:.1f}", "ms"], (bars, ring)
+    assert " ms but for a hole at the end; life: " in text and text.count("but for") == 1, text
+    assert "but for" not in run("info", "b.flight").stdout.decode(), "its hole has an end"
+
+
 def cut_ends_of_holes():
     """A hole that ends after the last event there is, is one to the end, whether the cut ends in it or it was damaged."""
     hole, = info("b.flight")["holes"]

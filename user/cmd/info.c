@@ -47,6 +47,23 @@ u64 fr_info_sum(const struct fr_info *s, const char *column)
 	return fr_info_num(s, FLIGHTREC_TABLE_SUMMARY, 0, column);
 }
 
+u64 fr_info_open_hole(const struct fr_info *s, const char *tier, const u16 *cpu)
+{
+	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_HOLES), row;
+	u64 first_ns = 0;
+
+	for (row = 0; row < cnt; row++) {
+		const char *its = flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_HOLES, row, "tier");
+		u64 since_ns = fr_info_num(s, FLIGHTREC_TABLE_HOLES, row, "since_ns");
+
+		if (!its || strcmp(its, tier) || (cpu && fr_info_num(s, FLIGHTREC_TABLE_HOLES, row, "cpu") != *cpu))
+			continue;
+		if (!fr_info_num(s, FLIGHTREC_TABLE_HOLES, row, "until_ns") && (!first_ns || since_ns < first_ns))
+			first_ns = since_ns;
+	}
+	return first_ns;
+}
+
 u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;

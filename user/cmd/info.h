@@ -25,6 +25,9 @@ const char *fr_info_fact(const struct fr_info *s, const char *name);
 u64 fr_info_num(const struct fr_info *s, enum flightrec_table table, size_t row, const char *column);
 u64 fr_info_sum(const struct fr_info *s, const char *column);
 
+/* When the hole begins that is open to the end of this ring, or of any ring of the tier (cpu NULL); 0: there is none. */
+u64 fr_info_open_hole(const struct fr_info *s, const char *tier, const u16 *cpu);
+
 /* How many incidents it holds, and of each kind, [FR_INCIDENT_KIND_MAX], or NULL. */
 u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind);
 

@@ -39,6 +39,7 @@ struct rings {
 	u32 cnt;
 	u64 first_ns;		     /* of the first event; ~0: there is none */
 	u64 earliest_ns, horizon_ns; /* one is complete from here on, all from there on */
+	u64 end_ns;		     /* up to where: one may end in a hole */
 	u64 events, overwritten, lost, holes;
 };
 
@@ -85,15 +86,25 @@ static bool is_cut_away(const struct tier *t, const struct flightrec_ring *r)
 	return !fr_cut_list_has_cpu(fr_info_fact(t->s, "cut_cpu"), cpu_of(r));
 }
 
-static void add_ring(struct rings *g, const struct flightrec_ring *r)
+/* Up to where its history is there: the end, or the hole there. */
+static u64 end_of(const struct tier *t, const struct flightrec_ring *r)
 {
-	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), first_ns = ~0ULL;
+	u16 cpu = cpu_of(r);
+	u64 hole_ns = flightrec_ring_get(r, FLIGHTREC_RING_HOLES) ? fr_info_open_hole(t->s, t->name, &cpu) : 0;
+
+	return hole_ns && hole_ns < t->to_ns ? hole_ns : t->to_ns;
+}
+
+static void add_ring(struct rings *g, const struct tier *t, const struct flightrec_ring *r)
+{
+	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), first_ns = ~0ULL, end_ns = end_of(t, r);
 
 	if (flightrec_ring_get(r, FLIGHTREC_RING_EVENTS))
 		first_ns = flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS);
 	g->first_ns = !g->cnt || first_ns < g->first_ns ? first_ns : g->first_ns;
 	g->earliest_ns = !g->cnt || horizon_ns < g->earliest_ns ? horizon_ns : g->earliest_ns;
 	g->horizon_ns = horizon_ns > g->horizon_ns ? horizon_ns : g->horizon_ns;
+	g->end_ns = !g->cnt || end_ns < g->end_ns ? end_ns : g->end_ns;
 	g->events += flightrec_ring_get(r, FLIGHTREC_RING_EVENTS);
 	g->overwritten += flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN);
 	g->lost += flightrec_ring_get(r, FLIGHTREC_RING_LOST);
@@ -163,7 +174,7 @@ static struct tier find_tier(const struct fr_info *s, const char *name)
 	unsigned nr = 0;
 
 	while ((r = next_ring(&t, &nr)))
-		add_ring(&all, r);
+		add_ring(&all, &t, r);
 	t.ring_cnt = all.cnt;
 	t.from_ns = all.cnt ? all.first_ns : ~0ULL;
 	return t;
@@ -171,15 +182,16 @@ static struct tier find_tier(const struct fr_info *s, const char *name)
 
 /* ---- lines ---- */
 
-/* # complete, + in part (before the horizon), . nothing */
+/* # complete, + in part (before the horizon), . nothing (before its first event, and in a hole at its end) */
 static void put_bar(struct fr_out *o, const struct tier *t, const struct rings *g)
 {
 	u32 cols = bar_cols(o), first = column(g->first_ns, t->from_ns, t->to_ns, cols), i;
 	u32 complete = column(g->horizon_ns, t->from_ns, t->to_ns, cols);
+	u32 end = column(g->end_ns, t->from_ns, t->to_ns, cols);
 
 	fr_out_paint(o, FR_PAINT_GREEN);
 	for (i = 0; i < cols; i++)
-		fr_out_char(o, i >= complete ? '#' : i >= first ? '+' : '.');
+		fr_out_char(o, i >= end ? '.' : i >= complete ? '#' : i >= first ? '+' : '.');
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
@@ -196,10 +208,11 @@ static void put_number(struct fr_out *o, u64 v, bool bad, int width)
 
 static void put_complete(struct fr_out *o, const struct tier *t, const struct rings *g)
 {
+	u64 ns = g->end_ns > g->horizon_ns ? g->end_ns - g->horizon_ns : 0;
 	char span[32];
 
 	put_bar(o, t, g);
-	fr_out_printf(o, " %9s", fr_show_duration(since(t, g->horizon_ns), span, sizeof(span)));
+	fr_out_printf(o, " %9s", fr_show_duration(ns, span, sizeof(span)));
 }
 
 /* A CPU that was cut away is complete nowhere, whatever its ring was. */
@@ -231,7 +244,7 @@ static void put_ring(struct fr_out *o, const struct tier *t, const struct flight
 	struct rings g = {0};
 	char label[16];
 
-	add_ring(&g, r);
+	add_ring(&g, t, r);
 	snprintf(label, sizeof(label), "%u", cpu_of(r));
 	put_line(o, t, label, is_cut_away(t, r), &g);
 }
@@ -307,7 +320,7 @@ static void put_shared(struct fr_out *o, const struct tier *t, enum line line, c
 
 	while ((r = next_ring(t, &nr)))
 		if (line_of(t, r) == line)
-			add_ring(&g, r);
+			add_ring(&g, t, r);
 	if (!g.cnt)
 		return;
 	put_line(o, t, g.cnt == t->ring_cnt ? "all" : label, line == LINE_CUT, &g);

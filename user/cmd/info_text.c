@@ -270,6 +270,8 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 		fr_out_str(o, any ? "; " : "");
 		fr_out_printf(o, "%s: the last ", tier_name(s, row));
 		put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
+		if (fr_info_open_hole(s, tier_name(s, row), NULL))
+			fr_out_str(o, " but for a hole at the end");
 		any = true;
 	}
 	if (!any)
