@@ -356,6 +356,21 @@ def among_the_libraries(e):
 
 
 @test
+def beside_its_program(e):
+    """A library that a program brings lies beside it, or in lib of the directory where its bin is."""
+    e.build()
+    for exe, places in (("bin/server", ("bin", "lib", "lib64")), ("sbin/server", ("sbin", "lib")), ("server", (".",))):
+        s = e.snapshot([e.off(MANGLED, 4)], [f"exec 100 {e.tmp}/opt/x/{exe}"], name=exe.replace("/", "-") + ".flight")
+        for dir in places:
+            has(e.frames(s)[0], "file not found")
+            put(e.prog, f"{e.tmp}/opt/x/{dir}/libprog.so.1")
+            equal(e.frames(s), [f"{SEND}+0x4 (libprog.so.1)"])
+            os.unlink(f"{e.tmp}/opt/x/{dir}/libprog.so.1")
+    put(e.prog, f"{e.tmp}/opt/lib/libprog.so.1")
+    has(e.frames(s)[0], "file not found")  # its program was in no bin
+
+
+@test
 def caches(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])

@@ -142,6 +142,26 @@ void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
 	add_files_of(g, dir, "", NULL);
 }
 
+/* Beside a program; of one in PREFIX/bin, in PREFIX/lib, too. */
+static void add_its_libraries(struct fr_symguess *g, const char *program, struct dirs *seen)
+{
+	static const char *const lib[] = {"lib", "lib64"};
+	char dir[512], path[sizeof(dir) + 8], *slash;
+	u32 i;
+
+	if (snprintf(dir, sizeof(dir), "%s", program) >= (int)sizeof(dir))
+		return;
+	*strrchr(dir, '/') = 0;
+	add_files_of(g, *dir ? dir : "/", ".so", seen);
+	slash = strrchr(dir, '/');
+	if (!slash || (strcmp(slash, "/bin") && strcmp(slash, "/sbin")))
+		return;
+	for (i = 0; i < sizeof(lib) / sizeof(lib[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - dir), dir, lib[i]);
+		add_files_of(g, path, ".so", seen);
+	}
+}
+
 /* Those of other machines too (symfs), in directories named by their triplet, as x86_64-linux-gnu. */
 static void add_libraries(struct fr_symguess *g)
 {
@@ -149,11 +169,13 @@ static void add_libraries(struct fr_symguess *g)
 	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib", "/usr/lib32", "/lib32"};
 	struct dirs seen = {.cnt = 0};
 	struct dirent *e;
+	u32 programs = g->cnt, i;
 	char path[512];
 	DIR *d;
-	u32 i;
 
 	g->has_libraries = true;
+	for (i = 0; i < programs && seen.cnt < DIRS_MAX; i++)
+		add_its_libraries(g, g->guess[i].path, &seen);
 	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
 		add_files_of(g, dir[i], ".so", &seen);
 	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {

@@ -23,7 +23,10 @@ void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len);
 /* Add everything in a directory. */
 void fr_symguess_add_dir(struct fr_symguess *g, const char *dir);
 
-/* The path of the file with this build-id, NULL: unknown; libraries: also search installed libraries. Valid as long as g. */
+/*
+ * The path of the file with this build-id, NULL: unknown; libraries: also search those of the programs that were added, and
+ * installed ones. Valid as long as g.
+ */
 const char *fr_symguess_find(struct fr_symguess *g, const u8 *build_id, size_t sz, bool libraries);
 
 #endif
