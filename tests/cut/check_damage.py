@@ -63,6 +63,23 @@ def flip(path, at):
     return "bad.flight"
 
 
+def cut_before_a_hole():
+    """A ring is complete behind its holes, for a recorder: a cut that ends before one has all that was before it, and says so."""
+    hole, = info("b.flight")["holes"]
+    early, late = named("early.flight", "b.flight", "--window", "10%..40%"), named("late.flight", "b.flight", "--window", "60%..90%")
+    since, until = info(early)["cut"]["since_ns"], info(early)["cut"]["until_ns"]
+    assert horizons("b.flight")[0] == hole["until_ns"] > hole["since_ns"] > until > since
+    assert info(early)["holes"] == [] and horizons(early) == [since] * 2, info(early)
+    assert b'"gap"' not in run("replay", "--json", "--gaps", early).stdout
+    assert pairs(early) == pairs(named("whole.flight", "a.flight", "--since", str(since), "--until", str(until))), "a has no hole"
+    assert gaps(merge(early, late), "overwritten") == [(0, until, hole["until_ns"])], gaps("m.flight", "overwritten")
+    assert not [g for g in gaps("m.flight", "before") if g[0] == 0] and horizons("m.flight")[0] == hole["until_ns"]
+    # one that ends in the hole, or begins behind its begin, is complete behind it only
+    for window in f"{since}..{(hole['since_ns'] + hole['until_ns']) // 2}", f"{hole['since_ns'] + 1}..{hole['until_ns'] - 1}":
+        out, _ = cut("b.flight", "--window", window)
+        assert info(out)["holes"] == [hole] and horizons(out)[0] == hole["until_ns"], (window, info(out)["holes"])
+
+
 def lost_end_in_the_bar():
     """A ring that ends in a hole is complete up to there: its bar says so, its time, and the line about all CPUs."""
     i = info("end.flight")

@@ -224,8 +224,28 @@ static u64 behind_damage(const struct fr_snap_hole *damage, size_t cnt, const st
 	return ns;
 }
 
+/*
+ * From when on the ring is complete to the window's end. A recorder has it behind all holes: of those that lie behind the
+ * window nothing is kept, and what precedes them is complete.
+ */
+static u64 horizon_of(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_ring *r)
+{
+	u64 was_ns = fr_ring_horizon(p->snap, r), ns;
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(p->snap, &cnt);
+
+	if (was_ns <= p->until_ns)
+		return was_ns;
+	ns = fr_gaps_begin(p->snap, r);
+	for (i = 0; i < cnt; i++)
+		if (h[i].cpu == r->cpu && h[i].tier == r->tier && h[i].until_ns > ns &&
+		    is_asked(c, p, h[i].cpu, h[i].since_ns, h[i].until_ns))
+			ns = h[i].until_ns;
+	return ns < was_ns ? ns : was_ns;
+}
+
 /* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
-static int put_rings(const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
+static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
 		     struct fr_snap_writer *w)
 {
 	size_t cnt, i;
@@ -237,11 +257,13 @@ static int put_rings(const struct fr_cut_part *p, const struct fr_snap_hole *dam
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++) {
 		u64 damage_ns = behind_damage(damage, damage_cnt, &r[i]);
-		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
+		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns, horizon_ns = horizon_of(c, p, &r[i]);
 
+		if (horizon_ns < since_ns)
+			horizon_ns = since_ns;
+		if (horizon_ns != fr_ring_horizon(p->snap, &r[i]))
+			r[i].horizon_ns = horizon_ns;
 		account(p, &r[i]);
-		if (fr_ring_horizon(p->snap, &r[i]) < since_ns)
-			r[i].horizon_ns = since_ns;
 	}
 	err = fr_snap_put_rings(w, r, cnt);
 	free(r);
@@ -274,7 +296,7 @@ static int put_accounts(const struct fr_cut *c, const struct fr_cut_part *p, str
 {
 	size_t cnt;
 	struct fr_snap_hole *damage = find_damage(c, p, &cnt);
-	int err = damage ? put_rings(p, damage, cnt, w) : -ENOMEM;
+	int err = damage ? put_rings(c, p, damage, cnt, w) : -ENOMEM;
 
 	err = err ? err : put_holes(c, p, damage, cnt, w);
 	free(damage);
