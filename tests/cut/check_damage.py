@@ -2,6 +2,7 @@
 """Damaged and incomplete files: what cut and merge make of them claims no more than is known."""
 import json
 import os
+import subprocess
 import sys
 
 from commands import (chunk_heads, cut, dir, ends, event_chunks, fresh, golden, horizons, info, main_ring, merge, mid, named, pairs,
@@ -61,6 +62,13 @@ def flip(path, at):
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data)
     return "bad.flight"
+
+
+def merge_broken_processes():
+    """What a file says of processes is copied line by line, whatever it is: a line may end where a number should be."""
+    out = merge("procs.flight")
+    text = run("info", "--json", out) and subprocess.run(["zstd", "-dcq", os.path.join(dir, out)], capture_output=True, check=True).stdout
+    assert b'{"pid":\n' in text and b'{"start_ns":7,"pid":8}\n' in text, text[-300:]
 
 
 def cut_before_a_hole():

@@ -262,16 +262,17 @@ static int by_process(const void *a, const void *b)
 	return 0;
 }
 
-/* A line ends in a newline, so a number ends in it. */
+/* A line ends in a newline, so a number that begins in it ends in it. Nobody has checked what a file has there. */
 static u64 number_in(const struct line *l, const char *key, size_t *end)
 {
 	const char *at = memmem(l->text, l->len, key, strlen(key));
 	char *behind;
 	u64 v;
 
-	if (!at)
+	at = at ? at + strlen(key) : NULL;
+	if (!at || *at < '0' || *at > '9') /* strtoull() passes over newlines */
 		return 0;
-	v = strtoull(at + strlen(key), &behind, 10);
+	v = strtoull(at, &behind, 10);
 	*end = behind - l->text;
 	return v;
 }
