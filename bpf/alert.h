@@ -62,7 +62,7 @@
 	V(2, dedupe,   "the same (reason, exe, signal, ip) had its snapshot less than the cooldown ago") \
 	V(3, cooldown, "the rule's last snapshot is younger than its cooldown") \
 	V(4, max,      "the rule has had its max=N/T") \
-	V(5, storm,    "all rules together have had their StormCount= in StormTime=") \
+	V(5, storm,    "all rules together have had their StormCount= in StormTime=, and this one is among them") \
 	V(6, busy,     "another snapshot was waiting or being taken: it has this moment too") \
 	V(7, space,    "no room for a snapshot: quota or free space") \
 	V(8, failed,   "the snapshot could not be written")

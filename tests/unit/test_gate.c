@@ -155,7 +155,7 @@ static void test_max(void **state)
 static void test_storm(void **state)
 {
 	struct fr_gate *g = made(&storm);
-	struct fr_trigger t = rule("crash"), last = rule("exit"), human = rule("signal");
+	struct fr_trigger t = rule("crash"), last = rule("exit");
 	u32 i;
 
 	(void)state;
@@ -163,12 +163,36 @@ static void test_storm(void **state)
 		asks(g, &t, i % 4, 1 + i, (100 + i) * SEC, "taken");
 	for (i = 0; i < 1000; i++)
 		asks(g, &t, 0, 100 + i, 130 * SEC, "storm");
-	asks(g, &human, 5, 0, 130 * SEC, "storm");
 	asks(g, &last, 6, 0, 130 * SEC, "taken");
-	/* ten minutes after the second */
-	asks(g, &t, 0, 2000, 701 * SEC - 1, "storm");
-	asks(g, &t, 0, 2000, 701 * SEC, "taken");
-	asks(g, &t, 0, 2001, 701 * SEC, "storm");
+	asks(g, &last, 6, 0, 130 * SEC, "taken");
+	/* these two count, too: ten minutes after the third */
+	asks(g, &t, 0, 2000, 702 * SEC - 1, "storm");
+	asks(g, &t, 0, 2000, 702 * SEC, "taken");
+	asks(g, &t, 0, 2001, 702 * SEC, "storm");
+	fr_gate_free(g);
+}
+
+/* A burst of one rule leaves each other rule one, in any ten minutes. */
+static void test_storm_of_another(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	struct fr_trigger noisy = rule("event:event == sched_switch,cooldown=0"), rare = rule("crash"), human = rule("signal");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < FR_DEF_STORM_CNT; i++)
+		asks(g, &noisy, 0, 0, (100 + i) * SEC, "taken");
+	asks(g, &noisy, 0, 0, 130 * SEC, "storm");
+	asks(g, &rare, 1, 1, 131 * SEC, "taken");
+	asks(g, &rare, 1, 2, 131 * SEC, "storm");
+	asks(g, &human, 2, 0, 132 * SEC, "taken");
+	asks(g, &human, 2, 0, 132 * SEC, "storm");
+	/* these two count, too: ten minutes after the third */
+	asks(g, &noisy, 0, 0, 702 * SEC - 1, "storm");
+	for (i = 2; i < FR_DEF_STORM_CNT; i++)
+		asks(g, &noisy, 0, 0, (700 + i) * SEC, "taken");
+	asks(g, &rare, 1, 2, 731 * SEC - 1, "storm");
+	asks(g, &rare, 1, 2, 731 * SEC, "taken");
 	fr_gate_free(g);
 }
 
@@ -242,6 +266,7 @@ static void test_undo_older(void **state)
 	fr_gate_free(g);
 
 	g = made(&one);
+	asks(g, &t, 2, 9, 50 * SEC, "taken");
 	asks(g, &last, 0, 0, 100 * SEC, "taken");
 	asks(g, &end, 1, 0, 300 * SEC, "taken");
 	fr_gate_undo(g, 0, 0, 100 * SEC);
@@ -290,7 +315,7 @@ static void test_count(void **state)
 	for (i = 0; i < 3; i++)
 		asks(g, &t, 0, 1 + i, 110 * SEC, "dedupe");
 	asks(g, &t, 0, 9, 110 * SEC, "max");
-	asks(g, &other, 1, 9, 110 * SEC, "storm");
+	asks(g, &other, 0, 9, 110 * SEC, "storm");
 	fr_gate_free(g);
 }
 
@@ -379,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_time_back),
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_storm_of_another),
 		cmocka_unit_test(test_storm_kept),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_undo),

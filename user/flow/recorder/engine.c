@@ -454,7 +454,7 @@ static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 	}
 }
 
-/* Nor is a crash that is refused because a timer has had what all rules may have. */
+/* Nor are crashes that are refused because a timer has had what all rules may have. */
 static void say_storms(const struct fr_engine *e, const struct fr_trigger *rule, u32 cnt)
 {
 	const struct fr_config *c = fr_daemon_config(e->d);
@@ -467,8 +467,8 @@ static void say_storms(const struct fr_engine *e, const struct fr_trigger *rule,
 		if (rule[i].kind != FR_TRIGGER_every || rule[i].max_cnt || !c->storm_cnt ||
 		    c->storm_ns / period_ns < c->storm_cnt)
 			continue;
-		fr_warn("trigger '%s' alone may take the %u snapshots in %s that all rules together may have, and then others "
-			"are refused, too: take a longer period, add max=N/T, or raise StormCount=",
+		fr_warn("trigger '%s' alone may take the %u snapshots in %s that all rules together may have, and then each "
+			"other one is refused all but its first: take a longer period, add max=N/T, or raise StormCount=",
 			rule[i].text, c->storm_cnt, fr_show_duration(c->storm_ns, span, sizeof(span)));
 	}
 }

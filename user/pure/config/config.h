@@ -64,7 +64,7 @@ struct fr_config_list {
 	  ", rounded up to a power of two") \
 	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
 	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, \
-	  "at most this many snapshots of all triggers in StormTime; 0: no limit") \
+	  "at most this many snapshots of all triggers in StormTime, and one of each that had none; 0: no limit") \
 	K(Trigger, StormTime, duration, storm_ns, L, FR_DEF_STORM_TIME, "the period in which StormCount applies") \
 	K(Storage, Directory, text, dir, L, FR_DEF_DIR, "where snapshots go") \
 	K(Storage, MaxFiles, count, max_files, L, "100", \

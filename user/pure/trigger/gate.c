@@ -180,6 +180,17 @@ static bool ends(const struct fr_trigger *t)
 	return t->kind == FR_TRIGGER_exit || t->kind == FR_TRIGGER_end;
 }
 
+/*
+ * A rule that has had no snapshot within the storm's time is given one all the same: a burst of one rule does not cost another
+ * its rare moment. So all rules together have at most storm_cnt, and one for each other rule.
+ */
+static bool storms(const struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 now_ns)
+{
+	const struct fr_gate_conf *c = &g->conf;
+
+	return !ends(t) && times_full(&g->storm, c->storm_cnt, now_ns, c->storm_ns) && times_full(rule, 1, now_ns, c->storm_ns);
+}
+
 static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 key,
 				     u64 now_ns, bool busy)
 {
@@ -191,7 +202,7 @@ static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger 
 	}
 	if (times_full(rule, t->max_cnt, now_ns, t->max_ns))
 		return FR_TRIGGER_VERDICT_max;
-	if (!ends(t) && times_full(&g->storm, g->conf.storm_cnt, now_ns, g->conf.storm_ns))
+	if (storms(g, t, rule, now_ns))
 		return FR_TRIGGER_VERDICT_storm;
 	return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
 }

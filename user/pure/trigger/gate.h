@@ -4,8 +4,8 @@
  * itself; the recorder and `replay --on` use the same text.
  *
  * Asked in this order, the first that says no is the verdict: dedupe or cooldown, max, storm, busy. Keys are shared by all
- * rules: a crash of which one rule has a snapshot gives no other rule another one. The storm limit does not apply to a
- * recorder's last snapshot.
+ * rules: a crash of which one rule has a snapshot gives no other rule another one. The storm limit does not apply to a rule
+ * that has had none in its time, nor to a recorder's last snapshot.
  */
 #ifndef FR_GATE_H
 #define FR_GATE_H
@@ -17,7 +17,7 @@
 struct fr_gate; /* opaque */
 
 struct fr_gate_conf {
-	u32 storm_cnt; /* at most this many snapshots of all rules ... 0: no limit */
+	u32 storm_cnt; /* at most this many snapshots of all rules, and one of each that had none, ... 0: no limit */
 	u64 storm_ns;  /* ... in this time */
 };
 
