@@ -263,6 +263,18 @@ def helper_killed():
         equal(p.poll(), None, "the recorder")
 
 
+@test("a helper that is killed while nobody asks it is no zombie until the recorder ends")
+def helper_reaped():
+    name = new_name()
+    with recorder(name, *WHAT, "--config", settings(name, "100%", "1h")) as p:
+        says(p, "recording")
+        helper = helper_of(p.pid)
+        check(helper, "there is no helper")
+        os.kill(helper, signal.SIGKILL)
+        wait_for(lambda: not os.path.exists(f"/proc/{helper}"), "it is reaped")
+        equal(p.poll(), None, "the recorder")
+
+
 @test("a helper that is stopped: the recorder does not wait for it, says so, records everything, and ends when told to")
 def helper_stopped():
     name = new_name()

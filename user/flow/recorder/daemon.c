@@ -20,6 +20,7 @@
 #include "flow/recorder/engine.h"
 #include "flow/recorder/notify.h"
 #include "flow/snapshot/dump.h"
+#include "io/session/admin.h"
 #include "io/stdfd.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -413,14 +414,22 @@ static void asked_by_signal(struct fr_daemon *d)
 		fr_warn("SIGUSR1 takes no snapshot: %s", fr_trigger_verdict_doc(verdict));
 }
 
+/* One signal may stand for several that ended. */
+static void child_ended(struct fr_daemon *d)
+{
+	fr_admin_reap(d->mod.admin);
+	if (fr_command_ended(&d->command))
+		command_ended(d);
+}
+
 static void take_signal(struct fr_daemon *d, int sig)
 {
 	char why[512] = "";
 
 	if (sig == SIGUSR1)
 		asked_by_signal(d);
-	else if (sig == SIGCHLD && fr_command_ended(&d->command))
-		command_ended(d);
+	else if (sig == SIGCHLD)
+		child_ended(d);
 	else if (sig == SIGHUP && d->ask->is_daemon)
 		fr_daemon_reload(d, why, sizeof(why));
 	else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)

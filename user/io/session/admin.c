@@ -204,6 +204,12 @@ void fr_admin_stop(struct fr_admin *a)
 	free(a);
 }
 
+void fr_admin_reap(struct fr_admin *a)
+{
+	if (a && a->pid > 0 && fr_child_wait(a->pid, 0))
+		a->pid = -1;
+}
+
 static int receive(const struct fr_admin *a)
 {
 	union fd_room room = {};

@@ -16,6 +16,9 @@ struct fr_admin; /* opaque */
 int fr_admin_start(struct fr_admin **out);
 void fr_admin_stop(struct fr_admin *a); /* NULL is fine */
 
+/* A child has ended: if it was the helper, it is reaped, so that it is no zombie for as long as the recorder lives. */
+void fr_admin_reap(struct fr_admin *a); /* NULL is fine */
+
 /*
  * Enable statistics until the returned fd is closed; or -errno. -ETIMEDOUT: the helper did not answer (it is stopped, or
  * frozen) and was ended. -EPIPE: it has ended.
