@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/session/load.h"
 #include "io/trig/trig.h"
 #include "pure/err.h"
 #include "pure/text/jsonw.h"
@@ -54,8 +55,10 @@ static int parse(struct test *t, char **text, int cnt)
 
 static int load(struct test *t)
 {
-	int err = fr_trig_load(t->s, t->rules, t->cnt, t->slot_of, getenv("FR_VERBOSE"));
+	int err;
 
+	fr_load_words(getenv("FR_VERBOSE"));
+	err = fr_trig_load(t->s, t->rules, t->cnt, t->slot_of);
 	fr_out_str(&t->out, err ? "refused\n" : "ready\n");
 	fr_out_flush(&t->out);
 	return err;
@@ -162,7 +165,7 @@ static int run(struct test *t, bool keep)
 	if (!err)
 		show_counters(t);
 	if (!keep)
-		fr_trig_load(t->s, NULL, 0, t->slot_of, false);
+		fr_trig_load(t->s, NULL, 0, t->slot_of);
 	fr_alerts_close(t->alerts);
 	return fr_err_finish(&t->out, err ? FR_EXIT_FAIL : FR_EXIT_OK);
 }

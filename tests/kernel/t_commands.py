@@ -213,17 +213,52 @@ def record_files():
     return f"{seen} failures"
 
 
+NO_BPF = ("setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin")
+NO_PRESSURE = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh")
+
+
 @test("what will be no different the next time has a status of its own: a kernel that refuses, a wrong file; not what may pass")
 def refusals():
     name, conf = new_name(), path("refusals.conf")
-    no_bpf = ("setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin")
-    for text, argv, want in (("", no_bpf, 6), ("[Session]\nMemory=none\n", (), 2), ("[Notify]\nExec=true\nExecUser=nobody-here\n", (), 2),
+    for text, argv, want in (("", NO_BPF, 6), ("[Session]\nMemory=none\n", (), 2), ("[Notify]\nExec=true\nExecUser=nobody-here\n", (), 2),
                              ("", ("prlimit", "--nofile=20"), 1)):
         with open(conf, "w") as f:
             f.write(f"[Storage]\nDirectory={path(name)}\n{text}")
         got = run(*argv, FLIGHTREC, "record", "-n", name, "--config", conf, status=None, timeout=60)
         equal(got.returncode, want, f"{text} {argv}: {got.stderr}")
         check(got.stderr.startswith("flightrec: "), got.stderr)
+
+
+@test("a kernel that refuses nothing but triggers: the same status, with the cure; the session and its history stay")
+def refused_triggers():
+    with session("-p", "minimal") as name:
+        conf = path(f"{name}.conf")
+        for rule, argv, words in (("crash", NO_BPF, ("libbpf: ", "triggers' BPF programs: Operation not permitted", "run as root")),
+                                  ("psi:cpu:40%", NO_PRESSURE, ("'psi:cpu:40%'", "boot it with psi=1"))):
+            with open(conf, "w") as f:
+                f.write(f"[Session]\nName={name}\nProfile=minimal\n[Storage]\nDirectory={path(name)}\n[Trigger]\nOn={rule}\n")
+            got = run(*argv, FLIGHTREC, "record", "-v", "--config", conf, status=None, timeout=60)
+            equal(got.returncode, 6, f"{rule}: {got.stderr}")
+            check(f"adopted session '{name}'" in got.stderr and "goes on recording" in got.stderr, f"{rule}: {got.stderr}")
+            for word in words:
+                check(word in got.stderr, f"'{word}' is not in: {got.stderr}")
+            before = written(name)
+            wait_for(lambda: written(name) > before, "recording goes on")
+
+
+@test("too few open files for triggers alone may pass: not the status of a kernel that refuses them")
+def trigger_files():
+    why, armed = {}, 0
+    with session("-p", "minimal") as name:
+        for most in range(16, 100, 4):
+            got = limited(most, "record", "-n", name, "-p", "minimal", "-o", path(name), "--on", "hung>1h", "--on", "crash", "--keep", "--", "true")
+            armed += "triggers: 2 armed" in got.stderr
+            if got.returncode:
+                equal(got.returncode, 1, f"{most} open files: {got.stderr}")
+                why[most] = [line for line in got.stderr.splitlines() if line.startswith("flightrec: ")][-1]
+                check("ulimit -n" in why[most], f"{most} open files: {got.stderr}")
+        check(armed and any("triggers' BPF programs take" in line for line in why.values()), f"{armed} armed, others: {why}")
+    return f"{len(why)} failures, {armed} armed"
 
 
 @test("a low soft limit of open files is raised, but not for what is recorded or run")

@@ -7,6 +7,7 @@
 #include "cmd/nextopt.h"
 #include "cmd/record_opts.h"
 #include "io/session/incident_load.h"
+#include "io/session/load.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 
@@ -146,7 +147,7 @@ static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 	case FR_OPT_CONFIG: /* was read before */
 		return 0;
 	case 'v':
-		o->ask.load.verbose = true;
+		fr_load_words(true);
 		return 0;
 	}
 	return (shapes_session(opt) ? fr_record_set(o, opt, arg) : 0) ?: add_over(o, opt, arg);

@@ -494,8 +494,9 @@ static int begin(struct fr_daemon *d)
 	}
 	if (fr_modules_new(d, &d->mod) || fr_engine_listen(d->mod.engine, on_taken, d))
 		return FR_EXIT_FAIL;
-	if (fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt))
-		return FR_EXIT_FAIL;
+	err = fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt);
+	if (err)
+		return err == -ENOTSUP ? FR_EXIT_UNSUPPORTED : FR_EXIT_FAIL;
 	if (d->ask->command)
 		status = fr_command_start(&d->command, d->ask->command, &d->ask->mask);
 	if (status)

@@ -518,7 +518,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 	err = err ?: new_gate(e, &gate);
 	if (e->gate)
 		on_alerts(e, 0); /* waiting alerts are for the old rules */
-	err = err ?: fr_trig_load(e->s, rules, cnt, slot, false);
+	err = err ?: fr_trig_load(e->s, rules, cnt, slot);
 	if (err) {
 		fr_gate_free(gate);
 		fr_sources_free(sources);

@@ -40,7 +40,7 @@ void fr_engine_finish(struct fr_engine *e);
 
 /*
  * Put rules in force: at start and at each reload; unchanged rules continue. 0; or -errno with a message, and the old rules
- * stay.
+ * stay; -ENOTSUP: this kernel does not support one of them, as in fr_trig_load().
  */
 int fr_engine_rules(struct fr_engine *e, const struct fr_trigger *rules, u32 cnt);
 

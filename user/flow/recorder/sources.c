@@ -96,6 +96,7 @@ static bool has_stalled(struct source *src, u64 total_us)
 static int open_psi(struct source *src, const struct fr_trigger *t)
 {
 	char line[FR_ALERT_PATH_MAX];
+	bool none;
 	int err;
 
 	snprintf(src->file, sizeof(src->file), "/proc/pressure/%s", t->psi);
@@ -107,12 +108,12 @@ static int open_psi(struct source *src, const struct fr_trigger *t)
 	err = src->fd < 0 ? -errno : arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
 	if ((err == -EINVAL || err == -EPERM) && src->fd >= 0 && t->psi_window_us % PSI_STEP_US)
 		err = arm_longer(src, t);
+	none = err == -ENOENT || err == -EOPNOTSUPP;
 	if (err)
 		fr_err("trigger '%s': %s: %s: %s", t->text, src->file, strerror(-err),
-		       err == -ENOENT || err == -EOPNOTSUPP
-			       ? "this kernel measures no pressure: boot it with psi=1 (CONFIG_PSI)"
-			       : "run as root; a window is from 500 ms to 10 s");
-	return err;
+		       none ? "this kernel measures no pressure: boot it with psi=1 (CONFIG_PSI)"
+			    : "run as root; a window is from 500 ms to 10 s");
+	return none ? -ENOTSUP : err;
 }
 
 static void on_psi(void *arg, u32 events)

@@ -527,30 +527,39 @@ static bool is_passing(int err)
 	return false;
 }
 
-static int explain_load(int err)
+int fr_load_refused(int err, const char *whose, const char *less)
 {
-	const char *cure = "run `flightrec doctor` to see what this kernel offers, or add -v for the kernel's own words";
+	char cure[200];
 
 	if (err == -E2BIG)
-		cure = "they are too complex for its verifier: leave groups out (-e -GROUP), and report this";
-	fr_err("the kernel refuses the BPF programs: %s: %s", strerror(-err), fr_err_bpf_cure(err, cure));
+		snprintf(cure, sizeof(cure), "they are too complex for its verifier: %s, and report this", less);
+	else
+		snprintf(cure, sizeof(cure),
+			 "run `flightrec doctor` to see what this kernel offers, %s, or add -v for the kernel's own words",
+			 less);
+	fr_err("the kernel refuses the %sBPF programs: %s: %s", whose, strerror(-err), fr_err_bpf_cure(err, cure));
 	return is_passing(err) ? err : -ENOTSUP;
+}
+
+static int refused(int err)
+{
+	return fr_load_refused(err, "", "leave groups out (-e -GROUP)");
 }
 
 #define PASSING_FDS 12 /* templates of rings, types, and what is opened, pinned and closed again */
 
 /* libbpf takes want of descriptors for want of features, and explains other errors then. So find out before. */
-static int check_fds(const struct load *l)
+int fr_load_check_fds(const struct bpf_object *obj, const char *whose)
 {
 	u32 cnt = PASSING_FDS;
 	struct bpf_program *prog;
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, l->skel->obj) cnt++;
-	bpf_object__for_each_program(prog, l->skel->obj) cnt += bpf_program__autoload(prog);
+	bpf_object__for_each_map(map, obj) cnt++;
+	bpf_object__for_each_program(prog, obj) cnt += bpf_program__autoload(prog);
 	if (!fr_fd_room(cnt))
 		return 0;
-	fr_err("the BPF programs take %u open files, more than are left: %s", cnt, fr_err_cure(-EMFILE, NULL));
+	fr_err("the %sBPF programs take %u open files, more than are left: %s", whose, cnt, fr_err_cure(-EMFILE, NULL));
 	return -EMFILE;
 }
 
@@ -568,16 +577,16 @@ static int run(struct load *l)
 	}
 	l->skel = flightrec__open();
 	if (!l->skel)
-		return explain_load(-errno);
+		return refused(-errno);
 	set_constants(l);
 	choose_programs(l);
-	err = check_fds(l) ?: size_maps(l);
+	err = fr_load_check_fds(l->skel->obj, "") ?: size_maps(l);
 	if (err)
 		return err;
 	fr_kbtf_without_modules(l->skel->obj);
 	err = flightrec__load(l->skel);
 	if (err)
-		return explain_load(err);
+		return refused(err);
 	find_current(l);
 	err = add_rings(l);
 	err = err ?: fr_incident_init(bpf_map__fd(l->skel->maps.fr_incidents), l->conf->incident_cnt, l->conf->epoch);
@@ -602,7 +611,6 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	int err;
 
 	memset(res, 0, sizeof(*res));
-	fr_load_words(conf->verbose);
 	err = fr_cpus_online(&l.cpus);
 	if (!err)
 		err = run(&l);

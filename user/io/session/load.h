@@ -9,6 +9,8 @@
 #include "pure/profile/sample_event.h"
 #include "session.h"
 
+struct bpf_object;
+
 #define FR_LOAD_TASK_CNT 32768u /* entries of the task table, unless there is a reason for others */
 
 /* What to load. Everything but names is copied. */
@@ -29,7 +31,6 @@ struct fr_load_conf {
 	u32 cgroup_cnt;
 	bool profile;	 /* also count samples: io/session/hits.h */
 	bool filter_all; /* apply these filters to all events */
-	bool verbose;	 /* pass libbpf's messages to standard error */
 };
 
 struct fr_load_result {
@@ -53,6 +54,15 @@ u32 fr_load_possible_cnt(void);
 
 /* Bytes of maps beside the rings, for this many CPUs. */
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt);
+
+/* Are there descriptors for the programs and maps to be loaded? 0; -EMFILE, with a message. whose: "triggers' ", or "". */
+int fr_load_check_fds(const struct bpf_object *obj, const char *whose);
+
+/*
+ * Programs could not be loaded: say so. less: how to load fewer of them. Returns err, or -ENOTSUP if it will be no different
+ * the next time.
+ */
+int fr_load_refused(int err, const char *whose, const char *less);
 
 /* Send libbpf's messages to standard error, or nowhere. */
 void fr_load_words(bool verbose);

@@ -356,12 +356,11 @@ static u32 ended_slots(const struct fr_triggers *sh, u32 in_force)
 
 /* ---- load, attach, hand over ---- */
 
-static int explain_load(int err)
-{
-	const char *cure = "run `flightrec doctor` to see what this kernel offers, or add -v for the kernel's own words";
+#define WHOSE "triggers' "
 
-	fr_err("the kernel refuses the triggers' BPF programs: %s: %s", strerror(-err), fr_err_bpf_cure(err, cure));
-	return err;
+static int refused(int err)
+{
+	return fr_load_refused(err, WHOSE, "leave triggers out (--on, On=)");
 }
 
 static int attach_one(const struct trig *t, const struct bpf_program *prog)
@@ -465,11 +464,11 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 		return -errno;
 	t->skel = triggers__open();
 	if (!t->skel)
-		return explain_load(-errno);
+		return refused(-errno);
 	cnt = choose_programs(t);
 	if (cnt <= 0)
 		return cnt;
-	err = fr_trig_watch_size(t->skel->obj, &t->watch);
+	err = fr_load_check_fds(t->skel->obj, WHOSE) ?: fr_trig_watch_size(t->skel->obj, &t->watch);
 	if (err)
 		return err;
 	set_constants(t, slot_of);
@@ -479,14 +478,14 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 	fr_kbtf_without_modules(t->skel->obj);
 	err = triggers__load(t->skel);
 	if (err)
-		return explain_load(err);
+		return refused(err);
 	err = fr_trig_watch_fill(t->skel->obj, &t->watch);
 	if (err)
 		return err;
 	return attach(t);
 }
 
-int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX], bool verbose)
+int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX])
 {
 	struct fr_triggers *sh = fr_trig_shared(s);
 	struct trig t = {.s = s, .rules = rules, .cnt = cnt};
@@ -500,7 +499,6 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	}
 	remove_pins(s, sh->generation, false); /* left by a load that was killed */
 	t.generation = sh->generation + 1 ?: 1;
-	fr_load_words(verbose);
 	take_slots(sh, s->trig_slots, rules, cnt, slot_of);
 	err = prepare(&t, slot_of);
 	if (err)
@@ -517,7 +515,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	triggers__destroy(t.skel);
 	fr_watch_free(&t.watch);
 	btf__free(t.btf);
-	return err;
+	return err == -EPERM ? -ENOTSUP : err;
 }
 
 struct fr_triggers *fr_trig_shared(struct fr_sess *s)

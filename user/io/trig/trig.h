@@ -19,9 +19,9 @@
  * its text (slot_of[i]), flip the generation, detach what was loaded before. The slots of rules that we put in force before are
  * not reused for other rules, unless old and new rules have more than 32 texts together. The caller owns the session
  * (fr_sess_own). 0; or -errno with a message, and the previous rules stay in force; -ENOTSUP: this kernel does not support
- * one of the rules.
+ * one of the rules, or not for us, which will be no different the next time.
  */
-int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX], bool verbose);
+int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32 slot_of[FR_TRIGGER_MAX]);
 
 /* The counters, mapped read-write with the session; NULL if it has none. */
 struct fr_triggers *fr_trig_shared(struct fr_sess *s);

@@ -37,7 +37,7 @@ int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_
 	err = fr_watch_add(set, nr, rule->expr, un.machine, &error);
 	if (err) {
 		snprintf(why, why_sz, "%s", err == -ENOMEM ? "no memory" : error.text);
-		return -ENOTSUP;
+		return err == -ENOMEM ? err : -ENOTSUP;
 	}
 	for (i = before; i < set->prog_cnt; i++)
 		cnt += want_event(obj, btf, set->prog[i].event);
