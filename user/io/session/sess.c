@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/fd.h"
 #include "io/now.h"
 #include "io/session/bpffs.h"
 #include "pure/config/setting.h"
@@ -26,6 +27,7 @@
 
 #define MAKE_TRIES  10
 #define OWN_TRIES   20
+#define MAKE_FDS    3	/* open files: the directory, its owner, and one to remove both if what follows fails */
 #define CLEAR_TRIES 500 /* 5 s, for a session of that name that is just being made, or removed */
 
 /* ---- names and paths ---- */
@@ -324,7 +326,7 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 	s = new_sess(name);
 	if (!s)
 		return -ENOMEM;
-	err = make_dir(s);
+	err = fr_fd_room(MAKE_FDS) ?: make_dir(s);
 	if (err == -EEXIST && is_unfinished(s->dir)) {
 		fr_err("session '%s' is just being started by another process: try again", name);
 		err = -EBUSY;
