@@ -303,7 +303,7 @@ def directories():
     control, directory = Control(), path("export-directory")
     os.mkdir(directory)
     faults = [("renameat2", 1, errno.EINVAL, 0), *(("fsync", nth, errno.EINVAL, 0) for nth in (1, 2)), ("renameat2", 1, errno.EIO, 1),
-              ("fdatasync", 1, errno.EIO, 1), *(("fsync", nth, errno.EIO, 1) for nth in (1, 2))]
+              ("fdatasync", 1, errno.EIO, 1), *((call, nth, errno.EIO, 1) for call in ("fsync", "readdir") for nth in (1, 2))]
     for call, nth, err, failed in faults:
         what = f"{call} {nth} gives {errno.errorcode[err]}"
         p, files = exporting(control, "ctf", directory, call, nth, err)

@@ -4,6 +4,7 @@
  * all processes of the program map (FAULT_CONTROL), so that it can be changed while they run, and calls are counted over all of
  * them.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,7 @@ WRAP(int, -1, rename, (const char *from, const char *to), (from, to))
 WRAP(int, -1, renameat2, (int a, const char *from, int b, const char *to, unsigned flags), (a, from, b, to, flags))
 WRAP(int, -1, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
 WRAP(int, -1, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
+WRAP(struct dirent *, NULL, readdir, (DIR * dir), (dir))
 WRAP(int, -1, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags))
 WRAP(int, -1, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags))
 WRAP(void *, MAP_FAILED, mmap, (void *at, size_t sz, int prot, int flags, int fd, off_t off), (at, sz, prot, flags, fd, off))

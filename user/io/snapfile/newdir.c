@@ -122,6 +122,17 @@ static DIR *list(const struct fr_newdir *d)
 	return dir;
 }
 
+/* The next entry; or NULL, at the end or with an error. */
+static struct dirent *next(DIR *dir, int *err)
+{
+	struct dirent *e;
+
+	errno = 0;
+	e = readdir(dir);
+	*err = e ? 0 : -errno;
+	return e;
+}
+
 /* Its files reach the disk before it gets its name. */
 static int sync_files(const struct fr_newdir *d)
 {
@@ -129,7 +140,7 @@ static int sync_files(const struct fr_newdir *d)
 	struct dirent *e;
 	int fd, err = dir ? 0 : -errno;
 
-	while (dir && !err && (e = readdir(dir))) {
+	while (dir && !err && (e = next(dir, &err))) {
 		if (e->d_type == DT_DIR)
 			continue;
 		fd = openat(d->fd, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
