@@ -615,6 +615,34 @@ def text():
     check(" on 1 CPU: " in out and all(line == line.rstrip() for line in lines), f"words and blanks: {lines}")
 
 
+@test("more culprits than have sums of their own: their holdoffs are counted together, in JSON and in text")
+def many_culprits():
+    cpu = CPUS[0]
+    with watching("--cpu", cpu) as w:
+        if w.told("begin")[0]["policy"] != "fifo":
+            raise Skip("no right to real-time priority here")
+        with subprocess.Popen([FLIGHTREC, "watch", "-n", w.name, "--cpu", str(cpu)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as text:
+            try:
+                check("watching 1 CPU" in text.stderr.readline(), "the other watch does not begin")
+                culprits = set()
+                for _ in range(100):
+                    for _ in range(20):
+                        hog(cpu, 1, 4.0, 1)  # each is another process
+                    culprits = {h["ran"][0]["tid"] for h in w.told("holdoff") if h["ran"] and h["ran"][0]["what"] == "task"}
+                    if len(culprits) > 300:
+                        break
+            finally:
+                text.send_signal(signal.SIGINT)
+            said = text.communicate()[0]
+        last = w.end()[-1]
+    check(len(culprits) > 300, f"only {len(culprits)} culprits")
+    equal(len(last["due_to"]), 256, "culprits with sums")
+    check(last["due_to_others"] > 0, last)
+    equal(sum(d["holdoffs"] for d in last["due_to"]) + last["due_to_others"], last["holdoffs"], "holdoffs in all")
+    check(re.search(r"\n {12}and 246 others; \d+ holdoffs? due to still more\n", said), said[-3000:])
+
+
 @test("a terminal is told that programs are being loaded, before the watch begins; a pipe is not")
 def loading():
     t, name = Stopped(), new_name()

@@ -51,7 +51,7 @@ struct fr_holdwatch {
 	struct fr_hist hist; /* lengths */
 	struct fr_holdwatch_who who[FR_HOLDWATCH_WHO_MAX];
 	u32 who_cnt;
-	u64 who_other; /* holdoffs of culprits without an entry */
+	u64 who_other; /* holdoffs of culprits that found no room in it */
 	u64 incomplete_cnt, snapshot_cnt;
 	u64 failed_cnt; /* snapshots that could not be written */
 	u32 told_hz;	/* sampling rate at the last tick */

@@ -223,6 +223,7 @@ static void put_who(struct fr_jsonw *j, const struct fr_holdwatch *w)
 		fr_jsonw_close(j, '}');
 	}
 	fr_jsonw_close(j, ']');
+	fr_jsonw_u64(j, "due_to_others", w->who_other);
 }
 
 static void end(struct fr_holdwatch *w)

@@ -257,7 +257,12 @@ static void put_who(struct fr_holdwatch *w)
 		fr_out_char(w->o, '\n');
 	}
 	if (w->who_cnt > WHO_SHOWN)
-		fr_out_printf(w->o, "            and %u others\n", w->who_cnt - WHO_SHOWN);
+		fr_out_printf(w->o, "            and %u other%s", w->who_cnt - WHO_SHOWN, plural(w->who_cnt - WHO_SHOWN));
+	if (w->who_other)
+		fr_out_printf(w->o, "; %llu holdoff%s due to still more", (unsigned long long)w->who_other,
+			      plural(w->who_other));
+	if (w->who_cnt > WHO_SHOWN)
+		fr_out_char(w->o, '\n');
 }
 
 static void end(struct fr_holdwatch *w)
