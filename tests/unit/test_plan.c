@@ -108,6 +108,10 @@ static void test_shown(void **state)
 	assert_string_equal(fr_show_size(8 << 20, buf, sizeof(buf)), "8.0 MiB");
 	assert_string_equal(fr_show_size(10 << 20, buf, sizeof(buf)), "10 MiB");
 	assert_string_equal(fr_show_size(448 << 10, buf, sizeof(buf)), "448 KiB");
+	assert_string_equal(fr_show_size((10 << 20) - 1, buf, sizeof(buf)), "10 MiB");
+	assert_string_equal(fr_show_size((1 << 20) - 1, buf, sizeof(buf)), "1.0 MiB");
+	assert_string_equal(fr_show_size((1 << 30) - 4096, buf, sizeof(buf)), "1.0 GiB");
+	assert_string_equal(fr_show_size(1047000, buf, sizeof(buf)), "1022 KiB");
 	assert_string_equal(fr_show_size(1ULL << 40, buf, sizeof(buf)), "1.0 TiB");
 	assert_string_equal(fr_show_size(1ULL << 50, buf, sizeof(buf)), "1024 TiB"); /* the last unit there is */
 	assert_string_equal(fr_show_duration(0, buf, sizeof(buf)), "0 ns");
@@ -167,6 +171,10 @@ static void test_given_parts(void **state)
 	assert_int_equal(geo[FR_TIER_MAIN].subbuf_pages, 8);
 	assert_in_range(fr_plan_tier_sz(&geo[FR_TIER_LIFE]), (2 << 20) - (64 << 10), 2 << 20);
 	assert_true(fr_plan_cpu_sz(geo) <= 8 << 20);
+
+	ask.tier_sz[FR_TIER_STACK] = 20 << 10; /* the smallest there is */
+	assert_int_equal(fr_plan(&ask, geo, &why), 0);
+	assert_int_equal(fr_plan_tier_sz(&geo[FR_TIER_STACK]), 20 << 10);
 }
 
 static void test_refused(void **state)
@@ -186,6 +194,8 @@ static void test_refused(void **state)
 		{{.cpu_sz = 1 << 20, .subbuf_sz = 1 << 20}, "three sub-buffers"},
 		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_LIFE] = 9 << 20}}, "larger than the whole"},
 		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_MAIN] = 8 << 20}}, "larger than the whole"},
+		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_STACK] = (20 << 10) - 1}}, "a tier takes 20K at least"},
+		{{.cpu_sz = 8 << 20, .tier_sz = {[FR_TIER_MAIN] = 4 << 10}}, "a tier takes 20K at least"},
 	};
 	struct fr_geometry geo[FR_TIER_CNT], before;
 	const char *why;

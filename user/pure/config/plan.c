@@ -11,6 +11,7 @@
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
 #define SUBBUF_PAGES	 (FR_DEF_SUBBUF_KIB * 1024 / FR_PAGE_SZ)
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
+#define TIER_SZ_MIN	 ((FR_DATA_PAGE + SUBBUF_CNT_MIN) * FR_PAGE_SZ)
 #define TIERS_TOO_LARGE \
 	"the tiers are larger than the whole: give more memory (Memory= or -m) or less to them (Tier= or --tier)"
 #define TOO_LITTLE	"too little memory for a ring: give more (Memory= or -m, Tier= or --tier), 256K at least in all"
@@ -47,7 +48,7 @@ static int plan_tier(u64 sz, u32 subbuf_pages, struct fr_geometry *geo, const ch
 {
 	u64 pages = sz / FR_PAGE_SZ, cnt;
 
-	if (pages <= FR_DATA_PAGE + SUBBUF_CNT_MIN - 1) {
+	if (pages < TIER_SZ_MIN / FR_PAGE_SZ) {
 		*why = TOO_LITTLE;
 		return -EINVAL;
 	}
@@ -79,6 +80,20 @@ static int check_subbuf(u64 sz, const char **why)
 	return 0;
 }
 
+_Static_assert(TIER_SZ_MIN == 20 << 10, "the message says so");
+
+static int check_tiers(const struct fr_plan_ask *ask, const char **why)
+{
+	u32 tier;
+
+	for (tier = 0; tier < FR_TIER_CNT; tier++)
+		if (ask->tier_sz[tier] && ask->tier_sz[tier] < TIER_SZ_MIN) {
+			*why = "a tier takes 20K at least (Tier= or --tier)";
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static u64 small_tier_sz(u64 cpu_sz)
 {
 	u64 sz = cpu_sz / SMALL_TIER_SHARE;
@@ -101,7 +116,7 @@ int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], 
 	struct fr_geometry geo[FR_TIER_CNT];
 	u64 left = ask->cpu_sz, sz;
 	u32 tier;
-	int err = check_subbuf(ask->subbuf_sz, why);
+	int err = check_subbuf(ask->subbuf_sz, why) ?: check_tiers(ask, why);
 
 	for (tier = FR_TIER_MAIN + 1; !err && tier < FR_TIER_CNT; tier++) {
 		sz = ask->tier_sz[tier] ?: small_tier_sz(ask->cpu_sz);

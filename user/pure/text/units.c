@@ -83,9 +83,9 @@ const char *fr_show_size(u64 bytes, char *buf, size_t sz)
 		snprintf(buf, sz, "%llu B", (unsigned long long)bytes);
 		return buf;
 	}
-	for (; v >= 1024 && i + 1 < ARRAY_CNT(unit); i++)
+	for (; v >= 1023.5 && i + 1 < ARRAY_CNT(unit); i++) /* not 1024 of a unit, nor 10.0 */
 		v /= 1024;
-	snprintf(buf, sz, v < 10 ? "%.1f %s" : "%.0f %s", v, unit[i]);
+	snprintf(buf, sz, v < 9.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
 	return buf;
 }
 
