@@ -147,7 +147,7 @@ def why_failed():
         open(path(name), "x").close()
         crash()
         # a recorder that is too busy to answer at once is asked again
-        want = ["1 snapshots could not be written, the last one: Not a directory"]
+        want = ["1 snapshot could not be written, the last one: Not a directory"]
         wait_for(lambda: problem() == want, f"the failure is told, not {problem()}")
 
 
@@ -167,7 +167,7 @@ def unruled():
         run("mount", "-t", "tmpfs", "-o", "size=16k,mode=0700", "nodev", path(name))
         try:
             fr("dump", "-n", name, status=1)
-            want["quota"] = ("1 snapshots were not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), unmark some "
+            want["quota"] = ("1 snapshot not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), unmark some "
                              "(`flightrec list --no-keep`), or free some space")
             wait_for(lambda: told() == want, f"lack of room is told, not {told()}")
         finally:

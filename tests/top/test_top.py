@@ -708,7 +708,7 @@ def awkward(snap):
         check(any("No events in this window" in line for line in once(f"{d}/none.flight")), "no event is said")
         for window in ("--since", "50h"), ("--until", "2020-01-01T00:00:00"):
             check(any("No events in this window" in line for line in once(f"{d}/both.flight", *window)), f"no event of two hosts: {window}")
-        check(any("1 events" in line for line in once(f"{d}/one.flight")), "one event")
+        check(any("1 event in" in line for line in once(f"{d}/one.flight")), "one event")
         none = f"{d}/none.flight"
         for args, words in (("symbols",), "nothing needs names"), (("diff", none), "nothing to compare"):
             text = run(*args, none)[0]

@@ -101,6 +101,9 @@ static void test_shown(void **state)
 		assert_true(strlen(fr_show_count(1234567, buf, sz)) < sz);
 		assert_int_equal(buf[sz], 'x');
 	}
+	assert_string_equal(fr_plural(0), "s");
+	assert_string_equal(fr_plural(1), "");
+	assert_string_equal(fr_plural(2), "s");
 	assert_string_equal(fr_show_size(312, buf, sizeof(buf)), "312 B");
 	assert_string_equal(fr_show_size(1023, buf, sizeof(buf)), "1023 B");
 	assert_string_equal(fr_show_size(1024, buf, sizeof(buf)), "1.0 KiB");

@@ -8,7 +8,7 @@
 #define OTHER	 0x77777777u
 #define CNT	 64u /* records of a log: five pages with its head */
 #define PER_PAGE (FR_PAGE_SZ / FR_INCIDENT_SZ)
-#define MISSING	 "incidents are not in the crash dump, or were being written"
+#define MISSING	 "missing in the crash dump, or being written"
 
 /* The exit status; messages are in told. */
 static int recover(struct host_dump *d, const char *session)
@@ -175,7 +175,7 @@ static void a_missing_page_is_told(void **state)
 	assert_ptr_equal(page_of(&d, find(&d, EPOCH, 79)), page_of(&d, find(&d, EPOCH, 94)));
 	host_dump_remove(&d, page_of(&d, find(&d, EPOCH, 79)));
 	assert_int_equal(recover(&d, NULL), FR_EXIT_CORRUPT);
-	assert_non_null(strstr(told, "16 " MISSING));
+	assert_non_null(strstr(told, "16 incidents " MISSING));
 	check(EPOCH, 100 - CNT, 100, (struct gone){79, 95}, ALL ";incidents=16");
 	free(d.page);
 }
@@ -227,7 +227,7 @@ static void a_record_being_written_is_told(void **state)
 		if (step == 2)
 			rec->flags &= FR_INCIDENT_FLAGS;
 		assert_int_equal(recover(&d, NULL), FR_EXIT_CORRUPT);
-		assert_non_null(strstr(told, "1 " MISSING));
+		assert_non_null(strstr(told, "1 incident " MISSING));
 		check(EPOCH, 36, 99, NONE, ALL ";incidents=1");
 		free(d.page);
 	}

@@ -20,7 +20,7 @@ static void a_missing_page_is_a_hole(void **state)
 		assert_non_null(p);
 		host_dump_remove(&r.d, p);
 		assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-		has_told("1 pages of rings are not in the crash dump");
+		has_told("1 page of rings missing in the crash dump");
 		check_rings(&r, RINGS);
 		check_hole(r.ring[0], r.gone_seq[0], FR_HOLE_damaged);
 		check_fact("recovered", "pages=1;rings=0");
@@ -43,7 +43,7 @@ static void copies_of_a_page_that_differ_are_left_out(void **state)
 	assert_non_null(p);
 	host_dump_page(&r.d, &(struct host_page[]){*p}, FR_PAGE_SZ)->bytes[FR_PAGE_SZ - 1] ^= 1;
 	assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-	has_told("1 pages are in the crash dump twice and differ");
+	has_told("1 page left out: in the crash dump twice, and different");
 	check_rings(&r, RINGS);
 	check_hole(r.ring[2], r.gone_seq[2], FR_HOLE_damaged);
 	drop(&r);
@@ -57,7 +57,7 @@ static void a_ring_without_its_writer_is_missing(void **state)
 	make(&r);
 	host_dump_remove(&r.d, find_writer(&r, 1));
 	assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-	has_told("1 rings are not in the crash dump");
+	has_told("1 ring missing in the crash dump");
 	check_rings(&r, 1);
 	check_fact("recovered", "pages=0;rings=1");
 	drop(&r);
@@ -72,7 +72,7 @@ static void a_ring_without_its_slots_is_missing(void **state)
 	make(&r);
 	host_dump_remove(&r.d, find_slots(&r, 2));
 	assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-	has_told("1 rings are not in the crash dump");
+	has_told("1 ring missing in the crash dump");
 	check_rings(&r, 2);
 	check_fact("recovered", "pages=0;rings=1");
 	drop(&r);
@@ -96,7 +96,7 @@ static void a_ring_with_too_many_control_pages_is_missing(void **state)
 		assert_int_equal(remove(out), 0);
 		host_dump_page(&r.d, &copy, sizeof(copy));
 		assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-		has_told("1 rings are not in the crash dump");
+		has_told("1 ring missing in the crash dump");
 		check_rings(&r, 1);
 		check_fact("recovered", "pages=0;rings=1");
 		assert_int_equal(remove(out), 0);
@@ -180,7 +180,7 @@ static void a_dump_without_its_end_is_told(void **state)
 	assert_int_equal(stat(core, &st), 0);
 	assert_int_equal(truncate(core, st.st_size - FR_PAGE_SZ), 0);
 	assert_int_equal(recover_session(NULL), FR_EXIT_CORRUPT);
-	has_told("1 pages of the crash dump cannot be read");
+	has_told("1 page of the crash dump cannot be read");
 	check_rings(&r, RINGS);
 	check_hole(NULL, 0, 0);
 	drop(&r);
@@ -255,7 +255,7 @@ static void rings_that_cannot_be_are_missing(void **state)
 		if (i == 8)
 			sl->slot[0] = fr_slot(fr_slot_seq(sl->slot[0]), fr_slot_idx(sl->slot[1]), 0, fr_slot_com(sl->slot[0]));
 		assert_int_equal(recover(&r), FR_EXIT_CORRUPT);
-		has_told("1 rings are not in the crash dump");
+		has_told("1 ring missing in the crash dump");
 		check_rings(&r, 0);
 		check_fact("recovered", "pages=0;rings=1");
 		drop(&r);

@@ -114,7 +114,8 @@ static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
 	if (fr_jsonr_bool(j, "ok", false)) {
 		put_text(o, fr_jsonr_text(j, "file", "?"));
 		if (fr_jsonr_find(j, "events"))
-			fr_out_printf(o, ", %" PRIu64 " events", fr_jsonr_u64(j, "events", 0));
+			fr_out_printf(o, ", %" PRIu64 " event%s", fr_jsonr_u64(j, "events", 0),
+				      fr_plural(fr_jsonr_u64(j, "events", 0)));
 		fr_out_printf(o, ", %s", fr_show_size(fr_jsonr_u64(j, "bytes", 0), a, sizeof(a)));
 		if (fr_jsonr_find(j, "elapsed_ns"))
 			fr_out_printf(o, ", in %s", fr_show_duration(fr_jsonr_u64(j, "elapsed_ns", 0), b, sizeof(b)));
@@ -140,8 +141,8 @@ static void put_line(struct fr_out *o, const char *line)
 	else if (!strcmp(what, "snapshot"))
 		put_snapshot(o, &j);
 	else if (!strcmp(what, "missed"))
-		fr_out_printf(o, "%" PRIu64 " lines were missed: they came faster than they were read",
-			      fr_jsonr_u64(&j, "lines", 0));
+		fr_out_printf(o, "%" PRIu64 " line%s missed: more came than were read", fr_jsonr_u64(&j, "lines", 0),
+			      fr_plural(fr_jsonr_u64(&j, "lines", 0)));
 	else
 		put_text(o, what);
 	fr_out_char(o, '\n');

@@ -281,8 +281,8 @@ static void show(const struct ask *ask, const struct found *f, u64 since, struct
 		}
 	}
 	if (f->dropped)
-		fr_warn("the log was full for %llu incidents, which were only counted: `flightrec status` shows of which kinds",
-			(unsigned long long)f->dropped);
+		fr_warn("the log was full for %llu incident%s, only counted: `flightrec status` shows of which kinds",
+			(unsigned long long)f->dropped, fr_plural(f->dropped));
 }
 
 static int incidents(const struct ask *ask)

@@ -294,7 +294,7 @@ static void put_cpus(struct fr_out *o, const struct tier *t, enum line line, u32
 static void put_who(struct fr_out *o, const struct tier *t, enum line line, const struct rings *g)
 {
 	char least[32], most[32], text[128];
-	const char *s = g->cnt == 1 ? "" : "s";
+	const char *s = fr_plural(g->cnt);
 	u32 col;
 
 	fr_show_duration(since(t, g->horizon_ns), least, sizeof(least));

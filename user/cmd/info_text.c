@@ -166,7 +166,7 @@ static void put_session(struct fr_out *o, const struct fr_info *s)
 	fr_info_put(o, s, " grain ", "clock_grain_ns", " ns");
 	fr_out_str(o, ", ");
 	put_count(o, ties);
-	fr_out_str(o, ties == 1 ? " tie" : " ties");
+	fr_out_printf(o, " tie%s", fr_plural(ties));
 	if (ahead) {
 		fr_out_str(o, ", not believed ");
 		put_count(o, ahead);
@@ -184,7 +184,7 @@ static void put_contents(struct fr_out *o, const struct fr_info *s)
 
 	fr_info_label(o, "holds");
 	put_count(o, event_cnt);
-	fr_out_str(o, " events over ");
+	fr_out_printf(o, " event%s over ", fr_plural(event_cnt));
 	put_duration(o, fr_info_sum(s, "end_ns") - fr_info_sum(s, "start_ns"));
 	fr_out_str(o, "; ");
 	put_size(o, fr_info_sum(s, "raw_bytes"));
@@ -197,17 +197,18 @@ static void put_contents(struct fr_out *o, const struct fr_info *s)
 
 static void put_profile(struct fr_out *o, const struct fr_info *s)
 {
-	u64 begin_ns, end_ns;
+	u64 begin_ns, end_ns, taken;
 	char span[32];
 
 	if (!flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_PROFILE))
 		return;
 	begin_ns = fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "begin_ns");
 	end_ns = fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "end_ns");
+	taken = fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "taken");
 	fr_info_label(o, "profile");
 	fr_out_printf(o, "of the last %s: ", fr_show_duration(end_ns - begin_ns, span, sizeof(span)));
-	put_count(o, fr_info_num(s, FLIGHTREC_TABLE_PROFILE, 0, "taken"));
-	fr_out_str(o, " samples (`flightrec profile`)\n");
+	put_count(o, taken);
+	fr_out_printf(o, " sample%s (`flightrec profile`)\n", fr_plural(taken));
 }
 
 /* Where the names of its addresses come from. */
@@ -223,20 +224,20 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 		return;
 	fr_info_label(o, "names");
 	put_count(o, kernel);
-	fr_out_str(o, " kernel functions");
+	fr_out_printf(o, " kernel function%s", fr_plural(kernel));
 	if (why && strcmp(why, "ok"))
 		fr_info_put(o, s, " (", "kernel_symbols", ")");
 	fr_out_str(o, ", ");
 	put_count(o, mappings);
-	fr_out_str(o, " mappings of ");
+	fr_out_printf(o, " mapping%s of ", fr_plural(mappings));
 	put_count(o, procs);
 	fr_out_str(o, procs == 1 ? " process, " : " processes, ");
 	if (jit) {
 		put_count(o, jit);
-		fr_out_str(o, " JITed functions, ");
+		fr_out_printf(o, " JITed function%s, ", fr_plural(jit));
 	}
 	put_count(o, stacks);
-	fr_out_str(o, stacks == 1 ? " user stack by build-id\n" : " user stacks by build-id\n");
+	fr_out_printf(o, " user stack%s by build-id\n", fr_plural(stacks));
 }
 
 static void put_incidents(struct fr_out *o, const struct fr_info *s)

@@ -209,8 +209,7 @@ void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, 
 		sz += s[i].sz;
 		marked += s[i].marked;
 	}
-	fr_out_printf(o, "%zu snapshot%s, %zu kept, %s in ", cnt, cnt == 1 ? "" : "s", marked,
-		      fr_show_size(sz, size, sizeof(size)));
+	fr_out_printf(o, "%zu snapshot%s, %zu kept, %s in ", cnt, fr_plural(cnt), marked, fr_show_size(sz, size, sizeof(size)));
 	fr_escape_text(o, dir, strlen(dir));
 	fr_out_char(o, '\n');
 }

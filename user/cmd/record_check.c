@@ -122,7 +122,7 @@ static void show(const struct fr_record_opts *o)
 
 	for (i = 0; i < FR_EVENT_MAX; i++)
 		events += o->ask.load.enable[i];
-	printf("session %s: profile %s, %u events, %s a CPU\n", o->ask.name, o->ask.profile, events,
+	printf("session %s: profile %s, %u event%s, %s a CPU\n", o->ask.name, o->ask.profile, events, fr_plural(events),
 	       fr_show_size(fr_plan_cpu_sz(o->ask.load.geo), a, sizeof(a)));
 	for (i = 0; i < o->live.rule_cnt; i++)
 		printf("trigger %s\n", o->live.rule[i].text);
@@ -130,7 +130,7 @@ static void show(const struct fr_record_opts *o)
 		puts("trigger none: only `flightrec dump` and SIGUSR1 take snapshots");
 	if (c->max_files)
 		snprintf(files, sizeof(files), "at most %u", c->max_files);
-	printf("snapshots in %s: %s files, %s, %s\n", c->dir, files,
+	printf("snapshots in %s: %s file%s, %s, %s\n", c->dir, files, fr_plural(c->max_files),
 	       c->max_sz ? fr_show_size(c->max_sz, a, sizeof(a)) : "of any size",
 	       c->max_age_ns ? fr_show_duration(c->max_age_ns, b, sizeof(b)) : "of any age");
 	if (c->exec && *c->exec)

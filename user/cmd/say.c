@@ -3,6 +3,7 @@
 
 #include "lib/flightrec.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 #include "types.h"
 
 void fr_cmd_say(void *arg, int level, const char *text)
@@ -22,6 +23,6 @@ int fr_cmd_warn_gaps(struct flightrec *fr)
 
 	if (!err && cnt)
 		fr_warn("events of CPUs are missing in %llu place%s: --gaps shows where and why", (unsigned long long)cnt,
-			cnt == 1 ? "" : "s");
+			fr_plural(cnt));
 	return err;
 }

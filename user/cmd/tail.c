@@ -108,11 +108,12 @@ static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 		return;
 	}
 	fr_out_flush(&s->out);
-	fprintf(stderr, "CPU %u: %s events skipped (%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
+	fprintf(stderr, "CPU %u: %s event%s skipped (%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
+		fr_plural(events),
 		tier == FR_TIER_MAIN   ? ""
 		: tier == FR_TIER_LIFE ? "tier life, "
 				       : "tier stack, ",
-		laps, laps == 1 ? "" : "s");
+		laps, fr_plural(laps));
 }
 
 static void show_end_json(struct show *s, bool ended, const struct fr_tail_count *sum)
@@ -146,9 +147,9 @@ static void show_end(struct show *s, bool ended)
 		show_end_json(s, ended, &sum);
 	if (fr_out_flush(&s->out))
 		return;
-	fprintf(stderr, "%s%s%s: %s events printed, %s filtered, %s skipped\n", ended ? "session " : "", s->ask->name,
-		ended ? " has ended" : "", fr_show_count(sum.printed, a, sizeof(a)), fr_show_count(sum.filtered, b, sizeof(b)),
-		fr_show_count(sum.skipped, d, sizeof(d)));
+	fprintf(stderr, "%s%s%s: %s event%s printed, %s filtered, %s skipped\n", ended ? "session " : "", s->ask->name,
+		ended ? " has ended" : "", fr_show_count(sum.printed, a, sizeof(a)), fr_plural(sum.printed),
+		fr_show_count(sum.filtered, b, sizeof(b)), fr_show_count(sum.skipped, d, sizeof(d)));
 }
 
 /* ---- the loop ---- */

@@ -13,6 +13,7 @@
 #include "io/snapfile/newfile.h"
 #include "pure/err.h"
 #include "pure/filter/nearest.h"
+#include "pure/text/units.h"
 
 static const struct fr_exporter export_json = {
 	.name = "json",
@@ -168,7 +169,7 @@ static int put_all(struct fr_export *x, const struct fr_exporter *e)
 
 void fr_export_say(const char *path, const char *format, u64 event_cnt)
 {
-	fr_say("%s: %llu events as %s", path, (unsigned long long)event_cnt, format);
+	fr_say("%s: %llu event%s as %s", path, (unsigned long long)event_cnt, fr_plural(event_cnt), format);
 }
 
 /* Formats represent damage as well as they can, but a reader of the rows does not see it. */
@@ -177,16 +178,15 @@ static void say_missing(const struct fr_export *x)
 	size_t cnt = fr_export_gap_cnt(x);
 
 	if (cnt)
-		fr_warn("events of CPUs are missing in %zu place%s: `flightrec info` tells where and why", cnt,
-			cnt == 1 ? "" : "s");
+		fr_warn("events of CPUs are missing in %zu place%s: `flightrec info` tells where and why", cnt, fr_plural(cnt));
 }
 
 static void say(const struct fr_export *x, const struct fr_export_ask *ask)
 {
 	fr_export_say(ask->path, ask->format, x->event_cnt);
 	if (x->left_out)
-		fprintf(stderr, "%llu events have no place in this format and were left out\n",
-			(unsigned long long)x->left_out);
+		fprintf(stderr, "left out: %llu event%s without a place in this format\n", (unsigned long long)x->left_out,
+			fr_plural(x->left_out));
 }
 
 int fr_export_status(int err, bool damaged)

@@ -24,11 +24,6 @@ static const char *ns_text(u64 ns, char buf[NS_SZ])
 	return fr_show_duration(ns, buf, NS_SZ);
 }
 
-static const char *plural(u64 cnt)
-{
-	return cnt == 1 ? "" : "s";
-}
-
 static void put_text(struct fr_out *o, const char *s)
 {
 	fr_escape_text(o, s, strlen(s));
@@ -56,7 +51,7 @@ static void begin(struct fr_holdwatch *w)
 	const struct fr_sleeper_conf *c = &w->ask->sleep;
 	char a[NS_SZ], b[NS_SZ];
 
-	fprintf(stderr, "watching %u CPU%s every %s for holdoffs of %s and more", w->cpu_cnt, plural(w->cpu_cnt),
+	fprintf(stderr, "watching %u CPU%s every %s for holdoffs of %s and more", w->cpu_cnt, fr_plural(w->cpu_cnt),
 		ns_text(c->interval_ns, a), ns_text(c->threshold_ns, b));
 	if (w->is_rt)
 		fprintf(stderr, ", at priority %s:%d", policy_name(c->policy), c->prio);
@@ -115,7 +110,7 @@ static void put_notes(struct fr_holdwatch *w, const struct fr_holdoff *h)
 		fr_out_printf(w->o, "; incomplete: the ring had wrapped past the first %s",
 			      ns_text(h->length_ns - h->known_ns, a));
 	if (h->gaps)
-		fr_out_printf(w->o, "; %u records were lost or do not fit", h->gaps);
+		fr_out_printf(w->o, "; %u record%s lost or not fitting", h->gaps, fr_plural(h->gaps));
 	put_doubts(w, h);
 }
 
@@ -257,10 +252,10 @@ static void put_who(struct fr_holdwatch *w)
 		fr_out_char(w->o, '\n');
 	}
 	if (w->who_cnt > WHO_SHOWN)
-		fr_out_printf(w->o, "            and %u other%s", w->who_cnt - WHO_SHOWN, plural(w->who_cnt - WHO_SHOWN));
+		fr_out_printf(w->o, "            and %u other%s", w->who_cnt - WHO_SHOWN, fr_plural(w->who_cnt - WHO_SHOWN));
 	if (w->who_other)
 		fr_out_printf(w->o, "; %llu holdoff%s due to still more", (unsigned long long)w->who_other,
-			      plural(w->who_other));
+			      fr_plural(w->who_other));
 	if (w->who_cnt > WHO_SHOWN)
 		fr_out_char(w->o, '\n');
 }
@@ -270,7 +265,7 @@ static void end(struct fr_holdwatch *w)
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ];
 
 	fr_out_printf(w->o, "\n%s on %u CPU%s: %llu holdoff%s of %s and more", ns_text(w->ended_ns - w->begun_ns, a),
-		      w->cpu_cnt, plural(w->cpu_cnt), (unsigned long long)w->hist.cnt, plural(w->hist.cnt),
+		      w->cpu_cnt, fr_plural(w->cpu_cnt), (unsigned long long)w->hist.cnt, fr_plural(w->hist.cnt),
 		      ns_text(w->ask->sleep.threshold_ns, b));
 	if (w->hist.cnt)
 		fr_out_printf(w->o, ", %s in all", ns_text(fr_hist_sum(&w->hist), c));

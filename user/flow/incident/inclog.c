@@ -230,8 +230,8 @@ void fr_inclog_save_last(struct fr_sess *s, const char *dir)
 	int err = fr_sess_has_incidents(s) ? fr_inclog_save_once(s, dir) : 0;
 
 	if (err && !fr_sess_incident_counts(s, &c))
-		fr_warn_errno(err, "%llu incidents that were not saved are lost with the session",
-			      (unsigned long long)(c.next - c.saved));
+		fr_warn_errno(err, "%llu unsaved incident%s lost with the session", (unsigned long long)(c.next - c.saved),
+			      fr_plural(c.next - c.saved));
 }
 
 /* ---- reading ---- */

@@ -360,7 +360,8 @@ int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
 	if (err)
 		fr_err_lines("reload refused: %s: the old settings stay", why);
 	else
-		fprintf(stderr, "reloaded: %u triggers; nothing of the history is lost\n", d->live->rule_cnt);
+		fprintf(stderr, "reloaded: %u trigger%s; nothing of the history is lost\n", d->live->rule_cnt,
+			fr_plural(d->live->rule_cnt));
 	return err;
 }
 

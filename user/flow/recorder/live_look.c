@@ -202,8 +202,8 @@ static void check_cpus(struct fr_live *l)
 		cnt += !has_ring(l, fr_cpus_nr(cpus, i));
 	fr_cpus_free(cpus);
 	if (cnt)
-		add_problem(l, "cpus", "%u online CPUs have no rings: what happens there is not recorded%s", cnt,
-			    l->owned ? "" : ": `flightrec record` adds them");
+		add_problem(l, "cpus", "%u online CPU%s without rings: what happens there is not recorded%s", cnt,
+			    fr_plural(cnt), l->owned ? "" : ": `flightrec record` adds them");
 }
 
 static void check_recording(struct fr_live *l)
@@ -215,8 +215,8 @@ static void check_recording(struct fr_live *l)
 	if (!l->owned && l->triggers && l->triggers->generation)
 		add_problem(l, "recorder", "no recorder runs, so no trigger takes a snapshot: start `flightrec record` again");
 	if (fr_live_lost(l))
-		add_problem(l, "lost", "%" PRIu64 " records were lost: larger rings (-m) or fewer events (-e) help",
-			    fr_live_lost(l));
+		add_problem(l, "lost", "%" PRIu64 " record%s lost: larger rings (-m) or fewer events (-e) help",
+			    fr_live_lost(l), fr_plural(fr_live_lost(l)));
 	if (missing && *missing)
 		add_problem(l, "events", "not recorded here, though wanted (`flightrec doctor`): %.140s", missing);
 	/* an idle CPU has no cycles, and so no samples */
@@ -242,8 +242,8 @@ static void check_tables(struct fr_live *l)
 			    l->owned ? "a recorder reads them now; if more are lost, lower --hz"
 				     : "nobody reads them, start a recorder (`flightrec record`)");
 	if (l->has_incidents && l->incidents.dropped)
-		add_problem(l, "incidents", "%" PRIu64 " incidents found their log full, and were only counted%s",
-			    l->incidents.dropped,
+		add_problem(l, "incidents", "%" PRIu64 " incident%s found the log full, only counted%s", l->incidents.dropped,
+			    fr_plural(l->incidents.dropped),
 			    l->owned ? ": --incidents N makes it larger, from the session's next start on"
 				     : ": `flightrec incidents` saves, a recorder does by itself");
 }
@@ -253,8 +253,8 @@ static void check_clock(struct fr_live *l)
 	u64 ahead = fr_live_ahead(l);
 
 	if (ahead)
-		add_problem(l, "clock", "the shared clock was not believed %" PRIu64 " times: it was more than 1 ms ahead",
-			    ahead);
+		add_problem(l, "clock", "the shared clock was not believed %" PRIu64 " time%s: it was more than 1 ms ahead",
+			    ahead, fr_plural(ahead));
 	if (!l->now_ns)
 		add_problem(l, "clock", "the recording clock cannot be read: spans of history are not known");
 }
@@ -272,22 +272,20 @@ static void check_triggers(struct fr_live *l)
 		space += l->triggers->slot[i].verdict[FR_TRIGGER_VERDICT_space];
 	}
 	if (full)
-		add_problem(
-			l, "queue",
-			"%" PRIu64
-			" alerts were lost, since their queue was full: let rules that fire all the time fire less (filters, "
-			"longer limits)",
-			full);
+		add_problem(l, "queue",
+			    "%" PRIu64
+			    " alert%s lost, since the queue was full: let rules that fire all the time fire less (filters, "
+			    "longer limits)",
+			    full, fr_plural(full));
 	if (failed)
-		add_problem(l, "failed", "%" PRIu64 " snapshots could not be written%s%s", failed,
+		add_problem(l, "failed", "%" PRIu64 " snapshot%s could not be written%s%s", failed, fr_plural(failed),
 			    l->store.failed_err ? ", the last one: " : ": the recorder's messages say why",
 			    l->store.failed_err ? strerror(-l->store.failed_err) : "");
 	if (space)
 		add_problem(l, "quota",
-			    "%" PRIu64
-			    " snapshots were not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), "
+			    "%" PRIu64 " snapshot%s not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), "
 			    "unmark some (`flightrec list --no-keep`), or free some space",
-			    space);
+			    space, fr_plural(space));
 }
 
 void fr_live_look(struct fr_live *l)

@@ -139,8 +139,8 @@ static void losses(const struct fr_live *l, struct fr_out *o)
 	for (i = 0; i < l->prog_cnt; i++)
 		if (l->prog[i].missed) {
 			label(o, "missed");
-			fr_out_printf(o, "%" PRIu64 " runs of %s: it ran already on that CPU\n", l->prog[i].missed,
-				      l->prog[i].name);
+			fr_out_printf(o, "%" PRIu64 " run%s of %s: it ran already on that CPU\n", l->prog[i].missed,
+				      fr_plural(l->prog[i].missed), l->prog[i].name);
 		}
 }
 
@@ -172,8 +172,9 @@ static void memory_and_clock(const struct fr_live *l, struct fr_out *o)
 		      fr_show_size(fr_live_fact(l, "fixed_bytes"), b, sizeof(b)));
 	label(o, "clock");
 	fr_escape_text(o, mode ?: "", strlen(mode ?: ""));
-	fr_out_printf(o, ", grain %s, %" PRIu64 " ties, not believed %" PRIu64 " times\n",
-		      fr_show_duration(fr_live_fact(l, "clock_grain_ns"), a, sizeof(a)), fr_live_ties(l), fr_live_ahead(l));
+	fr_out_printf(o, ", grain %s, %" PRIu64 " tie%s, not believed %" PRIu64 " time%s\n",
+		      fr_show_duration(fr_live_fact(l, "clock_grain_ns"), a, sizeof(a)), fr_live_ties(l),
+		      fr_plural(fr_live_ties(l)), fr_live_ahead(l), fr_plural(fr_live_ahead(l)));
 	label(o, "samples");
 	fr_out_printf(o, "%" PRIu64 " taken, %s%" PRIu64 " expected, by %s\n", fr_load(&sh->sample_taken),
 		      event == FR_SAMPLE_CYCLES ? "at most " : "", fr_sess_samples_due(l->s, l->now_ns),
@@ -193,8 +194,9 @@ static void governor(const struct fr_live *l, struct fr_out *o)
 		return;
 	held = fr_sess_held(l->s);
 	label(o, "governor");
-	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %" PRIu64 " steps taken",
-		      g->cost / 1000.0, g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt);
+	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %" PRIu64 " step%s taken",
+		      g->cost / 1000.0, g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt,
+		      fr_plural(g->step_cnt));
 	if (g->step) {
 		fr_out_str(o, ", the last: ");
 		fr_escape_text(o, g->what, strnlen(g->what, sizeof(g->what)));
@@ -218,7 +220,8 @@ static void quota(const struct fr_live *l, struct fr_out *o)
 	fr_out_printf(o, "%u", s->usage.files);
 	if (s->max_files)
 		fr_out_printf(o, " of %u", s->max_files);
-	fr_out_printf(o, " snapshots (%u marked), %s", s->usage.marked, fr_show_size(s->usage.sz, a, sizeof(a)));
+	fr_out_printf(o, " snapshot%s (%u marked), %s", fr_plural(s->max_files ?: s->usage.files), s->usage.marked,
+		      fr_show_size(s->usage.sz, a, sizeof(a)));
 	if (s->max_sz)
 		fr_out_printf(o, " of %s", fr_show_size(s->max_sz, a, sizeof(a)));
 	if (s->max_age_ns)

@@ -382,8 +382,8 @@ static void show_start(const struct fr_record_ask *ask)
 	u64 rate_max = fr_sampler_rate_max(fr_hits_shift_of(fr_load_possible_cnt()));
 	char a[32], b[32], c[32], d[32];
 
-	fr_say("recording session '%s', profile %s, on %u CPUs; snapshots go to %s", ask->name, ask->profile, ask->cpu_cnt,
-	       ask->live->config.dir);
+	fr_say("recording session '%s', profile %s, on %u CPU%s; snapshots go to %s", ask->name, ask->profile, ask->cpu_cnt,
+	       fr_plural(ask->cpu_cnt), ask->live->config.dir);
 	if (ask->load.profile && ask->load.sample_hz > rate_max)
 		fr_warn("--hz %u may be too much for the profile, which has room for %llu hits a second of different stacks "
 			"on each CPU: what exceeds that may be lost, and is counted",

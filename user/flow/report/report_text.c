@@ -10,6 +10,7 @@
 
 #include "pure/format/format_text.h"
 #include "pure/text/escape.h"
+#include "pure/text/units.h"
 
 #define WIDTH_DEFAULT 100u
 #define WIDTH_LEAST   40u
@@ -115,7 +116,7 @@ static void put_window(struct fr_report_page *p)
 	fr_report_label(p, "figures");
 	fr_out_str(p->o, "of ");
 	fr_report_count(p->o, res->event_cnt, 0);
-	fr_out_str(p->o, res->event_cnt == 1 ? " event in " : " events in ");
+	fr_out_printf(p->o, " event%s in ", fr_plural(res->event_cnt));
 	fr_report_duration(p->o, whole_ns, 0);
 	if (p->r->ask->opts.filter) {
 		fr_out_str(p->o, " that match ");

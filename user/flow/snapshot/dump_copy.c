@@ -12,6 +12,7 @@
 #include "flow/snapshot/dump_int.h"
 #include "io/threads.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define COPY_PER_THREAD_SZ (4ULL << 20) /* copied in a millisecond; starting a thread takes a tenth */
 
@@ -60,8 +61,8 @@ static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 	int repairs = fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
 
 	if (repairs > 0)
-		fr_warn("CPU %u, tier %s: repaired %d sub-buffers that a killed reader left", src->map->cpu,
-			fr_tier_name(src->map->tier), repairs);
+		fr_warn("CPU %u, tier %s: repaired %d sub-buffer%s that a killed reader left", src->map->cpu,
+			fr_tier_name(src->map->tier), repairs, fr_plural(repairs));
 	err = fr_ring_read_open(&src->reader, src->map, peek, d);
 	if (err)
 		fr_err("the ring of CPU %u, tier %s is damaged: end the session with `flightrec stop -n %s`", src->map->cpu,

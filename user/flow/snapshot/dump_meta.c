@@ -171,7 +171,8 @@ static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t 
 	err = fr_snap_put_procs(d->w, text, sz);
 	free(text);
 	if (lack.err)
-		fr_warn_errno(lack.err, "of %u processes, command line or cgroup is not in the snapshot", lack.cnt);
+		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
+			      lack.cnt == 1 ? "" : "es");
 	if (lack.cnt)
 		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", lack.cnt);
 	return err;

@@ -9,6 +9,7 @@
 #include "flow/snapshot/recover_int.h"
 #include "io/now.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 /* ---- the dump's pages ---- */
 
@@ -95,11 +96,11 @@ static int write_file(struct fr_recover *r, struct fr_dump *d)
 
 /* ---- what is said ---- */
 
-static bool warn(bool is_wrong, const char *fmt, u64 cnt)
+static bool warn(u64 cnt, const char *noun, const char *rest)
 {
-	if (is_wrong)
-		fr_warn(fmt, (unsigned long long)cnt);
-	return is_wrong;
+	if (cnt)
+		fr_warn("%llu %s%s %s", (unsigned long long)cnt, noun, fr_plural(cnt), rest);
+	return cnt;
 }
 
 /* Is something missing? */
@@ -107,14 +108,12 @@ static bool say_missing(const struct fr_recover *r)
 {
 	bool missing = r->found.left_out_cnt;
 
-	missing |= warn(r->unreadable_cnt, "%llu pages of the crash dump cannot be read: is it whole?", r->unreadable_cnt);
-	missing |= warn(r->headless_cnt, "%llu rings are not in the crash dump", r->headless_cnt);
-	missing |= warn(r->missing_cnt, "%llu pages of rings are not in the crash dump: `flightrec info` shows the holes",
-			r->missing_cnt);
-	missing |= warn(r->differ_cnt, "%llu pages are in the crash dump twice and differ: they are left out", r->differ_cnt);
-	missing |= warn(r->incident_missing_cnt,
-			"%llu incidents are not in the crash dump, or were being written when the kernel stopped",
-			r->incident_missing_cnt);
+	missing |= warn(r->unreadable_cnt, "page", "of the crash dump cannot be read: is it whole?");
+	missing |= warn(r->headless_cnt, "ring", "missing in the crash dump");
+	missing |= warn(r->missing_cnt, "page", "of rings missing in the crash dump: `flightrec info` shows the holes");
+	missing |= warn(r->differ_cnt, "page", "left out: in the crash dump twice, and different");
+	missing |= warn(r->incident_missing_cnt, "incident",
+			"missing in the crash dump, or being written when the kernel stopped");
 	if (r->log_missing)
 		fr_warn("the head of the incident log is not in the crash dump: how many incidents are missing is not known");
 	if (r->profile_missing)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/top/top_int.h"
+#include "pure/text/units.h"
 #include "pure/text/wall.h"
 
 /* The lines of a panel. It is scrolled, so that the first `skip` are not shown. */
@@ -218,7 +219,7 @@ static void put_task(struct page *p, u32 nr)
 	if (k->pid >= 0)
 		put_str(p, FR_INK_DIM, buf);
 	put_span(p, "  ran ", k->ran_ns);
-	snprintf(buf, sizeof(buf), "  %u events", k->rows.cnt);
+	snprintf(buf, sizeof(buf), "  %u event%s", k->rows.cnt, fr_plural(k->rows.cnt));
 	put_str(p, FR_INK_DIM, buf);
 	next_line(p);
 	if (v) {

@@ -169,7 +169,7 @@ static void draw_title(struct fr_top *t, struct fr_grid *g)
 		x = put_fact(t, g, x, "host", "  ", FR_INK_TITLE);
 	if (!t->tl->loaded)
 		return;
-	x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u events in %s", t->tl->event_cnt,
+	x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u event%s in %s", t->tl->event_cnt, fr_plural(t->tl->event_cnt),
 			   fr_top_span(t->tl->span, buf));
 	if (t->tl->has_trigger) {
 		x = put_fact(t, g, x, "trigger_reason", "  trigger: ", FR_INK_TITLE);
@@ -367,7 +367,8 @@ static void draw_loading(struct fr_top *t, struct fr_grid *g)
 	if (t->error)
 		fr_grid_printf(g, 1, 2, g->width, FR_INK_TRIGGER, "cannot read the events: %s. q quits", strerror(-t->error));
 	else
-		fr_grid_printf(g, 1, 2, g->width, FR_INK_NONE, "reading %u events, %u %%", t->tl->event_cnt, (u32)percent);
+		fr_grid_printf(g, 1, 2, g->width, FR_INK_NONE, "reading %u event%s, %u %%", t->tl->event_cnt,
+			       fr_plural(t->tl->event_cnt), (u32)percent);
 }
 
 static void draw_all(struct fr_top *t, struct fr_grid *g)

@@ -138,3 +138,8 @@ const char *fr_show_count(u64 cnt, char *buf, size_t sz)
 	buf[to] = 0;
 	return buf;
 }
+
+const char *fr_plural(u64 cnt)
+{
+	return cnt == 1 ? "" : "s";
+}

@@ -29,4 +29,7 @@ const char *fr_show_size(u64 bytes, char *buf, size_t sz);
 const char *fr_show_duration(u64 ns, char *buf, size_t sz);
 const char *fr_show_count(u64 cnt, char *buf, size_t sz);
 
+/* What follows a noun: "" for one, "s" for any other number. */
+const char *fr_plural(u64 cnt);
+
 #endif
