@@ -270,6 +270,32 @@ def exporting(control, to, directory, *fault):
     return p, sorted(os.listdir(directory))
 
 
+@test("doctor: what it cannot find out for want of memory is called that, and not what the kernel lacks")
+def doctor():
+    control, told = Control(), 0
+
+    def grades():
+        p = subprocess.run([FLIGHTREC, "doctor", "--json"], env=control.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=120, check=False)
+        return p, {c["what"]: c for c in json.loads(p.stdout)["checks"]} if p.stdout else {}
+
+    control.set("malloc")
+    p, sound = grades()
+    cnt = control.get()[0]
+    check(sound and cnt, f"doctor: {p.stderr}")
+    tried = [*range(1, 21), *range(21, cnt + 1, 40)]  # beyond the first ones they are those of each tracepoint, again and again
+    for nth in tried:
+        control.set("malloc", nth, errno.ENOMEM)
+        p, got = grades()
+        worse = [c for what, c in got.items() if c["grade"] != sound[what]["grade"]]
+        for c in worse:
+            equal(c["cure"], "free some memory", f"allocation {nth} of {cnt}: {c}")
+        check(got or "memory" in p.stderr, f"allocation {nth} of {cnt}: exit status {p.returncode}: {p.stderr}")
+        told += bool(worse) or not got
+    check(told, "no failed allocation shows")
+    return f"{len(tried)} of {cnt} allocations, {told} show"
+
+
 @test("an export that is killed leaves nothing; one that fails tells it, and leaves nothing")
 def exports():
     done = 0

@@ -12,6 +12,7 @@
 #include "io/ring/percpu.h"
 #include "io/session/probe.h"
 #include "pure/config/default.h"
+#include "pure/err.h"
 #include "pure/schema/schema.h"
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
@@ -62,7 +63,8 @@ static void say(struct doctor *d, enum grade grade, const char *what, const char
 
 static void ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
 {
-	/* what was forbidden says nothing about the kernel */
+	/* what was forbidden, or for want of memory or files not found out, says nothing about the kernel */
+	cure = fr_err_cure(ret, cure);
 	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_ns_is_first(FR_NS_USER)))
 		cure = "get what is missing first: see permission";
 	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
@@ -70,11 +72,12 @@ static void ask(struct doctor *d, enum grade missing, const char *what, int ret,
 
 static void kernel(struct doctor *d)
 {
+	long cpu_cnt = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname un;
 	char text[160];
 
 	uname(&un);
-	snprintf(text, sizeof(text), "%.64s, %.64s, %ld CPUs", un.release, un.machine, sysconf(_SC_NPROCESSORS_ONLN));
+	snprintf(text, sizeof(text), "%.64s, %.64s, %ld CPU%s", un.release, un.machine, cpu_cnt, fr_plural(cpu_cnt));
 	say(d, GRADE_OK, "kernel", text, "");
 }
 
@@ -101,14 +104,17 @@ static void lockdown(struct doctor *d)
 static void permissions(struct doctor *d)
 {
 	bool root = !geteuid();
+	int able = fr_probe_caps();
 
 	if (!fr_ns_is_first(FR_NS_USER))
 		say(d, GRADE_FATAL, "permission", "of a user namespace",
 		    "run outside of user namespaces: BPF asks for capabilities in the first one");
-	else if (fr_probe_caps() <= 0 && root)
+	else if (able < 0)
+		ask(d, GRADE_FATAL, "permission", able, "mount /proc, which tells capabilities");
+	else if (!able && root)
 		say(d, GRADE_FATAL, "permission", "root without capabilities",
 		    "give it CAP_BPF and CAP_PERFMON, and CAP_SYS_ADMIN where /sys/fs/bpf is to be mounted");
-	else if (fr_probe_caps() <= 0)
+	else if (!able)
 		say(d, GRADE_FATAL, "permission", "not root",
 		    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
 	else
@@ -163,7 +169,7 @@ static void events(struct doctor *d)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)
-			say(d, GRADE_MISSING, ev->name, "unknown", "type information (BTF) would tell");
+			say(d, GRADE_MISSING, ev->name, "unknown", fr_err_cure(ret, "type information (BTF) would tell"));
 		else
 			ask(d, GRADE_MISSING, ev->name, ret,
 			    "this kernel has no such tracepoint: all others are recorded without it");

@@ -20,6 +20,8 @@
 #include "io/session/sess.h"
 #include "types.h"
 
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 static int close_fd(int fd)
 {
 	if (fd < 0)
@@ -34,7 +36,8 @@ static int find_type(const char *name, u32 kind)
 	s32 id;
 
 	libbpf_set_print(NULL); /* the caller reports the answer */
-	btf = btf__load_vmlinux_btf();
+	/* btf__load_vmlinux_btf() would not tell want of memory from want of types */
+	btf = btf__parse(KERNEL_BTF, NULL);
 	if (!btf)
 		return -errno;
 	id = btf__find_by_name_kind(btf, name, kind);
@@ -44,7 +47,7 @@ static int find_type(const char *name, u32 kind)
 
 int fr_probe_btf(void)
 {
-	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 1;
+	return access(KERNEL_BTF, R_OK) ? -errno : 1;
 }
 
 /* The effective capabilities; 0, or -errno. */
