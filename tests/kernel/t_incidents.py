@@ -100,7 +100,7 @@ def full():
         all_of = of(incidents("-n", big), "signal", "fri-loop")
     equal((died, again, a["recorded"], a["capacity"]), (1000, 2, 8, 8), "died, recorded, capacity")
     equal([i["seq"] for i in found], list(range(8)), "numbers kept")
-    check("found their log full" in problems.get("incidents", "") and "flightrec incidents" in problems["incidents"], f"status: {problems}")
+    check("found the log full" in problems.get("incidents", "") and "flightrec incidents" in problems["incidents"], f"status: {problems}")
     mine = of(found, "signal", "fri-loop")
     equal([i["start_ns"] for i in mine], [i["start_ns"] for i in all_of[:len(mine)]], "the oldest")
     signals = len([i for i in found if i["kind"] == "signal"])
