@@ -41,16 +41,13 @@ static void one_stays_empty(void **state)
 	(void)state;
 	fr_guardq_init(&q, slot, 5, sizeof(slot[0]));
 	assert_null(fr_guardq_first(&q));
-	for (i = 1; i <= 4; i++) {
+	for (i = 1; i <= 4; i++)
 		assert_true(put(&q, i));
-		assert_int_equal(fr_guardq_filled(&q), i);
-	}
 	assert_false(put(&q, 5));
 	assert_null(fr_guardq_room(&q));
 	for (i = 1; i <= 4; i++)
 		assert_int_equal(take(&q), i);
 	assert_int_equal(take(&q), 0);
-	assert_int_equal(fr_guardq_filled(&q), 0);
 }
 
 /* What was read stays as it was until it is dropped, whatever is put. */
@@ -89,7 +86,6 @@ static void all_sizes(void **state)
 				assert_int_equal(take(&q), out < in ? out + 1 : 0);
 				out += out < in;
 			}
-			assert_int_equal(fr_guardq_filled(&q), in - out);
 		}
 		assert_true(in > 1000);
 	}

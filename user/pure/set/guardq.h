@@ -51,14 +51,6 @@ FR_INLINE void *fr_guardq_at(const struct fr_guardq *q, u64 i)
 	return q->slot + i * q->slot_sz;
 }
 
-/* How many wait. Called by either side; the other may have changed it since. */
-FR_INLINE u64 fr_guardq_filled(const struct fr_guardq *q)
-{
-	u64 head = fr_load(&q->head), tail = fr_load(&q->tail);
-
-	return tail >= head ? tail - head : tail + q->cnt - head;
-}
-
 /* ---- the writer ---- */
 
 /* The slot to fill next, NULL: the queue is full. The load of head pairs with fr_guardq_drop()'s store. */
