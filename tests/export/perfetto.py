@@ -150,6 +150,38 @@ def test_reused(ask, _):
     return None if got == want and threads == 3 else f"{got}, {threads} threads"
 
 
+# ---- the ends of processes ----
+
+ENDS = """fact arch x86_64
+fact boot_id b
+horizon 0 0
+horizon 1 0
+process 7 5 0 0 first
+thread 8 7 6 first
+process 17 5 0 0 second
+thread 18 17 6 second
+event 1000000000 0 page_fault_user 8 address=1
+event 1000000001 1 page_fault_user 7 address=1
+event 1000000002 0 sched_process_exit 8 group_dead=1
+event 1000000003 1 sched_process_exit 7 group_dead=0
+event 1000001000 0 sched_switch 8 prev_state=16 next_pid=18
+event 1000002000 1 sched_switch 7 prev_state=32 next_pid=17
+event 1000003000 1 sched_process_exit 17 group_dead=0
+event 1000004000 1 sched_switch 17 prev_state=32 next_pid=0
+event 1000005000 0 page_fault_user 18 address=1
+event 1000006000 0 sched_process_exit 18 group_dead=1
+event 1000007000 0 sched_switch 18 prev_state=16 next_pid=0
+"""
+
+
+def test_ends(ask, _):
+    """A process ends with its last thread: also if the exits of two CPUs come in the other order, or its first thread went before."""
+    shift = ask("select ts from slice where name = 'page_fault_user' order by ts limit 1")[0]["ts"] - 1000000000
+    got = {r["tid"]: r["end_ts"] and r["end_ts"] - shift for r in ask("select tid, end_ts from thread where tid > 0")}
+    want = {8: 1000001000, 7: 1000002000, 17: 1000007000, 18: 1000007000}
+    return None if got == want else f"{got}, not {want}"
+
+
 # ---- gaps ----
 
 

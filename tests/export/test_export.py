@@ -233,18 +233,12 @@ def test_perfetto_gaps(reader, folder):
     verdict("perfetto.test_before_hole", test_perfetto_counts(reader, trace, left))
 
 
-def test_perfetto_calls(reader, folder):
-    flight, trace = f"{folder}/calls.flight", f"{folder}/calls.pftrace"
-    subprocess.run([MADE_OF_TEXT, flight], input=perfetto.CALLS, text=True, check=True)
+def test_perfetto_made(reader, folder, test, text):
+    """Of a snapshot of these events."""
+    flight, trace = f"{folder}/{test.__name__}.flight", f"{folder}/{test.__name__}.pftrace"
+    subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
     export(flight, "perfetto", trace)
-    judge(reader, trace, perfetto.test_narrow_calls, None)
-
-
-def test_perfetto_reused(reader, folder):
-    flight, trace = f"{folder}/reused.flight", f"{folder}/reused.pftrace"
-    subprocess.run([MADE_OF_TEXT, flight], input=perfetto.REUSED, text=True, check=True)
-    export(flight, "perfetto", trace)
-    judge(reader, trace, perfetto.test_reused, None)
+    judge(reader, trace, test, None)
 
 
 def test_perfetto_profile(reader, folder, flight):
@@ -290,9 +284,10 @@ def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_threads, perfetto.test_stacks)
-    of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_narrow_calls, perfetto.test_reused, perfetto.test_gaps, profile.test_profile)
+    of_made = ((perfetto.test_narrow_calls, perfetto.CALLS), (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
+    of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_gaps, profile.test_profile)
     if not reader:
-        for test in tests + of_events + of_others:
+        for test in tests + of_events + tuple(test for test, _ in of_made) + of_others:
             skip(test.__name__, why)
         return
     trace = f"{folder}/x.pftrace"
@@ -315,8 +310,8 @@ def test_perfetto(folder, flight, events):
         judge(reader, complete, test, [e for e in events if e["ts"] >= since])
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
-    test_perfetto_calls(reader, folder)
-    test_perfetto_reused(reader, folder)
+    for test, text in of_made:
+        test_perfetto_made(reader, folder, test, text)
     test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))

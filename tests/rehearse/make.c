@@ -5,6 +5,7 @@
  *	fact NAME VALUE			horizon CPU NS
  *	hole CPU SINCE_NS UNTIL_NS
  *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
+ *	thread TID PID START_NS COMM
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
@@ -124,6 +125,21 @@ static bool read_process(const char *line)
 	return true;
 }
 
+static bool read_thread(const char *line)
+{
+	struct fr_snap_task *t = &task[task_cnt];
+	unsigned long long start_ns;
+	char comm[FR_COMM_SZ];
+	u32 tid, pid;
+
+	if (task_cnt == MAX || sscanf(line, "thread %u %u %llu %15s", &tid, &pid, &start_ns, comm) != 4)
+		return false;
+	*t = (struct fr_snap_task){.tid = tid, .start_ns = start_ns, .task = {.tgid = pid}};
+	memcpy(t->task.comm, comm, strlen(comm));
+	task_cnt++;
+	return true;
+}
+
 static void read_line(char *line)
 {
 	unsigned long long ns, until_ns;
@@ -138,7 +154,7 @@ static void read_line(char *line)
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
-	else if (read_process(line))
+	else if (read_process(line) || read_thread(line))
 		;
 	else if (!strncmp(line, "proc ", 5) && strlen(procs) + strlen(line) < sizeof(procs))
 		strcat(procs, line + 5);
