@@ -172,6 +172,53 @@ def no_such_user():
             kill(r)
 
 
+def seen_by_rule(r):
+    return {text: rule["seen"] for text, rule in r.rules().items() if rule["in_force"]}
+
+
+def trigger_links(name):
+    return sorted(os.path.basename(f) for f in glob.glob(f"{SESSIONS}/{name}/trig-*"))
+
+
+@contextlib.contextmanager
+def refused_pin(name, link):
+    """The kernel refuses a pin of that name, after it has loaded all programs, and attached those before this one."""
+    os.mkdir(f"{SESSIONS}/{name}/{link}")
+    try:
+        yield
+    finally:
+        os.rmdir(f"{SESSIONS}/{name}/{link}")
+
+
+@test("--config: a reload that the kernel refuses halfway leaves the old rules in force, with their counts, and nothing of the new ones")
+def refused_halfway():
+    exits = [f"exit:{n}:comm=none{TAG}" for n in range(100, 131)]  # with ONE all rules that there can be
+    with configured(ONE, *exits) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            crash(f"one{TAG}")
+            r.wait_seen(ONE, 1)
+            counts, links = seen_by_rule(r), trigger_links(name)
+            write_config(file, name, dir, ONE, "exit:31")
+            for nr, link in enumerate(links, 1):
+                with refused_pin(name, link.replace("trig-1-", "trig-2-")):
+                    r.p.send_signal(signal.SIGHUP)
+                    wait_for(lambda: r.said().count("reload refused: its triggers cannot be used") == nr, f"it is refused: {r.said()}")
+                    check(f"cannot pin {SESSIONS}/{name}/{link.replace('trig-1-', 'trig-2-')}" in r.said(), r.said())
+                equal(trigger_links(name), links, "links of the programs")
+                equal(seen_by_rule(r), counts, "rules, and what each has seen")
+            crash(f"one{TAG}")
+            equal(r.wait_seen(ONE, 2)["seen"], 2, "deaths seen")
+            send_reload(r)
+            run("sh", "-c", "exit 31", status=31)
+            r.wait_seen("exit:31", 1)
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            return f"refused at each of {len(links)} programs"
+        finally:
+            kill(r)
+
+
 @test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
 def other_directory():
     who = f"moved{TAG}"

@@ -306,18 +306,15 @@ static int free_slot(const struct fr_triggers *sh, u32 used, u32 in_force)
 	return i >= 0 ? i : __builtin_ctz(~(used | in_force) ?: ~used);
 }
 
-static void begin_slot(struct fr_trigger_slot *slot, const char *text)
-{
-	memset(slot, 0, sizeof(*slot));
-	snprintf(slot->text, sizeof(slot->text), "%s", text);
-}
-
-/* Existing rules keep their slots, and thus their counters; then the others take what is left. */
-static void take_slots(struct fr_triggers *sh, u32 in_force, const struct fr_trigger *rules, u32 cnt,
-		       u32 slot_of[FR_TRIGGER_MAX])
+/*
+ * Existing rules keep their slots, and thus their counters; then the others take what is left. Returns the rules whose slot is
+ * to begin anew.
+ */
+static u32 take_slots(const struct fr_triggers *sh, u32 in_force, const struct fr_trigger *rules, u32 cnt,
+		      u32 slot_of[FR_TRIGGER_MAX])
 {
 	int found[FR_TRIGGER_MAX];
-	u32 used = 0, i;
+	u32 used = 0, fresh = 0, i;
 
 	for (i = 0; i < cnt; i++) {
 		found[i] = find_slot(sh, rules[i].text, used);
@@ -327,10 +324,26 @@ static void take_slots(struct fr_triggers *sh, u32 in_force, const struct fr_tri
 	for (i = 0; i < cnt; i++) {
 		if (found[i] < 0) {
 			found[i] = free_slot(sh, used, in_force);
-			begin_slot(&sh->slot[found[i]], rules[i].text);
 			used |= 1u << found[i];
+			fresh |= 1u << i;
 		}
 		slot_of[i] = found[i];
+	}
+	return fresh;
+}
+
+/* When all is loaded: until then what is refused leaves the slots as they were. */
+static void begin_slots(struct fr_triggers *sh, const struct fr_trigger *rules, u32 fresh, const u32 slot_of[FR_TRIGGER_MAX])
+{
+	struct fr_trigger_slot *slot;
+	u32 i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++) {
+		if (!(fresh >> i & 1))
+			continue;
+		slot = &sh->slot[slot_of[i]];
+		memset(slot, 0, sizeof(*slot));
+		snprintf(slot->text, sizeof(slot->text), "%s", rules[i].text);
 	}
 }
 
@@ -397,26 +410,23 @@ static int attach(const struct trig *t)
 	return err;
 }
 
-/* Remove the pins of a generation (is), or of all others (!is); their programs are detached soon after. */
-static int remove_pins(const struct fr_sess *s, u32 generation, bool is)
+/* Remove the pins of all generations but this one; their programs are detached soon after. */
+static void remove_other_pins(const struct fr_sess *s, u32 generation)
 {
 	DIR *d = opendir(s->dir);
 	struct dirent *e;
 	char path[512];
-	int err = 0;
 	u32 nr;
 
 	if (!d)
-		return -errno;
+		return;
 	while ((e = readdir(d))) {
-		if (sscanf(e->d_name, "trig-%u-", &nr) != 1 || (nr == generation) != is)
+		if (sscanf(e->d_name, "trig-%u-", &nr) != 1 || nr == generation)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", s->dir, e->d_name);
-		if (unlink(path) && errno != ENOENT)
-			err = err ?: -errno;
+		unlink(path);
 	}
 	closedir(d);
-	return err;
 }
 
 /* An event can be watched without being recorded, but then no snapshot shows it. */
@@ -489,6 +499,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 {
 	struct fr_triggers *sh = fr_trig_shared(s);
 	struct trig t = {.s = s, .rules = rules, .cnt = cnt};
+	u32 fresh;
 	int err;
 
 	memset(slot_of, 0, FR_TRIGGER_MAX * sizeof(*slot_of));
@@ -497,21 +508,20 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 				: "this session was begun by a version without triggers: end it with `flightrec stop`");
 		return -EINVAL;
 	}
-	remove_pins(s, sh->generation, false); /* left by a load that was killed */
+	remove_other_pins(s, sh->generation); /* left by a load that was killed */
 	t.generation = sh->generation + 1 ?: 1;
-	take_slots(sh, s->trig_slots, rules, cnt, slot_of);
+	fresh = take_slots(sh, s->trig_slots, rules, cnt, slot_of);
 	err = prepare(&t, slot_of);
-	if (err)
-		remove_pins(s, t.generation, true);
-	else /* the new programs act, the old ones do not: pairs with fr_trigger_idle() (bpf/trigger/trigger.bpf.h) */
-		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 	if (!err) {
+		begin_slots(sh, rules, fresh, slot_of);
+		/* the new programs act, the old ones do not: pairs with fr_trigger_idle() (bpf/trigger/trigger.bpf.h) */
+		__atomic_store_n(&sh->generation, t.generation, __ATOMIC_RELEASE);
 		s->trig_slots = set_of(slot_of, cnt);
 		__atomic_store_n(&sh->ended, ended_slots(sh, s->trig_slots), __ATOMIC_RELAXED);
 		hold_programs(&t);
 		warn_of_unrecorded(&t);
 	}
-	remove_pins(s, sh->generation, false);
+	remove_other_pins(s, sh->generation);
 	triggers__destroy(t.skel);
 	fr_watch_free(&t.watch);
 	btf__free(t.btf);
