@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * spoil: damages laps of a session's ring, as a stray store of whoever maps it would.
+ * spoil: damages a session's ring, as a stray store of whoever maps it would.
  *
  *	spoil PIN PAGE SEQ...
+ *	spoil PIN slots MORE
  *
- * Of each lap its page PAGE: of page 0 all, head too, of others the first record. Exit status 1 if one is not there.
+ * Of each lap its page PAGE: of page 0 all, head too, of others the first record. Or how many slots it says that it has. Exit
+ * status 1 if a lap is not there.
  */
 #include <bpf/bpf.h>
 #include <stdbool.h>
@@ -53,6 +55,10 @@ int main(int argc, char **argv)
 	map = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return 1;
+	if (!strcmp(argv[2], "slots")) {
+		((struct fr_slots *)(map + FR_SLOT_PAGE * FR_PAGE_SZ))->slot_cnt += atoi(argv[3]);
+		return 0;
+	}
 	for (i = 3; i < argc; i++)
 		bad |= !spoil_lap(map + FR_DATA_PAGE * FR_PAGE_SZ, sz - FR_DATA_PAGE * FR_PAGE_SZ, atoi(argv[2]),
 				  strtoull(argv[i], NULL, 0));

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import FLIGHTREC, Skip, TMP, check, equal, fr, main, test, wait_for
+from frtest import FLIGHTREC, SESSIONS, Skip, TMP, check, equal, fr, helper, main, run, test, wait_for
 from recorder import (ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, recording, start_load,
                       trigger, write_config, writer_of)
 
@@ -145,6 +145,27 @@ def writer_killed():
         rule = r.wait_seen(f"crash:comm=w{TAG}-*", 5)
         equal((rule["taken"], rule["verdicts"]["failed"]), (5, 0), f"verdicts: {rule}")
         equal(r.end(), 0, f"exit status: {r.said()}")
+
+
+@test("a ring that says another size than its map has is not read, nor by a writer made anew; when it tells the truth again, it is")
+def other_geometry():
+    with recording("--on", ONE) as r:
+        pin = f"{SESSIONS}/{r.name}/ring-{min(os.sched_getaffinity(0))}-main"
+        run(helper("spoil"), pin, "slots", 1)
+        try:
+            got = fr("status", "-n", r.name, status=1)
+            check("cannot be read: a ring is not as it was made" in got.stderr, got.stderr)
+            os.kill(wait_for(lambda: writer_of(r.p.pid), "a writer", 60), signal.SIGKILL)
+            crash(f"one{TAG}")
+            wait_for(lambda: r.said().count("a new one has been started") == 2, f"the snapshot failed, twice: {r.said()}", 60)
+            equal(r.files(), [], "files")
+        finally:
+            run(helper("spoil"), pin, "slots", -1)
+        crash(f"one{TAG}")
+        fr("verify", *r.wait_files(1))
+        rule = r.wait_seen(ONE, 2)
+        equal((rule["taken"], rule["verdicts"]["failed"]), (1, 1), f"verdicts: {rule}")
+        equal(r.end(), 1, f"exit status, as one failed: {r.said()}")
 
 
 def running(pid):

@@ -78,10 +78,15 @@ static u32 number(const struct fr_sess *s, const char *fact)
 	return 0;
 }
 
+static bool is_readable(const struct fr_sess *s)
+{
+	return fr_layout_readable(s->layout, number(s, "layout_oldest"));
+}
+
 static int check_layout(struct fr_sess *s)
 {
 	s->layout = number(s, "layout");
-	return fr_layout_readable(s->layout, number(s, "layout_oldest")) ? 0 : -EPROTO;
+	return is_readable(s) ? 0 : -EPROTO;
 }
 
 /* ---- open and close ---- */
@@ -120,9 +125,14 @@ static void explain_layout(const struct fr_sess *s)
 {
 	char *version = s->facts ? fr_sess_fact(s, "version") : NULL;
 
-	fr_err("session '%s' was begun by flightrec %s, whose rings this version cannot read: use that version, or end the "
-	       "session with `flightrec stop -n %s`, which discards its history",
-	       s->name, version ?: "of another version", s->name);
+	if (s->facts && is_readable(s))
+		fr_err("session '%s' cannot be read: a ring is not as it was made, since something else has written to it: end "
+		       "the session with `flightrec stop -n %s`, which discards its history",
+		       s->name, s->name);
+	else
+		fr_err("session '%s' was begun by flightrec %s, whose rings this version cannot read: use that version, or "
+		       "end the session with `flightrec stop -n %s`, which discards its history",
+		       s->name, version ?: "of another version", s->name);
 	free(version);
 }
 

@@ -42,8 +42,9 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 		   struct fr_sess **out);
 
 /*
- * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is one that this version cannot read; -errno; with a
- * message. A session of another layout that can be read can be dumped and ended, but not adopted: fr_sess_layout().
+ * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is one that this version cannot read, or a ring is
+ * not as it was made; -errno; with a message. A session of another layout that can be read can be dumped and ended, but not
+ * adopted: fr_sess_layout().
  */
 int fr_sess_open(const char *name, struct fr_sess **out);
 /* Likewise, but -ENOENT without a message. */
