@@ -41,9 +41,12 @@ FR_INLINE u32 fr_stack_take_user(struct bpf_perf_event_data *ctx, u32 buf_nr)
 {
 	struct fr_user_regs regs;
 
-	if (fr_user_regs(ctx, &regs))
-		return fr_walk(buf_nr, regs.ip, regs.sp, regs.fp);
-	return fr_stack_take(ctx, buf_nr, BPF_F_USER_STACK);
+	if (!fr_user_regs(ctx, &regs))
+		return fr_stack_take(ctx, buf_nr, BPF_F_USER_STACK);
+	/* one of io_uring's threads, which have never been in user code */
+	if (!regs.ip && !regs.sp)
+		return 0;
+	return fr_walk(buf_nr, regs.ip, regs.sp, regs.fp);
 }
 
 #endif

@@ -118,6 +118,19 @@ def object_of(name):
     return file
 
 
+@test("io_uring's threads, which have never been in user code: their samples have no user stack")
+def never_in_user():
+    with session(*SAMPLES) as name:
+        if run(helper("uring"), 500, status=None).returncode == 77:
+            raise Skip("no io_uring here")
+        file = dump(name)
+    worker = [e for e in replay(file) if e["event"] == "cpu_sample" and e["comm"].startswith("iou-wrk")]
+    check(len(worker) > 20, f"{len(worker)} samples of them")
+    equal({e["ustack_id"] for e in worker}, {0}, "user stacks of them")
+    check(all(e["kstack"] for e in worker), "a sample of them has no stack at all")
+    return f"{len(worker)} samples"
+
+
 @test("another file at the same address: each sample is of the file that was mapped then, in the ring and in the profile")
 def remapped():
     libs = [object_of("one"), object_of("two")]
