@@ -686,6 +686,45 @@ def paused():
     equal([e for e in os.listdir(dir) if "holdoff" in e], [], "snapshots")
 
 
+TICK_NS = 500_000_000  # FR_HOLDWATCH_TICK_NS
+POLL = 7 if os.uname().machine == "x86_64" else 73  # ppoll where there is no poll
+
+
+@test("a watch that was stopped for many ticks does not make up for them: it looks once, and waits for the next one")
+def ticks():
+    with watching() as w, session("-p", "minimal", "-e", "syscall", "--pid", w.p.pid) as name:
+        w.p.send_signal(signal.SIGSTOP)
+        time.sleep(6)
+        w.p.send_signal(signal.SIGCONT)
+        wait_for(lambda: w.told("stopped"), "it is told", 60)
+        time.sleep(2 * TICK_NS / 1e9)
+        events = replay(dump(name))
+        w.end()
+    polls = [e for e in events if e["event"] == "sys_enter" and e["tid"] == w.p.pid and e["id"] == POLL]
+    check(len(polls) > 1, f"{len(polls)} calls of poll()")
+    gaps = [b["ts"] - a["ts"] for a, b in zip(polls, polls[1:])]
+    hasty = sum(ns < TICK_NS / 10 for ns in gaps)
+    check(hasty <= 2, f"{hasty} of {len(polls)} looks come at once after another one: {gaps}")
+    return f"{len(polls)} looks"
+
+
+@test("a watch whose thread is moved off its CPU says so, and watches that CPU again")
+def moved():
+    if len(CPUS) < 2:
+        raise Skip("only one CPU")
+    with watching("--cpu", CPUS[0]) as w:
+        mine = [int(tid) for tid in os.listdir(f"/proc/{w.p.pid}/task") if os.sched_getaffinity(int(tid)) == {CPUS[0]}]
+        equal(len(mine), 1, "threads of its CPU")
+        os.sched_setaffinity(mine[0], {CPUS[1]})
+        wait_for(lambda: f"CPU {CPUS[0]} came online" in w.err, f"it is watched again: {w.err}", 60)
+        equal(w.err.count(f"CPU {CPUS[0]} went offline"), 1, w.err)
+        spins = hog(CPUS[0])
+        until_told(w, [(CPUS[0], *spin) for spin in spins])
+        told = w.end()
+    for h, spin in zip(match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins), spins):
+        check_hog(h, spin)
+
+
 @test("stop while the watch loads a session of its own: it waits until there is one, and both end well")
 def stopped_early():
     name = new_name()
