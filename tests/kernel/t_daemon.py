@@ -192,33 +192,35 @@ def full_cpus():
             p.wait()
 
 
-@test("psi: pressure that is made pulls it, none does not")
-def psi():
+def stalled_us():
+    """For how long some task has waited for a CPU since this machine was started."""
     try:
         with open("/proc/pressure/cpu") as f:
-            f.read()
+            return int(re.search(r"^some .*total=(\d+)", f.read(), re.M).group(1))
     except OSError as why:
-        raise Skip(f"this kernel measures no pressure: {why}")
+        raise Skip(f"this kernel measures no pressure: {why}") from None
+
+
+@test("psi: pressure that is made pulls it, none does not; it tells the kernel's figures of that moment, and is an incident")
+def psi():
+    before = stalled_us()
     with recording("--on", "psi:cpu:10%", "--on", "psi:memory.full:99%") as r:
         with full_cpus():
             wait_for(lambda: [f for f in r.files() if "-psi" in f], f"a snapshot for pressure: {r.said()}", 60)
+        after = stalled_us()
         t = trigger([f for f in r.files() if "-psi" in f][0])
-        check(t["text"].startswith("some avg10="), t)
+        words = re.fullmatch(r"some avg10=[\d.]+ avg60=[\d.]+ avg300=[\d.]+ total=(\d+)", t["text"])
+        check(words and before <= int(words[1]) <= after, f"{t}: from {before} to {after} us")
         equal(t["rule"], "psi:cpu:10%", "rule")
         # the figure is of the window in force, which is longer without CAP_SYS_RESOURCE
         equal(t["value_ns"], 200_000_000 if "windows of 2 s only" in r.said() else 100_000_000, "value")
         equal(r.rules()["psi:memory.full:99%"]["seen"], 0, "moments of a pressure nobody made")
+        check("taken: psi:cpu:10%\n" in fr("incidents", "-n", r.name).stdout, "it is no incident")
 
 
 @test("psi: what stalled before the recorder began pulls nothing, without CAP_SYS_RESOURCE either")
 def psi_before():
-    def stalled_us():
-        with open("/proc/pressure/cpu") as f:
-            return int(re.search(r"^some .*total=(\d+)", f.read(), re.M).group(1))
-    try:
-        before = stalled_us()
-    except OSError as why:
-        raise Skip(f"this kernel measures no pressure: {why}")
+    before = stalled_us()
     if before < 10_000_000:
         raise Skip("nothing has waited for a CPU for 10 s since this machine was started")
     rule = "psi:cpu:9900ms/10s"
