@@ -309,18 +309,30 @@ static void test_refused(void **state)
 	assert_int_equal(r->asked, 1);
 }
 
+/* The silent ones make room for others; who watches, or waits for an answer, does not. */
 static void test_many(void **state)
 {
 	struct rig *r = *state;
 	int fd[3 * FR_CTL_CLIENT_MAX], cnt = sizeof(fd) / sizeof(fd[0]), i, left = 0,
 				       most = getuid() ? FR_CTL_USER_MAX : FR_CTL_CLIENT_MAX;
+	int watches = join(r), waits = join(r);
 	char buf[256];
 
+	say(r, watches, "watch\n");
+	expect(r, watches, "on\n");
+	say(r, waits, "later\n");
 	for (i = 0; i < cnt; i++)
 		fd[i] = join(r);
 	for (i = 0; i < cnt; i++)
 		left += !hear(r, fd[i], buf, sizeof(buf)) && !is_closed(fd[i]);
-	assert_int_equal(left, most);
+	assert_int_equal(left, most - 2);
+	fr_ctl_tell(r->s, "still", 5);
+	expect(r, watches, "still\n");
+	fr_ctl_reply(fr_ctl_find(r->s, r->deferred), "done", 4);
+	run(r);
+	expect(r, waits, "done\n");
+	close(watches);
+	close(waits);
 	assert_true(is_served(r));
 	for (i = 0; i < cnt; i++)
 		close(fd[i]);
@@ -436,12 +448,20 @@ static void test_never_reads(void **state)
 	assert_true(is_served(r));
 }
 
-/* Silent, or with half a request, or with an answer that it does not read: after FR_CTL_TIMEOUT_MS it goes. */
+/*
+ * Silent, or with half a request, or with an answer that it does not read: after FR_CTL_TIMEOUT_MS it goes. Who waits for an
+ * answer stays.
+ */
 static void test_slow(void **state)
 {
 	struct rig *r = *state;
-	int silent = join(r), half = join(r), deaf = join(r), watcher = join(r), i;
+	int waits = join(r), silent, half, deaf, watcher, i;
 
+	say(r, waits, "later\n");
+	silent = join(r);
+	half = join(r);
+	deaf = join(r);
+	watcher = join(r);
 	say(r, watcher, "watch\n");
 	expect(r, watcher, "on\n");
 	for (i = 0; i < 5; i++)
@@ -453,6 +473,11 @@ static void test_slow(void **state)
 	assert_int_equal(fr_ctl_watchers(r->s), 1);
 	fr_ctl_tell(r->s, "still", 5);
 	expect(r, watcher, "still\n");
+	assert_non_null(fr_ctl_find(r->s, r->deferred));
+	fr_ctl_reply(fr_ctl_find(r->s, r->deferred), "done", 4);
+	run(r);
+	expect(r, waits, "done\n");
+	close(waits);
 	close(watcher);
 	close(deaf);
 	run(r);
