@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +23,17 @@
 #include "io/ctl/ctl_server.h"
 
 #define PATIENCE_MS 30000
+
+static bool no_descriptor; /* for a client */
+
+/* Instead of the C library's. */
+int accept4(int fd, __SOCKADDR_ARG addr, socklen_t *sz, int flags)
+{
+	if (!no_descriptor)
+		return syscall(SYS_accept4, fd, addr.__sockaddr__, sz, flags);
+	errno = EMFILE;
+	return -1;
+}
 
 struct rig {
 	char dir[64], path[128];
@@ -102,13 +114,21 @@ static void run(struct rig *r)
 		fail_msg("the server never rests: a loop that it is in would spin");
 }
 
-static int join(struct rig *r)
+/* In the server's queue. */
+static int knock(const struct rig *r)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	strcpy(addr.sun_path, r->path);
 	assert_int_equal(connect(fd, (void *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+static int join(struct rig *r)
+{
+	int fd = knock(r);
+
 	run(r);
 	return fd;
 }
@@ -160,8 +180,8 @@ static bool is_served(struct rig *r)
 	return !strcmp(buf, "hello\n");
 }
 
-/* Lets time pass in the server until it has shown fd the door. */
-static void wait_closed(struct rig *r, int fd)
+/* Lets time pass in the server until this is so of fd. */
+static void wait_until(struct rig *r, bool (*is)(int fd), int fd)
 {
 	struct pollfd p = {.fd = fr_ctl_server_fd(r->s), .events = POLLIN};
 	struct timespec begin, now;
@@ -170,10 +190,15 @@ static void wait_closed(struct rig *r, int fd)
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec - begin.tv_sec > PATIENCE_MS / 1000)
-			fail_msg("still there");
+			fail_msg("nothing happens");
 		poll(&p, 1, 100);
 		run(r);
-	} while (!is_closed(fd));
+	} while (!is(fd));
+}
+
+static void wait_closed(struct rig *r, int fd)
+{
+	wait_until(r, is_closed, fd);
 	close(fd);
 }
 
@@ -484,6 +509,28 @@ static void test_slow(void **state)
 	assert_true(is_served(r));
 }
 
+static bool has_answer(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Without a descriptor for who knocks, the server does not spin; when there is one, that client is served. */
+static void test_no_descriptor(void **state)
+{
+	struct rig *r = *state;
+	int fd = knock(r);
+
+	no_descriptor = true;
+	say(r, fd, "hello\n");
+	no_descriptor = false;
+	assert_int_equal(r->asked, 0);
+	wait_until(r, has_answer, fd);
+	expect(r, fd, "hello\n");
+	close(fd);
+}
+
 #define RIGGED(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -491,7 +538,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		RIGGED(test_answers), RIGGED(test_forked),	RIGGED(test_place), RIGGED(test_size),
 		RIGGED(test_refused), RIGGED(test_many),	RIGGED(test_rate),  RIGGED(test_deferred),
-		RIGGED(test_watch),   RIGGED(test_never_reads), RIGGED(test_slow),
+		RIGGED(test_watch),   RIGGED(test_never_reads), RIGGED(test_slow),  RIGGED(test_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
