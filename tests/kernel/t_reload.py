@@ -248,6 +248,27 @@ def other_directory():
         equal([deaths_in_journal(dir, who) for dir in (first, second, third)], [1, 1, 1], "deaths in the journals")
 
 
+@test("--config: a reload with a smaller MaxIncidents= keeps the journal within it")
+def smaller_journal():
+    who, most = f"many{TAG}", 32 << 10
+    with configured(NOBODY) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            write_config(file, name, dir, NOBODY, more=f"[Storage]\nMaxIncidents={most}\n")
+            send_reload(r)
+            added = 0
+            while added < 1.5 * most:
+                crash(who, 20)
+                wait_for(lambda: (a := status(name)["incidents"])["saved"] == a["recorded"], "they are saved", 60)
+                added += 20 * 300  # each has a longer line
+            sizes = {f: os.path.getsize(f"{dir}/{f}") for f in os.listdir(dir) if f.startswith("incidents.journal")}
+            check(sum(sizes.values()) <= most and len(sizes) == 2, f"at most {most} bytes in two files: {sizes}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
 @test("--config: a restart with other [Session] settings saves the history, runs the hook for it, and begins anew")
 def other_settings():
     with configured() as (name, dir, file):
