@@ -82,29 +82,17 @@ void fr_sess_incident_recycle(struct fr_sess *s, u64 upto, u64 skipped)
 
 /* ---- tests ---- */
 
-/* Memory ends in the midst of the lines: none of them is written then, so none twice. */
-static void test_memory(void **state)
+/* The journal has so many, each once, in order; it is removed. */
+static void check_journal(const char *dir, size_t want)
 {
-	char dir[] = "/tmp/fr_inclog.XXXXXX", path[64];
 	struct fr_incident_item *item = NULL;
-	struct fr_inclog *l;
 	size_t cnt = 0, i;
+	char path[64];
 	u64 bad = 0;
 
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	assert_int_equal(fr_inclog_open(NULL, dir, 1 << 20, &l), 0);
-	next_seq = 5;
-	room = 3;
-	assert_int_equal(fr_inclog_save(l, 0), -ENOMEM);
-	assert_int_equal(saved, 0);
-	room = ~0u;
-	assert_int_equal(fr_inclog_save(l, 0), 0);
-	assert_int_equal(saved, 5);
-	fr_inclog_close(l);
 	assert_int_equal(fr_inclog_journal(dir, &item, &cnt, &bad), 0);
 	assert_int_equal(bad, 0);
-	assert_int_equal(cnt, 5);
+	assert_int_equal(cnt, want);
 	for (i = 0; i < cnt; i++)
 		assert_int_equal(item[i].seq, i);
 	free(item);
@@ -113,10 +101,54 @@ static void test_memory(void **state)
 	rmdir(dir);
 }
 
+/* Memory ends in the midst of the lines: none of them is written then, so none twice. */
+static void test_memory(void **state)
+{
+	char dir[] = "/tmp/fr_inclog.XXXXXX";
+	struct fr_inclog *l;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(fr_inclog_open(NULL, dir, 1 << 20, &l), 0);
+	next_seq = 5;
+	saved = 0;
+	room = 3;
+	assert_int_equal(fr_inclog_save(l, 0), -ENOMEM);
+	assert_int_equal(saved, 0);
+	room = ~0u;
+	assert_int_equal(fr_inclog_save(l, 0), 0);
+	assert_int_equal(saved, 5);
+	fr_inclog_close(l);
+	check_journal(dir, 5);
+}
+
+/* A recorder that was killed had written lines, and not yet noted that: the next one does not write them again. */
+static void test_killed(void **state)
+{
+	char dir[] = "/tmp/fr_inclog.XXXXXX";
+	struct fr_inclog *l;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	next_seq = 5;
+	saved = 0;
+	assert_int_equal(fr_inclog_open(NULL, dir, 1 << 20, &l), 0);
+	assert_int_equal(fr_inclog_save(l, 0), 0);
+	fr_inclog_close(l);
+	saved = 2;
+	next_seq = 8;
+	assert_int_equal(fr_inclog_open(NULL, dir, 1 << 20, &l), 0);
+	assert_int_equal(fr_inclog_save(l, 0), 0);
+	assert_int_equal(saved, 8);
+	fr_inclog_close(l);
+	check_journal(dir, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
