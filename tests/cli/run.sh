@@ -350,6 +350,17 @@ profile_diff_formats() {
 	done
 }
 
+# Samples that have lost their stacks are in no function: what was lost then is not news now.
+profile_diff_unknown() {
+	local from=$tmp/lost.flight
+	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" 87 || return
+	status 0 "$flightrec" profile --diff --since 10s "$from" || return
+	grep -A 1 -x "Hotter functions" "$tmp/out" | grep -qF "87.0% of the time before has no stacks" &&
+		grep -A 1 -x "Cooler functions" "$tmp/out" | grep -qF "30.0% of the time now has no stacks" || { cat "$tmp/out"; return 1; }
+	build/tests/cli/make_profile "$from.none" 0 && status 0 "$flightrec" profile --diff --since 10s "$from.none" || return
+	[[ $(grep -c "has no stacks" "$tmp/out") == 1 ]] || { cat "$tmp/out"; return 1; }
+}
+
 # A file that was cut to some processes has no profile: where it came from may have one.
 profile_of_a_cut() {
 	local from=tests/files/golden/all-2.flight pid
@@ -668,6 +679,7 @@ check "list shows what is damaged" list_damaged
 check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
 check "profile --diff is for formats that have it" profile_diff_formats
+check "profile --diff says how much has no stacks" profile_diff_unknown
 check "profile fits its page, and adds up" profile_fits_its_page
 check "profile of a file that was cut" profile_of_a_cut
 check "profile --since: an hour at most" profile_since

@@ -61,6 +61,16 @@ static void put_func(struct fr_profile *p, const struct fr_profile_func *f, doub
 	fr_out_char(o, '\n');
 }
 
+/* What had no room for its stacks is in no function: a function may owe its change to nothing else. */
+static void put_unknown(struct fr_profile *p, u32 w, const char *when)
+{
+	double unknown = fr_profile_percent(p->sum[w].stackless + p->sum[w].other, p->sum[w].cnt);
+
+	if (unknown >= LEAST)
+		fr_out_printf(p->out, "  %.1f%% of the time %s has no stacks: a change of less than that may be none\n",
+			      unknown, when);
+}
+
 static void put_funcs(struct fr_profile *p)
 {
 	struct entry *e = funcs_by_change(p);
@@ -69,11 +79,13 @@ static void put_funcs(struct fr_profile *p)
 	if (!e)
 		return;
 	fr_profile_title(p->out, "Hotter functions");
+	put_unknown(p, FR_PROFILE_BEFORE, "before");
 	for (i = 0; i < p->func_cnt && i < p->ask->top && e[i].change >= LEAST; i++)
 		put_func(p, &p->func[e[i].nr], e[i].change);
 	if (!i)
 		fr_out_str(p->out, "  none\n");
 	fr_profile_title(p->out, "Cooler functions");
+	put_unknown(p, FR_PROFILE_NOW, "now");
 	for (i = 0; i < p->func_cnt && i < (p->ask->top + 1) / 2 && e[p->func_cnt - 1 - i].change <= -LEAST; i++)
 		put_func(p, &p->func[e[p->func_cnt - 1 - i].nr], e[p->func_cnt - 1 - i].change);
 	if (!i)
