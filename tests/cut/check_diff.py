@@ -101,4 +101,20 @@ def diff_text():
     assert all(i["a"] == i["b"] for kind in ("events", "syscalls") for i in same[kind]) and len(same["events"]) == 1
 
 
+def diff_unrecorded():
+    """What a side was not asked to record is neither new nor gone: that is said, and nothing else of it."""
+    d = json.loads(run("diff", "--json", "tasks.flight", "a.flight").stdout)
+    unrecorded = d["a"]["unrecorded"].split(",")
+    assert {"cpu_sample", "task_rename", "page_fault_user"} <= set(unrecorded) and not d["b"]["unrecorded"], d["a"]
+    assert not {i["name"] for i in d["events"] if i["a"]["count"]} & set(unrecorded)
+    text = run("diff", "--top", "0", "tasks.flight", "a.flight").stdout.decode()
+    missing = [line.split(": ")[1].split(", ") for line in text.splitlines() if line.startswith("   not recorded: ")]
+    assert len(missing) == 1 and set(missing[0]) == {"cpu_sample", "task_rename"}, missing
+    change = {line.split()[0]: line.split()[3] for line in text.split("\n\n")[1].splitlines()[1:]}
+    assert change["cpu_sample"] == "-" and change["block_io_done"] == "gone", change
+    text = run("diff", "--top", "0", "a.flight", "tasks.flight").stdout.decode()
+    change = {line.split()[0]: line.split()[3] for line in text.split("\n\n")[1].splitlines()[1:]}
+    assert change["cpu_sample"] == "-" and change["block_io_done"] == "new", change
+
+
 globals()[sys.argv[3]]()

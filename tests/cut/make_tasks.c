@@ -16,6 +16,12 @@
 #define FIRST_TID  101u
 #define RESTART_NR 219
 
+/* What is recorded: of what happens here everything, but not of what else may happen. */
+#define EVENTS                                                                                                \
+	"sched_switch,sched_waking,sched_wakeup_new,sched_process_fork,sched_process_exit,irq_handler_entry," \
+	"irq_handler_exit,softirq_entry,softirq_exit,sys_enter,sys_exit,block_rq_issue,block_rq_complete,"    \
+	"block_io_start,block_io_done,stack,governor"
+
 enum { MAIN0, MAIN1, LIFE0, RING_CNT };
 enum doing { QUEUED, RUNS, SLEEPS };
 
@@ -181,6 +187,7 @@ static int put_facts(struct fr_snap_writer *w)
 
 	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
 	err = err ? err : fr_snap_put_fact(w, "epoch", "%u", 0xabcd1234);
+	err = err ? err : fr_snap_put_fact(w, "events", EVENTS);
 	return err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)host_clock_ns);
 }
 

@@ -11,6 +11,7 @@
 #include "pure/schema/sysnames.h"
 #include "pure/set/hash.h"
 #include "pure/text/dev.h"
+#include "pure/text/list.h"
 
 /* The meaning of an event for us. */
 enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
@@ -297,6 +298,39 @@ static bool is_picked(const struct look *l, const struct fr_replay_opts *opts)
 	return picked;
 }
 
+static bool is_recorded(const struct look *l, const char *event)
+{
+	u32 i;
+
+	for (i = 0; i < fr_replay_file_cnt(l->replay); i++)
+		if (fr_snap_records(fr_replay_snap(l->replay, i), event))
+			return true;
+	return false;
+}
+
+/* The other side may have them. */
+static int find_unrecorded(struct look *l)
+{
+	const struct fr_schema *builtin = fr_schema_builtin();
+	const struct fr_event *ev;
+	size_t sz;
+	FILE *f = open_memstream(&l->d->side[l->side].unrecorded, &sz);
+	bool any = false, failed;
+	u32 nr;
+
+	if (!f)
+		return -ENOMEM;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(builtin, nr);
+		if (!ev || is_recorded(l, ev->name))
+			continue;
+		fprintf(f, "%s%s", any ? "," : "", ev->name);
+		any = true;
+	}
+	failed = ferror(f);
+	return fclose(f) || failed ? -ENOMEM : 0;
+}
+
 static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 {
 	struct fr_replay_opts opts = ask->opts[l->side];
@@ -313,6 +347,7 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	picked = is_picked(l, &opts);
 	l->cpu = picked ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
 	err = picked || l->cpu ? find_window(l) : -ENOMEM;
+	err = err ? err : find_unrecorded(l);
 	err = err ? err : fr_replay_each(l->replay, look_at, l);
 	err = err ? err : add_running(l);
 	free(l->cpu);
@@ -328,6 +363,34 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 bool fr_diff_is_timed(u8 kind)
 {
 	return kind != FR_DIFF_EVENT;
+}
+
+/* What tells of an item. A request's name ends in how it was seen. */
+static const char *event_of(const struct fr_diff_item *it, char name[FR_DIFF_NAME_SZ + 1])
+{
+	switch (it->kind) {
+	case FR_DIFF_EVENT:
+		memcpy(name, it->name, it->len);
+		name[it->len] = 0;
+		return name;
+	case FR_DIFF_CALL:
+		return "sys_exit";
+	case FR_DIFF_BLOCK:
+		return it->len >= 2 && !memcmp(it->name + it->len - 2, "io", 2) ? "block_io_done" : "block_rq_complete";
+	case FR_DIFF_IRQ:
+		return "irq_handler_exit";
+	case FR_DIFF_SOFTIRQ:
+		return "softirq_exit";
+	default:
+		return "sched_switch";
+	}
+}
+
+bool fr_diff_is_unrecorded(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
+{
+	char name[FR_DIFF_NAME_SZ + 1];
+
+	return !it->side[side].cnt && fr_list_has(d->side[side].unrecorded, event_of(it, name));
 }
 
 double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side)
@@ -397,4 +460,6 @@ void fr_diff_free(struct fr_diff *d)
 		fr_hist_free(&it->side[1].lat);
 	}
 	fr_tally_free(&d->items);
+	free(d->side[0].unrecorded);
+	free(d->side[1].unrecorded);
 }

@@ -49,6 +49,7 @@ struct fr_diff_side {
 	u64 cnt;	      /* events */
 	bool late;	      /* the whole window lies before the common horizon: the part that counts is incomplete */
 	bool empty;	      /* the window has no length, as it lies outside of the file: nothing has a rate */
+	char *unrecorded;     /* events that it was not asked to record, with a comma between each two */
 };
 
 struct fr_diff {
@@ -67,6 +68,9 @@ struct fr_diff_ask {
  */
 int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged);
 void fr_diff_free(struct fr_diff *d);
+
+/* Does this side lack the item because it does not record the event that tells of it? Its 0 says nothing then. */
+bool fr_diff_is_unrecorded(const struct fr_diff *d, const struct fr_diff_item *it, u32 side);
 
 /* Is this kind measured by time? Otherwise by count. */
 bool fr_diff_is_timed(u8 kind);

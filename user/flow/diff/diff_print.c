@@ -111,6 +111,12 @@ static void put_failed(struct fr_out *o, const struct fr_diff_count *side, u32 u
 		      side[1].cnt ? 100.0 * (double)side[1].error_cnt / (double)side[1].cnt : 0);
 }
 
+/* Is a value, as of nothing, not known to be that? */
+static bool is_unknown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side, double v)
+{
+	return (d->side[side].late && v <= 0) || fr_diff_is_unrecorded(d, it, side);
+}
+
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
 {
 	double a = shown(d, it, 0), b = shown(d, it, 1);
@@ -118,7 +124,7 @@ static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_
 	put_name(o, it, name_w);
 	put_rate(o, a);
 	put_rate(o, b);
-	if ((d->side[0].late && a <= 0) || (d->side[1].late && b <= 0))
+	if (is_unknown(d, it, 0, a) || is_unknown(d, it, 1, b))
 		fr_out_printf(o, "%10s", "-"); /* an unknown value has not changed */
 	else
 		put_change(o, a, b, it->kind == FR_DIFF_RUNQ);
@@ -158,6 +164,25 @@ static void put_title(struct fr_out *o, u8 kind, u32 name_w, bool latencies)
 	fr_out_char(o, '\n');
 }
 
+/* Of what the other side has. */
+static void put_unrecorded(struct fr_out *o, const struct fr_diff *d, u32 side)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < d->items.cnt; i++) {
+		const struct fr_diff_item *it = fr_tally_at(&d->items, i);
+
+		if (it->kind != FR_DIFF_EVENT || !fr_diff_is_unrecorded(d, it, side))
+			continue;
+		fr_out_str(o, any ? ", " : "   not recorded: ");
+		fr_escape_text(o, it->name, it->len);
+		any = true;
+	}
+	if (any)
+		fr_out_char(o, '\n');
+}
+
 static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 {
 	const struct fr_diff_side *s = &d->side[i];
@@ -171,6 +196,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");
 	else if (s->empty)
 		fr_out_str(o, "   not complete: this window has no length, so nothing has a rate\n");
+	put_unrecorded(o, d, i);
 }
 
 void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
@@ -225,6 +251,7 @@ static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_
 	fr_jsonw_u64(w, "end_ns", s->end_ns);
 	fr_jsonw_u64(w, "events", s->cnt);
 	fr_jsonw_bool(w, "complete", !s->late && !s->empty);
+	fr_jsonw_text(w, "unrecorded", s->unrecorded);
 	fr_jsonw_close(w, '}');
 }
 
