@@ -19,6 +19,9 @@ static int put_facts(struct fr_snap_writer *w)
 	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
 	err = err ? err : fr_snap_put_fact(w, "boot_id", "w");
 	err = err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)END_NS);
+	err = err ? err : fr_snap_put_fact(w, "rule_0", "crash:all");
+	err = err ? err : fr_snap_put_fact(w, "rule_0_since", "matched=0;taken=1");
+	err = err ? err : fr_snap_put_fact(w, "rule_1", "oom");
 	return err ? err : fr_snap_put_fact(w, "trigger_reason", "dump");
 }
 

@@ -462,6 +462,8 @@ info_wide() {
 	status 0 "$flightrec" info -v "$wide" && is_quiet && cp "$tmp/out" "$tmp/each" || return
 	status 0 "$flightrec" info "$tmp/8.flight" && cp "$tmp/out" "$tmp/few" && status 0 "$flightrec" info -v "$tmp/8.flight" &&
 		diff "$tmp/few" "$tmp/out" || return
+	[[ $(grep -o '^  trigger .*' "$tmp/few") == $'  trigger    crash:all; since the snapshot before: matched 0, taken 1\n  trigger    oom' ]] ||
+		{ cat "$tmp/few"; return 1; }
 	COLUMNS=80 status 0 "$flightrec" info "$tmp/odd.flight" && cp "$tmp/out" "$tmp/odd" || return
 	status 0 "$flightrec" info "$wide" && is_quiet && python3 -c '
 import json, re, sys

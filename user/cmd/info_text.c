@@ -104,6 +104,27 @@ static bool has_addr(const struct fr_info *s)
 	       flightrec_fact_s64(s->fr, s->file, "trigger_code", &code) || fr_sig_has_addr(sig, code);
 }
 
+/* A rule, and its counters since the snapshot before: what matched before that may have got its verdict since. */
+static void put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
+{
+	const char *at, *name;
+	char fact[32];
+	bool any = false;
+	int len;
+	u64 v;
+
+	fr_info_label(o, "trigger");
+	snprintf(fact, sizeof(fact), "rule_%u", nr);
+	fr_info_put(o, s, "", fact, "");
+	snprintf(fact, sizeof(fact), "rule_%u_since", nr);
+	for (at = fr_info_fact(s, fact); fr_info_pair(&at, &name, &len, &v); any = true) {
+		fr_out_str(o, any ? ", " : "; since the snapshot before: ");
+		fr_escape_text(o, name, len);
+		fr_out_printf(o, " %llu", (unsigned long long)v);
+	}
+	fr_out_char(o, '\n');
+}
+
 /* Where it was, which rule it was, and what else came since the previous snapshot. */
 static void put_trigger(struct fr_out *o, const struct fr_info *s)
 {
@@ -124,10 +145,7 @@ static void put_trigger(struct fr_out *o, const struct fr_info *s)
 		snprintf(name, sizeof(name), "rule_%u", i);
 		if (!fr_info_fact(s, name))
 			break;
-		fr_info_label(o, "trigger");
-		fr_info_put(o, s, "", name, "");
-		snprintf(name, sizeof(name), "rule_%u_since", i);
-		fr_info_put(o, s, ": ", name, "\n");
+		put_rule(o, s, i);
 	}
 }
 
