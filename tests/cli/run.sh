@@ -325,6 +325,24 @@ full_disk() {
 	done
 }
 
+# An export that is told to end leaves nothing, not even the directory that it was to become.
+export_told_to_end() {
+	local big=$tmp/big.flight dir=$tmp/told pid try got
+	make -s build/tests/export/big && build/tests/export/big "$big" 5 && mkdir "$dir" || return
+	for try in {1..20}; do
+		"$flightrec" export --to ctf -o "$dir/out" "$big" 2> "$tmp/err" &
+		pid=$!
+		until [[ -n $(ls -A "$dir") ]]; do :; done
+		kill -TERM $pid
+		wait $pid 2> /dev/null
+		got=$?
+		((got == 0)) || break # it had been done already
+		rm -r "$dir/out"
+	done
+	((got == 143)) && is_quiet || { echo "after $try times exit status $got"; return 1; }
+	[[ -z $(ls -A "$dir") ]] || { echo "it leaves:"; ls -A "$dir"; return 1; }
+}
+
 # A command that cannot write its file says why, and leaves no part of it.
 file_limit() {
 	local args dir=$tmp/limited
@@ -680,6 +698,7 @@ check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
+check "export that is told to end leaves nothing" export_told_to_end
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile --diff says how much has no stacks" profile_diff_unknown
 check "profile fits its page, and adds up" profile_fits_its_page

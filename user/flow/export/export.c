@@ -2,6 +2,7 @@
 #include "flow/export/export.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,13 +142,48 @@ static int put_row(struct fr_export *x, const struct fr_exporter *e, const struc
 	return e->see(x, run->view, &r);
 }
 
+/* ---- told to end ---- */
+
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define END_SIGNALS (sizeof(end_signals) / sizeof(end_signals[0]))
+
+static volatile sig_atomic_t told; /* this signal came; 0: none */
+
+static void on_end(int sig)
+{
+	told = sig;
+}
+
+/* Until obey() what ends us is only noted, so that no directory or temporary file is left. A second time it does end us. */
+static void note_signals(struct sigaction was[END_SIGNALS])
+{
+	const struct sigaction act = {.sa_handler = on_end, .sa_flags = SA_RESTART | SA_RESETHAND};
+	size_t i;
+
+	for (i = 0; i < END_SIGNALS; i++)
+		if (!sigaction(end_signals[i], NULL, &was[i]) && was[i].sa_handler != SIG_IGN)
+			sigaction(end_signals[i], &act, NULL);
+}
+
+static void obey(const struct sigaction was[END_SIGNALS])
+{
+	size_t i;
+
+	for (i = 0; i < END_SIGNALS; i++)
+		sigaction(end_signals[i], &was[i], NULL);
+	if (told)
+		raise(told);
+}
+
+/* ---- rows ---- */
+
 static int put_rows(struct fr_export *x, const struct fr_exporter *e)
 {
 	struct fr_replay_run run;
 	int got, err = 0;
 	u32 i;
 
-	while (!err && (got = fr_replay_next(x->replay, &run)) != 0) {
+	while (!err && !told && (got = fr_replay_next(x->replay, &run)) != 0) {
 		if (got < 0)
 			return got;
 		x->file = run.file;
@@ -156,7 +192,7 @@ static int put_rows(struct fr_export *x, const struct fr_exporter *e)
 		for (i = run.from; i < run.to && !err; i++)
 			err = put_row(x, e, &run, i);
 	}
-	return err;
+	return err ?: told ? -EINTR : 0;
 }
 
 static int put_all(struct fr_export *x, const struct fr_exporter *e)
@@ -212,7 +248,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 		fr_frames_say_missing(x->frames);
 	if (!err)
 		say_missing(x);
-	if (err && err != -EPIPE)
+	if (err && err != -EPIPE && !told)
 		fr_err_errno(err, "export stopped");
 	return err;
 }
@@ -278,8 +314,14 @@ static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, co
 static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
 	struct job job = {.x = x, .e = e};
-	int err = e->folder ? export_to_folder(x, e, ask->path) : fr_export_to_path(ask->path, run_job, &job);
+	struct sigaction was[END_SIGNALS];
+	int err;
 
+	if (ask->path)
+		note_signals(was);
+	err = e->folder ? export_to_folder(x, e, ask->path) : fr_export_to_path(ask->path, run_job, &job);
+	if (ask->path)
+		obey(was);
 	if (!err && ask->path)
 		say(x, ask);
 	return err;
