@@ -417,7 +417,7 @@ profile_fits_its_page() {
 	local from=$tmp/no-room.flight width
 	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" || return
 	for width in 40 59 60 80 100 200; do
-		COLUMNS=$width status 0 "$flightrec" profile "$from" || return
+		COLUMNS=$width status 0 "$flightrec" profile "$from" && grep -q " 1 CPU, 99 Hz" "$tmp/out" || { cat "$tmp/out"; return 1; }
 		sed 1,2d "$tmp/out" | python3 -c '
 import sys
 page = sys.stdin.buffer.read().decode()
@@ -469,6 +469,11 @@ info_text() {
 		"3 ended task(s) dropped" "2 run(s) of sched_switch" "block_io_start" "2026-01-01 00:00:00.009000000"; do
 		grep -qF "$word" "$tmp/out" || { echo "lacks: $word"; cat "$tmp/out"; return 1; }
 	done
+}
+# Tasks that the table of tasks lacks are in no cgroup of the number 0.
+report_unknown_cgroup() {
+	status 0 "$flightrec" report "$snap" || return
+	grep -A 2 -x Cgroups "$tmp/out" | grep -qE '^  not known +[0-9.]+% ' || { cat "$tmp/out"; return 1; }
 }
 # Of many CPUs those of which nothing is to be said share a line, which has their sums; -v, and JSON, show each. Of few, each has a line.
 info_wide() {
@@ -708,6 +713,7 @@ check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
 check "info of many CPUs" info_wide
+check "report of a cgroup that is not known" report_unknown_cgroup
 check "narrow pages" narrow_pages
 check "verify" verify_sound
 check "events are the table" events_are_the_table

@@ -197,6 +197,8 @@ static void put_cgroup(struct fr_report_page *p, const void *rec)
 	fr_out_str(p->o, "  ");
 	if (path) /* its end tells more */
 		fr_report_cell(p->o, path + cut, len - cut, NAME_COLS + 8);
+	else if (!g->key) /* of tasks that the table of tasks lacks */
+		fr_out_printf(p->o, "%-*s", (int)NAME_COLS + 8, "not known");
 	else
 		fr_out_printf(p->o, "%-*llu", (int)NAME_COLS + 8, (unsigned long long)g->key);
 	put_sums(p, &g->sum);
