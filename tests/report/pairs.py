@@ -22,6 +22,7 @@ class Pair:
     """How long what the row ends took; 0: it ends nothing."""
     def __init__(self):
         self.latency = self.offcpu = self.queued = self.blocked = 0
+        self.again = False
 
 
 class Pairs:
@@ -191,8 +192,9 @@ class Pairs:
         q = where.get(key)
         if q and q[0] and q[0] >= self.blind:
             q[2] += q[1] != row["nr_sector"]
-        else:
-            where[key] = [row["ts"], row["nr_sector"], 1]
+            return q[1] == row["nr_sector"]
+        where[key] = [row["ts"], row["nr_sector"], 1]
+        return False
 
     def ends(self, where, key, ts, p):
         q = where[key]
@@ -212,7 +214,7 @@ class Pairs:
 
     def on_block_rq_issue(self, row, p):
         if "rq" not in self.lacks:
-            self.begins(self.requests, row)
+            p.again = self.begins(self.requests, row)
 
     def on_block_io_start(self, row, p):
         if "io" not in self.lacks:

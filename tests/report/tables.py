@@ -350,7 +350,8 @@ class Tables:
             b.latency.append(pair.latency)
 
     def on_block_rq_issue(self, row, c, t, pair, counts, rated):
-        self.block_begins("rq", row, t, counts, rated)
+        if not pair.again:
+            self.block_begins("rq", row, t, counts, rated)
 
     def on_block_io_start(self, row, c, t, pair, counts, rated):
         self.block_begins("io", row, t, counts, rated)

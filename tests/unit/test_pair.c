@@ -299,9 +299,9 @@ static void test_requests(void **state)
 	struct world *w = *state;
 
 	block(w, 1000, "block_io_start", 8, 64, 16);
-	block(w, 1100, "block_rq_issue", 8, 64, 16);
-	block(w, 1150, "block_rq_issue", 9, 64, 16);
-	block(w, 1200, "block_rq_issue", 8, 64, 16); /* queued again */
+	assert_false(block(w, 1100, "block_rq_issue", 8, 64, 16)->again);
+	assert_false(block(w, 1150, "block_rq_issue", 9, 64, 16)->again);
+	assert_true(block(w, 1200, "block_rq_issue", 8, 64, 16)->again);
 	assert_int_equal(block(w, 2001, "block_rq_complete", 8, 64, 6)->latency_ns, 0);
 	assert_int_equal(block(w, 3100, "block_rq_complete", 8, 70, 10)->latency_ns, 2000);
 	assert_int_equal(block(w, 3200, "block_io_done", 8, 70, 0)->latency_ns, 2200);
@@ -309,7 +309,7 @@ static void test_requests(void **state)
 	assert_int_equal(block(w, 3400, "block_rq_complete", 9, 64, 16)->latency_ns, 2250);
 	/* two at one place: which of them is complete? */
 	block(w, 4000, "block_rq_issue", 8, 64, 16);
-	block(w, 4100, "block_rq_issue", 8, 64, 8);
+	assert_false(block(w, 4100, "block_rq_issue", 8, 64, 8)->again);
 	assert_int_equal(block(w, 4200, "block_rq_complete", 8, 64, 16)->latency_ns, 0);
 	assert_int_equal(block(w, 4300, "block_rq_complete", 8, 64, 16)->latency_ns, 0);
 	block(w, 4400, "block_rq_issue", 8, 64, 8);

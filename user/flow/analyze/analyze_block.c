@@ -57,9 +57,10 @@ static int ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rw
 	return r->pair.latency_ns ? fr_hist_add(&b->latency, r->pair.latency_ns) : 0;
 }
 
+/* A driver that has no room for a request gets it again later. */
 static int issues(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	return begins(a, r, false);
+	return r->pair.again ? 0 : begins(a, r, false);
 }
 
 /* fields: dev, error, rwbs */

@@ -33,6 +33,7 @@ struct fr_pair {
 	u64 oncpu_ns;	/* sched_switch: how long the task that leaves has run; tid 0: the CPU was idle */
 	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown */
 	s32 call_nr;	/* sys_exit without a number (rt_sigreturn): of the call that began; -1: unknown */
+	bool again;	/* block_rq_issue: of a request that was requeued, and is not a new one */
 	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, otherwise when the task left */
 };
 

@@ -49,14 +49,15 @@ static bool is_known(const struct fr_pairs *p, const struct fr_idmap *m, const s
 	return q->issued_ns && q->issued_ns >= blind_ns(p, m);
 }
 
-/* What is unknown may have ended unseen, and must not make all later ones at its place unknown, too. */
-static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r)
+/* What is unknown may have ended unseen, and must not make all later ones at its place unknown, too. *again: it is requeued. */
+static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r, bool *again)
 {
 	u32 dev = r->v[0], nr_sector = r->v[2];
 	struct request *q = find(m, dev, r->v[1]);
 
+	*again = q && is_known(p, m, q) && q->nr_sector == nr_sector;
 	if (q && is_known(p, m, q)) {
-		q->cnt += q->nr_sector != nr_sector;
+		q->cnt += !*again;
 		return 0;
 	}
 	if (m->cnt >= REQUEST_MAX)
@@ -100,8 +101,7 @@ static int shorten(struct fr_idmap *m, struct request *q, u32 nr_sector)
 
 int fr_pair_rq_issue(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	(void)out;
-	return begins(p, &p->requests, r);
+	return begins(p, &p->requests, r, &out->again);
 }
 
 int fr_pair_rq_complete(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
@@ -123,8 +123,10 @@ int fr_pair_rq_complete(struct fr_pairs *p, const struct fr_pair_row *r, struct 
 
 int fr_pair_io_start(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
+	bool again; /* none is */
+
 	(void)out;
-	return begins(p, &p->ios, r);
+	return begins(p, &p->ios, r, &again);
 }
 
 /* It says that nothing is left, and where its last part began. */
