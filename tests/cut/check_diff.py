@@ -102,7 +102,7 @@ def diff_text():
 
 
 def diff_unrecorded():
-    """What a side was not asked to record is neither new nor gone: that is said, and nothing else of it."""
+    """What a side does not record is neither new nor gone: that is said, and nothing else of it."""
     d = json.loads(run("diff", "--json", "tasks.flight", "a.flight").stdout)
     unrecorded = d["a"]["unrecorded"].split(",")
     assert {"cpu_sample", "task_rename", "page_fault_user"} <= set(unrecorded) and not d["b"]["unrecorded"], d["a"]

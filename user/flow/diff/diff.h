@@ -49,7 +49,7 @@ struct fr_diff_side {
 	u64 cnt;	      /* events */
 	bool late;	      /* the whole window lies before the common horizon: the part that counts is incomplete */
 	bool empty;	      /* the window has no length, as it lies outside of the file: nothing has a rate */
-	char *unrecorded;     /* events that it was not asked to record, with a comma between each two */
+	char *unrecorded;     /* events that it does not record, with a comma between each two */
 };
 
 struct fr_diff {
