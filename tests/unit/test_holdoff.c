@@ -85,6 +85,15 @@ static void spend(u32 what, u32 id, s32 prio, u64 ns)
 	host_clock_ns += ns;
 }
 
+static void put_sample_in_irq(struct host_ring *h, u32 tid)
+{
+	put_irq_entry(h, 20);
+	spend(FR_RAN_IRQ, 20, 0, 5);
+	put_sample(h, tid, 100);
+	spend(FR_RAN_IRQ, 20, 0, 5);
+	put_irq_exit(h, 20);
+}
+
 static u64 some_ns(void)
 {
 	return 1 + host_random() % 50000;
@@ -198,11 +207,12 @@ static u64 spent(u32 what, u32 id, u64 from)
 
 static struct fr_holdoff_scan scan;
 static struct fr_ring_back back;
+static bool sample_irq;
 
 /* Returns how it ended: 0 enough, or what fr_ring_back_prev() said. */
 static int look(const struct host_ring *h, struct fr_holdoff *out)
 {
-	const struct fr_holdoff_ask ask = {slept_ns, late_ns, to_ns, CPU};
+	const struct fr_holdoff_ask ask = {slept_ns, late_ns, to_ns, CPU, sample_irq};
 	const struct fr_ring_map m = host_ring_map(h);
 	const u64 *page;
 	u32 end;
@@ -301,6 +311,45 @@ static const struct fr_ran *ran(const struct fr_holdoff *f, u32 what, u32 id)
 			return &f->ran[i];
 	fail_msg("%u %u did not run", what, id);
 	return NULL;
+}
+
+/* Three samples, taken in interrupts while a task, a softirq and the watch run. */
+static void look_at_sampling(bool by_irq, struct fr_holdoff *f)
+{
+	struct host_ring *h = ring(SLOTS);
+
+	seg_cnt = 0;
+	slept_ns = host_clock_ns += 1000;
+	put_switch(h, OWN_TID, OWN_PRIO, 5, 120);
+	spend(FR_RAN_TASK, 5, 120, 1000);
+	put_sample_in_irq(h, 5);
+	put_softirq(h, FR_EV_softirq_entry, 3);
+	put_sample_in_irq(h, 5);
+	put_softirq(h, FR_EV_softirq_exit, 3);
+	put_switch(h, 5, 120, OWN_TID, OWN_PRIO);
+	put_sample_in_irq(h, OWN_TID);
+	spend(FR_RAN_TASK, OWN_TID, OWN_PRIO, 7);
+	to_ns = host_clock_ns;
+	late_ns = slept_ns + 1;
+	sample_irq = by_irq;
+	assert_int_equal(look(h, f), 0);
+	sample_irq = false;
+	host_ring_free(h);
+}
+
+static void samples_of_recorded_interrupts(void **state)
+{
+	struct fr_holdoff f;
+
+	(void)state;
+	look_at_sampling(true, &f);
+	assert_int_equal(f.samples, 2); /* not the one of ourselves */
+	assert_int_equal(ran(&f, FR_RAN_TASK, 5)->samples, 1);
+	assert_int_equal(ran(&f, FR_RAN_SOFTIRQ, 3)->samples, 1);
+	assert_int_equal(ran(&f, FR_RAN_IRQ, 20)->samples, 0);
+	look_at_sampling(false, &f);
+	assert_int_equal(f.samples, 3);
+	assert_int_equal(ran(&f, FR_RAN_IRQ, 20)->samples, 3);
 }
 
 static void counts_and_stacks(void **state)
@@ -541,9 +590,16 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(schedules),   cmocka_unit_test(wrapped),     cmocka_unit_test(counts_and_stacks),
-		cmocka_unit_test(many),	       cmocka_unit_test(gap),	      cmocka_unit_test(damage),
-		cmocka_unit_test(all_records), cmocka_unit_test(swapped_out), cmocka_unit_test(refused),
+		cmocka_unit_test(schedules),
+		cmocka_unit_test(wrapped),
+		cmocka_unit_test(counts_and_stacks),
+		cmocka_unit_test(samples_of_recorded_interrupts),
+		cmocka_unit_test(many),
+		cmocka_unit_test(gap),
+		cmocka_unit_test(damage),
+		cmocka_unit_test(all_records),
+		cmocka_unit_test(swapped_out),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

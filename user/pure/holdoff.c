@@ -22,10 +22,15 @@ void fr_holdoff_begin(struct fr_holdoff_scan *s, const struct fr_holdoff_ask *as
 
 /* ---- who ran ---- */
 
+static u32 below_irqs(const struct fr_holdoff_scan *s)
+{
+	return s->softirq >= 0 ? FR_RAN_SOFTIRQ : FR_RAN_TASK;
+}
+
 /* What the CPU is doing: the innermost. */
 static u32 at_what(const struct fr_holdoff_scan *s)
 {
-	return s->irq_cnt ? FR_RAN_IRQ : s->softirq >= 0 ? FR_RAN_SOFTIRQ : FR_RAN_TASK;
+	return s->irq_cnt ? FR_RAN_IRQ : below_irqs(s);
 }
 
 static u32 at_id(const struct fr_holdoff_scan *s, u32 what)
@@ -33,9 +38,9 @@ static u32 at_id(const struct fr_holdoff_scan *s, u32 what)
 	return what == FR_RAN_IRQ ? s->irq[s->irq_cnt - 1] : what == FR_RAN_SOFTIRQ ? (u32)s->softirq : s->tid;
 }
 
-static bool is_own(const struct fr_holdoff_scan *s)
+static bool is_own(const struct fr_holdoff_scan *s, u32 what)
 {
-	return at_what(s) == FR_RAN_TASK && s->tid == s->own_tid;
+	return what == FR_RAN_TASK && s->tid == s->own_tid;
 }
 
 /* Does it keep the thread out, however long it takes itself? */
@@ -71,7 +76,7 @@ static void add_time(struct fr_holdoff_scan *s, u64 ns)
 	u32 what = at_what(s);
 	s32 i;
 
-	if (is_own(s)) {
+	if (is_own(s, what)) {
 		s->own_ns += ns;
 		return;
 	}
@@ -181,13 +186,13 @@ static void add_stack(struct fr_holdoff_scan *s, u32 ran, const struct fr_rec_cp
 	k->cnt++;
 }
 
-/* A sample belongs to what its timer interrupted: the timer's interrupt is not one that the ring records. */
+/* A sample belongs to what was interrupted for it. */
 static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_cpu_sample *r)
 {
-	u32 what = at_what(s);
+	u32 what = s->ask.sample_irq ? below_irqs(s) : at_what(s);
 	s32 i;
 
-	if (ts > s->ask.to_ns || is_own(s))
+	if (ts > s->ask.to_ns || is_own(s, what))
 		return;
 	s->samples++;
 	i = find_ran(s, what, at_id(s, what));

@@ -71,6 +71,7 @@ struct fr_holdoff {
 struct fr_holdoff_ask {
 	u64 slept_ns, late_ns, to_ns;
 	u32 cpu;
+	bool sample_irq; /* samples are taken in interrupts that the ring records, so none interrupts a handler */
 };
 
 /* A look in progress; its members are private. */
