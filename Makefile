@@ -6,6 +6,8 @@
 #	make bench	measure what docs/ and the README quote, beside other tools (root); bench-quick: in under 2 minutes
 #	make install	DESTDIR= PREFIX=/usr/local
 #
+# For arm64, compiled on another machine with that one's libraries in DIR: MACHINE=aarch64 CC='aarch64-linux-gnu-gcc --sysroot=DIR'
+# LD=aarch64-linux-gnu-ld OBJCOPY=aarch64-linux-gnu-objcopy
 # O= names the directory of a build, SANITIZE= its sanitizers, CC= its compiler; tests build with all of these. V=1 shows commands.
 
 O		?= build
@@ -97,7 +99,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,GEN)
 	$(Q)bpftool gen skeleton $< name $* > $@
 
-# Compiled, but not run here: this shows that no program assumes x86.
+# Compiled, but not run here, which tests/vm does: this shows that no program assumes x86.
 bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC)) $(call watch_obj,arm64)
 
 # ---- user space ----

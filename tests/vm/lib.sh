@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Guests in QEMU without KVM, with Debian's kernels: for the suites vm and systemd, which set $build and $out, their directory.
+# Guests in QEMU without KVM, with Debian's kernels: for the suites vm and systemd, which set $build and $out, their directory. They are
+# x86-64, unless $guest_arch is arm64.
 # Packages are fetched, not installed, and kept in $packages.
 # shellcheck shell=bash
 packages=$build/vm/packages
@@ -18,13 +19,13 @@ need() {
 	have_tools
 }
 
-# fetch PACKAGE: print the file of the kernel that this package stands for, the kept one if there is one
+# fetch PACKAGE [ARCH]: print the file of the kernel that this package stands for, the kept one if there is one
 fetch() {
 	local image version file
 	image=$(apt-cache depends "$1" 2> /dev/null | sed -nE 's/^ *Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
 	version=$(apt-cache policy "$image" 2> /dev/null | sed -n 's/^ *Candidate: //p')
 	[[ -n $version ]] || return
-	file=$packages/${image}_${version//:/%3a}_amd64.deb
+	file=$packages/${image}_${version//:/%3a}_${2:-amd64}.deb
 	[[ -e $file ]] || (cd "$packages" && timeout 120 apt-get download -qq "$image" > /dev/null 2>&1)
 	[[ -e $file ]] && echo "$file"
 }
@@ -56,12 +57,14 @@ pack() {
 # runs a translation of code that another CPU has patched (the guest dies of an int3 that is no longer in its memory), and on few CPUs
 # it takes four times as long.
 boot() {
+	local qemu=(qemu-system-x86_64 -cpu max) console=ttyS0
+	[[ ${guest_arch:-} != arm64 ]] || qemu=(qemu-system-aarch64 -M virt -cpu "max,pauth-impdef=on") console=ttyAMA0
 	truncate -s 0 "$1/disk" && truncate -s 256M "$1/disk"
-	timeout -k 5 "$4" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp "$2" -m "$3" -display none -monitor none \
+	timeout -k 5 "$4" "${qemu[@]}" -accel tcg,thread=single -smp "$2" -m "$3" -display none -monitor none \
 		-no-reboot -nodefaults -serial "file:$1/console" -kernel "$1/vmlinuz" -initrd "$1/initrd" \
-		-append "console=ttyS0 quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" \
+		-append "console=$console quiet panic=-1 nowatchdog no_timer_check workqueue.watchdog_thresh=0 rcupdate.rcu_cpu_stall_suppress=1" \
 		-drive "file=$1/disk,if=virtio,format=raw" "${@:5}" < /dev/null
-	tar -xf "$1/disk" -C "$1/got" || return
+	tar --warning=no-timestamp -xf "$1/disk" -C "$1/got" || return
 	grep -q 'guest: done' "$1/console" && return
 	echo "# its console does not say: guest: done"
 	return 1
