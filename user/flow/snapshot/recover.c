@@ -26,8 +26,7 @@ static int search(struct fr_recover *r)
 	fr_carved_sort(&r->found);
 	if (r->found.left_out_cnt)
 		fr_warn("%llu tasks, incidents or parts of descriptions in the crash dump are left out: they are more than "
-			"sessions "
-			"have, so a process has filled its memory with such",
+			"sessions have, so a process has filled its memory with such",
 			(unsigned long long)r->found.left_out_cnt);
 	if (err)
 		fr_err_errno(err, "cannot search %s", r->ask->vmcore);
