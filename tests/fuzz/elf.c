@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzz target of what symbols are read from: any bytes as an ELF file. Functions that are found lie where they were looked for.
+/*
+ * Fuzz target of what symbols are read from, and stacks are unwound by: any bytes as an ELF file. Functions that are found lie
+ * where they were looked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/symbol/ehframe.h"
 #include "io/symbol/symfile_int.h"
 #include "pure/text/demangle.h"
 
@@ -38,6 +41,37 @@ static void try_file(const struct fr_symfile *f)
 	}
 }
 
+/* Each word of this stack is an address of it, or nearby. */
+static bool read_word(void *arg, u64 addr, u64 *word)
+{
+	(void)arg;
+	*word = addr * 3 & 0xffff;
+	return addr < 0x10000;
+}
+
+static void go_up(const struct fr_cfi *cfi, u64 addr)
+{
+	struct fr_cfi_frame frame = {.reg = {[FR_CFI_RSP] = 0x8000, [FR_CFI_RBP] = 0x8100},
+				     .known = (1u << FR_CFI_REG_CNT) - 1};
+
+	fr_cfi_up(cfi, addr, &frame, read_word, NULL);
+}
+
+/* fd stays open. */
+static void try_frames(int fd)
+{
+	struct fr_ehframe *e;
+	struct fr_cfi cfi;
+	u64 off, addr;
+
+	if (fr_ehframe_open(dup(fd), &e))
+		return;
+	for (off = 0; off < 0x1400; off += 0x11)
+		if (fr_ehframe_addr(e, off, &addr) && fr_ehframe_find(e, addr, &cfi))
+			go_up(&cfi, addr);
+	fr_ehframe_close(e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	static int fd = -1;
@@ -51,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	}
 	if (ftruncate(fd, 0) || pwrite(fd, data, sz, 0) != (ssize_t)sz)
 		abort();
+	try_frames(fd);
 	fr_symfile_read_id(NULL, path, id);
 	if (fr_symfile_open(NULL, path, &f))
 		return 0;
