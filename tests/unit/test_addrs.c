@@ -304,6 +304,48 @@ static void test_origins(void **state)
 	fr_stacks_free(s);
 }
 
+static void add_frames(struct fr_stacks *s, u64 id, const u64 *frames, u32 cnt)
+{
+	struct make_batch m;
+
+	mb_init(&m, fr_schema_builtin(), 0, FR_TIER_STACK);
+	mb_row(&m, 5, 71, "stack");
+	mb_num(&m, "stack_id", id);
+	mb_nums(&m, "frames", frames, cnt);
+	assert_int_equal(fr_stacks_add_batch(s, &m.b), 0);
+	mb_free(&m);
+}
+
+/* What was found of a stack after its process had died, before or behind what the kernel had found. */
+static void test_longer(void **state)
+{
+	static const u64 walked[] = {1, 4}, found[] = {1, 2, 3, 4}, other[] = {9};
+	/* more words, but fewer frames */
+	static const u64 walked_in[] = {IN(1, 0x11), IN(3, 0x44), 7, 0, 0, 8, 0, 0, 9, 0, 0};
+	static const u64 found_in[] = {IN(1, 0x11), 0, IN(2, 0x33), 0, 7, 0, 0, 8, 0, 0};
+	struct fr_origin o;
+	size_t cnt, i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct fr_stacks *s = fr_stacks_new();
+
+		add_frames(s, 7, i ? found : walked, i ? 4 : 2);
+		add_origin(s, 7, i ? 4 : 2, i ? found_in : walked_in, i ? 10 : 11);
+		add_frames(s, 8, other, 1);
+		add_frames(s, 7, i ? walked : found, i ? 2 : 4);
+		add_origin(s, 7, i ? 2 : 4, i ? walked_in : found_in, i ? 11 : 10);
+		assert_memory_equal(fr_stacks_find(s, 7, &cnt), found, sizeof(found));
+		assert_int_equal(cnt, 4);
+		assert_false(fr_stacks_origin(s, 7, 1, &o)); /* that is the other's */
+		assert_true(fr_stacks_origin(s, 7, 2, &o));
+		assert_int_equal(o.file_off, 0x33);
+		assert_int_equal(fr_stacks_origin_cnt(s), 1);
+		assert_memory_equal(fr_stacks_find(s, 8, &cnt), other, sizeof(other));
+		fr_stacks_free(s);
+	}
+}
+
 /* ---- kallsyms ---- */
 
 static const char kallsyms[] = "0000000000000000 A fixed\n"
@@ -578,6 +620,7 @@ int main(void)
 		cmocka_unit_test(test_entries_that_cannot_be),
 		cmocka_unit_test(test_other_entry_sizes),
 		cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_longer),
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_ksym_parse),
 		cmocka_unit_test(test_kallsyms_hidden),

@@ -125,7 +125,7 @@ static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
 }
 
 /* Rows of a chunk that are not kept, but needed for names and stacks. */
-static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
+static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, bool context, struct fr_snap_writer *w)
 {
 	int err = 0;
 	u32 i;
@@ -136,7 +136,7 @@ static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, struc
 		if (fr_keep_has(p->keep, b->chunk, i))
 			continue;
 		note_governor(p, &r);
-		if (fr_keep_explains(p->keep, &r))
+		if (fr_keep_explains(p->keep, &r, context))
 			err = put_row(w, &r, true);
 	}
 	return err;
@@ -155,7 +155,7 @@ static int put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
 		if (c[i].tier != FR_TIER_LIFE && c[i].tier != FR_TIER_STACK)
 			continue;
 		err = fr_snap_read_chunk(p->snap, i, &b);
-		err = err ? err : put_context_of(p, &b, w);
+		err = err ? err : put_context_of(p, &b, c[i].context, w);
 		err = err == -EBADMSG ? 0 : err;
 	}
 	fr_batch_free(&b);

@@ -207,7 +207,7 @@ void fr_keep_told(struct fr_keep *k, const struct fr_row *r)
 		set(t->event, r->ev->nr);
 }
 
-bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r)
+bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r, bool context)
 {
 	struct told *t;
 	u32 tid;
@@ -215,7 +215,7 @@ bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r)
 	if (fr_names_tells(r, &tid))
 		return fr_keep_has_task(k, tid);
 	t = told_of(k, r);
-	if (!t || test(t->event, r->ev->nr))
+	if (!t || (!context && test(t->event, r->ev->nr)))
 		return false;
 	set(t->event, r->ev->nr);
 	return true;

@@ -34,8 +34,11 @@ u64 fr_keep_all(const struct fr_keep *k);
 bool fr_keep_has(const struct fr_keep *k, size_t chunk, u32 row);
 bool fr_keep_has_task(const struct fr_keep *k, u32 tid);
 
-/* Does a row that is not kept supply a name or a stack that is needed? True only once per stack: the caller keeps that row. */
-bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r);
+/*
+ * Does a row that is not kept supply a name or a stack that is needed? True only once per stack: the caller keeps that row; but
+ * for what is context already: more may be known there of a stack that the rings have, too.
+ */
+bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r, bool context);
 
 /* A row with a stack is written: no other row need supply it. */
 void fr_keep_told(struct fr_keep *k, const struct fr_row *r);

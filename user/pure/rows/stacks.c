@@ -94,7 +94,10 @@ static int keep(struct table *t, const u64 *frame, size_t cnt)
 	return 0;
 }
 
-/* The id is a hash of the frames, so the first copy is as good as any. Returns 0 or -ENOMEM. */
+/*
+ * The id is a hash of the frames, so the first copy is as good as any; but of a process that died, more may have been found
+ * than the hash is of. Returns 0 or -ENOMEM.
+ */
 static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
 {
 	struct entry *e;
@@ -104,12 +107,12 @@ static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_
 	if (grow(t))
 		return -ENOMEM;
 	e = slot(t, id);
-	if (e->id)
+	if (e->id && (frame_cnt ? frame_cnt <= e->frame_cnt : cnt <= e->cnt))
 		return 0;
 	if (keep(t, frame, cnt))
 		return -ENOMEM;
+	t->cnt += !e->id;
 	*e = (struct entry){.id = id, .at = t->pool_cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
-	t->cnt++;
 	return 0;
 }
 
