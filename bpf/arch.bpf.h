@@ -12,6 +12,8 @@
 #define FR_ABI_NATIVE 0u
 #define FR_ABI_COMPAT 1u
 
+#define FR_ALL_REG_CNT 17u /* fr_entry_all_regs() */
+
 /* fr_syscall_abi(task): task comes from fr_current(), so that the verifier allows loads through it: one load, no call. */
 
 #if defined(__TARGET_ARCH_x86)
@@ -118,6 +120,30 @@ FR_INLINE u32 fr_entry_regs(struct fr_user_regs *out)
 	return (u16)cs == FR_USER_CS ? sizeof(u64) : (u16)cs == FR_USER_CS32 ? sizeof(u32) : 0;
 }
 
+/* All of them, as DWARF numbers them; the last one is ip. */
+FR_INLINE void fr_entry_all_regs(u64 out[FR_ALL_REG_CNT])
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	out[0] = regs->ax;
+	out[1] = regs->dx;
+	out[2] = regs->cx;
+	out[3] = regs->bx;
+	out[4] = regs->si;
+	out[5] = regs->di;
+	out[6] = regs->bp;
+	out[7] = regs->sp;
+	out[8] = regs->r8;
+	out[9] = regs->r9;
+	out[10] = regs->r10;
+	out[11] = regs->r11;
+	out[12] = regs->r12;
+	out[13] = regs->r13;
+	out[14] = regs->r14;
+	out[15] = regs->r15;
+	out[16] = regs->ip;
+}
+
 /* The registers of 64-bit user code. False for all other tasks. */
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
@@ -212,6 +238,12 @@ FR_INLINE u32 fr_entry_regs(struct fr_user_regs *out)
 {
 	(void)out;
 	return 0;
+}
+
+/* Nobody unwinds stacks here. */
+FR_INLINE void fr_entry_all_regs(u64 out[FR_ALL_REG_CNT])
+{
+	(void)out;
 }
 
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)

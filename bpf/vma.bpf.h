@@ -78,4 +78,44 @@ __noinline u64 fr_vma_find(u64 addr)
 	return FR_MAPLE_DEAD;
 }
 
+/* The last index that has the same entry of a node; ~0: as far as the node goes. */
+__noinline u64 fr_maple_last(u64 entry, u64 index)
+{
+	u32 type = fr_maple_type(entry), cnt = type == FR_MAPLE_ARANGE ? FR_MAPLE_ARANGES : FR_MAPLE_PIVOTS, i;
+	u64 node = entry & ~FR_MAPLE_MASK, pivot[FR_MAPLE_PIVOTS];
+
+	if (!bpf_core_type_exists(struct maple_range_64) ||
+	    bpf_probe_read_kernel(pivot, sizeof(pivot), (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
+		return ~0ULL;
+	for (i = 0; i < FR_MAPLE_PIVOTS; i++) {
+		if (i >= cnt || (i && !pivot[i]))
+			break;
+		if (pivot[i] >= index)
+			return pivot[i];
+	}
+	return ~0ULL;
+}
+
+/* How far it goes on as at addr, where nothing is mapped; ~0: to the end, or it cannot be found. */
+__noinline u64 fr_vma_gap_last(u64 addr)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct mm_struct *mm = task->mm;
+	u64 entry, last = ~0ULL, here;
+	u32 level, is_leaf;
+
+	if (!mm || !bpf_core_field_exists(mm->mm_mt))
+		return last;
+	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	for (level = 0; level < FR_MAPLE_LEVELS && entry > FR_MAPLE_DEAD; level++) {
+		is_leaf = fr_maple_type(entry) == FR_MAPLE_LEAF;
+		here = fr_maple_last(entry, addr);
+		last = here < last ? here : last;
+		if (is_leaf)
+			return last;
+		entry = fr_maple_next(entry, addr);
+	}
+	return ~0ULL;
+}
+
 #endif

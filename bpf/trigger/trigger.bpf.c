@@ -97,6 +97,12 @@ __noinline int fr_moment_end(u32 nr, u32 due)
 	return 0;
 }
 
+/*
+ * The id of a user stack is not that of a sample with the same frames: what is found later of a process's last stack must not
+ * be said of others.
+ */
+#define LAST_STACK 2u
+
 __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
 {
 	struct fr_moment_room *m = fr_moment(nr);
@@ -111,7 +117,7 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
 		bpf_probe_read_kernel(m->alert.kframe, sizeof(m->alert.kframe), m->pc);
 		m->alert.kframe_cnt = cnt;
 	}
-	return fr_stack_keep(nr, depth, m->alert.tid, user ? fr_stack_process() : 0);
+	return fr_stack_keep(nr, depth, m->alert.tid, user ? fr_stack_mix(fr_stack_process(), LAST_STACK) : 0);
 }
 
 /* ---- the task it is about ---- */
@@ -187,31 +193,42 @@ __noinline u32 fr_path_step(u32 nr)
 	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
 }
 
-/* Put the path of a file, as its mount namespace has it, into the alert's exe. */
-__noinline int fr_moment_exe(u32 nr, u64 file)
+__noinline u32 fr_moment_path(u32 nr, u64 file)
 {
 	struct fr_moment_room *m = fr_moment(nr);
-	struct file *exe = (void *)file;
 	struct path_walk *p;
 	u32 i, more = 1;
 	char *text;
 
-	if (!m || !exe)
+	if (!m)
 		return 0;
-	m->alert.exe_ino = BPF_CORE_READ(exe, f_inode, i_ino);
-	m->alert.exe_dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
 	text = (char *)m->pc;
 	text[PATH_LAST] = 0;
 	p = path_walk(m);
-	p->dentry = BPF_CORE_READ(exe, f_path.dentry);
-	p->mnt = BPF_CORE_READ(exe, f_path.mnt);
+	p->dentry = BPF_CORE_READ((struct file *)file, f_path.dentry);
+	p->mnt = BPF_CORE_READ((struct file *)file, f_path.mnt);
 	p->pos = PATH_LAST;
 	p->cut = 0;
 	for (i = 0; i < PATH_STEPS && more; i++)
 		more = fr_path_step(nr);
 	if (p->cut || more)
 		say_cut(p, text);
-	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), text + (p->pos & PATH_LAST));
+	return p->pos & PATH_LAST;
+}
+
+/* Put the path of a file into the alert's exe. */
+__noinline int fr_moment_exe(u32 nr, u64 file)
+{
+	struct fr_moment_room *m = fr_moment(nr);
+	struct file *exe = (void *)file;
+	u32 at;
+
+	if (!m || !exe)
+		return 0;
+	m->alert.exe_ino = BPF_CORE_READ(exe, f_inode, i_ino);
+	m->alert.exe_dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
+	at = fr_moment_path(nr, file);
+	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), (char *)m->pc + (at & PATH_LAST));
 	return 0;
 }
 

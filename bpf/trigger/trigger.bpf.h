@@ -139,6 +139,9 @@ u32 fr_moment_begin(u32 kind, u32 due);
 /* Fill in which task it is about. task: the address of a task_struct. Uses pc. */
 int fr_moment_of(u32 nr, u64 task);
 
+/* Put a file's path, as its mount namespace has it, into pc. file: the address of a struct file. Returns where it begins. */
+u32 fr_moment_path(u32 nr, u64 file);
+
 /* Write the first depth frames in pc to the alert and to the stack tier. Returns their id there, 0: none. */
 u64 fr_moment_keep(u32 nr, u32 depth, u32 user);
 
@@ -152,6 +155,9 @@ int fr_moment_end(u32 nr, u32 due);
  * ustack.bpf.c.
  */
 u32 fr_moment_walk(u32 nr);
+
+/* Keep what the current task's user stack was made of (ustack.h), of which depth frames were found. Uses pc. */
+int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id);
 
 /* Have the kernel walk into pc. Returns the number of frames. */
 FR_INLINE u32 fr_moment_take(void *ctx, u32 nr, u64 flags)
@@ -170,7 +176,7 @@ FR_INLINE u64 fr_moment_kernel_stack(void *ctx, u32 nr)
 	return depth ? fr_moment_keep(nr, depth, 0) : 0;
 }
 
-/* The same of its user stack, and where its frames are. */
+/* The same of its user stack, where its frames are, and what it takes to find those that have no frame pointers. */
 FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
 {
 	u32 depth = fr_moment_walk(nr);
@@ -182,6 +188,8 @@ FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
 	id = depth ? fr_moment_keep(nr, depth, 1) : 0;
 	if (a)
 		fr_origins_tell(ctx, nr, depth, a->tid, id);
+	if (id)
+		fr_moment_ustack(nr, depth, id);
 	return id;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ustack: the user stack of a task that dies, by frame pointers, as far as there are any.
+ * ustack: the user stack of a task that dies, by frame pointers, as far as there are any; and what it takes to find the frames
+ * of functions that have none (ustack.h), once the task is gone.
  *
  * One stack is all there will ever be of this death, and nobody sees that the register held no frame: that an address of
  * glibc's thread block leads to itself and back again, 126 times. So more is asked than of a sample's frames (frame.bpf.h), and
@@ -13,6 +14,7 @@
 #include "trigger/trigger.bpf.h"
 
 #include "frame.bpf.h"
+#include "ustack.h"
 #include "vma.bpf.h"
 
 struct mapping {
@@ -141,6 +143,152 @@ __noinline u32 fr_moment_walk(u32 nr)
 		m->pc[i] = pc;
 	}
 	return i;
+}
+
+/* ---- for those who unwind it ---- */
+
+_Static_assert(FR_USTACK_REG_CNT == FR_ALL_REG_CNT, "all are kept");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FR_USTACK_CNT);
+	__type(key, u32);
+	__type(value, struct fr_ustack);
+} fr_ustacks SEC(".maps");
+
+FR_INLINE struct fr_ustack *ustack_at(u32 slot)
+{
+	return bpf_map_lookup_elem(&fr_ustacks, &slot);
+}
+
+/* The slot that was filled first; FR_USTACK_CNT: not long ago. */
+FR_INLINE u32 ustack_oldest(u64 now_ns)
+{
+	u64 oldest_ns = now_ns - FR_USTACK_KEPT_NS;
+	u32 slot = FR_USTACK_CNT, i;
+	struct fr_ustack *u;
+
+	for (i = 0; i < FR_USTACK_CNT; i++) {
+		u = ustack_at(i);
+		if (!u || u->busy || u->mono_ns >= oldest_ns)
+			continue;
+		oldest_ns = u->mono_ns;
+		slot = i;
+	}
+	return slot;
+}
+
+/* The stack from its pointer's page up. One that has overflowed points below its first page. */
+__noinline int fr_ustack_copy(u32 slot, u64 sp)
+{
+	u64 at = sp & ~(u64)(FR_USTACK_PAGE_SZ - 1);
+	struct fr_ustack *u = ustack_at(slot);
+	u32 i;
+
+	if (!u)
+		return 0;
+	if (bpf_probe_read_user(u->bytes, sizeof(u64), (void *)at))
+		at += FR_USTACK_PAGE_SZ;
+	for (i = 0; i < FR_USTACK_SZ / FR_USTACK_PAGE_SZ; i++)
+		if (bpf_probe_read_user(u->bytes + i * FR_USTACK_PAGE_SZ, FR_USTACK_PAGE_SZ,
+					(void *)(at + i * FR_USTACK_PAGE_SZ)))
+			break;
+	u->at = at;
+	u->sz = i * FR_USTACK_PAGE_SZ;
+	return 0;
+}
+
+/* Note a mapping, by the address of its vm_area_struct. */
+__noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
+{
+	struct vm_area_struct *vma = (void *)address;
+	struct fr_moment_room *m = fr_moment(nr);
+	struct fr_ustack *u = ustack_at(slot);
+	struct fr_ustack_map *map;
+	struct file *file;
+	u32 i, at;
+
+	if (!m || !u)
+		return 0;
+	i = u->map_cnt;
+	asm volatile("" : "+r"(i));
+	if (i >= FR_USTACK_MAP_CNT)
+		return 0;
+	map = &u->map[i];
+	map->start = BPF_CORE_READ(vma, vm_start);
+	map->end = BPF_CORE_READ(vma, vm_end);
+	map->off = BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift;
+	map->ino = 0;
+	map->path[0] = 0;
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file) {
+		map->ino = BPF_CORE_READ(file, f_inode, i_ino);
+		at = fr_moment_path(nr, (u64)file);
+		bpf_probe_read_kernel_str(map->path, sizeof(map->path), (char *)m->pc + (at & (FR_ALERT_PATH_MAX - 1)));
+	}
+	u->map_cnt = i + 1;
+	return 0;
+}
+
+/* Look at what is mapped at addr. Returns where the next mapping, or gap, begins; 0: there is none, or it cannot be found. */
+__noinline u64 fr_ustack_look(u32 nr, u32 slot, u64 addr)
+{
+	struct vm_area_struct *vma = (void *)fr_vma_find(addr);
+	u64 end;
+
+	if ((u64)vma == FR_MAPLE_DEAD)
+		return 0;
+	if (!vma)
+		return fr_vma_gap_last(addr) + 1;
+	end = BPF_CORE_READ(vma, vm_end);
+	if (end <= addr || (u64)BPF_CORE_READ(vma, vm_mm) != (u64)bpf_get_current_task_btf()->mm)
+		return 0;
+	if (BPF_CORE_READ(vma, vm_flags) & FR_VM_EXEC)
+		fr_ustack_note(nr, slot, (u64)vma);
+	return end;
+}
+
+__noinline int fr_ustack_maps(u32 nr, u32 slot)
+{
+	u64 addr = 0;
+	u32 i;
+
+	for (i = 0; i < FR_USTACK_LOOK_CNT; i++) {
+		addr = fr_ustack_look(nr, slot, addr);
+		if (!addr)
+			break;
+	}
+	return 0;
+}
+
+__noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
+{
+	struct fr_alert *a = fr_alert(nr);
+	struct fr_user_regs regs;
+	struct fr_ustack *u;
+	u32 slot;
+
+	if (!a)
+		return 0;
+	slot = ustack_oldest(a->mono_ns);
+	u = ustack_at(slot);
+	if (!u || fr_entry_regs(&regs) != sizeof(u64) || !bpf_get_current_task_btf()->mm)
+		return 0;
+	if (fr_cas(&u->busy, 0, 1))
+		return 0;
+	fr_xchg(&u->stack_id, 0); /* before anything else changes; pairs with copy() (user/io/session/ustacks.c) */
+	u->mono_ns = a->mono_ns;
+	u->tid = a->tid;
+	u->pid = a->pid;
+	u->frame_cnt = depth;
+	u->map_cnt = 0;
+	fr_entry_all_regs(u->reg);
+	fr_ustack_copy(slot, regs.sp);
+	fr_ustack_maps(nr, slot);
+	fr_publish(&u->stack_id, stack_id);
+	fr_publish(&u->busy, 0);
+	return 0;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -27,6 +27,7 @@
 #include "pure/schema/schema.h"
 #include "pure/schema/syscalls.h"
 #include "pure/trigger/ledger.h"
+#include "ustack.h"
 
 /* Programs that maintain the task table: attached whether or not their events are recorded. */
 static const u8 table_events[] = {FR_EV_sched_process_fork, FR_EV_sched_process_exec, FR_EV_sched_process_exit,
@@ -200,8 +201,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
 
-	u64 triggers =
-		sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ + 1024 * (64 + 32); /* fr_dying */
+	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
+		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
 	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */
 
 	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;

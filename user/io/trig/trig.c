@@ -15,6 +15,7 @@
 
 #include "io/session/load.h"
 #include "io/session/sess_int.h"
+#include "io/session/ustacks.h"
 #include "io/symbol/kbtf.h"
 #include "io/trig/trig_lat.h"
 #include "io/trig/trig_rule.h"
@@ -182,16 +183,23 @@ static int reuse_maps(struct trig *t)
 		struct bpf_map *map;
 		const char *pin;
 	} maps[] = {
-		{t->skel->maps.data_session, "session"},   {t->skel->maps.data_clock, "clock"},
-		{t->skel->maps.data_triggers, "triggers"}, {t->skel->maps.fr_alerts, "alerts"},
-		{t->skel->maps.fr_dying, "dying"},	   {t->skel->maps.fr_main, "rings-main"},
-		{t->skel->maps.fr_life, "rings-life"},	   {t->skel->maps.fr_stack, "rings-stack"},
-		{t->skel->maps.fr_incidents, "incidents"}, {t->skel->maps.fr_incident_bell, "incident-bell"},
+		{t->skel->maps.data_session, "session"},    {t->skel->maps.data_clock, "clock"},
+		{t->skel->maps.data_triggers, "triggers"},  {t->skel->maps.fr_alerts, "alerts"},
+		{t->skel->maps.fr_dying, "dying"},	    {t->skel->maps.fr_main, "rings-main"},
+		{t->skel->maps.fr_life, "rings-life"},	    {t->skel->maps.fr_stack, "rings-stack"},
+		{t->skel->maps.fr_incidents, "incidents"},  {t->skel->maps.fr_incident_bell, "incident-bell"},
+		{t->skel->maps.fr_ustacks, FR_USTACKS_PIN},
 	};
-	int fd, err = 0;
-	size_t i;
+	size_t cnt = sizeof(maps) / sizeof(maps[0]), i;
+	int fd, err = fr_ustacks_make(t->s);
 
-	for (i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++) {
+	if (err) {
+		fr_warn("cannot share stacks with session '%s': %s: those of crashes end at functions without frame pointers",
+			fr_sess_name(t->s), strerror(-err));
+		cnt--;
+		err = 0;
+	}
+	for (i = 0; !err && i < cnt; i++) {
 		fd = fr_sess_get_pin(t->s, maps[i].pin);
 		err = fd < 0 ? fd : reuse_map(maps[i].map, fd);
 		if (fd >= 0)
