@@ -1,33 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The user stack of a crash: all true frames, and none that is invented. Rules are loaded by alerts.c."""
-import subprocess
-
+from deadly import Names, die
 from frtest import Skip, dump, equal, helper, main, need_compat_calls, path, replay, run, session, test
 from matrix import alerts
 
 FRAMES_MAX = 64  # of an alert
-
-
-class Names:
-    """The functions of a program by address, as `nm` lists them with their sizes."""
-
-    def __init__(self, file):
-        rows = [line.split() for line in run("nm", "-S", "--defined-only", file).stdout.splitlines()]
-        self.at = {r[3]: (int(r[0], 16), int(r[1], 16)) for r in rows if len(r) == 4 and r[2] in "tT"}
-
-    def of(self, ip, base=0):
-        """None: of another file, or of none."""
-        return next((name for name, (start, size) in self.at.items() if start <= ip - base < start + size), None)
-
-
-def die(*command):
-    """Its pid, and what it said."""
-    p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    said = p.communicate()[0]
-    if p.returncode == 77:
-        raise Skip("only on x86_64")
-    equal(p.returncode, -11, f"{command}: died of")
-    return p.pid, said
 
 
 def frames_of(*commands):

@@ -134,6 +134,7 @@ void fr_dump_free(struct fr_dump *d)
 	free(d->copied);
 	free(d->hole);
 	free(d->addrs);
+	fr_dump_free_mappings(d->dead, d->dead_cnt);
 	fr_sampler_close(d->sampler);
 }
 

@@ -60,7 +60,9 @@ struct fr_dump {
 	size_t copied_cnt, copied_room;
 	struct fr_snap_hole *hole;
 	size_t hole_cnt;
-	struct fr_addrs *addrs; /* addresses in stacks */
+	struct fr_addrs *addrs;	      /* addresses in stacks */
+	struct fr_snap_mapping *dead; /* of processes that died, with frames of their last stacks */
+	size_t dead_cnt;
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
@@ -124,6 +126,12 @@ int fr_dump_put_profile(struct fr_dump *d);
 /* Addresses in its stacks, to be looked up. */
 void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p);
 
+/*
+ * Write the stacks of the last deaths that are longer than the kernel found (bpf/ustack.h), and keep in dead what was mapped
+ * where their frames are. 0 or -errno of the writer.
+ */
+int fr_dump_put_unwound(struct fr_dump *d);
+
 /* Who names the kernel's addresses: like fr_kallsyms_find(). */
 struct fr_dump_kernel {
 	int (*find)(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info);
@@ -141,6 +149,9 @@ int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel);
  * What cannot be found is missing; facts say so. 0 or -errno of the writer.
  */
 int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt);
+
+/* Mappings with paths of their own. */
+void fr_dump_free_mappings(struct fr_snap_mapping *m, size_t cnt);
 
 /* Write everything beside the events: counters, holes, tasks, processes, clocks, facts. 0 or -errno. */
 int fr_dump_put_meta(struct fr_dump *d);

@@ -301,6 +301,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: put_incidents(d);
 	err = err ?: put_facts(d);
 	err = err ?: fr_dump_put_profile(d);
+	err = err ?: fr_dump_put_unwound(d);
 	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
 	err = err ?: put_procs(d, task, task_cnt);
 	free(task);

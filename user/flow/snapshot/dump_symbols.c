@@ -435,15 +435,37 @@ static u64 take_procs(struct finds *f, const struct fr_snap_task *task, size_t c
 	return proc_cnt - i + f->unseen_cnt;
 }
 
+void fr_dump_free_mappings(struct fr_snap_mapping *m, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		free((char *)m[i].path);
+	free(m);
+}
+
+/* Those of processes that died; not if another one has the pid now. */
+static void add_dead(struct finds *f, struct fr_dump *d)
+{
+	size_t i, k, living = f->mapping_cnt;
+
+	for (i = 0; i < d->dead_cnt; i++) {
+		for (k = 0; k < living && f->mapping[k].pid != d->dead[i].pid; k++)
+			;
+		if (k < living || grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
+			continue;
+		f->mapping[f->mapping_cnt++] = d->dead[i];
+		d->dead[i].path = NULL; /* the other's from now on */
+	}
+}
+
 static void free_finds(struct finds *f)
 {
 	size_t i;
 
-	for (i = 0; i < f->mapping_cnt; i++)
-		free((char *)f->mapping[i].path);
+	fr_dump_free_mappings(f->mapping, f->mapping_cnt);
 	for (i = 0; i < f->symbol_cnt; i++)
 		free((char *)f->symbol[i].name);
-	free(f->mapping);
 	free(f->symbol);
 	free(f->jit);
 	fr_vdso_close(f->vdso);
@@ -457,6 +479,7 @@ static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t 
 
 	if (f.jit)
 		left_out = take_procs(&f, task, cnt);
+	add_dead(&f, d);
 	if (left_out || d->addrs->dropped)
 		err = fr_snap_put_fact(d->w, "symbols_left_out", "processes=%llu;addresses=%llu", (unsigned long long)left_out,
 				       (unsigned long long)d->addrs->dropped);

@@ -117,6 +117,23 @@ static int open_regular(int dir, const char *path, int flags, struct stat *st)
 	return fd;
 }
 
+/* The same below a directory, if it is this inode. */
+static int open_inode(int dir, const char *path, u64 inode)
+{
+	struct stat st;
+	int fd = open_regular(dir, path, O_NOFOLLOW, &st);
+
+	if (fd < 0 || st.st_ino == inode)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int fr_open_mapped(const char *path, u64 inode)
+{
+	return open_inode(AT_FDCWD, path, inode);
+}
+
 /* Open the file behind a mapping: by the kernel's own link, which may be refused, or by its path in the process's root. */
 static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 {
@@ -130,12 +147,7 @@ static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 		return fd;
 	if (snprintf(path, sizeof(path), "root%s", m->path) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open_regular(p->dir, path, O_NOFOLLOW, &st);
-	if (fd >= 0 && st.st_ino != m->inode) {
-		close(fd);
-		fd = -ESTALE;
-	}
-	return fd;
+	return open_inode(p->dir, path, m->inode);
 }
 
 /* The kernel answers this since Linux 6.11. */

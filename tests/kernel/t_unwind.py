@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The stack of a crash in programs without frame pointers: found in their files, by whoever takes the snapshot."""
+import os
+import platform
+import subprocess
+import time
+
+from deadly import Names, die
+from frtest import Skip, check, dump, equal, fr, main, path, recorder, replay, run, session, snapshots, test, wait_said
+from matrix import alerts
+
+KEPT = 4  # FR_USTACK_CNT: of so many deaths
+KEPT_S = 0.1  # FR_USTACK_KEPT_NS: at least
+SECRET = "on-the-stack-only"
+
+LIBRARY = r"""
+#define NOINLINE __attribute__((noinline, noclone))
+volatile long sum;
+NOINLINE void lib_inner(void (*call)(void)) { call(); sum++; }
+NOINLINE void lib_outer(void (*call)(void)) { lib_inner(call); sum++; }
+"""
+
+PROGRAM = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline, noclone))
+extern volatile long sum;
+extern void lib_outer(void (*call)(void));
+static void (*volatile nowhere)(void);
+
+NOINLINE void dies(void) { sum++; *(volatile int *)0x10 = 1; sum++; }
+NOINLINE void two(void) { dies(); sum++; }
+NOINLINE void one(void) { lib_outer(two); sum++; }
+NOINLINE void jumps(void) { nowhere(); sum++; }
+
+NOINLINE void handler(int sig) { signal(sig, SIG_DFL); abort(); }
+NOINLINE void handled(void) { signal(SIGSEGV, handler); one(); sum++; }
+
+NOINLINE void *of_thread(void *arg) { one(); sum++; return arg; }
+NOINLINE void threaded(void) { pthread_t t; pthread_create(&t, 0, of_thread, 0); pthread_join(t, 0); sum++; }
+
+/* All that lies above its frame, up to its caller's and beyond. */
+NOINLINE void smashes(void)
+{
+	unsigned long words[8];
+	volatile unsigned long *at = words;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		at[i] = 0x4141414141414141;
+	*(volatile int *)0x10 = 1;
+	sum += words[3];
+}
+NOINLINE void smashed(void) { smashes(); sum++; }
+
+NOINLINE void deeper(int n)
+{
+	volatile char room[1000];
+
+	room[n] = n;
+	if (n)
+		deeper(n - 1);
+	else
+		dies();
+	sum += room[n];
+}
+NOINLINE void deep(void) { deeper(100); sum++; }
+
+NOINLINE void secret(void)
+{
+	volatile char text[64];
+	unsigned i;
+
+	for (i = 0; i < sizeof(text); i++)
+		text[i] = i < 17 ? "on-the-" "stack-" "only"[i] : 0;
+	one();
+	sum += text[5];
+}
+
+int main(int argc, char **argv)
+{
+	static const struct { const char *name; void (*call)(void); } ways[] = {
+		{"chain", one}, {"jumps", jumps}, {"handled", handled}, {"threaded", threaded}, {"smashed", smashed},
+		{"deep", deep}, {"secret", secret},
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[argc - 1], ways[i].name))
+			ways[i].call();
+	return 1;
+}
+"""
+
+FLAGS = "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-stack-protector", "-w"
+
+
+def program(name="frt-bare"):
+    """A program and its library, both without frame pointers."""
+    if platform.machine() != "x86_64":
+        raise Skip("only on x86_64")
+    if not os.path.exists(path(name)):
+        for file, text in ("lib.c", LIBRARY), (f"{name}.c", PROGRAM):
+            with open(path(file), "w") as f:
+                f.write(text)
+        run("gcc", *FLAGS, "-shared", "-fPIC", "-o", path("libfrtbare.so"), path("lib.c"))
+        run("gcc", *FLAGS, "-o", path(name), path(f"{name}.c"), path("libfrtbare.so"), "-lpthread")
+    return path(name)
+
+
+def died(file, pid):
+    """The names of its frames, as far as main()."""
+    crash, = (e for e in replay(file, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    equal(len(crash["ustack"]), len(crash["ustack_sym"]), "numbers and names")
+    check(all("+" in frame for frame in crash["ustack_sym"][1:]), f"all that something returns to is in a file: {crash['ustack_sym']}")
+    names = [frame.split("+")[0] for frame in crash["ustack_sym"]]
+    return names[:names.index("main") + 1] if "main" in names else names
+
+
+def stacks(*ways, of=program):
+    """{way: names of its frames}, and the file."""
+    file = of()
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        pids = {way: subprocess.Popen([file, way], stdin=subprocess.DEVNULL) for way in ways}
+        for p in pids.values():
+            check(p.wait() < 0, "died of a signal")
+        taken = dump(name)
+    fr("verify", taken)
+    return {way: died(taken, p.pid) for way, p in pids.items()}, taken
+
+
+def content(file):
+    return subprocess.run(["zstd", "-dcf", file], stdout=subprocess.PIPE, check=True).stdout
+
+
+CHAIN = ["dies", "two", "lib_inner", "lib_outer", "one"]
+
+
+@test("a program without frame pointers: the whole chain of its calls, through its library")
+def chain():
+    equal(stacks("chain")[0]["chain"], [*CHAIN, "main"], "frames")
+
+
+@test("a call that went to a bad pointer: who called follows")
+def jumps():
+    equal(stacks("jumps")[0]["jumps"], ["0x0", "jumps", "main"], "frames")
+
+
+@test("a handler that dies: what the signal interrupted follows, to the last")
+def handled():
+    frames = stacks("handled")[0]["handled"]
+    check("handler" in frames, frames)
+    equal(frames[frames.index("handler") + 2:], [*CHAIN, "handled", "main"], "what was interrupted")
+
+
+@test("a thread: to where it began")
+def threaded():
+    frames = stacks("threaded")[0]["threaded"]
+    equal(frames[:6], [*CHAIN, "of_thread"], "frames")
+    check("main" not in frames, frames)
+
+
+@test("a stack that was overwritten ends there; one that is deeper than what is kept ends where that does")
+def ends():
+    got, _ = stacks("smashed", "deep")
+    equal(got["smashed"], ["smashes"], "frames")
+    frames = got["deep"]
+    equal(frames[0], "dies", "innermost")
+    equal(set(frames[1:]), {"deeper"}, "the others")
+    check(20 < len(frames) < 40, f"{len(frames)} frames of 1 KiB in 32 KiB")
+
+
+@test("a stripped program: the same frames")
+def stripped():
+    file = program()
+
+    def of():
+        run("strip", "-o", path("frt-stripped"), file)
+        return path("frt-stripped")
+
+    names = Names(file)
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        pid = subprocess.Popen([of(), "chain"], stdin=subprocess.DEVNULL)
+        pid.wait()
+        taken = dump(name)
+    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == pid.pid)
+    frames = [names.of(int(f.split("+")[1].split()[0], 16)) if "(stripped)" in f else f.split("+")[0] for f in crash["ustack_sym"]]
+    equal(frames[:6], [*CHAIN, "main"], "frames")
+
+
+@test("of the last deaths all frames are known, of an earlier one those with frame pointers; each snapshot has them")
+def several():
+    file = program()
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        pids = []
+        for _ in range(KEPT + 1):
+            pids.append(die(file, "chain")[0])
+            time.sleep(KEPT_S)
+        taken = [dump(name), dump(name)]
+        time.sleep(1.5)
+        check(b"libfrtbare.so" in content(taken[0]), "where its frames were")
+        check(b"libfrtbare.so" not in content(dump(name, "--last", "1ms")), "nothing of deaths that the snapshot lacks")
+    for snapshot in taken:
+        equal(len(died(snapshot, pids[0])), 1, "frames of the first")
+        for pid in pids[1:]:
+            equal(died(snapshot, pid), [*CHAIN, "main"], "a later one")
+    cut, merged = path("cut.flight"), path("merged.flight")
+    fr("cut", "--pid", str(pids[2]), "-o", cut, taken[0])
+    fr("merge", "-o", merged, *taken)
+    fr("verify", cut, merged)
+    equal(died(cut, pids[2]), [*CHAIN, "main"], "cut")
+    equal(died(merged, pids[3]), [*CHAIN, "main"], "merged")
+
+
+@test("bytes of the stack are in no file")
+def private():
+    got, taken = stacks("secret")
+    equal(got["secret"], [*CHAIN, "secret", "main"], "frames")
+    text = content(taken)
+    check(b"frt-bare" in text and SECRET.encode() not in text, "the file has the program's name, and not what was on its stack")
+
+
+@test("the recorder's snapshot of the crash has them, by a writer that is confined")
+def recorded():
+    dir = path("unwound")
+    file = program()
+    os.makedirs(dir)
+    with recorder("unwound", "-p", "minimal", "--on", "crash", "-o", dir) as p:
+        wait_said(p, "armed")
+        pid, _ = die(file, "chain")
+        while not snapshots(dir):
+            time.sleep(0.05)
+    name, = snapshots(dir)
+    equal(died(os.path.join(dir, name), pid), [*CHAIN, "main"], "frames")
+
+
+if __name__ == "__main__":
+    main()

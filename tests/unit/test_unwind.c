@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwinding: instructions written down by hand; this program's own stack, beside what the C library finds; and what is rigged.
+ *
+ * test_unwind time: how long it takes, files opened and closed each time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dwarf.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flow/snapshot/unwind.h"
+#include "io/now.h"
+#include "pure/cfi.h"
+
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noinline, noclone))
+#endif
+
+/* ---- instructions ---- */
+
+#define CODE 0x1000u /* of the function, 0x100 bytes */
+#define SP   0x7000u
+
+/* An entry under construction. */
+struct entry {
+	u8 at[256];
+	size_t sz;
+};
+
+static void put(struct entry *e, const void *bytes, size_t sz)
+{
+	memcpy(e->at + e->sz, bytes, sz);
+	e->sz += sz;
+}
+
+static void put32(struct entry *e, u32 v)
+{
+	put(e, &v, sizeof(v));
+}
+
+static void begin_entry(struct entry *e, u32 id)
+{
+	e->sz = 0;
+	put32(e, 0);
+	put32(e, id);
+}
+
+static void end_entry(struct entry *e)
+{
+	u32 sz = e->sz - 4;
+
+	memcpy(e->at, &sz, sizeof(sz));
+}
+
+/* As compilers make it: the CFA is rsp + 8, and rip is 8 below. */
+static void make_cie(struct entry *e, const char *letters)
+{
+	const u8 head[] = {1, 0x78, FR_CFI_RIP};
+	const u8 rules[] = {DW_CFA_def_cfa, FR_CFI_RSP, 8, DW_CFA_offset | FR_CFI_RIP, 1};
+
+	begin_entry(e, 0);
+	put(e, "\1", 1);
+	put(e, letters, strlen(letters) + 1);
+	put(e, head, sizeof(head));
+	put(e, "\1", 1);
+	put(e, (const u8[]){DW_EH_PE_udata4}, 1);
+	put(e, rules, sizeof(rules));
+	end_entry(e);
+}
+
+static void make_fde(struct entry *e, const u8 *insn, size_t sz)
+{
+	begin_entry(e, 64);
+	put32(e, CODE);
+	put32(e, 0x100);
+	put(e, "\0", 1);
+	put(e, insn, sz);
+	end_entry(e);
+}
+
+static const u64 words[] = {100, 101, 102, 103, 104, 105, 106, 107};
+
+static bool read_word(void *arg, u64 addr, u64 *word)
+{
+	(void)arg;
+	if (addr < SP || addr % 8 || addr - SP >= sizeof(words))
+		return false;
+	*word = words[(addr - SP) / 8];
+	return true;
+}
+
+static bool parse(const struct entry *cie, const struct entry *fde, struct fr_cfi *out)
+{
+	const struct fr_cfi_bytes c = {cie->at, cie->sz, 0}, f = {fde->at, fde->sz, 64};
+
+	return fr_cfi_parse(&c, &f, out);
+}
+
+static struct fr_cfi_frame some_frame(void)
+{
+	struct fr_cfi_frame f = {.known = (1u << FR_CFI_REG_CNT) - 1};
+	u32 i;
+
+	for (i = 0; i < FR_CFI_REG_CNT; i++)
+		f.reg[i] = i;
+	f.reg[FR_CFI_RSP] = SP;
+	return f;
+}
+
+/* Go up from CODE + at in a function with these instructions. */
+static bool up(const char *letters, const u8 *insn, size_t sz, u64 at, struct fr_cfi_frame *out)
+{
+	struct entry cie, fde;
+	struct fr_cfi cfi;
+
+	make_cie(&cie, letters);
+	make_fde(&fde, insn, sz);
+	*out = some_frame();
+	return parse(&cie, &fde, &cfi) && fr_cfi_up(&cfi, CODE + at, out, read_word, NULL);
+}
+
+#define UP(insn, at, out) up("zR", insn, sizeof(insn), at, out)
+
+/* push rbp; push rbx; sub $16: a caller in each part of the function. */
+static void test_prologue(void **state)
+{
+	static const u8 insn[] = {
+		DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset,
+		16,
+		DW_CFA_offset | FR_CFI_RBP,
+		2,
+		DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset,
+		24,
+		DW_CFA_offset | 3,
+		3,
+		DW_CFA_advance_loc1,
+		4,
+		DW_CFA_def_cfa_offset,
+		40,
+	};
+	static const struct {
+		u64 at, sp, ip, bp, bx;
+	} want[] = {
+		{0, SP + 8, 100, FR_CFI_RBP, 3}, {1, SP + 16, 101, 100, 3},   {2, SP + 24, 102, 101, 100},
+		{5, SP + 24, 102, 101, 100},	 {6, SP + 40, 104, 103, 102}, {0xff, SP + 40, 104, 103, 102},
+	};
+	struct fr_cfi_frame f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		assert_true(UP(insn, want[i].at, &f));
+		assert_int_equal(f.reg[FR_CFI_RSP], want[i].sp);
+		assert_int_equal(f.reg[FR_CFI_RIP], want[i].ip);
+		assert_int_equal(f.reg[FR_CFI_RBP], want[i].bp);
+		assert_int_equal(f.reg[3], want[i].bx);
+		assert_false(f.known & 1); /* rax is nobody's */
+	}
+	assert_false(UP(insn, 0x100, &f));
+	assert_false(up("zR", insn, sizeof(insn), -1, &f));
+}
+
+static void test_rules(void **state)
+{
+	static const u8 kept[] = {DW_CFA_remember_state, DW_CFA_def_cfa_offset, 32, DW_CFA_advance_loc | 2,
+				  DW_CFA_restore_state};
+	static const u8 same[] = {DW_CFA_same_value, 0, DW_CFA_register, 3, 12, DW_CFA_val_offset, 14, 2};
+	static const u8 end[] = {DW_CFA_undefined, FR_CFI_RIP};
+	static const u8 back[] = {DW_CFA_offset | FR_CFI_RIP, 9, DW_CFA_restore | FR_CFI_RIP};
+	/* as the PLT's: rsp + 8 + ((rip & 15) >= 11) * 8 */
+	static const u8 plt[] = {DW_CFA_def_cfa_expression,
+				 11,
+				 DW_OP_breg7,
+				 8,
+				 DW_OP_breg16,
+				 0,
+				 DW_OP_lit15,
+				 DW_OP_and,
+				 DW_OP_lit11,
+				 DW_OP_ge,
+				 DW_OP_lit3,
+				 DW_OP_shl,
+				 DW_OP_plus};
+	static const u8 again[] = {DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, DW_CFA_def_cfa, FR_CFI_RSP, 24};
+	/* as the C library's for a signal's frame */
+	static const u8 frame[] = {DW_CFA_def_cfa_expression,
+				   3,
+				   DW_OP_breg7,
+				   8,
+				   DW_OP_deref,
+				   DW_CFA_expression,
+				   FR_CFI_RIP,
+				   2,
+				   DW_OP_breg7,
+				   24,
+				   DW_CFA_val_expression,
+				   FR_CFI_RBP,
+				   3,
+				   DW_OP_lit2,
+				   DW_OP_plus_uconst,
+				   5};
+	struct fr_cfi_frame f;
+
+	(void)state;
+	assert_true(UP(kept, 0, &f));
+	assert_int_equal(f.reg[FR_CFI_RSP], SP + 32);
+	assert_true(UP(kept, 2, &f));
+	assert_int_equal(f.reg[FR_CFI_RSP], SP + 8);
+	assert_true(UP(same, 0, &f));
+	assert_true(f.known & 1);
+	assert_int_equal(f.reg[3], 12);
+	assert_int_equal(f.reg[14], SP + 8 - 16);
+	assert_false(UP(end, 0, &f));
+	assert_true(UP(back, 0, &f));
+	assert_int_equal(f.reg[FR_CFI_RIP], 100);
+	assert_true(UP(plt, 0, &f));
+	assert_int_equal(f.reg[FR_CFI_RSP], SP + 8); /* rip is 16, which ends in 0 */
+	assert_true(UP(again, 0, &f));
+	assert_int_equal(f.reg[FR_CFI_RSP], SP + 24);
+	assert_true(up("zRS", frame, sizeof(frame), 0, &f));
+	assert_int_equal(f.reg[FR_CFI_RSP], 101);
+	assert_int_equal(f.reg[FR_CFI_RIP], 103);
+	assert_int_equal(f.reg[FR_CFI_RBP], 7);
+}
+
+static void test_refused(void **state)
+{
+	static const u8 unknown[] = {0x3f}, no_state[] = {DW_CFA_restore_state};
+	static const u8 beyond[] = {DW_CFA_def_cfa_offset, 200}, no_reg[] = {DW_CFA_def_cfa_register, 17};
+	static const u8 branch[] = {DW_CFA_def_cfa_expression, 4, DW_OP_lit1, DW_OP_skip, 0xfc, 0xff};
+	static const u8 nothing[] = {DW_CFA_def_cfa_expression, 1, DW_OP_plus};
+	static const u8 cut[] = {DW_CFA_def_cfa_expression, 100, DW_OP_lit1};
+	u8 deep[64], many[40] = {DW_CFA_def_cfa_expression, 38};
+	struct fr_cfi_frame f;
+
+	(void)state;
+	memset(deep, DW_CFA_remember_state, sizeof(deep));
+	memset(many + 2, DW_OP_lit1, sizeof(many) - 2);
+	assert_false(UP(unknown, 0, &f));
+	assert_false(UP(no_state, 0, &f));
+	assert_false(UP(beyond, 0, &f));
+	assert_false(UP(no_reg, 0, &f));
+	assert_false(UP(branch, 0, &f));
+	assert_false(UP(nothing, 0, &f));
+	assert_false(UP(cut, 0, &f));
+	assert_false(UP(deep, 0, &f));
+	assert_false(UP(many, 0, &f));
+	assert_false(up("zX", many, 0, 0, &f));
+	assert_false(up("eh", many, 0, 0, &f));
+	assert_true(up("zR", many, 0, 0, &f));
+}
+
+/* Any byte of them may be any other, and they may end anywhere: each is in memory of its own size, for those who look. */
+static void test_damaged(void **state)
+{
+	static const u8 insn[] = {DW_CFA_advance_loc | 1,
+				  DW_CFA_def_cfa_offset,
+				  16,
+				  DW_CFA_expression,
+				  6,
+				  2,
+				  DW_OP_breg7,
+				  0x78,
+				  DW_CFA_def_cfa_expression,
+				  4,
+				  DW_OP_breg7,
+				  0x98,
+				  0x01,
+				  DW_OP_deref};
+	struct entry cie, fde, rigged;
+	struct fr_cfi_frame f;
+	struct fr_cfi cfi;
+	size_t i, cut;
+	u32 v;
+
+	(void)state;
+	make_cie(&cie, "zR");
+	make_fde(&fde, insn, sizeof(insn));
+	for (cut = 0; cut < fde.sz; cut++) {
+		u8 *at = malloc(cut + 1);
+		const struct fr_cfi_bytes c = {cie.at, cie.sz, 0}, d = {at, cut, 64};
+
+		memcpy(at, fde.at, cut);
+		assert_false(fr_cfi_parse(&c, &d, &cfi));
+		free(at);
+	}
+	for (i = 0; i < fde.sz + cie.sz; i++)
+		for (v = 0; v < 256; v++) {
+			bool is_cie = i >= fde.sz;
+
+			rigged = is_cie ? cie : fde;
+			rigged.at[is_cie ? i - fde.sz : i] = v;
+			f = some_frame();
+			if (is_cie ? parse(&rigged, &fde, &cfi) : parse(&cie, &rigged, &cfi))
+				fr_cfi_up(&cfi, CODE + 2, &f, read_word, NULL);
+		}
+}
+
+/* ---- this program's own stack ---- */
+
+#define CALLS_MAX 200 /* of calls() */
+
+static struct fr_ustack taken;
+static void *told[CALLS_MAX + 8]; /* what the C library says, from the caller of whoever takes it on */
+static int told_cnt;
+
+static void note_map(const char *line)
+{
+	struct fr_ustack_map *m = &taken.map[taken.map_cnt];
+	unsigned long long start, end, off, ino;
+	char perms[8], path[256] = "";
+
+	if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %255s", &start, &end, perms, &off, &ino, path) < 5)
+		fail();
+	if (perms[2] != 'x' || taken.map_cnt == FR_USTACK_MAP_CNT)
+		return;
+	*m = (struct fr_ustack_map){.start = start, .end = end, .off = off, .ino = ino};
+	memcpy(m->path, path, strlen(path) + 1);
+	taken.map_cnt++;
+}
+
+static void note_maps(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[1024];
+
+	taken.map_cnt = 0;
+	while (fgets(line, sizeof(line), f))
+		note_map(line);
+	fclose(f);
+}
+
+/* As BPF does: whole pages, through a descriptor, since a sanitizer forbids to read a stack as a whole. */
+static void copy_stack(void)
+{
+	int fd = open("/proc/self/mem", O_RDONLY);
+	ssize_t n;
+
+	taken.at = taken.reg[FR_CFI_RSP] & ~4095ULL;
+	n = pread(fd, taken.bytes, sizeof(taken.bytes), taken.at);
+	assert_true(n > 0);
+	taken.sz = n;
+	close(fd);
+}
+
+#ifdef __x86_64__
+
+/* The registers that a function must give back, here. */
+#define TAKE_REGS()                                                                                             \
+	__asm__ volatile("mov %%rbx, 24(%0)\n\tmov %%rbp, 48(%0)\n\tmov %%rsp, 56(%0)\n\tmov %%r12, 96(%0)\n\t" \
+			 "mov %%r13, 104(%0)\n\tmov %%r14, 112(%0)\n\tmov %%r15, 120(%0)\n\t"                   \
+			 "lea 0f(%%rip), %%rax\n\tmov %%rax, 128(%0)\n0:"                                       \
+			 :                                                                                      \
+			 : "r"(taken.reg)                                                                       \
+			 : "rax", "memory")
+
+static NOINLINE int take(void)
+{
+	void *all[CALLS_MAX + 8];
+	int cnt = backtrace(all, CALLS_MAX + 8), first = 0;
+
+	while (first < cnt && all[first] != __builtin_return_address(0)) /* a sanitizer has frames of its own */
+		first++;
+	told_cnt = cnt - first;
+	memcpy(told, all + first, told_cnt * sizeof(all[0]));
+	note_maps();
+	TAKE_REGS();
+	copy_stack();
+	return told_cnt;
+}
+
+static NOINLINE int calls(int depth)
+{
+	volatile int room = depth;
+	int ret = depth ? calls(depth - 1) : take();
+
+	return ret + room - depth;
+}
+
+static struct fr_unwound found;
+
+static void is_beginning(u32 least)
+{
+	u32 i;
+
+	assert_true(found.cnt >= least && found.cnt <= FR_STACK_DEPTH_MAX);
+	for (i = 1; i < found.cnt; i++)
+		assert_ptr_equal((void *)found.ip[i], told[i - 1]);
+}
+
+static void test_itself(void **state)
+{
+	u32 i;
+
+	(void)state;
+	calls(20);
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	is_beginning(22);
+	assert_int_equal(found.cnt, told_cnt + 1);
+	assert_int_equal(found.ip[0], taken.reg[FR_CFI_RIP]);
+	for (i = 0; i < 22; i++) {
+		assert_int_equal(found.map[i], found.map[0]);
+		assert_true(found.map[i] && found.file[found.map[i] - 1].is_there && found.file[found.map[i] - 1].nr);
+	}
+}
+
+static void test_deep(void **state)
+{
+	(void)state;
+	calls(CALLS_MAX);
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	is_beginning(FR_STACK_DEPTH_MAX);
+}
+
+/* As much as there is of it leads to no other frames than all of it. */
+static void test_truncated(void **state)
+{
+	u32 all, last = 0;
+
+	(void)state;
+	calls(20);
+	all = taken.sz;
+	for (taken.sz = 0; taken.sz < all && last < (u32)told_cnt; taken.sz += 40) {
+		assert_int_equal(fr_unwind(&taken, &found), 0);
+		is_beginning(1);
+		assert_true(found.cnt >= last);
+		last = found.cnt;
+	}
+	assert_true(last > 20);
+}
+
+/* Whatever is on it, all frames are code, and there is an end. */
+static void test_smashed(void **state)
+{
+	u32 round, i, k;
+
+	(void)state;
+	calls(20);
+	srandom(1);
+	for (round = 0; round < 200; round++) {
+		for (i = 0; i + 8 <= taken.sz; i += 8) {
+			u64 v = round % 2 ? (u64)told[random() % told_cnt] : taken.at + random() % taken.sz;
+
+			memcpy(taken.bytes + i, &v, sizeof(v));
+		}
+		assert_int_equal(fr_unwind(&taken, &found), 0);
+		assert_true(found.cnt >= 1 && found.cnt <= FR_STACK_DEPTH_MAX);
+		for (i = 1; i < found.cnt; i++) {
+			for (k = 0; k < taken.map_cnt; k++)
+				if (found.ip[i] >= taken.map[k].start && found.ip[i] < taken.map[k].end)
+					break;
+			assert_true(k < taken.map_cnt);
+		}
+	}
+}
+
+/* Keeps a frame pointer, as its frame's size varies; so that what its caller's is decides where the next frame is. */
+static NOINLINE int framed(void)
+{
+	volatile int ret = take();
+	volatile char *room = __builtin_alloca(1 + ret);
+
+	room[ret] = 0;
+	TAKE_REGS();
+	copy_stack();
+	return ret;
+}
+
+static jmp_buf out;
+
+static NOINLINE __attribute__((noreturn)) void leaves(void)
+{
+	take();
+	longjmp(out, 1);
+}
+
+/* It ends with a call, so that goes on in whatever function is behind it, which has no frame there yet. */
+static NOINLINE void ends(volatile u64 *room)
+{
+	volatile u64 more[8] = {0};
+
+	room[0] = more[1];
+	leaves();
+}
+
+static void test_end(void **state)
+{
+	u64 room[8];
+
+	(void)state;
+	if (!setjmp(out))
+		ends(room);
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	is_beginning(4);
+	assert_int_equal(found.cnt, told_cnt + 1);
+}
+
+/* A word that begins before the end of what is there, and ends behind it. */
+static void test_edge(void **state)
+{
+	u64 fp;
+
+	(void)state;
+	framed();
+	fp = taken.reg[FR_CFI_RBP];
+	taken.sz = fp + 16 - taken.at;
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(found.cnt, 2);
+	taken.sz--;
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(found.cnt, 1);
+}
+
+/* A frame whose caller's frame is itself. */
+static void test_loop(void **state)
+{
+	u64 fp, words[2];
+
+	(void)state;
+	framed();
+	fp = taken.reg[FR_CFI_RBP];
+	words[0] = fp;
+	words[1] = taken.reg[FR_CFI_RIP];
+	memcpy(taken.bytes + (fp - taken.at), words, sizeof(words));
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(found.cnt, 2);
+	assert_int_equal(found.ip[1], words[1]);
+}
+
+/* A call of what is no code: its caller is on top of the stack. */
+static void test_nowhere(void **state)
+{
+	u64 sp, ret;
+
+	(void)state;
+	calls(20);
+	sp = taken.reg[FR_CFI_RSP];
+	ret = taken.reg[FR_CFI_RIP];
+	taken.reg[FR_CFI_RSP] = sp - 8;
+	taken.reg[FR_CFI_RIP] = 5;
+	if ((sp & 4095) < 8)
+		return; /* below what was copied */
+	memcpy(taken.bytes + (sp - 8 - taken.at), &ret, sizeof(ret));
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(found.cnt, told_cnt + 2);
+	assert_int_equal(found.ip[0], 5);
+	assert_int_equal(found.map[0], 0);
+	assert_int_equal(found.ip[1], ret);
+	assert_ptr_equal((void *)found.ip[2], told[0]);
+}
+
+/* Files that are not those that were mapped, or no files. */
+static void test_files(void **state)
+{
+	static const char *const no_file[] = {"/proc", "/dev/zero", "/no/such/file", "relative", ""};
+	struct stat st = {};
+	u32 i, k;
+
+	(void)state;
+	calls(20);
+	for (k = 0; k < taken.map_cnt; k++)
+		taken.map[k].ino++;
+	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	assert_false(found.file[found.map[0] - 1].is_there);
+	for (i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
+		stat(no_file[i], &st);
+		for (k = 0; k < taken.map_cnt; k++) {
+			strcpy(taken.map[k].path, no_file[i]);
+			taken.map[k].ino = st.st_ino;
+		}
+		assert_int_equal(fr_unwind(&taken, &found), 0);
+		assert_int_equal(found.cnt, 1);
+	}
+}
+
+/* For docs/triggers.md. */
+static int show_time(void)
+{
+	u64 from_ns, least_ns = ~0ULL, ns;
+	int i;
+
+	calls(20);
+	for (i = 0; i < 1000; i++) {
+		from_ns = fr_now_ns(CLOCK_MONOTONIC);
+		fr_unwind(&taken, &found);
+		ns = fr_now_ns(CLOCK_MONOTONIC) - from_ns;
+		least_ns = ns < least_ns ? ns : least_ns;
+	}
+	printf("%u frames, %llu us\n", found.cnt, (unsigned long long)least_ns / 1000);
+	return 0;
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prologue), cmocka_unit_test(test_rules),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_damaged),
+#ifdef __x86_64__
+		cmocka_unit_test(test_itself),	 cmocka_unit_test(test_deep),	 cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_smashed),	 cmocka_unit_test(test_loop),	 cmocka_unit_test(test_end),
+		cmocka_unit_test(test_edge),	 cmocka_unit_test(test_nowhere), cmocka_unit_test(test_files),
+#endif
+	};
+
+#ifdef __x86_64__
+	if (argc > 1 && !strcmp(argv[1], "time"))
+		return show_time();
+#endif
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
