@@ -2,6 +2,7 @@
 """Waits until a guest's kernel has panicked, and makes QEMU write its memory as crash dumps, then end. Argument: its directory."""
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -12,6 +13,9 @@ FORMATS = {"vmcore.elf": "elf", "vmcore.flat": "kdump-zlib"}
 
 
 def console():
+    """What the kernel has said. QEMU makes this file and its monitor's socket in no order that it promises."""
+    if not os.path.exists(os.path.join(DIR, "console")):
+        return ""
     with open(os.path.join(DIR, "console"), errors="replace") as f:
         return f.read()
 
@@ -52,4 +56,9 @@ def main():
             ask(monitor, "quit")
 
 
-main()
+try:
+    main()
+except BaseException:  # nobody else ends the guest
+    with open(os.path.join(DIR, "pid")) as f:
+        os.kill(int(f.read()), signal.SIGTERM)
+    raise

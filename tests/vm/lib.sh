@@ -74,10 +74,10 @@ boot() {
 # writes it in DIR/vmcore.kdump.
 boot_to_panic() {
 	local dumps
-	rm -f "$1"/{console,monitor,vmcore.*}
+	rm -f "$1"/{console,monitor,pid,vmcore.*}
 	/usr/bin/python3 tests/vm/dump_memory.py "$1" &
 	dumps=$!
-	if ! boot "$@" -qmp "unix:$1/monitor,server,nowait" -device vmcoreinfo; then
+	if ! boot "$@" -pidfile "$1/pid" -qmp "unix:$1/monitor,server,nowait" -device vmcoreinfo; then
 		kill $dumps
 		return 1
 	fi
