@@ -314,7 +314,8 @@ static int find_unrecorded(struct look *l)
 	const struct fr_schema *builtin = fr_schema_builtin();
 	const struct fr_event *ev;
 	size_t sz;
-	FILE *f = open_memstream(&l->d->side[l->side].unrecorded, &sz);
+	char **names = &l->d->side[l->side].unrecorded;
+	FILE *f = open_memstream(names, &sz);
 	bool any = false, failed;
 	u32 nr;
 
@@ -328,7 +329,8 @@ static int find_unrecorded(struct look *l)
 		any = true;
 	}
 	failed = ferror(f);
-	return fclose(f) || failed ? -ENOMEM : 0;
+	failed |= fclose(f) || !*names; /* there may be no memory for the last, too */
+	return failed ? -ENOMEM : 0;
 }
 
 static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
