@@ -12,19 +12,10 @@
 #include "fatal.h"
 #include "io/trig/trig_lat.h"
 #include "io/trig/trig_rule.h"
+#include "unit/parsed.h"
 
 #define MS  1000000ULL
 #define SEC 1000000000ULL
-
-static struct fr_trigger parsed(const char *text)
-{
-	struct fr_trigger_error e = {};
-	struct fr_trigger t;
-
-	if (fr_trigger_parse(text, "x86_64", &t, &e))
-		fail_msg("%s: at %zu: %s", text, e.at, e.text);
-	return t;
-}
 
 /* Of two rules, and of the same in the other order: it must not matter. */
 static struct fr_trig_lat measured(const char *one, const char *other)

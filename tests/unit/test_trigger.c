@@ -10,21 +10,10 @@
 #include <string.h>
 
 #include "fatal.h"
-#include "pure/trigger/trigger.h"
+#include "unit/parsed.h"
 
 #define MS  1000000ULL
 #define SEC 1000000000ULL
-
-static struct fr_trigger parsed(const char *text)
-{
-	struct fr_trigger_error e = {};
-	struct fr_trigger t;
-
-	if (fr_trigger_parse(text, "x86_64", &t, &e))
-		fail_msg("%s: at %zu: %s", text, e.at, e.text);
-	assert_string_equal(t.text, text);
-	return t;
-}
 
 static void test_kinds(void **state)
 {
