@@ -733,7 +733,8 @@ def lent_memory():
 @test("files are read where memory is short, if more slowly: no huge pages, of which parts would not be used")
 def read_in_little_memory():
     file = path("little.flight")
-    with session("-p", "minimal", "-e", "syscall", "-m", "16M") as name:
+    # what else runs meanwhile, and how many tasks that are, is no part of it: a report needs memory for each
+    with session("-p", "minimal", "-e", "syscall", "-f", 'comm == "dd"', "-m", "16M") as name:
         for cpu in range(min(2, os.cpu_count())):
             run("taskset", "-c", str(cpu), "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1500000")
         run(FLIGHTREC, "dump", "-n", name, "-o", file)

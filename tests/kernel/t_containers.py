@@ -2,6 +2,7 @@
 """The recorder in a container: in namespaces of its own what it says of cgroups and processes is the machine's, or is not said."""
 import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -63,23 +64,28 @@ FIRST = "unshare", "-fp", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exi
 @contextlib.contextmanager
 def recording(name, before, *options):
     """A recorder somewhere; gives its directory, a function that ends it and gives what it said, and its pid."""
-    dir = tempfile.mkdtemp(dir=TMP)
-    with ended(name):
+    dir, log = tempfile.mkdtemp(dir=TMP), tempfile.NamedTemporaryFile(dir=TMP, mode="r+")
+    with log, ended(name):
         p = subprocess.Popen([*before, FLIGHTREC, "record", "-n", name, "-o", dir, *SMALL, *options], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        try:
-            wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta"), "the recorder starts")
-            if p.poll() is None:
-                wait_for(lambda: p.poll() is not None or fr_json("status", "-n", name).get("recorder"), "it is there")
+                             stdout=subprocess.DEVNULL, stderr=log)
 
-            def said():
-                fr("stop", "-n", name, status=None)
-                return p.communicate(timeout=120)[1]
+        def begun():
+            if "--on" in options:
+                return "armed" in pathlib.Path(log.name).read_text()
+            return os.path.exists(f"{SESSIONS}/{name}/meta") and fr_json("status", "-n", name).get("recorder")
+
+        def said():
+            fr("stop", "-n", name, status=None)
+            p.wait(120)
+            return pathlib.Path(log.name).read_text()
+
+        try:
+            wait_for(lambda: p.poll() is not None or begun(), "the recorder starts")
             yield dir, said, p.pid
         finally:
             if p.poll() is None:
                 p.kill()
-                p.communicate()
+                p.wait()
 
 
 def die_in(dir):
