@@ -351,11 +351,12 @@ static u32 put_key(struct fr_prof *p, const struct fr_prof_key *k, u64 hits)
 static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, const struct fr_hit *h)
 {
 	struct fr_prof_key k = {.pid = h->task >> 32, .state = h->state < FR_HIT_STATE_CNT ? h->state : FR_HIT_kernel};
+	static const char idle_comm[sizeof(k.comm)] = "swapper"; /* one row, not one a CPU */
 	bool raw = false;
 
 	k.kstack = put_stack(p, t, shift, h->k_nr, h->hits, &raw);
 	k.ustack = put_stack(p, t, shift, h->u_nr, h->hits, &raw);
-	memcpy(k.comm, h->comm, sizeof(k.comm));
+	memcpy(k.comm, k.state == FR_HIT_idle ? idle_comm : (const char *)h->comm, sizeof(k.comm));
 	k.comm[strnlen(k.comm, sizeof(k.comm) - 1)] = 0;
 	memset(k.comm + strlen(k.comm), 0, sizeof(k.comm) - strlen(k.comm));
 	if (!raw && p->key_cnt > FR_PROF_KEY_MAX / 4 * 3)
