@@ -340,6 +340,110 @@ static void idle_time_takes_one_row(void **state)
 	free(p);
 }
 
+static u64 hits_with_stack(const struct fr_prof *p, const char *comm, u64 since_ns)
+{
+	const struct fr_prof_bucket *b;
+	u64 n = 0;
+	u32 i;
+
+	for (b = p->bucket; b < p->bucket + p->bucket_cnt; b++)
+		for (i = b->first; b->begin_ns >= since_ns && i < b->first + b->hit_cnt; i++) {
+			const struct fr_prof_key *k = &p->key[p->hit[i].key];
+
+			if (k->ustack && !strcmp(k->comm, comm))
+				n += p->hit[i].hits;
+		}
+	return n;
+}
+
+/* As many keys of one hit each as the table says, from id on: of processes and stacks that never come again. */
+static void put_cold(struct fr_hits_table *t, u64 id, u32 cnt)
+{
+	while (cnt--) {
+		hit(t, "cold", (u32)id, id, put_stack(t, id, id << 20, 2, 0), 1);
+		id++;
+	}
+}
+
+/* A stack of a program of which each process lives for one sample: it is hot, though none of its keys is. */
+static void processes_of_a_program_are_counted_together(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 s;
+	u32 i;
+
+	(void)state;
+	for (s = 1; s <= 300; s++) {
+		struct fr_hits_table *t = new_table();
+
+		for (i = 0; i < 50; i++)
+			hit(t, "cc1", 100000 + (u32)s * 50 + i, 1, put_stack(t, 1, 0x1000, 10, 4), 1);
+		put_cold(t, s * 1000, 100);
+		fr_prof_open(p, s * SEC, 0);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+	}
+	assert_int_equal(sum(p), 300 * 150);
+	assert_int_equal(hits_of(p, "cc1", 0), 300 * 50);
+	assert_int_equal(hits_with_stack(p, "cc1", 0), 300 * 50);
+	free(p);
+}
+
+/* Many stacks that were hot do not keep out those that are warm now. */
+static void the_last_minute_has_its_stacks(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 s;
+	u32 i;
+
+	(void)state;
+	for (s = 1; s <= 660; s++) {
+		struct fr_hits_table *t = new_table();
+
+		for (i = 0; i < 100; i++) {
+			u64 id = 1 + (s * 100 + i) % 2000;
+
+			if (s <= 600)
+				hit(t, "then", 5, id, put_stack(t, id, id << 8, 2, 3), 4);
+			else if (i < 50)
+				hit(t, "now", 6, 9000 + id % 500, put_stack(t, 9000 + id % 500, id % 500 << 8, 2, 4), 1);
+		}
+		put_cold(t, s * 1000, 100);
+		fr_prof_open(p, s * SEC, 0);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+	}
+	assert_int_equal(sum(p), 600 * 400 + 60 * 50 + 660 * 100);
+	assert_int_equal(hits_of(p, "now", 0), 60 * 50);
+	/* its first hits may go with the cold ones, from which nothing tells them */
+	assert_in_range(hits_with_stack(p, "now", 0), 60 * 50 * 2 / 3, 60 * 50);
+	assert_in_range(hits_with_stack(p, "then", 0), 600 * 400 / 10, 600 * 400);
+	free(p);
+}
+
+/* All stacks are new, and have the same count: the newest stay, as many as there is room for. */
+static void of_equal_stacks_the_newest_stay(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 s;
+
+	(void)state;
+	for (s = 1; s <= 300; s++) {
+		struct fr_hits_table *t = new_table();
+
+		put_cold(t, s * 1000, 200);
+		fr_prof_open(p, s * SEC, 0);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+		if (s > 20)
+			assert_in_range(hits_with_stack(p, "cold", (s - 20) / 10 * 10 * SEC), 1800, 4000);
+	}
+	assert_int_equal(sum(p), 300 * 200);
+	assert_int_equal(hits_of(p, "cold", 0), 300 * 200);
+	assert_int_equal(p->stackless, hits_without_stack(p));
+	free(p);
+}
+
 static void equal_programs_share_their_stacks(void **state)
 {
 	struct fr_prof *p = fr_prof_new(0);
@@ -528,6 +632,9 @@ int main(void)
 		cmocka_unit_test(without_room_for_stacks_they_are_counted),
 		cmocka_unit_test(without_room_for_names_counts_stay_exact),
 		cmocka_unit_test(idle_time_takes_one_row),
+		cmocka_unit_test(processes_of_a_program_are_counted_together),
+		cmocka_unit_test(the_last_minute_has_its_stacks),
+		cmocka_unit_test(of_equal_stacks_the_newest_stay),
 		cmocka_unit_test(equal_programs_share_their_stacks),
 		cmocka_unit_test(bytes_come_back),
 		cmocka_unit_test(changed_bytes_are_refused_or_sound),

@@ -5,7 +5,8 @@
  * Time is in buckets: of ten seconds in the last minute, of a minute before that. Each has hits of keys. A key is a task, a
  * state and two stacks. Stacks are a tree: a frame called from the same frames is there once. Frames in files are build-id and
  * offset, so that what the same program does is one stack in all its processes. When room gets short, processes of one name are
- * joined, then the rarest keys lose their stacks, and the rarest tasks become one for all others: counts stay exact.
+ * joined, then the rarest keys lose their stacks, and the rarest tasks become one for all others: counts stay exact. What is
+ * rare is said by weights, of which the newest hits have most.
  *
  * As bytes it is the profile chunk of a snapshot (docs/format.md), and what recorders leave to each other.
  */

@@ -12,8 +12,8 @@
 #define FILE_OFF_MAX   (1ULL << FR_PROF_OFF_BITS)
 #define FULL_EIGHTHS   7u
 #define FULL(cnt, max) ((cnt) > (max) / 8 * eighths)
-#define LEVEL_MAX      40u  /* by then all are in key 0 */
-#define TASK_KEYS      256u /* of the keys, left to tasks without stacks */
+#define ROOM_KEYS      2500u /* keys that are kept when room is made */
+#define TASK_KEYS      256u  /* of the keys, left to tasks without stacks */
 
 /* Who it was, of all processes of that name. */
 static struct fr_prof_key task_of(const struct fr_prof_key *k)
@@ -39,13 +39,20 @@ static bool is_one_slot(const struct fr_prof_bucket *a, const struct fr_prof_buc
 	return a->begin_ns / slot_ns == b->begin_ns / slot_ns;
 }
 
+struct heavy {
+	u64 weight;
+	u32 nr;
+};
+
 /* What was copied from another profile: numbers there to numbers here, + 1; 0: not yet. */
 struct moved {
 	u32 node[FR_PROF_NODE_MAX];
 	u32 key[FR_PROF_KEY_MAX];
-	u64 total[FR_PROF_KEY_MAX]; /* hits of each key there */
-	u64 task[FR_PROF_KEY_MAX];  /* hits of all keys of its task */
-	u32 level; /* 1: processes are joined; then keys of less than 2^level hits lose their stacks, such tasks their names */
+	u32 rank[FR_PROF_KEY_MAX];	/* of each key there; 0: the heaviest */
+	u32 task_rank[FR_PROF_KEY_MAX]; /* of its task, of all tasks */
+	bool join;			/* processes of one name */
+	u32 stacks, tasks;		/* so many are kept: other keys lose their stacks, other tasks their names */
+	struct heavy heavy_key[FR_PROF_KEY_MAX], heavy_task[FR_PROF_KEY_MAX];
 };
 
 static u64 move_frame(struct fr_prof *to, const struct fr_prof *from, u64 frame)
@@ -86,7 +93,7 @@ static bool has_addresses(const struct fr_prof *p, u32 nr)
 
 static bool is_rare(const struct fr_prof *from, u32 nr, const struct moved *m)
 {
-	return m->level > 1 && from->key[nr].state != FR_HIT_idle && m->total[nr] < 1ULL << m->level;
+	return from->key[nr].state != FR_HIT_idle && m->rank[nr] >= m->stacks;
 }
 
 static struct fr_prof_key moved_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
@@ -95,7 +102,7 @@ static struct fr_prof_key moved_key(struct fr_prof *to, const struct fr_prof *fr
 
 	if (is_rare(from, nr, m))
 		return task_of(&k);
-	if (m->level && !has_addresses(from, k.ustack))
+	if (m->join && !has_addresses(from, k.ustack))
 		k.pid = 0;
 	k.kstack = move_stack(to, from, k.kstack, m);
 	k.ustack = move_stack(to, from, k.ustack, m);
@@ -106,7 +113,7 @@ static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, stru
 {
 	struct fr_prof_key k;
 
-	if (nr == FR_PROF_OTHER || (is_rare(from, nr, m) && m->task[nr] < 1ULL << m->level))
+	if (nr == FR_PROF_OTHER || (is_rare(from, nr, m) && m->task_rank[nr] >= m->tasks))
 		return FR_PROF_OTHER;
 	if (!m->key[nr]) {
 		k = moved_key(to, from, nr, m);
@@ -170,41 +177,93 @@ static void copy_from(struct fr_prof *to, const struct fr_prof *from, u32 first,
 		move_bucket(to, from, &from->bucket[i], m, now_ns);
 }
 
-static void sum_keys(const struct fr_prof *p, u32 first, struct moved *m)
+/*
+ * A hit of now weighs as much as two of ten seconds ago, or 61 of ten minutes ago: so the last minute, the last ten and the
+ * hour each get a part of the room, and a stack that is new is not beaten by what an hour has summed up.
+ */
+static void weigh_keys(struct moved *m, const struct fr_prof *p, u64 now_ns)
 {
+	const struct fr_prof_bucket *b;
+	u64 each;
 	u32 i;
 
-	memset(m->total, 0, sizeof(m->total));
-	for (i = first < p->bucket_cnt ? p->bucket[first].first : p->hit_cnt; i < p->hit_cnt; i++)
-		m->total[p->hit[i].key] += p->hit[i].hits;
+	for (i = 0; i < p->key_cnt; i++)
+		m->heavy_key[i] = (struct heavy){.nr = i};
+	for (b = p->bucket; b < p->bucket + p->bucket_cnt; b++) {
+		each = 16 * FR_PROF_HOUR_NS / (SLOT_NEW_NS + (now_ns > b->end_ns ? now_ns - b->end_ns : 0));
+		for (i = b->first; i < b->first + b->hit_cnt; i++)
+			m->heavy_key[p->hit[i].key].weight += p->hit[i].hits * each;
+	}
 }
 
-/* scratch: its keys become the tasks. */
-static void sum_tasks(struct fr_prof *scratch, const struct fr_prof *p, struct moved *m)
+/* scratch: its keys become the tasks. m->key: the task of each key. */
+static void weigh_tasks(struct moved *m, struct fr_prof *scratch, const struct fr_prof *p)
 {
-	u64 sum[FR_PROF_KEY_MAX] = {};
 	struct fr_prof_key k;
 	u32 i;
 
 	fr_prof_clear(scratch, 0);
-	for (i = 0; i < p->key_cnt; i++) {
+	for (i = 0; i < FR_PROF_KEY_MAX; i++)
+		m->heavy_task[i] = (struct heavy){.nr = i};
+	m->key[FR_PROF_OTHER] = FR_PROF_OTHER;
+	for (i = 1; i < p->key_cnt; i++) {
 		k = task_of(&p->key[i]);
 		m->key[i] = fr_prof_put_key(scratch, &k);
-		sum[m->key[i]] += m->total[i];
+		m->heavy_task[m->key[i]].weight += m->heavy_key[i].weight;
 	}
-	for (i = 0; i < p->key_cnt; i++)
-		m->task[i] = sum[m->key[i]];
+}
+
+/* Of equal ones the newer. */
+static int heavier_first(const void *a, const void *b)
+{
+	const struct heavy *x = a, *y = b;
+
+	return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : (int)(x->nr < y->nr) - (int)(x->nr > y->nr);
+}
+
+static void rank(u32 *to, struct heavy *h, u32 cnt)
+{
+	u32 i;
+
+	qsort(h, cnt, sizeof(*h), heavier_first);
+	for (i = 0; i < cnt; i++)
+		to[h[i].nr] = i;
+}
+
+/* Keys without stacks come last: they take no room from the others. Returns how many tasks there are. */
+static u32 rank_all(struct moved *m, struct fr_prof *scratch, const struct fr_prof *p, u64 now_ns)
+{
+	u32 i;
+
+	weigh_keys(m, p, now_ns);
+	weigh_tasks(m, scratch, p);
+	rank(m->rank, m->heavy_task, scratch->key_cnt);
+	for (i = 0; i < p->key_cnt; i++) {
+		m->task_rank[i] = m->rank[m->key[i]];
+		m->heavy_key[i].weight *= has_stack(&p->key[i]);
+	}
+	rank(m->rank, m->heavy_key, p->key_cnt);
+	return scratch->key_cnt;
 }
 
 /* Well below full, so that it is not done again at once. */
-static void make_room(struct fr_prof *p, const struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
+static void make_room(struct fr_prof *p, struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
 {
-	sum_keys(from, first, m);
-	sum_tasks(p, from, m);
+	u32 task_cnt;
+
+	m->join = true;
+	copy_from(p, from, first, m, now_ns);
+	if (!is_full(p, FULL_EIGHTHS - 2))
+		return;
+	memcpy(from, p, sizeof(*from));
+	task_cnt = rank_all(m, p, from, now_ns);
+	m->tasks = task_cnt < ROOM_KEYS / 2 ? task_cnt : ROOM_KEYS / 2;
+	m->stacks = ROOM_KEYS - m->tasks;
 	do {
-		m->level++;
-		copy_from(p, from, first, m, now_ns);
-	} while (is_full(p, FULL_EIGHTHS - 2) && m->level < LEVEL_MAX);
+		copy_from(p, from, 0, m, now_ns);
+		m->tasks -= m->stacks ? 0 : (m->tasks + 1) / 2;
+		m->stacks -= (m->stacks + 3) / 4;
+	} while (is_full(p, FULL_EIGHTHS - 2) && m->tasks);
 }
 
 /*
@@ -233,7 +292,8 @@ static void compact(struct fr_prof *p, u64 now_ns)
 		while (first < from->bucket_cnt && (from->bucket[first].end_ns + FR_PROF_HOUR_NS < now_ns ||
 						    from->bucket_cnt - first > FR_PROF_BUCKET_MAX - 8))
 			first++;
-		m->level = 0;
+		memset(m, 0, sizeof(*m));
+		m->stacks = m->tasks = FR_PROF_KEY_MAX;
 		copy_from(p, from, first, m, now_ns);
 		if (is_full(p, FULL_EIGHTHS))
 			make_room(p, from, first, m, now_ns);
