@@ -444,6 +444,33 @@ static void of_equal_stacks_the_newest_stay(void **state)
 	free(p);
 }
 
+/* A reading brings more keys than there is room for: the last CPU's hot stack is there as the first one's. */
+static void the_last_table_finds_room(void **state)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	u64 cpu;
+
+	(void)state;
+	fr_prof_open(p, SEC, 0);
+	for (cpu = 1; cpu <= 40; cpu++) {
+		struct fr_hits_table *t = new_table();
+
+		if (cpu == 1)
+			hit(t, "first", 5, 1, put_stack(t, 1, 0x400000, 10, 3), 50);
+		put_cold(t, cpu * 1000, 200);
+		if (cpu == 40)
+			hit(t, "last", 6, 2, put_stack(t, 2, 0x500000, 10, 3), 50);
+		assert_true(fr_prof_add_table(p, t, 0));
+		free(t);
+	}
+	assert_int_equal(sum(p), 40 * 200 + 100);
+	assert_int_equal(sum_of(p).taken, sum(p));
+	assert_int_equal(p->bucket_cnt, 1);
+	assert_int_equal(hits_with_stack(p, "first", 0), 50);
+	assert_int_equal(hits_with_stack(p, "last", 0), 50);
+	free(p);
+}
+
 static void equal_programs_share_their_stacks(void **state)
 {
 	struct fr_prof *p = fr_prof_new(0);
@@ -635,6 +662,7 @@ int main(void)
 		cmocka_unit_test(processes_of_a_program_are_counted_together),
 		cmocka_unit_test(the_last_minute_has_its_stacks),
 		cmocka_unit_test(of_equal_stacks_the_newest_stay),
+		cmocka_unit_test(the_last_table_finds_room),
 		cmocka_unit_test(equal_programs_share_their_stacks),
 		cmocka_unit_test(bytes_come_back),
 		cmocka_unit_test(changed_bytes_are_refused_or_sound),

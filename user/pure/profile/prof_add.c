@@ -280,8 +280,15 @@ static bool is_due(const struct fr_prof *p, u64 now_ns)
 	       (p->bucket_cnt && p->bucket[0].end_ns + FR_PROF_HOUR_NS + FR_PROF_MINUTE_NS < now_ns);
 }
 
+/* Is there room for so many more, all of them new? */
+static bool fits(const struct fr_prof *p, u32 keys, u32 nodes)
+{
+	return !is_full(p, FULL_EIGHTHS) && p->key_cnt + keys <= FR_PROF_KEY_MAX - TASK_KEYS &&
+	       p->node_cnt + nodes <= FR_PROF_NODE_MAX;
+}
+
 /* Without memory for this, the profile stays as it is for now. */
-static void compact(struct fr_prof *p, u64 now_ns)
+static void compact(struct fr_prof *p, u32 keys, u32 nodes, u64 now_ns)
 {
 	struct fr_prof *from = malloc(sizeof(*from));
 	struct moved *m = malloc(sizeof(*m));
@@ -295,7 +302,7 @@ static void compact(struct fr_prof *p, u64 now_ns)
 		memset(m, 0, sizeof(*m));
 		m->stacks = m->tasks = FR_PROF_KEY_MAX;
 		copy_from(p, from, first, m, now_ns);
-		if (is_full(p, FULL_EIGHTHS))
+		if (!fits(p, keys, nodes))
 			make_room(p, from, first, m, now_ns);
 	}
 	free(from);
@@ -309,7 +316,7 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 
 	if (!last || !is_one_slot(last, &b, now_ns) || is_full(p, FULL_EIGHTHS)) {
 		if (is_due(p, now_ns))
-			compact(p, now_ns);
+			compact(p, 0, 0, now_ns);
 		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
 			p->bucket_cnt = p->hit_cnt = 0; /* there was no memory for anything better */
@@ -434,11 +441,23 @@ static void count(struct fr_prof *p, u64 taken, u64 lost)
 	p->lost += lost;
 }
 
+/* Where CPUs are many, so are their tables in one reading: the last ones find as much room as the first. */
+static void make_room_for(struct fr_prof *p, const struct fr_hits_table *t, u32 shift)
+{
+	u32 keys = fr_hits_cnt(shift), nodes = fr_hits_word_cnt(shift);
+
+	keys = t->hit_cnt < keys ? t->hit_cnt : keys;
+	nodes = t->word_cnt < nodes ? t->word_cnt : nodes;
+	if (!fits(p, keys, nodes))
+		compact(p, keys, nodes, p->end_ns);
+}
+
 bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t, u32 shift)
 {
 	u64 sum = 0;
 	u32 i;
 
+	make_room_for(p, t, shift);
 	for (i = 0; i < fr_hits_cnt(shift); i++) {
 		if (!t->hit[i].hits)
 			continue;
