@@ -199,6 +199,12 @@ static const struct {
 	{"xyzzyx", 0, "psi"},
 	{"Crash", 0, "crash"},
 	{"status:2", 0, "exit:STATUS"},
+	{"segfault", 0, "did you mean crash?"}, /* not signal, which is SIGUSR1 to the recorder */
+	{"SIGSEGV", 0, "crash,sig=SIGSEGV"},
+	{"abrt:comm=x", 0, "crash,sig=abrt"},
+	{"kill", 0, "crash:all,sig=kill"},
+	{"oops", 0, "did you mean kernel?"}, /* not oom */
+	{"panic", 0, "exit:2"},
 	{"end", 0, "end"},
 	{"crash:", 6, "missing"},
 	{"crash,", 6, "missing"},
@@ -206,6 +212,7 @@ static const struct {
 	{"crash post=1s", 6, "comma"},
 	{"crash>5", 5, "not expected"},
 	{"crash:nginx", 6, "crash:comm=nginx"},
+	{"crash:SEGV", 6, "sig=SEGV"},
 	{"crash:all:nginx", 6, "KEY=VALUE"},
 	{"crash:comn=nginx", 6, "comm"},
 	{"crash:comm", 6, "crash:comm=comm"},

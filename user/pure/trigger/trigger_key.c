@@ -105,26 +105,42 @@ static const char *nearest_signal(const char *name)
 	return near.name;
 }
 
-/* SEGV, SIGSEGV, segv, 11 */
-static int one_signal(struct fr_tp *p, struct fr_tp_span s, u64 *set)
+/* "SIGSEGV" of SEGV, SIGSEGV, segv. false: nothing, or too long */
+static bool signal_name(struct fr_tp_span s, char name[FR_TP_WORD_MAX])
 {
-	char name[FR_TP_WORD_MAX] = "SIG";
-	struct fr_sys sys = {.arch = p->arch};
-	s64 found;
-	u64 v;
 	size_t i;
 
+	strcpy(name, "SIG");
+	if (!s.sz || !span_copy(s, name + 3, FR_TP_WORD_MAX - 3))
+		return false;
+	for (i = 3; name[i]; i++)
+		name[i] = toupper((unsigned char)name[i]);
+	if (!strncmp(name, "SIGSIG", 6))
+		memmove(name, name + 3, strlen(name) - 2);
+	return true;
+}
+
+u32 fr_tp_signal(const struct fr_tp *p, struct fr_tp_span s)
+{
+	struct fr_sys sys = {.arch = p->arch};
+	char name[FR_TP_WORD_MAX];
+	s64 nr;
+
+	return signal_name(s, name) && !fr_sysname_find(&sys, FR_STYLE_SIG, name, &nr) ? nr : 0;
+}
+
+static int one_signal(struct fr_tp *p, struct fr_tp_span s, u64 *set)
+{
+	char name[FR_TP_WORD_MAX];
+	u64 v;
+
 	if (!fr_tp_number(s, &v)) {
-		if (!s.sz || !span_copy(s, name + 3, sizeof(name) - 3))
+		if (!signal_name(s, name))
 			return fr_tp_fail(p, s.at, "sig: a signal is missing: sig=SEGV, sig=SEGV|BUS or sig=11");
-		for (i = 3; name[i]; i++)
-			name[i] = toupper((unsigned char)name[i]);
-		if (!strncmp(name, "SIGSIG", 6))
-			memmove(name, name + 3, strlen(name) - 2);
-		if (fr_sysname_find(&sys, FR_STYLE_SIG, name, &found))
+		v = fr_tp_signal(p, s);
+		if (!v)
 			return fr_tp_fail(p, s.at, "sig: there is no signal '%.*s': did you mean %s?", FR_TP_SHOWN(s),
 					  nearest_signal(name) + 3);
-		v = found;
 	}
 	if (v < 1 || v > 64)
 		return fr_tp_fail(p, s.at, "sig: %.*s cannot be chosen: 1 to 64", FR_TP_SHOWN(s));

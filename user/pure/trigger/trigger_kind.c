@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "fatal.h"
 #include "pure/filter/filter.h"
 #include "pure/filter/nearest.h"
 #include "pure/schema/syscalls.h"
@@ -25,6 +26,9 @@ static int crash_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	if (!arg.at)
 		return 0;
+	if (fr_tp_signal(p, arg))
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: a signal is chosen with sig=%.*s", FR_TP_SHOWN(arg),
+				  FR_TP_SHOWN(arg));
 	if (!span_is(arg, "all"))
 		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: crash:all, or a filter like crash:comm=%.*s",
 				  FR_TP_SHOWN(arg), FR_TP_SHOWN(arg));
@@ -254,8 +258,33 @@ static const struct fr_tp_kind kinds[] = {
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
 
+/* What others call such a moment. A name that looks like it is that of another one: segfault and signal, oops and oom. */
+static const char *other_word(struct fr_tp_span word)
+{
+	static const char *const other[][2] = {
+		{"segfault", "crash"},
+		{"coredump", "crash"},
+		{"core", "crash"},
+		{"oops", "kernel"},
+		{"bug", "kernel"},
+		{"lockup", "kernel"},
+		{"warn", "kernel"},
+		{"warning", "kernel"},
+		{"panic", "kernel (of a Go program: exit:2)"},
+		{"status", "exit:STATUS, like exit:2"},
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (span_is(word, other[i][0]))
+			return other[i][1];
+	return NULL;
+}
+
 int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind)
 {
+	const char *other = other_word(name);
+	u32 sig = fr_tp_signal(p, name);
 	char buf[FR_TP_WORD_MAX] = "";
 	struct fr_nearest near = {.to = buf};
 	size_t i;
@@ -268,10 +297,13 @@ int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_
 		}
 		fr_nearest_consider(&near, fr_trigger_kind_name(kinds[i].kind));
 	}
-	if (span_is(name, "status"))
-		return fr_tp_fail(p, name.at, "there is no trigger 'status': a process's status is exit:STATUS, like exit:2");
-	if (*buf && fr_nearest_likely(&near))
-		return fr_tp_fail(p, name.at, "there is no trigger '%s': did you mean %s?", buf, near.name);
+	if (sig)
+		return fr_tp_fail(p, name.at, "there is no trigger '%s': a death by it is %s,sig=%s", buf,
+				  fr_sig_in(sig, FR_SIG_CORE) ? "crash" : "crash:all", buf);
+	if (!other && *buf)
+		other = fr_nearest_likely(&near);
+	if (other)
+		return fr_tp_fail(p, name.at, "there is no trigger '%s': did you mean %s?", buf, other);
 	return fr_tp_fail(p, name.at,
 			  "there is no trigger '%.*s': crash, exit, oom, hung, latency, event, kernel, psi, signal, every, "
 			  "command",

@@ -65,6 +65,7 @@ const char *fr_tp_kind_shown(u32 kind); /* "crash", "exit:STATUS" */
 
 bool fr_tp_key_is(struct fr_tp_span name, bool bare); /* is it a key, and may it have no value (bare)? */
 int fr_tp_option(struct fr_tp *p, struct fr_tp_span part);
+u32 fr_tp_signal(const struct fr_tp *p, struct fr_tp_span name); /* of SEGV, SIGSEGV, segv; 0: no signal is called so */
 
 /* ---- kinds ---- */
 
