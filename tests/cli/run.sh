@@ -277,6 +277,14 @@ excluding_options() {
 	done
 	count 7 --since 1ms --since 2ms --until 4ms
 }
+# Nor is one of two filters.
+two_filters() {
+	local command
+	for command in replay report view "diff $snap" "cut -o $tmp/none" "top --once" "export --to csv" tail record; do
+		# shellcheck disable=SC2086
+		status 2 "$flightrec" $command -f 'pid == 1' -f 'pid == 2' "$snap" && says "-f is given twice" || return
+	done
+}
 wrong_options() {
 	status 2 "$flightrec" replay --nonsense "$snap" && says "no option '--nonsense': \`flightrec replay --help\`" &&
 		status 2 "$flightrec" replay "$snap" --tir=main && says "no option '--tir': did you mean --tier?" &&
@@ -686,6 +694,7 @@ check "a file of others" not_ours
 check "wrong usage" wrong_usage
 check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
+check "two filters" two_filters
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
 check "incidents of a session that never was" incidents_of_nobody

@@ -73,8 +73,7 @@ static int parse_option(struct fr_cut_ask *ask, struct fr_winopts *window, int o
 	case OPT_HOST:
 		return parse_glob("--host", &ask->host);
 	case 'f':
-		ask->opts.filter = optarg;
-		return 0;
+		return fr_take_filter(&ask->opts.filter, optarg);
 	default:
 		return -1;
 	}

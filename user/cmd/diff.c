@@ -113,8 +113,8 @@ static int parse_option(struct ask *ask, int opt)
 	case OPT_WINDOW_B:
 		return parse_window(ask, 1);
 	case 'f':
-		ask->diff.opts[0].filter = ask->diff.opts[1].filter = optarg;
-		return 0;
+		ask->diff.opts[1].filter = optarg;
+		return fr_take_filter(&ask->diff.opts[0].filter, optarg);
 	case OPT_LAST:
 		return parse_last(&ask->last_ns);
 	case OPT_TOP:
@@ -136,8 +136,9 @@ static int find_files(struct ask *ask, int argc, char **argv)
 		ask->diff.path[0] = argv[optind];
 		ask->diff.path[1] = argv[argc - 1];
 	} else {
-		fr_err("name two snapshots, flightrec diff A B, or one and windows of it: flightrec diff --window-a 0%%..50%% "
-		       "--window-b 50%%..100%% FILE");
+		fr_err("name two snapshots, flightrec diff A B, or one with a profile, flightrec diff FILE, or one and windows "
+		       "of "
+		       "it, flightrec diff --window-a 0%%..50%% --window-b 50%%..100%% FILE");
 		return -1;
 	}
 	for (i = 0; i < 2; i++) {

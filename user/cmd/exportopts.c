@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cmd/nextopt.h"
+
 int fr_exportopts_parse(int opt, struct fr_exportopts *to)
 {
 	int got = fr_winopts_parse(&to->window, opt, &to->ask.opts.since, &to->ask.opts.until);
@@ -21,8 +23,7 @@ int fr_exportopts_parse(int opt, struct fr_exportopts *to)
 		to->ask.path = to->to_stdout ? NULL : optarg;
 		return 0;
 	case 'f':
-		to->ask.opts.filter = optarg;
-		return 0;
+		return fr_take_filter(&to->ask.opts.filter, optarg);
 	default:
 		return 1;
 	}

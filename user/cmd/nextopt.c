@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cmd/nextopt.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,6 +90,16 @@ static void say_wrong(const char *command, const char *last, const char *shorts,
 		say_short(command, shorts);
 	else
 		say_no_option(command, &given, longs);
+}
+
+int fr_take_filter(const char **filter, const char *arg)
+{
+	if (*filter) {
+		fr_err("-f is given twice: join the conditions in one, with && or ||");
+		return -EINVAL;
+	}
+	*filter = arg;
+	return 0;
 }
 
 int fr_next_option(int argc, char **argv, const char *shorts, const struct option *longs)

@@ -11,4 +11,7 @@
  */
 int fr_next_option(int argc, char **argv, const char *shorts, const struct option *longs);
 
+/* Keep what -f has. Of two, which conditions count nobody could see: -EINVAL, and reported. */
+int fr_take_filter(const char **filter, const char *arg);
+
 #endif

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/nextopt.h"
 #include "cmd/open.h"
 #include "cmd/record_opts.h"
 #include "io/cgroup.h"
@@ -212,8 +213,7 @@ int fr_record_set(struct fr_record_opts *o, int opt, const char *arg)
 	case 'm':
 		return set_size("-m", arg, &o->ask.plan.cpu_sz);
 	case 'f':
-		o->filter_expr = arg;
-		return 0;
+		return fr_take_filter(&o->filter_expr, arg);
 	case FR_OPT_SUBBUF:
 		return set_size("--subbuf", arg, &o->ask.plan.subbuf_sz);
 	case FR_OPT_TIER:

@@ -295,8 +295,7 @@ static int parse_option(struct ask *ask, int opt)
 		return shared;
 	switch (opt) {
 	case 'f':
-		ask->filter = optarg;
-		return 0;
+		return fr_take_filter(&ask->filter, optarg);
 	case OPT_JSON:
 		ask->json = true;
 		ask->mode = ask->mode == COUNT ? COUNT : JSON;

@@ -86,8 +86,7 @@ static int parse_own(struct asked *a, int opt)
 
 	switch (opt) {
 	case 'f':
-		ask->opts.filter = optarg;
-		return 0;
+		return fr_take_filter(&ask->opts.filter, optarg);
 	case OPT_TASK:
 		return parse_num("--task", 1, FR_TID_MASK, &ask->analyze.focus_tid);
 	case OPT_MOMENT:

@@ -216,8 +216,7 @@ static int parse_option(struct ask *ask, int opt)
 		ask->name = optarg;
 		return 0;
 	case 'f':
-		ask->opts.filter = optarg;
-		return 0;
+		return fr_take_filter(&ask->opts.filter, optarg);
 	case OPT_JSON:
 		ask->json = true;
 		return 0;

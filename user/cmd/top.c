@@ -72,8 +72,7 @@ static int parse_own(struct asked *a, int opt)
 {
 	switch (opt) {
 	case 'f':
-		a->ask.opts.filter = optarg;
-		return 0;
+		return fr_take_filter(&a->ask.opts.filter, optarg);
 	case OPT_PANEL:
 		a->panel = optarg;
 		return 0;
