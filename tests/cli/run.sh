@@ -285,6 +285,10 @@ two_filters() {
 		status 2 "$flightrec" $command -f 'pid == 1' -f 'pid == 2' "$snap" && says "-f is given twice" || return
 	done
 }
+help_on_a_command() {
+	status 0 "$flightrec" replay --help && cp "$tmp/out" "$tmp/help" && status 0 "$flightrec" help replay && cmp "$tmp/out" "$tmp/help" &&
+		status 2 "$flightrec" help repaly && says "did you mean replay?"
+}
 wrong_options() {
 	status 2 "$flightrec" replay --nonsense "$snap" && says "no option '--nonsense': \`flightrec replay --help\`" &&
 		status 2 "$flightrec" replay "$snap" --tir=main && says "no option '--tir': did you mean --tier?" &&
@@ -695,6 +699,7 @@ check "wrong usage" wrong_usage
 check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
 check "two filters" two_filters
+check "help on a command" help_on_a_command
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
 check "incidents of a session that never was" incidents_of_nobody

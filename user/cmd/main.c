@@ -126,6 +126,11 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	/* Nor does a recorder end, or a snapshot, because nobody reads its messages any more. */
 	signal(SIGPIPE, SIG_IGN);
+	if (argc > 2 && !strcmp(argv[1], "help")) { /* help COMMAND */
+		argv[1] = argv[2];
+		argv[2] = "--help";
+		argc = 3;
+	}
 	i = find_command(argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));
