@@ -289,6 +289,7 @@ help_on_a_command() {
 	status 0 "$flightrec" replay --help && cp "$tmp/out" "$tmp/help" && status 0 "$flightrec" help replay && cmp "$tmp/out" "$tmp/help" &&
 		status 2 "$flightrec" help repaly && says "did you mean replay?"
 }
+a_directory() { status 1 "$flightrec" report "$tmp" && says "list -o $tmp"; }
 wrong_options() {
 	status 2 "$flightrec" replay --nonsense "$snap" && says "no option '--nonsense': \`flightrec replay --help\`" &&
 		status 2 "$flightrec" replay "$snap" --tir=main && says "no option '--tir': did you mean --tier?" &&
@@ -700,6 +701,7 @@ check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
 check "two filters" two_filters
 check "help on a command" help_on_a_command
+check "a directory for a file" a_directory
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names
 check "incidents of a session that never was" incidents_of_nobody

@@ -14,6 +14,8 @@ void fr_snap_say_error(const char *path, int err)
 {
 	if (err == -ESPIPE)
 		fr_err("%s: is a pipe: a snapshot is read at several places, so give a file", path);
+	else if (err == -EISDIR)
+		fr_err("%s is a directory: give a snapshot in it; `flightrec list -o %s` shows them", path, path);
 	else if (err == -EACCES)
 		fr_err("cannot open %s: %s: snapshots show a whole machine, so only root may read them: read it as root, or a "
 		       "copy",

@@ -53,6 +53,8 @@ static void say_error(const char *path, int err)
 	if (err == -ENOEXEC)
 		fr_err("%s is no crash dump of a kernel: name the file that kdump or the hypervisor wrote, or /proc/vmcore",
 		       path);
+	else if (err == -ESPIPE)
+		fr_err("%s: is a pipe: a crash dump is read at several places, so give a file", path);
 	else if (err != -ENOPKG && err != -EBADMSG)
 		fr_err_errno(err, "cannot read crash dump %s", path);
 }
