@@ -648,6 +648,23 @@ list_status() {
 		status 0 "$flightrec" list -o "$dir" --json &&
 		jq -e '[.snapshots[] | [.status, .signal]] == [[0, null], [2, null], [255, null], [null, null]]' "$tmp/out"
 }
+# A thread's own name does not tell which program died; one that begins the program's name does.
+list_tells_programs() {
+	local dir=$tmp/programs nr comm exe
+	mkdir "$dir" || return
+	while read -r nr comm exe; do
+		printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' "fact trigger_comm $comm" ${exe:+"fact trigger_exe $exe"} |
+			build/tests/symbols/make_stacks "$dir/web-1-20260101T000000.00${nr}Z-crash-x-100.flight" || return
+	done <<- EOF
+		1 pool-3 /usr/bin/server
+		2 python3 /usr/bin/python3.11
+		3 pool-4
+	EOF
+	status 0 "$flightrec" list -o "$dir" && is_quiet &&
+		diff <(sed -n 's/^.*  crash  *\([^ ].*[^ ])*\)  *100 .*/\1/p' "$tmp/out" | sed 's/ *$//') <(printf '%s\n' 'pool-3 (server)' python3 pool-4) &&
+		status 0 "$flightrec" list -o "$dir" --json &&
+		jq -e '[.snapshots[].exe] == ["/usr/bin/server", "/usr/bin/python3.11", null]' "$tmp/out"
+}
 list_marks() {
 	local file=$tmp/list/web-1-20260101T000000.005Z-crash-nginx-4711.flight
 	status 0 "$flightrec" list --keep "$file" && [[ $(stat -c %a "$file") == 4* && $(stat -c %A "$file") != *w* ]] &&
@@ -715,6 +732,7 @@ check "no control characters" no_control_characters
 check "colour" colour
 check "list" list_prints
 check "list tells exit statuses" list_status
+check "list tells programs" list_tells_programs
 check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list calls nothing damaged that it may not read" list_unread

@@ -26,7 +26,7 @@ static const char *const heads[COL_CNT] = {"REASON", "COMM", "PID", "SIGNAL", "S
 
 /* A snapshot's texts, by column. They come from recorded programs and may hold any byte, so they are escaped when printed. */
 struct row {
-	char num[COL_CNT][32];
+	char num[COL_CNT][64];
 	const char *text[COL_CNT];
 };
 
@@ -49,13 +49,31 @@ static const char *end_text(const struct fr_stored *s, char *buf, size_t sz)
 	return buf;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A thread may have a name of its own, from which nobody knows the program: "pool-3 (server)". */
+static const char *comm_text(const struct fr_stored *s, char *buf, size_t sz)
+{
+	const char *program = base_name(s->exe);
+
+	if (!*program || !*s->comm || strlen(s->comm) >= FR_COMM_SZ || !strncmp(program, s->comm, strlen(s->comm)))
+		return s->comm;
+	snprintf(buf, sz, "%s (%.40s)", s->comm, program);
+	return buf;
+}
+
 static void fill_row(struct row *r, const struct fr_stored *s)
 {
 	memset(r, 0, sizeof(*r));
 	if (s->pid)
 		snprintf(r->num[PID], sizeof(r->num[PID]), "%u", s->pid);
 	r->text[REASON] = s->reason;
-	r->text[COMM] = s->comm;
+	r->text[COMM] = comm_text(s, r->num[COMM], sizeof(r->num[COMM]));
 	r->text[PID] = r->num[PID];
 	r->text[SIGNAL] = end_text(s, r->num[SIGNAL], sizeof(r->num[SIGNAL]));
 	r->text[SIZE] = fr_show_size(s->sz, r->num[SIZE], sizeof(r->num[SIZE]));
@@ -112,13 +130,6 @@ static void put_time(struct fr_out *o, u64 real_ns)
 	localtime_r(&secs, &tm);
 	strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S  ", &tm);
 	fr_out_str(o, buf);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static void put_below(struct fr_out *o, const char *what, const char *text, enum fr_paint p)
@@ -225,6 +236,7 @@ static void put_json(struct fr_jsonw *w, const struct fr_stored *s)
 	fr_jsonw_u64(w, "real_ns", s->real_ns);
 	fr_jsonw_text(w, "reason", s->reason);
 	fr_jsonw_text(w, "comm", s->comm[0] ? s->comm : NULL);
+	fr_jsonw_text(w, "exe", s->exe[0] ? s->exe : NULL);
 	fr_jsonw_u64(w, "pid", s->pid);
 	fr_jsonw_s64(w, "sig", s->sig);
 	fr_jsonw_text(w, "signal", s->sig ? signal_text(s->sig, buf, sizeof(buf)) : NULL);

@@ -31,7 +31,7 @@ struct fr_stored {
 	u64 sz;
 	u64 real_ns; /* wall time of its trigger, from its facts, or else from its name */
 	bool marked;
-	char *reason, *comm; /* "" none */
+	char *reason, *comm, *exe; /* "" none */
 	u32 pid;
 	s32 sig;
 	bool exited; /* taken because it exited, with this status */

@@ -61,6 +61,7 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 		f->real_ns = real_ns;
 	f->reason = copy(fr_snap_fact(s, "trigger_reason"));
 	f->comm = copy(fr_snap_fact(s, "trigger_comm"));
+	f->exe = copy(fr_snap_fact(s, "trigger_exe"));
 	f->boot_id = copy(fr_snap_fact(s, "boot_id"));
 	f->pid = num(s, "trigger_pid", ~0U);
 	f->sig = num(s, "trigger_sig", 0x7fffffff);
@@ -68,7 +69,7 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 	f->status = num(s, "trigger_status", 255);
 	if (cnt)
 		f->damage = copy(fr_snap_damage_text(s, 0));
-	return f->reason && f->comm && f->boot_id && (!cnt || f->damage);
+	return f->reason && f->comm && f->exe && f->boot_id && (!cnt || f->damage);
 }
 
 /* The file could not be opened: its name still tells the reason and the process. */
@@ -76,9 +77,10 @@ static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 {
 	f->reason = copy(parts->reason);
 	f->comm = copy(parts->comm);
+	f->exe = copy("");
 	f->boot_id = copy("");
 	f->pid = parts->pid;
-	return f->reason && f->comm && f->boot_id;
+	return f->reason && f->comm && f->exe && f->boot_id;
 }
 
 /* The same for a damaged file. */
@@ -100,6 +102,7 @@ static void release(struct fr_stored *f)
 	free(f->path);
 	free(f->reason);
 	free(f->comm);
+	free(f->exe);
 	free(f->boot_id);
 	free(f->core);
 	free(f->damage);
