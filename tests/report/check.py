@@ -367,7 +367,7 @@ def main(file, args):
     rows = [json.loads(line) for line in lines(run("replay", "--json", "--pos", *window, file))]
     counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
     focus = task or ender(file, info["trigger"]) or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
-    t = Tables(rows, counted, rep["window"], info, focus)
+    t = Tables(rows, counted, rep["window"], info, focus, None if task else info["trigger"]["pid"])
     texts = dict(zip(map(place, rows), lines(run("replay", "--no-symbols", *window, file))))
     words = Words(rows, texts)
     c = Check()

@@ -268,6 +268,19 @@ ends_have_names() {
 		jq -e '[.syscalls[] | [.name, .a.count, .a.timed]] | sort == [["-1", 1, 0], ["rt_sigreturn", 1, 1]]' "$tmp/out"
 }
 
+# A signal from outside is seen at its sender only; it is sent to the process, and any of its threads may be the one that dies first.
+tells_who_killed() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'fact trigger_reason crash' 'fact trigger_pid 100' \
+		'fact trigger_tid 101' 'fact trigger_sig 9' 'fact trigger_ts 3000' 'horizon 0 0' 'horizon 1 0' \
+		'event 1000 1 signal_generate 101 target_pid=7 sig=17' 'event 1100 0 signal_generate 7 target_pid=8 sig=15' \
+		'event 1200 0 signal_generate 7 target_pid=101 sig=10' 'event 2000 0 signal_generate 7 target_pid=100 sig=9 group=1' \
+		'event 2500 1 signal_deliver 101 fatal=1 sig=9' | made "$tmp/killed.flight" || return
+	status 0 report --json "$tmp/killed.flight" && jq -e '[.focus.events[].ts] == [1000, 1200, 2000, 2500]' "$tmp/out" > "$tmp/page" &&
+		/usr/bin/python3 tests/report/check.py "$tmp/killed.flight" && status 0 report "$tmp/killed.flight" && prints 'signal_generate .*target_pid=100 .*sig=SIGKILL' &&
+		status 0 report --json --task 101 "$tmp/killed.flight" && jq -e '[.focus.events[].ts] == [1000, 1200, 2500]' "$tmp/out" > "$tmp/page" &&
+		/usr/bin/python3 tests/report/check.py "$tmp/killed.flight" --task 101
+}
+
 # A window before or behind all events, or one that ends before it begins, has no length; so does that of a side of diff.
 window_of_nothing() {
 	local window
@@ -290,6 +303,7 @@ nothing_at_all() {
 make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "the snapshot has everything" has_all
 check "all figures" figures
+check "who sent the signal" tells_who_killed
 check "all figures behind a time" figures --since 30%
 check "all figures of a window" figures --window 20%..trigger
 check "all figures of a window before the horizon" figures --until 15%

@@ -55,9 +55,9 @@ class Call:
 
 
 class Tables:
-    def __init__(self, rows, counted, window, info, focus):
+    def __init__(self, rows, counted, window, info, focus, focus_pid):
         self.rows, self.counted = rows, counted  # counted: places of the rows that count; None: all
-        self.w, self.info, self.focus = window, info, focus
+        self.w, self.info, self.focus, self.focus_pid = window, info, focus, focus_pid
         self.at_ns = self.find_at()
         self.owner, self.all_tasks = {}, []
         self.cpus = {}
@@ -258,6 +258,10 @@ class Tables:
         target.wake_off = target.off is not None
 
     on_sched_wakeup_new = on_sched_waking
+
+    def on_signal_generate(self, row, c, t, pair, counts, rated):
+        if row["target_pid"] and row["target_pid"] in (self.focus, self.focus_pid) and row["tid"] != self.focus:
+            self.note(row)
 
     def on_sched_process_exec(self, row, c, t, pair, counts, rated):
         if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:

@@ -360,14 +360,26 @@ static void init_tallies(struct fr_an_result *res)
 	res->processes.rec_sz = res->cgroups.rec_sz = sizeof(struct fr_an_group);
 }
 
+static int find_focus(struct fr_analyze *a, struct fr_replay *r, u32 tid)
+{
+	struct fr_an_focus *f = &a->res.focus;
+	s64 pid;
+
+	f->tid = tid;
+	if (tid)
+		return 0;
+	if (fr_snap_fact_num(a->snap, "trigger_pid", &pid) && pid > 0)
+		f->pid = pid;
+	return fr_focus_find(r, 0, &f->tid);
+}
+
 static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts)
 {
 	int err;
 
 	init_tallies(&a->res);
 	find_times(a, r, sum, opts);
-	a->res.focus.tid = opts->focus_tid;
-	err = opts->focus_tid ? 0 : fr_focus_find(r, 0, &a->res.focus.tid);
+	err = find_focus(a, r, opts->focus_tid);
 	if (err)
 		return err;
 	a->pairs = fr_pairs_new();

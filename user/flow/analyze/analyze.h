@@ -180,6 +180,7 @@ struct fr_an_wake {
 /* The task that the trigger is about, or that was asked for. */
 struct fr_an_focus {
 	u32 tid;				/* 0: none */
+	u32 pid;				/* the trigger's process, if it is the trigger's task; 0: not known */
 	u64 trigger_ns;				/* 0: not known */
 	u64 at_ns;				/* the moment: the trigger's, or the window's end if that is outside */
 	struct fr_an_step step[FR_AN_STEP_MAX]; /* the last ones, as a ring buffer; step_cnt counts all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_fault: page faults, samples, and the stacks of the focus task. */
+/* analyze_fault: page faults, samples, and the stacks and signals of the focus task. */
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
@@ -79,10 +79,22 @@ static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
+/* Who sent the signal that it died of? That is seen at the sender only. fields: target_pid */
+static int signals(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	const struct fr_an_focus *f = &a->res.focus;
+	u32 tid = r->v[0];
+
+	if (tid && (tid == f->tid || tid == f->pid) && r->in.tid != f->tid)
+		fr_an_note(a, r->in.ts);
+	return 0;
+}
+
 const struct fr_an_rule fr_an_fault_rules[] = {
 	{"page_fault_user", faults_user, {NULL}},
 	{"page_fault_kernel", faults_kernel, {NULL}},
 	{"cpu_sample", samples, {"ip", "kstack_id", "ustack_id", "user"}},
+	{"signal_generate", signals, {"target_pid"}},
 	{"crash", crashes, {"kstack_id", "ustack_id"}},
 	{},
 };

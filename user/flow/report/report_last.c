@@ -12,7 +12,7 @@
 
 struct reading {
 	struct fr_report_last *last;
-	u32 tid;
+	const struct fr_an_focus *focus;
 	u64 *ts; /* of the events, ascending */
 	u32 cnt, at;
 	struct fr_text text;
@@ -28,15 +28,20 @@ static bool has_num(const struct fr_row *r, const char *name, u64 want)
 	return f && f->kind == FR_KIND_FIELD && f->type < FR_TYPE_text8 && fr_row_num(r, f) == want;
 }
 
-/* As the analysis notes them: its own, and that it gets a CPU or is woken. */
-static bool is_about(const struct fr_row *r, u32 tid)
+/* As the analysis notes them: its own, and that it gets a CPU or is woken, or that it or its process is sent a signal. */
+static bool is_about(const struct fr_row *r, const struct fr_an_focus *f)
 {
 	const char *name = r->ev->name;
+	u32 tid = f->tid;
 
 	if (r->tid == tid)
 		return true;
+	if (*name != 's') /* many are not of those below */
+		return false;
 	if (!strcmp(name, "sched_switch"))
 		return has_num(r, "next_pid", tid);
+	if (!strcmp(name, "signal_generate"))
+		return has_num(r, "target_pid", tid) || (f->pid && has_num(r, "target_pid", f->pid));
 	return (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup_new")) && has_num(r, "target_pid", tid);
 }
 
@@ -96,14 +101,14 @@ static int take_row(void *arg, const struct fr_replay_run *run, const struct fr_
 	struct fr_report_last *l = rd->last;
 	struct fr_report_event *e;
 
-	if (!is_about(row, rd->tid) || rd->at == rd->cnt)
+	if (!is_about(row, rd->focus) || rd->at == rd->cnt)
 		return 0;
 	rd->at++;
 	e = &l->event[l->event_cnt++];
 	*e = (struct fr_report_event){.ts = row->ts, .cpu = row->cpu, .ev = row->ev, .line_at = at(rd)};
 	fr_text_row(&rd->text, &rd->out, run->view, row);
 	e->line_sz = at(rd) - e->line_at;
-	if (row->tid != rd->tid)
+	if (row->tid != rd->focus->tid)
 		return 0;
 	if (!strcmp(row->ev->name, "sys_enter"))
 		take_enter(l, row);
@@ -158,7 +163,7 @@ int fr_report_last_read(struct fr_report *r)
 	if (!rd)
 		return -ENOMEM;
 	rd->last = &r->last;
-	rd->tid = r->res->focus.tid;
+	rd->focus = &r->res->focus;
 	rd->ts = ts;
 	rd->cnt = list_times(&r->res->focus, ts);
 	fr_text_init(&rd->text, false, false);
