@@ -216,6 +216,22 @@ def several():
     equal(died(merged, pids[3]), [*CHAIN, "main"], "merged")
 
 
+@test("a program that is not in the recorder's root, as a container's: the last frame that was found tells its file")
+def elsewhere():
+    file, hidden = program(), path("hidden")
+    os.makedirs(hidden)
+    script = f"mount -t tmpfs none {hidden} && cp {file} {hidden}/frt-bare && exec {hidden}/frt-bare handled"
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        p = subprocess.Popen(["unshare", "-m", "sh", "-c", script], stdin=subprocess.DEVNULL)
+        check(p.wait() < 0, "died of a signal")
+        taken = dump(name)
+    fr("verify", taken)
+    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == p.pid)
+    frames = crash["ustack_sym"]
+    check(len(frames) > 1 and "abort+" in frames[-2], f"what abort() returns to is the last: {frames}")
+    check(f"{hidden}/frt-bare" in frames[-1], frames)
+
+
 @test("bytes of the stack are in no file")
 def private():
     got, taken = stacks("secret")

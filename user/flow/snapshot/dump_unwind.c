@@ -94,7 +94,7 @@ static int put_stack(struct fr_dump *d, const struct fr_ustack *u, struct fr_unw
 	return err ?: put_row(d, u, "stack_build_ids", "words", found->cnt, word, cnt);
 }
 
-/* Keep a mapping, whose file is still where it was: this is known of no other process that has ended. */
+/* Keep a mapping: whose file is still where it was, this is known of no other process that has ended; or is not. */
 static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, u32 i)
 {
 	struct fr_snap_mapping *more = realloc(d->dead, (d->dead_cnt + 1) * sizeof(*more));
@@ -110,9 +110,20 @@ static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const str
 		.file_off = u->map[i].off,
 		.path = strdup(u->map[i].path),
 		.build_id_sz = found->file[i].build_id_sz,
+		.deleted = !found->file[i].is_there,
 	};
 	memcpy(more->build_id, found->file[i].build_id, FR_BUILD_ID_MAX);
 	d->dead_cnt += more->path != NULL;
+}
+
+static bool has_frame(const struct fr_unwound *found, u32 map)
+{
+	u32 i;
+
+	for (i = 0; i < found->cnt; i++)
+		if (found->map[i] == map + 1)
+			return true;
+	return false;
 }
 
 static int put_unwound(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
@@ -120,7 +131,7 @@ static int put_unwound(struct fr_dump *d, const struct fr_ustack *u, struct fr_u
 	u32 i;
 
 	for (i = 0; i < u->map_cnt; i++)
-		if (found->file[i].is_there)
+		if (found->file[i].is_there || (u->map[i].path[0] == '/' && has_frame(found, i)))
 			keep_mapping(d, u, found, i);
 	return found->cnt > u->frame_cnt ? put_stack(d, u, found) : 0;
 }
