@@ -95,6 +95,31 @@ static void test_clock_not_set(void **state)
 	assert_true(f[0].remove && !f[1].remove);
 }
 
+/* The clock was set back: what was taken before goes first, the oldest of it, and not the one that was taken last. */
+static void test_clock_set_back(void **state)
+{
+	struct fr_quota_file f[] = {{.real_ns = NOW - DAY, .sz = MB},
+				    {.real_ns = NOW + 3600 * SEC, .sz = MB},
+				    {.real_ns = NOW + DAY, .sz = MB},
+				    {.real_ns = NOW + 2 * DAY, .sz = MB}};
+	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = LOTS, .want_sz = MB};
+	static const char *const want[] = {"xxxx", "xxxx", "x.xx", "..xx", "..x.", "...."};
+	u32 max, i;
+
+	(void)state;
+	for (max = 1; max < sizeof(want) / sizeof(want[0]); max++) {
+		const struct fr_quota_limit limit = {.max_files = max, .max_age_ns = 2 * DAY};
+
+		assert_int_equal(fr_quota_choose(f, 4, &limit, &now), FR_QUOTA_ROOM);
+		for (i = 0; i < 4; i++)
+			assert_int_equal(f[i].remove, want[max][i] == 'x');
+	}
+	f[2].keep = f[3].keep = true;
+	assert_int_equal(fr_quota_choose(f, 4, &(struct fr_quota_limit){.max_files = 2}, &now), FR_QUOTA_COUNT);
+	for (i = 0; i < 4; i++)
+		assert_false(f[i].remove);
+}
+
 /* ---- names ---- */
 
 static void test_names(void **state)
@@ -451,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_clock_not_set),
+		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),

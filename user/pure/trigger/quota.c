@@ -17,6 +17,14 @@ static void let_go(struct fr_quota_file *f, struct left *left)
 /* 2020-01-01: the wall clock of whoever took a snapshot before was not set yet, so nobody knows how old it is. */
 #define CLOCK_SET_NS 1577836800000000000ULL
 
+/* Further ahead than clocks of hosts differ that have one directory. */
+#define AHEAD_NS 3600000000000ULL
+
+static bool is_ahead(const struct fr_quota_file *f, u64 now_ns)
+{
+	return f->real_ns > now_ns && f->real_ns - now_ns > AHEAD_NS;
+}
+
 static bool may_go(const struct fr_quota_file *f)
 {
 	return !f->keep && !f->gone;
@@ -40,12 +48,28 @@ static enum fr_quota_short what_is_short(const struct left *left, const struct f
 	return FR_QUOTA_ROOM;
 }
 
+/* Of those whose date is ahead, or of the others: the oldest, until there is room. */
+static enum fr_quota_short choose_oldest(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
+					 const struct fr_quota_now *now, bool ahead, struct left *left)
+{
+	enum fr_quota_short is_short = what_is_short(left, limit, now->want_sz);
+	size_t i;
+
+	for (i = 0; i < cnt && is_short; i++) {
+		if (!may_go(&file[i]) || file[i].remove || is_ahead(&file[i], now->real_ns) != ahead)
+			continue;
+		let_go(&file[i], left);
+		is_short = what_is_short(left, limit, now->want_sz);
+	}
+	return is_short;
+}
+
 enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
 				    const struct fr_quota_now *now)
 {
 	struct left left = {.files = cnt, .free_sz = now->free_sz};
 	enum fr_quota_short is_short;
-	size_t i, first;
+	size_t i;
 
 	for (i = 0; i < cnt; i++) {
 		file[i].remove = false;
@@ -55,16 +79,11 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 	for (i = 0; i < cnt; i++)
 		if (may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns))
 			let_go(&file[i], &left);
-	is_short = what_is_short(&left, limit, now->want_sz);
-	for (i = first = 0; i < cnt && is_short; i++) {
-		if (!may_go(&file[i]) || file[i].remove)
-			continue;
-		let_go(&file[i], &left);
-		first = i + 1;
-		is_short = what_is_short(&left, limit, now->want_sz);
-	}
+	is_short = choose_oldest(file, cnt, limit, now, true, &left);
+	if (is_short)
+		is_short = choose_oldest(file, cnt, limit, now, false, &left);
 	/* in vain: those that are not too old stay */
-	for (i = 0; is_short && i < first; i++)
+	for (i = 0; is_short && i < cnt; i++)
 		file[i].remove = may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns);
 	return is_short;
 }

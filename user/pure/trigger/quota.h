@@ -4,8 +4,10 @@
  *
  * Marked ones stay, and count. Those beyond the age are removed in any case; one from before 2020 has no known age, since a
  * machine without a battery for its clock begins in 1970, until the network sets it. Of the others, the oldest are removed
- * first, as many as the limits require. If even all of them would not make room (something else fills the disk, marked ones
- * fill the quota), none is removed for it: history is not given up for nothing.
+ * first, as many as the limits require. One whose date is ahead of the clock by more than an hour is older than it says, since
+ * the clock was set back: those go before the others, or each new snapshot would, being the oldest. If even all of them would
+ * not make room (something else fills the disk, marked ones fill the quota), none is removed for it: history is not given up
+ * for nothing.
  */
 #ifndef FR_QUOTA_H
 #define FR_QUOTA_H
