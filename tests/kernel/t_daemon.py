@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, end, equal, exists, fr, fr_json, main, new_name, path, program, replay, run,
-                    test, wait_for)
+                    session, status, test, wait_for)
 from recorder import (NOBODY, ONE, Recorder, SMALL, TAG, configured, crash, kill, recording, send_reload, trigger, write_config,
                       writer_of)
 
@@ -316,6 +316,74 @@ def take_over():
     finally:
         kill(r)
         end(name)
+
+
+NO_BPF = ("setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin")
+NO_PRESSURE = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh")
+
+
+def trigger_links(name):
+    return sorted(f.name for f in os.scandir(f"{SESSIONS}/{name}") if f.name.startswith("trig-") and not f.is_dir())
+
+
+@test("a recorder that adopts a session and cannot begin leaves it as it was: recording, with its triggers, moments and directory")
+def failed_start():
+    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
+    rule, plain = f"crash:comm=late{TAG},cooldown=1h", path("not-executable")
+    open(plain, "w").close()
+    r = Recorder(name, dir, "-o", dir, *SMALL, "--on", rule)
+    try:
+        r.armed()
+        kill(r)
+        crash(f"late{TAG}")  # waits for a recorder
+        begin, links = status(name)["begin_ns"], trigger_links(name)
+        next_link = links[0].replace("trig-1-", "trig-2-")
+
+        def fails(want, word, *options, under=()):
+            got = run(*under, FLIGHTREC, "record", "-n", name, "-o", TMP, *SMALL, *options, status=want, timeout=60)
+            check(word in got.stderr, f"'{word}' is not in: {got.stderr}")
+            check("adopted" not in got.stderr or f"session '{name}' goes on recording" in got.stderr, got.stderr)
+            st = status(name)
+            equal((trigger_links(name), st["begin_ns"], st["dir"], st["recorder"]), (links, begin, dir, False), f"after: {got.stderr}")
+
+        fails(6, "boot it with psi=1", "--on", "exit:9", "--on", "psi:cpu:40%", under=NO_PRESSURE)
+        fails(6, "triggers' BPF programs: Operation not permitted", "--on", "exit:9", under=NO_BPF)
+        os.mkdir(f"{SESSIONS}/{name}/{next_link}")
+        fails(1, "cannot pin", "--on", f"crash:comm=other{TAG}")
+        os.rmdir(f"{SESSIONS}/{name}/{next_link}")
+        fails(127, "cannot run", "--on", "exit:9", "--", "/nonexistent/command")
+        fails(126, "cannot run", "--on", "exit:9", "--", plain)
+        fails(1, "cannot write to directory", "-o", "/dev/null")
+        r = Recorder(name, dir, "-o", dir, *SMALL, "--on", rule).armed()
+        check("adopted" in r.said(), r.said())
+        equal(trigger(r.wait_files(1)[0])["comm"], f"late{TAG}", "the moment that waited")
+        equal((r.end(), exists(name)), (0, False), f"exit status, and the session of who began: {r.said()}")
+    finally:
+        kill(r)
+        end(name)
+
+
+@test("too few open files for a recorder that adopts a session: it goes on, wherever they run out, with what was recorded")
+def failed_start_files():
+    failed, begun = 0, 0
+    with session(*SMALL) as name:
+        begin = status(name)["begin_ns"]
+        for most in range(8, 120, 3):
+            args = ("prlimit", f"--nofile={most}", FLIGHTREC, "record", "-n", name, "-o", TMP, *SMALL, "--on", "hung>1h", "--on", "crash:comm=nobody")
+            with open(path("few-files"), "w+") as log:
+                p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                try:
+                    wait_for(lambda: p.poll() is not None or "armed" in open(log.name).read(), "it begins or ends")
+                finally:
+                    p.kill()
+                    p.wait()
+            begun += p.returncode < 0
+            failed += p.returncode > 0
+            equal(status(name)["begin_ns"], begin, f"begin of the session, after {most} open files: {open(path('few-files')).read()}")
+            if begun > 2:
+                break
+    check(failed > 5 and begun, f"{failed} failed, {begun} began")
+    return f"{failed} failures"
 
 
 @test("status says which rules are in force; what waited for one that a take-over or a reload ended is counted")

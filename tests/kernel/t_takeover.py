@@ -78,6 +78,19 @@ def both():
     return "; ".join((taken_over(FLIGHTREC, other), taken_over(other, FLIGHTREC)))
 
 
+@test("a recorder that cannot begin after it took over a session of another layout leaves the new one recording")
+def cannot_begin():
+    other, name, directory = other_program(), new_name(), os.path.join(TMP, new_name())
+    os.mkdir(directory)
+    with ended(name):
+        run(other, "record", "-n", name, "-o", directory, "--detach", *SMALL)
+        p = run("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh", FLIGHTREC, "record", "-n", name,
+                "-o", directory, *SMALL, "--on", "psi:cpu:40%", status=6)
+        check(f"session '{name}' goes on recording" in p.stderr, p.stderr)
+        equal([f.split("-")[-1] for f in os.listdir(directory) if f.endswith(".flight")], ["upgrade.flight"], "files")
+        equal(fr_json("status", "-n", name)["recorder"], False, "recorder")
+
+
 def send_to_self(cnt):
     """Datagrams that arrive in a softirq of the task that sends them."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -46,6 +47,48 @@ void fr_command_show(char *const *argv, char *buf, size_t sz)
 	}
 	fclose(f);
 	buf[sz - 1] = 0;
+}
+
+/* 0, or -errno of what execve() would fail with, as far as can be told beforehand. */
+static int look_in(const char *dir, int len, const char *name)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%.*s/%s", len, dir, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/* In the directories where execvp() looks. */
+static int look_for(const char *name)
+{
+	const char *dir = getenv("PATH") ?: "/bin:/usr/bin", *end;
+	bool denied = false;
+	int err;
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) ? -errno : 0;
+	for (; dir; dir = *end ? end + 1 : NULL) {
+		end = strchrnul(dir, ':');
+		err = end == dir ? look_in(".", 1, name) : look_in(dir, end - dir, name);
+		if (!err)
+			return 0;
+		denied |= err == -EACCES;
+	}
+	return denied ? -EACCES : -ENOENT;
+}
+
+static int cannot_run(const char *name, int exec_errno)
+{
+	fr_err("cannot run %s: %s", name, strerror(exec_errno));
+	return exec_errno == ENOENT ? 127 : 126;
+}
+
+int fr_command_check(char *const *argv)
+{
+	int err = look_for(argv[0]);
+
+	return err ? cannot_run(argv[0], -err) : 0;
 }
 
 /* A signalfd for what tells us to end: blocked, it stays unseen otherwise. -1: none. */
@@ -123,10 +166,9 @@ int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask)
 		return 128 + sig;
 	}
 	if (exec_errno) {
-		fr_err("cannot run %s: %s", argv[0], strerror(exec_errno));
 		waitpid(c->pid, NULL, 0);
 		c->pid = -1;
-		return exec_errno == ENOENT ? 127 : 126;
+		return cannot_run(argv[0], exec_errno);
 	}
 	return 0;
 }

@@ -17,6 +17,11 @@ struct fr_command {
 void fr_command_show(char *const *argv, char *buf, size_t sz);
 
 /*
+ * Is there such a program? Asked before anything is loaded: a wrong name costs nothing then. 0; or, with a message, 126 or 127.
+ */
+int fr_command_check(char *const *argv);
+
+/*
  * Start argv with this signal mask. 0; or, with a message, the exit status to return: 126 or 127 like a shell, 128 plus the
  * signal that told us to end before argv was executed, or 1.
  */

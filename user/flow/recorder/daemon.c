@@ -508,6 +508,8 @@ static int begin(struct fr_daemon *d)
 		fr_cost_show(d->s);
 	if (fr_modules_confine(d, &d->mod))
 		return FR_EXIT_FAIL;
+	if (d->ask->found)
+		fr_record_set_dir(d->s, d->live->config.dir);
 	if (d->live->rule_cnt)
 		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
 	if (d->ask->saved.reason)
@@ -540,11 +542,12 @@ static void last_snapshots(struct fr_daemon *d)
 	fr_tell_recorder(d->s, "ends");
 }
 
-static void end_session(struct fr_daemon *d)
+/* A start that failed, for whatever reason, ends no session that recorded before. */
+static void end_session(struct fr_daemon *d, bool begun)
 {
 	if (d->lost)
 		return;
-	if (d->ask->keep || d->ask->is_daemon) {
+	if (d->ask->keep || d->ask->is_daemon || (d->ask->found && !begun)) {
 		fprintf(stderr,
 			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",
 			d->ask->name, d->ask->name);
@@ -583,6 +586,7 @@ static void free_daemon(struct fr_daemon *d)
 int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 {
 	struct fr_daemon *d = calloc(1, sizeof(*d));
+	bool begun;
 	int status;
 
 	if (!d)
@@ -596,14 +600,15 @@ int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 				.signal_fd = -1,
 				.command.pid = -1};
 	status = begin(d);
-	if (!status) {
+	begun = !status;
+	if (begun) {
 		loop(d);
 		last_snapshots(d);
 		if (fr_sess_is_gone(d->s)) /* just now, or it could not be watched */
 			fr_daemon_lost(d);
 		status = d->command.status ?: (d->failed ? FR_EXIT_FAIL : FR_EXIT_OK);
 	}
-	end_session(d);
+	end_session(d, begun);
 	free_daemon(d);
 	return status;
 }

@@ -324,6 +324,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		fr_sess_close(s);
 		return -EBUSY;
 	}
+	ask->found = true;
 	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
 		err = fr_takeover(s, &ask->live->config, &ask->saved);
 		fr_sess_close(s);
@@ -334,7 +335,6 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		fr_sess_close(s);
 		return err;
 	}
-	fr_record_set_dir(s, ask->live->config.dir);
 	fprintf(stderr, "adopted session '%s': its history is intact\n", ask->name);
 	*out = s;
 	return 0;
@@ -449,6 +449,8 @@ void fr_record_signals(const struct fr_record_ask *ask, sigset_t *set)
 
 static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 {
+	if (ask->found)
+		fr_record_set_dir(s, ask->live->config.dir);
 	fr_tell_recorder(s, "session begins, detached");
 	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
@@ -506,14 +508,21 @@ static int record_into(struct fr_record_ask *ask)
 
 int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
 {
-	return plan(ask, &ask->cpu_cnt) ?: start(ask, out);
+	int err = plan(ask, &ask->cpu_cnt) ?: start(ask, out);
+
+	if (!err && ask->found)
+		fr_record_set_dir(*out, ask->live->config.dir);
+	return err;
 }
 
 int fr_record(struct fr_record_ask *ask)
 {
-	int err = plan(ask, &ask->cpu_cnt);
+	int err = plan(ask, &ask->cpu_cnt), status;
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+	status = ask->command ? fr_command_check(ask->command) : 0;
+	if (status)
+		return status;
 	return choose_out_dir(&ask->live->config) ? FR_EXIT_FAIL : record_into(ask);
 }

@@ -40,6 +40,7 @@ struct fr_record_ask {
 	u32 cpu_cnt;
 	sigset_t mask;	       /* signals blocked before */
 	struct fr_saved saved; /* of a session that was ended to begin this one */
+	bool found;	       /* a session of that name recorded before: a start that fails ends nothing */
 };
 
 /* Returns the exit status; messages are printed. */
