@@ -386,6 +386,31 @@ def failed_start_files():
     return f"{failed} failures"
 
 
+@test("little memory available: a new session is refused, one that is there is adopted, and not ended for one of another size")
+def adopt_in_little_memory():
+    few = path("meminfo")
+    with open(few, "w") as f:
+        f.write("MemTotal: 2048 kB\nMemAvailable: 1024 kB\n")
+    under = "unshare", "-m", "sh", "-c", f'mount --bind {few} /proc/meminfo; exec "$@"', "sh"
+    with configured() as (name, dir, file):
+        args = "record", "--config", file
+        check("memory available" in run(*under, FLIGHTREC, *args, status=1).stderr, "it is refused")
+        write_config(file, name, dir, NOBODY)
+        r = Recorder(name, dir, "--config", file)
+        try:
+            r.armed()
+            kill(r)
+            r = Recorder(name, dir, "--config", file, under=under).armed()
+            check("adopted" in r.said(), r.said())
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            begin = status(name)["begin_ns"]
+            write_config(file, name, dir, NOBODY, more="[Session]\nMemory=16M\n")
+            check("memory available" in run(*under, FLIGHTREC, *args, status=1).stderr, "a larger one is refused")
+            equal((status(name)["begin_ns"], r.files()), (begin, []), "begin of the session, and last snapshots")
+        finally:
+            kill(r)
+
+
 @test("status says which rules are in force; what waited for one that a take-over or a reload ended is counted")
 def ended_rules():
     who = f"ended{TAG}"

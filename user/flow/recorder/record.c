@@ -39,12 +39,16 @@
 
 /* ---- checks ---- */
 
-/* Rings are never given back to a host short of memory: refuse to take more than half of what is free. */
-static int check_memory(u64 want)
+/*
+ * Rings are never given back to a host short of memory: refuse to take more than half of what is free. freed: what the session
+ * has that is ended for them.
+ */
+static int check_memory(const struct fr_record_ask *ask, u64 freed)
 {
-	u64 there = fr_memory_available();
+	u64 want = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo), there = fr_memory_available();
 	char a[32], b[32];
 
+	there += there ? freed : 0;
 	if (!there || want <= there / 2)
 		return 0;
 	fr_err("the rings would take %s of %s memory available: use less per CPU (-m)", fr_show_size(want, a, sizeof(a)),
@@ -57,7 +61,7 @@ static bool is_there(const char *name)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s", name);
+	snprintf(path, sizeof(path), FR_SESSION_ROOT "/%s/meta", name);
 	return !access(path, F_OK);
 }
 
@@ -84,14 +88,15 @@ static u64 processes_sz(const struct fr_record_ask *ask)
 }
 
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */
-static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
+static int check_cgroup(const struct fr_record_ask *ask)
 {
-	u64 fixed = fr_load_fixed_sz(&ask->load, cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
+	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
+	u64 fixed = fr_load_fixed_sz(&ask->load, ask->cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
 	u64 processes = ask->detach ? 0 : processes_sz(ask);
 	struct fr_memcg cg;
 	char a[32], b[32], c[32], d[32], e[32];
 
-	if (is_there(ask->name) || !fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump + processes <= cg.room)
+	if (!fr_memcg_room(FR_MEMCG_PROC, &cg) || rings + fixed + dump + processes <= cg.room)
 		return 0;
 	fr_err("the rings would take %s, tables and stacks %s, snapshots %s, and the recorder's processes %s, but of the limit "
 	       "in %s only %s are left: use less per CPU (-m), or raise that limit",
@@ -100,9 +105,8 @@ static int check_cgroup(const struct fr_record_ask *ask, u64 rings, u32 cpu_cnt)
 	return -ENOMEM;
 }
 
-static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
+static int plan(struct fr_record_ask *ask)
 {
-	u64 rings;
 	struct fr_cpus *cpus;
 	const char *why;
 	int err;
@@ -110,22 +114,20 @@ static int plan(struct fr_record_ask *ask, u32 *cpu_cnt)
 	err = fr_cpus_online(&cpus);
 	if (err)
 		return err;
-	*cpu_cnt = fr_cpus_cnt(cpus);
+	ask->cpu_cnt = fr_cpus_cnt(cpus);
 	fr_cpus_free(cpus);
 	if (fr_plan(&ask->plan, ask->load.geo, &why)) {
 		fr_err("%s", why);
 		return -EINVAL;
 	}
 	if (!ask->grain_given) {
-		ask->load.grain_ns = (u64)*cpu_cnt * GRAIN_PER_CPU_NS;
+		ask->load.grain_ns = (u64)ask->cpu_cnt * GRAIN_PER_CPU_NS;
 		if (ask->load.grain_ns < GRAIN_MIN_NS)
 			ask->load.grain_ns = GRAIN_MIN_NS;
 		if (ask->load.grain_ns > GRAIN_MAX_NS)
 			ask->load.grain_ns = GRAIN_MAX_NS;
 	}
-	rings = *cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
-	err = check_memory(rings);
-	return err ?: check_cgroup(ask, rings, *cpu_cnt);
+	return is_there(ask->name) ? 0 : check_memory(ask, 0) ?: check_cgroup(ask);
 }
 
 /* Can a file be created here? Check now, rather than when there is something to lose. */
@@ -246,6 +248,16 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 
 /* ---- start or adopt ---- */
 
+/* Is there memory for the rings that take the place of those of this session? */
+static int check_replaced(const struct fr_record_ask *ask, const struct fr_sess *s)
+{
+	char *was = fr_sess_fact(s, "ring_bytes");
+	int err = check_memory(ask, was ? strtoull(was, NULL, 10) : 0);
+
+	free(was);
+	return err;
+}
+
 /* A daemon follows its file, which has changed, and nobody is there to choose: save what was recorded. */
 static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const char *was)
 {
@@ -257,6 +269,9 @@ static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const ch
 		       ask->name, was, ask->name);
 		return -EBUSY;
 	}
+	err = check_replaced(ask, s);
+	if (err)
+		return err;
 	err = fr_takeover_settings(s, &ask->live->config, was, &ask->saved);
 	if (err != -ECANCELED)
 		return err ?: -EAGAIN;
@@ -326,7 +341,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 	}
 	ask->found = true;
 	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
-		err = fr_takeover(s, &ask->live->config, &ask->saved);
+		err = check_replaced(ask, s) ?: fr_takeover(s, &ask->live->config, &ask->saved);
 		fr_sess_close(s);
 		return err ?: -EAGAIN;
 	}
@@ -508,7 +523,7 @@ static int record_into(struct fr_record_ask *ask)
 
 int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
 {
-	int err = plan(ask, &ask->cpu_cnt) ?: start(ask, out);
+	int err = plan(ask) ?: start(ask, out);
 
 	if (!err && ask->found)
 		fr_record_set_dir(*out, ask->live->config.dir);
@@ -517,7 +532,7 @@ int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
 
 int fr_record(struct fr_record_ask *ask)
 {
-	int err = plan(ask, &ask->cpu_cnt), status;
+	int err = plan(ask), status;
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
