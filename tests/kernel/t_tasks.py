@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 
-from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder,
+from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, gone, helper, main, new_name, path, recorder,
                     replay, run, session, status, test, wait_for)
+from recorder import NOBODY, Recorder, configured, kill, write_config
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
@@ -238,6 +239,14 @@ def by_expression():
         equal({comm for comm, pid in found if pid == int(p.stdout)} & {"bash", "frt-middle", "true"}, names, f"-f {expr}: names")
 
 
+def cgroup_root():
+    root = next((d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")
+                 and os.path.exists(f"{d}/cgroup.subtree_control")), None)
+    if not root:
+        raise Skip("no cgroup v2")
+    return root
+
+
 def calls_below(chosen, below):
     """Whose calls are in a session of the cgroup of that name; and who made some in the directory below."""
     with session("-p", "minimal", "-e", "syscall", "-m", "8M", "--cgroup", chosen) as name:
@@ -250,10 +259,7 @@ def calls_below(chosen, below):
 
 @test("--cgroup records the system calls of the tasks in it and below, however its path is written")
 def by_cgroup():
-    root = next((d for d in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if os.path.exists(f"{d}/cgroup.procs")
-                 and os.path.exists(f"{d}/cgroup.subtree_control")), None)
-    if not root:
-        raise Skip("no cgroup v2")
+    root = cgroup_root()
     group = f"frtest-{os.getpid()}"
     below = f"{root}/{group}/below"
     os.makedirs(below)
@@ -268,6 +274,33 @@ def by_cgroup():
         wait_for(lambda: not open(f"{below}/cgroup.procs").read(), "the cgroup is empty")
         os.rmdir(below)
         os.rmdir(f"{root}/{group}")
+
+
+@test("--cgroup: who begins to record again, by the same path, after the cgroup was made anew, does not adopt a session of the old one")
+def cgroup_made_anew():
+    dir = cgroup_root() + f"/frtest-{os.getpid()}"
+    os.makedirs(dir)
+    try:
+        with configured(NOBODY) as (name, where, file):
+            write_config(file, name, where, NOBODY, more=f"[Session]\nEvent=syscall\nCgroup={os.path.basename(dir)}\n")
+            for made_anew in False, False, True:
+                if made_anew:
+                    os.rmdir(dir)
+                    os.makedirs(dir)
+                    p = fr("record", "-n", name, "-o", where, "-p", "minimal", "-m", "2M", "-e", "syscall", "--cgroup", os.path.basename(dir), "--detach", status=1)
+                    check("made anew since" in p.stderr and f"stop -n {name}" in p.stderr, p.stderr)
+                r = Recorder(name, where, "--config", file)
+                try:
+                    r.armed()
+                    equal(len(r.files()), made_anew, f"last snapshots: {r.said()}")
+                    equal(r.end(), 0, f"exit status: {r.said()}")
+                finally:
+                    kill(r)
+            inside = subprocess.run(["bash", "-c", f"echo $$ > {dir}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
+                                    stdout=subprocess.PIPE, text=True)
+            equal({p for comm, p in callers(dump(name))}, {int(inside.stdout.splitlines()[0])}, "whose calls are there")
+    finally:
+        wait_for(lambda: gone(dir), "the cgroup is empty", 60)
 
 
 def pid_of(*args):

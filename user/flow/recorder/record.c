@@ -198,6 +198,17 @@ static void put_clock(FILE *f, struct fr_sess *s)
 	fr_facts_put(f, "begin_clock", "%s", text);
 }
 
+/* A path may be another cgroup's by and by. */
+static void show_cgroups(const struct fr_load_conf *l, char *buf, size_t sz)
+{
+	size_t len = 0;
+	u32 i;
+
+	*buf = 0;
+	for (i = 0; i < l->cgroup_cnt && len < sz; i++)
+		len += snprintf(buf + len, sz - len, "%s%llu", i ? "," : "", (unsigned long long)l->cgroup[i].id);
+}
+
 static void put_command(FILE *f, char *const *argv)
 {
 	char text[4096];
@@ -218,14 +229,18 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	const struct fr_load_conf *l = &ask->load;
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
+	char cgroups[FR_CGROUP_FILTER_MAX * 24];
 
 	if (!f)
 		return NULL;
+	show_cgroups(l, cgroups, sizeof(cgroups));
 	fr_facts_put(f, "layout", "%u", FR_LAYOUT_VERSION);
 	fr_facts_put(f, "layout_oldest", "%u", FR_LAYOUT_READER);
 	fr_facts_put(f, "version", "%s", FR_VERSION);
 	fr_facts_put(f, "session", "%s", ask->name);
 	fr_facts_put(f, "settings", "%s", ask->settings);
+	if (*cgroups)
+		fr_facts_put(f, "settings_cgroups", "%s", cgroups);
 	fr_facts_put(f, "epoch", "%u", l->epoch);
 	fr_facts_put(f, "profile", "%s", ask->profile);
 	put_names(f, "events", l->enable);
@@ -279,6 +294,18 @@ static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const ch
 	return 0;
 }
 
+/* Its programs look for cgroups that were removed: those of the same paths are others. Older versions did not keep which. */
+static bool has_old_cgroups(const struct fr_record_ask *ask, const struct fr_sess *s)
+{
+	char *was = fr_sess_fact(s, "settings_cgroups"), now[FR_CGROUP_FILTER_MAX * 24];
+	bool old;
+
+	show_cgroups(&ask->load, now, sizeof(now));
+	old = was && strcmp(was, now);
+	free(was);
+	return old;
+}
+
 /* 0: adopt it. */
 static int check_settings(struct fr_record_ask *ask, struct fr_sess *s)
 {
@@ -287,6 +314,8 @@ static int check_settings(struct fr_record_ask *ask, struct fr_sess *s)
 
 	if (!was || strcmp(was, ask->settings))
 		err = other_settings(ask, s, was ?: "unknown");
+	else if (has_old_cgroups(ask, s))
+		err = other_settings(ask, s, "cgroups that have been made anew since");
 	free(was);
 	return err;
 }
