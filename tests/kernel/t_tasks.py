@@ -267,9 +267,12 @@ def by_cgroup():
         for chosen in f"/{group}", f"./{group}", f"{group}/below/..", f"{root}/{group}/.":
             found, wanted = calls_below(chosen, below)
             equal(found, wanted, f"{chosen}: whose calls are there")
-        for no in f"{group}/none", "../..", f"../{group}":
-            p = fr("record", "-n", new_name(), "-o", TMP, "--cgroup", no, "--", "true", status=2)
+        for no, want in (f"{group}/none", 1), ("../..", 2), (f"../{group}", 1):  # 1: it may be there the next time
+            p = fr("record", "-n", new_name(), "-o", TMP, "--cgroup", no, "--", "true", status=want)
             check(f"no cgroup {no}" in p.stderr, p.stderr)
+        with configured() as (name, where, file):
+            write_config(file, name, where, more=f"[Session]\nCgroup={group}/none\n")
+            check(f"no cgroup {group}/none" in fr("record", "--config", file, status=1).stderr, "a service is to be started again")
     finally:
         wait_for(lambda: not open(f"{below}/cgroup.procs").read(), "the cgroup is empty")
         os.rmdir(below)

@@ -73,7 +73,7 @@ static const char *cgroup_root(void)
 	return access(CGROUP_ROOT_MIX "/cgroup.procs", F_OK) ? CGROUP_ROOT : CGROUP_ROOT_MIX;
 }
 
-/* The directory of a cgroup, without dots and links, and where in it what is below root begins; NULL: there is none. */
+/* The directory of a cgroup, without dots and links, and where in it what is below root begins; NULL, with errno: none. */
 static char *find_cgroup(const char *root, const char *item, const char **below, struct stat *st)
 {
 	size_t len = strlen(root);
@@ -81,6 +81,7 @@ static char *find_cgroup(const char *root, const char *item, const char **below,
 
 	if (!strncmp(item, root, len) && (item[len] == '/' || !item[len]))
 		item += len;
+	errno = EINVAL;
 	if (snprintf(text, sizeof(text), "%s/%s", root, item) >= (int)sizeof(text))
 		return NULL;
 	path = realpath(text, NULL);
@@ -88,11 +89,12 @@ static char *find_cgroup(const char *root, const char *item, const char **below,
 		*below = path + len;
 		return path;
 	}
+	errno = path ? EINVAL : errno;
 	free(path);
 	return NULL;
 }
 
-/* A cgroup's id is its directory's inode number. */
+/* A cgroup's id is its directory's inode number. -ENOENT: it may be there later, as that of a service that is yet to begin. */
 static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 {
 	struct fr_load_conf *l = arg;
@@ -102,8 +104,9 @@ static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 	int level;
 
 	if (!path) {
+		level = errno == ENOENT ? -ENOENT : -EINVAL;
 		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths below %s", item, root);
-		return -EINVAL;
+		return level;
 	}
 	level = cgroup_level(root, below, st.st_ino);
 	if (level < 0)
