@@ -42,7 +42,7 @@ struct fr_ustack {
 	u32 sz;	       /* how many there are */
 	u32 frame_cnt; /* that were found by frame pointers */
 	u32 map_cnt;
-	u32 pad;
+	u32 mnt_ns; /* the mount namespace that paths are of */
 	struct fr_ustack_map map[FR_USTACK_MAP_CNT];
 	u8 bytes[FR_USTACK_SZ];
 };

@@ -283,6 +283,7 @@ __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 	u->pid = a->pid;
 	u->frame_cnt = depth;
 	u->map_cnt = 0;
+	u->mnt_ns = BPF_CORE_READ(bpf_get_current_task_btf(), nsproxy, mnt_ns, ns.inum);
 	fr_entry_all_regs(u->reg);
 	fr_ustack_copy(slot, regs.sp);
 	fr_ustack_maps(nr, slot);

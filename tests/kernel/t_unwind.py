@@ -157,6 +157,23 @@ def handled():
     equal(frames[frames.index("handler") + 2:], [*CHAIN, "handled", "main"], "what was interrupted")
 
 
+@test("a program that only its mount namespace has: by another process that lives there")
+def container():
+    file, place = program(), path("inside")
+    os.makedirs(place)
+    with session("-p", "minimal") as name, alerts(name, "crash"):
+        p = subprocess.Popen(["unshare", "-m", "sh", "-c",
+                              f"mount -t tmpfs none {place} && cp {file} {place} && {{ {place}/frt-bare chain & wait $!; echo $!; read end; }}"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pid = int(p.stdout.readline())
+        taken = dump(name)
+        p.communicate()
+    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    check(not os.listdir(place), "not here")
+    check(len(crash["ustack"]) >= 6, f"frames: {crash['ustack_sym']}")
+    equal([f.split("+")[0] for f in crash["ustack_sym"][2:4]], ["lib_inner", "lib_outer"], "those of the library, which both have")
+
+
 @test("a thread: to where it began")
 def threaded():
     frames = stacks("threaded")[0]["threaded"]

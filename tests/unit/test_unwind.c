@@ -355,6 +355,7 @@ static void copy_stack(void)
 	n = pread(fd, taken.bytes, sizeof(taken.bytes), taken.at);
 	assert_true(n > 0);
 	taken.sz = n;
+	taken.mono_ns = fr_now_ns(CLOCK_MONOTONIC);
 	close(fd);
 }
 
@@ -409,7 +410,7 @@ static void test_itself(void **state)
 
 	(void)state;
 	calls(20);
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	is_beginning(22);
 	assert_int_equal(found.cnt, told_cnt + 1);
 	assert_int_equal(found.ip[0], taken.reg[FR_CFI_RIP]);
@@ -423,7 +424,7 @@ static void test_deep(void **state)
 {
 	(void)state;
 	calls(CALLS_MAX);
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	is_beginning(FR_STACK_DEPTH_MAX);
 }
 
@@ -436,7 +437,7 @@ static void test_truncated(void **state)
 	calls(20);
 	all = taken.sz;
 	for (taken.sz = 0; taken.sz < all && last < (u32)told_cnt; taken.sz += 40) {
-		assert_int_equal(fr_unwind(&taken, &found), 0);
+		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 		is_beginning(1);
 		assert_true(found.cnt >= last);
 		last = found.cnt;
@@ -458,7 +459,7 @@ static void test_smashed(void **state)
 
 			memcpy(taken.bytes + i, &v, sizeof(v));
 		}
-		assert_int_equal(fr_unwind(&taken, &found), 0);
+		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 		assert_true(found.cnt >= 1 && found.cnt <= FR_STACK_DEPTH_MAX);
 		for (i = 1; i < found.cnt; i++) {
 			for (k = 0; k < taken.map_cnt; k++)
@@ -505,7 +506,7 @@ static void test_end(void **state)
 	(void)state;
 	if (!setjmp(out))
 		ends(room);
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	is_beginning(4);
 	assert_int_equal(found.cnt, told_cnt + 1);
 }
@@ -519,10 +520,10 @@ static void test_edge(void **state)
 	framed();
 	fp = taken.reg[FR_CFI_RBP];
 	taken.sz = fp + 16 - taken.at;
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 2);
 	taken.sz--;
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 1);
 }
 
@@ -537,7 +538,7 @@ static void test_loop(void **state)
 	words[0] = fp;
 	words[1] = taken.reg[FR_CFI_RIP];
 	memcpy(taken.bytes + (fp - taken.at), words, sizeof(words));
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 2);
 	assert_int_equal(found.ip[1], words[1]);
 }
@@ -556,7 +557,7 @@ static void test_nowhere(void **state)
 	if ((sp & 4095) < 8)
 		return; /* below what was copied */
 	memcpy(taken.bytes + (sp - 8 - taken.at), &ret, sizeof(ret));
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, told_cnt + 2);
 	assert_int_equal(found.ip[0], 5);
 	assert_int_equal(found.map[0], 0);
@@ -575,7 +576,7 @@ static void test_files(void **state)
 	calls(20);
 	for (k = 0; k < taken.map_cnt; k++)
 		taken.map[k].ino++;
-	assert_int_equal(fr_unwind(&taken, &found), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 1);
 	assert_false(found.file[found.map[0] - 1].is_there);
 	for (i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
@@ -584,9 +585,75 @@ static void test_files(void **state)
 			strcpy(taken.map[k].path, no_file[i]);
 			taken.map[k].ino = st.st_ino;
 		}
-		assert_int_equal(fr_unwind(&taken, &found), 0);
+		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 		assert_int_equal(found.cnt, 1);
 	}
+}
+
+/* Have the stack be of another program file with the same content. */
+static void pretend(const char *file, u64 ino)
+{
+	char own[256] = "";
+	u32 k;
+
+	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	for (k = 0; k < taken.map_cnt; k++)
+		if (!strcmp(taken.map[k].path, own)) {
+			strcpy(taken.map[k].path, file);
+			taken.map[k].ino = ino;
+		}
+}
+
+/* A copy of this program in a new directory. Returns its inode. */
+static u64 copy_of_this(char *dir, char *file, size_t sz)
+{
+	char command[600];
+	struct stat st;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(file, sz, "%s/program", dir);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), file);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(stat(file, &st), 0);
+	return st.st_ino;
+}
+
+/* One that has changed since the process died is another one, even if its inode is the same. */
+static void test_changed(void **state)
+{
+	char dir[] = "/tmp/fr-unwind-XXXXXX", file[256];
+	u64 ino = copy_of_this(dir, file, sizeof(file));
+
+	(void)state;
+	calls(20);
+	pretend(file, ino);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	assert_true(found.cnt > 20);
+	usleep(100000);
+	assert_int_equal(chmod(file, 0644), 0);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	unlink(file);
+	rmdir(dir);
+}
+
+/* In the root of a container: a file that ours lacks, or has another one of that name. */
+static void test_root(void **state)
+{
+	char dir[] = "/tmp/fr-unwind-XXXXXX", file[256];
+	u64 ino = copy_of_this(dir, file, sizeof(file));
+	int root = open(dir, O_PATH | O_DIRECTORY);
+
+	(void)state;
+	calls(20);
+	pretend("/program", ino);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	assert_int_equal(fr_unwind(&taken, root, &found), 0);
+	assert_true(found.cnt > 20);
+	close(root);
+	unlink(file);
+	rmdir(dir);
 }
 
 /* For docs/triggers.md. */
@@ -598,7 +665,7 @@ static int show_time(void)
 	calls(20);
 	for (i = 0; i < 1000; i++) {
 		from_ns = fr_now_ns(CLOCK_MONOTONIC);
-		fr_unwind(&taken, &found);
+		fr_unwind(&taken, -1, &found);
 		ns = fr_now_ns(CLOCK_MONOTONIC) - from_ns;
 		least_ns = ns < least_ns ? ns : least_ns;
 	}
@@ -617,6 +684,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_itself),	 cmocka_unit_test(test_deep),	 cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_smashed),	 cmocka_unit_test(test_loop),	 cmocka_unit_test(test_end),
 		cmocka_unit_test(test_edge),	 cmocka_unit_test(test_nowhere), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_changed),	 cmocka_unit_test(test_root),
 #endif
 	};
 

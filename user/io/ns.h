@@ -8,4 +8,10 @@ enum fr_ns { FR_NS_CGROUP, FR_NS_PID, FR_NS_USER };
 /* 1 yes, 0 no, or -errno: it cannot be told. */
 int fr_ns_is_first(enum fr_ns which);
 
+/*
+ * Open the root of another mount namespace than ours, by a process that lives in it. Returns a descriptor; or -errno:
+ * -ESRCH: no such process is seen here; -ENOENT: it is ours.
+ */
+int fr_ns_root(unsigned mnt_ns);
+
 #endif

@@ -16,7 +16,9 @@ struct gendisk;
 struct inode;
 struct kernfs_node;
 struct mm_struct;
+struct mnt_namespace;
 struct mount;
+struct nsproxy;
 struct request_queue;
 struct seq_file;
 struct signal_struct;
@@ -206,6 +208,21 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct task_struct *group_leader;
 	u64 self_exec_id;
+	struct nsproxy *nsproxy;
+	long unsigned int sas_ss_sp;
+	size_t sas_ss_size;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
 };
 
 struct signal_struct {

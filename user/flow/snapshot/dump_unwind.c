@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/unwind.h"
+#include "io/ns.h"
 #include "io/session/ustacks.h"
 #include "io/snapfile/snapfile_rows.h"
 #include "pure/text/units.h"
@@ -150,16 +152,34 @@ static u64 since_ns(const struct fr_dump *d)
 	return least_ns > FR_SEC_NS ? least_ns - FR_SEC_NS : 0;
 }
 
+/* The root of a mount namespace, if it is another one than the last, whose is *root. */
+static int root_of(u32 mnt_ns, u32 *last, int root)
+{
+	if (mnt_ns == *last)
+		return root;
+	if (root >= 0)
+		close(root);
+	*last = mnt_ns;
+	return fr_ns_root(mnt_ns);
+}
+
 int fr_dump_put_unwound(struct fr_dump *d)
 {
 	struct fr_unwound *found = malloc(sizeof(*found));
 	struct fr_ustack *u = NULL;
-	int cnt = d->src_cnt && found ? fr_ustacks_read(d->s, &u) : 0, i, err = 0;
+	int cnt = d->src_cnt && found ? fr_ustacks_read(d->s, &u) : 0, root = -1, i, err = 0;
 	u64 from_ns = since_ns(d);
+	u32 mnt_ns = 0;
 
-	for (i = 0; i < cnt && !err; i++)
-		if (u[i].mono_ns >= from_ns && !fr_unwind(&u[i], found))
+	for (i = 0; i < cnt && !err; i++) {
+		if (u[i].mono_ns < from_ns)
+			continue;
+		root = root_of(u[i].mnt_ns, &mnt_ns, root);
+		if (!fr_unwind(&u[i], root, found))
 			err = put_unwound(d, &u[i], found);
+	}
+	if (root >= 0)
+		close(root);
 	free(u);
 	free(found);
 	return err;

@@ -2,6 +2,7 @@
 #include "flow/snapshot/unwind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 struct unwinding {
 	const struct fr_ustack *u;
+	int root; /* of its mount namespace, -1: ours */
 	struct fr_unwound *out;
 	struct fr_cfi_frame frame;
 	bool asked[FR_USTACK_MAP_CNT];
@@ -46,9 +48,14 @@ static void open_file(struct unwinding *w, u32 i)
 {
 	const struct fr_ustack_map *m = &w->u->map[i];
 	struct fr_unwound_file *file = &w->out->file[i];
-	int fd = m->ino && m->path[0] == '/' ? fr_open_mapped(m->path, m->ino) : -ENOENT;
+	int fd = -ENOENT;
 
 	w->asked[i] = true;
+	if (!m->ino || m->path[0] != '/')
+		return;
+	fd = fr_open_mapped(AT_FDCWD, m->path, m->ino, w->u->mono_ns);
+	if (fd < 0 && w->root >= 0)
+		fd = fr_open_mapped(w->root, m->path + 1, m->ino, w->u->mono_ns);
 	if (fd < 0)
 		return;
 	file->is_there = true;
@@ -120,7 +127,7 @@ static bool go_up(struct unwinding *w, bool *exact)
 	return w->frame.reg[FR_CFI_RSP] > sp;
 }
 
-int fr_unwind(const struct fr_ustack *u, struct fr_unwound *out)
+int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 {
 	struct unwinding *w = calloc(1, sizeof(*w));
 	bool exact = true;
@@ -130,6 +137,7 @@ int fr_unwind(const struct fr_ustack *u, struct fr_unwound *out)
 		return -ENOMEM;
 	memset(out, 0, sizeof(*out));
 	w->u = u;
+	w->root = root;
 	w->out = out;
 	memcpy(w->frame.reg, u->reg, sizeof(w->frame.reg));
 	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;

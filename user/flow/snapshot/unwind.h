@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * unwind: the frames of a process that died, found in what was kept of its stack (bpf/ustack.h) by what the files that it had
- * mapped say of their functions (.eh_frame). They are looked for by the paths of then, in our root: a file is used if it still
- * is the one that was mapped. The process may have been rigged: see pure/cfi.h.
+ * mapped say of their functions (.eh_frame). They are looked for by the paths of then, in our root and in that of the process's
+ * mount namespace: a file is used if it still is the one that was mapped. The process may have been rigged: see pure/cfi.h.
  */
 #ifndef FR_UNWIND_H
 #define FR_UNWIND_H
@@ -31,7 +31,10 @@ struct fr_unwound {
 	struct fr_unwound_file file[FR_USTACK_MAP_CNT]; /* of the mappings that frames lie in */
 };
 
-/* Find the frames: 0, even if there is only the first one; or -ENOMEM. */
-int fr_unwind(const struct fr_ustack *u, struct fr_unwound *out);
+/*
+ * Find the frames: 0, even if there is only the first one; or -ENOMEM. root: the directory that is the root of the process's
+ * mount namespace, -1: there is only ours.
+ */
+int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out);
 
 #endif

@@ -117,21 +117,40 @@ static int open_regular(int dir, const char *path, int flags, struct stat *st)
 	return fd;
 }
 
-/* The same below a directory, if it is this inode. */
-static int open_inode(int dir, const char *path, u64 inode)
+/* Was it last changed in this span of CLOCK_MONOTONIC, by its inode's ctime, which users cannot set? From 0: ever before. */
+static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
 {
-	struct stat st;
-	int fd = open_regular(dir, path, O_NOFOLLOW, &st);
+	struct timespec real, mono;
+	s64 at_ns;
 
-	if (fd < 0 || st.st_ino == inode)
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	at_ns = (st->st_ctim.tv_sec - real.tv_sec + mono.tv_sec) * (s64)FR_SEC_NS + st->st_ctim.tv_nsec - real.tv_nsec +
+		mono.tv_nsec;
+	return (!from_ns || at_ns + CTIME_SLACK_NS >= (s64)from_ns) && at_ns <= (s64)(to_ns + CTIME_SLACK_NS);
+}
+
+/* The same below a directory, if it is this inode. */
+static int open_inode(int dir, const char *path, u64 inode, struct stat *st)
+{
+	int fd = open_regular(dir, path, O_NOFOLLOW, st);
+
+	if (fd < 0 || st->st_ino == inode)
 		return fd;
 	close(fd);
 	return -ESTALE;
 }
 
-int fr_open_mapped(const char *path, u64 inode)
+/* A new file may have got the inode of an old one, and another content the same file. */
+int fr_open_mapped(int dir, const char *path, u64 inode, u64 died_ns)
 {
-	return open_inode(AT_FDCWD, path, inode);
+	struct stat st;
+	int fd = open_inode(dir, path, inode, &st);
+
+	if (fd < 0 || is_of(&st, 0, died_ns))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }
 
 /* Open the file behind a mapping: by the kernel's own link, which may be refused, or by its path in the process's root. */
@@ -147,7 +166,7 @@ static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 		return fd;
 	if (snprintf(path, sizeof(path), "root%s", m->path) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return open_inode(p->dir, path, m->inode);
+	return open_inode(p->dir, path, m->inode, &st);
 }
 
 /* The kernel answers this since Linux 6.11. */
@@ -253,19 +272,6 @@ int fr_proc_perf_map(const struct fr_proc *p)
 		return err;
 	fd = open_map(p->dir, "root", ns_pid, &st);
 	return if_trusted(fd, (!st.st_uid || st.st_uid == uid) && st.st_nlink == 1);
-}
-
-/* Was it last written in this span of CLOCK_MONOTONIC, by its inode's ctime, which users cannot set? */
-static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
-{
-	struct timespec real, mono;
-	s64 at_ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	at_ns = (st->st_ctim.tv_sec - real.tv_sec + mono.tv_sec) * (s64)FR_SEC_NS + st->st_ctim.tv_nsec - real.tv_nsec +
-		mono.tv_nsec;
-	return at_ns + CTIME_SLACK_NS >= (s64)from_ns && at_ns <= (s64)(to_ns + CTIME_SLACK_NS);
 }
 
 int fr_ended_perf_map(u32 pid, u64 start_ns, u64 exit_ns)

@@ -42,8 +42,11 @@ int fr_proc_maps(struct fr_proc *p, fr_procmap_fn fn, void *arg);
  */
 u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id);
 
-/* Open a file of a process that has ended, by its path there: if in our root it leads to this inode. Or -errno. */
-int fr_open_mapped(const char *path, u64 inode);
+/*
+ * Open a file that a process had mapped which died at died_ns (CLOCK_MONOTONIC), by its path below dir: if that leads to this
+ * inode, which has not changed since. Or -errno.
+ */
+int fr_open_mapped(int dir, const char *path, u64 inode, u64 died_ns);
 
 /* Does its path not lead to the mapped file, as we see it? It was deleted or replaced, or its process lives in another root. */
 bool fr_procmap_is_gone(const struct fr_procmap *m);
