@@ -18,11 +18,13 @@
 
 #define FR_USTACK_CNT	   4u		/* the last deaths */
 #define FR_USTACK_KEPT_NS  100000000ULL /* at least, while a snapshot is taken */
-#define FR_USTACK_SZ	   (32u << 10)
+#define FR_USTACK_PAGE_CNT 8u
+#define FR_USTACK_OWN_CNT  4u /* at most, of the stack that a signal's handler has to itself */
 #define FR_USTACK_MAP_CNT  96u
 #define FR_USTACK_REG_CNT  17u /* as DWARF numbers them on x86-64: 0 to 15, and rip */
 #define FR_USTACK_PAGE_SZ  4096u
 #define FR_USTACK_LOOK_CNT 2048u /* mappings and gaps between them that are looked at */
+#define FR_USTACK_TRY_CNT  256u	 /* pages that are looked for */
 
 /* A mapping that may hold code. */
 struct fr_ustack_map {
@@ -38,13 +40,13 @@ struct fr_ustack {
 	u64 mono_ns;
 	u32 tid, pid;
 	u64 reg[FR_USTACK_REG_CNT];
-	u64 at;	       /* the bytes' address */
-	u32 sz;	       /* how many there are */
+	u64 page[FR_USTACK_PAGE_CNT]; /* where the pages lay that are kept */
+	u32 page_cnt;
 	u32 frame_cnt; /* that were found by frame pointers */
 	u32 map_cnt;
 	u32 mnt_ns; /* the mount namespace that paths are of */
 	struct fr_ustack_map map[FR_USTACK_MAP_CNT];
-	u8 bytes[FR_USTACK_SZ];
+	u8 bytes[FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ];
 };
 
 _Static_assert(sizeof(struct fr_ustack) % 8 == 0, "elements of an array map are aligned so");

@@ -179,24 +179,125 @@ FR_INLINE u32 ustack_oldest(u64 now_ns)
 	return slot;
 }
 
-/* The stack from its pointer's page up. One that has overflowed points below its first page. */
-__noinline int fr_ustack_copy(u32 slot, u64 sp)
+/* Take the slot that was filled first, and no other program has taken meanwhile. FR_USTACK_CNT: there is none. */
+__noinline u32 fr_ustack_take(u64 now_ns)
 {
-	u64 at = sp & ~(u64)(FR_USTACK_PAGE_SZ - 1);
+	struct fr_ustack *u;
+	u32 slot, i;
+
+	for (i = 0; i < FR_USTACK_CNT; i++) {
+		slot = ustack_oldest(now_ns);
+		u = ustack_at(slot);
+		if (!u)
+			break;
+		if (fr_cas(&u->busy, 0, 1))
+			continue;
+		if (u->mono_ns < now_ns - FR_USTACK_KEPT_NS)
+			return slot;
+		fr_publish(&u->busy, 0);
+	}
+	return FR_USTACK_CNT;
+}
+
+/* Keep a page, if it is there. Returns whether there is room for more, up to max. */
+__noinline u32 fr_ustack_page(u32 slot, u64 at, u32 max)
+{
 	struct fr_ustack *u = ustack_at(slot);
 	u32 i;
 
 	if (!u)
 		return 0;
-	if (bpf_probe_read_user(u->bytes, sizeof(u64), (void *)at))
-		at += FR_USTACK_PAGE_SZ;
-	for (i = 0; i < FR_USTACK_SZ / FR_USTACK_PAGE_SZ; i++)
-		if (bpf_probe_read_user(u->bytes + i * FR_USTACK_PAGE_SZ, FR_USTACK_PAGE_SZ,
-					(void *)(at + i * FR_USTACK_PAGE_SZ)))
+	i = u->page_cnt;
+	asm volatile("" : "+r"(i));
+	if (i >= FR_USTACK_PAGE_CNT || i >= max)
+		return 0;
+	if (bpf_probe_read_user(u->bytes + i * FR_USTACK_PAGE_SZ, FR_USTACK_PAGE_SZ, (void *)at))
+		return 1;
+	u->page[i] = at;
+	u->page_cnt = i + 1;
+	return 1;
+}
+
+/* Where a stack begins that has overflowed: its pointer points to what is below. 0: nothing is near. */
+FR_INLINE u64 stack_above(u64 addr)
+{
+	struct mapping map;
+	u64 next;
+
+	if (fr_mapping_read(addr, &map))
+		return 0;
+	next = map.end ?: fr_vma_gap_last(addr) + 1;
+	return next - addr < FR_FRAME_MAX ? next : 0;
+}
+
+/* The stack from its pointer's page up. Pages of it that nothing was ever written to are not there. */
+__noinline int fr_ustack_copy(u32 slot, u64 sp, u32 max)
+{
+	u64 at = sp & ~(u64)(FR_USTACK_PAGE_SZ - 1), end = stack_end(sp);
+	u32 i;
+
+	if (!end) {
+		at = stack_above(sp);
+		end = stack_end(at);
+	}
+	for (i = 0; i < FR_USTACK_TRY_CNT && at < end; i++) {
+		if (!fr_ustack_page(slot, at, max))
 			break;
-	u->at = at;
-	u->sz = i * FR_USTACK_PAGE_SZ;
+		at += FR_USTACK_PAGE_SZ;
+	}
 	return 0;
+}
+
+/* Is this address on the stack that handlers of signals have to themselves? */
+FR_INLINE bool is_handlers(u64 sp)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return sp - task->sas_ss_sp - 1 < task->sas_ss_size;
+}
+
+#define UCONTEXT_SIZE 2u /* words from that stack's address to its size, in what the kernel puts on it */
+#define UCONTEXT_SP   18u
+
+/* The stack pointer of the code that the handler interrupted, which is noted in this page. 0: it is not. */
+__noinline u64 fr_ustack_interrupted(u32 slot, u32 page)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const u32 page_words = FR_USTACK_PAGE_SZ / sizeof(u64);
+	u64 stack = task->sas_ss_sp, sz = task->sas_ss_size, sp;
+	struct fr_ustack *u = ustack_at(slot);
+	const u64 *word;
+	u32 i, at;
+
+	if (!u)
+		return 0;
+	for (i = 0; i < page_words; i++) {
+		at = page * page_words + i;
+		asm volatile("" : "+r"(at));
+		if (at >= sizeof(u->bytes) / sizeof(*word) - UCONTEXT_SP)
+			break;
+		word = (const u64 *)u->bytes + at;
+		sp = word[UCONTEXT_SP];
+		if (word[0] == stack && word[UCONTEXT_SIZE] == sz && !is_handlers(sp))
+			return sp;
+	}
+	return 0;
+}
+
+/* The stack, and that of what a signal interrupted whose handler has one of its own. */
+FR_INLINE void copy_stacks(u32 slot, const struct fr_ustack *u, u64 sp)
+{
+	u64 more = 0;
+	u32 i;
+
+	if (!is_handlers(sp)) {
+		fr_ustack_copy(slot, sp, FR_USTACK_PAGE_CNT);
+		return;
+	}
+	fr_ustack_copy(slot, sp, FR_USTACK_OWN_CNT);
+	for (i = 0; i < FR_USTACK_OWN_CNT && i < u->page_cnt && !more; i++)
+		more = fr_ustack_interrupted(slot, i);
+	fr_ustack_copy(slot, more, FR_USTACK_PAGE_CNT);
 }
 
 /* Note a mapping, by the address of its vm_area_struct. */
@@ -264,18 +365,17 @@ __noinline int fr_ustack_maps(u32 nr, u32 slot)
 
 __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 {
+	const struct task_struct *task = bpf_get_current_task_btf();
 	struct fr_alert *a = fr_alert(nr);
 	struct fr_user_regs regs;
 	struct fr_ustack *u;
 	u32 slot;
 
-	if (!a)
+	if (!a || fr_entry_regs(&regs) != sizeof(u64) || !task->mm)
 		return 0;
-	slot = ustack_oldest(a->mono_ns);
+	slot = fr_ustack_take(a->mono_ns);
 	u = ustack_at(slot);
-	if (!u || fr_entry_regs(&regs) != sizeof(u64) || !bpf_get_current_task_btf()->mm)
-		return 0;
-	if (fr_cas(&u->busy, 0, 1))
+	if (!u)
 		return 0;
 	fr_xchg(&u->stack_id, 0); /* before anything else changes; pairs with copy() (user/io/session/ustacks.c) */
 	u->mono_ns = a->mono_ns;
@@ -283,9 +383,10 @@ __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 	u->pid = a->pid;
 	u->frame_cnt = depth;
 	u->map_cnt = 0;
-	u->mnt_ns = BPF_CORE_READ(bpf_get_current_task_btf(), nsproxy, mnt_ns, ns.inum);
+	u->page_cnt = 0;
+	u->mnt_ns = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
 	fr_entry_all_regs(u->reg);
-	fr_ustack_copy(slot, regs.sp);
+	copy_stacks(slot, u, regs.sp);
 	fr_ustack_maps(nr, slot);
 	fr_publish(&u->stack_id, stack_id);
 	fr_publish(&u->busy, 0);

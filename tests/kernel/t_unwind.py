@@ -21,11 +21,15 @@ NOINLINE void lib_outer(void (*call)(void)) { lib_inner(call); sum++; }
 """
 
 PROGRAM = r"""
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #define NOINLINE __attribute__((noinline, noclone))
 extern volatile long sum;
@@ -39,6 +43,53 @@ NOINLINE void jumps(void) { nowhere(); sum++; }
 
 NOINLINE void handler(int sig) { signal(sig, SIG_DFL); abort(); }
 NOINLINE void handled(void) { signal(SIGSEGV, handler); one(); sum++; }
+
+/* On a stack of its own. */
+NOINLINE void handled_there(void)
+{
+	stack_t there = {.ss_sp = malloc(65536), .ss_size = 65536};
+	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&there, 0);
+	sigaction(SIGSEGV, &act, 0);
+	one();
+	sum++;
+}
+
+/* Most of its room is never written to. */
+NOINLINE void roomy(void) { volatile char room[20 * 4096]; room[0] = 1; one(); sum += room[0]; }
+
+/* No frame of its fits any more: the pointer of the stack is far below it. */
+NOINLINE void endless(int n) { volatile char room[20 * 4096]; room[0] = n; endless(n + 1); sum += room[0]; }
+NOINLINE void overflow(void) { endless(0); sum++; }
+
+/* Two processes that die at the same time, on different CPUs. */
+NOINLINE void both(void)
+{
+	volatile int *ready = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		cpu_set_t set;
+		pid_t pid = fork();
+
+		if (pid) {
+			printf("%d\n", pid);
+			continue;
+		}
+		CPU_ZERO(&set);
+		CPU_SET(i, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		__sync_fetch_and_add(ready, 1);
+		while (*ready < 2)
+			;
+		one();
+		sum++;
+	}
+	while (wait(0) > 0)
+		;
+	exit(0);
+}
 
 NOINLINE void *of_thread(void *arg) { one(); sum++; return arg; }
 NOINLINE void threaded(void) { pthread_t t; pthread_create(&t, 0, of_thread, 0); pthread_join(t, 0); sum++; }
@@ -85,7 +136,8 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*call)(void); } ways[] = {
 		{"chain", one}, {"jumps", jumps}, {"handled", handled}, {"threaded", threaded}, {"smashed", smashed},
-		{"deep", deep}, {"secret", secret},
+		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
+		{"both", both},
 	};
 	unsigned i;
 
@@ -96,7 +148,8 @@ int main(int argc, char **argv)
 }
 """
 
-FLAGS = "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-stack-protector", "-w"
+FLAGS = ("-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-stack-protector", "-fno-stack-clash-protection",
+         "-fcf-protection=none", "-w")
 
 
 def program(name="frt-bare"):
@@ -157,6 +210,36 @@ def handled():
     equal(frames[frames.index("handler") + 2:], [*CHAIN, "handled", "main"], "what was interrupted")
 
 
+@test("a handler that dies on a stack of its own: the same")
+def handled_there():
+    frames = stacks("handled_there")[0]["handled_there"]
+    check("handler" in frames, frames)
+    equal(frames[frames.index("handler") + 2:], [*CHAIN, "handled_there", "main"], "what was interrupted")
+
+
+@test("room on the stack that was never written to; a stack that has overflowed by more than a page")
+def holes():
+    got, _ = stacks("roomy", "overflow")
+    equal(got["roomy"], [*CHAIN, "roomy", "main"], "frames")
+    frames = got["overflow"]
+    equal(set(frames), {"endless"}, "all")
+    check(len(frames) > 5, f"{len(frames)} frames")
+
+
+@test("two that die at the same time: the frames of both, each time")
+def both():
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("needs two CPUs")
+    file = program()
+    with session("-p", "minimal") as name, alerts(name, "crash:comm=frt-bare"):
+        for i in range(8):
+            time.sleep(KEPT_S + 0.05)
+            pids = run(file, "both").stdout.split()
+            taken = dump(name)
+            for pid in pids:
+                equal(died(taken, int(pid)), [*CHAIN, "both", "main"], f"frames, round {i}")
+
+
 @test("a program that only its mount namespace has: by another process that lives there")
 def container():
     file, place = program(), path("inside")
@@ -164,7 +247,7 @@ def container():
     with session("-p", "minimal") as name, alerts(name, "crash"):
         p = subprocess.Popen(["unshare", "-m", "sh", "-c",
                               f"mount -t tmpfs none {place} && cp {file} {place} && {{ {place}/frt-bare chain & wait $!; echo $!; read end; }}"],
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         pid = int(p.stdout.readline())
         taken = dump(name)
         p.communicate()

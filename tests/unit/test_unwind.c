@@ -13,10 +13,13 @@
 #include <dwarf.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "flow/snapshot/unwind.h"
@@ -346,17 +349,44 @@ static void note_maps(void)
 }
 
 /* As BPF does: whole pages, through a descriptor, since a sanitizer forbids to read a stack as a whole. */
+static void copy_pages(u64 sp)
+{
+	u64 at = sp & ~(u64)(FR_USTACK_PAGE_SZ - 1);
+	int fd = open("/proc/self/mem", O_RDONLY);
+
+	for (; taken.page_cnt < FR_USTACK_PAGE_CNT; at += FR_USTACK_PAGE_SZ) {
+		if (pread(fd, taken.bytes + taken.page_cnt * FR_USTACK_PAGE_SZ, FR_USTACK_PAGE_SZ, at) != FR_USTACK_PAGE_SZ)
+			break;
+		taken.page[taken.page_cnt++] = at;
+	}
+	assert_true(taken.page_cnt > 0);
+	close(fd);
+}
+
 static void copy_stack(void)
 {
-	int fd = open("/proc/self/mem", O_RDONLY);
-	ssize_t n;
-
-	taken.at = taken.reg[FR_CFI_RSP] & ~4095ULL;
-	n = pread(fd, taken.bytes, sizeof(taken.bytes), taken.at);
-	assert_true(n > 0);
-	taken.sz = n;
+	taken.page_cnt = 0;
+	copy_pages(taken.reg[FR_CFI_RSP]);
 	taken.mono_ns = fr_now_ns(CLOCK_MONOTONIC);
-	close(fd);
+}
+
+/* Where a byte of the stack is kept. */
+static u8 *byte_at(u64 addr)
+{
+	assert_true(addr >= taken.page[0] && addr - taken.page[0] < taken.page_cnt * FR_USTACK_PAGE_SZ);
+	return taken.bytes + (addr - taken.page[0]);
+}
+
+/* Leave only what is below an address. */
+static void end_at(u64 addr)
+{
+	u64 beyond = taken.page[0] + taken.page_cnt * FR_USTACK_PAGE_SZ - addr;
+	u32 i;
+
+	memmove(taken.bytes + beyond, taken.bytes, taken.page_cnt * FR_USTACK_PAGE_SZ - beyond);
+	memset(taken.bytes, 0, beyond);
+	for (i = 0; i < taken.page_cnt; i++)
+		taken.page[i] -= beyond;
 }
 
 #ifdef __x86_64__
@@ -431,12 +461,16 @@ static void test_deep(void **state)
 /* As much as there is of it leads to no other frames than all of it. */
 static void test_truncated(void **state)
 {
-	u32 all, last = 0;
+	static struct fr_ustack whole;
+	u32 all, sz, last = 0;
 
 	(void)state;
 	calls(20);
-	all = taken.sz;
-	for (taken.sz = 0; taken.sz < all && last < (u32)told_cnt; taken.sz += 40) {
+	whole = taken;
+	all = whole.page_cnt * FR_USTACK_PAGE_SZ;
+	for (sz = 0; sz < all && last < (u32)told_cnt; sz += 40) {
+		taken = whole;
+		end_at(whole.page[0] + sz);
 		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 		is_beginning(1);
 		assert_true(found.cnt >= last);
@@ -454,8 +488,10 @@ static void test_smashed(void **state)
 	calls(20);
 	srandom(1);
 	for (round = 0; round < 200; round++) {
-		for (i = 0; i + 8 <= taken.sz; i += 8) {
-			u64 v = round % 2 ? (u64)told[random() % told_cnt] : taken.at + random() % taken.sz;
+		u32 sz = taken.page_cnt * FR_USTACK_PAGE_SZ;
+
+		for (i = 0; i < sz; i += 8) {
+			u64 v = round % 2 ? (u64)told[random() % told_cnt] : taken.page[0] + random() % sz;
 
 			memcpy(taken.bytes + i, &v, sizeof(v));
 		}
@@ -468,6 +504,54 @@ static void test_smashed(void **state)
 			assert_true(k < taken.map_cnt);
 		}
 	}
+}
+
+static NOINLINE void handler(int sig, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+
+	(void)sig;
+	(void)info;
+	take();
+	taken.page_cnt = FR_USTACK_OWN_CNT;
+	copy_pages(uc->uc_mcontext.gregs[REG_RSP]);
+}
+
+#define OTHER_SZ  (16 * FR_USTACK_PAGE_SZ)
+#define THREAD_SZ (1u << 20)
+
+static void *interrupted(void *other_stack)
+{
+	const stack_t other = {.ss_sp = other_stack, .ss_size = OTHER_SZ}, none = {.ss_flags = SS_DISABLE};
+
+	sigaltstack(&other, NULL);
+	raise(SIGUSR1);
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+/* A handler with a stack of its own, which lies below that of what was interrupted, or above. */
+static void test_other_stack(void **state)
+{
+	struct sigaction act = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	static u8 room[THREAD_SZ + OTHER_SZ] __attribute__((aligned(FR_USTACK_PAGE_SZ)));
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &act, NULL), 0);
+	interrupted(room + THREAD_SZ); /* this stack is above all that is the program's */
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	is_beginning(5);
+	assert_int_equal(found.cnt, told_cnt + 1);
+	pthread_attr_init(&attr);
+	assert_int_equal(pthread_attr_setstack(&attr, room, THREAD_SZ), 0);
+	assert_int_equal(pthread_create(&thread, &attr, interrupted, room + THREAD_SZ), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	pthread_attr_destroy(&attr);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	is_beginning(5);
+	assert_int_equal(found.cnt, told_cnt + 1);
 }
 
 /* Keeps a frame pointer, as its frame's size varies; so that what its caller's is decides where the next frame is. */
@@ -519,10 +603,10 @@ static void test_edge(void **state)
 	(void)state;
 	framed();
 	fp = taken.reg[FR_CFI_RBP];
-	taken.sz = fp + 16 - taken.at;
+	end_at(fp + 16);
 	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 2);
-	taken.sz--;
+	end_at(fp + 15);
 	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 1);
 }
@@ -537,7 +621,7 @@ static void test_loop(void **state)
 	fp = taken.reg[FR_CFI_RBP];
 	words[0] = fp;
 	words[1] = taken.reg[FR_CFI_RIP];
-	memcpy(taken.bytes + (fp - taken.at), words, sizeof(words));
+	memcpy(byte_at(fp), words, sizeof(words));
 	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, 2);
 	assert_int_equal(found.ip[1], words[1]);
@@ -556,7 +640,7 @@ static void test_nowhere(void **state)
 	taken.reg[FR_CFI_RIP] = 5;
 	if ((sp & 4095) < 8)
 		return; /* below what was copied */
-	memcpy(taken.bytes + (sp - 8 - taken.at), &ret, sizeof(ret));
+	memcpy(byte_at(sp - 8), &ret, sizeof(ret));
 	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, told_cnt + 2);
 	assert_int_equal(found.ip[0], 5);
@@ -684,7 +768,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_itself),	 cmocka_unit_test(test_deep),	 cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_smashed),	 cmocka_unit_test(test_loop),	 cmocka_unit_test(test_end),
 		cmocka_unit_test(test_edge),	 cmocka_unit_test(test_nowhere), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_changed),	 cmocka_unit_test(test_root),
+		cmocka_unit_test(test_changed),	 cmocka_unit_test(test_root),	 cmocka_unit_test(test_other_stack),
 #endif
 	};
 

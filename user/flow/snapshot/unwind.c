@@ -20,15 +20,21 @@ struct unwinding {
 
 /* ---- what may be read ---- */
 
+/* One that lies in two pages is none of the stack's. */
 static bool read_word(void *arg, u64 addr, u64 *word)
 {
 	const struct fr_ustack *u = arg;
-	u64 at = addr - u->at;
+	u32 i;
 
-	if (addr < u->at || at >= u->sz || u->sz - at < sizeof(*word))
-		return false;
-	memcpy(word, u->bytes + at, sizeof(*word));
-	return true;
+	for (i = 0; i < u->page_cnt; i++) {
+		u64 at = addr - u->page[i];
+
+		if (at > FR_USTACK_PAGE_SZ - sizeof(*word))
+			continue;
+		memcpy(word, u->bytes + i * FR_USTACK_PAGE_SZ + at, sizeof(*word));
+		return true;
+	}
+	return false;
 }
 
 /* ---- files ---- */
@@ -107,8 +113,8 @@ static bool leave_nowhere(struct unwinding *w)
 }
 
 /*
- * Go to the caller, which is further up the stack. A return address stands for the call before it, which may be the last thing
- * in its function. exact: rip is where the code is, not where it returns to.
+ * Go to the caller, which is further up the stack, or on the one that a signal interrupted. A return address stands for the
+ * call before it, which may be the last thing in its function. exact: rip is where the code is, not where it returns to.
  */
 static bool go_up(struct unwinding *w, bool *exact)
 {
@@ -124,7 +130,7 @@ static bool go_up(struct unwinding *w, bool *exact)
 	    !fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
 		return false;
 	*exact = cfi.is_signal;
-	return w->frame.reg[FR_CFI_RSP] > sp;
+	return cfi.is_signal || w->frame.reg[FR_CFI_RSP] > sp;
 }
 
 int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)

@@ -19,11 +19,14 @@ int fr_ustacks_make(const struct fr_sess *s)
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int fd = fr_sess_get_pin(s, FR_USTACKS_PIN), err = 0;
 	char path[192];
+	u32 cnt;
 
 	if (fd != -ENOENT) {
-		if (fd >= 0)
-			close(fd);
-		return fd < 0 ? fd : 0;
+		if (fd < 0)
+			return fd;
+		err = fr_sess_is_array(fd, sizeof(struct fr_ustack), &cnt) && cnt == FR_USTACK_CNT ? 0 : -EPROTO;
+		close(fd);
+		return err;
 	}
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_ustacks", sizeof(u32), sizeof(struct fr_ustack), FR_USTACK_CNT, &opts);
 	if (fd < 0)
@@ -47,7 +50,7 @@ static bool copy(const struct fr_ustack *from, struct fr_ustack *to)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (fr_load(&from->stack_id) != id || to->stack_id != id)
 		return false;
-	if (to->sz > FR_USTACK_SZ || to->map_cnt > FR_USTACK_MAP_CNT)
+	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT)
 		return false;
 	for (i = 0; i < to->map_cnt; i++)
 		to->map[i].path[sizeof(to->map[i].path) - 1] = '\0';
