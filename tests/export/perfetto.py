@@ -73,15 +73,20 @@ def test_stacks(ask, events):
 
 def requests(events):
     """How long what was issued took, in order; None: another one was under way, of which the reader ends either."""
-    last, all = {}, []
+    last, all, begun = {}, [], set()
     for e in events:
         at = last.setdefault(e.get("dev"), [0, 0, 0])  # under way, the latest, since when
         if e["event"] == "block_rq_issue":
+            place = e["dev"], e["sector"], e["nr_sector"]
+            if place in begun:  # its driver had sent it back
+                continue
+            begun.add(place)
             if at[0]:
                 all[at[1]] = None
             at[:] = at[0] + 1, len(all), e["ts"]
             all.append(None if at[0] > 1 else 0)
         elif e["event"] == "block_rq_complete" and at[0]:
+            begun.discard((e["dev"], e["sector"], e["nr_sector"]))
             at[0] -= 1
             if all[at[1]] is not None:
                 all[at[1]] = e["ts"] - at[2]
@@ -99,6 +104,26 @@ def test_driver_slices(ask, events):
         if w and g["dur"] != w:
             return f"a request of {w} ns has a slice of {g['dur']} ns"
     return None if any(want) else "no request was alone"
+
+
+SENT_BACK = """fact arch x86_64
+fact boot_id b
+fact events sched_switch,block_rq_issue,block_rq_complete
+horizon 0 0
+horizon 1 0
+event 1000000000 0 block_rq_issue 7 dev=8388608 sector=64 nr_sector=8 bytes=4096 rwbs=W
+event 1000001000 0 block_rq_issue 7 dev=8388608 sector=64 nr_sector=8 bytes=4096 rwbs=W
+event 1000003000 1 block_rq_complete 0 dev=8388608 sector=64 nr_sector=8 rwbs=W
+event 1000005000 0 block_rq_issue 7 dev=8388608 sector=64 nr_sector=8 bytes=4096 rwbs=W
+event 1000009000 1 block_rq_complete 0 dev=8388608 sector=64 nr_sector=8 rwbs=W
+"""
+
+
+def test_sent_back(ask, _):
+    """A request that its driver sends back, and that is issued again, has one slice, and none after it lies in another."""
+    got = [(r["dur"], r["depth"]) for r in ask("select s.dur, s.depth from slice s join track t on s.track_id = t.id where t.type = 'block_io' order by s.ts")]
+    told = count(ask, "ftrace_event where name = 'block_rq_issue'")
+    return None if (got, told) == ([(3000, 0), (4000, 0)], 3) else f"{got}, {told} issues"
 
 
 # ---- 32-bit calls ----

@@ -284,7 +284,8 @@ def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_threads, perfetto.test_stacks)
-    of_made = ((perfetto.test_narrow_calls, perfetto.CALLS), (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
+    of_made = ((perfetto.test_sent_back, perfetto.SENT_BACK), (perfetto.test_narrow_calls, perfetto.CALLS),
+               (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
     of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_gaps, profile.test_profile)
     if not reader:
         for test in tests + of_events + tuple(test for test, _ in of_made) + of_others:

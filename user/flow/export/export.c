@@ -351,12 +351,14 @@ static bool wants_symbols(const struct fr_exporter *e, const struct fr_export_as
 int fr_export(const struct fr_export_ask *ask)
 {
 	const struct fr_exporter *e = fr_exporter_find(ask->format);
+	struct fr_replay_opts opts = ask->opts;
 	struct fr_export x = {0};
 	int err, status;
 
 	if (!e || e->by_library)
 		return FR_EXIT_USAGE;
-	err = fr_replay_open(ask->file, ask->file_cnt, &ask->opts, &x.replay);
+	opts.pairs_without = e->pairs_without;
+	err = fr_replay_open(ask->file, ask->file_cnt, &opts, &x.replay);
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	x.snap = fr_replay_snap(x.replay, 0);

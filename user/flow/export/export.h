@@ -51,6 +51,8 @@ struct fr_exporter {
 	bool folder;	  /* writes several files into a new directory */
 	bool stacks;	  /* has symbolized stacks, json on request */
 	bool by_library;  /* not implemented here: only the name is */
+	/* as in struct fr_replay_opts */
+	const char *pairs_without;
 	/* each returns 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);

@@ -72,6 +72,7 @@ static const struct map driver_maps[] = {
 	{"block_rq_complete", 547, {{1, "dev"}, {2, "sector"}, {3, "nr_sector"}, {5, "ioprio"}, {6, "rwbs"}, {7, ".comm"}}},
 };
 
+#define FROM_PROCESSES	  "block_io_start" /* what these stand in for */
 #define MAP_CNT		  (sizeof(maps) / sizeof(maps[0]))
 #define DRIVER_MAP_CNT	  (sizeof(driver_maps) / sizeof(driver_maps[0]))
 #define FTRACE_NEWTASK	  235u
@@ -328,6 +329,14 @@ static bool is_misread(const struct bound *bound, const struct fr_row *r)
 	return bound->abi && bound->abi->kind != FR_KIND_DERIVED && fr_row_num(r, bound->abi);
 }
 
+/* One that its driver had no room for, and that is issued again, has its slice. */
+static bool is_slice(const struct bound *bound, const struct fr_view *v, const struct fr_row *r)
+{
+	const struct fr_pair *pair = fr_view_pair(v, r);
+
+	return bound->slice.map && !(pair && pair->again);
+}
+
 static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct bound *bound = &p->bound[r->ev->nr];
@@ -338,7 +347,7 @@ static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 	else
 		put_generic(b, v, r);
 	fr_pbuf_close(b, at);
-	if (bound->slice.map) {
+	if (is_slice(bound, v, r)) {
 		at = open_event(b, ns, r->tid);
 		put_message(b, &bound->slice, v, r);
 		fr_pbuf_close(b, at);
@@ -458,7 +467,7 @@ static int begin(struct fr_export *x)
 	p->cpu_cnt = fr_export_cpu_cnt(x);
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
 	p->to.frames = x->frames;
-	p->by_driver = !fr_snap_records(x->snap, "block_io_start");
+	p->by_driver = !fr_snap_records(x->snap, FROM_PROCESSES);
 	err = p->cpu ? fr_perfetto_open(&p->to, x, set_valid(p, x)) : -ENOMEM;
 	return err ?: fr_perfetto_losses(&p->to, x);
 }
@@ -518,6 +527,7 @@ const struct fr_exporter fr_export_perfetto = {
 	.binary = true,
 	.one_boot = true,
 	.stacks = true,
+	.pairs_without = FROM_PROCESSES,
 	.begin = begin,
 	.row = row,
 	.end = end,

@@ -31,6 +31,7 @@ struct fr_replay_opts {
 	u32 tiers;		     /* bits of the tiers to show */
 	const char *filter;	     /* expression, or NULL */
 	bool pairs;		     /* print paired values (view->pair); a filter that needs them need not set this */
+	const char *pairs_without;   /* pairs, if the first file does not record this event; NULL: no such one */
 	bool cgroups;		     /* will cgroups be needed (view->cgroups)? Likewise */
 	u32 jobs;   /* threads, including the caller's: 0 and 1 mean only the caller; FR_REPLAY_JOBS_AUTO, _FEW */
 	bool names; /* will names or stacks be needed? Without a filter and output they need not be read */

@@ -11,7 +11,8 @@
 
 static bool wants_pairs(const struct fr_replay *r)
 {
-	bool wants = r->opts.pairs;
+	const char *without = r->opts.pairs_without;
+	bool wants = r->opts.pairs || (without && !fr_snap_records(r->file[0].snap, without));
 	u32 i;
 
 	for (i = 0; i < r->file_cnt; i++)
