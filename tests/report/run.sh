@@ -292,6 +292,18 @@ window_of_nothing() {
 	done
 }
 
+# A request that its driver sends back is issued again. If it is not known what ended in between, each issue counts, and the page says so.
+issued_again() {
+	local file=$tmp/again.flight said="a device's request that is issued again counts again"
+	begins() { status 0 report --json "$1" && [[ $(jq -c '[.block[] | [.begins, .ends]]' "$tmp/out") == "$2" ]]; }
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'process 7 1 0 0 p' \
+		'event 1000 0 block_rq_issue 7 dev=8388608 sector=64 nr_sector=8 bytes=4096 rwbs=W' \
+		'event 2000 0 block_rq_issue 7 dev=8388608 sector=64 nr_sector=8 bytes=4096 rwbs=W' \
+		'event 3000 1 block_rq_complete 0 dev=8388608 sector=64 nr_sector=8 rwbs=W' | made "$file" || return
+	begins "$file" '[[1,1]]' && status 0 report "$file" && ! grep "$said" "$tmp/out" && rm -f "$file.cut" &&
+		"$FLIGHTREC" cut --pid 7 -o "$file.cut" "$file" && begins "$file.cut" '[[2,0]]' && status 0 report "$file.cut" && prints "^  block I/O +$said$"
+}
+
 # A file without events, the beginning of a file, a window without events.
 nothing_at_all() {
 	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
@@ -333,6 +345,7 @@ check "nothing to report" empty_window
 check "a process that exits: its cause" exit_is_about_its_cause
 check "a thread that executes a program under another tid" exec_of_another_thread
 check "a recursion takes a line" recursion_is_short
+check "a request that is issued again" issued_again
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees

@@ -407,6 +407,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		fr_analyze_free(a);
 		return -ENOMEM;
 	}
+	a->res.each_issue = fr_an_lacks(a, FR_PAIR_RQ);
 	fr_replay_tell_lost(r, pass_damage, a);
 	*out = a;
 	return 0;

@@ -208,6 +208,7 @@ struct fr_an_result {
 	struct fr_an_sums all; /* of all tasks but the idle tasks */
 	struct fr_hist offcpu, queued, blocked, oncpu;
 	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups;
+	bool each_issue; /* completions were cut away: a request that is issued again counts again */
 	struct fr_an_focus focus;
 };
 

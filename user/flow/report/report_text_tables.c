@@ -551,6 +551,24 @@ static void put_cut(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 }
 
+/* What the table of block I/O counts then. */
+static void put_each_issue(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	u64 cnt = 0;
+	u32 i;
+
+	for (i = 0; i < res->blocks.cnt; i++) {
+		const struct fr_an_block *b = fr_tally_at(&res->blocks, i);
+
+		cnt += b->io ? 0 : b->begin_cnt;
+	}
+	if (!res->each_issue || !cnt)
+		return;
+	fr_report_label(p, "block I/O");
+	fr_out_str(p->o, "a device's request that is issued again counts again\n");
+}
+
 void fr_report_put_health(struct fr_report_page *p)
 {
 	fr_report_title(p, "What is missing", NULL);
@@ -558,6 +576,7 @@ void fr_report_put_health(struct fr_report_page *p)
 	put_lost(p);
 	put_choice(p);
 	put_cut(p);
+	put_each_issue(p);
 	put_clock(p);
 	if (p->r->res->horizon_ns > p->r->res->end_ns)
 		fr_out_str(p->o, "  No part of the window is complete on all CPUs: there are no rates.\n");
