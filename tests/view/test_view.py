@@ -4,6 +4,7 @@ import collections
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -273,6 +274,27 @@ def last(_, folder):
         browser.keys("f5")
         browser.run("flightrec.timeline.selected = null; flightrec.panel.fill()")
         equal(browser.run("return document.querySelector('#flame title').textContent.split('  ')[1]"), str(len(samples)), "samples")
+    finally:
+        browser.close()
+
+
+@test("one event is not called 1 events, nor one sample 1 samples")
+def one(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "one.html")
+    sample = flightrec("replay", "--json", "-f", "event == cpu_sample", load).splitlines()[0]
+    at = str(json.loads(sample)["ts"])
+    flightrec("view", "-o", html, "--since", at, "--until", at, "-f", "event == cpu_sample", load)
+    browser = Browser()
+    try:
+        equal(browser.open(html), "", "what the page says")
+        said = browser.run("""flightrec.timeline.selected = null;
+            flightrec.panel.open("flame");
+            flightrec.panel.open("detail");
+            const about = document.getElementById("detail").textContent;
+            flightrec.selectTask(flightrec.data.tid[0]);
+            return [document.getElementById("what").textContent, about, document.getElementById("detail").textContent, document.getElementById("flame").textContent]""")
+        for words, text in zip(("1 event, ", "1 event in ", "its 1 event", "1 sample in "), said):
+            check(words in text and not re.search(r"\b1 (event|sample)s", text), f"{words} is not in {text[:300]}")
     finally:
         browser.close()
 

@@ -135,7 +135,7 @@ class Data {
 			await new Promise(r => setTimeout(r));
 		}
 		if (at !== d.n)
-			throw new Error(`this file is not whole: ${at} of ${d.n} events`);
+			throw new Error(`this file is not whole: ${at} of ${many(d.n, "event")}`);
 		d.span = Math.max(d.span, d.n ? d.ts[d.n - 1] : 0, 1);
 		return d;
 	}
@@ -206,6 +206,11 @@ class Data {
 
 function hex(v) {
 	return "0x" + (typeof v === "bigint" ? v : BigInt.asUintN(64, BigInt(v))).toString(16);
+}
+
+// "1 event", "2 events", "1,234 events"
+function many(n, what) {
+	return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 }
 
 function duration(ns) {

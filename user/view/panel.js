@@ -116,13 +116,13 @@ class Panel {
 			sum[st.kind.a[i]] += st.until.a[i] - st.at.a[i];
 		s.append(el("h3", {}, `task ${this.model.name(tid)}${t.pid ? `, process ${t.pid}` : ""}`));
 		s.append(rowsTable(["state", "time"], sum.map((ns, k) => [STATE_NAME[k], num(duration(ns))]).filter((r, k) => sum[k])));
-		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${t.rows.n} events`)));
+		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${many(t.rows.n, "event")}`)));
 	}
 	about(s) {
 		const f = this.data.facts;
 		s.append(el("h2", {}, f.trigger_reason ? `trigger: ${f.trigger_reason}` : "no trigger"));
 		s.append(rowsTable(["", ""], Object.entries(f)));
-		s.append(el("p", { class: "dim" }, `${this.data.n} events in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
+		s.append(el("p", { class: "dim" }, `${many(this.data.n, "event")} in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
 	}
 
 	// ---- events: only the rows that can be seen are there ----
@@ -237,7 +237,7 @@ class Panel {
 	flame() {
 		const s = this.section(), { from, to, selected } = this.timeline, tid = selected && selected.tid;
 		const all = this.tree(from, to, tid);
-		s.append(el("h2", {}, `${all.cnt} samples in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
+		s.append(el("h2", {}, `${many(all.cnt, "sample")} in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
 		if (all.cnt)
 			this.drawFlame(s, all, all);
 	}
@@ -282,7 +282,7 @@ class Panel {
 		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
 				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
 		if (d.damage)
-			s.append(el("p", { class: "bad" }, `${d.damage} parts of the file are damaged or missing: nothing is known of what they held`));
-		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${d.holes.length} holes: hatched in the timeline` : "no holes"));
+			s.append(el("p", { class: "bad" }, `${many(d.damage, "part")} of the file ${d.damage === 1 ? "is" : "are"} damaged or missing: nothing is known of what was there`));
+		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${many(d.holes.length, "hole")}: hatched in the timeline` : "no holes"));
 	}
 }
