@@ -488,6 +488,11 @@ report_unknown_cgroup() {
 	status 0 "$flightrec" report "$snap" || return
 	grep -A 2 -x Cgroups "$tmp/out" | grep -qE '^  not known +[0-9.]+% ' || { cat "$tmp/out"; return 1; }
 }
+# What a file of more CPUs than there can be costs to read: anybody can write one.
+wide_is_linear() {
+	command -v valgrind > /dev/null || { echo "valgrind is not installed"; return 77; }
+	make -s build/tests/cli/make_wide && /usr/bin/python3 -B tests/cli/wide.py build/tests/cli/make_wide
+}
 # Of many CPUs those of which nothing is to be said share a line, which has their sums; -v, and JSON, show each. Of few, each has a line.
 info_wide() {
 	local wide=$tmp/wide.flight
@@ -747,6 +752,7 @@ check "profile -o makes a new file, and replaces none" profile_output_is_new
 check "info --json" info_json
 check "info" info_text
 check "info of many CPUs" info_wide
+check "many CPUs cost no more than they are" wide_is_linear
 check "report of a cgroup that is not known" report_unknown_cgroup
 check "narrow pages" narrow_pages
 check "verify" verify_sound

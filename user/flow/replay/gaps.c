@@ -138,7 +138,7 @@ size_t fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *
 	size_t cnt, i, lost_cnt = 0;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt), *before = NULL;
 
-	if (has_all(r, c, cnt))
+	if (!max || has_all(r, c, cnt))
 		return 0;
 	for (i = 0; i <= cnt && lost_cnt < max; i++) {
 		const struct fr_chunk *after = i < cnt ? &c[i] : NULL;

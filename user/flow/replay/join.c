@@ -173,18 +173,26 @@ static int make_groups(struct join *j)
 
 static int add_ring(struct fr_join_group *g, const struct fr_chunk *c)
 {
-	struct fr_join_ring *r;
-	u32 i;
+	struct fr_join_ring *r = realloc(g->ring, (g->ring_cnt + 1) * sizeof(*r));
 
-	for (i = 0; i < g->ring_cnt; i++)
-		if (g->ring[i].epoch == c->epoch && g->ring[i].cpu == c->cpu && g->ring[i].tier == c->tier)
-			return 0;
-	r = realloc(g->ring, (g->ring_cnt + 1) * sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	g->ring = r;
 	r[g->ring_cnt++] = (struct fr_join_ring){.epoch = c->epoch, .cpu = c->cpu, .tier = c->tier};
 	return 0;
+}
+
+/* That of each chunk which is its first. */
+static int add_rings(struct fr_join_group *g, const struct fr_snap *s)
+{
+	size_t cnt, of_ring, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (*fr_snap_chunks_of(s, c[i].epoch, c[i].cpu, c[i].tier, &of_ring) == i)
+			err = add_ring(g, &c[i]);
+	return err;
 }
 
 static int by_place(const void *a, const void *b)
@@ -198,20 +206,20 @@ static int by_place(const void *a, const void *b)
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
+/* Several files may have the same ones. */
 static int find_rings(struct fr_join_group *g)
 {
-	size_t cnt, k;
 	int err = 0;
-	u32 i;
+	u32 i, kept = 0;
 
-	for (i = 0; i < g->file_cnt; i++) {
-		const struct fr_chunk *c = fr_snap_chunks(g->file[i]->snap, &cnt);
-
-		for (k = 0; k < cnt && !err; k++)
-			err = add_ring(g, &c[k]);
-	}
-	if (!err && g->ring_cnt)
+	for (i = 0; i < g->file_cnt && !err; i++)
+		err = add_rings(g, g->file[i]->snap);
+	if (g->ring_cnt)
 		qsort(g->ring, g->ring_cnt, sizeof(*g->ring), by_place);
+	for (i = 0; i < g->ring_cnt; i++)
+		if (!kept || by_place(&g->ring[kept - 1], &g->ring[i]))
+			g->ring[kept++] = g->ring[i];
+	g->ring_cnt = kept;
 	return err;
 }
 

@@ -20,18 +20,15 @@ bool fr_join_laps_of(const struct fr_snap *s, const struct fr_join_ring *r, u64 
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
-	bool any = false;
+	const size_t *nr = fr_snap_chunks_of(s, r->epoch, r->cpu, r->tier, &cnt);
 
 	for (i = 0; i < cnt; i++) {
-		if (!fr_join_is_chunk_of(&c[i], r))
-			continue;
-		if (!any || c[i].first_seq < *first)
-			*first = c[i].first_seq;
-		if (!any || c[i].last_seq > *last)
-			*last = c[i].last_seq;
-		any = true;
+		if (!i || c[nr[i]].first_seq < *first)
+			*first = c[nr[i]].first_seq;
+		if (!i || c[nr[i]].last_seq > *last)
+			*last = c[nr[i]].last_seq;
 	}
-	return any;
+	return cnt;
 }
 
 u64 fr_join_last_lap(const struct fr_snap *s, const struct fr_join_ring *r)
@@ -47,31 +44,37 @@ u64 fr_join_last_ns(const struct fr_snap *s, const struct fr_join_ring *r)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	const size_t *nr = r ? fr_snap_chunks_of(s, r->epoch, r->cpu, r->tier, &cnt) : NULL;
 	u64 last_ns = 0;
 
-	for (i = 0; i < cnt; i++)
-		if (c[i].last_ts > last_ns && (!r || fr_join_is_chunk_of(&c[i], r)))
-			last_ns = c[i].last_ts;
+	for (i = 0; i < cnt; i++) {
+		u64 ns = c[nr ? nr[i] : i].last_ts;
+
+		last_ns = ns > last_ns ? ns : last_ns;
+	}
 	return last_ns;
 }
 
 struct fr_snap_hole *fr_join_find_damage(const struct fr_snap *s, const struct fr_join_ring *r, size_t *found)
 {
 	size_t cnt, i, max = fr_gaps_lost_max(s);
-	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	const struct fr_chunk *chunks = fr_snap_chunks(s, &cnt), *c;
+	const size_t *nr = fr_snap_chunks_of(s, r->epoch, r->cpu, r->tier, &cnt);
 	const struct fr_snap_ring *a = fr_join_account_of(s, r);
 	struct fr_snap_hole *h = malloc((cnt + max + 1) * sizeof(*h));
 
 	*found = 0;
-	for (i = 0; i < cnt && h; i++)
-		if (c[i].damaged && fr_join_is_chunk_of(&c[i], r))
+	for (i = 0; i < cnt && h; i++) {
+		c = &chunks[nr[i]];
+		if (c->damaged)
 			h[(*found)++] = (struct fr_snap_hole){.cpu = r->cpu,
 							      .tier = r->tier,
 							      .why = FR_HOLE_damaged,
-							      .first_seq = c[i].first_seq,
-							      .last_seq = c[i].last_seq,
-							      .since_ns = c[i].first_ts,
-							      .until_ns = c[i].last_ts};
+							      .first_seq = c->first_seq,
+							      .last_seq = c->last_seq,
+							      .since_ns = c->first_ts,
+							      .until_ns = c->last_ts};
+	}
 	if (h && a)
 		*found += fr_gaps_find_lost(s, a, h + *found, max);
 	return h;

@@ -42,19 +42,6 @@ static bool is_read(const struct fr_replay *r, u8 tier)
 
 /* ---- rings ---- */
 
-static struct fr_replay_ring *find_ring(struct fr_replay *r, u32 boot, const struct fr_chunk *c)
-{
-	u32 i;
-
-	for (i = 0; i < r->ring_cnt; i++) {
-		struct fr_replay_ring *ring = &r->ring[i];
-
-		if (ring->boot == boot && ring->epoch == c->epoch && ring->cpu == c->cpu && ring->tier == c->tier)
-			return ring;
-	}
-	return NULL;
-}
-
 static int new_ring(struct fr_replay *r, u32 file, const struct fr_chunk *c)
 {
 	struct fr_replay_ring *ring = realloc(r->ring, (r->ring_cnt + 1) * sizeof(*ring));
@@ -77,16 +64,17 @@ static int new_ring(struct fr_replay *r, u32 file, const struct fr_chunk *c)
 	return 0;
 }
 
+/* Those of a file: that of each chunk which is its first. */
 static int find_rings(struct fr_replay *r, u32 file)
 {
-	size_t cnt, i;
-	const struct fr_chunk *c = fr_snap_chunks(r->file[file].snap, &cnt);
+	const struct fr_snap *s = r->file[file].snap;
+	size_t cnt, of_ring, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
 	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++) {
-		if (is_read(r, c[i].tier) && !find_ring(r, r->file[file].boot, &c[i]))
+	for (i = 0; i < cnt && !err; i++)
+		if (is_read(r, c[i].tier) && *fr_snap_chunks_of(s, c[i].epoch, c[i].cpu, c[i].tier, &of_ring) == i)
 			err = new_ring(r, file, &c[i]);
-	}
 	return err;
 }
 
@@ -102,6 +90,29 @@ static int by_cpu_and_tier(const void *a, const void *b)
 	if (x->boot != y->boot)
 		return x->boot < y->boot ? -1 : 1;
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
+}
+
+static int by_ring(const void *a, const void *b)
+{
+	const struct fr_replay_ring *x = a, *y = b;
+
+	return by_cpu_and_tier(a, b) ?: x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Of those that several files have, the first one's stay. */
+static void sort_rings(struct fr_replay *r)
+{
+	u32 i, kept = 0;
+
+	if (r->ring_cnt)
+		qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_ring);
+	for (i = 0; i < r->ring_cnt; i++) {
+		if (kept && !by_cpu_and_tier(&r->ring[kept - 1], &r->ring[i]))
+			fr_ringsrc_free(r->ring[i].src);
+		else
+			r->ring[kept++] = r->ring[i];
+	}
+	r->ring_cnt = kept;
 }
 
 static int fill_ring(struct fr_replay *r, struct fr_replay_ring *ring)
@@ -124,8 +135,7 @@ int fr_replay_make_rings(struct fr_replay *r)
 
 	for (i = 0; i < r->file_cnt && !err; i++)
 		err = find_rings(r, i);
-	if (!err && r->ring_cnt)
-		qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_cpu_and_tier);
+	sort_rings(r);
 	for (i = 0; i < r->ring_cnt && !err; i++)
 		err = fill_ring(r, &r->ring[i]);
 	return err;

@@ -53,35 +53,18 @@ void fr_ringsrc_free(struct fr_ringsrc *r)
 	free(r);
 }
 
-static bool is_wanted(const struct fr_ringsrc *r, const struct fr_chunk *c, const struct cursor *cur)
-{
-	return c->epoch == r->epoch && c->cpu == r->cpu && c->tier == r->tier && c->first_ts <= cur->until_ns &&
-	       c->last_ts >= cur->since_ns;
-}
-
-static int by_position(const void *a, const void *b, void *arg)
-{
-	const struct fr_chunk *chunks = arg;
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-
-	if (chunks[i].first_seq != chunks[j].first_seq)
-		return chunks[i].first_seq < chunks[j].first_seq ? -1 : 1;
-	return i < j ? -1 : i > j;
-}
-
 static int find_chunks(const struct fr_ringsrc *r, struct cursor *cur)
 {
-	size_t cnt, i;
+	size_t cnt, of_ring, i;
 	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+	const size_t *nr = fr_snap_chunks_of(cur->snap, r->epoch, r->cpu, r->tier, &of_ring);
 
-	cur->chunk = malloc((cnt + 1) * sizeof(*cur->chunk));
+	cur->chunk = malloc((of_ring + 1) * sizeof(*cur->chunk));
 	if (!cur->chunk)
 		return -ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		if (is_wanted(r, &c[i], cur))
-			cur->chunk[cur->chunk_cnt++] = i;
-	}
-	qsort_r(cur->chunk, cur->chunk_cnt, sizeof(*cur->chunk), by_position, (void *)c);
+	for (i = 0; i < of_ring; i++)
+		if (c[nr[i]].first_ts <= cur->until_ns && c[nr[i]].last_ts >= cur->since_ns)
+			cur->chunk[cur->chunk_cnt++] = nr[i];
 	return 0;
 }
 

@@ -12,18 +12,19 @@
 
 static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
 {
+	u32 *nr = fr_idmap_get(&m->ring_nr, (u32)cpu << 8 | tier);
 	struct fr_sum_ring *r;
-	u32 i;
 
-	for (i = 0; i < m->ring_cnt; i++) {
-		if (m->ring[i].cpu == cpu && m->ring[i].tier == tier)
-			return &m->ring[i];
-	}
+	if (!nr)
+		return NULL;
+	if (*nr)
+		return &m->ring[*nr - 1];
 	r = realloc(m->ring, (m->ring_cnt + 1) * sizeof(*r));
 	if (!r)
 		return NULL;
 	m->ring = r;
 	r += m->ring_cnt++;
+	*nr = m->ring_cnt;
 	*r = (struct fr_sum_ring){.cpu = cpu, .tier = tier};
 	return r;
 }
@@ -173,6 +174,8 @@ int fr_summary_new(const struct fr_snap *s, struct fr_summary **out)
 {
 	struct fr_summary *m = calloc(1, sizeof(*m));
 
+	if (m)
+		fr_idmap_init(&m->ring_nr, sizeof(u32));
 	if (!m || fill(m, s)) {
 		fr_summary_free(m);
 		return -ENOMEM;
@@ -185,6 +188,7 @@ void fr_summary_free(struct fr_summary *m)
 {
 	if (!m)
 		return;
+	fr_idmap_free(&m->ring_nr);
 	free(m->ring);
 	free(m->cpu);
 	free(m);

@@ -8,6 +8,7 @@
 #define FR_SUMMARY_H
 
 #include "io/snapfile/snapfile.h"
+#include "pure/set/idmap.h"
 
 /* A ring: one CPU, one tier. */
 struct fr_sum_ring {
@@ -35,6 +36,7 @@ struct fr_sum_cpu {
 struct fr_summary {
 	struct fr_sum_ring *ring; /* by CPU, then tier */
 	u32 ring_cnt;
+	struct fr_idmap ring_nr; /* number + 1 in ring, by CPU and tier, before they are sorted */
 	struct fr_sum_cpu *cpu;
 	u32 cpu_cnt;
 	u64 event_cnt, ring_sz;

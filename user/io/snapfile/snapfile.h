@@ -223,7 +223,9 @@ const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cn
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
-			       size_t *cnt);			/* places, as file_off, of event chunks without a header */
+			       size_t *cnt); /* places, as file_off, of event chunks without a header */
+/* A ring's: their numbers in fr_snap_chunks(), by their places in the ring. */
+const size_t *fr_snap_chunks_of(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, size_t *cnt);
 const struct fr_prof *fr_snap_profile(const struct fr_snap *s); /* NULL: there is none */
 
 /* Is the file's end lost, with the accounts of rings? Then there may have been CPUs of which it has nothing. */

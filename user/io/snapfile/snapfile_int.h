@@ -61,6 +61,7 @@ struct fr_snap {
 	struct fr_chunk *chunk;	  /* event chunks */
 	struct fr_snap_place *place;
 	size_t chunk_cnt;
+	size_t *by_ring;    /* numbers of chunks, ring by ring, by their places in it */
 	size_t context_cnt; /* context chunks, stored after the others once all have been read */
 	u64 *off;	    /* of all chunks */
 	size_t off_cnt;
@@ -118,6 +119,9 @@ void fr_snap_decoder_clear(struct fr_snap_decoder *d);
 
 /* After the last chunk: move the context chunks behind the others. 0 or -ENOMEM. */
 int fr_snap_sort_context(struct fr_snap *s);
+
+/* After that: sort the others by ring. 0 or -ENOMEM. */
+int fr_snap_sort_rings(struct fr_snap *s);
 
 /* ---- snapfile_meta.c ---- */
 

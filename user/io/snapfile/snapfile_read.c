@@ -113,7 +113,7 @@ int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, 
 	if (!err && found_nothing(s))
 		err = -EBADMSG;
 	if (!err)
-		err = fr_snap_sort_context(s);
+		err = fr_snap_sort_context(s) ?: fr_snap_sort_rings(s);
 	if (!err)
 		err = choose_schema(s);
 	fr_snap_sort_texts(s);
@@ -154,6 +154,7 @@ void fr_snap_close(struct fr_snap *s)
 	free(s->damage);
 	fr_snap_decoder_clear(&s->own);
 	free(s->chunk);
+	free(s->by_ring);
 	free(s->place);
 	free(s->off);
 	free(s->lost);
