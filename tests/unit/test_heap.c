@@ -108,7 +108,8 @@ static void takes_nothing_yet(void)
 	unsigned long before = heap_kib("Rss");
 
 	fr_heap_huge_pages();
-	must(heap_kib("Rss") <= before + 256);
+	/* khugepaged may put a huge page where one page is used, at any time */
+	must(heap_kib("Rss") <= before + 256 + 2048);
 }
 
 static void is_huge(void)

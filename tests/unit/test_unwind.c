@@ -674,13 +674,22 @@ static void test_files(void **state)
 	}
 }
 
+/* This program's file. Another process would find valgrind's behind our /proc/PID/exe. */
+static void find_this(char *file, size_t sz)
+{
+	ssize_t len = readlink("/proc/self/exe", file, sz - 1);
+
+	assert_true(len > 0);
+	file[len] = 0;
+}
+
 /* Have the stack be of another program file with the same content. */
 static void pretend(const char *file, u64 ino)
 {
-	char own[256] = "";
+	char own[256];
 	u32 k;
 
-	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	find_this(own, sizeof(own));
 	for (k = 0; k < taken.map_cnt; k++)
 		if (!strcmp(taken.map[k].path, own)) {
 			strcpy(taken.map[k].path, file);
@@ -691,12 +700,13 @@ static void pretend(const char *file, u64 ino)
 /* A copy of this program in a new directory. Returns its inode. */
 static u64 copy_of_this(char *dir, char *file, size_t sz)
 {
-	char command[600];
+	char command[600], own[256];
 	struct stat st;
 
+	find_this(own, sizeof(own));
 	assert_non_null(mkdtemp(dir));
 	snprintf(file, sz, "%s/program", dir);
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), file);
+	snprintf(command, sizeof(command), "cp %s %s", own, file);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(stat(file, &st), 0);
 	return st.st_ino;
