@@ -343,7 +343,7 @@ def none():
 @test("the recorder is told when a table fills, and reads it then: most of what would not fit is not lost")
 def told():
     name = new_name()
-    with recorder(name, *SAMPLES, "--hz", "999") as p:
+    with recorder(name, *SAMPLES, "--hz", "499") as p:
         with new_stacks():
             wait_for(lambda: taken(name) > 5000, "samples are taken", 120)
         got = of_live(name, "--since", "1h")
