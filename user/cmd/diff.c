@@ -137,8 +137,7 @@ static int find_files(struct ask *ask, int argc, char **argv)
 		ask->diff.path[1] = argv[argc - 1];
 	} else {
 		fr_err("name two snapshots, flightrec diff A B, or one with a profile, flightrec diff FILE, or one and windows "
-		       "of "
-		       "it, flightrec diff --window-a 0%%..50%% --window-b 50%%..100%% FILE");
+		       "of it, flightrec diff --window-a 0%%..50%% --window-b 50%%..100%% FILE");
 		return -1;
 	}
 	for (i = 0; i < 2; i++) {
