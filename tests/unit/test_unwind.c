@@ -513,7 +513,8 @@ static NOINLINE void handler(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)info;
 	take();
-	taken.page_cnt = FR_USTACK_OWN_CNT;
+	if (taken.page_cnt > FR_USTACK_OWN_CNT)
+		taken.page_cnt = FR_USTACK_OWN_CNT;
 	copy_pages(uc->uc_mcontext.gregs[REG_RSP]);
 }
 
