@@ -149,7 +149,11 @@ def check_cpus(c, rep, t):
         c.hist(what + " wakeup", got["wakeup"], want.wakeup)
         ran = ([(t.w["moment_begin_ns"], want.first)] if want.first is not None else []) + want.ran
         c.equal(what + " ran", [(s["ts"], s["tid"]) for s in got["ran"]], ran)
-        comms = [s["comm"] for s in got["ran"]][-len(want.ran):] if want.ran else []
+        comms = [s["comm"] for s in got["ran"]]
+        if want.first is not None:
+            # what it is called as the moment begins: its name at its switch, or one that it took since
+            names = {want.first_comm} | {w.comm for w in t.all_tasks if w.tid == want.first}
+            c.equal(what + " ran first, name", comms.pop(0) in names, True)
         c.equal(what + " ran, names", comms, want.ran_comms)
 
 
@@ -168,7 +172,7 @@ def check_syscalls(c, rep, t, words):
 
 def check_waits(c, rep, t, pairs, words):
     task_of = {g["nr"]: (g["tid"], g["comm"]) for g, _ in pairs}
-    task_of[0] = (0, None)
+    task_of[0] = (0, "idle")
     nr_of = {id(w): g["nr"] for g, w in pairs}
     nr_of[id(t.all_tasks[0])] = 0
     want = {(by, nr_of.get(id(who)) if by == "task" else who, nr_of.get(id(task))): v for (by, who, task), v in t.waits.items()}
@@ -180,7 +184,7 @@ def check_waits(c, rep, t, pairs, words):
         c.equal(what, (x["tid"], x["comm"]), task_of[x["task"]])
         words.check_by(c, what, x)
         if x["by"] == "task":
-            c.equal(what + " waker", (x["waker_tid"], x["waker_tid"] and x["waker_comm"] or None), task_of[x["waker_task"]])
+            c.equal(what + " waker", (x["waker_tid"], x["waker_comm"] or None), task_of[x["waker_task"]])
     for x in rep["offcpu"]:
         words.check_in(c, "off the CPU", x)
 

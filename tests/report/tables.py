@@ -46,7 +46,7 @@ class Cpu:
         self.wakeup = []
         self.since_ns, self.tid = since_ns, None
         self.irq = self.softirq = None
-        self.first, self.ran, self.ran_comms = None, [], []
+        self.first, self.first_comm, self.ran, self.ran_comms = None, None, [], []
 
 
 class Call:
@@ -211,7 +211,7 @@ class Tables:
         if self.is_picked():
             return
         if ts < self.w["moment_begin_ns"]:
-            c.first = tid
+            c.first, c.first_comm = tid, comm
         elif ts <= self.w["moment_end_ns"]:
             c.ran.append((ts, tid))
             c.ran_comms.append(comm)
