@@ -545,6 +545,8 @@ static void last_snapshots(struct fr_daemon *d)
 /* A start that failed, for whatever reason, ends no session that recorded before. */
 static void end_session(struct fr_daemon *d, bool begun)
 {
+	int err;
+
 	if (d->lost)
 		return;
 	if (d->ask->keep || d->ask->is_daemon || (d->ask->found && !begun)) {
@@ -563,7 +565,12 @@ static void end_session(struct fr_daemon *d, bool begun)
 		return;
 	fr_sess_detach(d->s);
 	fr_inclog_save_last(d->s, d->live->config.dir);
-	fr_sess_remove(d->s);
+	err = fr_sess_remove(d->s);
+	if (err)
+		fr_warn_errno(err,
+			      "session '%s' is ended, but not all of " FR_SESSION_ROOT
+			      "/%s is removed: the next `flightrec record` removes it",
+			      d->ask->name, d->ask->name);
 	if (d->over && !d->ask->command && !has_rule(d, FR_TRIGGER_exit))
 		fprintf(stderr,
 			"session '%s' is ended, its history discarded: --on exit saves it, --keep leaves it recording\n",

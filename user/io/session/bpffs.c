@@ -15,6 +15,8 @@
 
 #include "pure/err.h"
 
+#define REMOVE_TRIES 100
+
 static bool is_bpffs(const char *root)
 {
 	struct statfs sfs;
@@ -89,7 +91,7 @@ static int remove_entry(const char *dir, const char *name)
 	return rmdir(path) && errno != ENOENT ? -errno : 0;
 }
 
-int fr_bpffs_remove(const char *dir)
+static int remove_all(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -106,5 +108,14 @@ int fr_bpffs_remove(const char *dir)
 	closedir(d);
 	if (!err && rmdir(dir) && errno != ENOENT)
 		err = -errno;
+	return err;
+}
+
+int fr_bpffs_remove(const char *dir)
+{
+	int tries, err = -ENOTEMPTY;
+
+	for (tries = 0; tries < REMOVE_TRIES && err == -ENOTEMPTY; tries++)
+		err = remove_all(dir);
 	return err;
 }

@@ -21,7 +21,10 @@ int fr_bpffs_lock(int at, const char *dir, int how);
 /* Is this directory, opened as fd, still the one that is called so? Whoever holds its lock relies on the answer. */
 bool fr_bpffs_is_at(int at, const char *dir, int fd);
 
-/* Remove a directory of pins, including one level of subdirectories. 0 or -errno of the first failure. */
+/*
+ * Remove a directory of pins, including one level of subdirectories. Who still has it open may make a lock or a request in it
+ * meanwhile: that is removed, too. 0 or -errno of the first failure.
+ */
 int fr_bpffs_remove(const char *dir);
 
 #endif
