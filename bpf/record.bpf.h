@@ -397,14 +397,14 @@ FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 ev
 }
 
 /* As fr_begin(), for a program that may be preempted where the others may not: an iterator. */
-FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 tid)
+FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 fixed_sz, u32 tid)
 {
 	struct fr_ring ring;
 
 	if (!fr_has_ring(&ring, rings, tier))
 		return NULL;
 	ring.way = FR_WAY_APART;
-	return fr_begin_in(w, &ring, event, sz, sz, tid, 0);
+	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, 0);
 }
 
 /*

@@ -112,15 +112,14 @@ FR_INLINE int fr_stack_lap(u64 id, u64 *seq)
 	return 0;
 }
 
-/* Write the first depth frames of a buffer to the stack ring, unless they are there. Returns their id, 0: not written. */
-__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
+FR_INLINE u64 fr_stack_put(u32 buf_nr, u32 depth, u32 tid, u64 seed, bool apart)
 {
 	struct fr_rec_stack *rec;
 	struct stack_seen *seen;
 	struct fr_ring ring;
 	struct fr_writing w;
 	u64 id = fr_stack_hash(buf_nr, depth, seed), seq;
-	u32 slot = id % FR_SEEN_CNT;
+	u32 slot = id % FR_SEEN_CNT, sz;
 
 	seen = bpf_map_lookup_elem(&fr_stack_seen, &slot);
 	if (!seen || depth > FR_STACK_DEPTH_MAX || fr_ring_get(&ring, &fr_stack, FR_TIER_STACK))
@@ -128,7 +127,9 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 	seq = fr_w_seq(fr_writer_w(ring.wr));
 	if (seen->id == id && fr_stack_is_near(seen->seq, seq))
 		return id;
-	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sizeof(*rec) + depth * sizeof(u64), sizeof(*rec), tid, 0);
+	sz = sizeof(*rec) + depth * sizeof(u64);
+	rec = apart ? fr_begin_apart(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sz, sizeof(*rec), tid)
+		    : fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sz, sizeof(*rec), tid, 0);
 	if (!rec)
 		return 0;
 	rec->stack_id = id;
@@ -138,6 +139,12 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 	seen->seq = seq;
 	seen->tries = FR_ORIGIN_TRIES;
 	return id;
+}
+
+/* Write the first depth frames of a buffer to the stack ring, unless they are there. Returns their id, 0: not written. */
+__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
+{
+	return fr_stack_put(buf_nr, depth, tid, seed, false);
 }
 
 /* ---- where frames are ---- */

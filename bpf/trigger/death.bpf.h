@@ -63,7 +63,7 @@ FR_INLINE int fr_crash_tell(void *ctx, u32 due, u32 late, const struct fr_death 
 	kstack_id = fr_moment_kernel_stack(ctx, nr);
 	ustack_id = fr_moment_user_stack(ctx, nr);
 	fr_crash_write(nr, late, kstack_id, ustack_id);
-	return fr_moment_end(nr, due);
+	return fr_moment_end(nr);
 }
 
 #endif

@@ -12,7 +12,7 @@ FR_INLINE int tell_status(u32 due, s32 code)
 	a->exit_code = code;
 	fr_moment_of(nr, bpf_get_current_task());
 	fr_moment_name_process(a, bpf_get_current_task_btf());
-	return fr_moment_end(nr, due);
+	return fr_moment_end(nr);
 }
 
 SEC("tp_btf/sched_process_exit")

@@ -36,18 +36,20 @@ __noinline u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *wh
 	return set & ~said;
 }
 
-__noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid)
+__noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid, u64 kstack_id)
 {
 	struct fr_rec_hung *rec;
 	struct fr_writing w;
 
-	rec = fr_begin_apart(&w, &fr_life, FR_TIER_LIFE, FR_EV_hung, sizeof(*rec), (u32)bpf_get_current_pid_tgid());
+	rec = fr_begin_apart(&w, &fr_life, FR_TIER_LIFE, FR_EV_hung, sizeof(*rec), sizeof(*rec),
+			     (u32)bpf_get_current_pid_tgid());
 	fr_mark(rec);
 	if (!rec)
 		return 0;
 	rec->target_pid = tid;
 	rec->value = value_ns;
 	rec->limit = limit_ns;
+	rec->kstack_id = kstack_id;
 	rec->state = state;
 	fr_commit(&w);
 	return w.res.time_ns;
@@ -66,19 +68,28 @@ FR_INLINE void incident(u64 value_ns, u32 state, u64 task)
 	fr_incident_close(nr);
 }
 
-__noinline int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task)
+__noinline u32 fr_hung_begin(u64 value_ns, u32 state, u32 due, u64 task)
 {
 	u32 nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
 	struct fr_alert *a = fr_alert(nr);
 
 	if (!a)
-		return 0;
+		return FR_MOMENT_NONE;
 	fr_moment_of(nr, task);
 	a->value_ns = value_ns;
 	a->what = state;
 	incident(value_ns, state, task);
-	a->ts = fr_hung_write(value_ns, fr_rules_limit(due), state, a->tid);
-	return fr_moment_end(nr, due);
+	return nr;
+}
+
+__noinline int fr_hung_end(u32 nr, u64 kstack_id)
+{
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	a->ts = fr_hung_write(a->value_ns, fr_moment_limit(nr), a->what, a->tid, kstack_id);
+	return fr_moment_end(nr);
 }
 
 /* A look reports each hung task once, so no gap is needed; TOLD_MAX bounds their number. */
@@ -92,8 +103,8 @@ FR_INLINE void count_matched(u32 set)
 
 FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 {
-	u64 off = fr_load(&t->off), value, address = FR_ADDRESS(task);
-	u32 state = *(volatile u32 *)&task->__state, blocked, set;
+	u64 off = fr_load(&t->off), value, kstack_id, address = FR_ADDRESS(task);
+	u32 state = *(volatile u32 *)&task->__state, blocked, set, nr;
 	struct fr_lat_who who = {};
 
 	value = fr_lat_hung(t, bpf_ktime_get_ns(), off, state, &blocked);
@@ -107,7 +118,11 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	fr_hung_left--;
 	t->hung_set |= set;
 	count_matched(set);
-	fr_hung_tell(value, blocked ? FR_PREV_STATE_BLOCKED : 0, set, address);
+	nr = fr_hung_begin(value, blocked ? FR_PREV_STATE_BLOCKED : 0, set, address);
+	if (nr == FR_MOMENT_NONE)
+		return;
+	kstack_id = fr_moment_stack_of(task, nr, FR_MOMENT_APART);
+	fr_hung_end(nr, off == fr_load(&t->off) ? kstack_id : 0); /* a stack that changes while it is walked says nothing */
 }
 
 /* Is it worth a look? Not if it runs, sleeps or has ended. */

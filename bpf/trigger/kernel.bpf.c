@@ -58,7 +58,7 @@ FR_INLINE int tell(const void *text, u32 len, u32 what, u64 addr)
 	a->addr = addr;
 	fr_moment_of(nr, bpf_get_current_task());
 	a->ts = fr_report_write(nr, len);
-	return fr_moment_end(nr, due);
+	return fr_moment_end(nr);
 }
 
 SEC("tp_btf/console")

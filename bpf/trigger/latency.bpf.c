@@ -58,59 +58,73 @@ static const char names[8][8] FR_ALIGNED(8) = {
 };
 
 /* Write the event. Returns its time, 0: it was lost. */
-__noinline u64 fr_lat_write(u32 latency, u64 value_ns, u64 limit_ns, u64 id, u32 tid)
+__noinline u64 fr_lat_write(u32 nr, u32 latency, u64 kstack_id)
 {
+	const struct fr_alert *a = fr_alert(nr);
 	struct fr_rec_latency *rec;
 	struct fr_writing w;
 
+	if (!a)
+		return 0;
 	rec = FR_BEGIN(&w, latency, LIFE);
 	fr_mark(rec);
 	if (!rec)
 		return 0;
-	rec->target_pid = tid;
-	rec->value = value_ns;
-	rec->limit = limit_ns;
-	rec->id = id;
+	rec->target_pid = a->tid;
+	rec->value = a->value_ns;
+	rec->limit = fr_moment_limit(nr);
+	rec->id = a->what;
+	rec->kstack_id = kstack_id;
 	__builtin_memcpy(rec->what, names[latency % 8], sizeof(rec->what));
 	fr_commit(&w);
 	return w.res.time_ns;
 }
 
-__noinline int fr_lat_tell(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr)
+__noinline u32 fr_lat_begin(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr)
 {
 	u32 due, nr;
 	struct fr_alert *a;
 
 	if (!who)
-		return 0;
+		return FR_MOMENT_NONE;
 	due = fr_rules_due(fr_lat_rules(latency, value_ns, id, who));
 	nr = due ? fr_moment_begin(FR_TRIGGER_latency, due) : FR_MOMENT_NONE;
 	a = fr_alert(nr);
 	if (!a)
-		return 0;
+		return FR_MOMENT_NONE;
 	a->value_ns = value_ns;
 	a->what = id;
 	a->tid = who->tid;
 	a->pid = who->pid;
 	a->uid = who->uid;
-	a->ts = fr_lat_write(latency, value_ns, fr_rules_limit(due), id, who->tid);
 	if (latency == FR_LATENCY_block) {
 		a->addr = addr;
 		__builtin_memcpy(a->comm, who->comm, sizeof(a->comm));
 	} else if (addr) {
 		fr_moment_of(nr, addr);
 	}
-	return fr_moment_end(nr, due);
+	return nr;
 }
 
-FR_INLINE int tell_of(struct task_struct *task, u32 latency, u64 value_ns, u64 id)
+__noinline int fr_lat_end(u32 nr, u32 latency, u64 kstack_id)
+{
+	struct fr_alert *a = fr_alert(nr);
+
+	if (!a)
+		return 0;
+	a->ts = fr_lat_write(nr, latency, kstack_id);
+	return fr_moment_end(nr);
+}
+
+/* A moment of this task, which runs next or now. Returns its number, or FR_MOMENT_NONE. */
+FR_INLINE u32 begin_of(struct task_struct *task, u32 latency, u64 value_ns, u64 id)
 {
 	struct fr_lat_who who = {};
 	u64 address = FR_ADDRESS(task);
 
-	if (!fr_trigger_idle() && fr_lat_who(address, &who))
-		fr_lat_tell(latency, value_ns, id, &who, address);
-	return 0;
+	if (fr_trigger_idle() || !fr_lat_who(address, &who))
+		return FR_MOMENT_NONE;
+	return fr_lat_begin(latency, value_ns, id, &who, address);
 }
 
 /* ---- tasks and their CPUs ---- */
@@ -118,15 +132,30 @@ FR_INLINE int tell_of(struct task_struct *task, u32 latency, u64 value_ns, u64 i
 /* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; user/io/trig/trig.c asks BTF. */
 const volatile bool fr_lat_switch_tells_state = false;
 
+/* It is about to run: its stack still tells where it was. */
+FR_INLINE void ran_after(struct task_struct *task, u32 latency, u64 value_ns)
+{
+	u32 nr;
+
+	if (value_ns <= fr_lat_min_ns[latency])
+		return;
+	nr = begin_of(task, latency, value_ns, 0);
+	if (nr != FR_MOMENT_NONE)
+		fr_lat_end(nr, latency, fr_moment_stack_of(task, nr, FR_MOMENT_KERNEL));
+}
+
 FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run *ran, u32 said)
 {
 	u64 value = ran->blocked_ns > ran->queued_ns ? ran->blocked_ns : ran->queued_ns, address = FR_ADDRESS(task);
 	struct fr_lat_who who = {};
+	u32 nr;
 
 	if (value <= fr_hung_min_ns || fr_trigger_idle() || !fr_lat_who(address, &who))
 		return;
-	fr_hung_tell(value, ran->blocked_ns > ran->queued_ns ? FR_PREV_STATE_BLOCKED : 0,
-		     fr_rules_due(fr_hung_rules(value, said, &who)), address);
+	nr = fr_hung_begin(value, ran->blocked_ns > ran->queued_ns ? FR_PREV_STATE_BLOCKED : 0,
+			   fr_rules_due(fr_hung_rules(value, said, &who)), address);
+	if (nr != FR_MOMENT_NONE)
+		fr_hung_end(nr, fr_moment_stack_of(task, nr, FR_MOMENT_KERNEL));
 }
 
 SEC("tp_btf/sched_switch")
@@ -145,10 +174,8 @@ int BPF_PROG(fr_lat_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	said = t->hung_set;
 	fr_lat_runs(t, now, &ran);
-	if (ran.wakeup_ns > fr_lat_min_ns[FR_LATENCY_wakeup])
-		tell_of(next, FR_LATENCY_wakeup, ran.wakeup_ns, 0);
-	if (ran.offcpu_ns > fr_lat_min_ns[FR_LATENCY_offcpu])
-		tell_of(next, FR_LATENCY_offcpu, ran.offcpu_ns, 0);
+	ran_after(next, FR_LATENCY_wakeup, ran.wakeup_ns);
+	ran_after(next, FR_LATENCY_offcpu, ran.offcpu_ns);
 	if (fr_hung_min_ns != ~0ULL)
 		ran_after_hang(next, &ran, said);
 	return 0;
@@ -244,7 +271,7 @@ int BPF_PROG(fr_lat_sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	value = fr_lat_exits(t, bpf_ktime_get_ns(), nr, restarts, ret, &entered);
 	if (value > fr_lat_min_ns[FR_LATENCY_syscall])
-		tell_of(task, FR_LATENCY_syscall, value, (u32)entered);
+		fr_lat_end(begin_of(task, FR_LATENCY_syscall, value, (u32)entered), FR_LATENCY_syscall, 0);
 	return 0;
 }
 
@@ -297,7 +324,8 @@ FR_INLINE void tell_request(struct request *rq, const struct fr_lat_request *r, 
 	struct fr_lat_who who = {.comm = {r->comm[0], r->comm[1]}, .uid = r->uid, .tid = r->tid, .pid = r->tgid};
 
 	if (!fr_trigger_idle() && !fr_is_self(r->tgid))
-		fr_lat_tell(FR_LATENCY_block, value, fr_rq_dev(rq), &who, BPF_CORE_READ(rq, __sector));
+		fr_lat_end(fr_lat_begin(FR_LATENCY_block, value, fr_rq_dev(rq), &who, BPF_CORE_READ(rq, __sector)),
+			   FR_LATENCY_block, 0);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -336,7 +364,7 @@ FR_INLINE int tell_interrupt(u32 latency, u64 value, u32 nr)
 	struct fr_lat_who nobody = {.uid = ~0u};
 
 	if (value > fr_lat_min_ns[latency] && !fr_trigger_idle())
-		fr_lat_tell(latency, value, nr, &nobody, 0);
+		fr_lat_end(fr_lat_begin(latency, value, nr, &nobody, 0), latency, 0);
 	return 0;
 }
 

@@ -66,13 +66,22 @@ u32 fr_lat_who(u64 task, struct fr_lat_who *who);
 /* Returns bit `rule` if that rule's filters accept such a task, otherwise 0. */
 u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who);
 
-/* It took longer than a rule allows: count, write event latency, alert. task: 0: none lives. addr: a block request's sector. */
-int fr_lat_tell(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr);
+/*
+ * It took longer than a rule allows: count, and begin a moment if an alert is due. Returns its number, or FR_MOMENT_NONE.
+ * addr: the task's, 0: none lives; of a block request the sector.
+ */
+u32 fr_lat_begin(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr);
+
+/* Write event latency, alert. kstack_id: where the task was, 0: not known. */
+int fr_lat_end(u32 nr, u32 latency, u64 kstack_id);
 
 /* A task has not run for this long: which hung rules apply, except those in said, which have reported this pause? */
 u32 fr_hung_rules(u64 value_ns, u32 said, const struct fr_lat_who *who);
 
-/* Count, write event hung, alert. state: 2 D, 0 runnable. */
-int fr_hung_tell(u64 value_ns, u32 state, u32 due, u64 task);
+/* Begin a moment of the rules that are due. state: 2 D, 0 runnable. Returns its number, or FR_MOMENT_NONE. */
+u32 fr_hung_begin(u64 value_ns, u32 state, u32 due, u64 task);
+
+/* Write event hung, alert. kstack_id: where the task is, 0: not known. */
+int fr_hung_end(u32 nr, u64 kstack_id);
 
 #endif

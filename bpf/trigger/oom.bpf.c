@@ -26,7 +26,7 @@ __noinline int fr_oom_tell(u64 victim, u32 pid)
 		fr_moment_of(nr, victim);
 	else
 		a->tid = a->pid = pid;
-	return fr_moment_end(nr, due);
+	return fr_moment_end(nr);
 }
 
 SEC("tp_btf/mark_victim")

@@ -28,16 +28,6 @@ __noinline u32 fr_rule_due(u32 rule, u32 holds)
 	return 1u << rule % FR_TRIGGER_MAX;
 }
 
-__noinline u64 fr_rules_limit(u32 due)
-{
-	u32 i;
-
-	for (i = 0; i < FR_TRIGGER_MAX; i++)
-		if (due >> i & 1)
-			return fr_rules[i].limit_ns;
-	return 0;
-}
-
 FR_INLINE void count_due(u32 due, bool told)
 {
 	struct fr_trigger_slot *slot;
@@ -63,6 +53,7 @@ __noinline u32 fr_moment_begin(u32 kind, u32 due)
 		if (!m || fr_cas(&m->busy, 0, 1))
 			continue;
 		bpf_probe_read_kernel(&m->alert, sizeof(m->alert), &fr_no_alert);
+		m->due = due;
 		m->alert.kind = kind;
 		m->alert.mono_ns = bpf_ktime_get_ns();
 		return nr;
@@ -81,20 +72,37 @@ FR_INLINE u32 slots_of(u32 due)
 	return set;
 }
 
-__noinline int fr_moment_end(u32 nr, u32 due)
+__noinline u64 fr_moment_limit(u32 nr)
+{
+	const struct fr_moment_room *m = fr_moment(nr);
+	u32 i;
+
+	for (i = 0; m && i < FR_TRIGGER_MAX; i++)
+		if (m->due >> i & 1)
+			return fr_rules[i].limit_ns;
+	return 0;
+}
+
+__noinline int fr_moment_end(u32 nr)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 	long err;
 
 	if (!m)
 		return 0;
-	m->alert.rule_set = slots_of(due);
+	m->alert.rule_set = slots_of(m->due);
 	if (!m->alert.ts)
 		m->alert.ts = fr_now();
 	err = bpf_ringbuf_output(&fr_alerts, &m->alert, sizeof(m->alert), FR_RB_FORCE_WAKEUP);
-	count_due(due, !err);
+	count_due(m->due, !err);
 	fr_store(&m->busy, 0);
 	return 0;
+}
+
+/* As fr_stack_keep(), where the others may not be interrupted. */
+__noinline u64 fr_stack_keep_apart(u32 buf_nr, u32 depth, u32 tid)
+{
+	return fr_stack_put(buf_nr, depth, tid, 0, true);
 }
 
 /*
@@ -103,21 +111,24 @@ __noinline int fr_moment_end(u32 nr, u32 due)
  */
 #define LAST_STACK 2u
 
-__noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 user)
+__noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 whose)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 	u32 cnt = depth < FR_ALERT_FRAME_MAX ? depth : FR_ALERT_FRAME_MAX;
 
 	if (!m || depth > FR_STACK_DEPTH_MAX)
 		return 0;
-	if (user) {
+	if (whose == FR_MOMENT_USER) {
 		bpf_probe_read_kernel(m->alert.uframe, sizeof(m->alert.uframe), m->pc);
 		m->alert.uframe_cnt = cnt;
 	} else {
 		bpf_probe_read_kernel(m->alert.kframe, sizeof(m->alert.kframe), m->pc);
 		m->alert.kframe_cnt = cnt;
 	}
-	return fr_stack_keep(nr, depth, m->alert.tid, user ? fr_stack_mix(fr_stack_process(), LAST_STACK) : 0);
+	if (whose == FR_MOMENT_APART)
+		return fr_stack_keep_apart(nr, depth, m->alert.tid);
+	return fr_stack_keep(nr, depth, m->alert.tid,
+			     whose == FR_MOMENT_USER ? fr_stack_mix(fr_stack_process(), LAST_STACK) : 0);
 }
 
 /* ---- the task it is about ---- */

@@ -20,7 +20,7 @@
  *		fr_moment_of(nr, FR_ADDRESS(task));	its task, from any context
  *		a->value_ns = value;
  *		a->ts = w.res.time_ns;			of the event, if it writes one: FR_BEGIN(), fr_commit(), fr_mark()
- *		return fr_moment_end(nr, due);		into the queue
+ *		return fr_moment_end(nr);		into the queue
  *	}
  *
  * Rules
@@ -55,6 +55,8 @@ const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;
 /* A moment being reported. */
 struct fr_moment_room {
 	u64 busy; /* 0: free. The CAS and the store of 0 pair with those of what interrupts it here: program order is enough */
+	u32 due;  /* bit i: rule i is due */
+	u32 pad;
 	struct fr_alert alert;
 	u64 pc[FR_STACK_DEPTH_MAX]; /* of one stack, before it is written; of a path, while it is put together */
 	struct stack_origins origins;
@@ -130,9 +132,6 @@ u32 fr_rule_due(u32 rule, u32 holds);
 /* Returns which of these rules, whose conditions hold, are due for an alert now. Counts. In crash.bpf.c. */
 u32 fr_rules_due(u32 set);
 
-/* The limit of the first of the rules that are due. */
-u64 fr_rules_limit(u32 due);
-
 /* Take a buffer, cleared, for a moment of these rules. Returns FR_MOMENT_NONE, counted, if all are taken. */
 u32 fr_moment_begin(u32 kind, u32 due);
 
@@ -142,11 +141,22 @@ int fr_moment_of(u32 nr, u64 task);
 /* Put a file's path, as its mount namespace has it, into pc. file: the address of a struct file. Returns where it begins. */
 u32 fr_moment_path(u32 nr, u64 file);
 
-/* Write the first depth frames in pc to the alert and to the stack tier. Returns their id there, 0: none. */
-u64 fr_moment_keep(u32 nr, u32 depth, u32 user);
+/* Whose frames fr_moment_keep() is given. */
+enum fr_moment_stack {
+	FR_MOMENT_KERNEL,
+	FR_MOMENT_USER,	 /* of the current task */
+	FR_MOMENT_APART, /* the kernel's, by a program that may be preempted where the others may not: an iterator */
+};
+
+/* Write the first depth frames in pc to the alert and to the stack tier. whose: enum fr_moment_stack. Returns their id there,
+ * 0: none. */
+u64 fr_moment_keep(u32 nr, u32 depth, u32 whose);
+
+/* The limit of the first of its rules that are due. */
+u64 fr_moment_limit(u32 nr);
 
 /* Put the alert into the queue, count, release the buffer. Returns 0. */
-int fr_moment_end(u32 nr, u32 due);
+int fr_moment_end(u32 nr);
 
 #define FR_WALK_KERNEL (~0u)
 
@@ -173,7 +183,16 @@ FR_INLINE u64 fr_moment_kernel_stack(void *ctx, u32 nr)
 {
 	u32 depth = fr_moment_take(ctx, nr, 0);
 
-	return depth ? fr_moment_keep(nr, depth, 0) : 0;
+	return depth ? fr_moment_keep(nr, depth, FR_MOMENT_KERNEL) : 0;
+}
+
+/* The same of another task, which does not run: where in the kernel it is. whose: not FR_MOMENT_USER. */
+FR_INLINE u64 fr_moment_stack_of(struct task_struct *task, u32 nr, u32 whose)
+{
+	struct fr_moment_room *m = fr_moment(nr);
+	long sz = m ? bpf_get_task_stack(task, m->pc, sizeof(m->pc), 0) : 0;
+
+	return sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc) ? 0 : fr_moment_keep(nr, sz / sizeof(u64), whose);
 }
 
 /* The same of its user stack, where its frames are, and what it takes to find those that have no frame pointers. */
@@ -185,7 +204,7 @@ FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
 
 	if (depth == FR_WALK_KERNEL)
 		depth = fr_moment_take(ctx, nr, BPF_F_USER_STACK);
-	id = depth ? fr_moment_keep(nr, depth, 1) : 0;
+	id = depth ? fr_moment_keep(nr, depth, FR_MOMENT_USER) : 0;
 	if (a)
 		fr_origins_tell(ctx, nr, depth, a->tid, id);
 	if (id)

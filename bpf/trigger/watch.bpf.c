@@ -115,7 +115,7 @@ __noinline int fr_watch_tell(u32 event, u32 due)
 		return 0;
 	a->what = event;
 	fr_moment_of(nr, bpf_get_current_task());
-	return fr_moment_end(nr, due);
+	return fr_moment_end(nr);
 }
 
 __noinline int fr_watch_done(u32 work, u32 event)

@@ -12,7 +12,7 @@ import platform
 import subprocess
 import time
 
-from frtest import (SESSIONS, Failed, Skip, check, dump, equal, helper, main, need_compat_calls, new_name, path, recorder, replay, session,
+from frtest import (SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, main, need_compat_calls, new_name, path, recorder, replay, session,
                     status, test, wait_for, wait_said)
 
 CANNOT = 77
@@ -89,6 +89,17 @@ def took(alerts, tid, least_ms, what=0):
         check(a["value_ns"] >= least_ms * MS, f"{a['value_ns']} ns, not {least_ms} ms")
 
 
+def where(events, tid):
+    """The functions of the kernel where a task was, of each of these moments of it."""
+    return [[name.split("+")[0] for name in e["kstack_sym"] or []] for e in events if e["target_pid"] == tid]
+
+
+def check_where(events, tid, word):
+    """Each of its moments has a stack, with a function of such a name in it."""
+    stacks = where(events, tid)
+    check(stacks and all(any(word in name for name in stack) for stack in stacks), f"no {word} in the stacks of {tid}: {stacks}")
+
+
 def was_away(events, tid, comm, least_ms):
     """How often a task of that name had left its CPU for longer. On a busy machine one sleeps late, thus for less."""
     cnt, left = 0, None
@@ -134,7 +145,11 @@ def offcpu():
                record=("-e", "sched_switch")) as (a, name):
         short = waits("sleep", "frt-sleeps", 100, 4)
         long = waits("sleep", "frt-sleeps", 200, 2)
-        events = replay(dump(name), "-f", "event == sched_switch")
+        file = dump(name)
+        events = replay(file, "-f", "event == sched_switch")
+    moments = replay(file, "--symbols", "-f", "event == latency")
+    for tid in (short, long):
+        check_where(moments, tid, "nanosleep")
     for tid, rule, limit_ms in ((short, 0, 50), (long, 0, 50), (long, 1, 150)):
         told = sum(x["tid"] == tid for x in a.of(rule))
         check(told > 0, f"no alert of rule {rule} about {tid}")
@@ -307,8 +322,10 @@ def hung_before():
 
 @test("hung: a runnable task that does not run, also if nobody looked meanwhile")
 def starved():
-    with rules("hung>200ms:comm=frt-starved", "hung>1h:comm=frt-starved") as (a, _):
+    with rules("hung>200ms:comm=frt-starved", "hung>1h:comm=frt-starved") as (a, name):
         tid = waits("starve", "frt-starved", 500)  # away for 250 ms at least
+        event = replay(dump(name), "--symbols", "-f", "event == hung")
+    check(event and all(where(event, tid)), f"no stacks: {event}")
     equal(a.matched()[1], 0, "times that an hour was over")
     check(max([x["value_ns"] for x in a.of(0)], default=0) >= 240 * MS, f"alerts of a long pause: {a.of(0)} {a.counters}")
     took(a.of(0), tid, 200, RUNNABLE)
@@ -325,8 +342,11 @@ def recorded():
                 file = wait_for(lambda: glob.glob(path(f"*-hung-frt-looked-{tid}.flight")), "a snapshot", 50)[0]
             finally:
                 end_child(tid)
-    event = [e for e in replay(file) if e["event"] == "hung"]
+    event = replay(file, "--symbols", "-f", "event == hung")
     equal([(e["target_pid"], e["target_comm"], e["state"]) for e in event], [(tid, "frt-looked", D)], "events")
+    check_where(event, tid, "clone")  # which waits for the child of a vfork
+    stack = fr_json("report", file)["focus"]["stack"]
+    equal((stack["from"], stack["ts"], [f["ip"] for f in stack["kernel"]]), ("hung", event[0]["ts"], event[0]["kstack"]), "the report's")
     check(400 * MS < event[0]["value"], f"hung for {event[0]['value']} ns")
 
 

@@ -322,18 +322,23 @@ class Tables:
         self.fault(c, t, counts, "faults_kernel")
 
     def on_cpu_sample(self, row, c, t, pair, counts, rated):
-        if not (self.stack and self.stack[0] == "crash"):
-            self.keep_stack(row)
+        if not (self.stack and self.stack[0] != "cpu_sample"):
+            self.keep_stack(row, row["tid"])
         if counts:
             t.sums.n["samples"] += 1
             self.samples[bool(row["user"]), row["ip"]] += 1
 
     def on_crash(self, row, c, t, pair, counts, rated):
-        self.keep_stack(row)
+        self.keep_stack(row, row["tid"])
 
-    def keep_stack(self, row):
-        if row["tid"] == self.focus and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row["ustack_id"]):
-            self.stack = (row["event"], row["ts"], row["kstack"] or [], row["ustack"] or [])
+    def on_hung(self, row, c, t, pair, counts, rated):
+        self.keep_stack(row, row["target_pid"])
+
+    on_latency = on_hung
+
+    def keep_stack(self, row, tid):
+        if tid == self.focus and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row.get("ustack_id")):
+            self.stack = (row["event"], row["ts"], row["kstack"] or [], row.get("ustack") or [])
 
     # ---- block, interrupts ----
 

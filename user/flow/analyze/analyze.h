@@ -177,6 +177,14 @@ struct fr_an_wake {
 #define FR_AN_CHAIN_MAX 16
 #define FR_AN_LAST_MAX	64
 
+/* The event that a stack of the focus task was taken for. */
+enum fr_an_stack {
+	FR_AN_STACK_SAMPLE,
+	FR_AN_STACK_CRASH,
+	FR_AN_STACK_HUNG,
+	FR_AN_STACK_LATENCY,
+};
+
 /* The task that the trigger is about, or that was asked for. */
 struct fr_an_focus {
 	u32 tid;				/* 0: none */
@@ -189,8 +197,8 @@ struct fr_an_focus {
 	u64 last_cnt;
 	struct fr_an_wake chain[FR_AN_CHAIN_MAX]; /* up to at_ns, the task itself first */
 	u32 chain_cnt;
-	u64 kstack_id, ustack_id, stack_ns; /* of the last sample or crash with stacks, 0 none */
-	bool stack_sampled;
+	u64 kstack_id, ustack_id, stack_ns; /* of the last moment with stacks, or else the last sample, 0 none */
+	enum fr_an_stack stack_of;
 };
 
 /* All tables. Complete after fr_analyze_end(); owned by the analysis. */

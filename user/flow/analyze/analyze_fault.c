@@ -26,19 +26,19 @@ static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* The stack of a crash takes precedence; until then the last sample's. */
-static void keep_stack(struct fr_analyze *a, const struct fr_an_row *r, u64 kstack_id, u64 ustack_id, bool sampled)
+/* The stack of a moment takes precedence; until then the last sample's. tid: whose it is. */
+static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64 ustack_id, enum fr_an_stack of)
 {
 	struct fr_an_focus *f = &a->res.focus;
 
-	if (r->in.tid != f->tid || r->in.ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
+	if (tid != f->tid || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
 		return;
-	if (sampled && f->stack_ns && !f->stack_sampled)
+	if (of == FR_AN_STACK_SAMPLE && f->stack_ns && f->stack_of != FR_AN_STACK_SAMPLE)
 		return;
 	f->kstack_id = kstack_id;
 	f->ustack_id = ustack_id;
-	f->stack_ns = r->in.ts;
-	f->stack_sampled = sampled;
+	f->stack_ns = ts;
+	f->stack_of = of;
 }
 
 static u64 mix(u64 a, u64 b)
@@ -57,7 +57,7 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 	s32 pid = user ? fr_view_who(r->run->view, &row).pid : 0;
 	struct fr_an_sample *s;
 
-	keep_stack(a, r, r->v[1], r->v[2], true);
+	keep_stack(a, r->in.ts, r->in.tid, r->v[1], r->v[2], FR_AN_STACK_SAMPLE);
 	if (!r->counted)
 		return 0;
 	r->task->sum.sample_cnt++;
@@ -75,7 +75,20 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 /* fields: kstack_id, ustack_id */
 static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	keep_stack(a, r, r->v[0], r->v[1], false);
+	keep_stack(a, r->in.ts, r->in.tid, r->v[0], r->v[1], FR_AN_STACK_CRASH);
+	return 0;
+}
+
+/* Written by who looked for hung tasks, or by the task before it on its CPU. fields: target_pid, kstack_id */
+static int hangs(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_HUNG);
+	return 0;
+}
+
+static int waits(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_LATENCY);
 	return 0;
 }
 
@@ -96,5 +109,7 @@ const struct fr_an_rule fr_an_fault_rules[] = {
 	{"cpu_sample", samples, {"ip", "kstack_id", "ustack_id", "user"}},
 	{"signal_generate", signals, {"target_pid"}},
 	{"crash", crashes, {"kstack_id", "ustack_id"}},
+	{"hung", hangs, {"target_pid", "kstack_id"}},
+	{"latency", waits, {"target_pid", "kstack_id"}},
 	{},
 };

@@ -149,11 +149,15 @@ static void put_frames(struct fr_jsonw *w, struct fr_report *r, const char *key,
 
 static void put_stack(struct fr_jsonw *w, struct fr_report *r)
 {
+	static const char *const events[] = {[FR_AN_STACK_SAMPLE] = "cpu_sample",
+					     [FR_AN_STACK_CRASH] = "crash",
+					     [FR_AN_STACK_HUNG] = "hung",
+					     [FR_AN_STACK_LATENCY] = "latency"};
 	const struct fr_an_focus *f = &r->res->focus;
 
 	fr_jsonw_open(w, "stack", '{');
 	put_time(w, "ts", f->stack_ns);
-	fr_jsonw_text(w, "from", !f->stack_ns ? NULL : f->stack_sampled ? "cpu_sample" : "crash");
+	fr_jsonw_text(w, "from", f->stack_ns ? events[f->stack_of] : NULL);
 	put_frames(w, r, "kernel", false, f->kstack_id);
 	put_frames(w, r, "user", true, f->ustack_id);
 	fr_jsonw_close(w, '}');

@@ -373,11 +373,15 @@ static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
 
 static void put_stack(struct fr_report_page *p)
 {
+	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
+					   [FR_AN_STACK_CRASH] = "as it crashed, ",
+					   [FR_AN_STACK_HUNG] = "where it hung, ",
+					   [FR_AN_STACK_LATENCY] = "where it waited, "};
 	const struct fr_an_focus *f = &p->r->res->focus;
 
 	if (!f->stack_ns)
 		return;
-	put_title(p, "Its stack", f->stack_sampled ? "of its last sample, " : "as it crashed, ");
+	put_title(p, "Its stack", when[f->stack_of]);
 	put_beside(p, f->stack_ns);
 	fr_out_char(p->o, '\n');
 	put_frames(p, false, f->kstack_id);

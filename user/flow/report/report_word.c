@@ -55,7 +55,9 @@ struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip)
 
 size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt)
 {
-	return user || !r->symbols || r->res->focus.stack_sampled ? 0 : fr_symbols_recorder_frames(r->symbols, ip, cnt);
+	return user || !r->symbols || r->res->focus.stack_of != FR_AN_STACK_CRASH
+		       ? 0
+		       : fr_symbols_recorder_frames(r->symbols, ip, cnt);
 }
 
 static void find_function(struct fr_report *r, const struct fr_an_sample *sample, struct fr_report_fn *fn)
