@@ -708,6 +708,28 @@ def ticks():
     return f"{len(polls)} looks"
 
 
+@test("stops at any moment, also while it has much to tell: none is taken for a holdoff")
+def stops():
+    held_off = [helper("hog"), str(CPUS[0]), "80", "100000", "0.3", "1"]
+    with subprocess.Popen(held_off, stdout=subprocess.DEVNULL) as hold:
+        try:
+            with watching("--threshold", "100us", "--interval", "200us", "--queue", "4096") as w:
+                for i in range(6):
+                    w.p.send_signal(signal.SIGSTOP)
+                    time.sleep(3)
+                    w.p.send_signal(signal.SIGCONT)
+                    time.sleep(0.6 + 0.037 * i)
+                w.end()
+        finally:
+            hold.kill()
+    check(hold.returncode != 77, "no right to real-time priority here")
+    lengths = [h["length_ns"] for h in w.told("holdoff")]
+    told = len(w.told("stopped"))
+    check(told, "no stop is told of")
+    equal([ns for ns in lengths if ns > 2.9e9], [], f"holdoffs as long as the stops, beside {told} that are told to be stops")
+    return f"{told} of 6 told, {len(lengths)} holdoffs"
+
+
 @test("a watch whose thread is moved off its CPU says so, and watches that CPU again")
 def moved():
     if len(CPUS) < 2:

@@ -111,36 +111,69 @@ static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
  * If the process is stopped (SIGSTOP, ^Z), it oversleeps on every CPU, although nothing was held off. A holdoff that lies
  * mostly within a stop is the stop's. A stop no longer than a tick may look like a holdoff.
  */
-static bool is_stop(const struct fr_holdwatch *w, const struct fr_holdoff *h)
+static bool is_stop(const struct fr_holdwatch_stop *s, const struct fr_holdoff *h)
 {
-	u64 from = h->at_ns > w->stop_from_ns ? h->at_ns : w->stop_from_ns, to = h->at_ns + h->length_ns;
+	u64 from = h->at_ns > s->from_ns ? h->at_ns : s->from_ns, to = h->at_ns + h->length_ns;
 
-	to = to < w->stop_to_ns ? to : w->stop_to_ns;
-	return from < to && to - from > (w->stop_to_ns - w->stop_from_ns) / 2;
+	to = to < s->to_ns ? to : s->to_ns;
+	return from < to && to - from > (s->to_ns - s->from_ns) / 2;
+}
+
+static struct fr_holdwatch_stop *stop_of(struct fr_holdwatch *w, const struct fr_holdoff *h)
+{
+	u32 i;
+
+	for (i = 0; i < FR_HOLDWATCH_STOP_MAX; i++)
+		if (is_stop(&w->stop[i], h))
+			return &w->stop[i];
+	return NULL;
 }
 
 static void note_stop(struct fr_holdwatch *w)
 {
-	w->stop_from_ns = w->awake_ns;
-	w->stop_to_ns = fr_holdsess_now(&w->sess);
-	w->told_stop = false;
+	const u64 now = fr_holdsess_now(&w->sess);
+
+	w->stop[w->stopped_cnt++ % FR_HOLDWATCH_STOP_MAX] = (struct fr_holdwatch_stop){.from_ns = w->awake_ns, .to_ns = now};
+	w->awake_ns = now;
 }
 
-static void tell_stop(struct fr_holdwatch *w, const struct fr_holdoff *h)
+/*
+ * Has it been stopped since it was last awake? The stop may come at any place, not only while it waits, and must be known
+ * before a holdoff that began in it is taken. The time is read before the question: what comes between them is found the next
+ * time.
+ */
+static void look_for_stop(struct fr_holdwatch *w)
 {
-	if (!w->told_stop)
+	const struct timespec none = {};
+	const u64 now = fr_holdsess_now(&w->sess);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCONT);
+	if (sigtimedwait(&set, NULL, &none) == SIGCONT)
+		note_stop(w);
+	else
+		w->awake_ns = now;
+}
+
+static void tell_stop(struct fr_holdwatch *w, struct fr_holdwatch_stop *s, const struct fr_holdoff *h)
+{
+	if (!s->told)
 		printer(w)->stopped(w, h->at_ns, h->length_ns);
-	w->told_stop = true;
+	s->told = true;
 }
 
 /* Free the queue's entry first, however long the rest takes. */
 static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
+	struct fr_holdwatch_stop *s;
 
 	fr_sleeper_drop(cpu->sleeper);
-	if (is_stop(w, &h)) {
-		tell_stop(w, &h);
+	look_for_stop(w);
+	s = stop_of(w, &h);
+	if (s) {
+		tell_stop(w, s, &h);
 		cpu->stop_cnt++;
 		return;
 	}
@@ -288,7 +321,7 @@ static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
-	w->awake_ns = fr_holdsess_now(&w->sess);
+	look_for_stop(w);
 	if (poll(&p, 1, wait_ms(w, tick_ns)) > 0 && hear(w, fd))
 		return true;
 	return is_over(w);

@@ -26,6 +26,14 @@ struct fr_holdwatch_who {
 	u64 cnt, sum_ns, max_ns;
 };
 
+#define FR_HOLDWATCH_STOP_MAX 8u /* stops of which holdoffs may still wait to be looked at */
+
+/* The watch itself was stopped at some point between these, recording clock. */
+struct fr_holdwatch_stop {
+	u64 from_ns, to_ns;
+	bool told;
+};
+
 /* A CPU that is watched. */
 struct fr_holdwatch_cpu {
 	struct fr_sleeper *sleeper;
@@ -55,9 +63,10 @@ struct fr_holdwatch {
 	u64 incomplete_cnt, snapshot_cnt;
 	u64 failed_cnt; /* snapshots that could not be written */
 	u32 told_hz;	/* sampling rate at the last tick */
-	/* the watch itself was stopped at some point between these, recording clock; when it was last awake */
-	u64 stop_from_ns, stop_to_ns, awake_ns;
-	bool told_stop;
+	struct fr_holdwatch_stop
+		stop[FR_HOLDWATCH_STOP_MAX]; /* the last ones; number i is in stop[i % FR_HOLDWATCH_STOP_MAX] */
+	u64 stopped_cnt;
+	u64 awake_ns; /* when the watch was last seen to be awake, recording clock */
 };
 
 /* ---- holdwatch_name.c ---- */
