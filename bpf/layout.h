@@ -16,10 +16,12 @@
  * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). fr_slots' since_ns and the marks came within
  * 8, where zeros were: who does not know them reads the rest. A session records the oldest version that can read it
  * (FR_LAYOUT_READER: version 8 knows all of these), so that an older program can take over from a newer one, too. Event numbers
- * need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session.
+ * need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session. But who adopts a
+ * session brings its own programs of bpf/trigger/, so the records that they write must have the forms of that schema: 9 has
+ * longer ones (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 8u
+#define FR_LAYOUT_VERSION 9u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 1u
