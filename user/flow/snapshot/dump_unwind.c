@@ -112,7 +112,8 @@ static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const str
 		.file_off = u->map[i].off,
 		.path = strdup(u->map[i].path),
 		.build_id_sz = found->file[i].build_id_sz,
-		.deleted = !found->file[i].is_there,
+		/* as of live processes: without a build-id nothing else tells it from a file of that path here */
+		.deleted = !found->file[i].is_there || (found->file[i].is_elsewhere && !found->file[i].build_id_sz),
 	};
 	memcpy(more->build_id, found->file[i].build_id, FR_BUILD_ID_MAX);
 	d->dead_cnt += more->path != NULL;

@@ -60,6 +60,7 @@ static void open_file(struct unwinding *w, u32 i)
 	if (!m->ino || m->path[0] != '/')
 		return;
 	fd = fr_open_mapped(AT_FDCWD, m->path, m->ino, w->u->mono_ns);
+	file->is_elsewhere = fd < 0;
 	if (fd < 0 && w->root >= 0)
 		fd = fr_open_mapped(w->root, m->path + 1, m->ino, w->u->mono_ns);
 	if (fd < 0)

@@ -17,8 +17,9 @@
 
 /* The file of a mapping. */
 struct fr_unwound_file {
-	bool is_there; /* and the one that was mapped */
-	u8 nr;	       /* among those with a build-id that frames lie in, from 1; 0: none */
+	bool is_there;	   /* and the one that was mapped */
+	bool is_elsewhere; /* not in our root, where its path may be another file's */
+	u8 nr;		   /* among those with a build-id that frames lie in, from 1; 0: none */
 	u8 build_id_sz;
 	u8 build_id[FR_BUILD_ID_MAX];
 };
