@@ -122,7 +122,7 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	if (nr == FR_MOMENT_NONE)
 		return;
 	kstack_id = fr_moment_stack_of(task, nr, FR_MOMENT_APART);
-	fr_hung_end(nr, off == fr_load(&t->off) ? kstack_id : 0); /* a stack that changes while it is walked says nothing */
+	fr_hung_end(nr, off == fr_load(&t->off) ? kstack_id : 0); /* not that of a task that runs by now */
 }
 
 /* Is it worth a look? Not if it runs, sleeps or has ended. */

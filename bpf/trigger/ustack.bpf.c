@@ -297,7 +297,8 @@ FR_INLINE void copy_stacks(u32 slot, const struct fr_ustack *u, u64 sp)
 	fr_ustack_copy(slot, sp, FR_USTACK_OWN_CNT);
 	for (i = 0; i < FR_USTACK_OWN_CNT && i < u->page_cnt && !more; i++)
 		more = fr_ustack_interrupted(slot, i);
-	fr_ustack_copy(slot, more, FR_USTACK_PAGE_CNT);
+	if (more)
+		fr_ustack_copy(slot, more, FR_USTACK_PAGE_CNT);
 }
 
 /* Note a mapping, by the address of its vm_area_struct. */
