@@ -484,6 +484,27 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 		d->unsaved = t->err;
 }
 
+/*
+ * The writer learns the directory of a session that was there before as it begins; a start that fails leaves it what it was.
+ * 0, or -1.
+ */
+static int start_engine(struct fr_daemon *d)
+{
+	char *was = d->ask->found ? fr_sess_fact(d->s, "dir") : NULL;
+	bool failed;
+
+	if (d->ask->found)
+		fr_record_set_dir(d->s, d->live->config.dir);
+	failed = fr_engine_start(d->mod.engine);
+	if (!failed && !d->ask->command && !d->ask->is_daemon)
+		fr_cost_show(d->s);
+	failed = failed || fr_modules_confine(d, &d->mod);
+	if (failed && was)
+		fr_record_set_dir(d->s, was);
+	free(was);
+	return failed ? -1 : 0;
+}
+
 /* Returns an exit status. */
 static int begin(struct fr_daemon *d)
 {
@@ -502,14 +523,8 @@ static int begin(struct fr_daemon *d)
 		status = fr_command_start(&d->command, d->ask->command, &d->ask->mask);
 	if (status)
 		return status;
-	if (fr_engine_start(d->mod.engine))
+	if (start_engine(d))
 		return FR_EXIT_FAIL;
-	if (!d->ask->command && !d->ask->is_daemon)
-		fr_cost_show(d->s);
-	if (fr_modules_confine(d, &d->mod))
-		return FR_EXIT_FAIL;
-	if (d->ask->found)
-		fr_record_set_dir(d->s, d->live->config.dir);
 	if (d->live->rule_cnt)
 		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
 	if (d->ask->saved.reason)
