@@ -22,13 +22,23 @@ static int no_arg(struct fr_tp *p, struct fr_tp_span arg)
 		      : 0;
 }
 
+/* The trigger of deaths by a signal, NULL: there are none. */
+static const char *deaths_by(u32 sig)
+{
+	return fr_sig_in(sig, FR_SIG_HARMLESS) ? NULL : fr_sig_in(sig, FR_SIG_CORE) ? "crash" : "crash:all";
+}
+
 static int crash_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
+	u32 sig = fr_tp_signal(p, arg);
+
 	if (!arg.at)
 		return 0;
-	if (fr_tp_signal(p, arg))
-		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: a signal is chosen with sig=%.*s", FR_TP_SHOWN(arg),
-				  FR_TP_SHOWN(arg));
+	if (sig && !deaths_by(sig))
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: nothing dies of it", FR_TP_SHOWN(arg));
+	if (sig)
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: a signal is chosen with %s,sig=%.*s", FR_TP_SHOWN(arg),
+				  deaths_by(sig), FR_TP_SHOWN(arg));
 	if (!span_is(arg, "all"))
 		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: crash:all, or a filter like crash:comm=%.*s",
 				  FR_TP_SHOWN(arg), FR_TP_SHOWN(arg));
@@ -297,9 +307,8 @@ int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_
 		}
 		fr_nearest_consider(&near, fr_trigger_kind_name(kinds[i].kind));
 	}
-	if (sig)
-		return fr_tp_fail(p, name.at, "there is no trigger '%s': a death by it is %s,sig=%s", buf,
-				  fr_sig_in(sig, FR_SIG_CORE) ? "crash" : "crash:all", buf);
+	if (sig && deaths_by(sig))
+		return fr_tp_fail(p, name.at, "there is no trigger '%s': a death by it is %s,sig=%s", buf, deaths_by(sig), buf);
 	if (!other && *buf)
 		other = fr_nearest_likely(&near);
 	if (other)
