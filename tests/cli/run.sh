@@ -284,6 +284,9 @@ two_filters() {
 		# shellcheck disable=SC2086
 		status 2 "$flightrec" $command -f 'pid == 1' -f 'pid == 2' "$snap" && says "-f is given twice" || return
 	done
+	printf '[Session]\nFilter=event == task_rename\n' > "$tmp/filter.conf"
+	status 0 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' &&
+		status 2 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' -f 'pid == 2' && says "-f is given twice"
 }
 help_on_a_command() {
 	status 0 "$flightrec" replay --help && cp "$tmp/out" "$tmp/help" && status 0 "$flightrec" help replay && cmp "$tmp/out" "$tmp/help" &&

@@ -150,6 +150,8 @@ static int set_option(struct fr_record_opts *o, int opt, const char *arg)
 		fr_load_words(true);
 		return 0;
 	}
+	if (opt == 'f' && fr_take_filter(&o->filter_option, arg))
+		return -EINVAL;
 	return (shapes_session(opt) ? fr_record_set(o, opt, arg) : 0) ?: add_over(o, opt, arg);
 }
 

@@ -18,6 +18,7 @@ struct fr_record_opts {
 	struct fr_record_ask ask;
 	struct fr_record_filter filter;
 	const char *filter_expr;
+	const char *filter_option; /* of these, the one given by -f, NULL: none, or that of the configuration */
 	const char *event[FR_CONFIG_ITEM_MAX];
 	const char *comm[FR_COMM_FILTER_MAX], *cgroup[FR_CGROUP_FILTER_MAX]; /* lists, as given */
 	u32 event_cnt, comm_cnt, cgroup_cnt;

@@ -216,7 +216,8 @@ int fr_record_set(struct fr_record_opts *o, int opt, const char *arg)
 	case 'm':
 		return set_size("-m", arg, &o->ask.plan.cpu_sz);
 	case 'f':
-		return fr_take_filter(&o->filter_expr, arg);
+		o->filter_expr = arg;
+		return 0;
 	case FR_OPT_SUBBUF:
 		return set_size("--subbuf", arg, &o->ask.plan.subbuf_sz);
 	case FR_OPT_TIER:
