@@ -260,7 +260,8 @@ class Tables:
     on_sched_wakeup_new = on_sched_waking
 
     def on_signal_generate(self, row, c, t, pair, counts, rated):
-        if row["target_pid"] and row["target_pid"] in (self.focus, self.focus_pid) and row["tid"] != self.focus:
+        whose = (self.focus, self.focus_pid) if row["group"] else (self.focus,)
+        if row["target_pid"] and row["target_pid"] in whose and row["tid"] != self.focus:
             self.note(row)
 
     def on_sched_process_exec(self, row, c, t, pair, counts, rated):
@@ -322,8 +323,7 @@ class Tables:
         self.fault(c, t, counts, "faults_kernel")
 
     def on_cpu_sample(self, row, c, t, pair, counts, rated):
-        if not (self.stack and self.stack[0] != "cpu_sample"):
-            self.keep_stack(row, row["tid"])
+        self.keep_stack(row, row["tid"])
         if counts:
             t.sums.n["samples"] += 1
             self.samples[bool(row["user"]), row["ip"]] += 1
@@ -337,6 +337,9 @@ class Tables:
     on_latency = on_hung
 
     def keep_stack(self, row, tid):
+        rank = {"cpu_sample": 0, "crash": 2}
+        if self.stack and rank.get(row["event"], 1) < rank.get(self.stack[0], 1):
+            return
         if tid == self.focus and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row.get("ustack_id")):
             self.stack = (row["event"], row["ts"], row["kstack"] or [], row.get("ustack") or [])
 

@@ -26,14 +26,20 @@ static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* The stack of a moment takes precedence; until then the last sample's. tid: whose it is. */
+/* A crash's stack goes before one that a task had while it waited, and that before a sample's. */
+static u32 rank(enum fr_an_stack of)
+{
+	return of == FR_AN_STACK_CRASH ? 2 : of != FR_AN_STACK_SAMPLE;
+}
+
+/* The last one of the highest rank. tid: whose it is. */
 static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64 ustack_id, enum fr_an_stack of)
 {
 	struct fr_an_focus *f = &a->res.focus;
 
 	if (tid != f->tid || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
 		return;
-	if (of == FR_AN_STACK_SAMPLE && f->stack_ns && f->stack_of != FR_AN_STACK_SAMPLE)
+	if (f->stack_ns && rank(of) < rank(f->stack_of))
 		return;
 	f->kstack_id = kstack_id;
 	f->ustack_id = ustack_id;
@@ -92,13 +98,13 @@ static int waits(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* Who sent the signal that it died of? That is seen at the sender only. fields: target_pid */
+/* Who sent the signal that it died of? That is seen at the sender only. fields: target_pid, group */
 static int signals(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	const struct fr_an_focus *f = &a->res.focus;
 	u32 tid = r->v[0];
 
-	if (tid && (tid == f->tid || tid == f->pid) && r->in.tid != f->tid)
+	if (tid && (tid == f->tid || (r->v[1] && tid == f->pid)) && r->in.tid != f->tid)
 		fr_an_note(a, r->in.ts);
 	return 0;
 }
@@ -107,7 +113,7 @@ const struct fr_an_rule fr_an_fault_rules[] = {
 	{"page_fault_user", faults_user, {NULL}},
 	{"page_fault_kernel", faults_kernel, {NULL}},
 	{"cpu_sample", samples, {"ip", "kstack_id", "ustack_id", "user"}},
-	{"signal_generate", signals, {"target_pid"}},
+	{"signal_generate", signals, {"target_pid", "group"}},
 	{"crash", crashes, {"kstack_id", "ustack_id"}},
 	{"hung", hangs, {"target_pid", "kstack_id"}},
 	{"latency", waits, {"target_pid", "kstack_id"}},

@@ -41,7 +41,7 @@ static bool is_about(const struct fr_row *r, const struct fr_an_focus *f)
 	if (!strcmp(name, "sched_switch"))
 		return has_num(r, "next_pid", tid);
 	if (!strcmp(name, "signal_generate"))
-		return has_num(r, "target_pid", tid) || (f->pid && has_num(r, "target_pid", f->pid));
+		return has_num(r, "target_pid", tid) || (f->pid && has_num(r, "target_pid", f->pid) && !has_num(r, "group", 0));
 	return (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup_new")) && has_num(r, "target_pid", tid);
 }
 
