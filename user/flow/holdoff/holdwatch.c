@@ -108,8 +108,9 @@ static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
 }
 
 /*
- * If the process is stopped (SIGSTOP, ^Z), it oversleeps on every CPU, although nothing was held off. A holdoff that lies
- * mostly within a stop is the stop's. A stop no longer than a tick may look like a holdoff.
+ * If the process is stopped (SIGSTOP, ^Z), it oversleeps on every CPU, although nothing was held off. How long is only known
+ * to be from when it was last awake until it noticed: a holdoff that is more than half of that is the stop's. So a stop that is
+ * shorter than half a tick, or than half of a snapshot that it takes itself, may look like a holdoff.
  */
 static bool is_stop(const struct fr_holdwatch_stop *s, const struct fr_holdoff *h)
 {
