@@ -85,8 +85,10 @@ def requests(events):
                 all[at[1]] = None
             at[:] = at[0] + 1, len(all), e["ts"]
             all.append(None if at[0] > 1 else 0)
-        elif e["event"] == "block_rq_complete" and at[0]:
+        elif e["event"] == "block_rq_complete":
             begun.discard((e["dev"], e["sector"], e["nr_sector"]))
+            if not at[0]:  # an empty write behind a flush ends, though it was not issued
+                continue
             at[0] -= 1
             if all[at[1]] is not None:
                 all[at[1]] = e["ts"] - at[2]
