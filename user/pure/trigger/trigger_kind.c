@@ -30,10 +30,11 @@ static const char *deaths_by(u32 sig)
 
 static int crash_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
-	u32 sig = fr_tp_signal(p, arg);
+	u32 sig;
 
 	if (!arg.at)
 		return 0;
+	sig = fr_tp_signal(p, arg);
 	if (sig && !deaths_by(sig))
 		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: nothing dies of it", FR_TP_SHOWN(arg));
 	if (sig)
