@@ -274,16 +274,18 @@ static void wake_in_a_row(void)
 	switch_to(1, focus, 1);
 }
 
-/* The task in focus is on a CPU, and crashes there. */
+/* The task in focus is on a CPU, and crashes there; then it is told that it waited, which is not where it crashed. */
 static void crash(void)
 {
 	struct fr_rec_crash rec = {
 		.task = FOCUS_TID, .code = 1, .addr = 8, .ip = 0x401000, .kstack_id = 0x77, .ustack_id = 0x78, .sig = 11};
+	struct fr_rec_latency wait = {.target_pid = FOCUS_TID, .value = 5000000, .limit = 1000000, .kstack_id = 0x78};
 
 	wake_in_a_row();
 	pass_time();
 	trigger_ns = host_clock_ns;
 	host_ring_put(ring[1][FR_TIER_LIFE], FR_EV_crash, &rec, sizeof(rec));
+	host_ring_put(ring[1][FR_TIER_LIFE], FR_EV_latency, &wait, sizeof(wait));
 }
 
 static void put_stacks(void)
