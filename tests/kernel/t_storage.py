@@ -4,7 +4,7 @@ import os
 import re
 import time
 
-from frtest import ROOT, check, equal, fr, main, run, test, wait_for
+from frtest import ROOT, check, equal, fr, main, run, status, test, wait_for
 from recorder import NOBODY, Recorder, configured, kill, send_reload, write_config
 
 MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
@@ -37,10 +37,18 @@ def quiet_host():
 
 
 def leave_free(dir, name, begin=b""):
-    """A file that fills a file system but for 1.3 MB."""
+    """A file that fills a file system but for 1 MB and one more of what it begins with: so large the next is expected to be."""
     fs = os.statvfs(dir)
     with open(os.path.join(dir, name), "wb") as f:
-        f.write(begin + bytes(fs.f_bavail * fs.f_frsize - 1300000 - len(begin)))
+        f.write(begin + bytes(fs.f_bavail * fs.f_frsize - 1000000 - 2 * len(begin)))
+
+
+def fill_rings(name):
+    """Until the rings are full: then whatever else is recorded, snapshots are about equally large."""
+    def is_full():
+        run(MIXED, "2")
+        return all(t["overwritten"] for c in status(name)["cpus"] for t in c["tiers"] if t["name"] == "main")
+    wait_for(is_full, "the rings are full")
 
 
 @test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them")
@@ -56,7 +64,7 @@ def growing():
             old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
             with open(small, "rb") as f:
                 leave_free(dir, old, f.read())
-            run(MIXED, "2")
+            fill_rings(name)
             larger = fr("dump", "-n", name).stdout.strip()
             check("No space left" in r.said(), f"it is larger than what was free: {os.path.getsize(larger)} bytes, {r.said()}")
             equal(r.files(), [small, larger], f"the old one left: {r.said()}")
