@@ -48,6 +48,8 @@ static void test_events(void **state)
 	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_softirq_exit]);
 	assert_int_equal(fr_select_event("sched_swich", on, &nearest), -EINVAL);
 	assert_string_equal(nearest, "sched_switch");
+	assert_int_equal(fr_select_event("foo", on, &nearest), -EINVAL);
+	assert_null(nearest); /* not irq, of which no letter was meant */
 	assert_int_equal(fr_select_event("", on, &nearest), -EINVAL);
 	assert_int_equal(fr_select_event("-", on, &nearest), -EINVAL);
 }

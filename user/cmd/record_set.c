@@ -251,7 +251,11 @@ static int select_events(struct fr_record_opts *o)
 	}
 	for (i = 0; i < o->event_cnt; i++)
 		if (fr_select_event(o->event[i], o->ask.load.enable, &nearest)) {
-			fr_err("no event or group '%s': did you mean %s? `flightrec events` lists all", o->event[i], nearest);
+			if (nearest)
+				fr_err("no event or group '%s': did you mean %s? `flightrec events` lists all", o->event[i],
+				       nearest);
+			else
+				fr_err("no event or group '%s': `flightrec events` lists all", o->event[i]);
 			return -EINVAL;
 		}
 	return 0;

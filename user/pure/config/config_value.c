@@ -82,7 +82,9 @@ static int check_event(const struct value *v)
 
 	if (!fr_select_event(v->text, enable, &nearest))
 		return 0;
-	return fail(v, "no event or group '%.40s': did you mean %s? `flightrec events` lists all", v->text, nearest);
+	if (nearest)
+		return fail(v, "no event or group '%.40s': did you mean %s? `flightrec events` lists all", v->text, nearest);
+	return fail(v, "no event or group '%.40s': `flightrec events` lists all", v->text);
 }
 
 static int check_tier(const struct value *v)

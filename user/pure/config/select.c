@@ -56,7 +56,7 @@ static const char *find_nearest(const char *what)
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (fr_schema_event(schema, nr))
 			fr_nearest_consider(&near, fr_schema_event(schema, nr)->name);
-	return near.name;
+	return fr_nearest_likely(&near);
 }
 
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest)

@@ -19,7 +19,10 @@
 /* Enable the events of a profile; marks always are. Returns 0, or -EINVAL: no profile has that name. */
 int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX]);
 
-/* Apply one -e: GROUP, -GROUP, EVENT or -EVENT. Returns 0, or -EINVAL: unknown; *nearest is then the most similar name. */
+/*
+ * Apply one -e: GROUP, -GROUP, EVENT or -EVENT. Returns 0, or -EINVAL: unknown; *nearest is then the name that was perhaps
+ * meant, or NULL.
+ */
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest);
 
 /*
