@@ -16,6 +16,8 @@
 #define FR_SIGKILL 9
 
 #define FR_SI_USER   0
+#define FR_SI_QUEUE  -1
+#define FR_SI_TKILL  -6
 #define FR_SI_KERNEL 0x80
 
 /* A signal's bit in a set: there are 64 signals, numbered from 1. */

@@ -4,7 +4,7 @@
  * often except at the delivery of signals, which returns at once if there is a handler.
  *
  *	signal	signal_deliver, with its source and the place where it happened; otherwise sched_process_exit, with the signal
- *		alone
+ *		alone. Who sent it: signal_generate
  *	oom	mark_victim
  *	kernel	console lines that begin a report, error_report_end
  *	hung	sched_process_hang: the kernel's own detector; also what a `hung` rule finds (trigger/hung.bpf.c)
@@ -20,8 +20,10 @@
 
 #define TOLD_MAX    4096u
 #define ASK_MAX	    64u
+#define SENT_MAX    1024u
 #define REPORT_MAX  256u
 #define LINE_GAP_NS 1000000000ULL  /* between two lines of a report */
+#define HANDLED_NS  60000000000ULL /* so long a handler may take, until the process sends the signal to itself */
 #define REPORT_NS   10000000000ULL /* no report takes longer */
 
 /* A pointer as a number, for global functions, which take no pointers. */
@@ -41,6 +43,71 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } fr_incident_told SEC(".maps");
+
+/*
+ * Who sent a signal, for the process that dies of it: at its delivery, or its end, nobody knows. It may have sent the signal to
+ * itself at last, after its handler had tidied up; but not an hour later.
+ */
+struct sent_key {
+	u32 tgid;
+	u32 sig;
+};
+
+struct sent {
+	u64 start_ns; /* of the process that gets it */
+	u64 until_ns; /* CLOCK_MONOTONIC; 0: nothing handles the signal, however long the process takes to die */
+	u32 pid;
+	u32 pad;
+	char comm[FR_COMM_SZ];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SENT_MAX);
+	__type(key, struct sent_key);
+	__type(value, struct sent);
+} fr_incident_sent_by SEC(".maps");
+
+FR_INLINE bool is_handled(struct task_struct *task, u32 sig)
+{
+	u64 handler = 0, at = (u64)BPF_CORE_READ(task, sighand);
+
+	at += bpf_core_field_offset(struct sighand_struct, action) + (sig - 1) * bpf_core_type_size(struct k_sigaction);
+	at += bpf_core_field_offset(struct k_sigaction, sa.sa_handler);
+	bpf_probe_read_kernel(&handler, sizeof(handler), (void *)at);
+	return handler;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(fr_incident_sent, int sig, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
+{
+	struct sent_key key = {.tgid = task->tgid, .sig = sig};
+	struct sent sent = {.pid = bpf_get_current_pid_tgid() >> 32};
+
+	if (sent.pid == key.tgid || fr_sig_in(sig, FR_SIG_HARMLESS))
+		return 0;
+	if (!fr_sig_is_sent(result) || !fr_sig_by_process(sig_arg(ctx)))
+		return 0;
+	if (is_handled(task, sig))
+		sent.until_ns = bpf_ktime_get_ns() + HANDLED_NS;
+	sent.start_ns = task->group_leader->start_time;
+	bpf_get_current_comm(sent.comm, sizeof(sent.comm));
+	bpf_map_update_elem(&fr_incident_sent_by, &key, &sent, BPF_ANY);
+	return 0;
+}
+
+FR_INLINE void tell_sender(struct fr_incident *inc, struct task_struct *task, u32 sig)
+{
+	const struct sent_key key = {.tgid = task->tgid, .sig = sig};
+	const struct sent *sent = bpf_map_lookup_elem(&fr_incident_sent_by, &key);
+
+	if (!sent || sent->start_ns != task->group_leader->start_time)
+		return;
+	if (sent->until_ns && sent->until_ns < bpf_ktime_get_ns())
+		return;
+	inc->value = sent->pid;
+	__builtin_memcpy(inc->text + FR_INCIDENT_SENDER_AT, sent->comm, FR_COMM_SZ);
+}
 
 struct death {
 	u64 addr;
@@ -62,6 +129,7 @@ FR_INLINE int tell_death(struct task_struct *task, const struct death *d)
 	inc->flags = d->flags;
 	if (!d->flags)
 		inc->ip = fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task));
+	tell_sender(inc, task, d->sig);
 	fr_incident_who(nr, ADDRESS(task));
 	return fr_incident_close(nr);
 }

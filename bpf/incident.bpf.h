@@ -22,6 +22,7 @@
 #define FR_INCIDENT_BELL_SZ    4096u
 #define FR_INCIDENT_FORCE_WAKE (1ULL << 1) /* BPF_RB_FORCE_WAKEUP */
 #define FR_INCIDENT_NAME_MAX   64u	   /* of a name in a path */
+_Static_assert(2 * FR_INCIDENT_NAME_MAX <= FR_INCIDENT_SENDER_AT, "a path ends before a sender's name");
 
 /* Set by the loader before load: N, 0: no log. */
 const volatile u32 fr_incident_cnt SEC(".rodata") __weak = 0;

@@ -46,13 +46,19 @@ FR_INLINE u32 fr_incident_mark(u32 epoch)
 	return epoch & ~FR_INCIDENT_FLAGS;
 }
 
+/*
+ * A signal that another process sent has its pid as value, and its name in text from here on: the path before, of two names, is
+ * shorter (incident.bpf.h). Value 0: by itself, by the kernel, or not known.
+ */
+#define FR_INCIDENT_SENDER_AT (FR_INCIDENT_TEXT_MAX - FR_COMM_SZ)
+
 /* A record. Fields that a kind does not use are 0. */
 struct fr_incident {
 	u64 done;
 	u64 ts;	      /* recording clock */
 	u64 addr;     /* signal: faulting address; kernel: what the detector names; mce: address */
 	u64 ip;	      /* signal: user instruction pointer */
-	u64 value;    /* oom: anonymous memory, KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 % */
+	u64 value;    /* signal: sender; oom: anonymous KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 % */
 	u64 count;    /* how many it stands for: itself, and unrecorded ones before it; loss: all losses so far */
 	u64 cgroup;   /* id */
 	u64 start_ns; /* the process's, monotonic */

@@ -12,6 +12,9 @@
 #define FR_SI_NOINFO ((void *)0) /* SEND_SIG_NOINFO and _PRIV: constants in place of a siginfo pointer */
 #define FR_SI_PRIV   ((void *)1)
 
+#define FR_SIG_DELIVERED 0 /* TRACE_SIGNAL_*, include/trace/events/signal.h */
+#define FR_SIG_LOSE_INFO 4
+
 struct sig_info {
 	s32 errno;
 	s32 code;
@@ -28,6 +31,23 @@ FR_INLINE struct kernel_siginfo *sig_arg(void *ctx)
 
 	bpf_probe_read_kernel(&info, sizeof(info), (u64 *)ctx + 1);
 	return info;
+}
+
+/* signal_generate's result: it will be delivered, perhaps without its siginfo. Otherwise it is ignored, or pending already. */
+FR_INLINE bool fr_sig_is_sent(int result)
+{
+	return result == FR_SIG_DELIVERED || result == FR_SIG_LOSE_INFO;
+}
+
+/* At signal_generate: was it sent by the current process, as by kill(2), and not by the kernel or a timer? */
+FR_INLINE bool fr_sig_by_process(struct kernel_siginfo *info)
+{
+	s32 code;
+
+	if (info == FR_SI_NOINFO || info == FR_SI_PRIV)
+		return info == FR_SI_NOINFO;
+	code = BPF_CORE_READ(info, si_code);
+	return code == FR_SI_USER || code == FR_SI_QUEUE || code == FR_SI_TKILL;
 }
 
 /*

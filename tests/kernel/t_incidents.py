@@ -74,11 +74,49 @@ def parallel():
     mine = of(found, "signal", "fri-par")
     equal(len(mine), died, "incidents")
     equal(len({(i["pid"], i["start_ns"]) for i in mine}), died, "processes")
-    equal({(i["sig"], i["code"], i["address"], i["uid"], i["flags"]) for i in mine}, {(11, 1, "0x10", 0, 0)}, "what they say")
+    equal({(i["sig"], i["code"], i["address"], i["uid"], i["flags"], i["sender"]) for i in mine}, {(11, 1, "0x10", 0, 0, None)}, "what they say")
     check(all(i["text"].endswith("/fri-par") and i["ip"] != "0x0" and i["wall_ns"] for i in mine), mine[0])
     equal([(i["sig"], i["pid"]) for i in of(found, "signal", "sleep") if i["pid"] == term.pid], [(15, term.pid)], "terminated")
     check_whole(found)
     return f"{died} of {len(found)}"
+
+
+@test("who sent the signal: another process, not the kernel nor itself, unless its handler did; of the one that it died of")
+def senders():
+    own = "import os, signal; signal.signal(15, lambda *a: None); print(flush=True); os.kill(os.getpid(), {}); signal.pause(); signal.pause()"
+    again = "import os, signal; signal.signal(15, lambda *a: (signal.signal(15, 0), os.kill(os.getpid(), 15))); print(flush=True); signal.pause()"
+    many = "import signal, threading; t = threading.Thread(target=signal.pause, daemon=True); t.start(); print(flush=True); t.join()"
+
+    def victim(code):
+        p = subprocess.Popen(["/usr/bin/python3", "-S", "-c", code], stdout=subprocess.PIPE)
+        p.stdout.readline()
+        return p
+
+    def send(sig, *victims):
+        """By a shell: its pid."""
+        sh = subprocess.Popen(["/bin/sh", "-c", f"kill -{sig} {' '.join(str(v.pid) for v in victims)}; :"])
+        sh.wait()
+        return sh.pid
+
+    with session(*QUIET, *BIG) as name:
+        alone, handles, raises, threads = victim(own.format(9)), victim(own.format(15)), victim(again), victim(many)
+        sleeps = [subprocess.Popen(["/bin/sleep", "1000"]) for _ in range(2)]
+        send(15, handles)
+        by = {}
+        by[handles.pid] = send(9, handles)
+        by[threads.pid] = by[sleeps[0].pid] = send(9, threads, sleeps[0])
+        by[sleeps[1].pid] = by[raises.pid] = send(15, sleeps[1], raises)
+        sent = {alone.pid: 9, handles.pid: 9, threads.pid: 9, sleeps[0].pid: 9, sleeps[1].pid: 15, raises.pid: 15}
+        for p in (alone, handles, raises, threads, *sleeps):
+            p.wait()
+        snap = dump(name)
+        found = [i for i in incidents("-n", name) if i["kind"] == "signal" and i["pid"] in sent]
+        kept = [i for i in incidents(snap) if i["kind"] == "signal" and i["pid"] in sent]
+        words = [line for line in fr("incidents", "-n", name).stdout.splitlines() if re.search(rf" {sleeps[1].pid}  SIGTERM", line)]
+    equal({i["pid"]: (i["sig"], i["value"], i["sender"]) for i in found},
+          {pid: (sig, by.get(pid, 0), "sh" if pid in by else None) for pid, sig in sent.items()}, "who sent it")
+    equal([(i["pid"], i["value"], i["sender"], i["text"]) for i in kept], [(i["pid"], i["value"], i["sender"], i["text"]) for i in found], "in a snapshot")
+    check(len(words) == 1 and words[0].endswith(f"bin/sleep, sent by sh ({by[sleeps[1].pid]})"), words)
 
 
 @test("a full log keeps the oldest and counts the rest, exactly; once saved there is room again")
@@ -121,6 +159,7 @@ def oom():
         found = [i for i in incidents("-n", name) if i["pid"] == p.pid]
     equal([(i["kind"], i["sig"], i["comm"]) for i in found], [("oom", 9, "fri-eater"), ("signal", 9, "fri-eater")], "incidents")
     check(found[0]["text"].endswith("/fri-eater"), found)
+    equal([i["sender"] for i in found], [None, None], "the kernel is nobody")
 
 
 @test("kernel: a report is one incident, its other lines are counted; another one's is another")

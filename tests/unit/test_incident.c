@@ -50,7 +50,10 @@ static struct fr_incident_item make_item(u64 *seed)
 	r->code = ints[rnd(seed) % 6];
 	r->flags = rnd(seed);
 	make_text(seed, r->comm, sizeof(r->comm) - 1);
-	make_text(seed, r->text, sizeof(r->text) - 1);
+	r->value *= r->kind != FR_INCIDENT_signal || rnd(seed) % 2; /* not each signal has a sender */
+	if (fr_incident_sender(r))
+		make_text(seed, r->text + FR_INCIDENT_SENDER_AT, FR_COMM_SZ - 1);
+	make_text(seed, r->text, (fr_incident_sender(r) ? FR_INCIDENT_SENDER_AT : sizeof(r->text)) - 1);
 	return item;
 }
 
@@ -193,11 +196,20 @@ static void test_words(void **state)
 		{{.kind = FR_INCIDENT_kernel, .text = "a\033b"}, "a\\x1bb"},
 		{{.kind = 0}, ""},
 	};
+	struct fr_incident sent = {.kind = FR_INCIDENT_signal, .sig = 9, .value = 7};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		expect_words(&known[i].rec, known[i].want);
+	/* only a signal's value is a sender, whose name may fill its place, and the path its own */
+	memset(sent.text, 'p', sizeof(sent.text));
+	memset(sent.text + FR_INCIDENT_SENDER_AT, 's', FR_COMM_SZ);
+	fr_incident_tidy(&sent);
+	sent.text[3] = 0;
+	expect_words(&sent, "SIGKILL, ppp, sent by sssssssssssssss (7)");
+	sent.kind = FR_INCIDENT_oom;
+	assert_null(fr_incident_sender(&sent));
 	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
 		assert_int_equal(fr_incident_kind_find(fr_incident_kind(i)), i);
 	assert_int_equal(fr_incident_kind_find("unknown"), 0);

@@ -57,10 +57,22 @@ u32 fr_incident_kind_find(const char *name)
 	return 0;
 }
 
+const char *fr_incident_sender(const struct fr_incident *rec)
+{
+	return rec->kind == FR_INCIDENT_signal && rec->value ? rec->text + FR_INCIDENT_SENDER_AT : NULL;
+}
+
+/* Bytes of its text, of which the last may be a NUL. */
+static size_t text_sz(const struct fr_incident *rec)
+{
+	return fr_incident_sender(rec) ? FR_INCIDENT_SENDER_AT : sizeof(rec->text);
+}
+
 void fr_incident_tidy(struct fr_incident *rec)
 {
 	rec->comm[sizeof(rec->comm) - 1] = 0;
 	rec->text[sizeof(rec->text) - 1] = 0;
+	rec->text[text_sz(rec) - 1] = 0;
 	if (rec->kind == FR_INCIDENT_kernel)
 		rec->text[strcspn(rec->text, "\n")] = 0;
 	rec->flags &= FR_INCIDENT_FLAGS;
@@ -99,6 +111,7 @@ static void put_who(struct fr_jsonw *w, const struct fr_incident *r)
 void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 {
 	const struct fr_incident *r = &item->rec;
+	const char *sender = fr_incident_sender(r);
 	struct fr_jsonw w = {.o = o};
 
 	fr_jsonw_open(&w, NULL, '{');
@@ -117,7 +130,11 @@ void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 	fr_jsonw_u64(&w, "value", r->value);
 	fr_jsonw_u64(&w, "count", r->count);
 	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS); /* an older version left the mark in its files */
-	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, sizeof(r->text)));
+	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, text_sz(r)));
+	if (sender)
+		fr_jsonw_mem(&w, "sender", sender, strnlen(sender, FR_COMM_SZ));
+	else
+		fr_jsonw_text(&w, "sender", NULL);
 	fr_jsonw_close(&w, '}');
 }
 
@@ -171,7 +188,9 @@ static void take(const struct fr_jsonr *j, struct fr_incident_item *out)
 	r->count = fr_jsonr_u64(j, "count", 1);
 	r->flags = fr_jsonr_u64(j, "flags", 0);
 	take_text(j, "comm", r->comm, sizeof(r->comm));
-	take_text(j, "text", r->text, sizeof(r->text));
+	take_text(j, "text", r->text, text_sz(r));
+	if (fr_incident_sender(r))
+		take_text(j, "sender", r->text + FR_INCIDENT_SENDER_AT, FR_COMM_SZ);
 }
 
 int fr_incident_parse(const char *line, size_t len, struct fr_incident_item *out)
@@ -219,7 +238,7 @@ static void put_text(struct fr_out *o, const char *before, const char *text, siz
 
 static void put_signal(struct fr_out *o, const struct fr_incident *r)
 {
-	const char *name = fr_signal_name(r->sig), *code;
+	const char *name = fr_signal_name(r->sig), *sender = fr_incident_sender(r), *code;
 	bool fault = fr_sig_has_addr(r->sig, r->code); /* NULL is an address, and may have been called */
 
 	if (name)
@@ -233,7 +252,12 @@ static void put_signal(struct fr_out *o, const struct fr_incident *r)
 		fr_out_printf(o, " at 0x%" PRIx64, r->addr);
 	if (r->ip || fault)
 		fr_out_printf(o, ", ip 0x%" PRIx64, r->ip);
-	put_text(o, ", ", r->text, sizeof(r->text));
+	put_text(o, ", ", r->text, text_sz(r));
+	if (!sender)
+		return;
+	fr_out_str(o, ", sent by ");
+	fr_escape_text(o, sender, strnlen(sender, FR_COMM_SZ));
+	fr_out_printf(o, " (%" PRIu64 ")", r->value);
 }
 
 static void put_hung(struct fr_out *o, const struct fr_incident *r)

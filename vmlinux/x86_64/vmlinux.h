@@ -21,6 +21,7 @@ struct mount;
 struct nsproxy;
 struct request_queue;
 struct seq_file;
+struct sighand_struct;
 struct signal_struct;
 struct super_block;
 struct task_struct;
@@ -203,6 +204,7 @@ struct task_struct {
 	int exit_state;
 	int exit_code;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct mm_struct *mm;
 	struct cred *cred;
 	struct css_set *cgroups;
@@ -364,6 +366,10 @@ struct sigaction {
 
 struct k_sigaction {
 	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
 };
 
 struct irqaction {

@@ -203,7 +203,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
-	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32); /* fr_incident_told */
+	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32) /* fr_incident_told */ +
+			1024 * (96 + 32) /* fr_incident_sent_by */;
 
 	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
