@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident: what goes into the incident log by itself, whatever is recorded and whichever triggers there are. Nothing here runs
- * often except at the delivery of signals, which returns at once if there is a handler.
+ * often except where a process sends a signal to another, and at the delivery of signals, which returns at once if there is a
+ * handler.
  *
  *	signal	signal_deliver, with its source and the place where it happened; otherwise sched_process_exit, with the signal
  *		alone. Who sent it: signal_generate

@@ -21,7 +21,7 @@ struct fr_incident_item {
 const char *fr_incident_kind(u32 kind);	     /* "signal", "unknown" */
 u32 fr_incident_kind_find(const char *name); /* its number, 0: none */
 
-/* The name of the process that sent the signal, whose pid is its value: up to FR_COMM_SZ bytes. NULL: itself, or not known. */
+/* The name of the task that sent the signal, whose process is its value: up to FR_COMM_SZ bytes. NULL: itself, or not known. */
 const char *fr_incident_sender(const struct fr_incident *rec);
 
 /* Make a record of the log one of a file: its texts end, a line of the kernel's where the line does, and its mark is gone. */
