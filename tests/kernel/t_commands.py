@@ -447,7 +447,7 @@ def not_root():
 
 @test("usage errors: exit status 2, and the nearest name")
 def usage():
-    for args, word in ((["-e", "sched_swich"], "sched_switch"), (["-e", "nonsense"], "did you mean"),
+    for args, word in ((["-e", "sched_swich"], "sched_switch"), (["-e", "nonsense"], "'nonsense': `flightrec events` lists all"),
                        (["-e", "-syscal"], "syscall"), (["-p", "defualt"], "minimal, default or full"), (["-m", "lots"], "not a size"),
                        (["-n", "a/b"], "not a session's name"), (["--clock", "sundial"], "local, global"),
                        (["--on", "thursday"], "no trigger"), (["--pid", "x"], "not a process id"), (["--hz", "0"], "not a rate"),
