@@ -206,6 +206,7 @@ static void test_words(void **state)
 	memset(sent.text, 'p', sizeof(sent.text));
 	memset(sent.text + FR_INCIDENT_SENDER_AT, 's', FR_COMM_SZ);
 	fr_incident_tidy(&sent);
+	assert_int_equal(strlen(sent.text), FR_INCIDENT_SENDER_AT - 1);
 	sent.text[3] = 0;
 	expect_words(&sent, "SIGKILL, ppp, sent by sssssssssssssss (7)");
 	sent.kind = FR_INCIDENT_oom;
