@@ -470,6 +470,30 @@ static void test_other_rings_and_older_laps_begin_anew(void **state)
 	assert_false(fr_rows_takes(&f->rows, &lap));
 }
 
+/* Wherever a lap's copy would begin: in a crash dump of the kernel, a page that begins with a head is the ring's. */
+static void test_copies_are_off_the_bounds_of_pages(void **state)
+{
+	struct fixture *f = *state;
+	struct fr_rows_lap lap;
+	const u8 *at;
+	u32 units;
+
+	for (units = 1; units <= FR_PAGE_UNITS; units++) {
+		fr_rows_clear(&f->rows);
+		lap = f->lap;
+		lap.sz = units * FR_UNIT_SZ;
+		assert_int_equal(fr_rows_add(&f->rows, &lap, UINT64_MAX),
+				 0); /* without rows, later than which the next would be */
+		lap = f->lap;
+		lap.seq++; /* each page is damaged, but copied */
+		assert_int_equal(fr_rows_add(&f->rows, &lap, 0), 0);
+		assert_int_equal(f->rows.lap[1].damaged_pages, PAGES);
+		at = f->rows.raw + (FR_PAGE_SZ - (uintptr_t)f->rows.raw % FR_PAGE_SZ) % FR_PAGE_SZ;
+		for (; at < f->rows.raw + f->rows.raw_sz; at += FR_PAGE_SZ)
+			assert_int_not_equal(((const struct fr_page_head *)at)->magic, FR_PAGE_MAGIC);
+	}
+}
+
 int main(void)
 {
 #define TEST(name)	  cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -491,6 +515,7 @@ int main(void)
 		TEST_SHORTS(test_rows_before_an_offset_are_told),
 		TEST_SHORTS(test_older_layouts_have_no_short_forms),
 		TEST(test_there_is_room_for_all),
+		TEST(test_copies_are_off_the_bounds_of_pages),
 		TEST(test_places_of_older_layouts),
 		TEST_SHORTS(test_damage_is_not_counted),
 		TEST(test_sizes_are_checked),

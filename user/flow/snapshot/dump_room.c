@@ -7,11 +7,11 @@
 #include "flow/snapshot/dump_int.h"
 #include "io/memory.h"
 #include "io/threads.h"
+#include "pure/offbound.h"
 
 #define RINGS_PER_JOB_SZ (64ULL << 20)
 #define LENT_SHARE	 8
 #define SUBBUF_MAX_SZ	 (FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ)
-#define OFF_BOUND_SZ	 64u	      /* places begin so far behind the bound of a page */
 #define STACK_SZ	 (8ULL << 20) /* of a thread, as most systems have it */
 
 /* ---- how much ---- */
@@ -76,10 +76,7 @@ static u8 *trim(u8 *at, size_t all, size_t sz)
 	return buf;
 }
 
-/*
- * sz bytes of memory that nobody has touched yet, and a page more: places begin off the bounds of pages, so that in a crash
- * dump of the kernel no copy is taken for a ring's page (recover.h).
- */
+/* sz bytes of memory that nobody has touched yet, and a page more: places begin off the bounds of pages. */
 static struct fr_dump_area map(size_t sz)
 {
 	size_t all = sz + FR_PAGE_SZ + FR_HUGE_SZ;
@@ -89,13 +86,13 @@ static struct fr_dump_area map(size_t sz)
 		return (struct fr_dump_area){};
 	at = trim(at, all, sz + FR_PAGE_SZ);
 	madvise(at, sz, MADV_HUGEPAGE);
-	return (struct fr_dump_area){.at = at + OFF_BOUND_SZ, .sz = sz};
+	return (struct fr_dump_area){.at = at + FR_OFF_BOUND_SZ, .sz = sz};
 }
 
 static void unmap(struct fr_dump_area *a)
 {
 	if (a->at)
-		munmap(a->at - OFF_BOUND_SZ, a->sz + FR_PAGE_SZ);
+		munmap(a->at - FR_OFF_BOUND_SZ, a->sz + FR_PAGE_SZ);
 	*a = (struct fr_dump_area){};
 }
 

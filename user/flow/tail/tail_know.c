@@ -7,6 +7,7 @@
 #include "flow/snapshot/procs.h"
 #include "flow/tail/tail_ring.h"
 #include "io/now.h"
+#include "pure/offbound.h"
 
 #define LEARNT_MOST   (1u << 17) /* rows of names and stacks: some 20 MB */
 #define LOOK_AGAIN_NS 1000000000u
@@ -42,7 +43,7 @@ static int learn(void *arg, const struct fr_batch *b)
 static int load_rings(struct fr_know *k)
 {
 	const struct fr_ring_map *ring;
-	u8 *buf = malloc(FR_SUBBUF_PAGE_MAX * FR_PAGE_SZ);
+	u8 *buf = fr_off_bound_new(FR_SUBBUF_PAGE_MAX);
 	size_t cnt, i;
 	int err = buf ? 0 : -ENOMEM;
 
@@ -50,7 +51,7 @@ static int load_rings(struct fr_know *k)
 	for (i = 0; i < cnt && !err; i++)
 		if (ring[i].tier == FR_TIER_LIFE || ring[i].tier == FR_TIER_STACK)
 			err = fr_tail_ring_scan(&ring[i], buf, k->lapbatch, learn, k);
-	free(buf);
+	fr_off_bound_free(buf);
 	return err;
 }
 

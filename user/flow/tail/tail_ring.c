@@ -4,19 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PIECES_MOST 64 /* at a time: others are waiting */
+#include "pure/offbound.h"
 
-static size_t subbuf_sz(const struct fr_ring_map *m)
-{
-	return (size_t)m->subbuf_pages * FR_PAGE_SZ;
-}
+#define PIECES_MOST 64 /* at a time: others are waiting */
 
 int fr_tail_ring_open(struct fr_tail_ring *r, const struct fr_ring_map *m, u32 room, bool shown, u64 since_ns)
 {
 	int err = -ENOMEM;
 
 	*r = (struct fr_tail_ring){.room = room, .shown = shown};
-	r->buf = malloc(subbuf_sz(m));
+	r->buf = fr_off_bound_new(m->subbuf_pages);
 	r->piece = calloc(room, sizeof(*r->piece));
 	if (r->buf && r->piece)
 		err = fr_ring_follow_begin(&r->follow, m, r->buf, since_ns);
@@ -32,7 +29,7 @@ void fr_tail_ring_free(struct fr_tail_ring *r)
 	for (i = 0; r->piece && i < r->room; i++)
 		fr_batch_free(&r->piece[i].b);
 	free(r->piece);
-	free(r->buf);
+	fr_off_bound_free(r->buf);
 	*r = (struct fr_tail_ring){};
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "pure/faulted.h"
+#include "pure/offbound.h"
 
 #define REC_TASK_OFF 8u
 
@@ -30,15 +31,15 @@ struct mark {
 	u64 rec_sz, ring_sz, last_ts;
 };
 
-/* Laps, and what is unfolded. */
-static size_t raw_mem(size_t raw_cap)
-{
-	return (1 + FR_UNFOLD_GROWS) * raw_cap;
-}
-
 static u32 lap_cap(size_t raw_cap)
 {
 	return raw_cap / FR_PAGE_SZ + 1;
+}
+
+/* Laps, what is unfolded, and what keeps laps off the bounds of pages. */
+static size_t raw_mem(size_t raw_cap)
+{
+	return (1 + FR_UNFOLD_GROWS) * raw_cap + lap_cap(raw_cap) * FR_UNIT_SZ;
 }
 
 size_t fr_rows_mem_sz(size_t raw_cap)
@@ -312,9 +313,20 @@ static void begin_ring(struct fr_rows *r, const struct fr_rows_lap *lap)
 	r->tier = lap->tier;
 }
 
+/* Returns where in raw. */
+static size_t copy_lap(struct fr_rows *r, const struct fr_rows_lap *lap)
+{
+	size_t at = fr_off_bound(r->raw, r->raw_sz);
+
+	memcpy(r->raw + at, lap->buf, lap->sz);
+	r->raw_sz = at + lap->sz;
+	r->laps_sz += lap->sz;
+	return at;
+}
+
 int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns)
 {
-	struct walk w = {.r = r, .lap = lap, .since_ns = since_ns, .base = r->raw_sz};
+	struct walk w = {.r = r, .lap = lap, .since_ns = since_ns};
 	struct fr_lap_rows *out = &r->lap[r->lap_cnt];
 	u32 begin = r->cnt, sz = lap->sz;
 
@@ -326,9 +338,7 @@ int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns)
 		begin_ring(r, lap);
 	if (r->cnt)
 		w.last_ts = r->ts[r->cnt - 1];
-	memcpy(r->raw + r->raw_sz, lap->buf, sz);
-	r->raw_sz += sz;
-	r->laps_sz += sz;
+	w.base = copy_lap(r, lap);
 	*out = (struct fr_lap_rows){.seq = lap->seq};
 	for (w.page = 0; w.page * FR_PAGE_SZ < sz; w.page++) {
 		w.off = w.page * FR_PAGE_SZ;
