@@ -167,6 +167,41 @@ static void a_lap_in_flight_is_a_hole(void **state)
 	}
 }
 
+static u32 page_of_w(const struct host_ring *h)
+{
+	return fr_w_off(h->r.wr->w) / FR_PAGE_UNITS;
+}
+
+/* The page that the record in flight begins has no head yet: the dump lacks nothing. Of pages before it, it does. */
+static void a_page_in_flight_is_not_missing(void **state)
+{
+	struct fr_res res;
+	struct host_ring *h;
+	struct rig r;
+	u32 page, gone;
+
+	(void)state;
+	for (gone = 0; gone < 2; gone++) {
+		fill(&r);
+		h = r.ring[0];
+		do {
+			page = page_of_w(h);
+			assert_int_equal(fr_ring_reserve(&h->r, 8, &res), 0);
+		} while (page_of_w(h) != page + 1);
+		r.gone_seq[0] = last_seq(h);
+		r.gone_page[0] = PAGES;
+		put_rings(&r);
+		host_dump_rest(&r.d, EPOCH, "this", true);
+		host_dump_remove(&r.d, find_page(&r, 0, last_seq(h), page + !gone));
+		assert_int_equal(recover(&r), gone ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+		check_hole(h, last_seq(h), FR_HOLE_inflight);
+		check_rings(&r, RINGS);
+		check_fact("recovered", gone ? "pages=1;rings=0" : "pages=0;rings=0");
+		drop(&r);
+		assert_int_equal(remove(out), 0);
+	}
+}
+
 /* Also if all that is wanted is there: nobody knows that. */
 static void a_dump_without_its_end_is_told(void **state)
 {
@@ -274,6 +309,7 @@ int main(void)
 		TEST(what_is_left_out_is_told),
 		TEST(without_any_ring_there_is_no_snapshot),
 		TEST(a_lap_in_flight_is_a_hole),
+		TEST(a_page_in_flight_is_not_missing),
 		TEST(a_dump_without_its_end_is_told),
 		TEST(a_dump_that_is_cut_off_is_told),
 		TEST(damaged_words_harm_their_ring_only),

@@ -121,26 +121,32 @@ static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, stru
 	return 0;
 }
 
-/* Copies of a page must agree, or none is believed. */
-static void place_page(struct fr_recover *r, const struct fr_carved_page *like, u8 *to)
+/* Copies of a page must agree, or none is believed. Returns whether the dump has it. */
+static bool place_page(struct fr_recover *r, const struct fr_carved_page *like, u8 *to)
 {
 	u8 other[FR_PAGE_SZ];
 	size_t cnt, i;
 	const struct fr_carved_page *p = fr_carved_find(&r->found, like, &cnt);
 	int err = p ? fr_vmcore_read(r->core, p->place, to) : -ENOENT;
 
-	r->missing_cnt += err != 0;
+	if (err)
+		return false;
 	for (i = 1; i < cnt && !err; i++)
 		err = fr_vmcore_read(r->core, p[i].place, other) || memcmp(to, other, FR_PAGE_SZ) ? -EUCLEAN : 0;
 	r->differ_cnt += err == -EUCLEAN;
-	if (err && p)
+	if (err)
 		memset(to, 0, FR_PAGE_SZ);
+	return true;
 }
 
-/* The pages of lap seq, as far as it was written. */
+/*
+ * The pages of lap seq, as far as it was written. In a lap in flight, the last may just have been begun, and have no head yet:
+ * it is not the dump that lacks it, and the lap is told as a hole.
+ */
 static void place_lap(struct fr_recover *r, const struct fr_ring_map *m, u64 seq)
 {
 	u64 word = *fr_ring_slot_of(m, seq), w = fr_writer_w(m->wr);
+	bool in_flight = fr_ring_lap_state(m, seq, word, w) == -EAGAIN;
 	u32 end = seq == fr_w_seq(w) ? fr_w_off(w) : fr_ring_full_units(m), page;
 	struct fr_carved_page like = {.epoch = m->epoch, .cpu = m->cpu, .tier = m->tier, .seq = seq};
 	u8 *to;
@@ -150,7 +156,8 @@ static void place_lap(struct fr_recover *r, const struct fr_ring_map *m, u64 seq
 	to = (u8 *)fr_ring_subbuf(m, fr_slot_idx(word));
 	for (page = 0; page * FR_PAGE_UNITS < end; page++) {
 		like.page = page;
-		place_page(r, &like, to + page * FR_PAGE_SZ);
+		if (!place_page(r, &like, to + page * FR_PAGE_SZ))
+			r->missing_cnt += !in_flight || (page + 1) * FR_PAGE_UNITS < end;
 	}
 }
 
