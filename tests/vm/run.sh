@@ -91,7 +91,8 @@ check() {
 		p=$(grep -c '^ok ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^SKIP ' "$log")
 		((passed += p, failed += f, skipped += s))
 		if ((status && !f)) || ((p + f + s == 0)); then
-			fail "$(basename "$2")" "$script: exit status $status, $((p + f + s)) tests seen"
+			fail "$(basename "$2")" "$script: exit status $status, $((p + f + s)) tests seen; its last lines are"
+			tail -n 5 "$log"
 		fi
 	done
 }
