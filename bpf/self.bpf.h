@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which processes are flightrec's own. The recorder announces itself by a control program, and with it its program's file. A
- * process that executes that file later is ours from its first instruction, and so is a fork of one of ours until it executes
- * another file.
+ * Which processes are flightrec's own: their system calls, faults and waits are left out of a recording.
+ *
+ *	the recorder		announces itself by a control program, and with it its program's file
+ *	whoever asks for it	by the same control program, which only those may run who may load BPF
+ *	an exec of that file	from its first instruction on, if it may load BPF
+ *	a fork of one of ours	until it executes anything else
+ *
+ * Anybody may execute the file, with libraries of their own and under any name: so the file alone says nothing. What counts are
+ * the rights that a process has in the initial user namespace, since in one of its own everybody has all of them. Others can
+ * neither be left out nor take a slot. All of this is decided at exec; an event only looks the process up.
  */
 #ifndef FR_SELF_BPF_H
 #define FR_SELF_BPF_H
@@ -19,11 +26,13 @@ FR_INLINE void fr_self_gone(u32 tgid)
 {
 }
 
-FR_INLINE bool fr_self_is_program(struct file *exe)
+FR_INLINE bool fr_self_is_ours(struct task_struct *task, struct file *exe)
 {
 	return false;
 }
 #else
+
+#define FR_SELF_CAPS (1ULL << 38 | 1ULL << 39) /* CAP_PERFMON, CAP_BPF */
 
 /* Take a free slot after the recorder's. If none is free, the process is recorded like any other. */
 FR_INLINE void fr_self_add(u32 tgid)
@@ -47,23 +56,54 @@ FR_INLINE void fr_self_gone(u32 tgid)
 			fr_session.self_tgid[i] = 0;
 }
 
-FR_INLINE bool fr_self_is_program(struct file *exe)
+FR_INLINE void fr_self_identify(struct file *exe, struct fr_self_file *out)
 {
 	struct inode *inode = BPF_CORE_READ(exe, f_inode);
 
-	return fr_session.self_ino && BPF_CORE_READ(inode, i_ino) == fr_session.self_ino &&
-	       BPF_CORE_READ(inode, i_sb, s_dev) == fr_session.self_dev;
+	out->ino = BPF_CORE_READ(inode, i_ino);
+	out->sz = BPF_CORE_READ(inode, i_size);
+	out->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	out->generation = BPF_CORE_READ(inode, i_generation);
+}
+
+FR_INLINE bool fr_self_is_program(struct file *exe)
+{
+	const struct fr_self_file *own = &fr_session.self_file;
+	struct fr_self_file is;
+
+	if (!own->ino)
+		return false;
+	fr_self_identify(exe, &is);
+	return is.ino == own->ino && is.dev == own->dev && is.generation == own->generation && is.sz == own->sz;
+}
+
+/* The initial user namespace is the only one without a parent. */
+FR_INLINE bool fr_self_may_load(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	u64 caps = 0;
+
+	/* 64 bits in any kernel, though before 6.3 they were two words (f122a08b197d) */
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_effective);
+	return caps & FR_SELF_CAPS && !BPF_CORE_READ(cred, user_ns, parent);
+}
+
+/*
+ * A process that executes this file. An exec renames the task before it takes over the new program's rights: if it had them and
+ * lost them by this exec, it is ours only until the exec's own tracepoint.
+ */
+FR_INLINE bool fr_self_is_ours(struct task_struct *task, struct file *exe)
+{
+	return fr_self_is_program(exe) && fr_self_may_load(task);
 }
 
 /* The current process is the recorder: its program is ours. */
 FR_INLINE void fr_self_is_recorder(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
 
 	fr_session.self_tgid[FR_SELF_RECORDER] = bpf_get_current_pid_tgid() >> 32;
-	fr_session.self_ino = BPF_CORE_READ(inode, i_ino);
-	fr_session.self_dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	fr_self_identify(BPF_CORE_READ(task, mm, exe_file), &fr_session.self_file);
 }
 
 #endif /* FR_WATCH */

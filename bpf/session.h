@@ -21,6 +21,17 @@
 #define FR_SELF_RECORDER 0
 #define FR_SELF_MAX	 8
 
+/*
+ * The file of our program. Once it is removed its inode's number may become that of another file: that has another generation,
+ * and where the file system keeps none, another size.
+ */
+struct fr_self_file {
+	u64 ino; /* 0: not known */
+	u64 sz;
+	u32 dev;
+	u32 generation;
+};
+
 /* What programs are built for; constant after load. */
 struct fr_geometry {
 	u32 slot_cnt;
@@ -79,8 +90,7 @@ struct fr_session {
 	u32 self_tgid[FR_SELF_MAX];
 	struct fr_mark mark; /* zero in sessions of older programs */
 	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4 - sizeof(struct fr_mark)];
-	u64 self_ino; /* inode of our program: a process that executes it is one of ours */
-	u64 self_dev;
+	struct fr_self_file self_file;
 	/* rare counters */
 	u64 task_evicted; /* dead tasks dropped from the table to make room */
 	u64 task_lost;	  /* tasks that did not get into the table: all in it were alive */

@@ -52,7 +52,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, pid_t old_pid, struct
 	long len = 0;
 
 	fr_task_get(task);
-	if (fr_self_is_program(bprm->file))
+	if (fr_self_is_ours(task, bprm->file))
 		fr_self_add(task->tgid);
 	else
 		fr_self_gone(task->tgid);
@@ -117,7 +117,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	bpf_probe_read_kernel_str(new_comm, sizeof(new_comm), newcomm);
 	renamed(task, new_comm);
 	/* an exec renames when the new program's file is set, and faults before its own tracepoint */
-	if (fr_self_is_program(BPF_CORE_READ(task, mm, exe_file)))
+	if (fr_self_is_ours(task, BPF_CORE_READ(task, mm, exe_file)))
 		fr_self_add(task->tgid);
 	/* not filtered by task: every reader needs all renames, even from names that -f does not choose */
 	if (!fr_enabled(FR_EV_task_rename))

@@ -25,6 +25,7 @@ struct sighand_struct;
 struct signal_struct;
 struct super_block;
 struct task_struct;
+struct user_namespace;
 struct vfsmount;
 
 enum {
@@ -341,8 +342,18 @@ typedef struct {
 	uid_t val;
 } kuid_t;
 
+typedef struct {
+	u64 val;
+} kernel_cap_t;
+
 struct cred {
 	kuid_t uid;
+	kernel_cap_t cap_effective;
+	struct user_namespace *user_ns;
+};
+
+struct user_namespace {
+	struct user_namespace *parent;
 };
 
 union __sifields {
