@@ -202,6 +202,22 @@ static void test_reset(void **state)
 	fr_config_free(&c);
 }
 
+/* A list that was never given is not one that is meant to be empty. */
+static void test_emptied(void **state)
+{
+	struct fr_config never = parsed("[Trigger]\nCooldown=1s\n"), emptied = parsed("[Trigger]\nOn=crash\nOn=\n"),
+			 again = parsed("[Trigger]\nOn=\nOn=crash\n");
+
+	(void)state;
+	assert_false(never.on.is_emptied);
+	assert_true(emptied.on.is_emptied);
+	assert_int_equal(emptied.on.cnt, 0);
+	assert_false(again.on.is_emptied);
+	fr_config_free(&never);
+	fr_config_free(&emptied);
+	fr_config_free(&again);
+}
+
 /* None is none, of whatever. */
 static void test_zero(void **state)
 {
@@ -455,10 +471,11 @@ static void test_example(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),	  cmocka_unit_test(test_continued),
-		cmocka_unit_test(test_quotes),	 cmocka_unit_test(test_reset),	  cmocka_unit_test(test_zero),
-		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_not_text), cmocka_unit_test(test_list_limits),
-		cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),  cmocka_unit_test(test_exec_limit),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_values),   cmocka_unit_test(test_continued),
+		cmocka_unit_test(test_quotes),	    cmocka_unit_test(test_reset),    cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_emptied),	    cmocka_unit_test(test_errors),   cmocka_unit_test(test_not_text),
+		cmocka_unit_test(test_list_limits), cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),
+		cmocka_unit_test(test_exec_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "cmd/record_opts.h"
 #include "io/hook/hook.h"
+#include "io/safepath.h"
 #include "pure/err.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
@@ -20,18 +21,17 @@
 
 /* ---- the file ---- */
 
-/* Regular files only: a pipe would be empty on a reload, and block its reader. */
+/*
+ * Regular files only: a pipe would be empty on a reload, and block its reader. And only what nobody else can change: it names a
+ * program that is run with these rights.
+ */
 static FILE *open_plain(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
+	int fd = fr_safepath_config(path);
 	FILE *f;
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-		close(fd);
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
 	}
 	f = fdopen(fd, "re");
@@ -74,7 +74,11 @@ static int read_all(const char *path, char **text, size_t *sz, char *why, size_t
 	snprintf(why, why_sz, "cannot read the configuration %s: %s", path,
 		 !err		  ? "it is larger than 1 MiB"
 		 : err == -EINVAL ? "it is not a plain file"
-				  : strerror(-err));
+		 : err == -EPERM
+			 ? "somebody else may change it, or replace it in its directories: have root (or this user) own them, "
+			   "and take from others the right to write to them (chown root, chmod go-w)"
+		 : err == -ELOOP ? "somebody else laid a symbolic link on the way: name the file itself"
+				 : strerror(-err));
 	free(*text);
 	return !err || is_wrong_file(err) ? -EINVAL : err;
 }

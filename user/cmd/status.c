@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "cmd/remote.h"
 #include "flow/recorder/live.h"
 #include "io/fd.h"
+#include "io/safepath.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
@@ -136,55 +139,61 @@ static int remote(const struct ask *ask, struct fr_out *o)
 /* ---- where it goes ---- */
 
 /* Readers of the file see the old metrics or the new ones. While it is written its name does not end in .prom. */
-static int replace_file(const char *path, const char *text, size_t sz)
+static int replace_file(int dir, const char *name, const char *text, size_t sz)
 {
-	char *tmp;
+	char tmp[NAME_MAX + 1];
+	unsigned chance;
 	int fd, err;
 
-	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(tmp, O_CLOEXEC);
-	err = fd < 0 ? -errno : 0;
-	if (!err) {
-		err = fchmod(fd, 0644) ? -errno : fr_write_all(fd, text, sz);
-		if (close(fd) && !err)
-			err = -errno;
-		if (!err && rename(tmp, path))
-			err = -errno;
-		if (err)
-			unlink(tmp);
-	}
-	free(tmp);
+	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+		return -errno;
+	if (snprintf(tmp, sizeof(tmp), "%s.%08x", name, chance) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	err = fchmod(fd, 0644) ? -errno : fr_write_all(fd, text, sz);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && renameat(dir, tmp, dir, name))
+		err = -errno;
+	if (err)
+		unlinkat(dir, tmp, 0);
 	return err;
 }
 
 /* A pipe, a device, a file without a name: nothing that could be replaced. */
-static int write_into(const char *path, const char *text, size_t sz)
+static int write_into(int fd, const char *text, size_t sz)
 {
-	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), err;
+	int err = fd < 0 ? -errno : fr_write_all(fd, text, sz);
 
-	if (fd < 0)
-		return -errno;
-	err = fr_write_all(fd, text, sz);
-	return close(fd) && !err ? -errno : err;
+	return fd >= 0 && close(fd) && !err ? -errno : err;
 }
 
-/* Where links lead, since a link itself is not to be replaced, whose target may be unlinked (/dev/stdout), or missing. */
+/* Whoever makes a pipe decides how long its writers wait. */
+static bool is_foreign_pipe(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) && !fr_safepath_is_owned(st);
+}
+
+/* A link itself is not to be replaced, whose target may have no name (/dev/stdout). */
 static int put_file(const char *path, const char *text, size_t sz)
 {
+	char name[NAME_MAX + 1];
+	int dir = fr_safepath_target(path, name), err;
 	struct stat st;
-	bool is_there = !stat(path, &st);
-	char *real = realpath(path, NULL);
-	int err;
 
-	if (is_there && (!real || !S_ISREG(st.st_mode))) {
-		free(real);
-		return write_into(path, text, sz);
-	}
-	if (!real && !lstat(path, &st))
-		return -ENOENT;
-	err = replace_file(real ?: path, text, sz);
-	free(real);
+	if (dir == -ENOLINK)
+		return write_into(open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), text, sz);
+	if (dir < 0)
+		return dir;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || S_ISREG(st.st_mode))
+		err = replace_file(dir, name, text, sz);
+	else if (is_foreign_pipe(&st))
+		err = -EPERM;
+	else
+		err = write_into(openat(dir, name, O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC), text, sz);
+	close(dir);
 	return err;
 }
 
@@ -203,8 +212,12 @@ static int finish(const struct ask *ask, struct fr_out *o, int status)
 	}
 	err = text ? put_file(ask->file, text, sz) : -ENOMEM;
 	free(text);
-	if (err)
-		fr_err("cannot write %s: %s: what was there is unchanged", ask->file, strerror(-err));
+	if (err) {
+		const char *cure = fr_err_cure(err, NULL);
+
+		fr_err("cannot write %s: %s: what was there is unchanged%s%s", ask->file, strerror(-err), cure ? ": " : "",
+		       cure ?: "");
+	}
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 

@@ -212,6 +212,8 @@ const char *fr_err_cure(int err, const char *usual)
 		return "give a shorter name";
 	case -ENOMEM:
 		return "free some memory";
+	case -ELOOP:
+		return "somebody else laid a symbolic link on the way: name the place itself";
 	default:
 		return usual;
 	}

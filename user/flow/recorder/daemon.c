@@ -307,10 +307,23 @@ static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 			keys);
 }
 
+/*
+ * A file that somebody is just writing, not by renaming a complete one, is empty for a moment. Nobody would notice that all
+ * triggers are gone until one is missed.
+ */
+static int check_disarmed(const struct fr_live_settings *old, const struct fr_live_settings *now, char *why, size_t why_sz)
+{
+	if (!old->rule_cnt || now->rule_cnt || now->config.on.is_emptied)
+		return 0;
+	snprintf(why, why_sz, "the file has no trigger, and %u %s armed: if none is meant, say so: On= without a value",
+		 old->rule_cnt, old->rule_cnt == 1 ? "is" : "are");
+	return -EINVAL;
+}
+
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_config(&live->config, why, why_sz);
+	int err = check_disarmed(old, live, why, why_sz) ?: check_config(&live->config, why, why_sz);
 
 	if (err)
 		return err;

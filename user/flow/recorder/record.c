@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "io/memcg.h"
 #include "io/memory.h"
 #include "io/ns.h"
+#include "io/safepath.h"
 #include "io/session/sampler.h"
 #include "io/session/sess.h"
 #include "pure/err.h"
@@ -131,43 +133,61 @@ static int plan(struct fr_record_ask *ask)
 }
 
 /* Can a file be created here? Check now, rather than when there is something to lose. */
-static int try_file(const char *dir)
+static int try_file(int dir)
 {
-	char path[4096];
+	char name[32];
+	u64 chance;
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/.flightrec-XXXXXX", dir) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
+	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+		return -errno;
+	snprintf(name, sizeof(name), ".flightrec-%016llx", (unsigned long long)chance);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	close(fd);
-	unlink(path);
+	unlinkat(dir, name, 0);
 	return 0;
+}
+
+/* Open it, made if it is missing; links only as io/safepath.h says. A descriptor or -errno. */
+static int open_out_dir(const char *dir)
+{
+	int fd = fr_safepath_dir(dir), err;
+
+	if (fd != -ENOENT)
+		return fd;
+	err = fr_safepath_mkdir(dir);
+	return err && err != -EEXIST ? err : fr_safepath_dir(dir);
+}
+
+/* The path of an open directory without links and dots: the kernel's. */
+static int path_of_dir(int fd, char **path)
+{
+	char link[32], text[PATH_MAX];
+	ssize_t sz;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	sz = readlink(link, text, sizeof(text) - 1);
+	if (sz < 0)
+		return -errno;
+	text[sz] = 0;
+	if (sz + FR_NAME_SZ > FR_PENDING_PATH_MAX)
+		return -ENAMETOOLONG;
+	*path = strdup(text);
+	return *path ? 0 : -ENOMEM;
 }
 
 /* Make it absolute: it is stored with the session, and later processes have other working directories. */
 int fr_record_out_dir(const char *dir, char **path)
 {
-	struct stat st;
-	char *found;
-	int err;
+	int fd = open_out_dir(dir), err;
 
-	if (mkdir(dir, 0700) && errno != EEXIST)
-		return -errno;
-	found = realpath(dir, NULL);
-	if (!found || stat(found, &st))
-		err = -errno;
-	else if (strlen(found) + FR_NAME_SZ > FR_PENDING_PATH_MAX)
-		err = -ENAMETOOLONG;
-	else
-		err = S_ISDIR(st.st_mode) ? try_file(found) : -ENOTDIR;
-	if (err) {
-		free(found);
-		return err;
-	}
-	*path = found;
-	return 0;
+	if (fd < 0)
+		return fd;
+	err = try_file(fd) ?: path_of_dir(fd, path);
+	close(fd);
+	return err;
 }
 
 /* ---- facts stored with the session ---- */

@@ -21,6 +21,7 @@
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store_int.h"
 #include "io/now.h"
+#include "io/safepath.h"
 #include "io/snapfile/snapfile_format.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
@@ -119,9 +120,9 @@ static int open_listing(const char *dir, struct listing *l)
 	int fd, err;
 
 	memset(l, 0, sizeof(*l));
-	l->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	l->dir_fd = fr_safepath_dir(dir);
 	if (l->dir_fd < 0)
-		return -errno;
+		return l->dir_fd;
 	fd = openat(l->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d = fd < 0 ? NULL : fdopendir(fd);
 	err = d ? read_entries(l, d) : -errno;
@@ -141,7 +142,7 @@ static int look(struct fr_store *st, struct listing *l)
 {
 	int err = open_listing(st->dir, l);
 
-	if (err == -ENOENT && !mkdir(st->dir, 0700)) {
+	if (err == -ENOENT && !fr_safepath_mkdir(st->dir)) {
 		fr_warn("directory %s was missing, and has been made again", st->dir);
 		err = open_listing(st->dir, l);
 	}

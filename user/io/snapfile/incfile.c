@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "io/fd.h"
+#include "io/safepath.h"
 #include "pure/rows/pbuf.h"
 
 #define OLDER	    FR_INCFILE_NAME ".1"
@@ -132,14 +133,17 @@ static int look_in(int fd, struct look *l)
 /* Open a regular file only: not a symlink placed there, not a pipe that would block. */
 static int open_file(const char *dir, const char *name, int flags)
 {
-	char path[PATH_MAX + 32];
 	struct stat st;
-	int fd;
+	int dir_fd = fr_safepath_dir(dir), fd;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (dir_fd < 0)
+		return dir_fd;
+	fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -errno;
+		fd = -errno;
+	close(dir_fd);
+	if (fd < 0)
+		return fd;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
@@ -171,10 +175,10 @@ int fr_incfile_read(const char *dir, fr_incfile_fn fn, void *arg, u64 *bad)
 
 static int sync_dir(const char *dir)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	int fd = fr_safepath_dir(dir), err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = fsync(fd) ? -errno : 0;
 	close(fd);
 	return err;
@@ -356,12 +360,14 @@ void fr_incfile_discard(struct fr_incfile *f)
 static int rotate(struct fr_incfile *f)
 {
 	struct look l = {.fn = f->fn, .arg = f->arg};
-	char from[PATH_MAX + 32], to[PATH_MAX + 32];
+	int dir = fr_safepath_dir(f->dir), err;
 
-	snprintf(from, sizeof(from), "%s/" FR_INCFILE_NAME, f->dir);
-	snprintf(to, sizeof(to), "%s/" OLDER, f->dir);
-	if (rename(from, to))
-		return -errno;
+	if (dir < 0)
+		return dir;
+	err = renameat(dir, FR_INCFILE_NAME, dir, OLDER) ? -errno : 0;
+	close(dir);
+	if (err)
+		return err;
 	close_file(f);
 	return lock(f) ?: look_and_mend(f, &l) ?: sync_dir(f->dir);
 }

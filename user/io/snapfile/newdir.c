@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/safepath.h"
 #include "pure/err.h"
 
 #define TRIES 16 /* names tried: those of directories that killed processes left are taken */
@@ -25,7 +25,7 @@ struct fr_newdir {
 
 static int say(const struct fr_newdir *d, int err, const char *what)
 {
-	fr_err("cannot %s %s: %s: choose another place with -o", what, d->path, strerror(-err));
+	fr_err("cannot %s %s: %s: %s", what, d->path, strerror(-err), fr_err_cure(err, "choose another place with -o"));
 	return err;
 }
 
@@ -41,18 +41,12 @@ static void release(struct fr_newdir *d)
 
 static int open_parent(struct fr_newdir *d)
 {
-	char *a = strdup(d->path), *b = strdup(d->path);
-	int err = a && b ? 0 : -ENOMEM;
+	size_t len = strlen(d->path);
 
-	if (!err) {
-		d->parent_fd = open(dirname(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = d->parent_fd < 0 ? -errno : 0;
-	}
-	if (!err && snprintf(d->name, sizeof(d->name), "%s", basename(b)) >= (int)sizeof(d->name))
-		err = -ENAMETOOLONG;
-	free(a);
-	free(b);
-	return err;
+	while (len > 1 && d->path[len - 1] == '/') /* a directory's name may end so */
+		d->path[--len] = 0;
+	d->parent_fd = fr_safepath_parent(d->path, d->name);
+	return d->parent_fd < 0 ? d->parent_fd : 0;
 }
 
 /* -EAGAIN: something of that name is there. */

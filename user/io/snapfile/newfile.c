@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "io/fd.h"
+#include "io/safepath.h"
 #include "pure/err.h"
 
 #define TMP_WORD ".tmp-"
@@ -97,25 +98,13 @@ static void remove_leftovers(int dir_fd, const void *tag, size_t tag_sz)
 
 /* ---- beginning ---- */
 
-/* Split path into an open directory and a name. */
 static int open_dir(struct fr_newfile *f)
 {
-	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
-	char *dir = slash ? strndup(f->path, slash == f->path ? 1 : slash - f->path) : strdup(".");
-
-	if (!dir)
-		return say(f, -ENOMEM, "create", "free some memory");
-	if (strlen(name) >= sizeof(f->name)) {
-		free(dir);
-		return say(f, -ENAMETOOLONG, "create", NULL);
-	}
-	strcpy(f->name, name);
-	f->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(dir);
+	f->dir_fd = fr_safepath_parent(f->path, f->name);
+	if (f->dir_fd == -EINVAL || f->dir_fd == -EISDIR)
+		return say(f, f->dir_fd, "create", "give the name of a file");
 	if (f->dir_fd < 0)
-		return say(f, -errno, "create", "check that its directory exists and may be written");
-	if (!f->name[0] || !strcmp(f->name, ".") || !strcmp(f->name, ".."))
-		return say(f, *name ? -EINVAL : -EISDIR, "create", "give the name of a file");
+		return say(f, f->dir_fd, "create", "check that its directory exists and may be written");
 	return 0;
 }
 

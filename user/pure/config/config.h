@@ -33,6 +33,7 @@ struct fr_config_list {
 	char *item[FR_CONFIG_ITEM_MAX];
 	u32 line[FR_CONFIG_ITEM_MAX]; /* its line in the file, for messages */
 	u32 cnt;
+	bool is_emptied; /* "Key=", and nothing after it: none is meant */
 };
 
 /*

@@ -29,6 +29,8 @@ int fr_config_set(struct fr_config *c, const struct fr_config_slot *slot, const 
 		  struct fr_config_error *error);
 
 int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error); /* its default */
+int fr_config_empty(struct fr_config *c, const struct fr_config_slot *slot,
+		    struct fr_config_error *error);			      /* "Key=": the same */
 void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot); /* frees its value */
 
 /* Check what no single value shows. Returns 0, or -EINVAL and *error. */

@@ -192,7 +192,7 @@ static int set_key(struct parser *p, char *line)
 	if (err)
 		return err;
 	value = unquote(trim(equals + 1));
-	return *value ? fr_config_set(p->c, slot, value, p->first, p->error) : fr_config_reset(p->c, slot, p->error);
+	return *value ? fr_config_set(p->c, slot, value, p->first, p->error) : fr_config_empty(p->c, slot, p->error);
 }
 
 static int parse(struct parser *p)

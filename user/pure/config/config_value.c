@@ -350,6 +350,7 @@ static int store_item(struct fr_config_list *list, const struct value *v)
 	if (!list->item[list->cnt])
 		return -ENOMEM;
 	list->line[list->cnt++] = v->line;
+	list->is_emptied = false;
 	return 0;
 }
 
@@ -410,6 +411,15 @@ int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, stru
 	}
 	err = parse(&v);
 	return err ?: store(c, &v);
+}
+
+int fr_config_empty(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error)
+{
+	int err = fr_config_reset(c, slot, error);
+
+	if (!err && slot->type == FR_CONFIG_TYPE_list)
+		((struct fr_config_list *)member(c, slot))->is_emptied = true;
+	return err;
 }
 
 int fr_config_check(const struct fr_config *c, struct fr_config_error *error)
