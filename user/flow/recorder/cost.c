@@ -55,13 +55,16 @@ static u64 main_capacity(struct fr_sess *s)
 void fr_cost_show(struct fr_sess *s)
 {
 	const struct timespec nap = {.tv_nsec = COST_MS * FR_MSEC_NS};
-	int stats = fr_sess_stats_on();
 	struct fr_sess_prog *prog;
 	struct sums a, b;
 	char buf[32];
 	size_t cnt;
 	double runs;
+	int stats;
 
+	if (!isatty(STDERR_FILENO)) /* a script need not wait for what no person reads */
+		return;
+	stats = fr_sess_stats_on();
 	if (stats < 0 || fr_sess_progs(s, &prog, &cnt)) {
 		if (stats >= 0)
 			close(stats);

@@ -5,7 +5,7 @@
 
 #include "io/session/sess.h"
 
-/* Measure for a moment with the kernel's own BPF statistics, and print the result. */
+/* Where standard error is a terminal: measure for half a second with the kernel's own BPF statistics, and print the result. */
 void fr_cost_show(struct fr_sess *s);
 
 #endif
