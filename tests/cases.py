@@ -32,7 +32,12 @@ def check(ok, what):
 
 
 def equal(got, want, what="what is compared"):
-    check(got == want, f"{what}: {got!r}, not {want!r}")
+    check(got == want, f"{what}: expected {want!r}, saw {got!r}")
+
+
+def tests_of(module):
+    """The tests that a module defines: (name, function)."""
+    return [(name, fn) for name, fn in _tests if fn.__module__ == module]
 
 
 def forget_tests():
@@ -40,27 +45,41 @@ def forget_tests():
     _tests.clear()
 
 
+def chosen(tests, words):
+    """Those whose name or function contains one of these words; a word that is the whole name of functions means only those."""
+    whole = {fn.__name__ for _, fn in tests}
+
+    def means(word, name, fn):
+        return word == fn.__name__ if word in whole else word in name or word in fn.__name__
+    return [(name, fn) for name, fn in tests if not words or any(means(word, name, fn) for word in words)]
+
+
+def run_test(name, fn, call=lambda fn: fn(), again=None):
+    """
+    Run a test and print its line. call(fn) runs it, and returns what is to be said of it, or None. again: the command that repeats it
+    alone, which is printed if it fails. Returns ok, FAIL or SKIP.
+    """
+    begin = time.monotonic()
+    try:
+        note = call(fn)
+        verdict, note = "ok", f"{': ' + note if note else ''} ({time.monotonic() - begin:.1f} s)"
+    except Skip as why:
+        verdict, note = "SKIP", f": {why}"
+    except Failed as why:
+        verdict, note = "FAIL", f": {why}"
+    except Exception:  # whatever it is, the next test is to run
+        verdict, note = "FAIL", f": {traceback.format_exc()}"
+    print(f"{verdict} {name}{note}", flush=True)
+    if verdict == "FAIL" and again:
+        print(f"     alone: {again}", flush=True)
+    return verdict
+
+
 def run_tests(call=lambda fn: fn(), only=()):
-    """
-    Run the tests, or those whose name or function contains one of these words. call(fn) runs one, and returns what is to be said
-    of it, or None. Returns how many passed, failed and were skipped.
-    """
+    """Run the tests, or those that these words choose. Returns how many passed, failed and were skipped."""
     counts = {"ok": 0, "FAIL": 0, "SKIP": 0}
-    for name, fn in _tests:
-        if only and not any(word in name or word in fn.__name__ for word in only):
-            continue
-        begin = time.monotonic()
-        try:
-            note = call(fn)
-            verdict, note = "ok", f"{': ' + note if note else ''} ({time.monotonic() - begin:.1f} s)"
-        except Skip as why:
-            verdict, note = "SKIP", f": {why}"
-        except Failed as why:
-            verdict, note = "FAIL", f": {why}"
-        except Exception:  # whatever it is, the next test is to run
-            verdict, note = "FAIL", f": {traceback.format_exc()}"
-        counts[verdict] += 1
-        print(f"{verdict} {name}{note}", flush=True)
+    for name, fn in chosen(_tests, only):
+        counts[run_test(name, fn, call)] += 1
     if not sum(counts.values()):
         print(f"FAIL no test has {' or '.join(only) or 'anything'} in its name", flush=True)
         counts["FAIL"] = 1

@@ -1,11 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the kernel tests share: sessions that end with their test, replay as Python objects, one line of output a test."""
+"""
+What the kernel tests share: sessions, replay as Python objects, one line of output a test.
+
+Sessions. To begin one loads hundreds of BPF programs; that is where the time goes. A test takes the first of these that will do:
+  shared(*options)    the session of all tests that need these options of `record`: it is begun by the first of them and lives to the end
+                      of the run. A test finds what is its own by comm (program() gives a helper a name of its own), pid, cgroup or by
+                      moments that it noted, never by position or sum, and leaves the session as it was found. What is to be seen of a
+                      test must fit beside what else goes on.
+  recording(*rules)   (recorder.py) the recorder that tests share, with these rules and a directory of its own; configured(*rules): its
+                      session, for recorders that the test starts, kills and starts again
+  session(*options), recorder(...), new_name()
+                      sessions of the test's own, for tests of how sessions begin, end and are taken over, or that spoil one. Such a test
+                      says why: @test("...", own="the session is removed"). Several states of one life are one session, not several.
+Options that are the same are one session: take MINIMAL, SYSCALLS, FULL or SAMPLES before you invent others.
+
+Chance: chance() is a random.Random of the run's seed and the test's name. FR_SEED=N sets the seed; by itself, it is 1.
+
+The runner (suite.py) looks after each test whether the shared sessions are there, and whether the accounts of those that it used are in
+order: written = present + overwritten, for each ring, but for what its holes lack.
+"""
 import atexit
 import contextlib
 import json
 import os
+import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,20 +40,46 @@ TMP = tempfile.mkdtemp(prefix="frtest-")
 atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 
 sys.path.insert(0, os.path.join(ROOT, "tests"))
-from cases import Failed, Skip, check, equal, forget_tests, run_tests, test  # noqa: E402,F401: for those who import this
+import cases  # noqa: E402
+from cases import Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E402,F401: for those who import this
 
+MINIMAL = ("-p", "minimal", "-m", "2M")
+SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
+FULL = ("-p", "full", "-m", "8M")
+SAMPLES = ("-p", "minimal", "-e", "sample", "-m", "4M")
+SHARED_MAX = 5  # alive at a time: each costs the whole machine a little; the one that was used last stays
+
+SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
+_shared = {}  # options: name; the one that was used last is the last one
+_ended = {}  # name: options, of those that were shared
+_used = set()  # by the test that runs
+_test_name = ""
+_dir = TMP  # of the script that runs
+
+
+def test(name, own=""):
+    """Decorator: a test, and its name in the output; own: why it needs sessions of its own, where it does."""
+    def add(fn):
+        fn.own = own
+        return cases.test(name)(fn)
+    return test(name.__name__.replace("_", " "))(name) if callable(name) else add
 
 
 def main():
-    """Run the tests of a script; those whose name contains an argument, if there are any."""
-    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
-    # a shell's job in the background ignores the first two, what nohup starts the third, and so would all we start
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    _, failed, _ = run_tests(only=sys.argv[1:])
-    sys.exit(failed > 0)
+    """As a script: its tests, or those that the arguments name."""
+    script = os.path.basename(sys.argv[0])
+    if script.startswith("t_"):
+        import suite  # it imports this module
+        counts = suite.main([script.removeprefix("t_").removesuffix(".py"), *sys.argv[1:]])
+    else:
+        counts = run_tests(only=sys.argv[1:])
+    sys.exit(counts[1] > 0)
+
+
+def chance():
+    """The chances of the test that runs: the same for the same seed, whatever ran before."""
+    return random.Random(f"{SEED} {_test_name}")
 
 
 def tracefs():
@@ -66,7 +111,7 @@ def need_compat_calls():
 
 def run(*args, status=0, **kw):
     """Run a program; its exit status must be this one (None: any). How long it takes is not tested: what hangs is ended."""
-    kw.setdefault("timeout", 600)
+    kw.setdefault("timeout", 180)
     kw.setdefault("stdin", subprocess.DEVNULL)
     kw.setdefault("stdout", subprocess.PIPE)
     kw.setdefault("stderr", subprocess.PIPE)
@@ -118,6 +163,75 @@ def session(*options):
         yield name
 
 
+def shared(*options):
+    """The name of a detached session with these options of record, which other tests use, too."""
+    name = _shared.pop(options, None)
+    if not name:
+        name = new_name()
+        _ended[name] = options
+        while len(_shared) >= SHARED_MAX:
+            end_oldest()
+        os.makedirs(f"{TMP}/shared", exist_ok=True)
+        fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *options)
+    _shared[options] = name
+    _used.add(name)
+    return name
+
+
+def end_oldest():
+    """What it has kept was sound, and it can be ended."""
+    name = _shared.pop(next(iter(_shared)))
+    check_account(name)
+    fr("stop", "-n", name)
+
+
+def is_shared(name):
+    """Its options, as a text; empty: it is not."""
+    return " ".join(_ended.get(name, ()))
+
+
+def check_account(name):
+    """Of each ring of a session: what was written is there, or was overwritten."""
+    file = dump(name)
+    for c in fr_json("info", file)["cpus"]:
+        for t in c["tiers"]:
+            lacks = t["written"] - t["overwritten"] - t["present"]
+            check(lacks == 0 or (lacks > 0 and t["holes"]), f"{name}, CPU {c['cpu']}: written = present + overwritten + holes: {t}")
+            equal(t["events"], t["present"], f"{name}, CPU {c['cpu']}, {t['name']}: events decoded = present")
+    os.unlink(file)
+
+
+def begin_script(script):
+    global _dir
+    _dir = os.path.join(TMP, script)
+
+
+def begin_test(script, fn):
+    global _test_name
+    _test_name = f"{script} {fn.__name__}"
+    _used.clear()
+
+
+def end_test(failed=False):
+    """The shared sessions are as the test found them. One that is not is no more shared: the next test begins another."""
+    for options, name in list(_shared.items()):
+        try:
+            check(os.path.exists(f"{SESSIONS}/{name}/meta"), f"the shared session {name} ({' '.join(options)}) is gone")
+            if name in _used and not failed:
+                check_account(name)
+        except Failed:
+            del _shared[options]
+            end(name)
+            if not failed:
+                raise
+
+
+def end_shared():
+    """At the end of a run."""
+    while _shared:
+        end_oldest()
+
+
 @contextlib.contextmanager
 def busy():
     """Somebody makes system calls, as fast as they go. Gives the process."""
@@ -130,7 +244,9 @@ def busy():
 
 
 def path(name):
-    return os.path.join(TMP, name)
+    """A file of the script that runs: others may give one the same name."""
+    os.makedirs(_dir, exist_ok=True)
+    return os.path.join(_dir, name)
 
 
 def snapshots(dir):

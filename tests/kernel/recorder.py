@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Recorders with triggers, as tests start them: their options or configuration, their snapshots, loads that die."""
+"""
+Recorders with triggers, as tests start them: their rules, their snapshots, loads that die.
+
+Tests share one session, and one recorder that is told its rules and its directory by a reload. Counters of a rule go on as long as its
+text is known; rules() and all that is made of it show what was added since the test began. Cooldowns and dedupe go by a program's name
+and file: names with TAG, and unique to the test, are nobody else's.
+"""
 import contextlib
 import os
 import signal
 import subprocess
 import tempfile
 
-from frtest import FLIGHTREC, TMP, check, end, fr_json, new_name, path, program, status, wait_for
+from frtest import FLIGHTREC, MINIMAL, TMP, check, end, fr_json, new_name, path, program, shared, status, wait_for
 
-SMALL = ("-p", "minimal", "-m", "2M")
+SMALL = MINIMAL
+RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
 TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
 NOBODY = f"crash:comm=nobody{TAG}"
 ONE = f"crash:comm=one{TAG},cooldown=0s"
@@ -18,7 +25,7 @@ class Recorder:
     """A recorder in the foreground whose triggers are armed; what it says goes to a file."""
 
     def __init__(self, name, dir, *options, under=()):
-        self.name, self.dir = name, dir
+        self.name, self.dir, self.said_before = name, dir, 0
         self.log = tempfile.NamedTemporaryFile(dir=TMP, mode="w+", delete=False)
         name_option = [] if "--config" in options else ["-n", name]  # it would override the file's
         self.p = subprocess.Popen([*under, FLIGHTREC, "record", *name_option, *options], stdin=subprocess.DEVNULL,
@@ -26,7 +33,11 @@ class Recorder:
 
     def said(self):
         with open(self.log.name) as f:
+            f.seek(self.said_before)
             return f.read()
+
+    def alive(self):
+        return self.p.poll() is None
 
     def armed(self):
         wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, "the triggers are armed", 60)
@@ -40,7 +51,8 @@ class Recorder:
         return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, f"{cnt} snapshots: {self.said()}", 60)
 
     def rules(self):
-        return {r["rule"]: r for r in status(self.name)["triggers"]}
+        before = _before.get(self.name, {})
+        return {r["rule"]: added(r, before.get(r["rule"])) for r in status(self.name)["triggers"]}
 
     def wait_seen(self, rule, cnt):
         """All moments so far are seen and decided."""
@@ -59,17 +71,65 @@ def accounted(r):
     return r["seen"] == sum(r["verdicts"].values()) + r["queue_lost"]
 
 
+_before = {}  # session: its rules' counters when the test began
+_common = None  # the recorder that recording() gives
+
+
+def added(r, before):
+    """A rule's counters, without those from before the test."""
+    if not before:
+        return r
+    verdicts = {v: cnt - before["verdicts"].get(v, 0) for v, cnt in r["verdicts"].items()}
+    return {**r, **{k: r[k] - before[k] for k in ("seen", "alerted", "taken", "queue_lost")}, "verdicts": verdicts}
+
+
+def lease():
+    """The recorders' session, for a test: its name, a directory and a configuration file."""
+    name = shared(*RECORDED)
+    _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
+    return name, tempfile.mkdtemp(dir=TMP), f"{TMP}/{name}.conf"
+
+
 @contextlib.contextmanager
-def recording(*options, profile=SMALL, under=()):
-    """Recorder with -o of its own, ended with its session whatever happens."""
+def recording(*rules, more=""):
+    """The recorder that tests share, with these rules, a directory of its own and these further lines of configuration."""
+    global _common
+    name, dir, file = lease()
+    write_config(file, name, dir, *rules, more=more)
+    if _common and _common.alive() and _common.name == name:
+        _common.dir, _common.said_before = dir, os.path.getsize(_common.log.name)
+        send_reload(_common)
+    else:
+        retire()
+        _common = Recorder(name, dir, "--config", file)
+        _common.armed()
+    try:
+        yield _common
+    except BaseException:
+        retire()  # nobody knows in what state
+        raise
+    if _common.alive():
+        write_config(file, name, dir)
+        send_reload(_common)
+
+
+def retire():
+    """The recorder that tests share ends. Its session does not."""
+    global _common
+    if _common:
+        kill(_common)
+    _common = None
+
+
+@contextlib.contextmanager
+def own_recording(*options, profile=SMALL, under=()):
+    """A recorder with a session and -o of its own, ended whatever happens."""
     dir, name = tempfile.mkdtemp(dir=TMP), new_name()
     r = Recorder(name, dir, "-o", dir, *profile, *options, under=under)
     try:
         yield r.armed()
     finally:
-        if r.p.poll() is None:
-            r.p.kill()
-            r.p.wait()
+        kill(r)
         end(name)
 
 
@@ -83,18 +143,31 @@ def trigger(file):
 
 def write_config(file, name, dir, *on, more=""):
     with open(file + ".new", "w") as f:
-        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
-                f"[Control]\nSocket=no\n[Notify]\nJournal=no\n{more}[Trigger]\nStormCount=0\n")
+        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\nIncidents=2048\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
+                f"[Control]\nSocket=no\n[Notify]\nJournal=no\n[Trigger]\nStormCount=0\n")
         f.writelines(f"On={rule}\n" for rule in on)
+        f.write(more)
     os.replace(file + ".new", file)
 
 
 @contextlib.contextmanager
-def configured(*on):
-    """A name, a directory and a configuration file; the session is ended."""
+def configured(*on, more=""):
+    """
+    The recorders' session, without a recorder: a name, a directory and a configuration file, for Recorder(name, dir, "--config", file).
+    Such a recorder leaves the session when it ends, and the next one takes it over.
+    """
+    retire()
+    name, dir, file = lease()
+    write_config(file, name, dir, *on, more=more)
+    yield name, dir, file
+
+
+@contextlib.contextmanager
+def own_configured(*on, more=""):
+    """The same with a session of the test's own, which the first recorder begins."""
     name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
     file = path(f"{name}.conf")
-    write_config(file, name, dir, *on)
+    write_config(file, name, dir, *on, more=more)
     try:
         yield name, dir, file
     finally:

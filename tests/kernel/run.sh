@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Tests on the real kernel, as root: the recorder is loaded, events are real. Arguments: only the scripts named so
-# (`tests/kernel/run.sh kill`). Each test is a line: ok, FAIL or SKIP, with its name.
+# Tests on the real kernel, as root: the recorder is loaded, events are real. Arguments: only the scripts named so, and of those only the
+# tests with one of the other words in their name (`tests/kernel/run.sh kill adoption`). Each test is a line: ok, FAIL or SKIP, with its
+# name. FR_SEED=N: what goes by chance begins there.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin
@@ -34,6 +35,14 @@ sweep() {
 	done
 }
 
+# is_current FILE SOURCE: it was made of this source, of our headers, and with these libraries, which are made anew when another header changes
+is_current() {
+	local of
+	for of in "$2" tests/kernel/*.h "$build"/libfrcore{,_bpf}.a; do
+		[[ $1 -nt $of ]] || return
+	done
+}
+
 # Programs that include flow or io code are linked with both libraries. For those that load BPF a skeleton is generated.
 compile() {
 	local src name object arch
@@ -44,29 +53,29 @@ compile() {
 		[[ -e $src ]] || continue
 		name=$(basename "$src" .bpf.c)
 		object=$FR_KERNEL_BIN/$name.bpf.o
+		is_current "$FR_KERNEL_BIN/$name.skel.h" "$src" && continue
 		clang -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-unused-parameter -Ibpf "-Ivmlinux/$arch" \
 			"-D__TARGET_ARCH_${arch/x86_64/x86}" -c "$src" -o "$object" || return
 		bpftool gen skeleton "$object" name "$name" > "$FR_KERNEL_BIN/$name.skel.h" || return
 	done
 	for src in tests/kernel/*.c; do
 		[[ $src == *.bpf.c ]] && continue
+		is_current "$FR_KERNEL_BIN/$(basename "$src" .c)" "$src" && continue
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" "$src" \
 			-Wl,--start-group "$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
 			-lbpf -lelf -lz -lzstd -lxxhash -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
 }
 
-# run_script NAME COMMAND...: count the tests it prints; a script that exits with an error but prints no FAIL counts as one failure
-run_script() {
-	local name=$1 log status p f s
-	shift
+# run_tests COMMAND...: count the tests it prints; a program that exits with an error but prints no FAIL counts as one failure
+run_tests() {
+	local log status p f s
 	log=$(mktemp)
-	echo "# $name"
 	"$@" 2>&1 | tee "$log"
 	status=${PIPESTATUS[0]}
 	p=$(grep -c '^ok ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^SKIP ' "$log")
 	if ((status && !f)) || ((p + f + s == 0)); then
-		echo "FAIL $name: exit status $status, $((p + f + s)) tests seen"
+		echo "FAIL $1: exit status $status, $((p + f + s)) tests seen"
 		((f++))
 	fi
 	rm -f "$log"
@@ -82,11 +91,13 @@ if ! compile; then
 fi
 trap sweep EXIT
 sweep
-[[ $# == 0 || " $* " == *" late "* ]] && run_script late "$FR_KERNEL_BIN/late"
-for test in tests/kernel/t_*.py; do
-	name=$(basename "$test" .py)
-	name=${name#t_}
-	[[ $# == 0 || " $* " == *" $name "* ]] || continue
-	run_script "$name" /usr/bin/python3 "$test"
+if [[ $# == 0 || " $* " == *" late "* ]]; then
+	echo "# late"
+	run_tests "$FR_KERNEL_BIN/late"
+fi
+args=()
+for arg; do
+	[[ $arg == late ]] || args+=("$arg")
 done
+((${#args[@]} || $# == 0)) && run_tests /usr/bin/python3 tests/kernel/suite.py "${args[@]}"
 finish

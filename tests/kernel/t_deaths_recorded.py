@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The matrix of deaths through a real recorder: each that dumps core leaves one snapshot, that says what it was; no other does."""
-from frtest import TMP, check, equal, fr, fr_json, main, program, replay, run, test, wait_for
+from frtest import check, equal, fr, fr_json, main, path, program, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
-from recorder import Recorder, configured, kill
+from recorder import Recorder, own_configured, kill
 
-RULE = f"crash:exe={TMP}/frd-*,cooldown=0s"
+RULE = f"crash:exe={path('frd-*')},cooldown=0s"
 
 
 def copies():
@@ -39,7 +39,7 @@ def die_all(r, files, ways):
     for of, way, sig in sorted(ways, key=lambda w: w[2] in CORE_SIGNALS and w[1] not in ("exec_then_null", "memfd")):
         if way in ("exec_then_null", "memfd"):  # by another name, which the rule is not for
             continue
-        p = run(files[of], way, status=None, cwd=TMP, timeout=60)
+        p = run(files[of], way, status=None, cwd=path("."), timeout=60)
         found = said(of, way, sig, p.returncode, p.stdout)
         if sig not in CORE_SIGNALS:
             continue
@@ -52,7 +52,7 @@ def die_all(r, files, ways):
 @test("recorded: each death that dumps core leaves one snapshot with its truth; nothing else leaves one")
 def recorded():
     files, ways = copies()
-    with configured(RULE) as (name, dir, file):
+    with own_configured(RULE) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         try:
             deaths = die_all(r.armed(), files, ways)

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from frtest import SESSIONS, TMP, check, dump, end, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
-from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, send_reload,
+from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, own_configured, crash, end_load, kill, kill_load, send_reload,
                       start_load, write_config)
 
 
@@ -22,7 +22,7 @@ def initial_values(pid):
 
 @test("--config: SIGHUP under load puts a good file in force, refuses a bad one, loses nothing; SIGTERM leaves the session")
 def reload():
-    with configured(ONE) as (name, dir, file):
+    with own_configured(ONE) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         load = None
         try:
@@ -87,7 +87,7 @@ def hanging(name):
 @test("--config: reloads that change no rule's text leave its programs alone: a pause of hung is told once")
 def reload_of_others():
     hung = f"hung>200ms:comm=hang{TAG},cooldown=0s"
-    with configured(hung) as (name, dir, file):
+    with own_configured(hung) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         try:
             r.armed()
@@ -114,7 +114,7 @@ def reload_of_texts():
     texts = [f"crash:comm=loop{TAG},last={ms}ms,cooldown=1h" for ms in (1, 2)]
     sets = [texts[:1], ["exit:27", texts[1]]]  # another number, too
     more = "[Session]\nMemory=16M\n"
-    with configured() as (name, dir, file):
+    with own_configured() as (name, dir, file):
         write_config(file, name, dir, *sets[0], more=more)
         r = Recorder(name, dir, "--config", file)
         load = None
@@ -155,7 +155,7 @@ def deaths_in_journal(dir, who):
 
 @test("--config: a reload whose hook has a user that is not there is refused, and the old one stays")
 def no_such_user():
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         told = path("old-hook")
         write_config(file, name, dir, ONE, more=f"[Notify]\nExec=touch {told}\nExecUser=0\n")
         r = Recorder(name, dir, "--config", file)
@@ -193,7 +193,7 @@ def refused_pin(name, link):
 @test("--config: a reload that the kernel refuses halfway leaves the old rules in force, with their counts, and nothing of the new ones")
 def refused_halfway():
     exits = [f"exit:{n}:comm=none{TAG}" for n in range(100, 131)]  # with ONE all rules that there can be
-    with configured(ONE, *exits) as (name, dir, file):
+    with own_configured(ONE, *exits) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         try:
             r.armed()
@@ -222,7 +222,7 @@ def refused_halfway():
 @test("--config: a reload, and a restart, with another Directory=: incidents, status, dump and stop go there, too")
 def other_directory():
     who = f"moved{TAG}"
-    with configured(NOBODY) as (name, first, file):
+    with own_configured(NOBODY) as (name, first, file):
         second, third = (tempfile.mkdtemp(dir=TMP) for _ in range(2))
         r = Recorder(name, first, "--config", file)
         try:
@@ -251,7 +251,7 @@ def other_directory():
 @test("--config: a reload with a smaller MaxIncidents= keeps the journal within it")
 def smaller_journal():
     who, most = f"many{TAG}", 32 << 10
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         try:
             r.armed()
@@ -271,7 +271,7 @@ def smaller_journal():
 
 @test("--config: a restart with other [Session] settings saves the history, runs the hook for it, and begins anew")
 def other_settings():
-    with configured() as (name, dir, file):
+    with own_configured() as (name, dir, file):
         hook = f"[Notify]\nExec=echo $FLIGHTREC_REASON $FLIGHTREC_FILE >> {dir}/told\nExecUser=0\n"
         for nr, more in enumerate(("", "[Session]\nMemory=3M\n")):
             write_config(file, name, dir, f"exit:{nr + 20}", more=hook + more)
@@ -290,7 +290,7 @@ def other_settings():
 
 @test("--config: a reload with another Name= says that the session stays under its name, and how to end it")
 def other_name():
-    with configured() as (name, dir, file):
+    with own_configured() as (name, dir, file):
         write_config(file, name, dir, "exit:20")
         r = Recorder(name, dir, "--config", file)
         try:
@@ -306,7 +306,7 @@ def other_name():
 
 @test("--config: a reload does not report keys of [Session] that options override")
 def overridden():
-    with configured() as (name, dir, file):
+    with own_configured() as (name, dir, file):
         write_config(file, "other", dir, "exit:20")
         r = Recorder(name, dir, "--config", file, "-n", name, "-m", "3M", "-f", "event == sched_switch")
         try:
@@ -331,7 +331,7 @@ def reload_of_storm():
         with open(file, "w") as f:
             f.write(text.replace("StormCount=0\n", ""))
 
-    with configured() as (name, dir, file):
+    with own_configured() as (name, dir, file):
         configure(31)
         r = Recorder(name, dir, "--config", file)
         try:

@@ -5,14 +5,14 @@ import re
 import time
 
 from frtest import ROOT, check, equal, fr, main, run, status, test, wait_for
-from recorder import NOBODY, Recorder, configured, kill, send_reload, write_config
+from recorder import NOBODY, Recorder, own_configured, kill, send_reload, write_config
 
 MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
 
 
 @test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
 def quiet_host():
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         def limit(quota):
             write_config(file, name, dir, NOBODY, more=f"[Storage]\n{quota}\nKeepFree=0%\n")
         limit("MaxAge=0")
@@ -53,7 +53,7 @@ def fill_rings(name):
 
 @test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them")
 def growing():
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
         write_config(file, name, dir, NOBODY,
                      more="[Session]\nProfile=full\nMemory=16M\n[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
@@ -82,7 +82,7 @@ def growing():
 
 @test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other")
 def last_one():
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
 
         def begin(session, storage):
@@ -119,7 +119,7 @@ def last_one():
 
 @test("a snapshot that cannot be removed stays, and others leave in its place")
 def stuck():
-    with configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY) as (name, dir, file):
         write_config(file, name, dir, NOBODY, more="[Storage]\nMaxFiles=2\n[Control]\nSocket=yes\n")
         r = Recorder(name, dir, "--config", file)
         try:

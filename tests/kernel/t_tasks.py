@@ -12,7 +12,7 @@ import time
 
 from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, gone, helper, main, new_name, path, recorder,
                     replay, run, session, status, test, wait_for)
-from recorder import NOBODY, Recorder, configured, kill, write_config
+from recorder import NOBODY, Recorder, own_configured, kill, write_config
 
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
@@ -270,7 +270,7 @@ def by_cgroup():
         for no, want in (f"{group}/none", 1), ("../..", 2), (f"../{group}", 1):  # 1: it may be there the next time
             p = fr("record", "-n", new_name(), "-o", TMP, "--cgroup", no, "--", "true", status=want)
             check(f"no cgroup {no}" in p.stderr, p.stderr)
-        with configured() as (name, where, file):
+        with own_configured() as (name, where, file):
             write_config(file, name, where, more=f"[Session]\nCgroup={group}/none\n")
             check(f"no cgroup {group}/none" in fr("record", "--config", file, status=1).stderr, "a service is to be started again")
     finally:
@@ -284,7 +284,7 @@ def cgroup_made_anew():
     dir = cgroup_root() + f"/frtest-{os.getpid()}"
     os.makedirs(dir)
     try:
-        with configured(NOBODY) as (name, where, file):
+        with own_configured(NOBODY) as (name, where, file):
             write_config(file, name, where, NOBODY, more=f"[Session]\nEvent=syscall\nCgroup={os.path.basename(dir)}\n")
             for made_anew in False, False, True:
                 if made_anew:

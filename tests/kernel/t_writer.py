@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from frtest import FLIGHTREC, SESSIONS, Skip, TMP, check, equal, fr, helper, main, run, test, wait_for
-from recorder import (ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, recording, start_load,
+from recorder import (ONE, Recorder, TAG, accounted, children, own_configured, crash, end_load, kill, kill_load, recording, start_load,
                       trigger, write_config, writer_of)
 
 KILLS = int(os.environ.get("FR_KILLS", "12"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
@@ -33,7 +33,7 @@ def kill_something(r, rng):
 def kills():
     rng = random.Random(SEED)
     rule = f"crash:comm=dying{TAG},cooldown=0s"
-    with configured(rule) as (name, dir, file):
+    with own_configured(rule) as (name, dir, file):
         r = Recorder(name, dir, "--config", file).armed()
         load = start_load(f"dying{TAG}", 20000)
         try:
@@ -82,7 +82,7 @@ def confined(pid):
 
 @test("a writer that is made anew by a confined recorder holds the programs whose misses snapshots tell")
 def writer_holds():
-    with recording("--on", "crash:comm=nobody") as r:
+    with recording("crash:comm=nobody") as r:
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         first = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
         wait_for(lambda: confined(first), "the writer is confined", 60)
@@ -99,7 +99,7 @@ def writer_holds():
 @test("where it may use several CPUs, a confined writer encodes in several threads, which end with the snapshot")
 def writer_threads():
     most = 0
-    with recording("--on", "crash:comm=nobody") as r:
+    with recording("crash:comm=nobody") as r:
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer', 60)}/task"
         for _ in range(5):
@@ -121,7 +121,7 @@ def most_memory(pid):
 
 @test("a writer has the memory for snapshots before the first one")
 def writer_memory():
-    with recording("--on", "crash:comm=nobody") as r:
+    with recording("crash:comm=nobody") as r:
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         writer = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
         wait_for(lambda: confined(writer), "the writer is confined", 60)
@@ -134,7 +134,7 @@ def writer_memory():
 
 @test("a writer that is killed is made anew: idle, and again, and the next deaths have their snapshots")
 def writer_killed():
-    with recording("--on", f"crash:comm=w{TAG}-*") as r:
+    with recording(f"crash:comm=w{TAG}-*") as r:
         for i in range(5):
             for pid in children(r.p.pid):
                 os.kill(pid, signal.SIGKILL)
@@ -149,7 +149,7 @@ def writer_killed():
 
 @test("a ring that says another size than its map has is not read, nor by a writer made anew; when it tells the truth again, it is")
 def other_geometry():
-    with recording("--on", ONE) as r:
+    with recording(ONE) as r:
         pin = f"{SESSIONS}/{r.name}/ring-{min(os.sched_getaffinity(0))}-main"
         run(helper("spoil"), pin, "slots", 1)
         try:
@@ -196,7 +196,7 @@ def frozen(pid):
 
 @test("a snapshot that was complete when its recorder was killed is the next one's, which tells what it knows of it")
 def complete_already():
-    with configured(ONE) as (name, dir, file):
+    with own_configured(ONE) as (name, dir, file):
         first = Recorder(name, dir, "--config", file).armed()
         second = None
         try:
@@ -227,7 +227,7 @@ def complete_already():
 
 @test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
 def writer_stopped():
-    with configured(ONE) as (name, dir, file):
+    with own_configured(ONE) as (name, dir, file):
         write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
@@ -254,7 +254,7 @@ def writer_stopped():
 
 @test("a writer that not even SIGKILL ends: the snapshot failed, each moment is counted, and when it has gone there are snapshots again")
 def writer_frozen():
-    with configured(ONE) as (name, dir, file):
+    with own_configured(ONE) as (name, dir, file):
         write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
@@ -277,7 +277,7 @@ def writer_frozen():
 @test("a snapshot left by a killed recorder that the next one cannot take: no limit counts it, not for the one after that either")
 def failed_takeover():
     rule = f"crash:comm=left{TAG},cooldown=1h"
-    with configured(rule) as (name, dir, file):
+    with own_configured(rule) as (name, dir, file):
         r = Recorder(name, dir, "--config", file).armed()
         try:
             writer = writer_of(r.p.pid)

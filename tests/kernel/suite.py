@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Runs the kernel tests in one process, so that scripts share their sessions: suite.py [SCRIPT...] [WORD...]. Without a script it runs
+all, without a word all tests of those.
+
+After each test the shared sessions must be there, and the account of each that the test used must be in order. So the test that harms
+one is the test that fails. build/check/sessions has a line for each test that began sessions: how many, its script, its name, and why
+it cannot share one.
+"""
+import glob
+import importlib
+import os
+import re
+import signal
+import sys
+import traceback
+
+import frtest
+from begun import Begun
+from cases import Failed, chosen, run_test, tests_of
+
+SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessions")
+
+
+def scripts():
+    """Their names. Those whose session is the same stand beside each other, so that few sessions are alive at a time."""
+    return sorted(re.search(r"t_(\w+)\.py$", f)[1] for f in glob.glob(os.path.join(os.path.dirname(__file__), "t_*.py")))
+
+
+class Account:
+    """Who began which sessions."""
+
+    def __init__(self):
+        self.begun, self.rows = Begun(frtest.SESSIONS, f"frtest-{os.getpid()}-"), []
+
+    def close(self, script, name, why):
+        """A test has ended: to it belong the sessions that were begun since the last one ended."""
+        names = self.begun.names()
+        shared = [n for n in names if frtest.is_shared(n)]
+        if len(names) > len(shared):
+            self.rows.append((len(names) - len(shared), script, name, why or "no reason is given"))
+        self.rows += [(1, script, name, f"shared from here on: {frtest.is_shared(n)}") for n in shared]
+
+    def write(self):
+        """The file; returns the line for the output."""
+        os.makedirs(os.path.dirname(SESSIONS_FILE), exist_ok=True)
+        with open(SESSIONS_FILE, "w") as f:
+            f.writelines("\t".join(map(str, row)) + "\n" for row in self.rows)
+        shared = sum(row[0] for row in self.rows if row[3].startswith("shared "))
+        return f"sessions begun: {sum(row[0] for row in self.rows)}, {shared} of them shared; {SESSIONS_FILE} tells by whom, and why"
+
+
+def repeat(script, fn):
+    return f"FR_SEED={frtest.SEED} tests/kernel/run.sh {script} {fn.__name__}"
+
+
+def call(script, fn):
+    """The test itself, then what it left behind."""
+    frtest.begin_test(script, fn)
+    try:
+        note = fn()
+    except BaseException:
+        frtest.end_test(failed=True)
+        raise
+    frtest.end_test()
+    return note
+
+
+def run_script(script, words, account, counts):
+    print(f"# {script}", flush=True)
+    module = f"t_{script}"
+    frtest.begin_script(script)
+    try:
+        importlib.import_module(module)
+    except Exception:
+        print(f"FAIL {script}: {traceback.format_exc()}", flush=True)
+        counts["FAIL"] += 1
+        return
+    tests = chosen(tests_of(module), words)
+    if not tests:
+        print(f"FAIL {script}: no test has {' or '.join(words) or 'anything'} in its name", flush=True)
+        counts["FAIL"] += 1
+    for name, fn in tests:
+        counts[run_test(name, fn, lambda fn: call(script, fn), repeat(script, fn))] += 1
+        account.close(script, name, getattr(fn, "own", ""))
+
+
+def put_away(counts):
+    """The shared sessions are ended, and were sound up to their end."""
+    try:
+        frtest.end_shared()
+    except Failed as why:
+        print(f"FAIL shared sessions: {why}", flush=True)
+        counts["FAIL"] += 1
+
+
+def main(args):
+    """Returns how many passed, failed and were skipped."""
+    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
+    # a shell's job in the background ignores the first two, what nohup starts the third, and so would all we start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    known = scripts()
+    names, words = [a for a in args if a in known], [a for a in args if a not in known]
+    counts = {"ok": 0, "FAIL": 0, "SKIP": 0}
+    account = Account()
+    try:
+        for script in known:
+            if not names or script in names:
+                run_script(script, words, account, counts)
+    finally:
+        put_away(counts)
+    print(account.write(), flush=True)
+    print(f"seed: {frtest.SEED}", flush=True)
+    return tuple(counts.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:])[1] > 0)
