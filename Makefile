@@ -3,6 +3,7 @@
 #	make		build build/flightrec with the packages that are present
 #	make demo	install what is missing, record this host, let a program crash, replay it (root)
 #	make check	install what is missing, build, run every test (root)
+#	make check-long	what needs chance, time or another kernel (root); PART...: only these (docs/testing.md)
 #	make bench	measure what docs/ and the README quote, beside other tools (root); bench-quick: in under 2 minutes
 #	make install	DESTDIR= PREFIX=/usr/local
 #
@@ -62,7 +63,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit asan fuzzed shared sanitized clang-check check bench bench-quick demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit replays asan fuzzed shared clang-check check check-long bench bench-quick demo format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -152,6 +153,13 @@ $(O)/tests/%: tests/%.c $(LIB) $(HEADERS) Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(USER_FLAGS) -Itests $< $(LDFLAGS) $(LIB) $(if $(filter unit/%,$*),-lcmocka) $(LDLIBS) -lpthread -o $@
 
+# Each fuzz target without libFuzzer.
+REPLAYS		:= $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/replay_%,$(shell grep -l LLVMFuzzerTestOneInput tests/fuzz/*.c | grep -v replay))
+$(REPLAYS): $(O)/tests/fuzz/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(LIB) $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(USER_FLAGS) -Itests $< tests/fuzz/replay.c $(LDFLAGS) $(LIB) $(LDLIBS) -lpthread -o $@
+
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
 
 # ---- tests ----
@@ -160,16 +168,17 @@ JOBS		= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 unit: $(UNIT)
 
+replays: $(REPLAYS)
+
 asan:
-	$(MAKE) O=$(O)/asan SANITIZE=address,undefined all unit
+	$(MAKE) O=$(O)/asan SANITIZE=address,undefined all unit replays
 
 fuzzed:
 	$(MAKE) O=$(O)/fuzz CC=$(CLANG) CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' SANITIZE=address,undefined $(O)/fuzz/libfrcore.a
 
 # What several suites need, made beforehand, as they run beside each other (tests/run.sh).
 MAKERS		:= $(patsubst %.c,$(O)/%,$(wildcard tests/*/make*.c))
-shared: unit $(MAKERS)
-sanitized: asan fuzzed
+shared: all unit asan $(MAKERS)
 
 clang-check:
 	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit
@@ -177,6 +186,18 @@ clang-check:
 check: deps
 	$(MAKE) $(JOBS) all
 	tests/run.sh
+
+# Its parts are the other goals of the same command, or PARTS=. A number is the argument of the part before it.
+PARTS		:= $(if $(filter check-long,$(MAKECMDGOALS)),$(filter $(shell tests/run.sh --list-long) $(foreach n,0 1 2 3 4 5 6 7 8 9,$(n)%),$(MAKECMDGOALS)))
+ifneq ($(PARTS),)
+.PHONY: $(PARTS)
+$(PARTS): check-long
+	@:
+endif
+
+check-long: deps
+	$(MAKE) $(JOBS) all
+	tests/run.sh --long $(PARTS)
 
 # If a peer's package cannot be installed, the tables say so.
 bench bench-quick:

@@ -1,45 +1,71 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Run every suite, or those named. A suite is a program whose last line is "N passed, N failed, N skipped". It gives the reason
-# of each skip on a line that begins with SKIP, and exits non-zero if something failed. Its output is kept in build/check/.
+# Run every suite of `make check`, or those named; with --long, every part of `make check-long`, or those named.
+#
+#	tests/run.sh [SUITE...]
+#	tests/run.sh --long [PART [N]...]	N: an argument of the part, as the number of mutants
+#	tests/run.sh --list|--list-long		the names
+#
+# A suite is a program whose last line is "N passed, N failed, N skipped". It gives the reason of each skip on a line that begins with
+# SKIP, and exits non-zero if something failed. Its output is kept in build/check/NAME.log, a whole run's times in build/check/times
+# (of the parts: times-long). Parts that begin with chance begin at FR_SEED, which is printed.
 set -u
 cd "$(dirname "$0")/.." || exit
 export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 
 # How it runs if all are run, name, seconds after which it counts as hung, command. The limit is at least four times what the suite
 # takes, since machines may be busy.
-# +: beside any others; these compute, most with all CPUs. Those that take long first, but for fuzz, which uses the time it is given.
-# =: loads programs into this kernel, or waits for most of its time: one after the other, beside those with a +.
-# -: alone, when all others have ended: what it is to notice shows by chance, and needs all CPUs to itself.
+# +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
+# =: loads programs into this kernel, or waits for most of its time: one after the other, alone, when all with a + have ended.
 suites='
-= kernel 4800	tests/kernel/run.sh
-= export 2400	tests/export/run.sh
-= top	1200	tests/top/run.sh
-= fault	1800	tests/fault/run.sh
-= gate	 600	tests/gate/run.sh
-= demo	 400	tests/demo/check.sh
-+ vm	3300	tests/vm/run.sh
-+ model	1200	tests/model/run.sh
-+ unit	1200	tests/unit/run.sh
-+ build	1200	tests/build/run.sh
-+ step	1200	tests/step/run.sh
-+ systemd 1500	tests/systemd/run.sh
++ unit	 900	tests/unit/run.sh
++ step	 900	tests/step/run.sh
 + view	 900	tests/view/run.sh
-+ cli	1200	tests/cli/run.sh
-+ files	1200	tests/files/run.sh
++ cli	 900	tests/cli/run.sh
++ files	 900	tests/files/run.sh
++ symbols 900	tests/symbols/run.sh
 + cut	 600	tests/cut/run.sh
++ report 600	tests/report/run.sh
++ rehearse 600	tests/rehearse/run.sh
++ lib	 600	tests/lib/run.sh
++ fuzz	 600	tests/fuzz/run.sh
++ model	 600	tests/model/run.sh
++ stress 600	tests/stress/run.sh
++ build	 600	tests/build/run.sh
 + tree	 400	tests/tree/run.sh
 + dist	 400	tests/dist/run.sh
-+ lib	 600	tests/lib/run.sh
-+ report	 600	tests/report/run.sh
-+ symbols 900	tests/symbols/run.sh
-+ rehearse 600	tests/rehearse/run.sh
-+ fuzz	1200	env FUZZ_SEED=1 tests/fuzz/run.sh 60
-- stress 1200	tests/stress/run.sh
+= kernel 2400	tests/kernel/run.sh
+= export 1200	tests/export/run.sh
+= top	 900	tests/top/run.sh
+= fault	 900	tests/fault/run.sh
+= gate	 600	tests/gate/run.sh
+= demo	 400	tests/demo/check.sh
 '
-logs=build/check
+# What needs chance, time or another kernel. FR_LONG=1 has a suite try what chance or time shows; in `make check` it does not.
+# +, =: as above, but a lane of = runs beside those with a +, which leave one CPU to it.
+# -: alone, when all others have ended: what it is to notice shows by chance, and needs all CPUs to itself.
+# .: only if it is named: it takes longer than all others.
+parts='
++ vm	 4800	tests/vm/run.sh
++ systemd 2400	tests/systemd/run.sh
++ valgrind 1800	tests/unit/run.sh valgrind
++ clang	 900	tests/build/run.sh clang
++ fuzz	 1800	env FR_LONG=1 tests/fuzz/run.sh
++ model	 1800	env FR_LONG=1 tests/model/run.sh
+= fault	 3600	env FR_LONG=1 tests/fault/run.sh
+= kills	 4800	env FR_KILLS=500 tests/kernel/run.sh writer
+- stress 1800	env FR_LONG=1 tests/stress/run.sh
+. mutants 43200	tests/mutants/run.sh
+'
+logs=build/check kind=suites times=times table=$suites
+case ${1:-} in
+--list) sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
+--list-long) sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
+--long) shift && logs=build/check/long kind=parts times=../times-long table=$parts ;;
+esac
 mkdir -p $logs
-rm -f $logs/*.{counts,failures}
+rm -f $logs/*.{counts,failures,time}
+export FR_SEED=${FR_SEED:-$((RANDOM * 32768 + RANDOM))}
 
 # counts LOG: the three numbers of its last line; nothing if that is no summary
 counts() {
@@ -63,12 +89,21 @@ judge() {
 	echo "$p $f $s"
 }
 
+# again NAME: the command that runs it alone
+again() {
+	if [[ $kind == parts ]]; then
+		echo "FR_SEED=$FR_SEED tests/run.sh --long $1"
+	else
+		echo "tests/run.sh $1"
+	fi
+}
+
 # show_failures NAME LOG STATUS: print the suite's last lines now. Each failure, with the lines after it, is printed again at the very
 # end of the run, where it is easy to find.
 show_failures() {
 	tail -n 30 "$2" | sed 's/^/         | /'
 	{
-		echo "failed: $1, exit status $3"
+		echo "failed: $1, exit status $3; all of it: $2; again: $(again "$1")"
 		grep -aE -A 8 '\bFAIL(ED)?\b|^ *(not ok|\*\*\*)|: error: ' "$2" | head -n 24
 	} | sed 's/^/   /' > "$logs/$1.failures"
 }
@@ -77,6 +112,7 @@ show_failures() {
 show() {
 	local p f s
 	read -r p f s < "$logs/$1.counts"
+	printf '%-8s %7d %7d %7d %7d\n' "$1" "$2" "$p" "$f" "$s" > "$logs/$1.time"
 	printf '%-8s %-5s %4d s   %d passed, %d failed, %d skipped\n' "$1" "$( ((f)) && echo FAIL || echo ok)" "$2" "$p" "$f" "$s"
 	grep -iE '^skip' "$3" | sed 's/^/         /'
 	((f)) && show_failures "$1" "$3" "$4"
@@ -99,14 +135,19 @@ run_suite() {
 
 trap 'kill $(jobs -p) 2> /dev/null; exit 130' INT TERM
 
-# those KINDS NAME...: the lines of the suites of these kinds, and of these names if there are any
+# those KINDS NAME...: the lines of the suites of these kinds, and of these names if there are any. A number belongs to the name before it.
 those() {
-	local kinds=$1 beside name rest
+	local kinds=$1 beside name rest argument
 	shift
 	while read -r beside name rest; do
 		[[ -n $name && $kinds == *$beside* ]] || continue
-		(($#)) && [[ " $* " != *" $name "* ]] || echo "$beside $name $rest"
-	done <<< "$suites"
+		if ((!$#)); then
+			[[ $beside == . ]] || echo "$beside $name $rest"
+		elif [[ " $* " =~ " $name "([0-9]+ )? ]]; then
+			argument=${BASH_REMATCH[1]:-}
+			echo "$beside $name $rest $argument"
+		fi
+	done <<< "$table"
 }
 
 # lane: run the suites whose lines are read, one after the other
@@ -118,30 +159,54 @@ lane() {
 	done
 }
 
-# all: the suites beside each other, as many as there are CPUs. They must not make the same programs at once, so these are made before;
-# those with sanitizers, which only suites with a + need, while the lane of the others begins. What cannot be made fails where it is needed.
-all() {
+# beside COUNT: run the suites with a +, so many at a time
+beside() {
 	local name limit command
-	make -s -k "-j$(nproc)" all shared > $logs/shared.log 2>&1
-	lane < <(those =) &
-	make -s -k "-j$(nproc)" sanitized >> $logs/shared.log 2>&1
 	while read -r _ name limit command; do
-		while (($(jobs -rp | wc -l) >= $(nproc))); do
+		while (($(jobs -rp | wc -l) >= $1)); do
 			wait -n
 		done
 		# shellcheck disable=SC2086
 		run_suite "$name" "$limit" $command &
 	done < <(those +)
 	wait
+}
+
+# They must not make the same programs at once, so what several of them need is made before. What cannot be made fails where it is needed.
+make_shared() {
+	local begin=$SECONDS
+	make -s -k "-j$(nproc)" shared > $logs/shared.log 2>&1
+	printf '%-8s %7d\n' make $((SECONDS - begin)) > $logs/make.time
+}
+
+all_suites() {
+	make_shared
+	beside "$(nproc)" &
+	wait
+	lane < <(those =) &
+	wait
+}
+
+all_parts() {
+	make_shared
+	lane < <(those =) &
+	beside $(($(nproc) > 2 ? $(nproc) - 1 : 1)) &
+	wait
 	lane < <(those -) &
 	wait
 }
 
+for name; do
+	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+=.] $name[[:blank:]]" <<< "$table" && continue
+	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$table") >&2
+	exit 1
+done
+[[ $kind != parts ]] || echo "chance begins at FR_SEED=$FR_SEED"
 if (($#)); then
-	lane < <(those =+- "$@") &
+	lane < <(those =+-. "$@") &
 	wait
 else
-	all
+	all_$kind
 fi
 
 passed=0 failed=0 skipped=0
@@ -149,6 +214,16 @@ while read -r _ name _; do
 	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
-done < <(those =+- "$@")
+done < <(those =+-. "$@")
+measured=$(
+	printf '%-8s %7s %7s %7s %7s\n' "${kind%s}" seconds passed failed skipped
+	for name in make $(those =+-. "$@" | cut -d' ' -f2); do
+		[[ ! -e $logs/$name.time ]] || cat "$logs/$name.time"
+	done
+	printf '%-8s %7d %7d %7d %7d\n' all $SECONDS $passed $failed $skipped
+)
+echo "$measured"
+(($#)) || echo "$measured" > $logs/$times
+[[ $kind != parts ]] || echo "again: make check-long PARTS='$*' FR_SEED=$FR_SEED"
 echo "$passed passed, $failed failed, $skipped skipped"
 ((passed && !failed))

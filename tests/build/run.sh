@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Builds by both compilers, BPF for arm64, installing and uninstalling. `make check` has made build/ by the first of them.
+# The build, BPF for arm64, installing and uninstalling. With the argument clang: everything built by clang, and its unit tests.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
@@ -46,8 +46,20 @@ uninstalls() {
 	make -s uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
 }
 
+unit_tests() {
+	local test bad=0
+	for test in "$tmp"/clang/tests/unit/test_*; do
+		"$test" > "$tmp/unit" 2>&1 || { echo "$test"; tail -n 20 "$tmp/unit"; bad=1; }
+	done
+	return $bad
+}
+
+if [[ ${1:-} == clang ]]; then
+	check "clang" build "$tmp/clang" clang
+	check "the unit tests as clang builds them" unit_tests
+	finish
+fi
 check "gcc" build build gcc
-check "clang" build "$tmp/clang" clang
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "install" installs
 check "install where names have blanks" installs_anywhere

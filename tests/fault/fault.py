@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Each call that may fail is made to fail, one after the other (shim.c). Whatever fails: no partial file under a final name,
+"""Each call that may fail is made to fail, one after the other (shim.c); without FR_LONG=1 only some of each kind. Whatever fails: no partial file under a final name,
 older snapshots untouched, the session goes on recording, the message says what it was, and the next dump leaves nothing over."""
 import contextlib
 import errno
@@ -22,6 +22,7 @@ SHIM = os.environ["FR_FAULT_SHIM"]
 MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
 LAYOUT = struct.Struct("16sIIiII")
 SMALL = ("-p", "minimal", "-m", "512K", "--subbuf", "16K")
+LONG = os.environ.get("FR_LONG")  # all calls fail, not the first ones of each kind alone
 EACH = 300  # calls that are made to fail one by one, first and last: all allocations of a dump; of those between, ever fewer
 
 
@@ -48,8 +49,15 @@ def digest(file):
         return hashlib.sha256(f.read()).hexdigest()
 
 
+def tried(cnt):
+    """Which of cnt calls fail: all; or the first, the last, and those between at distances that double."""
+    return range(1, cnt + 1) if LONG else sorted({cnt, *(1 << i for i in range(cnt.bit_length()))} - {0})
+
+
 def chosen(cnt):
-    """Which of cnt calls: the first, the last, and ever fewer between."""
+    """Which of very many calls: the first, the last, and ever fewer between."""
+    if not LONG:
+        return tried(cnt)
     nr, step, got = 1, 1.0, set(range(max(1, cnt - EACH // 2), cnt + 1))
     while nr <= cnt:
         got.add(int(nr))
@@ -250,7 +258,7 @@ def each_allocation(commands, snap):
         control.set("malloc")
         whole, (cnt, _) = reading(control, argv)
         check(whole.returncode == 0 and cnt > 20, f"{command}: {whole.returncode}, {cnt} allocations: {whole.stderr}")
-        for nth in range(1, cnt + 1):
+        for nth in tried(cnt):
             control.set("malloc", nth, errno.ENOMEM)
             p, (_, hits) = reading(control, argv)
             what = f"{command}: allocation {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}"
@@ -259,7 +267,7 @@ def each_allocation(commands, snap):
             check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
             check(p.returncode or p.stdout == whole.stdout, f"{what}: something is missing")
             check(p.returncode or b"flightrec: out of memory" not in p.stderr, f"{what}: it failed, and ends as if it had not")
-        done += cnt
+        done += len(tried(cnt))
     return done
 
 
@@ -283,8 +291,8 @@ def doctor():
     p, sound = grades()
     cnt = control.get()[0]
     check(sound and cnt, f"doctor: {p.stderr}")
-    tried = [*range(1, 21), *range(21, cnt + 1, 40)]  # beyond the first ones they are those of each tracepoint, again and again
-    for nth in tried:
+    those = [*range(1, 21), *range(21, cnt + 1, 40)] if LONG else tried(cnt)  # later ones are each tracepoint's, again and again
+    for nth in those:
         control.set("malloc", nth, errno.ENOMEM)
         p, got = grades()
         worse = [c for what, c in got.items() if c["grade"] != sound[what]["grade"]]
@@ -293,7 +301,7 @@ def doctor():
         check(got or "memory" in p.stderr, f"allocation {nth} of {cnt}: exit status {p.returncode}: {p.stderr}")
         told += bool(worse) or not got
     check(told, "no failed allocation shows")
-    return f"{len(tried)} of {cnt} allocations, {told} show"
+    return f"{len(those)} of {cnt} allocations, {told} show"
 
 
 @test("an export that is killed leaves nothing; one that fails tells it, and leaves nothing")
@@ -308,7 +316,7 @@ def exports():
             whole, cnt = digest(f"{directory}/out"), control.get()[0]
             check(cnt > 0, f"{to} has no {call}")
             os.unlink(f"{directory}/out")
-            for nth in range(1, cnt + 1):
+            for nth in tried(cnt):
                 what = f"{to}: {call} {nth} of {cnt}"
                 p, files = exporting(control, to, directory, call, nth, -signal.SIGKILL)
                 equal(p.returncode, -signal.SIGKILL, f"{what} dies")
@@ -340,12 +348,12 @@ def directories():
     exporting(control, "ctf", directory, "openat")
     shutil.rmtree(f"{directory}/out")
     cnt = control.get()[0]
-    for nth in range(1, cnt + 1):
+    for nth in tried(cnt):
         p, files = exporting(control, "ctf", directory, "openat", nth, errno.EIO)
         equal(files, [] if p.returncode else ["out"], f"openat {nth} of {cnt}: {p.stderr}")
         if files:
             shutil.rmtree(f"{directory}/out")
-    return f"{len(faults) + cnt} failures"
+    return f"{len(faults) + len(tried(cnt))} failures"
 
 
 @test("a directory that a killed export left does not stand in the way of the next one of that pid, as containers have them")
@@ -361,13 +369,13 @@ def unopened(control, to, directory, whole):
     exporting(control, to, directory, "openat")
     os.unlink(f"{directory}/out")
     cnt = control.get()[0]
-    for nth in range(1, cnt + 1):
+    for nth in tried(cnt):
         p, files = exporting(control, to, directory, "openat", nth, errno.EOPNOTSUPP)
         equal(files, [] if p.returncode else ["out"], f"{to}: openat {nth} of {cnt}: {p.stderr}")
         if files:
             equal(digest(f"{directory}/out"), whole, f"{to}: openat {nth} of {cnt}")
             os.unlink(f"{directory}/out")
-    return cnt
+    return len(tried(cnt))
 
 
 # ---- a recorder that takes snapshots by itself: its writer process meets the failures ----
@@ -631,13 +639,13 @@ def short_watch():
         p = watch()
         check(p.returncode == 0 and "does not record" not in p.stderr, f"as it is: {p.returncode}, {p.stderr}")
         cnt = min(control.get()[0], EACH)
-        for nth in range(1, cnt + 1):
+        for nth in tried(cnt):
             control.set("malloc", nth, errno.ENOMEM)
             p = watch()
             check("does not record" not in p.stderr, f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
             check(p.returncode in (0, 1), f"allocation {nth} of {cnt} fails: {p.returncode}, {p.stderr}")
             check(p.returncode == 0 or p.stderr.startswith("flightrec: "), f"allocation {nth} of {cnt} fails: no message: {p.stderr}")
-    return f"{cnt} failures"
+    return f"{len(tried(cnt))} failures"
 
 
 @test("memory: each allocation of what asks a session, or is to begin one, fails: it says so and fails")
@@ -649,13 +657,13 @@ def asking_memory():
         for argv in commands:
             control.set("malloc")
             whole, (cnt, _) = reading(control, argv)
-            for nth in range(1, min(cnt, EACH) + 1):
+            for nth in tried(min(cnt, EACH)):
                 control.set("malloc", nth, errno.ENOMEM)
                 p, _ = reading(control, argv)
                 what = f"{' '.join(argv)}: allocation {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr}"
                 check(p.returncode in (whole.returncode, 1), what)
                 check(p.returncode == 0 or p.stderr.startswith(b"flightrec: "), f"{what}: no message")
-            done += min(cnt, EACH)
+            done += len(tried(min(cnt, EACH)))
     return f"{done} failures"
 
 

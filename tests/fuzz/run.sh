@@ -1,21 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# run.sh [SECONDS [TARGET...]]: fuzz the reader of snapshots for SECONDS (60); the exporters, the library, `top` and `recover` for a third
-# of it; the parsers of triggers and configurations, and of ELF files, for a quarter. Each starts from the corpus kept here and, if it
-# reads snapshots, from the golden ones; that of crash dumps from those that make_cores writes. FUZZ_SEED: where chance begins, by itself
-# elsewhere in each run. No root.
+# run.sh [TARGET...]: give each fuzz target, built by gcc with ASan and UBSan, its kept corpus, the golden snapshots if it reads snapshots,
+# crash dumps that make_cores writes, and COUNT mutations of each, always the same ones (replay.c).
+# FR_LONG=1: search with libFuzzer, which needs clang, for FR_SECONDS (60): the reader of snapshots; the exporters, the library, `top` and
+# `recover` for a third of it; the parsers of triggers and configurations, and of ELF files, for a quarter. FR_SEED says where chance begins.
+# No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
-seconds=${1:-60}
-targets=" ${*:2} "
-out=build/fuzz
+seconds=${FR_SECONDS:-60}
+targets=" $* "
+long=${FR_LONG:-} out=build/fuzz
+seed=${FR_SEED:-$RANDOM}
 passed=0 failed=0
-if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null; then
+mkdir -p $out
+if [[ -n $long ]] && ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null; then
 	echo "SKIP fuzz: clang cannot link with libFuzzer: install libclang-rt-dev"
 	echo "0 passed, 0 failed, 1 skipped"
 	exit 0
 fi
-make -s "-j$(nproc)" fuzzed || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s "-j$(nproc)" $([[ -n $long ]] && echo fuzzed || echo asan) || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
 # seeds NAME [HEAD...]: a folder with each golden snapshot behind each head of so many bytes, filled up with NUL; prints its name
 seeds() {
@@ -31,6 +34,20 @@ seeds() {
 		done
 	done
 	echo "$dir"
+}
+
+# seeds_of NAME: the folders that this target begins with
+seeds_of() {
+	case $1 in
+	read) echo "tests/fuzz/corpus $(seeds read 0)" ;;
+	export) echo "tests/fuzz/corpus_export $(seeds export 0)" ;;
+	lib) seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1' ;;
+	# the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
+	top) echo "tests/fuzz/corpus_top $(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
+		'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" ;;
+	vmcore) cores ;;
+	*) echo "tests/fuzz/corpus_$1" ;;
+	esac
 }
 
 # cores: a folder with crash dumps; prints its name
@@ -65,7 +82,7 @@ fuzz() {
 	rm -f "$out/$name"-*
 	# the limits are far: one CPU of a high number takes `top` 25 MB, but with ASan, and 46 keys pressed, 6 s and over 1 GB
 	# shellcheck disable=SC2086
-	if "$out/$name" -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len=16384 -timeout=90 -rss_limit_mb=3072 -print_final_stats=1 \
+	if "$out/$name" -seed=$((seed % 4294967295 + 1)) -max_total_time="$seconds" -max_len=16384 -timeout=90 -rss_limit_mb=3072 -print_final_stats=1 \
 		-artifact_prefix="$out/$name-" "$@" "$out/new_$name" $corpus > "$out/$name.log" 2>&1; then
 		echo "$name: $(grep -E 'cov:' "$out/$name.log" | tail -n 1)"
 		grep -E 'number_of_executed_units|average_exec|peak_rss' "$out/$name.log"
@@ -75,29 +92,46 @@ fuzz() {
 	return 1
 }
 
-# run NAME SECONDS CORPUS [OPTION]: fuzz this target if it was asked for, beside others, as many at a time as there are CPUs
+# replay NAME COUNT CORPUS[ CORPUS]: what it tried when it died is named in the last line of its log
+replay() {
+	local name=$1 cnt=$2 files
+	mapfile -t files < <(find $3 -type f | sort)
+	if "build/asan/tests/fuzz/replay_$name" "$cnt" "${files[@]}" 2> "$out/$name.log" > /dev/null < /dev/null; then
+		echo "$name: $(tail -n 1 "$out/$name.log")"
+		return 0
+	fi
+	echo "no input ends $name; this one did: $(grep -aE "^($(IFS='|' && echo "${files[*]}"))(, mutation [0-9]+)?$" "$out/$name.log" | tail -n 1)"
+	grep -aE -A 12 -m 1 'ERROR: |runtime error: ' "$out/$name.log" || tail -n 12 "$out/$name.log"
+	return 1
+}
+
+# run NAME COUNT SECONDS [OPTION]: this target if it was asked for, beside others, as many at a time as there are CPUs
 run() {
-	[[ -z ${targets// /} || $targets == *" $1 "* ]] || return 0
+	local name=$1 cnt=$2 seconds=$3
+	shift 3
+	[[ -z ${targets// /} || $targets == *" $name "* ]] || return 0
 	(($(jobs -rp | wc -l) < $(nproc))) || wait -n
-	names+=("$1")
-	rm -f "$out/$1.passed"
-	{ fuzz "$@" && touch "$out/$1.passed"; } > "$out/$1.out" 2>&1 &
+	names+=("$name")
+	rm -f "$out/$name.passed"
+	if [[ -n $long ]]; then
+		{ fuzz "$name" "$seconds" "$(seeds_of "$name")" "$@" && touch "$out/$name.passed"; } > "$out/$name.out" 2>&1 &
+	else
+		{ replay "$name" "$cnt" "$(seeds_of "$name")" && touch "$out/$name.passed"; } > "$out/$name.out" 2>&1 &
+	fi
 }
 
 third=$(((seconds + 2) / 3)) quarter=$(((seconds + 3) / 4)) names=()
-run read "$seconds" "tests/fuzz/corpus $(seeds read 0)"
-run export $third "tests/fuzz/corpus_export $(seeds export 0)" -close_fd_mask=3
-run lib $third "$(seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1')" -close_fd_mask=3
-# the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
-run top $third "tests/fuzz/corpus_top $(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
-	'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" -close_fd_mask=3
+run read 50 "$seconds"
+run export 50 $third -close_fd_mask=3
+run lib 20 $third -close_fd_mask=3
+run top 10 $third -close_fd_mask=3
 # a whole session is larger than most inputs are
-run vmcore $third "$(cores)" -close_fd_mask=3 -max_len=98304
-run text $quarter tests/fuzz/corpus_text
-run elf $quarter tests/fuzz/corpus_elf
+run vmcore 50 $third -close_fd_mask=3 -max_len=98304
+run text 500 $quarter
+run elf 500 $quarter
 wait
 for name in "${names[@]}"; do
-	if [[ -e $out/$name.passed ]]; then ((++passed)); else ((++failed)) && echo "FAIL $name"; fi
+	if [[ -e $out/$name.passed ]]; then ((++passed)); else ((++failed)) && echo "FAIL $name; again: ${long:+FR_LONG=1 FR_SEED=$seed }tests/fuzz/run.sh $name"; fi
 	cat "$out/$name.out"
 done
 echo "$passed passed, $failed failed, 0 skipped"

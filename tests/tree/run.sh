@@ -140,11 +140,11 @@ links() {
 	return $bad
 }
 
-# Every suite, and every script of `kernel`, has a row in docs/testing.md.
+# Every suite, every part of check-long, and every script of `kernel` has a row in docs/testing.md.
 testing_page() {
 	local name names bad=0
-	names=$(sed -nE "/^suites='/,/^'/s,^[-+=] ([a-z]+)[[:blank:]].*tests/.*,\1,p" tests/run.sh)
-	(($(wc -w <<< "$names") >= 20)) || { echo "the suites of tests/run.sh were not found"; return 1; }
+	names=$(tests/run.sh --list && tests/run.sh --list-long)
+	(($(wc -w <<< "$names") >= 30)) || { echo "the suites of tests/run.sh were not found"; return 1; }
 	for name in $names $(basename -s .py -a tests/kernel/t_*.py); do
 		grep -qE "^\|[^|]*\`$name\`" docs/testing.md || { echo "docs/testing.md lacks $name"; bad=1; }
 	done
