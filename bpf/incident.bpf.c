@@ -19,13 +19,11 @@
 #include "record.bpf.h"
 #include "report.bpf.h"
 
-#define TOLD_MAX    4096u
-#define ASK_MAX	    64u
-#define SENT_MAX    1024u
-#define REPORT_MAX  256u
-#define LINE_GAP_NS 1000000000ULL  /* between two lines of a report */
-#define HANDLED_NS  60000000000ULL /* so long a handler may take, until the process sends the signal to itself */
-#define REPORT_NS   10000000000ULL /* no report takes longer */
+#define TOLD_MAX   4096u
+#define ASK_MAX	   64u
+#define SENT_MAX   1024u
+#define REPORT_MAX 256u
+#define HANDLED_NS 60000000000ULL /* so long a handler may take, until the process sends the signal to itself */
 
 /* A pointer as a number, for global functions, which take no pointers. */
 #define ADDRESS(p)                       \
@@ -220,7 +218,7 @@ __noinline u32 fr_incident_begins(u32 tid)
 	struct reporting *r = bpf_map_lookup_elem(&fr_incident_reporting, &who), first;
 	u64 now = bpf_ktime_get_ns();
 
-	if (r && now - r->last_ns < LINE_GAP_NS && now - r->begin_ns < REPORT_NS) {
+	if (r && fr_report_goes_on(r->begin_ns, r->last_ns, now)) {
 		r->last_ns = now;
 		return 0;
 	}

@@ -23,7 +23,9 @@
 #define FR_REPORT_LINE_MAX 6u			/* lines of a text examined */
 #define FR_REPORT_BUF_SZ   (FR_REPORT_SZ + 40u) /* of the buffer: zeros after the text */
 #define FR_REPORT_NONE	   FR_REPORT_SZ
-#define FR_REPORT_DETECTOR 1000u /* plus a detector's number: the kind of a report whose tracepoint tells it */
+#define FR_REPORT_LINE_NS  1000000000ULL  /* at most between two lines of a report */
+#define FR_REPORT_MAX_NS   10000000000ULL /* no report takes longer */
+#define FR_REPORT_DETECTOR 1000u	  /* plus a detector's number: the kind of a report whose tracepoint tells it */
 
 /* 24 characters are compared; longer texts are cut there. One per line, which clang-format would not keep. */
 /* clang-format off */
@@ -55,6 +57,15 @@
 	R("Bad mode in ") \
 	R("Insufficient stack space")
 /* clang-format on */
+
+/*
+ * A line that could begin a report: is it of the one that the same task began at begin_ns, the last such line of which came at
+ * last_ns?
+ */
+FR_INLINE u32 fr_report_goes_on(u64 begin_ns, u64 last_ns, u64 now_ns)
+{
+	return now_ns - last_ns < FR_REPORT_LINE_NS && now_ns - begin_ns < FR_REPORT_MAX_NS;
+}
 
 /* What the numbers of error_report_end mean. */
 static const char fr_detectors[4][8] = {"KFENCE", "KASAN", "WARN", "error"};

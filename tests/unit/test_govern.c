@@ -296,6 +296,88 @@ static void no_more_groups_than_there_is_room_for(void **state)
 	assert_int_equal(g.cnt, FR_GOVERN_GROUP_MAX);
 }
 
+/* ---- what a window says ---- */
+
+#define MS_NS 1000000ULL
+
+/* Two CPUs for 200 ms: 4 ms are 1 % of each. */
+static const struct fr_govern_window window = {200 * MS_NS, 0, 2};
+
+static void a_cost_is_a_share_of_all_cpus(void **state)
+{
+	struct fr_govern_window w = window;
+
+	(void)state;
+	assert_int_equal(fr_govern_cost(1, 4 * MS_NS, 1000, &w).cost, 1000);
+	assert_int_equal(fr_govern_cost(1, 400 * MS_NS, 1000, &w).cost, 100000);
+	assert_int_equal(fr_govern_cost(1, 0, 0, &w).cost, 0);
+	assert_int_equal(fr_govern_cost(1, 1999, 1, &w).cost, 0); /* less than half of the unit */
+	assert_int_equal(fr_govern_cost(1, 2000, 1, &w).cost, 1);
+	w.cpu_cnt = 4;
+	assert_int_equal(fr_govern_cost(1, 4 * MS_NS, 1000, &w).cost, 500);
+	w.ns *= 2;
+	assert_int_equal(fr_govern_cost(1, 4 * MS_NS, 1000, &w).cost, 250);
+}
+
+static void a_rate_is_runs_in_a_second(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_govern_cost(3, 1, 1000, &window).rate, 5000);
+	assert_int_equal(fr_govern_cost(3, 1, 1000, &window).levels, 3);
+}
+
+static void what_measuring_costs_is_no_cost(void **state)
+{
+	struct fr_govern_window w = window;
+
+	(void)state;
+	w.read_ns = 40;
+	assert_int_equal(fr_govern_cost(1, 8 * MS_NS, 100000, &w).cost, 1000);
+	assert_int_equal(fr_govern_cost(1, 8 * MS_NS, 200000, &w).cost, 0);
+	assert_int_equal(fr_govern_cost(1, 8 * MS_NS, 300000, &w).cost, 0); /* less than nothing is nothing */
+}
+
+static void a_window_without_length_or_cpus(void **state)
+{
+	const struct fr_govern_window none = {0, 0, 0};
+
+	(void)state;
+	assert_int_equal(fr_govern_cost(1, ~0ULL, 1, &none).cost, 1000000000);
+	assert_int_equal(fr_govern_cost(1, 0, 3, &none).rate, 3000000000ULL);
+}
+
+/* Triggers and the incident log are groups of no level: they count, and are never touched. */
+static void what_cannot_go_is_part_of_the_sum(void **state)
+{
+	struct fr_govern_group now[CNT] = {};
+	struct fr_govern g;
+
+	(void)state;
+	fr_govern_init(&g, 1000, CNT);
+	now[SYSCALL] = fr_govern_cost(1, 2 * MS_NS, 1000, &window);
+	now[TASK] = fr_govern_cost(0, 3 * MS_NS, 1000, &window);
+	assert_int_equal(fr_govern_measure(&g, now).cost, 500 + 750);
+	assert_int_equal(g.group[SYSCALL].level, 1);
+	now[SYSCALL].cost = 50;
+	now[TASK] = fr_govern_cost(0, 30 * MS_NS, 1000, &window);
+	assert_int_equal(fr_govern_measure(&g, now).what, FR_GOVERN_stuck);
+	assert_int_equal(g.group[TASK].level, 0);
+}
+
+static void each_level_of_samples_halves_their_rate(void **state)
+{
+	u32 level;
+
+	(void)state;
+	for (level = 0; level <= FR_GOVERN_THIN; level++)
+		assert_int_equal(fr_govern_hz(4000, level), 4000 >> level);
+	assert_int_equal(fr_govern_hz(4000, FR_GOVERN_THIN + 1), 4000 >> FR_GOVERN_THIN);
+	assert_int_equal(fr_govern_hz(5, 2), 1);
+	assert_int_equal(fr_govern_hz(5, 3), 1); /* never 0, which is none */
+	assert_int_equal(fr_govern_hz(0, 0), 0);
+	assert_int_equal(fr_govern_hz(0, 3), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +395,12 @@ int main(void)
 		cmocka_unit_test(who_waited_longest_comes_back_first),
 		cmocka_unit_test(programs_that_did_not_run_have_no_rate),
 		cmocka_unit_test(no_more_groups_than_there_is_room_for),
+		cmocka_unit_test(a_cost_is_a_share_of_all_cpus),
+		cmocka_unit_test(a_rate_is_runs_in_a_second),
+		cmocka_unit_test(what_measuring_costs_is_no_cost),
+		cmocka_unit_test(a_window_without_length_or_cpus),
+		cmocka_unit_test(what_cannot_go_is_part_of_the_sum),
+		cmocka_unit_test(each_level_of_samples_halves_their_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

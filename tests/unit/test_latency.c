@@ -339,14 +339,34 @@ static void test_lines_at_the_end(void **state)
 		}
 }
 
+/* ---- lines of one report ---- */
+
+#define MS 1000000ULL
+
+static void test_report_goes_on(void **state)
+{
+	const u64 begin = 5000 * MS;
+	u64 now;
+
+	(void)state;
+	assert_true(fr_report_goes_on(begin, begin, begin));
+	assert_true(fr_report_goes_on(begin, begin, begin + 999 * MS));
+	assert_false(fr_report_goes_on(begin, begin, begin + 1000 * MS));
+	assert_true(fr_report_goes_on(begin, begin + 999 * MS, begin + 1900 * MS));
+	/* lines without end: another report begins after ten seconds */
+	for (now = begin; now < begin + 20000 * MS; now += 500 * MS)
+		assert_int_equal(fr_report_goes_on(begin, now, now + 500 * MS), now + 500 * MS < begin + 10000 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),	   cmocka_unit_test(test_states),
-		cmocka_unit_test(test_hung),	   cmocka_unit_test(test_hung_before_anybody_looked),
-		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_calls_restarted),
-		cmocka_unit_test(test_interrupts), cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_lines_at_the_end),
+		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_states),
+		cmocka_unit_test(test_hung),	       cmocka_unit_test(test_hung_before_anybody_looked),
+		cmocka_unit_test(test_calls),	       cmocka_unit_test(test_calls_restarted),
+		cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_kinds),	       cmocka_unit_test(test_lines_at_the_end),
+		cmocka_unit_test(test_report_goes_on),
 	};
 
 	return cmocka_run_group_tests_name("latency", tests, NULL, NULL);

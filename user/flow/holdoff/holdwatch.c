@@ -55,34 +55,13 @@ static const struct fr_holdwatch_printer *printer(const struct fr_holdwatch *w)
 
 /* ---- what was found ---- */
 
-static struct fr_holdwatch_who *find_who(struct fr_holdwatch *w, const char *text)
-{
-	u32 i;
-
-	for (i = 0; i < w->who_cnt; i++)
-		if (!strcmp(w->who[i].text, text))
-			return &w->who[i];
-	if (w->who_cnt == FR_HOLDWATCH_WHO_MAX)
-		return NULL;
-	snprintf(w->who[w->who_cnt].text, FR_HOLDWATCH_WHO_SZ, "%s", text);
-	return &w->who[w->who_cnt++];
-}
-
 static void sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const struct fr_holdoff *h)
 {
 	struct fr_holdwatch_ran culprit = {.text = "not known"};
-	struct fr_holdwatch_who *who;
 
 	if (h->ran_cnt)
 		fr_holdwatch_name(w, h, 0, &culprit);
-	who = find_who(w, culprit.text);
-	if (who) {
-		who->cnt++;
-		who->sum_ns += h->length_ns;
-		who->max_ns = h->length_ns > who->max_ns ? h->length_ns : who->max_ns;
-	} else {
-		w->who_other++;
-	}
+	fr_culprits_add(&w->who, culprit.text, h->length_ns);
 	fr_hist_add(&w->hist, h->length_ns);
 	w->incomplete_cnt += h->incomplete;
 	cpu->cnt++;
@@ -107,35 +86,9 @@ static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
 	return best;
 }
 
-/*
- * If the process is stopped (SIGSTOP, ^Z), it oversleeps on every CPU, although nothing was held off. How long is only known
- * to be from when it was last awake until it noticed: a holdoff that is more than half of that is the stop's. So a stop that is
- * shorter than half a tick, or than half of a snapshot that it takes itself, may look like a holdoff.
- */
-static bool is_stop(const struct fr_holdwatch_stop *s, const struct fr_holdoff *h)
-{
-	u64 from = h->at_ns > s->from_ns ? h->at_ns : s->from_ns, to = h->at_ns + h->length_ns;
-
-	to = to < s->to_ns ? to : s->to_ns;
-	return from < to && to - from > (s->to_ns - s->from_ns) / 2;
-}
-
-static struct fr_holdwatch_stop *stop_of(struct fr_holdwatch *w, const struct fr_holdoff *h)
-{
-	u32 i;
-
-	for (i = 0; i < FR_HOLDWATCH_STOP_MAX; i++)
-		if (is_stop(&w->stop[i], h))
-			return &w->stop[i];
-	return NULL;
-}
-
 static void note_stop(struct fr_holdwatch *w)
 {
-	const u64 now = fr_holdsess_now(&w->sess);
-
-	w->stop[w->stopped_cnt++ % FR_HOLDWATCH_STOP_MAX] = (struct fr_holdwatch_stop){.from_ns = w->awake_ns, .to_ns = now};
-	w->awake_ns = now;
+	fr_holdstops_note(&w->stops, fr_holdsess_now(&w->sess));
 }
 
 /*
@@ -154,10 +107,10 @@ static void look_for_stop(struct fr_holdwatch *w)
 	if (sigtimedwait(&set, NULL, &none) == SIGCONT)
 		note_stop(w);
 	else
-		w->awake_ns = now;
+		fr_holdstops_awake(&w->stops, now);
 }
 
-static void tell_stop(struct fr_holdwatch *w, struct fr_holdwatch_stop *s, const struct fr_holdoff *h)
+static void tell_stop(struct fr_holdwatch *w, struct fr_holdstop *s, const struct fr_holdoff *h)
 {
 	if (!s->told)
 		printer(w)->stopped(w, h->at_ns, h->length_ns);
@@ -168,11 +121,11 @@ static void tell_stop(struct fr_holdwatch *w, struct fr_holdwatch_stop *s, const
 static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
-	struct fr_holdwatch_stop *s;
+	struct fr_holdstop *s;
 
 	fr_sleeper_drop(cpu->sleeper);
 	look_for_stop(w);
-	s = stop_of(w, &h);
+	s = fr_holdstops_of(&w->stops, h.at_ns, h.length_ns);
 	if (s) {
 		tell_stop(w, s, &h);
 		cpu->stop_cnt++;
@@ -330,7 +283,7 @@ static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 
 static int loop(struct fr_holdwatch *w, int fd)
 {
-	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS, now;
+	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
 	u32 i;
 
 	while (!is_told_to_end(w, fd, tick)) {
@@ -345,9 +298,7 @@ static int loop(struct fr_holdwatch *w, int fd)
 			fr_err("session '%s' has ended: nothing is recorded any more", fr_sess_name(w->sess.look));
 			return FR_EXIT_NO_SESSION;
 		}
-		now = fr_now_ns(CLOCK_MONOTONIC);
-		if (now >= tick) /* those that a stop (SIGSTOP) left out are not made up for */
-			tick = now + FR_HOLDWATCH_TICK_NS;
+		tick = fr_holdstop_tick(tick, fr_now_ns(CLOCK_MONOTONIC), FR_HOLDWATCH_TICK_NS);
 	}
 	return FR_EXIT_OK;
 }
@@ -445,13 +396,6 @@ static int prepare(struct fr_holdwatch *w)
 	return FR_EXIT_FAIL;
 }
 
-static int by_sum(const void *a, const void *b)
-{
-	const struct fr_holdwatch_who *x = a, *y = b;
-
-	return x->sum_ns < y->sum_ns ? 1 : x->sum_ns > y->sum_ns ? -1 : strcmp(x->text, y->text);
-}
-
 static void stop(struct fr_holdwatch *w)
 {
 	u32 i;
@@ -477,7 +421,7 @@ static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 		status = loop(w, fd);
 		stop(w);
 		take_all(w);
-		qsort(w->who, w->who_cnt, sizeof(w->who[0]), by_sum);
+		fr_culprits_sort(&w->who);
 		printer(w)->end(w);
 	}
 	/* a script that watches for a snapshot learns by this that there was a moment and no file */

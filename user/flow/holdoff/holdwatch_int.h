@@ -13,26 +13,11 @@
 
 #include "flow/holdoff/holdwatch.h"
 #include "flow/holdoff/livesym.h"
+#include "pure/culprits.h"
+#include "pure/holdstop.h"
 #include "pure/rows/names.h"
 #include "pure/set/hist.h"
 #include "pure/trigger/gate.h"
-
-#define FR_HOLDWATCH_WHO_MAX 256u /* culprits with sums of their own */
-#define FR_HOLDWATCH_WHO_SZ  64u
-
-/* A culprit, with the sum of its holdoffs. */
-struct fr_holdwatch_who {
-	char text[FR_HOLDWATCH_WHO_SZ];
-	u64 cnt, sum_ns, max_ns;
-};
-
-#define FR_HOLDWATCH_STOP_MAX 8u /* stops of which holdoffs may still wait to be looked at */
-
-/* The watch itself was stopped at some point between these, recording clock. */
-struct fr_holdwatch_stop {
-	u64 from_ns, to_ns;
-	bool told;
-};
 
 /* A CPU that is watched. */
 struct fr_holdwatch_cpu {
@@ -57,16 +42,11 @@ struct fr_holdwatch {
 	struct fr_names *names; /* of this tick, NULL: not read yet */
 	struct fr_gate *gate;
 	struct fr_hist hist; /* lengths */
-	struct fr_holdwatch_who who[FR_HOLDWATCH_WHO_MAX];
-	u32 who_cnt;
-	u64 who_other; /* holdoffs of culprits that found no room in it */
+	struct fr_culprits who;
 	u64 incomplete_cnt, snapshot_cnt;
 	u64 failed_cnt; /* snapshots that could not be written */
 	u32 told_hz;	/* sampling rate at the last tick */
-	struct fr_holdwatch_stop
-		stop[FR_HOLDWATCH_STOP_MAX]; /* the last ones; number i is in stop[i % FR_HOLDWATCH_STOP_MAX] */
-	u64 stopped_cnt;
-	u64 awake_ns; /* when the watch was last seen to be awake, recording clock */
+	struct fr_holdstops stops;
 };
 
 /* ---- holdwatch_name.c ---- */
@@ -75,9 +55,9 @@ struct fr_holdwatch {
 struct fr_holdwatch_ran {
 	const char *what; /* task, idle, softirq, irq */
 	u32 tid;
-	s32 pid;			/* -1 unknown */
-	char comm[FR_COMM_SZ + 1];	/* task; the handler's name of an irq; softirq: its name */
-	char text[FR_HOLDWATCH_WHO_SZ]; /* "nginx[17]", "softirq NET_RX", "irq 24 virtio1" */
+	s32 pid;		       /* -1 unknown */
+	char comm[FR_COMM_SZ + 1];     /* task; the handler's name of an irq; softirq: its name */
+	char text[FR_CULPRIT_NAME_SZ]; /* "nginx[17]", "softirq NET_RX", "irq 24 virtio1" */
 };
 
 /* Name part i of the holdoff, h->ran[i], as far as its task or handler is known. */

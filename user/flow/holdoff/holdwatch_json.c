@@ -209,23 +209,6 @@ static void put_cpu(struct fr_jsonw *j, const struct fr_holdwatch_cpu *x)
 	fr_jsonw_close(j, '}');
 }
 
-static void put_who(struct fr_jsonw *j, const struct fr_holdwatch *w)
-{
-	u32 i;
-
-	fr_jsonw_open(j, "due_to", '[');
-	for (i = 0; i < w->who_cnt; i++) {
-		fr_jsonw_open(j, NULL, '{');
-		fr_jsonw_text(j, "who", w->who[i].text);
-		fr_jsonw_u64(j, "holdoffs", w->who[i].cnt);
-		fr_jsonw_u64(j, "sum_ns", w->who[i].sum_ns);
-		fr_jsonw_u64(j, "max_ns", w->who[i].max_ns);
-		fr_jsonw_close(j, '}');
-	}
-	fr_jsonw_close(j, ']');
-	fr_jsonw_u64(j, "due_to_others", w->who_other);
-}
-
 static void end(struct fr_holdwatch *w)
 {
 	struct fr_jsonw j = open_line(w, "end");
@@ -242,7 +225,7 @@ static void end(struct fr_holdwatch *w)
 	for (i = 0; i < w->cpu_cnt; i++)
 		put_cpu(&j, &w->cpu[i]);
 	fr_jsonw_close(&j, ']');
-	put_who(&j, w);
+	fr_culprits_json(&w->who, &j);
 	close_line(&j);
 }
 

@@ -17,7 +17,6 @@
 #define FRAME_SHOWN 12u
 #define NS_SZ	    32u
 #define BAR_MOST    40u
-#define WHO_SHOWN   10u
 
 static const char *ns_text(u64 ns, char buf[NS_SZ])
 {
@@ -238,28 +237,6 @@ static void put_cpus(struct fr_holdwatch *w)
 	}
 }
 
-static void put_who(struct fr_holdwatch *w)
-{
-	char a[NS_SZ], b[NS_SZ];
-	u32 i;
-
-	if (w->who_cnt)
-		fr_out_str(w->o, "\n  due to\n");
-	for (i = 0; i < w->who_cnt && i < WHO_SHOWN; i++) {
-		fr_out_printf(w->o, "  %8llu  %9s in all, longest %9s  ", (unsigned long long)w->who[i].cnt,
-			      ns_text(w->who[i].sum_ns, a), ns_text(w->who[i].max_ns, b));
-		put_text(w->o, w->who[i].text);
-		fr_out_char(w->o, '\n');
-	}
-	if (w->who_cnt > WHO_SHOWN)
-		fr_out_printf(w->o, "            and %u other%s", w->who_cnt - WHO_SHOWN, fr_plural(w->who_cnt - WHO_SHOWN));
-	if (w->who_other)
-		fr_out_printf(w->o, "; %llu holdoff%s due to still more", (unsigned long long)w->who_other,
-			      fr_plural(w->who_other));
-	if (w->who_cnt > WHO_SHOWN)
-		fr_out_char(w->o, '\n');
-}
-
 static void end(struct fr_holdwatch *w)
 {
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ];
@@ -274,7 +251,7 @@ static void end(struct fr_holdwatch *w)
 	fr_out_char(w->o, '\n');
 	put_lengths(w);
 	put_cpus(w);
-	put_who(w);
+	fr_culprits_text(&w->who, w->o);
 }
 
 const struct fr_holdwatch_printer fr_holdwatch_text = {begin, put_holdoff, put_missed, put_stopped, put_snapshot, end};

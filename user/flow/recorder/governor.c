@@ -28,10 +28,8 @@
 
 #define WINDOW_NS	  200000000ULL
 #define INTERVAL_MIN	  (2 * WINDOW_NS)
-#define SAMPLE_LEVELS	  3u /* halvings of the rate before samples are turned off */
 #define CLOCK_READS	  100
 #define CLOCK_READ_MAX_NS 40		     /* a slow clock must not hide the programs' cost */
-#define WHOLE		  100000.0	     /* 100 % in 1/1000 % */
 #define TRIGGERS	  FR_GROUP_CNT	     /* as a group: counted but never touched */
 #define INCIDENTS	  (FR_GROUP_CNT + 1) /* likewise */
 #define GROUP_CNT	  (FR_GROUP_CNT + 2)
@@ -181,17 +179,10 @@ static u32 full_hz(struct fr_sess *s)
 	return hz;
 }
 
-static u32 hz_at(const struct fr_governor *g, u32 level)
-{
-	u32 hz = g->hz >> (level < SAMPLE_LEVELS ? level : SAMPLE_LEVELS);
-
-	return g->hz ? hz ?: 1 : 0;
-}
-
 static int apply(struct fr_governor *g, u32 group, u32 level)
 {
 	const bool is_sample = group == FR_GROUP_SAMPLE && g->hz, is_off = level && level == levels_of(g, group);
-	int err = is_sample && !is_off ? sample_at(g, hz_at(g, level)) : 0;
+	int err = is_sample && !is_off ? sample_at(g, fr_govern_hz(g->hz, level)) : 0;
 
 	if (err)
 		return err;
@@ -344,13 +335,6 @@ static void release(struct fr_governor *g)
 
 /* ---- measuring ---- */
 
-static u32 cost(u64 run_ns, u64 elapsed_ns, u32 cpu_cnt)
-{
-	double c = (double)run_ns / ((double)elapsed_ns * cpu_cnt) * WHOLE;
-
-	return c < 1e9 ? (u32)(c + 0.5) : 1000000000u;
-}
-
 /*
  * With statistics on, the kernel reads a clock twice per run, and one of the reads counts as the program's time, although it is
  * not there without statistics.
@@ -366,11 +350,6 @@ static u64 clock_read_ns(void)
 		best = b - a < best ? b - a : best;
 	}
 	return best < CLOCK_READ_MAX_NS ? best : CLOCK_READ_MAX_NS;
-}
-
-static u64 less(u64 a, u64 b)
-{
-	return a > b ? a - b : 0;
 }
 
 /* Run time and runs of each group since the window began. */
@@ -410,15 +389,11 @@ static struct sums sum_up(const struct fr_governor *g)
 static void measure(const struct fr_governor *g, struct fr_govern_group group[GROUP_CNT])
 {
 	const struct sums s = sum_up(g);
-	const u64 elapsed = fr_now_ns(CLOCK_MONOTONIC) - g->begun_ns, read_ns = clock_read_ns();
-	u32 i, cpus = online_cnt();
+	const struct fr_govern_window w = {fr_now_ns(CLOCK_MONOTONIC) - g->begun_ns, clock_read_ns(), online_cnt()};
+	u32 i;
 
 	for (i = 0; i < GROUP_CNT; i++)
-		group[i] = (struct fr_govern_group){
-			.levels = levels_of(g, i),
-			.cost = cost(less(s.run_ns[i], s.run_cnt[i] * read_ns), elapsed ?: 1, cpus),
-			.rate = (double)s.run_cnt[i] * 1e9 / (double)(elapsed ?: 1),
-		};
+		group[i] = fr_govern_cost(levels_of(g, i), s.run_ns[i], s.run_cnt[i], &w);
 }
 
 static void decide(struct fr_governor *g, const struct fr_govern_group *group)
@@ -541,7 +516,7 @@ static int start(struct fr_governor *g)
 		return 0;
 	}
 	fr_govern_init(&g->policy, g->budget, GROUP_CNT);
-	g->thin_levels = SAMPLE_LEVELS;
+	g->thin_levels = FR_GOVERN_THIN;
 	g->told_rate = false;
 	g->tick_fd = fr_daemon_timer(g->d, g->interval_ns, g->interval_ns, on_tick, g);
 	if (g->tick_fd < 0)

@@ -12,6 +12,7 @@
 #include "io/session/admin.h"
 #include "io/session/sess_int.h"
 #include "pure/err.h"
+#include "pure/profile/due.h"
 #include "pure/schema/schema.h"
 #include "pure/text/list.h"
 
@@ -148,13 +149,6 @@ static u64 fact(const struct fr_sess *s, const char *name)
 	return v;
 }
 
-static u64 samples(u64 from_ns, u64 to_ns, u64 hz, u64 cpu_cnt)
-{
-	u64 us = to_ns > from_ns ? (to_ns - from_ns) / 1000 : 0;
-
-	return us * hz / 1000000 * cpu_cnt;
-}
-
 static const char *sample_name(void)
 {
 	return fr_schema_event(fr_schema_builtin(), FR_EV_cpu_sample)->name;
@@ -170,15 +164,22 @@ static bool has_none(const struct fr_sess *s)
 	return none;
 }
 
-u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns)
+static struct fr_due due(const struct fr_sess *s)
 {
 	const struct fr_governing *g = &s->shared->governing;
 
 	if (has_none(s))
-		return 0;
+		return (struct fr_due){};
 	if (!g->sample_at_ns)
-		return samples(fact(s, "begin_ns"), now_ns, fact(s, "sample_hz"), fact(s, "cpu_cnt"));
-	return g->sample_due + samples(g->sample_at_ns, now_ns, g->sample_hz, g->sample_cpus);
+		return (struct fr_due){0, fact(s, "begin_ns"), fact(s, "sample_hz"), fact(s, "cpu_cnt")};
+	return (struct fr_due){g->sample_due, g->sample_at_ns, g->sample_hz, g->sample_cpus};
+}
+
+u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns)
+{
+	const struct fr_due d = due(s);
+
+	return fr_due_until(&d, now_ns);
 }
 
 u32 fr_sess_sample_hz(struct fr_sess *s)
@@ -189,11 +190,13 @@ u32 fr_sess_sample_hz(struct fr_sess *s)
 void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns)
 {
 	struct fr_governing *g = &s->shared->governing;
+	struct fr_due d = due(s);
 
-	g->sample_due = fr_sess_samples_due(s, now_ns);
-	g->sample_hz = hz;
-	g->sample_cpus = cpu_cnt;
-	g->sample_at_ns = now_ns;
+	fr_due_change(&d, hz, cpu_cnt, now_ns);
+	g->sample_due = d.cnt;
+	g->sample_hz = d.hz;
+	g->sample_cpus = d.cpu_cnt;
+	g->sample_at_ns = d.at_ns;
 }
 
 /* ---- sampling ---- */

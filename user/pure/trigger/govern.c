@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define LEVEL_MAX (sizeof(((struct fr_govern_state *)0)->saved) / sizeof(u32))
-#define SOON	  16u /* measurements: going down again within these is flapping */
+#define SOON	  16u	      /* measurements: going down again within these is flapping */
+#define WHOLE	  100000.0    /* 100 % in 1/1000 % */
+#define COST_MAX  1000000000u /* no machine's: of a window without length */
 
 void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt)
 {
@@ -16,6 +18,26 @@ void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt)
 	g->cnt = cnt < FR_GOVERN_GROUP_MAX ? cnt : FR_GOVERN_GROUP_MAX;
 	for (i = 0; i < g->cnt; i++)
 		g->group[i] = (struct fr_govern_state){.need = FR_GOVERN_CALM, .since_up = ~0u};
+}
+
+struct fr_govern_group fr_govern_cost(u32 levels, u64 run_ns, u64 run_cnt, const struct fr_govern_window *w)
+{
+	const u64 ns = w->ns ?: 1, too_much = run_cnt * w->read_ns;
+	const double own_ns = run_ns > too_much ? run_ns - too_much : 0;
+	const double cost = own_ns / ((double)ns * (w->cpu_cnt ?: 1)) * WHOLE;
+
+	return (struct fr_govern_group){
+		.levels = levels,
+		.cost = cost < COST_MAX ? (u32)(cost + 0.5) : COST_MAX,
+		.rate = (double)run_cnt * 1e9 / (double)ns,
+	};
+}
+
+u32 fr_govern_hz(u32 hz, u32 level)
+{
+	const u32 thinned = hz >> (level < FR_GOVERN_THIN ? level : FR_GOVERN_THIN);
+
+	return hz ? thinned ?: 1 : 0;
 }
 
 static bool can_go_down(const struct fr_govern_state *s, const struct fr_govern_group *now)

@@ -18,12 +18,20 @@
 #define FR_GOVERN_CALM_MAX  48u /* at most, for a group that had to go down again */
 #define FR_GOVERN_ROOM	    80u /* % of the budget that may be used, including what comes back */
 #define FR_GOVERN_WORTH	    10u /* % of the budget: a group that costs less is not the problem */
+#define FR_GOVERN_THIN	    3u	/* halvings of the rate before samples are turned off */
 
 /* A group as measured. Costs in 1/1000 % of all CPUs. */
 struct fr_govern_group {
 	u32 levels; /* below full; the last is off; 0: never touched */
 	u32 cost;   /* now, at its level */
 	u64 rate;   /* runs of its programs per second, whatever its level */
+};
+
+/* A time in which the kernel counted runs of programs, and measured them. */
+struct fr_govern_window {
+	u64 ns;	     /* its length */
+	u64 read_ns; /* what a run's time has too much: one read of the clock, which is not there unless it is measured */
+	u32 cpu_cnt;
 };
 
 struct fr_govern_state {
@@ -56,6 +64,12 @@ struct fr_govern_step {
 
 /* budget: of the machine, in the unit of struct fr_govern_group's cost; cnt: groups, at most FR_GOVERN_GROUP_MAX. */
 void fr_govern_init(struct fr_govern *g, u32 budget, u32 cnt);
+
+/* A group of so many levels whose programs took run_ns in run_cnt runs within the window. */
+struct fr_govern_group fr_govern_cost(u32 levels, u64 run_ns, u64 run_cnt, const struct fr_govern_window *w);
+
+/* The rate of samples at a level, of a full rate of hz; at least 1, unless there are none. */
+u32 fr_govern_hz(u32 hz, u32 level);
 
 /* Take one measurement. The step counts as done: the state has the new level. A step up is for one group at a time. */
 struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_govern_group *now);
