@@ -54,6 +54,12 @@ FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
 	return nr == (abi == FR_ABI_COMPAT ? 0 : 219);
 }
 
+/* Is this execve or execveat? */
+FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
+{
+	return abi == FR_ABI_COMPAT ? nr == 11 || nr == 358 : nr == 59 || nr == 322;
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
@@ -194,6 +200,11 @@ FR_INLINE s32 fr_syscall_nr(const struct pt_regs *regs)
 FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
 {
 	return nr == (abi == FR_ABI_COMPAT ? 0 : 128);
+}
+
+FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
+{
+	return abi == FR_ABI_COMPAT ? nr == 11 || nr == 387 : nr == 221 || nr == 281;
 }
 
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)

@@ -54,7 +54,7 @@ struct fr_lat_task {
 	s32 call_nr;
 	u32 call_again; /* it was interrupted, and restart_syscall resumes it */
 	u32 hung_set;	/* bit i: hung rule i has reported this pause */
-	u32 pad;
+	u32 call_execs; /* it asked for a program: if it gets one, it ends with another number */
 };
 
 /* What ended when a task ran. 0: there was none. */
@@ -166,15 +166,22 @@ FR_INLINE u64 fr_lat_hung(struct fr_lat_task *t, u64 now_ns, u64 off, u32 state,
 
 /*
  * It enters a system call. restarts: this is restart_syscall, native or not, which resumes an interrupted call. Any other call
- * in between, measured or not, ends the wait for that.
+ * in between, measured or not, ends the wait for that. execs: this is execve or execveat, native or not.
  */
-FR_INLINE void fr_lat_enters(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restarts)
+FR_INLINE void fr_lat_enters(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restarts, u32 execs)
 {
 	if (restarts && t->call && t->call_again)
 		return;
 	t->call = now_ns;
 	t->call_nr = nr;
 	t->call_again = 0;
+	t->call_execs = execs;
+}
+
+/* A task that has executed a program leaves execve, in the ABI of that program, whichever call it began. */
+FR_INLINE u32 fr_lat_execed(const struct fr_lat_task *t, s64 ret)
+{
+	return t->call && t->call_execs && !ret;
 }
 
 /*
@@ -184,7 +191,7 @@ FR_INLINE void fr_lat_enters(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 rest
 FR_INLINE u64 fr_lat_exits(struct fr_lat_task *t, u64 now_ns, s32 nr, u32 restarts, s64 ret, s32 *entered)
 {
 	u64 call = t->call;
-	u32 is_it = t->call_again ? restarts : nr == t->call_nr || nr == -1;
+	u32 is_it = t->call_again ? restarts : nr == t->call_nr || nr == -1 || fr_lat_execed(t, ret);
 
 	*entered = t->call_nr;
 	t->call_again = is_it && ret == FR_RESTART_BLOCK;

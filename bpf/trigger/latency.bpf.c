@@ -250,7 +250,7 @@ int BPF_PROG(fr_lat_sys_enter, struct pt_regs *regs, long id)
 		return 0;
 	t = fr_lat_get(task);
 	if (t)
-		fr_lat_enters(t, bpf_ktime_get_ns(), id, fr_syscall_restarts(id, abi));
+		fr_lat_enters(t, bpf_ktime_get_ns(), id, fr_syscall_restarts(id, abi), fr_syscall_execs(id, abi));
 	return 0;
 }
 
@@ -259,12 +259,13 @@ int BPF_PROG(fr_lat_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	s32 nr = fr_syscall_nr(regs), entered;
-	u32 restarts = fr_syscall_restarts(nr, fr_syscall_abi(task));
+	u32 abi = fr_syscall_abi(task), restarts = fr_syscall_restarts(nr, abi);
 	struct fr_lat_task *t;
 	u64 value;
 
-	/* the number may be gone (rt_sigreturn), and an execve may end in another ABI than it began in */
-	if (!fr_lat_call_all && nr != -1 && !restarts && !is_chosen(nr))
+	/* the number may be gone (rt_sigreturn), or another than the call began with (restart_syscall; a program was executed)
+	 */
+	if (!fr_lat_call_all && nr != -1 && !restarts && !fr_syscall_execs(nr, abi) && !is_chosen(nr))
 		return 0;
 	t = fr_lat_find(task);
 	if (!t || !t->call)

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
 
 from frtest import (SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, main, need_compat_calls, new_name, path, recorder, replay, session,
@@ -172,14 +173,22 @@ def syscall():
     took(a.of(0), tid, 100, 230 if platform.machine() == "x86_64" else 115)
 
 
-@test("latency:syscall: a 32-bit call of the same number is another; execve ends")
+@test("latency:syscall: a 32-bit call of the same number is another; execve and execveat end")
 def compat():
     mkdir = "mkdir" if platform.machine() == "x86_64" else "mkdirat"
     if mkdir == "mkdir":
         need_compat_calls()
-    with rules(f"latency:syscall:{mkdir}>1ns:comm=frt-compat", "latency:syscall:execve>1ns:comm=waits") as (a, _):
+    with rules(f"latency:syscall:{mkdir}>1ns:comm=frt-compat", "latency:syscall:execve>1ns:comm=waits",
+               "latency:syscall:execveat>1ns") as (a, _):
         waits("calls", "frt-compat")
-    equal(a.matched(), [1, 1], "times that the rules held")
+        p = subprocess.Popen([sys.executable, "-c", "import os\nfor path in '/nowhere', '/bin/true':\n"
+                              "    try: os.execve(os.open('/', 0) if path == '/nowhere' else os.open(path, 0), ['true'], {})\n"
+                              "    except OSError: pass"])
+        equal(p.wait(60), 0, "what executes by a descriptor")
+    equal(a.matched()[:2], [1, 1], "times that the rules held")
+    # of a directory, which fails as execveat, and of a file, which the kernel ends as execve
+    execveat = {"x86_64": 322, "aarch64": 281}[platform.machine()]
+    equal([x["what"] for x in a.of(2) if x["pid"] == p.pid], [execveat] * 2, "calls of execveat that ended")
 
 
 @test("latency:syscall: a call that is interrupted and goes on is one")

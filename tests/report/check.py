@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from pairs import EXEC_CALLS  # noqa: E402
 from tables import Tables, place  # noqa: E402
 from words import Words, is_error, paths, signal_name, watch  # noqa: E402
 
@@ -229,15 +230,16 @@ def check_total(c, rep, t):
 
 # ---- the task in focus ----
 
-def calls_of(rows, tid):
-    calls = []
+def calls_of(rows, tid, arch):
+    calls, execs = [], EXEC_CALLS.get(arch, ((), ()))
     for row in rows:
         if row["tid"] != tid:
             continue
         if row["event"] == "sys_enter":
             calls.append(dict(id=row["id"], abi=row["abi"], enter_ns=row["ts"], exit_ns=None, args=row["args"][:6], ret=None))
         elif row["event"] == "sys_exit":
-            if not calls or calls[-1]["exit_ns"] or row["id"] not in (calls[-1]["id"], -1):
+            executed = calls and row["ret"] == 0 and calls[-1]["id"] in execs[calls[-1]["abi"] & 1]
+            if not calls or calls[-1]["exit_ns"] or row["id"] not in (calls[-1]["id"], -1) and not executed:
                 calls.append(dict(id=row["id"], abi=row["abi"], enter_ns=None, args=[]))
             calls[-1].update(exit_ns=row["ts"], ret=row["ret"])
     return calls
@@ -283,7 +285,7 @@ def check_focus(c, rep, t, texts, words):
     for e, row in zip(got["events"], about):
         c.equal("text of an event", e["text"].split("] ", 1)[-1], texts[place(row)].split("] ", 1)[-1])
     keys = ("id", "abi", "enter_ns", "exit_ns", "args", "ret")
-    c.equal("its calls", [{k: x[k] for k in keys} for x in got["syscalls"]], calls_of(about, t.focus))
+    c.equal("its calls", [{k: x[k] for k in keys} for x in got["syscalls"]], calls_of(about, t.focus, t.info["arch"]))
     c.equal("its states", [step_of(s) for s in got["states"]], t.steps[-64:])
     check_focus_words(c, got, about, words)
     chain = [dict(tid=x["tid"], by=by_of(x)[0], nr=by_of(x)[1], woken_ns=x["woken_ns"], ran_ns=x["ran_ns"], comm=x["comm"],

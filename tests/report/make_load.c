@@ -274,6 +274,39 @@ static void wake_in_a_row(void)
 	switch_to(1, focus, 1);
 }
 
+/*
+ * Tasks execute programs. On success the kernel ends execveat, and any exec of a program of another ABI, as that ABI's execve.
+ * At last a thread does so, and gets the tid of its process's first one, which waits in a call.
+ */
+static void execute(void)
+{
+	static const struct {
+		s32 enter, exit;
+		u32 abi, to_abi;
+		s64 ret;
+	} calls[] = {{322, 59, 0, 0, 0}, {59, 11, 0, 1, 0}, {358, 59, 1, 0, 0}, {322, 322, 0, 0, -2}, {59, 59, 0, 0, 0}};
+	u32 i, first = task[10].tid, thread = task[11].tid;
+
+	switch_to(3, 10, 1);
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		put_enter(3, first | calls[i].abi << 24, calls[i].enter);
+		pass_time();
+		PUT(3, FR_TIER_MAIN, sys_exit, first | calls[i].to_abi << 24, .id = calls[i].exit, .ret = calls[i].ret);
+		pass_time();
+	}
+	put_enter(3, first, 0);
+	switch_to(3, 11, 1);
+	put_enter(3, thread, 322);
+	pass_time();
+	PUT(3, FR_TIER_LIFE, sched_process_exec, first, .old_pid = (s32)thread);
+	pass_time();
+	PUT(3, FR_TIER_MAIN, sys_exit, first, .id = 59, .ret = 0);
+	task[10].in_call = task[11].in_call = task[11].runs = false;
+	task[10].runs = true;
+	on_cpu[3] = 11;
+	switch_to(3, -1, 1);
+}
+
 /* The task in focus is on a CPU, and crashes there; then it is told that it waited, which is not where it crashed. */
 static void crash(void)
 {
@@ -282,6 +315,7 @@ static void crash(void)
 	struct fr_rec_latency wait = {.target_pid = FOCUS_TID, .value = 5000000, .limit = 1000000, .kstack_id = 0x78};
 
 	wake_in_a_row();
+	execute();
 	pass_time();
 	trigger_ns = host_clock_ns;
 	host_ring_put(ring[1][FR_TIER_LIFE], FR_EV_crash, &rec, sizeof(rec));

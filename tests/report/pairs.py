@@ -5,7 +5,8 @@ EARLY = "early"
 RUNS, SLEEPS, BLOCKED, QUEUED, NEW = range(5)
 SLACK_NS = 1000  # a waking that comes at most this long after its task began to run led to this run
 RESTART_BLOCK = -516
-RESTART_CALLS = {"x86_64": (219, 0), "aarch64": (128, None)}  # restart_syscall: native, 32-bit
+RESTART_CALLS = {"x86_64": (219, 0), "aarch64": (128, 0)}  # restart_syscall: native, 32-bit
+EXEC_CALLS = {"x86_64": ((59, 322), (11, 358)), "aarch64": ((221, 281), (11, 387))}  # execve, execveat
 
 
 class Task:
@@ -15,6 +16,7 @@ class Task:
         self.early_ns = self.ran_ns = 0
         self.waker = 0
         self.call = None  # (since, number, interrupted)
+        self.call_abi = 0
         self.called = 0  # its last known begin or end of a call
 
 
@@ -23,6 +25,7 @@ class Pair:
     def __init__(self):
         self.latency = self.offcpu = self.queued = self.blocked = 0
         self.again = False
+        self.call = None  # (number, ABI) of the call that ends, if the row has another one
 
 
 class Pairs:
@@ -36,6 +39,7 @@ class Pairs:
         self.softirqs, self.irqs = {}, {}
         self.requests, self.ios = {}, {}
         self.restart = RESTART_CALLS.get(arch, (None, None))
+        self.exec = EXEC_CALLS.get(arch, ((), ()))
 
     def gap(self, cpu, until_ns):
         self.blind = max(self.blind, until_ns)
@@ -142,7 +146,7 @@ class Pairs:
     def on_sys_enter(self, row, p):
         t = self.task(row["tid"])
         if not (self.restarts(row) and t.call and t.call[2]):
-            t.call = (row["ts"], row["id"], False)
+            t.call, t.call_abi = (row["ts"], row["id"], False), row["abi"]
             if self.restarts(row) and t.called < (1 << 64 if "call" in self.lacks else self.blind):
                 t.call = None
         t.called = row["ts"]
@@ -160,7 +164,10 @@ class Pairs:
             t.called = 0 if row["ret"] == RESTART_BLOCK else row["ts"]
             t.call = None
             return
-        is_it = self.restarts(row) if again else row["id"] in (nr, -1)
+        executed = row["ret"] == 0 and nr in self.exec[t.call_abi & 1] and "call" not in self.lacks
+        if executed and (row["id"], row["abi"]) != (nr, t.call_abi):
+            p.call = nr, t.call_abi
+        is_it = self.restarts(row) if again else executed or row["id"] in (nr, -1)
         t.call = (since, nr, True) if is_it and row["ret"] == RESTART_BLOCK else None
         t.called = row["ts"]
         p.latency = row["ts"] - since if is_it and "call" not in self.lacks else 0

@@ -33,6 +33,8 @@ has_all() {
 		    assert len(r[table]) >= least, (table, len(r[table]))
 		for name in ("wakeup", "offcpu", "queued", "blocked", "oncpu"):
 		    assert r["total"][name]["count"] > 50, name
+		execs = {(x["abi"], x["id"]): x for x in r["syscalls"]} # ended as execve, most of them in another ABI or as another call
+		assert [(execs[key]["enters"], execs[key]["exits"], execs[key]["latency"]["count"]) for key in ((0, 322), (0, 59), (1, 358))] == [(3, 3, 3), (2, 2, 2), (1, 1, 1)], execs
 		assert any(x["latency"]["count"] for x in r["syscalls"]) and any(x["latency"]["count"] for x in r["block"])
 		for f in [x for x in r["block"] if (x["layer"], x["rw"]) == ("io", "F")]: # each begins "FWS" and ends "FF"
 		    assert f["begins"] and f["ends"] and f["latency"]["count"] and not f["bytes"], f

@@ -265,6 +265,8 @@ class Tables:
             self.note(row)
 
     def on_sched_process_exec(self, row, c, t, pair, counts, rated):
+        if row["old_pid"] != t.tid:
+            t.call, t.link = self.task(row["old_pid"]).call, self.task(row["old_pid"]).link
         if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:
             self.steps.clear()  # they were those of the process's first thread
             self.step(row, "runs")
@@ -297,7 +299,7 @@ class Tables:
             t.sums.n["syscalls"] += 1
 
     def on_sys_exit(self, row, c, t, pair, counts, rated):
-        key = t.call if row["id"] == -1 and t.call else (row["abi"], row["id"])
+        key = t.call if row["id"] == -1 and t.call else pair.call[::-1] if pair.call else (row["abi"], row["id"])
         t.call, t.fault = None, False
         if not counts:
             return

@@ -183,16 +183,38 @@ static void test_calls(void **state)
 
 	(void)state;
 	assert_int_equal(fr_lat_exits(&t, 100, 7, 0, 0, &nr), 0); /* a new task's way out of fork */
-	fr_lat_enters(&t, 100, 7, 0);
+	fr_lat_enters(&t, 100, 7, 0, 0);
 	assert_int_equal(fr_lat_exits(&t, 350, 7, 0, 0, &nr), 250);
 	assert_int_equal(nr, 7);
 	assert_int_equal(fr_lat_exits(&t, 400, 7, 0, 0, &nr), 0);
-	fr_lat_enters(&t, 500, 15, 0); /* rt_sigreturn leaves as -1 */
+	fr_lat_enters(&t, 500, 15, 0, 0); /* rt_sigreturn leaves as -1 */
 	assert_int_equal(fr_lat_exits(&t, 520, -1, 0, 0, &nr), 20);
 	assert_int_equal(nr, 15);
-	fr_lat_enters(&t, 600, 7, 0); /* measured, then the exit of one that is not */
+	fr_lat_enters(&t, 600, 7, 0, 0); /* measured, then the exit of one that is not */
 	assert_int_equal(fr_lat_exits(&t, 700, 8, 0, 0, &nr), 0);
 	assert_int_equal(fr_lat_exits(&t, 800, 7, 0, 0, &nr), 0);
+}
+
+/* On success, the kernel ends execveat, and any exec of another ABI's program, as that ABI's execve. */
+static void test_calls_execed(void **state)
+{
+	struct fr_lat_task t = {0};
+	s32 nr;
+
+	(void)state;
+	fr_lat_enters(&t, 100, 322, 0, 1);
+	assert_int_equal(fr_lat_exits(&t, 400, 59, 0, 0, &nr), 300);
+	assert_int_equal(nr, 322);
+	assert_int_equal(fr_lat_exits(&t, 500, 59, 0, 0, &nr), 0); /* it has ended */
+	fr_lat_enters(&t, 600, 59, 0, 1);
+	assert_int_equal(fr_lat_exits(&t, 640, 11, 0, 0, &nr), 40);
+	assert_int_equal(nr, 59);
+	fr_lat_enters(&t, 700, 322, 0, 1); /* without success it keeps its number */
+	assert_int_equal(fr_lat_exits(&t, 800, 59, 0, -2, &nr), 0);
+	fr_lat_enters(&t, 900, 322, 0, 1);
+	assert_int_equal(fr_lat_exits(&t, 910, 322, 0, -2, &nr), 10);
+	fr_lat_enters(&t, 1000, 7, 0, 0); /* no exec */
+	assert_int_equal(fr_lat_exits(&t, 1100, 59, 0, 0, &nr), 0);
 }
 
 static void test_calls_restarted(void **state)
@@ -201,15 +223,15 @@ static void test_calls_restarted(void **state)
 	s32 nr;
 
 	(void)state;
-	fr_lat_enters(&t, 100, 35, 0);
+	fr_lat_enters(&t, 100, 35, 0, 0);
 	assert_int_equal(fr_lat_exits(&t, 200, 35, 0, FR_RESTART_BLOCK, &nr), 100);
-	fr_lat_enters(&t, 210, 219, 1);
+	fr_lat_enters(&t, 210, 219, 1, 0);
 	assert_int_equal(fr_lat_exits(&t, 600, 219, 1, 0, &nr), 500);
 	assert_int_equal(nr, 35);
-	fr_lat_enters(&t, 700, 219, 1); /* on its own */
+	fr_lat_enters(&t, 700, 219, 1, 0); /* on its own */
 	assert_int_equal(fr_lat_exits(&t, 710, 219, 1, -4, &nr), 10);
 	/* a handler ran: no restart, and its way back does not end the call */
-	fr_lat_enters(&t, 1000, 35, 0);
+	fr_lat_enters(&t, 1000, 35, 0, 0);
 	assert_int_equal(fr_lat_exits(&t, 1100, 35, 0, FR_RESTART_BLOCK, &nr), 100);
 	assert_int_equal(fr_lat_exits(&t, 5000, -1, 0, 0, &nr), 0);
 	assert_int_equal(fr_lat_exits(&t, 6000, 219, 1, 0, &nr), 0);
@@ -361,11 +383,17 @@ static void test_report_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_states),
-		cmocka_unit_test(test_hung),	       cmocka_unit_test(test_hung_before_anybody_looked),
-		cmocka_unit_test(test_calls),	       cmocka_unit_test(test_calls_restarted),
-		cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_kinds),	       cmocka_unit_test(test_lines_at_the_end),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_hung),
+		cmocka_unit_test(test_hung_before_anybody_looked),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls_restarted),
+		cmocka_unit_test(test_calls_execed),
+		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_lines_at_the_end),
 		cmocka_unit_test(test_report_goes_on),
 	};
 

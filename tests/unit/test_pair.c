@@ -246,6 +246,34 @@ static void test_calls(void **state)
 	assert_int_equal(leave(w, 0, 5150, 10, -1, 0, 0)->call_nr, -1);
 }
 
+/* A call that executes a program ends as execve, in the ABI of that program. */
+static void test_calls_execed(void **state)
+{
+	struct world *w = *state;
+
+	enter(w, 0, 1000, 10, 322, 0);
+	assert_int_equal(leave(w, 0, 1700, 10, 59, 0, 0)->latency_ns, 700);
+	assert_int_equal(w->got.call_nr, 322);
+	assert_int_equal(w->got.call_abi, 0);
+	enter(w, 0, 2000, 10, 59, 0); /* of a 32-bit program; 11 is a native munmap */
+	assert_int_equal(leave(w, 0, 2500, 10, 11, 1, 0)->latency_ns, 500);
+	assert_int_equal(w->got.call_nr, 59);
+	assert_int_equal(w->got.call_abi, 0);
+	enter(w, 0, 3000, 10, 358, 1); /* and back */
+	assert_int_equal(leave(w, 0, 3900, 10, 59, 0, 0)->latency_ns, 900);
+	assert_int_equal(w->got.call_nr, 358);
+	assert_int_equal(w->got.call_abi, 1);
+	enter(w, 0, 4000, 10, 322, 0); /* without success */
+	assert_int_equal(leave(w, 0, 4100, 10, 322, 0, -2)->latency_ns, 100);
+	assert_int_equal(w->got.call_nr, -1);
+	enter(w, 0, 5000, 10, 322, 1); /* no exec in this ABI */
+	assert_int_equal(leave(w, 0, 5100, 10, 59, 0, 0)->latency_ns, 0);
+	enter(w, 0, 6000, 10, 322, 0); /* another call may have begun in the gap */
+	fr_pairs_gap(w->p, 0, 6500);
+	assert_int_equal(leave(w, 0, 7000, 10, 59, 0, 0)->latency_ns, 0);
+	assert_int_equal(w->got.call_nr, -1);
+}
+
 static void test_calls_restarted(void **state)
 {
 	struct world *w = *state;
@@ -557,6 +585,7 @@ int main(void)
 		TEST(test_woken_while_it_ran_unseen),
 		TEST(test_contradictions),
 		TEST(test_calls),
+		TEST(test_calls_execed),
 		TEST(test_calls_restarted),
 		TEST(test_exec_of_a_thread),
 		TEST(test_interrupts),

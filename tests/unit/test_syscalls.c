@@ -131,13 +131,36 @@ static void test_host(void **state)
 		assert_int_equal(fr_syscall_nr(u.machine, 0, host[i].name), host[i].nr);
 }
 
+/* Arm's are in no table. */
+static void test_odd(void **state)
+{
+	static const char *const arch[] = {"x86_64", "aarch64"};
+	struct fr_syscall_odd o;
+	u32 i, abi;
+
+	(void)state;
+	for (i = 0; i < CNT(arch); i++) {
+		fr_syscall_odd(arch[i], &o);
+		for (abi = 0; abi < FR_SYSCALL_ABIS; abi++) {
+			assert_true(fr_syscall_restarts(&o, o.restart[abi], abi));
+			assert_true(fr_syscall_execs(&o, o.execve[abi], abi) && fr_syscall_execs(&o, o.execveat[abi], abi));
+			assert_false(fr_syscall_execs(&o, o.restart[abi], abi) || fr_syscall_execs(&o, o.execve[!abi], abi));
+			if (!fr_syscalls_find(arch[i], abi))
+				continue;
+			assert_int_equal(fr_syscall_nr(arch[i], abi, "restart_syscall"), o.restart[abi]);
+			assert_int_equal(fr_syscall_nr(arch[i], abi, "execve"), o.execve[abi]);
+			assert_int_equal(fr_syscall_nr(arch[i], abi, "execveat"), o.execveat[abi]);
+		}
+	}
+	fr_syscall_odd(NULL, &o);
+	assert_false(fr_syscall_restarts(&o, -1, 0) || fr_syscall_execs(&o, -1, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_points),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_points), cmocka_unit_test(test_unknown), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_odd),    cmocka_unit_test(test_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

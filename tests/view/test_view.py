@@ -378,6 +378,9 @@ def calls(_, folder):
             horizon = max([horizon, *steps])  # what the governor let be recorded is less than all
             # restart_syscall goes on with another call, which replay measures and a page does not
             more = [c for c in got if (c[0] + origin, c[1], c[2]) not in want and c[3] != 219 and c[0] + origin - c[2] >= horizon]
+            execs = {(e["ts"], e["tid"], e["latency_ns"]) for e in pairs if e.get("id") in (59, 11) and not e["ret"]}
+            equal(execs - {(c[0] + origin, c[1], c[2]) for c in got}, set(), f"{name}: calls that executed a program, and are not shown")
+            equal(len(execs), 5 if name == "load.flight" else 0, f"{name}: calls that executed a program")
             check(len(got) > 100 and not more, f"{name}: {len(more)} of {len(got)} calls are none: {more[:3]}")
             spans = browser.run("""return [...flightrec.model.tasks.values()].map(t => [t.tid, [...t.calls.at.a.slice(0, t.calls.n)],
                 [...t.calls.until.a.slice(0, t.calls.n)]])""")

@@ -225,7 +225,8 @@ class Model {
 		const d = this.data, id = this.field2("sys_enter", "id"), left = this.field2("sys_exit", "id"), ret = this.field2("sys_exit", "ret");
 		if (!id || !left)
 			return;
-		const open = new Map(), state = this.field2("sched_switch", "prev_state"), child = this.field2("sched_process_fork", "child_pid");
+		const open = new Map(), state = this.field2("sched_switch", "prev_state"), child = this.field2("sched_process_fork", "child_pid"), old = this.field2("sched_process_exec", "old_pid");
+		const idOf = d.field(d.nrOf.sys_enter, "id");
 		const holes = this.holes;
 		// what is open and cannot be told to have ended: it lasts until then at least
 		const leave = (tid, until) => {
@@ -246,6 +247,11 @@ class Model {
 					leave(d.tid[i], d.ts[i]);
 			} else if (d.ev[i] === d.nrOf.sched_process_fork && child) {
 				leave(child(i), d.ts[i]); // a tid is lent: this is another task
+			} else if (d.ev[i] === d.nrOf.sched_process_exec && old) {
+				if (old(i) !== d.tid[i] && open.has(old(i))) { // a thread gets the first one's tid, and is still in its call
+					open.set(d.tid[i], open.get(old(i)));
+					open.delete(old(i));
+				}
 			} else if (d.ev[i] === d.nrOf.sys_enter) {
 				open.set(d.tid[i], i);
 			} else if (d.ev[i] === d.nrOf.sys_exit) {
@@ -254,7 +260,8 @@ class Model {
 				if (from === undefined || d.ts[from] < unknown)
 					continue;
 				const nr = d.get(from, "id"), abi = d.get(from, "abi") || 0;
-				if (nr !== left(i) || abi !== (d.get(i, "abi") || 0))
+				const executed = Number(ret(i)) === 0 && /^execve(at)?$/.test(d.word(from, idOf)); // it ends as execve, in the ABI of the program
+				if (!executed && (nr !== left(i) || abi !== (d.get(i, "abi") || 0)))
 					continue;
 				this.task(d.tid[i]).calls.push(d.ts[from], d.ts[i], nr, from);
 				const c = this.calls;

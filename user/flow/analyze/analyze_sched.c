@@ -366,10 +366,22 @@ static int forks(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* A thread other than the first that executes a program gets the tid of the first, which has ended. fields: old_pid */
+/*
+ * A thread other than the first that executes a program gets the tid of the first, which has ended. What led to this run, and
+ * the call it is in, are its own. fields: old_pid
+ */
 static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	if ((u32)r->v[0] == r->in.tid || r->in.tid != a->res.focus.tid || r->in.ts > a->res.moment_end_ns)
+	struct fr_an_task *was;
+
+	if ((u32)r->v[0] == r->in.tid)
+		return 0;
+	was = fr_an_task(a, r->v[0] & FR_TID_MASK);
+	if (!was)
+		return -ENOMEM;
+	r->task->state->call = was->state->call;
+	r->task->state->link = was->state->link;
+	if (r->in.tid != a->res.focus.tid || r->in.ts > a->res.moment_end_ns)
 		return 0;
 	a->res.focus.step_cnt = 0;
 	new_step(a, r, FR_AN_RUNS);

@@ -87,12 +87,16 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 	return fr_ret_is_error(ret) ? count_error(a, r, c, -ret) : 0;
 }
 
-/* fields: id, abi, ret. At its end rt_sigreturn has no number any more: use the call that was begun. */
+/* fields: id, abi, ret. A call may end with another number than it began with, or none: use the call that was begun. */
 static int exits(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_state *s = r->task->state;
-	u64 key = (s32)r->v[0] == -1 && s->call ? s->call - 1 : key_of(r->v[0], r->v[1]);
+	u64 key = key_of(r->v[0], r->v[1]);
 
+	if ((s32)r->v[0] == -1 && s->call)
+		key = s->call - 1;
+	else if (r->pair.call_nr != -1)
+		key = key_of((u32)r->pair.call_nr, r->pair.call_abi);
 	s->call = 0;
 	s->fault = false;
 	return r->counted ? count_exit(a, r, key) : 0;

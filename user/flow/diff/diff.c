@@ -149,11 +149,9 @@ static int add_running(struct look *l)
 	return err;
 }
 
-static int add_nr(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
-		  s64 nr, u64 ns, bool failed)
+static int add_nr(struct look *l, u8 kind, const struct fr_sys *sys, const struct bound *b, s64 nr, u64 ns, bool failed)
 {
-	struct fr_sys sys = fr_view_sys(run->view, r);
-	const char *name = fr_sysname(&sys, b->field[0]->style, nr);
+	const char *name = fr_sysname(sys, b->field[0]->style, nr);
 	char text[32];
 
 	if (name)
@@ -165,16 +163,23 @@ static int add_nr(struct look *l, u8 kind, const struct fr_replay_run *run, cons
 static int add_handler(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		       u64 ns)
 {
-	return add_nr(l, kind, run, r, b, fr_row_num(r, b->field[0]), ns, false);
+	struct fr_sys sys = fr_view_sys(run->view, r);
+
+	return add_nr(l, kind, &sys, b, fr_row_num(r, b->field[0]), ns, false);
 }
 
-/* At its end rt_sigreturn has no number any more: use the call that was begun. */
+/* A call may end with another number than it began with, or none: use the call that was begun. */
 static int add_call(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		    const struct fr_pair *p)
 {
 	s64 nr = fr_row_num(r, b->field[0]), ret = fr_row_num(r, b->field[1]);
+	struct fr_sys sys = fr_view_sys(run->view, r);
 
-	return add_nr(l, FR_DIFF_CALL, run, r, b, nr == -1 ? p->call_nr : nr, p->latency_ns, fr_ret_is_error(ret));
+	if (p->call_nr != -1) {
+		nr = p->call_nr;
+		sys.abi = p->call_abi;
+	}
+	return add_nr(l, FR_DIFF_CALL, &sys, b, nr, p->latency_ns, fr_ret_is_error(ret));
 }
 
 static int add_block(struct look *l, const struct fr_row *r, const struct bound *b, u64 ns)

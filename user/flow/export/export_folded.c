@@ -209,6 +209,23 @@ static void born(struct folded *f, const struct fr_row *r)
 	fr_idmap_drop(&f->off, task_of(f, num_of(r, "child_pid") & FR_TID_MASK));
 }
 
+/* A thread that executes a program gets the tid of the first one, and is still in its call. */
+static int execs(struct folded *f, const struct fr_row *r)
+{
+	u32 old = num_of(r, "old_pid") & FR_TID_MASK;
+	struct off *off = old == r->tid ? NULL : fr_idmap_find(&f->off, task_of(f, old)), moved;
+
+	if (!off)
+		return 0;
+	moved = *off;
+	fr_idmap_drop(&f->off, task_of(f, old));
+	off = fr_idmap_get(&f->off, task_of(f, r->tid));
+	if (!off)
+		return -ENOMEM;
+	*off = moved;
+	return 0;
+}
+
 /* ---- lifetime ---- */
 
 static int begin(struct fr_export *x)
@@ -251,6 +268,8 @@ static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	case FR_EV_sched_process_fork:
 		born(f, r);
 		return 0;
+	case FR_EV_sched_process_exec:
+		return execs(f, r);
 	case FR_EV_sys_enter:
 	case FR_EV_sys_exit:
 		return call(f, r);

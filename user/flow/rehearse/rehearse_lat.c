@@ -35,7 +35,7 @@ struct fr_re_lat {
 	u32 measured; /* bit set: rules measure this latency */
 	bool tasks;   /* rules follow tasks and their CPUs */
 	bool calls;
-	s32 restart_nr[2]; /* by ABI */
+	struct fr_syscall_odd odd;
 	struct fr_re_known *known;
 	struct fr_idmap task;
 	struct fr_idmap request;
@@ -79,8 +79,7 @@ int fr_re_lat_new(struct fr_re *re, struct fr_re_lat **out)
 		l->measured |= (u32)(l->conf.min_ns[i] != ~0ULL) << i;
 	l->tasks = l->conf.hung_min_ns != ~0ULL || l->measured & (1u << FR_LATENCY_wakeup | 1u << FR_LATENCY_offcpu);
 	l->calls = l->measured >> FR_LATENCY_syscall & 1;
-	l->restart_nr[0] = fr_syscall_nr(re->view->arch, 0, "restart_syscall");
-	l->restart_nr[1] = 0; /* i386's and arm's */
+	fr_syscall_odd(re->view->arch, &l->odd);
 	fr_idmap_init(&l->task, sizeof(struct task));
 	fr_idmap_init(&l->request, sizeof(struct request));
 	if (fr_re_known_new(re, &l->known)) {
@@ -358,11 +357,6 @@ static bool is_chosen(const struct fr_trig_lat *c, s64 nr)
 	return nr >= 0 && nr < (s64)FR_SYSCALL_MAX && c->call_set[nr / 64] >> nr % 64 & 1;
 }
 
-static bool restarts(const struct fr_re_lat *l, s32 nr, u32 abi)
-{
-	return nr >= 0 && nr == l->restart_nr[abi & 1];
-}
-
 static int on_enter(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	struct fr_re_lat *l = re->lat;
@@ -375,7 +369,7 @@ static int on_enter(struct fr_re *re, const struct fr_re_schema *s, const struct
 	t = fr_idmap_get(&l->task, r->tid);
 	if (!t)
 		return -ENOMEM;
-	fr_lat_enters(&t->lat, r->ts, nr, restarts(l, nr, abi));
+	fr_lat_enters(&t->lat, r->ts, nr, fr_syscall_restarts(&l->odd, nr, abi), fr_syscall_execs(&l->odd, nr, abi));
 	return 0;
 }
 
@@ -383,11 +377,11 @@ static int on_call_exit(struct fr_re *re, const struct fr_re_schema *s, const st
 {
 	struct fr_re_lat *l = re->lat;
 	s32 nr = fr_re_num(s, r, FR_RE_SYS_EXIT, 0), entered;
-	u32 again = restarts(l, nr, fr_re_num(s, r, FR_RE_SYS_EXIT, 1));
+	u32 abi = fr_re_num(s, r, FR_RE_SYS_EXIT, 1), again = fr_syscall_restarts(&l->odd, nr, abi);
 	struct task *t;
 	u64 value;
 
-	if (!l->conf.call_all && nr != -1 && !again && !is_chosen(&l->conf, nr))
+	if (!l->conf.call_all && nr != -1 && !again && !fr_syscall_execs(&l->odd, nr, abi) && !is_chosen(&l->conf, nr))
 		return 0;
 	t = fr_idmap_find(&l->task, r->tid);
 	if (!t || !t->lat.call)

@@ -9,6 +9,7 @@
 
 #include "flow/report/report.h"
 #include "pure/format/format_text.h"
+#include "pure/schema/syscalls.h"
 
 struct reading {
 	struct fr_report_last *last;
@@ -77,15 +78,25 @@ static void take_enter(struct fr_report_last *l, const struct fr_row *r)
 	memcpy(c->arg, arg, c->arg_cnt * sizeof(*arg));
 }
 
-static void take_exit(struct fr_report_last *l, const struct fr_row *r)
+/* A call that has executed a program ends as execve, in the ABI of that program. */
+static bool has_executed(const struct fr_report_call *c, s64 ret, const char *arch)
+{
+	struct fr_syscall_odd odd;
+
+	fr_syscall_odd(arch, &odd);
+	return !ret && fr_syscall_execs(&odd, c->id, c->abi);
+}
+
+static void take_exit(struct fr_report_last *l, const struct fr_row *r, const char *arch)
 {
 	struct fr_report_call *c = l->call_cnt ? &l->call[l->call_cnt - 1] : NULL;
+	s64 ret = num(r, "ret");
 	s32 id = num(r, "id");
 
-	if (!c || c->exit_ns || (c->id != id && id != -1))
+	if (!c || c->exit_ns || (c->id != id && id != -1 && !has_executed(c, ret, arch)))
 		c = new_call(l, r);
 	c->exit_ns = r->ts;
-	c->ret = num(r, "ret");
+	c->ret = ret;
 }
 
 /* ---- rows ---- */
@@ -113,7 +124,7 @@ static int take_row(void *arg, const struct fr_replay_run *run, const struct fr_
 	if (!strcmp(row->ev->name, "sys_enter"))
 		take_enter(l, row);
 	else if (!strcmp(row->ev->name, "sys_exit"))
-		take_exit(l, row);
+		take_exit(l, row, run->view->arch);
 	return 0;
 }
 

@@ -254,6 +254,7 @@ static int set_up(struct fr_timeline *t)
 	for (i = 0; i < files; i++) {
 		bind(&w->bind[i], fr_replay_schema(t->replay, i));
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
+		fr_syscall_odd(fr_replay_view(t->replay, i)->arch, &w->boot[fr_replay_boot(t->replay, i)].odd);
 		if (t->boot_cnt > 1) /* replay shifts them likewise */
 			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
 	}

@@ -109,7 +109,7 @@ struct fr_tl_task {
 	struct fr_tl_spans calls;
 	struct fr_tl_rows rows;
 	/* the call it is in */
-	bool in_call;
+	bool in_call, call_execs;
 	u64 call_at;
 	u32 call, call_row;
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "flow/top/timeline.h"
+#include "pure/schema/syscalls.h"
 
 #define FR_TL_FIELD_MAX 3
 
@@ -39,6 +40,7 @@ struct fr_tl_boot {
 	u32 *by_tid; /* index of the current owner, + 1 */
 	u32 *by_cpu; /* index in the list of CPUs, + 1 */
 	const struct fr_view *view;
+	struct fr_syscall_odd odd;
 	u64 shift_ns;
 	u64 blind; /* at: all its CPUs' events are complete from here on, as far as known by now */
 };

@@ -200,14 +200,36 @@ static int enters(struct fr_timeline *t, const struct fr_tl_fed *f)
 	k->call_at = f->at;
 	k->call = call_of(f->v[0], f->v[1]);
 	k->call_row = f->nr;
+	k->call_execs = fr_syscall_execs(&t->work->boot[f->boot].odd, f->v[0], f->v[1]);
 	return 0;
 }
 
-/* fields: id, abi. rt_sigreturn ends with number -1. */
+/* A thread that executes a program gets the tid of the first one, and is still in its call. fields: old_pid */
+static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
+{
+	struct fr_tl_task *k, *was;
+	u32 old;
+	int err = fr_tl_task_nr(t, f->boot, f->v[0], &old);
+
+	if (err || old == f->task)
+		return err;
+	k = &t->task[f->task];
+	was = &t->task[old];
+	k->in_call = was->in_call;
+	k->call_at = was->call_at;
+	k->call = was->call;
+	k->call_row = was->call_row;
+	k->call_execs = was->call_execs;
+	was->in_call = false;
+	return 0;
+}
+
+/* fields: id, abi, ret. rt_sigreturn ends with number -1, a call that has executed a program with execve's in its ABI. */
 static int exits(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_task *k = &t->task[f->task];
-	bool ends = k->in_call && (k->call == call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1);
+	bool is_it = k->call == call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1 || (k->call_execs && !f->v[2]);
+	bool ends = k->in_call && is_it;
 
 	k->in_call = false;
 	return ends ? span(&k->calls, k->call_at, f->at, k->call_row, k->call) : 0;
@@ -271,7 +293,8 @@ const struct fr_tl_rule fr_tl_rules[] = {
 	{"sched_migrate_task", migrates, {"target_pid"}},
 	{"sched_process_fork", forks, {"child_pid"}},
 	{"sys_enter", enters, {"id", "abi"}},
-	{"sys_exit", exits, {"id", "abi"}},
+	{"sched_process_exec", execs, {"old_pid"}},
+	{"sys_exit", exits, {"id", "abi", "ret"}},
 	{"irq_handler_entry", hard_begins, {"irq"}},
 	{"irq_handler_exit", hard_ends, {"irq"}},
 	{"softirq_entry", soft_begins, {"vec"}},

@@ -7,7 +7,6 @@
 
 #include "pure/rows/pair_int.h"
 #include "pure/rows/view.h"
-#include "pure/schema/syscalls.h"
 
 #define ENDED_NS 1000000000ULL /* nothing more comes of a task this long after its exit */
 
@@ -35,21 +34,18 @@ struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 
 /* ---- system calls ---- */
 
-static u32 restarts(const struct fr_pairs *p, u64 abi, s32 nr)
-{
-	return nr >= 0 && nr == p->restart_nr[abi & 1];
-}
-
 /* fields: id, abi. The call that restart_syscall resumes may have been interrupted unseen: then its beginning is unknown. */
 static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_pair_task(p, r->tid, r->ts);
-	u32 again = restarts(p, r->v[1], r->v[0]);
+	u32 again = fr_syscall_restarts(&p->odd, (s32)r->v[0], r->v[1]);
 
 	(void)out;
 	if (!t)
 		return -ENOMEM;
-	fr_lat_enters(&t->lat, r->ts, r->v[0], again);
+	fr_lat_enters(&t->lat, r->ts, r->v[0], again, fr_syscall_execs(&p->odd, (s32)r->v[0], r->v[1]));
+	if (t->lat.call == r->ts)
+		t->call_abi = r->v[1];
 	if (again && t->lat.call == r->ts && t->called_ns < fr_pair_blind_ns(p, FR_PAIR_CALL))
 		t->lat.call = 0;
 	t->called_ns = r->ts;
@@ -82,15 +78,17 @@ static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 
 	if (!t)
 		return 0;
-	if (nr == -1 && t->lat.call)
+	if (t->lat.call && (nr == -1 || (known && fr_lat_execed(&t->lat, r->v[2])))) {
 		out->call_nr = t->lat.call_nr;
+		out->call_abi = t->call_abi;
+	}
 	t->called_ns = known || (s64)r->v[2] != FR_RESTART_BLOCK ? r->ts : 0;
 	if (!known) {
 		t->lat.call = 0;
 		t->lat.call_again = 0;
 		return 0;
 	}
-	out->latency_ns = fr_lat_exits(&t->lat, r->ts, nr, restarts(p, r->v[1], nr), r->v[2], &entered);
+	out->latency_ns = fr_lat_exits(&t->lat, r->ts, nr, fr_syscall_restarts(&p->odd, nr, r->v[1]), r->v[2], &entered);
 	return 0;
 }
 
@@ -308,16 +306,13 @@ struct fr_pairs *fr_pairs_new(void)
 		return NULL;
 	fr_idmap_init(&p->tasks, sizeof(struct fr_pair_task));
 	fr_pair_block_init(p);
-	p->restart_nr[0] = p->restart_nr[1] = -1;
+	fr_pairs_set_arch(p, NULL);
 	return p;
 }
 
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch)
 {
-	u32 abi;
-
-	for (abi = 0; abi < 2; abi++)
-		p->restart_nr[abi] = arch ? fr_syscall_nr(arch, abi, "restart_syscall") : -1;
+	fr_syscall_odd(arch, &p->odd);
 }
 
 void fr_pairs_free(struct fr_pairs *p)

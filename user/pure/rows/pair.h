@@ -32,7 +32,9 @@ struct fr_pair {
 	u64 blocked_ns; /* sched_switch: in D, until it was woken */
 	u64 oncpu_ns;	/* sched_switch: how long the task that leaves has run; tid 0: the CPU was idle */
 	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown */
-	s32 call_nr;	/* sys_exit without a number (rt_sigreturn): of the call that began; -1: unknown */
+	s32 call_nr;	/* sys_exit without a number (rt_sigreturn), or with another one than the call began with (a program was
+			   executed): of the call that began; -1: the row's own, or unknown */
+	u8 call_abi;	/* with call_nr: its ABI */
 	bool again;	/* block_rq_issue: of a request that was requeued, and is not a new one */
 	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, otherwise when the task left */
 };
@@ -58,8 +60,8 @@ struct fr_pairs *fr_pairs_new(void);
 void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
 
 /*
- * The machine, as `uname -m` says: it determines restart_syscall's number. Without it, interrupted calls end at the
- * interruption.
+ * The machine, as `uname -m` says: it determines the numbers of restart_syscall, execve and execveat. Without it, interrupted
+ * calls end at the interruption, and calls that execute a program perhaps not at all.
  */
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
 

@@ -5,6 +5,7 @@
 
 #include "latency.h"
 #include "pure/rows/pair.h"
+#include "pure/schema/syscalls.h"
 #include "pure/set/idmap.h"
 
 /* A task, by tid; created when it is first seen. */
@@ -15,6 +16,7 @@ struct fr_pair_task {
 	u64 ended_ns;  /* its exit, after which it still runs and sleeps a little; 0: it lives */
 	u64 called_ns; /* the last begin or end of a call that is known, 0: none */
 	u32 waker;
+	u8 call_abi;
 	bool has_own; /* rows of its own were seen */
 };
 
@@ -33,8 +35,8 @@ struct fr_pairs {
 	u32 cpu_cnt;
 	u64 blind_ns;		       /* all CPUs' events are complete from here on, as far as known by now */
 	u64 lack_ns[FR_PAIR_WHAT_CNT]; /* the rows that a value is computed from are complete from here on */
-	s32 restart_nr[2];	       /* restart_syscall, native and 32-bit */
-	struct fr_pair_plan *plan;     /* one for each schema */
+	struct fr_syscall_odd odd;
+	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
 };
 

@@ -68,3 +68,13 @@ int fr_syscall_args(const char *arch, u32 abi, s64 nr)
 
 	return c ? c->args : -1;
 }
+
+/* As bpf/arch.bpf.h has them; arm's are in no table here. */
+void fr_syscall_odd(const char *arch, struct fr_syscall_odd *out)
+{
+	static const struct fr_syscall_odd x86_64 = {.restart = {219, 0}, .execve = {59, 11}, .execveat = {322, 358}};
+	static const struct fr_syscall_odd aarch64 = {.restart = {128, 0}, .execve = {221, 11}, .execveat = {281, 387}};
+	static const struct fr_syscall_odd unknown = {.restart = {-1, -1}, .execve = {-1, -1}, .execveat = {-1, -1}};
+
+	*out = !arch ? unknown : !strcmp(arch, "x86_64") ? x86_64 : !strcmp(arch, "aarch64") ? aarch64 : unknown;
+}

@@ -3,11 +3,13 @@
  * syscalls: numbers, names and argument counts of system calls.
  *
  * arch is the machine as uname -m says: "x86_64" or "aarch64"; for any other, and for NULL, everything is unknown. abi is 0 for
- * native calls, 1 for those of 32-bit programs (i386; arm's are unknown). x32 calls (bit 30 of the number) are unknown, too.
+ * native calls, 1 for those of 32-bit programs (i386; arm's are unknown, but for those of struct fr_syscall_odd). x32 calls
+ * (bit 30 of the number) are unknown, too.
  */
 #ifndef FR_SYSCALLS_H
 #define FR_SYSCALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "types.h"
@@ -42,6 +44,25 @@ const char *fr_syscall_name(const char *arch, u32 abi, s64 nr);
 
 /* Its number, -1: unknown. */
 int fr_syscall_nr(const char *arch, u32 abi, const char *name);
+
+/* The calls that end with another number than they began with, by ABI; -1: unknown. */
+struct fr_syscall_odd {
+	s32 restart[FR_SYSCALL_ABIS]; /* restart_syscall resumes an interrupted call */
+	s32 execve[FR_SYSCALL_ABIS], execveat[FR_SYSCALL_ABIS];
+};
+
+void fr_syscall_odd(const char *arch, struct fr_syscall_odd *out);
+
+static inline bool fr_syscall_restarts(const struct fr_syscall_odd *o, s64 nr, u64 abi)
+{
+	return nr >= 0 && nr == o->restart[abi & 1];
+}
+
+/* Is it execve or execveat? */
+static inline bool fr_syscall_execs(const struct fr_syscall_odd *o, s64 nr, u64 abi)
+{
+	return nr >= 0 && (nr == o->execve[abi & 1] || nr == o->execveat[abi & 1]);
+}
 
 /* How many arguments it takes, 0 to 6; -1: unknown. */
 int fr_syscall_args(const char *arch, u32 abi, s64 nr);
