@@ -323,7 +323,7 @@ def test_perfetto(folder, flight, events):
     except RuntimeError as e:
         verdict("test_perfetto_ending", str(e))
     try:
-        verdict("test_perf_text", test_perf_text(reader, folder, events))
+        verdict("test_perf_text", test_perf_text(reader, folder, flight, events))
     except RuntimeError as e:
         verdict("test_perf_text", str(e))
 
@@ -587,10 +587,11 @@ def test_stacks(folder, flight, events):
     verdict("stacks.test_collapsed", stacks.test_collapsed(perf, named, events))
 
 
-def test_perf_text(reader, folder, events):
+def test_perf_text(reader, folder, flight, events):
     """Perfetto takes perf's text: its samples are ours."""
     sql = "select count(*) n from cpu_profile_stack_sample"
-    got, want = query(reader, f"{folder}/perf.txt", sql)[0]["n"], sum(e["event"] == "cpu_sample" for e in events)
+    export(flight, "perf-script", f"{folder}/read.txt")
+    got, want = query(reader, f"{folder}/read.txt", sql)[0]["n"], sum(e["event"] == "cpu_sample" for e in events)
     return None if got == want else f"{got} samples, {want} in the snapshot"
 
 
@@ -720,19 +721,29 @@ def test_usage(_, flight, __):
     return None
 
 
-def main():
+def test_texts(folder, flight, plain, events):
+    verdict("json", test_json(folder, flight, plain))
+    for test in (test_csv, test_csv_of_several, test_filter, test_whole_or_not_at_all, test_closed_descriptors, test_usage):
+        verdict(test.__name__, test(folder, flight, events))
+
+
+def main(only):
+    """All parts, or those named."""
     with tempfile.TemporaryDirectory() as folder:
         flight = record(folder, "-p", "full")
         plain, events = events_of(flight)
-        verdict("json", test_json(folder, flight, plain))
-        for test in (test_csv, test_csv_of_several, test_filter, test_whole_or_not_at_all, test_closed_descriptors, test_usage):
-            verdict(test.__name__, test(folder, flight, events))
-        test_ctf(folder, flight, events)
-        test_tracecmd(folder, flight, events)
-        test_stacks(folder, flight, events)
-        test_gaps(folder, flight)
-        test_perfetto(folder, flight, events)
-        verdict("test_memory", test_memory(folder))
+        parts = {"texts": lambda: test_texts(folder, flight, plain, events),
+                 "ctf": lambda: test_ctf(folder, flight, events),
+                 "tracecmd": lambda: test_tracecmd(folder, flight, events),
+                 "stacks": lambda: test_stacks(folder, flight, events),
+                 "gaps": lambda: test_gaps(folder, flight),
+                 "perfetto": lambda: test_perfetto(folder, flight, events),
+                 "memory": lambda: verdict("test_memory", test_memory(folder))}
+        for name in only or parts:
+            if name in parts:
+                parts[name]()
+            else:
+                verdict(name, f"no such part: {' '.join(parts)}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return bool(failed)
 
@@ -741,4 +752,4 @@ if os.geteuid():
     print("SKIP export: recording needs root")
     print("0 passed, 0 failed, 1 skipped")
     sys.exit(0)
-sys.exit(main())
+sys.exit(main(sys.argv[1:]))

@@ -176,5 +176,6 @@ check "completion" completion_works
 check "docs/performance.md is what its bench.json makes" performance_page
 check "benchmarks take nothing that failed for a figure" benchmarks_notice
 check "docs/testing.md names every suite" testing_page
+check "each mutant applies" python3 -B tests/mutants/run.py --check
 check "docs/events.md is what the table makes" events_reference
 finish

@@ -246,6 +246,31 @@ static void test_keys_predict(void **state)
 	host_ring_free(h);
 }
 
+/* Each number is predicted by the last one of its key, not by the first. */
+static void test_keys_follow(void **state)
+{
+	struct fixture *f = *state;
+	struct host_ring *h = host_ring_new(1, 0, 3, 8);
+	u64 want[400], rec[3] = {};
+	u32 i;
+
+	h->remember = false;
+	for (i = 0; i < 400; i++) {
+		s32 id = host_random() % 4;
+
+		want[i] = rec[2] = ((u64)id << 40) + i * 3;
+		memcpy((u8 *)rec + 12, &id, 4);
+		host_ring_put(h, FR_EV_sys_enter, rec, sizeof(rec));
+	}
+	add_ring(f, h);
+	encode(f);
+	assert_true(f->sz < 400 * 5); /* an argument that nothing predicts takes six bytes alone */
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	for (i = 0; i < 400; i++)
+		assert_int_equal(f->b.type[FR_EV_sys_enter].col[2].num[i], want[i]);
+	host_ring_free(h);
+}
+
 static void test_cut_content_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -328,6 +353,45 @@ static void test_tails_need_room(void **state)
 		fixed += fr_schema_event(f->rows.schema, f->rows.ev[i])->fixed_sz;
 	assert_true(fixed < f->head.raw_sz);
 	f->head.raw_sz = fixed;
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+}
+
+/* To the byte: numbers take eight each. */
+static void test_arrays_need_room(void **state)
+{
+	struct fixture *f = *state;
+	struct host_ring *h = host_ring_new(1, FR_TIER_STACK, 4, 16);
+	struct fr_rec_stack rec = {};
+	u64 frame[20];
+	u32 i;
+
+	h->remember = false;
+	for (i = 0; i < 20; i++)
+		frame[i] = host_random();
+	for (i = 0; i < 50; i++) {
+		host_clock_ns += 10;
+		host_ring_put_nums(h, FR_EV_stack, &rec, offsetof(struct fr_rec_stack, frames), frame, 20);
+	}
+	add_ring(f, h);
+	encode(f);
+	f->head.raw_sz = 50 * (fr_schema_event(f->rows.schema, FR_EV_stack)->fixed_sz + sizeof(frame));
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	f->head.raw_sz--;
+	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
+	host_ring_free(h);
+}
+
+/* Rows of a ring come in the order of time. */
+static void test_times_do_not_fall(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 300);
+	f->rows.ts[150] = f->rows.ts[149];
+	encode(f);
+	assert_int_equal(decode(f, fr_schema_builtin()), 0);
+	f->rows.ts[150]--;
+	encode(f);
 	assert_int_equal(decode(f, fr_schema_builtin()), -EBADMSG);
 }
 
@@ -627,10 +691,13 @@ int main(void)
 		TEST(test_numbers_that_are_not_measured),
 		TEST(test_what_does_not_fit),
 		TEST(test_keys_predict),
+		TEST(test_keys_follow),
 		TEST(test_cut_content_is_refused),
 		TEST(test_content_and_head_must_agree),
 		TEST(test_runs_are_checked),
 		TEST(test_tails_need_room),
+		TEST(test_arrays_need_room),
+		TEST(test_times_do_not_fall),
 		TEST(test_tids_are_below_the_bound),
 		TEST(test_any_bytes_may_come),
 		TEST(test_unwanted_columns_are_checked),

@@ -98,8 +98,10 @@ static void what_differs_in_one_word_is_another_key(void **state)
 	k[4].comm[0]++;
 	k[5].comm[1]++;
 	k[6].state = FR_HIT_user;
-	for (i = 0; i < 7; i++)
+	for (i = 0; i < 7; i++) {
+		assert_int_equal(fr_hits_same(&k[0], &k[i]), !i); /* also where their hashes are the same */
 		assert_int_equal(fr_hits_count(t, 0, &k[i], 1), 0);
+	}
 	assert_int_equal(t->hit_cnt, 7);
 	free(c);
 }

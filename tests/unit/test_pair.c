@@ -305,6 +305,16 @@ static void test_exec_of_a_thread(void **state)
 	assert_int_equal(leave(w, 0, 3100, 11, 59, 0, 0)->latency_ns, 0);
 }
 
+/* It runs on meanwhile: its CPU has not changed tasks. */
+static void test_exec_goes_on_running(void **state)
+{
+	struct world *w = *state;
+
+	sw(w, 0, 1000, 0, 0, 11);
+	row1(w, 0, 2000, 10, "sched_process_exec", "old_pid", 11);
+	assert_int_equal(sw(w, 0, 3000, 10, 1, 0)->oncpu_ns, 2000);
+}
+
 /* ---- interrupts and requests ---- */
 
 static void test_interrupts(void **state)
@@ -588,6 +598,7 @@ int main(void)
 		TEST(test_calls_execed),
 		TEST(test_calls_restarted),
 		TEST(test_exec_of_a_thread),
+		TEST(test_exec_goes_on_running),
 		TEST(test_interrupts),
 		TEST(test_requests),
 		TEST(test_gap),
