@@ -33,6 +33,17 @@ static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 		out->usage.err = err;
 }
 
+static void put_connections(struct fr_ctl *c, struct fr_jsonw *w)
+{
+	const struct fr_ctl_counts *n = fr_ctl_server_counts(c->server);
+
+	fr_jsonw_u64(w, "connections_served", n->served);
+	fr_jsonw_u64(w, "connections_denied", n->denied);
+	fr_jsonw_u64(w, "connections_full", n->full);
+	fr_jsonw_u64(w, "connections_rate", n->rate);
+	fr_jsonw_u64(w, "connections_failed", n->failed);
+}
+
 void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
 	struct fr_live_store s;
@@ -58,6 +69,7 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 		fr_jsonw_u64(w, "unruled_failed", s.unruled_failed);
 		fr_jsonw_u64(w, "unruled_space", s.unruled_space);
 	}
+	put_connections(c, w);
 	fr_control_answer_end(c, to);
 }
 
@@ -69,6 +81,7 @@ static char *show_state(struct fr_ctl *c, const char *format, u32 columns, size_
 
 	if (!fr_live_read(fr_daemon_sess(c->d), &l)) {
 		read_store(c, &l.store);
+		l.socket = (struct fr_live_socket){.known = true, .counts = *fr_ctl_server_counts(c->server)};
 		l.owned = true;
 		fr_live_look(&l);
 		fr_out_init_mem(c->out);

@@ -12,6 +12,7 @@
 
 #include "alert.h"
 #include "flow/snapshot/store.h"
+#include "io/ctl/ctl_server.h"
 #include "io/session/sess_incident.h"
 #include "pure/text/out.h"
 
@@ -46,6 +47,12 @@ struct fr_live_store {
 	u64 unruled_failed, unruled_space; /* snapshots of this recorder that no rule asked for and that were not taken */
 };
 
+/* Connections to the control socket. */
+struct fr_live_socket {
+	bool known;
+	struct fr_ctl_counts counts;
+};
+
 /* A condition that needs attention. */
 struct fr_live_problem {
 	const char *what; /* one word, for programs */
@@ -69,6 +76,7 @@ struct fr_live {
 	double rate[FR_GROUP_CNT]; /* events a second */
 	struct fr_live_cost cost;
 	struct fr_live_store store;
+	struct fr_live_socket socket;
 	struct fr_live_problem problem[FR_PROBLEM_MAX];
 	u32 problem_cnt;
 };

@@ -192,6 +192,18 @@ static void json_store(const struct fr_live *l, struct fr_out *o)
 	fr_out_str(o, "},");
 }
 
+static void json_connections(const struct fr_live *l, struct fr_out *o)
+{
+	const struct fr_ctl_counts *n = &l->socket.counts;
+
+	if (!l->socket.known)
+		return;
+	fr_out_printf(o,
+		      "\"connections\":{\"served\":%" PRIu64 ",\"refused\":{\"denied\":%" PRIu64 ",\"full\":%" PRIu64
+		      ",\"rate\":%" PRIu64 ",\"failed\":%" PRIu64 "}},",
+		      n->served, n->denied, n->full, n->rate, n->failed);
+}
+
 static void json_governor(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_governing *g = &fr_sess_shared(l->s)->governing;
@@ -316,6 +328,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 	json_cost(l, o);
 	json_triggers(l, o);
 	json_store(l, o);
+	json_connections(l, o);
 	json_governor(l, o);
 	json_incidents(l, o);
 	json_problems(l, o);

@@ -75,8 +75,19 @@ static void estimate_cost(struct fr_live *l)
 
 /* ---- the directory ---- */
 
-static void take_answer(struct fr_live_store *st, const char *line)
+static void take_connections(struct fr_live_socket *s, const struct fr_jsonr *j)
 {
+	s->known = fr_jsonr_find(j, "connections_served");
+	s->counts.served = fr_jsonr_u64(j, "connections_served", 0);
+	s->counts.denied = fr_jsonr_u64(j, "connections_denied", 0);
+	s->counts.full = fr_jsonr_u64(j, "connections_full", 0);
+	s->counts.rate = fr_jsonr_u64(j, "connections_rate", 0);
+	s->counts.failed = fr_jsonr_u64(j, "connections_failed", 0);
+}
+
+static void take_answer(struct fr_live *l, const char *line)
+{
+	struct fr_live_store *st = &l->store;
 	const char *why;
 	struct fr_jsonr j;
 
@@ -97,6 +108,7 @@ static void take_answer(struct fr_live_store *st, const char *line)
 	st->failed_err = -(int)fr_jsonr_u64(&j, "failed_errno", 0);
 	st->unruled_failed = fr_jsonr_u64(&j, "unruled_failed", 0);
 	st->unruled_space = fr_jsonr_u64(&j, "unruled_space", 0);
+	take_connections(&l->socket, &j);
 	fr_jsonr_free(&j);
 }
 
@@ -112,7 +124,7 @@ static int ask_recorder(struct fr_live *l)
 	err = fr_ctl_ask(c, "{\"cmd\":\"store\"}");
 	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
 	if (!err) {
-		take_answer(&l->store, line);
+		take_answer(l, line);
 		free(line);
 	}
 	fr_ctl_disconnect(c);

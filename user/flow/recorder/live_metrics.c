@@ -283,6 +283,27 @@ static void store(struct page *p)
 	count(p, "store_removed", "Snapshots removed for the quota", s->usage.removed);
 }
 
+static void refused(struct page *p, const char *reason, u64 cnt)
+{
+	begin(p);
+	word(p, "reason", reason);
+	value(p, cnt);
+}
+
+static void connections(struct page *p)
+{
+	const struct fr_ctl_counts *n = &p->l->socket.counts;
+
+	if (!p->l->socket.known)
+		return;
+	count(p, "connections_served", "Connections to the control socket that were served", n->served);
+	family(p, "connections_refused", "counter", NULL, "Connections to the control socket that were not, by reason");
+	refused(p, "denied", n->denied);
+	refused(p, "full", n->full);
+	refused(p, "rate", n->rate);
+	refused(p, "failed", n->failed);
+}
+
 static void problems(struct page *p)
 {
 	u32 i, k;
@@ -310,6 +331,7 @@ void fr_live_metrics(const struct fr_live *l, struct fr_out *o)
 	programs(&p);
 	triggers(&p);
 	store(&p);
+	connections(&p);
 	problems(&p);
 	fr_out_str(o, "# EOF\n");
 }

@@ -2,11 +2,13 @@
 #include "io/ctl/ctl.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,8 +16,8 @@
 #include "io/now.h"
 #include "pure/text/units.h"
 
-#define LINE_MAX_SZ	   (64u << 20) /* of an answer: many CPUs mean many counters */
-#define CONNECT_TIMEOUT_MS 3000
+#define LINE_MAX_SZ	  (64u << 20) /* of an answer: many CPUs mean many counters */
+#define CONNECT_TIMEOUT_S 3
 
 struct fr_ctl_conn {
 	int fd;
@@ -28,20 +30,21 @@ static s64 now_ms(void)
 	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
 
-/* Retry for a moment if the recorder's queue is full. */
+/*
+ * If the recorder's queue is full, wait in the kernel: whoever waits there gets the next place. The descriptor is made not to
+ * block only then.
+ */
 static int connect_to(int fd, const struct sockaddr_un *addr)
 {
-	const struct timespec nap = {.tv_nsec = 20000000};
-	s64 until = now_ms() + CONNECT_TIMEOUT_MS;
+	const struct timeval limit = {.tv_sec = CONNECT_TIMEOUT_S};
+	int flags;
 
-	while (connect(fd, (const void *)addr, sizeof(*addr))) {
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		if (now_ms() > until)
-			return -ETIMEDOUT;
-		nanosleep(&nap, NULL);
-	}
-	return 0;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	while (connect(fd, (const void *)addr, sizeof(*addr)))
+		if (errno != EINTR)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	flags = fcntl(fd, F_GETFL);
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
 }
 
 int fr_ctl_connect(const char *session, struct fr_ctl_conn **out)
@@ -55,7 +58,7 @@ int fr_ctl_connect(const char *session, struct fr_ctl_conn **out)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	err = c->fd < 0 ? -errno : connect_to(c->fd, &addr);
 	if (err) {
 		fr_ctl_disconnect(c);

@@ -100,7 +100,7 @@ static bool too_often(struct fr_ctl_client *c)
 		c->rate_from_ns = now;
 		c->rate_cnt = 0;
 	}
-	return ++c->rate_cnt > FR_CTL_RATE_MAX;
+	return ++c->rate_cnt > FR_CTL_RATE_MAX || !fr_admit_request(&c->server->admit, c->peer.uid, now);
 }
 
 /* May its next request be handled? Not before the previous answer is given, nor while answers pile up. */

@@ -4,6 +4,7 @@
 #define FR_CTL_INT_H
 
 #include "io/ctl/ctl_server.h"
+#include "pure/admit.h"
 #include "pure/text/units.h"
 
 #define FR_CTL_TIMEOUT_NS (FR_CTL_TIMEOUT_MS * FR_MSEC_NS)
@@ -15,7 +16,7 @@ struct fr_ctl_client {
 	struct fr_ctl_peer peer;
 	gid_t *group;	  /* what peer.group points to */
 	u64 deadline_ns;  /* for its request, or for reading its answer; CLOCK_MONOTONIC, 0 none */
-	u64 rate_from_ns; /* start of the interval in which requests are counted */
+	u64 rate_from_ns; /* start of the interval in which requests of the connection are counted */
 	u32 rate_cnt;
 	u64 missed; /* lines for watchers that were not sent */
 	bool watches;
@@ -39,6 +40,8 @@ struct fr_ctl_server {
 	u64 next_id;
 	u64 timer_ns;	   /* expiry that the timer is set to, 0 off */
 	u64 deaf_until_ns; /* accept nobody before, 0 now */
+	struct fr_admit admit;
+	struct fr_ctl_counts counts;
 	struct fr_ctl_client client[FR_CTL_CLIENT_MAX];
 };
 

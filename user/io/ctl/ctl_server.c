@@ -30,6 +30,9 @@
 static const char full[] = "{\"ok\":false,\"error\":\"too many clients\",\"code\":\"clients\","
 			   "\"cure\":\"end some `flightrec follow`, or ask again\"}";
 
+static const char too_often[] = "{\"ok\":false,\"error\":\"too many connections\",\"code\":\"rate\","
+				"\"cure\":\"connect less often, and keep a connection for several requests\"}";
+
 /* ---- the socket's file ---- */
 
 /*
@@ -252,7 +255,7 @@ static int read_peer(int fd, struct fr_ctl_client *c)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &sz))
 		return -errno;
 	c->peer = (struct fr_ctl_peer){.pid = cred.pid, .uid = cred.uid, .gid = cred.gid};
-	return read_groups(fd, c);
+	return 0;
 }
 
 /* The client, of one user or of all, that has been silent longest and neither watches nor waits for its answer. */
@@ -313,27 +316,55 @@ static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
 	return c;
 }
 
-static void admit(struct fr_ctl_server *s, int fd)
+/* Give it a slot, or say why not. Counted in either case. */
+static const char *admit(struct fr_ctl_server *s, struct fr_ctl_client *new, u64 now_ns)
 {
-	struct fr_ctl_client new = {.fd = fd, .server = s, .id = ++s->next_id, .events = EPOLLIN}, *c;
-	const char *why = NULL;
+	const char *why = s->ops.refuse ? s->ops.refuse(s->ops.arg, &new->peer) : NULL;
+	struct fr_ctl_client *c = why ? NULL : make_place(s, new->peer.uid);
+
+	if (why)
+		s->counts.denied++;
+	else if (!c)
+		s->counts.full++;
+	if (!c)
+		return why ?: full;
+	new->deadline_ns = now_ns + FR_CTL_TIMEOUT_NS;
+	*c = *new;
+	if (add_fd(s, c->fd, c - s->client)) {
+		fr_ctl_client_close(c);
+		s->counts.failed++;
+	} else {
+		s->counts.served++;
+	}
+	return NULL;
+}
+
+/* A connection that was taken from the queue. What costs more than to ask who it is comes after the user's limit. */
+static void meet(struct fr_ctl_server *s, int fd)
+{
+	struct fr_ctl_client new = {.fd = fd, .server = s, .id = ++s->next_id, .events = EPOLLIN};
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
+	const char *why;
 
 	if (read_peer(fd, &new)) {
 		close(fd);
+		s->counts.failed++;
+		return;
+	}
+	if (!fr_admit_connection(&s->admit, new.peer.uid, now_ns)) {
+		s->counts.rate++;
+		say_and_close(fd, &new, too_often);
+		return;
+	}
+	if (read_groups(fd, &new)) {
+		close(fd);
 		free(new.group);
+		s->counts.failed++;
 		return;
 	}
-	if (s->ops.refuse)
-		why = s->ops.refuse(s->ops.arg, &new.peer);
-	c = why ? NULL : make_place(s, new.peer.uid);
-	if (!c) {
-		say_and_close(fd, &new, why ?: full);
-		return;
-	}
-	new.deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
-	*c = new;
-	if (add_fd(s, fd, c - s->client))
-		fr_ctl_client_close(c);
+	why = admit(s, &new, now_ns);
+	if (why)
+		say_and_close(fd, &new, why);
 }
 
 static void hear(struct fr_ctl_server *s, bool on)
@@ -343,26 +374,31 @@ static void hear(struct fr_ctl_server *s, bool on)
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->listen_fd, &ev);
 }
 
-/*
- * No descriptor or memory for a client: leave it in the queue, and do not accept for a while, so that the loop does not spin.
- */
-static void be_deaf(struct fr_ctl_server *s)
+/* Leave clients in the queue, and do not accept for a while, so that the loop does not spin. */
+static void be_deaf(struct fr_ctl_server *s, u64 until_ns)
 {
 	hear(s, false);
-	s->deaf_until_ns = fr_now_ns(CLOCK_MONOTONIC) + DEAF_NS;
+	s->deaf_until_ns = until_ns;
 }
 
 static void accept_some(struct fr_ctl_server *s)
 {
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC), full_until_ns;
 	int fd, i;
 
 	for (i = 0; i < ACCEPT_CNT; i++) {
+		full_until_ns = fr_admit_wait(&s->admit, now_ns);
+		if (full_until_ns) {
+			be_deaf(s, full_until_ns);
+			break;
+		}
 		fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
-			admit(s, fd);
+			fr_admit_took(&s->admit);
+			meet(s, fd);
 		} else if (errno != EINTR && errno != ECONNABORTED) {
-			if (errno != EAGAIN)
-				be_deaf(s);
+			if (errno != EAGAIN) /* no descriptor or memory for a client */
+				be_deaf(s, now_ns + DEAF_NS);
 			break;
 		}
 	}
@@ -460,6 +496,11 @@ struct fr_ctl_client *fr_ctl_find(struct fr_ctl_server *s, u64 id)
 		if (s->client[i].fd >= 0 && s->client[i].id == id)
 			return &s->client[i];
 	return NULL;
+}
+
+const struct fr_ctl_counts *fr_ctl_server_counts(const struct fr_ctl_server *s)
+{
+	return &s->counts;
 }
 
 u32 fr_ctl_watchers(const struct fr_ctl_server *s)

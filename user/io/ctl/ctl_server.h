@@ -6,11 +6,12 @@
  * does what there is to do. No timer runs while only watchers are connected.
  *
  *	a request line		must be complete within FR_CTL_TIMEOUT_MS of the connection or of the previous answer, at most
- *				FR_CTL_REQUEST_MAX bytes; a client may send FR_CTL_RATE_MAX of them per second
- *	an answer		is one line; a client that leaves more than FR_CTL_OUT_MAX unread, or does not read for
- *				FR_CTL_TIMEOUT_MS (unless it watches), is dropped
- *	too many clients	drop the one that has been silent longest and neither watches nor waits for an answer; for
- *				a user other than root one of its own, from FR_CTL_USER_MAX on
+ *				FR_CTL_REQUEST_MAX bytes; a client may send FR_CTL_RATE_MAX of them per second, and a
+ *				user as many on all connections together
+ *	a flood			connections that one user, or all together, make beyond what user/pure/admit.h allows are
+ *refused, or wait in the queue an answer		is one line; a client that leaves more than FR_CTL_OUT_MAX unread, or
+ *does not read for FR_CTL_TIMEOUT_MS (unless it watches), is dropped too many clients	drop the one that has been silent
+ *longest and neither watches nor waits for an answer; for a user other than root one of its own, from FR_CTL_USER_MAX on
  */
 #ifndef FR_CTL_SERVER_H
 #define FR_CTL_SERVER_H
@@ -37,6 +38,15 @@ struct fr_ctl_peer {
 	u32 group_cnt;
 };
 
+/* What became of connections. Each that was taken from the queue is one of these. */
+struct fr_ctl_counts {
+	u64 served;
+	u64 denied; /* no right to ask anything */
+	u64 full;   /* no slot, even by dropping a silent client */
+	u64 rate;   /* too many of this user */
+	u64 failed; /* gone already, or no memory */
+};
+
 struct fr_ctl_ops {
 	/* May it talk to us at all? NULL: yes; otherwise the line to send it before it is disconnected. */
 	const char *(*refuse)(void *arg, const struct fr_ctl_peer *peer);
@@ -58,6 +68,9 @@ bool fr_ctl_server_is_there(const struct fr_ctl_server *s);
 /* Readable when fr_ctl_server_run() has something to do: accept, read, answer, drop. That never waits. */
 int fr_ctl_server_fd(const struct fr_ctl_server *s);
 void fr_ctl_server_run(struct fr_ctl_server *s);
+
+/* Since the socket was made. */
+const struct fr_ctl_counts *fr_ctl_server_counts(const struct fr_ctl_server *s);
 
 const struct fr_ctl_peer *fr_ctl_client_peer(const struct fr_ctl_client *c);
 u64 fr_ctl_client_id(const struct fr_ctl_client *c); /* never 0, never reused */
