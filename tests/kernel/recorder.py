@@ -145,7 +145,7 @@ def write_config(file, name, dir, *on, more=""):
     with open(file + ".new", "w") as f:
         f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\nIncidents=2048\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
                 f"[Control]\nSocket=no\n[Notify]\nJournal=no\n[Trigger]\nStormCount=0\n")
-        f.writelines(f"On={rule}\n" for rule in on)
+        f.writelines(f"On={rule}\n" for rule in on or [""])  # an empty one: none is meant
         f.write(more)
     os.replace(file + ".new", file)
 
