@@ -303,6 +303,7 @@ static void test_escapes(void **state)
 		{"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\\\xed\\\\xa0\\\\x80"}, /* surrogate */
 		{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\\\\xf4\\\\x90\\\\x80\\\\x80"},
 		{"\x7f\x01", "\\x7f\\x01", "\\u007f\\u0001"},
+		{"\x7f", "\\x7f", "\\u007f"},
 		{"\xc2\x9b", "\\xc2\\x9b", "\xc2\x9b"},			   /* C1: a terminal's, no JSON parser's */
 		{"\xe2\x80\xaehs", "\\xe2\\x80\\xaehs", "\xe2\x80\xaehs"}, /* what turns the line */
 		{"\xe2\x80\xa8\xe2\x81\xa6", "\\xe2\\x80\\xa8\\xe2\\x81\\xa6", "\xe2\x80\xa8\xe2\x81\xa6"},
@@ -321,6 +322,27 @@ static void test_escapes(void **state)
 		assert_string_equal(printed(w), cases[i].text);
 		fr_escape_json(&w->out, cases[i].in, strlen(cases[i].in));
 		assert_string_equal(printed(w), cases[i].json);
+	}
+}
+
+/* Texts are looked at in words: in one of any length, an odd character is found anywhere. */
+static void test_odd_anywhere(void **state)
+{
+	static const char odd[] = {1, 0x1f, 0x7f, (char)0x80, '"', '\\'};
+	char text[40];
+	size_t len, i, k;
+
+	(void)state;
+	for (len = 1; len < sizeof(text); len++) {
+		memset(text, 'a', len);
+		assert_true(fr_is_plain(text, len));
+		for (i = 0; i < len; i++) {
+			for (k = 0; k < sizeof(odd); k++) {
+				text[i] = odd[k];
+				assert_false(fr_is_plain(text, len));
+			}
+			text[i] = 'a';
+		}
 	}
 }
 
@@ -662,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_daytime_of_the_day_before),
 		cmocka_unit_test(test_hour_that_comes_twice),
+		cmocka_unit_test(test_odd_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

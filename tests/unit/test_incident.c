@@ -203,6 +203,8 @@ static void test_words(void **state)
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		expect_words(&known[i].rec, known[i].want);
 	/* only a signal's value is a sender, whose name may fill its place, and the path its own */
+	strcpy(sent.text + FR_INCIDENT_SENDER_AT, "s\033s");
+	expect_words(&sent, "SIGKILL, sent by s\\x1bs (7)");
 	memset(sent.text, 'p', sizeof(sent.text));
 	memset(sent.text + FR_INCIDENT_SENDER_AT, 's', FR_COMM_SZ);
 	fr_incident_tidy(&sent);

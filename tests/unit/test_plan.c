@@ -51,6 +51,8 @@ static void test_durations(void **state)
 	(void)state;
 	assert_int_equal(fr_parse_duration("250ns", &v), 0);
 	assert_int_equal(v, 250);
+	assert_int_equal(fr_parse_duration("0.1ns", &v), 0); /* 0 would mean no limit */
+	assert_int_equal(v, 1);
 	assert_int_equal(fr_parse_duration("10us", &v), 0);
 	assert_int_equal(v, 10000);
 	assert_int_equal(fr_parse_duration("1.5s", &v), 0);

@@ -16,6 +16,7 @@
 #include "pure/set/ranges.h"
 #include "pure/set/spans.h"
 #include "pure/set/tally.h"
+#include "pure/text/folded.h"
 
 #define NUMBERS 64u
 
@@ -302,6 +303,19 @@ static void texts_with_weights(void **state)
 	fr_foldset_free(NULL);
 }
 
+/* A frame is no two, whatever it is called, nor is a line. */
+static void folded_lines(void **state)
+{
+	static struct fr_folded l;
+
+	(void)state;
+	fr_folded_add(&l, "a;b", 3);
+	fr_folded_add(&l, "c\nd\x7f", 4);
+	fr_folded_add(&l, "e", 1);
+	assert_int_equal(l.len, strlen("a:b;c?d?;e"));
+	assert_memory_equal(l.text, "a:b;c?d?;e", l.len);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,7 +323,7 @@ int main(void)
 		cmocka_unit_test(spans_of_everything), cmocka_unit_test(ranges_have_what_they_say),
 		cmocka_unit_test(what_is_no_list),     cmocka_unit_test(as_many_ranges_as_fit),
 		cmocka_unit_test(records_by_key),      cmocka_unit_test(records_come_and_go),
-		cmocka_unit_test(texts_with_weights),
+		cmocka_unit_test(texts_with_weights),  cmocka_unit_test(folded_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -285,6 +285,21 @@ static void test_foreign(void **state)
 	fr_store_close(st);
 }
 
+/* While none is taken, only those go that are too old, if that is all that is asked for. */
+static void test_tidy(void **state)
+{
+	struct fr_store *st = open_store((struct fr_store_conf){.max_files = 1, .max_sz = 1000, .max_age_ns = ~0ULL / 4});
+
+	(void)state;
+	put_snapshot(AT("01"), 0600);
+	put_snapshot(AT("02"), 0600);
+	assert_int_equal(fr_store_tidy(st, true), 0);
+	assert_true(exists(AT("01")) && exists(AT("02")));
+	assert_int_equal(fr_store_tidy(st, false), 0);
+	assert_false(exists(AT("01")) || exists(AT("02")));
+	fr_store_close(st);
+}
+
 /* What is no snapshot does not count, and none goes instead of it. */
 static void test_impostor(void **state)
 {
@@ -481,6 +496,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_impostor, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tidy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_marks, setup, teardown),

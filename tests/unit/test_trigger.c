@@ -139,6 +139,8 @@ static void test_filters(void **state)
 	assert_int_equal(parsed("crash,signal=6").sig_set, FR_SIG(6));
 	assert_int_equal(parsed("crash:all,sig=RTMIN+3").sig_set, FR_SIG(37));
 	assert_int_equal(parsed("crash:all,sig=64").sig_set, FR_SIG(64));
+	assert_true(fr_sig_in(64, FR_SIG(64)) && fr_sig_in(1, FR_SIG(1)));
+	assert_false(fr_sig_in(0, ~0ULL) || fr_sig_in(65, ~0ULL) || fr_sig_in(63, FR_SIG(64)));
 	/* what looks like separators, but is within a value */
 	assert_string_equal(parsed("crash:comm=\"a,b\",post=1s").comm, "a,b");
 	assert_string_equal(parsed("crash:comm=a\\,b").comm, "a\\,b");
@@ -560,6 +562,8 @@ static void test_keys(void **state)
 	kernel.comm = "b";
 	kernel.exe = "/b";
 	assert_int_equal(fr_trigger_key(&kernel), report);
+	kernel.what++; /* but of each kind by itself */
+	assert_int_not_equal(fr_trigger_key(&kernel), report);
 }
 
 static void test_names(void **state)
