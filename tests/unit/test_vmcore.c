@@ -339,7 +339,7 @@ static void sizes_that_lie_take_no_time(void **state)
 	host_core_begin(&c);
 	put_memory(&c, 0x1000, 2 * FR_PAGE_SZ);
 	put_memory(&c, 0x100000, FR_PAGE_SZ);
-	alarm(10);
+	alarm(300);
 	for (i = 0; i < sizeof(lie) / sizeof(*lie); i++) {
 		c.head.ph[0].p_filesz = lie[i];
 		save(&c);
@@ -429,7 +429,7 @@ static void what_is_no_file_is_refused(void **state)
 	refused(-EISDIR, "cannot read");
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(10); /* nobody writes to it */
+	alarm(300); /* nobody writes to it */
 	refused(-ESPIPE, "is a pipe");
 	alarm(0);
 }
