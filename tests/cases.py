@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Tests that are written in Python: functions with a name, run one after the other, a line for each."""
+import os
 import sys
 import time
 import traceback
@@ -75,12 +76,25 @@ def run_test(name, fn, call=lambda fn: fn(), again=None):
     return verdict
 
 
+def suite_of(script):
+    """The command that runs the suite of this script."""
+    suite = os.path.join(os.path.dirname(script), "run.sh")
+    return os.path.relpath(suite if os.path.exists(suite) else script)
+
+
 def run_tests(call=lambda fn: fn(), only=()):
-    """Run the tests, or those that these words choose. Returns how many passed, failed and were skipped."""
+    """
+    Run the tests, or those that these words choose, or the word FR_ONLY, which is passed through the suites' shell scripts. Returns how many
+    passed, failed and were skipped.
+    """
     counts = {"ok": 0, "FAIL": 0, "SKIP": 0}
-    for name, fn in chosen(_tests, only):
-        counts[run_test(name, fn, call)] += 1
-    if not sum(counts.values()):
+    word = os.environ.get("FR_ONLY")
+    for name, fn in chosen(chosen(_tests, only), [word] if word else ()):
+        counts[run_test(name, fn, call, f"FR_ONLY={fn.__name__} {suite_of(sys.argv[0])}")] += 1
+    if not sum(counts.values()) and word:
+        print(f"SKIP all tests of {os.path.basename(sys.argv[0])}: FR_ONLY={word} is none of them", flush=True)
+        counts["SKIP"] = 1
+    elif not sum(counts.values()):
         print(f"FAIL no test has {' or '.join(only) or 'anything'} in its name", flush=True)
         counts["FAIL"] = 1
     return tuple(counts.values())

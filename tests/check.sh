@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Shell suites source this file in the project's directory. It makes a directory for their files, $tmp, which is removed at the end,
-# runs and counts their checks, and prints the last line.
+# runs and counts their checks, and prints the last line. FR_ONLY=WORDS: only checks whose name has these words.
 # shellcheck shell=bash
 
 tmp=$(mktemp -d) || exit
@@ -12,12 +12,18 @@ passed=0 failed=0 skipped=0
 check() {
 	local name=$1 status
 	shift
+	[[ $name == *"${FR_ONLY:-}"* ]] || return
 	("$@") > "$tmp/log" 2>&1
 	status=$?
 	case $status in
 	0) ((passed++)) ;;
 	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
-	*) ((failed++)) && true; echo "FAIL $name"; tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /' ;;
+	*)
+		((failed++)) && true
+		echo "FAIL $name: exit status $status, not 0; it said"
+		tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /'
+		echo "     alone: FR_ONLY=${name@Q} $0"
+		;;
 	esac
 }
 

@@ -64,7 +64,7 @@ case ${1:-} in
 --long) shift && logs=build/check/long kind=parts times=../times-long table=$parts ;;
 esac
 mkdir -p $logs
-rm -f $logs/*.{counts,failures,time}
+rm -f $logs/*.{counts,failures,time,cpu}
 export FR_SEED=${FR_SEED:-$((RANDOM * 32768 + RANDOM))}
 
 # counts LOG: the three numbers of its last line; nothing if that is no summary
@@ -108,11 +108,20 @@ show_failures() {
 	} | sed 's/^/   /' > "$logs/$1.failures"
 }
 
+# row NAME SECONDS PASSED FAILED SKIPPED CPU: a line of the table of times
+row() {
+	printf '%-8s %7s %7s %7s %7s %7s\n' "$@"
+}
+
+# cpu_seconds: the sum of what the shell's times printed
+cpu_seconds() {
+	awk -F '[ms ]+' '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f\n", s }'
+}
+
 # show NAME SECONDS LOG STATUS: how a suite ended
 show() {
 	local p f s
 	read -r p f s < "$logs/$1.counts"
-	printf '%-8s %7d %7d %7d %7d\n' "$1" "$2" "$p" "$f" "$s" > "$logs/$1.time"
 	printf '%-8s %-5s %4d s   %d passed, %d failed, %d skipped\n' "$1" "$( ((f)) && echo FAIL || echo ok)" "$2" "$p" "$f" "$s"
 	grep -iE '^skip' "$3" | sed 's/^/         /'
 	((f)) && show_failures "$1" "$3" "$4"
@@ -129,6 +138,8 @@ run_suite() {
 	status=$?
 	((status == 124 || status == 137)) && echo "stopped after $limit s" >> "$log"
 	judge $status "$log" > "$logs/$name.counts"
+	times > "$logs/$name.cpu" # of this subshell, and of the suite that it has waited for
+	row "$name" $((SECONDS - begin)) $(< "$logs/$name.counts") "$(cpu_seconds < "$logs/$name.cpu")" > "$logs/$name.time"
 	text=$(show "$name" $((SECONDS - begin)) "$log" $status)
 	echo "$text"
 }
@@ -176,7 +187,7 @@ beside() {
 make_shared() {
 	local begin=$SECONDS
 	make -s -k "-j$(nproc)" shared > $logs/shared.log 2>&1
-	printf '%-8s %7d\n' make $((SECONDS - begin)) > $logs/make.time
+	row make $((SECONDS - begin)) 0 0 0 "$(times > $logs/make.cpu && cpu_seconds < $logs/make.cpu)" > $logs/make.time
 }
 
 all_suites() {
@@ -216,11 +227,11 @@ while read -r _ name _; do
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
 done < <(those =+-. "$@")
 measured=$(
-	printf '%-8s %7s %7s %7s %7s\n' "${kind%s}" seconds passed failed skipped
+	row "${kind%s}" seconds passed failed skipped cpu
 	for name in make $(those =+-. "$@" | cut -d' ' -f2); do
 		[[ ! -e $logs/$name.time ]] || cat "$logs/$name.time"
 	done
-	printf '%-8s %7d %7d %7d %7d\n' all $SECONDS $passed $failed $skipped
+	row all $SECONDS $passed $failed $skipped "$(awk '{ s += $6 } END { print s }' $logs/*.time)"
 )
 echo "$measured"
 (($#)) || echo "$measured" > $logs/$times
