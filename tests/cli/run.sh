@@ -341,22 +341,38 @@ full_disk() {
 	done
 }
 
-# An export that is told to end leaves nothing, not even the directory that it was to become.
+# told_at CALL NTH: an export to $tmp/told in which that call is where SIGTERM comes (tests/fault/shim.c); NTH 0: none is. Prints how many
+# such calls it made. Its exit status is the export's.
+told_at() {
+	local got
+	# call, which one first and last, what it gives: -SIGTERM; how many were made, and failed
+	python3 -c 'import struct, sys; nth = int(sys.argv[2])
+open(sys.argv[3], "wb").write(struct.pack("16sIIiII", sys.argv[1].encode(), nth, nth, -15, 0, 0).ljust(4096, b"\0"))' "$1" "$2" "$tmp/control" || return
+	FAULT_CONTROL=$tmp/control LD_PRELOAD=$tmp/shim.so "$flightrec" export --to ctf -o "$tmp/told/out" "$tmp/big.flight" 2> "$tmp/err"
+	got=$?
+	od -An -t u4 -j 28 -N 4 "$tmp/control" | tr -d ' '
+	return $got
+}
+
+# files_of DIR: their names and sizes; each export has an identity of its own
+files_of() { [[ ! -d $1 ]] || (cd "$1" && find . -type f -printf '%p %s\n' | sort); }
+
+# An export that is told to end leaves nothing, not even the directory that it was to become, or, if it was done already, all of it.
 export_told_to_end() {
-	local big=$tmp/big.flight dir=$tmp/told pid try got
-	make -s build/tests/export/big && build/tests/export/big "$big" 5 && mkdir "$dir" || return
-	for try in {1..20}; do
-		"$flightrec" export --to ctf -o "$dir/out" "$big" 2> "$tmp/err" &
-		pid=$!
-		until [[ -n $(ls -A "$dir") ]]; do :; done
-		kill -TERM $pid
-		wait $pid 2> /dev/null
-		got=$?
-		((got == 0)) || break # it had been done already
-		rm -r "$dir/out"
+	local call cnt nth got
+	make -s build/tests/export/big && build/tests/export/big "$tmp/big.flight" 1 && mkdir "$tmp/told" &&
+		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -fno-builtin -shared -fPIC tests/fault/shim.c -o "$tmp/shim.so" -ldl || return
+	for call in write openat fdatasync renameat2; do
+		cnt=$(told_at $call 0) && ((cnt > 0)) || { echo "no $call in an export"; return 1; }
+		rm -rf "$tmp/whole" && mv "$tmp/told/out" "$tmp/whole"
+		for ((nth = 1; nth <= cnt; nth++)); do
+			told_at $call $nth > /dev/null 2>&1
+			got=$?
+			((got == 143)) && is_quiet || { echo "$call $nth of $cnt: exit status $got, not 143"; return 1; }
+			[[ $call$nth != write1 && $(files_of "$tmp/told/out") == "$(files_of "$tmp/whole")" ]] && rm -r "$tmp/told/out"
+			[[ -z $(ls -A "$tmp/told") ]] || { echo "$call $nth of $cnt leaves:"; ls -A "$tmp/told"; return 1; }
+		done
 	done
-	((got == 143)) && is_quiet || { echo "after $try times exit status $got"; return 1; }
-	[[ -z $(ls -A "$dir") ]] || { echo "it leaves:"; ls -A "$dir"; return 1; }
 }
 
 # A command that cannot write its file says why, and leaves no part of it.
@@ -599,7 +615,13 @@ new_event_is_recorded() {
 	local new=$tmp/tree/build/flightrec json
 	[[ -x $new ]] || { echo "not built"; return 1; }
 	"$new" doctor > /dev/null 2>&1 || { echo "no session can be recorded here: see flightrec doctor"; return 77; }
-	status 0 "$new" record -n "cli-test-$$" -p minimal -e sched_process_free -o "$tmp" -- sh -c '/bin/true; sleep 0.3' || return
+	# the kernel frees a task some time after its end
+	# shellcheck disable=SC2016
+	status 0 "$new" record -n "cli-test-$$" -p minimal -e sched_process_free -o "$tmp" -- sh -c '/bin/true
+		for i in $(seq 600); do
+			"$1" dump -n "$2" -o "$3" && [ "$("$1" replay --count -f "event ~ \"*_free\" && target_comm == true" "$3")" != 0 ] && exit
+			sleep 0.1
+		done' sh "$new" "cli-test-$$" "$tmp/freed.flight" || return
 	json=$("$flightrec" replay --json -f 'event ~ "*_free" && target_comm == "true"' "$tmp"/*-end-*.flight | head -n 1)
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The demo shows what it promises, in less than two minutes, with colours only on a terminal, and leaves nothing behind.
+# The demo shows what it promises, with colours only on a terminal, and leaves nothing behind.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
@@ -14,7 +14,6 @@ fi
 
 has() { grep -qE "$1" "$tmp/out"; }
 no_colour() { ! grep -q $'\e' "$1"; }
-is_quick() { (($1 < 120)); }
 colour() {
 	env -u NO_COLOR TERM=xterm script -qec "build/flightrec replay build/demo/crash.flight --life" /dev/null > "$tmp/tty"
 	grep -q $'\e\[' "$tmp/tty"
@@ -25,9 +24,7 @@ nothing_left() {
 	[[ -z $left ]] && [[ -z $(find build/demo -name '.*tmp*') ]]
 }
 
-begin=$SECONDS
 check "the demo succeeds" bash -c 'bash tests/demo/run.sh > "$1/out" 2>&1 < /dev/null' - "$tmp"
-check "in under two minutes" is_quick $((SECONDS - begin))
 check "the fatal signal is shown" has ' crash-worker +[0-9]+ signal_deliver .*fatal=1 .*sig=SIGSEGV .*addr=0x8 '
 check "the program's end is shown" has ' crash +[0-9]+ sched_process_exit +exit_code=SIGSEGV.* group_dead=1'
 # On a busy machine others may have had the CPU in between.

@@ -22,7 +22,7 @@ struct control {
 	char call[16];	/* name of the function, "" none */
 	uint32_t nth;	/* from 1; 0: count only */
 	uint32_t last;	/* fail from nth to last */
-	int32_t err;	/* errno; 0: a short write; below: a signal that ends the process */
+	int32_t err;	/* errno; 0: a short write; below: a signal; who survives it goes on with the call */
 	uint32_t count; /* calls so far */
 	uint32_t hits;	/* of these, made to fail */
 };
@@ -54,8 +54,10 @@ static int fails(const char *call)
 	if (!ctl->nth || nr < ctl->nth || nr > ctl->last)
 		return 0;
 	__atomic_add_fetch(&ctl->hits, 1, __ATOMIC_SEQ_CST);
-	if (ctl->err < 0)
+	if (ctl->err < 0) {
 		raise(-ctl->err);
+		return 0;
+	}
 	errno = ctl->err;
 	return 1;
 }
