@@ -12,7 +12,7 @@ Sessions. To begin one loads hundreds of BPF programs; that is where the time go
   session(*options), recorder(...), new_name()
                       sessions of the test's own, for tests of how sessions begin, end and are taken over, or that spoil one. Such a test
                       says why: @test("...", own="the session is removed"). Several states of one life are one session, not several.
-Options that are the same are one session: take MINIMAL, SYSCALLS, FULL or SAMPLES before you invent others.
+Options that are the same are one session: take MINIMAL, SYSCALLS, FULL, CALLS or SAMPLES before you invent others.
 
 Chance: chance() is a random.Random of the run's seed and the test's name. FR_SEED=N sets the seed; by itself, it is 1.
 
@@ -46,7 +46,11 @@ from cases import Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E
 MINIMAL = ("-p", "minimal", "-m", "2M")
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 FULL = ("-p", "full", "-m", "8M")
-SAMPLES = ("-p", "minimal", "-e", "sample", "-m", "4M")
+# System calls and faults of programs that a test calls frt-...: whatever runs besides, those are kept, each of them. CALLS has the exact
+# clock, SAMPLES the usual one, and room for stacks, lapped() (lapped.py) each CPU's own, and little room.
+OURS = ("-p", "minimal", "-e", "syscall", "--comm", "frt*")
+CALLS = (*OURS, "-e", "fault", "-e", "block", "-m", "8M", "--clock", "local", "--clock", "global:0")
+SAMPLES = (*OURS, "-e", "sample", "--hz", "499", "-m", "12M", "--tier", "stack=4M", "--cpu-profile", "no", "--clock", "global:0", "--clock", "global")
 SHARED_MAX = 5  # alive at a time: each costs the whole machine a little; the one that was used last stays
 
 SEED = int(os.environ.get("FR_SEED", "1"))
@@ -247,6 +251,11 @@ def path(name):
     """A file of the script that runs: others may give one the same name."""
     os.makedirs(_dir, exist_ok=True)
     return os.path.join(_dir, name)
+
+
+def mono_ns():
+    """A moment that is before all that follows, on the recording clock; it may be ahead of a CPU's own by less than this."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC) - 1_000_000
 
 
 def snapshots(dir):

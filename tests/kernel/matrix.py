@@ -53,8 +53,10 @@ def alerts(name, *rules):
         yield a
     finally:
         if a.p.poll() is None:
-            a.p.kill()
-            a.p.communicate()
+            try:
+                a.p.communicate(timeout=60)  # its input ends: it takes the rules out of the session, which others use
+            finally:
+                a.p.kill()
 
 
 class Death:

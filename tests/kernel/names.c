@@ -6,6 +6,7 @@
  *	names reuse		two tasks, one after the other, with the same pid: frt-first, frt-second; prints it
  *	names wait NAME		takes this name and lives until its standard input ends, then makes a few system calls
  *	names vforks		one child after the other, each of which ends at once, until it is killed
+ *	names crowd CNT ANY	so many children, which have this command line too; says "there", and all wait to be killed
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,6 +100,22 @@ static int vforks(void)
 	return 1;
 }
 
+static int crowd(unsigned cnt)
+{
+	for (; cnt; cnt--)
+		switch (fork()) {
+		case -1:
+			return 1;
+		case 0:
+			pause();
+			_exit(0);
+		}
+	puts("there");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "set"))
@@ -109,5 +126,7 @@ int main(int argc, char **argv)
 		return wait_end(argv[2]);
 	if (argc == 2 && !strcmp(argv[1], "vforks"))
 		return vforks();
+	if (argc == 4 && !strcmp(argv[1], "crowd"))
+		return crowd(strtoul(argv[2], NULL, 10));
 	return 2;
 }

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A host with 10,000 cgroups: snapshots are none the larger for them, and a task's is known."""
 import contextlib
-import glob
 import os
+import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import Skip, check, dump, equal, fr, fr_json, gone, main, new_name, path, recorder, session, test, wait_for  # noqa: E402
+from frtest import MINIMAL, Skip, check, dump, equal, fr, fr_json, gone, main, new_name, path, run, shared, test, wait_for
+from recorder import NOBODY, TAG, recording
 
 OUTER = INNER = 100
 
@@ -36,17 +35,21 @@ def many():
             wait_for(lambda d=directory: gone(d), f"{directory} is empty", 60)
 
 
-@test("a snapshot with 10,000 cgroups is no larger for them")
+@test("10,000 cgroups: a snapshot tells of those in which somebody was, and of no other; a crash in one is told with its path")
 def snapshot():
-    with session("-p", "minimal", "-m", "1M") as name:
-        before = os.path.getsize(dump(name, "--last", "10ms"))
-        with many() as (directory, _):
-            subprocess.run(["/bin/sh", "-c", f"echo $$ > {directory}/cgroup.procs; exec sleep 0.1"], check=True)
-            file = dump(name, "--last", "10ms")
-            fr("verify", file)
-            after = os.path.getsize(file)
-        check(after < before + (256 << 10), f"{after} bytes, {before} before")
-    return f"{after} bytes, {before} before"
+    name, comm = shared(*MINIMAL), f"frcg{TAG}"
+    with many() as (directory, want):
+        top = want.split("/")[1]
+        subprocess.run(["/bin/sh", "-c", f"echo $$ > {directory}/cgroup.procs; /bin/true; exec /bin/true"], check=True)
+        file = dump(name)
+        fr("verify", file)
+        told = set(re.findall(rf"/{top}[/0-9]*", run("zstd", "-dcf", file).stdout))
+        check(want in told and told <= {want, want.rpartition("/")[0], f"/{top}"}, f"told of {len(told)} cgroups: {sorted(told)[:5]}, not {want}")
+        with recording(f"crash:comm={comm},cooldown=0s") as r:
+            subprocess.run(["/bin/sh", "-c", f"echo $$ > {directory}/cgroup.procs; printf {comm} > /proc/$$/comm; ulimit -c 0; kill -SEGV $$"],
+                           check=False)
+            trigger = fr_json("info", r.wait_files(1)[0])["trigger"]
+    equal((trigger["reason"], trigger.get("cgroup")), ("crash", want), f"reason and cgroup ({trigger})")
 
 
 @contextlib.contextmanager
@@ -75,16 +78,14 @@ def check_dead(file, want):
 
 @test("a cgroup in which nobody lives any more: its dead are found by its path, by who takes the snapshot, and in what is made of it")
 def dead():
-    name = new_name()
     cut, merged = path("dead-cut.flight"), path("dead-merged.flight")
-    with one() as (directory, want), recorder(name, "-p", "minimal", "-m", "1M") as p:
-        wait_for(lambda: fr("status", "-n", name, "--json", status=None).returncode == 0, "it records")
+    with one() as (directory, want), recording(NOBODY) as r:
         subprocess.run(["/bin/sh", "-c", f"echo $$ > {directory}/cgroup.procs; /bin/true; /bin/true; /bin/true; exec sleep 0.1"],
                        check=True)
-        file = dump(name)
+        file = dump(r.name)
         # the recorder's writer is confined
-        asked = fr("dump", "-n", name).stdout.split()[-1]
-        check(p.poll() is None, "the recorder has ended")
+        asked = fr("dump", "-n", r.name).stdout.split()[-1]
+        check(r.alive(), "the recorder has ended")
     check_dead(file, want)
     check_dead(asked, want)
     fr("cut", "--cgroup", want, "-o", cut, file)
@@ -93,26 +94,6 @@ def dead():
     check_dead(merged, want)
     paths = [c["path"] for c in fr_json("report", file)["cgroups"]]
     check(want in paths, f"report: {paths}")
-
-
-@test("a crash in one of 10,000 cgroups: its path is known")
-def crash():
-    name, comm = new_name(), f"frcg-{os.getpid()}"
-    out = path(name)
-    os.mkdir(out)
-    with many() as (directory, want), \
-            recorder(name, "-p", "minimal", "-m", "1M", "--on", f"crash:comm={comm}", "-o", out) as p:
-        wait_for(lambda: fr("status", "-n", name, "--json", status=None).returncode == 0, "it records")
-        command = f"echo $$ > {directory}/cgroup.procs; printf {comm} > /proc/$$/comm; ulimit -c 0; kill -SEGV $$"
-
-        def snapshot_taken():
-            if not glob.glob(f"{out}/*.flight"):
-                subprocess.run(["/bin/sh", "-c", command], check=False)
-            return glob.glob(f"{out}/*.flight")
-        wait_for(snapshot_taken, f"a snapshot; recorder: {p.poll()}", 60)
-        trigger = fr_json("info", glob.glob(f"{out}/*.flight")[0])["trigger"]
-        equal(trigger["reason"], "crash", "reason")
-        equal(trigger.get("cgroup"), want, f"cgroup ({trigger})")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ import shutil
 import signal
 import subprocess
 
-from frtest import TMP, Skip, check, dump, equal, main, path, replay, run, session, test
+from frtest import CALLS, TMP, Skip, check, dump, equal, main, path, replay, run, shared, test
 from matrix import alerts
 
-QUIET = ("-p", "minimal", "-e", "-sched", "-m", "8M")
 HANDLED_CNT = 201
 
 
@@ -42,7 +41,7 @@ def cxx():
     text = "#include <stdexcept>\nint main(int n, char **) { for (int i = 0; i < 100; i++) try { throw 1; } catch (int) {}" \
            " if (n > 1) throw std::runtime_error(\"x\"); }\n"
     run("g++", "-O1", source("frd.cc", text), "-o", path("frd-cxx"))
-    with session(*QUIET) as name, alerts(name, "crash") as a:
+    with alerts(shared(*CALLS), "crash") as a:
         caught, thrown = go(path("frd-cxx")), go(path("frd-cxx"), "x")
         told = a.finish()[0]
     equal((caught[1], thrown[1]), (0, -signal.SIGABRT), "statuses")
@@ -56,7 +55,7 @@ def asan():
     built = run("gcc", "-w", "-g", "-O0", "-fsanitize=address", source("frd.c", text), "-o", path("frd-asan"), status=None)
     if built.returncode:
         raise Skip("this compiler has no AddressSanitizer")
-    with session(*QUIET) as name, alerts(name, "crash") as a:
+    with alerts(shared(*CALLS), "crash") as a:
         ended = go(path("frd-asan"), env={"ASAN_OPTIONS": "abort_on_error=0"})
         aborted = go(path("frd-asan"), env={"ASAN_OPTIONS": "abort_on_error=1"})
         told = a.finish()[0]
@@ -68,7 +67,7 @@ def asan():
 @test("Python's faulthandler: its handler, then the default: one crash")
 def python():
     code = "import ctypes, faulthandler; faulthandler.enable(); ctypes.string_at(16)"
-    with session(*QUIET) as name, alerts(name, "crash") as a:
+    with alerts(shared(*CALLS), "crash") as a:
         pid, status = go("/usr/bin/python3", "-S", "-c", code)
         told = a.finish()[0]
     equal(status, -signal.SIGSEGV, "status")
@@ -113,11 +112,12 @@ def java():
     run("javac", "-d", TMP, source("Frd.java", JAVA))
     # compiled code checks for null by the fault; only the first compiler does so each time
     options = ("-XX:TieredStopAtLevel=1", "-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,Frd::get", "-cp", TMP)
-    with session(*QUIET) as name, alerts(name, "crash") as a:
+    name = shared(*CALLS)
+    with alerts(name, "crash") as a:
         lives = go("java", *options, "Frd")
         dies = kill_when_ready("java", *options, "Frd", "x")
         told = a.finish()[0]
-        handled = [e for e in replay(dump(name), "-f", 'event == "signal_deliver" && sig == 11') if e["pid"] == lives[0]]
+        handled = replay(dump(name), "-f", f"event == signal_deliver && sig == 11 && pid == {lives[0]}")
     equal((lives[1], dies[1]), (0, -signal.SIGABRT), "statuses")
     check(len(handled) >= HANDLED_CNT and all(e["sa_handler"] for e in handled), f"{len(handled)} handled SIGSEGVs")
     expect(told, lives[0])
@@ -148,7 +148,7 @@ def golang():
     need("go")
     env = {"HOME": TMP, "GOCACHE": path("gocache"), "GO111MODULE": "off", "GOFLAGS": ""}
     run("go", "build", "-o", path("frd-go"), source("frd.go", GO), env={**os.environ, **env}, timeout=300)
-    with session(*QUIET) as name, alerts(name, "crash", "exit:2") as a:
+    with alerts(shared(*CALLS), "crash", "exit:2") as a:
         lives, panics = go(path("frd-go")), go(path("frd-go"), "panic")
         aborts = go(path("frd-go"), "abort", env={"GOTRACEBACK": "crash"})
         told = a.finish()[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The user stack of a crash: all true frames, and none that is invented. Rules are loaded by alerts.c."""
 from deadly import Names, die
-from frtest import Skip, dump, equal, helper, main, need_compat_calls, path, replay, run, session, test
+from frtest import MINIMAL, Skip, dump, equal, helper, main, need_compat_calls, path, replay, run, shared, test
 from matrix import alerts
 
 FRAMES_MAX = 64  # of an alert
@@ -9,7 +9,7 @@ FRAMES_MAX = 64  # of an alert
 
 def frames_of(*commands):
     """The frames of each, and what it said."""
-    with session("-p", "minimal") as name, alerts(name, "crash") as a:
+    with alerts(shared(*MINIMAL), "crash") as a:
         died = [die(*command) for command in commands]
         found = {a["pid"]: a["uframes"] for a in a.finish()[0]}
     return [(found[pid], said) for pid, said in died]
@@ -64,10 +64,11 @@ def bare():
 
 @test("where the kernel finds more than there is: the true frames have names after the end")
 def names():
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    name = shared(*MINIMAL)
+    with alerts(name, "crash"):
         pid, _ = die(helper("rigged"), "ends_in_heap")
         file = dump(name)
-    crash, = (e for e in replay(file, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    crash, = replay(file, "--symbols", "-f", f"event == crash && pid == {pid}")
     equal([frame.split("+")[0] for frame in crash["ustack_sym"]], ["dies_with", "calls"], "frames")
 
 

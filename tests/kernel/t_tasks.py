@@ -6,23 +6,21 @@ import os
 import platform
 import signal
 import subprocess
-import sys
 import threading
 import time
 
-from frtest import (FLIGHTREC, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, gone, helper, main, new_name, path, recorder,
-                    replay, run, session, status, test, wait_for)
-from recorder import NOBODY, Recorder, own_configured, kill, write_config
+from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, TMP, Skip, check, dump, equal, fr, fr_json, gone, helper, main, mono_ns, new_name, path, program,
+                    replay, run, session, shared, status, test, wait_for)
+from lapped import BEFORE, begin_waiting, lapped
+from recorder import NOBODY, Recorder, kill, own_configured
 
-SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "8M")
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
 
 
 @contextlib.contextmanager
 def waiting(name):
-    """A task of that name that lives until the block ends, or until its standard input is closed before."""
-    p = subprocess.Popen([helper("names"), "wait", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    p.stdout.readline()
+    """The same, until the block ends at the latest."""
+    p = begin_waiting(name)
     try:
         yield p
     finally:
@@ -31,23 +29,15 @@ def waiting(name):
         p.stdout.close()
 
 
-def copy_of(program, name):
-    file = path(name)
-    run("cp", program, file)
-    return file
-
-
 def names_in(events, tid):
     return {e["comm"] for e in events if e["tid"] == tid}
 
 
 @test("a task that ended before the snapshot has its name")
 def ended_before():
-    program = copy_of("/bin/true", "frt-ended")
-    with session(*SYSCALLS, "--comm", "frt-ended") as name:
-        p = subprocess.Popen([program])
-        p.wait()
-        events = replay(dump(name))
+    name, p = shared(*CALLS), subprocess.Popen([program("frt-ended", "/bin/true")])
+    p.wait()
+    events = replay(dump(name), "-f", f"tid == {p.pid}")
     execs = [i for i, e in enumerate(events) if e["event"] == "sched_process_exec" and e["tid"] == p.pid]
     equal(len(execs), 1, "execs of it")
     after = [e for e in events[execs[0]:] if e["tid"] == p.pid]
@@ -66,12 +56,12 @@ def ended_before():
 @test("a task whose system calls are overwritten has its name where its end is told")
 def ended_long_before():
     cpu = min(os.sched_getaffinity(0))  # whose ring has all of it
-    with waiting("frt-long-ago") as early, session("-p", "minimal", "-e", "syscall", "-m", "4M") as name:
-        os.sched_setaffinity(early.pid, {cpu})
-        early.stdin.close()
-        early.wait()
-        run("taskset", "-c", cpu, "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000")
-        events = replay(dump(name), "-f", f"tid == {early.pid}")
+    name, early = lapped(), BEFORE["frt-long-ago"]
+    os.sched_setaffinity(early.pid, {cpu})
+    early.stdin.close()
+    early.wait()
+    run("taskset", "-c", cpu, program("frt-dd", "/bin/dd"), "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000")
+    events = replay(dump(name), "-f", f"tid == {early.pid}")
     equal([(e["event"], e["comm"]) for e in events], [("sched_process_exit", "frt-long-ago")], "what is left of it")
 
 
@@ -87,10 +77,10 @@ def lives(events, tid, parent):
 
 @test("a pid used again: each task has its own name")
 def reused():
-    with session(*SYSCALLS) as name:
-        p = subprocess.Popen([helper("names"), "reuse"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        said = p.communicate(timeout=120)[0]
-        events = replay(dump(name))
+    name, since = shared(*CALLS), mono_ns()
+    p = subprocess.Popen([helper("names"), "reuse"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    said = p.communicate(timeout=120)[0]
+    events = replay(dump(name), "--since", str(since))
     if p.returncode:
         raise Skip("no pid could be used again: /proc/sys/kernel/ns_last_pid")
     both = lives(events, int(said), p.pid)
@@ -103,16 +93,15 @@ def reused():
 
 @test("tasks that lived before recording began have their names")
 def before_recording():
-    with waiting("frt-before") as p:
-        with session(*SYSCALLS) as name:
-            p.stdin.close()
-            p.wait()
-            with open("/proc/1/task/1/comm"):
-                init = {int(t) for t in os.listdir("/proc/1/task")}
-            file = dump(name)
-            events, begin = replay(file), fr_json("info", file)["begin_ns"]
-        equal(names_in(events, p.pid), {"frt-before"}, "its names")
-        check(any(e["event"] == "sched_process_exit" and e["tid"] == p.pid for e in events), "its end")
+    name, p = lapped(), BEFORE["frt-before"]
+    p.stdin.close()
+    p.wait()
+    with open("/proc/1/task/1/comm"):
+        init = {int(t) for t in os.listdir("/proc/1/task")}
+    file = dump(name)
+    events, begin = replay(file), fr_json("info", file)["begin_ns"]
+    equal(names_in(events, p.pid), {"frt-before"}, "its names")
+    check(any(e["event"] == "sched_process_exit" and e["tid"] == p.pid for e in events), "its end")
     # before all is recorded, somebody may end unseen
     unknown = {e["tid"] for e in events if e["comm"] is None and e["ts"] >= begin} - init
     check(not unknown, f"tasks without a name: {sorted(unknown)}")
@@ -121,33 +110,31 @@ def before_recording():
 
 @test("a task that was ending when recording began has its name to its last switch")
 def ending_before():
-    ending = subprocess.Popen([helper("ending"), "frt-ending"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    with ending as p:
-        said = p.stdout.readline()
-        if not said:
-            raise Skip("no pid namespace to be had here")
-        tid = int(said)
-        with session(*SYSCALLS) as name:
-            p.stdin.close()
-            equal(p.wait(), 0, "status of who reaps it")
+    name, p = lapped(), BEFORE["frt-ending"]
+    tid = p.tid
+    if not tid:
+        raise Skip("no pid namespace to be had here")
+    p.stdin.close()
+    equal(p.wait(), 0, "status of who reaps it")
 
-            def left():
-                """It is reaped a while before it leaves its CPU for good, and may have lost it in between."""
-                events = [e for e in replay(dump(name)) if tid in (e["tid"], e.get("prev_pid"))]
-                return any(e["event"] == "sched_switch" for e in events) and events
-            events = wait_for(left, "its last switch")
+    def left():
+        """It is reaped a while before it leaves its CPU for good, and may have lost it in between."""
+        events = replay(dump(name), "-f", f"tid == {tid} || prev_pid == {tid}")
+        return any(e["event"] == "sched_switch" for e in events) and events
+    events = wait_for(left, "its last switch")
     check(not any(e["event"] == "sched_process_exit" for e in events), "its exit was seen: it did not end before")
     equal({e["comm"] for e in events if e["tid"] == tid}, {"frt-ending"}, "its names")
 
 
 @test("a name outlives the records that told it")
 def overwritten():
-    with session(*SYSCALLS, "--tier", "life=64K") as name, waiting("frt-long") as p:
+    name = lapped()
+    with waiting("frt-long") as p:
         for cpu in os.sched_getaffinity(0):
             run("taskset", "-c", cpu, "bash", "-c", "for i in $(seq 500); do /bin/true; done")
         p.stdin.close()
         p.wait()
-        events = replay(dump(name))
+        events = replay(dump(name), "-f", f"tid == {p.pid}")
     told = [e for e in events if e["event"] == "task_rename" and e["tid"] == p.pid]
     equal(told, [], "records of how it got its name: the ring was to overwrite them")
     calls = [e for e in events if e["tid"] == p.pid and e["event"] == "sys_enter" and e["id"] == GETPPID]
@@ -156,15 +143,14 @@ def overwritten():
 
 @test("names with control characters and bytes that are not UTF-8 are escaped")
 def escaped():
-    raw = b'a\x1b[31m\n"\\\xff\xc3b'
-    with session(*SYSCALLS) as name:
-        tid = int(run(helper("names"), "set", raw.hex()).stdout)
-        file = dump(name)
+    raw, name = b'frt\x1b[31m\n"\\\xff\xc3b', shared(*CALLS)
+    tid = int(run(helper("names"), "set", raw.hex()).stdout)
+    file = dump(name)
     lines = subprocess.run([FLIGHTREC, "replay", "--json", "-f", f"tid == {tid}", file], stdout=subprocess.PIPE).stdout
     events = [json.loads(line) for line in lines.decode("utf-8", "strict").splitlines()]
     names = {e["comm"] for e in events if e["event"] == "sys_enter" and e["id"] == GETPPID}
     equal(len(names), 1, "names")
-    check(names.pop().startswith('a\x1b[31m\n"\\'), f"name in JSON: {names}")
+    check(names.pop().startswith('frt\x1b[31m\n"\\'), f"name in JSON: {names}")
     text = subprocess.run([FLIGHTREC, "replay", "-f", f"tid == {tid}", file], stdout=subprocess.PIPE).stdout
     equal(text.count(b"\n"), len(events), "lines of text")
     bad = {b for b in text if (b < 32 and b != 10) or b == 127}
@@ -174,69 +160,49 @@ def escaped():
 
 # ---- filters ----
 
-def callers(file):
-    """{(comm, pid)} of those whose system calls or faults are in the file."""
-    wanted = ("sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel")
-    return {(e["comm"], e["pid"]) for e in replay(file) if e["event"] in wanted}
+CALLS_AND_FAULTS = "(event == sys_enter || event == sys_exit || event == page_fault_user || event == page_fault_kernel)"
 
 
-def record_filtered(*options, around=contextlib.nullcontext):
-    """Others make system calls too: only the chosen may be in the file."""
-    with session("-p", "minimal", "-e", "syscall", "-e", "fault", "-m", "2M", *options) as name:
-        run(helper("exact"), "200")
-        run("bash", "-c", "for i in $(seq 20); do /bin/true; done")
-        run(helper("exact"), "100")
-        filtered = sum(c["filtered"]["task"] for c in status(name)["cpus"])
-        file = dump(name)
-    check(filtered > 100, f"only {filtered} runs were filtered")
-    check(any(e["event"] == "sched_switch" for e in replay(file)), "the filter is for system calls and faults only")
-    return file
+def callers(file, since=10**9):
+    """{(comm, pid)} of those whose system calls or faults are in the file, since this moment."""
+    return {(e["comm"], e["pid"]) for e in replay(file, "--since", str(since), "-f", CALLS_AND_FAULTS)}
+
+
+def pid_that_ran(*command):
+    p = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    p.wait()
+    return p.pid
+
+
+def unfiltered(file, pids):
+    """Whether switches of others than these are in it: the filter is for system calls and faults only."""
+    others = " && ".join(f"pid != {pid}" for pid in pids)
+    return int(fr("replay", "--count", "-f", f"event == sched_switch && {others}", file).stdout) > 0
 
 
 @test("--comm records the system calls and faults of tasks of that name, a prefix with *")
 def by_comm():
-    for given in ("exact", "exa*", "nobody,exact"):
-        found = callers(record_filtered("--comm", given))
-        equal({comm for comm, pid in found}, {"exact"}, f"--comm {given}: whose calls are there")
-        equal(len(found), 2, f"--comm {given}: processes")
+    name, since = shared(*CALLS), mono_ns()
+    before = sum(c["filtered"]["task"] for c in status(name)["cpus"])
+    others = pid_that_ran(helper("exact"), "200")
+    pids = {pid_that_ran(program("frt-exact", "exact"), "100") for _ in range(2)}
+    filtered = sum(c["filtered"]["task"] for c in status(name)["cpus"]) - before
+    file = dump(name)
+    found = callers(file, since)
+    equal({comm for comm, pid in found if not comm.startswith("frt")}, set(), "names of others whose calls are there")
+    equal({pid for comm, pid in found} & (pids | {others}), pids, "processes whose calls are there")
+    check(filtered >= 400, f"only {filtered} runs were filtered, and others made 400")
+    check(unfiltered(file, pids), "switches are filtered, too")
 
 
-@test("--pid records the system calls of those processes")
-def by_pid():
-    with busy() as dd, waiting("frt-other"):
-        found = callers(record_filtered("--pid", f"{dd.pid},999999"))
-    equal(found, {("dd", dd.pid)}, "whose calls are there")
-
-
-@test("--pid of a process that is not there, or of a mere thread, is said; of those that are there it is not")
-def pid_of_nobody():
-    me, gone = str(os.getpid()), subprocess.Popen(["true"])
-    gone.wait()
-    end = threading.Event()
-    thread = threading.Thread(target=end.wait)
-    thread.start()
-    try:
-        tid = thread.native_id
-        for given, word in ((me, None), (f"{me},{gone.pid}", f"no process {gone.pid},"), (str(tid), f"no process {tid},"),
-                            (f"{gone.pid},{me},{tid}", f"no process {gone.pid} (nor 1 more),")):
-            name = new_name()
-            with ended(name):
-                said = fr("record", "-n", name, "-o", TMP, "--detach", "-p", "minimal", "-m", "1M", "--pid", given).stderr
-            check(word in said if word else "no process" not in said, f"--pid {given}: {said}")
-    finally:
-        end.set()
-        thread.join()
-
-
-@test("-f: what is recorded has the name it was chosen by, though its task had others before and after")
+@test("-f: what is recorded has the name it was chosen by, though its task had others before and after", own="the filter is the session's")
 def by_expression():
-    middle = copy_of("/bin/bash", "frt-middle")
-    for expr, names in (('comm == "frt-middle"', {"frt-middle"}),
-                        ('event == "sys_enter"', {"bash", "frt-middle", "true"})):
-        with session("-p", "minimal", "-e", "syscall", "-m", "8M", "-f", expr) as name:
-            p = subprocess.run(["/bin/bash", "-c", f"echo $$; exec {middle} -c 'exec /bin/true'"], stdout=subprocess.PIPE, text=True)
-            found = callers(dump(name))
-        equal({comm for comm, pid in found if pid == int(p.stdout)} & {"bash", "frt-middle", "true"}, names, f"-f {expr}: names")
+    middle = program("frt-middle", "/bin/bash")
+    with session("-p", "minimal", "-e", "syscall", "-m", "2M", "-f", 'event == "sys_enter" && comm == "frt-middle"') as name:
+        p = subprocess.run(["/bin/bash", "-c", f"echo $$; exec {middle} -c 'exec /bin/true'"], stdout=subprocess.PIPE, text=True)
+        events = replay(dump(name), "-f", f"pid == {int(p.stdout)}")
+    calls = {(e["event"], e["comm"]) for e in events if e["event"].startswith("sys_")}
+    equal(calls, {("sys_enter", "frt-middle")}, "events and names")
 
 
 def cgroup_root():
@@ -247,63 +213,116 @@ def cgroup_root():
     return root
 
 
-def calls_below(chosen, below):
-    """Whose calls are in a session of the cgroup of that name; and who made some in the directory below."""
-    with session("-p", "minimal", "-e", "syscall", "-m", "8M", "--cgroup", chosen) as name:
-        inside = subprocess.run(["bash", "-c", f"echo $$ > {below}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
-                                stdout=subprocess.PIPE, text=True)
-        run(helper("exact"), "100")
-        found = callers(dump(name))
-    return {p for comm, p in found}, {int(inside.stdout.splitlines()[0])}
-
-
-@test("--cgroup records the system calls of the tasks in it and below, however its path is written")
-def by_cgroup():
-    root = cgroup_root()
-    group = f"frtest-{os.getpid()}"
-    below = f"{root}/{group}/below"
-    os.makedirs(below)
+@test("no such cgroup, or none below the root: refused")
+def no_cgroup():
+    root, group = cgroup_root(), f"frtest-{os.getpid()}"
+    os.mkdir(f"{root}/{group}")
     try:
-        for chosen in f"/{group}", f"./{group}", f"{group}/below/..", f"{root}/{group}/.":
-            found, wanted = calls_below(chosen, below)
-            equal(found, wanted, f"{chosen}: whose calls are there")
         for no, want in (f"{group}/none", 1), ("../..", 2), (f"../{group}", 1):  # 1: it may be there the next time
             p = fr("record", "-n", new_name(), "-o", TMP, "--cgroup", no, "--", "true", status=want)
             check(f"no cgroup {no}" in p.stderr, p.stderr)
-        with own_configured() as (name, where, file):
-            write_config(file, name, where, more=f"[Session]\nCgroup={group}/none\n")
+        with own_configured(more=f"[Session]\nCgroup={group}/none\n") as (_, _, file):
             check(f"no cgroup {group}/none" in fr("record", "--config", file, status=1).stderr, "a service is to be started again")
     finally:
-        wait_for(lambda: not open(f"{below}/cgroup.procs").read(), "the cgroup is empty")
-        os.rmdir(below)
         os.rmdir(f"{root}/{group}")
 
 
-@test("--cgroup: who begins to record again, by the same path, after the cgroup was made anew, does not adopt a session of the old one")
-def cgroup_made_anew():
-    dir = cgroup_root() + f"/frtest-{os.getpid()}"
-    os.makedirs(dir)
+def make_cgroups(dir):
+    for below in BELOW:
+        os.makedirs(f"{dir}/{below}", exist_ok=True)
+
+
+def remove_cgroups(dir):
+    for below in reversed(BELOW):
+        wait_for(lambda d=f"{dir}/{below}": gone(d), f"{dir}/{below} is empty")
+    os.rmdir(dir)
+
+
+def ran_in(dir):
+    """The pid of who made some calls in a cgroup."""
+    p = subprocess.run(["bash", "-c", f"echo $$ > {dir}/cgroup.procs; echo $$; exec {helper('exact')} 100"], stdout=subprocess.PIPE, text=True)
+    return int(p.stdout.splitlines()[0])
+
+
+BELOW = "a", "b", "c", "c/below", "d"
+
+
+class Chosen:
+    """Who is recorded by --pid, --comm and --cgroup, any of which selects: processes, one that has ended and a mere thread among them."""
+
+    def __init__(self, group):
+        # however a path is written
+        self.cgroups, self.end = f"/{group}/a,./{group}/b,{group}/c/below/..,{cgroup_root()}/{group}/d/.", threading.Event()
+        self.process, self.other = begin_waiting("by-pid"), begin_waiting("by-nothing")
+        self.ended = pid_that_ran("true")
+        self.thread = threading.Thread(target=self.end.wait)
+        self.thread.start()
+        self.pids = f"{self.process.pid},{self.ended},{self.thread.native_id}"
+
+    def settings(self):
+        return f"[Session]\nEvent=syscall\nPid={self.pids}\nComm=nobody,by-comm\nCgroup={self.cgroups}\n"
+
+    def begin(self, name, where):
+        """Begin to record by options that say the same: it is refused."""
+        return fr("record", "-n", name, "-o", where, "-p", "minimal", "-m", "2M", "-e", "syscall", "--incidents", "2048", "--pid", self.pids,
+                  "--comm", "nobody,by-comm", "--cgroup", self.cgroups, "--detach", status=1).stderr
+
+    def act(self, dir):
+        """Calls of all, and of others: the pids of those that are to be recorded."""
+        pid_that_ran(helper("exact"), "100")
+        pids = {ran_in(f"{dir}/{below}") for below in BELOW}
+        pids |= {pid_that_ran(program("by-comm", "exact"), "100"), self.process.pid}
+        for p in self.process, self.other:
+            p.stdin.close()
+            p.wait()
+        return pids
+
+    def put_away(self):
+        self.end.set()
+        self.thread.join()
+        for p in self.process, self.other:
+            p.stdin.close()
+            p.wait()
+            p.stdout.close()
+
+
+@contextlib.contextmanager
+def recorder_of(name, where, file, last_snapshots):
+    r = Recorder(name, where, "--config", file)
     try:
-        with own_configured(NOBODY) as (name, where, file):
-            write_config(file, name, where, NOBODY, more=f"[Session]\nEvent=syscall\nCgroup={os.path.basename(dir)}\n")
-            for made_anew in False, False, True:
-                if made_anew:
-                    os.rmdir(dir)
-                    os.makedirs(dir)
-                    p = fr("record", "-n", name, "-o", where, "-p", "minimal", "-m", "2M", "-e", "syscall", "--cgroup", os.path.basename(dir), "--detach", status=1)
-                    check("made anew since" in p.stderr and f"stop -n {name}" in p.stderr, p.stderr)
-                r = Recorder(name, where, "--config", file)
-                try:
-                    r.armed()
-                    equal(len(r.files()), made_anew, f"last snapshots: {r.said()}")
-                    equal(r.end(), 0, f"exit status: {r.said()}")
-                finally:
-                    kill(r)
-            inside = subprocess.run(["bash", "-c", f"echo $$ > {dir}/cgroup.procs; echo $$; exec {helper('exact')} 100"],
-                                    stdout=subprocess.PIPE, text=True)
-            equal({p for comm, p in callers(dump(name))}, {int(inside.stdout.splitlines()[0])}, "whose calls are there")
+        r.armed()
+        equal(len(r.files()), last_snapshots, f"last snapshots: {r.said()}")
+        yield r
+        equal(r.end(), 0, f"exit status: {r.said()}")
     finally:
-        wait_for(lambda: gone(dir), "the cgroup is empty", 60)
+        kill(r)
+
+
+@test("--pid, --comm, --cgroup: whom one of them selects is recorded, and nobody else; a cgroup that was made anew is another one",
+      own="filters are the session's; one of a cgroup that is no more is replaced")
+def by_any():
+    root, group = cgroup_root(), f"frtest-{os.getpid()}"
+    dir = f"{root}/{group}"
+    make_cgroups(dir)
+    chosen = Chosen(group)
+    try:
+        with own_configured(NOBODY, more=chosen.settings()) as (name, where, file):
+            with recorder_of(name, where, file, 0) as r:
+                check(f"no process {chosen.ended} (nor 1 more)," in r.said(), f"who is not there, or a thread: {r.said()}")
+                pids = chosen.act(dir)
+                taken = dump(name)
+            equal({pid for comm, pid in callers(taken)}, pids, "whose calls are there")
+            check(unfiltered(taken, pids), "switches are filtered, too")
+            remove_cgroups(dir)
+            make_cgroups(dir)
+            said = chosen.begin(name, where)
+            check("made anew since" in said and f"stop -n {name}" in said, said)
+            with recorder_of(name, where, file, 1):
+                inside = ran_in(f"{dir}/c/below")
+                equal({pid for comm, pid in callers(dump(name))}, {inside}, "whose calls are there")
+    finally:
+        chosen.put_away()
+        remove_cgroups(dir)
 
 
 def pid_of(*args):
@@ -314,45 +333,35 @@ def pid_of(*args):
 
 @test("flightrec's own system calls and faults are left out")
 def own():
-    name = new_name()
-    with recorder(name, "-p", "full", "-m", "8M") as p:
-        wait_for(lambda: status(name)["recorder"], "the session is owned")
-        time.sleep(0.5)
-        ours = {p.pid} | {pid_of("dump", "-n", name, "-o", path(f"own-{i}")) for i in range(3)} | {pid_of("status", "-n", name)}
-        events = replay(dump(name))
-        kinds = ("sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel")
-        mine = [e for e in events if e["event"] in kinds and e["comm"] == "flightrec" and e["pid"] in ours]
-        check(any(e["event"] == "sched_process_exec" and e["pid"] in ours for e in events), "its processes are not seen at all")
-        others = sum(e["event"] in kinds for e in events)
-        check(sum(c["filtered"]["self"] for c in status(name)["cpus"]) > 100, "nothing was filtered")
-    check(others > 100, "no system calls of others")
+    name, since = shared(*FULL), mono_ns()
+    before = sum(c["filtered"]["self"] for c in status(name)["cpus"])
+    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *FULL, "-o", f"{TMP}/shared", "--keep", "--", "true"], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    equal(p.wait(), 0, "exit status of a recorder that adopts the session")
+    ours = {p.pid} | {pid_of("dump", "-n", name, "-o", path(f"own-{i}")) for i in range(3)} | {pid_of("status", "-n", name)}
+    filtered = sum(c["filtered"]["self"] for c in status(name)["cpus"]) - before
+    file = dump(name)
+    execs = {e["pid"] for e in replay(file, "--since", str(since), "-f", "event == sched_process_exec")}
+    equal(execs & ours, ours, "its processes that are seen at all")
+    mine = [e for e in replay(file, "--since", str(since), "-f", f'{CALLS_AND_FAULTS} && comm == "flightrec"') if e["pid"] in ours]
+    check(int(fr("replay", "--count", "-f", f'{CALLS_AND_FAULTS} && comm != "flightrec"', file).stdout), "no system calls of others")
+    check(filtered > 100, f"{filtered} runs were filtered")
     check(not mine, f"{len(mine)} of our own, the first: {mine[:2]}")
-
-
-CROWD = """
-import os, sys, time
-for _ in range(4000):
-    if not os.fork():
-        time.sleep(300)
-print("there", flush=True)
-time.sleep(300)
-"""
 
 
 @test("processes whose command lines do not fit a snapshot are counted")
 def crowd():
-    with session("-p", "minimal", "-m", "1M") as name:
-        # a byte that is no text takes five in the file
-        p = subprocess.Popen([sys.executable, "-c", CROWD, b"\xff" * 1000], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                             text=True, start_new_session=True)
-        try:
-            if p.stdout.readline() != "there\n":
-                raise Skip("no room for 4000 processes")
-            file = dump(name)
-        finally:
-            os.killpg(p.pid, signal.SIGKILL)
-            p.wait()
-            p.stdout.close()
+    # a byte that is no text takes five in the file
+    name = shared(*MINIMAL)
+    p = subprocess.Popen([helper("names"), "crowd", "4000", b"\xff" * 1000], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        if p.stdout.readline() != "there\n":
+            raise Skip("no room for 4000 processes")
+        file = dump(name)
+    finally:
+        os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+        p.stdout.close()
     said = [line for line in fr("info", file).stdout.splitlines() if "without command line" in line]
     equal(len(said), 1, "info of a snapshot that lacks processes: lines about it")
     left_out = int(said[0].split()[0].replace(",", ""))
@@ -366,19 +375,20 @@ def table(name, map):
 
 @test("tasks that end on all CPUs at once: of the dead, the table has no more than its queue")
 def many_dead():
-    with session("-p", "minimal", "-m", "1M") as name:
-        most = json.loads(run("bpftool", "-j", "map", "show", "pinned", f"/sys/fs/bpf/flightrec/{name}/dead").stdout)["max_entries"]
-        evicted = lambda: status(name)["tasks"]["evicted"]
-        load = [subprocess.Popen([helper("names"), "vforks"]) for _ in range(2 * os.cpu_count())]
-        try:
-            wait_for(lambda: evicted() > 4 * most, "the queue went through several times", 300)
-        finally:
-            for p in load:
-                p.kill()
-                p.wait()
-        entries = [e["formatted"] for e in table(name, "tasks")]  # not of one moment, and some may be there twice
-        dead = len({(e["key"]["tid"], e["key"]["start_ns"]) for e in entries if e["value"]["exit_ns"]})
-        equal(status(name)["tasks"]["lost"], 0, "tasks without room")
+    name = shared(*MINIMAL)
+    most = json.loads(run("bpftool", "-j", "map", "show", "pinned", f"/sys/fs/bpf/flightrec/{name}/dead").stdout)["max_entries"]
+    evicted = lambda: status(name)["tasks"]["evicted"]
+    before = evicted()
+    load = [subprocess.Popen([helper("names"), "vforks"]) for _ in range(2 * os.cpu_count())]
+    try:
+        wait_for(lambda: evicted() - before > 2 * most, "the queue went through twice", 300)
+    finally:
+        for p in load:
+            p.kill()
+            p.wait()
+    entries = [e["formatted"] for e in table(name, "tasks")]  # not of one moment, and some may be there twice
+    dead = len({(e["key"]["tid"], e["key"]["start_ns"]) for e in entries if e["value"]["exit_ns"]})
+    equal(status(name)["tasks"]["lost"], 0, "tasks without room")
     check(most * 0.99 < dead < most + 4 * os.cpu_count(), f"{dead} dead tasks in the table, {most} in the queue")
     return f"{dead} of {most}"
 
@@ -388,10 +398,9 @@ def long_path():
     deep = os.path.join(path("long"), "d" * 200, "e" * 100)
     os.makedirs(os.path.dirname(deep))
     os.symlink("/bin/true", deep)
-    with session("-p", "minimal", "-m", "1M") as name:
-        p = subprocess.Popen([deep])
-        p.wait()
-        file = dump(name)
+    name, p = shared(*MINIMAL), subprocess.Popen([deep])
+    p.wait()
+    file = dump(name)
     names = [e["filename"] for e in replay(file, "-f", f"event == sched_process_exec && tid == {p.pid}")]
     equal(names, [deep[:255]], "path of the program")
     line = next(x for x in fr("events", "--md").stdout.splitlines() if x.startswith("| `filename` "))

@@ -6,11 +6,13 @@ import subprocess
 import time
 
 from deadly import Names, die
-from frtest import Skip, check, dump, equal, fr, main, path, recorder, replay, run, session, snapshots, test, wait_said
+from frtest import MINIMAL, Skip, check, dump, equal, fr, main, path, replay, run, shared, test
+from recorder import recording
 from matrix import alerts
 
 KEPT = 4  # FR_USTACK_CNT: of so many deaths
 KEPT_S = 0.1  # FR_USTACK_KEPT_NS: at least
+OURS = "crash:comm=frt-bare"  # whatever else dies on this machine takes no room
 SECRET = "on-the-stack-only"
 
 LIBRARY = r"""
@@ -165,9 +167,15 @@ def program(name="frt-bare"):
     return path(name)
 
 
+def crash_in(file, pid):
+    """The only event of its crash."""
+    crash, = replay(file, "--symbols", "-f", f"event == crash && pid == {pid}")
+    return crash
+
+
 def died(file, pid):
     """The names of its frames, as far as main()."""
-    crash, = (e for e in replay(file, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    crash = crash_in(file, pid)
     equal(len(crash["ustack"]), len(crash["ustack_sym"]), "numbers and names")
     check(all("+" in frame for frame in crash["ustack_sym"][1:]), f"all that something returns to is in a file: {crash['ustack_sym']}")
     names = [frame.split("+")[0] for frame in crash["ustack_sym"]]
@@ -176,8 +184,8 @@ def died(file, pid):
 
 def stacks(*ways, of=program):
     """{way: names of its frames}, and the file."""
-    file = of()
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    file, name = of(), shared(*MINIMAL)
+    with alerts(name, OURS):
         pids = {way: subprocess.Popen([file, way], stdin=subprocess.DEVNULL) for way in ways}
         for p in pids.values():
             check(p.wait() < 0, "died of a signal")
@@ -230,9 +238,9 @@ def holes():
 def both():
     if len(os.sched_getaffinity(0)) < 2:
         raise Skip("needs two CPUs")
-    file = program()
-    with session("-p", "minimal") as name, alerts(name, "crash:comm=frt-bare"):
-        for i in range(8):
+    file, name = program(), shared(*MINIMAL)
+    with alerts(name, OURS):
+        for i in range(3):
             time.sleep(KEPT_S + 0.05)
             pids = run(file, "both").stdout.split()
             taken = dump(name)
@@ -242,16 +250,16 @@ def both():
 
 @test("a program that only its mount namespace has: by another process that lives there")
 def container():
-    file, place = program(), path("inside")
+    file, place, name = program(), path("inside"), shared(*MINIMAL)
     os.makedirs(place)
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    with alerts(name, OURS):
         p = subprocess.Popen(["unshare", "-m", "sh", "-c",
                               f"mount -t tmpfs none {place} && cp {file} {place} && {{ {place}/frt-bare chain & wait $!; echo $!; read end; }}"],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         pid = int(p.stdout.readline())
         taken = dump(name)
         p.communicate()
-    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == pid)
+    crash = crash_in(taken, pid)
     check(not os.listdir(place), "not here")
     check(len(crash["ustack"]) >= 6, f"frames: {crash['ustack_sym']}")
     equal([f.split("+")[0] for f in crash["ustack_sym"][2:4]], ["lib_inner", "lib_outer"], "those of the library, which both have")
@@ -276,26 +284,26 @@ def ends():
 
 @test("a stripped program: the same frames")
 def stripped():
-    file = program()
+    file, name = program(), shared(*MINIMAL)
 
     def of():
         run("strip", "-o", path("frt-stripped"), file)
         return path("frt-stripped")
 
     names = Names(file)
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    with alerts(name, "crash:comm=frt-stripped"):
         pid = subprocess.Popen([of(), "chain"], stdin=subprocess.DEVNULL)
         pid.wait()
         taken = dump(name)
-    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == pid.pid)
+    crash = crash_in(taken, pid.pid)
     frames = [names.of(int(f.split("+")[1].split()[0], 16)) if "(stripped)" in f else f.split("+")[0] for f in crash["ustack_sym"]]
     equal(frames[:6], [*CHAIN, "main"], "frames")
 
 
 @test("of the last deaths all frames are known, of an earlier one those with frame pointers; each snapshot has them")
 def several():
-    file = program()
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    file, name = program(), shared(*MINIMAL)
+    with alerts(name, OURS):
         pids = []
         for _ in range(KEPT + 1):
             pids.append(die(file, "chain")[0])
@@ -318,16 +326,15 @@ def several():
 
 @test("a program that is not in the recorder's root, as a container's: the last frame that was found tells its file")
 def elsewhere():
-    file, hidden = program(), path("hidden")
+    file, hidden, name = program(), path("hidden"), shared(*MINIMAL)
     os.makedirs(hidden)
     script = f"mount -t tmpfs none {hidden} && cp {file} {hidden}/frt-bare && exec {hidden}/frt-bare handled"
-    with session("-p", "minimal") as name, alerts(name, "crash"):
+    with alerts(name, OURS):
         p = subprocess.Popen(["unshare", "-m", "sh", "-c", script], stdin=subprocess.DEVNULL)
         check(p.wait() < 0, "died of a signal")
         taken = dump(name)
     fr("verify", taken)
-    crash, = (e for e in replay(taken, "--symbols") if e["event"] == "crash" and e["pid"] == p.pid)
-    frames = crash["ustack_sym"]
+    frames = crash_in(taken, p.pid)["ustack_sym"]
     check(len(frames) > 1 and "abort+" in frames[-2], f"what abort() returns to is the last: {frames}")
     check(f"{hidden}/frt-bare" in frames[-1], frames)
 
@@ -342,16 +349,11 @@ def private():
 
 @test("the recorder's snapshot of the crash has them, by a writer that is confined")
 def recorded():
-    dir = path("unwound")
-    file = program()
-    os.makedirs(dir)
-    with recorder("unwound", "-p", "minimal", "--on", "crash", "-o", dir) as p:
-        wait_said(p, "armed")
+    file = program("frt-recorded")
+    with recording("crash:comm=frt-recorded,cooldown=0s") as r:
         pid, _ = die(file, "chain")
-        while not snapshots(dir):
-            time.sleep(0.05)
-    name, = snapshots(dir)
-    equal(died(os.path.join(dir, name), pid), [*CHAIN, "main"], "frames")
+        taken = r.wait_files(1)[0]
+    equal(died(taken, pid), [*CHAIN, "main"], "frames")
 
 
 if __name__ == "__main__":
