@@ -290,6 +290,7 @@ def check_focus(c, rep, t, texts, words):
     check_focus_words(c, got, about, words)
     chain = [dict(tid=x["tid"], by=by_of(x)[0], nr=by_of(x)[1], woken_ns=x["woken_ns"], ran_ns=x["ran_ns"], comm=x["comm"],
                   waker_comm=x.get("waker_comm")) for x in got["woken_by"]]
+    c.equal("its state in the wake chain", got["woken_by_state"], t.chain_state if t.chain else None)
     c.equal("wake chain", chain, [{k: v for k, v in x.items() if k != "parent"} for x in t.chain])
     s = got["stack"]
     for f in s["kernel"] + s["user"]:

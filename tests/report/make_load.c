@@ -228,9 +228,8 @@ static void step(u32 nr)
 		what[any(sizeof(what) / sizeof(what[0]))](cpu);
 }
 
-static void switch_to(u32 cpu, int next, u16 state)
+static void switch_now(u32 cpu, int next, u16 state)
 {
-	pass_time();
 	PUT(cpu, FR_TIER_MAIN, sched_switch, tid_on(cpu), .next_pid = next < 0 ? 0 : (s32)task[next].tid,
 	    .prev_state = on_cpu[cpu] ? state : 0, .prev_prio = 120, .next_prio = 120);
 	if (on_cpu[cpu])
@@ -240,13 +239,20 @@ static void switch_to(u32 cpu, int next, u16 state)
 		task[next].runs = true;
 }
 
+static void switch_to(u32 cpu, int next, u16 state)
+{
+	pass_time();
+	switch_now(cpu, next, state);
+}
+
 static void wake_it(u32 cpu, int nr)
 {
 	pass_time();
 	PUT(cpu, FR_TIER_MAIN, sched_waking, tid_on(cpu), .target_pid = task[nr].tid, .prio = 120, .target_cpu = cpu);
 }
 
-/* All tasks sleep; then each wakes the next one, up to the task in focus. */
+/* All tasks sleep; then each wakes the next one, up to the task in focus; one is preempted in between, which changes nothing.
+ */
 static void wake_in_a_row(void)
 {
 	const int focus = FOCUS_TID - FIRST_TID;
@@ -268,6 +274,10 @@ static void wake_in_a_row(void)
 	}
 	wake_it(0, focus + 1);
 	switch_to(2, focus + 1, 1);
+	host_clock_ns += 1000;
+	switch_now(2, -1, 256);
+	host_clock_ns += 40000;
+	switch_now(2, focus + 1, 1);
 	wake_it(2, focus + 2);
 	switch_to(3, focus + 2, 1);
 	wake_it(3, focus);

@@ -52,6 +52,21 @@ has_all() {
 is_plain() {
 	status 0 report --top 0 "$snap" && ! LC_ALL=C grep -nP '[^\x20-\x7e]' "$tmp/out" && prints 't\\x1b\[31m'
 }
+# A task that sleeps at the moment shows what woke it last; one that waits, what has woken it; both say so.
+whatever_it_does() {
+	local tid state links said
+	while read -r tid state links said; do
+		figures --task "$tid" && status 0 report --json --task "$tid" "$snap" &&
+			[[ $(jq -r '.focus | "\(.woken_by_state) \(.woken_by | length)"' "$tmp/out") == "$state $links" ]] &&
+			status 0 report --task "$tid" "$snap" && prints "^Who waited for whom  $said" || return
+	done <<- EOF
+		103 runs 3 the latest first,
+		105 sleeps 2 it sleeps: what woke it last,
+		106 runs 2 the latest first,
+		119 waits 2 it waits for a CPU,
+	EOF
+	status 0 report --task 119 "$snap" && prints 'has not run since$'
+}
 page_tells() {
 	status 0 report "$snap" || return
 	prints 'crash: SIGSEGV' && prints '^  when +2026-01-01 00:00:0' && prints 'Its last events' &&
@@ -324,6 +339,7 @@ check "all figures of a window before the horizon" figures --until 15%
 check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
 check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
 check "another task, longer moments" figures --task 110 --moment 30ms
+check "the wake chain of a task that ran, was preempted, sleeps, waits for a CPU" whatever_it_does
 check "the page" page_tells
 check "what ran in a hole is not known" not_known_in_a_hole
 check "a trigger outside the window" trigger_outside

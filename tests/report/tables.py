@@ -37,7 +37,9 @@ class Task:
         self.off = None  # (state, in, abi, id) with which it left its CPU
         self.wake = None  # (how, number, waker's tid, when, link and name of the waker), and whether it came after the task left its CPU
         self.wake_off = False
-        self.link = None
+        self.link = None  # what woke it for its last run
+        self.ran = self.left = (0, 0)  # when, and on which CPU
+        self.state = None  # with which it left its CPU
 
 
 class Cpu:
@@ -45,6 +47,7 @@ class Cpu:
         self.n = collections.Counter()
         self.wakeup = []
         self.since_ns, self.tid = since_ns, None
+        self.gap_ns = 0
         self.irq = self.softirq = None
         self.first, self.first_comm, self.ran, self.ran_comms = None, None, [], []
 
@@ -72,6 +75,7 @@ class Tables:
         self.samples = collections.Counter()
         self.offcpu, self.queued, self.blocked, self.oncpu = [], [], [], []
         self.steps, self.about, self.chain, self.chained = [], [], [], False
+        self.chain_state = None
         self.stack = None
         self.pairs = Pairs(info["arch"], self.lacks())
         self.task(0)
@@ -118,6 +122,7 @@ class Tables:
             self.cpu(cpu).since_ns = max(begin, self.cpu(cpu).since_ns)
             if begin > self.w["begin_ns"]:
                 self.pairs.gap(cpu, begin)
+                self.cpu(cpu).gap_ns = begin
         self.holes = sorted((h for h in self.info["holes"] if h["tier"] == "main"), key=lambda h: h["since_ns"])
 
     def cpu(self, nr):
@@ -145,6 +150,7 @@ class Tables:
                 c = self.cpus[h["cpu"]]
                 c.tid = c.irq = c.softirq = None
                 c.since_ns = max(c.since_ns, until)
+                c.gap_ns = max(c.gap_ns, until)
                 self.has_cpu(c, h["since_ns"], None, None)
         pair = self.pairs.feed(row)
         if ts > self.at_ns:
@@ -197,7 +203,7 @@ class Tables:
             self.ran(c, t, c.since_ns, ts)
         if t.tid:
             t.sums.n["preempted"] += counts and state in (0, PREEMPTED)
-            t.off, t.wake_off, t.link = self.what_in(t, state), False, None
+            t.off, t.wake_off, t.left, t.state = self.what_in(t, state), False, (ts, row["cpu"]), state
             if t.tid == self.focus:
                 self.step(row, "leaves", off=t.off)
         c.n["switches"] += counts
@@ -233,13 +239,23 @@ class Tables:
                 w[2] += pair.latency
         t.comm = row["next_comm"]
         if pair.latency and t.wake:
-            by, nr, tid, woken, parent, waker = t.wake
-            t.link = dict(tid=t.tid, by=by, nr=nr if by != "task" else tid, woken_ns=woken, ran_ns=row["ts"], parent=parent,
-                          comm=row["next_comm"], waker_comm=waker if by == "task" and tid else None)
+            t.link = self.wakeup(t, row["ts"])
+        elif not t.off or t.state not in (0, PREEMPTED) or not self.is_whole(t):
+            t.link = None
+        t.ran = row["ts"], row["cpu"]
         t.off, t.wake, t.wake_off = None, None, False
         if t.tid == self.focus:
             self.note(row)
             self.step(row, "runs")
+
+    def wakeup(self, t, ran_ns):
+        by, nr, tid, woken, parent, waker = t.wake
+        return dict(tid=t.tid, by=by, nr=nr if by != "task" else tid, woken_ns=woken, ran_ns=ran_ns, parent=parent, comm=t.comm,
+                    waker_comm=waker if by == "task" and tid else None)
+
+    def is_whole(self, t):
+        """No event is missing in which the task may have slept: of its CPU while it runs, of any while it has none."""
+        return t.left[0] >= max((c.gap_ns for c in self.cpus.values()), default=0) if t.off else t.ran[0] >= self.cpu(t.ran[1]).gap_ns
 
     def on_sched_waking(self, row, c, t, pair, counts, rated):
         target = self.task(row["target_pid"])
@@ -254,7 +270,7 @@ class Tables:
             self.step(row, "woken", by=by, nr=nr)
         if target.off and target.wake_off:
             return
-        target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" else None, row["comm"])
+        target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" and self.is_whole(t) else None, row["comm"])
         target.wake_off = target.off is not None
 
     on_sched_wakeup_new = on_sched_waking
@@ -266,7 +282,8 @@ class Tables:
 
     def on_sched_process_exec(self, row, c, t, pair, counts, rated):
         if row["old_pid"] != t.tid:
-            t.call, t.link = self.task(row["old_pid"]).call, self.task(row["old_pid"]).link
+            was = self.task(row["old_pid"])
+            t.call, t.link, t.ran, t.off = was.call, was.link, was.ran, was.off
         if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:
             self.steps.clear()  # they were those of the process's first thread
             self.step(row, "runs")
@@ -284,7 +301,18 @@ class Tables:
         if self.chained:
             return
         self.chained = True
-        link = self.task(self.focus).link if self.focus else None
+        if not self.focus:
+            return
+        t = self.task(self.focus)
+        link = t.link if self.is_whole(t) else None
+        if not t.off or t.state in (0, PREEMPTED):
+            self.chain_state = "runs"
+        elif t.state in (16, 32):
+            self.chain_state = "ended"
+        else:
+            self.chain_state = "waits" if t.wake else "sleeps"
+        if self.chain_state == "waits":
+            link = self.wakeup(t, None) if self.is_whole(t) else None
         while link and len(self.chain) < 16:
             self.chain.append(link)
             link = link["parent"]

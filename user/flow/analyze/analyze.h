@@ -165,6 +165,14 @@ struct fr_an_step {
 	u32 by_nr; /* tid, number of the interrupt or softirq */
 };
 
+/* What the task of a chain did at the moment, and so what its first link is. */
+enum fr_an_chain {
+	FR_AN_CHAIN_RUNS,   /* it ran, or was preempted: what it was woken for */
+	FR_AN_CHAIN_SLEEPS, /* it had gone to sleep since: its last wakeup before */
+	FR_AN_CHAIN_WAITS,  /* it had been woken, and not run since: ran_ns is 0 */
+	FR_AN_CHAIN_ENDED,
+};
+
 /* A link of the chain of wakeups: tid was woken by ... */
 struct fr_an_wake {
 	u32 tid;
@@ -197,6 +205,7 @@ struct fr_an_focus {
 	u64 last_cnt;
 	struct fr_an_wake chain[FR_AN_CHAIN_MAX]; /* up to at_ns, the task itself first */
 	u32 chain_cnt;
+	enum fr_an_chain chain_of;
 	u64 kstack_id, ustack_id, stack_ns; /* of the last moment with stacks, or else the last sample, 0 none */
 	enum fr_an_stack stack_of;
 };

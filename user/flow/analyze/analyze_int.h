@@ -33,7 +33,9 @@ struct fr_an_state {
 	u8 wake_by;
 	u32 wake_tid, wake_nr;
 	u64 wake_ns, wake_parent;
-	u64 link; /* the wakeup that made it run: number in the ring + 1, 0 unknown */
+	u64 link;	    /* the wakeup that made it run, now or last: number in the ring + 1, 0 unknown */
+	u64 ran_ns, off_ns; /* it ran last, and left its CPU last */
+	u16 ran_cpu;
 };
 
 struct fr_an_cpu_state {
@@ -41,6 +43,7 @@ struct fr_an_cpu_state {
 	bool known; /* the running task is known */
 	u32 tid;
 	u64 since_ns;	  /* since then, as far as covered */
+	u64 gap_ns;	  /* its events are complete from here on, as far as known by now */
 	u32 irq, softirq; /* what it is in: number + 1, 0: in none */
 };
 
@@ -109,6 +112,7 @@ struct fr_analyze {
 	/* wakings */
 	struct fr_an_link *link;
 	u64 link_cnt;
+	u64 blind_ns; /* all CPUs' events are complete from here on, as far as known by now */
 	bool chained; /* the moment is over */
 	u64 due_ns;   /* a hole or the end of the moment comes after it */
 };

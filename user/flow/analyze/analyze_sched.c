@@ -7,13 +7,23 @@
  * or by a filter, no time is covered.
  *
  * Each run of a task that began with a wakeup gets a link, which names the wakeup and the link by which its waker was running
- * then. Following these links gives the chain of which task waited for which. The last FR_AN_WAKE_MAX links are kept.
+ * then. Following these links gives the chain of which task waited for which. The last FR_AN_WAKE_MAX links are kept. A task
+ * that is preempted and runs again still does what it was woken for, so it keeps its link; so does one that sleeps, until it is
+ * known to run again. Where events are missing, it may have slept, and been woken by another:
+ *
+ *	CPU 0	--runs----------------leaves R--------runs--wakes B	its link, if no CPU has a gap between R and runs,
+ *	CPU 0	--runs-------[ gap ]-------wakes B			and none: nobody knows what it runs for
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "flow/analyze/analyze_int.h"
 #include "task_state.h"
+
+static bool is_runnable(u16 prev_state)
+{
+	return !prev_state || prev_state == FR_PREV_STATE_PREEMPTED;
+}
 
 /* ---- reasons ---- */
 
@@ -142,6 +152,10 @@ int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns)
 		return 0;
 	s->known = false;
 	s->irq = s->softirq = 0;
+	if (s->gap_ns < until_ns)
+		s->gap_ns = until_ns;
+	if (a->blind_ns < until_ns)
+		a->blind_ns = until_ns;
 	if (s->since_ns < until_ns)
 		s->since_ns = until_ns;
 	return keep_seg(a, &a->res.cpu[cpu], since_ns, FR_AN_NOT_KNOWN);
@@ -174,27 +188,65 @@ static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
 	return nr && nr + FR_AN_WAKE_MAX > a->link_cnt ? &a->link[(nr - 1) % FR_AN_WAKE_MAX] : NULL;
 }
 
-static void new_link(struct fr_analyze *a, struct fr_an_task *t, u64 ts)
+/* How a task came to run, or once it has left its CPU, had come to run; 0: not known. */
+static u64 link_now(const struct fr_analyze *a, const struct fr_an_state *s)
+{
+	u64 blind_ns = s->off ? a->blind_ns : s->link ? a->res.cpu[s->ran_cpu].state->gap_ns : 0;
+
+	return (s->off ? s->off_ns : s->ran_ns) >= blind_ns ? s->link : 0;
+}
+
+static struct fr_an_wake wakeup_of(const struct fr_an_task *t, u64 ran_ns)
+{
+	const struct fr_an_state *s = t->state;
+
+	return (struct fr_an_wake){.tid = t->tid,
+				   .by = s->wake_by,
+				   .by_nr = s->wake_by ? s->wake_nr : s->wake_tid,
+				   .woken_ns = s->wake_ns,
+				   .ran_ns = ran_ns};
+}
+
+/* It runs: woken for it, or once more what it was woken for. */
+static void find_link(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
 {
 	struct fr_an_state *s = t->state;
 
-	a->link[a->link_cnt++ % FR_AN_WAKE_MAX] = (struct fr_an_link){
-		.wake = {.tid = t->tid,
-			 .by = s->wake_by,
-			 .by_nr = s->wake_by ? s->wake_nr : s->wake_tid,
-			 .woken_ns = s->wake_ns,
-			 .ran_ns = ts},
-		.parent = s->wake_parent,
-	};
-	s->link = a->link_cnt;
+	if (r->pair.latency_ns && s->wake) {
+		a->link[a->link_cnt++ % FR_AN_WAKE_MAX] =
+			(struct fr_an_link){.wake = wakeup_of(t, r->in.ts), .parent = s->wake_parent};
+		s->link = a->link_cnt;
+	} else {
+		s->link = s->off && is_runnable(s->off_state) ? link_now(a, s) : 0;
+	}
+	s->ran_ns = r->in.ts;
+	s->ran_cpu = r->cpu_nr;
+}
+
+static enum fr_an_chain chain_of(const struct fr_an_state *s)
+{
+	if (!s->off || is_runnable(s->off_state))
+		return FR_AN_CHAIN_RUNS;
+	if (s->off_state & FR_PREV_STATE_ENDED)
+		return FR_AN_CHAIN_ENDED;
+	return s->wake ? FR_AN_CHAIN_WAITS : FR_AN_CHAIN_SLEEPS;
 }
 
 void fr_an_sched_chain(struct fr_analyze *a)
 {
 	struct fr_an_focus *f = &a->res.focus;
-	struct fr_an_link *l = f->tid ? link_of(a, fr_an_task(a, f->tid)->state->link) : NULL;
+	const struct fr_an_task *t = f->tid ? fr_an_task(a, f->tid) : NULL;
+	struct fr_an_link *l = t ? link_of(a, link_now(a, t->state)) : NULL;
 
 	a->chained = true;
+	f->chain_of = t ? chain_of(t->state) : FR_AN_CHAIN_RUNS;
+	if (f->chain_of == FR_AN_CHAIN_WAITS) {
+		l = NULL;
+		if (t->state->off_ns >= a->blind_ns) {
+			f->chain[f->chain_cnt++] = wakeup_of(t, 0);
+			l = link_of(a, t->state->wake_parent);
+		}
+	}
 	for (; l && f->chain_cnt < FR_AN_CHAIN_MAX; l = link_of(a, l->parent))
 		f->chain[f->chain_cnt++] = l->wake;
 }
@@ -233,7 +285,7 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 	s->wake_nr = nr;
 	s->wake_tid = r->in.tid;
 	s->wake_ns = r->in.ts;
-	s->wake_parent = by == FR_AN_BY_TASK ? r->task->state->link : 0;
+	s->wake_parent = by == FR_AN_BY_TASK ? link_now(a, r->task->state) : 0;
 	return 0;
 }
 
@@ -273,11 +325,11 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 		err = count_oncpu(a, r->cpu, t, c->since_ns, r->in.ts);
 	if (!t->tid)
 		return err;
-	t->sum.preempt_cnt += r->counted && (!state || state == FR_PREV_STATE_PREEMPTED);
+	t->sum.preempt_cnt += r->counted && is_runnable(state);
 	note_reason(a, t, state);
 	s->off = true;
+	s->off_ns = r->in.ts;
 	s->wake_off = false;
-	s->link = 0;
 	if (t->tid == a->res.focus.tid)
 		note_leaving(a, r, s);
 	return err;
@@ -313,8 +365,7 @@ static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_ta
 	int err = r->counted ? count_run(a, r, t) : 0;
 
 	t->seen_ns = r->in.ts;
-	if (r->pair.latency_ns && s->wake)
-		new_link(a, t, r->in.ts);
+	find_link(a, r, t);
 	s->off = s->wake = s->wake_off = false;
 	if (t->tid == a->res.focus.tid)
 		note_running(a, r);
@@ -381,6 +432,9 @@ static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 		return -ENOMEM;
 	r->task->state->call = was->state->call;
 	r->task->state->link = was->state->link;
+	r->task->state->ran_ns = was->state->ran_ns;
+	r->task->state->ran_cpu = was->state->ran_cpu;
+	r->task->state->off = was->state->off;
 	if (r->in.tid != a->res.focus.tid || r->in.ts > a->res.moment_end_ns)
 		return 0;
 	a->res.focus.step_cnt = 0;

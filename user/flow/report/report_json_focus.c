@@ -189,21 +189,26 @@ static void put_steps(struct fr_jsonw *w, const struct fr_report *r)
 
 static void put_chain(struct fr_jsonw *w, const struct fr_report *r)
 {
+	static const char *const states[] = {[FR_AN_CHAIN_RUNS] = "runs",
+					     [FR_AN_CHAIN_SLEEPS] = "sleeps",
+					     [FR_AN_CHAIN_WAITS] = "waits",
+					     [FR_AN_CHAIN_ENDED] = "ended"};
 	const struct fr_an_focus *f = &r->res->focus;
 	u32 i;
 
+	fr_jsonw_text(w, "woken_by_state", f->chain_cnt ? states[f->chain_of] : NULL);
 	fr_jsonw_open(w, "woken_by", '[');
 	for (i = 0; i < f->chain_cnt; i++) {
 		const struct fr_an_wake *c = &f->chain[i];
 
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_u64(w, "tid", c->tid);
-		put_who(w, r, "comm", c->tid, c->ran_ns, 0);
+		put_who(w, r, "comm", c->tid, c->ran_ns ?: c->woken_ns, 0);
 		fr_report_put_by(w, c->by, c->by_nr);
 		if (c->by == FR_AN_BY_TASK && c->by_nr)
 			put_who(w, r, "waker_comm", c->by_nr, c->woken_ns, 0);
 		fr_jsonw_u64(w, "woken_ns", c->woken_ns);
-		fr_jsonw_u64(w, "ran_ns", c->ran_ns);
+		put_time(w, "ran_ns", c->ran_ns);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');

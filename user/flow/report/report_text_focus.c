@@ -308,19 +308,27 @@ static void put_steps(struct fr_report_page *p)
 
 static void put_chain(struct fr_report_page *p)
 {
+	static const char *const notes[] = {[FR_AN_CHAIN_RUNS] = "the latest first, ",
+					    [FR_AN_CHAIN_SLEEPS] = "it sleeps: what woke it last, the latest first, ",
+					    [FR_AN_CHAIN_WAITS] = "it waits for a CPU, the latest first, ",
+					    [FR_AN_CHAIN_ENDED] = "it has ended: what woke it last, the latest first, "};
 	const struct fr_an_focus *f = &p->r->res->focus;
 	u32 i;
 
 	if (!f->chain_cnt)
 		return;
-	put_title(p, "Who waited for whom", "the latest first, ");
+	put_title(p, "Who waited for whom", notes[f->chain_of]);
 	for (i = 0; i < f->chain_cnt; i++) {
 		const struct fr_an_wake *c = &f->chain[i];
 
 		put_beside(p, c->woken_ns);
-		fr_report_who(p, c->tid, c->ran_ns, 0);
+		fr_report_who(p, c->tid, c->ran_ns ?: c->woken_ns, 0);
 		fr_out_str(p->o, " <- woken by ");
 		put_by(p, c->by, c->by_nr, c->woken_ns);
+		if (!c->ran_ns) {
+			fr_out_str(p->o, ", has not run since\n");
+			continue;
+		}
 		fr_out_str(p->o, ", ran ");
 		fr_report_duration(p->o, c->ran_ns - c->woken_ns, 0);
 		fr_out_str(p->o, " later\n");
