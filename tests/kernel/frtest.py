@@ -57,6 +57,7 @@ SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
 _shared = {}  # options: name; the one that was used last is the last one
 _ended = {}  # name: options, of those that were shared
+_at_end = []  # functions, when the script that runs has ended
 _used = set()  # by the test that runs
 _test_name = ""
 _dir = TMP  # of the script that runs
@@ -208,6 +209,16 @@ def check_account(name):
 def begin_script(script):
     global _dir
     _dir = os.path.join(TMP, script)
+
+
+def at_end(fn):
+    """To be called when the script that runs has ended."""
+    _at_end.append(fn)
+
+
+def end_script():
+    while _at_end:
+        _at_end.pop()()
 
 
 def begin_test(script, fn):

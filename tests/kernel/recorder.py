@@ -12,10 +12,12 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import FLIGHTREC, MINIMAL, TMP, check, end, fr_json, new_name, path, program, shared, status, wait_for
+from frtest import FLIGHTREC, MINIMAL, SESSIONS, TMP, check, end, fr_json, new_name, path, program, shared, status, wait_for
 
 SMALL = MINIMAL
 RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
+# The session of by_options(). Storms are in force there: what tests of RECORDED take would soon be too much.
+ATTENDED = (*SMALL, "--incidents", "4096")
 TAG = f"{os.getpid():x}"  # in the names of programs: what another run on this host makes die is not counted
 NOBODY = f"crash:comm=nobody{TAG}"
 ONE = f"crash:comm=one{TAG},cooldown=0s"
@@ -83,9 +85,9 @@ def added(r, before):
     return {**r, **{k: r[k] - before[k] for k in ("seen", "alerted", "taken", "queue_lost")}, "verdicts": verdicts}
 
 
-def lease():
-    """The recorders' session, for a test: its name, a directory and a configuration file."""
-    name = shared(*RECORDED)
+def lease(of=RECORDED):
+    """A session for recorders of a test: its name, a directory and a configuration file."""
+    name = shared(*of)
     _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
     return name, tempfile.mkdtemp(dir=TMP), f"{TMP}/{name}.conf"
 
@@ -95,12 +97,13 @@ def recording(*rules, more=""):
     """The recorder that tests share, with these rules, a directory of its own and these further lines of configuration."""
     global _common
     name, dir, file = lease()
-    write_config(file, name, dir, *rules, more=more)
-    if _common and _common.alive() and _common.name == name:
+    if _common and not (_common.alive() and _common.name == name):
+        retire()
+    write_config(file, name, dir, *rules, more="[Control]\nSocket=yes\n" + more)
+    if _common:
         _common.dir, _common.said_before = dir, os.path.getsize(_common.log.name)
         send_reload(_common)
     else:
-        retire()
         _common = Recorder(name, dir, "--config", file)
         _common.armed()
     try:
@@ -163,6 +166,17 @@ def configured(*on, more=""):
 
 
 @contextlib.contextmanager
+def by_options(*options, under=()):
+    """A recorder that has its rules by options; it takes over the session of such tests, and leaves it when it ends."""
+    name, dir, _ = lease(ATTENDED)
+    r = Recorder(name, dir, "-o", dir, *ATTENDED, "--keep", *options, under=under)
+    try:
+        yield r.armed()
+    finally:
+        kill(r)
+
+
+@contextlib.contextmanager
 def own_configured(*on, more=""):
     """The same with a session of the test's own, which the first recorder begins."""
     name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
@@ -201,6 +215,27 @@ def send_reload(r):
     before = r.said().count("reloaded:")
     r.p.send_signal(signal.SIGHUP)
     wait_for(lambda: r.said().count("reloaded:") > before, f"reload: {r.said()}", 60)
+
+
+def trigger_links(name):
+    """Pins of the programs of the rules that are in force."""
+    return sorted(f.name for f in os.scandir(f"{SESSIONS}/{name}") if f.name.startswith("trig-") and not f.is_dir())
+
+
+def next_link(link):
+    """What a pin is called when the next rules are loaded beside those in force."""
+    nr = int(link.split("-")[1])
+    return link.replace(f"trig-{nr}-", f"trig-{nr + 1}-")
+
+
+@contextlib.contextmanager
+def refused_pin(name, link):
+    """The kernel refuses a pin of that name, after it has loaded all programs, and attached those before this one."""
+    os.mkdir(f"{SESSIONS}/{name}/{link}")
+    try:
+        yield
+    finally:
+        os.rmdir(f"{SESSIONS}/{name}/{link}")
 
 
 def children(pid):

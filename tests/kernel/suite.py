@@ -17,7 +17,7 @@ import traceback
 
 import frtest
 from begun import Begun
-from cases import Failed, chosen, run_test, tests_of
+from cases import chosen, run_test, tests_of
 
 SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessions")
 
@@ -83,13 +83,14 @@ def run_script(script, words, account, counts):
     for name, fn in tests:
         counts[run_test(name, fn, lambda fn: call(script, fn), repeat(script, fn))] += 1
         account.close(script, name, getattr(fn, "own", ""))
+    frtest.end_script()
 
 
 def put_away(counts):
     """The shared sessions are ended, and were sound up to their end."""
     try:
         frtest.end_shared()
-    except Failed as why:
+    except Exception as why:
         print(f"FAIL shared sessions: {why}", flush=True)
         counts["FAIL"] += 1
 

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Recorder and dump killed at random moments: the recording goes on, and nothing is left behind."""
+"""
+Recorder and dump killed at moments of chance: the recording goes on, and nothing is left behind. One session, standing(), is adopted,
+ended, removed and begun anew by the tests one after the other, each of which takes it as the one before left it.
+"""
 import contextlib
 import fcntl
 import json
 import os
-import random
 import signal
 import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Failed, busy, check, ended, equal, exists, fr, fr_json, main, new_name, path,
-                    recorder, run, session, snapshots, status, test, wait_for, wait_said, written)
+from frtest import (FLIGHTREC, SESSIONS, SYSCALLS as OPTIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json, main,
+                    new_name, path, run, session, snapshots, status, test, wait_for, wait_said, written)
 
-DUMPS, ADOPTIONS, STARTS = 140, 30, 30  # killed alive, 200 in all
-TRIES = 600
-OPTIONS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
-SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
-rng = random.Random(SEED)
+KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
+STARTS = ADOPTIONS = KILLS * 3 // 20
+DUMPS = KILLS - STARTS - ADOPTIONS
+TRIES = 3 * KILLS
+TURNS = KILLS * 3 // 20  # of each that begins and ends sessions beside others
+BY_TURNS = "the script's own session, as the test before left it, is ended and begun"
+rng = None  # the chances of the test that runs
+_standing = []  # its name, once it has one
 
 
 def bpf_ids(kind):
@@ -61,6 +66,31 @@ def others():
 
 def all_objects():
     return {(kind, i) for kind in ("link", "prog", "map") for i in bpf_ids(kind)}
+
+
+def standing():
+    """The name of a detached session without a recorder."""
+    if not _standing:
+        _standing.append(new_name())
+        at_end(lambda: end(_standing.pop()))
+    if not exists(_standing[0]):
+        fr("record", "-n", _standing[0], "-o", path("."), "--detach", *OPTIONS)
+    return _standing[0]
+
+
+@contextlib.contextmanager
+def owned(name, *options):
+    """A recorder that takes the session over, or begins it; killed at the end, so that it stands."""
+    p = start("record", "-n", name, "-o", path("."), *OPTIONS, *options)
+    try:
+        wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta") and status(name)["recorder"],
+                 "the session is owned")
+        yield p
+    finally:
+        if p.poll() is None:
+            p.kill()
+        p.communicate()
+        wait_for(lambda: not os.path.exists(f"{SESSIONS}/{name}/meta") or not status(name)["recorder"], "a dead recorder is no more said to live")
 
 
 def kill_after(args, longest):
@@ -144,8 +174,10 @@ def kill_starts(v):
             return
 
 
-@test("200 kills of recorder and dump: recording goes on, nothing is left")
+@test("kills of dump, recorder and start: recording goes on, nothing is left", own="starts that are killed, and the session's end")
 def kills():
+    global rng
+    rng = chance()
     before, quiet = all_objects(), not others()
     dir = path("kill")
     os.mkdir(dir)
@@ -166,29 +198,36 @@ def kills():
         wait_for(lambda: not still_there(objects), "the session's maps, programs and links are gone")
     if quiet and not others():
         wait_for(lambda: not all_objects() - before or others(), "no map, program or link is left of the killed")
-    equal(sum(v.killed.values()), 200, f"killed alive: {v.killed}")
-    return f"killed {v.killed}, {len(files)} snapshots all sound, seed {SEED}"
+    equal(v.killed, {"dump": DUMPS, "recorder": ADOPTIONS, "start": STARTS}, "killed alive")
+    return f"killed {v.killed}, {len(files)} snapshots all sound"
 
 
-@test("an orphan is adopted with the same settings, refused with others, refused while its owner lives")
+@test("an orphan is adopted with the same settings, refused with others, refused while its owner lives", own=BY_TURNS)
 def adoption():
-    with ended(new_name()) as name:
-        with recorder(name, *OPTIONS) as p:
-            wait_for(lambda: status(name)["recorder"], "the session is owned")
-            got = fr("record", "-n", name, "-o", path("."), *OPTIONS, status=1)
-            check("live recorder" in got.stderr, got.stderr)
-            p.kill()
-            p.wait()
-            wait_for(lambda: not status(name)["recorder"], "a dead recorder is no more said to live")
-            before = status(name)
-            got = fr("record", "-n", name, "-o", path("."), "-m", "4M", status=1)
-            check(f"other settings ({' '.join(OPTIONS)})" in got.stderr, got.stderr)
-            others = ("--cpu-profile", "on", "-m", "4096K", "--hz", "99", "-e", "syscall", "-p", "minimal")
-            got = fr("record", "-n", name, "-o", path("."), "--detach", *others)
-            check("adopted" in got.stderr, f"the same settings, given otherwise: {got.stderr}")
-            after = status(name)
-            equal(after["begin_ns"], before["begin_ns"], "begin of the session")
-            check(sum(c["written"] for c in after["cpus"]) > sum(c["written"] for c in before["cpus"]), "history was lost")
+    name = standing()
+    with owned(name):
+        got = fr("record", "-n", name, "-o", path("."), *OPTIONS, status=1)
+        check("live recorder" in got.stderr, got.stderr)
+    before = status(name)
+    got = fr("record", "-n", name, "-o", path("."), "-m", "4M", status=1)
+    check(f"other settings ({' '.join(OPTIONS)})" in got.stderr, got.stderr)
+    others = ("--cpu-profile", "on", "-m", "4096K", "--hz", "99", "-e", "syscall", "-p", "minimal")
+    got = fr("record", "-n", name, "-o", path("."), "--detach", *others)
+    check("adopted" in got.stderr, f"the same settings, given otherwise: {got.stderr}")
+    after = status(name)
+    equal(after["begin_ns"], before["begin_ns"], "begin of the session")
+    check(sum(c["written"] for c in after["cpus"]) > sum(c["written"] for c in before["cpus"]), "history was lost")
+
+
+@test("--keep: the process ends, the session goes on", own=BY_TURNS)
+def keep():
+    name = standing()
+    with owned(name, "--keep") as p:
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(120), 0, "exit status")
+        st = status(name)
+        equal(st["recorder"], False, "owned")
+        wait_for(lambda: written(name) > sum(c["written"] for c in st["cpus"]), "recording goes on")
 
 
 @contextlib.contextmanager
@@ -206,76 +245,74 @@ def start(*args):
     return subprocess.Popen([FLIGHTREC, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@test("a stop that waited for its session, which another stop ended meanwhile, leaves the next one of that name alone")
+@test("a stop that waited for its session, which another stop ended meanwhile, leaves the next one of that name alone", own=BY_TURNS)
 def late_stop():
-    with session(*OPTIONS) as name:
-        with locked(name):
-            late = start("stop", "-n", name)
-            wait_said(late, "waiting")
-            late.send_signal(signal.SIGSTOP)
-        try:
-            fr("stop", "-n", name)
-            with recorder(name, *OPTIONS) as p:
-                wait_for(lambda: status(name)["recorder"], "the next session is owned")
-                before = set(os.listdir(f"{SESSIONS}/{name}"))
-                late.send_signal(signal.SIGCONT)
-                equal(late.wait(60), 0, "exit status of the stop that came late")
-                equal(p.poll(), None, "the recorder of the next session")
-                equal(before - set(os.listdir(f"{SESSIONS}/{name}")), set(), "pins of the next session that are missing")
-        finally:
-            late.kill()
-            late.communicate()
+    name = standing()
+    with locked(name):
+        late = start("stop", "-n", name)
+        wait_said(late, "waiting")
+        late.send_signal(signal.SIGSTOP)
+    try:
+        fr("stop", "-n", name)
+        with owned(name) as p:
+            before = set(os.listdir(f"{SESSIONS}/{name}"))
+            late.send_signal(signal.SIGCONT)
+            equal(late.wait(60), 0, "exit status of the stop that came late")
+            equal(p.poll(), None, "the recorder of the next session")
+            equal(before - set(os.listdir(f"{SESSIONS}/{name}")), set(), "pins of the next session that are missing")
+    finally:
+        late.kill()
+        late.communicate()
 
 
-@test("a session that a recorder adopts while stop waits for it: stop ends that recorder first")
+@test("a session that a recorder adopts while stop waits for it: stop ends that recorder first", own=BY_TURNS)
 def stop_and_adopt():
-    with session(*OPTIONS) as name:
-        with locked(name):
-            late = start("stop", "-n", name)
-            wait_said(late, "waiting")
-            p = start("record", "-n", name, "-o", path("."), *OPTIONS)
-            wait_said(p, "memory:")
-        equal((late.wait(120), p.wait(120)), (0, 0), "exit status of stop, and of the recorder")
-        check(not exists(name), "the session is still there")
-        for process in (late, p):
-            process.communicate()
+    name = standing()
+    with locked(name):
+        late = start("stop", "-n", name)
+        wait_said(late, "waiting")
+        p = start("record", "-n", name, "-o", path("."), *OPTIONS)
+        wait_said(p, "memory:")
+    equal((late.wait(120), p.wait(120)), (0, 0), "exit status of stop, and of the recorder")
+    check(not exists(name), "the session is still there")
+    for process in (late, p):
+        process.communicate()
 
 
-@test("record where a session of that name is just being removed: it waits, and begins a new one")
+@test("record where a session of that name is just being removed: it waits, and begins a new one", own=BY_TURNS)
 def start_behind_end():
-    with session(*OPTIONS) as name:
-        with locked(name):
-            os.unlink(f"{SESSIONS}/{name}/meta")
-            p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
-            time.sleep(1)
-            remove_pins(name)
-        said = p.communicate(timeout=120)[1]
-        equal(p.returncode, 0, f"exit status of record: {said}")
-        check("recording session" in said and "adopted" not in said, said)
+    name = standing()
+    with locked(name):
+        os.unlink(f"{SESSIONS}/{name}/meta")
+        p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+        time.sleep(1)
+        remove_pins(name)
+    said = p.communicate(timeout=120)[1]
+    equal(p.returncode, 0, f"exit status of record: {said}")
+    check("recording session" in said and "adopted" not in said, said)
 
 
-@test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's")
+@test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's", own=BY_TURNS)
 def begin_and_end():
-    name, until = new_name(), time.monotonic() + 20
+    name = standing()
     fine = ("has a live recorder", "no session", "waiting", "is ended, its history discarded", "signal")
     wrong = []
 
     def repeat(*args, status):
-        while time.monotonic() < until:
+        for _ in range(TURNS):
             p = fr(*args, "-n", name, status=None)
             said = [line for line in p.stderr.splitlines() if line.startswith("flightrec:") and not any(f in line for f in fine)]
             if said or p.returncode not in status:
                 wrong.append(f"{args[0]}: {p.returncode}: {p.stderr}")
 
-    with ended(name):
-        to_record = ("record", "-o", path("."), *OPTIONS)
-        # one that only begins it may be told to end before it has ended by itself
-        threads = [threading.Thread(target=repeat, args=(*to_record, "--detach"), kwargs={"status": (0, 1, -15)}) for _ in range(2)]
-        threads += [threading.Thread(target=repeat, args=("stop",), kwargs={"status": (0, 4)}) for _ in range(2)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+    to_record = ("record", "-o", path("."), *OPTIONS)
+    # one that only begins it may be told to end before it has ended by itself
+    threads = [threading.Thread(target=repeat, args=(*to_record, "--detach"), kwargs={"status": (0, 1, -15)}) for _ in range(2)]
+    threads += [threading.Thread(target=repeat, args=("stop",), kwargs={"status": (0, 4)}) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
     equal(wrong, [], "what was said")
 
 
@@ -288,16 +325,16 @@ def remove_pins(name):
             os.rmdir(f"{SESSIONS}/{name}")
 
 
-@test("a recorder whose session was removed behind its back says so and ends with 1; the next one of that name stays")
+@test("a recorder whose session was removed behind its back says so and ends with 1; the next one of that name stays", own=BY_TURNS)
 def removed():
-    name = new_name()
-    with recorder(name, *OPTIONS, "--on", "exit") as p:
+    name = standing()
+    with owned(name, "--on", "exit") as p:
         wait_said(p, "1 armed")
         remove_pins(name)
         equal(p.wait(60), 1, "exit status")
         said = p.stderr.read()
         check("was ended by another process" in said and "goes on" not in said, said)
-    with recorder(name, *OPTIONS, "--on", "exit") as p:
+    with owned(name, "--on", "exit") as p:
         wait_said(p, "1 armed")
         p.send_signal(signal.SIGSTOP)
         remove_pins(name)
@@ -308,7 +345,7 @@ def removed():
         check("No such file" not in said and "session" in said, said)
         equal(ask.returncode, 4, "exit status of a dump by way of that recorder")
         equal(p.wait(60), 1, "exit status")
-    with recorder(name, *OPTIONS, "--on", "exit") as p:
+    with owned(name, "--on", "exit") as p:
         wait_said(p, "1 armed")
         p.send_signal(signal.SIGSTOP)
         remove_pins(name)
@@ -320,11 +357,10 @@ def removed():
         equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
 
 
-@test("a command whose session was removed behind its recorder's back runs to its end")
+@test("a command whose session was removed behind its recorder's back runs to its end", own=BY_TURNS)
 def removed_below_command():
-    name, go = new_name(), path("go")
-    with recorder(name, *OPTIONS, command=["sh", "-c", f"until test -e {go}; do sleep 0.1; done; exit 7"]) as p:
-        wait_for(lambda: status(name)["recorder"], "the session is owned")
+    name, go = standing(), path("go")
+    with owned(name, "--", "sh", "-c", f"until test -e {go}; do sleep 0.1; done; exit 7") as p:
         time.sleep(0.5)  # until it watches
         remove_pins(name)
         wait_said(p, "was ended by another process")
@@ -333,33 +369,21 @@ def removed_below_command():
         equal(p.wait(60), 7, "exit status")
 
 
-@test("a dump whose session ends before its turn says that there is none, with status 4, through a recorder too")
+@test("a dump whose session ends before its turn says that there is none, with status 4, through a recorder too", own=BY_TURNS)
 def dump_of_ended():
-    with session(*OPTIONS) as name:
-        with locked(name):
-            stop = start("stop", "-n", name)
-            wait_said(stop, "waiting")
-            p = start("dump", "-n", name, "-o", path("late.flight"))
-            wait_said(p, "waiting")
-            p.send_signal(signal.SIGSTOP)
-        equal(stop.wait(60), 0, "exit status of stop")
-        p.send_signal(signal.SIGCONT)
-        said = p.communicate(timeout=60)[1] + stop.communicate()[1]
-        equal(p.returncode, 4, "exit status of dump")
-        check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
-        check(not os.path.exists(path("late.flight")), "there is a file")
-
-
-@test("--keep: the process ends, the session goes on")
-def keep():
-    name = new_name()
-    with recorder(name, "--keep", *OPTIONS) as p:
-        time.sleep(0.3)
-        p.send_signal(signal.SIGTERM)
-        equal(p.wait(120), 0, "exit status")
-        st = status(name)
-        equal(st["recorder"], False, "owned")
-        wait_for(lambda: written(name) > sum(c["written"] for c in st["cpus"]), "recording goes on")
+    name = standing()
+    with locked(name):
+        stop = start("stop", "-n", name)
+        wait_said(stop, "waiting")
+        p = start("dump", "-n", name, "-o", path("late.flight"))
+        wait_said(p, "waiting")
+        p.send_signal(signal.SIGSTOP)
+    equal(stop.wait(60), 0, "exit status of stop")
+    p.send_signal(signal.SIGCONT)
+    said = p.communicate(timeout=60)[1] + stop.communicate()[1]
+    equal(p.returncode, 4, "exit status of dump")
+    check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
+    check(not os.path.exists(path("late.flight")), "there is a file")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pwd
 import tempfile
 import time
 
-from frtest import Skip, TMP, check, equal, fr, fr_json, helper, main, run, session, test
+from frtest import MINIMAL, Skip, TMP, check, equal, fr, fr_json, helper, main, run, shared, test
 
 SNAPSHOT = b"the bytes of a snapshot\n"
 
@@ -155,8 +155,7 @@ REFUSED_TO_ALL = ("ptrace", "mount", "module", "settime")
 
 @test("the writer takes snapshots, and can load, start and reach nothing")
 def writer():
-    with session("-p", "minimal") as name:
-        got = confine("writer", name)
+    got = confine("writer", shared(*MINIMAL))
     for what in REFUSED_TO_ALL + ("load", "map", "exec", "socket", "code", "signal", "setuid", "thread-load", "thread-exec",
                                   "thread-namespace", "handle"):
         equal(got[what], "EPERM", what)
@@ -170,8 +169,8 @@ def writer():
 
 @test("the main process can load and run hooks, and no more")
 def main_process():
-    with session("-p", "minimal") as name:
-        plain, hooks = confine("main", name), confine("main-hook", name)
+    name = shared(*MINIMAL)
+    plain, hooks = confine("main", name), confine("main-hook", name)
     for got in (plain, hooks):
         for what in REFUSED_TO_ALL:
             equal(got[what], "EPERM", what)
@@ -187,8 +186,7 @@ def foreign_directory():
     where = tempfile.mkdtemp(dir=TMP)
     os.chmod(TMP, 0o755)
     os.chown(where, who.pw_uid, who.pw_gid)
-    with session("-p", "minimal") as name:
-        got = confine("writer", name, where)
+    got = confine("writer", shared(*MINIMAL), where)
     check("cap_dac_override" in got["caps"], got["caps"])
     equal(got["snapshot"], "ok", "snapshot")
 

@@ -116,7 +116,8 @@ def capabilities(pid):
         return int(re.search(r"CapEff:\s+(\w+)", f.read())[1], 16)
 
 
-@test("as the unit confines it: records, takes a crash, runs the hook as another user, reloads, is taken over")
+@test("as the unit confines it: records, takes a crash, runs the hook as another user, reloads, is taken over",
+      own="what the unit leaves it is enough to begin one")
 def confined():
     name, dir, told = new_name(), path("service"), path("service-hook")
     os.mkdir(dir)

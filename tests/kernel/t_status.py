@@ -15,10 +15,9 @@ import sys
 import tempfile
 import termios
 
-from frtest import (FLIGHTREC, ROOT, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, recorder,
-                    run, session, snapshots, status, test, wait_for, wait_said)
+from frtest import (FLIGHTREC, ROOT, SYSCALLS, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path,
+                    recorder, run, shared, snapshots, status, test, wait_for, wait_said)
 
-MINIMAL = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 SAMPLE = re.compile(r'(?P<name>[a-zA-Z_][a-zA-Z0-9_]*)\{(?P<labels>(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (?P<value>[-+0-9.e]+)\Z')
 SUFFIX = {"counter": "_total", "gauge": "", "info": "_info"}
 
@@ -67,11 +66,11 @@ def make_calls():
 
 @test("--metrics: OpenMetrics that a strict reader takes, with the numbers of --json")
 def metrics():
-    with session(*MINIMAL) as name:
-        make_calls()
-        before = status(name)
-        got = parse_metrics(fr("status", "-n", name, "--metrics").stdout)
-        after = status(name)
+    name = shared(*SYSCALLS)
+    make_calls()
+    before = status(name)
+    got = parse_metrics(fr("status", "-n", name, "--metrics").stdout)
+    after = status(name)
     written = total(got, "flightrec_records_written_total")
     low, high = (sum(c["written"] for c in st["cpus"]) for st in (before, after))
     check(low <= written <= high, f"written: {low} <= {written} <= {high}")
@@ -89,17 +88,17 @@ def metrics_file():
     dir = path("metrics")
     os.mkdir(dir)
     file = f"{dir}/flightrec.prom"
-    with session(*MINIMAL) as name:
-        for _ in range(2):
-            equal(fr("status", "-n", name, f"--metrics={file}").stdout, "", "standard output")
-            parse_metrics(open(file).read())
-        equal(os.stat(file).st_mode & 0o777, 0o644, "mode")
-        equal(os.listdir(dir), ["flightrec.prom"], "files")
-        was = open(file).read()
-        fr("status", "-n", "frtest-none", f"--metrics={file}", status=4)
-        equal(open(file).read(), was, "the file after a failure")
-        got = fr("status", "-n", name, f"--metrics={dir}/none/x.prom", status=1)
-        check("cannot write" in got.stderr and "No such file" in got.stderr, got.stderr)
+    name = shared(*SYSCALLS)
+    for _ in range(2):
+        equal(fr("status", "-n", name, f"--metrics={file}").stdout, "", "standard output")
+        parse_metrics(open(file).read())
+    equal(os.stat(file).st_mode & 0o777, 0o644, "mode")
+    equal(os.listdir(dir), ["flightrec.prom"], "files")
+    was = open(file).read()
+    fr("status", "-n", "frtest-none", f"--metrics={file}", status=4)
+    equal(open(file).read(), was, "the file after a failure")
+    got = fr("status", "-n", name, f"--metrics={dir}/none/x.prom", status=1)
+    check("cannot write" in got.stderr and "No such file" in got.stderr, got.stderr)
 
 
 @test("--metrics=FILE: a device is written to, not replaced; a link leads to what is replaced")
@@ -110,44 +109,44 @@ def metrics_elsewhere():
     os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     os.symlink("file", link)
     open(file, "w").close()
-    with session(*MINIMAL) as name:
-        fr("status", "-n", name, f"--metrics={device}")
-        check(stat.S_ISCHR(os.stat(device).st_mode), "it is a device no longer")
-        fr("status", "-n", name, f"--metrics={link}")
-        check(os.path.islink(link), "it is a link no longer")
-        parse_metrics(open(file).read())
-        parse_metrics(fr("status", "-n", name, "--metrics=/dev/stdout").stdout)
-        # as /dev/stdout is, which would not be there any more for others
-        out = f"{dir}/stdout"
-        os.symlink("/proc/self/fd/1", out)
-        with tempfile.TemporaryFile("w+") as unnamed:
-            fr("status", "-n", name, f"--metrics={out}", stdout=unnamed)
-            check(os.path.islink(out), "it is a link no longer, of a file without a name")
-            unnamed.seek(0)
-            parse_metrics(unnamed.read())
-        os.symlink("nothing", f"{dir}/nowhere")
-        check("No such file" in fr("status", "-n", name, f"--metrics={dir}/nowhere", status=1).stderr, "a link to nothing")
-        check(os.path.islink(f"{dir}/nowhere"), "it is a link no longer, though it leads nowhere")
+    name = shared(*SYSCALLS)
+    fr("status", "-n", name, f"--metrics={device}")
+    check(stat.S_ISCHR(os.stat(device).st_mode), "it is a device no longer")
+    fr("status", "-n", name, f"--metrics={link}")
+    check(os.path.islink(link), "it is a link no longer")
+    parse_metrics(open(file).read())
+    parse_metrics(fr("status", "-n", name, "--metrics=/dev/stdout").stdout)
+    # as /dev/stdout is, which would not be there any more for others
+    out = f"{dir}/stdout"
+    os.symlink("/proc/self/fd/1", out)
+    with tempfile.TemporaryFile("w+") as unnamed:
+        fr("status", "-n", name, f"--metrics={out}", stdout=unnamed)
+        check(os.path.islink(out), "it is a link no longer, of a file without a name")
+        unnamed.seek(0)
+        parse_metrics(unnamed.read())
+    os.symlink("nothing", f"{dir}/nowhere")
+    check("No such file" in fr("status", "-n", name, f"--metrics={dir}/nowhere", status=1).stderr, "a link to nothing")
+    check(os.path.islink(f"{dir}/nowhere"), "it is a link no longer, though it leads nowhere")
 
 
-@test("rates by group, overhead as calibrated and as measured, history in seconds")
+@test("rates by group, overhead as measured and as known from then on, history in seconds")
 def rates():
-    with session(*MINIMAL) as name:
-        make_calls()
-        with busy():  # which takes a moment to begin
-            st = wait_for(lambda: (st := status(name))["rates"]["syscall"] > 100 and st["rates"]["sched"] > 0 and st, "rates", 60)
-        equal(st["rates"]["block"], 0, "rate of a group that is not recorded")
-        equal(st["overhead"]["measured"], False, "overhead measured")
-        check(st["overhead"]["event_ns"] > 0 and st["overhead"]["percent"] > 0, st["overhead"])
-        measured = fr_json("status", "-n", name, "--overhead")["overhead"]
-        equal(measured["measured"], True, "overhead measured")
-        check(measured["window_ns"] >= 1_000_000_000 and 0 < measured["percent"], measured)
-        check(0 < st["common_history_s"] <= st["recording_s"], "history")
-        for cpu in st["cpus"]:
-            check(st["common_history_s"] <= cpu["history_s"] <= st["recording_s"], f"history of CPU {cpu['cpu']}")
-        # nothing was overwritten yet: all the seconds there are
-        if not any(c["overwritten"] for c in st["cpus"]):
-            equal(st["common_history_s"], st["recording_s"], "history of rings that are not full")
+    name = shared(*SYSCALLS)
+    make_calls()
+    measured = fr_json("status", "-n", name, "--overhead")["overhead"]
+    equal(measured["measured"], True, "overhead measured")
+    check(measured["window_ns"] >= 1_000_000_000 and 0 < measured["percent"], measured)
+    with busy():  # which takes a moment to begin
+        st = wait_for(lambda: (st := status(name))["rates"]["syscall"] > 100 and st["rates"]["sched"] > 0 and st, "rates", 60)
+    equal(st["rates"]["block"], 0, "rate of a group that is not recorded")
+    equal(st["overhead"]["measured"], False, "overhead measured")
+    check(st["overhead"]["event_ns"] > 0 and st["overhead"]["percent"] > 0, st["overhead"])
+    check(0 < st["common_history_s"] <= st["recording_s"], "history")
+    for cpu in st["cpus"]:
+        check(st["common_history_s"] <= cpu["history_s"] <= st["recording_s"], f"history of CPU {cpu['cpu']}")
+    # nothing was overwritten yet: all the seconds there are
+    if not any(c["overwritten"] for c in st["cpus"]):
+        equal(st["common_history_s"], st["recording_s"], "history of rings that are not full")
 
 
 def on_terminal(columns, *args):
@@ -184,17 +183,18 @@ def all_but_one():
     return file, cpus[-1]
 
 
-@test("a CPU that gets its rings late has no history from before: not on the screen, not in a snapshot")
+@test("a CPU that gets its rings late has no history from before: not on the screen, not in a snapshot",
+      own="a session that begins without a CPU")
 def late_cpu():
     online, cpu = all_but_one()
     name = new_name()
     with ended(name):
         run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
-            FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *MINIMAL)
+            FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *SYSCALLS)
         run("taskset", "-c", str(cpu), "sh", "-c", "sleep 0.3; :")
         began = status(name)
         check(cpu not in {c["cpu"] for c in began["cpus"]} and began["no_ring"], f"CPU {cpu} was recorded from the start: {began}")
-        with recorder(name, *MINIMAL, "--keep") as p:
+        with recorder(name, *SYSCALLS, "--keep") as p:
             wait_said(p, f"CPU {cpu} came online")
             now = status(name)
             info = fr_json("info", dump(name))
@@ -209,28 +209,42 @@ def late_cpu():
 
 @test("the screen: what is asked for is there; it fits a terminal, with colour there and nowhere else")
 def screen():
-    with session(*MINIMAL) as name:
-        make_calls()
-        text = fr("status", "-n", name).stdout
-        for word in (f"session {name}: records on its own", "history", "events/s", "overhead", "lost", "0 wrap", "memory", "clock",
-                     "samples", "quota", "CPU  tier"):
-            check(word in text, f"'{word}' is not in: {text}")
-        check("\x1b" not in text, "colour where there is no terminal")
-        for columns in (60, 80, 132):
-            shown = on_terminal(columns, "status", "-n", name)
-            check("\x1b[" in shown, "no colour on a terminal")
-            lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
-            table = [x for x in lines if re.match(r"  (CPU|  *\d+) ", x)]
-            check(len(table) > 3, f"no table in {lines}")
-            events = lines[lines.index(next(x for x in lines if x.startswith("  events  "))):]
-            for x in (*(table if columns > 60 else []), *events[:3]):
-                check(len(x) <= columns, f"{len(x)} columns of {columns}: {x}")
+    name = shared(*SYSCALLS)
+    make_calls()
+    before = fr("status", "-n", name).stdout
+    check("overhead" in before, f"it is measured, or said not to be so far: {before}")
+    fr("status", "-n", name, "--overhead")  # from now on it is known
+    text = fr("status", "-n", name).stdout
+    for word in (f"session {name}: records on its own", "history", "events/s", "overhead", "lost", "0 wrap", "memory", "clock",
+                 "samples", "quota", "CPU  tier"):
+        check(word in text, f"'{word}' is not in: {text}")
+    check("\x1b" not in text, "colour where there is no terminal")
+    for columns in (60, 80, 132):
+        shown = on_terminal(columns, "status", "-n", name)
+        check("\x1b[" in shown, "no colour on a terminal")
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+        table = [x for x in lines if re.match(r"  (CPU|  *\d+) ", x)]
+        check(len(table) > 3, f"no table in {lines}")
+        events = lines[lines.index(next(x for x in lines if x.startswith("  events  "))):]
+        for x in (*(table if columns > 60 else []), *events[:3]):
+            check(len(x) <= columns, f"{len(x)} columns of {columns}: {x}")
+
+
+@contextlib.contextmanager
+def in_directory(name, dir):
+    """A session that others use, too, has its snapshots there for a while."""
+    was = status(name)["dir"]
+    fr("record", "-n", name, "-o", dir, "--detach", *SYSCALLS)
+    try:
+        yield
+    finally:
+        fr("record", "-n", name, "-o", was, "--detach", *SYSCALLS)
 
 
 @test("what is wrong is said: the directory is gone, no room is left")
 def wrong():
-    dir = path("goes-away")
-    with session(*MINIMAL, "-o", dir) as name:
+    dir, name = path("goes-away"), shared(*SYSCALLS)
+    with in_directory(name, dir):
         st = status(name)
         check("directory" not in [p["what"] for p in st["problems"]], st["problems"])
         equal((st["quota"]["files"], st["quota"]["error"]), (0, ""), "quota")
@@ -308,7 +322,8 @@ def make_moments(name, followed):
         wait_for(lambda: told(followed, what), f"follow tells {what}")
 
 
-@test("docs/json.md names each key: of a session, its recorder, who watches it, what it leaves")
+@test("docs/json.md names each key: of a session, its recorder, who watches it, what it leaves",
+      own="a session of the default profile, with a governor, that is stopped")
 def keys():
     dir, file = path("keys.d"), path("keys.conf")
     with open(file, "w") as f:
@@ -342,26 +357,28 @@ def keys():
         named("status, stop", fr("stop", "-n", name, "--json").stdout)
 
 
+FILTER = 'comm == "nobody"'
+FILTERED = ("-p", "minimal", "-e", "sample", "-m", "1M", "-f", FILTER)
+
+
 @test("samples that a filter rejects were taken all the same")
 def filtered_samples():
-    with session("-p", "minimal", "-e", "sample", "-m", "1M", "-f", 'comm == "nobody"') as name:
-        wait_for(lambda: status(name)["samples"]["expected"] > 100, "a hundred samples are due", 60)
-        check(status(name)["samples"]["taken"], f"no sample was taken: {status(name)}")
-        check(fr_json("info", dump(name))["samples"]["taken"], "no sample was taken before the snapshot")
+    name = shared(*FILTERED)
+    wait_for(lambda: status(name)["samples"]["expected"] > 100, "a hundred samples are due", 60)
+    check(status(name)["samples"]["taken"], f"no sample was taken: {status(name)}")
+    check(fr_json("info", dump(name))["samples"]["taken"], "no sample was taken before the snapshot")
 
 
 @test("what is not recorded by the options is told: by status, info and report")
 def chosen():
-    filter = 'comm == "nobody"'
-    with session(*MINIMAL, "-f", filter) as name:
-        file, settings = dump(name), status(name)["settings"]
-        check(settings.endswith(f"-f {filter}"), f"settings: {settings}")
-        for args in (("status", "-n", name), ("info", file)):
-            check(re.search(rf"^  options +{re.escape(settings)}$", fr(*args).stdout, re.M), f"{args}: {fr(*args).stdout}")
-        equal(fr_json("info", file)["settings"], settings, "settings in the snapshot")
-        check(f"only what these options of record select: {settings}\n" in fr("report", file).stdout, fr("report", file).stdout)
-    with session(*MINIMAL) as name:
-        check("options of record select" not in fr("report", dump(name)).stdout, "nothing was chosen")
+    name = shared(*FILTERED)
+    file, settings = dump(name), status(name)["settings"]
+    check(settings.endswith(f"-f {FILTER}"), f"settings: {settings}")
+    for args in (("status", "-n", name), ("info", file)):
+        check(re.search(rf"^  options +{re.escape(settings)}$", fr(*args).stdout, re.M), f"{args}: {fr(*args).stdout}")
+    equal(fr_json("info", file)["settings"], settings, "settings in the snapshot")
+    check(f"only what these options of record select: {settings}\n" in fr("report", file).stdout, fr("report", file).stdout)
+    check("options of record select" not in fr("report", dump(shared(*SYSCALLS))).stdout, "nothing was chosen")
 
 
 @test("usage: two formats at once, a file for none, names that are none")

@@ -6,28 +6,39 @@ import pty
 import select
 import signal
 import subprocess
-import tempfile
 import termios
 
-from frtest import FLIGHTREC, TMP, check, end, equal, exists, main, new_name, program, snapshots, test, wait_for
+from frtest import FLIGHTREC, check, equal, exists, main, program, snapshots, test, wait_for
+from recorder import ATTENDED, lease, own_configured
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
 
 
 @contextlib.contextmanager
-def recorder(stderr):
-    """In the foreground, with these messages: its process, and where its snapshots go."""
-    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
-    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, "-p", "minimal", "-m", "1M", "--on", RULE],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
-    try:
-        yield p, name, dir
-    finally:
-        if p.poll() is None:
-            p.kill()
-        p.wait()
-        end(name)
+def attended():
+    name, dir, _ = lease(ATTENDED)
+    yield name, dir, ("--keep",)
+
+
+@contextlib.contextmanager
+def own():
+    with own_configured() as (name, dir, _):
+        yield name, dir, ()
+
+
+@contextlib.contextmanager
+def recorder(stderr, session):
+    """In the foreground, with these messages: its process, session, and where its snapshots go."""
+    with session() as (name, dir, more):
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *ATTENDED, *more, "--on", RULE],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
+        try:
+            yield p, name, dir
+        finally:
+            if p.poll() is None:
+                p.kill()
+            p.wait()
 
 
 def crash():
@@ -42,10 +53,11 @@ def read_until(fd, word):
     return said
 
 
-@test("the reader of its messages goes away: snapshots are taken all the same, and the session ends with the recorder")
+@test("the reader of its messages goes away: snapshots are taken all the same, and the session ends with the recorder",
+      own="the session ends with its recorder")
 def gone():
     ours, its = os.pipe()
-    with recorder(its) as (p, name, dir):
+    with recorder(its, own) as (p, name, dir):
         os.close(its)
         read_until(ours, b"armed")
         os.close(ours)
@@ -60,18 +72,19 @@ def gone():
 
 @test("the command of `record -- COMMAND` meets a closed pipe as always")
 def command():
-    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
-    text = f"{FLIGHTREC} record -n {name} -o {dir} -p minimal -m 1M -- sh -c 'yes; kill -l $? >&2' 2>{dir}/said | head -n 1"
-    subprocess.run(["sh", "-c", text], stdout=subprocess.DEVNULL, timeout=300)
-    with open(f"{dir}/said") as f:
-        check("PIPE" in f.read().split(), "no SIGPIPE")
+    with attended() as (name, dir, more):
+        text = f"{FLIGHTREC} record -n {name} -o {dir} {' '.join(ATTENDED + more)} -- sh -c 'yes; kill -l $? >&2' 2>{dir}/said | head -n 1"
+        subprocess.run(["sh", "-c", text], stdout=subprocess.DEVNULL, timeout=300)
+        with open(f"{dir}/said") as f:
+            check("PIPE" in f.read().split(), "no SIGPIPE")
 
 
 @test("a terminal that is stopped delays no snapshot; what could not be shown is said to be missing")
 def stopped():
     master, slave = pty.openpty()
-    with recorder(slave) as (p, _, dir):
-        read_until(master, b"armed")
+    with recorder(slave, attended) as (p, _, dir):
+        begun = read_until(master, b"armed")
+        check(b"cost now: " in begun and b"history: about " in begun, f"what it costs is measured for who sits at a terminal: {begun}")
         termios.tcflow(slave, termios.TCOOFF)
         for cnt in range(1, 4):
             crash()

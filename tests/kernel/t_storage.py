@@ -5,14 +5,14 @@ import re
 import time
 
 from frtest import ROOT, check, equal, fr, main, run, status, test, wait_for
-from recorder import NOBODY, Recorder, own_configured, kill, send_reload, write_config
+from recorder import NOBODY, Recorder, configured, own_configured, kill, send_reload, write_config
 
 MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
 
 
 @test("--config: old snapshots leave while none is taken, marked ones stay; a reload with a smaller quota counts at once")
 def quiet_host():
-    with own_configured(NOBODY) as (name, dir, file):
+    with configured(NOBODY) as (name, dir, file):
         def limit(quota):
             write_config(file, name, dir, NOBODY, more=f"[Storage]\n{quota}\nKeepFree=0%\n")
         limit("MaxAge=0")
@@ -26,7 +26,7 @@ def quiet_host():
                 send_reload(r)
                 equal(r.files()[0], files[0], f"the marked one, with {quota}")
                 check(len(r.files()) <= left, f"{quota}: {r.files()}")
-            limit("MaxAge=8s")
+            limit("MaxAge=1s")
             send_reload(r)
             newest = fr("dump", "-n", name).stdout.strip()
             wait_for(lambda: not os.path.exists(newest), f"it leaves when it is old: {r.files()}")
@@ -51,7 +51,8 @@ def fill_rings(name):
     wait_for(is_full, "the rings are full")
 
 
-@test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them")
+@test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them",
+      own="large rings, full of events of all kinds")
 def growing():
     with own_configured(NOBODY) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
@@ -80,7 +81,8 @@ def growing():
             run("umount", "-l", dir)
 
 
-@test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other")
+@test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other",
+      own="sessions with other settings")
 def last_one():
     with own_configured(NOBODY) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
@@ -119,7 +121,7 @@ def last_one():
 
 @test("a snapshot that cannot be removed stays, and others leave in its place")
 def stuck():
-    with own_configured(NOBODY) as (name, dir, file):
+    with configured(NOBODY) as (name, dir, file):
         write_config(file, name, dir, NOBODY, more="[Storage]\nMaxFiles=2\n[Control]\nSocket=yes\n")
         r = Recorder(name, dir, "--config", file)
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A program built otherwise from this tree. If its ring layout differs, a version takes a last snapshot of the old session, then
-begins anew, in both directions. By whichever way it finds tasks, it finds the same."""
+begins anew, in both directions. By whichever way it finds tasks, it finds the same. One session goes from one program to the other."""
 import collections
 import glob
 import json
@@ -9,13 +9,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
+import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frtest import (FLIGHTREC, ROOT, TMP, check, end, ended, equal, exists, fr, fr_json, helper, main, new_name,  # noqa: E402
-                    replay, run, test, wait_for)
+from frtest import (FLIGHTREC, ROOT, TMP, at_end, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay, run, test,
+                    wait_for)
 
-SMALL = ("-p", "minimal", "-m", "4M")
+OPTIONS = ("-p", "minimal", "-e", "softirq", "-m", "4M")
+BY_TURNS = "the script's own session goes from one program to the other"
 NET_RX = 3  # a softirq, in the kernel's interrupt.h
 OTHER = 77  # the other program's layout
 
@@ -45,50 +45,51 @@ def mark(comm):
     subprocess.run(["/bin/sh", "-c", f"printf {comm} > /proc/$$/comm; :"], check=True)
 
 
-def taken_over(old, new):
-    """new takes over what old recorded."""
-    name, directory = new_name(), os.path.join(TMP, new_name())
-    os.mkdir(directory)
-    with ended(name):
-        run(old, "record", "-n", name, "-o", directory, "--detach", *SMALL)
-        before = layout(name)
-        mark("beforehand")
-        p = run(new, "record", "-n", name, "-o", directory, "--detach", *SMALL)
-        after = layout(name)
-        check(before != after, f"layout {before} and {after}")
-        check("its last snapshot is taken" in p.stderr, p.stderr)
-        mark("afterwards")
-        files = glob.glob(f"{directory}/*.flight")
-        equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")
-        fr("verify", files[0])
-        check([e for e in replay(files[0]) if e["comm"] == "beforehand"], "what the old session recorded is not there")
-        equal(fr_json("info", files[0])["trigger"]["reason"], "upgrade", "reason")
-        last = f"{directory}/last.flight"
-        run(new, "dump", "-n", name, "-o", last)
-        comms = {e["comm"] for e in replay(last)}
-        check("afterwards" in comms and "beforehand" not in comms, "the new session does not begin anew")
-        run(old, "status", "-n", name)  # it can be read by the other
-        run(new, "stop", "-n", name)
+class Standing:
+    """The session, as the test before left it; it is begun, or taken over, where a test needs it of another program's layout."""
+    name, dir = None, None
+
+    def of(self, program):
+        """Let it be of this program's layout: what the program said if it begins or takes over, or None."""
+        if not self.name:
+            self.name, self.dir = new_name(), tempfile.mkdtemp(dir=TMP)
+            at_end(self.end)
+        if exists(self.name) and (layout(self.name) == OTHER) == (program != FLIGHTREC):
+            return None
+        return run(program, "record", "-n", self.name, "-o", self.dir, "--detach", *OPTIONS).stderr
+
+    def files(self):
+        return sorted(f for f in glob.glob(f"{self.dir}/*.flight"))
+
+    def end(self):
+        end(self.name)
+        self.name = None
+
+
+standing = Standing()
+
+
+def taken_over(old, new, take_over=standing.of):
+    """new takes over what old recorded; take_over(new) gives what it said."""
+    standing.of(old)
+    name, before, had = standing.name, layout(standing.name), standing.files()
+    mark("beforehand")
+    said = take_over(new)
+    after = layout(name)
+    check(before != after, f"layout {before} and {after}")
+    check("its last snapshot is taken" in said, said)
+    mark("afterwards")
+    files = [f for f in standing.files() if f not in had]
+    equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")
+    fr("verify", files[0])
+    check([e for e in replay(files[0]) if e["comm"] == "beforehand"], "what the old session recorded is not there")
+    equal(fr_json("info", files[0])["trigger"]["reason"], "upgrade", "reason")
+    last = path(f"last-{after}.flight")
+    run(new, "dump", "-n", name, "-o", last)
+    comms = {e["comm"] for e in replay(last)}
+    check("afterwards" in comms and "beforehand" not in comms, "the new session does not begin anew")
+    run(old, "status", "-n", name)  # it can be read by the other
     return f"layout {before}, then {after}"
-
-
-@test("a session of another layout: last snapshot, then anew, in both directions")
-def both():
-    other = other_program()
-    return "; ".join((taken_over(FLIGHTREC, other), taken_over(other, FLIGHTREC)))
-
-
-@test("a recorder that cannot begin after it took over a session of another layout leaves the new one recording")
-def cannot_begin():
-    other, name, directory = other_program(), new_name(), os.path.join(TMP, new_name())
-    os.mkdir(directory)
-    with ended(name):
-        run(other, "record", "-n", name, "-o", directory, "--detach", *SMALL)
-        p = run("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh", FLIGHTREC, "record", "-n", name,
-                "-o", directory, *SMALL, "--on", "psi:cpu:40%", status=6)
-        check(f"session '{name}' goes on recording" in p.stderr, p.stderr)
-        equal([f.split("-")[-1] for f in os.listdir(directory) if f.endswith(".flight")], ["upgrade.flight"], "files")
-        equal(fr_json("status", "-n", name)["recorder"], False, "recorder")
 
 
 def send_to_self(cnt):
@@ -102,13 +103,11 @@ def send_to_self(cnt):
 
 def whose(program):
     """What a program records of softirqs and wakeups: of whom?"""
-    name = new_name()
-    file = os.path.join(TMP, f"{name}.flight")
-    with ended(name):
-        run(program, "record", "-n", name, "-o", TMP, "--detach", *SMALL, "-e", "softirq")
-        send_to_self(500)
-        pair = json.loads(run(helper("pingpong"), "500").stdout)
-        run(program, "dump", "-n", name, "-o", file)
+    standing.of(program)
+    file = path(f"whose-{layout(standing.name)}.flight")
+    send_to_self(500)
+    pair = json.loads(run(helper("pingpong"), "500").stdout)
+    run(program, "dump", "-n", standing.name, "-o", file)
     events = replay(file)
     mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
     # not of all: some kernels leave one to ksoftirqd now and then
@@ -119,45 +118,57 @@ def whose(program):
         check(wakers[a] >= 0.9 * sum(wakers.values()), f"{a} wakes {b}: {wakers}")
 
 
-@test("softirqs and wakeups are of who made them, found by calls and by loads")
-def of_whom():
-    for program in (FLIGHTREC, other_program()):
-        whose(program)
+@test("a session of another layout: last snapshot, then anew; softirqs and wakeups are of who made them, found by calls and by loads",
+      own=BY_TURNS)
+def to_other():
+    other = other_program()
+    whose(FLIGHTREC)
+    said = taken_over(FLIGHTREC, other)
+    whose(other)
+    return said
 
 
-@test("a live recorder of another layout is left alone")
+@test("a live recorder of another layout is left alone", own=BY_TURNS)
 def live():
-    other, name = other_program(), new_name()
-    with ended(name):
-        p = subprocess.Popen([other, "record", "-n", name, "-o", TMP, *SMALL], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            wait_for(lambda: p.poll() is not None or os.path.exists(f"/sys/fs/bpf/flightrec/{name}/meta"), "it records")
-            got = fr("record", "-n", name, "-o", TMP, "--detach", *SMALL, status=1)
-            check("live recorder" in got.stderr, got.stderr)
-            equal(layout(name), OTHER, "layout")
-        finally:
-            p.send_signal(signal.SIGTERM)
-            p.communicate()
-
-
-@test("no last snapshot, no end: the old session goes on recording")
-def no_room():
-    other, name = other_program(), new_name()
-    directory = os.path.join(TMP, new_name())
-    os.mkdir(directory)
-    with ended(name):
-        run(other, "record", "-n", name, "-o", directory, "--detach", *SMALL)
-        run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", directory)
-        try:
-            run("dd", "if=/dev/zero", f"of={directory}/full", "bs=4096", status=None)
-            got = fr("record", "-n", name, "-o", directory, "--detach", *SMALL, status=None)
-        finally:
-            run("umount", "-l", directory)
-        equal(got.returncode, 1, f"exit status: {got.stderr}")
+    other = other_program()
+    standing.of(other)
+    name = standing.name
+    p = subprocess.Popen([other, "record", "-n", name, "-o", standing.dir, *OPTIONS, "--keep"], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        wait_for(lambda: p.poll() is not None or fr_json("status", "-n", name)["recorder"], "it records")
+        got = fr("record", "-n", name, "-o", TMP, "--detach", *OPTIONS, status=1)
+        check("live recorder" in got.stderr, got.stderr)
         equal(layout(name), OTHER, "layout")
-        check(exists(name), "the session is gone")
-        end(name)
+    finally:
+        p.send_signal(signal.SIGTERM)
+        p.communicate()
+
+
+@test("no last snapshot, no end: the old session goes on recording", own=BY_TURNS)
+def no_room():
+    standing.of(other_program())
+    name, dir = standing.name, standing.dir
+    run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", dir)
+    try:
+        run("dd", "if=/dev/zero", f"of={dir}/full", "bs=4096", status=None)
+        got = fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS, status=None)
+    finally:
+        run("umount", "-l", dir)
+    equal(got.returncode, 1, f"exit status: {got.stderr}")
+    equal(layout(name), OTHER, "layout")
+    check(exists(name), "the session is gone")
+
+
+@test("the same in the other direction, by a recorder that cannot begin after it: the new session goes on recording", own=BY_TURNS)
+def cannot_begin():
+    def take_over(new):
+        p = run("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh", new, "record", "-n", standing.name,
+                "-o", standing.dir, *OPTIONS, "--on", "psi:cpu:40%", status=6)
+        check(f"session '{standing.name}' goes on recording" in p.stderr, p.stderr)
+        equal(fr_json("status", "-n", standing.name)["recorder"], False, "recorder")
+        return p.stderr
+    return taken_over(other_program(), FLIGHTREC, take_over)
 
 
 def make_newer(name):
@@ -172,25 +183,24 @@ def make_newer(name):
     run("bpftool", "map", "update", *pin, "value", "hex", *(f"{b:02x}" for b in text))
 
 
-@test("a session whose rings it cannot read: a status of its own, and the session goes on")
+@test("a session whose rings it cannot read: a status of its own, and the session goes on", own=BY_TURNS)
 def unreadable():
-    name = new_name()
+    standing.of(FLIGHTREC)
+    name, conf = standing.name, path("newer.conf")
     with open(f"{ROOT}/dist/flightrec.service", encoding="utf-8") as f:
         prevents = re.search(r"^RestartPreventExitStatus=(.*)$", f.read(), re.M).group(1).split()
-    with ended(name):
-        fr("record", "-n", name, "-o", TMP, "--detach", *SMALL)
-        before = layout(name)
-        make_newer(name)
-        equal(layout(name), before + 1, "layout")
-        with open(f"{TMP}/newer.conf", "w", encoding="utf-8") as f:
-            f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=4M\n[Storage]\nDirectory={TMP}\n")
-        for how in (("-n", name, "-o", TMP, *SMALL), ("--config", f"{TMP}/newer.conf")):
-            got = fr("record", *how, status=5)
-            check("cannot read" in got.stderr and f"flightrec stop -n {name}" in got.stderr, got.stderr)
-            check(str(got.returncode) in prevents, f"systemd starts it again: {prevents}")
-        equal(layout(name), before + 1, "layout")
-        fr("stop", "-n", name)
-        check(not exists(name), "the session is there")
+    before = layout(name)
+    make_newer(name)
+    equal(layout(name), before + 1, "layout")
+    with open(conf, "w", encoding="utf-8") as f:
+        f.write(f"[Session]\nName={name}\nProfile=minimal\nEvent=softirq\nMemory=4M\n[Storage]\nDirectory={TMP}\n")
+    for how in (("-n", name, "-o", TMP, *OPTIONS), ("--config", conf)):
+        got = fr("record", *how, status=5)
+        check("cannot read" in got.stderr and f"flightrec stop -n {name}" in got.stderr, got.stderr)
+        check(str(got.returncode) in prevents, f"systemd starts it again: {prevents}")
+    equal(layout(name), before + 1, "layout")
+    fr("stop", "-n", name)
+    check(not exists(name), "the session is there")
 
 
 if __name__ == "__main__":

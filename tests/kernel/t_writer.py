@@ -2,19 +2,17 @@
 """The process that writes snapshots: killed, stopped, confined; and the recorder killed with it."""
 import contextlib
 import os
-import random
 import re
 import signal
 import subprocess
 import tempfile
 import time
 
-from frtest import FLIGHTREC, SESSIONS, Skip, TMP, check, equal, fr, helper, main, run, test, wait_for
-from recorder import (ONE, Recorder, TAG, accounted, children, own_configured, crash, end_load, kill, kill_load, recording, start_load,
+from frtest import FLIGHTREC, SESSIONS, Skip, TMP, chance, check, equal, fr, helper, main, run, test, wait_for
+from recorder import (NOBODY, ONE, Recorder, TAG, accounted, by_options, children, configured, crash, end_load, kill, kill_load, recording, start_load,
                       trigger, write_config, writer_of)
 
-KILLS = int(os.environ.get("FR_KILLS", "12"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
-SEED = int(os.environ.get("FR_SEED", random.randrange(1 << 30)))
+KILLS = int(os.environ.get("FR_KILLS", "20"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
 
 
 def kill_something(r, rng):
@@ -31,9 +29,9 @@ def kill_something(r, rng):
 
 @test("recorder and writer killed at random moments with crashes going on: no partial file, none twice, each is accounted")
 def kills():
-    rng = random.Random(SEED)
+    rng = chance()
     rule = f"crash:comm=dying{TAG},cooldown=0s"
-    with own_configured(rule) as (name, dir, file):
+    with configured(rule) as (name, dir, file):
         r = Recorder(name, dir, "--config", file).armed()
         load = start_load(f"dying{TAG}", 20000)
         try:
@@ -62,7 +60,7 @@ def kills():
         equal(len(set(moments)), len(files), "moments, each in one file")
         equal(got["taken"], len(files), f"files, as counted: {got}")
     return f"{KILLS} kills, {died} deaths, {len(files)} files, verdicts " \
-        f"{({k: v for k, v in got['verdicts'].items() if v})}, seed {SEED}"
+        f"{({k: v for k, v in got['verdicts'].items() if v})}"
 
 
 def held_programs(pid):
@@ -82,7 +80,7 @@ def confined(pid):
 
 @test("a writer that is made anew by a confined recorder holds the programs whose misses snapshots tell")
 def writer_holds():
-    with recording("crash:comm=nobody") as r:
+    with recording(NOBODY) as r:
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         first = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
         wait_for(lambda: confined(first), "the writer is confined", 60)
@@ -99,7 +97,7 @@ def writer_holds():
 @test("where it may use several CPUs, a confined writer encodes in several threads, which end with the snapshot")
 def writer_threads():
     most = 0
-    with recording("crash:comm=nobody") as r:
+    with recording(NOBODY) as r:
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer', 60)}/task"
         for _ in range(5):
@@ -121,13 +119,14 @@ def most_memory(pid):
 
 @test("a writer has the memory for snapshots before the first one")
 def writer_memory():
-    with recording("crash:comm=nobody") as r:
+    with by_options("--on", NOBODY) as r:  # whose writer is a new one
         wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
         writer = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
         wait_for(lambda: confined(writer), "the writer is confined", 60)
         before = most_memory(writer)
-        fr("dump", "-n", r.name)
+        file = fr("dump", "-n", r.name).stdout.strip()
         more = most_memory(writer) - before
+        check(f"snapshot {file}: " in r.said(), f"it was the recorder's writer: {r.said()}")
     check(more < 8, f"{more:.1f} MiB more than the {before:.0f} that it had")  # its own code, and what /proc says of tasks
     return f"{more:.1f} MiB more"
 
@@ -149,7 +148,7 @@ def writer_killed():
 
 @test("a ring that says another size than its map has is not read, nor by a writer made anew; when it tells the truth again, it is")
 def other_geometry():
-    with recording(ONE) as r:
+    with by_options("--on", ONE) as r:
         pin = f"{SESSIONS}/{r.name}/ring-{min(os.sched_getaffinity(0))}-main"
         run(helper("spoil"), pin, "slots", 1)
         try:
@@ -196,7 +195,7 @@ def frozen(pid):
 
 @test("a snapshot that was complete when its recorder was killed is the next one's, which tells what it knows of it")
 def complete_already():
-    with own_configured(ONE) as (name, dir, file):
+    with configured(ONE) as (name, dir, file):
         first = Recorder(name, dir, "--config", file).armed()
         second = None
         try:
@@ -227,7 +226,7 @@ def complete_already():
 
 @test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
 def writer_stopped():
-    with own_configured(ONE) as (name, dir, file):
+    with configured(ONE) as (name, dir, file):
         write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
@@ -254,7 +253,7 @@ def writer_stopped():
 
 @test("a writer that not even SIGKILL ends: the snapshot failed, each moment is counted, and when it has gone there are snapshots again")
 def writer_frozen():
-    with own_configured(ONE) as (name, dir, file):
+    with configured(ONE) as (name, dir, file):
         write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
@@ -277,7 +276,7 @@ def writer_frozen():
 @test("a snapshot left by a killed recorder that the next one cannot take: no limit counts it, not for the one after that either")
 def failed_takeover():
     rule = f"crash:comm=left{TAG},cooldown=1h"
-    with own_configured(rule) as (name, dir, file):
+    with configured(rule) as (name, dir, file):
         r = Recorder(name, dir, "--config", file).armed()
         try:
             writer = writer_of(r.p.pid)

@@ -108,9 +108,13 @@ static void cost(const struct fr_live *l, struct fr_out *o)
 {
 	char a[32];
 
-	if (!l->cost.known)
+	if (!l->cost.known && !l->has_rates) /* the final counters */
 		return;
 	label(o, "overhead");
+	if (!l->cost.known) {
+		fr_out_str(o, "not measured so far (--overhead measures)\n");
+		return;
+	}
 	fr_out_printf(o, "%.2f %% of one CPU: %.0f ns an event, ", l->cost.percent, l->cost.event_ns);
 	if (l->cost.measured)
 		fr_out_printf(o, "measured for %s\n", fr_show_duration(l->cost.window_ns, a, sizeof(a)));
