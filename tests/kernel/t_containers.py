@@ -7,10 +7,8 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, main, new_name, path, replay, run,
-                    snapshots, test, wait_for)
-
-SMALL = ("-p", "minimal", "-m", "2M")
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, main, mono_ns, new_name, path,
+                    replay, run, shared, snapshots, test, wait_for)
 
 
 def hierarchy():
@@ -61,12 +59,29 @@ def container(root, pod, whole):
 FIRST = "unshare", "-fp", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"
 
 
+def recorder_of(pid):
+    """The recorder that this process has become, or begun."""
+    with open(f"/proc/{pid}/comm") as f:
+        return pid if f.read() == "flightrec\n" else recorder_of(int(child_of(pid)))
+
+
+@contextlib.contextmanager
+def adopting(before, *options):
+    """A recorder somewhere, of the shared session, which it leaves; besides what recording() gives, the session's name."""
+    name = shared(*MINIMAL)
+    try:
+        with recording(name, before, "--keep", *options) as (dir, said, pid):
+            yield name, dir, said, pid
+    finally:  # it told the session another directory
+        fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *MINIMAL)
+
+
 @contextlib.contextmanager
 def recording(name, before, *options):
     """A recorder somewhere; gives its directory, a function that ends it and gives what it said, and its pid."""
     dir, log = tempfile.mkdtemp(dir=TMP), tempfile.NamedTemporaryFile(dir=TMP, mode="r+")
-    with log, ended(name):
-        p = subprocess.Popen([*before, FLIGHTREC, "record", "-n", name, "-o", dir, *SMALL, *options], stdin=subprocess.DEVNULL,
+    with log:
+        p = subprocess.Popen([*before, FLIGHTREC, "record", "-n", name, "-o", dir, *MINIMAL, *options], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=log)
 
         def begun():
@@ -75,7 +90,8 @@ def recording(name, before, *options):
             return os.path.exists(f"{SESSIONS}/{name}/meta") and fr_json("status", "-n", name).get("recorder")
 
         def said():
-            fr("stop", "-n", name, status=None)
+            if p.poll() is None:
+                os.kill(recorder_of(p.pid), signal.SIGTERM)
             p.wait(120)
             return pathlib.Path(log.name).read_text()
 
@@ -94,11 +110,6 @@ def die_in(dir):
     return int(p.stdout)
 
 
-def moments(name):
-    """Of the session's rules: (held, taken)."""
-    return [(t["matched"], t["verdicts"].get("taken", 0)) for t in fr_json("status", "-n", name)["triggers"]]
-
-
 def snapshot_in(dir):
     return f"{dir}/{wait_for(lambda: snapshots(dir), 'a snapshot')[0]}"
 
@@ -106,8 +117,8 @@ def snapshot_in(dir):
 @test("a cgroup namespace, the machine's hierarchy beside its own: cgroup= holds for others, paths are the machine's")
 def beside():
     with cgroups() as (root, pod, other):
-        name = new_name()
-        with recording(name, container(root, pod, True), "--on", f"crash:cgroup={other}") as (dir, said, _):
+        since = mono_ns()
+        with adopting(container(root, pod, True), "--on", f"crash:cgroup={other}") as (_, dir, said, _):
             sleeper = subprocess.Popen([*enter(root + other), "sh", "-c", "while :; do sleep 0.01; done"])
             try:
                 pid = die_in(root + other)
@@ -120,14 +131,13 @@ def beside():
         equal((trigger["pid"], trigger.get("cgroup")), (pid, other), "the death")
         equal({e["pid"] for e in replay(file, "-f", f'cgroup == "{other}" && event == sched_switch')} & {sleeper.pid}, {sleeper.pid},
               f"a process in {other}")
-        check(not replay(file, "-f", 'cgroup ~ "/..*"'), "there are paths relative to the container")
+        check(not replay(file, "--since", str(since), "-f", 'cgroup ~ "/..*"'), "there are paths relative to the container")
 
 
 @test("a cgroup namespace without it: no path is made up, and a rule that cannot hold is named")
 def alone():
     with cgroups() as (root, pod, _):
-        name = new_name()
-        with recording(name, container(root, pod, False), "--on", "crash:cgroup=/nowhere", "--on", "crash") as (dir, said, _):
+        with adopting(container(root, pod, False), "--on", "crash:cgroup=/nowhere", "--on", "crash") as (_, dir, said, _):
             die_in(root + pod)
             file = snapshot_in(dir)
             text = said()
@@ -136,16 +146,16 @@ def alone():
         check(found == pod or (found is None and "cannot fire" in text and "--cgroupns=host" in text), f"cgroup {found}; {text}")
 
 
-@test("--cgroup in a cgroup namespace: its depth is the machine's")
+@test("--cgroup in a cgroup namespace: its depth is the machine's", own="they are begun inside")
 def depth():
     with cgroups() as (root, pod, _):
         os.mkdir(f"{root}{pod}/inner")
         name = new_name()
-        with recording(name, container(root, pod, False), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
+        with ended(name), recording(name, container(root, pod, False), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
             if not os.path.exists(f"{SESSIONS}/{name}/meta"):
                 check("--cgroupns=host" in said(), "refused, and not with the cure")
         # by the mounts of pid 1, which is outside
-        with recording(name, (*FIRST, *container(root, pod, False)), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
+        with ended(name), recording(name, (*FIRST, *container(root, pod, False)), "-e", "syscall", "--cgroup", "/inner") as (_, said, _):
             check(os.path.exists(f"{SESSIONS}/{name}/meta"), "no session")
             inside = run(*enter(f"{root}{pod}/inner"), "sh", "-c", f"echo $$; exec {helper('exact')} 100").stdout
             run(helper("exact"), "100")
@@ -162,8 +172,8 @@ def child_of(pid):
 @test("a pid namespace: what has the same pid there is not taken for the machine's")
 def pids():
     with cgroups() as (root, pod, _):
-        name = new_name()
-        with recording(name, ("unshare", "-fp", "--kill-child", "--mount-proc")) as (_, said, outer):
+        since = mono_ns()
+        with adopting(("unshare", "-fp", "--kill-child", "--mount-proc")) as (name, _, said, outer):
             mine = subprocess.Popen(["sh", "-c", "while :; do sleep 0.01; done"])
             script = (f"echo {mine.pid - 1} > /proc/sys/kernel/ns_last_pid && {{ sleep 600 & }} && [ $! = {mine.pid} ] && "
                       f"echo $! > {root}{pod}/cgroup.procs")
@@ -177,7 +187,7 @@ def pids():
                 mine.kill()
                 mine.wait()
         check(replay(file, "-f", f"pid == {mine.pid}"), "the process with that pid was recorded")
-        equal(replay(file, "-f", f'pid == {mine.pid} && cgroup == "{pod}"'), [], "events of it in the container's cgroup")
+        equal(replay(file, "--since", str(since), "-f", f'pid == {mine.pid} && cgroup == "{pod}"'), [], "events of it in the container's cgroup")
         check("--pid=host" in text, f"it is not said that processes are missing: {text}")
 
 

@@ -7,11 +7,9 @@ import re
 import subprocess
 import time
 
-from frtest import Skip, check, dump, equal, fr, fr_json, helper, main, replay, run, session, test
+from frtest import SAMPLES, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, replay, run, shared, test
 
 SPIN = helper("spin")
-# room for all stacks of a busy machine until the snapshot, however long it takes to come
-SAMPLES = ("-p", "minimal", "-e", "sample", "--hz", "499", "-m", "32M", "--tier", "stack=16M")
 
 
 def told(file):
@@ -23,8 +21,8 @@ def told(file):
     return all
 
 
-def spin(what, seconds="1"):
-    """Started, and done with spinning."""
+def spin(what, seconds="0.2"):
+    """Started, and done with spinning, so many seconds of CPU time."""
     p = subprocess.Popen([SPIN, what, seconds], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     said = p.stdout.readline()
     if not said and p.wait() == 77:
@@ -54,26 +52,21 @@ def at(funcs, off):
     return funcs[i][1] if i >= 0 else None
 
 
-def frames_of(told, event):
-    """The named frames of an event's user stack: {nr: frame}."""
-    return {f["nr"]: f for f in told["frame"] if f["stack"] == event["ustack_id"]}
-
-
 def sampled(file, pid):
     """Samples of a process in user space."""
-    return [e for e in replay(file) if e["event"] == "cpu_sample" and e["pid"] == pid and e["user"] and e["ustack_id"]]
+    return replay(file, "-f", f"event == cpu_sample && pid == {pid} && user == 1 && ustack_id != 0")
 
 
 def check_spinner(t, samples):
-    """Frames of most samples are those of spin_inner() and who calls it, by build-id and offset."""
-    funcs, id, good = functions(SPIN), build_id(SPIN), 0
-    check(samples, "it was sampled")
+    """Samples lie in spin_inner(), and the innermost frame of each is where the sample is: by build-id and offset, which tell its page."""
+    funcs, id, names = functions(SPIN), build_id(SPIN), set()
+    innermost = {f["stack"]: f for f in t["frame"] if not f["nr"]}
     for e in samples:
-        frames = frames_of(t, e)
-        names = [at(funcs, f["off"]) for nr, f in sorted(frames.items()) if f["build_id"] == id]
-        good += names[:1] == ["spin_inner"] or names[:1] == ["spin_outer"]
-    # the rest: the clock is read between rounds
-    check(good > len(samples) / 2, f"{good} of {len(samples)} samples are of spin_inner()")
+        f = innermost.get(e["ustack_id"])
+        if f and f["build_id"] == id:
+            names.add(at(funcs, f["off"]))
+            check((e["ip"] - f["off"]) % os.sysconf("SC_PAGE_SIZE") == 0, f"sample at {e['ip']:#x}, its frame at {f['off']:#x} of the file")
+    check("spin_inner" in names, f"{len(samples)} samples are in {names}")
 
 
 def kallsyms():
@@ -87,24 +80,24 @@ def kallsyms():
 
 @test("kernel functions are named as kallsyms does, and every kernel frame is in one")
 def kernel_names():
-    with session(*SAMPLES) as name:
-        put_away(spin("wait", "0.5"))
-        run("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
-        file = dump(name)
+    name, since = shared(*SAMPLES), mono_ns()
+    run("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=1000")
+    file = dump(name)
     rows = kallsyms()
     if not any(r[0] for r in rows):
         raise Skip("kallsyms hides addresses")
     names = {}
     for addr, kind, text, module in rows:
         names.setdefault(addr, set()).add((text, module))
-    symbols = [y for y in told(file)["symbol"] if not y["pid"]]
+    all_symbols = told(file)["symbol"]
+    symbols, mapped = [y for y in all_symbols if not y["pid"]], sum(y["pid"] != 0 and y.get("module") == "[vdso]" for y in all_symbols)
     check(symbols, "there are kernel symbols")
     for y in symbols:
         # those of BPF programs that ran then are gone
         if y["module"] != "bpf":
             check((y["name"], y["module"]) in names.get(y["addr"], ()), f"{y} is in kallsyms")
     info = fr_json("info", file)["names"]
-    equal((info["kernel"], info["kernel_symbols"]), (len(symbols), "ok"), "info")
+    equal((info["kernel"], info["kernel_symbols"]), (len(symbols) + mapped, "ok"), "info, which counts those that the kernel maps into processes")
     stext = next(r[0] for r in rows if r[2] == "_stext")
     equal(int(info["kernel_stext"], 16), stext, "_stext")
     with open("/sys/kernel/notes", "rb") as f:
@@ -112,7 +105,8 @@ def kernel_names():
     etext = next(r[0] for r in rows if r[2] == "_etext")
     starts = [y["addr"] for y in symbols]
     # beyond the kernel's text there is code of BPF programs too, and some of those have ended
-    frames = {ip for e in replay(file) if e["event"] == "cpu_sample" for ip in e.get("kstack") or [] if stext <= ip < etext}
+    samples = replay(file, "--since", str(since), "-f", "event == cpu_sample")
+    frames = {ip for e in samples for ip in e.get("kstack") or [] if stext <= ip < etext}
     check(frames, "there are kernel frames")
     lost = []
     for ip in frames:
@@ -139,10 +133,9 @@ def looked_at(name, pid, what):
 
 @test("a living process: its mapping with build-id, where its frames lie")
 def living():
-    with session(*SAMPLES, "--cpu-profile", "no") as name:
-        p = spin("wait")
-        file, t = looked_at(name, p.pid, "mapping")
-        put_away(p)
+    name, p = shared(*SAMPLES), spin("wait")
+    file, t = looked_at(name, p.pid, "mapping")
+    put_away(p)
     maps = [m for m in t["mapping"] if m["pid"] == p.pid and m["path"] == os.path.realpath(SPIN)]
     equal(len(maps), 1, "mappings of the program")
     equal(maps[0]["build_id"], build_id(SPIN), "its build-id")
@@ -151,8 +144,7 @@ def living():
     ips = [e["ip"] for e in samples if maps[0]["begin"] <= e["ip"] < maps[0]["end"]]
     names = {at(funcs, ip - maps[0]["begin"] + maps[0]["off"]) for ip in ips}
     check("spin_inner" in names, f"by the mapping, samples are in {names}")
-    # of the events alone: the profile's frames are of files that events need not name
-    all_ips = {ip for e in replay(file) if "ustack" in e for ip in [e["ip"], *(e["ustack"] or [])]}
+    all_ips = {ip for e in replay(file, "-f", "event == cpu_sample") for ip in [e["ip"], *(e["ustack"] or [])]}
     # stacks are copied behind the events: there may be one of a sample that came meanwhile, most likely of the dump itself
     all_ips |= {ip for e in replay(file, "--tier", "stack") if e["event"] == "stack" for ip in e["frames"]}
     for m in t["mapping"]:
@@ -162,11 +154,10 @@ def living():
 
 @test("a process that has ended: its frames by build-id and offset")
 def ended():
-    with session(*SAMPLES) as name:
-        p = spin("end")
-        p.wait()
-        p.stdout.close()
-        file = dump(name)
+    name, p = shared(*SAMPLES), spin("end")
+    p.wait()
+    p.stdout.close()
+    file = dump(name)
     t = told(file)
     equal([m for m in t["mapping"] if m["pid"] == p.pid], [], "mappings of the dead")
     check_spinner(t, sampled(file, p.pid))
@@ -186,11 +177,10 @@ def by_perf_map(symbols, pid):
 
 @test("JITed code: the name its perf map gives last")
 def jit():
-    with session(*SAMPLES) as name:
-        p = spin("jit")
-        file, symbols = named_in(name, p)
-        put_away(p)
-        os.unlink(f"/tmp/perf-{p.pid}.map")
+    name, p = shared(*SAMPLES), spin("jit")
+    file, symbols = named_in(name, p)
+    put_away(p)
+    os.unlink(f"/tmp/perf-{p.pid}.map")
     symbols = by_perf_map(symbols, p.pid)
     equal([(y["name"], y["size"]) for y in symbols], [("jit_spin [made]", 11)], "symbols")
     inside = [e for e in sampled(file, p.pid) if symbols[0]["addr"] <= e["ip"] < symbols[0]["addr"] + symbols[0]["size"]]
@@ -201,12 +191,11 @@ def jit():
 def vdso():
     if "[vdso]" not in open("/proc/self/maps").read():
         raise Skip("the kernel maps no functions into processes")
-    with session(*SAMPLES) as name:
-        p = spin("clock")
-        file, symbols = named_in(name, p)
-        put_away(p)
+    name, p = shared(*SAMPLES), spin("clock")
+    file, symbols = named_in(name, p)
+    put_away(p)
     check(any("clock_gettime" in y["name"] for y in symbols), f"symbols: {symbols}")
-    inner = [(e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols") if e["event"] == "cpu_sample" and e["pid"] == p.pid]
+    inner = [(e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols", "-f", f"event == cpu_sample && pid == {p.pid}")]
     check(any("clock_gettime+0x" in text and text.endswith(" [vdso]") for text in inner), f"samples are in it: {inner}")
     row, = (o for o in map(json.loads, fr("symbols", "--json", file).stdout.splitlines()) if o["path"] == "[vdso]")
     check(row["named"] and (row["named"] < row["frames"] or (row["where"], row["missing"]) == ("snapshot", None)), f"listed: {row}")
@@ -215,34 +204,32 @@ def vdso():
 
 @test("JITed code of a process that has ended; but not by a map that was changed since")
 def jit_ended():
-    with session(*SAMPLES) as name:
-        p = spin("jit")
-        map = f"/tmp/perf-{p.pid}.map"
-        put_away(p)
-        file, symbols = named_in(name, p)
-        # more than the times of files and of processes may differ by
-        time.sleep(0.1)
-        with open(map, "a") as f:
-            f.write("0 1 nobody\n")
-        later = dump(name)
-        os.unlink(map)
+    name, p = shared(*SAMPLES), spin("jit")
+    map = f"/tmp/perf-{p.pid}.map"
+    put_away(p)
+    file, symbols = named_in(name, p)
+    # more than the times of files and of processes may differ by
+    time.sleep(0.1)
+    with open(map, "a") as f:
+        f.write("0 1 nobody\n")
+    later = dump(name)
+    os.unlink(map)
     equal({y["name"] for y in by_perf_map(symbols, p.pid)}, {"jit_spin [made]"}, "symbols")
-    check(any("jit_spin [made]" in (e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols") if e["event"] == "cpu_sample"
-              and e["pid"] == p.pid), "samples are in it")
+    check(any("jit_spin [made]" in (e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols", "-f", f"event == cpu_sample && pid == {p.pid}")),
+          "samples are in it")
     equal(by_perf_map(told(later)["symbol"], p.pid), [], "symbols of a changed map")
 
 
 @test("a perf map that is a link is not followed")
 def jit_link():
-    with session(*SAMPLES) as name:
-        p = spin("jit")
-        map = f"/tmp/perf-{p.pid}.map"
-        os.rename(map, map + ".real")
-        os.symlink(map + ".real", map)
-        file = dump(name)
-        put_away(p)
-        os.unlink(map)
-        os.unlink(map + ".real")
+    name, p = shared(*SAMPLES), spin("jit")
+    map = f"/tmp/perf-{p.pid}.map"
+    os.rename(map, map + ".real")
+    os.symlink(map + ".real", map)
+    file = dump(name)
+    put_away(p)
+    os.unlink(map)
+    os.unlink(map + ".real")
     equal(by_perf_map(told(file)["symbol"], p.pid), [], "symbols")
 
 
