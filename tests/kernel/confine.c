@@ -102,6 +102,33 @@ static bool exec_fails(void)
 	return errno != 0;
 }
 
+/* Does a process begin, whatever it may do then? */
+static bool fork_fails(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return pid < 0;
+}
+
+/* What a program that is executed may get back; ~0: unknown. */
+static u64 bounding_set(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long caps = ~0ULL;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapBnd: %llx", &caps) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return caps;
+}
+
 static void *try_in_thread(void *arg)
 {
 	(void)arg;
@@ -130,6 +157,7 @@ static void try_all(void)
 	say("load", load_fails());
 	say("map", map_fails());
 	say("exec", exec_fails());
+	say("fork", fork_fails());
 	say("socket", socket(AF_INET, SOCK_STREAM, 0) < 0);
 	say("ptrace", ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0);
 	say("mount", mount("none", "/mnt", "tmpfs", 0, NULL) < 0);
@@ -177,6 +205,7 @@ int main(int argc, char **argv)
 	if (err)
 		return 1;
 	printf("caps %s\n", caps_text(done.caps, caps, sizeof(caps)));
+	printf("bound %s\n", caps_text(bounding_set(), caps, sizeof(caps)));
 	printf("seccomp %s\n", done.seccomp ? "ok" : "refused");
 	snapshot(s, argv[3]);
 	fr_sess_close(s);

@@ -156,11 +156,12 @@ REFUSED_TO_ALL = ("ptrace", "mount", "module", "settime")
 @test("the writer takes snapshots, and can load, start and reach nothing")
 def writer():
     got = confine("writer", shared(*MINIMAL))
-    for what in REFUSED_TO_ALL + ("load", "map", "exec", "socket", "code", "signal", "setuid", "thread-load", "thread-exec",
-                                  "thread-namespace", "handle"):
+    for what in REFUSED_TO_ALL + ("load", "map", "exec", "fork", "socket", "code", "signal", "setuid", "thread-load",
+                                  "thread-exec", "thread-namespace", "handle"):
         equal(got[what], "EPERM", what)
     equal((got["thread"], got["clone3"]), ("ok", "ENOSYS"), "threads")
     equal(got["caps"], "cap_dac_read_search cap_sys_ptrace cap_syslog", "capabilities")
+    equal(got["bound"], got["caps"], "what may be had again")
     equal(got["snapshot"], "ok", "snapshot")
     fr("verify", got["file"])
     info = fr_json("info", got["file"])
@@ -172,6 +173,7 @@ def main_process():
     name = shared(*MINIMAL)
     plain, hooks = confine("main", name), confine("main-hook", name)
     for got in (plain, hooks):
+        equal(got["bound"], got["caps"], "what may be had again")
         for what in REFUSED_TO_ALL:
             equal(got[what], "EPERM", what)
         for what in ("load", "map", "exec", "snapshot"):
