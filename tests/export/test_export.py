@@ -6,6 +6,7 @@ pinned, and never kept with the project. Where it cannot be had, its tests are s
 """
 import collections
 import csv
+import functools
 import glob
 import hashlib
 import io
@@ -280,15 +281,27 @@ def test_perfetto_ending(reader, folder, flight, events):
     return None
 
 
+OF_MADE = ((perfetto.test_sent_back, perfetto.SENT_BACK), (perfetto.test_narrow_calls, perfetto.CALLS),
+           (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
+
+
+def test_perfetto_of_texts(folder):
+    """Small snapshots that are made for it."""
+    reader, why = get_trace_processor(folder)
+    for test, text in OF_MADE:
+        if reader:
+            test_perfetto_made(reader, folder, test, text)
+        else:
+            skip(test.__name__, why)
+
+
 def test_perfetto(folder, flight, events):
     reader, why = get_trace_processor(folder)
     tests = (test_perfetto_counts, test_perfetto_sound, test_perfetto_slices, test_perfetto_names, test_perfetto_cut)
     of_events = (perfetto.test_states, perfetto.test_lives, perfetto.test_threads, perfetto.test_stacks)
-    of_made = ((perfetto.test_sent_back, perfetto.SENT_BACK), (perfetto.test_narrow_calls, perfetto.CALLS),
-               (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
     of_others = (test_perfetto_ending, perfetto.test_begin, perfetto.test_driver_slices, perfetto.test_gaps, profile.test_profile)
     if not reader:
-        for test in tests + of_events + tuple(test for test, _ in of_made) + of_others:
+        for test in tests + of_events + tuple(test for test, _ in OF_MADE) + of_others:
             skip(test.__name__, why)
         return
     trace = f"{folder}/x.pftrace"
@@ -311,7 +324,7 @@ def test_perfetto(folder, flight, events):
         judge(reader, complete, test, [e for e in events if e["ts"] >= since])
     test_perfetto_driver(reader, folder)
     test_perfetto_gaps(reader, folder)
-    for test, text in of_made:
+    for test, text in OF_MADE:
         test_perfetto_made(reader, folder, test, text)
     test_perfetto_profile(reader, folder, flight)
     try:
@@ -728,18 +741,20 @@ def test_texts(folder, flight, plain, events):
 
 
 def main(only):
-    """All parts, or those named."""
+    """All parts, or those named. This host is recorded if one of them asks for it."""
     with tempfile.TemporaryDirectory() as folder:
-        flight = record(folder, "-p", "full")
-        plain, events = events_of(flight)
-        parts = {"texts": lambda: test_texts(folder, flight, plain, events),
-                 "ctf": lambda: test_ctf(folder, flight, events),
-                 "tracecmd": lambda: test_tracecmd(folder, flight, events),
-                 "stacks": lambda: test_stacks(folder, flight, events),
-                 "gaps": lambda: test_gaps(folder, flight),
-                 "perfetto": lambda: test_perfetto(folder, flight, events),
-                 "memory": lambda: verdict("test_memory", test_memory(folder))}
-        for name in only or parts:
+        @functools.cache
+        def recorded():
+            flight = record(folder, "-p", "full")
+            return flight, *events_of(flight)
+
+        def part(test):
+            return lambda: test(folder, recorded()[0], recorded()[2])
+
+        parts = {"texts": lambda: test_texts(folder, *recorded()), "ctf": part(test_ctf), "tracecmd": part(test_tracecmd),
+                 "stacks": part(test_stacks), "gaps": lambda: test_gaps(folder, recorded()[0]), "perfetto": part(test_perfetto),
+                 "memory": lambda: verdict("test_memory", test_memory(folder)), "made": lambda: test_perfetto_of_texts(folder)}
+        for name in only or [name for name in parts if name != "made"]: # which is a part of perfetto's
             if name in parts:
                 parts[name]()
             else:
