@@ -16,6 +16,7 @@
 #include "io/ring/ring_read.h"
 #include "ring.h"
 
+#define RIG_FAR_S     60 /* how much longer threads go on, if the machine is so busy that not each thing happened */
 #define RIG_EVENT     7u
 #define RIG_UNITS_MIN 2u
 

@@ -17,12 +17,13 @@
 #include "../step/rig.h"
 #include "io/ring/ring_follow.h"
 
-#define WRITERS	  3
-#define FOLLOWERS 3
-#define SLOTS	  6u
-#define PAGES	  2u
-#define TAG_BITS  40
-#define KILL_1IN  5
+#define WRITERS	   3
+#define FOLLOWERS  3
+#define SLOTS	   6u
+#define PAGES	   2u
+#define TAG_BITS   40
+#define KILL_1IN   5
+#define PIECES_MIN 10
 
 static u64 ticks;
 
@@ -80,6 +81,7 @@ static u64 sum_written(void)
 /* ---- the reader that swaps ---- */
 
 static u64 passes, kills;
+static u64 tried; /* followers that are, and once somebody was killed */
 
 static int grace(void *arg)
 {
@@ -101,7 +103,8 @@ static void be_killed(const struct fr_ring_reader *r, u64 seq)
 	u64 *slot = &rig.sl.slot[seq % SLOTS], word = fr_load(slot);
 
 	if (fr_slot_com(word) == PAGES * FR_PAGE_UNITS && fr_slot_seq(word) == (seq & FR_SEQ_MASK))
-		kills += fr_cas(slot, word, fr_slot(seq, r->spare, fr_slot_cnt(word), fr_slot_com(word))) == word;
+		if (fr_cas(slot, word, fr_slot(seq, r->spare, fr_slot_cnt(word), fr_slot_com(word))) == word && !kills++)
+			fr_add(&tried, 1);
 }
 
 static void read_pass(void *buf)
@@ -147,6 +150,7 @@ static struct follower {
 	u64 pieces, again, taken;
 	u64 last_ns, last_n[WRITERS];
 	u32 pass_over; /* of the lap: records of pieces before */
+	bool is_tried; /* it has seen what it is here for; the last one, that it cannot keep up */
 } follower[FOLLOWERS];
 
 static void see(void *arg, u64 tag, u64 time_ns)
@@ -190,6 +194,10 @@ static void take(struct follower *fo, const struct fr_ring_piece *p)
 	u64 last_ns = 0;
 
 	fo->pieces++;
+	if (!fo->is_tried && fo->taken && fo->pieces > PIECES_MIN && (fo->nr < FOLLOWERS - 1 || fo->f.skipped)) {
+		fo->is_tried = true;
+		fr_add(&tried, 1);
+	}
 	compare(&fo->f);
 	fo->pass_over = fo->f.cnt - p->cnt;
 	if (rig_check_lap(&rig, fo->buf, &lap, &last_ns, see, fo))
@@ -252,12 +260,12 @@ static bool settle(struct follower *fo)
 	       (unsigned long long)fo->nr, (unsigned long long)written, (unsigned long long)fo->f.begun,
 	       (unsigned long long)fo->taken, (unsigned long long)fo->f.skipped, (unsigned long long)fo->f.skipped_laps,
 	       (unsigned long long)fo->pieces, (unsigned long long)fo->again);
-	return fo->f.begun + fo->taken + fo->f.skipped == written && fo->taken && fo->pieces > 10;
+	return fo->f.begun + fo->taken + fo->f.skipped == written && fo->taken && fo->pieces > PIECES_MIN;
 }
 
 int main(int argc, char **argv)
 {
-	u64 i, until = time(NULL) + (argc > 1 ? strtoul(argv[1], NULL, 10) : 3);
+	u64 i, until = time(NULL) + (argc > 1 ? strtoul(argv[1], NULL, 10) : 3), far = until + RIG_FAR_S;
 	bool ok = true;
 	static u8 buf[PAGES * FR_PAGE_SZ] FR_ALIGNED(FR_PAGE_SZ);
 	pthread_t reader;
@@ -275,7 +283,7 @@ int main(int argc, char **argv)
 	}
 	if (pthread_create(&reader, NULL, read_on, buf))
 		return 2;
-	while ((u64)time(NULL) < until && !fr_load(&bad))
+	while ((u64)time(NULL) < (fr_load(&tried) == FOLLOWERS + 1 ? until : far) && !fr_load(&bad))
 		usleep(20000);
 	fr_store(&stop, 1);
 	for (i = 0; i < WRITERS; i++)

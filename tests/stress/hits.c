@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#define FAR_S	    60	/* how much longer, if the machine is so busy that nothing happened by then */
 #define FR_HITS_CNT 64u /* so that they fill */
 #include "hits.h"
 
@@ -118,7 +119,7 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	double until = now() + (argc > 1 ? atof(argv[1]) : 1);
+	double until = now() + (argc > 1 ? atof(argv[1]) : 1), far = until + FAR_S;
 	bool mortal = argc > 2;
 	u64 total = 0, all_lost = 0, bad = 0, seed = 99;
 	pthread_t id[CPUS];
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < CPUS; i++)
 		pthread_create(&id[i], NULL, writer, (void *)(size_t)i);
-	while (now() < until)
+	while (now() < (flips ? until : far))
 		for (i = 0; i < CPUS; i++)
 			drain(i, &seed, mortal);
 	fr_store(&stop, 1);
