@@ -4,7 +4,10 @@
  * a line "ready", prints each alert as a line of JSON until standard input ends (a line there loads them anew), then a line of
  * counters; and unloads them, unless --keep.
  *
- *	alerts [--keep] SESSION [RULE]...
+ * The session may have had other rules, and these: bit i of an alert's rule_set is RULE number i, and counters are of this run.
+ * What the queue holds of other rules is left out. --all: counters since the session began.
+ *
+ *	alerts [--keep|--all] SESSION [RULE]...
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,6 +30,7 @@ struct test {
 	u32 slot_of[FR_TRIGGER_MAX];
 	u32 cnt;
 	u64 woken_ns;
+	struct fr_triggers before; /* as it was found */
 };
 
 static u64 mono_ns(void)
@@ -51,6 +55,16 @@ static int parse(struct test *t, char **text, int cnt)
 		}
 	t->cnt = i;
 	return 0;
+}
+
+/* The rules in these slots, by their numbers. */
+static u32 rules_in(const struct test *t, u32 slots)
+{
+	u32 i, set = 0;
+
+	for (i = 0; i < t->cnt; i++)
+		set |= (slots >> t->slot_of[i] & 1) << i;
+	return set;
 }
 
 static int load(struct test *t)
@@ -79,9 +93,11 @@ static void show(void *arg, const struct fr_alert *a)
 	struct test *t = arg;
 	struct fr_jsonw w = {.o = &t->out};
 
+	if (!rules_in(t, a->rule_set))
+		return;
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_text(&w, "kind", fr_trigger_kind_name(a->kind));
-	fr_jsonw_u64(&w, "rule_set", a->rule_set);
+	fr_jsonw_u64(&w, "rule_set", rules_in(t, a->rule_set));
 	fr_jsonw_u64(&w, "ts", a->ts);
 	fr_jsonw_u64(&w, "mono_ns", a->mono_ns);
 	fr_jsonw_u64(&w, "latency_ns", t->woken_ns - a->mono_ns);
@@ -108,6 +124,14 @@ static void show(void *arg, const struct fr_alert *a)
 	fr_out_char(&t->out, '\n');
 }
 
+/* What a slot counted before, if it was this rule's then. */
+static struct fr_trigger_slot counted_before(const struct test *t, const struct fr_trigger_slot *slot, u32 nr)
+{
+	const struct fr_trigger_slot *was = &t->before.slot[nr], none = {};
+
+	return strncmp(was->text, slot->text, sizeof(was->text)) ? none : *was;
+}
+
 static void show_counters(struct test *t)
 {
 	const struct fr_triggers *sh = fr_trig_shared(t->s);
@@ -115,19 +139,19 @@ static void show_counters(struct test *t)
 	u32 i;
 
 	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_u64(&w, "marks", sh->marks);
-	fr_jsonw_u64(&w, "mark_lost", sh->mark_lost);
-	fr_jsonw_u64(&w, "untracked", sh->untracked);
+	fr_jsonw_u64(&w, "marks", sh->marks - t->before.marks);
+	fr_jsonw_u64(&w, "mark_lost", sh->mark_lost - t->before.mark_lost);
+	fr_jsonw_u64(&w, "untracked", sh->untracked - t->before.untracked);
 	fr_jsonw_open(&w, "rules", '[');
 	for (i = 0; i < t->cnt; i++) {
 		const struct fr_trigger_slot *slot = &sh->slot[t->slot_of[i]];
+		const struct fr_trigger_slot was = counted_before(t, slot, t->slot_of[i]);
 
 		fr_jsonw_open(&w, NULL, '{');
 		fr_jsonw_text(&w, "text", slot->text);
-		fr_jsonw_u64(&w, "slot", t->slot_of[i]);
-		fr_jsonw_u64(&w, "matched", slot->matched);
-		fr_jsonw_u64(&w, "alerted", slot->alerted);
-		fr_jsonw_u64(&w, "full", slot->full);
+		fr_jsonw_u64(&w, "matched", slot->matched - was.matched);
+		fr_jsonw_u64(&w, "alerted", slot->alerted - was.alerted);
+		fr_jsonw_u64(&w, "full", slot->full - was.full);
 		fr_jsonw_close(&w, '}');
 	}
 	fr_jsonw_close(&w, ']');
@@ -155,10 +179,12 @@ static int follow(struct test *t)
 	return err < 0 ? err : 0;
 }
 
-static int run(struct test *t, bool keep)
+static int run(struct test *t, bool keep, bool all)
 {
 	int err = fr_sess_own(t->s);
 
+	if (!err && !all)
+		t->before = *fr_trig_shared(t->s);
 	err = err ?: fr_alerts_open(t->s, &t->alerts);
 	err = err ?: load(t);
 	err = err ?: follow(t);
@@ -172,16 +198,16 @@ static int run(struct test *t, bool keep)
 
 int main(int argc, char **argv)
 {
-	bool keep = argc > 1 && !strcmp(argv[1], "--keep");
+	bool keep = argc > 1 && !strcmp(argv[1], "--keep"), all = argc > 1 && !strcmp(argv[1], "--all");
 	static struct test t;
 	int status;
 
-	argv += 1 + keep;
-	argc -= 1 + keep;
+	argv += 1 + (keep || all);
+	argc -= 1 + (keep || all);
 	fr_out_init(&t.out, STDOUT_FILENO);
 	if (argc < 1 || parse(&t, argv + 1, argc - 1) || fr_sess_open(argv[0], &t.s))
 		return FR_EXIT_USAGE;
-	status = run(&t, keep);
+	status = run(&t, keep, all);
 	fr_sess_close(t.s);
 	return status;
 }

@@ -51,6 +51,10 @@ FULL = ("-p", "full", "-m", "8M")
 OURS = ("-p", "minimal", "-e", "syscall", "--comm", "frt*")
 CALLS = (*OURS, "-e", "fault", "-e", "block", "-m", "8M", "--clock", "local", "--clock", "global:0")
 SAMPLES = (*OURS, "-e", "sample", "--hz", "499", "-m", "12M", "--tier", "stack=4M", "--cpu-profile", "no", "--clock", "global:0", "--clock", "global")
+# No scheduling, and system calls of frtail alone: little else comes, so in ROOMY it stays, and TINY is full when frtail wants it to be.
+UNSCHED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
+ROOMY = (*UNSCHED, "-m", "8M")
+TINY = (*UNSCHED, "-m", "128K", "--subbuf", "4K")
 SHARED_MAX = 5  # alive at a time: each costs the whole machine a little; the one that was used last stays
 
 SEED = int(os.environ.get("FR_SEED", "1"))

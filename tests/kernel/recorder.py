@@ -8,6 +8,7 @@ and file: names with TAG, and unique to the test, are nobody else's.
 """
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -125,6 +126,18 @@ def retire():
 
 
 @contextlib.contextmanager
+def attached(options, *on):
+    """A recorder of the test's own, with these rules, over the session that tests share with these options."""
+    name, dir = shared(*options), tempfile.mkdtemp(dir=TMP)
+    _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
+    r = Recorder(name, dir, "-o", dir, "--keep", *options, *(a for rule in on for a in ("--on", rule)))
+    try:
+        yield r.armed()
+    finally:
+        kill(r)
+
+
+@contextlib.contextmanager
 def own_recording(*options, profile=SMALL, under=()):
     """A recorder with a session and -o of its own, ended whatever happens."""
     dir, name = tempfile.mkdtemp(dir=TMP), new_name()
@@ -212,9 +225,10 @@ def kill(r):
 
 def send_reload(r):
     """A reload, by SIGHUP, until it is in force."""
-    before = r.said().count("reloaded:")
+    before = len(r.said())
     r.p.send_signal(signal.SIGHUP)
-    wait_for(lambda: r.said().count("reloaded:") > before, f"reload: {r.said()}", 60)
+    answer = wait_for(lambda: re.search("^.*reload(?:ed| refused):.*$", r.said()[before:], re.M), f"reload: {r.said()}", 60)[0]
+    check("refused" not in answer, answer)
 
 
 def trigger_links(name):

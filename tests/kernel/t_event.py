@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """event:EXPR: real events pull it, near misses do not; it agrees with replay; what cannot be watched is refused."""
 import os
-import subprocess
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, check, dump, ended, equal, exists, fr, main, new_name, path, program, run, session, test,
-                    wait_for)
+from frtest import CALLS, MINIMAL, SESSIONS, TMP, check, dump, ended, equal, exists, fr, main, new_name, program, run, shared, test, wait_for
 from matrix import alerts
+from recorder import recording
 
-QUIET = ("-p", "minimal", "-e", "-sched", "-m", "1M")
-COMM = f"frw-{os.getpid()}"
+COMM = f"frtw-{os.getpid()}"
 O_CREAT = 0x40
 
 # A process with a name of its own does what the rules are about, and what they nearly are about. Its output: pids.
@@ -44,8 +42,8 @@ RULES = (
     (f'event == sys_exit && id ~ "unlink*" && ret ~ "-ENO*" && comm == "{COMM}"', 3),
     (f'event == sched_process_exit && exit_code ~ "exit([0-3])" && comm == "{COMM}"', 1),
     (f'event == sched_process_exit && exit_code ~ "SIG*" && comm == "{COMM}"', 0),
-    (f'event == signal_generate && sig == SIGUSR2 && comm ~ "frw-[0-9]*{COMM[-1]}"', 2),
-    (f'event == sched_process_exec && filename ~ "*/frw-e?ec-{os.getpid()}"', 2),
+    (f'event == signal_generate && sig == SIGUSR2 && comm ~ "frtw-[0-9]*{COMM[-1]}"', 2),
+    (f'event == sched_process_exec && filename ~ "*/frtw-e?ec-{os.getpid()}"', 2),
     (f'event == sched_switch && prev_state == D && prev_comm == "{COMM}"', None),
     (f'event == sys_exit && ret == -ENOENT && comm == "{COMM}x"', 0),
     (f'event == sys_enter && args[5] / 0 == 1 && comm == "{COMM}"', 0),
@@ -54,7 +52,7 @@ RULES = (
 
 
 def act():
-    run("/usr/bin/python3", "-S", "-c", ACTS, COMM, TMP, program(f"frw-exec-{os.getpid()}", "/bin/true"))
+    run("/usr/bin/python3", "-S", "-c", ACTS, COMM, TMP, program(f"frtw-exec-{os.getpid()}", "/bin/true"))
 
 
 def watched(name):
@@ -64,36 +62,36 @@ def watched(name):
 
 @test("real events are counted as often as they happen, near misses not; replay of the same expression counts the same")
 def agree():
-    with session("-p", "default", "-e", "syscall", "--comm", COMM, "-m", "8M") as name:
-        with alerts(name, *(f"event:{expr}" for expr, _ in RULES)) as a:
-            act()
-            file = dump(name)
-            told, counters = a.finish()
+    name = shared(*CALLS)
+    with alerts(name, *(f"event:{expr}" for expr, _ in RULES)) as a:
+        act()
+        file = dump(name)
+        told, counters = a.finish()
     for i, (expr, times) in enumerate(RULES):
         got = counters["rules"][i]
         count = int(fr("replay", "--count", "-f", expr, file).stdout)
         equal(got["matched"], count, f"{expr}: matched, against replay")
         check(count > 0 if times is None else count == times, f"{expr}: {count} times, not {times}")
         check(bool(got["alerted"]) == bool(count) and got["full"] == 0, f"{expr}: {got}")
-        equal(sum(e["rule_set"] >> got["slot"] & 1 for e in told), got["alerted"], f"{expr}: alerts")
-    one = next(e for e in told if e["rule_set"] & 1 << counters["rules"][0]["slot"])
+        equal(sum(e["rule_set"] >> i & 1 for e in told), got["alerted"], f"{expr}: alerts")
+    one = next(e for e in told if e["rule_set"] & 1)
     equal((one["kind"], one["comm"]), ("event", COMM), "alert")
     check(one["tid"] == one["pid"] and one["ts"] and one["start_ns"] and "python3" in one["exe"], f"{one}")
 
 
 @test("only the events that rules name are watched, also those that are not recorded; without rules none is")
 def attached():
-    with session(*QUIET) as name:
-        equal(watched(name), set(), "before")
-        with alerts(name, "crash") as a:
-            check("sys_exit" not in watched(name) and watched(name), f"{watched(name)}")
-            a.finish()
-        with alerts(name, f'event:event == sys_exit && ret == -ENOENT && comm == "{COMM}"', "event:sig == 64") as a:
-            equal(watched(name), {"sys_exit", "signal_generate", "signal_deliver"}, "with rules")
-            act()
-            told, counters = a.finish()
-        equal(watched(name), set(), "after")
-        equal(fr("replay", "--count", "-f", "event == sys_exit", dump(name)).stdout, "0\n", "recorded")
+    name = shared(*MINIMAL)
+    equal(watched(name), set(), "before")
+    with alerts(name, "crash") as a:
+        check("sys_exit" not in watched(name) and watched(name), f"{watched(name)}")
+        a.finish()
+    with alerts(name, f'event:event == sys_exit && ret == -ENOENT && comm == "{COMM}"', "event:sig == 64") as a:
+        equal(watched(name), {"sys_exit", "signal_generate", "signal_deliver"}, "with rules")
+        act()
+        told, counters = a.finish()
+    equal(watched(name), set(), "after")
+    equal(fr("replay", "--count", "-f", "event == sys_exit", dump(name)).stdout, "0\n", "recorded")
     check(counters["rules"][0]["matched"] >= 3, f"{counters}")
     equal(counters["rules"][1]["matched"], 0, "signal 64")
 
@@ -120,25 +118,16 @@ def refused():
 
 @test("a recorder that is given such a rule says what it does not record, takes a snapshot, and names the trigger")
 def snapshot():
-    dir, name = path("event-snapshots"), new_name()
-    os.mkdir(dir)
-    rule = f'event:event == sys_exit && ret == -ENOENT && comm == "{COMM}"'
-    with ended(name):
-        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *QUIET, "--on", rule], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        try:
-            wait_for(lambda: p.poll() is not None or exists(name) and "sys_exit" in watched(name), "the rule is loaded", 60)
-            def taken():
-                act()
-                return [f for f in os.listdir(dir) if f.endswith(".flight")]
-            files = wait_for(taken, "a snapshot", 60)
-        finally:
-            p.terminate()
-            err = p.communicate()[1]
-    check("sys_exit pulls a trigger, but is not recorded: add -e sys_exit" in err, err)
-    check("-event-" in files[0], f"{files}")
-    count = fr("replay", "--count", "-f", 'event == trigger && reason == "event" && verdict == taken', os.path.join(dir, files[0]))
+    with recording(f'event:event == sys_exit && ret == -ENOENT && comm == "{COMM}"') as r:
+        wait_for(lambda: "sys_exit" in watched(r.name), "the rule is loaded", 60)
+        act()
+        file = r.wait_files(1)[0]
+        said = r.said()
+    check("sys_exit pulls a trigger, but is not recorded: add -e sys_exit" in said, said)
+    check("-event-" in file, file)
+    count = fr("replay", "--count", "-f", f'event == trigger && reason == "event" && verdict == taken && target_comm == "{COMM}"', file)
     equal(count.stdout, "1\n", "events trigger that were taken")
 
 
-main()
+if __name__ == "__main__":
+    main()

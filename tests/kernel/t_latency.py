@@ -13,8 +13,8 @@ import subprocess
 import sys
 import time
 
-from frtest import (SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, main, need_compat_calls, new_name, path, recorder, replay, session,
-                    status, test, wait_for, wait_said)
+from frtest import CALLS, MINIMAL, SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, main, need_compat_calls, path, replay, shared, test, wait_for
+from recorder import recording
 
 CANNOT = 77
 MS = 1_000_000
@@ -57,20 +57,20 @@ class Alerts:
 
     def of(self, rule):
         """Alerts of the rule of that number."""
-        return [a for a in self.alerts() if a["rule_set"] >> self.counters["rules"][rule]["slot"] & 1]
+        return [a for a in self.alerts() if a["rule_set"] >> rule & 1]
 
 
 @contextlib.contextmanager
-def rules(*texts, record=()):
-    """A session with these rules. After the block their alerts and counters are complete; gives them and the session's name."""
-    with session("-p", "minimal", "-m", "2M", *record) as name:
-        a = Alerts(name, *texts)
-        try:
-            yield a, name
-        finally:
-            a.end()
-            check(a.counters, "no counters")
-            equal(a.counters["untracked"], 0, "tasks or requests that were not followed")
+def rules(*texts, of=MINIMAL):
+    """The session with these rules. After the block their alerts and counters are complete; gives them and the session's name."""
+    name = shared(*of)
+    a = Alerts(name, *texts)
+    try:
+        yield a, name
+    finally:
+        a.end()
+        check(a.counters, "no counters")
+        equal(a.counters["untracked"], 0, "tasks or requests that were not followed")
 
 
 def waits(*args):
@@ -124,7 +124,7 @@ def wakeup():
     took(a.of(0), tid, 200)
     equal(a.of(0)[0]["comm"], "frt-woken", "its name")
     check(a.of(0)[0]["exe"].endswith("/waits"), f"its program: {a.of(0)[0]['exe']}")
-    event = [e for e in replay(file) if e["event"] == "latency"]
+    event = [e for e in replay(file, "-f", f"event == latency && target_pid == {tid}")]
     equal(len(event), 1, "events")
     want = {"target_pid": tid, "target_comm": "frt-woken", "what": "wakeup", "limit": 100 * MS, "value": a.of(0)[0]["value_ns"],
             "ts": a.of(0)[0]["ts"]}
@@ -142,8 +142,7 @@ def preempted():
 
 @test("latency:offcpu: a task that sleeps, each time; two limits at once")
 def offcpu():
-    with rules("latency:offcpu>50ms:comm=frt-sleep*", "latency:offcpu>150ms:comm=frt-sleeps", "latency:offcpu>1h",
-               record=("-e", "sched_switch")) as (a, name):
+    with rules("latency:offcpu>50ms:comm=frt-sleep*", "latency:offcpu>150ms:comm=frt-sleeps", "latency:offcpu>1h", of=CALLS) as (a, name):
         short = waits("sleep", "frt-sleeps", 100, 4)
         long = waits("sleep", "frt-sleeps", 200, 2)
         file = dump(name)
@@ -181,7 +180,8 @@ def compat():
     with rules(f"latency:syscall:{mkdir}>1ns:comm=frt-compat", "latency:syscall:execve>1ns:comm=waits",
                "latency:syscall:execveat>1ns") as (a, _):
         waits("calls", "frt-compat")
-        p = subprocess.Popen([sys.executable, "-c", "import os\nfor path in '/nowhere', '/bin/true':\n"
+        p = subprocess.Popen([sys.executable, "-c", "import os, time\nfor path in '/nowhere', '/bin/true':\n"
+                              "    time.sleep(0.05)\n"  # more than the rule's gap
                               "    try: os.execve(os.open('/', 0) if path == '/nowhere' else os.open(path, 0), ['true'], {})\n"
                               "    except OSError: pass"])
         equal(p.wait(60), 0, "what executes by a descriptor")
@@ -324,7 +324,7 @@ def hung_before():
             end_child(tid)
     equal(a.matched(), [1], "times that the rule held")
     took(a.of(0), tid, 300, D)
-    event = [e for e in replay(file) if e["event"] == "hung"]
+    event = replay(file, "-f", f"event == hung && target_pid == {tid}")
     equal([(e["target_pid"], e["limit"], e["state"], e["ts"]) for e in event],
           [(tid, 300 * MS, D, a.of(0)[0]["ts"])], "events")
 
@@ -333,7 +333,7 @@ def hung_before():
 def starved():
     with rules("hung>200ms:comm=frt-starved", "hung>1h:comm=frt-starved") as (a, name):
         tid = waits("starve", "frt-starved", 500)  # away for 250 ms at least
-        event = replay(dump(name), "--symbols", "-f", "event == hung")
+        event = replay(dump(name), "--symbols", "-f", f"event == hung && target_pid == {tid}")
     check(event and all(where(event, tid)), f"no stacks: {event}")
     equal(a.matched()[1], 0, "times that an hour was over")
     check(max([x["value_ns"] for x in a.of(0)], default=0) >= 240 * MS, f"alerts of a long pause: {a.of(0)} {a.counters}")
@@ -342,16 +342,15 @@ def starved():
 
 @test("hung: the recorder looks by itself, and takes a snapshot while the task hangs")
 def recorded():
-    name, file = new_name(), None
-    with recorder(name, "-p", "minimal", "-m", "2M", "--on", "hung>400ms:comm=frt-looked"):
-        wait_for(lambda: glob.glob(f"{SESSIONS}/{name}/trig-*-fr_hung_look"), "the rule is loaded", 60)
+    with recording("hung>400ms:comm=frt-looked") as r:
+        wait_for(lambda: glob.glob(f"{SESSIONS}/{r.name}/trig-*-fr_hung_look"), "the rule is loaded", 60)
         with subprocess.Popen([helper("waits"), "vfork", "frt-looked", "60000"], stdout=subprocess.PIPE, text=True) as p:
             tid = int(p.stdout.readline())
             try:
-                file = wait_for(lambda: glob.glob(path(f"*-hung-frt-looked-{tid}.flight")), "a snapshot", 50)[0]
+                file = wait_for(lambda: glob.glob(f"{r.dir}/*-hung-frt-looked-{tid}.flight"), "a snapshot", 50)[0]
             finally:
                 end_child(tid)
-    event = replay(file, "--symbols", "-f", "event == hung")
+    event = replay(file, "--symbols", "-f", f"event == hung && target_pid == {tid}")
     equal([(e["target_pid"], e["target_comm"], e["state"]) for e in event], [(tid, "frt-looked", D)], "events")
     check_where(event, tid, "clone")  # which waits for the child of a vfork
     stack = fr_json("report", file)["focus"]["stack"]
@@ -366,38 +365,38 @@ def kmsg(text):
         f.write(text)
 
 
-@test("kernel: a line that begins a report; its other lines are not told")
+def alerts_of(a, mark):
+    return [x["text"] for x in a.alerts() if mark in x["text"]]
+
+
+@test("kernel: lines that begin a report are told, others are not; each is one that matched")
 def kernel():
     mark = f"frt-{os.getpid()}"
+    begins = [f"WARNING: CPU: 0 PID: 1 at {mark}", f"Kernel panic - not syncing {mark}: the same report"]
     with rules("kernel") as (a, name):
         kmsg(f"<6>{mark} an ordinary line: BUG, WARNING and Oops in its middle")
         kmsg(f"<4>------------[ cut here ]------------ {mark}")
-        kmsg(f"<4>WARNING: CPU: 0 PID: 1 at {mark}")
-        kmsg(f"<4>Kernel panic - not syncing {mark}: in the second after a report")
-        wait_for(a.alerts, "an alert")
+        for line in begins:
+            kmsg(f"<4>{line}")
+        wait_for(lambda: alerts_of(a, mark), "an alert")
         file = dump(name)
-    want = f"WARNING: CPU: 0 PID: 1 at {mark}"
-    mine = [x for x in a.alerts() if mark in x["text"]]
-    if len(mine) > 1 and mine[1]["mono_ns"] - mine[0]["mono_ns"] > 900 * MS:
-        raise Skip("this machine stood still for a second between two lines")
-    equal([x["text"] for x in mine], [want], "lines told")
-    check(a.matched()[0] >= 2, "the panic was not counted")
-    event = [e for e in replay(file) if e["event"] == "kernel_report" and mark in e["text"]]
-    equal([e["text"] for e in event], [want], "events")
+    told = alerts_of(a, mark)
+    # the second one is not told within a second of the first (tests/unit/test_rule.c): whether it is depends on this machine
+    check(told in (begins[:1], begins), f"lines told: {told}")
+    check(a.matched()[0] >= len(begins), f"{a.matched()[0]} lines matched, of {len(begins)}")
+    equal([e["text"] for e in replay(file, "-f", "event == kernel_report") if mark in e["text"]], told, "events")
 
 
 @test("kernel: a report of another kind is not the same, one of the same kind is")
 def kernel_kinds():
-    name, verdicts = new_name(), {}
-    with recorder(name, "-p", "minimal", "-m", "2M", "--on", "kernel,cooldown=1h") as p:
-        wait_said(p, "armed")
+    with recording("kernel,cooldown=1h") as r:
+        verdicts = {}
         for text, want in (("WARNING: CPU: 0 PID: 1 at", "taken"), ("BUG: kernel NULL pointer dereference", "taken"),
                            ("WARNING: CPU: 1 PID: 2 at", "dedupe")):
             kmsg(f"<4>{text} frt-{os.getpid()}")
             verdicts[want] = verdicts.get(want, 0) + 1
-            got = lambda: status(name)["triggers"][0]["verdicts"]
-            wait_for(lambda: sum(got().values()) == sum(verdicts.values()), f"{text} is decided", 60)
-            equal({k: v for k, v in got().items() if v}, verdicts, f"verdicts after {text}")
+            rule = r.wait_seen("kernel,cooldown=1h", sum(verdicts.values()))
+            equal({k: v for k, v in rule["verdicts"].items() if v}, verdicts, f"verdicts after {text}")
             time.sleep(1.1)  # more than the rule's gap
 
 

@@ -7,15 +7,15 @@ import json
 import os
 import signal
 import subprocess
+import time
 
-from frtest import (Skip, TMP, check, dump, equal, fr, helper, main, new_name, path, program, recorder, replay, run, session, test,
-                    wait_said)
+from frtest import CALLS, MINIMAL, ROOMY, TMP, check, dump, equal, fr, helper, main, program, replay, run, shared, test
 from matrix import CORE_SIGNALS, PROGRAMS, said
+from recorder import attached
 
 CANNOT = 77
 VERDICTS = ("taken", "filtered", "dedupe", "cooldown", "max", "storm", "busy", "space", "failed")
-MS, S = 1_000_000, 1_000_000_000
-PREFIX = f"frh{os.getpid() % 10000}"
+PREFIX = f"frth{os.getpid() % 10000}"
 COMM = {w: f"{PREFIX}-{w}" for w in ("die", "sh", "call", "woken", "event")}
 
 RULES = (
@@ -64,21 +64,16 @@ def rehearse(file, *rules, status=0):
 
 @test("moments, tasks, values and verdicts are those that the recorder wrote, one by one, and so are the sums")
 def one_by_one():
-    name, file = new_name(), path("rehearsed.flight")
-    options = ["-p", "default", "-e", "syscall", "--comm", f"{PREFIX}*", "-m", "64M"]
-    for rule in RULES:
-        options += ["--on", rule]
-    with recorder(name, *options) as p:
-        wait_said(p, "armed")
+    with attached(CALLS, *RULES) as recorder:
+        begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         could_wait = act()
-        fr("dump", "-n", name, "-o", file)
-        live_sums = fr("status", "-n", name, "--json").stdout
-    events = replay(file, "-f", "event in (trigger, crash, latency)")
+        file = dump(recorder.name)
+        rules = recorder.rules()
+    events = [e for e in replay(file, "-f", "event in (trigger, crash, latency)") if e["ts"] >= begin]
     live = [e for e in events if e["event"] == "trigger" and e["rule"] < len(RULES)]
     moments, sums, window = rehearse(file, *RULES)
     first = min(e["at"] for e in live)
-    if window["known_ns"] > first:
-        raise Skip("the machine did so much that the ring does not hold it all")
+    check(window["known_ns"] <= first, f"the rings hold what came since {window['known_ns']}, the first moment was {first}")
     live.sort(key=lambda e: (e["at"], e["rule"]))
     moments.sort(key=lambda m: (m["ts"], m["rule"]))
     want = [(e["rule"], e["reason"], e["target_pid"], e["verdict"]) for e in live]
@@ -86,12 +81,12 @@ def one_by_one():
     for m, e in zip(moments, live):
         if m["reason"] == "crash":
             equal(m["ts"], e["at"], f"time of {m}")
-        check(0 <= e["at"] - m["ts"] < S, f"{m} at {e['at']}")
-    values = [(e["target_pid"], e["what"], e["value"]) for e in events if e["event"] == "latency"]
+        check(m["ts"] <= e["at"] <= e["ts"], f"{m}, told by {e}")
+    values = [(e["target_pid"], e["what"], e["limit"], e["value"]) for e in events if e["event"] == "latency" and e["target_pid"] in {x["target_pid"] for x in live}]
     ours = [m for m in moments if m["reason"] == "latency"]
     equal([(m["tid"], m["what"]) for m in ours], [v[:2] for v in values], "latencies")
-    check(all(abs(m["value_ns"] - v[2]) < 50 * MS for m, v in zip(ours, values)), f"values: {ours} {values}")
-    rules = {r["rule"]: r for r in json.loads(live_sums)["triggers"]}
+    # each of both reads the clock for itself, and a hypervisor may come between
+    check(all(min(m["value_ns"], value) > limit for m, (_, _, limit, value) in zip(ours, values)), f"values: {ours} {values}")
     for s in sums:
         was = rules[RULES[s["rule"]]]
         equal((s["matched"], s["alerted"]), (was["seen"], was["alerted"]), f"sums of {s['trigger']}")
@@ -105,18 +100,17 @@ def one_by_one():
 @test("deaths are found from deliveries and exits alone, where no rule was in force: each way to die once, none to survive")
 def deaths():
     died, pids = [], set()
-    with session("-p", "minimal", "-e", "-sched", "-m", "4M") as name:
-        for prog in PROGRAMS:
-            file = program("frh-" + prog, prog)
-            for line in run(file, "--list").stdout.splitlines():
-                way, sig = line.split()
-                p = subprocess.Popen([file, way], cwd=TMP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                     stderr=subprocess.DEVNULL, text=True)
-                out = p.communicate(timeout=60)[0]
-                pids.add(p.pid)
-                died += said(prog, way, int(sig), p.returncode, out)
-        file = dump(name)
-    equal([e for e in replay(file, "--life") if e["event"] == "crash"], [], "events of rules")
+    name = shared(*ROOMY)
+    for prog in PROGRAMS:
+        file = program("frh-" + prog, prog)
+        for line in run(file, "--list").stdout.splitlines():
+            way, sig = line.split()
+            p = subprocess.Popen([file, way], cwd=TMP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            out = p.communicate(timeout=60)[0]
+            pids.add(p.pid)
+            died += said(prog, way, int(sig), p.returncode, out)
+    file = dump(name)
+    equal([e for e in replay(file, "--life") if e["event"] == "crash" and e["pid"] in pids], [], "events of rules")
     moments, sums, _ = rehearse(file, "crash:all,cooldown=0", "crash,cooldown=0")
     for d in died:
         told = [(m["rule"], m["sig"]) for m in moments if m["pid"] == d.pid]
@@ -128,10 +122,10 @@ def deaths():
 
 @test("what was not recorded is said, and psi and the like, and the status is 1; the others are evaluated")
 def silence():
-    with session("-p", "minimal", "-m", "2M") as name:
-        p = subprocess.Popen(["/bin/sh", "-c", "kill -SEGV $$"])
-        equal(p.wait(), -signal.SIGSEGV, "exit status")
-        file = dump(name)
+    name = shared(*MINIMAL)
+    p = subprocess.Popen(["/bin/sh", "-c", "kill -SEGV $$"])
+    equal(p.wait(), -signal.SIGSEGV, "exit status")
+    file = dump(name)
     rules = ("latency:syscall>1s", "psi:memory:20%", "kernel", "crash", "event:event == sys_enter && id == openat")
     moments, sums, _ = rehearse(file, *rules, status=1)
     equal([s["evaluated"] for s in sums], ["no", "no", "no", "yes", "no"], "evaluated")

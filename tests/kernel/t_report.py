@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """`flightrec report` of real histories: all its figures made again by an independent program, tests/report/check.py."""
-import contextlib
 import glob
 import json
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 
-from frtest import FLIGHTREC, ROOT, TMP, check, dump, end, equal, fr, helper, main, new_name, path, program, session, test, wait_for
+from frtest import FLIGHTREC, FULL, ROOT, check, dump, equal, fr, helper, main, path, program, shared, test, wait_for
+from recorder import attached, recording
 
 CHECK = os.path.join(ROOT, "tests", "report", "check.py")
 
@@ -23,42 +21,25 @@ def figures(file, *options):
 
 @test("all figures of two busy seconds, of windows, with a filter")
 def busy():
-    with session("-p", "full", "-m", "1M") as name:
-        load = subprocess.Popen([os.path.join(ROOT, "tests", "bench", "mixed.sh"), "2"], stdin=subprocess.DEVNULL)
-        pings = subprocess.Popen([helper("pingpong"), "500"], stdout=subprocess.DEVNULL)
-        pings.wait()
-        load.wait()
-        file = dump(name)
+    name = shared(*FULL)
+    load = subprocess.Popen([os.path.join(ROOT, "tests", "bench", "mixed.sh"), "2"], stdin=subprocess.DEVNULL)
+    pings = subprocess.Popen([helper("pingpong"), "500"], stdout=subprocess.DEVNULL)
+    pings.wait()
+    load.wait()
+    file = dump(name, "--last", "200ms")
     note = figures(file, "--since", "50%")
     figures(file, "--since", "90%", "-f", 'event == sched_switch || ret < 0 || comm ~ "s*"')
     figures(file, "--window", "60%..65%")
     return note
 
 
-@contextlib.contextmanager
-def recorder(name, dir, *options):
-    """Its triggers are armed; what it says is in a file."""
-    log = path(f"{name}.log")
-    with open(log, "w") as to:
-        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *options], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=to)
-    try:
-        wait_for(lambda: "armed" in open(log).read() or p.poll() is not None, "the trigger is armed", 60)
-        check(p.poll() is None, open(log).read())
-        yield p
-    finally:
-        p.send_signal(signal.SIGINT)
-        p.wait(120)
-        end(name)
-
-
 @test("a crash: what triggered it, the last events, calls and stack of its task, on the page and as figures")
 def crash():
-    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-crash-{os.getpid() % 1000}"
-    with recorder(name, dir, "-p", "full", "-m", "2M", "--on", f"crash:comm={comm}"):
+    comm = f"frt-crash-{os.getpid() % 1000}"
+    with attached(FULL, f"crash:comm={comm},last=2s") as r:
         p = subprocess.Popen([program(comm)])
         p.wait()
-        file = wait_for(lambda: glob.glob(f"{dir}/*.flight"), "the snapshot", 60)[0]
+        file = r.wait_files(1)[0]
     rep = json.loads(fr("report", "--json", file).stdout)
     trigger, focus = rep["trigger"], rep["focus"]
     equal((trigger["reason"], trigger["pid"], trigger["sig_name"]), ("crash", p.pid, "SIGSEGV"), "trigger")
@@ -73,14 +54,14 @@ def crash():
 
 @test("the address of a fault, NULL too, is on the pages, and none of a signal that has none")
 def addresses():
-    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-addr-{os.getpid() % 1000}"
+    comm = f"frt-addr-{os.getpid() % 1000}"
     os.symlink(sys.executable, path(comm))
     files = {}
-    with recorder(name, dir, "-m", "1M", "--on", f"crash:comm={comm},cooldown=0s"):
+    with recording(f"crash:comm={comm},cooldown=0s") as r:
         for way in ("ctypes.string_at(0)", "os.abort()", "os.kill(os.getpid(), 11)"):
             p = subprocess.Popen([path(comm), "-c", f"import ctypes, os; {way}"], stderr=subprocess.DEVNULL)
             p.wait()
-            files[way] = wait_for(lambda: glob.glob(f"{dir}/*-{p.pid}.flight"), "the snapshot", 60)[0]
+            files[way] = wait_for(lambda: glob.glob(f"{r.dir}/*-{p.pid}.flight"), "the snapshot", 60)[0]
     for way, file in files.items():
         for page in (fr("report", file).stdout, fr("info", file).stdout):
             check((", address 0x0," in page) == ("string_at" in way), f"{way}: {page[:1000]}")
@@ -101,12 +82,12 @@ threading.Thread(target=end).start()
 
 @test("a process that exits: the report is about the thread that made it exit")
 def exits():
-    name, dir, comm = new_name(), tempfile.mkdtemp(dir=TMP), f"frt-exit-{os.getpid() % 1000}"
+    comm = f"frt-exit-{os.getpid() % 1000}"
     program = path(comm)
     os.symlink(sys.executable, program)
-    with recorder(name, dir, "-p", "full", "-m", "2M", "--on", f"exit:7:comm={comm}"):
+    with attached(FULL, f"exit:7:comm={comm},last=2s") as r:
         p = subprocess.run([program, "-c", EXITS], stdout=subprocess.PIPE, text=True)
-        file = wait_for(lambda: glob.glob(f"{dir}/*.flight"), "the snapshot", 60)[0]
+        file = r.wait_files(1)[0]
     rep = json.loads(fr("report", "--json", file).stdout)
     equal((p.returncode, rep["trigger"]["reason"], rep["trigger"]["status"]), (7, "exit", 7), "trigger")
     equal(rep["focus"]["tid"], int(p.stdout), "the thread that exits")

@@ -8,11 +8,11 @@ import signal
 import subprocess
 import time
 
-from frtest import (FLIGHTREC, Skip, check, dump, ended, equal, exists, fr, lost, main, new_name, path, recorder, run, session,
-                    status, test, wait_for as wait_so_long)
+from frtest import (FLIGHTREC, ROOMY, TINY, Skip, check, dump, equal, exists, fr, lost, main, new_name, path, run, session, shared, status, test,
+                    wait_for as wait_so_long)
+from recorder import NOBODY, Recorder, configured, kill
 
 # The helper programs are what is recorded, so that a test has as much to do on a busy machine as on an idle one
-QUIET = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
 CPU_CNT = len(os.sched_getaffinity(0))
 
 
@@ -61,7 +61,7 @@ def seen(p, pattern):
 
 
 def make_events():
-    """Some hundred system calls and a birth of a task that QUIET records."""
+    """Some hundred system calls and a birth of a task that ROOMY records."""
     run("bash", "-c", "printf frtail > /proc/$$/comm; for i in $(seq 100); do echo > /dev/null; done")
 
 
@@ -82,9 +82,9 @@ PLACE = re.compile(r'"cpu":(\d+),.*"pos":\{"epoch":\d+,"tier":"(\w+)","seq":(\d+
 TIME = re.compile(r'\{"ts":(\d+),')
 
 
-def by_place(all_lines):
+def by_place(all_lines, since=0):
     """Events by CPU, tier, lap and offset, in their order."""
-    events = [line for line in all_lines if line.startswith('{"ts"')]
+    events = [line for line in all_lines if line.startswith('{"ts"') and int(TIME.match(line)[1]) >= since]
     found = {}
     for line in events:
         cpu, tier, seq, offset = PLACE.search(line).groups()
@@ -115,16 +115,18 @@ def compare(got, want):
 
 @test("three tails beside dumps in a row: lines equal to replay's, none missing, in order; nothing is lost")
 def beside_dumps():
-    with session(*QUIET, "-m", "8M") as name, contextlib.ExitStack() as stack:
+    name = shared(*ROOMY)
+    with contextlib.ExitStack() as stack:
         tails = [stack.enter_context(tail(name, "--json", "--pos")) for _ in range(3)]
         started(*tails)
-        files = []
+        files, before = [], lost(status(name))
         for _ in range(3):
             make_events()
             files.append(dump(name))
+        last = status(name)["snapshots"]
         for p in tails:
-            wait_for(lambda: seen(p, rb'"event":"snapshot_end".*"nr":3\b'), "the last dump's end")
-        equal(lost(status(name)), 0, "records the writers lost")
+            wait_for(lambda: seen(p, rb'"event":"snapshot_end".*"nr":%d\b' % last), "the last dump's end")
+        equal(lost(status(name)), before, "records the writers lost")
         for p in tails:
             interrupt(p)
         snapshots = [by_place(fr("replay", "--json", "--pos", file).stdout.splitlines()) for file in files]
@@ -159,7 +161,7 @@ FLOOD = "printf frtail > /proc/$$/comm; while :; do for i in 1 2 3 4 5 6 7 8; do
 
 @contextlib.contextmanager
 def flood(cnt=1):
-    """So many processes that do nothing but what QUIET records."""
+    """So many processes that do nothing but what ROOMY records."""
     procs = [subprocess.Popen(["bash", "-c", FLOOD], stdin=subprocess.DEVNULL) for _ in range(cnt)]
     try:
         yield
@@ -176,7 +178,8 @@ def last_cpus(file):
 
 @test("in a flood on all CPUs events come in the order of their times")
 def order():
-    with session(*QUIET, "-m", "8M") as name, tail(name, "--json") as p:
+    name = shared(*ROOMY)
+    with tail(name, "--json") as p:
         started(p)
         begin = os.path.getsize(p.file)
         with flood(2 * CPU_CNT):
@@ -190,9 +193,10 @@ def order():
     return f"{len(out)} lines"
 
 
-@test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record")
+@test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record",
+      own="it ends")
 def accounts():
-    with session(*QUIET, "-m", "128K", "--subbuf", "4K") as name, contextlib.ExitStack() as stack:
+    with session(*TINY) as name, contextlib.ExitStack() as stack:
         fast = stack.enter_context(tail(name, "--json", "-f", "event == sys_enter"))
         stopped = stack.enter_context(tail(name, "--json"))
         started(fast, stopped)
@@ -215,63 +219,64 @@ def accounts():
 
 @test("a tail whose output nobody reads skips, says so, and holds up nobody")
 def unread():
-    with session(*QUIET, "-m", "128K", "--subbuf", "4K") as name:
-        reader, writer = os.pipe()
-        with tail(name, "-f", 'comm == "frtail"', stdout=writer) as p:
-            os.close(writer)
-            before = sum(c["written"] for c in status(name)["cpus"])
-            wait_for(lambda: make_events() or sum(c["written"] for c in status(name)["cpus"]) > before + 40000, "events")
-            equal(lost(status(name)), 0, "records the writers lost")
-            with os.fdopen(reader, errors="surrogateescape") as f:
-                # one line, then the rest until the skip has been told
-                check(f.readline(), "no line")
-                os.set_blocking(f.fileno(), False)
+    name = shared(*TINY)
+    reader, writer = os.pipe()
+    with tail(name, "-f", 'comm == "frtail"', stdout=writer) as p:
+        os.close(writer)
+        before, lost_before = sum(c["written"] for c in status(name)["cpus"]), lost(status(name))
+        wait_for(lambda: make_events() or sum(c["written"] for c in status(name)["cpus"]) > before + 40000, "events")
+        equal(lost(status(name)), lost_before, "records the writers lost")
+        with os.fdopen(reader, errors="surrogateescape") as f:
+            # one line, then the rest until the skip has been told
+            check(f.readline(), "no line")
+            os.set_blocking(f.fileno(), False)
 
-                def told():
-                    with contextlib.suppress(TypeError, OSError):
-                        while f.read():
-                            pass
-                    make_events()
-                    with open(p.errors) as e:
-                        return "events skipped (" in e.read()
-                wait_for(told, "the skip is told")
-        with open(p.errors) as e:
-            first = e.readline()
-        check(first.startswith("CPU ") and " lap" in first, first)
+            def told():
+                with contextlib.suppress(TypeError, OSError):
+                    while f.read():
+                        pass
+                make_events()
+                with open(p.errors) as e:
+                    return "events skipped (" in e.read()
+            wait_for(told, "the skip is told")
+    with open(p.errors) as e:
+        first = e.readline()
+    check(first.startswith("CPU ") and " lap" in first, first)
 
 
 @test("a recorder that is killed and taken over by the next is not noticed; --last begins with history")
 def restart():
-    name = new_name()
-    with ended(name):
-        with recorder(name, *QUIET, "-m", "2M", "--keep") as first, tail(name, "--json") as p:
-            started(p)
-            first.kill()
-            first.wait()
-            with recorder(name, *QUIET, "-m", "2M", "--keep"):
-                run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
-                wait_for(lambda: seen(p, rb'"sched_process_exec".*/bin/echo'), "what came after the restart")
-                with tail(name, "--json", "--last", "60s", "-f", "event == sched_process_exec") as old:
-                    wait_for(lambda: seen(old, rb'"sched_process_exec".*/bin/echo'), "history")
-                    interrupt(old)
-                interrupt(p)
-                end = json.loads(lines(p.file)[-1])
-                equal(end["end"], "interrupt", "why it ended")
+    with configured(NOBODY) as (name, dir, conf):
+        first = Recorder(name, dir, "--config", conf).armed()
+        with contextlib.ExitStack() as stack:
+            stack.callback(kill, first)
+            p = stack.enter_context(tail(name, "--json"))
+            wait_for(lambda: run("/bin/echo") and seen(p, rb'"sched_process_exec".*/bin/echo'), "what comes before the restart")
+            kill(first)
+            second = Recorder(name, dir, "--config", conf)
+            stack.callback(kill, second)
+            second.armed()
+            run("/bin/sleep", "0")
+            wait_for(lambda: seen(p, rb'"sched_process_exec".*/bin/sleep'), "what came after the restart")
+            old = stack.enter_context(tail(name, "--json", "--last", "60s", "-f", "event == sched_process_exec"))
+            wait_for(lambda: seen(old, rb'"sched_process_exec".*/bin/sleep'), "history")
+            interrupt(old)
+            interrupt(p)
+            equal(json.loads(lines(p.file)[-1])["end"], "interrupt", "why it ended")
 
 
 @test("--last begins, in a full ring, at the lap of that moment: what is older is neither read nor skipped")
 def moment():
-    with session(*QUIET, "-m", "1M") as name:
-        with flood(2 * CPU_CNT):
-            wait_for(lambda: all(c["overwritten"] for c in status(name)["cpus"]), "rings are full")
-        time.sleep(1)
-        make_events()
-        with tail(name, "--json", "--last", "500ms") as p:
-            started(p)
-            now = {(c["cpu"], t["name"]): t for c in status(name)["cpus"] for t in c["tiers"]}
-            final = json.loads(fr("stop", "-n", name, "--json").stdout)
-            equal(p.wait(180), 0, "exit status at the session's end")
-        rings = [r for r in settled(p, final)["rings"] if r["tier"] == "main"]
+    name = shared(*TINY)
+    with flood(2 * CPU_CNT):
+        wait_for(lambda: all(c["overwritten"] for c in status(name)["cpus"]), "rings are full")
+    time.sleep(1)  # so that all that the flood left is older than what is asked for
+    now = {(c["cpu"], t["name"]): t for c in status(name)["cpus"] for t in c["tiers"]}
+    with tail(name, "--json", "--last", "500ms") as p:
+        run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
+        wait_for(lambda: seen(p, rb'"sched_process_exec".*/bin/echo'), "what came behind")
+        interrupt(p)
+        rings = [r for r in json.loads(lines(p.file)[-1])["rings"] if r["tier"] == "main"]
     for r in rings:
         had = now[r["cpu"], "main"]
         check(r["begun"] > had["overwritten"], f"CPU {r['cpu']} begins at the oldest lap: {r}, {had}")
@@ -285,35 +290,37 @@ def namespace():
     back = ["unshare", "-T", "--monotonic", f"-{int(time.monotonic() * 0.9)}"]
     if run(*ahead, "true", status=None).returncode:
         raise Skip("no time namespaces")
-    with session(*QUIET, "-m", "2M") as name:
-        run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-before > /dev/null")
-        with contextlib.ExitStack() as stack:
-            tails = [stack.enter_context(tail(name, "--json", "--pos", "--last", "1h", before=b)) for b in ((), ahead, back)]
-            run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
-            make_events()
-            file = dump(name)
-            for p in tails:
-                wait_for(lambda p=p: seen(p, rb'"event":"snapshot_end"'), "the dump's end")
-            for p in tails:
-                interrupt(p)
-        want = by_place(fr("replay", "--json", "--pos", file).stdout.splitlines())
-        got = [by_place(lines(p.file)) for p in tails]
-        execs = [sum('"sched_process_exec"' in line and "/bin/echo" in line for line in g.values()) for g in got]
-        equal(execs, execs[:1] * 3, "programs begun, before tail did and since")
-        check(execs[0] >= 2, f"{execs[0]} programs begun")
-        return f"{min(compare(g, want) for g in got)} events"
+    name = shared(*ROOMY)
+    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)  # of tasks that ended before, a tail has not seen the names
+    run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-before > /dev/null")
+    with contextlib.ExitStack() as stack:
+        tails = [stack.enter_context(tail(name, "--json", "--pos", "--last", "1h", before=b)) for b in ((), ahead, back)]
+        run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
+        make_events()
+        file = dump(name)
+        last = status(name)["snapshots"]
+        for p in tails:
+            wait_for(lambda p=p: seen(p, rb'"event":"snapshot_end".*"nr":%d\b' % last), "the dump's end")
+        for p in tails:
+            interrupt(p)
+    want = by_place(fr("replay", "--json", "--pos", file).stdout.splitlines(), begin)
+    got = [by_place(lines(p.file), begin) for p in tails]
+    execs = [sum('"sched_process_exec"' in line and "/bin/echo" in line for line in g.values()) for g in got]
+    equal(execs, execs[:1] * 3, "programs begun, before tail did and since")
+    check(execs[0] >= 2, f"{execs[0]} programs begun")
+    return f"{min(compare(g, want) for g in got)} events"
 
 
 @test("what cannot be followed is refused with its cure")
 def refusals():
     got = fr("tail", "-n", "frtest-none", status=4)
     check("no session 'frtest-none'" in got.stderr, got.stderr)
-    with session(*QUIET, "-m", "1M") as name:
-        for args, word in ((("-f", "latency > 1ms"), "flightrec replay"), (("-f", "nosuch > 1"), "nosuch"),
-                           (("--tier", "nosuch"), "nosuch"), (("--last", "x"), "duration"), (("FILE",), "flightrec replay")):
-            got = fr("tail", "-n", name, *args, status=2)
-            check(word in got.stderr and got.stderr.startswith("flightrec: "), got.stderr)
-        check(exists(name), "the session goes on")
+    name = shared(*ROOMY)
+    for args, word in ((("-f", "latency > 1ms"), "flightrec replay"), (("-f", "nosuch > 1"), "nosuch"),
+                       (("--tier", "nosuch"), "nosuch"), (("--last", "x"), "duration"), (("FILE",), "flightrec replay")):
+        got = fr("tail", "-n", name, *args, status=2)
+        check(word in got.stderr and got.stderr.startswith("flightrec: "), got.stderr)
+    check(exists(name), "the session goes on")
 
 
 if __name__ == "__main__":
