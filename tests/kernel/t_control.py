@@ -23,11 +23,11 @@ def sock_path(name):
 
 
 def two_groups():
-    """Two groups that exist here, for the rights; not root's."""
-    found = [g for g in grp.getgrall() if 0 < g.gr_gid < NOBODY]
+    """Two groups that exist here, for the rights: those with the highest numbers, which are not the first of a process's groups."""
+    found = sorted((g for g in grp.getgrall() if 9 < g.gr_gid < NOBODY), key=lambda g: g.gr_gid)
     if len(found) < 2:
         raise Skip("there are no two groups in /etc/group")
-    return found[0], found[1]
+    return found[-2], found[-1]
 
 
 _where = {}  # session: the directory of its snapshots
