@@ -6,6 +6,7 @@ Tests share one session, and one recorder that is told its rules and its directo
 text is known; rules() and all that is made of it show what was added since the test began. Cooldowns and dedupe go by a program's name
 and file: names with TAG, and unique to the test, are nobody else's.
 """
+import atexit
 import contextlib
 import os
 import re
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import FLIGHTREC, MINIMAL, SESSIONS, TMP, check, end, fr_json, new_name, path, program, shared, status, wait_for
+from frtest import FLIGHTREC, MINIMAL, SESSIONS, TMP, check, dump, end, fr_json, new_name, path, program, replay, shared, status, wait_for
 
 SMALL = MINIMAL
 RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
@@ -75,6 +76,7 @@ def accounted(r):
 
 
 _before = {}  # session: its rules' counters when the test began
+_left = []  # sessions for expendable()
 _common = None  # the recorder that recording() gives
 
 
@@ -137,20 +139,21 @@ def attached(options, *on):
         kill(r)
 
 
-@contextlib.contextmanager
-def own_recording(*options, profile=SMALL, under=()):
-    """A recorder with a session and -o of its own, ended whatever happens."""
-    dir, name = tempfile.mkdtemp(dir=TMP), new_name()
-    r = Recorder(name, dir, "-o", dir, *profile, *options, under=under)
-    try:
-        yield r.armed()
-    finally:
-        kill(r)
-        end(name)
-
-
 def crash(name, *args):
     return subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, text=True).stdout
+
+
+def crash_decided(name, session):
+    """A crash, and the recorder has decided about it: its mark is in the history."""
+    p = subprocess.Popen([program(name)], stdout=subprocess.DEVNULL)
+    p.wait()
+
+    def decided():
+        file = dump(session)
+        marks = [e for e in replay(file, "--life") if e["event"] == "trigger"]
+        os.unlink(file)
+        return any(e["target_pid"] == p.pid for e in marks)
+    wait_for(decided, f"the mark of {name}[{p.pid}]", 60)
 
 
 def trigger(file):
@@ -179,26 +182,63 @@ def configured(*on, more=""):
 
 
 @contextlib.contextmanager
-def by_options(*options, under=()):
-    """A recorder that has its rules by options; it takes over the session of such tests, and leaves it when it ends."""
-    name, dir, _ = lease(ATTENDED)
-    r = Recorder(name, dir, "-o", dir, *ATTENDED, "--keep", *options, under=under)
-    try:
-        yield r.armed()
-    finally:
-        kill(r)
+def attended():
+    """The session of recorders that have their rules by options, without one: its name and a directory."""
+    yield lease(ATTENDED)[:2]
 
 
 @contextlib.contextmanager
-def own_configured(*on, more=""):
-    """The same with a session of the test's own, which the first recorder begins."""
+def by_options(*options, under=()):
+    """Such a recorder; it takes the session over, and leaves it when it ends."""
+    with attended() as (name, dir):
+        r = Recorder(name, dir, "-o", dir, *ATTENDED, "--keep", *options, under=under)
+        try:
+            yield r.armed()
+        finally:
+            kill(r)
+
+
+@contextlib.contextmanager
+def own_configured(*on, more="", leave=False):
+    """
+    The same with a session of the test's own, which the first recorder begins. leave: it is not ended, but left for expendable(); then its
+    settings must be those of RECORDED.
+    """
     name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
     file = path(f"{name}.conf")
     write_config(file, name, dir, *on, more=more)
     try:
         yield name, dir, file
+        if leave and os.path.exists(f"{SESSIONS}/{name}/meta"):
+            _left.append(name)
+    finally:
+        if name not in _left:
+            end(name)
+
+
+@contextlib.contextmanager
+def expendable(*on, more=""):
+    """The same with a session that the test ends, or may do: one that another test has left, or a new one."""
+    if not _left:
+        with own_configured(*on, more=more) as given:
+            yield given
+        return
+    name, dir = _left.pop(), tempfile.mkdtemp(dir=TMP)
+    file = path(f"{name}.conf")
+    _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
+    write_config(file, name, dir, *on, more=more)
+    try:
+        yield name, dir, file
     finally:
         end(name)
+
+
+def end_left():
+    while _left:
+        end(_left.pop())
+
+
+atexit.register(end_left)
 
 
 def start_load(name, nap_us):

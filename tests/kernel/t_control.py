@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from frtest import FLIGHTREC, SESSIONS, Skip, check, equal, exists, fr, fr_json, main, path, run, status, test, wait_for
-from recorder import RECORDED, by_options, configured, own_configured
+from recorder import RECORDED, by_options, configured, expendable, own_configured
 
 RUN = "/run/flightrec"
 NOBODY = 65534
@@ -154,7 +154,7 @@ def crash():
 @test("snapshots that could not be written or had no room: status says how many, and why; of rules, dumps and SIGUSR1",
       own="what failed is counted for a session's whole life")
 def why_failed():
-    with daemon(of=own_configured) as (name, p, _):
+    with daemon(of=lambda: own_configured(leave=True)) as (name, p, _):
         told = lambda: {x["what"]: x["text"] for x in status(name)["problems"] if x["what"] in ("failed", "quota")}
         equal(told(), {}, "problems before")
         os.rename(where(name), where(name) + ".away")  # the directory alone would be made again
@@ -288,7 +288,7 @@ def following(name):
       own="the session is stopped")
 def follow_restart():
     with contextlib.ExitStack() as all_of_it:
-        name, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n", of=own_configured))
+        name, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n", of=expendable))
         w, got, err = all_of_it.enter_context(following(name))
         for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
             p.send_signal(sig)
@@ -418,7 +418,7 @@ def nobody_listens():
 @test("a recorder that was killed leaves a socket: status works, and the next recorder takes its place",
       own="the session is stopped")
 def stale():
-    with daemon(of=own_configured) as (name, p, file):
+    with daemon(of=expendable) as (name, p, file):
         p.kill()
         p.wait()
         check(os.path.exists(sock_path(name)), "no socket was left")

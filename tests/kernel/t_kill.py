@@ -12,8 +12,8 @@ import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, SYSCALLS as OPTIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json, main,
-                    new_name, path, run, session, snapshots, status, test, wait_for, wait_said, written)
+from frtest import (FLIGHTREC, SESSIONS, SYSCALLS as OPTIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json,
+                    main, new_name, path, run, session, snapshots, status, test, wait_for, wait_said, written)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
 STARTS = ADOPTIONS = KILLS * 3 // 20
@@ -90,7 +90,8 @@ def owned(name, *options):
         if p.poll() is None:
             p.kill()
         p.communicate()
-        wait_for(lambda: not os.path.exists(f"{SESSIONS}/{name}/meta") or not status(name)["recorder"], "a dead recorder is no more said to live")
+        wait_for(lambda: not os.path.exists(f"{SESSIONS}/{name}/meta") or not status(name)["recorder"],
+                 "a dead recorder is no more said to live")
 
 
 def kill_after(args, longest):

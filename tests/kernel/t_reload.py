@@ -9,8 +9,8 @@ import tempfile
 import time
 
 from frtest import SESSIONS, TMP, check, dump, end, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
-from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, kill, kill_load, next_link, own_configured,
-                      refused_pin, send_reload, start_load, trigger_links, write_config)
+from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, expendable, kill, kill_load, next_link,
+                      own_configured, refused_pin, send_reload, start_load, trigger_links, write_config)
 
 
 def initial_values(pid):
@@ -209,7 +209,7 @@ def refused_halfway():
       own="the session is stopped, with incidents left")
 def other_directory():
     who = f"moved{TAG}"
-    with own_configured(NOBODY) as (name, first, file):
+    with expendable(NOBODY) as (name, first, file):
         second, third = (tempfile.mkdtemp(dir=TMP) for _ in range(2))
         r = Recorder(name, first, "--config", file)
         try:

@@ -9,7 +9,7 @@ import subprocess
 import termios
 
 from frtest import FLIGHTREC, check, equal, exists, main, program, snapshots, test, wait_for
-from recorder import ATTENDED, lease, own_configured
+from recorder import ATTENDED, RECORDED, expendable, lease
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -18,20 +18,20 @@ RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
 @contextlib.contextmanager
 def attended():
     name, dir, _ = lease(ATTENDED)
-    yield name, dir, ("--keep",)
+    yield name, dir, (*ATTENDED, "--keep")
 
 
 @contextlib.contextmanager
 def own():
-    with own_configured() as (name, dir, _):
-        yield name, dir, ()
+    with expendable() as (name, dir, _):
+        yield name, dir, RECORDED
 
 
 @contextlib.contextmanager
 def recorder(stderr, session):
     """In the foreground, with these messages: its process, session, and where its snapshots go."""
     with session() as (name, dir, more):
-        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *ATTENDED, *more, "--on", RULE],
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", dir, *more, "--on", RULE],
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
         try:
             yield p, name, dir
@@ -73,7 +73,7 @@ def gone():
 @test("the command of `record -- COMMAND` meets a closed pipe as always")
 def command():
     with attended() as (name, dir, more):
-        text = f"{FLIGHTREC} record -n {name} -o {dir} {' '.join(ATTENDED + more)} -- sh -c 'yes; kill -l $? >&2' 2>{dir}/said | head -n 1"
+        text = f"{FLIGHTREC} record -n {name} -o {dir} {' '.join(more)} -- sh -c 'yes; kill -l $? >&2' 2>{dir}/said | head -n 1"
         subprocess.run(["sh", "-c", text], stdout=subprocess.DEVNULL, timeout=300)
         with open(f"{dir}/said") as f:
             check("PIPE" in f.read().split(), "no SIGPIPE")

@@ -9,8 +9,8 @@ import tempfile
 import time
 
 from frtest import FLIGHTREC, SESSIONS, Skip, TMP, chance, check, equal, fr, helper, main, run, test, wait_for
-from recorder import (NOBODY, ONE, Recorder, TAG, accounted, by_options, children, configured, crash, end_load, kill, kill_load, recording, start_load,
-                      trigger, write_config, writer_of)
+from recorder import (NOBODY, ONE, Recorder, TAG, accounted, by_options, children, configured, crash, crash_decided, end_load, kill, kill_load, recording,
+                      start_load, trigger, write_config, writer_of)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
 
@@ -195,17 +195,15 @@ def frozen(pid):
 
 @test("a snapshot that was complete when its recorder was killed is the next one's, which tells what it knows of it")
 def complete_already():
-    with configured(ONE) as (name, dir, file):
+    with configured(ONE, more="[Control]\nSocket=yes\n") as (name, dir, file):
         first = Recorder(name, dir, "--config", file).armed()
         second = None
         try:
             writer = wait_for(lambda: writer_of(first.p.pid), "a writer", 60)
             wait_for(lambda: confined(writer), "the writer is confined", 60)
             os.kill(writer, signal.SIGSTOP)
-            crash(f"one{TAG}")
-            wait_for(lambda: first.rules()[ONE]["alerted"] == 1, "the alert", 60)
-            for _ in range(3):
-                first.rules()  # the recorder answers: what came before has been handled, and the writer has its order
+            crash_decided(f"one{TAG}", name)
+            fr("status", "-n", name)  # the recorder answers: what came before has been handled, and the writer has its order
             os.kill(first.p.pid, signal.SIGSTOP)  # it is not told that its snapshot is complete
             os.kill(writer, signal.SIGCONT)
             taken = wait_for(first.files, "the snapshot", 60)
@@ -240,8 +238,7 @@ def writer_stopped():
             rule = r.wait_seen(ONE, 1)
             equal((rule["taken"], rule["verdicts"]["failed"]), (1, 0), f"verdicts: {rule}")
             os.kill(writer_of(r.p.pid), signal.SIGSTOP)  # it has one in progress when the recorder ends
-            crash(f"one{TAG}")
-            time.sleep(0.2)
+            crash_decided(f"one{TAG}", name)
             equal(r.end(), 0, f"exit status: {r.said()}")
             equal(len(r.files()), 2, f"files: {r.said()}")
             r = Recorder(name, dir, "--config", file).armed()
@@ -281,9 +278,7 @@ def failed_takeover():
         try:
             writer = writer_of(r.p.pid)
             os.kill(writer, signal.SIGSTOP)
-            crash(f"left{TAG}")
-            wait_for(lambda: r.rules()[rule]["seen"] == 1, "it is seen", 60)
-            time.sleep(0.5)  # and decided
+            crash_decided(f"left{TAG}", name)
             kill(r)
             os.kill(writer, signal.SIGKILL)
             os.rename(dir, dir + ".old")  # it was promised there
