@@ -83,6 +83,16 @@ struct fr_governing {
 	u32 trigger_cost; /* the triggers' programs' part of cost; 0 in older sessions, where sample_cpus had 64 bits */
 };
 
+/* At most so many processes that read for snapshots are left behind, waiting for what does not answer (io/errand.h). */
+#define FR_LEFT_MAX 2
+
+/* One of them, or one that is at work; written by who takes a snapshot. */
+struct fr_left {
+	u64 pid;   /* 0: none */
+	u64 start; /* of its stat(5): tells it from a later process of that pid */
+	u64 key;   /* what it waits for, 0: not known */
+};
+
 /* Written by user space (switches) and by BPF (counters), each on cache lines of its own. */
 struct fr_session {
 	/* switches: read by every program, rarely written */
@@ -101,6 +111,7 @@ struct fr_session {
 	struct fr_governing governing;
 	u64 wall_step_cnt; /* steps ever seen; step i is in wall_step[i % FR_WALL_STEP_MAX] */
 	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
+	struct fr_left left[FR_LEFT_MAX];
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Attackers as another user: who has no rights can neither hide from the recorder nor stop or blind it."""
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 
-from frtest import (FLIGHTREC, SYSCALLS, Skip, check, dump, end, equal, fr_json, main, new_name, path, replay, run, session, shared, test,
-                    wait_for)
+from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
+                    run, session, shared, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
-from recorder import recording
+from recorder import TAG, crash, own_recording, recording
 
 NOBODY = 65534
 AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups")
@@ -247,6 +253,181 @@ def connect_flood():
     equal(tried(after) - tried(before), cnt + root.asked - asked, f"connections served and refused: {after}")
     equal(after["refused"]["full"] + after["refused"]["failed"], 0, f"other reasons: {after}")
     check(after["refused"]["denied"] <= cnt and after["served"] - before["served"] == root.asked - asked, f"who was served: {after}")
+
+# ---- whoever looks at it waits ----
+
+STRANGER = (*AS_NOBODY, "unshare", "-Urm")
+
+
+def fuse_device():
+    """/dev/fuse as most systems have it, for everybody."""
+    device = path("fuse")
+    if not os.path.exists(device):
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(10, 229))
+        os.chmod(device, 0o666)
+        for dir in (TMP, os.path.dirname(device)):
+            os.chmod(dir, 0o755)
+    return device
+
+
+def said_or_ended(p):
+    """The first line of a process, "" if it ended instead. One that says nothing is ended."""
+    limit = threading.Timer(60, p.kill)
+    limit.start()
+    try:
+        return p.stdout.readline()
+    finally:
+        limit.cancel()
+
+
+@contextlib.contextmanager
+def stalling(mode, *under):
+    """A process, of another user in a user namespace of its own, that whoever looks at it waits for (stall.c): its pid."""
+    place = tempfile.mkdtemp(dir=os.path.dirname(fuse_device()))
+    os.chmod(place, 0o777)
+    program = path("frt-stall")
+    if not os.path.exists(program):
+        shutil.copy(helper("stall"), program)
+        os.chmod(program, 0o755)
+    p = subprocess.Popen([*(under or STRANGER), program, mode, fuse_device(), place], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        if not said_or_ended(p):
+            raise Skip(f"no FUSE file system in a user namespace here: status {p.wait(60)}")
+        yield p.pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(p.pid, signal.SIGKILL)
+        p.stdin.close()
+        p.stdout.close()
+        p.wait(60)
+
+
+def is_locked(pid):
+    """Whoever reads its command line waits: tried by a process that may be left behind."""
+    p = subprocess.Popen(["cat", f"/proc/{pid}/cmdline"], stdout=subprocess.DEVNULL)
+    try:
+        p.wait(1)
+        return False
+    except subprocess.TimeoutExpired:
+        p.kill()
+        return True
+
+
+def frames_in_file(name, pid):
+    """Has a sample the process in its own file's code?"""
+    return any(e["pid"] == pid for e in replay(dump(name, "--last", "5s"), "-f", f"event == cpu_sample && pid == {pid}"))
+
+
+def unread(file):
+    """What the file says was not read: by pid, {what: why}."""
+    got = {}
+    for item in fr_json("info", file).get("unread", {}).get("items", []):
+        got.setdefault(item["pid"], {})[item["what"]] = item["why"]
+    return got
+
+
+def command_lines(file):
+    """pid: command line, of the processes' lines in the file."""
+    text = subprocess.run(["zstd", "-dcq", file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    lines = [line for line in text.split(b"\n") if b'{"pid":' in line and line.endswith(b"}")]
+    got = {}
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            item = json.loads(line[line.index(b'{"pid":'):])
+            got[item["pid"]] = item.get("cmdline")
+    return got
+
+
+def helpers():
+    """Processes that read for snapshots, of anybody: pid: state."""
+    got = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+            text = f.read()
+            if "(flightrec-look)" in text:
+                got[int(pid)] = text.rsplit(")", 1)[1].split()[0]
+    return got
+
+
+def kept_by(pid):
+    """What a process has open, and has mapped that is no file of its program's."""
+    fds = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    with open(f"/proc/{pid}/maps") as f:
+        return [fd for fd in fds if fd != "/dev/null" and not fd.startswith(("pipe:", "/proc/"))] + \
+            [line for line in f if "bpf-map" in line or "bpf_map" in line]
+
+
+def whole(file):
+    """The file is sound, and has the events until the snapshot was taken."""
+    fr("verify", file)
+    info = fr_json("info", file)
+    equal([h for h in info["holes"] if h["tier"] != "stack"], [], f"holes of {file}")
+    return file
+
+
+@test("a process that holds its memory's lock: the snapshot is whole without it, says so, and has all others")
+def holds_lock():
+    name = shared(*FULL)
+    with stalling("lock") as pid:
+        check(is_locked(pid), "its command line cannot be read")
+        dead = subprocess.Popen([path("frt-true") if os.path.exists(path("frt-true")) else shutil.copy("/bin/true", path("frt-true"))])
+        dead.wait()
+        file = whole(dump(name))
+        missed, lines = unread(file), command_lines(file)
+        events = replay(file, "-f", f"event == sched_process_exit && pid == {dead.pid}")
+    check(pid in missed and set(missed[pid].values()) <= {"late", "waited"}, f"the process is named: {missed}")
+    check(not lines.get(pid), f"its command line is not there: {lines.get(pid)}")
+    check(os.getpid() in lines and "python" in lines[os.getpid()], "this process's command line is there")
+    equal(len(events), 1, "ends of a process that ended before the snapshot")
+
+
+def left_behind(name, cnt):
+    """Snapshots until so many helpers are left behind; what the last one says was not read."""
+    file = whole(dump(name))
+    wait_for(lambda: list(helpers().values()).count("D") == cnt, f"{cnt} helpers are left behind: {helpers()} {unread(file)}")
+    return unread(file)
+
+
+@test("files whose server never answers: snapshots go on, two helpers are left behind, which keep nothing; a session ends without them",
+      own="its helpers are left behind, and it is ended")
+def never_answered():
+    before = helpers()
+    with contextlib.ExitStack() as stack:
+        name = stack.enter_context(session(*FULL))
+        pids = []
+        for cnt in (1, 2):
+            pids.append(stack.enter_context(stalling("server", "unshare", "-m")))
+            wait_for(lambda: frames_in_file(name, pids[-1]) or pids[-1] in unread(dump(name)), "samples of it are there")
+            missed = left_behind(name, cnt)
+            check(all(pid in missed for pid in pids), f"each is named: {missed}")
+        for pid, state in helpers().items():
+            equal(kept_by(pid), [], f"kept by helper {pid} ({state})")
+        missed = unread(whole(dump(name)))
+        check("left" in missed[os.getpid()].values(), f"no helper is started while two wait: {missed.get(os.getpid())}")
+        equal(len(helpers()) - len(before), 2, f"helpers: {helpers()}")
+        fr("stop", "-n", name, timeout=60)
+        check(not exists(name), "the session has ended")
+        equal(len(helpers()) - len(before), 2, f"helpers after the session: {helpers()}")
+    wait_for(lambda: not set(helpers()) - set(before), f"helpers end with what they waited for: {helpers()}", 60)
+
+
+@test("a recorder takes a snapshot of each of three crashes while both kinds stall; stop ends",
+      own="it is told to end, and its session with it")
+def recorder_beside():
+    program = f"stalled{TAG}"
+    with stalling("lock") as locked, stalling("page") as mapped:
+        with own_recording("--on", f"crash:comm={program},cooldown=0s", profile=FULL) as r:
+            time.sleep(1)
+            for cnt in (1, 2, 3):
+                crash(program, 1)
+                files = r.wait_files(cnt)
+            equal(len(files), 3, f"snapshots: {r.said()}")
+            missed = [unread(whole(file)) for file in files]
+            for one in missed:
+                check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            check(not exists(r.name), "the session has ended")
 
 
 if __name__ == "__main__":

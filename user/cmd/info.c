@@ -95,6 +95,23 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
+bool fr_info_unread(const char **at, struct fr_info_unread *u)
+{
+	char *end;
+
+	if (!*at || !**at)
+		return false;
+	u->pid = strtoul(*at, &end, 10);
+	u->what = end + (*end == ' ');
+	u->what_len = strcspn(u->what, " ;");
+	end = (char *)u->what + u->what_len;
+	u->why = end + (*end == ' ');
+	u->why_len = strcspn(u->why, ";");
+	*at = u->why + u->why_len;
+	*at += **at == ';';
+	return u->what_len && u->why_len;
+}
+
 /* 0 or -errno, reported. */
 static int open_file(struct flightrec *fr, const char *path)
 {

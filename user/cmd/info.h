@@ -43,4 +43,12 @@ void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s);
 /* "a=3;b=1": the next pair at *at, moved behind it. False at the end. */
 bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v);
 
+/* "7 cmdline late;9 files died": the next thing that was not read, at *at, moved behind it. False at the end. */
+struct fr_info_unread {
+	u32 pid; /* 0: of no process */
+	int what_len, why_len;
+	const char *what, *why;
+};
+bool fr_info_unread(const char **at, struct fr_info_unread *u);
+
 #endif

@@ -269,6 +269,28 @@ static void put_names(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_close(w, '}');
 }
 
+static void put_unread(struct fr_jsonw *w, const struct fr_info *s)
+{
+	const char *at = fr_info_fact(s, "unread");
+	struct fr_info_unread u;
+
+	if (!at)
+		return;
+	fr_jsonw_open(w, "unread", '{');
+	put_num(w, "count", s, "unread_cnt");
+	put_num(w, "helpers_left", s, "helpers_left");
+	fr_jsonw_open(w, "items", '[');
+	while (fr_info_unread(&at, &u)) {
+		fr_jsonw_open(w, NULL, '{');
+		fr_jsonw_u64(w, "pid", u.pid);
+		fr_jsonw_mem(w, "what", u.what, u.what_len);
+		fr_jsonw_mem(w, "why", u.why, u.why_len);
+		fr_jsonw_close(w, '}');
+	}
+	fr_jsonw_close(w, ']');
+	fr_jsonw_close(w, '}');
+}
+
 static void put_incidents(struct fr_jsonw *w, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;
@@ -319,6 +341,7 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 	put_num(&w, "begin_ns", s, "begin_ns");
 	put_num(&w, "snapshot_ns", s, "snapshot_ns");
 	put_names(&w, s);
+	put_unread(&w, s);
 	put_profile(&w, s);
 	put_incidents(&w, s);
 	put_lacks(&w, s);

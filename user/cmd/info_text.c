@@ -348,6 +348,28 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	}
 }
 
+/* What was not read of which process: the first of them. */
+#define UNREAD_SHOWN 8
+
+static void put_unread(struct fr_out *o, bool *any, const struct fr_info *s)
+{
+	u64 cnt = fact_count(s, "unread_cnt"), left = fact_count(s, "helpers_left"), shown;
+	const char *at = fr_info_fact(s, "unread");
+	struct fr_info_unread u;
+
+	put_lack(o, any, cnt, "thing(s) that other processes and files did not tell in time, of the process with this pid:");
+	for (shown = 0; shown < UNREAD_SHOWN && fr_info_unread(&at, &u); shown++) {
+		fr_out_printf(o, "    %u: ", u.pid);
+		fr_escape_text(o, u.what, u.what_len);
+		fr_out_str(o, " (");
+		fr_escape_text(o, u.why, u.why_len);
+		fr_out_str(o, ")\n");
+	}
+	if (shown < cnt)
+		fr_out_printf(o, "    and %llu more: `info --json` names them\n", (unsigned long long)(cnt - shown));
+	put_lack(o, any, left, "helper process(es) that still waited for one of them");
+}
+
 static void put_unrecovered(struct fr_out *o, bool *any, const struct fr_info *s)
 {
 	const char *at = fr_info_fact(s, "recovered"), *name;
@@ -392,6 +414,7 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "processes_left_out"),
 		 "living process(es) without command line or cgroup: too many, or too few descriptors");
+	put_unread(o, &any, s);
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)

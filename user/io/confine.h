@@ -14,7 +14,7 @@
  *		CAP_BPF			look-ups by pinned maps, TEST_RUN of pinned programs
  *		CAP_DAC_OVERRIDE	only if the directory of snapshots belongs to another user and needs it
  *		seccomp			allows what copying and writing need; bpf() without PROG_LOAD, MAP_CREATE,
- *					LINK_CREATE...; threads, but no execve, socket, ptrace, fork
+ *					LINK_CREATE...; threads and forks of itself, but no execve, socket, ptrace
  *
  * A forbidden call fails with EPERM and kills nothing. Both get no new privileges, and empty bounding, inheritable and ambient
  * sets as far as the process is allowed to. If a kernel or container refuses a part, a warning says so, and the rest is done.

@@ -12,6 +12,7 @@
 #include <linux/bpf.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -152,13 +153,14 @@ static int add_values(scmp_filter_ctx ctx, int nr, u32 at, const u32 *value, siz
 }
 
 /*
- * Threads (io/threads.h), which are confined as the one that makes them; no processes. The flags of clone3() are in
- * memory, so it does not exist: then the C library calls clone().
+ * Threads (io/threads.h), and processes by fork() (io/errand.h), which are confined as the one that makes them. The flags of
+ * clone3() are in memory, so it does not exist: then the C library calls clone().
  */
 static int add_threads(scmp_filter_ctx ctx)
 {
 	int err = add_if(ctx, SCMP_SYS(clone), 0, CLONE_THREAD | CLONE_ANY_NEW, CLONE_THREAD);
 
+	err = err ?: add_if(ctx, SCMP_SYS(clone), 0, ~0U, CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD);
 	return err ?: add_names(ctx, SCMP_ACT_ERRNO(ENOSYS), "clone3");
 }
 

@@ -8,6 +8,8 @@
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/dump_addrs.h"
 #include "flow/snapshot/dump_room.h"
+#include "flow/snapshot/others.h"
+#include "flow/snapshot/unread.h"
 #include "io/progress.h"
 #include "io/ring/ring_read.h"
 #include "io/session/sampler.h"
@@ -63,6 +65,7 @@ struct fr_dump {
 	struct fr_addrs *addrs;	      /* addresses in stacks */
 	struct fr_snap_mapping *dead; /* of processes that died, with frames of their last stacks */
 	size_t dead_cnt;
+	struct fr_unread unread;
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
@@ -127,10 +130,14 @@ int fr_dump_put_profile(struct fr_dump *d);
 void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p);
 
 /*
- * Write the stacks of the last deaths that are longer than the kernel found (bpf/ustack.h), and keep in dead what was mapped
- * where their frames are. 0 or -errno of the writer.
+ * The stacks of the last deaths that are longer than the kernel found (bpf/ustack.h): a job for an errand; then they are
+ * written, and what was mapped where their frames are is kept in dead. NULL: there are none, or no memory. _put(): 0 or -errno
+ * of the writer.
  */
-int fr_dump_put_unwound(struct fr_dump *d);
+#define FR_DUMP_UNWOUND_JOB_CNT 1
+struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_job job[FR_DUMP_UNWOUND_JOB_CNT]);
+int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n); /* NULL is fine */
+void fr_dump_unwound_free(struct fr_dump_unwound *n);		       /* likewise */
 
 /* Who names the kernel's addresses: like fr_kallsyms_find(). */
 struct fr_dump_kernel {
@@ -145,10 +152,16 @@ struct fr_dump_kernel {
 int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel);
 
 /*
- * Write what addresses mean: kernel symbols, and the mapped files and generated code of living processes among these cnt tasks.
- * What cannot be found is missing; facts say so. 0 or -errno of the writer.
+ * What addresses mean: kernel symbols, and the mapped files and generated code of living processes among these cnt tasks: jobs
+ * for an errand, then written. What cannot be found is missing; facts say so. NULL: no address was kept, or no memory. _put():
+ * 0 or -errno of the writer.
  */
-int fr_dump_put_symbols(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt);
+struct fr_dump_symbols;
+#define FR_DUMP_SYMBOLS_JOB_CNT 2
+struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt,
+					    struct fr_errand_job job[FR_DUMP_SYMBOLS_JOB_CNT]);
+int fr_dump_put_symbols(struct fr_dump *d, struct fr_dump_symbols *y); /* NULL is fine */
+void fr_dump_symbols_free(struct fr_dump_symbols *y);		       /* likewise */
 
 /* Mappings with paths of their own. */
 void fr_dump_free_mappings(struct fr_snap_mapping *m, size_t cnt);

@@ -15,6 +15,7 @@
 #include "io/session/sess_incident.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/text/units.h"
 
 static void account_ring(struct fr_dump_ring *src)
 {
@@ -155,29 +156,6 @@ static int put_incidents(struct fr_dump *d)
 	return err;
 }
 
-static int put_procs(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt)
-{
-	const struct fr_procs_ask ask = {.cgroup_here = d->ask->cgroup_here, .task = task, .task_cnt = task_cnt};
-	char *text;
-	size_t sz;
-	struct fr_procs_lack lack;
-	int err = fr_procs_read(&ask, &text, &sz, &lack);
-
-	/* command lines are optional; the events are the purpose of a snapshot */
-	if (err) {
-		fr_warn_errno(err, "what /proc says of live tasks is not in the snapshot");
-		return 0;
-	}
-	err = fr_snap_put_procs(d->w, text, sz);
-	free(text);
-	if (lack.err)
-		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
-			      lack.cnt == 1 ? "" : "es");
-	if (lack.cnt)
-		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", lack.cnt);
-	return err;
-}
-
 int fr_dump_put_facts(struct fr_dump *d, const char *text)
 {
 	const char *name, *value;
@@ -290,9 +268,101 @@ static int put_facts(struct fr_dump *d)
 	return err ?: put_missed(d);
 }
 
+/* ---- what others know ---- */
+
+/* Read by an errand; NULL: nothing, or no memory. */
+struct others {
+	struct fr_dump_unwound *unwound;
+	struct fr_dump_symbols *symbols;
+	struct fr_procs *procs;
+};
+
+/* In the runner: copies of rings, and the profile's tables. */
+static void leave(void *arg)
+{
+	struct fr_dump *d = arg;
+
+	if (d->sampler)
+		fr_hits_close(fr_sampler_hits(d->sampler));
+	fr_dump_room_free(&d->room);
+}
+
+static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
+{
+	struct fr_errand_job job[FR_OTHERS_JOB_MAX];
+	const struct fr_procs_ask ask = {
+		.cgroup_here = d->ask->cgroup_here,
+		.task = task,
+		.task_cnt = task_cnt,
+		.unread = &d->unread,
+	};
+	u32 cnt = 0;
+
+	o->unwound = fr_dump_unwound_new(d, &job[cnt]);
+	cnt += o->unwound ? FR_DUMP_UNWOUND_JOB_CNT : 0;
+	o->symbols = fr_dump_symbols_new(d, task, task_cnt, &job[cnt]);
+	cnt += o->symbols ? FR_DUMP_SYMBOLS_JOB_CNT : 0;
+	o->procs = fr_procs_new(&ask, &job[cnt]);
+	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
+	fr_others_run(d->s, job, cnt, leave, d);
+}
+
+static void free_others(struct others *o)
+{
+	fr_dump_unwound_free(o->unwound);
+	fr_dump_symbols_free(o->symbols);
+	fr_procs_free(o->procs);
+}
+
+/* Command lines are optional; the events are the purpose of a snapshot. */
+static int put_procs(struct fr_dump *d, const struct fr_procs *p)
+{
+	struct fr_procs_lack lack;
+	const char *text;
+	size_t sz;
+	int err;
+
+	if (!p) {
+		fr_warn_errno(-ENOMEM, "what /proc says of live tasks is not in the snapshot");
+		return 0;
+	}
+	text = fr_procs_text(p, &sz, &lack);
+	err = fr_snap_put_procs(d->w, text, sz);
+	if (lack.err)
+		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
+			      lack.cnt == 1 ? "" : "es");
+	if (lack.cnt)
+		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", lack.cnt);
+	return err;
+}
+
+static int put_unread(struct fr_dump *d)
+{
+	const struct fr_unread *u = &d->unread;
+	int err;
+
+	if (!u->cnt)
+		return 0;
+	fr_warn("%u thing%s of other processes or files could not be read in time: `flightrec info` names %s", u->cnt,
+		fr_plural(u->cnt), u->cnt == 1 ? "it" : "them");
+	err = fr_snap_put_fact(d->w, "unread", "%s", u->text);
+	err = err ?: fr_snap_put_fact(d->w, "unread_cnt", "%u", u->cnt);
+	return err ?: fr_snap_put_fact(d->w, "helpers_left", "%u", fr_errand_left_cnt(fr_sess_shared(d->s)->left));
+}
+
+static int put_others(struct fr_dump *d, const struct others *o)
+{
+	int err = fr_dump_put_unwound(d, o->unwound);
+
+	err = err ?: fr_dump_put_symbols(d, o->symbols);
+	err = err ?: put_procs(d, o->procs);
+	return err ?: put_unread(d);
+}
+
 int fr_dump_put_meta(struct fr_dump *d)
 {
 	struct fr_snap_task *task = NULL;
+	struct others others = {};
 	size_t task_cnt = 0;
 	int err = fr_dump_put_accounts(d);
 
@@ -301,9 +371,10 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: put_incidents(d);
 	err = err ?: put_facts(d);
 	err = err ?: fr_dump_put_profile(d);
-	err = err ?: fr_dump_put_unwound(d);
-	err = err ?: fr_dump_put_symbols(d, task, task_cnt);
-	err = err ?: put_procs(d, task, task_cnt);
+	if (!err)
+		read_others(d, task, task_cnt, &others);
+	err = err ?: put_others(d, &others);
+	free_others(&others);
 	free(task);
 	return err;
 }

@@ -164,24 +164,131 @@ static int root_of(u32 mnt_ns, u32 *last, int root)
 	return fr_ns_root(mnt_ns);
 }
 
-int fr_dump_put_unwound(struct fr_dump *d)
-{
-	struct fr_unwound *found = malloc(sizeof(*found));
-	struct fr_ustack *u = NULL;
-	int cnt = d->src_cnt && found ? fr_ustacks_read(d->s, &u) : 0, root = -1, i, err = 0;
-	u64 from_ns = since_ns(d);
-	u32 mnt_ns = 0;
+/* ---- all of them ---- */
 
-	for (i = 0; i < cnt && !err; i++) {
-		if (u[i].mono_ns < from_ns)
-			continue;
-		root = root_of(u[i].mnt_ns, &mnt_ns, root);
-		if (!fr_unwind(&u[i], root, found))
-			err = put_unwound(d, &u[i], found);
+struct fr_dump_unwound {
+	struct fr_dump *d;
+	struct fr_ustack *u;
+	u32 cnt;
+	struct fr_unwound **found; /* NULL: nothing, or not told */
+	struct fr_unwound *mine;   /* the runner's */
+	u32 mnt_ns;		   /* likewise: of the last root, */
+	int root;		   /* or -1 */
+};
+
+static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_dump_unwound *n = arg;
+
+	n->root = root_of(n->u[item].mnt_ns, &n->mnt_ns, n->root);
+	if (!fr_unwind(&n->u[item], n->root, n->mine))
+		fr_errand_tell(to, 0, n->mine, sizeof(*n->mine));
+}
+
+/* What a runner tells has come from files that anybody may have rigged. */
+static bool is_sound(const struct fr_unwound *found, const struct fr_ustack *u)
+{
+	u32 i;
+
+	if (found->cnt > FR_STACK_DEPTH_MAX || found->file_cnt > FR_UNWIND_FILE_MAX)
+		return false;
+	for (i = 0; i < found->cnt; i++)
+		if (found->map[i] > u->map_cnt)
+			return false;
+	for (i = 0; i < FR_USTACK_MAP_CNT; i++)
+		if (found->file[i].nr > found->file_cnt || found->file[i].build_id_sz > FR_BUILD_ID_MAX)
+			return false;
+	return true;
+}
+
+static void take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	struct fr_dump_unwound *n = arg;
+	struct fr_unwound *found;
+
+	if (kind || sz != sizeof(*found) || n->found[item])
+		return;
+	found = malloc(sizeof(*found));
+	if (!found)
+		return;
+	memcpy(found, data, sz);
+	if (is_sound(found, &n->u[item]))
+		n->found[item] = found;
+	else
+		free(found);
+}
+
+static void miss_one(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_dump_unwound *n = arg;
+
+	(void)step;
+	fr_unread_add(&n->d->unread, n->u[item].pid, "stack", why);
+}
+
+static u32 death_cnt(void *arg)
+{
+	return ((struct fr_dump_unwound *)arg)->cnt;
+}
+
+static u64 pid_of(void *arg, u32 item)
+{
+	return ((struct fr_dump_unwound *)arg)->u[item].pid;
+}
+
+/* Without those that died before what the snapshot has. */
+static void read_ustacks(struct fr_dump_unwound *n)
+{
+	u64 from_ns = since_ns(n->d);
+	int cnt = n->d->src_cnt ? fr_ustacks_read(n->d->s, &n->u) : 0, i;
+
+	for (i = 0; i < cnt; i++)
+		if (n->u[i].mono_ns >= from_ns)
+			n->u[n->cnt++] = n->u[i];
+}
+
+struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_job job[FR_DUMP_UNWOUND_JOB_CNT])
+{
+	struct fr_dump_unwound *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->d = d;
+	n->root = -1;
+	read_ustacks(n);
+	n->found = calloc(n->cnt + 1, sizeof(*n->found));
+	n->mine = malloc(sizeof(*n->mine));
+	if (!n->cnt || !n->found || !n->mine) {
+		n->cnt = 0;
+		fr_dump_unwound_free(n);
+		return NULL;
 	}
-	if (root >= 0)
-		close(root);
-	free(u);
-	free(found);
+	job[0] = (struct fr_errand_job){
+		.arg = n, .cnt = death_cnt, .key = pid_of, .run = unwind_one, .take = take_one, .miss = miss_one};
+	return n;
+}
+
+int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; n && i < n->cnt && !err; i++)
+		if (n->found[i])
+			err = put_unwound(d, &n->u[i], n->found[i]);
 	return err;
+}
+
+void fr_dump_unwound_free(struct fr_dump_unwound *n)
+{
+	u32 i;
+
+	if (!n)
+		return;
+	for (i = 0; i < n->cnt; i++)
+		free(n->found[i]);
+	free(n->found);
+	free(n->mine);
+	free(n->u);
+	free(n);
 }

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/cgroup.h"
@@ -23,6 +21,29 @@
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
 #define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
 #define CGROUPS_MAX  4096u	 /* some 10 us each */
+
+/* Kinds of what the runner tells (io/errand.h). */
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_WANT, TOLD_CGROUPS };
+
+/* What is read of a process, the last thing last that may wait for it. */
+enum { STEP_LINKS, STEP_CMDLINE };
+
+#define PIDS_TOLD 1024u /* in a message */
+
+struct fr_procs {
+	struct fr_procs_ask ask;
+	char here[4096];
+	struct fr_out *out; /* the runner's */
+	u32 *pid;
+	u32 pid_cnt, pid_room;
+	char *cmdline, *links; /* of the process being told of, NULL: nothing */
+	size_t cmdline_sz, links_sz;
+	char *text;
+	size_t sz, room;
+	struct fr_procs_lack lack;
+};
+
+/* ---- the runner: a process ---- */
 
 static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 {
@@ -91,22 +112,102 @@ static int put_cgroup(struct fr_out *o, int dir, const char *here)
 	return 0;
 }
 
-/* As above. */
-static int put_proc(struct fr_out *o, int proc, const char *pid, const char *cgroup_here)
+static const char *cgroup_here(struct fr_procs *p)
 {
-	int dir = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err, cgroup_err;
+	if (!p->ask.cgroup_here && !fr_cgroup_here(p->here, sizeof(p->here)))
+		p->ask.cgroup_here = p->here;
+	return p->ask.cgroup_here;
+}
 
-	if (dir < 0)
-		return -errno;
-	fr_out_str(o, "{\"pid\":");
-	fr_out_str(o, pid);
-	err = put_cmdline(o, dir);
-	put_link(o, dir, "exe");
-	put_link(o, dir, "cwd");
-	cgroup_err = put_cgroup(o, dir, cgroup_here);
-	fr_out_str(o, "}\n");
+/* What was put to memory since fr_out_init_mem(). */
+static void tell_text(struct fr_errand_out *to, u32 kind, struct fr_out *o)
+{
+	size_t sz = 0;
+	char *text = fr_out_take_mem(o, &sz);
+
+	if (text)
+		fr_errand_tell(to, kind, text, sz);
+	free(text);
+}
+
+static void tell_want(struct fr_errand_out *to, int err)
+{
+	if (fr_fd_is_want(err))
+		fr_errand_tell(to, TOLD_WANT, &err, sizeof(err));
+}
+
+static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_procs *p = arg;
+	char path[32];
+	int dir, err;
+
+	snprintf(path, sizeof(path), "/proc/%u", p->pid[item]);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		tell_want(to, -errno);
+		return;
+	}
+	fr_errand_step(to, STEP_LINKS);
+	fr_out_init_mem(p->out);
+	put_link(p->out, dir, "exe");
+	put_link(p->out, dir, "cwd");
+	err = put_cgroup(p->out, dir, cgroup_here(p));
+	tell_text(to, TOLD_LINKS, p->out);
+	fr_errand_step(to, STEP_CMDLINE);
+	fr_out_init_mem(p->out);
+	err = put_cmdline(p->out, dir) ?: err;
+	tell_text(to, TOLD_CMDLINE, p->out);
 	close(dir);
-	return err ?: cgroup_err;
+	tell_want(to, err);
+}
+
+/* ---- all ---- */
+
+static void add_pids(struct fr_procs *p, const u32 *pid, u32 cnt)
+{
+	u32 room = p->pid_room ? 2 * p->pid_room : PIDS_TOLD, *more;
+
+	if (p->pid_cnt + cnt > p->pid_room) {
+		more = cnt <= PIDS_TOLD ? realloc(p->pid, room * sizeof(*more)) : NULL;
+		if (!more)
+			return;
+		p->pid = more;
+		p->pid_room = room;
+	}
+	memcpy(p->pid + p->pid_cnt, pid, cnt * sizeof(*pid));
+	p->pid_cnt += cnt;
+}
+
+/* Both sides keep the list. */
+static void tell_pids(struct fr_procs *p, struct fr_errand_out *to, const u32 *pid, u32 cnt)
+{
+	fr_errand_tell(to, TOLD_PIDS, pid, cnt * sizeof(*pid));
+	add_pids(p, pid, cnt);
+}
+
+static void list_pids(void *arg, u32 item, struct fr_errand_out *to)
+{
+	u32 pid[PIDS_TOLD], cnt = 0;
+	struct dirent *e;
+	DIR *d;
+
+	(void)item;
+	/* in any other pid namespace than the events', these pids would be other processes */
+	d = fr_ns_is_first(FR_NS_PID) ? opendir("/proc") : NULL;
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		pid[cnt++] = strtoul(e->d_name, NULL, 10);
+		if (cnt < PIDS_TOLD)
+			continue;
+		tell_pids(arg, to, pid, cnt);
+		cnt = 0;
+	}
+	tell_pids(arg, to, pid, cnt);
+	closedir(d);
 }
 
 /* ---- cgroups ---- */
@@ -139,96 +240,202 @@ static size_t list_cgroups(const struct fr_snap_task *task, size_t task_cnt, u64
  * Nobody may live in a cgroup any more whose dead are in the events: of living processes alone, its path would not be known.
  * Where there is no such directory any more, nothing can be said.
  */
-static int write_cgroups(int fd, const struct fr_snap_task *task, size_t task_cnt)
+static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 {
-	struct fr_out *o = malloc(sizeof(*o));
-	int root_fd = fr_cgroup_open_root(), err = o ? 0 : -ENOMEM;
+	struct fr_procs *p = arg;
+	int root_fd = fr_cgroup_open_root();
 	char path[4096];
 	u64 *id;
-	size_t cnt = list_cgroups(task, task_cnt, &id), i;
+	size_t cnt = list_cgroups(p->ask.task, p->ask.task_cnt, &id), i;
 
-	if (o && root_fd >= 0) {
-		fr_out_init(o, fd);
-		for (i = 0; i < cnt && i < CGROUPS_MAX; i++) {
-			if (fr_cgroup_path_at(root_fd, id[i], path, sizeof(path)))
-				continue;
-			fr_out_printf(o, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
-			put(o, "cgroup", path, strlen(path));
-			fr_out_str(o, "}\n");
-		}
-		err = fr_out_flush(o);
+	(void)item;
+	for (i = 0; root_fd >= 0 && i < cnt && i < CGROUPS_MAX; i++) {
+		if (fr_cgroup_path_at(root_fd, id[i], path, sizeof(path)))
+			continue;
+		fr_out_init_mem(p->out);
+		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
+		put(p->out, "cgroup", path, strlen(path));
+		fr_out_str(p->out, "}\n");
+		tell_text(to, TOLD_CGROUPS, p->out);
 	}
 	if (root_fd >= 0)
 		close(root_fd);
 	free(id);
-	free(o);
-	return err;
 }
 
-/* ---- all ---- */
+/* ---- the asker ---- */
 
-static int write_procs(int fd, const char *cgroup_here, struct fr_procs_lack *lack)
+/* 0, or -ENOMEM. */
+static int add_text(struct fr_procs *p, const char *text, size_t sz)
 {
-	struct fr_out *o = malloc(sizeof(*o));
-	DIR *d = opendir("/proc");
-	int err = d ? -ENOMEM : -errno, one;
-	struct dirent *e;
+	size_t room = p->room ? p->room : 1u << 16;
+	char *more;
 
-	if (o && d) {
-		fr_out_init(o, fd);
-		while ((e = readdir(d))) {
-			if (!isdigit((unsigned char)e->d_name[0]))
-				continue;
-			if (lseek(fd, 0, SEEK_CUR) >= PROCS_MAX_SZ) {
-				lack->cnt++;
-				continue;
-			}
-			one = put_proc(o, dirfd(d), e->d_name, cgroup_here);
-			if (fr_fd_is_want(one)) {
-				lack->cnt++;
-				lack->err = one;
-			}
-		}
-		err = fr_out_flush(o);
+	while (room < p->sz + sz)
+		room *= 2;
+	if (room > p->room) {
+		more = realloc(p->text, room);
+		if (!more)
+			return -ENOMEM;
+		p->text = more;
+		p->room = room;
 	}
-	free(o);
-	if (d)
-		closedir(d);
-	return err;
-}
-
-static int read_all(int fd, char **text, size_t *sz)
-{
-	struct stat st;
-	if (fstat(fd, &st))
-		return -errno;
-	*text = malloc(st.st_size + 1);
-	if (!*text)
-		return -ENOMEM;
-	if (pread(fd, *text, st.st_size, 0) != st.st_size) {
-		free(*text);
-		return -EIO;
-	}
-	*sz = st.st_size;
+	memcpy(p->text + p->sz, text, sz);
+	p->sz += sz;
 	return 0;
 }
 
-int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, struct fr_procs_lack *lack)
+static void forget_parts(struct fr_procs *p)
 {
-	const char *cgroup_here = ask->cgroup_here;
-	int fd = memfd_create("procs", MFD_CLOEXEC);
-	char here[4096];
-	int err;
+	free(p->cmdline);
+	free(p->links);
+	p->cmdline = p->links = NULL;
+	p->cmdline_sz = p->links_sz = 0;
+}
 
-	*lack = (struct fr_procs_lack){};
-	if (fd < 0)
-		return -errno;
-	if (!cgroup_here && !fr_cgroup_here(here, sizeof(here)))
-		cgroup_here = here;
-	/* in any other pid namespace than the events', these pids would be other processes */
-	err = fr_ns_is_first(FR_NS_PID) ? write_procs(fd, cgroup_here, lack) : 0;
-	err = err ?: write_cgroups(fd, ask->task, ask->task_cnt);
-	err = err ?: read_all(fd, text, sz);
-	close(fd);
-	return err;
+/* The line of a process, if anything is told of it; complete, or not at all. */
+static void end_proc(void *arg, u32 item)
+{
+	struct fr_procs *p = arg;
+	size_t was = p->sz;
+	char begin[32];
+	int len, err;
+
+	if (p->sz >= PROCS_MAX_SZ) {
+		p->lack.cnt++;
+	} else if (p->links) {
+		len = snprintf(begin, sizeof(begin), "{\"pid\":%u", p->pid[item]);
+		err = add_text(p, begin, len) ?: add_text(p, p->cmdline ?: "", p->cmdline_sz);
+		err = err ?: add_text(p, p->links, p->links_sz) ?: add_text(p, "}\n", 2);
+		p->sz = err ? was : p->sz;
+		p->lack.cnt += err != 0;
+	}
+	forget_parts(p);
+}
+
+static void miss_proc(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, p->pid[item], step == STEP_CMDLINE ? "cmdline" : "process", why);
+	end_proc(p, item);
+}
+
+static void keep_part(char **part, size_t *part_sz, const void *data, size_t sz)
+{
+	free(*part);
+	*part = malloc(sz + 1);
+	*part_sz = *part ? sz : 0;
+	if (*part)
+		memcpy(*part, data, sz);
+}
+
+static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	if (kind == TOLD_LINKS) {
+		keep_part(&p->links, &p->links_sz, data, sz);
+	} else if (kind == TOLD_CMDLINE) {
+		keep_part(&p->cmdline, &p->cmdline_sz, data, sz);
+	} else if (kind == TOLD_WANT && sz == sizeof(p->lack.err)) {
+		memcpy(&p->lack.err, data, sz);
+		p->lack.cnt++;
+	}
+}
+
+static void take_pids(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	(void)item;
+	if (kind == TOLD_PIDS)
+		add_pids(arg, data, sz / sizeof(u32));
+}
+
+static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	(void)item;
+	if (kind == TOLD_CGROUPS)
+		add_text(arg, data, sz);
+}
+
+static u32 one(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static u32 proc_cnt(void *arg)
+{
+	return ((struct fr_procs *)arg)->pid_cnt;
+}
+
+static u64 pid_of(void *arg, u32 item)
+{
+	return ((struct fr_procs *)arg)->pid[item];
+}
+
+static void miss_list(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	(void)step;
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "processes", why);
+}
+
+static void miss_cgroups(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	(void)step;
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "cgroups", why);
+}
+
+struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT])
+{
+	struct fr_procs *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->out = malloc(sizeof(*p->out));
+	if (!p || !p->out) {
+		fr_procs_free(p);
+		return NULL;
+	}
+	p->ask = *ask;
+	job[0] = (struct fr_errand_job){.arg = p, .cnt = one, .run = list_pids, .take = take_pids, .miss = miss_list};
+	job[1] = (struct fr_errand_job){
+		.arg = p,
+		.cnt = proc_cnt,
+		.key = pid_of,
+		.run = look_at_proc,
+		.take = take_proc,
+		.end = end_proc,
+		.miss = miss_proc,
+	};
+	job[2] = (struct fr_errand_job){
+		.arg = p, .cnt = one, .run = look_at_cgroups, .take = take_cgroups, .miss = miss_cgroups};
+	return p;
+}
+
+void fr_procs_free(struct fr_procs *p)
+{
+	if (!p)
+		return;
+	forget_parts(p);
+	free(p->out);
+	free(p->pid);
+	free(p->text);
+	free(p);
+}
+
+const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack)
+{
+	*sz = p->sz;
+	*lack = p->lack;
+	return p->text;
 }

@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* procs: what /proc adds about living processes, and paths of cgroups. */
+/*
+ * procs: what /proc adds about living processes, and paths of cgroups.
+ *
+ * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what cannot be read is left
+ * out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096 youngest:
+ * {"cgroup_id":7,"cgroup":"/x"}. 16 MiB at most, some 50,000 processes; the youngest are left out. Of the machine's first pid
+ * namespace, whose pids events have; in another one nothing is read of processes.
+ */
 #ifndef FR_PROCS_H
 #define FR_PROCS_H
 
 #include <stddef.h>
 
+#include "flow/snapshot/unread.h"
 #include "io/snapfile/snapfile.h"
+
+struct fr_procs; /* opaque */
 
 struct fr_procs_ask {
 	const char *cgroup_here;	 /* what paths of cgroups are relative to (io/cgroup.h), NULL: it is asked for */
 	const struct fr_snap_task *task; /* the cgroups they were born in are named */
 	size_t task_cnt;
+	struct fr_unread *unread; /* what was not read in time */
 };
 
-/*
- * Of the machine's first pid namespace, whose pids events have; in another one nothing is read.
- * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what
- * cannot be read is left out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096
- * youngest:
- * {"cgroup_id":7,"cgroup":"/x"}.
- * 16 MiB at most, some 50,000 processes; the youngest are left out. 0 and *text: malloc'ed, *sz bytes, the caller frees; or
- * -errno.
- */
 struct fr_procs_lack {
 	u32 cnt; /* processes of which nothing is told, or not all: there was no room, */
 	int err; /* or, if not 0, for want of descriptors */
 };
-int fr_procs_read(const struct fr_procs_ask *ask, char **text, size_t *sz, struct fr_procs_lack *lack);
+
+/* Jobs for an errand. NULL: no memory. ask's memory must live as long. */
+#define FR_PROCS_JOB_CNT 3
+struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT]);
+void fr_procs_free(struct fr_procs *p); /* NULL is fine */
+
+/* Once the errand is done: the lines, which are p's. */
+const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "flow/snapshot/others.h"
 #include "flow/snapshot/procs.h"
 #include "flow/tail/tail_ring.h"
 #include "io/now.h"
@@ -58,15 +59,19 @@ static int load_rings(struct fr_know *k)
 static int load_procs(struct fr_know *k, const struct fr_snap_task *task, size_t task_cnt)
 {
 	const struct fr_procs_ask ask = {.task = task, .task_cnt = task_cnt};
-	char *text;
-	size_t sz;
+	struct fr_errand_job job[FR_PROCS_JOB_CNT];
+	struct fr_procs *p = fr_procs_new(&ask, job);
 	struct fr_procs_lack lack;
-	int err = fr_procs_read(&ask, &text, &sz, &lack);
+	const char *text;
+	size_t sz;
+	int err;
 
-	if (err)
-		return err;
-	err = fr_cgroups_add_procs(k->cgroups, text, sz);
-	free(text);
+	if (!p)
+		return -ENOMEM;
+	fr_others_run(k->s, job, FR_PROCS_JOB_CNT, NULL, NULL);
+	text = fr_procs_text(p, &sz, &lack);
+	err = sz ? fr_cgroups_add_procs(k->cgroups, text, sz) : 0;
+	fr_procs_free(p);
 	return err;
 }
 
