@@ -741,11 +741,12 @@ def test_texts(folder, flight, plain, events):
 
 
 def main(only):
-    """All parts, or those named. This host is recorded if one of them asks for it."""
+    """All parts, or those named. This host is recorded if one of them asks for it, unless the first word is a snapshot's file."""
+    given, only = (only[0], only[1:]) if only and only[0].endswith(".flight") else (None, only)
     with tempfile.TemporaryDirectory() as folder:
         @functools.cache
         def recorded():
-            flight = record(folder, "-p", "full")
+            flight = given or record(folder, "-p", "full")
             return flight, *events_of(flight)
 
         def part(test):
