@@ -81,6 +81,31 @@ def growing():
             run("umount", "-l", dir)
 
 
+@test("a file system with room for few snapshots, or inodes for few: the oldest ordinary one leaves, the marked one stays",
+      own="its directory is another file system")
+def few_fit():
+    for options, more in (("size=64m,nr_inodes=8", ""), ("size=512k", "")):
+        with own_configured(NOBODY) as (name, dir, file):
+            run("mount", "-t", "tmpfs", "-o", options, "frtest", dir)
+            write_config(file, name, dir, NOBODY, more=f"[Storage]\nKeepFree=0%\nMaxFiles=1000\n[Control]\nSocket=yes\n{more}")
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                taken = [fr("dump", "-n", name).stdout.strip()]
+                fr("list", "--keep", taken[0])
+                while os.path.exists(taken[min(1, len(taken) - 1)]) and len(taken) < 200:
+                    taken.append(fr("dump", "-n", name).stdout.strip())
+                check(len(taken) < 200, f"some left with {options}: {r.files()}")
+                taken += [fr("dump", "-n", name).stdout.strip() for _ in range(3)]
+                left = r.files()
+                equal(left[0], taken[0], f"the marked one, with {options}")
+                equal(left[1:], taken[len(taken) - len(left) + 1:], f"the last ones, with {options}: {r.said()}")
+                equal(r.end(), 0, f"exit status: {r.said()}")
+            finally:
+                kill(r)
+                run("umount", "-l", dir)
+
+
 @test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other",
       own="sessions with other settings")
 def last_one():

@@ -34,7 +34,7 @@ static void choose(const char *files, struct fr_quota_limit limit, u64 want_sz, 
 		   enum fr_quota_short is_short)
 {
 	struct fr_quota_file f[16] = {0};
-	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = free_sz, .want_sz = want_sz};
+	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = free_sz, .want_sz = want_sz, .free_files = LOTS};
 	size_t i, cnt = strlen(files);
 	char got[17] = "";
 
@@ -78,6 +78,37 @@ static void test_quota(void **state)
 	/* the disk is somebody else's: nothing goes for nothing */
 	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 30 * MB}, MB, 2 * MB, "oooo", FR_QUOTA_FREE);
 	choose("", (struct fr_quota_limit){.max_files = 1}, MB, LOTS, "", FR_QUOTA_ROOM);
+	/* more is wanted than the disk would have, which is a guess: the oldest ordinary one leaves, and it is tried */
+	choose("oooo", (struct fr_quota_limit){0}, 10 * MB, 2 * MB, "xooo", FR_QUOTA_TRY);
+	choose("Kgoo", (struct fr_quota_limit){0}, 10 * MB, 0, "Kgxo", FR_QUOTA_TRY);
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 5 * MB}, 10 * MB, 2 * MB, "xooo", FR_QUOTA_TRY);
+	choose("oooo", (struct fr_quota_limit){.keep_free_sz = 6 * MB}, 10 * MB, 2 * MB, "oooo", FR_QUOTA_FREE);
+	choose("KKgK", (struct fr_quota_limit){0}, 10 * MB, 2 * MB, "KKgK", FR_QUOTA_TRY);
+	choose("KKgK", (struct fr_quota_limit){0}, 10 * MB, 0, "KKgK", FR_QUOTA_FREE);
+	choose("oooo", (struct fr_quota_limit){.max_age_ns = 3 * DAY + 1}, 10 * MB, 2 * MB, "xxoo", FR_QUOTA_TRY);
+}
+
+/* Files are made of inodes, too. One of which another name exists frees none. */
+static void test_inodes(void **state)
+{
+	struct fr_quota_file f[] = {{.real_ns = NOW - 3 * DAY, .sz = MB, .disk_sz = MB, .keep = true},
+				    {.real_ns = NOW - 2 * DAY, .sz = MB},
+				    {.real_ns = NOW - DAY, .sz = MB, .disk_sz = MB},
+				    {.real_ns = NOW - SEC, .sz = MB, .disk_sz = MB}};
+	const struct fr_quota_limit limit = {0};
+	struct fr_quota_now now = {.real_ns = NOW, .free_sz = LOTS, .want_sz = MB, .free_files = 1};
+
+	(void)state;
+	assert_int_equal(fr_quota_choose(f, 4, &limit, &now), FR_QUOTA_ROOM);
+	assert_false(f[0].remove || f[1].remove || f[2].remove || f[3].remove);
+	now.free_files = 0;
+	assert_int_equal(fr_quota_choose(f, 4, &limit, &now), FR_QUOTA_ROOM);
+	assert_true(!f[0].remove && f[1].remove && f[2].remove && !f[3].remove);
+	f[2].keep = f[3].keep = true;
+	assert_int_equal(fr_quota_choose(f, 4, &limit, &now), FR_QUOTA_INODES);
+	assert_false(f[0].remove || f[1].remove || f[2].remove || f[3].remove);
+	now.want_sz = 0;
+	assert_int_equal(fr_quota_choose(f, 4, &limit, &now), FR_QUOTA_ROOM);
 }
 
 /* A snapshot from before the clock was set has no known age; the count takes it all the same. */
@@ -102,7 +133,7 @@ static void test_clock_set_back(void **state)
 				    {.real_ns = NOW + 3600 * SEC, .sz = MB},
 				    {.real_ns = NOW + DAY, .sz = MB},
 				    {.real_ns = NOW + 2 * DAY, .sz = MB}};
-	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = LOTS, .want_sz = MB};
+	const struct fr_quota_now now = {.real_ns = NOW, .free_sz = LOTS, .want_sz = MB, .free_files = LOTS};
 	static const char *const want[] = {"xxxx", "xxxx", "x.xx", "..xx", "..x.", "...."};
 	u32 max, i;
 
@@ -490,6 +521,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_inodes),
 		cmocka_unit_test(test_clock_not_set),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_names),

@@ -28,7 +28,7 @@
 #include "pure/text/units.h"
 #include "pure/trigger/quota.h"
 
-#define WANT_MIN_SZ (1ULL << 20) /* of room */
+#define WANT_FIRST_SZ (1ULL << 20) /* of room, where nobody knows what a snapshot takes */
 
 struct fr_store {
 	char *dir;
@@ -195,14 +195,16 @@ static int may_remove(int dir_fd, const char *name, bool *marked)
 }
 
 /* 0, or -EROFS. */
-static int disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz)
+static int disk_space(int dir_fd, u64 *free_sz, u64 *fs_sz, u64 *free_files)
 {
 	struct statvfs fs;
 
-	*free_sz = ~0ULL / 2; /* no limit, and files may be added to it */
+	*free_sz = *free_files = ~0ULL / 2; /* no limit, and files may be added to it */
 	*fs_sz = 0;
 	if (fstatvfs(dir_fd, &fs))
 		return 0;
+	if (fs.f_files) /* else they are made as they are needed */
+		*free_files = fs.f_favail;
 	*free_sz = (u64)fs.f_bavail * fs.f_frsize;
 	*fs_sz = (u64)fs.f_blocks * fs.f_frsize;
 	return fs.f_flag & ST_RDONLY ? -EROFS : 0;
@@ -297,6 +299,7 @@ static const char *cure_of(const struct fr_store *st, enum fr_quota_short is_sho
 		[FR_QUOTA_BYTES] =
 			"marked snapshots fill MaxBytes=: unmark some with `flightrec list --no-keep`, or allow more",
 		[FR_QUOTA_FREE] = "the file system is full but for KeepFree=: free some space, or name another directory",
+		[FR_QUOTA_INODES] = "the file system has no inode left: remove some files, or name another directory",
 	};
 
 	if (is_short == FR_QUOTA_FREE && !st->conf.keep_free)
@@ -341,10 +344,10 @@ static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, 
 	u64 fs_sz;
 	int err;
 
-	disk_space(l->dir_fd, &now.free_sz, &fs_sz);
+	disk_space(l->dir_fd, &now.free_sz, &fs_sz, &now.free_files);
 	limit.keep_free_sz = fs_sz / 100000 * st->conf.keep_free;
 	err = keep_limits(st, l, &limit, &now, &is_short, removed);
-	if (!err && is_short) {
+	if (!err && is_short > FR_QUOTA_TRY) {
 		say_short(st, is_short, want_sz);
 		return -ENOSPC;
 	}
@@ -361,14 +364,14 @@ static bool has_quota(const struct fr_store_conf *conf)
 
 u64 fr_store_want_sz(struct fr_store *st, u64 last_sz)
 {
-	u64 quarter_sz = st->conf.max_sz / 4, least_sz = WANT_MIN_SZ;
+	u64 quarter_sz = st->conf.max_sz / 4;
 	struct fr_store_usage u;
 
-	if (quarter_sz && quarter_sz < least_sz)
-		least_sz = quarter_sz;
 	if (!last_sz && !fr_store_usage(st, &u))
 		last_sz = u.newest_sz;
-	return last_sz > least_sz ? last_sz : least_sz;
+	if (last_sz)
+		return last_sz;
+	return quarter_sz && quarter_sz < WANT_FIRST_SZ ? quarter_sz : WANT_FIRST_SZ;
 }
 
 u64 fr_store_want_more(struct fr_store *st, u64 want_sz)
@@ -421,6 +424,7 @@ int fr_store_tidy(struct fr_store *st, bool age_only)
 int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 {
 	struct listing l;
+	u64 free_files;
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -434,7 +438,7 @@ int fr_store_usage(struct fr_store *st, struct fr_store_usage *out)
 		out->sz += l.entry[i].sz;
 		out->newest_sz = l.entry[i].sz;
 	}
-	out->err = disk_space(l.dir_fd, &out->free_sz, &out->fs_sz);
+	out->err = disk_space(l.dir_fd, &out->free_sz, &out->fs_sz, &free_files);
 	/* with the rights in force: a confined recorder is bound by modes, though it is root's */
 	if (!out->err && faccessat(l.dir_fd, ".", W_OK | X_OK, AT_EACCESS))
 		out->err = -errno;

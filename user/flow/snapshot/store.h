@@ -52,15 +52,16 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
 
 /*
  * How much room to make for a snapshot: as much as the last one took, of last_sz bytes, or the newest that is there (0), which
- * a former recorder may have taken; some in any case, but not most of a small quota. And after the disk was full: this one is
- * larger than that, and than all that was free.
+ * a former recorder may have taken; where there is none, some, but not most of a small quota. And after the disk was full: this
+ * one is larger than that, and than all that was free.
  */
 u64 fr_store_want_sz(struct fr_store *st, u64 last_sz);
 u64 fr_store_want_more(struct fr_store *st, u64 want_sz);
 
 /*
- * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age and
- * free space are met; one that cannot be removed stays, with a warning. 0; -ENOSPC: even that does not make room (and nothing
+ * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age, free
+ * space and inodes are met, or at least one if the disk would not have so much at all; one that cannot be removed stays, with a
+ * warning. 0; -ENOSPC: even that does not make room (and nothing
  * is removed in vain), with a message; -errno. Without any limit nothing is removed.
  * *removed: how many.
  */

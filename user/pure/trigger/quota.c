@@ -3,7 +3,7 @@
 
 /* What is left if everything chosen is removed. */
 struct left {
-	u64 files, sz, free_sz;
+	u64 files, sz, free_sz, free_files;
 };
 
 static void let_go(struct fr_quota_file *f, struct left *left)
@@ -12,6 +12,7 @@ static void let_go(struct fr_quota_file *f, struct left *left)
 	left->files--;
 	left->sz -= f->sz;
 	left->free_sz += f->disk_sz;
+	left->free_files += f->disk_sz != 0;
 }
 
 /* 2020-01-01: the wall clock of whoever took a snapshot before was not set yet, so nobody knows how old it is. */
@@ -45,7 +46,7 @@ static enum fr_quota_short what_is_short(const struct left *left, const struct f
 		return FR_QUOTA_BYTES;
 	if (left->free_sz < want_sz || left->free_sz - want_sz < limit->keep_free_sz)
 		return FR_QUOTA_FREE;
-	return FR_QUOTA_ROOM;
+	return want_sz && !left->free_files ? FR_QUOTA_INODES : FR_QUOTA_ROOM;
 }
 
 /* Of those whose date is ahead, or of the others: the oldest, until there is room. */
@@ -64,10 +65,26 @@ static enum fr_quota_short choose_oldest(struct fr_quota_file *file, size_t cnt,
 	return is_short;
 }
 
+/* Beside those that are too old, one more: of those whose date is ahead, or else of the others, the oldest. */
+static void choose_one(struct fr_quota_file *file, size_t cnt, u64 now_ns)
+{
+	struct fr_quota_file *first = NULL;
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (!may_go(&file[i]) || file[i].remove)
+			continue;
+		if (!first || (is_ahead(&file[i], now_ns) && !is_ahead(first, now_ns)))
+			first = &file[i];
+	}
+	if (first)
+		first->remove = true;
+}
+
 enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
 				    const struct fr_quota_now *now)
 {
-	struct left left = {.files = cnt, .free_sz = now->free_sz};
+	struct left left = {.files = cnt, .free_sz = now->free_sz, .free_files = now->free_files};
 	enum fr_quota_short is_short;
 	size_t i;
 
@@ -85,5 +102,8 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 	/* in vain: those that are not too old stay */
 	for (i = 0; is_short && i < cnt; i++)
 		file[i].remove = may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns);
-	return is_short;
+	if (is_short != FR_QUOTA_FREE || left.free_sz <= limit->keep_free_sz || !left.free_files)
+		return is_short;
+	choose_one(file, cnt, now->real_ns);
+	return FR_QUOTA_TRY;
 }

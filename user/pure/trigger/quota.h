@@ -7,7 +7,8 @@
  * first, as many as the limits require. One whose date is ahead of the clock by more than an hour is older than it says, since
  * the clock was set back: those go before the others, or each new snapshot would, being the oldest. If even all of them would
  * not make room (something else fills the disk, marked ones fill the quota), none is removed for it: history is not given up
- * for nothing.
+ * for nothing. But how much is wanted is a guess. If it is only more than the disk would have, the oldest one leaves, if any
+ * may, and it is tried: a new crash is worth more than the oldest.
  */
 #ifndef FR_QUOTA_H
 #define FR_QUOTA_H
@@ -38,14 +39,22 @@ struct fr_quota_now {
 	u64 real_ns;
 	u64 free_sz;
 	u64 want_sz;
+	u64 free_files; /* inodes; each file that frees any of the disk frees one */
 };
 
 /* Why there is no room, in order of what a user can do about it. */
-enum fr_quota_short { FR_QUOTA_ROOM, FR_QUOTA_COUNT, FR_QUOTA_BYTES, FR_QUOTA_FREE };
+enum fr_quota_short {
+	FR_QUOTA_ROOM,
+	FR_QUOTA_TRY, /* there may be room for less than is wanted */
+	FR_QUOTA_COUNT,
+	FR_QUOTA_BYTES,
+	FR_QUOTA_FREE,
+	FR_QUOTA_INODES,
+};
 
 /*
- * Decide about cnt files, oldest first: sets remove of each. Returns FR_QUOTA_ROOM, or what is short: then only files beyond
- * the age are to be removed.
+ * Decide about cnt files, oldest first: sets remove of each. Returns FR_QUOTA_ROOM; FR_QUOTA_TRY; or what is short: then only
+ * files beyond the age are to be removed.
  */
 enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
 				    const struct fr_quota_now *now);
