@@ -566,6 +566,22 @@ static void test_keys(void **state)
 	assert_int_not_equal(fr_trigger_key(&kernel), report);
 }
 
+/* What ends a process, and how wait() tells it (bpf/fatal.h). */
+static void test_fatal(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_wait_status(255 << 8), 255);
+	assert_int_equal(fr_wait_signal(255 << 8), 0);
+	assert_int_equal(fr_wait_signal(11 | 0x80), 11); /* and it dumped core */
+	assert_int_equal(fr_fatal_signal(11, 0, 0), 11);
+	assert_int_equal(fr_fatal_signal(11, 1, 0), 0); /* the init of a PID namespace */
+	assert_int_equal(fr_fatal_signal(17, 0, 0), 0);
+	assert_int_equal(fr_fatal_signal(FR_SIGKILL, 0, 15), 15); /* decided for the whole process when it came */
+	assert_int_equal(fr_fatal_signal(FR_SIGKILL, 0, 0), 0);	  /* to the siblings of a thread that executes a program */
+	assert_int_equal(fr_wait_code(1, 3 << 8, 4 << 8), 3 << 8);
+	assert_int_equal(fr_wait_code(0, 3 << 8, 4 << 8), 4 << 8);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -590,7 +606,7 @@ int main(void)
 		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_machines),    cmocka_unit_test(test_matches),  cmocka_unit_test(test_no_core),
 		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_cut_path), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_keys),	    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_keys),	    cmocka_unit_test(test_fatal),    cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
