@@ -171,7 +171,8 @@ struct fr_granted {
 	u64 ts;	 /* recording clock; 0: none, or it was not taken after all */
 	u64 key; /* fr_trigger_key() */
 	u32 slot;
-	u32 pad;
+	u32 uid;     /* of the task; ~0: unknown, or none */
+	u64 program; /* likewise, hashed; 0: none */
 };
 
 struct fr_triggers {

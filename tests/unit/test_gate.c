@@ -37,7 +37,7 @@ static struct fr_trigger rule(const char *text)
 
 static void asks(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, const char *verdict)
 {
-	const char *got = fr_trigger_verdict_name(fr_gate_ask(g, t, nr, key, now_ns, false));
+	const char *got = fr_trigger_verdict_name(fr_gate_ask(g, t, nr, key, FR_GATE_FROM_NONE, now_ns, false));
 
 	if (strcmp(got, verdict))
 		fail_msg("%s of key %d at %d s: %s, not %s", t->text, (int)key, (int)(now_ns / SEC), got, verdict);
@@ -204,12 +204,81 @@ static void test_storm_kept(void **state)
 	struct fr_trigger t = rule("crash");
 
 	(void)state;
-	fr_gate_seed(g, 100 * SEC);
-	fr_gate_seed(g, 110 * SEC);
+	fr_gate_seed(g, FR_GATE_FROM_NONE, 100 * SEC);
+	fr_gate_seed(g, FR_GATE_FROM_NONE, 110 * SEC);
 	asks(g, &t, 0, 1, 120 * SEC, "taken");
 	asks(g, &t, 0, 2, 121 * SEC, "storm");
 	asks(g, &t, 0, 2, 160 * SEC, "taken");
 	asks(g, &t, 0, 3, 160 * SEC, "storm");
+	fr_gate_free(g);
+}
+
+/* How many of cnt different deaths of a program, one in a second from then on, get a snapshot. */
+static u32 deaths(struct fr_gate *g, u64 program, u32 uid, u64 from_ns, u32 cnt)
+{
+	static u64 key = 1000000;
+	struct fr_trigger t = rule("crash");
+	u32 taken = 0, i;
+
+	for (i = 0; i < cnt; i++)
+		taken += fr_gate_ask(g, &t, 0, key++, (struct fr_gate_from){program, uid}, from_ns + i * SEC, false) ==
+			 FR_TRIGGER_VERDICT_taken;
+	return taken;
+}
+
+/* A program that dies in ever new ways leaves half of all snapshots to others, the next one half of those. */
+static void test_share_of_programs(void **state)
+{
+	struct fr_gate *g = made(&storm);
+
+	(void)state;
+	assert_int_equal(deaths(g, 1, 0, 100 * SEC, 100), 15);
+	assert_int_equal(deaths(g, 2, 0, 200 * SEC, 100), 8);
+	assert_int_equal(deaths(g, 3, 0, 300 * SEC, 1), 1);
+	assert_int_equal(deaths(g, 1, 0, 301 * SEC, 1), 0);
+	assert_int_equal(deaths(g, 4, 0, 302 * SEC, 100), 3);
+	assert_int_equal(deaths(g, 3, 0, 402 * SEC, 100), 1);
+	assert_int_equal(deaths(g, 5, 0, 502 * SEC, 100), 1);
+	assert_int_equal(deaths(g, 6, 0, 602 * SEC, 1), 1);
+	/* ten minutes after the first one's */
+	assert_int_equal(deaths(g, 6, 0, 701 * SEC, 1), 1);
+	fr_gate_free(g);
+}
+
+/* Likewise a user, whatever programs die. Most of a machine is root's: it has no share. */
+static void test_share_of_users(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	u32 i, taken = 0;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		taken += deaths(g, 10 + i, 1000, (100 + i) * SEC, 1);
+	assert_int_equal(taken, 15);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(deaths(g, 200 + i, 0, 200 * SEC, 1), 1);
+	for (taken = i = 0; i < 100; i++)
+		taken += deaths(g, 300 + i, 1001, 210 * SEC, 1);
+	assert_int_equal(taken, 3);
+	/* of nobody known: by program only */
+	assert_int_equal(deaths(g, 400, ~0u, 211 * SEC, 1), 1);
+	fr_gate_free(g);
+}
+
+/* A share never keeps a rule from its first, and there are none without a limit. */
+static void test_no_share(void **state)
+{
+	static const struct fr_gate_conf one = {.storm_cnt = 1, .storm_ns = MIN};
+	struct fr_gate_from from = {1, 1000};
+	struct fr_trigger t = rule("crash");
+	struct fr_gate *g = made(&calm);
+
+	(void)state;
+	assert_int_equal(deaths(g, 1, 1000, 100 * SEC, 1000), 1000);
+	fr_gate_free(g);
+	g = made(&one);
+	assert_int_equal(deaths(g, 1, 1000, 100 * SEC, 10), 1);
+	assert_int_equal(fr_gate_ask(g, &t, 1, 7, from, 110 * SEC, false), FR_TRIGGER_VERDICT_taken);
 	fr_gate_free(g);
 }
 
@@ -219,10 +288,10 @@ static void test_busy(void **state)
 	struct fr_trigger t = rule("crash");
 
 	(void)state;
-	assert_int_equal(fr_gate_ask(g, &t, 0, 1, 100 * SEC, true), FR_TRIGGER_VERDICT_busy);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 1, FR_GATE_FROM_NONE, 100 * SEC, true), FR_TRIGGER_VERDICT_busy);
 	/* it did not have one */
 	asks(g, &t, 0, 1, 101 * SEC, "taken");
-	assert_int_equal(fr_gate_ask(g, &t, 0, 1, 102 * SEC, true), FR_TRIGGER_VERDICT_dedupe);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 1, FR_GATE_FROM_NONE, 102 * SEC, true), FR_TRIGGER_VERDICT_dedupe);
 	fr_gate_free(g);
 }
 
@@ -311,7 +380,7 @@ static void test_count(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++)
-		fr_gate_count(g, 0, 1 + i, (100 + i) * SEC);
+		fr_gate_count(g, 0, 1 + i, FR_GATE_FROM_NONE, (100 + i) * SEC);
 	for (i = 0; i < 3; i++)
 		asks(g, &t, 0, 1 + i, 110 * SEC, "dedupe");
 	asks(g, &t, 0, 9, 110 * SEC, "max");
@@ -345,7 +414,7 @@ static void test_oldest_key(void **state)
 	(void)state;
 	for (i = 0; i < FR_GATE_KEY_MAX; i++)
 		asks(g, &t, 0, 1 + i, 100 * SEC + i, "taken");
-	fr_gate_count(g, 0, 1, 101 * SEC);
+	fr_gate_count(g, 0, 1, FR_GATE_FROM_NONE, 101 * SEC);
 	asks(g, &t, 0, 1 + FR_GATE_KEY_MAX, 102 * SEC, "taken");
 	asks(g, &t, 0, 1, 103 * SEC, "dedupe");
 	asks(g, &t, 0, 2, 103 * SEC, "taken");
@@ -389,7 +458,8 @@ static void test_crash_loop(void **state)
 
 	(void)state;
 	for (i = 0; i < 1000; i++)
-		taken += fr_gate_ask(g, &t, 0, 1 + i, 100 * SEC + i * SEC / 100, false) == FR_TRIGGER_VERDICT_taken;
+		taken += fr_gate_ask(g, &t, 0, 1 + i, FR_GATE_FROM_NONE, 100 * SEC + i * SEC / 100, false) ==
+			 FR_TRIGGER_VERDICT_taken;
 	assert_int_equal(taken, FR_DEF_STORM_CNT);
 	fr_gate_free(g);
 	fr_gate_free(NULL);
@@ -406,6 +476,9 @@ int main(void)
 		cmocka_unit_test(test_storm),
 		cmocka_unit_test(test_storm_of_another),
 		cmocka_unit_test(test_storm_kept),
+		cmocka_unit_test(test_share_of_programs),
+		cmocka_unit_test(test_share_of_users),
+		cmocka_unit_test(test_no_share),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_count),

@@ -110,10 +110,12 @@ static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_ale
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
 	bool busy = is_busy(e, a, nr);
+	struct fr_moment m;
 
 	if (!t) /* requested by a person */
 		return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
-	return fr_gate_ask(e->gate, t, nr, key_of(a), now_ns, busy);
+	fr_engine_moment(a, "", &m);
+	return fr_gate_ask(e->gate, t, nr, fr_trigger_key(&m), fr_gate_from(&m), now_ns, busy);
 }
 
 static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
@@ -371,6 +373,7 @@ static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 {
 	u64 i, known = 0, whole = 0;
+	struct fr_gate_from from;
 	struct fr_granted was;
 	u32 nr;
 
@@ -384,10 +387,11 @@ static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 		if (!was.ts || was.slot == SLOT_NONE)
 			continue;
 		whole = whole ?: was.ts;
+		from = (struct fr_gate_from){was.program, was.uid};
 		if (nr != FR_RULE_NONE)
-			fr_gate_count(g, nr, was.key, was.ts);
+			fr_gate_count(g, nr, was.key, from, was.ts);
 		else
-			fr_gate_seed(g, was.ts);
+			fr_gate_seed(g, from, was.ts);
 	}
 	say_forgotten(e, known, whole);
 }

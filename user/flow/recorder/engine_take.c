@@ -137,8 +137,15 @@ static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
 /* Note the grant for the gate of the next recorder, or for new limits. Requests by people pass no gate. */
 static void note_granted(struct fr_engine *e, struct fr_entry *n, struct fr_pending *p, u64 now_ns)
 {
-	const struct fr_granted g = {.ts = now_ns, .key = key_of(&p->alert), .slot = p->slot};
+	struct fr_granted g = {.ts = now_ns, .slot = p->slot};
+	struct fr_gate_from from;
+	struct fr_moment m;
 
+	fr_engine_moment(&p->alert, "", &m);
+	from = fr_gate_from(&m);
+	g.key = fr_trigger_key(&m);
+	g.program = from.program;
+	g.uid = from.uid;
 	if (p->slot != SLOT_NONE)
 		p->grant = fr_ledger_grant(e->ledger, e->tr, n, &g);
 }

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last times of something; the newest is at (next - 1) % max. */
+/* The last times of something, and whose; the newest is at (next - 1) % max. */
 struct times {
-	u64 *at;
+	struct time {
+		u64 ns;
+		struct fr_gate_from from;
+	} * at;
 	u32 max, cnt, next;
 };
 
@@ -35,16 +38,16 @@ static int times_init(struct times *t, u32 max)
 }
 
 /* The i-th newest, i < cnt. */
-static u64 *times_nth(const struct times *t, u32 i)
+static struct time *times_nth(const struct times *t, u32 i)
 {
 	return &t->at[(t->next + t->max - 1 - i) % t->max];
 }
 
-static void times_add(struct times *t, u64 now_ns)
+static void times_add(struct times *t, struct fr_gate_from from, u64 now_ns)
 {
 	if (!t->max)
 		return;
-	t->at[t->next] = now_ns;
+	t->at[t->next] = (struct time){now_ns, from};
 	t->next = (t->next + 1) % t->max;
 	if (t->cnt < t->max)
 		t->cnt++;
@@ -55,7 +58,7 @@ static bool times_remove(struct times *t, u64 then_ns)
 {
 	u32 i = 0;
 
-	while (i < t->cnt && *times_nth(t, i) != then_ns)
+	while (i < t->cnt && times_nth(t, i)->ns != then_ns)
 		i++;
 	if (i == t->cnt)
 		return false;
@@ -78,7 +81,7 @@ static bool within(u64 then_ns, u64 now_ns, u64 span_ns)
 /* Were there cnt within the last span? */
 static bool times_full(const struct times *t, u32 cnt, u64 now_ns, u64 span_ns)
 {
-	return cnt && t->cnt >= cnt && within(*times_nth(t, cnt - 1), now_ns, span_ns);
+	return cnt && t->cnt >= cnt && within(times_nth(t, cnt - 1)->ns, now_ns, span_ns);
 }
 
 /* ---- keys ---- */
@@ -180,19 +183,61 @@ static bool ends(const struct fr_trigger *t)
 	return t->kind == FR_TRIGGER_exit || t->kind == FR_TRIGGER_end;
 }
 
+/* Of cnt snapshots, others have had so many: may one have another if it has had own? */
+static bool has_share(u32 cnt, u32 others, u32 own)
+{
+	return others < cnt && own < (cnt - others + 1) / 2;
+}
+
+static bool is_counted_user(struct fr_gate_from from)
+{
+	return from.uid && from.uid != ~0u;
+}
+
+/* Its program's and its user's share of what all rules may have; see gate.h. */
+static bool within_share(const struct fr_gate *g, struct fr_gate_from from, u64 now_ns)
+{
+	u32 cnt = 0, program = 0, user = 0, i;
+	const struct time *t;
+
+	if (!from.program || !g->conf.storm_cnt)
+		return true;
+	for (i = 0; i < g->storm.cnt; i++) {
+		t = times_nth(&g->storm, i);
+		if (!within(t->ns, now_ns, g->conf.storm_ns))
+			continue;
+		cnt++;
+		program += t->from.program == from.program;
+		user += t->from.uid == from.uid;
+	}
+	return has_share(g->conf.storm_cnt, cnt - program, program) &&
+	       (!is_counted_user(from) || has_share(g->conf.storm_cnt, cnt - user, user));
+}
+
+struct fr_gate_from fr_gate_from(const struct fr_moment *m)
+{
+	bool is_task = m->kind == FR_TRIGGER_crash || m->kind == FR_TRIGGER_status || m->kind == FR_TRIGGER_oom ||
+		       m->kind == FR_TRIGGER_hung || m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_event;
+
+	return is_task ? (struct fr_gate_from){fr_trigger_program(m), m->uid} : FR_GATE_FROM_NONE;
+}
+
 /*
  * A rule that has had no snapshot within the storm's time is given one all the same: a burst of one rule does not cost another
  * its rare moment. So all rules together have at most storm_cnt, and one for each other rule.
  */
-static bool storms(const struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 now_ns)
+static bool storms(const struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, struct fr_gate_from from,
+		   u64 now_ns)
 {
 	const struct fr_gate_conf *c = &g->conf;
 
-	return !ends(t) && times_full(&g->storm, c->storm_cnt, now_ns, c->storm_ns) && times_full(rule, 1, now_ns, c->storm_ns);
+	if (ends(t) || !times_full(rule, 1, now_ns, c->storm_ns))
+		return false;
+	return times_full(&g->storm, c->storm_cnt, now_ns, c->storm_ns) || !within_share(g, from, now_ns);
 }
 
 static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 key,
-				     u64 now_ns, bool busy)
+				     struct fr_gate_from from, u64 now_ns, bool busy)
 {
 	if (t->dedupe && key) {
 		if (cools_key(g, t, key, now_ns))
@@ -202,24 +247,25 @@ static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger 
 	}
 	if (times_full(rule, t->max_cnt, now_ns, t->max_ns))
 		return FR_TRIGGER_VERDICT_max;
-	if (storms(g, t, rule, now_ns))
+	if (storms(g, t, rule, from, now_ns))
 		return FR_TRIGGER_VERDICT_storm;
 	return busy ? FR_TRIGGER_VERDICT_busy : FR_TRIGGER_VERDICT_taken;
 }
 
-enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, bool busy)
+enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, struct fr_gate_from from,
+				    u64 now_ns, bool busy)
 {
-	enum fr_trigger_verdict verdict = judge(g, t, &g->rule[nr], key, now_ns, busy);
+	enum fr_trigger_verdict verdict = judge(g, t, &g->rule[nr], key, from, now_ns, busy);
 
 	if (verdict == FR_TRIGGER_VERDICT_taken)
-		fr_gate_count(g, nr, key, now_ns);
+		fr_gate_count(g, nr, key, from, now_ns);
 	return verdict;
 }
 
-void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
+void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, struct fr_gate_from from, u64 then_ns)
 {
-	times_add(&g->rule[nr], then_ns);
-	times_add(&g->storm, then_ns);
+	times_add(&g->rule[nr], from, then_ns);
+	times_add(&g->storm, from, then_ns);
 	if (key)
 		count_key(g, key, then_ns);
 }
@@ -234,7 +280,7 @@ enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigge
 		return FR_TRIGGER_VERDICT_filtered;
 	if (asked->granted)
 		return FR_TRIGGER_VERDICT_busy;
-	return fr_gate_ask(g, t, nr, fr_trigger_key(m), asked->now_ns, asked->busy);
+	return fr_gate_ask(g, t, nr, fr_trigger_key(m), fr_gate_from(m), asked->now_ns, asked->busy);
 }
 
 void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
@@ -246,9 +292,9 @@ void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
 		uncount_key(g, key, then_ns);
 }
 
-void fr_gate_seed(struct fr_gate *g, u64 then_ns)
+void fr_gate_seed(struct fr_gate *g, struct fr_gate_from from, u64 then_ns)
 {
-	times_add(&g->storm, then_ns);
+	times_add(&g->storm, from, then_ns);
 }
 
 void fr_gate_renumber(struct fr_gate *g, const int of_nr[FR_TRIGGER_MAX])

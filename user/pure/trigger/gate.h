@@ -4,8 +4,8 @@
  * itself; the recorder and `replay --on` use the same text.
  *
  * Asked in this order, the first that says no is the verdict: dedupe or cooldown, max, storm, busy. Keys are shared by all
- * rules: a crash of which one rule has a snapshot gives no other rule another one. The storm limit does not apply to a rule
- * that has had none in its time, nor to a recorder's last snapshot.
+ * rules: a crash of which one rule has a snapshot gives no other rule another one. The storm limit, and shares of it, do not
+ * apply to a rule that has had none in its time, nor to a recorder's last snapshot.
  */
 #ifndef FR_GATE_H
 #define FR_GATE_H
@@ -15,6 +15,18 @@
 #define FR_GATE_KEY_MAX 1024u /* keys remembered; beyond this the longest unused is forgotten */
 
 struct fr_gate; /* opaque */
+
+/*
+ * Whose moment it is, for shares of the storm limit: no program, and no user but root, gets more than half of what the others
+ * have left of it. So whoever makes one program die in ever new ways leaves half of the snapshots to others, and two who do so
+ * a quarter.
+ */
+struct fr_gate_from {
+	u64 program; /* 0: none */
+	u32 uid;     /* ~0: unknown */
+};
+
+#define FR_GATE_FROM_NONE ((struct fr_gate_from){.uid = ~0u})
 
 struct fr_gate_conf {
 	u32 storm_cnt; /* at most this many snapshots of all rules, and one of each that had none, ... 0: no limit */
@@ -26,10 +38,11 @@ int fr_gate_new(const struct fr_gate_conf *conf, struct fr_gate **out);
 void fr_gate_free(struct fr_gate *g); /* NULL is fine */
 
 /*
- * May rule t (number nr < FR_TRIGGER_MAX) have a snapshot at now_ns for a moment of this key (0: none)? If so, it is counted as
- * taken. busy: one is waiting or being taken. Returns FR_TRIGGER_VERDICT_taken or the reason why not.
+ * May rule t (number nr < FR_TRIGGER_MAX) have a snapshot at now_ns for a moment of this key (0: none) and program? If so, it
+ * is counted as taken. busy: one is waiting or being taken. Returns FR_TRIGGER_VERDICT_taken or the reason why not.
  */
-enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, u64 now_ns, bool busy);
+enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, struct fr_gate_from from,
+				    u64 now_ns, bool busy);
 
 /* The state in which a moment is decided. */
 struct fr_gate_asked {
@@ -45,6 +58,9 @@ struct fr_gate_asked {
 enum fr_trigger_verdict fr_gate_decide(struct fr_gate *g, const struct fr_trigger *t, u32 nr, const struct fr_moment *m,
 				       const struct fr_gate_asked *asked);
 
+/* Whose a moment is: of a task's, its program and user. */
+struct fr_gate_from fr_gate_from(const struct fr_moment *m);
+
 /*
  * What was granted to this rule and key at then_ns was not taken after all (could not be written): it does not count any more.
  * Others may have been granted since. Nothing is done if it is not known, or does not count any more.
@@ -55,8 +71,8 @@ void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns);
  * Count snapshots of an earlier recorder, or under other limits, taken at then_ns, whatever the limits are now. Call it before
  * the first ask, oldest first. Of rule nr; of a rule that no longer exists: for the storm only.
  */
-void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, u64 then_ns);
-void fr_gate_seed(struct fr_gate *g, u64 then_ns);
+void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, struct fr_gate_from from, u64 then_ns);
+void fr_gate_seed(struct fr_gate *g, struct fr_gate_from from, u64 then_ns);
 
 /* A reload changed the rules: rule of_nr[i] before is rule i now, -1: none. What the remaining rules had stays counted. */
 void fr_gate_renumber(struct fr_gate *g, const int of_nr[FR_TRIGGER_MAX]);

@@ -190,6 +190,13 @@ static u64 mix_program(u64 hash, const struct fr_moment *m)
 	return fr_hash(hash, name ? name : "", name ? strlen(name) : 0);
 }
 
+u64 fr_trigger_program(const struct fr_moment *m)
+{
+	u64 hash = mix_program(FR_HASH_SEED, m);
+
+	return hash ? hash : 1;
+}
+
 u64 fr_trigger_key(const struct fr_moment *m)
 {
 	u32 fixed[3] = {m->kind, m->sig, m->kind == FR_TRIGGER_status ? m->status : 0};

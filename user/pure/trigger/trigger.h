@@ -104,6 +104,9 @@ u64 fr_trigger_look_ns(u64 limit_ns);
 /* The key of dedupe: a hash of (reason, exe, signal, ip), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 
+/* The program of a moment that is a task's, hashed: by its file, its path or its name. Never 0. */
+u64 fr_trigger_program(const struct fr_moment *m);
+
 /* Its own name ("crash", "status"), "?": none. */
 const char *fr_trigger_kind_name(u32 kind);
 /*
