@@ -4,7 +4,8 @@ Recorders with triggers, as tests start them: their rules, their snapshots, load
 
 Tests share one session, and one recorder that is told its rules and its directory by a reload. Counters of a rule go on as long as its
 text is known; rules() and all that is made of it show what was added since the test began. Cooldowns and dedupe go by a program's name
-and file: names with TAG, and unique to the test, are nobody else's.
+and file: names with TAG, and unique to the test, are nobody else's. A recorder that is killed leaves its rules armed, so what dies under
+a name of theirs, in whatever test, waits for the next recorder of that session.
 """
 import atexit
 import contextlib

@@ -143,9 +143,9 @@ def rights():
         equal(len([f for f in os.listdir(where(name)) if f.endswith(".flight")]), 2, "snapshots")
 
 
-def crash():
-    """A process called COMM dies of SIGSEGV; its pid."""
-    p = subprocess.Popen(["/usr/bin/python3", "-c", f"import os; open('/proc/self/comm','w').write('{COMM}'); "
+def crash(comm=COMM):
+    """A process of that name dies of SIGSEGV; its pid."""
+    p = subprocess.Popen(["/usr/bin/python3", "-c", f"import os; open('/proc/self/comm','w').write('{comm}'); "
                           "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"])
     equal(p.wait(60), -11, "its end")
     return p.pid
@@ -231,13 +231,14 @@ def lines(p, seconds=60):
 
 @test("follow: a line for each decision and each snapshot, missing nobody; ends with 0 when interrupted")
 def follow():
-    with daemon("[Trigger]\nStormCount=0\n") as (name, _, _):
+    who = f"{COMM}f"  # deaths of the other tests' program may be known to the session already
+    with daemon("[Trigger]\nStormCount=0\n", on=(f"crash:comm={who}",)) as (name, _, _):
         watchers = [subprocess.Popen([FLIGHTREC, "follow", "-n", name, *opt], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     for opt in (["--json"], [])]
         # until both have seen something, it is not known that both follow
         wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and
                  len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both follow", 120)
-        pids = [crash(), crash()]
+        pids = [crash(who), crash(who)]
         as_json, as_text = (lines(w) for w in watchers)
         seen = []
         while len(seen) < 3:
@@ -247,12 +248,12 @@ def follow():
         by = {(e["watch"], e.get("verdict"), e["pid"]) for e in seen}
         equal(by, {("trigger", "taken", pids[0]), ("trigger", "dedupe", pids[1]), ("snapshot", None, pids[0])}, "what was told")
         snap = next(e for e in seen if e["watch"] == "snapshot")
-        equal((snap["ok"], snap["reason"], snap["comm"], snap["sig"]), (True, "crash", COMM, 11), "the snapshot")
+        equal((snap["ok"], snap["reason"], snap["comm"], snap["sig"]), (True, "crash", who, 11), "the snapshot")
         check(os.path.exists(snap["file"]) and snap["elapsed_ns"] > 0, snap)
         text = ""
-        while text.count(f"{COMM}[") < 3:
+        while text.count(f"{who}[") < 3:
             text += next(as_text) + "\n"
-        for word in (f"{COMM}[{pids[0]}] SIGSEGV: taken (crash:comm={COMM})", f"{COMM}[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
+        for word in (f"{who}[{pids[0]}] SIGSEGV: taken (crash:comm={who})", f"{who}[{pids[1]}] SIGSEGV: dedupe", snap["file"]):
             check(word in text, f"'{word}' is not in: {text}")
         for w in watchers:
             w.send_signal(signal.SIGINT)
