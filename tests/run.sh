@@ -55,6 +55,7 @@ parts='
 = fault	 3600	env FR_LONG=1 tests/fault/run.sh
 = kills	 4800	env FR_KILLS=500 tests/kernel/run.sh kill writer kills begin_and_end
 = floods 2400	env FR_STRESS_SECONDS=300 tests/kernel/run.sh stress
+= commands 1800	env FR_LONG=1 tests/kernel/run.sh commands
 - stress 1800	env FR_LONG=1 tests/stress/run.sh
 . mutants 43200	tests/mutants/run.sh
 '

@@ -524,12 +524,14 @@ static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 
 static int choose_out_dir(struct fr_config *c)
 {
+	const char *cure;
 	char *path = NULL;
 	int err = fr_record_out_dir(c->dir, &path);
 
 	if (err) {
-		fr_err("cannot write to directory %s: %s: %schoose another (Directory= or -o)", c->dir, strerror(-err),
-		       geteuid() ? "run as root, or " : "");
+		cure = fr_err_cure(err, "");
+		fr_err("cannot write to directory %s: %s: %s%s%schoose another (Directory= or -o)", c->dir, strerror(-err),
+		       geteuid() ? "run as root, or " : "", cure, *cure ? ", or " : "");
 		return err;
 	}
 	free(c->dir);
