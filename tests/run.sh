@@ -18,7 +18,7 @@ export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 # +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
 # =: loads programs into this kernel, or waits for most of its time: one after the other, alone, when all with a + have ended.
 suites='
-+ unit	 900	tests/unit/run.sh
++ unit	 1200	tests/unit/run.sh
 + step	 900	tests/step/run.sh
 + view	 900	tests/view/run.sh
 + cli	 900	tests/cli/run.sh
@@ -51,6 +51,7 @@ parts='
 + valgrind 1800	tests/unit/run.sh valgrind
 + clang	 900	tests/build/run.sh clang
 + fuzz	 1800	env FR_LONG=1 tests/fuzz/run.sh
++ step	 1800	env FR_LONG=1 tests/step/run.sh
 + model	 1800	env FR_LONG=1 tests/model/run.sh
 = fault	 3600	env FR_LONG=1 tests/fault/run.sh
 = kills	 4800	env FR_KILLS=500 tests/kernel/run.sh kill writer kills begin_and_end

@@ -619,7 +619,8 @@ new_event_is_recorded() {
 	# shellcheck disable=SC2016
 	status 0 "$new" record -n "cli-test-$$" -p minimal -e sched_process_free -o "$tmp" -- sh -c '/bin/true
 		for i in $(seq 600); do
-			"$1" dump -n "$2" -o "$3" && [ "$("$1" replay --count -f "event ~ \"*_free\" && target_comm == true" "$3")" != 0 ] && exit
+			rm -f "$3"
+			"$1" dump -n "$2" -o "$3" && [ "$("$1" replay --count -f "event ~ \"*_free\" && target_comm == \"true\"" "$3")" -gt 0 ] && exit
 			sleep 0.1
 		done' sh "$new" "cli-test-$$" "$tmp/freed.flight" || return
 	json=$("$flightrec" replay --json -f 'event ~ "*_free" && target_comm == "true"' "$tmp"/*-end-*.flight | head -n 1)

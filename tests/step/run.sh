@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Interrupt, at every instruction, bpf/ring.h (step.c), near calls (near.c), and what a recorder does about a moment (ledger.c). Then
-# break copies of ring.h: the same test must notice each.
+# break copies of ring.h: the same test must notice each. Without FR_LONG=1 only two of them, one of each kind of writer.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -23,6 +23,10 @@ make -s build/tests/step/near build/tests/step/ledger || exit 1
 # with the tests of plain stores.
 mutate() {
 	name=$1 script=$2 from=${3:-}
+	case ${FR_LONG:-}$name in
+	no_wrap_check | busy_unseen | 1*) ;;
+	*) return ;;
+	esac
 	mkdir "$dir/$name"
 	sed "$script" bpf/ring.h >"$dir/$name/ring.h"
 	if cmp -s bpf/ring.h "$dir/$name/ring.h"; then
