@@ -19,6 +19,10 @@ says() { grep -qF -- "$1" "$tmp/err" || { echo "standard error lacks: $1"; cat "
 is_quiet() { [[ ! -s $tmp/err ]] || { echo "standard error:"; cat "$tmp/err"; return 1; }; }
 prints() { [[ $(cat "$tmp/out") == "$1" ]] || { echo "printed $(head -n 3 "$tmp/out"), not $1"; return 1; }; }
 
+hostile_names() {
+	make -s build/tests/cli/make_hostile && PYTHONDONTWRITEBYTECODE=1 python3 "$here/hostile.py" "$flightrec" build/tests/cli/make_hostile
+}
+
 make -s build/tests/cli/make_snapshot && build/tests/cli/make_snapshot "$tmp/a.flight" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 snap=$tmp/a.flight
 head -c -300 "$snap" > "$tmp/cut.flight"
@@ -768,6 +772,7 @@ check "list marks snapshots" list_marks
 check "list shows what is damaged" list_damaged
 check "list calls nothing damaged that it may not read" list_unread
 check "list, wrong usage" list_wrong
+check "names that disguise something, through every output" hostile_names
 check "export that is told to end leaves nothing" export_told_to_end
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile --diff says how much has no stacks" profile_diff_unknown

@@ -207,7 +207,7 @@ static void test_journal(void **state)
 	assert_true(fr_journal_write(&to, FIELDS) < 0);
 	syslog = listen_at(path[1]);
 	assert_int_equal(fr_journal_write(&to, FIELDS), FR_JOURNAL_SYSLOG);
-	snprintf(want, sizeof(want), "<28>flightrec[%d]: two lines FLIGHTREC_FILE=\"/a \\x22b\\x22\" FLIGHTREC_PID=\"7\"",
+	snprintf(want, sizeof(want), "<28>flightrec[%d]: two\\x0alines FLIGHTREC_FILE=\"/a \\x22b\\x22\" FLIGHTREC_PID=\"7\"",
 		 (int)getpid());
 	hears(syslog, want);
 	native = listen_at(path[0]);

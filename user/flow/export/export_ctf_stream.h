@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pure/rows/pbuf.h"
+#include "pure/text/escape.h"
 
 #define FR_CTF_UUID_SZ	 16u
 #define FR_CTF_PACKET_SZ (256u * 1024) /* a packet is written when it has this size */
@@ -56,7 +57,9 @@ static inline void fr_ctf_put_u64(struct fr_pbuf *b, u64 v)
 
 static inline void fr_ctf_put_text(struct fr_pbuf *b, const char *s, size_t len)
 {
-	fr_ctf_put(b, s, strnlen(s, len));
+	len = strnlen(s, len);
+	fr_ctf_put(b, s, len);
+	fr_escape_mask((char *)b->p + b->len - len, len);
 	b->p[b->len++] = 0;
 }
 

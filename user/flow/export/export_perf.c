@@ -20,6 +20,7 @@
 #include "flow/export/export_tracecmd.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/dev.h"
+#include "pure/text/escape.h"
 #include "task_state.h"
 
 struct perf {
@@ -29,15 +30,6 @@ struct perf {
 };
 
 /* ---- text ---- */
-
-/* One line stays one line, whatever name a task has. */
-static void put_clean(struct fr_out *o, const char *s, size_t sz)
-{
-	size_t i;
-
-	for (i = 0; i < sz; i++)
-		fr_out_char(o, (u8)s[i] < ' ' || s[i] == 0x7f ? '?' : s[i]);
-}
 
 static void put_hex(struct fr_out *o, u64 v)
 {
@@ -90,7 +82,7 @@ static void put_val(struct fr_out *o, const struct fr_trc_field *f, const struct
 	enum fr_style style = f->field ? f->field->style : FR_STYLE_DEC;
 
 	if (v->kind == FR_VAL_TEXT)
-		put_clean(o, v->text, v->len);
+		fr_escape_text(o, v->text, v->len);
 	else if (v->kind == FR_VAL_NUMS)
 		put_nums(o, v);
 	else if (v->kind != FR_VAL_NUM)
@@ -168,7 +160,7 @@ static void put_block(struct fr_out *o, const struct fr_trc_event *e, const stru
 
 	fr_out_printf(o, "%u,%u ", fr_dev_major(dev), fr_dev_minor(dev));
 	if (rwbs.kind == FR_VAL_TEXT)
-		put_clean(o, rwbs.text, rwbs.len);
+		fr_escape_text(o, rwbs.text, rwbs.len);
 	if (!done)
 		fr_out_printf(o, " %llu", (unsigned long long)num_of(e, "bytes", v, r));
 	fr_out_printf(o, " () %llu + %llu [", (unsigned long long)num_of(e, "sector", v, r),
@@ -176,7 +168,7 @@ static void put_block(struct fr_out *o, const struct fr_trc_event *e, const stru
 	if (done)
 		fr_out_s64(o, num_of(e, "error", v, r));
 	else if (comm.kind == FR_VAL_TEXT)
-		put_clean(o, comm.text, comm.len);
+		fr_escape_text(o, comm.text, comm.len);
 	fr_out_char(o, ']');
 }
 
@@ -213,7 +205,7 @@ static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_
 	u64 us = r->ts / 1000;
 
 	if (who.comm && who.len)
-		put_clean(o, who.comm, who.len);
+		fr_escape_text(o, who.comm, who.len);
 	else
 		fr_out_str(o, ":-1");
 	fr_out_printf(o, " %d/%u [%03u] %llu.%06llu: ", who.pid < 0 ? (s32)r->tid : who.pid, r->tid, r->cpu,
@@ -229,10 +221,10 @@ static void put_module(struct fr_out *o, const struct fr_export_frame *f)
 		fr_out_str(o, "[kernel.kallsyms]");
 	} else if (f->kernel) {
 		fr_out_char(o, '[');
-		put_clean(o, module, strlen(module));
+		fr_escape_text(o, module, strlen(module));
 		fr_out_char(o, ']');
 	} else if (module) {
-		put_clean(o, module, strlen(module));
+		fr_escape_text(o, module, strlen(module));
 	} else {
 		fr_out_str(o, "[unknown]");
 	}
@@ -244,7 +236,7 @@ static void put_frame(struct fr_out *o, const struct fr_export_frame *f)
 
 	fr_out_printf(o, "\t%16llx ", (unsigned long long)f->ip);
 	if (s->name) {
-		put_clean(o, s->name, strlen(s->name));
+		fr_escape_text(o, s->name, strlen(s->name));
 		if (!s->inlined)
 			fr_out_printf(o, "+0x%llx", (unsigned long long)s->off);
 	} else {

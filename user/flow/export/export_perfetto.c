@@ -162,7 +162,7 @@ static void put_val(struct fr_pbuf *b, u32 field, const struct fr_val *v)
 	if (v->kind == FR_VAL_NUM)
 		fr_pbuf_num(b, field, v->num);
 	else if (v->kind == FR_VAL_TEXT)
-		fr_pbuf_mem(b, field, v->text, v->len);
+		fr_pbuf_text(b, field, v->text, v->len);
 	for (i = 0; v->kind == FR_VAL_NUMS && i < v->len; i++)
 		fr_pbuf_num(b, field, v->nums[i]);
 }
@@ -240,7 +240,7 @@ static void put_newtask(struct fr_pbuf *b, u64 ns, u32 parent, u32 tid, struct f
 	size_t at = open_event(b, ns, parent), in = fr_pbuf_open(b, FTRACE_NEWTASK);
 
 	fr_pbuf_num(b, 1, tid);
-	fr_pbuf_mem(b, 2, who.comm, who.len);
+	fr_pbuf_text(b, 2, who.comm, who.len);
 	fr_pbuf_num(b, 3, who.pid && who.pid != (s32)tid ? CLONE_THREAD_FLAG : 0);
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);

@@ -76,7 +76,7 @@ static void put_fact(struct fr_pbuf *b, u32 field, const struct fr_snap *s, cons
 	const char *fact = fr_snap_fact(s, name);
 
 	if (fact)
-		fr_pbuf_mem(b, field, fact, strnlen(fact, 256));
+		fr_pbuf_text(b, field, fact, strnlen(fact, 256));
 }
 
 /* The machine's name determines the names of system calls, its kernel's release the meaning of task states. */
@@ -103,13 +103,13 @@ static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_
 		at = fr_pbuf_open(b, 1);
 		fr_pbuf_num(b, 1, t->tid);
 		fr_pbuf_num(b, 2, t->task.ppid);
-		fr_pbuf_mem(b, 3, who.comm, who.len);
+		fr_pbuf_text(b, 3, who.comm, who.len);
 		fr_pbuf_num(b, 8, !!(t->task.flags & FR_TASK_KTHREAD));
 		fr_pbuf_close(b, at);
 	}
 	at = fr_pbuf_open(b, 2);
 	fr_pbuf_num(b, 1, t->tid);
-	fr_pbuf_mem(b, 2, who.comm, who.len);
+	fr_pbuf_text(b, 2, who.comm, who.len);
 	fr_pbuf_num(b, 3, t->task.tgid);
 	fr_pbuf_close(b, at);
 }

@@ -10,7 +10,6 @@
 #include "flow/export/export_perfetto.h"
 #include "flow/symbols/frames.h"
 #include "pure/set/hash.h"
-#include "pure/text/utf8.h"
 
 #define PACKET_INTERNED	   12u
 #define PACKET_DEFAULTS	   59u
@@ -67,32 +66,13 @@ void fr_perfetto_close(struct fr_perfetto_out *to)
 	free(to->task_track);
 }
 
-/* A text of at most max bytes in valid UTF-8; foreign names may have any bytes. */
-static void put_name(struct fr_pbuf *b, u32 field, const char *s, size_t max)
-{
-	char text[NAME_MAX_SZ];
-	size_t len = 0, left = strnlen(s, max < sizeof(text) ? max : sizeof(text)), n;
-
-	for (; left; left -= n, s += n) {
-		n = fr_utf8_len(s, left);
-		if (n && (u8)*s >= ' ' && *s != 0x7f) {
-			memcpy(text + len, s, n);
-			len += n;
-		} else {
-			n = 1;
-			text[len++] = '?';
-		}
-	}
-	fr_pbuf_mem(b, field, text, len);
-}
-
 /* { iid 1, str 2 } */
 static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s, size_t max)
 {
 	size_t at = fr_pbuf_open(b, field);
 
 	fr_pbuf_num(b, 1, iid);
-	put_name(b, 2, s, max);
+	fr_pbuf_text(b, 2, s, strnlen(s, max));
 	fr_pbuf_close(b, at);
 }
 

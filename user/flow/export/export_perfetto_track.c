@@ -83,7 +83,7 @@ static void annotate(struct fr_pbuf *b, const char *name, const struct fr_val *v
 		return;
 	at = fr_pbuf_open(b, 4);
 	if (v->kind == FR_VAL_TEXT)
-		fr_pbuf_mem(b, 6, v->text, v->len);
+		fr_pbuf_text(b, 6, v->text, v->len);
 	else
 		fr_pbuf_num(b, v->is_signed ? 4 : 3, v->num);
 	fr_pbuf_str(b, 10, name);

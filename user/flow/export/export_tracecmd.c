@@ -18,6 +18,7 @@
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_tracecmd.h"
 #include "io/snapfile/spool.h"
+#include "pure/text/escape.h"
 #include "pure/text/memfile.h"
 #include "version.h"
 
@@ -290,11 +291,21 @@ static int put_formats(const struct tracecmd *t, struct fr_pbuf *b)
 	return err;
 }
 
+static void write_masked(FILE *f, const char *s, size_t sz)
+{
+	char part[256];
+	size_t len = sz < sizeof(part) ? sz : sizeof(part);
+
+	memcpy(part, s, len);
+	fr_escape_mask(part, len);
+	fwrite(part, 1, len, f);
+}
+
 /* "tid name" lines: each task has its name from its last event. */
 static void write_names(FILE *f, const void *arg)
 {
 	const struct tracecmd *t = arg;
-	u32 tid, i;
+	u32 tid;
 
 	for (tid = 1; tid <= FR_TID_MASK; tid++) {
 		const u64 *block = t->seen[tid / TID_BLOCK];
@@ -310,8 +321,7 @@ static void write_names(FILE *f, const void *arg)
 		if (!who.comm || !who.len)
 			continue;
 		fprintf(f, "%u ", tid);
-		for (i = 0; i < who.len; i++)
-			fputc((u8)who.comm[i] < ' ' ? '?' : who.comm[i], f);
+		write_masked(f, who.comm, who.len);
 		fputc('\n', f);
 	}
 }
@@ -325,9 +335,13 @@ static void write_symbols(FILE *f, const void *arg)
 	for (i = 0; i < cnt && !y[i].pid; i++) {
 		if (!*y[i].name || strpbrk(y[i].name, " \t\n[]"))
 			continue;
-		fprintf(f, "%016llx t %s", (unsigned long long)y[i].addr, y[i].name);
-		if (y[i].module && *y[i].module && !strpbrk(y[i].module, " \t\n[]"))
-			fprintf(f, "\t[%s]", y[i].module);
+		fprintf(f, "%016llx t ", (unsigned long long)y[i].addr);
+		write_masked(f, y[i].name, strlen(y[i].name));
+		if (y[i].module && *y[i].module && !strpbrk(y[i].module, " \t\n[]")) {
+			fputs("\t[", f);
+			write_masked(f, y[i].module, strlen(y[i].module));
+			fputc(']', f);
+		}
 		fputc('\n', f);
 	}
 }
@@ -336,11 +350,15 @@ static void write_uname(FILE *f, const void *arg)
 {
 	static const char *const name[] = {"host", "kernel", "arch"};
 	const struct fr_snap *s = arg;
+	const char *fact;
 	u32 i;
 
 	fputs("Linux", f);
-	for (i = 0; i < 3; i++)
-		fprintf(f, " %.200s", fr_snap_fact(s, name[i]) ?: "unknown");
+	for (i = 0; i < 3; i++) {
+		fact = fr_snap_fact(s, name[i]) ?: "unknown";
+		fputc(' ', f);
+		write_masked(f, fact, strnlen(fact, 200));
+	}
 	fputc(0, f);
 }
 

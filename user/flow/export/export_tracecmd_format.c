@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "flow/export/export_tracecmd.h"
+#include "pure/text/escape.h"
 
 #define COMMON_SZ 8u /* common_type, common_flags, common_preempt_count, common_pid */
 #define ID_FIRST  1000u
@@ -309,13 +310,6 @@ static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, siz
 	*end = off + sz;
 }
 
-/* Readers print texts unchanged: keep a line one line. */
-static void clean(u8 *p, size_t sz)
-{
-	for (; sz--; p++)
-		*p = *p < ' ' || *p == 0x7f ? '?' : *p;
-}
-
 static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *buf, u32 *end)
 {
 	bool is_num = v->kind == FR_VAL_NUM, is_text = v->kind == FR_VAL_TEXT, is_nums = v->kind == FR_VAL_NUMS;
@@ -327,7 +321,7 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 	case FR_TRC_STR:
 		len = *end;
 		put_dynamic(buf, at, end, v->text, is_text ? v->len : 0, 1);
-		clean(buf + len, *end - 1 - len);
+		fr_escape_mask((char *)buf + len, *end - 1 - len);
 		break;
 	case FR_TRC_NUMS:
 		put_dynamic(buf, at, end, v->nums, is_nums ? v->len * sizeof(u64) : 0, sizeof(u64));
@@ -344,7 +338,7 @@ static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *
 		len = len < size ? len : size;
 		if (len)
 			memcpy(at, v->text, len);
-		clean(at, len);
+		fr_escape_mask((char *)at, len);
 		break;
 	default:
 		memcpy(at, &num, size); /* little-endian, as declared in the file */

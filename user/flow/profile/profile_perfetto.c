@@ -26,15 +26,9 @@ struct trace {
 	u32 *tid_of;   /* by key: one thread per name of a process, since in the reader a thread has one name */
 };
 
-/* No UTF-8 decoding here: anything but printable ASCII becomes ?. */
 static void put_text(struct fr_pbuf *b, u32 field, const char *s)
 {
-	char text[NAME_SZ];
-	size_t i;
-
-	for (i = 0; s[i] && i < sizeof(text); i++)
-		text[i] = s[i] >= ' ' && s[i] < 0x7f ? s[i] : '?';
-	fr_pbuf_mem(b, field, text, i);
+	fr_pbuf_text(b, field, s, strnlen(s, NAME_SZ));
 }
 
 static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s)

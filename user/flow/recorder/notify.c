@@ -21,6 +21,7 @@
 #include "io/snapfile/journal.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
+#include "pure/text/escape.h"
 #include "pure/text/units.h"
 
 #define FIELD_MAX    20u
@@ -117,10 +118,11 @@ static const char *file_name(const char *path)
 
 static void make_message(const struct fr_taken *t, char *buf, size_t sz)
 {
-	char bytes[32], took[32], who[64] = "";
+	char bytes[32], took[32], comm[FR_COMM_SZ + 1], escaped[4 * sizeof(comm)], who[sizeof(escaped) + 32] = "";
 
+	snprintf(comm, sizeof(comm), "%.*s", FR_COMM_SZ, t->alert.comm);
 	if (t->alert.pid)
-		snprintf(who, sizeof(who), " of %.*s[%u]", FR_COMM_SZ, t->alert.comm, t->alert.pid);
+		snprintf(who, sizeof(who), " of %s[%u]", fr_escape_str(escaped, sizeof(escaped), comm), t->alert.pid);
 	fr_show_size(t->done.bytes, bytes, sizeof(bytes));
 	if (t->err)
 		snprintf(buf, sz, "no snapshot for %s%s: %s", t->reason, who, strerror(-t->err));

@@ -25,6 +25,7 @@
 #include "io/fd.h"
 #include "io/hook/hook_int.h"
 #include "pure/err.h"
+#include "pure/text/escape.h"
 
 #define GROUP_MAX 1024
 #define SAFE_FD	  16 /* descriptors that the child needs are first moved here or above */
@@ -117,6 +118,16 @@ static bool put_text(struct fr_hook_own *o, const char *name, const char *value)
 	return !value || !*value || put(o, "%s=%s", name, value);
 }
 
+/* What processes choose: nothing that ends a line, or moves the cursor of a terminal on which a command shows it. */
+static bool put_foreign(struct fr_hook_own *o, const char *name, const char *value)
+{
+	char *escaped = value ? malloc(4 * strlen(value) + 1) : NULL;
+	bool ok = !value || (escaped && put_text(o, name, fr_escape_str(escaped, 4 * strlen(value) + 1, value)));
+
+	free(escaped);
+	return ok;
+}
+
 static bool fill_env(struct fr_hook_own *o, const struct fr_hook_ask *ask)
 {
 	const char *lang = getenv("LANG");
@@ -127,8 +138,8 @@ static bool fill_env(struct fr_hook_own *o, const struct fr_hook_ask *ask)
 	ok = put(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && put_text(o, "LANG", lang) &&
 	     put(o, "SHELL=/bin/sh") && put(o, "FLIGHTREC_FD=%d", FR_HOOK_FD) && put_text(o, "FLIGHTREC_FILE", ask->file) &&
 	     put_text(o, "FLIGHTREC_REASON", ask->reason) && put_text(o, "FLIGHTREC_SESSION", ask->session) &&
-	     put_text(o, "FLIGHTREC_HOST", un.nodename) && put_text(o, "FLIGHTREC_COMM", ask->comm) &&
-	     put_text(o, "FLIGHTREC_EXE", ask->exe);
+	     put_text(o, "FLIGHTREC_HOST", un.nodename) && put_foreign(o, "FLIGHTREC_COMM", ask->comm) &&
+	     put_foreign(o, "FLIGHTREC_EXE", ask->exe);
 	if (ok && ask->pid)
 		ok = put(o, "FLIGHTREC_PID=%u", ask->pid);
 	if (ok && ask->sig)

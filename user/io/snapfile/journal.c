@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "pure/text/escape.h"
+
 #define SYSLOG_DAEMON (3 << 3) /* facility */
 #define SYSLOG_SZ     2048u    /* of a line */
 
@@ -68,36 +70,39 @@ static const char *find(const struct fr_journal_field *field, u32 cnt, const cha
 	return "";
 }
 
-/* In quotes; bytes that would end the quotes or the line become \xNN. */
-static void put_quoted(FILE *f, const char *value)
+static void put_line_text(FILE *f, const char *text, size_t sz)
 {
-	const unsigned char *p;
+	char escaped[4 * SYSLOG_SZ];
 
-	fputc('"', f);
-	for (p = (const unsigned char *)value; *p; p++) {
-		if (*p < ' ' || *p == 0x7f || *p == '"' || *p == '\\')
-			fprintf(f, "\\x%02x", *p);
-		else
-			fputc(*p, f);
-	}
-	fputc('"', f);
+	fwrite(escaped, 1, fr_escape_mem(escaped, sizeof(escaped), text, sz), f);
 }
 
-static void put_message(FILE *f, const char *text)
+/* In quotes; a quote is \x22, as what would end the line is \xNN. */
+static void put_quoted(FILE *f, const char *value)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, f);
+	size_t len;
+
+	fputc('"', f);
+	for (; *value; value += len) {
+		len = strcspn(value, "\"");
+		put_line_text(f, value, len);
+		if (value[len])
+			len += fprintf(f, "\\x22") > 0;
+	}
+	fputc('"', f);
 }
 
 static int pack_line(char *buf, size_t sz, const struct fr_journal_field *field, u32 cnt)
 {
 	FILE *f = fmemopen(buf, sz, "w");
+	const char *text;
 	u32 i;
 
 	if (!f)
 		return -errno;
 	fprintf(f, "<%d>flightrec[%d]: ", SYSLOG_DAEMON | (atoi(find(field, cnt, "PRIORITY")) & 7), (int)getpid());
-	put_message(f, find(field, cnt, "MESSAGE"));
+	text = find(field, cnt, "MESSAGE");
+	put_line_text(f, text, strlen(text));
 	for (i = 0; i < cnt; i++) {
 		if (strncmp(field[i].name, "FLIGHTREC_", 10) || !field[i].value || !*field[i].value)
 			continue;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/text/escape.h"
 #include "types.h"
 
 #define FR_PBUF_LEN_SZ 4u  /* bytes of a nested message's length: up to 256 MiB */
@@ -73,6 +74,13 @@ static inline void fr_pbuf_mem(struct fr_pbuf *b, u32 field, const void *p, size
 	if (sz)
 		memcpy(b->p + b->len, p, sz);
 	b->len += sz;
+}
+
+/* A text that anybody can choose: valid UTF-8 without what escape.h hides, whatever it was. */
+static inline void fr_pbuf_text(struct fr_pbuf *b, u32 field, const char *s, size_t sz)
+{
+	fr_pbuf_mem(b, field, s, sz);
+	fr_escape_mask((char *)b->p + b->len - sz, sz);
 }
 
 static inline void fr_pbuf_str(struct fr_pbuf *b, u32 field, const char *s)

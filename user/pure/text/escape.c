@@ -70,6 +70,15 @@ bool fr_is_word(const char *s, size_t sz)
 
 #define HEX_COLS 4u /* \xNN */
 
+/* \xNN into a buffer. Returns HEX_COLS. */
+static size_t escape_byte(char *to, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	memcpy(to, (char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, HEX_COLS);
+	return HEX_COLS;
+}
+
 static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
 {
 	const char *hex = "0123456789abcdef";
@@ -124,6 +133,22 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
 	return fr_escape_text_to(o, s, sz, ~(size_t)0);
 }
 
+static void put_unit(struct fr_out *o, u32 unit)
+{
+	put_hex(o, "\\u", 2, unit >> 8);
+	put_hex(o, "", 0, unit & 0xff);
+}
+
+/* As JSON's escapes: of two units of UTF-16 if need be. */
+static void put_unicode(struct fr_out *o, u32 ch)
+{
+	if (ch > 0xffff) {
+		put_unit(o, 0xd800 | (ch - 0x10000) >> 10);
+		ch = 0xdc00 | ((ch - 0x10000) & 0x3ff);
+	}
+	put_unit(o, ch);
+}
+
 /* Write what cannot be in a JSON string as it is. */
 static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
 {
@@ -131,8 +156,8 @@ static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t 
 		put_hex(o, "\\\\x", 3, s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
 		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
-	else if (len == 1 && fr_utf8_is_sly(s[0]))
-		put_hex(o, "\\u00", 4, s[0]);
+	else if (fr_utf8_is_sly(fr_utf8_char(s, len)))
+		put_unicode(o, fr_utf8_char(s, len));
 	else
 		fr_out_mem(o, s, len);
 }
@@ -161,6 +186,49 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
 	}
 }
 
+void fr_escape_mask(char *s, size_t sz)
+{
+	size_t i = 0, len;
+
+	if (fr_is_plain(s, sz))
+		return;
+	while (i < sz) {
+		len = fr_utf8_len(s + i, sz - i);
+		if (!len || fr_utf8_is_sly(fr_utf8_char(s + i, len))) {
+			len = len ?: 1;
+			memset(s + i, '?', len);
+		}
+		i += len;
+	}
+}
+
+size_t fr_escape_mem(char *to, size_t room, const char *s, size_t sz)
+{
+	size_t i = 0, at = 0, len, j;
+
+	while (i < sz) {
+		bool plain = (len = plain_len(s + i, sz - i));
+
+		len = len ?: fr_utf8_len(s + i, sz - i) ?: 1;
+		if ((plain ? len : HEX_COLS * len) > room - at)
+			break;
+		for (j = 0; j < len; j++) {
+			if (plain)
+				to[at++] = s[i + j];
+			else
+				at += escape_byte(to + at, s[i + j]);
+		}
+		i += len;
+	}
+	return at;
+}
+
+const char *fr_escape_str(char *to, size_t room, const char *s)
+{
+	to[fr_escape_mem(to, room - 1, s, strlen(s))] = 0;
+	return to;
+}
+
 size_t fr_unescape(char *s, size_t sz)
 {
 	size_t from, to = 0;
@@ -176,11 +244,10 @@ size_t fr_unescape(char *s, size_t sz)
 	return to;
 }
 
-void fr_escape_quoted(struct fr_out *o, const char *s, size_t sz, const char *quote)
+void fr_escape_inner(struct fr_out *o, const char *s, size_t sz, const char *quote)
 {
 	const char *at;
 
-	fr_out_char(o, '"');
 	while ((at = memchr(s, '"', sz))) {
 		fr_escape_text(o, s, at - s);
 		fr_out_str(o, quote);
@@ -188,5 +255,11 @@ void fr_escape_quoted(struct fr_out *o, const char *s, size_t sz, const char *qu
 		s = at + 1;
 	}
 	fr_escape_text(o, s, sz);
+}
+
+void fr_escape_quoted(struct fr_out *o, const char *s, size_t sz, const char *quote)
+{
+	fr_out_char(o, '"');
+	fr_escape_inner(o, s, sz, quote);
 	fr_out_char(o, '"');
 }

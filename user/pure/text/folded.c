@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pure/text/folded.h"
 
+#include "pure/text/escape.h"
 #include "pure/text/out.h"
 
 void fr_folded_add(struct fr_folded *l, const char *text, size_t sz)
 {
-	size_t i;
+	size_t at;
 
 	if (l->len && l->len < FR_FOLDED_SZ)
 		l->text[l->len++] = ';';
-	for (i = 0; i < sz && l->len < FR_FOLDED_SZ; i++) {
-		u8 c = text[i];
-
-		l->text[l->len++] = c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : c;
-	}
+	at = l->len;
+	l->len += fr_escape_mem(l->text + at, FR_FOLDED_SZ - at, text, sz);
+	for (; at < l->len; at++)
+		if (l->text[at] == ';')
+			l->text[at] = ':';
 }
 
 void fr_folded_put(void *out, const char *text, size_t sz, u64 weight)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * make_hostile FILE: a snapshot in which each name that a process chose to disguise something is that of a task, of a program,
+ * of a cgroup and of who was killed. It prints the names in hex, a line each: they are listed here alone.
+ */
+#include "unit/host_ring.h"
+
+#include <stdio.h>
+
+#define BUDGET_SZ (16u << 20)
+#define REAL_NS	  1767225600000000000ULL /* 2026-01-01T00:00:00Z at the clock's 10 s */
+#define SEC	  1000000000ULL
+#define US	  1000ULL
+
+/* As task names are: at most 15 bytes. */
+static const char *const names[] = {
+	"=1+1",
+	"+cmd|' /C x'!A0",
+	"-2",
+	"@SUM(A1)",
+	"\ttab",
+	"'quoted",
+	"a\nb\r\x0b\x0c",
+	"\x1b[31mred\x1b[0m",
+	"\x9b"
+	"31mred",
+	"\xc2\x9b"
+	"31mred",
+	"\xff\xfe\xc0\x80",
+	"rtl\xe2\x80\xaetxt",
+	"\xe2\x80\x8bzero",
+	"a\"b,c;d",
+	"\\x41\\n\\",
+	"<b>&amp;",
+	"</script>",
+	"%s%n%p",
+	"$(id)`id`",
+	"del\x7f\x08\x08",
+	"\xed\xa0\x80sur",
+	"\xf3\xa0\x81\x81tag",
+	"../../etc/x",
+	".hidden",
+	"-rf",
+	"\xe2\x80\xa8line\xc2\x85",
+	"\xe4\xb8\xad\xe6\x96\x87",
+	"cut\xe4\xb8",
+};
+#define NAME_CNT (sizeof(names) / sizeof(names[0]))
+
+static u32 tid_of(size_t i)
+{
+	return 1000 + (u32)i;
+}
+
+static u64 begin_of(size_t i)
+{
+	return 10 * SEC + i * 100 * US;
+}
+
+/* The name was given by an exec of a program whose path ends in it, and its task dies of SIGSEGV. */
+static void put_life(struct host_ring *life, size_t i)
+{
+	struct fr_rec_task_rename rename = {.task = tid_of(i), .target_pid = tid_of(i), .oldcomm = "before"};
+	struct fr_rec_sched_process_exec exec = {.task = tid_of(i), .old_pid = tid_of(i)};
+	struct fr_rec_sched_process_exit exit = {.task = tid_of(i), .exit_code = 139, .prio = 120, .group_dead = 1};
+	u8 rec[96] = {0};
+	int len;
+
+	snprintf(rename.newcomm, sizeof(rename.newcomm), "%s", names[i]);
+	host_clock_ns = begin_of(i);
+	host_ring_put_rec(life, task_rename, &rename);
+	memcpy(rec, &exec, sizeof(exec));
+	len = snprintf((char *)rec + sizeof(exec), sizeof(rec) - sizeof(exec), "/opt/%s", names[i]) + 1;
+	host_clock_ns = begin_of(i) + US;
+	host_ring_put(life, FR_EV_sched_process_exec, rec, (sizeof(exec) + len + 7) / 8 * 8);
+	host_clock_ns = begin_of(i) + 90 * US;
+	host_ring_put_rec(life, sched_process_exit, &exit);
+}
+
+static void put_main(struct host_ring *main, size_t i)
+{
+	struct fr_rec_sched_switch run = {.next_pid = tid_of(i), .prev_prio = 120, .next_prio = 120};
+	struct fr_rec_sched_waking waking = {.task = tid_of(i), .target_pid = tid_of((i + 1) % NAME_CNT), .prio = 120};
+	struct fr_rec_signal_deliver signal = {.task = tid_of(i) | 1u << 24, .sig = 11, .code = 1, .addr = 8, .ip = 0x401000};
+	struct fr_rec_sched_switch leave = {.task = tid_of(i), .prev_state = 16, .prev_prio = 120, .next_prio = 120};
+
+	host_clock_ns = begin_of(i) + 10 * US;
+	host_ring_put_rec(main, sched_switch, &run);
+	host_clock_ns = begin_of(i) + 20 * US;
+	host_ring_put_rec(main, sched_waking, &waking);
+	host_clock_ns = begin_of(i) + 80 * US;
+	host_ring_put_rec(main, signal_deliver, &signal);
+	host_clock_ns = begin_of(i) + 95 * US;
+	host_ring_put_rec(main, sched_switch, &leave);
+}
+
+static int put_facts(struct fr_snap_writer *w)
+{
+	int err = fr_snap_put_fact(w, "host", "%s", names[7]);
+
+	err = err ? err : fr_snap_put_fact(w, "arch", "x86_64");
+	err = err ? err : fr_snap_put_fact(w, "boot_id", "b");
+	err = err ? err : fr_snap_put_fact(w, "snapshot_ns", "%llu", (unsigned long long)(11 * SEC));
+	err = err ? err : fr_snap_put_fact(w, "trigger_reason", "crash");
+	err = err ? err : fr_snap_put_fact(w, "trigger_pid", "%u", tid_of(7));
+	err = err ? err : fr_snap_put_fact(w, "trigger_comm", "%s", names[7]);
+	err = err ? err : fr_snap_put_fact(w, "trigger_exe", "/opt/%s", names[9]);
+	err = err ? err : fr_snap_put_fact(w, "trigger_sig", "11");
+	return err ? err : fr_snap_put_fact(w, "trigger_ts", "%llu", (unsigned long long)(begin_of(7) + 80 * US));
+}
+
+static int put_tables(struct fr_snap_writer *w)
+{
+	const struct fr_snap_clock clock = {.ts = 10 * SEC, .mono_ns = 10 * SEC, .real_ns = REAL_NS};
+	const u64 cnt[2] = {4 * NAME_CNT, 3 * NAME_CNT};
+	const struct fr_snap_ring rings[] = {
+		{.cpu = 0, .tier = 0, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[0], .present = cnt[0]},
+		{.cpu = 0, .tier = 1, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[1], .present = cnt[1]},
+	};
+	struct fr_snap_task task[NAME_CNT] = {0};
+	size_t i;
+	int err;
+
+	for (i = 0; i < NAME_CNT; i++) {
+		task[i].tid = tid_of(i);
+		task[i].start_ns = SEC;
+		task[i].task.tgid = tid_of(i);
+		snprintf(task[i].task.comm, sizeof(task[i].task.comm), "%s", names[i]);
+	}
+	err = fr_snap_put_tasks(w, task, NAME_CNT);
+	err = err ? err : fr_snap_put_rings(w, rings, 2);
+	return err ? err : fr_snap_put_clocks(w, &clock, 1);
+}
+
+static void print_names(void)
+{
+	const char *c;
+	size_t i;
+
+	for (i = 0; i < NAME_CNT; i++) {
+		for (c = names[i]; *c; c++)
+			printf("%02x", (u8)*c);
+		putchar('\n');
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct host_ring *main_ring = host_ring_new(0, FR_TIER_MAIN, 4, 2), *life = host_ring_new(0, FR_TIER_LIFE, 4, 2);
+	struct fr_snap_writer *w;
+	size_t i;
+	int err;
+
+	if (argc != 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
+		return 1;
+	for (i = 0; i < NAME_CNT; i++) {
+		put_life(life, i);
+		put_main(main_ring, i);
+	}
+	err = fr_snap_put_schema(w, fr_schema_builtin());
+	err = err ? err : put_facts(w);
+	err = err ? err : put_tables(w);
+	err = err ? err : host_ring_put_laps(main_ring, w);
+	err = err ? err : host_ring_put_laps(life, w);
+	err = err ? err : fr_snap_finish(w);
+	host_ring_free(main_ring);
+	host_ring_free(life);
+	(void)host_ring_fill;
+	(void)host_ring_put_nums;
+	print_names();
+	return err != 0;
+}
