@@ -128,6 +128,7 @@ struct fr_alert {
 	u32 rule_set; /* bit i: the rule of slot i holds; a rule keeps its slot when rules are loaded again */
 	u32 kind;
 	u32 tid, pid; /* the task it is about, in the first pid namespace; 0: none */
+	u32 ns_pid;   /* the same process in its own pid namespace; 0: unknown */
 	u32 uid;
 	s32 sig;
 	s32 code;

@@ -4,6 +4,7 @@
 
 #include "stack.bpf.h"
 
+#define PID_LEVEL_MASK	   63u	       /* for the verifier: namespaces nest 32 deep at most (MAX_PID_NS_LEVEL) */
 #define FR_RB_FORCE_WAKEUP (1ULL << 1) /* BPF_RB_FORCE_WAKEUP: alerts are few, and none may wait for the next */
 
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
@@ -243,6 +244,18 @@ __noinline int fr_moment_exe(u32 nr, u64 file)
 	return 0;
 }
 
+/* The number of a task's process in its own pid namespace, the innermost one. 0: it has none any more. */
+FR_INLINE u32 ns_pid_of(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	u32 level = pid ? BPF_CORE_READ(pid, level) & PID_LEVEL_MASK : 0, nr = 0;
+	void *at = (void *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+
+	if (pid)
+		bpf_probe_read_kernel(&nr, sizeof(nr), at + bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
 __noinline int fr_moment_of(u32 nr, u64 address)
 {
 	struct task_struct *task = (void *)address;
@@ -252,6 +265,7 @@ __noinline int fr_moment_of(u32 nr, u64 address)
 		return 0;
 	a->tid = BPF_CORE_READ(task, pid);
 	a->pid = BPF_CORE_READ(task, tgid);
+	a->ns_pid = ns_pid_of(task);
 	a->uid = BPF_CORE_READ(task, cred, uid.val);
 	a->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 	a->start_ns = BPF_CORE_READ(task, start_time);

@@ -427,7 +427,14 @@ static void test_vanished(void **state)
 
 static struct fr_stored death(u32 pid, char *comm, u64 real_ns)
 {
-	return (struct fr_stored){.pid = pid, .comm = comm, .real_ns = real_ns, .sig = 11, .boot_id = (char *)BOOT_DASH};
+	return (struct fr_stored){.pid = pid,
+				  .ns_pid = pid,
+				  .uid = -1,
+				  .comm = comm,
+				  .exe = (char *)"",
+				  .real_ns = real_ns,
+				  .sig = 11,
+				  .boot_id = (char *)BOOT_DASH};
 }
 
 static void is_core(const struct fr_stored *f, const char *name)
@@ -500,8 +507,10 @@ static void test_pattern_cores(void **state)
 	put_core("[a]%.100", 1001 * SEC);
 	join_by("core.%e.%p.%s", false, &f);
 	is_core(&f, "core.x.100.11");
+	put_core("core.1001.100.11", 1003 * SEC);
+	put_core("core.1500.100.11", 1003 * SEC); /* of another death, which took long to write */
 	join_by("core.%t.%P.%s", false, &f);
-	is_core(&f, "core.x.100.11");
+	is_core(&f, "core.1001.100.11");
 	join_by("plain", true, &f);
 	is_core(&f, "plain.100");
 	join_by("[a]%%.%p", false, &f);
@@ -515,6 +524,61 @@ static void test_pattern_cores(void **state)
 	join_by("core.%e.%p.%s", false, &f);
 	is_core(&f, NULL);
 	free(f.core);
+}
+
+/* Everything that the pattern says has to be so. */
+static void test_cores_of_others(void **state)
+{
+	struct fr_stored f = death(100, "x", 1000 * SEC);
+
+	(void)state;
+	put_core("core.y.100", 1001 * SEC);
+	put_core("u.1000.100", 1001 * SEC);
+	put_core("!usr!bin!x.100", 1001 * SEC);
+	put_core("100", 1001 * SEC);
+	join_by("core.%e.%p", false, &f);
+	is_core(&f, NULL);
+	join_by("u.%u.%p", false, &f);
+	is_core(&f, "u.1000.100");
+	f.uid = 0;
+	join_by("u.%u.%p", false, &f);
+	is_core(&f, NULL);
+	f.exe = (char *)"/usr/bin/y";
+	join_by("%E.%p", false, &f);
+	is_core(&f, NULL);
+	f.exe = (char *)"/usr/bin/x";
+	join_by("%E.%p", false, &f);
+	is_core(&f, "!usr!bin!x.100");
+	f.ns_pid = 7; /* in a container */
+	join_by("%p", false, &f);
+	is_core(&f, NULL);
+	join_by("%P", false, &f);
+	is_core(&f, "100");
+	join_by("%", false, &f);
+	is_core(&f, NULL);
+	free(f.core);
+}
+
+/* A process in a container had its number, and a later one has it again: the nearest has the file, and no other. */
+static void test_one_core_one_death(void **state)
+{
+	struct fr_stored f[4] = {death(7, "x", 1000 * SEC), death(4711, "x", 1100 * SEC), death(7, "x", 1200 * SEC),
+				 death(7, "z", 1100 * SEC)};
+	char pattern[128];
+	struct fr_core_places places = {.pattern = pattern};
+	size_t i;
+
+	(void)state;
+	f[1].ns_pid = 7;
+	put_core("core.x.7", 1101 * SEC);
+	snprintf(pattern, sizeof(pattern), "%s/core.%%e.%%p", dir);
+	assert_int_equal(fr_store_join(f, 4, &places), 0);
+	is_core(&f[0], NULL);
+	is_core(&f[1], "core.x.7");
+	is_core(&f[2], NULL);
+	is_core(&f[3], NULL);
+	for (i = 0; i < 4; i++)
+		free(f[i].core);
 }
 
 int main(void)
@@ -535,6 +599,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_vanished, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_systemd_cores, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pattern_cores, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cores_of_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_core_one_death, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,7 @@ static void put_trigger(struct fr_jsonw *w, const struct fr_info *s)
 	put_num(w, "sig", s, "trigger_sig");
 	put_num(w, "ts", s, "trigger_ts");
 	put_if_num(w, "tid", s, "trigger_tid");
+	put_if_num(w, "ns_pid", s, "trigger_ns_pid");
 	put_if_num(w, "uid", s, "trigger_uid");
 	put_if_fact(w, "exe", s, "trigger_exe");
 	put_if_fact(w, "cgroup", s, "trigger_cgroup");

@@ -19,6 +19,7 @@ struct mm_struct;
 struct mnt_namespace;
 struct mount;
 struct nsproxy;
+struct pid;
 struct request_queue;
 struct seq_file;
 struct sighand_struct;
@@ -186,12 +187,22 @@ struct task_struct {
 	struct task_struct *group_leader;
 	u64 self_exec_id;
 	struct nsproxy *nsproxy;
+	struct pid *thread_pid;
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
 };
 
 struct nsproxy {
 	struct mnt_namespace *mnt_ns;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[0];
 };
 
 struct ns_common {

@@ -30,6 +30,8 @@ static void put_task(FILE *f, const struct fr_alert *a)
 	char cgroup[4096];
 
 	put_num(f, "trigger_tid", a->tid);
+	if (a->ns_pid != a->pid)
+		put_num(f, "trigger_ns_pid", a->ns_pid);
 	put_text(f, "trigger_exe", a->exe);
 	if (a->pid && a->uid != ~0u)
 		fr_facts_put(f, "trigger_uid", "%u", a->uid);

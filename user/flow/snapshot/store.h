@@ -32,7 +32,8 @@ struct fr_stored {
 	u64 real_ns; /* wall time of its trigger, from its facts, or else from its name */
 	bool marked;
 	char *reason, *comm, *exe; /* "" none */
-	u32 pid;
+	u32 pid, tid, ns_pid;	   /* 0: unknown; ns_pid: the process in its own pid namespace */
+	s64 uid;		   /* -1: unknown */
 	s32 sig;
 	bool exited; /* taken because it exited, with this status */
 	u8 status;

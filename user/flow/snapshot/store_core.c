@@ -2,10 +2,13 @@
 /*
  * store_core: the core file of the death that a snapshot is of.
  *
- * systemd-coredump names its files core.COMM.UID.BOOTID.PID.USEC[.zst|.lz4|.xz], with special bytes of the comm as \xNN; pid,
- * boot, comm and time must agree. The kernel names its own files by kernel.core_pattern. That template becomes a glob, in which
- * what the snapshot knows (pid, signal, host) stands literally; of the files found, the one written soonest after the trigger
- * is taken. A relative pattern names a file in the dead process's directory, which is no longer known.
+ * A core file is of one death, and a death has one core file: all pairs that may belong together are found first, and the
+ * nearest in time are joined. All that a file's name says must be so; a name that says nothing of the process joins nothing.
+ *
+ * systemd-coredump names its files core.COMM.UID.BOOTID.PID.USEC[.zst|.lz4|.xz], with special bytes of the comm as \xNN. The
+ * kernel names its own files by kernel.core_pattern: a glob with * for each specifier finds them, and then the pattern is
+ * matched against the name, specifier by specifier. %p is the process's number in its own pid namespace, %P that in the first
+ * one. A relative pattern names a file in the dead process's directory, which is no longer known.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -47,6 +50,7 @@ struct dumped {
 	char comm[64];
 	char boot_id[33];
 	u32 pid;
+	s64 uid;
 	u64 real_ns;
 };
 
@@ -94,6 +98,7 @@ static bool parse_dumped(const char *name, struct dumped *out)
 	snprintf(out->comm, sizeof(out->comm), "%.*s", (int)sizeof(out->comm) - 1, buf);
 	strcpy(out->boot_id, boot);
 	out->pid = nr;
+	out->uid = user;
 	out->real_ns = time_us * 1000;
 	return true;
 }
@@ -110,36 +115,103 @@ static bool same_boot(const char *with, const char *without)
 	return !*without;
 }
 
-/* systemd names the process's comm, but a thread may have its own: so comms only choose among several core files. */
-static bool is_core_of(const struct fr_stored *f, const struct dumped *d, bool any_comm)
+/* ---- pairs that may belong together ---- */
+
+struct pair {
+	char *core;	/* path */
+	size_t of;	/* snapshot */
+	u64 far_ns;	/* in time */
+	bool is_a_name; /* the name of the process was compared, and is the same */
+};
+
+struct pairs {
+	struct pair *p;
+	size_t cnt;
+};
+
+static int add_pair(struct pairs *l, const char *path, size_t of, u64 far_ns, bool is_a_name)
 {
-	return f->pid == d->pid && (any_comm || !strcmp(f->comm, d->comm)) && same_boot(f->boot_id, d->boot_id) &&
+	struct pair *p = realloc(l->p, (l->cnt + 1) * sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	l->p = p;
+	p += l->cnt;
+	*p = (struct pair){.core = strdup(path), .of = of, .far_ns = far_ns, .is_a_name = is_a_name};
+	l->cnt += !!p->core;
+	return p->core ? 0 : -ENOMEM;
+}
+
+/* Those of the same name first, then the nearest. */
+static int by_likelihood(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->is_a_name != y->is_a_name)
+		return x->is_a_name ? -1 : 1;
+	if (x->far_ns != y->far_ns)
+		return x->far_ns < y->far_ns ? -1 : 1;
+	return x->of < y->of ? -1 : x->of > y->of;
+}
+
+static bool is_taken(const struct pairs *l, size_t until, const char *core)
+{
+	size_t i;
+
+	for (i = 0; i < until; i++)
+		if (!strcmp(l->p[i].core, core))
+			return true;
+	return false;
+}
+
+/* Give each death its core file, and each core file to one death; ends the pairs. */
+static void join_pairs(struct fr_stored *list, struct pairs *l)
+{
+	size_t i, joined = 0;
+
+	if (l->cnt)
+		qsort(l->p, l->cnt, sizeof(*l->p), by_likelihood);
+	for (i = 0; i < l->cnt; i++) {
+		if (list[l->p[i].of].core || is_taken(l, joined, l->p[i].core)) {
+			free(l->p[i].core);
+			continue;
+		}
+		list[l->p[i].of].core = strdup(l->p[i].core);
+		l->p[joined++] = l->p[i];
+	}
+	while (joined)
+		free(l->p[--joined].core);
+	free(l->p);
+}
+
+/*
+ * systemd names the process's comm, but a thread may have its own: the names need not agree, since boot, process and the time
+ * of the death do.
+ */
+static bool is_core_of(const struct fr_stored *f, const struct dumped *d)
+{
+	return f->pid == d->pid && (f->uid < 0 || f->uid == d->uid) && same_boot(f->boot_id, d->boot_id) &&
 	       distance(f, d->real_ns, DUMP_NS) != ~0ULL;
 }
 
-static int set_core(struct fr_stored *f, const char *dir, const char *name)
-{
-	free(f->core);
-	if (asprintf(&f->core, "%s/%s", dir, name) < 0)
-		f->core = NULL;
-	return f->core ? 0 : -ENOMEM;
-}
-
 /* Each core file is compared with each snapshot: systemd keeps only few core files. */
-static int join_systemd(struct fr_stored *list, size_t cnt, const char *dir_name, bool any_comm)
+static int find_systemd(const struct fr_stored *list, size_t cnt, const char *dir_name, struct pairs *l)
 {
 	DIR *dir = opendir(dir_name);
 	struct dirent *e;
 	struct dumped d;
+	char path[PATH_MAX];
 	size_t i;
 	int err = 0;
 
 	while (dir && !err && (e = readdir(dir))) {
-		if (!parse_dumped(e->d_name, &d))
+		if (!parse_dumped(e->d_name, &d) ||
+		    snprintf(path, sizeof(path), "%s/%s", dir_name, e->d_name) >= (int)sizeof(path))
 			continue;
 		for (i = 0; i < cnt && !err; i++)
-			if (!list[i].core && is_core_of(&list[i], &d, any_comm))
-				err = set_core(&list[i], dir_name, e->d_name);
+			if (is_core_of(&list[i], &d))
+				err = add_pair(l, path, i, distance(&list[i], d.real_ns, DUMP_NS),
+					       !strcmp(list[i].comm, d.comm));
 	}
 	if (dir)
 		closedir(dir);
@@ -148,132 +220,217 @@ static int join_systemd(struct fr_stored *list, size_t cnt, const char *dir_name
 
 /* ---- kernel.core_pattern ---- */
 
-/* Text to be matched literally, also where it has signs of glob(). The kernel writes '!' for each slash. */
-static void put_literal(FILE *f, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr("*?[]\\", *text))
-			fputc('\\', f);
-		fputc(*text == '/' ? '!' : *text, f);
-	}
-}
-
-/* What the snapshot does not know becomes *. True: the specifier was the process's number. */
-static bool put_specifier(FILE *f, char c, const struct fr_stored *s)
-{
-	struct utsname un;
-
-	switch (c) {
-	case '%':
-		fputc('%', f);
-		return false;
-	case 'p':
-	case 'P':
-		fprintf(f, "%u", s->pid);
-		return true;
-	case 's':
-		fprintf(f, "%d", s->sig);
-		return false;
-	case 'h':
-		uname(&un);
-		put_literal(f, un.nodename);
-		return false;
-	default:
-		fputc('*', f);
-		return false;
-	}
-}
-
-/* The glob for one snapshot's core file, malloc'ed. NULL: the pattern has no process number, or no memory. */
-static char *make_glob(const struct fr_core_places *places, const struct fr_stored *s)
+/* The pattern as a glob: * for each specifier. NULL: no memory. */
+static char *make_glob(const struct fr_core_places *places)
 {
 	const char *p = places->pattern;
-	bool has_pid = false;
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
-	char *text;
 
 	if (!f)
 		return NULL;
 	for (; *p; p++) {
 		if (*p == '%' && p[1])
-			has_pid |= put_specifier(f, *++p, s);
+			fputs(*++p == '%' ? "%" : "*", f);
 		else if (strchr("*?[]\\", *p))
 			fprintf(f, "\\%c", *p);
 		else
 			fputc(*p, f);
 	}
-	if (!has_pid && places->uses_pid) {
-		fprintf(f, ".%u", s->pid);
-		has_pid = true;
-	}
-	text = fr_memfile_end(&m, NULL);
-	if (has_pid)
-		return text;
-	free(text);
-	return NULL;
+	if (places->uses_pid)
+		fputc('*', f);
+	return fr_memfile_end(&m, NULL);
 }
 
-/* How far from the trigger a core file was written, ~0: not within the window, or no regular file. */
-static u64 core_distance(const char *path, const struct fr_stored *f)
+/* What a name said, as far as it was matched. */
+struct said {
+	bool is_a_process; /* its number was in it, or its name and a time */
+	bool is_a_name;
+	u64 real_ns; /* %t; 0: not said */
+};
+
+struct name {
+	const struct fr_stored *of;
+	bool adds_pid; /* kernel.core_uses_pid, and the pattern has no number of a process */
+};
+
+static bool matches(const struct name *n, const char *pattern, const char *text, struct said *said);
+
+/* text begins with what, in which the kernel wrote ! for each slash; of an unknown text (""), anything but a slash is right. */
+static bool takes_text(const struct name *n, const char *pattern, const char *text, const char *what, struct said *said)
+{
+	size_t i;
+
+	for (i = 0; *what && what[i]; i++)
+		if (text[i] != (what[i] == '/' ? '!' : what[i]))
+			return false;
+	if (*what)
+		return matches(n, pattern, text + i, said);
+	for (i = 0;; i++) {
+		if (matches(n, pattern, text + i, said))
+			return true;
+		if (!text[i] || text[i] == '/')
+			return false;
+	}
+}
+
+/* text begins with this number; what is unknown (-1) is any number. */
+static bool takes_number(const struct name *n, const char *pattern, const char *text, s64 num, struct said *said)
+{
+	size_t digits = strspn(text, "0123456789"), i;
+	u64 value = 0;
+
+	for (i = 1; i <= digits && i < 20; i++) {
+		value = value * 10 + (text[i - 1] - '0');
+		if ((num < 0 || value == (u64)num) && matches(n, pattern, text + i, said))
+			return true;
+	}
+	return false;
+}
+
+/* %t: the second in which it died. */
+static bool takes_time(const struct name *n, const char *pattern, const char *text, struct said *said)
+{
+	char *end;
+	u64 secs = strtoull(text, &end, 10);
+
+	if (end == text || secs > ~0ULL / FR_SEC_NS || distance(n->of, secs * FR_SEC_NS, DUMP_NS) == ~0ULL)
+		return false;
+	said->real_ns = secs * FR_SEC_NS;
+	return matches(n, pattern, end, said);
+}
+
+static s64 known(u32 num)
+{
+	return num ? (s64)num : -1;
+}
+
+static bool takes_specifier(const struct name *n, char c, const char *pattern, const char *text, struct said *said)
+{
+	const struct fr_stored *f = n->of;
+	struct utsname un;
+
+	switch (c) {
+	case '%':
+		return *text == '%' && matches(n, pattern, text + 1, said);
+	case 'p':
+	case 'P':
+		said->is_a_process = true;
+		return takes_number(n, pattern, text, known(c == 'P' ? f->pid : f->ns_pid), said);
+	case 'I':
+		return takes_number(n, pattern, text, known(f->tid), said);
+	case 'u':
+		return takes_number(n, pattern, text, f->uid, said);
+	case 's':
+		return takes_number(n, pattern, text, f->sig, said);
+	case 'e':
+		said->is_a_name = *f->comm;
+		return takes_text(n, pattern, text, f->comm, said);
+	case 'E':
+		return takes_text(n, pattern, text, f->exe, said);
+	case 'h':
+		uname(&un);
+		return takes_text(n, pattern, text, un.nodename, said);
+	case 't':
+		return takes_time(n, pattern, text, said);
+	case 'c':
+	case 'C':
+	case 'd':
+	case 'F':
+	case 'g':
+	case 'i':
+		return takes_number(n, pattern, text, -1, said);
+	default: /* %f, and what later kernels have */
+		return takes_text(n, pattern, text, "", said);
+	}
+}
+
+/* Is text what the kernel makes of the rest of the pattern for this death? */
+static bool matches(const struct name *n, const char *pattern, const char *text, struct said *said)
+{
+	char suffix[16];
+
+	for (; *pattern; pattern++, text++) {
+		if (*pattern == '%' && pattern[1])
+			return takes_specifier(n, pattern[1], pattern + 2, text, said);
+		if (*pattern != *text)
+			return false;
+	}
+	if (!n->adds_pid)
+		return !*text;
+	snprintf(suffix, sizeof(suffix), ".%u", n->of->ns_pid);
+	said->is_a_process = true;
+	return !strcmp(text, suffix);
+}
+
+/* The kernel looks for %p alone. */
+static bool has_pid(const char *pattern)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern != '%' || !pattern[1])
+			continue;
+		if (*++pattern == 'p')
+			return true;
+	}
+	return false;
+}
+
+/* How far from the death a core file was written, ~0: not within the window, or no regular file. */
+static u64 core_distance(const char *path, const struct fr_stored *f, const struct said *said)
 {
 	struct stat st;
+	u64 far_ns;
 
 	if (lstat(path, &st) || !S_ISREG(st.st_mode))
 		return ~0ULL;
-	return distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
+	far_ns = distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
+	return far_ns == ~0ULL || !said->real_ns ? far_ns : distance(f, said->real_ns, DUMP_NS);
 }
 
-static int join_by_glob(struct fr_stored *f, const char *pattern)
+static int consider(const struct fr_stored *list, size_t of, const struct fr_core_places *places, const char *path,
+		    struct pairs *l)
 {
-	u64 best = ~0ULL, d;
-	size_t i, at = 0;
-	glob_t g;
-	int err = 0;
+	struct name n = {.of = &list[of], .adds_pid = places->uses_pid && !has_pid(places->pattern)};
+	struct said said = {};
+	u64 far_ns;
 
-	if (glob(pattern, GLOB_NOSORT, NULL, &g))
+	if (!matches(&n, places->pattern, path, &said) || !(said.is_a_process || (said.is_a_name && said.real_ns)))
 		return 0;
-	for (i = 0; i < g.gl_pathc; i++) {
-		d = core_distance(g.gl_pathv[i], f);
-		if (d < best) {
-			best = d;
-			at = i;
-		}
-	}
-	if (best != ~0ULL) {
-		f->core = strdup(g.gl_pathv[at]);
-		err = f->core ? 0 : -ENOMEM;
-	}
-	globfree(&g);
-	return err;
+	far_ns = core_distance(path, &list[of], &said);
+	return far_ns == ~0ULL ? 0 : add_pair(l, path, of, far_ns, said.is_a_name);
 }
 
-static int join_pattern(struct fr_stored *list, size_t cnt, const struct fr_core_places *places)
+static int find_pattern(const struct fr_stored *list, size_t cnt, const struct fr_core_places *places, struct pairs *l)
 {
 	char *pattern;
-	size_t i;
+	size_t i, of;
+	glob_t g;
 	int err = 0;
 
 	if (!places->pattern || places->pattern[0] != '/')
 		return 0;
-	for (i = 0; i < cnt && !err; i++) {
-		if (list[i].core || !list[i].pid || !list[i].sig)
-			continue;
-		pattern = make_glob(places, &list[i]);
-		if (pattern)
-			err = join_by_glob(&list[i], pattern);
-		free(pattern);
+	pattern = make_glob(places);
+	if (!pattern)
+		return -ENOMEM;
+	if (!glob(pattern, GLOB_NOSORT, NULL, &g)) {
+		for (i = 0; i < g.gl_pathc; i++)
+			for (of = 0; of < cnt && !err; of++)
+				if (list[of].pid && list[of].sig)
+					err = consider(list, of, places, g.gl_pathv[i], l);
+		globfree(&g);
 	}
+	free(pattern);
 	return err;
 }
 
 int fr_store_join(struct fr_stored *list, size_t cnt, const struct fr_core_places *places)
 {
-	int err = places->systemd_dir ? join_systemd(list, cnt, places->systemd_dir, false) : 0;
+	struct pairs l = {};
+	int err = places->systemd_dir ? find_systemd(list, cnt, places->systemd_dir, &l) : 0;
 
-	if (!err && places->systemd_dir)
-		err = join_systemd(list, cnt, places->systemd_dir, true);
-	return err ?: join_pattern(list, cnt, places);
+	err = err ?: find_pattern(list, cnt, places, &l);
+	join_pairs(list, &l);
+	return err;
 }
 
 /* ---- this host's ---- */

@@ -64,6 +64,10 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 	f->exe = copy(fr_snap_fact(s, "trigger_exe"));
 	f->boot_id = copy(fr_snap_fact(s, "boot_id"));
 	f->pid = num(s, "trigger_pid", ~0U);
+	f->ns_pid = num(s, "trigger_ns_pid", ~0U) ?: f->pid;
+	f->tid = num(s, "trigger_tid", ~0U);
+	if (!fr_snap_fact_num(s, "trigger_uid", &f->uid))
+		f->uid = -1;
 	f->sig = num(s, "trigger_sig", 0x7fffffff);
 	f->exited = fr_snap_fact(s, "trigger_status");
 	f->status = num(s, "trigger_status", 255);
@@ -79,7 +83,8 @@ static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 	f->comm = copy(parts->comm);
 	f->exe = copy("");
 	f->boot_id = copy("");
-	f->pid = parts->pid;
+	f->pid = f->ns_pid = parts->pid;
+	f->uid = -1;
 	return f->reason && f->comm && f->exe && f->boot_id;
 }
 
