@@ -312,8 +312,8 @@ static void folded_lines(void **state)
 	fr_folded_add(&l, "a;b", 3);
 	fr_folded_add(&l, "c\nd\x7f", 4);
 	fr_folded_add(&l, "e", 1);
-	assert_int_equal(l.len, strlen("a:b;c?d?;e"));
-	assert_memory_equal(l.text, "a:b;c?d?;e", l.len);
+	assert_int_equal(l.len, strlen("a:b;c\\x0ad\\x7f;e"));
+	assert_memory_equal(l.text, "a:b;c\\x0ad\\x7f;e", l.len);
 }
 
 int main(void)
