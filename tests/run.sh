@@ -19,19 +19,19 @@ export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 # =: loads programs into this kernel, or waits for most of its time: one after the other, alone, when all with a + have ended.
 suites='
 + unit	 1200	tests/unit/run.sh
-+ step	 900	tests/step/run.sh
++ step 1200	tests/step/run.sh
 + view	 900	tests/view/run.sh
-+ cli	 900	tests/cli/run.sh
-+ files	 900	tests/files/run.sh
++ cli 1200	tests/cli/run.sh
++ files 1200	tests/files/run.sh
 + symbols 900	tests/symbols/run.sh
 + cut	 600	tests/cut/run.sh
 + report 600	tests/report/run.sh
 + rehearse 600	tests/rehearse/run.sh
 + lib	 600	tests/lib/run.sh
-+ fuzz	 600	tests/fuzz/run.sh
-+ model	 600	tests/model/run.sh
-+ stress 600	tests/stress/run.sh
-+ build	 600	tests/build/run.sh
++ fuzz 1200	tests/fuzz/run.sh
++ model 1200	tests/model/run.sh
++ stress 1200	tests/stress/run.sh
++ build 1200	tests/build/run.sh
 + tree	 400	tests/tree/run.sh
 + dist	 400	tests/dist/run.sh
 = kernel 2400	tests/kernel/run.sh
