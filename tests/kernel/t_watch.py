@@ -1,6 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The holdoff watch: lengths, who was it, and what becomes of them when nobody reads."""
+"""
+The holdoff watch: which holdoffs are found, who it was, and what becomes of them when nobody reads. Lengths are compared with the
+session's events, and with the moments that the hog tells. Stops of the watch, its ticks, sums of culprits and samples that are due are in
+tests/unit/test_holdstop.c, test_culprits.c and test_due.c, on a clock of theirs; what is made of a ring is in test_holdoff.c.
+"""
 import contextlib
 import json
 import os
@@ -16,7 +20,10 @@ import time
 import tty
 
 from frtest import *
+from recorder import NOBODY, attached, kill
+from t_governor import LEAST, NONE, governed
 
+WATCHED = ("-m", "16M")
 SPIN_NS = 20_000_000
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -65,16 +72,23 @@ class Watch:
 
 @contextlib.contextmanager
 def watching(*options, name=None, **kw):
-    """A watch that has begun, of a session of its own unless one is named; nothing is left of it."""
-    with contextlib.nullcontext(name) if name else ended(new_name()) as name:
-        w = Watch(name, *options, **kw)
-        try:
-            if not kw.get("stdout"):
-                w.wait_begin()
-            yield w
-        finally:
-            w.p.kill()
-            w.p.wait()
+    """A watch that has begun, of the session that tests share unless one is named; nothing is left of it."""
+    name = name or shared(*WATCHED)
+    w = Watch(name, *options, **kw)
+    try:
+        if not kw.get("stdout"):
+            w.wait_begin()
+        yield w
+    finally:
+        w.p.kill()
+        w.p.wait()
+        wait_for(lambda: not asked(name), "the keeper has put the rate back", 60)
+
+
+def asked(name):
+    """Watches that ask a session for their rate of samples."""
+    with contextlib.suppress(FileNotFoundError):
+        return [e for e in os.listdir(f"{SESSIONS}/{name}") if e.startswith("asked-")]
 
 
 def hog(cpu, cnt=3, ms=SPIN_NS / 1e6, nap_ms=60, prio=80, *more):
@@ -106,14 +120,7 @@ def until_told(w, spins):
         wait_for(lambda: all(match(w.told("holdoff"), cpu, [(begin, end)])[0] for cpu, begin, end in spins), "all are told", 60)
 
 
-def near(h, spin):
-    """
-    Within 10 % or 100 us. An idle CPU is kept from a watch that is due by its hypervisor only, which is longer, on a busy
-    host, and is told as such: the hog did not do it.
-    """
-    want = spin[1] - spin[0]
-    idle = sum(r["ns"] for r in h["ran"] if r["what"] == "idle")
-    return abs(h["length_ns"] - idle - want) <= max(want / 10, 100_000)
+GRAIN_NS = 500_000  # GRAIN_MAX_NS of a recording: so far apart may the times of two CPUs be
 
 
 def hog_nr(h):
@@ -125,12 +132,18 @@ def frames(h, ran):
     return {f.get("name") for k in h["stacks"] if k["ran"] == ran for f in k["user"]}
 
 
+def check_whole(h, spin):
+    """The watch had the lower priority, so all the time from the hog's first look at the clock to its last one is in the holdoff."""
+    begin, end = h["ts"], h["ts"] + h["length_ns"]
+    check(begin <= spin[0] + GRAIN_NS and spin[1] <= end + GRAIN_NS, f"{spin} is not in {begin} to {end}: {h}")
+
+
 def check_hog(h, spin):
     """Of one holdoff: what does not depend on how busy the machine is."""
     check(h, f"no holdoff was told of {spin}")
     # a hypervisor may take the CPU away while another has it, just before: then that one has the longest time
     check(hog_nr(h) is not None and h["ran"][hog_nr(h)]["prio"] == 19, f"the hog is not named: {h}")
-    check(h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"too short: {h}, {spin}")
+    check_whole(h, spin)
     check(not h["incomplete"], f"incomplete: {h}")
     equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["length_ns"], f"all of it was told: {h}")
 
@@ -147,30 +160,23 @@ def vdso():
     check(any("clock_gettime" in (f.get("name") or "") and f.get("module") == "[vdso]" for f in user), f"frames: {user}")
 
 
-@test("a hog of higher priority on each CPU: all found, lengths right, named, its stack")
+@test("a hog of higher priority on each CPU: all found, from begin to end, named, its stack")
 def lengths():
     with watching() as w:
         begin = w.told("begin")[0]
         if begin["policy"] != "fifo":
             raise Skip("no right to real-time priority here")
-        equal((begin["own_session"], begin["sample_hz"], begin["prio"]), (True, 1000, 50), "begin")
+        equal((begin["own_session"], begin["sample_hz"], begin["prio"]), (False, 1000, 50), "begin")
         spins = {cpu: hog(cpu, 6) for cpu in CPUS[:2]} | {}
         short = hog(CPUS[0], 4, 3.0)
         told = w.end()
     found = [h for h in told if h["watch"] == "holdoff"]
-    total = named = first = 0
-    wrong = []
+    total = named = 0
     for cpu, list_ in list(spins.items()) + [(CPUS[0], short)]:
         for h, spin in zip(match(found, cpu, list_), list_):
             check_hog(h, spin)
             total += 1
-            if not near(h, spin):
-                wrong.append((spin[1] - spin[0], h))
             named += {"hog_inner", "main"} <= frames(h, hog_nr(h))
-            first += hog_nr(h) == 0
-    # a hypervisor may take the CPU away between a clock's reading and the switch
-    check(len(wrong) <= total / 4, f"{len(wrong)} of {total} lengths are not within 10 % or 100 us: {wrong}")
-    check(first >= total * 3 / 4, f"{first} of {total} are told to be the hog's")
     # frames may be overwritten before a busy machine comes to look them up
     check(named, f"{named} of {total} stacks have the function")
     last = told[-1]
@@ -178,8 +184,8 @@ def lengths():
     equal(last["holdoffs"], len(found), "holdoffs in all")
     equal(sum(b["cnt"] for b in last["histogram"]), len(found), "holdoffs in the histogram")
     equal(sum(c["told"] for c in last["cpus"]), len(found), "holdoffs by CPU")
+    equal(sum(d["holdoffs"] for d in last["due_to"]) + last["due_to_others"], len(found), "holdoffs by culprit")
     check(all(0 < c["woke"] <= c["expected"] and c["missed"] == 0 for c in last["cpus"]), last)
-    check(not exists(w.name), "its session is still there")
 
 
 def context(events, cpu, from_ns, to_ns):
@@ -222,10 +228,10 @@ def context(events, cpu, from_ns, to_ns):
 @test("who ran for how long: to the nanosecond what the snapshot's events say, softirqs and handlers apart")
 def exact():
     cpu = CPUS[-1]
-    with session("-m", "16M") as name, watching("--cpu", cpu, name=name) as w:
+    with watching("--cpu", cpu) as w:
         spins = hog(cpu, 8, 20, 30, 80, "net")
         wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told", 60)
-        file = dump(name)
+        file = dump(w.name)
         told = w.end()
         equal([e["cpu"] for e in told if e["watch"] == "holdoff" and e["cpu"] != cpu], [], "other CPUs")
         events = [e for e in replay(file, "-f", f"cpu == {cpu} && (event == sched_switch || event ~ \"irq_*\" || event ~ \"softirq_*\")")]
@@ -267,19 +273,16 @@ def check_handlers(what, found, spins, name):
     Each is found, as long as it was, and it is the handler's time, not that of the task it interrupted. What others added before
     and after, as softirqs do that had to wait, is one holdoff with it, and is told as theirs: there is no more to its length.
     """
-    alone = 0
     for cpu, begin, end in spins:
         h = match(found, cpu, [(begin, end)])[0]
         check(h, f"no holdoff was told of CPU {cpu}, {begin} to {end}: {[x for x in found if x['cpu'] == cpu]}")
         check(not h["incomplete"], f"incomplete: {h}")
         mine = [r for r in h["ran"] if r["what"] == what and (name is None or r["name"] == name)]
-        check(mine and mine[0]["ns"] >= (end - begin) * 0.9, f"not the time of {what}: {h}, {end - begin}")
+        check(mine and mine[0]["ns"] + GRAIN_NS >= end - begin, f"not the time of {what}: {h}, {end - begin}")
+        check_whole(h, (begin, end))
         equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["length_ns"], f"all of it is told: {h}")
         equal([r["ns"] for r in h["ran"]], sorted((r["ns"] for r in h["ran"]), reverse=True), f"the longest first: {h}")
-        if mine[0]["cnt"] == 1:
-            check(mine[0]["ns"] <= (end - begin) + max((end - begin) / 10, 100_000), f"too long: {h}, {end - begin}")
-            alone += 1
-    check(alone, f"none of {len(spins)} was the only one of its kind in its holdoff: {found}")
+        check(mine[0]["ns"] <= h["length_ns"], f"longer than its holdoff: {h}")
 
 
 @test("softirqs alone: each that keeps a CPU is found, with its length and name")
@@ -375,22 +378,7 @@ def stopped_small():
     # a hypervisor's have room in the queue before and between them
     kept = [h for h in holdoffs if h["ts"] < spins[-1][1]]
     check(len(kept) >= 5 and len(got) + missed >= len(spins), f"{len(got)} told, {missed} counted of {len(spins)}")
-    check(last["missed_max_ns"] >= 4_500_000, last)
-
-
-@test("a ring that wraps within the holdoff: said by the watch's own clock, with the right length")
-def wrapped():
-    cpu = CPUS[0]
-    with watching("--cpu", cpu, "-m", "256K", "--hz", "99") as w:
-        spins = hog(cpu, 3, 150, 100, 80, "net")
-        told = w.end()
-    found = match([h for h in told if h["watch"] == "holdoff"], cpu, spins)
-    for h, spin in zip(found, spins):
-        check(h, f"no holdoff was told of {spin}")
-        check(h["incomplete"] and 0 < h["known_ns"] < h["length_ns"], f"complete: {h}")
-        check(h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"too short: {h}")
-        equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["known_ns"], "what is known")
-    equal(told[-1]["incomplete"], len([h for h in told if h["watch"] == "holdoff" and h["incomplete"]]), "in the end")
+    check(last["missed_max_ns"] >= told[0]["threshold_ns"], last)
 
 
 @test("without the right to real-time priority: said once, with a baseline; holdoffs are found")
@@ -408,7 +396,7 @@ def normal_priority():
     equal(w.err.count("no right to real-time priority"), 1, w.err)
     equal(w.err.count("baseline"), 1, w.err)
     for h, spin in zip(match([h for h in told if h["watch"] == "holdoff"], cpu, spins), spins):
-        check(h and h["length_ns"] >= (spin[1] - spin[0]) * 0.9, f"{h} of {spin}")
+        check(h, f"no holdoff was told of {spin}")
         check("hog" in [r.get("comm") for r in h["ran"]], h)
 
 
@@ -420,7 +408,8 @@ def links(name):
     return json.loads(got.stdout)["id"]
 
 
-@test("a session that records is read beside its recorder, sampled faster meanwhile and as before afterwards, killed or not")
+@test("a session that records is read beside its recorder, sampled faster meanwhile and as before afterwards, killed or not; it ends with it",
+      own="it ends")
 def beside():
     with session() as name:
         before = links(name)
@@ -453,128 +442,112 @@ def rate(name):
 
 @test("watches of one session: the greatest rate that one of them asks for, and what it was after the last, in whatever order they end")
 def rates():
-    with session() as name:
-        own = rate(name)
-        for first, second, then in ((1000, 2000, 2000), (2000, 1000, 1000), (1000, 1000, 1000)):
-            with watching("--hz", first, name=name) as a, watching("--hz", second, name=name) as b:
-                equal([b.told("begin")[0]["sample_hz"], rate(name)], [max(first, second)] * 2, "rate of both")
-                a.end()
-                equal(rate(name), then, f"rate of {second} alone, after {first}")
-                b.p.kill()
-                b.p.wait()
-                wait_for(lambda: rate(name) == own, "the rate is as before", 120)
-        left = [e for e in os.listdir(f"{SESSIONS}/{name}") if e.startswith("asked-")]
-        equal(left, [], "what is left of them")
+    name = shared(*WATCHED)
+    own = rate(name)
+    for first, second, then in ((1000, 2000, 2000), (2000, 1000, 1000), (1000, 1000, 1000)):
+        with watching("--hz", first, name=name) as a, watching("--hz", second, name=name) as b:
+            equal([b.told("begin")[0]["sample_hz"], rate(name)], [max(first, second)] * 2, "rate of both")
+            a.end()
+            equal(rate(name), then, f"rate of {second} alone, after {first}")
+            b.p.kill()
+            b.p.wait()
+            wait_for(lambda: rate(name) == own, "the rate is as before", 120)
+    equal(asked(name), [], "what is left of them")
 
 
 @test("a recorder that adopts a session beside a watch leaves the rate to it")
 def adopted():
-    name = new_name()
-    with recorder(name) as p:
-        own = rate(name)
-        with watching(name=name) as w:
-            p.kill()
-            p.wait()
-            with recorder(name) as p:
-                # the last line of what it says of itself
-                wait_said(p, "history")
-                equal(rate(name), 1000, "rate")
-                w.end()
-                equal(rate(name), own, "rate afterwards")
-
-
-def governed(name, budget):
-    file = path(f"{name}.conf")
-    with open(file, "w") as f:
-        f.write(f"[Governor]\nBudget={budget}\nInterval=1s\n[Control]\nSocket=no\n")
-    return file
+    name = shared(*WATCHED)
+    own = rate(name)
+    with attached(WATCHED, NOBODY) as first, watching(name=name) as w:
+        kill(first)
+        with attached(WATCHED, NOBODY):
+            equal(rate(name), 1000, "rate")
+            w.end()
+            equal(rate(name), own, "rate afterwards")
 
 
 @test("a rate that somebody else lowers meanwhile is told")
 def lowered():
-    name = new_name()
-    with recorder(name, "-e", "-syscall", "--config", governed(name, "0%")) as p:
-        with watching(name=name) as w:
-            governed(name, "0.001%")
-            p.send_signal(signal.SIGHUP)
-            wait_for(lambda: "somebody else has changed the rate" in w.err, "it is told", 120)
-            said = re.search(r"samples are taken (\d+) times a second now, not 1000", w.err)
-            check(said and int(said[1]) < 1000, w.err)
-            w.end()
+    with governed(NONE, what=WATCHED) as r, watching(name=r.name) as w, busy():
+        r.change(LEAST)
+        wait_for(lambda: "somebody else has changed the rate" in w.err, "it is told", 120)
+        said = re.search(r"samples are taken (\d+) times a second now, not 1000", w.err)
+        check(said and int(said[1]) < 1000, w.err)
+        w.end()
 
 
 def counted(name):
-    """Samples expected and taken until some time, and that time: a busy machine may take long before and behind it."""
-    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    """Samples expected and taken until some time, and that time."""
     p = fr_json("profile", "-n", name, "--since", "1h")
     w = p["window"]
-    check(begin <= w["end_ns"] <= time.clock_gettime_ns(time.CLOCK_MONOTONIC), f"it ends at {w['end_ns']}, and was asked for at {begin}")
     equal(w["taken"], w["counted"] + w["lost"], "taken = counted + lost")
     equal(w["taken"], p["taken_ever"], "all is in the last hour")
-    return w["expected"], w["taken"], w["end_ns"]
+    return w["expected"], w["end_ns"]
 
 
-def rate_between(a, b):
-    """Samples expected of each CPU in a second."""
-    return (b[0] - a[0]) / os.cpu_count() / (b[2] - a[2]) * 1e9
+def check_due(a, b, hz):
+    """What is expected of the time between, at that rate, by the tool's own clock; a part of a sample of each CPU may be cut off."""
+    due = (b[1] - a[1]) / 1e9 * hz * os.cpu_count()
+    check(abs(b[0] - a[0] - due) <= 2 * os.cpu_count(), f"{b[0] - a[0]} samples are expected of {b[1] - a[1]} ns at {hz}, not {due:.1f}")
 
 
-@test("a profile beside a watch expects and counts the samples of the raised rate, and of its own afterwards")
+@test("a profile beside a watch expects the samples of the raised rate, and of its own afterwards; each is counted or lost")
 def beside_profile():
-    name = new_name()
-    with recorder(name, "-m", "2M", "--hz", "99"):
-        with watching("--hz", "1999", name=name) as w:
-            meanwhile = links(name)
-            begin = counted(name)
-            time.sleep(3)
-            end = counted(name)
-            w.end()
-        # of all CPUs, and of what is expected of them, which comes last
-        wait_for(lambda: status(name)["cpu_profile"]["hz"] == 99, "the rate is as before", 120)
-        check(links(name) != meanwhile, "samples are taken as they were for the watch")
-        rest = counted(name)
-        time.sleep(3)
-        last = counted(name)
-    raised, own = rate_between(begin, end), rate_between(rest, last)
-    check(1900 < raised < 2100, f"{raised:.0f} samples a second and CPU are expected, not 1999")
-    check(90 < own < 110, f"{own:.0f} a second are expected afterwards, not 99")
-    taken = (end[1] - begin[1]) / (end[0] - begin[0])
-    check(0 < taken < 1.1, f"{taken:.2f} of those expected are taken")
-    return f"{raised:.0f}, then {own:.0f} a second expected; {taken:.2f} of them taken"
+    name = shared(*WATCHED)
+    with watching("--hz", "1999", name=name) as w:
+        equal(rate(name), 1999, "rate")
+        begin = counted(name)
+        time.sleep(0.5)
+        check_due(begin, counted(name), 1999)
+        w.end()
+    wait_for(lambda: rate(name) == 99, "the rate is as before", 120)
+    rest = counted(name)
+    time.sleep(0.5)
+    check_due(rest, counted(name), 99)
 
 
-@test("a session that lacks what is needed stays; the watch has one of its own beside it, which a kill does not leave behind")
+@test("beside a session that lacks what is needed the watch has its own, which a kill ends; a ring that wraps within the holdoff is said",
+      own="the watch begins and ends one")
 def own():
-    with session("-p", "minimal") as name:
-        with watching(name=name) as w:
-            begin = w.told("begin")[0]
-            check(begin["own_session"] and begin["session"] != name, begin)
-            check("does not record" in w.err, w.err)
-            w.p.kill()
-            w.p.wait()
-            wait_for(lambda: not exists(begin["session"]), "its session is gone", 120)
-            check(exists(name), "the session is gone")
+    cpu, name = CPUS[0], shared(*MINIMAL)
+    with watching("--cpu", cpu, "-m", "256K", "--hz", "99", name=name) as w:
+        begin = w.told("begin")[0]
+        check(begin["own_session"] and begin["session"] != name, begin)
+        check("does not record" in w.err, w.err)
+        spins = hog(cpu, 3, 150, 100, 80, "net")
+        until_told(w, [(cpu, *spin) for spin in spins])
+        found = match(w.told("holdoff"), cpu, spins)
+        w.p.kill()
+        w.p.wait()
+        wait_for(lambda: not exists(begin["session"]), "its session is gone", 120)
+        check(exists(name), "the session is gone")
+    for h, spin in zip(found, spins):
+        check(h, f"no holdoff was told of {spin}")
+        check(h["incomplete"] and 0 < h["known_ns"] < h["length_ns"], f"complete: {h}")
+        check_whole(h, spin)
+        equal(sum(r["ns"] for r in h["ran"]) + h["other_ns"] + h["own_ns"], h["known_ns"], "what is known")
 
 
 @test("--on: a snapshot of the session, its trigger in the ring; the same again has its cooldown")
 def snapshot():
-    with session() as name:
-        with watching("--on", "holdoff>10ms:comm=hog,last=5s", name=name) as w:
-            wait_for(lambda: hog(CPUS[0], 1) and len(w.told("snapshot")) >= 2, "two are told", 120)
-            told = w.end()
-        snaps = [e for e in told if e["watch"] == "snapshot"]
-        equal([(e["verdict"], e["file"] is not None) for e in snaps],
-              [("taken", True)] + [("dedupe", False)] * (len(snaps) - 1), "verdicts")
-        equal(told[-1]["snapshots"], 1, "snapshots in the end")
-        file = snaps[0]["file"]
-        fr("verify", file)
-        info = fr_json("info", file)
-        equal((info["trigger"]["reason"], info["trigger"]["comm"]), ("holdoff", "hog"), "trigger")
-        # it is told just before its snapshot
-        h = told[told.index(snaps[0]) - 1]
-        check(h["watch"] == "holdoff" and h["length_ns"] > 10_000_000 and hog_nr(h) == 0, h)
-        marks = [e for e in replay(file, "-f", "event == trigger") if e["reason"] == "holdoff"]
-        equal([(e["at"], e["verdict"], e["target_pid"]) for e in marks], [(h["ts"], 0, h["ran"][0]["tid"])], "mark in the ring")
+    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    with watching("--on", "holdoff>10ms:comm=hog,last=5s") as w:
+        wait_for(lambda: hog(CPUS[0], 1) and len(w.told("snapshot")) >= 2, "two are told", 120)
+        told = w.end()
+    snaps = [e for e in told if e["watch"] == "snapshot"]
+    equal([(e["verdict"], e["file"] is not None) for e in snaps],
+          [("taken", True)] + [("dedupe", False)] * (len(snaps) - 1), "verdicts")
+    equal(told[-1]["snapshots"], 1, "snapshots in the end")
+    file = snaps[0]["file"]
+    fr("verify", file)
+    info = fr_json("info", file)
+    equal((info["trigger"]["reason"], info["trigger"]["comm"]), ("holdoff", "hog"), "trigger")
+    # it is told just before its snapshot
+    h = told[told.index(snaps[0]) - 1]
+    check(h["watch"] == "holdoff" and h["length_ns"] > 10_000_000 and hog_nr(h) == 0, h)
+    marks = [e for e in replay(file, "-f", "event == trigger") if e["reason"] == "holdoff" and e["ts"] >= begin]
+    equal([(e["at"], e["verdict"], e["target_pid"]) for e in marks], [(h["ts"], 0, h["ran"][0]["tid"])], "mark in the ring")
 
 
 @test("--on: a snapshot that cannot be written is told, and in the end the exit status says so, too")
@@ -591,20 +564,19 @@ def unwritten():
 
 @test("text: a line for each with who and how long, a line with its stack, and a histogram")
 def text():
-    name = new_name()
-    with ended(name):
-        p = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--cpu", str(CPUS[0])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True)
-        try:
+    name = shared(*WATCHED)
+    p = subprocess.Popen([FLIGHTREC, "watch", "-n", name, "--cpu", str(CPUS[0])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True)
+    try:
+        said = p.stderr.readline()
+        while "watching" not in said:
+            check(said, "it has ended")
             said = p.stderr.readline()
-            while "watching" not in said:
-                check(said, "it has ended")
-                said = p.stderr.readline()
-            hog(CPUS[0], 6)
-            p.send_signal(signal.SIGINT)
-            out, err = p.communicate(timeout=60)
-        finally:
-            p.kill()
+        hog(CPUS[0], 6)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+    finally:
+        p.kill()
     equal(p.returncode, 0, err)
     lines = out.splitlines()
     mine = [i for i, line in enumerate(lines) if re.search(r" cpu \d+ +[0-9.]+ ms  hog\[\d+\] ", line)]
@@ -615,35 +587,8 @@ def text():
     check(" on 1 CPU: " in out and all(line == line.rstrip() for line in lines), f"words and blanks: {lines}")
 
 
-@test("more culprits than have sums of their own: their holdoffs are counted together, in JSON and in text")
-def many_culprits():
-    cpu = CPUS[0]
-    with watching("--cpu", cpu) as w:
-        if w.told("begin")[0]["policy"] != "fifo":
-            raise Skip("no right to real-time priority here")
-        with subprocess.Popen([FLIGHTREC, "watch", "-n", w.name, "--cpu", str(cpu)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as text:
-            try:
-                check("watching 1 CPU" in text.stderr.readline(), "the other watch does not begin")
-                culprits = set()
-                for _ in range(100):
-                    for _ in range(20):
-                        hog(cpu, 1, 4.0, 1)  # each is another process
-                    culprits = {h["ran"][0]["tid"] for h in w.told("holdoff") if h["ran"] and h["ran"][0]["what"] == "task"}
-                    if len(culprits) > 300:
-                        break
-            finally:
-                text.send_signal(signal.SIGINT)
-            said = text.communicate()[0]
-        last = w.end()[-1]
-    check(len(culprits) > 300, f"only {len(culprits)} culprits")
-    equal(len(last["due_to"]), 256, "culprits with sums")
-    check(last["due_to_others"] > 0, last)
-    equal(sum(d["holdoffs"] for d in last["due_to"]) + last["due_to_others"], last["holdoffs"], "holdoffs in all")
-    check(re.search(r"\n {12}and 246 others; \d+ holdoffs? due to still more\n", said), said[-3000:])
-
-
-@test("a terminal is told that programs are being loaded, before the watch begins; a pipe is not")
+@test("a terminal is told that programs are being loaded, before the watch begins; a pipe is not; its session ends with it",
+      own="a watch begins it")
 def loading():
     t, name = Stopped(), new_name()
     with ended(name), contextlib.closing(t):
@@ -660,19 +605,20 @@ def loading():
             p.wait()
     equal(said.count(b"loading programs"), 1, said)
     check(said.index(b"loading") < said.index(b"watching"), said)
-    with watching() as w:
-        pass
-    check("loading" not in w.err, w.err)
+    check(not exists(name), "its session is still there")
 
 
 @test("a watch that is itself stopped, and goes on, says so; it is no holdoff of a CPU, and takes no snapshot")
 def paused():
     dir = tempfile.mkdtemp(dir=TMP)
     for after in (None, signal.SIGINT):
-        with watching("--threshold", "500ms", "--on", "holdoff>2s", "-o", dir) as w:
-            time.sleep(0.5)
+        with watching("--threshold", "100us", "--interval", "200us", "--on", "holdoff>1s", "-o", dir) as w:
+            interval_ns = w.told("begin")[0]["interval_ns"]
             w.p.send_signal(signal.SIGSTOP)
-            time.sleep(3)
+            wait_for(lambda: " T " in open(f"/proc/{w.p.pid}/stat").read(), "it is stopped")
+            stopped = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            time.sleep(2)
+            went_on = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             if after:
                 w.p.send_signal(after)  # taken when it goes on, together with that
             w.p.send_signal(signal.SIGCONT)
@@ -680,54 +626,11 @@ def paused():
                 wait_for(lambda: w.told("stopped"), "it is told", 60)
             told = w.end()
         stops = [e["length_ns"] for e in told if e["watch"] == "stopped"]
-        check(len(stops) == 1 and stops[0] > 2_500_000_000, f"stops {stops}: {told}")
-        equal([e for e in told if e["watch"] == "holdoff" and e["length_ns"] > 2_000_000_000], [], "holdoffs of that length")
+        # it was due once in an interval
+        check(len(stops) == 1 and stops[0] >= went_on - stopped - interval_ns, f"stopped for {went_on - stopped} ns, told: {stops}")
+        equal([e for e in told if e["watch"] == "holdoff" and overlap(e, stopped, went_on) > (went_on - stopped) / 2], [], "holdoffs of it")
         equal(sum(c["holdoffs"] for c in told[-1]["cpus"]), told[-1]["holdoffs"], "holdoffs by CPU")
     equal([e for e in os.listdir(dir) if "holdoff" in e], [], "snapshots")
-
-
-TICK_NS = 500_000_000  # FR_HOLDWATCH_TICK_NS
-POLL = 7 if os.uname().machine == "x86_64" else 73  # ppoll where there is no poll
-
-
-@test("a watch that was stopped for many ticks does not make up for them: it looks once, and waits for the next one")
-def ticks():
-    with watching() as w, session("-p", "minimal", "-e", "syscall", "--pid", w.p.pid) as name:
-        w.p.send_signal(signal.SIGSTOP)
-        time.sleep(6)
-        w.p.send_signal(signal.SIGCONT)
-        wait_for(lambda: w.told("stopped"), "it is told", 60)
-        time.sleep(2 * TICK_NS / 1e9)
-        events = replay(dump(name))
-        w.end()
-    polls = [e for e in events if e["event"] == "sys_enter" and e["tid"] == w.p.pid and e["id"] == POLL]
-    check(len(polls) > 1, f"{len(polls)} calls of poll()")
-    gaps = [b["ts"] - a["ts"] for a, b in zip(polls, polls[1:])]
-    hasty = sum(ns < TICK_NS / 10 for ns in gaps)
-    check(hasty <= 2, f"{hasty} of {len(polls)} looks come at once after another one: {gaps}")
-    return f"{len(polls)} looks"
-
-
-@test("stops at any moment, also while it has much to tell: none is taken for a holdoff")
-def stops():
-    held_off = [helper("hog"), str(CPUS[0]), "80", "100000", "0.3", "1"]
-    with subprocess.Popen(held_off, stdout=subprocess.DEVNULL) as hold:
-        try:
-            with watching("--threshold", "100us", "--interval", "200us", "--queue", "4096") as w:
-                for i in range(6):
-                    w.p.send_signal(signal.SIGSTOP)
-                    time.sleep(3)
-                    w.p.send_signal(signal.SIGCONT)
-                    time.sleep(0.6 + 0.037 * i)
-                w.end()
-        finally:
-            hold.kill()
-    check(hold.returncode != 77, "no right to real-time priority here")
-    lengths = [h["length_ns"] for h in w.told("holdoff")]
-    told = len(w.told("stopped"))
-    check(told, "no stop is told of")
-    equal([ns for ns in lengths if ns > 2.9e9], [], f"holdoffs as long as the stops, beside {told} that are told to be stops")
-    return f"{told} of 6 told, {len(lengths)} holdoffs"
 
 
 @test("a watch whose thread is moved off its CPU says so, and watches that CPU again")
@@ -747,7 +650,8 @@ def moved():
         check_hog(h, spin)
 
 
-@test("stop while the watch loads a session of its own: it waits until there is one, and both end well")
+@test("stop while the watch loads a session of its own: it waits until there is one, and both end well",
+      own="a watch begins it")
 def stopped_early():
     name = new_name()
     w = Watch(name)
@@ -756,6 +660,7 @@ def stopped_early():
         p = fr("stop", "-n", name)
         equal(w.p.wait(120), 0, f"exit status of watch: {w.err}")
         check("cannot be reached" not in p.stderr, p.stderr)
+        check("loading" not in w.err, w.err)
         check(not os.path.exists(f"{SESSIONS}/{name}"), "the session is still there")
     finally:
         w.p.kill()

@@ -122,6 +122,19 @@ static void what_costs_a_tenth_of_the_budget_is_worth_it(void **state)
 	assert_int_equal(measure(&m).what, FR_GOVERN_down);
 }
 
+/* Of a budget so small that a tenth of it is nothing: a group that costs nothing is not left out. */
+static void what_costs_nothing_stays(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m, 1);
+	m.full[TASK] = 5000;
+	assert_int_equal(measure(&m).what, FR_GOVERN_stuck);
+	m.full[SCHED] = 1;
+	assert_int_equal(measure(&m).what, FR_GOVERN_down);
+}
+
 static void life_is_never_touched(void **state)
 {
 	struct machine m;
@@ -384,6 +397,7 @@ int main(void)
 		cmocka_unit_test(within_budget_nothing_happens),
 		cmocka_unit_test(the_costliest_goes_first),
 		cmocka_unit_test(others_do_not_pay_for_what_is_off),
+		cmocka_unit_test(what_costs_nothing_stays),
 		cmocka_unit_test(life_is_never_touched),
 		cmocka_unit_test(it_comes_back_when_calm),
 		cmocka_unit_test(thinned_level_by_level_and_back),

@@ -59,7 +59,7 @@ static int costliest(const struct fr_govern *g, const struct fr_govern_group *no
 	for (i = 0; i < g->cnt; i++)
 		if (can_go_down(&g->group[i], &now[i]) && (best < 0 || now[i].cost > now[best].cost))
 			best = i;
-	return best >= 0 && now[best].cost >= (u64)g->budget * FR_GOVERN_WORTH / 100 ? best : -1;
+	return best >= 0 && now[best].cost * 100ULL >= (u64)g->budget * FR_GOVERN_WORTH && now[best].cost ? best : -1;
 }
 
 /* What one level up would cost in addition, at the current rate. Only the next measurement knows what the last step saved. */
