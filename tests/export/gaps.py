@@ -175,6 +175,10 @@ def test_cut(folder, whole):
 # ---- json, csv and replay: lines of their own, with --gaps ----
 
 
+def csv_rows(*files, args=()):
+    return list(csv.DictReader(io.StringIO(export("csv", *files, args=args).stdout.decode(), newline="")))
+
+
 def gap_lines(*files, args=()):
     """All lines, and of these the gaps, as (cpu, why, since, until); the same from replay, json and csv, and said if not shown."""
     r = run(FLIGHTREC, "replay", "--json", "--gaps", *args, *files)
@@ -185,9 +189,11 @@ def gap_lines(*files, args=()):
     plain = run(FLIGHTREC, "replay", "--json", *args, *files)
     assert [json.loads(line) for line in plain.stdout.splitlines()] == [e for e in lines if "event" in e], "events are others"
     assert all(("gap" in e) + ("event" in e) == 1 for e in lines), "a line is neither event nor gap, or both"
+    table = csv_rows(*files, args=("--gaps", *args))
     at_csv = [(int(row["cpu"]), row["gap"], int(row["ts"]) if row["ts"] else None, int(row["until_ns"]) if row["until_ns"] else None)
-              for row in csv.DictReader(io.StringIO(export("csv", *files, args=("--gaps", *args)).stdout.decode(), newline=""))
-              if not row["event"]]
+              for row in table if not row["event"]]
+    assert [{key: cell for key, cell in row.items() if key not in ("gap", "until_ns")} for row in table if row["event"]] == \
+        csv_rows(*files, args=args), "with --gaps csv has other events"
     assert at_csv == told, f"csv has {at_csv}, not {told}"
     text = run(FLIGHTREC, "replay", "--gaps", *args, *files).stdout.decode()
     assert text.count("--- events are missing") == len(told), "text has another number"

@@ -406,7 +406,8 @@ def main():
             failed.append(m.name)
         print(f"{verdict:<4} {m.name}: {why}", flush=True)
     if failed:
-        print(f"not caught, or of no use: {' '.join(failed)}. To repeat: tests/mutants/run.py {' '.join(failed)}")
+        again = "" if o.patch else f". To repeat: tests/mutants/run.py {' '.join(failed)}"
+        print(f"not caught, or of no use: {' '.join(failed)}{again}")
     print(f"{counts['ok']} passed, {counts['FAIL']} failed, {counts['SKIP']} skipped")
     return int(counts["FAIL"] > 0 or not counts["ok"])
 
