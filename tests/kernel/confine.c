@@ -114,6 +114,20 @@ static bool fork_fails(void)
 	return pid < 0;
 }
 
+/* May a process that it forks do more than it? errno: why not. */
+static bool fork_load_fails(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(load_fails() ? errno : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return true;
+	errno = WEXITSTATUS(status);
+	return errno != 0;
+}
+
 /* What a program that is executed may get back; ~0: unknown. */
 static u64 bounding_set(void)
 {
@@ -158,6 +172,8 @@ static void try_all(void)
 	say("map", map_fails());
 	say("exec", exec_fails());
 	say("fork", fork_fails());
+	say("fork-load", fork_load_fails());
+	say("fork-namespace", syscall(SYS_clone, CLONE_NEWNET | SIGCHLD, 0, 0, 0, 0) < 0);
 	say("socket", socket(AF_INET, SOCK_STREAM, 0) < 0);
 	say("ptrace", ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0);
 	say("mount", mount("none", "/mnt", "tmpfs", 0, NULL) < 0);

@@ -16,7 +16,7 @@ import time
 from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
                     run, session, shared, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
-from recorder import TAG, crash, own_recording, recording
+from recorder import TAG, Recorder, crash, kill, recording
 
 NOBODY = 65534
 AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups")
@@ -417,7 +417,10 @@ def never_answered():
 def recorder_beside():
     program = f"stalled{TAG}"
     with stalling("lock") as locked, stalling("page") as mapped:
-        with own_recording("--on", f"crash:comm={program},cooldown=0s", profile=FULL) as r:
+        name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
+        r = Recorder(name, dir, "-o", dir, *FULL, "--on", f"crash:comm={program},cooldown=0s")
+        try:
+            r.armed()
             time.sleep(1)
             for cnt in (1, 2, 3):
                 crash(program, 1)
@@ -427,7 +430,10 @@ def recorder_beside():
             for one in missed:
                 check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
             equal(r.end(), 0, f"exit status: {r.said()}")
-            check(not exists(r.name), "the session has ended")
+            check(not exists(name), "the session has ended")
+        finally:
+            kill(r)
+            end(name)
 
 
 if __name__ == "__main__":

@@ -156,9 +156,10 @@ REFUSED_TO_ALL = ("ptrace", "mount", "module", "settime")
 @test("the writer takes snapshots, and can load, start and reach nothing")
 def writer():
     got = confine("writer", shared(*MINIMAL))
-    for what in REFUSED_TO_ALL + ("load", "map", "exec", "fork", "socket", "code", "signal", "setuid", "thread-load",
+    for what in REFUSED_TO_ALL + ("load", "map", "exec", "fork-load", "fork-namespace", "socket", "code", "signal", "setuid", "thread-load",
                                   "thread-exec", "thread-namespace", "handle"):
         equal(got[what], "EPERM", what)
+    equal(got["fork"], "ok", "a process that reads for it")
     equal((got["thread"], got["clone3"]), ("ok", "ENOSYS"), "threads")
     equal(got["caps"], "cap_dac_read_search cap_sys_ptrace cap_syslog", "capabilities")
     equal(got["bound"], got["caps"], "what may be had again")
